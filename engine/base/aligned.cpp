@@ -1,0 +1,38 @@
+#include "engine/base/aligned.h"
+
+#include <sys/mman.h>
+
+#include <cstdlib>
+#include <cstring>
+
+#include "engine/base/error.h"
+
+namespace slide {
+
+namespace {
+constexpr std::size_t kLargePage = std::size_t{2} << 20;  // bytes
+}
+
+void* allocate_zeroed(std::size_t bytes) {
+  if (bytes < kLargePage) {
+    void* memory = std::aligned_alloc(kAlignment, round_up(bytes, kAlignment));
+    if (memory == nullptr) fail_run("out of memory: {} bytes asked for", bytes);
+    std::memset(memory, 0, bytes);
+    return memory;
+  }
+  // Fresh anonymous pages are zero already and cost nothing until they are touched.
+  void* memory = mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  if (memory == MAP_FAILED) fail_run("out of memory: {:.1f} MB asked for", double(bytes) / 1e6);
+  madvise(memory, bytes, MADV_HUGEPAGE);
+  return memory;
+}
+
+void release(void* memory, std::size_t bytes) noexcept {
+  if (bytes < kLargePage) {
+    std::free(memory);
+  } else {
+    munmap(memory, bytes);
+  }
+}
+
+}  // namespace slide

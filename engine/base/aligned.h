@@ -1,0 +1,62 @@
+// Cache-line aligned arrays for weights, tables and workspaces. Not thread-safe; movable, not copyable.
+#pragma once
+
+#include <cstddef>
+#include <span>
+#include <type_traits>
+#include <utility>
+
+namespace slide {
+
+inline constexpr std::size_t kAlignment = 64;  // bytes: one cache line, one AVX-512 register
+
+// Rounds `count` up to a multiple of `multiple`.
+constexpr std::size_t round_up(std::size_t count, std::size_t multiple) {
+  return (count + multiple - 1) / multiple * multiple;
+}
+
+// Allocates `bytes` zeroed bytes aligned to kAlignment; large areas ask the kernel for large pages, which it
+// is free to refuse. Throws Error when memory runs out.
+void* allocate_zeroed(std::size_t bytes);
+void release(void* memory, std::size_t bytes) noexcept;
+
+// A fixed-size zero-initialised array of trivial elements.
+template <class T>
+class AlignedArray {
+  static_assert(std::is_trivially_copyable_v<T>);
+
+ public:
+  AlignedArray() = default;
+  explicit AlignedArray(std::size_t size)
+      : data_(size == 0 ? nullptr : static_cast<T*>(allocate_zeroed(size * sizeof(T)))), size_(size) {}
+  AlignedArray(AlignedArray&& other) noexcept
+      : data_(std::exchange(other.data_, nullptr)), size_(std::exchange(other.size_, 0)) {}
+  AlignedArray& operator=(AlignedArray&& other) noexcept {
+    std::swap(data_, other.data_);
+    std::swap(size_, other.size_);
+    return *this;
+  }
+  ~AlignedArray() {
+    if (data_ != nullptr) release(data_, size_ * sizeof(T));
+  }
+
+  T* data() { return data_; }
+  const T* data() const { return data_; }
+  std::size_t size() const { return size_; }
+  std::size_t bytes() const { return size_ * sizeof(T); }
+  bool empty() const { return size_ == 0; }
+  T& operator[](std::size_t i) { return data_[i]; }
+  const T& operator[](std::size_t i) const { return data_[i]; }
+  T* begin() { return data_; }
+  T* end() { return data_ + size_; }
+  const T* begin() const { return data_; }
+  const T* end() const { return data_ + size_; }
+  std::span<T> span() { return {data_, size_}; }
+  std::span<const T> span() const { return {data_, size_}; }
+
+ private:
+  T* data_ = nullptr;
+  std::size_t size_ = 0;
+};
+
+}  // namespace slide

@@ -1,0 +1,137 @@
+// The configuration of a run: plain structs, one field for each key of the TOML file.
+//
+// config.cpp describes every field once (name, range, meaning); the parser, `--set`, the resolved file and the
+// documentation are all made from that description. Values are plain data: copy and share them freely.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace slide {
+
+enum class DataFormat { kAuto, kXmc, kLibsvm, kIdx };
+enum class LayerKind { kDense, kSampled };
+enum class Activation { kRelu, kTanh, kSigmoid, kLinear };
+enum class LossKind { kSoftmax, kSigmoid };
+enum class OptimizerKind { kSgd, kMomentum, kAdagrad, kAdam };
+enum class RateSchedule { kConstant, kLinear, kCosine };
+enum class HashFamily { kSimhash, kWta, kDwta, kMinhash };
+enum class BucketPolicy { kFifo, kReservoir };
+enum class CandidatePolicy { kVanilla, kTopk, kThreshold };
+enum class Inference { kFull, kLsh };
+
+// [data]: where samples come from.
+struct DataConfig {
+  std::string train;  // training file; for IDX the images file, labels beside it
+  std::string test;   // test file, may be empty
+  DataFormat format = DataFormat::kAuto;
+  bool one_based = false;       // libsvm: feature ids start at 1
+  bool normalize = true;        // scale each sample to unit Euclidean length
+  std::uint32_t train_first = 0;  // IDX: use the first n samples for training, 0 = all
+  std::uint32_t test_last = 0;    // IDX: use the last n samples of the test file, 0 = all
+};
+
+// [train]: the loop.
+struct TrainConfig {
+  std::uint32_t epochs = 5;
+  std::uint32_t batch_size = 64;  // samples in one step
+  std::uint32_t block_size = 32;  // samples that share an active set; 1 = the paper's SLIDE
+  std::uint64_t seed = 1;
+  std::uint32_t threads = 0;   // 0 = all cores
+  bool deterministic = false;  // true: a step holds exactly batch_size samples whatever the thread count
+  bool shuffle = true;
+  std::uint32_t eval_every = 1;  // epochs between evaluations, 0 = only after the last
+  bool save_optimizer = true;    // optimizer state goes into the model file
+};
+
+// [optimizer]
+struct OptimizerConfig {
+  OptimizerKind kind = OptimizerKind::kAdagrad;
+  double learning_rate = 0.05;
+  RateSchedule schedule = RateSchedule::kLinear;
+  std::uint32_t warmup_steps = 0;
+  double momentum = 0.9;
+  double beta1 = 0.9;
+  double beta2 = 0.999;
+  double epsilon = 1e-8;
+  double weight_decay = 0.0;  // decoupled, on touched rows
+};
+
+// [loss]: of the output layer.
+struct LossConfig {
+  LossKind kind = LossKind::kSoftmax;
+  double positive_weight = 1.0;  // sigmoid loss: weight of a label against a negative
+};
+
+// [layer.hash]: the LSH tables of one sampled layer.
+struct HashConfig {
+  HashFamily family = HashFamily::kSimhash;
+  std::uint32_t k = 7;        // hash functions in one fingerprint (K)
+  std::uint32_t tables = 24;  // L
+  std::uint32_t bin_size = 8;  // wta, dwta, minhash: values compared in one hash function; a code has log2 of it bits
+  std::uint32_t range_pow = 9;  // a table has 2^range_pow buckets; k * bits <= range_pow
+  std::uint32_t bucket_capacity = 128;
+  BucketPolicy bucket_policy = BucketPolicy::kFifo;
+  CandidatePolicy candidates = CandidatePolicy::kVanilla;
+  std::uint32_t threshold = 2;  // threshold policy: in at least this many tables
+  std::uint32_t topk_ratio = 8;     // minhash: the 1/ratio largest values form the set that is hashed
+  bool asymmetric = false;          // simhash: maximum inner product transform
+  std::uint32_t rehash_steps = 100;    // steps between rehashes (same functions, touched rows inserted again)
+  std::uint32_t rebuild_steps = 0;  // steps between rebuilds (new functions), 0 = never
+  double interval_growth = 1.0;     // each interval is this many times the one before (the paper's decay)
+};
+
+// [[layer]]: in order from the input.
+struct LayerConfig {
+  std::uint32_t size = 0;  // neurons; 0 in the last layer = number of labels in the data
+  LayerKind kind = LayerKind::kDense;
+  Activation activation = Activation::kRelu;  // hidden layers; the output layer's is the loss's
+  double dropout = 0.0;
+  // A sampled layer's active set, neurons for each block of samples, by source:
+  std::uint32_t lsh = 256;
+  std::uint32_t uniform = 128;
+  std::uint32_t frequency = 0;  // drawn by label frequency; output layer only
+  bool correction = true;       // sampled negatives stand for all neurons that were not drawn
+  HashConfig hash;
+};
+
+// [eval]
+struct EvalConfig {
+  std::vector<std::uint32_t> k = {1, 3, 5};
+  Inference inference = Inference::kFull;
+  double propensity_a = 0.55;  // Jain, Prabhu, Varma 2016, section 4
+  double propensity_b = 1.5;
+};
+
+struct Config {
+  DataConfig data;
+  TrainConfig train;
+  OptimizerConfig optimizer;
+  LossConfig loss;
+  EvalConfig eval;
+  std::vector<LayerConfig> layers;
+};
+
+// Reads the TOML file at `path`, applies `overrides` ("section.key=value", "layer.1.hash.k=7"; layers count
+// from 0) in order and checks ranges and cross-field rules. Throws InputError naming file, line, key and the
+// nearest known key.
+Config load_config(const std::string& path, const std::vector<std::string>& overrides = {});
+
+// The same from text; `origin` stands in messages for the file name.
+Config parse_config(const std::string& text, const std::string& origin,
+                    const std::vector<std::string>& overrides = {});
+
+// The whole configuration as TOML, every key present, such that parse_config gives it back exactly.
+std::string to_toml(const Config& config);
+
+// Markdown: every key with type, default, range and meaning.
+std::string config_reference();
+
+// Checks rules between fields (k * bits <= range_pow, layer order, ...). Throws InputError.
+void validate(const Config& config);
+
+// Bits of one code of this hash family: 1 for simhash, log2(bin_size) rounded up for the others.
+std::uint32_t code_bits(const HashConfig& hash);
+
+}  // namespace slide

@@ -1,0 +1,82 @@
+// The numeric kernels: plain pointers in, plain pointers out, one implementation for each instruction set.
+//
+// Two layouts occur. A block of B samples over n units is either *sample-major* `x[b*n + k]` (units
+// contiguous) or *unit-major* `xt[k*lanes + b]` (samples contiguous, `lanes` >= B). `lanes` is 1 (a single
+// sample, the two layouts coincide) or a multiple of kLaneMultiple; spare lanes hold zeros or rubbish that no
+// caller reads. Rows of weight matrices have a stride `ldw` that is a multiple of kLaneMultiple floats.
+//
+// Kernels keep no state, allocate nothing and throw nothing: safe to call from any thread on disjoint outputs.
+// The `scalar` set is the specification; every other set must agree with it up to rounding.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <string_view>
+#include <vector>
+
+namespace slide::kernels {
+
+inline constexpr std::size_t kLaneMultiple = 16;  // floats in the widest register
+
+using std::size_t;
+using std::uint32_t;
+
+// One instruction set's kernels. "n" counts floats; ids index rows of w.
+struct KernelSet {
+  const char* name;
+
+  // z[a*lanes + b] = sum_k w[ids[a]*ldw + k] * xt[k*lanes + b]                 a < rows, k < inner
+  void (*rows_forward)(const float* w, size_t ldw, const uint32_t* ids, size_t rows, const float* xt,
+                       size_t inner, size_t lanes, float* z);
+  // dxt[k*lanes + b] += sum_a w[ids[a]*ldw + k] * d[a*lanes + b]               a < rows, k < inner
+  void (*rows_backward_input)(const float* w, size_t ldw, const uint32_t* ids, size_t rows, const float* d,
+                              size_t inner, size_t lanes, float* dxt);
+  // g[k] += sum_b d[b] * x[b*ldx + k]                                          b < samples, k < inner
+  void (*row_gradient)(const float* d, size_t samples, const float* x, size_t ldx, size_t inner, float* g);
+
+  // h[k] += sum_i values[i] * w[ids[i]*ldw + k]                                i < count, k < n
+  void (*gather_rows)(const float* w, size_t ldw, const uint32_t* ids, const float* values, size_t count,
+                      size_t n, float* h);
+  // returns sum_i values[i] * row[ids[i]]
+  float (*sparse_dot)(const float* row, const uint32_t* ids, const float* values, size_t count);
+  // row[ids[i]] += scale * values[i]; ids are distinct
+  void (*sparse_axpy)(float scale, const uint32_t* ids, const float* values, size_t count, float* row);
+
+  float (*dot)(const float* x, const float* y, size_t n);
+  void (*axpy)(float scale, const float* x, size_t n, float* y);  // y += scale * x
+
+  // out[c*ldo + r] = in[r*ldi + c]                                             r < rows, c < columns
+  void (*transpose)(const float* in, size_t ldi, size_t rows, size_t columns, size_t ldo, float* out);
+
+  // Softmax over the rows of z, one distribution a lane, in place: z becomes probabilities.
+  // log_norm[b] = log sum_a exp(z[a*lanes + b]) of the values before.
+  void (*softmax_lanes)(float* z, size_t rows, size_t lanes, float* log_norm);
+  // z[i] = 1 / (1 + exp(-z[i]))
+  void (*sigmoid)(float* z, size_t n);
+  // z[i] = tanh(z[i])
+  void (*tanh)(float* z, size_t n);
+
+  // Optimizer updates of one row of n weights from its gradient g. `rate` is the step's learning rate.
+  // decay: w -= rate*decay*w is applied first (decoupled, Loshchilov and Hutter 2019).
+  void (*sgd_row)(float* w, const float* g, size_t n, float rate, float decay);
+  void (*momentum_row)(float* w, float* velocity, const float* g, size_t n, float rate, float decay,
+                       float momentum);
+  // Adagrad with one accumulator a row: accumulator += mean(g^2); w -= rate * g / (sqrt(accumulator) + epsilon).
+  void (*adagrad_row)(float* w, float* accumulator, const float* g, size_t n, float rate, float decay,
+                      float epsilon);
+  // Adam (Kingma and Ba 2015, algorithm 1); rate already holds the bias corrections of the row's own step count.
+  void (*adam_row)(float* w, float* m, float* v, const float* g, size_t n, float rate, float decay, float beta1,
+                   float beta2, float epsilon);
+};
+
+// The set in use: the widest the machine has, or what SLIDE_SIMD=scalar|avx2|avx512 names. Throws InputError
+// when that names no set or one the machine lacks. Decided once, at the first call; thread-safe.
+const KernelSet& active();
+
+// The sets this machine can run, scalar first.
+std::vector<const KernelSet*> available();
+
+// The set called `name`, or nullptr when the build or the machine lacks it.
+const KernelSet* find(std::string_view name);
+
+}  // namespace slide::kernels
