@@ -8,17 +8,16 @@
 #include <string>
 #include <vector>
 
+#include "datasets/reader.h"
+#include "lsh/hash_config.h"
+
 namespace slide {
 
-enum class DataFormat { kAuto, kXmc, kLibsvm, kIdx };
 enum class LayerKind { kDense, kSampled };
 enum class Activation { kRelu, kTanh, kSigmoid, kLinear };
 enum class LossKind { kSoftmax, kSigmoid };
 enum class OptimizerKind { kSgd, kMomentum, kAdagrad, kAdam };
 enum class RateSchedule { kConstant, kLinear, kCosine };
-enum class HashFamily { kSimhash, kWta, kDwta, kMinhash };
-enum class BucketPolicy { kFifo, kReservoir };
-enum class CandidatePolicy { kVanilla, kTopk, kThreshold };
 enum class Inference { kFull, kLsh };
 
 // [data]: where samples come from.
@@ -62,24 +61,6 @@ struct OptimizerConfig {
 struct LossConfig {
   LossKind kind = LossKind::kSoftmax;
   double positive_weight = 1.0;  // sigmoid loss: weight of a label against a negative
-};
-
-// [layer.hash]: the LSH tables of one sampled layer.
-struct HashConfig {
-  HashFamily family = HashFamily::kSimhash;
-  std::uint32_t k = 7;        // hash functions in one fingerprint (K)
-  std::uint32_t tables = 24;  // L
-  std::uint32_t bin_size = 8;  // wta, dwta, minhash: values compared in one hash function; a code has log2 of it bits
-  std::uint32_t range_pow = 9;  // a table has 2^range_pow buckets; k * bits <= range_pow
-  std::uint32_t bucket_capacity = 128;
-  BucketPolicy bucket_policy = BucketPolicy::kFifo;
-  CandidatePolicy candidates = CandidatePolicy::kVanilla;
-  std::uint32_t threshold = 2;  // threshold policy: in at least this many tables
-  std::uint32_t topk_ratio = 8;     // minhash: the 1/ratio largest values form the set that is hashed
-  bool asymmetric = false;          // simhash: maximum inner product transform
-  std::uint32_t rehash_steps = 100;    // steps between rehashes (same functions, touched rows inserted again)
-  std::uint32_t rebuild_steps = 0;  // steps between rebuilds (new functions), 0 = never
-  double interval_growth = 1.0;     // each interval is this many times the one before (the paper's decay)
 };
 
 // [[layer]]: in order from the input.
@@ -130,8 +111,5 @@ std::string config_reference();
 
 // Checks rules between fields (k * bits <= range_pow, layer order, ...). Throws InputError.
 void validate(const Config& config);
-
-// Bits of one code of this hash family: 1 for simhash, log2(bin_size) rounded up for the others.
-std::uint32_t code_bits(const HashConfig& hash);
 
 }  // namespace slide

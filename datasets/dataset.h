@@ -1,0 +1,68 @@
+// A data set in memory: sparse features and label sets in compressed sparse row form.
+//
+// Immutable once built and then safe to read from any thread. The arrays may live in owned vectors or in a
+// mapped file; a Dataset only views them and shares their ownership, so copies are cheap.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <vector>
+
+namespace slide {
+
+// Features of one sample: ids strictly ascending, one value each, all finite.
+struct SparseRow {
+  std::span<const std::uint32_t> ids;
+  std::span<const float> values;
+};
+
+// Owned storage of a data set; offsets have size samples + 1 and start at 0.
+struct DatasetArrays {
+  std::vector<std::uint64_t> feature_offsets{0};
+  std::vector<std::uint32_t> feature_ids;
+  std::vector<float> feature_values;
+  std::vector<std::uint64_t> label_offsets{0};
+  std::vector<std::uint32_t> label_ids;  // ascending and distinct within a sample
+};
+
+class Dataset {
+ public:
+  Dataset() = default;
+  // Takes the arrays over. feature_count (D) and label_count (L) bound the ids.
+  Dataset(DatasetArrays arrays, std::uint32_t feature_count, std::uint32_t label_count);
+
+  std::size_t size() const { return feature_offsets_.empty() ? 0 : feature_offsets_.size() - 1; }
+  std::uint32_t feature_count() const { return feature_count_; }
+  std::uint32_t label_count() const { return label_count_; }
+  std::uint64_t feature_entries() const { return feature_ids_.size(); }
+  std::uint64_t label_entries() const { return label_ids_.size(); }
+
+  SparseRow features(std::size_t sample) const {
+    const auto begin = feature_offsets_[sample], count = feature_offsets_[sample + 1] - begin;
+    return {feature_ids_.subspan(begin, count), feature_values_.subspan(begin, count)};
+  }
+  std::span<const std::uint32_t> labels(std::size_t sample) const {
+    const auto begin = label_offsets_[sample];
+    return label_ids_.subspan(begin, label_offsets_[sample + 1] - begin);
+  }
+
+  // How many samples carry each label; size label_count().
+  std::vector<std::uint32_t> label_frequencies() const;
+
+  // Rows [first, first + count) as a view of the same storage.
+  Dataset slice(std::size_t first, std::size_t count) const;
+
+ private:
+  std::shared_ptr<const void> storage_;
+  std::span<const std::uint64_t> feature_offsets_;
+  std::span<const std::uint32_t> feature_ids_;
+  std::span<const float> feature_values_;
+  std::span<const std::uint64_t> label_offsets_;
+  std::span<const std::uint32_t> label_ids_;
+  std::uint32_t feature_count_ = 0;
+  std::uint32_t label_count_ = 0;
+};
+
+}  // namespace slide

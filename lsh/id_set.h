@@ -1,0 +1,34 @@
+// A set of neuron ids that is emptied in constant time: the de-duplication of an active set.
+// Not thread-safe: one a thread.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+namespace slide::lsh {
+
+class IdSet {
+ public:
+  explicit IdSet(std::size_t ids = 0) : stamps_(ids, 0) {}
+
+  std::size_t capacity() const { return stamps_.size(); }
+  bool contains(std::uint32_t id) const { return stamps_[id] == round_; }
+  // Returns true when `id` was not in the set yet. id < capacity().
+  bool insert(std::uint32_t id) {
+    if (stamps_[id] == round_) return false;
+    stamps_[id] = round_;
+    return true;
+  }
+  void clear() {
+    if (++round_ != 0) return;
+    stamps_.assign(stamps_.size(), 0);  // once in 2^32 rounds
+    round_ = 1;
+  }
+
+ private:
+  std::vector<std::uint32_t> stamps_;
+  std::uint32_t round_ = 1;
+};
+
+}  // namespace slide::lsh
