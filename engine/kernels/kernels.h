@@ -31,22 +31,23 @@ struct KernelSet {
   // dxt[k*lanes + b] += sum_a w[ids[a]*ldw + k] * d[a*lanes + b]               a < rows, k < inner
   void (*rows_backward_input)(const float* w, size_t ldw, const uint32_t* ids, size_t rows, const float* d,
                               size_t inner, size_t lanes, float* dxt);
-  // g[k] += sum_b d[b] * x[b*ldx + k]                                          b < samples, k < inner
-  void (*row_gradient)(const float* d, size_t samples, const float* x, size_t ldx, size_t inner, float* g);
+  // g[r*ldg + k] += sum_b d[r*ldd + b] * x[b*ldx + k]                          r < rows, b < samples, k < inner
+  void (*rows_gradient)(const float* d, size_t ldd, size_t rows, size_t samples, const float* x, size_t ldx,
+                        size_t inner, float* g, size_t ldg);
 
   // h[k] += sum_i values[i] * w[ids[i]*ldw + k]                                i < count, k < n
   void (*gather_rows)(const float* w, size_t ldw, const uint32_t* ids, const float* values, size_t count,
                       size_t n, float* h);
-  // returns sum_i values[i] * row[ids[i]]
-  float (*sparse_dot)(const float* row, const uint32_t* ids, const float* values, size_t count);
-  // row[ids[i]] += scale * values[i]; ids are distinct
-  void (*sparse_axpy)(float scale, const uint32_t* ids, const float* values, size_t count, float* row);
-
   float (*dot)(const float* x, const float* y, size_t n);
   void (*axpy)(float scale, const float* x, size_t n, float* y);  // y += scale * x
 
   // out[c*ldo + r] = in[r*ldi + c]                                             r < rows, c < columns
   void (*transpose)(const float* in, size_t ldi, size_t rows, size_t columns, size_t ldo, float* out);
+
+  // Writes a*lanes + b for every entry with z[a*lanes + b] + bias[a] > threshold[b] to hits, a major; returns
+  // their number. hits has room for rows*lanes entries.
+  size_t (*select_above)(const float* z, size_t rows, size_t lanes, const float* bias, const float* threshold,
+                         uint32_t* hits);
 
   // Softmax over the rows of z, one distribution a lane, in place: z becomes probabilities.
   // log_norm[b] = log sum_a exp(z[a*lanes + b]) of the values before.

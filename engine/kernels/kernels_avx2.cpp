@@ -1,0 +1,20 @@
+// AVX2 with FMA, 8 floats a register, 16 registers.
+#include "engine/kernels/simd_kernels.h"
+
+namespace slide::kernels {
+
+namespace {
+using Avx2Fma = xsimd::fma3<xsimd::avx2>;
+
+template <>
+struct Tiles<Avx2Fma> {
+  static constexpr size_t kForwardRows = 6;
+  static constexpr size_t kBackwardUnits = 4;
+  static constexpr size_t kGradientVectors = 4;
+};
+}  // namespace
+
+extern const KernelSet kAvx2Kernels;
+const KernelSet kAvx2Kernels = make_kernel_set<Avx2Fma>("avx2");
+
+}  // namespace slide::kernels

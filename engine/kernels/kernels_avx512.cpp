@@ -1,0 +1,18 @@
+// AVX-512 F/CD/DQ/BW, 16 floats a register, 32 registers.
+#include "engine/kernels/simd_kernels.h"
+
+namespace slide::kernels {
+
+namespace {
+template <>
+struct Tiles<xsimd::avx512bw> {
+  static constexpr size_t kForwardRows = 8;
+  static constexpr size_t kBackwardUnits = 8;
+  static constexpr size_t kGradientVectors = 8;
+};
+}  // namespace
+
+extern const KernelSet kAvx512Kernels;
+const KernelSet kAvx512Kernels = make_kernel_set<xsimd::avx512bw>("avx512");
+
+}  // namespace slide::kernels

@@ -1,0 +1,18 @@
+// 64-bit ARM, 4 floats a register, 32 registers.
+#include "engine/kernels/simd_kernels.h"
+
+namespace slide::kernels {
+
+namespace {
+template <>
+struct Tiles<xsimd::neon64> {
+  static constexpr size_t kForwardRows = 8;
+  static constexpr size_t kBackwardUnits = 8;
+  static constexpr size_t kGradientVectors = 8;
+};
+}  // namespace
+
+extern const KernelSet kNeonKernels;
+const KernelSet kNeonKernels = make_kernel_set<xsimd::neon64>("neon");
+
+}  // namespace slide::kernels

@@ -1,0 +1,130 @@
+// Plain loops: the specification of every kernel, and what runs where no wider set does.
+#include <cmath>
+
+#include "engine/kernels/kernels.h"
+
+namespace slide::kernels {
+namespace {
+
+void rows_forward(const float* w, size_t ldw, const uint32_t* ids, size_t rows, const float* xt, size_t inner,
+                  size_t lanes, float* z) {
+  for (size_t a = 0; a < rows; ++a) {
+    const float* row = w + ids[a] * ldw;
+    float* out = z + a * lanes;
+    for (size_t b = 0; b < lanes; ++b) out[b] = 0.0f;
+    for (size_t k = 0; k < inner; ++k) {
+      for (size_t b = 0; b < lanes; ++b) out[b] += row[k] * xt[k * lanes + b];
+    }
+  }
+}
+
+void rows_backward_input(const float* w, size_t ldw, const uint32_t* ids, size_t rows, const float* d,
+                         size_t inner, size_t lanes, float* dxt) {
+  for (size_t a = 0; a < rows; ++a) {
+    const float* row = w + ids[a] * ldw;
+    for (size_t k = 0; k < inner; ++k) {
+      for (size_t b = 0; b < lanes; ++b) dxt[k * lanes + b] += row[k] * d[a * lanes + b];
+    }
+  }
+}
+
+void rows_gradient(const float* d, size_t ldd, size_t rows, size_t samples, const float* x, size_t ldx,
+                   size_t inner, float* g, size_t ldg) {
+  for (size_t r = 0; r < rows; ++r) {
+    for (size_t b = 0; b < samples; ++b) {
+      for (size_t k = 0; k < inner; ++k) g[r * ldg + k] += d[r * ldd + b] * x[b * ldx + k];
+    }
+  }
+}
+
+void gather_rows(const float* w, size_t ldw, const uint32_t* ids, const float* values, size_t count, size_t n,
+                 float* h) {
+  for (size_t i = 0; i < count; ++i) {
+    for (size_t k = 0; k < n; ++k) h[k] += values[i] * w[ids[i] * ldw + k];
+  }
+}
+
+float dot(const float* x, const float* y, size_t n) {
+  float sum = 0.0f;
+  for (size_t k = 0; k < n; ++k) sum += x[k] * y[k];
+  return sum;
+}
+
+void axpy(float scale, const float* x, size_t n, float* y) {
+  for (size_t k = 0; k < n; ++k) y[k] += scale * x[k];
+}
+
+void transpose(const float* in, size_t ldi, size_t rows, size_t columns, size_t ldo, float* out) {
+  for (size_t r = 0; r < rows; ++r) {
+    for (size_t c = 0; c < columns; ++c) out[c * ldo + r] = in[r * ldi + c];
+  }
+}
+
+size_t select_above(const float* z, size_t rows, size_t lanes, const float* bias, const float* threshold,
+                    uint32_t* hits) {
+  size_t count = 0;
+  for (size_t a = 0; a < rows; ++a) {
+    for (size_t b = 0; b < lanes; ++b) {
+      if (z[a * lanes + b] + bias[a] > threshold[b]) hits[count++] = static_cast<uint32_t>(a * lanes + b);
+    }
+  }
+  return count;
+}
+
+void softmax_lanes(float* z, size_t rows, size_t lanes, float* log_norm) {
+  for (size_t b = 0; b < lanes; ++b) {
+    float largest = z[b];
+    for (size_t a = 1; a < rows; ++a) largest = std::max(largest, z[a * lanes + b]);
+    float sum = 0.0f;
+    for (size_t a = 0; a < rows; ++a) {
+      z[a * lanes + b] = std::exp(z[a * lanes + b] - largest);
+      sum += z[a * lanes + b];
+    }
+    for (size_t a = 0; a < rows; ++a) z[a * lanes + b] /= sum;
+    log_norm[b] = largest + std::log(sum);
+  }
+}
+
+void sigmoid(float* z, size_t n) {
+  for (size_t i = 0; i < n; ++i) z[i] = 1.0f / (1.0f + std::exp(-z[i]));
+}
+
+void tanh(float* z, size_t n) {
+  for (size_t i = 0; i < n; ++i) z[i] = std::tanh(z[i]);
+}
+
+void sgd_row(float* w, const float* g, size_t n, float rate, float decay) {
+  for (size_t k = 0; k < n; ++k) w[k] = (1.0f - rate * decay) * w[k] - rate * g[k];
+}
+
+void momentum_row(float* w, float* velocity, const float* g, size_t n, float rate, float decay, float momentum) {
+  for (size_t k = 0; k < n; ++k) {
+    velocity[k] = momentum * velocity[k] + g[k];
+    w[k] = (1.0f - rate * decay) * w[k] - rate * velocity[k];
+  }
+}
+
+void adagrad_row(float* w, float* accumulator, const float* g, size_t n, float rate, float decay, float epsilon) {
+  *accumulator += dot(g, g, n) / static_cast<float>(n);
+  const float step = rate / (std::sqrt(*accumulator) + epsilon);
+  for (size_t k = 0; k < n; ++k) w[k] = (1.0f - rate * decay) * w[k] - step * g[k];
+}
+
+void adam_row(float* w, float* m, float* v, const float* g, size_t n, float rate, float decay, float beta1,
+              float beta2, float epsilon) {
+  for (size_t k = 0; k < n; ++k) {
+    m[k] = beta1 * m[k] + (1.0f - beta1) * g[k];
+    v[k] = beta2 * v[k] + (1.0f - beta2) * g[k] * g[k];
+    w[k] = (1.0f - rate * decay) * w[k] - rate * m[k] / (std::sqrt(v[k]) + epsilon);
+  }
+}
+
+}  // namespace
+
+extern const KernelSet kScalarKernels;
+const KernelSet kScalarKernels = {
+    "scalar", rows_forward, rows_backward_input, rows_gradient, gather_rows,
+    dot, axpy, transpose, select_above, softmax_lanes, sigmoid,
+    tanh, sgd_row, momentum_row, adagrad_row, adam_row};
+
+}  // namespace slide::kernels

@@ -1,0 +1,464 @@
+// The kernels written once over xsimd and instantiated by one source file for each instruction set.
+//
+// Included by kernels_avx2.cpp, kernels_avx512.cpp and kernels_neon.cpp only. Everything is in an anonymous
+// namespace and calls no shared inline function, so that the linker can never hand one machine's code to
+// another.
+#pragma once
+
+#include <xsimd/xsimd.hpp>
+
+#include "engine/kernels/kernels.h"
+
+#if defined(__clang__)
+#define SLIDE_UNROLL _Pragma("unroll")
+#else
+#define SLIDE_UNROLL _Pragma("GCC unroll 16")
+#endif
+
+namespace slide::kernels {
+namespace {
+
+// Tile shapes of an instruction set: chosen so that accumulators, operands and pointers stay in registers.
+template <class Arch>
+struct Tiles;
+
+template <class Arch>
+using Vec = xsimd::batch<float, Arch>;
+
+template <class Arch>
+constexpr size_t kWidth = Vec<Arch>::size;
+
+inline size_t smaller(size_t a, size_t b) { return a < b ? a : b; }
+
+template <class Arch>
+float sum_of(const Vec<Arch>& v) {
+#if XSIMD_VERSION_MAJOR >= 10
+  return xsimd::reduce_add(v);
+#else
+  return xsimd::hadd(v);
+#endif
+}
+
+// ---------------------------------------------------------------- rows x block of samples
+
+// z tile of R rows x C vectors of samples; `ahead` names the rows of the next tile, fetched meanwhile.
+template <class Arch, size_t R, size_t C>
+void forward_tile(const float* w, size_t ldw, const uint32_t* ids, const uint32_t* ahead, const float* xt,
+                  size_t inner, size_t lanes, float* z) {
+  constexpr size_t N = kWidth<Arch>;
+  const float* row[R];
+  Vec<Arch> acc[R][C];
+  SLIDE_UNROLL
+  for (size_t r = 0; r < R; ++r) {
+    row[r] = w + ids[r] * ldw;
+    SLIDE_UNROLL
+    for (size_t c = 0; c < C; ++c) acc[r][c] = Vec<Arch>(0.0f);
+  }
+  for (size_t k0 = 0; k0 < inner; k0 += kLaneMultiple) {
+    if (ahead != nullptr) {
+      SLIDE_UNROLL
+      for (size_t r = 0; r < R; ++r) __builtin_prefetch(w + ahead[r] * ldw + k0);
+    }
+    const size_t k1 = smaller(k0 + kLaneMultiple, inner);
+    for (size_t k = k0; k < k1; ++k) {
+      Vec<Arch> x[C];
+      SLIDE_UNROLL
+      for (size_t c = 0; c < C; ++c) x[c] = Vec<Arch>::load_aligned(xt + k * lanes + c * N);
+      SLIDE_UNROLL
+      for (size_t r = 0; r < R; ++r) {
+        const Vec<Arch> weight(row[r][k]);
+        SLIDE_UNROLL
+        for (size_t c = 0; c < C; ++c) acc[r][c] = xsimd::fma(weight, x[c], acc[r][c]);
+      }
+    }
+  }
+  SLIDE_UNROLL
+  for (size_t r = 0; r < R; ++r) {
+    SLIDE_UNROLL
+    for (size_t c = 0; c < C; ++c) acc[r][c].store_aligned(z + r * lanes + c * N);
+  }
+}
+
+template <class Arch, size_t C>
+void forward_column(const float* w, size_t ldw, const uint32_t* ids, size_t rows, const float* xt, size_t inner,
+                    size_t lanes, float* z) {
+  constexpr size_t R = Tiles<Arch>::kForwardRows;
+  size_t a = 0;
+  for (; a + R <= rows; a += R) {
+    const uint32_t* ahead = a + 2 * R <= rows ? ids + a + R : nullptr;
+    forward_tile<Arch, R, C>(w, ldw, ids + a, ahead, xt, inner, lanes, z + a * lanes);
+  }
+  for (; a < rows; ++a) forward_tile<Arch, 1, C>(w, ldw, ids + a, nullptr, xt, inner, lanes, z + a * lanes);
+}
+
+template <class Arch>
+float dot(const float* x, const float* y, size_t n) {
+  constexpr size_t N = kWidth<Arch>;
+  Vec<Arch> acc[4] = {Vec<Arch>(0.0f), Vec<Arch>(0.0f), Vec<Arch>(0.0f), Vec<Arch>(0.0f)};
+  size_t k = 0;
+  for (; k + 4 * N <= n; k += 4 * N) {
+    SLIDE_UNROLL
+    for (size_t c = 0; c < 4; ++c) {
+      acc[c] = xsimd::fma(Vec<Arch>::load_unaligned(x + k + c * N), Vec<Arch>::load_unaligned(y + k + c * N), acc[c]);
+    }
+  }
+  for (; k + N <= n; k += N) {
+    acc[0] = xsimd::fma(Vec<Arch>::load_unaligned(x + k), Vec<Arch>::load_unaligned(y + k), acc[0]);
+  }
+  float sum = sum_of<Arch>((acc[0] + acc[1]) + (acc[2] + acc[3]));
+  for (; k < n; ++k) sum += x[k] * y[k];
+  return sum;
+}
+
+template <class Arch>
+void axpy(float scale, const float* x, size_t n, float* y) {
+  constexpr size_t N = kWidth<Arch>;
+  const Vec<Arch> factor(scale);
+  size_t k = 0;
+  for (; k + N <= n; k += N) {
+    xsimd::fma(factor, Vec<Arch>::load_unaligned(x + k), Vec<Arch>::load_unaligned(y + k)).store_unaligned(y + k);
+  }
+  for (; k < n; ++k) y[k] += scale * x[k];
+}
+
+constexpr size_t kRowsAhead = 4;  // rows fetched ahead by the kernels that walk single rows
+
+inline void prefetch_row(const float* row, size_t n) {
+  for (size_t k = 0; k < n; k += kLaneMultiple) __builtin_prefetch(row + k);
+}
+
+template <class Arch>
+void rows_forward(const float* w, size_t ldw, const uint32_t* ids, size_t rows, const float* xt, size_t inner,
+                  size_t lanes, float* z) {
+  constexpr size_t N = kWidth<Arch>;
+  if (lanes == 1) {
+    for (size_t a = 0; a < rows; ++a) {
+      if (a + kRowsAhead < rows) prefetch_row(w + ids[a + kRowsAhead] * ldw, inner);
+      z[a] = dot<Arch>(w + ids[a] * ldw, xt, inner);
+    }
+    return;
+  }
+  size_t b = 0;
+  for (; b + 2 * N <= lanes; b += 2 * N) forward_column<Arch, 2>(w, ldw, ids, rows, xt + b, inner, lanes, z + b);
+  for (; b < lanes; b += N) forward_column<Arch, 1>(w, ldw, ids, rows, xt + b, inner, lanes, z + b);
+}
+
+// dxt tile of K units x C vectors of samples, summed over `rows` rows.
+template <class Arch, size_t K, size_t C>
+void backward_tile(const float* w, size_t ldw, const uint32_t* ids, size_t rows, const float* d, size_t lanes,
+                   float* dxt) {
+  constexpr size_t N = kWidth<Arch>;
+  Vec<Arch> acc[K][C];
+  SLIDE_UNROLL
+  for (size_t k = 0; k < K; ++k) {
+    SLIDE_UNROLL
+    for (size_t c = 0; c < C; ++c) acc[k][c] = Vec<Arch>::load_aligned(dxt + k * lanes + c * N);
+  }
+  for (size_t a = 0; a < rows; ++a) {
+    const float* row = w + ids[a] * ldw;
+    Vec<Arch> delta[C];
+    SLIDE_UNROLL
+    for (size_t c = 0; c < C; ++c) delta[c] = Vec<Arch>::load_aligned(d + a * lanes + c * N);
+    SLIDE_UNROLL
+    for (size_t k = 0; k < K; ++k) {
+      const Vec<Arch> weight(row[k]);
+      SLIDE_UNROLL
+      for (size_t c = 0; c < C; ++c) acc[k][c] = xsimd::fma(weight, delta[c], acc[k][c]);
+    }
+  }
+  SLIDE_UNROLL
+  for (size_t k = 0; k < K; ++k) {
+    SLIDE_UNROLL
+    for (size_t c = 0; c < C; ++c) acc[k][c].store_aligned(dxt + k * lanes + c * N);
+  }
+}
+
+template <class Arch, size_t C>
+void backward_column(const float* w, size_t ldw, const uint32_t* ids, size_t rows, const float* d, size_t inner,
+                     size_t lanes, float* dxt) {
+  constexpr size_t K = Tiles<Arch>::kBackwardUnits;
+  constexpr size_t kChunk = 64;  // rows of w that stay in the first-level caches over all tiles
+  for (size_t a = 0; a < rows; a += kChunk) {
+    const size_t count = smaller(kChunk, rows - a);
+    size_t k = 0;
+    for (; k + K <= inner; k += K) {
+      backward_tile<Arch, K, C>(w + k, ldw, ids + a, count, d + a * lanes, lanes, dxt + k * lanes);
+    }
+    for (; k < inner; ++k) {
+      backward_tile<Arch, 1, C>(w + k, ldw, ids + a, count, d + a * lanes, lanes, dxt + k * lanes);
+    }
+  }
+}
+
+template <class Arch>
+void rows_backward_input(const float* w, size_t ldw, const uint32_t* ids, size_t rows, const float* d,
+                         size_t inner, size_t lanes, float* dxt) {
+  constexpr size_t N = kWidth<Arch>;
+  if (lanes == 1) {
+    for (size_t a = 0; a < rows; ++a) axpy<Arch>(d[a], w + ids[a] * ldw, inner, dxt);
+    return;
+  }
+  size_t b = 0;
+  for (; b + 2 * N <= lanes; b += 2 * N) {
+    backward_column<Arch, 2>(w, ldw, ids, rows, d + b, inner, lanes, dxt + b);
+  }
+  for (; b < lanes; b += N) backward_column<Arch, 1>(w, ldw, ids, rows, d + b, inner, lanes, dxt + b);
+}
+
+// g tile of R rows x V vectors of units, summed over the samples.
+template <class Arch, size_t R, size_t V>
+void gradient_tile(const float* d, size_t ldd, size_t samples, const float* x, size_t ldx, float* g, size_t ldg) {
+  constexpr size_t N = kWidth<Arch>;
+  Vec<Arch> acc[R][V];
+  SLIDE_UNROLL
+  for (size_t r = 0; r < R; ++r) {
+    SLIDE_UNROLL
+    for (size_t v = 0; v < V; ++v) acc[r][v] = Vec<Arch>::load_unaligned(g + r * ldg + v * N);
+  }
+  for (size_t b = 0; b < samples; ++b) {
+    Vec<Arch> delta[R];
+    SLIDE_UNROLL
+    for (size_t r = 0; r < R; ++r) delta[r] = Vec<Arch>(d[r * ldd + b]);
+    SLIDE_UNROLL
+    for (size_t v = 0; v < V; ++v) {
+      const Vec<Arch> unit = Vec<Arch>::load_unaligned(x + b * ldx + v * N);
+      SLIDE_UNROLL
+      for (size_t r = 0; r < R; ++r) acc[r][v] = xsimd::fma(delta[r], unit, acc[r][v]);
+    }
+  }
+  SLIDE_UNROLL
+  for (size_t r = 0; r < R; ++r) {
+    SLIDE_UNROLL
+    for (size_t v = 0; v < V; ++v) acc[r][v].store_unaligned(g + r * ldg + v * N);
+  }
+}
+
+template <class Arch, size_t R>
+void gradient_rows(const float* d, size_t ldd, size_t samples, const float* x, size_t ldx, size_t inner, float* g,
+                   size_t ldg) {
+  constexpr size_t N = kWidth<Arch>;
+  constexpr size_t V = Tiles<Arch>::kGradientVectors;
+  size_t k = 0;
+  for (; k + V * N <= inner; k += V * N) gradient_tile<Arch, R, V>(d, ldd, samples, x + k, ldx, g + k, ldg);
+  for (; k + N <= inner; k += N) gradient_tile<Arch, R, 1>(d, ldd, samples, x + k, ldx, g + k, ldg);
+  for (; k < inner; ++k) {
+    for (size_t r = 0; r < R; ++r) {
+      float sum = g[r * ldg + k];
+      for (size_t b = 0; b < samples; ++b) sum += d[r * ldd + b] * x[b * ldx + k];
+      g[r * ldg + k] = sum;
+    }
+  }
+}
+
+template <class Arch>
+void rows_gradient(const float* d, size_t ldd, size_t rows, size_t samples, const float* x, size_t ldx,
+                   size_t inner, float* g, size_t ldg) {
+  size_t r = 0;
+  for (; r + 2 <= rows; r += 2) gradient_rows<Arch, 2>(d + r * ldd, ldd, samples, x, ldx, inner, g + r * ldg, ldg);
+  for (; r < rows; ++r) gradient_rows<Arch, 1>(d + r * ldd, ldd, samples, x, ldx, inner, g + r * ldg, ldg);
+}
+
+// ---------------------------------------------------------------- sparse inputs
+
+template <class Arch, size_t V>
+void gather_tile(const float* w, size_t ldw, const uint32_t* ids, const float* values, size_t count, float* h) {
+  constexpr size_t N = kWidth<Arch>;
+  Vec<Arch> acc[V];
+  SLIDE_UNROLL
+  for (size_t v = 0; v < V; ++v) acc[v] = Vec<Arch>::load_unaligned(h + v * N);
+  for (size_t i = 0; i < count; ++i) {
+    if (i + kRowsAhead < count) prefetch_row(w + ids[i + kRowsAhead] * ldw, V * N);
+    const float* row = w + ids[i] * ldw;
+    const Vec<Arch> value(values[i]);
+    SLIDE_UNROLL
+    for (size_t v = 0; v < V; ++v) acc[v] = xsimd::fma(value, Vec<Arch>::load_unaligned(row + v * N), acc[v]);
+  }
+  SLIDE_UNROLL
+  for (size_t v = 0; v < V; ++v) acc[v].store_unaligned(h + v * N);
+}
+
+template <class Arch>
+void gather_rows(const float* w, size_t ldw, const uint32_t* ids, const float* values, size_t count, size_t n,
+                 float* h) {
+  constexpr size_t N = kWidth<Arch>;
+  constexpr size_t V = 8;
+  size_t k = 0;
+  for (; k + V * N <= n; k += V * N) gather_tile<Arch, V>(w + k, ldw, ids, values, count, h + k);
+  for (; k + N <= n; k += N) gather_tile<Arch, 1>(w + k, ldw, ids, values, count, h + k);
+  for (; k < n; ++k) {
+    float sum = h[k];
+    for (size_t i = 0; i < count; ++i) sum += values[i] * w[ids[i] * ldw + k];
+    h[k] = sum;
+  }
+}
+
+inline void transpose(const float* in, size_t ldi, size_t rows, size_t columns, size_t ldo, float* out) {
+  constexpr size_t kTile = 16;
+  for (size_t r0 = 0; r0 < rows; r0 += kTile) {
+    const size_t r1 = smaller(r0 + kTile, rows);
+    for (size_t c = 0; c < columns; ++c) {
+      for (size_t r = r0; r < r1; ++r) out[c * ldo + r] = in[r * ldi + c];
+    }
+  }
+}
+
+template <class Arch>
+size_t select_above(const float* z, size_t rows, size_t lanes, const float* bias, const float* threshold,
+                    uint32_t* hits) {
+  constexpr size_t N = kWidth<Arch>;
+  size_t count = 0;
+  for (size_t a = 0; a < rows; ++a) {
+    const Vec<Arch> shift(bias[a]);
+    size_t b = 0;
+    for (; b + N <= lanes; b += N) {
+      const size_t at = a * lanes + b;
+      if (!xsimd::any(Vec<Arch>::load_unaligned(z + at) + shift > Vec<Arch>::load_unaligned(threshold + b))) continue;
+      for (size_t i = 0; i < N; ++i) {
+        hits[count] = static_cast<uint32_t>(at + i);
+        count += z[at + i] + bias[a] > threshold[b + i] ? 1 : 0;
+      }
+    }
+    for (; b < lanes; ++b) {
+      hits[count] = static_cast<uint32_t>(a * lanes + b);
+      count += z[a * lanes + b] + bias[a] > threshold[b] ? 1 : 0;
+    }
+  }
+  return count;
+}
+
+// ---------------------------------------------------------------- activations
+
+template <class Arch>
+void softmax_lanes(float* z, size_t rows, size_t lanes, float* log_norm) {
+  constexpr size_t N = kWidth<Arch>;
+  if (lanes == 1) {
+    float largest = z[0];
+    for (size_t a = 1; a < rows; ++a) largest = z[a] > largest ? z[a] : largest;
+    size_t a = 0;
+    Vec<Arch> sums(0.0f);
+    for (; a + N <= rows; a += N) {
+      const Vec<Arch> e = xsimd::exp(Vec<Arch>::load_unaligned(z + a) - Vec<Arch>(largest));
+      e.store_unaligned(z + a);
+      sums += e;
+    }
+    float sum = sum_of<Arch>(sums);
+    for (; a < rows; ++a) {
+      z[a] = __builtin_expf(z[a] - largest);
+      sum += z[a];
+    }
+    for (a = 0; a < rows; ++a) z[a] /= sum;
+    log_norm[0] = largest + __builtin_logf(sum);
+    return;
+  }
+  for (size_t b = 0; b < lanes; b += N) {
+    Vec<Arch> largest = Vec<Arch>::load_aligned(z + b);
+    for (size_t a = 1; a < rows; ++a) largest = xsimd::max(largest, Vec<Arch>::load_aligned(z + a * lanes + b));
+    Vec<Arch> sum(0.0f);
+    for (size_t a = 0; a < rows; ++a) {
+      const Vec<Arch> e = xsimd::exp(Vec<Arch>::load_aligned(z + a * lanes + b) - largest);
+      e.store_aligned(z + a * lanes + b);
+      sum += e;
+    }
+    const Vec<Arch> scale = Vec<Arch>(1.0f) / sum;
+    for (size_t a = 0; a < rows; ++a) {
+      (Vec<Arch>::load_aligned(z + a * lanes + b) * scale).store_aligned(z + a * lanes + b);
+    }
+    (largest + xsimd::log(sum)).store_unaligned(log_norm + b);
+  }
+}
+
+template <class Arch>
+void sigmoid(float* z, size_t n) {
+  constexpr size_t N = kWidth<Arch>;
+  const Vec<Arch> one(1.0f);
+  size_t i = 0;
+  for (; i + N <= n; i += N) {
+    (one / (one + xsimd::exp(-Vec<Arch>::load_unaligned(z + i)))).store_unaligned(z + i);
+  }
+  for (; i < n; ++i) z[i] = 1.0f / (1.0f + __builtin_expf(-z[i]));
+}
+
+template <class Arch>
+void tanh(float* z, size_t n) {
+  constexpr size_t N = kWidth<Arch>;
+  size_t i = 0;
+  for (; i + N <= n; i += N) xsimd::tanh(Vec<Arch>::load_unaligned(z + i)).store_unaligned(z + i);
+  for (; i < n; ++i) z[i] = __builtin_tanhf(z[i]);
+}
+
+// ---------------------------------------------------------------- optimizers
+
+// w = keep * w - step * g
+template <class Arch>
+void step_row(float* w, const float* g, size_t n, float step, float keep) {
+  constexpr size_t N = kWidth<Arch>;
+  size_t k = 0;
+  for (; k + N <= n; k += N) {
+    const Vec<Arch> kept = Vec<Arch>(keep) * Vec<Arch>::load_unaligned(w + k);
+    xsimd::fnma(Vec<Arch>(step), Vec<Arch>::load_unaligned(g + k), kept).store_unaligned(w + k);
+  }
+  for (; k < n; ++k) w[k] = keep * w[k] - step * g[k];
+}
+
+template <class Arch>
+void sgd_row(float* w, const float* g, size_t n, float rate, float decay) {
+  step_row<Arch>(w, g, n, rate, 1.0f - rate * decay);
+}
+
+template <class Arch>
+void momentum_row(float* w, float* velocity, const float* g, size_t n, float rate, float decay, float momentum) {
+  constexpr size_t N = kWidth<Arch>;
+  const float keep = 1.0f - rate * decay;
+  size_t k = 0;
+  for (; k + N <= n; k += N) {
+    const Vec<Arch> u = xsimd::fma(Vec<Arch>(momentum), Vec<Arch>::load_unaligned(velocity + k),
+                                   Vec<Arch>::load_unaligned(g + k));
+    u.store_unaligned(velocity + k);
+    xsimd::fnma(Vec<Arch>(rate), u, Vec<Arch>(keep) * Vec<Arch>::load_unaligned(w + k)).store_unaligned(w + k);
+  }
+  for (; k < n; ++k) {
+    velocity[k] = momentum * velocity[k] + g[k];
+    w[k] = keep * w[k] - rate * velocity[k];
+  }
+}
+
+template <class Arch>
+void adagrad_row(float* w, float* accumulator, const float* g, size_t n, float rate, float decay, float epsilon) {
+  *accumulator += dot<Arch>(g, g, n) / static_cast<float>(n);
+  step_row<Arch>(w, g, n, rate / (__builtin_sqrtf(*accumulator) + epsilon), 1.0f - rate * decay);
+}
+
+template <class Arch>
+void adam_row(float* w, float* m, float* v, const float* g, size_t n, float rate, float decay, float beta1,
+              float beta2, float epsilon) {
+  constexpr size_t N = kWidth<Arch>;
+  const float keep = 1.0f - rate * decay;
+  size_t k = 0;
+  for (; k + N <= n; k += N) {
+    const Vec<Arch> gradient = Vec<Arch>::load_unaligned(g + k);
+    const Vec<Arch> first = xsimd::fma(Vec<Arch>(beta1), Vec<Arch>::load_unaligned(m + k),
+                                       Vec<Arch>(1.0f - beta1) * gradient);
+    const Vec<Arch> second = xsimd::fma(Vec<Arch>(beta2), Vec<Arch>::load_unaligned(v + k),
+                                        Vec<Arch>(1.0f - beta2) * gradient * gradient);
+    first.store_unaligned(m + k);
+    second.store_unaligned(v + k);
+    const Vec<Arch> kept = Vec<Arch>(keep) * Vec<Arch>::load_unaligned(w + k);
+    (kept - Vec<Arch>(rate) * first / (xsimd::sqrt(second) + Vec<Arch>(epsilon))).store_unaligned(w + k);
+  }
+  for (; k < n; ++k) {
+    m[k] = beta1 * m[k] + (1.0f - beta1) * g[k];
+    v[k] = beta2 * v[k] + (1.0f - beta2) * g[k] * g[k];
+    w[k] = keep * w[k] - rate * m[k] / (__builtin_sqrtf(v[k]) + epsilon);
+  }
+}
+
+template <class Arch>
+constexpr KernelSet make_kernel_set(const char* name) {
+  return {name,           rows_forward<Arch>, rows_backward_input<Arch>, rows_gradient<Arch>, gather_rows<Arch>,
+          dot<Arch>,      axpy<Arch>,         transpose,                 select_above<Arch>,
+          softmax_lanes<Arch>, sigmoid<Arch>, tanh<Arch>,                sgd_row<Arch>,       momentum_row<Arch>,
+          adagrad_row<Arch>,   adam_row<Arch>};
+}
+
+}  // namespace
+}  // namespace slide::kernels

@@ -1,0 +1,77 @@
+// Evaluation measures over ranked predictions: P@k, nDCG@k, recall@k and propensity-scored PSP@k, as defined by
+// the extreme classification repository (Bhatia et al. 2016) and Jain, Prabhu, Varma 2016, section 4.
+//
+// A Metrics object holds sums over the samples it has seen. Objects filled apart and merged in a fixed order
+// give the same bits whatever the number of threads. An object is for one thread at a time; different objects
+// may be filled concurrently, also with the same propensities.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <nlohmann/json.hpp>
+#include <span>
+#include <vector>
+
+namespace slide {
+
+// 1 / p_l for every label: 1 + C (N_l + B)^-A with C = (log N - 1) (B + 1)^A, where N_l is
+// `label_frequencies[l]`, the label's number of training samples, and N is `samples`, their total. With fewer
+// than three samples C would be negative and is taken as 0. Throws InputError unless a >= 0 and b > 0.
+std::vector<double> inverse_propensities(std::span<const std::uint32_t> label_frequencies, std::size_t samples,
+                                         double a, double b);
+
+class Metrics {
+ public:
+  using Propensities = std::shared_ptr<const std::vector<double>>;
+
+  // `ks` in any order, each at least 1, else Error. Without propensities (null or empty) there is no PSP.
+  // A label beyond the vector counts with weight 1.
+  explicit Metrics(std::vector<std::uint32_t> ks, Propensities inverse_propensities = nullptr);
+
+  // One sample. `predicted_ranked`: distinct labels, best first; where there are fewer than k the rest are
+  // misses. `true_labels_sorted`: distinct, ascending; a sample without labels counts as zero in P, nDCG and
+  // recall, and is counted in their denominators.
+  void add(std::span<const std::uint32_t> predicted_ranked, std::span<const std::uint32_t> true_labels_sorted);
+
+  // Adds the samples of `other`. Throws Error unless it has the same ks and both or neither have propensities.
+  void merge(const Metrics& other);
+
+  std::uint64_t samples() const { return samples_; }
+  bool has_psp() const { return inverse_ != nullptr; }
+
+  // Means over the samples, in [0, 1]; 0 without samples. `k` must be one of the constructor's, else Error.
+  double precision(std::uint32_t k) const;
+  double ndcg(std::uint32_t k) const;
+  double recall(std::uint32_t k) const;
+  // Propensity-weighted hits over the best that is reachable on all samples together; 0 without propensities.
+  double psp(std::uint32_t k) const;
+
+  // {"p_at_1": .., "ndcg_at_1": .., "psp_at_1": .., "recall_at_1": ..}: each measure for all k in turn.
+  nlohmann::ordered_json to_json() const;
+
+ private:
+  struct Sums {  // over samples, for one k
+    std::uint64_t hits = 0;
+    double ndcg = 0;
+    double recall = 0;
+    double weighted_hits = 0;
+    double weighted_best = 0;
+  };
+
+  double weight(std::uint32_t label) const;
+  void add_hits(Sums& sums, std::uint32_t k, std::span<const std::uint32_t> predicted, std::size_t labels) const;
+  void sort_best_weights(std::span<const std::uint32_t> labels);
+  const Sums& sums_of(std::uint32_t k) const;
+  double mean(double sum) const { return samples_ == 0 ? 0.0 : sum / static_cast<double>(samples_); }
+
+  std::vector<std::uint32_t> ks_;
+  std::uint32_t largest_k_ = 0;
+  Propensities inverse_;            // null or not empty
+  std::vector<Sums> sums_;          // parallel to ks_
+  std::uint64_t samples_ = 0;
+  std::vector<bool> is_hit_;        // scratch of add(): for each rank
+  std::vector<double> best_;        // scratch of add(): largest weights of the true labels, descending
+};
+
+}  // namespace slide
