@@ -27,17 +27,31 @@ struct DatasetArrays {
   std::vector<std::uint32_t> label_ids;  // ascending and distinct within a sample
 };
 
+// The same arrays wherever they live. Offsets index the id and value arrays.
+struct DatasetView {
+  std::span<const std::uint64_t> feature_offsets;
+  std::span<const std::uint32_t> feature_ids;
+  std::span<const float> feature_values;
+  std::span<const std::uint64_t> label_offsets;
+  std::span<const std::uint32_t> label_ids;
+};
+
 class Dataset {
  public:
   Dataset() = default;
-  // Takes the arrays over. feature_count (D) and label_count (L) bound the ids.
+  // Takes the arrays over. feature_count (D) and label_count (L) bound the ids. Throws Error when the sizes of
+  // the arrays do not fit together; the ids themselves are not looked at.
   Dataset(DatasetArrays arrays, std::uint32_t feature_count, std::uint32_t label_count);
+  // Views arrays that `storage` keeps alive, under the same rules.
+  Dataset(std::shared_ptr<const void> storage, const DatasetView& view, std::uint32_t feature_count,
+          std::uint32_t label_count);
 
   std::size_t size() const { return feature_offsets_.empty() ? 0 : feature_offsets_.size() - 1; }
   std::uint32_t feature_count() const { return feature_count_; }
   std::uint32_t label_count() const { return label_count_; }
-  std::uint64_t feature_entries() const { return feature_ids_.size(); }
-  std::uint64_t label_entries() const { return label_ids_.size(); }
+  // Entries of all samples of this view.
+  std::uint64_t feature_entries() const { return entries(feature_offsets_); }
+  std::uint64_t label_entries() const { return entries(label_offsets_); }
 
   SparseRow features(std::size_t sample) const {
     const auto begin = feature_offsets_[sample], count = feature_offsets_[sample + 1] - begin;
@@ -51,10 +65,14 @@ class Dataset {
   // How many samples carry each label; size label_count().
   std::vector<std::uint32_t> label_frequencies() const;
 
-  // Rows [first, first + count) as a view of the same storage.
+  // Rows [first, first + count) as a view of the same storage. Throws Error when they reach past the end.
   Dataset slice(std::size_t first, std::size_t count) const;
 
  private:
+  static std::uint64_t entries(std::span<const std::uint64_t> offsets) {
+    return offsets.empty() ? 0 : offsets.back() - offsets.front();
+  }
+
   std::shared_ptr<const void> storage_;
   std::span<const std::uint64_t> feature_offsets_;
   std::span<const std::uint32_t> feature_ids_;

@@ -1,8 +1,18 @@
-// Reads data files into a Dataset. The format is found from the content unless named.
+// Reads data files into a Dataset. The format is found from the content unless named; gzip is unpacked
+// whatever the format. Reading is parallel, and neither the data nor the error reported depends on the number
+// of threads. All functions are safe to call from any thread.
+//
+// Text, both formats: blanks are spaces and tabs, a line may end in CR LF, and the last one may lack its end.
+// Features may come in any order (they are sorted), a lone `f` means `f:1`, values of a feature named twice in
+// a sample are summed and repeated labels merged. A line that starts with a blank, or whose first token has a
+// colon, carries no labels. XMC: a blank line among the samples is a sample without labels and features; blank
+// lines beyond the N samples of the header are ignored. libsvm: blank and comment lines are skipped, `#` starts
+// a comment, labels may be written `+3` or `3.0`.
 #pragma once
 
 #include <cstdint>
 #include <string>
+#include <string_view>
 
 #include "datasets/dataset.h"
 
@@ -14,7 +24,9 @@ struct ReadOptions {
   DataFormat format = DataFormat::kAuto;
   bool one_based = false;   // libsvm: feature ids start at 1
   bool normalize = true;    // scale each sample to unit Euclidean length (a zero sample stays zero)
-  std::uint32_t feature_limit = 0;  // ids at or above are an error; 0 = what the header says, or no limit
+  // Ids at or above are an error; 0 = what the header says, or no limit. A limit given here is also the
+  // feature_count() or label_count() of the data set, so that a test set has the shape of its training set.
+  std::uint32_t feature_limit = 0;
   std::uint32_t label_limit = 0;
   int threads = 0;          // 0 = all cores
 };
@@ -24,7 +36,8 @@ struct ReadOptions {
 // `images-idx3` with `labels-idx1`. Throws InputError naming file, line and column of the first fault.
 Dataset read_dataset(const std::string& path, const ReadOptions& options = {});
 
-// Reads samples from text already in memory (`origin` stands for the file name in messages).
+// Reads samples from text already in memory (`origin` stands for the file name in messages). IDX images
+// cannot be read this way, since their labels lie in a second file.
 Dataset parse_dataset(std::string_view text, const std::string& origin, const ReadOptions& options = {});
 
 }  // namespace slide

@@ -23,27 +23,58 @@ constexpr std::string_view kHashFamilies[] = {"simhash", "wta", "dwta", "minhash
 constexpr std::string_view kBucketPolicies[] = {"fifo", "reservoir"};
 constexpr std::string_view kCandidatePolicies[] = {"vanilla", "topk", "threshold"};
 
-Names names_of(DataFormat) { return kDataFormats; }
-Names names_of(LayerKind) { return kLayerKinds; }
-Names names_of(Activation) { return kActivations; }
-Names names_of(LossKind) { return kLossKinds; }
-Names names_of(OptimizerKind) { return kOptimizerKinds; }
-Names names_of(RateSchedule) { return kRateSchedules; }
-Names names_of(Inference) { return kInferences; }
-Names names_of(HashFamily) { return kHashFamilies; }
-Names names_of(BucketPolicy) { return kBucketPolicies; }
-Names names_of(CandidatePolicy) { return kCandidatePolicies; }
+Names names_of(DataFormat) {
+  return kDataFormats;
+}
+Names names_of(LayerKind) {
+  return kLayerKinds;
+}
+Names names_of(Activation) {
+  return kActivations;
+}
+Names names_of(LossKind) {
+  return kLossKinds;
+}
+Names names_of(OptimizerKind) {
+  return kOptimizerKinds;
+}
+Names names_of(RateSchedule) {
+  return kRateSchedules;
+}
+Names names_of(Inference) {
+  return kInferences;
+}
+Names names_of(HashFamily) {
+  return kHashFamilies;
+}
+Names names_of(BucketPolicy) {
+  return kBucketPolicies;
+}
+Names names_of(CandidatePolicy) {
+  return kCandidatePolicies;
+}
 
 template <class E>
 Choice choice(E& member) {
-  return {&member, names_of(E{}), [](const void* from) { return static_cast<std::size_t>(*static_cast<const E*>(from)); },
+  return {&member, names_of(E{}),
+          [](const void* from) { return static_cast<std::size_t>(*static_cast<const E*>(from)); },
           [](void* to, std::size_t value) { *static_cast<E*>(to) = static_cast<E>(value); }};
 }
-Flag flag(bool& member) { return {&member}; }
-Text text(std::string& member) { return {&member}; }
-Count count(std::uint32_t& member, std::int64_t low, std::int64_t high) { return {&member, {low, high}}; }
-BigCount count(std::uint64_t& member, std::int64_t low, std::int64_t high) { return {&member, {low, high}}; }
-Real real(double& member, RealRange range) { return {&member, range}; }
+Flag flag(bool& member) {
+  return {&member};
+}
+Text text(std::string& member) {
+  return {&member};
+}
+Count count(std::uint32_t& member, std::int64_t low, std::int64_t high) {
+  return {&member, {low, high}};
+}
+BigCount count(std::uint64_t& member, std::int64_t low, std::int64_t high) {
+  return {&member, {low, high}};
+}
+Real real(double& member, RealRange range) {
+  return {&member, range};
+}
 CountList list(std::vector<std::uint32_t>& member, std::int64_t low, std::int64_t high) {
   return {&member, {low, high}};
 }
@@ -51,9 +82,15 @@ CountList list(std::vector<std::uint32_t>& member, std::int64_t low, std::int64_
 constexpr std::int64_t kMax31 = std::numeric_limits<std::int32_t>::max();
 constexpr std::int64_t kMax63 = std::numeric_limits<std::int64_t>::max();
 
-constexpr RealRange closed(double low, double high) { return {low, high, false, false}; }
-constexpr RealRange above(double low, double high) { return {low, high, true, false}; }
-constexpr RealRange below(double low, double high) { return {low, high, false, true}; }
+constexpr RealRange closed(double low, double high) {
+  return {low, high, false, false};
+}
+constexpr RealRange above(double low, double high) {
+  return {low, high, true, false};
+}
+constexpr RealRange below(double low, double high) {
+  return {low, high, false, true};
+}
 
 std::vector<Field> data_fields(DataConfig& c) {
   return {
@@ -77,8 +114,7 @@ std::vector<Field> train_fields(TrainConfig& c) {
       {"threads", count(c.threads, 0, 4096), "Threads to use, 0 = all cores."},
       {"deterministic", flag(c.deterministic), "Give the same result to the bit whatever the thread count."},
       {"shuffle", flag(c.shuffle), "Visit the samples in a new order each epoch."},
-      {"eval_every", count(c.eval_every, 0, 1000000),
-       "Epochs between evaluations, 0 = only after the last."},
+      {"eval_every", count(c.eval_every, 0, 1000000), "Epochs between evaluations, 0 = only after the last."},
       {"save_optimizer", flag(c.save_optimizer), "Keep the optimizer state in the model file."},
   };
 }
@@ -86,7 +122,8 @@ std::vector<Field> train_fields(TrainConfig& c) {
 std::vector<Field> optimizer_fields(OptimizerConfig& c) {
   return {
       {"kind", choice(c.kind), "Update rule; adagrad keeps one accumulator a row."},
-      {"learning_rate", real(c.learning_rate, above(0, 1000)), "Highest step size, reached after the warm-up."},
+      {"learning_rate", real(c.learning_rate, above(0, 1000)),
+       "Highest step size, reached after the warm-up."},
       {"schedule", choice(c.schedule), "How the learning rate goes on to the end of the run."},
       {"warmup_steps", count(c.warmup_steps, 0, kMax31), "Steps over which the learning rate rises from 0."},
       {"momentum", real(c.momentum, below(0, 1)), "momentum: share of the velocity kept each step."},
@@ -124,7 +161,8 @@ std::vector<Field> layer_fields(LayerConfig& c) {
       {"uniform", count(c.uniform, 0, kMax31), "sampled: neurons drawn uniformly for each block."},
       {"frequency", count(c.frequency, 0, kMax31),
        "sampled, last layer only: neurons drawn by label frequency for each block."},
-      {"correction", flag(c.correction), "sampled: drawn negatives stand for all neurons that were not drawn."},
+      {"correction", flag(c.correction),
+       "sampled: drawn negatives stand for all neurons that were not drawn."},
   };
 }
 
@@ -139,8 +177,9 @@ std::vector<Field> hash_fields(HashConfig& c) {
       {"bucket_capacity", count(c.bucket_capacity, 1, 65536), "Neurons that one bucket holds at most."},
       {"bucket_policy", choice(c.bucket_policy),
        "What a full bucket keeps: the newest, or a uniform sample of all."},
-      {"candidates", choice(c.candidates), "Choose candidates from tables in random order, by number of tables, or "
-                                           "from at least threshold tables."},
+      {"candidates", choice(c.candidates),
+       "Choose candidates from tables in random order, by number of tables, or "
+       "from at least threshold tables."},
       {"threshold", count(c.threshold, 1, 1024), "threshold: tables that must return a candidate."},
       {"topk_ratio", count(c.topk_ratio, 1, 65536), "minhash: the 1/ratio largest values are hashed."},
       {"asymmetric", flag(c.asymmetric), "simhash: transform for maximum inner product."},

@@ -1,9 +1,9 @@
 // The description of every configuration key: name, member, range and meaning, each stated once, in
-// config_fields.cpp. The parser, the overrides, the range checks, the resolved file and the reference are loops
-// over these tables; a new key is one line there and one member in config.h.
+// config_fields.cpp. The parser, the overrides, the range checks, the resolved file and the reference are
+// loops over these tables; a new key is one line there and one member in config.h.
 //
-// A Field is bound to one Config: it points into that object and dies with it. Not thread-safe beyond what the
-// Config itself is. Internal to the configuration library.
+// A Field is bound to one Config: it points into that object and dies with it. Not thread-safe beyond what
+// the Config itself is. Internal to the configuration library.
 #pragma once
 
 #include <cstdint>
@@ -103,6 +103,9 @@ bool in_range(const Field& field);
 
 // Shared with the parser: not empty, strictly ascending, each in `range`.
 bool list_in_range(std::span<const std::uint32_t> list, const IntRange& range);
+
+// Shortest TOML that reads back as the same double, with a point or an exponent in it.
+std::string real_text(double value);
 
 // `text` as a TOML basic string, quotes included.
 std::string quote(std::string_view text);

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <charconv>
 #include <optional>
+#include <sstream>
 #include <vector>
 
 #include "engine/base/error.h"
@@ -18,7 +19,8 @@ namespace {
 // Throws an InputError of one line, whatever the texts in it hold.
 [[noreturn]] void fail_at(const std::string& where, const std::string& message) {
   std::string line = fmt::format("{}: {}", where, message);
-  std::ranges::replace_if(line, [](char c) { return static_cast<unsigned char>(c) < 0x20; }, ' ');
+  std::ranges::replace_if(
+      line, [](char c) { return static_cast<unsigned char>(c) < 0x20; }, ' ');
   throw InputError(line);
 }
 
@@ -32,10 +34,10 @@ std::string_view trim(std::string_view text) {
 // What the user wrote, as messages show it.
 std::string describe(const toml::node& node) {
   if (node.is_table()) return "a table";
-  if (node.is_array()) return "a list that differs";
+  if (const auto* list = node.as_array()) return (std::ostringstream() << *list).str();
   if (const auto* text = node.as_string()) return quote(text->get());
   if (const auto* integer = node.as_integer()) return fmt::format("{}", integer->get());
-  if (const auto* real = node.as_floating_point()) return fmt::format("the fractional number {}", real->get());
+  if (const auto* real = node.as_floating_point()) return real_text(real->get());
   if (const auto* flag = node.as_boolean()) return flag->get() ? "true" : "false";
   return "a date or time";
 }
@@ -49,8 +51,12 @@ bool set_integer(T* member, const IntRange& range, const toml::node& node) {
 }
 
 // Each sets the member and returns true, or leaves it alone and returns false.
-bool set(const Count& count, const toml::node& node) { return set_integer(count.member, count.range, node); }
-bool set(const BigCount& count, const toml::node& node) { return set_integer(count.member, count.range, node); }
+bool set(const Count& count, const toml::node& node) {
+  return set_integer(count.member, count.range, node);
+}
+bool set(const BigCount& count, const toml::node& node) {
+  return set_integer(count.member, count.range, node);
+}
 
 bool set(const Flag& flag, const toml::node& node) {
   if (node.is_boolean()) *flag.member = node.as_boolean()->get();
@@ -101,11 +107,7 @@ std::string suggest_choice(const Field& field, const toml::node& node) {
 void assign(const Field& field, const toml::node& node, const std::string& where, const std::string& name) {
   const bool done = std::visit([&](const auto& target) { return set(target, node); }, field.value);
   if (done) return;
-  const bool fraction = node.is_floating_point() && !std::holds_alternative<Real>(field.value);
-  const std::string shown = node.is_floating_point() && !fraction
-                                ? fmt::format("{}", node.as_floating_point()->get())
-                                : describe(node);
-  fail_at(where, fmt::format("'{}' must be {}, not {}{}", name, expects_text(field), shown,
+  fail_at(where, fmt::format("'{}' must be {}, not {}{}", name, expects_text(field), describe(node),
                              suggest_choice(field, node)));
 }
 
@@ -139,7 +141,8 @@ struct Parser::TomlAccess {
 
   std::string where(const toml::node& node) const { return parser.place(node.source().begin.line); }
 
-  const toml::table& as_table(const toml::node& node, const std::string& name, std::string_view heading) const {
+  const toml::table& as_table(const toml::node& node, const std::string& name,
+                              std::string_view heading) const {
     if (const toml::table* table = node.as_table()) return *table;
     fail_at(where(node), fmt::format("'{}' must be a table; write {}", name, heading));
   }
@@ -177,7 +180,8 @@ struct Parser::TomlAccess {
 
   void read_layers(const toml::node& node) const {
     const toml::array* layers = node.as_array();
-    if (layers == nullptr) fail_at(where(node), "'layer' must be a list of tables; write [[layer]] above [layer.hash]");
+    if (layers == nullptr)
+      fail_at(where(node), "'layer' must be a list of tables; write [[layer]] above [layer.hash]");
     for (std::size_t i = 0; i < layers->size(); ++i) read_layer(i, (*layers)[i]);
   }
 
@@ -203,14 +207,16 @@ void Parser::read(std::string_view text) {
     TomlAccess{*this}.read_root(root);
   } catch (const toml::parse_error& error) {
     const auto& at = error.source().begin;
-    fail_at(fmt::format("{}:{}:{}", origin_, at.line, at.column), fmt::format("no TOML: {}", error.description()));
+    fail_at(fmt::format("{}:{}:{}", origin_, at.line, at.column),
+            fmt::format("no TOML: {}", error.description()));
   }
 }
 
 void Parser::apply_override(const std::string& text) {
   const std::string where = fmt::format("--set {}", text);
   const std::size_t equals = text.find('=');
-  if (equals == std::string::npos) fail_at(where, "expected section.key=value, as in --set train.epochs=3");
+  if (equals == std::string::npos || equals == 0)
+    fail_at(where, "expected section.key=value, as in --set train.epochs=3");
   const std::string name = resolve_layer(where, std::string(trim(text.substr(0, equals))));
   const toml::table value = parse_value(where, trim(std::string_view(text).substr(equals + 1)));
   for (const Section& section : all_sections(config_)) {
@@ -256,7 +262,8 @@ std::string Parser::resolve_layer(const std::string& where, const std::string& n
 }
 
 void Parser::fail_unknown_key(const std::string& where, const std::string& name) {
-  fail_at(where, fmt::format("unknown key '{}'; did you mean '{}'?", name, nearest_name(name, names_of_keys())));
+  fail_at(where,
+          fmt::format("unknown key '{}'; did you mean '{}'?", name, nearest_name(name, names_of_keys())));
 }
 
 std::vector<std::string> Parser::names_of_keys() {
@@ -276,6 +283,8 @@ std::vector<std::string> Parser::names_of_sections() {
   return names;
 }
 
-std::string Parser::place(unsigned line) const { return fmt::format("{}:{}", origin_, line); }
+std::string Parser::place(unsigned line) const {
+  return fmt::format("{}:{}", origin_, line);
+}
 
 }  // namespace slide::config

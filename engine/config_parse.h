@@ -16,8 +16,8 @@ class Parser {
   // `origin` stands in messages for the file name.
   explicit Parser(std::string origin) : origin_(std::move(origin)) {}
 
-  // Reads a whole file. Call it once, before the overrides. Throws InputError: syntax, unknown name, wrong type,
-  // value out of range.
+  // Reads a whole file. Call it once, before the overrides. Throws InputError: syntax, unknown name, wrong
+  // type, value out of range.
   void read(std::string_view text);
 
   // Applies "section.key=value". Throws InputError naming the override.

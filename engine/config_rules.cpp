@@ -12,7 +12,7 @@ namespace {
 
 using MaybeViolation = std::optional<Violation>;
 
-constexpr std::uint32_t kBlockUnit = 16;     // kernels work on blocks of whole multiples of this
+constexpr std::uint32_t kBlockUnit = 16;  // kernels work on blocks of whole multiples of this
 constexpr std::uint32_t kMaxRangePow = 30;
 
 template <class... Args>
@@ -26,8 +26,8 @@ MaybeViolation check_ranges(const Config& config) {
   for (const Section& section : all_sections(copy)) {
     for (const Field& field : section.fields) {
       if (in_range(field)) continue;
-      return violation(fmt::format("{}.{}", section.name, field.key), "must be {}, not {}", expects_text(field),
-                       value_text(field));
+      return violation(fmt::format("{}.{}", section.name, field.key), "must be {}, not {}",
+                       expects_text(field), value_text(field));
     }
   }
   return std::nullopt;
@@ -67,11 +67,12 @@ MaybeViolation check_fingerprint(const HashConfig& hash, const std::string& name
   const std::uint32_t bits = code_bits(hash);
   const std::uint32_t needed = hash.k * bits;
   if (needed <= hash.range_pow) return std::nullopt;
-  const std::string way_out = needed <= kMaxRangePow
-                                  ? fmt::format("raise range_pow to {} or lower k to {}", needed, hash.range_pow / bits)
-                                  : fmt::format("lower k, at most to {} with range_pow {}", kMaxRangePow / bits, kMaxRangePow);
-  return violation(name + ".k", "= {} with codes of {} bits needs 2^{} buckets, '{}.range_pow' gives 2^{}: {}", hash.k,
-                   bits, needed, name, hash.range_pow, way_out);
+  const std::string way_out =
+      needed <= kMaxRangePow
+          ? fmt::format("raise range_pow to {} or lower k to {}", needed, hash.range_pow / bits)
+          : fmt::format("lower k, at most to {} with range_pow {}", kMaxRangePow / bits, kMaxRangePow);
+  return violation(name + ".k", "= {} with {}-bit codes needs 2^{} buckets, '{}.range_pow' gives 2^{}: {}",
+                   hash.k, bits, needed, name, hash.range_pow, way_out);
 }
 
 MaybeViolation check_hash(const HashConfig& hash, const std::string& name) {
@@ -91,8 +92,9 @@ MaybeViolation check_hash(const HashConfig& hash, const std::string& name) {
 
 MaybeViolation check_sampled(const LayerConfig& layer, const std::string& name) {
   if (layer.lsh == 0 && layer.uniform == 0 && layer.frequency == 0) {
-    return violation(name + ".lsh", "must be above 0, or uniform or frequency: the sampled layer has no source of "
-                                    "active neurons");
+    return violation(name + ".lsh",
+                     "must be above 0, or uniform or frequency: the sampled layer has no source of "
+                     "active neurons");
   }
   return check_hash(layer.hash, name + ".hash");
 }

@@ -18,23 +18,20 @@ struct Overloaded : Cases... {
 template <class... Cases>
 Overloaded(Cases...) -> Overloaded<Cases...>;
 
-std::string text_of(const IntRange& range) { return fmt::format("{}..{}", range.low, range.high); }
+std::string text_of(const IntRange& range) {
+  return fmt::format("{}..{}", range.low, range.high);
+}
 
 std::string text_of(const RealRange& range) {
   return fmt::format("{}{}, {}{}", range.low_open ? '(' : '[', range.low, range.high,
                      range.high_open ? ')' : ']');
 }
 
-// Shortest text that reads back as the same double, always recognisable as one.
-std::string text_of(double value) {
-  std::string text = fmt::format("{}", value);
-  const bool integral = text.find_first_not_of("-0123456789") == std::string::npos;
-  return integral ? text + ".0" : text;
-}
-
 }  // namespace
 
-std::string layer_name(std::size_t index) { return fmt::format("layer.{}", index); }
+std::string layer_name(std::size_t index) {
+  return fmt::format("layer.{}", index);
+}
 
 std::vector<Section> all_sections(Config& config) {
   std::vector<Section> sections = plain_sections(config);
@@ -50,12 +47,12 @@ const Field* find_field(const Section& section, std::string_view key) {
 }
 
 std::string type_text(const Field& field) {
-  return std::visit(Overloaded{[](const Flag&) { return "boolean"; }, [](const Text&) { return "string"; },
-                               [](const Count&) { return "integer"; },
-                               [](const BigCount&) { return "integer"; }, [](const Real&) { return "number"; },
-                               [](const CountList&) { return "list of integers"; },
-                               [](const Choice&) { return "choice"; }},
-                    field.value);
+  return std::visit(
+      Overloaded{[](const Flag&) { return "boolean"; }, [](const Text&) { return "string"; },
+                 [](const Count&) { return "integer"; }, [](const BigCount&) { return "integer"; },
+                 [](const Real&) { return "number"; }, [](const CountList&) { return "list of integers"; },
+                 [](const Choice&) { return "choice"; }},
+      field.value);
 }
 
 std::string range_text(const Field& field) {
@@ -82,7 +79,7 @@ std::string expects_text(const Field& field) {
 std::string value_text(const Field& field) {
   return std::visit(
       Overloaded{[](const Text& text) { return quote(*text.member); },
-                 [](const Real& real) { return text_of(*real.member); },
+                 [](const Real& real) { return real_text(*real.member); },
                  [](const CountList& list) { return fmt::format("[{}]", fmt::join(*list.member, ", ")); },
                  [](const Choice& choice) {
                    const std::size_t value = choice.get(choice.member);
@@ -99,17 +96,22 @@ bool list_in_range(std::span<const std::uint32_t> list, const IntRange& range) {
 
 bool in_range(const Field& field) {
   return std::visit(
-      Overloaded{
-          [](const Flag&) { return true; }, [](const Text&) { return true; },
-          [](const Choice& choice) { return choice.get(choice.member) < choice.names.size(); },
-          [](const Count& count) { return count.range.contains(*count.member); },
-          [](const BigCount& count) {
-            return *count.member <= static_cast<std::uint64_t>(count.range.high) &&
-                   count.range.contains(static_cast<std::int64_t>(*count.member));
-          },
-          [](const Real& real) { return real.range.contains(*real.member); },
-          [](const CountList& list) { return list_in_range(*list.member, list.range); }},
+      Overloaded{[](const Flag&) { return true; }, [](const Text&) { return true; },
+                 [](const Choice& choice) { return choice.get(choice.member) < choice.names.size(); },
+                 [](const Count& count) { return count.range.contains(*count.member); },
+                 [](const BigCount& count) {
+                   return *count.member <= static_cast<std::uint64_t>(count.range.high) &&
+                          count.range.contains(static_cast<std::int64_t>(*count.member));
+                 },
+                 [](const Real& real) { return real.range.contains(*real.member); },
+                 [](const CountList& list) { return list_in_range(*list.member, list.range); }},
       field.value);
+}
+
+std::string real_text(double value) {
+  std::string text = fmt::format("{}", value);
+  const bool integral = text.find_first_not_of("-0123456789") == std::string::npos;
+  return integral ? text + ".0" : text;
 }
 
 std::string quote(std::string_view text) {

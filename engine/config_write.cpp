@@ -46,7 +46,8 @@ std::string to_toml(const Config& config) {
     fmt::format_to(std::back_inserter(out), "\n{}\n", section.heading);
     for (const Field& field : section.fields) {
       const std::string assignment = fmt::format("{} = {}", field.key, config::value_text(field));
-      fmt::format_to(std::back_inserter(out), "{:<{}}  # {}\n", assignment, kCommentColumn, comment_text(field));
+      fmt::format_to(std::back_inserter(out), "{:<{}}  # {}\n", assignment, kCommentColumn,
+                     comment_text(field));
     }
   }
   return out;

@@ -12,7 +12,9 @@ namespace slide {
 namespace {
 
 // Gain of a hit at `rank`, counted from 0.
-double discount(std::size_t rank) { return 1.0 / std::log2(static_cast<double>(rank) + 2.0); }
+double discount(std::size_t rank) {
+  return 1.0 / std::log2(static_cast<double>(rank) + 2.0);
+}
 
 double ideal_dcg(std::size_t hits) {
   double sum = 0;
@@ -22,8 +24,8 @@ double ideal_dcg(std::size_t hits) {
 
 }  // namespace
 
-std::vector<double> inverse_propensities(std::span<const std::uint32_t> label_frequencies, std::size_t samples,
-                                         double a, double b) {
+std::vector<double> inverse_propensities(std::span<const std::uint32_t> label_frequencies,
+                                         std::size_t samples, double a, double b) {
   if (!(a >= 0) || !(b > 0)) fail_input("propensities need A >= 0 and B > 0, not A = {}, B = {}", a, b);
   const double log_samples = std::log(static_cast<double>(std::max<std::size_t>(samples, 1)));
   const double c = std::max(0.0, log_samples - 1.0) * std::pow(b + 1.0, a);
@@ -36,7 +38,8 @@ std::vector<double> inverse_propensities(std::span<const std::uint32_t> label_fr
 
 Metrics::Metrics(std::vector<std::uint32_t> ks, Propensities inverse_propensities)
     : ks_(std::move(ks)),
-      inverse_(inverse_propensities && !inverse_propensities->empty() ? std::move(inverse_propensities) : nullptr),
+      inverse_(inverse_propensities && !inverse_propensities->empty() ? std::move(inverse_propensities)
+                                                                      : nullptr),
       sums_(ks_.size()) {
   for (const std::uint32_t k : ks_) {
     if (k == 0) throw Error("metrics: k must be at least 1");
@@ -54,7 +57,8 @@ void Metrics::add(std::span<const std::uint32_t> predicted_ranked,
     is_hit_[rank] = std::ranges::binary_search(true_labels_sorted, predicted[rank]);
   }
   if (has_psp()) sort_best_weights(true_labels_sorted);
-  for (std::size_t i = 0; i < ks_.size(); ++i) add_hits(sums_[i], ks_[i], predicted, true_labels_sorted.size());
+  for (std::size_t i = 0; i < ks_.size(); ++i)
+    add_hits(sums_[i], ks_[i], predicted, true_labels_sorted.size());
 }
 
 void Metrics::add_hits(Sums& sums, std::uint32_t k, std::span<const std::uint32_t> predicted,
@@ -85,7 +89,8 @@ void Metrics::sort_best_weights(std::span<const std::uint32_t> labels) {
 }
 
 void Metrics::merge(const Metrics& other) {
-  if (ks_ != other.ks_ || has_psp() != other.has_psp()) throw Error("metrics of different kinds cannot be merged");
+  if (ks_ != other.ks_ || has_psp() != other.has_psp())
+    throw Error("metrics of different kinds cannot be merged");
   samples_ += other.samples_;
   for (std::size_t i = 0; i < sums_.size(); ++i) {
     sums_[i].hits += other.sums_[i].hits;
@@ -96,7 +101,9 @@ void Metrics::merge(const Metrics& other) {
   }
 }
 
-double Metrics::weight(std::uint32_t label) const { return label < inverse_->size() ? (*inverse_)[label] : 1.0; }
+double Metrics::weight(std::uint32_t label) const {
+  return label < inverse_->size() ? (*inverse_)[label] : 1.0;
+}
 
 const Metrics::Sums& Metrics::sums_of(std::uint32_t k) const {
   const auto found = std::ranges::find(ks_, k);
@@ -104,9 +111,15 @@ const Metrics::Sums& Metrics::sums_of(std::uint32_t k) const {
   return sums_[static_cast<std::size_t>(found - ks_.begin())];
 }
 
-double Metrics::precision(std::uint32_t k) const { return mean(static_cast<double>(sums_of(k).hits)) / k; }
-double Metrics::ndcg(std::uint32_t k) const { return mean(sums_of(k).ndcg); }
-double Metrics::recall(std::uint32_t k) const { return mean(sums_of(k).recall); }
+double Metrics::precision(std::uint32_t k) const {
+  return mean(static_cast<double>(sums_of(k).hits)) / k;
+}
+double Metrics::ndcg(std::uint32_t k) const {
+  return mean(sums_of(k).ndcg);
+}
+double Metrics::recall(std::uint32_t k) const {
+  return mean(sums_of(k).recall);
+}
 
 double Metrics::psp(std::uint32_t k) const {
   const Sums& sums = sums_of(k);

@@ -1,5 +1,5 @@
-// Evaluation measures over ranked predictions: P@k, nDCG@k, recall@k and propensity-scored PSP@k, as defined by
-// the extreme classification repository (Bhatia et al. 2016) and Jain, Prabhu, Varma 2016, section 4.
+// Evaluation measures over ranked predictions: P@k, nDCG@k, recall@k and propensity-scored PSP@k, as defined
+// by the extreme classification repository (Bhatia et al. 2016) and Jain, Prabhu, Varma 2016, section 4.
 //
 // A Metrics object holds sums over the samples it has seen. Objects filled apart and merged in a fixed order
 // give the same bits whatever the number of threads. An object is for one thread at a time; different objects
@@ -18,8 +18,8 @@ namespace slide {
 // 1 / p_l for every label: 1 + C (N_l + B)^-A with C = (log N - 1) (B + 1)^A, where N_l is
 // `label_frequencies[l]`, the label's number of training samples, and N is `samples`, their total. With fewer
 // than three samples C would be negative and is taken as 0. Throws InputError unless a >= 0 and b > 0.
-std::vector<double> inverse_propensities(std::span<const std::uint32_t> label_frequencies, std::size_t samples,
-                                         double a, double b);
+std::vector<double> inverse_propensities(std::span<const std::uint32_t> label_frequencies,
+                                         std::size_t samples, double a, double b);
 
 class Metrics {
  public:
@@ -32,9 +32,11 @@ class Metrics {
   // One sample. `predicted_ranked`: distinct labels, best first; where there are fewer than k the rest are
   // misses. `true_labels_sorted`: distinct, ascending; a sample without labels counts as zero in P, nDCG and
   // recall, and is counted in their denominators.
-  void add(std::span<const std::uint32_t> predicted_ranked, std::span<const std::uint32_t> true_labels_sorted);
+  void add(std::span<const std::uint32_t> predicted_ranked,
+           std::span<const std::uint32_t> true_labels_sorted);
 
-  // Adds the samples of `other`. Throws Error unless it has the same ks and both or neither have propensities.
+  // Adds the samples of `other`. Throws Error unless it has the same ks and both or neither have
+  // propensities.
   void merge(const Metrics& other);
 
   std::uint64_t samples() const { return samples_; }
@@ -60,18 +62,19 @@ class Metrics {
   };
 
   double weight(std::uint32_t label) const;
-  void add_hits(Sums& sums, std::uint32_t k, std::span<const std::uint32_t> predicted, std::size_t labels) const;
+  void add_hits(Sums& sums, std::uint32_t k, std::span<const std::uint32_t> predicted,
+                std::size_t labels) const;
   void sort_best_weights(std::span<const std::uint32_t> labels);
   const Sums& sums_of(std::uint32_t k) const;
   double mean(double sum) const { return samples_ == 0 ? 0.0 : sum / static_cast<double>(samples_); }
 
   std::vector<std::uint32_t> ks_;
   std::uint32_t largest_k_ = 0;
-  Propensities inverse_;            // null or not empty
-  std::vector<Sums> sums_;          // parallel to ks_
+  Propensities inverse_;    // null or not empty
+  std::vector<Sums> sums_;  // parallel to ks_
   std::uint64_t samples_ = 0;
-  std::vector<bool> is_hit_;        // scratch of add(): for each rank
-  std::vector<double> best_;        // scratch of add(): largest weights of the true labels, descending
+  std::vector<bool> is_hit_;  // scratch of add(): for each rank
+  std::vector<double> best_;  // scratch of add(): largest weights of the true labels, descending
 };
 
 }  // namespace slide

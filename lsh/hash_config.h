@@ -30,4 +30,8 @@ struct HashConfig {
 // Bits of one code: 1 for simhash, log2(bin_size) rounded up for the other families.
 std::uint32_t code_bits(const HashConfig& config);
 
+// Throws InputError, naming the setting, when the settings contradict each other: k * bits > range_pow, a size
+// of zero, a bucket or a table beyond what the tables can address.
+void check_hash_config(const HashConfig& config);
+
 }  // namespace slide

@@ -25,9 +25,10 @@ using std::uint32_t;
 struct KernelSet {
   const char* name;
 
-  // z[a*lanes + b] = sum_k w[ids[a]*ldw + k] * xt[k*lanes + b]                 a < rows, k < inner
-  void (*rows_forward)(const float* w, size_t ldw, const uint32_t* ids, size_t rows, const float* xt,
-                       size_t inner, size_t lanes, float* z);
+  // z[a*lanes + b] = shift[a] + sum_k w[ids[a]*ldw + k] * xt[k*lanes + b]      a < rows, k < inner
+  // shift may be nullptr: zeros.
+  void (*rows_forward)(const float* w, size_t ldw, const uint32_t* ids, size_t rows, const float* shift,
+                       const float* xt, size_t inner, size_t lanes, float* z);
   // dxt[k*lanes + b] += sum_a w[ids[a]*ldw + k] * d[a*lanes + b]               a < rows, k < inner
   void (*rows_backward_input)(const float* w, size_t ldw, const uint32_t* ids, size_t rows, const float* d,
                               size_t inner, size_t lanes, float* dxt);
@@ -44,10 +45,9 @@ struct KernelSet {
   // out[c*ldo + r] = in[r*ldi + c]                                             r < rows, c < columns
   void (*transpose)(const float* in, size_t ldi, size_t rows, size_t columns, size_t ldo, float* out);
 
-  // Writes a*lanes + b for every entry with z[a*lanes + b] + bias[a] > threshold[b] to hits, a major; returns
-  // their number. hits has room for rows*lanes entries.
-  size_t (*select_above)(const float* z, size_t rows, size_t lanes, const float* bias, const float* threshold,
-                         uint32_t* hits);
+  // Writes a*lanes + b for every entry with z[a*lanes + b] > threshold[b] to hits, a major; returns their
+  // number. hits has room for rows*lanes + 1 entries.
+  size_t (*select_above)(const float* z, size_t rows, size_t lanes, const float* threshold, uint32_t* hits);
 
   // Softmax over the rows of z, one distribution a lane, in place: z becomes probabilities.
   // log_norm[b] = log sum_a exp(z[a*lanes + b]) of the values before.

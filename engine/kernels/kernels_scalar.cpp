@@ -6,12 +6,12 @@
 namespace slide::kernels {
 namespace {
 
-void rows_forward(const float* w, size_t ldw, const uint32_t* ids, size_t rows, const float* xt, size_t inner,
-                  size_t lanes, float* z) {
+void rows_forward(const float* w, size_t ldw, const uint32_t* ids, size_t rows, const float* shift,
+                  const float* xt, size_t inner, size_t lanes, float* z) {
   for (size_t a = 0; a < rows; ++a) {
     const float* row = w + ids[a] * ldw;
     float* out = z + a * lanes;
-    for (size_t b = 0; b < lanes; ++b) out[b] = 0.0f;
+    for (size_t b = 0; b < lanes; ++b) out[b] = shift == nullptr ? 0.0f : shift[a];
     for (size_t k = 0; k < inner; ++k) {
       for (size_t b = 0; b < lanes; ++b) out[b] += row[k] * xt[k * lanes + b];
     }
@@ -60,12 +60,11 @@ void transpose(const float* in, size_t ldi, size_t rows, size_t columns, size_t 
   }
 }
 
-size_t select_above(const float* z, size_t rows, size_t lanes, const float* bias, const float* threshold,
-                    uint32_t* hits) {
+size_t select_above(const float* z, size_t rows, size_t lanes, const float* threshold, uint32_t* hits) {
   size_t count = 0;
   for (size_t a = 0; a < rows; ++a) {
     for (size_t b = 0; b < lanes; ++b) {
-      if (z[a * lanes + b] + bias[a] > threshold[b]) hits[count++] = static_cast<uint32_t>(a * lanes + b);
+      if (z[a * lanes + b] > threshold[b]) hits[count++] = static_cast<uint32_t>(a * lanes + b);
     }
   }
   return count;

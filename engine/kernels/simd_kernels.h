@@ -43,16 +43,17 @@ float sum_of(const Vec<Arch>& v) {
 
 // z tile of R rows x C vectors of samples; `ahead` names the rows of the next tile, fetched meanwhile.
 template <class Arch, size_t R, size_t C>
-void forward_tile(const float* w, size_t ldw, const uint32_t* ids, const uint32_t* ahead, const float* xt,
-                  size_t inner, size_t lanes, float* z) {
+void forward_tile(const float* w, size_t ldw, const uint32_t* ids, const uint32_t* ahead, const float* shift,
+                  const float* xt, size_t inner, size_t lanes, float* z) {
   constexpr size_t N = kWidth<Arch>;
   const float* row[R];
   Vec<Arch> acc[R][C];
   SLIDE_UNROLL
   for (size_t r = 0; r < R; ++r) {
     row[r] = w + ids[r] * ldw;
+    const float start = shift == nullptr ? 0.0f : shift[r];
     SLIDE_UNROLL
-    for (size_t c = 0; c < C; ++c) acc[r][c] = Vec<Arch>(0.0f);
+    for (size_t c = 0; c < C; ++c) acc[r][c] = Vec<Arch>(start);
   }
   for (size_t k0 = 0; k0 < inner; k0 += kLaneMultiple) {
     if (ahead != nullptr) {
@@ -80,15 +81,18 @@ void forward_tile(const float* w, size_t ldw, const uint32_t* ids, const uint32_
 }
 
 template <class Arch, size_t C>
-void forward_column(const float* w, size_t ldw, const uint32_t* ids, size_t rows, const float* xt, size_t inner,
-                    size_t lanes, float* z) {
+void forward_column(const float* w, size_t ldw, const uint32_t* ids, size_t rows, const float* shift,
+                    const float* xt, size_t inner, size_t lanes, float* z) {
   constexpr size_t R = Tiles<Arch>::kForwardRows;
+  const auto shift_at = [&](size_t a) { return shift == nullptr ? nullptr : shift + a; };
   size_t a = 0;
   for (; a + R <= rows; a += R) {
     const uint32_t* ahead = a + 2 * R <= rows ? ids + a + R : nullptr;
-    forward_tile<Arch, R, C>(w, ldw, ids + a, ahead, xt, inner, lanes, z + a * lanes);
+    forward_tile<Arch, R, C>(w, ldw, ids + a, ahead, shift_at(a), xt, inner, lanes, z + a * lanes);
   }
-  for (; a < rows; ++a) forward_tile<Arch, 1, C>(w, ldw, ids + a, nullptr, xt, inner, lanes, z + a * lanes);
+  for (; a < rows; ++a) {
+    forward_tile<Arch, 1, C>(w, ldw, ids + a, nullptr, shift_at(a), xt, inner, lanes, z + a * lanes);
+  }
 }
 
 template <class Arch>
@@ -128,19 +132,21 @@ inline void prefetch_row(const float* row, size_t n) {
 }
 
 template <class Arch>
-void rows_forward(const float* w, size_t ldw, const uint32_t* ids, size_t rows, const float* xt, size_t inner,
-                  size_t lanes, float* z) {
+void rows_forward(const float* w, size_t ldw, const uint32_t* ids, size_t rows, const float* shift,
+                  const float* xt, size_t inner, size_t lanes, float* z) {
   constexpr size_t N = kWidth<Arch>;
   if (lanes == 1) {
     for (size_t a = 0; a < rows; ++a) {
       if (a + kRowsAhead < rows) prefetch_row(w + ids[a + kRowsAhead] * ldw, inner);
-      z[a] = dot<Arch>(w + ids[a] * ldw, xt, inner);
+      z[a] = (shift == nullptr ? 0.0f : shift[a]) + dot<Arch>(w + ids[a] * ldw, xt, inner);
     }
     return;
   }
   size_t b = 0;
-  for (; b + 2 * N <= lanes; b += 2 * N) forward_column<Arch, 2>(w, ldw, ids, rows, xt + b, inner, lanes, z + b);
-  for (; b < lanes; b += N) forward_column<Arch, 1>(w, ldw, ids, rows, xt + b, inner, lanes, z + b);
+  for (; b + 2 * N <= lanes; b += 2 * N) {
+    forward_column<Arch, 2>(w, ldw, ids, rows, shift, xt + b, inner, lanes, z + b);
+  }
+  for (; b < lanes; b += N) forward_column<Arch, 1>(w, ldw, ids, rows, shift, xt + b, inner, lanes, z + b);
 }
 
 // dxt tile of K units x C vectors of samples, summed over `rows` rows.
@@ -303,24 +309,22 @@ inline void transpose(const float* in, size_t ldi, size_t rows, size_t columns, 
 }
 
 template <class Arch>
-size_t select_above(const float* z, size_t rows, size_t lanes, const float* bias, const float* threshold,
-                    uint32_t* hits) {
+size_t select_above(const float* z, size_t rows, size_t lanes, const float* threshold, uint32_t* hits) {
   constexpr size_t N = kWidth<Arch>;
   size_t count = 0;
   for (size_t a = 0; a < rows; ++a) {
-    const Vec<Arch> shift(bias[a]);
     size_t b = 0;
     for (; b + N <= lanes; b += N) {
       const size_t at = a * lanes + b;
-      if (!xsimd::any(Vec<Arch>::load_unaligned(z + at) + shift > Vec<Arch>::load_unaligned(threshold + b))) continue;
+      if (!xsimd::any(Vec<Arch>::load_unaligned(z + at) > Vec<Arch>::load_unaligned(threshold + b))) continue;
       for (size_t i = 0; i < N; ++i) {
         hits[count] = static_cast<uint32_t>(at + i);
-        count += z[at + i] + bias[a] > threshold[b + i] ? 1 : 0;
+        count += z[at + i] > threshold[b + i] ? 1 : 0;
       }
     }
     for (; b < lanes; ++b) {
       hits[count] = static_cast<uint32_t>(a * lanes + b);
-      count += z[a * lanes + b] + bias[a] > threshold[b] ? 1 : 0;
+      count += z[a * lanes + b] > threshold[b] ? 1 : 0;
     }
   }
   return count;

@@ -50,8 +50,8 @@ void BM_rows_forward(benchmark::State& state) {
   auto z = filled(shape.rows * shape.lanes);
   const auto ids = scattered(shape.rows);
   for (auto _ : state) {
-    kernels::active().rows_forward(w.data(), shape.inner, ids.data(), shape.rows, x.data(), shape.inner,
-                                   shape.lanes, z.data());
+    kernels::active().rows_forward(w.data(), shape.inner, ids.data(), shape.rows, nullptr, x.data(),
+                                   shape.inner, shape.lanes, z.data());
     benchmark::ClobberMemory();
   }
   report(state, shape);
