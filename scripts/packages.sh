@@ -1,0 +1,70 @@
+# The distribution packages the project needs, and a function that installs those that are missing.
+# To be sourced: `. scripts/packages.sh; install_packages "${build_packages[@]}"`. Names are Debian's and Ubuntu's.
+
+build_packages=(
+  g++ cmake ninja-build                 # compiler and build, CMake >= 3.25
+  libxsimd-dev                          # SIMD wrappers
+  libcli11-dev libtomlplusplus-dev      # command line, config files
+  libfmt-dev nlohmann-json3-dev         # text, JSON
+  zlib1g-dev                            # gzip input
+  libgtest-dev libbenchmark-dev         # tests, benchmarks
+)
+sanitizer_packages=(clang libomp-dev)   # LLVM's OpenMP comes with Archer, which tells ThreadSanitizer of its barriers
+baseline_packages=(python3-torch fasttext)
+
+# Prints those of the given packages that are not installed, one a line.
+missing_packages() {
+  local package
+  for package in "$@"; do
+    dpkg-query -W -f '${db:Status-Status}\n' "$package" 2>/dev/null | grep -qx installed || echo "$package"
+  done
+}
+
+# Runs a command with administrator's rights, without ever asking for a password.
+as_root() {
+  if [ "$(id -u)" -eq 0 ]; then "$@"; else sudo -n "$@"; fi
+}
+
+# Where there is no apt: asks CMake for each library the build looks for and names what it cannot find.
+check_without_apt() {
+  local absent=() tool folder
+  for tool in cmake ninja c++; do command -v "$tool" >/dev/null || absent+=("$tool"); done
+  if command -v cmake >/dev/null; then
+    folder=$(mktemp -d)
+    cat > "$folder/CMakeLists.txt" <<'CMAKE'
+cmake_minimum_required(VERSION 3.25)
+project(probe CXX)
+foreach(name OpenMP xsimd CLI11 fmt nlohmann_json ZLIB GTest benchmark)
+  find_package(${name} QUIET)
+  if(NOT ${name}_FOUND)
+    message("absent: ${name}")
+  endif()
+endforeach()
+find_path(tomlplusplus toml++/toml.h)
+if(NOT tomlplusplus)
+  message("absent: toml++")
+endif()
+CMAKE
+    mapfile -t -O "${#absent[@]}" absent < <(cmake -S "$folder" -B "$folder/build" 2>&1 | sed -n 's/^absent: //p')
+    rm -rf "$folder"
+  fi
+  [ ${#absent[@]} -eq 0 ] && return 0
+  echo "This system has no apt-get, so nothing was installed. Please install: ${absent[*]}" >&2
+  echo "(Debian calls what is needed: $*)" >&2
+  return 1
+}
+
+# Installs those of the given packages that are missing; does nothing, fast, when none is.
+install_packages() {
+  command -v apt-get >/dev/null || { check_without_apt "$@"; return; }
+  local missing
+  mapfile -t missing < <(missing_packages "$@")
+  [ ${#missing[@]} -eq 0 ] && return 0
+  echo "Installing: ${missing[*]}"
+  if [ "$(id -u)" -ne 0 ] && ! sudo -n true 2>/dev/null; then
+    echo "This needs administrator's rights. Please run: sudo apt-get install ${missing[*]}" >&2
+    return 1
+  fi
+  as_root env DEBIAN_FRONTEND=noninteractive apt-get -qq update || echo "apt-get update failed; going on with the old lists" >&2
+  as_root env DEBIAN_FRONTEND=noninteractive apt-get -qq -y --no-install-recommends install "${missing[@]}"
+}

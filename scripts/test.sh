@@ -1,0 +1,15 @@
+#!/usr/bin/env bash
+# Installs what is missing, builds the release preset with warnings as errors and runs all tests.
+# Tests on real data look in SLIDE_DATA, a folder with <name>/{train,test}.txt, and are skipped without it.
+# usage: scripts/test.sh [ctest options]
+set -euo pipefail
+cd "$(dirname "$0")/.."
+. scripts/packages.sh
+. scripts/data.sh
+
+install_packages "${build_packages[@]}"
+find_data
+
+cmake --preset release -DSLIDE_WERROR=ON > build/configure.log 2>&1 || { cat build/configure.log; exit 1; }
+cmake --build --preset release -j "$(jobs_at_once)"
+ctest --preset release -j "$(jobs_at_once)" "$@"
