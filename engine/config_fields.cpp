@@ -1,9 +1,7 @@
 // The tables themselves: every key of the configuration, once.
 #include "engine/config_fields.h"
 
-#include <fmt/format.h>
-
-#include <array>
+#include <cstddef>
 #include <limits>
 
 namespace slide::config {
@@ -173,7 +171,7 @@ std::vector<Field> hash_fields(HashConfig& c) {
       {"tables", count(c.tables, 1, 1024), "Hash tables."},
       {"bin_size", count(c.bin_size, 2, 256),
        "wta, dwta, minhash: values compared in one hash function, a power of 2."},
-      {"range_pow", count(c.range_pow, 1, 30), "A table has 2^range_pow buckets."},
+      {"range_pow", count(c.range_pow, 1, kMaxRangePow), "A table has 2^range_pow buckets."},
       {"bucket_capacity", count(c.bucket_capacity, 1, 65536), "Neurons that one bucket holds at most."},
       {"bucket_policy", choice(c.bucket_policy),
        "What a full bucket keeps: the newest, or a uniform sample of all."},

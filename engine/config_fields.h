@@ -17,6 +17,8 @@
 
 namespace slide::config {
 
+inline constexpr std::uint32_t kMaxRangePow = 30;  // of layer.hash.range_pow
+
 // Both ends belong to the range.
 struct IntRange {
   std::int64_t low;

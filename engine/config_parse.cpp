@@ -124,7 +124,8 @@ toml::table parse_value(const std::string& where, std::string_view text) {
   try {
     toml::table table = toml::parse(fmt::format("v = {}\n", text));
     if (table.size() == 1) return table;
-  } catch (const toml::parse_error&) {  // no TOML: a string
+  } catch (const toml::parse_error&) {
+    // no TOML: a string
   }
   try {
     return toml::parse(fmt::format("v = {}\n", quote(text)));

@@ -13,7 +13,6 @@ namespace {
 using MaybeViolation = std::optional<Violation>;
 
 constexpr std::uint32_t kBlockUnit = 16;  // kernels work on blocks of whole multiples of this
-constexpr std::uint32_t kMaxRangePow = 30;
 
 template <class... Args>
 Violation violation(std::string key, fmt::format_string<Args...> format, Args&&... args) {

@@ -1,0 +1,393 @@
+// Reading, overriding, checking and writing configurations: every message a user can meet.
+#include "engine/config.h"
+
+#include <gtest/gtest.h>
+
+#include <cstdio>
+#include <fstream>
+#include <string>
+#include <vector>
+
+#include "engine/base/error.h"
+#include "engine/config_fields.h"
+#include "engine/config_names.h"
+
+namespace slide {
+namespace {
+
+const std::string kLayers = "[[layer]]\nsize = 128\n[[layer]]\nkind = \"sampled\"\n[layer.hash]\nk = 6\n";
+
+Config parse(const std::string& text, const std::vector<std::string>& overrides = {}) {
+  return parse_config(text, "run.toml", overrides);
+}
+
+// The message of the InputError that parsing throws; empty if it throws none.
+std::string error_of(const std::string& text, const std::vector<std::string>& overrides = {}) {
+  try {
+    parse(text, overrides);
+  } catch (const InputError& error) {
+    return error.what();
+  }
+  return "";
+}
+
+std::string override_error(const std::string& override_text) {
+  return error_of(kLayers, {override_text});
+}
+
+TEST(Config, ReadsEveryKind) {
+  const Config config = parse(
+      "[data]\ntrain = \"some/train.txt\"\nformat = \"libsvm\"\none_based = true\n"
+      "[train]\nepochs = 3\nseed = 9223372036854775807\n"
+      "[optimizer]\nkind = \"adam\"\nlearning_rate = 1\n"
+      "[loss]\nkind = \"sigmoid\"\n"
+      "[eval]\nk = [1, 2, 10]\ninference = \"lsh\"\n"
+      "[[layer]]\nsize = 7\nactivation = \"tanh\"\ndropout = 0.25\n"
+      "[[layer]]\nkind = \"sampled\"\nfrequency = 5\n"
+      "[layer.hash]\nfamily = \"dwta\"\nk = 3\nbin_size = 16\nrange_pow = 12\n"
+      "bucket_policy = \"reservoir\"\ncandidates = \"topk\"\n");
+  EXPECT_EQ(config.data.train, "some/train.txt");
+  EXPECT_EQ(config.data.format, DataFormat::kLibsvm);
+  EXPECT_TRUE(config.data.one_based);
+  EXPECT_EQ(config.train.epochs, 3u);
+  EXPECT_EQ(config.train.seed, 9223372036854775807u);
+  EXPECT_EQ(config.optimizer.kind, OptimizerKind::kAdam);
+  EXPECT_EQ(config.optimizer.learning_rate, 1.0);
+  EXPECT_EQ(config.loss.kind, LossKind::kSigmoid);
+  EXPECT_EQ(config.eval.k, (std::vector<std::uint32_t>{1, 2, 10}));
+  EXPECT_EQ(config.eval.inference, Inference::kLsh);
+  ASSERT_EQ(config.layers.size(), 2u);
+  EXPECT_EQ(config.layers[0].size, 7u);
+  EXPECT_EQ(config.layers[0].activation, Activation::kTanh);
+  EXPECT_EQ(config.layers[0].dropout, 0.25);
+  EXPECT_EQ(config.layers[1].kind, LayerKind::kSampled);
+  EXPECT_EQ(config.layers[1].frequency, 5u);
+  EXPECT_EQ(config.layers[1].hash.family, HashFamily::kDwta);
+  EXPECT_EQ(config.layers[1].hash.k, 3u);
+  EXPECT_EQ(config.layers[1].hash.bucket_policy, BucketPolicy::kReservoir);
+  EXPECT_EQ(config.layers[1].hash.candidates, CandidatePolicy::kTopk);
+}
+
+TEST(Config, WhatIsLeftOutHasItsDefault) {
+  const Config config = parse("[[layer]]\n");
+  EXPECT_EQ(config.train.epochs, TrainConfig{}.epochs);
+  EXPECT_EQ(config.layers[0].hash.tables, HashConfig{}.tables);
+}
+
+TEST(Config, NamesUnknownKeysAndTheNearest) {
+  EXPECT_EQ(error_of("[data]\n\n\n\n\n[train]\nepoch = 3\n"),
+            "run.toml:7: unknown key 'train.epoch'; did you mean 'train.epochs'?");
+  EXPECT_EQ(error_of("[train]\nlearning_rate = 0.1\n"),
+            "run.toml:2: unknown key 'train.learning_rate'; did you mean 'optimizer.learning_rate'?");
+  EXPECT_EQ(error_of("epochs = 3\n"), "run.toml:1: unknown key 'epochs'; did you mean 'train.epochs'?");
+  EXPECT_EQ(error_of("[[layer]]\n[[layer]]\nk = 6\n"),
+            "run.toml:3: unknown key 'layer.1.k'; did you mean 'layer.1.hash.k'?");
+  EXPECT_EQ(error_of("[[layer]]\n[layer.hash]\nbuckets_capacity = 6\n"),
+            "run.toml:3: unknown key 'layer.0.hash.buckets_capacity'; did you mean "
+            "'layer.0.hash.bucket_capacity'?");
+}
+
+TEST(Config, NamesUnknownSectionsAndTheNearest) {
+  EXPECT_EQ(error_of("[trian]\nepochs = 3\n"), "run.toml:1: unknown section 'trian'; did you mean 'train'?");
+  EXPECT_EQ(error_of("[[layers]]\n"), "run.toml:1: unknown section 'layers'; did you mean 'layer'?");
+  EXPECT_EQ(error_of("[[layer]]\n[layer.hsh]\n"),
+            "run.toml:2: unknown section 'layer.0.hsh'; did you mean 'layer.hash'?");
+}
+
+TEST(Config, ReportsTheFirstFaultOfTheFile) {
+  EXPECT_EQ(error_of("[train]\nzzz = 1\naaa = 1\n").substr(0, 11), "run.toml:2:");
+}
+
+TEST(Config, WrongShapesOfSections) {
+  EXPECT_EQ(error_of("data = 3\n"), "run.toml:1: 'data' must be a table; write [data]");
+  EXPECT_EQ(error_of("[layer]\nsize = 3\n"),
+            "run.toml:1: 'layer' must be a list of tables; write [[layer]] above [layer.hash]");
+  EXPECT_EQ(error_of("layer = [3]\n"), "run.toml:1: 'layer.0' must be a table; write [[layer]]");
+  EXPECT_EQ(error_of("[[layer]]\nhash = 3\n"),
+            "run.toml:2: 'layer.0.hash' must be a table; write [layer.hash]");
+}
+
+TEST(Config, WrongTypes) {
+  EXPECT_EQ(error_of("[train]\nepochs = \"five\"\n"),
+            "run.toml:2: 'train.epochs' must be an integer in 1..1000000, not \"five\"");
+  EXPECT_EQ(error_of("[train]\nepochs = 5.0\n"),
+            "run.toml:2: 'train.epochs' must be an integer in 1..1000000, not 5.0");
+  EXPECT_EQ(error_of("[train]\nshuffle = 1\n"), "run.toml:2: 'train.shuffle' must be true or false, not 1");
+  EXPECT_EQ(error_of("[data]\ntrain = 5\n"), "run.toml:2: 'data.train' must be a string, not 5");
+  EXPECT_EQ(error_of("[data.train]\n"), "run.toml:1: 'data.train' must be a string, not a table");
+  EXPECT_EQ(error_of("[optimizer]\nlearning_rate = true\n"),
+            "run.toml:2: 'optimizer.learning_rate' must be a number in (0, 1000], not true");
+  EXPECT_EQ(error_of("[eval]\nk = 5\n"),
+            "run.toml:2: 'eval.k' must be a list of ascending integers in 1..1000, not 5");
+  EXPECT_EQ(error_of("[data]\ntest = 2020-01-01\n"),
+            "run.toml:2: 'data.test' must be a string, not a date or time");
+}
+
+TEST(Config, OutOfRange) {
+  EXPECT_EQ(error_of("[train]\nepochs = 0\n"),
+            "run.toml:2: 'train.epochs' must be an integer in 1..1000000, not 0");
+  EXPECT_EQ(error_of("[train]\nseed = -1\n"),
+            "run.toml:2: 'train.seed' must be an integer in 0..9223372036854775807, not -1");
+  EXPECT_EQ(error_of("[[layer]]\nsize = 4294967297\n"),
+            "run.toml:2: 'layer.0.size' must be an integer in 0..2147483647, not 4294967297");
+  EXPECT_EQ(error_of("[[layer]]\n[layer.hash]\nk = 33\n"),
+            "run.toml:3: 'layer.0.hash.k' must be an integer in 1..32, not 33");
+  for (const std::string value : {"nan", "inf", "-0.1", "1.0"}) {
+    EXPECT_EQ(error_of("[[layer]]\ndropout = " + value + "\n"),
+              "run.toml:2: 'layer.0.dropout' must be a number in [0, 1), not " + value);
+  }
+  EXPECT_EQ(error_of("[optimizer]\nlearning_rate = 0\n"),
+            "run.toml:2: 'optimizer.learning_rate' must be a number in (0, 1000], not 0");
+  for (const std::string value : {"[]", "[5, 3]", "[1, 1]", "[0]", "[1001]", "[1.5]"}) {
+    EXPECT_EQ(error_of("[eval]\nk = " + value + "\n").substr(0, 40),
+              "run.toml:2: 'eval.k' must be a list of a")
+        << value;
+  }
+}
+
+TEST(Config, UnknownChoices) {
+  EXPECT_EQ(
+      error_of("[optimizer]\nkind = \"adm\"\n"),
+      "run.toml:2: 'optimizer.kind' must be one of sgd, momentum, adagrad, adam, not \"adm\"; did you mean "
+      "'adam'?");
+  EXPECT_EQ(error_of("[loss]\nkind = 3\n"), "run.toml:2: 'loss.kind' must be one of softmax, sigmoid, not 3");
+}
+
+TEST(Config, SyntaxErrorsNameLineAndColumn) {
+  const std::string message = error_of("[train]\nepochs = = 3\n");
+  EXPECT_EQ(message.substr(0, 22), "run.toml:2:10: no TOML") << message;
+  EXPECT_EQ(message.find('\n'), std::string::npos);
+  EXPECT_EQ(error_of("[train]\nepochs = 1\nepochs = 2\n").substr(0, 11), "run.toml:3:");
+  EXPECT_EQ(error_of("[train]\nepochs = 99999999999999999999\n").substr(0, 11), "run.toml:2:");
+  EXPECT_NE(error_of("[data]\ntrain = \"\xff\"\n"), "");
+}
+
+TEST(Config, MissingFile) {
+  try {
+    load_config("/nonexistent/run.toml");
+    FAIL();
+  } catch (const InputError& error) {
+    EXPECT_STREQ(
+        error.what(),
+        "cannot read configuration '/nonexistent/run.toml': No such file or directory; check the path, or "
+        "start from configs/default.toml");
+  }
+  EXPECT_THROW(load_config("/tmp"), InputError);
+}
+
+TEST(Config, LoadsFiles) {
+  const std::string path = testing::TempDir() + "slide_config_test.toml";
+  std::ofstream(path) << kLayers;
+  EXPECT_EQ(load_config(path, {"train.epochs=9"}).train.epochs, 9u);
+  std::remove(path.c_str());
+}
+
+TEST(Overrides, SetValuesOfEveryKind) {
+  const Config config = parse(
+      kLayers, {"data.train=some/path with blanks.txt", "data.test = \"quoted\"", "train.epochs=3",
+                "train.epochs=4", "optimizer.learning_rate=1e-3", "optimizer.kind=sgd", "train.shuffle=false",
+                "eval.k=[2,4]", "layer.0.size=256", "layer.1.hash.k=5", "layer.-1.lsh=77"});
+  EXPECT_EQ(config.data.train, "some/path with blanks.txt");
+  EXPECT_EQ(config.data.test, "quoted");
+  EXPECT_EQ(config.train.epochs, 4u);
+  EXPECT_EQ(config.optimizer.learning_rate, 1e-3);
+  EXPECT_EQ(config.optimizer.kind, OptimizerKind::kSgd);
+  EXPECT_FALSE(config.train.shuffle);
+  EXPECT_EQ(config.eval.k, (std::vector<std::uint32_t>{2, 4}));
+  EXPECT_EQ(config.layers[0].size, 256u);
+  EXPECT_EQ(config.layers[1].hash.k, 5u);
+  EXPECT_EQ(config.layers[1].lsh, 77u);
+  EXPECT_EQ(parse(kLayers, {"data.test="}).data.test, "");
+  EXPECT_EQ(parse(kLayers, {"data.test=a=b"}).data.test, "a=b");
+  EXPECT_EQ(parse(kLayers, {"data.test=a\"b\\c"}).data.test, "a\"b\\c");
+  EXPECT_EQ(parse(kLayers, {"data.test=1\nw = 2"}).data.test, "1\nw = 2");
+}
+
+TEST(Overrides, ErrorsNameTheOverride) {
+  EXPECT_EQ(override_error("train.epochs"),
+            "--set train.epochs: expected section.key=value, as in --set train.epochs=3");
+  EXPECT_EQ(override_error("train.epoch=3"),
+            "--set train.epoch=3: unknown key 'train.epoch'; did you mean 'train.epochs'?");
+  EXPECT_EQ(override_error("trian.epochs=3"),
+            "--set trian.epochs=3: unknown key 'trian.epochs'; did you mean 'train.epochs'?");
+  EXPECT_EQ(override_error("train.epochs=abc"),
+            "--set train.epochs=abc: 'train.epochs' must be an integer in 1..1000000, not \"abc\"");
+  EXPECT_EQ(override_error("train.epochs={a=1}"),
+            "--set train.epochs={a=1}: 'train.epochs' must be an integer in 1..1000000, not a table");
+  EXPECT_EQ(override_error("layer.0.hash={k=1}"),
+            "--set layer.0.hash={k=1}: 'layer.0.hash' is a section; name one of its keys, as in "
+            "layer.0.hash.family");
+  EXPECT_EQ(override_error("=3").substr(0, 18), "--set =3: expected");
+  EXPECT_EQ(override_error("data.train=\xff").substr(6), "data.train=\xff: the value is not valid UTF-8");
+}
+
+TEST(Overrides, LayersThatDoNotExist) {
+  for (const std::string index : {"2", "-3", "99999999999999999999"}) {
+    EXPECT_EQ(override_error("layer." + index + ".size=1"),
+              "--set layer." + index + ".size=1: 'layer." + index +
+                  "' does not exist; the number of layers is 2, counted from 0");
+  }
+  EXPECT_EQ(override_error("layer.size=1"),
+            "--set layer.size=1: 'layer' needs a layer's number, as in layer.0.size, or layer.-1.size for "
+            "the last");
+  EXPECT_EQ(override_error("layer.1x.size=1").substr(0, 32), "--set layer.1x.size=1: 'layer' n");
+}
+
+TEST(Rules, LayersAndBlocks) {
+  EXPECT_EQ(error_of("[train]\n"), "run.toml: there is no layer; add at least one [[layer]] table");
+  EXPECT_EQ(error_of("[[layer]]\n[[layer]]\n"),
+            "run.toml: 'layer.0.size' must be above 0: only the last layer takes its size from the data");
+  EXPECT_EQ(override_error("train.block_size=24"),
+            "--set train.block_size=24: 'train.block_size' must be 1 or a multiple of 16, not 24");
+  EXPECT_EQ(override_error("train.block_size=128"),
+            "--set train.block_size=128: 'train.block_size' = 128 must not be above 'train.batch_size' = 64");
+  EXPECT_EQ(
+      override_error("train.batch_size=100"),
+      "--set train.batch_size=100: 'train.batch_size' = 100 must be a multiple of 'train.block_size' = 32");
+  EXPECT_EQ(
+      override_error("layer.1.dropout=0.5"),
+      "--set layer.1.dropout=0.5: 'layer.1.dropout' = 0.5 must be 0 in the last layer: only hidden layers "
+      "have dropout");
+  EXPECT_EQ(
+      override_error("layer.0.frequency=8"),
+      "--set layer.0.frequency=8: 'layer.0.frequency' = 8 must be 0: only the last layer draws by label "
+      "frequency");
+  EXPECT_EQ(
+      error_of(kLayers, {"layer.1.uniform=0", "layer.1.lsh=0"}),
+      "--set layer.1.lsh=0: 'layer.1.lsh' must be above 0, or uniform or frequency: the sampled layer has no "
+      "source of active neurons");
+}
+
+TEST(Rules, Fingerprints) {
+  EXPECT_EQ(error_of("[[layer]]\nkind = \"sampled\"\n[layer.hash]\nk = 12\n"),
+            "run.toml:4: 'layer.0.hash.k' = 12 with 1-bit codes needs 2^12 buckets, 'layer.0.hash.range_pow' "
+            "gives 2^9: raise range_pow to 12 or lower k to 9");
+  EXPECT_EQ(error_of(kLayers, {"layer.1.hash.family=dwta", "layer.1.hash.k=11"}),
+            "--set layer.1.hash.k=11: 'layer.1.hash.k' = 11 with 3-bit codes needs 2^33 buckets, "
+            "'layer.1.hash.range_pow' gives 2^9: lower k, at most to 10 with range_pow 30");
+  EXPECT_EQ(error_of("[[layer]]\n[layer.hash]\nk = 12\n"), "") << "a dense layer has no tables";
+}
+
+TEST(Rules, HashFamilies) {
+  const std::vector<std::string> wta = {"layer.1.hash.family=wta", "layer.1.hash.k=1"};
+  EXPECT_EQ(error_of(kLayers, {wta[0], wta[1], "layer.1.hash.bin_size=12"}),
+            "--set layer.1.hash.bin_size=12: 'layer.1.hash.bin_size' must be a power of 2 in 2..256 for wta, "
+            "dwta and "
+            "minhash, not 12");
+  EXPECT_EQ(error_of(kLayers, {"layer.1.hash.bin_size=12"}), "");
+  EXPECT_EQ(error_of(kLayers, {wta[0], wta[1], "layer.1.hash.asymmetric=true"}),
+            "--set layer.1.hash.asymmetric=true: 'layer.1.hash.asymmetric' must be false unless "
+            "'layer.1.hash.family' is simhash");
+  EXPECT_EQ(error_of(kLayers, {"layer.1.hash.candidates=threshold", "layer.1.hash.threshold=25"}),
+            "--set layer.1.hash.threshold=25: 'layer.1.hash.threshold' = 25 must not be above "
+            "'layer.1.hash.tables' = 24");
+}
+
+TEST(Rules, ValidateChecksConfigurationsMadeInCode) {
+  Config config;
+  EXPECT_THROW(validate(config), InputError);
+  config.layers.resize(1);
+  EXPECT_NO_THROW(validate(config));
+  config.layers[0].hash.tables = 0;
+  try {
+    validate(config);
+    FAIL();
+  } catch (const InputError& error) {
+    EXPECT_STREQ(error.what(), "'layer.0.hash.tables' must be an integer in 1..1024, not 0");
+  }
+  config.layers[0].hash.tables = 1;
+  config.train.seed = ~std::uint64_t{0};
+  EXPECT_THROW(validate(config), InputError);
+}
+
+TEST(ToToml, RoundTrips) {
+  const Config config = parse(
+      "[optimizer]\nlearning_rate = 0.1\nepsilon = 1e-20\nweight_decay = 0.30000000000000004\n" + kLayers,
+      {"data.train=a \"b\" \\ \t c\x7f", "eval.k=[1,9]", "layer.1.hash.family=minhash", "layer.1.hash.k=2",
+       "train.seed=9223372036854775807"});
+  const std::string text = to_toml(config);
+  const Config again = parse(text);
+  EXPECT_EQ(to_toml(again), text);
+  EXPECT_EQ(again.data.train, config.data.train);
+  EXPECT_EQ(again.optimizer.weight_decay, 0.30000000000000004);
+  EXPECT_EQ(again.optimizer.epsilon, 1e-20);
+  EXPECT_EQ(again.layers[1].hash.family, HashFamily::kMinhash);
+}
+
+TEST(ToToml, EveryChoiceRoundTrips) {
+  Config config = parse(kLayers);
+  for (LayerConfig& layer : config.layers) layer.hash.range_pow = 30;  // enough for every family
+  for (config::Section& section : config::all_sections(config)) {
+    for (config::Field& field : section.fields) {
+      const auto* choice = std::get_if<config::Choice>(&field.value);
+      for (std::size_t i = 0; choice != nullptr && i < choice->names.size(); ++i) {
+        choice->set(choice->member, i);
+        const std::string text = to_toml(config);
+        EXPECT_NE(text.find(config::quote(choice->names[i])), std::string::npos);
+        EXPECT_EQ(to_toml(parse(text)), text);
+      }
+    }
+  }
+}
+
+TEST(ToToml, CommentsEveryKey) {
+  const std::string text = to_toml(parse(kLayers));
+  EXPECT_NE(text.find("epochs = 5                      # Passes over the training file.\n"),
+            std::string::npos);
+  EXPECT_NE(text.find("(sgd, momentum, adagrad, adam)"), std::string::npos);
+}
+
+TEST(Reference, HasEveryKey) {
+  const std::string text = config_reference();
+  Config config;
+  for (const config::Section& section : config::plain_sections(config)) {
+    EXPECT_NE(text.find("## `" + section.heading + "`"), std::string::npos);
+    for (const config::Field& field : section.fields) {
+      EXPECT_NE(text.find("| `" + std::string(field.key) + "` |"), std::string::npos) << field.key;
+    }
+  }
+  EXPECT_NE(text.find("| `epochs` | integer | `5` | 1..1000000 | Passes over the training file. |"),
+            std::string::npos);
+  EXPECT_NE(text.find("## `[layer.hash]`"), std::string::npos);
+}
+
+// Converts to anything: counts the members of an aggregate, to notice one that the tables do not describe.
+struct Anything {
+  template <class T>
+  operator T() const;
+};
+
+template <class T, class... Members>
+constexpr std::size_t count_members() {
+  if constexpr (requires { T{Members{}..., Anything{}}; }) {
+    return count_members<T, Members..., Anything>();
+  } else {
+    return sizeof...(Members);
+  }
+}
+
+TEST(Fields, DescribeEveryMember) {
+  Config config;
+  const auto plain = config::plain_sections(config);
+  EXPECT_EQ(plain.at(0).fields.size(), count_members<DataConfig>());
+  EXPECT_EQ(plain.at(1).fields.size(), count_members<TrainConfig>());
+  EXPECT_EQ(plain.at(2).fields.size(), count_members<OptimizerConfig>());
+  EXPECT_EQ(plain.at(3).fields.size(), count_members<LossConfig>());
+  EXPECT_EQ(plain.at(4).fields.size(), count_members<EvalConfig>());
+  EXPECT_EQ(plain.size() + 1, count_members<Config>());
+  LayerConfig layer;
+  const auto layers = config::layer_sections(layer, "layer");
+  EXPECT_EQ(layers.at(0).fields.size() + 1, count_members<LayerConfig>());
+  EXPECT_EQ(layers.at(1).fields.size(), count_members<HashConfig>());
+}
+
+TEST(Names, EditDistance) {
+  EXPECT_EQ(config::edit_distance("", ""), 0u);
+  EXPECT_EQ(config::edit_distance("", "abc"), 3u);
+  EXPECT_EQ(config::edit_distance("kitten", "sitting"), 3u);
+  EXPECT_EQ(config::edit_distance("epoch", "epochs"), 1u);
+  EXPECT_EQ(config::nearest_name("x", {}), "");
+}
+
+}  // namespace
+}  // namespace slide
