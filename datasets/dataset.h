@@ -39,8 +39,8 @@ struct DatasetView {
 class Dataset {
  public:
   Dataset() = default;
-  // Takes the arrays over. feature_count (D) and label_count (L) bound the ids. Throws Error when the sizes of
-  // the arrays do not fit together; the ids themselves are not looked at.
+  // Takes the arrays over. feature_count (D) and label_count (L) bound the ids. Throws Error when the sizes
+  // of the arrays do not fit together; the ids themselves are not looked at.
   Dataset(DatasetArrays arrays, std::uint32_t feature_count, std::uint32_t label_count);
   // Views arrays that `storage` keeps alive, under the same rules.
   Dataset(std::shared_ptr<const void> storage, const DatasetView& view, std::uint32_t feature_count,

@@ -1,0 +1,69 @@
+#include "datasets/dataset.h"
+
+#include <utility>
+
+#include "engine/base/error.h"
+
+namespace slide {
+
+namespace {
+
+void check_offsets(std::span<const std::uint64_t> offsets, std::size_t entries, const char* what) {
+  if (offsets.empty() || offsets.front() != 0 || offsets.back() != entries) {
+    fail_run("data set: the {} offsets do not fit their {} entries", what, entries);
+  }
+}
+
+DatasetView view_of(const DatasetArrays& arrays) {
+  return {arrays.feature_offsets, arrays.feature_ids, arrays.feature_values, arrays.label_offsets,
+          arrays.label_ids};
+}
+
+}  // namespace
+
+Dataset::Dataset(std::shared_ptr<const void> storage, const DatasetView& view, std::uint32_t feature_count,
+                 std::uint32_t label_count)
+    : storage_(std::move(storage)),
+      feature_offsets_(view.feature_offsets),
+      feature_ids_(view.feature_ids),
+      feature_values_(view.feature_values),
+      label_offsets_(view.label_offsets),
+      label_ids_(view.label_ids),
+      feature_count_(feature_count),
+      label_count_(label_count) {
+  check_offsets(feature_offsets_, feature_ids_.size(), "feature");
+  check_offsets(label_offsets_, label_ids_.size(), "label");
+  if (feature_ids_.size() != feature_values_.size() || feature_offsets_.size() != label_offsets_.size()) {
+    fail_run("data set: {} feature ids but {} values, {} rows of features but {} of labels",
+             feature_ids_.size(), feature_values_.size(), feature_offsets_.size() - 1,
+             label_offsets_.size() - 1);
+  }
+}
+
+Dataset::Dataset(DatasetArrays arrays, std::uint32_t feature_count, std::uint32_t label_count) {
+  auto owned = std::make_shared<const DatasetArrays>(std::move(arrays));
+  const DatasetView view = view_of(*owned);
+  *this = Dataset(std::move(owned), view, feature_count, label_count);
+}
+
+std::vector<std::uint32_t> Dataset::label_frequencies() const {
+  std::vector<std::uint32_t> frequencies(label_count_);
+  if (size() == 0) return frequencies;
+  for (const std::uint32_t label : label_ids_.subspan(label_offsets_.front(), label_entries())) {
+    ++frequencies[label];
+  }
+  return frequencies;
+}
+
+Dataset Dataset::slice(std::size_t first, std::size_t count) const {
+  if (first > size() || count > size() - first) {
+    fail_run("data set: rows {} to {} asked for, but there are {}", first, first + count, size());
+  }
+  Dataset part = *this;
+  if (feature_offsets_.empty()) return part;
+  part.feature_offsets_ = feature_offsets_.subspan(first, count + 1);
+  part.label_offsets_ = label_offsets_.subspan(first, count + 1);
+  return part;
+}
+
+}  // namespace slide

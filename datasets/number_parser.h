@@ -1,0 +1,130 @@
+// Reads numbers from text, eight digits at a time. Pure functions, safe from any thread.
+//
+// All of them may read up to kReadAhead bytes beyond the end of the number, so the text must be readable that
+// far, and a number must be followed by a byte that cannot belong to it (a blank, a line end).
+#pragma once
+
+#include <bit>
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+
+namespace slide {
+
+inline constexpr std::size_t kReadAhead = 16;  // bytes
+
+inline constexpr std::uint64_t kIdTooLarge = ~std::uint64_t{0};
+
+// The digits a text starts with, eight at most.
+struct LeadingDigits {
+  std::uint64_t value = 0;
+  unsigned count = 0;
+};
+
+inline LeadingDigits leading_digits(const char* text) {
+  std::uint64_t word = 0;
+  std::memcpy(&word, text, sizeof word);
+  if constexpr (std::endian::native == std::endian::big) word = __builtin_bswap64(word);
+  word ^= 0x3030303030303030ULL;  // digits become 0..9, all other bytes more than 9
+  const std::uint64_t stops = ((word + 0x7676767676767676ULL) | word) & 0x8080808080808080ULL;
+  if ((stops & 0x80) != 0) return {};
+  const auto count = static_cast<unsigned>(stops == 0 ? 8 : std::countr_zero(stops) / 8);
+  word <<= 8 * (8 - count);        // leading zeros instead of what follows the digits
+  word = word * 10 + (word >> 8);  // pairs
+  const std::uint64_t mask = 0x000000ff000000ffULL;
+  const std::uint64_t high = (word & mask) * 0x000f424000000064ULL;         // 100 + (10^6 << 32)
+  const std::uint64_t low = ((word >> 16) & mask) * 0x0000271000000001ULL;  // 1 + (10^4 << 32)
+  return {(high + low) >> 32, count};
+}
+
+inline bool is_digit(char c) {
+  return static_cast<unsigned char>(c - '0') < 10;
+}
+
+// More than eight digits of an id; kIdTooLarge beyond sixteen.
+const char* parse_long_id(const char* text, std::uint64_t& id);
+
+// Reads an unsigned integer; returns the end, which is `text` itself where there is no digit.
+inline const char* parse_id(const char* text, std::uint64_t& id) {
+  const LeadingDigits digits = leading_digits(text);
+  if (digits.count == 8) [[unlikely]] {
+    return parse_long_id(text, id);
+  }
+  id = digits.value;
+  return text + digits.count;
+}
+
+enum class NumberFault : std::uint8_t { kNone, kNoNumber, kNotFinite, kTooLarge };
+
+struct ParsedFloat {
+  float value = 0;
+  NumberFault fault = NumberFault::kNone;
+  const char* end = nullptr;  // behind the number
+};
+
+inline constexpr std::uint64_t kPowersOfTen[] = {
+    1,
+    10,
+    100,
+    1000,
+    10000,
+    100000,
+    1000000,
+    10000000,
+    100000000,
+    1000000000,
+    10000000000,
+    100000000000,
+    1000000000000,
+    10000000000000,
+    100000000000000,
+    1000000000000000,
+};
+
+// The general case of parse_float.
+ParsedFloat parse_any_float(const char* text, const char* limit);
+
+// Whether `value` lies so near the middle between two floats that an error of a few units in its last place
+// could change the float it rounds to.
+inline bool near_float_midpoint(double value) {
+  const std::uint64_t tail = std::bit_cast<std::uint64_t>(value) & 0x1fffffffULL;
+  return tail - 0x0ffffff8ULL <= 0x10ULL;
+}
+
+// Reads a decimal number, [+-]digits[.digits][e[+-]digits], rounded to the nearest float. Nothing at or
+// beyond `limit` belongs to the number. NaN, infinity and values beyond a float's range are faults; values
+// too small for a float are zero.
+inline ParsedFloat parse_float(const char* text, const char* limit) {
+  const bool negative = *text == '-';
+  const char* p = text + (negative || *text == '+');
+  LeadingDigits whole = {static_cast<std::uint64_t>(p[0] - '0'), 1};
+  if (!is_digit(p[0]) || is_digit(p[1])) whole = leading_digits(p);
+  p += whole.count;
+  LeadingDigits fraction;
+  if (*p == '.') {
+    fraction = leading_digits(++p);
+    p += fraction.count;
+    if (fraction.count == 8) {
+      const LeadingDigits more = leading_digits(p);
+      p += more.count;
+      fraction.value = fraction.value * kPowersOfTen[more.count] + more.value;
+      fraction.count += more.count;
+    }
+  }
+  const unsigned digits = whole.count + fraction.count;
+  const bool longer = whole.count == 8 || fraction.count == 16 || digits > 18 || (*p | 32) == 'e';
+  if (longer || digits == 0) [[unlikely]] {
+    return parse_any_float(text, limit);
+  }
+  const auto scale = static_cast<std::int64_t>(kPowersOfTen[fraction.count]);
+  const auto mantissa =
+      static_cast<std::int64_t>(whole.value) * scale + static_cast<std::int64_t>(fraction.value);
+  const double magnitude = static_cast<double>(mantissa) / static_cast<double>(scale);
+  if (near_float_midpoint(magnitude)) [[unlikely]] {
+    return parse_any_float(text, limit);
+  }
+  const auto value = static_cast<float>(magnitude);
+  return {negative ? -value : value, NumberFault::kNone, p};
+}
+
+}  // namespace slide

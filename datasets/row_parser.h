@@ -1,0 +1,46 @@
+// Parses one line of XMC or libsvm text into a row: labels and features sorted, merged, and scaled if asked.
+//
+// A Row is scratch memory, one for each thread, reused for every line; it grows to the longest line.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace slide {
+
+// Ids are stored in 32 bits and sizes are largest id + 1, so the largest id is one less.
+inline constexpr std::uint64_t kIdLimit = 0xffffffffULL;
+
+// What a line may hold.
+struct RowSyntax {
+  bool libsvm = false;
+  bool one_based = false;  // feature ids in the text start at 1 (libsvm)
+  bool normalize = true;
+  std::uint64_t feature_limit = kIdLimit;  // ids, counted from 0, lie below
+  std::uint64_t label_limit = kIdLimit;
+};
+
+struct Row {
+  std::vector<std::uint32_t> labels;
+  // The first feature_count entries count; the rest is room.
+  std::vector<std::uint32_t> ids;
+  std::vector<float> values;
+  std::size_t feature_count = 0;
+  std::vector<std::uint64_t> order;  // scratch of sorting
+  std::vector<float> unsorted;       // scratch of sorting
+};
+
+// A fault in a line. Internal to the text parser, which adds file and line.
+struct RowFault {
+  std::size_t column = 1;  // bytes from the start of the line, from 1
+  std::string message;     // what; what to do
+};
+
+// Parses the line [begin, end), which has no line end in it but is followed by one (or another byte that is
+// no digit) and by kReadAhead readable bytes. Returns false when the line is no sample (libsvm: blank or
+// comment). Throws RowFault.
+bool parse_row(const char* begin, const char* end, const RowSyntax& syntax, Row& row);
+
+}  // namespace slide

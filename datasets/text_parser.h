@@ -1,0 +1,27 @@
+// Parses XMC and libsvm text into a data set, in parallel chunks of whole lines.
+//
+// First every chunk counts its lines and tokens, which for ordinary files gives the exact sizes of the
+// arrays; then every chunk is parsed straight into its place. Where the counts were wrong (merged duplicates,
+// lines without labels that do not start with a blank, comments) the chunks are parsed once more with the
+// counts of the first parse. Neither the result nor the error reported depends on the number of threads or
+// chunks.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+#include "datasets/dataset.h"
+#include "datasets/reader.h"
+
+namespace slide {
+
+inline constexpr std::size_t kDefaultChunkBytes = std::size_t{1} << 20;
+
+// Parses `text`, whose format is options.format (kXmc or kLibsvm). Chunks have about `chunk_bytes`, at
+// least 1. Throws InputError with the first fault in the order of the text.
+Dataset parse_text(std::string_view text, const std::string& origin, const ReadOptions& options,
+                   std::size_t chunk_bytes = kDefaultChunkBytes);
+
+}  // namespace slide
