@@ -14,24 +14,25 @@ struct HashConfig {
   HashFamily family = HashFamily::kSimhash;
   std::uint32_t k = 7;        // hash functions in one fingerprint (K)
   std::uint32_t tables = 24;  // L
-  std::uint32_t bin_size = 8;  // wta, dwta, minhash: values compared in one hash function; a code has log2 of it bits
+  std::uint32_t bin_size =
+      8;  // wta, dwta, minhash: values compared in one hash function; a code has log2 of it bits
   std::uint32_t range_pow = 9;  // a table has 2^range_pow buckets; k * bits <= range_pow
   std::uint32_t bucket_capacity = 128;
   BucketPolicy bucket_policy = BucketPolicy::kFifo;
   CandidatePolicy candidates = CandidatePolicy::kVanilla;
-  std::uint32_t threshold = 2;  // threshold policy: in at least this many tables
-  std::uint32_t topk_ratio = 8;     // minhash: the 1/ratio largest values form the set that is hashed
-  bool asymmetric = false;          // simhash: maximum inner product transform
-  std::uint32_t rehash_steps = 100;    // steps between rehashes (same functions, touched rows inserted again)
-  std::uint32_t rebuild_steps = 0;  // steps between rebuilds (new functions), 0 = never
-  double interval_growth = 1.0;     // each interval is this many times the one before (the paper's decay)
+  std::uint32_t threshold = 2;       // threshold policy: in at least this many tables
+  std::uint32_t topk_ratio = 8;      // minhash: the 1/ratio largest values form the set that is hashed
+  bool asymmetric = false;           // simhash: maximum inner product transform
+  std::uint32_t rehash_steps = 100;  // steps between rehashes (same functions, touched rows inserted again)
+  std::uint32_t rebuild_steps = 0;   // steps between rebuilds (new functions), 0 = never
+  double interval_growth = 1.0;      // each interval is this many times the one before (the paper's decay)
 };
 
 // Bits of one code: 1 for simhash, log2(bin_size) rounded up for the other families.
 std::uint32_t code_bits(const HashConfig& config);
 
-// Throws InputError, naming the setting, when the settings contradict each other: k * bits > range_pow, a size
-// of zero, a bucket or a table beyond what the tables can address.
+// Throws InputError, naming the setting, when the settings contradict each other: k * bits > range_pow, a
+// size of zero, a bucket or a table beyond what the tables can address.
 void check_hash_config(const HashConfig& config);
 
 }  // namespace slide

@@ -13,37 +13,11 @@
 
 #include "engine/base/rng.h"
 #include "lsh/hash_config.h"
+#include "lsh/hash_tables.h"
 #include "lsh/id_set.h"
+#include "lsh/query.h"
 
 namespace slide::lsh {
-
-// Working memory of queries on one thread; reused, so that a warm query allocates nothing.
-struct QueryScratch {
-  std::vector<float> projections;
-  std::vector<std::uint32_t> fingerprints;
-  std::vector<std::uint32_t> table_order;
-  std::vector<std::uint32_t> counts;   // by neuron id, for topk and threshold; all zero between queries
-  std::vector<std::uint32_t> counted;
-};
-
-// A block of query vectors in unit-major layout: xt[k*lanes + b], k < inner, b < samples <= lanes
-// (lanes 1, or a multiple of kernels::kLaneMultiple).
-struct QueryBlock {
-  const float* xt = nullptr;
-  std::size_t inner = 0;
-  std::size_t lanes = 0;
-  std::size_t samples = 0;
-};
-
-// Fill of the tables, for `slide inspect`.
-struct Occupancy {
-  std::size_t buckets = 0;        // over all tables
-  std::size_t used_buckets = 0;   // with at least one neuron
-  std::size_t full_buckets = 0;
-  std::size_t stored = 0;         // entries over all tables
-  std::size_t largest_bucket = 0; // neurons that hash to one bucket, stored or not
-  double mean_used = 0;           // entries in a used bucket
-};
 
 class NeuronIndex {
  public:
@@ -56,10 +30,14 @@ class NeuronIndex {
   // Draws the hash functions of `generation` and inserts every row of w (row i at w + i*ldw).
   void rebuild(const float* w, std::size_t ldw, std::uint64_t generation, int threads);
   // Same functions: rows `touched` (distinct ids) are hashed again and moved where their fingerprint changed.
-  // Cost is that of the touched rows, not of the layer.
+  // Cost is that of the touched rows, not of the layer; their order does not matter.
   void rehash(const float* w, std::size_t ldw, std::span<const std::uint32_t> touched, int threads);
 
-  // Appends to `out` up to `wanted` ids that were not in `seen`, and inserts them there. `rng` orders tables.
+  // Vanilla: tables in random order; in each table every sample takes its fair share of what is still wanted,
+  // from a random place of its bucket on. Topk: the ids in most (sample, table) buckets, ties to the lower
+  // id. Threshold: ids in at least `threshold` buckets of one sample, again by fair shares. seen.capacity()
+  // >= neurons. Throws Error when the block's width is not `dim`. Appends to `out` up to `wanted` ids that
+  // were not in `seen`, and inserts them there. `rng` orders tables.
   void query(const QueryBlock& block, std::size_t wanted, Rng& rng, QueryScratch& scratch, IdSet& seen,
              std::vector<std::uint32_t>& out) const;
   // The same for one sparse input vector a sample (first layer): ids ascending.
@@ -69,8 +47,8 @@ class NeuronIndex {
   // Memory of a scratch so that no later query allocates, for blocks of up to `lanes` samples.
   QueryScratch make_scratch(std::size_t lanes) const;
 
-  std::uint64_t generation() const;
-  std::size_t bytes() const;  // tables, fingerprints and hash functions
+  std::uint64_t generation() const;  // of the functions in use; 0 before the first rebuild
+  std::size_t bytes() const;         // tables, fingerprints and hash functions
   Occupancy occupancy() const;
   const HashConfig& config() const;
 

@@ -1,0 +1,195 @@
+#include "lsh/candidates.h"
+
+#include <algorithm>
+#include <numeric>
+
+namespace slide::lsh {
+
+namespace {
+
+constexpr std::size_t kFirstGroup = 2;    // tables hashed at once: often the first two give enough,
+constexpr std::size_t kLargestGroup = 8;  // else the groups grow
+
+// fingerprints[i*lanes + b] for tables[i].
+void hash(const Search& search, const QueryInput& input, std::span<const std::uint32_t> tables,
+          std::uint32_t* fingerprints) {
+  if (input.block.xt != nullptr) {
+    search.functions.hash_block(input.block, tables, search.scratch.hash, fingerprints);
+  } else {
+    search.functions.hash_sparse(input.ids, input.values, tables, search.scratch.hash, fingerprints);
+  }
+}
+
+// Fair share of `left` for the next of `takers`.
+std::size_t fair_share(std::size_t left, std::size_t takers) {
+  return (left + takers - 1) / takers;
+}
+
+// Every sample takes its share from its bucket of one table, from a random entry on. Returns how many they
+// took.
+std::size_t take_from_table(const Search& search, std::size_t table, const std::uint32_t* fingerprints,
+                            std::size_t samples, std::size_t wanted, Rng& rng) {
+  std::uint32_t* starts = search.scratch.starts.data();
+  for (std::size_t b = 0; b < samples; ++b) search.tables.prefetch(table, fingerprints[b]);
+  for (std::size_t b = 0; b < samples; ++b) {
+    const auto bucket = search.tables.bucket(table, fingerprints[b]);
+    starts[b] = bucket.empty() ? 0 : rng.below(static_cast<std::uint32_t>(bucket.size()));
+    __builtin_prefetch(bucket.data() + starts[b]);
+  }
+  std::size_t left = wanted;
+  for (std::size_t b = 0; b < samples && left > 0; ++b) {
+    const auto bucket = search.tables.bucket(table, fingerprints[b]);
+    std::size_t share = fair_share(left, samples - b);
+    std::size_t place = starts[b];
+    for (std::size_t i = 0; i < bucket.size() && share > 0; ++i) {
+      const std::uint32_t id = bucket[place];
+      if (++place == bucket.size()) place = 0;
+      if (!search.seen.insert(id)) continue;
+      search.out.push_back(id);
+      --share;
+      --left;
+    }
+  }
+  return wanted - left;
+}
+
+// Swaps a random permutation's next `count` tables into order[begin, begin + count).
+void draw_tables(std::vector<std::uint32_t>& order, std::size_t begin, std::size_t count, Rng& rng) {
+  for (std::size_t i = begin; i < begin + count; ++i) {
+    std::swap(order[i], order[i + rng.below(static_cast<std::uint32_t>(order.size() - i))]);
+  }
+}
+
+void find_vanilla(const Search& search, const QueryInput& input, std::size_t wanted, Rng& rng) {
+  std::vector<std::uint32_t>& order = search.scratch.table_order;
+  std::iota(order.begin(), order.end(), 0U);
+  std::size_t group = kFirstGroup;
+  for (std::size_t begin = 0; begin < order.size() && wanted > 0; begin += group) {
+    group = std::min(begin == 0 ? kFirstGroup : std::min(2 * group, kLargestGroup), order.size() - begin);
+    draw_tables(order, begin, group, rng);
+    std::uint32_t* fingerprints = search.scratch.fingerprints.data();
+    hash(search, input, std::span(order).subspan(begin, group), fingerprints);
+    for (std::size_t i = 0; i < group && wanted > 0; ++i) {
+      const std::uint32_t* prints = fingerprints + i * input.lanes();
+      wanted -= take_from_table(search, order[begin + i], prints, input.samples(), wanted, rng);
+    }
+  }
+}
+
+// Hashes the input in all tables, in ascending order.
+void hash_all(const Search& search, const QueryInput& input) {
+  std::vector<std::uint32_t>& order = search.scratch.table_order;
+  std::iota(order.begin(), order.end(), 0U);
+  hash(search, input, order, search.scratch.fingerprints.data());
+}
+
+// Calls visit(id) for each entry of the buckets of one sample, all tables.
+template <class F>
+void for_each_entry(const Search& search, const QueryInput& input, std::size_t sample, F&& visit) {
+  const std::uint32_t* prints = search.scratch.fingerprints.data() + sample;
+  const std::size_t lanes = input.lanes();
+  for (std::size_t table = 0; table < search.tables.tables(); ++table) {
+    if (table + 1 < search.tables.tables()) search.tables.prefetch(table + 1, prints[(table + 1) * lanes]);
+    for (const std::uint32_t id : search.tables.bucket(table, prints[table * lanes])) {
+      if (!visit(id)) return;
+    }
+  }
+}
+
+void reset_counts(QueryScratch& scratch) {
+  for (const std::uint32_t id : scratch.counted) scratch.counts[id] = 0;
+  scratch.counted.clear();
+}
+
+void find_topk(const Search& search, const QueryInput& input, std::size_t wanted) {
+  QueryScratch& scratch = search.scratch;
+  hash_all(search, input);
+  for (std::size_t b = 0; b < input.samples(); ++b) {
+    for_each_entry(search, input, b, [&](std::uint32_t id) {
+      if (scratch.counts[id]++ == 0) scratch.counted.push_back(id);
+      return true;
+    });
+  }
+  scratch.ranked.clear();
+  for (const std::uint32_t id : scratch.counted) {
+    if (search.seen.contains(id)) continue;
+    scratch.ranked.push_back(std::uint64_t{UINT32_MAX - scratch.counts[id]} << 32 | id);
+  }
+  const auto end =
+      scratch.ranked.begin() + static_cast<std::ptrdiff_t>(std::min(wanted, scratch.ranked.size()));
+  std::nth_element(scratch.ranked.begin(), end, scratch.ranked.end());
+  std::sort(scratch.ranked.begin(), end);
+  for (auto key = scratch.ranked.begin(); key != end; ++key) {
+    const auto id = static_cast<std::uint32_t>(*key);
+    search.seen.insert(id);
+    search.out.push_back(id);
+  }
+  reset_counts(scratch);
+}
+
+// One sample takes up to `share` ids that are in at least `threshold` of its buckets.
+std::size_t take_frequent(const Search& search, const QueryInput& input, std::size_t sample,
+                          std::size_t share) {
+  QueryScratch& scratch = search.scratch;
+  std::size_t taken = 0;
+  for_each_entry(search, input, sample, [&](std::uint32_t id) {
+    const std::uint32_t count = ++scratch.counts[id];
+    if (count == 1) scratch.counted.push_back(id);
+    if (count == search.config.threshold && search.seen.insert(id)) {
+      search.out.push_back(id);
+      ++taken;
+    }
+    return taken < share;
+  });
+  reset_counts(scratch);
+  return taken;
+}
+
+// First by fair shares; what is still wanted then goes to samples in order.
+void find_threshold(const Search& search, const QueryInput& input, std::size_t wanted) {
+  hash_all(search, input);
+  const std::size_t samples = input.samples();
+  bool cut_short = false;
+  for (std::size_t b = 0; b < samples && wanted > 0; ++b) {
+    const std::size_t share = fair_share(wanted, samples - b);
+    const std::size_t taken = take_frequent(search, input, b, share);
+    cut_short = cut_short || taken == share;
+    wanted -= taken;
+  }
+  for (std::size_t b = 0; b < samples && wanted > 0 && cut_short; ++b) {
+    wanted -= take_frequent(search, input, b, wanted);
+  }
+}
+
+}  // namespace
+
+void prepare_query(QueryScratch& scratch, const HashConfig& config, const HashFunctions& functions,
+                   std::size_t neurons, std::size_t lanes) {
+  functions.prepare(scratch.hash, lanes);
+  const bool counts = config.candidates != CandidatePolicy::kVanilla;
+  const std::size_t group = counts ? functions.tables() : std::min(kLargestGroup, functions.tables());
+  grow(scratch.fingerprints, group * lanes);
+  grow(scratch.starts, lanes);
+  scratch.table_order.resize(functions.tables());
+  if (!counts) return;
+  grow(scratch.counts, neurons);
+  scratch.counted.reserve(neurons);
+  scratch.ranked.reserve(neurons);
+}
+
+void find_candidates(const Search& search, const QueryInput& input, std::size_t wanted, Rng& rng) {
+  if (wanted == 0 || input.samples() == 0) return;
+  switch (search.config.candidates) {
+    case CandidatePolicy::kVanilla:
+      find_vanilla(search, input, wanted, rng);
+      break;
+    case CandidatePolicy::kTopk:
+      find_topk(search, input, wanted);
+      break;
+    case CandidatePolicy::kThreshold:
+      find_threshold(search, input, wanted);
+      break;
+  }
+}
+
+}  // namespace slide::lsh

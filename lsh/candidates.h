@@ -1,0 +1,46 @@
+// The candidate policies: which of the neurons in the buckets of a query become active (Chen et al. 2020,
+// "SLIDE: In Defense of Smart Algorithms over Hardware Acceleration", section 4: vanilla, topk, hard
+// thresholding). Const; thread-safe with one scratch a thread.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "engine/base/rng.h"
+#include "lsh/hash_functions.h"
+#include "lsh/hash_tables.h"
+#include "lsh/id_set.h"
+#include "lsh/query.h"
+
+namespace slide::lsh {
+
+// What is asked about: a block of dense vectors, or one sparse vector when block.xt is null.
+struct QueryInput {
+  QueryBlock block;
+  std::span<const std::uint32_t> ids;
+  std::span<const float> values;
+
+  std::size_t lanes() const { return block.xt != nullptr ? block.lanes : 1; }
+  std::size_t samples() const { return block.xt != nullptr ? block.samples : 1; }
+};
+
+// Where a query looks, what it may use and where its answer goes.
+struct Search {
+  const HashConfig& config;
+  const HashFunctions& functions;
+  const HashTables& tables;
+  QueryScratch& scratch;
+  IdSet& seen;
+  std::vector<std::uint32_t>& out;
+};
+
+// Sizes `scratch` for queries of up to `lanes` lanes under the policy of `config`.
+void prepare_query(QueryScratch& scratch, const HashConfig& config, const HashFunctions& functions,
+                   std::size_t neurons, std::size_t lanes);
+
+// Appends up to `wanted` ids that are not in `seen` to `out`, by the policy of search.config; puts them in
+// `seen`.
+void find_candidates(const Search& search, const QueryInput& input, std::size_t wanted, Rng& rng);
+
+}  // namespace slide::lsh

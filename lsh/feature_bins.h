@@ -1,0 +1,73 @@
+// Random permutations of the features, cut into bins, one bin a hash function: the common ground of the
+// densified one-permutation families (DWTA, MinHash). One permutation gives many bins, so hashing a vector
+// reads each of its values about once, not once a hash function.
+//
+// With more features than bins * bin_size a bin holds more than bin_size of them and neighbouring positions
+// share a slot, so that long sparse vectors are seen whole (but for a remainder of less than one feature a
+// bin). Immutable but for draw(); const calls are thread-safe.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "engine/base/rng.h"
+
+namespace slide::lsh {
+
+class FeatureBins {
+ public:
+  // `bins` bins over features [0, dim), codes in [0, bin_size).
+  FeatureBins(std::size_t bins, std::size_t bin_size, std::size_t dim);
+
+  void draw(Rng rng);
+
+  std::size_t bins() const { return bins_; }
+  std::size_t width() const { return width_; }  // features in a bin
+  std::span<const std::uint32_t> features(std::size_t bin) const {
+    return {features_.data() + bin * width_, width_};
+  }
+  // Calls visit(bin, position in the bin) for each bin that `feature` is in.
+  template <class F>
+  void for_each_bin(std::uint32_t feature, F&& visit) const {
+    for (std::size_t p = 0; p < permutations_; ++p) {
+      const std::uint32_t place = places_[feature * permutations_ + p];
+      if (place != kUnused) visit(place / width_, static_cast<std::uint32_t>(place % width_));
+    }
+  }
+  // Code of a position: its slot, below bin_size.
+  std::uint32_t code(std::uint32_t position) const {
+    return static_cast<std::uint32_t>(width_ <= bin_size_ ? position : position * bin_size_ / width_);
+  }
+
+  // Densification: the bin an empty `bin` borrows from at the given attempt, by a 2-universal hash function
+  // of both (Shrivastava 2017; multiply-shift by Dietzfelbinger 1996). It may be empty itself: try again.
+  static constexpr std::uint32_t kAttempts = 64;
+  std::size_t donor(std::size_t bin, std::uint32_t attempt) const {
+    const std::uint64_t key = bin * kAttempts + attempt;
+    return ((multiplier_ * key + offset_) >> 32) * bins_ >> 32;
+  }
+
+  // Fingerprint of one table from positions by bin (kNowhere: empty): K codes of `bits` bits, empty bins
+  // borrow.
+  std::uint32_t pack(const std::uint32_t* positions, std::size_t table, std::size_t k,
+                     std::uint32_t bits) const;
+
+  std::size_t bytes() const { return (features_.size() + places_.size()) * sizeof(std::uint32_t); }
+
+ private:
+  static constexpr std::uint32_t kUnused = UINT32_MAX;
+
+  std::size_t bins_;
+  std::size_t bin_size_;
+  std::size_t dim_;
+  std::size_t width_;
+  std::size_t permutations_;
+  std::vector<std::uint32_t> features_;  // [bins][width_]
+  std::vector<std::uint32_t> places_;    // [dim][permutations_]: index into features_, or kUnused
+  std::uint64_t multiplier_ = 1;
+  std::uint64_t offset_ = 0;
+};
+
+}  // namespace slide::lsh

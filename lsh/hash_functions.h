@@ -1,0 +1,106 @@
+// One family of locality-sensitive hash functions: K for each of L tables. Turns vectors into fingerprints (K
+// codes packed, code j in bits [j*bits, (j+1)*bits)), so that similar vectors often share a fingerprint.
+//
+// A vector has one fingerprint a table, whichever way it comes in: as lane of a block, as weight row, as
+// sparse vector. (SimHash: up to the rounding of a projection that is zero within a few ulp.)
+// Hashing is const and thread-safe with one scratch a thread; draw() and fit() are not.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <vector>
+
+#include "lsh/hash_config.h"
+#include "lsh/query.h"
+
+namespace slide::lsh {
+
+// Rows of a weight matrix: `count` ids, or the `count` consecutive rows from `first` on when ids is null.
+struct RowSet {
+  const float* w = nullptr;
+  std::size_t ldw = 0;
+  const std::uint32_t* ids = nullptr;
+  std::size_t first = 0;
+  std::size_t count = 0;
+
+  const float* row(std::size_t i) const { return w + (ids != nullptr ? ids[i] : first + i) * ldw; }
+  RowSet part(std::size_t begin, std::size_t size) const {
+    return {w, ldw, ids != nullptr ? ids + begin : nullptr, first + begin, size};
+  }
+};
+
+class HashFunctions {
+ public:
+  static constexpr std::size_t kRowLanes = 32;  // weight rows hashed at once
+
+  HashFunctions(const HashConfig& config, std::size_t dim, std::uint64_t seed);
+  virtual ~HashFunctions() = default;
+  HashFunctions(const HashFunctions&) = delete;
+  HashFunctions& operator=(const HashFunctions&) = delete;
+
+  // Draws the functions of `generation`; the same seed and generation give the same functions.
+  virtual void draw(std::uint64_t generation) = 0;
+  // Learns from all rows what their hashing depends on (asymmetric SimHash: the largest norm).
+  virtual void fit(const RowSet& rows, int threads);
+  // Sizes `scratch` for blocks of up to `lanes` samples.
+  virtual void prepare(HashScratch& scratch, std::size_t lanes) const = 0;
+
+  // fingerprints[i*lanes + b]: lane b of the block in tables[i]. Only lanes of samples mean anything.
+  // block.inner == dim().
+  virtual void hash_block(const QueryBlock& block, std::span<const std::uint32_t> tables,
+                          HashScratch& scratch, std::uint32_t* fingerprints) const = 0;
+  // fingerprints[i]: the vector in tables[i]. ids ascending, below dim(); features not named are zero.
+  virtual void hash_sparse(std::span<const std::uint32_t> ids, std::span<const float> values,
+                           std::span<const std::uint32_t> tables, HashScratch& scratch,
+                           std::uint32_t* fingerprints) const = 0;
+  // fingerprints[t*stride + i]: row i in table t, for all tables.
+  void hash_rows(const RowSet& rows, HashScratch& scratch, std::uint32_t* fingerprints,
+                 std::size_t stride) const;
+
+  virtual std::size_t bytes() const = 0;
+
+  std::size_t dim() const { return dim_; }
+  std::size_t k() const { return k_; }
+  std::size_t tables() const { return all_tables_.size(); }
+  std::size_t functions() const { return k_ * tables(); }
+  std::uint32_t bits() const { return bits_; }
+
+ protected:
+  // As hash_block over all tables, for a block of weight rows.
+  virtual void hash_row_block(const QueryBlock& block, HashScratch& scratch,
+                              std::uint32_t* fingerprints) const;
+  // Sizes what hash_rows needs.
+  void prepare_rows(HashScratch& scratch) const;
+
+  std::uint64_t seed() const { return seed_; }
+  std::span<const std::uint32_t> all_tables() const { return all_tables_; }
+
+ private:
+  bool wide() const;
+  void pack(const RowSet& rows, HashScratch& scratch) const;
+
+  std::size_t dim_;
+  std::size_t k_;
+  std::uint32_t bits_;
+  std::uint64_t seed_;
+  std::vector<std::uint32_t> all_tables_;
+};
+
+// The family that `config` names, generation 0 drawn. Throws InputError for impossible settings.
+std::unique_ptr<HashFunctions> make_hash_functions(const HashConfig& config, std::size_t dim,
+                                                   std::uint64_t seed);
+
+// Grows `v` to at least `size` elements, the contents of no matter; never shrinks: repeated calls allocate
+// once.
+template <class T>
+void grow(std::vector<T>& v, std::size_t size) {
+  if (v.size() < size) v.resize(size);
+}
+template <class T>
+void grow(AlignedArray<T>& v, std::size_t size) {
+  if (v.size() < size) v = AlignedArray<T>(size);
+}
+
+}  // namespace slide::lsh

@@ -1,0 +1,226 @@
+#include "lsh/hash_tables.h"
+
+#include <algorithm>
+#include <bit>
+
+#include "engine/base/error.h"
+#include "engine/base/parallel.h"
+#include "engine/base/rng.h"
+
+namespace slide::lsh {
+
+namespace {
+
+constexpr std::size_t kAhead = 16;  // neurons whose bucket is asked for ahead
+
+std::size_t size_class(std::size_t size) {
+  return static_cast<std::size_t>(std::bit_width(size)) - 3;
+}
+
+}  // namespace
+
+HashTables::HashTables(const HashConfig& config, std::size_t neurons, std::uint64_t seed)
+    : neurons_(neurons),
+      buckets_(std::size_t{1} << config.range_pow),
+      capacity_(config.bucket_capacity),
+      policy_(config.bucket_policy),
+      seed_(seed),
+      tables_(config.tables),
+      fingerprints_(config.tables * neurons) {
+  check_hash_config(config);
+  if (neurons == 0 || neurons >= kNotFiled)
+    fail_input("hash tables over {} neurons: must be 1 to 2^32 - 2", neurons);
+  std::fill(fingerprints_.begin(), fingerprints_.end(), kNotFiled);
+  for (Table& table : tables_) {
+    table.buckets = AlignedArray<Bucket>(std::size_t{1} << (config.k * code_bits(config)));
+    table.free.fill(kNoChunk);
+  }
+}
+
+void HashTables::clear(Table& table) {
+  std::fill(table.buckets.begin(), table.buckets.end(), Bucket{});
+  table.free.fill(kNoChunk);
+  table.used = 0;
+}
+
+// Returns where a chunk of `size` entries begins; bucket references stay valid, entry pointers do not.
+std::uint32_t HashTables::allocate(Table& table, std::size_t size) {
+  std::uint32_t& head = table.free[size_class(size)];
+  if (head != kNoChunk) {
+    const std::uint32_t begin = head;
+    head = table.entries[begin];
+    return begin;
+  }
+  if (table.used + size > table.entries.size()) {
+    const std::size_t wanted = std::max({2 * table.entries.size(), neurons_ + neurons_ / 2, size});
+    if (wanted >= kNoChunk) fail_run("a hash table of more than 2^32 entries");
+    AlignedArray<std::uint32_t> larger(wanted);
+    std::copy_n(table.entries.data(), table.used, larger.data());
+    table.entries = std::move(larger);
+  }
+  const std::uint32_t begin = table.used;
+  table.used += static_cast<std::uint32_t>(size);
+  return begin;
+}
+
+void HashTables::release(Table& table, std::uint32_t begin, std::size_t size) {
+  if (size == 0) return;
+  std::uint32_t& head = table.free[size_class(size)];
+  table.entries[begin] = head;
+  head = begin;
+}
+
+// Room: bucket.stored < capacity.
+void HashTables::append(Table& table, Bucket& bucket, std::uint32_t neuron) {
+  if (bucket.stored == bucket.chunk) {
+    const std::size_t size = std::max<std::size_t>(kSmallestChunk, std::size_t{2} * bucket.chunk);
+    const std::uint32_t begin = allocate(table, size);
+    std::copy_n(table.entries.data() + bucket.begin, bucket.stored, table.entries.data() + begin);
+    release(table, bucket.begin, bucket.chunk);
+    bucket.begin = begin;
+    bucket.chunk = static_cast<std::uint16_t>(size);
+  }
+  table.entries[bucket.begin + bucket.stored++] = neuron;
+}
+
+// A full bucket replaces its oldest entry; entries lie in order of age, from `mark` on and around.
+void HashTables::add_fifo(Table& table, Bucket& bucket, std::uint32_t neuron) {
+  if (bucket.stored < capacity_) {
+    append(table, bucket, neuron);
+    return;
+  }
+  table.entries[bucket.begin + bucket.mark] = neuron;
+  bucket.mark = bucket.mark + 1 == bucket.stored ? 0 : bucket.mark + 1;
+}
+
+void HashTables::remove_fifo(Table& table, Bucket& bucket, std::uint32_t neuron) {
+  std::uint32_t* first = table.entries.data() + bucket.begin;
+  std::uint32_t* last = first + bucket.stored;
+  if (std::find(first, last, neuron) == last) return;
+  std::rotate(first, first + bucket.mark, last);
+  bucket.mark = 0;
+  std::copy(std::find(first, last, neuron) + 1, last, std::find(first, last, neuron));
+  --bucket.stored;
+}
+
+// Every subset of the population is equally likely to be stored: Vitter's algorithm R (1985), and after
+// removals random pairing (Gemulla, Lehner, Haas 2006, section 3): a new neuron takes the part of one of the
+// `mark` removed ones, stored or not, that no newer neuron made up for.
+void HashTables::add_reservoir(std::size_t index, Bucket& bucket, std::uint32_t neuron) {
+  Table& table = tables_[index];
+  const std::size_t removed = bucket.mark;  // population counts `neuron` already
+  if (removed == 0 && bucket.population <= capacity_) {
+    append(table, bucket, neuron);
+    return;
+  }
+  Rng rng(seed_, Purpose::kBuckets, index, table.draws++);
+  if (removed == 0) {
+    const std::uint32_t place = rng.below(bucket.population);
+    if (place < bucket.stored) table.entries[bucket.begin + place] = neuron;
+    return;
+  }
+  const std::size_t stored_before = std::min(capacity_, bucket.population - 1 + removed);
+  --bucket.mark;
+  if (rng.below(static_cast<std::uint32_t>(removed)) < stored_before - bucket.stored)
+    append(table, bucket, neuron);
+}
+
+void HashTables::remove_reservoir(Table& table, Bucket& bucket, std::uint32_t neuron) {
+  ++bucket.mark;
+  std::uint32_t* first = table.entries.data() + bucket.begin;
+  std::uint32_t* last = first + bucket.stored;
+  std::uint32_t* place = std::find(first, last, neuron);
+  if (place == last) return;
+  *place = *(last - 1);
+  --bucket.stored;
+}
+
+void HashTables::insert(std::size_t table, std::uint32_t neuron, std::uint32_t fingerprint) {
+  Bucket& bucket = tables_[table].buckets[fingerprint];
+  ++bucket.population;
+  if (policy_ == BucketPolicy::kFifo) {
+    add_fifo(tables_[table], bucket, neuron);
+  } else {
+    add_reservoir(table, bucket, neuron);
+  }
+  fingerprints_[table * neurons_ + neuron] = fingerprint;
+}
+
+void HashTables::remove(std::size_t table, std::uint32_t neuron) {
+  std::uint32_t& fingerprint = fingerprints_[table * neurons_ + neuron];
+  if (fingerprint == kNotFiled) return;
+  Table& part = tables_[table];
+  Bucket& bucket = part.buckets[fingerprint];
+  --bucket.population;
+  if (policy_ == BucketPolicy::kFifo) {
+    remove_fifo(part, bucket, neuron);
+  } else {
+    remove_reservoir(part, bucket, neuron);
+  }
+  if (bucket.population == 0) {
+    release(part, bucket.begin, bucket.chunk);
+    bucket = Bucket{};
+  }
+  fingerprint = kNotFiled;
+}
+
+void HashTables::insert_all(int threads) {
+  parallel_for(tables(), threads, [&](std::size_t index, int) {
+    clear(tables_[index]);
+    const std::uint32_t* prints = fingerprints_.data() + index * neurons_;
+    const std::size_t start = Rng(seed_, Purpose::kBuckets, index, UINT64_MAX).next() % neurons_;
+    for (std::size_t i = 0; i < neurons_; ++i) {
+      const std::size_t ahead = i + start + kAhead;
+      prefetch(index, prints[ahead < neurons_ ? ahead : ahead % neurons_]);
+      const std::size_t neuron = i + start < neurons_ ? i + start : i + start - neurons_;
+      insert(index, static_cast<std::uint32_t>(neuron), prints[neuron]);
+    }
+  });
+}
+
+// A neuron that found no place in its bucket takes one that has become free since.
+void HashTables::revive(Table& table, std::uint32_t neuron, std::uint32_t fingerprint) {
+  Bucket& bucket = table.buckets[fingerprint];
+  if (bucket.stored == capacity_ || bucket.population == bucket.stored) return;
+  const std::uint32_t* first = table.entries.data() + bucket.begin;
+  if (std::find(first, first + bucket.stored, neuron) == first + bucket.stored) append(table, bucket, neuron);
+}
+
+void HashTables::move_in(std::size_t index, std::span<const std::uint32_t> ids, const std::uint32_t* fresh) {
+  for (std::size_t i = 0; i < ids.size(); ++i) {
+    if (fingerprint(index, ids[i]) != fresh[i]) {
+      remove(index, ids[i]);
+      insert(index, ids[i], fresh[i]);
+    } else if (policy_ == BucketPolicy::kFifo) {
+      revive(tables_[index], ids[i], fresh[i]);
+    }
+  }
+}
+
+void HashTables::move(std::span<const std::uint32_t> ids, const std::uint32_t* fresh, int threads) {
+  parallel_for(tables(), threads,
+               [&](std::size_t index, int) { move_in(index, ids, fresh + index * ids.size()); });
+}
+
+std::size_t HashTables::bytes() const {
+  std::size_t sum = fingerprints_.bytes();
+  for (const Table& table : tables_) sum += table.buckets.bytes() + table.entries.bytes();
+  return sum;
+}
+
+Occupancy HashTables::occupancy() const {
+  Occupancy sum;
+  sum.buckets = tables() * buckets_;
+  for (const Table& table : tables_) {
+    for (const Bucket& bucket : table.buckets) {
+      sum.used_buckets += bucket.stored > 0 ? 1 : 0;
+      sum.full_buckets += bucket.stored == capacity_ ? 1 : 0;
+      sum.stored += bucket.stored;
+      sum.largest_bucket = std::max<std::size_t>(sum.largest_bucket, bucket.population);
+    }
+  }
+  if (sum.used_buckets > 0) sum.mean_used = double(sum.stored) / double(sum.used_buckets);
+  return sum;
+}
+
+}  // namespace slide::lsh

@@ -1,0 +1,113 @@
+// L hash tables over the neurons of a layer, in flat arrays: buckets of bounded capacity, and the fingerprint
+// under which each neuron is filed, so that a neuron can be moved without a search through tables.
+//
+// Invariants: a neuron is in at most one bucket of a table, the one of its fingerprint. A bucket counts all
+// neurons filed under it (population) and stores at most `capacity` of them. A bucket's memory grows with
+// what it stores, so empty buckets cost their 16-byte header only. Each table has one writer at a time;
+// tables do not share memory. Reads may run in parallel, not with writes. Contents depend on the order of
+// calls and the seed, never on threads.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "engine/base/aligned.h"
+#include "lsh/hash_config.h"
+
+namespace slide::lsh {
+
+// Fill of the tables, for `slide inspect`.
+struct Occupancy {
+  std::size_t buckets = 0;       // over all tables
+  std::size_t used_buckets = 0;  // with at least one neuron
+  std::size_t full_buckets = 0;
+  std::size_t stored = 0;          // entries over all tables
+  std::size_t largest_bucket = 0;  // neurons that hash to one bucket, stored or not
+  double mean_used = 0;            // entries in a used bucket
+};
+
+class HashTables {
+ public:
+  static constexpr std::uint32_t kMaxCapacity = 1U << 15;
+  static constexpr std::uint32_t kNotFiled = UINT32_MAX;  // fingerprint of a neuron not inserted yet
+
+  // For fingerprints of k * bits bits, as `config` says.
+  HashTables(const HashConfig& config, std::size_t neurons, std::uint64_t seed);
+
+  std::size_t tables() const { return tables_.size(); }
+  std::size_t neurons() const { return neurons_; }
+
+  // Neurons stored under a fingerprint, in no particular order.
+  std::span<const std::uint32_t> bucket(std::size_t table, std::uint32_t fingerprint) const {
+    const Table& part = tables_[table];
+    const Bucket& bucket = part.buckets[fingerprint];
+    return {part.entries.data() + bucket.begin, bucket.stored};
+  }
+  // Asks for the bucket's header ahead of bucket().
+  void prefetch(std::size_t table, std::uint32_t fingerprint) const {
+    __builtin_prefetch(&tables_[table].buckets[fingerprint]);
+  }
+  std::uint32_t fingerprint(std::size_t table, std::uint32_t neuron) const {
+    return fingerprints_[table * neurons_ + neuron];
+  }
+
+  // Files one neuron, which is not in the table, or takes it out.
+  void insert(std::size_t table, std::uint32_t neuron, std::uint32_t fingerprint);
+  void remove(std::size_t table, std::uint32_t neuron);
+
+  // Fingerprints [table][neuron], to be filled before insert_all().
+  std::span<std::uint32_t> fingerprints() { return fingerprints_.span(); }
+  // Empties all tables and files every neuron under fingerprints(). Each table begins at another neuron, so
+  // that full buckets do not forget the same ones everywhere.
+  void insert_all(int threads);
+  // Files neurons ids[i] under fresh[table*ids.size() + i]; those filed there already stay.
+  void move(std::span<const std::uint32_t> ids, const std::uint32_t* fresh, int threads);
+
+  std::size_t bytes() const;
+  Occupancy occupancy() const;
+
+ private:
+  static constexpr std::size_t kSmallestChunk = 4;  // entries
+  static constexpr std::size_t kChunkSizes = 14;    // 4, 8, ... 2^15
+  static constexpr std::uint32_t kNoChunk = UINT32_MAX;
+
+  struct Bucket {
+    std::uint32_t begin = 0;  // of its chunk in entries
+    std::uint32_t population = 0;
+    std::uint32_t mark =
+        0;  // fifo: the oldest entry of a full bucket, else 0; reservoir: see remove_reservoir
+    std::uint16_t stored = 0;
+    std::uint16_t chunk = 0;  // entries the chunk has room for, 0 or a power of two
+  };
+  struct Table {
+    AlignedArray<Bucket> buckets;
+    AlignedArray<std::uint32_t> entries;
+    std::uint32_t used = 0;                         // entries handed out as chunks
+    std::array<std::uint32_t, kChunkSizes> free{};  // by size: head of a list threaded through first entries
+    std::uint64_t draws = 0;                        // random numbers used so far
+  };
+
+  void clear(Table& table);
+  std::uint32_t allocate(Table& table, std::size_t size);
+  static void release(Table& table, std::uint32_t begin, std::size_t size);
+  void append(Table& table, Bucket& bucket, std::uint32_t neuron);
+  void add_fifo(Table& table, Bucket& bucket, std::uint32_t neuron);
+  void add_reservoir(std::size_t index, Bucket& bucket, std::uint32_t neuron);
+  static void remove_fifo(Table& table, Bucket& bucket, std::uint32_t neuron);
+  static void remove_reservoir(Table& table, Bucket& bucket, std::uint32_t neuron);
+  void revive(Table& table, std::uint32_t neuron, std::uint32_t fingerprint);
+  void move_in(std::size_t index, std::span<const std::uint32_t> ids, const std::uint32_t* fresh);
+
+  std::size_t neurons_;
+  std::size_t buckets_;  // of a table, as configured; fingerprints may reach fewer
+  std::size_t capacity_;
+  BucketPolicy policy_;
+  std::uint64_t seed_;
+  std::vector<Table> tables_;
+  AlignedArray<std::uint32_t> fingerprints_;  // [table][neuron]
+};
+
+}  // namespace slide::lsh

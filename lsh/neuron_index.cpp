@@ -1,0 +1,124 @@
+#include "lsh/neuron_index.h"
+
+#include <algorithm>
+
+#include "engine/base/error.h"
+#include "engine/base/parallel.h"
+#include "lsh/candidates.h"
+#include "lsh/hash_functions.h"
+
+namespace slide::lsh {
+
+namespace {
+constexpr std::size_t kTaskRows = 256;   // rows one task hashes
+constexpr std::size_t kSlabRows = 8192;  // rows hashed before they are moved: bounds the memory of a rehash
+}  // namespace
+
+struct NeuronIndex::Parts {
+  Parts(const HashConfig& settings, std::size_t neurons, std::size_t dim, std::uint64_t seed)
+      : config(settings),
+        functions(make_hash_functions(settings, dim, seed)),
+        tables(settings, neurons, seed),
+        fresh(settings.tables * std::min(neurons, kSlabRows)) {}
+
+  void hash_rows(const RowSet& rows, std::uint32_t* fingerprints, std::size_t stride, int threads);
+  std::span<const std::uint32_t> ascending(std::span<const std::uint32_t> ids);
+
+  HashConfig config;
+  std::unique_ptr<HashFunctions> functions;
+  HashTables tables;
+  std::uint64_t generation = 0;
+  std::vector<HashScratch> scratch;   // one a thread
+  std::vector<std::uint32_t> fresh;   // [table][row of the slab]
+  std::vector<std::uint32_t> sorted;  // touched ids, when they came in another order
+};
+
+// fingerprints[t*stride + i] for all rows, shared among threads.
+void NeuronIndex::Parts::hash_rows(const RowSet& rows, std::uint32_t* fingerprints, std::size_t stride,
+                                   int threads) {
+  if (scratch.size() < static_cast<std::size_t>(std::max(threads, 1))) {
+    scratch.resize(static_cast<std::size_t>(std::max(threads, 1)));
+  }
+  parallel_for((rows.count + kTaskRows - 1) / kTaskRows, threads, [&](std::size_t task, int thread) {
+    const std::size_t begin = task * kTaskRows;
+    const RowSet part = rows.part(begin, std::min(kTaskRows, rows.count - begin));
+    functions->hash_rows(part, scratch[static_cast<std::size_t>(thread)], fingerprints + begin, stride);
+  });
+}
+
+// The order in which neurons move decides what a full bucket keeps: always the ascending one.
+std::span<const std::uint32_t> NeuronIndex::Parts::ascending(std::span<const std::uint32_t> ids) {
+  if (std::is_sorted(ids.begin(), ids.end())) return ids;
+  sorted.assign(ids.begin(), ids.end());
+  std::sort(sorted.begin(), sorted.end());
+  return sorted;
+}
+
+NeuronIndex::NeuronIndex(const HashConfig& config, std::size_t neurons, std::size_t dim, std::uint64_t seed)
+    : parts_(std::make_unique<Parts>(config, neurons, dim, seed)) {}
+NeuronIndex::~NeuronIndex() = default;
+NeuronIndex::NeuronIndex(NeuronIndex&&) noexcept = default;
+NeuronIndex& NeuronIndex::operator=(NeuronIndex&&) noexcept = default;
+
+void NeuronIndex::rebuild(const float* w, std::size_t ldw, std::uint64_t generation, int threads) {
+  Parts& p = *parts_;
+  const RowSet rows{w, ldw, nullptr, 0, p.tables.neurons()};
+  if (generation != p.generation) p.functions->draw(generation);
+  p.generation = generation;
+  p.functions->fit(rows, threads);
+  p.hash_rows(rows, p.tables.fingerprints().data(), rows.count, threads);
+  p.tables.insert_all(threads);
+}
+
+void NeuronIndex::rehash(const float* w, std::size_t ldw, std::span<const std::uint32_t> touched,
+                         int threads) {
+  Parts& p = *parts_;
+  const auto ids = p.ascending(touched);
+  for (std::size_t begin = 0; begin < ids.size(); begin += kSlabRows) {
+    const auto slab = ids.subspan(begin, std::min(kSlabRows, ids.size() - begin));
+    p.hash_rows({w, ldw, slab.data(), 0, slab.size()}, p.fresh.data(), slab.size(), threads);
+    p.tables.move(slab, p.fresh.data(), threads);
+  }
+}
+
+void NeuronIndex::query(const QueryBlock& block, std::size_t wanted, Rng& rng, QueryScratch& scratch,
+                        IdSet& seen, std::vector<std::uint32_t>& out) const {
+  const Parts& p = *parts_;
+  if (block.inner != p.functions->dim()) {
+    fail_run("a query of width {} to an index of width {}", block.inner, p.functions->dim());
+  }
+  prepare_query(scratch, p.config, *p.functions, p.tables.neurons(), block.lanes);
+  find_candidates({p.config, *p.functions, p.tables, scratch, seen, out}, {block, {}, {}}, wanted, rng);
+}
+
+void NeuronIndex::query_sparse(std::span<const std::uint32_t> ids, std::span<const float> values,
+                               std::size_t wanted, Rng& rng, QueryScratch& scratch, IdSet& seen,
+                               std::vector<std::uint32_t>& out) const {
+  const Parts& p = *parts_;
+  prepare_query(scratch, p.config, *p.functions, p.tables.neurons(), 1);
+  find_candidates({p.config, *p.functions, p.tables, scratch, seen, out}, {{}, ids, values}, wanted, rng);
+}
+
+QueryScratch NeuronIndex::make_scratch(std::size_t lanes) const {
+  QueryScratch scratch;
+  prepare_query(scratch, parts_->config, *parts_->functions, parts_->tables.neurons(), lanes);
+  return scratch;
+}
+
+std::uint64_t NeuronIndex::generation() const {
+  return parts_->generation;
+}
+
+std::size_t NeuronIndex::bytes() const {
+  const Parts& p = *parts_;
+  return p.tables.bytes() + p.functions->bytes() + p.fresh.size() * sizeof(std::uint32_t);
+}
+
+Occupancy NeuronIndex::occupancy() const {
+  return parts_->tables.occupancy();
+}
+const HashConfig& NeuronIndex::config() const {
+  return parts_->config;
+}
+
+}  // namespace slide::lsh

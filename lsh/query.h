@@ -1,0 +1,44 @@
+// What a query of the index is made of: the block of vectors it asks about and the memory it works in.
+// Plain data; a scratch belongs to one thread.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+#include "engine/base/aligned.h"
+
+namespace slide::lsh {
+
+// A block of vectors in unit-major layout: xt[k*lanes + b], k < inner, b < samples <= lanes
+// (lanes 1, or a multiple of kernels::kLaneMultiple). xt is aligned to kAlignment unless lanes is 1.
+struct QueryBlock {
+  const float* xt = nullptr;
+  std::size_t inner = 0;
+  std::size_t lanes = 0;
+  std::size_t samples = 0;
+};
+
+// Working memory of hash functions. Each family uses the parts it needs; HashFunctions::prepare() sizes them.
+struct HashScratch {
+  AlignedArray<float> values;         // projections, or the largest value so far
+  std::vector<std::uint32_t> codes;   // row ids of a product, or positions of the largest values
+  std::vector<std::uint32_t> ids;     // features of a sparse vector
+  std::vector<float> dense;           // one vector over all features; zero between calls
+  AlignedArray<float> rows;           // weight rows gathered ...
+  AlignedArray<float> packed;         // ... and transposed into a block
+  std::vector<std::uint32_t> prints;  // fingerprints of that block
+};
+
+// Working memory of queries on one thread; reused, so that a warm query allocates nothing.
+struct QueryScratch {
+  HashScratch hash;
+  std::vector<std::uint32_t> fingerprints;  // [table in order][lane]
+  std::vector<std::uint32_t> table_order;
+  std::vector<std::uint32_t> starts;   // by sample: where in its bucket a sample begins to take
+  std::vector<std::uint32_t> counts;   // by neuron id, for topk and threshold; all zero between queries
+  std::vector<std::uint32_t> counted;  // ids whose count is not zero
+  std::vector<std::uint64_t> ranked;   // counted ids as sortable keys
+};
+
+}  // namespace slide::lsh
