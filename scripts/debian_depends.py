@@ -75,7 +75,7 @@ def dependencies(field):
 
 
 def packages(lists):
-    """The newest-listed stanza of every package that depends on something: name, source, description, dependencies."""
+    """The first stanza of every package that depends on something: name, source, description, dependencies."""
     text = "\n\n".join(read_index(path) for path in index_files("Packages", lists))
     if not text:
         text = subprocess.run(["apt-cache", "dumpavail"], capture_output=True, check=True).stdout.decode(errors="replace")
