@@ -52,7 +52,8 @@ std::uint32_t HashTables::allocate(Table& table, std::size_t size) {
     return begin;
   }
   if (table.used + size > table.entries.size()) {
-    const std::size_t wanted = std::max({2 * table.entries.size(), neurons_ + neurons_ / 2, size});
+    const std::size_t first = std::min(neurons_ + neurons_ / 2, table.buckets.size() * capacity_);
+    const std::size_t wanted = std::max({2 * table.entries.size(), first, size});
     if (wanted >= kNoChunk) fail_run("a hash table of more than 2^32 entries");
     AlignedArray<std::uint32_t> larger(wanted);
     std::copy_n(table.entries.data(), table.used, larger.data());
