@@ -1,7 +1,7 @@
 // The configuration of a run: plain structs, one field for each key of the TOML file.
 //
-// config.cpp describes every field once (name, range, meaning); the parser, `--set`, the resolved file and the
-// documentation are all made from that description. Values are plain data: copy and share them freely.
+// config_fields.cpp describes every field once (name, range, meaning); the parser, `--set`, the resolved file
+// and the documentation are all made from that description. Values are plain data: copy and share them freely.
 #pragma once
 
 #include <cstdint>
@@ -81,6 +81,7 @@ struct LayerConfig {
 struct EvalConfig {
   std::vector<std::uint32_t> k = {1, 3, 5};
   Inference inference = Inference::kFull;
+  std::uint32_t candidates = 1024;  // lsh inference: neurons scored for a sample at most
   double propensity_a = 0.55;  // Jain, Prabhu, Varma 2016, section 4
   double propensity_b = 1.5;
 };

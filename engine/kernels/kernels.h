@@ -49,13 +49,20 @@ struct KernelSet {
   // number. hits has room for rows*lanes + 1 entries.
   size_t (*select_above)(const float* z, size_t rows, size_t lanes, const float* threshold, uint32_t* hits);
 
-  // Softmax over the rows of z, one distribution a lane, in place: z becomes probabilities.
+  // Softmax over the rows of z, one distribution a lane, in place: z becomes scale * probabilities.
   // log_norm[b] = log sum_a exp(z[a*lanes + b]) of the values before.
-  void (*softmax_lanes)(float* z, size_t rows, size_t lanes, float* log_norm);
-  // z[i] = 1 / (1 + exp(-z[i]))
+  void (*softmax_lanes)(float* z, size_t rows, size_t lanes, float scale, float* log_norm);
+  // Logistic loss of n negatives of one weight: returns weight * sum_i log(1 + exp(z[i])) and leaves its
+  // gradient, z[i] = weight / (1 + exp(-z[i])).
+  float (*logistic_loss)(float* z, size_t n, float weight);
+
+  // Activations in place, and their backward forms: d[i] *= f'(.) from the outputs y[i] = f(.).
+  void (*relu)(float* z, size_t n);
   void (*sigmoid)(float* z, size_t n);
-  // z[i] = tanh(z[i])
   void (*tanh)(float* z, size_t n);
+  void (*relu_backward)(const float* y, size_t n, float* d);
+  void (*sigmoid_backward)(const float* y, size_t n, float* d);
+  void (*tanh_backward)(const float* y, size_t n, float* d);
 
   // Optimizer updates of one row of n weights from its gradient g. `rate` is the step's learning rate.
   // decay: w -= rate*decay*w is applied first (decoupled, Loshchilov and Hutter 2019).

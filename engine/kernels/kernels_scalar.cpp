@@ -1,4 +1,5 @@
 // Plain loops: the specification of every kernel, and what runs where no wider set does.
+#include <algorithm>
 #include <cmath>
 
 #include "engine/kernels/kernels.h"
@@ -70,7 +71,7 @@ size_t select_above(const float* z, size_t rows, size_t lanes, const float* thre
   return count;
 }
 
-void softmax_lanes(float* z, size_t rows, size_t lanes, float* log_norm) {
+void softmax_lanes(float* z, size_t rows, size_t lanes, float scale, float* log_norm) {
   for (size_t b = 0; b < lanes; ++b) {
     float largest = z[b];
     for (size_t a = 1; a < rows; ++a) largest = std::max(largest, z[a * lanes + b]);
@@ -79,9 +80,35 @@ void softmax_lanes(float* z, size_t rows, size_t lanes, float* log_norm) {
       z[a * lanes + b] = std::exp(z[a * lanes + b] - largest);
       sum += z[a * lanes + b];
     }
-    for (size_t a = 0; a < rows; ++a) z[a * lanes + b] /= sum;
+    for (size_t a = 0; a < rows; ++a) z[a * lanes + b] *= scale / sum;
     log_norm[b] = largest + std::log(sum);
   }
+}
+
+float logistic_loss(float* z, size_t n, float weight) {
+  float sum = 0.0f;
+  for (size_t i = 0; i < n; ++i) {
+    const float e = std::exp(-std::fabs(z[i]));
+    sum += std::max(z[i], 0.0f) + std::log(1.0f + e);
+    z[i] = weight * (z[i] >= 0.0f ? 1.0f : e) / (1.0f + e);
+  }
+  return weight * sum;
+}
+
+void relu(float* z, size_t n) {
+  for (size_t i = 0; i < n; ++i) z[i] = z[i] > 0.0f ? z[i] : 0.0f;
+}
+
+void relu_backward(const float* y, size_t n, float* d) {
+  for (size_t i = 0; i < n; ++i) d[i] = y[i] > 0.0f ? d[i] : 0.0f;
+}
+
+void sigmoid_backward(const float* y, size_t n, float* d) {
+  for (size_t i = 0; i < n; ++i) d[i] *= y[i] * (1.0f - y[i]);
+}
+
+void tanh_backward(const float* y, size_t n, float* d) {
+  for (size_t i = 0; i < n; ++i) d[i] *= 1.0f - y[i] * y[i];
 }
 
 void sigmoid(float* z, size_t n) {
@@ -123,7 +150,7 @@ void adam_row(float* w, float* m, float* v, const float* g, size_t n, float rate
 extern const KernelSet kScalarKernels;
 const KernelSet kScalarKernels = {
     "scalar", rows_forward, rows_backward_input, rows_gradient, gather_rows,
-    dot, axpy, transpose, select_above, softmax_lanes, sigmoid,
-    tanh, sgd_row, momentum_row, adagrad_row, adam_row};
+    dot, axpy, transpose, select_above, softmax_lanes, logistic_loss,
+    relu, sigmoid, tanh, relu_backward, sigmoid_backward, tanh_backward, sgd_row, momentum_row, adagrad_row, adam_row};
 
 }  // namespace slide::kernels

@@ -333,7 +333,7 @@ size_t select_above(const float* z, size_t rows, size_t lanes, const float* thre
 // ---------------------------------------------------------------- activations
 
 template <class Arch>
-void softmax_lanes(float* z, size_t rows, size_t lanes, float* log_norm) {
+void softmax_lanes(float* z, size_t rows, size_t lanes, float scale, float* log_norm) {
   constexpr size_t N = kWidth<Arch>;
   if (lanes == 1) {
     float largest = z[0];
@@ -350,7 +350,7 @@ void softmax_lanes(float* z, size_t rows, size_t lanes, float* log_norm) {
       z[a] = __builtin_expf(z[a] - largest);
       sum += z[a];
     }
-    for (a = 0; a < rows; ++a) z[a] /= sum;
+    for (a = 0; a < rows; ++a) z[a] *= scale / sum;
     log_norm[0] = largest + __builtin_logf(sum);
     return;
   }
@@ -363,12 +363,49 @@ void softmax_lanes(float* z, size_t rows, size_t lanes, float* log_norm) {
       e.store_aligned(z + a * lanes + b);
       sum += e;
     }
-    const Vec<Arch> scale = Vec<Arch>(1.0f) / sum;
+    const Vec<Arch> factor = Vec<Arch>(scale) / sum;
     for (size_t a = 0; a < rows; ++a) {
-      (Vec<Arch>::load_aligned(z + a * lanes + b) * scale).store_aligned(z + a * lanes + b);
+      (Vec<Arch>::load_aligned(z + a * lanes + b) * factor).store_aligned(z + a * lanes + b);
     }
     (largest + xsimd::log(sum)).store_unaligned(log_norm + b);
   }
+}
+
+template <class Arch>
+float logistic_loss(float* z, size_t n, float weight) {
+  constexpr size_t N = kWidth<Arch>;
+  const Vec<Arch> zero(0.0f), one(1.0f), factor(weight);
+  Vec<Arch> sums(0.0f);
+  size_t i = 0;
+  for (; i + N <= n; i += N) {
+    const Vec<Arch> x = Vec<Arch>::load_unaligned(z + i);
+    const Vec<Arch> e = xsimd::exp(-xsimd::abs(x));
+    sums += xsimd::max(x, zero) + xsimd::log(one + e);
+    (factor * xsimd::select(x >= zero, one, e) / (one + e)).store_unaligned(z + i);
+  }
+  float sum = sum_of<Arch>(sums);
+  for (; i < n; ++i) {
+    const float e = __builtin_expf(-__builtin_fabsf(z[i]));
+    sum += (z[i] > 0.0f ? z[i] : 0.0f) + __builtin_logf(1.0f + e);
+    z[i] = weight * (z[i] >= 0.0f ? 1.0f : e) / (1.0f + e);
+  }
+  return weight * sum;
+}
+
+inline void relu(float* z, size_t n) {
+  for (size_t i = 0; i < n; ++i) z[i] = z[i] > 0.0f ? z[i] : 0.0f;
+}
+
+inline void relu_backward(const float* y, size_t n, float* d) {
+  for (size_t i = 0; i < n; ++i) d[i] = y[i] > 0.0f ? d[i] : 0.0f;
+}
+
+inline void sigmoid_backward(const float* y, size_t n, float* d) {
+  for (size_t i = 0; i < n; ++i) d[i] *= y[i] * (1.0f - y[i]);
+}
+
+inline void tanh_backward(const float* y, size_t n, float* d) {
+  for (size_t i = 0; i < n; ++i) d[i] *= 1.0f - y[i] * y[i];
 }
 
 template <class Arch>
@@ -460,7 +497,8 @@ template <class Arch>
 constexpr KernelSet make_kernel_set(const char* name) {
   return {name,           rows_forward<Arch>, rows_backward_input<Arch>, rows_gradient<Arch>, gather_rows<Arch>,
           dot<Arch>,      axpy<Arch>,         transpose,                 select_above<Arch>,
-          softmax_lanes<Arch>, sigmoid<Arch>, tanh<Arch>,                sgd_row<Arch>,       momentum_row<Arch>,
+          softmax_lanes<Arch>, logistic_loss<Arch>, relu, sigmoid<Arch>, tanh<Arch>,
+          relu_backward,  sigmoid_backward,   tanh_backward,             sgd_row<Arch>,       momentum_row<Arch>,
           adagrad_row<Arch>,   adam_row<Arch>};
 }
 

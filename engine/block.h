@@ -1,0 +1,72 @@
+// What a block of samples carries through the network: its inputs, and for each layer the active neurons with
+// their activations and deltas. All memory is sized before the first step.
+//
+// Two layouts: unit-major [unit x lanes] feeds the products over rows, sample-major [lanes x units] the
+// weight gradients. See engine/kernels/kernels.h.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "datasets/dataset.h"
+#include "engine/active_set.h"
+#include "engine/base/aligned.h"
+#include "engine/row_groups.h"
+
+namespace slide {
+
+// Input of a layer for one block: the units that are present and their values.
+struct BlockInput {
+  std::span<const std::uint32_t> columns;  // ids of the units, ascending for features; empty = units 0..width-1
+  std::size_t width = 0;
+  const float* xt = nullptr;  // [width x lanes]
+  const float* x = nullptr;   // [lanes x ldx]
+  std::size_t ldx = 0;
+  std::size_t lanes = 0;
+  std::size_t samples = 0;  // in use, the other lanes hold zeros
+};
+
+// One layer's part of a block.
+struct LayerBlock {
+  ActiveSet set;               // of a sampled layer; empty in a dense one
+  std::size_t count = 0;       // active neurons
+  AlignedArray<float> out_t;   // [count x lanes] activations; output layer: logits, then deltas
+  AlignedArray<float> out;     // [lanes x ldo] activations, hidden layers
+  std::size_t ldo = 0;
+  AlignedArray<float> delta_t; // [count x lanes] hidden layers
+  AlignedArray<float> mask;    // [count x lanes] dropout factors, 0 or 1/(1-p); empty without dropout
+  RowBins bins;                // touched rows of a sampled layer
+};
+
+// Applies dropout to the activations of a block in both layouts and records the factors in block.mask
+// (inverted dropout: Srivastava et al. 2014, section 10).
+void apply_dropout(double probability, std::size_t samples, std::size_t lanes, Rng& rng, LayerBlock& block);
+
+// Takes block.delta_t from d loss / d output to d loss / d logit, through dropout and activation.
+void backward_through_activation(const LayerConfig& config, std::size_t lanes, LayerBlock& block);
+
+// The distinct features of a block as dense columns: input of a first layer that works row by row.
+struct FeatureColumns {
+  std::vector<std::uint32_t> ids;
+  AlignedArray<float> xt, x;
+  std::vector<std::uint32_t> position;  // by feature
+  std::size_t ldx = 0;
+
+  void reserve(std::size_t features, std::size_t width, std::size_t lanes);
+  void build(std::span<const SparseRow> rows, std::size_t lanes);
+};
+
+struct Block {
+  std::vector<SparseRow> rows;
+  std::vector<std::span<const std::uint32_t>> labels;
+  std::size_t lanes = 0;
+  std::vector<LayerBlock> layers;
+  FeatureColumns columns;
+  RowBins feature_bins;
+  double loss = 0.0;  // summed over samples
+
+  std::size_t samples() const { return rows.size(); }
+};
+
+}  // namespace slide

@@ -1,0 +1,171 @@
+#include "engine/inference.h"
+
+#include <algorithm>
+
+#include "engine/base/error.h"
+#include "engine/base/parallel.h"
+#include "engine/kernels/kernels.h"
+
+namespace slide {
+
+namespace {
+constexpr std::size_t kLanes = 32;        // samples scored together
+constexpr std::size_t kBlocks = 4;        // such groups in a panel: they share each pass over the weights
+constexpr std::size_t kPanel = kLanes * kBlocks;
+constexpr std::size_t kRowChunk = 128;    // neurons scored at a time: their rows stay in the second-level cache
+}  // namespace
+
+void TopK::reset(std::size_t k) {
+  entries_.resize(k);
+  size_ = 0;
+}
+
+void TopK::offer(std::uint32_t label, float score) {
+  const Prediction entry{label, score};
+  const auto better = [](const Prediction& a, const Prediction& b) {
+    return a.score > b.score || (a.score == b.score && a.label < b.label);
+  };
+  if (size_ == entries_.size()) {
+    if (size_ == 0 || !better(entry, entries_.back())) return;
+    --size_;
+  }
+  std::size_t at = size_++;
+  for (; at > 0 && better(entry, entries_[at - 1]); --at) entries_[at] = entries_[at - 1];
+  entries_[at] = entry;
+}
+
+// One thread's memory for a panel of samples.
+struct Predictor::Panel {
+  std::vector<Block> blocks;
+  std::vector<BlockInput> inputs;
+  ThreadScratch scratch;
+  std::vector<TopK> best;
+  AlignedArray<float> z;
+  std::vector<float> threshold;
+  std::vector<std::uint32_t> hits;
+  std::vector<std::uint32_t> candidates;
+  std::vector<float> query;
+};
+
+Predictor::Predictor(const Network& network, const InferenceOptions& options)
+    : network_(network), options_(options) {
+  if (options.mode == Inference::kLsh && network.output().index() == nullptr) {
+    fail_input("inference = lsh needs hash tables, but the output layer is not sampled by lsh; use inference = full");
+  }
+}
+
+void Predictor::predict(const Dataset& data, const Sink& sink) const {
+  if (data.feature_count() > network_.features()) {
+    fail_input("the data has {} features, the model knows {}; use data with the model's feature ids",
+               data.feature_count(), network_.features());
+  }
+  const std::size_t panels = (data.size() + kPanel - 1) / kPanel;
+  const int threads = static_cast<int>(std::min<std::size_t>(panels, resolve_threads(options_.threads)));
+  const std::size_t entries = network_.input() ? 0 : bounds_of(data, kLanes).feature_entries;
+  std::vector<Panel> work(std::max(1, threads));
+  for (Panel& panel : work) {
+    for (std::size_t b = 0; b < kBlocks; ++b) panel.blocks.push_back(network_.make_inference_block(kLanes, entries));
+    panel.scratch = network_.make_inference_scratch(kLanes, entries);
+    panel.best.resize(kPanel);
+    const std::size_t rows = std::max(kRowChunk, options_.mode == Inference::kLsh ? options_.candidates : 0);
+    panel.z = AlignedArray<float>(rows * kLanes);
+    panel.threshold.resize(kLanes);
+    panel.hits.resize(kRowChunk * kLanes + 1);
+    panel.query.resize(network_.output().inputs());
+  }
+  parallel_for(panels, threads, [&](std::size_t p, int thread) {
+    predict_panel(data, p * kPanel, work[thread], sink);
+  });
+}
+
+void Predictor::predict_panel(const Dataset& data, std::size_t first, Panel& panel, const Sink& sink) const {
+  const std::size_t end = std::min(data.size(), first + kPanel);
+  panel.inputs.clear();
+  for (std::size_t b = 0; b < kBlocks && first + b * kLanes < end; ++b) {
+    Block& block = panel.blocks[b];
+    block.rows.clear();
+    for (std::size_t i = first + b * kLanes; i < std::min(end, first + (b + 1) * kLanes); ++i) {
+      block.rows.push_back(data.features(i));
+    }
+    panel.inputs.push_back(network_.infer_hidden(block, panel.scratch));
+  }
+  for (std::size_t i = 0; i < end - first; ++i) panel.best[i].reset(options_.k);
+  if (options_.mode == Inference::kFull) {
+    score_all(panel);
+  } else {
+    score_candidates(first, panel);
+  }
+  for (std::size_t i = first; i < end; ++i) sink(i, panel.best[i - first].best());
+}
+
+void Predictor::score_all(Panel& panel) const {
+  const Layer& output = network_.output();
+  const auto ids = output.all_neurons();
+  for (std::size_t row = 0; row < ids.size(); row += kRowChunk) {
+    const auto chunk = ids.subspan(row, std::min(kRowChunk, ids.size() - row));
+    for (std::size_t b = 0; b < panel.inputs.size(); ++b) {
+      const BlockInput& in = panel.inputs[b];
+      output.score(in, chunk, panel.scratch.layers.back(), panel.z.data());
+      TopK* best = panel.best.data() + b * kLanes;
+      for (std::size_t s = 0; s < kLanes; ++s) {
+        panel.threshold[s] = s < in.samples ? best[s].threshold() : 3.402823466e38f;
+      }
+      const std::size_t hits = kernels::active().select_above(panel.z.data(), chunk.size(), kLanes,
+                                                              panel.threshold.data(), panel.hits.data());
+      for (std::size_t h = 0; h < hits; ++h) {
+        const std::uint32_t at = panel.hits[h];
+        best[at % kLanes].offer(chunk[at / kLanes], panel.z[at]);
+      }
+    }
+  }
+}
+
+void Predictor::score_candidates(std::size_t first, Panel& panel) const {
+  const Layer& output = network_.output();
+  SamplerScratch& sampler = panel.scratch.layers.back().sampler;
+  for (std::size_t b = 0; b < panel.inputs.size(); ++b) {
+    const BlockInput& in = panel.inputs[b];
+    for (std::size_t s = 0; s < in.samples; ++s) {
+      panel.candidates.clear();
+      sampler.seen.clear();
+      Rng rng(network_.config().train.seed, Purpose::kProbe, first + b * kLanes + s);
+      BlockInput one = in;
+      one.lanes = one.samples = 1;
+      if (in.columns.empty()) {
+        std::copy_n(in.x + s * in.ldx, in.width, panel.query.begin());
+        one.xt = panel.query.data();
+        output.index()->query({one.xt, in.width, 1, 1}, options_.candidates, rng, sampler.query, sampler.seen,
+                              panel.candidates);
+      } else {
+        const SparseRow& row = panel.blocks[b].rows[s];
+        one.xt = in.x + s * in.ldx;
+        output.index()->query_sparse(row.ids, row.values, options_.candidates, rng, sampler.query, sampler.seen,
+                                     panel.candidates);
+      }
+      output.score(one, panel.candidates, panel.scratch.layers.back(), panel.z.data());
+      for (std::size_t c = 0; c < panel.candidates.size(); ++c) {
+        panel.best[b * kLanes + s].offer(panel.candidates[c], panel.z[c]);
+      }
+    }
+  }
+}
+
+Metrics evaluate(const Network& network, const Dataset& data, const InferenceOptions& options,
+                 std::span<const std::uint32_t> ks, Metrics::Propensities inverse_propensities) {
+  const std::vector<std::uint32_t> k(ks.begin(), ks.end());
+  InferenceOptions wanted = options;
+  wanted.k = *std::max_element(k.begin(), k.end());
+  std::vector<std::uint32_t> ranked(data.size() * wanted.k);
+  std::vector<std::uint32_t> counts(data.size());
+  Predictor(network, wanted).predict(data, [&](std::size_t sample, std::span<const Prediction> best) {
+    counts[sample] = static_cast<std::uint32_t>(best.size());
+    for (std::size_t i = 0; i < best.size(); ++i) ranked[sample * wanted.k + i] = best[i].label;
+  });
+  Metrics metrics(k, std::move(inverse_propensities));
+  for (std::size_t i = 0; i < data.size(); ++i) {
+    metrics.add({ranked.data() + i * wanted.k, counts[i]}, data.labels(i));
+  }
+  return metrics;
+}
+
+}  // namespace slide

@@ -1,0 +1,80 @@
+#include "engine/input_layer.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "engine/activation.h"
+#include "engine/kernels/kernels.h"
+
+namespace slide {
+
+InputLayer::InputLayer(const LayerConfig& config, std::size_t features, OptimizerKind kind)
+    : config_(config), weights_(features, config.size, kind), bias_(1, config.size, kind) {}
+
+void InputLayer::initialise(std::uint64_t seed, int threads) {
+  // A unit-length sample then gives pre-activations of variance 2 / size: hidden vectors of about unit length.
+  weights_.fill_normal(std::sqrt(2.0 / double(size())), seed, 0, threads);
+}
+
+void InputLayer::prepare(std::size_t batch_samples) {
+  deltas_ = AlignedArray<float>(batch_samples * weights_.stride);
+  slots_.assign(weights_.rows, 0);
+}
+
+void InputLayer::reserve(LayerBlock& block, std::size_t lanes) const {
+  block.count = size();
+  block.ldo = weights_.stride;
+  block.out = AlignedArray<float>(lanes * block.ldo);
+  block.out_t = AlignedArray<float>(size() * lanes);
+  block.delta_t = AlignedArray<float>(size() * lanes);
+  if (config_.dropout > 0) block.mask = AlignedArray<float>(size() * lanes);
+}
+
+void InputLayer::forward(std::span<const SparseRow> rows, std::size_t lanes, LayerBlock& block) const {
+  const auto& k = kernels::active();
+  for (std::size_t s = 0; s < rows.size(); ++s) {
+    float* h = block.out.data() + s * block.ldo;
+    std::copy_n(bias_.row(0), size(), h);
+    k.gather_rows(weights_.weights.data(), weights_.stride, rows[s].ids.data(), rows[s].values.data(),
+                  rows[s].ids.size(), size(), h);
+    activation_forward(config_.activation, h, size());
+  }
+  std::fill(block.out.begin() + rows.size() * block.ldo, block.out.begin() + lanes * block.ldo, 0.0f);
+  k.transpose(block.out.data(), block.ldo, lanes, size(), lanes, block.out_t.data());
+}
+
+void InputLayer::backward(std::span<const SparseRow> rows, std::size_t lanes, std::size_t first_sample,
+                          LayerBlock& block, RowBins& bins) {
+  backward_through_activation(config_, lanes, block);
+  float* deltas = deltas_.data() + first_sample * weights_.stride;
+  kernels::active().transpose(block.delta_t.data(), lanes, size(), rows.size(), weights_.stride, deltas);
+  bins.fill([&](auto&& visit) {
+    for (std::size_t s = 0; s < rows.size(); ++s) {
+      for (std::size_t i = 0; i < rows[s].ids.size(); ++i) {
+        visit(rows[s].ids[i], static_cast<std::uint32_t>(first_sample + s), rows[s].values[i]);
+      }
+    }
+  });
+}
+
+void InputLayer::update(const RowGroups& groups, bool with_bias, std::size_t batch_samples,
+                        const Optimizer& optimizer, float* g) {
+  const auto& k = kernels::active();
+  constexpr std::size_t kAhead = 3;
+  for (std::size_t i = 0; i < groups.size(); ++i) {
+    if (i + kAhead < groups.size()) {
+      const float* next = weights_.row(groups.row(i + kAhead));
+      for (std::size_t c = 0; c < size(); c += kernels::kLaneMultiple) __builtin_prefetch(next + c, 1);
+    }
+    std::fill_n(g, size(), 0.0f);
+    k.gather_rows(deltas_.data(), weights_.stride, groups.sources(i).data(), groups.values(i),
+                  groups.sources(i).size(), size(), g);
+    optimizer.update(weights_, groups.row(i), g, true);
+  }
+  if (!with_bias) return;
+  std::fill_n(g, size(), 0.0f);
+  for (std::size_t s = 0; s < batch_samples; ++s) k.axpy(1.0f, deltas_.data() + s * weights_.stride, size(), g);
+  optimizer.update(bias_, 0, g, false);
+}
+
+}  // namespace slide

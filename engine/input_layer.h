@@ -1,0 +1,60 @@
+// The first layer when it is dense: hidden = f(bias + sum of feature value * feature row).
+//
+// Weights are stored by feature, so that a sample reads, and a step writes, only the rows of features that
+// occur. There is no gradient into the data, here or anywhere. forward() and backward() may run on
+// different blocks at once, update() on different shards, but not one beside the other.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "engine/block.h"
+#include "engine/config.h"
+#include "engine/optimizer.h"
+#include "engine/parameters.h"
+
+namespace slide {
+
+class InputLayer {
+ public:
+  InputLayer(const LayerConfig& config, std::size_t features, OptimizerKind kind);
+
+  // Random normal weights, zero biases.
+  void initialise(std::uint64_t seed, int threads);
+  // Makes update() possible: deltas of a batch and the row directory.
+  void prepare(std::size_t batch_samples);
+  void reserve(LayerBlock& block, std::size_t lanes) const;
+
+  std::size_t size() const { return weights_.columns; }
+  std::size_t features() const { return weights_.rows; }
+
+  // block.out [lanes x ldo] and block.out_t [size x lanes] from the samples' sparse rows.
+  void forward(std::span<const SparseRow> rows, std::size_t lanes, LayerBlock& block) const;
+
+  // Takes block.delta_t (dLoss/d out_t) through the activation into the batch's deltas, samples
+  // [first_sample, first_sample + rows), and lists the touched features in `bins`.
+  void backward(std::span<const SparseRow> rows, std::size_t lanes, std::size_t first_sample, LayerBlock& block,
+                RowBins& bins);
+
+  // Gradient and update of the features of one shard; shard 0 also updates the bias from all
+  // `batch_samples` samples. g: scratch of size() floats.
+  void update(const RowGroups& groups, bool with_bias, std::size_t batch_samples, const Optimizer& optimizer,
+              float* g);
+
+  std::uint32_t* slots() { return slots_.data(); }
+  Parameters& weights() { return weights_; }
+  const Parameters& weights() const { return weights_; }
+  const LayerConfig& config() const { return config_; }
+  Parameters& bias() { return bias_; }
+  const Parameters& bias() const { return bias_; }
+
+ private:
+  LayerConfig config_;
+  Parameters weights_;  // [features x size]
+  Parameters bias_;     // [1 x size]
+  AlignedArray<float> deltas_;  // [batch samples x stride]
+  std::vector<std::uint32_t> slots_;
+};
+
+}  // namespace slide

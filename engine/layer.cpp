@@ -1,0 +1,300 @@
+#include "engine/layer.h"
+
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+
+#include "engine/activation.h"
+#include "engine/kernels/kernels.h"
+
+namespace slide {
+
+namespace {
+constexpr std::size_t kPackedRows = 256;  // rows packed at a time: 256 x 128 floats stay in the second-level cache
+}
+
+Layer::Layer(const LayerConfig& config, std::size_t inputs, std::size_t neurons, bool output, OptimizerKind kind,
+             std::span<const std::uint32_t> frequencies)
+    : config_(config),
+      output_(output),
+      weights_(neurons, inputs, kind),
+      bias_(neurons, 1, kind),
+      sampler_(config, neurons, frequencies),
+      identity_(std::max(neurons, kPackedRows)) {
+  std::iota(identity_.begin(), identity_.end(), 0u);
+}
+
+void Layer::initialise(std::uint64_t seed, std::uint64_t item, int threads) {
+  const double gain = output_ ? 1.0 : 2.0;  // He et al. 2015 for hidden layers
+  weights_.fill_normal(std::sqrt(gain / double(inputs())), seed, item, threads);
+}
+
+void Layer::rebuild_index(std::uint64_t seed, std::uint64_t generation, int threads) {
+  if (!sampled() || config_.lsh == 0) return;
+  if (!index_) index_ = std::make_unique<lsh::NeuronIndex>(config_.hash, size(), inputs(), seed);
+  index_->rebuild(weights_.weights.data(), weights_.stride, generation, threads);
+  for (auto& rows : touched_) rows.clear();
+  std::fill(is_touched_.begin(), is_touched_.end(), std::uint8_t{0});
+}
+
+void Layer::rehash(int threads) {
+  if (!index_) return;
+  std::vector<std::uint32_t>& all = touched_.front();
+  for (std::size_t s = 1; s < touched_.size(); ++s) {
+    all.insert(all.end(), touched_[s].begin(), touched_[s].end());
+    touched_[s].clear();
+  }
+  std::sort(all.begin(), all.end());  // shards depend on the thread count, tables must not
+  index_->rehash(weights_.weights.data(), weights_.stride, all, threads);
+  for (const std::uint32_t row : all) is_touched_[row] = 0;
+  all.clear();
+}
+
+std::size_t Layer::active_limit(const BlockLimits& limits) const {
+  if (!sampled()) return size();
+  return std::min(size(), (output_ ? limits.label_entries : 0) + sampler_.drawn());
+}
+
+void Layer::reserve(LayerBlock& block, const BlockLimits& limits, std::uint32_t shards) const {
+  const std::size_t active = active_limit(limits);
+  block.count = active;
+  block.out_t = AlignedArray<float>(active * limits.lanes);
+  if (sampled()) {
+    block.set.reserve(active, limits.label_entries, limits.lanes);
+    block.bins.reserve(shards, active);
+  } else if (output_) {
+    block.set.reserve(0, limits.label_entries, limits.lanes);
+  }
+  if (output_) return;
+  block.ldo = round_up(active, kernels::kLaneMultiple);
+  block.out = AlignedArray<float>(block.ldo * limits.lanes);
+  block.delta_t = AlignedArray<float>(active * limits.lanes);
+  if (config_.dropout > 0) block.mask = AlignedArray<float>(active * limits.lanes);
+}
+
+LayerScratch Layer::make_scratch(const BlockLimits& limits) const {
+  LayerScratch scratch;
+  if (sampled()) scratch.sampler = sampler_.make_scratch(index_.get(), limits.lanes);
+  scratch.shift.resize(active_limit(limits));
+  if (limits.columns > 0) {
+    scratch.packed_stride = round_up(limits.columns, kernels::kLaneMultiple);
+    scratch.packed = AlignedArray<float>(kPackedRows * scratch.packed_stride);
+  }
+  return scratch;
+}
+
+UpdateScratch Layer::make_update_scratch(const BlockLimits& limits) const {
+  UpdateScratch scratch;
+  scratch.gradient = AlignedArray<float>(2 * weights_.stride);
+  if (limits.columns > 0) scratch.packed.reserve(limits.columns);
+  return scratch;
+}
+
+void Layer::prepare_updates(std::uint32_t shards, const BlockLimits& limits) {
+  active_capacity_ = active_limit(limits);
+  if (!sampled()) return;
+  slots_.assign(size(), 0);
+  if (!index_) return;
+  is_touched_.assign(size(), 0);
+  touched_.assign(shards, {});
+  for (auto& rows : touched_) rows.reserve(size());
+}
+
+void Layer::select(const BlockInput& in, std::span<const SparseRow> sparse,
+                   std::span<const std::span<const std::uint32_t>> labels, Rng rng, LayerScratch& scratch,
+                   LayerBlock& block) const {
+  if (!sampled()) {
+    block.count = size();
+    if (output_) block.set.set_labels(labels);
+    return;
+  }
+  ActiveQuery query;
+  if (in.columns.empty()) query.dense = {in.xt, in.width, in.lanes, in.samples};
+  query.sparse = sparse;
+  query.labels = labels;
+  sampler_.select(query, index_.get(), rng, scratch.sampler, block.set);
+  block.count = block.set.ids.size();
+}
+
+// Copies the block's columns of `count` rows side by side.
+std::size_t Layer::pack(const BlockInput& in, const std::uint32_t* ids, std::size_t count,
+                        LayerScratch& scratch) const {
+  for (std::size_t a = 0; a < count; ++a) {
+    const float* row = weights_.row(ids[a]);
+    float* to = scratch.packed.data() + a * scratch.packed_stride;
+    for (std::size_t i = 0; i < in.width; ++i) to[i] = row[in.columns[i]];
+  }
+  return scratch.packed_stride;
+}
+
+void Layer::logits(const BlockInput& in, const std::uint32_t* ids, std::size_t count, LayerScratch& scratch,
+                   float* z) const {
+  const auto& k = kernels::active();
+  if (in.columns.empty()) {
+    k.rows_forward(weights_.weights.data(), weights_.stride, ids, count, scratch.shift.data(), in.xt, in.width,
+                   in.lanes, z);
+    return;
+  }
+  for (std::size_t a = 0; a < count; a += kPackedRows) {
+    const std::size_t rows = std::min(kPackedRows, count - a);
+    const std::size_t stride = pack(in, ids + a, rows, scratch);
+    k.rows_forward(scratch.packed.data(), stride, identity_.data(), rows, scratch.shift.data() + a, in.xt, in.width,
+                   in.lanes, z + a * in.lanes);
+  }
+}
+
+void Layer::forward(const BlockInput& in, LayerScratch& scratch, LayerBlock& block) const {
+  const std::uint32_t* active = ids(block);
+  const bool corrected = output_ && !block.set.correction.empty();
+  for (std::size_t a = 0; a < block.count; ++a) {
+    scratch.shift[a] = *bias_.row(active[a]) + (corrected ? block.set.correction[a] : 0.0f);
+  }
+  logits(in, active, block.count, scratch, block.out_t.data());
+  if (!output_) finish_hidden(in, block);
+}
+
+void Layer::score(const BlockInput& in, std::span<const std::uint32_t> active, LayerScratch& scratch,
+                  float* z) const {
+  if (scratch.shift.size() < active.size()) scratch.shift.resize(active.size());
+  for (std::size_t a = 0; a < active.size(); ++a) scratch.shift[a] = *bias_.row(active[a]);
+  logits(in, active.data(), active.size(), scratch, z);
+}
+
+void Layer::forward_all(const BlockInput& in, LayerScratch& scratch, LayerBlock& block) const {
+  block.set.ids.clear();
+  block.count = size();
+  score(in, all_neurons(), scratch, block.out_t.data());
+  finish_hidden(in, block);
+}
+
+void Layer::finish_hidden(const BlockInput& in, LayerBlock& block) const {
+  activation_forward(config_.activation, block.out_t.data(), block.count * in.lanes);
+  kernels::active().transpose(block.out_t.data(), in.lanes, block.count, in.lanes, block.ldo, block.out.data());
+}
+
+void Layer::backward_input(const BlockInput& in, const float* delta, LayerScratch& scratch, const LayerBlock& block,
+                           float* dxt) const {
+  const auto& k = kernels::active();
+  const std::uint32_t* active = ids(block);
+  if (in.columns.empty()) {
+    k.rows_backward_input(weights_.weights.data(), weights_.stride, active, block.count, delta, in.width, in.lanes,
+                          dxt);
+    return;
+  }
+  for (std::size_t a = 0; a < block.count; a += kPackedRows) {
+    const std::size_t rows = std::min(kPackedRows, block.count - a);
+    const std::size_t stride = pack(in, active + a, rows, scratch);
+    k.rows_backward_input(scratch.packed.data(), stride, identity_.data(), rows, delta + a * in.lanes, in.width,
+                          in.lanes, dxt);
+  }
+}
+
+void Layer::bin_touched(std::uint32_t block_index, LayerBlock& block) const {
+  if (!sampled()) return;
+  const auto base = static_cast<std::uint32_t>(block_index * active_capacity_);
+  block.bins.fill([&](auto&& visit) {
+    for (std::size_t a = 0; a < block.count; ++a) {
+      visit(block.set.ids[a], base + static_cast<std::uint32_t>(a), 0.0f);
+    }
+  });
+}
+
+void Layer::finish_row(std::uint32_t row, const float* g, float bias_gradient, const Optimizer& optimizer) {
+  optimizer.update(weights_, row, g, true);
+  optimizer.update(bias_, row, &bias_gradient, false);
+}
+
+namespace {
+float sum_lanes(const float* d, std::size_t samples) {
+  float sum = 0.0f;
+  for (std::size_t s = 0; s < samples; ++s) sum += d[s];
+  return sum;
+}
+}  // namespace
+
+// One row with contributions from any number of blocks. With whole-row inputs they add up to one gradient; where
+// blocks bring different columns each block is an update of its own.
+void Layer::update_row(const BatchView& batch, std::uint32_t row, std::span<const std::uint32_t> sources,
+                       const Optimizer& optimizer, UpdateScratch& scratch) {
+  const auto& k = kernels::active();
+  float* g = scratch.gradient.data();
+  float bias_gradient = 0.0f;
+  std::fill_n(g, weights_.stride, 0.0f);
+  const bool whole = batch.inputs.front().columns.empty();
+  for (const std::uint32_t source : sources) {
+    const BlockInput& in = batch.inputs[source / active_capacity_];
+    const float* d = batch.deltas[source / active_capacity_] + source % active_capacity_ * in.lanes;
+    bias_gradient += sum_lanes(d, in.samples);
+    k.rows_gradient(d, in.lanes, 1, in.samples, in.x, in.ldx, in.width, g, weights_.stride);
+    if (whole) continue;
+    optimizer.update_columns(weights_, row, in.columns, g, scratch.packed);
+    std::fill_n(g, in.width, 0.0f);
+  }
+  if (whole) optimizer.update(weights_, row, g, true);
+  optimizer.update(bias_, row, &bias_gradient, false);
+}
+
+// Two rows of one block at once share the loads of its inputs.
+void Layer::update_pair(const BlockInput& in, const float* first, const float* second, const std::uint32_t* rows,
+                        const Optimizer& optimizer, UpdateScratch& scratch) {
+  float* g = scratch.gradient.data();
+  std::fill_n(g, 2 * weights_.stride, 0.0f);
+  kernels::active().rows_gradient(first, static_cast<std::size_t>(second - first), 2, in.samples, in.x, in.ldx,
+                                  in.width, g, weights_.stride);
+  finish_row(rows[0], g, sum_lanes(first, in.samples), optimizer);
+  finish_row(rows[1], g + weights_.stride, sum_lanes(second, in.samples), optimizer);
+}
+
+void Layer::mark_touched(std::uint32_t row, std::uint32_t shard) {
+  if (is_touched_.empty() || is_touched_[row]) return;
+  is_touched_[row] = 1;
+  touched_[shard].push_back(row);
+}
+
+void Layer::update(const BatchView& batch, const RowGroups& groups, std::uint32_t shard, std::uint32_t shards,
+                   const Optimizer& optimizer, UpdateScratch& scratch) {
+  if (!sampled()) {
+    update_dense(batch, shard, shards, optimizer, scratch);
+    return;
+  }
+  const bool whole = batch.inputs.front().columns.empty();
+  const auto delta_of = [&](std::uint32_t source) {
+    const std::size_t b = source / active_capacity_;
+    return batch.deltas[b] + source % active_capacity_ * batch.inputs[b].lanes;
+  };
+  constexpr std::size_t kAhead = 4;
+  for (std::size_t i = 0; i < groups.size(); ++i) {
+    if (i + kAhead < groups.size()) {
+      const float* next = weights_.row(groups.row(i + kAhead));
+      for (std::size_t c = 0; c < inputs(); c += kernels::kLaneMultiple) __builtin_prefetch(next + c, 1);
+    }
+    mark_touched(groups.row(i), shard);
+    const auto sources = groups.sources(i);
+    if (whole && sources.size() == 1 && i + 1 < groups.size() && groups.sources(i + 1).size() == 1) {
+      const std::uint32_t a = sources[0], b = groups.sources(i + 1)[0];
+      if (a / active_capacity_ == b / active_capacity_) {
+        mark_touched(groups.row(i + 1), shard);
+        update_pair(batch.inputs[a / active_capacity_], delta_of(a), delta_of(b), groups.rows().data() + i, optimizer,
+                    scratch);
+        ++i;
+        continue;
+      }
+    }
+    update_row(batch, groups.row(i), sources, optimizer, scratch);
+  }
+}
+
+void Layer::update_dense(const BatchView& batch, std::uint32_t shard, std::uint32_t shards,
+                         const Optimizer& optimizer, UpdateScratch& scratch) {
+  const std::size_t begin = size() * shard / shards, end = size() * (shard + 1) / shards;
+  auto& sources = scratch.sources;
+  sources.resize(batch.inputs.size());
+  for (std::size_t row = begin; row < end; ++row) {
+    for (std::size_t b = 0; b < batch.inputs.size(); ++b) {
+      sources[b] = static_cast<std::uint32_t>(b * active_capacity_ + row);
+    }
+    update_row(batch, static_cast<std::uint32_t>(row), sources, optimizer, scratch);
+  }
+}
+
+}  // namespace slide

@@ -1,0 +1,134 @@
+// A layer stored by neuron: each neuron's incoming weights are one row. Dense layers compute every neuron;
+// sampled ones an active set for each block, chosen through the layer's hash tables and by chance.
+//
+// The gradient of the output layer and of every hidden layer after the first comes through here. forward() and
+// backward_input() are const and may run on many blocks at once; update() on different shards; rehash and
+// rebuild alone.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <vector>
+
+#include "engine/active_set.h"
+#include "engine/block.h"
+#include "engine/config.h"
+#include "engine/optimizer.h"
+#include "engine/parameters.h"
+#include "lsh/neuron_index.h"
+
+namespace slide {
+
+// Working memory of one thread in one layer.
+struct LayerScratch {
+  SamplerScratch sampler;
+  std::vector<float> shift;       // bias + correction of the active neurons
+  AlignedArray<float> packed;     // rows of the matrix with only a block's columns
+  std::size_t packed_stride = 0;
+};
+
+// Working memory of one shard in one layer's update.
+struct UpdateScratch {
+  AlignedArray<float> gradient;  // two rows
+  PackedRow packed;
+  std::vector<std::uint32_t> sources;  // of a dense row: its place in every block
+};
+
+// The largest block a layer must be ready for.
+struct BlockLimits {
+  std::size_t lanes = 0;
+  std::size_t columns = 0;       // units of the layer's input in one block
+  std::size_t label_entries = 0; // labels of a block's samples, with repeats
+};
+
+class Layer {
+ public:
+  // `frequencies` of the neurons as labels; empty for hidden layers.
+  Layer(const LayerConfig& config, std::size_t inputs, std::size_t neurons, bool output, OptimizerKind kind,
+        std::span<const std::uint32_t> frequencies);
+
+  void initialise(std::uint64_t seed, std::uint64_t item, int threads);
+  // Builds the hash tables from the weights (sampled layers with an LSH source). Generation g draws the
+  // functions of (seed, g).
+  void rebuild_index(std::uint64_t seed, std::uint64_t generation, int threads);
+  // Moves the rows touched since the last rehash or rebuild.
+  void rehash(int threads);
+
+  bool sampled() const { return config_.kind == LayerKind::kSampled; }
+  std::size_t size() const { return weights_.rows; }
+  std::size_t inputs() const { return weights_.columns; }
+  const LayerConfig& config() const { return config_; }
+  const lsh::NeuronIndex* index() const { return index_.get(); }
+  std::span<const std::uint32_t> all_neurons() const { return {identity_.data(), size()}; }
+
+  // Most neurons active in one block of these limits.
+  std::size_t active_limit(const BlockLimits& limits) const;
+  void reserve(LayerBlock& block, const BlockLimits& limits, std::uint32_t shards) const;
+  LayerScratch make_scratch(const BlockLimits& limits) const;
+  UpdateScratch make_update_scratch(const BlockLimits& limits) const;
+  void prepare_updates(std::uint32_t shards, const BlockLimits& limits);
+
+  // Chooses the block's active set (no-op in a dense layer).
+  void select(const BlockInput& in, std::span<const SparseRow> sparse,
+              std::span<const std::span<const std::uint32_t>> labels, Rng rng, LayerScratch& scratch,
+              LayerBlock& block) const;
+  // block.out_t [count x lanes] = f(bias + w * x) for hidden layers, logits with correction for the output.
+  void forward(const BlockInput& in, LayerScratch& scratch, LayerBlock& block) const;
+  // z [count x lanes] = bias + w * x for the neurons `active`, no activation: inference.
+  void score(const BlockInput& in, std::span<const std::uint32_t> active, LayerScratch& scratch, float* z) const;
+  // Hidden layer with all its neurons active, whatever its kind: inference.
+  void forward_all(const BlockInput& in, LayerScratch& scratch, LayerBlock& block) const;
+  // dxt [width x lanes] += gradient into the input units of this block, from `delta` [count x lanes].
+  void backward_input(const BlockInput& in, const float* delta, LayerScratch& scratch, const LayerBlock& block,
+                      float* dxt) const;
+  // Lists the block's touched rows; `block_index` in the batch becomes their source.
+  void bin_touched(std::uint32_t block_index, LayerBlock& block) const;
+
+  // What a shard needs from the blocks of a batch to update its rows.
+  struct BatchView {
+    std::vector<BlockInput> inputs;         // one a block
+    std::vector<const float*> deltas;       // one a block, [count x lanes]
+  };
+  // Gradient and update of one shard's rows: those of `groups` (sampled) or every shards-th run (dense).
+  void update(const BatchView& batch, const RowGroups& groups, std::uint32_t shard, std::uint32_t shards,
+              const Optimizer& optimizer, UpdateScratch& scratch);
+
+  std::uint32_t* slots() { return slots_.data(); }
+  Parameters& weights() { return weights_; }
+  const Parameters& weights() const { return weights_; }
+  Parameters& bias() { return bias_; }
+  const Parameters& bias() const { return bias_; }
+
+ private:
+  const std::uint32_t* ids(const LayerBlock& block) const {
+    return sampled() ? block.set.ids.data() : identity_.data();
+  }
+  // z = scratch.shift + w * x
+  void logits(const BlockInput& in, const std::uint32_t* ids, std::size_t count, LayerScratch& scratch,
+              float* z) const;
+  void finish_hidden(const BlockInput& in, LayerBlock& block) const;
+  std::size_t pack(const BlockInput& in, const std::uint32_t* ids, std::size_t count, LayerScratch& scratch) const;
+  void update_row(const BatchView& batch, std::uint32_t row, std::span<const std::uint32_t> sources,
+                  const Optimizer& optimizer, UpdateScratch& scratch);
+  void update_pair(const BlockInput& in, const float* first, const float* second, const std::uint32_t* rows,
+                   const Optimizer& optimizer, UpdateScratch& scratch);
+  void update_dense(const BatchView& batch, std::uint32_t shard, std::uint32_t shards, const Optimizer& optimizer,
+                    UpdateScratch& scratch);
+  void finish_row(std::uint32_t row, const float* g, float bias_gradient, const Optimizer& optimizer);
+  void mark_touched(std::uint32_t row, std::uint32_t shard);
+
+  LayerConfig config_;
+  bool output_;
+  Parameters weights_;  // [neurons x inputs]
+  Parameters bias_;     // [neurons x 1]
+  ActiveSampler sampler_;
+  std::unique_ptr<lsh::NeuronIndex> index_;
+  std::vector<std::uint32_t> identity_;          // 0, 1, 2, ... for all neurons and packed rows
+  std::vector<std::uint32_t> slots_;             // row directory of RowGroups
+  std::vector<std::uint8_t> is_touched_;         // since the last rehash
+  std::vector<std::vector<std::uint32_t>> touched_;  // by shard
+  std::size_t active_capacity_ = 0;              // source = block index * active_capacity_ + position
+};
+
+}  // namespace slide

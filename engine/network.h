@@ -1,0 +1,109 @@
+// The network: layers in order, and the passes of one block of samples through them.
+//
+// Parameters are read by train_block() and written by update(); the trainer keeps the two apart in time. Both
+// may run on many threads, train_block() with a ThreadScratch each, update() with a shard each.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <vector>
+
+#include "engine/block.h"
+#include "engine/config.h"
+#include "engine/input_layer.h"
+#include "engine/layer.h"
+
+namespace slide {
+
+// Sizes that come from the data.
+struct DataShape {
+  std::size_t features = 0;
+  std::size_t labels = 0;
+  std::vector<std::uint32_t> label_frequencies;  // in the training set; size labels
+  std::size_t samples = 0;                       // in the training set
+};
+
+// The most a block of the training set can hold.
+struct BlockBounds {
+  std::size_t feature_entries = 0;
+  std::size_t label_entries = 0;
+};
+BlockBounds bounds_of(const Dataset& data, std::size_t block_size);
+
+struct ThreadScratch {
+  std::vector<LayerScratch> layers;
+  std::vector<float> log_norm;
+};
+
+// One shard of the update: its groups of touched rows and working memory.
+struct ShardScratch {
+  std::vector<std::span<const Contribution>> parts;
+  RowGroups groups;
+  AlignedArray<float> gradient;
+  std::vector<UpdateScratch> layers;
+  Layer::BatchView batch;
+};
+
+class Network {
+ public:
+  // Layer sizes of 0 in the last place become shape.labels. Throws InputError when the configuration and the
+  // data do not fit.
+  Network(const Config& config, const DataShape& shape);
+
+  // Random weights of the configured seed, zero biases; no tables yet.
+  void initialise(int threads);
+  void rebuild_index(std::uint64_t generation, int threads);
+  void rehash(std::size_t layer, int threads) { layers_[layer].rehash(threads); }
+
+  const Config& config() const { return config_; }
+  std::size_t features() const { return features_; }
+  std::size_t labels() const { return layers_.back().size(); }
+  const std::optional<InputLayer>& input() const { return input_; }
+  std::optional<InputLayer>& input() { return input_; }
+  const std::vector<Layer>& layers() const { return layers_; }
+  std::vector<Layer>& layers() { return layers_; }
+  Layer& output() { return layers_.back(); }
+  const Layer& output() const { return layers_.back(); }
+
+  // Training memory. Call prepare() once, before the first step.
+  void prepare(std::size_t batch_samples, const BlockBounds& bounds, std::uint32_t shards);
+  Block make_block() const;
+  ThreadScratch make_thread_scratch() const;
+  ShardScratch make_shard_scratch() const;
+
+  // Forward, loss and backward of one block; leaves deltas and touched rows in `block`. `index` is the block's
+  // place in the batch, `first_sample` that of its first sample; scale = 1 / samples in the batch.
+  void train_block(Block& block, std::uint32_t index, std::size_t first_sample, std::uint64_t step, float scale,
+                   ThreadScratch& scratch);
+
+  // Gradients and new weights of the rows of one shard, from all blocks of the batch.
+  void update(std::span<Block> blocks, std::uint32_t shard, std::size_t batch_samples, const Optimizer& optimizer,
+              ShardScratch& scratch);
+
+  // Hidden activations with all neurons, for inference: the input of the output layer.
+  BlockInput infer_hidden(Block& block, ThreadScratch& scratch) const;
+  Block make_inference_block(std::size_t lanes, std::size_t feature_entries) const;
+  ThreadScratch make_inference_scratch(std::size_t lanes, std::size_t feature_entries) const;
+
+ private:
+  // Input of layers_[l] in this block.
+  BlockInput input_of(std::size_t l, const Block& block) const;
+  LayerBlock& block_of(std::size_t l, Block& block) const { return block.layers[l + (input_ ? 1 : 0)]; }
+  void forward_block(Block& block, std::uint32_t index, std::uint64_t step, ThreadScratch& scratch) const;
+  void backward_block(Block& block, std::uint32_t index, std::size_t first_sample, ThreadScratch& scratch);
+  void maybe_drop(const LayerConfig& layer, std::size_t depth, std::uint32_t index, std::uint64_t step, Block& block,
+                  LayerBlock& at) const;
+  double loss(Block& block, float scale, ThreadScratch& scratch) const;
+  BlockLimits limits_of(std::size_t l) const;
+
+  Config config_;
+  std::size_t features_;
+  std::optional<InputLayer> input_;
+  std::vector<Layer> layers_;  // the row-wise layers; all of them when there is no input_
+  BlockBounds bounds_;
+  std::size_t lanes_ = 0;
+  std::uint32_t shards_ = 1;
+};
+
+}  // namespace slide

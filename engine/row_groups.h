@@ -1,0 +1,86 @@
+// Which rows of a matrix does a step touch, and what contributes to each row's gradient?
+//
+// Blocks of samples report contributions (row, source, value) into RowBins, split by the shard that owns the
+// row. Then each shard, on one thread, groups its contributions by row. A row belongs to exactly one shard, so
+// no row has two writers; contributions stay in block order, so sums do not depend on the thread count.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <utility>
+#include <vector>
+
+namespace slide {
+
+struct Contribution {
+  std::uint32_t row;
+  std::uint32_t source;  // what the row's gradient is made from; the layer gives it its meaning
+  float value;
+};
+
+// The shard that owns `row`. Rows that share a cache line of 32-bit entries share a shard.
+inline std::uint32_t shard_of(std::uint32_t row, std::uint32_t shards) {
+  const std::uint32_t mixed = (row >> 4) * 0x9e3779b1u;
+  return static_cast<std::uint32_t>(std::uint64_t{mixed} * shards >> 32);
+}
+
+// One block's contributions to one matrix, ordered by shard. Not thread-safe.
+class RowBins {
+ public:
+  // Room for `capacity` contributions; fill() beyond it allocates.
+  void reserve(std::uint32_t shards, std::size_t capacity) {
+    offsets_.assign(shards + 1, 0);
+    entries_.reserve(capacity);
+  }
+
+  // for_each(visit) must call visit(row, source, value) for every contribution, twice the same way.
+  template <class ForEach>
+  void fill(ForEach&& for_each) {
+    const auto shards = static_cast<std::uint32_t>(offsets_.size() - 1);
+    offsets_.assign(shards + 1, 0);
+    for_each([&](std::uint32_t row, std::uint32_t, float) { ++offsets_[shard_of(row, shards)]; });
+    std::size_t total = 0;
+    for (std::size_t& offset : offsets_) total += std::exchange(offset, total);
+    entries_.resize(total);
+    for_each([&](std::uint32_t row, std::uint32_t source, float value) {
+      entries_[offsets_[shard_of(row, shards)]++] = {row, source, value};
+    });
+    for (std::size_t s = shards; s > 0; --s) offsets_[s] = offsets_[s - 1];
+    offsets_[0] = 0;
+  }
+
+  std::span<const Contribution> shard(std::uint32_t s) const {
+    return {entries_.data() + offsets_[s], offsets_[s + 1] - offsets_[s]};
+  }
+
+ private:
+  std::vector<std::size_t> offsets_;
+  std::vector<Contribution> entries_;
+};
+
+// One shard's contributions of a step, grouped by row in order of first appearance. Not thread-safe.
+class RowGroups {
+ public:
+  void reserve(std::size_t capacity);
+
+  // Groups the concatenation of `parts`. `slots` has an entry for every row of the matrix; shards may share it
+  // because each only touches the entries of its own rows. Contents need not be initialised between calls.
+  void build(std::span<const std::span<const Contribution>> parts, std::uint32_t* slots);
+
+  std::size_t size() const { return rows_.size(); }
+  std::uint32_t row(std::size_t group) const { return rows_[group]; }
+  std::span<const std::uint32_t> rows() const { return rows_; }
+  std::span<const std::uint32_t> sources(std::size_t group) const {
+    return {sources_.data() + offsets_[group], offsets_[group + 1] - offsets_[group]};
+  }
+  const float* values(std::size_t group) const { return values_.data() + offsets_[group]; }
+
+ private:
+  std::vector<std::uint32_t> rows_;
+  std::vector<std::size_t> offsets_;
+  std::vector<std::uint32_t> sources_;
+  std::vector<float> values_;
+};
+
+}  // namespace slide

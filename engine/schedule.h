@@ -1,0 +1,30 @@
+// When to rehash and rebuild: at fixed intervals, or at intervals that grow geometrically as the weights settle
+// (Chen et al., "SLIDE", MLSys 2020, section 3.1.3). Plain value, one a layer and kind.
+#pragma once
+
+#include <cstdint>
+
+namespace slide {
+
+class IntervalSchedule {
+ public:
+  // The first event falls after `interval` steps, each gap is `growth` times the one before; 0 = never.
+  IntervalSchedule(std::uint32_t interval, double growth) : gap_(interval), growth_(growth), next_(interval) {}
+
+  // True when an event falls due after `done` steps; then moves on to the next.
+  bool due(std::uint64_t done) {
+    if (gap_ <= 0 || double(done) < next_) return false;
+    while (next_ <= double(done)) {
+      gap_ *= growth_;
+      next_ += gap_;
+    }
+    return true;
+  }
+
+ private:
+  double gap_;
+  double growth_;
+  double next_;
+};
+
+}  // namespace slide

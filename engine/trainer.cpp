@@ -1,0 +1,173 @@
+#include "engine/trainer.h"
+
+#include <algorithm>
+#include <chrono>
+#include <cmath>
+
+#include "datasets/shuffle.h"
+#include "engine/base/error.h"
+#include "engine/base/parallel.h"
+
+namespace slide {
+
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+double seconds_since(Clock::time_point start) {
+  return std::chrono::duration<double>(Clock::now() - start).count();
+}
+
+// A step holds at least one block for each thread, unless results must not depend on the thread count.
+std::size_t samples_in_step(const TrainConfig& config, int threads) {
+  if (config.deterministic) return config.batch_size;
+  return std::max<std::size_t>(config.batch_size, std::size_t(threads) * config.block_size);
+}
+
+std::vector<std::uint32_t> labelled_samples(const Dataset& data) {
+  std::vector<std::uint32_t> samples;
+  for (std::size_t i = 0; i < data.size(); ++i) {
+    if (!data.labels(i).empty()) samples.push_back(static_cast<std::uint32_t>(i));
+  }
+  if (samples.empty()) fail_input("no training sample has a label");
+  return samples;
+}
+
+}  // namespace
+
+DataShape shape_of(const Dataset& train) {
+  return {train.feature_count(), train.label_count(), train.label_frequencies(), train.size()};
+}
+
+Trainer::Trainer(const Config& config, const Dataset& train, const Dataset* test)
+    : config_(config),
+      train_(train),
+      test_(test),
+      threads_(resolve_threads(static_cast<int>(config.train.threads))),
+      batch_(samples_in_step(config.train, threads_)),
+      shape_(shape_of(train)),
+      network_(config, shape_),
+      optimizer_(config.optimizer),
+      labelled_(labelled_samples(train)),
+      order_(labelled_) {
+  const auto start = Clock::now();
+  unlabelled_ = train.size() - labelled_.size();
+  inverse_propensities_ = std::make_shared<const std::vector<double>>(inverse_propensities(
+      shape_.label_frequencies, shape_.samples, config.eval.propensity_a, config.eval.propensity_b));
+  total_steps_ = std::uint64_t{config.train.epochs} * ((labelled_.size() + batch_ - 1) / batch_);
+  network_.initialise(threads_);
+  network_.rebuild_index(++generation_, threads_);
+  network_.prepare(batch_, bounds_of(train, config.train.block_size), static_cast<std::uint32_t>(threads_));
+  const std::size_t blocks = (batch_ + config.train.block_size - 1) / config.train.block_size;
+  for (std::size_t b = 0; b < blocks; ++b) blocks_.push_back(network_.make_block());
+  for (int t = 0; t < threads_; ++t) {
+    thread_scratch_.push_back(network_.make_thread_scratch());
+    shard_scratch_.push_back(network_.make_shard_scratch());
+  }
+  for (const Layer& layer : network_.layers()) {
+    const HashConfig& hash = layer.config().hash;
+    rehash_.emplace_back(layer.index() != nullptr ? hash.rehash_steps : 0, hash.interval_growth);
+    rebuild_.emplace_back(layer.index() != nullptr ? hash.rebuild_steps : 0, hash.interval_growth);
+  }
+  train_seconds_ = seconds_since(start);
+}
+
+void Trainer::run(const TrainObserver& observer) {
+  for (std::uint32_t epoch = 1; epoch <= config_.train.epochs; ++epoch) {
+    const auto start = Clock::now();
+    start_epoch(epoch);
+    double loss = 0.0;
+    for (std::size_t first = 0; first < order_.size(); first += batch_) {
+      loss += step(first, std::min(batch_, order_.size() - first));
+    }
+    const double seconds = seconds_since(start);
+    train_seconds_ += seconds;
+    if (!std::isfinite(loss)) {
+      fail_run("the loss is no longer a number in epoch {}; lower optimizer.learning_rate (now {})", epoch,
+               config_.optimizer.learning_rate);
+    }
+    const auto samples = double(order_.size());
+    if (observer.epoch) {
+      observer.epoch({epoch, step_, loss / samples, train_seconds_, rehash_seconds_, active_sum_ / samples,
+                      samples / seconds});
+    }
+    const bool last = epoch == config_.train.epochs;
+    const std::uint32_t every = config_.train.eval_every;
+    if (test_ != nullptr && observer.eval && (last || (every > 0 && epoch % every == 0))) {
+      observer.eval(evaluate_now(epoch));
+    }
+  }
+}
+
+void Trainer::start_epoch(std::uint32_t epoch) {
+  active_sum_ = 0.0;
+  order_ = labelled_;
+  if (!config_.train.shuffle) return;
+  std::vector<std::uint32_t> permutation(labelled_.size());
+  shuffle_order(permutation, config_.train.seed, epoch);
+  for (std::size_t i = 0; i < order_.size(); ++i) order_[i] = labelled_[permutation[i]];
+}
+
+void Trainer::fill_block(std::size_t first, std::size_t count, Block& block) const {
+  block.rows.clear();
+  block.labels.clear();
+  for (std::size_t i = first; i < first + count; ++i) {
+    block.rows.push_back(train_.features(order_[i]));
+    block.labels.push_back(train_.labels(order_[i]));
+  }
+}
+
+double Trainer::step(std::size_t first, std::size_t count) {
+  const std::size_t block_size = config_.train.block_size;
+  const std::size_t used = (count + block_size - 1) / block_size;
+  const float scale = 1.0f / static_cast<float>(count);
+  optimizer_.set_rate(optimizer_.rate_at(step_, total_steps_));
+  // A: forward, loss, backward; weights and tables are only read.
+  parallel_for(used, threads_, [&](std::size_t b, int thread) {
+    const std::size_t begin = b * block_size;
+    fill_block(first + begin, std::min(block_size, count - begin), blocks_[b]);
+    network_.train_block(blocks_[b], static_cast<std::uint32_t>(b), begin, step_, scale, thread_scratch_[thread]);
+  });
+  // B: every touched row gets its gradient and its update from the shard that owns it.
+  parallel_for(shard_scratch_.size(), threads_, [&](std::size_t shard, int) {
+    network_.update({blocks_.data(), used}, static_cast<std::uint32_t>(shard), count, optimizer_,
+                    shard_scratch_[shard]);
+  });
+  ++step_;
+  // C: the hash tables follow the weights.
+  follow_schedule();
+  double loss = 0.0;
+  for (std::size_t b = 0; b < used; ++b) {
+    loss += blocks_[b].loss;
+    active_sum_ += double(blocks_[b].layers.back().count) * double(blocks_[b].samples());
+  }
+  return loss;
+}
+
+void Trainer::follow_schedule() {
+  const auto start = Clock::now();
+  bool moved = false;
+  for (std::size_t l = 0; l < rehash_.size(); ++l) {
+    const bool rehash = rehash_[l].due(step_);
+    if (rebuild_[l].due(step_)) {
+      network_.layers()[l].rebuild_index(mix64(config_.train.seed) + l, ++generation_, threads_);
+      moved = true;
+    } else if (rehash) {
+      network_.rehash(l, threads_);
+      moved = true;
+    }
+  }
+  if (moved) rehash_seconds_ += seconds_since(start);
+}
+
+EvalReport Trainer::evaluate_now(std::uint32_t epoch) const {
+  const auto start = Clock::now();
+  InferenceOptions options;
+  options.mode = config_.eval.inference;
+  options.candidates = config_.eval.candidates;
+  options.threads = threads_;
+  Metrics metrics = evaluate(network_, *test_, options, config_.eval.k, inverse_propensities_);
+  return {epoch, train_seconds_, seconds_since(start), std::move(metrics)};
+}
+
+}  // namespace slide

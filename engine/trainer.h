@@ -1,0 +1,98 @@
+// The training loop: read this first.
+//
+// A step takes the next batch, in blocks. Phase A runs the blocks in parallel and only reads weights; phase B
+// runs the shards of touched rows in parallel and each row is written by the one shard that owns it; phase C
+// moves touched rows in the hash tables when the schedule says so. Results depend on the seed and the batch
+// size only, not on threads or timing.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <vector>
+
+#include "datasets/dataset.h"
+#include "engine/config.h"
+#include "engine/inference.h"
+#include "engine/metrics.h"
+#include "engine/network.h"
+#include "engine/optimizer.h"
+#include "engine/schedule.h"
+
+namespace slide {
+
+struct EpochReport {
+  std::uint32_t epoch = 0;  // from 1
+  std::uint64_t step = 0;   // steps so far
+  double loss = 0.0;        // mean over the epoch's samples
+  double train_seconds = 0.0;   // so far: everything but loading and evaluation
+  double rehash_seconds = 0.0;  // of these, in hash tables' rehash and rebuild
+  double active_mean = 0.0;     // neurons of the output layer active for a sample, mean over the epoch
+  double samples_per_second = 0.0;  // over the epoch
+};
+
+struct EvalReport {
+  std::uint32_t epoch = 0;
+  double train_seconds = 0.0;
+  double eval_seconds = 0.0;
+  Metrics metrics;
+};
+
+struct TrainObserver {
+  std::function<void(const EpochReport&)> epoch;
+  std::function<void(const EvalReport&)> eval;
+};
+
+class Trainer {
+ public:
+  // `test` may be nullptr. Both data sets must outlive the trainer. Allocates everything that training needs.
+  Trainer(const Config& config, const Dataset& train, const Dataset* test);
+
+  // All epochs. Throws Error when the loss stops being a number.
+  void run(const TrainObserver& observer);
+
+  // One step over the samples order[first .. first + count); returns the loss summed over them.
+  double step(std::size_t first, std::size_t count);
+
+  const Network& network() const { return network_; }
+  Network& network() { return network_; }
+  const DataShape& shape() const { return shape_; }
+  std::size_t unlabelled() const { return unlabelled_; }  // training samples skipped for want of a label
+  std::size_t batch_samples() const { return batch_; }    // samples in a full step
+  std::uint64_t steps() const { return step_; }
+
+ private:
+  void start_epoch(std::uint32_t epoch);
+  void fill_block(std::size_t first, std::size_t count, Block& block) const;
+  void follow_schedule();
+  EvalReport evaluate_now(std::uint32_t epoch) const;
+
+  Config config_;
+  const Dataset& train_;
+  const Dataset* test_;
+  int threads_;
+  std::size_t batch_;
+  std::size_t unlabelled_ = 0;
+  DataShape shape_;
+  Network network_;
+  Optimizer optimizer_;
+  Metrics::Propensities inverse_propensities_;
+  std::vector<std::uint32_t> labelled_;  // samples with labels, in file order
+  std::vector<std::uint32_t> order_;     // of this epoch
+  std::vector<Block> blocks_;
+  std::vector<ThreadScratch> thread_scratch_;
+  std::vector<ShardScratch> shard_scratch_;
+  std::vector<IntervalSchedule> rehash_, rebuild_;  // a layer
+  std::uint64_t step_ = 0;
+  std::uint64_t total_steps_ = 0;
+  std::uint64_t generation_ = 0;
+  double train_seconds_ = 0.0;
+  double rehash_seconds_ = 0.0;
+  double active_sum_ = 0.0;  // over samples of the epoch
+};
+
+// What the data tells a network.
+DataShape shape_of(const Dataset& train);
+
+}  // namespace slide
