@@ -1,5 +1,6 @@
 # The distribution packages the project needs, and a function that installs those that are missing.
 # To be sourced: `. scripts/packages.sh; install_packages "${build_packages[@]}"`. Names are Debian's and Ubuntu's.
+# shellcheck disable=SC2034  # the lists are used by those who source this
 
 build_packages=(
   g++ cmake ninja-build                 # compiler and build, CMake >= 3.25

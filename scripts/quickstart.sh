@@ -16,9 +16,11 @@ say() { printf '\n--- %s\n' "$*"; }
 
 build() {
   install_packages "${build_packages[@]}" python3
-  cmake --preset release > "$home/build.log" 2>&1 &&
-    cmake --build --preset release -j "$(jobs_at_once)" --target slide >> "$home/build.log" 2>&1 ||
-    { tail -n 40 "$home/build.log"; echo "The build failed; all of it is in $home/build.log" >&2; return 1; }
+  if cmake --preset release > "$home/build.log" 2>&1 &&
+    cmake --build --preset release -j "$(jobs_at_once)" --target slide >> "$home/build.log" 2>&1; then return; fi
+  tail -n 40 "$home/build.log"
+  echo "The build failed; all of it is in $home/build.log" >&2
+  return 1
 }
 
 # Prints the folder with apt's lists: the system's where it holds long descriptions, else a private copy, to which
