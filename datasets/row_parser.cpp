@@ -101,19 +101,39 @@ const char* skip_zero_fraction(const Line& line, const char* at) {
   return at;
 }
 
-// Reads `l1,l2,...` and returns the end of the token.
-const char* parse_labels(const Line& line, const char* at, std::vector<std::uint32_t>& labels) {
+// Whether the token at `at` has a colon and so is a feature, not a list of labels.
+bool is_feature_token(const Line& line, const char* at) {
+  for (; !line.ends_token(at); ++at) {
+    if (*at == ':') return true;
+  }
+  return false;
+}
+
+// Reads one label and returns its end; nullptr where there is none.
+const char* parse_label(const Line& line, const char* at, std::uint64_t& label) {
+  if (line.syntax.libsvm && *at == '+') ++at;
+  const char* stop = parse_id(at, label);
+  if (stop == at) return nullptr;
+  if (line.syntax.libsvm) stop = skip_zero_fraction(line, stop);
+  return line.ends_token(stop) || *stop == ',' ? stop : nullptr;
+}
+
+// Reads `l1,l2,...` at the start of the line, where there is such a list, and returns the end of the token.
+const char* parse_labels(const Line& line, std::vector<std::uint32_t>& labels) {
   bool ascending = true;
+  std::int64_t previous = -1;
+  const char* at = line.begin;
   while (true) {
-    const char* start = at;
-    if (line.syntax.libsvm && at < line.end && *at == '+') ++at;
     std::uint64_t label = 0;
-    const char* stop = parse_id(at, label);
-    if (stop == at) fail_label(line, start);
-    if (line.syntax.libsvm) stop = skip_zero_fraction(line, stop);
-    if (!line.ends_token(stop) && *stop != ',') fail_label(line, start);
-    if (label >= line.syntax.label_limit) fail_label_range(line, start);
-    ascending = ascending && (labels.empty() || label > labels.back());
+    const char* stop = parse_label(line, at, label);
+    if (stop == nullptr) {
+      if (!is_feature_token(line, line.begin)) fail_label(line, at);
+      labels.clear();
+      return line.begin;
+    }
+    if (label >= line.syntax.label_limit) fail_label_range(line, at);
+    ascending = ascending && static_cast<std::int64_t>(label) > previous;
+    previous = static_cast<std::int64_t>(label);
     labels.push_back(static_cast<std::uint32_t>(label));
     at = stop;
     if (line.ends_token(at)) break;
@@ -124,15 +144,6 @@ const char* parse_labels(const Line& line, const char* at, std::vector<std::uint
     labels.erase(std::unique(labels.begin(), labels.end()), labels.end());
   }
   return at;
-}
-
-// Whether the first token of the line, which starts at its first byte, is a list of labels.
-bool starts_with_labels(const Line& line) {
-  const char* at = line.begin;
-  for (; !line.ends_token(at); ++at) {
-    if (*at == ':') return false;
-  }
-  return at != line.begin;
 }
 
 // Reads the features from `at` to the end of the line in their order; returns whether that was ascending.
@@ -224,7 +235,7 @@ bool parse_row(const char* begin, const char* end, const RowSyntax& syntax, Row&
     row.ids.resize(2 * room);
     row.values.resize(2 * room);
   }
-  const char* at = starts_with_labels(line) ? parse_labels(line, begin, row.labels) : begin;
+  const char* at = is_blank(*begin) ? begin : parse_labels(line, row.labels);
   if (!parse_features(line, at, row)) sort_and_merge(line, row);
   if (syntax.normalize) scale_to_unit_length(row.values.data(), row.feature_count);
   return true;

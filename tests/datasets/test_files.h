@@ -1,0 +1,105 @@
+// Helpers of the data set tests: temporary folders, small files, messages of expected errors.
+#pragma once
+
+#include <gtest/gtest.h>
+#include <stdlib.h>
+#include <zlib.h>
+
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+#include <sstream>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "datasets/dataset.h"
+#include "engine/base/error.h"
+
+namespace slide::testing {
+
+// A fresh folder, removed with all it holds.
+class TemporaryFolder {
+ public:
+  TemporaryFolder() {
+    std::string name = (std::filesystem::temp_directory_path() / "slide-datasets-XXXXXX").string();
+    if (mkdtemp(name.data()) == nullptr) throw Error("no temporary folder");
+    path_ = name;
+  }
+  ~TemporaryFolder() {
+    std::error_code ignored;
+    std::filesystem::remove_all(path_, ignored);
+  }
+  TemporaryFolder(const TemporaryFolder&) = delete;
+  TemporaryFolder& operator=(const TemporaryFolder&) = delete;
+
+  std::string path(const std::string& name) const { return path_ + "/" + name; }
+  const std::string& root() const { return path_; }
+
+  std::string write(const std::string& name, std::string_view content) const {
+    std::ofstream(path(name), std::ios::binary) << content;
+    return path(name);
+  }
+  std::size_t files() const {
+    std::size_t count = 0;
+    for ([[maybe_unused]] const auto& entry : std::filesystem::directory_iterator(path_)) ++count;
+    return count;
+  }
+
+ private:
+  std::string path_;
+};
+
+inline std::string read_text(const std::string& path) {
+  std::ostringstream text;
+  text << std::ifstream(path, std::ios::binary).rdbuf();
+  return text.str();
+}
+
+inline std::string gzip(std::string_view content) {
+  z_stream stream{};
+  deflateInit2(&stream, 6, Z_DEFLATED, 15 + 16, 8, Z_DEFAULT_STRATEGY);
+  std::string packed(deflateBound(&stream, content.size()) + 64, '\0');
+  stream.next_in = reinterpret_cast<Bytef*>(const_cast<char*>(content.data()));
+  stream.avail_in = static_cast<uInt>(content.size());
+  stream.next_out = reinterpret_cast<Bytef*>(packed.data());
+  stream.avail_out = static_cast<uInt>(packed.size());
+  deflate(&stream, Z_FINISH);
+  packed.resize(stream.total_out);
+  deflateEnd(&stream);
+  return packed;
+}
+
+// The message of the InputError that `body` throws; empty when it throws none.
+template <class F>
+std::string input_error(F&& body) {
+  try {
+    body();
+  } catch (const InputError& error) {
+    return error.what();
+  }
+  return "";
+}
+
+// `labels|id:value id:value` of each sample, for comparisons in one line.
+inline std::vector<std::string> show(const Dataset& data) {
+  std::vector<std::string> rows;
+  for (std::size_t i = 0; i < data.size(); ++i) {
+    std::string row;
+    for (const std::uint32_t label : data.labels(i)) {
+      fmt::format_to(std::back_inserter(row), "{}{}", row.empty() ? "" : ",", label);
+    }
+    row += '|';
+    const SparseRow features = data.features(i);
+    for (std::size_t j = 0; j < features.ids.size(); ++j) {
+      const char* gap = j > 0 ? " " : "";
+      fmt::format_to(std::back_inserter(row), "{}{}:{}", gap, features.ids[j], features.values[j]);
+    }
+    rows.push_back(row);
+  }
+  return rows;
+}
+
+using Rows = std::vector<std::string>;
+
+}  // namespace slide::testing
