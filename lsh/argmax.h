@@ -8,9 +8,9 @@ namespace slide::lsh {
 
 inline constexpr std::uint32_t kNowhere = UINT32_MAX;  // position of the largest of no values
 
-// where[b] = i of the largest xt[features[i]*lanes + b], i < width, the first of equals; best[b] = that
-// value. With `skip_zeros` zeros are not looked at: where[b] is kNowhere when there is nothing else.
+// where[b] = i of the largest xt[features[i]*lanes + b], i < width, the first of equals. With `skip_zeros`
+// zeros are not looked at: where[b] is kNowhere when there is nothing else. Lanes as in QueryBlock.
 void argmax_lanes(const float* xt, std::size_t lanes, const std::uint32_t* features, std::size_t width,
-                  bool skip_zeros, float* best, std::uint32_t* where);
+                  bool skip_zeros, std::uint32_t* where);
 
 }  // namespace slide::lsh

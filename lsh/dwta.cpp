@@ -15,7 +15,7 @@ void Dwta::draw(std::uint64_t generation) {
 }
 
 void Dwta::prepare(HashScratch& scratch, std::size_t lanes) const {
-  grow(scratch.values, std::max(lanes, bins_.bins()));
+  grow(scratch.values, bins_.bins());
   grow(scratch.codes, std::max(lanes, bins_.bins()));
   prepare_rows(scratch);
 }
@@ -45,7 +45,7 @@ void Dwta::hash_block(const QueryBlock& block, std::span<const std::uint32_t> ta
     for (std::size_t j = 0; j < k(); ++j) {
       const std::size_t bin = table * k() + j;
       argmax_lanes(block.xt, block.lanes, bins_.features(bin).data(), bins_.width(), true,
-                   scratch.values.data(), scratch.codes.data());
+                   scratch.codes.data());
       for (std::size_t b = 0; b < block.samples; ++b) {
         const bool empty = where[b] == kNowhere;
         fingerprints[b] |= (empty ? borrowed_code(block, b, bin) : bins_.code(where[b])) << (j * bits());

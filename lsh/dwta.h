@@ -1,5 +1,5 @@
 // Densified winner-take-all hashing (Chen and Shrivastava 2018): permutations cut the features into bins, one
-// a hash function; the code is the slot of the bin's largest value. Zeros are absent values; a bin with
+// a hash function; the code is the position of the bin's largest value. Zeros are absent values; a bin with
 // nothing else borrows the code of another one. Equal values: the first position wins. A zero vector gets
 // code 0.
 #pragma once

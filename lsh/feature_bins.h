@@ -2,8 +2,8 @@
 // densified one-permutation families (DWTA, MinHash). One permutation gives many bins, so hashing a vector
 // reads each of its values about once, not once a hash function.
 //
-// With more features than bins * bin_size a bin holds more than bin_size of them and neighbouring positions
-// share a slot, so that long sparse vectors are seen whole (but for a remainder of less than one feature a
+// With more features than bins * bin_size a bin holds more than bin_size of them and several positions share
+// a code, so that long sparse vectors are seen whole (but for a remainder of less than one feature a
 // bin). Immutable but for draw(); const calls are thread-safe.
 #pragma once
 
@@ -36,9 +36,10 @@ class FeatureBins {
       if (place != kUnused) visit(place / width_, static_cast<std::uint32_t>(place % width_));
     }
   }
-  // Code of a position: its slot, below bin_size.
+  // Code of a position: itself, or its lowest digit where the bin is wider than bin_size, so that all codes
+  // are equally likely (as in b-bit minwise hashing, Li and Koenig 2010).
   std::uint32_t code(std::uint32_t position) const {
-    return static_cast<std::uint32_t>(width_ <= bin_size_ ? position : position * bin_size_ / width_);
+    return static_cast<std::uint32_t>(position < bin_size_ ? position : position % bin_size_);
   }
 
   // Densification: the bin an empty `bin` borrows from at the given attempt, by a 2-universal hash function

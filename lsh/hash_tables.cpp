@@ -17,6 +17,14 @@ std::size_t size_class(std::size_t size) {
   return static_cast<std::size_t>(std::bit_width(size)) - 3;
 }
 
+// Index of `neuron` among the entries, or their number. No early exit: so the loop is vectorised.
+std::size_t find(std::span<const std::uint32_t> entries, std::uint32_t neuron) {
+  const auto size = static_cast<std::uint32_t>(entries.size());
+  std::uint32_t place = size;
+  for (std::uint32_t i = 0; i < size; ++i) place = entries[i] == neuron ? i : place;
+  return place;
+}
+
 }  // namespace
 
 HashTables::HashTables(const HashConfig& config, std::size_t neurons, std::uint64_t seed)
@@ -97,10 +105,14 @@ void HashTables::add_fifo(Table& table, Bucket& bucket, std::uint32_t neuron) {
 void HashTables::remove_fifo(Table& table, Bucket& bucket, std::uint32_t neuron) {
   std::uint32_t* first = table.entries.data() + bucket.begin;
   std::uint32_t* last = first + bucket.stored;
-  if (std::find(first, last, neuron) == last) return;
-  std::rotate(first, first + bucket.mark, last);
-  bucket.mark = 0;
-  std::copy(std::find(first, last, neuron) + 1, last, std::find(first, last, neuron));
+  std::size_t place = find({first, bucket.stored}, neuron);
+  if (place == bucket.stored) return;
+  if (bucket.mark != 0) {
+    std::rotate(first, first + bucket.mark, last);
+    place = place >= bucket.mark ? place - bucket.mark : place + bucket.stored - bucket.mark;
+    bucket.mark = 0;
+  }
+  std::copy(first + place + 1, last, first + place);
   --bucket.stored;
 }
 
@@ -129,11 +141,9 @@ void HashTables::add_reservoir(std::size_t index, Bucket& bucket, std::uint32_t 
 void HashTables::remove_reservoir(Table& table, Bucket& bucket, std::uint32_t neuron) {
   ++bucket.mark;
   std::uint32_t* first = table.entries.data() + bucket.begin;
-  std::uint32_t* last = first + bucket.stored;
-  std::uint32_t* place = std::find(first, last, neuron);
-  if (place == last) return;
-  *place = *(last - 1);
-  --bucket.stored;
+  const std::size_t place = find({first, bucket.stored}, neuron);
+  if (place == bucket.stored) return;
+  first[place] = first[--bucket.stored];
 }
 
 void HashTables::insert(std::size_t table, std::uint32_t neuron, std::uint32_t fingerprint) {
@@ -179,12 +189,14 @@ void HashTables::insert_all(int threads) {
   });
 }
 
-// A neuron that found no place in its bucket takes one that has become free since.
+// A neuron that found no place in its bucket takes one that has become free since. Looked into only where
+// enough is free, an eighth, to pay for the search.
 void HashTables::revive(Table& table, std::uint32_t neuron, std::uint32_t fingerprint) {
   Bucket& bucket = table.buckets[fingerprint];
-  if (bucket.stored == capacity_ || bucket.population == bucket.stored) return;
-  const std::uint32_t* first = table.entries.data() + bucket.begin;
-  if (std::find(first, first + bucket.stored, neuron) == first + bucket.stored) append(table, bucket, neuron);
+  const std::size_t room = capacity_ - bucket.stored;
+  if (room == 0 || room * 8 < capacity_ || bucket.population == bucket.stored) return;
+  const std::span<const std::uint32_t> entries(table.entries.data() + bucket.begin, bucket.stored);
+  if (find(entries, neuron) == entries.size()) append(table, bucket, neuron);
 }
 
 void HashTables::move_in(std::size_t index, std::span<const std::uint32_t> ids, const std::uint32_t* fresh) {

@@ -1,7 +1,7 @@
 // Densified one-permutation MinHash (Shrivastava 2017) of the set of a vector's largest values: the
 // 1/topk_ratio of all features whose values are largest (ties to the lower id), zeros never. Permutations cut
-// the features into bins, one a hash function; the code is the slot of the first feature of the bin that is
-// in the set; a bin without one borrows the code of another. Sets that overlap much share codes often. An
+// the features into bins, one a hash function; the code is the position of the first feature of the bin that
+// is in the set; a bin without one borrows the code of another. Sets that overlap much share codes often. An
 // empty set gets code 0.
 #pragma once
 

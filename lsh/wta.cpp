@@ -27,7 +27,6 @@ void Wta::draw(std::uint64_t generation) {
 }
 
 void Wta::prepare(HashScratch& scratch, std::size_t lanes) const {
-  grow(scratch.values, lanes);
   grow(scratch.codes, lanes);
   grow(scratch.dense, dim());
   prepare_rows(scratch);
@@ -40,7 +39,7 @@ void Wta::hash_block(const QueryBlock& block, std::span<const std::uint32_t> tab
     std::fill_n(fingerprints, block.lanes, 0U);
     for (std::size_t j = 0; j < k(); ++j) {
       const std::uint32_t* window = windows_.data() + (table * k() + j) * width_;
-      argmax_lanes(block.xt, block.lanes, window, width_, false, scratch.values.data(), codes);
+      argmax_lanes(block.xt, block.lanes, window, width_, false, codes);
       for (std::size_t b = 0; b < block.lanes; ++b) fingerprints[b] |= codes[b] << (j * bits());
     }
     fingerprints += block.lanes;

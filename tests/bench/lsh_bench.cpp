@@ -75,9 +75,7 @@ void rehash_rows(benchmark::State& state, const HashConfig& config, int threads)
     state.ResumeTiming();
     setup.index.rehash(setup.w.data(), kDim, setup.all, threads);
   }
-  state.counters["ns_a_row"] =
-      benchmark::Counter(static_cast<double>(kNeurons) * 1e-9,
-                         benchmark::Counter::kIsIterationInvariantRate | benchmark::Counter::kInvert);
+  state.SetItemsProcessed(state.iterations() * static_cast<std::int64_t>(kNeurons));
 }
 
 void rebuild_rows(benchmark::State& state, const HashConfig& config, int threads) {

