@@ -96,23 +96,51 @@ void for_each_entry(const Search& search, const QueryInput& input, std::size_t s
   }
 }
 
-void reset_counts(QueryScratch& scratch) {
-  for (const std::uint32_t id : scratch.counted) scratch.counts[id] = 0;
-  scratch.counted.clear();
+// Counts in how many (sample, table) buckets each id is. Returns how many ids are in scratch.counted.
+std::size_t count_all(const Search& search, const QueryInput& input) {
+  std::uint32_t* counts = search.scratch.counts.data();
+  std::uint32_t* counted = search.scratch.counted.data();
+  std::size_t size = 0;
+  for (std::size_t b = 0; b < input.samples(); ++b) {
+    for_each_entry(search, input, b, [&](std::uint32_t id) {
+      counted[size] = id;  // overwritten by the next if it was counted before
+      size += counts[id]++ == 0 ? 1 : 0;
+      return true;
+    });
+  }
+  return size;
+}
+
+void reset_counts(QueryScratch& scratch, std::size_t counted) {
+  for (std::size_t i = 0; i < counted; ++i) scratch.counts[scratch.counted[i]] = 0;
+}
+
+// The largest count that at least `wanted` of the unseen counted ids reach, 1 if there is none.
+std::uint32_t cutoff_count(const Search& search, std::size_t counted, std::size_t wanted) {
+  const QueryScratch& scratch = search.scratch;
+  std::vector<std::uint32_t>& histogram = search.scratch.histogram;
+  std::fill(histogram.begin(), histogram.end(), 0U);
+  for (std::size_t i = 0; i < counted; ++i) {
+    const std::uint32_t id = scratch.counted[i];
+    if (!search.seen.contains(id)) ++histogram[scratch.counts[id]];
+  }
+  std::size_t reached = 0;
+  for (std::size_t count = histogram.size() - 1; count > 1; --count) {
+    reached += histogram[count];
+    if (reached >= wanted) return static_cast<std::uint32_t>(count);
+  }
+  return 1;
 }
 
 void find_topk(const Search& search, const QueryInput& input, std::size_t wanted) {
   QueryScratch& scratch = search.scratch;
   hash_all(search, input);
-  for (std::size_t b = 0; b < input.samples(); ++b) {
-    for_each_entry(search, input, b, [&](std::uint32_t id) {
-      if (scratch.counts[id]++ == 0) scratch.counted.push_back(id);
-      return true;
-    });
-  }
+  const std::size_t counted = count_all(search, input);
+  const std::uint32_t cutoff = cutoff_count(search, counted, wanted);
   scratch.ranked.clear();
-  for (const std::uint32_t id : scratch.counted) {
-    if (search.seen.contains(id)) continue;
+  for (std::size_t i = 0; i < counted; ++i) {
+    const std::uint32_t id = scratch.counted[i];
+    if (scratch.counts[id] < cutoff || search.seen.contains(id)) continue;
     scratch.ranked.push_back(std::uint64_t{UINT32_MAX - scratch.counts[id]} << 32 | id);
   }
   const auto end =
@@ -124,24 +152,25 @@ void find_topk(const Search& search, const QueryInput& input, std::size_t wanted
     search.seen.insert(id);
     search.out.push_back(id);
   }
-  reset_counts(scratch);
+  reset_counts(scratch, counted);
 }
 
 // One sample takes up to `share` ids that are in at least `threshold` of its buckets.
 std::size_t take_frequent(const Search& search, const QueryInput& input, std::size_t sample,
                           std::size_t share) {
   QueryScratch& scratch = search.scratch;
-  std::size_t taken = 0;
+  std::size_t taken = 0, counted = 0;
   for_each_entry(search, input, sample, [&](std::uint32_t id) {
     const std::uint32_t count = ++scratch.counts[id];
-    if (count == 1) scratch.counted.push_back(id);
+    scratch.counted[counted] = id;
+    counted += count == 1 ? 1 : 0;
     if (count == search.config.threshold && search.seen.insert(id)) {
       search.out.push_back(id);
       ++taken;
     }
     return taken < share;
   });
-  reset_counts(scratch);
+  reset_counts(scratch, counted);
   return taken;
 }
 
@@ -173,7 +202,8 @@ void prepare_query(QueryScratch& scratch, const HashConfig& config, const HashFu
   scratch.table_order.resize(functions.tables());
   if (!counts) return;
   grow(scratch.counts, neurons);
-  scratch.counted.reserve(neurons);
+  grow(scratch.counted, neurons + 1);
+  grow(scratch.histogram, functions.tables() * lanes + 1);
   scratch.ranked.reserve(neurons);
 }
 

@@ -79,7 +79,7 @@ void HashTables::release(Table& table, std::uint32_t begin, std::size_t size) {
   head = begin;
 }
 
-// Room: bucket.stored < capacity.
+// Room: bucket.stored < capacity. The neuron becomes the newest entry.
 void HashTables::append(Table& table, Bucket& bucket, std::uint32_t neuron) {
   if (bucket.stored == bucket.chunk) {
     const std::size_t size = std::max<std::size_t>(kSmallestChunk, std::size_t{2} * bucket.chunk);
@@ -92,28 +92,31 @@ void HashTables::append(Table& table, Bucket& bucket, std::uint32_t neuron) {
   table.entries[bucket.begin + bucket.stored++] = neuron;
 }
 
-// A full bucket replaces its oldest entry; entries lie in order of age, from `mark` on and around.
+// Entries lie in order of age from the oldest, at `mark`, to the end and on from the front.
 void HashTables::add_fifo(Table& table, Bucket& bucket, std::uint32_t neuron) {
-  if (bucket.stored < capacity_) {
-    append(table, bucket, neuron);
+  if (bucket.stored == capacity_) {
+    table.entries[bucket.begin + bucket.mark] = neuron;
+    bucket.mark = bucket.mark + 1U == bucket.stored ? 0 : bucket.mark + 1;
     return;
   }
-  table.entries[bucket.begin + bucket.mark] = neuron;
-  bucket.mark = bucket.mark + 1 == bucket.stored ? 0 : bucket.mark + 1;
+  append(table, bucket, neuron);
+  if (bucket.mark == 0) return;
+  // The newest belongs before the oldest.
+  std::uint32_t* oldest = table.entries.data() + bucket.begin + bucket.mark;
+  std::copy_backward(oldest, oldest + (bucket.stored - bucket.mark - 1),
+                     oldest + (bucket.stored - bucket.mark));
+  *oldest = neuron;
+  ++bucket.mark;
 }
 
 void HashTables::remove_fifo(Table& table, Bucket& bucket, std::uint32_t neuron) {
   std::uint32_t* first = table.entries.data() + bucket.begin;
-  std::uint32_t* last = first + bucket.stored;
-  std::size_t place = find({first, bucket.stored}, neuron);
+  const std::size_t place = find({first, bucket.stored}, neuron);
   if (place == bucket.stored) return;
-  if (bucket.mark != 0) {
-    std::rotate(first, first + bucket.mark, last);
-    place = place >= bucket.mark ? place - bucket.mark : place + bucket.stored - bucket.mark;
-    bucket.mark = 0;
-  }
-  std::copy(first + place + 1, last, first + place);
+  std::copy(first + place + 1, first + bucket.stored, first + place);
   --bucket.stored;
+  if (place < bucket.mark) --bucket.mark;
+  if (bucket.mark == bucket.stored) bucket.mark = 0;
 }
 
 // Every subset of the population is equally likely to be stored: Vitter's algorithm R (1985), and after
@@ -196,7 +199,7 @@ void HashTables::revive(Table& table, std::uint32_t neuron, std::uint32_t finger
   const std::size_t room = capacity_ - bucket.stored;
   if (room == 0 || room * 8 < capacity_ || bucket.population == bucket.stored) return;
   const std::span<const std::uint32_t> entries(table.entries.data() + bucket.begin, bucket.stored);
-  if (find(entries, neuron) == entries.size()) append(table, bucket, neuron);
+  if (find(entries, neuron) == entries.size()) add_fifo(table, bucket, neuron);
 }
 
 void HashTables::move_in(std::size_t index, std::span<const std::uint32_t> ids, const std::uint32_t* fresh) {

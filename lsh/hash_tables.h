@@ -77,8 +77,7 @@ class HashTables {
   struct Bucket {
     std::uint32_t begin = 0;  // of its chunk in entries
     std::uint32_t population = 0;
-    std::uint32_t mark =
-        0;  // fifo: the oldest entry of a full bucket, else 0; reservoir: see remove_reservoir
+    std::uint32_t mark = 0;  // fifo: the oldest entry; reservoir: neurons removed and not made up for
     std::uint16_t stored = 0;
     std::uint16_t chunk = 0;  // entries the chunk has room for, 0 or a power of two
   };

@@ -35,10 +35,11 @@ struct QueryScratch {
   HashScratch hash;
   std::vector<std::uint32_t> fingerprints;  // [table in order][lane]
   std::vector<std::uint32_t> table_order;
-  std::vector<std::uint32_t> starts;   // by sample: where in its bucket a sample begins to take
-  std::vector<std::uint32_t> counts;   // by neuron id, for topk and threshold; all zero between queries
-  std::vector<std::uint32_t> counted;  // ids whose count is not zero
-  std::vector<std::uint64_t> ranked;   // counted ids as sortable keys
+  std::vector<std::uint32_t> starts;     // by sample: where in its bucket a sample begins to take
+  std::vector<std::uint32_t> counts;     // by neuron id, for topk and threshold; all zero between queries
+  std::vector<std::uint32_t> counted;    // ids with a count, and one place to write to
+  std::vector<std::uint32_t> histogram;  // ids by count
+  std::vector<std::uint64_t> ranked;     // counted ids as sortable keys
 };
 
 }  // namespace slide::lsh

@@ -84,13 +84,12 @@ void Simhash::add_signs(std::size_t feature, const float* x, std::size_t lanes,
   }
 }
 
-// values[(i*K + j)*lanes + b] = projection of lane b by function j of tables[i]; sums run over ascending
-// features, as in hash_sparse.
+// values[(i*K + j)*lanes + b] = projection of lane b by function j of tables[i].
 void Simhash::project(const QueryBlock& block, std::span<const std::uint32_t> tables,
                       HashScratch& scratch) const {
   const std::size_t n = tables.size() * k();
   float* z = scratch.values.data();
-  if (block.lanes > 1 && !projections_.empty()) {
+  if (!projections_.empty()) {
     std::uint32_t* row = scratch.codes.data();
     for (const std::uint32_t table : tables) {
       for (std::size_t j = 0; j < k(); ++j) *row++ = static_cast<std::uint32_t>(table * k() + j);

@@ -45,13 +45,34 @@ TEST(Fifo, RemovalKeepsTheOrderOfAge) {
   HashTables tables(make_config(BucketPolicy::kFifo, 4), 100, 1);
   for (std::uint32_t id = 0; id < 7; ++id) tables.insert(0, id, 0);  // 3 4 5 6 stored, in a ring
   tables.remove(0, 5);
-  EXPECT_EQ(contents(tables, 0, 0), (std::vector<std::uint32_t>{3, 4, 6}));
+  EXPECT_EQ(as_set(tables, 0, 0), (Ids{3, 4, 6}));
   tables.remove(0, 1);  // was forgotten already
   tables.insert(0, 20, 0);
   tables.insert(0, 21, 0);
   EXPECT_EQ(as_set(tables, 0, 0), (Ids{4, 6, 20, 21}));
   tables.insert(0, 22, 0);
   EXPECT_EQ(as_set(tables, 0, 0), (Ids{6, 20, 21, 22}));
+}
+
+// A long random history of one bucket against a queue: forgetting goes by age alone, removals or not.
+TEST(Fifo, AgreesWithAQueue) {
+  HashTables tables(make_config(BucketPolicy::kFifo, 7), 40, 1);
+  std::vector<std::uint32_t> queue;
+  Ids filed;
+  Rng rng(4, Purpose::kTest);
+  for (int step = 0; step < 5000; ++step) {
+    const std::uint32_t id = rng.below(40);
+    if (filed.erase(id) > 0) {
+      tables.remove(0, id);
+      std::erase(queue, id);
+    } else {
+      filed.insert(id);
+      tables.insert(0, id, 2);
+      if (queue.size() == 7) queue.erase(queue.begin());
+      queue.push_back(id);
+    }
+    ASSERT_EQ(as_set(tables, 0, 2), Ids(queue.begin(), queue.end())) << "step " << step;
+  }
 }
 
 TEST(Fifo, BucketsThatEmptyAreUsedAgain) {
