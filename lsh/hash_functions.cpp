@@ -58,13 +58,23 @@ void HashFunctions::pack(const RowSet& rows, HashScratch& scratch) const {
   kernels::active().transpose(source, stride, rows.count, dim_, kRowLanes, scratch.packed.data());
 }
 
+// Asks for the next rows while these are hashed.
+void HashFunctions::prefetch_rows(const RowSet& rows, std::size_t begin, std::size_t count) const {
+  for (std::size_t i = begin; i < std::min(begin + count, rows.count); ++i) {
+    for (std::size_t k = 0; k < dim_; k += kAlignment / sizeof(float)) __builtin_prefetch(rows.row(i) + k);
+  }
+}
+
 void HashFunctions::hash_rows(const RowSet& rows, HashScratch& scratch, std::uint32_t* fingerprints,
                               std::size_t stride) const {
   prepare(scratch, kRowLanes);
   const std::size_t lanes = wide() ? 1 : kRowLanes;
   for (std::size_t begin = 0; begin < rows.count; begin += lanes) {
     const RowSet part = rows.part(begin, std::min(lanes, rows.count - begin));
-    if (!wide()) pack(part, scratch);
+    if (!wide()) {
+      pack(part, scratch);
+      prefetch_rows(rows, begin + lanes, lanes);
+    }
     const float* xt = wide() ? part.row(0) : scratch.packed.data();
     hash_row_block({xt, dim_, lanes, part.count}, scratch, scratch.prints.data());
     for (std::size_t t = 0; t < tables(); ++t) {

@@ -80,6 +80,7 @@ class HashFunctions {
  private:
   bool wide() const;
   void pack(const RowSet& rows, HashScratch& scratch) const;
+  void prefetch_rows(const RowSet& rows, std::size_t begin, std::size_t count) const;
 
   std::size_t dim_;
   std::size_t k_;
