@@ -13,7 +13,7 @@ InputLayer::InputLayer(const LayerConfig& config, std::size_t features, Optimize
 
 void InputLayer::initialise(std::uint64_t seed, int threads) {
   // A unit-length sample then gives pre-activations of variance 2 / size: hidden vectors of about unit length.
-  weights_.fill_normal(std::sqrt(2.0 / double(size())), seed, 0, threads);
+  weights_.fill_uniform(std::sqrt(2.0 / double(size())), seed, 0, threads);
 }
 
 void InputLayer::prepare(std::size_t batch_samples) {

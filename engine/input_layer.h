@@ -20,7 +20,7 @@ class InputLayer {
  public:
   InputLayer(const LayerConfig& config, std::size_t features, OptimizerKind kind);
 
-  // Random normal weights, zero biases.
+  // Random weights, zero biases.
   void initialise(std::uint64_t seed, int threads);
   // Makes update() possible: deltas of a batch and the row directory.
   void prepare(std::size_t batch_samples);

@@ -26,7 +26,7 @@ Layer::Layer(const LayerConfig& config, std::size_t inputs, std::size_t neurons,
 
 void Layer::initialise(std::uint64_t seed, std::uint64_t item, int threads) {
   const double gain = output_ ? 1.0 : 2.0;  // He et al. 2015 for hidden layers
-  weights_.fill_normal(std::sqrt(gain / double(inputs())), seed, item, threads);
+  weights_.fill_uniform(std::sqrt(gain / double(inputs())), seed, item, threads);
 }
 
 void Layer::rebuild_index(std::uint64_t seed, std::uint64_t generation, int threads) {

@@ -1,5 +1,8 @@
 #include "engine/parameters.h"
 
+#include <algorithm>
+#include <cmath>
+
 #include "engine/base/parallel.h"
 #include "engine/kernels/kernels.h"
 
@@ -31,12 +34,21 @@ Parameters::Parameters(std::size_t row_count, std::size_t column_count, Optimize
       second(second_size(rows, stride, kind)),
       steps(kind == OptimizerKind::kAdam ? rows : 0) {}
 
-void Parameters::fill_normal(double scale, std::uint64_t seed, std::uint64_t item, int threads) {
+void Parameters::fill_uniform(double scale, std::uint64_t seed, std::uint64_t item, int threads) {
   constexpr std::size_t kChunk = 256;
+  const auto width = static_cast<float>(2.0 * std::sqrt(3.0) * scale * 0x1.0p-32);
+  const auto low = static_cast<float>(-std::sqrt(3.0) * scale);
   parallel_for((rows + kChunk - 1) / kChunk, threads, [&](std::size_t chunk, int) {
     for (std::size_t r = chunk * kChunk; r < std::min(rows, (chunk + 1) * kChunk); ++r) {
       Rng rng(seed, Purpose::kWeights, r, item);
-      for (std::size_t c = 0; c < columns; ++c) row(r)[c] = static_cast<float>(scale * rng.normal());
+      float* w = row(r);
+      std::size_t c = 0;
+      for (; c + 2 <= columns; c += 2) {
+        const std::uint64_t bits = rng.next();
+        w[c] = low + width * static_cast<float>(static_cast<std::uint32_t>(bits));
+        w[c + 1] = low + width * static_cast<float>(static_cast<std::uint32_t>(bits >> 32));
+      }
+      if (c < columns) w[c] = low + width * static_cast<float>(static_cast<std::uint32_t>(rng.next()));
     }
   });
 }

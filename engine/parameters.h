@@ -30,9 +30,9 @@ struct Parameters {
   const float* row(std::size_t r) const { return weights.data() + r * stride; }
   std::size_t bytes() const { return weights.bytes() + first.bytes() + second.bytes() + steps.bytes(); }
 
-  // Independent normal weights of standard deviation `scale`; row r is drawn from its own stream of
+  // Independent weights, uniform with standard deviation `scale`; row r is drawn from its own stream of
   // (seed, item), whatever the thread count.
-  void fill_normal(double scale, std::uint64_t seed, std::uint64_t item, int threads);
+  void fill_uniform(double scale, std::uint64_t seed, std::uint64_t item, int threads);
 };
 
 // Bytes that Parameters(rows, columns, kind) will take.
