@@ -54,6 +54,8 @@ class Network {
   // Random weights of the configured seed, zero biases; no tables yet.
   void initialise(int threads);
   void rebuild_index(std::uint64_t generation, int threads);
+  // Seed of a layer's hash functions, with which Layer::rebuild_index() is called.
+  std::uint64_t hash_seed(std::size_t layer) const { return mix64(config_.train.seed) + layer; }
   void rehash(std::size_t layer, int threads) { layers_[layer].rehash(threads); }
 
   const Config& config() const { return config_; }

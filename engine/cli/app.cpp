@@ -1,0 +1,211 @@
+#include "engine/cli/app.h"
+
+#include <CLI/CLI.hpp>
+#include <algorithm>
+#include <cstdio>
+#include <exception>
+#include <functional>
+#include <map>
+#include <new>
+
+#include "engine/base/error.h"
+#include "engine/cli/commands.h"
+
+namespace slide::cli {
+
+namespace {
+
+constexpr std::uint32_t kMostThreads = 1024;
+constexpr std::uint32_t kMostK = 10000;
+
+constexpr const char* kAbout =
+    "Trains and uses networks with very many outputs, on the CPU: hash tables find the neurons\n"
+    "that will fire, and only those are computed and updated.";
+
+struct Commands {
+  TrainCommand train;
+  TestCommand test;
+  PredictCommand predict;
+  GenerateCommand generate;
+  InspectCommand inspect;
+  std::uint32_t threads = 0;  // of test, predict, generate, inspect
+  std::string inference;      // of test, predict
+  std::uint64_t test_samples = 0;
+  bool doc = false;  // of config
+  std::function<void()> run;
+};
+
+void add_set(CLI::App& app, std::vector<std::string>& set) {
+  app.add_option("--set", set, "Overrides one key of the configuration; may be repeated")
+      ->type_name("SECTION.KEY=VALUE")
+      ->allow_extra_args(false);
+}
+
+void add_threads(CLI::App& app, Commands& c) {
+  app.add_option("--threads", c.threads, "Threads, 0 = all cores")
+      ->check(CLI::Range(0U, kMostThreads))
+      ->type_name("N");
+}
+
+void add_inference(CLI::App& app, Commands& c) {
+  app.add_option("--inference", c.inference, "Score all neurons or only LSH candidates; default: the model's")
+      ->check(CLI::IsMember({"full", "lsh"}))
+      ->type_name("full|lsh");
+}
+
+std::optional<Inference> inference_of(const Commands& c) {
+  if (c.inference.empty()) return std::nullopt;
+  return c.inference == "lsh" ? Inference::kLsh : Inference::kFull;
+}
+
+void add_train(CLI::App& app, Commands& c) {
+  CLI::App* sub = app.add_subcommand("train", "Train a network as a configuration file says");
+  sub->footer("Writes config.toml (resolved), metrics.jsonl and model.slide into DIR.");
+  sub->add_option("CONFIG", c.train.config, "Configuration file (TOML)")->required();
+  add_set(*sub, c.train.set);
+  sub->add_option("--threads", c.train.threads, "Threads, 0 = all cores; overrides train.threads")
+      ->check(CLI::Range(0U, kMostThreads))
+      ->type_name("N");
+  sub->add_option("--seed", c.train.seed, "Overrides train.seed")->type_name("N");
+  sub->add_option("--out", c.train.out, "Folder for the results; default: run/<name of CONFIG>")
+      ->type_name("DIR");
+  sub->callback([&c] { c.run = [&c] { run_train(c.train); }; });
+}
+
+void add_test(CLI::App& app, Commands& c) {
+  CLI::App* sub = app.add_subcommand("test", "Measure a model on a test file");
+  sub->add_option("MODEL", c.test.model, "model.slide of a run")->required();
+  sub->add_option("DATA", c.test.data, "Test file, read as the training data were")->required();
+  sub->add_option("--k", c.test.k, "Ranks to measure at, as 1,3,5; default: the model's eval.k")
+      ->delimiter(',')
+      ->allow_extra_args(false)
+      ->check(CLI::Range(1U, kMostK))
+      ->type_name("K,K,...");
+  add_inference(*sub, c);
+  add_threads(*sub, c);
+  sub->add_flag("--json", c.test.json, "Print one JSON object");
+  sub->callback([&c] {
+    c.test.inference = inference_of(c);
+    c.test.threads = static_cast<int>(c.threads);
+    c.run = [&c] { run_test(c.test); };
+  });
+}
+
+void add_predict(CLI::App& app, Commands& c) {
+  CLI::App* sub = app.add_subcommand("predict", "Print the best labels of each sample");
+  sub->footer(
+      "One line a sample: label:score label:score ..., best first. The score is the logit under the\n"
+      "softmax loss and the probability under the sigmoid loss. Standard input holds lines\n"
+      "'label,label id:value ...' where the labels may be left out (start the line with a blank), or XMC\n"
+      "text with its header.");
+  sub->add_option("MODEL", c.predict.model, "model.slide of a run")->required();
+  sub->add_option("DATA", c.predict.data, "Data file, or - for standard input")->required();
+  sub->add_option("--k", c.predict.k, "Labels a sample")
+      ->capture_default_str()
+      ->check(CLI::Range(1U, kMostK))
+      ->type_name("K");
+  add_inference(*sub, c);
+  add_threads(*sub, c);
+  sub->callback([&c] {
+    c.predict.inference = inference_of(c);
+    c.predict.threads = static_cast<int>(c.threads);
+    c.run = [&c] { run_predict(c.predict); };
+  });
+}
+
+void add_generate(CLI::App& app, Commands& c) {
+  GeneratorOptions& options = c.generate.options;
+  CLI::App* sub = app.add_subcommand("generate", "Write a synthetic data set, train.txt and test.txt");
+  sub->add_option("--samples", options.samples, "Training samples")->capture_default_str()->type_name("N");
+  sub->add_option("--features", options.features, "Features")->capture_default_str()->type_name("D");
+  sub->add_option("--labels", options.labels, "Labels")->capture_default_str()->type_name("L");
+  sub->add_option("--seed", options.seed, "Seed")->capture_default_str()->type_name("S");
+  sub->add_option("--out", c.generate.out, "Folder to write to")->type_name("DIR")->required();
+  CLI::Option* test = sub->add_option("--test-samples", c.test_samples, "Test samples; default: a tenth");
+  test->type_name("N");
+  sub->add_option("--features-per-sample", options.features_per_sample, "Mean features of a sample")
+      ->capture_default_str()
+      ->type_name("N");
+  sub->add_option("--labels-per-sample", options.labels_per_sample, "Mean labels of a sample")
+      ->capture_default_str()
+      ->type_name("N");
+  add_threads(*sub, c);
+  sub->callback([&c, test] {
+    if (test->count() > 0) c.generate.options.test_samples = c.test_samples;
+    c.generate.options.threads = static_cast<int>(c.threads);
+    c.run = [&c] { run_generate(c.generate); };
+  });
+}
+
+void add_inspect(CLI::App& app, Commands& c) {
+  CLI::App* sub =
+      app.add_subcommand("inspect", "Tell what a model or a configuration is: layers, memory, tables");
+  sub->add_option("SUBJECT", c.inspect.subject, "model.slide of a run, or a configuration file")
+      ->type_name("MODEL|CONFIG")
+      ->required();
+  add_set(*sub, c.inspect.set);
+  sub->add_option("--features", c.inspect.features,
+                  "Configuration: features of the data; default: read data.train")
+      ->type_name("D");
+  sub->add_option("--labels", c.inspect.labels, "Configuration: labels of the data; default: read data.train")
+      ->type_name("L");
+  add_threads(*sub, c);
+  sub->callback([&c] {
+    c.inspect.threads = static_cast<int>(c.threads);
+    c.run = [&c] { run_inspect(c.inspect); };
+  });
+}
+
+void add_config(CLI::App& app, Commands& c) {
+  CLI::App* sub = app.add_subcommand("config", "Document the configuration");
+  sub->add_flag("--doc", c.doc, "Print every key with type, default, range and meaning (Markdown)")
+      ->required();
+  sub->callback([&c] { c.run = run_config_doc; });
+}
+
+int fail(int code, std::string message) {
+  std::replace(message.begin(), message.end(), '\n', ' ');
+  fmt::print(stderr, "slide: {}\n", message);
+  return code;
+}
+
+int execute(const std::function<void()>& command) {
+  try {
+    command();
+    return kExitDone;
+  } catch (const InputError& error) {
+    return fail(kExitBadInput, error.what());
+  } catch (const std::bad_alloc&) {
+    return fail(kExitFailed, "out of memory; 'slide inspect' tells how much a configuration needs");
+  } catch (const std::exception& error) {
+    return fail(kExitFailed, error.what());
+  } catch (...) {
+    return fail(kExitFailed, "unknown failure");
+  }
+}
+
+}  // namespace
+
+int run(int argc, char** argv) {
+  Commands commands;
+  CLI::App app(kAbout, "slide");
+  app.set_version_flag("--version", "slide " SLIDE_VERSION);
+  app.require_subcommand(1);
+  app.footer("Exit codes: 0 done, 1 the run failed, 2 bad usage, configuration, data or model.");
+  add_train(app, commands);
+  add_test(app, commands);
+  add_predict(app, commands);
+  add_generate(app, commands);
+  add_inspect(app, commands);
+  add_config(app, commands);
+  try {
+    app.parse(argc, argv);
+  } catch (const CLI::Success& success) {  // --help, --version
+    return app.exit(success);
+  } catch (const CLI::ParseError& error) {
+    return fail(kExitBadInput, fmt::format("{}; see 'slide --help'", error.what()));
+  }
+  return execute(commands.run);
+}
+
+}  // namespace slide::cli

@@ -1,0 +1,63 @@
+// The commands of the program: what each is told on the command line, and the function that runs it.
+//
+// A command prints its results to standard output and throws what goes wrong; app.cpp turns that into a
+// message and an exit code. One command runs in a process.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "datasets/generator.h"
+#include "engine/config.h"
+
+namespace slide::cli {
+
+struct TrainCommand {
+  std::string config;
+  std::vector<std::string> set;
+  std::optional<std::uint32_t> threads;
+  std::optional<std::uint64_t> seed;
+  std::string out;  // empty: run/<name of the configuration>
+};
+void run_train(const TrainCommand& command);
+
+struct TestCommand {
+  std::string model;
+  std::string data;
+  std::vector<std::uint32_t> k;        // empty: eval.k of the model
+  std::optional<Inference> inference;  // none: eval.inference of the model
+  int threads = 0;
+  bool json = false;
+};
+void run_test(const TestCommand& command);
+
+struct PredictCommand {
+  std::string model;
+  std::string data;  // "-": standard input
+  std::uint32_t k = 5;
+  std::optional<Inference> inference;
+  int threads = 0;
+};
+void run_predict(const PredictCommand& command);
+
+struct GenerateCommand {
+  GeneratorOptions options;
+  std::string out;
+};
+void run_generate(const GenerateCommand& command);
+
+struct InspectCommand {
+  std::string subject;  // a model or a configuration
+  std::vector<std::string> set;
+  std::uint32_t features = 0;  // configuration: sizes of the data, 0 = read data.train
+  std::uint32_t labels = 0;
+  int threads = 0;
+};
+void run_inspect(const InspectCommand& command);
+
+// `slide config --doc`.
+void run_config_doc();
+
+}  // namespace slide::cli

@@ -1,0 +1,80 @@
+#include "engine/cli/data.h"
+
+#include <algorithm>
+#include <iostream>
+#include <iterator>
+#include <string_view>
+
+#include "engine/base/error.h"
+
+namespace slide::cli {
+
+namespace {
+
+ReadOptions read_options(const DataConfig& config, std::size_t features, int threads) {
+  ReadOptions options;
+  options.format = config.format;
+  options.one_based = config.one_based;
+  options.normalize = config.normalize;
+  options.feature_limit = static_cast<std::uint32_t>(features);
+  options.threads = threads;
+  return options;
+}
+
+void check_slice(const char* key, std::uint32_t wanted, const std::string& path, std::size_t samples) {
+  if (wanted <= samples) return;
+  fail_input("{} = {}, but {} has {} samples; lower it, or 0 for all", key, wanted, path, samples);
+}
+
+Dataset first_of(const Dataset& data, const DataConfig& config) {
+  if (config.train_first == 0) return data;
+  check_slice("data.train_first", config.train_first, config.train, data.size());
+  return data.slice(0, config.train_first);
+}
+
+Dataset last_of(const Dataset& data, std::size_t count) {
+  if (count == 0 || count >= data.size()) return data;
+  return data.slice(data.size() - count, count);
+}
+
+// A first line of three numbers and nothing else.
+bool has_xmc_header(std::string_view text) {
+  const std::string_view line = text.substr(0, text.find('\n'));
+  if (line.find_first_not_of("0123456789 \t\r") != std::string_view::npos) return false;
+  int numbers = 0;
+  bool inside = false;
+  for (const char c : line) {
+    const bool digit = c >= '0' && c <= '9';
+    numbers += digit && !inside;
+    inside = digit;
+  }
+  return numbers == 3;
+}
+
+}  // namespace
+
+RunData read_run_data(const Config& config, int threads) {
+  const DataConfig& data = config.data;
+  if (data.train.empty()) fail_input("data.train is not set: give --set data.train=FILE");
+  Dataset train = read_dataset(data.train, read_options(data, 0, threads));
+  if (data.test.empty()) return {first_of(train, data), std::nullopt};
+  Dataset test = data.test == data.train ? train : read_dataset(data.test, read_options(data, 0, threads));
+  if (test.feature_count() > train.feature_count()) {
+    train = read_dataset(data.train, read_options(data, test.feature_count(), threads));
+  }
+  check_slice("data.test_last", data.test_last, data.test, test.size());
+  return {first_of(train, data), last_of(test, data.test_last)};
+}
+
+Dataset read_test_data(const std::string& path, const DataConfig& config, std::size_t features, int threads) {
+  return last_of(read_dataset(path, read_options(config, features, threads)), config.test_last);
+}
+
+Dataset read_standard_input(const DataConfig& config, std::size_t features, int threads) {
+  const std::string text{std::istreambuf_iterator<char>(std::cin), std::istreambuf_iterator<char>()};
+  ReadOptions options = read_options(config, features, threads);
+  options.format = has_xmc_header(text) ? DataFormat::kXmc : DataFormat::kLibsvm;
+  return parse_dataset(text, "standard input", options);
+}
+
+}  // namespace slide::cli

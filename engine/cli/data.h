@@ -1,0 +1,27 @@
+// Reads the data sets of a command with the settings of a configuration. Safe to call from any thread.
+#pragma once
+
+#include <optional>
+#include <string>
+
+#include "datasets/dataset.h"
+#include "engine/config.h"
+
+namespace slide::cli {
+
+struct RunData {
+  Dataset train;
+  std::optional<Dataset> test;
+};
+
+// data.train and, where it is set, data.test, both with the larger of their numbers of features. Throws
+// InputError, here and below.
+RunData read_run_data(const Config& config, int threads);
+
+// A file for a trained model of `features` features.
+Dataset read_test_data(const std::string& path, const DataConfig& config, std::size_t features, int threads);
+
+// The same from standard input: libsvm lines, or XMC text with its header.
+Dataset read_standard_input(const DataConfig& config, std::size_t features, int threads);
+
+}  // namespace slide::cli

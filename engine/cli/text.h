@@ -1,0 +1,28 @@
+// How the program writes numbers and text for people. Pure functions, except print().
+#pragma once
+
+#include <fmt/format.h>
+
+#include <cstdint>
+#include <cstdio>
+#include <string>
+#include <string_view>
+#include <utility>
+
+namespace slide::cli {
+
+// 1234567 -> "1,234,567".
+std::string grouped(std::uint64_t number);
+
+// Bytes as "512 B", "12.3 MB"; units of 2^10.
+std::string memory_text(double bytes);
+
+// Writes to standard output at once. Throws Error when that fails.
+void print_text(std::string_view text);
+
+template <class... Args>
+void print(fmt::format_string<Args...> format, Args&&... args) {
+  print_text(fmt::format(format, std::forward<Args>(args)...));
+}
+
+}  // namespace slide::cli

@@ -1,0 +1,5 @@
+#include "engine/cli/app.h"
+
+int main(int argc, char** argv) {
+  return slide::cli::run(argc, argv);
+}
