@@ -1,0 +1,84 @@
+// Thread teams: every index once, exceptions carried out.
+#include "engine/base/parallel.h"
+
+#include <gtest/gtest.h>
+
+#include <atomic>
+#include <stdexcept>
+#include <vector>
+
+#include "engine/base/error.h"
+
+namespace slide {
+namespace {
+
+TEST(Parallel, ForCoversEachIndexOnce) {
+  for (const int threads : {0, 1, 2, 3, 8}) {
+    for (const std::size_t count : {0, 1, 2, 7, 1000}) {
+      std::vector<std::atomic<int>> visits(count);
+      parallel_for(count, threads, [&](std::size_t i, int thread) {
+        ++visits[i];
+        EXPECT_GE(thread, 0);
+        EXPECT_LT(thread, std::max(1, threads));
+      });
+      for (const auto& n : visits) ASSERT_EQ(n, 1) << count << " on " << threads;
+    }
+  }
+}
+
+// A body may use `thread` to find its scratch memory: no two threads at once may carry the same number.
+TEST(Parallel, ForGivesAThreadNumberToOneBodyAtATime) {
+  std::vector<std::atomic<int>> inside(4);
+  std::atomic<bool> shared = false;
+  parallel_for(2000, 4, [&](std::size_t, int thread) {
+    if (++inside[static_cast<std::size_t>(thread)] != 1) shared = true;
+    --inside[static_cast<std::size_t>(thread)];
+  });
+  EXPECT_FALSE(shared);
+}
+
+TEST(Parallel, RunCallsEachThreadNumberOnce) {
+  for (const int threads : {1, 2, 5}) {
+    std::vector<std::atomic<int>> calls(static_cast<std::size_t>(threads));
+    parallel_run(threads, [&](int thread) { ++calls[static_cast<std::size_t>(thread)]; });
+    for (const auto& n : calls) ASSERT_EQ(n, 1);
+  }
+}
+
+TEST(Parallel, ForCarriesAnExceptionOut) {
+  for (const int threads : {1, 4}) {
+    try {
+      parallel_for(100, threads, [](std::size_t i, int) {
+        if (i == 37) throw InputError("sample 37");
+      });
+      FAIL() << "no exception on " << threads;
+    } catch (const InputError& error) {
+      EXPECT_STREQ(error.what(), "sample 37");
+    }
+  }
+}
+
+TEST(Parallel, OneOfManyExceptionsIsCarriedOut) {
+  for (const int threads : {1, 2, 4}) {
+    EXPECT_THROW(parallel_for(100, threads, [](std::size_t, int) { throw std::out_of_range("x"); }),
+                 std::out_of_range);
+    EXPECT_THROW(parallel_run(threads, [](int) { throw std::out_of_range("x"); }), std::out_of_range);
+  }
+}
+
+TEST(Parallel, ATeamWorksAfterAnException) {
+  EXPECT_THROW(parallel_for(10, 3, [](std::size_t, int) { throw Error("x"); }), Error);
+  std::atomic<int> calls = 0;
+  parallel_for(10, 3, [&](std::size_t, int) { ++calls; });
+  EXPECT_EQ(calls, 10);
+}
+
+TEST(Parallel, ThreadCountsResolve) {
+  EXPECT_GE(available_threads(), 1);
+  EXPECT_EQ(resolve_threads(0), available_threads());
+  EXPECT_EQ(resolve_threads(3), 3);
+  EXPECT_EQ(current_thread(), 0);
+}
+
+}  // namespace
+}  // namespace slide
