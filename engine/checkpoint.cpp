@@ -4,7 +4,9 @@
 
 #include <bit>
 #include <cstring>
+#include <filesystem>
 #include <fstream>
+#include <system_error>
 #include <type_traits>
 #include <utility>
 
@@ -314,6 +316,10 @@ void save_model(const std::string& path, const Config& config, const DataShape& 
 }
 
 Model load_model(const std::string& path, LoadOptimizer optimizer) {
+  std::error_code ignored;
+  if (!std::filesystem::exists(path, ignored)) {
+    fail_input("{}: there is no such model; name the model.slide that 'slide train' wrote", path);
+  }
   const FileBytes file(path);
   const std::string_view bytes = file.text();
   check_envelope(bytes, path);

@@ -1,10 +1,162 @@
+#include <filesystem>
+#include <fstream>
+#include <optional>
+#include <system_error>
+
 #include "engine/base/error.h"
+#include "engine/base/parallel.h"
+#include "engine/checkpoint.h"
 #include "engine/cli/commands.h"
+#include "engine/cli/data.h"
+#include "engine/cli/text.h"
+#include "engine/memory_plan.h"
 
 namespace slide::cli {
 
+namespace {
+
+// What a sample is taken to hold at most where there is no data to look at.
+constexpr std::size_t kGuessedFeatures = 200, kGuessedLabels = 10;
+
+struct Sizes {
+  std::size_t features = 0;
+  std::size_t labels = 0;
+  BlockBounds bounds;
+  bool guessed = true;  // the bounds
+};
+
+BlockBounds guessed_bounds(const Config& config) {
+  return {kGuessedFeatures * config.train.block_size, kGuessedLabels * config.train.block_size};
+}
+
+std::string kind_text(const LayerConfig& layer, bool last) {
+  if (layer.kind == LayerKind::kDense) return last ? "dense output" : "dense";
+  std::string sources;
+  const auto add = [&](std::uint32_t count, const char* name) {
+    if (count > 0) sources += fmt::format("{}{} {}", sources.empty() ? "" : " + ", count, name);
+  };
+  add(layer.lsh, "lsh");
+  add(layer.uniform, "uniform");
+  add(layer.frequency, "frequency");
+  return fmt::format("sampled {}({})", last ? "output " : "", sources);
+}
+
+void print_layers(const Config& config, const MemoryPlan& plan) {
+  print("{:>5} {:>11} {:>11} {:>15} {:>10} {:>10} {:>10}  {}\n", "layer", "inputs", "neurons", "parameters",
+        "weights", "optimizer", "tables", "kind");
+  for (std::size_t l = 0; l < plan.layers.size(); ++l) {
+    const LayerPlan& layer = plan.layers[l];
+    print("{:>5} {:>11} {:>11} {:>15} {:>10} {:>10} {:>10}  {}\n", l, grouped(layer.inputs),
+          grouped(layer.neurons), grouped(static_cast<std::uint64_t>(layer.parameters)),
+          memory_text(layer.weights), memory_text(layer.state), memory_text(layer.tables),
+          kind_text(config.layers[l], l + 1 == plan.layers.size()));
+  }
+}
+
+void print_memory(const MemoryPlan& plan, int threads, bool guessed) {
+  print("parameters         {}\n", grouped(static_cast<std::uint64_t>(plan.parameters())));
+  print("weights            {}\n", memory_text(plan.weights()));
+  print("optimizer state    {}\n", memory_text(plan.state()));
+  print("tables             {} (estimate)\n", memory_text(plan.tables()));
+  print("workspaces         {} (estimate, {} threads{})\n", memory_text(plan.workspaces), threads,
+        guessed ? fmt::format(", samples of up to {} features", kGuessedFeatures) : "");
+  print("training           {} beside the data\n", memory_text(plan.training()));
+  print("inference          {}, with tables {}\n", memory_text(plan.weights()),
+        memory_text(plan.weights() + plan.tables()));
+}
+
+void print_tables(std::size_t number, const lsh::NeuronIndex& index) {
+  const lsh::Occupancy o = index.occupancy();
+  const auto percent = [&](std::size_t part) {
+    return o.buckets == 0 ? 0.0 : 100.0 * double(part) / double(o.buckets);
+  };
+  print("layer {}: {} tables, {} buckets in all, {:.1f}% used, {:.1f}% full\n", number, index.config().tables,
+        grouped(o.buckets), percent(o.used_buckets), percent(o.full_buckets));
+  print("         {} entries, {:.1f} in a used bucket, largest bucket hashed to by {} neurons, {}\n",
+        grouped(o.stored), o.mean_used, grouped(o.largest_bucket), memory_text(double(index.bytes())));
+}
+
+void inspect_model(const InspectCommand& command) {
+  Model model = load_model(command.subject);
+  const int threads = resolve_threads(command.threads);
+  const DataShape& shape = model.shape;
+  print("model              {}, format {}, after {} steps\n", command.subject, kModelVersion,
+        grouped(model.steps));
+  print("trained on         {} samples, {} features, {} labels\n", grouped(shape.samples),
+        grouped(shape.features), grouped(shape.labels));
+  print("optimizer state    {} in the file\n", model.has_optimizer_state ? "is" : "is not");
+  const MemoryPlan plan =
+      plan_memory(model.config, shape.features, shape.labels, guessed_bounds(model.config), threads);
+  print_layers(model.config, plan);
+  print_memory(plan, threads, true);
+  model.build_tables(threads);
+  const auto& layers = model.network.layers();
+  const std::size_t first = model.config.layers.size() - layers.size();
+  for (std::size_t l = 0; l < layers.size(); ++l) {
+    if (layers[l].index() != nullptr) print_tables(first + l, *layers[l].index());
+  }
+}
+
+Sizes sizes_of_data(const Config& config, int threads) {
+  const RunData data = read_run_data(config, threads);
+  print("data.train         {} samples, {} features, {} labels\n", grouped(data.train.size()),
+        grouped(data.train.feature_count()), grouped(data.train.label_count()));
+  return {data.train.feature_count(), data.train.label_count(),
+          bounds_of(data.train, config.train.block_size), false};
+}
+
+std::optional<Sizes> find_sizes(const Config& config, const InspectCommand& command) {
+  if (command.features > 0 && command.labels > 0) {
+    return Sizes{command.features, command.labels, guessed_bounds(config)};
+  }
+  std::error_code ignored;
+  if (config.data.train.empty() || !std::filesystem::exists(config.data.train, ignored)) return std::nullopt;
+  Config only_train = config;
+  only_train.data.test.clear();
+  return sizes_of_data(only_train, command.threads);
+}
+
+void print_unsized(const Config& config) {
+  for (std::size_t l = 0; l < config.layers.size(); ++l) {
+    const LayerConfig& layer = config.layers[l];
+    const std::string size = layer.size == 0 ? "labels of the data" : grouped(layer.size);
+    print("layer {}: {} neurons, {}\n", l, size, kind_text(layer, l + 1 == config.layers.size()));
+  }
+  print("memory             depends on the data: give --features D --labels L, or --set data.train=FILE\n");
+}
+
+void inspect_config(const InspectCommand& command) {
+  const Config config = load_config(command.subject, command.set);
+  print("configuration      {}\n", command.subject);
+  const int threads =
+      resolve_threads(command.threads > 0 ? command.threads : static_cast<int>(config.train.threads));
+  if (const std::optional<Sizes> sizes = find_sizes(config, command)) {
+    const MemoryPlan plan = plan_memory(config, sizes->features, sizes->labels, sizes->bounds, threads);
+    print_layers(config, plan);
+    print_memory(plan, threads, sizes->guessed);
+  } else {
+    print_unsized(config);
+  }
+  print("\n{}", to_toml(config));
+}
+
+// Text has no zero bytes.
+bool is_text(const std::string& path) {
+  std::ifstream file(path, std::ios::binary);
+  std::string start(4096, '\0');
+  file.read(start.data(), static_cast<std::streamsize>(start.size()));
+  return start.find('\0') >= static_cast<std::size_t>(file.gcount());
+}
+
+}  // namespace
+
 void run_inspect(const InspectCommand& command) {
-  fail_run("inspect {}: not built yet", command.subject);
+  const bool model_name = command.subject.ends_with(".slide");
+  if (model_name || looks_like_model(command.subject) || !is_text(command.subject)) {
+    inspect_model(command);
+  } else {
+    inspect_config(command);
+  }
 }
 
 }  // namespace slide::cli
