@@ -12,25 +12,26 @@ void apply_dropout(double probability, std::size_t samples, std::size_t lanes, R
   for (std::size_t u = 0; u < block.count; ++u) {
     for (std::size_t s = 0; s < samples; ++s) {
       const float factor = rng.uniform() < probability ? 0.0f : keep;
-      block.mask[u * lanes + s] = factor;
+      block.mask[s * block.ldo + u] = factor;
       block.out_t[u * lanes + s] *= factor;
       block.out[s * block.ldo + u] = block.out_t[u * lanes + s];
     }
   }
 }
 
-void backward_through_activation(const LayerConfig& config, std::size_t lanes, LayerBlock& block) {
-  const std::size_t n = block.count * lanes;
+void backward_through_activation(const LayerConfig& config, std::size_t lanes, const LayerBlock& block,
+                                 float* delta) {
+  const std::size_t n = lanes * block.ldo;
   if (block.mask.empty()) {
-    activation_backward(config.activation, block.out_t.data(), n, block.delta_t.data());
+    activation_backward(config.activation, block.out.data(), n, delta);
     return;
   }
   // The activation's own output is what dropout scaled: undo the factor before taking its derivative.
   for (std::size_t i = 0; i < n; ++i) {
     const float factor = block.mask[i];
-    float y = factor > 0.0f ? block.out_t[i] / factor : 0.0f;
-    block.delta_t[i] *= factor;
-    activation_backward(config.activation, &y, 1, &block.delta_t[i]);
+    const float y = factor > 0.0f ? block.out[i] / factor : 0.0f;
+    delta[i] *= factor;
+    activation_backward(config.activation, &y, 1, &delta[i]);
   }
 }
 

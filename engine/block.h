@@ -18,7 +18,8 @@ namespace slide {
 
 // Input of a layer for one block: the units that are present and their values.
 struct BlockInput {
-  std::span<const std::uint32_t> columns;  // ids of the units, ascending for features; empty = units 0..width-1
+  std::span<const std::uint32_t>
+      columns;  // ids of the units, ascending for features; empty = units 0..width-1
   std::size_t width = 0;
   const float* xt = nullptr;  // [width x lanes]
   const float* x = nullptr;   // [lanes x ldx]
@@ -29,22 +30,24 @@ struct BlockInput {
 
 // One layer's part of a block.
 struct LayerBlock {
-  ActiveSet set;               // of a sampled layer; empty in a dense one
-  std::size_t count = 0;       // active neurons
-  AlignedArray<float> out_t;   // [count x lanes] activations; output layer: logits, then deltas
-  AlignedArray<float> out;     // [lanes x ldo] activations, hidden layers
+  ActiveSet set;              // of a sampled layer; empty in a dense one
+  std::size_t count = 0;      // active neurons
+  AlignedArray<float> out_t;  // [count x lanes] activations; output layer: logits, then deltas
+  AlignedArray<float> out;    // [lanes x ldo] activations, hidden layers
   std::size_t ldo = 0;
-  AlignedArray<float> delta_t; // [count x lanes] hidden layers
-  AlignedArray<float> mask;    // [count x lanes] dropout factors, 0 or 1/(1-p); empty without dropout
-  RowBins bins;                // touched rows of a sampled layer
+  AlignedArray<float> delta;    // [lanes x ldo] hidden layers stored by neuron
+  AlignedArray<float> delta_t;  // [count x lanes] the same, unit-major
+  AlignedArray<float> mask;     // [lanes x ldo] dropout factors, 0 or 1/(1-p); empty without dropout
+  RowBins bins;                 // touched rows of a sampled layer
 };
 
 // Applies dropout to the activations of a block in both layouts and records the factors in block.mask
 // (inverted dropout: Srivastava et al. 2014, section 10).
 void apply_dropout(double probability, std::size_t samples, std::size_t lanes, Rng& rng, LayerBlock& block);
 
-// Takes block.delta_t from d loss / d output to d loss / d logit, through dropout and activation.
-void backward_through_activation(const LayerConfig& config, std::size_t lanes, LayerBlock& block);
+// Takes delta [lanes x block.ldo] from d loss / d output to d loss / d logit, through dropout and activation.
+void backward_through_activation(const LayerConfig& config, std::size_t lanes, const LayerBlock& block,
+                                 float* delta);
 
 // The distinct features of a block as dense columns: input of a first layer that works row by row.
 struct FeatureColumns {

@@ -12,12 +12,13 @@ InputLayer::InputLayer(const LayerConfig& config, std::size_t features, Optimize
     : config_(config), weights_(features, config.size, kind), bias_(1, config.size, kind) {}
 
 void InputLayer::initialise(std::uint64_t seed, int threads) {
-  // A unit-length sample then gives pre-activations of variance 2 / size: hidden vectors of about unit length.
+  // A unit-length sample then gives pre-activations of variance 2 / size: hidden vectors of about unit
+  // length.
   weights_.fill_uniform(std::sqrt(2.0 / double(size())), seed, 0, threads);
 }
 
-void InputLayer::prepare(std::size_t batch_samples) {
-  deltas_ = AlignedArray<float>(batch_samples * weights_.stride);
+void InputLayer::prepare(std::size_t lanes_total) {
+  deltas_ = AlignedArray<float>(lanes_total * weights_.stride);
   slots_.assign(weights_.rows, 0);
 }
 
@@ -26,8 +27,7 @@ void InputLayer::reserve(LayerBlock& block, std::size_t lanes) const {
   block.ldo = weights_.stride;
   block.out = AlignedArray<float>(lanes * block.ldo);
   block.out_t = AlignedArray<float>(size() * lanes);
-  block.delta_t = AlignedArray<float>(size() * lanes);
-  if (config_.dropout > 0) block.mask = AlignedArray<float>(size() * lanes);
+  if (config_.dropout > 0) block.mask = AlignedArray<float>(block.ldo * lanes);
 }
 
 void InputLayer::forward(std::span<const SparseRow> rows, std::size_t lanes, LayerBlock& block) const {
@@ -44,10 +44,8 @@ void InputLayer::forward(std::span<const SparseRow> rows, std::size_t lanes, Lay
 }
 
 void InputLayer::backward(std::span<const SparseRow> rows, std::size_t lanes, std::size_t first_sample,
-                          LayerBlock& block, RowBins& bins) {
-  backward_through_activation(config_, lanes, block);
-  float* deltas = deltas_.data() + first_sample * weights_.stride;
-  kernels::active().transpose(block.delta_t.data(), lanes, size(), rows.size(), weights_.stride, deltas);
+                          const LayerBlock& block, RowBins& bins) {
+  backward_through_activation(config_, lanes, block, delta(first_sample));
   bins.fill([&](auto&& visit) {
     for (std::size_t s = 0; s < rows.size(); ++s) {
       for (std::size_t i = 0; i < rows[s].ids.size(); ++i) {
@@ -73,7 +71,8 @@ void InputLayer::update(const RowGroups& groups, bool with_bias, std::size_t bat
   }
   if (!with_bias) return;
   std::fill_n(g, size(), 0.0f);
-  for (std::size_t s = 0; s < batch_samples; ++s) k.axpy(1.0f, deltas_.data() + s * weights_.stride, size(), g);
+  for (std::size_t s = 0; s < batch_samples; ++s)
+    k.axpy(1.0f, deltas_.data() + s * weights_.stride, size(), g);
   optimizer.update(bias_, 0, g, false);
 }
 

@@ -22,8 +22,8 @@ class InputLayer {
 
   // Random weights, zero biases.
   void initialise(std::uint64_t seed, int threads);
-  // Makes update() possible: deltas of a batch and the row directory.
-  void prepare(std::size_t batch_samples);
+  // Makes backward() and update() possible: deltas of a batch of `lanes_total` lanes and the row directory.
+  void prepare(std::size_t lanes_total);
   void reserve(LayerBlock& block, std::size_t lanes) const;
 
   std::size_t size() const { return weights_.columns; }
@@ -32,10 +32,13 @@ class InputLayer {
   // block.out [lanes x ldo] and block.out_t [size x lanes] from the samples' sparse rows.
   void forward(std::span<const SparseRow> rows, std::size_t lanes, LayerBlock& block) const;
 
-  // Takes block.delta_t (dLoss/d out_t) through the activation into the batch's deltas, samples
-  // [first_sample, first_sample + rows), and lists the touched features in `bins`.
-  void backward(std::span<const SparseRow> rows, std::size_t lanes, std::size_t first_sample, LayerBlock& block,
-                RowBins& bins);
+  // Where the layer above writes d loss / d output of the block whose first sample is `first_sample` of the
+  // batch: [lanes x size() rounded up to ldo], sample-major.
+  float* delta(std::size_t first_sample) { return deltas_.data() + first_sample * weights_.stride; }
+
+  // Takes delta(first_sample) through the activation and lists the touched features in `bins`.
+  void backward(std::span<const SparseRow> rows, std::size_t lanes, std::size_t first_sample,
+                const LayerBlock& block, RowBins& bins);
 
   // Gradient and update of the features of one shard; shard 0 also updates the bias from all
   // `batch_samples` samples. g: scratch of size() floats.
@@ -51,9 +54,9 @@ class InputLayer {
 
  private:
   LayerConfig config_;
-  Parameters weights_;  // [features x size]
-  Parameters bias_;     // [1 x size]
-  AlignedArray<float> deltas_;  // [batch samples x stride]
+  Parameters weights_;          // [features x size]
+  Parameters bias_;             // [1 x size]
+  AlignedArray<float> deltas_;  // [lanes of a batch x stride]
   std::vector<std::uint32_t> slots_;
 };
 

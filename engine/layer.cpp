@@ -10,11 +10,13 @@
 namespace slide {
 
 namespace {
-constexpr std::size_t kPackedRows = 256;  // rows packed at a time: 256 x 128 floats stay in the second-level cache
-}
+constexpr std::size_t kRowsTogether = 16;  // of one block in an update: they share the loads of its inputs
+constexpr std::size_t kPackedRows =
+    256;  // rows packed at a time: 256 x 128 floats stay in the second-level cache
+}  // namespace
 
-Layer::Layer(const LayerConfig& config, std::size_t inputs, std::size_t neurons, bool output, OptimizerKind kind,
-             std::span<const std::uint32_t> frequencies)
+Layer::Layer(const LayerConfig& config, std::size_t inputs, std::size_t neurons, bool output,
+             OptimizerKind kind, std::span<const std::uint32_t> frequencies)
     : config_(config),
       output_(output),
       weights_(neurons, inputs, kind),
@@ -68,8 +70,9 @@ void Layer::reserve(LayerBlock& block, const BlockLimits& limits, std::uint32_t 
   if (output_) return;
   block.ldo = round_up(active, kernels::kLaneMultiple);
   block.out = AlignedArray<float>(block.ldo * limits.lanes);
+  block.delta = AlignedArray<float>(block.ldo * limits.lanes);
   block.delta_t = AlignedArray<float>(active * limits.lanes);
-  if (config_.dropout > 0) block.mask = AlignedArray<float>(active * limits.lanes);
+  if (config_.dropout > 0) block.mask = AlignedArray<float>(block.ldo * limits.lanes);
 }
 
 LayerScratch Layer::make_scratch(const BlockLimits& limits) const {
@@ -85,7 +88,9 @@ LayerScratch Layer::make_scratch(const BlockLimits& limits) const {
 
 UpdateScratch Layer::make_update_scratch(const BlockLimits& limits) const {
   UpdateScratch scratch;
-  scratch.gradient = AlignedArray<float>(2 * weights_.stride);
+  scratch.gradient = AlignedArray<float>((kRowsTogether + 1) * weights_.stride);
+  scratch.deltas.reserve(kRowsTogether);
+  scratch.rows.reserve(kRowsTogether);
   if (limits.columns > 0) scratch.packed.reserve(limits.columns);
   return scratch;
 }
@@ -131,15 +136,15 @@ void Layer::logits(const BlockInput& in, const std::uint32_t* ids, std::size_t c
                    float* z) const {
   const auto& k = kernels::active();
   if (in.columns.empty()) {
-    k.rows_forward(weights_.weights.data(), weights_.stride, ids, count, scratch.shift.data(), in.xt, in.width,
-                   in.lanes, z);
+    k.rows_forward(weights_.weights.data(), weights_.stride, ids, count, scratch.shift.data(), in.xt,
+                   in.width, in.lanes, z);
     return;
   }
   for (std::size_t a = 0; a < count; a += kPackedRows) {
     const std::size_t rows = std::min(kPackedRows, count - a);
     const std::size_t stride = pack(in, ids + a, rows, scratch);
-    k.rows_forward(scratch.packed.data(), stride, identity_.data(), rows, scratch.shift.data() + a, in.xt, in.width,
-                   in.lanes, z + a * in.lanes);
+    k.rows_forward(scratch.packed.data(), stride, identity_.data(), rows, scratch.shift.data() + a, in.xt,
+                   in.width, in.lanes, z + a * in.lanes);
   }
 }
 
@@ -169,24 +174,31 @@ void Layer::forward_all(const BlockInput& in, LayerScratch& scratch, LayerBlock&
 
 void Layer::finish_hidden(const BlockInput& in, LayerBlock& block) const {
   activation_forward(config_.activation, block.out_t.data(), block.count * in.lanes);
-  kernels::active().transpose(block.out_t.data(), in.lanes, block.count, in.lanes, block.ldo, block.out.data());
+  kernels::active().transpose(block.out_t.data(), in.lanes, block.count, in.lanes, block.ldo,
+                              block.out.data());
 }
 
-void Layer::backward_input(const BlockInput& in, const float* delta, LayerScratch& scratch, const LayerBlock& block,
-                           float* dxt) const {
+void Layer::backward_input(const BlockInput& in, const float* delta_t, LayerScratch& scratch,
+                           const LayerBlock& block, float* dx, std::size_t ldx) const {
   const auto& k = kernels::active();
   const std::uint32_t* active = ids(block);
+  std::fill_n(dx, in.lanes * ldx, 0.0f);
   if (in.columns.empty()) {
-    k.rows_backward_input(weights_.weights.data(), weights_.stride, active, block.count, delta, in.width, in.lanes,
-                          dxt);
+    k.rows_backward_input(weights_.weights.data(), weights_.stride, active, block.count, delta_t, in.width,
+                          in.lanes, dx, ldx);
     return;
   }
   for (std::size_t a = 0; a < block.count; a += kPackedRows) {
     const std::size_t rows = std::min(kPackedRows, block.count - a);
     const std::size_t stride = pack(in, active + a, rows, scratch);
-    k.rows_backward_input(scratch.packed.data(), stride, identity_.data(), rows, delta + a * in.lanes, in.width,
-                          in.lanes, dxt);
+    k.rows_backward_input(scratch.packed.data(), stride, identity_.data(), rows, delta_t + a * in.lanes,
+                          in.width, in.lanes, dx, ldx);
   }
+}
+
+void Layer::backward_activation(std::size_t lanes, LayerBlock& block) const {
+  backward_through_activation(config_, lanes, block, block.delta.data());
+  kernels::active().transpose(block.delta.data(), block.ldo, lanes, block.count, lanes, block.delta_t.data());
 }
 
 void Layer::bin_touched(std::uint32_t block_index, LayerBlock& block) const {
@@ -199,11 +211,6 @@ void Layer::bin_touched(std::uint32_t block_index, LayerBlock& block) const {
   });
 }
 
-void Layer::finish_row(std::uint32_t row, const float* g, float bias_gradient, const Optimizer& optimizer) {
-  optimizer.update(weights_, row, g, true);
-  optimizer.update(bias_, row, &bias_gradient, false);
-}
-
 namespace {
 float sum_lanes(const float* d, std::size_t samples) {
   float sum = 0.0f;
@@ -212,12 +219,12 @@ float sum_lanes(const float* d, std::size_t samples) {
 }
 }  // namespace
 
-// One row with contributions from any number of blocks. With whole-row inputs they add up to one gradient; where
-// blocks bring different columns each block is an update of its own.
+// One row with contributions from any number of blocks. With whole-row inputs they add up to one gradient;
+// where blocks bring different columns each block is an update of its own.
 void Layer::update_row(const BatchView& batch, std::uint32_t row, std::span<const std::uint32_t> sources,
                        const Optimizer& optimizer, UpdateScratch& scratch) {
   const auto& k = kernels::active();
-  float* g = scratch.gradient.data();
+  float* g = scratch.gradient.data() + kRowsTogether * weights_.stride;
   float bias_gradient = 0.0f;
   std::fill_n(g, weights_.stride, 0.0f);
   const bool whole = batch.inputs.front().columns.empty();
@@ -225,7 +232,7 @@ void Layer::update_row(const BatchView& batch, std::uint32_t row, std::span<cons
     const BlockInput& in = batch.inputs[source / active_capacity_];
     const float* d = batch.deltas[source / active_capacity_] + source % active_capacity_ * in.lanes;
     bias_gradient += sum_lanes(d, in.samples);
-    k.rows_gradient(d, in.lanes, 1, in.samples, in.x, in.ldx, in.width, g, weights_.stride);
+    k.rows_gradient(&d, 1, in.samples, in.x, in.ldx, in.width, g, weights_.stride);
     if (whole) continue;
     optimizer.update_columns(weights_, row, in.columns, g, scratch.packed);
     std::fill_n(g, in.width, 0.0f);
@@ -234,15 +241,25 @@ void Layer::update_row(const BatchView& batch, std::uint32_t row, std::span<cons
   optimizer.update(bias_, row, &bias_gradient, false);
 }
 
-// Two rows of one block at once share the loads of its inputs.
-void Layer::update_pair(const BlockInput& in, const float* first, const float* second, const std::uint32_t* rows,
-                        const Optimizer& optimizer, UpdateScratch& scratch) {
+// Rows whose only contributions come from one block.
+void Layer::update_together(const BlockInput& in, const Optimizer& optimizer, UpdateScratch& scratch) {
   float* g = scratch.gradient.data();
-  std::fill_n(g, 2 * weights_.stride, 0.0f);
-  kernels::active().rows_gradient(first, static_cast<std::size_t>(second - first), 2, in.samples, in.x, in.ldx,
-                                  in.width, g, weights_.stride);
-  finish_row(rows[0], g, sum_lanes(first, in.samples), optimizer);
-  finish_row(rows[1], g + weights_.stride, sum_lanes(second, in.samples), optimizer);
+  const std::size_t rows = scratch.rows.size();
+  std::fill_n(g, rows * weights_.stride, 0.0f);
+  kernels::active().rows_gradient(scratch.deltas.data(), rows, in.samples, in.x, in.ldx, in.width, g,
+                                  weights_.stride);
+  for (std::size_t r = 0; r < rows; ++r) {
+    const float bias_gradient = sum_lanes(scratch.deltas[r], in.samples);
+    optimizer.update(weights_, scratch.rows[r], g + r * weights_.stride, true);
+    optimizer.update(bias_, scratch.rows[r], &bias_gradient, false);
+  }
+  scratch.rows.clear();
+  scratch.deltas.clear();
+}
+
+void Layer::prefetch(std::uint32_t row) const {
+  const float* w = weights_.row(row);
+  for (std::size_t c = 0; c < inputs(); c += kernels::kLaneMultiple) __builtin_prefetch(w + c, 1);
 }
 
 void Layer::mark_touched(std::uint32_t row, std::uint32_t shard) {
@@ -258,30 +275,26 @@ void Layer::update(const BatchView& batch, const RowGroups& groups, std::uint32_
     return;
   }
   const bool whole = batch.inputs.front().columns.empty();
-  const auto delta_of = [&](std::uint32_t source) {
-    const std::size_t b = source / active_capacity_;
-    return batch.deltas[b] + source % active_capacity_ * batch.inputs[b].lanes;
+  std::size_t gathered = 0;  // the block whose rows are in scratch.rows
+  const auto flush = [&] {
+    if (!scratch.rows.empty()) update_together(batch.inputs[gathered], optimizer, scratch);
   };
-  constexpr std::size_t kAhead = 4;
   for (std::size_t i = 0; i < groups.size(); ++i) {
-    if (i + kAhead < groups.size()) {
-      const float* next = weights_.row(groups.row(i + kAhead));
-      for (std::size_t c = 0; c < inputs(); c += kernels::kLaneMultiple) __builtin_prefetch(next + c, 1);
-    }
-    mark_touched(groups.row(i), shard);
     const auto sources = groups.sources(i);
-    if (whole && sources.size() == 1 && i + 1 < groups.size() && groups.sources(i + 1).size() == 1) {
-      const std::uint32_t a = sources[0], b = groups.sources(i + 1)[0];
-      if (a / active_capacity_ == b / active_capacity_) {
-        mark_touched(groups.row(i + 1), shard);
-        update_pair(batch.inputs[a / active_capacity_], delta_of(a), delta_of(b), groups.rows().data() + i, optimizer,
-                    scratch);
-        ++i;
-        continue;
-      }
+    const std::uint32_t row = groups.row(i);
+    prefetch(row);
+    mark_touched(row, shard);
+    if (!whole || sources.size() > 1) {
+      update_row(batch, row, sources, optimizer, scratch);
+      continue;
     }
-    update_row(batch, groups.row(i), sources, optimizer, scratch);
+    const std::size_t block = sources[0] / active_capacity_;
+    if (block != gathered || scratch.rows.size() == kRowsTogether) flush();
+    gathered = block;
+    scratch.rows.push_back(row);
+    scratch.deltas.push_back(batch.deltas[block] + sources[0] % active_capacity_ * batch.inputs[block].lanes);
   }
+  flush();
 }
 
 void Layer::update_dense(const BatchView& batch, std::uint32_t shard, std::uint32_t shards,

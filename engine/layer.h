@@ -1,8 +1,8 @@
 // A layer stored by neuron: each neuron's incoming weights are one row. Dense layers compute every neuron;
 // sampled ones an active set for each block, chosen through the layer's hash tables and by chance.
 //
-// The gradient of the output layer and of every hidden layer after the first comes through here. forward() and
-// backward_input() are const and may run on many blocks at once; update() on different shards; rehash and
+// The gradient of the output layer and of every hidden layer after the first comes through here. forward()
+// and backward_input() are const and may run on many blocks at once; update() on different shards; rehash and
 // rebuild alone.
 #pragma once
 
@@ -23,14 +23,16 @@ namespace slide {
 // Working memory of one thread in one layer.
 struct LayerScratch {
   SamplerScratch sampler;
-  std::vector<float> shift;       // bias + correction of the active neurons
-  AlignedArray<float> packed;     // rows of the matrix with only a block's columns
+  std::vector<float> shift;    // bias + correction of the active neurons
+  AlignedArray<float> packed;  // rows of the matrix with only a block's columns
   std::size_t packed_stride = 0;
 };
 
 // Working memory of one shard in one layer's update.
 struct UpdateScratch {
-  AlignedArray<float> gradient;  // two rows
+  AlignedArray<float> gradient;  // of rows updated together, and of one apart
+  std::vector<const float*> deltas;
+  std::vector<std::uint32_t> rows;
   PackedRow packed;
   std::vector<std::uint32_t> sources;  // of a dense row: its place in every block
 };
@@ -38,8 +40,8 @@ struct UpdateScratch {
 // The largest block a layer must be ready for.
 struct BlockLimits {
   std::size_t lanes = 0;
-  std::size_t columns = 0;       // units of the layer's input in one block
-  std::size_t label_entries = 0; // labels of a block's samples, with repeats
+  std::size_t columns = 0;        // units of the layer's input in one block
+  std::size_t label_entries = 0;  // labels of a block's samples, with repeats
 };
 
 class Layer {
@@ -76,19 +78,22 @@ class Layer {
   // block.out_t [count x lanes] = f(bias + w * x) for hidden layers, logits with correction for the output.
   void forward(const BlockInput& in, LayerScratch& scratch, LayerBlock& block) const;
   // z [count x lanes] = bias + w * x for the neurons `active`, no activation: inference.
-  void score(const BlockInput& in, std::span<const std::uint32_t> active, LayerScratch& scratch, float* z) const;
+  void score(const BlockInput& in, std::span<const std::uint32_t> active, LayerScratch& scratch,
+             float* z) const;
   // Hidden layer with all its neurons active, whatever its kind: inference.
   void forward_all(const BlockInput& in, LayerScratch& scratch, LayerBlock& block) const;
-  // dxt [width x lanes] += gradient into the input units of this block, from `delta` [count x lanes].
-  void backward_input(const BlockInput& in, const float* delta, LayerScratch& scratch, const LayerBlock& block,
-                      float* dxt) const;
+  // dx [lanes x ldx] = gradient into the input units of this block, from `delta_t` [count x lanes].
+  void backward_input(const BlockInput& in, const float* delta_t, LayerScratch& scratch,
+                      const LayerBlock& block, float* dx, std::size_t ldx) const;
+  // Hidden layer: takes block.delta through the activation, to block.delta_t.
+  void backward_activation(std::size_t lanes, LayerBlock& block) const;
   // Lists the block's touched rows; `block_index` in the batch becomes their source.
   void bin_touched(std::uint32_t block_index, LayerBlock& block) const;
 
   // What a shard needs from the blocks of a batch to update its rows.
   struct BatchView {
-    std::vector<BlockInput> inputs;         // one a block
-    std::vector<const float*> deltas;       // one a block, [count x lanes]
+    std::vector<BlockInput> inputs;    // one a block
+    std::vector<const float*> deltas;  // one a block, [count x lanes]
   };
   // Gradient and update of one shard's rows: those of `groups` (sampled) or every shards-th run (dense).
   void update(const BatchView& batch, const RowGroups& groups, std::uint32_t shard, std::uint32_t shards,
@@ -108,14 +113,14 @@ class Layer {
   void logits(const BlockInput& in, const std::uint32_t* ids, std::size_t count, LayerScratch& scratch,
               float* z) const;
   void finish_hidden(const BlockInput& in, LayerBlock& block) const;
-  std::size_t pack(const BlockInput& in, const std::uint32_t* ids, std::size_t count, LayerScratch& scratch) const;
+  std::size_t pack(const BlockInput& in, const std::uint32_t* ids, std::size_t count,
+                   LayerScratch& scratch) const;
   void update_row(const BatchView& batch, std::uint32_t row, std::span<const std::uint32_t> sources,
                   const Optimizer& optimizer, UpdateScratch& scratch);
-  void update_pair(const BlockInput& in, const float* first, const float* second, const std::uint32_t* rows,
-                   const Optimizer& optimizer, UpdateScratch& scratch);
-  void update_dense(const BatchView& batch, std::uint32_t shard, std::uint32_t shards, const Optimizer& optimizer,
-                    UpdateScratch& scratch);
-  void finish_row(std::uint32_t row, const float* g, float bias_gradient, const Optimizer& optimizer);
+  void update_together(const BlockInput& in, const Optimizer& optimizer, UpdateScratch& scratch);
+  void update_dense(const BatchView& batch, std::uint32_t shard, std::uint32_t shards,
+                    const Optimizer& optimizer, UpdateScratch& scratch);
+  void prefetch(std::uint32_t row) const;
   void mark_touched(std::uint32_t row, std::uint32_t shard);
 
   LayerConfig config_;
@@ -124,11 +129,11 @@ class Layer {
   Parameters bias_;     // [neurons x 1]
   ActiveSampler sampler_;
   std::unique_ptr<lsh::NeuronIndex> index_;
-  std::vector<std::uint32_t> identity_;          // 0, 1, 2, ... for all neurons and packed rows
-  std::vector<std::uint32_t> slots_;             // row directory of RowGroups
-  std::vector<std::uint8_t> is_touched_;         // since the last rehash
+  std::vector<std::uint32_t> identity_;              // 0, 1, 2, ... for all neurons and packed rows
+  std::vector<std::uint32_t> slots_;                 // row directory of RowGroups
+  std::vector<std::uint8_t> is_touched_;             // since the last rehash
   std::vector<std::vector<std::uint32_t>> touched_;  // by shard
-  std::size_t active_capacity_ = 0;              // source = block index * active_capacity_ + position
+  std::size_t active_capacity_ = 0;                  // source = block index * active_capacity_ + position
 };
 
 }  // namespace slide

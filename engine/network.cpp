@@ -13,7 +13,8 @@ namespace {
 
 std::size_t sum_of_largest(std::vector<std::size_t>& counts, std::size_t n) {
   n = std::min(n, counts.size());
-  std::nth_element(counts.begin(), counts.begin() + static_cast<std::ptrdiff_t>(n), counts.end(), std::greater<>());
+  std::nth_element(counts.begin(), counts.begin() + static_cast<std::ptrdiff_t>(n), counts.end(),
+                   std::greater<>());
   return std::accumulate(counts.begin(), counts.begin() + static_cast<std::ptrdiff_t>(n), std::size_t{0});
 }
 
@@ -33,8 +34,9 @@ Network::Network(const Config& config, const DataShape& shape) : config_(config)
   if (features_ == 0) fail_input("the training data has no features");
   if (config_.layers.back().size == 0) config_.layers.back().size = static_cast<std::uint32_t>(shape.labels);
   if (config_.layers.back().size < shape.labels) {
-    fail_input("the last layer has {} neurons, but the data has {} labels; set its size to 0 to take the data's",
-               config_.layers.back().size, shape.labels);
+    fail_input(
+        "the last layer has {} neurons, but the data has {} labels; set its size to 0 to take the data's",
+        config_.layers.back().size, shape.labels);
   }
   const std::size_t depth = config_.layers.size();
   const bool by_feature = depth > 1 && config_.layers.front().kind == LayerKind::kDense;
@@ -49,8 +51,8 @@ Network::Network(const Config& config, const DataShape& shape) : config_(config)
   for (std::size_t i = by_feature ? 1 : 0; i < depth; ++i) {
     const LayerConfig& layer = config_.layers[i];
     const bool output = i + 1 == depth;
-    const std::span<const std::uint32_t> weights = output ? std::span<const std::uint32_t>(frequencies)
-                                                          : std::span<const std::uint32_t>();
+    const std::span<const std::uint32_t> weights =
+        output ? std::span<const std::uint32_t>(frequencies) : std::span<const std::uint32_t>();
     layers_.emplace_back(layer, inputs, layer.size, output, config_.optimizer.kind, weights);
     inputs = layer.size;
   }
@@ -78,7 +80,7 @@ void Network::prepare(std::size_t batch_samples, const BlockBounds& bounds, std:
   bounds_ = bounds;
   lanes_ = config_.train.block_size;
   shards_ = shards;
-  if (input_) input_->prepare(batch_samples);
+  if (input_) input_->prepare(round_up(batch_samples, lanes_));
   for (std::size_t l = 0; l < layers_.size(); ++l) layers_[l].prepare_updates(shards, limits_of(l));
 }
 
@@ -94,14 +96,16 @@ Block Network::make_block() const {
   } else {
     block.columns.reserve(features_, bounds_.feature_entries, lanes_);
   }
-  for (std::size_t l = 0; l < layers_.size(); ++l) layers_[l].reserve(block_of(l, block), limits_of(l), shards_);
+  for (std::size_t l = 0; l < layers_.size(); ++l)
+    layers_[l].reserve(block_of(l, block), limits_of(l), shards_);
   return block;
 }
 
 ThreadScratch Network::make_thread_scratch() const {
   ThreadScratch scratch;
   scratch.log_norm.resize(lanes_);
-  for (std::size_t l = 0; l < layers_.size(); ++l) scratch.layers.push_back(layers_[l].make_scratch(limits_of(l)));
+  for (std::size_t l = 0; l < layers_.size(); ++l)
+    scratch.layers.push_back(layers_[l].make_scratch(limits_of(l)));
   return scratch;
 }
 
@@ -142,7 +146,8 @@ void Network::maybe_drop(const LayerConfig& layer, std::size_t depth, std::uint3
   apply_dropout(layer.dropout, block.samples(), block.lanes, rng, at);
 }
 
-void Network::forward_block(Block& block, std::uint32_t index, std::uint64_t step, ThreadScratch& scratch) const {
+void Network::forward_block(Block& block, std::uint32_t index, std::uint64_t step,
+                            ThreadScratch& scratch) const {
   if (input_) {
     input_->forward(block.rows, block.lanes, block.layers.front());
     maybe_drop(input_->config(), 0, index, step, block, block.layers.front());
@@ -170,17 +175,18 @@ double Network::loss(Block& block, float scale, ThreadScratch& scratch) const {
   return logistic_loss(targets, config_.loss.positive_weight, scale, out.out_t.data());
 }
 
-void Network::backward_block(Block& block, std::uint32_t index, std::size_t first_sample, ThreadScratch& scratch) {
+void Network::backward_block(Block& block, std::uint32_t index, std::size_t first_sample,
+                             ThreadScratch& scratch) {
   for (std::size_t l = layers_.size(); l-- > 0;) {
     LayerBlock& at = block_of(l, block);
     layers_[l].bin_touched(index, at);
     if (l == 0 && !input_) return;
-    LayerBlock& below = block.layers[l + (input_ ? 1 : 0) - 1];
     const bool output = l + 1 == layers_.size();
-    std::fill_n(below.delta_t.data(), below.count * block.lanes, 0.0f);
-    layers_[l].backward_input(input_of(l, block), output ? at.out_t.data() : at.delta_t.data(), scratch.layers[l], at,
-                              below.delta_t.data());
-    if (l > 0) backward_through_activation(layers_[l - 1].config(), block.lanes, below);
+    const float* delta_t = output ? at.out_t.data() : at.delta_t.data();
+    LayerBlock& below = block.layers[l + (input_ ? 1 : 0) - 1];
+    float* dx = l == 0 ? input_->delta(first_sample) : below.delta.data();
+    layers_[l].backward_input(input_of(l, block), delta_t, scratch.layers[l], at, dx, below.ldo);
+    if (l > 0) layers_[l - 1].backward_activation(block.lanes, below);
   }
   input_->backward(block.rows, block.lanes, first_sample, block.layers.front(), block.feature_bins);
 }

@@ -74,14 +74,14 @@ class Network {
   ThreadScratch make_thread_scratch() const;
   ShardScratch make_shard_scratch() const;
 
-  // Forward, loss and backward of one block; leaves deltas and touched rows in `block`. `index` is the block's
-  // place in the batch, `first_sample` that of its first sample; scale = 1 / samples in the batch.
-  void train_block(Block& block, std::uint32_t index, std::size_t first_sample, std::uint64_t step, float scale,
-                   ThreadScratch& scratch);
+  // Forward, loss and backward of one block; leaves deltas and touched rows in `block`. `index` is the
+  // block's place in the batch, `first_sample` that of its first sample; scale = 1 / samples in the batch.
+  void train_block(Block& block, std::uint32_t index, std::size_t first_sample, std::uint64_t step,
+                   float scale, ThreadScratch& scratch);
 
   // Gradients and new weights of the rows of one shard, from all blocks of the batch.
-  void update(std::span<Block> blocks, std::uint32_t shard, std::size_t batch_samples, const Optimizer& optimizer,
-              ShardScratch& scratch);
+  void update(std::span<Block> blocks, std::uint32_t shard, std::size_t batch_samples,
+              const Optimizer& optimizer, ShardScratch& scratch);
 
   // Hidden activations with all neurons, for inference: the input of the output layer.
   BlockInput infer_hidden(Block& block, ThreadScratch& scratch) const;
@@ -94,8 +94,8 @@ class Network {
   LayerBlock& block_of(std::size_t l, Block& block) const { return block.layers[l + (input_ ? 1 : 0)]; }
   void forward_block(Block& block, std::uint32_t index, std::uint64_t step, ThreadScratch& scratch) const;
   void backward_block(Block& block, std::uint32_t index, std::size_t first_sample, ThreadScratch& scratch);
-  void maybe_drop(const LayerConfig& layer, std::size_t depth, std::uint32_t index, std::uint64_t step, Block& block,
-                  LayerBlock& at) const;
+  void maybe_drop(const LayerConfig& layer, std::size_t depth, std::uint32_t index, std::uint64_t step,
+                  Block& block, LayerBlock& at) const;
   double loss(Block& block, float scale, ThreadScratch& scratch) const;
   BlockLimits limits_of(std::size_t l) const;
 

@@ -73,6 +73,10 @@ Trainer::Trainer(const Config& config, const Dataset& train, const Dataset* test
 }
 
 void Trainer::run(const TrainObserver& observer) {
+  with_team(threads_, [&] { run_epochs(observer); });
+}
+
+void Trainer::run_epochs(const TrainObserver& observer) {
   for (std::uint32_t epoch = 1; epoch <= config_.train.epochs; ++epoch) {
     const auto start = Clock::now();
     start_epoch(epoch);
@@ -126,7 +130,8 @@ double Trainer::step(std::size_t first, std::size_t count) {
   parallel_for(used, threads_, [&](std::size_t b, int thread) {
     const std::size_t begin = b * block_size;
     fill_block(first + begin, std::min(block_size, count - begin), blocks_[b]);
-    network_.train_block(blocks_[b], static_cast<std::uint32_t>(b), begin, step_, scale, thread_scratch_[thread]);
+    network_.train_block(blocks_[b], static_cast<std::uint32_t>(b), begin, step_, scale,
+                         thread_scratch_[thread]);
   });
   // B: every touched row gets its gradient and its update from the shard that owns it.
   parallel_for(shard_scratch_.size(), threads_, [&](std::size_t shard, int) {

@@ -23,12 +23,12 @@
 namespace slide {
 
 struct EpochReport {
-  std::uint32_t epoch = 0;  // from 1
-  std::uint64_t step = 0;   // steps so far
-  double loss = 0.0;        // mean over the epoch's samples
-  double train_seconds = 0.0;   // so far: everything but loading and evaluation
-  double rehash_seconds = 0.0;  // of these, in hash tables' rehash and rebuild
-  double active_mean = 0.0;     // neurons of the output layer active for a sample, mean over the epoch
+  std::uint32_t epoch = 0;          // from 1
+  std::uint64_t step = 0;           // steps so far
+  double loss = 0.0;                // mean over the epoch's samples
+  double train_seconds = 0.0;       // so far: everything but loading and evaluation
+  double rehash_seconds = 0.0;      // of these, in hash tables' rehash and rebuild
+  double active_mean = 0.0;         // neurons of the output layer active for a sample, mean over the epoch
   double samples_per_second = 0.0;  // over the epoch
 };
 
@@ -63,6 +63,7 @@ class Trainer {
   std::uint64_t steps() const { return step_; }
 
  private:
+  void run_epochs(const TrainObserver& observer);
   void start_epoch(std::uint32_t epoch);
   void fill_block(std::size_t first, std::size_t count, Block& block) const;
   void follow_schedule();

@@ -1,10 +1,18 @@
 // Thread teams over OpenMP. The only place of the project that opens parallel regions, so that one rule
 // holds everywhere: an exception thrown by a worker is carried out of the region and rethrown by the caller.
+//
+// A training step is a few hundred microseconds and has several parallel phases. with_team() keeps one OpenMP
+// region open around many of them: workers wait for the next phase by spinning for some tens of microseconds
+// and then sleep, so that phases follow each other without system calls on an idle machine, and a machine
+// busy with other work, or short of cores, loses microseconds at a phase, not the milliseconds for which an
+// OpenMP runtime spins.
 #pragma once
 
+#include <atomic>
 #include <cstddef>
 #include <exception>
 #include <mutex>
+#include <type_traits>
 
 namespace slide {
 
@@ -38,6 +46,66 @@ class ExceptionCarrier {
   std::exception_ptr first_;
 };
 
+// The workers of an open with_team() region. Jobs must not throw and must not start jobs.
+class Team {
+ public:
+  using Job = void (*)(void* context, int thread);
+
+  explicit Team(int threads) : threads_(threads) {}
+  // The team that stands by for the calling thread, or nullptr.
+  static Team* current();
+
+  int threads() const { return threads_; }
+  // Runs job(context, t) on every thread t of the team, the caller being thread 0, and waits for all.
+  void run(Job job, void* context);
+  // A worker's life: runs jobs until stop().
+  void serve(int thread);
+  void stop();
+
+  // Makes `team` the calling thread's current one, for the lifetime of the guard.
+  class Scope {
+   public:
+    explicit Scope(Team* team);
+    ~Scope();
+    Scope(const Scope&) = delete;
+    Scope& operator=(const Scope&) = delete;
+
+   private:
+    Team* before_;
+  };
+
+ private:
+  const int threads_;
+  Job job_ = nullptr;  // nullptr while serving = stop
+  void* context_ = nullptr;
+  alignas(64) std::atomic<unsigned> round_{0};  // grows by one with each job
+  alignas(64) std::atomic<int> busy_{0};        // workers that have not finished it
+};
+
+// Calls body() on the calling thread while threads - 1 workers stand by for the parallel_run() and
+// parallel_for() calls in it that ask for `threads` threads.
+template <class F>
+void with_team(int threads, F&& body) {
+  if (threads <= 1) {
+    body();
+    return;
+  }
+  Team team(threads);
+  ExceptionCarrier carrier;
+#pragma omp parallel num_threads(threads)
+  {
+    const int thread = current_thread();
+    if (thread == 0) {
+      const Team::Scope scope(&team);
+      carrier.guard(body);
+      team.stop();
+    } else {
+      team.serve(thread);
+    }
+  }
+  carrier.rethrow();
+}
+
 // Calls body(thread) once on each of `threads` threads and waits for all of them.
 template <class F>
 void parallel_run(int threads, F&& body) {
@@ -46,14 +114,27 @@ void parallel_run(int threads, F&& body) {
     return;
   }
   ExceptionCarrier carrier;
+  if (Team* team = Team::current(); team != nullptr && team->threads() == threads) {
+    struct Context {
+      ExceptionCarrier& carrier;
+      std::remove_reference_t<F>& body;
+    } context{carrier, body};
+    team->run(
+        [](void* erased, int thread) {
+          auto& c = *static_cast<Context*>(erased);
+          c.carrier.guard([&] { c.body(thread); });
+        },
+        &context);
+  } else {
 #pragma omp parallel for schedule(static, 1) num_threads(threads)
-  for (int thread = 0; thread < threads; ++thread) carrier.guard([&] { body(thread); });
+    for (int thread = 0; thread < threads; ++thread) carrier.guard([&] { body(thread); });
+  }
   carrier.rethrow();
 }
 
 // Calls body(index, thread) for every index in [0, count); indices are handed out one at a time, so uneven
 // bodies balance. The assignment of indices to threads is not deterministic: a body may depend on `thread`
-// only for scratch memory.
+// only for scratch memory. After an exception the remaining indices are still visited.
 template <class F>
 void parallel_for(std::size_t count, int threads, F&& body) {
   if (threads <= 1 || count <= 1) {
@@ -61,12 +142,12 @@ void parallel_for(std::size_t count, int threads, F&& body) {
     return;
   }
   ExceptionCarrier carrier;
-#pragma omp parallel num_threads(threads)
-  {
-    const int thread = current_thread();
-#pragma omp for schedule(dynamic, 1)
-    for (std::size_t index = 0; index < count; ++index) carrier.guard([&] { body(index, thread); });
-  }
+  std::atomic<std::size_t> next{0};
+  parallel_run(threads, [&](int thread) {
+    for (std::size_t index; (index = next.fetch_add(1, std::memory_order_relaxed)) < count;) {
+      carrier.guard([&] { body(index, thread); });
+    }
+  });
   carrier.rethrow();
 }
 

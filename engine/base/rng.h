@@ -22,7 +22,8 @@ enum class Purpose : std::uint64_t {
   kTest = 9,
 };
 
-// SplitMix64's finaliser (Steele, Lea, Flood: "Fast splittable pseudorandom number generators", 2014, fig. 15).
+// SplitMix64's finaliser (Steele, Lea, Flood: "Fast splittable pseudorandom number generators", 2014, fig.
+// 15).
 constexpr std::uint64_t mix64(std::uint64_t z) {
   z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9ULL;
   z = (z ^ (z >> 27)) * 0x94d049bb133111ebULL;
@@ -32,8 +33,9 @@ constexpr std::uint64_t mix64(std::uint64_t z) {
 class Rng {
  public:
   constexpr Rng(std::uint64_t seed, Purpose purpose, std::uint64_t step = 0, std::uint64_t item = 0)
-      : state_(mix64(mix64(mix64(mix64(seed + kGamma) + static_cast<std::uint64_t>(purpose) * kGamma) + step) +
-                     item * kGamma)) {}
+      : state_(
+            mix64(mix64(mix64(mix64(seed + kGamma) + static_cast<std::uint64_t>(purpose) * kGamma) + step) +
+                  item * kGamma)) {}
 
   constexpr std::uint64_t next() { return mix64(state_ += kGamma); }
 

@@ -5,8 +5,8 @@
 // sample, the two layouts coincide) or a multiple of kLaneMultiple; spare lanes hold zeros or rubbish that no
 // caller reads. Rows of weight matrices have a stride `ldw` that is a multiple of kLaneMultiple floats.
 //
-// Kernels keep no state, allocate nothing and throw nothing: safe to call from any thread on disjoint outputs.
-// The `scalar` set is the specification; every other set must agree with it up to rounding.
+// Kernels keep no state, allocate nothing and throw nothing: safe to call from any thread on disjoint
+// outputs. The `scalar` set is the specification; every other set must agree with it up to rounding.
 #pragma once
 
 #include <cstddef>
@@ -29,11 +29,12 @@ struct KernelSet {
   // shift may be nullptr: zeros.
   void (*rows_forward)(const float* w, size_t ldw, const uint32_t* ids, size_t rows, const float* shift,
                        const float* xt, size_t inner, size_t lanes, float* z);
-  // dxt[k*lanes + b] += sum_a w[ids[a]*ldw + k] * d[a*lanes + b]               a < rows, k < inner
+  // dx[b*ldx + k] += sum_a w[ids[a]*ldw + k] * d[a*lanes + b]                  a < rows, k < inner, b < lanes
   void (*rows_backward_input)(const float* w, size_t ldw, const uint32_t* ids, size_t rows, const float* d,
-                              size_t inner, size_t lanes, float* dxt);
-  // g[r*ldg + k] += sum_b d[r*ldd + b] * x[b*ldx + k]                          r < rows, b < samples, k < inner
-  void (*rows_gradient)(const float* d, size_t ldd, size_t rows, size_t samples, const float* x, size_t ldx,
+                              size_t inner, size_t lanes, float* dx, size_t ldx);
+  // g[r*ldg + k] += sum_b d[r][b] * x[b*ldx + k]                               r < rows, b < samples, k <
+  // inner
+  void (*rows_gradient)(const float* const* d, size_t rows, size_t samples, const float* x, size_t ldx,
                         size_t inner, float* g, size_t ldg);
 
   // h[k] += sum_i values[i] * w[ids[i]*ldw + k]                                i < count, k < n
@@ -69,12 +70,14 @@ struct KernelSet {
   void (*sgd_row)(float* w, const float* g, size_t n, float rate, float decay);
   void (*momentum_row)(float* w, float* velocity, const float* g, size_t n, float rate, float decay,
                        float momentum);
-  // Adagrad with one accumulator a row: accumulator += mean(g^2); w -= rate * g / (sqrt(accumulator) + epsilon).
+  // Adagrad with one accumulator a row: accumulator += mean(g^2); w -= rate * g / (sqrt(accumulator) +
+  // epsilon).
   void (*adagrad_row)(float* w, float* accumulator, const float* g, size_t n, float rate, float decay,
                       float epsilon);
-  // Adam (Kingma and Ba 2015, algorithm 1); rate already holds the bias corrections of the row's own step count.
-  void (*adam_row)(float* w, float* m, float* v, const float* g, size_t n, float rate, float decay, float beta1,
-                   float beta2, float epsilon);
+  // Adam (Kingma and Ba 2015, algorithm 1); rate already holds the bias corrections of the row's own step
+  // count.
+  void (*adam_row)(float* w, float* m, float* v, const float* g, size_t n, float rate, float decay,
+                   float beta1, float beta2, float epsilon);
 };
 
 // The set in use: the widest the machine has, or what SLIDE_SIMD=scalar|avx2|avx512 names. Throws InputError

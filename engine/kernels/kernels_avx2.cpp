@@ -9,8 +9,10 @@ using Avx2Fma = xsimd::fma3<xsimd::avx2>;
 template <>
 struct Tiles<Avx2Fma> {
   static constexpr size_t kForwardRows = 6;
-  static constexpr size_t kBackwardUnits = 4;
-  static constexpr size_t kGradientVectors = 4;
+  static constexpr size_t kBackwardSamples = 4;
+  static constexpr size_t kBackwardVectors = 2;
+  static constexpr size_t kGradientRows = 4;
+  static constexpr size_t kGradientVectors = 2;
 };
 }  // namespace
 

@@ -7,8 +7,10 @@ namespace {
 template <>
 struct Tiles<xsimd::neon64> {
   static constexpr size_t kForwardRows = 8;
-  static constexpr size_t kBackwardUnits = 8;
-  static constexpr size_t kGradientVectors = 8;
+  static constexpr size_t kBackwardSamples = 4;
+  static constexpr size_t kBackwardVectors = 4;
+  static constexpr size_t kGradientRows = 4;
+  static constexpr size_t kGradientVectors = 4;
 };
 }  // namespace
 

@@ -20,20 +20,20 @@ void rows_forward(const float* w, size_t ldw, const uint32_t* ids, size_t rows, 
 }
 
 void rows_backward_input(const float* w, size_t ldw, const uint32_t* ids, size_t rows, const float* d,
-                         size_t inner, size_t lanes, float* dxt) {
+                         size_t inner, size_t lanes, float* dx, size_t ldx) {
   for (size_t a = 0; a < rows; ++a) {
     const float* row = w + ids[a] * ldw;
     for (size_t k = 0; k < inner; ++k) {
-      for (size_t b = 0; b < lanes; ++b) dxt[k * lanes + b] += row[k] * d[a * lanes + b];
+      for (size_t b = 0; b < lanes; ++b) dx[b * ldx + k] += row[k] * d[a * lanes + b];
     }
   }
 }
 
-void rows_gradient(const float* d, size_t ldd, size_t rows, size_t samples, const float* x, size_t ldx,
+void rows_gradient(const float* const* d, size_t rows, size_t samples, const float* x, size_t ldx,
                    size_t inner, float* g, size_t ldg) {
   for (size_t r = 0; r < rows; ++r) {
     for (size_t b = 0; b < samples; ++b) {
-      for (size_t k = 0; k < inner; ++k) g[r * ldg + k] += d[r * ldd + b] * x[b * ldx + k];
+      for (size_t k = 0; k < inner; ++k) g[r * ldg + k] += d[r][b] * x[b * ldx + k];
     }
   }
 }
@@ -123,14 +123,16 @@ void sgd_row(float* w, const float* g, size_t n, float rate, float decay) {
   for (size_t k = 0; k < n; ++k) w[k] = (1.0f - rate * decay) * w[k] - rate * g[k];
 }
 
-void momentum_row(float* w, float* velocity, const float* g, size_t n, float rate, float decay, float momentum) {
+void momentum_row(float* w, float* velocity, const float* g, size_t n, float rate, float decay,
+                  float momentum) {
   for (size_t k = 0; k < n; ++k) {
     velocity[k] = momentum * velocity[k] + g[k];
     w[k] = (1.0f - rate * decay) * w[k] - rate * velocity[k];
   }
 }
 
-void adagrad_row(float* w, float* accumulator, const float* g, size_t n, float rate, float decay, float epsilon) {
+void adagrad_row(float* w, float* accumulator, const float* g, size_t n, float rate, float decay,
+                 float epsilon) {
   *accumulator += dot(g, g, n) / static_cast<float>(n);
   const float step = rate / (std::sqrt(*accumulator) + epsilon);
   for (size_t k = 0; k < n; ++k) w[k] = (1.0f - rate * decay) * w[k] - step * g[k];
@@ -149,8 +151,8 @@ void adam_row(float* w, float* m, float* v, const float* g, size_t n, float rate
 
 extern const KernelSet kScalarKernels;
 const KernelSet kScalarKernels = {
-    "scalar", rows_forward, rows_backward_input, rows_gradient, gather_rows,
-    dot, axpy, transpose, select_above, softmax_lanes, logistic_loss,
-    relu, sigmoid, tanh, relu_backward, sigmoid_backward, tanh_backward, sgd_row, momentum_row, adagrad_row, adam_row};
+    "scalar",      rows_forward,     rows_backward_input, rows_gradient, gather_rows,  dot,         axpy,
+    transpose,     select_above,     softmax_lanes,       logistic_loss, relu,         sigmoid,     tanh,
+    relu_backward, sigmoid_backward, tanh_backward,       sgd_row,       momentum_row, adagrad_row, adam_row};
 
 }  // namespace slide::kernels

@@ -28,7 +28,9 @@ using Vec = xsimd::batch<float, Arch>;
 template <class Arch>
 constexpr size_t kWidth = Vec<Arch>::size;
 
-inline size_t smaller(size_t a, size_t b) { return a < b ? a : b; }
+inline size_t smaller(size_t a, size_t b) {
+  return a < b ? a : b;
+}
 
 template <class Arch>
 float sum_of(const Vec<Arch>& v) {
@@ -80,18 +82,20 @@ void forward_tile(const float* w, size_t ldw, const uint32_t* ids, const uint32_
   }
 }
 
-template <class Arch, size_t C>
+// All rows in tiles of R, what is left in tiles of half the size, and so on.
+template <class Arch, size_t R, size_t C>
 void forward_column(const float* w, size_t ldw, const uint32_t* ids, size_t rows, const float* shift,
                     const float* xt, size_t inner, size_t lanes, float* z) {
-  constexpr size_t R = Tiles<Arch>::kForwardRows;
   const auto shift_at = [&](size_t a) { return shift == nullptr ? nullptr : shift + a; };
   size_t a = 0;
   for (; a + R <= rows; a += R) {
     const uint32_t* ahead = a + 2 * R <= rows ? ids + a + R : nullptr;
     forward_tile<Arch, R, C>(w, ldw, ids + a, ahead, shift_at(a), xt, inner, lanes, z + a * lanes);
   }
-  for (; a < rows; ++a) {
-    forward_tile<Arch, 1, C>(w, ldw, ids + a, nullptr, shift_at(a), xt, inner, lanes, z + a * lanes);
+  if constexpr (R > 1) {
+    if (a < rows) {
+      forward_column<Arch, R / 2, C>(w, ldw, ids + a, rows - a, shift_at(a), xt, inner, lanes, z + a * lanes);
+    }
   }
 }
 
@@ -103,7 +107,8 @@ float dot(const float* x, const float* y, size_t n) {
   for (; k + 4 * N <= n; k += 4 * N) {
     SLIDE_UNROLL
     for (size_t c = 0; c < 4; ++c) {
-      acc[c] = xsimd::fma(Vec<Arch>::load_unaligned(x + k + c * N), Vec<Arch>::load_unaligned(y + k + c * N), acc[c]);
+      acc[c] = xsimd::fma(Vec<Arch>::load_unaligned(x + k + c * N), Vec<Arch>::load_unaligned(y + k + c * N),
+                          acc[c]);
     }
   }
   for (; k + N <= n; k += N) {
@@ -120,7 +125,8 @@ void axpy(float scale, const float* x, size_t n, float* y) {
   const Vec<Arch> factor(scale);
   size_t k = 0;
   for (; k + N <= n; k += N) {
-    xsimd::fma(factor, Vec<Arch>::load_unaligned(x + k), Vec<Arch>::load_unaligned(y + k)).store_unaligned(y + k);
+    xsimd::fma(factor, Vec<Arch>::load_unaligned(x + k), Vec<Arch>::load_unaligned(y + k))
+        .store_unaligned(y + k);
   }
   for (; k < n; ++k) y[k] += scale * x[k];
 }
@@ -144,92 +150,99 @@ void rows_forward(const float* w, size_t ldw, const uint32_t* ids, size_t rows, 
   }
   size_t b = 0;
   for (; b + 2 * N <= lanes; b += 2 * N) {
-    forward_column<Arch, 2>(w, ldw, ids, rows, shift, xt + b, inner, lanes, z + b);
+    forward_column<Arch, Tiles<Arch>::kForwardRows, 2>(w, ldw, ids, rows, shift, xt + b, inner, lanes, z + b);
   }
-  for (; b < lanes; b += N) forward_column<Arch, 1>(w, ldw, ids, rows, shift, xt + b, inner, lanes, z + b);
+  for (; b < lanes; b += N)
+    forward_column<Arch, Tiles<Arch>::kForwardRows, 1>(w, ldw, ids, rows, shift, xt + b, inner, lanes, z + b);
 }
 
-// dxt tile of K units x C vectors of samples, summed over `rows` rows.
-template <class Arch, size_t K, size_t C>
+// dx tile of B samples x V vectors of units, summed over `rows` rows.
+template <class Arch, size_t B, size_t V>
 void backward_tile(const float* w, size_t ldw, const uint32_t* ids, size_t rows, const float* d, size_t lanes,
-                   float* dxt) {
+                   float* dx, size_t ldx) {
   constexpr size_t N = kWidth<Arch>;
-  Vec<Arch> acc[K][C];
+  Vec<Arch> acc[B][V];
   SLIDE_UNROLL
-  for (size_t k = 0; k < K; ++k) {
+  for (size_t b = 0; b < B; ++b) {
     SLIDE_UNROLL
-    for (size_t c = 0; c < C; ++c) acc[k][c] = Vec<Arch>::load_aligned(dxt + k * lanes + c * N);
+    for (size_t v = 0; v < V; ++v) acc[b][v] = Vec<Arch>::load_unaligned(dx + b * ldx + v * N);
   }
   for (size_t a = 0; a < rows; ++a) {
     const float* row = w + ids[a] * ldw;
-    Vec<Arch> delta[C];
+    Vec<Arch> weight[V];
     SLIDE_UNROLL
-    for (size_t c = 0; c < C; ++c) delta[c] = Vec<Arch>::load_aligned(d + a * lanes + c * N);
+    for (size_t v = 0; v < V; ++v) weight[v] = Vec<Arch>::load_unaligned(row + v * N);
     SLIDE_UNROLL
-    for (size_t k = 0; k < K; ++k) {
-      const Vec<Arch> weight(row[k]);
+    for (size_t b = 0; b < B; ++b) {
+      const Vec<Arch> delta(d[a * lanes + b]);
       SLIDE_UNROLL
-      for (size_t c = 0; c < C; ++c) acc[k][c] = xsimd::fma(weight, delta[c], acc[k][c]);
+      for (size_t v = 0; v < V; ++v) acc[b][v] = xsimd::fma(delta, weight[v], acc[b][v]);
     }
   }
   SLIDE_UNROLL
-  for (size_t k = 0; k < K; ++k) {
+  for (size_t b = 0; b < B; ++b) {
     SLIDE_UNROLL
-    for (size_t c = 0; c < C; ++c) acc[k][c].store_aligned(dxt + k * lanes + c * N);
+    for (size_t v = 0; v < V; ++v) acc[b][v].store_unaligned(dx + b * ldx + v * N);
   }
 }
 
-template <class Arch, size_t C>
-void backward_column(const float* w, size_t ldw, const uint32_t* ids, size_t rows, const float* d, size_t inner,
-                     size_t lanes, float* dxt) {
-  constexpr size_t K = Tiles<Arch>::kBackwardUnits;
-  constexpr size_t kChunk = 64;  // rows of w that stay in the first-level caches over all tiles
+// V vectors of units for all rows and samples. lanes is a multiple of kLaneMultiple and so of B.
+template <class Arch, size_t V>
+void backward_columns(const float* w, size_t ldw, const uint32_t* ids, size_t rows, const float* d,
+                      size_t lanes, float* dx, size_t ldx) {
+  constexpr size_t B = Tiles<Arch>::kBackwardSamples;
+  constexpr size_t kChunk = 32;  // rows whose V vectors stay in the first-level cache over all samples
+  static_assert(kLaneMultiple % B == 0);
   for (size_t a = 0; a < rows; a += kChunk) {
     const size_t count = smaller(kChunk, rows - a);
-    size_t k = 0;
-    for (; k + K <= inner; k += K) {
-      backward_tile<Arch, K, C>(w + k, ldw, ids + a, count, d + a * lanes, lanes, dxt + k * lanes);
-    }
-    for (; k < inner; ++k) {
-      backward_tile<Arch, 1, C>(w + k, ldw, ids + a, count, d + a * lanes, lanes, dxt + k * lanes);
+    for (size_t b = 0; b < lanes; b += B) {
+      backward_tile<Arch, B, V>(w, ldw, ids + a, count, d + a * lanes + b, lanes, dx + b * ldx, ldx);
     }
   }
 }
 
 template <class Arch>
 void rows_backward_input(const float* w, size_t ldw, const uint32_t* ids, size_t rows, const float* d,
-                         size_t inner, size_t lanes, float* dxt) {
+                         size_t inner, size_t lanes, float* dx, size_t ldx) {
   constexpr size_t N = kWidth<Arch>;
+  constexpr size_t V = Tiles<Arch>::kBackwardVectors;
   if (lanes == 1) {
-    for (size_t a = 0; a < rows; ++a) axpy<Arch>(d[a], w + ids[a] * ldw, inner, dxt);
+    for (size_t a = 0; a < rows; ++a) axpy<Arch>(d[a], w + ids[a] * ldw, inner, dx);
     return;
   }
-  size_t b = 0;
-  for (; b + 2 * N <= lanes; b += 2 * N) {
-    backward_column<Arch, 2>(w, ldw, ids, rows, d + b, inner, lanes, dxt + b);
+  size_t k = 0;
+  for (; k + V * N <= inner; k += V * N)
+    backward_columns<Arch, V>(w + k, ldw, ids, rows, d, lanes, dx + k, ldx);
+  for (; k + N <= inner; k += N) backward_columns<Arch, 1>(w + k, ldw, ids, rows, d, lanes, dx + k, ldx);
+  for (; k < inner; ++k) {
+    for (size_t a = 0; a < rows; ++a) {
+      const float weight = w[ids[a] * ldw + k];
+      for (size_t b = 0; b < lanes; ++b) dx[b * ldx + k] += weight * d[a * lanes + b];
+    }
   }
-  for (; b < lanes; b += N) backward_column<Arch, 1>(w, ldw, ids, rows, d + b, inner, lanes, dxt + b);
 }
 
 // g tile of R rows x V vectors of units, summed over the samples.
 template <class Arch, size_t R, size_t V>
-void gradient_tile(const float* d, size_t ldd, size_t samples, const float* x, size_t ldx, float* g, size_t ldg) {
+void gradient_tile(const float* const* d, size_t samples, const float* x, size_t ldx, float* g, size_t ldg) {
   constexpr size_t N = kWidth<Arch>;
+  const float* delta[R];
   Vec<Arch> acc[R][V];
   SLIDE_UNROLL
   for (size_t r = 0; r < R; ++r) {
+    delta[r] = d[r];
     SLIDE_UNROLL
     for (size_t v = 0; v < V; ++v) acc[r][v] = Vec<Arch>::load_unaligned(g + r * ldg + v * N);
   }
   for (size_t b = 0; b < samples; ++b) {
-    Vec<Arch> delta[R];
+    Vec<Arch> unit[V];
     SLIDE_UNROLL
-    for (size_t r = 0; r < R; ++r) delta[r] = Vec<Arch>(d[r * ldd + b]);
+    for (size_t v = 0; v < V; ++v) unit[v] = Vec<Arch>::load_unaligned(x + b * ldx + v * N);
     SLIDE_UNROLL
-    for (size_t v = 0; v < V; ++v) {
-      const Vec<Arch> unit = Vec<Arch>::load_unaligned(x + b * ldx + v * N);
+    for (size_t r = 0; r < R; ++r) {
+      const Vec<Arch> factor(delta[r][b]);
       SLIDE_UNROLL
-      for (size_t r = 0; r < R; ++r) acc[r][v] = xsimd::fma(delta[r], unit, acc[r][v]);
+      for (size_t v = 0; v < V; ++v) acc[r][v] = xsimd::fma(factor, unit[v], acc[r][v]);
     }
   }
   SLIDE_UNROLL
@@ -239,35 +252,43 @@ void gradient_tile(const float* d, size_t ldd, size_t samples, const float* x, s
   }
 }
 
-template <class Arch, size_t R>
-void gradient_rows(const float* d, size_t ldd, size_t samples, const float* x, size_t ldx, size_t inner, float* g,
-                   size_t ldg) {
+// V vectors of units for all rows: these columns of x stay in the first-level cache from row to row.
+template <class Arch, size_t V>
+void gradient_columns(const float* const* d, size_t rows, size_t samples, const float* x, size_t ldx,
+                      float* g, size_t ldg) {
+  constexpr size_t R = Tiles<Arch>::kGradientRows;
+  size_t r = 0;
+  for (; r + R <= rows; r += R) gradient_tile<Arch, R, V>(d + r, samples, x, ldx, g + r * ldg, ldg);
+  for (; r < rows; ++r) gradient_tile<Arch, 1, V>(d + r, samples, x, ldx, g + r * ldg, ldg);
+}
+
+template <class Arch>
+void rows_gradient(const float* const* d, size_t rows, size_t samples, const float* x, size_t ldx,
+                   size_t inner, float* g, size_t ldg) {
   constexpr size_t N = kWidth<Arch>;
   constexpr size_t V = Tiles<Arch>::kGradientVectors;
   size_t k = 0;
-  for (; k + V * N <= inner; k += V * N) gradient_tile<Arch, R, V>(d, ldd, samples, x + k, ldx, g + k, ldg);
-  for (; k + N <= inner; k += N) gradient_tile<Arch, R, 1>(d, ldd, samples, x + k, ldx, g + k, ldg);
+  if (rows < Tiles<Arch>::kGradientRows) {
+    for (; k + 2 * V * N <= inner; k += 2 * V * N) {
+      gradient_columns<Arch, 2 * V>(d, rows, samples, x + k, ldx, g + k, ldg);
+    }
+  }
+  for (; k + V * N <= inner; k += V * N) gradient_columns<Arch, V>(d, rows, samples, x + k, ldx, g + k, ldg);
+  for (; k + N <= inner; k += N) gradient_columns<Arch, 1>(d, rows, samples, x + k, ldx, g + k, ldg);
   for (; k < inner; ++k) {
-    for (size_t r = 0; r < R; ++r) {
+    for (size_t r = 0; r < rows; ++r) {
       float sum = g[r * ldg + k];
-      for (size_t b = 0; b < samples; ++b) sum += d[r * ldd + b] * x[b * ldx + k];
+      for (size_t b = 0; b < samples; ++b) sum += d[r][b] * x[b * ldx + k];
       g[r * ldg + k] = sum;
     }
   }
 }
 
-template <class Arch>
-void rows_gradient(const float* d, size_t ldd, size_t rows, size_t samples, const float* x, size_t ldx,
-                   size_t inner, float* g, size_t ldg) {
-  size_t r = 0;
-  for (; r + 2 <= rows; r += 2) gradient_rows<Arch, 2>(d + r * ldd, ldd, samples, x, ldx, inner, g + r * ldg, ldg);
-  for (; r < rows; ++r) gradient_rows<Arch, 1>(d + r * ldd, ldd, samples, x, ldx, inner, g + r * ldg, ldg);
-}
-
 // ---------------------------------------------------------------- sparse inputs
 
 template <class Arch, size_t V>
-void gather_tile(const float* w, size_t ldw, const uint32_t* ids, const float* values, size_t count, float* h) {
+void gather_tile(const float* w, size_t ldw, const uint32_t* ids, const float* values, size_t count,
+                 float* h) {
   constexpr size_t N = kWidth<Arch>;
   Vec<Arch> acc[V];
   SLIDE_UNROLL
@@ -356,7 +377,8 @@ void softmax_lanes(float* z, size_t rows, size_t lanes, float scale, float* log_
   }
   for (size_t b = 0; b < lanes; b += N) {
     Vec<Arch> largest = Vec<Arch>::load_aligned(z + b);
-    for (size_t a = 1; a < rows; ++a) largest = xsimd::max(largest, Vec<Arch>::load_aligned(z + a * lanes + b));
+    for (size_t a = 1; a < rows; ++a)
+      largest = xsimd::max(largest, Vec<Arch>::load_aligned(z + a * lanes + b));
     Vec<Arch> sum(0.0f);
     for (size_t a = 0; a < rows; ++a) {
       const Vec<Arch> e = xsimd::exp(Vec<Arch>::load_aligned(z + a * lanes + b) - largest);
@@ -447,7 +469,8 @@ void sgd_row(float* w, const float* g, size_t n, float rate, float decay) {
 }
 
 template <class Arch>
-void momentum_row(float* w, float* velocity, const float* g, size_t n, float rate, float decay, float momentum) {
+void momentum_row(float* w, float* velocity, const float* g, size_t n, float rate, float decay,
+                  float momentum) {
   constexpr size_t N = kWidth<Arch>;
   const float keep = 1.0f - rate * decay;
   size_t k = 0;
@@ -455,7 +478,8 @@ void momentum_row(float* w, float* velocity, const float* g, size_t n, float rat
     const Vec<Arch> u = xsimd::fma(Vec<Arch>(momentum), Vec<Arch>::load_unaligned(velocity + k),
                                    Vec<Arch>::load_unaligned(g + k));
     u.store_unaligned(velocity + k);
-    xsimd::fnma(Vec<Arch>(rate), u, Vec<Arch>(keep) * Vec<Arch>::load_unaligned(w + k)).store_unaligned(w + k);
+    xsimd::fnma(Vec<Arch>(rate), u, Vec<Arch>(keep) * Vec<Arch>::load_unaligned(w + k))
+        .store_unaligned(w + k);
   }
   for (; k < n; ++k) {
     velocity[k] = momentum * velocity[k] + g[k];
@@ -464,7 +488,8 @@ void momentum_row(float* w, float* velocity, const float* g, size_t n, float rat
 }
 
 template <class Arch>
-void adagrad_row(float* w, float* accumulator, const float* g, size_t n, float rate, float decay, float epsilon) {
+void adagrad_row(float* w, float* accumulator, const float* g, size_t n, float rate, float decay,
+                 float epsilon) {
   *accumulator += dot<Arch>(g, g, n) / static_cast<float>(n);
   step_row<Arch>(w, g, n, rate / (__builtin_sqrtf(*accumulator) + epsilon), 1.0f - rate * decay);
 }
@@ -477,8 +502,8 @@ void adam_row(float* w, float* m, float* v, const float* g, size_t n, float rate
   size_t k = 0;
   for (; k + N <= n; k += N) {
     const Vec<Arch> gradient = Vec<Arch>::load_unaligned(g + k);
-    const Vec<Arch> first = xsimd::fma(Vec<Arch>(beta1), Vec<Arch>::load_unaligned(m + k),
-                                       Vec<Arch>(1.0f - beta1) * gradient);
+    const Vec<Arch> first =
+        xsimd::fma(Vec<Arch>(beta1), Vec<Arch>::load_unaligned(m + k), Vec<Arch>(1.0f - beta1) * gradient);
     const Vec<Arch> second = xsimd::fma(Vec<Arch>(beta2), Vec<Arch>::load_unaligned(v + k),
                                         Vec<Arch>(1.0f - beta2) * gradient * gradient);
     first.store_unaligned(m + k);
@@ -495,11 +520,27 @@ void adam_row(float* w, float* m, float* v, const float* g, size_t n, float rate
 
 template <class Arch>
 constexpr KernelSet make_kernel_set(const char* name) {
-  return {name,           rows_forward<Arch>, rows_backward_input<Arch>, rows_gradient<Arch>, gather_rows<Arch>,
-          dot<Arch>,      axpy<Arch>,         transpose,                 select_above<Arch>,
-          softmax_lanes<Arch>, logistic_loss<Arch>, relu, sigmoid<Arch>, tanh<Arch>,
-          relu_backward,  sigmoid_backward,   tanh_backward,             sgd_row<Arch>,       momentum_row<Arch>,
-          adagrad_row<Arch>,   adam_row<Arch>};
+  return {name,
+          rows_forward<Arch>,
+          rows_backward_input<Arch>,
+          rows_gradient<Arch>,
+          gather_rows<Arch>,
+          dot<Arch>,
+          axpy<Arch>,
+          transpose,
+          select_above<Arch>,
+          softmax_lanes<Arch>,
+          logistic_loss<Arch>,
+          relu,
+          sigmoid<Arch>,
+          tanh<Arch>,
+          relu_backward,
+          sigmoid_backward,
+          tanh_backward,
+          sgd_row<Arch>,
+          momentum_row<Arch>,
+          adagrad_row<Arch>,
+          adam_row<Arch>};
 }
 
 }  // namespace

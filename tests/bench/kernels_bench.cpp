@@ -63,8 +63,8 @@ void BM_rows_backward_input(benchmark::State& state) {
   auto dx = filled(shape.inner * shape.lanes);
   const auto ids = scattered(shape.rows);
   for (auto _ : state) {
-    kernels::active().rows_backward_input(w.data(), shape.inner, ids.data(), shape.rows, d.data(), shape.inner,
-                                          shape.lanes, dx.data());
+    kernels::active().rows_backward_input(w.data(), shape.inner, ids.data(), shape.rows, d.data(),
+                                          shape.inner, shape.lanes, dx.data(), shape.inner);
     benchmark::ClobberMemory();
   }
   report(state, shape);
@@ -73,11 +73,14 @@ void BM_rows_backward_input(benchmark::State& state) {
 void BM_rows_gradient(benchmark::State& state) {
   const Shape shape(state);
   const auto d = filled(shape.rows * shape.lanes), x = filled(shape.inner * shape.lanes);
-  auto g = filled(2 * shape.inner);
+  constexpr std::size_t kRows = 16;  // updated together in a step
+  auto g = filled(kRows * shape.inner);
+  std::vector<const float*> rows(shape.rows);
+  for (std::size_t r = 0; r < shape.rows; ++r) rows[r] = d.data() + r * shape.lanes;
   for (auto _ : state) {
-    for (std::size_t r = 0; r + 2 <= shape.rows; r += 2) {
-      kernels::active().rows_gradient(d.data() + r * shape.lanes, shape.lanes, 2, shape.lanes, x.data(), shape.inner,
-                                      shape.inner, g.data(), shape.inner);
+    for (std::size_t r = 0; r < shape.rows; r += kRows) {
+      kernels::active().rows_gradient(rows.data() + r, std::min(kRows, shape.rows - r), shape.lanes, x.data(),
+                                      shape.inner, shape.inner, g.data(), shape.inner);
     }
     benchmark::ClobberMemory();
   }
@@ -89,7 +92,7 @@ void BM_softmax_lanes(benchmark::State& state) {
   auto z = filled(shape.rows * shape.lanes);
   std::vector<float> norm(shape.lanes);
   for (auto _ : state) {
-    kernels::active().softmax_lanes(z.data(), shape.rows, shape.lanes, norm.data());
+    kernels::active().softmax_lanes(z.data(), shape.rows, shape.lanes, 1.0f, norm.data());
     benchmark::ClobberMemory();
   }
   state.SetItemsProcessed(state.iterations() * shape.rows * shape.lanes);

@@ -45,9 +45,13 @@ template <class Vector>
 [[gnu::target("avx512f,prefer-vector-width=512"), gnu::noinline]] float chains_avx512(long rounds) {
   return fma_chains<Vector64>(rounds);
 }
-[[gnu::target("avx2,fma"), gnu::noinline]] float chains_avx2(long rounds) { return fma_chains<Vector32>(rounds); }
+[[gnu::target("avx2,fma"), gnu::noinline]] float chains_avx2(long rounds) {
+  return fma_chains<Vector32>(rounds);
+}
 #endif
-[[gnu::noinline]] float chains_baseline(long rounds) { return fma_chains<Vector16>(rounds); }
+[[gnu::noinline]] float chains_baseline(long rounds) {
+  return fma_chains<Vector16>(rounds);
+}
 
 volatile float sink;
 
