@@ -27,7 +27,8 @@ struct ActiveSet {
   // All neurons are active: a label's position is its id.
   void set_labels(std::span<const std::span<const std::uint32_t>> labels);
   std::span<const std::uint32_t> labels_of(std::size_t sample) const {
-    return {label_positions.data() + label_offsets[sample], label_offsets[sample + 1] - label_offsets[sample]};
+    return {label_positions.data() + label_offsets[sample],
+            label_offsets[sample + 1] - label_offsets[sample]};
   }
 };
 
@@ -37,7 +38,9 @@ class AliasTable {
   explicit AliasTable(std::span<const std::uint32_t> weights);
   std::uint32_t draw(Rng& rng) const;
   double probability(std::uint32_t i) const { return probability_[i]; }
-  std::size_t bytes() const { return accept_.size() * (sizeof(float) + sizeof(std::uint32_t) + sizeof(float)); }
+  std::size_t bytes() const {
+    return accept_.size() * (sizeof(float) + sizeof(std::uint32_t) + sizeof(float));
+  }
 
  private:
   std::vector<float> accept_;
@@ -74,8 +77,8 @@ class ActiveSampler {
 
  private:
   void add_labels(const ActiveQuery& query, SamplerScratch& scratch, ActiveSet& set) const;
-  void add_candidates(const ActiveQuery& query, const lsh::NeuronIndex& index, Rng& rng, SamplerScratch& scratch,
-                      ActiveSet& set) const;
+  void add_candidates(const ActiveQuery& query, const lsh::NeuronIndex& index, Rng& rng,
+                      SamplerScratch& scratch, ActiveSet& set) const;
   void add_frequent(Rng& rng, SamplerScratch& scratch, ActiveSet& set) const;
   void add_uniform(Rng& rng, SamplerScratch& scratch, ActiveSet& set) const;
 

@@ -1,7 +1,8 @@
 // The configuration of a run: plain structs, one field for each key of the TOML file.
 //
 // config_fields.cpp describes every field once (name, range, meaning); the parser, `--set`, the resolved file
-// and the documentation are all made from that description. Values are plain data: copy and share them freely.
+// and the documentation are all made from that description. Values are plain data: copy and share them
+// freely.
 #pragma once
 
 #include <cstdint>
@@ -25,8 +26,8 @@ struct DataConfig {
   std::string train;  // training file; for IDX the images file, labels beside it
   std::string test;   // test file, may be empty
   DataFormat format = DataFormat::kAuto;
-  bool one_based = false;       // libsvm: feature ids start at 1
-  bool normalize = true;        // scale each sample to unit Euclidean length
+  bool one_based = false;         // libsvm: feature ids start at 1
+  bool normalize = true;          // scale each sample to unit Euclidean length
   std::uint32_t train_first = 0;  // IDX: use the first n samples for training, 0 = all
   std::uint32_t test_last = 0;    // IDX: use the last n samples of the test file, 0 = all
 };
@@ -82,7 +83,7 @@ struct EvalConfig {
   std::vector<std::uint32_t> k = {1, 3, 5};
   Inference inference = Inference::kFull;
   std::uint32_t candidates = 1024;  // lsh inference: neurons scored for a sample at most
-  double propensity_a = 0.55;  // Jain, Prabhu, Varma 2016, section 4
+  double propensity_a = 0.55;       // Jain, Prabhu, Varma 2016, section 4
   double propensity_b = 1.5;
 };
 

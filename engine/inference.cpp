@@ -9,10 +9,10 @@
 namespace slide {
 
 namespace {
-constexpr std::size_t kLanes = 32;        // samples scored together
-constexpr std::size_t kBlocks = 4;        // such groups in a panel: they share each pass over the weights
+constexpr std::size_t kLanes = 32;  // samples scored together
+constexpr std::size_t kBlocks = 4;  // such groups in a panel: they share each pass over the weights
 constexpr std::size_t kPanel = kLanes * kBlocks;
-constexpr std::size_t kRowChunk = 128;    // neurons scored at a time: their rows stay in the second-level cache
+constexpr std::size_t kRowChunk = 128;  // neurons scored at a time: their rows stay in the second-level cache
 }  // namespace
 
 void TopK::reset(std::size_t k) {
@@ -50,7 +50,9 @@ struct Predictor::Panel {
 Predictor::Predictor(const Network& network, const InferenceOptions& options)
     : network_(network), options_(options) {
   if (options.mode == Inference::kLsh && network.output().index() == nullptr) {
-    fail_input("inference = lsh needs hash tables, but the output layer is not sampled by lsh; use inference = full");
+    fail_input(
+        "inference = lsh needs hash tables, but the output layer is not sampled by lsh; use inference = "
+        "full");
   }
 }
 
@@ -64,7 +66,8 @@ void Predictor::predict(const Dataset& data, const Sink& sink) const {
   const std::size_t entries = network_.input() ? 0 : bounds_of(data, kLanes).feature_entries;
   std::vector<Panel> work(std::max(1, threads));
   for (Panel& panel : work) {
-    for (std::size_t b = 0; b < kBlocks; ++b) panel.blocks.push_back(network_.make_inference_block(kLanes, entries));
+    for (std::size_t b = 0; b < kBlocks; ++b)
+      panel.blocks.push_back(network_.make_inference_block(kLanes, entries));
     panel.scratch = network_.make_inference_scratch(kLanes, entries);
     panel.best.resize(kPanel);
     const std::size_t rows = std::max(kRowChunk, options_.mode == Inference::kLsh ? options_.candidates : 0);
@@ -73,9 +76,8 @@ void Predictor::predict(const Dataset& data, const Sink& sink) const {
     panel.hits.resize(kRowChunk * kLanes + 1);
     panel.query.resize(network_.output().inputs());
   }
-  parallel_for(panels, threads, [&](std::size_t p, int thread) {
-    predict_panel(data, p * kPanel, work[thread], sink);
-  });
+  parallel_for(panels, threads,
+               [&](std::size_t p, int thread) { predict_panel(data, p * kPanel, work[thread], sink); });
 }
 
 void Predictor::predict_panel(const Dataset& data, std::size_t first, Panel& panel, const Sink& sink) const {
@@ -139,8 +141,8 @@ void Predictor::score_candidates(std::size_t first, Panel& panel) const {
       } else {
         const SparseRow& row = panel.blocks[b].rows[s];
         one.xt = in.x + s * in.ldx;
-        output.index()->query_sparse(row.ids, row.values, options_.candidates, rng, sampler.query, sampler.seen,
-                                     panel.candidates);
+        output.index()->query_sparse(row.ids, row.values, options_.candidates, rng, sampler.query,
+                                     sampler.seen, panel.candidates);
       }
       output.score(one, panel.candidates, panel.scratch.layers.back(), panel.z.data());
       for (std::size_t c = 0; c < panel.candidates.size(); ++c) {

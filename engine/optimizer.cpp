@@ -19,26 +19,34 @@ double Optimizer::rate_at(std::uint64_t step, std::uint64_t total) const {
   const double span = double(std::max<std::uint64_t>(total, config_.warmup_steps + 1) - config_.warmup_steps);
   const double done = std::min(1.0, double(step - config_.warmup_steps) / span);
   switch (config_.schedule) {
-    case RateSchedule::kConstant: return rate;
-    case RateSchedule::kLinear: return rate * (1.0 - done);
-    case RateSchedule::kCosine: return rate * 0.5 * (1.0 + std::cos(std::numbers::pi * done));
+    case RateSchedule::kConstant:
+      return rate;
+    case RateSchedule::kLinear:
+      return rate * (1.0 - done);
+    case RateSchedule::kCosine:
+      return rate * 0.5 * (1.0 + std::cos(std::numbers::pi * done));
   }
   return rate;
 }
 
-void Optimizer::apply(float* w, float* first, float* second, std::uint32_t* steps, const float* g, std::size_t n,
-                      float decay) const {
+void Optimizer::apply(float* w, float* first, float* second, std::uint32_t* steps, const float* g,
+                      std::size_t n, float decay) const {
   const auto& k = kernels::active();
   const auto epsilon = static_cast<float>(config_.epsilon);
   switch (config_.kind) {
-    case OptimizerKind::kSgd: k.sgd_row(w, g, n, rate_, decay); break;
+    case OptimizerKind::kSgd:
+      k.sgd_row(w, g, n, rate_, decay);
+      break;
     case OptimizerKind::kMomentum:
       k.momentum_row(w, first, g, n, rate_, decay, static_cast<float>(config_.momentum));
       break;
-    case OptimizerKind::kAdagrad: k.adagrad_row(w, first, g, n, rate_, decay, epsilon); break;
+    case OptimizerKind::kAdagrad:
+      k.adagrad_row(w, first, g, n, rate_, decay, epsilon);
+      break;
     case OptimizerKind::kAdam: {
       const double t = ++*steps;
-      const double correction = std::sqrt(1.0 - std::pow(config_.beta2, t)) / (1.0 - std::pow(config_.beta1, t));
+      const double correction =
+          std::sqrt(1.0 - std::pow(config_.beta2, t)) / (1.0 - std::pow(config_.beta1, t));
       // m / c1 / (sqrt(v / c2) + e) = m * (sqrt(c2) / c1) / (sqrt(v) + e * sqrt(c2))
       const double root = std::sqrt(1.0 - std::pow(config_.beta2, t));
       k.adam_row(w, first, second, g, n, static_cast<float>(rate_ * correction),
@@ -54,11 +62,12 @@ void Optimizer::update(Parameters& p, std::size_t r, const float* g, bool decaye
   float* first = p.first.empty() ? nullptr : p.first.data() + (per_row ? r : r * p.stride);
   float* second = p.second.empty() ? nullptr : p.second.data() + r * p.stride;
   std::uint32_t* steps = p.steps.empty() ? nullptr : p.steps.data() + r;
-  apply(p.row(r), first, second, steps, g, p.columns, decayed ? static_cast<float>(config_.weight_decay) : 0.0f);
+  apply(p.row(r), first, second, steps, g, p.columns,
+        decayed ? static_cast<float>(config_.weight_decay) : 0.0f);
 }
 
-void Optimizer::update_columns(Parameters& p, std::size_t r, std::span<const std::uint32_t> columns, const float* g,
-                               PackedRow& packed) const {
+void Optimizer::update_columns(Parameters& p, std::size_t r, std::span<const std::uint32_t> columns,
+                               const float* g, PackedRow& packed) const {
   const bool full_first = !p.first.empty() && config_.kind != OptimizerKind::kAdagrad;
   const bool full_second = !p.second.empty();
   float* w = p.row(r);

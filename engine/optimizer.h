@@ -21,7 +21,8 @@ class Optimizer {
  public:
   explicit Optimizer(const OptimizerConfig& config) : config_(config) {}
 
-  // Learning rate of step `step` (from 0) of `total`: linear warm-up, then constant, linear to 0, or half a cosine.
+  // Learning rate of step `step` (from 0) of `total`: linear warm-up, then constant, linear to 0, or half a
+  // cosine.
   double rate_at(std::uint64_t step, std::uint64_t total) const;
   void set_rate(double rate) { rate_ = static_cast<float>(rate); }
 

@@ -55,8 +55,7 @@ void Parameters::fill_uniform(double scale, std::uint64_t seed, std::uint64_t it
 
 std::size_t parameter_bytes(std::size_t rows, std::size_t columns, OptimizerKind kind) {
   const std::size_t stride = stride_for(columns);
-  const std::size_t floats =
-      rows * stride + first_size(rows, stride, kind) + second_size(rows, stride, kind);
+  const std::size_t floats = rows * stride + first_size(rows, stride, kind) + second_size(rows, stride, kind);
   return floats * sizeof(float) + (kind == OptimizerKind::kAdam ? rows * sizeof(std::uint32_t) : 0);
 }
 

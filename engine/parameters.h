@@ -21,10 +21,10 @@ struct Parameters {
   std::size_t rows = 0;
   std::size_t columns = 0;
   std::size_t stride = 0;
-  AlignedArray<float> weights;         // [rows x stride], padding stays zero
-  AlignedArray<float> first;           // momentum: velocity; adam: m [rows x stride]; adagrad: accumulator [rows]
-  AlignedArray<float> second;          // adam: v [rows x stride]
-  AlignedArray<std::uint32_t> steps;   // adam: updates of each row [rows]
+  AlignedArray<float> weights;  // [rows x stride], padding stays zero
+  AlignedArray<float> first;    // momentum: velocity; adam: m [rows x stride]; adagrad: accumulator [rows]
+  AlignedArray<float> second;   // adam: v [rows x stride]
+  AlignedArray<std::uint32_t> steps;  // adam: updates of each row [rows]
 
   float* row(std::size_t r) { return weights.data() + r * stride; }
   const float* row(std::size_t r) const { return weights.data() + r * stride; }

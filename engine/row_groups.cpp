@@ -12,7 +12,8 @@ void RowGroups::reserve(std::size_t capacity) {
 void RowGroups::build(std::span<const std::span<const Contribution>> parts, std::uint32_t* slots) {
   rows_.clear();
   offsets_.assign(1, 0);
-  // Counts into offsets_[slot + 1]. A slot is valid when the row it names is this one (Briggs and Torczon 1993).
+  // Counts into offsets_[slot + 1]. A slot is valid when the row it names is this one (Briggs and Torczon
+  // 1993).
   std::size_t total = 0;
   for (const auto& part : parts) {
     for (const Contribution& c : part) {

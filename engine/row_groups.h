@@ -1,8 +1,8 @@
 // Which rows of a matrix does a step touch, and what contributes to each row's gradient?
 //
 // Blocks of samples report contributions (row, source, value) into RowBins, split by the shard that owns the
-// row. Then each shard, on one thread, groups its contributions by row. A row belongs to exactly one shard, so
-// no row has two writers; contributions stay in block order, so sums do not depend on the thread count.
+// row. Then each shard, on one thread, groups its contributions by row. A row belongs to exactly one shard,
+// so no row has two writers; contributions stay in block order, so sums do not depend on the thread count.
 #pragma once
 
 #include <cstddef>
@@ -64,8 +64,8 @@ class RowGroups {
  public:
   void reserve(std::size_t capacity);
 
-  // Groups the concatenation of `parts`. `slots` has an entry for every row of the matrix; shards may share it
-  // because each only touches the entries of its own rows. Contents need not be initialised between calls.
+  // Groups the concatenation of `parts`. `slots` has an entry for every row of the matrix; shards may share
+  // it because each only touches the entries of its own rows. Contents need not be initialised between calls.
   void build(std::span<const std::span<const Contribution>> parts, std::uint32_t* slots);
 
   std::size_t size() const { return rows_.size(); }

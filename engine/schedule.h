@@ -1,5 +1,5 @@
-// When to rehash and rebuild: at fixed intervals, or at intervals that grow geometrically as the weights settle
-// (Chen et al., "SLIDE", MLSys 2020, section 3.1.3). Plain value, one a layer and kind.
+// When to rehash and rebuild: at fixed intervals, or at intervals that grow geometrically as the weights
+// settle (Chen et al., "SLIDE", MLSys 2020, section 3.1.3). Plain value, one a layer and kind.
 #pragma once
 
 #include <cstdint>
@@ -9,7 +9,8 @@ namespace slide {
 class IntervalSchedule {
  public:
   // The first event falls after `interval` steps, each gap is `growth` times the one before; 0 = never.
-  IntervalSchedule(std::uint32_t interval, double growth) : gap_(interval), growth_(growth), next_(interval) {}
+  IntervalSchedule(std::uint32_t interval, double growth)
+      : gap_(interval), growth_(growth), next_(interval) {}
 
   // True when an event falls due after `done` steps; then moves on to the next.
   bool due(std::uint64_t done) {
