@@ -1,0 +1,297 @@
+// Products of rows and blocks: every instruction set against arithmetic in double and against the scalar set,
+// at every length 0..67 and at lengths that reach the widest tiles, between canaries.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <string>
+#include <vector>
+
+#include "engine/kernels/kernels.h"
+#include "tests/kernels/guarded.h"
+
+namespace slide::kernels {
+namespace {
+
+using test::Floats;
+using test::normal_floats;
+using test::normal_rows;
+using test::rounding_bound;
+using test::scattered_ids;
+
+constexpr std::size_t kLengths = 68;  // 0..67
+constexpr std::size_t kRows = 21;     // 0..20
+constexpr std::size_t kMatrixRows = 160;
+const std::size_t kLanes[] = {1, 16, 32, 48, 64};
+
+std::string set_name(const testing::TestParamInfo<const KernelSet*>& set) {
+  return set.param->name;
+}
+
+class Products : public testing::TestWithParam<const KernelSet*> {
+ protected:
+  const KernelSet& set() const { return *GetParam(); }
+};
+
+INSTANTIATE_TEST_SUITE_P(Sets, Products, testing::ValuesIn(available()), set_name);
+
+// A sum and the sum of its terms' magnitudes, in double.
+struct Sum {
+  double value = 0.0, magnitude = 0.0;
+  void add(double term) { value += term, magnitude += std::fabs(term); }
+};
+
+// True when `got` is `want` up to the rounding of `terms` additions in float.
+bool agrees(float got, const Sum& want, std::size_t terms) {
+  return std::fabs(got - want.value) <= rounding_bound(terms, want.magnitude);
+}
+
+void expect_forward(const KernelSet& set, std::size_t rows, std::size_t inner, std::size_t lanes,
+                    bool shifted) {
+  const std::size_t ldw = round_up(inner, kLaneMultiple) + kLaneMultiple;
+  const Floats w = normal_rows(kMatrixRows, inner, ldw, lanes);
+  const Floats xt = normal_floats(inner * lanes, lanes), shift = normal_floats(rows, lanes + 1);
+  const auto ids = scattered_ids(rows, kMatrixRows);
+  const float* start = shifted ? shift.data() : nullptr;
+  Floats z(rows * lanes), scalar(rows * lanes);
+  set.rows_forward(w.data(), ldw, ids.data(), rows, start, xt.data(), inner, lanes, z.data());
+  find("scalar")->rows_forward(w.data(), ldw, ids.data(), rows, start, xt.data(), inner, lanes,
+                               scalar.data());
+  ASSERT_TRUE(z.intact()) << rows << " x " << inner << " x " << lanes;
+  for (std::size_t a = 0; a < rows; ++a) {
+    for (std::size_t b = 0; b < lanes; ++b) {
+      Sum want;
+      want.add(shifted ? shift[a] : 0.0);
+      for (std::size_t k = 0; k < inner; ++k) want.add(double(w[ids[a] * ldw + k]) * xt[k * lanes + b]);
+      const std::size_t at = a * lanes + b;
+      ASSERT_TRUE(agrees(z[at], want, inner)) << rows << " x " << inner << " x " << lanes << " at " << at;
+      ASSERT_NEAR(z[at], scalar[at], 2 * rounding_bound(inner, want.magnitude));
+    }
+  }
+}
+
+TEST_P(Products, RowsForwardAtEveryLength) {
+  for (const std::size_t lanes : kLanes) {
+    for (std::size_t inner = 0; inner < kLengths; ++inner) {
+      // Every number of rows at some lengths, one number of rows at every length.
+      expect_forward(set(), inner % kRows, inner, lanes, inner % 2 == 0);
+    }
+    for (const std::size_t inner : {0, 1, 15, 16, 17, 33, 67}) {
+      for (std::size_t rows = 0; rows < kRows; ++rows)
+        expect_forward(set(), rows, inner, lanes, rows % 2 == 0);
+    }
+  }
+}
+
+TEST_P(Products, RowsForwardWithManyRows) {
+  for (const std::size_t lanes : kLanes) {
+    for (const std::size_t rows : {31, 48, 63, 150}) expect_forward(set(), rows, 37, lanes, true);
+  }
+}
+
+void expect_backward(const KernelSet& set, std::size_t rows, std::size_t inner, std::size_t lanes) {
+  const std::size_t ldw = round_up(inner, kLaneMultiple) + kLaneMultiple;
+  const Floats w = normal_rows(kMatrixRows, inner, ldw, lanes);
+  const Floats d = normal_floats(rows * lanes, lanes), before = normal_floats(inner * lanes, lanes + 1);
+  const auto ids = scattered_ids(rows, kMatrixRows);
+  Floats dxt(inner * lanes), scalar(inner * lanes);
+  std::copy_n(before.data(), inner * lanes, dxt.data());
+  std::copy_n(before.data(), inner * lanes, scalar.data());
+  set.rows_backward_input(w.data(), ldw, ids.data(), rows, d.data(), inner, lanes, dxt.data());
+  find("scalar")->rows_backward_input(w.data(), ldw, ids.data(), rows, d.data(), inner, lanes, scalar.data());
+  ASSERT_TRUE(dxt.intact()) << rows << " x " << inner << " x " << lanes;
+  for (std::size_t k = 0; k < inner; ++k) {
+    for (std::size_t b = 0; b < lanes; ++b) {
+      const std::size_t at = k * lanes + b;
+      Sum want;
+      want.add(before[at]);
+      for (std::size_t a = 0; a < rows; ++a) want.add(double(w[ids[a] * ldw + k]) * d[a * lanes + b]);
+      ASSERT_TRUE(agrees(dxt[at], want, rows)) << rows << " x " << inner << " x " << lanes << " at " << at;
+      ASSERT_NEAR(dxt[at], scalar[at], 2 * rounding_bound(rows, want.magnitude));
+    }
+  }
+}
+
+TEST_P(Products, RowsBackwardInputAtEveryLength) {
+  for (const std::size_t lanes : kLanes) {
+    for (std::size_t inner = 0; inner < kLengths; ++inner)
+      expect_backward(set(), inner % kRows, inner, lanes);
+    for (const std::size_t inner : {0, 1, 15, 16, 17, 33, 67}) {
+      for (std::size_t rows = 0; rows < kRows; ++rows) expect_backward(set(), rows, inner, lanes);
+    }
+  }
+}
+
+TEST_P(Products, RowsBackwardInputWithManyRows) {
+  for (const std::size_t lanes : kLanes) {
+    for (const std::size_t rows : {63, 64, 65, 150}) expect_backward(set(), rows, 37, lanes);
+  }
+}
+
+// Rows of `d` in an order that is not theirs.
+std::vector<const float*> row_pointers(const Floats& d, std::size_t rows, std::size_t ldd) {
+  std::vector<const float*> pointers(rows);
+  for (std::size_t r = 0; r < rows; ++r) pointers[r] = d.data() + (rows - 1 - r) * ldd;
+  return pointers;
+}
+
+void expect_gradient(const KernelSet& set, std::size_t rows, std::size_t samples, std::size_t inner,
+                     std::size_t ldd) {
+  const std::size_t ldx = round_up(inner, kLaneMultiple), ldg = ldx + kLaneMultiple;
+  const Floats d = normal_rows(rows, samples, ldd, inner), x = normal_rows(samples, inner, ldx, inner + 1);
+  const Floats before = normal_rows(rows, inner, ldg, inner + 2);
+  Floats g(rows * ldg), scalar(rows * ldg);
+  for (std::size_t r = 0; r < rows; ++r) {
+    std::copy_n(before.data() + r * ldg, inner, g.data() + r * ldg);
+    std::copy_n(before.data() + r * ldg, inner, scalar.data() + r * ldg);
+  }
+  const auto deltas = row_pointers(d, rows, ldd);
+  set.rows_gradient(deltas.data(), rows, samples, x.data(), ldx, inner, g.data(), ldg);
+  find("scalar")->rows_gradient(deltas.data(), rows, samples, x.data(), ldx, inner, scalar.data(), ldg);
+  ASSERT_TRUE(g.intact()) << rows << " x " << samples << " x " << inner;
+  for (std::size_t r = 0; r < rows; ++r) {
+    for (std::size_t k = 0; k < inner; ++k) {
+      Sum want;
+      want.add(before[r * ldg + k]);
+      for (std::size_t b = 0; b < samples; ++b) want.add(double(deltas[r][b]) * x[b * ldx + k]);
+      ASSERT_TRUE(agrees(g[r * ldg + k], want, samples)) << rows << " x " << samples << " x " << inner;
+      ASSERT_NEAR(g[r * ldg + k], scalar[r * ldg + k], 2 * rounding_bound(samples, want.magnitude));
+    }
+    for (std::size_t k = inner; k < ldg; ++k) ASSERT_TRUE(g.untouched(r * ldg + k)) << "padding of row " << r;
+  }
+}
+
+TEST_P(Products, RowsGradientAtEveryLengthLeavesPaddingAlone) {
+  for (const std::size_t samples : {0, 1, 2, 3, 15, 16, 17, 31, 32}) {
+    const std::size_t ldd = samples <= 1 ? 1 : 32;
+    for (std::size_t inner = 0; inner < kLengths; ++inner) {
+      for (const std::size_t rows : {1, 2, 3}) expect_gradient(set(), rows, samples, inner, ldd);
+    }
+    for (std::size_t rows = 0; rows < kRows; ++rows) expect_gradient(set(), rows, samples, 37, ldd);
+    for (const std::size_t inner : {100, 128, 129, 300}) expect_gradient(set(), 2, samples, inner, ldd);
+  }
+}
+
+// Which rows are computed together depends on the number of threads: no row may notice.
+TEST_P(Products, RowsGradientOfARowDoesNotDependOnItsCompany) {
+  for (const std::size_t samples : {1, 7, 16, 32}) {
+    for (std::size_t inner = 1; inner < kLengths; ++inner) {
+      const std::size_t ldx = round_up(inner, kLaneMultiple), rows = 20;
+      const Floats d = normal_rows(rows, samples, 32, inner), x = normal_rows(samples, inner, ldx, inner + 1);
+      Floats together(rows * ldx, 0, 0.0f);
+      const auto deltas = row_pointers(d, rows, 32);
+      set().rows_gradient(deltas.data(), rows, samples, x.data(), ldx, inner, together.data(), ldx);
+      for (std::size_t r = 0; r < rows; ++r) {
+        Floats alone(ldx, 0, 0.0f);
+        set().rows_gradient(&deltas[r], 1, samples, x.data(), ldx, inner, alone.data(), ldx);
+        for (std::size_t k = 0; k < inner; ++k)
+          ASSERT_EQ(alone[k], together[r * ldx + k]) << inner << ", " << k;
+      }
+    }
+  }
+}
+
+void expect_gather(const KernelSet& set, std::size_t count, std::size_t n) {
+  const std::size_t ldw = round_up(n, kLaneMultiple) + kLaneMultiple;
+  const Floats w = normal_rows(kMatrixRows, n, ldw, count), values = normal_floats(count, n);
+  const Floats before = normal_floats(n, count + 1);
+  const auto ids = scattered_ids(count, kMatrixRows);
+  Floats h(n), scalar(n);
+  std::copy_n(before.data(), n, h.data());
+  std::copy_n(before.data(), n, scalar.data());
+  set.gather_rows(w.data(), ldw, ids.data(), values.data(), count, n, h.data());
+  find("scalar")->gather_rows(w.data(), ldw, ids.data(), values.data(), count, n, scalar.data());
+  ASSERT_TRUE(h.intact()) << count << " x " << n;
+  for (std::size_t k = 0; k < n; ++k) {
+    Sum want;
+    want.add(before[k]);
+    for (std::size_t i = 0; i < count; ++i) want.add(double(values[i]) * w[ids[i] * ldw + k]);
+    ASSERT_TRUE(agrees(h[k], want, count)) << count << " x " << n << " at " << k;
+    ASSERT_NEAR(h[k], scalar[k], 2 * rounding_bound(count, want.magnitude));
+  }
+}
+
+TEST_P(Products, GatherRowsAtEveryLength) {
+  for (std::size_t n = 0; n < kLengths; ++n) {
+    for (const std::size_t count : {0, 1, 2, 5, 20}) expect_gather(set(), count, n);
+  }
+  for (std::size_t count = 0; count < kRows; ++count) expect_gather(set(), count, 37);
+  for (const std::size_t n : {100, 127, 128, 129, 144, 256, 300}) {
+    for (const std::size_t count : {1, 4, 5, 100}) expect_gather(set(), count, n);
+  }
+}
+
+TEST_P(Products, DotAtEveryLengthAndAlignment) {
+  for (std::size_t n = 0; n < kLengths + 140; ++n) {
+    for (const std::size_t offset : {0, 1, 3}) {
+      const Floats x = normal_floats(n, 1, offset), y = normal_floats(n, 2, 2 * offset);
+      Sum want;
+      for (std::size_t k = 0; k < n; ++k) want.add(double(x[k]) * y[k]);
+      const float got = set().dot(x.data(), y.data(), n);
+      ASSERT_TRUE(agrees(got, want, n)) << n;
+      ASSERT_NEAR(got, find("scalar")->dot(x.data(), y.data(), n), 2 * rounding_bound(n, want.magnitude));
+    }
+  }
+}
+
+TEST_P(Products, AxpyAtEveryLengthAndAlignment) {
+  for (std::size_t n = 0; n < kLengths; ++n) {
+    for (const std::size_t offset : {0, 1, 3}) {
+      const Floats x = normal_floats(n, 1, 2 * offset), before = normal_floats(n, 2);
+      Floats y(n, offset);
+      std::copy_n(before.data(), n, y.data());
+      set().axpy(-1.7f, x.data(), n, y.data());
+      ASSERT_TRUE(y.intact()) << n;
+      for (std::size_t k = 0; k < n; ++k) {
+        Sum want;
+        want.add(before[k]);
+        want.add(double(-1.7f) * x[k]);
+        ASSERT_TRUE(agrees(y[k], want, 1)) << n << " at " << k;
+      }
+    }
+  }
+}
+
+TEST_P(Products, TransposeMovesEveryElementAndNoOther) {
+  for (std::size_t rows = 0; rows < 70; rows += rows < kRows ? 1 : 7) {
+    for (std::size_t columns = 0; columns < kLengths; ++columns) {
+      const std::size_t ldi = columns + 3, ldo = rows + 5;
+      const Floats in = normal_rows(rows, columns, ldi, rows);
+      Floats out(columns * ldo, 1);
+      set().transpose(in.data(), ldi, rows, columns, ldo, out.data());
+      ASSERT_TRUE(out.intact()) << rows << " x " << columns;
+      for (std::size_t c = 0; c < columns; ++c) {
+        for (std::size_t r = 0; r < rows; ++r)
+          ASSERT_EQ(out[c * ldo + r], in[r * ldi + c]) << rows << " x " << columns;
+        for (std::size_t r = rows; r < ldo; ++r)
+          ASSERT_TRUE(out.untouched(c * ldo + r)) << rows << " x " << columns;
+      }
+    }
+  }
+}
+
+TEST_P(Products, SelectAboveListsExactlyWhatIsAboveInOrder) {
+  for (const std::size_t lanes : kLanes) {
+    for (std::size_t rows = 0; rows < kRows; ++rows) {
+      for (const double share : {0.0, 0.1, 1.0}) {
+        Floats z = normal_floats(rows * lanes, rows);
+        Floats threshold(lanes, 0, 0.0f);
+        for (std::size_t b = 0; b < lanes; ++b)
+          threshold[b] = share == 0.0 ? 3e38f : share == 1.0 ? -3e38f : 1.3f;
+        if (rows > 2) z[lanes] = threshold[0], z[2 * lanes - 1] = test::kNaN;  // neither is above
+        test::Guarded<std::uint32_t> hits(rows * lanes + 1);
+        const std::size_t count = set().select_above(z.data(), rows, lanes, threshold.data(), hits.data());
+        std::vector<std::uint32_t> want;
+        for (std::size_t at = 0; at < rows * lanes; ++at) {
+          if (z[at] > threshold[at % lanes]) want.push_back(static_cast<std::uint32_t>(at));
+        }
+        ASSERT_TRUE(hits.intact()) << rows << " x " << lanes;
+        ASSERT_EQ(std::vector<std::uint32_t>(hits.data(), hits.data() + count), want)
+            << rows << " x " << lanes;
+      }
+    }
+  }
+}
+
+}  // namespace
+}  // namespace slide::kernels
