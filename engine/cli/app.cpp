@@ -2,6 +2,7 @@
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
+#include <charconv>
 #include <cstdio>
 #include <exception>
 #include <functional>
@@ -15,8 +16,10 @@ namespace slide::cli {
 
 namespace {
 
-constexpr std::uint32_t kMostThreads = 1024;
-constexpr std::uint32_t kMostK = 10000;
+constexpr std::uint64_t kMostThreads = 1024;
+constexpr std::uint64_t kMostK = 10000;
+constexpr std::uint64_t kMostItems = 0xfffffffe;         // ids and their number have 32 bits
+constexpr std::uint64_t kMostSeed = 0x7fffffffffffffff;  // what TOML can hold
 
 constexpr const char* kAbout =
     "Trains and uses networks with very many outputs, on the CPU: hash tables find the neurons\n"
@@ -35,6 +38,21 @@ struct Commands {
   std::function<void()> run;
 };
 
+// A whole number from `low` to `high`. The library itself would take -1 for 2^64 - 1 and 010 for 8.
+CLI::Validator whole(std::uint64_t low, std::uint64_t high) {
+  const auto check = [low, high](std::string& text) -> std::string {
+    std::uint64_t value = 0;
+    const char* end = text.data() + text.size();
+    const auto [stop, error] = std::from_chars(text.data(), end, value);
+    if (error != std::errc() || stop != end || value < low || value > high) {
+      return fmt::format("'{}' is no whole number from {} to {}", text, low, high);
+    }
+    text = std::to_string(value);
+    return {};
+  };
+  return {check, ""};
+}
+
 void add_set(CLI::App& app, std::vector<std::string>& set) {
   app.add_option("--set", set, "Overrides one key of the configuration; may be repeated")
       ->type_name("SECTION.KEY=VALUE")
@@ -43,7 +61,7 @@ void add_set(CLI::App& app, std::vector<std::string>& set) {
 
 void add_threads(CLI::App& app, Commands& c) {
   app.add_option("--threads", c.threads, "Threads, 0 = all cores")
-      ->check(CLI::Range(0U, kMostThreads))
+      ->transform(whole(0, kMostThreads))
       ->type_name("N");
 }
 
@@ -64,9 +82,11 @@ void add_train(CLI::App& app, Commands& c) {
   sub->add_option("CONFIG", c.train.config, "Configuration file (TOML)")->required();
   add_set(*sub, c.train.set);
   sub->add_option("--threads", c.train.threads, "Threads, 0 = all cores; overrides train.threads")
-      ->check(CLI::Range(0U, kMostThreads))
+      ->transform(whole(0, kMostThreads))
       ->type_name("N");
-  sub->add_option("--seed", c.train.seed, "Overrides train.seed")->type_name("N");
+  sub->add_option("--seed", c.train.seed, "Overrides train.seed")
+      ->transform(whole(0, kMostSeed))
+      ->type_name("N");
   sub->add_option("--out", c.train.out, "Folder for the results; default: run/<name of CONFIG>")
       ->type_name("DIR");
   sub->callback([&c] { c.run = [&c] { run_train(c.train); }; });
@@ -79,7 +99,7 @@ void add_test(CLI::App& app, Commands& c) {
   sub->add_option("--k", c.test.k, "Ranks to measure at, as 1,3,5; default: the model's eval.k")
       ->delimiter(',')
       ->allow_extra_args(false)
-      ->check(CLI::Range(1U, kMostK))
+      ->transform(whole(1, kMostK))
       ->type_name("K,K,...");
   add_inference(*sub, c);
   add_threads(*sub, c);
@@ -102,7 +122,7 @@ void add_predict(CLI::App& app, Commands& c) {
   sub->add_option("DATA", c.predict.data, "Data file, or - for standard input")->required();
   sub->add_option("--k", c.predict.k, "Labels a sample")
       ->capture_default_str()
-      ->check(CLI::Range(1U, kMostK))
+      ->transform(whole(1, kMostK))
       ->type_name("K");
   add_inference(*sub, c);
   add_threads(*sub, c);
@@ -116,19 +136,23 @@ void add_predict(CLI::App& app, Commands& c) {
 void add_generate(CLI::App& app, Commands& c) {
   GeneratorOptions& options = c.generate.options;
   CLI::App* sub = app.add_subcommand("generate", "Write a synthetic data set, train.txt and test.txt");
-  sub->add_option("--samples", options.samples, "Training samples")->capture_default_str()->type_name("N");
-  sub->add_option("--features", options.features, "Features")->capture_default_str()->type_name("D");
-  sub->add_option("--labels", options.labels, "Labels")->capture_default_str()->type_name("L");
-  sub->add_option("--seed", options.seed, "Seed")->capture_default_str()->type_name("S");
+  const auto count = [sub](const char* name, auto& value, const char* meaning, const char* type) {
+    return sub->add_option(name, value, meaning)->transform(whole(1, kMostItems))->type_name(type);
+  };
+  count("--samples", options.samples, "Training samples", "N")->capture_default_str();
+  count("--features", options.features, "Features", "D")->capture_default_str();
+  count("--labels", options.labels, "Labels", "L")->capture_default_str();
+  sub->add_option("--seed", options.seed, "Seed")
+      ->transform(whole(0, kMostSeed))
+      ->capture_default_str()
+      ->type_name("S");
   sub->add_option("--out", c.generate.out, "Folder to write to")->type_name("DIR")->required();
   CLI::Option* test = sub->add_option("--test-samples", c.test_samples, "Test samples; default: a tenth");
-  test->type_name("N");
-  sub->add_option("--features-per-sample", options.features_per_sample, "Mean features of a sample")
-      ->capture_default_str()
-      ->type_name("N");
-  sub->add_option("--labels-per-sample", options.labels_per_sample, "Mean labels of a sample")
-      ->capture_default_str()
-      ->type_name("N");
+  test->transform(whole(0, kMostItems))->type_name("N");
+  count("--features-per-sample", options.features_per_sample, "Mean features of a sample", "N")
+      ->capture_default_str();
+  count("--labels-per-sample", options.labels_per_sample, "Mean labels of a sample", "N")
+      ->capture_default_str();
   add_threads(*sub, c);
   sub->callback([&c, test] {
     if (test->count() > 0) c.generate.options.test_samples = c.test_samples;
@@ -146,8 +170,10 @@ void add_inspect(CLI::App& app, Commands& c) {
   add_set(*sub, c.inspect.set);
   sub->add_option("--features", c.inspect.features,
                   "Configuration: features of the data; default: read data.train")
+      ->transform(whole(1, kMostItems))
       ->type_name("D");
   sub->add_option("--labels", c.inspect.labels, "Configuration: labels of the data; default: read data.train")
+      ->transform(whole(1, kMostItems))
       ->type_name("L");
   add_threads(*sub, c);
   sub->callback([&c] {

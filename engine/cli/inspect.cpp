@@ -119,8 +119,8 @@ std::optional<Sizes> find_sizes(const Config& config, const InspectCommand& comm
 void print_unsized(const Config& config) {
   for (std::size_t l = 0; l < config.layers.size(); ++l) {
     const LayerConfig& layer = config.layers[l];
-    const std::string size = layer.size == 0 ? "labels of the data" : grouped(layer.size);
-    print("layer {}: {} neurons, {}\n", l, size, kind_text(layer, l + 1 == config.layers.size()));
+    const std::string size = layer.size == 0 ? "as many neurons as labels" : grouped(layer.size) + " neurons";
+    print("layer {}: {}, {}\n", l, size, kind_text(layer, l + 1 == config.layers.size()));
   }
   print("memory             depends on the data: give --features D --labels L, or --set data.train=FILE\n");
 }
