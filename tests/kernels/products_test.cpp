@@ -90,25 +90,31 @@ TEST_P(Products, RowsForwardWithManyRows) {
 }
 
 void expect_backward(const KernelSet& set, std::size_t rows, std::size_t inner, std::size_t lanes) {
-  const std::size_t ldw = round_up(inner, kLaneMultiple) + kLaneMultiple;
-  const Floats w = normal_rows(kMatrixRows, inner, ldw, lanes);
-  const Floats d = normal_floats(rows * lanes, lanes), before = normal_floats(inner * lanes, lanes + 1);
+  const std::size_t ldx = round_up(inner, kLaneMultiple) + kLaneMultiple;
+  const Floats w = normal_rows(kMatrixRows, inner, ldx, lanes),
+               before = normal_rows(lanes, inner, ldx, lanes + 1);
+  const Floats d = normal_floats(rows * lanes, lanes);
   const auto ids = scattered_ids(rows, kMatrixRows);
-  Floats dxt(inner * lanes), scalar(inner * lanes);
-  std::copy_n(before.data(), inner * lanes, dxt.data());
-  std::copy_n(before.data(), inner * lanes, scalar.data());
-  set.rows_backward_input(w.data(), ldw, ids.data(), rows, d.data(), inner, lanes, dxt.data());
-  find("scalar")->rows_backward_input(w.data(), ldw, ids.data(), rows, d.data(), inner, lanes, scalar.data());
-  ASSERT_TRUE(dxt.intact()) << rows << " x " << inner << " x " << lanes;
-  for (std::size_t k = 0; k < inner; ++k) {
-    for (std::size_t b = 0; b < lanes; ++b) {
-      const std::size_t at = k * lanes + b;
+  Floats dx(lanes * ldx), scalar(lanes * ldx);
+  for (std::size_t b = 0; b < lanes; ++b) {
+    std::copy_n(before.data() + b * ldx, inner, dx.data() + b * ldx);
+    std::copy_n(before.data() + b * ldx, inner, scalar.data() + b * ldx);
+  }
+  set.rows_backward_input(w.data(), ldx, ids.data(), rows, d.data(), inner, lanes, dx.data(), ldx);
+  find("scalar")->rows_backward_input(w.data(), ldx, ids.data(), rows, d.data(), inner, lanes, scalar.data(),
+                                      ldx);
+  ASSERT_TRUE(dx.intact()) << rows << " x " << inner << " x " << lanes;
+  for (std::size_t b = 0; b < lanes; ++b) {
+    for (std::size_t k = 0; k < inner; ++k) {
+      const std::size_t at = b * ldx + k;
       Sum want;
       want.add(before[at]);
-      for (std::size_t a = 0; a < rows; ++a) want.add(double(w[ids[a] * ldw + k]) * d[a * lanes + b]);
-      ASSERT_TRUE(agrees(dxt[at], want, rows)) << rows << " x " << inner << " x " << lanes << " at " << at;
-      ASSERT_NEAR(dxt[at], scalar[at], 2 * rounding_bound(rows, want.magnitude));
+      for (std::size_t a = 0; a < rows; ++a) want.add(double(w[ids[a] * ldx + k]) * d[a * lanes + b]);
+      ASSERT_TRUE(agrees(dx[at], want, rows)) << rows << " x " << inner << " x " << lanes << " at " << at;
+      ASSERT_NEAR(dx[at], scalar[at], 2 * rounding_bound(rows, want.magnitude));
     }
+    for (std::size_t k = inner; k < ldx; ++k)
+      ASSERT_TRUE(dx.untouched(b * ldx + k)) << "padding of sample " << b;
   }
 }
 

@@ -1,0 +1,275 @@
+// Predictions against sorting the naive network's scores, and evaluation against counting.
+#include "engine/inference.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <limits>
+#include <mutex>
+#include <numeric>
+#include <set>
+#include <vector>
+
+#include "engine/base/error.h"
+#include "engine/trainer.h"
+#include "tests/engine/engine_test_util.h"
+#include "tests/engine/naive_network.h"
+
+namespace slide::test {
+namespace {
+
+using Ranking = std::vector<Prediction>;
+using Layers = std::vector<LayerConfig>;
+
+Dataset inference_data(std::uint32_t samples, std::uint64_t seed = 1) {
+  DataSpec spec;
+  spec.samples = samples, spec.features = 60, spec.labels = 150, spec.entries = 7, spec.seed = seed;
+  return make_data(spec);
+}
+
+// A network with a few steps behind it; its buckets hold every neuron so that candidates never run out.
+Trainer trained(const Layers& layers, const Dataset& data) {
+  Config config = make_config(layers, 32, 16);
+  for (LayerConfig& layer : config.layers) layer.hash.bucket_capacity = 256;
+  config.train.epochs = 2;
+  config.train.threads = 2;
+  Trainer trainer(config, data, nullptr);
+  trainer.run({});
+  return trainer;
+}
+
+std::vector<Ranking> predict(const Network& network, const Dataset& data, const InferenceOptions& options) {
+  std::vector<Ranking> all(data.size());
+  std::vector<int> calls(data.size(), 0);
+  std::mutex mutex;
+  Predictor(network, options).predict(data, [&](std::size_t sample, std::span<const Prediction> best) {
+    const std::lock_guard lock(mutex);
+    all.at(sample).assign(best.begin(), best.end());
+    ++calls.at(sample);
+  });
+  for (const int n : calls) EXPECT_EQ(n, 1);
+  return all;
+}
+
+InferenceOptions options_of(std::size_t k, Inference mode = Inference::kFull, int threads = 1) {
+  InferenceOptions options;
+  options.k = k;
+  options.mode = mode;
+  options.threads = threads;
+  return options;
+}
+
+bool ranks_before(const Prediction& a, const Prediction& b) {
+  return a.score > b.score || (a.score == b.score && a.label < b.label);
+}
+
+// Sums of at most some hundred products of size 1 in float.
+constexpr double kTolerance = 2e-5;
+
+// `got` lists k labels with their true scores, best first, and none that was left out is better.
+void expect_is_best(const Ranking& got, const Vector& scores, std::size_t k) {
+  ASSERT_EQ(got.size(), std::min(k, scores.size()));
+  std::set<std::uint32_t> listed;
+  for (std::size_t i = 0; i < got.size(); ++i) {
+    ASSERT_TRUE(listed.insert(got[i].label).second) << "label " << got[i].label << " twice";
+    ASSERT_NEAR(got[i].score, scores.at(got[i].label), kTolerance);
+    ASSERT_TRUE(i == 0 || ranks_before(got[i - 1], got[i]));
+  }
+  for (std::uint32_t label = 0; label < scores.size(); ++label) {
+    ASSERT_TRUE(listed.count(label) == 1 || scores[label] <= got.back().score + kTolerance) << label;
+  }
+}
+
+TEST(Inference, FullIsASortOfAllScoresAtEveryPanelEdge) {
+  const Dataset train = inference_data(64);
+  const Trainer trainer = trained({dense(24), sampled(0, 20, 12)}, train);
+  const NaiveNetwork naive(trainer.network());
+  for (const std::uint32_t samples : {1, 31, 32, 33, 127, 128, 129}) {
+    const Dataset data = inference_data(samples, 2);
+    const auto all = predict(trainer.network(), data, options_of(5));
+    for (std::uint32_t s = 0; s < samples; ++s) expect_is_best(all[s], naive.scores(data.features(s)), 5);
+  }
+}
+
+TEST(Inference, FullOfEveryShape) {
+  const Dataset data = inference_data(70);
+  for (const Layers& layers :
+       {Layers{dense(24), dense(0)}, Layers{dense(0)}, Layers{sampled(0, 20, 12)},
+        Layers{sampled(40, 9, 9), dense(0)},
+        Layers{dense(17, Activation::kTanh, 0.4), dense(19, Activation::kSigmoid, 0.2), sampled(0, 20, 12)},
+        Layers{dense(17), sampled(40, 9, 9, Activation::kTanh, 0.3), sampled(0, 20, 12)}}) {
+    const Trainer trainer = trained(layers, data);
+    const NaiveNetwork naive(trainer.network());
+    const auto all = predict(trainer.network(), data, options_of(7, Inference::kFull, 2));
+    for (std::uint32_t s = 0; s < data.size(); ++s) expect_is_best(all[s], naive.scores(data.features(s)), 7);
+  }
+}
+
+TEST(Inference, MoreThanThereAreLabelsGivesAllOfThem) {
+  const Dataset data = inference_data(40);
+  const Trainer trainer = trained({dense(24), sampled(0, 20, 12)}, data);
+  const NaiveNetwork naive(trainer.network());
+  const auto all = predict(trainer.network(), data, options_of(200));
+  for (std::uint32_t s = 0; s < data.size(); ++s) expect_is_best(all[s], naive.scores(data.features(s)), 200);
+}
+
+TEST(Inference, EqualScoresGoToTheSmallerLabel) {
+  const Dataset data = inference_data(33);
+  Trainer trainer = trained({dense(24), sampled(0, 20, 12)}, data);
+  Layer& output = trainer.network().output();
+  for (float& w : output.weights().weights) w = 0.0f;
+  for (std::uint32_t label = 0; label < 150; ++label)
+    *output.bias().row(label) = label % 10 == 3 ? 2.0f : 1.0f;
+  for (const Ranking& best : predict(trainer.network(), data, options_of(17))) {
+    std::vector<std::uint32_t> labels;
+    for (const Prediction& p : best) labels.push_back(p.label);
+    EXPECT_EQ(labels, (std::vector<std::uint32_t>{3, 13, 23, 33, 43, 53, 63, 73, 83, 93, 103, 113, 123, 133,
+                                                  143, 0, 1}));
+  }
+}
+
+TEST(Inference, ThreadCountsAgree) {
+  const Dataset data = inference_data(300);
+  const Trainer trainer = trained({dense(24), sampled(0, 20, 12)}, data);
+  for (const Inference mode : {Inference::kFull, Inference::kLsh}) {
+    const auto one = predict(trainer.network(), data, options_of(5, mode, 1));
+    for (const int threads : {2, 3, 4}) {
+      const auto more = predict(trainer.network(), data, options_of(5, mode, threads));
+      for (std::size_t s = 0; s < data.size(); ++s) {
+        ASSERT_EQ(one[s].size(), more[s].size());
+        for (std::size_t i = 0; i < one[s].size(); ++i) {
+          ASSERT_EQ(one[s][i].label, more[s][i].label);
+          ASSERT_EQ(one[s][i].score, more[s][i].score);
+        }
+      }
+    }
+  }
+}
+
+TEST(Inference, LshRanksItsCandidatesByTheirTrueScores) {
+  const Dataset data = inference_data(70);
+  for (const Layers& layers : {Layers{dense(24), sampled(0, 20, 12)}, Layers{sampled(0, 20, 12)},
+                               Layers{dense(17), sampled(40, 9, 9), sampled(0, 20, 12)}}) {
+    const Trainer trainer = trained(layers, data);
+    const NaiveNetwork naive(trainer.network());
+    InferenceOptions options = options_of(200, Inference::kLsh);
+    options.candidates = 30;
+    const auto all = predict(trainer.network(), data, options);
+    for (std::uint32_t s = 0; s < data.size(); ++s) {
+      const Vector scores = naive.scores(data.features(s));
+      ASSERT_GT(all[s].size(), 0u);
+      ASSERT_LE(all[s].size(), 30u);
+      std::set<std::uint32_t> labels;
+      for (std::size_t i = 0; i < all[s].size(); ++i) {
+        ASSERT_TRUE(labels.insert(all[s][i].label).second);
+        ASSERT_NEAR(all[s][i].score, scores.at(all[s][i].label), kTolerance);
+        ASSERT_TRUE(i == 0 || ranks_before(all[s][i - 1], all[s][i]));
+      }
+    }
+  }
+}
+
+TEST(Inference, LshWithAllNeuronsAsCandidatesIsFull) {
+  const Dataset data = inference_data(40);
+  const Trainer trainer = trained({dense(24), sampled(0, 20, 12)}, data);
+  const NaiveNetwork naive(trainer.network());
+  InferenceOptions options = options_of(5, Inference::kLsh);
+  options.candidates = 150;
+  const auto lsh = predict(trainer.network(), data, options),
+             full = predict(trainer.network(), data, options_of(5));
+  std::size_t common = 0;
+  for (std::uint32_t s = 0; s < data.size(); ++s) {
+    for (const Prediction& p : lsh[s]) {
+      common += static_cast<std::size_t>(std::count_if(
+          full[s].begin(), full[s].end(), [&](const Prediction& q) { return q.label == p.label; }));
+    }
+  }
+  EXPECT_GE(common, data.size() * 4);  // four of five at least: six tables of four buckets leave out a few
+}
+
+// Some samples of a block, and all of them.
+TEST(Inference, SamplesWithoutFeaturesGetTheBiases) {
+  const Dataset train = inference_data(64);
+  for (const std::uint32_t every : {3, 1}) {
+    DataSpec spec;
+    spec.samples = 35, spec.features = 60, spec.labels = 150, spec.featureless = every;
+    const Dataset data = make_data(spec);
+    for (const Layers& layers :
+         {Layers{dense(24), sampled(0, 20, 12)}, Layers{sampled(0, 20, 12)}, Layers{dense(0)}}) {
+      const Trainer trainer = trained(layers, train);
+      const NaiveNetwork naive(trainer.network());
+      const auto all = predict(trainer.network(), data, options_of(5));
+      for (std::uint32_t s = 0; s < data.size(); ++s)
+        expect_is_best(all[s], naive.scores(data.features(s)), 5);
+      if (layers.back().kind == LayerKind::kSampled)
+        predict(trainer.network(), data, options_of(5, Inference::kLsh));
+    }
+  }
+}
+
+TEST(Inference, NothingToPredict) {
+  const Dataset train = inference_data(40);
+  const Trainer trainer = trained({dense(24), sampled(0, 20, 12)}, train);
+  EXPECT_TRUE(predict(trainer.network(), Dataset({}, 60, 150), options_of(5)).empty());
+}
+
+TEST(Inference, UnknownFeaturesAndMissingTablesAreInputErrors) {
+  const Dataset data = inference_data(40);
+  const Trainer trainer = trained({dense(24), dense(0)}, data);
+  EXPECT_THROW(Predictor(trainer.network(), options_of(5, Inference::kLsh)), InputError);
+  DataSpec wide;
+  wide.features = 61;
+  EXPECT_THROW(predict(trainer.network(), make_data(wide), options_of(5)), InputError);
+}
+
+TEST(TopK, KeepsTheBestOfAnyOrder) {
+  Rng rng(1, Purpose::kTest);
+  for (const std::size_t k : {1, 2, 5, 40}) {
+    for (int round = 0; round < 50; ++round) {
+      TopK top;
+      top.reset(k);
+      Ranking all;
+      for (std::uint32_t label = 0; label < 30; ++label) all.push_back({label, float(rng.below(12)) - 6.0f});
+      for (std::size_t i = all.size(); i > 1; --i)
+        std::swap(all[i - 1], all[rng.below(static_cast<std::uint32_t>(i))]);
+      for (const Prediction& p : all) top.offer(p.label, p.score);
+      std::sort(all.begin(), all.end(), ranks_before);
+      ASSERT_EQ(top.best().size(), std::min<std::size_t>(k, 30));
+      for (std::size_t i = 0; i < top.best().size(); ++i) {
+        ASSERT_EQ(top.best()[i].label, all[i].label);
+        ASSERT_EQ(top.best()[i].score, all[i].score);
+      }
+      ASSERT_EQ(top.threshold(), k <= 30 ? all[k - 1].score : std::numeric_limits<float>::lowest());
+    }
+  }
+}
+
+TEST(Evaluate, EqualsCounting) {
+  DataSpec spec;
+  spec.samples = 150, spec.features = 60, spec.labels = 150, spec.entries = 7, spec.unlabelled = 9;
+  const Dataset data = make_data(spec);
+  const Trainer trainer = trained({dense(24), sampled(0, 20, 12)}, data);
+  const std::vector<std::uint32_t> ks = {5, 1, 3};
+  const auto all = predict(trainer.network(), data, options_of(5));
+  for (const int threads : {1, 3}) {
+    const Metrics metrics =
+        evaluate(trainer.network(), data, options_of(2, Inference::kFull, threads), ks, nullptr);
+    EXPECT_EQ(metrics.samples(), data.size());
+    for (const std::uint32_t k : ks) {
+      double precision = 0.0, recall = 0.0;
+      for (std::size_t s = 0; s < data.size(); ++s) {
+        const auto labels = data.labels(s);
+        double hits = 0.0;
+        for (std::size_t i = 0; i < k; ++i)
+          hits += double(std::count(labels.begin(), labels.end(), all[s][i].label));
+        precision += hits / k;
+        if (!labels.empty()) recall += hits / double(labels.size());
+      }
+      EXPECT_NEAR(metrics.precision(k), precision / double(data.size()), 1e-12);
+      EXPECT_NEAR(metrics.recall(k), recall / double(data.size()), 1e-12);
+    }
+  }
+}
+
+}  // namespace
+}  // namespace slide::test
