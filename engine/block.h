@@ -18,19 +18,20 @@ namespace slide {
 
 // Input of a layer for one block: the units that are present and their values.
 struct BlockInput {
-  std::span<const std::uint32_t>
-      columns;  // ids of the units, ascending for features; empty = units 0..width-1
-  std::size_t width = 0;
+  bool partial = false;                    // only the units in `columns` are present; else units 0..width-1
+  std::span<const std::uint32_t> columns;  // ids of the units, ascending for features
+std::size_t width = 0;
   const float* xt = nullptr;  // [width x lanes]
   const float* x = nullptr;   // [lanes x ldx]
   std::size_t ldx = 0;
   std::size_t lanes = 0;
-  std::size_t samples = 0;  // in use, the other lanes hold zeros
+  std::size_t samples = 0;  // in use; the other lanes belong to no sample
 };
 
 // One layer's part of a block.
 struct LayerBlock {
   ActiveSet set;              // of a sampled layer; empty in a dense one
+  bool all = true;              // every neuron is active, neuron i in place i
   std::size_t count = 0;      // active neurons
   AlignedArray<float> out_t;  // [count x lanes] activations; output layer: logits, then deltas
   AlignedArray<float> out;    // [lanes x ldo] activations, hidden layers

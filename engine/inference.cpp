@@ -133,7 +133,7 @@ void Predictor::score_candidates(std::size_t first, Panel& panel) const {
       Rng rng(network_.config().train.seed, Purpose::kProbe, first + b * kLanes + s);
       BlockInput one = in;
       one.lanes = one.samples = 1;
-      if (in.columns.empty()) {
+      if (!in.partial) {
         std::copy_n(in.x + s * in.ldx, in.width, panel.query.begin());
         one.xt = panel.query.data();
         output.index()->query({one.xt, in.width, 1, 1}, options_.candidates, rng, sampler.query, sampler.seen,

@@ -82,15 +82,17 @@ LayerScratch Layer::make_scratch(const BlockLimits& limits) const {
   if (limits.columns > 0) {
     scratch.packed_stride = round_up(limits.columns, kernels::kLaneMultiple);
     scratch.packed = AlignedArray<float>(kPackedRows * scratch.packed_stride);
+    if (index_ && !limits.features) scratch.query = AlignedArray<float>(inputs() * limits.lanes);
   }
   return scratch;
 }
 
-UpdateScratch Layer::make_update_scratch(const BlockLimits& limits) const {
+UpdateScratch Layer::make_update_scratch(const BlockLimits& limits, std::size_t blocks) const {
   UpdateScratch scratch;
   scratch.gradient = AlignedArray<float>((kRowsTogether + 1) * weights_.stride);
   scratch.deltas.reserve(kRowsTogether);
   scratch.rows.reserve(kRowsTogether);
+  scratch.sources.reserve(blocks);
   if (limits.columns > 0) scratch.packed.reserve(limits.columns);
   return scratch;
 }
@@ -108,17 +110,32 @@ void Layer::prepare_updates(std::uint32_t shards, const BlockLimits& limits) {
 void Layer::select(const BlockInput& in, std::span<const SparseRow> sparse,
                    std::span<const std::span<const std::uint32_t>> labels, Rng rng, LayerScratch& scratch,
                    LayerBlock& block) const {
-  if (!sampled()) {
+  block.all = !sampled();
+  if (block.all) {
     block.count = size();
     if (output_) block.set.set_labels(labels);
     return;
   }
   ActiveQuery query;
-  if (in.columns.empty()) query.dense = {in.xt, in.width, in.lanes, in.samples};
+  if (!in.partial) query.dense = {in.xt, in.width, in.lanes, in.samples};
+  if (in.partial && !scratch.query.empty()) query.dense = spread(in, scratch);
   query.sparse = sparse;
   query.labels = labels;
   sampler_.select(query, index_.get(), rng, scratch.sampler, block.set);
   block.count = block.set.ids.size();
+  if (in.partial && !scratch.query.empty()) {
+    for (const std::uint32_t column : in.columns) {
+      std::fill_n(scratch.query.data() + column * in.lanes, in.lanes, 0.0f);
+    }
+  }
+}
+
+// The active values of a sampled layer below as vectors over all its units; absent ones are zero.
+lsh::QueryBlock Layer::spread(const BlockInput& in, LayerScratch& scratch) const {
+  for (std::size_t i = 0; i < in.width; ++i) {
+    std::copy_n(in.xt + i * in.lanes, in.lanes, scratch.query.data() + in.columns[i] * in.lanes);
+  }
+  return {scratch.query.data(), inputs(), in.lanes, in.samples};
 }
 
 // Copies the block's columns of `count` rows side by side.
@@ -135,7 +152,7 @@ std::size_t Layer::pack(const BlockInput& in, const std::uint32_t* ids, std::siz
 void Layer::logits(const BlockInput& in, const std::uint32_t* ids, std::size_t count, LayerScratch& scratch,
                    float* z) const {
   const auto& k = kernels::active();
-  if (in.columns.empty()) {
+  if (!in.partial) {
     k.rows_forward(weights_.weights.data(), weights_.stride, ids, count, scratch.shift.data(), in.xt,
                    in.width, in.lanes, z);
     return;
@@ -148,9 +165,9 @@ void Layer::logits(const BlockInput& in, const std::uint32_t* ids, std::size_t c
   }
 }
 
-void Layer::forward(const BlockInput& in, LayerScratch& scratch, LayerBlock& block) const {
+void Layer::forward(const BlockInput& in, bool corrected, LayerScratch& scratch, LayerBlock& block) const {
   const std::uint32_t* active = ids(block);
-  const bool corrected = output_ && !block.set.correction.empty();
+  corrected = corrected && !block.set.correction.empty();
   for (std::size_t a = 0; a < block.count; ++a) {
     scratch.shift[a] = *bias_.row(active[a]) + (corrected ? block.set.correction[a] : 0.0f);
   }
@@ -167,6 +184,7 @@ void Layer::score(const BlockInput& in, std::span<const std::uint32_t> active, L
 
 void Layer::forward_all(const BlockInput& in, LayerScratch& scratch, LayerBlock& block) const {
   block.set.ids.clear();
+  block.all = true;
   block.count = size();
   score(in, all_neurons(), scratch, block.out_t.data());
   finish_hidden(in, block);
@@ -183,7 +201,7 @@ void Layer::backward_input(const BlockInput& in, const float* delta_t, LayerScra
   const auto& k = kernels::active();
   const std::uint32_t* active = ids(block);
   std::fill_n(dx, in.lanes * ldx, 0.0f);
-  if (in.columns.empty()) {
+  if (!in.partial) {
     k.rows_backward_input(weights_.weights.data(), weights_.stride, active, block.count, delta_t, in.width,
                           in.lanes, dx, ldx);
     return;
@@ -227,13 +245,13 @@ void Layer::update_row(const BatchView& batch, std::uint32_t row, std::span<cons
   float* g = scratch.gradient.data() + kRowsTogether * weights_.stride;
   float bias_gradient = 0.0f;
   std::fill_n(g, weights_.stride, 0.0f);
-  const bool whole = batch.inputs.front().columns.empty();
+  const bool whole = !batch.inputs.front().partial;
   for (const std::uint32_t source : sources) {
     const BlockInput& in = batch.inputs[source / active_capacity_];
     const float* d = batch.deltas[source / active_capacity_] + source % active_capacity_ * in.lanes;
     bias_gradient += sum_lanes(d, in.samples);
     k.rows_gradient(&d, 1, in.samples, in.x, in.ldx, in.width, g, weights_.stride);
-    if (whole) continue;
+    if (whole || in.width == 0) continue;
     optimizer.update_columns(weights_, row, in.columns, g, scratch.packed);
     std::fill_n(g, in.width, 0.0f);
   }
@@ -274,7 +292,7 @@ void Layer::update(const BatchView& batch, const RowGroups& groups, std::uint32_
     update_dense(batch, shard, shards, optimizer, scratch);
     return;
   }
-  const bool whole = batch.inputs.front().columns.empty();
+  const bool whole = !batch.inputs.front().partial;
   std::size_t gathered = 0;  // the block whose rows are in scratch.rows
   const auto flush = [&] {
     if (!scratch.rows.empty()) update_together(batch.inputs[gathered], optimizer, scratch);

@@ -26,6 +26,7 @@ struct LayerScratch {
   std::vector<float> shift;    // bias + correction of the active neurons
   AlignedArray<float> packed;  // rows of the matrix with only a block's columns
   std::size_t packed_stride = 0;
+  AlignedArray<float> query;  // [inputs x lanes] partial inputs spread out for the hash functions
 };
 
 // Working memory of one shard in one layer's update.
@@ -40,7 +41,8 @@ struct UpdateScratch {
 // The largest block a layer must be ready for.
 struct BlockLimits {
   std::size_t lanes = 0;
-  std::size_t columns = 0;        // units of the layer's input in one block
+  std::size_t columns = 0;        // units of the layer's input in one block, 0 = all
+  bool features = false;          // the input is the data itself
   std::size_t label_entries = 0;  // labels of a block's samples, with repeats
 };
 
@@ -68,15 +70,17 @@ class Layer {
   std::size_t active_limit(const BlockLimits& limits) const;
   void reserve(LayerBlock& block, const BlockLimits& limits, std::uint32_t shards) const;
   LayerScratch make_scratch(const BlockLimits& limits) const;
-  UpdateScratch make_update_scratch(const BlockLimits& limits) const;
+  UpdateScratch make_update_scratch(const BlockLimits& limits, std::size_t blocks) const;
   void prepare_updates(std::uint32_t shards, const BlockLimits& limits);
 
-  // Chooses the block's active set (no-op in a dense layer).
+  // Chooses the block's active set (in a dense layer: all). `sparse` are the samples' features: the query of a
+  // first layer.
   void select(const BlockInput& in, std::span<const SparseRow> sparse,
               std::span<const std::span<const std::uint32_t>> labels, Rng rng, LayerScratch& scratch,
               LayerBlock& block) const;
-  // block.out_t [count x lanes] = f(bias + w * x) for hidden layers, logits with correction for the output.
-  void forward(const BlockInput& in, LayerScratch& scratch, LayerBlock& block) const;
+  // block.out_t [count x lanes] = f(bias + w * x) for hidden layers; for the output the logits, with the
+  // active set's corrections added when `corrected`.
+  void forward(const BlockInput& in, bool corrected, LayerScratch& scratch, LayerBlock& block) const;
   // z [count x lanes] = bias + w * x for the neurons `active`, no activation: inference.
   void score(const BlockInput& in, std::span<const std::uint32_t> active, LayerScratch& scratch,
              float* z) const;
@@ -113,6 +117,7 @@ class Layer {
   void logits(const BlockInput& in, const std::uint32_t* ids, std::size_t count, LayerScratch& scratch,
               float* z) const;
   void finish_hidden(const BlockInput& in, LayerBlock& block) const;
+  lsh::QueryBlock spread(const BlockInput& in, LayerScratch& scratch) const;
   std::size_t pack(const BlockInput& in, const std::uint32_t* ids, std::size_t count,
                    LayerScratch& scratch) const;
   void update_row(const BatchView& batch, std::uint32_t row, std::span<const std::uint32_t> sources,

@@ -65,13 +65,14 @@ void Network::initialise(int threads) {
 
 void Network::rebuild_index(std::uint64_t generation, int threads) {
   for (std::size_t l = 0; l < layers_.size(); ++l) {
-    layers_[l].rebuild_index(mix64(config_.train.seed) + l, generation, threads);
+    layers_[l].rebuild_index(hash_seed(l), generation, threads);
   }
 }
 
 BlockLimits Network::limits_of(std::size_t l) const {
-  BlockLimits limits{lanes_, 0, bounds_.label_entries};
-  if (l == 0 && !input_) limits.columns = std::min(features_, bounds_.feature_entries);
+  BlockLimits limits{lanes_, 0, false, bounds_.label_entries};
+  limits.features = l == 0 && !input_;
+  if (limits.features) limits.columns = std::min(features_, bounds_.feature_entries);
   if (l > 0 && layers_[l - 1].sampled()) limits.columns = layers_[l - 1].active_limit(limits_of(l - 1));
   return limits;
 }
@@ -109,11 +110,19 @@ ThreadScratch Network::make_thread_scratch() const {
   return scratch;
 }
 
-ShardScratch Network::make_shard_scratch() const {
+ShardScratch Network::make_shard_scratch(std::size_t blocks) const {
   ShardScratch scratch;
+  std::size_t contributions = input_ ? bounds_.feature_entries : 0;
+  for (std::size_t l = 0; l < layers_.size(); ++l) {
+    if (layers_[l].sampled()) contributions = std::max(contributions, layers_[l].active_limit(limits_of(l)));
+  }
+  scratch.groups.reserve(contributions * blocks);
+  scratch.parts.reserve(blocks);
+  scratch.batch.inputs.reserve(blocks);
+  scratch.batch.deltas.reserve(blocks);
   if (input_) scratch.gradient = AlignedArray<float>(input_->weights().stride);
   for (std::size_t l = 0; l < layers_.size(); ++l) {
-    scratch.layers.push_back(layers_[l].make_update_scratch(limits_of(l)));
+    scratch.layers.push_back(layers_[l].make_update_scratch(limits_of(l), blocks));
   }
   return scratch;
 }
@@ -123,6 +132,7 @@ BlockInput Network::input_of(std::size_t l, const Block& block) const {
   in.lanes = block.lanes;
   in.samples = block.samples();
   if (l == 0 && !input_) {
+    in.partial = true;
     in.columns = block.columns.ids;
     in.width = block.columns.ids.size();
     in.xt = block.columns.xt.data();
@@ -131,7 +141,8 @@ BlockInput Network::input_of(std::size_t l, const Block& block) const {
     return in;
   }
   const LayerBlock& below = block.layers[l + (input_ ? 1 : 0) - 1];
-  if (l > 0) in.columns = below.set.ids;
+  in.partial = !below.all;
+  if (in.partial) in.columns = below.set.ids;
   in.width = below.count;
   in.xt = below.out_t.data();
   in.x = below.out.data();
@@ -154,6 +165,7 @@ void Network::forward_block(Block& block, std::uint32_t index, std::uint64_t ste
   } else {
     block.columns.build(block.rows, block.lanes);
   }
+  const bool corrected = config_.loss.kind == LossKind::kSoftmax;  // the logistic loss weighs instead
   for (std::size_t l = 0; l < layers_.size(); ++l) {
     const BlockInput in = input_of(l, block);
     const bool output = l + 1 == layers_.size();
@@ -161,7 +173,7 @@ void Network::forward_block(Block& block, std::uint32_t index, std::uint64_t ste
     const std::span<const std::span<const std::uint32_t>> none;
     LayerBlock& at = block_of(l, block);
     layers_[l].select(in, block.rows, output ? block.labels : none, rng, scratch.layers[l], at);
-    layers_[l].forward(in, scratch.layers[l], at);
+    layers_[l].forward(in, corrected && output, scratch.layers[l], at);
     if (!output) maybe_drop(layers_[l].config(), l + 1, index, step, block, at);
   }
 }
@@ -240,7 +252,7 @@ ThreadScratch Network::make_inference_scratch(std::size_t lanes, std::size_t fea
   ThreadScratch scratch;
   for (std::size_t l = 0; l < layers_.size(); ++l) {
     const std::size_t columns = l == 0 && !input_ ? std::min(features_, feature_entries) : 0;
-    scratch.layers.push_back(layers_[l].make_scratch({lanes, columns, 0}));
+    scratch.layers.push_back(layers_[l].make_scratch({lanes, columns, columns > 0, 0}));
   }
   return scratch;
 }

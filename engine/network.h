@@ -72,7 +72,7 @@ class Network {
   void prepare(std::size_t batch_samples, const BlockBounds& bounds, std::uint32_t shards);
   Block make_block() const;
   ThreadScratch make_thread_scratch() const;
-  ShardScratch make_shard_scratch() const;
+  ShardScratch make_shard_scratch(std::size_t blocks) const;  // `blocks` in a batch
 
   // Forward, loss and backward of one block; leaves deltas and touched rows in `block`. `index` is the
   // block's place in the batch, `first_sample` that of its first sample; scale = 1 / samples in the batch.

@@ -43,6 +43,7 @@ Trainer::Trainer(const Config& config, const Dataset& train, const Dataset* test
     : config_(config),
       train_(train),
       test_(test),
+      started_(Clock::now()),
       threads_(resolve_threads(static_cast<int>(config.train.threads))),
       batch_(samples_in_step(config.train, threads_)),
       shape_(shape_of(train)),
@@ -50,7 +51,6 @@ Trainer::Trainer(const Config& config, const Dataset& train, const Dataset* test
       optimizer_(config.optimizer),
       labelled_(labelled_samples(train)),
       order_(labelled_) {
-  const auto start = Clock::now();
   unlabelled_ = train.size() - labelled_.size();
   inverse_propensities_ = std::make_shared<const std::vector<double>>(inverse_propensities(
       shape_.label_frequencies, shape_.samples, config.eval.propensity_a, config.eval.propensity_b));
@@ -62,14 +62,14 @@ Trainer::Trainer(const Config& config, const Dataset& train, const Dataset* test
   for (std::size_t b = 0; b < blocks; ++b) blocks_.push_back(network_.make_block());
   for (int t = 0; t < threads_; ++t) {
     thread_scratch_.push_back(network_.make_thread_scratch());
-    shard_scratch_.push_back(network_.make_shard_scratch());
+    shard_scratch_.push_back(network_.make_shard_scratch(blocks));
   }
   for (const Layer& layer : network_.layers()) {
     const HashConfig& hash = layer.config().hash;
     rehash_.emplace_back(layer.index() != nullptr ? hash.rehash_steps : 0, hash.interval_growth);
     rebuild_.emplace_back(layer.index() != nullptr ? hash.rebuild_steps : 0, hash.interval_growth);
   }
-  train_seconds_ = seconds_since(start);
+  train_seconds_ = seconds_since(started_);
 }
 
 void Trainer::run(const TrainObserver& observer) {
@@ -155,7 +155,7 @@ void Trainer::follow_schedule() {
   for (std::size_t l = 0; l < rehash_.size(); ++l) {
     const bool rehash = rehash_[l].due(step_);
     if (rebuild_[l].due(step_)) {
-      network_.layers()[l].rebuild_index(mix64(config_.train.seed) + l, ++generation_, threads_);
+      network_.layers()[l].rebuild_index(network_.hash_seed(l), ++generation_, threads_);
       moved = true;
     } else if (rehash) {
       network_.rehash(l, threads_);

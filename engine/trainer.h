@@ -2,10 +2,11 @@
 //
 // A step takes the next batch, in blocks. Phase A runs the blocks in parallel and only reads weights; phase B
 // runs the shards of touched rows in parallel and each row is written by the one shard that owns it; phase C
-// moves touched rows in the hash tables when the schedule says so. Results depend on the seed and the batch
-// size only, not on threads or timing.
+// moves touched rows in the hash tables when the schedule says so. Results depend on the seed and the samples in
+// a step only, not on timing or which thread did what; train.deterministic fixes the samples in a step too.
 #pragma once
 
+#include <chrono>
 #include <cstdint>
 #include <functional>
 #include <memory>
@@ -72,6 +73,7 @@ class Trainer {
   Config config_;
   const Dataset& train_;
   const Dataset* test_;
+  std::chrono::steady_clock::time_point started_;
   int threads_;
   std::size_t batch_;
   std::size_t unlabelled_ = 0;
