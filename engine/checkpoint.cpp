@@ -218,7 +218,10 @@ DataShape get_shape(Reader& in) {
   shape.features = in.get<std::uint64_t>();
   shape.labels = in.get<std::uint64_t>();
   shape.samples = in.get<std::uint64_t>();
-  if (shape.labels > in.left() / sizeof(std::uint32_t)) fail_damaged(in.path(), "labels beyond its length");
+  if (shape.features == 0 || shape.features > UINT32_MAX)
+    fail_damaged(in.path(), "impossible number of features");
+  if (shape.labels == 0 || shape.labels > in.left() / sizeof(std::uint32_t))
+    fail_damaged(in.path(), "impossible number of labels");
   shape.label_frequencies.resize(shape.labels);
   in.get_array(shape.label_frequencies.data(), shape.labels);
   return shape;

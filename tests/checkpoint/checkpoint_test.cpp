@@ -1,0 +1,326 @@
+// The model file: what comes back is what was saved, and every kind of damage is refused.
+#include "engine/checkpoint.h"
+
+#include <gtest/gtest.h>
+#include <sys/resource.h>
+#include <unistd.h>
+#include <zlib.h>
+
+#include <csignal>
+#include <cstring>
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+
+#include "datasets/reader.h"
+#include "engine/base/error.h"
+#include "engine/inference.h"
+#include "engine/trainer.h"
+
+namespace slide {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr const char* kConfig = R"(
+[train]
+epochs = 2
+batch_size = 16
+block_size = 16
+threads = 1
+[[layer]]
+size = 5
+[[layer]]
+kind = "sampled"
+lsh = 4
+uniform = 2
+[layer.hash]
+k = 3
+tables = 4
+range_pow = 3
+rehash_steps = 2
+rebuild_steps = 3
+)";
+
+// 40 samples, sample i has label i mod 9 and features around it.
+Dataset tiny_data() {
+  std::string text = "40 12 9\n";
+  for (int i = 0; i < 40; ++i) {
+    const int label = i % 9;
+    text += fmt::format("{} {}:1 {}:0.5 11:{}\n", label, label, label + 1, 0.25 * (1 + i % 3));
+  }
+  return parse_dataset(text, "tiny");
+}
+
+std::string read_bytes(const fs::path& path) {
+  std::ifstream file(path, std::ios::binary);
+  return {std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};
+}
+
+void write_bytes(const fs::path& path, const std::string& bytes) {
+  std::ofstream(path, std::ios::binary) << bytes;
+}
+
+using Scores = std::vector<std::vector<std::pair<std::uint32_t, float>>>;
+
+Scores predict(const Network& network, const Dataset& data, Inference mode) {
+  InferenceOptions options;
+  options.k = 3;
+  options.mode = mode;
+  options.threads = 1;
+  Scores scores(data.size());
+  Predictor(network, options).predict(data, [&](std::size_t sample, std::span<const Prediction> best) {
+    for (const Prediction& prediction : best) scores[sample].emplace_back(prediction.label, prediction.score);
+  });
+  return scores;
+}
+
+class CheckpointTest : public testing::Test {
+ protected:
+  void SetUp() override {
+    folder_ = fs::temp_directory_path() / fmt::format("slide-checkpoint-{}", getpid());
+    fs::create_directories(folder_);
+  }
+  void TearDown() override {
+    fs::permissions(folder_, fs::perms::owner_all);
+    fs::remove_all(folder_);
+  }
+
+  std::string path() const { return (folder_ / "model.slide").string(); }
+
+  void train(const std::vector<std::string>& overrides = {}) {
+    config_ = parse_config(kConfig, "test", overrides);
+    trainer_ = std::make_unique<Trainer>(config_, data_, nullptr);
+    trainer_->run({});
+  }
+  void save() { save_model(path(), config_, trainer_->shape(), trainer_->network(), trainer_->steps()); }
+
+  // The message with which the file at path() is refused, which must be one line that names the file.
+  std::string refusal() const {
+    try {
+      load_model(path());
+    } catch (const InputError& error) {
+      const std::string message = error.what();
+      EXPECT_TRUE(message.starts_with(path())) << message;
+      EXPECT_EQ(message.find('\n'), std::string::npos) << message;
+      return message;
+    }
+    return "";
+  }
+  std::string refusal_of(const std::string& bytes) const {
+    write_bytes(path(), bytes);
+    return refusal();
+  }
+  std::size_t files() const {
+    return static_cast<std::size_t>(std::distance(fs::directory_iterator(folder_), fs::directory_iterator()));
+  }
+
+  fs::path folder_;
+  Dataset data_ = tiny_data();
+  Config config_;
+  std::unique_ptr<Trainer> trainer_;
+};
+
+// The bytes with the checksum that they should have.
+std::string with_checksum(std::string bytes) {
+  const std::size_t summed = bytes.size() - 12;
+  const auto crc =
+      static_cast<std::uint32_t>(crc32_z(0, reinterpret_cast<const unsigned char*>(bytes.data()), summed));
+  std::memcpy(bytes.data() + summed, &crc, sizeof crc);
+  return bytes;
+}
+
+template <class T>
+void put(std::string& bytes, std::size_t at, T value) {
+  std::memcpy(bytes.data() + at, &value, sizeof value);
+}
+
+TEST_F(CheckpointTest, PredictionsAreTheSameToTheBit) {
+  train();
+  save();
+  const Model model = load_model(path());
+  EXPECT_EQ(predict(trainer_->network(), data_, Inference::kFull),
+            predict(model.network, data_, Inference::kFull));
+  EXPECT_EQ(to_toml(config_), to_toml(model.config));
+  EXPECT_EQ(model.steps, trainer_->steps());
+  EXPECT_EQ(model.shape.features, 12U);
+  EXPECT_EQ(model.shape.labels, 9U);
+  EXPECT_EQ(model.shape.samples, 40U);
+  EXPECT_EQ(model.shape.label_frequencies, data_.label_frequencies());
+}
+
+TEST_F(CheckpointTest, TablesAreBuiltFromTheStoredSeedAndGeneration) {
+  train();
+  save();
+  Model model = load_model(path());
+  ASSERT_EQ(model.hashes.size(), 1U);
+  EXPECT_GT(model.hashes[0].generation, 1U);  // rebuild_steps made new functions
+  EXPECT_THROW(predict(model.network, data_, Inference::kLsh), InputError);
+  model.build_tables(1);
+  trainer_->network().rebuild_index(model.hashes[0].generation, 1);
+  EXPECT_EQ(predict(trainer_->network(), data_, Inference::kLsh),
+            predict(model.network, data_, Inference::kLsh));
+}
+
+TEST_F(CheckpointTest, HiddenSampledLayersAndSingleLayers) {
+  for (const std::string kind : {"sampled", "dense"}) {
+    train({"layer.0.kind=" + kind, "layer.1.kind=" + kind});
+    save();
+    EXPECT_EQ(predict(trainer_->network(), data_, Inference::kFull),
+              predict(load_model(path()).network, data_, Inference::kFull));
+  }
+  config_ = parse_config("[train]\nbatch_size = 16\nblock_size = 16\n[[layer]]\n", "test");
+  trainer_ = std::make_unique<Trainer>(config_, data_, nullptr);
+  trainer_->run({});
+  save();
+  EXPECT_EQ(predict(trainer_->network(), data_, Inference::kFull),
+            predict(load_model(path()).network, data_, Inference::kFull));
+}
+
+bool same(const AlignedArray<float>& a, const AlignedArray<float>& b) {
+  return a.size() == b.size() && std::equal(a.begin(), a.end(), b.begin());
+}
+
+TEST_F(CheckpointTest, OptimizerStateComesBack) {
+  for (const std::string kind : {"sgd", "momentum", "adagrad", "adam"}) {
+    train({"optimizer.kind=" + kind});
+    save();
+    const Model model = load_model(path(), LoadOptimizer::kYes);
+    EXPECT_TRUE(model.has_optimizer_state);
+    const Parameters& saved = trainer_->network().output().weights();
+    const Parameters& loaded = model.network.output().weights();
+    EXPECT_TRUE(same(saved.weights, loaded.weights)) << kind;
+    EXPECT_TRUE(same(saved.first, loaded.first)) << kind;
+    EXPECT_TRUE(same(saved.second, loaded.second)) << kind;
+    EXPECT_TRUE(std::equal(saved.steps.begin(), saved.steps.end(), loaded.steps.begin(), loaded.steps.end()));
+    EXPECT_TRUE(load_model(path()).network.output().weights().first.empty());
+  }
+}
+
+TEST_F(CheckpointTest, OptimizerStateCanStayOut) {
+  train({"optimizer.kind=adam"});
+  save();
+  const auto with_state = fs::file_size(path());
+  config_.train.save_optimizer = false;
+  save();
+  EXPECT_LT(fs::file_size(path()), with_state);
+  const Model model = load_model(path(), LoadOptimizer::kYes);
+  EXPECT_FALSE(model.has_optimizer_state);
+  EXPECT_EQ(predict(trainer_->network(), data_, Inference::kFull),
+            predict(model.network, data_, Inference::kFull));
+}
+
+TEST_F(CheckpointTest, SavingTwiceGivesTheSameBytes) {
+  train();
+  save();
+  const std::string first = read_bytes(path());
+  save();
+  EXPECT_EQ(first, read_bytes(path()));
+  EXPECT_EQ(files(), 1U);  // no temporary file
+}
+
+TEST_F(CheckpointTest, EveryFlippedByteIsFound) {
+  train();
+  save();
+  const std::string bytes = read_bytes(path());
+  for (std::size_t at = 0; at < bytes.size(); at += at < 64 || at + 64 > bytes.size() ? 1 : 11) {
+    std::string damaged = bytes;
+    damaged[at] = static_cast<char>(damaged[at] ^ 0x10);
+    ASSERT_NE(refusal_of(damaged), "") << "byte " << at << " of " << bytes.size();
+  }
+}
+
+TEST_F(CheckpointTest, EveryTruncationIsFound) {
+  train();
+  save();
+  const std::string bytes = read_bytes(path());
+  for (std::size_t length = 0; length < bytes.size();
+       length += length < 40 || length + 20 > bytes.size() ? 1 : 37) {
+    ASSERT_NE(refusal_of(bytes.substr(0, length)), "") << length << " of " << bytes.size();
+  }
+  EXPECT_NE(refusal_of(bytes.substr(0, bytes.size() / 2)).find("cut off"), std::string::npos);
+}
+
+TEST_F(CheckpointTest, MessagesSayWhatIsWrong) {
+  train();
+  save();
+  const std::string bytes = read_bytes(path());
+  EXPECT_NE(refusal_of(bytes + "x").find("1 bytes follow"), std::string::npos);
+  EXPECT_NE(refusal_of("3 4 5\n1 2:3\n").find("no slide model"), std::string::npos);
+  EXPECT_NE(refusal_of("").find("no slide model"), std::string::npos);
+  std::string other = bytes;
+  put(other, 8, kModelVersion + 1);
+  EXPECT_NE(refusal_of(with_checksum(other)).find("format version 2"), std::string::npos);
+  other = bytes;
+  other[bytes.size() / 2] ^= 1;
+  EXPECT_NE(refusal_of(other).find("checksum"), std::string::npos);
+  fs::remove(path());
+  EXPECT_NE(refusal().find("no such model"), std::string::npos);
+  EXPECT_THROW(load_model(folder_.string()), InputError);
+}
+
+// Sizes that contradict each other behind a valid checksum: refused, and no absurd memory asked for.
+TEST_F(CheckpointTest, ContradictingSizesAreFound) {
+  train();
+  save();
+  const std::string bytes = read_bytes(path());
+  std::uint64_t config_bytes = 0;
+  std::memcpy(&config_bytes, bytes.data() + 32, sizeof config_bytes);
+  const std::size_t shape = 40 + config_bytes, layers = shape + 24 + 9 * 4, matrix = layers + 8 + 16;
+  for (const std::size_t at : {std::size_t{32}, shape, shape + 8, layers, matrix, matrix + 8}) {
+    for (const std::uint64_t value : {std::uint64_t{0}, std::uint64_t{1} << 20, ~std::uint64_t{0}}) {
+      std::string other = bytes;
+      put(other, at, value);
+      ASSERT_NE(refusal_of(with_checksum(other)), "") << "offset " << at << " value " << value;
+    }
+  }
+}
+
+TEST_F(CheckpointTest, MissingFolderIsAFailedRun) {
+  train();
+  try {
+    save_model((folder_ / "none" / "m.slide").string(), config_, trainer_->shape(), trainer_->network(), 0);
+    FAIL();
+  } catch (const InputError&) {
+    FAIL() << "a folder that cannot be written is no bad input";
+  } catch (const Error& error) {
+    EXPECT_NE(std::string(error.what()).find("cannot be created"), std::string::npos);
+  }
+}
+
+TEST_F(CheckpointTest, UnwritableFolderKeepsTheOldModel) {
+  if (geteuid() == 0) GTEST_SKIP() << "root may write everywhere";
+  train();
+  save();
+  const std::string bytes = read_bytes(path());
+  fs::permissions(folder_, fs::perms::owner_read | fs::perms::owner_exec);
+  EXPECT_THROW(save(), Error);
+  EXPECT_EQ(read_bytes(path()), bytes);
+}
+
+// A limit on file sizes stands for a full disk.
+TEST_F(CheckpointTest, FullDiskKeepsTheOldModelAndLeavesNothing) {
+  train();
+  save();
+  const std::string bytes = read_bytes(path());
+  rlimit before{};
+  getrlimit(RLIMIT_FSIZE, &before);
+  rlimit small = before;
+  small.rlim_cur = bytes.size() / 2;
+  const auto handler = std::signal(SIGXFSZ, SIG_IGN);
+  ASSERT_EQ(setrlimit(RLIMIT_FSIZE, &small), 0);
+  std::string message;
+  try {
+    save();
+  } catch (const Error& error) {
+    message = error.what();
+  }
+  setrlimit(RLIMIT_FSIZE, &before);
+  std::signal(SIGXFSZ, handler);
+  EXPECT_NE(message.find("cannot be written"), std::string::npos) << message;
+  EXPECT_EQ(read_bytes(path()), bytes);
+  EXPECT_EQ(files(), 1U);
+}
+
+}  // namespace
+}  // namespace slide

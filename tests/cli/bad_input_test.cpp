@@ -1,0 +1,137 @@
+// What the program says and returns when something is wrong: one line on standard error, and code 1 or 2.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+
+#include "tests/cli/program.h"
+
+namespace slide::test {
+namespace {
+
+constexpr const char* kConfig =
+    "[train]\nbatch_size = 16\nblock_size = 16\nepochs = 1\n[[layer]]\nsize = 4\n[[layer]]\n";
+constexpr const char* kData = "3 5 4\n0 0:1 1:2\n1,2 3:1\n3 4:0.5\n";
+
+class BadInputTest : public testing::Test {
+ protected:
+  void SetUp() override {
+    write_file(slide_.path("c.toml"), kConfig);
+    write_file(slide_.path("d.txt"), kData);
+  }
+
+  // Runs and expects failure with `code` and one line that holds `part`.
+  void expect(int code, const std::string& part, const std::vector<std::string>& arguments,
+              const std::string& redirect = "") {
+    const Outcome outcome = slide_.run(arguments, "", redirect);
+    const std::string shown = fmt::format("{}", fmt::join(arguments, " "));
+    EXPECT_EQ(outcome.code, code) << shown << "\n" << outcome.err;
+    EXPECT_EQ(outcome.err.find("slide: "), 0U) << shown << "\n" << outcome.err;
+    EXPECT_EQ(std::count(outcome.err.begin(), outcome.err.end(), '\n'), 1) << shown << "\n" << outcome.err;
+    EXPECT_NE(outcome.err.find(part), std::string::npos) << shown << "\n" << outcome.err;
+  }
+  void expect_bad_data(const std::string& text, const std::string& part, const std::string& format = "auto") {
+    write_file(slide_.path("bad.txt"), text);
+    expect(2, part, {"train", "c.toml", "--set", "data.train=bad.txt", "--set", "data.format=" + format});
+  }
+  void expect_bad_config(const std::string& text, const std::string& part) {
+    write_file(slide_.path("bad.toml"), text);
+    expect(2, part, {"train", "bad.toml", "--set", "data.train=d.txt"});
+  }
+  std::vector<std::string> train(std::vector<std::string> more) const {
+    std::vector<std::string> arguments = {"train", "c.toml", "--set", "data.train=d.txt", "--out", "out"};
+    arguments.insert(arguments.end(), more.begin(), more.end());
+    return arguments;
+  }
+
+  Program slide_;
+};
+
+TEST_F(BadInputTest, Usage) {
+  expect(2, "subcommand", {});
+  expect(2, "subcommand", {"fly"});
+  expect(2, "CONFIG", {"train"});
+  expect(2, "--fast", train({"--fast"}));
+  expect(2, "DATA", {"test", "m"});
+  expect(2, "--k", {"test", "m", "d", "--k", "0"});
+  expect(2, "--k", {"test", "m", "d", "--k", "1,x"});
+  expect(2, "--inference", {"predict", "m", "d", "--inference", "fast"});
+  expect(2, "--threads", train({"--threads", "-1"}));
+  expect(2, "--samples", {"generate", "--samples", "-5", "--out", "g"});
+  expect(2, "--labels", {"generate", "--labels", "0", "--out", "g"});
+  expect(2, "--out", {"generate"});
+  expect(2, "--doc", {"config"});
+}
+
+TEST_F(BadInputTest, Configuration) {
+  expect(2, "data.train is not set: give --set data.train=FILE", {"train", "c.toml"});
+  expect(2, "none.toml", {"train", "none.toml"});
+  expect_bad_config("[train]\nepoch = 3\n[[layer]]\n", "bad.toml:2");
+  expect_bad_config("[train]\nepoch = 3\n[[layer]]\n", "train.epochs");
+  expect_bad_config("[train]\nepochs = \"many\"\n[[layer]]\n", "train.epochs");
+  expect_bad_config("[train]\nepochs = 0\n[[layer]]\n", "train.epochs");
+  expect_bad_config("[train\n", "bad.toml:1");
+  expect_bad_config("[train]\nepochs = 1\n", "[[layer]]");
+  expect_bad_config("[[layer]]\nkind = \"sampled\"\n[layer.hash]\nk = 9\nrange_pow = 8\n", "range_pow");
+  expect(2, "did you mean 'train.epochs'", train({"--set", "train.epoch=3"}));
+  expect(2, "--set", train({"--set", "epochs"}));
+  expect(2, "train.seed", train({"--set", "train.seed=often"}));
+  expect(2, "size to 0", train({"--set", "layer.1.size=2"}));
+  expect(2, "data.train_first", train({"--set", "data.train_first=9"}));
+}
+
+TEST_F(BadInputTest, DataFiles) {
+  expect(2, "none.txt: no such file", {"train", "c.toml", "--set", "data.train=none.txt"});
+  expect(2, "none.txt: no such file", train({"--set", "data.test=none.txt"}));
+  expect_bad_data("", "bad.txt:1:1");
+  expect_bad_data("hello\n", "bad.txt:1:1");
+  expect_bad_data("2 5 4\n0 0:1\n0 1:nan\n", "bad.txt:3:5");
+  expect_bad_data("2 5 4\n0 0:inf\n0 1:1\n", "bad.txt:2:5");
+  expect_bad_data("2 5 4\n0 0:1\n0 -1:1\n", "bad.txt:3:3");
+  expect_bad_data("2 5 4\n0 0:1\n0 5:1\n", "bad.txt:3:3: feature 5");
+  expect_bad_data("2 5 4\n0 0:1\n4 1:1\n", "bad.txt:3:1: label 4");
+  expect_bad_data("2 5 4\n0 0:1\n-2 1:1\n", "bad.txt:3:1");
+  expect_bad_data("3 5 4\n0 0:1\n0 1:1\n", "bad.txt:4:1: the file ends after 2 samples");
+  expect_bad_data("1 5 4\n0 0:1\n0 1:1\n", "bad.txt:3:1: the header says 1");
+  expect_bad_data("2 5 4\n0 0:1\n0 1:", "bad.txt:3:5");
+  expect_bad_data("0 0:1\n", "bad.txt:1", "xmc");
+  expect_bad_data("0 0:1\nx 1:1\n", "bad.txt:2:1", "libsvm");
+  expect_bad_data("0 0:1\n", "bad.txt", "idx");
+}
+
+TEST_F(BadInputTest, Models) {
+  ASSERT_EQ(slide_.run(train({})).code, 0);
+  const std::string model = read_file(slide_.path("out/model.slide"));
+  expect(2, "no such model", {"test", "none.slide", "d.txt"});
+  expect(2, "no slide model", {"test", "d.txt", "d.txt"});
+  write_file(slide_.path("bad.slide"), model.substr(0, model.size() - 5));
+  expect(2, "cut off", {"test", "bad.slide", "d.txt"});
+  std::string damaged = model;
+  damaged[model.size() / 2] ^= 4;
+  write_file(slide_.path("bad.slide"), damaged);
+  expect(2, "checksum", {"predict", "bad.slide", "d.txt"});
+  expect(2, "checksum", {"inspect", "bad.slide"});
+  expect(2, "lsh needs hash tables", {"test", "out/model.slide", "d.txt", "--inference", "lsh"});
+}
+
+TEST_F(BadInputTest, RunsThatFail) {
+  expect(1, "cannot be created", {"train", "c.toml", "--set", "data.train=d.txt", "--out", "d.txt/sub"});
+  expect(1, "standard output", train({}), "/dev/full");
+  std::filesystem::create_directories(slide_.path("out"));
+  std::filesystem::remove(slide_.path("out/metrics.jsonl"));
+  std::filesystem::create_symlink("/dev/full", slide_.path("out/metrics.jsonl"));
+  expect(1, "metrics.jsonl: cannot be written", train({}));
+  EXPECT_FALSE(std::filesystem::exists(slide_.path("out/model.slide")));
+}
+
+TEST_F(BadInputTest, LossThatIsNoNumber) {
+  std::string data = "40 5 4\n";
+  for (int i = 0; i < 40; ++i) data += fmt::format("{} {}:1 4:1\n", i % 4, i % 4);
+  write_file(slide_.path("d.txt"), data);
+  expect(1, "optimizer.learning_rate",
+         train({"--set", "train.epochs=30", "--set", "optimizer.kind=sgd", "--set",
+                "optimizer.learning_rate=1000", "--set", "layer.0.activation=linear", "--set",
+                "optimizer.schedule=constant"}));
+}
+
+}  // namespace
+}  // namespace slide::test

@@ -1,0 +1,342 @@
+// The commands end to end: what they write, print and return.
+#include <gtest/gtest.h>
+
+#include <map>
+#include <nlohmann/json.hpp>
+#include <sstream>
+
+#include "tests/cli/program.h"
+
+namespace slide::test {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+constexpr const char* kConfig = R"([train]
+epochs = 2
+batch_size = 32
+block_size = 16
+deterministic = true
+[[layer]]
+size = 16
+[[layer]]
+kind = "sampled"
+lsh = 16
+uniform = 8
+[layer.hash]
+k = 4
+tables = 8
+range_pow = 4
+rehash_steps = 5
+rebuild_steps = 12
+)";
+
+std::vector<Json> events_of(const std::string& jsonl) {
+  std::vector<Json> events;
+  std::istringstream lines(jsonl);
+  for (std::string line; std::getline(lines, line);) events.push_back(Json::parse(line));
+  return events;
+}
+
+std::vector<std::string> keys_of(const Json& object) {
+  std::vector<std::string> keys;
+  for (const auto& [key, value] : object.items()) keys.push_back(key);
+  return keys;
+}
+
+// What must not depend on time, threads or machine.
+Json without_timings(std::vector<Json> events) {
+  for (Json& event : events) {
+    for (const char* key :
+         {"train_seconds", "rehash_seconds", "eval_seconds", "samples_per_second", "peak_rss_mb"}) {
+      event.erase(key);
+    }
+  }
+  return events;
+}
+
+class CliTest : public testing::Test {
+ protected:
+  void SetUp() override { write_file(slide_.path("small.toml"), kConfig); }
+
+  void generate() {
+    const Outcome made = slide_.run({"generate", "--samples", "300", "--features", "120", "--labels", "60",
+                                     "--seed", "3", "--test-samples", "70", "--out", "data"});
+    ASSERT_EQ(made.code, 0) << made.err;
+  }
+  Outcome train(std::vector<std::string> more, const std::string& out = "out") {
+    std::vector<std::string> arguments = {"train", "small.toml", "--set", "data.train=data/train.txt",
+                                          "--out", out};
+    arguments.insert(arguments.end(), more.begin(), more.end());
+    return slide_.run(arguments);
+  }
+  void train_model() {
+    generate();
+    const Outcome done = train({"--set", "data.test=data/test.txt"});
+    ASSERT_EQ(done.code, 0) << done.err;
+  }
+  std::vector<Json> events(const std::string& out = "out") {
+    return events_of(read_file(slide_.path(out + "/metrics.jsonl")));
+  }
+
+  Program slide_;
+};
+
+TEST_F(CliTest, TrainWritesConfigMetricsAndModel) {
+  generate();
+  const Outcome done = train({"--set", "data.test=data/test.txt"});
+  ASSERT_EQ(done.code, 0) << done.err;
+  EXPECT_EQ(done.err, "");
+  EXPECT_NE(done.out.find("300 samples, 120 features, 60 labels"), std::string::npos) << done.out;
+  EXPECT_NE(done.out.find("loaded in"), std::string::npos);
+  for (const char* file : {"config.toml", "metrics.jsonl", "model.slide"}) {
+    EXPECT_TRUE(std::filesystem::exists(slide_.path(std::string("out/") + file))) << file;
+  }
+  EXPECT_EQ(std::distance(std::filesystem::directory_iterator(slide_.path("out")),
+                          std::filesystem::directory_iterator()),
+            3);
+  const std::vector<Json> lines = events();
+  ASSERT_EQ(lines.size(), 4U);
+  const std::vector<std::string> epoch = {
+      "event",         "epoch",          "step",        "loss",
+      "train_seconds", "rehash_seconds", "active_mean", "samples_per_second",
+      "peak_rss_mb"};
+  const std::vector<std::string> eval = {"event",    "epoch",    "train_seconds", "eval_seconds",
+                                         "p_at_1",   "p_at_3",   "p_at_5",        "ndcg_at_5",
+                                         "psp_at_1", "psp_at_5", "recall_at_5"};
+  for (const std::size_t i : {0U, 2U}) {
+    EXPECT_EQ(keys_of(lines[i]), epoch);
+    EXPECT_EQ(keys_of(lines[i + 1]), eval);
+    EXPECT_EQ(lines[i]["event"], "epoch");
+    EXPECT_EQ(lines[i + 1]["event"], "eval");
+    EXPECT_EQ(lines[i]["epoch"], i / 2 + 1);
+  }
+  EXPECT_GT(lines[2]["train_seconds"], lines[0]["train_seconds"]);
+  EXPECT_GT(lines[2]["peak_rss_mb"], 1.0);
+}
+
+TEST_F(CliTest, ResolvedConfigurationGivesTheSameRun) {
+  train_model();
+  std::filesystem::create_directories(slide_.path("elsewhere"));
+  const Outcome again = slide_.run({"train", "out/config.toml", "--out", "elsewhere/again"});
+  ASSERT_EQ(again.code, 0) << again.err;
+  EXPECT_EQ(without_timings(events()), without_timings(events("elsewhere/again")));
+  EXPECT_EQ(read_file(slide_.path("out/config.toml")), read_file(slide_.path("elsewhere/again/config.toml")));
+}
+
+TEST_F(CliTest, SameSeedSameLossesWhateverTheThreads) {
+  generate();
+  ASSERT_EQ(train({"--threads", "1"}, "one").code, 0);
+  ASSERT_EQ(train({"--threads", "4"}, "four").code, 0);
+  ASSERT_EQ(train({"--threads", "4", "--seed", "2"}, "other").code, 0);
+  EXPECT_EQ(without_timings(events("one")), without_timings(events("four")));
+  EXPECT_NE(without_timings(events("one")), without_timings(events("other")));
+}
+
+TEST_F(CliTest, WithoutTestDataThereIsNoEvaluation) {
+  generate();
+  const Outcome done = train({});
+  ASSERT_EQ(done.code, 0) << done.err;
+  EXPECT_NE(done.out.find("data.test is not set"), std::string::npos);
+  for (const Json& event : events()) EXPECT_EQ(event["event"], "epoch");
+}
+
+TEST_F(CliTest, FolderIsNamedAfterTheConfigurationByDefault) {
+  generate();
+  const Outcome done = slide_.run({"train", "small.toml", "--set", "data.train=data/train.txt"});
+  ASSERT_EQ(done.code, 0) << done.err;
+  EXPECT_TRUE(std::filesystem::exists(slide_.path("run/small/model.slide")));
+  EXPECT_NE(done.out.find("run/small"), std::string::npos);
+}
+
+TEST_F(CliTest, SamplesWithoutLabelsAreSkippedAndCounted) {
+  write_file(slide_.path("data.txt"), "5 4 3\n0 0:1\n 1:1\n1 1:1\n\n2 2:1\n");
+  const Outcome done =
+      slide_.run({"train", "small.toml", "--set", "data.train=data.txt", "--set", "data.test=data.txt"});
+  ASSERT_EQ(done.code, 0) << done.err;
+  EXPECT_NE(done.out.find("2 training samples have no label"), std::string::npos) << done.out;
+  EXPECT_EQ(slide_.run({"train", "small.toml", "--set", "data.train=none.txt"}).code, 2);
+  write_file(slide_.path("none.txt"), "1 4 3\n 1:1\n");
+  const Outcome none = slide_.run({"train", "small.toml", "--set", "data.train=none.txt"});
+  EXPECT_EQ(none.code, 2);
+  EXPECT_EQ(none.err, "slide: no training sample has a label\n");
+}
+
+TEST_F(CliTest, TestMeasuresWhatTrainingMeasured) {
+  train_model();
+  const Outcome text = slide_.run({"test", "out/model.slide", "data/test.txt"});
+  EXPECT_EQ(text.code, 0) << text.err;
+  EXPECT_NE(text.out.find("70 samples"), std::string::npos);
+  const Outcome done = slide_.run({"test", "out/model.slide", "data/test.txt", "--json"});
+  ASSERT_EQ(done.code, 0) << done.err;
+  const Json result = Json::parse(done.out);
+  EXPECT_EQ(result["samples"], 70);
+  EXPECT_GE(result["seconds"], 0.0);
+  const Json last = events().back();
+  for (const auto& [key, value] : last.items()) {
+    if (key.find("_at_") != std::string::npos) {
+      EXPECT_EQ(result[key], value) << key;
+    }
+  }
+}
+
+TEST_F(CliTest, TestTakesRanksThreadsAndInference) {
+  train_model();
+  const Outcome two =
+      slide_.run({"test", "out/model.slide", "data/test.txt", "--json", "--k", "2,7", "--threads", "2"});
+  ASSERT_EQ(two.code, 0) << two.err;
+  const Json result = Json::parse(two.out);
+  for (const char* key : {"p_at_2", "p_at_7", "ndcg_at_2", "psp_at_7", "recall_at_7"}) {
+    EXPECT_TRUE(result.contains(key)) << key;
+  }
+  EXPECT_FALSE(result.contains("p_at_1"));
+  const Outcome lsh =
+      slide_.run({"test", "out/model.slide", "data/test.txt", "--json", "--inference", "lsh"});
+  ASSERT_EQ(lsh.code, 0) << lsh.err;
+  EXPECT_TRUE(Json::parse(lsh.out).contains("p_at_5"));
+}
+
+TEST_F(CliTest, PredictPrintsOneLineASample) {
+  train_model();
+  const Outcome done = slide_.run({"predict", "out/model.slide", "data/test.txt", "--k", "3"});
+  ASSERT_EQ(done.code, 0) << done.err;
+  std::istringstream lines(done.out);
+  std::size_t count = 0;
+  for (std::string line; std::getline(lines, line); ++count) {
+    std::istringstream words(line);
+    double before = 1e30;
+    std::size_t labels = 0;
+    for (std::string word; words >> word; ++labels) {
+      const std::size_t colon = word.find(':');
+      ASSERT_NE(colon, std::string::npos) << line;
+      EXPECT_LT(std::stoi(word.substr(0, colon)), 60);
+      const double score = std::stod(word.substr(colon + 1));
+      EXPECT_LE(score, before);
+      before = score;
+    }
+    EXPECT_EQ(labels, 3U);
+  }
+  EXPECT_EQ(count, 70U);
+}
+
+TEST_F(CliTest, PredictFromStandardInputIsTheSame) {
+  train_model();
+  const std::string text = read_file(slide_.path("data/test.txt"));
+  const std::string lines = text.substr(text.find('\n') + 1);
+  for (const std::string mode : {"full", "lsh"}) {
+    const Outcome file = slide_.run({"predict", "out/model.slide", "data/test.txt", "--inference", mode});
+    ASSERT_EQ(file.code, 0) << file.err;
+    for (const std::string& input : {text, lines}) {
+      const Outcome piped = slide_.run({"predict", "out/model.slide", "-", "--inference", mode}, input);
+      ASSERT_EQ(piped.code, 0) << piped.err;
+      EXPECT_EQ(piped.out, file.out);
+    }
+  }
+  const Outcome bad = slide_.run({"predict", "out/model.slide", "-"}, "1 3:1\n1 3:x\n");
+  EXPECT_EQ(bad.code, 2);
+  EXPECT_NE(bad.err.find("standard input:2:"), std::string::npos) << bad.err;
+}
+
+TEST_F(CliTest, SigmoidLossPredictsProbabilities) {
+  generate();
+  ASSERT_EQ(train({"--set", "loss.kind=sigmoid"}).code, 0);
+  const Outcome done = slide_.run({"predict", "out/model.slide", "data/test.txt", "--k", "60"});
+  ASSERT_EQ(done.code, 0) << done.err;
+  std::istringstream words(done.out);
+  for (std::string word; words >> word;) {
+    const double score = std::stod(word.substr(word.find(':') + 1));
+    EXPECT_TRUE(score >= 0 && score <= 1) << word;
+  }
+}
+
+TEST_F(CliTest, IdsBeyondTheModelAreNamed) {
+  train_model();
+  write_file(slide_.path("wide.txt"), "2 500 500\n3 1:1 119:1\n400 1:1\n");  // only the header is larger
+  EXPECT_EQ(slide_.run({"test", "out/model.slide", "wide.txt"}).code, 0);
+  write_file(slide_.path("wide.txt"), "2 500 500\n3 1:1\n3 1:1 120:1\n");
+  for (const char* command : {"test", "predict"}) {
+    const Outcome refused = slide_.run({command, "out/model.slide", "wide.txt"});
+    EXPECT_EQ(refused.code, 2);
+    EXPECT_NE(refused.err.find("wide.txt:3:7: feature 120"), std::string::npos) << refused.err;
+  }
+}
+
+TEST_F(CliTest, TestDataMayHaveMoreFeaturesThanTrainingData) {
+  write_file(slide_.path("a.svm"), "0 0:1 2:1\n1 1:1\n2 2:1\n");
+  write_file(slide_.path("b.svm"), "0 0:1 2:1\n4 9:1\n");
+  const Outcome done = slide_.run(
+      {"train", "small.toml", "--set", "data.train=a.svm", "--set", "data.test=b.svm", "--out", "out"});
+  ASSERT_EQ(done.code, 0) << done.err;
+  EXPECT_EQ(slide_.run({"test", "out/model.slide", "b.svm"}).code, 0);
+}
+
+TEST_F(CliTest, InspectTellsAboutModelsAndConfigurations) {
+  train_model();
+  const Outcome model = slide_.run({"inspect", "out/model.slide"});
+  ASSERT_EQ(model.code, 0) << model.err;
+  for (const char* word : {"300 samples, 120 features, 60 labels", "2,956", "weights", "optimizer state",
+                           "workspaces", "8 tables, 128 buckets"}) {
+    EXPECT_NE(model.out.find(word), std::string::npos) << word << "\n" << model.out;
+  }
+  const Outcome config = slide_.run({"inspect", "out/config.toml"});
+  ASSERT_EQ(config.code, 0) << config.err;
+  EXPECT_NE(config.out.find("2,956"), std::string::npos) << config.out;
+  const Outcome sized = slide_.run({"inspect", "small.toml", "--features", "1000000", "--labels", "3000000"});
+  ASSERT_EQ(sized.code, 0) << sized.err;
+  EXPECT_NE(sized.out.find("67,000,016"), std::string::npos) << sized.out;  // 1e6*16 + 16 + 3e6*17
+  const Outcome unsized = slide_.run({"inspect", "small.toml"});
+  EXPECT_EQ(unsized.code, 0) << unsized.err;
+  EXPECT_NE(unsized.out.find("--features"), std::string::npos);
+}
+
+TEST_F(CliTest, HelpVersionAndDocumentation) {
+  for (const std::vector<std::string>& arguments :
+       {std::vector<std::string>{"--help"}, {"train", "--help"}, {"test", "-h"}, {"predict", "--help"}}) {
+    const Outcome help = slide_.run(arguments);
+    EXPECT_EQ(help.code, 0);
+    EXPECT_NE(help.out.find("Usage: slide"), std::string::npos);
+  }
+  const Outcome version = slide_.run({"--version"});
+  EXPECT_EQ(version.code, 0);
+  EXPECT_EQ(version.out.find("slide "), 0U);
+  const Outcome doc = slide_.run({"config", "--doc"});
+  EXPECT_EQ(doc.code, 0);
+  EXPECT_NE(doc.out.find("`block_size`"), std::string::npos);
+}
+
+TEST_F(CliTest, ImagesAreSplitByTrainFirstAndTestLast) {
+  const auto number = [](unsigned value) {
+    std::string bytes(4, '\0');
+    for (int i = 3; i >= 0; --i, value >>= 8)
+      bytes[static_cast<std::size_t>(i)] = static_cast<char>(value & 255);
+    return bytes;
+  };
+  std::string images = number(0x803) + number(40) + number(2) + number(2),
+              labels = number(0x801) + number(40);
+  for (int i = 0; i < 40; ++i) {
+    for (int p = 0; p < 4; ++p) images += static_cast<char>(p == i % 4 ? 200 : 3);
+    labels += static_cast<char>(i % 4);
+  }
+  write_file(slide_.path("t-images-idx3-ubyte"), images);
+  write_file(slide_.path("t-labels-idx1-ubyte"), labels);
+  const std::vector<std::string> arguments = {"train", "small.toml",
+                                              "--set", "data.train=t-images-idx3-ubyte",
+                                              "--set", "data.test=t-images-idx3-ubyte",
+                                              "--out", "out"};
+  const auto with = [&](const char* first, const char* last) {
+    std::vector<std::string> all = arguments;
+    for (const char* more : {"--set", first, "--set", last}) all.emplace_back(more);
+    return slide_.run(all);
+  };
+  const Outcome done = with("data.train_first=30", "data.test_last=10");
+  ASSERT_EQ(done.code, 0) << done.err;
+  EXPECT_NE(done.out.find(": 30 samples"), std::string::npos) << done.out;
+  EXPECT_NE(done.out.find(": 10 samples"), std::string::npos) << done.out;
+  const Outcome test = slide_.run({"test", "out/model.slide", "t-images-idx3-ubyte", "--json"});
+  EXPECT_EQ(Json::parse(test.out)["samples"], 10);
+  EXPECT_EQ(with("data.train_first=41", "data.test_last=10").code, 2);
+  EXPECT_EQ(with("data.train_first=30", "data.test_last=41").code, 2);
+}
+
+}  // namespace
+}  // namespace slide::test
