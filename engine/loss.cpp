@@ -18,15 +18,6 @@ void clear_spare_lanes(const BlockTargets& t, bool skip_unlabelled, float* z) {
   }
 }
 
-// In the logistic loss the correction is a negative's weight and no part of its logit.
-void take_off_correction(const BlockTargets& t, float* z) {
-  const auto& correction = t.set->correction;
-  for (std::size_t a = 0; a < correction.size(); ++a) {
-    if (correction[a] == 0.0f) continue;
-    for (std::size_t s = 0; s < t.samples; ++s) z[a * t.lanes + s] -= correction[a];
-  }
-}
-
 double softplus(double x) {
   return std::max(x, 0.0) + std::log1p(std::exp(-std::fabs(x)));
 }
@@ -57,7 +48,6 @@ double softmax_loss(const BlockTargets& t, float scale, float* z, float* log_nor
 
 double logistic_loss(const BlockTargets& t, double positive_weight, float scale, float* z) {
   double loss = 0.0;
-  take_off_correction(t, z);
   // Labels first, on the side: each takes its share as a negative back and adds its own as a positive.
   for (std::size_t s = 0; s < t.samples; ++s) {
     for (const std::uint32_t at : t.set->labels_of(s)) {

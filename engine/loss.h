@@ -1,6 +1,6 @@
 // Losses of the output layer over an active set. Thread-safe: no state but the arguments.
 //
-// z is [count x lanes], unit-major: logits (with bias and correction) on entry, on return the gradient
+// z is [count x lanes], unit-major: logits (softmax: with correction) on entry, on return the gradient
 // d(loss * scale)/dz, zero in spare lanes.
 #pragma once
 
