@@ -120,7 +120,7 @@ class Stepper {
     const std::size_t blocks = (train.batch_size + train.block_size - 1) / train.block_size;
     for (std::size_t b = 0; b < blocks; ++b) blocks_.push_back(network.make_block());
     scratch_ = network.make_thread_scratch();
-    for (std::uint32_t s = 0; s < shards; ++s) shards_.push_back(network.make_shard_scratch());
+    for (std::uint32_t s = 0; s < shards; ++s) shards_.push_back(network.make_shard_scratch(blocks));
   }
 
   // Forward, loss and backward of samples [first, first + count); the loss summed over them.

@@ -179,7 +179,7 @@ class NaiveNetwork {
       std::iota(choice.active.begin(), choice.active.end(), 0u);
     }
     for (std::size_t a = 0; a < choice.active.size() && !at.mask.empty(); ++a) {
-      for (std::size_t s = 0; s < block.samples(); ++s) choice.mask.push_back(at.mask[a * block.lanes + s]);
+      for (std::size_t s = 0; s < block.samples(); ++s) choice.mask.push_back(at.mask[s * at.ldo + a]);
     }
     return choice;
   }
