@@ -1,12 +1,14 @@
-// A warm training step allocates nothing. This file replaces operator new for the whole test program with one
-// that counts; only these tests look at the count. Aligned arrays do not come from operator new: the heap's
-// size in use is compared as well.
+// A training step allocates nothing, the first one included. This file replaces operator new for the whole
+// test program with one that counts; only these tests look at the count. Aligned arrays do not come from
+// operator new: where nothing rehashes, the heap's size in use is compared as well.
 #include <gtest/gtest.h>
 #include <malloc.h>
 
 #include <atomic>
 #include <cstdlib>
 #include <new>
+#include <string>
+#include <vector>
 
 #include "engine/trainer.h"
 #include "tests/engine/engine_test_util.h"
@@ -107,6 +109,14 @@ void pass(Trainer& trainer, std::size_t samples) {
     trainer.step(first, std::min(batch, samples - first));
 }
 
+bool rehashes(const Config& config) {
+  for (const LayerConfig& layer : config.layers) {
+    if (layer.kind == LayerKind::kSampled && layer.lsh > 0 && layer.hash.rehash_steps > 0) return true;
+  }
+  return false;
+}
+
+// A rehash may give a bucket more room, from memory of the table's own: then only operator new is watched.
 void expect_steps_allocate_nothing(const Config& config, int warm_passes) {
   const Dataset data = allocation_data();
   Trainer trainer(config, data, nullptr);
@@ -116,7 +126,7 @@ void expect_steps_allocate_nothing(const Config& config, int warm_passes) {
   const std::size_t after = allocations, heap_after = heap_in_use();
   EXPECT_EQ(after - count, 0u) << "calls of operator new in 20 steps on " << config.train.threads
                                << " threads";
-  if (config.train.threads == 1) {
+  if (config.train.threads == 1 && !rehashes(config)) {
     EXPECT_EQ(heap_after, heap);
   }
 }
@@ -144,8 +154,12 @@ TEST(Allocation, NoneInAWarmStep) {
 
 TEST(Allocation, NoneInTheFirstStepEither) {
   for (std::size_t i = 0; i < shapes().size(); ++i) {
-    SCOPED_TRACE("shape " + std::to_string(i));
-    expect_steps_allocate_nothing(allocation_config(shapes()[i], 1), 0);
+    for (const std::uint32_t rehash_steps : {0, 3}) {
+      SCOPED_TRACE("shape " + std::to_string(i));
+      Config config = allocation_config(shapes()[i], 1);
+      for (LayerConfig& layer : config.layers) layer.hash.rehash_steps = rehash_steps;
+      expect_steps_allocate_nothing(config, 0);
+    }
   }
 }
 
@@ -178,11 +192,10 @@ TEST(Allocation, NoneInARebuild) {
 
 // The counter does count: otherwise the tests above would pass for nothing.
 TEST(Allocation, TheCounterCounts) {
-  const std::size_t count = allocations, heap = heap_in_use();
-  std::vector<int> some(1000);
-  const AlignedArray<float> aligned(1000);
+  const std::size_t count = allocations;
+  const std::vector<int> some(1000);
   EXPECT_EQ(allocations - count, 1u);
-  (void)heap;
+  EXPECT_EQ(some.size(), 1000u);
 }
 
 }  // namespace
