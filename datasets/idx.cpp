@@ -6,7 +6,6 @@
 #include <cstdint>
 #include <utility>
 
-#include "datasets/csr_storage.h"
 #include "engine/base/error.h"
 #include "engine/base/parallel.h"
 
@@ -91,37 +90,60 @@ std::array<float, 256> pixel_values(std::string_view image, bool normalize) {
   return values;
 }
 
-void store_image(CsrStorage& storage, std::uint64_t at, std::string_view image, bool normalize) {
+// Stores the pixels that are not zero behind `at`; returns how many.
+std::uint64_t store_image(const CsrRoom& room, std::uint64_t at, std::string_view image, bool normalize) {
   const std::array<float, 256> values = pixel_values(image, normalize);
+  const std::uint64_t first = at;
   for (std::size_t i = 0; i < image.size(); ++i) {
     if (image[i] == 0) continue;
-    storage.feature_ids[at] = static_cast<std::uint32_t>(i);
-    storage.feature_values[at++] = values[static_cast<unsigned char>(image[i])];
+    room.feature_ids[at] = static_cast<std::uint32_t>(i);
+    room.feature_values[at++] = values[static_cast<unsigned char>(image[i])];
+  }
+  return at - first;
+}
+
+std::uint64_t lit_pixels(std::string_view pixels) {
+  return pixels.size() - static_cast<std::uint64_t>(std::count(pixels.begin(), pixels.end(), '\0'));
+}
+
+// The images of a task.
+struct Block {
+  std::size_t first = 0, count = 0;
+};
+
+Block block_of(const Images& images, std::size_t index) {
+  const std::size_t first = index * kBlock;
+  return {first, std::min(kBlock, images.count - first)};
+}
+
+void fill_room(const CsrRoom& room, const Block& block, const Images& images, std::string_view labels,
+               std::uint64_t features_before, bool normalize) {
+  std::uint64_t features = 0;
+  for (std::size_t i = 0; i < block.count; ++i) {
+    features += store_image(room, features, images[block.first + i], normalize);
+    room.feature_ends[i] = features_before + features;
+    room.label_ids[i] = static_cast<unsigned char>(labels[block.first + i]);
+    room.label_ends[i] = block.first + i + 1;
   }
 }
 
-template <class F>
-void for_each_image(std::size_t count, int threads, F&& body) {
-  parallel_for((count + kBlock - 1) / kBlock, threads, [&](std::size_t block, int) {
-    for (std::size_t i = block * kBlock; i < std::min(count, (block + 1) * kBlock); ++i) body(i);
+void build(const Images& images, std::string_view labels, bool normalize, int threads, CsrSink& sink) {
+  const std::size_t blocks = (images.count + kBlock - 1) / kBlock;
+  std::vector<std::uint64_t> before(blocks + 1);  // features before each block
+  parallel_for(blocks, threads, [&](std::size_t index, int) {
+    const Block block = block_of(images, index);
+    before[index + 1] =
+        lit_pixels(images.pixels.substr(block.first * images.size, block.count * images.size));
   });
-}
-
-CsrStorage build(const Images& images, std::string_view labels, bool normalize, int threads) {
-  std::vector<std::uint64_t> offsets(images.count + std::size_t{1});
-  for_each_image(images.count, threads, [&](std::size_t i) {
-    const std::string_view image = images[i];
-    offsets[i + 1] = image.size() - static_cast<std::uint64_t>(std::count(image.begin(), image.end(), '\0'));
+  for (std::size_t i = 0; i < blocks; ++i) before[i + 1] += before[i];
+  sink.start({images.count, before.back(), images.count}, threads);
+  parallel_for(blocks, threads, [&](std::size_t index, int thread) {
+    const Block block = block_of(images, index);
+    const CsrCounts count = {block.count, before[index + 1] - before[index], block.count};
+    const CsrRoom room = sink.open({block.first, before[index], block.first}, count, thread);
+    fill_room(room, block, images, labels, before[index], normalize);
+    sink.close(thread);
   });
-  for (std::size_t i = 0; i < images.count; ++i) offsets[i + 1] += offsets[i];
-  CsrStorage storage({images.count, offsets.back(), images.count});
-  std::copy(offsets.begin(), offsets.end(), storage.feature_offsets.data());
-  for_each_image(images.count, threads, [&](std::size_t i) {
-    store_image(storage, offsets[i], images[i], normalize);
-    storage.label_ids[i] = static_cast<unsigned char>(labels[i]);
-    storage.label_offsets[i + 1] = i + 1;
-  });
-  return storage;
 }
 
 }  // namespace
@@ -140,24 +162,24 @@ std::string idx_labels_path(const std::string& path) {
   return std::string(path).replace(at, kImages.size(), kLabels);
 }
 
-Dataset parse_idx(std::string_view images, const std::string& images_path, std::string_view labels,
-                  const std::string& labels_path, const ReadOptions& options) {
-  const Images opened = open_images(images, images_path);
-  const std::string_view classes = open_labels(labels, labels_path, options.label_limit);
+CsrSizes parse_idx(const NamedBytes& images, const NamedBytes& labels, const ReadOptions& options,
+                   CsrSink& sink) {
+  const Images opened = open_images(images.bytes, images.path);
+  const std::string_view classes = open_labels(labels.bytes, labels.path, options.label_limit);
   if (classes.size() != opened.count) {
-    fail_input("{}: {} labels, but {} has {} images; fetch both files again", labels_path, classes.size(),
-               images_path, opened.count);
+    fail_input("{}: {} labels, but {} has {} images; fetch both files again", labels.path, classes.size(),
+               images.path, opened.count);
   }
   if (options.feature_limit != 0 && opened.size > options.feature_limit) {
-    fail_input("{}: images of {} pixels, but features must be below {}; use images of one size", images_path,
+    fail_input("{}: images of {} pixels, but features must be below {}; use images of one size", images.path,
                opened.size, options.feature_limit);
   }
-  std::uint32_t label_count = options.label_limit;
-  for (const char label : classes)
-    label_count = std::max(label_count, static_cast<unsigned char>(label) + 1U);
-  CsrStorage storage = build(opened, classes, options.normalize, resolve_threads(options.threads));
-  const std::uint32_t feature_count = options.feature_limit != 0 ? options.feature_limit : opened.size;
-  return make_dataset(std::move(storage), feature_count, label_count);
+  std::uint64_t label_bound = 0;
+  for (const char label : classes) {
+    label_bound = std::max(label_bound, static_cast<unsigned char>(label) + std::uint64_t{1});
+  }
+  build(opened, classes, options.normalize, resolve_threads(options.threads), sink);
+  return {opened.size, label_bound, opened.size, label_bound};
 }
 
 }  // namespace slide

@@ -4,7 +4,7 @@
 #include <string>
 #include <string_view>
 
-#include "datasets/dataset.h"
+#include "datasets/csr_sink.h"
 #include "datasets/reader.h"
 
 namespace slide {
@@ -15,9 +15,15 @@ bool is_idx_images(std::string_view bytes);
 // Path of the labels beside the images at `path`. Throws InputError when the name lacks `images-idx3`.
 std::string idx_labels_path(const std::string& path);
 
-// Builds a data set from unpacked images (rows x columns features, pixel / 255, zero pixels left out) and
-// labels (one each). The paths are for messages. Throws InputError on a wrong magic number or size.
-Dataset parse_idx(std::string_view images, const std::string& images_path, std::string_view labels,
-                  const std::string& labels_path, const ReadOptions& options);
+// The unpacked bytes of a file; the path is for messages.
+struct NamedBytes {
+  std::string_view bytes;
+  std::string path;
+};
+
+// Puts images (rows x columns features, pixel / 255, zero pixels left out) with their labels (one each) into
+// `sink`. Throws InputError on a wrong magic number or size.
+CsrSizes parse_idx(const NamedBytes& images, const NamedBytes& labels, const ReadOptions& options,
+                   CsrSink& sink);
 
 }  // namespace slide

@@ -6,6 +6,7 @@
 
 #include "datasets/file_bytes.h"
 #include "datasets/idx.h"
+#include "datasets/read_into.h"
 #include "datasets/text_parser.h"
 #include "engine/base/error.h"
 
@@ -52,15 +53,6 @@ DataFormat detect(std::string_view bytes, const std::string& origin) {
       origin);
 }
 
-// The labels file as it should be called, or packed or unpacked where only that one exists.
-std::string find_labels(const std::string& images_path) {
-  const std::string path = idx_labels_path(images_path);
-  const std::string other = path.ends_with(".gz") ? path.substr(0, path.size() - 3) : path + ".gz";
-  std::error_code ignored;
-  const bool use_other = !std::filesystem::exists(path, ignored) && std::filesystem::exists(other, ignored);
-  return use_other ? other : path;
-}
-
 ReadOptions with_format(ReadOptions options, std::string_view bytes, const std::string& origin) {
   if (options.format == DataFormat::kAuto) options.format = detect(bytes, origin);
   return options;
@@ -68,13 +60,31 @@ ReadOptions with_format(ReadOptions options, std::string_view bytes, const std::
 
 }  // namespace
 
-Dataset read_dataset(const std::string& path, const ReadOptions& options) {
-  const FileBytes bytes(path);
+std::string find_idx_labels(const std::string& images_path) {
+  const std::string path = idx_labels_path(images_path);
+  const std::string other = path.ends_with(".gz") ? path.substr(0, path.size() - 3) : path + ".gz";
+  std::error_code ignored;
+  const bool use_other = !std::filesystem::exists(path, ignored) && std::filesystem::exists(other, ignored);
+  return use_other ? other : path;
+}
+
+CsrSizes read_into(CsrSink& sink, const std::string& path, const ReadOptions& options,
+                   std::size_t chunk_bytes) {
+  const bool spill = sink.saves_memory();
+  const FileBytes bytes(path, spill);
   const ReadOptions chosen = with_format(options, bytes.text(), path);
-  if (chosen.format != DataFormat::kIdx) return parse_text(bytes.text(), path, chosen);
-  const std::string labels_path = find_labels(path);
+  if (chosen.format != DataFormat::kIdx) {
+    return parse_text(TextSource{bytes.text(), path, spill ? &bytes : nullptr}, chosen, sink, chunk_bytes);
+  }
+  const std::string labels_path = find_idx_labels(path);
   const FileBytes labels(labels_path);
-  return parse_idx(bytes.text(), path, labels.text(), labels_path, chosen);
+  return parse_idx({bytes.text(), path}, {labels.text(), labels_path}, chosen, sink);
+}
+
+Dataset read_dataset(const std::string& path, const ReadOptions& options) {
+  MemorySink sink;
+  const CsrSizes sizes = read_into(sink, path, options);
+  return sink.take(sizes, options);
 }
 
 Dataset parse_dataset(std::string_view text, const std::string& origin, const ReadOptions& options) {

@@ -8,7 +8,6 @@
 #include <utility>
 #include <vector>
 
-#include "datasets/csr_storage.h"
 #include "datasets/number_parser.h"
 #include "datasets/row_parser.h"
 #include "engine/base/error.h"
@@ -18,7 +17,8 @@ namespace slide {
 
 namespace {
 
-constexpr std::size_t kCountBlock = 192;  // bytes; below 256, so that one byte holds a block's count
+constexpr std::uint64_t kEmptyRows = 1 << 16;  // written at once
+constexpr std::size_t kCountBlock = 192;       // bytes; below 256, so that one byte holds a block's count
 
 struct Chunk {
   const char* begin = nullptr;
@@ -79,8 +79,8 @@ void count_chunk(Chunk& chunk) {
   chunk.expected = {chunk.lines, counts.tokens - counts.heads, counts.heads + counts.commas};
 }
 
-// Cuts `text` into chunks of whole lines.
-std::vector<Chunk> cut(std::string_view text, std::size_t chunk_bytes) {
+// Cuts a part of the source into chunks of whole lines.
+std::vector<Chunk> cut(const TextSource& source, std::string_view text, std::size_t chunk_bytes) {
   std::vector<Chunk> chunks;
   while (!text.empty()) {
     std::size_t bytes = std::min(std::max<std::size_t>(chunk_bytes, 1), text.size());
@@ -89,6 +89,7 @@ std::vector<Chunk> cut(std::string_view text, std::size_t chunk_bytes) {
     Chunk chunk;
     chunk.begin = text.data();
     chunk.end = text.data() + bytes;
+    source.let_go(chunk.begin, chunk.end);  // looking for the line's end brings pages around it
     chunks.push_back(std::move(chunk));
     text.remove_prefix(bytes);
   }
@@ -97,11 +98,11 @@ std::vector<Chunk> cut(std::string_view text, std::size_t chunk_bytes) {
 
 // ---- parsing ----
 
-// Appends rows to a chunk's place in the arrays; beyond its room it only counts.
+// Appends rows to a chunk's room; beyond it, it only counts.
 class RowAppender {
  public:
-  RowAppender(Chunk& chunk, CsrStorage& storage, const CsrCounts& base)
-      : chunk_(chunk), storage_(storage), base_(base) {}
+  RowAppender(Chunk& chunk, const CsrRoom& room, const CsrCounts& base)
+      : chunk_(chunk), room_(room), base_(base) {}
 
   void append(const Row& row) {
     CsrCounts after = chunk_.parsed;
@@ -121,45 +122,45 @@ class RowAppender {
 
  private:
   void store(const Row& row, const CsrCounts& after) {
-    const std::uint64_t feature = base_.features + chunk_.parsed.features;
-    const std::uint64_t label = base_.labels + chunk_.parsed.labels;
-    std::copy_n(row.ids.data(), row.feature_count, storage_.feature_ids.data() + feature);
-    std::copy_n(row.values.data(), row.feature_count, storage_.feature_values.data() + feature);
-    std::copy_n(row.labels.data(), row.labels.size(), storage_.label_ids.data() + label);
-    storage_.feature_offsets[base_.rows + after.rows] = base_.features + after.features;
-    storage_.label_offsets[base_.rows + after.rows] = base_.labels + after.labels;
+    const CsrCounts& at = chunk_.parsed;
+    std::copy_n(row.ids.data(), row.feature_count, room_.feature_ids + at.features);
+    std::copy_n(row.values.data(), row.feature_count, room_.feature_values + at.features);
+    std::copy_n(row.labels.data(), row.labels.size(), room_.label_ids + at.labels);
+    room_.feature_ends[at.rows] = base_.features + after.features;
+    room_.label_ends[at.rows] = base_.labels + after.labels;
   }
 
   Chunk& chunk_;
-  CsrStorage& storage_;
+  CsrRoom room_;
   CsrCounts base_;
 };
 
 // One parse of a whole text.
 class TextParser {
  public:
-  TextParser(std::string_view text, const RowSyntax& syntax, int threads)
-      : text_end_(text.data() + text.size()),
+  TextParser(const TextSource& source, const RowSyntax& syntax, CsrSink& sink, int threads)
+      : source_(source),
+        text_end_(source.text.data() + source.text.size()),
         syntax_(syntax),
+        sink_(sink),
         threads_(threads),
         rows_(static_cast<std::size_t>(threads)) {}
 
-  // Counts and parses all chunks; `extra_rows` empty rows follow. Stops early at faults.
-  CsrStorage run(std::vector<Chunk>& chunks, std::uint64_t extra_rows) {
-    CsrStorage storage = parse_all(chunks, extra_rows);
+  // Parses all counted chunks into the sink; `extra_rows` empty rows follow. Stops early at faults.
+  void run(std::vector<Chunk>& chunks, std::uint64_t extra_rows) {
+    parse_all(chunks, extra_rows);
     bool exact = true;
     for (const Chunk& chunk : chunks) {
-      if (chunk.fault) return {};
+      if (chunk.fault) return;
       exact = exact && chunk.parsed == chunk.expected;
     }
-    if (exact) return storage;
+    if (exact) return;
     for (Chunk& chunk : chunks) chunk.expected = std::exchange(chunk.parsed, {});
-    storage = CsrStorage();  // gives its memory back first
-    return parse_all(chunks, extra_rows);
+    parse_all(chunks, extra_rows);
   }
 
  private:
-  CsrStorage parse_all(std::vector<Chunk>& chunks, std::uint64_t extra_rows) {
+  void parse_all(std::vector<Chunk>& chunks, std::uint64_t extra_rows) {
     std::vector<CsrCounts> bases(chunks.size() + 1);
     for (std::size_t i = 0; i < chunks.size(); ++i) {
       bases[i + 1] = bases[i];
@@ -167,25 +168,41 @@ class TextParser {
     }
     CsrCounts total = bases.back();
     total.rows += extra_rows;
-    CsrStorage storage(total);
+    sink_.start(total, threads_);
     std::atomic<std::size_t> first_faulty = chunks.size();
     parallel_for(chunks.size(), threads_, [&](std::size_t index, int thread) {
       if (index > first_faulty.load()) return;
-      parse_chunk(chunks[index], storage, bases[index], rows_[static_cast<std::size_t>(thread)]);
+      parse_chunk(chunks[index], bases[index], thread);
       if (!chunks[index].fault) return;
       std::size_t seen = first_faulty.load();
       while (index < seen && !first_faulty.compare_exchange_weak(seen, index)) {
       }
     });
-    for (std::uint64_t row = bases.back().rows + 1; row <= total.rows; ++row) {
-      storage.feature_offsets[row] = total.features;
-      storage.label_offsets[row] = total.labels;
-    }
-    return storage;
+    append_empty_rows(bases.back(), extra_rows);
   }
 
-  void parse_chunk(Chunk& chunk, CsrStorage& storage, const CsrCounts& base, Row& row) const {
-    RowAppender appender(chunk, storage, base);
+  void append_empty_rows(CsrCounts at, std::uint64_t rows) {
+    while (rows > 0) {
+      const CsrCounts part = {std::min(rows, kEmptyRows), 0, 0};
+      const CsrRoom room = sink_.open(at, part, 0);
+      std::fill_n(room.feature_ends, part.rows, at.features);
+      std::fill_n(room.label_ends, part.rows, at.labels);
+      sink_.close(0);
+      at += part;
+      rows -= part.rows;
+    }
+  }
+
+  void parse_chunk(Chunk& chunk, const CsrCounts& base, int thread) {
+    parse_lines(chunk, base, thread);
+    // What does not fit is parsed again, what is faulty never used.
+    if (!chunk.fault && chunk.parsed == chunk.expected) sink_.close(thread);
+    source_.let_go(chunk.begin, chunk.end);
+  }
+
+  void parse_lines(Chunk& chunk, const CsrCounts& base, int thread) {
+    RowAppender appender(chunk, sink_.open(base, chunk.expected, thread), base);
+    Row& row = rows_[static_cast<std::size_t>(thread)];
     std::uint64_t line = chunk.first_line;
     try {
       for (const char* at = chunk.begin; at < chunk.end; ++line) {
@@ -210,8 +227,10 @@ class TextParser {
     return parse_row(copy.data(), copy.data() + bytes, syntax_, row);
   }
 
+  const TextSource& source_;
   const char* text_end_;
   RowSyntax syntax_;
+  CsrSink& sink_;
   int threads_;
   std::vector<Row> rows_;
 };
@@ -284,78 +303,95 @@ void check_faults(const std::vector<Chunk>& chunks, const std::string& origin,
   if (!surplus.empty()) fail_at(origin, first_surplus_line, {1, surplus});
 }
 
-std::uint32_t chosen_size(std::uint32_t limit, std::uint64_t found) {
-  return limit != 0 ? limit : static_cast<std::uint32_t>(found);
-}
-
 std::uint64_t id_limit(std::uint32_t option, std::uint64_t header) {
   return option != 0 ? std::min<std::uint64_t>(option, header) : header;
 }
 
-std::vector<Chunk> cut_and_count(std::string_view body, std::size_t chunk_bytes, int threads) {
-  std::vector<Chunk> chunks = cut(body, chunk_bytes);
-  parallel_for(chunks.size(), threads, [&](std::size_t index, int) { count_chunk(chunks[index]); });
+std::vector<Chunk> cut_and_count(const TextSource& source, std::string_view body, std::size_t chunk_bytes,
+                                 int threads) {
+  std::vector<Chunk> chunks = cut(source, body, chunk_bytes);
+  parallel_for(chunks.size(), threads, [&](std::size_t index, int) {
+    count_chunk(chunks[index]);
+    source.let_go(chunks[index].begin, chunks[index].end);
+  });
   return chunks;
 }
 
-Dataset parse_xmc(std::string_view text, const std::string& origin, const ReadOptions& options,
-                  std::size_t chunk_bytes) {
+// Sizes from the ids alone.
+CsrSizes sizes_of(const std::vector<Chunk>& chunks) {
+  CsrSizes sizes;
+  for (const Chunk& chunk : chunks) {
+    sizes.feature_bound = std::max(sizes.feature_bound, chunk.feature_ids);
+    sizes.label_bound = std::max(sizes.label_bound, chunk.label_ids);
+  }
+  sizes.feature_count = sizes.feature_bound;
+  sizes.label_count = sizes.label_bound;
+  return sizes;
+}
+
+CsrSizes parse_xmc(const TextSource& source, const ReadOptions& options, CsrSink& sink,
+                   std::size_t chunk_bytes) {
   const int threads = resolve_threads(options.threads);
-  const Header header = parse_header(text, origin);
+  const Header header = parse_header(source.text, source.origin);
   const RowSyntax syntax = {.normalize = options.normalize,
                             .feature_limit = id_limit(options.feature_limit, header.features),
                             .label_limit = id_limit(options.label_limit, header.labels)};
-  const std::string_view rows = text.substr(header.bytes);
+  const std::string_view rows = source.text.substr(header.bytes);
   const std::size_t bytes = without_blank_end(rows);
-  std::vector<Chunk> chunks = cut_and_count(rows.substr(0, bytes), chunk_bytes, threads);
+  std::vector<Chunk> chunks = cut_and_count(source, rows.substr(0, bytes), chunk_bytes, threads);
   const std::uint64_t lines = number_lines(chunks, 2), blank_lines = count_lines(rows.substr(bytes));
   const std::uint64_t missing = header.samples > lines ? header.samples - lines : 0;
-  CsrStorage storage = TextParser(text, syntax, threads).run(chunks, std::min(missing, blank_lines));
+  TextParser(source, syntax, sink, threads).run(chunks, std::min(missing, blank_lines));
   std::string surplus;
   if (lines > header.samples) {
     surplus = fmt::format("the header says {} samples, but the file has {}; correct the header or the file",
                           header.samples, lines);
   }
-  check_faults(chunks, origin, 2 + header.samples, surplus);
+  check_faults(chunks, source.origin, 2 + header.samples, surplus);
   if (missing > blank_lines) {
-    fail_at(origin, 2 + lines + blank_lines,
+    fail_at(source.origin, 2 + lines + blank_lines,
             {1, fmt::format("the file ends after {} samples, but its header says {}; it may be cut off",
                             lines + blank_lines, header.samples)});
   }
-  return make_dataset(std::move(storage), chosen_size(options.feature_limit, header.features),
-                      chosen_size(options.label_limit, header.labels));
+  CsrSizes sizes = sizes_of(chunks);
+  sizes.feature_count = header.features;
+  sizes.label_count = header.labels;
+  return sizes;
 }
 
-Dataset parse_libsvm(std::string_view text, const std::string& origin, const ReadOptions& options,
-                     std::size_t chunk_bytes) {
+CsrSizes parse_libsvm(const TextSource& source, const ReadOptions& options, CsrSink& sink,
+                      std::size_t chunk_bytes) {
   const int threads = resolve_threads(options.threads);
   const RowSyntax syntax = {.libsvm = true,
                             .one_based = options.one_based,
                             .normalize = options.normalize,
                             .feature_limit = id_limit(options.feature_limit, kIdLimit),
                             .label_limit = id_limit(options.label_limit, kIdLimit)};
-  std::vector<Chunk> chunks = cut_and_count(text, chunk_bytes, threads);
+  std::vector<Chunk> chunks = cut_and_count(source, source.text, chunk_bytes, threads);
   number_lines(chunks, 1);
-  CsrStorage storage = TextParser(text, syntax, threads).run(chunks, 0);
-  check_faults(chunks, origin, 0, "");
-  std::uint64_t features = 0, labels = 0, samples = 0;
-  for (const Chunk& chunk : chunks) {
-    features = std::max(features, chunk.feature_ids);
-    labels = std::max(labels, chunk.label_ids);
-    samples += chunk.parsed.rows;
+  TextParser(source, syntax, sink, threads).run(chunks, 0);
+  check_faults(chunks, source.origin, 0, "");
+  const bool empty =
+      std::none_of(chunks.begin(), chunks.end(), [](const Chunk& chunk) { return chunk.parsed.rows > 0; });
+  if (empty) {
+    fail_at(source.origin, 1, {1, "the file is empty; write a line 'label id:value ...' for each sample"});
   }
-  if (samples == 0)
-    fail_at(origin, 1, {1, "the file is empty; write a line 'label id:value ...' for each sample"});
-  return make_dataset(std::move(storage), chosen_size(options.feature_limit, features),
-                      chosen_size(options.label_limit, labels));
+  return sizes_of(chunks);
 }
 
 }  // namespace
 
+CsrSizes parse_text(const TextSource& source, const ReadOptions& options, CsrSink& sink,
+                    std::size_t chunk_bytes) {
+  if (options.format == DataFormat::kLibsvm) return parse_libsvm(source, options, sink, chunk_bytes);
+  return parse_xmc(source, options, sink, chunk_bytes);
+}
+
 Dataset parse_text(std::string_view text, const std::string& origin, const ReadOptions& options,
                    std::size_t chunk_bytes) {
-  if (options.format == DataFormat::kLibsvm) return parse_libsvm(text, origin, options, chunk_bytes);
-  return parse_xmc(text, origin, options, chunk_bytes);
+  MemorySink sink;
+  const CsrSizes sizes = parse_text(TextSource{text, origin}, options, sink, chunk_bytes);
+  return sink.take(sizes, options);
 }
 
 }  // namespace slide

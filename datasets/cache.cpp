@@ -1,0 +1,112 @@
+#include "datasets/cache.h"
+
+#include <fcntl.h>
+#include <sys/stat.h>
+
+#include <algorithm>
+#include <chrono>
+#include <optional>
+#include <thread>
+#include <utility>
+
+#include "datasets/cache_file.h"
+#include "datasets/descriptor.h"
+#include "datasets/new_file.h"
+#include "datasets/read_into.h"
+#include "engine/base/error.h"
+
+namespace slide {
+
+namespace {
+
+using Nanoseconds = std::chrono::nanoseconds;
+
+// Clocks of file systems move in steps; two changes within one step show the same time.
+constexpr Nanoseconds kClockStep = std::chrono::milliseconds(20);
+
+struct FileState {
+  std::uint64_t bytes = 0;
+  std::int64_t time = 0;
+};
+
+// Nothing when there is no regular file at `path`.
+std::optional<FileState> state_of(const std::string& path) {
+  struct stat status {};
+  if (stat(path.c_str(), &status) != 0 || !S_ISREG(status.st_mode)) return {};
+  return FileState{static_cast<std::uint64_t>(status.st_size),
+                   std::int64_t{status.st_mtim.tv_sec} * 1'000'000'000 + status.st_mtim.tv_nsec};
+}
+
+// Nothing for pipes, devices and missing files, which have no cache.
+std::optional<CacheKey> key_of(const std::string& path, const ReadOptions& options) {
+  const std::optional<FileState> source = state_of(path);
+  if (!source) return {};
+  CacheKey key;
+  key.source_bytes = source->bytes;
+  key.source_time = source->time;
+  if (path.find("images-idx3") != std::string::npos) {
+    const FileState labels = state_of(find_idx_labels(path)).value_or(FileState{});
+    key.labels_bytes = labels.bytes;
+    key.labels_time = labels.time;
+  }
+  key.format = static_cast<std::uint32_t>(options.format);
+  key.one_based = options.one_based ? 1 : 0;
+  key.normalize = options.normalize ? 1 : 0;
+  return key;
+}
+
+// Waits until the next change of a file that was changed just now would show another time.
+void let_clock_step(const CacheKey& key) {
+  const auto now =
+      std::chrono::duration_cast<Nanoseconds>(std::chrono::system_clock::now().time_since_epoch());
+  const Nanoseconds age = now - Nanoseconds(std::max(key.source_time, key.labels_time));
+  if (age >= Nanoseconds(0) && age < kClockStep) std::this_thread::sleep_for(kClockStep - age);
+}
+
+std::optional<Dataset> open_cache(const std::string& path, const CacheKey& key, const ReadOptions& options) {
+  const Descriptor file(open(cache_path(path).c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
+  if (!file.is_open()) return {};
+  return map_cache(file.get(), key, options);
+}
+
+// Parses into a new cache file and maps that. Throws Error when it cannot be written.
+CachedDataset write_cache(const std::string& path, const CacheKey& key, const ReadOptions& options) {
+  NewFile file(cache_path(path));
+  CacheSink sink(file);
+  sink.finish(key, read_into(sink, path, options));
+  std::optional<Dataset> data = map_cache(file.descriptor(), key, options, CacheCheck::kHeader);
+  if (!data) fail_run("{}: cannot be mapped into memory", cache_path(path));
+  CachedDataset result = {*std::move(data), CacheOutcome::kWritten, ""};
+  const std::optional<CacheKey> key_now = key_of(path, options);
+  if (key_now != key) return {result.data, CacheOutcome::kNone, path + ": changed while it was read"};
+  try {
+    file.publish();
+  } catch (const Error& error) {
+    return {result.data, CacheOutcome::kNone, error.what()};
+  }
+  return result;
+}
+
+}  // namespace
+
+std::string cache_path(const std::string& path) {
+  return path + ".slidecache";
+}
+
+CachedDataset read_dataset_cached(const std::string& path, const ReadOptions& options) {
+  const std::optional<CacheKey> key = key_of(path, options);
+  if (!key) return {read_dataset(path, options), CacheOutcome::kNone, path + ": not a regular file"};
+  if (std::optional<Dataset> data = open_cache(path, *key, options)) {
+    return {*std::move(data), CacheOutcome::kUsed, ""};
+  }
+  let_clock_step(*key);
+  try {
+    return write_cache(path, *key, options);
+  } catch (const InputError&) {
+    throw;
+  } catch (const Error& error) {
+    return {read_dataset(path, options), CacheOutcome::kNone, error.what()};
+  }
+}
+
+}  // namespace slide

@@ -1,0 +1,242 @@
+#include "datasets/cache_file.h"
+
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <cstddef>
+#include <cstring>
+#include <memory>
+#include <span>
+#include <type_traits>
+
+#include "engine/base/aligned.h"
+#include "engine/base/parallel.h"
+#include "engine/base/rng.h"
+
+namespace slide {
+
+namespace {
+
+constexpr std::array<char, 8> kMagic = {'S', 'L', 'I', 'D', 'E', 'C', 'S', 'R'};
+constexpr std::uint64_t kByteOrder = 0x0102030405060708ULL;
+constexpr std::uint64_t kHeaderBytes = 4096;
+constexpr std::uint64_t kSummedBytes = std::uint64_t{1}
+                                       << 30;            // files up to here have a checksum of the arrays
+constexpr std::size_t kSumBytes = std::size_t{1} << 20;  // a block of the checksum, a multiple of a page
+
+struct CacheHeader {
+  std::array<char, 8> magic = kMagic;
+  std::uint64_t byte_order = kByteOrder;
+  CacheKey key;
+  CsrCounts counts;
+  CsrSizes sizes;
+  std::uint64_t file_bytes = 0;
+  std::uint64_t has_data_checksum = 0;
+  std::uint64_t data_checksum = 0;  // of everything behind the header's page
+  std::uint64_t checksum = 0;       // of everything before it
+};
+static_assert(std::is_trivially_copyable_v<CacheHeader> && sizeof(CacheHeader) <= kHeaderBytes);
+static_assert(std::has_unique_object_representations_v<CacheHeader>, "padding would change the checksum");
+
+std::uint64_t checksum(const CacheHeader& header) {
+  std::array<std::uint64_t, offsetof(CacheHeader, checksum) / sizeof(std::uint64_t)> words{};
+  std::memcpy(words.data(), &header, sizeof words);
+  std::uint64_t sum = 0;
+  for (const std::uint64_t word : words) sum = mix64(sum + word);
+  return sum;
+}
+
+// Where the arrays lie in the file.
+struct Layout {
+  std::uint64_t feature_offsets, label_offsets, feature_ids, feature_values, label_ids, end;
+};
+
+Layout layout_of(const CsrCounts& counts) {
+  const std::uint64_t offsets = round_up((counts.rows + 1) * sizeof(std::uint64_t), kAlignment);
+  const std::uint64_t features = round_up(counts.features * sizeof(float), kAlignment);
+  Layout layout{};
+  layout.feature_offsets = kHeaderBytes;
+  layout.label_offsets = layout.feature_offsets + offsets;
+  layout.feature_ids = layout.label_offsets + offsets;
+  layout.feature_values = layout.feature_ids + features;
+  layout.label_ids = layout.feature_values + features;
+  layout.end = layout.label_ids + round_up(counts.labels * sizeof(std::uint32_t), kAlignment);
+  return layout;
+}
+
+bool is_sound(const CacheHeader& header, std::uint64_t file_bytes) {
+  if (header.magic != kMagic || header.byte_order != kByteOrder || header.checksum != checksum(header)) {
+    return false;
+  }
+  // No count above the number of bytes, so that the layout cannot overflow.
+  const CsrCounts& counts = header.counts;
+  return header.file_bytes == file_bytes && counts.rows < file_bytes && counts.features < file_bytes &&
+         counts.labels < file_bytes && layout_of(counts).end == file_bytes;
+}
+
+// Whether the limits let all ids pass.
+bool is_allowed(const CsrSizes& sizes, const ReadOptions& options) {
+  return (options.feature_limit == 0 || sizes.feature_bound <= options.feature_limit) &&
+         (options.label_limit == 0 || sizes.label_bound <= options.label_limit);
+}
+
+bool is_ascending(std::span<const std::uint64_t> offsets, std::uint64_t entries) {
+  std::uint64_t descents = 0;
+  for (std::size_t i = 1; i < offsets.size(); ++i) descents += offsets[i] < offsets[i - 1];
+  return descents == 0 && offsets.front() == 0 && offsets.back() == entries;
+}
+
+// A file mapped for reading.
+class Mapping {
+ public:
+  Mapping(int descriptor, std::size_t bytes)
+      : memory_(mmap(nullptr, bytes, PROT_READ, MAP_SHARED, descriptor, 0)), bytes_(bytes) {}
+  ~Mapping() {
+    if (is_mapped()) munmap(memory_, bytes_);
+  }
+  Mapping(const Mapping&) = delete;
+  Mapping& operator=(const Mapping&) = delete;
+
+  bool is_mapped() const { return memory_ != MAP_FAILED; }
+  std::size_t bytes() const { return bytes_; }
+  template <class T>
+  std::span<const T> array(std::uint64_t offset, std::uint64_t size) const {
+    return {reinterpret_cast<const T*>(static_cast<const char*>(memory_) + offset), size};
+  }
+  // `offset` is a multiple of a page.
+  void advise(std::size_t offset, std::size_t bytes, int advice) const {
+    madvise(static_cast<char*>(memory_) + offset, bytes, advice);
+  }
+
+ private:
+  void* memory_;
+  std::size_t bytes_;
+};
+
+bool fits_in_memory(std::uint64_t bytes) {
+  const auto pages = static_cast<std::uint64_t>(sysconf(_SC_PHYS_PAGES));
+  return bytes <= pages * static_cast<std::uint64_t>(sysconf(_SC_PAGESIZE)) / 2;
+}
+
+// Four chains of products over a multiple of four words, so that a block runs at the speed of memory; each
+// step keeps what differs different, so a changed word shows.
+std::uint64_t sum_block(std::span<const std::uint64_t> words) {
+  std::array<std::uint64_t, 4> sums = {1, 2, 3, 4};
+  for (std::size_t i = 0; i + 4 <= words.size(); i += 4) {
+    for (std::size_t j = 0; j < 4; ++j) sums[j] = (sums[j] ^ words[i + j]) * 0x9e3779b97f4a7c15ULL;
+  }
+  return mix64(sums[0] + mix64(sums[1] + mix64(sums[2] + mix64(sums[3]))));
+}
+
+// The checksum of the arrays; does not depend on the number of threads. `let_go` unmaps each block again.
+std::uint64_t sum_data(const Mapping& mapping, int threads, bool let_go) {
+  const std::size_t bytes = mapping.bytes() - kHeaderBytes;
+  std::vector<std::uint64_t> sums((bytes + kSumBytes - 1) / kSumBytes);
+  parallel_for(sums.size(), threads, [&](std::size_t block, int) {
+    const std::size_t first = kHeaderBytes + block * kSumBytes;
+    const std::size_t count = std::min(kSumBytes, mapping.bytes() - first);
+    sums[block] = sum_block(mapping.array<std::uint64_t>(first, count / sizeof(std::uint64_t)));
+    if (let_go) mapping.advise(first, count, MADV_DONTNEED);
+  });
+  std::uint64_t total = 0;
+  for (const std::uint64_t sum : sums) total = mix64(total + sum);
+  return total;
+}
+
+DatasetView view_of(const Mapping& mapping, const CsrCounts& counts) {
+  const Layout at = layout_of(counts);
+  return {mapping.array<std::uint64_t>(at.feature_offsets, counts.rows + 1),
+          mapping.array<std::uint32_t>(at.feature_ids, counts.features),
+          mapping.array<float>(at.feature_values, counts.features),
+          mapping.array<std::uint64_t>(at.label_offsets, counts.rows + 1),
+          mapping.array<std::uint32_t>(at.label_ids, counts.labels)};
+}
+
+// Checks the arrays as far as that is cheap.
+bool is_whole(const Mapping& mapping, const CacheHeader& header, int threads) {
+  const bool has_sum = header.has_data_checksum != 0;
+  if (has_sum && sum_data(mapping, threads, false) != header.data_checksum) return false;
+  const DatasetView view = view_of(mapping, header.counts);
+  return is_ascending(view.feature_offsets, header.counts.features) &&
+         is_ascending(view.label_offsets, header.counts.labels);
+}
+
+std::optional<CacheHeader> read_header(int descriptor) {
+  struct stat status {};
+  if (fstat(descriptor, &status) != 0 || !S_ISREG(status.st_mode)) return {};
+  CacheHeader header;
+  if (pread(descriptor, &header, sizeof header, 0) != static_cast<ssize_t>(sizeof header)) return {};
+  if (!is_sound(header, static_cast<std::uint64_t>(status.st_size))) return {};
+  return header;
+}
+
+}  // namespace
+
+void CacheSink::start(const CsrCounts& total, int threads) {
+  threads_ = threads;
+  total_ = total;
+  scratch_.resize(static_cast<std::size_t>(threads));
+  file_.resize(0);  // the first offset of a row is the zero of a hole
+  file_.resize(layout_of(total).end);
+}
+
+CsrRoom CacheSink::open(const CsrCounts& before, const CsrCounts& count, int thread) {
+  Scratch& room = scratch_[static_cast<std::size_t>(thread)];
+  room.before = before;
+  room.count = count;
+  room.feature_ends.resize(count.rows);
+  room.feature_ids.resize(count.features);
+  room.feature_values.resize(count.features);
+  room.label_ends.resize(count.rows);
+  room.label_ids.resize(count.labels);
+  return {room.feature_ends.data(), room.feature_ids.data(), room.feature_values.data(),
+          room.label_ends.data(), room.label_ids.data()};
+}
+
+void CacheSink::close(int thread) {
+  const Scratch& room = scratch_[static_cast<std::size_t>(thread)];
+  const Layout at = layout_of(total_);
+  const auto write = [&](std::uint64_t array, std::uint64_t first, const auto& values) {
+    const std::size_t size = sizeof values[0];
+    file_.write_at(array + first * size, values.data(), values.size() * size);
+  };
+  write(at.feature_offsets, room.before.rows + 1, room.feature_ends);
+  write(at.feature_ids, room.before.features, room.feature_ids);
+  write(at.feature_values, room.before.features, room.feature_values);
+  write(at.label_offsets, room.before.rows + 1, room.label_ends);
+  write(at.label_ids, room.before.labels, room.label_ids);
+}
+
+void CacheSink::finish(const CacheKey& key, const CsrSizes& sizes) {
+  CacheHeader header;
+  header.key = key;
+  header.counts = total_;
+  header.sizes = sizes;
+  header.file_bytes = layout_of(total_).end;
+  if (header.file_bytes <= kSummedBytes) {
+    const Mapping mapping(file_.descriptor(), header.file_bytes);
+    header.has_data_checksum = mapping.is_mapped() ? 1 : 0;
+    if (mapping.is_mapped()) header.data_checksum = sum_data(mapping, threads_, true);
+  }
+  header.checksum = checksum(header);
+  file_.write_at(0, &header, sizeof header);
+}
+
+std::optional<Dataset> map_cache(int descriptor, const CacheKey& key, const ReadOptions& options,
+                                 CacheCheck check) {
+  const std::optional<CacheHeader> header = read_header(descriptor);
+  if (!header || header->key != key || !is_allowed(header->sizes, options)) return {};
+  const auto mapping = std::make_shared<const Mapping>(descriptor, header->file_bytes);
+  if (!mapping->is_mapped()) return {};
+  if (!fits_in_memory(mapping->bytes())) mapping->advise(0, mapping->bytes(), MADV_RANDOM);
+  const bool all = check == CacheCheck::kAll;
+  if (all && !is_whole(*mapping, *header, resolve_threads(options.threads))) return {};
+  return Dataset(mapping, view_of(*mapping, header->counts),
+                 chosen_size(options.feature_limit, header->sizes.feature_count),
+                 chosen_size(options.label_limit, header->sizes.label_count));
+}
+
+}  // namespace slide
