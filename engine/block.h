@@ -13,6 +13,7 @@
 #include "engine/active_set.h"
 #include "engine/base/aligned.h"
 #include "engine/row_groups.h"
+#include "engine/wide_path.h"
 
 namespace slide {
 
@@ -24,6 +25,7 @@ std::size_t width = 0;
   const float* xt = nullptr;  // [width x lanes]
   const float* x = nullptr;   // [lanes x ldx]
   std::size_t ldx = 0;
+  const BlockFeatures* features = nullptr;  // of the samples themselves, for a wide path
   std::size_t lanes = 0;
   std::size_t samples = 0;  // in use; the other lanes belong to no sample
 };
@@ -39,6 +41,7 @@ struct LayerBlock {
   AlignedArray<float> delta;    // [lanes x ldo] hidden layers stored by neuron
   AlignedArray<float> delta_t;  // [count x lanes] the same, unit-major
   AlignedArray<float> mask;     // [lanes x ldo] dropout factors, 0 or 1/(1-p); empty without dropout
+  WideHits hits;                // of a wide path
   RowBins bins;                 // touched rows of a sampled layer
 };
 
@@ -67,6 +70,7 @@ struct Block {
   std::size_t lanes = 0;
   std::vector<LayerBlock> layers;
   FeatureColumns columns;
+  BlockFeatures features;  // filled when a layer has a wide path
   RowBins feature_bins;
   double loss = 0.0;  // summed over samples
 

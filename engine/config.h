@@ -28,6 +28,7 @@ struct DataConfig {
   DataFormat format = DataFormat::kAuto;
   bool one_based = false;         // libsvm: feature ids start at 1
   bool normalize = true;          // scale each sample to unit Euclidean length
+  bool cache = false;             // training: keep the parsed rows in FILE.slidecache and map them from there
   std::uint32_t train_first = 0;  // IDX: use the first n samples for training, 0 = all
   std::uint32_t test_last = 0;    // IDX: use the last n samples of the test file, 0 = all
 };
@@ -75,6 +76,11 @@ struct LayerConfig {
   std::uint32_t uniform = 128;
   std::uint32_t frequency = 0;  // drawn by label frequency; output layer only
   bool correction = true;       // sampled negatives stand for all neurons that were not drawn
+  // Output layer: sparse weights straight from the features of a label's own samples (see wide_path.h).
+  bool wide = false;
+  std::uint32_t wide_features = 128;  // of one neuron at most
+  double wide_rate = 0.1;             // learning rate of these weights, scheduled as the others
+  double wide_scale = 1.0;            // length of a neuron's first wide weights
   HashConfig hash;
 };
 

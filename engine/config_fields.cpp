@@ -97,6 +97,8 @@ std::vector<Field> data_fields(DataConfig& c) {
       {"format", choice(c.format), "Format of both files; auto looks at the content."},
       {"one_based", flag(c.one_based), "libsvm: feature ids start at 1 instead of 0."},
       {"normalize", flag(c.normalize), "Scale each sample to unit Euclidean length."},
+      {"cache", flag(c.cache),
+       "Training: keep the parsed rows beside each file, in FILE.slidecache, and map them from there next time."},
       {"train_first", count(c.train_first, 0, kMax31), "IDX: train on the first n samples only, 0 = all."},
       {"test_last", count(c.test_last, 0, kMax31), "IDX: test on the last n samples only, 0 = all."},
   };
@@ -162,6 +164,10 @@ std::vector<Field> layer_fields(LayerConfig& c) {
        "sampled, last layer only: neurons drawn by label frequency for each block."},
       {"correction", flag(c.correction),
        "sampled: drawn negatives stand for all neurons that were not drawn."},
+      {"wide", flag(c.wide), "Last layer: sparse weights straight from the features of a label's own samples."},
+      {"wide_features", count(c.wide_features, 1, kMax31), "wide: features of one neuron at most, the strongest."},
+      {"wide_rate", real(c.wide_rate, above(0, 1000)), "wide: learning rate, scheduled as the optimizer's."},
+      {"wide_scale", real(c.wide_scale, closed(0, 1000)), "wide: length of a neuron's first weights."},
   };
 }
 

@@ -59,6 +59,7 @@ MaybeViolation check_place(const LayerConfig& layer, const std::string& name, bo
     return violation(name + ".frequency", "= {} must be 0: only the last layer draws by label frequency",
                      layer.frequency);
   }
+  if (!last && layer.wide) return violation(name + ".wide", "must be false: only the last layer has a wide path");
   return std::nullopt;
 }
 
@@ -109,12 +110,19 @@ MaybeViolation check_layers(const std::vector<LayerConfig>& layers) {
   return std::nullopt;
 }
 
+MaybeViolation check_inference(const Config& config) {
+  const LayerConfig& last = config.layers.back();
+  if (config.eval.inference == Inference::kFull || (last.kind == LayerKind::kSampled && last.lsh > 0)) return {};
+  return violation("eval.inference", "= lsh needs hash tables: the last layer must be sampled, with lsh above 0");
+}
+
 }  // namespace
 
 std::optional<Violation> find_violation(const Config& config) {
   if (auto broken = check_ranges(config)) return broken;
   if (auto broken = check_blocks(config.train)) return broken;
-  return check_layers(config.layers);
+  if (auto broken = check_layers(config.layers)) return broken;
+  return check_inference(config);
 }
 
 }  // namespace slide::config

@@ -63,7 +63,7 @@ void Predictor::predict(const Dataset& data, const Sink& sink) const {
   }
   const std::size_t panels = (data.size() + kPanel - 1) / kPanel;
   const int threads = static_cast<int>(std::min<std::size_t>(panels, resolve_threads(options_.threads)));
-  const std::size_t entries = network_.input() ? 0 : bounds_of(data, kLanes).feature_entries;
+  const std::size_t entries = bounds_of(data, kLanes).feature_entries;
   std::vector<Panel> work(std::max(1, threads));
   for (Panel& panel : work) {
     for (std::size_t b = 0; b < kBlocks; ++b)

@@ -172,6 +172,9 @@ void Layer::forward(const BlockInput& in, bool corrected, LayerScratch& scratch,
     scratch.shift[a] = *bias_.row(active[a]) + (corrected ? block.set.correction[a] : 0.0f);
   }
   logits(in, active, block.count, scratch, block.out_t.data());
+  if (wide_) {
+    wide_->forward(*in.features, {active, block.count}, in.lanes, block.out_t.data(), block.hits, true);
+  }
   if (!output_) finish_hidden(in, block);
 }
 
@@ -180,6 +183,7 @@ void Layer::score(const BlockInput& in, std::span<const std::uint32_t> active, L
   if (scratch.shift.size() < active.size()) scratch.shift.resize(active.size());
   for (std::size_t a = 0; a < active.size(); ++a) scratch.shift[a] = *bias_.row(active[a]);
   logits(in, active.data(), active.size(), scratch, z);
+  if (wide_) wide_->forward(*in.features, active, in.lanes, z, scratch.hits, false);
 }
 
 void Layer::forward_all(const BlockInput& in, LayerScratch& scratch, LayerBlock& block) const {
@@ -250,6 +254,7 @@ void Layer::update_row(const BatchView& batch, std::uint32_t row, std::span<cons
     const BlockInput& in = batch.inputs[source / active_capacity_];
     const float* d = batch.deltas[source / active_capacity_] + source % active_capacity_ * in.lanes;
     bias_gradient += sum_lanes(d, in.samples);
+    if (wide_) update_wide(batch, source, optimizer);
     k.rows_gradient(&d, 1, in.samples, in.x, in.ldx, in.width, g, weights_.stride);
     if (whole || in.width == 0) continue;
     optimizer.update_columns(weights_, row, in.columns, g, scratch.packed);
@@ -257,6 +262,12 @@ void Layer::update_row(const BatchView& batch, std::uint32_t row, std::span<cons
   }
   if (whole) optimizer.update(weights_, row, g, true);
   optimizer.update(bias_, row, &bias_gradient, false);
+}
+
+void Layer::update_wide(const BatchView& batch, std::uint32_t source, const Optimizer& optimizer) {
+  const std::size_t b = source / active_capacity_, at = source % active_capacity_;
+  const BlockInput& in = batch.inputs[b];
+  wide_->update(*in.features, *batch.hits[b], at, batch.deltas[b] + at * in.lanes, optimizer.progress());
 }
 
 // Rows whose only contributions come from one block.
@@ -306,6 +317,7 @@ void Layer::update(const BatchView& batch, const RowGroups& groups, std::uint32_
       update_row(batch, row, sources, optimizer, scratch);
       continue;
     }
+    if (wide_) update_wide(batch, sources[0], optimizer);
     const std::size_t block = sources[0] / active_capacity_;
     if (block != gathered || scratch.rows.size() == kRowsTogether) flush();
     gathered = block;

@@ -16,6 +16,7 @@
 #include "engine/config.h"
 #include "engine/optimizer.h"
 #include "engine/parameters.h"
+#include "engine/wide_path.h"
 #include "lsh/neuron_index.h"
 
 namespace slide {
@@ -26,6 +27,7 @@ struct LayerScratch {
   std::vector<float> shift;    // bias + correction of the active neurons
   AlignedArray<float> packed;  // rows of the matrix with only a block's columns
   std::size_t packed_stride = 0;
+  WideHits hits;              // of inference
   AlignedArray<float> query;  // [inputs x lanes] partial inputs spread out for the hash functions
 };
 
@@ -59,6 +61,11 @@ class Layer {
   // Moves the rows touched since the last rehash or rebuild.
   void rehash(int threads);
 
+  // The wide path, where there is one.
+  void set_wide(std::unique_ptr<WidePath> wide) { wide_ = std::move(wide); }
+  const WidePath* wide() const { return wide_.get(); }
+  WidePath* wide() { return wide_.get(); }
+
   bool sampled() const { return config_.kind == LayerKind::kSampled; }
   std::size_t size() const { return weights_.rows; }
   std::size_t inputs() const { return weights_.columns; }
@@ -73,8 +80,8 @@ class Layer {
   UpdateScratch make_update_scratch(const BlockLimits& limits, std::size_t blocks) const;
   void prepare_updates(std::uint32_t shards, const BlockLimits& limits);
 
-  // Chooses the block's active set (in a dense layer: all). `sparse` are the samples' features: the query of a
-  // first layer.
+  // Chooses the block's active set (in a dense layer: all). `sparse` are the samples' features: the query of
+  // a first layer.
   void select(const BlockInput& in, std::span<const SparseRow> sparse,
               std::span<const std::span<const std::uint32_t>> labels, Rng rng, LayerScratch& scratch,
               LayerBlock& block) const;
@@ -96,8 +103,9 @@ class Layer {
 
   // What a shard needs from the blocks of a batch to update its rows.
   struct BatchView {
-    std::vector<BlockInput> inputs;    // one a block
-    std::vector<const float*> deltas;  // one a block, [count x lanes]
+    std::vector<BlockInput> inputs;     // one a block
+    std::vector<const float*> deltas;   // one a block, [count x lanes]
+    std::vector<const WideHits*> hits;  // one a block
   };
   // Gradient and update of one shard's rows: those of `groups` (sampled) or every shards-th run (dense).
   void update(const BatchView& batch, const RowGroups& groups, std::uint32_t shard, std::uint32_t shards,
@@ -122,6 +130,7 @@ class Layer {
                    LayerScratch& scratch) const;
   void update_row(const BatchView& batch, std::uint32_t row, std::span<const std::uint32_t> sources,
                   const Optimizer& optimizer, UpdateScratch& scratch);
+  void update_wide(const BatchView& batch, std::uint32_t source, const Optimizer& optimizer);
   void update_together(const BlockInput& in, const Optimizer& optimizer, UpdateScratch& scratch);
   void update_dense(const BatchView& batch, std::uint32_t shard, std::uint32_t shards,
                     const Optimizer& optimizer, UpdateScratch& scratch);
@@ -134,6 +143,7 @@ class Layer {
   Parameters bias_;     // [neurons x 1]
   ActiveSampler sampler_;
   std::unique_ptr<lsh::NeuronIndex> index_;
+  std::unique_ptr<WidePath> wide_;
   std::vector<std::uint32_t> identity_;              // 0, 1, 2, ... for all neurons and packed rows
   std::vector<std::uint32_t> slots_;                 // row directory of RowGroups
   std::vector<std::uint8_t> is_touched_;             // since the last rehash

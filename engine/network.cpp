@@ -69,6 +69,12 @@ void Network::rebuild_index(std::uint64_t generation, int threads) {
   }
 }
 
+void Network::build_wide(const Dataset& train, int threads) {
+  if (wide()) {
+    output().set_wide(std::make_unique<WidePath>(output().config(), train, output().size(), threads));
+  }
+}
+
 BlockLimits Network::limits_of(std::size_t l) const {
   BlockLimits limits{lanes_, 0, false, bounds_.label_entries};
   limits.features = l == 0 && !input_;
@@ -91,6 +97,7 @@ Block Network::make_block() const {
   block.rows.reserve(lanes_);
   block.labels.reserve(lanes_);
   block.layers.resize(layers_.size() + (input_ ? 1 : 0));
+  if (wide()) block.features.reserve(features_, bounds_.feature_entries);
   if (input_) {
     input_->reserve(block.layers.front(), lanes_);
     block.feature_bins.reserve(shards_, bounds_.feature_entries);
@@ -120,6 +127,7 @@ ShardScratch Network::make_shard_scratch(std::size_t blocks) const {
   scratch.parts.reserve(blocks);
   scratch.batch.inputs.reserve(blocks);
   scratch.batch.deltas.reserve(blocks);
+  scratch.batch.hits.reserve(blocks);
   if (input_) scratch.gradient = AlignedArray<float>(input_->weights().stride);
   for (std::size_t l = 0; l < layers_.size(); ++l) {
     scratch.layers.push_back(layers_[l].make_update_scratch(limits_of(l), blocks));
@@ -131,6 +139,7 @@ BlockInput Network::input_of(std::size_t l, const Block& block) const {
   BlockInput in;
   in.lanes = block.lanes;
   in.samples = block.samples();
+  in.features = &block.features;
   if (l == 0 && !input_) {
     in.partial = true;
     in.columns = block.columns.ids;
@@ -159,6 +168,7 @@ void Network::maybe_drop(const LayerConfig& layer, std::size_t depth, std::uint3
 
 void Network::forward_block(Block& block, std::uint32_t index, std::uint64_t step,
                             ThreadScratch& scratch) const {
+  if (wide()) block.features.build(block.rows);
   if (input_) {
     input_->forward(block.rows, block.lanes, block.layers.front());
     maybe_drop(input_->config(), 0, index, step, block, block.layers.front());
@@ -217,9 +227,11 @@ void Network::update(std::span<Block> blocks, std::uint32_t shard, std::size_t b
     scratch.parts.clear();
     scratch.batch.inputs.clear();
     scratch.batch.deltas.clear();
+    scratch.batch.hits.clear();
     for (Block& block : blocks) {
       LayerBlock& at = block_of(l, block);
       scratch.batch.inputs.push_back(input_of(l, block));
+      scratch.batch.hits.push_back(&at.hits);
       scratch.batch.deltas.push_back(output ? at.out_t.data() : at.delta_t.data());
       if (layers_[l].sampled()) scratch.parts.push_back(at.bins.shard(shard));
     }
@@ -237,6 +249,7 @@ Block Network::make_inference_block(std::size_t lanes, std::size_t feature_entri
   Block block;
   block.lanes = lanes;
   block.layers.resize(layers_.size() + (input_ ? 1 : 0));
+  if (wide()) block.features.reserve(features_, feature_entries);
   if (input_) input_->reserve(block.layers.front(), lanes);
   if (!input_) block.columns.reserve(features_, std::min(features_, feature_entries), lanes);
   for (std::size_t l = 0; l + 1 < layers_.size(); ++l) {
@@ -258,6 +271,7 @@ ThreadScratch Network::make_inference_scratch(std::size_t lanes, std::size_t fea
 }
 
 BlockInput Network::infer_hidden(Block& block, ThreadScratch& scratch) const {
+  if (wide()) block.features.build(block.rows);
   if (input_) {
     input_->forward(block.rows, block.lanes, block.layers.front());
   } else {

@@ -54,6 +54,8 @@ class Network {
   // Random weights of the configured seed, zero biases; no tables yet.
   void initialise(int threads);
   void rebuild_index(std::uint64_t generation, int threads);
+  // Patterns and first weights of the output layer's wide path, when it is configured.
+  void build_wide(const Dataset& train, int threads);
   // Seed of a layer's hash functions, with which Layer::rebuild_index() is called.
   std::uint64_t hash_seed(std::size_t layer) const { return mix64(config_.train.seed) + layer; }
   void rehash(std::size_t layer, int threads) { layers_[layer].rehash(threads); }
@@ -98,6 +100,7 @@ class Network {
                   Block& block, LayerBlock& at) const;
   double loss(Block& block, float scale, ThreadScratch& scratch) const;
   BlockLimits limits_of(std::size_t l) const;
+  bool wide() const { return config_.layers.back().wide; }
 
   Config config_;
   std::size_t features_;

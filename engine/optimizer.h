@@ -25,6 +25,8 @@ class Optimizer {
   // cosine.
   double rate_at(std::uint64_t step, std::uint64_t total) const;
   void set_rate(double rate) { rate_ = static_cast<float>(rate); }
+  // The step's rate as a share of the configured one.
+  float progress() const { return rate_ / static_cast<float>(config_.learning_rate); }
 
   // Updates row r of p from its gradient g[p.columns]. `decayed` is false for biases.
   void update(Parameters& p, std::size_t r, const float* g, bool decayed) const;
