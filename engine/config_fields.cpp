@@ -98,7 +98,7 @@ std::vector<Field> data_fields(DataConfig& c) {
       {"one_based", flag(c.one_based), "libsvm: feature ids start at 1 instead of 0."},
       {"normalize", flag(c.normalize), "Scale each sample to unit Euclidean length."},
       {"cache", flag(c.cache),
-       "Training: keep the parsed rows beside each file, in FILE.slidecache, and map them from there next time."},
+       "Training: keep the parsed rows of each file in FILE.slidecache beside it, and map them next time."},
       {"train_first", count(c.train_first, 0, kMax31), "IDX: train on the first n samples only, 0 = all."},
       {"test_last", count(c.test_last, 0, kMax31), "IDX: test on the last n samples only, 0 = all."},
   };

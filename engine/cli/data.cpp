@@ -4,7 +4,9 @@
 #include <iostream>
 #include <iterator>
 #include <string_view>
+#include <utility>
 
+#include "datasets/cache.h"
 #include "engine/base/error.h"
 
 namespace slide::cli {
@@ -37,6 +39,16 @@ Dataset last_of(const Dataset& data, std::size_t count) {
   return data.slice(data.size() - count, count);
 }
 
+// A file of a training run, from its cache if the configuration asks for one.
+Dataset read_training_file(const std::string& path, const DataConfig& config, std::size_t features,
+                           int threads, std::vector<std::string>& notes) {
+  const ReadOptions options = read_options(config, features, threads);
+  if (!config.cache) return read_dataset(path, options);
+  CachedDataset cached = read_dataset_cached(path, options);
+  if (cached.outcome == CacheOutcome::kNone) notes.push_back("no cache: " + cached.reason);
+  return std::move(cached.data);
+}
+
 // A first line of three numbers and nothing else.
 bool has_xmc_header(std::string_view text) {
   const std::string_view line = text.substr(0, text.find('\n'));
@@ -56,14 +68,15 @@ bool has_xmc_header(std::string_view text) {
 RunData read_run_data(const Config& config, int threads) {
   const DataConfig& data = config.data;
   if (data.train.empty()) fail_input("data.train is not set: give --set data.train=FILE");
-  Dataset train = read_dataset(data.train, read_options(data, 0, threads));
-  if (data.test.empty()) return {first_of(train, data), std::nullopt};
-  Dataset test = data.test == data.train ? train : read_dataset(data.test, read_options(data, 0, threads));
+  std::vector<std::string> notes;
+  Dataset train = read_training_file(data.train, data, 0, threads, notes);
+  if (data.test.empty()) return {first_of(train, data), std::nullopt, notes};
+  Dataset test = data.test == data.train ? train : read_training_file(data.test, data, 0, threads, notes);
   if (test.feature_count() > train.feature_count()) {
-    train = read_dataset(data.train, read_options(data, test.feature_count(), threads));
+    train = read_training_file(data.train, data, test.feature_count(), threads, notes);
   }
   check_slice("data.test_last", data.test_last, data.test, test.size());
-  return {first_of(train, data), last_of(test, data.test_last)};
+  return {first_of(train, data), last_of(test, data.test_last), notes};
 }
 
 Dataset read_test_data(const std::string& path, const DataConfig& config, std::size_t features, int threads) {

@@ -3,6 +3,7 @@
 
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "datasets/dataset.h"
 #include "engine/config.h"
@@ -12,6 +13,7 @@ namespace slide::cli {
 struct RunData {
   Dataset train;
   std::optional<Dataset> test;
+  std::vector<std::string> notes;  // what the user should know about the reading, a line each
 };
 
 // data.train and, where it is set, data.test, both with the larger of their numbers of features. Throws

@@ -58,6 +58,7 @@ RunData load(const Config& config) {
   } else {
     print("test  none: data.test is not set, so there is no evaluation\n");
   }
+  for (const std::string& note : data.notes) print("{}\n", note);
   print("loaded in {:.2f} s\n", std::chrono::duration<double>(Clock::now() - start).count());
   return data;
 }
