@@ -2,10 +2,12 @@
 
 #include <zlib.h>
 
+#include <algorithm>
 #include <bit>
 #include <cstring>
 #include <filesystem>
 #include <fstream>
+#include <memory>
 #include <system_error>
 #include <type_traits>
 #include <utility>
@@ -22,6 +24,7 @@ static_assert(std::endian::native == std::endian::little, "model files are littl
 
 constexpr std::string_view kEndMarker = "SLIDEEND";
 constexpr std::uint32_t kFlagOptimizer = 1;
+constexpr std::uint32_t kFlagWide = 2;
 constexpr std::size_t kHeaderBytes = 8 + 4 + 4 + 8;  // magic, version, flags, length
 constexpr std::size_t kLengthAt = 16;
 constexpr std::size_t kFooterBytes = 4 + 8;  // checksum, end marker
@@ -114,6 +117,14 @@ void put_matrix(Writer& out, const Parameters& matrix, bool with_state) {
   out.put_array(matrix.steps.data(), matrix.steps.size());
 }
 
+void put_wide(Writer& out, const WidePath& wide, bool with_state) {
+  out.put<std::uint64_t>(wide.weights());
+  out.put_array(wide.offsets_.data(), wide.offsets_.size());
+  out.put_array(wide.features_.data(), wide.features_.size());
+  out.put_array(wide.weights_.data(), wide.weights_.size());
+  if (with_state) out.put_array(wide.accumulators_.data(), wide.accumulators_.size());
+}
+
 struct Contents {
   const Config& config;
   const DataShape& shape;
@@ -125,7 +136,8 @@ void put_contents(Writer& out, const Contents& model, std::uint64_t file_bytes) 
   const bool with_state = model.config.train.save_optimizer;
   out.put_bytes(kModelMagic);
   out.put<std::uint32_t>(kModelVersion);
-  out.put<std::uint32_t>(with_state ? kFlagOptimizer : 0);
+  const WidePath* wide = model.network.output().wide();
+  out.put<std::uint32_t>((with_state ? kFlagOptimizer : 0) | (wide != nullptr ? kFlagWide : 0));
   out.put<std::uint64_t>(file_bytes);
   out.put<std::uint64_t>(model.steps);
   const std::string config = to_toml(model.config);
@@ -141,6 +153,7 @@ void put_contents(Writer& out, const Contents& model, std::uint64_t file_bytes) 
     out.put<std::uint64_t>(layers[l].index() != nullptr ? layers[l].index()->generation() : 0);
   }
   for (const Parameters* matrix : matrices_of(model.network)) put_matrix(out, *matrix, with_state);
+  if (wide != nullptr) put_wide(out, *wide, with_state);
 }
 
 // ---- reading ----
@@ -287,6 +300,34 @@ void get_matrix(Reader& in, Parameters& matrix, bool state_stored, bool state_wa
   }
 }
 
+// Neurons' patterns follow each other and name features that there are.
+void check_wide(const WidePath& wide, std::size_t features, const std::string& path) {
+  bool good = wide.offsets_.front() == 0 && wide.offsets_.back() == wide.weights() &&
+              std::is_sorted(wide.offsets_.begin(), wide.offsets_.end());
+  for (const std::uint32_t feature : wide.features_) good = good && feature < features;
+  if (!good) fail_damaged(path, "impossible wide weights");
+}
+
+std::unique_ptr<WidePath> get_wide(Reader& in, const Network& network, bool state_stored, bool state_wanted) {
+  auto wide = std::make_unique<WidePath>(network.output().config());
+  const auto count = in.get<std::uint64_t>();
+  if (count > in.left() / (sizeof(float) + sizeof(std::uint32_t)))
+    fail_damaged(in.path(), "impossible wide weights");
+  wide->offsets_.resize(network.output().size() + 1);
+  wide->features_.resize(count);
+  wide->weights_.resize(count);
+  in.get_array(wide->offsets_.data(), wide->offsets_.size());
+  in.get_array(wide->features_.data(), count);
+  in.get_array(wide->weights_.data(), count);
+  check_wide(*wide, network.features(), in.path());
+  if (!state_stored) return wide;
+  const std::string_view state = in.take(count * sizeof(float));
+  if (!state_wanted) return wide;
+  wide->accumulators_.resize(count);
+  if (count > 0) std::memcpy(wide->accumulators_.data(), state.data(), state.size());
+  return wide;
+}
+
 Network make_network(const Config& config, const DataShape& shape, LoadOptimizer optimizer) {
   Config used = config;
   if (optimizer == LoadOptimizer::kNo) used.optimizer.kind = OptimizerKind::kSgd;  // it has no state
@@ -327,7 +368,8 @@ Model load_model(const std::string& path, LoadOptimizer optimizer) {
   const std::string_view bytes = file.text();
   check_envelope(bytes, path);
   Reader in(bytes.substr(kModelMagic.size() + 4, bytes.size() - kModelMagic.size() - 4 - kFooterBytes), path);
-  const bool state_stored = (in.get<std::uint32_t>() & kFlagOptimizer) != 0;
+  const auto flags = in.get<std::uint32_t>();
+  const bool state_stored = (flags & kFlagOptimizer) != 0, state_wanted = optimizer == LoadOptimizer::kYes;
   in.get<std::uint64_t>();  // length, checked
   const auto steps = in.get<std::uint64_t>();
   const std::string text(in.take(in.get<std::uint64_t>()));
@@ -338,8 +380,11 @@ Model load_model(const std::string& path, LoadOptimizer optimizer) {
   Network network = make_network(config, shape, optimizer);
   if (hashes.size() != network.layers().size()) fail_damaged(path, "another number of layers");
   for (Parameters* matrix : matrices_of(network)) {
-    get_matrix(in, *matrix, state_stored, optimizer == LoadOptimizer::kYes);
+    get_matrix(in, *matrix, state_stored, state_wanted);
   }
+  if (((flags & kFlagWide) != 0) != config.layers.back().wide)
+    fail_damaged(path, "wide weights against its configuration");
+  if (config.layers.back().wide) network.output().set_wide(get_wide(in, network, state_stored, state_wanted));
   if (in.left() != 0) fail_damaged(path, "more than its configuration needs");
   return {std::move(config), std::move(shape), steps, state_stored, std::move(hashes), std::move(network)};
 }

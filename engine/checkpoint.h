@@ -9,6 +9,8 @@
 //   for each matrix                  (weights, then biases, layer by layer from the input)
 //     u64 rows, columns, then f32 weights [rows x columns]
 //     flag kFlagOptimizer: u64 count, f32 first; u64 count, f32 second; u64 count, u32 steps of the rows
+//   flag kFlagWide: the output layer's wide path: u64 count, u64 offsets [neurons + 1], u32 features [count],
+//     f32 weights [count], with kFlagOptimizer f32 accumulators [count]
 //   u32 CRC-32 of all bytes before it, "SLIDEEND"
 //
 // All numbers are little-endian; nothing depends on the instruction set that wrote or reads it. Hash tables

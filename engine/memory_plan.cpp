@@ -54,6 +54,11 @@ LayerPlan plan_layer(const Config& config, std::size_t at, std::size_t inputs, s
   };
   plan.weights = bytes(OptimizerKind::kSgd);
   plan.state = bytes(config.optimizer.kind) - plan.weights;
+  if (last && layer.wide) {  // at most, if every label has a full pattern
+    const double wide = double(plan.neurons) * layer.wide_features;
+    plan.weights += wide * (kFloat + kId) + double(plan.neurons) * sizeof(std::uint64_t);
+    plan.state += wide * kFloat;
+  }
   if (has_tables(layer)) plan.tables = table_bytes(layer.hash, double(plan.neurons), double(inputs));
   return plan;
 }

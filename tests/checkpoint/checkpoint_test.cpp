@@ -177,6 +177,21 @@ TEST_F(CheckpointTest, HiddenSampledLayersAndSingleLayers) {
             predict(load_model(path()).network, data_, Inference::kFull));
 }
 
+TEST_F(CheckpointTest, WidePathComesBack) {
+  train({"layer.1.wide=true"});
+  save();
+  const Model model = load_model(path(), LoadOptimizer::kYes);
+  ASSERT_NE(model.network.output().wide(), nullptr);
+  const WidePath& saved = *trainer_->network().output().wide();
+  EXPECT_GT(saved.weights(), 0U);
+  EXPECT_EQ(model.network.output().wide()->accumulators_, saved.accumulators_);
+  const Model without_state = load_model(path());
+  EXPECT_TRUE(without_state.network.output().wide()->accumulators_.empty());
+  const Scores expected = predict(trainer_->network(), data_, Inference::kFull);
+  EXPECT_EQ(expected, predict(model.network, data_, Inference::kFull));
+  EXPECT_EQ(expected, predict(without_state.network, data_, Inference::kFull));
+}
+
 bool same(const AlignedArray<float>& a, const AlignedArray<float>& b) {
   return a.size() == b.size() && std::equal(a.begin(), a.end(), b.begin());
 }
