@@ -179,7 +179,7 @@ std::vector<Field> hash_fields(HashConfig& c) {
       {"bin_size", count(c.bin_size, 2, 256),
        "wta, dwta, minhash: values compared in one hash function, a power of 2."},
       {"range_pow", count(c.range_pow, 1, kMaxRangePow), "A table has 2^range_pow buckets."},
-      {"bucket_capacity", count(c.bucket_capacity, 1, 65536), "Neurons that one bucket holds at most."},
+      {"bucket_capacity", count(c.bucket_capacity, 1, 32768), "Neurons that one bucket holds at most."},
       {"bucket_policy", choice(c.bucket_policy),
        "What a full bucket keeps: the newest, or a uniform sample of all."},
       {"candidates", choice(c.candidates),

@@ -17,7 +17,7 @@
 
 namespace slide::config {
 
-inline constexpr std::uint32_t kMaxRangePow = 30;  // of layer.hash.range_pow
+inline constexpr std::uint32_t kMaxRangePow = 24;  // of layer.hash.range_pow
 
 // Both ends belong to the range.
 struct IntRange {

@@ -44,16 +44,25 @@ struct Predictor::Panel {
   std::vector<float> threshold;
   std::vector<std::uint32_t> hits;
   std::vector<std::uint32_t> candidates;
-  std::vector<float> query;
+  AlignedArray<float> query;
+  lsh::SearchScratch search;
 };
 
 Predictor::Predictor(const Network& network, const InferenceOptions& options)
     : network_(network), options_(options) {
-  if (options.mode == Inference::kLsh && network.output().index() == nullptr) {
+  if (options.mode == Inference::kFull) return;
+  const Layer& output = network.output();
+  if (output.index() == nullptr) {
     fail_input(
         "inference = lsh needs hash tables, but the output layer is not sampled by lsh; use inference = "
         "full");
   }
+  if (!network.input() && network.layers().size() == 1) return;  // sparse inputs: the training tables answer
+  std::vector<float> biases(output.size());
+  for (std::size_t i = 0; i < biases.size(); ++i) biases[i] = *output.bias().row(i);
+  const Parameters& weights = output.weights();
+  search_.emplace(weights.row(0), weights.stride, output.inputs(), biases, network.config().train.seed,
+                  resolve_threads(options.threads));
 }
 
 void Predictor::predict(const Dataset& data, const Sink& sink) const {
@@ -64,17 +73,20 @@ void Predictor::predict(const Dataset& data, const Sink& sink) const {
   const std::size_t panels = (data.size() + kPanel - 1) / kPanel;
   const int threads = static_cast<int>(std::min<std::size_t>(panels, resolve_threads(options_.threads)));
   const std::size_t entries = bounds_of(data, kLanes).feature_entries;
+  const std::size_t candidates =
+      options_.mode == Inference::kLsh ? std::min(options_.candidates, network_.labels()) : 0;
   std::vector<Panel> work(std::max(1, threads));
   for (Panel& panel : work) {
     for (std::size_t b = 0; b < kBlocks; ++b)
       panel.blocks.push_back(network_.make_inference_block(kLanes, entries));
     panel.scratch = network_.make_inference_scratch(kLanes, entries);
     panel.best.resize(kPanel);
-    const std::size_t rows = std::max(kRowChunk, options_.mode == Inference::kLsh ? options_.candidates : 0);
-    panel.z = AlignedArray<float>(rows * kLanes);
+    panel.z = AlignedArray<float>(std::max(kRowChunk * kLanes, candidates));
+    panel.candidates.reserve(candidates);
+    if (search_) panel.search = search_->make_scratch(kLanes);
     panel.threshold.resize(kLanes);
     panel.hits.resize(kRowChunk * kLanes + 1);
-    panel.query.resize(network_.output().inputs());
+    panel.query = AlignedArray<float>(network_.output().inputs());
   }
   parallel_for(panels, threads,
                [&](std::size_t p, int thread) { predict_panel(data, p * kPanel, work[thread], sink); });
@@ -92,17 +104,18 @@ void Predictor::predict_panel(const Dataset& data, std::size_t first, Panel& pan
     panel.inputs.push_back(network_.infer_hidden(block, panel.scratch));
   }
   for (std::size_t i = 0; i < end - first; ++i) panel.best[i].reset(options_.k);
-  if (options_.mode == Inference::kFull) {
-    score_all(panel);
+  if (options_.mode == Inference::kFull || options_.candidates >= network_.labels()) {
+    score_shared(network_.output().all_neurons(), panel);
   } else {
+    if (search_) score_shared(search_->always(), panel);
     score_candidates(first, panel);
   }
   for (std::size_t i = first; i < end; ++i) sink(i, panel.best[i - first].best());
 }
 
-void Predictor::score_all(Panel& panel) const {
+// Scores the same neurons for all samples of the panel.
+void Predictor::score_shared(std::span<const std::uint32_t> ids, Panel& panel) const {
   const Layer& output = network_.output();
-  const auto ids = output.all_neurons();
   for (std::size_t row = 0; row < ids.size(); row += kRowChunk) {
     const auto chunk = ids.subspan(row, std::min(kRowChunk, ids.size() - row));
     for (std::size_t b = 0; b < panel.inputs.size(); ++b) {
@@ -122,52 +135,63 @@ void Predictor::score_all(Panel& panel) const {
   }
 }
 
+// From the training tables: the first layer's neurons for one sparse sample.
+void Predictor::query_tables(const SparseRow& row, std::size_t sample, Panel& panel) const {
+  SamplerScratch& sampler = panel.scratch.layers.back().sampler;
+  Rng rng(network_.config().train.seed, Purpose::kProbe, sample);
+  panel.candidates.clear();
+  sampler.seen.clear();
+  network_.output().index()->query_sparse(row.ids, row.values, options_.candidates, rng, sampler.query,
+                                          sampler.seen, panel.candidates);
+}
+
+// Scores each sample's own candidates.
 void Predictor::score_candidates(std::size_t first, Panel& panel) const {
   const Layer& output = network_.output();
-  SamplerScratch& sampler = panel.scratch.layers.back().sampler;
   for (std::size_t b = 0; b < panel.inputs.size(); ++b) {
     const BlockInput& in = panel.inputs[b];
+    if (search_) search_->project({in.xt, in.width, in.lanes, in.samples}, panel.search);
     for (std::size_t s = 0; s < in.samples; ++s) {
-      panel.candidates.clear();
-      sampler.seen.clear();
-      Rng rng(network_.config().train.seed, Purpose::kProbe, first + b * kLanes + s);
       BlockInput one = in;
       one.lanes = one.samples = 1;
-      if (!in.partial) {
-        std::copy_n(in.x + s * in.ldx, in.width, panel.query.begin());
+      if (search_) {
+        search_->find(s, in.lanes, options_.candidates, panel.search, panel.candidates);
+        std::copy_n(in.x + s * in.ldx, in.width, panel.query.data());
         one.xt = panel.query.data();
-        output.index()->query({one.xt, in.width, 1, 1}, options_.candidates, rng, sampler.query, sampler.seen,
-                              panel.candidates);
       } else {
-        const SparseRow& row = panel.blocks[b].rows[s];
+        query_tables(panel.blocks[b].rows[s], first + b * kLanes + s, panel);
         one.xt = in.x + s * in.ldx;
-        output.index()->query_sparse(row.ids, row.values, options_.candidates, rng, sampler.query,
-                                     sampler.seen, panel.candidates);
       }
       output.score(one, panel.candidates, panel.scratch.layers.back(), panel.z.data());
+      TopK& best = panel.best[b * kLanes + s];
       for (std::size_t c = 0; c < panel.candidates.size(); ++c) {
-        panel.best[b * kLanes + s].offer(panel.candidates[c], panel.z[c]);
+        if (panel.z[c] >= best.threshold()) best.offer(panel.candidates[c], panel.z[c]);
       }
     }
   }
 }
 
-Metrics evaluate(const Network& network, const Dataset& data, const InferenceOptions& options,
-                 std::span<const std::uint32_t> ks, Metrics::Propensities inverse_propensities) {
-  const std::vector<std::uint32_t> k(ks.begin(), ks.end());
-  InferenceOptions wanted = options;
-  wanted.k = *std::max_element(k.begin(), k.end());
-  std::vector<std::uint32_t> ranked(data.size() * wanted.k);
+Metrics evaluate(const Predictor& predictor, const Dataset& data, std::span<const std::uint32_t> ks,
+                 Metrics::Propensities inverse_propensities) {
+  const std::size_t most = predictor.options().k;
+  std::vector<std::uint32_t> ranked(data.size() * most);
   std::vector<std::uint32_t> counts(data.size());
-  Predictor(network, wanted).predict(data, [&](std::size_t sample, std::span<const Prediction> best) {
+  predictor.predict(data, [&](std::size_t sample, std::span<const Prediction> best) {
     counts[sample] = static_cast<std::uint32_t>(best.size());
-    for (std::size_t i = 0; i < best.size(); ++i) ranked[sample * wanted.k + i] = best[i].label;
+    for (std::size_t i = 0; i < best.size(); ++i) ranked[sample * most + i] = best[i].label;
   });
-  Metrics metrics(k, std::move(inverse_propensities));
+  Metrics metrics({ks.begin(), ks.end()}, std::move(inverse_propensities));
   for (std::size_t i = 0; i < data.size(); ++i) {
-    metrics.add({ranked.data() + i * wanted.k, counts[i]}, data.labels(i));
+    metrics.add({ranked.data() + i * most, counts[i]}, data.labels(i));
   }
   return metrics;
+}
+
+Metrics evaluate(const Network& network, const Dataset& data, const InferenceOptions& options,
+                 std::span<const std::uint32_t> ks, Metrics::Propensities inverse_propensities) {
+  InferenceOptions wanted = options;
+  wanted.k = *std::max_element(ks.begin(), ks.end());
+  return evaluate(Predictor(network, wanted), data, ks, std::move(inverse_propensities));
 }
 
 }  // namespace slide

@@ -1,14 +1,17 @@
 // Predictions of a trained network: the best labels of a sample, over all output neurons or only over the
-// candidates of the hash tables. Networks are only read; predict() runs its own threads.
+// candidates of hash tables, which the Predictor makes for itself (lsh/search_index.h). Networks are only
+// read, and must not change while they have a Predictor; predict() runs its own threads.
 #pragma once
 
 #include <cstdint>
 #include <functional>
+#include <optional>
 #include <span>
 #include <vector>
 
 #include "engine/metrics.h"
 #include "engine/network.h"
+#include "lsh/search_index.h"
 
 namespace slide {
 
@@ -35,14 +38,19 @@ class TopK {
 struct InferenceOptions {
   std::size_t k = 5;
   Inference mode = Inference::kFull;
-  std::size_t candidates = 1024;  // lsh: neurons scored for a sample at most
+  // lsh: neurons from the tables scored for a sample at most, beside those that are scored for all samples
+  std::size_t candidates = 1024;
   int threads = 0;
 };
 
 class Predictor {
  public:
-  // The network needs its tables (rebuild_index) for Inference::kLsh; throws InputError without.
+  // Inference::kLsh: builds the search index of the output layer. Throws InputError when that layer has no
+  // hash tables from training (rebuild_index), which are asked where the network's only layer is the output.
   Predictor(const Network& network, const InferenceOptions& options);
+
+  const InferenceOptions& options() const { return options_; }
+  std::size_t index_bytes() const { return search_ ? search_->bytes() : 0; }
 
   // Calls sink(sample, best) for every row of `data`, from several threads, each sample once. `best` holds at
   // most k predictions and is valid during the call. Features the network does not know are an InputError.
@@ -52,14 +60,20 @@ class Predictor {
  private:
   struct Panel;
   void predict_panel(const Dataset& data, std::size_t first, Panel& panel, const Sink& sink) const;
-  void score_all(Panel& panel) const;
+  void score_shared(std::span<const std::uint32_t> ids, Panel& panel) const;
   void score_candidates(std::size_t first, Panel& panel) const;
+  void query_tables(const SparseRow& row, std::size_t sample, Panel& panel) const;
 
   const Network& network_;
   InferenceOptions options_;
+  std::optional<lsh::SearchIndex> search_;  // of the output layer
 };
 
-// Ranking measures over the whole of `data`. Deterministic whatever the thread count.
+// Ranking measures over the whole of `data`, at ranks up to predictor.options().k. Deterministic whatever the
+// thread count.
+Metrics evaluate(const Predictor& predictor, const Dataset& data, std::span<const std::uint32_t> ks,
+                 Metrics::Propensities inverse_propensities);
+// The same with a Predictor of its own.
 Metrics evaluate(const Network& network, const Dataset& data, const InferenceOptions& options,
                  std::span<const std::uint32_t> ks, Metrics::Propensities inverse_propensities);
 

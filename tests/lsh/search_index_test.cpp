@@ -1,0 +1,175 @@
+// Which neurons have the largest inner products: against sorting all of them.
+#include "lsh/search_index.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <limits>
+#include <numeric>
+#include <set>
+#include <vector>
+
+#include "engine/base/error.h"
+#include "tests/lsh/lsh_test_util.h"
+
+namespace slide::lsh {
+namespace {
+
+using test::Block;
+using test::Matrix;
+using test::normal_vector;
+
+std::vector<float> biases_of(std::size_t rows) {
+  std::vector<float> biases = normal_vector(rows, 77);
+  for (float& b : biases) b *= 0.1F;
+  return biases;
+}
+
+SearchIndex index_of(const Matrix& m, const std::vector<float>& biases, int threads = 1) {
+  return SearchIndex(m.w.data(), m.ldw, m.columns, biases, 5, threads);
+}
+
+// Answers for every sample of the block.
+std::vector<std::vector<std::uint32_t>> ask(const SearchIndex& index, const Block& block,
+                                            std::size_t wanted) {
+  SearchScratch scratch = index.make_scratch(block.lanes);
+  index.project(block.query(), scratch);
+  std::vector<std::vector<std::uint32_t>> answers(block.samples);
+  for (std::size_t s = 0; s < block.samples; ++s) {
+    index.find(s, block.lanes, wanted, scratch, answers[s]);
+    for (const std::uint8_t count : scratch.counts) EXPECT_EQ(count, 0);
+  }
+  return answers;
+}
+
+double score(const Matrix& m, const std::vector<float>& biases, std::size_t i, const std::vector<float>& x) {
+  double sum = biases[i];
+  for (std::size_t d = 0; d < m.columns; ++d) sum += double(m.w[i * m.ldw + d]) * x[d];
+  return sum;
+}
+
+// Queries that resemble one row each: a model that has learned something.
+std::vector<std::vector<float>> queries_near(const Matrix& m, std::size_t count) {
+  std::vector<std::vector<float>> queries;
+  for (std::size_t q = 0; q < count; ++q) {
+    std::vector<float> x = m.row(q * 7919 % m.rows);
+    const std::vector<float> noise = normal_vector(m.columns, 500'000 + q);
+    for (std::size_t d = 0; d < x.size(); ++d) x[d] += noise[d];
+    queries.push_back(x);
+  }
+  return queries;
+}
+
+TEST(SearchIndex, FindsTheLargestInnerProduct) {
+  const Matrix m = Matrix::normal(10000, 64);
+  const std::vector<float> biases = biases_of(m.rows);
+  const SearchIndex index = index_of(m, biases);
+  const auto queries = queries_near(m, 64);
+  const auto answers = ask(index, Block(queries), 200);
+  std::size_t hits = 0;
+  for (std::size_t q = 0; q < queries.size(); ++q) {
+    std::size_t best = 0;
+    for (std::size_t i = 1; i < m.rows; ++i) {
+      if (score(m, biases, i, queries[q]) > score(m, biases, best, queries[q])) best = i;
+    }
+    const bool always = std::binary_search(index.always().begin(), index.always().end(), best);
+    hits += always || std::count(answers[q].begin(), answers[q].end(), best) > 0 ? 1 : 0;
+  }
+  EXPECT_GE(hits, 58u);  // 62 when this was written
+}
+
+TEST(SearchIndex, AlwaysIsTheSixteenthFurthestFromTheMean) {
+  Matrix m = Matrix::normal(8000, 20);
+  std::vector<float> biases(m.rows, 3.0F);
+  std::vector<std::uint32_t> expected;
+  for (std::uint32_t i = 5; expected.size() < 500; i += 16) expected.push_back(i);
+  for (std::size_t i = 0; i < m.rows; ++i) {
+    for (std::size_t d = 0; d < m.columns; ++d) {
+      float& w = m.w[i * m.ldw + d];
+      w = 100.0F + w * (i % 16 == 5 ? 20.0F : 1.0F);
+    }
+  }
+  const SearchIndex index = index_of(m, biases);
+  EXPECT_EQ(std::vector(index.always().begin(), index.always().end()), expected);
+}
+
+TEST(SearchIndex, ALargeBiasMakesANeuronAlways) {
+  const Matrix m = Matrix::normal(5000, 20);
+  std::vector<float> biases(m.rows, 0.0F);
+  biases[4321] = 30.0F;
+  const SearchIndex index = index_of(m, biases);
+  EXPECT_EQ(std::count(index.always().begin(), index.always().end(), 4321u), 1);
+}
+
+TEST(SearchIndex, AnswersAreDistinctAndNotAlwaysAndNoMoreThanWanted) {
+  for (const std::size_t rows : {1, 2, 31, 33, 1000, 1025, 4095, 4096, 6001}) {
+    const Matrix m = Matrix::normal(rows, 17);
+    const SearchIndex index = index_of(m, biases_of(rows));
+    EXPECT_EQ(index.always().size(), rows < 4096 ? 0 : rows / 16);
+    for (const std::size_t wanted : {0, 1, 10, 100000}) {
+      for (const auto& ids : ask(index, Block(queries_near(m, 33)), wanted)) {
+        EXPECT_LE(ids.size(), wanted);
+        std::set<std::uint32_t> seen(index.always().begin(), index.always().end());
+        for (const std::uint32_t id : ids) {
+          ASSERT_LT(id, rows);
+          ASSERT_TRUE(seen.insert(id).second);
+        }
+      }
+    }
+  }
+}
+
+// A smaller answer is the part of a larger one that was found in most tables.
+TEST(SearchIndex, WantingMoreKeepsWhatWasFound) {
+  const Matrix m = Matrix::normal(6000, 24);
+  const SearchIndex index = index_of(m, biases_of(m.rows));
+  const Block block(queries_near(m, 20));
+  auto few = ask(index, block, 15), many = ask(index, block, 150);
+  for (std::size_t s = 0; s < few.size(); ++s) {
+    std::sort(few[s].begin(), few[s].end());
+    std::sort(many[s].begin(), many[s].end());
+    EXPECT_TRUE(std::includes(many[s].begin(), many[s].end(), few[s].begin(), few[s].end()));
+  }
+}
+
+TEST(SearchIndex, SameForAllThreadCountsAndBlockShapes) {
+  const Matrix m = Matrix::normal(9000, 40);
+  const std::vector<float> biases = biases_of(m.rows);
+  const auto queries = queries_near(m, 40);
+  const SearchIndex one = index_of(m, biases, 1), three = index_of(m, biases, 3);
+  EXPECT_TRUE(
+      std::equal(one.always().begin(), one.always().end(), three.always().begin(), three.always().end()));
+  const auto expected = ask(one, Block(queries), 50);
+  EXPECT_EQ(ask(three, Block(queries), 50), expected);
+  const auto part = ask(one, Block({queries.begin() + 8, queries.begin() + 24}), 50);
+  EXPECT_EQ(part, (std::vector(expected.begin() + 8, expected.begin() + 24)));
+}
+
+TEST(SearchIndex, ZerosAndNonsenseAreHarmless) {
+  Matrix m = Matrix::normal(5000, 16);
+  for (std::size_t d = 0; d < m.columns; ++d) m.w[7 * m.ldw + d] = std::numeric_limits<float>::quiet_NaN();
+  const SearchIndex index = index_of(m, biases_of(m.rows));
+  const float infinity = std::numeric_limits<float>::infinity();
+  const auto answers =
+      ask(index,
+          Block({std::vector<float>(16, 0.0F), std::vector<float>(16, infinity),
+                 std::vector<float>(16, std::numeric_limits<float>::quiet_NaN()), normal_vector(16, 3)}),
+          64);
+  for (const auto& ids : answers) EXPECT_LE(ids.size(), 64u);
+  const Matrix same(5000, 16);
+  for (const auto& ids : ask(index_of(same, std::vector<float>(5000)), Block({normal_vector(16, 3)}), 64)) {
+    EXPECT_EQ(ids.size(), 64u);  // all in one bucket
+  }
+}
+
+TEST(SearchIndex, WrongWidthAndNoRowsAreErrors) {
+  const Matrix m = Matrix::normal(100, 16);
+  const SearchIndex index = index_of(m, biases_of(100));
+  SearchScratch scratch = index.make_scratch(1);
+  const std::vector<float> narrow(15);
+  EXPECT_THROW(index.project({narrow.data(), 15, 1, 1}, scratch), Error);
+  EXPECT_THROW(SearchIndex(m.w.data(), m.ldw, 16, {}, 5, 1), InputError);
+}
+
+}  // namespace
+}  // namespace slide::lsh
