@@ -1,0 +1,267 @@
+#include "lsh/search_index.h"
+
+#include <algorithm>
+#include <array>
+#include <bit>
+#include <cmath>
+#include <functional>
+#include <numeric>
+
+#include "engine/base/error.h"
+#include "engine/base/parallel.h"
+#include "engine/base/rng.h"
+#include "engine/kernels/kernels.h"
+
+namespace slide::lsh {
+
+namespace {
+
+constexpr std::size_t kTables = 32;
+constexpr std::size_t kLogBucket = 5;       // a bucket holds about 2^4 to 2^5 neurons on average
+constexpr std::size_t kMostBits = 16;       // of a fingerprint; with more than 2^21 neurons buckets grow
+constexpr std::size_t kAlwaysPart = 16;     // one neuron of so many is scored always
+constexpr std::size_t kFewNeurons = 4096;   // below: none is
+constexpr std::size_t kRowLanes = 32;       // weight rows hashed at once
+constexpr std::size_t kTaskRows = 1024;     // rows of a task
+constexpr std::size_t kFunctionTile = 128;  // functions projected at once: their sums stay in cache
+constexpr std::size_t kBucketsAhead = 8;    // buckets whose ids are asked for ahead
+
+std::size_t tasks(std::size_t rows) {
+  return (rows + kTaskRows - 1) / kTaskRows;
+}
+
+// The mean of all rows, and of the biases behind it. Summed by task, then in order: the same for all threads.
+std::vector<double> mean_row(const float* w, std::size_t ldw, std::size_t dim, std::span<const float> biases,
+                             int threads) {
+  const std::size_t n = biases.size();
+  std::vector<std::vector<double>> sums(tasks(n), std::vector<double>(dim + 1));
+  parallel_for(sums.size(), threads, [&](std::size_t task, int) {
+    std::vector<double>& sum = sums[task];
+    for (std::size_t i = task * kTaskRows; i < std::min(n, (task + 1) * kTaskRows); ++i) {
+      for (std::size_t d = 0; d < dim; ++d) sum[d] += w[i * ldw + d];
+      sum[dim] += biases[i];
+    }
+  });
+  std::vector<double> mean(dim + 1);
+  for (const auto& sum : sums) {
+    for (std::size_t d = 0; d <= dim; ++d) mean[d] += sum[d] / double(n);
+  }
+  return mean;
+}
+
+}  // namespace
+
+SearchIndex::SearchIndex(const float* w, std::size_t ldw, std::size_t dim, std::span<const float> biases,
+                         std::uint64_t seed, int threads)
+    : neurons_(biases.size()),
+      dim_(dim),
+      k_(std::clamp<std::size_t>(static_cast<std::size_t>(std::bit_width(biases.size())), kFlips + kLogBucket,
+                                 kMostBits + kLogBucket) -
+         kLogBucket),
+      stride_(round_up(dim, kernels::kLaneMultiple)),
+      projections_(kTables * k_ * stride_),
+      bias_projections_(kTables * k_),
+      functions_(kTables * k_) {
+  if (neurons_ == 0 || neurons_ >= UINT32_MAX) {
+    fail_input("a search index over {} neurons: must be 1 to 2^32 - 2", neurons_);
+  }
+  std::iota(functions_.begin(), functions_.end(), 0U);
+  draw(seed);
+  choose_always(w, ldw, biases, threads);
+  AlignedArray<std::uint16_t> codes(kTables * neurons_);
+  hash_rows(w, ldw, biases, codes.data(), threads);
+  starts_ = AlignedArray<std::uint32_t>(kTables * ((std::size_t{1} << k_) + 1));
+  ids_ = AlignedArray<std::uint32_t>(kTables * filed_.size());
+  parallel_for(kTables, threads, [&](std::size_t t, int) { fill(t, codes.data() + t * neurons_); });
+}
+
+void SearchIndex::draw(std::uint64_t seed) {
+  for (std::size_t p = 0; p < functions_.size(); ++p) {
+    Rng rng(seed, Purpose::kHashFunctions, UINT64_MAX, p);
+    for (std::size_t d = 0; d < dim_; ++d) projections_[p * stride_ + d] = static_cast<float>(rng.normal());
+    bias_projections_[p] = static_cast<float>(rng.normal());
+  }
+}
+
+// The rows furthest from the mean row: what all rows have in common moves no neuron before another.
+void SearchIndex::choose_always(const float* w, std::size_t ldw, std::span<const float> biases, int threads) {
+  const std::vector<double> mean = mean_row(w, ldw, dim_, biases, threads);
+  std::vector<float> length(neurons_);
+  parallel_for(tasks(neurons_), threads, [&](std::size_t task, int) {
+    for (std::size_t i = task * kTaskRows; i < std::min(neurons_, (task + 1) * kTaskRows); ++i) {
+      double sum = (biases[i] - mean[dim_]) * (biases[i] - mean[dim_]);
+      for (std::size_t d = 0; d < dim_; ++d) sum += (w[i * ldw + d] - mean[d]) * (w[i * ldw + d] - mean[d]);
+      length[i] = std::isfinite(sum) ? static_cast<float>(sum) : 0.0F;
+    }
+  });
+  std::vector<std::uint32_t> order(neurons_);
+  std::iota(order.begin(), order.end(), 0U);
+  const std::size_t chosen = neurons_ < kFewNeurons ? 0 : neurons_ / kAlwaysPart;
+  const auto end = order.begin() + static_cast<std::ptrdiff_t>(chosen);
+  std::nth_element(order.begin(), end, order.end(), [&](std::uint32_t a, std::uint32_t b) {
+    return length[a] > length[b] || (length[a] == length[b] && a < b);
+  });
+  always_.assign(order.begin(), end);
+  filed_.assign(end, order.end());
+  std::sort(always_.begin(), always_.end());
+  std::sort(filed_.begin(), filed_.end());
+}
+
+// Bits of the signs of K projections, one every `lanes` values.
+std::uint32_t SearchIndex::fingerprint(const float* z, std::size_t lanes) const {
+  std::uint32_t print = 0;
+  for (std::size_t j = 0; j < k_; ++j) print |= (z[j * lanes] >= 0.0F ? 1U : 0U) << j;
+  return print;
+}
+
+// codes[t*neurons_ + i]: row i in table t.
+void SearchIndex::hash_rows(const float* w, std::size_t ldw, std::span<const float> biases,
+                            std::uint16_t* codes, int threads) const {
+  struct Scratch {
+    AlignedArray<float> xt, z;
+  };
+  std::vector<Scratch> scratch(static_cast<std::size_t>(std::max(threads, 1)));
+  for (Scratch& s : scratch) {
+    s = {AlignedArray<float>(dim_ * kRowLanes), AlignedArray<float>(functions_.size() * kRowLanes)};
+  }
+  const auto hash_block = [&](std::size_t first, Scratch& s) {
+    const std::size_t rows = std::min(kRowLanes, neurons_ - first);
+    kernels::active().transpose(w + first * ldw, ldw, rows, dim_, kRowLanes, s.xt.data());
+    for (std::size_t p = 0; p < functions_.size(); p += kFunctionTile) {
+      const std::size_t count = std::min(kFunctionTile, functions_.size() - p);
+      kernels::active().rows_forward(projections_.data(), stride_, functions_.data() + p, count, nullptr,
+                                     s.xt.data(), dim_, kRowLanes, s.z.data() + p * kRowLanes);
+    }
+    for (std::size_t p = 0; p < functions_.size(); ++p) {
+      float* z = s.z.data() + p * kRowLanes;
+      for (std::size_t i = 0; i < rows; ++i) z[i] += bias_projections_[p] * biases[first + i];
+    }
+    for (std::size_t t = 0; t < kTables; ++t) {
+      const float* z = s.z.data() + t * k_ * kRowLanes;
+      for (std::size_t i = 0; i < rows; ++i) {
+        codes[t * neurons_ + first + i] = static_cast<std::uint16_t>(fingerprint(z + i, kRowLanes));
+      }
+    }
+  };
+  parallel_for(tasks(neurons_), threads, [&](std::size_t task, int thread) {
+    const std::size_t end = std::min(neurons_, (task + 1) * kTaskRows);
+    for (std::size_t i = task * kTaskRows; i < end; i += kRowLanes) {
+      hash_block(i, scratch[static_cast<std::size_t>(thread)]);
+    }
+  });
+}
+
+// Files the neurons of one table by counting.
+void SearchIndex::fill(std::size_t table, const std::uint16_t* codes) {
+  const std::size_t buckets = std::size_t{1} << k_;
+  std::uint32_t* starts = starts_.data() + table * (buckets + 1);
+  std::uint32_t* ids = ids_.data() + table * filed_.size();
+  for (const std::uint32_t id : filed_) ++starts[codes[id] + 1];
+  std::partial_sum(starts, starts + buckets + 1, starts);
+  std::vector<std::uint32_t> next(starts, starts + buckets);
+  for (const std::uint32_t id : filed_) ids[next[codes[id]]++] = id;
+}
+
+SearchScratch SearchIndex::make_scratch(std::size_t lanes) const {
+  SearchScratch scratch;
+  scratch.projections = AlignedArray<float>(functions_.size() * lanes);
+  scratch.buckets.resize(kTables << kFlips);
+  scratch.counts.resize(neurons_);
+  scratch.found.resize(neurons_ + 1);
+  return scratch;
+}
+
+void SearchIndex::project(const QueryBlock& block, SearchScratch& scratch) const {
+  if (block.inner != dim_) fail_run("a query of width {} to an index of width {}", block.inner, dim_);
+  kernels::active().rows_forward(projections_.data(), stride_, functions_.data(), functions_.size(),
+                                 bias_projections_.data(), block.xt, dim_, block.lanes,
+                                 scratch.projections.data());
+}
+
+// The kFlips of K bits whose projections, one every `lanes` values, are nearest to zero; distinct whatever
+// the values.
+std::array<std::uint32_t, SearchIndex::kFlips> SearchIndex::least_certain(const float* z,
+                                                                          std::size_t lanes) const {
+  std::array<float, kFlips> sizes{};
+  std::array<std::uint32_t, kFlips> bits{};
+  for (std::size_t j = 0; j < k_; ++j) {
+    const float size = std::fabs(z[j * lanes]);
+    if (j >= kFlips && !(size < sizes.back())) continue;
+    std::size_t at = std::min(j, kFlips - 1);
+    for (; at > 0 && size < sizes[at - 1]; --at) {
+      sizes[at] = sizes[at - 1];
+      bits[at] = bits[at - 1];
+    }
+    sizes[at] = size;
+    bits[at] = 1U << j;
+  }
+  return bits;
+}
+
+// The buckets of all subsets of the least certain bits, in every table. Their bounds are read after all of
+// them were asked for.
+void SearchIndex::list_buckets(std::size_t sample, std::size_t lanes, SearchScratch& scratch) const {
+  constexpr std::size_t kProbes = std::size_t{1} << kFlips;
+  const std::size_t stride = (std::size_t{1} << k_) + 1;
+  std::array<std::uint32_t, kTables * kProbes> prints;
+  for (std::size_t t = 0; t < kTables; ++t) {
+    const float* z = scratch.projections.data() + t * k_ * lanes + sample;
+    std::uint32_t* probe = prints.data() + t * kProbes;
+    probe[0] = fingerprint(z, lanes);
+    std::size_t known = 1;
+    for (const std::uint32_t bit : least_certain(z, lanes)) {
+      for (std::size_t i = 0; i < known; ++i) probe[known + i] = probe[i] ^ bit;
+      known *= 2;
+    }
+    for (std::size_t i = 0; i < kProbes; ++i) __builtin_prefetch(starts_.data() + t * stride + probe[i]);
+  }
+  for (std::size_t i = 0; i < prints.size(); ++i) {
+    const std::size_t t = i / kProbes;
+    const std::uint32_t* start = starts_.data() + t * stride + prints[i];
+    scratch.buckets[i] = {ids_.data() + t * filed_.size() + start[0], start[1] - start[0]};
+  }
+}
+
+// Counts in how many buckets each id is; returns how many ids are in scratch.found, in the order found.
+std::size_t SearchIndex::count(SearchScratch& scratch) const {
+  std::uint8_t* counts = scratch.counts.data();
+  std::uint32_t* found = scratch.found.data();
+  std::size_t size = 0;
+  for (std::size_t i = 0; i < scratch.buckets.size(); ++i) {
+    if (i + kBucketsAhead < scratch.buckets.size()) {
+      const std::span<const std::uint32_t> ahead = scratch.buckets[i + kBucketsAhead];
+      __builtin_prefetch(ahead.data());
+      __builtin_prefetch(ahead.data() + kAlignment / sizeof(std::uint32_t));
+    }
+    for (const std::uint32_t id : scratch.buckets[i]) {
+      found[size] = id;
+      size += counts[id]++ == 0 ? 1 : 0;
+    }
+  }
+  return size;
+}
+
+void SearchIndex::find(std::size_t sample, std::size_t lanes, std::size_t wanted, SearchScratch& scratch,
+                       std::vector<std::uint32_t>& out) const {
+  out.clear();
+  list_buckets(sample, lanes, scratch);
+  const std::span<const std::uint32_t> found(scratch.found.data(), count(scratch));
+  std::array<std::size_t, kTables + 2> ids_of{};  // by count
+  for (const std::uint32_t id : found) ++ids_of[scratch.counts[id]];
+  std::size_t least = kTables + 1, room = wanted;  // all ids of larger counts are wanted, `room` of this one
+  while (least > 1 && ids_of[least] <= room) room -= ids_of[least--];
+  for (const std::uint32_t id : found) {
+    const std::size_t times = scratch.counts[id];
+    scratch.counts[id] = 0;
+    if (times < least || (times == least && room == 0)) continue;
+    room -= times == least ? 1 : 0;
+    out.push_back(id);
+  }
+}
+
+std::size_t SearchIndex::bytes() const {
+  return projections_.bytes() + bias_projections_.size() * sizeof(float) + starts_.bytes() + ids_.bytes() +
+         (functions_.size() + always_.size() + filed_.size()) * sizeof(std::uint32_t);
+}
+
+}  // namespace slide::lsh

@@ -1,0 +1,81 @@
+// The index of a trained layer: which of its neurons have the largest w.x + bias for a vector x? Made once
+// from weights that no longer change, for inference; NeuronIndex follows weights while they are trained.
+//
+// Neurons with long rows win most often, and for most inputs (Yan et al. 2018, "Norm-Ranging LSH for Maximum
+// Inner Product Search"): the sixteenth with the longest, `always()`, is to be scored for every sample, at
+// the speed of a matrix product. The others are in hash tables: signs of Gaussian projections (Charikar
+// 2002), of which a query looks into the bucket of its own fingerprint and those reached by flipping its
+// least certain bits (Lv et al. 2007, "Multi-Probe LSH"). The ids found in most tables come first. A bias
+// counts as one more weight, its input as 1.
+//
+// Immutable; queries may run on many threads, each with its own scratch. Contents and answers depend on
+// weights and seed only, never on thread count.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "engine/base/aligned.h"
+#include "lsh/query.h"
+
+namespace slide::lsh {
+
+// Working memory of queries on one thread.
+struct SearchScratch {
+  AlignedArray<float> projections;                      // [function][lane] of the block asked about
+  std::vector<std::span<const std::uint32_t>> buckets;  // of one sample
+  std::vector<std::uint8_t> counts;  // by neuron: tables it was found in; zero between queries
+  std::vector<std::uint32_t> found;  // neurons with a count, and one place to write to
+};
+
+class SearchIndex {
+ public:
+  // Over row i = w + i*ldw of `dim` weights and biases[i], for each i. Throws InputError without any rows.
+  SearchIndex(const float* w, std::size_t ldw, std::size_t dim, std::span<const float> biases,
+              std::uint64_t seed, int threads);
+
+  // Neurons to score for every sample, ascending; find() does not return them. Few neurons: none.
+  std::span<const std::uint32_t> always() const { return always_; }
+
+  // Memory for blocks of up to `lanes` lanes, so that no query allocates.
+  SearchScratch make_scratch(std::size_t lanes) const;
+  // Projects all samples of a block; block.inner == dim.
+  void project(const QueryBlock& block, SearchScratch& scratch) const;
+  // Replaces `out` by up to `wanted` distinct ids for one sample of the block projected last, `lanes` wide:
+  // those found in most tables, among equals those found first. Empty buckets may leave fewer.
+  void find(std::size_t sample, std::size_t lanes, std::size_t wanted, SearchScratch& scratch,
+            std::vector<std::uint32_t>& out) const;
+
+  std::size_t bytes() const;
+
+ private:
+  static constexpr std::size_t kFlips =
+      3;  // least certain bits of a fingerprint: all their subsets are probed
+
+  void draw(std::uint64_t seed);
+  void choose_always(const float* w, std::size_t ldw, std::span<const float> biases, int threads);
+  void hash_rows(const float* w, std::size_t ldw, std::span<const float> biases, std::uint16_t* codes,
+                 int threads) const;
+  void fill(std::size_t table, const std::uint16_t* codes);
+  std::uint32_t fingerprint(const float* z, std::size_t lanes) const;
+  std::array<std::uint32_t, kFlips> least_certain(const float* z, std::size_t lanes) const;
+  void list_buckets(std::size_t sample, std::size_t lanes, SearchScratch& scratch) const;
+  std::size_t count(SearchScratch& scratch) const;
+
+  std::size_t neurons_;
+  std::size_t dim_;
+  std::size_t k_;                         // K: bits of a fingerprint
+  std::size_t stride_;                    // of projections_
+  AlignedArray<float> projections_;       // [functions][stride_]
+  std::vector<float> bias_projections_;   // [functions]
+  std::vector<std::uint32_t> functions_;  // 0, 1, 2, ...
+  std::vector<std::uint32_t> always_;
+  std::vector<std::uint32_t> filed_;    // neurons in the tables, ascending
+  AlignedArray<std::uint32_t> starts_;  // [table][bucket], and the end of the last
+  AlignedArray<std::uint32_t> ids_;     // [table][filed], bucket by bucket
+};
+
+}  // namespace slide::lsh
