@@ -119,10 +119,10 @@ void put_matrix(Writer& out, const Parameters& matrix, bool with_state) {
 
 void put_wide(Writer& out, const WidePath& wide, bool with_state) {
   out.put<std::uint64_t>(wide.weights());
-  out.put_array(wide.offsets_.data(), wide.offsets_.size());
-  out.put_array(wide.features_.data(), wide.features_.size());
-  out.put_array(wide.weights_.data(), wide.weights_.size());
-  if (with_state) out.put_array(wide.accumulators_.data(), wide.accumulators_.size());
+  out.put_array(wide.storage().offsets.data(), wide.storage().offsets.size());
+  out.put_array(wide.storage().features.data(), wide.storage().features.size());
+  out.put_array(wide.storage().weights.data(), wide.storage().weights.size());
+  if (with_state) out.put_array(wide.storage().accumulators.data(), wide.storage().accumulators.size());
 }
 
 struct Contents {
@@ -302,9 +302,9 @@ void get_matrix(Reader& in, Parameters& matrix, bool state_stored, bool state_wa
 
 // Neurons' patterns follow each other and name features that there are.
 void check_wide(const WidePath& wide, std::size_t features, const std::string& path) {
-  bool good = wide.offsets_.front() == 0 && wide.offsets_.back() == wide.weights() &&
-              std::is_sorted(wide.offsets_.begin(), wide.offsets_.end());
-  for (const std::uint32_t feature : wide.features_) good = good && feature < features;
+  bool good = wide.storage().offsets.front() == 0 && wide.storage().offsets.back() == wide.weights() &&
+              std::is_sorted(wide.storage().offsets.begin(), wide.storage().offsets.end());
+  for (const std::uint32_t feature : wide.storage().features) good = good && feature < features;
   if (!good) fail_damaged(path, "impossible wide weights");
 }
 
@@ -313,18 +313,18 @@ std::unique_ptr<WidePath> get_wide(Reader& in, const Network& network, bool stat
   const auto count = in.get<std::uint64_t>();
   if (count > in.left() / (sizeof(float) + sizeof(std::uint32_t)))
     fail_damaged(in.path(), "impossible wide weights");
-  wide->offsets_.resize(network.output().size() + 1);
-  wide->features_.resize(count);
-  wide->weights_.resize(count);
-  in.get_array(wide->offsets_.data(), wide->offsets_.size());
-  in.get_array(wide->features_.data(), count);
-  in.get_array(wide->weights_.data(), count);
+  wide->storage().offsets.resize(network.output().size() + 1);
+  wide->storage().features.resize(count);
+  wide->storage().weights.resize(count);
+  in.get_array(wide->storage().offsets.data(), wide->storage().offsets.size());
+  in.get_array(wide->storage().features.data(), count);
+  in.get_array(wide->storage().weights.data(), count);
   check_wide(*wide, network.features(), in.path());
   if (!state_stored) return wide;
   const std::string_view state = in.take(count * sizeof(float));
   if (!state_wanted) return wide;
-  wide->accumulators_.resize(count);
-  if (count > 0) std::memcpy(wide->accumulators_.data(), state.data(), state.size());
+  wide->storage().accumulators.resize(count);
+  if (count > 0) std::memcpy(wide->storage().accumulators.data(), state.data(), state.size());
   return wide;
 }
 

@@ -88,8 +88,8 @@ struct LayerConfig {
 struct EvalConfig {
   std::vector<std::uint32_t> k = {1, 3, 5};
   Inference inference = Inference::kFull;
-  std::uint32_t candidates = 1024;  // lsh inference: neurons scored for a sample at most
-  double propensity_a = 0.55;       // Jain, Prabhu, Varma 2016, section 4
+  std::uint32_t candidates = 256;  // lsh inference: neurons from the tables scored for a sample at most
+  double propensity_a = 0.55;      // Jain, Prabhu, Varma 2016, section 4
   double propensity_b = 1.5;
 };
 

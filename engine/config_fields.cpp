@@ -146,7 +146,7 @@ std::vector<Field> eval_fields(EvalConfig& c) {
   return {
       {"k", list(c.k, 1, 1000), "The k of P@k, nDCG@k, recall@k and PSP@k, ascending."},
       {"inference", choice(c.inference), "Rank all neurons, or only the LSH candidates."},
-      {"candidates", count(c.candidates, 1, 10000000), "LSH inference: neurons scored for a sample at most."},
+      {"candidates", count(c.candidates, 1, 10000000), "LSH inference: neurons from the tables scored for a sample at most."},
       {"propensity_a", real(c.propensity_a, closed(0, 10)), "PSP@k: A of the propensity model."},
       {"propensity_b", real(c.propensity_b, above(0, 1000)), "PSP@k: B of the propensity model."},
   };

@@ -57,6 +57,10 @@ Predictor::Predictor(const Network& network, const InferenceOptions& options)
         "inference = lsh needs hash tables, but the output layer is not sampled by lsh; use inference = "
         "full");
   }
+  // Candidates are scored a sample at a time, the wide path by block; nor do the tables know its weights.
+  if (output.wide() != nullptr) {
+    fail_input("inference = lsh does not know a wide path (layer.wide = true); use inference = full");
+  }
   if (!network.input() && network.layers().size() == 1) return;  // sparse inputs: the training tables answer
   std::vector<float> biases(output.size());
   for (std::size_t i = 0; i < biases.size(); ++i) biases[i] = *output.bias().row(i);

@@ -39,7 +39,7 @@ struct InferenceOptions {
   std::size_t k = 5;
   Inference mode = Inference::kFull;
   // lsh: neurons from the tables scored for a sample at most, beside those that are scored for all samples
-  std::size_t candidates = 1024;
+  std::size_t candidates = 256;
   int threads = 0;
 };
 

@@ -173,7 +173,7 @@ void Layer::forward(const BlockInput& in, bool corrected, LayerScratch& scratch,
   }
   logits(in, active, block.count, scratch, block.out_t.data());
   if (wide_) {
-    wide_->forward(*in.features, {active, block.count}, in.lanes, block.out_t.data(), block.hits, true);
+    wide_->forward(*in.features, {active, block.count}, in.lanes, block.out_t.data(), block.hits);
   }
   if (!output_) finish_hidden(in, block);
 }
@@ -183,7 +183,7 @@ void Layer::score(const BlockInput& in, std::span<const std::uint32_t> active, L
   if (scratch.shift.size() < active.size()) scratch.shift.resize(active.size());
   for (std::size_t a = 0; a < active.size(); ++a) scratch.shift[a] = *bias_.row(active[a]);
   logits(in, active.data(), active.size(), scratch, z);
-  if (wide_) wide_->forward(*in.features, active, in.lanes, z, scratch.hits, false);
+  if (wide_) wide_->forward(*in.features, active, in.lanes, z, scratch.hits);
 }
 
 void Layer::forward_all(const BlockInput& in, LayerScratch& scratch, LayerBlock& block) const {
@@ -254,7 +254,7 @@ void Layer::update_row(const BatchView& batch, std::uint32_t row, std::span<cons
     const BlockInput& in = batch.inputs[source / active_capacity_];
     const float* d = batch.deltas[source / active_capacity_] + source % active_capacity_ * in.lanes;
     bias_gradient += sum_lanes(d, in.samples);
-    if (wide_) update_wide(batch, source, optimizer);
+    if (wide_) update_wide(batch, row, source, optimizer, scratch);
     k.rows_gradient(&d, 1, in.samples, in.x, in.ldx, in.width, g, weights_.stride);
     if (whole || in.width == 0) continue;
     optimizer.update_columns(weights_, row, in.columns, g, scratch.packed);
@@ -264,10 +264,12 @@ void Layer::update_row(const BatchView& batch, std::uint32_t row, std::span<cons
   optimizer.update(bias_, row, &bias_gradient, false);
 }
 
-void Layer::update_wide(const BatchView& batch, std::uint32_t source, const Optimizer& optimizer) {
+void Layer::update_wide(const BatchView& batch, std::uint32_t row, std::uint32_t source,
+                        const Optimizer& optimizer, UpdateScratch& scratch) {
   const std::size_t b = source / active_capacity_, at = source % active_capacity_;
   const BlockInput& in = batch.inputs[b];
-  wide_->update(*in.features, *batch.hits[b], at, batch.deltas[b] + at * in.lanes, optimizer.progress());
+  wide_->update(*in.features, *batch.hits[b], row, at, in.lanes, batch.deltas[b] + at * in.lanes,
+                optimizer.progress(), scratch.wide_gradients);
 }
 
 // Rows whose only contributions come from one block.
@@ -317,7 +319,7 @@ void Layer::update(const BatchView& batch, const RowGroups& groups, std::uint32_
       update_row(batch, row, sources, optimizer, scratch);
       continue;
     }
-    if (wide_) update_wide(batch, sources[0], optimizer);
+    if (wide_) update_wide(batch, row, sources[0], optimizer, scratch);
     const std::size_t block = sources[0] / active_capacity_;
     if (block != gathered || scratch.rows.size() == kRowsTogether) flush();
     gathered = block;

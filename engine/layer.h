@@ -37,6 +37,7 @@ struct UpdateScratch {
   std::vector<const float*> deltas;
   std::vector<std::uint32_t> rows;
   PackedRow packed;
+  std::vector<float> wide_gradients;
   std::vector<std::uint32_t> sources;  // of a dense row: its place in every block
 };
 
@@ -130,7 +131,8 @@ class Layer {
                    LayerScratch& scratch) const;
   void update_row(const BatchView& batch, std::uint32_t row, std::span<const std::uint32_t> sources,
                   const Optimizer& optimizer, UpdateScratch& scratch);
-  void update_wide(const BatchView& batch, std::uint32_t source, const Optimizer& optimizer);
+  void update_wide(const BatchView& batch, std::uint32_t row, std::uint32_t source,
+                   const Optimizer& optimizer, UpdateScratch& scratch);
   void update_together(const BlockInput& in, const Optimizer& optimizer, UpdateScratch& scratch);
   void update_dense(const BatchView& batch, std::uint32_t shard, std::uint32_t shards,
                     const Optimizer& optimizer, UpdateScratch& scratch);

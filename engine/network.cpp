@@ -97,7 +97,7 @@ Block Network::make_block() const {
   block.rows.reserve(lanes_);
   block.labels.reserve(lanes_);
   block.layers.resize(layers_.size() + (input_ ? 1 : 0));
-  if (wide()) block.features.reserve(features_, bounds_.feature_entries);
+  if (wide()) block.features.reserve(features_, bounds_.feature_entries, lanes_);
   if (input_) {
     input_->reserve(block.layers.front(), lanes_);
     block.feature_bins.reserve(shards_, bounds_.feature_entries);
@@ -168,7 +168,7 @@ void Network::maybe_drop(const LayerConfig& layer, std::size_t depth, std::uint3
 
 void Network::forward_block(Block& block, std::uint32_t index, std::uint64_t step,
                             ThreadScratch& scratch) const {
-  if (wide()) block.features.build(block.rows);
+  if (wide()) block.features.build(block.rows, block.lanes);
   if (input_) {
     input_->forward(block.rows, block.lanes, block.layers.front());
     maybe_drop(input_->config(), 0, index, step, block, block.layers.front());
@@ -249,7 +249,7 @@ Block Network::make_inference_block(std::size_t lanes, std::size_t feature_entri
   Block block;
   block.lanes = lanes;
   block.layers.resize(layers_.size() + (input_ ? 1 : 0));
-  if (wide()) block.features.reserve(features_, feature_entries);
+  if (wide()) block.features.reserve(features_, feature_entries, lanes);
   if (input_) input_->reserve(block.layers.front(), lanes);
   if (!input_) block.columns.reserve(features_, std::min(features_, feature_entries), lanes);
   for (std::size_t l = 0; l + 1 < layers_.size(); ++l) {
@@ -271,7 +271,7 @@ ThreadScratch Network::make_inference_scratch(std::size_t lanes, std::size_t fea
 }
 
 BlockInput Network::infer_hidden(Block& block, ThreadScratch& scratch) const {
-  if (wide()) block.features.build(block.rows);
+  if (wide()) block.features.build(block.rows, block.lanes);
   if (input_) {
     input_->forward(block.rows, block.lanes, block.layers.front());
   } else {

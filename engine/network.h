@@ -70,6 +70,8 @@ class Network {
   Layer& output() { return layers_.back(); }
   const Layer& output() const { return layers_.back(); }
 
+  bool wide() const { return config_.layers.back().wide; }
+
   // Training memory. Call prepare() once, before the first step.
   void prepare(std::size_t batch_samples, const BlockBounds& bounds, std::uint32_t shards);
   Block make_block() const;
@@ -100,7 +102,6 @@ class Network {
                   Block& block, LayerBlock& at) const;
   double loss(Block& block, float scale, ThreadScratch& scratch) const;
   BlockLimits limits_of(std::size_t l) const;
-  bool wide() const { return config_.layers.back().wide; }
 
   Config config_;
   std::size_t features_;

@@ -5,42 +5,35 @@
 #include <numeric>
 
 #include "engine/base/parallel.h"
+#include "engine/kernels/kernels.h"
 
 namespace slide {
 
-void BlockFeatures::reserve(std::size_t features, std::size_t entries) {
-  present_.assign(features / 32 + 1, 0);
-  position_.assign(features, 0);
-  features_.reserve(entries);
-  offsets_.reserve(entries + 2);
-  entries_.reserve(entries);
+namespace {
+constexpr float kTiny = 1e-20f;  // a zero gradient over a zero accumulator changes nothing
 }
 
-void BlockFeatures::build(std::span<const SparseRow> rows) {
+void BlockFeatures::reserve(std::size_t features, std::size_t entries, std::size_t lanes) {
+  const std::size_t most = std::min(features, entries);
+  present_.assign(features / 32 + 1, 0);
+  position_.assign(features, 0);
+  features_.reserve(most);
+  columns_ = AlignedArray<float>(most * lanes);
+}
+
+void BlockFeatures::build(std::span<const SparseRow> rows, std::size_t lanes) {
   for (const std::uint32_t f : features_) present_[f / 32] = 0;
   features_.clear();
-  offsets_.assign(1, 0);
-  std::size_t total = 0;
-  for (const SparseRow& row : rows) {
-    for (const std::uint32_t f : row.ids) {
-      const std::uint32_t bit = 1u << (f % 32);
-      if ((present_[f / 32] & bit) == 0) {
-        present_[f / 32] |= bit;
-        position_[f] = static_cast<std::uint32_t>(features_.size());
-        features_.push_back(f);
-        offsets_.push_back(0);
-      }
-      ++offsets_[position_[f] + 1];
-    }
-    total += row.ids.size();
-  }
-  std::uint32_t start = 0;
-  for (std::size_t c = 1; c < offsets_.size(); ++c) start += std::exchange(offsets_[c], start);
-  entries_.resize(total);
   for (std::size_t s = 0; s < rows.size(); ++s) {
     for (std::size_t i = 0; i < rows[s].ids.size(); ++i) {
-      entries_[offsets_[position_[rows[s].ids[i]] + 1]++] = {static_cast<std::uint32_t>(s),
-                                                             rows[s].values[i]};
+      const std::uint32_t f = rows[s].ids[i];
+      if (!has(f)) {
+        present_[f / 32] |= 1u << (f % 32);
+        position_[f] = static_cast<std::uint32_t>(features_.size());
+        std::fill_n(columns_.data() + features_.size() * lanes, lanes, 0.0f);
+        features_.push_back(f);
+      }
+      columns_[position_[f] * lanes + s] = rows[s].values[i];
     }
   }
 }
@@ -97,7 +90,7 @@ WidePath::WidePath(const LayerConfig& config, const Dataset& train, std::size_t 
   for (Accumulator& a : work) a.sum.assign(train.feature_count(), 0.0f);
   std::vector<std::vector<std::uint32_t>> features(chunks);
   std::vector<std::vector<float>> weights(chunks);
-  offsets_.assign(neurons + 1, 0);
+  storage_.offsets.assign(neurons + 1, 0);
   parallel_for(chunks, threads, [&](std::size_t chunk, int thread) {
     Accumulator& a = work[thread];
     for (std::size_t n = chunk * kChunk; n < std::min(neurons, (chunk + 1) * kChunk); ++n) {
@@ -120,61 +113,68 @@ WidePath::WidePath(const LayerConfig& config, const Dataset& train, std::size_t 
         features[chunk].push_back(id);
         weights[chunk].push_back(static_cast<float>(factor * a.sum[id]));
       }
-      offsets_[n + 1] = kept;
+      storage_.offsets[n + 1] = kept;
       a.clear();
     }
   });
-  std::partial_sum(offsets_.begin(), offsets_.end(), offsets_.begin());
-  features_.reserve(offsets_.back());
-  weights_.reserve(offsets_.back());
+  std::partial_sum(storage_.offsets.begin(), storage_.offsets.end(), storage_.offsets.begin());
+  storage_.features.reserve(storage_.offsets.back());
+  storage_.weights.reserve(storage_.offsets.back());
   for (std::size_t c = 0; c < chunks; ++c) {
-    features_.insert(features_.end(), features[c].begin(), features[c].end());
-    weights_.insert(weights_.end(), weights[c].begin(), weights[c].end());
+    storage_.features.insert(storage_.features.end(), features[c].begin(), features[c].end());
+    storage_.weights.insert(storage_.weights.end(), weights[c].begin(), weights[c].end());
   }
-  accumulators_.assign(weights_.size(), 0.0f);
+  storage_.accumulators.assign(storage_.weights.size(), 0.0f);
 }
 
 void WidePath::forward(const BlockFeatures& features, std::span<const std::uint32_t> ids, std::size_t lanes,
-                       float* z, WideHits& hits, bool record) const {
-  hits.hits.clear();
+                       float* z, WideHits& hits) const {
+  const auto& k = kernels::active();
+  hits.places.clear();
+  hits.columns.clear();
   hits.offsets.assign(1, 0);
-  const std::uint32_t* present = features.present();
+  std::size_t met = 0;
   for (std::size_t a = 0; a < ids.size(); ++a) {
-    const std::uint64_t begin = offsets_[ids[a]], count = offsets_[ids[a] + 1] - begin;
-    const std::uint32_t* pattern = features_.data() + begin;
-    if (hits.found.size() < count + 1) hits.found.resize(count + 1);
-    std::size_t met = 0;
+    const std::uint64_t begin = storage_.offsets[ids[a]], count = storage_.offsets[ids[a] + 1] - begin;
+    const std::uint32_t* pattern = storage_.features.data() + begin;
+    hits.places.resize(met + count + 1);
+    const std::size_t first = met;
     for (std::size_t i = 0; i < count; ++i) {
-      hits.found[met] = static_cast<std::uint32_t>(i);
-      met += present[pattern[i] / 32] >> (pattern[i] % 32) & 1u;
+      hits.places[met] = static_cast<std::uint32_t>(i);
+      met += features.has(pattern[i]) ? 1 : 0;
     }
-    float* row = z + a * lanes;
-    for (std::size_t h = 0; h < met; ++h) {
-      const std::uint64_t weight = begin + hits.found[h];
-      const std::uint32_t column = features.column(features_[weight]);
-      for (const auto& [sample, value] : features.entries(column)) row[sample] += weights_[weight] * value;
-      if (record) hits.hits.push_back({weight, column});
+    hits.columns.resize(met);
+    hits.values.resize(met - first);
+    for (std::size_t h = first; h < met; ++h) {
+      hits.columns[h] = features.column(pattern[hits.places[h]]);
+      hits.values[h - first] = storage_.weights[begin + hits.places[h]];
     }
-    if (record) hits.offsets.push_back(hits.hits.size());
+    k.gather_rows(features.columns(), lanes, hits.columns.data() + first, hits.values.data(), met - first,
+                  lanes, z + a * lanes);
+    hits.offsets.push_back(met);
   }
 }
 
-void WidePath::update(const BlockFeatures& features, const WideHits& hits, std::size_t a, const float* d,
-                      float rate) {
+void WidePath::update(const BlockFeatures& features, const WideHits& hits, std::uint32_t id, std::size_t a,
+                      std::size_t lanes, const float* d, float rate, std::vector<float>& gradients) {
+  const std::size_t first = hits.offsets[a], count = hits.offsets[a + 1] - first;
+  if (gradients.size() < count) gradients.resize(count);
+  kernels::active().rows_forward(features.columns(), lanes, hits.columns.data() + first, count, nullptr, d,
+                                 lanes, 1, gradients.data());
   const float step = rate * static_cast<float>(config_.wide_rate);
-  for (std::size_t h = hits.offsets[a]; h < hits.offsets[a + 1]; ++h) {
-    const auto [weight, column] = hits.hits[h];
-    float g = 0.0f;
-    for (const auto& [sample, value] : features.entries(column)) g += d[sample] * value;
-    if (g == 0.0f) continue;
-    accumulators_[weight] += g * g;
-    weights_[weight] -= step * g / std::sqrt(accumulators_[weight]);
+  float* weights = storage_.weights.data() + storage_.offsets[id];
+  float* accumulators = storage_.accumulators.data() + storage_.offsets[id];
+  for (std::size_t h = 0; h < count; ++h) {
+    const std::uint32_t place = hits.places[first + h];
+    const float g = gradients[h];
+    accumulators[place] += g * g;
+    weights[place] -= step * g / (std::sqrt(accumulators[place]) + kTiny);
   }
 }
 
 std::size_t WidePath::bytes() const {
-  return offsets_.size() * sizeof(std::uint64_t) + features_.size() * sizeof(std::uint32_t) +
-         (weights_.size() + accumulators_.size()) * sizeof(float);
+  return storage_.offsets.size() * sizeof(std::uint64_t) + storage_.features.size() * sizeof(std::uint32_t) +
+         (storage_.weights.size() + storage_.accumulators.size()) * sizeof(float);
 }
 
 }  // namespace slide

@@ -18,42 +18,31 @@
 
 namespace slide {
 
-// The features of a block, by feature: which samples have it, with which value. One a block; not thread-safe.
+// The features of a block as dense columns: column c of feature f holds the value that each sample has of it.
+// One a block; not thread-safe.
 class BlockFeatures {
  public:
   // For ids below `features` and blocks of up to `entries` feature values.
-  void reserve(std::size_t features, std::size_t entries);
-  void build(std::span<const SparseRow> rows);
+  void reserve(std::size_t features, std::size_t entries, std::size_t lanes);
+  void build(std::span<const SparseRow> rows, std::size_t lanes);
 
-  // One bit a feature: present in the block.
-  const std::uint32_t* present() const { return present_.data(); }
+  bool has(std::uint32_t feature) const { return (present_[feature / 32] >> (feature % 32) & 1u) != 0; }
   std::uint32_t column(std::uint32_t feature) const { return position_[feature]; }
-
-  struct Entry {
-    std::uint32_t sample;
-    float value;
-  };
-  std::span<const Entry> entries(std::uint32_t column) const {
-    return {entries_.data() + offsets_[column], offsets_[column + 1] - offsets_[column]};
-  }
+  const float* columns() const { return columns_.data(); }  // [distinct features x lanes]
 
  private:
-  std::vector<std::uint32_t> present_;   // bits
+  std::vector<std::uint32_t> present_;   // one bit a feature
   std::vector<std::uint32_t> position_;  // column of a present feature
   std::vector<std::uint32_t> features_;  // of the columns
-  std::vector<std::uint32_t> offsets_;
-  std::vector<Entry> entries_;
+  AlignedArray<float> columns_;
 };
 
 // Where a block met the patterns of its active neurons; what backward needs. Grown as needed, then kept.
 struct WideHits {
-  struct Hit {
-    std::uint64_t weight;  // index of the weight
-    std::uint32_t column;  // of the block's features
-  };
-  std::vector<Hit> hits;
-  std::vector<std::size_t> offsets;  // by active neuron
-  std::vector<std::uint32_t> found;  // scratch
+  std::vector<std::uint32_t> places;   // of a met weight in its neuron's pattern
+  std::vector<std::uint32_t> columns;  // of the block's features
+  std::vector<std::size_t> offsets;    // of active neuron a: hits [offsets[a], offsets[a+1])
+  std::vector<float> values;           // scratch of one thread: weights, then gradients of one neuron's hits
 };
 
 class WidePath {
@@ -64,25 +53,32 @@ class WidePath {
   WidePath(const LayerConfig& config, const Dataset& train, std::size_t neurons, int threads);
 
   // z[a*lanes + s] += sum over the features f that sample s and pattern of ids[a] share of w * x_s[f].
-  // Records the meetings in `hits` unless that is nullptr; `found` is scratch for then.
+  // Leaves where they met in `hits`.
   void forward(const BlockFeatures& features, std::span<const std::uint32_t> ids, std::size_t lanes, float* z,
-               WideHits& hits, bool record) const;
+               WideHits& hits) const;
 
-  // Adagrad with an accumulator a weight on the weights of active neuron `a` of the block that `hits` is
-  // from, from its deltas d[samples]. rate: the step's factor on wide_rate, in [0, 1].
-  void update(const BlockFeatures& features, const WideHits& hits, std::size_t a, const float* d, float rate);
+  // Adagrad with an accumulator a weight on the weights of neuron `id`, which is active neuron `a` of the
+  // block that `features` and `hits` are from, from its deltas d[lanes]. rate: the step's share of wide_rate,
+  // in [0, 1]. gradients: scratch.
+  void update(const BlockFeatures& features, const WideHits& hits, std::uint32_t id, std::size_t a,
+              std::size_t lanes, const float* d, float rate, std::vector<float>& gradients);
 
-  std::size_t weights() const { return weights_.size(); }
+  std::size_t weights() const { return storage_.weights.size(); }
   std::size_t bytes() const;
 
-  // Storage, for the model file: pattern of neuron i in [offsets[i], offsets[i+1]).
-  std::vector<std::uint64_t> offsets_;
-  std::vector<std::uint32_t> features_;
-  std::vector<float> weights_;
-  std::vector<float> accumulators_;
+  // What the model file keeps. Neuron i has the features and weights [offsets[i], offsets[i+1]), ascending.
+  struct Storage {
+    std::vector<std::uint64_t> offsets;
+    std::vector<std::uint32_t> features;
+    std::vector<float> weights;
+    std::vector<float> accumulators;
+  };
+  const Storage& storage() const { return storage_; }
+  Storage& storage() { return storage_; }
 
  private:
   LayerConfig config_;
+  Storage storage_;
 };
 
 }  // namespace slide

@@ -111,8 +111,8 @@ float dot(const float* x, const float* y, size_t n) {
                           acc[c]);
     }
   }
-  for (; k + N <= n; k += N) {
-    acc[0] = xsimd::fma(Vec<Arch>::load_unaligned(x + k), Vec<Arch>::load_unaligned(y + k), acc[0]);
+  for (size_t c = 0; k + N <= n; k += N, c ^= 1) {
+    acc[c] = xsimd::fma(Vec<Arch>::load_unaligned(x + k), Vec<Arch>::load_unaligned(y + k), acc[c]);
   }
   float sum = sum_of<Arch>((acc[0] + acc[1]) + (acc[2] + acc[3]));
   for (; k < n; ++k) sum += x[k] * y[k];
@@ -290,18 +290,40 @@ template <class Arch, size_t V>
 void gather_tile(const float* w, size_t ldw, const uint32_t* ids, const float* values, size_t count,
                  float* h) {
   constexpr size_t N = kWidth<Arch>;
-  Vec<Arch> acc[V];
+  constexpr size_t S = V < 4 ? 4 / V : 1;  // independent sums, so that few vectors do not wait for each other
+  Vec<Arch> acc[S][V];
   SLIDE_UNROLL
-  for (size_t v = 0; v < V; ++v) acc[v] = Vec<Arch>::load_unaligned(h + v * N);
-  for (size_t i = 0; i < count; ++i) {
-    if (i + kRowsAhead < count) prefetch_row(w + ids[i + kRowsAhead] * ldw, V * N);
-    const float* row = w + ids[i] * ldw;
+  for (size_t v = 0; v < V; ++v) {
+    acc[0][v] = Vec<Arch>::load_unaligned(h + v * N);
+    SLIDE_UNROLL
+    for (size_t s = 1; s < S; ++s) acc[s][v] = Vec<Arch>(0.0f);
+  }
+  size_t i = 0;
+  for (; i + S <= count; i += S) {
+    if (V >= 4 && i + kRowsAhead < count) prefetch_row(w + ids[i + kRowsAhead] * ldw, V * N);
+    SLIDE_UNROLL
+    for (size_t s = 0; s < S; ++s) {
+      const float* row = w + ids[i + s] * ldw;
+      const Vec<Arch> value(values[i + s]);
+      SLIDE_UNROLL
+      for (size_t v = 0; v < V; ++v) {
+        acc[s][v] = xsimd::fma(value, Vec<Arch>::load_unaligned(row + v * N), acc[s][v]);
+      }
+    }
+  }
+  for (; i < count; ++i) {
     const Vec<Arch> value(values[i]);
     SLIDE_UNROLL
-    for (size_t v = 0; v < V; ++v) acc[v] = xsimd::fma(value, Vec<Arch>::load_unaligned(row + v * N), acc[v]);
+    for (size_t v = 0; v < V; ++v) {
+      acc[0][v] = xsimd::fma(value, Vec<Arch>::load_unaligned(w + ids[i] * ldw + v * N), acc[0][v]);
+    }
   }
   SLIDE_UNROLL
-  for (size_t v = 0; v < V; ++v) acc[v].store_unaligned(h + v * N);
+  for (size_t v = 0; v < V; ++v) {
+    SLIDE_UNROLL
+    for (size_t s = 1; s < S; ++s) acc[0][v] += acc[s][v];
+    acc[0][v].store_unaligned(h + v * N);
+  }
 }
 
 template <class Arch>
@@ -311,6 +333,7 @@ void gather_rows(const float* w, size_t ldw, const uint32_t* ids, const float* v
   constexpr size_t V = 8;
   size_t k = 0;
   for (; k + V * N <= n; k += V * N) gather_tile<Arch, V>(w + k, ldw, ids, values, count, h + k);
+  for (; k + 2 * N <= n; k += 2 * N) gather_tile<Arch, 2>(w + k, ldw, ids, values, count, h + k);
   for (; k + N <= n; k += N) gather_tile<Arch, 1>(w + k, ldw, ids, values, count, h + k);
   for (; k < n; ++k) {
     float sum = h[k];

@@ -306,7 +306,7 @@ TEST(Cache, IsWrittenInLittleMemory) {
     if (!(std::ofstream("/proc/self/clear_refs") << "5" << std::flush) || before == 0) {
       GTEST_SKIP() << "no peak of memory to read here";
     }
-    const CachedDataset cached = read_dataset_cached(path, {.threads = 2});
+    const CachedDataset cached = read_dataset_cached(path, {.threads = 1});
     const std::size_t peak = status_bytes("VmHWM");
     ASSERT_EQ(cached.outcome, CacheOutcome::kWritten);
     EXPECT_GT(fs::file_size(cache_path(path)), std::size_t{12} << 20);
