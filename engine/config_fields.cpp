@@ -146,7 +146,8 @@ std::vector<Field> eval_fields(EvalConfig& c) {
   return {
       {"k", list(c.k, 1, 1000), "The k of P@k, nDCG@k, recall@k and PSP@k, ascending."},
       {"inference", choice(c.inference), "Rank all neurons, or only the LSH candidates."},
-      {"candidates", count(c.candidates, 1, 10000000), "LSH inference: neurons from the tables scored for a sample at most."},
+      {"candidates", count(c.candidates, 1, 10000000),
+       "LSH inference: neurons from the tables scored for a sample at most."},
       {"propensity_a", real(c.propensity_a, closed(0, 10)), "PSP@k: A of the propensity model."},
       {"propensity_b", real(c.propensity_b, above(0, 1000)), "PSP@k: B of the propensity model."},
   };
@@ -164,8 +165,10 @@ std::vector<Field> layer_fields(LayerConfig& c) {
        "sampled, last layer only: neurons drawn by label frequency for each block."},
       {"correction", flag(c.correction),
        "sampled: drawn negatives stand for all neurons that were not drawn."},
-      {"wide", flag(c.wide), "Last layer: sparse weights straight from the features of a label's own samples."},
-      {"wide_features", count(c.wide_features, 1, kMax31), "wide: features of one neuron at most, the strongest."},
+      {"wide", flag(c.wide),
+       "Last layer: sparse weights straight from the features of a label's own samples."},
+      {"wide_features", count(c.wide_features, 1, kMax31),
+       "wide: features of one neuron at most, the strongest."},
       {"wide_rate", real(c.wide_rate, above(0, 1000)), "wide: learning rate, scheduled as the optimizer's."},
       {"wide_scale", real(c.wide_scale, closed(0, 1000)), "wide: length of a neuron's first weights."},
   };
