@@ -85,13 +85,17 @@ void SearchIndex::draw(std::uint64_t seed) {
 
 // The rows furthest from the mean row: what all rows have in common moves no neuron before another.
 void SearchIndex::choose_always(const float* w, std::size_t ldw, std::span<const float> biases, int threads) {
-  const std::vector<double> mean = mean_row(w, ldw, dim_, biases, threads);
+  const std::vector<double> mean_values = mean_row(w, ldw, dim_, biases, threads);
+  const std::vector<float> mean(mean_values.begin(), mean_values.end());
   std::vector<float> length(neurons_);
   parallel_for(tasks(neurons_), threads, [&](std::size_t task, int) {
+    std::vector<float> x(dim_);
     for (std::size_t i = task * kTaskRows; i < std::min(neurons_, (task + 1) * kTaskRows); ++i) {
-      double sum = (biases[i] - mean[dim_]) * (biases[i] - mean[dim_]);
-      for (std::size_t d = 0; d < dim_; ++d) sum += (w[i * ldw + d] - mean[d]) * (w[i * ldw + d] - mean[d]);
-      length[i] = std::isfinite(sum) ? static_cast<float>(sum) : 0.0F;
+      std::copy_n(w + i * ldw, dim_, x.data());
+      kernels::active().axpy(-1.0F, mean.data(), dim_, x.data());
+      const float bias = biases[i] - mean[dim_];
+      const float sum = kernels::active().dot(x.data(), x.data(), dim_) + bias * bias;
+      length[i] = std::isfinite(sum) ? sum : 0.0F;
     }
   });
   std::vector<std::uint32_t> order(neurons_);
@@ -137,10 +141,13 @@ void SearchIndex::hash_rows(const float* w, std::size_t ldw, std::span<const flo
       for (std::size_t i = 0; i < rows; ++i) z[i] += bias_projections_[p] * biases[first + i];
     }
     for (std::size_t t = 0; t < kTables; ++t) {
-      const float* z = s.z.data() + t * k_ * kRowLanes;
-      for (std::size_t i = 0; i < rows; ++i) {
-        codes[t * neurons_ + first + i] = static_cast<std::uint16_t>(fingerprint(z + i, kRowLanes));
+      std::array<std::uint16_t, kRowLanes> prints{};
+      for (std::size_t j = 0; j < k_; ++j) {
+        const float* z = s.z.data() + (t * k_ + j) * kRowLanes;
+        const auto bit = static_cast<std::uint16_t>(1U << j);
+        for (std::size_t i = 0; i < kRowLanes; ++i) prints[i] |= z[i] >= 0.0F ? bit : std::uint16_t{0};
       }
+      std::copy_n(prints.begin(), rows, codes + t * neurons_ + first);
     }
   };
   parallel_for(tasks(neurons_), threads, [&](std::size_t task, int thread) {
