@@ -46,6 +46,9 @@ struct Predictor::Panel {
   std::vector<std::uint32_t> candidates;
   AlignedArray<float> query;
   lsh::SearchScratch search;
+  WidePostings::Scratch postings;
+  BlockFeatures features;         // of one sample
+  std::vector<SparseRow> sample;  // that sample
 };
 
 Predictor::Predictor(const Network& network, const InferenceOptions& options)
@@ -57,16 +60,15 @@ Predictor::Predictor(const Network& network, const InferenceOptions& options)
         "inference = lsh needs hash tables, but the output layer is not sampled by lsh; use inference = "
         "full");
   }
-  // Candidates are scored a sample at a time, the wide path by block; nor do the tables know its weights.
-  if (output.wide() != nullptr) {
-    fail_input("inference = lsh does not know a wide path (layer.wide = true); use inference = full");
-  }
+  if (output.wide() != nullptr) postings_.emplace(*output.wide(), output.size(), network.features());
   if (!network.input() && network.layers().size() == 1) return;  // sparse inputs: the training tables answer
   std::vector<float> biases(output.size());
   for (std::size_t i = 0; i < biases.size(); ++i) biases[i] = *output.bias().row(i);
   const Parameters& weights = output.weights();
   search_.emplace(weights.row(0), weights.stride, output.inputs(), biases, network.config().train.seed,
                   resolve_threads(options.threads));
+  is_always_.assign(output.size(), false);
+  for (const std::uint32_t id : search_->always()) is_always_[id] = true;
 }
 
 void Predictor::predict(const Dataset& data, const Sink& sink) const {
@@ -87,6 +89,11 @@ void Predictor::predict(const Dataset& data, const Sink& sink) const {
     panel.best.resize(kPanel);
     panel.z = AlignedArray<float>(std::max(kRowChunk * kLanes, candidates));
     panel.candidates.reserve(candidates);
+    if (postings_) {
+      panel.postings = postings_->make_scratch();
+      panel.features.reserve(network_.features(), bounds_of(data, 1).feature_entries, 1);
+      panel.sample.resize(1);
+    }
     if (search_) panel.search = search_->make_scratch(kLanes);
     panel.threshold.resize(kLanes);
     panel.hits.resize(kRowChunk * kLanes + 1);
@@ -149,6 +156,16 @@ void Predictor::query_tables(const SparseRow& row, std::size_t sample, Panel& pa
                                           sampler.seen, panel.candidates);
 }
 
+// The neurons that the sample's own features name, beside those that the tables found.
+void Predictor::add_wide_candidates(Panel& panel) const {
+  postings_->find(panel.sample[0], options_.candidates, panel.postings, panel.candidates);
+  std::sort(panel.candidates.begin(), panel.candidates.end());
+  panel.candidates.erase(std::unique(panel.candidates.begin(), panel.candidates.end()),
+                         panel.candidates.end());
+  if (search_) std::erase_if(panel.candidates, [&](std::uint32_t id) { return is_always_[id]; });
+  if (panel.z.size() < panel.candidates.size()) panel.z = AlignedArray<float>(panel.candidates.size());
+}
+
 // Scores each sample's own candidates.
 void Predictor::score_candidates(std::size_t first, Panel& panel) const {
   const Layer& output = network_.output();
@@ -165,6 +182,12 @@ void Predictor::score_candidates(std::size_t first, Panel& panel) const {
       } else {
         query_tables(panel.blocks[b].rows[s], first + b * kLanes + s, panel);
         one.xt = in.x + s * in.ldx;
+      }
+      if (postings_) {
+        panel.sample[0] = panel.blocks[b].rows[s];
+        add_wide_candidates(panel);
+        panel.features.build(panel.sample, 1);
+        one.features = &panel.features;
       }
       output.score(one, panel.candidates, panel.scratch.layers.back(), panel.z.data());
       TopK& best = panel.best[b * kLanes + s];

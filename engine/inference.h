@@ -50,7 +50,9 @@ class Predictor {
   Predictor(const Network& network, const InferenceOptions& options);
 
   const InferenceOptions& options() const { return options_; }
-  std::size_t index_bytes() const { return search_ ? search_->bytes() : 0; }
+  std::size_t index_bytes() const {
+    return (search_ ? search_->bytes() : 0) + (postings_ ? postings_->bytes() : 0);
+  }
 
   // Calls sink(sample, best) for every row of `data`, from several threads, each sample once. `best` holds at
   // most k predictions and is valid during the call. Features the network does not know are an InputError.
@@ -62,11 +64,14 @@ class Predictor {
   void predict_panel(const Dataset& data, std::size_t first, Panel& panel, const Sink& sink) const;
   void score_shared(std::span<const std::uint32_t> ids, Panel& panel) const;
   void score_candidates(std::size_t first, Panel& panel) const;
+  void add_wide_candidates(Panel& panel) const;
   void query_tables(const SparseRow& row, std::size_t sample, Panel& panel) const;
 
   const Network& network_;
   InferenceOptions options_;
   std::optional<lsh::SearchIndex> search_;  // of the output layer
+  std::vector<bool> is_always_;             // neurons that search_ has scored for every sample
+  std::optional<WidePostings> postings_;    // of its wide path
 };
 
 // Ranking measures over the whole of `data`, at ranks up to predictor.options().k. Deterministic whatever the

@@ -177,4 +177,57 @@ std::size_t WidePath::bytes() const {
          (storage_.weights.size() + storage_.accumulators.size()) * sizeof(float);
 }
 
+WidePostings::WidePostings(const WidePath& wide, std::size_t neurons, std::size_t features)
+    : neurons_(neurons), offsets_(features + 1, 0) {
+  const WidePath::Storage& from = wide.storage();
+  std::vector<std::uint32_t> counts(features, 0);
+  for (const std::uint32_t f : from.features) ++counts[f];
+  for (std::size_t f = 0; f < features; ++f) {
+    offsets_[f + 1] = offsets_[f] + (counts[f] <= kMostPostings ? counts[f] : 0);
+  }
+  postings_.resize(offsets_.back());
+  std::vector<std::uint64_t> next(offsets_.begin(), offsets_.end() - 1);
+  for (std::size_t n = 0; n < neurons; ++n) {
+    for (std::uint64_t i = from.offsets[n]; i < from.offsets[n + 1]; ++i) {
+      const std::uint32_t f = from.features[i];
+      if (counts[f] <= kMostPostings) postings_[next[f]++] = {static_cast<std::uint32_t>(n), from.weights[i]};
+    }
+  }
+}
+
+WidePostings::Scratch WidePostings::make_scratch() const {
+  Scratch scratch;
+  scratch.scores.assign(neurons_, 0.0f);
+  scratch.touched.reserve(neurons_);
+  return scratch;
+}
+
+void WidePostings::find(const SparseRow& row, std::size_t wanted, Scratch& scratch,
+                        std::vector<std::uint32_t>& out) const {
+  scratch.touched.clear();
+  for (std::size_t i = 0; i < row.ids.size(); ++i) {
+    for (std::uint64_t p = offsets_[row.ids[i]]; p < offsets_[row.ids[i] + 1]; ++p) {
+      const auto [neuron, weight] = postings_[p];
+      if (scratch.scores[neuron] == 0.0f) scratch.touched.push_back(neuron);
+      scratch.scores[neuron] += weight * row.values[i];
+    }
+  }
+  // A score may pass through zero and be listed twice; once is enough.
+  std::sort(scratch.touched.begin(), scratch.touched.end());
+  scratch.touched.erase(std::unique(scratch.touched.begin(), scratch.touched.end()), scratch.touched.end());
+  const auto better = [&](std::uint32_t a, std::uint32_t b) {
+    return scratch.scores[a] > scratch.scores[b] || (scratch.scores[a] == scratch.scores[b] && a < b);
+  };
+  auto& found = scratch.touched;
+  const std::size_t kept = std::min(wanted, found.size());
+  const std::vector<std::uint32_t>::difference_type end = static_cast<std::ptrdiff_t>(kept);
+  std::nth_element(found.begin(), found.begin() + end, found.end(), better);
+  out.insert(out.end(), found.begin(), found.begin() + end);
+  for (const std::uint32_t neuron : found) scratch.scores[neuron] = 0.0f;
+}
+
+std::size_t WidePostings::bytes() const {
+  return offsets_.size() * sizeof(std::uint64_t) + postings_.size() * sizeof(Posting);
+}
+
 }  // namespace slide

@@ -81,4 +81,35 @@ class WidePath {
   Storage storage_;
 };
 
+// The wide weights by feature: finds the neurons that a sample's own features speak for, without looking at
+// the others. Features that are in the pattern of more than kMostPostings neurons say little and are left
+// out. Immutable; one Scratch a thread.
+class WidePostings {
+ public:
+  static constexpr std::size_t kMostPostings = 1024;
+
+  WidePostings(const WidePath& wide, std::size_t neurons, std::size_t features);
+
+  struct Scratch {
+    std::vector<float> scores;           // by neuron, all zero between calls
+    std::vector<std::uint32_t> touched;  // neurons of this sample
+  };
+  Scratch make_scratch() const;
+
+  // Appends to `out` the `wanted` neurons of the largest wide score for one sample, in no order.
+  void find(const SparseRow& row, std::size_t wanted, Scratch& scratch,
+            std::vector<std::uint32_t>& out) const;
+
+  std::size_t bytes() const;
+
+ private:
+  struct Posting {
+    std::uint32_t neuron;
+    float weight;
+  };
+  std::size_t neurons_;
+  std::vector<std::uint64_t> offsets_;  // by feature
+  std::vector<Posting> postings_;
+};
+
 }  // namespace slide

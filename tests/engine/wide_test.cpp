@@ -1,0 +1,228 @@
+// The wide path: patterns, forward, gradient, postings and inference.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <set>
+
+#include "engine/inference.h"
+#include "engine/loss.h"
+#include "engine/trainer.h"
+#include "engine/wide_path.h"
+
+namespace slide {
+namespace {
+
+constexpr std::uint32_t kFeatures = 40;
+constexpr std::uint32_t kLabels = 12;
+
+Dataset random_data(std::size_t samples) {
+  Rng rng(5, Purpose::kTest);
+  DatasetArrays arrays;
+  for (std::size_t i = 0; i < samples; ++i) {
+    std::set<std::uint32_t> ids, labels;
+    while (ids.size() < 6) ids.insert(rng.below(kFeatures));
+    while (labels.size() < 2) labels.insert(rng.below(kLabels));
+    for (const std::uint32_t id : ids) {
+      arrays.feature_ids.push_back(id);
+      arrays.feature_values.push_back(static_cast<float>(0.2 + rng.uniform()));
+    }
+    arrays.label_ids.insert(arrays.label_ids.end(), labels.begin(), labels.end());
+    arrays.feature_offsets.push_back(arrays.feature_ids.size());
+    arrays.label_offsets.push_back(arrays.label_ids.size());
+  }
+  return Dataset(std::move(arrays), kFeatures, kLabels);
+}
+
+LayerConfig wide_config(std::uint32_t most) {
+  LayerConfig config;
+  config.wide = true;
+  config.wide_features = most;
+  config.wide_scale = 3.0;
+  return config;
+}
+
+std::vector<SparseRow> rows_of(const Dataset& data, std::size_t count) {
+  std::vector<SparseRow> rows;
+  for (std::size_t i = 0; i < count; ++i) rows.push_back(data.features(i));
+  return rows;
+}
+
+// Sum over shared features, in double.
+double naive_score(const WidePath& wide, std::uint32_t neuron, const SparseRow& row) {
+  double sum = 0.0;
+  const auto& s = wide.storage();
+  for (std::uint64_t i = s.offsets[neuron]; i < s.offsets[neuron + 1]; ++i) {
+    for (std::size_t k = 0; k < row.ids.size(); ++k) {
+      if (row.ids[k] == s.features[i]) sum += double(s.weights[i]) * row.values[k];
+    }
+  }
+  return sum;
+}
+
+TEST(WidePath, StartsAtTheNormalisedSumOfALabelsSamples) {
+  const Dataset data = random_data(50);
+  const WidePath wide(wide_config(1000), data, kLabels, 2);
+  const auto& s = wide.storage();
+  for (std::uint32_t label = 0; label < kLabels; ++label) {
+    std::vector<double> sum(kFeatures, 0.0);
+    double square = 0.0;
+    for (std::size_t i = 0; i < data.size(); ++i) {
+      const auto labels = data.labels(i);
+      if (std::find(labels.begin(), labels.end(), label) == labels.end()) continue;
+      for (std::size_t k = 0; k < 6; ++k) sum[data.features(i).ids[k]] += data.features(i).values[k];
+    }
+    for (const double v : sum) square += v * v;
+    std::size_t present = 0;
+    for (std::uint64_t i = s.offsets[label]; i < s.offsets[label + 1]; ++i) {
+      EXPECT_NEAR(s.weights[i], 3.0 * sum[s.features[i]] / std::sqrt(square), 1e-5);
+      if (i > s.offsets[label]) {
+        EXPECT_LT(s.features[i - 1], s.features[i]);
+      }
+    }
+    for (const double v : sum) present += v != 0.0 ? 1 : 0;
+    EXPECT_EQ(s.offsets[label + 1] - s.offsets[label], present);
+  }
+}
+
+TEST(WidePath, KeepsTheStrongestFeaturesWhateverTheThreadCount) {
+  const Dataset data = random_data(50);
+  const WidePath all(wide_config(1000), data, kLabels, 1), few(wide_config(5), data, kLabels, 3);
+  for (std::uint32_t label = 0; label < kLabels; ++label) {
+    const auto& a = all.storage();
+    const auto& f = few.storage();
+    std::vector<float> weights(a.weights.begin() + std::ptrdiff_t(a.offsets[label]),
+                               a.weights.begin() + std::ptrdiff_t(a.offsets[label + 1]));
+    std::sort(weights.rbegin(), weights.rend());
+    ASSERT_EQ(f.offsets[label + 1] - f.offsets[label], std::min<std::size_t>(5, weights.size()));
+    for (std::uint64_t i = f.offsets[label]; i < f.offsets[label + 1]; ++i)
+      EXPECT_GE(f.weights[i], weights[4]);
+  }
+}
+
+class WideBlock : public testing::TestWithParam<std::size_t> {
+ protected:
+  WideBlock() : wide_(wide_config(7), data_, kLabels, 1) {
+    const std::size_t samples = GetParam() == 1 ? 1 : GetParam() - 3;  // a partial block
+    rows_ = rows_of(data_, samples);
+    features_.reserve(kFeatures, 6 * samples, GetParam());
+    features_.build(rows_of(data_, samples), GetParam());  // a second build replaces the first
+    features_.build(rows_, GetParam());
+  }
+
+  std::vector<float> scores() {
+    AlignedArray<float> z(ids_.size() * GetParam());
+    wide_.forward(features_, ids_, GetParam(), z.data(), hits_);
+    return {z.begin(), z.end()};
+  }
+
+  const Dataset data_ = random_data(80);
+  WidePath wide_;
+  std::vector<SparseRow> rows_;
+  BlockFeatures features_;
+  WideHits hits_;
+  const std::vector<std::uint32_t> ids_ = {3, 0, 11, 7, 5};
+};
+
+TEST_P(WideBlock, ForwardIsTheSparseProduct) {
+  const auto z = scores();
+  for (std::size_t a = 0; a < ids_.size(); ++a) {
+    for (std::size_t s = 0; s < rows_.size(); ++s) {
+      EXPECT_NEAR(z[a * GetParam() + s], naive_score(wide_, ids_[a], rows_[s]), 1e-5);
+    }
+  }
+}
+
+// d loss / d weight by central differences of a softmax loss in double; the first Adagrad step leaves the
+// squared gradient in the accumulator and its sign in the weight's move.
+TEST_P(WideBlock, GradientMatchesCentralDifferences) {
+  const std::size_t lanes = GetParam();
+  const auto loss = [&] {
+    double total = 0.0;
+    for (const SparseRow& row : rows_) {
+      double sum = 0.0;
+      for (const std::uint32_t id : ids_) sum += std::exp(naive_score(wide_, id, row));
+      total += std::log(sum) - naive_score(wide_, ids_[1], row);
+    }
+    return total;
+  };
+  std::vector<std::vector<std::uint32_t>> labels(rows_.size(), {ids_[1]});
+  ActiveSet set;
+  set.label_offsets.push_back(0);
+  for (std::size_t s = 0; s < rows_.size(); ++s) {
+    set.label_positions.push_back(1);
+    set.label_offsets.push_back(static_cast<std::uint32_t>(s + 1));
+  }
+  AlignedArray<float> z(ids_.size() * lanes);
+  std::vector<float> norm(lanes), scratch;
+  wide_.forward(features_, ids_, lanes, z.data(), hits_);
+  softmax_loss({&set, ids_.size(), rows_.size(), lanes}, 1.0f, z.data(), norm.data());
+
+  auto& s = wide_.storage();
+  const std::vector<float> before = s.weights;
+  std::vector<double> expected(before.size(), 0.0);
+  for (std::size_t i = 0; i < before.size(); ++i) {
+    const float step = 1e-3f;
+    s.weights[i] = before[i] + step;
+    const double up = loss(), high = s.weights[i];
+    s.weights[i] = before[i] - step;
+    expected[i] = (up - loss()) / (high - s.weights[i]);
+    s.weights[i] = before[i];
+  }
+  for (std::size_t a = 0; a < ids_.size(); ++a) {
+    wide_.update(features_, hits_, ids_[a], a, lanes, z.data() + a * lanes, 1.0f, scratch);
+  }
+  for (std::size_t i = 0; i < before.size(); ++i) {
+    const double sign = before[i] > s.weights[i] ? 1.0 : -1.0;
+    EXPECT_NEAR(sign * std::sqrt(s.accumulators[i]), expected[i], 1e-3 * (1.0 + std::fabs(expected[i]))) << i;
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Lanes, WideBlock, testing::Values(1, 16, 32, 48));
+
+TEST(WidePostings, FindTheNeuronsOfTheLargestWideScore) {
+  const Dataset data = random_data(80);
+  const WidePath wide(wide_config(7), data, kLabels, 1);
+  const WidePostings postings(wide, kLabels, kFeatures);
+  auto scratch = postings.make_scratch();
+  for (std::size_t i = 0; i < 20; ++i) {
+    std::vector<std::uint32_t> found;
+    postings.find(data.features(i), 3, scratch, found);
+    ASSERT_LE(found.size(), 3u);
+    double worst = 1e9;
+    for (const std::uint32_t id : found) worst = std::min(worst, naive_score(wide, id, data.features(i)));
+    std::size_t better = 0;
+    for (std::uint32_t n = 0; n < kLabels; ++n)
+      better += naive_score(wide, n, data.features(i)) > worst + 1e-5;
+    EXPECT_LT(better, 3u);
+  }
+}
+
+TEST(WideInference, CandidatesAreScoredAsInTheFullRanking) {
+  const Dataset data = random_data(300);
+  const Config config = parse_config(
+      "[train]\nepochs = 3\nbatch_size = 32\nblock_size = 16\n[[layer]]\nsize = 16\n"
+      "[[layer]]\nkind = \"sampled\"\nlsh = 4\nuniform = 4\nwide = true\n",
+      "test");
+  Trainer trainer(config, data, nullptr);
+  trainer.run({});
+  InferenceOptions options;
+  options.k = kLabels;
+  std::vector<std::vector<float>> full(data.size(), std::vector<float>(kLabels));
+  Predictor(trainer.network(), options).predict(data, [&](std::size_t i, std::span<const Prediction> best) {
+    for (const Prediction& p : best) full[i][p.label] = p.score;
+  });
+  options.mode = Inference::kLsh;
+  options.candidates = 5;
+  Predictor(trainer.network(), options).predict(data, [&](std::size_t i, std::span<const Prediction> best) {
+    std::set<std::uint32_t> seen;
+    EXPECT_FALSE(best.empty());
+    for (const Prediction& p : best) {
+      EXPECT_TRUE(seen.insert(p.label).second) << "label " << p.label << " twice";
+      EXPECT_NEAR(p.score, full[i][p.label], 1e-4);
+    }
+  });
+}
+
+}  // namespace
+}  // namespace slide
