@@ -224,6 +224,11 @@ int run(int argc, char** argv) {
   add_generate(app, commands);
   add_inspect(app, commands);
   add_config(app, commands);
+  const auto commands_known = app.get_subcommands(nullptr);
+  const auto is_named = [&](const CLI::App* sub) { return sub->get_name() == argv[1]; };
+  if (argc > 1 && argv[1][0] != '-' && std::none_of(commands_known.begin(), commands_known.end(), is_named)) {
+    return fail(kExitBadInput, fmt::format("unknown command '{}'; see 'slide --help'", argv[1]));
+  }
   try {
     app.parse(argc, argv);
   } catch (const CLI::Success& success) {  // --help, --version

@@ -83,11 +83,30 @@ Dataset read_test_data(const std::string& path, const DataConfig& config, std::s
   return last_of(read_dataset(path, read_options(config, features, threads)), config.test_last);
 }
 
+namespace {
+
+// A line without anything is a sample without features, so that answers keep the lines' numbers: the libsvm
+// reader would skip it, a label keeps it in place.
+std::string with_blank_lines_kept(const std::string& text) {
+  std::string kept;
+  kept.reserve(text.size() + 16);
+  for (std::size_t begin = 0; begin < text.size();) {
+    const std::size_t end = std::min(text.find('\n', begin), text.size());
+    const bool blank = text.find_first_not_of(" \t\r", begin) >= end;
+    kept.append(blank ? "0" : text.substr(begin, end - begin)).push_back('\n');
+    begin = end + 1;
+  }
+  return kept;
+}
+
+}  // namespace
+
 Dataset read_standard_input(const DataConfig& config, std::size_t features, int threads) {
   const std::string text{std::istreambuf_iterator<char>(std::cin), std::istreambuf_iterator<char>()};
   ReadOptions options = read_options(config, features, threads);
-  options.format = has_xmc_header(text) ? DataFormat::kXmc : DataFormat::kLibsvm;
-  return parse_dataset(text, "standard input", options);
+  const bool header = has_xmc_header(text);
+  options.format = header ? DataFormat::kXmc : DataFormat::kLibsvm;
+  return parse_dataset(header ? text : with_blank_lines_kept(text), "standard input", options);
 }
 
 }  // namespace slide::cli

@@ -41,9 +41,11 @@ void run_test(const TestCommand& command) {
   options.mode = command.inference.value_or(model.config.eval.inference);
   options.candidates = model.config.eval.candidates;
   options.threads = command.threads;
+  options.k = *std::max_element(ks.begin(), ks.end());
   if (options.mode == Inference::kLsh) model.build_tables(command.threads);
+  const Predictor predictor(model.network, options);  // building its index counts as loading
   const auto start = std::chrono::steady_clock::now();
-  const Metrics metrics = evaluate(model.network, data, options, ks, propensities(model));
+  const Metrics metrics = evaluate(predictor, data, ks, propensities(model));
   const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
   if (command.json) {
     nlohmann::ordered_json result = {{"samples", data.size()}, {"seconds", seconds}};

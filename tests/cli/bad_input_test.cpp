@@ -48,7 +48,7 @@ class BadInputTest : public testing::Test {
 
 TEST_F(BadInputTest, Usage) {
   expect(2, "subcommand", {});
-  expect(2, "subcommand", {"fly"});
+  expect(2, "unknown command 'fly'", {"fly"});
   expect(2, "CONFIG", {"train"});
   expect(2, "--fast", train({"--fast"}));
   expect(2, "DATA", {"test", "m"});

@@ -232,6 +232,8 @@ TEST_F(CliTest, PredictFromStandardInputIsTheSame) {
       EXPECT_EQ(piped.out, file.out);
     }
   }
+  const Outcome blank = slide_.run({"predict", "out/model.slide", "-"}, "\n 3:1 5:2\n\n 4:1\n");
+  EXPECT_EQ(std::count(blank.out.begin(), blank.out.end(), '\n'), 4) << "answers keep the lines' numbers";
   const Outcome bad = slide_.run({"predict", "out/model.slide", "-"}, "1 3:1\n1 3:x\n");
   EXPECT_EQ(bad.code, 2);
   EXPECT_NE(bad.err.find("standard input:2:"), std::string::npos) << bad.err;
