@@ -184,9 +184,9 @@ TEST_F(CheckpointTest, WidePathComesBack) {
   ASSERT_NE(model.network.output().wide(), nullptr);
   const WidePath& saved = *trainer_->network().output().wide();
   EXPECT_GT(saved.weights(), 0U);
-  EXPECT_EQ(model.network.output().wide()->accumulators_, saved.accumulators_);
+  EXPECT_EQ(model.network.output().wide()->storage().accumulators, saved.storage().accumulators);
   const Model without_state = load_model(path());
-  EXPECT_TRUE(without_state.network.output().wide()->accumulators_.empty());
+  EXPECT_TRUE(without_state.network.output().wide()->storage().accumulators.empty());
   const Scores expected = predict(trainer_->network(), data_, Inference::kFull);
   EXPECT_EQ(expected, predict(model.network, data_, Inference::kFull));
   EXPECT_EQ(expected, predict(without_state.network, data_, Inference::kFull));
