@@ -26,7 +26,6 @@ constexpr std::string_view kEndMarker = "SLIDEEND";
 constexpr std::uint32_t kFlagOptimizer = 1;
 constexpr std::uint32_t kFlagWide = 2;
 constexpr std::size_t kHeaderBytes = 8 + 4 + 4 + 8;  // magic, version, flags, length
-constexpr std::size_t kLengthAt = 16;
 constexpr std::size_t kFooterBytes = 4 + 8;  // checksum, end marker
 constexpr std::size_t kBufferBytes = std::size_t{1} << 20;
 

@@ -127,7 +127,7 @@ TEST_P(Queries, FindTheNearestFarMoreOftenThanAnother) {
   constexpr std::uint32_t kTrials = 200;
   for (std::uint32_t trial = 0; trial < kTrials; ++trial) {
     asker.seen.clear();
-    const std::uint32_t row = trial * 13 % kNeurons;
+    const auto row = static_cast<std::uint32_t>(trial * 13 % kNeurons);
     const auto& out = asker.ask(Block({at_angle(m_.row(row), 0.3, trial)}), 200, trial);
     nearest += count(out, row);
     other += count(out, (row + 1000) % kNeurons);
