@@ -12,9 +12,24 @@
 #include "engine/base/error.h"
 #include "lsh_test_util.h"
 
+// ThreadSanitizer of clang brings its own operator new: there nothing is counted.
+#if defined(__SANITIZE_THREAD__)
+#define SLIDE_OWN_NEW 0
+#elif defined(__has_feature)
+#if __has_feature(thread_sanitizer)
+#define SLIDE_OWN_NEW 0
+#endif
+#endif
+#ifndef SLIDE_OWN_NEW
+#define SLIDE_OWN_NEW 1
+#endif
+
 namespace {
 std::atomic<std::size_t> allocations{0};
+}
 
+#if SLIDE_OWN_NEW
+namespace {
 void* counted_allocation(std::size_t size, std::size_t alignment) {
   ++allocations;
   void* memory = std::aligned_alloc(alignment, (size + alignment - 1) / alignment * alignment);
@@ -41,6 +56,7 @@ void operator delete(void* memory, std::size_t) noexcept {
 void operator delete[](void* memory, std::size_t) noexcept {
   std::free(memory);
 }
+#endif
 
 namespace slide::lsh::test {
 namespace {
