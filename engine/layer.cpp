@@ -10,7 +10,7 @@
 namespace slide {
 
 namespace {
-constexpr std::size_t kRowsTogether = 16;  // of one block in an update: they share the loads of its inputs
+constexpr std::size_t kRowsTogether = 32;  // in an update: those of one block share the loads of its inputs
 constexpr std::size_t kPackedRows =
     256;  // rows packed at a time: 256 x 128 floats stay in the second-level cache
 }  // namespace
@@ -89,9 +89,12 @@ LayerScratch Layer::make_scratch(const BlockLimits& limits) const {
 
 UpdateScratch Layer::make_update_scratch(const BlockLimits& limits, std::size_t blocks) const {
   UpdateScratch scratch;
-  scratch.gradient = AlignedArray<float>((kRowsTogether + 1) * weights_.stride);
-  scratch.deltas.reserve(kRowsTogether);
-  scratch.rows.reserve(kRowsTogether);
+  scratch.gradient = AlignedArray<float>(kRowsTogether * weights_.stride);
+  scratch.bias_gradient.resize(kRowsTogether);
+  scratch.parts.reserve(kRowsTogether * blocks);
+  scratch.ends.resize(blocks + 1);
+  scratch.deltas.resize(kRowsTogether * blocks);
+  scratch.gradients.resize(kRowsTogether * blocks);
   scratch.sources.reserve(blocks);
   if (limits.columns > 0) scratch.packed.reserve(limits.columns);
   return scratch;
@@ -233,34 +236,22 @@ void Layer::bin_touched(std::uint32_t block_index, LayerBlock& block) const {
   });
 }
 
-namespace {
-float sum_lanes(const float* d, std::size_t samples) {
-  float sum = 0.0f;
-  for (std::size_t s = 0; s < samples; ++s) sum += d[s];
-  return sum;
-}
-}  // namespace
-
-// One row with contributions from any number of blocks. With whole-row inputs they add up to one gradient;
-// where blocks bring different columns each block is an update of its own.
-void Layer::update_row(const BatchView& batch, std::uint32_t row, std::span<const std::uint32_t> sources,
-                       const Optimizer& optimizer, UpdateScratch& scratch) {
+// One row whose blocks bring different columns: each block is an update of its own.
+void Layer::update_columns(const BatchView& batch, std::uint32_t row, std::span<const std::uint32_t> sources,
+                           const Optimizer& optimizer, UpdateScratch& scratch) {
   const auto& k = kernels::active();
-  float* g = scratch.gradient.data() + kRowsTogether * weights_.stride;
+  float* g = scratch.gradient.data();
   float bias_gradient = 0.0f;
-  std::fill_n(g, weights_.stride, 0.0f);
-  const bool whole = !batch.inputs.front().partial;
   for (const std::uint32_t source : sources) {
     const BlockInput& in = batch.inputs[source / active_capacity_];
     const float* d = batch.deltas[source / active_capacity_] + source % active_capacity_ * in.lanes;
-    bias_gradient += sum_lanes(d, in.samples);
+    bias_gradient += k.sum(d, in.samples);
     if (wide_) update_wide(batch, row, source, optimizer, scratch);
-    k.rows_gradient(&d, 1, in.samples, in.x, in.ldx, in.width, g, weights_.stride);
-    if (whole || in.width == 0) continue;
-    optimizer.update_columns(weights_, row, in.columns, g, scratch.packed);
+    if (in.width == 0) continue;
     std::fill_n(g, in.width, 0.0f);
+    k.rows_gradient(&d, 1, in.samples, in.x, in.ldx, in.width, &g);
+    optimizer.update_columns(weights_, row, in.columns, g, scratch.packed);
   }
-  if (whole) optimizer.update(weights_, row, g, true);
   optimizer.update(bias_, row, &bias_gradient, false);
 }
 
@@ -272,20 +263,46 @@ void Layer::update_wide(const BatchView& batch, std::uint32_t row, std::uint32_t
                 optimizer.progress(), scratch.wide_gradients);
 }
 
-// Rows whose only contributions come from one block.
-void Layer::update_together(const BlockInput& in, const Optimizer& optimizer, UpdateScratch& scratch) {
-  float* g = scratch.gradient.data();
-  const std::size_t rows = scratch.rows.size();
-  std::fill_n(g, rows * weights_.stride, 0.0f);
-  kernels::active().rows_gradient(scratch.deltas.data(), rows, in.samples, in.x, in.ldx, in.width, g,
-                                  weights_.stride);
-  for (std::size_t r = 0; r < rows; ++r) {
-    const float bias_gradient = sum_lanes(scratch.deltas[r], in.samples);
-    optimizer.update(weights_, scratch.rows[r], g + r * weights_.stride, true);
-    optimizer.update(bias_, scratch.rows[r], &bias_gradient, false);
+// Up to kRowsTogether whole rows; row i has contributions from the blocks in sources_of(i), ascending. They are
+// taken block by block, so that the rows of a block share the loads of its inputs.
+template <class SourcesOf>
+void Layer::update_rows(const BatchView& batch, std::span<const std::uint32_t> rows, SourcesOf&& sources_of,
+                        const Optimizer& optimizer, UpdateScratch& scratch) {
+  const auto& k = kernels::active();
+  const std::size_t blocks = batch.inputs.size();
+  scratch.parts.clear();
+  std::fill_n(scratch.ends.begin(), blocks + 1, 0u);
+  for (std::size_t i = 0; i < rows.size(); ++i) {
+    float bias_gradient = 0.0f;
+    for (const std::uint32_t source : sources_of(i)) {
+      const auto block = static_cast<std::uint32_t>(source / active_capacity_);
+      const BlockInput& in = batch.inputs[block];
+      const float* d = batch.deltas[block] + source % active_capacity_ * in.lanes;
+      bias_gradient += k.sum(d, in.samples);
+      if (wide_) update_wide(batch, rows[i], source, optimizer, scratch);
+      scratch.parts.push_back({d, block, static_cast<std::uint32_t>(i)});
+      ++scratch.ends[block + 1];
+    }
+    scratch.bias_gradient[i] = bias_gradient;
   }
-  scratch.rows.clear();
-  scratch.deltas.clear();
+  for (std::size_t b = 0; b < blocks; ++b) scratch.ends[b + 1] += scratch.ends[b];
+  for (const UpdateScratch::Part& part : scratch.parts) {  // ends[b] moves from the start of block b to its end
+    const std::uint32_t at = scratch.ends[part.block]++;
+    scratch.deltas[at] = part.delta;
+    scratch.gradients[at] = scratch.gradient.data() + part.row * weights_.stride;
+  }
+  std::fill_n(scratch.gradient.data(), rows.size() * weights_.stride, 0.0f);
+  for (std::size_t b = 0, begin = 0; b < blocks; begin = scratch.ends[b++]) {
+    const std::size_t count = scratch.ends[b] - begin;
+    if (count == 0) continue;
+    const BlockInput& in = batch.inputs[b];
+    k.rows_gradient(scratch.deltas.data() + begin, count, in.samples, in.x, in.ldx, in.width,
+                    scratch.gradients.data() + begin);
+  }
+  for (std::size_t i = 0; i < rows.size(); ++i) {
+    optimizer.update(weights_, rows[i], scratch.gradient.data() + i * weights_.stride, true);
+    optimizer.update(bias_, rows[i], &scratch.bias_gradient[i], false);
+  }
 }
 
 void Layer::prefetch(std::uint32_t row) const {
@@ -306,39 +323,42 @@ void Layer::update(const BatchView& batch, const RowGroups& groups, std::uint32_
     return;
   }
   const bool whole = !batch.inputs.front().partial;
-  std::size_t gathered = 0;  // the block whose rows are in scratch.rows
-  const auto flush = [&] {
-    if (!scratch.rows.empty()) update_together(batch.inputs[gathered], optimizer, scratch);
-  };
-  for (std::size_t i = 0; i < groups.size(); ++i) {
-    const auto sources = groups.sources(i);
-    const std::uint32_t row = groups.row(i);
-    prefetch(row);
-    mark_touched(row, shard);
-    if (!whole || sources.size() > 1) {
-      update_row(batch, row, sources, optimizer, scratch);
+  for (std::size_t first = 0; first < groups.size(); first += kRowsTogether) {
+    const auto rows = groups.rows().subspan(first, std::min(kRowsTogether, groups.size() - first));
+    for (const std::uint32_t row : rows) {
+      prefetch(row);
+      mark_touched(row, shard);
+    }
+    if (whole) {
+      update_rows(
+          batch, rows, [&](std::size_t i) { return groups.sources(first + i); }, optimizer, scratch);
       continue;
     }
-    if (wide_) update_wide(batch, row, sources[0], optimizer, scratch);
-    const std::size_t block = sources[0] / active_capacity_;
-    if (block != gathered || scratch.rows.size() == kRowsTogether) flush();
-    gathered = block;
-    scratch.rows.push_back(row);
-    scratch.deltas.push_back(batch.deltas[block] + sources[0] % active_capacity_ * batch.inputs[block].lanes);
+    for (std::size_t i = 0; i < rows.size(); ++i) {
+      update_columns(batch, rows[i], groups.sources(first + i), optimizer, scratch);
+    }
   }
-  flush();
 }
 
 void Layer::update_dense(const BatchView& batch, std::uint32_t shard, std::uint32_t shards,
                          const Optimizer& optimizer, UpdateScratch& scratch) {
   const std::size_t begin = size() * shard / shards, end = size() * (shard + 1) / shards;
-  auto& sources = scratch.sources;
-  sources.resize(batch.inputs.size());
-  for (std::size_t row = begin; row < end; ++row) {
+  const bool whole = !batch.inputs.front().partial;
+  const auto sources_of = [&](std::size_t row) -> std::span<const std::uint32_t> {
+    scratch.sources.clear();
     for (std::size_t b = 0; b < batch.inputs.size(); ++b) {
-      sources[b] = static_cast<std::uint32_t>(b * active_capacity_ + row);
+      scratch.sources.push_back(static_cast<std::uint32_t>(b * active_capacity_ + row));
     }
-    update_row(batch, static_cast<std::uint32_t>(row), sources, optimizer, scratch);
+    return scratch.sources;
+  };
+  for (std::size_t first = begin; first < end; first += kRowsTogether) {
+    const auto rows = all_neurons().subspan(first, std::min(kRowsTogether, end - first));
+    if (whole) {
+      update_rows(
+          batch, rows, [&](std::size_t i) { return sources_of(first + i); }, optimizer, scratch);
+      continue;
+    }
+    for (const std::uint32_t row : rows) update_columns(batch, row, sources_of(row), optimizer, scratch);
   }
 }
 

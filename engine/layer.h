@@ -33,9 +33,16 @@ struct LayerScratch {
 
 // Working memory of one shard in one layer's update.
 struct UpdateScratch {
-  AlignedArray<float> gradient;  // of rows updated together, and of one apart
+  struct Part {  // what one block adds to the gradient of one of the rows updated together
+    const float* delta;
+    std::uint32_t block, row;
+  };
+  AlignedArray<float> gradient;  // of rows updated together
+  std::vector<float> bias_gradient;
+  std::vector<Part> parts;
+  std::vector<std::uint32_t> ends;  // of the blocks in the two below
   std::vector<const float*> deltas;
-  std::vector<std::uint32_t> rows;
+  std::vector<float*> gradients;
   PackedRow packed;
   std::vector<float> wide_gradients;
   std::vector<std::uint32_t> sources;  // of a dense row: its place in every block
@@ -129,11 +136,13 @@ class Layer {
   lsh::QueryBlock spread(const BlockInput& in, LayerScratch& scratch) const;
   std::size_t pack(const BlockInput& in, const std::uint32_t* ids, std::size_t count,
                    LayerScratch& scratch) const;
-  void update_row(const BatchView& batch, std::uint32_t row, std::span<const std::uint32_t> sources,
-                  const Optimizer& optimizer, UpdateScratch& scratch);
+  template <class SourcesOf>
+  void update_rows(const BatchView& batch, std::span<const std::uint32_t> rows, SourcesOf&& sources_of,
+                   const Optimizer& optimizer, UpdateScratch& scratch);
+  void update_columns(const BatchView& batch, std::uint32_t row, std::span<const std::uint32_t> sources,
+                      const Optimizer& optimizer, UpdateScratch& scratch);
   void update_wide(const BatchView& batch, std::uint32_t row, std::uint32_t source,
                    const Optimizer& optimizer, UpdateScratch& scratch);
-  void update_together(const BlockInput& in, const Optimizer& optimizer, UpdateScratch& scratch);
   void update_dense(const BatchView& batch, std::uint32_t shard, std::uint32_t shards,
                     const Optimizer& optimizer, UpdateScratch& scratch);
   void prefetch(std::uint32_t row) const;

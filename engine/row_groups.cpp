@@ -1,40 +1,52 @@
 #include "engine/row_groups.h"
 
+#include <algorithm>
+
 namespace slide {
 
 void RowGroups::reserve(std::size_t capacity) {
-  rows_.reserve(capacity);
+  rows_.reserve(capacity + 1);
   offsets_.reserve(capacity + 2);
+  slot_of_.reserve(capacity);
   sources_.reserve(capacity);
   values_.reserve(capacity);
 }
 
 void RowGroups::build(std::span<const std::span<const Contribution>> parts, std::uint32_t* slots) {
-  rows_.clear();
-  offsets_.assign(1, 0);
-  // Counts into offsets_[slot + 1]. A slot is valid when the row it names is this one (Briggs and Torczon
-  // 1993).
   std::size_t total = 0;
-  for (const auto& part : parts) {
-    for (const Contribution& c : part) {
-      std::uint32_t slot = slots[c.row];
-      if (slot >= rows_.size() || rows_[slot] != c.row) {
-        slot = slots[c.row] = static_cast<std::uint32_t>(rows_.size());
-        rows_.push_back(c.row);
-        offsets_.push_back(0);
-      }
-      ++offsets_[slot + 1];
-    }
-    total += part.size();
-  }
-  // offsets_[slot + 1] becomes the start of group `slot` and, after filling, its end.
-  std::size_t start = 0;
-  for (std::size_t slot = 0; slot < rows_.size(); ++slot) start += std::exchange(offsets_[slot + 1], start);
+  for (const auto& part : parts) total += part.size();
+  rows_.resize(total + 1);
+  offsets_.resize(total + 2);
+  slot_of_.resize(total);
   sources_.resize(total);
   values_.resize(total);
+  // Counts into offsets_[slot + 1]. A slot is valid when the row it names is this one (Briggs and Torczon
+  // 1993). Whether a row is new is as good as random, so no branch depends on it: the place behind the last
+  // group always takes the row, and is a group of its own only when the row is new.
+  std::uint32_t groups = 0;
+  std::size_t i = 0;
   for (const auto& part : parts) {
     for (const Contribution& c : part) {
-      const std::size_t at = offsets_[slots[c.row] + 1]++;
+      const std::uint32_t known = std::min(slots[c.row], groups);
+      const bool fresh = (known == groups) | (rows_[known] != c.row);
+      rows_[groups] = c.row;
+      const std::uint32_t slot = fresh ? groups : known;
+      offsets_[slot + 1] = fresh ? 1 : offsets_[slot + 1] + 1;
+      slots[c.row] = slot;
+      slot_of_[i++] = slot;
+      groups += fresh ? 1 : 0;
+    }
+  }
+  rows_.resize(groups);
+  offsets_.resize(groups + 1);
+  offsets_[0] = 0;
+  // offsets_[slot + 1] becomes the start of group `slot` and, after filling, its end.
+  std::size_t start = 0;
+  for (std::size_t slot = 0; slot < groups; ++slot) start += std::exchange(offsets_[slot + 1], start);
+  i = 0;
+  for (const auto& part : parts) {
+    for (const Contribution& c : part) {
+      const std::size_t at = offsets_[slot_of_[i++] + 1]++;
       sources_[at] = c.source;
       values_[at] = c.value;
     }

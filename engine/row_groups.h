@@ -79,6 +79,7 @@ class RowGroups {
  private:
   std::vector<std::uint32_t> rows_;
   std::vector<std::size_t> offsets_;
+  std::vector<std::uint32_t> slot_of_;  // by contribution: its group
   std::vector<std::uint32_t> sources_;
   std::vector<float> values_;
 };

@@ -32,15 +32,15 @@ struct KernelSet {
   // dx[b*ldx + k] += sum_a w[ids[a]*ldw + k] * d[a*lanes + b]                  a < rows, k < inner, b < lanes
   void (*rows_backward_input)(const float* w, size_t ldw, const uint32_t* ids, size_t rows, const float* d,
                               size_t inner, size_t lanes, float* dx, size_t ldx);
-  // g[r*ldg + k] += sum_b d[r][b] * x[b*ldx + k]                               r < rows, b < samples, k <
-  // inner
+  // g[r][k] += sum_b d[r][b] * x[b*ldx + k]                                    r < rows, b < samples, k < inner
   void (*rows_gradient)(const float* const* d, size_t rows, size_t samples, const float* x, size_t ldx,
-                        size_t inner, float* g, size_t ldg);
+                        size_t inner, float* const* g);
 
   // h[k] += sum_i values[i] * w[ids[i]*ldw + k]                                i < count, k < n
   void (*gather_rows)(const float* w, size_t ldw, const uint32_t* ids, const float* values, size_t count,
                       size_t n, float* h);
   float (*dot)(const float* x, const float* y, size_t n);
+  float (*sum)(const float* x, size_t n);
   void (*axpy)(float scale, const float* x, size_t n, float* y);  // y += scale * x
 
   // out[c*ldo + r] = in[r*ldi + c]                                             r < rows, c < columns

@@ -30,10 +30,10 @@ void rows_backward_input(const float* w, size_t ldw, const uint32_t* ids, size_t
 }
 
 void rows_gradient(const float* const* d, size_t rows, size_t samples, const float* x, size_t ldx,
-                   size_t inner, float* g, size_t ldg) {
+                   size_t inner, float* const* g) {
   for (size_t r = 0; r < rows; ++r) {
     for (size_t b = 0; b < samples; ++b) {
-      for (size_t k = 0; k < inner; ++k) g[r * ldg + k] += d[r][b] * x[b * ldx + k];
+      for (size_t k = 0; k < inner; ++k) g[r][k] += d[r][b] * x[b * ldx + k];
     }
   }
 }
@@ -49,6 +49,12 @@ float dot(const float* x, const float* y, size_t n) {
   float sum = 0.0f;
   for (size_t k = 0; k < n; ++k) sum += x[k] * y[k];
   return sum;
+}
+
+float sum(const float* x, size_t n) {
+  float total = 0.0f;
+  for (size_t k = 0; k < n; ++k) total += x[k];
+  return total;
 }
 
 void axpy(float scale, const float* x, size_t n, float* y) {
@@ -151,8 +157,9 @@ void adam_row(float* w, float* m, float* v, const float* g, size_t n, float rate
 
 extern const KernelSet kScalarKernels;
 const KernelSet kScalarKernels = {
-    "scalar",      rows_forward,     rows_backward_input, rows_gradient, gather_rows,  dot,         axpy,
-    transpose,     select_above,     softmax_lanes,       logistic_loss, relu,         sigmoid,     tanh,
-    relu_backward, sigmoid_backward, tanh_backward,       sgd_row,       momentum_row, adagrad_row, adam_row};
+    "scalar",     rows_forward, rows_backward_input, rows_gradient, gather_rows,   dot,
+    sum,          axpy,         transpose,           select_above,  softmax_lanes, logistic_loss,
+    relu,         sigmoid,      tanh,                relu_backward, sigmoid_backward, tanh_backward,
+    sgd_row,      momentum_row, adagrad_row,         adam_row};
 
 }  // namespace slide::kernels

@@ -120,6 +120,17 @@ float dot(const float* x, const float* y, size_t n) {
 }
 
 template <class Arch>
+float sum(const float* x, size_t n) {
+  constexpr size_t N = kWidth<Arch>;
+  Vec<Arch> acc(0.0f);
+  size_t k = 0;
+  for (; k + N <= n; k += N) acc += Vec<Arch>::load_unaligned(x + k);
+  float total = sum_of<Arch>(acc);
+  for (; k < n; ++k) total += x[k];
+  return total;
+}
+
+template <class Arch>
 void axpy(float scale, const float* x, size_t n, float* y) {
   constexpr size_t N = kWidth<Arch>;
   const Vec<Arch> factor(scale);
@@ -224,7 +235,8 @@ void rows_backward_input(const float* w, size_t ldw, const uint32_t* ids, size_t
 
 // g tile of R rows x V vectors of units, summed over the samples.
 template <class Arch, size_t R, size_t V>
-void gradient_tile(const float* const* d, size_t samples, const float* x, size_t ldx, float* g, size_t ldg) {
+void gradient_tile(const float* const* d, size_t samples, const float* x, size_t ldx, float* const* g,
+                   size_t k) {
   constexpr size_t N = kWidth<Arch>;
   const float* delta[R];
   Vec<Arch> acc[R][V];
@@ -232,12 +244,12 @@ void gradient_tile(const float* const* d, size_t samples, const float* x, size_t
   for (size_t r = 0; r < R; ++r) {
     delta[r] = d[r];
     SLIDE_UNROLL
-    for (size_t v = 0; v < V; ++v) acc[r][v] = Vec<Arch>::load_unaligned(g + r * ldg + v * N);
+    for (size_t v = 0; v < V; ++v) acc[r][v] = Vec<Arch>::load_unaligned(g[r] + k + v * N);
   }
   for (size_t b = 0; b < samples; ++b) {
     Vec<Arch> unit[V];
     SLIDE_UNROLL
-    for (size_t v = 0; v < V; ++v) unit[v] = Vec<Arch>::load_unaligned(x + b * ldx + v * N);
+    for (size_t v = 0; v < V; ++v) unit[v] = Vec<Arch>::load_unaligned(x + b * ldx + k + v * N);
     SLIDE_UNROLL
     for (size_t r = 0; r < R; ++r) {
       const Vec<Arch> factor(delta[r][b]);
@@ -248,38 +260,39 @@ void gradient_tile(const float* const* d, size_t samples, const float* x, size_t
   SLIDE_UNROLL
   for (size_t r = 0; r < R; ++r) {
     SLIDE_UNROLL
-    for (size_t v = 0; v < V; ++v) acc[r][v].store_unaligned(g + r * ldg + v * N);
+    for (size_t v = 0; v < V; ++v) acc[r][v].store_unaligned(g[r] + k + v * N);
   }
 }
 
-// V vectors of units for all rows: these columns of x stay in the first-level cache from row to row.
+// V vectors of units from the k-th on, for all rows: these columns of x stay in the first-level cache from row
+// to row.
 template <class Arch, size_t V>
 void gradient_columns(const float* const* d, size_t rows, size_t samples, const float* x, size_t ldx,
-                      float* g, size_t ldg) {
+                      float* const* g, size_t k) {
   constexpr size_t R = Tiles<Arch>::kGradientRows;
   size_t r = 0;
-  for (; r + R <= rows; r += R) gradient_tile<Arch, R, V>(d + r, samples, x, ldx, g + r * ldg, ldg);
-  for (; r < rows; ++r) gradient_tile<Arch, 1, V>(d + r, samples, x, ldx, g + r * ldg, ldg);
+  for (; r + R <= rows; r += R) gradient_tile<Arch, R, V>(d + r, samples, x, ldx, g + r, k);
+  for (; r < rows; ++r) gradient_tile<Arch, 1, V>(d + r, samples, x, ldx, g + r, k);
 }
 
 template <class Arch>
 void rows_gradient(const float* const* d, size_t rows, size_t samples, const float* x, size_t ldx,
-                   size_t inner, float* g, size_t ldg) {
+                   size_t inner, float* const* g) {
   constexpr size_t N = kWidth<Arch>;
   constexpr size_t V = Tiles<Arch>::kGradientVectors;
   size_t k = 0;
   if (rows < Tiles<Arch>::kGradientRows) {
     for (; k + 2 * V * N <= inner; k += 2 * V * N) {
-      gradient_columns<Arch, 2 * V>(d, rows, samples, x + k, ldx, g + k, ldg);
+      gradient_columns<Arch, 2 * V>(d, rows, samples, x, ldx, g, k);
     }
   }
-  for (; k + V * N <= inner; k += V * N) gradient_columns<Arch, V>(d, rows, samples, x + k, ldx, g + k, ldg);
-  for (; k + N <= inner; k += N) gradient_columns<Arch, 1>(d, rows, samples, x + k, ldx, g + k, ldg);
+  for (; k + V * N <= inner; k += V * N) gradient_columns<Arch, V>(d, rows, samples, x, ldx, g, k);
+  for (; k + N <= inner; k += N) gradient_columns<Arch, 1>(d, rows, samples, x, ldx, g, k);
   for (; k < inner; ++k) {
     for (size_t r = 0; r < rows; ++r) {
-      float sum = g[r * ldg + k];
+      float sum = g[r][k];
       for (size_t b = 0; b < samples; ++b) sum += d[r][b] * x[b * ldx + k];
-      g[r * ldg + k] = sum;
+      g[r][k] = sum;
     }
   }
 }
@@ -549,6 +562,7 @@ constexpr KernelSet make_kernel_set(const char* name) {
           rows_gradient<Arch>,
           gather_rows<Arch>,
           dot<Arch>,
+          sum<Arch>,
           axpy<Arch>,
           transpose,
           select_above<Arch>,

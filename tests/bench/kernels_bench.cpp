@@ -73,14 +73,16 @@ void BM_rows_backward_input(benchmark::State& state) {
 void BM_rows_gradient(benchmark::State& state) {
   const Shape shape(state);
   const auto d = filled(shape.rows * shape.lanes), x = filled(shape.inner * shape.lanes);
-  constexpr std::size_t kRows = 16;  // updated together in a step
+  constexpr std::size_t kRows = 32;  // updated together in a step
   auto g = filled(kRows * shape.inner);
   std::vector<const float*> rows(shape.rows);
   for (std::size_t r = 0; r < shape.rows; ++r) rows[r] = d.data() + r * shape.lanes;
+  std::vector<float*> gradients(kRows);
+  for (std::size_t r = 0; r < kRows; ++r) gradients[r] = g.data() + r * shape.inner;
   for (auto _ : state) {
     for (std::size_t r = 0; r < shape.rows; r += kRows) {
       kernels::active().rows_gradient(rows.data() + r, std::min(kRows, shape.rows - r), shape.lanes, x.data(),
-                                      shape.inner, shape.inner, g.data(), shape.inner);
+                                      shape.inner, shape.inner, gradients.data());
     }
     benchmark::ClobberMemory();
   }

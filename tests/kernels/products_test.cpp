@@ -141,6 +141,13 @@ std::vector<const float*> row_pointers(const Floats& d, std::size_t rows, std::s
   return pointers;
 }
 
+// Row r of `g`, for each r.
+std::vector<float*> gradient_rows(Floats& g, std::size_t rows, std::size_t ldg) {
+  std::vector<float*> pointers(rows);
+  for (std::size_t r = 0; r < rows; ++r) pointers[r] = g.data() + r * ldg;
+  return pointers;
+}
+
 void expect_gradient(const KernelSet& set, std::size_t rows, std::size_t samples, std::size_t inner,
                      std::size_t ldd) {
   const std::size_t ldx = round_up(inner, kLaneMultiple), ldg = ldx + kLaneMultiple;
@@ -152,8 +159,9 @@ void expect_gradient(const KernelSet& set, std::size_t rows, std::size_t samples
     std::copy_n(before.data() + r * ldg, inner, scalar.data() + r * ldg);
   }
   const auto deltas = row_pointers(d, rows, ldd);
-  set.rows_gradient(deltas.data(), rows, samples, x.data(), ldx, inner, g.data(), ldg);
-  find("scalar")->rows_gradient(deltas.data(), rows, samples, x.data(), ldx, inner, scalar.data(), ldg);
+  set.rows_gradient(deltas.data(), rows, samples, x.data(), ldx, inner, gradient_rows(g, rows, ldg).data());
+  find("scalar")->rows_gradient(deltas.data(), rows, samples, x.data(), ldx, inner,
+                                gradient_rows(scalar, rows, ldg).data());
   ASSERT_TRUE(g.intact()) << rows << " x " << samples << " x " << inner;
   for (std::size_t r = 0; r < rows; ++r) {
     for (std::size_t k = 0; k < inner; ++k) {
@@ -186,10 +194,11 @@ TEST_P(Products, RowsGradientOfARowDoesNotDependOnItsCompany) {
       const Floats d = normal_rows(rows, samples, 32, inner), x = normal_rows(samples, inner, ldx, inner + 1);
       Floats together(rows * ldx, 0, 0.0f);
       const auto deltas = row_pointers(d, rows, 32);
-      set().rows_gradient(deltas.data(), rows, samples, x.data(), ldx, inner, together.data(), ldx);
+      set().rows_gradient(deltas.data(), rows, samples, x.data(), ldx, inner,
+                          gradient_rows(together, rows, ldx).data());
       for (std::size_t r = 0; r < rows; ++r) {
         Floats alone(ldx, 0, 0.0f);
-        set().rows_gradient(&deltas[r], 1, samples, x.data(), ldx, inner, alone.data(), ldx);
+        set().rows_gradient(&deltas[r], 1, samples, x.data(), ldx, inner, gradient_rows(alone, 1, ldx).data());
         for (std::size_t k = 0; k < inner; ++k)
           ASSERT_EQ(alone[k], together[r * ldx + k]) << inner << ", " << k;
       }
@@ -236,6 +245,9 @@ TEST_P(Products, DotAtEveryLengthAndAlignment) {
       const float got = set().dot(x.data(), y.data(), n);
       ASSERT_TRUE(agrees(got, want, n)) << n;
       ASSERT_NEAR(got, find("scalar")->dot(x.data(), y.data(), n), 2 * rounding_bound(n, want.magnitude));
+      Sum total;
+      for (std::size_t k = 0; k < n; ++k) total.add(x[k]);
+      ASSERT_TRUE(agrees(set().sum(x.data(), n), total, n)) << n;
     }
   }
 }
