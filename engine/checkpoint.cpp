@@ -106,7 +106,11 @@ std::uint64_t stored_count(const Parameters& matrix, const AlignedArray<float>& 
 void put_matrix(Writer& out, const Parameters& matrix, bool with_state) {
   out.put<std::uint64_t>(matrix.rows);
   out.put<std::uint64_t>(matrix.columns);
-  put_rows(out, matrix, matrix.weights);
+  if (matrix.half()) {
+    out.put_array(matrix.pairs.data(), matrix.pairs.size());
+  } else {
+    put_rows(out, matrix, matrix.weights);
+  }
   if (!with_state) return;
   for (const AlignedArray<float>* state : {&matrix.first, &matrix.second}) {
     out.put<std::uint64_t>(stored_count(matrix, *state));
@@ -258,7 +262,8 @@ void check_sizes(const Config& config, const DataShape& shape, const Reader& in)
     floats += (inputs + 1) * size;
     inputs = size;
   }
-  if (floats * sizeof(float) > double(in.left())) fail_damaged(in.path(), "weights beyond its length");
+  const double bytes = config.train.weights == Precision::kBf16 ? 2 : sizeof(float);
+  if (floats * bytes > double(in.left())) fail_damaged(in.path(), "weights beyond its length");
 }
 
 void get_rows(Reader& in, const Parameters& matrix, AlignedArray<float>& values) {
@@ -290,7 +295,11 @@ void skip_state(Reader& in) {
 void get_matrix(Reader& in, Parameters& matrix, bool state_stored, bool state_wanted) {
   in.expect(matrix.rows, "a matrix of another size");
   in.expect(matrix.columns, "a matrix of another size");
-  get_rows(in, matrix, matrix.weights);
+  if (matrix.half()) {
+    in.get_array(matrix.pairs.data(), matrix.pairs.size());
+  } else {
+    get_rows(in, matrix, matrix.weights);
+  }
   if (!state_stored) return;
   if (state_wanted) {
     get_state(in, matrix);

@@ -19,6 +19,7 @@ enum class Activation { kRelu, kTanh, kSigmoid, kLinear };
 enum class LossKind { kSoftmax, kSigmoid };
 enum class OptimizerKind { kSgd, kMomentum, kAdagrad, kAdam };
 enum class RateSchedule { kConstant, kLinear, kCosine };
+enum class Precision { kFp32, kBf16 };
 enum class Inference { kFull, kLsh };
 
 // [data]: where samples come from.
@@ -43,6 +44,7 @@ struct TrainConfig {
   bool deterministic = false;  // true: a step holds exactly batch_size samples whatever the thread count
   bool shuffle = true;
   std::uint32_t eval_every = 1;  // epochs between evaluations, 0 = only after the last
+  Precision weights = Precision::kFp32;  // of weight matrices; biases and sums are always fp32
   bool save_optimizer = true;    // optimizer state goes into the model file
 };
 

@@ -17,6 +17,7 @@ constexpr std::string_view kLossKinds[] = {"softmax", "sigmoid"};
 constexpr std::string_view kOptimizerKinds[] = {"sgd", "momentum", "adagrad", "adam"};
 constexpr std::string_view kRateSchedules[] = {"constant", "linear", "cosine"};
 constexpr std::string_view kInferences[] = {"full", "lsh"};
+constexpr std::string_view kPrecisions[] = {"fp32", "bf16"};
 constexpr std::string_view kHashFamilies[] = {"simhash", "wta", "dwta", "minhash"};
 constexpr std::string_view kBucketPolicies[] = {"fifo", "reservoir"};
 constexpr std::string_view kCandidatePolicies[] = {"vanilla", "topk", "threshold"};
@@ -41,6 +42,9 @@ Names names_of(RateSchedule) {
 }
 Names names_of(Inference) {
   return kInferences;
+}
+Names names_of(Precision) {
+  return kPrecisions;
 }
 Names names_of(HashFamily) {
   return kHashFamilies;
@@ -115,6 +119,8 @@ std::vector<Field> train_fields(TrainConfig& c) {
       {"deterministic", flag(c.deterministic), "Give the same result to the bit whatever the thread count."},
       {"shuffle", flag(c.shuffle), "Visit the samples in a new order each epoch."},
       {"eval_every", count(c.eval_every, 0, 1000000), "Epochs between evaluations, 0 = only after the last."},
+      {"weights", choice(c.weights),
+       "Precision of the weight matrices; bf16 halves their memory and rounds stochastically."},
       {"save_optimizer", flag(c.save_optimizer), "Keep the optimizer state in the model file."},
   };
 }

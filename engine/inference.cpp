@@ -65,8 +65,9 @@ Predictor::Predictor(const Network& network, const InferenceOptions& options)
   std::vector<float> biases(output.size());
   for (std::size_t i = 0; i < biases.size(); ++i) biases[i] = *output.bias().row(i);
   const Parameters& weights = output.weights();
-  search_.emplace(weights.row(0), weights.stride, output.inputs(), biases, network.config().train.seed,
-                  resolve_threads(options.threads));
+  const AlignedArray<float> wide_rows = weights.half() ? weights.widened() : AlignedArray<float>();
+  search_.emplace(weights.half() ? wide_rows.data() : weights.row(0), weights.stride, output.inputs(), biases,
+                  network.config().train.seed, resolve_threads(options.threads));
   is_always_.assign(output.size(), false);
   for (const std::uint32_t id : search_->always()) is_always_[id] = true;
 }

@@ -8,8 +8,9 @@
 
 namespace slide {
 
-InputLayer::InputLayer(const LayerConfig& config, std::size_t features, OptimizerKind kind)
-    : config_(config), weights_(features, config.size, kind), bias_(1, config.size, kind) {}
+InputLayer::InputLayer(const LayerConfig& config, std::size_t features, OptimizerKind kind,
+                       Precision precision)
+    : config_(config), weights_(features, config.size, kind, precision), bias_(1, config.size, kind) {}
 
 void InputLayer::initialise(std::uint64_t seed, int threads) {
   // A unit-length sample then gives pre-activations of variance 2 / size: hidden vectors of about unit
@@ -35,8 +36,14 @@ void InputLayer::forward(std::span<const SparseRow> rows, std::size_t lanes, Lay
   for (std::size_t s = 0; s < rows.size(); ++s) {
     float* h = block.out.data() + s * block.ldo;
     std::copy_n(bias_.row(0), size(), h);
-    k.gather_rows(weights_.weights.data(), weights_.stride, rows[s].ids.data(), rows[s].values.data(),
-                  rows[s].ids.size(), size(), h);
+    const SparseRow& row = rows[s];
+    if (weights_.half()) {
+      k.gather_rows_bf16(weights_.pairs.data(), weights_.pair_stride, row.ids.data(), row.values.data(),
+                         row.ids.size(), size(), h);
+    } else {
+      k.gather_rows(weights_.weights.data(), weights_.stride, row.ids.data(), row.values.data(),
+                    row.ids.size(), size(), h);
+    }
     activation_forward(config_.activation, h, size());
   }
   std::fill(block.out.begin() + rows.size() * block.ldo, block.out.begin() + lanes * block.ldo, 0.0f);
@@ -56,24 +63,23 @@ void InputLayer::backward(std::span<const SparseRow> rows, std::size_t lanes, st
 }
 
 void InputLayer::update(const RowGroups& groups, bool with_bias, std::size_t batch_samples,
-                        const Optimizer& optimizer, float* g) {
+                        const Optimizer& optimizer, float* g, PackedRow& packed) {
   const auto& k = kernels::active();
-  constexpr std::size_t kAhead = 3;
+  constexpr std::size_t kAhead = 6;
   for (std::size_t i = 0; i < groups.size(); ++i) {
     if (i + kAhead < groups.size()) {
-      const float* next = weights_.row(groups.row(i + kAhead));
-      for (std::size_t c = 0; c < size(); c += kernels::kLaneMultiple) __builtin_prefetch(next + c, 1);
+      weights_.prefetch_row(groups.row(i + kAhead));
     }
     std::fill_n(g, size(), 0.0f);
     k.gather_rows(deltas_.data(), weights_.stride, groups.sources(i).data(), groups.values(i),
                   groups.sources(i).size(), size(), g);
-    optimizer.update(weights_, groups.row(i), g, true);
+    optimizer.update(weights_, groups.row(i), g, true, packed);
   }
   if (!with_bias) return;
   std::fill_n(g, size(), 0.0f);
   for (std::size_t s = 0; s < batch_samples; ++s)
     k.axpy(1.0f, deltas_.data() + s * weights_.stride, size(), g);
-  optimizer.update(bias_, 0, g, false);
+  optimizer.update(bias_, 0, g, false, packed);
 }
 
 }  // namespace slide

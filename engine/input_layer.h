@@ -18,7 +18,7 @@ namespace slide {
 
 class InputLayer {
  public:
-  InputLayer(const LayerConfig& config, std::size_t features, OptimizerKind kind);
+  InputLayer(const LayerConfig& config, std::size_t features, OptimizerKind kind, Precision precision);
 
   // Random weights, zero biases.
   void initialise(std::uint64_t seed, int threads);
@@ -41,11 +41,11 @@ class InputLayer {
                 const LayerBlock& block, RowBins& bins);
 
   // Gradient and update of the features of one shard; shard 0 also updates the bias from all
-  // `batch_samples` samples. g: scratch of size() floats.
+  // `batch_samples` samples. g: scratch of size() floats; packed: of as many values.
   void update(const RowGroups& groups, bool with_bias, std::size_t batch_samples, const Optimizer& optimizer,
-              float* g);
+              float* g, PackedRow& packed);
 
-  std::uint32_t* slots() { return slots_.data(); }
+  std::uint64_t* slots() { return slots_.data(); }
   Parameters& weights() { return weights_; }
   const Parameters& weights() const { return weights_; }
   const LayerConfig& config() const { return config_; }
@@ -57,7 +57,7 @@ class InputLayer {
   Parameters weights_;          // [features x size]
   Parameters bias_;             // [1 x size]
   AlignedArray<float> deltas_;  // [lanes of a batch x stride]
-  std::vector<std::uint32_t> slots_;
+  std::vector<std::uint64_t> slots_;
 };
 
 }  // namespace slide

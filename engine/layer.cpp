@@ -5,6 +5,7 @@
 #include <numeric>
 
 #include "engine/activation.h"
+#include "engine/kernels/bf16.h"
 #include "engine/kernels/kernels.h"
 
 namespace slide {
@@ -16,10 +17,10 @@ constexpr std::size_t kPackedRows =
 }  // namespace
 
 Layer::Layer(const LayerConfig& config, std::size_t inputs, std::size_t neurons, bool output,
-             OptimizerKind kind, std::span<const std::uint32_t> frequencies)
+             OptimizerKind kind, Precision precision, std::span<const std::uint32_t> frequencies)
     : config_(config),
       output_(output),
-      weights_(neurons, inputs, kind),
+      weights_(neurons, inputs, kind, precision),
       bias_(neurons, 1, kind),
       sampler_(config, neurons, frequencies),
       identity_(std::max(neurons, kPackedRows)) {
@@ -31,10 +32,15 @@ void Layer::initialise(std::uint64_t seed, std::uint64_t item, int threads) {
   weights_.fill_uniform(std::sqrt(gain / double(inputs())), seed, item, threads);
 }
 
+lsh::WeightRows Layer::weight_rows() const {
+  if (weights_.half()) return {nullptr, weights_.pair_stride, weights_.pairs.data()};
+  return {weights_.weights.data(), weights_.stride};
+}
+
 void Layer::rebuild_index(std::uint64_t seed, std::uint64_t generation, int threads) {
   if (!sampled() || config_.lsh == 0) return;
   if (!index_) index_ = std::make_unique<lsh::NeuronIndex>(config_.hash, size(), inputs(), seed);
-  index_->rebuild(weights_.weights.data(), weights_.stride, generation, threads);
+  index_->rebuild(weight_rows(), generation, threads);
   for (auto& rows : touched_) rows.clear();
   std::fill(is_touched_.begin(), is_touched_.end(), std::uint8_t{0});
 }
@@ -47,7 +53,7 @@ void Layer::rehash(int threads) {
     touched_[s].clear();
   }
   std::sort(all.begin(), all.end());  // shards depend on the thread count, tables must not
-  index_->rehash(weights_.weights.data(), weights_.stride, all, threads);
+  index_->rehash(weight_rows(), all, threads);
   for (const std::uint32_t row : all) is_touched_[row] = 0;
   all.clear();
 }
@@ -79,9 +85,15 @@ LayerScratch Layer::make_scratch(const BlockLimits& limits) const {
   LayerScratch scratch;
   if (sampled()) scratch.sampler = sampler_.make_scratch(index_.get(), limits.lanes);
   scratch.shift.resize(active_limit(limits));
+  scratch.packed_rows = kPackedRows;
+  if (limits.columns > 0 || weights_.half()) {
+    scratch.packed_stride =
+        round_up(limits.columns > 0 ? limits.columns : inputs(), kernels::kLaneMultiple);
+    // In training backward_input() finds the rows that forward() has widened; partial ones are packed again.
+    if (limits.columns == 0 && sampled()) scratch.packed_rows = std::max(kPackedRows, active_limit(limits));
+    scratch.packed = AlignedArray<float>(scratch.packed_rows * scratch.packed_stride);
+  }
   if (limits.columns > 0) {
-    scratch.packed_stride = round_up(limits.columns, kernels::kLaneMultiple);
-    scratch.packed = AlignedArray<float>(kPackedRows * scratch.packed_stride);
     if (index_ && !limits.features) scratch.query = AlignedArray<float>(inputs() * limits.lanes);
   }
   return scratch;
@@ -96,7 +108,7 @@ UpdateScratch Layer::make_update_scratch(const BlockLimits& limits, std::size_t 
   scratch.deltas.resize(kRowsTogether * blocks);
   scratch.gradients.resize(kRowsTogether * blocks);
   scratch.sources.reserve(blocks);
-  if (limits.columns > 0) scratch.packed.reserve(limits.columns);
+  scratch.packed.reserve(limits.columns > 0 ? limits.columns : weights_.half() ? inputs() : 0);
   return scratch;
 }
 
@@ -141,13 +153,23 @@ lsh::QueryBlock Layer::spread(const BlockInput& in, LayerScratch& scratch) const
   return {scratch.query.data(), inputs(), in.lanes, in.samples};
 }
 
-// Copies the block's columns of `count` rows side by side.
+// Copies `count` rows, or the block's columns of them, side by side.
 std::size_t Layer::pack(const BlockInput& in, const std::uint32_t* ids, std::size_t count,
                         LayerScratch& scratch) const {
+  constexpr std::size_t kAhead = 8;
+  const auto& k = kernels::active();
   for (std::size_t a = 0; a < count; ++a) {
-    const float* row = weights_.row(ids[a]);
     float* to = scratch.packed.data() + a * scratch.packed_stride;
-    for (std::size_t i = 0; i < in.width; ++i) to[i] = row[in.columns[i]];
+    if (a + kAhead < count) weights_.prefetch_row(ids[a + kAhead]);
+    if (!in.partial) {
+      k.widen(weights_.pair_row(ids[a]), in.width, to);
+    } else if (weights_.half()) {
+      const std::uint32_t* row = weights_.pair_row(ids[a]);
+      for (std::size_t i = 0; i < in.width; ++i) to[i] = kernels::pair_value(row, in.columns[i]);
+    } else {
+      const float* row = weights_.row(ids[a]);
+      for (std::size_t i = 0; i < in.width; ++i) to[i] = row[in.columns[i]];
+    }
   }
   return scratch.packed_stride;
 }
@@ -155,13 +177,13 @@ std::size_t Layer::pack(const BlockInput& in, const std::uint32_t* ids, std::siz
 void Layer::logits(const BlockInput& in, const std::uint32_t* ids, std::size_t count, LayerScratch& scratch,
                    float* z) const {
   const auto& k = kernels::active();
-  if (!in.partial) {
+  if (direct(in)) {
     k.rows_forward(weights_.weights.data(), weights_.stride, ids, count, scratch.shift.data(), in.xt,
                    in.width, in.lanes, z);
     return;
   }
-  for (std::size_t a = 0; a < count; a += kPackedRows) {
-    const std::size_t rows = std::min(kPackedRows, count - a);
+  for (std::size_t a = 0; a < count; a += scratch.packed_rows) {
+    const std::size_t rows = std::min(scratch.packed_rows, count - a);
     const std::size_t stride = pack(in, ids + a, rows, scratch);
     k.rows_forward(scratch.packed.data(), stride, identity_.data(), rows, scratch.shift.data() + a, in.xt,
                    in.width, in.lanes, z + a * in.lanes);
@@ -208,14 +230,15 @@ void Layer::backward_input(const BlockInput& in, const float* delta_t, LayerScra
   const auto& k = kernels::active();
   const std::uint32_t* active = ids(block);
   std::fill_n(dx, in.lanes * ldx, 0.0f);
-  if (!in.partial) {
+  if (direct(in)) {
     k.rows_backward_input(weights_.weights.data(), weights_.stride, active, block.count, delta_t, in.width,
                           in.lanes, dx, ldx);
     return;
   }
-  for (std::size_t a = 0; a < block.count; a += kPackedRows) {
-    const std::size_t rows = std::min(kPackedRows, block.count - a);
-    const std::size_t stride = pack(in, active + a, rows, scratch);
+  const bool kept = !in.partial && block.count <= scratch.packed_rows;
+  for (std::size_t a = 0; a < block.count; a += scratch.packed_rows) {
+    const std::size_t rows = std::min(scratch.packed_rows, block.count - a);
+    const std::size_t stride = kept ? scratch.packed_stride : pack(in, active + a, rows, scratch);
     k.rows_backward_input(scratch.packed.data(), stride, identity_.data(), rows, delta_t + a * in.lanes,
                           in.width, in.lanes, dx, ldx);
   }
@@ -252,7 +275,7 @@ void Layer::update_columns(const BatchView& batch, std::uint32_t row, std::span<
     k.rows_gradient(&d, 1, in.samples, in.x, in.ldx, in.width, &g);
     optimizer.update_columns(weights_, row, in.columns, g, scratch.packed);
   }
-  optimizer.update(bias_, row, &bias_gradient, false);
+  optimizer.update(bias_, row, &bias_gradient, false, scratch.packed);
 }
 
 void Layer::update_wide(const BatchView& batch, std::uint32_t row, std::uint32_t source,
@@ -300,14 +323,10 @@ void Layer::update_rows(const BatchView& batch, std::span<const std::uint32_t> r
                     scratch.gradients.data() + begin);
   }
   for (std::size_t i = 0; i < rows.size(); ++i) {
-    optimizer.update(weights_, rows[i], scratch.gradient.data() + i * weights_.stride, true);
-    optimizer.update(bias_, rows[i], &scratch.bias_gradient[i], false);
+    optimizer.update(weights_, rows[i], scratch.gradient.data() + i * weights_.stride, true,
+                     scratch.packed);
+    optimizer.update(bias_, rows[i], &scratch.bias_gradient[i], false, scratch.packed);
   }
-}
-
-void Layer::prefetch(std::uint32_t row) const {
-  const float* w = weights_.row(row);
-  for (std::size_t c = 0; c < inputs(); c += kernels::kLaneMultiple) __builtin_prefetch(w + c, 1);
 }
 
 void Layer::mark_touched(std::uint32_t row, std::uint32_t shard) {
@@ -326,7 +345,8 @@ void Layer::update(const BatchView& batch, const RowGroups& groups, std::uint32_
   for (std::size_t first = 0; first < groups.size(); first += kRowsTogether) {
     const auto rows = groups.rows().subspan(first, std::min(kRowsTogether, groups.size() - first));
     for (const std::uint32_t row : rows) {
-      prefetch(row);
+      weights_.prefetch_row(row);
+      bias_.prefetch_row(row);
       mark_touched(row, shard);
     }
     if (whole) {

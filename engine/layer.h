@@ -25,8 +25,9 @@ namespace slide {
 struct LayerScratch {
   SamplerScratch sampler;
   std::vector<float> shift;    // bias + correction of the active neurons
-  AlignedArray<float> packed;  // rows of the matrix with only a block's columns
+  AlignedArray<float> packed;  // fp32 rows of the matrix: of bfloat16 ones, or with only a block's columns
   std::size_t packed_stride = 0;
+  std::size_t packed_rows = 0;  // that fit
   WideHits hits;              // of inference
   AlignedArray<float> query;  // [inputs x lanes] partial inputs spread out for the hash functions
 };
@@ -60,7 +61,7 @@ class Layer {
  public:
   // `frequencies` of the neurons as labels; empty for hidden layers.
   Layer(const LayerConfig& config, std::size_t inputs, std::size_t neurons, bool output, OptimizerKind kind,
-        std::span<const std::uint32_t> frequencies);
+        Precision precision, std::span<const std::uint32_t> frequencies);
 
   void initialise(std::uint64_t seed, std::uint64_t item, int threads);
   // Builds the hash tables from the weights (sampled layers with an LSH source). Generation g draws the
@@ -101,7 +102,8 @@ class Layer {
              float* z) const;
   // Hidden layer with all its neurons active, whatever its kind: inference.
   void forward_all(const BlockInput& in, LayerScratch& scratch, LayerBlock& block) const;
-  // dx [lanes x ldx] = gradient into the input units of this block, from `delta_t` [count x lanes].
+  // dx [lanes x ldx] = gradient into the input units of this block, from `delta_t` [count x lanes]. Comes after
+  // the block's forward(), with the same scratch.
   void backward_input(const BlockInput& in, const float* delta_t, LayerScratch& scratch,
                       const LayerBlock& block, float* dx, std::size_t ldx) const;
   // Hidden layer: takes block.delta through the activation, to block.delta_t.
@@ -119,7 +121,7 @@ class Layer {
   void update(const BatchView& batch, const RowGroups& groups, std::uint32_t shard, std::uint32_t shards,
               const Optimizer& optimizer, UpdateScratch& scratch);
 
-  std::uint32_t* slots() { return slots_.data(); }
+  std::uint64_t* slots() { return slots_.data(); }
   Parameters& weights() { return weights_; }
   const Parameters& weights() const { return weights_; }
   Parameters& bias() { return bias_; }
@@ -134,6 +136,7 @@ class Layer {
               float* z) const;
   void finish_hidden(const BlockInput& in, LayerBlock& block) const;
   lsh::QueryBlock spread(const BlockInput& in, LayerScratch& scratch) const;
+  bool direct(const BlockInput& in) const { return !in.partial && !weights_.half(); }
   std::size_t pack(const BlockInput& in, const std::uint32_t* ids, std::size_t count,
                    LayerScratch& scratch) const;
   template <class SourcesOf>
@@ -145,7 +148,7 @@ class Layer {
                    const Optimizer& optimizer, UpdateScratch& scratch);
   void update_dense(const BatchView& batch, std::uint32_t shard, std::uint32_t shards,
                     const Optimizer& optimizer, UpdateScratch& scratch);
-  void prefetch(std::uint32_t row) const;
+  lsh::WeightRows weight_rows() const;
   void mark_touched(std::uint32_t row, std::uint32_t shard);
 
   LayerConfig config_;
@@ -156,7 +159,7 @@ class Layer {
   std::unique_ptr<lsh::NeuronIndex> index_;
   std::unique_ptr<WidePath> wide_;
   std::vector<std::uint32_t> identity_;              // 0, 1, 2, ... for all neurons and packed rows
-  std::vector<std::uint32_t> slots_;                 // row directory of RowGroups
+  std::vector<std::uint64_t> slots_;                 // row directory of RowGroups
   std::vector<std::uint8_t> is_touched_;             // since the last rehash
   std::vector<std::vector<std::uint32_t>> touched_;  // by shard
   std::size_t active_capacity_ = 0;                  // source = block index * active_capacity_ + position

@@ -49,8 +49,8 @@ LayerPlan plan_layer(const Config& config, std::size_t at, std::size_t inputs, s
   plan.parameters = (double(inputs) + 1) * double(plan.neurons);
   const auto bytes = [&](OptimizerKind kind) {
     if (by_feature)
-      return double(parameter_bytes(inputs, plan.neurons, kind) + parameter_bytes(1, plan.neurons, kind));
-    return double(parameter_bytes(plan.neurons, inputs, kind) + parameter_bytes(plan.neurons, 1, kind));
+      return double(parameter_bytes(inputs, plan.neurons, kind, config.train.weights) + parameter_bytes(1, plan.neurons, kind));
+    return double(parameter_bytes(plan.neurons, inputs, kind, config.train.weights) + parameter_bytes(plan.neurons, 1, kind));
   };
   plan.weights = bytes(OptimizerKind::kSgd);
   plan.state = bytes(config.optimizer.kind) - plan.weights;
@@ -82,10 +82,10 @@ double block_bytes(const Config& config, const MemoryPlan& plan, const BlockBoun
 
 // Directories of rows, and what each thread marks neurons in.
 double directory_bytes(const Config& config, const MemoryPlan& plan, double threads) {
-  double bytes = double(plan.layers.front().inputs) * kId;
+  double bytes = double(plan.layers.front().inputs) * 2 * kId;
   for (std::size_t l = 0; l < plan.layers.size(); ++l) {
     const double neurons = double(plan.layers[l].neurons);
-    bytes += neurons * kId;
+    bytes += neurons * 2 * kId;
     if (config.layers[l].kind != LayerKind::kSampled) continue;
     bytes += neurons * (kId + 1) + threads * 3 * neurons * kId;
     if (config.layers[l].frequency > 0) bytes += 3 * neurons * kId;

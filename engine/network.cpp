@@ -42,7 +42,7 @@ Network::Network(const Config& config, const DataShape& shape) : config_(config)
   const bool by_feature = depth > 1 && config_.layers.front().kind == LayerKind::kDense;
   std::size_t inputs = features_;
   if (by_feature) {
-    input_.emplace(config_.layers.front(), features_, config_.optimizer.kind);
+    input_.emplace(config_.layers.front(), features_, config_.optimizer.kind, config_.train.weights);
     inputs = input_->size();
   }
   std::vector<std::uint32_t> frequencies = shape.label_frequencies;
@@ -53,7 +53,7 @@ Network::Network(const Config& config, const DataShape& shape) : config_(config)
     const bool output = i + 1 == depth;
     const std::span<const std::uint32_t> weights =
         output ? std::span<const std::uint32_t>(frequencies) : std::span<const std::uint32_t>();
-    layers_.emplace_back(layer, inputs, layer.size, output, config_.optimizer.kind, weights);
+    layers_.emplace_back(layer, inputs, layer.size, output, config_.optimizer.kind, config_.train.weights, weights);
     inputs = layer.size;
   }
 }
@@ -128,7 +128,10 @@ ShardScratch Network::make_shard_scratch(std::size_t blocks) const {
   scratch.batch.inputs.reserve(blocks);
   scratch.batch.deltas.reserve(blocks);
   scratch.batch.hits.reserve(blocks);
-  if (input_) scratch.gradient = AlignedArray<float>(input_->weights().stride);
+  if (input_) {
+    scratch.gradient = AlignedArray<float>(input_->weights().stride);
+    if (input_->weights().half()) scratch.packed.reserve(input_->size());
+  }
   for (std::size_t l = 0; l < layers_.size(); ++l) {
     scratch.layers.push_back(layers_[l].make_update_scratch(limits_of(l), blocks));
   }
@@ -242,7 +245,7 @@ void Network::update(std::span<Block> blocks, std::uint32_t shard, std::size_t b
   scratch.parts.clear();
   for (Block& block : blocks) scratch.parts.push_back(block.feature_bins.shard(shard));
   scratch.groups.build(scratch.parts, input_->slots());
-  input_->update(scratch.groups, shard == 0, batch_samples, optimizer, scratch.gradient.data());
+  input_->update(scratch.groups, shard == 0, batch_samples, optimizer, scratch.gradient.data(), scratch.packed);
 }
 
 Block Network::make_inference_block(std::size_t lanes, std::size_t feature_entries) const {

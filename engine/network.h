@@ -41,6 +41,7 @@ struct ShardScratch {
   std::vector<std::span<const Contribution>> parts;
   RowGroups groups;
   AlignedArray<float> gradient;
+  PackedRow packed;
   std::vector<UpdateScratch> layers;
   Layer::BatchView batch;
 };

@@ -3,6 +3,8 @@
 #include <cmath>
 #include <numbers>
 
+#include "engine/base/rng.h"
+#include "engine/kernels/bf16.h"
 #include "engine/kernels/kernels.h"
 
 namespace slide {
@@ -57,24 +59,52 @@ void Optimizer::apply(float* w, float* first, float* second, std::uint32_t* step
   }
 }
 
-void Optimizer::update(Parameters& p, std::size_t r, const float* g, bool decayed) const {
+std::uint32_t Optimizer::noise(std::size_t r) const {
+  return static_cast<std::uint32_t>(Rng(noise_seed_, Purpose::kRounding, noise_step_, r).next());
+}
+
+// The plain rules work on the row as it lies; those with a state of their own for each weight on a wide copy.
+void Optimizer::update_half(Parameters& p, std::size_t r, const float* g, float decay,
+                            PackedRow& packed) const {
+  const auto& k = kernels::active();
+  if (config_.kind == OptimizerKind::kSgd) {
+    k.sgd_row_bf16(p.pair_row(r), g, p.columns, rate_, decay, noise(r));
+    return;
+  }
+  if (config_.kind == OptimizerKind::kAdagrad) {
+    float& sum = p.first[r];
+    sum += k.dot(g, g, p.columns) / static_cast<float>(p.columns);
+    const float scale = 1.0f / (std::sqrt(sum) + static_cast<float>(config_.epsilon));
+    k.sgd_row_bf16(p.pair_row(r), g, p.columns, rate_ * scale, decay / scale, noise(r));
+    return;
+  }
+  p.load_row(r, packed.weights.data());
+  apply(packed.weights.data(), p.first.data() + r * p.stride,
+        p.second.empty() ? nullptr : p.second.data() + r * p.stride,
+        p.steps.empty() ? nullptr : p.steps.data() + r, g, p.columns, decay);
+  k.narrow(packed.weights.data(), p.columns, noise(r), p.pair_row(r));
+}
+
+void Optimizer::update(Parameters& p, std::size_t r, const float* g, bool decayed, PackedRow& packed) const {
+  const float decay = decayed ? static_cast<float>(config_.weight_decay) : 0.0f;
+  if (p.half()) return update_half(p, r, g, decay, packed);
   const bool per_row = config_.kind == OptimizerKind::kAdagrad;
   float* first = p.first.empty() ? nullptr : p.first.data() + (per_row ? r : r * p.stride);
   float* second = p.second.empty() ? nullptr : p.second.data() + r * p.stride;
   std::uint32_t* steps = p.steps.empty() ? nullptr : p.steps.data() + r;
-  apply(p.row(r), first, second, steps, g, p.columns,
-        decayed ? static_cast<float>(config_.weight_decay) : 0.0f);
+  apply(p.row(r), first, second, steps, g, p.columns, decay);
 }
 
 void Optimizer::update_columns(Parameters& p, std::size_t r, std::span<const std::uint32_t> columns,
                                const float* g, PackedRow& packed) const {
   const bool full_first = !p.first.empty() && config_.kind != OptimizerKind::kAdagrad;
   const bool full_second = !p.second.empty();
-  float* w = p.row(r);
+  float* w = p.half() ? nullptr : p.row(r);
+  const std::uint32_t* pairs = p.half() ? p.pair_row(r) : nullptr;
   float* first = full_first ? p.first.data() + r * p.stride : nullptr;
   float* second = full_second ? p.second.data() + r * p.stride : nullptr;
   for (std::size_t i = 0; i < columns.size(); ++i) {
-    packed.weights[i] = w[columns[i]];
+    packed.weights[i] = pairs != nullptr ? kernels::pair_value(pairs, columns[i]) : w[columns[i]];
     if (full_first) packed.first[i] = first[columns[i]];
     if (full_second) packed.second[i] = second[columns[i]];
   }
@@ -82,9 +112,14 @@ void Optimizer::update_columns(Parameters& p, std::size_t r, std::span<const std
   apply(packed.weights.data(), state, packed.second.data(), p.steps.empty() ? nullptr : p.steps.data() + r, g,
         columns.size(), static_cast<float>(config_.weight_decay));
   for (std::size_t i = 0; i < columns.size(); ++i) {
-    w[columns[i]] = packed.weights[i];
+    if (w != nullptr) w[columns[i]] = packed.weights[i];
     if (full_first) first[columns[i]] = packed.first[i];
     if (full_second) second[columns[i]] = packed.second[i];
+  }
+  if (w != nullptr) return;
+  const std::uint32_t bits = noise(r);
+  for (std::size_t i = 0; i < columns.size(); ++i) {
+    kernels::set_pair_value(p.pair_row(r), columns[i], packed.weights[i], bits);
   }
 }
 

@@ -16,19 +16,36 @@ struct Parameters {
   Parameters() = default;
   // Zero weights and state for `kind`. A row has `columns` weights and a stride of a whole number of cache
   // lines; a single column (biases) is stored without padding.
-  Parameters(std::size_t row_count, std::size_t column_count, OptimizerKind kind);
+  Parameters(std::size_t row_count, std::size_t column_count, OptimizerKind kind,
+             Precision precision = Precision::kFp32);
 
   std::size_t rows = 0;
   std::size_t columns = 0;
   std::size_t stride = 0;
-  AlignedArray<float> weights;  // [rows x stride], padding stays zero
+  AlignedArray<float> weights;  // fp32: [rows x stride], padding stays zero
+  std::size_t pair_stride = 0;
+  AlignedArray<std::uint32_t> pairs;  // bf16: [rows x pair_stride] words, see kernels/bf16.h
   AlignedArray<float> first;    // momentum: velocity; adam: m [rows x stride]; adagrad: accumulator [rows]
   AlignedArray<float> second;   // adam: v [rows x stride]
   AlignedArray<std::uint32_t> steps;  // adam: updates of each row [rows]
 
   float* row(std::size_t r) { return weights.data() + r * stride; }
   const float* row(std::size_t r) const { return weights.data() + r * stride; }
-  std::size_t bytes() const { return weights.bytes() + first.bytes() + second.bytes() + steps.bytes(); }
+  bool half() const { return pair_stride > 0; }
+  std::uint32_t* pair_row(std::size_t r) { return pairs.data() + r * pair_stride; }
+  const std::uint32_t* pair_row(std::size_t r) const { return pairs.data() + r * pair_stride; }
+  // Asks for row r before it is read or written, and for its accumulator before an update.
+  void prefetch_row(std::size_t r) const {
+    const auto* bytes = half() ? reinterpret_cast<const char*>(pair_row(r)) : reinterpret_cast<const char*>(row(r));
+    const std::size_t length = half() ? pair_stride * sizeof(std::uint32_t) : columns * sizeof(float);
+    for (std::size_t c = 0; c < length; c += kAlignment) __builtin_prefetch(bytes + c, 1);
+    if (first.size() == rows) __builtin_prefetch(first.data() + r, 1);
+  }
+  // x[columns] = row r in fp32, whatever the precision.
+  void load_row(std::size_t r, float* x) const;
+  // All rows in fp32, [rows x stride]: for those who read them once.
+  AlignedArray<float> widened() const;
+  std::size_t bytes() const { return weights.bytes() + pairs.bytes() + first.bytes() + second.bytes() + steps.bytes(); }
 
   // Independent weights, uniform with standard deviation `scale`; row r is drawn from its own stream of
   // (seed, item), whatever the thread count.
@@ -36,6 +53,7 @@ struct Parameters {
 };
 
 // Bytes that Parameters(rows, columns, kind) will take.
-std::size_t parameter_bytes(std::size_t rows, std::size_t columns, OptimizerKind kind);
+std::size_t parameter_bytes(std::size_t rows, std::size_t columns, OptimizerKind kind,
+                            Precision precision = Precision::kFp32);
 
 }  // namespace slide

@@ -12,7 +12,7 @@ void RowGroups::reserve(std::size_t capacity) {
   values_.reserve(capacity);
 }
 
-void RowGroups::build(std::span<const std::span<const Contribution>> parts, std::uint32_t* slots) {
+void RowGroups::build(std::span<const std::span<const Contribution>> parts, std::uint64_t* slots) {
   std::size_t total = 0;
   for (const auto& part : parts) total += part.size();
   rows_.resize(total + 1);
@@ -20,19 +20,20 @@ void RowGroups::build(std::span<const std::span<const Contribution>> parts, std:
   slot_of_.resize(total);
   sources_.resize(total);
   values_.resize(total);
-  // Counts into offsets_[slot + 1]. A slot is valid when the row it names is this one (Briggs and Torczon
-  // 1993). Whether a row is new is as good as random, so no branch depends on it: the place behind the last
-  // group always takes the row, and is a group of its own only when the row is new.
+  // Counts into offsets_[slot + 1]. Whether a row is new is as good as random, so no branch depends on it: the
+  // place behind the last group takes every row, and becomes a group of its own only when the row is new.
+  const std::uint64_t stamp = std::uint64_t{++stamp_} << 32;
   std::uint32_t groups = 0;
   std::size_t i = 0;
   for (const auto& part : parts) {
     for (const Contribution& c : part) {
-      const std::uint32_t known = std::min(slots[c.row], groups);
-      const bool fresh = (known == groups) | (rows_[known] != c.row);
+      const std::uint64_t known = slots[c.row];
+      const bool fresh = (known ^ stamp) >> 32 != 0;
+      const auto slot = fresh ? groups : static_cast<std::uint32_t>(known);
       rows_[groups] = c.row;
-      const std::uint32_t slot = fresh ? groups : known;
-      offsets_[slot + 1] = fresh ? 1 : offsets_[slot + 1] + 1;
-      slots[c.row] = slot;
+      offsets_[groups + 1] = 0;
+      ++offsets_[slot + 1];
+      slots[c.row] = stamp | slot;
       slot_of_[i++] = slot;
       groups += fresh ? 1 : 0;
     }
@@ -41,7 +42,7 @@ void RowGroups::build(std::span<const std::span<const Contribution>> parts, std:
   offsets_.resize(groups + 1);
   offsets_[0] = 0;
   // offsets_[slot + 1] becomes the start of group `slot` and, after filling, its end.
-  std::size_t start = 0;
+  std::uint32_t start = 0;
   for (std::size_t slot = 0; slot < groups; ++slot) start += std::exchange(offsets_[slot + 1], start);
   i = 0;
   for (const auto& part : parts) {

@@ -64,9 +64,9 @@ class RowGroups {
  public:
   void reserve(std::size_t capacity);
 
-  // Groups the concatenation of `parts`. `slots` has an entry for every row of the matrix; shards may share
-  // it because each only touches the entries of its own rows. Contents need not be initialised between calls.
-  void build(std::span<const std::span<const Contribution>> parts, std::uint32_t* slots);
+  // Groups the concatenation of `parts`. `slots` has an entry for every row of the matrix, zero before the
+  // first call; shards may share it because each only touches the entries of its own rows.
+  void build(std::span<const std::span<const Contribution>> parts, std::uint64_t* slots);
 
   std::size_t size() const { return rows_.size(); }
   std::uint32_t row(std::size_t group) const { return rows_[group]; }
@@ -78,7 +78,8 @@ class RowGroups {
 
  private:
   std::vector<std::uint32_t> rows_;
-  std::vector<std::size_t> offsets_;
+  std::uint32_t stamp_ = 0;  // of this build in the upper half of its slots
+  std::vector<std::uint32_t> offsets_;
   std::vector<std::uint32_t> slot_of_;  // by contribution: its group
   std::vector<std::uint32_t> sources_;
   std::vector<float> values_;

@@ -127,6 +127,7 @@ double Trainer::step(std::size_t first, std::size_t count) {
   const std::size_t used = (count + block_size - 1) / block_size;
   const float scale = 1.0f / static_cast<float>(count);
   optimizer_.set_rate(optimizer_.rate_at(step_, total_steps_));
+  optimizer_.set_noise(config_.train.seed, step_);
   // A: forward, loss, backward; weights and tables are only read.
   parallel_for(used, threads_, [&](std::size_t b, int thread) {
     const std::size_t begin = b * block_size;

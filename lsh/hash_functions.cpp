@@ -34,8 +34,8 @@ bool HashFunctions::wide() const {
 void HashFunctions::prepare_rows(HashScratch& scratch) const {
   const std::size_t lanes = wide() ? 1 : kRowLanes;
   grow(scratch.prints, tables() * lanes);
-  if (wide()) return;
   grow(scratch.rows, dim_ * lanes);
+  if (wide()) return;
   grow(scratch.packed, dim_ * lanes);
 }
 
@@ -44,38 +44,55 @@ void HashFunctions::hash_row_block(const QueryBlock& block, HashScratch& scratch
   hash_block(block, all_tables_, scratch, fingerprints);
 }
 
+const float* HashFunctions::fetch_row(const WeightRows& rows, std::size_t id, float* buffer) const {
+  if (rows.fp32 != nullptr) return rows.fp32 + id * rows.stride;
+  kernels::active().widen(rows.pairs + id * rows.stride, dim_, buffer);
+  return buffer;
+}
+
 // packed[k*kRowLanes + i] = row i, k; lanes without a row keep what they held.
-void HashFunctions::pack(const RowSet& rows, HashScratch& scratch) const {
-  const float* source = rows.row(0);
-  std::size_t stride = rows.ldw;
-  if (rows.ids != nullptr) {
-    for (std::size_t i = 0; i < rows.count; ++i) {
-      std::copy_n(rows.row(i), dim_, scratch.rows.data() + i * dim_);
+void HashFunctions::pack(const RowSet& set, HashScratch& scratch) const {
+  const float* source = scratch.rows.data();
+  std::size_t stride = dim_;
+  if (set.ids == nullptr && set.rows.fp32 != nullptr) {
+    source = set.rows.fp32 + set.first * set.rows.stride;
+    stride = set.rows.stride;
+  } else {
+    for (std::size_t i = 0; i < set.count; ++i) {
+      float* to = scratch.rows.data() + i * dim_;
+      const float* row = fetch_row(set.rows, set.id(i), to);
+      if (row != to) std::copy_n(row, dim_, to);
     }
-    source = scratch.rows.data();
-    stride = dim_;
   }
-  kernels::active().transpose(source, stride, rows.count, dim_, kRowLanes, scratch.packed.data());
+  kernels::active().transpose(source, stride, set.count, dim_, kRowLanes, scratch.packed.data());
 }
 
 // Asks for the next rows while these are hashed.
-void HashFunctions::prefetch_rows(const RowSet& rows, std::size_t begin, std::size_t count) const {
-  for (std::size_t i = begin; i < std::min(begin + count, rows.count); ++i) {
-    for (std::size_t k = 0; k < dim_; k += kAlignment / sizeof(float)) __builtin_prefetch(rows.row(i) + k);
+void HashFunctions::prefetch_rows(const RowSet& set, std::size_t begin, std::size_t count) const {
+  const WeightRows& rows = set.rows;
+  const bool half = rows.fp32 == nullptr;
+  const std::size_t length = half ? dim_ * 2 : dim_ * sizeof(float);
+  for (std::size_t i = begin; i < std::min(begin + count, set.count); ++i) {
+    const std::size_t at = set.id(i) * rows.stride;
+    const auto* bytes = half ? reinterpret_cast<const char*>(rows.pairs + at)
+                             : reinterpret_cast<const char*>(rows.fp32 + at);
+    for (std::size_t k = 0; k < length; k += kAlignment) __builtin_prefetch(bytes + k);
   }
 }
 
-void HashFunctions::hash_rows(const RowSet& rows, HashScratch& scratch, std::uint32_t* fingerprints,
+void HashFunctions::hash_rows(const RowSet& set, HashScratch& scratch, std::uint32_t* fingerprints,
                               std::size_t stride) const {
   prepare(scratch, kRowLanes);
   const std::size_t lanes = wide() ? 1 : kRowLanes;
-  for (std::size_t begin = 0; begin < rows.count; begin += lanes) {
-    const RowSet part = rows.part(begin, std::min(lanes, rows.count - begin));
-    if (!wide()) {
+  for (std::size_t begin = 0; begin < set.count; begin += lanes) {
+    const RowSet part = set.part(begin, std::min(lanes, set.count - begin));
+    const float* xt = scratch.packed.data();
+    if (wide()) {
+      xt = fetch_row(part.rows, part.id(0), scratch.rows.data());
+    } else {
       pack(part, scratch);
-      prefetch_rows(rows, begin + lanes, lanes);
+      prefetch_rows(set, begin + lanes, lanes);
     }
-    const float* xt = wide() ? part.row(0) : scratch.packed.data();
     hash_row_block({xt, dim_, lanes, part.count}, scratch, scratch.prints.data());
     for (std::size_t t = 0; t < tables(); ++t) {
       std::copy_n(scratch.prints.data() + t * lanes, part.count, fingerprints + t * stride + begin);

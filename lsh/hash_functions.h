@@ -17,17 +17,16 @@
 
 namespace slide::lsh {
 
-// Rows of a weight matrix: `count` ids, or the `count` consecutive rows from `first` on when ids is null.
+// Some rows of a weight matrix: `count` ids, or the `count` consecutive rows from `first` on when ids is null.
 struct RowSet {
-  const float* w = nullptr;
-  std::size_t ldw = 0;
+  WeightRows rows;
   const std::uint32_t* ids = nullptr;
   std::size_t first = 0;
   std::size_t count = 0;
 
-  const float* row(std::size_t i) const { return w + (ids != nullptr ? ids[i] : first + i) * ldw; }
+  std::size_t id(std::size_t i) const { return ids != nullptr ? ids[i] : first + i; }
   RowSet part(std::size_t begin, std::size_t size) const {
-    return {w, ldw, ids != nullptr ? ids + begin : nullptr, first + begin, size};
+    return {rows, ids != nullptr ? ids + begin : nullptr, first + begin, size};
   }
 };
 
@@ -68,6 +67,8 @@ class HashFunctions {
   std::uint32_t bits() const { return bits_; }
 
  protected:
+  // Row `id` in fp32: where it lies, or widened into buffer[dim()].
+  const float* fetch_row(const WeightRows& rows, std::size_t id, float* buffer) const;
   // As hash_block over all tables, for a block of weight rows.
   virtual void hash_row_block(const QueryBlock& block, HashScratch& scratch,
                               std::uint32_t* fingerprints) const;

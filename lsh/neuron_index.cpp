@@ -60,9 +60,9 @@ NeuronIndex::~NeuronIndex() = default;
 NeuronIndex::NeuronIndex(NeuronIndex&&) noexcept = default;
 NeuronIndex& NeuronIndex::operator=(NeuronIndex&&) noexcept = default;
 
-void NeuronIndex::rebuild(const float* w, std::size_t ldw, std::uint64_t generation, int threads) {
+void NeuronIndex::rebuild(const WeightRows& weights, std::uint64_t generation, int threads) {
   Parts& p = *parts_;
-  const RowSet rows{w, ldw, nullptr, 0, p.tables.neurons()};
+  const RowSet rows{weights, nullptr, 0, p.tables.neurons()};
   if (generation != p.generation) p.functions->draw(generation);
   p.generation = generation;
   p.functions->fit(rows, threads);
@@ -70,13 +70,12 @@ void NeuronIndex::rebuild(const float* w, std::size_t ldw, std::uint64_t generat
   p.tables.insert_all(threads);
 }
 
-void NeuronIndex::rehash(const float* w, std::size_t ldw, std::span<const std::uint32_t> touched,
-                         int threads) {
+void NeuronIndex::rehash(const WeightRows& weights, std::span<const std::uint32_t> touched, int threads) {
   Parts& p = *parts_;
   const auto ids = p.ascending(touched);
   for (std::size_t begin = 0; begin < ids.size(); begin += kSlabRows) {
     const auto slab = ids.subspan(begin, std::min(kSlabRows, ids.size() - begin));
-    p.hash_rows({w, ldw, slab.data(), 0, slab.size()}, p.fresh.data(), slab.size(), threads);
+    p.hash_rows({weights, slab.data(), 0, slab.size()}, p.fresh.data(), slab.size(), threads);
     p.tables.move(slab, p.fresh.data(), threads);
   }
 }

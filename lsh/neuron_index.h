@@ -27,11 +27,11 @@ class NeuronIndex {
   NeuronIndex(NeuronIndex&&) noexcept;
   NeuronIndex& operator=(NeuronIndex&&) noexcept;
 
-  // Draws the hash functions of `generation` and inserts every row of w (row i at w + i*ldw).
-  void rebuild(const float* w, std::size_t ldw, std::uint64_t generation, int threads);
+  // Draws the hash functions of `generation` and inserts every row.
+  void rebuild(const WeightRows& weights, std::uint64_t generation, int threads);
   // Same functions: rows `touched` (distinct ids) are hashed again and moved where their fingerprint changed.
   // Cost is that of the touched rows, not of the layer; their order does not matter.
-  void rehash(const float* w, std::size_t ldw, std::span<const std::uint32_t> touched, int threads);
+  void rehash(const WeightRows& weights, std::span<const std::uint32_t> touched, int threads);
 
   // Vanilla: tables in random order; in each table every sample takes its fair share of what is still wanted,
   // from a random place of its bucket on. Topk: the ids in most (sample, table) buckets, ties to the lower

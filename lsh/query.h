@@ -10,6 +10,14 @@
 
 namespace slide::lsh {
 
+// A matrix of weights, in fp32 or in bfloat16 pairs (engine/kernels/bf16.h): one of the pointers is set, the
+// stride counts its elements.
+struct WeightRows {
+  const float* fp32 = nullptr;
+  std::size_t stride = 0;
+  const std::uint32_t* pairs = nullptr;
+};
+
 // A block of vectors in unit-major layout: xt[k*lanes + b], k < inner, b < samples <= lanes
 // (lanes 1, or a multiple of kernels::kLaneMultiple). xt is aligned to kAlignment unless lanes is 1.
 struct QueryBlock {

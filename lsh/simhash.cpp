@@ -53,13 +53,15 @@ void Simhash::draw(std::uint64_t generation) {
   }
 }
 
-void Simhash::fit(const RowSet& rows, int threads) {
+void Simhash::fit(const RowSet& set, int threads) {
   if (!asymmetric_) return;
-  std::vector<float> largest((rows.count + kNormRows - 1) / kNormRows, 0.0F);
+  std::vector<float> largest((set.count + kNormRows - 1) / kNormRows, 0.0F);
   parallel_for(largest.size(), threads, [&](std::size_t task, int) {
-    const std::size_t end = std::min(rows.count, (task + 1) * kNormRows);
+    const std::size_t end = std::min(set.count, (task + 1) * kNormRows);
+    std::vector<float> buffer(dim());
     for (std::size_t i = task * kNormRows; i < end; ++i) {
-      largest[task] = std::max(largest[task], kernels::active().dot(rows.row(i), rows.row(i), dim()));
+      const float* row = fetch_row(set.rows, set.id(i), buffer.data());
+      largest[task] = std::max(largest[task], kernels::active().dot(row, row, dim()));
     }
   });
   largest_norm2_ = largest.empty() ? 0.0F : *std::max_element(largest.begin(), largest.end());

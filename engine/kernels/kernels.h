@@ -39,6 +39,9 @@ struct KernelSet {
   // h[k] += sum_i values[i] * w[ids[i]*ldw + k]                                i < count, k < n
   void (*gather_rows)(const float* w, size_t ldw, const uint32_t* ids, const float* values, size_t count,
                       size_t n, float* h);
+  // The same from bfloat16 rows (see bf16.h) of ldw words.
+  void (*gather_rows_bf16)(const uint32_t* w, size_t ldw, const uint32_t* ids, const float* values,
+                           size_t count, size_t n, float* h);
   float (*dot)(const float* x, const float* y, size_t n);
   float (*sum)(const float* x, size_t n);
   void (*axpy)(float scale, const float* x, size_t n, float* y);  // y += scale * x
@@ -74,6 +77,10 @@ struct KernelSet {
   // epsilon).
   void (*adagrad_row)(float* w, float* accumulator, const float* g, size_t n, float rate, float decay,
                       float epsilon);
+  // w = (1 - rate*decay)*w - rate*g for a bfloat16 row, rounded by `noise`; sgd and, with its own rate, adagrad.
+  void (*sgd_row_bf16)(uint32_t* w, const float* g, size_t n, float rate, float decay, uint32_t noise);
+  void (*widen)(const uint32_t* w, size_t n, float* x);                   // x = w, n columns
+  void (*narrow)(const float* x, size_t n, uint32_t noise, uint32_t* w);  // w = x, rounded by `noise`
   // Adam (Kingma and Ba 2015, algorithm 1); rate already holds the bias corrections of the row's own step
   // count.
   void (*adam_row)(float* w, float* m, float* v, const float* g, size_t n, float rate, float decay,

@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "engine/kernels/bf16.h"
 #include "engine/kernels/kernels.h"
 
 namespace slide::kernels {
@@ -42,6 +43,13 @@ void gather_rows(const float* w, size_t ldw, const uint32_t* ids, const float* v
                  float* h) {
   for (size_t i = 0; i < count; ++i) {
     for (size_t k = 0; k < n; ++k) h[k] += values[i] * w[ids[i] * ldw + k];
+  }
+}
+
+void gather_rows_bf16(const uint32_t* w, size_t ldw, const uint32_t* ids, const float* values, size_t count,
+                      size_t n, float* h) {
+  for (size_t i = 0; i < count; ++i) {
+    for (size_t k = 0; k < n; ++k) h[k] += values[i] * pair_value(w + ids[i] * ldw, k);
   }
 }
 
@@ -137,6 +145,20 @@ void momentum_row(float* w, float* velocity, const float* g, size_t n, float rat
   }
 }
 
+void sgd_row_bf16(uint32_t* w, const float* g, size_t n, float rate, float decay, uint32_t noise) {
+  for (size_t k = 0; k < n; ++k) {
+    set_pair_value(w, k, (1.0f - rate * decay) * pair_value(w, k) - rate * g[k], noise);
+  }
+}
+
+void widen(const uint32_t* w, size_t n, float* x) {
+  for (size_t k = 0; k < n; ++k) x[k] = pair_value(w, k);
+}
+
+void narrow(const float* x, size_t n, uint32_t noise, uint32_t* w) {
+  for (size_t k = 0; k < n; ++k) set_pair_value(w, k, x[k], noise);
+}
+
 void adagrad_row(float* w, float* accumulator, const float* g, size_t n, float rate, float decay,
                  float epsilon) {
   *accumulator += dot(g, g, n) / static_cast<float>(n);
@@ -157,9 +179,10 @@ void adam_row(float* w, float* m, float* v, const float* g, size_t n, float rate
 
 extern const KernelSet kScalarKernels;
 const KernelSet kScalarKernels = {
-    "scalar",     rows_forward, rows_backward_input, rows_gradient, gather_rows,   dot,
-    sum,          axpy,         transpose,           select_above,  softmax_lanes, logistic_loss,
-    relu,         sigmoid,      tanh,                relu_backward, sigmoid_backward, tanh_backward,
-    sgd_row,      momentum_row, adagrad_row,         adam_row};
+    "scalar",      rows_forward,     rows_backward_input, rows_gradient, gather_rows,   gather_rows_bf16,
+    dot,           sum,              axpy,                transpose,     select_above,  softmax_lanes,
+    logistic_loss, relu,             sigmoid,             tanh,          relu_backward, sigmoid_backward,
+    tanh_backward, sgd_row,          momentum_row,        adagrad_row,   sgd_row_bf16,  widen,
+    narrow,        adam_row};
 
 }  // namespace slide::kernels

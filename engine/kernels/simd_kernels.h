@@ -355,6 +355,190 @@ void gather_rows(const float* w, size_t ldw, const uint32_t* ids, const float* v
   }
 }
 
+// ---------------------------------------------------------------- bfloat16 rows, see bf16.h
+
+template <class Arch>
+using Words = xsimd::batch<std::uint32_t, Arch>;
+
+constexpr size_t kPairs = 16;  // words of a group of columns
+
+template <class Arch>
+Vec<Arch> as_floats(const Words<Arch>& v) {
+#if XSIMD_VERSION_MAJOR >= 10
+  return xsimd::bitwise_cast<float>(v);
+#else
+  return xsimd::bitwise_cast<Vec<Arch>>(v);
+#endif
+}
+template <class Arch>
+Words<Arch> as_words(const Vec<Arch>& v) {
+#if XSIMD_VERSION_MAJOR >= 10
+  return xsimd::bitwise_cast<std::uint32_t>(v);
+#else
+  return xsimd::bitwise_cast<Words<Arch>>(v);
+#endif
+}
+
+// The floats in the low and in the high halves of words.
+template <class Arch>
+Vec<Arch> low_half(const Words<Arch>& v) {
+  return as_floats<Arch>(v << 16);
+}
+template <class Arch>
+Vec<Arch> high_half(const Words<Arch>& v) {
+  return as_floats<Arch>(v & Words<Arch>(0xffff0000u));
+}
+
+// Random bits for the words whose numbers times 0x9e3779b9 are in `count`.
+template <class Arch>
+Words<Arch> rounding_words(const Words<Arch>& count, std::uint32_t noise) {
+  Words<Arch> h = count + Words<Arch>(noise);
+  h = (h ^ (h >> 16)) * Words<Arch>(0x7feb352du);
+  h = (h ^ (h >> 15)) * Words<Arch>(0x846ca68bu);
+  return h ^ (h >> 16);
+}
+
+template <class Arch>
+Words<Arch> first_words(size_t word) {
+  constexpr size_t N = kWidth<Arch>;
+  alignas(64) std::uint32_t numbers[N];
+  for (size_t i = 0; i < N; ++i) numbers[i] = static_cast<std::uint32_t>(word + i) * 0x9e3779b9u;
+  return Words<Arch>::load_aligned(numbers);
+}
+
+template <class Arch>
+Words<Arch> to_pairs(const Vec<Arch>& low, const Vec<Arch>& high, const Words<Arch>& bits) {
+  const Words<Arch> a = (as_words<Arch>(low) + (bits & Words<Arch>(0xffffu))) >> 16;
+  const Words<Arch> b = (as_words<Arch>(high) + (bits >> 16)) & Words<Arch>(0xffff0000u);
+  return a | b;
+}
+
+// What is left behind the last whole group, column by column.
+inline float one_value(const uint32_t* w, size_t k) {
+  const uint32_t word = w[k / (2 * kPairs) * kPairs + k % kPairs];
+  const uint32_t bits = k % (2 * kPairs) >= kPairs ? word & 0xffff0000u : word << 16;
+  float value;
+  __builtin_memcpy(&value, &bits, sizeof value);
+  return value;
+}
+inline void set_one_value(uint32_t* w, size_t k, float value, uint32_t noise) {
+  const size_t at = k / (2 * kPairs) * kPairs + k % kPairs;
+  uint32_t h = static_cast<uint32_t>(at) * 0x9e3779b9u + noise, exact;
+  h = (h ^ (h >> 16)) * 0x7feb352du;
+  h = (h ^ (h >> 15)) * 0x846ca68bu;
+  h ^= h >> 16;
+  __builtin_memcpy(&exact, &value, sizeof exact);
+  if (k % (2 * kPairs) >= kPairs) {
+    w[at] = (w[at] & 0xffffu) | ((exact + (h >> 16)) & 0xffff0000u);
+  } else {
+    w[at] = (w[at] & 0xffff0000u) | ((exact + (h & 0xffffu)) >> 16);
+  }
+}
+
+template <class Arch>
+void widen(const uint32_t* w, size_t n, float* x) {
+  constexpr size_t N = kWidth<Arch>;
+  size_t k = 0;
+  for (; k + 2 * kPairs <= n; k += 2 * kPairs) {
+    SLIDE_UNROLL
+    for (size_t v = 0; v < kPairs; v += N) {
+      const auto words = Words<Arch>::load_unaligned(w + k / 2 + v);
+      low_half<Arch>(words).store_unaligned(x + k + v);
+      high_half<Arch>(words).store_unaligned(x + k + kPairs + v);
+    }
+  }
+  for (; k < n; ++k) x[k] = one_value(w, k);
+}
+
+template <class Arch>
+void narrow(const float* x, size_t n, uint32_t noise, uint32_t* w) {
+  constexpr size_t N = kWidth<Arch>;
+  const Words<Arch> ahead(static_cast<std::uint32_t>(N) * 0x9e3779b9u);
+  Words<Arch> count = first_words<Arch>(0);
+  size_t k = 0;
+  for (; k + 2 * kPairs <= n; k += 2 * kPairs) {
+    SLIDE_UNROLL
+    for (size_t v = 0; v < kPairs; v += N) {
+      to_pairs<Arch>(Vec<Arch>::load_unaligned(x + k + v), Vec<Arch>::load_unaligned(x + k + kPairs + v),
+                     rounding_words<Arch>(count, noise))
+          .store_unaligned(w + k / 2 + v);
+      count += ahead;
+    }
+  }
+  for (; k < n; ++k) set_one_value(w, k, x[k], noise);
+}
+
+template <class Arch>
+void sgd_row_bf16(uint32_t* w, const float* g, size_t n, float rate, float decay, uint32_t noise) {
+  constexpr size_t N = kWidth<Arch>;
+  const float keep = 1.0f - rate * decay;
+  const Words<Arch> ahead(static_cast<std::uint32_t>(N) * 0x9e3779b9u);
+  Words<Arch> count = first_words<Arch>(0);
+  size_t k = 0;
+  for (; k + 2 * kPairs <= n; k += 2 * kPairs) {
+    SLIDE_UNROLL
+    for (size_t v = 0; v < kPairs; v += N) {
+      const auto words = Words<Arch>::load_unaligned(w + k / 2 + v);
+      const Vec<Arch> low = xsimd::fnma(Vec<Arch>(rate), Vec<Arch>::load_unaligned(g + k + v),
+                                        Vec<Arch>(keep) * low_half<Arch>(words));
+      const Vec<Arch> high = xsimd::fnma(Vec<Arch>(rate), Vec<Arch>::load_unaligned(g + k + kPairs + v),
+                                         Vec<Arch>(keep) * high_half<Arch>(words));
+      to_pairs<Arch>(low, high, rounding_words<Arch>(count, noise)).store_unaligned(w + k / 2 + v);
+      count += ahead;
+    }
+  }
+  for (; k < n; ++k) set_one_value(w, k, keep * one_value(w, k) - rate * g[k], noise);
+}
+
+// P registers of words: 2 * P of floats, in the order of the columns.
+template <class Arch, size_t P>
+void gather_pairs_tile(const uint32_t* w, size_t ldw, const uint32_t* ids, const float* values, size_t count,
+                       float* h) {
+  constexpr size_t N = kWidth<Arch>;
+  const auto place = [](size_t p) { return p * N / kPairs * 2 * kPairs + p * N % kPairs; };
+  Vec<Arch> low[P], high[P];
+  SLIDE_UNROLL
+  for (size_t p = 0; p < P; ++p) {
+    low[p] = Vec<Arch>::load_unaligned(h + place(p));
+    high[p] = Vec<Arch>::load_unaligned(h + place(p) + kPairs);
+  }
+  for (size_t i = 0; i < count; ++i) {
+    if (i + kRowsAhead < count) {
+      const uint32_t* ahead = w + ids[i + kRowsAhead] * ldw;
+      for (size_t p = 0; p < P * N; p += kLaneMultiple) __builtin_prefetch(ahead + p);
+    }
+    const uint32_t* row = w + ids[i] * ldw;
+    const Vec<Arch> value(values[i]);
+    SLIDE_UNROLL
+    for (size_t p = 0; p < P; ++p) {
+      const auto words = Words<Arch>::load_unaligned(row + p * N);
+      low[p] = xsimd::fma(value, low_half<Arch>(words), low[p]);
+      high[p] = xsimd::fma(value, high_half<Arch>(words), high[p]);
+    }
+  }
+  SLIDE_UNROLL
+  for (size_t p = 0; p < P; ++p) {
+    low[p].store_unaligned(h + place(p));
+    high[p].store_unaligned(h + place(p) + kPairs);
+  }
+}
+
+template <class Arch>
+void gather_rows_bf16(const uint32_t* w, size_t ldw, const uint32_t* ids, const float* values, size_t count,
+                      size_t n, float* h) {
+  constexpr size_t N = kWidth<Arch>, P = kPairs / N;  // registers of a group
+  size_t k = 0;
+  for (; k + 8 * N <= n; k += 8 * N) gather_pairs_tile<Arch, 4>(w + k / 2, ldw, ids, values, count, h + k);
+  for (; k + 2 * kPairs <= n; k += 2 * kPairs) {
+    gather_pairs_tile<Arch, P>(w + k / 2, ldw, ids, values, count, h + k);
+  }
+  for (; k < n; ++k) {
+    float sum = h[k];
+    for (size_t i = 0; i < count; ++i) sum += values[i] * one_value(w + ids[i] * ldw, k);
+    h[k] = sum;
+  }
+}
+
 inline void transpose(const float* in, size_t ldi, size_t rows, size_t columns, size_t ldo, float* out) {
   constexpr size_t kTile = 16;
   for (size_t r0 = 0; r0 < rows; r0 += kTile) {
@@ -561,6 +745,7 @@ constexpr KernelSet make_kernel_set(const char* name) {
           rows_backward_input<Arch>,
           rows_gradient<Arch>,
           gather_rows<Arch>,
+          gather_rows_bf16<Arch>,
           dot<Arch>,
           sum<Arch>,
           axpy<Arch>,
@@ -577,6 +762,9 @@ constexpr KernelSet make_kernel_set(const char* name) {
           sgd_row<Arch>,
           momentum_row<Arch>,
           adagrad_row<Arch>,
+          sgd_row_bf16<Arch>,
+          widen<Arch>,
+          narrow<Arch>,
           adam_row<Arch>};
 }
 

@@ -33,7 +33,7 @@ HashConfig config_of(HashFamily family, CandidatePolicy policy = CandidatePolicy
 struct Setup {
   explicit Setup(const HashConfig& config)
       : w(normals(kNeurons * kDim, 1)), index(config, kNeurons, kDim, 5), all(kNeurons) {
-    index.rebuild(w.data(), kDim, 0, 1);
+    index.rebuild({w.data(), kDim}, 0, 1);
     std::iota(all.begin(), all.end(), 0U);
   }
   AlignedArray<float> w;
@@ -73,7 +73,7 @@ void rehash_rows(benchmark::State& state, const HashConfig& config, int threads)
     for (std::size_t i = 0; i < steps.size(); ++i) setup.w[i] += sign * 0.1F * steps[i];
     sign = -sign;
     state.ResumeTiming();
-    setup.index.rehash(setup.w.data(), kDim, setup.all, threads);
+    setup.index.rehash({setup.w.data(), kDim}, setup.all, threads);
   }
   state.SetItemsProcessed(state.iterations() * static_cast<std::int64_t>(kNeurons));
 }
@@ -81,7 +81,7 @@ void rehash_rows(benchmark::State& state, const HashConfig& config, int threads)
 void rebuild_rows(benchmark::State& state, const HashConfig& config, int threads) {
   Setup setup(config);
   std::uint64_t generation = 0;
-  for (auto _ : state) setup.index.rebuild(setup.w.data(), kDim, ++generation, threads);
+  for (auto _ : state) setup.index.rebuild({setup.w.data(), kDim}, ++generation, threads);
 }
 
 const HashConfig kSimhash = config_of(HashFamily::kSimhash);

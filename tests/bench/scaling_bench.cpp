@@ -30,7 +30,7 @@ constexpr std::uint32_t kRehashSteps = 100;
 class Bench {
  public:
   explicit Bench(const Case& c)
-      : case_(c), layer_(config(c), c.inputs, c.outputs, true, OptimizerKind::kAdagrad, {}) {
+      : case_(c), layer_(config(c), c.inputs, c.outputs, true, OptimizerKind::kAdagrad, Precision::kFp32, {}) {
     optimizer_.set_rate(0.01);
     layer_.initialise(1, 1, 1);
     layer_.rebuild_index(1, 1, 1);

@@ -149,6 +149,20 @@ TEST_F(CheckpointTest, PredictionsAreTheSameToTheBit) {
   EXPECT_EQ(model.shape.label_frequencies, data_.label_frequencies());
 }
 
+TEST_F(CheckpointTest, Bf16WeightsComeBackAtHalfTheSize) {
+  train();
+  save();
+  const auto whole = fs::file_size(path());
+  train({"train.weights=bf16"});
+  save();
+  EXPECT_LT(fs::file_size(path()), whole);
+  const Model model = load_model(path());
+  ASSERT_TRUE(model.network.output().weights().half());
+  for (const Inference mode : {Inference::kFull, Inference::kLsh}) {
+    EXPECT_EQ(predict(trainer_->network(), data_, mode), predict(model.network, data_, mode));
+  }
+}
+
 TEST_F(CheckpointTest, TablesAreBuiltFromTheStoredSeedAndGeneration) {
   train();
   save();

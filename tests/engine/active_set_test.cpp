@@ -43,7 +43,7 @@ struct Asked {
     Rng rng(1, Purpose::kTest);
     for (float& value : w) value = static_cast<float>(rng.normal());
     for (float& value : xt) value = static_cast<float>(rng.normal());
-    index.rebuild(w.data(), 16, 1, 1);
+    index.rebuild({w.data(), 16}, 1, 1);
   }
   lsh::QueryBlock block() const { return {xt.data(), 16, 16, 16}; }
 

@@ -166,6 +166,15 @@ TEST(Allocation, NoneInAWarmStep) {
   }
 }
 
+TEST(Allocation, NoneWithBf16Weights) {
+  for (std::size_t i = 0; i < shapes().size(); ++i) {
+    SCOPED_TRACE("shape " + std::to_string(i));
+    Config config = allocation_config(shapes()[i], 2);
+    config.train.weights = Precision::kBf16;
+    expect_steps_allocate_nothing(config, 3);
+  }
+}
+
 TEST(Allocation, NoneInTheFirstStepEither) {
   for (std::size_t i = 0; i < shapes().size(); ++i) {
     for (const std::uint32_t rehash_steps : {0, 3}) {

@@ -153,16 +153,22 @@ class NaiveNetwork {
     layer.w.resize(layer.inputs * layer.neurons);
     for (std::size_t n = 0; n < layer.neurons; ++n) {
       layer.b.push_back(input.bias().row(0)[n]);
-      for (std::size_t i = 0; i < layer.inputs; ++i) layer.weight(n, i) = input.weights().row(i)[n];
+    }
+    std::vector<float> row(layer.neurons);
+    for (std::size_t i = 0; i < layer.inputs; ++i) {
+      input.weights().load_row(i, row.data());
+      for (std::size_t n = 0; n < layer.neurons; ++n) layer.weight(n, i) = row[n];
     }
     layers.push_back(std::move(layer));
   }
   void add(const Layer& from) {
     NaiveLayer layer{from.inputs(), from.size(), from.config().activation, false, from.sampled(), {}, {}};
     layer.w.resize(layer.inputs * layer.neurons);
+    std::vector<float> row(layer.inputs);
     for (std::size_t n = 0; n < layer.neurons; ++n) {
       layer.b.push_back(from.bias().row(n)[0]);
-      for (std::size_t i = 0; i < layer.inputs; ++i) layer.weight(n, i) = from.weights().row(n)[i];
+      from.weights().load_row(n, row.data());
+      for (std::size_t i = 0; i < layer.inputs; ++i) layer.weight(n, i) = row[i];
     }
     layers.push_back(std::move(layer));
   }

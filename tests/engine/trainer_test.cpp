@@ -42,6 +42,11 @@ struct Trace {
 void keep(const Parameters& p, Trace& trace) {
   for (const auto* array : {&p.weights, &p.first, &p.second})
     trace.weights.emplace_back(array->begin(), array->end());
+  for (std::size_t r = 0; r < p.rows && p.half(); ++r) {
+    std::vector<float> row(p.columns);
+    p.load_row(r, row.data());
+    trace.weights.push_back(std::move(row));
+  }
 }
 
 Trace train(const Config& config, const Dataset& data) {
@@ -108,6 +113,15 @@ TEST(Determinism, EveryOptimizerAndLoss) {
   }
 }
 
+TEST(Determinism, Bf16) {
+  for (const OptimizerKind kind : {OptimizerKind::kAdagrad, OptimizerKind::kAdam}) {
+    Config config = full_config({dense(37, Activation::kRelu, 0.2), sampled(0, 20, 12)});
+    config.optimizer.kind = kind;
+    config.train.weights = Precision::kBf16;
+    expect_same_on_all_threads(config);
+  }
+}
+
 TEST(Determinism, SeedsDiffer) {
   const Dataset data = make_data(wide_data());
   Config config = full_config({dense(20), sampled(0, 20, 12)});
@@ -128,6 +142,16 @@ TEST(Training, TheLossFalls) {
     const Trace trace = train(config, data);
     EXPECT_LT(trace.losses.back(), 0.7 * trace.losses.front());
   }
+}
+
+TEST(Training, Bf16LearnsAsFp32) {
+  const Dataset data = make_data(wide_data());
+  Config config = full_config({dense(32), sampled(0, 20, 12)});
+  config.train.epochs = 12;
+  const Trace wide = train(config, data);
+  config.train.weights = Precision::kBf16;
+  const Trace half = train(config, data);
+  EXPECT_NEAR(half.losses.back(), wide.losses.back(), 0.05 * wide.losses.back());
 }
 
 TEST(Training, SamplesWithoutLabelsAreSkippedAndCounted) {

@@ -6,6 +6,8 @@
 #include <set>
 
 #include "engine/base/error.h"
+#include "engine/kernels/bf16.h"
+#include "engine/kernels/kernels.h"
 #include "lsh/feature_bins.h"
 #include "lsh/simhash.h"
 #include "lsh_test_util.h"
@@ -48,7 +50,7 @@ TEST_P(Forms, AllFormsOfAVectorHashAlike) {
   for (std::size_t b = 0; b < vectors.size(); ++b) m.set(b, vectors[b]);
   HashScratch scratch;
   std::vector<std::uint32_t> rows(11 * 37);
-  functions->hash_rows({m.w.data(), m.ldw, nullptr, 0, 37}, scratch, rows.data(), 37);
+  functions->hash_rows({{m.w.data(), m.ldw}, nullptr, 0, 37}, scratch, rows.data(), 37);
   for (std::size_t b = 0; b < vectors.size(); ++b) {
     const auto single = hash(*functions, vectors[b]);
     const auto sparse = hash(*functions, Sparse(vectors[b]));
@@ -60,16 +62,33 @@ TEST_P(Forms, AllFormsOfAVectorHashAlike) {
   }
 }
 
+TEST_P(Forms, Bf16RowsAreHashedByTheirValues) {
+  const Case& c = GetParam();
+  const auto functions = make_hash_functions(config_of(c, 5), c.dim, 7);
+  const Matrix m = Matrix::normal(40, c.dim);
+  const std::size_t words = round_up(c.dim, kernels::kPairGroup) / 2;
+  std::vector<std::uint32_t> pairs(40 * words, 0), half(5 * 40), wide(5 * 40);
+  std::vector<float> widened(40 * c.dim);
+  for (std::size_t i = 0; i < 40; ++i) {
+    kernels::active().narrow(m.w.data() + i * m.ldw, c.dim, 3, pairs.data() + i * words);
+    kernels::active().widen(pairs.data() + i * words, c.dim, widened.data() + i * c.dim);
+  }
+  HashScratch scratch;
+  functions->hash_rows({{nullptr, words, pairs.data()}, nullptr, 0, 40}, scratch, half.data(), 40);
+  functions->hash_rows({{widened.data(), c.dim}, nullptr, 0, 40}, scratch, wide.data(), 40);
+  EXPECT_EQ(half, wide);
+}
+
 TEST_P(Forms, ChosenTablesAndGatheredRowsAgreeWithAll) {
   const Case& c = GetParam();
   const auto functions = make_hash_functions(config_of(c, 11), c.dim, 7);
   const Matrix m = Matrix::normal(70, c.dim);
   HashScratch scratch;
   std::vector<std::uint32_t> all(11 * 70), some(11 * 40);
-  functions->hash_rows({m.w.data(), m.ldw, nullptr, 0, 70}, scratch, all.data(), 70);
+  functions->hash_rows({{m.w.data(), m.ldw}, nullptr, 0, 70}, scratch, all.data(), 70);
   std::vector<std::uint32_t> ids;
   for (std::uint32_t i = 0; i < 40; ++i) ids.push_back(i * 17 % 70);
-  functions->hash_rows({m.w.data(), m.ldw, ids.data(), 0, 40}, scratch, some.data(), 40);
+  functions->hash_rows({{m.w.data(), m.ldw}, ids.data(), 0, 40}, scratch, some.data(), 40);
   const std::vector<std::uint32_t> tables = {9, 2, 5};
   std::uint32_t chosen[3];
   const std::vector<float> x = m.row(ids[3]);
@@ -162,10 +181,10 @@ TEST(SimhashStatistics, AsymmetricTransformOrdersByInnerProduct) {
     for (float& value : row) value *= static_cast<float>(scales[i]);
     m.set(i, row);
   }
-  functions->fit({m.w.data(), m.ldw, nullptr, 0, 2}, 2);
+  functions->fit({{m.w.data(), m.ldw}, nullptr, 0, 2}, 2);
   HashScratch scratch;
   std::vector<std::uint32_t> rows(kTables * 3);
-  functions->hash_rows({m.w.data(), m.ldw, nullptr, 0, 3}, scratch, rows.data(), 3);
+  functions->hash_rows({{m.w.data(), m.ldw}, nullptr, 0, 3}, scratch, rows.data(), 3);
   const auto asked = hash(*functions, query);
   for (std::size_t i = 0; i < 3; ++i) {
     double same = 0;

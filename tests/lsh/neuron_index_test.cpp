@@ -114,7 +114,7 @@ Block near_rows(const Matrix& m, std::size_t samples, double angle) {
 class Queries : public testing::TestWithParam<Settings> {
  protected:
   Queries() : m_(Matrix::normal(kNeurons, kDim)), index_(config_of(GetParam()), kNeurons, kDim, 5) {
-    index_.rebuild(m_.w.data(), m_.ldw, 1, 2);
+    index_.rebuild({m_.w.data(), m_.ldw}, 1, 2);
   }
   Matrix m_;
   NeuronIndex index_;
@@ -187,13 +187,13 @@ TEST_P(Queries, RepeatWithTheSameSeedWhateverTheThreads) {
   for (int threads = 1; threads <= 4; ++threads) {
     NeuronIndex index(config_of(GetParam()), kNeurons, kDim, 5);
     Matrix m = Matrix::normal(kNeurons, kDim);
-    index.rebuild(m.w.data(), m.ldw, 1, threads);
+    index.rebuild({m.w.data(), m.ldw}, 1, threads);
     std::vector<std::uint32_t> touched;
     for (std::uint32_t i = 0; i < 500; ++i) touched.push_back(i * 5);
     for (const std::uint32_t id : touched) m.set(id, normal_vector(kDim, 90'000 + id));
     // Nor does the order in which threads collected the touched rows.
     if (threads % 2 == 0) std::reverse(touched.begin(), touched.end());
-    index.rehash(m.w.data(), m.ldw, touched, threads);
+    index.rehash({m.w.data(), m.ldw}, touched, threads);
     Asker asker(index);
     const auto out = asker.ask(block, 300);
     if (first.empty()) first = out;
@@ -216,12 +216,12 @@ TEST(NeuronIndexRehash, EqualsARebuild) {
   config.bucket_capacity = 4096;
   Matrix m = Matrix::normal(kNeurons, kDim);
   NeuronIndex moved(config, kNeurons, kDim, 5), rebuilt(config, kNeurons, kDim, 5);
-  moved.rebuild(m.w.data(), m.ldw, 1, 2);
+  moved.rebuild({m.w.data(), m.ldw}, 1, 2);
   std::vector<std::uint32_t> touched;
   for (std::uint32_t i = 0; i < kNeurons; i += 3) touched.push_back(i);
   for (const std::uint32_t id : touched) m.set(id, normal_vector(kDim, 50'000 + id));
-  moved.rehash(m.w.data(), m.ldw, touched, 2);
-  rebuilt.rebuild(m.w.data(), m.ldw, 1, 1);
+  moved.rehash({m.w.data(), m.ldw}, touched, 2);
+  rebuilt.rebuild({m.w.data(), m.ldw}, 1, 1);
   Asker a(moved), b(rebuilt);
   for (std::uint32_t row = 0; row < 30; ++row) {
     a.seen.clear();
@@ -242,13 +242,13 @@ TEST(NeuronIndexRehash, AMovedNeuronIsFoundWhereItWentAndNotWhereItWas) {
   config.threshold = config.tables;  // in every table: the same place exactly
   Matrix m = Matrix::normal(kNeurons, kDim);
   NeuronIndex index(config, kNeurons, kDim, 5);
-  index.rebuild(m.w.data(), m.ldw, 1, 1);
+  index.rebuild({m.w.data(), m.ldw}, 1, 1);
   const auto old_place = m.row(77);
   m.set(77, normal_vector(kDim, 70'000));
   Asker asker(index);
   EXPECT_EQ(asker.ask(Block({old_place}), 10), std::vector<std::uint32_t>{77});
   const std::uint32_t touched[] = {77};
-  index.rehash(m.w.data(), m.ldw, touched, 1);
+  index.rehash({m.w.data(), m.ldw}, touched, 1);
   asker.seen.clear();
   EXPECT_TRUE(asker.ask(Block({old_place}), 10).empty());
   EXPECT_EQ(asker.ask(Block({m.row(77)}), 10), std::vector<std::uint32_t>{77});
@@ -260,7 +260,7 @@ TEST(NeuronIndexRehash, WorksWithoutARebuildBefore) {
   Asker asker(index, 100);
   EXPECT_TRUE(asker.ask(Block({m.row(3)}), 10).empty());
   const std::uint32_t touched[] = {9, 3};
-  index.rehash(m.w.data(), m.ldw, touched, 2);
+  index.rehash({m.w.data(), m.ldw}, touched, 2);
   EXPECT_EQ(asker.ask(Block({m.row(3)}), 1), std::vector<std::uint32_t>{3});
   EXPECT_EQ(index.occupancy().stored, 2 * index.config().tables);
 }
@@ -269,7 +269,7 @@ TEST(NeuronIndexRehash, WorksWithoutARebuildBefore) {
 TEST(NeuronIndexPolicies, VanillaServesEverySampleOfABlock) {
   Matrix m = Matrix::normal(kNeurons, kDim);
   NeuronIndex index(HashConfig{}, kNeurons, kDim, 5);
-  index.rebuild(m.w.data(), m.ldw, 1, 1);
+  index.rebuild({m.w.data(), m.ldw}, 1, 1);
   Asker asker(index);
   double nearest = 0;
   for (std::uint64_t round = 0; round < 50; ++round) {
@@ -287,7 +287,7 @@ TEST(NeuronIndexPolicies, TopkRanksByCountThenById) {
   Matrix m = Matrix::normal(kNeurons, kDim);
   m.set(40, m.row(900));  // twins: in the same buckets everywhere
   NeuronIndex index(config, kNeurons, kDim, 5);
-  index.rebuild(m.w.data(), m.ldw, 1, 1);
+  index.rebuild({m.w.data(), m.ldw}, 1, 1);
   Asker asker(index);
   EXPECT_EQ(asker.ask(Block({m.row(900)}), 2), (std::vector<std::uint32_t>{40, 900}));
   EXPECT_TRUE(

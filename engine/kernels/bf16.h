@@ -1,0 +1,50 @@
+// Weights in bfloat16, two in a 32-bit word: the upper half of a float's bits.
+//
+// A row of n columns is round_up(n, 32) / 2 words. In every group of 32 columns, word j holds column j in its
+// low and column 16 + j in its high half, so that one shift and one mask turn a register of words into two of
+// floats. Columns behind the last are zero.
+//
+// Rounding is stochastic (Gupta et al. 2015, section 3): a value goes to one of its two neighbours with a
+// probability that keeps its mean, so that updates much smaller than a weight's last bit are not lost.
+#pragma once
+
+#include <bit>
+#include <cstddef>
+#include <cstdint>
+
+namespace slide::kernels {
+
+inline constexpr std::size_t kPairGroup = 32;  // columns of a group
+
+inline std::size_t pair_word(std::size_t column) {
+  return column / kPairGroup * (kPairGroup / 2) + column % (kPairGroup / 2);
+}
+inline bool in_high_half(std::size_t column) {
+  return column % kPairGroup >= kPairGroup / 2;
+}
+
+inline float pair_value(const std::uint32_t* row, std::size_t column) {
+  const std::uint32_t word = row[pair_word(column)];
+  return std::bit_cast<float>(in_high_half(column) ? word & 0xffff0000u : word << 16);
+}
+
+// Random bits for the two columns of word `word`, 16 each, low half first. `noise` seeds a row's update.
+inline std::uint32_t rounding_bits(std::uint32_t noise, std::size_t word) {
+  std::uint32_t h = static_cast<std::uint32_t>(word) * 0x9e3779b9u + noise;
+  h = (h ^ (h >> 16)) * 0x7feb352du;
+  h = (h ^ (h >> 15)) * 0x846ca68bu;
+  return h ^ (h >> 16);
+}
+
+inline void set_pair_value(std::uint32_t* row, std::size_t column, float value, std::uint32_t noise) {
+  std::uint32_t& word = row[pair_word(column)];
+  const std::uint32_t bits = rounding_bits(noise, pair_word(column));
+  const auto exact = std::bit_cast<std::uint32_t>(value);
+  if (in_high_half(column)) {
+    word = (word & 0xffffu) | ((exact + (bits >> 16)) & 0xffff0000u);
+  } else {
+    word = (word & 0xffff0000u) | ((exact + (bits & 0xffffu)) >> 16);
+  }
+}
+
+}  // namespace slide::kernels

@@ -1,0 +1,120 @@
+// bfloat16 rows: every set against the scalar one at every length, and what stochastic rounding promises.
+#include "engine/kernels/bf16.h"
+
+#include <gtest/gtest.h>
+
+#include <bit>
+#include <cmath>
+
+#include "engine/base/rng.h"
+#include "engine/kernels/kernels.h"
+
+namespace slide::kernels {
+namespace {
+
+constexpr std::size_t kLengths = 200;
+
+std::vector<float> normals(std::size_t n, std::uint64_t item) {
+  Rng rng(1, Purpose::kTest, item);
+  std::vector<float> values(n);
+  for (float& v : values) v = static_cast<float>(rng.normal());
+  return values;
+}
+
+std::size_t words(std::size_t n) {
+  return (n + kPairGroup - 1) / kPairGroup * kPairGroup / 2;
+}
+
+class Bf16 : public testing::TestWithParam<const KernelSet*> {};
+
+TEST_P(Bf16, NarrowAndWidenAgreeWithScalarToTheBit) {
+  for (std::size_t n = 0; n < kLengths; ++n) {
+    const auto x = normals(n, n);
+    std::vector<std::uint32_t> got(words(n) + 1, 0), want(words(n) + 1, 0);
+    got.back() = want.back() = 0xdeadbeef;
+    GetParam()->narrow(x.data(), n, 77u + static_cast<std::uint32_t>(n), got.data());
+    find("scalar")->narrow(x.data(), n, 77u + static_cast<std::uint32_t>(n), want.data());
+    ASSERT_EQ(got, want) << n;
+    std::vector<float> back(n + 1, 5.0f);
+    GetParam()->widen(got.data(), n, back.data());
+    for (std::size_t k = 0; k < n; ++k) {
+      ASSERT_EQ(back[k], pair_value(want.data(), k)) << n << ", " << k;
+      ASSERT_LE(std::abs(back[k] - x[k]), std::abs(x[k]) / 128) << n << ", " << k;
+    }
+    ASSERT_EQ(back[n], 5.0f) << n;
+  }
+}
+
+TEST_P(Bf16, RoundingKeepsTheMean) {
+  constexpr std::size_t n = 96, kTrials = 4000;
+  const auto x = normals(n, 3);
+  std::vector<double> sum(n, 0.0);
+  std::vector<std::uint32_t> row(words(n));
+  std::vector<float> back(n);
+  for (std::uint32_t trial = 0; trial < kTrials; ++trial) {
+    GetParam()->narrow(x.data(), n, static_cast<std::uint32_t>(mix64(trial)), row.data());
+    GetParam()->widen(row.data(), n, back.data());
+    for (std::size_t k = 0; k < n; ++k) sum[k] += back[k];
+  }
+  for (std::size_t k = 0; k < n; ++k) {  // one trial strays by at most 2^-8 of the value: 5 standard errors
+    EXPECT_NEAR(sum[k] / kTrials, x[k], 5 * std::abs(x[k]) / 256 / std::sqrt(double(kTrials))) << k;
+  }
+}
+
+TEST_P(Bf16, ExactValuesStay) {
+  std::vector<std::uint32_t> row(16);
+  std::vector<float> x = {1.0f, -0.5f, 0.0f, 3.0f, -2.25f}, back(5);
+  for (std::uint32_t noise = 0; noise < 100; ++noise) {
+    GetParam()->narrow(x.data(), 5, noise, row.data());
+    GetParam()->widen(row.data(), 5, back.data());
+    ASSERT_EQ(back, x);
+  }
+}
+
+TEST_P(Bf16, SgdRowIsTheRoundedUpdate) {
+  const float rate = 0.3f, decay = 0.01f;
+  for (std::size_t n = 0; n < kLengths; ++n) {
+    const auto x = normals(n, n), g = normals(n, n + 1000);
+    std::vector<std::uint32_t> got(words(n) + 1, 0);
+    GetParam()->narrow(x.data(), n, 1, got.data());
+    std::vector<float> before(n);
+    GetParam()->widen(got.data(), n, before.data());
+    GetParam()->sgd_row_bf16(got.data(), g.data(), n, rate, decay, 9);
+    for (std::size_t k = 0; k < n; ++k) {
+      const double want = (1.0 - double(rate) * decay) * before[k] - double(rate) * g[k];
+      ASSERT_NEAR(pair_value(got.data(), k), want, std::abs(want) / 128 + 1e-6) << n << ", " << k;
+    }
+    ASSERT_EQ(got.back(), 0u) << n;
+  }
+}
+
+TEST_P(Bf16, GatherRowsAtEveryLength) {
+  for (std::size_t n = 0; n < kLengths; ++n) {
+    for (const std::size_t count : {0, 1, 3, 9}) {
+      const std::size_t rows = 12;
+      std::vector<std::uint32_t> w(rows * words(n) + 1), ids(count);
+      for (std::size_t r = 0; r < rows; ++r) {
+        const auto x = normals(n, r);
+        find("scalar")->narrow(x.data(), n, 5, w.data() + r * words(n));
+      }
+      for (std::size_t i = 0; i < count; ++i) ids[i] = static_cast<std::uint32_t>(i * 7 % rows);
+      const auto values = normals(count, 50);
+      auto got = normals(n + 1, 60), want = got;
+      GetParam()->gather_rows_bf16(w.data(), words(n), ids.data(), values.data(), count, n, got.data());
+      find("scalar")->gather_rows_bf16(w.data(), words(n), ids.data(), values.data(), count, n, want.data());
+      for (std::size_t k = 0; k <= n; ++k) ASSERT_NEAR(got[k], want[k], 1e-5) << n << ", " << count << ", " << k;
+    }
+  }
+}
+
+TEST(Bf16Layout, SetPairValueLeavesTheNeighbourAlone) {
+  std::vector<std::uint32_t> row(32, 0);
+  for (std::size_t k = 0; k < 64; ++k) set_pair_value(row.data(), k, static_cast<float>(k), 3);
+  for (std::size_t k = 0; k < 64; ++k) EXPECT_EQ(pair_value(row.data(), k), static_cast<float>(k));
+}
+
+INSTANTIATE_TEST_SUITE_P(Sets, Bf16, testing::ValuesIn(available()),
+                         [](const auto& at) { return std::string(at.param->name); });
+
+}  // namespace
+}  // namespace slide::kernels
