@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Measures on this machine, in one go: an epoch with the default config, our own dense run, PyTorch dense and fastText,
+# Measures on this machine, in one go: an epoch with configs/throughput.toml, our own dense run, PyTorch dense and fastText,
 # on one thread and on all. Prints the ratios and writes build/bench/table.json and build/bench/table.md.
 # Data come from SLIDE_DATA. Nothing else should run meanwhile; takes ten to thirty minutes on two cores.
 # usage: scripts/bench.sh [SET ...] [-- options of scripts/bench_table.py]

@@ -202,7 +202,7 @@ def main():
     parser.add_argument("--data", required=True, help="folder with <set>/train.txt and <set>/test.txt")
     parser.add_argument("--out", default=os.path.join(ROOT, "build", "bench"))
     parser.add_argument("--slide", default=os.path.join(ROOT, "build", "release", "slide"))
-    parser.add_argument("--config", default=os.path.join(ROOT, "configs", "default.toml"))
+    parser.add_argument("--config", default=os.path.join(ROOT, "configs", "throughput.toml"))
     parser.add_argument("--set", action="append", default=[], help="setting for our runs, as of `slide train`")
     parser.add_argument("--python", default="/usr/bin/python3", help="the Python that has PyTorch")
     parser.add_argument("--torch-seconds", type=float, default=TORCH_SECONDS)

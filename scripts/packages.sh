@@ -11,7 +11,7 @@ build_packages=(
   libgtest-dev libbenchmark-dev         # tests, benchmarks
 )
 sanitizer_packages=(clang libomp-dev)   # LLVM's OpenMP comes with Archer, which tells ThreadSanitizer of its barriers
-baseline_packages=(python3-torch fasttext)
+baseline_packages=(python3-torch libopenblas0-pthread fasttext)  # without OpenBLAS PyTorch multiplies with the reference BLAS
 
 # Prints those of the given packages that are not installed, one a line.
 missing_packages() {
