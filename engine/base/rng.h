@@ -20,6 +20,7 @@ enum class Purpose : std::uint64_t {
   kGenerator = 7,
   kProbe = 8,
   kTest = 9,
+  kTune = 10,
 };
 
 // SplitMix64's finaliser (Steele, Lea, Flood: "Fast splittable pseudorandom number generators", 2014, fig.
