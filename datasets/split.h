@@ -19,7 +19,8 @@ struct Split {
 };
 
 // Draws `share` of the samples that have labels for validation, at most `most` and at least one, by `seed`;
-// all other samples are for training, in file order. Throws InputError when less than two samples have labels.
+// all other samples are for training, in file order. Throws InputError when less than two samples have
+// labels.
 Split split_dataset(const Dataset& data, double share, std::size_t most, std::uint64_t seed);
 
 }  // namespace slide

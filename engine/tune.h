@@ -1,8 +1,8 @@
 // Search for a good configuration on a validation split of the training data, in a limited time.
 //
-// Trial 1 is the configuration as it is. Every other trial changes one or two keys of the best so far: a local
-// random search. A trial that is not done when the time is up counts for nothing. The same seed gives the same
-// trials; how many there are depends on the time, unless `trials` limits them first.
+// Trial 1 is the configuration as it is. Every other trial changes one or two keys of the best so far: a
+// local random search. A trial that is not done when the time is up counts for nothing. The same seed gives
+// the same trials; how many there are depends on the time, unless `trials` limits them first.
 #pragma once
 
 #include <cstdint>
@@ -16,8 +16,8 @@
 namespace slide {
 
 struct TuneOptions {
-  double seconds = 600.0;       // for all trials together
-  std::uint32_t trials = 1000;  // at most
+  double seconds = 600.0;          // for all trials together
+  std::uint32_t trials = 1000;     // at most
   std::vector<std::string> fixed;  // overrides, as of load_config: their keys keep their values
 };
 
