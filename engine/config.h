@@ -65,6 +65,7 @@ struct OptimizerConfig {
 struct LossConfig {
   LossKind kind = LossKind::kSoftmax;
   double positive_weight = 1.0;  // sigmoid loss: weight of a label against a negative
+  double prior = 0.3;            // sigmoid loss: biases start at this share of the labels' log-odds
 };
 
 // [[layer]]: in order from the input.

@@ -145,6 +145,8 @@ std::vector<Field> loss_fields(LossConfig& c) {
       {"kind", choice(c.kind), "Loss of the output layer; sigmoid is one-vs-all."},
       {"positive_weight", real(c.positive_weight, above(0, 1e6)),
        "sigmoid: weight of a label against a negative."},
+      {"prior", real(c.prior, closed(0, 1)),
+       "sigmoid: biases start at this share of the log-odds of the labels' frequencies in the training data."},
   };
 }
 

@@ -283,7 +283,7 @@ void Layer::update_wide(const BatchView& batch, std::uint32_t row, std::uint32_t
   const std::size_t b = source / active_capacity_, at = source % active_capacity_;
   const BlockInput& in = batch.inputs[b];
   wide_->update(*in.features, *batch.hits[b], row, at, in.lanes, batch.deltas[b] + at * in.lanes,
-                optimizer.progress(), scratch.wide_gradients);
+                {optimizer.progress(), static_cast<float>(batch.samples)}, scratch.wide_gradients);
 }
 
 // Up to kRowsTogether whole rows; row i has contributions from the blocks in sources_of(i), ascending. They are

@@ -116,6 +116,7 @@ class Layer {
     std::vector<BlockInput> inputs;     // one a block
     std::vector<const float*> deltas;   // one a block, [count x lanes]
     std::vector<const WideHits*> hits;  // one a block
+    std::size_t samples = 0;            // in the batch
   };
   // Gradient and update of one shard's rows: those of `groups` (sampled) or every shards-th run (dense).
   void update(const BatchView& batch, const RowGroups& groups, std::uint32_t shard, std::uint32_t shards,

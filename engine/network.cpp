@@ -1,6 +1,7 @@
 #include "engine/network.h"
 
 #include <algorithm>
+#include <cmath>
 #include <numeric>
 
 #include "engine/base/error.h"
@@ -61,6 +62,14 @@ Network::Network(const Config& config, const DataShape& shape) : config_(config)
 void Network::initialise(int threads) {
   if (input_) input_->initialise(config_.train.seed, threads);
   for (std::size_t l = 0; l < layers_.size(); ++l) layers_[l].initialise(config_.train.seed, l + 1, threads);
+}
+
+void Network::start_biases(const DataShape& shape) {
+  if (config_.loss.kind != LossKind::kSigmoid) return;
+  for (std::size_t i = 0; i < shape.label_frequencies.size(); ++i) {
+    const double with = shape.label_frequencies[i], without = double(shape.samples) - with;
+    *output().bias().row(i) = static_cast<float>(config_.loss.prior * std::log((with + 1.0) / (without + 1.0)));
+  }
 }
 
 void Network::rebuild_index(std::uint64_t generation, int threads) {
@@ -231,6 +240,7 @@ void Network::update(std::span<Block> blocks, std::uint32_t shard, std::size_t b
     scratch.batch.inputs.clear();
     scratch.batch.deltas.clear();
     scratch.batch.hits.clear();
+    scratch.batch.samples = batch_samples;
     for (Block& block : blocks) {
       LayerBlock& at = block_of(l, block);
       scratch.batch.inputs.push_back(input_of(l, block));

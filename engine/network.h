@@ -55,6 +55,8 @@ class Network {
   // Random weights of the configured seed, zero biases; no tables yet.
   void initialise(int threads);
   void rebuild_index(std::uint64_t generation, int threads);
+  // Biases of a one-vs-all output layer start at loss.prior times the log-odds of the labels' frequencies.
+  void start_biases(const DataShape& shape);
   // Patterns and first weights of the output layer's wide path, when it is configured.
   void build_wide(const Dataset& train, int threads);
   // Seed of a layer's hash functions, with which Layer::rebuild_index() is called.

@@ -56,6 +56,7 @@ Trainer::Trainer(const Config& config, const Dataset& train, const Dataset* test
       shape_.label_frequencies, shape_.samples, config.eval.propensity_a, config.eval.propensity_b));
   total_steps_ = std::uint64_t{config.train.epochs} * ((labelled_.size() + batch_ - 1) / batch_);
   network_.initialise(threads_);
+  network_.start_biases(shape_);
   network_.build_wide(train, threads_);
   network_.rebuild_index(++generation_, threads_);
   network_.prepare(batch_, bounds_of(train, config.train.block_size), static_cast<std::uint32_t>(threads_));

@@ -9,10 +9,6 @@
 
 namespace slide {
 
-namespace {
-constexpr float kTiny = 1e-20f;  // a zero gradient over a zero accumulator changes nothing
-}
-
 void BlockFeatures::reserve(std::size_t features, std::size_t entries, std::size_t lanes) {
   const std::size_t most = std::min(features, entries);
   present_.assign(features / 32 + 1, 0);
@@ -156,19 +152,19 @@ void WidePath::forward(const BlockFeatures& features, std::span<const std::uint3
 }
 
 void WidePath::update(const BlockFeatures& features, const WideHits& hits, std::uint32_t id, std::size_t a,
-                      std::size_t lanes, const float* d, float rate, std::vector<float>& gradients) {
+                      std::size_t lanes, const float* d, Step step, std::vector<float>& gradients) {
   const std::size_t first = hits.offsets[a], count = hits.offsets[a + 1] - first;
   if (gradients.size() < count) gradients.resize(count);
   kernels::active().rows_forward(features.columns(), lanes, hits.columns.data() + first, count, nullptr, d,
                                  lanes, 1, gradients.data());
-  const float step = rate * static_cast<float>(config_.wide_rate);
+  const float rate = step.rate * static_cast<float>(config_.wide_rate);
   float* weights = storage_.weights.data() + storage_.offsets[id];
   float* accumulators = storage_.accumulators.data() + storage_.offsets[id];
   for (std::size_t h = 0; h < count; ++h) {
     const std::uint32_t place = hits.places[first + h];
-    const float g = gradients[h];
+    const float g = gradients[h] * step.samples;
     accumulators[place] += g * g;
-    weights[place] -= step * g / (std::sqrt(accumulators[place]) + kTiny);
+    weights[place] -= rate * g / std::sqrt(1.0f + accumulators[place]);
   }
 }
 

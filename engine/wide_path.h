@@ -58,10 +58,14 @@ class WidePath {
                WideHits& hits) const;
 
   // Adagrad with an accumulator a weight on the weights of neuron `id`, which is active neuron `a` of the
-  // block that `features` and `hits` are from, from its deltas d[lanes]. rate: the step's share of wide_rate,
-  // in [0, 1]. gradients: scratch.
+  // block that `features` and `hits` are from, from its deltas d[lanes]. Accumulators start at 1, the square
+  // of one sample's largest gradient: a weight that is rarely met moves by its gradient, not by its sign.
+  struct Step {
+    float rate;     // the step's share of wide_rate, in [0, 1]
+    float samples;  // in the batch: their number takes deltas of the mean loss to those of one sample
+  };
   void update(const BlockFeatures& features, const WideHits& hits, std::uint32_t id, std::size_t a,
-              std::size_t lanes, const float* d, float rate, std::vector<float>& gradients);
+              std::size_t lanes, const float* d, Step step, std::vector<float>& gradients);
 
   std::size_t weights() const { return storage_.weights.size(); }
   std::size_t bytes() const;
@@ -71,7 +75,7 @@ class WidePath {
     std::vector<std::uint64_t> offsets;
     std::vector<std::uint32_t> features;
     std::vector<float> weights;
-    std::vector<float> accumulators;
+    std::vector<float> accumulators;  // of squared gradients, less the 1 they start at
   };
   const Storage& storage() const { return storage_; }
   Storage& storage() { return storage_; }

@@ -20,7 +20,8 @@ enum class Purpose : std::uint64_t {
   kGenerator = 7,
   kProbe = 8,
   kTest = 9,
-  kRounding = 10,
+  kTune = 10,
+  kRounding = 11,
 };
 
 // SplitMix64's finaliser (Steele, Lea, Flood: "Fast splittable pseudorandom number generators", 2014, fig.

@@ -18,6 +18,8 @@ namespace {
 
 constexpr std::uint64_t kMostThreads = 1024;
 constexpr std::uint64_t kMostK = 10000;
+constexpr std::uint64_t kMostTrials = 1000000;
+constexpr double kMostMinutes = 100000;
 constexpr std::uint64_t kMostItems = 0xfffffffe;         // ids and their number have 32 bits
 constexpr std::uint64_t kMostSeed = 0x7fffffffffffffff;  // what TOML can hold
 
@@ -27,6 +29,7 @@ constexpr const char* kAbout =
 
 struct Commands {
   TrainCommand train;
+  TuneCommand tune;
   TestCommand test;
   PredictCommand predict;
   GenerateCommand generate;
@@ -90,6 +93,32 @@ void add_train(CLI::App& app, Commands& c) {
   sub->add_option("--out", c.train.out, "Folder for the results; default: run/<name of CONFIG>")
       ->type_name("DIR");
   sub->callback([&c] { c.run = [&c] { run_train(c.train); }; });
+}
+
+void add_tune(CLI::App& app, Commands& c) {
+  CLI::App* sub = app.add_subcommand("tune", "Search for a better configuration, on training data alone");
+  sub->footer(
+      "Keeps a part of data.train for validation and changes keys of CONFIG while the mean of P@k over\n"
+      "eval.k rises. Keys given by --set keep their values. Writes the best configuration to FILE.");
+  sub->add_option("CONFIG", c.tune.config, "Configuration to begin with (TOML)")->required();
+  add_set(*sub, c.tune.set);
+  sub->add_option("--minutes", c.tune.minutes, "Time for the whole search")
+      ->capture_default_str()
+      ->check(CLI::Range(0.001, kMostMinutes))
+      ->type_name("M");
+  sub->add_option("--trials", c.tune.trials, "Training runs at most")
+      ->capture_default_str()
+      ->transform(whole(1, kMostTrials))
+      ->type_name("N");
+  sub->add_option("--threads", c.tune.threads, "Threads, 0 = all cores; overrides train.threads")
+      ->transform(whole(0, kMostThreads))
+      ->type_name("N");
+  sub->add_option("--seed", c.tune.seed, "Overrides train.seed")
+      ->transform(whole(0, kMostSeed))
+      ->type_name("N");
+  sub->add_option("--out", c.tune.out, "File to write; default: run/<name of CONFIG>-tuned.toml")
+      ->type_name("FILE");
+  sub->callback([&c] { c.run = [&c] { run_tune(c.tune); }; });
 }
 
 void add_test(CLI::App& app, Commands& c) {
@@ -219,6 +248,7 @@ int run(int argc, char** argv) {
   app.require_subcommand(1);
   app.footer("Exit codes: 0 done, 1 the run failed, 2 bad usage, configuration, data or model.");
   add_train(app, commands);
+  add_tune(app, commands);
   add_test(app, commands);
   add_predict(app, commands);
   add_generate(app, commands);

@@ -23,6 +23,17 @@ struct TrainCommand {
 };
 void run_train(const TrainCommand& command);
 
+struct TuneCommand {
+  std::string config;
+  std::vector<std::string> set;
+  std::optional<std::uint32_t> threads;
+  std::optional<std::uint64_t> seed;
+  double minutes = 10.0;
+  std::uint32_t trials = 1000;
+  std::string out;  // empty: run/<name of the configuration>-tuned.toml
+};
+void run_tune(const TuneCommand& command);
+
 struct TestCommand {
   std::string model;
   std::string data;

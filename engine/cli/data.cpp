@@ -1,6 +1,7 @@
 #include "engine/cli/data.h"
 
 #include <algorithm>
+#include <filesystem>
 #include <iostream>
 #include <iterator>
 #include <string_view>
@@ -12,6 +13,10 @@
 namespace slide::cli {
 
 namespace {
+
+void make_absolute(std::string& path) {
+  if (!path.empty()) path = std::filesystem::absolute(path).lexically_normal().string();
+}
 
 ReadOptions read_options(const DataConfig& config, std::size_t features, int threads) {
   ReadOptions options;
@@ -64,6 +69,13 @@ bool has_xmc_header(std::string_view text) {
 }
 
 }  // namespace
+
+Config resolve_config(const std::string& path, const std::vector<std::string>& overrides) {
+  Config config = load_config(path, overrides);
+  make_absolute(config.data.train);
+  make_absolute(config.data.test);
+  return config;
+}
 
 RunData read_run_data(const Config& config, int threads) {
   const DataConfig& data = config.data;

@@ -10,14 +10,17 @@
 
 namespace slide::cli {
 
+// The configuration at `path` with its overrides, the paths of its data absolute: they hold from any folder.
+// Throws InputError, here and below.
+Config resolve_config(const std::string& path, const std::vector<std::string>& overrides);
+
 struct RunData {
   Dataset train;
   std::optional<Dataset> test;
   std::vector<std::string> notes;  // what the user should know about the reading, a line each
 };
 
-// data.train and, where it is set, data.test, both with the larger of their numbers of features. Throws
-// InputError, here and below.
+// data.train and, where it is set, data.test, both with the larger of their numbers of features.
 RunData read_run_data(const Config& config, int threads);
 
 // A file for a trained model of `features` features.

@@ -19,21 +19,6 @@ namespace {
 namespace fs = std::filesystem;
 using Clock = std::chrono::steady_clock;
 
-// Paths of the data hold from any folder, so that the resolved configuration does.
-void make_absolute(std::string& path) {
-  if (!path.empty()) path = fs::absolute(path).lexically_normal().string();
-}
-
-Config resolve_config(const TrainCommand& command) {
-  std::vector<std::string> overrides = command.set;
-  if (command.threads) overrides.push_back(fmt::format("train.threads={}", *command.threads));
-  if (command.seed) overrides.push_back(fmt::format("train.seed={}", *command.seed));
-  Config config = load_config(command.config, overrides);
-  make_absolute(config.data.train);
-  make_absolute(config.data.test);
-  return config;
-}
-
 fs::path make_folder(const TrainCommand& command) {
   const fs::path folder =
       command.out.empty() ? "run" / fs::path(command.config).stem() : fs::path(command.out);
@@ -105,7 +90,10 @@ void follow(Trainer& trainer, const Config& config, RunLog& log) {
 }  // namespace
 
 void run_train(const TrainCommand& command) {
-  const Config config = resolve_config(command);
+  std::vector<std::string> overrides = command.set;
+  if (command.threads) overrides.push_back(fmt::format("train.threads={}", *command.threads));
+  if (command.seed) overrides.push_back(fmt::format("train.seed={}", *command.seed));
+  const Config config = resolve_config(command.config, overrides);
   const RunData data = load(config);
   Trainer trainer(config, data.train, data.test ? &*data.test : nullptr);
   print_start(config, trainer);

@@ -82,6 +82,34 @@ class CliTest : public testing::Test {
   Program slide_;
 };
 
+TEST_F(CliTest, TuneWritesAConfigurationThatTrains) {
+  generate();
+  const Outcome done = slide_.run({"tune", "small.toml", "--set", "data.train=data/train.txt", "--set",
+                                   "layer.-1.uniform=12", "--trials", "4", "--minutes", "5", "--out",
+                                   "new/best.toml"});
+  ASSERT_EQ(done.code, 0) << done.err;
+  EXPECT_NE(done.out.find("4 trials on 255 samples, scored on 45 others"), std::string::npos) << done.out;
+  EXPECT_NE(read_file(slide_.path("new/best.toml")).find("uniform = 12"), std::string::npos);
+  EXPECT_EQ(slide_.run({"train", "new/best.toml", "--out", "tuned"}).code, 0);
+}
+
+TEST_F(CliTest, TuneRefusesWhatItCannotDo) {
+  generate();
+  const std::vector<std::string> base = {"tune", "small.toml", "--set", "data.train=data/train.txt"};
+  const auto with = [&](std::vector<std::string> more) {
+    more.insert(more.begin(), base.begin(), base.end());
+    return slide_.run(more);
+  };
+  EXPECT_EQ(with({"--minutes", "0"}).code, 2);
+  EXPECT_EQ(with({"--minutes", "x"}).code, 2);
+  EXPECT_EQ(with({"--trials", "0"}).code, 2);
+  EXPECT_EQ(with({"--set", "layer.0.sizes=3"}).code, 2);
+  EXPECT_EQ(with({"--out", "data"}).code, 2);
+  const Outcome brief = with({"--set", "train.epochs=100000", "--minutes", "0.001"});
+  EXPECT_EQ(brief.code, 2);
+  EXPECT_NE(brief.err.find("too short for a single training run"), std::string::npos) << brief.err;
+}
+
 TEST_F(CliTest, TrainWritesConfigMetricsAndModel) {
   generate();
   const Outcome done = train({"--set", "data.test=data/test.txt"});

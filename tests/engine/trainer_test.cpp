@@ -133,6 +133,23 @@ TEST(Determinism, SeedsDiffer) {
   EXPECT_NE(first.weights[0], second.weights[0]);
 }
 
+TEST(Training, BiasesOfOneVsAllStartAtAShareOfTheLabelsLogOdds) {
+  const Dataset data = make_data(wide_data());
+  Config config = full_config({dense(8), sampled(0, 20, 12)});
+  for (const LossKind loss : {LossKind::kSoftmax, LossKind::kSigmoid}) {
+    config.loss.kind = loss;
+    config.loss.prior = 0.25;
+    const Trainer trainer(config, data, nullptr);
+    const DataShape& shape = trainer.shape();
+    for (std::size_t i = 0; i < shape.labels; ++i) {
+      const double with = shape.label_frequencies[i];
+      const double odds = (with + 1.0) / (double(data.size()) - with + 1.0);
+      const double start = loss == LossKind::kSigmoid ? 0.25 * std::log(odds) : 0.0;
+      EXPECT_NEAR(*trainer.network().output().bias().row(i), start, 1e-6);
+    }
+  }
+}
+
 TEST(Training, TheLossFalls) {
   const Dataset data = make_data(wide_data());
   for (const LossKind loss : {LossKind::kSoftmax, LossKind::kSigmoid}) {

@@ -134,7 +134,7 @@ TEST_P(WideBlock, ForwardIsTheSparseProduct) {
 }
 
 // d loss / d weight by central differences of a softmax loss in double; the first Adagrad step leaves the
-// squared gradient in the accumulator and its sign in the weight's move.
+// squared gradient of the samples' sum in the accumulator and moves the weight against it.
 TEST_P(WideBlock, GradientMatchesCentralDifferences) {
   const std::size_t lanes = GetParam();
   const auto loss = [&] {
@@ -156,7 +156,8 @@ TEST_P(WideBlock, GradientMatchesCentralDifferences) {
   AlignedArray<float> z(ids_.size() * lanes);
   std::vector<float> norm(lanes), scratch;
   wide_.forward(features_, ids_, lanes, z.data(), hits_);
-  softmax_loss({&set, ids_.size(), rows_.size(), lanes}, 1.0f, z.data(), norm.data());
+  const float samples = 50.0f;  // of a batch that holds this block
+  softmax_loss({&set, ids_.size(), rows_.size(), lanes}, 1.0f / samples, z.data(), norm.data());
 
   auto& s = wide_.storage();
   const std::vector<float> before = s.weights;
@@ -170,11 +171,13 @@ TEST_P(WideBlock, GradientMatchesCentralDifferences) {
     s.weights[i] = before[i];
   }
   for (std::size_t a = 0; a < ids_.size(); ++a) {
-    wide_.update(features_, hits_, ids_[a], a, lanes, z.data() + a * lanes, 1.0f, scratch);
+    wide_.update(features_, hits_, ids_[a], a, lanes, z.data() + a * lanes, {0.5f, samples}, scratch);
   }
   for (std::size_t i = 0; i < before.size(); ++i) {
-    const double sign = before[i] > s.weights[i] ? 1.0 : -1.0;
-    EXPECT_NEAR(sign * std::sqrt(s.accumulators[i]), expected[i], 1e-3 * (1.0 + std::fabs(expected[i]))) << i;
+    const double tolerance = 1e-3 * (1.0 + std::fabs(expected[i])), g = expected[i];
+    EXPECT_NEAR(s.accumulators[i], g * g, 2.0 * tolerance * (1.0 + std::fabs(g))) << i;
+    const double moved = 0.5 * wide_config(7).wide_rate * g / std::sqrt(1.0 + g * g);
+    EXPECT_NEAR(before[i] - s.weights[i], moved, tolerance) << i;
   }
 }
 

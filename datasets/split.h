@@ -1,0 +1,26 @@
+// Parts of a data set as data sets of their own: a training part and a validation part that share no sample.
+// Pure functions of their arguments, safe from any thread.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+
+#include "datasets/dataset.h"
+
+namespace slide {
+
+// A copy of the rows `samples` of `data`, in this order.
+Dataset copy_rows(const Dataset& data, std::span<const std::uint32_t> samples);
+
+struct Split {
+  Dataset train;
+  Dataset validation;
+};
+
+// Draws `share` of the samples that have labels for validation, at most `most` and at least one, by `seed`;
+// all other samples are for training, in file order. Throws InputError when less than two samples have
+// labels.
+Split split_dataset(const Dataset& data, double share, std::size_t most, std::uint64_t seed);
+
+}  // namespace slide

@@ -1,0 +1,60 @@
+#include "engine/tune.h"
+
+#include <filesystem>
+#include <system_error>
+
+#include "engine/atomic_file.h"
+#include "engine/base/error.h"
+#include "engine/cli/commands.h"
+#include "engine/cli/data.h"
+#include "engine/cli/text.h"
+
+namespace slide::cli {
+
+namespace {
+
+namespace fs = std::filesystem;
+
+fs::path output_of(const TuneCommand& command) {
+  const fs::path file = command.out.empty()
+                            ? "run" / fs::path(fs::path(command.config).stem().string() + "-tuned.toml")
+                            : fs::path(command.out);
+  std::error_code error;
+  if (file.has_parent_path()) fs::create_directories(file.parent_path(), error);
+  if (error) {
+    fail_run("{}: the folder cannot be created ({}); give another --out", file.parent_path().string(),
+             error.message());
+  }
+  if (fs::is_directory(file, error)) fail_input("{} is a folder; --out names a file", file.string());
+  return file;
+}
+
+std::string text_of(const std::vector<std::string>& changes) {
+  std::string text;
+  for (const std::string& change : changes) text += "  " + change;
+  return text.empty() ? "  the configuration as it is" : text;
+}
+
+}  // namespace
+
+void run_tune(const TuneCommand& command) {
+  TuneOptions options{command.minutes * 60.0, command.trials, command.set};
+  if (command.threads) options.fixed.push_back(fmt::format("train.threads={}", *command.threads));
+  if (command.seed) options.fixed.push_back(fmt::format("train.seed={}", *command.seed));
+  const Config start = resolve_config(command.config, options.fixed);
+  const fs::path file = output_of(command);
+  Config training = start;
+  training.data.test.clear();  // the test file has no part in the search
+  const RunData data = read_run_data(training, static_cast<int>(start.train.threads));
+  for (const std::string& note : data.notes) print("{}\n", note);
+  const TuneResult result = tune(start, data.train, options, [](const Trial& trial) {
+    print("{:4}{} score {:.4f}  {:.1f} s{}\n", trial.number, trial.is_best ? "*" : " ", trial.score,
+          trial.train_seconds, text_of(trial.changes));
+  });
+  write_file(file.string(), to_toml(result.config));
+  print("{} trials on {} samples, scored on {} others; best is {}, score {:.4f}:{}\nwrote {}\n",
+        result.trials, grouped(result.train_samples), grouped(result.validation_samples), result.best.number,
+        result.best.score, text_of(result.best.changes), file.string());
+}
+
+}  // namespace slide::cli

@@ -1,0 +1,62 @@
+// A training part and a validation part of a data set.
+#include "datasets/split.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <string>
+#include <vector>
+
+#include "engine/base/error.h"
+#include "tests/datasets/test_files.h"
+
+namespace slide {
+namespace {
+
+using testing::Rows;
+using testing::show;
+
+// `samples` rows of one feature whose value is their number; every third has no label.
+Dataset numbered(std::size_t samples) {
+  DatasetArrays arrays;
+  for (std::size_t i = 0; i < samples; ++i) {
+    arrays.feature_ids.push_back(static_cast<std::uint32_t>(i % 7));
+    arrays.feature_values.push_back(static_cast<float>(i));
+    if (i % 3 != 2) arrays.label_ids.push_back(static_cast<std::uint32_t>(i % 5));
+    arrays.feature_offsets.push_back(arrays.feature_ids.size());
+    arrays.label_offsets.push_back(arrays.label_ids.size());
+  }
+  return {std::move(arrays), 7, 5};
+}
+
+TEST(Split, EverySampleIsInOnePart) {
+  const Dataset data = numbered(60);
+  const Split split = split_dataset(data, 0.2, 1000, 3);
+  EXPECT_EQ(split.validation.size(), 8u);  // a fifth of the 40 with labels
+  for (std::size_t i = 0; i < split.validation.size(); ++i) EXPECT_FALSE(split.validation.labels(i).empty());
+  Rows all = show(split.train), expected = show(data);
+  const Rows rest = show(split.validation);
+  all.insert(all.end(), rest.begin(), rest.end());
+  std::sort(all.begin(), all.end());
+  std::sort(expected.begin(), expected.end());
+  EXPECT_EQ(all, expected);
+  EXPECT_EQ(split.train.feature_count(), 7u);
+  EXPECT_EQ(split.validation.label_count(), 5u);
+}
+
+TEST(Split, IsAFunctionOfTheSeed) {
+  const Dataset data = numbered(60);
+  const Rows once = show(split_dataset(data, 0.2, 1000, 3).validation);
+  EXPECT_EQ(show(split_dataset(data, 0.2, 1000, 3).validation), once);
+  EXPECT_NE(show(split_dataset(data, 0.2, 1000, 4).validation), once);
+}
+
+TEST(Split, ValidationHasAtLeastOneSampleAndAtMostWhatIsAsked) {
+  EXPECT_EQ(split_dataset(numbered(60), 0.2, 5, 3).validation.size(), 5u);
+  EXPECT_EQ(split_dataset(numbered(60), 0.0, 5, 3).validation.size(), 1u);
+  EXPECT_EQ(split_dataset(numbered(3), 1.0, 5, 3).train.size(), 2u);
+  EXPECT_THROW(split_dataset(numbered(1), 0.2, 5, 3), InputError);
+}
+
+}  // namespace
+}  // namespace slide
