@@ -13,6 +13,7 @@
 #include "datasets/descriptor.h"
 #include "datasets/new_file.h"
 #include "datasets/read_into.h"
+#include "datasets/text_model.h"
 #include "engine/base/error.h"
 
 namespace slide {
@@ -52,6 +53,7 @@ std::optional<CacheKey> key_of(const std::string& path, const ReadOptions& optio
   key.format = static_cast<std::uint32_t>(options.format);
   key.one_based = options.one_based ? 1 : 0;
   key.normalize = options.normalize ? 1 : 0;
+  key.text = options.text != nullptr ? options.text->digest() : 0;
   return key;
 }
 
