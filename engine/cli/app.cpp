@@ -3,6 +3,7 @@
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <charconv>
+#include <cmath>
 #include <cstdio>
 #include <exception>
 #include <functional>
@@ -33,6 +34,9 @@ struct Commands {
   InspectCommand inspect;
   std::uint32_t threads = 0;  // of test, predict, generate, inspect
   std::string inference;      // of test, predict
+  std::string format;         // of test, predict
+  std::string threshold;      // of predict
+  std::string scores = "probability";
   std::uint64_t test_samples = 0;
   bool doc = false;  // of config
   std::function<void()> run;
@@ -71,6 +75,37 @@ void add_inference(CLI::App& app, Commands& c) {
       ->type_name("full|lsh");
 }
 
+// A number; the library would take "nan" and trailing text.
+CLI::Validator finite_number() {
+  const auto check = [](std::string& text) -> std::string {
+    double value = 0;
+    const char* end = text.data() + text.size();
+    const auto [stop, error] = std::from_chars(text.data(), end, value);
+    if (error == std::errc() && stop == end && std::isfinite(value)) return {};
+    return fmt::format("'{}' is no number", text);
+  };
+  return {check, ""};
+}
+
+// Spellings of data.format, but for auto.
+const std::map<std::string, DataFormat> kFormats = {{"xmc", DataFormat::kXmc},
+                                                    {"libsvm", DataFormat::kLibsvm},
+                                                    {"idx", DataFormat::kIdx},
+                                                    {"text", DataFormat::kText}};
+
+std::optional<DataFormat> format_of(const std::string& name) {
+  if (name.empty()) return std::nullopt;
+  return kFormats.at(name);
+}
+
+void add_format(CLI::App& app, Commands& c) {
+  std::vector<std::string> names;
+  for (const auto& [name, format] : kFormats) names.push_back(name);
+  app.add_option("--format", c.format, "Format of DATA; default: found from its content")
+      ->check(CLI::IsMember(names))
+      ->type_name("FORMAT");
+}
+
 std::optional<Inference> inference_of(const Commands& c) {
   if (c.inference.empty()) return std::nullopt;
   return c.inference == "lsh" ? Inference::kLsh : Inference::kFull;
@@ -103,9 +138,11 @@ void add_test(CLI::App& app, Commands& c) {
       ->type_name("K,K,...");
   add_inference(*sub, c);
   add_threads(*sub, c);
+  add_format(*sub, c);
   sub->add_flag("--json", c.test.json, "Print one JSON object");
   sub->callback([&c] {
     c.test.inference = inference_of(c);
+    c.test.format = format_of(c.format);
     c.test.threads = static_cast<int>(c.threads);
     c.run = [&c] { run_test(c.test); };
   });
@@ -114,19 +151,31 @@ void add_test(CLI::App& app, Commands& c) {
 void add_predict(CLI::App& app, Commands& c) {
   CLI::App* sub = app.add_subcommand("predict", "Print the best labels of each sample");
   sub->footer(
-      "One line a sample: label:score label:score ..., best first. The score is the logit under the\n"
-      "softmax loss and the probability under the sigmoid loss. Standard input holds lines\n"
+      "One line a sample: label:score label:score ..., best first; a model trained on text writes names,\n"
+      "with tabs between them. The score is the label's probability: of the softmax over all labels, or of\n"
+      "each label's own sigmoid. Standard input holds lines of text for a model trained on text, else\n"
       "'label,label id:value ...' where the labels may be left out (start the line with a blank), or XMC\n"
-      "text with its header.");
+      "text with its header. Each line is answered as soon as it is read.");
   sub->add_option("MODEL", c.predict.model, "model.slide of a run")->required();
   sub->add_option("DATA", c.predict.data, "Data file, or - for standard input")->required();
-  sub->add_option("--k", c.predict.k, "Labels a sample")
+  sub->add_option("--k,--top-k", c.predict.k, "Labels a sample")
       ->capture_default_str()
       ->transform(whole(1, kMostK))
       ->type_name("K");
+  sub->add_option("--threshold", c.threshold, "Leave out labels with lower scores")
+      ->check(finite_number())
+      ->type_name("SCORE");
+  sub->add_option("--scores", c.scores, "Print probabilities or logits")
+      ->check(CLI::IsMember({"probability", "logit"}))
+      ->capture_default_str()
+      ->type_name("probability|logit");
+  add_format(*sub, c);
   add_inference(*sub, c);
   add_threads(*sub, c);
   sub->callback([&c] {
+    c.predict.format = format_of(c.format);
+    if (!c.threshold.empty()) c.predict.threshold = std::stod(c.threshold);
+    c.predict.scores = c.scores == "logit" ? Scores::kLogit : Scores::kProbability;
     c.predict.inference = inference_of(c);
     c.predict.threads = static_cast<int>(c.threads);
     c.run = [&c] { run_predict(c.predict); };

@@ -28,16 +28,23 @@ struct TestCommand {
   std::string data;
   std::vector<std::uint32_t> k;        // empty: eval.k of the model
   std::optional<Inference> inference;  // none: eval.inference of the model
+  std::optional<DataFormat> format;    // none: the model's data.format
   int threads = 0;
   bool json = false;
 };
 void run_test(const TestCommand& command);
 
+// What a predicted label is printed with.
+enum class Scores { kProbability, kLogit };
+
 struct PredictCommand {
   std::string model;
   std::string data;  // "-": standard input
   std::uint32_t k = 5;
+  Scores scores = Scores::kProbability;
+  std::optional<double> threshold;  // labels with lower scores are left out
   std::optional<Inference> inference;
+  std::optional<DataFormat> format;  // none: the model's data.format
   int threads = 0;
 };
 void run_predict(const PredictCommand& command);
