@@ -28,7 +28,7 @@ inline constexpr std::uint32_t kCacheVersion = 2;
 struct CacheKey {
   std::uint64_t source_bytes = 0;
   std::int64_t source_time = 0;    // last change, nanoseconds
-  std::uint64_t labels_bytes = 0;  // of the labels file of IDX images, else 0
+  std::uint64_t labels_bytes = 0;  // of the labels file of IDX images or of an .npz pair, else 0
   std::int64_t labels_time = 0;
   std::uint64_t text = 0;  // digest of the vocabulary, else 0
   std::uint32_t format = 0;

@@ -7,6 +7,7 @@
 
 #include "datasets/idx.h"
 #include "datasets/labelled_text.h"
+#include "datasets/npz.h"
 
 namespace slide {
 
@@ -71,6 +72,7 @@ bool looks_like_features(std::string_view line) {
 
 std::optional<DataFormat> detect_format(std::string_view bytes) {
   if (is_idx_images(bytes)) return DataFormat::kIdx;
+  if (is_npz(bytes)) return DataFormat::kNpz;
   const std::string_view line = first_line_of_data(bytes);
   if (is_three_numbers(line)) return DataFormat::kXmc;
   if (looks_like_features(line)) return DataFormat::kLibsvm;

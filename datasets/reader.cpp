@@ -9,6 +9,7 @@
 #include "datasets/file_bytes.h"
 #include "datasets/idx.h"
 #include "datasets/labelled_text.h"
+#include "datasets/npz.h"
 #include "datasets/read_into.h"
 #include "datasets/text_parser.h"
 #include "engine/base/error.h"
@@ -24,7 +25,7 @@ DataFormat detect(std::string_view bytes, const std::string& origin) {
   if (const std::optional<DataFormat> format = detect_format(bytes)) return *format;
   fail_input(
       "{}:1:1: the format is not clear: neither a header 'samples features labels', nor a line 'label "
-      "id:value', nor labelled text, nor IDX images; name the format",
+      "id:value', nor labelled text, nor IDX images, nor an .npz pair; name the format",
       origin);
 }
 
@@ -38,9 +39,16 @@ CsrSizes parse_lines(const TextSource& source, const ReadOptions& options, CsrSi
                      std::size_t chunk_bytes = kDefaultChunkBytes) {
   if (options.format != DataFormat::kText) return parse_text(source, options, sink, chunk_bytes);
   if (options.text == nullptr) {
-    fail_input("{}: this is text, but there is no vocabulary for it; use a model trained on text", source.origin);
+    fail_input("{}: this is text, but there is no vocabulary for it; use a model trained on text",
+               source.origin);
   }
   return parse_labelled_text(source, *options.text, options, sink, chunk_bytes);
+}
+
+CsrSizes read_npz(const std::string& path, const ReadOptions& options, CsrSink& sink) {
+  const NpzPaths paths = npz_paths(path);
+  const FileBytes features(paths.features), labels(paths.labels);
+  return parse_npz({features.text(), paths.features}, {labels.text(), paths.labels}, options, sink);
 }
 
 }  // namespace
@@ -55,9 +63,11 @@ std::string find_idx_labels(const std::string& images_path) {
 
 CsrSizes read_into(CsrSink& sink, const std::string& path, const ReadOptions& options,
                    std::size_t chunk_bytes) {
+  if (is_npz_pair(path)) return read_npz(path, options, sink);
   const bool spill = sink.saves_memory();
   const FileBytes bytes(path, spill);
   const ReadOptions chosen = with_format(options, bytes.text(), path);
+  if (chosen.format == DataFormat::kNpz) return read_npz(path, chosen, sink);
   if (chosen.format != DataFormat::kIdx) {
     return parse_lines(TextSource{bytes.text(), path, spill ? &bytes : nullptr}, chosen, sink, chunk_bytes);
   }
@@ -74,6 +84,9 @@ Dataset read_dataset(const std::string& path, const ReadOptions& options) {
 
 Dataset parse_dataset(std::string_view text, const std::string& origin, const ReadOptions& options) {
   const ReadOptions chosen = with_format(options, text, origin);
+  if (chosen.format == DataFormat::kNpz) {
+    fail_input("{}: the labels of an .npz pair are a second file; give the path of the features", origin);
+  }
   if (chosen.format == DataFormat::kIdx) {
     fail_input("{}: IDX images need their labels file beside them; give the path of the images file", origin);
   }
