@@ -10,7 +10,7 @@ namespace {
 using Names = std::span<const std::string_view>;
 
 // Spellings of the enums, in the order of their values.
-constexpr std::string_view kDataFormats[] = {"auto", "xmc", "libsvm", "idx", "text"};
+constexpr std::string_view kDataFormats[] = {"auto", "xmc", "libsvm", "idx", "text", "npz"};
 constexpr std::string_view kTokenKinds[] = {"words", "blanks"};
 constexpr std::string_view kWeightings[] = {"tf-idf", "counts"};
 constexpr std::string_view kLayerKinds[] = {"dense", "sampled"};

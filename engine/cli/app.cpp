@@ -30,11 +30,13 @@ struct Commands {
   TrainCommand train;
   TestCommand test;
   PredictCommand predict;
+  ConvertCommand convert;
   GenerateCommand generate;
   InspectCommand inspect;
-  std::uint32_t threads = 0;  // of test, predict, generate, inspect
+  std::uint32_t threads = 0;  // of all but train
   std::string inference;      // of test, predict
   std::string format;         // of test, predict
+  std::string to;             // of convert
   std::string threshold;      // of predict
   std::string scores = "probability";
   std::uint64_t test_samples = 0;
@@ -91,7 +93,8 @@ CLI::Validator finite_number() {
 const std::map<std::string, DataFormat> kFormats = {{"xmc", DataFormat::kXmc},
                                                     {"libsvm", DataFormat::kLibsvm},
                                                     {"idx", DataFormat::kIdx},
-                                                    {"text", DataFormat::kText}};
+                                                    {"text", DataFormat::kText},
+                                                    {"npz", DataFormat::kNpz}};
 
 std::optional<DataFormat> format_of(const std::string& name) {
   if (name.empty()) return std::nullopt;
@@ -179,6 +182,63 @@ void add_predict(CLI::App& app, Commands& c) {
     c.predict.inference = inference_of(c);
     c.predict.threads = static_cast<int>(c.threads);
     c.run = [&c] { run_predict(c.predict); };
+  });
+}
+
+// Spellings of FileFormat.
+const std::map<std::string, FileFormat> kFileFormats = {{"xmc", FileFormat::kXmc},
+                                                        {"libsvm", FileFormat::kLibsvm},
+                                                        {"fasttext", FileFormat::kFastText},
+                                                        {"tsv", FileFormat::kTsv},
+                                                        {"npz", FileFormat::kNpz}};
+
+void add_convert(CLI::App& app, Commands& c) {
+  CLI::App* sub = app.add_subcommand("convert", "Turn a data file into another format");
+  sub->footer(
+      "Text becomes features with the vocabulary of --model, else of one learnt from --fit or IN. Values are "
+      "not\n"
+      "scaled to unit length: training and prediction do that as they read. An .npz pair is named by its "
+      "features,\n"
+      "X....npz, with the labels in Y....npz, or as FEATURES.npz,LABELS.npz.");
+  sub->add_option("IN", c.convert.in, "Data file of any format")->required();
+  sub->add_option("OUT", c.convert.out, "File to write: .xmc, .txt, .libsvm, .svm, .ft, .tsv, .npz")
+      ->required();
+  std::vector<std::string> names;
+  for (const auto& [name, format] : kFormats) names.push_back(name);
+  sub->add_option("--from", c.format, "Format of IN; default: found from its content")
+      ->check(CLI::IsMember(names))
+      ->type_name("FORMAT");
+  names.clear();
+  for (const auto& [name, format] : kFileFormats) names.push_back(name);
+  sub->add_option("--to", c.to, "Format of OUT; default: from its name")
+      ->check(CLI::IsMember(names))
+      ->type_name("FORMAT");
+  CLI::Option* model = sub->add_option("--model", c.convert.model, "Text: use the vocabulary of this model");
+  model->type_name("MODEL");
+  sub->add_option("--fit", c.convert.fit, "Text: learn the vocabulary from this text")
+      ->type_name("FILE")
+      ->excludes(model);
+  sub->add_option("--set", c.convert.set, "Text: one key of [text]; may be repeated")
+      ->type_name("text.KEY=VALUE")
+      ->allow_extra_args(false)
+      ->excludes(model);
+  sub->add_option("--label-names", c.convert.label_names, "Also write the names of the labels, a line each")
+      ->type_name("FILE");
+  sub->add_option("--feature-names", c.convert.feature_names, "Also write the names of the features")
+      ->type_name("FILE");
+  sub->add_option("--features", c.convert.features, "Number of features; default: as IN says")
+      ->transform(whole(1, kMostItems))
+      ->type_name("D");
+  sub->add_option("--labels", c.convert.labels, "Number of labels; default: as IN says")
+      ->transform(whole(1, kMostItems))
+      ->type_name("L");
+  sub->add_flag("--one-based", c.convert.one_based, "IN is libsvm whose features count from 1");
+  add_threads(*sub, c);
+  sub->callback([&c] {
+    c.convert.from = format_of(c.format);
+    if (!c.to.empty()) c.convert.to = kFileFormats.at(c.to);
+    c.convert.threads = static_cast<int>(c.threads);
+    c.run = [&c] { run_convert(c.convert); };
   });
 }
 
@@ -270,6 +330,7 @@ int run(int argc, char** argv) {
   add_train(app, commands);
   add_test(app, commands);
   add_predict(app, commands);
+  add_convert(app, commands);
   add_generate(app, commands);
   add_inspect(app, commands);
   add_config(app, commands);

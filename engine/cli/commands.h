@@ -49,6 +49,26 @@ struct PredictCommand {
 };
 void run_predict(const PredictCommand& command);
 
+// What `slide convert` writes.
+enum class FileFormat { kXmc, kLibsvm, kFastText, kTsv, kNpz };
+
+struct ConvertCommand {
+  std::string in;
+  std::string out;
+  std::optional<DataFormat> from;  // none: from the content
+  std::optional<FileFormat> to;    // none: from the name
+  std::string model;               // text: its vocabulary; else empty
+  std::string fit;                 // text: the file to learn the vocabulary from; empty: `in`
+  std::vector<std::string> set;    // text: keys of [text]
+  std::string label_names;         // files to write names to, a line each; empty: none
+  std::string feature_names;
+  std::uint32_t features = 0;  // sizes of the data, 0 = as they say
+  std::uint32_t labels = 0;
+  bool one_based = false;  // `in` is libsvm whose features count from 1
+  int threads = 0;
+};
+void run_convert(const ConvertCommand& command);
+
 struct GenerateCommand {
   GeneratorOptions options;
   std::string out;

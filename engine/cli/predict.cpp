@@ -7,6 +7,7 @@
 #include "datasets/file_bytes.h"
 #include "datasets/labelled_text.h"
 #include "datasets/line_chunks.h"
+#include "datasets/npz.h"
 #include "engine/base/error.h"
 #include "engine/checkpoint.h"
 #include "engine/cli/commands.h"
@@ -121,12 +122,13 @@ bool holds_text(std::string_view bytes, const PredictCommand& command) {
   if (command.format) return *command.format == DataFormat::kText;
   const std::string_view line = bytes.substr(0, bytes.find('\n'));
   const std::optional<DataFormat> format = detect_format(bytes.substr(0, line.size()));
-  return !has_xmc_header(bytes) && !looks_like_features(line) && format != DataFormat::kIdx;
+  return !has_xmc_header(bytes) && !looks_like_features(line) && format != DataFormat::kIdx &&
+         format != DataFormat::kNpz;
 }
 
 // Returns false when the file holds features.
 bool answer_text_file(const Model& model, const PredictCommand& command, Answers& answers) {
-  if (model.text == nullptr) return false;
+  if (model.text == nullptr || is_npz_pair(command.data)) return false;
   const FileBytes bytes(command.data);
   if (!holds_text(bytes.text(), command)) return false;
   for (const std::string_view lines : cut_lines(bytes.text(), LineSource::kMostBytes, [](auto, auto) {})) {
