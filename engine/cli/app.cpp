@@ -284,6 +284,15 @@ void add_inspect(CLI::App& app, Commands& c) {
   sub->add_option("--labels", c.inspect.labels, "Configuration: labels of the data; default: read data.train")
       ->transform(whole(1, kMostItems))
       ->type_name("L");
+  sub->add_option(
+         "--label", c.inspect.show_labels,
+         "Model: nearest labels and strongest features of this label, by name or id; may be repeated")
+      ->type_name("LABEL")
+      ->allow_extra_args(false);
+  sub->add_option("--k", c.inspect.k, "Model: so many of them")
+      ->capture_default_str()
+      ->transform(whole(1, kMostK))
+      ->type_name("K");
   add_threads(*sub, c);
   sub->callback([&c] {
     c.inspect.threads = static_cast<int>(c.threads);

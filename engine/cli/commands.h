@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "datasets/generator.h"
+#include "engine/checkpoint.h"
 #include "engine/config.h"
 
 namespace slide::cli {
@@ -80,9 +81,13 @@ struct InspectCommand {
   std::vector<std::string> set;
   std::uint32_t features = 0;  // configuration: sizes of the data, 0 = read data.train
   std::uint32_t labels = 0;
+  std::vector<std::string> show_labels;  // model: labels to tell about, by name or id
+  std::uint32_t k = 10;                  // nearest labels and strongest features of each
   int threads = 0;
 };
 void run_inspect(const InspectCommand& command);
+// Its answer about one label. Throws InputError when the model has no such label.
+void print_label(const Model& model, const std::string& name, std::size_t count);
 
 // `slide config --doc`.
 void run_config_doc();

@@ -195,6 +195,43 @@ TEST_F(TextCliTest, FeatureLinesAreAnsweredAsTheyCome) {
   expect_bad("standard input:3:3", predict({}, " 1:1\n 2:1\n1 x\n"));
 }
 
+TEST_F(TextCliTest, InspectShowsWhatALabelIsMadeOf) {
+  train_model();
+  const Outcome done =
+      slide_.run({"inspect", "out/model.slide", "--label", "music", "--label", "deep learning", "--k", "3"});
+  ASSERT_EQ(done.code, 0) << done.err;
+  const Strings lines = lines_of(done.out);
+  ASSERT_EQ(lines.size(), 18U) << done.out;
+  EXPECT_EQ(lines[0].substr(0, 9), "label mus");
+  EXPECT_NE(lines[0].find("20 training samples"), std::string::npos);
+  EXPECT_EQ(done.out.find("nearest labels"), lines[0].size() + 1);
+  std::string features;
+  for (int i = 6; i < 9; ++i) features += lines[i] + "\n";
+  const bool known = features.find("violin") != std::string::npos ||
+                     features.find("cello") != std::string::npos ||
+                     features.find("choir") != std::string::npos;
+  EXPECT_TRUE(known) << features;
+  EXPECT_EQ(features.find("oven"), std::string::npos) << "another label's word";
+  EXPECT_EQ(lines[9].substr(0, 20), "label deep learning:");
+  expect_bad("no such label; the nearest is 'music'",
+             slide_.run({"inspect", "out/model.slide", "--label", "musik"}));
+  expect_bad("--label needs a model", slide_.run({"inspect", "c.toml", "--label", "music"}));
+  EXPECT_NE(slide_.run({"inspect", "out/model.slide"}).out.find("labels<TAB>text"), std::string::npos);
+}
+
+TEST_F(TextCliTest, InspectShowsLabelsWithoutNamesByTheirIds) {
+  write_file(slide_.path("f.txt"), "0 1:1 3:0.5\n1 2:1\n");
+  ASSERT_EQ(train({"--set", "layer.-1.wide=false"}, "f.txt").code, 0);
+  const Outcome done = slide_.run({"inspect", "out/model.slide", "--label", "1"});
+  ASSERT_EQ(done.code, 0) << done.err;
+  EXPECT_NE(done.out.find("label 1: id 1, 1 training samples"), std::string::npos) << done.out;
+  EXPECT_NE(done.out.find("no wide path"), std::string::npos) << done.out;
+  for (const char* name : {"2", "-1", "x", "1x"}) {
+    expect_bad("ids from 0 to 1",
+               slide_.run({"inspect", "out/model.slide", fmt::format("--label={}", name)}));
+  }
+}
+
 TEST_F(TextCliTest, Faults) {
   write_file(slide_.path("bad.tsv"), "a\tx\nb x\n");
   expect_bad("bad.tsv:2:4: no TAB", train({}, "bad.tsv"));
