@@ -1,5 +1,6 @@
 #include "datasets/detect.h"
 
+#include <sys/stat.h>
 #include <zlib.h>
 
 #include <algorithm>
@@ -84,6 +85,8 @@ std::optional<DataFormat> detect_format(std::string_view bytes) {
 }
 
 std::optional<DataFormat> detect_file(const std::string& path) {
+  struct stat status {};
+  if (stat(path.c_str(), &status) != 0 || !S_ISREG(status.st_mode)) return std::nullopt;
   const std::unique_ptr<gzFile_s, decltype(&gzclose)> file(gzopen(path.c_str(), "rb"), &gzclose);
   if (file == nullptr) return std::nullopt;
   std::string head(kHeadBytes, '\0');

@@ -13,7 +13,8 @@ namespace slide {
 // Nothing when the format is not clear.
 std::optional<DataFormat> detect_format(std::string_view bytes);
 
-// Of a file, packed or not, from its first bytes. Nothing also when it cannot be read.
+// Of a file, packed or not, from its first bytes. Nothing also when it cannot be read, or only once, as a
+// pipe.
 std::optional<DataFormat> detect_file(const std::string& path);
 
 // Whether a line is one of XMC or libsvm text for sure: labels, or none, and then features `id:value` only.

@@ -55,7 +55,7 @@ struct Chunk {
 std::vector<Chunk> cut(const TextSource& source, std::size_t chunk_bytes) {
   std::vector<Chunk> chunks;
   const auto let_go = [&](const char* begin, const char* end) { source.let_go(begin, end); };
-  for (const std::string_view text : cut_lines(source.text, chunk_bytes, let_go)) {
+  for (const std::string_view text : cut_lines(without_byte_order_mark(source.text), chunk_bytes, let_go)) {
     chunks.emplace_back().text = text;
   }
   return chunks;
@@ -364,7 +364,13 @@ std::uint64_t read_lines(const TextSource& source, const TextModel& model, const
 
 }  // namespace
 
+std::string_view without_byte_order_mark(std::string_view text) {
+  constexpr std::string_view kMark = "\xef\xbb\xbf";
+  return text.starts_with(kMark) ? text.substr(kMark.size()) : text;
+}
+
 std::optional<TextForm> find_text_form(std::string_view text) {
+  text = without_byte_order_mark(text);
   std::string_view line;
   while (!text.empty() && is_blank_line(line)) {
     const std::size_t end = std::min(text.find('\n'), text.size());

@@ -23,6 +23,9 @@ namespace slide {
 
 inline constexpr std::string_view kLabelPrefix = "__label__";
 
+// The text without the byte order mark that some editors begin a file with.
+std::string_view without_byte_order_mark(std::string_view text);
+
 // The form of a text, from its first line that is not blank. Nothing when that has neither kind of labels, or
 // is a line of libsvm.
 std::optional<TextForm> find_text_form(std::string_view text);

@@ -98,7 +98,7 @@ void rewrite_text(const ConvertCommand& command, FileFormat to) {
   LineFile out(command.out);
   LabelledLine parts;
   std::uint64_t number = 0, samples = 0;
-  for (std::string_view rest = bytes.text(); !rest.empty();) {
+  for (std::string_view rest = without_byte_order_mark(bytes.text()); !rest.empty();) {
     const std::size_t end = std::min(rest.find('\n'), rest.size());
     std::string_view line = rest.substr(0, end);
     rest.remove_prefix(std::min(end + 1, rest.size()));

@@ -68,6 +68,8 @@ RunData read_run_data(const Config& config, int threads) {
 ReadOptions model_read_options(const Model& model, int threads) {
   ReadOptions options = read_options(model.config.data, model.shape.features, threads);
   options.text = model.text;
+  // A model trained on text takes features too, whatever its training file was.
+  if (model.text != nullptr && options.format == DataFormat::kText) options.format = DataFormat::kAuto;
   return options;
 }
 

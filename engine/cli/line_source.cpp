@@ -37,8 +37,8 @@ std::string_view LineSource::next() {
   buffer_.erase(0, used_);
   std::size_t searched = 0, whole = 0;  // bytes up to the end of the last whole line
   while (true) {
-    const std::size_t last = buffer_.rfind('\n');
-    if (last != std::string::npos && last >= searched) whole = last + 1;
+    const std::size_t last = std::string_view(buffer_).substr(searched).rfind('\n');
+    if (last != std::string_view::npos) whole = searched + last + 1;
     searched = buffer_.size();
     if (at_end_ || (whole > 0 && (buffer_.size() >= kMostBytes || !has_more_now()))) break;
     read_more();

@@ -162,6 +162,15 @@ TEST_F(TextCliTest, FilesAndStandardInputAreTheSame) {
   EXPECT_EQ(predict({}, fast_text(12)).out, piped);
 }
 
+TEST_F(TextCliTest, FeaturesAreTakenWhateverTheTrainingFormat) {
+  ASSERT_EQ(train({"--set", "data.format=text"}).code, 0);
+  ASSERT_EQ(slide_.run({"convert", "test.tsv", "f.xmc", "--model", "out/model.slide"}).code, 0);
+  EXPECT_EQ(predict({}, "", "f.xmc").out, predict({}, plain(12)).out);
+  EXPECT_EQ(predict({"--format", "libsvm"}, "0 0:1\n").code, 0) << "on standard input it must be named";
+  EXPECT_EQ(slide_.run({"test", "out/model.slide", "f.xmc"}).out.substr(0, 10),
+            slide_.run({"test", "out/model.slide", "test.tsv"}).out.substr(0, 10));
+}
+
 TEST_F(TextCliTest, BlankLinesAndBytesThatAreNoTextAreAnswered) {
   train_model();
   const Outcome done = predict({"--k", "1"}, std::string("\n\xff\xfe\x80\nviolin cello\n\0\n", 20));

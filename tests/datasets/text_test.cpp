@@ -98,6 +98,15 @@ TEST(TextForms, Tables) {
   EXPECT_EQ(round_trip("a\t\nb\tx\n"), (Rows{"a|", "b|x:1"}));
 }
 
+TEST(TextForms, ByteOrderMarkIsNoText) {
+  EXPECT_EQ(round_trip("\xef\xbb\xbf"
+                       "a\tx\nb\ty\n"),
+            (Rows{"a|x:1", "b|y:1"}));
+  EXPECT_EQ(round_trip("\xef\xbb\xbf"
+                       "__label__a x\n"),
+            Rows{"a|x:1"});
+}
+
 TEST(TextForms, AreFoundFromTheContent) {
   const auto format = [](std::string_view text) { return detect_format(text).value_or(DataFormat::kAuto); };
   EXPECT_EQ(format("\n __label__a x\n"), DataFormat::kText);
