@@ -371,7 +371,8 @@ CsrSizes parse_libsvm(const TextSource& source, const ReadOptions& options, CsrS
   const bool empty =
       std::none_of(chunks.begin(), chunks.end(), [](const Chunk& chunk) { return chunk.parsed.rows > 0; });
   if (empty) {
-    fail_at(source.origin, options.first_line, {1, "the file is empty; write a line 'label id:value ...' for each sample"});
+    fail_at(source.origin, options.first_line,
+            {1, "the file is empty; write a line 'label id:value ...' for each sample"});
   }
   return sizes_of(chunks);
 }

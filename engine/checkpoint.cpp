@@ -398,8 +398,8 @@ Model load_model(const std::string& path, LoadOptimizer optimizer) {
       fail_damaged(path, "a vocabulary of another size");
   }
   if (in.left() != 0) fail_damaged(path, "more than its configuration needs");
-  return {std::move(config), std::move(shape), steps, state_stored, std::move(hashes), std::move(network),
-          std::move(text_model)};
+  return {std::move(config),  std::move(shape),     steps, state_stored, std::move(hashes),
+          std::move(network), std::move(text_model)};
 }
 
 bool looks_like_model(const std::string& path) {

@@ -59,9 +59,10 @@ struct Model {
 // optimizer is plain SGD, while Model::config still tells the one of the run.
 enum class LoadOptimizer { kNo, kYes };
 
-// `text`: of a model trained on text. Writes the network with its optimizer state if `config.train.save_optimizer`. `config` is the one of the
-// run. The file gets its name only when it is whole; a file of that name stays as it was until then. Throws
-// Error when the folder cannot be written or the disk is full.
+// `text`: of a model trained on text. Writes the network with its optimizer state if
+// `config.train.save_optimizer`. `config` is the one of the run. The file gets its name only when it is
+// whole; a file of that name stays as it was until then. Throws Error when the folder cannot be written or
+// the disk is full.
 void save_model(const std::string& path, const Config& config, const DataShape& shape, const Network& network,
                 std::uint64_t steps, const TextModel* text = nullptr);
 

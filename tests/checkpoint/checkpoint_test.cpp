@@ -222,7 +222,8 @@ TEST_F(TextCheckpointTest, VocabularyAndLabelNamesComeBack) {
   ASSERT_NE(model.text, nullptr);
   EXPECT_EQ(model.text->to_bytes(), text_->to_bytes());
   EXPECT_EQ(model.text->digest(), text_->digest());
-  EXPECT_EQ(predict(trainer_->network(), data_, Inference::kFull), predict(model.network, data_, Inference::kFull));
+  EXPECT_EQ(predict(trainer_->network(), data_, Inference::kFull),
+            predict(model.network, data_, Inference::kFull));
   save();
   EXPECT_EQ(load_model(path()).text, nullptr);
 }
@@ -260,7 +261,8 @@ TEST_F(CheckpointTest, FilesOfVersionOneAreRead) {
   write_bytes(path(), with_checksum(bytes));
   const Model model = load_model(path());
   EXPECT_EQ(model.text, nullptr);
-  EXPECT_EQ(predict(trainer_->network(), data_, Inference::kFull), predict(model.network, data_, Inference::kFull));
+  EXPECT_EQ(predict(trainer_->network(), data_, Inference::kFull),
+            predict(model.network, data_, Inference::kFull));
 }
 
 TEST_F(CheckpointTest, OptimizerStateComesBack) {

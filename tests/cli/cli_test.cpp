@@ -242,7 +242,8 @@ TEST_F(CliTest, PredictFromStandardInputIsTheSame) {
 TEST_F(CliTest, ProbabilitiesSumToOneOverWhatWasScored) {
   train_model();
   for (const char* mode : {"full", "lsh"}) {
-    const Outcome done = slide_.run({"predict", "out/model.slide", "data/test.txt", "--k", "60", "--inference", mode});
+    const Outcome done =
+        slide_.run({"predict", "out/model.slide", "data/test.txt", "--k", "60", "--inference", mode});
     ASSERT_EQ(done.code, 0) << done.err;
     std::istringstream lines(done.out);
     for (std::string line; std::getline(lines, line);) {
