@@ -12,7 +12,9 @@
 #include "datasets/cache_file.h"
 #include "datasets/descriptor.h"
 #include "datasets/new_file.h"
+#include "datasets/npz.h"
 #include "datasets/read_into.h"
+#include "datasets/text_model.h"
 #include "engine/base/error.h"
 
 namespace slide {
@@ -49,9 +51,15 @@ std::optional<CacheKey> key_of(const std::string& path, const ReadOptions& optio
     key.labels_bytes = labels.bytes;
     key.labels_time = labels.time;
   }
+  if (path.ends_with(".npz") && !is_npz_pair(path)) {
+    const FileState labels = state_of(npz_paths(path).labels).value_or(FileState{});
+    key.labels_bytes = labels.bytes;
+    key.labels_time = labels.time;
+  }
   key.format = static_cast<std::uint32_t>(options.format);
   key.one_based = options.one_based ? 1 : 0;
   key.normalize = options.normalize ? 1 : 0;
+  key.text = options.text != nullptr ? options.text->digest() : 0;
   return key;
 }
 
@@ -88,6 +96,15 @@ CachedDataset write_cache(const std::string& path, const CacheKey& key, const Re
 }
 
 }  // namespace
+
+Dataset read_dataset_to_disk(const std::string& path, const ReadOptions& options, const std::string& beside) {
+  NewFile file(beside + ".rows");
+  CacheSink sink(file);
+  sink.finish({}, read_into(sink, path, options));
+  std::optional<Dataset> data = map_cache(file.descriptor(), {}, options, CacheCheck::kHeader);
+  if (!data) fail_run("{}: cannot be mapped into memory", beside);
+  return *std::move(data);
+}
 
 std::string cache_path(const std::string& path) {
   return path + ".slidecache";

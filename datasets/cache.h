@@ -37,4 +37,8 @@ std::string cache_path(const std::string& path);
 // the outcome says so.
 CachedDataset read_dataset_cached(const std::string& path, const ReadOptions& options = {});
 
+// What read_dataset(path, options) returns and throws, in an unnamed file in the folder of `beside` instead
+// of memory. Throws Error when that cannot be written.
+Dataset read_dataset_to_disk(const std::string& path, const ReadOptions& options, const std::string& beside);
+
 }  // namespace slide

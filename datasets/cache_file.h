@@ -23,13 +23,14 @@ namespace slide {
 
 // What the cached rows were made from. A change of how readers understand a file, or of this layout, is a new
 // kCacheVersion.
-inline constexpr std::uint32_t kCacheVersion = 1;
+inline constexpr std::uint32_t kCacheVersion = 2;
 
 struct CacheKey {
   std::uint64_t source_bytes = 0;
   std::int64_t source_time = 0;    // last change, nanoseconds
-  std::uint64_t labels_bytes = 0;  // of the labels file of IDX images, else 0
+  std::uint64_t labels_bytes = 0;  // of the labels file of IDX images or of an .npz pair, else 0
   std::int64_t labels_time = 0;
+  std::uint64_t text = 0;  // digest of the vocabulary, else 0
   std::uint32_t format = 0;
   std::uint32_t one_based = 0;
   std::uint32_t normalize = 0;

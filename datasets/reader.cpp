@@ -2,10 +2,14 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <optional>
 #include <system_error>
 
+#include "datasets/detect.h"
 #include "datasets/file_bytes.h"
 #include "datasets/idx.h"
+#include "datasets/labelled_text.h"
+#include "datasets/npz.h"
 #include "datasets/read_into.h"
 #include "datasets/text_parser.h"
 #include "engine/base/error.h"
@@ -14,48 +18,37 @@ namespace slide {
 
 namespace {
 
-// The first line that is neither blank nor a comment, without its comment.
-std::string_view first_line_of_data(std::string_view text) {
-  while (!text.empty()) {
-    const std::size_t end = std::min(text.find('\n'), text.size());
-    std::string_view line = text.substr(0, end);
-    line = line.substr(0, line.find('#'));
-    if (line.find_first_not_of(" \t\r") != std::string_view::npos) return line;
-    text.remove_prefix(std::min(end + 1, text.size()));
-  }
-  return {};
-}
-
-bool is_three_numbers(std::string_view line) {
-  int numbers = 0;
-  bool inside = false;
-  for (const char c : line) {
-    const bool digit = c >= '0' && c <= '9';
-    if (!digit && c != ' ' && c != '\t' && c != '\r') return false;
-    numbers += digit && !inside;
-    inside = digit;
-  }
-  return numbers == 3;
-}
-
 DataFormat detect(std::string_view bytes, const std::string& origin) {
-  if (is_idx_images(bytes)) return DataFormat::kIdx;
-  const std::string_view line = first_line_of_data(bytes);
-  if (line.empty()) fail_input("{}:1:1: the file is empty; check the path of the data", origin);
-  if (is_three_numbers(line)) return DataFormat::kXmc;
-  if (line.find(':') != std::string_view::npos && line.find('\0') == std::string_view::npos) {
-    return DataFormat::kLibsvm;
+  if (bytes.find_first_not_of(" \t\r\n") == std::string_view::npos) {
+    fail_input("{}:1:1: the file is empty; check the path of the data", origin);
   }
+  if (const std::optional<DataFormat> format = detect_format(bytes)) return *format;
   fail_input(
-      "{}:1:1: the format is not clear: neither a header 'samples features labels' nor a line 'label "
-      "id:value' "
-      "nor IDX images; name the format",
+      "{}:1:1: the format is not clear: neither a header 'samples features labels', nor a line 'label "
+      "id:value', nor labelled text, nor IDX images, nor an .npz pair; name the format",
       origin);
 }
 
 ReadOptions with_format(ReadOptions options, std::string_view bytes, const std::string& origin) {
   if (options.format == DataFormat::kAuto) options.format = detect(bytes, origin);
   return options;
+}
+
+// XMC, libsvm or labelled text.
+CsrSizes parse_lines(const TextSource& source, const ReadOptions& options, CsrSink& sink,
+                     std::size_t chunk_bytes = kDefaultChunkBytes) {
+  if (options.format != DataFormat::kText) return parse_text(source, options, sink, chunk_bytes);
+  if (options.text == nullptr) {
+    fail_input("{}: this is text, but there is no vocabulary for it; use a model trained on text",
+               source.origin);
+  }
+  return parse_labelled_text(source, *options.text, options, sink, chunk_bytes);
+}
+
+CsrSizes read_npz(const std::string& path, const ReadOptions& options, CsrSink& sink) {
+  const NpzPaths paths = npz_paths(path);
+  const FileBytes features(paths.features), labels(paths.labels);
+  return parse_npz({features.text(), paths.features}, {labels.text(), paths.labels}, options, sink);
 }
 
 }  // namespace
@@ -70,11 +63,13 @@ std::string find_idx_labels(const std::string& images_path) {
 
 CsrSizes read_into(CsrSink& sink, const std::string& path, const ReadOptions& options,
                    std::size_t chunk_bytes) {
+  if (is_npz_pair(path)) return read_npz(path, options, sink);
   const bool spill = sink.saves_memory();
   const FileBytes bytes(path, spill);
   const ReadOptions chosen = with_format(options, bytes.text(), path);
+  if (chosen.format == DataFormat::kNpz) return read_npz(path, chosen, sink);
   if (chosen.format != DataFormat::kIdx) {
-    return parse_text(TextSource{bytes.text(), path, spill ? &bytes : nullptr}, chosen, sink, chunk_bytes);
+    return parse_lines(TextSource{bytes.text(), path, spill ? &bytes : nullptr}, chosen, sink, chunk_bytes);
   }
   const std::string labels_path = find_idx_labels(path);
   const FileBytes labels(labels_path);
@@ -89,10 +84,15 @@ Dataset read_dataset(const std::string& path, const ReadOptions& options) {
 
 Dataset parse_dataset(std::string_view text, const std::string& origin, const ReadOptions& options) {
   const ReadOptions chosen = with_format(options, text, origin);
+  if (chosen.format == DataFormat::kNpz) {
+    fail_input("{}: the labels of an .npz pair are a second file; give the path of the features", origin);
+  }
   if (chosen.format == DataFormat::kIdx) {
     fail_input("{}: IDX images need their labels file beside them; give the path of the images file", origin);
   }
-  return parse_text(text, origin, chosen);
+  MemorySink sink;
+  const CsrSizes sizes = parse_lines(TextSource{text, origin}, chosen, sink);
+  return sink.take(sizes, options);
 }
 
 }  // namespace slide

@@ -7,10 +7,11 @@
 // in a sample are summed and repeated labels merged. A line that starts with a blank, or whose first token
 // has a colon, carries no labels. XMC: a blank line among the samples is a sample without labels and
 // features; blank lines beyond the N samples of the header are ignored. libsvm: blank and comment lines are
-// skipped, `#` starts a comment, labels may be written `+3` or `3.0`.
+// skipped, `#` starts a comment, labels may be written `+3` or `3.0`. Labelled text: labelled_text.h.
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <string>
 #include <string_view>
 
@@ -18,7 +19,9 @@
 
 namespace slide {
 
-enum class DataFormat { kAuto, kXmc, kLibsvm, kIdx };
+class TextModel;
+
+enum class DataFormat { kAuto, kXmc, kLibsvm, kIdx, kText, kNpz };
 
 struct ReadOptions {
   DataFormat format = DataFormat::kAuto;
@@ -28,12 +31,16 @@ struct ReadOptions {
   // feature_count() or label_count() of the data set, so that a test set has the shape of its training set.
   std::uint32_t feature_limit = 0;
   std::uint32_t label_limit = 0;
-  int threads = 0;  // 0 = all cores
+  std::uint64_t first_line = 1;  // libsvm: the number of the first line, in messages
+  int threads = 0;               // 0 = all cores
+  // What text is read with; without, labelled text is an error.
+  std::shared_ptr<const TextModel> text = nullptr;
 };
 
 // Reads `path`. XMC text: header `N D L`, then `l1,l2 f:v f:v`. libsvm: `l1,l2 f:v`, no header, sizes from
 // the data. IDX: `path` is the images file (plain or gzip), the labels file is found beside it by replacing
-// `images-idx3` with `labels-idx1`. Throws InputError naming file, line and column of the first fault.
+// `images-idx3` with `labels-idx1`. NPZ: npz.h. Labelled text: becomes the features of options.text. Throws
+// InputError naming file, line and column of the first fault.
 Dataset read_dataset(const std::string& path, const ReadOptions& options = {});
 
 // Reads samples from text already in memory (`origin` stands for the file name in messages). IDX images

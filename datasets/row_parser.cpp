@@ -205,6 +205,8 @@ void sort_and_merge(const Line& line, Row& row) {
   row.feature_count = used;
 }
 
+}  // namespace
+
 void scale_to_unit_length(float* values, std::size_t count) {
   double even = 0, odd = 0;  // two sums hide half the latency of the additions
   for (std::size_t i = 0; i + 1 < count; i += 2) {
@@ -217,8 +219,6 @@ void scale_to_unit_length(float* values, std::size_t count) {
   const double scale = 1.0 / std::sqrt(square);
   for (std::size_t i = 0; i < count; ++i) values[i] = static_cast<float>(double{values[i]} * scale);
 }
-
-}  // namespace
 
 bool parse_row(const char* begin, const char* end, const RowSyntax& syntax, Row& row) {
   if (syntax.libsvm) {

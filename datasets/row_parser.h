@@ -43,4 +43,7 @@ struct RowFault {
 // comment). Throws RowFault.
 bool parse_row(const char* begin, const char* end, const RowSyntax& syntax, Row& row);
 
+// Divides the values by their Euclidean length; zeros stay.
+void scale_to_unit_length(float* values, std::size_t count);
+
 }  // namespace slide

@@ -8,6 +8,7 @@
 #include <utility>
 #include <vector>
 
+#include "datasets/line_chunks.h"
 #include "datasets/number_parser.h"
 #include "datasets/row_parser.h"
 #include "engine/base/error.h"
@@ -82,16 +83,12 @@ void count_chunk(Chunk& chunk) {
 // Cuts a part of the source into chunks of whole lines.
 std::vector<Chunk> cut(const TextSource& source, std::string_view text, std::size_t chunk_bytes) {
   std::vector<Chunk> chunks;
-  while (!text.empty()) {
-    std::size_t bytes = std::min(std::max<std::size_t>(chunk_bytes, 1), text.size());
-    const std::size_t end = text.find('\n', bytes - 1);
-    bytes = end == std::string_view::npos ? text.size() : end + 1;
+  const auto let_go = [&](const char* begin, const char* end) { source.let_go(begin, end); };
+  for (const std::string_view part : cut_lines(text, chunk_bytes, let_go)) {
     Chunk chunk;
-    chunk.begin = text.data();
-    chunk.end = text.data() + bytes;
-    source.let_go(chunk.begin, chunk.end);  // looking for the line's end brings pages around it
+    chunk.begin = part.data();
+    chunk.end = part.data() + part.size();
     chunks.push_back(std::move(chunk));
-    text.remove_prefix(bytes);
   }
   return chunks;
 }
@@ -368,13 +365,14 @@ CsrSizes parse_libsvm(const TextSource& source, const ReadOptions& options, CsrS
                             .feature_limit = id_limit(options.feature_limit, kIdLimit),
                             .label_limit = id_limit(options.label_limit, kIdLimit)};
   std::vector<Chunk> chunks = cut_and_count(source, source.text, chunk_bytes, threads);
-  number_lines(chunks, 1);
+  number_lines(chunks, options.first_line);
   TextParser(source, syntax, sink, threads).run(chunks, 0);
   check_faults(chunks, source.origin, 0, "");
   const bool empty =
       std::none_of(chunks.begin(), chunks.end(), [](const Chunk& chunk) { return chunk.parsed.rows > 0; });
   if (empty) {
-    fail_at(source.origin, 1, {1, "the file is empty; write a line 'label id:value ...' for each sample"});
+    fail_at(source.origin, options.first_line,
+            {1, "the file is empty; write a line 'label id:value ...' for each sample"});
   }
   return sizes_of(chunks);
 }

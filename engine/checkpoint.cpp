@@ -25,6 +25,8 @@ static_assert(std::endian::native == std::endian::little, "model files are littl
 constexpr std::string_view kEndMarker = "SLIDEEND";
 constexpr std::uint32_t kFlagOptimizer = 1;
 constexpr std::uint32_t kFlagWide = 2;
+constexpr std::uint32_t kFlagText = 4;
+constexpr std::uint32_t kOldestVersion = 1;
 constexpr std::size_t kHeaderBytes = 8 + 4 + 4 + 8;  // magic, version, flags, length
 constexpr std::size_t kFooterBytes = 4 + 8;  // checksum, end marker
 constexpr std::size_t kBufferBytes = std::size_t{1} << 20;
@@ -133,6 +135,7 @@ struct Contents {
   const DataShape& shape;
   const Network& network;
   std::uint64_t steps;
+  std::string text;  // bytes of the text model, or none
 };
 
 void put_contents(Writer& out, const Contents& model, std::uint64_t file_bytes) {
@@ -140,7 +143,8 @@ void put_contents(Writer& out, const Contents& model, std::uint64_t file_bytes) 
   out.put_bytes(kModelMagic);
   out.put<std::uint32_t>(kModelVersion);
   const WidePath* wide = model.network.output().wide();
-  out.put<std::uint32_t>((with_state ? kFlagOptimizer : 0) | (wide != nullptr ? kFlagWide : 0));
+  out.put<std::uint32_t>((with_state ? kFlagOptimizer : 0) | (wide != nullptr ? kFlagWide : 0) |
+                         (model.text.empty() ? 0 : kFlagText));
   out.put<std::uint64_t>(file_bytes);
   out.put<std::uint64_t>(model.steps);
   const std::string config = to_toml(model.config);
@@ -157,6 +161,9 @@ void put_contents(Writer& out, const Contents& model, std::uint64_t file_bytes) 
   }
   for (const Parameters* matrix : matrices_of(model.network)) put_matrix(out, *matrix, with_state);
   if (wide != nullptr) put_wide(out, *wide, with_state);
+  if (model.text.empty()) return;
+  out.put<std::uint64_t>(model.text.size());
+  out.put_bytes(model.text);
 }
 
 // ---- reading ----
@@ -208,9 +215,9 @@ void check_envelope(std::string_view bytes, const std::string& path) {
   }
   Reader header(bytes.substr(kModelMagic.size()), path);
   const auto version = header.get<std::uint32_t>();
-  if (version != kModelVersion) {
-    fail_input("{}: the model has format version {}, this program reads version {}; train again", path,
-               version, kModelVersion);
+  if (version < kOldestVersion || version > kModelVersion) {
+    fail_input("{}: the model has format version {}, this program reads versions {} to {}; train again", path,
+               version, kOldestVersion, kModelVersion);
   }
   header.get<std::uint32_t>();
   const auto length = header.get<std::uint64_t>();
@@ -353,8 +360,8 @@ void Model::build_tables(int threads) {
 }
 
 void save_model(const std::string& path, const Config& config, const DataShape& shape, const Network& network,
-                std::uint64_t steps) {
-  const Contents model{config, shape, network, steps};
+                std::uint64_t steps, const TextModel* text) {
+  const Contents model{config, shape, network, steps, text != nullptr ? text->to_bytes() : ""};
   Writer counter(nullptr);
   put_contents(counter, model, 0);
   AtomicFile file(path);
@@ -393,8 +400,15 @@ Model load_model(const std::string& path, LoadOptimizer optimizer) {
   if (((flags & kFlagWide) != 0) != config.layers.back().wide)
     fail_damaged(path, "wide weights against its configuration");
   if (config.layers.back().wide) network.output().set_wide(get_wide(in, network, state_stored, state_wanted));
+  std::shared_ptr<const TextModel> text_model;
+  if ((flags & kFlagText) != 0) {
+    text_model = TextModel::from_bytes(in.take(in.get<std::uint64_t>()), config.text, path);
+    if (text_model->feature_count() > shape.features || text_model->label_count() != shape.labels)
+      fail_damaged(path, "a vocabulary of another size");
+  }
   if (in.left() != 0) fail_damaged(path, "more than its configuration needs");
-  return {std::move(config), std::move(shape), steps, state_stored, std::move(hashes), std::move(network)};
+  return {std::move(config),  std::move(shape),     steps, state_stored, std::move(hashes),
+          std::move(network), std::move(text_model)};
 }
 
 bool looks_like_model(const std::string& path) {

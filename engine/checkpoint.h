@@ -11,25 +11,29 @@
 //     flag kFlagOptimizer: u64 count, f32 first; u64 count, f32 second; u64 count, u32 steps of the rows
 //   flag kFlagWide: the output layer's wide path: u64 count, u64 offsets [neurons + 1], u32 features [count],
 //     f32 weights [count], with kFlagOptimizer f32 accumulators [count]
+//   flag kFlagText: u64 bytes, vocabulary, weights and label names as TextModel::to_bytes() gives them
 //   u32 CRC-32 of all bytes before it, "SLIDEEND"
 //
 // All numbers are little-endian; nothing depends on the instruction set that wrote or reads it. Hash tables
-// are not stored: they are a function of the weights, the seed and the generation. Functions may be called
+// are not stored: they are a function of the weights, the seed and the generation. Version 1, without text,
+// is read too. Functions may be called
 // from any thread, on different files.
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "datasets/text_model.h"
 #include "engine/config.h"
 #include "engine/network.h"
 
 namespace slide {
 
 inline constexpr std::string_view kModelMagic = "SLIDEMDL";
-inline constexpr std::uint32_t kModelVersion = 1;
+inline constexpr std::uint32_t kModelVersion = 2;
 
 // The hash functions of one layer.
 struct LayerHash {
@@ -44,6 +48,7 @@ struct Model {
   bool has_optimizer_state = false;  // whether the file holds it
   std::vector<LayerHash> hashes;     // of network.layers()
   Network network;
+  std::shared_ptr<const TextModel> text;  // of a model trained on text, else nullptr
 
   // Builds the hash tables of the layers that had them, which LSH inference needs. A second call does
   // nothing.
@@ -54,11 +59,12 @@ struct Model {
 // optimizer is plain SGD, while Model::config still tells the one of the run.
 enum class LoadOptimizer { kNo, kYes };
 
-// Writes the network with its optimizer state if `config.train.save_optimizer`. `config` is the one of the
-// run. The file gets its name only when it is whole; a file of that name stays as it was until then. Throws
-// Error when the folder cannot be written or the disk is full.
+// `text`: of a model trained on text. Writes the network with its optimizer state if
+// `config.train.save_optimizer`. `config` is the one of the run. The file gets its name only when it is
+// whole; a file of that name stays as it was until then. Throws Error when the folder cannot be written or
+// the disk is full.
 void save_model(const std::string& path, const Config& config, const DataShape& shape, const Network& network,
-                std::uint64_t steps);
+                std::uint64_t steps, const TextModel* text = nullptr);
 
 // Throws InputError, in one line, when the file is missing, no model, of another version, cut off, too long
 // or damaged. Tables are not built.

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "datasets/reader.h"
+#include "datasets/text_options.h"
 #include "lsh/hash_config.h"
 
 namespace slide {
@@ -98,6 +99,7 @@ struct EvalConfig {
 
 struct Config {
   DataConfig data;
+  TextOptions text;  // [text]: how text becomes features
   TrainConfig train;
   OptimizerConfig optimizer;
   LossConfig loss;

@@ -10,7 +10,9 @@ namespace {
 using Names = std::span<const std::string_view>;
 
 // Spellings of the enums, in the order of their values.
-constexpr std::string_view kDataFormats[] = {"auto", "xmc", "libsvm", "idx"};
+constexpr std::string_view kDataFormats[] = {"auto", "xmc", "libsvm", "idx", "text", "npz"};
+constexpr std::string_view kTokenKinds[] = {"words", "blanks"};
+constexpr std::string_view kWeightings[] = {"tf-idf", "counts"};
 constexpr std::string_view kLayerKinds[] = {"dense", "sampled"};
 constexpr std::string_view kActivations[] = {"relu", "tanh", "sigmoid", "linear"};
 constexpr std::string_view kLossKinds[] = {"softmax", "sigmoid"};
@@ -24,6 +26,12 @@ constexpr std::string_view kCandidatePolicies[] = {"vanilla", "topk", "threshold
 
 Names names_of(DataFormat) {
   return kDataFormats;
+}
+Names names_of(TokenKind) {
+  return kTokenKinds;
+}
+Names names_of(Weighting) {
+  return kWeightings;
 }
 Names names_of(LayerKind) {
   return kLayerKinds;
@@ -105,6 +113,25 @@ std::vector<Field> data_fields(DataConfig& c) {
        "Training: keep the parsed rows of each file in FILE.slidecache beside it, and map them next time."},
       {"train_first", count(c.train_first, 0, kMax31), "IDX: train on the first n samples only, 0 = all."},
       {"test_last", count(c.test_last, 0, kMax31), "IDX: test on the last n samples only, 0 = all."},
+  };
+}
+
+std::vector<Field> text_fields(TextOptions& c) {
+  return {
+      {"tokens", choice(c.tokens),
+       "Tokens: words of letters, digits and marks, or whatever stands between blanks."},
+      {"lowercase", flag(c.lowercase), "Fold upper and lower case, in all scripts."},
+      {"word_ngrams", count(c.word_ngrams, 0, 16), "Longest run of words that is a feature, 0 = no words."},
+      {"char_ngrams_min", count(c.char_ngrams_min, 1, 64), "Shortest character n-gram of a word."},
+      {"char_ngrams_max", count(c.char_ngrams_max, 0, 64), "Longest character n-gram of a word, 0 = none."},
+      {"min_count", count(c.min_count, 1, kMax31), "Training samples that a feature must occur in."},
+      {"min_label_count", count(c.min_label_count, 1, kMax31),
+       "Training samples that a label must occur in."},
+      {"weighting", choice(c.weighting),
+       "Value of a feature: its counts, damped and weighted by rarity, or bare."},
+      {"max_features", count(c.max_features, 0, kMax31), "Keep the most frequent features only, 0 = all."},
+      {"hash_buckets", count(c.hash_buckets, 0, kMax31),
+       "Features that stand for all words and n-grams that are too rare, by hash; 0 = leave these out."},
   };
 }
 
@@ -211,6 +238,7 @@ std::vector<Field> hash_fields(HashConfig& c) {
 
 std::vector<Section> plain_sections(Config& config) {
   return {{"data", "[data]", data_fields(config.data)},
+          {"text", "[text]", text_fields(config.text)},
           {"train", "[train]", train_fields(config.train)},
           {"optimizer", "[optimizer]", optimizer_fields(config.optimizer)},
           {"loss", "[loss]", loss_fields(config.loss)},

@@ -99,6 +99,17 @@ MaybeViolation check_sampled(const LayerConfig& layer, const std::string& name) 
   return check_hash(layer.hash, name + ".hash");
 }
 
+MaybeViolation check_text(const TextOptions& text) {
+  if (text.char_ngrams_max != 0 && text.char_ngrams_min > text.char_ngrams_max) {
+    return violation("text.char_ngrams_min", "= {} must not be above 'text.char_ngrams_max' = {}",
+                     text.char_ngrams_min, text.char_ngrams_max);
+  }
+  if (text.word_ngrams == 0 && text.char_ngrams_max == 0) {
+    return violation("text.word_ngrams", "must be above 0 unless there are character n-grams");
+  }
+  return std::nullopt;
+}
+
 MaybeViolation check_layers(const std::vector<LayerConfig>& layers) {
   if (layers.empty()) return Violation{"", "there is no layer; add at least one [[layer]] table"};
   for (std::size_t i = 0; i < layers.size(); ++i) {
@@ -121,6 +132,7 @@ MaybeViolation check_inference(const Config& config) {
 std::optional<Violation> find_violation(const Config& config) {
   if (auto broken = check_ranges(config)) return broken;
   if (auto broken = check_blocks(config.train)) return broken;
+  if (auto broken = check_text(config.text)) return broken;
   if (auto broken = check_layers(config.layers)) return broken;
   return check_inference(config);
 }

@@ -1,6 +1,8 @@
 #include "engine/inference.h"
 
 #include <algorithm>
+#include <cmath>
+#include <limits>
 
 #include "engine/base/error.h"
 #include "engine/base/parallel.h"
@@ -13,6 +15,12 @@ constexpr std::size_t kLanes = 32;  // samples scored together
 constexpr std::size_t kBlocks = 4;  // such groups in a panel: they share each pass over the weights
 constexpr std::size_t kPanel = kLanes * kBlocks;
 constexpr std::size_t kRowChunk = 128;  // neurons scored at a time: their rows stay in the second-level cache
+// sum = log(exp(sum) + exp(more))
+void add_log(double more, double& sum) {
+  const double larger = std::max(sum, more), smaller = std::min(sum, more);
+  sum = larger + std::log1p(std::exp(smaller - larger));
+}
+
 }  // namespace
 
 void TopK::reset(std::size_t k) {
@@ -34,6 +42,10 @@ void TopK::offer(std::uint32_t label, float score) {
   entries_[at] = entry;
 }
 
+void TopK::shift(float offset) {
+  for (std::size_t i = 0; i < size_; ++i) entries_[i].score += offset;
+}
+
 // One thread's memory for a panel of samples.
 struct Predictor::Panel {
   std::vector<Block> blocks;
@@ -42,6 +54,8 @@ struct Predictor::Panel {
   std::vector<TopK> best;
   AlignedArray<float> z;
   std::vector<float> threshold;
+  std::vector<double> log_norm;  // of each sample: log of the sum of exp(logit) so far
+  std::vector<float> chunk_norm;
   std::vector<std::uint32_t> hits;
   std::vector<std::uint32_t> candidates;
   AlignedArray<float> query;
@@ -97,6 +111,7 @@ void Predictor::predict(const Dataset& data, const Sink& sink) const {
     }
     if (search_) panel.search = search_->make_scratch(kLanes);
     panel.threshold.resize(kLanes);
+    panel.chunk_norm.resize(kLanes);
     panel.hits.resize(kRowChunk * kLanes + 1);
     panel.query = AlignedArray<float>(network_.output().inputs());
   }
@@ -116,11 +131,15 @@ void Predictor::predict_panel(const Dataset& data, std::size_t first, Panel& pan
     panel.inputs.push_back(network_.infer_hidden(block, panel.scratch));
   }
   for (std::size_t i = 0; i < end - first; ++i) panel.best[i].reset(options_.k);
+  panel.log_norm.assign(kPanel, -std::numeric_limits<double>::infinity());
   if (options_.mode == Inference::kFull || options_.candidates >= network_.labels()) {
     score_shared(network_.output().all_neurons(), panel);
   } else {
     if (search_) score_shared(search_->always(), panel);
     score_candidates(first, panel);
+  }
+  if (options_.log_softmax) {
+    for (std::size_t i = 0; i < end - first; ++i) panel.best[i].shift(static_cast<float>(-panel.log_norm[i]));
   }
   for (std::size_t i = first; i < end; ++i) sink(i, panel.best[i - first].best());
 }
@@ -142,6 +161,11 @@ void Predictor::score_shared(std::span<const std::uint32_t> ids, Panel& panel) c
       for (std::size_t h = 0; h < hits; ++h) {
         const std::uint32_t at = panel.hits[h];
         best[at % kLanes].offer(chunk[at / kLanes], panel.z[at]);
+      }
+      if (!options_.log_softmax) continue;
+      kernels::active().softmax_lanes(panel.z.data(), chunk.size(), kLanes, 1.0f, panel.chunk_norm.data());
+      for (std::size_t s = 0; s < in.samples; ++s) {
+        add_log(panel.chunk_norm[s], panel.log_norm[b * kLanes + s]);
       }
     }
   }
@@ -193,6 +217,7 @@ void Predictor::score_candidates(std::size_t first, Panel& panel) const {
       output.score(one, panel.candidates, panel.scratch.layers.back(), panel.z.data());
       TopK& best = panel.best[b * kLanes + s];
       for (std::size_t c = 0; c < panel.candidates.size(); ++c) {
+        if (options_.log_softmax) add_log(panel.z[c], panel.log_norm[b * kLanes + s]);
         if (panel.z[c] >= best.threshold()) best.offer(panel.candidates[c], panel.z[c]);
       }
     }

@@ -17,7 +17,7 @@ namespace slide {
 
 struct Prediction {
   std::uint32_t label;
-  float score;  // logit
+  float score;  // logit; with InferenceOptions::log_softmax its logarithmic probability
 };
 
 // The k best of a stream of scored labels, best first; equal scores by smaller label. Not thread-safe.
@@ -27,6 +27,8 @@ class TopK {
   // The score that a new entry must exceed to matter.
   float threshold() const { return size_ < entries_.size() ? -kInfinity : entries_.back().score; }
   void offer(std::uint32_t label, float score);
+  // Adds `offset` to all scores.
+  void shift(float offset);
   std::span<const Prediction> best() const { return {entries_.data(), size_}; }
 
  private:
@@ -41,6 +43,8 @@ struct InferenceOptions {
   // lsh: neurons from the tables scored for a sample at most, beside those that are scored for all samples
   std::size_t candidates = 256;
   int threads = 0;
+  // Scores are log-probabilities of the softmax over the neurons scored: with Inference::kFull, over all.
+  bool log_softmax = false;
 };
 
 class Predictor {

@@ -7,7 +7,9 @@ of packages and the Depends field itself are never features. All binary packages
 same side of the split, so that siblings with the same description cannot leak.
 
 Writes into OUT: train.txt and test.txt (XMC text), labels.txt and features.txt (line i names id i),
-packages_train.txt and packages_test.txt (line i names sample i).
+packages_train.txt and packages_test.txt (line i names sample i). With --text also the descriptions themselves, of
+the same packages in the same order: text_train.txt and text_test.txt (`__label__a __label__b words ...`), and the
+same as tables, text_train.tsv and text_test.tsv (`a,b<TAB>words ...`).
 
 Needs apt and Python's standard library only. Without long descriptions in the index it works from the short ones;
 `apt-get -o Acquire::Languages=en update` brings the long ones.
@@ -24,6 +26,7 @@ import time
 from collections import Counter
 
 WORD = re.compile(r"[a-z][a-z0-9+.-]*[a-z0-9+]")
+RUN = re.compile(r"[A-Za-z0-9+.-]+")
 NAME = re.compile(r"[a-z0-9][a-z0-9+.-]+")
 
 
@@ -102,6 +105,13 @@ def words(name, description):
     return [word for word in WORD.findall(description.lower()) if word != name]
 
 
+def plain_text(name, description):
+    """The description as one line, without the package's own name."""
+    kept = RUN.sub(lambda match: "" if match.group().lower().strip("+.-") == name.strip("+.-") else match.group(),
+                   description)
+    return " ".join(kept.split())
+
+
 def in_test(source, share):
     """The same side for a source package on every machine and in every run."""
     return int(hashlib.md5(source.encode()).hexdigest()[:8], 16) < share * 2**32
@@ -124,15 +134,28 @@ def write_lines(path, lines):
     os.replace(path + ".part", path)
 
 
+def write_text(out, part, samples):
+    """Labels and descriptions in the two forms of labelled text."""
+    table, marked = [], []
+    for text, labels in samples:
+        table.append(f"{','.join(labels)}\t{text}")
+        marked.append(" ".join([*(f"__label__{label}" for label in labels), text]))
+    write_lines(os.path.join(out, f"text_{part}.tsv"), table)
+    write_lines(os.path.join(out, f"text_{part}.txt"), marked)
+
+
 def write_set(out, part, samples, vocab, idf, label_ids):
     """One XMC file and the names of its samples; samples with no known label or no known word are left out."""
-    lines, names = [], []
-    for name, bag, depends in samples:
+    lines, names, texts = [], [], []
+    for name, bag, depends, text in samples:
         labels = sorted(label_ids[d] for d in depends if d in label_ids)
         features = vector(bag, vocab, idf)
         if labels and features:
             lines.append(f"{','.join(map(str, labels))} {features}")
             names.append(name)
+            texts.append((text, [d for d in depends if d in label_ids]))
+    if texts and texts[0][0] is not None:
+        write_text(out, part, texts)
     write_lines(os.path.join(out, f"packages_{part}.txt"), names)
     write_lines(os.path.join(out, f"{part}.txt"), [f"{len(lines)} {len(vocab)} {len(label_ids)}", *lines])
     return len(lines)
@@ -144,6 +167,7 @@ def main():
     parser.add_argument("--lists", help="folder with apt's lists, when they are not the system's")
     parser.add_argument("--min-count", type=int, default=2, help="packages a word must occur in (default %(default)s)")
     parser.add_argument("--test-share", type=float, default=0.2, help="share of source packages (default %(default)s)")
+    parser.add_argument("--text", action="store_true", help="also write the descriptions as labelled text")
     arguments = parser.parse_args()
 
     started = time.monotonic()
@@ -153,11 +177,12 @@ def main():
     train, test = [], []
     for name, source, description, depends in rows:
         part = test if in_test(source, arguments.test_share) else train
-        part.append((name, Counter(words(name, description)), depends))
+        text = plain_text(name, description) if arguments.text else None
+        part.append((name, Counter(words(name, description)), depends, text))
 
     document_count = Counter()
     labels = set()
-    for _, bag, depends in train:
+    for _, bag, depends, _ in train:
         document_count.update(bag.keys())
         labels.update(depends)
     vocab = vocabulary(document_count, arguments.min_count)

@@ -7,7 +7,7 @@ build_packages=(
   libxsimd-dev                          # SIMD wrappers
   libcli11-dev libtomlplusplus-dev      # command line, config files
   libfmt-dev nlohmann-json3-dev         # text, JSON
-  zlib1g-dev                            # gzip input
+  zlib1g-dev libzip-dev libutf8proc-dev # gzip, .npz, Unicode
   libgtest-dev libbenchmark-dev         # tests, benchmarks
 )
 sanitizer_packages=(clang libomp-dev)   # LLVM's OpenMP comes with Archer, which tells ThreadSanitizer of its barriers
@@ -44,6 +44,14 @@ endforeach()
 find_path(tomlplusplus toml++/toml.h)
 if(NOT tomlplusplus)
   message("absent: toml++")
+endif()
+find_path(utf8proc utf8proc.h)
+if(NOT utf8proc)
+  message("absent: utf8proc")
+endif()
+find_path(libzip zip.h)
+if(NOT libzip)
+  message("absent: libzip")
 endif()
 CMAKE
     mapfile -t -O "${#absent[@]}" absent < <(cmake -S "$folder" -B "$folder/build" 2>&1 | sed -n 's/^absent: //p')

@@ -3,6 +3,7 @@
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <charconv>
+#include <cmath>
 #include <cstdio>
 #include <exception>
 #include <functional>
@@ -32,10 +33,15 @@ struct Commands {
   TuneCommand tune;
   TestCommand test;
   PredictCommand predict;
+  ConvertCommand convert;
   GenerateCommand generate;
   InspectCommand inspect;
-  std::uint32_t threads = 0;  // of test, predict, generate, inspect
+  std::uint32_t threads = 0;  // of all but train
   std::string inference;      // of test, predict
+  std::string format;         // of test, predict
+  std::string to;             // of convert
+  std::string threshold;      // of predict
+  std::string scores = "probability";
   std::uint64_t test_samples = 0;
   bool doc = false;  // of config
   std::function<void()> run;
@@ -72,6 +78,38 @@ void add_inference(CLI::App& app, Commands& c) {
   app.add_option("--inference", c.inference, "Score all neurons or only LSH candidates; default: the model's")
       ->check(CLI::IsMember({"full", "lsh"}))
       ->type_name("full|lsh");
+}
+
+// A number; the library would take "nan" and trailing text.
+CLI::Validator finite_number() {
+  const auto check = [](std::string& text) -> std::string {
+    double value = 0;
+    const char* end = text.data() + text.size();
+    const auto [stop, error] = std::from_chars(text.data(), end, value);
+    if (error == std::errc() && stop == end && std::isfinite(value)) return {};
+    return fmt::format("'{}' is no number", text);
+  };
+  return {check, ""};
+}
+
+// Spellings of data.format, but for auto.
+const std::map<std::string, DataFormat> kFormats = {{"xmc", DataFormat::kXmc},
+                                                    {"libsvm", DataFormat::kLibsvm},
+                                                    {"idx", DataFormat::kIdx},
+                                                    {"text", DataFormat::kText},
+                                                    {"npz", DataFormat::kNpz}};
+
+std::optional<DataFormat> format_of(const std::string& name) {
+  if (name.empty()) return std::nullopt;
+  return kFormats.at(name);
+}
+
+void add_format(CLI::App& app, Commands& c) {
+  std::vector<std::string> names;
+  for (const auto& [name, format] : kFormats) names.push_back(name);
+  app.add_option("--format", c.format, "Format of DATA; default: found from its content")
+      ->check(CLI::IsMember(names))
+      ->type_name("FORMAT");
 }
 
 std::optional<Inference> inference_of(const Commands& c) {
@@ -132,9 +170,11 @@ void add_test(CLI::App& app, Commands& c) {
       ->type_name("K,K,...");
   add_inference(*sub, c);
   add_threads(*sub, c);
+  add_format(*sub, c);
   sub->add_flag("--json", c.test.json, "Print one JSON object");
   sub->callback([&c] {
     c.test.inference = inference_of(c);
+    c.test.format = format_of(c.format);
     c.test.threads = static_cast<int>(c.threads);
     c.run = [&c] { run_test(c.test); };
   });
@@ -143,22 +183,91 @@ void add_test(CLI::App& app, Commands& c) {
 void add_predict(CLI::App& app, Commands& c) {
   CLI::App* sub = app.add_subcommand("predict", "Print the best labels of each sample");
   sub->footer(
-      "One line a sample: label:score label:score ..., best first. The score is the logit under the\n"
-      "softmax loss and the probability under the sigmoid loss. Standard input holds lines\n"
+      "One line a sample: label:score label:score ..., best first; a model trained on text writes names,\n"
+      "with tabs between them. The score is the label's probability: of the softmax over all labels, or of\n"
+      "each label's own sigmoid. Standard input holds lines of text for a model trained on text, else\n"
       "'label,label id:value ...' where the labels may be left out (start the line with a blank), or XMC\n"
-      "text with its header.");
+      "text with its header. Each line is answered as soon as it is read.");
   sub->add_option("MODEL", c.predict.model, "model.slide of a run")->required();
   sub->add_option("DATA", c.predict.data, "Data file, or - for standard input")->required();
-  sub->add_option("--k", c.predict.k, "Labels a sample")
+  sub->add_option("--k,--top-k", c.predict.k, "Labels a sample")
       ->capture_default_str()
       ->transform(whole(1, kMostK))
       ->type_name("K");
+  sub->add_option("--threshold", c.threshold, "Leave out labels with lower scores")
+      ->check(finite_number())
+      ->type_name("SCORE");
+  sub->add_option("--scores", c.scores, "Print probabilities or logits")
+      ->check(CLI::IsMember({"probability", "logit"}))
+      ->capture_default_str()
+      ->type_name("probability|logit");
+  add_format(*sub, c);
   add_inference(*sub, c);
   add_threads(*sub, c);
   sub->callback([&c] {
+    c.predict.format = format_of(c.format);
+    if (!c.threshold.empty()) c.predict.threshold = std::stod(c.threshold);
+    c.predict.scores = c.scores == "logit" ? Scores::kLogit : Scores::kProbability;
     c.predict.inference = inference_of(c);
     c.predict.threads = static_cast<int>(c.threads);
     c.run = [&c] { run_predict(c.predict); };
+  });
+}
+
+// Spellings of FileFormat.
+const std::map<std::string, FileFormat> kFileFormats = {{"xmc", FileFormat::kXmc},
+                                                        {"libsvm", FileFormat::kLibsvm},
+                                                        {"fasttext", FileFormat::kFastText},
+                                                        {"tsv", FileFormat::kTsv},
+                                                        {"npz", FileFormat::kNpz}};
+
+void add_convert(CLI::App& app, Commands& c) {
+  CLI::App* sub = app.add_subcommand("convert", "Turn a data file into another format");
+  sub->footer(
+      "Text becomes features with the vocabulary of --model, else of one learnt from --fit or IN. Values are "
+      "not\n"
+      "scaled to unit length: training and prediction do that as they read. An .npz pair is named by its "
+      "features,\n"
+      "X....npz, with the labels in Y....npz, or as FEATURES.npz,LABELS.npz.");
+  sub->add_option("IN", c.convert.in, "Data file of any format")->required();
+  sub->add_option("OUT", c.convert.out, "File to write: .xmc, .txt, .libsvm, .svm, .ft, .tsv, .npz")
+      ->required();
+  std::vector<std::string> names;
+  for (const auto& [name, format] : kFormats) names.push_back(name);
+  sub->add_option("--from", c.format, "Format of IN; default: found from its content")
+      ->check(CLI::IsMember(names))
+      ->type_name("FORMAT");
+  names.clear();
+  for (const auto& [name, format] : kFileFormats) names.push_back(name);
+  sub->add_option("--to", c.to, "Format of OUT; default: from its name")
+      ->check(CLI::IsMember(names))
+      ->type_name("FORMAT");
+  CLI::Option* model = sub->add_option("--model", c.convert.model, "Text: use the vocabulary of this model");
+  model->type_name("MODEL");
+  sub->add_option("--fit", c.convert.fit, "Text: learn the vocabulary from this text")
+      ->type_name("FILE")
+      ->excludes(model);
+  sub->add_option("--set", c.convert.set, "Text: one key of [text]; may be repeated")
+      ->type_name("text.KEY=VALUE")
+      ->allow_extra_args(false)
+      ->excludes(model);
+  sub->add_option("--label-names", c.convert.label_names, "Also write the names of the labels, a line each")
+      ->type_name("FILE");
+  sub->add_option("--feature-names", c.convert.feature_names, "Also write the names of the features")
+      ->type_name("FILE");
+  sub->add_option("--features", c.convert.features, "Number of features; default: as IN says")
+      ->transform(whole(1, kMostItems))
+      ->type_name("D");
+  sub->add_option("--labels", c.convert.labels, "Number of labels; default: as IN says")
+      ->transform(whole(1, kMostItems))
+      ->type_name("L");
+  sub->add_flag("--one-based", c.convert.one_based, "IN is libsvm whose features count from 1");
+  add_threads(*sub, c);
+  sub->callback([&c] {
+    c.convert.from = format_of(c.format);
+    if (!c.to.empty()) c.convert.to = kFileFormats.at(c.to);
+    c.convert.threads = static_cast<int>(c.threads);
+    c.run = [&c] { run_convert(c.convert); };
   });
 }
 
@@ -204,6 +313,15 @@ void add_inspect(CLI::App& app, Commands& c) {
   sub->add_option("--labels", c.inspect.labels, "Configuration: labels of the data; default: read data.train")
       ->transform(whole(1, kMostItems))
       ->type_name("L");
+  sub->add_option(
+         "--label", c.inspect.show_labels,
+         "Model: nearest labels and strongest features of this label, by name or id; may be repeated")
+      ->type_name("LABEL")
+      ->allow_extra_args(false);
+  sub->add_option("--k", c.inspect.k, "Model: so many of them")
+      ->capture_default_str()
+      ->transform(whole(1, kMostK))
+      ->type_name("K");
   add_threads(*sub, c);
   sub->callback([&c] {
     c.inspect.threads = static_cast<int>(c.threads);
@@ -251,6 +369,7 @@ int run(int argc, char** argv) {
   add_tune(app, commands);
   add_test(app, commands);
   add_predict(app, commands);
+  add_convert(app, commands);
   add_generate(app, commands);
   add_inspect(app, commands);
   add_config(app, commands);

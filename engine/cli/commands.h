@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "datasets/generator.h"
+#include "engine/checkpoint.h"
 #include "engine/config.h"
 
 namespace slide::cli {
@@ -39,19 +40,46 @@ struct TestCommand {
   std::string data;
   std::vector<std::uint32_t> k;        // empty: eval.k of the model
   std::optional<Inference> inference;  // none: eval.inference of the model
+  std::optional<DataFormat> format;    // none: the model's data.format
   int threads = 0;
   bool json = false;
 };
 void run_test(const TestCommand& command);
 
+// What a predicted label is printed with.
+enum class Scores { kProbability, kLogit };
+
 struct PredictCommand {
   std::string model;
   std::string data;  // "-": standard input
   std::uint32_t k = 5;
+  Scores scores = Scores::kProbability;
+  std::optional<double> threshold;  // labels with lower scores are left out
   std::optional<Inference> inference;
+  std::optional<DataFormat> format;  // none: the model's data.format
   int threads = 0;
 };
 void run_predict(const PredictCommand& command);
+
+// What `slide convert` writes.
+enum class FileFormat { kXmc, kLibsvm, kFastText, kTsv, kNpz };
+
+struct ConvertCommand {
+  std::string in;
+  std::string out;
+  std::optional<DataFormat> from;  // none: from the content
+  std::optional<FileFormat> to;    // none: from the name
+  std::string model;               // text: its vocabulary; else empty
+  std::string fit;                 // text: the file to learn the vocabulary from; empty: `in`
+  std::vector<std::string> set;    // text: keys of [text]
+  std::string label_names;         // files to write names to, a line each; empty: none
+  std::string feature_names;
+  std::uint32_t features = 0;  // sizes of the data, 0 = as they say
+  std::uint32_t labels = 0;
+  bool one_based = false;  // `in` is libsvm whose features count from 1
+  int threads = 0;
+};
+void run_convert(const ConvertCommand& command);
 
 struct GenerateCommand {
   GeneratorOptions options;
@@ -64,9 +92,13 @@ struct InspectCommand {
   std::vector<std::string> set;
   std::uint32_t features = 0;  // configuration: sizes of the data, 0 = read data.train
   std::uint32_t labels = 0;
+  std::vector<std::string> show_labels;  // model: labels to tell about, by name or id
+  std::uint32_t k = 10;                  // nearest labels and strongest features of each
   int threads = 0;
 };
 void run_inspect(const InspectCommand& command);
+// Its answer about one label. Throws InputError when the model has no such label.
+void print_label(const Model& model, const std::string& name, std::size_t count);
 
 // `slide config --doc`.
 void run_config_doc();

@@ -1,11 +1,14 @@
 // Reads the data sets of a command with the settings of a configuration. Safe to call from any thread.
 #pragma once
 
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
 
 #include "datasets/dataset.h"
+#include "datasets/text_model.h"
+#include "engine/checkpoint.h"
 #include "engine/config.h"
 
 namespace slide::cli {
@@ -17,16 +20,17 @@ Config resolve_config(const std::string& path, const std::vector<std::string>& o
 struct RunData {
   Dataset train;
   std::optional<Dataset> test;
+  std::shared_ptr<const TextModel> text;  // of training text, else nullptr
   std::vector<std::string> notes;  // what the user should know about the reading, a line each
 };
 
 // data.train and, where it is set, data.test, both with the larger of their numbers of features.
 RunData read_run_data(const Config& config, int threads);
 
-// A file for a trained model of `features` features.
-Dataset read_test_data(const std::string& path, const DataConfig& config, std::size_t features, int threads);
+// How data for a trained model are read.
+ReadOptions model_read_options(const Model& model, int threads);
 
-// The same from standard input: libsvm lines, or XMC text with its header.
-Dataset read_standard_input(const DataConfig& config, std::size_t features, int threads);
+// A file for a trained model.
+Dataset read_test_data(const std::string& path, const Model& model, int threads);
 
 }  // namespace slide::cli

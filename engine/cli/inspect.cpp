@@ -78,12 +78,20 @@ void print_tables(std::size_t number, const lsh::NeuronIndex& index) {
 
 void inspect_model(const InspectCommand& command) {
   Model model = load_model(command.subject);
+  if (!command.show_labels.empty()) {
+    for (const std::string& label : command.show_labels) print_label(model, label, command.k);
+    return;
+  }
   const int threads = resolve_threads(command.threads);
   const DataShape& shape = model.shape;
   print("model              {}, format {}, after {} steps\n", command.subject, kModelVersion,
         grouped(model.steps));
   print("trained on         {} samples, {} features, {} labels\n", grouped(shape.samples),
         grouped(shape.features), grouped(shape.labels));
+  if (model.text != nullptr) {
+    print("text               {}, vocabulary and names of labels in the file\n",
+          model.text->form() == TextForm::kTabs ? "labels<TAB>text" : "__label__NAME text");
+  }
   print("optimizer state    {} in the file\n", model.has_optimizer_state ? "is" : "is not");
   const MemoryPlan plan =
       plan_memory(model.config, shape.features, shape.labels, guessed_bounds(model.config), threads);
@@ -126,6 +134,10 @@ void print_unsized(const Config& config) {
 }
 
 void inspect_config(const InspectCommand& command) {
+  if (!command.show_labels.empty()) {
+    fail_input("{}: --label needs a model, not a configuration; name the model.slide of a run",
+               command.subject);
+  }
   const Config config = load_config(command.subject, command.set);
   print("configuration      {}\n", command.subject);
   const int threads =

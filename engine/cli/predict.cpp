@@ -1,10 +1,18 @@
+#include <unistd.h>
+
 #include <algorithm>
 #include <cmath>
 
+#include "datasets/detect.h"
+#include "datasets/file_bytes.h"
+#include "datasets/labelled_text.h"
+#include "datasets/line_chunks.h"
+#include "datasets/npz.h"
 #include "engine/base/error.h"
 #include "engine/checkpoint.h"
 #include "engine/cli/commands.h"
 #include "engine/cli/data.h"
+#include "engine/cli/line_source.h"
 #include "engine/cli/text.h"
 #include "engine/inference.h"
 
@@ -13,48 +21,141 @@ namespace slide::cli {
 namespace {
 
 constexpr std::size_t kSamplesAtOnce = 16384;  // bounds the memory of the lines that wait to be printed
+constexpr const char* kStandardInput = "standard input";
 
-// The score of a prediction: its probability under the sigmoid loss; under the softmax loss its logit, since
-// a probability would need the sum over all neurons.
-double score_of(const Prediction& prediction, LossKind loss) {
-  const double logit = prediction.score;
-  return loss == LossKind::kSigmoid ? 1.0 / (1.0 + std::exp(-logit)) : logit;
+// Predicts samples and prints a line for each, in their order.
+class Answers {
+ public:
+  Answers(const Model& model, const PredictCommand& command, const Predictor& predictor)
+      : model_(model), command_(command), predictor_(predictor) {}
+
+  void print_all(const Dataset& data) {
+    for (std::size_t first = 0; first < data.size(); first += kSamplesAtOnce) {
+      print_part(data.slice(first, std::min(kSamplesAtOnce, data.size() - first)));
+    }
+  }
+
+ private:
+  void print_part(const Dataset& part) {
+    lines_.resize(part.size());
+    predictor_.predict(
+        part, [&](std::size_t sample, std::span<const Prediction> best) { lines_[sample] = line_of(best); });
+    std::string text;
+    for (const std::string& line : lines_) text += line;
+    print_text(text);
+  }
+
+  // What is printed: the logit, or the label's probability.
+  double score_of(const Prediction& prediction) const {
+    const double score = prediction.score;
+    if (command_.scores == Scores::kLogit) return score;
+    return model_.config.loss.kind == LossKind::kSigmoid ? 1.0 / (1.0 + std::exp(-score)) : std::exp(score);
+  }
+
+  std::string line_of(std::span<const Prediction> best) const {
+    std::string line;
+    for (const Prediction& prediction : best) {
+      const double score = score_of(prediction);
+      if (command_.threshold && score < *command_.threshold) break;  // best first
+      if (model_.text == nullptr) {
+        line += fmt::format("{}{}:{:.6g}", line.empty() ? "" : " ", prediction.label, score);
+      } else {
+        line += fmt::format("{}{}:{:.6g}", line.empty() ? "" : "\t",
+                            model_.text->label_name(prediction.label), score);
+      }
+    }
+    return line += '\n';
+  }
+
+  const Model& model_;
+  const PredictCommand& command_;
+  const Predictor& predictor_;
+  std::vector<std::string> lines_;
+};
+
+// A line without anything is a sample without features, so that answers keep the lines' numbers: the libsvm
+// reader would skip it, a label keeps it in place.
+std::string with_blank_lines_kept(std::string_view text) {
+  std::string kept;
+  kept.reserve(text.size() + 16);
+  for (std::size_t begin = 0; begin < text.size();) {
+    const std::size_t end = std::min(text.find('\n', begin), text.size());
+    const bool blank = text.find_first_not_of(" \t\r", begin) >= end;
+    kept.append(blank ? "0" : text.substr(begin, end - begin)).push_back('\n');
+    begin = end + 1;
+  }
+  return kept;
 }
 
-std::string line_of(std::span<const Prediction> best, LossKind loss) {
-  std::string line;
-  for (const Prediction& prediction : best) {
-    if (!line.empty()) line += ' ';
-    line += fmt::format("{}:{:.6g}", prediction.label, score_of(prediction, loss));
+// Samples that come with a header are read as a whole, to hold them against it.
+std::string read_rest(std::string_view start, LineSource& source) {
+  std::string text(start);
+  for (std::string_view more = source.next(); !more.empty(); more = source.next()) text += more;
+  return text;
+}
+
+void answer_standard_input(const Model& model, const PredictCommand& command, Answers& answers) {
+  LineSource source(STDIN_FILENO);
+  ReadOptions options = model_read_options(model, command.threads);
+  const bool is_text =
+      model.text != nullptr && command.format.value_or(DataFormat::kText) == DataFormat::kText;
+  bool first = true;
+  for (std::string_view lines = source.next(); !lines.empty(); lines = source.next()) {
+    if (is_text) {
+      answers.print_all(parse_plain_text(lines, *model.text, options.normalize, command.threads));
+      continue;
+    }
+    options.format = first && has_xmc_header(lines) ? DataFormat::kXmc : DataFormat::kLibsvm;
+    first = false;
+    if (options.format == DataFormat::kXmc) {
+      answers.print_all(parse_dataset(read_rest(lines, source), kStandardInput, options));
+      return;
+    }
+    const std::string kept = with_blank_lines_kept(lines);
+    answers.print_all(parse_dataset(kept, kStandardInput, options));
+    options.first_line += static_cast<std::uint64_t>(std::count(kept.begin(), kept.end(), '\n'));
   }
-  return line += '\n';
+}
+
+// Whether a file for a model trained on text holds text, and not features for it.
+bool holds_text(std::string_view bytes, const PredictCommand& command) {
+  if (command.format) return *command.format == DataFormat::kText;
+  const std::string_view line = bytes.substr(0, bytes.find('\n'));
+  const std::optional<DataFormat> format = detect_format(bytes.substr(0, line.size()));
+  return !has_xmc_header(bytes) && !looks_like_features(line) && format != DataFormat::kIdx &&
+         format != DataFormat::kNpz;
+}
+
+// Returns false when the file holds features.
+bool answer_text_file(const Model& model, const PredictCommand& command, Answers& answers) {
+  if (model.text == nullptr || is_npz_pair(command.data)) return false;
+  const FileBytes bytes(command.data);
+  if (!holds_text(bytes.text(), command)) return false;
+  for (const std::string_view lines : cut_lines(bytes.text(), LineSource::kMostBytes, [](auto, auto) {})) {
+    answers.print_all(parse_plain_text(lines, *model.text, model.config.data.normalize, command.threads));
+  }
+  return true;
 }
 
 }  // namespace
 
 void run_predict(const PredictCommand& command) {
   Model model = load_model(command.model);
-  const DataConfig& config = model.config.data;
-  const Dataset data = command.data == "-"
-                           ? read_standard_input(config, model.shape.features, command.threads)
-                           : read_test_data(command.data, config, model.shape.features, command.threads);
+  if (command.format) model.config.data.format = *command.format;
   InferenceOptions options;
   options.k = command.k;
   options.mode = command.inference.value_or(model.config.eval.inference);
   options.candidates = model.config.eval.candidates;
   options.threads = command.threads;
+  options.log_softmax =
+      command.scores == Scores::kProbability && model.config.loss.kind == LossKind::kSoftmax;
   if (options.mode == Inference::kLsh) model.build_tables(command.threads);
   const Predictor predictor(model.network, options);
-  std::vector<std::string> lines;
-  for (std::size_t first = 0; first < data.size(); first += kSamplesAtOnce) {
-    const Dataset part = data.slice(first, std::min(kSamplesAtOnce, data.size() - first));
-    lines.resize(part.size());
-    predictor.predict(part, [&](std::size_t sample, std::span<const Prediction> best) {
-      lines[sample] = line_of(best, model.config.loss.kind);
-    });
-    std::string text;
-    for (const std::string& line : lines) text += line;
-    print_text(text);
+  Answers answers(model, command, predictor);
+  if (command.data == "-") {
+    answer_standard_input(model, command, answers);
+  } else if (!answer_text_file(model, command, answers)) {
+    answers.print_all(read_test_data(command.data, model, command.threads));
   }
 }
 

@@ -35,7 +35,8 @@ std::string table(const Metrics& metrics, std::vector<std::uint32_t> ks) {
 
 void run_test(const TestCommand& command) {
   Model model = load_model(command.model);
-  const Dataset data = read_test_data(command.data, model.config.data, model.shape.features, command.threads);
+  if (command.format) model.config.data.format = *command.format;
+  const Dataset data = read_test_data(command.data, model, command.threads);
   const std::vector<std::uint32_t> ks = command.k.empty() ? model.config.eval.k : command.k;
   InferenceOptions options;
   options.mode = command.inference.value_or(model.config.eval.inference);

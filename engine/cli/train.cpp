@@ -43,6 +43,10 @@ RunData load(const Config& config) {
   } else {
     print("test  none: data.test is not set, so there is no evaluation\n");
   }
+  if (data.text != nullptr) {
+    print("text  {} words and n-grams are features, {} labels\n", grouped(data.text->feature_count()),
+          grouped(data.text->label_count()));
+  }
   for (const std::string& note : data.notes) print("{}\n", note);
   print("loaded in {:.2f} s\n", std::chrono::duration<double>(Clock::now() - start).count());
   return data;
@@ -102,7 +106,7 @@ void run_train(const TrainCommand& command) {
   write_file((folder / "config.toml").string(), to_toml(config));
   RunLog log((folder / "metrics.jsonl").string(), config.eval.k);
   follow(trainer, config, log);
-  save_model(model, config, trainer.shape(), trainer.network(), trainer.steps());
+  save_model(model, config, trainer.shape(), trainer.network(), trainer.steps(), data.text.get());
   print("wrote config.toml, metrics.jsonl and model.slide ({}) to {}\n",
         memory_text(static_cast<double>(fs::file_size(model))), folder.string());
 }

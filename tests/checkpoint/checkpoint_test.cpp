@@ -12,6 +12,7 @@
 #include <fstream>
 #include <iterator>
 
+#include "datasets/labelled_text.h"
 #include "datasets/reader.h"
 #include "engine/base/error.h"
 #include "engine/inference.h"
@@ -210,6 +211,74 @@ bool same(const AlignedArray<float>& a, const AlignedArray<float>& b) {
   return a.size() == b.size() && std::equal(a.begin(), a.end(), b.begin());
 }
 
+class TextCheckpointTest : public CheckpointTest {
+ protected:
+  // A model trained on text, saved.
+  void train_on_text() {
+    std::string lines;
+    for (int i = 0; i < 40; ++i) lines += fmt::format("__label__l{} word{} other{}\n", i % 9, i % 9, i % 4);
+    config_ = parse_config(kConfig, "test", {"text.min_count=1", "text.hash_buckets=2"});
+    text_ = learn_text(TextSource{lines, "t"}, config_.text, 1);
+    ReadOptions options;
+    options.text = text_;
+    data_ = parse_dataset(lines, "t", options);
+    trainer_ = std::make_unique<Trainer>(config_, data_, nullptr);
+    trainer_->run({});
+    save_model(path(), config_, trainer_->shape(), trainer_->network(), trainer_->steps(), text_.get());
+  }
+
+  std::shared_ptr<const TextModel> text_;
+};
+
+TEST_F(TextCheckpointTest, VocabularyAndLabelNamesComeBack) {
+  train_on_text();
+  const Model model = load_model(path(), LoadOptimizer::kYes);
+  ASSERT_NE(model.text, nullptr);
+  EXPECT_EQ(model.text->to_bytes(), text_->to_bytes());
+  EXPECT_EQ(model.text->digest(), text_->digest());
+  EXPECT_EQ(predict(trainer_->network(), data_, Inference::kFull),
+            predict(model.network, data_, Inference::kFull));
+  save();
+  EXPECT_EQ(load_model(path()).text, nullptr);
+}
+
+TEST_F(TextCheckpointTest, DamageIsFound) {
+  train_on_text();
+  const std::string bytes = read_bytes(path());
+  const std::size_t text_bytes = text_->to_bytes().size(), text_at = bytes.size() - 12 - text_bytes;
+  for (std::size_t at = text_at; at < bytes.size(); at += 3) {
+    std::string flipped = bytes;
+    flipped[at] = static_cast<char>(flipped[at] ^ 8);
+    ASSERT_NE(refusal_of(flipped), "") << at;
+  }
+  std::string lengthened = bytes;
+  put<std::uint64_t>(lengthened, text_at - 8, text_bytes + 1);
+  EXPECT_NE(refusal_of(with_checksum(lengthened)).find("damaged"), std::string::npos);
+  std::string fewer = bytes;
+  put<std::uint64_t>(fewer, text_at + 32, text_->label_count() - 1);
+  EXPECT_NE(refusal_of(with_checksum(fewer)).find("damaged"), std::string::npos);
+}
+
+// What programs before text wrote: the same without the last part.
+TEST_F(CheckpointTest, FilesOfVersionOneAreRead) {
+  train();
+  save();
+  std::string bytes = read_bytes(path());
+  put<std::uint32_t>(bytes, 8, 1);
+  const std::size_t begin = bytes.find("\n[text]\n"), end = bytes.find("\n[train]\n");
+  ASSERT_LT(begin, end);
+  std::uint64_t config_bytes = 0;
+  std::memcpy(&config_bytes, bytes.data() + 32, sizeof config_bytes);
+  bytes.erase(begin, end - begin);
+  put<std::uint64_t>(bytes, 32, config_bytes - (end - begin));
+  put<std::uint64_t>(bytes, 16, bytes.size());
+  write_bytes(path(), with_checksum(bytes));
+  const Model model = load_model(path());
+  EXPECT_EQ(model.text, nullptr);
+  EXPECT_EQ(predict(trainer_->network(), data_, Inference::kFull),
+            predict(model.network, data_, Inference::kFull));
+}
+
 TEST_F(CheckpointTest, OptimizerStateComesBack) {
   for (const std::string kind : {"sgd", "momentum", "adagrad", "adam"}) {
     train({"optimizer.kind=" + kind});
@@ -279,7 +348,7 @@ TEST_F(CheckpointTest, MessagesSayWhatIsWrong) {
   EXPECT_NE(refusal_of("").find("no slide model"), std::string::npos);
   std::string other = bytes;
   put(other, 8, kModelVersion + 1);
-  EXPECT_NE(refusal_of(with_checksum(other)).find("format version 2"), std::string::npos);
+  EXPECT_NE(refusal_of(with_checksum(other)).find("format version 3"), std::string::npos);
   other = bytes;
   other[bytes.size() / 2] ^= 1;
   EXPECT_NE(refusal_of(other).find("checksum"), std::string::npos);

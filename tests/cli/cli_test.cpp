@@ -267,6 +267,22 @@ TEST_F(CliTest, PredictFromStandardInputIsTheSame) {
   EXPECT_NE(bad.err.find("standard input:2:"), std::string::npos) << bad.err;
 }
 
+TEST_F(CliTest, ProbabilitiesSumToOneOverWhatWasScored) {
+  train_model();
+  for (const char* mode : {"full", "lsh"}) {
+    const Outcome done =
+        slide_.run({"predict", "out/model.slide", "data/test.txt", "--k", "60", "--inference", mode});
+    ASSERT_EQ(done.code, 0) << done.err;
+    std::istringstream lines(done.out);
+    for (std::string line; std::getline(lines, line);) {
+      double sum = 0;
+      std::istringstream fields(line);
+      for (std::string field; fields >> field;) sum += std::stod(field.substr(field.find(':') + 1));
+      EXPECT_NEAR(sum, 1, 1e-4) << mode << ": " << line;
+    }
+  }
+}
+
 TEST_F(CliTest, SigmoidLossPredictsProbabilities) {
   generate();
   ASSERT_EQ(train({"--set", "loss.kind=sigmoid"}).code, 0);

@@ -372,10 +372,11 @@ TEST(Fields, DescribeEveryMember) {
   Config config;
   const auto plain = config::plain_sections(config);
   EXPECT_EQ(plain.at(0).fields.size(), count_members<DataConfig>());
-  EXPECT_EQ(plain.at(1).fields.size(), count_members<TrainConfig>());
-  EXPECT_EQ(plain.at(2).fields.size(), count_members<OptimizerConfig>());
-  EXPECT_EQ(plain.at(3).fields.size(), count_members<LossConfig>());
-  EXPECT_EQ(plain.at(4).fields.size(), count_members<EvalConfig>());
+  EXPECT_EQ(plain.at(1).fields.size(), count_members<TextOptions>());
+  EXPECT_EQ(plain.at(2).fields.size(), count_members<TrainConfig>());
+  EXPECT_EQ(plain.at(3).fields.size(), count_members<OptimizerConfig>());
+  EXPECT_EQ(plain.at(4).fields.size(), count_members<LossConfig>());
+  EXPECT_EQ(plain.at(5).fields.size(), count_members<EvalConfig>());
   EXPECT_EQ(plain.size() + 1, count_members<Config>());
   LayerConfig layer;
   const auto layers = config::layer_sections(layer, "layer");

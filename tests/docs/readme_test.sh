@@ -89,7 +89,7 @@ check_mention() {  # file, line, text
     scripts/* | configs/* | engine/* | lsh/* | datasets/* | tests/* | *.h | *.cpp | *.txt | *.md | *.sh | *.toml | *'*')
       is_file "$1" "$3" || fault "$1:$2: there is no file $3"
       return ;;
-    data.* | train.* | optimizer.* | loss.* | eval.* | layer.* | hash.*) known=keys ;;
+    data.* | text.* | train.* | optimizer.* | loss.* | eval.* | layer.* | hash.*) known=keys ;;
     */* | *-*) return ;;
     *) [ "$1" != README.md ] || return 0; known=words ;;  # README.md speaks of commands, not of code
   esac

@@ -1,0 +1,98 @@
+#include "datasets/detect.h"
+
+#include <sys/stat.h>
+#include <zlib.h>
+
+#include <algorithm>
+#include <memory>
+
+#include "datasets/idx.h"
+#include "datasets/labelled_text.h"
+#include "datasets/npz.h"
+
+namespace slide {
+
+namespace {
+
+constexpr std::size_t kHeadBytes = std::size_t{1} << 16;  // of a file to look at
+
+// The first line that is neither blank nor a comment, without its comment.
+std::string_view first_line_of_data(std::string_view text) {
+  while (!text.empty()) {
+    const std::size_t end = std::min(text.find('\n'), text.size());
+    std::string_view line = text.substr(0, end);
+    line = line.substr(0, line.find('#'));
+    if (line.find_first_not_of(" \t\r") != std::string_view::npos) return line;
+    text.remove_prefix(std::min(end + 1, text.size()));
+  }
+  return {};
+}
+
+bool is_three_numbers(std::string_view line) {
+  int numbers = 0;
+  bool inside = false;
+  for (const char c : line) {
+    const bool digit = c >= '0' && c <= '9';
+    if (!digit && c != ' ' && c != '\t' && c != '\r') return false;
+    numbers += digit && !inside;
+    inside = digit;
+  }
+  return numbers == 3;
+}
+
+// `id:value`, with a number or what begins like one.
+bool is_feature(std::string_view token) {
+  const std::size_t colon = token.find(':');
+  if (colon == 0 || colon == std::string_view::npos || colon + 1 == token.size()) return false;
+  return token.substr(0, colon).find_first_not_of("0123456789") == std::string_view::npos &&
+         token.substr(colon + 1).find_first_not_of("0123456789.eE+-") == std::string_view::npos;
+}
+
+}  // namespace
+
+bool has_xmc_header(std::string_view text) {
+  return is_three_numbers(text.substr(0, text.find('\n')));
+}
+
+bool looks_like_features(std::string_view line) {
+  constexpr std::string_view kBlanks = " \t\r";
+  std::size_t features = 0;
+  for (bool first = true;; first = false) {
+    const std::size_t begin = line.find_first_not_of(kBlanks);
+    if (begin == std::string_view::npos) return features > 0;
+    const std::size_t end = std::min(line.find_first_of(kBlanks, begin), line.size());
+    const std::string_view token = line.substr(begin, end - begin);
+    line.remove_prefix(end);
+    if (is_feature(token)) {
+      ++features;
+    } else if (!first || begin > 0 || token.find_first_not_of("0123456789,+-.") != std::string_view::npos) {
+      return false;
+    }
+  }
+}
+
+std::optional<DataFormat> detect_format(std::string_view bytes) {
+  if (is_idx_images(bytes)) return DataFormat::kIdx;
+  if (is_npz(bytes)) return DataFormat::kNpz;
+  const std::string_view line = first_line_of_data(bytes);
+  if (is_three_numbers(line)) return DataFormat::kXmc;
+  if (looks_like_features(line)) return DataFormat::kLibsvm;
+  if (find_text_form(bytes)) return DataFormat::kText;
+  if (line.find(':') != std::string_view::npos && line.find('\0') == std::string_view::npos) {
+    return DataFormat::kLibsvm;
+  }
+  return std::nullopt;
+}
+
+std::optional<DataFormat> detect_file(const std::string& path) {
+  struct stat status {};
+  if (stat(path.c_str(), &status) != 0 || !S_ISREG(status.st_mode)) return std::nullopt;
+  const std::unique_ptr<gzFile_s, decltype(&gzclose)> file(gzopen(path.c_str(), "rb"), &gzclose);
+  if (file == nullptr) return std::nullopt;
+  std::string head(kHeadBytes, '\0');
+  const int bytes = gzread(file.get(), head.data(), static_cast<unsigned>(head.size()));
+  head.resize(static_cast<std::size_t>(std::max(bytes, 0)));
+  return detect_format(head);
+}
+
+}  // namespace slide

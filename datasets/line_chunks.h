@@ -1,0 +1,26 @@
+// Cuts a text into chunks of whole lines of about `chunk_bytes`, at least 1. A pure function.
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <string_view>
+#include <vector>
+
+namespace slide {
+
+// `let_go(begin, end)` is told of each chunk: looking for its end has brought pages into memory.
+template <class LetGo>
+std::vector<std::string_view> cut_lines(std::string_view text, std::size_t chunk_bytes, const LetGo& let_go) {
+  std::vector<std::string_view> chunks;
+  while (!text.empty()) {
+    std::size_t bytes = std::min(std::max<std::size_t>(chunk_bytes, 1), text.size());
+    const std::size_t end = text.find('\n', bytes - 1);
+    bytes = end == std::string_view::npos ? text.size() : end + 1;
+    chunks.push_back(text.substr(0, bytes));
+    let_go(text.data(), text.data() + bytes);
+    text.remove_prefix(bytes);
+  }
+  return chunks;
+}
+
+}  // namespace slide

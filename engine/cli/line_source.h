@@ -1,0 +1,32 @@
+// Lines of an input as they come: each call waits for one whole line and brings all that are there by then,
+// so that a program at the other end of a pipe gets its answers without closing it. For one thread.
+#pragma once
+
+#include <cstddef>
+#include <string>
+#include <string_view>
+
+namespace slide::cli {
+
+class LineSource {
+ public:
+  // Reads the open file `descriptor`; does not close it.
+  explicit LineSource(int descriptor) : descriptor_(descriptor) {}
+
+  // Whole lines with their ends, the last one perhaps without; about kMostBytes at most, unless one line is
+  // longer. Empty at the end of the input. Valid until the next call. Throws InputError when reading fails.
+  std::string_view next();
+
+  static constexpr std::size_t kMostBytes = std::size_t{1} << 22;
+
+ private:
+  bool read_more();
+  bool has_more_now() const;
+
+  int descriptor_;
+  bool at_end_ = false;
+  std::string buffer_;
+  std::size_t used_ = 0;  // bytes of buffer_ that the last call returned
+};
+
+}  // namespace slide::cli

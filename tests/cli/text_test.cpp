@@ -1,0 +1,265 @@
+// Text from end to end: training on it, predicting names for plain lines, and what goes wrong.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <sstream>
+
+#include "tests/cli/program.h"
+
+namespace slide::test {
+namespace {
+
+constexpr const char* kConfig = R"([train]
+epochs = 12
+batch_size = 16
+block_size = 16
+deterministic = true
+[text]
+min_count = 1
+[[layer]]
+size = 16
+[[layer]]
+wide = true
+)";
+
+using Strings = std::vector<std::string>;
+
+struct Topic {
+  const char* label;
+  const char* words[3];
+};
+constexpr Topic kTopics[] = {{"gärten", {"rose", "tulip", "Ökologie"}},
+                             {"music", {"violin", "cello", "choir"}},
+                             {"deep learning", {"network", "gradient", "neuron"}},
+                             {"cooking", {"oven", "bread", "salt"}}};
+
+// Sample i of topic i mod 4.
+std::string sample_text(int i) {
+  const Topic& topic = kTopics[i % 4];
+  return fmt::format("The {} and {}, {} thing", topic.words[i % 3], topic.words[(i + 1 + i / 4 % 2) % 3],
+                     i % 5 == 0 ? "a" : "one");
+}
+
+std::string table(int samples) {
+  std::string text;
+  for (int i = 0; i < samples; ++i) text += fmt::format("{}\t{}\n", kTopics[i % 4].label, sample_text(i));
+  return text;
+}
+
+std::string fast_text(int samples) {
+  std::string text;
+  for (int i = 0; i < samples; ++i) {
+    std::string label = kTopics[i % 4].label;
+    std::replace(label.begin(), label.end(), ' ', '_');
+    text += fmt::format("__label__{} {}\n", label, sample_text(i));
+  }
+  return text;
+}
+
+std::string plain(int samples) {
+  std::string text;
+  for (int i = 0; i < samples; ++i) text += sample_text(i) + "\n";
+  return text;
+}
+
+Strings lines_of(const std::string& text) {
+  Strings lines;
+  std::istringstream stream(text);
+  for (std::string line; std::getline(stream, line);) lines.push_back(line);
+  return lines;
+}
+
+class TextCliTest : public testing::Test {
+ protected:
+  void SetUp() override {
+    write_file(slide_.path("c.toml"), kConfig);
+    write_file(slide_.path("train.tsv"), table(80));
+    write_file(slide_.path("test.tsv"), table(12));
+  }
+  Outcome train(Strings more = {}, const std::string& data = "train.tsv", const std::string& out = "out") {
+    Strings arguments = {"train", "c.toml", "--set", "data.train=" + data, "--out", out};
+    arguments.insert(arguments.end(), more.begin(), more.end());
+    return slide_.run(arguments);
+  }
+  void train_model() {
+    const Outcome done = train({"--set", "data.test=test.tsv"});
+    ASSERT_EQ(done.code, 0) << done.err;
+  }
+  void expect_bad(const std::string& part, const Outcome& outcome) {
+    EXPECT_EQ(outcome.code, 2) << outcome.err;
+    EXPECT_EQ(std::count(outcome.err.begin(), outcome.err.end(), '\n'), 1) << outcome.err;
+    EXPECT_NE(outcome.err.find(part), std::string::npos) << outcome.err;
+  }
+  Outcome predict(const Strings& more, const std::string& input = "", const std::string& data = "-") {
+    Strings arguments = {"predict", "out/model.slide", data};
+    arguments.insert(arguments.end(), more.begin(), more.end());
+    return slide_.run(arguments, input);
+  }
+
+  Program slide_;
+};
+
+TEST_F(TextCliTest, TrainsAndTestsOnText) {
+  const Outcome done = train({"--set", "data.test=test.tsv"});
+  ASSERT_EQ(done.code, 0) << done.err;
+  EXPECT_NE(done.out.find("4 labels"), std::string::npos) << done.out;
+  const Outcome tested = slide_.run({"test", "out/model.slide", "test.tsv", "--json"});
+  ASSERT_EQ(tested.code, 0) << tested.err;
+  EXPECT_NE(tested.out.find("\"p_at_1\":1.0"), std::string::npos) << tested.out;
+}
+
+TEST_F(TextCliTest, BothFormsGiveTheSameModel) {
+  write_file(slide_.path("train.ft"), fast_text(80));
+  ASSERT_EQ(train().code, 0);
+  ASSERT_EQ(train({}, "train.ft", "ft").code, 0);
+  const std::string input = plain(12);
+  const std::string table_answers = predict({}, input).out;
+  std::string fast = slide_.run({"predict", "ft/model.slide", "-"}, input).out;
+  for (std::size_t at; (at = fast.find("deep_learning")) != std::string::npos;) fast[at + 4] = ' ';
+  EXPECT_EQ(fast, table_answers);
+}
+
+TEST_F(TextCliTest, ThreadsDoNotMatter) {
+  ASSERT_EQ(train({"--threads", "1"}).code, 0);
+  ASSERT_EQ(train({"--threads", "3"}, "train.tsv", "three").code, 0);
+  EXPECT_EQ(predict({}, plain(12)).out, slide_.run({"predict", "three/model.slide", "-"}, plain(12)).out);
+}
+
+TEST_F(TextCliTest, PredictsNamesWithProbabilities) {
+  train_model();
+  const Outcome done = predict({"--top-k", "4"}, plain(12));
+  ASSERT_EQ(done.code, 0) << done.err;
+  const Strings lines = lines_of(done.out);
+  ASSERT_EQ(lines.size(), 12U);
+  for (int i = 0; i < 12; ++i) {
+    EXPECT_EQ(lines[i].substr(0, lines[i].find(':')), kTopics[i % 4].label);
+    double sum = 0;
+    std::istringstream fields(lines[i]);
+    for (std::string field; std::getline(fields, field, '\t');)
+      sum += std::stod(field.substr(field.rfind(':') + 1));
+    EXPECT_NEAR(sum, 1, 1e-4) << "probabilities of all labels: " << lines[i];
+  }
+}
+
+TEST_F(TextCliTest, ThresholdAndLogits) {
+  train_model();
+  const Outcome all = predict({}, plain(4)), some = predict({"--threshold", "0.5"}, plain(4));
+  ASSERT_EQ(some.code, 0) << some.err;
+  for (const std::string& line : lines_of(some.out)) EXPECT_EQ(line.find('\t'), std::string::npos) << line;
+  EXPECT_EQ(predict({"--threshold", "2"}, plain(2)).out, "\n\n") << "no label, but a line a sample";
+  const Outcome logits = predict({"--scores", "logit"}, plain(4));
+  ASSERT_EQ(logits.code, 0) << logits.err;
+  EXPECT_NE(logits.out, all.out);
+  EXPECT_EQ(lines_of(logits.out)[0].substr(0, 5), lines_of(all.out)[0].substr(0, 5));
+}
+
+TEST_F(TextCliTest, FilesAndStandardInputAreTheSame) {
+  train_model();
+  write_file(slide_.path("plain.txt"), plain(12));
+  const std::string piped = predict({}, plain(12)).out;
+  EXPECT_EQ(predict({}, "", "plain.txt").out, piped);
+  EXPECT_EQ(predict({}, "", "test.tsv").out, piped) << "labels count for nothing";
+  EXPECT_EQ(predict({}, fast_text(12)).out, piped);
+}
+
+TEST_F(TextCliTest, FeaturesAreTakenWhateverTheTrainingFormat) {
+  ASSERT_EQ(train({"--set", "data.format=text"}).code, 0);
+  ASSERT_EQ(slide_.run({"convert", "test.tsv", "f.xmc", "--model", "out/model.slide"}).code, 0);
+  EXPECT_EQ(predict({}, "", "f.xmc").out, predict({}, plain(12)).out);
+  EXPECT_EQ(predict({"--format", "libsvm"}, "0 0:1\n").code, 0) << "on standard input it must be named";
+  EXPECT_EQ(slide_.run({"test", "out/model.slide", "f.xmc"}).out.substr(0, 10),
+            slide_.run({"test", "out/model.slide", "test.tsv"}).out.substr(0, 10));
+}
+
+TEST_F(TextCliTest, BlankLinesAndBytesThatAreNoTextAreAnswered) {
+  train_model();
+  const Outcome done = predict({"--k", "1"}, std::string("\n\xff\xfe\x80\nviolin cello\n\0\n", 20));
+  ASSERT_EQ(done.code, 0) << done.err;
+  const Strings lines = lines_of(done.out);
+  ASSERT_EQ(lines.size(), 4U) << done.out;
+  EXPECT_EQ(lines[2].substr(0, 6), "music:");
+  EXPECT_EQ(predict({}, "").out, "");
+}
+
+// A line must be answered before the input goes on or ends.
+TEST_F(TextCliTest, LinesAreAnsweredAsTheyCome) {
+  train_model();
+  const std::string script = fmt::format(
+      "cd {} && mkfifo in out.pipe && ({} predict out/model.slide - --k 1 < in > out.pipe &) && exec 3> in "
+      "4< out.pipe"
+      " && echo violin >&3 && timeout 60 head -n 1 <&4 > first && echo bread >&3 && timeout 60 head -n 1 <&4 "
+      "> second",
+      slide_.folder().string(), SLIDE_BINARY);
+  ASSERT_EQ(std::system(fmt::format("bash -c '{}'", script).c_str()), 0);
+  EXPECT_EQ(read_file(slide_.path("first")).substr(0, 6), "music:");
+  EXPECT_EQ(read_file(slide_.path("second")).substr(0, 8), "cooking:");
+}
+
+TEST_F(TextCliTest, FeatureLinesAreAnsweredAsTheyCome) {
+  write_file(slide_.path("f.txt"), "0 1:1\n1 2:1\n");
+  ASSERT_EQ(train({}, "f.txt").code, 0);
+  const Outcome all = predict({}, "\n 1:1\n\n0 2:1\n");
+  ASSERT_EQ(all.code, 0) << all.err;
+  EXPECT_EQ(lines_of(all.out).size(), 4U);
+  expect_bad("standard input:3:3", predict({}, " 1:1\n 2:1\n1 x\n"));
+}
+
+TEST_F(TextCliTest, InspectShowsWhatALabelIsMadeOf) {
+  train_model();
+  const Outcome done =
+      slide_.run({"inspect", "out/model.slide", "--label", "music", "--label", "deep learning", "--k", "3"});
+  ASSERT_EQ(done.code, 0) << done.err;
+  const Strings lines = lines_of(done.out);
+  ASSERT_EQ(lines.size(), 18U) << done.out;
+  EXPECT_EQ(lines[0].substr(0, 9), "label mus");
+  EXPECT_NE(lines[0].find("20 training samples"), std::string::npos);
+  EXPECT_EQ(done.out.find("nearest labels"), lines[0].size() + 1);
+  std::string features;
+  for (int i = 6; i < 9; ++i) features += lines[i] + "\n";
+  const bool known = features.find("violin") != std::string::npos ||
+                     features.find("cello") != std::string::npos ||
+                     features.find("choir") != std::string::npos;
+  EXPECT_TRUE(known) << features;
+  EXPECT_EQ(features.find("oven"), std::string::npos) << "another label's word";
+  EXPECT_EQ(lines[9].substr(0, 20), "label deep learning:");
+  expect_bad("no such label; the nearest is 'music'",
+             slide_.run({"inspect", "out/model.slide", "--label", "musik"}));
+  expect_bad("--label needs a model", slide_.run({"inspect", "c.toml", "--label", "music"}));
+  EXPECT_NE(slide_.run({"inspect", "out/model.slide"}).out.find("labels<TAB>text"), std::string::npos);
+}
+
+TEST_F(TextCliTest, InspectShowsLabelsWithoutNamesByTheirIds) {
+  write_file(slide_.path("f.txt"), "0 1:1 3:0.5\n1 2:1\n");
+  ASSERT_EQ(train({"--set", "layer.-1.wide=false"}, "f.txt").code, 0);
+  const Outcome done = slide_.run({"inspect", "out/model.slide", "--label", "1"});
+  ASSERT_EQ(done.code, 0) << done.err;
+  EXPECT_NE(done.out.find("label 1: id 1, 1 training samples"), std::string::npos) << done.out;
+  EXPECT_NE(done.out.find("no wide path"), std::string::npos) << done.out;
+  for (const char* name : {"2", "-1", "x", "1x"}) {
+    expect_bad("ids from 0 to 1",
+               slide_.run({"inspect", "out/model.slide", fmt::format("--label={}", name)}));
+  }
+}
+
+TEST_F(TextCliTest, Faults) {
+  write_file(slide_.path("bad.tsv"), "a\tx\nb x\n");
+  expect_bad("bad.tsv:2:4: no TAB", train({}, "bad.tsv"));
+  write_file(slide_.path("rare.tsv"), "a\tx\nb\ty\n");
+  expect_bad("lower text.min_count", train({"--set", "text.min_count=5"}, "rare.tsv"));
+  expect_bad("text.char_ngrams_min", train({"--set", "text.char_ngrams_max=2"}));
+  expect_bad("text.word_ngrams", train({"--set", "text.word_ngrams=0"}));
+  expect_bad("weighting", train({"--set", "text.weighting=bm25"}));
+  write_file(slide_.path("plain.txt"), "just words\n");
+  expect_bad("plain.txt:1:1: the format is not clear", train({}, "plain.txt"));
+  expect_bad("plain.txt:1:1: no labelled text", train({"--set", "data.format=text"}, "plain.txt"));
+  expect_bad("missing.txt", train({"--set", "data.format=text"}, "missing.txt"));
+  write_file(slide_.path("f.txt"), "0 1:1\n1 2:1\n");
+  ASSERT_EQ(train({}, "f.txt").code, 0);
+  expect_bad("test.tsv: this is text", slide_.run({"test", "out/model.slide", "test.tsv"}));
+  expect_bad("--threshold", predict({"--threshold", "nan"}));
+  expect_bad("--scores", predict({"--scores", "odds"}));
+  expect_bad("--format", predict({"--format", "csv"}));
+}
+
+}  // namespace
+}  // namespace slide::test

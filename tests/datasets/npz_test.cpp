@@ -1,0 +1,197 @@
+// Pairs of SciPy matrices: what SciPy itself wrote, what we write, and damage.
+#include "datasets/npz.h"
+
+#include <gtest/gtest.h>
+
+#include <cstring>
+
+#include "datasets/cache.h"
+#include "datasets/detect.h"
+#include "datasets/file_bytes.h"
+#include "datasets/reader.h"
+#include "engine/base/rng.h"
+#include "tests/datasets/test_files.h"
+
+namespace slide {
+namespace {
+
+using testing::input_error;
+using testing::Rows;
+using testing::show;
+using testing::TemporaryFolder;
+
+// scipy.sparse.save_npz of csr_matrix([[0, 1.5, 0], [2, 0, 0]]) and csr_matrix([[True, False], [True,
+// True]]).
+constexpr std::string_view kFeatures =
+    "504b0304140000000800000021008031a38748000000880000000b001400696e64696365732e6e7079010010008800000000"
+    "00000048000000000000009bec17ea1b10c9c850c650ad9e925a9c5ca46ea5a06e9369a2aea3a09e965f54529498179f5f94"
+    "920a12774bcc294e058a17672416a402f91a463a9a3a0ab50a14002e4606080000504b03041400000008000000210002ecbd"
+    "a94c0000008c0000000a001400696e647074722e6e7079010010008c000000000000004c000000000000009bec17ea1b10c9"
+    "c850c650ad9e925a9c5ca46ea5a06e9369a2aea3a09e965f54529498179f5f94920a12774bcc294e058a17672416a402f91a"
+    "c63a9a3a0ab50a14002e062060046226200600504b030414000000080000002100a3c3749745000000830000000a00140066"
+    "6f726d61742e6e707901001000830000000000000045000000000000009bec17ea1b10c9c850c650ad9e925a9c5ca46ea5a0"
+    "5e136cacaea3a09e965f54529498179f5f94920a12774bcc294e058a17672416a402f91a9a3a0ab50a1401aee4e22200504b"
+    "03041400000008000000210060487e0c4a000000900000000900140073686170652e6e70790100100090000000000000004a"
+    "000000000000009bec17ea1b10c9c850c650ad9e925a9c5ca46ea5a06e9369a1aea3a09e965f54529498179f5f94920a1277"
+    "4bcc294e058a17672416a402f91a463a9a3a0ab50a14002e2606086086d200504b030414000000080000002100901b7dac4c"
+    "0000009000000008001400646174612e6e70790100100090000000000000004c000000000000009bec17ea1b10c9c850c650"
+    "ad9e925a9c5ca46ea5a06e9366a1aea3a09e965f54529498179f5f94920a12774bcc294e058a17672416a402f91a463a9a3a"
+    "0ab50a14002e0630f8610fa1191c00504b01021403140000000800000021008031a38748000000880000000b000000000000"
+    "0000000000800100000000696e64696365732e6e7079504b010214031400000008000000210002ecbda94c0000008c000000"
+    "0a0000000000000000000000800185000000696e647074722e6e7079504b0102140314000000080000002100a3c374974500"
+    "0000830000000a000000000000000000000080010d010000666f726d61742e6e7079504b0102140314000000080000002100"
+    "60487e0c4a0000009000000009000000000000000000000080018e01000073686170652e6e7079504b010214031400000008"
+    "0000002100901b7dac4c00000090000000080000000000000000000000800113020000646174612e6e7079504b0506000000"
+    "000500050016010000990200000000";
+constexpr std::string_view kLabels =
+    "504b0304140000000800000021007243a277490000008c0000000b001400696e64696365732e6e7079010010008c00000000"
+    "00000049000000000000009bec17ea1b10c9c850c650ad9e925a9c5ca46ea5a06e9369a2aea3a09e965f54529498179f5f94"
+    "920a12774bcc294e058a17672416a402f91ac63a9a3a0ab50a14002e062860046200504b030414000000080000002100678b"
+    "01114c0000008c0000000a001400696e647074722e6e7079010010008c000000000000004c000000000000009bec17ea1b10"
+    "c9c850c650ad9e925a9c5ca46ea5a06e9369a2aea3a09e965f54529498179f5f94920a12774bcc294e058a17672416a402f9"
+    "1ac63a9a3a0ab50a14002e062060046266200600504b030414000000080000002100a3c3749745000000830000000a001400"
+    "666f726d61742e6e707901001000830000000000000045000000000000009bec17ea1b10c9c850c650ad9e925a9c5ca46ea5"
+    "a05e136cacaea3a09e965f54529498179f5f94920a12774bcc294e058a17672416a402f91a9a3a0ab50a1401aee4e2220050"
+    "4b030414000000080000002100fe48d4c049000000900000000900140073686170652e6e7079010010009000000000000000"
+    "49000000000000009bec17ea1b10c9c850c650ad9e925a9c5ca46ea5a06e9369a1aea3a09e965f54529498179f5f94920a12"
+    "774bcc294e058a17672416a402f91a463a9a3a0ab50a14002e26060880d100504b03041400000008000000210057a297a247"
+    "0000008300000008001400646174612e6e707901001000830000000000000047000000000000009bec17ea1b10c9c850c650"
+    "ad9e925a9c5ca46ea5a05e9364a8aea3a09e965f54529498179f5f94920a12774bcc294e058a17672416a402f91ac63a9a3a"
+    "0ab50a14002e46464600504b01021403140000000800000021007243a277490000008c0000000b0000000000000000000000"
+    "800100000000696e64696365732e6e7079504b0102140314000000080000002100678b01114c0000008c0000000a00000000"
+    "00000000000000800186000000696e647074722e6e7079504b0102140314000000080000002100a3c3749745000000830000"
+    "000a000000000000000000000080010e010000666f726d61742e6e7079504b0102140314000000080000002100fe48d4c049"
+    "0000009000000009000000000000000000000080018f01000073686170652e6e7079504b0102140314000000080000002100"
+    "57a297a24700000083000000080000000000000000000000800113020000646174612e6e7079504b05060000000005000500"
+    "16010000940200000000";
+
+std::string from_hex(std::string_view hex) {
+  std::string bytes;
+  for (std::size_t i = 0; i < hex.size(); i += 2) {
+    bytes += static_cast<char>(std::stoi(std::string(hex.substr(i, 2)), nullptr, 16));
+  }
+  return bytes;
+}
+
+ReadOptions as_they_are(int threads = 1) {
+  ReadOptions options;
+  options.normalize = false;
+  options.threads = threads;
+  return options;
+}
+
+class NpzTest : public ::testing::Test {
+ protected:
+  void write_pair(const std::string& features, const std::string& labels) {
+    folder_.write("X.t.npz", features);
+    folder_.write("Y.t.npz", labels);
+  }
+  Dataset read(const ReadOptions& options = as_they_are()) {
+    return read_dataset(folder_.path("X.t.npz"), options);
+  }
+  std::string fault(const ReadOptions& options = as_they_are()) {
+    return input_error([&] { read(options); });
+  }
+
+  TemporaryFolder folder_;
+};
+
+TEST_F(NpzTest, ReadsWhatScipyWrites) {
+  write_pair(from_hex(kFeatures), from_hex(kLabels));
+  const Dataset data = read();
+  EXPECT_EQ(show(data), (Rows{"0|1:1.5", "0,1|0:2"}));
+  EXPECT_EQ(data.feature_count(), 3U);
+  EXPECT_EQ(data.label_count(), 2U);
+  EXPECT_EQ(show(read_dataset(folder_.path("X.t.npz"))), (Rows{"0|1:1", "0,1|0:1"})) << "to unit length";
+  EXPECT_EQ(detect_file(folder_.path("X.t.npz")), DataFormat::kNpz);
+}
+
+TEST_F(NpzTest, PairsAreFoundByName) {
+  EXPECT_EQ(npz_paths("a/X.trn.npz").labels, "a/Y.trn.npz");
+  EXPECT_EQ(npz_paths("X.npz").labels, "Y.npz");
+  EXPECT_EQ(npz_paths("a.npz,b.npz").features, "a.npz");
+  EXPECT_EQ(npz_paths("a.npz,b.npz").labels, "b.npz");
+  EXPECT_NE(input_error([] { npz_paths("X/a.npz"); }).find("FEATURES.npz,LABELS.npz"), std::string::npos);
+  const std::string features = folder_.write("f.npz", from_hex(kFeatures));
+  const std::string labels = folder_.write("l.npz", from_hex(kLabels));
+  EXPECT_EQ(read_dataset(features + "," + labels, as_they_are()).size(), 2U);
+  folder_.write("X.t.npz", from_hex(kFeatures));
+  EXPECT_NE(fault().find("Y.t.npz: no such file"), std::string::npos);
+}
+
+TEST_F(NpzTest, WhatIsWrittenIsReadBack) {
+  Rng rng(11, Purpose::kTest);
+  DatasetArrays arrays;
+  for (int row = 0; row < 10000; ++row) {
+    for (std::uint32_t id = rng.below(9); id < 50; id += 1 + rng.below(20)) {
+      arrays.feature_ids.push_back(id);
+      arrays.feature_values.push_back(static_cast<float>(rng.normal()));
+    }
+    for (std::uint32_t id = rng.below(9); id < 9; id += 1 + rng.below(9)) arrays.label_ids.push_back(id);
+    arrays.feature_offsets.push_back(arrays.feature_ids.size());
+    arrays.label_offsets.push_back(arrays.label_ids.size());
+  }
+  const Dataset data(std::move(arrays), 60, 9);
+  write_npz(data, npz_paths(folder_.path("X.t.npz")));
+  const Dataset again = read();
+  EXPECT_EQ(show(again), show(data));
+  EXPECT_EQ(again.feature_count(), 60U);
+  EXPECT_EQ(again.label_count(), 9U);
+  EXPECT_EQ(show(read(as_they_are(3))), show(data));
+  EXPECT_EQ(show(read_dataset_to_disk(folder_.path("X.t.npz"), as_they_are(2), folder_.path("o"))),
+            show(data));
+  EXPECT_EQ(read_dataset_cached(folder_.path("X.t.npz"), as_they_are()).outcome, CacheOutcome::kWritten);
+  EXPECT_EQ(show(read_dataset_cached(folder_.path("X.t.npz"), as_they_are()).data), show(data));
+  const std::string bytes = testing::read_text(folder_.path("X.t.npz"));
+  write_npz(data, npz_paths(folder_.path("X.t.npz")));
+  EXPECT_EQ(testing::read_text(folder_.path("X.t.npz")), bytes) << "the same data, the same bytes";
+}
+
+TEST_F(NpzTest, Faults) {
+  const std::string features = from_hex(kFeatures), labels = from_hex(kLabels);
+  write_pair(features.substr(0, features.size() / 2), labels);
+  EXPECT_NE(fault().find("X.t.npz: this is no whole .npz file"), std::string::npos) << fault();
+  write_pair(features, "no zip");
+  EXPECT_NE(fault().find("Y.t.npz: this is no whole .npz file"), std::string::npos) << fault();
+  write_pair(features, labels);
+  ReadOptions options = as_they_are();
+  options.feature_limit = 1;
+  EXPECT_NE(fault(options).find("X.t.npz: feature 1 is out of range; ids must be below 1"),
+            std::string::npos);
+  options = as_they_are();
+  options.label_limit = 1;
+  EXPECT_NE(fault(options).find("Y.t.npz: label 1 is out of range"), std::string::npos) << fault(options);
+  const DatasetArrays one = {{0, 0}, {}, {}, {0, 0}, {}};
+  write_npz(Dataset(one, 3, 2), {folder_.path("X.o.npz"), folder_.path("Y.t.npz")});
+  EXPECT_NE(fault().find("Y.t.npz: 1 rows of labels, but"), std::string::npos) << fault();
+}
+
+// Every byte changed: either an error in one line, or the same sizes of rows (unused bytes of the archive).
+TEST_F(NpzTest, DamageIsNoCrash) {
+  const std::string features = from_hex(kFeatures);
+  for (std::size_t at = 0; at < features.size(); at += 7) {
+    std::string damaged = features;
+    damaged[at] = static_cast<char>(damaged[at] ^ 0x41);
+    write_pair(damaged, from_hex(kLabels));
+    const std::string message = input_error([&] {
+      EXPECT_EQ(read_dataset(folder_.path("X.t.npz"),
+                             [] {
+                               ReadOptions options = as_they_are();
+                               options.format = DataFormat::kNpz;
+                               return options;
+                             }())
+                    .size(),
+                2U);
+    });
+    EXPECT_EQ(message.find('\n'), std::string::npos) << at;
+  }
+}
+
+TEST_F(NpzTest, FoldersThatCannotBeWritten) {
+  const DatasetArrays one = {{0, 0}, {}, {}, {0, 0}, {}};
+  const Dataset data(one, 3, 2);
+  EXPECT_THROW(write_npz(data, npz_paths(folder_.path("missing/X.npz"))), Error);
+}
+
+}  // namespace
+}  // namespace slide
