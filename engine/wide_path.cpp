@@ -133,12 +133,9 @@ void WidePath::forward(const BlockFeatures& features, std::span<const std::uint3
   for (std::size_t a = 0; a < ids.size(); ++a) {
     const std::uint64_t begin = storage_.offsets[ids[a]], count = storage_.offsets[ids[a] + 1] - begin;
     const std::uint32_t* pattern = storage_.features.data() + begin;
-    hits.places.resize(met + count + 1);
+    hits.places.resize(met + count + kernels::kLaneMultiple);
     const std::size_t first = met;
-    for (std::size_t i = 0; i < count; ++i) {
-      hits.places[met] = static_cast<std::uint32_t>(i);
-      met += features.has(pattern[i]) ? 1 : 0;
-    }
+    met += k.select_present(pattern, count, features.present(), hits.places.data() + first);
     hits.columns.resize(met);
     hits.values.resize(met - first);
     for (std::size_t h = first; h < met; ++h) {
@@ -158,14 +155,9 @@ void WidePath::update(const BlockFeatures& features, const WideHits& hits, std::
   kernels::active().rows_forward(features.columns(), lanes, hits.columns.data() + first, count, nullptr, d,
                                  lanes, 1, gradients.data());
   const float rate = step.rate * static_cast<float>(config_.wide_rate);
-  float* weights = storage_.weights.data() + storage_.offsets[id];
-  float* accumulators = storage_.accumulators.data() + storage_.offsets[id];
-  for (std::size_t h = 0; h < count; ++h) {
-    const std::uint32_t place = hits.places[first + h];
-    const float g = gradients[h] * step.samples;
-    accumulators[place] += g * g;
-    weights[place] -= rate * g / std::sqrt(1.0f + accumulators[place]);
-  }
+  kernels::active().adagrad_at(storage_.weights.data() + storage_.offsets[id],
+                               storage_.accumulators.data() + storage_.offsets[id],
+                               hits.places.data() + first, gradients.data(), count, step.samples, rate);
 }
 
 std::size_t WidePath::bytes() const {

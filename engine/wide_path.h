@@ -28,6 +28,7 @@ class BlockFeatures {
 
   bool has(std::uint32_t feature) const { return (present_[feature / 32] >> (feature % 32) & 1u) != 0; }
   std::uint32_t column(std::uint32_t feature) const { return position_[feature]; }
+  const std::uint32_t* present() const { return present_.data(); }  // one bit a feature
   const float* columns() const { return columns_.data(); }  // [distinct features x lanes]
 
  private:

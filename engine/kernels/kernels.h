@@ -53,6 +53,10 @@ struct KernelSet {
   // number. hits has room for rows*lanes + 1 entries.
   size_t (*select_above)(const float* z, size_t rows, size_t lanes, const float* threshold, uint32_t* hits);
 
+  // Writes the places i < count whose ids[i] has its bit set in `bits`, ascending; returns their number. places
+  // has room for count + kLaneMultiple entries.
+  size_t (*select_present)(const uint32_t* ids, size_t count, const uint32_t* bits, uint32_t* places);
+
   // Softmax over the rows of z, one distribution a lane, in place: z becomes scale * probabilities.
   // log_norm[b] = log sum_a exp(z[a*lanes + b]) of the values before.
   void (*softmax_lanes)(float* z, size_t rows, size_t lanes, float scale, float* log_norm);
@@ -81,6 +85,10 @@ struct KernelSet {
   void (*sgd_row_bf16)(uint32_t* w, const float* g, size_t n, float rate, float decay, uint32_t noise);
   void (*widen)(const uint32_t* w, size_t n, float* x);                   // x = w, n columns
   void (*narrow)(const float* x, size_t n, uint32_t noise, uint32_t* w);  // w = x, rounded by `noise`
+  // Adagrad with an accumulator a weight, started at 1, on the weights at `places` (distinct): with h = scale *
+  // g[i], accumulators[p] += h^2; w[p] -= rate * h / sqrt(1 + accumulators[p]).
+  void (*adagrad_at)(float* w, float* accumulators, const uint32_t* places, const float* g, size_t count,
+                     float scale, float rate);
   // Adam (Kingma and Ba 2015, algorithm 1); rate already holds the bias corrections of the row's own step
   // count.
   void (*adam_row)(float* w, float* m, float* v, const float* g, size_t n, float rate, float decay,

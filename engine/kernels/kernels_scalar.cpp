@@ -159,6 +159,25 @@ void narrow(const float* x, size_t n, uint32_t noise, uint32_t* w) {
   for (size_t k = 0; k < n; ++k) set_pair_value(w, k, x[k], noise);
 }
 
+size_t select_present(const uint32_t* ids, size_t count, const uint32_t* bits, uint32_t* places) {
+  size_t found = 0;
+  for (size_t i = 0; i < count; ++i) {
+    places[found] = static_cast<uint32_t>(i);
+    found += bits[ids[i] / 32] >> (ids[i] % 32) & 1u;
+  }
+  return found;
+}
+
+void adagrad_at(float* w, float* accumulators, const uint32_t* places, const float* g, size_t count,
+                float scale, float rate) {
+  for (size_t i = 0; i < count; ++i) {
+    const float h = scale * g[i];
+    float& sum = accumulators[places[i]];
+    sum += h * h;
+    w[places[i]] -= rate * h / std::sqrt(1.0f + sum);
+  }
+}
+
 void adagrad_row(float* w, float* accumulator, const float* g, size_t n, float rate, float decay,
                  float epsilon) {
   *accumulator += dot(g, g, n) / static_cast<float>(n);
@@ -180,9 +199,9 @@ void adam_row(float* w, float* m, float* v, const float* g, size_t n, float rate
 extern const KernelSet kScalarKernels;
 const KernelSet kScalarKernels = {
     "scalar",      rows_forward,     rows_backward_input, rows_gradient, gather_rows,   gather_rows_bf16,
-    dot,           sum,              axpy,                transpose,     select_above,  softmax_lanes,
-    logistic_loss, relu,             sigmoid,             tanh,          relu_backward, sigmoid_backward,
+    dot,           sum,              axpy,                transpose,     select_above,  select_present,
+    softmax_lanes,     logistic_loss, relu,             sigmoid,             tanh,          relu_backward, sigmoid_backward,
     tanh_backward, sgd_row,          momentum_row,        adagrad_row,   sgd_row_bf16,  widen,
-    narrow,        adam_row};
+    narrow,        adagrad_at,  adam_row};
 
 }  // namespace slide::kernels

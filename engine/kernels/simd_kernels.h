@@ -148,12 +148,66 @@ inline void prefetch_row(const float* row, size_t n) {
   for (size_t k = 0; k < n; k += kLaneMultiple) __builtin_prefetch(row + k);
 }
 
+// Element r: the sum of v[r], for as many registers as one has elements.
+template <class Arch>
+Vec<Arch> sum_each(const Vec<Arch>* v) {
+#if defined(__AVX512F__)  // haddp of xsimd 8 adds up wrong here
+  if constexpr (kWidth<Arch> == 16) {
+    __m512 pairs[8], fours[4];
+    for (int i = 0; i < 8; ++i) {
+      const __m512 a = v[2 * i], b = v[2 * i + 1];
+      pairs[i] = _mm512_add_ps(_mm512_unpacklo_ps(a, b), _mm512_unpackhi_ps(a, b));
+    }
+    for (int i = 0; i < 4; ++i) {
+      const __m512d a = _mm512_castps_pd(pairs[2 * i]), b = _mm512_castps_pd(pairs[2 * i + 1]);
+      fours[i] = _mm512_add_ps(_mm512_castpd_ps(_mm512_unpacklo_pd(a, b)),
+                               _mm512_castpd_ps(_mm512_unpackhi_pd(a, b)));
+    }
+    const __m512 low = _mm512_add_ps(_mm512_shuffle_f32x4(fours[0], fours[1], 0x44),
+                                     _mm512_shuffle_f32x4(fours[0], fours[1], 0xee));
+    const __m512 high = _mm512_add_ps(_mm512_shuffle_f32x4(fours[2], fours[3], 0x44),
+                                      _mm512_shuffle_f32x4(fours[2], fours[3], 0xee));
+    return Vec<Arch>(
+        _mm512_add_ps(_mm512_shuffle_f32x4(low, high, 0x88), _mm512_shuffle_f32x4(low, high, 0xdd)));
+  }
+#endif
+  return xsimd::haddp(v);
+}
+
+// z of one sample for as many rows as a register is wide: their partial sums are added up together.
+template <class Arch>
+void dot_tile(const float* w, size_t ldw, const uint32_t* ids, const float* shift, const float* xt,
+              size_t inner, float* z) {
+  constexpr size_t N = kWidth<Arch>;
+  Vec<Arch> acc[N];
+  const size_t whole = inner / N * N;
+  for (size_t r = 0; r < N; ++r) {
+    const float* row = w + ids[r] * ldw;
+    Vec<Arch> even(0.0f), odd(0.0f);
+    size_t k = 0;
+    for (; k + 2 * N <= whole; k += 2 * N) {
+      even = xsimd::fma(Vec<Arch>::load_unaligned(row + k), Vec<Arch>::load_unaligned(xt + k), even);
+      odd = xsimd::fma(Vec<Arch>::load_unaligned(row + k + N), Vec<Arch>::load_unaligned(xt + k + N), odd);
+    }
+    if (k < whole) even = xsimd::fma(Vec<Arch>::load_unaligned(row + k), Vec<Arch>::load_unaligned(xt + k), even);
+    acc[r] = even + odd;
+  }
+  Vec<Arch> sum = sum_each<Arch>(acc);
+  if (shift != nullptr) sum += Vec<Arch>::load_unaligned(shift);
+  sum.store_unaligned(z);
+  for (size_t k = whole; k < inner; ++k) {
+    for (size_t r = 0; r < N; ++r) z[r] += w[ids[r] * ldw + k] * xt[k];
+  }
+}
+
 template <class Arch>
 void rows_forward(const float* w, size_t ldw, const uint32_t* ids, size_t rows, const float* shift,
                   const float* xt, size_t inner, size_t lanes, float* z) {
   constexpr size_t N = kWidth<Arch>;
   if (lanes == 1) {
-    for (size_t a = 0; a < rows; ++a) {
+    size_t a = 0;
+    for (; a + N <= rows; a += N) dot_tile<Arch>(w, ldw, ids + a, shift == nullptr ? nullptr : shift + a, xt, inner, z + a);
+    for (; a < rows; ++a) {
       if (a + kRowsAhead < rows) prefetch_row(w + ids[a + kRowsAhead] * ldw, inner);
       z[a] = (shift == nullptr ? 0.0f : shift[a]) + dot<Arch>(w + ids[a] * ldw, xt, inner);
     }
@@ -571,6 +625,29 @@ size_t select_above(const float* z, size_t rows, size_t lanes, const float* thre
   return count;
 }
 
+// AVX-512 has gathers, scatters and compression; elsewhere these two are as fast one by one.
+template <class Arch>
+size_t select_present(const uint32_t* ids, size_t count, const uint32_t* bits, uint32_t* places) {
+  size_t found = 0, i = 0;
+#if defined(__AVX512F__)
+  const __m512i lanes = _mm512_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15);
+  for (; i + 16 <= count; i += 16) {
+    const __m512i id = _mm512_loadu_si512(ids + i);
+    const __m512i word = _mm512_i32gather_epi32(_mm512_srli_epi32(id, 5), bits, 4);
+    const __m512i bit = _mm512_sllv_epi32(_mm512_set1_epi32(1), _mm512_and_si512(id, _mm512_set1_epi32(31)));
+    const __mmask16 mask = _mm512_test_epi32_mask(word, bit);
+    const __m512i at = _mm512_add_epi32(lanes, _mm512_set1_epi32(static_cast<int>(i)));
+    _mm512_storeu_si512(places + found, _mm512_maskz_compress_epi32(mask, at));
+    found += static_cast<size_t>(__builtin_popcount(mask));
+  }
+#endif
+  for (; i < count; ++i) {
+    places[found] = static_cast<uint32_t>(i);
+    found += bits[ids[i] / 32] >> (ids[i] % 32) & 1u;
+  }
+  return found;
+}
+
 // ---------------------------------------------------------------- activations
 
 template <class Arch>
@@ -715,6 +792,29 @@ void adagrad_row(float* w, float* accumulator, const float* g, size_t n, float r
 }
 
 template <class Arch>
+void adagrad_at(float* w, float* accumulators, const uint32_t* places, const float* g, size_t count,
+                float scale, float rate) {
+  size_t i = 0;
+#if defined(__AVX512F__)
+  for (; i + 16 <= count; i += 16) {
+    const __m512i at = _mm512_loadu_si512(places + i);
+    const __m512 h = _mm512_mul_ps(_mm512_set1_ps(scale), _mm512_loadu_ps(g + i));
+    const __m512 sum = _mm512_fmadd_ps(h, h, _mm512_i32gather_ps(at, accumulators, 4));
+    _mm512_i32scatter_ps(accumulators, at, sum, 4);
+    const __m512 step = _mm512_div_ps(_mm512_mul_ps(_mm512_set1_ps(rate), h),
+                                      _mm512_sqrt_ps(_mm512_add_ps(_mm512_set1_ps(1.0f), sum)));
+    _mm512_i32scatter_ps(w, at, _mm512_sub_ps(_mm512_i32gather_ps(at, w, 4), step), 4);
+  }
+#endif
+  for (; i < count; ++i) {
+    const float h = scale * g[i];
+    float& sum = accumulators[places[i]];
+    sum += h * h;
+    w[places[i]] -= rate * h / __builtin_sqrtf(1.0f + sum);
+  }
+}
+
+template <class Arch>
 void adam_row(float* w, float* m, float* v, const float* g, size_t n, float rate, float decay, float beta1,
               float beta2, float epsilon) {
   constexpr size_t N = kWidth<Arch>;
@@ -751,6 +851,7 @@ constexpr KernelSet make_kernel_set(const char* name) {
           axpy<Arch>,
           transpose,
           select_above<Arch>,
+          select_present<Arch>,
           softmax_lanes<Arch>,
           logistic_loss<Arch>,
           relu,
@@ -765,6 +866,7 @@ constexpr KernelSet make_kernel_set(const char* name) {
           sgd_row_bf16<Arch>,
           widen<Arch>,
           narrow<Arch>,
+          adagrad_at<Arch>,
           adam_row<Arch>};
 }
 

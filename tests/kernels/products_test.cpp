@@ -236,6 +236,63 @@ TEST_P(Products, GatherRowsAtEveryLength) {
   }
 }
 
+TEST_P(Products, OneSampleAgainstManyRows) {
+  for (std::size_t inner = 0; inner < kLengths; ++inner) {
+    const std::size_t ldw = round_up(std::max<std::size_t>(inner, 1), kLaneMultiple);
+    for (const std::size_t rows : {1, 15, 16, 17, 33}) {
+      const Floats w = normal_rows(40, inner, ldw, 1), x = normal_floats(inner, 2, 0), shift = normal_floats(rows, 3, 0);
+      std::vector<std::uint32_t> ids(rows);
+      for (std::size_t r = 0; r < rows; ++r) ids[r] = static_cast<std::uint32_t>(r * 7 % 40);
+      for (const bool shifted : {false, true}) {
+        std::vector<float> z(rows);
+        set().rows_forward(w.data(), ldw, ids.data(), rows, shifted ? shift.data() : nullptr, x.data(), inner, 1,
+                           z.data());
+        for (std::size_t r = 0; r < rows; ++r) {
+          Sum want;
+          if (shifted) want.add(shift[r]);
+          for (std::size_t k = 0; k < inner; ++k) want.add(double(w[ids[r] * ldw + k]) * x[k]);
+          ASSERT_TRUE(agrees(z[r], want, inner + 1)) << inner << ", " << rows << ", " << r;
+        }
+      }
+    }
+  }
+}
+
+TEST_P(Products, SelectPresentAtEveryLength) {
+  Rng rng(1, Purpose::kTest);
+  std::vector<std::uint32_t> bits(40);
+  for (auto& word : bits) word = static_cast<std::uint32_t>(rng.next());
+  for (std::size_t count = 0; count < 100; ++count) {
+    std::vector<std::uint32_t> ids(count), want;
+    for (std::size_t i = 0; i < count; ++i) {
+      ids[i] = rng.below(40 * 32);
+      if ((bits[ids[i] / 32] >> (ids[i] % 32) & 1u) != 0) want.push_back(static_cast<std::uint32_t>(i));
+    }
+    std::vector<std::uint32_t> got(count + kLaneMultiple + 1, 0);
+    got.back() = 99;
+    const std::size_t found = set().select_present(ids.data(), count, bits.data(), got.data());
+    EXPECT_EQ(got.back(), 99u) << count;
+    got.resize(found);
+    ASSERT_EQ(got, want) << count;
+  }
+}
+
+TEST_P(Products, AdagradAtPlacesAgreesWithScalar) {
+  for (std::size_t count = 0; count < 50; ++count) {
+    const Floats before = normal_floats(200, 1, 0), g = normal_floats(count, 2, 0);
+    std::vector<float> w(before.data(), before.data() + 200), sums(200, 0.5f);
+    std::vector<float> want_w = w, want_sums = sums;
+    std::vector<std::uint32_t> places(count);
+    for (std::size_t i = 0; i < count; ++i) places[i] = static_cast<std::uint32_t>(i * 3 + i % 2);
+    set().adagrad_at(w.data(), sums.data(), places.data(), g.data(), count, 2.0f, 0.3f);
+    find("scalar")->adagrad_at(want_w.data(), want_sums.data(), places.data(), g.data(), count, 2.0f, 0.3f);
+    for (std::size_t i = 0; i < 200; ++i) {
+      ASSERT_NEAR(w[i], want_w[i], 1e-5) << count << ", " << i;
+      ASSERT_NEAR(sums[i], want_sums[i], 1e-5 * (1 + want_sums[i])) << count << ", " << i;
+    }
+  }
+}
+
 TEST_P(Products, DotAtEveryLengthAndAlignment) {
   for (std::size_t n = 0; n < kLengths + 140; ++n) {
     for (const std::size_t offset : {0, 1, 3}) {
