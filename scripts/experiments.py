@@ -109,20 +109,23 @@ def compile_probe(options):
     return program
 
 
+def probe_file(options, experiment, data, block):
+    return os.path.join(options.out, experiment["name"], f"probe-{data}-{block}.jsonl")
+
+
 def probe(options, experiment):
-    """Trains the probe's model and writes a line of JSON for each shape to probe-<data>.jsonl."""
+    """Trains the probe's model and writes a line of JSON for each shape to probe-<data>-<block>.jsonl."""
     about = experiment["probe"]
     run = {"name": "probe model", "set": about.get("set", [])}
+    program = compile_probe(options)
     for data in about["data"]:
-        out = os.path.join(options.out, experiment["name"], f"probe-{data}.jsonl")
-        if os.path.exists(out) and not options.fresh:
-            continue
         train(options, experiment, data, run, 1)
         model = os.path.join(folder_of(options, experiment, data, run, 1), "model.slide")
-        text = call([compile_probe(options), model, data_file(options, data, "test"), str(about["samples"]),
-                     str(about["block"]), str(about["wanted"]), *about["shapes"]])
-        with open(out, "w", encoding="utf-8") as file:
-            file.write(text)
+        for block in about["blocks"]:
+            text = call([program, model, data_file(options, data, "test"), str(about["samples"]), str(block),
+                         str(about["wanted"]), *about["shapes"]])
+            with open(probe_file(options, experiment, data, block), "w", encoding="utf-8") as file:
+                file.write(text)
         print(f"{experiment['name']}: {data}: recall of {len(about['shapes'])} shapes", flush=True)
 
 
@@ -170,7 +173,8 @@ def table(options, experiment):
                 continue
             ends = [last(folder) for folder in folders]
             cells = [spread([end[measure] for end in ends], 3) for measure in MEASURES]
-            seconds = spread([end["train_seconds"] for end in ends], 1)
+            times = [end["train_seconds"] for end in ends]
+            seconds = spread(times, 1) + (f" (least {min(times):.1f})" if len(times) > 1 else "")
             active = statistics.mean(events(folder, "epoch")[-1]["active_mean"] for folder in folders)
             lines.append(f"| {data} | {run['name']} | {len(folders)} | {active:,.0f} | {' | '.join(cells)} | "
                          f"{seconds} |")
@@ -180,19 +184,30 @@ def table(options, experiment):
 def probe_table(options, experiment):
     about, lines = experiment["probe"], []
     for data in about["data"]:
-        path = os.path.join(options.out, experiment["name"], f"probe-{data}.jsonl")
-        if not os.path.exists(path):
-            continue
-        with open(path, encoding="utf-8") as file:
-            rows = [json.loads(line) for line in file]
-        lines += ["", f"Recall of each sample's true top 10 neurons in its block's {about['wanted']} candidates, {data}: "
-                  f"trained model, {about['samples']:,} test samples in blocks of {about['block']}, mean over three "
-                  f"draws of the hash functions. By chance: {rows[0]['chance']:.3f}.", "",
-                  "| Family | K | L | Capacity | Recall | Candidates | Build ms | Query µs a block |",
-                  "|---|--:|--:|--:|--:|--:|--:|--:|"]
-        for row in rows:
-            lines.append(f"| {' | '.join(row['shape'].split(':'))} | {row['recall']:.3f} | {row['found']:.0f} | "
-                         f"{row['build_ms']:.0f} | {row['query_us']:.0f} |")
+        by_block = []
+        for block in about["blocks"]:
+            path = probe_file(options, experiment, data, block)
+            if not os.path.exists(path):
+                break
+            with open(path, encoding="utf-8") as file:
+                by_block.append([json.loads(line) for line in file])
+        else:
+            limits = ", ".join(f"{rows[0]['best']:.3f} in blocks of {block}"
+                               for block, rows in zip(about["blocks"], by_block))
+            lines += ["", "Recall of each sample's true top 10 neurons in its block's candidates, "
+                      f"{about['wanted']} a block, {data}: trained model, {about['samples']:,} test samples, mean "
+                      f"over three draws of the hash functions. By chance: {by_block[0][0]['chance']:.3f}. The best "
+                      f"possible choice: {limits}.", "",
+                      "| Family | K | L | Capacity | Policy | " +
+                      " | ".join(f"Recall, block {block}" for block in about["blocks"]) + " | Build ms | " +
+                      " | ".join(f"Query µs, block {block}" for block in about["blocks"]) + " |",
+                      "|---|--:|--:|--:|---|" + "--:|" * (2 * len(by_block) + 1)]
+            for rows in zip(*by_block):
+                shape = rows[0]["shape"].split(":")
+                shape[4:] = [", ".join(shape[4:]) or "vanilla"]
+                lines.append(f"| {' | '.join(shape)} | " + " | ".join(f"{row['recall']:.3f}" for row in rows) +
+                             f" | {rows[0]['build_ms']:.0f} | " +
+                             " | ".join(f"{row['query_us']:.0f}" for row in rows) + " |")
     return lines
 
 
@@ -232,14 +247,14 @@ def draw(path, title, series):
 
 
 def curves(options, experiment):
-    """Draws a picture a set; each point is the mean over seeds after an epoch. Returns the lines that show them."""
+    """Draws a picture a set; each point is an epoch, the mean over seeds at the least seconds. Returns the lines that show them."""
     lines = []
     for data in experiment["data"] if experiment.get("curve") else []:
         series = []
         for run in experiment["run"]:
             runs = [events(folder, "eval") for folder in done_folders(options, experiment, data, run)]
             if runs:
-                series.append((run["name"], [(statistics.mean(e["train_seconds"] for e in epoch),
+                series.append((run["name"], [(min(e["train_seconds"] for e in epoch),
                                               statistics.mean(e["p_at_1"] for e in epoch)) for epoch in zip(*runs)]))
         if series:
             name = f"{experiment['name']}-{data}.svg"
@@ -264,9 +279,9 @@ def report(options, experiments):
     lines = ["# Experiments", "",
              "Written by `scripts/experiments.sh` from the descriptions beside this file; nothing here is edited by",
              f"hand but the conclusions, which stand in the descriptions. Machine: {machine()}; {threads} a run. The",
-             "machine was shared, so seconds are indicative. Measures are of the whole test file after the last epoch:",
-             "mean ± standard deviation over the seeds. Active: neurons of the output layer that take part, mean over",
-             "samples. Every run: `slide train CONFIG --set data.train=... --set data.test=...` with the settings named",
+             "machine was shared, so seconds are indicative, the least of the seeds more so than their mean; curves are",
+             "drawn over the least. Measures are of the whole test file after the last epoch: mean ± standard deviation",
+             "over the seeds. Active: neurons of the output layer that take part, mean over samples. Every run: `slide train CONFIG --set data.train=... --set data.test=...` with the settings named",
              f"and `--set train.seed=1` and up, `--set train.threads={options.threads}`.", ""]
     for experiment in experiments:
         rows = table(options, experiment)

@@ -1,8 +1,10 @@
 // Recall of hash tables: for a trained model, how many of the output neurons that fire most for a sample do
 // its block's candidates hold? Tables of other shapes are built from the same weights. Compiled by
 // scripts/experiments.py.
-//   recall_probe MODEL TEST.txt SAMPLES BLOCK WANTED family:k:tables:bucket_capacity ...
-// Prints a line of JSON for each shape. The chance level is WANTED / neurons.
+//   recall_probe MODEL TEST.txt SAMPLES BLOCK WANTED family:k:tables:bucket_capacity:policy:transform ...
+// policy: vanilla, topk or threshold; transform: plain or asymmetric; both may be left out.
+// Prints a line of JSON for each shape. The chance level is WANTED / neurons; `best` is what the best
+// possible choice of WANTED neurons for each block would reach.
 #include <algorithm>
 #include <array>
 #include <chrono>
@@ -24,17 +26,25 @@ using namespace slide;
 constexpr std::size_t kTop = 10;
 constexpr int kSeeds = 3;  // hash functions drawn for each shape
 
+template <class E, std::size_t N>
+E named(const std::array<std::string, N>& names, const std::string& name) {
+  const auto found = std::find(names.begin(), names.end(), name);
+  if (found == names.end()) fail_input("unknown name '{}' in a shape", name);
+  return static_cast<E>(found - names.begin());
+}
+
 HashConfig shape_of(const std::string& text) {
   HashConfig hash;
-  char family[16] = {};
+  char family[16] = {}, policy[16] = "vanilla", transform[16] = "plain";
   unsigned k = 0, tables = 0, capacity = 0;
-  if (std::sscanf(text.c_str(), "%15[a-z]:%u:%u:%u", family, &k, &tables, &capacity) != 4) {
-    fail_input("'{}' is no family:k:tables:bucket_capacity", text);
+  if (std::sscanf(text.c_str(), "%15[a-z]:%u:%u:%u:%15[a-z]:%15[a-z]", family, &k, &tables, &capacity, policy,
+                  transform) < 4) {
+    fail_input("'{}' is no family:k:tables:bucket_capacity:policy:transform", text);
   }
-  const std::array<std::string, 4> names = {"simhash", "wta", "dwta", "minhash"};
-  const auto found = std::find(names.begin(), names.end(), family);
-  if (found == names.end()) fail_input("unknown family '{}'", family);
-  hash.family = static_cast<HashFamily>(found - names.begin());
+  hash.family = named<HashFamily>(std::array<std::string, 4>{"simhash", "wta", "dwta", "minhash"}, family);
+  hash.candidates =
+      named<CandidatePolicy>(std::array<std::string, 3>{"vanilla", "topk", "threshold"}, policy);
+  hash.asymmetric = named<int>(std::array<std::string, 2>{"plain", "asymmetric"}, transform) == 1;
   hash.k = k;
   hash.tables = tables;
   hash.bucket_capacity = capacity;
@@ -57,7 +67,9 @@ std::array<std::uint32_t, kTop> top_of(const AlignedArray<float>& z, std::size_t
 
 int probe(int argc, char** argv) {
   if (argc < 7)
-    fail_input("usage: recall_probe MODEL TEST SAMPLES BLOCK WANTED family:k:tables:capacity ...");
+    fail_input(
+        "usage: recall_probe MODEL TEST SAMPLES BLOCK WANTED family:k:tables:capacity[:policy[:transform]] "
+        "...");
   Model model = load_model(argv[1]);
   Network& network = model.network;
   const Layer& output = network.output();
@@ -89,6 +101,19 @@ int probe(int argc, char** argv) {
     for (std::size_t lane = 0; lane < lanes; ++lane) tops.push_back(top_of(z, neurons, lanes, lane));
   }
 
+  std::size_t best = 0;
+  std::vector<std::uint32_t> count(neurons), order(neurons);
+  std::iota(order.begin(), order.end(), 0U);
+  for (std::size_t b = 0; b < blocks; ++b) {
+    std::fill(count.begin(), count.end(), 0U);
+    for (std::size_t i = b * lanes; i < (b + 1) * lanes; ++i) {
+      for (const std::uint32_t id : tops[i]) ++count[id];
+    }
+    std::partial_sort(order.begin(), order.begin() + static_cast<std::ptrdiff_t>(wanted), order.end(),
+                      [&](std::uint32_t x, std::uint32_t y) { return count[x] > count[y]; });
+    for (std::size_t i = 0; i < wanted; ++i) best += count[order[i]];
+  }
+
   for (int a = 6; a < argc; ++a) {
     const HashConfig hash = shape_of(argv[a]);
     std::size_t hits = 0, found = 0;
@@ -118,12 +143,15 @@ int probe(int argc, char** argv) {
         }
       }
     }
-    std::printf(
-        "{\"shape\": \"%s\", \"recall\": %.4f, \"found\": %.1f, \"chance\": %.4f, \"build_ms\": %.1f, "
-        "\"query_us\": %.1f}\n",
-        argv[a], double(hits) / double(kSeeds * blocks * lanes * kTop),
-        double(found) / double(kSeeds * blocks), double(wanted) / double(neurons),
-        build_seconds * 1e3 / kSeeds, query_seconds * 1e6 / double(kSeeds * blocks));
+    const double pairs = static_cast<double>(blocks * lanes * kTop);
+    const double queries = static_cast<double>(kSeeds * blocks);
+    std::printf("{\"shape\": \"%s\", \"recall\": %.4f, \"found\": %.1f, ", argv[a],
+                static_cast<double>(hits) / (kSeeds * pairs), static_cast<double>(found) / queries);
+    std::printf("\"chance\": %.4f, \"best\": %.4f, ",
+                static_cast<double>(wanted) / static_cast<double>(neurons),
+                static_cast<double>(best) / pairs);
+    std::printf("\"build_ms\": %.1f, \"query_us\": %.1f}\n", build_seconds * 1e3 / kSeeds,
+                query_seconds * 1e6 / queries);
   }
   return 0;
 }
