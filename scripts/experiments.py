@@ -21,7 +21,8 @@ import tomllib
 ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 FOLDER = os.path.join(ROOT, "configs", "experiments")
 MEASURES = ["p_at_1", "p_at_3", "p_at_5", "psp_at_1", "psp_at_5"]
-COLOURS = ["#1b6ca8", "#d1495b", "#2e8b57", "#e29b26", "#7b4fa3", "#4d4d4d", "#17a2a2", "#a0522d"]
+COLOURS = ["#1b6ca8", "#d1495b", "#2e8b57", "#e29b26", "#7b4fa3", "#4d4d4d", "#17a2a2", "#a0522d",
+           "#9acd32", "#ff69b4", "#000080", "#808000"]
 
 
 def stop(message):
