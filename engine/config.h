@@ -46,6 +46,7 @@ struct TrainConfig {
   bool shuffle = true;
   std::uint32_t eval_every = 1;  // epochs between evaluations, 0 = only after the last
   Precision weights = Precision::kFp32;  // of weight matrices; biases and sums are always fp32
+  std::uint32_t checkpoint_every = 0;  // steps between checkpoints, 0 = only when stopped by a signal
   bool save_optimizer = true;    // optimizer state goes into the model file
 };
 

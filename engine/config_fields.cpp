@@ -148,6 +148,8 @@ std::vector<Field> train_fields(TrainConfig& c) {
       {"eval_every", count(c.eval_every, 0, 1000000), "Epochs between evaluations, 0 = only after the last."},
       {"weights", choice(c.weights),
        "Precision of the weight matrices; bf16 halves their memory and rounds stochastically."},
+      {"checkpoint_every", count(c.checkpoint_every, 0, kMax31),
+       "Steps between checkpoints to resume from, 0 = only when a signal stops the run."},
       {"save_optimizer", flag(c.save_optimizer), "Keep the optimizer state in the model file."},
   };
 }

@@ -119,18 +119,31 @@ std::optional<Inference> inference_of(const Commands& c) {
 
 void add_train(CLI::App& app, Commands& c) {
   CLI::App* sub = app.add_subcommand("train", "Train a network as a configuration file says");
-  sub->footer("Writes config.toml (resolved), metrics.jsonl and model.slide into DIR.");
-  sub->add_option("CONFIG", c.train.config, "Configuration file (TOML)")->required();
-  add_set(*sub, c.train.set);
+  sub->footer(
+      "Writes config.toml (resolved), environment.json, metrics.jsonl and model.slide into DIR. Ctrl-C and SIGTERM\n"
+      "save a checkpoint there first; a second one ends at once.");
+  CLI::Option* config = sub->add_option("CONFIG", c.train.config, "Configuration file (TOML)");
+  CLI::Option* resume =
+      sub->add_option("--resume", c.train.resume, "Go on with the stopped run in this folder, as if never stopped");
+  resume->type_name("DIR")->excludes(config);
+  sub->add_option("--set", c.train.set, "Overrides one key of the configuration; may be repeated")
+      ->type_name("SECTION.KEY=VALUE")
+      ->allow_extra_args(false)
+      ->excludes(resume);
   sub->add_option("--threads", c.train.threads, "Threads, 0 = all cores; overrides train.threads")
       ->transform(whole(0, kMostThreads))
       ->type_name("N");
   sub->add_option("--seed", c.train.seed, "Overrides train.seed")
       ->transform(whole(0, kMostSeed))
-      ->type_name("N");
+      ->type_name("N")
+      ->excludes(resume);
   sub->add_option("--out", c.train.out, "Folder for the results; default: run/<name of CONFIG>")
-      ->type_name("DIR");
-  sub->callback([&c] { c.run = [&c] { run_train(c.train); }; });
+      ->type_name("DIR")
+      ->excludes(resume);
+  sub->callback([&c, config, resume] {
+    if (config->empty() && resume->empty()) throw CLI::RequiredError("CONFIG or --resume");
+    c.run = [&c] { run_train(c.train); };
+  });
 }
 
 void add_tune(CLI::App& app, Commands& c) {
@@ -346,6 +359,8 @@ int execute(const std::function<void()>& command) {
   try {
     command();
     return kExitDone;
+  } catch (const Interrupted& stop) {
+    return stop.code;
   } catch (const InputError& error) {
     return fail(kExitBadInput, error.what());
   } catch (const std::bad_alloc&) {
@@ -364,7 +379,8 @@ int run(int argc, char** argv) {
   CLI::App app(kAbout, "slide");
   app.set_version_flag("--version", "slide " SLIDE_VERSION);
   app.require_subcommand(1);
-  app.footer("Exit codes: 0 done, 1 the run failed, 2 bad usage, configuration, data or model.");
+  app.footer("Exit codes: 0 done, 1 the run failed, 2 bad usage, configuration, data or model,\n"
+             "130 and 143 stopped by Ctrl-C and SIGTERM.");
   add_train(app, commands);
   add_tune(app, commands);
   add_test(app, commands);

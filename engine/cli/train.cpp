@@ -1,15 +1,18 @@
 #include <chrono>
 #include <filesystem>
+#include <optional>
 #include <system_error>
 
-#include "engine/atomic_file.h"
 #include "engine/base/error.h"
 #include "engine/base/parallel.h"
 #include "engine/checkpoint.h"
 #include "engine/cli/commands.h"
 #include "engine/cli/data.h"
+#include "engine/cli/run_folder.h"
+#include "engine/cli/stop_signal.h"
 #include "engine/cli/text.h"
 #include "engine/run_log.h"
+#include "engine/saved_run.h"
 #include "engine/trainer.h"
 
 namespace slide::cli {
@@ -18,16 +21,6 @@ namespace {
 
 namespace fs = std::filesystem;
 using Clock = std::chrono::steady_clock;
-
-fs::path make_folder(const TrainCommand& command) {
-  const fs::path folder =
-      command.out.empty() ? "run" / fs::path(command.config).stem() : fs::path(command.out);
-  std::error_code error;
-  fs::create_directories(folder, error);
-  if (error)
-    fail_run("{}: the folder cannot be created ({}); give another --out", folder.string(), error.message());
-  return folder;
-}
 
 void print_data(const char* name, const std::string& path, const Dataset& data) {
   print("{:6}{}: {} samples, {} features, {} labels\n", name, path, grouped(data.size()),
@@ -78,37 +71,145 @@ void print_report(const EvalReport& report, const std::vector<std::uint32_t>& ks
   print("{}  ({:.2f} s)\n", line, report.eval_seconds);
 }
 
-void follow(Trainer& trainer, const Config& config, RunLog& log) {
-  TrainObserver observer;
-  observer.epoch = [&](const EpochReport& report) {
-    log.write(report);
-    print_report(report, config.train.epochs);
-  };
-  observer.eval = [&](const EvalReport& report) {
-    log.write(report);
-    print_report(report, config.eval.k);
-  };
-  trainer.run(observer);
-}
+// A run in its folder.
+class Run {
+ public:
+  explicit Run(const TrainCommand& command) : folder_(folder_of(command)) {
+    if (command.resume.empty()) {
+      std::vector<std::string> overrides = command.set;
+      if (command.threads) overrides.push_back(fmt::format("train.threads={}", *command.threads));
+      if (command.seed) overrides.push_back(fmt::format("train.seed={}", *command.seed));
+      config_ = resolve_config(command.config, overrides);
+    } else {
+      open(command);
+    }
+    used_ = config_;
+    if (command.threads) used_.train.threads = *command.threads;
+    threads_ = resolve_threads(static_cast<int>(used_.train.threads));
+  }
+
+  // Whether a resumed run has nothing left to do.
+  bool finished() const { return finished_; }
+
+  void train() {
+    const RunData data = load(used_);
+    const Dataset* test = data.test ? &*data.test : nullptr;
+    if (saved_) check_data(data);
+    Trainer trainer(used_, data.train, test, saved_ ? saved_->record().step_samples : 0);
+    print_start(config_, trainer);
+    record_.config = config_;
+    record_.step_samples = trainer.batch_samples();
+    if (saved_) {
+      saved_->restore(trainer);
+      folder_.tidy();
+      print("going on after step {} of {}\n", trainer.steps(), trainer.total_steps());
+    } else {
+      folder_.begin(config_);
+    }
+    folder_.write_environment(threads_, false);
+    RunLog log = saved_ ? RunLog(folder_.log(), config_.eval.k, saved_->record().log_bytes)
+                        : RunLog(folder_.log(), config_.eval.k);
+    saved_.reset();
+    follow(trainer, data, log);
+    finish(trainer, data);
+  }
+
+ private:
+  static fs::path folder_of(const TrainCommand& command) {
+    if (!command.resume.empty()) return command.resume;
+    return command.out.empty() ? "run" / fs::path(command.config).stem() : fs::path(command.out);
+  }
+
+  void open(const TrainCommand& command) {
+    if (!fs::exists(folder_.config())) {
+      fail_input("{}: there is no run to go on with, it has no config.toml; name the folder given with --out",
+                 command.resume);
+    }
+    config_ = resolve_config(folder_.config(), {});
+    if (folder_.has_checkpoint()) {
+      saved_.emplace(folder_.checkpoint());
+      check_same_config(saved_->record().config, config_, folder_.config());
+    } else if (folder_.is_finished()) {
+      finished_ = true;
+      print("the run in {} is complete\n", folder_.name());
+    } else {
+      print("{} has no checkpoint yet: from the beginning\n", folder_.name());
+    }
+  }
+
+  void check_data(const RunData& data) {
+    const auto check = [&](const std::string& path, const Dataset* now, const std::optional<DataPrint>& before) {
+      if (now == nullptr && !before) return std::optional<DataPrint>();
+      if (now != nullptr && before) {
+        const DataPrint print = print_of(*now);
+        if (print == *before) return std::optional(print);
+      }
+      fail_input("{}: the data are not those of the run in {}; put them back, or train anew without --resume",
+                 path.empty() ? "data.test" : path, folder_.name());
+    };
+    record_.train = *check(config_.data.train, &data.train, saved_->record().train);
+    record_.test = check(config_.data.test, data.test ? &*data.test : nullptr, saved_->record().test);
+    printed_ = true;
+  }
+
+  void save(const Trainer& trainer, const RunData& data, RunLog& log) {
+    if (!printed_) {
+      record_.train = print_of(data.train);
+      if (data.test) record_.test = print_of(*data.test);
+      printed_ = true;
+    }
+    record_.log_bytes = log.sync();
+    save_run(folder_.checkpoint(), record_, trainer);
+  }
+
+  void follow(Trainer& trainer, const RunData& data, RunLog& log) {
+    const StopSignal signals;
+    TrainObserver observer;
+    observer.step = [&](const StepReport& report) {
+      const bool stop = StopSignal::came() != 0;
+      const std::uint32_t every = config_.train.checkpoint_every;
+      if (stop || (every > 0 && report.step % every == 0)) save(trainer, data, log);
+      return !stop;
+    };
+    observer.epoch = [&](const EpochReport& report) {
+      log.write(report);
+      print_report(report, config_.train.epochs);
+    };
+    observer.eval = [&](const EvalReport& report) {
+      log.write(report);
+      print_report(report, config_.eval.k);
+    };
+    if (trainer.run(observer)) return;
+    const int signal = StopSignal::came();
+    fmt::print(stderr, "slide: stopped by {} after step {} of {}; go on with: slide train --resume {}\n",
+               StopSignal::name(signal), trainer.steps(), trainer.total_steps(), folder_.name());
+    throw Interrupted{128 + signal};
+  }
+
+  void finish(const Trainer& trainer, const RunData& data) {
+    save_model(folder_.model(), config_, trainer.shape(), trainer.network(), trainer.steps(), data.text.get());
+    folder_.write_environment(threads_, true);
+    std::error_code ignored;
+    fs::remove(folder_.checkpoint(), ignored);
+    print("wrote config.toml, environment.json, metrics.jsonl and model.slide ({}) to {}\n",
+          memory_text(static_cast<double>(fs::file_size(folder_.model()))), folder_.name());
+  }
+
+  RunFolder folder_;
+  Config config_;  // as recorded
+  Config used_;    // with this process's own number of threads
+  int threads_ = 1;
+  std::optional<SavedRun> saved_;
+  RunRecord record_;
+  bool printed_ = false;  // record_ has the prints of the data
+  bool finished_ = false;
+};
 
 }  // namespace
 
 void run_train(const TrainCommand& command) {
-  std::vector<std::string> overrides = command.set;
-  if (command.threads) overrides.push_back(fmt::format("train.threads={}", *command.threads));
-  if (command.seed) overrides.push_back(fmt::format("train.seed={}", *command.seed));
-  const Config config = resolve_config(command.config, overrides);
-  const RunData data = load(config);
-  Trainer trainer(config, data.train, data.test ? &*data.test : nullptr);
-  print_start(config, trainer);
-  const fs::path folder = make_folder(command);
-  const std::string model = (folder / "model.slide").string();
-  write_file((folder / "config.toml").string(), to_toml(config));
-  RunLog log((folder / "metrics.jsonl").string(), config.eval.k);
-  follow(trainer, config, log);
-  save_model(model, config, trainer.shape(), trainer.network(), trainer.steps(), data.text.get());
-  print("wrote config.toml, metrics.jsonl and model.slide ({}) to {}\n",
-        memory_text(static_cast<double>(fs::file_size(model))), folder.string());
+  Run run(command);
+  if (!run.finished()) run.train();
 }
 
 }  // namespace slide::cli

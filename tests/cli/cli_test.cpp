@@ -117,12 +117,12 @@ TEST_F(CliTest, TrainWritesConfigMetricsAndModel) {
   EXPECT_EQ(done.err, "");
   EXPECT_NE(done.out.find("300 samples, 120 features, 60 labels"), std::string::npos) << done.out;
   EXPECT_NE(done.out.find("loaded in"), std::string::npos);
-  for (const char* file : {"config.toml", "metrics.jsonl", "model.slide"}) {
+  for (const char* file : {"config.toml", "environment.json", "metrics.jsonl", "model.slide"}) {
     EXPECT_TRUE(std::filesystem::exists(slide_.path(std::string("out/") + file))) << file;
   }
   EXPECT_EQ(std::distance(std::filesystem::directory_iterator(slide_.path("out")),
                           std::filesystem::directory_iterator()),
-            3);
+            4);
   const std::vector<Json> lines = events();
   ASSERT_EQ(lines.size(), 4U);
   const std::vector<std::string> epoch = {
