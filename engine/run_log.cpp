@@ -56,11 +56,12 @@ void RunLog::write(const EpochReport& report) {
 }
 
 void RunLog::write(const EvalReport& report) {
-  nlohmann::ordered_json event = {{"event", "eval"},
+  nlohmann::ordered_json event = {{"event", report.validation ? "validation" : "eval"},
                                   {"epoch", report.epoch},
                                   {"train_seconds", report.train_seconds},
                                   {"eval_seconds", report.eval_seconds}};
   event.update(eval_measures(report.metrics, ks_));
+  if (report.validation) event["best"] = report.best;
   append(event);
 }
 

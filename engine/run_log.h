@@ -27,7 +27,8 @@ class RunLog {
   // {"event":"epoch","epoch":..,"step":..,"loss":..,"train_seconds":..,"rehash_seconds":..,"active_mean":..,
   //  "samples_per_second":..,"peak_rss_mb":..}
   void write(const EpochReport& report);
-  // {"event":"eval","epoch":..,"train_seconds":..,"eval_seconds":..} and eval_measures().
+  // {"event":"eval","epoch":..,"train_seconds":..,"eval_seconds":..} and eval_measures(); on the validation samples
+  // "event":"validation", with "best":true when no evaluation before was as good.
   void write(const EvalReport& report);
 
  private:

@@ -40,10 +40,11 @@ DataShape shape_of(const Dataset& train) {
 }
 
 Trainer::Trainer(const Config& config, const Dataset& train, const Dataset* test,
-                 std::size_t step_samples)
+                 std::size_t step_samples, const Dataset* validation)
     : config_(config),
       train_(train),
       test_(test),
+      validation_(validation),
       started_(Clock::now()),
       threads_(resolve_threads(static_cast<int>(config.train.threads))),
       batch_(step_samples > 0 ? step_samples : samples_in_step(config.train, threads_)),
@@ -84,7 +85,7 @@ bool Trainer::run(const TrainObserver& observer) {
 bool Trainer::run_epochs(const TrainObserver& observer) {
   while (progress_.epoch <= config_.train.epochs) {
     if (!run_epoch(observer)) return false;
-    finish_epoch(observer);
+    if (!finish_epoch(observer)) return true;
     const std::uint32_t next = progress_.epoch + 1;
     progress_ = Progress{};
     progress_.epoch = next;
@@ -116,7 +117,7 @@ bool Trainer::run_epoch(const TrainObserver& observer) {
   return true;
 }
 
-void Trainer::finish_epoch(const TrainObserver& observer) {
+bool Trainer::finish_epoch(const TrainObserver& observer) {
   const auto samples = double(order_.size());
   const std::uint32_t epoch = progress_.epoch;
   if (observer.epoch) {
@@ -125,9 +126,22 @@ void Trainer::finish_epoch(const TrainObserver& observer) {
   }
   const bool last = epoch == config_.train.epochs;
   const std::uint32_t every = config_.train.eval_every;
-  if (test_ != nullptr && observer.eval && (last || (every > 0 && epoch % every == 0))) {
-    observer.eval(evaluate_now(epoch));
-  }
+  if (!observer.eval || !(last || (every > 0 && epoch % every == 0))) return true;
+  if (validation_ != nullptr) observer.eval(validate());
+  if (test_ != nullptr) observer.eval(evaluate_now(*test_));
+  return config_.train.patience == 0 || stale_ < config_.train.patience;
+}
+
+EvalReport Trainer::validate() {
+  EvalReport report = evaluate_now(*validation_);
+  double score = 0.0;
+  for (const std::uint32_t k : config_.eval.k) score += report.metrics.precision(k);
+  score /= double(config_.eval.k.size());
+  report.validation = true;
+  report.best = score > best_score_;
+  best_score_ = std::max(score, best_score_);
+  stale_ = report.best ? 0 : stale_ + 1;
+  return report;
 }
 
 void Trainer::save(StateWriter& out) const {
@@ -137,6 +151,8 @@ void Trainer::save(StateWriter& out) const {
     out.put(value);
   out.put(step_);
   out.put(generation_);
+  out.put(best_score_);
+  out.put(stale_);
   out.put_array(rehash_.data(), rehash_.size());
   out.put_array(rebuild_.data(), rebuild_.size());
   network_.save(out);
@@ -150,6 +166,8 @@ void Trainer::load(StateReader& in) {
     *value = in.get<double>();
   step_ = in.get<std::uint64_t>();
   generation_ = in.get<std::uint64_t>();
+  best_score_ = in.get<double>();
+  stale_ = in.get<std::uint32_t>();
   in.get_array(rehash_.data(), rehash_.size(), "another number of layers");
   in.get_array(rebuild_.data(), rebuild_.size(), "another number of layers");
   network_.load(in);
@@ -217,14 +235,14 @@ void Trainer::follow_schedule() {
   if (moved) rehash_seconds_ += seconds_since(start);
 }
 
-EvalReport Trainer::evaluate_now(std::uint32_t epoch) const {
+EvalReport Trainer::evaluate_now(const Dataset& data) const {
   const auto start = Clock::now();
   InferenceOptions options;
   options.mode = config_.eval.inference;
   options.candidates = config_.eval.candidates;
   options.threads = threads_;
-  Metrics metrics = evaluate(network_, *test_, options, config_.eval.k, inverse_propensities_);
-  return {epoch, train_seconds_, seconds_since(start), std::move(metrics)};
+  Metrics metrics = evaluate(network_, data, options, config_.eval.k, inverse_propensities_);
+  return {progress_.epoch, train_seconds_, seconds_since(start), std::move(metrics)};
 }
 
 }  // namespace slide

@@ -39,6 +39,8 @@ struct EvalReport {
   double train_seconds = 0.0;
   double eval_seconds = 0.0;
   Metrics metrics;
+  bool validation = false;  // on the validation samples, else on the test samples
+  bool best = false;        // validation: the best so far
 };
 
 // After each step.
@@ -61,10 +63,12 @@ struct TrainObserver {
 class Trainer {
  public:
   // `test` may be nullptr. Both data sets must outlive the trainer. Allocates everything that training needs.
-  // `step_samples`: samples in a full step of a run that goes on; 0 = as configured.
-  Trainer(const Config& config, const Dataset& train, const Dataset* test, std::size_t step_samples = 0);
+  // `step_samples`: samples in a full step of a run that goes on; 0 = as configured. `validation`: samples, not
+  // part of `train`, on which the mean of P@k over eval.k tells the best model and when to stop; or nullptr.
+  Trainer(const Config& config, const Dataset& train, const Dataset* test, std::size_t step_samples = 0,
+          const Dataset* validation = nullptr);
 
-  // All epochs, or what is left of them. False when the observer stopped it. Throws Error when the loss stops
+  // All epochs, or what is left of them, or until train.patience is at its end. False when the observer stopped it. Throws Error when the loss stops
   // being a number. What the observer's `step` takes counts as no training time.
   bool run(const TrainObserver& observer);
 
@@ -95,15 +99,17 @@ class Trainer {
   };
   bool run_epochs(const TrainObserver& observer);
   bool run_epoch(const TrainObserver& observer);
-  void finish_epoch(const TrainObserver& observer);
+  bool finish_epoch(const TrainObserver& observer);  // false: train.patience is at its end
   void arrange_epoch(std::uint32_t epoch);
   void fill_block(std::size_t first, std::size_t count, Block& block) const;
   void follow_schedule();
-  EvalReport evaluate_now(std::uint32_t epoch) const;
+  EvalReport evaluate_now(const Dataset& data) const;
+  EvalReport validate();
 
   Config config_;
   const Dataset& train_;
   const Dataset* test_;
+  const Dataset* validation_;
   std::chrono::steady_clock::time_point started_;
   int threads_;
   std::size_t batch_;
@@ -124,6 +130,8 @@ class Trainer {
   double train_seconds_ = 0.0;
   double rehash_seconds_ = 0.0;
   Progress progress_;
+  double best_score_ = -1.0;  // on the validation samples
+  std::uint32_t stale_ = 0;   // validations since then
 };
 
 // What the data tells a network.

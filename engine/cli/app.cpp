@@ -140,6 +140,7 @@ void add_train(CLI::App& app, Commands& c) {
   sub->add_option("--out", c.train.out, "Folder for the results; default: run/<name of CONFIG>")
       ->type_name("DIR")
       ->excludes(resume);
+  sub->add_flag("--quiet", c.train.quiet, "Print nothing but failures");
   sub->callback([&c, config, resume] {
     if (config->empty() && resume->empty()) throw CLI::RequiredError("CONFIG or --resume");
     c.run = [&c] { run_train(c.train); };

@@ -26,6 +26,7 @@ struct TrainCommand {
   std::optional<std::uint32_t> threads;
   std::optional<std::uint64_t> seed;
   std::string out;     // empty: run/<name of the configuration>
+  bool quiet = false;
   std::string resume;  // folder of a stopped run to go on with, or empty
 };
 void run_train(const TrainCommand& command);

@@ -3,6 +3,7 @@
 #include <optional>
 #include <system_error>
 
+#include "datasets/split.h"
 #include "engine/base/error.h"
 #include "engine/base/parallel.h"
 #include "engine/checkpoint.h"
@@ -64,12 +65,51 @@ void print_report(const EpochReport& report, std::uint32_t epochs) {
 }
 
 void print_report(const EvalReport& report, const std::vector<std::uint32_t>& ks) {
-  std::string line = fmt::format("  eval {}", report.epoch);
+  std::string line = fmt::format("  {} {}", report.validation ? "validation" : "eval", report.epoch);
   const nlohmann::ordered_json measures = eval_measures(report.metrics, ks);
   for (const auto& [name, value] : measures.items())
     line += fmt::format("  {} {:.4f}", name, value.get<double>());
-  print("{}  ({:.2f} s)\n", line, report.eval_seconds);
+  print("{}{}  ({:.2f} s)\n", line, report.best ? "  best" : "", report.eval_seconds);
 }
+
+// The status line of a run, at most five times a second.
+class Status {
+ public:
+  Status(const Config& config, const Trainer& trainer)
+      : epochs_(config.train.epochs), k_(config.eval.k.front()), from_(trainer.steps()), wanted_(has_status_line()), began_(Clock::now()) {}
+  ~Status() { show_status(""); }
+  Status(const Status&) = delete;
+  Status& operator=(const Status&) = delete;
+
+  void show(const StepReport& report) {
+    if (!wanted_) return;
+    const auto now = Clock::now();
+    if (now - shown_ < std::chrono::milliseconds(200)) return;
+    shown_ = now;
+    const double seconds = std::chrono::duration<double>(now - began_).count();
+    const double left = seconds / double(report.step - from_) * double(report.total_steps - report.step);
+    std::string line = fmt::format("epoch {}/{}  {} samples/s  loss {:.4f}  {:.0f} active  {} left", report.epoch,
+                                   epochs_, grouped(static_cast<std::uint64_t>(double(report.samples) / report.seconds)),
+                                   report.loss, report.active_mean, duration_text(left));
+    if (precision_) line += fmt::format("  P@{} {:.4f}", k_, *precision_);
+    show_status(line);
+  }
+  void set_precision(double precision) { precision_ = precision; }
+
+ private:
+  static std::string duration_text(double seconds) {
+    const auto s = static_cast<std::uint64_t>(seconds);
+    return s < 3600 ? fmt::format("{}:{:02}", s / 60, s % 60)
+                    : fmt::format("{}:{:02}:{:02}", s / 3600, s / 60 % 60, s % 60);
+  }
+
+  std::uint32_t epochs_;
+  std::uint32_t k_;  // of the precision shown
+  std::uint64_t from_;
+  bool wanted_;
+  Clock::time_point began_, shown_;
+  std::optional<double> precision_;
+};
 
 // A run in its folder.
 class Run {
@@ -92,10 +132,11 @@ class Run {
   bool finished() const { return finished_; }
 
   void train() {
-    const RunData data = load(used_);
+    const RunData data = load_split();
     const Dataset* test = data.test ? &*data.test : nullptr;
     if (saved_) check_data(data);
-    Trainer trainer(used_, data.train, test, saved_ ? saved_->record().step_samples : 0);
+    Trainer trainer(used_, data.train, test, saved_ ? saved_->record().step_samples : 0,
+                    validation_ ? &*validation_ : nullptr);
     print_start(config_, trainer);
     record_.config = config_;
     record_.step_samples = trainer.batch_samples();
@@ -137,6 +178,17 @@ class Run {
     }
   }
 
+  RunData load_split() {
+    RunData data = load(used_);
+    if (config_.data.validation == 0) return data;
+    Split split = split_dataset(data.train, config_.data.validation, data.train.size(), config_.train.seed);
+    data.train = std::move(split.train);
+    validation_ = std::move(split.validation);
+    print("{} samples are held out for validation, {} are left to train on\n", grouped(validation_->size()),
+          grouped(data.train.size()));
+    return data;
+  }
+
   void check_data(const RunData& data) {
     const auto check = [&](const std::string& path, const Dataset* now, const std::optional<DataPrint>& before) {
       if (now == nullptr && !before) return std::optional<DataPrint>();
@@ -164,11 +216,13 @@ class Run {
 
   void follow(Trainer& trainer, const RunData& data, RunLog& log) {
     const StopSignal signals;
+    Status status(config_, trainer);
     TrainObserver observer;
     observer.step = [&](const StepReport& report) {
       const bool stop = StopSignal::came() != 0;
       const std::uint32_t every = config_.train.checkpoint_every;
       if (stop || (every > 0 && report.step % every == 0)) save(trainer, data, log);
+      status.show(report);
       return !stop;
     };
     observer.epoch = [&](const EpochReport& report) {
@@ -178,12 +232,19 @@ class Run {
     observer.eval = [&](const EvalReport& report) {
       log.write(report);
       print_report(report, config_.eval.k);
+      if (report.validation || !validation_) status.set_precision(report.metrics.precision(config_.eval.k.front()));
+      if (report.best) save_best(trainer, data);
     };
     if (trainer.run(observer)) return;
+    show_status("");
     const int signal = StopSignal::came();
     fmt::print(stderr, "slide: stopped by {} after step {} of {}; go on with: slide train --resume {}\n",
                StopSignal::name(signal), trainer.steps(), trainer.total_steps(), folder_.name());
     throw Interrupted{128 + signal};
+  }
+
+  void save_best(const Trainer& trainer, const RunData& data) {
+    save_model(folder_.best_model(), config_, trainer.shape(), trainer.network(), trainer.steps(), data.text.get());
   }
 
   void finish(const Trainer& trainer, const RunData& data) {
@@ -191,6 +252,10 @@ class Run {
     folder_.write_environment(threads_, true);
     std::error_code ignored;
     fs::remove(folder_.checkpoint(), ignored);
+    if (trainer.steps() < trainer.total_steps()) {
+      print("stopped early: {} validations in a row without improvement\n", config_.train.patience);
+    }
+    if (validation_) print("the best model by validation is in {}\n", folder_.best_model());
     print("wrote config.toml, environment.json, metrics.jsonl and model.slide ({}) to {}\n",
           memory_text(static_cast<double>(fs::file_size(folder_.model()))), folder_.name());
   }
@@ -201,6 +266,7 @@ class Run {
   int threads_ = 1;
   std::optional<SavedRun> saved_;
   RunRecord record_;
+  std::optional<Dataset> validation_;
   bool printed_ = false;  // record_ has the prints of the data
   bool finished_ = false;
 };
@@ -208,6 +274,7 @@ class Run {
 }  // namespace
 
 void run_train(const TrainCommand& command) {
+  if (command.quiet) be_quiet();
   Run run(command);
   if (!run.finished()) run.train();
 }

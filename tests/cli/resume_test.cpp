@@ -200,6 +200,76 @@ TEST_F(ResumeTest, WhatCannotGoOnIsRefusedInOneLine) {
   EXPECT_TRUE(read_file(slide_.path("out/checkpoint.slide")) == checkpoint);
 }
 
+TEST_F(ResumeTest, ValidationKeepsTheBestModelAndStopsEarly) {
+  const std::vector<std::string> more = {"--set", "data.validation=0.2", "--set", "train.patience=3"};
+  const Outcome whole = slide_.run(fresh("whole", more));
+  ASSERT_EQ(whole.code, 0) << whole.err;
+  EXPECT_NE(whole.out.find("180 samples are held out for validation, 720 are left"), std::string::npos) << whole.out;
+  EXPECT_NE(whole.out.find("stopped early: 3 validations"), std::string::npos) << whole.out;
+  int validations = 0, best = 0, last_best = 0;
+  for (const Json& event : events("whole")) {
+    if (event["event"] != "validation") continue;
+    ++validations;
+    if (event["best"]) ++best, last_best = event["epoch"];
+  }
+  EXPECT_LT(validations, 40);
+  EXPECT_GT(best, 0);
+  EXPECT_EQ(validations, last_best + 3);
+  const Outcome good = slide_.run({"test", "whole/best-model.slide", "data/test.txt", "--json"});
+  ASSERT_EQ(good.code, 0) << good.err;
+
+  const pid_t child = start(fresh("cut", more));
+  ASSERT_TRUE(appears("cut/checkpoint.slide"));
+  kill(child, SIGKILL);
+  wait_for(child);
+  const Outcome resumed = slide_.run({"train", "--resume", "cut"});
+  ASSERT_EQ(resumed.code, 0) << resumed.err;
+  EXPECT_EQ(events("whole"), events("cut"));
+  EXPECT_TRUE(read_file(slide_.path("whole/model.slide")) == read_file(slide_.path("cut/model.slide")));
+  EXPECT_TRUE(read_file(slide_.path("whole/best-model.slide")) == read_file(slide_.path("cut/best-model.slide")));
+}
+
+TEST_F(ResumeTest, PatienceNeedsValidation) {
+  expect_refused(slide_.run(fresh("out", {"--set", "train.patience=3"})), "data.validation");
+}
+
+TEST_F(ResumeTest, QuietPrintsFailuresOnly) {
+  const Outcome done = slide_.run(fresh("out", {"--quiet", "--set", "train.epochs=1"}));
+  EXPECT_EQ(done.code, 0);
+  EXPECT_EQ(done.out + done.err, "");
+  expect_refused(slide_.run(fresh("out", {"--quiet", "--set", "train.epochs=0"})), "train.epochs");
+}
+
+TEST_F(ResumeTest, StatusLineOnTerminalsOnly) {
+  const Outcome piped = slide_.run(fresh("out"));
+  EXPECT_EQ(piped.out.find('\r'), std::string::npos);
+  const int screen = posix_openpt(O_RDWR | O_NOCTTY);
+  ASSERT_GE(screen, 0);
+  ASSERT_EQ(grantpt(screen) | unlockpt(screen), 0);
+  const pid_t child = fork();
+  if (child == 0) {
+    if (chdir(slide_.folder().c_str()) != 0) _exit(99);
+    dup2(open(ptsname(screen), O_RDWR | O_NOCTTY), 1);
+    execl(SLIDE_BINARY, SLIDE_BINARY, "train", "small.toml", "--set", "data.train=data/train.txt", "--out", "tty", nullptr);
+    _exit(98);
+  }
+  const int keep = open(ptsname(screen), O_RDWR | O_NOCTTY);  // else reading ends with the first writer
+  fcntl(screen, F_SETFL, O_NONBLOCK);
+  std::string shown;
+  int status = 0;
+  for (bool ended = false; !ended;) {
+    ended = waitpid(child, &status, WNOHANG) == child;
+    char buffer[4096];
+    for (ssize_t n = 0; (n = read(screen, buffer, sizeof buffer)) > 0;) shown.append(buffer, std::size_t(n));
+    std::this_thread::sleep_for(std::chrono::milliseconds(5));
+  }
+  close(keep);
+  close(screen);
+  EXPECT_EQ(status, 0);
+  EXPECT_NE(shown.find("\r\033[Kepoch 1/40  "), std::string::npos) << shown;
+  EXPECT_NE(shown.find(" left"), std::string::npos);
+}
+
 TEST_F(ResumeTest, ANewRunReplacesAStoppedOne) {
   ASSERT_EQ(stopped("out", SIGTERM), 143);
   ASSERT_TRUE(fs::exists(slide_.path("out/checkpoint.slide")));
