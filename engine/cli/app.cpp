@@ -12,6 +12,7 @@
 
 #include "engine/base/error.h"
 #include "engine/cli/commands.h"
+#include "engine/cli/text.h"
 
 namespace slide::cli {
 
@@ -43,7 +44,8 @@ struct Commands {
   std::string threshold;      // of predict
   std::string scores = "probability";
   std::uint64_t test_samples = 0;
-  bool doc = false;  // of config
+  bool doc = false;   // of config
+  std::string shell;  // of completion
   std::function<void()> run;
 };
 
@@ -350,6 +352,49 @@ void add_config(CLI::App& app, Commands& c) {
   sub->callback([&c] { c.run = run_config_doc; });
 }
 
+// Long and short names of a command's options, each once.
+std::string option_names(const CLI::App& app) {
+  std::string names;
+  for (const CLI::Option* option : app.get_options()) {
+    for (const std::string& name : option->get_lnames()) names += (names.empty() ? "--" : " --") + name;
+  }
+  return names;
+}
+
+// Completes commands, their options and, everywhere else, files.
+std::string bash_completion(const CLI::App& app) {
+  std::string commands, cases;
+  for (const CLI::App* sub : app.get_subcommands(nullptr)) {
+    commands += (commands.empty() ? "" : " ") + sub->get_name();
+    cases += fmt::format("    {}) words='{}' ;;\n", sub->get_name(), option_names(*sub));
+  }
+  return fmt::format(
+      "# bash completion of slide; made by 'slide completion bash'\n"
+      "_slide() {{\n"
+      "  local words=''\n"
+      "  COMPREPLY=()\n"
+      "  if [ \"$COMP_CWORD\" -eq 1 ]; then\n"
+      "    COMPREPLY=($(compgen -W '{} {}' -- \"${{COMP_WORDS[1]}}\"))\n"
+      "    return\n"
+      "  fi\n"
+      "  case ${{COMP_WORDS[1]}} in\n"
+      "{}"
+      "  esac\n"
+      "  case ${{COMP_WORDS[COMP_CWORD]}} in\n"
+      "    -*) COMPREPLY=($(compgen -W \"$words\" -- \"${{COMP_WORDS[COMP_CWORD]}}\")) ;;\n"
+      "  esac\n"
+      "}}\n"
+      "complete -o default -F _slide slide\n",
+      commands, option_names(app), cases);
+}
+
+void add_completion(CLI::App& app, Commands& c) {
+  CLI::App* sub = app.add_subcommand("completion", "Print a script that completes commands and options in a shell");
+  sub->footer("For this shell: source <(slide completion bash)");
+  sub->add_option("SHELL", c.shell, "Shell to complete in")->required()->check(CLI::IsMember({"bash"}));
+  sub->callback([&app, &c] { c.run = [&app] { print_text(bash_completion(app)); }; });
+}
+
 int fail(int code, std::string message) {
   std::replace(message.begin(), message.end(), '\n', ' ');
   fmt::print(stderr, "slide: {}\n", message);
@@ -390,6 +435,7 @@ int run(int argc, char** argv) {
   add_generate(app, commands);
   add_inspect(app, commands);
   add_config(app, commands);
+  add_completion(app, commands);
   const auto commands_known = app.get_subcommands(nullptr);
   const auto is_named = [&](const CLI::App* sub) { return sub->get_name() == argv[1]; };
   if (argc > 1 && argv[1][0] != '-' && std::none_of(commands_known.begin(), commands_known.end(), is_named)) {

@@ -93,6 +93,22 @@ TEST_F(CliTest, TuneWritesAConfigurationThatTrains) {
   EXPECT_EQ(slide_.run({"train", "new/best.toml", "--out", "tuned"}).code, 0);
 }
 
+TEST_F(CliTest, BashCompletesCommandsAndTheirOptions) {
+  const Outcome script = slide_.run({"completion", "bash"});
+  ASSERT_EQ(script.code, 0) << script.err;
+  EXPECT_EQ(slide_.run({"completion", "tcsh"}).code, 2);
+  write_file(slide_.path("ask.sh"), script.out + "COMP_WORDS=(slide \"$@\")\nCOMP_CWORD=$#\n_slide\n" +
+                                        "echo \"${COMPREPLY[*]}\" > answer\n");
+  const auto answer = [&](const std::string& words) {
+    const int status = std::system(("cd '" + slide_.folder().string() + "' && bash ask.sh " + words).c_str());
+    return status == 0 ? read_file(slide_.path("answer")) : "failed";
+  };
+  EXPECT_EQ(answer("tr"), "train\n");
+  EXPECT_EQ(answer("train --res"), "--resume\n");
+  EXPECT_EQ(answer("predict --thres"), "--threshold\n");
+  EXPECT_EQ(answer("train fi"), "\n");  // files are the shell's business
+}
+
 TEST_F(CliTest, TuneRefusesWhatItCannotDo) {
   generate();
   const std::vector<std::string> base = {"tune", "small.toml", "--set", "data.train=data/train.txt"};
