@@ -109,6 +109,15 @@ TEST_F(CliTest, BashCompletesCommandsAndTheirOptions) {
   EXPECT_EQ(answer("train fi"), "\n");  // files are the shell's business
 }
 
+TEST_F(CliTest, TheManualPageKnowsEveryOption) {
+  const Outcome page = slide_.run({"man"});
+  ASSERT_EQ(page.code, 0) << page.err;
+  for (const char* section : {".TH SLIDE 1", ".SH NAME", ".SH SYNOPSIS", ".SH COMMANDS", ".SH EXIT STATUS"})
+    EXPECT_NE(page.out.find(section), std::string::npos) << section;
+  for (const char* part : {".SS slide train", "\\-\\-resume", "\\-\\-threshold", "\\-\\-labels\\-per\\-sample", "CONFIG"})
+    EXPECT_NE(page.out.find(part), std::string::npos) << part;
+}
+
 TEST_F(CliTest, TuneRefusesWhatItCannotDo) {
   generate();
   const std::vector<std::string> base = {"tune", "small.toml", "--set", "data.train=data/train.txt"};
