@@ -31,6 +31,7 @@ struct DataConfig {
   bool one_based = false;         // libsvm: feature ids start at 1
   bool normalize = true;          // scale each sample to unit Euclidean length
   bool cache = false;             // training: keep the parsed rows in FILE.slidecache and map them from there
+  double validation = 0.0;        // share of the training samples held out, 0 = none
   std::uint32_t train_first = 0;  // IDX: use the first n samples for training, 0 = all
   std::uint32_t test_last = 0;    // IDX: use the last n samples of the test file, 0 = all
 };
@@ -45,7 +46,9 @@ struct TrainConfig {
   bool deterministic = false;  // true: a step holds exactly batch_size samples whatever the thread count
   bool shuffle = true;
   std::uint32_t eval_every = 1;  // epochs between evaluations, 0 = only after the last
+  std::uint32_t patience = 0;    // validations without improvement that end the run, 0 = never
   Precision weights = Precision::kFp32;  // of weight matrices; biases and sums are always fp32
+  std::uint32_t checkpoint_every = 0;  // steps between checkpoints, 0 = only when stopped by a signal
   bool save_optimizer = true;    // optimizer state goes into the model file
 };
 

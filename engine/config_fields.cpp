@@ -111,6 +111,8 @@ std::vector<Field> data_fields(DataConfig& c) {
       {"normalize", flag(c.normalize), "Scale each sample to unit Euclidean length."},
       {"cache", flag(c.cache),
        "Training: keep the parsed rows of each file in FILE.slidecache beside it, and map them next time."},
+      {"validation", real(c.validation, below(0, 1)),
+       "Share of the labelled training samples held out to evaluate on, drawn by train.seed; 0 = none."},
       {"train_first", count(c.train_first, 0, kMax31), "IDX: train on the first n samples only, 0 = all."},
       {"test_last", count(c.test_last, 0, kMax31), "IDX: test on the last n samples only, 0 = all."},
   };
@@ -146,8 +148,12 @@ std::vector<Field> train_fields(TrainConfig& c) {
       {"deterministic", flag(c.deterministic), "Give the same result to the bit whatever the thread count."},
       {"shuffle", flag(c.shuffle), "Visit the samples in a new order each epoch."},
       {"eval_every", count(c.eval_every, 0, 1000000), "Epochs between evaluations, 0 = only after the last."},
+      {"patience", count(c.patience, 0, 1000000),
+       "Evaluations on the validation samples without improvement that end the run, 0 = never."},
       {"weights", choice(c.weights),
        "Precision of the weight matrices; bf16 halves their memory and rounds stochastically."},
+      {"checkpoint_every", count(c.checkpoint_every, 0, kMax31),
+       "Steps between checkpoints to resume from, 0 = only when a signal stops the run."},
       {"save_optimizer", flag(c.save_optimizer), "Keep the optimizer state in the model file."},
   };
 }

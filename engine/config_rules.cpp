@@ -134,6 +134,10 @@ std::optional<Violation> find_violation(const Config& config) {
   if (auto broken = check_blocks(config.train)) return broken;
   if (auto broken = check_text(config.text)) return broken;
   if (auto broken = check_layers(config.layers)) return broken;
+  if (config.train.patience > 0 && config.data.validation == 0) {
+    return violation("train.patience", "= {} needs samples to validate on: set 'data.validation', as 0.1",
+                     config.train.patience);
+  }
   return check_inference(config);
 }
 

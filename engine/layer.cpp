@@ -58,6 +58,28 @@ void Layer::rehash(int threads) {
   all.clear();
 }
 
+void Layer::save(StateWriter& out) const {
+  weights_.save(out);
+  bias_.save(out);
+  if (wide_) wide_->save(out);
+  if (!index_) return;
+  index_->save(out);
+  out.put_array(is_touched_.data(), is_touched_.size());
+}
+
+void Layer::load(StateReader& in) {
+  weights_.load(in);
+  bias_.load(in);
+  if (wide_) wide_->load(in);
+  if (!index_) return;
+  index_->load(in);
+  in.get_array(is_touched_.data(), is_touched_.size(), "another number of neurons");
+  for (auto& rows : touched_) rows.clear();
+  for (std::uint32_t row = 0; row < is_touched_.size(); ++row) {  // shards depend on the thread count
+    if (is_touched_[row] != 0) touched_.front().push_back(row);
+  }
+}
+
 std::size_t Layer::active_limit(const BlockLimits& limits) const {
   if (!sampled()) return size();
   return std::min(size(), (output_ ? limits.label_entries : 0) + sampler_.drawn());

@@ -70,6 +70,11 @@ class Layer {
   // Moves the rows touched since the last rehash or rebuild.
   void rehash(int threads);
 
+  // Everything that later steps depend on: weights, optimizer state, tables, rows that wait for a rehash. load()
+  // needs a layer that is ready to train.
+  void save(StateWriter& out) const;
+  void load(StateReader& in);
+
   // The wide path, where there is one.
   void set_wide(std::unique_ptr<WidePath> wide) { wide_ = std::move(wide); }
   const WidePath* wide() const { return wide_.get(); }

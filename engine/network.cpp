@@ -296,4 +296,14 @@ BlockInput Network::infer_hidden(Block& block, ThreadScratch& scratch) const {
   return input_of(layers_.size() - 1, block);
 }
 
+void Network::save(StateWriter& out) const {
+  if (input_) input_->weights().save(out), input_->bias().save(out);
+  for (const Layer& layer : layers_) layer.save(out);
+}
+
+void Network::load(StateReader& in) {
+  if (input_) input_->weights().load(in), input_->bias().load(in);
+  for (Layer& layer : layers_) layer.load(in);
+}
+
 }  // namespace slide

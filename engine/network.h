@@ -63,6 +63,10 @@ class Network {
   std::uint64_t hash_seed(std::size_t layer) const { return mix64(config_.train.seed) + layer; }
   void rehash(std::size_t layer, int threads) { layers_[layer].rehash(threads); }
 
+  // Everything that later steps depend on. load() needs a network that is ready to train.
+  void save(StateWriter& out) const;
+  void load(StateReader& in);
+
   const Config& config() const { return config_; }
   std::size_t features() const { return features_; }
   std::size_t labels() const { return layers_.back().size(); }

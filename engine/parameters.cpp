@@ -81,6 +81,19 @@ AlignedArray<float> Parameters::widened() const {
   return all;
 }
 
+void Parameters::save(StateWriter& out) const {
+  out.put<std::uint64_t>(rows);
+  out.put<std::uint64_t>(columns);
+  for (const auto* array : {&weights, &first, &second}) out.put_array(array->data(), array->size());
+  for (const auto* array : {&pairs, &steps}) out.put_array(array->data(), array->size());
+}
+
+void Parameters::load(StateReader& in) {
+  if (in.get<std::uint64_t>() != rows || in.get<std::uint64_t>() != columns) in.refuse("another matrix");
+  for (auto* array : {&weights, &first, &second}) in.get_array(array->data(), array->size(), "another matrix");
+  for (auto* array : {&pairs, &steps}) in.get_array(array->data(), array->size(), "another matrix");
+}
+
 std::size_t parameter_bytes(std::size_t rows, std::size_t columns, OptimizerKind kind, Precision precision) {
   const std::size_t stride = stride_for(columns);
   const std::size_t row = precision == Precision::kBf16 ? pair_stride_for(columns) : stride;

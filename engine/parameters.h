@@ -8,6 +8,7 @@
 
 #include "engine/base/aligned.h"
 #include "engine/base/rng.h"
+#include "engine/base/state_io.h"
 #include "engine/config.h"
 
 namespace slide {
@@ -45,6 +46,10 @@ struct Parameters {
   void load_row(std::size_t r, float* x) const;
   // All rows in fp32, [rows x stride]: for those who read them once.
   AlignedArray<float> widened() const;
+  // Weights and optimizer state. load() refuses those of another matrix.
+  void save(StateWriter& out) const;
+  void load(StateReader& in);
+
   std::size_t bytes() const { return weights.bytes() + pairs.bytes() + first.bytes() + second.bytes() + steps.bytes(); }
 
   // Independent weights, uniform with standard deviation `scale`; row r is drawn from its own stream of

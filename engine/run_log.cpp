@@ -1,10 +1,13 @@
 #include "engine/run_log.h"
 
 #include <sys/resource.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <cerrno>
 #include <cstring>
+#include <filesystem>
+#include <system_error>
 #include <utility>
 
 #include "engine/base/error.h"
@@ -25,6 +28,21 @@ RunLog::RunLog(std::string path, std::vector<std::uint32_t> ks)
   if (!file_) fail_write(path_);
 }
 
+RunLog::RunLog(std::string path, std::vector<std::uint32_t> ks, std::uint64_t kept)
+    : path_(std::move(path)), ks_(std::move(ks)), file_(std::fopen(path_.c_str(), "ae")) {
+  std::error_code error;
+  if (!file_) fail_write(path_);
+  if (std::filesystem::file_size(path_, error) > kept && !error) std::filesystem::resize_file(path_, kept, error);
+  if (error) fail_run("{}: cannot be cut to what the checkpoint knows ({})", path_, error.message());
+}
+
+std::uint64_t RunLog::sync() {
+  // Some files cannot sync; they say EINVAL.
+  if (fsync(fileno(file_.get())) != 0 && errno != EINVAL) fail_write(path_);
+  std::fseek(file_.get(), 0, SEEK_END);
+  return static_cast<std::uint64_t>(std::ftell(file_.get()));
+}
+
 void RunLog::write(const EpochReport& report) {
   append({{"event", "epoch"},
           {"epoch", report.epoch},
@@ -38,11 +56,12 @@ void RunLog::write(const EpochReport& report) {
 }
 
 void RunLog::write(const EvalReport& report) {
-  nlohmann::ordered_json event = {{"event", "eval"},
+  nlohmann::ordered_json event = {{"event", report.validation ? "validation" : "eval"},
                                   {"epoch", report.epoch},
                                   {"train_seconds", report.train_seconds},
                                   {"eval_seconds", report.eval_seconds}};
   event.update(eval_measures(report.metrics, ks_));
+  if (report.validation) event["best"] = report.best;
   append(event);
 }
 

@@ -18,11 +18,17 @@ class RunLog {
   // Starts a new file at `path`; `ks` are those of the evaluations. Throws Error, here and below, when it
   // cannot be written.
   RunLog(std::string path, std::vector<std::uint32_t> ks);
+  // Goes on behind the first `kept` bytes of the file, or behind all of it when there are less.
+  RunLog(std::string path, std::vector<std::uint32_t> ks, std::uint64_t kept);
+
+  // Bytes so far, all on the disk when it returns.
+  std::uint64_t sync();
 
   // {"event":"epoch","epoch":..,"step":..,"loss":..,"train_seconds":..,"rehash_seconds":..,"active_mean":..,
   //  "samples_per_second":..,"peak_rss_mb":..}
   void write(const EpochReport& report);
-  // {"event":"eval","epoch":..,"train_seconds":..,"eval_seconds":..} and eval_measures().
+  // {"event":"eval","epoch":..,"train_seconds":..,"eval_seconds":..} and eval_measures(); on the validation samples
+  // "event":"validation", with "best":true when no evaluation before was as good.
   void write(const EvalReport& report);
 
  private:

@@ -39,13 +39,15 @@ DataShape shape_of(const Dataset& train) {
   return {train.feature_count(), train.label_count(), train.label_frequencies(), train.size()};
 }
 
-Trainer::Trainer(const Config& config, const Dataset& train, const Dataset* test)
+Trainer::Trainer(const Config& config, const Dataset& train, const Dataset* test,
+                 std::size_t step_samples, const Dataset* validation)
     : config_(config),
       train_(train),
       test_(test),
+      validation_(validation),
       started_(Clock::now()),
       threads_(resolve_threads(static_cast<int>(config.train.threads))),
-      batch_(samples_in_step(config.train, threads_)),
+      batch_(step_samples > 0 ? step_samples : samples_in_step(config.train, threads_)),
       shape_(shape_of(train)),
       network_(config, shape_),
       optimizer_(config.optimizer),
@@ -74,39 +76,104 @@ Trainer::Trainer(const Config& config, const Dataset& train, const Dataset* test
   train_seconds_ = seconds_since(started_);
 }
 
-void Trainer::run(const TrainObserver& observer) {
-  with_team(threads_, [&] { run_epochs(observer); });
+bool Trainer::run(const TrainObserver& observer) {
+  bool finished = false;
+  with_team(threads_, [&] { finished = run_epochs(observer); });
+  return finished;
 }
 
-void Trainer::run_epochs(const TrainObserver& observer) {
-  for (std::uint32_t epoch = 1; epoch <= config_.train.epochs; ++epoch) {
-    const auto start = Clock::now();
-    start_epoch(epoch);
-    double loss = 0.0;
-    for (std::size_t first = 0; first < order_.size(); first += batch_) {
-      loss += step(first, std::min(batch_, order_.size() - first));
-    }
-    const double seconds = seconds_since(start);
-    train_seconds_ += seconds;
-    if (!std::isfinite(loss)) {
-      fail_run("the loss is no longer a number in epoch {}; lower optimizer.learning_rate (now {})", epoch,
-               config_.optimizer.learning_rate);
-    }
-    const auto samples = double(order_.size());
-    if (observer.epoch) {
-      observer.epoch({epoch, step_, loss / samples, train_seconds_, rehash_seconds_, active_sum_ / samples,
-                      samples / seconds});
-    }
-    const bool last = epoch == config_.train.epochs;
-    const std::uint32_t every = config_.train.eval_every;
-    if (test_ != nullptr && observer.eval && (last || (every > 0 && epoch % every == 0))) {
-      observer.eval(evaluate_now(epoch));
-    }
+bool Trainer::run_epochs(const TrainObserver& observer) {
+  while (progress_.epoch <= config_.train.epochs) {
+    if (!run_epoch(observer)) return false;
+    if (!finish_epoch(observer)) return true;
+    const std::uint32_t next = progress_.epoch + 1;
+    progress_ = Progress{};
+    progress_.epoch = next;
   }
+  return true;
 }
 
-void Trainer::start_epoch(std::uint32_t epoch) {
-  active_sum_ = 0.0;
+bool Trainer::run_epoch(const TrainObserver& observer) {
+  auto start = Clock::now();
+  arrange_epoch(progress_.epoch);
+  while (progress_.samples < order_.size()) {
+    const std::size_t count = std::min<std::size_t>(batch_, order_.size() - progress_.samples);
+    progress_.loss += step(progress_.samples, count);
+    progress_.samples += count;
+    const double seconds = seconds_since(start);
+    progress_.seconds += seconds;
+    train_seconds_ += seconds;
+    if (!std::isfinite(progress_.loss)) {
+      fail_run("the loss is no longer a number in epoch {}; lower optimizer.learning_rate (now {})",
+               progress_.epoch, config_.optimizer.learning_rate);
+    }
+    const auto done = double(progress_.samples);
+    if (observer.step && !observer.step({progress_.epoch, step_, total_steps_, progress_.samples,
+                                         progress_.loss / done, progress_.active / done, progress_.seconds})) {
+      return false;
+    }
+    start = Clock::now();
+  }
+  return true;
+}
+
+bool Trainer::finish_epoch(const TrainObserver& observer) {
+  const auto samples = double(order_.size());
+  const std::uint32_t epoch = progress_.epoch;
+  if (observer.epoch) {
+    observer.epoch({epoch, step_, progress_.loss / samples, train_seconds_, rehash_seconds_,
+                    progress_.active / samples, samples / progress_.seconds});
+  }
+  const bool last = epoch == config_.train.epochs;
+  const std::uint32_t every = config_.train.eval_every;
+  if (!observer.eval || !(last || (every > 0 && epoch % every == 0))) return true;
+  if (validation_ != nullptr) observer.eval(validate());
+  if (test_ != nullptr) observer.eval(evaluate_now(*test_));
+  return config_.train.patience == 0 || stale_ < config_.train.patience;
+}
+
+EvalReport Trainer::validate() {
+  EvalReport report = evaluate_now(*validation_);
+  double score = 0.0;
+  for (const std::uint32_t k : config_.eval.k) score += report.metrics.precision(k);
+  score /= double(config_.eval.k.size());
+  report.validation = true;
+  report.best = score > best_score_;
+  best_score_ = std::max(score, best_score_);
+  stale_ = report.best ? 0 : stale_ + 1;
+  return report;
+}
+
+void Trainer::save(StateWriter& out) const {
+  out.put(progress_.epoch);
+  out.put(progress_.samples);
+  for (const double value : {progress_.loss, progress_.active, progress_.seconds, train_seconds_, rehash_seconds_})
+    out.put(value);
+  out.put(step_);
+  out.put(generation_);
+  out.put(best_score_);
+  out.put(stale_);
+  out.put_array(rehash_.data(), rehash_.size());
+  out.put_array(rebuild_.data(), rebuild_.size());
+  network_.save(out);
+}
+
+void Trainer::load(StateReader& in) {
+  progress_.epoch = in.get<std::uint32_t>();
+  progress_.samples = in.get<std::uint64_t>();
+  if (progress_.samples > labelled_.size()) in.refuse("more samples than the training data has");
+  for (double* value : {&progress_.loss, &progress_.active, &progress_.seconds, &train_seconds_, &rehash_seconds_})
+    *value = in.get<double>();
+  step_ = in.get<std::uint64_t>();
+  generation_ = in.get<std::uint64_t>();
+  best_score_ = in.get<double>();
+  stale_ = in.get<std::uint32_t>();
+  in.get_array(rehash_.data(), rehash_.size(), "another number of layers");
+  in.get_array(rebuild_.data(), rebuild_.size(), "another number of layers");
+  network_.load(in);
+}
+
+void Trainer::arrange_epoch(std::uint32_t epoch) {
   order_ = labelled_;
   if (!config_.train.shuffle) return;
   std::vector<std::uint32_t> permutation(labelled_.size());
@@ -147,7 +214,7 @@ double Trainer::step(std::size_t first, std::size_t count) {
   double loss = 0.0;
   for (std::size_t b = 0; b < used; ++b) {
     loss += blocks_[b].loss;
-    active_sum_ += double(blocks_[b].layers.back().count) * double(blocks_[b].samples());
+    progress_.active += double(blocks_[b].layers.back().count) * double(blocks_[b].samples());
   }
   return loss;
 }
@@ -168,14 +235,14 @@ void Trainer::follow_schedule() {
   if (moved) rehash_seconds_ += seconds_since(start);
 }
 
-EvalReport Trainer::evaluate_now(std::uint32_t epoch) const {
+EvalReport Trainer::evaluate_now(const Dataset& data) const {
   const auto start = Clock::now();
   InferenceOptions options;
   options.mode = config_.eval.inference;
   options.candidates = config_.eval.candidates;
   options.threads = threads_;
-  Metrics metrics = evaluate(network_, *test_, options, config_.eval.k, inverse_propensities_);
-  return {epoch, train_seconds_, seconds_since(start), std::move(metrics)};
+  Metrics metrics = evaluate(network_, data, options, config_.eval.k, inverse_propensities_);
+  return {progress_.epoch, train_seconds_, seconds_since(start), std::move(metrics)};
 }
 
 }  // namespace slide

@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "datasets/dataset.h"
+#include "engine/base/state_io.h"
 #include "engine/config.h"
 #include "engine/inference.h"
 #include "engine/metrics.h"
@@ -38,9 +39,23 @@ struct EvalReport {
   double train_seconds = 0.0;
   double eval_seconds = 0.0;
   Metrics metrics;
+  bool validation = false;  // on the validation samples, else on the test samples
+  bool best = false;        // validation: the best so far
+};
+
+// After each step.
+struct StepReport {
+  std::uint32_t epoch = 0;        // from 1
+  std::uint64_t step = 0;         // steps so far
+  std::uint64_t total_steps = 0;  // of the whole run
+  std::size_t samples = 0;        // of this epoch so far
+  double loss = 0.0;              // mean over them
+  double active_mean = 0.0;       // likewise
+  double seconds = 0.0;           // in this epoch so far
 };
 
 struct TrainObserver {
+  std::function<bool(const StepReport&)> step;  // false: stop here
   std::function<void(const EpochReport&)> epoch;
   std::function<void(const EvalReport&)> eval;
 };
@@ -48,10 +63,20 @@ struct TrainObserver {
 class Trainer {
  public:
   // `test` may be nullptr. Both data sets must outlive the trainer. Allocates everything that training needs.
-  Trainer(const Config& config, const Dataset& train, const Dataset* test);
+  // `step_samples`: samples in a full step of a run that goes on; 0 = as configured. `validation`: samples, not
+  // part of `train`, on which the mean of P@k over eval.k tells the best model and when to stop; or nullptr.
+  Trainer(const Config& config, const Dataset& train, const Dataset* test, std::size_t step_samples = 0,
+          const Dataset* validation = nullptr);
 
-  // All epochs. Throws Error when the loss stops being a number.
-  void run(const TrainObserver& observer);
+  // All epochs, or what is left of them, or until train.patience is at its end. False when the observer stopped it. Throws Error when the loss stops
+  // being a number. What the observer's `step` takes counts as no training time.
+  bool run(const TrainObserver& observer);
+
+  // Everything that later steps depend on, between two steps: a trainer of the same configuration, data and step
+  // size that loads it goes on to the bit as this one does, with any number of threads. The hash tables are part
+  // of it, since they depend on the order in which neurons came into them.
+  void save(StateWriter& out) const;
+  void load(StateReader& in);
 
   // One step over the samples order[first .. first + count); returns the loss summed over them.
   double step(std::size_t first, std::size_t count);
@@ -62,17 +87,29 @@ class Trainer {
   std::size_t unlabelled() const { return unlabelled_; }  // training samples skipped for want of a label
   std::size_t batch_samples() const { return batch_; }    // samples in a full step
   std::uint64_t steps() const { return step_; }
+  std::uint64_t total_steps() const { return total_steps_; }
 
  private:
-  void run_epochs(const TrainObserver& observer);
-  void start_epoch(std::uint32_t epoch);
+  // Where the run is in its epoch.
+  struct Progress {
+    std::uint32_t epoch = 1;
+    std::uint64_t samples = 0;
+    double loss = 0.0, active = 0.0;  // sums over these samples
+    double seconds = 0.0;
+  };
+  bool run_epochs(const TrainObserver& observer);
+  bool run_epoch(const TrainObserver& observer);
+  bool finish_epoch(const TrainObserver& observer);  // false: train.patience is at its end
+  void arrange_epoch(std::uint32_t epoch);
   void fill_block(std::size_t first, std::size_t count, Block& block) const;
   void follow_schedule();
-  EvalReport evaluate_now(std::uint32_t epoch) const;
+  EvalReport evaluate_now(const Dataset& data) const;
+  EvalReport validate();
 
   Config config_;
   const Dataset& train_;
   const Dataset* test_;
+  const Dataset* validation_;
   std::chrono::steady_clock::time_point started_;
   int threads_;
   std::size_t batch_;
@@ -92,7 +129,9 @@ class Trainer {
   std::uint64_t generation_ = 0;
   double train_seconds_ = 0.0;
   double rehash_seconds_ = 0.0;
-  double active_sum_ = 0.0;  // over samples of the epoch
+  Progress progress_;
+  double best_score_ = -1.0;  // on the validation samples
+  std::uint32_t stale_ = 0;   // validations since then
 };
 
 // What the data tells a network.

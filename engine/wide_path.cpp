@@ -160,6 +160,22 @@ void WidePath::update(const BlockFeatures& features, const WideHits& hits, std::
                                hits.places.data() + first, gradients.data(), count, step.samples, rate);
 }
 
+void WidePath::save(StateWriter& out) const {
+  const Storage& s = storage_;
+  out.put_array(s.offsets.data(), s.offsets.size());
+  out.put_array(s.features.data(), s.features.size());
+  out.put_array(s.weights.data(), s.weights.size());
+  out.put_array(s.accumulators.data(), s.accumulators.size());
+}
+
+void WidePath::load(StateReader& in) {
+  Storage& s = storage_;
+  in.get_array(s.offsets.data(), s.offsets.size(), "another wide path");
+  in.get_array(s.features.data(), s.features.size(), "another wide path");
+  in.get_array(s.weights.data(), s.weights.size(), "another wide path");
+  in.get_array(s.accumulators.data(), s.accumulators.size(), "another wide path");
+}
+
 std::size_t WidePath::bytes() const {
   return storage_.offsets.size() * sizeof(std::uint64_t) + storage_.features.size() * sizeof(std::uint32_t) +
          (storage_.weights.size() + storage_.accumulators.size()) * sizeof(float);

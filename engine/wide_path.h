@@ -14,6 +14,7 @@
 
 #include "datasets/dataset.h"
 #include "engine/base/aligned.h"
+#include "engine/base/state_io.h"
 #include "engine/config.h"
 
 namespace slide {
@@ -67,6 +68,10 @@ class WidePath {
   };
   void update(const BlockFeatures& features, const WideHits& hits, std::uint32_t id, std::size_t a,
               std::size_t lanes, const float* d, Step step, std::vector<float>& gradients);
+
+  // The whole storage. load() refuses patterns of other sizes.
+  void save(StateWriter& out) const;
+  void load(StateReader& in);
 
   std::size_t weights() const { return storage_.weights.size(); }
   std::size_t bytes() const;

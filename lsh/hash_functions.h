@@ -12,6 +12,7 @@
 #include <span>
 #include <vector>
 
+#include "engine/base/state_io.h"
 #include "lsh/hash_config.h"
 #include "lsh/query.h"
 
@@ -43,6 +44,9 @@ class HashFunctions {
   virtual void draw(std::uint64_t generation) = 0;
   // Learns from all rows what their hashing depends on (asymmetric SimHash: the largest norm).
   virtual void fit(const RowSet& rows, int threads);
+  // What fit() learnt.
+  virtual void save(StateWriter&) const {}
+  virtual void load(StateReader&) {}
   // Sizes `scratch` for blocks of up to `lanes` samples.
   virtual void prepare(HashScratch& scratch, std::size_t lanes) const = 0;
 

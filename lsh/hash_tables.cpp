@@ -224,6 +224,60 @@ void HashTables::move(std::span<const std::uint32_t> ids, const std::uint32_t* f
                [&](std::size_t index, int) { move_in(index, ids, fresh + index * ids.size()); });
 }
 
+void HashTables::save(StateWriter& out) const {
+  out.put_array(fingerprints_.data(), fingerprints_.size());
+  std::vector<std::uint32_t> entries;
+  for (const Table& table : tables_) {
+    entries.assign(table.used, 0);  // unused ones hold what happened to be there
+    for (const Bucket& bucket : table.buckets)
+      std::copy_n(table.entries.data() + bucket.begin, bucket.stored, entries.data() + bucket.begin);
+    for (std::uint32_t at : table.free) {
+      for (; at != kNoChunk; at = table.entries[at]) entries[at] = table.entries[at];
+    }
+    out.put_array(table.buckets.data(), table.buckets.size());
+    out.put_array(entries.data(), entries.size());
+    out.put(table.free);
+    out.put(table.draws);
+  }
+}
+
+void HashTables::load(StateReader& in) {
+  in.get_array(fingerprints_.data(), fingerprints_.size(), "fingerprints of another number of neurons");
+  std::vector<std::uint32_t> entries;
+  for (std::size_t index = 0; index < tables(); ++index) {
+    Table& table = tables_[index];
+    in.get_array(table.buckets.data(), table.buckets.size(), "hash tables of another size");
+    in.get_vector(entries);
+    if (entries.size() >= kNoChunk) in.refuse("a hash table of impossible size");
+    if (entries.size() > table.entries.size()) table.entries = AlignedArray<std::uint32_t>(entries.size());
+    std::copy(entries.begin(), entries.end(), table.entries.begin());
+    table.used = static_cast<std::uint32_t>(entries.size());
+    table.free = in.get<decltype(table.free)>();
+    table.draws = in.get<std::uint64_t>();
+    check(table, index, in);
+  }
+}
+
+// No bucket, free chunk or fingerprint leads out of the table.
+void HashTables::check(const Table& table, std::size_t index, const StateReader& in) const {
+  bool good = true;
+  for (const Bucket& bucket : table.buckets) {
+    good = good && std::uint64_t{bucket.begin} + bucket.chunk <= table.used && bucket.stored <= bucket.chunk &&
+           bucket.stored <= capacity_ && (policy_ != BucketPolicy::kFifo || bucket.mark <= bucket.stored);
+    for (std::size_t i = 0; good && i < bucket.stored; ++i) good = table.entries[bucket.begin + i] < neurons_;
+  }
+  for (std::size_t size = 0; size < kChunkSizes; ++size) {
+    std::size_t links = 0;
+    for (std::uint32_t at = table.free[size]; good && at != kNoChunk; at = table.entries[at])
+      good = at + (std::uint64_t{kSmallestChunk} << size) <= table.used && ++links <= table.used;
+  }
+  for (std::size_t n = 0; n < neurons_; ++n) {
+    const std::uint32_t print = fingerprint(index, static_cast<std::uint32_t>(n));
+    good = good && (print == kNotFiled || print < table.buckets.size());
+  }
+  if (!good) in.refuse("impossible hash tables");
+}
+
 std::size_t HashTables::bytes() const {
   std::size_t sum = fingerprints_.bytes();
   for (const Table& table : tables_) sum += table.buckets.bytes() + table.entries.bytes();

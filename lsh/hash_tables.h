@@ -15,6 +15,7 @@
 #include <vector>
 
 #include "engine/base/aligned.h"
+#include "engine/base/state_io.h"
 #include "lsh/hash_config.h"
 
 namespace slide::lsh {
@@ -66,6 +67,10 @@ class HashTables {
   // Files neurons ids[i] under fresh[table*ids.size() + i]; those filed there already stay.
   void move(std::span<const std::uint32_t> ids, const std::uint32_t* fresh, int threads);
 
+  // Everything that later calls depend on. load() refuses what is not of tables of these sizes.
+  void save(StateWriter& out) const;
+  void load(StateReader& in);
+
   std::size_t bytes() const;
   Occupancy occupancy() const;
 
@@ -90,6 +95,7 @@ class HashTables {
   };
 
   void clear(Table& table);
+  void check(const Table& table, std::size_t index, const StateReader& in) const;
   std::uint32_t allocate(Table& table, std::size_t size);
   static void release(Table& table, std::uint32_t begin, std::size_t size);
   void append(Table& table, Bucket& bucket, std::uint32_t neuron);

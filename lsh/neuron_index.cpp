@@ -104,6 +104,21 @@ QueryScratch NeuronIndex::make_scratch(std::size_t lanes) const {
   return scratch;
 }
 
+void NeuronIndex::save(StateWriter& out) const {
+  out.put(parts_->generation);
+  parts_->functions->save(out);
+  parts_->tables.save(out);
+}
+
+void NeuronIndex::load(StateReader& in) {
+  Parts& p = *parts_;
+  const auto generation = in.get<std::uint64_t>();
+  if (generation != p.generation) p.functions->draw(generation);
+  p.generation = generation;
+  p.functions->load(in);
+  p.tables.load(in);
+}
+
 std::uint64_t NeuronIndex::generation() const {
   return parts_->generation;
 }

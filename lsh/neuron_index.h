@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "engine/base/rng.h"
+#include "engine/base/state_io.h"
 #include "lsh/hash_config.h"
 #include "lsh/hash_tables.h"
 #include "lsh/id_set.h"
@@ -46,6 +47,10 @@ class NeuronIndex {
 
   // Memory of a scratch so that no later query allocates, for blocks of up to `lanes` samples.
   QueryScratch make_scratch(std::size_t lanes) const;
+
+  // Everything that later calls depend on. load() needs an index of the same constructor.
+  void save(StateWriter& out) const;
+  void load(StateReader& in);
 
   std::uint64_t generation() const;  // of the functions in use; 0 before the first rebuild
   std::size_t bytes() const;         // tables, fingerprints and hash functions

@@ -12,6 +12,7 @@
 
 #include "engine/base/error.h"
 #include "engine/cli/commands.h"
+#include "engine/cli/text.h"
 
 namespace slide::cli {
 
@@ -43,7 +44,8 @@ struct Commands {
   std::string threshold;      // of predict
   std::string scores = "probability";
   std::uint64_t test_samples = 0;
-  bool doc = false;  // of config
+  bool doc = false;   // of config
+  std::string shell;  // of completion
   std::function<void()> run;
 };
 
@@ -119,18 +121,32 @@ std::optional<Inference> inference_of(const Commands& c) {
 
 void add_train(CLI::App& app, Commands& c) {
   CLI::App* sub = app.add_subcommand("train", "Train a network as a configuration file says");
-  sub->footer("Writes config.toml (resolved), metrics.jsonl and model.slide into DIR.");
-  sub->add_option("CONFIG", c.train.config, "Configuration file (TOML)")->required();
-  add_set(*sub, c.train.set);
+  sub->footer(
+      "Writes config.toml (resolved), environment.json, metrics.jsonl and model.slide into DIR. Ctrl-C and SIGTERM\n"
+      "save a checkpoint there first; a second one ends at once.");
+  CLI::Option* config = sub->add_option("CONFIG", c.train.config, "Configuration file (TOML)");
+  CLI::Option* resume =
+      sub->add_option("--resume", c.train.resume, "Go on with the stopped run in this folder, as if never stopped");
+  resume->type_name("DIR")->excludes(config);
+  sub->add_option("--set", c.train.set, "Overrides one key of the configuration; may be repeated")
+      ->type_name("SECTION.KEY=VALUE")
+      ->allow_extra_args(false)
+      ->excludes(resume);
   sub->add_option("--threads", c.train.threads, "Threads, 0 = all cores; overrides train.threads")
       ->transform(whole(0, kMostThreads))
       ->type_name("N");
   sub->add_option("--seed", c.train.seed, "Overrides train.seed")
       ->transform(whole(0, kMostSeed))
-      ->type_name("N");
+      ->type_name("N")
+      ->excludes(resume);
   sub->add_option("--out", c.train.out, "Folder for the results; default: run/<name of CONFIG>")
-      ->type_name("DIR");
-  sub->callback([&c] { c.run = [&c] { run_train(c.train); }; });
+      ->type_name("DIR")
+      ->excludes(resume);
+  sub->add_flag("--quiet", c.train.quiet, "Print nothing but failures");
+  sub->callback([&c, config, resume] {
+    if (config->empty() && resume->empty()) throw CLI::RequiredError("CONFIG or --resume");
+    c.run = [&c] { run_train(c.train); };
+  });
 }
 
 void add_tune(CLI::App& app, Commands& c) {
@@ -336,6 +352,85 @@ void add_config(CLI::App& app, Commands& c) {
   sub->callback([&c] { c.run = run_config_doc; });
 }
 
+// Long and short names of a command's options, each once.
+std::string option_names(const CLI::App& app) {
+  std::string names;
+  for (const CLI::Option* option : app.get_options()) {
+    for (const std::string& name : option->get_lnames()) names += (names.empty() ? "--" : " --") + name;
+  }
+  return names;
+}
+
+// Completes commands, their options and, everywhere else, files.
+std::string bash_completion(const CLI::App& app) {
+  std::string commands, cases;
+  for (const CLI::App* sub : app.get_subcommands(nullptr)) {
+    commands += (commands.empty() ? "" : " ") + sub->get_name();
+    cases += fmt::format("    {}) words='{}' ;;\n", sub->get_name(), option_names(*sub));
+  }
+  return fmt::format(
+      "# bash completion of slide; made by 'slide completion bash'\n"
+      "_slide() {{\n"
+      "  local words=''\n"
+      "  COMPREPLY=()\n"
+      "  if [ \"$COMP_CWORD\" -eq 1 ]; then\n"
+      "    COMPREPLY=($(compgen -W '{} {}' -- \"${{COMP_WORDS[1]}}\"))\n"
+      "    return\n"
+      "  fi\n"
+      "  case ${{COMP_WORDS[1]}} in\n"
+      "{}"
+      "  esac\n"
+      "  case ${{COMP_WORDS[COMP_CWORD]}} in\n"
+      "    -*) COMPREPLY=($(compgen -W \"$words\" -- \"${{COMP_WORDS[COMP_CWORD]}}\")) ;;\n"
+      "  esac\n"
+      "}}\n"
+      "complete -o default -F _slide slide\n",
+      commands, option_names(app), cases);
+}
+
+void add_completion(CLI::App& app, Commands& c) {
+  CLI::App* sub = app.add_subcommand("completion", "Print a script that completes commands and options in a shell");
+  sub->footer("For this shell: source <(slide completion bash)");
+  sub->add_option("SHELL", c.shell, "Shell to complete in")->required()->check(CLI::IsMember({"bash"}));
+  sub->callback([&app, &c] { c.run = [&app] { print_text(bash_completion(app)); }; });
+}
+
+// Text as roff takes it: no line begins a request, no dash becomes a hyphen.
+std::string roff(const std::string& text) {
+  std::string escaped;
+  for (const char c : text) {
+    if (escaped.empty() || escaped.back() == '\n') escaped += c == '.' || c == '\'' ? "\\&" : "";
+    escaped += c == '-' ? "\\-" : c == '\\' ? "\\e" : std::string(1, c);
+  }
+  return escaped;
+}
+
+std::string man_of(const CLI::App& sub) {
+  std::string page = fmt::format(".SS slide {}\n{}.\n", roff(sub.get_name()), roff(sub.get_description()));
+  for (const CLI::Option* option : sub.get_options()) {
+    const std::string type = option->get_expected_max() > 0 && !option->get_positional() ? option->get_type_name() : "";
+    page += fmt::format(".TP\n\\fB{}\\fR {}\n{}\n", roff(option->get_name(false, true)), roff(type),
+                        roff(option->get_description()));
+  }
+  if (!sub.get_footer().empty()) page += fmt::format(".PP\n{}\n", roff(sub.get_footer()));
+  return page;
+}
+
+std::string man_page(const CLI::App& app) {
+  std::string page = ".TH SLIDE 1 \"\" \"slide " SLIDE_VERSION
+                     "\"\n.SH NAME\nslide \\- train and use networks with very many outputs\n"
+                     ".SH SYNOPSIS\n.B slide\nCOMMAND [ARGUMENT ...]\n";
+  page += fmt::format(".SH DESCRIPTION\n{}\n.SH COMMANDS\n", roff(app.get_description()));
+  for (const CLI::App* sub : app.get_subcommands(nullptr)) page += man_of(*sub);
+  return page + fmt::format(".SH EXIT STATUS\n{}\n", roff(app.get_footer()));
+}
+
+void add_man(CLI::App& app, Commands& c) {
+  CLI::App* sub = app.add_subcommand("man", "Print the manual page");
+  sub->footer("To read it: slide man | man -l -");
+  sub->callback([&app, &c] { c.run = [&app] { print_text(man_page(app)); }; });
+}
+
 int fail(int code, std::string message) {
   std::replace(message.begin(), message.end(), '\n', ' ');
   fmt::print(stderr, "slide: {}\n", message);
@@ -346,6 +441,8 @@ int execute(const std::function<void()>& command) {
   try {
     command();
     return kExitDone;
+  } catch (const Interrupted& stop) {
+    return stop.code;
   } catch (const InputError& error) {
     return fail(kExitBadInput, error.what());
   } catch (const std::bad_alloc&) {
@@ -364,7 +461,8 @@ int run(int argc, char** argv) {
   CLI::App app(kAbout, "slide");
   app.set_version_flag("--version", "slide " SLIDE_VERSION);
   app.require_subcommand(1);
-  app.footer("Exit codes: 0 done, 1 the run failed, 2 bad usage, configuration, data or model.");
+  app.footer("Exit codes: 0 done, 1 the run failed, 2 bad usage, configuration, data or model,\n"
+             "130 and 143 stopped by Ctrl-C and SIGTERM.");
   add_train(app, commands);
   add_tune(app, commands);
   add_test(app, commands);
@@ -373,6 +471,8 @@ int run(int argc, char** argv) {
   add_generate(app, commands);
   add_inspect(app, commands);
   add_config(app, commands);
+  add_completion(app, commands);
+  add_man(app, commands);
   const auto commands_known = app.get_subcommands(nullptr);
   const auto is_named = [&](const CLI::App* sub) { return sub->get_name() == argv[1]; };
   if (argc > 1 && argv[1][0] != '-' && std::none_of(commands_known.begin(), commands_known.end(), is_named)) {

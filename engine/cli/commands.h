@@ -15,12 +15,19 @@
 
 namespace slide::cli {
 
+// What a command throws when a signal stopped it and it has said so; `code` is the exit code.
+struct Interrupted {
+  int code;
+};
+
 struct TrainCommand {
-  std::string config;
+  std::string config;  // empty: that of `resume`
   std::vector<std::string> set;
   std::optional<std::uint32_t> threads;
   std::optional<std::uint64_t> seed;
-  std::string out;  // empty: run/<name of the configuration>
+  std::string out;     // empty: run/<name of the configuration>
+  bool quiet = false;
+  std::string resume;  // folder of a stopped run to go on with, or empty
 };
 void run_train(const TrainCommand& command);
 

@@ -1,11 +1,19 @@
 #include "engine/cli/text.h"
 
+#include <sys/ioctl.h>
+#include <unistd.h>
+
 #include <cerrno>
 #include <cstring>
 
 #include "engine/base/error.h"
 
 namespace slide::cli {
+
+namespace {
+bool quiet = false;
+bool status_shown = false;
+}  // namespace
 
 std::string grouped(std::uint64_t number) {
   std::string text = std::to_string(number);
@@ -20,7 +28,26 @@ std::string memory_text(double bytes) {
   return unit == 0 ? fmt::format("{:.0f} B", bytes) : fmt::format("{:.1f} {}", bytes, kUnits[unit]);
 }
 
+bool has_status_line() {
+  return !quiet && isatty(STDOUT_FILENO) != 0;
+}
+
+void be_quiet() {
+  quiet = true;
+}
+
+void show_status(std::string_view line) {
+  if ((line.empty() && !status_shown) || !has_status_line()) return;
+  winsize size{};
+  if (ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 1) line = line.substr(0, size.ws_col - 1U);
+  fmt::print("\r\033[K{}", line);
+  std::fflush(stdout);
+  status_shown = !line.empty();
+}
+
 void print_text(std::string_view text) {
+  if (quiet) return;
+  show_status("");
   const bool written = std::fwrite(text.data(), 1, text.size(), stdout) == text.size();
   if (!written || std::fflush(stdout) != 0) {
     fail_run("cannot write to standard output ({})", std::strerror(errno));

@@ -17,6 +17,14 @@ std::string grouped(std::uint64_t number);
 // Bytes as "512 B", "12.3 MB"; units of 2^10.
 std::string memory_text(double bytes);
 
+// From now on print() writes nothing.
+void be_quiet();
+
+// Shows `line` in place of the status line before, which any print() takes away; an empty one only does that. Nothing
+// unless standard output is a terminal.
+void show_status(std::string_view line);
+bool has_status_line();  // whether it is
+
 // Writes to standard output at once. Throws Error when that fails.
 void print_text(std::string_view text);
 

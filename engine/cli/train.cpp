@@ -1,15 +1,19 @@
 #include <chrono>
 #include <filesystem>
+#include <optional>
 #include <system_error>
 
-#include "engine/atomic_file.h"
+#include "datasets/split.h"
 #include "engine/base/error.h"
 #include "engine/base/parallel.h"
 #include "engine/checkpoint.h"
 #include "engine/cli/commands.h"
 #include "engine/cli/data.h"
+#include "engine/cli/run_folder.h"
+#include "engine/cli/stop_signal.h"
 #include "engine/cli/text.h"
 #include "engine/run_log.h"
+#include "engine/saved_run.h"
 #include "engine/trainer.h"
 
 namespace slide::cli {
@@ -18,16 +22,6 @@ namespace {
 
 namespace fs = std::filesystem;
 using Clock = std::chrono::steady_clock;
-
-fs::path make_folder(const TrainCommand& command) {
-  const fs::path folder =
-      command.out.empty() ? "run" / fs::path(command.config).stem() : fs::path(command.out);
-  std::error_code error;
-  fs::create_directories(folder, error);
-  if (error)
-    fail_run("{}: the folder cannot be created ({}); give another --out", folder.string(), error.message());
-  return folder;
-}
 
 void print_data(const char* name, const std::string& path, const Dataset& data) {
   print("{:6}{}: {} samples, {} features, {} labels\n", name, path, grouped(data.size()),
@@ -71,44 +65,218 @@ void print_report(const EpochReport& report, std::uint32_t epochs) {
 }
 
 void print_report(const EvalReport& report, const std::vector<std::uint32_t>& ks) {
-  std::string line = fmt::format("  eval {}", report.epoch);
+  std::string line = fmt::format("  {} {}", report.validation ? "validation" : "eval", report.epoch);
   const nlohmann::ordered_json measures = eval_measures(report.metrics, ks);
   for (const auto& [name, value] : measures.items())
     line += fmt::format("  {} {:.4f}", name, value.get<double>());
-  print("{}  ({:.2f} s)\n", line, report.eval_seconds);
+  print("{}{}  ({:.2f} s)\n", line, report.best ? "  best" : "", report.eval_seconds);
 }
 
-void follow(Trainer& trainer, const Config& config, RunLog& log) {
-  TrainObserver observer;
-  observer.epoch = [&](const EpochReport& report) {
-    log.write(report);
-    print_report(report, config.train.epochs);
-  };
-  observer.eval = [&](const EvalReport& report) {
-    log.write(report);
-    print_report(report, config.eval.k);
-  };
-  trainer.run(observer);
-}
+// The status line of a run, at most five times a second.
+class Status {
+ public:
+  Status(const Config& config, const Trainer& trainer)
+      : epochs_(config.train.epochs), k_(config.eval.k.front()), from_(trainer.steps()), wanted_(has_status_line()), began_(Clock::now()) {}
+  ~Status() { show_status(""); }
+  Status(const Status&) = delete;
+  Status& operator=(const Status&) = delete;
+
+  void show(const StepReport& report) {
+    if (!wanted_) return;
+    const auto now = Clock::now();
+    if (now - shown_ < std::chrono::milliseconds(200)) return;
+    shown_ = now;
+    const double seconds = std::chrono::duration<double>(now - began_).count();
+    const double left = seconds / double(report.step - from_) * double(report.total_steps - report.step);
+    std::string line = fmt::format("epoch {}/{}  {} samples/s  loss {:.4f}  {:.0f} active  {} left", report.epoch,
+                                   epochs_, grouped(static_cast<std::uint64_t>(double(report.samples) / report.seconds)),
+                                   report.loss, report.active_mean, duration_text(left));
+    if (precision_) line += fmt::format("  P@{} {:.4f}", k_, *precision_);
+    show_status(line);
+  }
+  void set_precision(double precision) { precision_ = precision; }
+
+ private:
+  static std::string duration_text(double seconds) {
+    const auto s = static_cast<std::uint64_t>(seconds);
+    return s < 3600 ? fmt::format("{}:{:02}", s / 60, s % 60)
+                    : fmt::format("{}:{:02}:{:02}", s / 3600, s / 60 % 60, s % 60);
+  }
+
+  std::uint32_t epochs_;
+  std::uint32_t k_;  // of the precision shown
+  std::uint64_t from_;
+  bool wanted_;
+  Clock::time_point began_, shown_;
+  std::optional<double> precision_;
+};
+
+// A run in its folder.
+class Run {
+ public:
+  explicit Run(const TrainCommand& command) : folder_(folder_of(command)) {
+    if (command.resume.empty()) {
+      std::vector<std::string> overrides = command.set;
+      if (command.threads) overrides.push_back(fmt::format("train.threads={}", *command.threads));
+      if (command.seed) overrides.push_back(fmt::format("train.seed={}", *command.seed));
+      config_ = resolve_config(command.config, overrides);
+    } else {
+      open(command);
+    }
+    used_ = config_;
+    if (command.threads) used_.train.threads = *command.threads;
+    threads_ = resolve_threads(static_cast<int>(used_.train.threads));
+  }
+
+  // Whether a resumed run has nothing left to do.
+  bool finished() const { return finished_; }
+
+  void train() {
+    const RunData data = load_split();
+    const Dataset* test = data.test ? &*data.test : nullptr;
+    if (saved_) check_data(data);
+    Trainer trainer(used_, data.train, test, saved_ ? saved_->record().step_samples : 0,
+                    validation_ ? &*validation_ : nullptr);
+    print_start(config_, trainer);
+    record_.config = config_;
+    record_.step_samples = trainer.batch_samples();
+    if (saved_) {
+      saved_->restore(trainer);
+      folder_.tidy();
+      print("going on after step {} of {}\n", trainer.steps(), trainer.total_steps());
+    } else {
+      folder_.begin(config_);
+    }
+    folder_.write_environment(threads_, false);
+    RunLog log = saved_ ? RunLog(folder_.log(), config_.eval.k, saved_->record().log_bytes)
+                        : RunLog(folder_.log(), config_.eval.k);
+    saved_.reset();
+    follow(trainer, data, log);
+    finish(trainer, data);
+  }
+
+ private:
+  static fs::path folder_of(const TrainCommand& command) {
+    if (!command.resume.empty()) return command.resume;
+    return command.out.empty() ? "run" / fs::path(command.config).stem() : fs::path(command.out);
+  }
+
+  void open(const TrainCommand& command) {
+    if (!fs::exists(folder_.config())) {
+      fail_input("{}: there is no run to go on with, it has no config.toml; name the folder given with --out",
+                 command.resume);
+    }
+    config_ = resolve_config(folder_.config(), {});
+    if (folder_.has_checkpoint()) {
+      saved_.emplace(folder_.checkpoint());
+      check_same_config(saved_->record().config, config_, folder_.config());
+    } else if (folder_.is_finished()) {
+      finished_ = true;
+      print("the run in {} is complete\n", folder_.name());
+    } else {
+      print("{} has no checkpoint yet: from the beginning\n", folder_.name());
+    }
+  }
+
+  RunData load_split() {
+    RunData data = load(used_);
+    if (config_.data.validation == 0) return data;
+    Split split = split_dataset(data.train, config_.data.validation, data.train.size(), config_.train.seed);
+    data.train = std::move(split.train);
+    validation_ = std::move(split.validation);
+    print("{} samples are held out for validation, {} are left to train on\n", grouped(validation_->size()),
+          grouped(data.train.size()));
+    return data;
+  }
+
+  void check_data(const RunData& data) {
+    const auto check = [&](const std::string& path, const Dataset* now, const std::optional<DataPrint>& before) {
+      if (now == nullptr && !before) return std::optional<DataPrint>();
+      if (now != nullptr && before) {
+        const DataPrint print = print_of(*now);
+        if (print == *before) return std::optional(print);
+      }
+      fail_input("{}: the data are not those of the run in {}; put them back, or train anew without --resume",
+                 path.empty() ? "data.test" : path, folder_.name());
+    };
+    record_.train = *check(config_.data.train, &data.train, saved_->record().train);
+    record_.test = check(config_.data.test, data.test ? &*data.test : nullptr, saved_->record().test);
+    printed_ = true;
+  }
+
+  void save(const Trainer& trainer, const RunData& data, RunLog& log) {
+    if (!printed_) {
+      record_.train = print_of(data.train);
+      if (data.test) record_.test = print_of(*data.test);
+      printed_ = true;
+    }
+    record_.log_bytes = log.sync();
+    save_run(folder_.checkpoint(), record_, trainer);
+  }
+
+  void follow(Trainer& trainer, const RunData& data, RunLog& log) {
+    const StopSignal signals;
+    Status status(config_, trainer);
+    TrainObserver observer;
+    observer.step = [&](const StepReport& report) {
+      const bool stop = StopSignal::came() != 0;
+      const std::uint32_t every = config_.train.checkpoint_every;
+      if (stop || (every > 0 && report.step % every == 0)) save(trainer, data, log);
+      status.show(report);
+      return !stop;
+    };
+    observer.epoch = [&](const EpochReport& report) {
+      log.write(report);
+      print_report(report, config_.train.epochs);
+    };
+    observer.eval = [&](const EvalReport& report) {
+      log.write(report);
+      print_report(report, config_.eval.k);
+      if (report.validation || !validation_) status.set_precision(report.metrics.precision(config_.eval.k.front()));
+      if (report.best) save_best(trainer, data);
+    };
+    if (trainer.run(observer)) return;
+    show_status("");
+    const int signal = StopSignal::came();
+    fmt::print(stderr, "slide: stopped by {} after step {} of {}; go on with: slide train --resume {}\n",
+               StopSignal::name(signal), trainer.steps(), trainer.total_steps(), folder_.name());
+    throw Interrupted{128 + signal};
+  }
+
+  void save_best(const Trainer& trainer, const RunData& data) {
+    save_model(folder_.best_model(), config_, trainer.shape(), trainer.network(), trainer.steps(), data.text.get());
+  }
+
+  void finish(const Trainer& trainer, const RunData& data) {
+    save_model(folder_.model(), config_, trainer.shape(), trainer.network(), trainer.steps(), data.text.get());
+    folder_.write_environment(threads_, true);
+    std::error_code ignored;
+    fs::remove(folder_.checkpoint(), ignored);
+    if (trainer.steps() < trainer.total_steps()) {
+      print("stopped early: {} validations in a row without improvement\n", config_.train.patience);
+    }
+    if (validation_) print("the best model by validation is in {}\n", folder_.best_model());
+    print("wrote config.toml, environment.json, metrics.jsonl and model.slide ({}) to {}\n",
+          memory_text(static_cast<double>(fs::file_size(folder_.model()))), folder_.name());
+  }
+
+  RunFolder folder_;
+  Config config_;  // as recorded
+  Config used_;    // with this process's own number of threads
+  int threads_ = 1;
+  std::optional<SavedRun> saved_;
+  RunRecord record_;
+  std::optional<Dataset> validation_;
+  bool printed_ = false;  // record_ has the prints of the data
+  bool finished_ = false;
+};
 
 }  // namespace
 
 void run_train(const TrainCommand& command) {
-  std::vector<std::string> overrides = command.set;
-  if (command.threads) overrides.push_back(fmt::format("train.threads={}", *command.threads));
-  if (command.seed) overrides.push_back(fmt::format("train.seed={}", *command.seed));
-  const Config config = resolve_config(command.config, overrides);
-  const RunData data = load(config);
-  Trainer trainer(config, data.train, data.test ? &*data.test : nullptr);
-  print_start(config, trainer);
-  const fs::path folder = make_folder(command);
-  const std::string model = (folder / "model.slide").string();
-  write_file((folder / "config.toml").string(), to_toml(config));
-  RunLog log((folder / "metrics.jsonl").string(), config.eval.k);
-  follow(trainer, config, log);
-  save_model(model, config, trainer.shape(), trainer.network(), trainer.steps(), data.text.get());
-  print("wrote config.toml, metrics.jsonl and model.slide ({}) to {}\n",
-        memory_text(static_cast<double>(fs::file_size(model))), folder.string());
+  if (command.quiet) be_quiet();
+  Run run(command);
+  if (!run.finished()) run.train();
 }
 
 }  // namespace slide::cli

@@ -93,6 +93,31 @@ TEST_F(CliTest, TuneWritesAConfigurationThatTrains) {
   EXPECT_EQ(slide_.run({"train", "new/best.toml", "--out", "tuned"}).code, 0);
 }
 
+TEST_F(CliTest, BashCompletesCommandsAndTheirOptions) {
+  const Outcome script = slide_.run({"completion", "bash"});
+  ASSERT_EQ(script.code, 0) << script.err;
+  EXPECT_EQ(slide_.run({"completion", "tcsh"}).code, 2);
+  write_file(slide_.path("ask.sh"), script.out + "COMP_WORDS=(slide \"$@\")\nCOMP_CWORD=$#\n_slide\n" +
+                                        "echo \"${COMPREPLY[*]}\" > answer\n");
+  const auto answer = [&](const std::string& words) {
+    const int status = std::system(("cd '" + slide_.folder().string() + "' && bash ask.sh " + words).c_str());
+    return status == 0 ? read_file(slide_.path("answer")) : "failed";
+  };
+  EXPECT_EQ(answer("tr"), "train\n");
+  EXPECT_EQ(answer("train --res"), "--resume\n");
+  EXPECT_EQ(answer("predict --thres"), "--threshold\n");
+  EXPECT_EQ(answer("train fi"), "\n");  // files are the shell's business
+}
+
+TEST_F(CliTest, TheManualPageKnowsEveryOption) {
+  const Outcome page = slide_.run({"man"});
+  ASSERT_EQ(page.code, 0) << page.err;
+  for (const char* section : {".TH SLIDE 1", ".SH NAME", ".SH SYNOPSIS", ".SH COMMANDS", ".SH EXIT STATUS"})
+    EXPECT_NE(page.out.find(section), std::string::npos) << section;
+  for (const char* part : {".SS slide train", "\\-\\-resume", "\\-\\-threshold", "\\-\\-labels\\-per\\-sample", "CONFIG"})
+    EXPECT_NE(page.out.find(part), std::string::npos) << part;
+}
+
 TEST_F(CliTest, TuneRefusesWhatItCannotDo) {
   generate();
   const std::vector<std::string> base = {"tune", "small.toml", "--set", "data.train=data/train.txt"};
@@ -117,12 +142,12 @@ TEST_F(CliTest, TrainWritesConfigMetricsAndModel) {
   EXPECT_EQ(done.err, "");
   EXPECT_NE(done.out.find("300 samples, 120 features, 60 labels"), std::string::npos) << done.out;
   EXPECT_NE(done.out.find("loaded in"), std::string::npos);
-  for (const char* file : {"config.toml", "metrics.jsonl", "model.slide"}) {
+  for (const char* file : {"config.toml", "environment.json", "metrics.jsonl", "model.slide"}) {
     EXPECT_TRUE(std::filesystem::exists(slide_.path(std::string("out/") + file))) << file;
   }
   EXPECT_EQ(std::distance(std::filesystem::directory_iterator(slide_.path("out")),
                           std::filesystem::directory_iterator()),
-            3);
+            4);
   const std::vector<Json> lines = events();
   ASSERT_EQ(lines.size(), 4U);
   const std::vector<std::string> epoch = {

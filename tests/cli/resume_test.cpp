@@ -1,0 +1,282 @@
+// Runs that are killed and stopped: what they leave and how they go on.
+#include <fcntl.h>
+#include <gtest/gtest.h>
+#include <signal.h>
+#include <sys/wait.h>
+
+#include <chrono>
+#include <nlohmann/json.hpp>
+#include <random>
+#include <sstream>
+#include <thread>
+
+#include "tests/cli/program.h"
+
+namespace slide::test {
+namespace {
+
+namespace fs = std::filesystem;
+using Json = nlohmann::ordered_json;
+
+constexpr const char* kConfig = R"([train]
+epochs = 40
+batch_size = 32
+block_size = 16
+deterministic = true
+checkpoint_every = 7
+[[layer]]
+size = 32
+dropout = 0.1
+[[layer]]
+kind = "sampled"
+lsh = 16
+uniform = 8
+wide = true
+[layer.hash]
+k = 4
+tables = 8
+range_pow = 4
+rehash_steps = 5
+rebuild_steps = 40
+interval_growth = 1.1
+)";
+
+class ResumeTest : public testing::Test {
+ protected:
+  void SetUp() override {
+    write_file(slide_.path("small.toml"), kConfig);
+    ASSERT_EQ(slide_.run({"generate", "--samples", "900", "--features", "300", "--labels", "90", "--seed", "3", "--out",
+                          "data"})
+                  .code,
+              0);
+  }
+
+  std::vector<std::string> fresh(const std::string& out, std::vector<std::string> more = {}) const {
+    std::vector<std::string> arguments = {"train", "small.toml", "--set", "data.train=data/train.txt", "--set",
+                                          "data.test=data/test.txt", "--threads", "1", "--out", out};
+    arguments.insert(arguments.end(), more.begin(), more.end());
+    return arguments;
+  }
+
+  pid_t start(const std::vector<std::string>& arguments) const {
+    const pid_t child = fork();
+    if (child != 0) return child;
+    if (chdir(slide_.folder().c_str()) != 0) _exit(99);
+    dup2(open("child-out", O_WRONLY | O_CREAT | O_TRUNC, 0666), 1);
+    dup2(open("child-err", O_WRONLY | O_CREAT | O_TRUNC, 0666), 2);
+    std::vector<char*> words = {const_cast<char*>(SLIDE_BINARY)};
+    for (const std::string& argument : arguments) words.push_back(const_cast<char*>(argument.c_str()));
+    words.push_back(nullptr);
+    execv(SLIDE_BINARY, words.data());
+    _exit(98);
+  }
+  // Exit code, or 128 + signal that killed.
+  static int wait_for(pid_t child) {
+    int status = 0;
+    waitpid(child, &status, 0);
+    return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
+  }
+  // Waits until `path` exists or the child ended; true when it exists.
+  bool appears(const std::string& path) const {
+    for (int i = 0; i < 3000; ++i) {
+      if (fs::exists(slide_.path(path))) return true;
+      std::this_thread::sleep_for(std::chrono::milliseconds(2));
+    }
+    return false;
+  }
+  // A run that `signal` stopped after its first checkpoint, as it says in child-err.
+  int stopped(const std::string& out, int signal, std::vector<std::string> more = {}) const {
+    more.insert(more.end(), {"--set", "train.epochs=20000"});
+    const pid_t child = start(fresh(out, more));
+    EXPECT_TRUE(appears(out + "/metrics.jsonl"));
+    std::this_thread::sleep_for(std::chrono::milliseconds(100));
+    kill(child, signal);
+    return wait_for(child);
+  }
+
+  std::vector<Json> events(const std::string& out) const {
+    std::vector<Json> events;
+    std::istringstream lines(read_file(slide_.path(out + "/metrics.jsonl")));
+    for (std::string line; std::getline(lines, line);) {
+      Json event = Json::parse(line);
+      for (const char* key : {"train_seconds", "rehash_seconds", "eval_seconds", "samples_per_second", "peak_rss_mb"})
+        event.erase(key);
+      events.push_back(event);
+    }
+    return events;
+  }
+  void expect_refused(const Outcome& outcome, const std::string& what) const {
+    EXPECT_EQ(outcome.code, 2) << outcome.err;
+    EXPECT_NE(outcome.err.find(what), std::string::npos) << outcome.err;
+    EXPECT_EQ(std::count(outcome.err.begin(), outcome.err.end(), '\n'), 1) << outcome.err;
+  }
+
+  Program slide_;
+};
+
+TEST_F(ResumeTest, KilledAtAnyMomentTheRunEndsAsIfNothingHadHappened) {
+  const auto began = std::chrono::steady_clock::now();
+  ASSERT_EQ(slide_.run(fresh("whole")).code, 0);
+  const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - began).count();
+  std::mt19937 random(5);
+  std::uniform_real_distribution<double> moment(0.1, 0.6);
+  int kills = 0;
+  for (int i = 0; i < 6; ++i) {
+    const bool first = !fs::exists(slide_.path("cut/config.toml"));
+    const pid_t child = start(first ? fresh("cut") : std::vector<std::string>{"train", "--resume", "cut"});
+    std::this_thread::sleep_for(std::chrono::duration<double>(moment(random) * seconds));
+    kill(child, SIGKILL);
+    const int code = wait_for(child);
+    ASSERT_TRUE(code == 0 || code == 128 + SIGKILL) << code << read_file(slide_.path("child-err"));
+    kills += code == 0 ? 0 : 1;
+    if (code == 0) break;
+  }
+  EXPECT_GT(kills, 0);
+  const Outcome done = slide_.run({"train", "--resume", "cut"});
+  ASSERT_EQ(done.code, 0) << done.err;
+  EXPECT_TRUE(read_file(slide_.path("whole/model.slide")) == read_file(slide_.path("cut/model.slide")));
+  EXPECT_EQ(events("whole"), events("cut"));
+  for (const fs::directory_entry& entry : fs::directory_iterator(slide_.path("cut")))
+    EXPECT_NE(entry.path().extension(), ".tmp") << entry.path();
+}
+
+TEST_F(ResumeTest, SignalsSaveAndSayHowToGoOn) {
+  ASSERT_EQ(slide_.run(fresh("whole")).code, 0);
+  for (const int signal : {SIGINT, SIGTERM}) {
+    const std::string out = signal == SIGINT ? "int" : "term";
+    const pid_t child = start(fresh(out, {"--set", "train.checkpoint_every=0"}));
+    ASSERT_TRUE(appears(out + "/metrics.jsonl"));
+    kill(child, signal);
+    EXPECT_EQ(wait_for(child), 128 + signal);
+    const std::string said = read_file(slide_.path("child-err"));
+    EXPECT_NE(said.find("go on with: slide train --resume " + out + "\n"), std::string::npos) << said;
+    EXPECT_EQ(std::count(said.begin(), said.end(), '\n'), 1);
+    EXPECT_TRUE(fs::exists(slide_.path(out + "/checkpoint.slide")));
+    EXPECT_FALSE(fs::exists(slide_.path(out + "/model.slide")));
+    const Outcome done = slide_.run({"train", "--resume", out, "--threads", "2"});
+    ASSERT_EQ(done.code, 0) << done.err;
+    EXPECT_NE(done.out.find("going on after step"), std::string::npos);
+    EXPECT_EQ(events("whole"), events(out));
+    EXPECT_FALSE(fs::exists(slide_.path(out + "/checkpoint.slide")));
+  }
+}
+
+TEST_F(ResumeTest, ACompleteRunHasNothingLeft) {
+  ASSERT_EQ(slide_.run(fresh("out")).code, 0);
+  const std::string model = read_file(slide_.path("out/model.slide"));
+  const Json environment = Json::parse(read_file(slide_.path("out/environment.json")));
+  for (const char* key : {"version", "compiler", "instruction_set", "threads"}) EXPECT_TRUE(environment.contains(key));
+  const Outcome again = slide_.run({"train", "--resume", "out"});
+  EXPECT_EQ(again.code, 0) << again.err;
+  EXPECT_NE(again.out.find("is complete"), std::string::npos);
+  EXPECT_TRUE(read_file(slide_.path("out/model.slide")) == model);
+}
+
+TEST_F(ResumeTest, WhatCannotGoOnIsRefusedInOneLine) {
+  ASSERT_EQ(stopped("out", SIGINT), 130);
+  const std::string config = read_file(slide_.path("out/config.toml"));
+  const std::string checkpoint = read_file(slide_.path("out/checkpoint.slide"));
+  const std::vector<std::string> resume = {"train", "--resume", "out"};
+
+  std::string changed = config;
+  changed.replace(changed.find("epochs = 20000"), 14, "epochs = 20001");
+  write_file(slide_.path("out/config.toml"), changed);
+  expect_refused(slide_.run(resume), "'train.epochs' is 20001, but the run began with 20000");
+  write_file(slide_.path("out/config.toml"), config);
+
+  const std::string data = read_file(slide_.path("data/train.txt"));
+  write_file(slide_.path("data/train.txt"), data.substr(0, data.size() - 3) + "17\n");
+  expect_refused(slide_.run(resume), "the data are not those of the run");
+  write_file(slide_.path("data/train.txt"), data);
+
+  write_file(slide_.path("out/checkpoint.slide"), checkpoint.substr(0, checkpoint.size() / 2));
+  expect_refused(slide_.run(resume), "checkpoint.slide");
+  write_file(slide_.path("out/checkpoint.slide"), checkpoint);
+
+  expect_refused(slide_.run({"train", "--resume", "nowhere"}), "no config.toml");
+  expect_refused(slide_.run({"train"}), "CONFIG or --resume");
+  expect_refused(slide_.run({"train", "small.toml", "--resume", "out"}), "--resume");
+  expect_refused(slide_.run({"train", "--resume", "out", "--set", "train.epochs=3"}), "--set");
+  EXPECT_TRUE(read_file(slide_.path("out/checkpoint.slide")) == checkpoint);
+}
+
+TEST_F(ResumeTest, ValidationKeepsTheBestModelAndStopsEarly) {
+  const std::vector<std::string> more = {"--set", "data.validation=0.2", "--set", "train.patience=3"};
+  const Outcome whole = slide_.run(fresh("whole", more));
+  ASSERT_EQ(whole.code, 0) << whole.err;
+  EXPECT_NE(whole.out.find("180 samples are held out for validation, 720 are left"), std::string::npos) << whole.out;
+  EXPECT_NE(whole.out.find("stopped early: 3 validations"), std::string::npos) << whole.out;
+  int validations = 0, best = 0, last_best = 0;
+  for (const Json& event : events("whole")) {
+    if (event["event"] != "validation") continue;
+    ++validations;
+    if (event["best"]) ++best, last_best = event["epoch"];
+  }
+  EXPECT_LT(validations, 40);
+  EXPECT_GT(best, 0);
+  EXPECT_EQ(validations, last_best + 3);
+  const Outcome good = slide_.run({"test", "whole/best-model.slide", "data/test.txt", "--json"});
+  ASSERT_EQ(good.code, 0) << good.err;
+
+  const pid_t child = start(fresh("cut", more));
+  ASSERT_TRUE(appears("cut/checkpoint.slide"));
+  kill(child, SIGKILL);
+  wait_for(child);
+  const Outcome resumed = slide_.run({"train", "--resume", "cut"});
+  ASSERT_EQ(resumed.code, 0) << resumed.err;
+  EXPECT_EQ(events("whole"), events("cut"));
+  EXPECT_TRUE(read_file(slide_.path("whole/model.slide")) == read_file(slide_.path("cut/model.slide")));
+  EXPECT_TRUE(read_file(slide_.path("whole/best-model.slide")) == read_file(slide_.path("cut/best-model.slide")));
+}
+
+TEST_F(ResumeTest, PatienceNeedsValidation) {
+  expect_refused(slide_.run(fresh("out", {"--set", "train.patience=3"})), "data.validation");
+}
+
+TEST_F(ResumeTest, QuietPrintsFailuresOnly) {
+  const Outcome done = slide_.run(fresh("out", {"--quiet", "--set", "train.epochs=1"}));
+  EXPECT_EQ(done.code, 0);
+  EXPECT_EQ(done.out + done.err, "");
+  expect_refused(slide_.run(fresh("out", {"--quiet", "--set", "train.epochs=0"})), "train.epochs");
+}
+
+TEST_F(ResumeTest, StatusLineOnTerminalsOnly) {
+  const Outcome piped = slide_.run(fresh("out"));
+  EXPECT_EQ(piped.out.find('\r'), std::string::npos);
+  const int screen = posix_openpt(O_RDWR | O_NOCTTY);
+  ASSERT_GE(screen, 0);
+  ASSERT_EQ(grantpt(screen) | unlockpt(screen), 0);
+  const pid_t child = fork();
+  if (child == 0) {
+    if (chdir(slide_.folder().c_str()) != 0) _exit(99);
+    dup2(open(ptsname(screen), O_RDWR | O_NOCTTY), 1);
+    execl(SLIDE_BINARY, SLIDE_BINARY, "train", "small.toml", "--set", "data.train=data/train.txt", "--out", "tty", nullptr);
+    _exit(98);
+  }
+  const int keep = open(ptsname(screen), O_RDWR | O_NOCTTY);  // else reading ends with the first writer
+  fcntl(screen, F_SETFL, O_NONBLOCK);
+  std::string shown;
+  int status = 0;
+  for (bool ended = false; !ended;) {
+    ended = waitpid(child, &status, WNOHANG) == child;
+    char buffer[4096];
+    for (ssize_t n = 0; (n = read(screen, buffer, sizeof buffer)) > 0;) shown.append(buffer, std::size_t(n));
+    std::this_thread::sleep_for(std::chrono::milliseconds(5));
+  }
+  close(keep);
+  close(screen);
+  EXPECT_EQ(status, 0);
+  EXPECT_NE(shown.find("\r\033[Kepoch 1/40  "), std::string::npos) << shown;
+  EXPECT_NE(shown.find(" left"), std::string::npos);
+}
+
+TEST_F(ResumeTest, ANewRunReplacesAStoppedOne) {
+  ASSERT_EQ(stopped("out", SIGTERM), 143);
+  ASSERT_TRUE(fs::exists(slide_.path("out/checkpoint.slide")));
+  ASSERT_EQ(slide_.run(fresh("out", {"--set", "train.epochs=1"})).code, 0);
+  EXPECT_FALSE(fs::exists(slide_.path("out/checkpoint.slide")));
+  EXPECT_EQ(events("out").size(), 2U);
+}
+
+}  // namespace
+}  // namespace slide::test
