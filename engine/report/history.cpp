@@ -163,8 +163,10 @@ RunHistory read_run(const std::string& path) {
   RunHistory run;
   run.log = log.string();
   std::error_code error;
-  run.folder = fs::weakly_canonical(log, error).parent_path().string();
-  if (log.filename() == "metrics.jsonl") {
+  const fs::path whole = fs::weakly_canonical(log, error);
+  const bool in_folder = log.filename() == "metrics.jsonl";
+  run.folder = (in_folder ? whole.parent_path() : whole).string();
+  if (in_folder) {
     read_environment(log.parent_path(), run);
     read_settings(log.parent_path(), run);
   }

@@ -19,7 +19,7 @@ enum class RunState {
 
 // The lines of metrics.jsonl by event, as objects (engine/run_log.h), and what lies beside it.
 struct RunHistory {
-  std::string folder;  // absolute; that of the log
+  std::string folder;  // absolute; of a log with a name of its own, that file
   std::string log;
   std::string name;  // see name_runs()
   RunState state = RunState::kUnknown;

@@ -16,11 +16,11 @@
   const kShapes = ["circle", "triangle", "rect", "rectRot", "cross", "crossRot"];
   const kDashes = [[], [7, 4], [2, 3]];
   // Paul Tol's light scheme, for parts of a whole.
-  const kPartColours = ["#77aadd", "#ee8866", "#eedd88", "#44bb99", "#ffaabb", "#99ddff", "#bbcc33", "#aaaa00", "#bbbbbb"];
+  const kPartColours = ["#77aadd", "#ee8866", "#eedd88", "#44bb99", "#ffaabb", "#99ddff", "#bbcc33", "#aaaa00", "#8f97a1", "#cfd4da"];
 
   const kPhases = [
-    ["setup", "Setup"], ["data", "Data"], ["hashing", "Hashing"], ["forward", "Forward"], ["backward", "Backward"],
-    ["update", "Update"], ["rehash", "Rehash"], ["evaluation", "Evaluation"], ["other", "Other"],
+    ["loading", "Loading"], ["setup", "Setup"], ["data", "Data"], ["hashing", "Hashing"], ["forward", "Forward"], ["backward", "Backward"],
+    ["update", "Update"], ["rehash", "Rehash"], ["other", "Other"], ["evaluation", "Evaluation"],
   ];
   const kParts = [
     ["data", "Data"], ["weights", "Weights"], ["optimizer", "Optimizer state"], ["tables", "Hash tables"],
@@ -136,7 +136,7 @@
     return path ? path[1].split("/").slice(-2).join("/") : value;
   };
 
-  const kMostChanges = 4;
+  const kMostChanges = 6;
   const changesOf = (run) => {
     const at = runs.indexOf(run);
     const differing = data.differences.filter((difference) => difference.values[at] !== null);
@@ -150,7 +150,9 @@
   };
 
   const nameCell = (run) => {
-    const line = make("div", {class: "name"}, swatch(run), make("span", {title: run.path}, run.name));
+    const name = make("span", {title: run.path});
+    run.name.split(/(?<=[/_-])/).forEach((part) => name.append(part, make("wbr")));
+    const line = make("div", {class: "name"}, swatch(run), name);
     if (run.state === "running" || run.state === "interrupted")
       line.append(make("span", {class: "badge"}, run.state));
     if (run.summary.measured === "validation") line.append(make("span", {class: "badge"}, "on validation samples"));
@@ -174,13 +176,12 @@
   };
 
   const drawIntroduction = () => {
-    const starts = new Set(runs.map((run) => run.start && ["samples", "test_samples", "features", "labels"]
-      .map((key) => run.start[key]).join()));
     const parts = [`${runs.length} ${runs.length === 1 ? "run" : "runs"}`];
-    if (starts.size === 1 && runs[0].start) {
-      const start = runs[0].start;
-      parts.push(`${grouped(start.samples)} training samples, ${grouped(start.test_samples)} test samples, ` +
-                 `${grouped(start.features)} features, ${grouped(start.labels)} labels`);
+    for (const [key, name] of [["samples", "training samples"], ["test_samples", "test samples"],
+                               ["features", "features"], ["labels", "labels"]]) {
+      const values = new Set(runs.map((run) => run.start && run.start[key]));
+      const [value] = values;
+      if (values.size === 1 && is(value)) parts.push(`${grouped(value)} ${name}`);
     }
     parts.push(`slide ${data.version}`);
     document.getElementById("about").textContent = parts.join(" \u00b7 ");
@@ -208,7 +209,8 @@
 
   // --- Figures: each says what it shows of the runs that are shown
   //
-  // view() returns null when no run has it, else {type, labels, datasets, x, y, table: [head, rows]} and options.
+  // view() returns null when no run has it, else {type, runs, labels, datasets, x, y, tip, tipTitle,
+  // table: [head, rows]} and, for bars, {across, legend, height}.
 
   const events = (run) => [
     ["", run.evals], [run.evals.length > 0 ? " (validation)" : "", run.validations],
@@ -220,25 +222,31 @@
       .filter((line) => line.points.length > 0);
     if (lines.length === 0) return null;
     const points = lines.flatMap((line) => line.points);
+    const height = Math.max(...points.map((p) => Math.abs(p.y)));
+    const coincide = (a, b) => a.points.every((p, i) =>
+      i >= b.points.length || Math.abs(p.y - b.points[i].y) < 0.004 * height);
+    // Drawn below the lines before them, wider, so that both are seen.
+    const below = lines.map((line, i) => lines.slice(0, i).filter((other) => coincide(line, other)).length);
     const unit = x.unit ? x.unit(Math.max(...points.map((p) => p.x))) : {name: x.name, by: 1};
     const ys = points.map((p) => p.y).filter((value) => value > 0);
     const wide = y.log && ys.length > 0 && Math.max(...ys) > 20 * Math.min(...ys);
     return {
       type: "line",
-      datasets: lines.map((line) => ({
+      runs: lines.map((line) => line.run),
+      datasets: lines.map((line, i) => ({
         label: line.run.name + line.suffix,
         data: line.points.map((p) => ({x: p.x / unit.by, y: p.y, epoch: p.epoch})),
         borderColor: colourOf(line.run),
         backgroundColor: colourOf(line.run),
         pointStyle: shapeOf(line.run),
         borderDash: line.suffix ? [3, 3] : dashOf(line.run),
-        borderWidth: 2,
-        pointRadius: line.points.length > 40 ? 0 : 3.5,
-        pointHoverRadius: 6,
+        borderWidth: 2 + 3 * below[i],
+        pointRadius: line.points.length > 40 ? 0 : 3.5 + 2 * below[i],
+        pointHoverRadius: 6 + 2 * below[i],
         pointBorderWidth: shapeOf(line.run).startsWith("cross") ? 2 : 1,
       })),
       x: {type: "linear", title: x.title ? `${x.title} (${unit.name})` : unit.name, min: 0},
-      y: {type: wide ? "logarithmic" : "linear", title: y.title, text: y.tick, min: y.min},
+      y: {type: wide ? "logarithmic" : "linear", title: y.title, min: wide ? undefined : y.min},
       tip: (item) => `${item.dataset.label}: ${y.text(item.raw.y)}`,
       tipTitle: (items) => (items.length === 0 ? "" :
         `epoch ${items[0].raw.epoch}, ${short(items[0].raw.x)} ${unit.name}`),
@@ -257,18 +265,19 @@
       run, suffix, points: list.map((event) => ({x: event[key], y: event[state.measure], epoch: event.epoch})),
     })));
     return lineView(series, x,
-      {title: measureName(state.measure), tick: (value) => `${Number(value.toFixed(4))}`, text: measureText});
+      {title: measureName(state.measure), text: measureText});
   };
 
-  const epochView = (key, y) => lineView(shown().map((run) => ({
-    run, suffix: "", points: run.epochs.map((event) => ({x: event.samples, y: event[key], epoch: event.epoch})),
+  const epochView = (value, y) => lineView(shown().map((run) => ({
+    run, suffix: "", points: run.epochs.map((event) => ({x: event.samples, y: value(event), epoch: event.epoch})),
   })), kSamples, y);
 
   const percent = (value) => `${Number(value.toPrecision(3))} %`;
 
-  // Bars across, one a run, of parts [name, colour, stack, value of a run].
-  const stackView = (list, parts, title, text, note) => ({
+  // Bars across, `rems` high for a run, of parts {name, colour, stack, value: of a run}.
+  const stackView = (list, parts, title, text, rems) => ({
     type: "bar",
+    runs: list,
     across: true,
     labels: list.map((run) => run.name),
     datasets: parts.map((part) => ({
@@ -288,20 +297,21 @@
     tipTitle: (items) => (items.length === 0 ? "" : items[0].label),
     table: [["Run", ...parts.map((part) => part.name)],
       list.map((run) => [run.name, ...parts.map((part) => text(part.value(run)))])],
-    height: 7.5 + list.length * (note === "two" ? 3.6 : 2.6),
+    height: 7.5 + list.length * rems,
   });
 
   const phaseView = (mode) => {
     const list = shown().filter((run) => run.summary.seconds);
     if (list.length === 0) return null;
-    const sum = (run) => kPhases.reduce((total, [key]) => total + (run.summary.seconds[key] || 0), 0);
+    const seconds = (run, key) => (key === "loading" ? run.start && run.start.load_seconds : run.summary.seconds[key]) || 0;
+    const sum = (run) => kPhases.reduce((total, [key]) => total + seconds(run, key), 0);
     const share = mode === "Share";
     const unit = timeUnit(Math.max(...list.map(sum)));
     const by = (run) => (share ? sum(run) / 100 || 1 : unit.by);
     return stackView(list, kPhases.map(([key, name], i) => ({
-      name, stack: "phases", colour: kPartColours[i], value: (run) => (run.summary.seconds[key] || 0) / by(run),
+      name, stack: "phases", colour: kPartColours[i], value: (run) => seconds(run, key) / by(run),
     })), share ? "Share of the time (%)" : `Time (${unit.name})`,
-    (value) => (share ? percent(value) : `${short(value)} ${unit.name}`));
+    (value) => (share ? percent(value) : `${short(value)} ${unit.name}`), 2.6);
   };
 
   const memoryView = () => {
@@ -315,12 +325,13 @@
     }));
     parts.push({name: "Measured peak", stack: "measured", colour: dark.matches ? "#8b96a3" : "#6b7580",
       value: (run) => (run.summary.peak_rss_mb || 0) / unit.by});
-    return stackView(list, parts, `Memory (${unit.name})`, (value) => `${short(value)} ${unit.name}`, "two");
+    return stackView(list, parts, `Memory (${unit.name})`, (value) => `${short(value)} ${unit.name}`, 3.6);
   };
 
   // Bars side by side: [{name, run, faded, values}] over categories.
   const barView = (series, labels, x, y, table) => ({
     type: "bar",
+    runs: series.map((line) => line.run),
     labels,
     datasets: series.map((line) => ({
       label: line.name,
@@ -331,8 +342,9 @@
       maxBarThickness: 44,
     })),
     x: {type: "category", title: x},
-    y: {type: "linear", title: y.title, min: 0, text: y.tick},
-    tip: (item) => `${item.dataset.label}: ${y.text(item.raw)}`,
+    y: {type: "linear", title: y.title, min: 0},
+    tip: (item) => [`${item.dataset.label}: ${y.text(item.raw)}`]
+      .concat(y.more ? y.more(series[item.datasetIndex], item.dataIndex) : []),
     tipTitle: (items) => (items.length === 0 ? "" : y.head(items[0].dataIndex)),
     table,
   });
@@ -352,8 +364,9 @@
     const labels = ["0", "1"];
     for (let bin = 2; bin <= most; ++bin) labels.push(`${grouped(2 ** (bin - 1))}\u2013${grouped(2 ** bin - 1)}`);
     for (const line of series) line.values = line.values.slice(0, labels.length);
+    const full = (line) => `${percent(line.full)} of the buckets are full`;
     return barView(series, labels, "Neurons in a bucket",
-      {title: "Share of the buckets (%)", text: percent, head: (i) => `${labels[i]} neurons`},
+      {title: "Share of the buckets (%)", text: percent, head: (i) => `${labels[i]} neurons`, more: full},
       [["Run", ...labels, "full", "largest"], series.map((line) =>
         [line.name, ...line.values.map(percent), percent(line.full),
           is(line.event.largest_bucket) ? grouped(line.event.largest_bucket) : dash])]);
@@ -369,17 +382,18 @@
       return values.every(is) ? [{run, name: run.name, values}] : [];
     });
     if (series.length === 0) return null;
-    const parts = new Set(series.map((line) => JSON.stringify(line.run.start && line.run.start.label_groups)));
-    const groups = parts.size === 1 && series[0].run.start ? series[0].run.start.label_groups : null;
-    const labels = kGroups.map((group) => {
-      const part = groups && groups[group];
-      if (!part) return group;
+    const about = (run, group) => {
+      const part = run.start && run.start.label_groups && run.start.label_groups[group];
+      if (!part) return [];
       const range = part.least === part.most ? grouped(part.most) : `${grouped(part.least)}\u2013${grouped(part.most)}`;
-      return [group, `${grouped(part.labels)} labels`, `${range} samples`];
-    });
+      return [`${grouped(part.labels)} labels`, `${range} samples`];
+    };
+    // Under the axis when all runs have the same groups, else where a bar is pointed at.
+    const alike = kGroups.every((group) => new Set(series.map((line) => about(line.run, group).join())).size === 1);
+    const labels = kGroups.map((group) => (alike ? [group, ...about(series[0].run, group)] : group));
     const title = recall ? `Recall@${rankOf(key)}` : `Part of P@${rankOf(key)}`;
     return barView(series, labels, "Labels by their number of training samples",
-      {title, text: measureText, tick: (value) => `${Number(value.toFixed(4))}`, head: (i) => kGroups[i]},
+      {title, text: measureText, head: (i) => kGroups[i], more: (line, i) => about(line.run, kGroups[i]).join(", ")},
       [["Run", ...kGroups.map((group) => `${group}: ${title}`)],
         series.map((line) => [line.name, ...line.values.map(measureText)])]);
   };
@@ -388,27 +402,23 @@
     {title: () => `${state.measure ? measureName(state.measure) : "Accuracy"} over training time`,
      hint: "Up and to the left is better: the run that reaches a height first learns it in the least time.",
      none: "No run was evaluated: set data.test or data.validation.",
-     view: () => accuracyView(kSeconds, "train_seconds"), measured: true},
+     view: () => accuracyView(kSeconds, "train_seconds"), measured: true, curve: true},
     {title: () => `${state.measure ? measureName(state.measure) : "Accuracy"} over samples`,
      hint: "The same against samples seen: what a run learns from each sample, whatever its speed.",
      none: "No run was evaluated: set data.test or data.validation.",
-     view: () => accuracyView(kSamples, "samples"), measured: true},
+     view: () => accuracyView(kSamples, "samples"), measured: true, curve: true},
     {title: () => "Training loss",
      hint: "Mean of each epoch, lower is better; it is over the active neurons, so compare runs of one loss and one " +
            "number of active neurons only.",
      none: "No epoch has ended yet.",
-     view: () => epochView("loss", {title: "Loss", tick: short, text: (value) => value.toPrecision(4)})},
+     view: () => epochView((event) => event.loss, {title: "Loss", text: (value) => value.toPrecision(4)})},
     {title: () => "Active neurons",
      hint: "Share of the output layer that a sample computes and updates; a step costs in proportion to it.",
      none: "No epoch has ended yet.",
-     view: () => {
-       const view = epochView("active_fraction", {title: "Active neurons (%)", log: true, min: 0,
-         tick: (value) => percent(100 * value), text: (value) => percent(100 * value)});
-       if (view && view.y.type === "logarithmic") delete view.y.min;
-       return view;
-     }},
+     view: () => epochView((event) => 100 * event.active_fraction,
+       {title: "Active neurons (%)", log: true, min: 0, text: percent})},
     {title: () => "Time by phase", modes: ["Time", "Share"],
-     hint: "Wall time of the whole run but for loading; the widest part is what a faster run has to save on.",
+     hint: "Wall time of the whole run; the widest part is what a faster run has to save on. Press a name to hide it.",
      none: "No run tells its phases yet.", view: phaseView},
     {title: () => "Occupancy of the hash tables",
      hint: "Share of the buckets that hold so many neurons at the last evaluation; buckets that are empty or " +
@@ -457,13 +467,9 @@
         ? value.toLocaleString("en", {notation: "compact", maximumFractionDigits: 1}) : `${Number(value.toFixed(4))}`);
       x.ticks.maxTicksLimit = narrow.matches ? 6 : 9;
     }
-    if (view.y.text) {
-      const logarithmic = view.y.type === "logarithmic";
-      y.ticks.callback = (value) =>
-        (logarithmic && !/^[125]/.test(Number(value).toExponential()) ? "" : view.y.text(value));
-    }
     return {
       animation: false,
+      locale: "en",
       responsive: true,
       maintainAspectRatio: false,
       indexAxis: view.across ? "y" : "x",
@@ -509,11 +515,13 @@
     figure.heading = make("h2", {id: `figure-${number}`});
     figure.switch = modeSwitch(figure);
     figure.plot = make("div");
+    figure.hintLine = make("p", {class: "hint"});
     figure.values = make("div", {class: "scroll", tabindex: "0", role: "region"});
+    figure.missing = make("p", {class: "hint"});
     figure.details = make("details", {}, make("summary", {}, "Values as a table"), figure.values);
     document.getElementById("figures").append(make("article", {class: "figure", "aria-labelledby": `figure-${number}`},
-      make("div", {class: "head"}, figure.heading, figure.switch), make("p", {class: "hint"}, figure.hint),
-      figure.plot, figure.details));
+      make("div", {class: "head"}, figure.heading, figure.switch), figure.hintLine,
+      figure.plot, figure.missing, figure.details));
   };
 
   const draw = (figure) => {
@@ -521,10 +529,15 @@
     figure.chart = null;
     const title = figure.title();
     figure.heading.textContent = title;
+    const dotted = figure.curve && shown().some((run) => run.evals.length > 0 && run.validations.length > 0);
+    figure.hintLine.textContent = figure.hint + (dotted ? " Dotted: on validation samples." : "");
     for (const button of figure.switch ? figure.switch.children : [])
       button.setAttribute("aria-pressed", String(button.textContent === figure.mode));
     const view = figure.view(figure.mode);
     figure.details.hidden = view === null;
+    const missing = view === null ? [] : shown().filter((run) => !view.runs.includes(run));
+    figure.missing.hidden = missing.length === 0;
+    figure.missing.textContent = `Without data for this figure: ${missing.map((run) => run.name).join(", ")}.`;
     if (figure.switch) figure.switch.hidden = view === null;
     if (view === null) {
       figure.plot.className = "empty";
