@@ -181,7 +181,7 @@
                                ["features", "features"], ["labels", "labels"]]) {
       const values = new Set(runs.map((run) => run.start && run.start[key]));
       const [value] = values;
-      if (values.size === 1 && is(value)) parts.push(`${grouped(value)} ${name}`);
+      if (values.size === 1 && value > 0) parts.push(`${grouped(value)} ${name}`);
     }
     parts.push(`slide ${data.version}`);
     document.getElementById("about").textContent = parts.join(" \u00b7 ");
@@ -463,7 +463,7 @@
       };
     }
     if (view.x.type === "linear") {
-      x.ticks.callback = (value) => (value >= 1e4
+      x.ticks.callback = (value) => (value >= 1000
         ? value.toLocaleString("en", {notation: "compact", maximumFractionDigits: 1}) : `${Number(value.toFixed(4))}`);
       x.ticks.maxTicksLimit = narrow.matches ? 6 : 9;
     }

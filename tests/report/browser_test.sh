@@ -52,6 +52,7 @@ setTimeout(() => {
     html.hidden = before - Chart.getChart(document.querySelector("canvas")).data.datasets.length;
     buttons[0].click();
   }
+  html.probed = "yes";
 }, 500);
 </script>
 PROBE
@@ -66,15 +67,17 @@ load() {  # page, width, arguments...
   sed -e '/^<\/body>$/{r probe.js' -e 'N}' "$page" > "$page.probed.html"
   cat > "$page.frame.html" <<FRAME
 <html><body><iframe src="$page.probed.html" style="border:0" width="$width" height="900"></iframe><script>
-setTimeout(() => {
+const waiting = setInterval(() => {
   const page = document.querySelector("iframe").contentDocument.documentElement;
+  if (!page || page.dataset.probed !== "yes") return;
+  clearInterval(waiting);
   Object.assign(document.documentElement.dataset, page.dataset);
   document.documentElement.append(page.querySelector("#runs"));
-}, 2000);
+}, 100);
 </script></body></html>
 FRAME
   timeout 120 "$browser" --headless --no-sandbox --disable-gpu --disable-dev-shm-usage --user-data-dir="$work/profile" \
-    --host-resolver-rules='MAP * ~NOTFOUND' --enable-logging=stderr --virtual-time-budget=5000 --window-size=1400,950 \
+    --host-resolver-rules='MAP * ~NOTFOUND' --enable-logging=stderr --virtual-time-budget=60000 --window-size=1400,950 \
     --allow-file-access-from-files "$@" --dump-dom "file://$work/$page.frame.html" > "$page.dom" 2> "$page.log"
 }
 
