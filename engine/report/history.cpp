@@ -47,7 +47,8 @@ fs::path log_of(const std::string& path) {
 void need_numbers(const Json& event, std::initializer_list<const char*> keys, const std::string& place) {
   for (const char* key : keys) {
     if (!event.contains(key) || !event[key].is_number()) {
-      fail_input("{}: the event {} has no number '{}'; the log is damaged", place, event["event"].dump(), key);
+      fail_input("{}: the event {} has no number '{}'; the log is damaged", place, event["event"].dump(),
+                 key);
     }
   }
 }
@@ -82,16 +83,19 @@ void read_log(const std::string& text, RunHistory& run) {
     if (event.is_object() && event.contains("event") && event["event"].is_string()) {
       take(std::move(event), fmt::format("{}:{}", run.log, number), run);
     } else if (end == text.size()) {
-      run.notes.push_back(fmt::format("The last line of metrics.jsonl, {}, was cut off and is left out.", number));
+      run.notes.push_back(
+          fmt::format("The last line of metrics.jsonl, {}, was cut off and is left out.", number));
     } else {
-      fail_input("{}:{}: this line is no event of a run; the file is damaged or no metrics.jsonl", run.log, number);
+      fail_input("{}:{}: this line is no event of a run; the file is damaged or no metrics.jsonl", run.log,
+                 number);
     }
   }
 }
 
 void read_environment(const fs::path& folder, RunHistory& run) {
   std::error_code ignored;
-  const bool open = RunLog::is_open(run.log);  // asked first: a run closes its log after it has said that it is finished
+  const bool open =
+      RunLog::is_open(run.log);  // asked first: a run closes its log after it has said that it is finished
   const fs::path path = folder / "environment.json";
   if (fs::exists(path, ignored)) {
     Json facts = Json::parse(read_text(path), nullptr, false);
@@ -173,7 +177,8 @@ RunHistory read_run(const std::string& path) {
   read_log(read_text(log), run);
   if (run.epochs.empty()) run.notes.push_back("No epoch has ended yet.");
   if (!run.epochs.empty() && !run.start.is_object()) {
-    run.notes.push_back("The log has no start event: an older version of slide wrote it, and parts are missing here.");
+    run.notes.push_back(
+        "The log has no start event: an older version of slide wrote it, and parts are missing here.");
   }
   return run;
 }
@@ -237,7 +242,8 @@ Json summary_of(const RunHistory& run) {
   std::vector<double> speeds;
   double peak = 0.0;
   for (const Json& epoch : run.epochs) {
-    if (const Json speed = epoch.value("samples_per_second", Json()); speed.is_number()) speeds.push_back(speed);
+    if (const Json speed = epoch.value("samples_per_second", Json()); speed.is_number())
+      speeds.push_back(speed);
     if (const Json memory = epoch.value("peak_rss_mb", Json()); memory.is_number())
       peak = std::max(peak, memory.get<double>());
   }
@@ -268,7 +274,8 @@ Json summary_of(const RunHistory& run) {
 
 Json report_data(std::vector<RunHistory> runs) {
   name_runs(runs);
-  Json data = {{"version", SLIDE_VERSION}, {"differences", differing_settings(runs)}, {"runs", Json::array()}};
+  Json data = {
+      {"version", SLIDE_VERSION}, {"differences", differing_settings(runs)}, {"runs", Json::array()}};
   for (const RunHistory& run : runs) data["runs"].push_back(run_data(run));
   return data;
 }

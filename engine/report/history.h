@@ -27,15 +27,17 @@ struct RunHistory {
   nlohmann::ordered_json start;        // null in logs without it
   nlohmann::ordered_json environment;  // null without environment.json
   std::vector<nlohmann::ordered_json> epochs, evals, validations, tables;
-  std::vector<std::pair<std::string, std::string>> settings;  // "train.epochs", "5": of config.toml, in its order
+  std::vector<std::pair<std::string, std::string>>
+      settings;  // "train.epochs", "5": of config.toml, in its order
 };
 
-// The run in a folder, or whose metrics.jsonl `path` is. A last line that was cut off is left out with a note;
-// lines of unknown events are skipped. Throws InputError when there is no log or a line of it is damaged.
+// The run in a folder, or whose metrics.jsonl `path` is. A last line that was cut off is left out with a
+// note; lines of unknown events are skipped. Throws InputError when there is no log or a line of it is
+// damaged.
 RunHistory read_run(const std::string& path);
 
-// Names each run after its folder, with as much of the path before it as tells apart runs of one name; runs of
-// one folder are numbered.
+// Names each run after its folder, with as much of the path before it as tells apart runs of one name; runs
+// of one folder are numbered.
 void name_runs(std::vector<RunHistory>& runs);
 
 // Keys whose values are not the same in all runs that have settings: {"key":..,"values":[..]}, null for a run

@@ -1,5 +1,5 @@
-// The report as one page of HTML that needs nothing else: its style, its script, the plotting library and the data
-// are in it. Pure functions, safe from any thread.
+// The report as one page of HTML that needs nothing else: its style, its script, the plotting library and the
+// data are in it. Pure functions, safe from any thread.
 #pragma once
 
 #include <nlohmann/json.hpp>
@@ -8,8 +8,8 @@
 
 namespace slide::report {
 
-// `data` as report_data() makes it. Nothing in it can end the script that holds it; bytes that are no UTF-8 are
-// replaced.
+// `data` as report_data() makes it. Nothing in it can end the script that holds it; bytes that are no UTF-8
+// are replaced.
 std::string make_page(const nlohmann::ordered_json& data);
 
 // Whether this is the beginning of a page that make_page() wrote.

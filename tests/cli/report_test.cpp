@@ -14,8 +14,10 @@ class ReportTest : public testing::Test {
  protected:
   void SetUp() override {
     write_file(slide_.path("small.toml"), "[train]\nepochs = 2\n[[layer]]\nsize = 8\n[[layer]]\n");
-    ASSERT_EQ(slide_.run({"generate", "--samples", "80", "--features", "40", "--labels", "20", "--out", "data"}).code,
-              0);
+    ASSERT_EQ(
+        slide_.run({"generate", "--samples", "80", "--features", "40", "--labels", "20", "--out", "data"})
+            .code,
+        0);
     for (const char* out : {"one", "other/one"}) {
       const Outcome done = slide_.run({"train", "small.toml", "--set", "data.train=data/train.txt", "--set",
                                        "data.test=data/test.txt", "--out", out});
@@ -44,7 +46,8 @@ TEST_F(ReportTest, WritesOnePageAboutSeveralRuns) {
 }
 
 TEST_F(ReportTest, ToldOfACutLogAndAnInterruptedRun) {
-  write_file(slide_.path("one/metrics.jsonl"), read_file(slide_.path("one/metrics.jsonl")) + "{\"event\":\"ep");
+  write_file(slide_.path("one/metrics.jsonl"),
+             read_file(slide_.path("one/metrics.jsonl")) + "{\"event\":\"ep");
   write_file(slide_.path("one/environment.json"), "{\"finished\": false}");
   const Outcome done = slide_.run({"report", "one"});
   ASSERT_EQ(done.code, 0) << done.err;

@@ -171,9 +171,9 @@ TEST_F(HistoryTest, OnlySettingsThatDifferAreTold) {
 
 TEST_F(HistoryTest, SummaryByHand) {
   const RunHistory read =
-      run("one", {kStart, epoch_line(1, 3.5, 100, 50), eval_line("validation", 1, 0.7), eval_line("eval", 1, 0.4),
-                  epoch_line(2, 4.0, 300, 60), eval_line("validation", 2, 0.8), eval_line("eval", 2, 0.5),
-                  epoch_line(3, 4.5, 200, 60)});
+      run("one", {kStart, epoch_line(1, 3.5, 100, 50), eval_line("validation", 1, 0.7),
+                  eval_line("eval", 1, 0.4), epoch_line(2, 4.0, 300, 60), eval_line("validation", 2, 0.8),
+                  eval_line("eval", 2, 0.5), epoch_line(3, 4.5, 200, 60)});
   const Json summary = summary_of(read);
   EXPECT_EQ(summary["measured"], "test");
   EXPECT_EQ(summary["epoch"], 2);
@@ -191,7 +191,8 @@ TEST_F(HistoryTest, WhatARunDoesNotTellIsMissing) {
   const Json validated = summary_of(run("validated", {eval_line("validation", 1, 0.7)}));
   EXPECT_EQ(validated["measured"], "validation");
   EXPECT_EQ(validated["measures"]["p_at_1"], 0.7);
-  const RunHistory old = run("old", {R"({"event":"epoch","epoch":1,"loss":1,"train_seconds":2,"rehash_seconds":1})"});
+  const RunHistory old =
+      run("old", {R"({"event":"epoch","epoch":1,"loss":1,"train_seconds":2,"rehash_seconds":1})"});
   EXPECT_EQ(summary_of(old), (Json{{"train_seconds", 2}}));
   ASSERT_EQ(old.notes.size(), 1U);
   EXPECT_NE(old.notes[0].find("older version"), std::string::npos);

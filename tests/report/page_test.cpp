@@ -40,7 +40,8 @@ TEST(Page, DataStayInTheirPlace) {
   const Json data = {{"runs", Json::array({{{"name", hostile}}})}};
   const std::string page = make_page(data), plain = make_page({{"runs", Json::array()}});
   EXPECT_EQ(data_of(page), data);
-  for (const char* tag : {"<script", "</script", "<!--"}) EXPECT_EQ(count(page, tag), count(plain, tag)) << tag;
+  for (const char* tag : {"<script", "</script", "<!--"})
+    EXPECT_EQ(count(page, tag), count(plain, tag)) << tag;
 }
 
 TEST(Page, BytesThatAreNoUtf8AreReplaced) {
