@@ -11,10 +11,10 @@
 namespace slide {
 
 namespace {
-constexpr std::size_t kLanes = 32;  // samples scored together
+constexpr std::size_t kLanes = 32;  // most samples scored together
 constexpr std::size_t kBlocks = 4;  // such groups in a panel: they share each pass over the weights
 constexpr std::size_t kPanel = kLanes * kBlocks;
-constexpr std::size_t kRowChunk = 128;  // neurons scored at a time: their rows stay in the second-level cache
+constexpr std::size_t kRowChunk = 512;  // neurons scored at a time: their rows stay in the second-level cache
 // sum = log(exp(sum) + exp(more))
 void add_log(double more, double& sum) {
   const double larger = std::max(sum, more), smaller = std::min(sum, more);
@@ -61,20 +61,21 @@ struct Predictor::Panel {
   AlignedArray<float> query;
   lsh::SearchScratch search;
   WidePostings::Scratch postings;
+  std::vector<WidePostings::Walk> walks;  // of the blocks
   BlockFeatures features;         // of one sample
   std::vector<SparseRow> sample;  // that sample
 };
 
 Predictor::Predictor(const Network& network, const InferenceOptions& options)
     : network_(network), options_(options) {
-  if (options.mode == Inference::kFull) return;
   const Layer& output = network.output();
+  if (output.wide() != nullptr) postings_.emplace(*output.wide(), output.size(), network.features());
+  if (options.mode == Inference::kFull) return;
   if (output.index() == nullptr) {
     fail_input(
         "inference = lsh needs hash tables, but the output layer is not sampled by lsh; use inference = "
         "full");
   }
-  if (output.wide() != nullptr) postings_.emplace(*output.wide(), output.size(), network.features());
   if (!network.input() && network.layers().size() == 1) return;  // sparse inputs: the training tables answer
   std::vector<float> biases(output.size());
   for (std::size_t i = 0; i < biases.size(); ++i) biases[i] = *output.bias().row(i);
@@ -104,7 +105,8 @@ void Predictor::predict(const Dataset& data, const Sink& sink) const {
     panel.best.resize(kPanel);
     panel.z = AlignedArray<float>(std::max(kRowChunk * kLanes, candidates));
     panel.candidates.reserve(candidates);
-    if (postings_) {
+    panel.walks.resize(kBlocks);
+    if (postings_ && options_.mode == Inference::kLsh) {
       panel.postings = postings_->make_scratch();
       panel.features.reserve(network_.features(), bounds_of(data, 1).feature_entries, 1);
       panel.sample.resize(1);
@@ -128,12 +130,13 @@ void Predictor::predict_panel(const Dataset& data, std::size_t first, Panel& pan
     for (std::size_t i = first + b * kLanes; i < std::min(end, first + (b + 1) * kLanes); ++i) {
       block.rows.push_back(data.features(i));
     }
+    block.lanes = block.rows.size() == 1 ? 1 : round_up(block.rows.size(), kernels::kLaneMultiple);
     panel.inputs.push_back(network_.infer_hidden(block, panel.scratch));
   }
   for (std::size_t i = 0; i < end - first; ++i) panel.best[i].reset(options_.k);
   panel.log_norm.assign(kPanel, -std::numeric_limits<double>::infinity());
   if (options_.mode == Inference::kFull || options_.candidates >= network_.labels()) {
-    score_shared(network_.output().all_neurons(), panel);
+    score_all(panel);
   } else {
     if (search_) score_shared(search_->always(), panel);
     score_candidates(first, panel);
@@ -144,29 +147,52 @@ void Predictor::predict_panel(const Dataset& data, std::size_t first, Panel& pan
   for (std::size_t i = first; i < end; ++i) sink(i, panel.best[i - first].best());
 }
 
+// Keeps the best of the scores panel.z [chunk x lanes] of block b.
+void Predictor::keep_best(std::span<const std::uint32_t> chunk, std::size_t b, Panel& panel) const {
+  const BlockInput& in = panel.inputs[b];
+  TopK* best = panel.best.data() + b * kLanes;
+  for (std::size_t s = 0; s < in.lanes; ++s) {
+    panel.threshold[s] = s < in.samples ? best[s].threshold() : 3.402823466e38f;
+  }
+  const std::size_t hits = kernels::active().select_above(panel.z.data(), chunk.size(), in.lanes,
+                                                          panel.threshold.data(), panel.hits.data());
+  for (std::size_t h = 0; h < hits; ++h) {
+    const std::uint32_t at = panel.hits[h];
+    best[at % in.lanes].offer(chunk[at / in.lanes], panel.z[at]);
+  }
+  if (!options_.log_softmax) return;
+  kernels::active().softmax_lanes(panel.z.data(), chunk.size(), in.lanes, 1.0f, panel.chunk_norm.data());
+  for (std::size_t s = 0; s < in.samples; ++s) add_log(panel.chunk_norm[s], panel.log_norm[b * kLanes + s]);
+}
+
 // Scores the same neurons for all samples of the panel.
 void Predictor::score_shared(std::span<const std::uint32_t> ids, Panel& panel) const {
-  const Layer& output = network_.output();
   for (std::size_t row = 0; row < ids.size(); row += kRowChunk) {
     const auto chunk = ids.subspan(row, std::min(kRowChunk, ids.size() - row));
     for (std::size_t b = 0; b < panel.inputs.size(); ++b) {
-      const BlockInput& in = panel.inputs[b];
-      output.score(in, chunk, panel.scratch.layers.back(), panel.z.data());
-      TopK* best = panel.best.data() + b * kLanes;
-      for (std::size_t s = 0; s < kLanes; ++s) {
-        panel.threshold[s] = s < in.samples ? best[s].threshold() : 3.402823466e38f;
+      network_.output().score(panel.inputs[b], chunk, panel.scratch.layers.back(), panel.z.data());
+      keep_best(chunk, b, panel);
+    }
+  }
+}
+
+// Scores all neurons for all samples of the panel; the wide path feature by feature.
+void Predictor::score_all(Panel& panel) const {
+  const auto ids = network_.output().all_neurons();
+  for (std::size_t b = 0; postings_ && b < panel.inputs.size(); ++b) {
+    postings_->start(*panel.inputs[b].features, panel.walks[b]);
+  }
+  for (std::size_t row = 0; row < ids.size(); row += kRowChunk) {
+    const auto chunk = ids.subspan(row, std::min(kRowChunk, ids.size() - row));
+    for (std::size_t b = 0; b < panel.inputs.size(); ++b) {
+      BlockInput in = panel.inputs[b];
+      if (postings_) in.features = nullptr;
+      network_.output().score(in, chunk, panel.scratch.layers.back(), panel.z.data());
+      if (postings_) {
+        postings_->add(*panel.inputs[b].features, row, row + chunk.size(), in.lanes, panel.z.data(),
+                       panel.walks[b]);
       }
-      const std::size_t hits = kernels::active().select_above(panel.z.data(), chunk.size(), kLanes,
-                                                              panel.threshold.data(), panel.hits.data());
-      for (std::size_t h = 0; h < hits; ++h) {
-        const std::uint32_t at = panel.hits[h];
-        best[at % kLanes].offer(chunk[at / kLanes], panel.z[at]);
-      }
-      if (!options_.log_softmax) continue;
-      kernels::active().softmax_lanes(panel.z.data(), chunk.size(), kLanes, 1.0f, panel.chunk_norm.data());
-      for (std::size_t s = 0; s < in.samples; ++s) {
-        add_log(panel.chunk_norm[s], panel.log_norm[b * kLanes + s]);
-      }
+      keep_best(chunk, b, panel);
     }
   }
 }

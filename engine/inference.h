@@ -66,6 +66,8 @@ class Predictor {
  private:
   struct Panel;
   void predict_panel(const Dataset& data, std::size_t first, Panel& panel, const Sink& sink) const;
+  void keep_best(std::span<const std::uint32_t> chunk, std::size_t block, Panel& panel) const;
+  void score_all(Panel& panel) const;
   void score_shared(std::span<const std::uint32_t> ids, Panel& panel) const;
   void score_candidates(std::size_t first, Panel& panel) const;
   void add_wide_candidates(Panel& panel) const;
