@@ -299,6 +299,7 @@ Occupancy HashTables::occupancy() const {
       sum.used_buckets += bucket.stored > 0 ? 1 : 0;
       sum.full_buckets += bucket.stored == capacity_ ? 1 : 0;
       sum.stored += bucket.stored;
+      ++sum.histogram[std::bit_width(bucket.stored)];
       sum.largest_bucket = std::max<std::size_t>(sum.largest_bucket, bucket.population);
     }
   }
