@@ -5,6 +5,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <memory>
 #include <optional>
 #include <span>
 #include <vector>
@@ -65,6 +66,36 @@ class Predictor {
 
  private:
   struct Panel;
+
+ public:
+  // Working memory of one thread, kept from call to call; it grows to what the largest call needs.
+  class Scratch {
+   public:
+    Scratch();
+    Scratch(Scratch&& other) noexcept;
+    Scratch& operator=(Scratch&& other) noexcept;
+    ~Scratch();
+
+   private:
+    friend class Predictor;
+    std::unique_ptr<Panel> one, many;  // for a sample alone, for panels of many
+  };
+
+  // What one call asks for in place of the options.
+  struct Wanted {
+    std::size_t k = 5;
+    bool log_softmax = false;
+  };
+
+  // The same on the calling thread alone, for answers that must come soon: a single sample costs a pass of one lane.
+  // May run on many threads at once, with a Scratch each.
+  void predict(const Dataset& data, const Wanted& wanted, Scratch& scratch, const Sink& sink) const;
+
+ private:
+  void check(const Dataset& data) const;
+  // Makes room for blocks of up to `entries` feature values, of which one sample has at most `entries_of_one`.
+  void reserve(std::size_t blocks, std::size_t lanes, std::size_t entries, std::size_t entries_of_one,
+               Panel& panel) const;
   void predict_panel(const Dataset& data, std::size_t first, Panel& panel, const Sink& sink) const;
   void score_shared(std::span<const std::uint32_t> ids, Panel& panel) const;
   void score_candidates(std::size_t first, Panel& panel) const;
