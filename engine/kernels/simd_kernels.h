@@ -206,7 +206,10 @@ void rows_forward(const float* w, size_t ldw, const uint32_t* ids, size_t rows, 
   constexpr size_t N = kWidth<Arch>;
   if (lanes == 1) {
     size_t a = 0;
-    for (; a + N <= rows; a += N) dot_tile<Arch>(w, ldw, ids + a, shift == nullptr ? nullptr : shift + a, xt, inner, z + a);
+    for (; a + N <= rows; a += N) {
+      for (size_t r = a + N; r < std::min(a + 2 * N, rows); ++r) prefetch_row(w + ids[r] * ldw, inner);
+      dot_tile<Arch>(w, ldw, ids + a, shift == nullptr ? nullptr : shift + a, xt, inner, z + a);
+    }
     for (; a < rows; ++a) {
       if (a + kRowsAhead < rows) prefetch_row(w + ids[a + kRowsAhead] * ldw, inner);
       z[a] = (shift == nullptr ? 0.0f : shift[a]) + dot<Arch>(w + ids[a] * ldw, xt, inner);
