@@ -369,6 +369,7 @@ void Layer::update(const BatchView& batch, const RowGroups& groups, std::uint32_
     for (const std::uint32_t row : rows) {
       weights_.prefetch_row(row);
       bias_.prefetch_row(row);
+      if (wide_) wide_->prefetch(row, true);
       mark_touched(row, shard);
     }
     if (whole) {

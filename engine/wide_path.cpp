@@ -1,6 +1,7 @@
 #include "engine/wide_path.h"
 
 #include <algorithm>
+#include <bit>
 #include <cmath>
 #include <numeric>
 
@@ -12,24 +13,31 @@ namespace slide {
 void BlockFeatures::reserve(std::size_t features, std::size_t entries, std::size_t lanes) {
   const std::size_t most = std::min(features, entries);
   present_.assign(features / 32 + 1, 0);
-  position_.assign(features, 0);
-  features_.reserve(most);
+  first_.assign(features / 32 + 1, 0);
+  words_.reserve(std::min(most, present_.size()));
   columns_ = AlignedArray<float>(most * lanes);
 }
 
 void BlockFeatures::build(std::span<const SparseRow> rows, std::size_t lanes) {
-  for (const std::uint32_t f : features_) present_[f / 32] = 0;
-  features_.clear();
+  for (const std::uint32_t word : words_) present_[word] = 0;
+  words_.clear();
+  for (const SparseRow& row : rows) {
+    for (const std::uint32_t f : row.ids) {
+      if (present_[f / 32] == 0) words_.push_back(f / 32);
+      present_[f / 32] |= 1u << (f % 32);
+    }
+  }
+  size_ = 0;
+  for (const std::uint32_t word : words_) {
+    first_[word] = static_cast<std::uint32_t>(size_);
+    size_ += static_cast<std::size_t>(std::popcount(present_[word]));
+  }
+  std::fill_n(columns_.data(), size_ * lanes, 0.0f);
   for (std::size_t s = 0; s < rows.size(); ++s) {
     for (std::size_t i = 0; i < rows[s].ids.size(); ++i) {
-      const std::uint32_t f = rows[s].ids[i];
-      if (!has(f)) {
-        present_[f / 32] |= 1u << (f % 32);
-        position_[f] = static_cast<std::uint32_t>(features_.size());
-        std::fill_n(columns_.data() + features_.size() * lanes, lanes, 0.0f);
-        features_.push_back(f);
-      }
-      columns_[position_[f] * lanes + s] = rows[s].values[i];
+      const std::uint32_t f = rows[s].ids[i], word = f / 32;
+      const std::uint32_t below = present_[word] & ((1u << (f % 32)) - 1);
+      columns_[(first_[word] + static_cast<std::size_t>(std::popcount(below))) * lanes + s] = rows[s].values[i];
     }
   }
 }
@@ -123,41 +131,57 @@ WidePath::WidePath(const LayerConfig& config, const Dataset& train, std::size_t 
   storage_.accumulators.assign(storage_.weights.size(), 0.0f);
 }
 
+void WidePath::prefetch(std::uint32_t id, bool update) const {
+  constexpr std::uint64_t kLine = kAlignment / sizeof(float);
+  constexpr std::uint64_t kMost = 16 * kLine;  // the processor runs on by itself
+  const std::uint64_t begin = storage_.offsets[id], end = std::min(storage_.offsets[id + 1], begin + kMost);
+  for (std::uint64_t i = begin; i < end; i += kLine) {
+    __builtin_prefetch(storage_.weights.data() + i);
+    if (update) {
+      __builtin_prefetch(storage_.accumulators.data() + i, 1);
+    } else {
+      __builtin_prefetch(storage_.features.data() + i);
+    }
+  }
+}
+
 void WidePath::forward(const BlockFeatures& features, std::span<const std::uint32_t> ids, std::size_t lanes,
                        float* z, WideHits& hits) const {
+  constexpr std::size_t kAhead = 4;  // neurons
   const auto& k = kernels::active();
-  hits.places.clear();
-  hits.columns.clear();
-  hits.offsets.assign(1, 0);
-  std::size_t met = 0;
+  hits.neurons.resize(ids.size() + 1);
+  std::size_t met = 0, masks = 0;
   for (std::size_t a = 0; a < ids.size(); ++a) {
+    if (a + kAhead < ids.size()) prefetch(ids[a + kAhead], false);
     const std::uint64_t begin = storage_.offsets[ids[a]], count = storage_.offsets[ids[a] + 1] - begin;
-    const std::uint32_t* pattern = storage_.features.data() + begin;
-    hits.places.resize(met + count + kernels::kLaneMultiple);
-    const std::size_t first = met;
-    met += k.select_present(pattern, count, features.present(), hits.places.data() + first);
-    hits.columns.resize(met);
-    hits.values.resize(met - first);
-    for (std::size_t h = first; h < met; ++h) {
-      hits.columns[h] = features.column(pattern[hits.places[h]]);
-      hits.values[h - first] = storage_.weights[begin + hits.places[h]];
-    }
-    k.gather_rows(features.columns(), lanes, hits.columns.data() + first, hits.values.data(), met - first,
-                  lanes, z + a * lanes);
-    hits.offsets.push_back(met);
+    const std::size_t room = count + kernels::kLaneMultiple;
+    if (hits.masks.size() < masks + room) hits.masks.resize(2 * (masks + room));
+    if (hits.columns.size() < met + room) hits.columns.resize(2 * (met + room));
+    if (hits.values.size() < room) hits.values.resize(room);
+    hits.neurons[a] = {masks, met};
+    const std::uint32_t* columns = hits.columns.data() + met;
+    const std::size_t found =
+        k.meet(storage_.features.data() + begin, storage_.weights.data() + begin, count, features.present(),
+               features.first(), hits.masks.data() + masks, hits.columns.data() + met, hits.values.data());
+    k.gather_rows(features.columns(), lanes, columns, hits.values.data(), found, lanes, z + a * lanes);
+    met += found;
+    masks += (count + 15) / 16;
   }
+  hits.neurons[ids.size()] = {masks, met};
 }
 
 void WidePath::update(const BlockFeatures& features, const WideHits& hits, std::uint32_t id, std::size_t a,
                       std::size_t lanes, const float* d, Step step, std::vector<float>& gradients) {
-  const std::size_t first = hits.offsets[a], count = hits.offsets[a + 1] - first;
+  const std::size_t first = hits.neurons[a].hits, count = hits.neurons[a + 1].hits - first;
+  if (count == 0) return;
   if (gradients.size() < count) gradients.resize(count);
   kernels::active().rows_forward(features.columns(), lanes, hits.columns.data() + first, count, nullptr, d,
                                  lanes, 1, gradients.data());
-  const float rate = step.rate * static_cast<float>(config_.wide_rate);
-  kernels::active().adagrad_at(storage_.weights.data() + storage_.offsets[id],
-                               storage_.accumulators.data() + storage_.offsets[id],
-                               hits.places.data() + first, gradients.data(), count, step.samples, rate);
+  const std::uint64_t begin = storage_.offsets[id];
+  kernels::active().adagrad_masked(storage_.weights.data() + begin, storage_.accumulators.data() + begin,
+                                   hits.masks.data() + hits.neurons[a].masks,
+                                   storage_.offsets[id + 1] - begin, gradients.data(), step.samples,
+                                   step.rate * static_cast<float>(config_.wide_rate));
 }
 
 void WidePath::save(StateWriter& out) const {

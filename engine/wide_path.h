@@ -19,32 +19,39 @@
 
 namespace slide {
 
-// The features of a block as dense columns: column c of feature f holds the value that each sample has of it.
-// One a block; not thread-safe.
+// The features of a block as dense columns: a feature's holds the value that each sample has of it. Which feature
+// has which column is kept in two words for 32 features, which stay in the first-level cache while patterns are
+// compared with it. One a block; not thread-safe.
 class BlockFeatures {
  public:
   // For ids below `features` and blocks of up to `entries` feature values.
   void reserve(std::size_t features, std::size_t entries, std::size_t lanes);
   void build(std::span<const SparseRow> rows, std::size_t lanes);
 
-  bool has(std::uint32_t feature) const { return (present_[feature / 32] >> (feature % 32) & 1u) != 0; }
-  std::uint32_t column(std::uint32_t feature) const { return position_[feature]; }
-  const std::uint32_t* present() const { return present_.data(); }  // one bit a feature
+  std::size_t size() const { return size_; }  // distinct features
+  // One bit a feature, and of each word of bits the column of its first; the others follow.
+  const std::uint32_t* present() const { return present_.data(); }
+  const std::uint32_t* first() const { return first_.data(); }
   const float* columns() const { return columns_.data(); }  // [distinct features x lanes]
 
  private:
-  std::vector<std::uint32_t> present_;   // one bit a feature
-  std::vector<std::uint32_t> position_;  // column of a present feature
-  std::vector<std::uint32_t> features_;  // of the columns
+  std::size_t size_ = 0;
+  std::vector<std::uint32_t> present_;
+  std::vector<std::uint32_t> first_;
+  std::vector<std::uint32_t> words_;  // with a bit set
   AlignedArray<float> columns_;
 };
 
 // Where a block met the patterns of its active neurons; what backward needs. Grown as needed, then kept.
 struct WideHits {
-  std::vector<std::uint32_t> places;   // of a met weight in its neuron's pattern
-  std::vector<std::uint32_t> columns;  // of the block's features
-  std::vector<std::size_t> offsets;    // of active neuron a: hits [offsets[a], offsets[a+1])
-  std::vector<float> values;           // scratch of one thread: weights, then gradients of one neuron's hits
+  struct Neuron {
+    std::size_t masks;  // its first
+    std::size_t hits;   // its first
+  };
+  std::vector<Neuron> neurons;         // by active neuron, and the end
+  std::vector<std::uint16_t> masks;    // a bit for each weight of a neuron's pattern, 16 a mask
+  std::vector<std::uint32_t> columns;  // of the block's features, one a hit
+  std::vector<float> values;           // weights of one neuron's hits
 };
 
 class WidePath {
@@ -58,6 +65,9 @@ class WidePath {
   // Leaves where they met in `hits`.
   void forward(const BlockFeatures& features, std::span<const std::uint32_t> ids, std::size_t lanes, float* z,
                WideHits& hits) const;
+
+  // Asks for the weights of neuron `id`: before forward(), or with its accumulators before update().
+  void prefetch(std::uint32_t id, bool update) const;
 
   // Adagrad with an accumulator a weight on the weights of neuron `id`, which is active neuron `a` of the
   // block that `features` and `hits` are from, from its deltas d[lanes]. Accumulators start at 1, the square

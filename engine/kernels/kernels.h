@@ -19,6 +19,7 @@ namespace slide::kernels {
 inline constexpr std::size_t kLaneMultiple = 16;  // floats in the widest register
 
 using std::size_t;
+using std::uint16_t;
 using std::uint32_t;
 
 // One instruction set's kernels. "n" counts floats; ids index rows of w.
@@ -53,9 +54,12 @@ struct KernelSet {
   // number. hits has room for rows*lanes + 1 entries.
   size_t (*select_above)(const float* z, size_t rows, size_t lanes, const float* threshold, uint32_t* hits);
 
-  // Writes the places i < count whose ids[i] has its bit set in `bits`, ascending; returns their number. places
-  // has room for count + kLaneMultiple entries.
-  size_t (*select_present)(const uint32_t* ids, size_t count, const uint32_t* bits, uint32_t* places);
+  // The entries i < count whose ids[i] has its bit set in `bits`: bit i % 16 of masks[i / 16] says so, and their
+  // columns and w[i] follow each other in `columns` and `values`, which have room for count + kLaneMultiple
+  // entries. The column of id is first[id / 32] + the number of lower bits set in its word. Returns their
+  // number.
+  size_t (*meet)(const uint32_t* ids, const float* w, size_t count, const uint32_t* bits, const uint32_t* first,
+                 uint16_t* masks, uint32_t* columns, float* values);
 
   // Softmax over the rows of z, one distribution a lane, in place: z becomes scale * probabilities.
   // log_norm[b] = log sum_a exp(z[a*lanes + b]) of the values before.
@@ -85,10 +89,11 @@ struct KernelSet {
   void (*sgd_row_bf16)(uint32_t* w, const float* g, size_t n, float rate, float decay, uint32_t noise);
   void (*widen)(const uint32_t* w, size_t n, float* x);                   // x = w, n columns
   void (*narrow)(const float* x, size_t n, uint32_t noise, uint32_t* w);  // w = x, rounded by `noise`
-  // Adagrad with an accumulator a weight, started at 1, on the weights at `places` (distinct): with h = scale *
-  // g[i], accumulators[p] += h^2; w[p] -= rate * h / sqrt(1 + accumulators[p]).
-  void (*adagrad_at)(float* w, float* accumulators, const uint32_t* places, const float* g, size_t count,
-                     float scale, float rate);
+  // Adagrad with an accumulator a weight, started at 1, on those of `count` weights that `masks` names (see
+  // meet); g holds their gradients one behind the other. With h = scale * g, accumulators[i] += h^2;
+  // w[i] -= rate * h / sqrt(1 + accumulators[i]).
+  void (*adagrad_masked)(float* w, float* accumulators, const uint16_t* masks, size_t count, const float* g,
+                         float scale, float rate);
   // Adam (Kingma and Ba 2015, algorithm 1); rate already holds the bias corrections of the row's own step
   // count.
   void (*adam_row)(float* w, float* m, float* v, const float* g, size_t n, float rate, float decay,

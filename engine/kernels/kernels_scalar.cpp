@@ -1,5 +1,6 @@
 // Plain loops: the specification of every kernel, and what runs where no wider set does.
 #include <algorithm>
+#include <bit>
 #include <cmath>
 
 #include "engine/kernels/bf16.h"
@@ -159,22 +160,27 @@ void narrow(const float* x, size_t n, uint32_t noise, uint32_t* w) {
   for (size_t k = 0; k < n; ++k) set_pair_value(w, k, x[k], noise);
 }
 
-size_t select_present(const uint32_t* ids, size_t count, const uint32_t* bits, uint32_t* places) {
+size_t meet(const uint32_t* ids, const float* w, size_t count, const uint32_t* bits, const uint32_t* first,
+            uint16_t* masks, uint32_t* columns, float* values) {
   size_t found = 0;
   for (size_t i = 0; i < count; ++i) {
-    places[found] = static_cast<uint32_t>(i);
-    found += bits[ids[i] / 32] >> (ids[i] % 32) & 1u;
+    if (i % 16 == 0) masks[i / 16] = 0;
+    const uint32_t word = bits[ids[i] / 32], bit = 1u << (ids[i] % 32);
+    if ((word & bit) == 0) continue;
+    masks[i / 16] = static_cast<uint16_t>(masks[i / 16] | 1u << (i % 16));
+    columns[found] = first[ids[i] / 32] + static_cast<uint32_t>(std::popcount(word & (bit - 1)));
+    values[found++] = w[i];
   }
   return found;
 }
 
-void adagrad_at(float* w, float* accumulators, const uint32_t* places, const float* g, size_t count,
-                float scale, float rate) {
+void adagrad_masked(float* w, float* accumulators, const uint16_t* masks, size_t count, const float* g,
+                    float scale, float rate) {
   for (size_t i = 0; i < count; ++i) {
-    const float h = scale * g[i];
-    float& sum = accumulators[places[i]];
-    sum += h * h;
-    w[places[i]] -= rate * h / std::sqrt(1.0f + sum);
+    if ((masks[i / 16] >> (i % 16) & 1u) == 0) continue;
+    const float h = scale * *g++;
+    accumulators[i] += h * h;
+    w[i] -= rate * h / std::sqrt(1.0f + accumulators[i]);
   }
 }
 
@@ -199,9 +205,9 @@ void adam_row(float* w, float* m, float* v, const float* g, size_t n, float rate
 extern const KernelSet kScalarKernels;
 const KernelSet kScalarKernels = {
     "scalar",      rows_forward,     rows_backward_input, rows_gradient, gather_rows,   gather_rows_bf16,
-    dot,           sum,              axpy,                transpose,     select_above,  select_present,
+    dot,           sum,              axpy,                transpose,     select_above,  meet,
     softmax_lanes,     logistic_loss, relu,             sigmoid,             tanh,          relu_backward, sigmoid_backward,
     tanh_backward, sgd_row,          momentum_row,        adagrad_row,   sgd_row_bf16,  widen,
-    narrow,        adagrad_at,  adam_row};
+    narrow,        adagrad_masked,  adam_row};
 
 }  // namespace slide::kernels

@@ -360,7 +360,7 @@ template <class Arch, size_t V>
 void gather_tile(const float* w, size_t ldw, const uint32_t* ids, const float* values, size_t count,
                  float* h) {
   constexpr size_t N = kWidth<Arch>;
-  constexpr size_t S = V < 4 ? 4 / V : 1;  // independent sums, so that few vectors do not wait for each other
+  constexpr size_t S = V < 8 ? 8 / V : 1;  // independent sums, so that few vectors do not wait for each other
   Vec<Arch> acc[S][V];
   SLIDE_UNROLL
   for (size_t v = 0; v < V; ++v) {
@@ -403,6 +403,7 @@ void gather_rows(const float* w, size_t ldw, const uint32_t* ids, const float* v
   constexpr size_t V = 8;
   size_t k = 0;
   for (; k + V * N <= n; k += V * N) gather_tile<Arch, V>(w + k, ldw, ids, values, count, h + k);
+  for (; k + 4 * N <= n; k += 4 * N) gather_tile<Arch, 4>(w + k, ldw, ids, values, count, h + k);
   for (; k + 2 * N <= n; k += 2 * N) gather_tile<Arch, 2>(w + k, ldw, ids, values, count, h + k);
   for (; k + N <= n; k += N) gather_tile<Arch, 1>(w + k, ldw, ids, values, count, h + k);
   for (; k < n; ++k) {
@@ -628,27 +629,73 @@ size_t select_above(const float* z, size_t rows, size_t lanes, const float* thre
   return count;
 }
 
-// AVX-512 has gathers, scatters and compression; elsewhere these two are as fast one by one.
+// Masks, compression and expansion are AVX-512's; elsewhere these two are as fast one by one.
 template <class Arch>
-size_t select_present(const uint32_t* ids, size_t count, const uint32_t* bits, uint32_t* places) {
-  size_t found = 0, i = 0;
-#if defined(__AVX512F__)
-  const __m512i lanes = _mm512_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15);
-  for (; i + 16 <= count; i += 16) {
-    const __m512i id = _mm512_loadu_si512(ids + i);
-    const __m512i word = _mm512_i32gather_epi32(_mm512_srli_epi32(id, 5), bits, 4);
-    const __m512i bit = _mm512_sllv_epi32(_mm512_set1_epi32(1), _mm512_and_si512(id, _mm512_set1_epi32(31)));
-    const __mmask16 mask = _mm512_test_epi32_mask(word, bit);
-    const __m512i at = _mm512_add_epi32(lanes, _mm512_set1_epi32(static_cast<int>(i)));
-    _mm512_storeu_si512(places + found, _mm512_maskz_compress_epi32(mask, at));
+size_t meet(const uint32_t* ids, const float* w, size_t count, const uint32_t* bits, const uint32_t* first,
+            uint16_t* masks, uint32_t* columns, float* values) {
+  size_t found = 0;
+#if defined(__AVX512BW__)
+  const __m512i ones_of_nibble = _mm512_broadcast_i32x4(_mm_setr_epi8(0, 1, 1, 2, 1, 2, 2, 3, 1, 2, 2, 3, 2, 3, 3, 4));
+  const __m512i nibble = _mm512_set1_epi8(15), one = _mm512_set1_epi32(1);
+  for (size_t i = 0; i < count; i += 16) {
+    const auto valid = static_cast<__mmask16>(count - i < 16 ? (1u << (count - i)) - 1 : 0xffffu);
+    const __m512i id = _mm512_maskz_loadu_epi32(valid, ids + i);
+    const __m512i at = _mm512_srli_epi32(id, 5);
+    const __m512i word = _mm512_i32gather_epi32(at, bits, 4);
+    const __m512i bit = _mm512_sllv_epi32(one, _mm512_and_si512(id, _mm512_set1_epi32(31)));
+    const __mmask16 mask = _mm512_mask_test_epi32_mask(valid, word, bit);
+    masks[i / 16] = mask;
+    // Bits set below: counted in nibbles, summed over a word's bytes.
+    const __m512i below = _mm512_and_si512(word, _mm512_sub_epi32(bit, one));
+    const __m512i low = _mm512_shuffle_epi8(ones_of_nibble, _mm512_and_si512(below, nibble));
+    const __m512i high = _mm512_shuffle_epi8(ones_of_nibble, _mm512_and_si512(_mm512_srli_epi32(below, 4), nibble));
+    const __m512i pairs = _mm512_maddubs_epi16(_mm512_add_epi8(low, high), _mm512_set1_epi8(1));
+    const __m512i lower = _mm512_madd_epi16(pairs, _mm512_set1_epi16(1));
+    const __m512i column = _mm512_add_epi32(lower, _mm512_mask_i32gather_epi32(at, mask, at, first, 4));
+    _mm512_storeu_si512(columns + found, _mm512_maskz_compress_epi32(mask, column));
+    _mm512_storeu_ps(values + found, _mm512_maskz_compress_ps(mask, _mm512_maskz_loadu_ps(valid, w + i)));
     found += static_cast<size_t>(__builtin_popcount(mask));
   }
-#endif
-  for (; i < count; ++i) {
-    places[found] = static_cast<uint32_t>(i);
-    found += bits[ids[i] / 32] >> (ids[i] % 32) & 1u;
+#else
+  for (size_t i = 0; i < count; ++i) {
+    if (i % 16 == 0) masks[i / 16] = 0;
+    const uint32_t word = bits[ids[i] / 32], bit = ids[i] % 32, present = word >> bit & 1u;
+    masks[i / 16] = static_cast<uint16_t>(masks[i / 16] | present << (i % 16));
+    columns[found] = first[ids[i] / 32] + static_cast<uint32_t>(__builtin_popcount(word & ((1u << bit) - 1)));
+    values[found] = w[i];
+    found += present;
   }
+#endif
   return found;
+}
+
+template <class Arch>
+void adagrad_masked(float* w, float* accumulators, const uint16_t* masks, size_t count, const float* g,
+                    float scale, float rate) {
+#if defined(__AVX512F__)
+  const __m512 one = _mm512_set1_ps(1.0f), half = _mm512_set1_ps(0.5f), three_halves = _mm512_set1_ps(1.5f);
+  for (size_t i = 0; i < count; i += 16) {
+    const __mmask16 mask = masks[i / 16];
+    if (mask == 0) continue;
+    const __m512 h = _mm512_mul_ps(_mm512_set1_ps(scale), _mm512_maskz_expandloadu_ps(mask, g));
+    g += __builtin_popcount(mask);
+    const __m512 sum = _mm512_fmadd_ps(h, h, _mm512_maskz_loadu_ps(mask, accumulators + i));
+    _mm512_mask_storeu_ps(accumulators + i, mask, sum);
+    // 1 / sqrt(1 + sum): 14 bits, then one step of Newton's
+    const __m512 x = _mm512_add_ps(one, sum), y = _mm512_rsqrt14_ps(x);
+    const __m512 root =
+        _mm512_mul_ps(y, _mm512_fnmadd_ps(_mm512_mul_ps(half, x), _mm512_mul_ps(y, y), three_halves));
+    const __m512 step = _mm512_mul_ps(_mm512_mul_ps(_mm512_set1_ps(rate), h), root);
+    _mm512_mask_storeu_ps(w + i, mask, _mm512_sub_ps(_mm512_maskz_loadu_ps(mask, w + i), step));
+  }
+#else
+  for (size_t i = 0; i < count; ++i) {
+    if ((masks[i / 16] >> (i % 16) & 1u) == 0) continue;
+    const float h = scale * *g++;
+    accumulators[i] += h * h;
+    w[i] -= rate * h / __builtin_sqrtf(1.0f + accumulators[i]);
+  }
+#endif
 }
 
 // ---------------------------------------------------------------- activations
@@ -795,29 +842,6 @@ void adagrad_row(float* w, float* accumulator, const float* g, size_t n, float r
 }
 
 template <class Arch>
-void adagrad_at(float* w, float* accumulators, const uint32_t* places, const float* g, size_t count,
-                float scale, float rate) {
-  size_t i = 0;
-#if defined(__AVX512F__)
-  for (; i + 16 <= count; i += 16) {
-    const __m512i at = _mm512_loadu_si512(places + i);
-    const __m512 h = _mm512_mul_ps(_mm512_set1_ps(scale), _mm512_loadu_ps(g + i));
-    const __m512 sum = _mm512_fmadd_ps(h, h, _mm512_i32gather_ps(at, accumulators, 4));
-    _mm512_i32scatter_ps(accumulators, at, sum, 4);
-    const __m512 step = _mm512_div_ps(_mm512_mul_ps(_mm512_set1_ps(rate), h),
-                                      _mm512_sqrt_ps(_mm512_add_ps(_mm512_set1_ps(1.0f), sum)));
-    _mm512_i32scatter_ps(w, at, _mm512_sub_ps(_mm512_i32gather_ps(at, w, 4), step), 4);
-  }
-#endif
-  for (; i < count; ++i) {
-    const float h = scale * g[i];
-    float& sum = accumulators[places[i]];
-    sum += h * h;
-    w[places[i]] -= rate * h / __builtin_sqrtf(1.0f + sum);
-  }
-}
-
-template <class Arch>
 void adam_row(float* w, float* m, float* v, const float* g, size_t n, float rate, float decay, float beta1,
               float beta2, float epsilon) {
   constexpr size_t N = kWidth<Arch>;
@@ -854,7 +878,7 @@ constexpr KernelSet make_kernel_set(const char* name) {
           axpy<Arch>,
           transpose,
           select_above<Arch>,
-          select_present<Arch>,
+          meet<Arch>,
           softmax_lanes<Arch>,
           logistic_loss<Arch>,
           relu,
@@ -869,7 +893,7 @@ constexpr KernelSet make_kernel_set(const char* name) {
           sgd_row_bf16<Arch>,
           widen<Arch>,
           narrow<Arch>,
-          adagrad_at<Arch>,
+          adagrad_masked<Arch>,
           adam_row<Arch>};
 }
 

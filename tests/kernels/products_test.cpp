@@ -258,38 +258,63 @@ TEST_P(Products, OneSampleAgainstManyRows) {
   }
 }
 
-TEST_P(Products, SelectPresentAtEveryLength) {
+TEST_P(Products, MeetAtEveryLength) {
   Rng rng(1, Purpose::kTest);
-  std::vector<std::uint32_t> bits(40);
+  std::vector<std::uint32_t> bits(40), first(40);
   for (auto& word : bits) word = static_cast<std::uint32_t>(rng.next());
+  for (auto& column : first) column = rng.below(1000);
   for (std::size_t count = 0; count < 100; ++count) {
-    std::vector<std::uint32_t> ids(count), want;
+    const Floats w = normal_floats(count, 1, 0);
+    std::vector<std::uint32_t> ids(count), want_columns;
+    std::vector<float> want_values;
+    std::vector<std::uint16_t> want_masks((count + 15) / 16, 0);
     for (std::size_t i = 0; i < count; ++i) {
       ids[i] = rng.below(40 * 32);
-      if ((bits[ids[i] / 32] >> (ids[i] % 32) & 1u) != 0) want.push_back(static_cast<std::uint32_t>(i));
+      if ((bits[ids[i] / 32] >> (ids[i] % 32) & 1u) == 0) continue;
+      want_masks[i / 16] = static_cast<std::uint16_t>(want_masks[i / 16] | 1u << (i % 16));
+      std::uint32_t column = first[ids[i] / 32];
+      for (std::uint32_t bit = 0; bit < ids[i] % 32; ++bit) column += bits[ids[i] / 32] >> bit & 1u;
+      want_columns.push_back(column);
+      want_values.push_back(w[i]);
     }
-    std::vector<std::uint32_t> got(count + kLaneMultiple + 1, 0);
-    got.back() = 99;
-    const std::size_t found = set().select_present(ids.data(), count, bits.data(), got.data());
-    EXPECT_EQ(got.back(), 99u) << count;
-    got.resize(found);
-    ASSERT_EQ(got, want) << count;
+    std::vector<std::uint16_t> masks(want_masks.size() + 1, 77);
+    std::vector<std::uint32_t> columns(count + kLaneMultiple + 1, 9999);
+    std::vector<float> values(count + kLaneMultiple + 1, 9999.0f);
+    const std::size_t found = set().meet(ids.data(), w.data(), count, bits.data(), first.data(),
+                                         masks.data(), columns.data(), values.data());
+    EXPECT_EQ(masks.back(), 77u) << count;
+    EXPECT_EQ(columns.back(), 9999u) << count;
+    EXPECT_EQ(values.back(), 9999.0f) << count;
+    masks.pop_back();
+    columns.resize(found);
+    values.resize(found);
+    ASSERT_EQ(masks, want_masks) << count;
+    ASSERT_EQ(columns, want_columns) << count;
+    ASSERT_EQ(values, want_values) << count;
   }
 }
 
-TEST_P(Products, AdagradAtPlacesAgreesWithScalar) {
-  for (std::size_t count = 0; count < 50; ++count) {
-    const Floats before = normal_floats(200, 1, 0), g = normal_floats(count, 2, 0);
-    std::vector<float> w(before.data(), before.data() + 200), sums(200, 0.5f);
+TEST_P(Products, AdagradOnMaskedWeightsAgreesWithScalar) {
+  for (std::size_t count = 0; count < 70; ++count) {
+    const Floats before = normal_floats(count + 1, 1, 0), g = normal_floats(count, 2, 0);
+    std::vector<float> w(before.data(), before.data() + count + 1), sums(count + 1, 0.5f);
     std::vector<float> want_w = w, want_sums = sums;
-    std::vector<std::uint32_t> places(count);
-    for (std::size_t i = 0; i < count; ++i) places[i] = static_cast<std::uint32_t>(i * 3 + i % 2);
-    set().adagrad_at(w.data(), sums.data(), places.data(), g.data(), count, 2.0f, 0.3f);
-    find("scalar")->adagrad_at(want_w.data(), want_sums.data(), places.data(), g.data(), count, 2.0f, 0.3f);
-    for (std::size_t i = 0; i < 200; ++i) {
-      ASSERT_NEAR(w[i], want_w[i], 1e-5) << count << ", " << i;
-      ASSERT_NEAR(sums[i], want_sums[i], 1e-5 * (1 + want_sums[i])) << count << ", " << i;
+    std::vector<std::uint16_t> masks(count / 16 + 1, 0);
+    std::size_t named = 0;
+    for (std::size_t i = 0; i < count; ++i) {
+      if (i * 7 % 5 > 2 || i / 16 == 2) continue;  // none of the third mask
+      masks[i / 16] = static_cast<std::uint16_t>(masks[i / 16] | 1u << (i % 16));
+      ++named;
     }
+    set().adagrad_masked(w.data(), sums.data(), masks.data(), count, g.data(), 2.0f, 0.3f);
+    find("scalar")->adagrad_masked(want_w.data(), want_sums.data(), masks.data(), count, g.data(), 2.0f, 0.3f);
+    std::size_t changed = 0;
+    for (std::size_t i = 0; i <= count; ++i) {
+      ASSERT_NEAR(w[i], want_w[i], 1e-6) << count << ", " << i;
+      ASSERT_NEAR(sums[i], want_sums[i], 1e-6 * (1 + want_sums[i])) << count << ", " << i;
+      changed += sums[i] != 0.5f ? 1 : 0;
+    }
+    EXPECT_EQ(changed, named);
   }
 }
 
