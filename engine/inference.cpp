@@ -64,6 +64,7 @@ struct Predictor::Panel {
   std::vector<std::uint32_t> candidates;
   AlignedArray<float> query;
   lsh::SearchScratch search;
+  Screen::Scratch screen;
   WidePostings::Scratch postings;
   BlockFeatures features;         // of one sample
   std::vector<SparseRow> sample;  // that sample
@@ -71,7 +72,10 @@ struct Predictor::Panel {
 
 Predictor::Predictor(const Network& network, const InferenceOptions& options)
     : network_(network), options_(options) {
-  if (options.mode == Inference::kFull) return;
+  if (options.mode == Inference::kFull) {
+    if (options.soon && network.input()) screen_.emplace(network.output(), network.features());
+    return;
+  }
   const Layer& output = network.output();
   if (output.index() == nullptr) {
     fail_input(
@@ -121,6 +125,7 @@ void Predictor::reserve(std::size_t blocks, std::size_t lanes, std::size_t entri
     panel.features.reserve(network_.features(), entries_of_one, 1);
     panel.sample.resize(1);
   }
+  if (screen_ && lanes == 1) panel.screen = screen_->make_scratch();
   if (search_) panel.search = search_->make_scratch(lanes);
   panel.threshold.resize(lanes);
   panel.chunk_norm.resize(lanes);
@@ -170,7 +175,9 @@ void Predictor::predict_panel(const Dataset& data, std::size_t first, Panel& pan
   }
   for (std::size_t i = 0; i < end - first; ++i) panel.best[i].reset(panel.wanted.k);
   panel.log_norm.assign(panel.best.size(), -std::numeric_limits<double>::infinity());
-  if (options_.mode == Inference::kFull || options_.candidates >= network_.labels()) {
+  if (screen_ && panel.lanes == 1 && !panel.wanted.log_softmax) {
+    score_screened(panel);
+  } else if (options_.mode == Inference::kFull || options_.candidates >= network_.labels()) {
     score_shared(network_.output().all_neurons(), panel);
   } else {
     if (search_) score_shared(search_->always(), panel);
@@ -208,6 +215,14 @@ void Predictor::score_shared(std::span<const std::uint32_t> ids, Panel& panel) c
       }
     }
   }
+}
+
+// Tells the best neurons of one sample apart that a rough look at all of them leaves.
+void Predictor::score_screened(Panel& panel) const {
+  const BlockInput& in = panel.inputs.front();
+  panel.candidates.clear();
+  screen_->find(in, panel.blocks.front().rows.front(), panel.wanted.k, panel.screen, panel.candidates);
+  score_shared(panel.candidates, panel);
 }
 
 // From the training tables: the first layer's neurons for one sparse sample.

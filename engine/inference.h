@@ -12,6 +12,7 @@
 
 #include "engine/metrics.h"
 #include "engine/network.h"
+#include "engine/screen.h"
 #include "lsh/search_index.h"
 
 namespace slide {
@@ -46,6 +47,8 @@ struct InferenceOptions {
   int threads = 0;
   // Scores are log-probabilities of the softmax over the neurons scored: with Inference::kFull, over all.
   bool log_softmax = false;
+  // Inference::kFull: memory is spent on answering samples that come alone sooner (screen.h).
+  bool soon = false;
 };
 
 class Predictor {
@@ -56,7 +59,7 @@ class Predictor {
 
   const InferenceOptions& options() const { return options_; }
   std::size_t index_bytes() const {
-    return (search_ ? search_->bytes() : 0) + (postings_ ? postings_->bytes() : 0);
+    return (search_ ? search_->bytes() : 0) + (screen_ ? screen_->bytes() : 0) + (postings_ ? postings_->bytes() : 0);
   }
 
   // Calls sink(sample, best) for every row of `data`, from several threads, each sample once. `best` holds at
@@ -99,11 +102,13 @@ class Predictor {
   void predict_panel(const Dataset& data, std::size_t first, Panel& panel, const Sink& sink) const;
   void score_shared(std::span<const std::uint32_t> ids, Panel& panel) const;
   void score_candidates(std::size_t first, Panel& panel) const;
+  void score_screened(Panel& panel) const;
   void add_wide_candidates(Panel& panel) const;
   void query_tables(const SparseRow& row, std::size_t sample, Panel& panel) const;
 
   const Network& network_;
   InferenceOptions options_;
+  std::optional<Screen> screen_;
   std::optional<lsh::SearchIndex> search_;  // of the output layer
   std::vector<bool> is_always_;             // neurons that search_ has scored for every sample
   std::optional<WidePostings> postings_;    // of its wide path

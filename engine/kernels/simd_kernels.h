@@ -509,6 +509,37 @@ void widen(const uint32_t* w, size_t n, float* x) {
 }
 
 template <class Arch>
+void add_dots_bf16(const uint32_t* w, size_t ldw, size_t rows, const float* x, size_t n, float* z) {
+  constexpr size_t N = kWidth<Arch>;
+  constexpr size_t kLineWords = 16;
+  const auto row_sums = [&](const uint32_t* row) {
+    Vec<Arch> even(0.0f), odd(0.0f);
+    for (size_t k = 0; k < n; k += 2 * kPairs) {
+      SLIDE_UNROLL
+      for (size_t v = 0; v < kPairs; v += N) {
+        const auto words = Words<Arch>::load_unaligned(row + k / 2 + v);
+        even = xsimd::fma(low_half<Arch>(words), Vec<Arch>::load_unaligned(x + k + v), even);
+        odd = xsimd::fma(high_half<Arch>(words), Vec<Arch>::load_unaligned(x + k + kPairs + v), odd);
+      }
+    }
+    return even + odd;
+  };
+  size_t a = 0;
+  for (; a + N <= rows; a += N) {  // the partial sums of as many rows as a register is wide are added up together
+    const uint32_t* tile = w + a * ldw;
+    const size_t ahead = std::min(2 * N, rows - a) * ldw;
+    Vec<Arch> acc[N];
+    for (size_t r = 0; r < N; ++r) {
+      for (size_t word = (N + r) * ldw; word < std::min(ahead, (N + r + 1) * ldw); word += kLineWords)
+        __builtin_prefetch(tile + word);
+      acc[r] = row_sums(tile + r * ldw);
+    }
+    (Vec<Arch>::load_unaligned(z + a) + sum_each<Arch>(acc)).store_unaligned(z + a);
+  }
+  for (; a < rows; ++a) z[a] += sum_of<Arch>(row_sums(w + a * ldw));
+}
+
+template <class Arch>
 void narrow(const float* x, size_t n, uint32_t noise, uint32_t* w) {
   constexpr size_t N = kWidth<Arch>;
   const Words<Arch> ahead(static_cast<std::uint32_t>(N) * 0x9e3779b9u);
@@ -892,6 +923,7 @@ constexpr KernelSet make_kernel_set(const char* name) {
           adagrad_row<Arch>,
           sgd_row_bf16<Arch>,
           widen<Arch>,
+          add_dots_bf16<Arch>,
           narrow<Arch>,
           adagrad_masked<Arch>,
           adam_row<Arch>};

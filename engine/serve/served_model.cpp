@@ -14,6 +14,7 @@ ServedModel::ServedModel(const Options& options)
   InferenceOptions wanted;
   wanted.candidates = model_.config.eval.candidates;
   wanted.threads = options.threads;
+  wanted.soon = true;
   full_.emplace(model_.network, wanted);
   if (options.inference.value_or(model_.config.eval.inference) == Inference::kLsh) {
     model_.build_tables(options.threads);
