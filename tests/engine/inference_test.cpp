@@ -207,6 +207,41 @@ TEST(Inference, SamplesWithoutFeaturesGetTheBiases) {
   }
 }
 
+// The screen leaves out none of the best, however many are asked for and however close they are.
+TEST(Inference, ScreenedSamplesGetTheBestOfAllScores) {
+  const Dataset data = inference_data(80);
+  for (const bool wide : {false, true}) {
+    for (const Precision precision : {Precision::kFp32, Precision::kBf16}) {
+      Config config = make_config({dense(24), sampled(0, 20, 12)}, 32, 16);
+      config.layers.back().wide = wide;
+      config.train.weights = precision;
+      config.train.epochs = 2;
+      Trainer trainer(config, data, nullptr);
+      trainer.run({});
+      Layer& output = trainer.network().output();
+      for (std::uint32_t label = 100; label < 110 && precision == Precision::kFp32; ++label) {
+        // Rows that bfloat16 cannot tell apart.
+        for (std::size_t c = 0; c < output.inputs(); ++c)
+          output.weights().row(label)[c] = output.weights().row(99)[c] * (1.0f + 1e-4f * static_cast<float>(label - 99));
+      }
+      for (const std::size_t k : {1, 5, 149, 150, 200}) {
+        InferenceOptions options = options_of(k);
+        const auto expected = predict(trainer.network(), data, options);
+        options.soon = true;
+        const Predictor predictor(trainer.network(), options);
+        EXPECT_GT(predictor.index_bytes(), 0u);
+        Predictor::Scratch scratch;
+        for (std::size_t s = 0; s < data.size(); ++s) {
+          predictor.predict(data.slice(s, 1), {k, false}, scratch, [&](std::size_t, std::span<const Prediction> best) {
+            ASSERT_EQ(best.size(), expected[s].size());
+            for (std::size_t i = 0; i < best.size(); ++i) ASSERT_NEAR(best[i].score, expected[s][i].score, kTolerance);
+          });
+        }
+      }
+    }
+  }
+}
+
 // Samples one by one, in a scratch that grows with them, and all at once.
 TEST(Inference, ACallersScratchGivesWhatThreadsOfTheirOwnGive) {
   const Dataset data = inference_data(133);
