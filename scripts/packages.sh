@@ -9,7 +9,7 @@ build_packages=(
   libfmt-dev nlohmann-json3-dev         # text, JSON
   libboost-dev                          # HTTP: Boost.Beast, headers alone
   zlib1g-dev libzip-dev libutf8proc-dev # gzip, .npz, Unicode
-  libgtest-dev libbenchmark-dev         # tests, benchmarks
+  libgtest-dev libbenchmark-dev curl    # tests, benchmarks
 )
 sanitizer_packages=(clang libomp-dev)   # LLVM's OpenMP comes with Archer, which tells ThreadSanitizer of its barriers
 baseline_packages=(python3-torch libopenblas0-pthread fasttext)  # without OpenBLAS PyTorch multiplies with the reference BLAS
