@@ -12,10 +12,10 @@
 namespace slide {
 
 namespace {
-constexpr std::size_t kLanes = 32;  // samples scored together
+constexpr std::size_t kLanes = 32;  // most samples scored together
 constexpr std::size_t kBlocks = 4;  // such groups in a panel: they share each pass over the weights
 constexpr std::size_t kPanel = kLanes * kBlocks;
-constexpr std::size_t kRowChunk = 128;  // neurons scored at a time: their rows stay in the second-level cache
+constexpr std::size_t kRowChunk = 512;  // neurons scored at a time: their rows stay in the second-level cache
 // sum = log(exp(sum) + exp(more))
 void add_log(double more, double& sum) {
   const double larger = std::max(sum, more), smaller = std::min(sum, more);
@@ -66,23 +66,24 @@ struct Predictor::Panel {
   lsh::SearchScratch search;
   Screen::Scratch screen;
   WidePostings::Scratch postings;
+  std::vector<WidePostings::Walk> walks;  // of the blocks
   BlockFeatures features;         // of one sample
   std::vector<SparseRow> sample;  // that sample
 };
 
 Predictor::Predictor(const Network& network, const InferenceOptions& options)
     : network_(network), options_(options) {
+  const Layer& output = network.output();
+  if (output.wide() != nullptr) postings_.emplace(*output.wide(), output.size(), network.features());
   if (options.mode == Inference::kFull) {
-    if (options.soon && network.input()) screen_.emplace(network.output(), network.features());
+    if (options.soon && network.input()) screen_.emplace(output, postings_ ? &*postings_ : nullptr);
     return;
   }
-  const Layer& output = network.output();
   if (output.index() == nullptr) {
     fail_input(
         "inference = lsh needs hash tables, but the output layer is not sampled by lsh; use inference = "
         "full");
   }
-  if (output.wide() != nullptr) postings_.emplace(*output.wide(), output.size(), network.features());
   if (!network.input() && network.layers().size() == 1) return;  // sparse inputs: the training tables answer
   std::vector<float> biases(output.size());
   for (std::size_t i = 0; i < biases.size(); ++i) biases[i] = *output.bias().row(i);
@@ -120,7 +121,8 @@ void Predictor::reserve(std::size_t blocks, std::size_t lanes, std::size_t entri
   panel.best.resize(blocks * lanes);
   panel.z = AlignedArray<float>(std::max(kRowChunk * lanes, candidates));
   panel.candidates.reserve(candidates);
-  if (postings_) {
+  panel.walks.resize(blocks);
+  if (postings_ && options_.mode == Inference::kLsh) {
     panel.postings = postings_->make_scratch();
     panel.features.reserve(network_.features(), entries_of_one, 1);
     panel.sample.resize(1);
@@ -171,6 +173,7 @@ void Predictor::predict_panel(const Dataset& data, std::size_t first, Panel& pan
     for (std::size_t i = first + b * lanes; i < std::min(end, first + (b + 1) * lanes); ++i) {
       block.rows.push_back(data.features(i));
     }
+    block.lanes = block.rows.size() == 1 ? 1 : round_up(block.rows.size(), kernels::kLaneMultiple);
     panel.inputs.push_back(network_.infer_hidden(block, panel.scratch));
   }
   for (std::size_t i = 0; i < end - first; ++i) panel.best[i].reset(panel.wanted.k);
@@ -178,7 +181,7 @@ void Predictor::predict_panel(const Dataset& data, std::size_t first, Panel& pan
   if (screen_ && panel.lanes == 1 && !panel.wanted.log_softmax) {
     score_screened(panel);
   } else if (options_.mode == Inference::kFull || options_.candidates >= network_.labels()) {
-    score_shared(network_.output().all_neurons(), panel);
+    score_all(panel);
   } else {
     if (search_) score_shared(search_->always(), panel);
     score_candidates(first, panel);
@@ -189,30 +192,52 @@ void Predictor::predict_panel(const Dataset& data, std::size_t first, Panel& pan
   for (std::size_t i = first; i < end; ++i) sink(i, panel.best[i - first].best());
 }
 
+// Keeps the best of the scores panel.z [chunk x lanes] of block b.
+void Predictor::keep_best(std::span<const std::uint32_t> chunk, std::size_t b, Panel& panel) const {
+  const BlockInput& in = panel.inputs[b];
+  TopK* best = panel.best.data() + b * panel.lanes;
+  for (std::size_t s = 0; s < in.lanes; ++s) {
+    panel.threshold[s] = s < in.samples ? best[s].threshold() : 3.402823466e38f;
+  }
+  const std::size_t hits = kernels::active().select_above(panel.z.data(), chunk.size(), in.lanes,
+                                                          panel.threshold.data(), panel.hits.data());
+  for (std::size_t h = 0; h < hits; ++h) {
+    const std::uint32_t at = panel.hits[h];
+    best[at % in.lanes].offer(chunk[at / in.lanes], panel.z[at]);
+  }
+  if (!panel.wanted.log_softmax) return;
+  kernels::active().softmax_lanes(panel.z.data(), chunk.size(), in.lanes, 1.0f, panel.chunk_norm.data());
+  for (std::size_t s = 0; s < in.samples; ++s) add_log(panel.chunk_norm[s], panel.log_norm[b * panel.lanes + s]);
+}
+
 // Scores the same neurons for all samples of the panel.
 void Predictor::score_shared(std::span<const std::uint32_t> ids, Panel& panel) const {
-  const Layer& output = network_.output();
-  const std::size_t lanes = panel.lanes;
   for (std::size_t row = 0; row < ids.size(); row += kRowChunk) {
     const auto chunk = ids.subspan(row, std::min(kRowChunk, ids.size() - row));
     for (std::size_t b = 0; b < panel.inputs.size(); ++b) {
-      const BlockInput& in = panel.inputs[b];
-      output.score(in, chunk, panel.scratch.layers.back(), panel.z.data());
-      TopK* best = panel.best.data() + b * lanes;
-      for (std::size_t s = 0; s < lanes; ++s) {
-        panel.threshold[s] = s < in.samples ? best[s].threshold() : 3.402823466e38f;
+      network_.output().score(panel.inputs[b], chunk, panel.scratch.layers.back(), panel.z.data());
+      keep_best(chunk, b, panel);
+    }
+  }
+}
+
+// Scores all neurons for all samples of the panel; the wide path feature by feature.
+void Predictor::score_all(Panel& panel) const {
+  const auto ids = network_.output().all_neurons();
+  for (std::size_t b = 0; postings_ && b < panel.inputs.size(); ++b) {
+    postings_->start(*panel.inputs[b].features, panel.walks[b]);
+  }
+  for (std::size_t row = 0; row < ids.size(); row += kRowChunk) {
+    const auto chunk = ids.subspan(row, std::min(kRowChunk, ids.size() - row));
+    for (std::size_t b = 0; b < panel.inputs.size(); ++b) {
+      BlockInput in = panel.inputs[b];
+      if (postings_) in.features = nullptr;
+      network_.output().score(in, chunk, panel.scratch.layers.back(), panel.z.data());
+      if (postings_) {
+        postings_->add(*panel.inputs[b].features, row, row + chunk.size(), in.lanes, panel.z.data(),
+                       panel.walks[b]);
       }
-      const std::size_t hits = kernels::active().select_above(panel.z.data(), chunk.size(), lanes,
-                                                              panel.threshold.data(), panel.hits.data());
-      for (std::size_t h = 0; h < hits; ++h) {
-        const std::uint32_t at = panel.hits[h];
-        best[at % lanes].offer(chunk[at / lanes], panel.z[at]);
-      }
-      if (!panel.wanted.log_softmax) continue;
-      kernels::active().softmax_lanes(panel.z.data(), chunk.size(), lanes, 1.0f, panel.chunk_norm.data());
-      for (std::size_t s = 0; s < in.samples; ++s) {
-        add_log(panel.chunk_norm[s], panel.log_norm[b * lanes + s]);
-      }
+      keep_best(chunk, b, panel);
     }
   }
 }

@@ -100,6 +100,8 @@ class Predictor {
   void reserve(std::size_t blocks, std::size_t lanes, std::size_t entries, std::size_t entries_of_one,
                Panel& panel) const;
   void predict_panel(const Dataset& data, std::size_t first, Panel& panel, const Sink& sink) const;
+  void keep_best(std::span<const std::uint32_t> chunk, std::size_t block, Panel& panel) const;
+  void score_all(Panel& panel) const;
   void score_shared(std::span<const std::uint32_t> ids, Panel& panel) const;
   void score_candidates(std::size_t first, Panel& panel) const;
   void score_screened(Panel& panel) const;

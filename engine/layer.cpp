@@ -230,7 +230,7 @@ void Layer::score(const BlockInput& in, std::span<const std::uint32_t> active, L
   if (scratch.shift.size() < active.size()) scratch.shift.resize(active.size());
   for (std::size_t a = 0; a < active.size(); ++a) scratch.shift[a] = *bias_.row(active[a]);
   logits(in, active.data(), active.size(), scratch, z);
-  if (wide_) wide_->forward(*in.features, active, in.lanes, z, scratch.hits);
+  if (wide_ && in.features != nullptr) wide_->forward(*in.features, active, in.lanes, z, scratch.hits);
 }
 
 void Layer::forward_all(const BlockInput& in, LayerScratch& scratch, LayerBlock& block) const {

@@ -102,7 +102,8 @@ class Layer {
   // block.out_t [count x lanes] = f(bias + w * x) for hidden layers; for the output the logits, with the
   // active set's corrections added when `corrected`.
   void forward(const BlockInput& in, bool corrected, LayerScratch& scratch, LayerBlock& block) const;
-  // z [count x lanes] = bias + w * x for the neurons `active`, no activation: inference.
+  // z [count x lanes] = bias + w * x for the neurons `active`, no activation: inference. Without in.features
+  // the wide path is left out.
   void score(const BlockInput& in, std::span<const std::uint32_t> active, LayerScratch& scratch,
              float* z) const;
   // Hidden layer with all its neurons active, whatever its kind: inference.

@@ -20,14 +20,14 @@ std::uint32_t upper_half(float value) {
 }
 }  // namespace
 
-Screen::Screen(const Layer& output, std::size_t features)
+Screen::Screen(const Layer& output, const WidePostings* wide)
     : output_(output),
+      wide_(wide),
       stride_(round_up(output.inputs(), kernels::kPairGroup) / 2),
       pairs_(output.size() * stride_),
       biases_(output.size()) {
   copy_weights();
   for (std::size_t r = 0; r < output.size(); ++r) biases_[r] = *output.bias().row(r);
-  if (output.wide() != nullptr) turn_wide(features);
 }
 
 void Screen::copy_weights() {
@@ -45,19 +45,6 @@ void Screen::copy_weights() {
   }
 }
 
-void Screen::turn_wide(std::size_t features) {
-  const WidePath::Storage& from = output_.wide()->storage();
-  offsets_.assign(features + 2, 0);
-  for (const std::uint32_t f : from.features) ++offsets_[f + 2];
-  for (std::size_t f = 2; f < offsets_.size(); ++f) offsets_[f] += offsets_[f - 1];
-  postings_.resize(from.features.size());
-  for (std::uint32_t n = 0; n < output_.size(); ++n) {
-    for (std::uint64_t i = from.offsets[n]; i < from.offsets[n + 1]; ++i)
-      postings_[offsets_[from.features[i] + 1]++] = {n, from.weights[i]};
-  }
-  offsets_.pop_back();
-}
-
 Screen::Scratch Screen::make_scratch() const {
   return {AlignedArray<float>(stride_ * 2), AlignedArray<float>(output_.size()), {}};
 }
@@ -69,11 +56,7 @@ void Screen::find(const BlockInput& in, const SparseRow& row, std::size_t k, Scr
   float* z = scratch.z.data();
   std::copy_n(biases_.data(), neurons, z);
   kernels::active().add_dots_bf16(pairs_.data(), stride_, neurons, scratch.x.data(), stride_ * 2, z);
-  for (std::size_t i = 0; !offsets_.empty() && i < row.ids.size(); ++i) {
-    const float value = row.values[i];
-    for (std::uint64_t p = offsets_[row.ids[i]]; p < offsets_[row.ids[i] + 1]; ++p)
-      z[postings_[p].neuron] += value * postings_[p].weight;
-  }
+  if (wide_ != nullptr) wide_->add(row, z);
   // The k-th best rough score: a heap of the k best, the least of them in front.
   std::vector<float>& best = scratch.best;
   k = std::min(k, neurons);
@@ -96,8 +79,7 @@ void Screen::find(const BlockInput& in, const SparseRow& row, std::size_t k, Scr
 }
 
 std::size_t Screen::bytes() const {
-  return pairs_.bytes() + biases_.bytes() + offsets_.size() * sizeof(std::uint64_t) +
-         postings_.size() * sizeof(Posting);
+  return pairs_.bytes() + biases_.bytes();
 }
 
 }  // namespace slide

@@ -18,8 +18,9 @@ namespace slide {
 
 class Screen {
  public:
-  // Of an output layer above a hidden one.
-  explicit Screen(const Layer& output, std::size_t features);
+  // Of an output layer above a hidden one. `wide`: the postings of its wide path, nullptr without; they must
+  // live on.
+  Screen(const Layer& output, const WidePostings* wide);
 
   struct Scratch {
     AlignedArray<float> x;  // the hidden activations, with zeros behind them
@@ -36,20 +37,14 @@ class Screen {
   std::size_t bytes() const;
 
  private:
-  struct Posting {
-    std::uint32_t neuron;
-    float weight;
-  };
   void copy_weights();
-  void turn_wide(std::size_t features);
 
   const Layer& output_;
+  const WidePostings* wide_;
   std::size_t stride_;                 // words of a row
   AlignedArray<std::uint32_t> pairs_;  // rows in bfloat16, see kernels/bf16.h
   AlignedArray<float> biases_;
-  double worst_ = 0.0;                  // length of the largest row of rounding errors
-  std::vector<std::uint64_t> offsets_;  // of the wide weights by feature
-  std::vector<Posting> postings_;
+  double worst_ = 0.0;  // length of the largest row of rounding errors
 };
 
 }  // namespace slide

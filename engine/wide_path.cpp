@@ -206,27 +206,66 @@ std::size_t WidePath::bytes() const {
 }
 
 WidePostings::WidePostings(const WidePath& wide, std::size_t neurons, std::size_t features)
-    : neurons_(neurons), offsets_(features + 1, 0) {
+    : neuron_count_(neurons), offsets_(features + 1, 0) {
   const WidePath::Storage& from = wide.storage();
-  std::vector<std::uint32_t> counts(features, 0);
-  for (const std::uint32_t f : from.features) ++counts[f];
-  for (std::size_t f = 0; f < features; ++f) {
-    offsets_[f + 1] = offsets_[f] + (counts[f] <= kMostPostings ? counts[f] : 0);
-  }
-  postings_.resize(offsets_.back());
+  for (const std::uint32_t f : from.features) ++offsets_[f + 1];
+  std::partial_sum(offsets_.begin(), offsets_.end(), offsets_.begin());
+  neurons_ = AlignedArray<std::uint32_t>(offsets_.back());
+  weights_ = AlignedArray<float>(offsets_.back());
   std::vector<std::uint64_t> next(offsets_.begin(), offsets_.end() - 1);
   for (std::size_t n = 0; n < neurons; ++n) {
     for (std::uint64_t i = from.offsets[n]; i < from.offsets[n + 1]; ++i) {
-      const std::uint32_t f = from.features[i];
-      if (counts[f] <= kMostPostings) postings_[next[f]++] = {static_cast<std::uint32_t>(n), from.weights[i]};
+      const std::uint64_t at = next[from.features[i]]++;
+      neurons_[at] = static_cast<std::uint32_t>(n);
+      weights_[at] = from.weights[i];
     }
+  }
+}
+
+void WidePostings::start(const BlockFeatures& features, Walk& walk) const {
+  walk.features.clear();
+  for (const std::uint32_t word : features.words()) {
+    for (std::uint32_t bits = features.present()[word]; bits != 0; bits &= bits - 1) {
+      const std::size_t f = std::size_t{word} * 32 + static_cast<std::size_t>(std::countr_zero(bits));
+      walk.features.push_back({offsets_[f], offsets_[f + 1]});
+    }
+  }
+}
+
+void WidePostings::add(const BlockFeatures& features, std::size_t first, std::size_t end, std::size_t lanes,
+                       float* z, Walk& walk) const {
+  constexpr std::size_t kAhead = 8;      // features
+  constexpr std::size_t kNeurons = 256;  // at a time: their scores of 32 samples stay in the first-level cache
+  const auto& k = kernels::active();
+  float* neuron_0 = z - first * lanes;
+  for (std::size_t bound = first; bound < end;) {
+    bound = std::min(end, bound + kNeurons);
+    for (std::size_t column = 0; column < walk.features.size(); ++column) {
+      if (column + kAhead < walk.features.size()) {
+        const std::uint64_t soon = walk.features[column + kAhead].at;
+        __builtin_prefetch(neurons_.data() + soon);
+        __builtin_prefetch(weights_.data() + soon);
+      }
+      auto& [at, last] = walk.features[column];
+      if (at == last || neurons_[at] >= bound) continue;
+      at += k.scatter_rows(neurons_.data() + at, weights_.data() + at, last - at,
+                           static_cast<std::uint32_t>(bound), features.columns() + column * lanes, lanes,
+                           neuron_0, lanes);
+    }
+  }
+}
+
+void WidePostings::add(const SparseRow& row, float* z) const {
+  for (std::size_t i = 0; i < row.ids.size(); ++i) {
+    for (std::uint64_t p = offsets_[row.ids[i]]; p < offsets_[row.ids[i] + 1]; ++p)
+      z[neurons_[p]] += weights_[p] * row.values[i];
   }
 }
 
 WidePostings::Scratch WidePostings::make_scratch() const {
   Scratch scratch;
-  scratch.scores.assign(neurons_, 0.0f);
-  scratch.touched.reserve(neurons_);
+  scratch.scores.assign(neuron_count_, 0.0f);
+  scratch.touched.reserve(neuron_count_);
   return scratch;
 }
 
@@ -234,10 +273,12 @@ void WidePostings::find(const SparseRow& row, std::size_t wanted, Scratch& scrat
                         std::vector<std::uint32_t>& out) const {
   scratch.touched.clear();
   for (std::size_t i = 0; i < row.ids.size(); ++i) {
-    for (std::uint64_t p = offsets_[row.ids[i]]; p < offsets_[row.ids[i] + 1]; ++p) {
-      const auto [neuron, weight] = postings_[p];
+    const std::uint64_t begin = offsets_[row.ids[i]], end = offsets_[row.ids[i] + 1];
+    if (end - begin > kMostPostings) continue;
+    for (std::uint64_t p = begin; p < end; ++p) {
+      const std::uint32_t neuron = neurons_[p];
       if (scratch.scores[neuron] == 0.0f) scratch.touched.push_back(neuron);
-      scratch.scores[neuron] += weight * row.values[i];
+      scratch.scores[neuron] += weights_[p] * row.values[i];
     }
   }
   // A score may pass through zero and be listed twice; once is enough.
@@ -255,7 +296,7 @@ void WidePostings::find(const SparseRow& row, std::size_t wanted, Scratch& scrat
 }
 
 std::size_t WidePostings::bytes() const {
-  return offsets_.size() * sizeof(std::uint64_t) + postings_.size() * sizeof(Posting);
+  return offsets_.size() * sizeof(std::uint64_t) + neurons_.size() * (sizeof(std::uint32_t) + sizeof(float));
 }
 
 }  // namespace slide

@@ -32,7 +32,8 @@ class BlockFeatures {
   // One bit a feature, and of each word of bits the column of its first; the others follow.
   const std::uint32_t* present() const { return present_.data(); }
   const std::uint32_t* first() const { return first_.data(); }
-  const float* columns() const { return columns_.data(); }  // [distinct features x lanes]
+  std::span<const std::uint32_t> words() const { return words_; }  // with a bit set, in order of columns
+  const float* columns() const { return columns_.data(); }         // [distinct features x lanes]
 
  private:
   std::size_t size_ = 0;
@@ -101,14 +102,31 @@ class WidePath {
   Storage storage_;
 };
 
-// The wide weights by feature: finds the neurons that a sample's own features speak for, without looking at
-// the others. Features that are in the pattern of more than kMostPostings neurons say little and are left
-// out. Immutable; one Scratch a thread.
+// The wide weights by feature: scores the neurons that a sample's own features speak for, without looking at
+// the others. Immutable; one Scratch or Walk a thread.
 class WidePostings {
  public:
+  // find() leaves out features that are in the pattern of more neurons than this: they say little.
   static constexpr std::size_t kMostPostings = 1024;
 
   WidePostings(const WidePath& wide, std::size_t neurons, std::size_t features);
+
+  // For full inference: all neurons in ascending order, a range at a time. start() begins with the block's
+  // features; each add() then takes the neurons from where the last one ended up to `end`, and does
+  // z[(n - first)*lanes + s] += the wide score of neuron n for sample s. The block's features must not change
+  // in between.
+  struct Walk {
+    struct Feature {
+      std::uint64_t at, end;  // its postings still to come
+    };
+    std::vector<Feature> features;  // by column of the block
+  };
+  void start(const BlockFeatures& features, Walk& walk) const;
+  void add(const BlockFeatures& features, std::size_t first, std::size_t end, std::size_t lanes, float* z,
+           Walk& walk) const;
+
+  // z[n] += the wide score of every neuron n, for one sample.
+  void add(const SparseRow& row, float* z) const;
 
   struct Scratch {
     std::vector<float> scores;           // by neuron, all zero between calls
@@ -123,13 +141,10 @@ class WidePostings {
   std::size_t bytes() const;
 
  private:
-  struct Posting {
-    std::uint32_t neuron;
-    float weight;
-  };
-  std::size_t neurons_;
+  std::size_t neuron_count_;
   std::vector<std::uint64_t> offsets_;  // by feature
-  std::vector<Posting> postings_;
+  AlignedArray<std::uint32_t> neurons_;  // of the postings, ascending for each feature
+  AlignedArray<float> weights_;
 };
 
 }  // namespace slide

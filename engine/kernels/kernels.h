@@ -40,7 +40,11 @@ struct KernelSet {
   // h[k] += sum_i values[i] * w[ids[i]*ldw + k]                                i < count, k < n
   void (*gather_rows)(const float* w, size_t ldw, const uint32_t* ids, const float* values, size_t count,
                       size_t n, float* h);
-  // The same from bfloat16 rows (see bf16.h) of ldw words.
+  // h[ids[i]*ldh + k] += values[i] * x[k]                                      i < count, k < n
+  // Ends before the first ids[i] >= bound; returns how many came before.
+  size_t (*scatter_rows)(const uint32_t* ids, const float* values, size_t count, uint32_t bound, const float* x,
+                         size_t n, float* h, size_t ldh);
+  // gather_rows from bfloat16 rows (see bf16.h) of ldw words.
   void (*gather_rows_bf16)(const uint32_t* w, size_t ldw, const uint32_t* ids, const float* values,
                            size_t count, size_t n, float* h);
   float (*dot)(const float* x, const float* y, size_t n);

@@ -168,6 +168,15 @@ void narrow(const float* x, size_t n, uint32_t noise, uint32_t* w) {
   for (size_t k = 0; k < n; ++k) set_pair_value(w, k, x[k], noise);
 }
 
+size_t scatter_rows(const uint32_t* ids, const float* values, size_t count, uint32_t bound, const float* x,
+                    size_t n, float* h, size_t ldh) {
+  size_t i = 0;
+  for (; i < count && ids[i] < bound; ++i) {
+    for (size_t k = 0; k < n; ++k) h[ids[i] * ldh + k] += values[i] * x[k];
+  }
+  return i;
+}
+
 size_t meet(const uint32_t* ids, const float* w, size_t count, const uint32_t* bits, const uint32_t* first,
             uint16_t* masks, uint32_t* columns, float* values) {
   size_t found = 0;
@@ -212,7 +221,7 @@ void adam_row(float* w, float* m, float* v, const float* g, size_t n, float rate
 
 extern const KernelSet kScalarKernels;
 const KernelSet kScalarKernels = {
-    "scalar",      rows_forward,     rows_backward_input, rows_gradient, gather_rows,   gather_rows_bf16,
+    "scalar",      rows_forward,     rows_backward_input, rows_gradient, gather_rows,   scatter_rows,  gather_rows_bf16,
     dot,           sum,              axpy,                transpose,     select_above,  meet,
     softmax_lanes,     logistic_loss, relu,             sigmoid,             tanh,          relu_backward, sigmoid_backward,
     tanh_backward, sgd_row,          momentum_row,        adagrad_row,   sgd_row_bf16,  widen,

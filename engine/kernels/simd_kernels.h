@@ -413,6 +413,40 @@ void gather_rows(const float* w, size_t ldw, const uint32_t* ids, const float* v
   }
 }
 
+template <class Arch, size_t V>
+size_t scatter_tile(const uint32_t* ids, const float* values, size_t count, uint32_t bound, const float* x,
+                    float* h, size_t ldh) {
+  constexpr size_t N = kWidth<Arch>;
+  Vec<Arch> part[V];
+  SLIDE_UNROLL
+  for (size_t v = 0; v < V; ++v) part[v] = Vec<Arch>::load_unaligned(x + v * N);
+  size_t i = 0;
+  for (; i < count && ids[i] < bound; ++i) {
+    float* row = h + ids[i] * ldh;
+    const Vec<Arch> value(values[i]);
+    SLIDE_UNROLL
+    for (size_t v = 0; v < V; ++v) {
+      xsimd::fma(value, part[v], Vec<Arch>::load_unaligned(row + v * N)).store_unaligned(row + v * N);
+    }
+  }
+  return i;
+}
+
+template <class Arch>
+size_t scatter_rows(const uint32_t* ids, const float* values, size_t count, uint32_t bound, const float* x,
+                    size_t n, float* h, size_t ldh) {
+  constexpr size_t N = kWidth<Arch>;
+  size_t k = 0, done = 0;
+  for (; k + 4 * N <= n; k += 4 * N) done = scatter_tile<Arch, 4>(ids, values, count, bound, x + k, h + k, ldh);
+  for (; k + 2 * N <= n; k += 2 * N) done = scatter_tile<Arch, 2>(ids, values, count, bound, x + k, h + k, ldh);
+  for (; k + N <= n; k += N) done = scatter_tile<Arch, 1>(ids, values, count, bound, x + k, h + k, ldh);
+  if (k == n && n > 0) return done;
+  for (done = 0; done < count && ids[done] < bound; ++done) {
+    for (size_t rest = k; rest < n; ++rest) h[ids[done] * ldh + rest] += values[done] * x[rest];
+  }
+  return done;
+}
+
 // ---------------------------------------------------------------- bfloat16 rows, see bf16.h
 
 template <class Arch>
@@ -903,6 +937,7 @@ constexpr KernelSet make_kernel_set(const char* name) {
           rows_backward_input<Arch>,
           rows_gradient<Arch>,
           gather_rows<Arch>,
+          scatter_rows<Arch>,
           gather_rows_bf16<Arch>,
           dot<Arch>,
           sum<Arch>,

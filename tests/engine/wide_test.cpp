@@ -201,6 +201,34 @@ TEST(WidePostings, FindTheNeuronsOfTheLargestWideScore) {
   }
 }
 
+TEST(WidePostings, AddScoresAllNeuronsRangeByRange) {
+  const Dataset data = random_data(80);
+  const WidePath wide(wide_config(7), data, kLabels, 1);
+  const WidePostings postings(wide, kLabels, kFeatures);
+  for (const std::size_t lanes : {std::size_t{1}, std::size_t{16}, std::size_t{32}}) {
+    std::vector<SparseRow> rows;
+    for (std::size_t i = 0; i < (lanes == 1 ? 1 : lanes - 3); ++i) rows.push_back(data.features(i));
+    BlockFeatures features;
+    features.reserve(kFeatures, bounds_of(data, lanes).feature_entries, lanes);
+    WidePostings::Walk walk;
+    for (std::size_t turn = 0; turn < 2; ++turn) {  // the walk starts anew
+      features.build(rows, lanes);
+      postings.start(features, walk);
+      for (std::size_t first = 0; first < kLabels; first += 3) {
+        const std::size_t end = std::min<std::size_t>(kLabels, first + 3);
+        std::vector<float> z((end - first) * lanes, 0.5f);
+        postings.add(features, first, end, lanes, z.data(), walk);
+        for (std::size_t n = first; n < end; ++n) {
+          for (std::size_t s = 0; s < rows.size(); ++s) {
+            EXPECT_NEAR(z[(n - first) * lanes + s],
+                        0.5 + naive_score(wide, static_cast<std::uint32_t>(n), rows[s]), 1e-5);
+          }
+        }
+      }
+    }
+  }
+}
+
 TEST(WideInference, CandidatesAreScoredAsInTheFullRanking) {
   const Dataset data = random_data(300);
   const Config config = parse_config(
