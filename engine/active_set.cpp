@@ -58,7 +58,7 @@ ActiveSampler::ActiveSampler(const LayerConfig& config, std::size_t neurons,
 SamplerScratch ActiveSampler::make_scratch(const lsh::NeuronIndex* index, std::size_t lanes) const {
   SamplerScratch scratch;
   scratch.seen = lsh::IdSet(neurons_);
-  scratch.position.resize(neurons_);
+  scratch.position = AlignedArray<std::uint32_t>(neurons_);
   if (index != nullptr) scratch.query = index->make_scratch(lanes);
   return scratch;
 }

@@ -8,6 +8,7 @@
 #include <span>
 #include <vector>
 
+#include "engine/base/aligned.h"
 #include "engine/base/rng.h"
 #include "engine/config.h"
 #include "lsh/neuron_index.h"
@@ -51,7 +52,7 @@ class AliasTable {
 struct SamplerScratch {
   lsh::IdSet seen;
   lsh::QueryScratch query;
-  std::vector<std::uint32_t> position;  // of a label in the set, by neuron
+  AlignedArray<std::uint32_t> position;  // of a label in the set, by neuron
 };
 
 // What a block asks with: dense unit-major vectors, or one sparse vector a sample (first layer).

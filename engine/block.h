@@ -12,6 +12,7 @@
 #include "datasets/dataset.h"
 #include "engine/active_set.h"
 #include "engine/base/aligned.h"
+#include "engine/phases.h"
 #include "engine/row_groups.h"
 #include "engine/wide_path.h"
 
@@ -72,7 +73,8 @@ struct Block {
   FeatureColumns columns;
   BlockFeatures features;  // filled when a layer has a wide path
   RowBins feature_bins;
-  double loss = 0.0;  // summed over samples
+  double loss = 0.0;     // summed over samples
+  BlockSeconds seconds;  // of the last pass
 
   std::size_t samples() const { return rows.size(); }
 };

@@ -234,6 +234,8 @@ std::vector<Field> hash_fields(HashConfig& c) {
       {"asymmetric", flag(c.asymmetric), "simhash: transform for maximum inner product."},
       {"rehash_steps", count(c.rehash_steps, 0, kMax31),
        "Steps between insertions of changed neurons again, 0 = never."},
+      {"rehash_share", real(c.rehash_share, above(0, 1)),
+       "Neurons inserted again at most, as a share of the row updates since the last time; the others wait."},
       {"rebuild_steps", count(c.rebuild_steps, 0, kMax31), "Steps between new hash functions, 0 = never."},
       {"interval_growth", real(c.interval_growth, closed(1, 100)),
        "Each of these intervals is this many times the one before."},

@@ -305,7 +305,7 @@ void Predictor::score_candidates(std::size_t first, Panel& panel) const {
 }
 
 Metrics evaluate(const Predictor& predictor, const Dataset& data, std::span<const std::uint32_t> ks,
-                 Metrics::Propensities inverse_propensities) {
+                 Metrics::Propensities inverse_propensities, Metrics::Groups groups) {
   const std::size_t most = predictor.options().k;
   std::vector<std::uint32_t> ranked(data.size() * most);
   std::vector<std::uint32_t> counts(data.size());
@@ -313,7 +313,7 @@ Metrics evaluate(const Predictor& predictor, const Dataset& data, std::span<cons
     counts[sample] = static_cast<std::uint32_t>(best.size());
     for (std::size_t i = 0; i < best.size(); ++i) ranked[sample * most + i] = best[i].label;
   });
-  Metrics metrics({ks.begin(), ks.end()}, std::move(inverse_propensities));
+  Metrics metrics({ks.begin(), ks.end()}, std::move(inverse_propensities), std::move(groups));
   for (std::size_t i = 0; i < data.size(); ++i) {
     metrics.add({ranked.data() + i * most, counts[i]}, data.labels(i));
   }
@@ -321,10 +321,11 @@ Metrics evaluate(const Predictor& predictor, const Dataset& data, std::span<cons
 }
 
 Metrics evaluate(const Network& network, const Dataset& data, const InferenceOptions& options,
-                 std::span<const std::uint32_t> ks, Metrics::Propensities inverse_propensities) {
+                 std::span<const std::uint32_t> ks, Metrics::Propensities inverse_propensities,
+                 Metrics::Groups groups) {
   InferenceOptions wanted = options;
   wanted.k = *std::max_element(ks.begin(), ks.end());
-  return evaluate(Predictor(network, wanted), data, ks, std::move(inverse_propensities));
+  return evaluate(Predictor(network, wanted), data, ks, std::move(inverse_propensities), std::move(groups));
 }
 
 }  // namespace slide

@@ -119,9 +119,10 @@ class Predictor {
 // Ranking measures over the whole of `data`, at ranks up to predictor.options().k. Deterministic whatever the
 // thread count.
 Metrics evaluate(const Predictor& predictor, const Dataset& data, std::span<const std::uint32_t> ks,
-                 Metrics::Propensities inverse_propensities);
+                 Metrics::Propensities inverse_propensities, Metrics::Groups groups = nullptr);
 // The same with a Predictor of its own.
 Metrics evaluate(const Network& network, const Dataset& data, const InferenceOptions& options,
-                 std::span<const std::uint32_t> ks, Metrics::Propensities inverse_propensities);
+                 std::span<const std::uint32_t> ks, Metrics::Propensities inverse_propensities,
+                 Metrics::Groups groups = nullptr);
 
 }  // namespace slide

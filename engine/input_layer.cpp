@@ -20,7 +20,7 @@ void InputLayer::initialise(std::uint64_t seed, int threads) {
 
 void InputLayer::prepare(std::size_t lanes_total) {
   deltas_ = AlignedArray<float>(lanes_total * weights_.stride);
-  slots_.assign(weights_.rows, 0);
+  slots_ = AlignedArray<std::uint64_t>(weights_.rows);
 }
 
 void InputLayer::reserve(LayerBlock& block, std::size_t lanes) const {

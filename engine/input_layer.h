@@ -57,7 +57,7 @@ class InputLayer {
   Parameters weights_;          // [features x size]
   Parameters bias_;             // [1 x size]
   AlignedArray<float> deltas_;  // [lanes of a batch x stride]
-  std::vector<std::uint64_t> slots_;
+  AlignedArray<std::uint64_t> slots_;
 };
 
 }  // namespace slide

@@ -41,21 +41,12 @@ void Layer::rebuild_index(std::uint64_t seed, std::uint64_t generation, int thre
   if (!sampled() || config_.lsh == 0) return;
   if (!index_) index_ = std::make_unique<lsh::NeuronIndex>(config_.hash, size(), inputs(), seed);
   index_->rebuild(weight_rows(), generation, threads);
-  for (auto& rows : touched_) rows.clear();
-  std::fill(is_touched_.begin(), is_touched_.end(), std::uint8_t{0});
+  stale_.clear();
 }
 
 void Layer::rehash(int threads) {
   if (!index_) return;
-  std::vector<std::uint32_t>& all = touched_.front();
-  for (std::size_t s = 1; s < touched_.size(); ++s) {
-    all.insert(all.end(), touched_[s].begin(), touched_[s].end());
-    touched_[s].clear();
-  }
-  std::sort(all.begin(), all.end());  // shards depend on the thread count, tables must not
-  index_->rehash(weight_rows(), all, threads);
-  for (const std::uint32_t row : all) is_touched_[row] = 0;
-  all.clear();
+  index_->rehash(weight_rows(), stale_.take(config_.hash.rehash_share), threads);
 }
 
 void Layer::save(StateWriter& out) const {
@@ -64,7 +55,7 @@ void Layer::save(StateWriter& out) const {
   if (wide_) wide_->save(out);
   if (!index_) return;
   index_->save(out);
-  out.put_array(is_touched_.data(), is_touched_.size());
+  stale_.save(out);
 }
 
 void Layer::load(StateReader& in) {
@@ -73,11 +64,7 @@ void Layer::load(StateReader& in) {
   if (wide_) wide_->load(in);
   if (!index_) return;
   index_->load(in);
-  in.get_array(is_touched_.data(), is_touched_.size(), "another number of neurons");
-  for (auto& rows : touched_) rows.clear();
-  for (std::uint32_t row = 0; row < is_touched_.size(); ++row) {  // shards depend on the thread count
-    if (is_touched_[row] != 0) touched_.front().push_back(row);
-  }
+  stale_.load(in);
 }
 
 std::size_t Layer::active_limit(const BlockLimits& limits) const {
@@ -137,11 +124,8 @@ UpdateScratch Layer::make_update_scratch(const BlockLimits& limits, std::size_t 
 void Layer::prepare_updates(std::uint32_t shards, const BlockLimits& limits) {
   active_capacity_ = active_limit(limits);
   if (!sampled()) return;
-  slots_.assign(size(), 0);
-  if (!index_) return;
-  is_touched_.assign(size(), 0);
-  touched_.assign(shards, {});
-  for (auto& rows : touched_) rows.reserve(size());
+  slots_ = AlignedArray<std::uint64_t>(size());
+  if (index_) stale_.prepare(size(), shards);
 }
 
 void Layer::select(const BlockInput& in, std::span<const SparseRow> sparse,
@@ -351,12 +335,6 @@ void Layer::update_rows(const BatchView& batch, std::span<const std::uint32_t> r
   }
 }
 
-void Layer::mark_touched(std::uint32_t row, std::uint32_t shard) {
-  if (is_touched_.empty() || is_touched_[row]) return;
-  is_touched_[row] = 1;
-  touched_[shard].push_back(row);
-}
-
 void Layer::update(const BatchView& batch, const RowGroups& groups, std::uint32_t shard, std::uint32_t shards,
                    const Optimizer& optimizer, UpdateScratch& scratch) {
   if (!sampled()) {
@@ -364,14 +342,21 @@ void Layer::update(const BatchView& batch, const RowGroups& groups, std::uint32_
     return;
   }
   const bool whole = !batch.inputs.front().partial;
-  for (std::size_t first = 0; first < groups.size(); first += kRowsTogether) {
-    const auto rows = groups.rows().subspan(first, std::min(kRowsTogether, groups.size() - first));
+  const auto rows_at = [&](std::size_t first) {
+    return groups.rows().subspan(first, std::min(kRowsTogether, groups.size() - first));
+  };
+  const auto ask_for = [&](std::span<const std::uint32_t> rows) {
     for (const std::uint32_t row : rows) {
       weights_.prefetch_row(row);
       bias_.prefetch_row(row);
       if (wide_) wide_->prefetch(row, true);
-      mark_touched(row, shard);
     }
+  };
+  if (groups.size() > 0) ask_for(rows_at(0));
+  for (std::size_t first = 0; first < groups.size(); first += kRowsTogether) {
+    const auto rows = rows_at(first);
+    if (first + kRowsTogether < groups.size()) ask_for(rows_at(first + kRowsTogether));
+    for (std::size_t i = 0; index_ && i < rows.size(); ++i) stale_.add(rows[i], shard);
     if (whole) {
       update_rows(
           batch, rows, [&](std::size_t i) { return groups.sources(first + i); }, optimizer, scratch);

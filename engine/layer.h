@@ -16,6 +16,7 @@
 #include "engine/config.h"
 #include "engine/optimizer.h"
 #include "engine/parameters.h"
+#include "engine/stale_rows.h"
 #include "engine/wide_path.h"
 #include "lsh/neuron_index.h"
 
@@ -67,7 +68,8 @@ class Layer {
   // Builds the hash tables from the weights (sampled layers with an LSH source). Generation g draws the
   // functions of (seed, g).
   void rebuild_index(std::uint64_t seed, std::uint64_t generation, int threads);
-  // Moves the rows touched since the last rehash or rebuild.
+  // Files changed rows again, those that wait longest first: as many as hash.rehash_share of the row updates
+  // since the last rehash, so that the cost is the steps' and not the layer's.
   void rehash(int threads);
 
   // Everything that later steps depend on: weights, optimizer state, tables, rows that wait for a rehash. load()
@@ -156,7 +158,6 @@ class Layer {
   void update_dense(const BatchView& batch, std::uint32_t shard, std::uint32_t shards,
                     const Optimizer& optimizer, UpdateScratch& scratch);
   lsh::WeightRows weight_rows() const;
-  void mark_touched(std::uint32_t row, std::uint32_t shard);
 
   LayerConfig config_;
   bool output_;
@@ -165,11 +166,10 @@ class Layer {
   ActiveSampler sampler_;
   std::unique_ptr<lsh::NeuronIndex> index_;
   std::unique_ptr<WidePath> wide_;
-  std::vector<std::uint32_t> identity_;              // 0, 1, 2, ... for all neurons and packed rows
-  std::vector<std::uint64_t> slots_;                 // row directory of RowGroups
-  std::vector<std::uint8_t> is_touched_;             // since the last rehash
-  std::vector<std::vector<std::uint32_t>> touched_;  // by shard
-  std::size_t active_capacity_ = 0;                  // source = block index * active_capacity_ + position
+  std::vector<std::uint32_t> identity_;  // 0, 1, 2, ... for all neurons and packed rows
+  AlignedArray<std::uint64_t> slots_;    // row directory of RowGroups
+  StaleRows stale_;                      // of the tables
+  std::size_t active_capacity_ = 0;      // source = block index * active_capacity_ + position
 };
 
 }  // namespace slide

@@ -38,10 +38,38 @@ std::vector<double> inverse_propensities(std::span<const std::uint32_t> label_fr
   return inverse;
 }
 
-Metrics::Metrics(std::vector<std::uint32_t> ks, Propensities inverse_propensities)
+const char* name_of(LabelGroup group) {
+  constexpr std::array<const char*, 3> kNames = {"head", "middle", "tail"};
+  return kNames[std::size_t(group)];
+}
+
+LabelGroups::LabelGroups(std::span<const std::uint32_t> label_frequencies)
+    : groups_(label_frequencies.size(), LabelGroup::kTail) {
+  std::vector<std::uint32_t> order(label_frequencies.size());
+  std::iota(order.begin(), order.end(), 0U);
+  std::ranges::stable_sort(order, std::greater<>(), [&](std::uint32_t label) { return label_frequencies[label]; });
+  std::uint64_t total = 0;
+  for (const std::uint32_t frequency : label_frequencies) total += frequency;
+  std::uint64_t passed = 0, before = 0;  // pairs of the labels so far, and of those of higher frequency
+  for (std::size_t i = 0; i < order.size(); ++i) {
+    const std::uint32_t frequency = label_frequencies[order[i]];
+    if (i == 0 || frequency != label_frequencies[order[i - 1]]) before = passed;
+    passed += frequency;
+    const LabelGroup group = frequency == 0 || before * 3 >= total * 2 ? LabelGroup::kTail
+                             : before * 3 >= total                     ? LabelGroup::kMiddle
+                                                                       : LabelGroup::kHead;
+    groups_[order[i]] = group;
+    Part& part = parts_[std::size_t(group)];
+    if (part.labels++ == 0) part.most = frequency;
+    part.least = frequency;
+  }
+}
+
+Metrics::Metrics(std::vector<std::uint32_t> ks, Propensities inverse_propensities, Groups groups)
     : ks_(std::move(ks)),
       inverse_(inverse_propensities && !inverse_propensities->empty() ? std::move(inverse_propensities)
                                                                       : nullptr),
+      groups_(std::move(groups)),
       sums_(ks_.size()) {
   for (const std::uint32_t k : ks_) {
     if (k == 0) throw Error("metrics: k must be at least 1");
@@ -53,6 +81,9 @@ void Metrics::add(std::span<const std::uint32_t> predicted_ranked,
                   std::span<const std::uint32_t> true_labels_sorted) {
   ++samples_;
   if (true_labels_sorted.empty()) return;
+  if (groups_) {
+    for (const std::uint32_t label : true_labels_sorted) ++positives_[std::size_t(groups_->of(label))];
+  }
   const auto predicted = predicted_ranked.first(std::min<std::size_t>(predicted_ranked.size(), largest_k_));
   is_hit_.resize(predicted.size());
   for (std::size_t rank = 0; rank < predicted.size(); ++rank) {
@@ -71,6 +102,7 @@ void Metrics::add_hits(Sums& sums, std::uint32_t k, std::span<const std::uint32_
     if (!is_hit_[rank]) continue;
     ++hits;
     dcg += discount(rank);
+    if (groups_) ++sums.group_hits[std::size_t(groups_->of(predicted[rank]))];
     if (has_psp()) sums.weighted_hits += weight(predicted[rank]);
   }
   sums.hits += hits;
@@ -91,15 +123,17 @@ void Metrics::sort_best_weights(std::span<const std::uint32_t> labels) {
 }
 
 void Metrics::merge(const Metrics& other) {
-  if (ks_ != other.ks_ || has_psp() != other.has_psp())
+  if (ks_ != other.ks_ || has_psp() != other.has_psp() || has_groups() != other.has_groups())
     throw Error("metrics of different kinds cannot be merged");
   samples_ += other.samples_;
+  for (std::size_t g = 0; g < positives_.size(); ++g) positives_[g] += other.positives_[g];
   for (std::size_t i = 0; i < sums_.size(); ++i) {
     sums_[i].hits += other.sums_[i].hits;
     sums_[i].ndcg += other.sums_[i].ndcg;
     sums_[i].recall += other.sums_[i].recall;
     sums_[i].weighted_hits += other.sums_[i].weighted_hits;
     sums_[i].weighted_best += other.sums_[i].weighted_best;
+    for (std::size_t g = 0; g < positives_.size(); ++g) sums_[i].group_hits[g] += other.sums_[i].group_hits[g];
   }
 }
 
@@ -126,6 +160,15 @@ double Metrics::recall(std::uint32_t k) const {
 double Metrics::psp(std::uint32_t k) const {
   const Sums& sums = sums_of(k);
   return sums.weighted_best == 0 ? 0.0 : sums.weighted_hits / sums.weighted_best;
+}
+
+double Metrics::recall(std::uint32_t k, LabelGroup group) const {
+  const std::uint64_t all = positives(group);
+  return all == 0 ? 0.0 : static_cast<double>(sums_of(k).group_hits[std::size_t(group)]) / static_cast<double>(all);
+}
+
+double Metrics::precision(std::uint32_t k, LabelGroup group) const {
+  return mean(static_cast<double>(sums_of(k).group_hits[std::size_t(group)])) / k;
 }
 
 nlohmann::ordered_json Metrics::to_json() const {

@@ -6,6 +6,7 @@
 // may be filled concurrently, also with the same propensities.
 #pragma once
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
@@ -21,13 +22,44 @@ namespace slide {
 std::vector<double> inverse_propensities(std::span<const std::uint32_t> label_frequencies,
                                          std::size_t samples, double a, double b);
 
+enum class LabelGroup : std::uint8_t { kHead, kMiddle, kTail };
+inline constexpr std::array<LabelGroup, 3> kLabelGroups = {LabelGroup::kHead, LabelGroup::kMiddle,
+                                                           LabelGroup::kTail};
+// "head", "middle", "tail".
+const char* name_of(LabelGroup group);
+
+// Labels in three groups by how frequent they are in training, about a third of all training labels (pairs of
+// a sample and its label) each: walking from the most frequent label on, those that begin before a third of the
+// pairs has passed are head, before two thirds middle, the others tail, labels that never occur included.
+// Labels of one frequency are in one group. Immutable.
+class LabelGroups {
+ public:
+  explicit LabelGroups(std::span<const std::uint32_t> label_frequencies);
+
+  struct Part {
+    std::size_t labels = 0;
+    std::uint32_t least = 0, most = 0;  // training samples of one of its labels
+  };
+  const Part& part(LabelGroup group) const { return parts_[std::size_t(group)]; }
+  // A label that training does not know is tail.
+  LabelGroup of(std::uint32_t label) const {
+    return label < groups_.size() ? groups_[label] : LabelGroup::kTail;
+  }
+
+ private:
+  std::vector<LabelGroup> groups_;
+  std::array<Part, 3> parts_;
+};
+
 class Metrics {
  public:
+  using Groups = std::shared_ptr<const LabelGroups>;
   using Propensities = std::shared_ptr<const std::vector<double>>;
 
   // `ks` in any order, each at least 1, else Error. Without propensities (null or empty) there is no PSP.
-  // A label beyond the vector counts with weight 1.
-  explicit Metrics(std::vector<std::uint32_t> ks, Propensities inverse_propensities = nullptr);
+  // A label beyond the vector counts with weight 1. Without groups nothing is told by group.
+  explicit Metrics(std::vector<std::uint32_t> ks, Propensities inverse_propensities = nullptr,
+                   Groups groups = nullptr);
 
   // One sample. `predicted_ranked`: distinct labels, best first; where there are fewer than k the rest are
   // misses. `true_labels_sorted`: distinct, ascending; a sample without labels counts as zero in P, nDCG and
@@ -49,6 +81,14 @@ class Metrics {
   // Propensity-weighted hits over the best that is reachable on all samples together; 0 without propensities.
   double psp(std::uint32_t k) const;
 
+  bool has_groups() const { return groups_ != nullptr; }
+  // True labels of the group, over all samples.
+  std::uint64_t positives(LabelGroup group) const { return positives_[std::size_t(group)]; }
+  // Of these, the share among the first k predictions; 0 without positives or groups.
+  double recall(std::uint32_t k, LabelGroup group) const;
+  // What the group adds to precision(k): the sum over the groups is precision(k).
+  double precision(std::uint32_t k, LabelGroup group) const;
+
   // {"p_at_1": .., "ndcg_at_1": .., "psp_at_1": .., "recall_at_1": ..}: each measure for all k in turn.
   nlohmann::ordered_json to_json() const;
 
@@ -59,6 +99,7 @@ class Metrics {
     double recall = 0;
     double weighted_hits = 0;
     double weighted_best = 0;
+    std::array<std::uint64_t, 3> group_hits{};
   };
 
   double weight(std::uint32_t label) const;
@@ -71,6 +112,8 @@ class Metrics {
   std::vector<std::uint32_t> ks_;
   std::uint32_t largest_k_ = 0;
   Propensities inverse_;    // null or not empty
+  Groups groups_;           // or null
+  std::array<std::uint64_t, 3> positives_{};
   std::vector<Sums> sums_;  // parallel to ks_
   std::uint64_t samples_ = 0;
   std::vector<bool> is_hit_;  // scratch of add(): for each rank

@@ -194,7 +194,9 @@ void Network::forward_block(Block& block, std::uint32_t index, std::uint64_t ste
     const Rng rng(config_.train.seed, Purpose::kSampling, step, std::uint64_t{index} * 64 + l);
     const std::span<const std::span<const std::uint32_t>> none;
     LayerBlock& at = block_of(l, block);
+    LapClock hashing;
     layers_[l].select(in, block.rows, output ? block.labels : none, rng, scratch.layers[l], at);
+    block.seconds.hashing += hashing.lap();
     layers_[l].forward(in, corrected && output, scratch.layers[l], at);
     if (!output) maybe_drop(layers_[l].config(), l + 1, index, step, block, at);
   }
@@ -227,9 +229,13 @@ void Network::backward_block(Block& block, std::uint32_t index, std::size_t firs
 
 void Network::train_block(Block& block, std::uint32_t index, std::size_t first_sample, std::uint64_t step,
                           float scale, ThreadScratch& scratch) {
+  LapClock clock;
+  block.seconds.hashing = 0.0;
   forward_block(block, index, step, scratch);
   block.loss = loss(block, scale, scratch);
+  block.seconds.forward = clock.lap() - block.seconds.hashing;
   backward_block(block, index, first_sample, scratch);
+  block.seconds.backward = clock.lap();
 }
 
 void Network::update(std::span<Block> blocks, std::uint32_t shard, std::size_t batch_samples,

@@ -13,6 +13,7 @@ void RowGroups::reserve(std::size_t capacity) {
 }
 
 void RowGroups::build(std::span<const std::span<const Contribution>> parts, std::uint64_t* slots) {
+  constexpr std::size_t kAhead = 16;  // contributions
   std::size_t total = 0;
   for (const auto& part : parts) total += part.size();
   rows_.resize(total + 1);
@@ -26,7 +27,9 @@ void RowGroups::build(std::span<const std::span<const Contribution>> parts, std:
   std::uint32_t groups = 0;
   std::size_t i = 0;
   for (const auto& part : parts) {
-    for (const Contribution& c : part) {
+    for (std::size_t at = 0; at < part.size(); ++at) {
+      if (at + kAhead < part.size()) __builtin_prefetch(slots + part[at + kAhead].row, 1);
+      const Contribution& c = part[at];
       const std::uint64_t known = slots[c.row];
       const bool fresh = (known ^ stamp) >> 32 != 0;
       const auto slot = fresh ? groups : static_cast<std::uint32_t>(known);

@@ -1,5 +1,7 @@
 #include "engine/run_log.h"
 
+#include <fcntl.h>
+#include <sys/file.h>
 #include <sys/resource.h>
 #include <unistd.h>
 
@@ -26,6 +28,7 @@ namespace {
 RunLog::RunLog(std::string path, std::vector<std::uint32_t> ks)
     : path_(std::move(path)), ks_(std::move(ks)), file_(std::fopen(path_.c_str(), "we")) {
   if (!file_) fail_write(path_);
+  mark_open();
 }
 
 RunLog::RunLog(std::string path, std::vector<std::uint32_t> ks, std::uint64_t kept)
@@ -34,6 +37,21 @@ RunLog::RunLog(std::string path, std::vector<std::uint32_t> ks, std::uint64_t ke
   if (!file_) fail_write(path_);
   if (std::filesystem::file_size(path_, error) > kept && !error) std::filesystem::resize_file(path_, kept, error);
   if (error) fail_run("{}: cannot be cut to what the checkpoint knows ({})", path_, error.message());
+  mark_open();
+}
+
+// Readers see by this lock that the run still goes on; the system drops it with the process. Where files cannot be
+// locked, nobody sees it.
+void RunLog::mark_open() {
+  static_cast<void>(flock(fileno(file_.get()), LOCK_EX | LOCK_NB));
+}
+
+bool RunLog::is_open(const std::string& path) {
+  const int file = open(path.c_str(), O_RDONLY | O_CLOEXEC);
+  if (file < 0) return false;
+  const bool locked = flock(file, LOCK_SH | LOCK_NB) != 0 && errno == EWOULDBLOCK;
+  close(file);
+  return locked;
 }
 
 std::uint64_t RunLog::sync() {
@@ -43,14 +61,45 @@ std::uint64_t RunLog::sync() {
   return static_cast<std::uint64_t>(std::ftell(file_.get()));
 }
 
+void RunLog::write(const RunStart& start) {
+  constexpr double kMegabyte = 1024.0 * 1024.0;
+  nlohmann::ordered_json groups;
+  for (const LabelGroup group : kLabelGroups) {
+    const LabelGroups::Part& part = start.groups.part(group);
+    groups[name_of(group)] = {{"labels", part.labels}, {"least", part.least}, {"most", part.most}};
+  }
+  append({{"event", "start"},
+          {"samples", start.samples},
+          {"test_samples", start.test_samples},
+          {"features", start.features},
+          {"labels", start.labels},
+          {"load_seconds", start.load_seconds},
+          {"label_groups", groups},
+          {"planned_mb",
+           {{"data", start.data_bytes / kMegabyte},
+            {"weights", start.plan.weights() / kMegabyte},
+            {"optimizer", start.plan.state() / kMegabyte},
+            {"tables", start.plan.tables() / kMegabyte},
+            {"workspaces", start.plan.workspaces / kMegabyte}}}});
+}
+
 void RunLog::write(const EpochReport& report) {
+  const PhaseSeconds& phases = report.phases;
   append({{"event", "epoch"},
           {"epoch", report.epoch},
           {"step", report.step},
+          {"samples", report.samples},
           {"loss", report.loss},
           {"train_seconds", report.train_seconds},
-          {"rehash_seconds", report.rehash_seconds},
+          {"setup_seconds", phases.setup},
+          {"data_seconds", phases.data},
+          {"hashing_seconds", phases.hashing},
+          {"forward_seconds", phases.forward},
+          {"backward_seconds", phases.backward},
+          {"update_seconds", phases.update},
+          {"rehash_seconds", phases.rehash},
           {"active_mean", report.active_mean},
+          {"active_fraction", report.active_fraction},
           {"samples_per_second", report.samples_per_second},
           {"peak_rss_mb", peak_rss_mb()}});
 }
@@ -58,11 +107,26 @@ void RunLog::write(const EpochReport& report) {
 void RunLog::write(const EvalReport& report) {
   nlohmann::ordered_json event = {{"event", report.validation ? "validation" : "eval"},
                                   {"epoch", report.epoch},
+                                  {"samples", report.samples},
                                   {"train_seconds", report.train_seconds},
                                   {"eval_seconds", report.eval_seconds}};
   event.update(eval_measures(report.metrics, ks_));
+  if (report.metrics.has_groups()) event["groups"] = group_measures(report.metrics, ks_);
   if (report.validation) event["best"] = report.best;
   append(event);
+}
+
+void RunLog::write(const TablesReport& report) {
+  const lsh::Occupancy& o = report.occupancy;
+  append({{"event", "tables"},
+          {"epoch", report.epoch},
+          {"samples", report.samples},
+          {"layer", report.layer},
+          {"buckets", o.buckets},
+          {"full_buckets", o.full_buckets},
+          {"stored", o.stored},
+          {"largest_bucket", o.largest_bucket},
+          {"histogram", o.histogram}});
 }
 
 void RunLog::append(const nlohmann::ordered_json& event) {
@@ -81,6 +145,20 @@ nlohmann::ordered_json eval_measures(const Metrics& metrics, std::vector<std::ui
   measures[fmt::format("psp_at_{}", smallest)] = metrics.psp(smallest);
   measures[fmt::format("psp_at_{}", largest)] = metrics.psp(largest);
   measures[fmt::format("recall_at_{}", largest)] = metrics.recall(largest);
+  return measures;
+}
+
+nlohmann::ordered_json group_measures(const Metrics& metrics, const std::vector<std::uint32_t>& ks) {
+  nlohmann::ordered_json measures;
+  if (!metrics.has_groups()) return measures;
+  for (const LabelGroup group : kLabelGroups) {
+    nlohmann::ordered_json& of = measures[name_of(group)];
+    of["positives"] = metrics.positives(group);
+    for (const std::uint32_t k : ks) {
+      of[fmt::format("recall_at_{}", k)] = metrics.recall(k, group);
+      of[fmt::format("p_at_{}", k)] = metrics.precision(k, group);
+    }
+  }
   return measures;
 }
 

@@ -16,7 +16,7 @@ namespace {
 
 constexpr std::string_view kMagic = "SLIDERUN";
 constexpr std::string_view kEndMarker = "SLIDEEND";
-constexpr std::uint32_t kVersion = 1;
+constexpr std::uint32_t kVersion = 2;
 constexpr std::size_t kFooterBytes = sizeof(std::uint32_t) + kEndMarker.size();
 constexpr std::size_t kBufferBytes = std::size_t{1} << 20;
 

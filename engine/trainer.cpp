@@ -56,6 +56,7 @@ Trainer::Trainer(const Config& config, const Dataset& train, const Dataset* test
   unlabelled_ = train.size() - labelled_.size();
   inverse_propensities_ = std::make_shared<const std::vector<double>>(inverse_propensities(
       shape_.label_frequencies, shape_.samples, config.eval.propensity_a, config.eval.propensity_b));
+  groups_ = std::make_shared<const LabelGroups>(shape_.label_frequencies);
   total_steps_ = std::uint64_t{config.train.epochs} * ((labelled_.size() + batch_ - 1) / batch_);
   network_.initialise(threads_);
   network_.start_biases(shape_);
@@ -73,7 +74,7 @@ Trainer::Trainer(const Config& config, const Dataset& train, const Dataset* test
     rehash_.emplace_back(layer.index() != nullptr ? hash.rehash_steps : 0, hash.interval_growth);
     rebuild_.emplace_back(layer.index() != nullptr ? hash.rebuild_steps : 0, hash.interval_growth);
   }
-  train_seconds_ = seconds_since(started_);
+  train_seconds_ = phases_.setup = seconds_since(started_);
 }
 
 bool Trainer::run(const TrainObserver& observer) {
@@ -96,6 +97,7 @@ bool Trainer::run_epochs(const TrainObserver& observer) {
 bool Trainer::run_epoch(const TrainObserver& observer) {
   auto start = Clock::now();
   arrange_epoch(progress_.epoch);
+  phases_.data += seconds_since(start);
   while (progress_.samples < order_.size()) {
     const std::size_t count = std::min<std::size_t>(batch_, order_.size() - progress_.samples);
     progress_.loss += step(progress_.samples, count);
@@ -121,15 +123,27 @@ bool Trainer::finish_epoch(const TrainObserver& observer) {
   const auto samples = double(order_.size());
   const std::uint32_t epoch = progress_.epoch;
   if (observer.epoch) {
-    observer.epoch({epoch, step_, progress_.loss / samples, train_seconds_, rehash_seconds_,
-                    progress_.active / samples, samples / progress_.seconds});
+    const double active = progress_.active / samples;
+    observer.epoch({epoch, step_, progress_.loss / samples, train_seconds_, phases_, active,
+                    active / double(network_.labels()), samples / progress_.seconds, epoch * order_.size()});
   }
   const bool last = epoch == config_.train.epochs;
   const std::uint32_t every = config_.train.eval_every;
   if (!observer.eval || !(last || (every > 0 && epoch % every == 0))) return true;
+  report_tables(observer);
   if (validation_ != nullptr) observer.eval(validate());
   if (test_ != nullptr) observer.eval(evaluate_now(*test_));
   return config_.train.patience == 0 || stale_ < config_.train.patience;
+}
+
+void Trainer::report_tables(const TrainObserver& observer) const {
+  if (!observer.tables) return;
+  const std::size_t below = config_.layers.size() - network_.layers().size();
+  for (std::size_t l = 0; l < network_.layers().size(); ++l) {
+    const lsh::NeuronIndex* index = network_.layers()[l].index();
+    if (index == nullptr) continue;
+    observer.tables({progress_.epoch, progress_.epoch * order_.size(), below + l, index->occupancy()});
+  }
 }
 
 EvalReport Trainer::validate() {
@@ -147,8 +161,9 @@ EvalReport Trainer::validate() {
 void Trainer::save(StateWriter& out) const {
   out.put(progress_.epoch);
   out.put(progress_.samples);
-  for (const double value : {progress_.loss, progress_.active, progress_.seconds, train_seconds_, rehash_seconds_})
+  for (const double value : {progress_.loss, progress_.active, progress_.seconds, train_seconds_})
     out.put(value);
+  out.put(phases_);
   out.put(step_);
   out.put(generation_);
   out.put(best_score_);
@@ -162,8 +177,9 @@ void Trainer::load(StateReader& in) {
   progress_.epoch = in.get<std::uint32_t>();
   progress_.samples = in.get<std::uint64_t>();
   if (progress_.samples > labelled_.size()) in.refuse("more samples than the training data has");
-  for (double* value : {&progress_.loss, &progress_.active, &progress_.seconds, &train_seconds_, &rehash_seconds_})
+  for (double* value : {&progress_.loss, &progress_.active, &progress_.seconds, &train_seconds_})
     *value = in.get<double>();
+  phases_ = in.get<PhaseSeconds>();
   step_ = in.get<std::uint64_t>();
   generation_ = in.get<std::uint64_t>();
   best_score_ = in.get<double>();
@@ -196,18 +212,23 @@ double Trainer::step(std::size_t first, std::size_t count) {
   const float scale = 1.0f / static_cast<float>(count);
   optimizer_.set_rate(optimizer_.rate_at(step_, total_steps_));
   optimizer_.set_noise(config_.train.seed, step_);
+  LapClock clock;
   // A: forward, loss, backward; weights and tables are only read.
   parallel_for(used, threads_, [&](std::size_t b, int thread) {
     const std::size_t begin = b * block_size;
+    LapClock filling;
     fill_block(first + begin, std::min(block_size, count - begin), blocks_[b]);
+    blocks_[b].seconds.data = filling.lap();
     network_.train_block(blocks_[b], static_cast<std::uint32_t>(b), begin, step_, scale,
                          thread_scratch_[thread]);
   });
+  count_phases({blocks_.data(), used}, clock.lap());
   // B: every touched row gets its gradient and its update from the shard that owns it.
   parallel_for(shard_scratch_.size(), threads_, [&](std::size_t shard, int) {
     network_.update({blocks_.data(), used}, static_cast<std::uint32_t>(shard), count, optimizer_,
                     shard_scratch_[shard]);
   });
+  phases_.update += clock.lap();
   ++step_;
   // C: the hash tables follow the weights.
   follow_schedule();
@@ -232,7 +253,25 @@ void Trainer::follow_schedule() {
       moved = true;
     }
   }
-  if (moved) rehash_seconds_ += seconds_since(start);
+  if (moved) phases_.rehash += seconds_since(start);
+}
+
+// Shares `wall` seconds of phase A out by what its blocks spent on each of its parts.
+void Trainer::count_phases(std::span<const Block> blocks, double wall) {
+  BlockSeconds sum;
+  for (const Block& block : blocks) {
+    sum.data += block.seconds.data;
+    sum.hashing += block.seconds.hashing;
+    sum.forward += block.seconds.forward;
+    sum.backward += block.seconds.backward;
+  }
+  const double total = sum.data + sum.hashing + sum.forward + sum.backward;
+  if (total <= 0) return;
+  const double share = wall / total;
+  phases_.data += share * sum.data;
+  phases_.hashing += share * sum.hashing;
+  phases_.forward += share * sum.forward;
+  phases_.backward += share * sum.backward;
 }
 
 EvalReport Trainer::evaluate_now(const Dataset& data) const {
@@ -241,8 +280,9 @@ EvalReport Trainer::evaluate_now(const Dataset& data) const {
   options.mode = config_.eval.inference;
   options.candidates = config_.eval.candidates;
   options.threads = threads_;
-  Metrics metrics = evaluate(network_, data, options, config_.eval.k, inverse_propensities_);
-  return {progress_.epoch, train_seconds_, seconds_since(start), std::move(metrics)};
+  Metrics metrics = evaluate(network_, data, options, config_.eval.k, inverse_propensities_, groups_);
+  return {progress_.epoch, train_seconds_, seconds_since(start), progress_.epoch * order_.size(),
+          std::move(metrics)};
 }
 
 }  // namespace slide

@@ -20,6 +20,7 @@
 #include "engine/metrics.h"
 #include "engine/network.h"
 #include "engine/optimizer.h"
+#include "engine/phases.h"
 #include "engine/schedule.h"
 
 namespace slide {
@@ -29,18 +30,29 @@ struct EpochReport {
   std::uint64_t step = 0;           // steps so far
   double loss = 0.0;                // mean over the epoch's samples
   double train_seconds = 0.0;       // so far: everything but loading and evaluation
-  double rehash_seconds = 0.0;      // of these, in hash tables' rehash and rebuild
+  PhaseSeconds phases;              // of these
   double active_mean = 0.0;         // neurons of the output layer active for a sample, mean over the epoch
+  double active_fraction = 0.0;     // of the output layer's neurons
   double samples_per_second = 0.0;  // over the epoch
+  std::uint64_t samples = 0;        // trained on so far, in all epochs
 };
 
 struct EvalReport {
   std::uint32_t epoch = 0;
   double train_seconds = 0.0;
   double eval_seconds = 0.0;
+  std::uint64_t samples = 0;  // trained on so far, in all epochs
   Metrics metrics;
   bool validation = false;  // on the validation samples, else on the test samples
   bool best = false;        // validation: the best so far
+};
+
+// The hash tables of one layer, when an evaluation is due.
+struct TablesReport {
+  std::uint32_t epoch = 0;
+  std::uint64_t samples = 0;  // trained on so far, in all epochs
+  std::size_t layer = 0;      // as the configuration counts
+  lsh::Occupancy occupancy;
 };
 
 // After each step.
@@ -58,6 +70,7 @@ struct TrainObserver {
   std::function<bool(const StepReport&)> step;  // false: stop here
   std::function<void(const EpochReport&)> epoch;
   std::function<void(const EvalReport&)> eval;
+  std::function<void(const TablesReport&)> tables;
 };
 
 class Trainer {
@@ -85,6 +98,8 @@ class Trainer {
   Network& network() { return network_; }
   const DataShape& shape() const { return shape_; }
   std::size_t unlabelled() const { return unlabelled_; }  // training samples skipped for want of a label
+  std::size_t labelled() const { return labelled_.size(); }  // training samples of an epoch
+  const LabelGroups& label_groups() const { return *groups_; }
   std::size_t batch_samples() const { return batch_; }    // samples in a full step
   std::uint64_t steps() const { return step_; }
   std::uint64_t total_steps() const { return total_steps_; }
@@ -103,6 +118,8 @@ class Trainer {
   void arrange_epoch(std::uint32_t epoch);
   void fill_block(std::size_t first, std::size_t count, Block& block) const;
   void follow_schedule();
+  void report_tables(const TrainObserver& observer) const;
+  void count_phases(std::span<const Block> blocks, double wall);
   EvalReport evaluate_now(const Dataset& data) const;
   EvalReport validate();
 
@@ -118,6 +135,7 @@ class Trainer {
   Network network_;
   Optimizer optimizer_;
   Metrics::Propensities inverse_propensities_;
+  Metrics::Groups groups_;
   std::vector<std::uint32_t> labelled_;  // samples with labels, in file order
   std::vector<std::uint32_t> order_;     // of this epoch
   std::vector<Block> blocks_;
@@ -128,7 +146,7 @@ class Trainer {
   std::uint64_t total_steps_ = 0;
   std::uint64_t generation_ = 0;
   double train_seconds_ = 0.0;
-  double rehash_seconds_ = 0.0;
+  PhaseSeconds phases_;
   Progress progress_;
   double best_score_ = -1.0;  // on the validation samples
   std::uint32_t stale_ = 0;   // validations since then

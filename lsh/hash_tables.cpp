@@ -210,6 +210,13 @@ void HashTables::revive(Table& table, std::uint32_t neuron, std::uint32_t finger
 
 void HashTables::move_in(std::size_t index, std::span<const std::uint32_t> ids, const std::uint32_t* fresh) {
   for (std::size_t i = 0; i < ids.size(); ++i) {
+    if (i + 2 * kAhead < ids.size()) {
+      __builtin_prefetch(&fingerprints_[index * neurons_ + ids[i + 2 * kAhead]], 1);
+    }
+    if (i + kAhead < ids.size()) {
+      prefetch(index, fingerprint(index, ids[i + kAhead]));
+      prefetch(index, fresh[i + kAhead]);
+    }
     if (fingerprint(index, ids[i]) != fresh[i]) {
       remove(index, ids[i]);
       insert(index, ids[i], fresh[i]);
@@ -292,6 +299,7 @@ Occupancy HashTables::occupancy() const {
       sum.used_buckets += bucket.stored > 0 ? 1 : 0;
       sum.full_buckets += bucket.stored == capacity_ ? 1 : 0;
       sum.stored += bucket.stored;
+      ++sum.histogram[std::bit_width(bucket.stored)];
       sum.largest_bucket = std::max<std::size_t>(sum.largest_bucket, bucket.population);
     }
   }

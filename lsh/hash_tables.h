@@ -28,6 +28,8 @@ struct Occupancy {
   std::size_t stored = 0;          // entries over all tables
   std::size_t largest_bucket = 0;  // neurons that hash to one bucket, stored or not
   double mean_used = 0;            // entries in a used bucket
+  // Buckets by entries: none, 1, 2 to 3, 4 to 7, ... Buckets that no fingerprint reaches are not in it.
+  std::array<std::size_t, 17> histogram{};
 };
 
 class HashTables {

@@ -2,15 +2,17 @@
 // Not thread-safe: one a thread.
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
-#include <vector>
+
+#include "engine/base/aligned.h"
 
 namespace slide::lsh {
 
 class IdSet {
  public:
-  explicit IdSet(std::size_t ids = 0) : stamps_(ids, 0) {}
+  explicit IdSet(std::size_t ids = 0) : stamps_(ids) {}
 
   std::size_t capacity() const { return stamps_.size(); }
   bool contains(std::uint32_t id) const { return stamps_[id] == round_; }
@@ -22,12 +24,12 @@ class IdSet {
   }
   void clear() {
     if (++round_ != 0) return;
-    stamps_.assign(stamps_.size(), 0);  // once in 2^32 rounds
+    std::fill(stamps_.begin(), stamps_.end(), 0u);  // once in 2^32 rounds
     round_ = 1;
   }
 
  private:
-  std::vector<std::uint32_t> stamps_;
+  AlignedArray<std::uint32_t> stamps_;
   std::uint32_t round_ = 1;
 };
 

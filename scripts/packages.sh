@@ -9,8 +9,10 @@ build_packages=(
   libfmt-dev nlohmann-json3-dev         # text, JSON
   libboost-dev                          # HTTP: Boost.Beast, headers alone
   zlib1g-dev libzip-dev libutf8proc-dev # gzip, .npz, Unicode
+  libjs-chart.js                        # figures of slide report
   libgtest-dev libbenchmark-dev curl    # tests, benchmarks
 )
+browser_packages=(chromium)             # looks at the page of slide report
 sanitizer_packages=(clang libomp-dev)   # LLVM's OpenMP comes with Archer, which tells ThreadSanitizer of its barriers
 baseline_packages=(python3-torch libopenblas0-pthread fasttext)  # without OpenBLAS PyTorch multiplies with the reference BLAS
 
@@ -57,6 +59,10 @@ endif()
 find_path(libzip zip.h)
 if(NOT libzip)
   message("absent: libzip")
+endif()
+find_file(chart_js chart.min.js PATHS /usr/share/javascript/chart.js)
+if(NOT chart_js)
+  message("absent: Chart.js")
 endif()
 CMAKE
     mapfile -t -O "${#absent[@]}" absent < <(cmake -S "$folder" -B "$folder/build" 2>&1 | sed -n 's/^absent: //p')

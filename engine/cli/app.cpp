@@ -41,6 +41,7 @@ struct Commands {
   ConvertCommand convert;
   GenerateCommand generate;
   InspectCommand inspect;
+  ReportCommand report;
   std::uint32_t threads = 0;  // of all but train
   std::string inference;      // of test, predict
   std::string format;         // of test, predict
@@ -387,6 +388,18 @@ void add_inspect(CLI::App& app, Commands& c) {
   });
 }
 
+void add_report(CLI::App& app, Commands& c) {
+  CLI::App* sub = app.add_subcommand("report", "Compare training runs on one page of HTML");
+  sub->footer(
+      "The page needs no network and no other file: curves, time by phase, hash tables, accuracy by label frequency\n"
+      "and memory of the runs, and what differs in their settings. Runs that still go on or were stopped can be\n"
+      "among them. FILE is replaced when it is a report.");
+  sub->add_option("RUN", c.report.runs, "Folder of a run of 'slide train', or its metrics.jsonl; may be repeated")
+      ->required();
+  sub->add_option("-o,--out", c.report.out, "File to write")->capture_default_str()->type_name("FILE");
+  sub->callback([&c] { c.run = [&c] { run_report(c.report); }; });
+}
+
 void add_config(CLI::App& app, Commands& c) {
   CLI::App* sub = app.add_subcommand("config", "Document the configuration");
   sub->add_flag("--doc", c.doc, "Print every key with type, default, range and meaning (Markdown)")
@@ -513,6 +526,7 @@ int run(int argc, char** argv) {
   add_convert(app, commands);
   add_generate(app, commands);
   add_inspect(app, commands);
+  add_report(app, commands);
   add_config(app, commands);
   add_completion(app, commands);
   add_man(app, commands);

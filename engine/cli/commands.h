@@ -115,6 +115,12 @@ void run_inspect(const InspectCommand& command);
 // Its answer about one label. Throws InputError when the model has no such label.
 void print_label(const Model& model, const std::string& name, std::size_t count);
 
+struct ReportCommand {
+  std::vector<std::string> runs;  // folders, or their metrics.jsonl
+  std::string out = "report.html";
+};
+void run_report(const ReportCommand& command);
+
 // `slide config --doc`.
 void run_config_doc();
 

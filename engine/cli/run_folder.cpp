@@ -5,9 +5,11 @@
 #include <unistd.h>
 
 #include <cerrno>
+#include <chrono>
 #include <fstream>
 #include <nlohmann/json.hpp>
 #include <system_error>
+#include <thread>
 
 #include "engine/atomic_file.h"
 #include "engine/base/error.h"
@@ -24,7 +26,11 @@ RunFolder::~RunFolder() {
 void RunFolder::claim() {
   if (lock_ >= 0) return;
   lock_ = open(folder_.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-  if (lock_ < 0 || flock(lock_, LOCK_EX | LOCK_NB) == 0 || errno != EWOULDBLOCK) return;
+  // A process that was killed a moment ago may still be giving its memory back.
+  for (int tries = 0; tries < 100; ++tries) {
+    if (lock_ < 0 || flock(lock_, LOCK_EX | LOCK_NB) == 0 || errno != EWOULDBLOCK) return;
+    std::this_thread::sleep_for(std::chrono::milliseconds(20));
+  }
   fail_input("{}: another process trains into this folder; wait for it, or give another --out", name());
 }
 

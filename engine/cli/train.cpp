@@ -12,6 +12,7 @@
 #include "engine/cli/run_folder.h"
 #include "engine/cli/stop_signal.h"
 #include "engine/cli/text.h"
+#include "engine/memory_plan.h"
 #include "engine/run_log.h"
 #include "engine/saved_run.h"
 #include "engine/trainer.h"
@@ -151,6 +152,7 @@ class Run {
     folder_.write_environment(threads_, false);
     RunLog log = saved_ ? RunLog(folder_.log(), config_.eval.k, saved_->record().log_bytes)
                         : RunLog(folder_.log(), config_.eval.k);
+    if (!saved_) log.write(start_of(trainer, data));
     saved_.reset();
     follow(trainer, data, log);
     finish(trainer, data);
@@ -181,7 +183,9 @@ class Run {
   }
 
   RunData load_split() {
+    const auto start = Clock::now();
     RunData data = load(used_);
+    load_seconds_ = std::chrono::duration<double>(Clock::now() - start).count();
     if (config_.data.validation == 0) return data;
     Split split = split_dataset(data.train, config_.data.validation, data.train.size(), config_.train.seed);
     data.train = std::move(split.train);
@@ -204,6 +208,20 @@ class Run {
     record_.train = *check(config_.data.train, &data.train, saved_->record().train);
     record_.test = check(config_.data.test, data.test ? &*data.test : nullptr, saved_->record().test);
     printed_ = true;
+  }
+
+  RunStart start_of(const Trainer& trainer, const RunData& data) const {
+    const auto bytes = [](const Dataset& set) {
+      return double(set.feature_entries() * (sizeof(std::uint32_t) + sizeof(float)) +
+                    set.label_entries() * sizeof(std::uint32_t) + set.size() * 2 * sizeof(std::uint64_t));
+    };
+    const DataShape& shape = trainer.shape();
+    const double data_bytes = bytes(data.train) + (data.test ? bytes(*data.test) : 0.0) +
+                              (validation_ ? bytes(*validation_) : 0.0);
+    return {trainer.labelled(), data.test ? data.test->size() : 0, shape.features, trainer.network().labels(),
+            load_seconds_, data_bytes,
+            plan_memory(config_, shape.features, shape.labels, bounds_of(data.train, config_.train.block_size), threads_),
+            trainer.label_groups()};
   }
 
   void save(const Trainer& trainer, const RunData& data, RunLog& log) {
@@ -231,6 +249,7 @@ class Run {
       log.write(report);
       print_report(report, config_.train.epochs);
     };
+    observer.tables = [&](const TablesReport& report) { log.write(report); };
     observer.eval = [&](const EvalReport& report) {
       log.write(report);
       print_report(report, config_.eval.k);
@@ -266,6 +285,7 @@ class Run {
   Config config_;  // as recorded
   Config used_;    // with this process's own number of threads
   int threads_ = 1;
+  double load_seconds_ = 0.0;
   std::optional<SavedRun> saved_;
   RunRecord record_;
   std::optional<Dataset> validation_;

@@ -47,9 +47,8 @@ std::vector<std::string> keys_of(const Json& object) {
 // What must not depend on time, threads or machine.
 Json without_timings(std::vector<Json> events) {
   for (Json& event : events) {
-    for (const char* key :
-         {"train_seconds", "rehash_seconds", "eval_seconds", "samples_per_second", "peak_rss_mb"}) {
-      event.erase(key);
+    for (const std::string& key : keys_of(event)) {
+      if (key.ends_with("_seconds") || key.ends_with("_per_second") || key.ends_with("_mb")) event.erase(key);
     }
   }
   return events;
@@ -149,23 +148,56 @@ TEST_F(CliTest, TrainWritesConfigMetricsAndModel) {
                           std::filesystem::directory_iterator()),
             4);
   const std::vector<Json> lines = events();
-  ASSERT_EQ(lines.size(), 4U);
+  ASSERT_EQ(lines.size(), 7U);
+  const std::vector<std::string> start = {"event",        "samples",      "test_samples", "features",
+                                          "labels",       "load_seconds", "label_groups", "planned_mb"};
   const std::vector<std::string> epoch = {
-      "event",         "epoch",          "step",        "loss",
-      "train_seconds", "rehash_seconds", "active_mean", "samples_per_second",
-      "peak_rss_mb"};
-  const std::vector<std::string> eval = {"event",    "epoch",    "train_seconds", "eval_seconds",
-                                         "p_at_1",   "p_at_3",   "p_at_5",        "ndcg_at_5",
-                                         "psp_at_1", "psp_at_5", "recall_at_5"};
-  for (const std::size_t i : {0U, 2U}) {
+      "event",           "epoch",           "step",           "samples",        "loss",
+      "train_seconds",   "setup_seconds",   "data_seconds",   "hashing_seconds", "forward_seconds",
+      "backward_seconds", "update_seconds", "rehash_seconds", "active_mean",    "active_fraction",
+      "samples_per_second", "peak_rss_mb"};
+  const std::vector<std::string> tables = {"event",        "epoch",  "samples",        "layer",    "buckets",
+                                           "full_buckets", "stored", "largest_bucket", "histogram"};
+  const std::vector<std::string> eval = {"event",     "epoch",    "samples",  "train_seconds", "eval_seconds",
+                                         "p_at_1",    "p_at_3",   "p_at_5",   "ndcg_at_5",     "psp_at_1",
+                                         "psp_at_5",  "recall_at_5", "groups"};
+  EXPECT_EQ(keys_of(lines[0]), start);
+  EXPECT_EQ(lines[0]["event"], "start");
+  EXPECT_EQ(lines[0]["samples"], 300);
+  EXPECT_EQ(lines[0]["test_samples"], 70);
+  for (const char* part : {"data", "weights", "optimizer", "tables", "workspaces"})
+    EXPECT_GT(lines[0]["planned_mb"][part], 0.0) << part;
+  for (const std::size_t i : {1U, 4U}) {
     EXPECT_EQ(keys_of(lines[i]), epoch);
-    EXPECT_EQ(keys_of(lines[i + 1]), eval);
+    EXPECT_EQ(keys_of(lines[i + 1]), tables);
+    EXPECT_EQ(keys_of(lines[i + 2]), eval);
     EXPECT_EQ(lines[i]["event"], "epoch");
-    EXPECT_EQ(lines[i + 1]["event"], "eval");
-    EXPECT_EQ(lines[i]["epoch"], i / 2 + 1);
+    EXPECT_EQ(lines[i + 1]["event"], "tables");
+    EXPECT_EQ(lines[i + 2]["event"], "eval");
+    EXPECT_EQ(lines[i]["epoch"], i / 3 + 1);
+    EXPECT_EQ(lines[i]["samples"], 300 * (i / 3 + 1));
   }
-  EXPECT_GT(lines[2]["train_seconds"], lines[0]["train_seconds"]);
-  EXPECT_GT(lines[2]["peak_rss_mb"], 1.0);
+  EXPECT_GT(lines[4]["train_seconds"], lines[1]["train_seconds"]);
+  EXPECT_GT(lines[4]["peak_rss_mb"], 1.0);
+}
+
+TEST_F(CliTest, TheMeasuresOfTheGroupsOfLabelsAddUp) {
+  train_model();
+  const std::vector<Json> lines = events();
+  const Json& eval = lines.back();
+  std::size_t labels = 0;
+  double precision = 0.0, positives = 0.0, found = 0.0;
+  for (const char* group : {"head", "middle", "tail"}) {
+    labels += lines[0]["label_groups"][group]["labels"].get<std::size_t>();
+    const Json& part = eval["groups"][group];
+    precision += part["p_at_3"].get<double>();
+    positives += part["positives"].get<double>();
+    found += part["positives"].get<double>() * part["recall_at_3"].get<double>();
+  }
+  EXPECT_EQ(labels, 60U);
+  EXPECT_NEAR(precision, eval["p_at_3"].get<double>(), 1e-12);
+  EXPECT_NEAR(found, eval["p_at_3"].get<double>() * 3 * 70, 1e-6);
+  EXPECT_GE(positives, found);
 }
 
 TEST_F(CliTest, ResolvedConfigurationGivesTheSameRun) {
@@ -191,7 +223,7 @@ TEST_F(CliTest, WithoutTestDataThereIsNoEvaluation) {
   const Outcome done = train({});
   ASSERT_EQ(done.code, 0) << done.err;
   EXPECT_NE(done.out.find("data.test is not set"), std::string::npos);
-  for (const Json& event : events()) EXPECT_EQ(event["event"], "epoch");
+  for (const Json& event : events()) EXPECT_NE(event["event"], "eval");
 }
 
 TEST_F(CliTest, FolderIsNamedAfterTheConfigurationByDefault) {

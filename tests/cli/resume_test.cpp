@@ -99,8 +99,11 @@ class ResumeTest : public testing::Test {
     std::istringstream lines(read_file(slide_.path(out + "/metrics.jsonl")));
     for (std::string line; std::getline(lines, line);) {
       Json event = Json::parse(line);
-      for (const char* key : {"train_seconds", "rehash_seconds", "eval_seconds", "samples_per_second", "peak_rss_mb"})
-        event.erase(key);
+      std::vector<std::string> keys;
+      for (const auto& [key, value] : event.items()) keys.push_back(key);
+      for (const std::string& key : keys) {
+        if (key.ends_with("_seconds") || key.ends_with("_per_second") || key.ends_with("_mb")) event.erase(key);
+      }
       events.push_back(event);
     }
     return events;
@@ -290,7 +293,7 @@ TEST_F(ResumeTest, ANewRunReplacesAStoppedOne) {
   ASSERT_TRUE(fs::exists(slide_.path("out/checkpoint.slide")));
   ASSERT_EQ(slide_.run(fresh("out", {"--set", "train.epochs=1"})).code, 0);
   EXPECT_FALSE(fs::exists(slide_.path("out/checkpoint.slide")));
-  EXPECT_EQ(events("out").size(), 2U);
+  EXPECT_EQ(events("out").size(), 4U);  // start, epoch, tables, eval
 }
 
 }  // namespace

@@ -265,6 +265,44 @@ TEST(Training, ReportsTheActiveNeurons) {
   }
 }
 
+TEST(Training, ThePhasesAddUpToTheTrainingTime) {
+  const Dataset data = make_data(wide_data());
+  for (const bool is_dense : {true, false}) {
+    TrainObserver observer;
+    EpochReport last;
+    observer.epoch = [&](const EpochReport& report) {
+      EXPECT_GE(report.phases.update, last.phases.update);
+      last = report;
+    };
+    Trainer(full_config({dense(8), is_dense ? dense(0) : sampled(0, 10, 12)}), data, nullptr).run(observer);
+    const PhaseSeconds& p = last.phases;
+    for (const double part : {p.setup, p.data, p.hashing, p.forward, p.backward, p.update}) EXPECT_GT(part, 0.0);
+    EXPECT_EQ(p.rehash > 0.0, !is_dense);
+    const double sum = p.setup + p.data + p.hashing + p.forward + p.backward + p.update + p.rehash;
+    EXPECT_LE(sum, last.train_seconds * (1 + 1e-9));
+    EXPECT_DOUBLE_EQ(last.active_fraction, last.active_mean / 90.0);
+    EXPECT_EQ(last.samples, 3 * data.size());
+  }
+}
+
+TEST(Training, TellsOfTheTablesWhenAnEvaluationIsDue) {
+  const Dataset data = make_data(wide_data());
+  Config config = full_config({sampled(12, 4, 6), sampled(0, 10, 12)});
+  config.train.eval_every = 2;
+  std::vector<std::size_t> layers;
+  TrainObserver observer;
+  observer.eval = [](const EvalReport&) {};
+  observer.tables = [&](const TablesReport& report) {
+    layers.push_back(report.layer);
+    EXPECT_EQ(report.samples, report.epoch * data.size());
+    std::size_t buckets = 0;
+    for (const std::size_t count : report.occupancy.histogram) buckets += count;
+    EXPECT_EQ(buckets, config.layers[report.layer].hash.tables * 8U);
+  };
+  Trainer(config, data, nullptr).run(observer);
+  EXPECT_EQ(layers, (std::vector<std::size_t>{0, 1, 0, 1}));  // after epochs 2 and 3
+}
+
 TEST(Training, EvaluatesAtTheConfiguredEpochs) {
   const Dataset data = make_data(wide_data());
   for (const std::uint32_t every : {0, 1, 2}) {

@@ -39,6 +39,8 @@ TEST(Fifo, AFullBucketForgetsItsOldest) {
   EXPECT_EQ(as_set(tables, 0, 3), (Ids{8, 9, 10, 11, 12}));
   EXPECT_TRUE(tables.bucket(0, 2).empty());
   EXPECT_EQ(tables.occupancy().largest_bucket, 13U);
+  EXPECT_EQ(tables.occupancy().histogram[3], 1U);  // 4 to 7 entries: 5
+  EXPECT_EQ(tables.occupancy().histogram[0], 3U);
 }
 
 TEST(Fifo, RemovalKeepsTheOrderOfAge) {
@@ -189,6 +191,9 @@ TEST_P(BothPolicies, OccupancyAddsUp) {
   EXPECT_EQ(sum.stored, 6 * 16 * 16U);
   EXPECT_DOUBLE_EQ(sum.mean_used, 16.0);
   EXPECT_GT(sum.largest_bucket, 62U);
+  std::array<std::size_t, 17> histogram{};
+  histogram[5] = 6 * 16;  // 16 to 31 entries
+  EXPECT_EQ(sum.histogram, histogram);
 }
 
 INSTANTIATE_TEST_SUITE_P(Policies, BothPolicies,

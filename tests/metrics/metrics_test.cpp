@@ -26,6 +26,60 @@ TEST(Metrics, WithoutSamplesEverythingIsZero) {
   EXPECT_EQ(metrics.psp(3), 0);
 }
 
+// 60 pairs: label 2 has 30, 0 and 4 have 10 each, 1 has 6, 5 has 4, 3 none.
+const Labels kFrequencies = {10, 6, 30, 0, 10, 4};
+
+TEST(LabelGroups, SplitTheTrainingLabelsInThirds) {
+  const LabelGroups groups(kFrequencies);
+  EXPECT_EQ(groups.of(2), LabelGroup::kHead);    // begins at 0 of 60
+  EXPECT_EQ(groups.of(0), LabelGroup::kMiddle);  // both begin at 30, as labels of one frequency
+  EXPECT_EQ(groups.of(4), LabelGroup::kMiddle);
+  EXPECT_EQ(groups.of(1), LabelGroup::kTail);  // at 50
+  EXPECT_EQ(groups.of(5), LabelGroup::kTail);
+  EXPECT_EQ(groups.of(3), LabelGroup::kTail);
+  EXPECT_EQ(groups.of(99), LabelGroup::kTail);
+  EXPECT_EQ(groups.part(LabelGroup::kHead).labels, 1U);
+  EXPECT_EQ(groups.part(LabelGroup::kMiddle).labels, 2U);
+  EXPECT_EQ(groups.part(LabelGroup::kMiddle).least, 10U);
+  EXPECT_EQ(groups.part(LabelGroup::kTail).labels, 3U);
+  EXPECT_EQ(groups.part(LabelGroup::kTail).most, 6U);
+  EXPECT_EQ(groups.part(LabelGroup::kTail).least, 0U);
+}
+
+TEST(LabelGroups, NoLabelsAndEqualLabels) {
+  EXPECT_EQ(LabelGroups({}).of(0), LabelGroup::kTail);
+  const LabelGroups equal(Labels{5, 5, 5});
+  EXPECT_EQ(equal.part(LabelGroup::kHead).labels, 3U);
+  EXPECT_EQ(equal.part(LabelGroup::kTail).labels, 0U);
+}
+
+TEST(LabelGroups, MeasuresByHandWholeAndMerged) {
+  const auto groups = std::make_shared<const LabelGroups>(kFrequencies);
+  Metrics whole({1, 3}, nullptr, groups), one({1, 3}, nullptr, groups), two({1, 3}, nullptr, groups);
+  const auto add = [&](Metrics& part, const Labels& predicted, const Labels& labels) {
+    part.add(predicted, labels);
+    whole.add(predicted, labels);
+  };
+  add(one, {2, 0, 1}, {0, 2, 5});  // hits: head at 1, middle at 2
+  add(two, {4, 1, 2}, {1, 2});     // hits: tail at 2, head at 3
+  add(two, {3}, {});
+  one.merge(two);
+  for (const Metrics* metrics : {&whole, &one}) {
+    EXPECT_EQ(metrics->positives(LabelGroup::kHead), 2U);
+    EXPECT_EQ(metrics->positives(LabelGroup::kMiddle), 1U);
+    EXPECT_EQ(metrics->positives(LabelGroup::kTail), 2U);
+    EXPECT_DOUBLE_EQ(metrics->recall(1, LabelGroup::kHead), 0.5);
+    EXPECT_DOUBLE_EQ(metrics->recall(3, LabelGroup::kHead), 1.0);
+    EXPECT_DOUBLE_EQ(metrics->recall(3, LabelGroup::kTail), 0.5);
+    EXPECT_DOUBLE_EQ(metrics->recall(1, LabelGroup::kMiddle), 0.0);
+    double sum = 0.0;
+    for (const LabelGroup group : kLabelGroups) sum += metrics->precision(3, group);
+    EXPECT_DOUBLE_EQ(sum, metrics->precision(3));
+    EXPECT_DOUBLE_EQ(metrics->precision(3, LabelGroup::kHead), 2.0 / 9);
+  }
+  EXPECT_THROW(one.merge(Metrics({1, 3})), Error);
+}
+
 TEST(Metrics, OneSampleByHand) {
   Metrics metrics({1, 3, 5});
   // Hits at ranks 1 and 3 of five; three true labels.

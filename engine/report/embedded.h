@@ -1,0 +1,14 @@
+// Files that the build puts into the program (embed.cmake).
+#pragma once
+
+#include <string_view>
+
+namespace slide::report::embedded {
+
+std::string_view page_html();
+std::string_view page_css();
+std::string_view page_js();
+std::string_view chart_js();  // Chart.js, one script
+std::string_view licence();   // of Chart.js
+
+}  // namespace slide::report::embedded

@@ -1,0 +1,71 @@
+// slide report: pages of real runs, and every mistake in one line.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+
+#include "tests/cli/program.h"
+
+namespace slide::test {
+namespace {
+
+namespace fs = std::filesystem;
+
+class ReportTest : public testing::Test {
+ protected:
+  void SetUp() override {
+    write_file(slide_.path("small.toml"), "[train]\nepochs = 2\n[[layer]]\nsize = 8\n[[layer]]\n");
+    ASSERT_EQ(
+        slide_.run({"generate", "--samples", "80", "--features", "40", "--labels", "20", "--out", "data"})
+            .code,
+        0);
+    for (const char* out : {"one", "other/one"}) {
+      const Outcome done = slide_.run({"train", "small.toml", "--set", "data.train=data/train.txt", "--set",
+                                       "data.test=data/test.txt", "--out", out});
+      ASSERT_EQ(done.code, 0) << done.err;
+    }
+  }
+  void expect_failure(int code, const std::string& what, const std::vector<std::string>& arguments) const {
+    const Outcome outcome = slide_.run(arguments);
+    EXPECT_EQ(outcome.code, code) << outcome.err;
+    EXPECT_NE(outcome.err.find(what), std::string::npos) << outcome.err;
+    EXPECT_EQ(std::count(outcome.err.begin(), outcome.err.end(), '\n'), 1) << outcome.err;
+  }
+
+  Program slide_;
+};
+
+TEST_F(ReportTest, WritesOnePageAboutSeveralRuns) {
+  const Outcome done = slide_.run({"report", "one", "other/one/metrics.jsonl", "-o", "page.html"});
+  ASSERT_EQ(done.code, 0) << done.err;
+  EXPECT_EQ(done.out, "wrote page.html about 2 runs; open it in a browser\n");
+  const std::string page = read_file(slide_.path("page.html"));
+  EXPECT_NE(page.find("\"name\":\"other/one\""), std::string::npos);
+  EXPECT_EQ(slide_.run({"report", "one", "-o", "page.html"}).code, 0);  // a report replaces a report
+  EXPECT_EQ(slide_.run({"report", "one"}).code, 0);
+  EXPECT_TRUE(fs::exists(slide_.path("report.html")));
+}
+
+TEST_F(ReportTest, ToldOfACutLogAndAnInterruptedRun) {
+  write_file(slide_.path("one/metrics.jsonl"),
+             read_file(slide_.path("one/metrics.jsonl")) + "{\"event\":\"ep");
+  write_file(slide_.path("one/environment.json"), "{\"finished\": false}");
+  const Outcome done = slide_.run({"report", "one"});
+  ASSERT_EQ(done.code, 0) << done.err;
+  EXPECT_NE(done.out.find("one: The run was interrupted"), std::string::npos) << done.out;
+  EXPECT_NE(done.out.find("was cut off and is left out"), std::string::npos) << done.out;
+}
+
+TEST_F(ReportTest, MistakesAreOneLine) {
+  expect_failure(2, "RUN", {"report"});
+  expect_failure(2, "nowhere: there is no such run", {"report", "one", "nowhere"});
+  expect_failure(2, "data: the folder has no metrics.jsonl", {"report", "data"});
+  expect_failure(2, "data/train.txt:1: this line is no event of a run", {"report", "data/train.txt"});
+  expect_failure(2, "other: is a folder", {"report", "one", "-o", "other"});
+  expect_failure(2, "small.toml: exists and is no report", {"report", "one", "-o", "small.toml"});
+  expect_failure(1, "cannot be created", {"report", "one", "-o", "no/folder/page.html"});
+  EXPECT_EQ(read_file(slide_.path("small.toml")).substr(0, 7), "[train]");
+  EXPECT_FALSE(fs::exists(slide_.path("report.html")));
+}
+
+}  // namespace
+}  // namespace slide::test
