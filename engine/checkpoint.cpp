@@ -206,7 +206,8 @@ class Reader {
 };
 
 // Magic, version, length, checksum, end.
-void check_envelope(std::string_view bytes, const std::string& path) {
+// Returns the checksum.
+std::uint32_t check_envelope(std::string_view bytes, const std::string& path) {
   if (bytes.substr(0, kModelMagic.size()) != kModelMagic.substr(0, std::max<std::size_t>(1, bytes.size()))) {
     fail_input("{}: this is no slide model; name the model.slide that 'slide train' wrote", path);
   }
@@ -233,7 +234,9 @@ void check_envelope(std::string_view bytes, const std::string& path) {
   if (!bytes.ends_with(kEndMarker)) fail_damaged(path, "no end marker");
   const std::string_view summed = bytes.substr(0, bytes.size() - kFooterBytes);
   Reader footer(bytes.substr(summed.size()), path);
-  if (footer.get<std::uint32_t>() != checksum(0, summed)) fail_damaged(path, "wrong checksum");
+  const auto sum = footer.get<std::uint32_t>();
+  if (sum != checksum(0, summed)) fail_damaged(path, "wrong checksum");
+  return sum;
 }
 
 DataShape get_shape(Reader& in) {
@@ -381,7 +384,7 @@ Model load_model(const std::string& path, LoadOptimizer optimizer) {
   }
   const FileBytes file(path);
   const std::string_view bytes = file.text();
-  check_envelope(bytes, path);
+  const std::uint32_t sum = check_envelope(bytes, path);
   Reader in(bytes.substr(kModelMagic.size() + 4, bytes.size() - kModelMagic.size() - 4 - kFooterBytes), path);
   const auto flags = in.get<std::uint32_t>();
   const bool state_stored = (flags & kFlagOptimizer) != 0, state_wanted = optimizer == LoadOptimizer::kYes;
@@ -408,7 +411,7 @@ Model load_model(const std::string& path, LoadOptimizer optimizer) {
   }
   if (in.left() != 0) fail_damaged(path, "more than its configuration needs");
   return {std::move(config),  std::move(shape),     steps, state_stored, std::move(hashes),
-          std::move(network), std::move(text_model)};
+          std::move(network), std::move(text_model), sum};
 }
 
 bool looks_like_model(const std::string& path) {

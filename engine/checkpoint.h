@@ -49,6 +49,7 @@ struct Model {
   std::vector<LayerHash> hashes;     // of network.layers()
   Network network;
   std::shared_ptr<const TextModel> text;  // of a model trained on text, else nullptr
+  std::uint32_t checksum = 0;             // of the file: tells one model from another
 
   // Builds the hash tables of the layers that had them, which LSH inference needs. A second call does
   // nothing.

@@ -1,6 +1,7 @@
 #include "engine/inference.h"
 
 #include <algorithm>
+#include <bit>
 #include <cmath>
 #include <limits>
 
@@ -48,6 +49,9 @@ void TopK::shift(float offset) {
 
 // One thread's memory for a panel of samples.
 struct Predictor::Panel {
+  std::size_t lanes = 0;  // of each block
+  std::size_t entries = 0, entries_of_one = 0;  // feature values there is room for
+  Wanted wanted;
   std::vector<Block> blocks;
   std::vector<BlockInput> inputs;
   ThreadScratch scratch;
@@ -60,6 +64,7 @@ struct Predictor::Panel {
   std::vector<std::uint32_t> candidates;
   AlignedArray<float> query;
   lsh::SearchScratch search;
+  Screen::Scratch screen;
   WidePostings::Scratch postings;
   std::vector<WidePostings::Walk> walks;  // of the blocks
   BlockFeatures features;         // of one sample
@@ -70,7 +75,10 @@ Predictor::Predictor(const Network& network, const InferenceOptions& options)
     : network_(network), options_(options) {
   const Layer& output = network.output();
   if (output.wide() != nullptr) postings_.emplace(*output.wide(), output.size(), network.features());
-  if (options.mode == Inference::kFull) return;
+  if (options.mode == Inference::kFull) {
+    if (options.soon && network.input()) screen_.emplace(output, postings_ ? &*postings_ : nullptr);
+    return;
+  }
   if (output.index() == nullptr) {
     fail_input(
         "inference = lsh needs hash tables, but the output layer is not sampled by lsh; use inference = "
@@ -87,61 +95,98 @@ Predictor::Predictor(const Network& network, const InferenceOptions& options)
   for (const std::uint32_t id : search_->always()) is_always_[id] = true;
 }
 
-void Predictor::predict(const Dataset& data, const Sink& sink) const {
+Predictor::Scratch::Scratch() = default;
+Predictor::Scratch::Scratch(Scratch&& other) noexcept = default;
+Predictor::Scratch& Predictor::Scratch::operator=(Scratch&& other) noexcept = default;
+Predictor::Scratch::~Scratch() = default;
+
+void Predictor::check(const Dataset& data) const {
   if (data.feature_count() > network_.features()) {
     fail_input("the data has {} features, the model knows {}; use data with the model's feature ids",
                data.feature_count(), network_.features());
   }
+}
+
+void Predictor::reserve(std::size_t blocks, std::size_t lanes, std::size_t entries, std::size_t entries_of_one,
+                        Panel& panel) const {
+  if (panel.lanes == lanes && panel.entries >= entries && panel.entries_of_one >= entries_of_one) return;
+  const std::size_t candidates =
+      options_.mode == Inference::kLsh ? std::min(options_.candidates, network_.labels()) : 0;
+  panel.lanes = lanes;
+  panel.entries = entries;
+  panel.entries_of_one = entries_of_one;
+  panel.blocks.clear();
+  for (std::size_t b = 0; b < blocks; ++b) panel.blocks.push_back(network_.make_inference_block(lanes, entries));
+  panel.scratch = network_.make_inference_scratch(lanes, entries);
+  panel.best.resize(blocks * lanes);
+  panel.z = AlignedArray<float>(std::max(kRowChunk * lanes, candidates));
+  panel.candidates.reserve(candidates);
+  panel.walks.resize(blocks);
+  if (postings_ && options_.mode == Inference::kLsh) {
+    panel.postings = postings_->make_scratch();
+    panel.features.reserve(network_.features(), entries_of_one, 1);
+    panel.sample.resize(1);
+  }
+  if (screen_ && lanes == 1) panel.screen = screen_->make_scratch();
+  if (search_) panel.search = search_->make_scratch(lanes);
+  panel.threshold.resize(lanes);
+  panel.chunk_norm.resize(lanes);
+  panel.hits.resize(kRowChunk * lanes + 1);
+  panel.query = AlignedArray<float>(network_.output().inputs());
+}
+
+void Predictor::predict(const Dataset& data, const Sink& sink) const {
+  check(data);
   const std::size_t panels = (data.size() + kPanel - 1) / kPanel;
   const int threads = static_cast<int>(std::min<std::size_t>(panels, resolve_threads(options_.threads)));
   const std::size_t entries = bounds_of(data, kLanes).feature_entries;
-  const std::size_t candidates =
-      options_.mode == Inference::kLsh ? std::min(options_.candidates, network_.labels()) : 0;
+  const std::size_t entries_of_one = bounds_of(data, 1).feature_entries;
   std::vector<Panel> work(std::max(1, threads));
   for (Panel& panel : work) {
-    for (std::size_t b = 0; b < kBlocks; ++b)
-      panel.blocks.push_back(network_.make_inference_block(kLanes, entries));
-    panel.scratch = network_.make_inference_scratch(kLanes, entries);
-    panel.best.resize(kPanel);
-    panel.z = AlignedArray<float>(std::max(kRowChunk * kLanes, candidates));
-    panel.candidates.reserve(candidates);
-    panel.walks.resize(kBlocks);
-    if (postings_ && options_.mode == Inference::kLsh) {
-      panel.postings = postings_->make_scratch();
-      panel.features.reserve(network_.features(), bounds_of(data, 1).feature_entries, 1);
-      panel.sample.resize(1);
-    }
-    if (search_) panel.search = search_->make_scratch(kLanes);
-    panel.threshold.resize(kLanes);
-    panel.chunk_norm.resize(kLanes);
-    panel.hits.resize(kRowChunk * kLanes + 1);
-    panel.query = AlignedArray<float>(network_.output().inputs());
+    panel.wanted = {options_.k, options_.log_softmax};
+    reserve(kBlocks, kLanes, entries, entries_of_one, panel);
   }
   parallel_for(panels, threads,
                [&](std::size_t p, int thread) { predict_panel(data, p * kPanel, work[thread], sink); });
 }
 
+void Predictor::predict(const Dataset& data, const Wanted& wanted, Scratch& scratch, const Sink& sink) const {
+  check(data);
+  const bool alone = data.size() == 1;
+  const std::size_t blocks = alone ? 1 : kBlocks, lanes = alone ? 1 : kLanes;
+  std::unique_ptr<Panel>& panel = alone ? scratch.one : scratch.many;
+  if (!panel) panel = std::make_unique<Panel>();
+  // Powers of two, so that growing requests do not ask for memory each time.
+  const std::size_t entries_of_one = std::bit_ceil(bounds_of(data, 1).feature_entries);
+  reserve(blocks, lanes, std::bit_ceil(bounds_of(data, lanes).feature_entries), entries_of_one, *panel);
+  panel->wanted = wanted;
+  for (std::size_t first = 0; first < data.size(); first += blocks * lanes) predict_panel(data, first, *panel, sink);
+}
+
 void Predictor::predict_panel(const Dataset& data, std::size_t first, Panel& panel, const Sink& sink) const {
-  const std::size_t end = std::min(data.size(), first + kPanel);
+  const std::size_t lanes = panel.lanes;
+  const std::size_t end = std::min(data.size(), first + panel.blocks.size() * lanes);
   panel.inputs.clear();
-  for (std::size_t b = 0; b < kBlocks && first + b * kLanes < end; ++b) {
+  for (std::size_t b = 0; b < panel.blocks.size() && first + b * lanes < end; ++b) {
     Block& block = panel.blocks[b];
     block.rows.clear();
-    for (std::size_t i = first + b * kLanes; i < std::min(end, first + (b + 1) * kLanes); ++i) {
+    for (std::size_t i = first + b * lanes; i < std::min(end, first + (b + 1) * lanes); ++i) {
       block.rows.push_back(data.features(i));
     }
     block.lanes = block.rows.size() == 1 ? 1 : round_up(block.rows.size(), kernels::kLaneMultiple);
     panel.inputs.push_back(network_.infer_hidden(block, panel.scratch));
   }
-  for (std::size_t i = 0; i < end - first; ++i) panel.best[i].reset(options_.k);
-  panel.log_norm.assign(kPanel, -std::numeric_limits<double>::infinity());
-  if (options_.mode == Inference::kFull || options_.candidates >= network_.labels()) {
+  for (std::size_t i = 0; i < end - first; ++i) panel.best[i].reset(panel.wanted.k);
+  panel.log_norm.assign(panel.best.size(), -std::numeric_limits<double>::infinity());
+  if (screen_ && panel.lanes == 1 && !panel.wanted.log_softmax) {
+    score_screened(panel);
+  } else if (options_.mode == Inference::kFull || options_.candidates >= network_.labels()) {
     score_all(panel);
   } else {
     if (search_) score_shared(search_->always(), panel);
     score_candidates(first, panel);
   }
-  if (options_.log_softmax) {
+  if (panel.wanted.log_softmax) {
     for (std::size_t i = 0; i < end - first; ++i) panel.best[i].shift(static_cast<float>(-panel.log_norm[i]));
   }
   for (std::size_t i = first; i < end; ++i) sink(i, panel.best[i - first].best());
@@ -150,7 +195,7 @@ void Predictor::predict_panel(const Dataset& data, std::size_t first, Panel& pan
 // Keeps the best of the scores panel.z [chunk x lanes] of block b.
 void Predictor::keep_best(std::span<const std::uint32_t> chunk, std::size_t b, Panel& panel) const {
   const BlockInput& in = panel.inputs[b];
-  TopK* best = panel.best.data() + b * kLanes;
+  TopK* best = panel.best.data() + b * panel.lanes;
   for (std::size_t s = 0; s < in.lanes; ++s) {
     panel.threshold[s] = s < in.samples ? best[s].threshold() : 3.402823466e38f;
   }
@@ -160,9 +205,9 @@ void Predictor::keep_best(std::span<const std::uint32_t> chunk, std::size_t b, P
     const std::uint32_t at = panel.hits[h];
     best[at % in.lanes].offer(chunk[at / in.lanes], panel.z[at]);
   }
-  if (!options_.log_softmax) return;
+  if (!panel.wanted.log_softmax) return;
   kernels::active().softmax_lanes(panel.z.data(), chunk.size(), in.lanes, 1.0f, panel.chunk_norm.data());
-  for (std::size_t s = 0; s < in.samples; ++s) add_log(panel.chunk_norm[s], panel.log_norm[b * kLanes + s]);
+  for (std::size_t s = 0; s < in.samples; ++s) add_log(panel.chunk_norm[s], panel.log_norm[b * panel.lanes + s]);
 }
 
 // Scores the same neurons for all samples of the panel.
@@ -197,6 +242,14 @@ void Predictor::score_all(Panel& panel) const {
   }
 }
 
+// Tells the best neurons of one sample apart that a rough look at all of them leaves.
+void Predictor::score_screened(Panel& panel) const {
+  const BlockInput& in = panel.inputs.front();
+  panel.candidates.clear();
+  screen_->find(in, panel.blocks.front().rows.front(), panel.wanted.k, panel.screen, panel.candidates);
+  score_shared(panel.candidates, panel);
+}
+
 // From the training tables: the first layer's neurons for one sparse sample.
 void Predictor::query_tables(const SparseRow& row, std::size_t sample, Panel& panel) const {
   SamplerScratch& sampler = panel.scratch.layers.back().sampler;
@@ -220,6 +273,7 @@ void Predictor::add_wide_candidates(Panel& panel) const {
 // Scores each sample's own candidates.
 void Predictor::score_candidates(std::size_t first, Panel& panel) const {
   const Layer& output = network_.output();
+  const std::size_t lanes = panel.lanes;
   for (std::size_t b = 0; b < panel.inputs.size(); ++b) {
     const BlockInput& in = panel.inputs[b];
     if (search_) search_->project({in.xt, in.width, in.lanes, in.samples}, panel.search);
@@ -231,7 +285,7 @@ void Predictor::score_candidates(std::size_t first, Panel& panel) const {
         std::copy_n(in.x + s * in.ldx, in.width, panel.query.data());
         one.xt = panel.query.data();
       } else {
-        query_tables(panel.blocks[b].rows[s], first + b * kLanes + s, panel);
+        query_tables(panel.blocks[b].rows[s], first + b * lanes + s, panel);
         one.xt = in.x + s * in.ldx;
       }
       if (postings_) {
@@ -241,9 +295,9 @@ void Predictor::score_candidates(std::size_t first, Panel& panel) const {
         one.features = &panel.features;
       }
       output.score(one, panel.candidates, panel.scratch.layers.back(), panel.z.data());
-      TopK& best = panel.best[b * kLanes + s];
+      TopK& best = panel.best[b * lanes + s];
       for (std::size_t c = 0; c < panel.candidates.size(); ++c) {
-        if (options_.log_softmax) add_log(panel.z[c], panel.log_norm[b * kLanes + s]);
+        if (panel.wanted.log_softmax) add_log(panel.z[c], panel.log_norm[b * lanes + s]);
         if (panel.z[c] >= best.threshold()) best.offer(panel.candidates[c], panel.z[c]);
       }
     }

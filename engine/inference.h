@@ -5,12 +5,14 @@
 
 #include <cstdint>
 #include <functional>
+#include <memory>
 #include <optional>
 #include <span>
 #include <vector>
 
 #include "engine/metrics.h"
 #include "engine/network.h"
+#include "engine/screen.h"
 #include "lsh/search_index.h"
 
 namespace slide {
@@ -45,6 +47,8 @@ struct InferenceOptions {
   int threads = 0;
   // Scores are log-probabilities of the softmax over the neurons scored: with Inference::kFull, over all.
   bool log_softmax = false;
+  // Inference::kFull: memory is spent on answering samples that come alone sooner (screen.h).
+  bool soon = false;
 };
 
 class Predictor {
@@ -55,7 +59,7 @@ class Predictor {
 
   const InferenceOptions& options() const { return options_; }
   std::size_t index_bytes() const {
-    return (search_ ? search_->bytes() : 0) + (postings_ ? postings_->bytes() : 0);
+    return (search_ ? search_->bytes() : 0) + (screen_ ? screen_->bytes() : 0) + (postings_ ? postings_->bytes() : 0);
   }
 
   // Calls sink(sample, best) for every row of `data`, from several threads, each sample once. `best` holds at
@@ -65,16 +69,48 @@ class Predictor {
 
  private:
   struct Panel;
+
+ public:
+  // Working memory of one thread, kept from call to call; it grows to what the largest call needs.
+  class Scratch {
+   public:
+    Scratch();
+    Scratch(Scratch&& other) noexcept;
+    Scratch& operator=(Scratch&& other) noexcept;
+    ~Scratch();
+
+   private:
+    friend class Predictor;
+    std::unique_ptr<Panel> one, many;  // for a sample alone, for panels of many
+  };
+
+  // What one call asks for in place of the options.
+  struct Wanted {
+    std::size_t k = 5;
+    bool log_softmax = false;
+  };
+
+  // The same on the calling thread alone, for answers that must come soon: a single sample costs a pass of one lane.
+  // May run on many threads at once, with a Scratch each.
+  void predict(const Dataset& data, const Wanted& wanted, Scratch& scratch, const Sink& sink) const;
+
+ private:
+  void check(const Dataset& data) const;
+  // Makes room for blocks of up to `entries` feature values, of which one sample has at most `entries_of_one`.
+  void reserve(std::size_t blocks, std::size_t lanes, std::size_t entries, std::size_t entries_of_one,
+               Panel& panel) const;
   void predict_panel(const Dataset& data, std::size_t first, Panel& panel, const Sink& sink) const;
   void keep_best(std::span<const std::uint32_t> chunk, std::size_t block, Panel& panel) const;
   void score_all(Panel& panel) const;
   void score_shared(std::span<const std::uint32_t> ids, Panel& panel) const;
   void score_candidates(std::size_t first, Panel& panel) const;
+  void score_screened(Panel& panel) const;
   void add_wide_candidates(Panel& panel) const;
   void query_tables(const SparseRow& row, std::size_t sample, Panel& panel) const;
 
   const Network& network_;
   InferenceOptions options_;
+  std::optional<Screen> screen_;
   std::optional<lsh::SearchIndex> search_;  // of the output layer
   std::vector<bool> is_always_;             // neurons that search_ has scored for every sample
   std::optional<WidePostings> postings_;    // of its wide path

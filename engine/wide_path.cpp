@@ -255,6 +255,13 @@ void WidePostings::add(const BlockFeatures& features, std::size_t first, std::si
   }
 }
 
+void WidePostings::add(const SparseRow& row, float* z) const {
+  for (std::size_t i = 0; i < row.ids.size(); ++i) {
+    for (std::uint64_t p = offsets_[row.ids[i]]; p < offsets_[row.ids[i] + 1]; ++p)
+      z[neurons_[p]] += weights_[p] * row.values[i];
+  }
+}
+
 WidePostings::Scratch WidePostings::make_scratch() const {
   Scratch scratch;
   scratch.scores.assign(neuron_count_, 0.0f);

@@ -125,6 +125,9 @@ class WidePostings {
   void add(const BlockFeatures& features, std::size_t first, std::size_t end, std::size_t lanes, float* z,
            Walk& walk) const;
 
+  // z[n] += the wide score of every neuron n, for one sample.
+  void add(const SparseRow& row, float* z) const;
+
   struct Scratch {
     std::vector<float> scores;           // by neuron, all zero between calls
     std::vector<std::uint32_t> touched;  // neurons of this sample

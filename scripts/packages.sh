@@ -7,9 +7,10 @@ build_packages=(
   libxsimd-dev                          # SIMD wrappers
   libcli11-dev libtomlplusplus-dev      # command line, config files
   libfmt-dev nlohmann-json3-dev         # text, JSON
+  libboost-dev                          # HTTP: Boost.Beast, headers alone
   zlib1g-dev libzip-dev libutf8proc-dev # gzip, .npz, Unicode
   libjs-chart.js                        # figures of slide report
-  libgtest-dev libbenchmark-dev         # tests, benchmarks
+  libgtest-dev libbenchmark-dev curl    # tests, benchmarks
 )
 browser_packages=(chromium)             # looks at the page of slide report
 sanitizer_packages=(clang libomp-dev)   # LLVM's OpenMP comes with Archer, which tells ThreadSanitizer of its barriers
@@ -46,6 +47,10 @@ endforeach()
 find_path(tomlplusplus toml++/toml.h)
 if(NOT tomlplusplus)
   message("absent: toml++")
+endif()
+find_path(beast boost/beast/http.hpp)
+if(NOT beast)
+  message("absent: Boost headers")
 endif()
 find_path(utf8proc utf8proc.h)
 if(NOT utf8proc)

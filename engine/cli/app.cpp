@@ -20,6 +20,9 @@ namespace {
 
 constexpr std::uint64_t kMostThreads = 1024;
 constexpr std::uint64_t kMostK = 10000;
+constexpr std::uint64_t kMostBytes = std::uint64_t{1} << 32;
+constexpr std::uint64_t kMostWaiting = 1000000;
+constexpr double kMostSeconds = 86400;
 constexpr std::uint64_t kMostTrials = 1000000;
 constexpr double kMostMinutes = 100000;
 constexpr std::uint64_t kMostItems = 0xfffffffe;         // ids and their number have 32 bits
@@ -34,6 +37,7 @@ struct Commands {
   TuneCommand tune;
   TestCommand test;
   PredictCommand predict;
+  ServeCommand serve;
   ConvertCommand convert;
   GenerateCommand generate;
   InspectCommand inspect;
@@ -105,6 +109,10 @@ const std::map<std::string, DataFormat> kFormats = {{"xmc", DataFormat::kXmc},
 std::optional<DataFormat> format_of(const std::string& name) {
   if (name.empty()) return std::nullopt;
   return kFormats.at(name);
+}
+
+void add_labels(CLI::App& app, std::string& file) {
+  app.add_option("--labels", file, "Names of the labels, one a line, label 0 first; default: the model's")->type_name("FILE");
 }
 
 void add_format(CLI::App& app, Commands& c) {
@@ -218,6 +226,7 @@ void add_predict(CLI::App& app, Commands& c) {
       ->check(CLI::IsMember({"probability", "logit"}))
       ->capture_default_str()
       ->type_name("probability|logit");
+  add_labels(*sub, c.predict.labels);
   add_format(*sub, c);
   add_inference(*sub, c);
   add_threads(*sub, c);
@@ -228,6 +237,39 @@ void add_predict(CLI::App& app, Commands& c) {
     c.predict.inference = inference_of(c);
     c.predict.threads = static_cast<int>(c.threads);
     c.run = [&c] { run_predict(c.predict); };
+  });
+}
+
+void add_serve(CLI::App& app, Commands& c) {
+  serve::ServerOptions& server = c.serve.server;
+  CLI::App* sub = app.add_subcommand("serve", "Answer predictions over HTTP");
+  sub->footer(
+      "POST /predict takes {\"text\": \"...\"}, {\"features\": {\"ID\": VALUE}} or {\"inputs\": [...]} and answers with\n"
+      "the best labels; GET /health and GET /metrics (Prometheus) tell how it goes. Prints the address when it\n"
+      "is ready. SIGHUP loads MODEL again; Ctrl-C and SIGTERM answer what is under way and end with exit code 0.");
+  const auto count = [sub](const char* name, auto& value, const char* meaning, std::uint64_t low, std::uint64_t high) {
+    sub->add_option(name, value, meaning)->capture_default_str()->transform(whole(low, high))->type_name("N");
+  };
+  const auto seconds = [sub](const char* name, double& value, const char* meaning) {
+    sub->add_option(name, value, meaning)->capture_default_str()->check(CLI::Range(0.001, kMostSeconds))->type_name("S");
+  };
+  sub->add_option("MODEL", c.serve.model.path, "model.slide of a run")->required();
+  sub->add_option("--host", server.host, "Address to listen on")->capture_default_str()->type_name("HOST");
+  server.port = 8080;
+  count("--port", server.port, "Port; 0 = any that is free", 0, 65535);
+  count("--k", server.k, "Labels an answer, when the request does not say", 1, kMostK);
+  count("--max-body", server.max_body, "Bytes of a request at most", 1, kMostBytes);
+  count("--max-queue", server.max_queue, "Requests that may wait for a thread; more are told to come again (503)", 0, kMostWaiting);
+  count("--max-connections", server.max_connections, "Connections at once", 1, kMostWaiting);
+  seconds("--timeout", server.timeout, "Seconds that a request may take to arrive, wait, or have its answer taken");
+  seconds("--keep-alive", server.keep_alive, "Seconds that a connection may be idle");
+  add_labels(*sub, c.serve.model.labels);
+  add_inference(*sub, c);
+  add_threads(*sub, c);
+  sub->callback([&c] {
+    c.serve.model.inference = inference_of(c);
+    c.serve.model.threads = c.serve.server.threads = static_cast<int>(c.threads);
+    c.run = [&c] { run_serve(c.serve); };
   });
 }
 
@@ -480,6 +522,7 @@ int run(int argc, char** argv) {
   add_tune(app, commands);
   add_test(app, commands);
   add_predict(app, commands);
+  add_serve(app, commands);
   add_convert(app, commands);
   add_generate(app, commands);
   add_inspect(app, commands);

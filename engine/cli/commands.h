@@ -12,6 +12,7 @@
 #include "datasets/generator.h"
 #include "engine/checkpoint.h"
 #include "engine/config.h"
+#include "engine/serve/http_server.h"
 
 namespace slide::cli {
 
@@ -64,9 +65,16 @@ struct PredictCommand {
   std::optional<double> threshold;  // labels with lower scores are left out
   std::optional<Inference> inference;
   std::optional<DataFormat> format;  // none: the model's data.format
+  std::string labels;                // file with names of labels, or empty: those of the model
   int threads = 0;
 };
 void run_predict(const PredictCommand& command);
+
+struct ServeCommand {
+  serve::ServedModel::Options model;
+  serve::ServerOptions server;
+};
+void run_serve(const ServeCommand& command);
 
 // What `slide convert` writes.
 enum class FileFormat { kXmc, kLibsvm, kFastText, kTsv, kNpz };

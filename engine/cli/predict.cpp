@@ -15,6 +15,7 @@
 #include "engine/cli/line_source.h"
 #include "engine/cli/text.h"
 #include "engine/inference.h"
+#include "engine/label_names.h"
 
 namespace slide::cli {
 
@@ -27,7 +28,7 @@ constexpr const char* kStandardInput = "standard input";
 class Answers {
  public:
   Answers(const Model& model, const PredictCommand& command, const Predictor& predictor)
-      : model_(model), command_(command), predictor_(predictor) {}
+      : model_(model), names_(model, command.labels), command_(command), predictor_(predictor) {}
 
   void print_all(const Dataset& data) {
     for (std::size_t first = 0; first < data.size(); first += kSamplesAtOnce) {
@@ -57,17 +58,18 @@ class Answers {
     for (const Prediction& prediction : best) {
       const double score = score_of(prediction);
       if (command_.threshold && score < *command_.threshold) break;  // best first
-      if (model_.text == nullptr) {
+      if (!names_.known()) {
         line += fmt::format("{}{}:{:.6g}", line.empty() ? "" : " ", prediction.label, score);
       } else {
         line += fmt::format("{}{}:{:.6g}", line.empty() ? "" : "\t",
-                            model_.text->label_name(prediction.label), score);
+                            names_[prediction.label], score);
       }
     }
     return line += '\n';
   }
 
   const Model& model_;
+  const LabelNames names_;
   const PredictCommand& command_;
   const Predictor& predictor_;
   std::vector<std::string> lines_;

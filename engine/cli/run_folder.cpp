@@ -1,10 +1,15 @@
 #include "engine/cli/run_folder.h"
 
+#include <fcntl.h>
+#include <sys/file.h>
 #include <unistd.h>
 
+#include <cerrno>
+#include <chrono>
 #include <fstream>
 #include <nlohmann/json.hpp>
 #include <system_error>
+#include <thread>
 
 #include "engine/atomic_file.h"
 #include "engine/base/error.h"
@@ -14,10 +19,26 @@ namespace slide::cli {
 
 namespace fs = std::filesystem;
 
-void RunFolder::begin(const Config& config) const {
+RunFolder::~RunFolder() {
+  if (lock_ >= 0) close(lock_);
+}
+
+void RunFolder::claim() {
+  if (lock_ >= 0) return;
+  lock_ = open(folder_.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+  // A process that was killed a moment ago may still be giving its memory back.
+  for (int tries = 0; tries < 100; ++tries) {
+    if (lock_ < 0 || flock(lock_, LOCK_EX | LOCK_NB) == 0 || errno != EWOULDBLOCK) return;
+    std::this_thread::sleep_for(std::chrono::milliseconds(20));
+  }
+  fail_input("{}: another process trains into this folder; wait for it, or give another --out", name());
+}
+
+void RunFolder::begin(const Config& config) {
   std::error_code error;
   fs::create_directories(folder_, error);
   if (error) fail_run("{}: the folder cannot be created ({}); give another --out", name(), error.message());
+  claim();
   tidy();
   fs::remove(checkpoint(), error);
   if (error) fail_run("{}: cannot be removed ({}); check the folder and its permissions", checkpoint(), error.message());

@@ -12,6 +12,9 @@ namespace slide::cli {
 class RunFolder {
  public:
   explicit RunFolder(std::filesystem::path folder) : folder_(std::move(folder)) {}
+  ~RunFolder();
+  RunFolder(const RunFolder&) = delete;
+  RunFolder& operator=(const RunFolder&) = delete;
 
   std::string name() const { return folder_.string(); }
   std::string config() const { return file("config.toml"); }
@@ -21,8 +24,12 @@ class RunFolder {
   std::string checkpoint() const { return file("checkpoint.slide"); }
   std::string environment() const { return file("environment.json"); }
 
-  // A new run: the folder, config.toml and no checkpoint. Throws Error when the folder cannot be written.
-  void begin(const Config& config) const;
+  // Keeps other processes out of the folder, if there is one, until this object or the process ends, however it ends.
+  // A second call does nothing. Throws InputError when another process has it. Where the file system knows no locks,
+  // nobody is kept out.
+  void claim();
+  // A new run: the folder, claimed, with config.toml and no checkpoint. Throws Error when the folder cannot be written.
+  void begin(const Config& config);
   // Removes what a killed process left half-written.
   void tidy() const;
   // Says with which program and on which machine the run is made; `finished` tells a complete run.
@@ -34,6 +41,7 @@ class RunFolder {
   std::string file(const char* name) const { return (folder_ / name).string(); }
 
   std::filesystem::path folder_;
+  int lock_ = -1;  // the open folder, locked
 };
 
 }  // namespace slide::cli

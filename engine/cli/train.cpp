@@ -133,6 +133,7 @@ class Run {
   bool finished() const { return finished_; }
 
   void train() {
+    folder_.claim();
     const RunData data = load_split();
     const Dataset* test = data.test ? &*data.test : nullptr;
     if (saved_) check_data(data);
@@ -168,6 +169,7 @@ class Run {
       fail_input("{}: there is no run to go on with, it has no config.toml; name the folder given with --out",
                  command.resume);
     }
+    folder_.claim();
     config_ = resolve_config(folder_.config(), {});
     if (folder_.has_checkpoint()) {
       saved_.emplace(folder_.checkpoint());

@@ -92,6 +92,8 @@ struct KernelSet {
   // w = (1 - rate*decay)*w - rate*g for a bfloat16 row, rounded by `noise`; sgd and, with its own rate, adagrad.
   void (*sgd_row_bf16)(uint32_t* w, const float* g, size_t n, float rate, float decay, uint32_t noise);
   void (*widen)(const uint32_t* w, size_t n, float* x);                   // x = w, n columns
+  // z[a] += sum_k w[a*ldw, k] * x[k] for bfloat16 rows one behind the other; n is a multiple of 32.
+  void (*add_dots_bf16)(const uint32_t* w, size_t ldw, size_t rows, const float* x, size_t n, float* z);
   void (*narrow)(const float* x, size_t n, uint32_t noise, uint32_t* w);  // w = x, rounded by `noise`
   // Adagrad with an accumulator a weight, started at 1, on those of `count` weights that `masks` names (see
   // meet); g holds their gradients one behind the other. With h = scale * g, accumulators[i] += h^2;

@@ -156,6 +156,14 @@ void widen(const uint32_t* w, size_t n, float* x) {
   for (size_t k = 0; k < n; ++k) x[k] = pair_value(w, k);
 }
 
+void add_dots_bf16(const uint32_t* w, size_t ldw, size_t rows, const float* x, size_t n, float* z) {
+  for (size_t a = 0; a < rows; ++a) {
+    float sum = 0.0f;
+    for (size_t k = 0; k < n; ++k) sum += pair_value(w + a * ldw, k) * x[k];
+    z[a] += sum;
+  }
+}
+
 void narrow(const float* x, size_t n, uint32_t noise, uint32_t* w) {
   for (size_t k = 0; k < n; ++k) set_pair_value(w, k, x[k], noise);
 }
@@ -217,6 +225,6 @@ const KernelSet kScalarKernels = {
     dot,           sum,              axpy,                transpose,     select_above,  meet,
     softmax_lanes,     logistic_loss, relu,             sigmoid,             tanh,          relu_backward, sigmoid_backward,
     tanh_backward, sgd_row,          momentum_row,        adagrad_row,   sgd_row_bf16,  widen,
-    narrow,        adagrad_masked,  adam_row};
+    add_dots_bf16, narrow,        adagrad_masked,  adam_row};
 
 }  // namespace slide::kernels

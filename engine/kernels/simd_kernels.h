@@ -206,7 +206,10 @@ void rows_forward(const float* w, size_t ldw, const uint32_t* ids, size_t rows, 
   constexpr size_t N = kWidth<Arch>;
   if (lanes == 1) {
     size_t a = 0;
-    for (; a + N <= rows; a += N) dot_tile<Arch>(w, ldw, ids + a, shift == nullptr ? nullptr : shift + a, xt, inner, z + a);
+    for (; a + N <= rows; a += N) {
+      for (size_t r = a + N; r < std::min(a + 2 * N, rows); ++r) prefetch_row(w + ids[r] * ldw, inner);
+      dot_tile<Arch>(w, ldw, ids + a, shift == nullptr ? nullptr : shift + a, xt, inner, z + a);
+    }
     for (; a < rows; ++a) {
       if (a + kRowsAhead < rows) prefetch_row(w + ids[a + kRowsAhead] * ldw, inner);
       z[a] = (shift == nullptr ? 0.0f : shift[a]) + dot<Arch>(w + ids[a] * ldw, xt, inner);
@@ -537,6 +540,37 @@ void widen(const uint32_t* w, size_t n, float* x) {
     }
   }
   for (; k < n; ++k) x[k] = one_value(w, k);
+}
+
+template <class Arch>
+void add_dots_bf16(const uint32_t* w, size_t ldw, size_t rows, const float* x, size_t n, float* z) {
+  constexpr size_t N = kWidth<Arch>;
+  constexpr size_t kLineWords = 16;
+  const auto row_sums = [&](const uint32_t* row) {
+    Vec<Arch> even(0.0f), odd(0.0f);
+    for (size_t k = 0; k < n; k += 2 * kPairs) {
+      SLIDE_UNROLL
+      for (size_t v = 0; v < kPairs; v += N) {
+        const auto words = Words<Arch>::load_unaligned(row + k / 2 + v);
+        even = xsimd::fma(low_half<Arch>(words), Vec<Arch>::load_unaligned(x + k + v), even);
+        odd = xsimd::fma(high_half<Arch>(words), Vec<Arch>::load_unaligned(x + k + kPairs + v), odd);
+      }
+    }
+    return even + odd;
+  };
+  size_t a = 0;
+  for (; a + N <= rows; a += N) {  // the partial sums of as many rows as a register is wide are added up together
+    const uint32_t* tile = w + a * ldw;
+    const size_t ahead = std::min(2 * N, rows - a) * ldw;
+    Vec<Arch> acc[N];
+    for (size_t r = 0; r < N; ++r) {
+      for (size_t word = (N + r) * ldw; word < std::min(ahead, (N + r + 1) * ldw); word += kLineWords)
+        __builtin_prefetch(tile + word);
+      acc[r] = row_sums(tile + r * ldw);
+    }
+    (Vec<Arch>::load_unaligned(z + a) + sum_each<Arch>(acc)).store_unaligned(z + a);
+  }
+  for (; a < rows; ++a) z[a] += sum_of<Arch>(row_sums(w + a * ldw));
 }
 
 template <class Arch>
@@ -924,6 +958,7 @@ constexpr KernelSet make_kernel_set(const char* name) {
           adagrad_row<Arch>,
           sgd_row_bf16<Arch>,
           widen<Arch>,
+          add_dots_bf16<Arch>,
           narrow<Arch>,
           adagrad_masked<Arch>,
           adam_row<Arch>};

@@ -117,6 +117,21 @@ class ResumeTest : public testing::Test {
   Program slide_;
 };
 
+TEST_F(ResumeTest, OneProcessAtATimeTrainsIntoAFolder) {
+  const pid_t child = start(fresh("out", {"--set", "train.epochs=100000"}));
+  ASSERT_TRUE(appears("out/checkpoint.slide"));
+  const std::string config = read_file(slide_.path("out/config.toml"));
+  for (const auto& arguments : {fresh("out", {"--seed", "9"}), std::vector<std::string>{"train", "--resume", "out"}}) {
+    const Outcome second = slide_.run(arguments);
+    EXPECT_EQ(second.code, 2);
+    EXPECT_EQ(second.err, "slide: out: another process trains into this folder; wait for it, or give another --out\n");
+  }
+  EXPECT_EQ(read_file(slide_.path("out/config.toml")), config);
+  kill(child, SIGKILL);
+  EXPECT_EQ(wait_for(child), 128 + SIGKILL);
+  EXPECT_EQ(slide_.run(fresh("out")).code, 0);  // the lock went with the process
+}
+
 TEST_F(ResumeTest, KilledAtAnyMomentTheRunEndsAsIfNothingHadHappened) {
   const auto began = std::chrono::steady_clock::now();
   ASSERT_EQ(slide_.run(fresh("whole")).code, 0);

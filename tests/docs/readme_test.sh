@@ -7,7 +7,7 @@ set -euo pipefail
 cd "$(dirname "$0")/../.."
 slide=$(realpath "${1:?usage: readme_test.sh SLIDE_BINARY}")
 [ -x "$slide" ] || { echo "readme_test.sh: $slide is no program" >&2; exit 2; }
-readmes=(README.md engine/README.md lsh/README.md datasets/README.md)
+readmes=(README.md configs/GUIDE.md engine/README.md lsh/README.md datasets/README.md)
 # Threads that wait by spinning would be slow where several tests run at once.
 export OMP_NUM_THREADS=${OMP_NUM_THREADS:-1} OMP_WAIT_POLICY=passive
 
@@ -91,7 +91,7 @@ check_mention() {  # file, line, text
       return ;;
     data.* | text.* | train.* | optimizer.* | loss.* | eval.* | layer.* | hash.*) known=keys ;;
     */* | *-*) return ;;
-    *) [ "$1" != README.md ] || return 0; known=words ;;  # README.md speaks of commands, not of code
+    *) [[ $1 != README.md && $1 != configs/GUIDE.md ]] || return 0; known=words ;;  # these speak of commands, not of code
   esac
   local -n dictionary=$known
   for part in ${3//[:.]/ }; do
@@ -113,6 +113,17 @@ check_metrics() {
   done
 }
 
+# The guide says of every key when to touch it.
+check_guide() {
+  local section key
+  while read -r section key; do
+    section=${section/#layer/layer.(N|-1)}
+    grep -qE "\`${section//./\\.}\.$key\`" configs/GUIDE.md || fault "configs/GUIDE.md: nothing about $section.$key"
+  done < <("$slide" config --doc | awk '
+    /^## / { gsub(/[^a-z.]/, ""); section = $0 }
+    /^\| `/ { gsub(/`/, "", $2); print section, $2 }')
+}
+
 list_words
 for readme in "${readmes[@]}"; do
   check_links "$readme"
@@ -120,5 +131,6 @@ for readme in "${readmes[@]}"; do
   run_blocks "$readme"
 done
 check_metrics
+check_guide
 [ "$faults" -eq 0 ] || { echo "$faults faults in the READMEs" >&2; exit 1; }
 echo "the READMEs hold: $(cat "${readmes[@]}" | grep -c '^```bash') blocks run, all names found"

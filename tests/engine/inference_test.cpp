@@ -207,6 +207,75 @@ TEST(Inference, SamplesWithoutFeaturesGetTheBiases) {
   }
 }
 
+// The screen leaves out none of the best, however many are asked for and however close they are.
+TEST(Inference, ScreenedSamplesGetTheBestOfAllScores) {
+  const Dataset data = inference_data(80);
+  for (const bool wide : {false, true}) {
+    for (const Precision precision : {Precision::kFp32, Precision::kBf16}) {
+      Config config = make_config({dense(24), sampled(0, 20, 12)}, 32, 16);
+      config.layers.back().wide = wide;
+      config.train.weights = precision;
+      config.train.epochs = 2;
+      Trainer trainer(config, data, nullptr);
+      trainer.run({});
+      Layer& output = trainer.network().output();
+      for (std::uint32_t label = 100; label < 110 && precision == Precision::kFp32; ++label) {
+        // Rows that bfloat16 cannot tell apart.
+        for (std::size_t c = 0; c < output.inputs(); ++c)
+          output.weights().row(label)[c] = output.weights().row(99)[c] * (1.0f + 1e-4f * static_cast<float>(label - 99));
+      }
+      for (const std::size_t k : {1, 5, 149, 150, 200}) {
+        InferenceOptions options = options_of(k);
+        const auto expected = predict(trainer.network(), data, options);
+        options.soon = true;
+        const Predictor predictor(trainer.network(), options);
+        EXPECT_GT(predictor.index_bytes(), 0u);
+        Predictor::Scratch scratch;
+        for (std::size_t s = 0; s < data.size(); ++s) {
+          predictor.predict(data.slice(s, 1), {k, false}, scratch, [&](std::size_t, std::span<const Prediction> best) {
+            ASSERT_EQ(best.size(), expected[s].size());
+            for (std::size_t i = 0; i < best.size(); ++i) ASSERT_NEAR(best[i].score, expected[s][i].score, kTolerance);
+          });
+        }
+      }
+    }
+  }
+}
+
+// Samples one by one, in a scratch that grows with them, and all at once.
+TEST(Inference, ACallersScratchGivesWhatThreadsOfTheirOwnGive) {
+  const Dataset data = inference_data(133);
+  Layers with_wide = {dense(24), sampled(0, 20, 12)};
+  with_wide.back().wide = true;
+  for (const Layers& layers : {with_wide, Layers{sampled(0, 20, 12)}, Layers{dense(17), dense(19), dense(0)}}) {
+    const Trainer trainer = trained(layers, data);
+    for (const Inference mode : {Inference::kFull, Inference::kLsh}) {
+      if (mode == Inference::kLsh && layers.back().kind == LayerKind::kDense) continue;
+      InferenceOptions options = options_of(9, mode);
+      options.log_softmax = true;
+      const auto expected = predict(trainer.network(), data, options);
+      const Predictor predictor(trainer.network(), options_of(1, mode));
+      Predictor::Scratch scratch;
+      std::size_t answered = 0;
+      const auto check = [&](std::size_t sample, std::span<const Prediction> best) {
+        ++answered;
+        ASSERT_EQ(best.size(), expected[sample].size());
+        for (std::size_t i = 0; i < best.size(); ++i) {
+          EXPECT_NEAR(best[i].score, expected[sample][i].score, kTolerance);
+          EXPECT_TRUE(i == 0 || ranks_before(best[i - 1], best[i]));
+        }
+      };
+      // Tables that are asked by sparse inputs break ties by the sample's number.
+      const bool same_alone = mode == Inference::kFull || layers.size() > 1;
+      for (std::size_t s = 0; same_alone && s < data.size(); ++s) {
+        predictor.predict(data.slice(s, 1), {9, true}, scratch, [&](std::size_t, auto best) { check(s, best); });
+      }
+      predictor.predict(data, {9, true}, scratch, check);
+      EXPECT_EQ(answered, data.size() * (same_alone ? 2 : 1));
+    }
+  }
+}
+
 TEST(Inference, NothingToPredict) {
   const Dataset train = inference_data(40);
   const Trainer trainer = trained({dense(24), sampled(0, 20, 12)}, train);

@@ -1,0 +1,298 @@
+#include "engine/serve/predict_api.h"
+
+#include <algorithm>
+#include <charconv>
+#include <cmath>
+#include <iterator>
+#include <nlohmann/json.hpp>
+#include <optional>
+#include <utility>
+#include <vector>
+
+#include "engine/base/error.h"
+
+namespace slide::serve {
+
+namespace {
+
+using Json = nlohmann::json;
+
+// What all inputs of a request share.
+struct Ask {
+  std::size_t k;
+  std::optional<double> threshold;
+  bool logit = false;
+  Inference inference;
+};
+
+std::string json_string(std::string_view text) {
+  return Json(text).dump(-1, ' ', false, Json::error_handler_t::replace);
+}
+
+Json parse(std::string_view body) {
+  try {
+    return Json::parse(body);
+  } catch (const Json::parse_error& error) {
+    fail_input("the body is no JSON (byte {}); send an object as {{\"text\": \"...\"}}", error.byte);
+  } catch (const Json::exception&) {  // a number beyond all bounds
+    fail_input("the body holds a number out of range; send numbers that fit a double");
+  }
+}
+
+// The value of a key that must be one of two words; whether it is the second.
+bool second_of(const Json& value, const char* key, const char* first, const char* second) {
+  const std::string* word = value.get_ptr<const std::string*>();
+  if (word == nullptr || (*word != first && *word != second))
+    fail_input("{} must be \"{}\" or \"{}\"", key, first, second);
+  return *word == second;
+}
+
+// Takes a key of the whole request in; false when it is none.
+bool take_option(const std::string& key, const Json& value, Ask& ask) {
+  if (key == "k") {
+    if (!value.is_number_unsigned() || value.get<std::uint64_t>() < 1 || value.get<std::uint64_t>() > kMostK)
+      fail_input("k must be a whole number from 1 to {}", kMostK);
+    ask.k = value.get<std::size_t>();
+  } else if (key == "threshold") {
+    if (!value.is_number()) fail_input("threshold must be a number");
+    ask.threshold = value.get<double>();
+  } else if (key == "scores") {
+    ask.logit = second_of(value, "scores", "probability", "logit");
+  } else if (key == "inference") {
+    ask.inference = second_of(value, "inference", "full", "lsh") ? Inference::kLsh : Inference::kFull;
+  } else {
+    return false;
+  }
+  return true;
+}
+
+// Brings samples of a request into the form of a data set.
+class Samples {
+ public:
+  Samples(const Model& model, Workspace& space) : model_(model), space_(space) {}
+
+  void add(const Json& input) {
+    if (input.is_string()) return add_text(input);
+    if (!input.is_object() || input.size() != 1)
+      fail_input("an input must be a string, {{\"text\": ...}} or {{\"features\": ...}}");
+    const auto only = input.begin();
+    if (only.key() == "text") return add_text(only.value());
+    if (only.key() == "features") return add_features(only.value());
+    fail_input("unknown key '{}'; an input has \"text\" or \"features\"", only.key());
+  }
+
+  void add_text(const Json& value) {
+    const std::string* text = value.get_ptr<const std::string*>();
+    if (text == nullptr) fail_input("text must be a string");
+    if (model_.text == nullptr)
+      fail_input("the model was trained on features, not on text; send {{\"features\": {{\"ID\": VALUE}}}}");
+    Row& row = space_.row;
+    model_.text->features_of(*text, model_.config.data.normalize, space_.tokenizer, row);
+    append(row.feature_count);
+  }
+
+  void add_features(const Json& value) {
+    pairs_.clear();
+    if (value.is_object()) {
+      for (const auto& [key, number] : value.items()) add_pair(id_of(key), number);
+    } else if (value.is_array()) {
+      for (const Json& entry : value) add_entry(entry);
+    } else {
+      fail_input("features must be an object as {{\"12\": 0.5}} or a list of [id, value] pairs");
+    }
+    merge_pairs();
+  }
+
+  Dataset take() {
+    const auto features = static_cast<std::uint32_t>(model_.network.features());
+    arrays_.label_offsets.assign(arrays_.feature_offsets.size(), 0);
+    return Dataset(std::move(arrays_), features, static_cast<std::uint32_t>(model_.network.labels()));
+  }
+
+ private:
+  std::uint64_t first_id() const { return model_.config.data.one_based ? 1 : 0; }
+
+  std::uint64_t id_of(const std::string& key) const {
+    std::uint64_t id = 0;
+    const char* end = key.data() + key.size();
+    const auto [stop, error] = std::from_chars(key.data(), end, id);
+    if (error != std::errc() || stop != end) fail_input("'{}' is no feature id; ids are whole numbers", key);
+    return id;
+  }
+
+  std::uint64_t id_of(const Json& id) const {
+    if (!id.is_number_unsigned()) fail_input("{} is no feature id; ids are whole numbers", dumped(id));
+    return id.get<std::uint64_t>();
+  }
+
+  void add_entry(const Json& entry) {
+    static const Json one = 1;
+    if (!entry.is_array()) return add_pair(id_of(entry), one);
+    if (entry.size() != 2) fail_input("a feature in a list must be an id or an [id, value] pair");
+    add_pair(id_of(entry[0]), entry[1]);
+  }
+
+  void add_pair(std::uint64_t id, const Json& value) {
+    const std::uint64_t first = first_id(), end = first + model_.network.features();
+    if (id < first || id >= end)
+      fail_input("feature {}: the model knows the ids {} to {}", id, first, end - 1);
+    const float number = value.is_number() ? static_cast<float>(value.get<double>()) : NAN;
+    if (!std::isfinite(number)) fail_input("feature {}: the value must be a number that fits a float", id);
+    pairs_.emplace_back(static_cast<std::uint32_t>(id - first), number);
+  }
+
+  static std::string dumped(const Json& value) {
+    std::string text = value.dump(-1, ' ', false, Json::error_handler_t::replace);
+    if (text.size() > 40) text = text.substr(0, 40) + "...";
+    return text;
+  }
+
+  void merge_pairs() {
+    std::stable_sort(pairs_.begin(), pairs_.end(),
+                     [](const auto& a, const auto& b) { return a.first < b.first; });
+    Row& row = space_.row;
+    row.ids.clear();
+    row.values.clear();
+    for (const auto& [id, value] : pairs_) {
+      if (!row.ids.empty() && row.ids.back() == id) {
+        row.values.back() += value;
+        if (!std::isfinite(row.values.back()))
+          fail_input("feature {}: its values add up to no float", id + first_id());
+      } else {
+        row.ids.push_back(id);
+        row.values.push_back(value);
+      }
+    }
+    if (model_.config.data.normalize) scale_to_unit_length(row.values.data(), row.values.size());
+    append(row.ids.size());
+  }
+
+  // The sample in the workspace's row.
+  void append(std::size_t count) {
+    const Row& row = space_.row;
+    const auto entries = static_cast<std::ptrdiff_t>(count);
+    arrays_.feature_ids.insert(arrays_.feature_ids.end(), row.ids.begin(), row.ids.begin() + entries);
+    arrays_.feature_values.insert(arrays_.feature_values.end(), row.values.begin(),
+                                  row.values.begin() + entries);
+    arrays_.feature_offsets.push_back(arrays_.feature_ids.size());
+  }
+
+  const Model& model_;
+  Workspace& space_;
+  DatasetArrays arrays_;
+  std::vector<std::pair<std::uint32_t, float>> pairs_;
+};
+
+class Answer {
+ public:
+  Answer(const ServedModel& model, const Ask& ask) : model_(model), ask_(ask) {
+    text_ = fmt::format("{{\"model\":\"{}\",", model.fingerprint());
+  }
+
+  void add_predictions(std::span<const Prediction> best) {
+    text_ += "\"predictions\":[";
+    bool first = true;
+    for (const Prediction& prediction : best) {
+      const double score = score_of(prediction.score);
+      if (ask_.threshold && score < *ask_.threshold) break;  // best first
+      text_ += first ? "" : ",";
+      first = false;
+      fmt::format_to(std::back_inserter(text_), "{{\"id\":{},", prediction.label);
+      if (model_.names().known()) text_ += "\"label\":" + json_string(model_.names()[prediction.label]) + ",";
+      if (std::isfinite(score)) {
+        fmt::format_to(std::back_inserter(text_), "\"score\":{:.6g}}}", score);
+      } else {
+        text_ += "\"score\":null}";
+      }
+    }
+    text_ += "]";
+  }
+  void add(std::string_view text) { text_ += text; }
+  std::string take() { return std::move(text_); }
+
+ private:
+  double score_of(double score) const {
+    if (ask_.logit) return score;
+    return model_.model().config.loss.kind == LossKind::kSigmoid ? 1.0 / (1.0 + std::exp(-score))
+                                                                 : std::exp(score);
+  }
+
+  const ServedModel& model_;
+  const Ask& ask_;
+  std::string text_;
+};
+
+// The inputs of a request, nullptr where it has but one.
+const Json* take_request(const Json& request, Samples& samples, Ask& ask) {
+  if (request.is_array()) return &request;
+  if (!request.is_object()) fail_input("the body must be an object as {{\"text\": \"...\"}}");
+  const Json* inputs = nullptr;
+  int kinds = 0;
+  for (const auto& [key, value] : request.items()) {
+    if (key == "text" || key == "features" || key == "inputs") {
+      ++kinds;
+      if (key == "text") samples.add_text(value);
+      if (key == "features") samples.add_features(value);
+      if (key == "inputs") inputs = &value;
+    } else if (!take_option(key, value, ask)) {
+      fail_input("unknown key '{}'; known are text, features, inputs, k, threshold, scores, inference", key);
+    }
+  }
+  if (kinds != 1) fail_input("give one of \"text\", \"features\" and \"inputs\"");
+  if (inputs != nullptr && !inputs->is_array()) fail_input("inputs must be a list");
+  return inputs;
+}
+
+void add_inputs(const Json& inputs, Samples& samples) {
+  if (inputs.size() > kMostInputs)
+    fail_input("{} inputs; send at most {} in one request", inputs.size(), kMostInputs);
+  for (std::size_t i = 0; i < inputs.size(); ++i) {
+    try {
+      samples.add(inputs[i]);
+    } catch (const InputError& error) {
+      fail_input("inputs[{}]: {}", i, error.what());
+    }
+  }
+}
+
+}  // namespace
+
+std::string error_json(std::string_view message) {
+  return fmt::format("{{\"error\":{}}}", json_string(message));
+}
+
+std::string answer_predict(std::string_view body, const ServedModel& model, std::size_t default_k) {
+  const Json request = parse(body);
+  ServedModel::Lease space(model);
+  Samples samples(model.model(), *space);
+  Ask ask{.k = default_k, .threshold = {}, .inference = model.inference()};
+  const Json* inputs = take_request(request, samples, ask);
+  if (inputs != nullptr) add_inputs(*inputs, samples);
+  const Predictor* predictor = model.predictor(ask.inference);
+  if (predictor == nullptr)
+    fail_input("the server was not started with --inference lsh; leave inference out");
+  const Dataset data = samples.take();
+  ask.k = std::min(ask.k, model.model().network.labels());
+  if (data.size() * ask.k > kMostAnswers)
+    fail_input("{} inputs with k = {} make more than {} labels; lower k or send less at once", data.size(),
+               ask.k, kMostAnswers);
+  const Predictor::Wanted wanted = {ask.k,
+                                    !ask.logit && model.model().config.loss.kind == LossKind::kSoftmax};
+  Predictor::Scratch& scratch = ask.inference == Inference::kLsh ? (*space).lsh : (*space).full;
+  Answer answer(model, ask);
+  if (inputs == nullptr) {
+    predictor->predict(data, wanted, scratch, [&](std::size_t, auto best) { answer.add_predictions(best); });
+    answer.add("}");
+    return answer.take();
+  }
+  answer.add("\"results\":[");
+  predictor->predict(data, wanted, scratch, [&](std::size_t sample, auto best) {
+    answer.add(sample == 0 ? "{" : ",{");
+    answer.add_predictions(best);
+    answer.add("}");
+  });
+  answer.add("]}");
+  return answer.take();
+}
+
+}  // namespace slide::serve

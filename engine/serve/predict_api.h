@@ -1,0 +1,35 @@
+// What POST /predict takes and answers, without the network: one JSON text in, one out.
+//
+// A request is an object with one of
+//   "text": "plain text"                         of a model trained on text
+//   "features": {"12": 0.5, "700": 1}            ids as in the training file; or a list of ids and [id,
+//   value] pairs "inputs": [ ... ]                            many of them: objects with "text" or
+//   "features", or plain strings
+// and, for all of them, "k", "threshold", "scores" ("probability" or "logit") and "inference" ("full" or
+// "lsh"). A list alone stands for its "inputs". The answer to one is
+//   {"model": "<fingerprint>", "predictions": [{"id": 7, "label": "music", "score": 0.93}, ...]}
+// best first, without "label" where labels have no names; the answer to "inputs" holds a list "results" of
+// objects with "predictions" in their order.
+#pragma once
+
+#include <cstddef>
+#include <string>
+#include <string_view>
+
+#include "engine/serve/served_model.h"
+
+namespace slide::serve {
+
+inline constexpr std::size_t kMostK = 10000;
+inline constexpr std::size_t kMostInputs = 4096;      // in one request
+inline constexpr std::size_t kMostAnswers = 1000000;  // labels in one answer
+
+// Answers a request that does not say how many labels it wants with `default_k` of them. May be called from
+// any thread. Throws InputError with one line for the client when the request is none or the model cannot
+// answer it.
+std::string answer_predict(std::string_view body, const ServedModel& model, std::size_t default_k);
+
+// {"error": "..."}
+std::string error_json(std::string_view message);
+
+}  // namespace slide::serve

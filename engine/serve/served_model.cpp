@@ -1,0 +1,50 @@
+#include "engine/serve/served_model.h"
+
+#include <fmt/format.h>
+
+#include <utility>
+
+namespace slide::serve {
+
+ServedModel::ServedModel(const Options& options)
+    : path_(options.path),
+      model_(load_model(options.path)),
+      names_(model_, options.labels),
+      fingerprint_(fmt::format("{:08x}", model_.checksum)) {
+  InferenceOptions wanted;
+  wanted.candidates = model_.config.eval.candidates;
+  wanted.threads = options.threads;
+  wanted.soon = true;
+  full_.emplace(model_.network, wanted);
+  if (options.inference.value_or(model_.config.eval.inference) == Inference::kLsh) {
+    model_.build_tables(options.threads);
+    wanted.mode = Inference::kLsh;
+    lsh_.emplace(model_.network, wanted);
+  }
+  load_seconds_ = std::chrono::duration<double>(std::chrono::steady_clock::now() - begun_).count();
+  loaded_at_ = std::chrono::system_clock::now();
+}
+
+const Predictor* ServedModel::predictor(Inference mode) const {
+  const std::optional<Predictor>& wanted = mode == Inference::kLsh ? lsh_ : full_;
+  return wanted ? &*wanted : nullptr;
+}
+
+std::unique_ptr<Workspace> ServedModel::borrow() const {
+  {
+    const std::lock_guard lock(mutex_);
+    if (!free_.empty()) {
+      std::unique_ptr<Workspace> space = std::move(free_.back());
+      free_.pop_back();
+      return space;
+    }
+  }
+  return std::make_unique<Workspace>(model_.config.text);
+}
+
+void ServedModel::give_back(std::unique_ptr<Workspace> space) const {
+  const std::lock_guard lock(mutex_);
+  free_.push_back(std::move(space));
+}
+
+}  // namespace slide::serve

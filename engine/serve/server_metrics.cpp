@@ -1,0 +1,110 @@
+#include "engine/serve/server_metrics.h"
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <fstream>
+#include <iterator>
+
+namespace slide::serve {
+
+namespace {
+
+constexpr const char* kNames[] = {"/predict", "/health", "/metrics", "other"};
+
+const char* name_of(ServerMetrics::Endpoint endpoint) {
+  return kNames[static_cast<std::size_t>(endpoint)];
+}
+
+// Memory of the process, 0 where the system does not tell.
+std::uint64_t resident_bytes() {
+  std::ifstream file("/proc/self/statm");
+  std::uint64_t total = 0, resident = 0;
+  file >> total >> resident;
+  return resident * static_cast<std::uint64_t>(sysconf(_SC_PAGESIZE));
+}
+
+// A label's value as the format wants it.
+std::string escaped(const std::string& text) {
+  std::string result;
+  for (const char c : text) {
+    if (c == '\\' || c == '"') result += '\\';
+    result += c == '\n' ? "\\n" : std::string(1, c);
+  }
+  return result;
+}
+
+class Text {
+ public:
+  void head(const char* name, const char* type, const char* help) {
+    fmt::format_to(std::back_inserter(text_), "# HELP {} {}\n# TYPE {} {}\n", name, help, name, type);
+  }
+  template <class T>
+  void value(const char* name, const std::string& labels, T number) {
+    fmt::format_to(std::back_inserter(text_), "{}{} {}\n", name, labels.empty() ? "" : "{" + labels + "}",
+                   number);
+  }
+  template <class T>
+  void single(const char* name, const char* type, const char* help, T number) {
+    head(name, type, help);
+    value(name, "", number);
+  }
+  std::string take() { return std::move(text_); }
+
+ private:
+  std::string text_;
+};
+
+}  // namespace
+
+void ServerMetrics::add_request(Endpoint endpoint, unsigned code, double seconds) {
+  ++requests_[{endpoint, code}];
+  Latency& latency = latency_[endpoint];
+  ++latency.count;
+  latency.sum += seconds;
+  for (std::size_t b = 0; b < kBounds.size(); ++b) {
+    if (seconds <= kBounds[b]) {
+      ++latency.within[b];
+      break;
+    }
+  }
+}
+
+std::string ServerMetrics::text(const ServedModel& model) const {
+  Text out;
+  out.head("slide_requests_total", "counter", "Requests answered.");
+  for (const auto& [key, count] : requests_) {
+    out.value("slide_requests_total",
+              fmt::format("endpoint=\"{}\",code=\"{}\"", name_of(key.first), key.second), count);
+  }
+  out.head("slide_request_seconds", "histogram", "From a request's last byte to its answer.");
+  for (const auto& [endpoint, latency] : latency_) {
+    const std::string label = fmt::format("endpoint=\"{}\"", name_of(endpoint));
+    std::uint64_t below = 0;
+    for (std::size_t b = 0; b < kBounds.size(); ++b) {
+      below += latency.within[b];
+      out.value("slide_request_seconds_bucket", fmt::format("{},le=\"{}\"", label, kBounds[b]), below);
+    }
+    out.value("slide_request_seconds_bucket", label + ",le=\"+Inf\"", latency.count);
+    out.value("slide_request_seconds_sum", label, latency.sum);
+    out.value("slide_request_seconds_count", label, latency.count);
+  }
+  out.single("slide_requests_in_flight", "gauge", "Predictions asked for and not answered.", in_flight);
+  out.single("slide_connections", "gauge", "Open connections.", connections);
+  out.single("slide_rejected_total", "counter", "Requests and connections refused for want of room.",
+             rejected);
+  out.head("slide_model_info", "gauge", "The model that is served.");
+  out.value("slide_model_info",
+            fmt::format("fingerprint=\"{}\",path=\"{}\"", model.fingerprint(), escaped(model.path())), 1);
+  out.single("slide_model_load_seconds", "gauge", "Time that loading the model took.", model.load_seconds());
+  const double loaded = std::chrono::duration<double>(model.loaded_at().time_since_epoch()).count();
+  out.single("slide_model_loaded_timestamp_seconds", "gauge", "When the model was loaded.", loaded);
+  out.head("slide_reloads_total", "counter", "Reloads of the model on SIGHUP.");
+  out.value("slide_reloads_total", "result=\"done\"", reloads_[1]);
+  out.value("slide_reloads_total", "result=\"failed\"", reloads_[0]);
+  out.single("process_resident_memory_bytes", "gauge", "Memory of the process.", resident_bytes());
+  out.single("process_start_time_seconds", "gauge", "When the server was started.", started_);
+  return out.take();
+}
+
+}  // namespace slide::serve

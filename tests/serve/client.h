@@ -1,0 +1,165 @@
+// A server under test, a child process, and a client that can also be slow, partial and wrong. Not
+// thread-safe; a thread has its own Client.
+#pragma once
+
+#include <fcntl.h>
+#include <signal.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <boost/asio/connect.hpp>
+#include <boost/asio/io_context.hpp>
+#include <boost/asio/ip/tcp.hpp>
+#include <boost/asio/write.hpp>
+#include <boost/beast/core/flat_buffer.hpp>
+#include <boost/beast/http.hpp>
+#include <chrono>
+#include <nlohmann/json.hpp>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "tests/cli/program.h"
+
+namespace slide::test {
+
+using Json = nlohmann::json;
+
+struct Answer {
+  unsigned code = 0;
+  std::string body;
+  std::string retry_after, allow, connection, type;
+
+  Json json() const { return Json::parse(body); }
+};
+
+class Client {
+ public:
+  explicit Client(unsigned short port) : socket_(io_) {
+    socket_.connect({boost::asio::ip::address_v4::loopback(), port});
+    socket_.set_option(boost::asio::ip::tcp::no_delay(true));
+  }
+
+  void send(const std::string& bytes) { boost::asio::write(socket_, boost::asio::buffer(bytes)); }
+
+  // The next answer. Throws when the connection ends before.
+  Answer receive(bool head = false) {
+    namespace http = boost::beast::http;
+    http::response_parser<http::string_body> parser;
+    parser.skip(head);  // no body follows, whatever the header says
+    http::read(socket_, buffer_, parser);
+    const auto& response = parser.get();
+    const auto field = [&](http::field name) {
+      const auto value = response[name];
+      return std::string(value.data(), value.size());
+    };
+    return {response.result_int(),           response.body(),
+            field(http::field::retry_after), field(http::field::allow),
+            field(http::field::connection),  field(http::field::content_type)};
+  }
+
+  Answer ask(const std::string& method, const std::string& target, const std::string& body = "",
+             const std::string& more = "") {
+    send(text_of(method, target, body, more));
+    return receive(method == "HEAD");
+  }
+  Answer predict(const Json& request) { return ask("POST", "/predict", request.dump()); }
+
+  // Whether the server has closed the connection by the time it says anything.
+  bool is_closed() {
+    char byte = 0;
+    boost::system::error_code error;
+    return socket_.read_some(boost::asio::buffer(&byte, 1), error) == 0 && error;
+  }
+
+  static std::string text_of(const std::string& method, const std::string& target, const std::string& body,
+                             const std::string& more = "") {
+    return method + " " + target +
+           " HTTP/1.1\r\nHost: here\r\nContent-Length: " + std::to_string(body.size()) + "\r\n" + more +
+           "\r\n" + body;
+  }
+
+ private:
+  boost::asio::io_context io_;
+  boost::asio::ip::tcp::socket socket_;
+  boost::beast::flat_buffer buffer_;
+};
+
+// 'slide serve' in `folder` on a free port, ready when the constructor returns.
+class ServerProcess {
+ public:
+  ServerProcess(const std::string& folder, std::vector<std::string> arguments)
+      : errors_(folder + "/serve.err") {
+    int out[2];
+    if (pipe(out) != 0) throw std::runtime_error("no pipe");
+    arguments.insert(arguments.begin(), {SLIDE_BINARY, "serve"});
+    arguments.insert(arguments.end(), {"--port", "0"});
+    std::vector<char*> pointers;
+    for (std::string& argument : arguments) pointers.push_back(argument.data());
+    pointers.push_back(nullptr);
+    pid_ = fork();
+    if (pid_ == 0) {
+      const int errors = open(errors_.c_str(), O_WRONLY | O_CREAT | O_TRUNC, 0600);
+      if (chdir(folder.c_str()) != 0 || dup2(out[1], 1) < 0 || dup2(errors, 2) < 0) _exit(99);
+      close(out[0]);
+      close(out[1]);
+      execv(SLIDE_BINARY, pointers.data());
+      _exit(98);
+    }
+    close(out[1]);
+    std::string line;
+    for (char c = 0; read(out[0], &c, 1) == 1 && c != '\n';) line += c;
+    close(out[0]);
+    const std::string start = "listening on http://127.0.0.1:";
+    if (!line.starts_with(start)) throw std::runtime_error("no server: '" + line + "' " + errors());
+    port_ = static_cast<unsigned short>(std::stoi(line.substr(start.size())));
+  }
+  ~ServerProcess() {
+    if (pid_ <= 0) return;
+    kill(pid_, SIGKILL);
+    waitpid(pid_, nullptr, 0);
+  }
+  ServerProcess(const ServerProcess&) = delete;
+  ServerProcess& operator=(const ServerProcess&) = delete;
+
+  unsigned short port() const { return port_; }
+  Client client() const { return Client(port_); }
+  void signal(int number) const { kill(pid_, number); }
+  std::string errors() const { return read_file(errors_); }
+
+  // The exit code, 128 + signal when killed.
+  int wait() {
+    int status = 0;
+    waitpid(pid_, &status, 0);
+    pid_ = 0;
+    return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
+  }
+  int stop() {
+    signal(SIGTERM);
+    return wait();
+  }
+
+  // The value of a metric by its name with labels; -1 where there is none.
+  double metric(const std::string& name) const {
+    const std::string text = "\n" + client().ask("GET", "/metrics").body;
+    const std::size_t at = text.find("\n" + name + " ");
+    return at == std::string::npos ? -1 : std::stod(text.substr(at + name.size() + 2));
+  }
+
+ private:
+  std::string errors_;
+  pid_t pid_ = 0;
+  unsigned short port_ = 0;
+};
+
+// Waits until `done` holds, half a minute at most.
+template <class Done>
+bool wait_until(Done done) {
+  for (int i = 0; i < 3000; ++i) {
+    if (done()) return true;
+    std::this_thread::sleep_for(std::chrono::milliseconds(10));
+  }
+  return false;
+}
+
+}  // namespace slide::test
