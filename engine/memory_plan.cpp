@@ -37,6 +37,10 @@ std::size_t active_neurons(const LayerConfig& layer, std::size_t neurons, bool l
   return std::min(neurons, drawn + (last ? bounds.label_entries : 0));
 }
 
+double wide_weights(const LayerConfig& layer, double neurons, const BlockBounds& bounds) {
+  return std::min(neurons * layer.wide_features, double(bounds.label_features));
+}
+
 LayerPlan plan_layer(const Config& config, std::size_t at, std::size_t inputs, std::size_t labels,
                      const BlockBounds& bounds) {
   const LayerConfig& layer = config.layers[at];
@@ -54,8 +58,8 @@ LayerPlan plan_layer(const Config& config, std::size_t at, std::size_t inputs, s
   };
   plan.weights = bytes(OptimizerKind::kSgd);
   plan.state = bytes(config.optimizer.kind) - plan.weights;
-  if (last && layer.wide) {  // at most, if every label has a full pattern
-    const double wide = double(plan.neurons) * layer.wide_features;
+  if (last && layer.wide) {  // at most, if every label has a full pattern, or features in no two samples
+    const double wide = wide_weights(layer, double(plan.neurons), bounds);
     plan.weights += wide * (kFloat + kId) + double(plan.neurons) * sizeof(std::uint64_t);
     plan.state += wide * kFloat;
   }
@@ -122,7 +126,10 @@ MemoryPlan plan_memory(const Config& config, std::size_t features, std::size_t l
   if (!train.deterministic) blocks = std::max(blocks, double(threads));
   const double groups = blocks * double(bounds.feature_entries) * (sizeof(std::size_t) + 3 * kId);
   const double deltas = blocks * train.block_size * double(plan.layers.front().neurons) * kFloat;
-  plan.workspaces = blocks * block_bytes(config, plan, bounds) + groups + deltas +
+  const LayerConfig& output = config.layers.back();
+  const double postings =  // of an evaluation
+      output.wide ? wide_weights(output, double(plan.layers.back().neurons), bounds) * (kFloat + kId) : 0.0;
+  plan.workspaces = postings + blocks * block_bytes(config, plan, bounds) + groups + deltas +
                     directory_bytes(config, plan, threads) + threads * thread_bytes(config, plan, bounds);
   return plan;
 }

@@ -23,11 +23,13 @@ std::size_t sum_of_largest(std::vector<std::size_t>& counts, std::size_t n) {
 
 BlockBounds bounds_of(const Dataset& data, std::size_t block_size) {
   std::vector<std::size_t> features(data.size()), labels(data.size());
+  std::size_t pairs = 0;
   for (std::size_t i = 0; i < data.size(); ++i) {
     features[i] = data.features(i).ids.size();
     labels[i] = data.labels(i).size();
+    pairs += features[i] * labels[i];
   }
-  return {sum_of_largest(features, block_size), sum_of_largest(labels, block_size)};
+  return {sum_of_largest(features, block_size), sum_of_largest(labels, block_size), pairs};
 }
 
 Network::Network(const Config& config, const DataShape& shape) : config_(config), features_(shape.features) {

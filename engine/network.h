@@ -28,6 +28,8 @@ struct DataShape {
 struct BlockBounds {
   std::size_t feature_entries = 0;
   std::size_t label_entries = 0;
+  // Of the whole data: labels times features of each sample, summed. The patterns of a wide path hold no more.
+  std::size_t label_features = SIZE_MAX;
 };
 BlockBounds bounds_of(const Dataset& data, std::size_t block_size);
 

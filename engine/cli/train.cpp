@@ -9,6 +9,7 @@
 #include "engine/checkpoint.h"
 #include "engine/cli/commands.h"
 #include "engine/cli/data.h"
+#include "engine/cli/memory.h"
 #include "engine/cli/run_folder.h"
 #include "engine/cli/stop_signal.h"
 #include "engine/cli/text.h"
@@ -137,6 +138,7 @@ class Run {
     const RunData data = load_split();
     const Dataset* test = data.test ? &*data.test : nullptr;
     if (saved_) check_data(data);
+    require_memory(plan_of(data.train));
     Trainer trainer(used_, data.train, test, saved_ ? saved_->record().step_samples : 0,
                     validation_ ? &*validation_ : nullptr);
     print_start(config_, trainer);
@@ -210,6 +212,11 @@ class Run {
     printed_ = true;
   }
 
+  MemoryPlan plan_of(const Dataset& train) const {
+    return plan_memory(config_, train.feature_count(), train.label_count(),
+                       bounds_of(train, config_.train.block_size), threads_);
+  }
+
   RunStart start_of(const Trainer& trainer, const RunData& data) const {
     const auto bytes = [](const Dataset& set) {
       return double(set.feature_entries() * (sizeof(std::uint32_t) + sizeof(float)) +
@@ -220,7 +227,7 @@ class Run {
                               (validation_ ? bytes(*validation_) : 0.0);
     return {trainer.labelled(), data.test ? data.test->size() : 0, shape.features, trainer.network().labels(),
             load_seconds_, data_bytes,
-            plan_memory(config_, shape.features, shape.labels, bounds_of(data.train, config_.train.block_size), threads_),
+            plan_of(data.train),
             trainer.label_groups()};
   }
 

@@ -5,8 +5,10 @@
 
 #include "engine/atomic_file.h"
 #include "engine/base/error.h"
+#include "engine/base/parallel.h"
 #include "engine/cli/commands.h"
 #include "engine/cli/data.h"
+#include "engine/cli/memory.h"
 #include "engine/cli/text.h"
 
 namespace slide::cli {
@@ -47,6 +49,9 @@ void run_tune(const TuneCommand& command) {
   training.data.test.clear();  // the test file has no part in the search
   const RunData data = read_run_data(training, static_cast<int>(start.train.threads));
   for (const std::string& note : data.notes) print("{}\n", note);
+  require_memory(plan_memory(start, data.train.feature_count(), data.train.label_count(),
+                             bounds_of(data.train, start.train.block_size),
+                             resolve_threads(static_cast<int>(start.train.threads))));
   const TuneResult result = tune(start, data.train, options, [](const Trial& trial) {
     print("{:4}{} score {:.4f}  {:.1f} s{}\n", trial.number, trial.is_best ? "*" : " ", trial.score,
           trial.train_seconds, text_of(trial.changes));

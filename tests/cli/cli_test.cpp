@@ -81,6 +81,17 @@ class CliTest : public testing::Test {
   Program slide_;
 };
 
+TEST_F(CliTest, WhatWillNotFitIntoMemoryIsRefusedBeforeItIsTaken) {
+  generate();
+  const std::vector<std::string> huge = {"--set", "layer.0.size=500000000"};  // 120 x 5e8 weights and their state
+  const Outcome trained = train(huge);
+  EXPECT_EQ(trained.code, 2);
+  EXPECT_NE(trained.err.find("training needs"), std::string::npos) << trained.err;
+  EXPECT_NE(trained.err.find("MB are free; set a smaller layer.0.size"), std::string::npos) << trained.err;
+  EXPECT_FALSE(std::filesystem::exists(slide_.path("out/metrics.jsonl")));
+  EXPECT_EQ(slide_.run({"tune", "small.toml", "--set", "data.train=data/train.txt", huge[0], huge[1]}).code, 2);
+}
+
 TEST_F(CliTest, TuneWritesAConfigurationThatTrains) {
   generate();
   const Outcome done = slide_.run({"tune", "small.toml", "--set", "data.train=data/train.txt", "--set",
