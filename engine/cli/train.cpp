@@ -142,6 +142,8 @@ class Run {
     Trainer trainer(used_, data.train, test, saved_ ? saved_->record().step_samples : 0,
                     validation_ ? &*validation_ : nullptr);
     print_start(config_, trainer);
+    // From before the folder shows that there is a run: whoever sees it may stop it.
+    std::optional<StopSignal> signals(std::in_place);
     record_.config = config_;
     record_.step_samples = trainer.batch_samples();
     if (saved_) {
@@ -157,6 +159,7 @@ class Run {
     if (!saved_) log.write(start_of(trainer, data));
     saved_.reset();
     follow(trainer, data, log);
+    signals.reset();
     finish(trainer, data);
   }
 
@@ -242,7 +245,6 @@ class Run {
   }
 
   void follow(Trainer& trainer, const RunData& data, RunLog& log) {
-    const StopSignal signals;
     Status status(config_, trainer);
     TrainObserver observer;
     observer.step = [&](const StepReport& report) {
