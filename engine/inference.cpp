@@ -24,6 +24,10 @@ void add_log(double more, double& sum) {
 
 }  // namespace
 
+double probability_of(LossKind loss, double score) {
+  return needs_log_softmax(loss) ? std::exp(score) : 1.0 / (1.0 + std::exp(-score));
+}
+
 void TopK::reset(std::size_t k) {
   entries_.resize(k);
   size_ = 0;
@@ -85,12 +89,10 @@ Predictor::Predictor(const Network& network, const InferenceOptions& options)
         "full");
   }
   if (!network.input() && network.layers().size() == 1) return;  // sparse inputs: the training tables answer
-  std::vector<float> biases(output.size());
-  for (std::size_t i = 0; i < biases.size(); ++i) biases[i] = *output.bias().row(i);
   const Parameters& weights = output.weights();
   const AlignedArray<float> wide_rows = weights.half() ? weights.widened() : AlignedArray<float>();
-  search_.emplace(weights.half() ? wide_rows.data() : weights.row(0), weights.stride, output.inputs(), biases,
-                  network.config().train.seed, resolve_threads(options.threads));
+  search_.emplace(weights.half() ? wide_rows.data() : weights.row(0), weights.stride, output.inputs(),
+                  output.bias().weights.span(), network.config().train.seed, resolve_threads(options.threads));
   is_always_.assign(output.size(), false);
   for (const std::uint32_t id : search_->always()) is_always_[id] = true;
 }

@@ -51,6 +51,11 @@ struct InferenceOptions {
   bool soon = false;
 };
 
+// The probability of a label in a network trained with `loss`, from its score: the logit of its own yes or no, or
+// under softmax the logarithm of its share, for which predictions need log_softmax.
+double probability_of(LossKind loss, double score);
+inline bool needs_log_softmax(LossKind loss) { return loss == LossKind::kSoftmax; }
+
 class Predictor {
  public:
   // Inference::kLsh: builds the search index of the output layer. Throws InputError when that layer has no

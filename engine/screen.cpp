@@ -24,10 +24,8 @@ Screen::Screen(const Layer& output, const WidePostings* wide)
     : output_(output),
       wide_(wide),
       stride_(round_up(output.inputs(), kernels::kPairGroup) / 2),
-      pairs_(output.size() * stride_),
-      biases_(output.size()) {
+      pairs_(output.size() * stride_) {
   copy_weights();
-  for (std::size_t r = 0; r < output.size(); ++r) biases_[r] = *output.bias().row(r);
 }
 
 void Screen::copy_weights() {
@@ -54,7 +52,7 @@ void Screen::find(const BlockInput& in, const SparseRow& row, std::size_t k, Scr
   const std::size_t neurons = output_.size();
   std::copy_n(in.xt, in.width, scratch.x.data());
   float* z = scratch.z.data();
-  std::copy_n(biases_.data(), neurons, z);
+  std::copy_n(output_.bias().row(0), neurons, z);
   kernels::active().add_dots_bf16(pairs_.data(), stride_, neurons, scratch.x.data(), stride_ * 2, z);
   if (wide_ != nullptr) wide_->add(row, z);
   // The k-th best rough score: a heap of the k best, the least of them in front.
@@ -79,7 +77,7 @@ void Screen::find(const BlockInput& in, const SparseRow& row, std::size_t k, Scr
 }
 
 std::size_t Screen::bytes() const {
-  return pairs_.bytes() + biases_.bytes();
+  return pairs_.bytes();
 }
 
 }  // namespace slide

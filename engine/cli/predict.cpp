@@ -48,9 +48,8 @@ class Answers {
 
   // What is printed: the logit, or the label's probability.
   double score_of(const Prediction& prediction) const {
-    const double score = prediction.score;
-    if (command_.scores == Scores::kLogit) return score;
-    return model_.config.loss.kind == LossKind::kSigmoid ? 1.0 / (1.0 + std::exp(-score)) : std::exp(score);
+    if (command_.scores == Scores::kLogit) return prediction.score;
+    return probability_of(model_.config.loss.kind, prediction.score);
   }
 
   std::string line_of(std::span<const Prediction> best) const {
@@ -149,8 +148,7 @@ void run_predict(const PredictCommand& command) {
   options.mode = command.inference.value_or(model.config.eval.inference);
   options.candidates = model.config.eval.candidates;
   options.threads = command.threads;
-  options.log_softmax =
-      command.scores == Scores::kProbability && model.config.loss.kind == LossKind::kSoftmax;
+  options.log_softmax = command.scores == Scores::kProbability && needs_log_softmax(model.config.loss.kind);
   if (options.mode == Inference::kLsh) model.build_tables(command.threads);
   const Predictor predictor(model.network, options);
   Answers answers(model, command, predictor);

@@ -138,7 +138,9 @@ class Run {
     const RunData data = load_split();
     const Dataset* test = data.test ? &*data.test : nullptr;
     if (saved_) check_data(data);
-    require_memory(plan_of(data.train));
+    const MemoryPlan plan = plan_memory(config_, data.train.feature_count(), data.train.label_count(),
+                                        bounds_of(data.train, config_.train.block_size), threads_);
+    require_memory(plan);
     Trainer trainer(used_, data.train, test, saved_ ? saved_->record().step_samples : 0,
                     validation_ ? &*validation_ : nullptr);
     print_start(config_, trainer);
@@ -156,7 +158,7 @@ class Run {
     folder_.write_environment(threads_, false);
     RunLog log = saved_ ? RunLog(folder_.log(), config_.eval.k, saved_->record().log_bytes)
                         : RunLog(folder_.log(), config_.eval.k);
-    if (!saved_) log.write(start_of(trainer, data));
+    if (!saved_) log.write(start_of(trainer, data, plan));
     saved_.reset();
     follow(trainer, data, log);
     signals.reset();
@@ -215,12 +217,7 @@ class Run {
     printed_ = true;
   }
 
-  MemoryPlan plan_of(const Dataset& train) const {
-    return plan_memory(config_, train.feature_count(), train.label_count(),
-                       bounds_of(train, config_.train.block_size), threads_);
-  }
-
-  RunStart start_of(const Trainer& trainer, const RunData& data) const {
+  RunStart start_of(const Trainer& trainer, const RunData& data, const MemoryPlan& plan) const {
     const auto bytes = [](const Dataset& set) {
       return double(set.feature_entries() * (sizeof(std::uint32_t) + sizeof(float)) +
                     set.label_entries() * sizeof(std::uint32_t) + set.size() * 2 * sizeof(std::uint64_t));
@@ -230,7 +227,7 @@ class Run {
                               (validation_ ? bytes(*validation_) : 0.0);
     return {trainer.labelled(), data.test ? data.test->size() : 0, shape.features, trainer.network().labels(),
             load_seconds_, data_bytes,
-            plan_of(data.train),
+            plan,
             trainer.label_groups()};
   }
 

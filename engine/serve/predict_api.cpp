@@ -212,9 +212,7 @@ class Answer {
 
  private:
   double score_of(double score) const {
-    if (ask_.logit) return score;
-    return model_.model().config.loss.kind == LossKind::kSigmoid ? 1.0 / (1.0 + std::exp(-score))
-                                                                 : std::exp(score);
+    return ask_.logit ? score : probability_of(model_.model().config.loss.kind, score);
   }
 
   const ServedModel& model_;
@@ -276,8 +274,7 @@ std::string answer_predict(std::string_view body, const ServedModel& model, std:
   if (data.size() * ask.k > kMostAnswers)
     fail_input("{} inputs with k = {} make more than {} labels; lower k or send less at once", data.size(),
                ask.k, kMostAnswers);
-  const Predictor::Wanted wanted = {ask.k,
-                                    !ask.logit && model.model().config.loss.kind == LossKind::kSoftmax};
+  const Predictor::Wanted wanted = {ask.k, !ask.logit && needs_log_softmax(model.model().config.loss.kind)};
   Predictor::Scratch& scratch = ask.inference == Inference::kLsh ? (*space).lsh : (*space).full;
   Answer answer(model, ask);
   if (inputs == nullptr) {
