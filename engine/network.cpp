@@ -108,7 +108,9 @@ Block Network::make_block() const {
   block.rows.reserve(lanes_);
   block.labels.reserve(lanes_);
   block.layers.resize(layers_.size() + (input_ ? 1 : 0));
-  if (wide()) block.features.reserve(features_, bounds_.feature_entries, lanes_);
+  if (wide()) {
+    block.features.reserve(features_, bounds_.feature_entries, lanes_, BlockFeatures::sparse_entries(lanes_));
+  }
   if (input_) {
     input_->reserve(block.layers.front(), lanes_);
     block.feature_bins.reserve(shards_, bounds_.feature_entries);

@@ -10,15 +10,32 @@
 
 namespace slide {
 
-void BlockFeatures::reserve(std::size_t features, std::size_t entries, std::size_t lanes) {
+namespace {
+
+// The kind of a feature that `samples` have: how many entries its list is filled up to, as a power of 2.
+constexpr std::uint32_t kind_of(std::uint32_t samples) {
+  return samples <= 2 ? 1 : samples <= 4 ? 2 : 3;
+}
+
+}  // namespace
+
+void BlockFeatures::reserve(std::size_t features, std::size_t entries, std::size_t lanes, std::size_t sparse) {
+  sparse_ = sparse;
   const std::size_t most = std::min(features, entries);
   present_.assign(features / 32 + 1, 0);
   first_.assign(features / 32 + 1, 0);
   words_.reserve(std::min(most, present_.size()));
-  columns_ = AlignedArray<float>(most * lanes);
+  entry_of_.resize(entries);
+  samples_of_.resize(most);
+  places_.resize(most);
+  columns_ = AlignedArray<float>(std::min(features, entries / (sparse + 1)) * lanes);
+  if (sparse == 0) return;
+  samples_.resize(2 * entries);  // a list is filled up to twice its entries at most
+  values_.resize(2 * entries);
 }
 
-void BlockFeatures::build(std::span<const SparseRow> rows, std::size_t lanes) {
+// Finds the features of the block, and how many samples have each.
+void BlockFeatures::count_features(std::span<const SparseRow> rows) {
   for (const std::uint32_t word : words_) present_[word] = 0;
   words_.clear();
   for (const SparseRow& row : rows) {
@@ -32,12 +49,51 @@ void BlockFeatures::build(std::span<const SparseRow> rows, std::size_t lanes) {
     first_[word] = static_cast<std::uint32_t>(size_);
     size_ += static_cast<std::size_t>(std::popcount(present_[word]));
   }
-  std::fill_n(columns_.data(), size_ * lanes, 0.0f);
+  std::fill_n(samples_of_.begin(), size_, 0u);
+  std::size_t entry = 0;
+  for (const SparseRow& row : rows) {
+    for (const std::uint32_t f : row.ids) {
+      const std::uint32_t below = present_[f / 32] & ((1u << (f % 32)) - 1);
+      entry_of_[entry] = first_[f / 32] + static_cast<std::uint32_t>(std::popcount(below));
+      ++samples_of_[entry_of_[entry++]];
+    }
+  }
+}
+
+void BlockFeatures::give_places(std::size_t lanes) {
+  constexpr std::uint32_t kStep = kernels::kKinds;
+  std::uint32_t columns = 0, entries = 0;
+  for (std::size_t f = 0; f < size_; ++f) {
+    if (samples_of_[f] > sparse_) {
+      places_[f] = kStep * columns++;
+    } else {
+      const std::uint32_t kind = kind_of(samples_of_[f]);
+      places_[f] = kStep * entries + kind;
+      entries += 1u << kind;
+    }
+  }
+  std::fill_n(columns_.data(), columns * lanes, 0.0f);
+  std::fill_n(values_.data(), entries, 0.0f);
+  // What fills a list up names some sample: each another one, so that additions need not wait for each other.
+  for (std::size_t e = 0; e < entries; ++e) samples_[e] = static_cast<std::uint16_t>(e % lanes);
+}
+
+void BlockFeatures::build(std::span<const SparseRow> rows, std::size_t lanes) {
+  count_features(rows);
+  give_places(lanes);
+  std::fill_n(samples_of_.begin(), size_, 0u);
+  std::size_t entry = 0;
   for (std::size_t s = 0; s < rows.size(); ++s) {
-    for (std::size_t i = 0; i < rows[s].ids.size(); ++i) {
-      const std::uint32_t f = rows[s].ids[i], word = f / 32;
-      const std::uint32_t below = present_[word] & ((1u << (f % 32)) - 1);
-      columns_[(first_[word] + static_cast<std::size_t>(std::popcount(below))) * lanes + s] = rows[s].values[i];
+    for (const float value : rows[s].values) {
+      const std::uint32_t f = entry_of_[entry++];
+      const std::uint32_t place = places_[f] / kernels::kKinds;
+      if (places_[f] % kernels::kKinds == 0) {
+        columns_[place * lanes + s] = value;
+      } else {
+        const std::uint32_t at = place + samples_of_[f]++;
+        samples_[at] = static_cast<std::uint16_t>(s);
+        values_[at] = value;
+      }
     }
   }
 }
@@ -145,43 +201,112 @@ void WidePath::prefetch(std::uint32_t id, bool update) const {
   }
 }
 
+namespace {
+
+// z[s] += weights[i] * x for the entries (s, x) of the i-th list, of `Length` entries, from places[i] on.
+template <std::size_t Length>
+void add_lists(const BlockFeatures& features, const std::uint32_t* places, const float* weights, std::size_t count,
+               float* z) {
+  for (std::size_t i = 0; i < count; ++i) {
+    const std::uint16_t* samples = features.samples() + places[i];
+    const float* values = features.values() + places[i];
+    for (std::size_t e = 0; e < Length; ++e) z[samples[e]] += weights[i] * values[e];
+  }
+}
+
+// g[i] = sum of x * d[s] over the entries of the i-th list.
+template <std::size_t Length>
+void dot_lists(const BlockFeatures& features, const std::uint32_t* places, std::size_t count, const float* d,
+               float* g) {
+  for (std::size_t i = 0; i < count; ++i) {
+    const std::uint16_t* samples = features.samples() + places[i];
+    const float* values = features.values() + places[i];
+    float sum = 0.0f;
+    for (std::size_t e = 0; e < Length; ++e) sum += values[e] * d[samples[e]];
+    g[i] = sum;
+  }
+}
+
+template <class T>
+void grow(std::vector<T>& room, std::size_t size) {
+  if (room.size() < size) room.resize(2 * size);
+}
+
+// Finds where the pattern (ids, w) of neuron `at` meets the block; returns it parted by kind.
+kernels::Parts meet_pattern(const BlockFeatures& features, const std::uint32_t* ids, const float* w,
+                            std::size_t count, WideHits::Neuron& at, WideHits& hits) {
+  const auto& k = kernels::active();
+  const std::size_t room = count + kernels::kLaneMultiple;
+  grow(hits.masks, at.masks + room / 16);
+  grow(hits.columns, room);
+  grow(hits.weights, room);
+  grow(hits.parted, kernels::kKinds * room);
+  grow(hits.parted_weights, kernels::kKinds * room);
+  const std::size_t found = k.meet(ids, w, count, features.present(), features.first(), hits.masks.data() + at.masks,
+                                   hits.columns.data(), hits.weights.data());
+  grow(hits.kinds, at.kinds + (found / 16 + 1) * kernels::kKinds);
+  grow(hits.places, at.places + found);
+  kernels::Parts parts{};
+  for (std::size_t kind = 0; kind < kernels::kKinds; ++kind) {
+    parts.places[kind] = hits.parted.data() + kind * room;
+    parts.weights[kind] = hits.parted_weights.data() + kind * room;
+  }
+  k.part_kinds(hits.columns.data(), hits.weights.data(), found, features.places(), hits.kinds.data() + at.kinds, parts);
+  std::uint32_t* places = hits.places.data() + at.places;
+  for (std::size_t kind = 0; kind < kernels::kKinds; ++kind) {
+    at.count[kind] = static_cast<std::uint32_t>(parts.count[kind]);
+    places = std::copy_n(parts.places[kind], parts.count[kind], places);
+  }
+  return parts;
+}
+
+}  // namespace
+
 void WidePath::forward(const BlockFeatures& features, std::span<const std::uint32_t> ids, std::size_t lanes,
                        float* z, WideHits& hits) const {
   constexpr std::size_t kAhead = 4;  // neurons
-  const auto& k = kernels::active();
-  hits.neurons.resize(ids.size() + 1);
-  std::size_t met = 0, masks = 0;
-  for (std::size_t a = 0; a < ids.size(); ++a) {
+  hits.neurons.resize(ids.size());
+  WideHits::Neuron at;
+  for (std::size_t a = 0; a < ids.size(); ++a, z += lanes) {
     if (a + kAhead < ids.size()) prefetch(ids[a + kAhead], false);
     const std::uint64_t begin = storage_.offsets[ids[a]], count = storage_.offsets[ids[a] + 1] - begin;
-    const std::size_t room = count + kernels::kLaneMultiple;
-    if (hits.masks.size() < masks + room) hits.masks.resize(2 * (masks + room));
-    if (hits.columns.size() < met + room) hits.columns.resize(2 * (met + room));
-    if (hits.values.size() < room) hits.values.resize(room);
-    hits.neurons[a] = {masks, met};
-    const std::uint32_t* columns = hits.columns.data() + met;
-    const std::size_t found =
-        k.meet(storage_.features.data() + begin, storage_.weights.data() + begin, count, features.present(),
-               features.first(), hits.masks.data() + masks, hits.columns.data() + met, hits.values.data());
-    k.gather_rows(features.columns(), lanes, columns, hits.values.data(), found, lanes, z + a * lanes);
-    met += found;
-    masks += (count + 15) / 16;
+    const kernels::Parts met = meet_pattern(features, storage_.features.data() + begin,
+                                            storage_.weights.data() + begin, count, at, hits);
+    kernels::active().gather_rows(features.columns(), lanes, met.places[0], met.weights[0], met.count[0], lanes, z);
+    add_lists<2>(features, met.places[1], met.weights[1], met.count[1], z);
+    add_lists<4>(features, met.places[2], met.weights[2], met.count[2], z);
+    add_lists<8>(features, met.places[3], met.weights[3], met.count[3], z);
+    hits.neurons[a] = at;
+    const std::size_t found = at.found();
+    at.masks += (count + 15) / 16;
+    at.kinds += (found + 15) / 16 * kernels::kKinds;
+    at.places += found;
   }
-  hits.neurons[ids.size()] = {masks, met};
 }
 
 void WidePath::update(const BlockFeatures& features, const WideHits& hits, std::uint32_t id, std::size_t a,
                       std::size_t lanes, const float* d, Step step, std::vector<float>& gradients) {
-  const std::size_t first = hits.neurons[a].hits, count = hits.neurons[a + 1].hits - first;
-  if (count == 0) return;
-  if (gradients.size() < count) gradients.resize(count);
-  kernels::active().rows_forward(features.columns(), lanes, hits.columns.data() + first, count, nullptr, d,
-                                 lanes, 1, gradients.data());
+  const WideHits::Neuron& neuron = hits.neurons[a];
+  const auto& n = neuron.count;
+  const std::size_t found = neuron.found();
+  if (found == 0) return;
+  if (gradients.size() < 2 * found) gradients.resize(2 * found);
+  const std::uint32_t* places[kernels::kKinds] = {hits.places.data() + neuron.places};
+  float* parts[kernels::kKinds] = {gradients.data() + found};
+  for (std::size_t kind = 1; kind < kernels::kKinds; ++kind) {
+    places[kind] = places[kind - 1] + n[kind - 1];
+    parts[kind] = parts[kind - 1] + n[kind - 1];
+  }
+  const auto& k = kernels::active();
+  k.rows_forward(features.columns(), lanes, places[0], n[0], nullptr, d, lanes, 1, parts[0]);
+  dot_lists<2>(features, places[1], n[1], d, parts[1]);
+  dot_lists<4>(features, places[2], n[2], d, parts[2]);
+  dot_lists<8>(features, places[3], n[3], d, parts[3]);
+  k.join_kinds(hits.kinds.data() + neuron.kinds, found, parts, gradients.data());
   const std::uint64_t begin = storage_.offsets[id];
-  kernels::active().adagrad_masked(storage_.weights.data() + begin, storage_.accumulators.data() + begin,
-                                   hits.masks.data() + hits.neurons[a].masks,
-                                   storage_.offsets[id + 1] - begin, gradients.data(), step.samples,
-                                   step.rate * static_cast<float>(config_.wide_rate));
+  k.adagrad_masked(storage_.weights.data() + begin, storage_.accumulators.data() + begin,
+                   hits.masks.data() + neuron.masks, storage_.offsets[id + 1] - begin, gradients.data(),
+                   step.samples, step.rate * static_cast<float>(config_.wide_rate));
 }
 
 void WidePath::save(StateWriter& out) const {

@@ -8,6 +8,7 @@
 // forward() is const and may run on many blocks at once; update() on different neurons.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <span>
 #include <vector>
@@ -16,43 +17,67 @@
 #include "engine/base/aligned.h"
 #include "engine/base/state_io.h"
 #include "engine/config.h"
+#include "engine/kernels/kernels.h"
 
 namespace slide {
 
-// The features of a block as dense columns: a feature's holds the value that each sample has of it. Which feature
-// has which column is kept in two words for 32 features, which stay in the first-level cache while patterns are
-// compared with it. One a block; not thread-safe.
+// The features of a block, by feature. One of many samples is a dense column, the value that each sample has of
+// it; one of few is the list of its entries, filled up to 2, 4 or 8 with zeros, so that loops over them have a fixed
+// length. Which features are there is kept in two words for 32, which stay in the first-level cache while patterns
+// are compared with them. One a block; not thread-safe.
 class BlockFeatures {
  public:
-  // For ids below `features` and blocks of up to `entries` feature values.
-  void reserve(std::size_t features, std::size_t entries, std::size_t lanes);
+  // For ids below `features` and blocks of up to `entries` feature values. Features of at most `sparse` samples, 8
+  // or fewer, become lists.
+  void reserve(std::size_t features, std::size_t entries, std::size_t lanes, std::size_t sparse = 0);
   void build(std::span<const SparseRow> rows, std::size_t lanes);
 
+  // Of training blocks: a dense column costs a vector for 16 samples, an entry about as much.
+  static std::size_t sparse_entries(std::size_t lanes) { return lanes < 64 ? 0 : std::min<std::size_t>(lanes / 16, 8); }
+
   std::size_t size() const { return size_; }  // distinct features
-  // One bit a feature, and of each word of bits the column of its first; the others follow.
+  // Of kind 0 the dense columns, in order of the features; of kind k lists of 2^k entries.
+  // A bit for each feature, and of each word of bits the number of its first feature; the others follow.
   const std::uint32_t* present() const { return present_.data(); }
   const std::uint32_t* first() const { return first_.data(); }
-  std::span<const std::uint32_t> words() const { return words_; }  // with a bit set, in order of columns
-  const float* columns() const { return columns_.data(); }         // [distinct features x lanes]
+  // By number: place * kKinds + kind. Of kind 0 the dense columns, in order; of kind k lists of 2^k entries.
+  const std::uint32_t* places() const { return places_.data(); }
+  std::span<const std::uint32_t> words() const { return words_; }  // with a bit set, in order of the features
+  const float* columns() const { return columns_.data(); }         // [dense columns x lanes]
+  const std::uint16_t* samples() const { return samples_.data(); }  // of the entries
+  const float* values() const { return values_.data(); }
 
  private:
+  void count_features(std::span<const SparseRow> rows);
+  void give_places(std::size_t lanes);
+
   std::size_t size_ = 0;
+  std::size_t sparse_ = 0;
   std::vector<std::uint32_t> present_;
   std::vector<std::uint32_t> first_;
-  std::vector<std::uint32_t> words_;  // with a bit set
+  std::vector<std::uint32_t> words_;      // with a bit set
+  std::vector<std::uint32_t> entry_of_;   // of each feature value of the block, its feature
+  std::vector<std::uint32_t> samples_of_;  // of each feature, how many have it; then how many were filled in
+  std::vector<std::uint32_t> places_;
   AlignedArray<float> columns_;
+  std::vector<std::uint16_t> samples_;
+  std::vector<float> values_;
 };
 
 // Where a block met the patterns of its active neurons; what backward needs. Grown as needed, then kept.
 struct WideHits {
   struct Neuron {
-    std::size_t masks;  // its first
-    std::size_t hits;   // its first
+    std::size_t masks = 0;   // its first: a bit for each weight of its pattern, 16 a mask
+    std::size_t kinds = 0;   // its first: a bit for each hit, 16 in each of kKinds masks
+    std::size_t places = 0;  // its first: all of kind 0, then of kind 1, ...
+    std::uint32_t count[kernels::kKinds] = {};
+    std::size_t found() const { return std::size_t{count[0]} + count[1] + count[2] + count[3]; }
   };
-  std::vector<Neuron> neurons;         // by active neuron, and the end
-  std::vector<std::uint16_t> masks;    // a bit for each weight of a neuron's pattern, 16 a mask
-  std::vector<std::uint32_t> columns;  // of the block's features, one a hit
-  std::vector<float> values;           // weights of one neuron's hits
+  std::vector<Neuron> neurons;  // by active neuron
+  std::vector<std::uint16_t> masks, kinds;
+  std::vector<std::uint32_t> places;
+  std::vector<std::uint32_t> columns, parted;  // working memory for one neuron
+  std::vector<float> weights, parted_weights;
 };
 
 class WidePath {

@@ -22,7 +22,14 @@ using std::size_t;
 using std::uint16_t;
 using std::uint32_t;
 
-// One instruction set's kernels. "n" counts floats; ids index rows of w.
+// What is found in several kinds of places, sorted by kind: which place, and the weight that belongs there.
+constexpr size_t kKinds = 4;
+struct Parts {
+  size_t count[kKinds];
+  uint32_t* places[kKinds];
+  float* weights[kKinds];
+};
+
 struct KernelSet {
   const char* name;
 
@@ -64,6 +71,12 @@ struct KernelSet {
   // number.
   size_t (*meet)(const uint32_t* ids, const float* w, size_t count, const uint32_t* bits, const uint32_t* first,
                  uint16_t* masks, uint32_t* columns, float* values);
+  // Parts w[i], i < count, by the kind of their columns: places[column] is place * kKinds + kind. The arrays of
+  // `parts` have room for count + kLaneMultiple entries; bit i % 16 of masks[i / 16 * kKinds + kind] says where i went.
+  void (*part_kinds)(const uint32_t* columns, const float* w, size_t count, const uint32_t* places, uint16_t* masks,
+                     Parts& parts);
+  // The way back: g[i], i < count, from a value for each entry of each part.
+  void (*join_kinds)(const uint16_t* masks, size_t count, const float* const* parts, float* g);
 
   // Softmax over the rows of z, one distribution a lane, in place: z becomes scale * probabilities.
   // log_norm[b] = log sum_a exp(z[a*lanes + b]) of the values before.

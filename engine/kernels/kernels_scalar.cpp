@@ -191,6 +191,28 @@ size_t meet(const uint32_t* ids, const float* w, size_t count, const uint32_t* b
   return found;
 }
 
+void part_kinds(const uint32_t* columns, const float* w, size_t count, const uint32_t* places, uint16_t* masks,
+                Parts& parts) {
+  for (size_t& n : parts.count) n = 0;
+  for (size_t i = 0; i < count; ++i) {
+    if (i % 16 == 0) std::fill_n(masks + i / 16 * kKinds, kKinds, uint16_t{0});
+    const size_t kind = places[columns[i]] % kKinds, n = parts.count[kind]++;
+    uint16_t& mask = masks[i / 16 * kKinds + kind];
+    mask = static_cast<uint16_t>(mask | 1u << (i % 16));
+    parts.places[kind][n] = static_cast<uint32_t>(places[columns[i]] / kKinds);
+    parts.weights[kind][n] = w[i];
+  }
+}
+
+void join_kinds(const uint16_t* masks, size_t count, const float* const* parts, float* g) {
+  size_t taken[kKinds] = {};
+  for (size_t i = 0; i < count; ++i) {
+    for (size_t kind = 0; kind < kKinds; ++kind) {
+      if ((masks[i / 16 * kKinds + kind] >> (i % 16) & 1u) != 0) g[i] = parts[kind][taken[kind]++];
+    }
+  }
+}
+
 void adagrad_masked(float* w, float* accumulators, const uint16_t* masks, size_t count, const float* g,
                     float scale, float rate) {
   for (size_t i = 0; i < count; ++i) {
@@ -223,6 +245,7 @@ extern const KernelSet kScalarKernels;
 const KernelSet kScalarKernels = {
     "scalar",      rows_forward,     rows_backward_input, rows_gradient, gather_rows,   scatter_rows,  gather_rows_bf16,
     dot,           sum,              axpy,                transpose,     select_above,  meet,
+    part_kinds,    join_kinds,
     softmax_lanes,     logistic_loss, relu,             sigmoid,             tanh,          relu_backward, sigmoid_backward,
     tanh_backward, sgd_row,          momentum_row,        adagrad_row,   sgd_row_bf16,  widen,
     add_dots_bf16, narrow,        adagrad_masked,  adam_row};

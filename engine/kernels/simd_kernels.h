@@ -694,7 +694,7 @@ size_t select_above(const float* z, size_t rows, size_t lanes, const float* thre
   return count;
 }
 
-// Masks, compression and expansion are AVX-512's; elsewhere these two are as fast one by one.
+// Masks, compression and expansion are AVX-512's; elsewhere these are as fast one by one.
 template <class Arch>
 size_t meet(const uint32_t* ids, const float* w, size_t count, const uint32_t* bits, const uint32_t* first,
             uint16_t* masks, uint32_t* columns, float* values) {
@@ -732,6 +732,66 @@ size_t meet(const uint32_t* ids, const float* w, size_t count, const uint32_t* b
   }
 #endif
   return found;
+}
+
+template <class Arch>
+void part_kinds(const uint32_t* columns, const float* w, size_t count, const uint32_t* places, uint16_t* masks,
+                Parts& parts) {
+  size_t counts[kKinds] = {};
+#if defined(__AVX512F__)
+  static_assert(kKinds == 4);
+  for (size_t i = 0; i < count; i += 16) {
+    const auto valid = static_cast<__mmask16>(count - i < 16 ? (1u << (count - i)) - 1 : 0xffffu);
+    const __m512i column = _mm512_maskz_loadu_epi32(valid, columns + i);
+    const __m512 weight = _mm512_maskz_loadu_ps(valid, w + i);
+    const __m512i place = _mm512_i32gather_epi32(column, places, 4);
+    const __m512i kind = _mm512_and_si512(place, _mm512_set1_epi32(3));
+    SLIDE_UNROLL
+    for (size_t k = 0; k < kKinds; ++k) {
+      const __mmask16 mask = _mm512_mask_cmpeq_epi32_mask(valid, kind, _mm512_set1_epi32(static_cast<int>(k)));
+      masks[i / 16 * kKinds + k] = mask;
+      _mm512_storeu_si512(parts.places[k] + counts[k],
+                          _mm512_maskz_compress_epi32(mask, _mm512_srli_epi32(place, 2)));
+      _mm512_storeu_ps(parts.weights[k] + counts[k], _mm512_maskz_compress_ps(mask, weight));
+      counts[k] += static_cast<size_t>(__builtin_popcount(mask));
+    }
+  }
+#else
+  for (size_t i = 0; i < count; ++i) {
+    if (i % 16 == 0) std::fill_n(masks + i / 16 * kKinds, kKinds, uint16_t{0});
+    const uint32_t place = places[columns[i]], kind = place % kKinds;
+    uint16_t& mask = masks[i / 16 * kKinds + kind];
+    mask = static_cast<uint16_t>(mask | 1u << (i % 16));
+    parts.places[kind][counts[kind]] = static_cast<uint32_t>(place / kKinds);
+    parts.weights[kind][counts[kind]++] = w[i];
+  }
+#endif
+  for (size_t k = 0; k < kKinds; ++k) parts.count[k] = counts[k];
+}
+
+template <class Arch>
+void join_kinds(const uint16_t* masks, size_t count, const float* const* parts, float* g) {
+  const float* at[kKinds];
+  for (size_t k = 0; k < kKinds; ++k) at[k] = parts[k];
+#if defined(__AVX512F__)
+  for (size_t i = 0; i < count; i += 16) {
+    __m512 joined = _mm512_setzero_ps();
+    SLIDE_UNROLL
+    for (size_t k = 0; k < kKinds; ++k) {
+      const __mmask16 mask = masks[i / 16 * kKinds + k];
+      joined = _mm512_mask_expandloadu_ps(joined, mask, at[k]);
+      at[k] += __builtin_popcount(mask);
+    }
+    const auto valid = static_cast<__mmask16>(count - i < 16 ? (1u << (count - i)) - 1 : 0xffffu);
+    _mm512_mask_storeu_ps(g + i, valid, joined);
+  }
+#else
+  for (size_t i = 0; i < count; ++i) {
+    size_t kind = 0;
+    while ((masks[i / 16 * kKinds + kind] >> (i % 16) & 1u) == 0) ++kind;
+    g[i] = *at[kind]++;
+  }
+#endif
 }
 
 template <class Arch>
@@ -945,6 +1005,8 @@ constexpr KernelSet make_kernel_set(const char* name) {
           transpose,
           select_above<Arch>,
           meet<Arch>,
+          part_kinds<Arch>,
+          join_kinds<Arch>,
           softmax_lanes<Arch>,
           logistic_loss<Arch>,
           relu,

@@ -21,7 +21,7 @@ Dataset random_data(std::size_t samples) {
   DatasetArrays arrays;
   for (std::size_t i = 0; i < samples; ++i) {
     std::set<std::uint32_t> ids, labels;
-    while (ids.size() < 6) ids.insert(rng.below(kFeatures));
+    while (ids.size() < 6) ids.insert(rng.below(kFeatures) * rng.below(kFeatures) / kFeatures);  // some are rare
     while (labels.size() < 2) labels.insert(rng.below(kLabels));
     for (const std::uint32_t id : ids) {
       arrays.feature_ids.push_back(id);
@@ -105,7 +105,7 @@ class WideBlock : public testing::TestWithParam<std::size_t> {
   WideBlock() : wide_(wide_config(7), data_, kLabels, 1) {
     const std::size_t samples = GetParam() == 1 ? 1 : GetParam() - 3;  // a partial block
     rows_ = rows_of(data_, samples);
-    features_.reserve(kFeatures, 6 * samples, GetParam());
+    features_.reserve(kFeatures, 6 * samples, GetParam(), BlockFeatures::sparse_entries(GetParam()));
     features_.build(rows_of(data_, samples), GetParam());  // a second build replaces the first
     features_.build(rows_, GetParam());
   }
@@ -116,13 +116,41 @@ class WideBlock : public testing::TestWithParam<std::size_t> {
     return {z.begin(), z.end()};
   }
 
-  const Dataset data_ = random_data(80);
+  const Dataset data_ = random_data(130);
   WidePath wide_;
   std::vector<SparseRow> rows_;
   BlockFeatures features_;
   WideHits hits_;
   const std::vector<std::uint32_t> ids_ = {3, 0, 11, 7, 5};
 };
+
+// Each feature of a block is a dense column or a list that holds just its entries, as its samples are many or few.
+TEST_P(WideBlock, FeaturesOfFewSamplesAreLists) {
+  const std::size_t lanes = GetParam(), most = BlockFeatures::sparse_entries(lanes);
+  std::vector<std::vector<float>> of(kFeatures, std::vector<float>(lanes, 0.0f));
+  for (std::size_t s = 0; s < rows_.size(); ++s) {
+    for (std::size_t i = 0; i < rows_[s].ids.size(); ++i) of[rows_[s].ids[i]][s] = rows_[s].values[i];
+  }
+  std::set<std::size_t> kinds;
+  for (std::uint32_t f = 0, at = 0; f < kFeatures; ++f) {
+    const auto samples = std::size_t(std::count_if(of[f].begin(), of[f].end(), [](float x) { return x != 0.0f; }));
+    if (samples == 0) continue;
+    if (f % 32 == 0 || (features_.present()[f / 32] & ((1u << (f % 32)) - 1)) == 0) at = features_.first()[f / 32];
+    const std::uint32_t kind = features_.places()[at] % kernels::kKinds, place = features_.places()[at] / kernels::kKinds;
+    ++at;
+    kinds.insert(kind);
+    EXPECT_EQ(kind == 0, samples > most);
+    std::vector<float> got(lanes, 0.0f);
+    if (kind == 0) {
+      std::copy_n(features_.columns() + place * lanes, lanes, got.begin());
+    } else {
+      EXPECT_LE(samples, 1u << kind);
+      for (std::size_t e = 0; e < 1u << kind; ++e) got[features_.samples()[place + e]] += features_.values()[place + e];
+    }
+    EXPECT_EQ(got, of[f]) << f;
+  }
+  EXPECT_EQ(kinds.size(), lanes < 64 ? 1u : lanes == 64 ? 3u : 4u);
+}
 
 TEST_P(WideBlock, ForwardIsTheSparseProduct) {
   const auto z = scores();
@@ -181,7 +209,7 @@ TEST_P(WideBlock, GradientMatchesCentralDifferences) {
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(Lanes, WideBlock, testing::Values(1, 16, 32, 48));
+INSTANTIATE_TEST_SUITE_P(Lanes, WideBlock, testing::Values(1, 16, 32, 48, 64, 128));
 
 TEST(WidePostings, FindTheNeuronsOfTheLargestWideScore) {
   const Dataset data = random_data(80);

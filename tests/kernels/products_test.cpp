@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <bit>
 #include <cmath>
 #include <string>
 #include <vector>
@@ -311,6 +312,52 @@ TEST_P(Products, MeetAtEveryLength) {
     ASSERT_EQ(masks, want_masks) << count;
     ASSERT_EQ(columns, want_columns) << count;
     ASSERT_EQ(values, want_values) << count;
+  }
+}
+
+TEST_P(Products, PartAndJoinKindsAtEveryLength) {
+  Rng rng(1, Purpose::kTest);
+  std::vector<std::uint32_t> kind_and_place(500);
+  for (auto& place : kind_and_place) place = rng.below(1u << 31);
+  for (std::size_t count = 0; count < 100; ++count) {
+    const Floats w = normal_floats(count, 1, 0);
+    std::vector<std::uint32_t> columns(count), want_places[kKinds];
+    std::vector<float> want_weights[kKinds];
+    std::vector<std::uint16_t> want_masks((count + 15) / 16 * kKinds, 0);
+    for (std::size_t i = 0; i < count; ++i) {
+      columns[i] = rng.below(500);
+      const std::uint32_t at = kind_and_place[columns[i]], kind = at % kKinds;
+      want_places[kind].push_back(at / kKinds);
+      want_weights[kind].push_back(w[i]);
+      std::uint16_t& mask = want_masks[i / 16 * kKinds + kind];
+      mask = static_cast<std::uint16_t>(mask | 1u << (i % 16));
+    }
+    std::vector<std::uint16_t> masks(want_masks.size() + 1, 77);
+    std::vector<std::uint32_t> places[kKinds];
+    std::vector<float> weights[kKinds];
+    Parts parts{};
+    for (std::size_t k = 0; k < kKinds; ++k) {
+      places[k].assign(count + kLaneMultiple + 1, 9999);
+      weights[k].assign(count + kLaneMultiple + 1, 9999.0f);
+      parts.places[k] = places[k].data();
+      parts.weights[k] = weights[k].data();
+    }
+    set().part_kinds(columns.data(), w.data(), count, kind_and_place.data(), masks.data(), parts);
+    EXPECT_EQ(masks.back(), 77u) << count;
+    masks.pop_back();
+    ASSERT_EQ(masks, want_masks) << count;
+    for (std::size_t k = 0; k < kKinds; ++k) {
+      EXPECT_EQ(places[k].back(), 9999u) << count;
+      EXPECT_EQ(weights[k].back(), 9999.0f) << count;
+      places[k].resize(parts.count[k]);
+      weights[k].resize(parts.count[k]);
+      ASSERT_EQ(places[k], want_places[k]) << count << ", kind " << k;
+      ASSERT_EQ(weights[k], want_weights[k]) << count << ", kind " << k;
+    }
+    std::vector<float> joined(count + 1, 9999.0f);
+    set().join_kinds(masks.data(), count, parts.weights, joined.data());
+    EXPECT_EQ(joined.back(), 9999.0f) << count;
+    for (std::size_t i = 0; i < count; ++i) ASSERT_EQ(joined[i], w[i]) << count << ", " << i;
   }
 }
 
