@@ -12,8 +12,8 @@
 namespace slide {
 
 namespace {
-constexpr std::size_t kLanes = 32;  // most samples scored together
-constexpr std::size_t kBlocks = 4;  // such groups in a panel: they share each pass over the weights
+constexpr std::size_t kLanes = 128;  // most samples scored together
+constexpr std::size_t kBlocks = 2;  // such groups in a panel: they share each pass over the weights
 constexpr std::size_t kPanel = kLanes * kBlocks;
 constexpr std::size_t kRowChunk = 512;  // neurons scored at a time: their rows stay in the second-level cache
 // sum = log(exp(sum) + exp(more))

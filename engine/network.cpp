@@ -272,7 +272,7 @@ Block Network::make_inference_block(std::size_t lanes, std::size_t feature_entri
   Block block;
   block.lanes = lanes;
   block.layers.resize(layers_.size() + (input_ ? 1 : 0));
-  if (wide()) block.features.reserve(features_, feature_entries, lanes);
+  if (wide()) block.features.reserve(features_, feature_entries, lanes, BlockFeatures::sparse_entries(lanes));
   if (input_) input_->reserve(block.layers.front(), lanes);
   if (!input_) block.columns.reserve(features_, std::min(features_, feature_entries), lanes);
   for (std::size_t l = 0; l + 1 < layers_.size(); ++l) {

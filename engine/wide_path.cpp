@@ -20,7 +20,7 @@ constexpr std::uint32_t kind_of(std::uint32_t samples) {
 }  // namespace
 
 void BlockFeatures::reserve(std::size_t features, std::size_t entries, std::size_t lanes, std::size_t sparse) {
-  sparse_ = sparse;
+  most_sparse_ = sparse;
   const std::size_t most = std::min(features, entries);
   present_.assign(features / 32 + 1, 0);
   first_.assign(features / 32 + 1, 0);
@@ -28,7 +28,11 @@ void BlockFeatures::reserve(std::size_t features, std::size_t entries, std::size
   entry_of_.resize(entries);
   samples_of_.resize(most);
   places_.resize(most);
-  columns_ = AlignedArray<float>(std::min(features, entries / (sparse + 1)) * lanes);
+  std::size_t room = most;  // of a single sample
+  for (std::size_t l = kernels::kLaneMultiple; l <= lanes; l += kernels::kLaneMultiple) {
+    room = std::max(room, l * std::min(features, entries / (std::min(sparse, sparse_entries(l)) + 1)));
+  }
+  columns_ = AlignedArray<float>(room);
   if (sparse == 0) return;
   samples_.resize(2 * entries);  // a list is filled up to twice its entries at most
   values_.resize(2 * entries);
@@ -61,14 +65,13 @@ void BlockFeatures::count_features(std::span<const SparseRow> rows) {
 }
 
 void BlockFeatures::give_places(std::size_t lanes) {
-  constexpr std::uint32_t kStep = kernels::kKinds;
   std::uint32_t columns = 0, entries = 0;
   for (std::size_t f = 0; f < size_; ++f) {
     if (samples_of_[f] > sparse_) {
-      places_[f] = kStep * columns++;
+      places_[f] = kernels::kKinds * columns++;
     } else {
       const std::uint32_t kind = kind_of(samples_of_[f]);
-      places_[f] = kStep * entries + kind;
+      places_[f] = kernels::kKinds * entries + kind;
       entries += 1u << kind;
     }
   }
@@ -79,6 +82,7 @@ void BlockFeatures::give_places(std::size_t lanes) {
 }
 
 void BlockFeatures::build(std::span<const SparseRow> rows, std::size_t lanes) {
+  sparse_ = std::min(most_sparse_, sparse_entries(lanes));
   count_features(rows);
   give_places(lanes);
   std::fill_n(samples_of_.begin(), size_, 0u);
@@ -96,6 +100,14 @@ void BlockFeatures::build(std::span<const SparseRow> rows, std::size_t lanes) {
       }
     }
   }
+}
+
+std::uint32_t BlockFeatures::length_of(std::uint32_t place) const {
+  const std::uint32_t kind = place % kernels::kKinds;
+  if (kind == 0) return 0;
+  std::uint32_t length = 1u << kind;
+  while (length > 1 && values_[place / kernels::kKinds + length - 1] == 0.0f) --length;
+  return length;
 }
 
 namespace {
@@ -352,30 +364,55 @@ void WidePostings::start(const BlockFeatures& features, Walk& walk) const {
   for (const std::uint32_t word : features.words()) {
     for (std::uint32_t bits = features.present()[word]; bits != 0; bits &= bits - 1) {
       const std::size_t f = std::size_t{word} * 32 + static_cast<std::size_t>(std::countr_zero(bits));
-      walk.features.push_back({offsets_[f], offsets_[f + 1]});
+      const std::uint32_t place = features.places()[walk.features.size()];
+      walk.features.push_back({offsets_[f], offsets_[f + 1], place / kernels::kKinds, features.length_of(place)});
     }
   }
 }
 
+namespace {
+
+// z[ids[i] * lanes + s] += weights[i] * x for the `Length` entries (s, x) of a list, up to the first id of at least
+// `bound`; returns how many came before.
+template <std::size_t Length>
+std::size_t scatter_list(const std::uint32_t* ids, const float* weights, std::size_t count, std::uint32_t bound,
+                         const std::uint16_t* samples, const float* values, std::size_t lanes, float* z) {
+  std::size_t i = 0;
+  for (; i < count && ids[i] < bound; ++i) {
+    float* row = z + ids[i] * lanes;
+    for (std::size_t e = 0; e < Length; ++e) row[samples[e]] += weights[i] * values[e];
+  }
+  return i;
+}
+
+using ScatterList = std::size_t (*)(const std::uint32_t*, const float*, std::size_t, std::uint32_t,
+                                    const std::uint16_t*, const float*, std::size_t, float*);
+constexpr ScatterList kScatterList[] = {nullptr,         scatter_list<1>, scatter_list<2>, scatter_list<3>, scatter_list<4>,
+                                        scatter_list<5>, scatter_list<6>, scatter_list<7>, scatter_list<8>};
+
+}  // namespace
+
 void WidePostings::add(const BlockFeatures& features, std::size_t first, std::size_t end, std::size_t lanes,
                        float* z, Walk& walk) const {
-  constexpr std::size_t kAhead = 8;      // features
-  constexpr std::size_t kNeurons = 256;  // at a time: their scores of 32 samples stay in the first-level cache
+  constexpr std::size_t kAhead = 8;  // features
   const auto& k = kernels::active();
+  const auto bound = static_cast<std::uint32_t>(end);
   float* neuron_0 = z - first * lanes;
-  for (std::size_t bound = first; bound < end;) {
-    bound = std::min(end, bound + kNeurons);
-    for (std::size_t column = 0; column < walk.features.size(); ++column) {
-      if (column + kAhead < walk.features.size()) {
-        const std::uint64_t soon = walk.features[column + kAhead].at;
-        __builtin_prefetch(neurons_.data() + soon);
-        __builtin_prefetch(weights_.data() + soon);
-      }
-      auto& [at, last] = walk.features[column];
-      if (at == last || neurons_[at] >= bound) continue;
-      at += k.scatter_rows(neurons_.data() + at, weights_.data() + at, last - at,
-                           static_cast<std::uint32_t>(bound), features.columns() + column * lanes, lanes,
-                           neuron_0, lanes);
+  for (std::size_t f = 0; f < walk.features.size(); ++f) {
+    if (f + kAhead < walk.features.size()) {
+      const std::uint64_t soon = walk.features[f + kAhead].at;
+      __builtin_prefetch(neurons_.data() + soon);
+      __builtin_prefetch(weights_.data() + soon);
+    }
+    Walk::Feature& feature = walk.features[f];
+    const std::uint64_t at = feature.at, left = feature.end - at;
+    if (feature.length == 0) {
+      feature.at += k.scatter_rows(neurons_.data() + at, weights_.data() + at, left, bound,
+                                   features.columns() + feature.place * lanes, lanes, neuron_0, lanes);
+    } else {
+      feature.at += kScatterList[feature.length](neurons_.data() + at, weights_.data() + at, left, bound,
+                                                 features.samples() + feature.place,
+                                                 features.values() + feature.place, lanes, neuron_0);
     }
   }
 }

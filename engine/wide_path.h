@@ -27,12 +27,12 @@ namespace slide {
 // are compared with them. One a block; not thread-safe.
 class BlockFeatures {
  public:
-  // For ids below `features` and blocks of up to `entries` feature values. Features of at most `sparse` samples, 8
-  // or fewer, become lists.
+  // For ids below `features` and blocks of up to `entries` feature values in up to `lanes` lanes. Features of at most
+  // `sparse` samples, 8 or fewer, may become lists.
   void reserve(std::size_t features, std::size_t entries, std::size_t lanes, std::size_t sparse = 0);
   void build(std::span<const SparseRow> rows, std::size_t lanes);
 
-  // Of training blocks: a dense column costs a vector for 16 samples, an entry about as much.
+  // A dense column costs a vector for 16 samples, an entry about as much.
   static std::size_t sparse_entries(std::size_t lanes) { return lanes < 64 ? 0 : std::min<std::size_t>(lanes / 16, 8); }
 
   std::size_t size() const { return size_; }  // distinct features
@@ -42,6 +42,8 @@ class BlockFeatures {
   const std::uint32_t* first() const { return first_.data(); }
   // By number: place * kKinds + kind. Of kind 0 the dense columns, in order; of kind k lists of 2^k entries.
   const std::uint32_t* places() const { return places_.data(); }
+  // Entries of the list at places()[i], without what fills it up; 0 for a dense column.
+  std::uint32_t length_of(std::uint32_t place) const;
   std::span<const std::uint32_t> words() const { return words_; }  // with a bit set, in order of the features
   const float* columns() const { return columns_.data(); }         // [dense columns x lanes]
   const std::uint16_t* samples() const { return samples_.data(); }  // of the entries
@@ -52,7 +54,7 @@ class BlockFeatures {
   void give_places(std::size_t lanes);
 
   std::size_t size_ = 0;
-  std::size_t sparse_ = 0;
+  std::size_t most_sparse_ = 0, sparse_ = 0;  // samples of a list: there is room for, in this block
   std::vector<std::uint32_t> present_;
   std::vector<std::uint32_t> first_;
   std::vector<std::uint32_t> words_;      // with a bit set
@@ -143,8 +145,10 @@ class WidePostings {
   struct Walk {
     struct Feature {
       std::uint64_t at, end;  // its postings still to come
+      std::uint32_t place;    // in the block: of its dense column, or of its list
+      std::uint32_t length;   // entries of its list; 0: dense
     };
-    std::vector<Feature> features;  // by column of the block
+    std::vector<Feature> features;  // as the block counts them
   };
   void start(const BlockFeatures& features, Walk& walk) const;
   void add(const BlockFeatures& features, std::size_t first, std::size_t end, std::size_t lanes, float* z,

@@ -16,20 +16,21 @@ import sys
 CURVES = {  # by benchmark: name, colour
     "BM_block_sampled": ("sampled, 32 samples", "#0072b2"),
     "BM_block64_sampled": ("sampled, 64 samples", "#009e73"),
+    "BM_block128_sampled": ("sampled, 128 samples", "#cc79a7"),
     "BM_block_dense": ("dense, 32 samples", "#d55e00"),
     "BM_single_sampled": ("sampled, one sample", "#0072b2"),
     "BM_single_dense": ("dense, one sample", "#d55e00"),
 }
 FIGURES = {
     "block": ("A step of a block: 128 inputs, 512 active neurons",
-              ["BM_block_sampled", "BM_block64_sampled", "BM_block_dense"]),
+              ["BM_block_sampled", "BM_block64_sampled", "BM_block128_sampled", "BM_block_dense"]),
     "single": ("A step of one sample: 512 inputs, 64 active neurons", ["BM_single_sampled", "BM_single_dense"]),
 }
 
 
 def measure(bench, repetitions):
     """{benchmark: {outputs: {"total", "forward", "backward" in microseconds, "mb", "active"}}}, medians."""
-    command = [bench, "--benchmark_filter=^BM_(block|block64|single)_", "--benchmark_format=json",
+    command = [bench, "--benchmark_filter=^BM_(block|block64|block128|single)_", "--benchmark_format=json",
                "--benchmark_min_time=0.2", f"--benchmark_repetitions={repetitions}",
                "--benchmark_report_aggregates_only=true"]
     try:

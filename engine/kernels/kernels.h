@@ -23,7 +23,7 @@ using std::uint16_t;
 using std::uint32_t;
 
 // What is found in several kinds of places, sorted by kind: which place, and the weight that belongs there.
-constexpr size_t kKinds = 4;
+inline constexpr uint32_t kKinds = 4;
 struct Parts {
   size_t count[kKinds];
   uint32_t* places[kKinds];

@@ -199,7 +199,7 @@ void part_kinds(const uint32_t* columns, const float* w, size_t count, const uin
     const size_t kind = places[columns[i]] % kKinds, n = parts.count[kind]++;
     uint16_t& mask = masks[i / 16 * kKinds + kind];
     mask = static_cast<uint16_t>(mask | 1u << (i % 16));
-    parts.places[kind][n] = static_cast<uint32_t>(places[columns[i]] / kKinds);
+    parts.places[kind][n] = places[columns[i]] / kKinds;
     parts.weights[kind][n] = w[i];
   }
 }

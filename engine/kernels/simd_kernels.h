@@ -762,7 +762,7 @@ void part_kinds(const uint32_t* columns, const float* w, size_t count, const uin
     const uint32_t place = places[columns[i]], kind = place % kKinds;
     uint16_t& mask = masks[i / 16 * kKinds + kind];
     mask = static_cast<uint16_t>(mask | 1u << (i % 16));
-    parts.places[kind][counts[kind]] = static_cast<uint32_t>(place / kKinds);
+    parts.places[kind][counts[kind]] = place / kKinds;
     parts.weights[kind][counts[kind]++] = w[i];
   }
 #endif

@@ -2,9 +2,9 @@
 // exist.
 //
 // One sampled output layer on its own, forward (with the choice of the active set) and backward (gradient
-// into inputs, gradient and update of the touched rows, the amortised rehash) apart. Curves: blocks of 32 and of
-// 64 samples (those of configs/throughput.toml) over 128 inputs with 512 active neurons, 2^8 to 2^20 outputs; and
-// a single sample over 512 inputs with 64 active rows, 2^8 to 2^16 outputs. The dense layer, all neurons active,
+// into inputs, gradient and update of the touched rows, the amortised rehash) apart. Curves: blocks of 32, of
+// 64 (those of configs/throughput.toml) and of 128 samples (those of configs/default.toml) over 128 inputs with 512
+// active neurons, 2^8 to 2^20 outputs; and a single sample over 512 inputs with 64 active rows, 2^8 to 2^16 outputs. The dense layer, all neurons active,
 // stands beside.
 #include <benchmark/benchmark.h>
 
@@ -154,6 +154,9 @@ void BM_block_sampled(benchmark::State& state) {
 void BM_block64_sampled(benchmark::State& state) {
   run(state, {std::size_t(state.range(0)), 128, 64, std::min<std::size_t>(512, state.range(0)), 256, false});
 }
+void BM_block128_sampled(benchmark::State& state) {
+  run(state, {std::size_t(state.range(0)), 128, 128, std::min<std::size_t>(512, state.range(0)), 256, false});
+}
 void BM_block_dense(benchmark::State& state) {
   run(state, {std::size_t(state.range(0)), 128, 32, 0, 128, true});
 }
@@ -166,6 +169,7 @@ void BM_single_dense(benchmark::State& state) {
 
 BENCHMARK(BM_block_sampled)->RangeMultiplier(4)->Range(1 << 8, 1 << 20)->Unit(benchmark::kMicrosecond);
 BENCHMARK(BM_block64_sampled)->RangeMultiplier(4)->Range(1 << 8, 1 << 20)->Unit(benchmark::kMicrosecond);
+BENCHMARK(BM_block128_sampled)->RangeMultiplier(4)->Range(1 << 8, 1 << 20)->Unit(benchmark::kMicrosecond);
 BENCHMARK(BM_block_dense)->RangeMultiplier(4)->Range(1 << 8, 1 << 16)->Unit(benchmark::kMicrosecond);
 BENCHMARK(BM_single_sampled)->RangeMultiplier(4)->Range(1 << 8, 1 << 16)->Unit(benchmark::kMicrosecond);
 BENCHMARK(BM_single_dense)->RangeMultiplier(4)->Range(1 << 8, 1 << 16)->Unit(benchmark::kMicrosecond);

@@ -230,14 +230,14 @@ TEST(WidePostings, FindTheNeuronsOfTheLargestWideScore) {
 }
 
 TEST(WidePostings, AddScoresAllNeuronsRangeByRange) {
-  const Dataset data = random_data(80);
+  const Dataset data = random_data(130);
   const WidePath wide(wide_config(7), data, kLabels, 1);
   const WidePostings postings(wide, kLabels, kFeatures);
-  for (const std::size_t lanes : {std::size_t{1}, std::size_t{16}, std::size_t{32}}) {
+  for (const std::size_t lanes : {1, 16, 32, 64, 128}) {
     std::vector<SparseRow> rows;
     for (std::size_t i = 0; i < (lanes == 1 ? 1 : lanes - 3); ++i) rows.push_back(data.features(i));
     BlockFeatures features;
-    features.reserve(kFeatures, bounds_of(data, lanes).feature_entries, lanes);
+    features.reserve(kFeatures, bounds_of(data, lanes).feature_entries, lanes, 8);
     WidePostings::Walk walk;
     for (std::size_t turn = 0; turn < 2; ++turn) {  // the walk starts anew
       features.build(rows, lanes);
