@@ -276,6 +276,38 @@ TEST_F(CliTest, TestMeasuresWhatTrainingMeasured) {
   }
 }
 
+// Training, test and predict see the same features, full and through the tables.
+TEST_F(CliTest, FeaturesAreScaledAlikeWhereverAModelIsUsed) {
+  generate();
+  for (const std::string mode : {"full", "lsh"}) {
+    ASSERT_EQ(train({"--set", "data.test=data/test.txt", "--set", "data.idf_power=2", "--set", "layer.-1.wide=true",
+                     "--set", "train.epochs=4", "--set", "eval.inference=" + mode})
+                  .code,
+              0);
+    const Json trained = events().back();
+    const Outcome tested = slide_.run({"test", "out/model.slide", "data/test.txt", "--json"});
+    ASSERT_EQ(tested.code, 0) << tested.err;
+    if (mode == "full") {  // training asks tables that are older
+      EXPECT_EQ(Json::parse(tested.out)["p_at_1"], trained["p_at_1"]);
+    }
+    const Outcome predicted = slide_.run({"predict", "out/model.slide", "data/test.txt", "--k", "1"});
+    ASSERT_EQ(predicted.code, 0) << predicted.err;
+    std::istringstream file(read_file(slide_.path("data/test.txt"))), answers(predicted.out);
+    std::string sample, answer;
+    std::getline(file, sample);
+    int right = 0;
+    while (std::getline(file, sample) && std::getline(answers, answer)) {
+      std::istringstream labels(sample.substr(0, sample.find(' ')));
+      for (std::string label; std::getline(labels, label, ',');) right += label == answer.substr(0, answer.find(':'));
+    }
+    EXPECT_NEAR(Json::parse(tested.out)["p_at_1"], right / 70.0, 1e-6);
+    EXPECT_GT(right, 0);
+  }
+  const Outcome inspected = slide_.run({"inspect", "out/model.slide"});
+  EXPECT_NE(inspected.out.find("times their rarity to the power 2\n"), std::string::npos) << inspected.out;
+  EXPECT_EQ(train({"--set", "data.idf_power=4.5"}).code, 2);
+}
+
 TEST_F(CliTest, TestTakesRanksThreadsAndInference) {
   train_model();
   const Outcome two =
