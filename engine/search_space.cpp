@@ -59,23 +59,28 @@ std::optional<double> number_of(const std::string& text) {
 // Of ascending numbers, the one next to `present`.
 std::optional<std::string> next_number(const std::vector<std::string>& values, double present, bool up) {
   if (up) {
-    const auto found = std::find_if(values.begin(), values.end(), [&](auto& v) { return *number_of(v) > present; });
+    const auto found =
+        std::find_if(values.begin(), values.end(), [&](auto& v) { return *number_of(v) > present; });
     return found == values.end() ? std::nullopt : std::optional(*found);
   }
-  const auto found = std::find_if(values.rbegin(), values.rend(), [&](auto& v) { return *number_of(v) < present; });
+  const auto found =
+      std::find_if(values.rbegin(), values.rend(), [&](auto& v) { return *number_of(v) < present; });
   return found == values.rend() ? std::nullopt : std::optional(*found);
 }
 
-std::optional<std::string> next_value(const std::vector<std::string>& values, const std::string& present, bool up) {
+std::optional<std::string> next_value(const std::vector<std::string>& values, const std::string& present,
+                                      bool up) {
   if (const std::optional<double> number = number_of(present)) return next_number(values, *number, up);
   const auto found = std::find(values.begin(), values.end(), present);
-  if (found == values.end() || (up ? found + 1 == values.end() : found == values.begin())) return std::nullopt;
+  if (found == values.end() || (up ? found + 1 == values.end() : found == values.begin()))
+    return std::nullopt;
   return *(up ? found + 1 : found - 1);
 }
 
 }  // namespace
 
-SearchSpace::SearchSpace(const Config& start, const std::vector<std::string>& fixed) : keys_(all_keys(start)) {
+SearchSpace::SearchSpace(const Config& start, const std::vector<std::string>& fixed)
+    : keys_(all_keys(start)) {
   std::set<std::string> kept;
   for (const std::string& text : fixed) kept.insert(plain_key(text, start.layers.size()));
   std::erase_if(keys_, [&](const SearchKey& k) { return kept.contains(k.key); });

@@ -1,5 +1,5 @@
-// What `slide tune` may change: keys of the configuration, the values it tries for each, and single steps from value
-// to value. Immutable, safe from any thread.
+// What `slide tune` may change: keys of the configuration, the values it tries for each, and single steps
+// from value to value. Immutable, safe from any thread.
 #pragma once
 
 #include <cstddef>
@@ -38,8 +38,8 @@ class SearchSpace {
   // Those that make training shorter.
   std::vector<Move> savings() const;
 
-  // The override that a move comes to in `config`: the value beside the present one. A present number need not be
-  // among the values. None at the end of the values, and where the key has no effect.
+  // The override that a move comes to in `config`: the value beside the present one. A present number need
+  // not be among the values. None at the end of the values, and where the key has no effect.
   std::optional<std::string> step(const Config& config, const Move& move) const;
   // Whether the key of an override has an effect in `config`.
   bool has_effect(const Config& config, std::string_view change) const;
@@ -55,6 +55,7 @@ std::string_view key_of(std::string_view change);
 std::string value_of(const Config& config, std::string_view key);
 
 // `changes` with `change` in place of one for the same key, sorted, without those that `start` has already.
-std::vector<std::string> with_change(std::vector<std::string> changes, const std::string& change, const Config& start);
+std::vector<std::string> with_change(std::vector<std::string> changes, const std::string& change,
+                                     const Config& start);
 
 }  // namespace slide

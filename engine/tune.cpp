@@ -61,7 +61,8 @@ class Search {
     return parse_config(text_, "the configuration being tuned", changes);
   }
 
-  // Whether `base` with the changes is a valid configuration, in which each has an effect, that was not tried before.
+  // Whether `base` with the changes is a valid configuration, in which each has an effect, that was not tried
+  // before.
   bool set_changes(std::vector<std::string> base, const std::vector<std::string>& changes, Trial& trial) {
     for (const std::string& change : changes) base = with_change(std::move(base), change, start_);
     trial.changes = std::move(base);
@@ -101,7 +102,8 @@ class Search {
     return false;
   }
 
-  // Whether the search goes on from this trial: the better one, or while none is within the time, the shorter one.
+  // Whether the search goes on from this trial: the better one, or while none is within the time, the shorter
+  // one.
   bool is_better(const Trial& trial) const {
     if (trial.number == 1) return true;
     if (base_.within) return trial.within && trial.score > base_.score;
@@ -124,6 +126,7 @@ class Search {
     if (trial.is_best && !was_within) {  // short enough at last
       moves_ = space_.sweep();
       at_ = 0;
+      went_.clear();
     }
   }
 
@@ -133,9 +136,11 @@ class Search {
                  options_.seconds / 60.0);
     }
     if (base_.within) return;
-    fail_input("none of {} trials would train on all the data within {} s, the shortest in about {:.3g} s; give more "
-               "--train-seconds, or a smaller layer.0.size",
-               trials, options_.train_seconds, base_.full_seconds);
+    fail_input(
+        "none of {} trials would train on all the data within {} s, the shortest in about {:.3g} s; give "
+        "more "
+        "--train-seconds, or a smaller layer.0.size",
+        trials, options_.train_seconds, base_.full_seconds);
   }
 
   // False when the time is up before the end.
@@ -158,7 +163,8 @@ class Search {
   }
 
   // Estimates the time and fills in the score; stops a trial that is over its time, or the search's.
-  TrainObserver observer_of(Trial& trial, const Config& config, const Trainer& trainer, Clock::time_point began) {
+  TrainObserver observer_of(Trial& trial, const Config& config, const Trainer& trainer,
+                            Clock::time_point began) {
     const double share = double(trainer.labelled()) / double(trainer.labelled() + split_.validation.size());
     const auto estimate = [this, &trial, share](double seconds, double done) {
       trial.train_seconds = seconds;

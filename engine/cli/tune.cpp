@@ -42,8 +42,8 @@ void print_trial(const Trial& trial) {
                             : !trial.within  ? "too slow"
                             : trial.diverged ? "diverged"
                                              : fmt::format("score {:.4f}", trial.score);
-  print("{:4}{} {:<12}  {:.1f} s, about {:.3g} s on all data{}\n", trial.number, trial.is_best ? "*" : " ", score,
-        trial.train_seconds, trial.full_seconds, text_of(trial.changes));
+  print("{:4}{} {:<12}  {:.1f} s, about {:.3g} s on all data{}\n", trial.number, trial.is_best ? "*" : " ",
+        score, trial.train_seconds, trial.full_seconds, text_of(trial.changes));
 }
 
 }  // namespace
@@ -64,10 +64,11 @@ void run_tune(const TuneCommand& command) {
                              resolve_threads(static_cast<int>(start.train.threads))));
   const TuneResult result = tune(start, data.train, options, print_trial);
   write_file(file.string(), to_toml(result.config));
-  print("{} trials on {} samples, scored on {} others; best is {}, score {:.4f}, about {:.3g} s on all "
-        "data:{}\nwrote {}\n",
-        result.trials, grouped(result.train_samples), grouped(result.validation_samples), result.best.number,
-        result.best.score, result.best.full_seconds, text_of(result.best.changes), file.string());
+  print(
+      "{} trials on {} samples, scored on {} others; best is {}, score {:.4f}, about {:.3g} s on all "
+      "data:{}\nwrote {}\n",
+      result.trials, grouped(result.train_samples), grouped(result.validation_samples), result.best.number,
+      result.best.score, result.best.full_seconds, text_of(result.best.changes), file.string());
 }
 
 }  // namespace slide::cli

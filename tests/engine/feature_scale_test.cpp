@@ -1,5 +1,5 @@
-// Features times a power of their rarity: the factors, and a network that gets rows so scaled against one that is
-// trained on data scaled by hand.
+// Features times a power of their rarity: the factors, and a network that gets rows so scaled against one
+// that is trained on data scaled by hand.
 #include "engine/feature_scale.h"
 
 #include <gtest/gtest.h>
@@ -133,8 +133,10 @@ void expect_near(const Scores& a, const Scores& b) {
 }
 
 std::vector<std::vector<LayerConfig>> shapes() {
-  std::vector<std::vector<LayerConfig>> all = {
-      {dense(24), dense(0)}, {dense(24), sampled(0, 0, 40)}, {sampled(40, 0, 20), dense(0)}, {sampled(0, 0, 40)}};
+  std::vector<std::vector<LayerConfig>> all = {{dense(24), dense(0)},
+                                               {dense(24), sampled(0, 0, 40)},
+                                               {sampled(40, 0, 20), dense(0)},
+                                               {sampled(0, 0, 40)}};
   for (const std::size_t narrow : {0, 1}) {
     all.push_back(all[narrow]);
     all.back().back().wide = true;
@@ -189,10 +191,11 @@ TEST(FeatureScale, LshInferenceScoresTheSameFeatures) {
     options.mode = Inference::kLsh;
     options.candidates = 149;
     std::size_t found = 0;
-    Predictor(trainer.network(), options).predict(train, [&](std::size_t sample, std::span<const Prediction> best) {
-      for (const Prediction& p : best) EXPECT_NEAR(p.score, full[sample][p.label], 1e-4);
-      if (sample == 0) found = best.size();
-    });
+    Predictor(trainer.network(), options)
+        .predict(train, [&](std::size_t sample, std::span<const Prediction> best) {
+          for (const Prediction& p : best) EXPECT_NEAR(p.score, full[sample][p.label], 1e-4);
+          if (sample == 0) found = best.size();
+        });
     EXPECT_GT(found, 0u);
   }
 }

@@ -116,7 +116,8 @@ TEST(Tune, BeginsWithASweepOverSingleKeys) {
       const bool up = space.step(before, {at, true}) == key + "=" + value_of(config, key);
       const auto next = space.step(config, {at, up});
       if (next && i + 1 < trials.size()) {
-        EXPECT_EQ(joined(trials[i + 1].changes), joined(with_change(trials[i].changes, *next, small_config())));
+        EXPECT_EQ(joined(trials[i + 1].changes),
+                  joined(with_change(trials[i].changes, *next, small_config())));
       }
       best = trials[i];
     }
@@ -124,8 +125,12 @@ TEST(Tune, BeginsWithASweepOverSingleKeys) {
 }
 
 TEST(Tune, AfterTheSweepOneOrTwoKeysChangeAtRandom) {
-  const std::vector<std::string> fixed = {"data.idf_power=0", "layer.1.wide=false", "loss.kind=softmax",
-                                          "layer.1.uniform=12", "layer.1.correction=true", "layer.0.size=8",
+  const std::vector<std::string> fixed = {"data.idf_power=0",
+                                          "layer.1.wide=false",
+                                          "loss.kind=softmax",
+                                          "layer.1.uniform=12",
+                                          "layer.1.correction=true",
+                                          "layer.0.size=8",
                                           "optimizer.learning_rate=0.0001"};
   const auto trials = trials_of({600.0, 1000, fixed});
   EXPECT_EQ(trials.size(), 21u);  // six numbers of epochs and the start's by three of dropout: all are found
@@ -176,7 +181,8 @@ TEST(Tune, NoneWithinTheTimeIsToldInOneLine) {
     ADD_FAILURE();
   } catch (const InputError& error) {
     const std::string message = error.what();
-    EXPECT_TRUE(message.starts_with("none of 3 trials would train on all the data within 1e-09 s")) << message;
+    EXPECT_TRUE(message.starts_with("none of 3 trials would train on all the data within 1e-09 s"))
+        << message;
     EXPECT_EQ(message.find('\n'), std::string::npos);
   }
 }
@@ -215,7 +221,8 @@ TEST(SearchSpace, StepsToTheValuesNextToThePresentOne) {
 
 TEST(SearchSpace, EveryKeyAndValueIsOneOfTheConfiguration) {
   const std::string text =
-      "[train]\nblock_size = 16\n[[layer]]\nsize = 8\n[[layer]]\nkind = \"sampled\"\n[layer.hash]\nrange_pow = 12\n";
+      "[train]\nblock_size = 16\n[[layer]]\nsize = 8\n[[layer]]\nkind = \"sampled\"\n[layer.hash]\nrange_pow "
+      "= 12\n";
   const SearchSpace space(parse_config(text, "x"), {});
   for (const SearchKey& key : space.keys()) {
     for (const std::string& value : key.values) {
