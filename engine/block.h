@@ -67,6 +67,7 @@ struct FeatureColumns {
 
 struct Block {
   std::vector<SparseRow> rows;
+  std::vector<float> values;  // of rows that the network has scaled
   std::vector<std::span<const std::uint32_t>> labels;
   std::size_t lanes = 0;
   std::vector<LayerBlock> layers;
@@ -77,6 +78,11 @@ struct Block {
   BlockSeconds seconds;  // of the last pass
 
   std::size_t samples() const { return rows.size(); }
+  void clear_samples() {
+    rows.clear();
+    values.clear();
+    labels.clear();
+  }
 };
 
 }  // namespace slide

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <bit>
+#include <cmath>
 #include <cstring>
 #include <filesystem>
 #include <fstream>
@@ -26,6 +27,7 @@ constexpr std::string_view kEndMarker = "SLIDEEND";
 constexpr std::uint32_t kFlagOptimizer = 1;
 constexpr std::uint32_t kFlagWide = 2;
 constexpr std::uint32_t kFlagText = 4;
+constexpr std::uint32_t kFlagFactors = 8;
 constexpr std::uint32_t kOldestVersion = 1;
 constexpr std::size_t kHeaderBytes = 8 + 4 + 4 + 8;  // magic, version, flags, length
 constexpr std::size_t kFooterBytes = 4 + 8;  // checksum, end marker
@@ -143,8 +145,9 @@ void put_contents(Writer& out, const Contents& model, std::uint64_t file_bytes) 
   out.put_bytes(kModelMagic);
   out.put<std::uint32_t>(kModelVersion);
   const WidePath* wide = model.network.output().wide();
+  const std::span<const float> factors = model.network.feature_scale().factors();
   out.put<std::uint32_t>((with_state ? kFlagOptimizer : 0) | (wide != nullptr ? kFlagWide : 0) |
-                         (model.text.empty() ? 0 : kFlagText));
+                         (model.text.empty() ? 0 : kFlagText) | (factors.empty() ? 0 : kFlagFactors));
   out.put<std::uint64_t>(file_bytes);
   out.put<std::uint64_t>(model.steps);
   const std::string config = to_toml(model.config);
@@ -161,6 +164,7 @@ void put_contents(Writer& out, const Contents& model, std::uint64_t file_bytes) 
   }
   for (const Parameters* matrix : matrices_of(model.network)) put_matrix(out, *matrix, with_state);
   if (wide != nullptr) put_wide(out, *wide, with_state);
+  out.put_array(factors.data(), factors.size());
   if (model.text.empty()) return;
   out.put<std::uint64_t>(model.text.size());
   out.put_bytes(model.text);
@@ -346,6 +350,16 @@ std::unique_ptr<WidePath> get_wide(Reader& in, const Network& network, bool stat
   return wide;
 }
 
+FeatureScale get_factors(Reader& in, const Config& config, std::size_t features) {
+  if (features > in.left() / sizeof(float)) fail_damaged(in.path(), "factors of features beyond its length");
+  std::vector<float> factors(features);
+  in.get_array(factors.data(), features);
+  for (const float factor : factors) {
+    if (!std::isfinite(factor) || factor <= 0) fail_damaged(in.path(), "impossible factors of features");
+  }
+  return FeatureScale(std::move(factors), config.data.normalize);
+}
+
 Network make_network(const Config& config, const DataShape& shape, LoadOptimizer optimizer) {
   Config used = config;
   if (optimizer == LoadOptimizer::kNo) used.optimizer.kind = OptimizerKind::kSgd;  // it has no state
@@ -403,6 +417,9 @@ Model load_model(const std::string& path, LoadOptimizer optimizer) {
   if (((flags & kFlagWide) != 0) != config.layers.back().wide)
     fail_damaged(path, "wide weights against its configuration");
   if (config.layers.back().wide) network.output().set_wide(get_wide(in, network, state_stored, state_wanted));
+  if (((flags & kFlagFactors) != 0) != (config.data.idf_power != 0))
+    fail_damaged(path, "factors of features against its configuration");
+  if ((flags & kFlagFactors) != 0) network.set_feature_scale(get_factors(in, config, shape.features));
   std::shared_ptr<const TextModel> text_model;
   if ((flags & kFlagText) != 0) {
     text_model = TextModel::from_bytes(in.take(in.get<std::uint64_t>()), config.text, path);

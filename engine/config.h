@@ -30,6 +30,7 @@ struct DataConfig {
   DataFormat format = DataFormat::kAuto;
   bool one_based = false;         // libsvm: feature ids start at 1
   bool normalize = true;          // scale each sample to unit Euclidean length
+  double idf_power = 0.0;         // of the rarity that features are multiplied by (feature_scale.h)
   bool cache = false;             // training: keep the parsed rows in FILE.slidecache and map them from there
   double validation = 0.0;        // share of the training samples held out, 0 = none
   std::uint32_t train_first = 0;  // IDX: use the first n samples for training, 0 = all

@@ -109,6 +109,9 @@ std::vector<Field> data_fields(DataConfig& c) {
       {"format", choice(c.format), "Format of both files; auto looks at the content."},
       {"one_based", flag(c.one_based), "libsvm: feature ids start at 1 instead of 0."},
       {"normalize", flag(c.normalize), "Scale each sample to unit Euclidean length."},
+      {"idf_power", real(c.idf_power, closed(-4, 4)),
+       "Power of a feature's rarity, 1 + ln((samples + 1) / (samples with it + 1)) in the training data, that its "
+       "values are multiplied by; 0 = values as they are."},
       {"cache", flag(c.cache),
        "Training: keep the parsed rows of each file in FILE.slidecache beside it, and map them next time."},
       {"validation", real(c.validation, below(0, 1)),

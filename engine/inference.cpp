@@ -171,9 +171,9 @@ void Predictor::predict_panel(const Dataset& data, std::size_t first, Panel& pan
   panel.inputs.clear();
   for (std::size_t b = 0; b < panel.blocks.size() && first + b * lanes < end; ++b) {
     Block& block = panel.blocks[b];
-    block.rows.clear();
+    block.clear_samples();
     for (std::size_t i = first + b * lanes; i < std::min(end, first + (b + 1) * lanes); ++i) {
-      block.rows.push_back(data.features(i));
+      network_.add_row(data.features(i), block);
     }
     block.lanes = block.rows.size() == 1 ? 1 : round_up(block.rows.size(), kernels::kLaneMultiple);
     panel.inputs.push_back(network_.infer_hidden(block, panel.scratch));

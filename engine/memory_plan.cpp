@@ -58,6 +58,7 @@ LayerPlan plan_layer(const Config& config, std::size_t at, std::size_t inputs, s
   };
   plan.weights = bytes(OptimizerKind::kSgd);
   plan.state = bytes(config.optimizer.kind) - plan.weights;
+  if (at == 0 && config.data.idf_power != 0) plan.weights += double(inputs) * kFloat;  // factors of the features
   if (last && layer.wide) {  // at most, if every label has a full pattern, or features in no two samples
     const double wide = wide_weights(layer, double(plan.neurons), bounds);
     plan.weights += wide * (kFloat + kId) + double(plan.neurons) * sizeof(std::uint64_t);
@@ -71,6 +72,7 @@ LayerPlan plan_layer(const Config& config, std::size_t at, std::size_t inputs, s
 double block_bytes(const Config& config, const MemoryPlan& plan, const BlockBounds& bounds) {
   const double lanes = config.train.block_size;
   double bytes = double(bounds.feature_entries) * sizeof(Contribution);
+  if (config.data.idf_power != 0) bytes += double(bounds.feature_entries) * kFloat;
   for (std::size_t l = 0; l < plan.layers.size(); ++l) {
     const bool last = l + 1 == plan.layers.size();
     const double arrays = last ? 1 : config.layers[l].dropout > 0 ? 4 : 3;

@@ -17,7 +17,7 @@ struct LayerPlan {
   std::size_t active = 0;  // neurons computed for a block in training, at most
   double parameters = 0;   // weights and biases
   // Bytes:
-  double weights = 0;
+  double weights = 0;  // the first layer's with the factors of its features
   double state = 0;   // of the optimizer
   double tables = 0;  // of a sampled layer with an LSH source
 };

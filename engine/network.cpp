@@ -80,9 +80,14 @@ void Network::rebuild_index(std::uint64_t generation, int threads) {
   }
 }
 
+void Network::scale_features(const Dataset& train) {
+  feature_scale_ = FeatureScale(train, config_.data.idf_power, config_.data.normalize);
+}
+
 void Network::build_wide(const Dataset& train, int threads) {
   if (wide()) {
-    output().set_wide(std::make_unique<WidePath>(output().config(), train, output().size(), threads));
+    output().set_wide(
+        std::make_unique<WidePath>(output().config(), train, output().size(), threads, feature_scale_));
   }
 }
 
@@ -106,6 +111,7 @@ Block Network::make_block() const {
   Block block;
   block.lanes = lanes_;
   block.rows.reserve(lanes_);
+  if (feature_scale_.active()) block.values.reserve(bounds_.feature_entries);
   block.labels.reserve(lanes_);
   block.layers.resize(layers_.size() + (input_ ? 1 : 0));
   if (wide()) {
@@ -271,6 +277,7 @@ void Network::update(std::span<Block> blocks, std::uint32_t shard, std::size_t b
 Block Network::make_inference_block(std::size_t lanes, std::size_t feature_entries) const {
   Block block;
   block.lanes = lanes;
+  if (feature_scale_.active()) block.values.reserve(feature_entries);
   block.layers.resize(layers_.size() + (input_ ? 1 : 0));
   if (wide()) block.features.reserve(features_, feature_entries, lanes, BlockFeatures::sparse_entries(lanes));
   if (input_) input_->reserve(block.layers.front(), lanes);
@@ -307,11 +314,18 @@ BlockInput Network::infer_hidden(Block& block, ThreadScratch& scratch) const {
 }
 
 void Network::save(StateWriter& out) const {
+  const std::span<const float> factors = feature_scale_.factors();
+  if (feature_scale_.active()) out.put_array(factors.data(), factors.size());
   if (input_) input_->weights().save(out), input_->bias().save(out);
   for (const Layer& layer : layers_) layer.save(out);
 }
 
 void Network::load(StateReader& in) {
+  if (feature_scale_.active()) {
+    std::vector<float> factors(features_);
+    in.get_array(factors.data(), factors.size(), "another number of features");
+    feature_scale_ = FeatureScale(std::move(factors), config_.data.normalize);
+  }
   if (input_) input_->weights().load(in), input_->bias().load(in);
   for (Layer& layer : layers_) layer.load(in);
 }

@@ -11,6 +11,7 @@
 
 #include "engine/block.h"
 #include "engine/config.h"
+#include "engine/feature_scale.h"
 #include "engine/input_layer.h"
 #include "engine/layer.h"
 
@@ -59,6 +60,10 @@ class Network {
   void rebuild_index(std::uint64_t generation, int threads);
   // Biases of a one-vs-all output layer start at loss.prior times the log-odds of the labels' frequencies.
   void start_biases(const DataShape& shape);
+  // Factors of the features by data.idf_power. Before build_wide() and before blocks are made.
+  void scale_features(const Dataset& train);
+  const FeatureScale& feature_scale() const { return feature_scale_; }
+  void set_feature_scale(FeatureScale scale) { feature_scale_ = std::move(scale); }
   // Patterns and first weights of the output layer's wide path, when it is configured.
   void build_wide(const Dataset& train, int threads);
   // Seed of a layer's hash functions, with which Layer::rebuild_index() is called.
@@ -87,6 +92,12 @@ class Network {
   ThreadScratch make_thread_scratch() const;
   ShardScratch make_shard_scratch(std::size_t blocks) const;  // `blocks` in a batch
 
+  // Adds a sample, as the layers take it, to the rows of a block of make_block() or make_inference_block(). The row
+  // must live as long as the block uses it.
+  void add_row(const SparseRow& row, Block& block) const {
+    block.rows.push_back(feature_scale_.scaled(row, block.values));
+  }
+
   // Forward, loss and backward of one block; leaves deltas and touched rows in `block`. `index` is the
   // block's place in the batch, `first_sample` that of its first sample; scale = 1 / samples in the batch.
   void train_block(Block& block, std::uint32_t index, std::size_t first_sample, std::uint64_t step,
@@ -114,6 +125,7 @@ class Network {
 
   Config config_;
   std::size_t features_;
+  FeatureScale feature_scale_;
   std::optional<InputLayer> input_;
   std::vector<Layer> layers_;  // the row-wise layers; all of them when there is no input_
   BlockBounds bounds_;

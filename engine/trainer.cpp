@@ -60,6 +60,7 @@ Trainer::Trainer(const Config& config, const Dataset& train, const Dataset* test
   total_steps_ = std::uint64_t{config.train.epochs} * ((labelled_.size() + batch_ - 1) / batch_);
   network_.initialise(threads_);
   network_.start_biases(shape_);
+  network_.scale_features(train);
   network_.build_wide(train, threads_);
   network_.rebuild_index(++generation_, threads_);
   network_.prepare(batch_, bounds_of(train, config.train.block_size), static_cast<std::uint32_t>(threads_));
@@ -198,10 +199,9 @@ void Trainer::arrange_epoch(std::uint32_t epoch) {
 }
 
 void Trainer::fill_block(std::size_t first, std::size_t count, Block& block) const {
-  block.rows.clear();
-  block.labels.clear();
+  block.clear_samples();
   for (std::size_t i = first; i < first + count; ++i) {
-    block.rows.push_back(train_.features(order_[i]));
+    network_.add_row(train_.features(order_[i]), block);
     block.labels.push_back(train_.labels(order_[i]));
   }
 }

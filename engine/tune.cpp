@@ -1,6 +1,5 @@
 #include "engine/tune.h"
 
-#include <algorithm>
 #include <chrono>
 #include <optional>
 #include <set>
@@ -9,6 +8,7 @@
 #include "datasets/split.h"
 #include "engine/base/error.h"
 #include "engine/base/rng.h"
+#include "engine/search_space.h"
 #include "engine/trainer.h"
 
 namespace slide {
@@ -21,149 +21,184 @@ constexpr double kValidationShare = 0.15;
 constexpr std::size_t kMostValidation = 10000;
 constexpr std::uint32_t kMostDraws = 1000;  // for a trial that is new and valid
 
-// A key of the search and its values, smallest first.
-struct Dimension {
-  std::string key;
-  std::vector<std::string> values;
-};
-
-// The name under which a key is known here: layers counted from the input.
-std::string plain_key(const std::string& text, std::size_t layers) {
-  const std::string key = text.substr(0, text.find('='));
-  const std::string last = "layer.-1.";
-  const bool from_back = key.rfind(last, 0) == 0;
-  std::string plain = from_back ? "layer." + std::to_string(layers - 1) + "." + key.substr(last.size()) : key;
-  std::erase_if(plain, [](char c) { return c == ' '; });
-  return plain;
-}
-
-std::vector<Dimension> search_space(const Config& start, const std::vector<std::string>& fixed) {
-  std::vector<Dimension> space = {
-      {"train.epochs", {"2", "3", "5", "8", "12"}},
-      {"optimizer.learning_rate", {"0.02", "0.05", "0.1", "0.2"}},
-      {"loss.kind", {"\"softmax\"", "\"sigmoid\""}},
-      {"loss.prior", {"0.0", "0.25", "0.5", "0.75", "1.0"}},
-  };
-  const std::size_t layers = start.layers.size();
-  const std::string out = "layer." + std::to_string(layers - 1) + ".";
-  space.push_back({out + "wide", {"false", "true"}});
-  space.push_back({out + "wide_rate", {"0.3", "0.7", "1.5", "3.0", "6.0"}});
-  space.push_back({out + "wide_scale", {"0.5", "1.0", "3.0", "6.0"}});
-  space.push_back({out + "wide_features", {"128", "1024", "8192"}});
-  if (layers > 1) {
-    space.push_back({"layer.0.size", {"64", "128", "256", "512"}});
-    space.push_back({"layer.0.dropout", {"0.0", "0.2", "0.4"}});
-  }
-  if (start.layers.back().kind == LayerKind::kSampled) {
-    space.push_back({out + "correction", {"false", "true"}});
-    space.push_back({out + "uniform", {"128", "256", "512", "1024"}});
-    if (start.layers.back().lsh > 0) space.push_back({out + "lsh", {"64", "256", "512"}});
-  }
-  std::set<std::string> kept;
-  for (const std::string& text : fixed) kept.insert(plain_key(text, layers));
-  std::erase_if(space, [&](const Dimension& d) { return kept.contains(d.key); });
-  return space;
-}
-
-// `base` with the values of one or two keys replaced.
-std::vector<std::string> mutate(const std::vector<std::string>& base, const std::vector<Dimension>& space,
-                                Rng& rng) {
-  std::vector<std::string> changes = base;
-  const std::uint32_t count = 1 + rng.below(2);
-  for (std::uint32_t i = 0; i < count; ++i) {
-    const Dimension& d = space[rng.below(static_cast<std::uint32_t>(space.size()))];
-    const std::string value = d.values[rng.below(static_cast<std::uint32_t>(d.values.size()))];
-    std::erase_if(changes, [&](const std::string& c) { return c.rfind(d.key + "=", 0) == 0; });
-    changes.push_back(d.key + "=" + value);
-  }
-  std::sort(changes.begin(), changes.end());
-  return changes;
+double seconds_since(Clock::time_point start) {
+  return std::chrono::duration<double>(Clock::now() - start).count();
 }
 
 class Search {
  public:
   Search(const Config& start, const Dataset& data, const TuneOptions& options)
       : options_(options),
+        start_(start),
         text_(to_toml(start)),
         seed_(start.train.seed),
-        space_(search_space(start, options.fixed)),
+        space_(start, options.fixed),
+        moves_(space_.sweep()),
         split_(split_dataset(data, kValidationShare, kMostValidation, seed_)),
-        began_(Clock::now()) {
-    if (space_.empty()) fail_input("every key that the search may change is fixed by --set");
-  }
+        began_(Clock::now()) {}
 
   TuneResult run(const std::function<void(const Trial&)>& observe) {
     TuneResult result;
     result.train_samples = split_.train.size();
     result.validation_samples = split_.validation.size();
-    while (result.trials < options_.trials && seconds() < options_.seconds) {
+    while (result.trials < options_.trials && seconds_since(began_) < options_.seconds) {
       Trial trial;
       trial.number = result.trials + 1;
-      if (trial.number > 1 && !propose(result.best, trial)) break;
+      if (trial.number > 1 && !sweep(trial) && !draw(trial)) break;
       if (!train(trial)) break;
       ++result.trials;
-      trial.is_best = trial.number == 1 || trial.score > result.best.score;
-      if (trial.is_best) result.best = trial;
+      take(trial);
       if (observe) observe(trial);
     }
-    if (result.trials == 0) {
-      fail_input("{:.1f} minutes were too short for a single training run; give more, or fewer train.epochs",
-                 options_.seconds / 60.0);
-    }
-    result.config = config_of(result.best.changes);
+    check(result.trials);
+    result.best = base_;
+    result.config = config_of(base_.changes);
     return result;
   }
 
  private:
-  double seconds() const { return std::chrono::duration<double>(Clock::now() - began_).count(); }
-
   Config config_of(const std::vector<std::string>& changes) const {
     return parse_config(text_, "the configuration being tuned", changes);
   }
 
-  // Fills in changes whose configuration is valid and was not tried before; false when none is found.
-  bool propose(const Trial& best, Trial& trial) {
-    Rng rng(seed_, Purpose::kTune, trial.number);
-    for (std::uint32_t i = 0; i < kMostDraws; ++i) {
-      trial.changes = mutate(best.changes, space_, rng);
-      try {
-        if (tried_.insert(to_toml(config_of(trial.changes))).second) return true;
-      } catch (const InputError&) {  // keys that do not go together
+  // Whether `base` with the changes is a valid configuration, in which each has an effect, that was not tried
+  // before.
+  bool set_changes(std::vector<std::string> base, const std::vector<std::string>& changes, Trial& trial) {
+    for (const std::string& change : changes) base = with_change(std::move(base), change, start_);
+    trial.changes = std::move(base);
+    try {
+      const Config config = config_of(trial.changes);
+      for (const std::string& change : changes) {
+        if (!space_.has_effect(config, change)) return false;
       }
+      return tried_.insert(to_toml(config)).second;
+    } catch (const InputError&) {  // keys that do not go together
+      return false;
+    }
+  }
+
+  // Fills in the next single change; false at the end of the sweep.
+  bool sweep(Trial& trial) {
+    for (; at_ < moves_.size(); ++at_) {
+      const Move move = moves_[at_];
+      if (went_.contains({move.key, !move.up})) continue;
+      const std::optional<std::string> change = space_.step(config_of(base_.changes), move);
+      if (change && set_changes(base_.changes, {*change}, trial)) return true;
     }
     return false;
   }
 
+  // Fills in the best so far with random values of one or two keys; false when nothing new is found.
+  bool draw(Trial& trial) {
+    Rng rng(seed_, Purpose::kTune, trial.number);
+    for (std::uint32_t i = 0; i < kMostDraws; ++i) {
+      std::vector<std::string> changes(1 + rng.below(2));
+      for (std::string& change : changes) {
+        const SearchKey& key = space_.keys()[rng.below(static_cast<std::uint32_t>(space_.keys().size()))];
+        change = key.key + "=" + key.values[rng.below(static_cast<std::uint32_t>(key.values.size()))];
+      }
+      if (set_changes(base_.changes, changes, trial)) return true;
+    }
+    return false;
+  }
+
+  // Whether the search goes on from this trial: the better one, or while none is within the time, the shorter
+  // one.
+  bool is_better(const Trial& trial) const {
+    if (trial.number == 1) return true;
+    if (base_.within) return trial.within && trial.score > base_.score;
+    return !trial.diverged && trial.full_seconds < base_.full_seconds;
+  }
+
+  // Notes what a trial has shown.
+  void take(Trial& trial) {
+    const bool better = is_better(trial), same = trial.score == base_.score, was_within = base_.within;
+    if (better) base_ = trial;
+    trial.is_best = base_.is_best = base_.within && better;
+    if (trial.number == 1 && !trial.within) {
+      moves_ = space_.savings();
+      const auto others = space_.sweep();
+      moves_.insert(moves_.end(), others.begin(), others.end());
+    } else if (trial.number > 1 && at_ < moves_.size()) {
+      if (better || same) went_.insert({moves_[at_].key, moves_[at_].up});
+      if (!better) ++at_;
+    }
+    if (trial.is_best && !was_within) {  // short enough at last
+      moves_ = space_.sweep();
+      at_ = 0;
+      went_.clear();
+    }
+  }
+
+  void check(std::uint32_t trials) const {
+    if (trials == 0) {
+      fail_input("{:.1f} minutes were too short for a single training run; give more, or fewer train.epochs",
+                 options_.seconds / 60.0);
+    }
+    if (base_.within) return;
+    fail_input(
+        "none of {} trials would train on all the data within {} s, the shortest in about {:.3g} s; give "
+        "more "
+        "--train-seconds, or a smaller layer.0.size",
+        trials, options_.train_seconds, base_.full_seconds);
+  }
+
   // False when the time is up before the end.
   bool train(Trial& trial) {
-    struct TimeIsUp {};
     Config config = config_of(trial.changes);
     tried_.insert(to_toml(config));
     config.train.eval_every = 0;
-    TrainObserver observer;
-    observer.epoch = [&](const EpochReport& report) {
-      trial.train_seconds = report.train_seconds;
-      if (report.epoch < config.train.epochs && seconds() > options_.seconds) throw TimeIsUp{};
-    };
-    observer.eval = [&](const EvalReport& report) {
-      for (const std::uint32_t k : config.eval.k) trial.score += report.metrics.precision(k);
-      trial.score /= static_cast<double>(config.eval.k.size());
-    };
     try {
-      Trainer(config, split_.train, &split_.validation).run(observer);
-    } catch (const TimeIsUp&) {
-      return false;
+      const auto began = Clock::now();
+      Trainer trainer(config, split_.train, &split_.validation);
+      const bool finished = trainer.run(observer_of(trial, config, trainer, began));
+      if (!finished && !trial.stopped) return false;
     } catch (const Error&) {
       if (trial.number == 1) throw;
-      trial.score = 0.0;  // diverged
+      trial.score = 0.0;
+      trial.diverged = true;
     }
+    if (!trial.within) trial.score = 0.0;
     return true;
   }
 
+  // Estimates the time and fills in the score; stops a trial that is over its time, or the search's.
+  TrainObserver observer_of(Trial& trial, const Config& config, const Trainer& trainer,
+                            Clock::time_point began) {
+    const double share = double(trainer.labelled()) / double(trainer.labelled() + split_.validation.size());
+    const auto estimate = [this, &trial, share](double seconds, double done) {
+      trial.train_seconds = seconds;
+      trial.full_seconds = seconds / share / done;
+      trial.within = trial.full_seconds <= options_.train_seconds;
+    };
+    TrainObserver observer;
+    observer.step = [this, &trial, share, began, estimate](const StepReport& report) {
+      if (report.step == report.total_steps) return true;
+      const double seconds = seconds_since(began);
+      trial.stopped = seconds / share > options_.train_seconds;
+      if (trial.stopped) estimate(seconds, double(report.step) / double(report.total_steps));
+      return !trial.stopped && seconds_since(began_) <= options_.seconds;
+    };
+    observer.epoch = [&config, estimate](const EpochReport& report) {
+      estimate(report.train_seconds, double(report.epoch) / double(config.train.epochs));
+    };
+    observer.eval = [&trial, &config](const EvalReport& report) {
+      for (const std::uint32_t k : config.eval.k) trial.score += report.metrics.precision(k);
+      trial.score /= static_cast<double>(config.eval.k.size());
+    };
+    return observer;
+  }
+
   const TuneOptions& options_;
+  const Config& start_;
   std::string text_;
   std::uint64_t seed_;
-  std::vector<Dimension> space_;
+  SearchSpace space_;
+  std::vector<Move> moves_;  // of the sweep
+  std::size_t at_ = 0;       // of moves_
+  // Keys and directions that helped, or did nothing at all: the other direction is not tried.
+  std::set<std::pair<std::size_t, bool>> went_;
+  Trial base_;  // what the next trial changes: the best so far
   Split split_;
   Clock::time_point began_;
   std::set<std::string> tried_;

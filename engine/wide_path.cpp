@@ -138,6 +138,7 @@ SamplesByLabel group_by_label(const Dataset& data, std::size_t labels) {
 struct Accumulator {
   std::vector<float> sum;
   std::vector<std::uint32_t> ids;
+  std::vector<float> scaled;  // values of one sample
 
   void add(const SparseRow& row) {
     for (std::size_t i = 0; i < row.ids.size(); ++i) {
@@ -153,7 +154,8 @@ struct Accumulator {
 
 }  // namespace
 
-WidePath::WidePath(const LayerConfig& config, const Dataset& train, std::size_t neurons, int threads)
+WidePath::WidePath(const LayerConfig& config, const Dataset& train, std::size_t neurons, int threads,
+                   const FeatureScale& scale)
     : config_(config) {
   const SamplesByLabel groups = group_by_label(train, neurons);
   constexpr std::size_t kChunk = 512;
@@ -166,8 +168,10 @@ WidePath::WidePath(const LayerConfig& config, const Dataset& train, std::size_t 
   parallel_for(chunks, threads, [&](std::size_t chunk, int thread) {
     Accumulator& a = work[thread];
     for (std::size_t n = chunk * kChunk; n < std::min(neurons, (chunk + 1) * kChunk); ++n) {
-      for (std::size_t i = groups.offsets[n]; i < groups.offsets[n + 1]; ++i)
-        a.add(train.features(groups.samples[i]));
+      for (std::size_t i = groups.offsets[n]; i < groups.offsets[n + 1]; ++i) {
+        a.scaled.clear();
+        a.add(scale.scaled(train.features(groups.samples[i]), a.scaled));
+      }
       double square = 0.0;
       for (const std::uint32_t id : a.ids) square += double(a.sum[id]) * a.sum[id];
       const double factor = square > 0 ? config_.wide_scale / std::sqrt(square) : 0.0;

@@ -17,6 +17,7 @@
 #include "engine/base/aligned.h"
 #include "engine/base/state_io.h"
 #include "engine/config.h"
+#include "engine/feature_scale.h"
 #include "engine/kernels/kernels.h"
 
 namespace slide {
@@ -86,8 +87,9 @@ class WidePath {
  public:
   // No pattern yet: for a model file to fill.
   explicit WidePath(const LayerConfig& config) : config_(config) {}
-  // Patterns and first weights of `neurons` labels from their samples in `train`.
-  WidePath(const LayerConfig& config, const Dataset& train, std::size_t neurons, int threads);
+  // Patterns and first weights of `neurons` labels from their samples in `train`, as `scale` makes them.
+  WidePath(const LayerConfig& config, const Dataset& train, std::size_t neurons, int threads,
+           const FeatureScale& scale = {});
 
   // z[a*lanes + s] += sum over the features f that sample s and pattern of ids[a] share of w * x_s[f].
   // Leaves where they met in `hits`.

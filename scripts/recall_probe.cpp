@@ -89,8 +89,8 @@ int probe(int argc, char** argv) {
   ThreadScratch scratch = network.make_inference_scratch(lanes, entries);
   AlignedArray<float> z(neurons * lanes);
   for (std::size_t b = 0; b < blocks; ++b) {
-    block.rows.clear();
-    for (std::size_t i = b * lanes; i < (b + 1) * lanes; ++i) block.rows.push_back(data.features(i));
+    block.clear_samples();
+    for (std::size_t i = b * lanes; i < (b + 1) * lanes; ++i) network.add_row(data.features(i), block);
     const BlockInput in = network.infer_hidden(block, scratch);
     hidden.emplace_back(in.width * lanes);
     std::copy_n(in.xt, in.width * lanes, hidden.back().data());

@@ -162,7 +162,8 @@ void add_tune(CLI::App& app, Commands& c) {
   CLI::App* sub = app.add_subcommand("tune", "Search for a better configuration, on training data alone");
   sub->footer(
       "Keeps a part of data.train for validation and changes keys of CONFIG while the mean of P@k over\n"
-      "eval.k rises. Keys given by --set keep their values. Writes the best configuration to FILE.");
+      "eval.k rises: first one key after the other to its next values, then one or two at random. Keys given\n"
+      "by --set keep their values. Writes the best configuration to FILE.");
   sub->add_option("CONFIG", c.tune.config, "Configuration to begin with (TOML)")->required();
   add_set(*sub, c.tune.set);
   sub->add_option("--minutes", c.tune.minutes, "Time for the whole search")
@@ -173,6 +174,10 @@ void add_tune(CLI::App& app, Commands& c) {
       ->capture_default_str()
       ->transform(whole(1, kMostTrials))
       ->type_name("N");
+  sub->add_option("--train-seconds", c.tune.train_seconds,
+                  "Accept only configurations that train on all of data.train in so long, as estimated")
+      ->check(CLI::Range(0.001, kMostMinutes * 60))
+      ->type_name("S");
   sub->add_option("--threads", c.tune.threads, "Threads, 0 = all cores; overrides train.threads")
       ->transform(whole(0, kMostThreads))
       ->type_name("N");

@@ -39,6 +39,7 @@ struct TuneCommand {
   std::optional<std::uint64_t> seed;
   double minutes = 10.0;
   std::uint32_t trials = 1000;
+  std::optional<double> train_seconds;  // of training on all the data, at most
   std::string out;  // empty: run/<name of the configuration>-tuned.toml
 };
 void run_tune(const TuneCommand& command);

@@ -88,6 +88,8 @@ void inspect_model(const InspectCommand& command) {
         grouped(model.steps));
   print("trained on         {} samples, {} features, {} labels\n", grouped(shape.samples),
         grouped(shape.features), grouped(shape.labels));
+  if (model.config.data.idf_power != 0)
+    print("feature values     times their rarity to the power {}\n", model.config.data.idf_power);
   if (model.text != nullptr) {
     print("text               {}, vocabulary and names of labels in the file\n",
           model.text->form() == TextForm::kTabs ? "labels<TAB>text" : "__label__NAME text");

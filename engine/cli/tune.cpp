@@ -37,10 +37,20 @@ std::string text_of(const std::vector<std::string>& changes) {
   return text.empty() ? "  the configuration as it is" : text;
 }
 
+void print_trial(const Trial& trial) {
+  const std::string score = trial.stopped    ? "stopped"
+                            : !trial.within  ? "too slow"
+                            : trial.diverged ? "diverged"
+                                             : fmt::format("score {:.4f}", trial.score);
+  print("{:4}{} {:<12}  {:.1f} s, about {:.3g} s on all data{}\n", trial.number, trial.is_best ? "*" : " ",
+        score, trial.train_seconds, trial.full_seconds, text_of(trial.changes));
+}
+
 }  // namespace
 
 void run_tune(const TuneCommand& command) {
   TuneOptions options{command.minutes * 60.0, command.trials, command.set};
+  if (command.train_seconds) options.train_seconds = *command.train_seconds;
   if (command.threads) options.fixed.push_back(fmt::format("train.threads={}", *command.threads));
   if (command.seed) options.fixed.push_back(fmt::format("train.seed={}", *command.seed));
   const Config start = resolve_config(command.config, options.fixed);
@@ -52,14 +62,13 @@ void run_tune(const TuneCommand& command) {
   require_memory(plan_memory(start, data.train.feature_count(), data.train.label_count(),
                              bounds_of(data.train, start.train.block_size),
                              resolve_threads(static_cast<int>(start.train.threads))));
-  const TuneResult result = tune(start, data.train, options, [](const Trial& trial) {
-    print("{:4}{} score {:.4f}  {:.1f} s{}\n", trial.number, trial.is_best ? "*" : " ", trial.score,
-          trial.train_seconds, text_of(trial.changes));
-  });
+  const TuneResult result = tune(start, data.train, options, print_trial);
   write_file(file.string(), to_toml(result.config));
-  print("{} trials on {} samples, scored on {} others; best is {}, score {:.4f}:{}\nwrote {}\n",
-        result.trials, grouped(result.train_samples), grouped(result.validation_samples), result.best.number,
-        result.best.score, text_of(result.best.changes), file.string());
+  print(
+      "{} trials on {} samples, scored on {} others; best is {}, score {:.4f}, about {:.3g} s on all "
+      "data:{}\nwrote {}\n",
+      result.trials, grouped(result.train_samples), grouped(result.validation_samples), result.best.number,
+      result.best.score, result.best.full_seconds, text_of(result.best.changes), file.string());
 }
 
 }  // namespace slide::cli

@@ -6,6 +6,7 @@
 #include <unistd.h>
 #include <zlib.h>
 
+#include <cmath>
 #include <csignal>
 #include <cstring>
 #include <filesystem>
@@ -16,6 +17,7 @@
 #include "datasets/reader.h"
 #include "engine/base/error.h"
 #include "engine/inference.h"
+#include "engine/memory_plan.h"
 #include "engine/trainer.h"
 
 namespace slide {
@@ -202,6 +204,56 @@ TEST_F(CheckpointTest, WidePathComesBack) {
   EXPECT_EQ(expected, predict(without_state.network, data_, Inference::kFull));
 }
 
+TEST_F(CheckpointTest, FactorsOfFeaturesComeBack) {
+  for (const char* wide : {"layer.1.wide=false", "layer.1.wide=true"}) {
+    train({"data.idf_power=-1.5", wide});
+    save();
+    Model model = load_model(path());
+    const auto saved = trainer_->network().feature_scale().factors(), loaded = model.network.feature_scale().factors();
+    EXPECT_EQ(saved.size(), 12U);
+    EXPECT_TRUE(std::equal(saved.begin(), saved.end(), loaded.begin(), loaded.end()));
+    model.build_tables(1);
+    EXPECT_EQ(predict(trainer_->network(), data_, Inference::kFull), predict(model.network, data_, Inference::kFull));
+  }
+  const auto with_factors = fs::file_size(path());
+  train({"data.idf_power=0.0", "layer.1.wide=true"});
+  save();
+  EXPECT_FALSE(load_model(path()).network.feature_scale().active());
+  EXPECT_NEAR(double(fs::file_size(path())), double(with_factors), 12 * sizeof(float) + 4);
+  EXPECT_LT(fs::file_size(path()), with_factors - 11 * sizeof(float));
+}
+
+TEST_F(CheckpointTest, FactorsThatCannotBeAreFound) {
+  train({"data.idf_power=1.0"});
+  save();
+  const std::string bytes = read_bytes(path());
+  const std::size_t factors_at = bytes.size() - 12 - 12 * sizeof(float);
+  for (const float value : {0.0f, -1.0f, INFINITY, NAN}) {
+    std::string other = bytes;
+    put(other, factors_at + 4, value);
+    EXPECT_NE(refusal_of(with_checksum(other)).find("impossible factors"), std::string::npos) << value;
+  }
+  std::string none = bytes;
+  none.erase(factors_at, 12 * sizeof(float));
+  put<std::uint64_t>(none, 16, none.size());
+  EXPECT_NE(refusal_of(with_checksum(none)).find("factors of features beyond"), std::string::npos);
+  std::string without_power = bytes;
+  const std::size_t power = bytes.find("idf_power = 1.0");
+  ASSERT_NE(power, std::string::npos);
+  without_power[power + 12] = '0';
+  EXPECT_NE(refusal_of(with_checksum(without_power)).find("against its configuration"), std::string::npos);
+}
+
+TEST_F(CheckpointTest, ThePlanOfMemoryCountsFactors) {
+  const BlockBounds bounds{320, 16, 500};
+  Config config = parse_config(kConfig, "test");
+  const MemoryPlan plain = plan_memory(config, 1000, 9, bounds, 1);
+  config.data.idf_power = 2.0;
+  const MemoryPlan scaled = plan_memory(config, 1000, 9, bounds, 1);
+  EXPECT_EQ(scaled.weights() - plain.weights(), 1000 * sizeof(float));
+  EXPECT_EQ(scaled.workspaces - plain.workspaces, 320 * sizeof(float));
+}
+
 bool same(const AlignedArray<float>& a, const AlignedArray<float>& b) {
   return a.size() == b.size() && std::equal(a.begin(), a.end(), b.begin());
 }
@@ -254,24 +306,33 @@ TEST_F(TextCheckpointTest, DamageIsFound) {
   EXPECT_NE(refusal_of(with_checksum(fewer)).find("damaged"), std::string::npos);
 }
 
-// What programs before text wrote: the same without the last part.
-TEST_F(CheckpointTest, FilesOfVersionOneAreRead) {
-  train();
-  save();
-  std::string bytes = read_bytes(path());
-  put<std::uint32_t>(bytes, 8, 1);
-  const std::size_t begin = bytes.find("\n[text]\n"), end = bytes.find("\n[train]\n");
+// Removes [begin, end) from the configuration in the file and the file's bytes fit again.
+void erase_from_config(std::string& bytes, std::size_t begin, std::size_t end) {
   ASSERT_LT(begin, end);
+  ASSERT_LT(end, bytes.size());
   std::uint64_t config_bytes = 0;
   std::memcpy(&config_bytes, bytes.data() + 32, sizeof config_bytes);
   bytes.erase(begin, end - begin);
   put<std::uint64_t>(bytes, 32, config_bytes - (end - begin));
   put<std::uint64_t>(bytes, 16, bytes.size());
-  write_bytes(path(), with_checksum(bytes));
-  const Model model = load_model(path());
-  EXPECT_EQ(model.text, nullptr);
-  EXPECT_EQ(predict(trainer_->network(), data_, Inference::kFull),
-            predict(model.network, data_, Inference::kFull));
+}
+
+// What programs before factors of features wrote (2), and before text (1): the same without the keys and the parts.
+TEST_F(CheckpointTest, FilesOfOlderVersionsAreRead) {
+  train();
+  save();
+  std::string bytes = read_bytes(path());
+  for (const std::uint32_t version : {2, 1}) {
+    put<std::uint32_t>(bytes, 8, version);
+    const std::size_t key = bytes.find("idf_power");
+    if (version == 2) erase_from_config(bytes, key, bytes.find('\n', key) + 1);
+    if (version == 1) erase_from_config(bytes, bytes.find("\n[text]\n"), bytes.find("\n[train]\n"));
+    write_bytes(path(), with_checksum(bytes));
+    const Model model = load_model(path());
+    EXPECT_EQ(model.text, nullptr);
+    EXPECT_EQ(predict(trainer_->network(), data_, Inference::kFull),
+              predict(model.network, data_, Inference::kFull));
+  }
 }
 
 TEST_F(CheckpointTest, OptimizerStateComesBack) {
@@ -343,7 +404,7 @@ TEST_F(CheckpointTest, MessagesSayWhatIsWrong) {
   EXPECT_NE(refusal_of("").find("no slide model"), std::string::npos);
   std::string other = bytes;
   put(other, 8, kModelVersion + 1);
-  EXPECT_NE(refusal_of(with_checksum(other)).find("format version 3"), std::string::npos);
+  EXPECT_NE(refusal_of(with_checksum(other)).find("format version 4"), std::string::npos);
   other = bytes;
   other[bytes.size() / 2] ^= 1;
   EXPECT_NE(refusal_of(other).find("checksum"), std::string::npos);

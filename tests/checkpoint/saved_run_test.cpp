@@ -89,6 +89,8 @@ class SavedRunTest : public testing::Test {
     return "";
   }
 
+  void expect_any_stop_gives_the_same_model();
+
   fs::path folder_;
   Dataset data_ = tiny_data();
   Config config_ = parse_config(kConfig, "test");
@@ -96,6 +98,15 @@ class SavedRunTest : public testing::Test {
 };
 
 TEST_F(SavedRunTest, AnyStopGivesTheSameModelFile) {
+  for (const double power : {0.0, 2.0}) {
+    SCOPED_TRACE(power);
+    config_.data.idf_power = power;
+    record_.config = config_;
+    expect_any_stop_gives_the_same_model();
+  }
+}
+
+void SavedRunTest::expect_any_stop_gives_the_same_model() {
   Trainer whole(config_, data_, nullptr);
   ASSERT_TRUE(whole.run({}));
   const std::string expected = model_of(whole);

@@ -99,6 +99,7 @@ TEST_F(CliTest, TuneWritesAConfigurationThatTrains) {
                                    "new/best.toml"});
   ASSERT_EQ(done.code, 0) << done.err;
   EXPECT_NE(done.out.find("4 trials on 255 samples, scored on 45 others"), std::string::npos) << done.out;
+  EXPECT_NE(done.out.find("s on all data  data.idf_power=0.5\n"), std::string::npos) << done.out;  // the second trial
   EXPECT_NE(read_file(slide_.path("new/best.toml")).find("uniform = 12"), std::string::npos);
   EXPECT_EQ(slide_.run({"train", "new/best.toml", "--out", "tuned"}).code, 0);
 }
@@ -138,6 +139,13 @@ TEST_F(CliTest, TuneRefusesWhatItCannotDo) {
   EXPECT_EQ(with({"--minutes", "0"}).code, 2);
   EXPECT_EQ(with({"--minutes", "x"}).code, 2);
   EXPECT_EQ(with({"--trials", "0"}).code, 2);
+  EXPECT_EQ(with({"--train-seconds", "0"}).code, 2);
+  const Outcome slow = with({"--train-seconds", "0.001", "--trials", "2", "--set", "train.epochs=50", "--out", "x.toml"});
+  EXPECT_EQ(slow.code, 2);
+  EXPECT_TRUE(slow.err.starts_with("slide: none of 2 trials would train on all the data within 0.001 s")) << slow.err;
+  EXPECT_EQ(std::count(slow.err.begin(), slow.err.end(), '\n'), 1);
+  EXPECT_NE(slow.out.find("   1  stopped  "), std::string::npos) << slow.out;
+  EXPECT_FALSE(std::filesystem::exists(slide_.path("x.toml")));
   EXPECT_EQ(with({"--set", "layer.0.sizes=3"}).code, 2);
   EXPECT_EQ(with({"--out", "data"}).code, 2);
   const Outcome brief = with({"--set", "train.epochs=100000", "--minutes", "0.001"});
@@ -274,6 +282,38 @@ TEST_F(CliTest, TestMeasuresWhatTrainingMeasured) {
       EXPECT_EQ(result[key], value) << key;
     }
   }
+}
+
+// Training, test and predict see the same features, full and through the tables.
+TEST_F(CliTest, FeaturesAreScaledAlikeWhereverAModelIsUsed) {
+  generate();
+  for (const std::string mode : {"full", "lsh"}) {
+    ASSERT_EQ(train({"--set", "data.test=data/test.txt", "--set", "data.idf_power=2", "--set", "layer.-1.wide=true",
+                     "--set", "train.epochs=4", "--set", "eval.inference=" + mode})
+                  .code,
+              0);
+    const Json trained = events().back();
+    const Outcome tested = slide_.run({"test", "out/model.slide", "data/test.txt", "--json"});
+    ASSERT_EQ(tested.code, 0) << tested.err;
+    if (mode == "full") {  // training asks tables that are older
+      EXPECT_EQ(Json::parse(tested.out)["p_at_1"], trained["p_at_1"]);
+    }
+    const Outcome predicted = slide_.run({"predict", "out/model.slide", "data/test.txt", "--k", "1"});
+    ASSERT_EQ(predicted.code, 0) << predicted.err;
+    std::istringstream file(read_file(slide_.path("data/test.txt"))), answers(predicted.out);
+    std::string sample, answer;
+    std::getline(file, sample);
+    int right = 0;
+    while (std::getline(file, sample) && std::getline(answers, answer)) {
+      std::istringstream labels(sample.substr(0, sample.find(' ')));
+      for (std::string label; std::getline(labels, label, ',');) right += label == answer.substr(0, answer.find(':'));
+    }
+    EXPECT_NEAR(Json::parse(tested.out)["p_at_1"], right / 70.0, 1e-6);
+    EXPECT_GT(right, 0);
+  }
+  const Outcome inspected = slide_.run({"inspect", "out/model.slide"});
+  EXPECT_NE(inspected.out.find("times their rarity to the power 2\n"), std::string::npos) << inspected.out;
+  EXPECT_EQ(train({"--set", "data.idf_power=4.5"}).code, 2);
 }
 
 TEST_F(CliTest, TestTakesRanksThreadsAndInference) {

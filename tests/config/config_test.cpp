@@ -138,6 +138,10 @@ TEST(Config, OutOfRange) {
   }
   EXPECT_EQ(error_of("[optimizer]\nlearning_rate = 0\n"),
             "run.toml:2: 'optimizer.learning_rate' must be a number in (0, 1000], not 0");
+  for (const std::string value : {"nan", "-4.1", "5"}) {
+    EXPECT_EQ(error_of("[data]\nidf_power = " + value + "\n"),
+              "run.toml:2: 'data.idf_power' must be a number in [-4, 4], not " + value);
+  }
   for (const std::string value : {"[]", "[5, 3]", "[1, 1]", "[0]", "[1001]", "[1.5]"}) {
     EXPECT_EQ(error_of("[eval]\nk = " + value + "\n").substr(0, 40),
               "run.toml:2: 'eval.k' must be a list of a")

@@ -175,6 +175,18 @@ TEST(Allocation, NoneWithBf16Weights) {
   }
 }
 
+TEST(Allocation, NoneWithScaledFeatures) {
+  for (std::size_t i = 0; i < shapes().size(); ++i) {
+    for (const std::uint32_t threads : {1, 2}) {
+      SCOPED_TRACE("shape " + std::to_string(i));
+      Config config = allocation_config(shapes()[i], threads);
+      config.data.idf_power = 1.5;
+      for (LayerConfig& layer : config.layers) layer.hash.rehash_steps = 0;
+      expect_steps_allocate_nothing(config, 0);
+    }
+  }
+}
+
 TEST(Allocation, NoneInTheFirstStepEither) {
   for (std::size_t i = 0; i < shapes().size(); ++i) {
     for (const std::uint32_t rehash_steps : {0, 3}) {

@@ -134,6 +134,34 @@ TEST(Resume, WidePathAndSampledLayers) {
   expect_same_after_stops(config);
 }
 
+TEST(Resume, RarityOfFeatures) {
+  Config config = config_of({dense(18), sampled(0, 20, 12)});
+  config.data.idf_power = -0.5;
+  config.layers.back().wide = true;
+  expect_same_after_stops(config);
+}
+
+// The factors of a run are those it began with.
+TEST(Resume, FactorsOfFeaturesAreTheRunsOwn) {
+  const Dataset samples = data();
+  DataSpec spec;
+  spec.samples = 230, spec.features = 120, spec.labels = 90, spec.entries = 8, spec.unlabelled = 11, spec.seed = 2;
+  Config config = config_of({dense(18), sampled(0, 20, 12)});
+  config.data.idf_power = 1.0;
+  const Trainer first(config, samples, nullptr);
+  Trainer second(config, make_data(spec), nullptr);
+  const auto factors = [](const Trainer& trainer) {
+    const auto all = trainer.network().feature_scale().factors();
+    return std::vector<float>(all.begin(), all.end());
+  };
+  EXPECT_NE(factors(first), factors(second));
+  Bytes out;
+  first.save(out);
+  FromBytes in(out.text);
+  second.load(in);
+  EXPECT_EQ(factors(first), factors(second));
+}
+
 TEST(Resume, EveryOptimizerAndPrecision) {
   for (const OptimizerKind kind :
        {OptimizerKind::kSgd, OptimizerKind::kMomentum, OptimizerKind::kAdagrad, OptimizerKind::kAdam}) {

@@ -52,6 +52,7 @@ class ServeTest : public testing::Test {
     run({"train", "c.toml", "--set", "data.train=data/train.txt", "--seed", "7", "--out", "other"});
     run({"train", "c.toml", "--set", "data.train=data/train.txt", "--set", "loss.kind=softmax", "--out",
          "softmax"});
+    run({"train", "c.toml", "--set", "data.train=data/train.txt", "--set", "data.idf_power=1.5", "--out", "scaled"});
     std::string table;
     for (int i = 0; i < 5; ++i) {
       for (const auto& [label, text] : kText) table += std::string(label) + "\t" + text + "\n";
@@ -120,7 +121,7 @@ class ServeTest : public testing::Test {
 Program* ServeTest::slide_ = nullptr;
 
 TEST_F(ServeTest, AnswersWhatPredictPrints) {
-  for (const std::string model : {"ids", "softmax"}) {
+  for (const std::string model : {"ids", "softmax", "scaled"}) {
     for (const std::string inference : {"full", "lsh"}) {
       for (const std::string scores : {"probability", "logit"}) {
         ServerProcess server = serve(model, {"--inference", inference, "--threads", "2"});
