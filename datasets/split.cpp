@@ -33,7 +33,8 @@ Dataset copy_rows(const Dataset& data, std::span<const std::uint32_t> samples) {
   return {std::move(arrays), data.feature_count(), data.label_count()};
 }
 
-Split split_dataset(const Dataset& data, double share, std::size_t most, std::uint64_t seed) {
+Split split_dataset(const Dataset& data, double share, std::size_t most, std::uint64_t seed,
+                    std::size_t fold) {
   std::vector<std::uint32_t> order(data.size()), train, validation;
   shuffle_order(order, seed, 0);  // training counts its epochs from 1
   const auto labelled = static_cast<std::size_t>(
@@ -43,9 +44,12 @@ Split split_dataset(const Dataset& data, double share, std::size_t most, std::ui
   }
   const auto wanted = static_cast<std::size_t>(share * static_cast<double>(labelled));
   const std::size_t taken = std::clamp<std::size_t>(std::min(wanted, most), 1, labelled - 1);
+  const std::size_t first = std::min(fold * taken, labelled - taken);
+  std::size_t met = 0;  // samples with labels so far
   for (const std::uint32_t i : order) {
-    const bool validates = validation.size() < taken && !data.labels(i).empty();
+    const bool validates = !data.labels(i).empty() && met >= first && met < first + taken;
     (validates ? validation : train).push_back(i);
+    met += data.labels(i).empty() ? 0 : 1;
   }
   std::sort(train.begin(), train.end());
   std::sort(validation.begin(), validation.end());

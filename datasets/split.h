@@ -19,8 +19,10 @@ struct Split {
 };
 
 // Draws `share` of the samples that have labels for validation, at most `most` and at least one, by `seed`;
-// all other samples are for training, in file order. Throws InputError when less than two samples have
+// all other samples are for training, in file order. Splits of one seed and another `fold`, from 0, share no
+// sample for validation as long as (fold + 1) * share <= 1. Throws InputError when less than two samples have
 // labels.
-Split split_dataset(const Dataset& data, double share, std::size_t most, std::uint64_t seed);
+Split split_dataset(const Dataset& data, double share, std::size_t most, std::uint64_t seed,
+                    std::size_t fold = 0);
 
 }  // namespace slide

@@ -1,5 +1,6 @@
 #include "engine/tune.h"
 
+#include <algorithm>
 #include <chrono>
 #include <optional>
 #include <set>
@@ -19,6 +20,8 @@ using Clock = std::chrono::steady_clock;
 
 constexpr double kValidationShare = 0.15;
 constexpr std::size_t kMostValidation = 10000;
+constexpr std::size_t kEnoughValidation = 5000;  // scores of fewer samples are too much chance: they get more folds
+constexpr std::size_t kMostFolds = 5;
 constexpr std::uint32_t kMostDraws = 1000;  // for a trial that is new and valid
 
 double seconds_since(Clock::time_point start) {
@@ -34,13 +37,19 @@ class Search {
         seed_(start.train.seed),
         space_(start, options.fixed),
         moves_(space_.sweep()),
-        split_(split_dataset(data, kValidationShare, kMostValidation, seed_)),
-        began_(Clock::now()) {}
+        began_(Clock::now()) {
+    std::size_t validated = 0;
+    while (validated < kEnoughValidation && folds_.size() < kMostFolds) {
+      folds_.push_back(split_dataset(data, kValidationShare, kMostValidation, seed_, folds_.size()));
+      validated += folds_.back().validation.size();
+    }
+  }
 
   TuneResult run(const std::function<void(const Trial&)>& observe) {
     TuneResult result;
-    result.train_samples = split_.train.size();
-    result.validation_samples = split_.validation.size();
+    result.train_samples = folds_.front().train.size();
+    result.folds = folds_.size();
+    for (const Split& fold : folds_) result.validation_samples += fold.validation.size();
     while (result.trials < options_.trials && seconds_since(began_) < options_.seconds) {
       Trial trial;
       trial.number = result.trials + 1;
@@ -145,48 +154,50 @@ class Search {
 
   // False when the time is up before the end.
   bool train(Trial& trial) {
-    Config config = config_of(trial.changes);
+    const Config config = config_of(trial.changes);
     tried_.insert(to_toml(config));
-    config.train.eval_every = 0;
     try {
-      const auto began = Clock::now();
-      Trainer trainer(config, split_.train, &split_.validation);
-      const bool finished = trainer.run(observer_of(trial, config, trainer, began));
-      if (!finished && !trial.stopped) return false;
+      for (const Split& fold : folds_) {
+        if (!train_fold(config, fold, trial)) return false;
+        if (!trial.within) break;
+      }
     } catch (const Error&) {
       if (trial.number == 1) throw;
-      trial.score = 0.0;
       trial.diverged = true;
     }
-    if (!trial.within) trial.score = 0.0;
+    trial.score = trial.within && !trial.diverged ? trial.score / double(folds_.size()) : 0.0;
     return true;
   }
 
-  // Estimates the time and fills in the score; stops a trial that is over its time, or the search's.
-  TrainObserver observer_of(Trial& trial, const Config& config, const Trainer& trainer,
-                            Clock::time_point began) {
-    const double share = double(trainer.labelled()) / double(trainer.labelled() + split_.validation.size());
-    const auto estimate = [this, &trial, share](double seconds, double done) {
-      trial.train_seconds = seconds;
-      trial.full_seconds = seconds / share / done;
+  // Adds the score on one fold's validation part to the trial's. False when the time is up before the end.
+  bool train_fold(Config config, const Split& fold, Trial& trial) {
+    config.train.eval_every = 0;
+    const auto began = Clock::now();
+    const double before = trial.train_seconds;
+    Trainer trainer(config, fold.train, &fold.validation);
+    const double share = double(trainer.labelled()) / double(trainer.labelled() + fold.validation.size());
+    const auto estimate = [&](double seconds, double done) {
+      trial.train_seconds = before + seconds;
+      trial.full_seconds = std::max(trial.full_seconds, seconds / share / done);
       trial.within = trial.full_seconds <= options_.train_seconds;
     };
     TrainObserver observer;
-    observer.step = [this, &trial, share, began, estimate](const StepReport& report) {
+    observer.step = [&](const StepReport& report) {
       if (report.step == report.total_steps) return true;
       const double seconds = seconds_since(began);
       trial.stopped = seconds / share > options_.train_seconds;
       if (trial.stopped) estimate(seconds, double(report.step) / double(report.total_steps));
       return !trial.stopped && seconds_since(began_) <= options_.seconds;
     };
-    observer.epoch = [&config, estimate](const EpochReport& report) {
-      estimate(report.train_seconds, double(report.epoch) / double(config.train.epochs));
+    observer.epoch = [&](const EpochReport& report) {
+      if (report.epoch == config.train.epochs) estimate(report.train_seconds, 1.0);
     };
-    observer.eval = [&trial, &config](const EvalReport& report) {
-      for (const std::uint32_t k : config.eval.k) trial.score += report.metrics.precision(k);
-      trial.score /= static_cast<double>(config.eval.k.size());
+    observer.eval = [&](const EvalReport& report) {
+      double score = 0.0;
+      for (const std::uint32_t k : config.eval.k) score += report.metrics.precision(k);
+      trial.score += score / static_cast<double>(config.eval.k.size());
     };
-    return observer;
+    return trainer.run(observer) || trial.stopped;
   }
 
   const TuneOptions& options_;
@@ -199,7 +210,7 @@ class Search {
   // Keys and directions that helped, or did nothing at all: the other direction is not tried.
   std::set<std::pair<std::size_t, bool>> went_;
   Trial base_;  // what the next trial changes: the best so far
-  Split split_;
+  std::vector<Split> folds_;
   Clock::time_point began_;
   std::set<std::string> tried_;
 };

@@ -1,4 +1,5 @@
-// Search for a good configuration on a validation split of the training data, in a limited time.
+// Search for a good configuration on validation splits of the training data, in a limited time: on one, or where
+// that would hold few samples, on up to five whose validation parts differ, and trials are scored by their mean.
 //
 // Trial 1 is the configuration as it is. Then one sweep changes a single key at a time to the value next to
 // the present one (search_space.h), the most promising keys first: what scores better is kept at once, and
@@ -32,8 +33,8 @@ struct Trial {
   std::uint32_t number = 0;          // from 1
   std::vector<std::string> changes;  // overrides of the configuration that the search began with
   double score = 0.0;                // mean of P@k over eval.k, on the validation part; 0 when not within
-  double train_seconds = 0.0;        // of this trial
-  double full_seconds = 0.0;         // estimate: of training on all the data
+  double train_seconds = 0.0;        // of this trial, on all splits
+  double full_seconds = 0.0;         // estimate: of training on all the data, from the slowest split
   bool within = true;                // full_seconds are at most TuneOptions::train_seconds
   bool stopped = false;              // before its end, because it was not
   bool diverged = false;             // scores 0
@@ -44,7 +45,9 @@ struct TuneResult {
   Config config;
   Trial best;
   std::uint32_t trials = 0;
-  std::size_t train_samples = 0, validation_samples = 0;
+  std::size_t folds = 0;          // splits that each trial is trained and scored on
+  std::size_t train_samples = 0;  // of one split
+  std::size_t validation_samples = 0;  // of all splits
 };
 
 // `trial` (may be empty) is called after each trial. Throws InputError when the data are too few to split,

@@ -65,9 +65,10 @@ void run_tune(const TuneCommand& command) {
   const TuneResult result = tune(start, data.train, options, print_trial);
   write_file(file.string(), to_toml(result.config));
   print(
-      "{} trials on {} samples, scored on {} others; best is {}, score {:.4f}, about {:.3g} s on all "
+      "{} trials on {} samples{}, scored on {} others; best is {}, score {:.4f}, about {:.3g} s on all "
       "data:{}\nwrote {}\n",
-      result.trials, grouped(result.train_samples), grouped(result.validation_samples), result.best.number,
+      result.trials, grouped(result.train_samples),
+      result.folds > 1 ? fmt::format(" of {} splits each", result.folds) : "", grouped(result.validation_samples), result.best.number,
       result.best.score, result.best.full_seconds, text_of(result.best.changes), file.string());
 }
 

@@ -51,6 +51,24 @@ TEST(Split, IsAFunctionOfTheSeed) {
   EXPECT_NE(show(split_dataset(data, 0.2, 1000, 4).validation), once);
 }
 
+TEST(Split, FoldsShareNoSampleForValidation) {
+  const Dataset data = numbered(60);
+  Rows validated;
+  for (std::size_t fold = 0; fold < 5; ++fold) {
+    const Split split = split_dataset(data, 0.2, 1000, 3, fold);
+    EXPECT_EQ(split.validation.size(), 8u);
+    EXPECT_EQ(split.train.size(), 52u);
+    const Rows rows = show(split.validation);
+    validated.insert(validated.end(), rows.begin(), rows.end());
+  }
+  Rows labelled;
+  for (const auto& row : show(data)) {
+    if (std::find(validated.begin(), validated.end(), row) != validated.end()) labelled.push_back(row);
+  }
+  EXPECT_EQ(labelled.size(), 40u);  // all that have labels, each once
+  EXPECT_EQ(split_dataset(data, 0.2, 1000, 3, 7).validation.size(), 8u);  // the last ones again
+}
+
 TEST(Split, ValidationHasAtLeastOneSampleAndAtMostWhatIsAsked) {
   EXPECT_EQ(split_dataset(numbered(60), 0.2, 5, 3).validation.size(), 5u);
   EXPECT_EQ(split_dataset(numbered(60), 0.0, 5, 3).validation.size(), 1u);
