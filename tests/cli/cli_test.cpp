@@ -98,7 +98,7 @@ TEST_F(CliTest, TuneWritesAConfigurationThatTrains) {
                                    "layer.-1.uniform=12", "--trials", "4", "--minutes", "5", "--out",
                                    "new/best.toml"});
   ASSERT_EQ(done.code, 0) << done.err;
-  EXPECT_NE(done.out.find("4 trials on 255 samples, scored on 45 others"), std::string::npos) << done.out;
+  EXPECT_NE(done.out.find("4 trials on 255 samples of 5 splits each, scored on 225 others"), std::string::npos) << done.out;
   EXPECT_NE(done.out.find("s on all data  data.idf_power=0.5\n"), std::string::npos) << done.out;  // the second trial
   EXPECT_NE(read_file(slide_.path("new/best.toml")).find("uniform = 12"), std::string::npos);
   EXPECT_EQ(slide_.run({"train", "new/best.toml", "--out", "tuned"}).code, 0);
