@@ -52,7 +52,7 @@ def measure(bench, repetitions):
 
 def draw(path, title, curves):
     """Both axes logarithmic. curves: [(name, colour, dashed, [(outputs, microseconds)])]."""
-    width, height, left, right, top, bottom = 820, 420, 64, 236, 34, 48
+    width, height, left, right, top, bottom = 840, 420, 64, 256, 34, 48
     xs = [math.log2(x) for *_, points in curves for x, _ in points]
     ys = [math.log10(y) for *_, points in curves for _, y in points]
     low_x, high_x, low_y, high_y = min(xs), max(xs), math.floor(min(ys)), math.ceil(max(ys))
