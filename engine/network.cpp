@@ -114,9 +114,7 @@ Block Network::make_block() const {
   if (feature_scale_.active()) block.values.reserve(bounds_.feature_entries);
   block.labels.reserve(lanes_);
   block.layers.resize(layers_.size() + (input_ ? 1 : 0));
-  if (wide()) {
-    block.features.reserve(features_, bounds_.feature_entries, lanes_, BlockFeatures::sparse_entries(lanes_));
-  }
+  if (wide()) block.features.reserve(features_, bounds_.feature_entries, lanes_);
   if (input_) {
     input_->reserve(block.layers.front(), lanes_);
     block.feature_bins.reserve(shards_, bounds_.feature_entries);
@@ -279,7 +277,7 @@ Block Network::make_inference_block(std::size_t lanes, std::size_t feature_entri
   block.lanes = lanes;
   if (feature_scale_.active()) block.values.reserve(feature_entries);
   block.layers.resize(layers_.size() + (input_ ? 1 : 0));
-  if (wide()) block.features.reserve(features_, feature_entries, lanes, BlockFeatures::sparse_entries(lanes));
+  if (wide()) block.features.reserve(features_, feature_entries, lanes);
   if (input_) input_->reserve(block.layers.front(), lanes);
   if (!input_) block.columns.reserve(features_, std::min(features_, feature_entries), lanes);
   for (std::size_t l = 0; l + 1 < layers_.size(); ++l) {

@@ -146,8 +146,7 @@ class Search {
     }
     if (base_.within) return;
     fail_input(
-        "none of {} trials would train on all the data within {} s, the shortest in about {:.3g} s; give "
-        "more "
+        "none of {} trials would train on all the data within {} s, the shortest in about {:.3g} s; give more "
         "--train-seconds, or a smaller layer.0.size",
         trials, options_.train_seconds, base_.full_seconds);
   }

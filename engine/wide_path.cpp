@@ -19,8 +19,7 @@ constexpr std::uint32_t kind_of(std::uint32_t samples) {
 
 }  // namespace
 
-void BlockFeatures::reserve(std::size_t features, std::size_t entries, std::size_t lanes, std::size_t sparse) {
-  most_sparse_ = sparse;
+void BlockFeatures::reserve(std::size_t features, std::size_t entries, std::size_t lanes) {
   const std::size_t most = std::min(features, entries);
   present_.assign(features / 32 + 1, 0);
   first_.assign(features / 32 + 1, 0);
@@ -30,10 +29,10 @@ void BlockFeatures::reserve(std::size_t features, std::size_t entries, std::size
   places_.resize(most);
   std::size_t room = most;  // of a single sample
   for (std::size_t l = kernels::kLaneMultiple; l <= lanes; l += kernels::kLaneMultiple) {
-    room = std::max(room, l * std::min(features, entries / (std::min(sparse, sparse_entries(l)) + 1)));
+    room = std::max(room, l * std::min(features, entries / (sparse_entries(l) + 1)));
   }
   columns_ = AlignedArray<float>(room);
-  if (sparse == 0) return;
+  if (sparse_entries(lanes) == 0) return;
   samples_.resize(2 * entries);  // a list is filled up to twice its entries at most
   values_.resize(2 * entries);
 }
@@ -65,9 +64,10 @@ void BlockFeatures::count_features(std::span<const SparseRow> rows) {
 }
 
 void BlockFeatures::give_places(std::size_t lanes) {
+  const std::size_t sparse = sparse_entries(lanes);
   std::uint32_t columns = 0, entries = 0;
   for (std::size_t f = 0; f < size_; ++f) {
-    if (samples_of_[f] > sparse_) {
+    if (samples_of_[f] > sparse) {
       places_[f] = kernels::kKinds * columns++;
     } else {
       const std::uint32_t kind = kind_of(samples_of_[f]);
@@ -82,7 +82,6 @@ void BlockFeatures::give_places(std::size_t lanes) {
 }
 
 void BlockFeatures::build(std::span<const SparseRow> rows, std::size_t lanes) {
-  sparse_ = std::min(most_sparse_, sparse_entries(lanes));
   count_features(rows);
   give_places(lanes);
   std::fill_n(samples_of_.begin(), size_, 0u);

@@ -28,16 +28,14 @@ namespace slide {
 // are compared with them. One a block; not thread-safe.
 class BlockFeatures {
  public:
-  // For ids below `features` and blocks of up to `entries` feature values in up to `lanes` lanes. Features of at most
-  // `sparse` samples, 8 or fewer, may become lists.
-  void reserve(std::size_t features, std::size_t entries, std::size_t lanes, std::size_t sparse = 0);
+  // For ids below `features` and blocks of up to `entries` feature values in up to `lanes` lanes.
+  void reserve(std::size_t features, std::size_t entries, std::size_t lanes);
   void build(std::span<const SparseRow> rows, std::size_t lanes);
 
-  // A dense column costs a vector for 16 samples, an entry about as much.
+  // Most samples of a feature that is a list: a dense column costs a vector for 16 samples, an entry about as much.
   static std::size_t sparse_entries(std::size_t lanes) { return lanes < 64 ? 0 : std::min<std::size_t>(lanes / 16, 8); }
 
   std::size_t size() const { return size_; }  // distinct features
-  // Of kind 0 the dense columns, in order of the features; of kind k lists of 2^k entries.
   // A bit for each feature, and of each word of bits the number of its first feature; the others follow.
   const std::uint32_t* present() const { return present_.data(); }
   const std::uint32_t* first() const { return first_.data(); }
@@ -55,7 +53,6 @@ class BlockFeatures {
   void give_places(std::size_t lanes);
 
   std::size_t size_ = 0;
-  std::size_t most_sparse_ = 0, sparse_ = 0;  // samples of a list: there is room for, in this block
   std::vector<std::uint32_t> present_;
   std::vector<std::uint32_t> first_;
   std::vector<std::uint32_t> words_;      // with a bit set

@@ -105,7 +105,7 @@ class WideBlock : public testing::TestWithParam<std::size_t> {
   WideBlock() : wide_(wide_config(7), data_, kLabels, 1) {
     const std::size_t samples = GetParam() == 1 ? 1 : GetParam() - 3;  // a partial block
     rows_ = rows_of(data_, samples);
-    features_.reserve(kFeatures, 6 * samples, GetParam(), BlockFeatures::sparse_entries(GetParam()));
+    features_.reserve(kFeatures, 6 * samples, GetParam());
     features_.build(rows_of(data_, samples), GetParam());  // a second build replaces the first
     features_.build(rows_, GetParam());
   }
@@ -237,7 +237,7 @@ TEST(WidePostings, AddScoresAllNeuronsRangeByRange) {
     std::vector<SparseRow> rows;
     for (std::size_t i = 0; i < (lanes == 1 ? 1 : lanes - 3); ++i) rows.push_back(data.features(i));
     BlockFeatures features;
-    features.reserve(kFeatures, bounds_of(data, lanes).feature_entries, lanes, 8);
+    features.reserve(kFeatures, bounds_of(data, lanes).feature_entries, lanes);
     WidePostings::Walk walk;
     for (std::size_t turn = 0; turn < 2; ++turn) {  // the walk starts anew
       features.build(rows, lanes);
