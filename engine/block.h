@@ -14,6 +14,7 @@
 #include "engine/base/aligned.h"
 #include "engine/phases.h"
 #include "engine/row_groups.h"
+#include "engine/sparse_deltas.h"
 #include "engine/wide_path.h"
 
 namespace slide {
@@ -43,6 +44,7 @@ struct LayerBlock {
   AlignedArray<float> delta_t;  // [count x lanes] the same, unit-major
   AlignedArray<float> mask;     // [lanes x ldo] dropout factors, 0 or 1/(1-p); empty without dropout
   WideHits hits;                // of a wide path
+  SparseDeltas sparse;          // the deltas in out_t, where most are rounded to 0
   RowBins bins;                 // touched rows of a sampled layer
 };
 

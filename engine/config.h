@@ -69,6 +69,7 @@ struct OptimizerConfig {
 // [loss]: of the output layer.
 struct LossConfig {
   LossKind kind = LossKind::kSoftmax;
+  double delta_floor = 0.0;      // smaller deltas of the output layer become 0 or this, at random; 0 keeps all
   double positive_weight = 1.0;  // sigmoid loss: weight of a label against a negative
   double prior = 0.3;            // sigmoid loss: biases start at this share of the labels' log-odds
 };

@@ -181,6 +181,9 @@ std::vector<Field> loss_fields(LossConfig& c) {
       {"kind", choice(c.kind), "Loss of the output layer; sigmoid is one-vs-all."},
       {"positive_weight", real(c.positive_weight, above(0, 1e6)),
        "sigmoid: weight of a label against a negative."},
+      {"delta_floor", real(c.delta_floor, below(0, 1)),
+       "Smaller deltas of the output layer are rounded at random to 0 or to this, so that their mean stays; backward pass "
+       "and update cost what is left. 0 keeps them all."},
       {"prior", real(c.prior, closed(0, 1)),
        "sigmoid: biases start at this share of the log-odds of the labels' frequencies in the training data."},
   };

@@ -76,6 +76,7 @@ void Layer::reserve(LayerBlock& block, const BlockLimits& limits, std::uint32_t 
   const std::size_t active = active_limit(limits);
   block.count = active;
   block.out_t = AlignedArray<float>(active * limits.lanes);
+  if (limits.sparse_deltas) block.sparse.reserve(active, limits.lanes);
   if (sampled()) {
     block.set.reserve(active, limits.label_entries, limits.lanes);
     block.bins.reserve(shards, active);
@@ -236,17 +237,28 @@ void Layer::backward_input(const BlockInput& in, const float* delta_t, LayerScra
   const auto& k = kernels::active();
   const std::uint32_t* active = ids(block);
   std::fill_n(dx, in.lanes * ldx, 0.0f);
+  // The rows w[rows[i]] of the neurons in places first .. first + count.
+  const auto add = [&](const float* w, std::size_t ldw, const std::uint32_t* rows, std::size_t first, std::size_t count) {
+    if (!block.sparse.in_use()) {
+      k.rows_backward_input(w, ldw, rows, count, delta_t + first * in.lanes, in.width, in.lanes, dx, ldx);
+      return;
+    }
+    for (std::size_t i = 0; i < count; ++i) {
+      const std::span<const std::uint32_t> samples = block.sparse.samples_of(first + i);
+      if (samples.empty()) continue;
+      k.scatter_rows(samples.data(), block.sparse.values_of(first + i), samples.size(),
+                     static_cast<std::uint32_t>(in.lanes), w + rows[i] * ldw, in.width, dx, ldx);
+    }
+  };
   if (direct(in)) {
-    k.rows_backward_input(weights_.weights.data(), weights_.stride, active, block.count, delta_t, in.width,
-                          in.lanes, dx, ldx);
+    add(weights_.weights.data(), weights_.stride, active, 0, block.count);
     return;
   }
   const bool kept = !in.partial && block.count <= scratch.packed_rows;
   for (std::size_t a = 0; a < block.count; a += scratch.packed_rows) {
     const std::size_t rows = std::min(scratch.packed_rows, block.count - a);
     const std::size_t stride = kept ? scratch.packed_stride : pack(in, active + a, rows, scratch);
-    k.rows_backward_input(scratch.packed.data(), stride, identity_.data(), rows, delta_t + a * in.lanes,
-                          in.width, in.lanes, dx, ldx);
+    add(scratch.packed.data(), stride, identity_.data(), a, rows);
   }
 }
 
@@ -260,6 +272,7 @@ void Layer::bin_touched(std::uint32_t block_index, LayerBlock& block) const {
   const auto base = static_cast<std::uint32_t>(block_index * active_capacity_);
   block.bins.fill([&](auto&& visit) {
     for (std::size_t a = 0; a < block.count; ++a) {
+      if (block.sparse.in_use() && block.sparse.size_of(a) == 0) continue;
       visit(block.set.ids[a], base + static_cast<std::uint32_t>(a), 0.0f);
     }
   });
@@ -288,31 +301,30 @@ void Layer::update_wide(const BatchView& batch, std::uint32_t row, std::uint32_t
                         const Optimizer& optimizer, UpdateScratch& scratch) {
   const std::size_t b = source / active_capacity_, at = source % active_capacity_;
   const BlockInput& in = batch.inputs[b];
-  wide_->update(*in.features, *batch.hits[b], row, at, in.lanes, batch.deltas[b] + at * in.lanes,
+  const LayerBlock& block = *batch.blocks[b];
+  const std::span<const std::uint32_t> none, listed = block.sparse.in_use() ? block.sparse.samples_of(at) : none;
+  wide_->update(*in.features, block.hits, row, at, in.lanes, batch.deltas[b] + at * in.lanes, listed,
                 {optimizer.progress(), static_cast<float>(batch.samples)}, scratch.wide_gradients);
 }
 
-// Up to kRowsTogether whole rows; row i has contributions from the blocks in sources_of(i), ascending. They are
-// taken block by block, so that the rows of a block share the loads of its inputs.
+// scratch.gradient and bias_gradient of `rows` rows from the blocks in sources_of(i), ascending. The blocks are taken
+// one after the other, so that the rows of a block share the loads of its inputs.
 template <class SourcesOf>
-void Layer::update_rows(const BatchView& batch, std::span<const std::uint32_t> rows, SourcesOf&& sources_of,
-                        const Optimizer& optimizer, UpdateScratch& scratch) {
+void Layer::sum_gradients(const BatchView& batch, std::size_t rows, SourcesOf&& sources_of,
+                          UpdateScratch& scratch) const {
   const auto& k = kernels::active();
   const std::size_t blocks = batch.inputs.size();
   scratch.parts.clear();
   std::fill_n(scratch.ends.begin(), blocks + 1, 0u);
-  for (std::size_t i = 0; i < rows.size(); ++i) {
-    float bias_gradient = 0.0f;
+  for (std::size_t i = 0; i < rows; ++i) {
     for (const std::uint32_t source : sources_of(i)) {
       const auto block = static_cast<std::uint32_t>(source / active_capacity_);
       const BlockInput& in = batch.inputs[block];
       const float* d = batch.deltas[block] + source % active_capacity_ * in.lanes;
-      bias_gradient += k.sum(d, in.samples);
-      if (wide_) update_wide(batch, rows[i], source, optimizer, scratch);
+      scratch.bias_gradient[i] += k.sum(d, in.samples);
       scratch.parts.push_back({d, block, static_cast<std::uint32_t>(i)});
       ++scratch.ends[block + 1];
     }
-    scratch.bias_gradient[i] = bias_gradient;
   }
   for (std::size_t b = 0; b < blocks; ++b) scratch.ends[b + 1] += scratch.ends[b];
   for (const UpdateScratch::Part& part : scratch.parts) {  // ends[b] moves from the start of block b to its end
@@ -320,7 +332,6 @@ void Layer::update_rows(const BatchView& batch, std::span<const std::uint32_t> r
     scratch.deltas[at] = part.delta;
     scratch.gradients[at] = scratch.gradient.data() + part.row * weights_.stride;
   }
-  std::fill_n(scratch.gradient.data(), rows.size() * weights_.stride, 0.0f);
   for (std::size_t b = 0, begin = 0; b < blocks; begin = scratch.ends[b++]) {
     const std::size_t count = scratch.ends[b] - begin;
     if (count == 0) continue;
@@ -328,9 +339,45 @@ void Layer::update_rows(const BatchView& batch, std::span<const std::uint32_t> r
     k.rows_gradient(scratch.deltas.data() + begin, count, in.samples, in.x, in.ldx, in.width,
                     scratch.gradients.data() + begin);
   }
+}
+
+// The same from the listed deltas.
+template <class SourcesOf>
+void Layer::sum_sparse_gradients(const BatchView& batch, std::size_t rows, SourcesOf&& sources_of,
+                                 UpdateScratch& scratch) const {
+  const auto& k = kernels::active();
+  for (std::size_t i = 0; i < rows; ++i) {
+    for (const std::uint32_t source : sources_of(i)) {
+      const BlockInput& in = batch.inputs[source / active_capacity_];
+      const SparseDeltas& deltas = batch.blocks[source / active_capacity_]->sparse;
+      const std::span<const std::uint32_t> samples = deltas.samples_of(source % active_capacity_);
+      const float* values = deltas.values_of(source % active_capacity_);
+      scratch.bias_gradient[i] += k.sum(values, samples.size());
+      k.gather_rows(in.x, in.ldx, samples.data(), values, samples.size(), in.width,
+                    scratch.gradient.data() + i * weights_.stride);
+    }
+  }
+}
+
+// Up to kRowsTogether whole rows; row i has contributions from the blocks in sources_of(i). One without any stays as
+// it is.
+template <class SourcesOf>
+void Layer::update_rows(const BatchView& batch, std::span<const std::uint32_t> rows, SourcesOf&& sources_of,
+                        const Optimizer& optimizer, UpdateScratch& scratch) {
+  std::fill_n(scratch.gradient.data(), rows.size() * weights_.stride, 0.0f);
+  std::fill_n(scratch.bias_gradient.data(), rows.size(), 0.0f);
+  if (batch.blocks.front()->sparse.in_use()) {
+    sum_sparse_gradients(batch, rows.size(), sources_of, scratch);
+  } else {
+    sum_gradients(batch, rows.size(), sources_of, scratch);
+  }
   for (std::size_t i = 0; i < rows.size(); ++i) {
-    optimizer.update(weights_, rows[i], scratch.gradient.data() + i * weights_.stride, true,
-                     scratch.packed);
+    const std::span<const std::uint32_t> sources = sources_of(i);
+    if (sources.empty()) continue;
+    for (const std::uint32_t source : sources) {
+      if (wide_) update_wide(batch, rows[i], source, optimizer, scratch);
+    }
+    optimizer.update(weights_, rows[i], scratch.gradient.data() + i * weights_.stride, true, scratch.packed);
     optimizer.update(bias_, rows[i], &scratch.bias_gradient[i], false, scratch.packed);
   }
 }
@@ -375,6 +422,8 @@ void Layer::update_dense(const BatchView& batch, std::uint32_t shard, std::uint3
   const auto sources_of = [&](std::size_t row) -> std::span<const std::uint32_t> {
     scratch.sources.clear();
     for (std::size_t b = 0; b < batch.inputs.size(); ++b) {
+      const SparseDeltas& sparse = batch.blocks[b]->sparse;
+      if (sparse.in_use() && sparse.size_of(row) == 0) continue;
       scratch.sources.push_back(static_cast<std::uint32_t>(b * active_capacity_ + row));
     }
     return scratch.sources;

@@ -56,6 +56,7 @@ struct BlockLimits {
   std::size_t columns = 0;        // units of the layer's input in one block, 0 = all
   bool features = false;          // the input is the data itself
   std::size_t label_entries = 0;  // labels of a block's samples, with repeats
+  bool sparse_deltas = false;     // of an output layer
 };
 
 class Layer {
@@ -111,20 +112,20 @@ class Layer {
   // Hidden layer with all its neurons active, whatever its kind: inference.
   void forward_all(const BlockInput& in, LayerScratch& scratch, LayerBlock& block) const;
   // dx [lanes x ldx] = gradient into the input units of this block, from `delta_t` [count x lanes]. Comes after
-  // the block's forward(), with the same scratch.
+  // the block's forward(), with the same scratch. Of block.sparse, where it is in use, only what it lists is looked at.
   void backward_input(const BlockInput& in, const float* delta_t, LayerScratch& scratch,
                       const LayerBlock& block, float* dx, std::size_t ldx) const;
   // Hidden layer: takes block.delta through the activation, to block.delta_t.
   void backward_activation(std::size_t lanes, LayerBlock& block) const;
-  // Lists the block's touched rows; `block_index` in the batch becomes their source.
+  // Lists the block's touched rows, those with a delta that is not 0; `block_index` in the batch becomes their source.
   void bin_touched(std::uint32_t block_index, LayerBlock& block) const;
 
   // What a shard needs from the blocks of a batch to update its rows.
   struct BatchView {
     std::vector<BlockInput> inputs;     // one a block
     std::vector<const float*> deltas;   // one a block, [count x lanes]
-    std::vector<const WideHits*> hits;  // one a block
-    std::size_t samples = 0;            // in the batch
+    std::vector<const LayerBlock*> blocks;  // this layer's part of each
+    std::size_t samples = 0;                // in the batch
   };
   // Gradient and update of one shard's rows: those of `groups` (sampled) or every shards-th run (dense).
   void update(const BatchView& batch, const RowGroups& groups, std::uint32_t shard, std::uint32_t shards,
@@ -148,6 +149,11 @@ class Layer {
   bool direct(const BlockInput& in) const { return !in.partial && !weights_.half(); }
   std::size_t pack(const BlockInput& in, const std::uint32_t* ids, std::size_t count,
                    LayerScratch& scratch) const;
+  template <class SourcesOf>
+  void sum_gradients(const BatchView& batch, std::size_t rows, SourcesOf&& sources_of, UpdateScratch& scratch) const;
+  template <class SourcesOf>
+  void sum_sparse_gradients(const BatchView& batch, std::size_t rows, SourcesOf&& sources_of,
+                            UpdateScratch& scratch) const;
   template <class SourcesOf>
   void update_rows(const BatchView& batch, std::span<const std::uint32_t> rows, SourcesOf&& sources_of,
                    const Optimizer& optimizer, UpdateScratch& scratch);

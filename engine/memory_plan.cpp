@@ -78,6 +78,7 @@ double block_bytes(const Config& config, const MemoryPlan& plan, const BlockBoun
     const double arrays = last ? 1 : config.layers[l].dropout > 0 ? 4 : 3;
     const double active = double(plan.layers[l].active);
     bytes += arrays * active * lanes * kFloat + 2 * active * kId;
+    if (last && config.loss.delta_floor > 0) bytes += active * (lanes * (kFloat + kId) + sizeof(std::size_t));
     if (config.layers[l].kind == LayerKind::kSampled) bytes += active * sizeof(Contribution);
   }
   const bool by_column = plan.layers.size() == 1 || config.layers.front().kind == LayerKind::kSampled;

@@ -92,9 +92,10 @@ void Network::build_wide(const Dataset& train, int threads) {
 }
 
 BlockLimits Network::limits_of(std::size_t l) const {
-  BlockLimits limits{lanes_, 0, false, bounds_.label_entries};
+  BlockLimits limits{lanes_, 0, false, bounds_.label_entries, false};
   limits.features = l == 0 && !input_;
   if (limits.features) limits.columns = std::min(features_, bounds_.feature_entries);
+  limits.sparse_deltas = l + 1 == layers_.size() && config_.loss.delta_floor > 0;
   if (l > 0 && layers_[l - 1].sampled()) limits.columns = layers_[l - 1].active_limit(limits_of(l - 1));
   return limits;
 }
@@ -144,7 +145,7 @@ ShardScratch Network::make_shard_scratch(std::size_t blocks) const {
   scratch.parts.reserve(blocks);
   scratch.batch.inputs.reserve(blocks);
   scratch.batch.deltas.reserve(blocks);
-  scratch.batch.hits.reserve(blocks);
+  scratch.batch.blocks.reserve(blocks);
   if (input_) {
     scratch.gradient = AlignedArray<float>(input_->weights().stride);
     if (input_->weights().half()) scratch.packed.reserve(input_->size());
@@ -219,6 +220,14 @@ double Network::loss(Block& block, float scale, ThreadScratch& scratch) const {
   return logistic_loss(targets, config_.loss.positive_weight, scale, out.out_t.data());
 }
 
+void Network::round_deltas(Block& block, std::uint32_t index, std::uint64_t step, float scale) const {
+  LayerBlock& out = block.layers.back();
+  if (!out.sparse.in_use()) return;
+  const Rng rng(config_.train.seed, Purpose::kDeltas, step, index);
+  const auto floor = static_cast<float>(config_.loss.delta_floor) * scale;
+  out.sparse.round(floor, rng, out.count, block.samples(), block.lanes, out.out_t.data());
+}
+
 void Network::backward_block(Block& block, std::uint32_t index, std::size_t first_sample,
                              ThreadScratch& scratch) {
   for (std::size_t l = layers_.size(); l-- > 0;) {
@@ -242,6 +251,7 @@ void Network::train_block(Block& block, std::uint32_t index, std::size_t first_s
   forward_block(block, index, step, scratch);
   block.loss = loss(block, scale, scratch);
   block.seconds.forward = clock.lap() - block.seconds.hashing;
+  round_deltas(block, index, step, scale);
   backward_block(block, index, first_sample, scratch);
   block.seconds.backward = clock.lap();
 }
@@ -253,12 +263,12 @@ void Network::update(std::span<Block> blocks, std::uint32_t shard, std::size_t b
     scratch.parts.clear();
     scratch.batch.inputs.clear();
     scratch.batch.deltas.clear();
-    scratch.batch.hits.clear();
+    scratch.batch.blocks.clear();
     scratch.batch.samples = batch_samples;
     for (Block& block : blocks) {
       LayerBlock& at = block_of(l, block);
       scratch.batch.inputs.push_back(input_of(l, block));
-      scratch.batch.hits.push_back(&at.hits);
+      scratch.batch.blocks.push_back(&at);
       scratch.batch.deltas.push_back(output ? at.out_t.data() : at.delta_t.data());
       if (layers_[l].sampled()) scratch.parts.push_back(at.bins.shard(shard));
     }
@@ -293,7 +303,7 @@ ThreadScratch Network::make_inference_scratch(std::size_t lanes, std::size_t fea
   ThreadScratch scratch;
   for (std::size_t l = 0; l < layers_.size(); ++l) {
     const std::size_t columns = l == 0 && !input_ ? std::min(features_, feature_entries) : 0;
-    scratch.layers.push_back(layers_[l].make_scratch({lanes, columns, columns > 0, 0}));
+    scratch.layers.push_back(layers_[l].make_scratch({lanes, columns, columns > 0, 0, false}));
   }
   return scratch;
 }

@@ -121,6 +121,7 @@ class Network {
   void maybe_drop(const LayerConfig& layer, std::size_t depth, std::uint32_t index, std::uint64_t step,
                   Block& block, LayerBlock& at) const;
   double loss(Block& block, float scale, ThreadScratch& scratch) const;
+  void round_deltas(Block& block, std::uint32_t index, std::uint64_t step, float scale) const;
   BlockLimits limits_of(std::size_t l) const;
 
   Config config_;

@@ -218,6 +218,8 @@ void WidePath::prefetch(std::uint32_t id, bool update) const {
 
 namespace {
 
+constexpr std::size_t kFewSamples = 6;  // to these, a column's values are looked up one by one
+
 // z[s] += weights[i] * x for the entries (s, x) of the i-th list, of `Length` entries, from places[i] on.
 template <std::size_t Length>
 void add_lists(const BlockFeatures& features, const std::uint32_t* places, const float* weights, std::size_t count,
@@ -238,6 +240,17 @@ void dot_lists(const BlockFeatures& features, const std::uint32_t* places, std::
     const float* values = features.values() + places[i];
     float sum = 0.0f;
     for (std::size_t e = 0; e < Length; ++e) sum += values[e] * d[samples[e]];
+    g[i] = sum;
+  }
+}
+
+// g[i] = x_s * d[s] summed over the `listed` samples s, for the i-th column x.
+void dot_columns(const float* columns, const std::uint32_t* places, std::size_t count, std::size_t lanes,
+                 const float* d, std::span<const std::uint32_t> listed, float* g) {
+  for (std::size_t i = 0; i < count; ++i) {
+    const float* column = columns + places[i] * lanes;
+    float sum = 0.0f;
+    for (const std::uint32_t s : listed) sum += column[s] * d[s];
     g[i] = sum;
   }
 }
@@ -300,7 +313,8 @@ void WidePath::forward(const BlockFeatures& features, std::span<const std::uint3
 }
 
 void WidePath::update(const BlockFeatures& features, const WideHits& hits, std::uint32_t id, std::size_t a,
-                      std::size_t lanes, const float* d, Step step, std::vector<float>& gradients) {
+                      std::size_t lanes, const float* d, std::span<const std::uint32_t> listed, Step step,
+                      std::vector<float>& gradients) {
   const WideHits::Neuron& neuron = hits.neurons[a];
   const auto& n = neuron.count;
   const std::size_t found = neuron.found();
@@ -313,7 +327,11 @@ void WidePath::update(const BlockFeatures& features, const WideHits& hits, std::
     parts[kind] = parts[kind - 1] + n[kind - 1];
   }
   const auto& k = kernels::active();
-  k.rows_forward(features.columns(), lanes, places[0], n[0], nullptr, d, lanes, 1, parts[0]);
+  if (listed.empty() || listed.size() > kFewSamples) {
+    k.rows_forward(features.columns(), lanes, places[0], n[0], nullptr, d, lanes, 1, parts[0]);
+  } else {
+    dot_columns(features.columns(), places[0], n[0], lanes, d, listed, parts[0]);
+  }
   dot_lists<2>(features, places[1], n[1], d, parts[1]);
   dot_lists<4>(features, places[2], n[2], d, parts[2]);
   dot_lists<8>(features, places[3], n[3], d, parts[3]);

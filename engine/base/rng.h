@@ -22,6 +22,7 @@ enum class Purpose : std::uint64_t {
   kTest = 9,
   kTune = 10,
   kRounding = 11,
+  kDeltas = 12,
 };
 
 // SplitMix64's finaliser (Steele, Lea, Flood: "Fast splittable pseudorandom number generators", 2014, fig.

@@ -65,6 +65,11 @@ struct KernelSet {
   // number. hits has room for rows*lanes + 1 entries.
   size_t (*select_above)(const float* z, size_t rows, size_t lanes, const float* threshold, uint32_t* hits);
 
+  // Rounds every d[i] nearer to 0 than `floor` at random to 0 or to `floor` with its sign, up with probability
+  // |d[i]| / floor, so that its mean stays (random bits: rounding_bits(noise, i), see bf16.h). Then lists what is not 0:
+  // places[j] = i, values[j] = d[i]; returns their number. The lists have room for n + 1 entries.
+  size_t (*round_small)(float* d, size_t n, float floor, uint32_t noise, uint32_t* places, float* values);
+
   // The entries i < count whose ids[i] has its bit set in `bits`: bit i % 16 of masks[i / 16] says so, and their
   // columns and w[i] follow each other in `columns` and `values`, which have room for count + kLaneMultiple
   // entries. The column of id is first[id / 32] + the number of lower bits set in its word. Returns their

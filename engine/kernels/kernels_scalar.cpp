@@ -86,6 +86,19 @@ size_t select_above(const float* z, size_t rows, size_t lanes, const float* thre
   return count;
 }
 
+size_t round_small(float* d, size_t n, float floor, uint32_t noise, uint32_t* places, float* values) {
+  size_t count = 0;
+  for (size_t i = 0; i < n; ++i) {
+    const float u = static_cast<float>(rounding_bits(noise, i) >> 9) * 0x1p-23f;  // uniform in [0, 1)
+    const float size = std::fabs(d[i]);
+    if (size < floor) d[i] = size > floor * u ? std::copysign(floor, d[i]) : 0.0f;
+    if (d[i] == 0.0f) continue;
+    places[count] = static_cast<uint32_t>(i);
+    values[count++] = d[i];
+  }
+  return count;
+}
+
 void softmax_lanes(float* z, size_t rows, size_t lanes, float scale, float* log_norm) {
   for (size_t b = 0; b < lanes; ++b) {
     float largest = z[b];
@@ -244,7 +257,7 @@ void adam_row(float* w, float* m, float* v, const float* g, size_t n, float rate
 extern const KernelSet kScalarKernels;
 const KernelSet kScalarKernels = {
     "scalar",      rows_forward,     rows_backward_input, rows_gradient, gather_rows,   scatter_rows,  gather_rows_bf16,
-    dot,           sum,              axpy,                transpose,     select_above,  meet,
+    dot,           sum,              axpy,                transpose,     select_above,  round_small, meet,
     part_kinds,    join_kinds,
     softmax_lanes,     logistic_loss, relu,             sigmoid,             tanh,          relu_backward, sigmoid_backward,
     tanh_backward, sgd_row,          momentum_row,        adagrad_row,   sgd_row_bf16,  widen,

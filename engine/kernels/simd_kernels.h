@@ -513,12 +513,16 @@ inline float one_value(const uint32_t* w, size_t k) {
   __builtin_memcpy(&value, &bits, sizeof value);
   return value;
 }
-inline void set_one_value(uint32_t* w, size_t k, float value, uint32_t noise) {
-  const size_t at = k / (2 * kPairs) * kPairs + k % kPairs;
-  uint32_t h = static_cast<uint32_t>(at) * 0x9e3779b9u + noise, exact;
+inline uint32_t rounding_word(size_t at, uint32_t noise) {
+  uint32_t h = static_cast<uint32_t>(at) * 0x9e3779b9u + noise;
   h = (h ^ (h >> 16)) * 0x7feb352du;
   h = (h ^ (h >> 15)) * 0x846ca68bu;
-  h ^= h >> 16;
+  return h ^ (h >> 16);
+}
+inline void set_one_value(uint32_t* w, size_t k, float value, uint32_t noise) {
+  const size_t at = k / (2 * kPairs) * kPairs + k % kPairs;
+  const uint32_t h = rounding_word(at, noise);
+  uint32_t exact;
   __builtin_memcpy(&exact, &value, sizeof exact);
   if (k % (2 * kPairs) >= kPairs) {
     w[at] = (w[at] & 0xffffu) | ((exact + (h >> 16)) & 0xffff0000u);
@@ -694,6 +698,40 @@ size_t select_above(const float* z, size_t rows, size_t lanes, const float* thre
   return count;
 }
 
+template <class Arch>
+size_t round_small(float* d, size_t n, float floor, uint32_t noise, uint32_t* places, float* values) {
+  constexpr size_t N = kWidth<Arch>;
+  const Vec<Arch> zero(0.0f), up(floor), one(1.0f);
+  const Words<Arch> ahead(static_cast<std::uint32_t>(N) * 0x9e3779b9u);
+  Words<Arch> number = first_words<Arch>(0);
+  size_t count = 0, i = 0;
+  for (; i + N <= n; i += N, number += ahead) {
+    const auto value = Vec<Arch>::load_unaligned(d + i), size = xsimd::abs(value);
+    if (!xsimd::any(size > zero)) continue;
+    const Vec<Arch> u = as_floats<Arch>((rounding_words<Arch>(number, noise) >> 9) | Words<Arch>(0x3f800000u)) - one;
+    const Vec<Arch> small = xsimd::select(size > up * u, xsimd::copysign(up, value), zero);
+    const Vec<Arch> rounded = xsimd::select(size < up, small, value);
+    rounded.store_unaligned(d + i);
+    if (!xsimd::any(rounded != zero)) continue;
+    for (size_t j = i; j < i + N; ++j) {
+      places[count] = static_cast<uint32_t>(j);
+      values[count] = d[j];
+      count += d[j] != 0.0f ? 1 : 0;
+    }
+  }
+  for (; i < n; ++i) {
+    const uint32_t bits = rounding_word(i, noise) >> 9;
+    const float size = __builtin_fabsf(d[i]);
+    if (size < floor) {
+      d[i] = size > floor * (static_cast<float>(bits) * 0x1p-23f) ? __builtin_copysignf(floor, d[i]) : 0.0f;
+    }
+    places[count] = static_cast<uint32_t>(i);
+    values[count] = d[i];
+    count += d[i] != 0.0f ? 1 : 0;
+  }
+  return count;
+}
+
 // Masks, compression and expansion are AVX-512's; elsewhere these are as fast one by one.
 template <class Arch>
 size_t meet(const uint32_t* ids, const float* w, size_t count, const uint32_t* bits, const uint32_t* first,
@@ -804,6 +842,7 @@ void adagrad_masked(float* w, float* accumulators, const uint16_t* masks, size_t
     if (mask == 0) continue;
     const __m512 h = _mm512_mul_ps(_mm512_set1_ps(scale), _mm512_maskz_expandloadu_ps(mask, g));
     g += __builtin_popcount(mask);
+    if (_mm512_test_epi32_mask(_mm512_castps_si512(h), _mm512_castps_si512(h)) == 0) continue;
     const __m512 sum = _mm512_fmadd_ps(h, h, _mm512_maskz_loadu_ps(mask, accumulators + i));
     _mm512_mask_storeu_ps(accumulators + i, mask, sum);
     // 1 / sqrt(1 + sum): 14 bits, then one step of Newton's
@@ -1004,6 +1043,7 @@ constexpr KernelSet make_kernel_set(const char* name) {
           axpy<Arch>,
           transpose,
           select_above<Arch>,
+          round_small<Arch>,
           meet<Arch>,
           part_kinds<Arch>,
           join_kinds<Arch>,

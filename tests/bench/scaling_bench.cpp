@@ -79,7 +79,7 @@ class Bench {
     layer_.bin_touched(0, block_);
     batch_.inputs.assign(1, in_);
     batch_.deltas.assign(1, block_.out_t.data());
-    batch_.hits.assign(1, &block_.hits);
+    batch_.blocks.assign(1, &block_);
     if (layer_.sampled()) {
       const auto part = block_.bins.shard(0);
       groups_.build({&part, 1}, layer_.slots());

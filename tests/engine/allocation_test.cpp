@@ -175,6 +175,16 @@ TEST(Allocation, NoneWithBf16Weights) {
   }
 }
 
+TEST(Allocation, NoneWithRoundedDeltas) {
+  for (std::size_t i = 0; i < shapes().size(); ++i) {
+    SCOPED_TRACE("shape " + std::to_string(i));
+    Config config = allocation_config(shapes()[i], 2);
+    config.loss.delta_floor = 0.1;
+    for (LayerConfig& layer : config.layers) layer.hash.rehash_steps = 0;
+    expect_steps_allocate_nothing(config, 0);
+  }
+}
+
 TEST(Allocation, NoneWithScaledFeatures) {
   for (std::size_t i = 0; i < shapes().size(); ++i) {
     for (const std::uint32_t threads : {1, 2}) {

@@ -25,6 +25,16 @@ struct LayerChoice {
   Ids active;
   Vector correction;  // output layer: for each active neuron; empty = zeros
   Vector mask;        // dropout factors [active x samples]; empty = ones
+  Vector signs;       // output layer, of the rounded deltas [active x samples]: -1, 0, 1; empty without rounding
+
+  // Whether neuron n is active with a delta that is not 0.
+  bool touches(std::uint32_t n) const {
+    const auto at = std::find(active.begin(), active.end(), n);
+    if (at == active.end() || signs.empty()) return at != active.end();
+    const std::size_t samples = signs.size() / active.size();
+    const auto first = signs.begin() + (at - active.begin()) * static_cast<std::ptrdiff_t>(samples);
+    return std::any_of(first, first + static_cast<std::ptrdiff_t>(samples), [](double sign) { return sign != 0.0; });
+  }
 };
 
 // One block as the naive network sees it.
@@ -118,6 +128,7 @@ class NaiveNetwork {
       const std::vector<Vector> y = outputs(block, s);
       Vector delta(layers.back().neurons, 0.0);
       loss_of(block, s, y.back(), &delta);
+      round(block.layers.back(), s, block.x.size(), delta);
       for (double& d : delta) d *= scale;
       for (std::size_t l = layers.size(); l-- > 0;) {
         delta = backward(block, s, l, l == 0 ? block.x[s] : y[l - 1], delta, gradient);
@@ -148,6 +159,14 @@ class NaiveNetwork {
   }
 
  private:
+  // Small deltas became what the engine drew.
+  void round(const LayerChoice& choice, std::size_t s, std::size_t samples, Vector& delta) const {
+    for (std::size_t a = 0; a < choice.active.size() && !choice.signs.empty(); ++a) {
+      double& d = delta[choice.active[a]];
+      if (std::fabs(d) < loss_config.delta_floor) d = loss_config.delta_floor * choice.signs[a * samples + s];
+    }
+  }
+
   void add_input(const InputLayer& input) {
     NaiveLayer layer{input.features(), input.size(), input.config().activation, true, false, {}, {}};
     layer.w.resize(layer.inputs * layer.neurons);
@@ -186,6 +205,12 @@ class NaiveNetwork {
     }
     for (std::size_t a = 0; a < choice.active.size() && !at.mask.empty(); ++a) {
       for (std::size_t s = 0; s < block.samples(); ++s) choice.mask.push_back(at.mask[s * at.ldo + a]);
+    }
+    for (std::size_t a = 0; a < choice.active.size() && at.sparse.in_use(); ++a) {
+      for (std::size_t s = 0; s < block.samples(); ++s) {
+        const float d = at.out_t[a * block.lanes + s];
+        choice.signs.push_back(d > 0.0f ? 1.0 : d < 0.0f ? -1.0 : 0.0);
+      }
     }
     return choice;
   }

@@ -145,8 +145,7 @@ class NaiveOptimizer {
       double bias_gradient = 0.0;
       bool touched = false;
       for (std::size_t b = 0; b < blocks.size(); ++b) {
-        const Ids& active = blocks[b].layers[l].active;
-        if (std::find(active.begin(), active.end(), n) == active.end()) continue;
+        if (!blocks[b].layers[l].touches(n)) continue;
         touched = true;
         const NaiveLayer& g = gradients[b].layers[l];
         bias_gradient += g.b[n];

@@ -168,6 +168,21 @@ TEST_P(Reference, TenStepsOfSeveralBlocks) {
   }
 }
 
+// Half of the deltas are 0: the engine looks at the others only, the naive network multiplies all.
+TEST_P(Reference, TenStepsOfRoundedDeltas) {
+  const auto& [structure, kind] = GetParam();
+  for (const LossKind loss : {LossKind::kSoftmax, LossKind::kSigmoid}) {
+    for (const Precision weights : {Precision::kFp32, Precision::kBf16}) {
+      Config config = make_config(structure.layers(), 32, 16);
+      config.optimizer = optimizer_config(kind);
+      config.train.weights = weights;
+      config.loss.kind = loss;
+      config.loss.delta_floor = 0.9;
+      expect_follows_reference(config, structure.all_active);
+    }
+  }
+}
+
 TEST_P(Reference, TenStepsOfSingleSamples) {
   const auto& [structure, kind] = GetParam();
   Config config = make_config(structure.layers(), 8, 1);

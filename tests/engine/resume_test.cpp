@@ -134,6 +134,13 @@ TEST(Resume, WidePathAndSampledLayers) {
   expect_same_after_stops(config);
 }
 
+TEST(Resume, RoundedDeltas) {
+  Config config = config_of({dense(18), sampled(0, 20, 12)});
+  config.layers.back().wide = true;
+  config.loss.delta_floor = 0.3;
+  expect_same_after_stops(config);
+}
+
 TEST(Resume, RarityOfFeatures) {
   Config config = config_of({dense(18), sampled(0, 20, 12)});
   config.data.idf_power = -0.5;

@@ -122,6 +122,15 @@ TEST(Determinism, Bf16) {
   }
 }
 
+TEST(Determinism, RoundedDeltas) {
+  for (const LossKind loss : {LossKind::kSoftmax, LossKind::kSigmoid}) {
+    Config config = full_config({dense(37, Activation::kRelu, 0.2), sampled(0, 20, 12)});
+    config.loss.kind = loss;
+    config.loss.delta_floor = 0.2;
+    expect_same_on_all_threads(config);
+  }
+}
+
 TEST(Determinism, SeedsDiffer) {
   const Dataset data = make_data(wide_data());
   Config config = full_config({dense(20), sampled(0, 20, 12)});

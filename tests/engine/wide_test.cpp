@@ -199,13 +199,38 @@ TEST_P(WideBlock, GradientMatchesCentralDifferences) {
     s.weights[i] = before[i];
   }
   for (std::size_t a = 0; a < ids_.size(); ++a) {
-    wide_.update(features_, hits_, ids_[a], a, lanes, z.data() + a * lanes, {0.5f, samples}, scratch);
+    wide_.update(features_, hits_, ids_[a], a, lanes, z.data() + a * lanes, {}, {0.5f, samples}, scratch);
   }
   for (std::size_t i = 0; i < before.size(); ++i) {
     const double tolerance = 1e-3 * (1.0 + std::fabs(expected[i])), g = expected[i];
     EXPECT_NEAR(s.accumulators[i], g * g, 2.0 * tolerance * (1.0 + std::fabs(g))) << i;
     const double moved = 0.5 * wide_config(7).wide_rate * g / std::sqrt(1.0 + g * g);
     EXPECT_NEAR(before[i] - s.weights[i], moved, tolerance) << i;
+  }
+}
+
+// Deltas of a few samples, all of them or listed.
+TEST_P(WideBlock, ListedDeltasMoveWhatAllDeltasMove) {
+  const std::size_t lanes = GetParam();
+  scores();
+  for (const std::size_t few : {1, 3, 5, 9}) {
+    std::vector<float> d(lanes, 0.0f);
+    std::vector<std::uint32_t> listed;
+    for (std::size_t i = 0; i < std::min(few, rows_.size()); ++i) {
+      listed.push_back(static_cast<std::uint32_t>(i * rows_.size() / few));
+      d[listed.back()] = 0.01f * static_cast<float>(i + 1);
+    }
+    WidePath whole = wide_;
+    std::vector<float> scratch;
+    for (std::size_t a = 0; a < ids_.size(); ++a) {
+      whole.update(features_, hits_, ids_[a], a, lanes, d.data(), {}, {0.5f, 50.0f}, scratch);
+      wide_.update(features_, hits_, ids_[a], a, lanes, d.data(), listed, {0.5f, 50.0f}, scratch);
+    }
+    for (std::size_t i = 0; i < whole.storage().weights.size(); ++i) {
+      const float weight = whole.storage().weights[i], squares = whole.storage().accumulators[i];
+      EXPECT_NEAR(wide_.storage().weights[i], weight, 2e-6 * (1 + std::fabs(weight))) << few;
+      EXPECT_NEAR(wide_.storage().accumulators[i], squares, 2e-6 * (1 + squares)) << few;
+    }
   }
 }
 

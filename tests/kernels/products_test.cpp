@@ -460,5 +460,53 @@ TEST_P(Products, SelectAboveListsExactlyWhatIsAboveInOrder) {
   }
 }
 
+// Sizes from far below the floor to above it, zeros and both signs among them.
+Floats small_and_large(std::size_t n, std::uint64_t seed) {
+  Floats d = normal_floats(n, seed);
+  for (std::size_t i = 0; i < n; ++i) d[i] = i % 5 == 4 ? 0.0f : d[i] * std::pow(10.0f, -static_cast<float>(i % 4));
+  return d;
+}
+
+TEST_P(Products, RoundSmallIsTheScalarOneAtEveryLength) {
+  for (std::size_t n = 0; n < kLengths; ++n) {
+    for (const float floor : {0.0f, 0.3f, 10.0f}) {
+      const std::uint32_t noise = static_cast<std::uint32_t>(n) * 77777u + 5u;
+      const Floats before = small_and_large(n, n);
+      Floats d = small_and_large(n, n), want = small_and_large(n, n), values(n + 1), want_values(n + 1);
+      test::Guarded<std::uint32_t> places(n + 1), want_places(n + 1);
+      const std::size_t count = set().round_small(d.data(), n, floor, noise, places.data(), values.data());
+      const std::size_t wanted =
+          find("scalar")->round_small(want.data(), n, floor, noise, want_places.data(), want_values.data());
+      ASSERT_TRUE(d.intact() && places.intact() && values.intact()) << n;
+      ASSERT_EQ(count, wanted) << n;
+      for (std::size_t i = 0, j = 0; i < n; ++i) {
+        ASSERT_EQ(d[i], want[i]) << i << " of " << n;
+        if (d[i] == 0.0f) continue;
+        ASSERT_EQ(d[i], std::fabs(before[i]) >= floor ? before[i] : std::copysign(floor, before[i]));
+        ASSERT_EQ(places[j], i);
+        ASSERT_EQ(values[j++], d[i]);
+      }
+    }
+  }
+}
+
+// The mean over 40,000 rounds of a delta of `size` times the floor has a standard deviation of at most floor / 400.
+TEST_P(Products, RoundSmallKeepsTheMean) {
+  constexpr std::size_t kValues = 37, kRounds = 40000;
+  const float floor = 0.25f;
+  std::vector<double> sums(kValues);
+  const auto value = [&](std::size_t i) {
+    return (i % 2 == 0 ? 1.0f : -1.0f) * floor * static_cast<float>(i) / static_cast<float>(kValues);
+  };
+  std::vector<float> d(kValues), values(kValues + 1);
+  std::vector<std::uint32_t> places(kValues + 1);
+  for (std::uint32_t round = 0; round < kRounds; ++round) {
+    for (std::size_t i = 0; i < kValues; ++i) d[i] = value(i);
+    set().round_small(d.data(), kValues, floor, round * 2654435761u, places.data(), values.data());
+    for (std::size_t i = 0; i < kValues; ++i) sums[i] += double(d[i]);
+  }
+  for (std::size_t i = 0; i < kValues; ++i) EXPECT_NEAR(sums[i] / kRounds, double(value(i)), 5 * floor / 400) << i;
+}
+
 }  // namespace
 }  // namespace slide::kernels
