@@ -5,6 +5,11 @@
 
 namespace slide {
 
+// Seconds of wall time since `start`.
+inline double seconds_since(std::chrono::steady_clock::time_point start) {
+  return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+}
+
 // Seconds of wall time by phase. What several threads do at once is shared out by the time that their blocks
 // took in each phase, so that the phases of a run add up to its training time.
 struct PhaseSeconds {

@@ -14,10 +14,6 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-double seconds_since(Clock::time_point start) {
-  return std::chrono::duration<double>(Clock::now() - start).count();
-}
-
 // A step holds at least one block for each thread, unless results must not depend on the thread count.
 std::size_t samples_in_step(const TrainConfig& config, int threads) {
   if (config.deterministic) return config.batch_size;

@@ -9,6 +9,7 @@
 #include "datasets/split.h"
 #include "engine/base/error.h"
 #include "engine/base/rng.h"
+#include "engine/phases.h"
 #include "engine/search_space.h"
 #include "engine/trainer.h"
 
@@ -23,10 +24,6 @@ constexpr std::size_t kMostValidation = 10000;
 constexpr std::size_t kEnoughValidation = 5000;  // scores of fewer samples are too much chance: they get more folds
 constexpr std::size_t kMostFolds = 5;
 constexpr std::uint32_t kMostDraws = 1000;  // for a trial that is new and valid
-
-double seconds_since(Clock::time_point start) {
-  return std::chrono::duration<double>(Clock::now() - start).count();
-}
 
 class Search {
  public:

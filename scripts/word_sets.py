@@ -1,0 +1,108 @@
+#!/usr/bin/env python3
+"""Makes three public data sets with many rare labels from WordNet 3.0 and the LibreOffice thesaurus.
+
+  wordnet-links   a sense (its words and gloss) -> the senses that WordNet links it with; 103,000 labels, 2.8 samples each
+  wordnet-lemmas  the gloss alone -> the words it explains, of those with several senses; 26,000 labels, 2.6 samples each
+  thesaurus       half of the synonyms of a word -> the other half: items seen, items wanted; 75,000 labels
+
+Needs the packages wordnet-base and mythes-en-us and Python's standard library. Writes OUT/<name>/train.txt and test.txt
+(XMC text, 80/20 by chance): TF-IDF of unit length, for the thesaurus ones of unit length. Features must occur in two
+training samples (the thesaurus: in one); labels without a training sample are left out of the test file.
+"""
+
+import argparse
+import collections
+import math
+import os
+import random
+import re
+
+WORDNET, THESAURUS = "/usr/share/wordnet", "/usr/share/mythes/th_en_US_v2.dat"
+PARTS = ("noun", "verb", "adj", "adv")
+ANTONYM = "!"
+
+
+def words(text):
+    return re.findall(r"[a-z0-9+]{2,}", text.lower())
+
+
+def senses():
+    """(lemmas, links, gloss) of each sense: wndb(5WN). A link names a sense by offset and part of speech."""
+    for part in PARTS:
+        with open(os.path.join(WORDNET, f"data.{part}"), encoding="latin1") as file:
+            for line in file:
+                if line.startswith("  "):  # the licence
+                    continue
+                head, gloss = line.split(" | ", 1)
+                fields = head.split()
+                at = 4 + 2 * int(fields[3], 16)
+                lemmas = [word.lower() for word in fields[4:at:2]]
+                links = [fields[at + 1 + 4 * i:at + 4 + 4 * i] for i in range(int(fields[at]))]
+                yield lemmas, [target + kind for symbol, target, kind in links if symbol != ANTONYM], gloss
+
+
+def wordnet_links():
+    for lemmas, links, gloss in senses():
+        yield words(gloss) + words(" ".join(lemmas).replace("_", " ")), links
+
+
+def wordnet_lemmas():
+    every = list(senses())
+    uses = collections.Counter(lemma for lemmas, _, _ in every for lemma in set(lemmas))
+    for lemmas, _, gloss in every:
+        yield words(gloss), [lemma for lemma in lemmas if uses[lemma] > 1]
+
+
+def thesaurus():
+    random.seed(7)
+    with open(THESAURUS, encoding="utf8") as file:
+        next(file)
+        for line in file:
+            items = set()
+            for _ in range(int(line.rsplit("|", 1)[1])):
+                items.update(next(file).rstrip("\n").split("|")[1:])
+            items = sorted({re.sub(r" \((generic|related|similar) term\)", "", item) for item in items})
+            random.shuffle(items)
+            if len(items) >= 4:
+                yield items[:len(items) // 2], items[len(items) // 2:]
+
+
+def write(folder, samples, least, weigh):
+    """Splits, counts features and labels on the training part, and writes both parts."""
+    random.seed(7)
+    random.shuffle(samples)
+    count = int(len(samples) * 0.8)
+    occurs = collections.Counter(feature for features, _ in samples[:count] for feature in set(features))
+    feature_ids = {f: i for i, f in enumerate(sorted(f for f, n in occurs.items() if n >= least))}
+    label_ids = {l: i for i, l in enumerate(sorted({l for _, labels in samples[:count] for l in labels}))}
+    os.makedirs(folder, exist_ok=True)
+    for part, chosen in (("train", samples[:count]), ("test", samples[count:])):
+        rows = []
+        for features, labels in chosen:
+            known = collections.Counter(f for f in features if f in feature_ids)
+            values = {feature_ids[f]: (1 + math.log(n)) * math.log(count / occurs[f]) if weigh else 1.0
+                      for f, n in known.items()}
+            length = math.sqrt(sum(value * value for value in values.values()))
+            wanted = sorted({label_ids[label] for label in labels if label in label_ids})
+            if wanted and length > 0:
+                rows.append(",".join(map(str, wanted)) + " " +
+                            " ".join(f"{f}:{value / length:.4f}" for f, value in sorted(values.items())))
+        with open(os.path.join(folder, f"{part}.txt"), "w", encoding="ascii") as file:
+            file.write("\n".join([f"{len(rows)} {len(feature_ids)} {len(label_ids)}"] + rows) + "\n")
+        print(f"{folder}/{part}.txt: {len(rows):,} samples, {len(feature_ids):,} features, {len(label_ids):,} labels")
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.split("\n", maxsplit=1)[0])
+    parser.add_argument("out", help="folder to write into")
+    out = parser.parse_args().out
+    for path, package in ((WORDNET, "wordnet-base"), (THESAURUS, "mythes-en-us")):
+        if not os.path.exists(path):
+            parser.exit(2, f"word_sets.py: there is no {path}; install the package {package}\n")
+    write(os.path.join(out, "wordnet-links"), list(wordnet_links()), 2, True)
+    write(os.path.join(out, "wordnet-lemmas"), list(wordnet_lemmas()), 2, True)
+    write(os.path.join(out, "thesaurus"), list(thesaurus()), 1, False)
+
+
+if __name__ == "__main__":
+    main()
