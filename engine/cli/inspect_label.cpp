@@ -67,22 +67,24 @@ std::uint32_t find_label(const Model& model, const std::string& name) {
 // Cosines of the output rows with the label's own.
 std::vector<Scored> nearest_labels(const Network& network, std::uint32_t label, std::size_t count) {
   const Parameters& weights = network.output().weights();
-  const auto product = [&](std::size_t a, std::size_t b) {
-    const float* left = weights.row(a);
-    return std::inner_product(left, left + weights.columns, weights.row(b), 0.0);
+  std::vector<float> own(weights.columns), row(weights.columns);
+  const auto product = [](const std::vector<float>& a, const std::vector<float>& b) {
+    return std::inner_product(a.begin(), a.end(), b.begin(), 0.0);
   };
-  const double length = std::sqrt(product(label, label));
+  weights.load_row(label, own.data());
+  const double length = std::sqrt(product(own, own));
   std::vector<Scored> all;
   for (std::uint32_t other = 0; other < weights.rows; ++other) {
-    const double other_length = std::sqrt(product(other, other));
+    weights.load_row(other, row.data());
+    const double other_length = std::sqrt(product(row, row));
     if (other == label || length == 0 || other_length == 0) continue;
-    all.push_back({other, product(label, other) / (length * other_length)});
+    all.push_back({other, product(own, row) / (length * other_length)});
   }
   return best_of(std::move(all), count);
 }
 
 // The weights straight from features: of the wide path, or of an output layer that has the features as
-// inputs.
+// inputs; times what the network multiplies the feature's values by.
 std::vector<Scored> strongest_features(const Network& network, std::uint32_t label, std::size_t count) {
   std::vector<Scored> all;
   if (const WidePath* wide = network.output().wide(); wide != nullptr) {
@@ -92,7 +94,12 @@ std::vector<Scored> strongest_features(const Network& network, std::uint32_t lab
     }
   } else if (!network.input() && network.layers().size() == 1) {
     const Parameters& weights = network.output().weights();
-    for (std::uint32_t f = 0; f < weights.columns; ++f) all.push_back({f, weights.row(label)[f]});
+    std::vector<float> row(weights.columns);
+    weights.load_row(label, row.data());
+    for (std::uint32_t f = 0; f < weights.columns; ++f) all.push_back({f, row[f]});
+  }
+  if (network.feature_scale().active()) {
+    for (Scored& feature : all) feature.score *= network.feature_scale().factors()[feature.id];
   }
   return best_of(std::move(all), count);
 }

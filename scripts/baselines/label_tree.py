@@ -5,7 +5,7 @@ The tree is built as in Parabel (Prabhu et al., WWW 2018): balanced two-means ov
 each label, down to leaves of at most --leaf labels. Each node is an L2-regularised logistic regression (liblinear, dual)
 on the samples that reach its parent; small weights are cut. Prediction is a beam search. Reads XMC text, prints one JSON
 object with P@1/3/5 on the test file. It exists for its accuracy: nodes are fitted one by one from Python, so that its
-seconds are no measure of what a tree costs (a native one takes a tenth to a third of them).
+seconds are no measure of what a tree costs.
 """
 
 import argparse
@@ -19,7 +19,7 @@ from scipy import sparse
 from sklearn.linear_model import LogisticRegression
 from sklearn.preprocessing import normalize
 
-TRAINING = {}  # features, label matrix (both orientations) and options, inherited by the worker processes
+TRAINING = {}  # what the worker processes inherit: features, labels by label, options
 
 
 def read_xmc(path):

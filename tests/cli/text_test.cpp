@@ -241,6 +241,17 @@ TEST_F(TextCliTest, InspectShowsLabelsWithoutNamesByTheirIds) {
   }
 }
 
+TEST_F(TextCliTest, InspectReadsWeightsOfEitherPrecision) {
+  write_file(slide_.path("f.txt"), "0 1:1 3:0.5\n1 2:1\n2 1:1 2:1\n");
+  for (const char* weights : {"fp32", "bf16"}) {
+    const std::string precision = fmt::format("train.weights={}", weights);
+    ASSERT_EQ(train({"--set", precision, "--set", "layer.-1.wide=false"}, "f.txt").code, 0);
+    const Outcome done = slide_.run({"inspect", "out/model.slide", "--label", "1"});
+    ASSERT_EQ(done.code, 0) << weights << done.err;
+    EXPECT_EQ(lines_of(done.out).size(), 5U) << done.out;  // the label, two others with their cosines, two headings
+  }
+}
+
 TEST_F(TextCliTest, Faults) {
   write_file(slide_.path("bad.tsv"), "a\tx\nb x\n");
   expect_bad("bad.tsv:2:4: no TAB", train({}, "bad.tsv"));
