@@ -278,9 +278,10 @@ void Layer::bin_touched(std::uint32_t block_index, LayerBlock& block) const {
   });
 }
 
-// One row whose blocks bring different columns: each block is an update of its own.
+// One row whose blocks bring different columns: each block is an update of its own. Without any, the row stays.
 void Layer::update_columns(const BatchView& batch, std::uint32_t row, std::span<const std::uint32_t> sources,
                            const Optimizer& optimizer, UpdateScratch& scratch) {
+  if (sources.empty()) return;
   const auto& k = kernels::active();
   float* g = scratch.gradient.data();
   float bias_gradient = 0.0f;
