@@ -13,6 +13,7 @@
 #include "engine/metrics.h"
 #include "engine/network.h"
 #include "engine/screen.h"
+#include "engine/wide_postings.h"
 #include "lsh/search_index.h"
 
 namespace slide {

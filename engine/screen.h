@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "engine/layer.h"
+#include "engine/wide_postings.h"
 
 namespace slide {
 

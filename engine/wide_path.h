@@ -8,61 +8,18 @@
 // forward() is const and may run on many blocks at once; update() on different neurons.
 #pragma once
 
-#include <algorithm>
 #include <cstdint>
 #include <span>
 #include <vector>
 
 #include "datasets/dataset.h"
-#include "engine/base/aligned.h"
 #include "engine/base/state_io.h"
+#include "engine/block_features.h"
 #include "engine/config.h"
 #include "engine/feature_scale.h"
 #include "engine/kernels/kernels.h"
 
 namespace slide {
-
-// The features of a block, by feature. One of many samples is a dense column, the value that each sample has of
-// it; one of few is the list of its entries, filled up to 2, 4 or 8 with zeros, so that loops over them have a fixed
-// length. Which features are there is kept in two words for 32, which stay in the first-level cache while patterns
-// are compared with them. One a block; not thread-safe.
-class BlockFeatures {
- public:
-  // For ids below `features` and blocks of up to `entries` feature values in up to `lanes` lanes.
-  void reserve(std::size_t features, std::size_t entries, std::size_t lanes);
-  void build(std::span<const SparseRow> rows, std::size_t lanes);
-
-  // Most samples of a feature that is a list: a dense column costs a vector for 16 samples, an entry about as much.
-  static std::size_t sparse_entries(std::size_t lanes) { return lanes < 64 ? 0 : std::min<std::size_t>(lanes / 16, 8); }
-
-  std::size_t size() const { return size_; }  // distinct features
-  // A bit for each feature, and of each word of bits the number of its first feature; the others follow.
-  const std::uint32_t* present() const { return present_.data(); }
-  const std::uint32_t* first() const { return first_.data(); }
-  // By number: place * kKinds + kind. Of kind 0 the dense columns, in order; of kind k lists of 2^k entries.
-  const std::uint32_t* places() const { return places_.data(); }
-  // Entries of the list at places()[i], without what fills it up; 0 for a dense column.
-  std::uint32_t length_of(std::uint32_t place) const;
-  std::span<const std::uint32_t> words() const { return words_; }  // with a bit set, in order of the features
-  const float* columns() const { return columns_.data(); }         // [dense columns x lanes]
-  const std::uint16_t* samples() const { return samples_.data(); }  // of the entries
-  const float* values() const { return values_.data(); }
-
- private:
-  void count_features(std::span<const SparseRow> rows);
-  void give_places(std::size_t lanes);
-
-  std::size_t size_ = 0;
-  std::vector<std::uint32_t> present_;
-  std::vector<std::uint32_t> first_;
-  std::vector<std::uint32_t> words_;      // with a bit set
-  std::vector<std::uint32_t> entry_of_;   // of each feature value of the block, its feature
-  std::vector<std::uint32_t> samples_of_;  // of each feature, how many have it; then how many were filled in
-  std::vector<std::uint32_t> places_;
-  AlignedArray<float> columns_;
-  std::vector<std::uint16_t> samples_;
-  std::vector<float> values_;
-};
 
 // Where a block met the patterns of its active neurons; what backward needs. Grown as needed, then kept.
 struct WideHits {
@@ -128,53 +85,6 @@ class WidePath {
  private:
   LayerConfig config_;
   Storage storage_;
-};
-
-// The wide weights by feature: scores the neurons that a sample's own features speak for, without looking at
-// the others. Immutable; one Scratch or Walk a thread.
-class WidePostings {
- public:
-  // find() leaves out features that are in the pattern of more neurons than this: they say little.
-  static constexpr std::size_t kMostPostings = 1024;
-
-  WidePostings(const WidePath& wide, std::size_t neurons, std::size_t features);
-
-  // For full inference: all neurons in ascending order, a range at a time. start() begins with the block's
-  // features; each add() then takes the neurons from where the last one ended up to `end`, and does
-  // z[(n - first)*lanes + s] += the wide score of neuron n for sample s. The block's features must not change
-  // in between.
-  struct Walk {
-    struct Feature {
-      std::uint64_t at, end;  // its postings still to come
-      std::uint32_t place;    // in the block: of its dense column, or of its list
-      std::uint32_t length;   // entries of its list; 0: dense
-    };
-    std::vector<Feature> features;  // as the block counts them
-  };
-  void start(const BlockFeatures& features, Walk& walk) const;
-  void add(const BlockFeatures& features, std::size_t first, std::size_t end, std::size_t lanes, float* z,
-           Walk& walk) const;
-
-  // z[n] += the wide score of every neuron n, for one sample.
-  void add(const SparseRow& row, float* z) const;
-
-  struct Scratch {
-    std::vector<float> scores;           // by neuron, all zero between calls
-    std::vector<std::uint32_t> touched;  // neurons of this sample
-  };
-  Scratch make_scratch() const;
-
-  // Appends to `out` the `wanted` neurons of the largest wide score for one sample, in no order.
-  void find(const SparseRow& row, std::size_t wanted, Scratch& scratch,
-            std::vector<std::uint32_t>& out) const;
-
-  std::size_t bytes() const;
-
- private:
-  std::size_t neuron_count_;
-  std::vector<std::uint64_t> offsets_;  // by feature
-  AlignedArray<std::uint32_t> neurons_;  // of the postings, ascending for each feature
-  AlignedArray<float> weights_;
 };
 
 }  // namespace slide

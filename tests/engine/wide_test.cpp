@@ -9,6 +9,7 @@
 #include "engine/loss.h"
 #include "engine/trainer.h"
 #include "engine/wide_path.h"
+#include "engine/wide_postings.h"
 
 namespace slide {
 namespace {
