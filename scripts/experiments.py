@@ -11,6 +11,7 @@ import argparse
 import glob
 import html
 import json
+import math
 import os
 import shutil
 import statistics
@@ -212,6 +213,14 @@ def probe_table(options, experiment):
     return lines
 
 
+def ticks(low, high, most=6):
+    """Round numbers from low to high, at most `most` of them, and the digits behind the point that they need."""
+    step = next(base * 10.0 ** power for power in range(-6, 7) for base in (1, 2, 5)
+                if (high - low) / (base * 10.0 ** power) < most)
+    first = math.ceil(low / step - 1e-9)
+    return [i * step for i in range(first, math.floor(high / step + 1e-9) + 1)], max(0, math.ceil(-math.log10(step) - 1e-9))
+
+
 def draw(path, title, series):
     """P@1 over train seconds as SVG. series: (name, [(seconds, p)])."""
     width, height, left, right, top, bottom = 720, 380, 56, 190, 34, 44
@@ -228,13 +237,15 @@ def draw(path, title, series):
     out = [f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width} {height}" font-family="sans-serif" '
            'font-size="12">', f'<rect width="{width}" height="{height}" fill="white"/>',
            f'<text x="{left}" y="20" font-size="14">{html.escape(title)}</text>']
-    for i in range(6):
-        y = low + (high - low) * i / 5
+    values, digits = ticks(low, high)
+    for y in values:
         _, py = place(0, y)
-        px, _ = place(most_x * i / 5, low)
         out.append(f'<line x1="{left}" x2="{width - right}" y1="{py:.1f}" y2="{py:.1f}" stroke="#ddd"/>')
-        out.append(f'<text x="{left - 6}" y="{py + 4:.1f}" text-anchor="end">{y:.2f}</text>')
-        out.append(f'<text x="{px:.1f}" y="{height - bottom + 16}" text-anchor="middle">{most_x * i / 5:.1f}</text>')
+        out.append(f'<text x="{left - 6}" y="{py + 4:.1f}" text-anchor="end">{y:.{digits}f}</text>')
+    values, digits = ticks(0, most_x)
+    for x in values:
+        px, _ = place(x, low)
+        out.append(f'<text x="{px:.1f}" y="{height - bottom + 16}" text-anchor="middle">{x:.{digits}f}</text>')
     out.append(f'<text x="{(left + width - right) / 2}" y="{height - 8}" text-anchor="middle">train seconds</text>')
     for i, (name, points) in enumerate(series):
         colour = COLOURS[i % len(COLOURS)]
