@@ -12,10 +12,10 @@
 
 namespace slide {
 
-// A feature of many samples is a dense column, the value that each sample has of
-// it; one of few is the list of its entries, filled up to 2, 4 or 8 with zeros, so that loops over them have a fixed
-// length. Which features are there is kept in two words for 32, which stay in the first-level cache while patterns
-// are compared with them. One a block; not thread-safe.
+// A feature of many samples is a dense column, the value that each sample has of it; one of few is the list of its
+// entries, filled up to 2, 4 or 8 with zeros, so that loops over them have a fixed length. Which features are there is
+// kept in two words for 32, which stay in the first-level cache while patterns are compared with them. One a block; not
+// thread-safe.
 class BlockFeatures {
  public:
   // For ids below `features` and blocks of up to `entries` feature values in up to `lanes` lanes.

@@ -251,7 +251,7 @@ void Layer::bin_touched(std::uint32_t block_index, LayerBlock& block) const {
   const auto base = static_cast<std::uint32_t>(block_index * active_capacity_);
   block.bins.fill([&](auto&& visit) {
     for (std::size_t a = 0; a < block.count; ++a) {
-      if (block.sparse.in_use() && block.sparse.size_of(a) == 0) continue;
+      if (block.sparse.leaves_out(a)) continue;
       visit(block.set.ids[a], base + static_cast<std::uint32_t>(a), 0.0f);
     }
   });

@@ -122,8 +122,8 @@ class Layer {
 
   // What a shard needs from the blocks of a batch to update its rows.
   struct BatchView {
-    std::vector<BlockInput> inputs;     // one a block
-    std::vector<const float*> deltas;   // one a block, [count x lanes]
+    std::vector<BlockInput> inputs;         // one a block
+    std::vector<const float*> deltas;       // one a block, [count x lanes]
     std::vector<const LayerBlock*> blocks;  // this layer's part of each
     std::size_t samples = 0;                // in the batch
   };

@@ -175,8 +175,7 @@ void Layer::update_dense(const BatchView& batch, std::uint32_t shard, std::uint3
   const auto sources_of = [&](std::size_t row) -> std::span<const std::uint32_t> {
     scratch.sources.clear();
     for (std::size_t b = 0; b < batch.inputs.size(); ++b) {
-      const SparseDeltas& sparse = batch.blocks[b]->sparse;
-      if (sparse.in_use() && sparse.size_of(row) == 0) continue;
+      if (batch.blocks[b]->sparse.leaves_out(row)) continue;
       scratch.sources.push_back(static_cast<std::uint32_t>(b * active_capacity_ + row));
     }
     return scratch.sources;

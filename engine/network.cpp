@@ -92,7 +92,7 @@ void Network::build_wide(const Dataset& train, int threads) {
 }
 
 BlockLimits Network::limits_of(std::size_t l) const {
-  BlockLimits limits{lanes_, 0, false, bounds_.label_entries, false};
+  BlockLimits limits{lanes_, 0, false, bounds_.label_entries};
   limits.features = l == 0 && !input_;
   if (limits.features) limits.columns = std::min(features_, bounds_.feature_entries);
   limits.sparse_deltas = l + 1 == layers_.size() && config_.loss.delta_floor > 0;
@@ -303,7 +303,7 @@ ThreadScratch Network::make_inference_scratch(std::size_t lanes, std::size_t fea
   ThreadScratch scratch;
   for (std::size_t l = 0; l < layers_.size(); ++l) {
     const std::size_t columns = l == 0 && !input_ ? std::min(features_, feature_entries) : 0;
-    scratch.layers.push_back(layers_[l].make_scratch({lanes, columns, columns > 0, 0, false}));
+    scratch.layers.push_back(layers_[l].make_scratch({lanes, columns, columns > 0, 0}));
   }
   return scratch;
 }

@@ -30,6 +30,8 @@ class SparseDeltas {
   std::span<const std::uint32_t> samples_of(std::size_t a) const { return {places_.data() + offsets_[a], size_of(a)}; }
   const float* values_of(std::size_t a) const { return values_.data() + offsets_[a]; }
   std::size_t size_of(std::size_t a) const { return offsets_[a + 1] - offsets_[a]; }
+  // Whether the list is in use and has nothing of the neuron in place `a`.
+  bool leaves_out(std::size_t a) const { return in_use() && size_of(a) == 0; }
 
  private:
   std::vector<std::size_t> offsets_;

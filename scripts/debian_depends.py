@@ -121,11 +121,11 @@ def vocabulary(counts, min_count):
     return {word: i for i, word in enumerate(sorted(w for w, n in counts.items() if n >= min_count))}
 
 
-def vector(bag, vocab, idf):
-    """'feature:weight ...', sorted by feature, of unit length."""
+def vector(bag, vocab, idf, digits=5):
+    """'feature:weight ...', sorted by feature, of unit length, with so many digits."""
     entries = sorted((vocab[w], (1.0 + math.log(n)) * idf[w]) for w, n in bag.items() if w in vocab)
     norm = math.sqrt(sum(value * value for _, value in entries)) or 1.0
-    return " ".join(f"{feature}:{value / norm:.5f}" for feature, value in entries)
+    return " ".join(f"{feature}:{value / norm:.{digits}f}" for feature, value in entries)
 
 
 def write_lines(path, lines):

@@ -17,6 +17,8 @@ import os
 import random
 import re
 
+from debian_depends import vector, vocabulary, write_lines
+
 WORDNET, THESAURUS = "/usr/share/wordnet", "/usr/share/mythes/th_en_US_v2.dat"
 PARTS = ("noun", "verb", "adj", "adv")
 ANTONYM = "!"
@@ -73,23 +75,19 @@ def write(folder, samples, least, weigh):
     random.shuffle(samples)
     count = int(len(samples) * 0.8)
     occurs = collections.Counter(feature for features, _ in samples[:count] for feature in set(features))
-    feature_ids = {f: i for i, f in enumerate(sorted(f for f, n in occurs.items() if n >= least))}
+    vocab = vocabulary(occurs, least)
+    idf = {feature: math.log(count / occurs[feature]) if weigh else 1.0 for feature in vocab}
     label_ids = {l: i for i, l in enumerate(sorted({l for _, labels in samples[:count] for l in labels}))}
     os.makedirs(folder, exist_ok=True)
     for part, chosen in (("train", samples[:count]), ("test", samples[count:])):
         rows = []
         for features, labels in chosen:
-            known = collections.Counter(f for f in features if f in feature_ids)
-            values = {feature_ids[f]: (1 + math.log(n)) * math.log(count / occurs[f]) if weigh else 1.0
-                      for f, n in known.items()}
-            length = math.sqrt(sum(value * value for value in values.values()))
+            values = vector(collections.Counter(features), vocab, idf, 4)
             wanted = sorted({label_ids[label] for label in labels if label in label_ids})
-            if wanted and length > 0:
-                rows.append(",".join(map(str, wanted)) + " " +
-                            " ".join(f"{f}:{value / length:.4f}" for f, value in sorted(values.items())))
-        with open(os.path.join(folder, f"{part}.txt"), "w", encoding="ascii") as file:
-            file.write("\n".join([f"{len(rows)} {len(feature_ids)} {len(label_ids)}"] + rows) + "\n")
-        print(f"{folder}/{part}.txt: {len(rows):,} samples, {len(feature_ids):,} features, {len(label_ids):,} labels")
+            if wanted and values:
+                rows.append(f"{','.join(map(str, wanted))} {values}")
+        write_lines(os.path.join(folder, f"{part}.txt"), [f"{len(rows)} {len(vocab)} {len(label_ids)}", *rows])
+        print(f"{folder}/{part}.txt: {len(rows):,} samples, {len(vocab):,} features, {len(label_ids):,} labels")
 
 
 def main():

@@ -8,6 +8,7 @@
 #include "engine/cli/data.h"
 #include "engine/cli/text.h"
 #include "engine/inference.h"
+#include "engine/phases.h"
 #include "engine/run_log.h"
 
 namespace slide::cli {
@@ -47,7 +48,7 @@ void run_test(const TestCommand& command) {
   const Predictor predictor(model.network, options);  // building its index counts as loading
   const auto start = std::chrono::steady_clock::now();
   const Metrics metrics = evaluate(predictor, data, ks, propensities(model));
-  const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+  const double seconds = seconds_since(start);
   if (command.json) {
     nlohmann::ordered_json result = {{"samples", data.size()}, {"seconds", seconds}};
     result.update(metrics.to_json());

@@ -14,6 +14,7 @@
 #include "engine/cli/stop_signal.h"
 #include "engine/cli/text.h"
 #include "engine/memory_plan.h"
+#include "engine/phases.h"
 #include "engine/run_log.h"
 #include "engine/saved_run.h"
 #include "engine/trainer.h"
@@ -44,7 +45,7 @@ RunData load(const Config& config) {
           grouped(data.text->label_count()));
   }
   for (const std::string& note : data.notes) print("{}\n", note);
-  print("loaded in {:.2f} s\n", std::chrono::duration<double>(Clock::now() - start).count());
+  print("loaded in {:.2f} s\n", seconds_since(start));
   return data;
 }
 
@@ -192,7 +193,7 @@ class Run {
   RunData load_split() {
     const auto start = Clock::now();
     RunData data = load(used_);
-    load_seconds_ = std::chrono::duration<double>(Clock::now() - start).count();
+    load_seconds_ = seconds_since(start);
     if (config_.data.validation == 0) return data;
     Split split = split_dataset(data.train, config_.data.validation, data.train.size(), config_.train.seed);
     data.train = std::move(split.train);

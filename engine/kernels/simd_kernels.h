@@ -513,6 +513,7 @@ inline float one_value(const uint32_t* w, size_t k) {
   __builtin_memcpy(&value, &bits, sizeof value);
   return value;
 }
+// rounding_bits() of bf16.h, which is a shared inline function.
 inline uint32_t rounding_word(size_t at, uint32_t noise) {
   uint32_t h = static_cast<uint32_t>(at) * 0x9e3779b9u + noise;
   h = (h ^ (h >> 16)) * 0x7feb352du;
@@ -842,6 +843,7 @@ void adagrad_masked(float* w, float* accumulators, const uint16_t* masks, size_t
     if (mask == 0) continue;
     const __m512 h = _mm512_mul_ps(_mm512_set1_ps(scale), _mm512_maskz_expandloadu_ps(mask, g));
     g += __builtin_popcount(mask);
+    // Listed deltas leave most gradients at 0: their accumulators need not be loaded.
     if (_mm512_test_epi32_mask(_mm512_castps_si512(h), _mm512_castps_si512(h)) == 0) continue;
     const __m512 sum = _mm512_fmadd_ps(h, h, _mm512_maskz_loadu_ps(mask, accumulators + i));
     _mm512_mask_storeu_ps(accumulators + i, mask, sum);

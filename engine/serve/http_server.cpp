@@ -21,6 +21,7 @@
 
 #include "engine/base/error.h"
 #include "engine/base/parallel.h"
+#include "engine/phases.h"
 #include "engine/serve/predict_api.h"
 #include "engine/serve/server_metrics.h"
 
@@ -372,8 +373,7 @@ class HttpServer::Session : public std::enable_shared_from_this<HttpServer::Sess
 
   void written(const error_code& error) {
     limit_.reset();
-    core_.metrics().add_request(route_.endpoint, response_.result_int(),
-                                std::chrono::duration<double>(Clock::now() - asked_).count());
+    core_.metrics().add_request(route_.endpoint, response_.result_int(), seconds_since(asked_));
     if (error) return close();
     if (response_.keep_alive()) return await_request();
     error_code ignored;
@@ -540,7 +540,7 @@ void HttpServer::Core::reload() {
 
 Reply HttpServer::Core::health() const {
   const Model& model = model_->model();
-  const double uptime = std::chrono::duration<double>(Clock::now() - started_).count();
+  const double uptime = seconds_since(started_);
   return {stopping_ ? http::status::service_unavailable : http::status::ok,
           fmt::format("{{\"status\":\"{}\",\"model\":\"{}\",\"input\":\"{}\",\"features\":{},\"labels\":{},"
                       "\"inference\":\"{}\",\"uptime_seconds\":{:.1f}}}\n",

@@ -4,6 +4,8 @@
 
 #include <utility>
 
+#include "engine/phases.h"
+
 namespace slide::serve {
 
 ServedModel::ServedModel(const Options& options)
@@ -21,7 +23,7 @@ ServedModel::ServedModel(const Options& options)
     wanted.mode = Inference::kLsh;
     lsh_.emplace(model_.network, wanted);
   }
-  load_seconds_ = std::chrono::duration<double>(std::chrono::steady_clock::now() - begun_).count();
+  load_seconds_ = seconds_since(begun_);
   loaded_at_ = std::chrono::system_clock::now();
 }
 

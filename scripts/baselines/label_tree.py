@@ -19,27 +19,18 @@ from scipy import sparse
 from sklearn.linear_model import LogisticRegression
 from sklearn.preprocessing import normalize
 
+from xmc import read_xmc
+
 TRAINING = {}  # what the worker processes inherit: features, labels by label, options
 
 
-def read_xmc(path):
+def read_matrices(path):
     """Features [samples, features] with rows of unit length, labels [samples, labels], both CSR."""
-    label_ids, ends = [], [0]
-    with open(path, encoding="ascii") as file:
-        count, feature_count, label_count = map(int, file.readline().split())
-        feature_ids, values, feature_ends = [], [], [0]
-        for line in file:
-            tokens = line.split()
-            if tokens and ":" not in tokens[0]:
-                label_ids.extend(map(int, tokens.pop(0).split(",")))
-            for token in tokens:
-                feature, value = token.split(":")
-                feature_ids.append(int(feature))
-                values.append(float(value))
-            ends.append(len(label_ids))
-            feature_ends.append(len(feature_ids))
-    features = sparse.csr_matrix((values, feature_ids, feature_ends), shape=(count, feature_count))
-    labels = sparse.csr_matrix((np.ones(len(label_ids), np.float32), label_ids, ends), shape=(count, label_count))
+    data = read_xmc(path)
+    count, feature_count, label_count = data["sizes"]
+    features = sparse.csr_matrix((data["values"], data["features"], data["feature_ends"]), shape=(count, feature_count))
+    ones = np.ones(len(data["labels"]), np.float32)
+    labels = sparse.csr_matrix((ones, data["labels"], data["label_ends"]), shape=(count, label_count))
     return normalize(features), labels
 
 
@@ -177,11 +168,11 @@ def main():
     parser.add_argument("--processes", type=int, default=multiprocessing.cpu_count())
     parser.add_argument("--seed", type=int, default=1)
     options = parser.parse_args()
-    features, labels = read_xmc(options.train)
+    features, labels = read_matrices(options.train)
     start = time.perf_counter()
     nodes, classifiers = train(features, labels, options)
     trained = time.perf_counter()
-    test_features, test_labels = read_xmc(options.test)
+    test_features, test_labels = read_matrices(options.test)
     predicted = predict(test_features, nodes, classifiers, options.beam, 5)
     print(json.dumps({"train_seconds": round(trained - start, 2), "nodes": len(nodes),
                       **{f"p_at_{k}": round(precision(predicted, test_labels, k), 4) for k in (1, 3, 5)}}))

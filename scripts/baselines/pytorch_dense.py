@@ -13,27 +13,18 @@ import numpy as np
 import torch
 from torch import nn
 
+from xmc import read_xmc
+
 WARM_UP_STEPS = 5
 
 
-def read_xmc(path):
-    """CSR arrays of an XMC text file, each sample scaled to unit length: features, values, labels, sizes."""
-    with open(path, encoding="ascii") as file:
-        count, feature_count, label_count = map(int, file.readline().split())
-        features, values, labels = [], [], []
-        feature_ends, label_ends = np.zeros(count + 1, np.int64), np.zeros(count + 1, np.int64)
-        for row, line in enumerate(file):
-            tokens = line.split()
-            if tokens and ":" not in tokens[0]:
-                labels.extend(map(int, tokens.pop(0).split(",")))
-            pairs = [token.split(":") for token in tokens]
-            value = np.array([float(v) for _, v in pairs], np.float32)
-            features.extend(int(f) for f, _ in pairs)
-            values.append(value / max(float(np.linalg.norm(value)), 1e-12))
-            feature_ends[row + 1], label_ends[row + 1] = len(features), len(labels)
-    return {"features": np.array(features, np.int64), "values": np.concatenate(values),
-            "labels": np.array(labels, np.int64), "feature_ends": feature_ends, "label_ends": label_ends,
-            "sizes": (count, feature_count, label_count)}
+def read_unit(path):
+    """read_xmc() with each sample scaled to unit length, in single precision."""
+    data = read_xmc(path)
+    values = data["values"].astype(np.float32)
+    for begin, end in zip(data["feature_ends"], data["feature_ends"][1:]):
+        values[begin:end] /= max(float(np.linalg.norm(values[begin:end])), 1e-12)
+    return {**data, "values": values}
 
 
 def gather(ids, ends, rows):
@@ -117,7 +108,7 @@ def main():
     if arguments.threads:
         torch.set_num_threads(arguments.threads)
     torch.manual_seed(1)
-    data = read_xmc(arguments.train)
+    data = read_unit(arguments.train)
     count, feature_count, label_count = data["sizes"]
     labelled = np.flatnonzero(np.diff(data["label_ends"]) > 0)
     model = Dense(feature_count, arguments.hidden, label_count)
@@ -132,7 +123,7 @@ def main():
               "samples_timed": samples, "samples": len(labelled), "epochs": arguments.epochs,
               "epoch_seconds": round(float(np.median(epochs)), 3)}
     if arguments.test:
-        result.update(precision(model, read_xmc(arguments.test), 256))
+        result.update(precision(model, read_unit(arguments.test), 256))
     print(json.dumps(result))
 
 
