@@ -52,21 +52,18 @@ double logistic_loss(const BlockTargets& t, double positive_weight, float scale,
   for (std::size_t s = 0; s < t.samples; ++s) {
     for (const std::uint32_t at : t.set->labels_of(s)) {
       const double x = z[at * t.lanes + s];
-      const double weight = t.set->correction.empty() ? 1.0 : std::exp(double(t.set->correction[at]));
-      loss += positive_weight * softplus(-x) - weight * softplus(x);
+      loss += positive_weight * softplus(-x) - softplus(x);
     }
   }
   const auto& k = kernels::active();
   for (std::size_t a = 0; a < t.count; ++a) {
-    const double weight = t.set->correction.empty() ? 1.0 : std::exp(double(t.set->correction[a]));
-    loss += double(k.logistic_loss(z + a * t.lanes, t.samples, static_cast<float>(weight) * scale)) / scale;
+    loss += double(k.logistic_loss(z + a * t.lanes, t.samples, scale)) / scale;
   }
   clear_spare_lanes(t, false, z);
   for (std::size_t s = 0; s < t.samples; ++s) {
     for (const std::uint32_t at : t.set->labels_of(s)) {
-      const double weight = t.set->correction.empty() ? 1.0 : std::exp(double(t.set->correction[at]));
       float& d = z[at * t.lanes + s];
-      const double sigma = double(d) / (weight * scale);
+      const double sigma = double(d) / scale;
       d = static_cast<float>(positive_weight * scale * (sigma - 1.0));
     }
   }

@@ -1,6 +1,6 @@
 // Losses of the output layer over an active set. Thread-safe: no state but the arguments.
 //
-// z is [count x lanes], unit-major: logits (softmax: with correction) on entry, on return the gradient
+// z is [count x lanes], unit-major: logits with the active set's corrections on entry, on return the gradient
 // d(loss * scale)/dz, zero in spare lanes.
 #pragma once
 
@@ -23,8 +23,10 @@ struct BlockTargets {
 // labels contribute nothing. Returns the loss summed over samples.
 double softmax_loss(const BlockTargets& targets, float scale, float* z, float* log_norm);
 
-// One-vs-all logistic loss: every active neuron is a negative of weight exp(correction) unless it is a label,
-// which weighs positive_weight. Returns the loss summed over samples and neurons.
+// One-vs-all logistic loss: every active neuron is a negative of weight 1 unless it is a label, which weighs
+// positive_weight. A negative that stands for n neurons has log(n) in its logit: one of small probability p has the
+// gradient n * p, as n such neurons would, but never more than 1, that of a single one. Returns the loss summed over
+// samples and neurons.
 double logistic_loss(const BlockTargets& targets, double positive_weight, float scale, float* z);
 
 }  // namespace slide

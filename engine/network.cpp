@@ -196,7 +196,6 @@ void Network::forward_block(Block& block, std::uint32_t index, std::uint64_t ste
   } else {
     block.columns.build(block.rows, block.lanes);
   }
-  const bool corrected = config_.loss.kind == LossKind::kSoftmax;  // the logistic loss weighs instead
   for (std::size_t l = 0; l < layers_.size(); ++l) {
     const BlockInput in = input_of(l, block);
     const bool output = l + 1 == layers_.size();
@@ -206,7 +205,7 @@ void Network::forward_block(Block& block, std::uint32_t index, std::uint64_t ste
     LapClock hashing;
     layers_[l].select(in, block.rows, output ? block.labels : none, rng, scratch.layers[l], at);
     block.seconds.hashing += hashing.lap();
-    layers_[l].forward(in, corrected && output, scratch.layers[l], at);
+    layers_[l].forward(in, output, scratch.layers[l], at);
     if (!output) maybe_drop(layers_[l].config(), l + 1, index, step, block, at);
   }
 }

@@ -28,18 +28,18 @@ std::vector<SearchKey> all_keys(const Config& start) {
   const std::string sigmoid = "loss.kind=\"sigmoid\"", sampled = out + "kind=\"sampled\"";
   std::vector<SearchKey> keys = {
       {"data.idf_power", {"-1.0", "-0.5", "0.0", "0.5", "1.0", "2.0"}, true, false, ""},
-      {"train.epochs", {"2", "3", "4", "6", "8", "12"}, true, true, ""},
+      {"train.epochs", {"1", "2", "3", "4", "6", "8", "12"}, true, true, ""},
+      {out + "correction", {"false", "true"}, true, false, sampled},
       {"layer.0.size", {"64", "128", "256", "512"}, false, true, ""},
       {out + "wide_rate", {"0.3", "0.7", "1.5", "3.0", "6.0"}, true, false, wide},
       {"optimizer.learning_rate", {"0.02", "0.05", "0.1", "0.2"}, true, false, ""},
-      {out + "wide_scale", {"0.5", "1.0", "3.0", "6.0"}, true, false, wide},
+      {out + "wide_scale", {"0.5", "1.0", "3.0", "6.0", "12.0"}, true, false, wide},
       {"layer.0.dropout", {"0.0", "0.2", "0.4"}, false, false, ""},
       {"loss.prior", {"0.0", "0.25", "0.5", "0.75", "1.0"}, true, false, sigmoid},
       {out + "wide_features", {"128", "1024", "8192"}, false, true, wide},
       {out + "uniform", {"128", "256", "512", "1024"}, false, true, sampled},
       {out + "lsh", {"64", "256", "512"}, false, true, sampled},
       {"loss.kind", {"\"softmax\"", "\"sigmoid\""}, true, false, ""},
-      {out + "correction", {"false", "true"}, true, false, sampled},
       {out + "wide", {"false", "true"}, true, true, ""},
   };
   std::erase_if(keys, [&](const SearchKey& k) {
@@ -90,8 +90,9 @@ SearchSpace::SearchSpace(const Config& start, const std::vector<std::string>& fi
 std::vector<Move> SearchSpace::sweep() const {
   std::vector<Move> moves;
   for (std::size_t k = 0; k < keys_.size(); ++k) {
-    moves.push_back({k, true});
-    if (keys_[k].down_early) moves.push_back({k, false});
+    const bool shorter_first = keys_[k].down_early && keys_[k].costs_time;
+    moves.push_back({k, !shorter_first});
+    if (keys_[k].down_early) moves.push_back({k, shorter_first});
   }
   for (std::size_t k = 0; k < keys_.size(); ++k) {
     if (!keys_[k].down_early) moves.push_back({k, false});

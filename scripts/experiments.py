@@ -31,8 +31,8 @@ def stop(message):
 
 
 def load(names):
-    paths = sorted(glob.glob(os.path.join(FOLDER, "*.toml")))
-    known = {os.path.basename(path)[:-5]: path for path in paths}
+    known = {os.path.basename(path)[:-5]: path for path in glob.glob(os.path.join(FOLDER, "*.toml"))}
+    known = dict(sorted(known.items(), key=lambda entry: int(entry[0].split("-")[0])))
     for name in names:
         if name not in known:
             stop(f"there is no experiment '{name}'; there are: {', '.join(known)}")
@@ -286,22 +286,38 @@ def machine():
     return text
 
 
+def sections_so_far():
+    """What RESULTS.md says of each experiment: title -> lines. They stay where no runs are at hand to write them again."""
+    sections, title = {}, None
+    try:
+        with open(os.path.join(FOLDER, "RESULTS.md"), encoding="utf-8") as file:
+            for line in file.read().splitlines():
+                title = line[3:] if line.startswith("## ") else title
+                sections.setdefault(title, []).append(line)
+    except FileNotFoundError:
+        pass
+    return {title: lines if lines[-1] == "" else [*lines, ""] for title, lines in sections.items()}
+
+
 def report(options, experiments):
     threads = f"{options.threads} thread" + ("s" if options.threads != 1 else "")
     lines = ["# Experiments", "",
              "Written by `scripts/experiments.sh` from the descriptions beside this file; nothing here is edited by",
-             f"hand but the conclusions, which stand in the descriptions. Machine: {machine()}; {threads} a run. The",
-             "machine was shared, so seconds are indicative, the least of the seeds more so than their mean; curves are",
-             "drawn over the least. Measures are of the whole test file after the last epoch: mean ± standard deviation",
-             "over the seeds. Active: neurons of the output layer that take part, mean over samples. Every run: `slide train CONFIG --set data.train=... --set data.test=...` with the settings named",
-             f"and `--set train.seed=1` and up, `--set train.threads={options.threads}`.", ""]
+             "hand but the conclusions, which stand in the descriptions. The machines were shared, so seconds are indicative,",
+             "the least of the seeds more so than their mean; curves are drawn over the least. Measures are of the whole",
+             "test file after the last epoch: mean ± standard deviation over the seeds. Active: neurons of the output layer",
+             "that take part, mean over samples. Every run: `slide train CONFIG --set data.train=... --set data.test=...`",
+             "with the settings named, `--set train.seed=1` and up, and `--set train.threads` as each section says.", ""]
+    before = sections_so_far()
     for experiment in experiments:
         rows = table(options, experiment)
         if not rows:
+            lines += before.get(experiment["title"], [])
             continue
         lines += [f"## {experiment['title']}", "", experiment["question"].strip(), "",
                   f"Command: `scripts/experiments.sh {experiment['name']}`. Base: `{experiment['config']}`" +
-                  (f" with `{'`, `'.join(experiment['set'])}`" if experiment.get("set") else "") + ".", ""]
+                  (f" with `{'`, `'.join(experiment['set'])}`" if experiment.get("set") else "") +
+                  f". Machine: {machine()}; {threads} a run.", ""]
         lines += rows
         lines += probe_table(options, experiment) if experiment.get("probe") else []
         lines += curves(options, experiment)

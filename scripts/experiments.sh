@@ -3,19 +3,19 @@
 # several seeds. Writes configs/experiments/RESULTS.md (mean and spread of accuracy, train seconds) and the curves of
 # accuracy over time beside it. Runs that are done are kept in build/experiments and not repeated; --fresh does.
 # usage: scripts/experiments.sh [--seeds N] [--threads N] [--fresh] [--report-only] [EXPERIMENT ...]
-#        EXPERIMENT is the name of a file without .toml; all by default: about 20 minutes on one thread.
+#        EXPERIMENT is the name of a file without .toml; all by default: about 40 minutes on one thread.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 . scripts/packages.sh
 . scripts/data.sh
 
 mkdir -p build
-find_data debian-depends tate-subjects > build/experiments-data.log 2>&1 || { cat build/experiments-data.log >&2; exit 1; }
+find_data debian-depends tate-subjects wikitext2-nextword > build/experiments-data.log 2>&1 || { cat build/experiments-data.log >&2; exit 1; }
 case " $* " in
   *" --report-only "* | *" --help "* | *" -h "*) ;;
   *)
     [ -n "${SLIDE_DATA:-}" ] ||
-      { echo "experiments.sh: no data: set SLIDE_DATA to a folder with debian-depends and tate-subjects" >&2; exit 1; }
+      { echo "experiments.sh: no data: set SLIDE_DATA to a folder with debian-depends, tate-subjects and wikitext2-nextword" >&2; exit 1; }
     install_packages "${build_packages[@]}" python3
     cmake --preset release > build/configure.log 2>&1 || { cat build/configure.log; exit 1; }
     cmake --build --preset release -j "$(jobs_at_once)" --target slide

@@ -274,15 +274,15 @@ class NaiveNetwork {
     return largest + std::log(sum) - label_logits;
   }
 
-  // One-vs-all: a drawn negative counts as often as the neurons it stands for.
+  // One-vs-all; here, too, a drawn neuron's logit grows by the log of how many it stands for.
   double logistic(const NaiveBlock& block, std::size_t s, const Vector& logits, Vector* delta) const {
     const LayerChoice& choice = block.layers.back();
     const Ids& labels = block.labels[s];
     double loss = 0.0;
     for (std::size_t a = 0; a < choice.active.size(); ++a) {
-      const double z = logits[choice.active[a]], sigma = 1.0 / (1.0 + std::exp(-z));
+      const double z = logits[choice.active[a]] + correction(choice, a), sigma = 1.0 / (1.0 + std::exp(-z));
       const bool label = std::find(labels.begin(), labels.end(), choice.active[a]) != labels.end();
-      const double weight = label ? loss_config.positive_weight : std::exp(correction(choice, a));
+      const double weight = label ? loss_config.positive_weight : 1.0;
       loss += weight * softplus(label ? -z : z);
       if (delta != nullptr) (*delta)[choice.active[a]] += weight * (label ? sigma - 1.0 : sigma);
     }
