@@ -288,15 +288,12 @@ def machine():
 
 def sections_so_far():
     """What RESULTS.md says of each experiment: title -> lines. They stay where no runs are at hand to write them again."""
-    sections, title = {}, None
     try:
         with open(os.path.join(FOLDER, "RESULTS.md"), encoding="utf-8") as file:
-            for line in file.read().splitlines():
-                title = line[3:] if line.startswith("## ") else title
-                sections.setdefault(title, []).append(line)
+            sections = file.read().split("\n## ")[1:]
     except FileNotFoundError:
-        pass
-    return {title: lines if lines[-1] == "" else [*lines, ""] for title, lines in sections.items()}
+        return {}
+    return {section.partition("\n")[0]: [*f"## {section.rstrip()}".splitlines(), ""] for section in sections}
 
 
 def report(options, experiments):
