@@ -461,12 +461,9 @@ void HttpServer::Core::listen() {
 
 void HttpServer::Core::accept() {
   acceptor_.async_accept([this](const error_code& error, tcp::socket socket) {
-    if (stopping_) return;
-    if (!error) {
-      take(std::move(socket));
-      return accept();
-    }
-    if (error == asio::error::operation_aborted) return;
+    if (!error) take(std::move(socket));
+    if (stopping_ || error == asio::error::operation_aborted) return;
+    if (!error) return accept();
     accept_pause_.expires_after(kAcceptPause);  // out of files: some will be free soon
     accept_pause_.async_wait([this](const error_code& cancelled) {
       if (!cancelled) accept();
@@ -504,7 +501,7 @@ void HttpServer::Core::stop() {
 
 void HttpServer::Core::wait_for_reload() {
   reload_signals_.async_wait([this](const error_code& error, int) {
-    if (error) return;
+    if (error || stopping_) return;  // a signal to stop may have come with this one, and been handled first
     reload();
     wait_for_reload();
   });

@@ -482,6 +482,18 @@ TEST_F(ServeTest, ASignalLetsRequestsUnderWayFinish) {
   }
 }
 
+// Both are pending when the process goes on, and the server may see either first.
+TEST_F(ServeTest, AReloadAndAStopAtOnceStop) {
+  for (int round = 0; round < 12; ++round) {
+    ServerProcess server = serve("ids");
+    server.signal(SIGSTOP);
+    server.signal(SIGHUP);
+    server.signal(SIGTERM);
+    server.signal(SIGCONT);
+    ASSERT_EQ(server.wait(), 0) << server.errors();
+  }
+}
+
 TEST_F(ServeTest, AClientThatNeverFinishesDoesNotKeepItAlive) {
   ServerProcess server = serve("ids", {"--timeout", "0.5"});
   Client begun = server.client();
