@@ -218,6 +218,9 @@ std::vector<Field> layer_fields(LayerConfig& c) {
        "wide: features of one neuron at most, the strongest."},
       {"wide_rate", real(c.wide_rate, above(0, 1000)), "wide: learning rate, scheduled as the optimizer's."},
       {"wide_scale", real(c.wide_scale, closed(0, 1000)), "wide: length of a neuron's first weights."},
+      {"wide_fit", real(c.wide_fit, closed(0, 1)),
+       "wide: with loss.kind = sigmoid, weights and biases start at this share of a logistic model fitted to a few "
+       "training samples, in place of wide_scale and loss.prior; 0 = off."},
   };
 }
 

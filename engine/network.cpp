@@ -66,14 +66,6 @@ void Network::initialise(int threads) {
   for (std::size_t l = 0; l < layers_.size(); ++l) layers_[l].initialise(config_.train.seed, l + 1, threads);
 }
 
-void Network::start_biases(const DataShape& shape) {
-  if (config_.loss.kind != LossKind::kSigmoid) return;
-  for (std::size_t i = 0; i < shape.label_frequencies.size(); ++i) {
-    const double with = shape.label_frequencies[i], without = double(shape.samples) - with;
-    *output().bias().row(i) = static_cast<float>(config_.loss.prior * std::log((with + 1.0) / (without + 1.0)));
-  }
-}
-
 void Network::rebuild_index(std::uint64_t generation, int threads) {
   for (std::size_t l = 0; l < layers_.size(); ++l) {
     layers_[l].rebuild_index(hash_seed(l), generation, threads);
@@ -84,10 +76,30 @@ void Network::scale_features(const Dataset& train) {
   feature_scale_ = FeatureScale(train, config_.data.idf_power, config_.data.normalize);
 }
 
-void Network::build_wide(const Dataset& train, int threads) {
+OutputStart Network::output_start(const Dataset& train, const DataShape& shape, int threads) const {
+  const LayerConfig& layer = output().config();
+  if (wide() && layer.wide_fit > 0 && config_.loss.kind == LossKind::kSigmoid) {
+    const bool all = layer.kind == LayerKind::kDense || layer.correction;
+    const auto fitted = fit_output_start(train, shape.label_frequencies, feature_scale_,
+                                         all ? double(shape.labels) : double(layer.uniform), config_.train.seed, threads);
+    const double share = layer.wide_fit;
+    if (fitted) return {share * fitted->scale, share * fitted->prior, share * fitted->offset};
+  }
+  return {layer.wide_scale, config_.loss.prior, 0.0};
+}
+
+void Network::start_output(const Dataset& train, const DataShape& shape, int threads) {
+  const OutputStart start = output_start(train, shape, threads);
+  if (config_.loss.kind == LossKind::kSigmoid) {
+    for (std::size_t i = 0; i < shape.label_frequencies.size(); ++i) {
+      const double bias = start.offset + start.prior * log_odds(shape.label_frequencies[i], shape.samples);
+      *output().bias().row(i) = static_cast<float>(bias);
+    }
+  }
   if (wide()) {
-    output().set_wide(
-        std::make_unique<WidePath>(output().config(), train, output().size(), threads, feature_scale_));
+    LayerConfig layer = output().config();
+    layer.wide_scale = start.scale;
+    output().set_wide(std::make_unique<WidePath>(layer, train, output().size(), threads, feature_scale_));
   }
 }
 

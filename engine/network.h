@@ -14,6 +14,7 @@
 #include "engine/feature_scale.h"
 #include "engine/input_layer.h"
 #include "engine/layer.h"
+#include "engine/output_start.h"
 
 namespace slide {
 
@@ -58,14 +59,12 @@ class Network {
   // Random weights of the configured seed, zero biases; no tables yet.
   void initialise(int threads);
   void rebuild_index(std::uint64_t generation, int threads);
-  // Biases of a one-vs-all output layer start at loss.prior times the log-odds of the labels' frequencies.
-  void start_biases(const DataShape& shape);
-  // Factors of the features by data.idf_power. Before build_wide() and before blocks are made.
+  // Factors of the features by data.idf_power. Before start_output() and before blocks are made.
   void scale_features(const Dataset& train);
   const FeatureScale& feature_scale() const { return feature_scale_; }
   void set_feature_scale(FeatureScale scale) { feature_scale_ = std::move(scale); }
-  // Patterns and first weights of the output layer's wide path, when it is configured.
-  void build_wide(const Dataset& train, int threads);
+  // First biases of a one-vs-all output layer, patterns and first weights of its wide path (see output_start.h).
+  void start_output(const Dataset& train, const DataShape& shape, int threads);
   // Seed of a layer's hash functions, with which Layer::rebuild_index() is called.
   std::uint64_t hash_seed(std::size_t layer) const { return mix64(config_.train.seed) + layer; }
   void rehash(std::size_t layer, int threads) { layers_[layer].rehash(threads); }
@@ -113,6 +112,7 @@ class Network {
   ThreadScratch make_inference_scratch(std::size_t lanes, std::size_t feature_entries) const;
 
  private:
+  OutputStart output_start(const Dataset& train, const DataShape& shape, int threads) const;
   // Input of layers_[l] in this block.
   BlockInput input_of(std::size_t l, const Block& block) const;
   LayerBlock& block_of(std::size_t l, Block& block) const { return block.layers[l + (input_ ? 1 : 0)]; }

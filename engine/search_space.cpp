@@ -26,21 +26,23 @@ std::vector<SearchKey> all_keys(const Config& start) {
   const std::size_t layers = start.layers.size();
   const std::string out = "layer." + std::to_string(layers - 1) + ".", wide = out + "wide=true";
   const std::string sigmoid = "loss.kind=\"sigmoid\"", sampled = out + "kind=\"sampled\"";
+  const std::string not_fitted = out + "wide_fit=0.0";
   std::vector<SearchKey> keys = {
-      {"data.idf_power", {"-1.0", "-0.5", "0.0", "0.5", "1.0", "2.0"}, true, false, ""},
-      {"train.epochs", {"1", "2", "3", "4", "6", "8", "12"}, true, true, ""},
-      {out + "correction", {"false", "true"}, true, false, sampled},
-      {"layer.0.size", {"64", "128", "256", "512"}, false, true, ""},
-      {out + "wide_rate", {"0.3", "0.7", "1.5", "3.0", "6.0"}, true, false, wide},
-      {"optimizer.learning_rate", {"0.02", "0.05", "0.1", "0.2"}, true, false, ""},
-      {out + "wide_scale", {"0.5", "1.0", "3.0", "6.0", "12.0"}, true, false, wide},
-      {"layer.0.dropout", {"0.0", "0.2", "0.4"}, false, false, ""},
-      {"loss.prior", {"0.0", "0.25", "0.5", "0.75", "1.0"}, true, false, sigmoid},
-      {out + "wide_features", {"128", "1024", "8192"}, false, true, wide},
-      {out + "uniform", {"128", "256", "512", "1024"}, false, true, sampled},
-      {out + "lsh", {"64", "256", "512"}, false, true, sampled},
-      {"loss.kind", {"\"softmax\"", "\"sigmoid\""}, true, false, ""},
-      {out + "wide", {"false", "true"}, true, true, ""},
+      {"data.idf_power", {"-1.0", "-0.5", "0.0", "0.5", "1.0", "2.0"}, true, false, {}},
+      {"train.epochs", {"1", "2", "3", "4", "6", "8", "12"}, true, true, {}},
+      {out + "correction", {"false", "true"}, true, false, {sampled}},
+      {"optimizer.learning_rate", {"0.02", "0.05", "0.1", "0.2"}, true, false, {}},
+      {"layer.0.size", {"64", "128", "256", "512"}, false, true, {}},
+      {out + "wide_rate", {"0.3", "0.7", "1.5", "3.0", "6.0"}, true, false, {wide}},
+      {out + "wide_fit", {"0.0", "0.25", "0.5", "0.75", "1.0"}, true, false, {wide, sigmoid}},
+      {out + "wide_scale", {"0.5", "1.0", "3.0", "6.0", "12.0"}, true, false, {wide, not_fitted}},
+      {"layer.0.dropout", {"0.0", "0.2", "0.4"}, false, false, {}},
+      {"loss.prior", {"0.0", "0.25", "0.5", "0.75", "1.0"}, true, false, {sigmoid, not_fitted}},
+      {out + "wide_features", {"128", "1024", "8192"}, false, true, {wide}},
+      {out + "uniform", {"128", "256", "512", "1024", "2048"}, false, true, {sampled}},
+      {out + "lsh", {"64", "256", "512"}, false, true, {sampled}},
+      {"loss.kind", {"\"softmax\"", "\"sigmoid\""}, true, false, {}},
+      {out + "wide", {"false", "true"}, true, true, {}},
   };
   std::erase_if(keys, [&](const SearchKey& k) {
     return (layers == 1 && (k.key == "layer.0.size" || k.key == "layer.0.dropout")) ||
@@ -117,12 +119,12 @@ std::optional<std::string> SearchSpace::step(const Config& config, const Move& m
 }
 
 bool SearchSpace::has_effect(const Config& config, std::string_view change) const {
-  for (const SearchKey& k : keys_) {
-    if (k.key != key_of(change) || k.needs.empty()) continue;
-    const std::string_view needed = key_of(k.needs);
-    return value_of(config, needed) == k.needs.substr(needed.size() + 1);
-  }
-  return true;
+  const auto found = std::find_if(keys_.begin(), keys_.end(), [&](auto& k) { return k.key == key_of(change); });
+  if (found == keys_.end()) return true;
+  return std::all_of(found->needs.begin(), found->needs.end(), [&](const std::string& need) {
+    const std::string_view key = key_of(need);
+    return value_of(config, key) == need.substr(key.size() + 1);
+  });
 }
 
 std::string_view key_of(std::string_view change) {

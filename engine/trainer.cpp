@@ -55,9 +55,8 @@ Trainer::Trainer(const Config& config, const Dataset& train, const Dataset* test
   groups_ = std::make_shared<const LabelGroups>(shape_.label_frequencies);
   total_steps_ = std::uint64_t{config.train.epochs} * ((labelled_.size() + batch_ - 1) / batch_);
   network_.initialise(threads_);
-  network_.start_biases(shape_);
   network_.scale_features(train);
-  network_.build_wide(train, threads_);
+  network_.start_output(train, shape_, threads_);
   network_.rebuild_index(++generation_, threads_);
   network_.prepare(batch_, bounds_of(train, config.train.block_size), static_cast<std::uint32_t>(threads_));
   const std::size_t blocks = (batch_ + config.train.block_size - 1) / config.train.block_size;

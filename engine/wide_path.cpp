@@ -6,90 +6,41 @@
 
 #include "engine/base/parallel.h"
 #include "engine/kernels/kernels.h"
+#include "engine/label_sums.h"
 
 namespace slide {
-
-namespace {
-
-// Samples of each label: offsets [labels + 1] and sample ids.
-struct SamplesByLabel {
-  std::vector<std::size_t> offsets;
-  std::vector<std::uint32_t> samples;
-};
-
-SamplesByLabel group_by_label(const Dataset& data, std::size_t labels) {
-  SamplesByLabel groups;
-  groups.offsets.assign(labels + 1, 0);
-  for (std::size_t i = 0; i < data.size(); ++i) {
-    for (const std::uint32_t label : data.labels(i)) ++groups.offsets[label + 1];
-  }
-  std::partial_sum(groups.offsets.begin(), groups.offsets.end(), groups.offsets.begin());
-  groups.samples.resize(groups.offsets.back());
-  std::vector<std::size_t> next(groups.offsets.begin(), groups.offsets.end() - 1);
-  for (std::size_t i = 0; i < data.size(); ++i) {
-    for (const std::uint32_t label : data.labels(i))
-      groups.samples[next[label]++] = static_cast<std::uint32_t>(i);
-  }
-  return groups;
-}
-
-// One thread's dense sum of samples, with the list of what is not zero.
-struct Accumulator {
-  std::vector<float> sum;
-  std::vector<std::uint32_t> ids;
-  std::vector<float> scaled;  // values of one sample
-
-  void add(const SparseRow& row) {
-    for (std::size_t i = 0; i < row.ids.size(); ++i) {
-      if (sum[row.ids[i]] == 0.0f) ids.push_back(row.ids[i]);
-      sum[row.ids[i]] += row.values[i];
-    }
-  }
-  void clear() {
-    for (const std::uint32_t id : ids) sum[id] = 0.0f;
-    ids.clear();
-  }
-};
-
-}  // namespace
 
 WidePath::WidePath(const LayerConfig& config, const Dataset& train, std::size_t neurons, int threads,
                    const FeatureScale& scale)
     : config_(config) {
-  const SamplesByLabel groups = group_by_label(train, neurons);
+  const LabelSums sums(train, neurons, scale);
   constexpr std::size_t kChunk = 512;
   const std::size_t chunks = (neurons + kChunk - 1) / kChunk;
-  std::vector<Accumulator> work(std::max(1, threads));
-  for (Accumulator& a : work) a.sum.assign(train.feature_count(), 0.0f);
+  std::vector<LabelSums::Sum> work;
+  for (int t = 0; t < std::max(1, threads); ++t) work.push_back(sums.make_sum());
   std::vector<std::vector<std::uint32_t>> features(chunks);
   std::vector<std::vector<float>> weights(chunks);
   storage_.offsets.assign(neurons + 1, 0);
   parallel_for(chunks, threads, [&](std::size_t chunk, int thread) {
-    Accumulator& a = work[thread];
+    LabelSums::Sum& sum = work[thread];
     for (std::size_t n = chunk * kChunk; n < std::min(neurons, (chunk + 1) * kChunk); ++n) {
-      for (std::size_t i = groups.offsets[n]; i < groups.offsets[n + 1]; ++i) {
-        a.scaled.clear();
-        a.add(scale.scaled(train.features(groups.samples[i]), a.scaled));
-      }
-      double square = 0.0;
-      for (const std::uint32_t id : a.ids) square += double(a.sum[id]) * a.sum[id];
-      const double factor = square > 0 ? config_.wide_scale / std::sqrt(square) : 0.0;
+      sums.add_up(n, sum);
+      const double factor = sum.square > 0 ? config_.wide_scale / std::sqrt(sum.square) : 0.0;
       // The strongest features of the sum, ties by id.
       const auto stronger = [&](std::uint32_t x, std::uint32_t y) {
-        const float fx = std::fabs(a.sum[x]), fy = std::fabs(a.sum[y]);
+        const float fx = std::fabs(sum.values[x]), fy = std::fabs(sum.values[y]);
         return fx > fy || (fx == fy && x < y);
       };
-      const std::size_t kept = std::min<std::size_t>(a.ids.size(), config_.wide_features);
-      std::vector<std::uint32_t> ids = a.ids;
+      const std::size_t kept = std::min<std::size_t>(sum.ids.size(), config_.wide_features);
+      std::vector<std::uint32_t> ids = sum.ids;
       std::nth_element(ids.begin(), ids.begin() + static_cast<std::ptrdiff_t>(kept), ids.end(), stronger);
       ids.resize(kept);
       std::sort(ids.begin(), ids.end());
       for (const std::uint32_t id : ids) {
         features[chunk].push_back(id);
-        weights[chunk].push_back(static_cast<float>(factor * a.sum[id]));
+        weights[chunk].push_back(static_cast<float>(factor * sum.values[id]));
       }
       storage_.offsets[n + 1] = kept;
-      a.clear();
     }
   });
   std::partial_sum(storage_.offsets.begin(), storage_.offsets.end(), storage_.offsets.begin());

@@ -23,6 +23,7 @@ enum class Purpose : std::uint64_t {
   kTune = 10,
   kRounding = 11,
   kDeltas = 12,
+  kStart = 13,
 };
 
 // SplitMix64's finaliser (Steele, Lea, Flood: "Fast splittable pseudorandom number generators", 2014, fig.

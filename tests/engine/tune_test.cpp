@@ -220,6 +220,11 @@ TEST(SearchSpace, StepsToTheValuesNextToThePresentOne) {
   EXPECT_EQ(step("layer.1.wide_rate", true), "none");
   config.layers.back().wide = true;
   EXPECT_EQ(step("layer.1.wide_rate", true), "layer.1.wide_rate=0.3");
+  EXPECT_EQ(step("layer.1.wide_scale", true), "layer.1.wide_scale=3.0");
+  config.layers.back().wide_fit = 0.5;  // takes its place, and the prior's
+  EXPECT_EQ(step("layer.1.wide_scale", true), "none");
+  EXPECT_EQ(step("loss.prior", true), "none");
+  EXPECT_EQ(step("layer.1.wide_fit", false), "layer.1.wide_fit=0.25");
   EXPECT_EQ(step("layer.1.lsh", true), "no such key");  // the start has none
 }
 
