@@ -13,9 +13,9 @@ namespace slide {
 
 namespace {
 constexpr std::size_t kLanes = 128;  // most samples scored together
-constexpr std::size_t kBlocks = 2;  // such groups in a panel: they share each pass over the weights
+constexpr std::size_t kBlocks = 4;  // such groups in a panel: they share each pass over the weights
 constexpr std::size_t kPanel = kLanes * kBlocks;
-constexpr std::size_t kRowChunk = 512;  // neurons scored at a time: their rows stay in the second-level cache
+constexpr std::size_t kRowChunk = 256;  // neurons scored at a time: rows and scores stay in the second-level cache
 // sum = log(exp(sum) + exp(more))
 void add_log(double more, double& sum) {
   const double larger = std::max(sum, more), smaller = std::min(sum, more);
@@ -54,10 +54,11 @@ void TopK::shift(float offset) {
 // One thread's memory for a panel of samples.
 struct Predictor::Panel {
   std::size_t lanes = 0;  // of each block
-  std::size_t entries = 0, entries_of_one = 0;  // feature values there is room for
+  std::size_t entries = 0;  // feature values there is room for
   Wanted wanted;
   std::vector<Block> blocks;
   std::vector<BlockInput> inputs;
+  std::vector<BlockInput> hidden;  // the same without their features
   ThreadScratch scratch;
   std::vector<TopK> best;
   AlignedArray<float> z;
@@ -71,14 +72,14 @@ struct Predictor::Panel {
   Screen::Scratch screen;
   WidePostings::Scratch postings;
   std::vector<WidePostings::Walk> walks;  // of the blocks
-  BlockFeatures features;         // of one sample
-  std::vector<SparseRow> sample;  // that sample
+  lsh::IdSet seen;                           // of one sample's candidates
+  std::vector<std::uint32_t> wide_best;
 };
 
 Predictor::Predictor(const Network& network, const InferenceOptions& options)
     : network_(network), options_(options) {
   const Layer& output = network.output();
-  if (output.wide() != nullptr) postings_.emplace(*output.wide(), output.size(), network.features());
+  if (output.wide() != nullptr) postings_.emplace(*output.wide(), output.all_neurons(), network.features());
   if (options.mode == Inference::kFull) {
     if (options.soon && network.input()) screen_.emplace(output, postings_ ? &*postings_ : nullptr);
     return;
@@ -89,12 +90,11 @@ Predictor::Predictor(const Network& network, const InferenceOptions& options)
         "full");
   }
   if (!network.input() && network.layers().size() == 1) return;  // sparse inputs: the training tables answer
-  const Parameters& weights = output.weights();
-  const AlignedArray<float> wide_rows = weights.half() ? weights.widened() : AlignedArray<float>();
-  search_.emplace(weights.half() ? wide_rows.data() : weights.row(0), weights.stride, output.inputs(),
-                  output.bias().weights.span(), network.config().train.seed, resolve_threads(options.threads));
+  search_.emplace(output.weight_rows(), output.inputs(), output.bias().weights.span(),
+                  network.config().train.seed, resolve_threads(options.threads));
   is_always_.assign(output.size(), false);
   for (const std::uint32_t id : search_->always()) is_always_[id] = true;
+  if (postings_) always_postings_.emplace(*output.wide(), search_->always(), network.features());
 }
 
 Predictor::Scratch::Scratch() = default;
@@ -109,25 +109,23 @@ void Predictor::check(const Dataset& data) const {
   }
 }
 
-void Predictor::reserve(std::size_t blocks, std::size_t lanes, std::size_t entries, std::size_t entries_of_one,
-                        Panel& panel) const {
-  if (panel.lanes == lanes && panel.entries >= entries && panel.entries_of_one >= entries_of_one) return;
+void Predictor::reserve(std::size_t blocks, std::size_t lanes, std::size_t entries, Panel& panel) const {
+  if (panel.lanes == lanes && panel.entries >= entries) return;
   const std::size_t candidates =
       options_.mode == Inference::kLsh ? std::min(options_.candidates, network_.labels()) : 0;
   panel.lanes = lanes;
   panel.entries = entries;
-  panel.entries_of_one = entries_of_one;
   panel.blocks.clear();
   for (std::size_t b = 0; b < blocks; ++b) panel.blocks.push_back(network_.make_inference_block(lanes, entries));
   panel.scratch = network_.make_inference_scratch(lanes, entries);
   panel.best.resize(blocks * lanes);
-  panel.z = AlignedArray<float>(std::max(kRowChunk * lanes, candidates));
+  panel.z = AlignedArray<float>(std::max(blocks * kRowChunk * lanes, candidates));
   panel.candidates.reserve(candidates);
   panel.walks.resize(blocks);
   if (postings_ && options_.mode == Inference::kLsh) {
     panel.postings = postings_->make_scratch();
-    panel.features.reserve(network_.features(), entries_of_one, 1);
-    panel.sample.resize(1);
+    panel.seen = lsh::IdSet(network_.labels());
+    panel.wide_best.reserve(candidates);
   }
   if (screen_ && lanes == 1) panel.screen = screen_->make_scratch();
   if (search_) panel.search = search_->make_scratch(lanes);
@@ -142,11 +140,10 @@ void Predictor::predict(const Dataset& data, const Sink& sink) const {
   const std::size_t panels = (data.size() + kPanel - 1) / kPanel;
   const int threads = static_cast<int>(std::min<std::size_t>(panels, resolve_threads(options_.threads)));
   const std::size_t entries = bounds_of(data, kLanes).feature_entries;
-  const std::size_t entries_of_one = bounds_of(data, 1).feature_entries;
   std::vector<Panel> work(std::max(1, threads));
   for (Panel& panel : work) {
     panel.wanted = {options_.k, options_.log_softmax};
-    reserve(kBlocks, kLanes, entries, entries_of_one, panel);
+    reserve(kBlocks, kLanes, entries, panel);
   }
   parallel_for(panels, threads,
                [&](std::size_t p, int thread) { predict_panel(data, p * kPanel, work[thread], sink); });
@@ -159,8 +156,7 @@ void Predictor::predict(const Dataset& data, const Wanted& wanted, Scratch& scra
   std::unique_ptr<Panel>& panel = alone ? scratch.one : scratch.many;
   if (!panel) panel = std::make_unique<Panel>();
   // Powers of two, so that growing requests do not ask for memory each time.
-  const std::size_t entries_of_one = std::bit_ceil(bounds_of(data, 1).feature_entries);
-  reserve(blocks, lanes, std::bit_ceil(bounds_of(data, lanes).feature_entries), entries_of_one, *panel);
+  reserve(blocks, lanes, std::bit_ceil(bounds_of(data, lanes).feature_entries), *panel);
   panel->wanted = wanted;
   for (std::size_t first = 0; first < data.size(); first += blocks * lanes) predict_panel(data, first, *panel, sink);
 }
@@ -183,9 +179,9 @@ void Predictor::predict_panel(const Dataset& data, std::size_t first, Panel& pan
   if (screen_ && panel.lanes == 1 && !panel.wanted.log_softmax) {
     score_screened(panel);
   } else if (options_.mode == Inference::kFull || options_.candidates >= network_.labels()) {
-    score_all(panel);
+    score_shared(network_.output().all_neurons(), postings_ ? &*postings_ : nullptr, panel);
   } else {
-    if (search_) score_shared(search_->always(), panel);
+    if (search_) score_shared(search_->always(), always_postings_ ? &*always_postings_ : nullptr, panel);
     score_candidates(first, panel);
   }
   if (panel.wanted.log_softmax) {
@@ -194,52 +190,45 @@ void Predictor::predict_panel(const Dataset& data, std::size_t first, Panel& pan
   for (std::size_t i = first; i < end; ++i) sink(i, panel.best[i - first].best());
 }
 
-// Keeps the best of the scores panel.z [chunk x lanes] of block b.
-void Predictor::keep_best(std::span<const std::uint32_t> chunk, std::size_t b, Panel& panel) const {
+// Keeps the best of the scores z [chunk x lanes] of block b.
+void Predictor::keep_best(std::span<const std::uint32_t> chunk, std::size_t b, float* z,
+                          Panel& panel) const {
   const BlockInput& in = panel.inputs[b];
   TopK* best = panel.best.data() + b * panel.lanes;
   for (std::size_t s = 0; s < in.lanes; ++s) {
     panel.threshold[s] = s < in.samples ? best[s].threshold() : 3.402823466e38f;
   }
-  const std::size_t hits = kernels::active().select_above(panel.z.data(), chunk.size(), in.lanes,
+  const std::size_t hits = kernels::active().select_above(z, chunk.size(), in.lanes,
                                                           panel.threshold.data(), panel.hits.data());
   for (std::size_t h = 0; h < hits; ++h) {
     const std::uint32_t at = panel.hits[h];
-    best[at % in.lanes].offer(chunk[at / in.lanes], panel.z[at]);
+    best[at % in.lanes].offer(chunk[at / in.lanes], z[at]);
   }
   if (!panel.wanted.log_softmax) return;
-  kernels::active().softmax_lanes(panel.z.data(), chunk.size(), in.lanes, 1.0f, panel.chunk_norm.data());
+  kernels::active().softmax_lanes(z, chunk.size(), in.lanes, 1.0f, panel.chunk_norm.data());
   for (std::size_t s = 0; s < in.samples; ++s) add_log(panel.chunk_norm[s], panel.log_norm[b * panel.lanes + s]);
 }
 
-// Scores the same neurons for all samples of the panel.
-void Predictor::score_shared(std::span<const std::uint32_t> ids, Panel& panel) const {
-  for (std::size_t row = 0; row < ids.size(); row += kRowChunk) {
-    const auto chunk = ids.subspan(row, std::min(kRowChunk, ids.size() - row));
-    for (std::size_t b = 0; b < panel.inputs.size(); ++b) {
-      network_.output().score(panel.inputs[b], chunk, panel.scratch.layers.back(), panel.z.data());
-      keep_best(chunk, b, panel);
-    }
-  }
-}
-
-// Scores all neurons for all samples of the panel; the wide path feature by feature.
-void Predictor::score_all(Panel& panel) const {
-  const auto ids = network_.output().all_neurons();
-  for (std::size_t b = 0; postings_ && b < panel.inputs.size(); ++b) {
-    postings_->start(*panel.inputs[b].features, panel.walks[b]);
+// Scores the neurons `ids` for all samples of the panel; the wide path feature by feature where there are
+// postings of these neurons.
+void Predictor::score_shared(std::span<const std::uint32_t> ids, const WidePostings* postings,
+                             Panel& panel) const {
+  panel.hidden = panel.inputs;
+  for (std::size_t b = 0; postings != nullptr && b < panel.inputs.size(); ++b) {
+    postings->start(*panel.inputs[b].features, panel.walks[b]);
+    panel.hidden[b].features = nullptr;
   }
   for (std::size_t row = 0; row < ids.size(); row += kRowChunk) {
     const auto chunk = ids.subspan(row, std::min(kRowChunk, ids.size() - row));
+    network_.output().score(panel.hidden, chunk, panel.scratch.layers.back(), panel.z.data());
+    float* z = panel.z.data();
     for (std::size_t b = 0; b < panel.inputs.size(); ++b) {
-      BlockInput in = panel.inputs[b];
-      if (postings_) in.features = nullptr;
-      network_.output().score(in, chunk, panel.scratch.layers.back(), panel.z.data());
-      if (postings_) {
-        postings_->add(*panel.inputs[b].features, row, row + chunk.size(), in.lanes, panel.z.data(),
-                       panel.walks[b]);
+      const BlockInput& in = panel.inputs[b];
+      if (postings != nullptr) {
+        postings->add(*in.features, row, row + chunk.size(), in.lanes, z, panel.walks[b]);
       }
-      keep_best(chunk, b, panel);
+      keep_best(chunk, b, z, panel);
+      z += chunk.size() * in.lanes;
     }
   }
 }
@@ -249,7 +238,7 @@ void Predictor::score_screened(Panel& panel) const {
   const BlockInput& in = panel.inputs.front();
   panel.candidates.clear();
   screen_->find(in, panel.blocks.front().rows.front(), panel.wanted.k, panel.screen, panel.candidates);
-  score_shared(panel.candidates, panel);
+  score_shared(panel.candidates, nullptr, panel);
 }
 
 // From the training tables: the first layer's neurons for one sparse sample.
@@ -264,11 +253,14 @@ void Predictor::query_tables(const SparseRow& row, std::size_t sample, Panel& pa
 
 // The neurons that the sample's own features name, beside those that the tables found.
 void Predictor::add_wide_candidates(Panel& panel) const {
-  postings_->find(panel.sample[0], options_.candidates, panel.postings, panel.candidates);
-  std::sort(panel.candidates.begin(), panel.candidates.end());
-  panel.candidates.erase(std::unique(panel.candidates.begin(), panel.candidates.end()),
-                         panel.candidates.end());
-  if (search_) std::erase_if(panel.candidates, [&](std::uint32_t id) { return is_always_[id]; });
+  panel.wide_best.clear();
+  postings_->best(options_.candidates, panel.postings, panel.wide_best);
+  panel.seen.clear();
+  for (const std::uint32_t id : panel.candidates) panel.seen.insert(id);
+  for (const std::uint32_t id : panel.wide_best) {
+    if ((search_ && is_always_[id]) || !panel.seen.insert(id)) continue;
+    panel.candidates.push_back(id);
+  }
   if (panel.z.size() < panel.candidates.size()) panel.z = AlignedArray<float>(panel.candidates.size());
 }
 
@@ -290,13 +282,17 @@ void Predictor::score_candidates(std::size_t first, Panel& panel) const {
         query_tables(panel.blocks[b].rows[s], first + b * lanes + s, panel);
         one.xt = in.x + s * in.ldx;
       }
+      const SparseRow& row = panel.blocks[b].rows[s];
       if (postings_) {
-        panel.sample[0] = panel.blocks[b].rows[s];
+        postings_->start(row, panel.postings);
         add_wide_candidates(panel);
-        panel.features.build(panel.sample, 1);
-        one.features = &panel.features;
+        one.features = nullptr;
       }
-      output.score(one, panel.candidates, panel.scratch.layers.back(), panel.z.data());
+      output.score({&one, 1}, panel.candidates, panel.scratch.layers.back(), panel.z.data());
+      if (postings_) {
+        postings_->add(panel.candidates, panel.postings, panel.z.data());
+        postings_->clear(row, panel.postings);
+      }
       TopK& best = panel.best[b * lanes + s];
       for (std::size_t c = 0; c < panel.candidates.size(); ++c) {
         if (panel.wanted.log_softmax) add_log(panel.z[c], panel.log_norm[b * lanes + s]);

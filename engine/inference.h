@@ -65,7 +65,8 @@ class Predictor {
 
   const InferenceOptions& options() const { return options_; }
   std::size_t index_bytes() const {
-    return (search_ ? search_->bytes() : 0) + (screen_ ? screen_->bytes() : 0) + (postings_ ? postings_->bytes() : 0);
+    return (search_ ? search_->bytes() : 0) + (screen_ ? screen_->bytes() : 0) + (postings_ ? postings_->bytes() : 0) +
+           (always_postings_ ? always_postings_->bytes() : 0);
   }
 
   // Calls sink(sample, best) for every row of `data`, from several threads, each sample once. `best` holds at
@@ -102,13 +103,11 @@ class Predictor {
 
  private:
   void check(const Dataset& data) const;
-  // Makes room for blocks of up to `entries` feature values, of which one sample has at most `entries_of_one`.
-  void reserve(std::size_t blocks, std::size_t lanes, std::size_t entries, std::size_t entries_of_one,
-               Panel& panel) const;
+  // Makes room for blocks of up to `entries` feature values.
+  void reserve(std::size_t blocks, std::size_t lanes, std::size_t entries, Panel& panel) const;
   void predict_panel(const Dataset& data, std::size_t first, Panel& panel, const Sink& sink) const;
-  void keep_best(std::span<const std::uint32_t> chunk, std::size_t block, Panel& panel) const;
-  void score_all(Panel& panel) const;
-  void score_shared(std::span<const std::uint32_t> ids, Panel& panel) const;
+  void keep_best(std::span<const std::uint32_t> chunk, std::size_t block, float* z, Panel& panel) const;
+  void score_shared(std::span<const std::uint32_t> ids, const WidePostings* postings, Panel& panel) const;
   void score_candidates(std::size_t first, Panel& panel) const;
   void score_screened(Panel& panel) const;
   void add_wide_candidates(Panel& panel) const;
@@ -120,6 +119,7 @@ class Predictor {
   std::optional<lsh::SearchIndex> search_;  // of the output layer
   std::vector<bool> is_always_;             // neurons that search_ has scored for every sample
   std::optional<WidePostings> postings_;    // of its wide path
+  std::optional<WidePostings> always_postings_;  // of those neurons alone
 };
 
 // Ranking measures over the whole of `data`, at ranks up to predictor.options().k. Deterministic whatever the

@@ -159,19 +159,22 @@ std::size_t Layer::pack(const BlockInput& in, const std::uint32_t* ids, std::siz
   return scratch.packed_stride;
 }
 
-void Layer::logits(const BlockInput& in, const std::uint32_t* ids, std::size_t count, LayerScratch& scratch,
-                   float* z) const {
+void Layer::logits(std::span<const BlockInput> blocks, const std::uint32_t* ids, std::size_t count,
+                   LayerScratch& scratch, float* z) const {
   const auto& k = kernels::active();
-  if (direct(in)) {
-    k.rows_forward(weights_.weights.data(), weights_.stride, ids, count, scratch.shift.data(), in.xt,
-                   in.width, in.lanes, z);
-    return;
-  }
-  for (std::size_t a = 0; a < count; a += scratch.packed_rows) {
-    const std::size_t rows = std::min(scratch.packed_rows, count - a);
-    const std::size_t stride = pack(in, ids + a, rows, scratch);
-    k.rows_forward(scratch.packed.data(), stride, identity_.data(), rows, scratch.shift.data() + a, in.xt,
-                   in.width, in.lanes, z + a * in.lanes);
+  const bool packed = !direct(blocks.front());
+  const std::size_t step = packed ? scratch.packed_rows : count;
+  for (std::size_t a = 0; a < count; a += step) {
+    const std::size_t rows = std::min(step, count - a);
+    float* of_block = z;
+    for (std::size_t b = 0; b < blocks.size(); ++b) {
+      const BlockInput& in = blocks[b];
+      if (packed && (b == 0 || in.partial)) pack(in, ids + a, rows, scratch);  // whole rows serve all blocks
+      k.rows_forward(packed ? scratch.packed.data() : weights_.weights.data(),
+                     packed ? scratch.packed_stride : weights_.stride, packed ? identity_.data() : ids + a, rows,
+                     scratch.shift.data() + a, in.xt, in.width, in.lanes, of_block + a * in.lanes);
+      of_block += count * in.lanes;
+    }
   }
 }
 
@@ -181,26 +184,29 @@ void Layer::forward(const BlockInput& in, bool corrected, LayerScratch& scratch,
   for (std::size_t a = 0; a < block.count; ++a) {
     scratch.shift[a] = *bias_.row(active[a]) + (corrected ? block.set.correction[a] : 0.0f);
   }
-  logits(in, active, block.count, scratch, block.out_t.data());
+  logits({&in, 1}, active, block.count, scratch, block.out_t.data());
   if (wide_) {
     wide_->forward(*in.features, {active, block.count}, in.lanes, block.out_t.data(), block.hits);
   }
   if (!output_) finish_hidden(in, block);
 }
 
-void Layer::score(const BlockInput& in, std::span<const std::uint32_t> active, LayerScratch& scratch,
-                  float* z) const {
+void Layer::score(std::span<const BlockInput> blocks, std::span<const std::uint32_t> active,
+                  LayerScratch& scratch, float* z) const {
   if (scratch.shift.size() < active.size()) scratch.shift.resize(active.size());
   for (std::size_t a = 0; a < active.size(); ++a) scratch.shift[a] = *bias_.row(active[a]);
-  logits(in, active.data(), active.size(), scratch, z);
-  if (wide_ && in.features != nullptr) wide_->forward(*in.features, active, in.lanes, z, scratch.hits);
+  logits(blocks, active.data(), active.size(), scratch, z);
+  for (const BlockInput& in : blocks) {
+    if (wide_ && in.features != nullptr) wide_->forward(*in.features, active, in.lanes, z, scratch.hits);
+    z += active.size() * in.lanes;
+  }
 }
 
 void Layer::forward_all(const BlockInput& in, LayerScratch& scratch, LayerBlock& block) const {
   block.set.ids.clear();
   block.all = true;
   block.count = size();
-  score(in, all_neurons(), scratch, block.out_t.data());
+  score({&in, 1}, all_neurons(), scratch, block.out_t.data());
   finish_hidden(in, block);
 }
 

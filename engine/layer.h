@@ -105,9 +105,10 @@ class Layer {
   // block.out_t [count x lanes] = f(bias + w * x) for hidden layers; for the output the logits, with the
   // active set's corrections added when `corrected`.
   void forward(const BlockInput& in, bool corrected, LayerScratch& scratch, LayerBlock& block) const;
-  // z [count x lanes] = bias + w * x for the neurons `active`, no activation: inference. Without in.features
-  // the wide path is left out.
-  void score(const BlockInput& in, std::span<const std::uint32_t> active, LayerScratch& scratch,
+  // z [count x lanes] = bias + w * x for the neurons `active`, no activation: inference. One such matrix after
+  // the other for several blocks, which share the rows' way from memory. Without in.features the wide path of a
+  // block is left out.
+  void score(std::span<const BlockInput> blocks, std::span<const std::uint32_t> active, LayerScratch& scratch,
              float* z) const;
   // Hidden layer with all its neurons active, whatever its kind: inference.
   void forward_all(const BlockInput& in, LayerScratch& scratch, LayerBlock& block) const;
@@ -134,6 +135,7 @@ class Layer {
   std::uint64_t* slots() { return slots_.data(); }
   Parameters& weights() { return weights_; }
   const Parameters& weights() const { return weights_; }
+  lsh::WeightRows weight_rows() const;  // the same for hashing
   Parameters& bias() { return bias_; }
   const Parameters& bias() const { return bias_; }
 
@@ -141,8 +143,8 @@ class Layer {
   const std::uint32_t* ids(const LayerBlock& block) const {
     return sampled() ? block.set.ids.data() : identity_.data();
   }
-  // z = scratch.shift + w * x
-  void logits(const BlockInput& in, const std::uint32_t* ids, std::size_t count, LayerScratch& scratch,
+  // z = scratch.shift + w * x, block after block
+  void logits(std::span<const BlockInput> blocks, const std::uint32_t* ids, std::size_t count, LayerScratch& scratch,
               float* z) const;
   void finish_hidden(const BlockInput& in, LayerBlock& block) const;
   lsh::QueryBlock spread(const BlockInput& in, LayerScratch& scratch) const;
@@ -163,7 +165,6 @@ class Layer {
                    const Optimizer& optimizer, UpdateScratch& scratch);
   void update_dense(const BatchView& batch, std::uint32_t shard, std::uint32_t shards,
                     const Optimizer& optimizer, UpdateScratch& scratch);
-  lsh::WeightRows weight_rows() const;
 
   LayerConfig config_;
   bool output_;

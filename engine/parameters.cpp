@@ -75,12 +75,6 @@ void Parameters::load_row(std::size_t r, float* x) const {
   }
 }
 
-AlignedArray<float> Parameters::widened() const {
-  AlignedArray<float> all(rows * stride);
-  for (std::size_t r = 0; r < rows; ++r) load_row(r, all.data() + r * stride);
-  return all;
-}
-
 void Parameters::save(StateWriter& out) const {
   out.put<std::uint64_t>(rows);
   out.put<std::uint64_t>(columns);

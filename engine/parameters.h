@@ -44,8 +44,6 @@ struct Parameters {
   }
   // x[columns] = row r in fp32, whatever the precision.
   void load_row(std::size_t r, float* x) const;
-  // All rows in fp32, [rows x stride]: for those who read them once.
-  AlignedArray<float> widened() const;
   // Weights and optimizer state. load() refuses those of another matrix.
   void save(StateWriter& out) const;
   void load(StateReader& in);

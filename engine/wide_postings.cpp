@@ -8,19 +8,51 @@
 
 namespace slide {
 
-WidePostings::WidePostings(const WidePath& wide, std::size_t neurons, std::size_t features)
-    : neuron_count_(neurons), offsets_(features + 1, 0) {
+namespace {
+// A feature of one in so many neurons is common: a candidate's weight is looked up. For others the postings of
+// all neurons are added up, which costs no more than a small share of them.
+constexpr std::size_t kCommonPart = 32;
+constexpr std::size_t kRanked = 64;  // neurons of a Ranks
+}  // namespace
+
+WidePostings::WidePostings(const WidePath& wide, std::span<const std::uint32_t> ids, std::size_t features)
+    : neuron_count_(ids.size()), offsets_(features + 1, 0) {
   const WidePath::Storage& from = wide.storage();
-  for (const std::uint32_t f : from.features) ++offsets_[f + 1];
+  for (const std::uint32_t id : ids) {
+    for (std::uint64_t i = from.offsets[id]; i < from.offsets[id + 1]; ++i) ++offsets_[from.features[i] + 1];
+  }
   std::partial_sum(offsets_.begin(), offsets_.end(), offsets_.begin());
   neurons_ = AlignedArray<std::uint32_t>(offsets_.back());
   weights_ = AlignedArray<float>(offsets_.back());
   std::vector<std::uint64_t> next(offsets_.begin(), offsets_.end() - 1);
-  for (std::size_t n = 0; n < neurons; ++n) {
-    for (std::uint64_t i = from.offsets[n]; i < from.offsets[n + 1]; ++i) {
+  for (std::size_t n = 0; n < ids.size(); ++n) {
+    for (std::uint64_t i = from.offsets[ids[n]]; i < from.offsets[ids[n] + 1]; ++i) {
       const std::uint64_t at = next[from.features[i]]++;
       neurons_[at] = static_cast<std::uint32_t>(n);
       weights_[at] = from.weights[i];
+    }
+  }
+  rank_common();
+}
+
+bool WidePostings::is_common(std::size_t feature) const {
+  return offsets_[feature + 1] - offsets_[feature] > std::max(kMostPostings, neuron_count_ / kCommonPart);
+}
+
+void WidePostings::rank_common() {
+  for (std::size_t f = 0; f + 1 < offsets_.size(); ++f) {
+    if (is_common(f)) common_.push_back(static_cast<std::uint32_t>(f));
+  }
+  const std::size_t size = (neuron_count_ + kRanked - 1) / kRanked;
+  ranks_.resize(common_.size() * size);
+  for (std::size_t c = 0; c < common_.size(); ++c) {
+    Ranks* table = ranks_.data() + c * size;
+    std::uint64_t at = offsets_[common_[c]];
+    for (std::size_t r = 0; r < size; ++r) {
+      table[r] = {0, at};
+      for (; at < offsets_[common_[c] + 1] && neurons_[at] / kRanked == r; ++at) {
+        table[r].present |= std::uint64_t{1} << (neurons_[at] % kRanked);
+      }
     }
   }
 }
@@ -93,38 +125,71 @@ void WidePostings::add(const SparseRow& row, float* z) const {
 WidePostings::Scratch WidePostings::make_scratch() const {
   Scratch scratch;
   scratch.scores.assign(neuron_count_, 0.0f);
-  scratch.touched.reserve(neuron_count_);
+  scratch.listed.assign(neuron_count_, 0);
+  scratch.touched.resize(neuron_count_ + 1);  // and one place to write to
   return scratch;
 }
 
-void WidePostings::find(const SparseRow& row, std::size_t wanted, Scratch& scratch,
-                        std::vector<std::uint32_t>& out) const {
-  scratch.touched.clear();
+void WidePostings::start(const SparseRow& row, Scratch& scratch) const {
+  std::uint32_t* touched = scratch.touched.data();
+  std::size_t size = 0;
+  scratch.common.clear();
   for (std::size_t i = 0; i < row.ids.size(); ++i) {
+    if (is_common(row.ids[i])) {
+      const auto at = std::lower_bound(common_.begin(), common_.end(), row.ids[i]) - common_.begin();
+      scratch.common.push_back({static_cast<std::size_t>(at) * (ranks_.size() / common_.size()), row.values[i]});
+      continue;
+    }
     const std::uint64_t begin = offsets_[row.ids[i]], end = offsets_[row.ids[i] + 1];
+    for (std::uint64_t p = begin; p < end; ++p) scratch.scores[neurons_[p]] += weights_[p] * row.values[i];
     if (end - begin > kMostPostings) continue;
     for (std::uint64_t p = begin; p < end; ++p) {
       const std::uint32_t neuron = neurons_[p];
-      if (scratch.scores[neuron] == 0.0f) scratch.touched.push_back(neuron);
-      scratch.scores[neuron] += weights_[p] * row.values[i];
+      touched[size] = neuron;
+      size += scratch.listed[neuron] == 0 ? 1 : 0;
+      scratch.listed[neuron] = 1;
     }
   }
-  // A score may pass through zero and be listed twice; once is enough.
-  std::sort(scratch.touched.begin(), scratch.touched.end());
-  scratch.touched.erase(std::unique(scratch.touched.begin(), scratch.touched.end()), scratch.touched.end());
+  scratch.touched_count = size;
+}
+
+void WidePostings::best(std::size_t wanted, Scratch& scratch, std::vector<std::uint32_t>& out) const {
   const auto better = [&](std::uint32_t a, std::uint32_t b) {
     return scratch.scores[a] > scratch.scores[b] || (scratch.scores[a] == scratch.scores[b] && a < b);
   };
-  auto& found = scratch.touched;
-  const std::size_t kept = std::min(wanted, found.size());
-  const std::vector<std::uint32_t>::difference_type end = static_cast<std::ptrdiff_t>(kept);
-  std::nth_element(found.begin(), found.begin() + end, found.end(), better);
-  out.insert(out.end(), found.begin(), found.begin() + end);
-  for (const std::uint32_t neuron : found) scratch.scores[neuron] = 0.0f;
+  const auto begin = scratch.touched.begin();
+  const auto end = begin + static_cast<std::ptrdiff_t>(scratch.touched_count);
+  const auto kept = begin + static_cast<std::ptrdiff_t>(std::min(wanted, scratch.touched_count));
+  std::nth_element(begin, kept, end, better);
+  out.insert(out.end(), begin, kept);
+}
+
+void WidePostings::add(std::span<const std::uint32_t> neurons, const Scratch& scratch, float* z) const {
+  for (std::size_t i = 0; i < neurons.size(); ++i) z[i] += scratch.scores[neurons[i]];
+  for (const Scratch::Common& common : scratch.common) {
+    const Ranks* table = ranks_.data() + common.table;
+    for (std::size_t i = 0; i < neurons.size(); ++i) {
+      const Ranks& ranks = table[neurons[i] / kRanked];
+      const std::uint64_t bit = std::uint64_t{1} << (neurons[i] % kRanked);
+      if ((ranks.present & bit) == 0) continue;
+      z[i] += weights_[ranks.first + static_cast<std::size_t>(std::popcount(ranks.present & (bit - 1)))] * common.value;
+    }
+  }
+}
+
+void WidePostings::clear(const SparseRow& row, Scratch& scratch) const {
+  for (const std::uint32_t feature : row.ids) {
+    if (is_common(feature)) continue;
+    for (std::uint64_t p = offsets_[feature]; p < offsets_[feature + 1]; ++p) {
+      scratch.scores[neurons_[p]] = 0.0f;
+      scratch.listed[neurons_[p]] = 0;
+    }
+  }
 }
 
 std::size_t WidePostings::bytes() const {
-  return offsets_.size() * sizeof(std::uint64_t) + neurons_.size() * (sizeof(std::uint32_t) + sizeof(float));
+  return offsets_.size() * sizeof(std::uint64_t) + neurons_.size() * (sizeof(std::uint32_t) + sizeof(float)) +
+         common_.size() * sizeof(std::uint32_t) + ranks_.size() * sizeof(Ranks);
 }
 
 }  // namespace slide

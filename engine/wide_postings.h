@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <span>
 #include <vector>
 
 #include "datasets/dataset.h"
@@ -15,12 +16,13 @@ namespace slide {
 // the others. Immutable; one Scratch or Walk a thread.
 class WidePostings {
  public:
-  // find() leaves out features that are in the pattern of more neurons than this: they say little.
+  // A feature in the pattern of more neurons than this brings none of them to best(): it says little.
   static constexpr std::size_t kMostPostings = 1024;
 
-  WidePostings(const WidePath& wide, std::size_t neurons, std::size_t features);
+  // Of the wide path's neurons `ids`; what follows calls neuron ids[n] n.
+  WidePostings(const WidePath& wide, std::span<const std::uint32_t> ids, std::size_t features);
 
-  // For full inference: all neurons in ascending order, a range at a time. start() begins with the block's
+  // For many samples: all neurons in ascending order, a range at a time. start() begins with the block's
   // features; each add() then takes the neurons from where the last one ended up to `end`, and does
   // z[(n - first)*lanes + s] += the wide score of neuron n for sample s. The block's features must not change
   // in between.
@@ -39,23 +41,44 @@ class WidePostings {
   // z[n] += the wide score of every neuron n, for one sample.
   void add(const SparseRow& row, float* z) const;
 
+  // For the candidates of one sample: start() with its features, then best() appends to `out` the `wanted`
+  // neurons for which the features that few neurons have speak most, in no order, and add() does
+  // z[i] += the wide score of neurons[i]. clear() has to follow before the next sample.
   struct Scratch {
-    std::vector<float> scores;           // by neuron, all zero between calls
-    std::vector<std::uint32_t> touched;  // neurons of this sample
+    struct Common {
+      std::size_t table;  // in ranks_
+      float value;
+    };
+    std::vector<float> scores;           // by neuron: from all features but the common ones
+    std::vector<std::uint8_t> listed;    // by neuron: whether it is in `touched`
+    std::vector<std::uint32_t> touched;  // neurons of the features in at most kMostPostings patterns,
+    std::size_t touched_count = 0;       // so many
+    std::vector<Common> common;
   };
   Scratch make_scratch() const;
-
-  // Appends to `out` the `wanted` neurons of the largest wide score for one sample, in no order.
-  void find(const SparseRow& row, std::size_t wanted, Scratch& scratch,
-            std::vector<std::uint32_t>& out) const;
+  void start(const SparseRow& row, Scratch& scratch) const;
+  void best(std::size_t wanted, Scratch& scratch, std::vector<std::uint32_t>& out) const;
+  void add(std::span<const std::uint32_t> neurons, const Scratch& scratch, float* z) const;
+  void clear(const SparseRow& row, Scratch& scratch) const;
 
   std::size_t bytes() const;
 
  private:
+  // 64 neurons of a common feature: which of them have it, and the place of the first one's posting.
+  struct Ranks {
+    std::uint64_t present;
+    std::uint64_t first;
+  };
+
+  bool is_common(std::size_t feature) const;
+  void rank_common();
+
   std::size_t neuron_count_;
   std::vector<std::uint64_t> offsets_;  // by feature
   AlignedArray<std::uint32_t> neurons_;  // of the postings, ascending for each feature
   AlignedArray<float> weights_;
+  std::vector<std::uint32_t> common_;  // features in the pattern of many neurons, ascending
+  std::vector<Ranks> ranks_;           // [common][neurons / 64]
 };
 
 }  // namespace slide

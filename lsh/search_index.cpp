@@ -16,10 +16,10 @@ namespace slide::lsh {
 
 namespace {
 
-constexpr std::size_t kTables = 32;
+constexpr std::size_t kTables = 24;
 constexpr std::size_t kLogBucket = 5;       // a bucket holds about 2^4 to 2^5 neurons on average
 constexpr std::size_t kMostBits = 16;       // of a fingerprint; with more than 2^21 neurons buckets grow
-constexpr std::size_t kAlwaysPart = 16;     // one neuron of so many is scored always
+constexpr std::size_t kAlwaysPart = 24;     // one neuron of so many is scored always
 constexpr std::size_t kFewNeurons = 4096;   // below: none is
 constexpr std::size_t kRowLanes = 32;       // weight rows hashed at once
 constexpr std::size_t kTaskRows = 1024;     // rows of a task
@@ -30,17 +30,43 @@ std::size_t tasks(std::size_t rows) {
   return (rows + kTaskRows - 1) / kTaskRows;
 }
 
+// Rows [first, first + count) one after the other, widened into buffer[count][dim] where they are bfloat16;
+// returns how far apart they are.
+std::size_t fetch_rows(const WeightRows& rows, std::size_t dim, std::size_t first, std::size_t count,
+                       float* buffer, const float*& at) {
+  if (rows.fp32 != nullptr) {
+    at = rows.fp32 + first * rows.stride;
+    return rows.stride;
+  }
+  for (std::size_t i = 0; i < count; ++i) {
+    kernels::active().widen(rows.pairs + (first + i) * rows.stride, dim, buffer + i * dim);
+  }
+  at = buffer;
+  return dim;
+}
+
+// Calls `use` (id, row) for the rows of a task, in ascending order.
+template <class Use>
+void each_row(const WeightRows& rows, std::size_t dim, std::size_t neurons, std::size_t task, Use&& use) {
+  std::vector<float> buffer(dim);
+  for (std::size_t i = task * kTaskRows; i < std::min(neurons, (task + 1) * kTaskRows); ++i) {
+    const float* row = nullptr;
+    fetch_rows(rows, dim, i, 1, buffer.data(), row);
+    use(i, row);
+  }
+}
+
 // The mean of all rows, and of the biases behind it. Summed by task, then in order: the same for all threads.
-std::vector<double> mean_row(const float* w, std::size_t ldw, std::size_t dim, std::span<const float> biases,
+std::vector<double> mean_row(const WeightRows& rows, std::size_t dim, std::span<const float> biases,
                              int threads) {
   const std::size_t n = biases.size();
   std::vector<std::vector<double>> sums(tasks(n), std::vector<double>(dim + 1));
   parallel_for(sums.size(), threads, [&](std::size_t task, int) {
     std::vector<double>& sum = sums[task];
-    for (std::size_t i = task * kTaskRows; i < std::min(n, (task + 1) * kTaskRows); ++i) {
-      for (std::size_t d = 0; d < dim; ++d) sum[d] += w[i * ldw + d];
+    each_row(rows, dim, n, task, [&](std::size_t i, const float* row) {
+      for (std::size_t d = 0; d < dim; ++d) sum[d] += row[d];
       sum[dim] += biases[i];
-    }
+    });
   });
   std::vector<double> mean(dim + 1);
   for (const auto& sum : sums) {
@@ -51,7 +77,7 @@ std::vector<double> mean_row(const float* w, std::size_t ldw, std::size_t dim, s
 
 }  // namespace
 
-SearchIndex::SearchIndex(const float* w, std::size_t ldw, std::size_t dim, std::span<const float> biases,
+SearchIndex::SearchIndex(const WeightRows& rows, std::size_t dim, std::span<const float> biases,
                          std::uint64_t seed, int threads)
     : neurons_(biases.size()),
       dim_(dim),
@@ -67,9 +93,9 @@ SearchIndex::SearchIndex(const float* w, std::size_t ldw, std::size_t dim, std::
   }
   std::iota(functions_.begin(), functions_.end(), 0U);
   draw(seed);
-  choose_always(w, ldw, biases, threads);
+  choose_always(rows, biases, threads);
   AlignedArray<std::uint16_t> codes(kTables * neurons_);
-  hash_rows(w, ldw, biases, codes.data(), threads);
+  hash_rows(rows, biases, codes.data(), threads);
   starts_ = AlignedArray<std::uint32_t>(kTables * ((std::size_t{1} << k_) + 1));
   ids_ = AlignedArray<std::uint32_t>(kTables * filed_.size());
   parallel_for(kTables, threads, [&](std::size_t t, int) { fill(t, codes.data() + t * neurons_); });
@@ -84,31 +110,33 @@ void SearchIndex::draw(std::uint64_t seed) {
 }
 
 // The rows furthest from the mean row: what all rows have in common moves no neuron before another.
-void SearchIndex::choose_always(const float* w, std::size_t ldw, std::span<const float> biases, int threads) {
-  const std::vector<double> mean_values = mean_row(w, ldw, dim_, biases, threads);
+void SearchIndex::choose_always(const WeightRows& rows, std::span<const float> biases, int threads) {
+  const std::vector<double> mean_values = mean_row(rows, dim_, biases, threads);
   const std::vector<float> mean(mean_values.begin(), mean_values.end());
   std::vector<float> length(neurons_);
   parallel_for(tasks(neurons_), threads, [&](std::size_t task, int) {
     std::vector<float> x(dim_);
-    for (std::size_t i = task * kTaskRows; i < std::min(neurons_, (task + 1) * kTaskRows); ++i) {
-      std::copy_n(w + i * ldw, dim_, x.data());
+    each_row(rows, dim_, neurons_, task, [&](std::size_t i, const float* row) {
+      std::copy_n(row, dim_, x.data());
       kernels::active().axpy(-1.0F, mean.data(), dim_, x.data());
       const float bias = biases[i] - mean[dim_];
       const float sum = kernels::active().dot(x.data(), x.data(), dim_) + bias * bias;
       length[i] = std::isfinite(sum) ? sum : 0.0F;
-    }
+    });
   });
-  std::vector<std::uint32_t> order(neurons_);
-  std::iota(order.begin(), order.end(), 0U);
   const std::size_t chosen = neurons_ < kFewNeurons ? 0 : neurons_ / kAlwaysPart;
-  const auto end = order.begin() + static_cast<std::ptrdiff_t>(chosen);
-  std::nth_element(order.begin(), end, order.end(), [&](std::uint32_t a, std::uint32_t b) {
-    return length[a] > length[b] || (length[a] == length[b] && a < b);
-  });
-  always_.assign(order.begin(), end);
-  filed_.assign(end, order.end());
-  std::sort(always_.begin(), always_.end());
-  std::sort(filed_.begin(), filed_.end());
+  std::vector<float> sorted = length;
+  const auto last = sorted.begin() + static_cast<std::ptrdiff_t>(chosen);
+  std::nth_element(sorted.begin(), last, sorted.end(), std::greater<>());
+  const float bound = chosen < neurons_ ? *last : 0.0F;  // rows that are longer are all chosen
+  std::size_t equal = chosen - static_cast<std::size_t>(std::count_if(
+                                   length.begin(), length.end(), [&](float l) { return l > bound; }));
+  for (std::uint32_t i = 0; i < neurons_; ++i) {
+    const bool longer = length[i] > bound;
+    const bool taken = longer || (length[i] == bound && equal > 0);
+    equal -= taken && !longer ? 1 : 0;
+    (taken ? always_ : filed_).push_back(i);
+  }
 }
 
 // Bits of the signs of K projections, one every `lanes` values.
@@ -119,18 +147,21 @@ std::uint32_t SearchIndex::fingerprint(const float* z, std::size_t lanes) const 
 }
 
 // codes[t*neurons_ + i]: row i in table t.
-void SearchIndex::hash_rows(const float* w, std::size_t ldw, std::span<const float> biases,
-                            std::uint16_t* codes, int threads) const {
+void SearchIndex::hash_rows(const WeightRows& rows, std::span<const float> biases, std::uint16_t* codes,
+                            int threads) const {
   struct Scratch {
-    AlignedArray<float> xt, z;
+    AlignedArray<float> xt, z, rows;
   };
   std::vector<Scratch> scratch(static_cast<std::size_t>(std::max(threads, 1)));
   for (Scratch& s : scratch) {
-    s = {AlignedArray<float>(dim_ * kRowLanes), AlignedArray<float>(functions_.size() * kRowLanes)};
+    s = {AlignedArray<float>(dim_ * kRowLanes), AlignedArray<float>(functions_.size() * kRowLanes),
+         AlignedArray<float>(rows.fp32 == nullptr ? dim_ * kRowLanes : 0)};
   }
   const auto hash_block = [&](std::size_t first, Scratch& s) {
-    const std::size_t rows = std::min(kRowLanes, neurons_ - first);
-    kernels::active().transpose(w + first * ldw, ldw, rows, dim_, kRowLanes, s.xt.data());
+    const std::size_t size = std::min(kRowLanes, neurons_ - first);
+    const float* from = nullptr;
+    const std::size_t stride = fetch_rows(rows, dim_, first, size, s.rows.data(), from);
+    kernels::active().transpose(from, stride, size, dim_, kRowLanes, s.xt.data());
     for (std::size_t p = 0; p < functions_.size(); p += kFunctionTile) {
       const std::size_t count = std::min(kFunctionTile, functions_.size() - p);
       kernels::active().rows_forward(projections_.data(), stride_, functions_.data() + p, count, nullptr,
@@ -138,7 +169,7 @@ void SearchIndex::hash_rows(const float* w, std::size_t ldw, std::span<const flo
     }
     for (std::size_t p = 0; p < functions_.size(); ++p) {
       float* z = s.z.data() + p * kRowLanes;
-      for (std::size_t i = 0; i < rows; ++i) z[i] += bias_projections_[p] * biases[first + i];
+      for (std::size_t i = 0; i < size; ++i) z[i] += bias_projections_[p] * biases[first + i];
     }
     for (std::size_t t = 0; t < kTables; ++t) {
       std::array<std::uint16_t, kRowLanes> prints{};
@@ -147,7 +178,7 @@ void SearchIndex::hash_rows(const float* w, std::size_t ldw, std::span<const flo
         const auto bit = static_cast<std::uint16_t>(1U << j);
         for (std::size_t i = 0; i < kRowLanes; ++i) prints[i] |= z[i] >= 0.0F ? bit : std::uint16_t{0};
       }
-      std::copy_n(prints.begin(), rows, codes + t * neurons_ + first);
+      std::copy_n(prints.begin(), size, codes + t * neurons_ + first);
     }
   };
   parallel_for(tasks(neurons_), threads, [&](std::size_t task, int thread) {
@@ -174,7 +205,7 @@ SearchScratch SearchIndex::make_scratch(std::size_t lanes) const {
   scratch.projections = AlignedArray<float>(functions_.size() * lanes);
   scratch.buckets.resize(kTables << kFlips);
   scratch.counts.resize(neurons_);
-  scratch.found.resize(neurons_ + 1);
+  scratch.repeated.resize(neurons_ + 1);
   return scratch;
 }
 
@@ -229,10 +260,11 @@ void SearchIndex::list_buckets(std::size_t sample, std::size_t lanes, SearchScra
   }
 }
 
-// Counts in how many buckets each id is; returns how many ids are in scratch.found, in the order found.
+// Counts in how many buckets each id is; returns how many ids are in scratch.repeated: those of two or more, in
+// the order in which that showed. Most ids are in one bucket only.
 std::size_t SearchIndex::count(SearchScratch& scratch) const {
   std::uint8_t* counts = scratch.counts.data();
-  std::uint32_t* found = scratch.found.data();
+  std::uint32_t* repeated = scratch.repeated.data();
   std::size_t size = 0;
   for (std::size_t i = 0; i < scratch.buckets.size(); ++i) {
     if (i + kBucketsAhead < scratch.buckets.size()) {
@@ -241,8 +273,8 @@ std::size_t SearchIndex::count(SearchScratch& scratch) const {
       __builtin_prefetch(ahead.data() + kAlignment / sizeof(std::uint32_t));
     }
     for (const std::uint32_t id : scratch.buckets[i]) {
-      found[size] = id;
-      size += counts[id]++ == 0 ? 1 : 0;
+      repeated[size] = id;
+      size += counts[id]++ == 1 ? 1 : 0;
     }
   }
   return size;
@@ -252,17 +284,26 @@ void SearchIndex::find(std::size_t sample, std::size_t lanes, std::size_t wanted
                        std::vector<std::uint32_t>& out) const {
   out.clear();
   list_buckets(sample, lanes, scratch);
-  const std::span<const std::uint32_t> found(scratch.found.data(), count(scratch));
+  std::uint8_t* counts = scratch.counts.data();
+  const std::span<const std::uint32_t> repeated(scratch.repeated.data(), count(scratch));
   std::array<std::size_t, kTables + 2> ids_of{};  // by count
-  for (const std::uint32_t id : found) ++ids_of[scratch.counts[id]];
+  for (const std::uint32_t id : repeated) ++ids_of[counts[id]];
   std::size_t least = kTables + 1, room = wanted;  // all ids of larger counts are wanted, `room` of this one
   while (least > 1 && ids_of[least] <= room) room -= ids_of[least--];
-  for (const std::uint32_t id : found) {
-    const std::size_t times = scratch.counts[id];
-    scratch.counts[id] = 0;
+  for (const std::uint32_t id : repeated) {
+    const std::size_t times = counts[id];
     if (times < least || (times == least && room == 0)) continue;
     room -= times == least ? 1 : 0;
     out.push_back(id);
+  }
+  for (const std::span<const std::uint32_t> bucket : scratch.buckets) {
+    for (const std::uint32_t id : bucket) {
+      if (least == 1 && room > 0 && counts[id] == 1) {
+        out.push_back(id);
+        --room;
+      }
+      counts[id] = 0;
+    }
   }
 }
 

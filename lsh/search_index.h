@@ -2,7 +2,7 @@
 // from weights that no longer change, for inference; NeuronIndex follows weights while they are trained.
 //
 // Neurons with long rows win most often, and for most inputs (Yan et al. 2018, "Norm-Ranging LSH for Maximum
-// Inner Product Search"): the sixteenth with the longest, `always()`, is to be scored for every sample, at
+// Inner Product Search"): the one in 24 with the longest, `always()`, are to be scored for every sample, at
 // the speed of a matrix product. The others are in hash tables: signs of Gaussian projections (Charikar
 // 2002), of which a query looks into the bucket of its own fingerprint and those reached by flipping its
 // least certain bits (Lv et al. 2007, "Multi-Probe LSH"). The ids found in most tables come first. A bias
@@ -27,15 +27,15 @@ namespace slide::lsh {
 struct SearchScratch {
   AlignedArray<float> projections;                      // [function][lane] of the block asked about
   std::vector<std::span<const std::uint32_t>> buckets;  // of one sample
-  std::vector<std::uint8_t> counts;  // by neuron: tables it was found in; zero between queries
-  std::vector<std::uint32_t> found;  // neurons with a count, and one place to write to
+  std::vector<std::uint8_t> counts;     // by neuron: tables it was found in; zero between queries
+  std::vector<std::uint32_t> repeated;  // neurons found in two tables or more, and one place to write to
 };
 
 class SearchIndex {
  public:
-  // Over row i = w + i*ldw of `dim` weights and biases[i], for each i. Throws InputError without any rows.
-  SearchIndex(const float* w, std::size_t ldw, std::size_t dim, std::span<const float> biases,
-              std::uint64_t seed, int threads);
+  // Over row i of `dim` weights and biases[i], for each i. Throws InputError without any rows.
+  SearchIndex(const WeightRows& rows, std::size_t dim, std::span<const float> biases, std::uint64_t seed,
+              int threads);
 
   // Neurons to score for every sample, ascending; find() does not return them. Few neurons: none.
   std::span<const std::uint32_t> always() const { return always_; }
@@ -45,19 +45,18 @@ class SearchIndex {
   // Projects all samples of a block; block.inner == dim.
   void project(const QueryBlock& block, SearchScratch& scratch) const;
   // Replaces `out` by up to `wanted` distinct ids for one sample of the block projected last, `lanes` wide:
-  // those found in most tables, among equals those found first. Empty buckets may leave fewer.
+  // those found in most tables, among equals those found so often first. Empty buckets may leave fewer.
   void find(std::size_t sample, std::size_t lanes, std::size_t wanted, SearchScratch& scratch,
             std::vector<std::uint32_t>& out) const;
 
   std::size_t bytes() const;
 
  private:
-  static constexpr std::size_t kFlips =
-      3;  // least certain bits of a fingerprint: all their subsets are probed
+  static constexpr std::size_t kFlips = 2;  // least certain bits of a fingerprint: all subsets are probed
 
   void draw(std::uint64_t seed);
-  void choose_always(const float* w, std::size_t ldw, std::span<const float> biases, int threads);
-  void hash_rows(const float* w, std::size_t ldw, std::span<const float> biases, std::uint16_t* codes,
+  void choose_always(const WeightRows& rows, std::span<const float> biases, int threads);
+  void hash_rows(const WeightRows& rows, std::span<const float> biases, std::uint16_t* codes,
                  int threads) const;
   void fill(std::size_t table, const std::uint16_t* codes);
   std::uint32_t fingerprint(const float* z, std::size_t lanes) const;

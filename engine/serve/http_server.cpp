@@ -147,6 +147,7 @@ class HttpServer::Core {
     model_ = load_();
     workers_.emplace(static_cast<std::size_t>(threads_));
     loader_.emplace(1);
+    catch_signals();
   }
 
   ~Core() {
@@ -163,17 +164,6 @@ class HttpServer::Core {
 
   void run() {
     raise_file_limit(options_.max_connections);
-    for (const int number : {SIGTERM, SIGINT}) {
-      struct sigaction before {};
-      sigaction(number, nullptr, &before);
-      // Who started the process may want it to ignore Ctrl-C, as a shell does for background jobs.
-      if (before.sa_handler != SIG_IGN) stop_signals_.add(number);
-    }
-    reload_signals_.add(SIGHUP);
-    stop_signals_.async_wait([this](const error_code& error, int) {
-      if (!error) stop();
-    });
-    wait_for_reload();
     accept();
     while (true) {
       try {
@@ -202,6 +192,7 @@ class HttpServer::Core {
   void listen();
   void accept();
   void take(tcp::socket socket);
+  void catch_signals();
   void stop();
   void wait_for_reload();
   void reload();
@@ -479,6 +470,21 @@ void HttpServer::Core::take(tcp::socket socket) {
   ++metrics_.rejected;
   if (sessions_.size() < options_.max_connections + kRefusalsAtOnce)
     std::make_shared<Session>(*this, std::move(socket))->refuse();
+}
+
+// From here on signals wait for run(): who reads the URL may send one at once.
+void HttpServer::Core::catch_signals() {
+  for (const int number : {SIGTERM, SIGINT}) {
+    struct sigaction before {};
+    sigaction(number, nullptr, &before);
+    // Who started the process may want it to ignore Ctrl-C, as a shell does for background jobs.
+    if (before.sa_handler != SIG_IGN) stop_signals_.add(number);
+  }
+  reload_signals_.add(SIGHUP);
+  stop_signals_.async_wait([this](const error_code& error, int) {
+    if (!error) stop();
+  });
+  wait_for_reload();
 }
 
 // Connections that clients have opened by now are served; then there are no more.

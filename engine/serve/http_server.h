@@ -6,7 +6,7 @@
 // arrive and its answer to be taken, open connections, requests that wait. What is beyond a bound is answered
 // with a status that says so (413, 431, 408, 503) and an object {"error": "..."}.
 //
-// While run() is at work it handles the signals of the process: SIGTERM and SIGINT stop (a second one ends
+// From its construction on it handles the signals of the process: SIGTERM and SIGINT stop (a second one ends
 // the process at once), SIGHUP loads the model again. One server at a time in a process.
 #pragma once
 

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <numeric>
 #include <set>
 
 #include "engine/inference.h"
@@ -17,13 +18,13 @@ namespace {
 constexpr std::uint32_t kFeatures = 40;
 constexpr std::uint32_t kLabels = 12;
 
-Dataset random_data(std::size_t samples) {
+Dataset random_data(std::size_t samples, std::uint32_t all_labels = kLabels) {
   Rng rng(5, Purpose::kTest);
   DatasetArrays arrays;
   for (std::size_t i = 0; i < samples; ++i) {
     std::set<std::uint32_t> ids, labels;
     while (ids.size() < 6) ids.insert(rng.below(kFeatures) * rng.below(kFeatures) / kFeatures);  // some are rare
-    while (labels.size() < 2) labels.insert(rng.below(kLabels));
+    while (labels.size() < 2) labels.insert(rng.below(all_labels));
     for (const std::uint32_t id : ids) {
       arrays.feature_ids.push_back(id);
       arrays.feature_values.push_back(static_cast<float>(0.2 + rng.uniform()));
@@ -32,7 +33,7 @@ Dataset random_data(std::size_t samples) {
     arrays.feature_offsets.push_back(arrays.feature_ids.size());
     arrays.label_offsets.push_back(arrays.label_ids.size());
   }
-  return Dataset(std::move(arrays), kFeatures, kLabels);
+  return Dataset(std::move(arrays), kFeatures, all_labels);
 }
 
 LayerConfig wide_config(std::uint32_t most) {
@@ -237,14 +238,22 @@ TEST_P(WideBlock, ListedDeltasMoveWhatAllDeltasMove) {
 
 INSTANTIATE_TEST_SUITE_P(Lanes, WideBlock, testing::Values(1, 16, 32, 48, 64, 128));
 
-TEST(WidePostings, FindTheNeuronsOfTheLargestWideScore) {
+std::vector<std::uint32_t> first_ids(std::size_t count) {
+  std::vector<std::uint32_t> ids(count);
+  std::iota(ids.begin(), ids.end(), 0U);
+  return ids;
+}
+
+TEST(WidePostings, BestAreTheNeuronsOfTheLargestWideScore) {
   const Dataset data = random_data(80);
   const WidePath wide(wide_config(7), data, kLabels, 1);
-  const WidePostings postings(wide, kLabels, kFeatures);
+  const WidePostings postings(wide, first_ids(kLabels), kFeatures);
   auto scratch = postings.make_scratch();
   for (std::size_t i = 0; i < 20; ++i) {
     std::vector<std::uint32_t> found;
-    postings.find(data.features(i), 3, scratch, found);
+    postings.start(data.features(i), scratch);
+    postings.best(3, scratch, found);
+    postings.clear(data.features(i), scratch);
     ASSERT_LE(found.size(), 3u);
     double worst = 1e9;
     for (const std::uint32_t id : found) worst = std::min(worst, naive_score(wide, id, data.features(i)));
@@ -255,10 +264,41 @@ TEST(WidePostings, FindTheNeuronsOfTheLargestWideScore) {
   }
 }
 
+// Some features are in the patterns of more neurons than kMostPostings, others in few; part of the neurons.
+TEST(WidePostings, CandidatesOfOneSampleGetTheirWideScore) {
+  constexpr std::uint32_t kMany = 3000;
+  const Dataset data = random_data(4500, kMany);
+  const WidePath wide(wide_config(1000), data, kMany, 2);
+  std::vector<std::uint32_t> ids;
+  for (std::uint32_t id = 0; id < kMany; id += id % 7 == 3 ? 2 : 1) ids.push_back(id);
+  const WidePostings postings(wide, ids, kFeatures);
+  auto scratch = postings.make_scratch();
+  std::size_t common = 0, rare = 0;
+  for (std::size_t i = 0; i < 60; ++i) {
+    const SparseRow row = data.features(i);
+    postings.start(row, scratch);
+    common += scratch.common.size();
+    rare += scratch.touched_count;
+    std::vector<std::uint32_t> neurons;
+    for (std::uint32_t n = static_cast<std::uint32_t>(i); n < ids.size(); n += 11) neurons.push_back(n);
+    std::reverse(neurons.begin(), neurons.end());
+    std::vector<float> z(neurons.size(), 0.5f);
+    postings.add(neurons, scratch, z.data());
+    for (std::size_t c = 0; c < neurons.size(); ++c) {
+      ASSERT_NEAR(z[c], 0.5 + naive_score(wide, ids[neurons[c]], row), 1e-5) << i << " " << neurons[c];
+    }
+    postings.clear(row, scratch);
+    ASSERT_TRUE(std::ranges::all_of(scratch.scores, [](float score) { return score == 0.0f; }));
+    ASSERT_TRUE(std::ranges::all_of(scratch.listed, [](std::uint8_t listed) { return listed == 0; }));
+  }
+  EXPECT_GT(common, 0u);
+  EXPECT_GT(rare, 0u);
+}
+
 TEST(WidePostings, AddScoresAllNeuronsRangeByRange) {
   const Dataset data = random_data(130);
   const WidePath wide(wide_config(7), data, kLabels, 1);
-  const WidePostings postings(wide, kLabels, kFeatures);
+  const WidePostings postings(wide, first_ids(kLabels), kFeatures);
   for (const std::size_t lanes : {1, 16, 32, 64, 128}) {
     std::vector<SparseRow> rows;
     for (std::size_t i = 0; i < (lanes == 1 ? 1 : lanes - 3); ++i) rows.push_back(data.features(i));

@@ -10,6 +10,8 @@
 #include <vector>
 
 #include "engine/base/error.h"
+#include "engine/kernels/bf16.h"
+#include "engine/kernels/kernels.h"
 #include "tests/lsh/lsh_test_util.h"
 
 namespace slide::lsh {
@@ -26,7 +28,7 @@ std::vector<float> biases_of(std::size_t rows) {
 }
 
 SearchIndex index_of(const Matrix& m, const std::vector<float>& biases, int threads = 1) {
-  return SearchIndex(m.w.data(), m.ldw, m.columns, biases, 5, threads);
+  return SearchIndex({m.w.data(), m.ldw}, m.columns, biases, 5, threads);
 }
 
 // Answers for every sample of the block.
@@ -78,15 +80,15 @@ TEST(SearchIndex, FindsTheLargestInnerProduct) {
   EXPECT_GE(hits, 58u);  // 63 when this was written
 }
 
-TEST(SearchIndex, AlwaysIsTheSixteenthFurthestFromTheMean) {
-  Matrix m = Matrix::normal(8000, 20);
+TEST(SearchIndex, AlwaysIsThePartFurthestFromTheMean) {
+  Matrix m = Matrix::normal(7200, 20);
   std::vector<float> biases(m.rows, 3.0F);
   std::vector<std::uint32_t> expected;
-  for (std::uint32_t i = 5; expected.size() < 500; i += 16) expected.push_back(i);
+  for (std::uint32_t i = 5; expected.size() < 300; i += 24) expected.push_back(i);
   for (std::size_t i = 0; i < m.rows; ++i) {
     for (std::size_t d = 0; d < m.columns; ++d) {
       float& w = m.w[i * m.ldw + d];
-      w = 100.0F + w * (i % 16 == 5 ? 20.0F : 1.0F);
+      w = 100.0F + w * (i % 24 == 5 ? 20.0F : 1.0F);
     }
   }
   const SearchIndex index = index_of(m, biases);
@@ -105,7 +107,7 @@ TEST(SearchIndex, AnswersAreDistinctAndNotAlwaysAndNoMoreThanWanted) {
   for (const std::size_t rows : {1, 2, 31, 33, 1000, 1025, 4095, 4096, 6001}) {
     const Matrix m = Matrix::normal(rows, 17);
     const SearchIndex index = index_of(m, biases_of(rows));
-    EXPECT_EQ(index.always().size(), rows < 4096 ? 0 : rows / 16);
+    EXPECT_EQ(index.always().size(), rows < 4096 ? 0 : rows / 24);
     for (const std::size_t wanted : {0, 1, 10, 100000}) {
       for (const auto& ids : ask(index, Block(queries_near(m, 33)), wanted)) {
         EXPECT_LE(ids.size(), wanted);
@@ -145,6 +147,23 @@ TEST(SearchIndex, SameForAllThreadCountsAndBlockShapes) {
   EXPECT_EQ(part, (std::vector(expected.begin() + 8, expected.begin() + 24)));
 }
 
+TEST(SearchIndex, Bf16RowsAreFiledByTheirValues) {
+  const Matrix m = Matrix::normal(5000, 18);
+  const std::vector<float> biases = biases_of(m.rows);
+  const std::size_t words = round_up(m.columns, kernels::kPairGroup) / 2;
+  std::vector<std::uint32_t> pairs(m.rows * words);
+  Matrix widened(m.rows, m.columns);
+  for (std::size_t i = 0; i < m.rows; ++i) {
+    kernels::active().narrow(m.w.data() + i * m.ldw, m.columns, 3, pairs.data() + i * words);
+    kernels::active().widen(pairs.data() + i * words, m.columns, widened.w.data() + i * m.ldw);
+  }
+  const SearchIndex half({nullptr, words, pairs.data()}, m.columns, biases, 5, 2);
+  const SearchIndex wide = index_of(widened, biases);
+  EXPECT_TRUE(std::ranges::equal(half.always(), wide.always()));
+  const Block block(queries_near(m, 20));
+  EXPECT_EQ(ask(half, block, 50), ask(wide, block, 50));
+}
+
 TEST(SearchIndex, ZerosAndNonsenseAreHarmless) {
   Matrix m = Matrix::normal(5000, 16);
   for (std::size_t d = 0; d < m.columns; ++d) m.w[7 * m.ldw + d] = std::numeric_limits<float>::quiet_NaN();
@@ -157,8 +176,9 @@ TEST(SearchIndex, ZerosAndNonsenseAreHarmless) {
           64);
   for (const auto& ids : answers) EXPECT_LE(ids.size(), 64u);
   const Matrix same(5000, 16);
-  for (const auto& ids : ask(index_of(same, std::vector<float>(5000)), Block({normal_vector(16, 3)}), 64)) {
-    EXPECT_EQ(ids.size(), 64u);  // all in one bucket
+  const Block zero({std::vector<float>(16, 0.0F)});
+  for (const auto& ids : ask(index_of(same, std::vector<float>(5000, 1.0F)), zero, 64)) {
+    EXPECT_EQ(ids.size(), 64u);  // all in the query's bucket
   }
 }
 
@@ -168,7 +188,7 @@ TEST(SearchIndex, WrongWidthAndNoRowsAreErrors) {
   SearchScratch scratch = index.make_scratch(1);
   const std::vector<float> narrow(15);
   EXPECT_THROW(index.project({narrow.data(), 15, 1, 1}, scratch), Error);
-  EXPECT_THROW(SearchIndex(m.w.data(), m.ldw, 16, {}, 5, 1), InputError);
+  EXPECT_THROW(SearchIndex({m.w.data(), m.ldw}, 16, {}, 5, 1), InputError);
 }
 
 }  // namespace
