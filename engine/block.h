@@ -23,7 +23,7 @@ namespace slide {
 struct BlockInput {
   bool partial = false;                    // only the units in `columns` are present; else units 0..width-1
   std::span<const std::uint32_t> columns;  // ids of the units, ascending for features
-std::size_t width = 0;
+  std::size_t width = 0;
   const float* xt = nullptr;  // [width x lanes]
   const float* x = nullptr;   // [lanes x ldx]
   std::size_t ldx = 0;
@@ -35,7 +35,7 @@ std::size_t width = 0;
 // One layer's part of a block.
 struct LayerBlock {
   ActiveSet set;              // of a sampled layer; empty in a dense one
-  bool all = true;              // every neuron is active, neuron i in place i
+  bool all = true;            // every neuron is active, neuron i in place i
   std::size_t count = 0;      // active neurons
   AlignedArray<float> out_t;  // [count x lanes] activations; output layer: logits, then deltas
   AlignedArray<float> out;    // [lanes x ldo] activations, hidden layers

@@ -12,18 +12,21 @@
 
 namespace slide {
 
-// A feature of many samples is a dense column, the value that each sample has of it; one of few is the list of its
-// entries, filled up to 2, 4 or 8 with zeros, so that loops over them have a fixed length. Which features are there is
-// kept in two words for 32, which stay in the first-level cache while patterns are compared with them. One a block; not
-// thread-safe.
+// A feature of many samples is a dense column, the value that each sample has of it; one of few is the list
+// of its entries, filled up to 2, 4 or 8 with zeros, so that loops over them have a fixed length. Which
+// features are there is kept in two words for 32, which stay in the first-level cache while patterns are
+// compared with them. One a block; not thread-safe.
 class BlockFeatures {
  public:
   // For ids below `features` and blocks of up to `entries` feature values in up to `lanes` lanes.
   void reserve(std::size_t features, std::size_t entries, std::size_t lanes);
   void build(std::span<const SparseRow> rows, std::size_t lanes);
 
-  // Most samples of a feature that is a list: a dense column costs a vector for 16 samples, an entry about as much.
-  static std::size_t sparse_entries(std::size_t lanes) { return lanes < 64 ? 0 : std::min<std::size_t>(lanes / 16, 8); }
+  // Most samples of a feature that is a list: a dense column costs a vector for 16 samples, an entry about as
+  // much.
+  static std::size_t sparse_entries(std::size_t lanes) {
+    return lanes < 64 ? 0 : std::min<std::size_t>(lanes / 16, 8);
+  }
 
   std::size_t size() const { return size_; }  // distinct features
   // A bit for each feature, and of each word of bits the number of its first feature; the others follow.
@@ -45,8 +48,8 @@ class BlockFeatures {
   std::size_t size_ = 0;
   std::vector<std::uint32_t> present_;
   std::vector<std::uint32_t> first_;
-  std::vector<std::uint32_t> words_;      // with a bit set
-  std::vector<std::uint32_t> entry_of_;   // of each feature value of the block, its feature
+  std::vector<std::uint32_t> words_;       // with a bit set
+  std::vector<std::uint32_t> entry_of_;    // of each feature value of the block, its feature
   std::vector<std::uint32_t> samples_of_;  // of each feature, how many have it; then how many were filled in
   std::vector<std::uint32_t> places_;
   AlignedArray<float> columns_;

@@ -30,7 +30,7 @@ constexpr std::uint32_t kFlagText = 4;
 constexpr std::uint32_t kFlagFactors = 8;
 constexpr std::uint32_t kOldestVersion = 1;
 constexpr std::size_t kHeaderBytes = 8 + 4 + 4 + 8;  // magic, version, flags, length
-constexpr std::size_t kFooterBytes = 4 + 8;  // checksum, end marker
+constexpr std::size_t kFooterBytes = 4 + 8;          // checksum, end marker
 constexpr std::size_t kBufferBytes = std::size_t{1} << 20;
 
 // Every matrix of a network, in the order of the file.
@@ -427,7 +427,7 @@ Model load_model(const std::string& path, LoadOptimizer optimizer) {
       fail_damaged(path, "a vocabulary of another size");
   }
   if (in.left() != 0) fail_damaged(path, "more than its configuration needs");
-  return {std::move(config),  std::move(shape),     steps, state_stored, std::move(hashes),
+  return {std::move(config),  std::move(shape),      steps, state_stored, std::move(hashes),
           std::move(network), std::move(text_model), sum};
 }
 

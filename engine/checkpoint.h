@@ -16,8 +16,8 @@
 //   u32 CRC-32 of all bytes before it, "SLIDEEND"
 //
 // All numbers are little-endian; nothing depends on the instruction set that wrote or reads it. Hash tables
-// are not stored: they are a function of the weights, the seed and the generation. Versions 1, without text, and
-// 2, without factors, are read too. Functions may be called from any thread, on different files.
+// are not stored: they are a function of the weights, the seed and the generation. Versions 1, without text,
+// and 2, without factors, are read too. Functions may be called from any thread, on different files.
 #pragma once
 
 #include <cstdint>

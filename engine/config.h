@@ -46,11 +46,11 @@ struct TrainConfig {
   std::uint32_t threads = 0;   // 0 = all cores
   bool deterministic = false;  // true: a step holds exactly batch_size samples whatever the thread count
   bool shuffle = true;
-  std::uint32_t eval_every = 1;  // epochs between evaluations, 0 = only after the last
-  std::uint32_t patience = 0;    // validations without improvement that end the run, 0 = never
+  std::uint32_t eval_every = 1;          // epochs between evaluations, 0 = only after the last
+  std::uint32_t patience = 0;            // validations without improvement that end the run, 0 = never
   Precision weights = Precision::kFp32;  // of weight matrices; biases and sums are always fp32
-  std::uint32_t checkpoint_every = 0;  // steps between checkpoints, 0 = only when stopped by a signal
-  bool save_optimizer = true;    // optimizer state goes into the model file
+  std::uint32_t checkpoint_every = 0;    // steps between checkpoints, 0 = only when stopped by a signal
+  bool save_optimizer = true;            // optimizer state goes into the model file
 };
 
 // [optimizer]
@@ -69,7 +69,7 @@ struct OptimizerConfig {
 // [loss]: of the output layer.
 struct LossConfig {
   LossKind kind = LossKind::kSoftmax;
-  double delta_floor = 0.0;      // smaller deltas of the output layer become 0 or this, at random; 0 keeps all
+  double delta_floor = 0.0;  // smaller deltas of the output layer become 0 or this, at random; 0 keeps all
   double positive_weight = 1.0;  // sigmoid loss: weight of a label against a negative
   double prior = 0.3;            // sigmoid loss: biases start at this share of the labels' log-odds
 };
@@ -90,7 +90,7 @@ struct LayerConfig {
   std::uint32_t wide_features = 128;  // of one neuron at most
   double wide_rate = 0.1;             // learning rate of these weights, scheduled as the others
   double wide_scale = 1.0;            // length of a neuron's first wide weights
-  double wide_fit = 0.0;              // share of a fitted start that takes the place of wide_scale and loss.prior
+  double wide_fit = 0.0;  // share of a fitted start that takes the place of wide_scale and loss.prior
   HashConfig hash;
 };
 

@@ -110,7 +110,8 @@ std::vector<Field> data_fields(DataConfig& c) {
       {"one_based", flag(c.one_based), "libsvm: feature ids start at 1 instead of 0."},
       {"normalize", flag(c.normalize), "Scale each sample to unit Euclidean length."},
       {"idf_power", real(c.idf_power, closed(-4, 4)),
-       "Power of a feature's rarity, 1 + ln((samples + 1) / (samples with it + 1)) in the training data, that its "
+       "Power of a feature's rarity, 1 + ln((samples + 1) / (samples with it + 1)) in the training data, "
+       "that its "
        "values are multiplied by; 0 = values as they are."},
       {"cache", flag(c.cache),
        "Training: keep the parsed rows of each file in FILE.slidecache beside it, and map them next time."},
@@ -182,10 +183,12 @@ std::vector<Field> loss_fields(LossConfig& c) {
       {"positive_weight", real(c.positive_weight, above(0, 1e6)),
        "sigmoid: weight of a label against a negative."},
       {"delta_floor", real(c.delta_floor, below(0, 1)),
-       "Smaller deltas of the output layer are rounded at random to 0 or to this, so that their mean stays; backward pass "
+       "Smaller deltas of the output layer are rounded at random to 0 or to this, so that their mean stays; "
+       "backward pass "
        "and update cost what is left. 0 keeps them all."},
       {"prior", real(c.prior, closed(0, 1)),
-       "sigmoid: biases start at this share of the log-odds of the labels' frequencies in the training data."},
+       "sigmoid: biases start at this share of the log-odds of the labels' frequencies in the training "
+       "data."},
   };
 }
 
@@ -219,7 +222,8 @@ std::vector<Field> layer_fields(LayerConfig& c) {
       {"wide_rate", real(c.wide_rate, above(0, 1000)), "wide: learning rate, scheduled as the optimizer's."},
       {"wide_scale", real(c.wide_scale, closed(0, 1000)), "wide: length of a neuron's first weights."},
       {"wide_fit", real(c.wide_fit, closed(0, 1)),
-       "wide: with loss.kind = sigmoid, weights and biases start at this share of a logistic model fitted to a few "
+       "wide: with loss.kind = sigmoid, weights and biases start at this share of a logistic model fitted to "
+       "a few "
        "training samples, in place of wide_scale and loss.prior; 0 = off."},
   };
 }

@@ -59,7 +59,8 @@ MaybeViolation check_place(const LayerConfig& layer, const std::string& name, bo
     return violation(name + ".frequency", "= {} must be 0: only the last layer draws by label frequency",
                      layer.frequency);
   }
-  if (!last && layer.wide) return violation(name + ".wide", "must be false: only the last layer has a wide path");
+  if (!last && layer.wide)
+    return violation(name + ".wide", "must be false: only the last layer has a wide path");
   return std::nullopt;
 }
 
@@ -123,8 +124,10 @@ MaybeViolation check_layers(const std::vector<LayerConfig>& layers) {
 
 MaybeViolation check_inference(const Config& config) {
   const LayerConfig& last = config.layers.back();
-  if (config.eval.inference == Inference::kFull || (last.kind == LayerKind::kSampled && last.lsh > 0)) return {};
-  return violation("eval.inference", "= lsh needs hash tables: the last layer must be sampled, with lsh above 0");
+  if (config.eval.inference == Inference::kFull || (last.kind == LayerKind::kSampled && last.lsh > 0))
+    return {};
+  return violation("eval.inference",
+                   "= lsh needs hash tables: the last layer must be sampled, with lsh above 0");
 }
 
 }  // namespace

@@ -13,9 +13,10 @@ namespace slide {
 
 namespace {
 constexpr std::size_t kLanes = 128;  // most samples scored together
-constexpr std::size_t kBlocks = 4;  // such groups in a panel: they share each pass over the weights
+constexpr std::size_t kBlocks = 4;   // such groups in a panel: they share each pass over the weights
 constexpr std::size_t kPanel = kLanes * kBlocks;
-constexpr std::size_t kRowChunk = 256;  // neurons scored at a time: rows and scores stay in the second-level cache
+constexpr std::size_t kRowChunk =
+    256;  // neurons scored at a time: rows and scores stay in the second-level cache
 // sum = log(exp(sum) + exp(more))
 void add_log(double more, double& sum) {
   const double larger = std::max(sum, more), smaller = std::min(sum, more);
@@ -53,7 +54,7 @@ void TopK::shift(float offset) {
 
 // One thread's memory for a panel of samples.
 struct Predictor::Panel {
-  std::size_t lanes = 0;  // of each block
+  std::size_t lanes = 0;    // of each block
   std::size_t entries = 0;  // feature values there is room for
   Wanted wanted;
   std::vector<Block> blocks;
@@ -72,7 +73,7 @@ struct Predictor::Panel {
   Screen::Scratch screen;
   WidePostings::Scratch postings;
   std::vector<WidePostings::Walk> walks;  // of the blocks
-  lsh::IdSet seen;                           // of one sample's candidates
+  lsh::IdSet seen;                        // of one sample's candidates
   std::vector<std::uint32_t> wide_best;
 };
 
@@ -116,7 +117,8 @@ void Predictor::reserve(std::size_t blocks, std::size_t lanes, std::size_t entri
   panel.lanes = lanes;
   panel.entries = entries;
   panel.blocks.clear();
-  for (std::size_t b = 0; b < blocks; ++b) panel.blocks.push_back(network_.make_inference_block(lanes, entries));
+  for (std::size_t b = 0; b < blocks; ++b)
+    panel.blocks.push_back(network_.make_inference_block(lanes, entries));
   panel.scratch = network_.make_inference_scratch(lanes, entries);
   panel.best.resize(blocks * lanes);
   panel.z = AlignedArray<float>(std::max(blocks * kRowChunk * lanes, candidates));
@@ -158,7 +160,8 @@ void Predictor::predict(const Dataset& data, const Wanted& wanted, Scratch& scra
   // Powers of two, so that growing requests do not ask for memory each time.
   reserve(blocks, lanes, std::bit_ceil(bounds_of(data, lanes).feature_entries), *panel);
   panel->wanted = wanted;
-  for (std::size_t first = 0; first < data.size(); first += blocks * lanes) predict_panel(data, first, *panel, sink);
+  for (std::size_t first = 0; first < data.size(); first += blocks * lanes)
+    predict_panel(data, first, *panel, sink);
 }
 
 void Predictor::predict_panel(const Dataset& data, std::size_t first, Panel& panel, const Sink& sink) const {
@@ -191,22 +194,22 @@ void Predictor::predict_panel(const Dataset& data, std::size_t first, Panel& pan
 }
 
 // Keeps the best of the scores z [chunk x lanes] of block b.
-void Predictor::keep_best(std::span<const std::uint32_t> chunk, std::size_t b, float* z,
-                          Panel& panel) const {
+void Predictor::keep_best(std::span<const std::uint32_t> chunk, std::size_t b, float* z, Panel& panel) const {
   const BlockInput& in = panel.inputs[b];
   TopK* best = panel.best.data() + b * panel.lanes;
   for (std::size_t s = 0; s < in.lanes; ++s) {
     panel.threshold[s] = s < in.samples ? best[s].threshold() : 3.402823466e38f;
   }
-  const std::size_t hits = kernels::active().select_above(z, chunk.size(), in.lanes,
-                                                          panel.threshold.data(), panel.hits.data());
+  const std::size_t hits =
+      kernels::active().select_above(z, chunk.size(), in.lanes, panel.threshold.data(), panel.hits.data());
   for (std::size_t h = 0; h < hits; ++h) {
     const std::uint32_t at = panel.hits[h];
     best[at % in.lanes].offer(chunk[at / in.lanes], z[at]);
   }
   if (!panel.wanted.log_softmax) return;
   kernels::active().softmax_lanes(z, chunk.size(), in.lanes, 1.0f, panel.chunk_norm.data());
-  for (std::size_t s = 0; s < in.samples; ++s) add_log(panel.chunk_norm[s], panel.log_norm[b * panel.lanes + s]);
+  for (std::size_t s = 0; s < in.samples; ++s)
+    add_log(panel.chunk_norm[s], panel.log_norm[b * panel.lanes + s]);
 }
 
 // Scores the neurons `ids` for all samples of the panel; the wide path feature by feature where there are

@@ -52,10 +52,12 @@ struct InferenceOptions {
   bool soon = false;
 };
 
-// The probability of a label in a network trained with `loss`, from its score: the logit of its own yes or no, or
-// under softmax the logarithm of its share, for which predictions need log_softmax.
+// The probability of a label in a network trained with `loss`, from its score: the logit of its own yes or
+// no, or under softmax the logarithm of its share, for which predictions need log_softmax.
 double probability_of(LossKind loss, double score);
-inline bool needs_log_softmax(LossKind loss) { return loss == LossKind::kSoftmax; }
+inline bool needs_log_softmax(LossKind loss) {
+  return loss == LossKind::kSoftmax;
+}
 
 class Predictor {
  public:
@@ -65,8 +67,8 @@ class Predictor {
 
   const InferenceOptions& options() const { return options_; }
   std::size_t index_bytes() const {
-    return (search_ ? search_->bytes() : 0) + (screen_ ? screen_->bytes() : 0) + (postings_ ? postings_->bytes() : 0) +
-           (always_postings_ ? always_postings_->bytes() : 0);
+    return (search_ ? search_->bytes() : 0) + (screen_ ? screen_->bytes() : 0) +
+           (postings_ ? postings_->bytes() : 0) + (always_postings_ ? always_postings_->bytes() : 0);
   }
 
   // Calls sink(sample, best) for every row of `data`, from several threads, each sample once. `best` holds at
@@ -97,8 +99,8 @@ class Predictor {
     bool log_softmax = false;
   };
 
-  // The same on the calling thread alone, for answers that must come soon: a single sample costs a pass of one lane.
-  // May run on many threads at once, with a Scratch each.
+  // The same on the calling thread alone, for answers that must come soon: a single sample costs a pass of
+  // one lane. May run on many threads at once, with a Scratch each.
   void predict(const Dataset& data, const Wanted& wanted, Scratch& scratch, const Sink& sink) const;
 
  private:
@@ -116,9 +118,9 @@ class Predictor {
   const Network& network_;
   InferenceOptions options_;
   std::optional<Screen> screen_;
-  std::optional<lsh::SearchIndex> search_;  // of the output layer
-  std::vector<bool> is_always_;             // neurons that search_ has scored for every sample
-  std::optional<WidePostings> postings_;    // of its wide path
+  std::optional<lsh::SearchIndex> search_;       // of the output layer
+  std::vector<bool> is_always_;                  // neurons that search_ has scored for every sample
+  std::optional<WidePostings> postings_;         // of its wide path
   std::optional<WidePostings> always_postings_;  // of those neurons alone
 };
 

@@ -95,8 +95,7 @@ LayerScratch Layer::make_scratch(const BlockLimits& limits) const {
   scratch.shift.resize(active_limit(limits));
   scratch.packed_rows = kPackedRows;
   if (limits.columns > 0 || weights_.half()) {
-    scratch.packed_stride =
-        round_up(limits.columns > 0 ? limits.columns : inputs(), kernels::kLaneMultiple);
+    scratch.packed_stride = round_up(limits.columns > 0 ? limits.columns : inputs(), kernels::kLaneMultiple);
     // In training backward_input() finds the rows that forward() has widened; partial ones are packed again.
     if (limits.columns == 0 && sampled()) scratch.packed_rows = std::max(kPackedRows, active_limit(limits));
     scratch.packed = AlignedArray<float>(scratch.packed_rows * scratch.packed_stride);
@@ -171,8 +170,8 @@ void Layer::logits(std::span<const BlockInput> blocks, const std::uint32_t* ids,
       const BlockInput& in = blocks[b];
       if (packed && (b == 0 || in.partial)) pack(in, ids + a, rows, scratch);  // whole rows serve all blocks
       k.rows_forward(packed ? scratch.packed.data() : weights_.weights.data(),
-                     packed ? scratch.packed_stride : weights_.stride, packed ? identity_.data() : ids + a, rows,
-                     scratch.shift.data() + a, in.xt, in.width, in.lanes, of_block + a * in.lanes);
+                     packed ? scratch.packed_stride : weights_.stride, packed ? identity_.data() : ids + a,
+                     rows, scratch.shift.data() + a, in.xt, in.width, in.lanes, of_block + a * in.lanes);
       of_block += count * in.lanes;
     }
   }

@@ -29,8 +29,8 @@ struct LayerScratch {
   AlignedArray<float> packed;  // fp32 rows of the matrix: of bfloat16 ones, or with only a block's columns
   std::size_t packed_stride = 0;
   std::size_t packed_rows = 0;  // that fit
-  WideHits hits;              // of inference
-  AlignedArray<float> query;  // [inputs x lanes] partial inputs spread out for the hash functions
+  WideHits hits;                // of inference
+  AlignedArray<float> query;    // [inputs x lanes] partial inputs spread out for the hash functions
 };
 
 // Working memory of one shard in one layer's update.
@@ -73,8 +73,8 @@ class Layer {
   // since the last rehash, so that the cost is the steps' and not the layer's.
   void rehash(int threads);
 
-  // Everything that later steps depend on: weights, optimizer state, tables, rows that wait for a rehash. load()
-  // needs a layer that is ready to train.
+  // Everything that later steps depend on: weights, optimizer state, tables, rows that wait for a rehash.
+  // load() needs a layer that is ready to train.
   void save(StateWriter& out) const;
   void load(StateReader& in);
 
@@ -105,20 +105,22 @@ class Layer {
   // block.out_t [count x lanes] = f(bias + w * x) for hidden layers; for the output the logits, with the
   // active set's corrections added when `corrected`.
   void forward(const BlockInput& in, bool corrected, LayerScratch& scratch, LayerBlock& block) const;
-  // z [count x lanes] = bias + w * x for the neurons `active`, no activation: inference. One such matrix after
-  // the other for several blocks, which share the rows' way from memory. Without in.features the wide path of a
-  // block is left out.
+  // z [count x lanes] = bias + w * x for the neurons `active`, no activation: inference. One such matrix
+  // after the other for several blocks, which share the rows' way from memory. Without in.features the wide
+  // path of a block is left out.
   void score(std::span<const BlockInput> blocks, std::span<const std::uint32_t> active, LayerScratch& scratch,
              float* z) const;
   // Hidden layer with all its neurons active, whatever its kind: inference.
   void forward_all(const BlockInput& in, LayerScratch& scratch, LayerBlock& block) const;
-  // dx [lanes x ldx] = gradient into the input units of this block, from `delta_t` [count x lanes]. Comes after
-  // the block's forward(), with the same scratch. Of block.sparse, where it is in use, only what it lists is looked at.
+  // dx [lanes x ldx] = gradient into the input units of this block, from `delta_t` [count x lanes]. Comes
+  // after the block's forward(), with the same scratch. Of block.sparse, where it is in use, only what it
+  // lists is looked at.
   void backward_input(const BlockInput& in, const float* delta_t, LayerScratch& scratch,
                       const LayerBlock& block, float* dx, std::size_t ldx) const;
   // Hidden layer: takes block.delta through the activation, to block.delta_t.
   void backward_activation(std::size_t lanes, LayerBlock& block) const;
-  // Lists the block's touched rows, those with a delta that is not 0; `block_index` in the batch becomes their source.
+  // Lists the block's touched rows, those with a delta that is not 0; `block_index` in the batch becomes
+  // their source.
   void bin_touched(std::uint32_t block_index, LayerBlock& block) const;
 
   // What a shard needs from the blocks of a batch to update its rows.
@@ -144,15 +146,16 @@ class Layer {
     return sampled() ? block.set.ids.data() : identity_.data();
   }
   // z = scratch.shift + w * x, block after block
-  void logits(std::span<const BlockInput> blocks, const std::uint32_t* ids, std::size_t count, LayerScratch& scratch,
-              float* z) const;
+  void logits(std::span<const BlockInput> blocks, const std::uint32_t* ids, std::size_t count,
+              LayerScratch& scratch, float* z) const;
   void finish_hidden(const BlockInput& in, LayerBlock& block) const;
   lsh::QueryBlock spread(const BlockInput& in, LayerScratch& scratch) const;
   bool direct(const BlockInput& in) const { return !in.partial && !weights_.half(); }
   std::size_t pack(const BlockInput& in, const std::uint32_t* ids, std::size_t count,
                    LayerScratch& scratch) const;
   template <class SourcesOf>
-  void sum_gradients(const BatchView& batch, std::size_t rows, SourcesOf&& sources_of, UpdateScratch& scratch) const;
+  void sum_gradients(const BatchView& batch, std::size_t rows, SourcesOf&& sources_of,
+                     UpdateScratch& scratch) const;
   template <class SourcesOf>
   void sum_sparse_gradients(const BatchView& batch, std::size_t rows, SourcesOf&& sources_of,
                             UpdateScratch& scratch) const;

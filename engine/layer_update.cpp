@@ -30,7 +30,8 @@ void Layer::prepare_updates(std::uint32_t shards, const BlockLimits& limits) {
   if (index_) stale_.prepare(size(), shards);
 }
 
-// One row whose blocks bring different columns: each block is an update of its own. Without any, the row stays.
+// One row whose blocks bring different columns: each block is an update of its own. Without any, the row
+// stays.
 void Layer::update_columns(const BatchView& batch, std::uint32_t row, std::span<const std::uint32_t> sources,
                            const Optimizer& optimizer, UpdateScratch& scratch) {
   if (sources.empty()) return;
@@ -55,13 +56,14 @@ void Layer::update_wide(const BatchView& batch, std::uint32_t row, std::uint32_t
   const std::size_t b = source / active_capacity_, at = source % active_capacity_;
   const BlockInput& in = batch.inputs[b];
   const LayerBlock& block = *batch.blocks[b];
-  const std::span<const std::uint32_t> none, listed = block.sparse.in_use() ? block.sparse.samples_of(at) : none;
+  const std::span<const std::uint32_t> none,
+      listed = block.sparse.in_use() ? block.sparse.samples_of(at) : none;
   wide_->update(*in.features, block.hits, row, at, in.lanes, batch.deltas[b] + at * in.lanes, listed,
                 {optimizer.progress(), static_cast<float>(batch.samples)}, scratch.wide_gradients);
 }
 
-// scratch.gradient and bias_gradient of `rows` rows from the blocks in sources_of(i), ascending. The blocks are taken
-// one after the other, so that the rows of a block share the loads of its inputs.
+// scratch.gradient and bias_gradient of `rows` rows from the blocks in sources_of(i), ascending. The blocks
+// are taken one after the other, so that the rows of a block share the loads of its inputs.
 template <class SourcesOf>
 void Layer::sum_gradients(const BatchView& batch, std::size_t rows, SourcesOf&& sources_of,
                           UpdateScratch& scratch) const {
@@ -80,7 +82,8 @@ void Layer::sum_gradients(const BatchView& batch, std::size_t rows, SourcesOf&& 
     }
   }
   for (std::size_t b = 0; b < blocks; ++b) scratch.ends[b + 1] += scratch.ends[b];
-  for (const UpdateScratch::Part& part : scratch.parts) {  // ends[b] moves from the start of block b to its end
+  for (const UpdateScratch::Part& part :
+       scratch.parts) {  // ends[b] moves from the start of block b to its end
     const std::uint32_t at = scratch.ends[part.block]++;
     scratch.deltas[at] = part.delta;
     scratch.gradients[at] = scratch.gradient.data() + part.row * weights_.stride;
@@ -112,8 +115,8 @@ void Layer::sum_sparse_gradients(const BatchView& batch, std::size_t rows, Sourc
   }
 }
 
-// Up to kRowsTogether whole rows; row i has contributions from the blocks in sources_of(i). One without any stays as
-// it is.
+// Up to kRowsTogether whole rows; row i has contributions from the blocks in sources_of(i). One without any
+// stays as it is.
 template <class SourcesOf>
 void Layer::update_rows(const BatchView& batch, std::span<const std::uint32_t> rows, SourcesOf&& sources_of,
                         const Optimizer& optimizer, UpdateScratch& scratch) {

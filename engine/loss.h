@@ -24,9 +24,9 @@ struct BlockTargets {
 double softmax_loss(const BlockTargets& targets, float scale, float* z, float* log_norm);
 
 // One-vs-all logistic loss: every active neuron is a negative of weight 1 unless it is a label, which weighs
-// positive_weight. A negative that stands for n neurons has log(n) in its logit: one of small probability p has the
-// gradient n * p, as n such neurons would, but never more than 1, that of a single one. Returns the loss summed over
-// samples and neurons.
+// positive_weight. A negative that stands for n neurons has log(n) in its logit: one of small probability p
+// has the gradient n * p, as n such neurons would, but never more than 1, that of a single one. Returns the
+// loss summed over samples and neurons.
 double logistic_loss(const BlockTargets& targets, double positive_weight, float scale, float* z);
 
 }  // namespace slide

@@ -53,12 +53,15 @@ LayerPlan plan_layer(const Config& config, std::size_t at, std::size_t inputs, s
   plan.parameters = (double(inputs) + 1) * double(plan.neurons);
   const auto bytes = [&](OptimizerKind kind) {
     if (by_feature)
-      return double(parameter_bytes(inputs, plan.neurons, kind, config.train.weights) + parameter_bytes(1, plan.neurons, kind));
-    return double(parameter_bytes(plan.neurons, inputs, kind, config.train.weights) + parameter_bytes(plan.neurons, 1, kind));
+      return double(parameter_bytes(inputs, plan.neurons, kind, config.train.weights) +
+                    parameter_bytes(1, plan.neurons, kind));
+    return double(parameter_bytes(plan.neurons, inputs, kind, config.train.weights) +
+                  parameter_bytes(plan.neurons, 1, kind));
   };
   plan.weights = bytes(OptimizerKind::kSgd);
   plan.state = bytes(config.optimizer.kind) - plan.weights;
-  if (at == 0 && config.data.idf_power != 0) plan.weights += double(inputs) * kFloat;  // factors of the features
+  if (at == 0 && config.data.idf_power != 0)
+    plan.weights += double(inputs) * kFloat;  // factors of the features
   if (last && layer.wide) {  // at most, if every label has a full pattern, or features in no two samples
     const double wide = wide_weights(layer, double(plan.neurons), bounds);
     plan.weights += wide * (kFloat + kId) + double(plan.neurons) * sizeof(std::uint64_t);

@@ -18,8 +18,8 @@ struct LayerPlan {
   double parameters = 0;   // weights and biases
   // Bytes:
   double weights = 0;  // the first layer's with the factors of its features
-  double state = 0;   // of the optimizer
-  double tables = 0;  // of a sampled layer with an LSH source
+  double state = 0;    // of the optimizer
+  double tables = 0;   // of a sampled layer with an LSH source
 };
 
 struct MemoryPlan {

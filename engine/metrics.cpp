@@ -47,7 +47,8 @@ LabelGroups::LabelGroups(std::span<const std::uint32_t> label_frequencies)
     : groups_(label_frequencies.size(), LabelGroup::kTail) {
   std::vector<std::uint32_t> order(label_frequencies.size());
   std::iota(order.begin(), order.end(), 0U);
-  std::ranges::stable_sort(order, std::greater<>(), [&](std::uint32_t label) { return label_frequencies[label]; });
+  std::ranges::stable_sort(order, std::greater<>(),
+                           [&](std::uint32_t label) { return label_frequencies[label]; });
   std::uint64_t total = 0;
   for (const std::uint32_t frequency : label_frequencies) total += frequency;
   std::uint64_t passed = 0, before = 0;  // pairs of the labels so far, and of those of higher frequency
@@ -133,7 +134,8 @@ void Metrics::merge(const Metrics& other) {
     sums_[i].recall += other.sums_[i].recall;
     sums_[i].weighted_hits += other.sums_[i].weighted_hits;
     sums_[i].weighted_best += other.sums_[i].weighted_best;
-    for (std::size_t g = 0; g < positives_.size(); ++g) sums_[i].group_hits[g] += other.sums_[i].group_hits[g];
+    for (std::size_t g = 0; g < positives_.size(); ++g)
+      sums_[i].group_hits[g] += other.sums_[i].group_hits[g];
   }
 }
 
@@ -164,7 +166,8 @@ double Metrics::psp(std::uint32_t k) const {
 
 double Metrics::recall(std::uint32_t k, LabelGroup group) const {
   const std::uint64_t all = positives(group);
-  return all == 0 ? 0.0 : static_cast<double>(sums_of(k).group_hits[std::size_t(group)]) / static_cast<double>(all);
+  return all == 0 ? 0.0
+                  : static_cast<double>(sums_of(k).group_hits[std::size_t(group)]) / static_cast<double>(all);
 }
 
 double Metrics::precision(std::uint32_t k, LabelGroup group) const {

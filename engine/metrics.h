@@ -29,8 +29,8 @@ inline constexpr std::array<LabelGroup, 3> kLabelGroups = {LabelGroup::kHead, La
 const char* name_of(LabelGroup group);
 
 // Labels in three groups by how frequent they are in training, about a third of all training labels (pairs of
-// a sample and its label) each: walking from the most frequent label on, those that begin before a third of the
-// pairs has passed are head, before two thirds middle, the others tail, labels that never occur included.
+// a sample and its label) each: walking from the most frequent label on, those that begin before a third of
+// the pairs has passed are head, before two thirds middle, the others tail, labels that never occur included.
 // Labels of one frequency are in one group. Immutable.
 class LabelGroups {
  public:
@@ -111,8 +111,8 @@ class Metrics {
 
   std::vector<std::uint32_t> ks_;
   std::uint32_t largest_k_ = 0;
-  Propensities inverse_;    // null or not empty
-  Groups groups_;           // or null
+  Propensities inverse_;  // null or not empty
+  Groups groups_;         // or null
   std::array<std::uint64_t, 3> positives_{};
   std::vector<Sums> sums_;  // parallel to ks_
   std::uint64_t samples_ = 0;

@@ -56,7 +56,8 @@ Network::Network(const Config& config, const DataShape& shape) : config_(config)
     const bool output = i + 1 == depth;
     const std::span<const std::uint32_t> weights =
         output ? std::span<const std::uint32_t>(frequencies) : std::span<const std::uint32_t>();
-    layers_.emplace_back(layer, inputs, layer.size, output, config_.optimizer.kind, config_.train.weights, weights);
+    layers_.emplace_back(layer, inputs, layer.size, output, config_.optimizer.kind, config_.train.weights,
+                         weights);
     inputs = layer.size;
   }
 }
@@ -80,8 +81,9 @@ OutputStart Network::output_start(const Dataset& train, const DataShape& shape, 
   const LayerConfig& layer = output().config();
   if (wide() && layer.wide_fit > 0 && config_.loss.kind == LossKind::kSigmoid) {
     const bool all = layer.kind == LayerKind::kDense || layer.correction;
-    const auto fitted = fit_output_start(train, shape.label_frequencies, feature_scale_,
-                                         all ? double(shape.labels) : double(layer.uniform), config_.train.seed, threads);
+    const auto fitted =
+        fit_output_start(train, shape.label_frequencies, feature_scale_,
+                         all ? double(shape.labels) : double(layer.uniform), config_.train.seed, threads);
     const double share = layer.wide_fit;
     if (fitted) return {share * fitted->scale, share * fitted->prior, share * fitted->offset};
   }
@@ -290,7 +292,8 @@ void Network::update(std::span<Block> blocks, std::uint32_t shard, std::size_t b
   scratch.parts.clear();
   for (Block& block : blocks) scratch.parts.push_back(block.feature_bins.shard(shard));
   scratch.groups.build(scratch.parts, input_->slots());
-  input_->update(scratch.groups, shard == 0, batch_samples, optimizer, scratch.gradient.data(), scratch.packed);
+  input_->update(scratch.groups, shard == 0, batch_samples, optimizer, scratch.gradient.data(),
+                 scratch.packed);
 }
 
 Block Network::make_inference_block(std::size_t lanes, std::size_t feature_entries) const {

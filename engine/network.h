@@ -30,7 +30,8 @@ struct DataShape {
 struct BlockBounds {
   std::size_t feature_entries = 0;
   std::size_t label_entries = 0;
-  // Of the whole data: labels times features of each sample, summed. The patterns of a wide path hold no more.
+  // Of the whole data: labels times features of each sample, summed. The patterns of a wide path hold no
+  // more.
   std::size_t label_features = SIZE_MAX;
 };
 BlockBounds bounds_of(const Dataset& data, std::size_t block_size);
@@ -63,7 +64,8 @@ class Network {
   void scale_features(const Dataset& train);
   const FeatureScale& feature_scale() const { return feature_scale_; }
   void set_feature_scale(FeatureScale scale) { feature_scale_ = std::move(scale); }
-  // First biases of a one-vs-all output layer, patterns and first weights of its wide path (see output_start.h).
+  // First biases of a one-vs-all output layer, patterns and first weights of its wide path (see
+  // output_start.h).
   void start_output(const Dataset& train, const DataShape& shape, int threads);
   // Seed of a layer's hash functions, with which Layer::rebuild_index() is called.
   std::uint64_t hash_seed(std::size_t layer) const { return mix64(config_.train.seed) + layer; }
@@ -91,8 +93,8 @@ class Network {
   ThreadScratch make_thread_scratch() const;
   ShardScratch make_shard_scratch(std::size_t blocks) const;  // `blocks` in a batch
 
-  // Adds a sample, as the layers take it, to the rows of a block of make_block() or make_inference_block(). The row
-  // must live as long as the block uses it.
+  // Adds a sample, as the layers take it, to the rows of a block of make_block() or make_inference_block().
+  // The row must live as long as the block uses it.
   void add_row(const SparseRow& row, Block& block) const {
     block.rows.push_back(feature_scale_.scaled(row, block.values));
   }

@@ -84,7 +84,8 @@ void Parameters::save(StateWriter& out) const {
 
 void Parameters::load(StateReader& in) {
   if (in.get<std::uint64_t>() != rows || in.get<std::uint64_t>() != columns) in.refuse("another matrix");
-  for (auto* array : {&weights, &first, &second}) in.get_array(array->data(), array->size(), "another matrix");
+  for (auto* array : {&weights, &first, &second})
+    in.get_array(array->data(), array->size(), "another matrix");
   for (auto* array : {&pairs, &steps}) in.get_array(array->data(), array->size(), "another matrix");
 }
 

@@ -26,8 +26,8 @@ struct Parameters {
   AlignedArray<float> weights;  // fp32: [rows x stride], padding stays zero
   std::size_t pair_stride = 0;
   AlignedArray<std::uint32_t> pairs;  // bf16: [rows x pair_stride] words, see kernels/bf16.h
-  AlignedArray<float> first;    // momentum: velocity; adam: m [rows x stride]; adagrad: accumulator [rows]
-  AlignedArray<float> second;   // adam: v [rows x stride]
+  AlignedArray<float> first;   // momentum: velocity; adam: m [rows x stride]; adagrad: accumulator [rows]
+  AlignedArray<float> second;  // adam: v [rows x stride]
   AlignedArray<std::uint32_t> steps;  // adam: updates of each row [rows]
 
   float* row(std::size_t r) { return weights.data() + r * stride; }
@@ -37,7 +37,8 @@ struct Parameters {
   const std::uint32_t* pair_row(std::size_t r) const { return pairs.data() + r * pair_stride; }
   // Asks for row r before it is read or written, and for its accumulator before an update.
   void prefetch_row(std::size_t r) const {
-    const auto* bytes = half() ? reinterpret_cast<const char*>(pair_row(r)) : reinterpret_cast<const char*>(row(r));
+    const auto* bytes =
+        half() ? reinterpret_cast<const char*>(pair_row(r)) : reinterpret_cast<const char*>(row(r));
     const std::size_t length = half() ? pair_stride * sizeof(std::uint32_t) : columns * sizeof(float);
     for (std::size_t c = 0; c < length; c += kAlignment) __builtin_prefetch(bytes + c, 1);
     if (first.size() == rows) __builtin_prefetch(first.data() + r, 1);
@@ -48,7 +49,9 @@ struct Parameters {
   void save(StateWriter& out) const;
   void load(StateReader& in);
 
-  std::size_t bytes() const { return weights.bytes() + pairs.bytes() + first.bytes() + second.bytes() + steps.bytes(); }
+  std::size_t bytes() const {
+    return weights.bytes() + pairs.bytes() + first.bytes() + second.bytes() + steps.bytes();
+  }
 
   // Independent weights, uniform with standard deviation `scale`; row r is drawn from its own stream of
   // (seed, item), whatever the thread count.

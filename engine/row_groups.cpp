@@ -21,8 +21,8 @@ void RowGroups::build(std::span<const std::span<const Contribution>> parts, std:
   slot_of_.resize(total);
   sources_.resize(total);
   values_.resize(total);
-  // Counts into offsets_[slot + 1]. Whether a row is new is as good as random, so no branch depends on it: the
-  // place behind the last group takes every row, and becomes a group of its own only when the row is new.
+  // Counts into offsets_[slot + 1]. Whether a row is new is as good as random, so no branch depends on it:
+  // the place behind the last group takes every row, and becomes a group of its own only when the row is new.
   const std::uint64_t stamp = std::uint64_t{++stamp_} << 32;
   std::uint32_t groups = 0;
   std::size_t i = 0;

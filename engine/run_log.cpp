@@ -35,13 +35,14 @@ RunLog::RunLog(std::string path, std::vector<std::uint32_t> ks, std::uint64_t ke
     : path_(std::move(path)), ks_(std::move(ks)), file_(std::fopen(path_.c_str(), "ae")) {
   std::error_code error;
   if (!file_) fail_write(path_);
-  if (std::filesystem::file_size(path_, error) > kept && !error) std::filesystem::resize_file(path_, kept, error);
+  if (std::filesystem::file_size(path_, error) > kept && !error)
+    std::filesystem::resize_file(path_, kept, error);
   if (error) fail_run("{}: cannot be cut to what the checkpoint knows ({})", path_, error.message());
   mark_open();
 }
 
-// Readers see by this lock that the run still goes on; the system drops it with the process. Where files cannot be
-// locked, nobody sees it.
+// Readers see by this lock that the run still goes on; the system drops it with the process. Where files
+// cannot be locked, nobody sees it.
 void RunLog::mark_open() {
   static_cast<void>(flock(fileno(file_.get()), LOCK_EX | LOCK_NB));
 }

@@ -72,8 +72,8 @@ class RunLog {
 // recall_at_5.
 nlohmann::ordered_json eval_measures(const Metrics& metrics, std::vector<std::uint32_t> ks);
 
-// The measures of an evaluation by group of labels: recall and the share of P@k for every k, see Metrics. Empty
-// without groups.
+// The measures of an evaluation by group of labels: recall and the share of P@k for every k, see Metrics.
+// Empty without groups.
 nlohmann::ordered_json group_measures(const Metrics& metrics, const std::vector<std::uint32_t>& ks);
 
 // Most memory that this process has held so far, in units of 2^20 bytes.

@@ -87,8 +87,8 @@ std::string_view contents(std::string_view bytes, const std::string& path) {
   in.take(kMagic.size());
   const auto version = in.get<std::uint32_t>();
   if (version != kVersion) {
-    fail_input("{}: the checkpoint has format version {}, this program reads version {}; train again", path, version,
-               kVersion);
+    fail_input("{}: the checkpoint has format version {}, this program reads version {}; train again", path,
+               version, kVersion);
   }
   if (in.left() < kFooterBytes || !bytes.ends_with(kEndMarker)) in.refuse("it is cut off");
   const std::string_view summed = bytes.substr(0, bytes.size() - kFooterBytes);
@@ -157,8 +157,9 @@ void check_same_config(const Config& saved, const Config& given, const std::stri
                                                "train.checkpoint_every"};
   Config a = saved, b = given;  // fields bind to mutable objects
   if (a.layers.size() != b.layers.size()) {
-    fail_input("{}: it has {} layers, the checkpoint of this run {}; put them back, or train anew without --resume",
-               origin, b.layers.size(), a.layers.size());
+    fail_input(
+        "{}: it has {} layers, the checkpoint of this run {}; put them back, or train anew without --resume",
+        origin, b.layers.size(), a.layers.size());
   }
   const auto was = config::all_sections(a), is = config::all_sections(b);
   for (std::size_t s = 0; s < was.size(); ++s) {
@@ -167,8 +168,8 @@ void check_same_config(const Config& saved, const Config& given, const std::stri
       if (std::find(std::begin(kFree), std::end(kFree), key) != std::end(kFree)) continue;
       const std::string before = value_text(was[s].fields[f]), now = value_text(is[s].fields[f]);
       if (before == now) continue;
-      fail_input("{}: '{}' is {}, but the run began with {}; put it back, or train anew without --resume", origin, key,
-                 now, before);
+      fail_input("{}: '{}' is {}, but the run began with {}; put it back, or train anew without --resume",
+                 origin, key, now, before);
     }
   }
 }

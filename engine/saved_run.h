@@ -8,7 +8,8 @@
 //   what Trainer::save() writes
 //   u32 CRC-32 of all bytes before it, "SLIDEEND"
 //
-// Values are little-endian as they lie in memory. Functions may be called from any thread, on different files.
+// Values are little-endian as they lie in memory. Functions may be called from any thread, on different
+// files.
 #pragma once
 
 #include <cstdint>
@@ -40,8 +41,8 @@ struct RunRecord {
   std::uint64_t log_bytes = 0;  // of metrics.jsonl
 };
 
-// The file gets its name only when it is whole and on the disk; the checkpoint of that name before it stays as it
-// was until then. Throws Error when the folder cannot be written or the disk is full.
+// The file gets its name only when it is whole and on the disk; the checkpoint of that name before it stays
+// as it was until then. Throws Error when the folder cannot be written or the disk is full.
 void save_run(const std::string& path, const RunRecord& record, const Trainer& trainer);
 
 class SavedRun {
@@ -60,8 +61,8 @@ class SavedRun {
   std::size_t state_ = 0;  // where the trainer's bytes begin
 };
 
-// Throws InputError naming the first key whose value differs, but for those that do not change the result: paths
-// of the data, cache, threads, checkpoints.
+// Throws InputError naming the first key whose value differs, but for those that do not change the result:
+// paths of the data, cache, threads, checkpoints.
 void check_same_config(const Config& saved, const Config& given, const std::string& origin);
 
 }  // namespace slide

@@ -44,7 +44,7 @@ class Screen {
   const WidePostings* wide_;
   std::size_t stride_;                 // words of a row
   AlignedArray<std::uint32_t> pairs_;  // rows in bfloat16, see kernels/bf16.h
-  double worst_ = 0.0;  // length of the largest row of rounding errors
+  double worst_ = 0.0;                 // length of the largest row of rounding errors
 };
 
 }  // namespace slide

@@ -119,7 +119,8 @@ std::optional<std::string> SearchSpace::step(const Config& config, const Move& m
 }
 
 bool SearchSpace::has_effect(const Config& config, std::string_view change) const {
-  const auto found = std::find_if(keys_.begin(), keys_.end(), [&](auto& k) { return k.key == key_of(change); });
+  const auto found =
+      std::find_if(keys_.begin(), keys_.end(), [&](auto& k) { return k.key == key_of(change); });
   if (found == keys_.end()) return true;
   return std::all_of(found->needs.begin(), found->needs.end(), [&](const std::string& need) {
     const std::string_view key = key_of(need);

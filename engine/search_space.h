@@ -33,7 +33,8 @@ class SearchSpace {
 
   const std::vector<SearchKey>& keys() const { return keys_; }
 
-  // Every move of every key, the most promising first; of two equally promising ones the one that trains sooner.
+  // Every move of every key, the most promising first; of two equally promising ones the one that trains
+  // sooner.
   std::vector<Move> sweep() const;
   // Those that make training shorter.
   std::vector<Move> savings() const;

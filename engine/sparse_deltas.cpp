@@ -10,7 +10,8 @@ void SparseDeltas::reserve(std::size_t neurons, std::size_t lanes) {
   values_ = AlignedArray<float>(neurons * lanes + 1);
 }
 
-void SparseDeltas::round(float floor, Rng rng, std::size_t count, std::size_t samples, std::size_t lanes, float* d) {
+void SparseDeltas::round(float floor, Rng rng, std::size_t count, std::size_t samples, std::size_t lanes,
+                         float* d) {
   const auto& k = kernels::active();
   std::size_t at = 0;
   for (std::size_t a = 0; a < count; ++a) {

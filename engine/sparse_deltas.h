@@ -1,9 +1,10 @@
-// The deltas of an output layer of which few are not 0: small ones are rounded at random to 0 or to a floor, so that
-// their mean stays, and what is left is listed by neuron. After the first steps nearly all negatives of a sample are
-// decided to within a hundredth; the backward pass and the update then cost what is listed, not what is active.
+// The deltas of an output layer of which few are not 0: small ones are rounded at random to 0 or to a floor,
+// so that their mean stays, and what is left is listed by neuron. After the first steps nearly all negatives
+// of a sample are decided to within a hundredth; the backward pass and the update then cost what is listed,
+// not what is active.
 //
-// The estimate of the gradient stays unbiased; an entry below the floor f gains the variance |delta| (f - |delta|).
-// Not thread-safe.
+// The estimate of the gradient stays unbiased; an entry below the floor f gains the variance |delta| (f -
+// |delta|). Not thread-safe.
 #pragma once
 
 #include <cstddef>
@@ -22,12 +23,14 @@ class SparseDeltas {
   void reserve(std::size_t neurons, std::size_t lanes);
   bool in_use() const { return !places_.empty(); }
 
-  // Rounds d [count x lanes], which is not 0 in the first `samples` lanes only, in place and lists the rest. `floor` is
-  // in the units of d.
+  // Rounds d [count x lanes], which is not 0 in the first `samples` lanes only, in place and lists the rest.
+  // `floor` is in the units of d.
   void round(float floor, Rng rng, std::size_t count, std::size_t samples, std::size_t lanes, float* d);
 
   // Of the neuron in place `a`: the samples whose delta is not 0, ascending, and these deltas.
-  std::span<const std::uint32_t> samples_of(std::size_t a) const { return {places_.data() + offsets_[a], size_of(a)}; }
+  std::span<const std::uint32_t> samples_of(std::size_t a) const {
+    return {places_.data() + offsets_[a], size_of(a)};
+  }
   const float* values_of(std::size_t a) const { return values_.data() + offsets_[a]; }
   std::size_t size_of(std::size_t a) const { return offsets_[a + 1] - offsets_[a]; }
   // Whether the list is in use and has nothing of the neuron in place `a`.

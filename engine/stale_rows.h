@@ -28,9 +28,9 @@ class StaleRows {
     own.rows.push_back(row);
   }
 
-  // The rows to be filed now, ascending, which are stale no longer: as many as `share` of the updates since the
-  // last call, rounded up, and those that wait longest, of one call's updates those of the lowest ids. Valid
-  // until the next call.
+  // The rows to be filed now, ascending, which are stale no longer: as many as `share` of the updates since
+  // the last call, rounded up, and those that wait longest, of one call's updates those of the lowest ids.
+  // Valid until the next call.
   std::span<const std::uint32_t> take(double share);
   // All rows were filed.
   void clear();

@@ -35,8 +35,8 @@ DataShape shape_of(const Dataset& train) {
   return {train.feature_count(), train.label_count(), train.label_frequencies(), train.size()};
 }
 
-Trainer::Trainer(const Config& config, const Dataset& train, const Dataset* test,
-                 std::size_t step_samples, const Dataset* validation)
+Trainer::Trainer(const Config& config, const Dataset& train, const Dataset* test, std::size_t step_samples,
+                 const Dataset* validation)
     : config_(config),
       train_(train),
       test_(test),
@@ -106,8 +106,9 @@ bool Trainer::run_epoch(const TrainObserver& observer) {
                progress_.epoch, config_.optimizer.learning_rate);
     }
     const auto done = double(progress_.samples);
-    if (observer.step && !observer.step({progress_.epoch, step_, total_steps_, progress_.samples,
-                                         progress_.loss / done, progress_.active / done, progress_.seconds})) {
+    if (observer.step &&
+        !observer.step({progress_.epoch, step_, total_steps_, progress_.samples, progress_.loss / done,
+                        progress_.active / done, progress_.seconds})) {
       return false;
     }
     start = Clock::now();

@@ -2,8 +2,9 @@
 //
 // A step takes the next batch, in blocks. Phase A runs the blocks in parallel and only reads weights; phase B
 // runs the shards of touched rows in parallel and each row is written by the one shard that owns it; phase C
-// moves touched rows in the hash tables when the schedule says so. Results depend on the seed and the samples in
-// a step only, not on timing or which thread did what; train.deterministic fixes the samples in a step too.
+// moves touched rows in the hash tables when the schedule says so. Results depend on the seed and the samples
+// in a step only, not on timing or which thread did what; train.deterministic fixes the samples in a step
+// too.
 #pragma once
 
 #include <chrono>
@@ -76,18 +77,20 @@ struct TrainObserver {
 class Trainer {
  public:
   // `test` may be nullptr. Both data sets must outlive the trainer. Allocates everything that training needs.
-  // `step_samples`: samples in a full step of a run that goes on; 0 = as configured. `validation`: samples, not
-  // part of `train`, on which the mean of P@k over eval.k tells the best model and when to stop; or nullptr.
+  // `step_samples`: samples in a full step of a run that goes on; 0 = as configured. `validation`: samples,
+  // not part of `train`, on which the mean of P@k over eval.k tells the best model and when to stop; or
+  // nullptr.
   Trainer(const Config& config, const Dataset& train, const Dataset* test, std::size_t step_samples = 0,
           const Dataset* validation = nullptr);
 
-  // All epochs, or what is left of them, or until train.patience is at its end. False when the observer stopped it. Throws Error when the loss stops
-  // being a number. What the observer's `step` takes counts as no training time.
+  // All epochs, or what is left of them, or until train.patience is at its end. False when the observer
+  // stopped it. Throws Error when the loss stops being a number. What the observer's `step` takes counts as
+  // no training time.
   bool run(const TrainObserver& observer);
 
-  // Everything that later steps depend on, between two steps: a trainer of the same configuration, data and step
-  // size that loads it goes on to the bit as this one does, with any number of threads. The hash tables are part
-  // of it, since they depend on the order in which neurons came into them.
+  // Everything that later steps depend on, between two steps: a trainer of the same configuration, data and
+  // step size that loads it goes on to the bit as this one does, with any number of threads. The hash tables
+  // are part of it, since they depend on the order in which neurons came into them.
   void save(StateWriter& out) const;
   void load(StateReader& in);
 
@@ -97,10 +100,10 @@ class Trainer {
   const Network& network() const { return network_; }
   Network& network() { return network_; }
   const DataShape& shape() const { return shape_; }
-  std::size_t unlabelled() const { return unlabelled_; }  // training samples skipped for want of a label
+  std::size_t unlabelled() const { return unlabelled_; }     // training samples skipped for want of a label
   std::size_t labelled() const { return labelled_.size(); }  // training samples of an epoch
   const LabelGroups& label_groups() const { return *groups_; }
-  std::size_t batch_samples() const { return batch_; }    // samples in a full step
+  std::size_t batch_samples() const { return batch_; }  // samples in a full step
   std::uint64_t steps() const { return step_; }
   std::uint64_t total_steps() const { return total_steps_; }
 

@@ -21,7 +21,8 @@ using Clock = std::chrono::steady_clock;
 
 constexpr double kValidationShare = 0.15;
 constexpr std::size_t kMostValidation = 10000;
-constexpr std::size_t kEnoughValidation = 5000;  // scores of fewer samples are too much chance: they get more folds
+constexpr std::size_t kEnoughValidation =
+    5000;  // scores of fewer samples are too much chance: they get more folds
 constexpr std::size_t kMostFolds = 5;
 constexpr std::uint32_t kMostDraws = 1000;  // for a trial that is new and valid
 
@@ -143,7 +144,8 @@ class Search {
     }
     if (base_.within) return;
     fail_input(
-        "none of {} trials would train on all the data within {} s, the shortest in about {:.3g} s; give more "
+        "none of {} trials would train on all the data within {} s, the shortest in about {:.3g} s; give "
+        "more "
         "--train-seconds, or a smaller layer.0.size",
         trials, options_.train_seconds, base_.full_seconds);
   }

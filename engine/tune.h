@@ -1,5 +1,6 @@
-// Search for a good configuration on validation splits of the training data, in a limited time: on one, or where
-// that would hold few samples, on up to five whose validation parts differ, and trials are scored by their mean.
+// Search for a good configuration on validation splits of the training data, in a limited time: on one, or
+// where that would hold few samples, on up to five whose validation parts differ, and trials are scored by
+// their mean.
 //
 // Trial 1 is the configuration as it is. Then one sweep changes a single key at a time to the value next to
 // the present one (search_space.h), the most promising keys first: what scores better is kept at once, and
@@ -45,8 +46,8 @@ struct TuneResult {
   Config config;
   Trial best;
   std::uint32_t trials = 0;
-  std::size_t folds = 0;          // splits that each trial is trained and scored on
-  std::size_t train_samples = 0;  // of one split
+  std::size_t folds = 0;               // splits that each trial is trained and scored on
+  std::size_t train_samples = 0;       // of one split
   std::size_t validation_samples = 0;  // of all splits
 };
 

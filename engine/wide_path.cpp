@@ -73,8 +73,8 @@ constexpr std::size_t kFewSamples = 6;  // to these, a column's values are looke
 
 // z[s] += weights[i] * x for the entries (s, x) of the i-th list, of `Length` entries, from places[i] on.
 template <std::size_t Length>
-void add_lists(const BlockFeatures& features, const std::uint32_t* places, const float* weights, std::size_t count,
-               float* z) {
+void add_lists(const BlockFeatures& features, const std::uint32_t* places, const float* weights,
+               std::size_t count, float* z) {
   for (std::size_t i = 0; i < count; ++i) {
     const std::uint16_t* samples = features.samples() + places[i];
     const float* values = features.values() + places[i];
@@ -121,8 +121,8 @@ kernels::Parts meet_pattern(const BlockFeatures& features, const std::uint32_t* 
   grow(hits.weights, room);
   grow(hits.parted, kernels::kKinds * room);
   grow(hits.parted_weights, kernels::kKinds * room);
-  const std::size_t found = k.meet(ids, w, count, features.present(), features.first(), hits.masks.data() + at.masks,
-                                   hits.columns.data(), hits.weights.data());
+  const std::size_t found = k.meet(ids, w, count, features.present(), features.first(),
+                                   hits.masks.data() + at.masks, hits.columns.data(), hits.weights.data());
   grow(hits.kinds, at.kinds + (found / 16 + 1) * kernels::kKinds);
   grow(hits.places, at.places + found);
   kernels::Parts parts{};
@@ -130,7 +130,8 @@ kernels::Parts meet_pattern(const BlockFeatures& features, const std::uint32_t* 
     parts.places[kind] = hits.parted.data() + kind * room;
     parts.weights[kind] = hits.parted_weights.data() + kind * room;
   }
-  k.part_kinds(hits.columns.data(), hits.weights.data(), found, features.places(), hits.kinds.data() + at.kinds, parts);
+  k.part_kinds(hits.columns.data(), hits.weights.data(), found, features.places(),
+               hits.kinds.data() + at.kinds, parts);
   std::uint32_t* places = hits.places.data() + at.places;
   for (std::size_t kind = 0; kind < kernels::kKinds; ++kind) {
     at.count[kind] = static_cast<std::uint32_t>(parts.count[kind]);
@@ -151,7 +152,8 @@ void WidePath::forward(const BlockFeatures& features, std::span<const std::uint3
     const std::uint64_t begin = storage_.offsets[ids[a]], count = storage_.offsets[ids[a] + 1] - begin;
     const kernels::Parts met = meet_pattern(features, storage_.features.data() + begin,
                                             storage_.weights.data() + begin, count, at, hits);
-    kernels::active().gather_rows(features.columns(), lanes, met.places[0], met.weights[0], met.count[0], lanes, z);
+    kernels::active().gather_rows(features.columns(), lanes, met.places[0], met.weights[0], met.count[0],
+                                  lanes, z);
     add_lists<2>(features, met.places[1], met.weights[1], met.count[1], z);
     add_lists<4>(features, met.places[2], met.weights[2], met.count[2], z);
     add_lists<8>(features, met.places[3], met.weights[3], met.count[3], z);

@@ -54,9 +54,9 @@ class WidePath {
   void prefetch(std::uint32_t id, bool update) const;
 
   // Adagrad with an accumulator a weight on the weights of neuron `id`, which is active neuron `a` of the
-  // block that `features` and `hits` are from, from its deltas d[lanes]; `listed` are the samples whose delta is not 0,
-  // or none if nobody has made the list. Accumulators start at 1, the square of one sample's largest gradient: a weight
-  // that is rarely met moves by its gradient, not by its sign.
+  // block that `features` and `hits` are from, from its deltas d[lanes]; `listed` are the samples whose delta
+  // is not 0, or none if nobody has made the list. Accumulators start at 1, the square of one sample's
+  // largest gradient: a weight that is rarely met moves by its gradient, not by its sign.
   struct Step {
     float rate;     // the step's share of wide_rate, in [0, 1]
     float samples;  // in the batch: their number takes deltas of the mean loss to those of one sample

@@ -9,8 +9,8 @@
 namespace slide {
 
 namespace {
-// A feature of one in so many neurons is common: a candidate's weight is looked up. For others the postings of
-// all neurons are added up, which costs no more than a small share of them.
+// A feature of one in so many neurons is common: a candidate's weight is looked up. For others the postings
+// of all neurons are added up, which costs no more than a small share of them.
 constexpr std::size_t kCommonPart = 32;
 constexpr std::size_t kRanked = 64;  // neurons of a Ranks
 }  // namespace
@@ -63,18 +63,20 @@ void WidePostings::start(const BlockFeatures& features, Walk& walk) const {
     for (std::uint32_t bits = features.present()[word]; bits != 0; bits &= bits - 1) {
       const std::size_t f = std::size_t{word} * 32 + static_cast<std::size_t>(std::countr_zero(bits));
       const std::uint32_t place = features.places()[walk.features.size()];
-      walk.features.push_back({offsets_[f], offsets_[f + 1], place / kernels::kKinds, features.length_of(place)});
+      walk.features.push_back(
+          {offsets_[f], offsets_[f + 1], place / kernels::kKinds, features.length_of(place)});
     }
   }
 }
 
 namespace {
 
-// z[ids[i] * lanes + s] += weights[i] * x for the `Length` entries (s, x) of a list, up to the first id of at least
-// `bound`; returns how many came before.
+// z[ids[i] * lanes + s] += weights[i] * x for the `Length` entries (s, x) of a list, up to the first id of at
+// least `bound`; returns how many came before.
 template <std::size_t Length>
-std::size_t scatter_list(const std::uint32_t* ids, const float* weights, std::size_t count, std::uint32_t bound,
-                         const std::uint16_t* samples, const float* values, std::size_t lanes, float* z) {
+std::size_t scatter_list(const std::uint32_t* ids, const float* weights, std::size_t count,
+                         std::uint32_t bound, const std::uint16_t* samples, const float* values,
+                         std::size_t lanes, float* z) {
   std::size_t i = 0;
   for (; i < count && ids[i] < bound; ++i) {
     float* row = z + ids[i] * lanes;
@@ -85,8 +87,9 @@ std::size_t scatter_list(const std::uint32_t* ids, const float* weights, std::si
 
 using ScatterList = std::size_t (*)(const std::uint32_t*, const float*, std::size_t, std::uint32_t,
                                     const std::uint16_t*, const float*, std::size_t, float*);
-constexpr ScatterList kScatterList[] = {nullptr,         scatter_list<1>, scatter_list<2>, scatter_list<3>, scatter_list<4>,
-                                        scatter_list<5>, scatter_list<6>, scatter_list<7>, scatter_list<8>};
+constexpr ScatterList kScatterList[] = {nullptr,         scatter_list<1>, scatter_list<2>,
+                                        scatter_list<3>, scatter_list<4>, scatter_list<5>,
+                                        scatter_list<6>, scatter_list<7>, scatter_list<8>};
 
 }  // namespace
 
@@ -137,7 +140,8 @@ void WidePostings::start(const SparseRow& row, Scratch& scratch) const {
   for (std::size_t i = 0; i < row.ids.size(); ++i) {
     if (is_common(row.ids[i])) {
       const auto at = std::lower_bound(common_.begin(), common_.end(), row.ids[i]) - common_.begin();
-      scratch.common.push_back({static_cast<std::size_t>(at) * (ranks_.size() / common_.size()), row.values[i]});
+      scratch.common.push_back(
+          {static_cast<std::size_t>(at) * (ranks_.size() / common_.size()), row.values[i]});
       continue;
     }
     const std::uint64_t begin = offsets_[row.ids[i]], end = offsets_[row.ids[i] + 1];
@@ -172,7 +176,8 @@ void WidePostings::add(std::span<const std::uint32_t> neurons, const Scratch& sc
       const Ranks& ranks = table[neurons[i] / kRanked];
       const std::uint64_t bit = std::uint64_t{1} << (neurons[i] % kRanked);
       if ((ranks.present & bit) == 0) continue;
-      z[i] += weights_[ranks.first + static_cast<std::size_t>(std::popcount(ranks.present & (bit - 1)))] * common.value;
+      z[i] += weights_[ranks.first + static_cast<std::size_t>(std::popcount(ranks.present & (bit - 1)))] *
+              common.value;
     }
   }
 }

@@ -74,7 +74,7 @@ class WidePostings {
   void rank_common();
 
   std::size_t neuron_count_;
-  std::vector<std::uint64_t> offsets_;  // by feature
+  std::vector<std::uint64_t> offsets_;   // by feature
   AlignedArray<std::uint32_t> neurons_;  // of the postings, ascending for each feature
   AlignedArray<float> weights_;
   std::vector<std::uint32_t> common_;  // features in the pattern of many neurons, ascending

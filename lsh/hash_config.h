@@ -25,8 +25,8 @@ struct HashConfig {
   bool asymmetric = false;           // simhash: maximum inner product transform
   std::uint32_t rehash_steps = 100;  // steps between rehashes (same functions, touched rows inserted again)
   double rehash_share = 0.125;  // rows that one files at most, as a share of the row updates since the last
-  std::uint32_t rebuild_steps = 0;   // steps between rebuilds (new functions), 0 = never
-  double interval_growth = 1.0;      // each interval is this many times the one before (the paper's decay)
+  std::uint32_t rebuild_steps = 0;  // steps between rebuilds (new functions), 0 = never
+  double interval_growth = 1.0;     // each interval is this many times the one before (the paper's decay)
 };
 
 // Bits of one code: 1 for simhash, log2(bin_size) rounded up for the other families.

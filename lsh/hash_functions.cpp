@@ -74,8 +74,8 @@ void HashFunctions::prefetch_rows(const RowSet& set, std::size_t begin, std::siz
   const std::size_t length = half ? dim_ * 2 : dim_ * sizeof(float);
   for (std::size_t i = begin; i < std::min(begin + count, set.count); ++i) {
     const std::size_t at = set.id(i) * rows.stride;
-    const auto* bytes = half ? reinterpret_cast<const char*>(rows.pairs + at)
-                             : reinterpret_cast<const char*>(rows.fp32 + at);
+    const auto* bytes =
+        half ? reinterpret_cast<const char*>(rows.pairs + at) : reinterpret_cast<const char*>(rows.fp32 + at);
     for (std::size_t k = 0; k < length; k += kAlignment) __builtin_prefetch(bytes + k);
   }
 }

@@ -18,7 +18,8 @@
 
 namespace slide::lsh {
 
-// Some rows of a weight matrix: `count` ids, or the `count` consecutive rows from `first` on when ids is null.
+// Some rows of a weight matrix: `count` ids, or the `count` consecutive rows from `first` on when ids is
+// null.
 struct RowSet {
   WeightRows rows;
   const std::uint32_t* ids = nullptr;

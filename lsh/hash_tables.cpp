@@ -269,8 +269,9 @@ void HashTables::load(StateReader& in) {
 void HashTables::check(const Table& table, std::size_t index, const StateReader& in) const {
   bool good = true;
   for (const Bucket& bucket : table.buckets) {
-    good = good && std::uint64_t{bucket.begin} + bucket.chunk <= table.used && bucket.stored <= bucket.chunk &&
-           bucket.stored <= capacity_ && (policy_ != BucketPolicy::kFifo || bucket.mark <= bucket.stored);
+    good = good && std::uint64_t{bucket.begin} + bucket.chunk <= table.used &&
+           bucket.stored <= bucket.chunk && bucket.stored <= capacity_ &&
+           (policy_ != BucketPolicy::kFifo || bucket.mark <= bucket.stored);
     for (std::size_t i = 0; good && i < bucket.stored; ++i) good = table.entries[bucket.begin + i] < neurons_;
   }
   for (std::size_t size = 0; size < kChunkSizes; ++size) {

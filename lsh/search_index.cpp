@@ -129,8 +129,8 @@ void SearchIndex::choose_always(const WeightRows& rows, std::span<const float> b
   const auto last = sorted.begin() + static_cast<std::ptrdiff_t>(chosen);
   std::nth_element(sorted.begin(), last, sorted.end(), std::greater<>());
   const float bound = chosen < neurons_ ? *last : 0.0F;  // rows that are longer are all chosen
-  std::size_t equal = chosen - static_cast<std::size_t>(std::count_if(
-                                   length.begin(), length.end(), [&](float l) { return l > bound; }));
+  std::size_t equal = chosen - static_cast<std::size_t>(std::count_if(length.begin(), length.end(),
+                                                                      [&](float l) { return l > bound; }));
   for (std::uint32_t i = 0; i < neurons_; ++i) {
     const bool longer = length[i] > bound;
     const bool taken = longer || (length[i] == bound && equal > 0);
@@ -260,8 +260,8 @@ void SearchIndex::list_buckets(std::size_t sample, std::size_t lanes, SearchScra
   }
 }
 
-// Counts in how many buckets each id is; returns how many ids are in scratch.repeated: those of two or more, in
-// the order in which that showed. Most ids are in one bucket only.
+// Counts in how many buckets each id is; returns how many ids are in scratch.repeated: those of two or more,
+// in the order in which that showed. Most ids are in one bucket only.
 std::size_t SearchIndex::count(SearchScratch& scratch) const {
   std::uint8_t* counts = scratch.counts.data();
   std::uint32_t* repeated = scratch.repeated.data();

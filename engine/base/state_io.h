@@ -1,5 +1,5 @@
-// The state of a run as bytes: what its parts write into and read from without knowing about files. Values are
-// stored as they lie in memory. An object serves one thread.
+// The state of a run as bytes: what its parts write into and read from without knowing about files. Values
+// are stored as they lie in memory. An object serves one thread.
 #pragma once
 
 #include <cstdint>

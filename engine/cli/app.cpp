@@ -112,7 +112,8 @@ std::optional<DataFormat> format_of(const std::string& name) {
 }
 
 void add_labels(CLI::App& app, std::string& file) {
-  app.add_option("--labels", file, "Names of the labels, one a line, label 0 first; default: the model's")->type_name("FILE");
+  app.add_option("--labels", file, "Names of the labels, one a line, label 0 first; default: the model's")
+      ->type_name("FILE");
 }
 
 void add_format(CLI::App& app, Commands& c) {
@@ -131,11 +132,12 @@ std::optional<Inference> inference_of(const Commands& c) {
 void add_train(CLI::App& app, Commands& c) {
   CLI::App* sub = app.add_subcommand("train", "Train a network as a configuration file says");
   sub->footer(
-      "Writes config.toml (resolved), environment.json, metrics.jsonl and model.slide into DIR. Ctrl-C and SIGTERM\n"
+      "Writes config.toml (resolved), environment.json, metrics.jsonl and model.slide into DIR. Ctrl-C and "
+      "SIGTERM\n"
       "save a checkpoint there first; a second one ends at once.");
   CLI::Option* config = sub->add_option("CONFIG", c.train.config, "Configuration file (TOML)");
-  CLI::Option* resume =
-      sub->add_option("--resume", c.train.resume, "Go on with the stopped run in this folder, as if never stopped");
+  CLI::Option* resume = sub->add_option("--resume", c.train.resume,
+                                        "Go on with the stopped run in this folder, as if never stopped");
   resume->type_name("DIR")->excludes(config);
   sub->add_option("--set", c.train.set, "Overrides one key of the configuration; may be repeated")
       ->type_name("SECTION.KEY=VALUE")
@@ -162,7 +164,8 @@ void add_tune(CLI::App& app, Commands& c) {
   CLI::App* sub = app.add_subcommand("tune", "Search for a better configuration, on training data alone");
   sub->footer(
       "Keeps a part of data.train for validation and changes keys of CONFIG while the mean of P@k over\n"
-      "eval.k rises: first one key after the other to its next values, then one or two at random. Keys given\n"
+      "eval.k rises: first one key after the other to its next values, then one or two at random. Keys "
+      "given\n"
       "by --set keep their values. Writes the best configuration to FILE.");
   sub->add_option("CONFIG", c.tune.config, "Configuration to begin with (TOML)")->required();
   add_set(*sub, c.tune.set);
@@ -249,14 +252,21 @@ void add_serve(CLI::App& app, Commands& c) {
   serve::ServerOptions& server = c.serve.server;
   CLI::App* sub = app.add_subcommand("serve", "Answer predictions over HTTP");
   sub->footer(
-      "POST /predict takes {\"text\": \"...\"}, {\"features\": {\"ID\": VALUE}} or {\"inputs\": [...]} and answers with\n"
-      "the best labels; GET /health and GET /metrics (Prometheus) tell how it goes. Prints the address when it\n"
-      "is ready. SIGHUP loads MODEL again; Ctrl-C and SIGTERM answer what is under way and end with exit code 0.");
-  const auto count = [sub](const char* name, auto& value, const char* meaning, std::uint64_t low, std::uint64_t high) {
+      "POST /predict takes {\"text\": \"...\"}, {\"features\": {\"ID\": VALUE}} or {\"inputs\": [...]} and "
+      "answers with\n"
+      "the best labels; GET /health and GET /metrics (Prometheus) tell how it goes. Prints the address when "
+      "it\n"
+      "is ready. SIGHUP loads MODEL again; Ctrl-C and SIGTERM answer what is under way and end with exit "
+      "code 0.");
+  const auto count = [sub](const char* name, auto& value, const char* meaning, std::uint64_t low,
+                           std::uint64_t high) {
     sub->add_option(name, value, meaning)->capture_default_str()->transform(whole(low, high))->type_name("N");
   };
   const auto seconds = [sub](const char* name, double& value, const char* meaning) {
-    sub->add_option(name, value, meaning)->capture_default_str()->check(CLI::Range(0.001, kMostSeconds))->type_name("S");
+    sub->add_option(name, value, meaning)
+        ->capture_default_str()
+        ->check(CLI::Range(0.001, kMostSeconds))
+        ->type_name("S");
   };
   sub->add_option("MODEL", c.serve.model.path, "model.slide of a run")->required();
   sub->add_option("--host", server.host, "Address to listen on")->capture_default_str()->type_name("HOST");
@@ -264,9 +274,11 @@ void add_serve(CLI::App& app, Commands& c) {
   count("--port", server.port, "Port; 0 = any that is free", 0, 65535);
   count("--k", server.k, "Labels an answer, when the request does not say", 1, kMostK);
   count("--max-body", server.max_body, "Bytes of a request at most", 1, kMostBytes);
-  count("--max-queue", server.max_queue, "Requests that may wait for a thread; more are told to come again (503)", 0, kMostWaiting);
+  count("--max-queue", server.max_queue,
+        "Requests that may wait for a thread; more are told to come again (503)", 0, kMostWaiting);
   count("--max-connections", server.max_connections, "Connections at once", 1, kMostWaiting);
-  seconds("--timeout", server.timeout, "Seconds that a request may take to arrive, wait, or have its answer taken");
+  seconds("--timeout", server.timeout,
+          "Seconds that a request may take to arrive, wait, or have its answer taken");
   seconds("--keep-alive", server.keep_alive, "Seconds that a connection may be idle");
   add_labels(*sub, c.serve.model.labels);
   add_inference(*sub, c);
@@ -396,10 +408,13 @@ void add_inspect(CLI::App& app, Commands& c) {
 void add_report(CLI::App& app, Commands& c) {
   CLI::App* sub = app.add_subcommand("report", "Compare training runs on one page of HTML");
   sub->footer(
-      "The page needs no network and no other file: curves, time by phase, hash tables, accuracy by label frequency\n"
-      "and memory of the runs, and what differs in their settings. Runs that still go on or were stopped can be\n"
+      "The page needs no network and no other file: curves, time by phase, hash tables, accuracy by label "
+      "frequency\n"
+      "and memory of the runs, and what differs in their settings. Runs that still go on or were stopped can "
+      "be\n"
       "among them. FILE is replaced when it is a report.");
-  sub->add_option("RUN", c.report.runs, "Folder of a run of 'slide train', or its metrics.jsonl; may be repeated")
+  sub->add_option("RUN", c.report.runs,
+                  "Folder of a run of 'slide train', or its metrics.jsonl; may be repeated")
       ->required();
   sub->add_option("-o,--out", c.report.out, "File to write")->capture_default_str()->type_name("FILE");
   sub->callback([&c] { c.run = [&c] { run_report(c.report); }; });
@@ -449,7 +464,8 @@ std::string bash_completion(const CLI::App& app) {
 }
 
 void add_completion(CLI::App& app, Commands& c) {
-  CLI::App* sub = app.add_subcommand("completion", "Print a script that completes commands and options in a shell");
+  CLI::App* sub =
+      app.add_subcommand("completion", "Print a script that completes commands and options in a shell");
   sub->footer("For this shell: source <(slide completion bash)");
   sub->add_option("SHELL", c.shell, "Shell to complete in")->required()->check(CLI::IsMember({"bash"}));
   sub->callback([&app, &c] { c.run = [&app] { print_text(bash_completion(app)); }; });
@@ -468,7 +484,8 @@ std::string roff(const std::string& text) {
 std::string man_of(const CLI::App& sub) {
   std::string page = fmt::format(".SS slide {}\n{}.\n", roff(sub.get_name()), roff(sub.get_description()));
   for (const CLI::Option* option : sub.get_options()) {
-    const std::string type = option->get_expected_max() > 0 && !option->get_positional() ? option->get_type_name() : "";
+    const std::string type =
+        option->get_expected_max() > 0 && !option->get_positional() ? option->get_type_name() : "";
     page += fmt::format(".TP\n\\fB{}\\fR {}\n{}\n", roff(option->get_name(false, true)), roff(type),
                         roff(option->get_description()));
   }
@@ -521,8 +538,9 @@ int run(int argc, char** argv) {
   CLI::App app(kAbout, "slide");
   app.set_version_flag("--version", "slide " SLIDE_VERSION);
   app.require_subcommand(1);
-  app.footer("Exit codes: 0 done, 1 the run failed, 2 bad usage, configuration, data or model,\n"
-             "130 and 143 stopped by Ctrl-C and SIGTERM.");
+  app.footer(
+      "Exit codes: 0 done, 1 the run failed, 2 bad usage, configuration, data or model,\n"
+      "130 and 143 stopped by Ctrl-C and SIGTERM.");
   add_train(app, commands);
   add_tune(app, commands);
   add_test(app, commands);

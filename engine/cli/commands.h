@@ -26,7 +26,7 @@ struct TrainCommand {
   std::vector<std::string> set;
   std::optional<std::uint32_t> threads;
   std::optional<std::uint64_t> seed;
-  std::string out;     // empty: run/<name of the configuration>
+  std::string out;  // empty: run/<name of the configuration>
   bool quiet = false;
   std::string resume;  // folder of a stopped run to go on with, or empty
 };
@@ -40,7 +40,7 @@ struct TuneCommand {
   double minutes = 10.0;
   std::uint32_t trials = 1000;
   std::optional<double> train_seconds;  // of training on all the data, at most
-  std::string out;  // empty: run/<name of the configuration>-tuned.toml
+  std::string out;                      // empty: run/<name of the configuration>-tuned.toml
 };
 void run_tune(const TuneCommand& command);
 

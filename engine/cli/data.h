@@ -21,7 +21,7 @@ struct RunData {
   Dataset train;
   std::optional<Dataset> test;
   std::shared_ptr<const TextModel> text;  // of training text, else nullptr
-  std::vector<std::string> notes;  // what the user should know about the reading, a line each
+  std::vector<std::string> notes;         // what the user should know about the reading, a line each
 };
 
 // data.train and, where it is set, data.test, both with the larger of their numbers of features.

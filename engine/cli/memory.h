@@ -7,8 +7,8 @@
 
 namespace slide::cli {
 
-// Bytes that this process can still get: what the machine has free, within the limits of its control group and of
-// `ulimit -v`. None where the system does not tell.
+// Bytes that this process can still get: what the machine has free, within the limits of its control group
+// and of `ulimit -v`. None where the system does not tell.
 std::optional<double> free_memory();
 
 // Throws InputError, with the figures and what to change, when training needs more than free_memory().

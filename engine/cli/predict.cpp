@@ -60,8 +60,7 @@ class Answers {
       if (!names_.known()) {
         line += fmt::format("{}{}:{:.6g}", line.empty() ? "" : " ", prediction.label, score);
       } else {
-        line += fmt::format("{}{}:{:.6g}", line.empty() ? "" : "\t",
-                            names_[prediction.label], score);
+        line += fmt::format("{}{}:{:.6g}", line.empty() ? "" : "\t", names_[prediction.label], score);
       }
     }
     return line += '\n';

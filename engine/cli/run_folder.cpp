@@ -41,7 +41,9 @@ void RunFolder::begin(const Config& config) {
   claim();
   tidy();
   fs::remove(checkpoint(), error);
-  if (error) fail_run("{}: cannot be removed ({}); check the folder and its permissions", checkpoint(), error.message());
+  if (error)
+    fail_run("{}: cannot be removed ({}); check the folder and its permissions", checkpoint(),
+             error.message());
   fs::remove(best_model(), error);
   write_file(this->config(), to_toml(config));
 }

@@ -1,5 +1,5 @@
-// The folder of a training run: the names of its files, how a run begins in it and how one goes on. For one thread,
-// and one process at a time in a folder.
+// The folder of a training run: the names of its files, how a run begins in it and how one goes on. For one
+// thread, and one process at a time in a folder.
 #pragma once
 
 #include <filesystem>
@@ -24,11 +24,12 @@ class RunFolder {
   std::string checkpoint() const { return file("checkpoint.slide"); }
   std::string environment() const { return file("environment.json"); }
 
-  // Keeps other processes out of the folder, if there is one, until this object or the process ends, however it ends.
-  // A second call does nothing. Throws InputError when another process has it. Where the file system knows no locks,
-  // nobody is kept out.
+  // Keeps other processes out of the folder, if there is one, until this object or the process ends, however
+  // it ends. A second call does nothing. Throws InputError when another process has it. Where the file system
+  // knows no locks, nobody is kept out.
   void claim();
-  // A new run: the folder, claimed, with config.toml and no checkpoint. Throws Error when the folder cannot be written.
+  // A new run: the folder, claimed, with config.toml and no checkpoint. Throws Error when the folder cannot
+  // be written.
   void begin(const Config& config);
   // Removes what a killed process left half-written.
   void tidy() const;

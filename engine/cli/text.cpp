@@ -39,7 +39,8 @@ void be_quiet() {
 void show_status(std::string_view line) {
   if ((line.empty() && !status_shown) || !has_status_line()) return;
   winsize size{};
-  if (ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 1) line = line.substr(0, size.ws_col - 1U);
+  if (ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 1)
+    line = line.substr(0, size.ws_col - 1U);
   fmt::print("\r\033[K{}", line);
   std::fflush(stdout);
   status_shown = !line.empty();

@@ -20,8 +20,8 @@ std::string memory_text(double bytes);
 // From now on print() writes nothing.
 void be_quiet();
 
-// Shows `line` in place of the status line before, which any print() takes away; an empty one only does that. Nothing
-// unless standard output is a terminal.
+// Shows `line` in place of the status line before, which any print() takes away; an empty one only does that.
+// Nothing unless standard output is a terminal.
 void show_status(std::string_view line);
 bool has_status_line();  // whether it is
 

@@ -79,7 +79,11 @@ void print_report(const EvalReport& report, const std::vector<std::uint32_t>& ks
 class Status {
  public:
   Status(const Config& config, const Trainer& trainer)
-      : epochs_(config.train.epochs), k_(config.eval.k.front()), from_(trainer.steps()), wanted_(has_status_line()), began_(Clock::now()) {}
+      : epochs_(config.train.epochs),
+        k_(config.eval.k.front()),
+        from_(trainer.steps()),
+        wanted_(has_status_line()),
+        began_(Clock::now()) {}
   ~Status() { show_status(""); }
   Status(const Status&) = delete;
   Status& operator=(const Status&) = delete;
@@ -91,9 +95,10 @@ class Status {
     shown_ = now;
     const double seconds = std::chrono::duration<double>(now - began_).count();
     const double left = seconds / double(report.step - from_) * double(report.total_steps - report.step);
-    std::string line = fmt::format("epoch {}/{}  {} samples/s  loss {:.4f}  {:.0f} active  {} left", report.epoch,
-                                   epochs_, grouped(static_cast<std::uint64_t>(double(report.samples) / report.seconds)),
-                                   report.loss, report.active_mean, duration_text(left));
+    std::string line =
+        fmt::format("epoch {}/{}  {} samples/s  loss {:.4f}  {:.0f} active  {} left", report.epoch, epochs_,
+                    grouped(static_cast<std::uint64_t>(double(report.samples) / report.seconds)), report.loss,
+                    report.active_mean, duration_text(left));
     if (precision_) line += fmt::format("  P@{} {:.4f}", k_, *precision_);
     show_status(line);
   }
@@ -204,7 +209,8 @@ class Run {
   }
 
   void check_data(const RunData& data) {
-    const auto check = [&](const std::string& path, const Dataset* now, const std::optional<DataPrint>& before) {
+    const auto check = [&](const std::string& path, const Dataset* now,
+                           const std::optional<DataPrint>& before) {
       if (now == nullptr && !before) return std::optional<DataPrint>();
       if (now != nullptr && before) {
         const DataPrint print = print_of(*now);
@@ -224,10 +230,14 @@ class Run {
                     set.label_entries() * sizeof(std::uint32_t) + set.size() * 2 * sizeof(std::uint64_t));
     };
     const DataShape& shape = trainer.shape();
-    const double data_bytes = bytes(data.train) + (data.test ? bytes(*data.test) : 0.0) +
-                              (validation_ ? bytes(*validation_) : 0.0);
-    return {trainer.labelled(), data.test ? data.test->size() : 0, shape.features, trainer.network().labels(),
-            load_seconds_, data_bytes,
+    const double data_bytes =
+        bytes(data.train) + (data.test ? bytes(*data.test) : 0.0) + (validation_ ? bytes(*validation_) : 0.0);
+    return {trainer.labelled(),
+            data.test ? data.test->size() : 0,
+            shape.features,
+            trainer.network().labels(),
+            load_seconds_,
+            data_bytes,
             plan,
             trainer.label_groups()};
   }
@@ -260,7 +270,8 @@ class Run {
     observer.eval = [&](const EvalReport& report) {
       log.write(report);
       print_report(report, config_.eval.k);
-      if (report.validation || !validation_) status.set_precision(report.metrics.precision(config_.eval.k.front()));
+      if (report.validation || !validation_)
+        status.set_precision(report.metrics.precision(config_.eval.k.front()));
       if (report.best) save_best(trainer, data);
     };
     if (trainer.run(observer)) return;
@@ -272,11 +283,13 @@ class Run {
   }
 
   void save_best(const Trainer& trainer, const RunData& data) {
-    save_model(folder_.best_model(), config_, trainer.shape(), trainer.network(), trainer.steps(), data.text.get());
+    save_model(folder_.best_model(), config_, trainer.shape(), trainer.network(), trainer.steps(),
+               data.text.get());
   }
 
   void finish(const Trainer& trainer, const RunData& data) {
-    save_model(folder_.model(), config_, trainer.shape(), trainer.network(), trainer.steps(), data.text.get());
+    save_model(folder_.model(), config_, trainer.shape(), trainer.network(), trainer.steps(),
+               data.text.get());
     folder_.write_environment(threads_, true);
     std::error_code ignored;
     fs::remove(folder_.checkpoint(), ignored);

@@ -68,8 +68,9 @@ void run_tune(const TuneCommand& command) {
       "{} trials on {} samples{}, scored on {} others; best is {}, score {:.4f}, about {:.3g} s on all "
       "data:{}\nwrote {}\n",
       result.trials, grouped(result.train_samples),
-      result.folds > 1 ? fmt::format(" of {} splits each", result.folds) : "", grouped(result.validation_samples),
-      result.best.number, result.best.score, result.best.full_seconds, text_of(result.best.changes), file.string());
+      result.folds > 1 ? fmt::format(" of {} splits each", result.folds) : "",
+      grouped(result.validation_samples), result.best.number, result.best.score, result.best.full_seconds,
+      text_of(result.best.changes), file.string());
 }
 
 }  // namespace slide::cli

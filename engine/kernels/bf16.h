@@ -28,8 +28,8 @@ inline float pair_value(const std::uint32_t* row, std::size_t column) {
   return std::bit_cast<float>(in_high_half(column) ? word & 0xffff0000u : word << 16);
 }
 
-// Random bits of number `word` under `noise`. A bfloat16 row takes one for each word, 16 bits for each of its columns,
-// low half first; its noise is the row's update's.
+// Random bits of number `word` under `noise`. A bfloat16 row takes one for each word, 16 bits for each of its
+// columns, low half first; its noise is the row's update's.
 inline std::uint32_t rounding_bits(std::uint32_t noise, std::size_t word) {
   std::uint32_t h = static_cast<std::uint32_t>(word) * 0x9e3779b9u + noise;
   h = (h ^ (h >> 16)) * 0x7feb352du;

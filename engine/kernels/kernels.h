@@ -40,7 +40,8 @@ struct KernelSet {
   // dx[b*ldx + k] += sum_a w[ids[a]*ldw + k] * d[a*lanes + b]                  a < rows, k < inner, b < lanes
   void (*rows_backward_input)(const float* w, size_t ldw, const uint32_t* ids, size_t rows, const float* d,
                               size_t inner, size_t lanes, float* dx, size_t ldx);
-  // g[r][k] += sum_b d[r][b] * x[b*ldx + k]                                    r < rows, b < samples, k < inner
+  // g[r][k] += sum_b d[r][b] * x[b*ldx + k]                                    r < rows, b < samples, k <
+  // inner
   void (*rows_gradient)(const float* const* d, size_t rows, size_t samples, const float* x, size_t ldx,
                         size_t inner, float* const* g);
 
@@ -49,8 +50,8 @@ struct KernelSet {
                       size_t n, float* h);
   // h[ids[i]*ldh + k] += values[i] * x[k]                                      i < count, k < n
   // Ends before the first ids[i] >= bound; returns how many came before.
-  size_t (*scatter_rows)(const uint32_t* ids, const float* values, size_t count, uint32_t bound, const float* x,
-                         size_t n, float* h, size_t ldh);
+  size_t (*scatter_rows)(const uint32_t* ids, const float* values, size_t count, uint32_t bound,
+                         const float* x, size_t n, float* h, size_t ldh);
   // gather_rows from bfloat16 rows (see bf16.h) of ldw words.
   void (*gather_rows_bf16)(const uint32_t* w, size_t ldw, const uint32_t* ids, const float* values,
                            size_t count, size_t n, float* h);
@@ -65,21 +66,23 @@ struct KernelSet {
   // number. hits has room for rows*lanes + 1 entries.
   size_t (*select_above)(const float* z, size_t rows, size_t lanes, const float* threshold, uint32_t* hits);
 
-  // Rounds every d[i] nearer to 0 than `floor` at random to 0 or to `floor` with its sign, up with probability
-  // |d[i]| / floor, so that its mean stays (random bits: rounding_bits(noise, i), see bf16.h). Then lists what is not 0:
-  // places[j] = i, values[j] = d[i]; returns their number. The lists have room for n + 1 entries.
+  // Rounds every d[i] nearer to 0 than `floor` at random to 0 or to `floor` with its sign, up with
+  // probability |d[i]| / floor, so that its mean stays (random bits: rounding_bits(noise, i), see bf16.h).
+  // Then lists what is not 0: places[j] = i, values[j] = d[i]; returns their number. The lists have room for
+  // n + 1 entries.
   size_t (*round_small)(float* d, size_t n, float floor, uint32_t noise, uint32_t* places, float* values);
 
-  // The entries i < count whose ids[i] has its bit set in `bits`: bit i % 16 of masks[i / 16] says so, and their
-  // columns and w[i] follow each other in `columns` and `values`, which have room for count + kLaneMultiple
-  // entries. The column of id is first[id / 32] + the number of lower bits set in its word. Returns their
-  // number.
-  size_t (*meet)(const uint32_t* ids, const float* w, size_t count, const uint32_t* bits, const uint32_t* first,
-                 uint16_t* masks, uint32_t* columns, float* values);
-  // Parts w[i], i < count, by the kind of their columns: places[column] is place * kKinds + kind. The arrays of
-  // `parts` have room for count + kLaneMultiple entries; bit i % 16 of masks[i / 16 * kKinds + kind] says where i went.
-  void (*part_kinds)(const uint32_t* columns, const float* w, size_t count, const uint32_t* places, uint16_t* masks,
-                     Parts& parts);
+  // The entries i < count whose ids[i] has its bit set in `bits`: bit i % 16 of masks[i / 16] says so, and
+  // their columns and w[i] follow each other in `columns` and `values`, which have room for count +
+  // kLaneMultiple entries. The column of id is first[id / 32] + the number of lower bits set in its word.
+  // Returns their number.
+  size_t (*meet)(const uint32_t* ids, const float* w, size_t count, const uint32_t* bits,
+                 const uint32_t* first, uint16_t* masks, uint32_t* columns, float* values);
+  // Parts w[i], i < count, by the kind of their columns: places[column] is place * kKinds + kind. The arrays
+  // of `parts` have room for count + kLaneMultiple entries; bit i % 16 of masks[i / 16 * kKinds + kind] says
+  // where i went.
+  void (*part_kinds)(const uint32_t* columns, const float* w, size_t count, const uint32_t* places,
+                     uint16_t* masks, Parts& parts);
   // The way back: g[i], i < count, from a value for each entry of each part.
   void (*join_kinds)(const uint16_t* masks, size_t count, const float* const* parts, float* g);
 
@@ -107,9 +110,10 @@ struct KernelSet {
   // epsilon).
   void (*adagrad_row)(float* w, float* accumulator, const float* g, size_t n, float rate, float decay,
                       float epsilon);
-  // w = (1 - rate*decay)*w - rate*g for a bfloat16 row, rounded by `noise`; sgd and, with its own rate, adagrad.
+  // w = (1 - rate*decay)*w - rate*g for a bfloat16 row, rounded by `noise`; sgd and, with its own rate,
+  // adagrad.
   void (*sgd_row_bf16)(uint32_t* w, const float* g, size_t n, float rate, float decay, uint32_t noise);
-  void (*widen)(const uint32_t* w, size_t n, float* x);                   // x = w, n columns
+  void (*widen)(const uint32_t* w, size_t n, float* x);  // x = w, n columns
   // z[a] += sum_k w[a*ldw, k] * x[k] for bfloat16 rows one behind the other; n is a multiple of 32.
   void (*add_dots_bf16)(const uint32_t* w, size_t ldw, size_t rows, const float* x, size_t n, float* z);
   void (*narrow)(const float* x, size_t n, uint32_t noise, uint32_t* w);  // w = x, rounded by `noise`

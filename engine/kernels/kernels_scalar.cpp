@@ -204,8 +204,8 @@ size_t meet(const uint32_t* ids, const float* w, size_t count, const uint32_t* b
   return found;
 }
 
-void part_kinds(const uint32_t* columns, const float* w, size_t count, const uint32_t* places, uint16_t* masks,
-                Parts& parts) {
+void part_kinds(const uint32_t* columns, const float* w, size_t count, const uint32_t* places,
+                uint16_t* masks, Parts& parts) {
   for (size_t& n : parts.count) n = 0;
   for (size_t i = 0; i < count; ++i) {
     if (i % 16 == 0) std::fill_n(masks + i / 16 * kKinds, kKinds, uint16_t{0});
@@ -255,12 +255,38 @@ void adam_row(float* w, float* m, float* v, const float* g, size_t n, float rate
 }  // namespace
 
 extern const KernelSet kScalarKernels;
-const KernelSet kScalarKernels = {
-    "scalar",      rows_forward,     rows_backward_input, rows_gradient, gather_rows,   scatter_rows,  gather_rows_bf16,
-    dot,           sum,              axpy,                transpose,     select_above,  round_small, meet,
-    part_kinds,    join_kinds,
-    softmax_lanes,     logistic_loss, relu,             sigmoid,             tanh,          relu_backward, sigmoid_backward,
-    tanh_backward, sgd_row,          momentum_row,        adagrad_row,   sgd_row_bf16,  widen,
-    add_dots_bf16, narrow,        adagrad_masked,  adam_row};
+const KernelSet kScalarKernels = {"scalar",
+                                  rows_forward,
+                                  rows_backward_input,
+                                  rows_gradient,
+                                  gather_rows,
+                                  scatter_rows,
+                                  gather_rows_bf16,
+                                  dot,
+                                  sum,
+                                  axpy,
+                                  transpose,
+                                  select_above,
+                                  round_small,
+                                  meet,
+                                  part_kinds,
+                                  join_kinds,
+                                  softmax_lanes,
+                                  logistic_loss,
+                                  relu,
+                                  sigmoid,
+                                  tanh,
+                                  relu_backward,
+                                  sigmoid_backward,
+                                  tanh_backward,
+                                  sgd_row,
+                                  momentum_row,
+                                  adagrad_row,
+                                  sgd_row_bf16,
+                                  widen,
+                                  add_dots_bf16,
+                                  narrow,
+                                  adagrad_masked,
+                                  adam_row};
 
 }  // namespace slide::kernels

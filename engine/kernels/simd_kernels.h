@@ -189,7 +189,8 @@ void dot_tile(const float* w, size_t ldw, const uint32_t* ids, const float* shif
       even = xsimd::fma(Vec<Arch>::load_unaligned(row + k), Vec<Arch>::load_unaligned(xt + k), even);
       odd = xsimd::fma(Vec<Arch>::load_unaligned(row + k + N), Vec<Arch>::load_unaligned(xt + k + N), odd);
     }
-    if (k < whole) even = xsimd::fma(Vec<Arch>::load_unaligned(row + k), Vec<Arch>::load_unaligned(xt + k), even);
+    if (k < whole)
+      even = xsimd::fma(Vec<Arch>::load_unaligned(row + k), Vec<Arch>::load_unaligned(xt + k), even);
     acc[r] = even + odd;
   }
   Vec<Arch> sum = sum_each<Arch>(acc);
@@ -321,8 +322,8 @@ void gradient_tile(const float* const* d, size_t samples, const float* x, size_t
   }
 }
 
-// V vectors of units from the k-th on, for all rows: these columns of x stay in the first-level cache from row
-// to row.
+// V vectors of units from the k-th on, for all rows: these columns of x stay in the first-level cache from
+// row to row.
 template <class Arch, size_t V>
 void gradient_columns(const float* const* d, size_t rows, size_t samples, const float* x, size_t ldx,
                       float* const* g, size_t k) {
@@ -437,8 +438,10 @@ size_t scatter_rows(const uint32_t* ids, const float* values, size_t count, uint
                     size_t n, float* h, size_t ldh) {
   constexpr size_t N = kWidth<Arch>;
   size_t k = 0, done = 0;
-  for (; k + 4 * N <= n; k += 4 * N) done = scatter_tile<Arch, 4>(ids, values, count, bound, x + k, h + k, ldh);
-  for (; k + 2 * N <= n; k += 2 * N) done = scatter_tile<Arch, 2>(ids, values, count, bound, x + k, h + k, ldh);
+  for (; k + 4 * N <= n; k += 4 * N)
+    done = scatter_tile<Arch, 4>(ids, values, count, bound, x + k, h + k, ldh);
+  for (; k + 2 * N <= n; k += 2 * N)
+    done = scatter_tile<Arch, 2>(ids, values, count, bound, x + k, h + k, ldh);
   for (; k + N <= n; k += N) done = scatter_tile<Arch, 1>(ids, values, count, bound, x + k, h + k, ldh);
   if (k == n && n > 0) return done;
   for (done = 0; done < count && ids[done] < bound; ++done) {
@@ -459,7 +462,7 @@ Vec<Arch> as_floats(const Words<Arch>& v) {
 #if XSIMD_VERSION_MAJOR >= 10
   return xsimd::bitwise_cast<float>(v);
 #else
-  return xsimd::bitwise_cast<Vec<Arch>>(v);
+  return xsimd::bitwise_cast<Vec<Arch> >(v);
 #endif
 }
 template <class Arch>
@@ -467,7 +470,7 @@ Words<Arch> as_words(const Vec<Arch>& v) {
 #if XSIMD_VERSION_MAJOR >= 10
   return xsimd::bitwise_cast<std::uint32_t>(v);
 #else
-  return xsimd::bitwise_cast<Words<Arch>>(v);
+  return xsimd::bitwise_cast<Words<Arch> >(v);
 #endif
 }
 
@@ -564,7 +567,8 @@ void add_dots_bf16(const uint32_t* w, size_t ldw, size_t rows, const float* x, s
     return even + odd;
   };
   size_t a = 0;
-  for (; a + N <= rows; a += N) {  // the partial sums of as many rows as a register is wide are added up together
+  for (; a + N <= rows;
+       a += N) {  // the partial sums of as many rows as a register is wide are added up together
     const uint32_t* tile = w + a * ldw;
     const size_t ahead = std::min(2 * N, rows - a) * ldw;
     Vec<Arch> acc[N];
@@ -709,7 +713,8 @@ size_t round_small(float* d, size_t n, float floor, uint32_t noise, uint32_t* pl
   for (; i + N <= n; i += N, number += ahead) {
     const auto value = Vec<Arch>::load_unaligned(d + i), size = xsimd::abs(value);
     if (!xsimd::any(size > zero)) continue;
-    const Vec<Arch> u = as_floats<Arch>((rounding_words<Arch>(number, noise) >> 9) | Words<Arch>(0x3f800000u)) - one;
+    const Vec<Arch> u =
+        as_floats<Arch>((rounding_words<Arch>(number, noise) >> 9) | Words<Arch>(0x3f800000u)) - one;
     const Vec<Arch> small = xsimd::select(size > up * u, xsimd::copysign(up, value), zero);
     const Vec<Arch> rounded = xsimd::select(size < up, small, value);
     rounded.store_unaligned(d + i);
@@ -739,7 +744,8 @@ size_t meet(const uint32_t* ids, const float* w, size_t count, const uint32_t* b
             uint16_t* masks, uint32_t* columns, float* values) {
   size_t found = 0;
 #if defined(__AVX512BW__)
-  const __m512i ones_of_nibble = _mm512_broadcast_i32x4(_mm_setr_epi8(0, 1, 1, 2, 1, 2, 2, 3, 1, 2, 2, 3, 2, 3, 3, 4));
+  const __m512i ones_of_nibble =
+      _mm512_broadcast_i32x4(_mm_setr_epi8(0, 1, 1, 2, 1, 2, 2, 3, 1, 2, 2, 3, 2, 3, 3, 4));
   const __m512i nibble = _mm512_set1_epi8(15), one = _mm512_set1_epi32(1);
   for (size_t i = 0; i < count; i += 16) {
     const auto valid = static_cast<__mmask16>(count - i < 16 ? (1u << (count - i)) - 1 : 0xffffu);
@@ -752,7 +758,8 @@ size_t meet(const uint32_t* ids, const float* w, size_t count, const uint32_t* b
     // Bits set below: counted in nibbles, summed over a word's bytes.
     const __m512i below = _mm512_and_si512(word, _mm512_sub_epi32(bit, one));
     const __m512i low = _mm512_shuffle_epi8(ones_of_nibble, _mm512_and_si512(below, nibble));
-    const __m512i high = _mm512_shuffle_epi8(ones_of_nibble, _mm512_and_si512(_mm512_srli_epi32(below, 4), nibble));
+    const __m512i high =
+        _mm512_shuffle_epi8(ones_of_nibble, _mm512_and_si512(_mm512_srli_epi32(below, 4), nibble));
     const __m512i pairs = _mm512_maddubs_epi16(_mm512_add_epi8(low, high), _mm512_set1_epi8(1));
     const __m512i lower = _mm512_madd_epi16(pairs, _mm512_set1_epi16(1));
     const __m512i column = _mm512_add_epi32(lower, _mm512_mask_i32gather_epi32(at, mask, at, first, 4));
@@ -774,8 +781,8 @@ size_t meet(const uint32_t* ids, const float* w, size_t count, const uint32_t* b
 }
 
 template <class Arch>
-void part_kinds(const uint32_t* columns, const float* w, size_t count, const uint32_t* places, uint16_t* masks,
-                Parts& parts) {
+void part_kinds(const uint32_t* columns, const float* w, size_t count, const uint32_t* places,
+                uint16_t* masks, Parts& parts) {
   size_t counts[kKinds] = {};
 #if defined(__AVX512F__)
   static_assert(kKinds == 4);
@@ -787,7 +794,8 @@ void part_kinds(const uint32_t* columns, const float* w, size_t count, const uin
     const __m512i kind = _mm512_and_si512(place, _mm512_set1_epi32(3));
     SLIDE_UNROLL
     for (size_t k = 0; k < kKinds; ++k) {
-      const __mmask16 mask = _mm512_mask_cmpeq_epi32_mask(valid, kind, _mm512_set1_epi32(static_cast<int>(k)));
+      const __mmask16 mask =
+          _mm512_mask_cmpeq_epi32_mask(valid, kind, _mm512_set1_epi32(static_cast<int>(k)));
       masks[i / 16 * kKinds + k] = mask;
       _mm512_storeu_si512(parts.places[k] + counts[k],
                           _mm512_maskz_compress_epi32(mask, _mm512_srli_epi32(place, 2)));

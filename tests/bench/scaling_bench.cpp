@@ -3,9 +3,9 @@
 //
 // One sampled output layer on its own, forward (with the choice of the active set) and backward (gradient
 // into inputs, gradient and update of the touched rows, the amortised rehash) apart. Curves: blocks of 32, of
-// 64 (those of configs/throughput.toml) and of 128 samples (those of configs/default.toml) over 128 inputs with 512
-// active neurons, 2^8 to 2^20 outputs; and a single sample over 512 inputs with 64 active rows, 2^8 to 2^16 outputs.
-// The dense layer, all neurons active, stands beside.
+// 64 (those of configs/throughput.toml) and of 128 samples (those of configs/default.toml) over 128 inputs
+// with 512 active neurons, 2^8 to 2^20 outputs; and a single sample over 512 inputs with 64 active rows, 2^8
+// to 2^16 outputs. The dense layer, all neurons active, stands beside.
 #include <benchmark/benchmark.h>
 
 #include <chrono>
@@ -31,7 +31,8 @@ constexpr std::uint32_t kRehashSteps = 100;
 class Bench {
  public:
   explicit Bench(const Case& c)
-      : case_(c), layer_(config(c), c.inputs, c.outputs, true, OptimizerKind::kAdagrad, Precision::kFp32, {}) {
+      : case_(c),
+        layer_(config(c), c.inputs, c.outputs, true, OptimizerKind::kAdagrad, Precision::kFp32, {}) {
     optimizer_.set_rate(0.01);
     layer_.initialise(1, 1, 1);
     layer_.rebuild_index(1, 1, 1);

@@ -209,11 +209,13 @@ TEST_F(CheckpointTest, FactorsOfFeaturesComeBack) {
     train({"data.idf_power=-1.5", wide});
     save();
     Model model = load_model(path());
-    const auto saved = trainer_->network().feature_scale().factors(), loaded = model.network.feature_scale().factors();
+    const auto saved = trainer_->network().feature_scale().factors(),
+               loaded = model.network.feature_scale().factors();
     EXPECT_EQ(saved.size(), 12U);
     EXPECT_TRUE(std::equal(saved.begin(), saved.end(), loaded.begin(), loaded.end()));
     model.build_tables(1);
-    EXPECT_EQ(predict(trainer_->network(), data_, Inference::kFull), predict(model.network, data_, Inference::kFull));
+    EXPECT_EQ(predict(trainer_->network(), data_, Inference::kFull),
+              predict(model.network, data_, Inference::kFull));
   }
   const auto with_factors = fs::file_size(path());
   train({"data.idf_power=0.0", "layer.1.wide=true"});
@@ -317,7 +319,8 @@ void erase_from_config(std::string& bytes, std::size_t begin, std::size_t end) {
   put<std::uint64_t>(bytes, 16, bytes.size());
 }
 
-// What programs before factors of features wrote (2), and before text (1): the same without the keys and the parts.
+// What programs before factors of features wrote (2), and before text (1): the same without the keys and the
+// parts.
 TEST_F(CheckpointTest, FilesOfOlderVersionsAreRead) {
   train();
   save();

@@ -136,7 +136,8 @@ TEST_F(SavedRunTest, DamageIsRefused) {
   EXPECT_EQ(refusal_of(good), "");
   EXPECT_NE(refusal_of("nonsense that is long enough").find("no checkpoint"), std::string::npos);
   EXPECT_NE(refusal_of("").find("no checkpoint"), std::string::npos);
-  for (const std::size_t length : {std::size_t{9}, std::size_t{12}, std::size_t{20}, good.size() / 2, good.size() - 1})
+  for (const std::size_t length :
+       {std::size_t{9}, std::size_t{12}, std::size_t{20}, good.size() / 2, good.size() - 1})
     EXPECT_NE(refusal_of(good.substr(0, length)), "") << length;
   EXPECT_NE(refusal_of(good + "x"), "");
   for (std::size_t at = 12; at < good.size(); at += good.size() / 37) {
@@ -190,7 +191,8 @@ TEST_F(SavedRunTest, OtherConfigurationsAreNamed) {
   };
   EXPECT_EQ(message({}), "");
   EXPECT_EQ(message({"train.threads=3", "data.train=elsewhere.txt", "train.checkpoint_every=5"}), "");
-  EXPECT_NE(message({"train.epochs=9"}).find("'train.epochs' is 9, but the run began with 4"), std::string::npos);
+  EXPECT_NE(message({"train.epochs=9"}).find("'train.epochs' is 9, but the run began with 4"),
+            std::string::npos);
   EXPECT_NE(message({"layer.1.hash.tables=5"}).find("'layer.1.hash.tables'"), std::string::npos);
 }
 

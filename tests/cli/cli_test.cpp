@@ -83,23 +83,28 @@ class CliTest : public testing::Test {
 
 TEST_F(CliTest, WhatWillNotFitIntoMemoryIsRefusedBeforeItIsTaken) {
   generate();
-  const std::vector<std::string> huge = {"--set", "layer.0.size=500000000"};  // 120 x 5e8 weights and their state
+  const std::vector<std::string> huge = {"--set",
+                                         "layer.0.size=500000000"};  // 120 x 5e8 weights and their state
   const Outcome trained = train(huge);
   EXPECT_EQ(trained.code, 2);
   EXPECT_NE(trained.err.find("training needs"), std::string::npos) << trained.err;
   EXPECT_NE(trained.err.find("MB are free; set a smaller layer.0.size"), std::string::npos) << trained.err;
   EXPECT_FALSE(std::filesystem::exists(slide_.path("out/metrics.jsonl")));
-  EXPECT_EQ(slide_.run({"tune", "small.toml", "--set", "data.train=data/train.txt", huge[0], huge[1]}).code, 2);
+  EXPECT_EQ(slide_.run({"tune", "small.toml", "--set", "data.train=data/train.txt", huge[0], huge[1]}).code,
+            2);
 }
 
 TEST_F(CliTest, TuneWritesAConfigurationThatTrains) {
   generate();
-  const Outcome done = slide_.run({"tune", "small.toml", "--set", "data.train=data/train.txt", "--set",
-                                   "layer.-1.uniform=12", "--trials", "4", "--minutes", "5", "--out",
-                                   "new/best.toml"});
+  const Outcome done =
+      slide_.run({"tune", "small.toml", "--set", "data.train=data/train.txt", "--set", "layer.-1.uniform=12",
+                  "--trials", "4", "--minutes", "5", "--out", "new/best.toml"});
   ASSERT_EQ(done.code, 0) << done.err;
-  EXPECT_NE(done.out.find("4 trials on 255 samples of 5 splits each, scored on 225 others"), std::string::npos) << done.out;
-  EXPECT_NE(done.out.find("s on all data  data.idf_power=0.5\n"), std::string::npos) << done.out;  // the second trial
+  EXPECT_NE(done.out.find("4 trials on 255 samples of 5 splits each, scored on 225 others"),
+            std::string::npos)
+      << done.out;
+  EXPECT_NE(done.out.find("s on all data  data.idf_power=0.5\n"), std::string::npos)
+      << done.out;  // the second trial
   EXPECT_NE(read_file(slide_.path("new/best.toml")).find("uniform = 12"), std::string::npos);
   EXPECT_EQ(slide_.run({"train", "new/best.toml", "--out", "tuned"}).code, 0);
 }
@@ -125,7 +130,8 @@ TEST_F(CliTest, TheManualPageKnowsEveryOption) {
   ASSERT_EQ(page.code, 0) << page.err;
   for (const char* section : {".TH SLIDE 1", ".SH NAME", ".SH SYNOPSIS", ".SH COMMANDS", ".SH EXIT STATUS"})
     EXPECT_NE(page.out.find(section), std::string::npos) << section;
-  for (const char* part : {".SS slide train", "\\-\\-resume", "\\-\\-threshold", "\\-\\-labels\\-per\\-sample", "CONFIG"})
+  for (const char* part :
+       {".SS slide train", "\\-\\-resume", "\\-\\-threshold", "\\-\\-labels\\-per\\-sample", "CONFIG"})
     EXPECT_NE(page.out.find(part), std::string::npos) << part;
 }
 
@@ -140,9 +146,11 @@ TEST_F(CliTest, TuneRefusesWhatItCannotDo) {
   EXPECT_EQ(with({"--minutes", "x"}).code, 2);
   EXPECT_EQ(with({"--trials", "0"}).code, 2);
   EXPECT_EQ(with({"--train-seconds", "0"}).code, 2);
-  const Outcome slow = with({"--train-seconds", "0.001", "--trials", "2", "--set", "train.epochs=50", "--out", "x.toml"});
+  const Outcome slow =
+      with({"--train-seconds", "0.001", "--trials", "2", "--set", "train.epochs=50", "--out", "x.toml"});
   EXPECT_EQ(slow.code, 2);
-  EXPECT_TRUE(slow.err.starts_with("slide: none of 2 trials would train on all the data within 0.001 s")) << slow.err;
+  EXPECT_TRUE(slow.err.starts_with("slide: none of 2 trials would train on all the data within 0.001 s"))
+      << slow.err;
   EXPECT_EQ(std::count(slow.err.begin(), slow.err.end(), '\n'), 1);
   EXPECT_NE(slow.out.find("   1  stopped  "), std::string::npos) << slow.out;
   EXPECT_FALSE(std::filesystem::exists(slide_.path("x.toml")));
@@ -168,18 +176,30 @@ TEST_F(CliTest, TrainWritesConfigMetricsAndModel) {
             4);
   const std::vector<Json> lines = events();
   ASSERT_EQ(lines.size(), 7U);
-  const std::vector<std::string> start = {"event",        "samples",      "test_samples", "features",
-                                          "labels",       "load_seconds", "label_groups", "planned_mb"};
-  const std::vector<std::string> epoch = {
-      "event",           "epoch",           "step",           "samples",        "loss",
-      "train_seconds",   "setup_seconds",   "data_seconds",   "hashing_seconds", "forward_seconds",
-      "backward_seconds", "update_seconds", "rehash_seconds", "active_mean",    "active_fraction",
-      "samples_per_second", "peak_rss_mb"};
+  const std::vector<std::string> start = {"event",  "samples",      "test_samples", "features",
+                                          "labels", "load_seconds", "label_groups", "planned_mb"};
+  const std::vector<std::string> epoch = {"event",
+                                          "epoch",
+                                          "step",
+                                          "samples",
+                                          "loss",
+                                          "train_seconds",
+                                          "setup_seconds",
+                                          "data_seconds",
+                                          "hashing_seconds",
+                                          "forward_seconds",
+                                          "backward_seconds",
+                                          "update_seconds",
+                                          "rehash_seconds",
+                                          "active_mean",
+                                          "active_fraction",
+                                          "samples_per_second",
+                                          "peak_rss_mb"};
   const std::vector<std::string> tables = {"event",        "epoch",  "samples",        "layer",    "buckets",
                                            "full_buckets", "stored", "largest_bucket", "histogram"};
-  const std::vector<std::string> eval = {"event",     "epoch",    "samples",  "train_seconds", "eval_seconds",
-                                         "p_at_1",    "p_at_3",   "p_at_5",   "ndcg_at_5",     "psp_at_1",
-                                         "psp_at_5",  "recall_at_5", "groups"};
+  const std::vector<std::string> eval = {
+      "event",  "epoch",     "samples",  "train_seconds", "eval_seconds", "p_at_1", "p_at_3",
+      "p_at_5", "ndcg_at_5", "psp_at_1", "psp_at_5",      "recall_at_5",  "groups"};
   EXPECT_EQ(keys_of(lines[0]), start);
   EXPECT_EQ(lines[0]["event"], "start");
   EXPECT_EQ(lines[0]["samples"], 300);
@@ -288,8 +308,8 @@ TEST_F(CliTest, TestMeasuresWhatTrainingMeasured) {
 TEST_F(CliTest, FeaturesAreScaledAlikeWhereverAModelIsUsed) {
   generate();
   for (const std::string mode : {"full", "lsh"}) {
-    ASSERT_EQ(train({"--set", "data.test=data/test.txt", "--set", "data.idf_power=2", "--set", "layer.-1.wide=true",
-                     "--set", "train.epochs=4", "--set", "eval.inference=" + mode})
+    ASSERT_EQ(train({"--set", "data.test=data/test.txt", "--set", "data.idf_power=2", "--set",
+                     "layer.-1.wide=true", "--set", "train.epochs=4", "--set", "eval.inference=" + mode})
                   .code,
               0);
     const Json trained = events().back();
@@ -306,7 +326,8 @@ TEST_F(CliTest, FeaturesAreScaledAlikeWhereverAModelIsUsed) {
     int right = 0;
     while (std::getline(file, sample) && std::getline(answers, answer)) {
       std::istringstream labels(sample.substr(0, sample.find(' ')));
-      for (std::string label; std::getline(labels, label, ',');) right += label == answer.substr(0, answer.find(':'));
+      for (std::string label; std::getline(labels, label, ',');)
+        right += label == answer.substr(0, answer.find(':'));
     }
     EXPECT_NEAR(Json::parse(tested.out)["p_at_1"], right / 70.0, 1e-6);
     EXPECT_GT(right, 0);

@@ -45,15 +45,19 @@ class ResumeTest : public testing::Test {
  protected:
   void SetUp() override {
     write_file(slide_.path("small.toml"), kConfig);
-    ASSERT_EQ(slide_.run({"generate", "--samples", "900", "--features", "300", "--labels", "90", "--seed", "3", "--out",
-                          "data"})
+    ASSERT_EQ(slide_
+                  .run({"generate", "--samples", "900", "--features", "300", "--labels", "90", "--seed", "3",
+                        "--out", "data"})
                   .code,
               0);
   }
 
   std::vector<std::string> fresh(const std::string& out, std::vector<std::string> more = {}) const {
-    std::vector<std::string> arguments = {"train", "small.toml", "--set", "data.train=data/train.txt", "--set",
-                                          "data.test=data/test.txt", "--threads", "1", "--out", out};
+    std::vector<std::string> arguments = {"train",     "small.toml",
+                                          "--set",     "data.train=data/train.txt",
+                                          "--set",     "data.test=data/test.txt",
+                                          "--threads", "1",
+                                          "--out",     out};
     arguments.insert(arguments.end(), more.begin(), more.end());
     return arguments;
   }
@@ -102,7 +106,8 @@ class ResumeTest : public testing::Test {
       std::vector<std::string> keys;
       for (const auto& [key, value] : event.items()) keys.push_back(key);
       for (const std::string& key : keys) {
-        if (key.ends_with("_seconds") || key.ends_with("_per_second") || key.ends_with("_mb")) event.erase(key);
+        if (key.ends_with("_seconds") || key.ends_with("_per_second") || key.ends_with("_mb"))
+          event.erase(key);
       }
       events.push_back(event);
     }
@@ -121,10 +126,12 @@ TEST_F(ResumeTest, OneProcessAtATimeTrainsIntoAFolder) {
   const pid_t child = start(fresh("out", {"--set", "train.epochs=100000"}));
   ASSERT_TRUE(appears("out/checkpoint.slide"));
   const std::string config = read_file(slide_.path("out/config.toml"));
-  for (const auto& arguments : {fresh("out", {"--seed", "9"}), std::vector<std::string>{"train", "--resume", "out"}}) {
+  for (const auto& arguments :
+       {fresh("out", {"--seed", "9"}), std::vector<std::string>{"train", "--resume", "out"}}) {
     const Outcome second = slide_.run(arguments);
     EXPECT_EQ(second.code, 2);
-    EXPECT_EQ(second.err, "slide: out: another process trains into this folder; wait for it, or give another --out\n");
+    EXPECT_EQ(second.err,
+              "slide: out: another process trains into this folder; wait for it, or give another --out\n");
   }
   EXPECT_EQ(read_file(slide_.path("out/config.toml")), config);
   kill(child, SIGKILL);
@@ -183,7 +190,8 @@ TEST_F(ResumeTest, ACompleteRunHasNothingLeft) {
   ASSERT_EQ(slide_.run(fresh("out")).code, 0);
   const std::string model = read_file(slide_.path("out/model.slide"));
   const Json environment = Json::parse(read_file(slide_.path("out/environment.json")));
-  for (const char* key : {"version", "compiler", "instruction_set", "threads"}) EXPECT_TRUE(environment.contains(key));
+  for (const char* key : {"version", "compiler", "instruction_set", "threads"})
+    EXPECT_TRUE(environment.contains(key));
   const Outcome again = slide_.run({"train", "--resume", "out"});
   EXPECT_EQ(again.code, 0) << again.err;
   EXPECT_NE(again.out.find("is complete"), std::string::npos);
@@ -222,7 +230,8 @@ TEST_F(ResumeTest, ValidationKeepsTheBestModelAndStopsEarly) {
   const std::vector<std::string> more = {"--set", "data.validation=0.2", "--set", "train.patience=3"};
   const Outcome whole = slide_.run(fresh("whole", more));
   ASSERT_EQ(whole.code, 0) << whole.err;
-  EXPECT_NE(whole.out.find("180 samples are held out for validation, 720 are left"), std::string::npos) << whole.out;
+  EXPECT_NE(whole.out.find("180 samples are held out for validation, 720 are left"), std::string::npos)
+      << whole.out;
   EXPECT_NE(whole.out.find("stopped early: 3 validations"), std::string::npos) << whole.out;
   int validations = 0, best = 0, last_best = 0;
   for (const Json& event : events("whole")) {
@@ -244,7 +253,8 @@ TEST_F(ResumeTest, ValidationKeepsTheBestModelAndStopsEarly) {
   ASSERT_EQ(resumed.code, 0) << resumed.err;
   EXPECT_EQ(events("whole"), events("cut"));
   EXPECT_TRUE(read_file(slide_.path("whole/model.slide")) == read_file(slide_.path("cut/model.slide")));
-  EXPECT_TRUE(read_file(slide_.path("whole/best-model.slide")) == read_file(slide_.path("cut/best-model.slide")));
+  EXPECT_TRUE(read_file(slide_.path("whole/best-model.slide")) ==
+              read_file(slide_.path("cut/best-model.slide")));
 }
 
 TEST_F(ResumeTest, PatienceNeedsValidation) {
@@ -268,7 +278,8 @@ TEST_F(ResumeTest, StatusLineOnTerminalsOnly) {
   if (child == 0) {
     if (chdir(slide_.folder().c_str()) != 0) _exit(99);
     dup2(open(ptsname(screen), O_RDWR | O_NOCTTY), 1);
-    execl(SLIDE_BINARY, SLIDE_BINARY, "train", "small.toml", "--set", "data.train=data/train.txt", "--out", "tty", nullptr);
+    execl(SLIDE_BINARY, SLIDE_BINARY, "train", "small.toml", "--set", "data.train=data/train.txt", "--out",
+          "tty", nullptr);
     _exit(98);
   }
   const int keep = open(ptsname(screen), O_RDWR | O_NOCTTY);  // else reading ends with the first writer

@@ -248,7 +248,8 @@ TEST_F(TextCliTest, InspectReadsWeightsOfEitherPrecision) {
     ASSERT_EQ(train({"--set", precision, "--set", "layer.-1.wide=false"}, "f.txt").code, 0);
     const Outcome done = slide_.run({"inspect", "out/model.slide", "--label", "1"});
     ASSERT_EQ(done.code, 0) << weights << done.err;
-    EXPECT_EQ(lines_of(done.out).size(), 5U) << done.out;  // the label, two others with their cosines, two headings
+    EXPECT_EQ(lines_of(done.out).size(), 5U)
+        << done.out;  // the label, two others with their cosines, two headings
   }
 }
 

@@ -65,7 +65,7 @@ TEST(Split, FoldsShareNoSampleForValidation) {
   for (const auto& row : show(data)) {
     if (std::find(validated.begin(), validated.end(), row) != validated.end()) labelled.push_back(row);
   }
-  EXPECT_EQ(labelled.size(), 40u);  // all that have labels, each once
+  EXPECT_EQ(labelled.size(), 40u);                                        // all that have labels, each once
   EXPECT_EQ(split_dataset(data, 0.2, 1000, 3, 7).validation.size(), 8u);  // the last ones again
 }
 

@@ -222,7 +222,8 @@ TEST(Inference, ScreenedSamplesGetTheBestOfAllScores) {
       for (std::uint32_t label = 100; label < 110 && precision == Precision::kFp32; ++label) {
         // Rows that bfloat16 cannot tell apart.
         for (std::size_t c = 0; c < output.inputs(); ++c)
-          output.weights().row(label)[c] = output.weights().row(99)[c] * (1.0f + 1e-4f * static_cast<float>(label - 99));
+          output.weights().row(label)[c] =
+              output.weights().row(99)[c] * (1.0f + 1e-4f * static_cast<float>(label - 99));
       }
       for (const std::size_t k : {1, 5, 149, 150, 200}) {
         InferenceOptions options = options_of(k);
@@ -232,10 +233,12 @@ TEST(Inference, ScreenedSamplesGetTheBestOfAllScores) {
         EXPECT_GT(predictor.index_bytes(), 0u);
         Predictor::Scratch scratch;
         for (std::size_t s = 0; s < data.size(); ++s) {
-          predictor.predict(data.slice(s, 1), {k, false}, scratch, [&](std::size_t, std::span<const Prediction> best) {
-            ASSERT_EQ(best.size(), expected[s].size());
-            for (std::size_t i = 0; i < best.size(); ++i) ASSERT_NEAR(best[i].score, expected[s][i].score, kTolerance);
-          });
+          predictor.predict(data.slice(s, 1), {k, false}, scratch,
+                            [&](std::size_t, std::span<const Prediction> best) {
+                              ASSERT_EQ(best.size(), expected[s].size());
+                              for (std::size_t i = 0; i < best.size(); ++i)
+                                ASSERT_NEAR(best[i].score, expected[s][i].score, kTolerance);
+                            });
         }
       }
     }
@@ -247,7 +250,8 @@ TEST(Inference, ACallersScratchGivesWhatThreadsOfTheirOwnGive) {
   const Dataset data = inference_data(133);
   Layers with_wide = {dense(24), sampled(0, 20, 12)};
   with_wide.back().wide = true;
-  for (const Layers& layers : {with_wide, Layers{sampled(0, 20, 12)}, Layers{dense(17), dense(19), dense(0)}}) {
+  for (const Layers& layers :
+       {with_wide, Layers{sampled(0, 20, 12)}, Layers{dense(17), dense(19), dense(0)}}) {
     const Trainer trainer = trained(layers, data);
     for (const Inference mode : {Inference::kFull, Inference::kLsh}) {
       if (mode == Inference::kLsh && layers.back().kind == LayerKind::kDense) continue;
@@ -268,7 +272,8 @@ TEST(Inference, ACallersScratchGivesWhatThreadsOfTheirOwnGive) {
       // Tables that are asked by sparse inputs break ties by the sample's number.
       const bool same_alone = mode == Inference::kFull || layers.size() > 1;
       for (std::size_t s = 0; same_alone && s < data.size(); ++s) {
-        predictor.predict(data.slice(s, 1), {9, true}, scratch, [&](std::size_t, auto best) { check(s, best); });
+        predictor.predict(data.slice(s, 1), {9, true}, scratch,
+                          [&](std::size_t, auto best) { check(s, best); });
       }
       predictor.predict(data, {9, true}, scratch, check);
       EXPECT_EQ(answered, data.size() * (same_alone ? 2 : 1));

@@ -25,7 +25,7 @@ struct LayerChoice {
   Ids active;
   Vector correction;  // output layer: for each active neuron; empty = zeros
   Vector mask;        // dropout factors [active x samples]; empty = ones
-  Vector signs;       // output layer, of the rounded deltas [active x samples]: -1, 0, 1; empty without rounding
+  Vector signs;  // output layer, of the rounded deltas [active x samples]: -1, 0, 1; empty without rounding
 
   // Whether neuron n is active with a delta that is not 0.
   bool touches(std::uint32_t n) const {
@@ -33,7 +33,8 @@ struct LayerChoice {
     if (at == active.end() || signs.empty()) return at != active.end();
     const std::size_t samples = signs.size() / active.size();
     const auto first = signs.begin() + (at - active.begin()) * static_cast<std::ptrdiff_t>(samples);
-    return std::any_of(first, first + static_cast<std::ptrdiff_t>(samples), [](double sign) { return sign != 0.0; });
+    return std::any_of(first, first + static_cast<std::ptrdiff_t>(samples),
+                       [](double sign) { return sign != 0.0; });
   }
 };
 

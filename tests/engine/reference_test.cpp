@@ -22,8 +22,8 @@ namespace {
 constexpr std::uint64_t kSteps = 10;
 constexpr double kTolerance = 2e-5;
 
-// With `old`, the parameters before the step, these are bfloat16: each of two blocks may round a weight that is
-// somewhere between the old and the new one.
+// With `old`, the parameters before the step, these are bfloat16: each of two blocks may round a weight that
+// is somewhere between the old and the new one.
 void expect_same_parameters(const Network& network, NaiveNetwork& naive, NaiveNetwork* old = nullptr) {
   NaiveNetwork engine(network);
   const auto got = parameters_of(engine), want = parameters_of(naive);

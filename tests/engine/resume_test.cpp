@@ -152,7 +152,8 @@ TEST(Resume, RarityOfFeatures) {
 TEST(Resume, FactorsOfFeaturesAreTheRunsOwn) {
   const Dataset samples = data();
   DataSpec spec;
-  spec.samples = 230, spec.features = 120, spec.labels = 90, spec.entries = 8, spec.unlabelled = 11, spec.seed = 2;
+  spec.samples = 230, spec.features = 120, spec.labels = 90, spec.entries = 8, spec.unlabelled = 11,
+  spec.seed = 2;
   Config config = config_of({dense(18), sampled(0, 20, 12)});
   config.data.idf_power = 1.0;
   const Trainer first(config, samples, nullptr);

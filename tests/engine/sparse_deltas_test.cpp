@@ -44,7 +44,8 @@ TEST(SparseDeltas, ListWhatIsLeftOfEveryNeuron) {
     const auto listed = sparse.samples_of(a);
     ASSERT_EQ(std::vector<std::uint32_t>(listed.begin(), listed.end()), samples) << a;
     ASSERT_EQ(sparse.size_of(a), samples.size());
-    for (std::size_t i = 0; i < samples.size(); ++i) EXPECT_EQ(sparse.values_of(a)[i], d[a * kLanes + samples[i]]);
+    for (std::size_t i = 0; i < samples.size(); ++i)
+      EXPECT_EQ(sparse.values_of(a)[i], d[a * kLanes + samples[i]]);
     EXPECT_TRUE(a % 7 != 3 || samples.empty());
   }
   EXPECT_GT(rounded_to_zero, 100U);

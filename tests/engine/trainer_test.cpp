@@ -285,7 +285,8 @@ TEST(Training, ThePhasesAddUpToTheTrainingTime) {
     };
     Trainer(full_config({dense(8), is_dense ? dense(0) : sampled(0, 10, 12)}), data, nullptr).run(observer);
     const PhaseSeconds& p = last.phases;
-    for (const double part : {p.setup, p.data, p.hashing, p.forward, p.backward, p.update}) EXPECT_GT(part, 0.0);
+    for (const double part : {p.setup, p.data, p.hashing, p.forward, p.backward, p.update})
+      EXPECT_GT(part, 0.0);
     EXPECT_EQ(p.rehash > 0.0, !is_dense);
     const double sum = p.setup + p.data + p.hashing + p.forward + p.backward + p.update + p.rehash;
     EXPECT_LE(sum, last.train_seconds * (1 + 1e-9));

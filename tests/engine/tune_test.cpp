@@ -52,7 +52,7 @@ TEST(Tune, BeginsWithTheConfigurationAndKeepsTheBest) {
   }
   EXPECT_EQ(result.best.score, best);
   EXPECT_GT(best, trials[0].score);  // the configuration hardly learns
-  EXPECT_EQ(result.folds, 5u);  // 300 samples are few
+  EXPECT_EQ(result.folds, 5u);       // 300 samples are few
   EXPECT_EQ(result.train_samples, 255u);
   EXPECT_EQ(result.validation_samples, 5 * 45u);
   EXPECT_EQ(to_toml(result.config), to_toml(parse_config(to_toml(small_config()), "x", result.best.changes)));

@@ -23,7 +23,8 @@ Dataset random_data(std::size_t samples, std::uint32_t all_labels = kLabels) {
   DatasetArrays arrays;
   for (std::size_t i = 0; i < samples; ++i) {
     std::set<std::uint32_t> ids, labels;
-    while (ids.size() < 6) ids.insert(rng.below(kFeatures) * rng.below(kFeatures) / kFeatures);  // some are rare
+    while (ids.size() < 6)
+      ids.insert(rng.below(kFeatures) * rng.below(kFeatures) / kFeatures);  // some are rare
     while (labels.size() < 2) labels.insert(rng.below(all_labels));
     for (const std::uint32_t id : ids) {
       arrays.feature_ids.push_back(id);
@@ -126,7 +127,8 @@ class WideBlock : public testing::TestWithParam<std::size_t> {
   const std::vector<std::uint32_t> ids_ = {3, 0, 11, 7, 5};
 };
 
-// Each feature of a block is a dense column or a list that holds just its entries, as its samples are many or few.
+// Each feature of a block is a dense column or a list that holds just its entries, as its samples are many or
+// few.
 TEST_P(WideBlock, FeaturesOfFewSamplesAreLists) {
   const std::size_t lanes = GetParam(), most = BlockFeatures::sparse_entries(lanes);
   std::vector<std::vector<float>> of(kFeatures, std::vector<float>(lanes, 0.0f));
@@ -135,10 +137,13 @@ TEST_P(WideBlock, FeaturesOfFewSamplesAreLists) {
   }
   std::set<std::size_t> kinds;
   for (std::uint32_t f = 0, at = 0; f < kFeatures; ++f) {
-    const auto samples = std::size_t(std::count_if(of[f].begin(), of[f].end(), [](float x) { return x != 0.0f; }));
+    const auto samples =
+        std::size_t(std::count_if(of[f].begin(), of[f].end(), [](float x) { return x != 0.0f; }));
     if (samples == 0) continue;
-    if (f % 32 == 0 || (features_.present()[f / 32] & ((1u << (f % 32)) - 1)) == 0) at = features_.first()[f / 32];
-    const std::uint32_t kind = features_.places()[at] % kernels::kKinds, place = features_.places()[at] / kernels::kKinds;
+    if (f % 32 == 0 || (features_.present()[f / 32] & ((1u << (f % 32)) - 1)) == 0)
+      at = features_.first()[f / 32];
+    const std::uint32_t kind = features_.places()[at] % kernels::kKinds,
+                        place = features_.places()[at] / kernels::kKinds;
     ++at;
     kinds.insert(kind);
     EXPECT_EQ(kind == 0, samples > most);
@@ -147,7 +152,8 @@ TEST_P(WideBlock, FeaturesOfFewSamplesAreLists) {
       std::copy_n(features_.columns() + place * lanes, lanes, got.begin());
     } else {
       EXPECT_LE(samples, 1u << kind);
-      for (std::size_t e = 0; e < 1u << kind; ++e) got[features_.samples()[place + e]] += features_.values()[place + e];
+      for (std::size_t e = 0; e < 1u << kind; ++e)
+        got[features_.samples()[place + e]] += features_.values()[place + e];
     }
     EXPECT_EQ(got, of[f]) << f;
   }

@@ -123,7 +123,8 @@ TEST_P(Bf16, GatherRowsAtEveryLength) {
       auto got = normals(n + 1, 60), want = got;
       GetParam()->gather_rows_bf16(w.data(), words(n), ids.data(), values.data(), count, n, got.data());
       find("scalar")->gather_rows_bf16(w.data(), words(n), ids.data(), values.data(), count, n, want.data());
-      for (std::size_t k = 0; k <= n; ++k) ASSERT_NEAR(got[k], want[k], 1e-5) << n << ", " << count << ", " << k;
+      for (std::size_t k = 0; k <= n; ++k)
+        ASSERT_NEAR(got[k], want[k], 1e-5) << n << ", " << count << ", " << k;
     }
   }
 }

@@ -199,7 +199,8 @@ TEST_P(Products, RowsGradientOfARowDoesNotDependOnItsCompany) {
                           gradient_rows(together, rows, ldx).data());
       for (std::size_t r = 0; r < rows; ++r) {
         Floats alone(ldx, 0, 0.0f);
-        set().rows_gradient(&deltas[r], 1, samples, x.data(), ldx, inner, gradient_rows(alone, 1, ldx).data());
+        set().rows_gradient(&deltas[r], 1, samples, x.data(), ldx, inner,
+                            gradient_rows(alone, 1, ldx).data());
         for (std::size_t k = 0; k < inner; ++k)
           ASSERT_EQ(alone[k], together[r * ldx + k]) << inner << ", " << k;
       }
@@ -251,8 +252,10 @@ TEST_P(Products, ScatterRowsAtEveryLength) {
       for (; before < count && ids[before] < bound; ++before) {
         for (std::size_t k = 0; k < n; ++k) want[ids[before] * ldh + k] += double(values[before]) * x[k];
       }
-      EXPECT_EQ(set().scatter_rows(ids.data(), values.data(), count, bound, x.data(), n, h.data(), ldh), before);
-      for (std::size_t i = 0; i < h.size(); ++i) ASSERT_NEAR(h[i], want[i], 1e-5) << n << ", " << count << ", " << i;
+      EXPECT_EQ(set().scatter_rows(ids.data(), values.data(), count, bound, x.data(), n, h.data(), ldh),
+                before);
+      for (std::size_t i = 0; i < h.size(); ++i)
+        ASSERT_NEAR(h[i], want[i], 1e-5) << n << ", " << count << ", " << i;
     }
   }
 }
@@ -261,13 +264,14 @@ TEST_P(Products, OneSampleAgainstManyRows) {
   for (std::size_t inner = 0; inner < kLengths; ++inner) {
     const std::size_t ldw = round_up(std::max<std::size_t>(inner, 1), kLaneMultiple);
     for (const std::size_t rows : {1, 15, 16, 17, 33}) {
-      const Floats w = normal_rows(40, inner, ldw, 1), x = normal_floats(inner, 2, 0), shift = normal_floats(rows, 3, 0);
+      const Floats w = normal_rows(40, inner, ldw, 1), x = normal_floats(inner, 2, 0),
+                   shift = normal_floats(rows, 3, 0);
       std::vector<std::uint32_t> ids(rows);
       for (std::size_t r = 0; r < rows; ++r) ids[r] = static_cast<std::uint32_t>(r * 7 % 40);
       for (const bool shifted : {false, true}) {
         std::vector<float> z(rows);
-        set().rows_forward(w.data(), ldw, ids.data(), rows, shifted ? shift.data() : nullptr, x.data(), inner, 1,
-                           z.data());
+        set().rows_forward(w.data(), ldw, ids.data(), rows, shifted ? shift.data() : nullptr, x.data(), inner,
+                           1, z.data());
         for (std::size_t r = 0; r < rows; ++r) {
           Sum want;
           if (shifted) want.add(shift[r]);
@@ -301,8 +305,8 @@ TEST_P(Products, MeetAtEveryLength) {
     std::vector<std::uint16_t> masks(want_masks.size() + 1, 77);
     std::vector<std::uint32_t> columns(count + kLaneMultiple + 1, 9999);
     std::vector<float> values(count + kLaneMultiple + 1, 9999.0f);
-    const std::size_t found = set().meet(ids.data(), w.data(), count, bits.data(), first.data(),
-                                         masks.data(), columns.data(), values.data());
+    const std::size_t found = set().meet(ids.data(), w.data(), count, bits.data(), first.data(), masks.data(),
+                                         columns.data(), values.data());
     EXPECT_EQ(masks.back(), 77u) << count;
     EXPECT_EQ(columns.back(), 9999u) << count;
     EXPECT_EQ(values.back(), 9999.0f) << count;
@@ -374,7 +378,8 @@ TEST_P(Products, AdagradOnMaskedWeightsAgreesWithScalar) {
       ++named;
     }
     set().adagrad_masked(w.data(), sums.data(), masks.data(), count, g.data(), 2.0f, 0.3f);
-    find("scalar")->adagrad_masked(want_w.data(), want_sums.data(), masks.data(), count, g.data(), 2.0f, 0.3f);
+    find("scalar")->adagrad_masked(want_w.data(), want_sums.data(), masks.data(), count, g.data(), 2.0f,
+                                   0.3f);
     std::size_t changed = 0;
     for (std::size_t i = 0; i <= count; ++i) {
       ASSERT_NEAR(w[i], want_w[i], 1e-6) << count << ", " << i;
@@ -463,7 +468,8 @@ TEST_P(Products, SelectAboveListsExactlyWhatIsAboveInOrder) {
 // Sizes from far below the floor to above it, zeros and both signs among them.
 Floats small_and_large(std::size_t n, std::uint64_t seed) {
   Floats d = normal_floats(n, seed);
-  for (std::size_t i = 0; i < n; ++i) d[i] = i % 5 == 4 ? 0.0f : d[i] * std::pow(10.0f, -static_cast<float>(i % 4));
+  for (std::size_t i = 0; i < n; ++i)
+    d[i] = i % 5 == 4 ? 0.0f : d[i] * std::pow(10.0f, -static_cast<float>(i % 4));
   return d;
 }
 
@@ -490,7 +496,8 @@ TEST_P(Products, RoundSmallIsTheScalarOneAtEveryLength) {
   }
 }
 
-// The mean over 40,000 rounds of a delta of `size` times the floor has a standard deviation of at most floor / 400.
+// The mean over 40,000 rounds of a delta of `size` times the floor has a standard deviation of at most floor
+// / 400.
 TEST_P(Products, RoundSmallKeepsTheMean) {
   constexpr std::size_t kValues = 37, kRounds = 40000;
   const float floor = 0.25f;
@@ -505,7 +512,8 @@ TEST_P(Products, RoundSmallKeepsTheMean) {
     set().round_small(d.data(), kValues, floor, round * 2654435761u, places.data(), values.data());
     for (std::size_t i = 0; i < kValues; ++i) sums[i] += double(d[i]);
   }
-  for (std::size_t i = 0; i < kValues; ++i) EXPECT_NEAR(sums[i] / kRounds, double(value(i)), 5 * floor / 400) << i;
+  for (std::size_t i = 0; i < kValues; ++i)
+    EXPECT_NEAR(sums[i] / kRounds, double(value(i)), 5 * floor / 400) << i;
 }
 
 }  // namespace

@@ -52,7 +52,8 @@ class ServeTest : public testing::Test {
     run({"train", "c.toml", "--set", "data.train=data/train.txt", "--seed", "7", "--out", "other"});
     run({"train", "c.toml", "--set", "data.train=data/train.txt", "--set", "loss.kind=softmax", "--out",
          "softmax"});
-    run({"train", "c.toml", "--set", "data.train=data/train.txt", "--set", "data.idf_power=1.5", "--out", "scaled"});
+    run({"train", "c.toml", "--set", "data.train=data/train.txt", "--set", "data.idf_power=1.5", "--out",
+         "scaled"});
     std::string table;
     for (int i = 0; i < 5; ++i) {
       for (const auto& [label, text] : kText) table += std::string(label) + "\t" + text + "\n";
