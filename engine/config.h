@@ -88,6 +88,7 @@ struct LayerConfig {
   // Output layer: sparse weights straight from the features of a label's own samples (see wide_path.h).
   bool wide = false;
   std::uint32_t wide_features = 128;  // of one neuron at most
+  std::uint32_t wide_against = 0;     // besides, features of near misses
   double wide_rate = 0.1;             // learning rate of these weights, scheduled as the others
   double wide_scale = 1.0;            // length of a neuron's first wide weights
   double wide_fit = 0.0;  // share of a fitted start that takes the place of wide_scale and loss.prior

@@ -219,6 +219,9 @@ std::vector<Field> layer_fields(LayerConfig& c) {
        "Last layer: sparse weights straight from the features of a label's own samples."},
       {"wide_features", count(c.wide_features, 1, kMax31),
        "wide: features of one neuron at most, the strongest."},
+      {"wide_against", count(c.wide_against, 0, kMax31),
+       "wide: features of one neuron at most that none of its label's samples has, but samples like them: "
+       "they may speak against it; 0 = none."},
       {"wide_rate", real(c.wide_rate, above(0, 1000)), "wide: learning rate, scheduled as the optimizer's."},
       {"wide_scale", real(c.wide_scale, closed(0, 1000)), "wide: length of a neuron's first weights."},
       {"wide_fit", real(c.wide_fit, closed(0, 1)),

@@ -38,7 +38,8 @@ std::size_t active_neurons(const LayerConfig& layer, std::size_t neurons, bool l
 }
 
 double wide_weights(const LayerConfig& layer, double neurons, const BlockBounds& bounds) {
-  return std::min(neurons * layer.wide_features, double(bounds.label_features));
+  return std::min(neurons * layer.wide_features, double(bounds.label_features)) +
+         neurons * layer.wide_against;
 }
 
 LayerPlan plan_layer(const Config& config, std::size_t at, std::size_t inputs, std::size_t labels,

@@ -24,7 +24,7 @@ constexpr std::size_t kMostValidation = 10000;
 constexpr std::size_t kEnoughValidation =
     5000;  // scores of fewer samples are too much chance: they get more folds
 constexpr std::size_t kMostFolds = 5;
-constexpr std::uint32_t kMostDraws = 1000;  // for a trial that is new and valid
+constexpr std::uint32_t kMostDraws = 3000;  // for a trial that is new and valid
 
 class Search {
  public:

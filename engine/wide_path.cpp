@@ -3,10 +3,12 @@
 #include <algorithm>
 #include <cmath>
 #include <numeric>
+#include <optional>
 
 #include "engine/base/parallel.h"
 #include "engine/kernels/kernels.h"
 #include "engine/label_sums.h"
+#include "engine/near_misses.h"
 
 namespace slide {
 
@@ -14,15 +16,23 @@ WidePath::WidePath(const LayerConfig& config, const Dataset& train, std::size_t 
                    const FeatureScale& scale)
     : config_(config) {
   const LabelSums sums(train, neurons, scale);
+  std::optional<NearMisses> misses;
+  if (config_.wide_against > 0) misses.emplace(train, scale);
   constexpr std::size_t kChunk = 512;
   const std::size_t chunks = (neurons + kChunk - 1) / kChunk;
-  std::vector<LabelSums::Sum> work;
-  for (int t = 0; t < std::max(1, threads); ++t) work.push_back(sums.make_sum());
+  struct Work {
+    LabelSums::Sum sum;
+    NearMisses::Scratch misses;
+  };
+  std::vector<Work> work;
+  for (int t = 0; t < std::max(1, threads); ++t) {
+    work.push_back({sums.make_sum(), misses ? misses->make_scratch() : NearMisses::Scratch()});
+  }
   std::vector<std::vector<std::uint32_t>> features(chunks);
   std::vector<std::vector<float>> weights(chunks);
   storage_.offsets.assign(neurons + 1, 0);
   parallel_for(chunks, threads, [&](std::size_t chunk, int thread) {
-    LabelSums::Sum& sum = work[thread];
+    LabelSums::Sum& sum = work[thread].sum;
     for (std::size_t n = chunk * kChunk; n < std::min(neurons, (chunk + 1) * kChunk); ++n) {
       sums.add_up(n, sum);
       const double factor = sum.square > 0 ? config_.wide_scale / std::sqrt(sum.square) : 0.0;
@@ -35,12 +45,16 @@ WidePath::WidePath(const LayerConfig& config, const Dataset& train, std::size_t 
       std::vector<std::uint32_t> ids = sum.ids;
       std::nth_element(ids.begin(), ids.begin() + static_cast<std::ptrdiff_t>(kept), ids.end(), stronger);
       ids.resize(kept);
+      if (misses) {
+        misses->find(static_cast<std::uint32_t>(n), sum, config_.wide_against, work[thread].misses, ids);
+      }
       std::sort(ids.begin(), ids.end());
       for (const std::uint32_t id : ids) {
         features[chunk].push_back(id);
-        weights[chunk].push_back(static_cast<float>(factor * sum.values[id]));
+        weights[chunk].push_back(
+            static_cast<float>(factor * sum.values[id]));  // 0 where a feature is against
       }
-      storage_.offsets[n + 1] = kept;
+      storage_.offsets[n + 1] = ids.size();
     }
   });
   std::partial_sum(storage_.offsets.begin(), storage_.offsets.end(), storage_.offsets.begin());

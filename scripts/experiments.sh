@@ -10,12 +10,12 @@ cd "$(dirname "$0")/.."
 . scripts/data.sh
 
 mkdir -p build
-find_data debian-depends tate-subjects wikitext2-nextword > build/experiments-data.log 2>&1 || { cat build/experiments-data.log >&2; exit 1; }
+find_data debian-depends tate-subjects uboot-commits mulan-bibtex wikitext2-nextword > build/experiments-data.log 2>&1 || { cat build/experiments-data.log >&2; exit 1; }
 case " $* " in
   *" --report-only "* | *" --help "* | *" -h "*) ;;
   *)
     [ -n "${SLIDE_DATA:-}" ] ||
-      { echo "experiments.sh: no data: set SLIDE_DATA to a folder with debian-depends, tate-subjects and wikitext2-nextword" >&2; exit 1; }
+      { echo "experiments.sh: no data: set SLIDE_DATA to a folder with the data sets that configs/experiments name" >&2; exit 1; }
     install_packages "${build_packages[@]}" python3
     cmake --preset release > build/configure.log 2>&1 || { cat build/configure.log; exit 1; }
     cmake --build --preset release -j "$(jobs_at_once)" --target slide

@@ -5,6 +5,7 @@
 #include <cmath>
 #include <cstdint>
 #include <set>
+#include <utility>
 #include <vector>
 
 #include "datasets/dataset.h"
@@ -25,6 +26,26 @@ struct DataSpec {
   std::uint32_t featureless = 0;  // every n-th sample has no feature; 0 = none
   std::uint64_t seed = 1;
 };
+
+// A sample spelt out, ids ascending.
+struct Sample {
+  std::vector<std::pair<std::uint32_t, float>> features;
+  std::vector<std::uint32_t> labels;
+};
+
+inline Dataset dataset_of(const std::vector<Sample>& samples, std::uint32_t features, std::uint32_t labels) {
+  DatasetArrays arrays;
+  for (const Sample& sample : samples) {
+    for (const auto& [id, value] : sample.features) {
+      arrays.feature_ids.push_back(id);
+      arrays.feature_values.push_back(value);
+    }
+    arrays.label_ids.insert(arrays.label_ids.end(), sample.labels.begin(), sample.labels.end());
+    arrays.feature_offsets.push_back(arrays.feature_ids.size());
+    arrays.label_offsets.push_back(arrays.label_ids.size());
+  }
+  return {std::move(arrays), features, labels};
+}
 
 inline void add_sample(DatasetArrays& arrays, const std::set<std::uint32_t>& features,
                        const std::vector<float>& values, const std::set<std::uint32_t>& labels) {

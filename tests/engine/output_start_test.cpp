@@ -11,28 +11,13 @@
 #include "engine/base/rng.h"
 #include "engine/label_sums.h"
 #include "engine/trainer.h"
+#include "tests/engine/engine_test_util.h"
 
 namespace slide {
 namespace {
 
-struct Sample {
-  std::vector<std::pair<std::uint32_t, float>> features;
-  std::vector<std::uint32_t> labels;
-};
-
-Dataset dataset_of(const std::vector<Sample>& samples, std::uint32_t features, std::uint32_t labels) {
-  DatasetArrays arrays;
-  for (const Sample& sample : samples) {
-    for (const auto& [id, value] : sample.features) {
-      arrays.feature_ids.push_back(id);
-      arrays.feature_values.push_back(value);
-    }
-    arrays.label_ids.insert(arrays.label_ids.end(), sample.labels.begin(), sample.labels.end());
-    arrays.feature_offsets.push_back(arrays.feature_ids.size());
-    arrays.label_offsets.push_back(arrays.label_ids.size());
-  }
-  return Dataset(std::move(arrays), features, labels);
-}
+using test::dataset_of;
+using test::Sample;
 
 constexpr std::uint32_t kLabels = 60, kEach = 8;
 

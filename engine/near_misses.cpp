@@ -1,0 +1,73 @@
+#include "engine/near_misses.h"
+
+#include <algorithm>
+#include <cmath>
+
+namespace slide {
+
+NearMisses::NearMisses(const Dataset& train, const FeatureScale& scale)
+    : train_(train),
+      scale_(scale),
+      samples_(train.feature_count() * kSamples),
+      counts_(train.feature_count()) {
+  std::vector<std::uint64_t> left(train.feature_count()), size;
+  for (std::size_t i = 0; i < train.size(); ++i) {
+    for (const std::uint32_t f : train.features(i).ids) ++left[f];
+  }
+  size = left;
+  for (std::size_t i = 0; i < train.size(); ++i) {
+    for (const std::uint32_t f : train.features(i).ids) {
+      const std::uint64_t at = size[f] - left[f]--;  // among the samples of f
+      if (counts_[f] == kSamples || at * kSamples < counts_[f] * size[f]) continue;
+      samples_[f * kSamples + counts_[f]++] = static_cast<std::uint32_t>(i);
+    }
+  }
+}
+
+NearMisses::Scratch NearMisses::make_scratch() const {
+  Scratch scratch;
+  scratch.likeness.assign(train_.feature_count(), 0.0f);
+  return scratch;
+}
+
+void NearMisses::find(std::uint32_t label, const LabelSums::Sum& sum, std::size_t wanted, Scratch& scratch,
+                      std::vector<std::uint32_t>& out) const {
+  if (wanted == 0) return;
+  // The largest by `values`, ties by id.
+  const auto cut = [](std::vector<std::uint32_t>& ids, std::size_t most, const std::vector<float>& values) {
+    const std::size_t kept = std::min(most, ids.size());
+    std::nth_element(ids.begin(), ids.begin() + static_cast<std::ptrdiff_t>(kept), ids.end(),
+                     [&](std::uint32_t a, std::uint32_t b) {
+                       const float x = std::fabs(values[a]), y = std::fabs(values[b]);
+                       return x > y || (x == y && a < b);
+                     });
+    ids.resize(kept);
+  };
+  scratch.strongest = sum.ids;
+  cut(scratch.strongest, kStrongest, sum.values);
+  for (const std::uint32_t t : scratch.strongest) {
+    for (std::size_t s = 0; s < counts_[t]; ++s) {
+      const std::uint32_t sample = samples_[t * kSamples + s];
+      const auto own = train_.labels(sample);
+      if (std::binary_search(own.begin(), own.end(), label)) continue;
+      scratch.scaled.clear();
+      const SparseRow row = scale_.scaled(train_.features(sample), scratch.scaled);
+      const auto at = std::lower_bound(row.ids.begin(), row.ids.end(), t) - row.ids.begin();
+      const float shared = std::fabs(sum.values[t] * row.values[static_cast<std::size_t>(at)]);
+      for (std::size_t i = 0; i < row.ids.size(); ++i) {
+        const float more = shared * std::fabs(row.values[i]);
+        if (sum.listed[row.ids[i]] != 0 || !(more > 0.0f)) continue;
+        if (scratch.likeness[row.ids[i]] == 0.0f) scratch.ids.push_back(row.ids[i]);
+        scratch.likeness[row.ids[i]] += more;
+      }
+    }
+  }
+  std::vector<std::uint32_t>& found = scratch.strongest;
+  found = scratch.ids;
+  cut(found, wanted, scratch.likeness);
+  out.insert(out.end(), found.begin(), found.end());
+  for (const std::uint32_t id : scratch.ids) scratch.likeness[id] = 0.0f;
+  scratch.ids.clear();
+}
+
+}  // namespace slide
