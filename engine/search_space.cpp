@@ -38,7 +38,7 @@ std::vector<SearchKey> all_keys(const Config& start) {
       {out + "wide_scale", {"0.5", "1.0", "3.0", "6.0", "12.0"}, true, false, {wide, not_fitted}},
       {"layer.0.dropout", {"0.0", "0.2", "0.4"}, false, false, {}},
       {"loss.prior", {"0.0", "0.25", "0.5", "0.75", "1.0"}, true, false, {sigmoid, not_fitted}},
-      {out + "wide_against", {"0", "32", "128"}, false, true, {wide}},
+      {out + "wide_against", {"0", "16", "64"}, false, true, {wide}},
       {out + "wide_features", {"128", "1024", "8192"}, false, true, {wide}},
       {out + "uniform", {"128", "256", "512", "1024", "2048"}, false, true, {sampled}},
       {out + "lsh", {"64", "256", "512"}, false, true, {sampled}},
