@@ -9,6 +9,10 @@ cd "$(dirname "$0")/.."
 . scripts/packages.sh
 . scripts/data.sh
 
+case "${1:-}" in
+  -h | --help) sed -n '2,/^set /{ /^#/s/^# \{0,1\}//p }' "$0"; exit 0 ;;
+  -?*) [ "$1" = -- ] || { echo "bench.sh: unknown option $1; options of scripts/bench_table.py come after --" >&2; exit 2; } ;;
+esac
 sets=()
 while [ $# -gt 0 ] && [ "$1" != -- ]; do sets+=("$1"); shift; done
 [ $# -eq 0 ] || shift
@@ -17,6 +21,10 @@ while [ $# -gt 0 ] && [ "$1" != -- ]; do sets+=("$1"); shift; done
 install_packages "${build_packages[@]}"
 install_packages "${baseline_packages[@]}" || echo "Going on with the baselines that are there." >&2
 find_data "${sets[@]}"
+for name in "${sets[@]}"; do
+  [ -z "${SLIDE_DATA:-}" ] || [ -d "$SLIDE_DATA/$name" ] ||
+    { echo "bench.sh: there is no data set $name in $SLIDE_DATA" >&2; exit 2; }
+done
 [ -n "${SLIDE_DATA:-}" ] || { echo "bench.sh: there are no data to measure on" >&2; exit 1; }
 
 cmake --preset release > build/configure.log 2>&1 || { cat build/configure.log; exit 1; }
