@@ -216,7 +216,7 @@ std::vector<Field> layer_fields(LayerConfig& c) {
       {"correction", flag(c.correction),
        "sampled: drawn negatives stand for all neurons that were not drawn."},
       {"wide", flag(c.wide),
-       "Last layer: sparse weights straight from the features of a label's own samples."},
+       "Last layer: sparse weights straight from the features of a label's own samples, and of near misses."},
       {"wide_features", count(c.wide_features, 1, kMax31),
        "wide: features of one neuron at most, the strongest."},
       {"wide_against", count(c.wide_against, 0, kMax31),

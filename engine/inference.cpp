@@ -12,9 +12,8 @@
 namespace slide {
 
 namespace {
-constexpr std::size_t kLanes = 128;  // most samples scored together
-constexpr std::size_t kBlocks = 4;   // such groups in a panel: they share each pass over the weights
-constexpr std::size_t kPanel = kLanes * kBlocks;
+constexpr std::size_t kLanes = 128;     // most samples scored together
+constexpr std::size_t kMostBlocks = 4;  // such groups in a panel: they share each pass over the weights
 constexpr std::size_t kRowChunk =
     256;  // neurons scored at a time: rows and scores stay in the second-level cache
 // sum = log(exp(sum) + exp(more))
@@ -80,7 +79,9 @@ struct Predictor::Panel {
 Predictor::Predictor(const Network& network, const InferenceOptions& options)
     : network_(network), options_(options) {
   const Layer& output = network.output();
-  if (output.wide() != nullptr) postings_.emplace(*output.wide(), output.all_neurons(), network.features());
+  if (output.wide() != nullptr)
+    postings_.emplace(*output.wide(), output.all_neurons(), network.features(),
+                      options.mode == Inference::kLsh);
   if (options.mode == Inference::kFull) {
     if (options.soon && network.input()) screen_.emplace(output, postings_ ? &*postings_ : nullptr);
     return;
@@ -95,7 +96,7 @@ Predictor::Predictor(const Network& network, const InferenceOptions& options)
                   network.config().train.seed, resolve_threads(options.threads));
   is_always_.assign(output.size(), false);
   for (const std::uint32_t id : search_->always()) is_always_[id] = true;
-  if (postings_) always_postings_.emplace(*output.wide(), search_->always(), network.features());
+  if (postings_) always_postings_.emplace(*output.wide(), search_->always(), network.features(), false);
 }
 
 Predictor::Scratch::Scratch() = default;
@@ -139,22 +140,25 @@ void Predictor::reserve(std::size_t blocks, std::size_t lanes, std::size_t entri
 
 void Predictor::predict(const Dataset& data, const Sink& sink) const {
   check(data);
-  const std::size_t panels = (data.size() + kPanel - 1) / kPanel;
-  const int threads = static_cast<int>(std::min<std::size_t>(panels, resolve_threads(options_.threads)));
+  const auto groups = (data.size() + kLanes - 1) / kLanes;
+  const auto most = static_cast<std::size_t>(resolve_threads(options_.threads));
+  const std::size_t blocks = std::clamp<std::size_t>(groups / most, 1, kMostBlocks);  // so that all have work
+  const std::size_t panels = (groups + blocks - 1) / blocks, size = blocks * kLanes;
+  const int threads = static_cast<int>(std::min(panels, most));
   const std::size_t entries = bounds_of(data, kLanes).feature_entries;
   std::vector<Panel> work(std::max(1, threads));
   for (Panel& panel : work) {
     panel.wanted = {options_.k, options_.log_softmax};
-    reserve(kBlocks, kLanes, entries, panel);
+    reserve(blocks, kLanes, entries, panel);
   }
   parallel_for(panels, threads,
-               [&](std::size_t p, int thread) { predict_panel(data, p * kPanel, work[thread], sink); });
+               [&](std::size_t p, int thread) { predict_panel(data, p * size, work[thread], sink); });
 }
 
 void Predictor::predict(const Dataset& data, const Wanted& wanted, Scratch& scratch, const Sink& sink) const {
   check(data);
   const bool alone = data.size() == 1;
-  const std::size_t blocks = alone ? 1 : kBlocks, lanes = alone ? 1 : kLanes;
+  const std::size_t blocks = alone ? 1 : kMostBlocks, lanes = alone ? 1 : kLanes;
   std::unique_ptr<Panel>& panel = alone ? scratch.one : scratch.many;
   if (!panel) panel = std::make_unique<Panel>();
   // Powers of two, so that growing requests do not ask for memory each time.

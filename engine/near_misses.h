@@ -3,6 +3,8 @@
 // seldom wanted again; a word that only its neighbours use). The nodes of a label tree learn that from the
 // samples that reach them.
 //
+// A sample has the features that it names, also those of value 0.
+//
 // Immutable, safe from any thread; one Scratch a thread. The data set and the scale must outlive it.
 #pragma once
 

@@ -9,14 +9,12 @@
 namespace slide {
 
 namespace {
-// A feature of one in so many neurons is common: a candidate's weight is looked up. For others the postings
-// of all neurons are added up, which costs no more than a small share of them.
-constexpr std::size_t kCommonPart = 32;
 constexpr std::size_t kRanked = 64;  // neurons of a Ranks
 }  // namespace
 
-WidePostings::WidePostings(const WidePath& wide, std::span<const std::uint32_t> ids, std::size_t features)
-    : neuron_count_(ids.size()), offsets_(features + 1, 0) {
+WidePostings::WidePostings(const WidePath& wide, std::span<const std::uint32_t> ids, std::size_t features,
+                           bool candidates, const Limits& limits)
+    : limits_(limits), neuron_count_(ids.size()), offsets_(features + 1, 0) {
   const WidePath::Storage& from = wide.storage();
   for (const std::uint32_t id : ids) {
     for (std::uint64_t i = from.offsets[id]; i < from.offsets[id + 1]; ++i) ++offsets_[from.features[i] + 1];
@@ -32,11 +30,11 @@ WidePostings::WidePostings(const WidePath& wide, std::span<const std::uint32_t> 
       weights_[at] = from.weights[i];
     }
   }
-  rank_common();
+  if (candidates) rank_common();
 }
 
 bool WidePostings::is_common(std::size_t feature) const {
-  return offsets_[feature + 1] - offsets_[feature] > std::max(kMostPostings, neuron_count_ / kCommonPart);
+  return count(feature) > std::max(limits_.telling, neuron_count_ / limits_.searched_part);
 }
 
 void WidePostings::rank_common() {
@@ -136,22 +134,29 @@ WidePostings::Scratch WidePostings::make_scratch() const {
 void WidePostings::start(const SparseRow& row, Scratch& scratch) const {
   std::uint32_t* touched = scratch.touched.data();
   std::size_t size = 0;
-  scratch.common.clear();
+  scratch.look_ups.clear();
   for (std::size_t i = 0; i < row.ids.size(); ++i) {
+    const float value = row.values[i];
+    const std::uint64_t begin = offsets_[row.ids[i]], end = offsets_[row.ids[i] + 1];
     if (is_common(row.ids[i])) {
       const auto at = std::lower_bound(common_.begin(), common_.end(), row.ids[i]) - common_.begin();
-      scratch.common.push_back(
-          {static_cast<std::size_t>(at) * (ranks_.size() / common_.size()), row.values[i]});
-      continue;
-    }
-    const std::uint64_t begin = offsets_[row.ids[i]], end = offsets_[row.ids[i] + 1];
-    for (std::uint64_t p = begin; p < end; ++p) scratch.scores[neurons_[p]] += weights_[p] * row.values[i];
-    if (end - begin > kMostPostings) continue;
-    for (std::uint64_t p = begin; p < end; ++p) {
-      const std::uint32_t neuron = neurons_[p];
-      touched[size] = neuron;
-      size += scratch.listed[neuron] == 0 ? 1 : 0;
-      scratch.listed[neuron] = 1;
+      const std::uint64_t tables = ranks_.size() / common_.size(),
+                          table = static_cast<std::uint64_t>(at) * tables;
+      scratch.look_ups.push_back({table, table + tables, value, true});
+    } else if (end - begin > limits_.added_up) {
+      scratch.look_ups.push_back({begin, end, value, false});
+    } else if (end - begin > limits_.telling) {
+      for (std::uint64_t p = begin; p < end; ++p) scratch.scores[neurons_[p]] += weights_[p] * value;
+    } else {
+      for (std::uint64_t p = begin; p < end; ++p) {
+        const std::uint32_t neuron = neurons_[p];
+        const float score = weights_[p] * value;
+        const bool lists = score > 0.0f && scratch.listed[neuron] == 0;
+        scratch.scores[neuron] += score;
+        touched[size] = neuron;
+        size += lists ? 1 : 0;
+        scratch.listed[neuron] |= lists ? 1 : 0;
+      }
     }
   }
   scratch.touched_count = size;
@@ -168,27 +173,34 @@ void WidePostings::best(std::size_t wanted, Scratch& scratch, std::vector<std::u
   out.insert(out.end(), begin, kept);
 }
 
+// 0 where the neuron does not have the feature.
+float WidePostings::weight_of(std::uint32_t neuron, const Scratch::LookUp& at) const {
+  if (at.ranked) {
+    const Ranks& ranks = ranks_[at.begin + neuron / kRanked];
+    const std::uint64_t bit = std::uint64_t{1} << (neuron % kRanked);
+    if ((ranks.present & bit) == 0) return 0.0f;
+    return weights_[ranks.first + static_cast<std::size_t>(std::popcount(ranks.present & (bit - 1)))];
+  }
+  const std::uint32_t *begin = neurons_.data() + at.begin, *end = neurons_.data() + at.end;
+  const std::uint32_t* found = std::lower_bound(begin, end, neuron);
+  return found != end && *found == neuron ? weights_[at.begin + static_cast<std::uint64_t>(found - begin)]
+                                          : 0.0f;
+}
+
 void WidePostings::add(std::span<const std::uint32_t> neurons, const Scratch& scratch, float* z) const {
   for (std::size_t i = 0; i < neurons.size(); ++i) z[i] += scratch.scores[neurons[i]];
-  for (const Scratch::Common& common : scratch.common) {
-    const Ranks* table = ranks_.data() + common.table;
-    for (std::size_t i = 0; i < neurons.size(); ++i) {
-      const Ranks& ranks = table[neurons[i] / kRanked];
-      const std::uint64_t bit = std::uint64_t{1} << (neurons[i] % kRanked);
-      if ((ranks.present & bit) == 0) continue;
-      z[i] += weights_[ranks.first + static_cast<std::size_t>(std::popcount(ranks.present & (bit - 1)))] *
-              common.value;
-    }
+  for (const Scratch::LookUp& feature : scratch.look_ups) {
+    for (std::size_t i = 0; i < neurons.size(); ++i) z[i] += weight_of(neurons[i], feature) * feature.value;
   }
 }
 
 void WidePostings::clear(const SparseRow& row, Scratch& scratch) const {
   for (const std::uint32_t feature : row.ids) {
-    if (is_common(feature)) continue;
-    for (std::uint64_t p = offsets_[feature]; p < offsets_[feature + 1]; ++p) {
+    if (is_common(feature) || count(feature) > limits_.added_up) continue;
+    for (std::uint64_t p = offsets_[feature]; p < offsets_[feature + 1]; ++p)
       scratch.scores[neurons_[p]] = 0.0f;
-      scratch.listed[neurons_[p]] = 0;
-    }
+    if (count(feature) > limits_.telling) continue;
+    for (std::uint64_t p = offsets_[feature]; p < offsets_[feature + 1]; ++p) scratch.listed[neurons_[p]] = 0;
   }
 }
 

@@ -16,11 +16,20 @@ namespace slide {
 // the others. Immutable; one Scratch or Walk a thread.
 class WidePostings {
  public:
-  // A feature in the pattern of more neurons than this brings none of them to best(): it says little.
-  static constexpr std::size_t kMostPostings = 1024;
+  // How the candidates of one sample are found and scored, by how many neurons have a feature.
+  struct Limits {
+    std::size_t telling = 1024;      // with more, it brings none of them to best(): it says little;
+    std::size_t added_up = 8192;     // with more, it is looked up for the candidates alone,
+    std::size_t searched_part = 32;  // from one in so many neurons on by rank, not by search
+  };
 
-  // Of the wide path's neurons `ids`; what follows calls neuron ids[n] n.
-  WidePostings(const WidePath& wide, std::span<const std::uint32_t> ids, std::size_t features);
+  // Of the wide path's neurons `ids`; what follows calls neuron ids[n] n. Only with `candidates` what scores
+  // those of one sample.
+  WidePostings(const WidePath& wide, std::span<const std::uint32_t> ids, std::size_t features,
+               bool candidates, const Limits& limits);
+  WidePostings(const WidePath& wide, std::span<const std::uint32_t> ids, std::size_t features,
+               bool candidates)
+      : WidePostings(wide, ids, features, candidates, Limits()) {}
 
   // For many samples: all neurons in ascending order, a range at a time. start() begins with the block's
   // features; each add() then takes the neurons from where the last one ended up to `end`, and does
@@ -42,18 +51,20 @@ class WidePostings {
   void add(const SparseRow& row, float* z) const;
 
   // For the candidates of one sample: start() with its features, then best() appends to `out` the `wanted`
-  // neurons for which the features that few neurons have speak most, in no order, and add() does
-  // z[i] += the wide score of neurons[i]. clear() has to follow before the next sample.
+  // neurons of the largest scores among those that a telling feature speaks for, in no order; these scores
+  // leave out what is only looked up. add() does z[i] += the wide score of neurons[i]. clear() has to follow
+  // before the next sample.
   struct Scratch {
-    struct Common {
-      std::size_t table;  // in ranks_
+    struct LookUp {
+      std::uint64_t begin, end;  // its postings, or its Ranks where `ranked`
       float value;
+      bool ranked;
     };
-    std::vector<float> scores;           // by neuron: from all features but the common ones
+    std::vector<float> scores;           // by neuron: from the features that are added up
     std::vector<std::uint8_t> listed;    // by neuron: whether it is in `touched`
-    std::vector<std::uint32_t> touched;  // neurons of the features in at most kMostPostings patterns,
+    std::vector<std::uint32_t> touched;  // neurons that telling features speak for,
     std::size_t touched_count = 0;       // so many
-    std::vector<Common> common;
+    std::vector<LookUp> look_ups;
   };
   Scratch make_scratch() const;
   void start(const SparseRow& row, Scratch& scratch) const;
@@ -70,9 +81,12 @@ class WidePostings {
     std::uint64_t first;
   };
 
+  std::size_t count(std::size_t feature) const { return offsets_[feature + 1] - offsets_[feature]; }
   bool is_common(std::size_t feature) const;
   void rank_common();
+  float weight_of(std::uint32_t neuron, const Scratch::LookUp& at) const;
 
+  Limits limits_;
   std::size_t neuron_count_;
   std::vector<std::uint64_t> offsets_;   // by feature
   AlignedArray<std::uint32_t> neurons_;  // of the postings, ascending for each feature

@@ -84,7 +84,7 @@ TEST(Inference, FullIsASortOfAllScoresAtEveryPanelEdge) {
   const Dataset train = inference_data(64);
   const Trainer trainer = trained({dense(24), sampled(0, 20, 12)}, train);
   const NaiveNetwork naive(trainer.network());
-  for (const std::uint32_t samples : {1, 31, 32, 33, 127, 128, 129}) {
+  for (const std::uint32_t samples : {1, 31, 32, 33, 127, 128, 129, 511, 512, 513, 1025}) {
     const Dataset data = inference_data(samples, 2);
     const auto all = predict(trainer.network(), data, options_of(5));
     for (std::uint32_t s = 0; s < samples; ++s) expect_is_best(all[s], naive.scores(data.features(s)), 5);
@@ -129,11 +129,11 @@ TEST(Inference, EqualScoresGoToTheSmallerLabel) {
 }
 
 TEST(Inference, ThreadCountsAgree) {
-  const Dataset data = inference_data(300);
+  const Dataset data = inference_data(1200);
   const Trainer trainer = trained({dense(24), sampled(0, 20, 12)}, data);
   for (const Inference mode : {Inference::kFull, Inference::kLsh}) {
     const auto one = predict(trainer.network(), data, options_of(5, mode, 1));
-    for (const int threads : {2, 3, 4}) {
+    for (const int threads : {2, 3, 7}) {
       const auto more = predict(trainer.network(), data, options_of(5, mode, threads));
       for (std::size_t s = 0; s < data.size(); ++s) {
         ASSERT_EQ(one[s].size(), more[s].size());
