@@ -7,6 +7,10 @@
 namespace slide {
 
 namespace {
+// Prefetches beyond what a core can have under way are dropped, so these are asked for shortly before, a few
+// at a time.
+constexpr std::size_t kStateAhead = 8;     // rows whose optimizer state is asked for ahead
+constexpr std::size_t kWideAhead = 3;      // and whose wide weights are
 constexpr std::size_t kRowsTogether = 32;  // those of one block share the loads of its inputs
 }  // namespace
 
@@ -120,6 +124,12 @@ void Layer::sum_sparse_gradients(const BatchView& batch, std::size_t rows, Sourc
 template <class SourcesOf>
 void Layer::update_rows(const BatchView& batch, std::span<const std::uint32_t> rows, SourcesOf&& sources_of,
                         const Optimizer& optimizer, UpdateScratch& scratch) {
+  const auto prefetch_state = [&](std::uint32_t row) {
+    weights_.prefetch_state(row);
+    bias_.prefetch_state(row);
+  };
+  for (const std::uint32_t row : rows.first(std::min(rows.size(), kStateAhead))) prefetch_state(row);
+  for (std::size_t i = 0; wide_ && i < std::min(rows.size(), kWideAhead); ++i) wide_->prefetch(rows[i], true);
   std::fill_n(scratch.gradient.data(), rows.size() * weights_.stride, 0.0f);
   std::fill_n(scratch.bias_gradient.data(), rows.size(), 0.0f);
   if (batch.blocks.front()->sparse.in_use()) {
@@ -128,6 +138,8 @@ void Layer::update_rows(const BatchView& batch, std::span<const std::uint32_t> r
     sum_gradients(batch, rows.size(), sources_of, scratch);
   }
   for (std::size_t i = 0; i < rows.size(); ++i) {
+    if (i + kStateAhead < rows.size()) prefetch_state(rows[i + kStateAhead]);
+    if (wide_ && i + kWideAhead < rows.size()) wide_->prefetch(rows[i + kWideAhead], true);
     const std::span<const std::uint32_t> sources = sources_of(i);
     if (sources.empty()) continue;
     for (const std::uint32_t source : sources) {
@@ -152,7 +164,6 @@ void Layer::update(const BatchView& batch, const RowGroups& groups, std::uint32_
     for (const std::uint32_t row : rows) {
       weights_.prefetch_row(row);
       bias_.prefetch_row(row);
-      if (wide_) wide_->prefetch(row, true);
     }
   };
   if (groups.size() > 0) ask_for(rows_at(0));

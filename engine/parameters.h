@@ -35,12 +35,15 @@ struct Parameters {
   bool half() const { return pair_stride > 0; }
   std::uint32_t* pair_row(std::size_t r) { return pairs.data() + r * pair_stride; }
   const std::uint32_t* pair_row(std::size_t r) const { return pairs.data() + r * pair_stride; }
-  // Asks for row r before it is read or written, and for its accumulator before an update.
+  // Asks for row r before it is read or written.
   void prefetch_row(std::size_t r) const {
     const auto* bytes =
         half() ? reinterpret_cast<const char*>(pair_row(r)) : reinterpret_cast<const char*>(row(r));
     const std::size_t length = half() ? pair_stride * sizeof(std::uint32_t) : columns * sizeof(float);
     for (std::size_t c = 0; c < length; c += kAlignment) __builtin_prefetch(bytes + c, 1);
+  }
+  // Asks for the one accumulator that row r has under Adagrad, before an update.
+  void prefetch_state(std::size_t r) const {
     if (first.size() == rows) __builtin_prefetch(first.data() + r, 1);
   }
   // x[columns] = row r in fp32, whatever the precision.
