@@ -1,5 +1,7 @@
 #include "engine/label_sums.h"
 
+#include <algorithm>
+#include <cmath>
 #include <numeric>
 
 namespace slide {
@@ -42,6 +44,16 @@ void LabelSums::add_up(std::size_t label, Sum& sum) const {
   }
   sum.square = 0.0;
   for (const std::uint32_t id : sum.ids) sum.square += double(sum.values[id]) * sum.values[id];
+}
+
+void keep_strongest(std::vector<std::uint32_t>& ids, std::size_t most, const std::vector<float>& values) {
+  const std::size_t kept = std::min(most, ids.size());
+  std::nth_element(ids.begin(), ids.begin() + static_cast<std::ptrdiff_t>(kept), ids.end(),
+                   [&](std::uint32_t a, std::uint32_t b) {
+                     const float x = std::fabs(values[a]), y = std::fabs(values[b]);
+                     return x > y || (x == y && a < b);
+                   });
+  ids.resize(kept);
 }
 
 }  // namespace slide

@@ -40,4 +40,7 @@ class LabelSums {
   std::vector<std::uint32_t> samples_;
 };
 
+// Leaves of `ids` the `most` with the largest |values[id]|, ties by id, in no order.
+void keep_strongest(std::vector<std::uint32_t>& ids, std::size_t most, const std::vector<float>& values);
+
 }  // namespace slide

@@ -33,18 +33,8 @@ NearMisses::Scratch NearMisses::make_scratch() const {
 void NearMisses::find(std::uint32_t label, const LabelSums::Sum& sum, std::size_t wanted, Scratch& scratch,
                       std::vector<std::uint32_t>& out) const {
   if (wanted == 0) return;
-  // The largest by `values`, ties by id.
-  const auto cut = [](std::vector<std::uint32_t>& ids, std::size_t most, const std::vector<float>& values) {
-    const std::size_t kept = std::min(most, ids.size());
-    std::nth_element(ids.begin(), ids.begin() + static_cast<std::ptrdiff_t>(kept), ids.end(),
-                     [&](std::uint32_t a, std::uint32_t b) {
-                       const float x = std::fabs(values[a]), y = std::fabs(values[b]);
-                       return x > y || (x == y && a < b);
-                     });
-    ids.resize(kept);
-  };
   scratch.strongest = sum.ids;
-  cut(scratch.strongest, kStrongest, sum.values);
+  keep_strongest(scratch.strongest, kStrongest, sum.values);
   for (const std::uint32_t t : scratch.strongest) {
     for (std::size_t s = 0; s < counts_[t]; ++s) {
       const std::uint32_t sample = samples_[t * kSamples + s];
@@ -64,7 +54,7 @@ void NearMisses::find(std::uint32_t label, const LabelSums::Sum& sum, std::size_
   }
   std::vector<std::uint32_t>& found = scratch.strongest;
   found = scratch.ids;
-  cut(found, wanted, scratch.likeness);
+  keep_strongest(found, wanted, scratch.likeness);
   out.insert(out.end(), found.begin(), found.end());
   for (const std::uint32_t id : scratch.ids) scratch.likeness[id] = 0.0f;
   scratch.ids.clear();

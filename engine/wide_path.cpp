@@ -36,15 +36,8 @@ WidePath::WidePath(const LayerConfig& config, const Dataset& train, std::size_t 
     for (std::size_t n = chunk * kChunk; n < std::min(neurons, (chunk + 1) * kChunk); ++n) {
       sums.add_up(n, sum);
       const double factor = sum.square > 0 ? config_.wide_scale / std::sqrt(sum.square) : 0.0;
-      // The strongest features of the sum, ties by id.
-      const auto stronger = [&](std::uint32_t x, std::uint32_t y) {
-        const float fx = std::fabs(sum.values[x]), fy = std::fabs(sum.values[y]);
-        return fx > fy || (fx == fy && x < y);
-      };
-      const std::size_t kept = std::min<std::size_t>(sum.ids.size(), config_.wide_features);
       std::vector<std::uint32_t> ids = sum.ids;
-      std::nth_element(ids.begin(), ids.begin() + static_cast<std::ptrdiff_t>(kept), ids.end(), stronger);
-      ids.resize(kept);
+      keep_strongest(ids, config_.wide_features, sum.values);
       if (misses) {
         misses->find(static_cast<std::uint32_t>(n), sum, config_.wide_against, work[thread].misses, ids);
       }

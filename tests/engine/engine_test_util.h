@@ -77,6 +77,24 @@ inline Dataset make_data(const DataSpec& spec) {
   return {std::move(arrays), spec.features, spec.labels};
 }
 
+// One thread, one-vs-all, a few uniform negatives: a small hidden layer and a wide path.
+inline Config small_wide_config() {
+  Config config;
+  config.train.threads = 1;
+  config.train.batch_size = 32;
+  config.train.block_size = 32;
+  config.loss.kind = LossKind::kSigmoid;
+  LayerConfig hidden, output;
+  hidden.size = 8;
+  output.kind = LayerKind::kSampled;
+  output.lsh = 0;
+  output.uniform = 20;
+  output.correction = false;
+  output.wide = true;
+  config.layers = {hidden, output};
+  return config;
+}
+
 inline DataShape shape_of_data(const Dataset& data) {
   return {data.feature_count(), data.label_count(), data.label_frequencies(), data.size()};
 }

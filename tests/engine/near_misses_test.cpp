@@ -139,23 +139,12 @@ TEST(NearMisses, LetTheWidePathLearnWhatSpeaksAgainstALabel) {
   const Dataset test = dataset_of(items_seen_and_wanted(200, 2), 96, 96);
   double precision[2] = {};
   for (const std::uint32_t against : {0U, 8U}) {
-    Config config;
-    config.train.threads = 1;
+    Config config = test::small_wide_config();
     config.train.epochs = 30;
-    config.train.batch_size = 32;
-    config.train.block_size = 32;
-    config.loss.kind = LossKind::kSigmoid;
     config.optimizer.kind = OptimizerKind::kAdagrad;
     config.optimizer.learning_rate = 0.1;
-    LayerConfig hidden, output;
-    hidden.size = 4;
-    output.kind = LayerKind::kSampled;
-    output.lsh = 0;
-    output.uniform = 20;
-    output.correction = false;
-    output.wide = true;
-    output.wide_against = against;
-    config.layers = {hidden, output};
+    config.layers.front().size = 4;
+    config.layers.back().wide_against = against;
     Trainer trainer(config, train, nullptr);
     const auto& wide = trainer.network().output().wide()->storage();
     for (std::uint32_t label = 0; label < 96; ++label) {

@@ -125,22 +125,11 @@ TEST(OutputStart, StaysFiniteWhereLabelsCanBeToldWithoutAFault) {
 }
 
 Config wide_config(double share) {
-  Config config;
-  config.train.threads = 1;
-  config.train.batch_size = 32;
-  config.train.block_size = 32;
-  config.loss.kind = LossKind::kSigmoid;
-  LayerConfig hidden, output;
-  hidden.size = 8;
-  output.kind = LayerKind::kSampled;
-  output.lsh = 0;
-  output.uniform = 20;
-  output.correction = false;
-  output.wide = true;
+  Config config = test::small_wide_config();
+  LayerConfig& output = config.layers.back();
   output.wide_features = 1000;
   output.wide_scale = 2.0;
   output.wide_fit = share;
-  config.layers = {hidden, output};
   return config;
 }
 
