@@ -44,27 +44,26 @@ void HashFunctions::hash_row_block(const QueryBlock& block, HashScratch& scratch
   hash_block(block, all_tables_, scratch, fingerprints);
 }
 
-const float* HashFunctions::fetch_row(const WeightRows& rows, std::size_t id, float* buffer) const {
+const float* fetch_row(const WeightRows& rows, std::size_t dim, std::size_t id, float* buffer) {
   if (rows.fp32 != nullptr) return rows.fp32 + id * rows.stride;
-  kernels::active().widen(rows.pairs + id * rows.stride, dim_, buffer);
+  kernels::active().widen(rows.pairs + id * rows.stride, dim, buffer);
   return buffer;
 }
 
-// packed[k*kRowLanes + i] = row i, k; lanes without a row keep what they held.
-void HashFunctions::pack(const RowSet& set, HashScratch& scratch) const {
-  const float* source = scratch.rows.data();
-  std::size_t stride = dim_;
+void pack_rows(const RowSet& set, std::size_t dim, float* buffer, float* packed) {
+  const float* source = buffer;
+  std::size_t stride = dim;
   if (set.ids == nullptr && set.rows.fp32 != nullptr) {
     source = set.rows.fp32 + set.first * set.rows.stride;
     stride = set.rows.stride;
   } else {
     for (std::size_t i = 0; i < set.count; ++i) {
-      float* to = scratch.rows.data() + i * dim_;
-      const float* row = fetch_row(set.rows, set.id(i), to);
-      if (row != to) std::copy_n(row, dim_, to);
+      float* to = buffer + i * dim;
+      const float* row = fetch_row(set.rows, dim, set.id(i), to);
+      if (row != to) std::copy_n(row, dim, to);
     }
   }
-  kernels::active().transpose(source, stride, set.count, dim_, kRowLanes, scratch.packed.data());
+  kernels::active().transpose(source, stride, set.count, dim, kRowLanes, packed);
 }
 
 // Asks for the next rows while these are hashed.
@@ -88,9 +87,9 @@ void HashFunctions::hash_rows(const RowSet& set, HashScratch& scratch, std::uint
     const RowSet part = set.part(begin, std::min(lanes, set.count - begin));
     const float* xt = scratch.packed.data();
     if (wide()) {
-      xt = fetch_row(part.rows, part.id(0), scratch.rows.data());
+      xt = fetch_row(part.rows, dim_, part.id(0), scratch.rows.data());
     } else {
-      pack(part, scratch);
+      pack_rows(part, dim_, scratch.rows.data(), scratch.packed.data());
       prefetch_rows(set, begin + lanes, lanes);
     }
     hash_row_block({xt, dim_, lanes, part.count}, scratch, scratch.prints.data());

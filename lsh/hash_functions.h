@@ -32,10 +32,16 @@ struct RowSet {
   }
 };
 
+constexpr std::size_t kRowLanes = 32;  // weight rows hashed at once
+
+// Row `id`, of `dim` weights, in fp32: where it lies, or widened into buffer[dim].
+const float* fetch_row(const WeightRows& rows, std::size_t dim, std::size_t id, float* buffer);
+// packed[k*kRowLanes + i] = weight k of the i-th of at most kRowLanes rows; lanes without a row keep what
+// they held. buffer[kRowLanes * dim] is working memory.
+void pack_rows(const RowSet& set, std::size_t dim, float* buffer, float* packed);
+
 class HashFunctions {
  public:
-  static constexpr std::size_t kRowLanes = 32;  // weight rows hashed at once
-
   HashFunctions(const HashConfig& config, std::size_t dim, std::uint64_t seed);
   virtual ~HashFunctions() = default;
   HashFunctions(const HashFunctions&) = delete;
@@ -72,8 +78,6 @@ class HashFunctions {
   std::uint32_t bits() const { return bits_; }
 
  protected:
-  // Row `id` in fp32: where it lies, or widened into buffer[dim()].
-  const float* fetch_row(const WeightRows& rows, std::size_t id, float* buffer) const;
   // As hash_block over all tables, for a block of weight rows.
   virtual void hash_row_block(const QueryBlock& block, HashScratch& scratch,
                               std::uint32_t* fingerprints) const;
@@ -85,7 +89,6 @@ class HashFunctions {
 
  private:
   bool wide() const;
-  void pack(const RowSet& rows, HashScratch& scratch) const;
   void prefetch_rows(const RowSet& rows, std::size_t begin, std::size_t count) const;
 
   std::size_t dim_;

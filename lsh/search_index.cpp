@@ -11,6 +11,7 @@
 #include "engine/base/parallel.h"
 #include "engine/base/rng.h"
 #include "engine/kernels/kernels.h"
+#include "lsh/hash_functions.h"
 
 namespace slide::lsh {
 
@@ -21,7 +22,6 @@ constexpr std::size_t kLogBucket = 5;       // a bucket holds about 2^4 to 2^5 n
 constexpr std::size_t kMostBits = 16;       // of a fingerprint; with more than 2^21 neurons buckets grow
 constexpr std::size_t kAlwaysPart = 24;     // one neuron of so many is scored always
 constexpr std::size_t kFewNeurons = 4096;   // below: none is
-constexpr std::size_t kRowLanes = 32;       // weight rows hashed at once
 constexpr std::size_t kTaskRows = 1024;     // rows of a task
 constexpr std::size_t kFunctionTile = 128;  // functions projected at once: their sums stay in cache
 constexpr std::size_t kBucketsAhead = 8;    // buckets whose ids are asked for ahead
@@ -30,29 +30,12 @@ std::size_t tasks(std::size_t rows) {
   return (rows + kTaskRows - 1) / kTaskRows;
 }
 
-// Rows [first, first + count) one after the other, widened into buffer[count][dim] where they are bfloat16;
-// returns how far apart they are.
-std::size_t fetch_rows(const WeightRows& rows, std::size_t dim, std::size_t first, std::size_t count,
-                       float* buffer, const float*& at) {
-  if (rows.fp32 != nullptr) {
-    at = rows.fp32 + first * rows.stride;
-    return rows.stride;
-  }
-  for (std::size_t i = 0; i < count; ++i) {
-    kernels::active().widen(rows.pairs + (first + i) * rows.stride, dim, buffer + i * dim);
-  }
-  at = buffer;
-  return dim;
-}
-
 // Calls `use` (id, row) for the rows of a task, in ascending order.
 template <class Use>
 void each_row(const WeightRows& rows, std::size_t dim, std::size_t neurons, std::size_t task, Use&& use) {
   std::vector<float> buffer(dim);
   for (std::size_t i = task * kTaskRows; i < std::min(neurons, (task + 1) * kTaskRows); ++i) {
-    const float* row = nullptr;
-    fetch_rows(rows, dim, i, 1, buffer.data(), row);
-    use(i, row);
+    use(i, fetch_row(rows, dim, i, buffer.data()));
   }
 }
 
@@ -159,9 +142,7 @@ void SearchIndex::hash_rows(const WeightRows& rows, std::span<const float> biase
   }
   const auto hash_block = [&](std::size_t first, Scratch& s) {
     const std::size_t size = std::min(kRowLanes, neurons_ - first);
-    const float* from = nullptr;
-    const std::size_t stride = fetch_rows(rows, dim_, first, size, s.rows.data(), from);
-    kernels::active().transpose(from, stride, size, dim_, kRowLanes, s.xt.data());
+    pack_rows({rows, nullptr, first, size}, dim_, s.rows.data(), s.xt.data());
     for (std::size_t p = 0; p < functions_.size(); p += kFunctionTile) {
       const std::size_t count = std::min(kFunctionTile, functions_.size() - p);
       kernels::active().rows_forward(projections_.data(), stride_, functions_.data() + p, count, nullptr,

@@ -60,7 +60,7 @@ void Simhash::fit(const RowSet& set, int threads) {
     const std::size_t end = std::min(set.count, (task + 1) * kNormRows);
     std::vector<float> buffer(dim());
     for (std::size_t i = task * kNormRows; i < end; ++i) {
-      const float* row = fetch_row(set.rows, set.id(i), buffer.data());
+      const float* row = fetch_row(set.rows, dim(), set.id(i), buffer.data());
       largest[task] = std::max(largest[task], kernels::active().dot(row, row, dim()));
     }
   });
