@@ -93,12 +93,9 @@ LayerScratch Layer::make_scratch(const BlockLimits& limits) const {
   LayerScratch scratch;
   if (sampled()) scratch.sampler = sampler_.make_scratch(index_.get(), limits.lanes);
   scratch.shift.resize(active_limit(limits));
-  scratch.packed_rows = kPackedRows;
   if (limits.columns > 0 || weights_.half()) {
     scratch.packed_stride = round_up(limits.columns > 0 ? limits.columns : inputs(), kernels::kLaneMultiple);
-    // In training backward_input() finds the rows that forward() has widened; partial ones are packed again.
-    if (limits.columns == 0 && sampled()) scratch.packed_rows = std::max(kPackedRows, active_limit(limits));
-    scratch.packed = AlignedArray<float>(scratch.packed_rows * scratch.packed_stride);
+    scratch.packed = AlignedArray<float>(kPackedRows * scratch.packed_stride);
   }
   if (limits.columns > 0) {
     if (index_ && !limits.features) scratch.query = AlignedArray<float>(inputs() * limits.lanes);
@@ -137,9 +134,9 @@ lsh::QueryBlock Layer::spread(const BlockInput& in, LayerScratch& scratch) const
   return {scratch.query.data(), inputs(), in.lanes, in.samples};
 }
 
-// Copies `count` rows, or the block's columns of them, side by side.
-std::size_t Layer::pack(const BlockInput& in, const std::uint32_t* ids, std::size_t count,
-                        LayerScratch& scratch) const {
+// Copies `count` rows in fp32, or the block's columns of them, side by side.
+void Layer::pack(const BlockInput& in, const std::uint32_t* ids, std::size_t count,
+                 LayerScratch& scratch) const {
   constexpr std::size_t kAhead = 8;
   const auto& k = kernels::active();
   for (std::size_t a = 0; a < count; ++a) {
@@ -155,25 +152,27 @@ std::size_t Layer::pack(const BlockInput& in, const std::uint32_t* ids, std::siz
       for (std::size_t i = 0; i < in.width; ++i) to[i] = row[in.columns[i]];
     }
   }
-  return scratch.packed_stride;
 }
 
-void Layer::logits(std::span<const BlockInput> blocks, const std::uint32_t* ids, std::size_t count,
-                   LayerScratch& scratch, float* z) const {
+void Layer::logits(const BlockInput& in, std::span<const std::uint32_t> active, LayerScratch& scratch,
+                   float* z) const {
   const auto& k = kernels::active();
-  const bool packed = !direct(blocks.front());
-  const std::size_t step = packed ? scratch.packed_rows : count;
-  for (std::size_t a = 0; a < count; a += step) {
-    const std::size_t rows = std::min(step, count - a);
-    float* of_block = z;
-    for (std::size_t b = 0; b < blocks.size(); ++b) {
-      const BlockInput& in = blocks[b];
-      if (packed && (b == 0 || in.partial)) pack(in, ids + a, rows, scratch);  // whole rows serve all blocks
-      k.rows_forward(packed ? scratch.packed.data() : weights_.weights.data(),
-                     packed ? scratch.packed_stride : weights_.stride, packed ? identity_.data() : ids + a,
-                     rows, scratch.shift.data() + a, in.xt, in.width, in.lanes, of_block + a * in.lanes);
-      of_block += count * in.lanes;
-    }
+  const float* shift = scratch.shift.data();
+  if (!in.partial && weights_.half()) {
+    k.rows_forward_bf16(weights_.pairs.data(), weights_.pair_stride, active.data(), active.size(), shift,
+                        in.xt, in.width, in.lanes, z);
+    return;
+  }
+  if (!in.partial) {
+    k.rows_forward(weights_.weights.data(), weights_.stride, active.data(), active.size(), shift, in.xt,
+                   in.width, in.lanes, z);
+    return;
+  }
+  for (std::size_t a = 0; a < active.size(); a += kPackedRows) {
+    const std::size_t rows = std::min(kPackedRows, active.size() - a);
+    pack(in, active.data() + a, rows, scratch);
+    k.rows_forward(scratch.packed.data(), scratch.packed_stride, identity_.data(), rows, shift + a, in.xt,
+                   in.width, in.lanes, z + a * in.lanes);
   }
 }
 
@@ -183,7 +182,7 @@ void Layer::forward(const BlockInput& in, bool corrected, LayerScratch& scratch,
   for (std::size_t a = 0; a < block.count; ++a) {
     scratch.shift[a] = *bias_.row(active[a]) + (corrected ? block.set.correction[a] : 0.0f);
   }
-  logits({&in, 1}, active, block.count, scratch, block.out_t.data());
+  logits(in, {active, block.count}, scratch, block.out_t.data());
   if (wide_) {
     wide_->forward(*in.features, {active, block.count}, in.lanes, block.out_t.data(), block.hits);
   }
@@ -194,8 +193,8 @@ void Layer::score(std::span<const BlockInput> blocks, std::span<const std::uint3
                   LayerScratch& scratch, float* z) const {
   if (scratch.shift.size() < active.size()) scratch.shift.resize(active.size());
   for (std::size_t a = 0; a < active.size(); ++a) scratch.shift[a] = *bias_.row(active[a]);
-  logits(blocks, active.data(), active.size(), scratch, z);
   for (const BlockInput& in : blocks) {
+    logits(in, active, scratch, z);
     if (wide_ && in.features != nullptr) wide_->forward(*in.features, active, in.lanes, z, scratch.hits);
     z += active.size() * in.lanes;
   }
@@ -219,30 +218,29 @@ void Layer::backward_input(const BlockInput& in, const float* delta_t, LayerScra
                            const LayerBlock& block, float* dx, std::size_t ldx) const {
   const auto& k = kernels::active();
   const std::uint32_t* active = ids(block);
+  const bool direct = !in.partial && !weights_.half();
   std::fill_n(dx, in.lanes * ldx, 0.0f);
-  // The rows w[rows[i]] of the neurons in places first .. first + count.
-  const auto add = [&](const float* w, std::size_t ldw, const std::uint32_t* rows, std::size_t first,
-                       std::size_t count) {
-    if (!block.sparse.in_use()) {
-      k.rows_backward_input(w, ldw, rows, count, delta_t + first * in.lanes, in.width, in.lanes, dx, ldx);
-      return;
-    }
-    for (std::size_t i = 0; i < count; ++i) {
-      const std::span<const std::uint32_t> samples = block.sparse.samples_of(first + i);
+  if (block.sparse.in_use()) {
+    for (std::size_t a = 0; a < block.count; ++a) {
+      const std::span<const std::uint32_t> samples = block.sparse.samples_of(a);
       if (samples.empty()) continue;
-      k.scatter_rows(samples.data(), block.sparse.values_of(first + i), samples.size(),
-                     static_cast<std::uint32_t>(in.lanes), w + rows[i] * ldw, in.width, dx, ldx);
+      if (!direct) pack(in, active + a, 1, scratch);
+      k.scatter_rows(samples.data(), block.sparse.values_of(a), samples.size(),
+                     static_cast<std::uint32_t>(in.lanes),
+                     direct ? weights_.row(active[a]) : scratch.packed.data(), in.width, dx, ldx);
     }
-  };
-  if (direct(in)) {
-    add(weights_.weights.data(), weights_.stride, active, 0, block.count);
     return;
   }
-  const bool kept = !in.partial && block.count <= scratch.packed_rows;
-  for (std::size_t a = 0; a < block.count; a += scratch.packed_rows) {
-    const std::size_t rows = std::min(scratch.packed_rows, block.count - a);
-    const std::size_t stride = kept ? scratch.packed_stride : pack(in, active + a, rows, scratch);
-    add(scratch.packed.data(), stride, identity_.data(), a, rows);
+  if (direct) {
+    k.rows_backward_input(weights_.weights.data(), weights_.stride, active, block.count, delta_t, in.width,
+                          in.lanes, dx, ldx);
+    return;
+  }
+  for (std::size_t a = 0; a < block.count; a += kPackedRows) {
+    const std::size_t rows = std::min(kPackedRows, block.count - a);
+    pack(in, active + a, rows, scratch);
+    k.rows_backward_input(scratch.packed.data(), scratch.packed_stride, identity_.data(), rows,
+                          delta_t + a * in.lanes, in.width, in.lanes, dx, ldx);
   }
 }
 

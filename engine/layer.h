@@ -26,11 +26,10 @@ namespace slide {
 struct LayerScratch {
   SamplerScratch sampler;
   std::vector<float> shift;    // bias + correction of the active neurons
-  AlignedArray<float> packed;  // fp32 rows of the matrix: of bfloat16 ones, or with only a block's columns
+  AlignedArray<float> packed;  // fp32 rows of the matrix: of bfloat16 ones, or a block's columns of any
   std::size_t packed_stride = 0;
-  std::size_t packed_rows = 0;  // that fit
-  WideHits hits;                // of inference
-  AlignedArray<float> query;    // [inputs x lanes] partial inputs spread out for the hash functions
+  WideHits hits;              // of inference
+  AlignedArray<float> query;  // [inputs x lanes] partial inputs spread out for the hash functions
 };
 
 // Working memory of one shard in one layer's update.
@@ -112,9 +111,8 @@ class Layer {
              float* z) const;
   // Hidden layer with all its neurons active, whatever its kind: inference.
   void forward_all(const BlockInput& in, LayerScratch& scratch, LayerBlock& block) const;
-  // dx [lanes x ldx] = gradient into the input units of this block, from `delta_t` [count x lanes]. Comes
-  // after the block's forward(), with the same scratch. Of block.sparse, where it is in use, only what it
-  // lists is looked at.
+  // dx [lanes x ldx] = gradient into the input units of this block, from `delta_t` [count x lanes]. Of
+  // block.sparse, where it is in use, only what it lists is looked at.
   void backward_input(const BlockInput& in, const float* delta_t, LayerScratch& scratch,
                       const LayerBlock& block, float* dx, std::size_t ldx) const;
   // Hidden layer: takes block.delta through the activation, to block.delta_t.
@@ -145,14 +143,12 @@ class Layer {
   const std::uint32_t* ids(const LayerBlock& block) const {
     return sampled() ? block.set.ids.data() : identity_.data();
   }
-  // z = scratch.shift + w * x, block after block
-  void logits(std::span<const BlockInput> blocks, const std::uint32_t* ids, std::size_t count,
-              LayerScratch& scratch, float* z) const;
+  // z [active x lanes] = scratch.shift + w * x
+  void logits(const BlockInput& in, std::span<const std::uint32_t> active, LayerScratch& scratch,
+              float* z) const;
   void finish_hidden(const BlockInput& in, LayerBlock& block) const;
   lsh::QueryBlock spread(const BlockInput& in, LayerScratch& scratch) const;
-  bool direct(const BlockInput& in) const { return !in.partial && !weights_.half(); }
-  std::size_t pack(const BlockInput& in, const std::uint32_t* ids, std::size_t count,
-                   LayerScratch& scratch) const;
+  void pack(const BlockInput& in, const std::uint32_t* ids, std::size_t count, LayerScratch& scratch) const;
   template <class SourcesOf>
   void sum_gradients(const BatchView& batch, std::size_t rows, SourcesOf&& sources_of,
                      UpdateScratch& scratch) const;

@@ -12,12 +12,6 @@ namespace slide {
 namespace {
 // What float sums of the rough and the exact score may differ by, relative to the largest of them.
 constexpr double kRounding = 1e-4;
-
-// The nearest value of 16 bits.
-std::uint32_t upper_half(float value) {
-  const auto bits = std::bit_cast<std::uint32_t>(value);
-  return (bits + 0x7fffu + (bits >> 16 & 1u)) >> 16;
-}
 }  // namespace
 
 Screen::Screen(const Layer& output, const WidePostings* wide)
@@ -35,7 +29,7 @@ void Screen::copy_weights() {
     std::uint32_t* to = pairs_.data() + r * stride_;
     double square = 0.0;
     for (std::size_t c = 0; c < row.size(); ++c) {
-      to[kernels::pair_word(c)] |= upper_half(row[c]) << (kernels::in_high_half(c) ? 16 : 0);
+      to[kernels::pair_word(c)] |= kernels::nearest_half(row[c]) >> (kernels::in_high_half(c) ? 0 : 16);
       const double error = double{row[c]} - double{kernels::pair_value(to, c)};
       square += error * error;
     }
@@ -51,6 +45,9 @@ void Screen::find(const BlockInput& in, const SparseRow& row, std::size_t k, Scr
                   std::vector<std::uint32_t>& out) const {
   const std::size_t neurons = output_.size();
   std::copy_n(in.xt, in.width, scratch.x.data());
+  if (output_.weights().half()) {  // exact scores are those of rounded activations
+    for (float& x : scratch.x) x = std::bit_cast<float>(kernels::nearest_half(x));
+  }
   float* z = scratch.z.data();
   std::copy_n(output_.bias().row(0), neurons, z);
   kernels::active().add_dots_bf16(pairs_.data(), stride_, neurons, scratch.x.data(), stride_ * 2, z);

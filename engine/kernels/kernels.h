@@ -37,6 +37,10 @@ struct KernelSet {
   // shift may be nullptr: zeros.
   void (*rows_forward)(const float* w, size_t ldw, const uint32_t* ids, size_t rows, const float* shift,
                        const float* xt, size_t inner, size_t lanes, float* z);
+  // rows_forward from bfloat16 rows (see bf16.h) of ldw words. Of xt the nearest bfloat16 values are used, of
+  // two equally near ones the even; products are exact and added up in fp32.
+  void (*rows_forward_bf16)(const uint32_t* w, size_t ldw, const uint32_t* ids, size_t rows,
+                            const float* shift, const float* xt, size_t inner, size_t lanes, float* z);
   // dx[b*ldx + k] += sum_a w[ids[a]*ldw + k] * d[a*lanes + b]                  a < rows, k < inner, b < lanes
   void (*rows_backward_input)(const float* w, size_t ldw, const uint32_t* ids, size_t rows, const float* d,
                               size_t inner, size_t lanes, float* dx, size_t ldx);
@@ -52,7 +56,7 @@ struct KernelSet {
   // Ends before the first ids[i] >= bound; returns how many came before.
   size_t (*scatter_rows)(const uint32_t* ids, const float* values, size_t count, uint32_t bound,
                          const float* x, size_t n, float* h, size_t ldh);
-  // gather_rows from bfloat16 rows (see bf16.h) of ldw words.
+  // gather_rows from bfloat16 rows of ldw words.
   void (*gather_rows_bf16)(const uint32_t* w, size_t ldw, const uint32_t* ids, const float* values,
                            size_t count, size_t n, float* h);
   float (*dot)(const float* x, const float* y, size_t n);
@@ -128,11 +132,12 @@ struct KernelSet {
                    float beta1, float beta2, float epsilon);
 };
 
-// The set in use: the widest the machine has, or what SLIDE_SIMD=scalar|avx2|avx512 names. Throws InputError
-// when that names no set or one the machine lacks. Decided once, at the first call; thread-safe.
+// The set in use: the last of available(), or what SLIDE_SIMD names. Throws InputError when that names no set
+// or one the machine lacks. Decided once, at the first call; thread-safe.
 const KernelSet& active();
 
-// The sets this machine can run, scalar first.
+// The sets this machine can run, scalar first, the fastest last: of scalar, avx2, avx512, avx512_bf16 and
+// amx, or of scalar and neon.
 std::vector<const KernelSet*> available();
 
 // The set called `name`, or nullptr when the build or the machine lacks it.

@@ -9,6 +9,7 @@ using Avx2Fma = xsimd::fma3<xsimd::avx2>;
 template <>
 struct Tiles<Avx2Fma> {
   static constexpr size_t kForwardRows = 6;
+  static constexpr size_t kForwardVectors = 2;  // of samples, held at once
   static constexpr size_t kBackwardSamples = 4;
   static constexpr size_t kBackwardVectors = 2;
   static constexpr size_t kGradientRows = 4;

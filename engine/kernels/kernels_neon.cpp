@@ -7,6 +7,7 @@ namespace {
 template <>
 struct Tiles<xsimd::neon64> {
   static constexpr size_t kForwardRows = 8;
+  static constexpr size_t kForwardVectors = 4;  // of samples, held at once
   static constexpr size_t kBackwardSamples = 4;
   static constexpr size_t kBackwardVectors = 4;
   static constexpr size_t kGradientRows = 4;

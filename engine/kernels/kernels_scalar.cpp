@@ -21,6 +21,20 @@ void rows_forward(const float* w, size_t ldw, const uint32_t* ids, size_t rows, 
   }
 }
 
+void rows_forward_bf16(const uint32_t* w, size_t ldw, const uint32_t* ids, size_t rows, const float* shift,
+                       const float* xt, size_t inner, size_t lanes, float* z) {
+  for (size_t a = 0; a < rows; ++a) {
+    const uint32_t* row = w + ids[a] * ldw;
+    float* out = z + a * lanes;
+    for (size_t b = 0; b < lanes; ++b) out[b] = shift == nullptr ? 0.0f : shift[a];
+    for (size_t k = 0; k < inner; ++k) {
+      for (size_t b = 0; b < lanes; ++b) {
+        out[b] += pair_value(row, k) * std::bit_cast<float>(nearest_half(xt[k * lanes + b]));
+      }
+    }
+  }
+}
+
 void rows_backward_input(const float* w, size_t ldw, const uint32_t* ids, size_t rows, const float* d,
                          size_t inner, size_t lanes, float* dx, size_t ldx) {
   for (size_t a = 0; a < rows; ++a) {
@@ -257,6 +271,7 @@ void adam_row(float* w, float* m, float* v, const float* g, size_t n, float rate
 extern const KernelSet kScalarKernels;
 const KernelSet kScalarKernels = {"scalar",
                                   rows_forward,
+                                  rows_forward_bf16,
                                   rows_backward_input,
                                   rows_gradient,
                                   gather_rows,

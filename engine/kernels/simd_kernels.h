@@ -43,37 +43,58 @@ float sum_of(const Vec<Arch>& v) {
 
 // ---------------------------------------------------------------- rows x block of samples
 
+// Adds columns k .. k + U to the sums. Several at a time, so that a row's pointer, which no register is left
+// for, is loaded once for all of them.
+template <class Arch, size_t R, size_t C, size_t U>
+[[gnu::always_inline]] inline void forward_columns(const float* const (&row)[R], const float* xt,
+                                                   size_t lanes, size_t k, Vec<Arch> (&acc)[R][C]) {
+  constexpr size_t N = kWidth<Arch>;
+  Vec<Arch> x[U][C];
+  SLIDE_UNROLL
+  for (size_t u = 0; u < U; ++u) {
+    SLIDE_UNROLL
+    for (size_t c = 0; c < C; ++c) x[u][c] = Vec<Arch>::load_aligned(xt + (k + u) * lanes + c * N);
+  }
+  SLIDE_UNROLL
+  for (size_t r = 0; r < R; ++r) {
+    const float* at = row[r] + k;
+    SLIDE_UNROLL
+    for (size_t u = 0; u < U; ++u) {
+      const Vec<Arch> weight(at[u]);
+      SLIDE_UNROLL
+      for (size_t c = 0; c < C; ++c) acc[r][c] = xsimd::fma(weight, x[u][c], acc[r][c]);
+    }
+  }
+}
+
 // z tile of R rows x C vectors of samples; `ahead` names the rows of the next tile, fetched meanwhile.
 template <class Arch, size_t R, size_t C>
 void forward_tile(const float* w, size_t ldw, const uint32_t* ids, const uint32_t* ahead, const float* shift,
                   const float* xt, size_t inner, size_t lanes, float* z) {
-  constexpr size_t N = kWidth<Arch>;
-  const float* row[R];
+  constexpr size_t N = kWidth<Arch>, U = Tiles<Arch>::kForwardVectors / C;
+  constexpr size_t F = (R * U + kLaneMultiple - 1) / kLaneMultiple;  // rows fetched with U columns
+  static_assert(kLaneMultiple % U == 0);
+  const float *row[R], *next[R];
   Vec<Arch> acc[R][C];
   SLIDE_UNROLL
   for (size_t r = 0; r < R; ++r) {
     row[r] = w + ids[r] * ldw;
+    next[r] = w + ahead[r] * ldw;
     const float start = shift == nullptr ? 0.0f : shift[r];
     SLIDE_UNROLL
     for (size_t c = 0; c < C; ++c) acc[r][c] = Vec<Arch>(start);
   }
   for (size_t k0 = 0; k0 < inner; k0 += kLaneMultiple) {
-    if (ahead != nullptr) {
-      SLIDE_UNROLL
-      for (size_t r = 0; r < R; ++r) __builtin_prefetch(w + ahead[r] * ldw + k0);
-    }
     const size_t k1 = smaller(k0 + kLaneMultiple, inner);
-    for (size_t k = k0; k < k1; ++k) {
-      Vec<Arch> x[C];
+    size_t k = k0, fetched = 0;
+    for (; k + U <= k1; k += U) {
       SLIDE_UNROLL
-      for (size_t c = 0; c < C; ++c) x[c] = Vec<Arch>::load_aligned(xt + k * lanes + c * N);
-      SLIDE_UNROLL
-      for (size_t r = 0; r < R; ++r) {
-        const Vec<Arch> weight(row[r][k]);
-        SLIDE_UNROLL
-        for (size_t c = 0; c < C; ++c) acc[r][c] = xsimd::fma(weight, x[c], acc[r][c]);
+      for (size_t i = 0; i < F; ++i, ++fetched) {
+        if (fetched < R) __builtin_prefetch(next[fetched] + k0);
       }
+      forward_columns<Arch, R, C, U>(row, xt, lanes, k, acc);
     }
+    for (; k < k1; ++k) forward_columns<Arch, R, C, 1>(row, xt, lanes, k, acc);
   }
   SLIDE_UNROLL
   for (size_t r = 0; r < R; ++r) {
@@ -84,17 +105,17 @@ void forward_tile(const float* w, size_t ldw, const uint32_t* ids, const uint32_
 
 // All rows in tiles of R, what is left in tiles of half the size, and so on.
 template <class Arch, size_t R, size_t C>
-void forward_column(const float* w, size_t ldw, const uint32_t* ids, size_t rows, const float* shift,
-                    const float* xt, size_t inner, size_t lanes, float* z) {
+void forward_rows(const float* w, size_t ldw, const uint32_t* ids, size_t rows, const float* shift,
+                  const float* xt, size_t inner, size_t lanes, float* z) {
   const auto shift_at = [&](size_t a) { return shift == nullptr ? nullptr : shift + a; };
   size_t a = 0;
   for (; a + R <= rows; a += R) {
-    const uint32_t* ahead = a + 2 * R <= rows ? ids + a + R : nullptr;
+    const uint32_t* ahead = ids + (a + 2 * R <= rows ? a + R : a);
     forward_tile<Arch, R, C>(w, ldw, ids + a, ahead, shift_at(a), xt, inner, lanes, z + a * lanes);
   }
   if constexpr (R > 1) {
     if (a < rows) {
-      forward_column<Arch, R / 2, C>(w, ldw, ids + a, rows - a, shift_at(a), xt, inner, lanes, z + a * lanes);
+      forward_rows<Arch, R / 2, C>(w, ldw, ids + a, rows - a, shift_at(a), xt, inner, lanes, z + a * lanes);
     }
   }
 }
@@ -219,10 +240,10 @@ void rows_forward(const float* w, size_t ldw, const uint32_t* ids, size_t rows, 
   }
   size_t b = 0;
   for (; b + 2 * N <= lanes; b += 2 * N) {
-    forward_column<Arch, Tiles<Arch>::kForwardRows, 2>(w, ldw, ids, rows, shift, xt + b, inner, lanes, z + b);
+    forward_rows<Arch, Tiles<Arch>::kForwardRows, 2>(w, ldw, ids, rows, shift, xt + b, inner, lanes, z + b);
   }
   for (; b < lanes; b += N)
-    forward_column<Arch, Tiles<Arch>::kForwardRows, 1>(w, ldw, ids, rows, shift, xt + b, inner, lanes, z + b);
+    forward_rows<Arch, Tiles<Arch>::kForwardRows, 1>(w, ldw, ids, rows, shift, xt + b, inner, lanes, z + b);
 }
 
 // dx tile of B samples x V vectors of units, summed over `rows` rows.
@@ -550,10 +571,11 @@ void widen(const uint32_t* w, size_t n, float* x) {
   for (; k < n; ++k) x[k] = one_value(w, k);
 }
 
-template <class Arch>
-void add_dots_bf16(const uint32_t* w, size_t ldw, size_t rows, const float* x, size_t n, float* z) {
+// z[a] += row_at(a) * x, a < rows: the dot products with as many rows as a register is wide are summed
+// together.
+template <class Arch, class RowAt>
+void add_pair_dots(RowAt&& row_at, size_t rows, const float* x, size_t n, float* z) {
   constexpr size_t N = kWidth<Arch>;
-  constexpr size_t kLineWords = 16;
   const auto row_sums = [&](const uint32_t* row) {
     Vec<Arch> even(0.0f), odd(0.0f);
     for (size_t k = 0; k < n; k += 2 * kPairs) {
@@ -567,19 +589,127 @@ void add_dots_bf16(const uint32_t* w, size_t ldw, size_t rows, const float* x, s
     return even + odd;
   };
   size_t a = 0;
-  for (; a + N <= rows;
-       a += N) {  // the partial sums of as many rows as a register is wide are added up together
-    const uint32_t* tile = w + a * ldw;
-    const size_t ahead = std::min(2 * N, rows - a) * ldw;
+  for (; a + N <= rows; a += N) {
     Vec<Arch> acc[N];
     for (size_t r = 0; r < N; ++r) {
-      for (size_t word = (N + r) * ldw; word < std::min(ahead, (N + r + 1) * ldw); word += kLineWords)
-        __builtin_prefetch(tile + word);
-      acc[r] = row_sums(tile + r * ldw);
+      const uint32_t* next = row_at(smaller(a + N + r, rows - 1));
+      for (size_t k = 0; k < n; k += 2 * kPairs) __builtin_prefetch(next + k / 2);
+      acc[r] = row_sums(row_at(a + r));
     }
     (Vec<Arch>::load_unaligned(z + a) + sum_each<Arch>(acc)).store_unaligned(z + a);
   }
-  for (; a < rows; ++a) z[a] += sum_of<Arch>(row_sums(w + a * ldw));
+  for (; a < rows; ++a) z[a] += sum_of<Arch>(row_sums(row_at(a)));
+}
+
+template <class Arch>
+void add_dots_bf16(const uint32_t* w, size_t ldw, size_t rows, const float* x, size_t n, float* z) {
+  add_pair_dots<Arch>([&](size_t a) { return w + a * ldw; }, rows, x, n, z);
+}
+
+constexpr size_t kWideColumns = 128;  // of rows, widened at a time
+
+template <class Arch>
+Vec<Arch> nearest_halves(const Vec<Arch>& v) {
+  const Words<Arch> bits = as_words<Arch>(v);
+  return as_floats<Arch>((bits + Words<Arch>(0x7fffu) + ((bits >> 16) & Words<Arch>(1u))) &
+                         Words<Arch>(0xffff0000u));
+}
+
+// x[k*width + b] = the nearest bfloat16 values of `columns` units of width <= lanes samples, zeros for the
+// rest of a group; width is a whole number of registers or 1.
+template <class Arch>
+void round_units(const float* xt, size_t columns, size_t lanes, size_t width, float* x) {
+  constexpr size_t N = kWidth<Arch>;
+  const size_t padded = (columns + 2 * kPairs - 1) / (2 * kPairs) * 2 * kPairs;
+  for (size_t i = columns * width; i < padded * width; ++i) x[i] = 0.0f;
+  const size_t rows = width == 1 ? 1 : columns, length = width == 1 ? columns : width;
+  for (size_t k = 0; k < rows; ++k) {
+    size_t b = 0;
+    for (; b + N <= length; b += N) {
+      nearest_halves<Arch>(Vec<Arch>::load_unaligned(xt + k * lanes + b)).store_unaligned(x + k * length + b);
+    }
+    for (; b < length; ++b) {
+      uint32_t bits;
+      __builtin_memcpy(&bits, xt + b, sizeof bits);
+      bits = (bits + 0x7fffu + (bits >> 16 & 1u)) & 0xffff0000u;
+      __builtin_memcpy(x + b, &bits, sizeof bits);
+    }
+  }
+}
+
+// z tile of R rows x C vectors of samples from `columns` columns, on top of what is there unless `shift`
+// points to what to start from.
+template <class Arch, size_t R, size_t C>
+void wide_tile(const float* rows, const float* x, size_t columns, const float* start, size_t lanes,
+               float* z) {
+  constexpr size_t N = kWidth<Arch>, U = Tiles<Arch>::kForwardVectors / C;
+  const float* row[R];
+  Vec<Arch> acc[R][C];
+  SLIDE_UNROLL
+  for (size_t r = 0; r < R; ++r) {
+    row[r] = rows + r * kWideColumns;
+    SLIDE_UNROLL
+    for (size_t c = 0; c < C; ++c) {
+      acc[r][c] = start != nullptr ? Vec<Arch>(start[r]) : Vec<Arch>::load_aligned(z + r * lanes + c * N);
+    }
+  }
+  for (size_t k = 0; k < columns; k += U) forward_columns<Arch, R, C, U>(row, x, C * N, k, acc);
+  SLIDE_UNROLL
+  for (size_t r = 0; r < R; ++r) {
+    SLIDE_UNROLL
+    for (size_t c = 0; c < C; ++c) acc[r][c].store_aligned(z + r * lanes + c * N);
+  }
+}
+
+// All rows in tiles of R, what is left in tiles of half the size, and so on.
+template <class Arch, size_t R, size_t C>
+void wide_rows(const uint32_t* w, size_t ldw, const uint32_t* ids, size_t rows, bool first,
+               const float* shift, const float* x, size_t columns, size_t lanes, float* z) {
+  alignas(64) float wide[R * kWideColumns], start[R] = {};
+  size_t a = 0;
+  for (; a + R <= rows; a += R) {
+    for (size_t r = 0; r < R; ++r) {
+      const uint32_t* next = w + ids[smaller(a + R + r, rows - 1)] * ldw;
+      for (size_t k = 0; k < columns; k += 2 * kPairs) __builtin_prefetch(next + k / 2);
+      widen<Arch>(w + ids[a + r] * ldw, columns, wide + r * kWideColumns);
+      if (shift != nullptr) start[r] = shift[a + r];
+    }
+    wide_tile<Arch, R, C>(wide, x, columns, first ? start : nullptr, lanes, z + a * lanes);
+  }
+  if constexpr (R > 1) {
+    if (a < rows) {
+      wide_rows<Arch, R / 2, C>(w, ldw, ids + a, rows - a, first, shift == nullptr ? nullptr : shift + a, x,
+                                columns, lanes, z + a * lanes);
+    }
+  }
+}
+
+template <class Arch>
+void rows_forward_bf16(const uint32_t* w, size_t ldw, const uint32_t* ids, size_t rows, const float* shift,
+                       const float* xt, size_t inner, size_t lanes, float* z) {
+  constexpr size_t N = kWidth<Arch>, R = Tiles<Arch>::kForwardRows;
+  alignas(64) float x[kWideColumns * 2 * N];
+  if (lanes == 1) {
+    for (size_t a = 0; a < rows; ++a) z[a] = shift == nullptr ? 0.0f : shift[a];
+  }
+  for (size_t k = 0; k < inner || k == 0; k += kWideColumns, w += kWideColumns / 2) {
+    const size_t columns = smaller(kWideColumns, inner - k);
+    const size_t padded = (columns + 2 * kPairs - 1) / (2 * kPairs) * 2 * kPairs;
+    if (lanes == 1) {
+      round_units<Arch>(xt + k, columns, 1, 1, x);
+      add_pair_dots<Arch>([&](size_t a) { return w + ids[a] * ldw; }, rows, x, padded, z);
+      continue;
+    }
+    size_t b = 0;
+    for (; b + 2 * N <= lanes; b += 2 * N) {
+      round_units<Arch>(xt + k * lanes + b, columns, lanes, 2 * N, x);
+      wide_rows<Arch, R, 2>(w, ldw, ids, rows, k == 0, shift, x, padded, lanes, z + b);
+    }
+    for (; b < lanes; b += N) {
+      round_units<Arch>(xt + k * lanes + b, columns, lanes, N, x);
+      wide_rows<Arch, R, 1>(w, ldw, ids, rows, k == 0, shift, x, padded, lanes, z + b);
+    }
+  }
 }
 
 template <class Arch>
@@ -1043,6 +1173,7 @@ template <class Arch>
 constexpr KernelSet make_kernel_set(const char* name) {
   return {name,
           rows_forward<Arch>,
+          rows_forward_bf16<Arch>,
           rows_backward_input<Arch>,
           rows_gradient<Arch>,
           gather_rows<Arch>,

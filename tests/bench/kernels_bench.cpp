@@ -57,6 +57,24 @@ void BM_rows_forward(benchmark::State& state) {
   report(state, shape);
 }
 
+// `flops` may pass the peak, which is that of fp32.
+void BM_rows_forward_bf16(benchmark::State& state) {
+  const Shape shape(state);
+  const std::size_t stride = shape.inner / 2;
+  AlignedArray<std::uint32_t> w(shape.rows * 10 * stride);
+  for (std::size_t r = 0; r < shape.rows * 10; ++r)
+    kernels::active().narrow(filled(shape.inner).data(), shape.inner, 1, w.data() + r * stride);
+  const auto x = filled(shape.inner * shape.lanes);
+  auto z = filled(shape.rows * shape.lanes);
+  const auto ids = scattered(shape.rows);
+  for (auto _ : state) {
+    kernels::active().rows_forward_bf16(w.data(), stride, ids.data(), shape.rows, nullptr, x.data(),
+                                        shape.inner, shape.lanes, z.data());
+    benchmark::ClobberMemory();
+  }
+  report(state, shape);
+}
+
 void BM_rows_backward_input(benchmark::State& state) {
   const Shape shape(state);
   const auto w = filled(shape.rows * 10 * shape.inner), d = filled(shape.rows * shape.lanes);
@@ -102,6 +120,7 @@ void BM_softmax_lanes(benchmark::State& state) {
 
 #define SHAPES Args({600, 128, 32})->Args({600, 128, 16})->Args({600, 128, 64})->Args({600, 512, 32})
 BENCHMARK(BM_rows_forward)->SHAPES;
+BENCHMARK(BM_rows_forward_bf16)->SHAPES;
 BENCHMARK(BM_rows_backward_input)->SHAPES;
 BENCHMARK(BM_rows_gradient)->SHAPES;
 BENCHMARK(BM_softmax_lanes)->Args({600, 128, 32});

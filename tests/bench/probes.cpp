@@ -61,7 +61,7 @@ double measure_flops() {
   double width = 4;
   float (*chains)(long) = chains_baseline;
 #if defined(__x86_64__)
-  if (set == "avx512") chains = chains_avx512, width = 16;
+  if (set.starts_with("avx512") || set == "amx") chains = chains_avx512, width = 16;
   if (set == "avx2") chains = chains_avx2, width = 8;
 #endif
   return 2.0 * width * 16 * kRounds / best_seconds([&] { sink = chains(kRounds); });

@@ -3,16 +3,19 @@
 //
 // Rows that are not active have no output and pass no gradient. Nothing here knows blocks, lanes or kernels;
 // the choices that are random in the engine (active sets, dropout) are taken over from a block that it has
-// trained.
+// trained, and so is on which side of a rounding an activation fell.
 #pragma once
 
 #include <algorithm>
+#include <bit>
 #include <cmath>
 #include <cstdint>
+#include <limits>
 #include <numeric>
 #include <vector>
 
 #include "engine/block.h"
+#include "engine/kernels/bf16.h"
 #include "engine/network.h"
 
 namespace slide::test {
@@ -25,6 +28,7 @@ struct LayerChoice {
   Ids active;
   Vector correction;  // output layer: for each active neuron; empty = zeros
   Vector mask;        // dropout factors [active x samples]; empty = ones
+  Vector rounded;     // outputs [active x samples] as bfloat16 weights above see them; empty = as they are
   Vector signs;  // output layer, of the rounded deltas [active x samples]: -1, 0, 1; empty without rounding
 
   // Whether neuron n is active with a delta that is not 0.
@@ -51,7 +55,8 @@ struct NaiveLayer {
   Activation activation = Activation::kLinear;
   bool by_feature = false;  // the engine stores and updates it by feature
   bool sampled = false;
-  Vector w;  // [neurons x inputs]
+  bool half = false;  // weights are bfloat16
+  Vector w;           // [neurons x inputs]
   Vector b;
 
   double& weight(std::size_t neuron, std::size_t input) { return w[neuron * inputs + input]; }
@@ -108,6 +113,9 @@ class NaiveNetwork {
     Vector x(layers.front().inputs, 0.0);
     for (std::size_t i = 0; i < row.ids.size(); ++i) x[row.ids[i]] = row.values[i];
     for (const NaiveLayer& layer : layers) {
+      if (layer.half && &layer != &layers.front()) {
+        for (double& value : x) value = nearest(static_cast<float>(value));
+      }
       Vector y(layer.neurons);
       for (std::size_t n = 0; n < layer.neurons; ++n) y[n] = activate(layer.activation, logit(layer, n, x));
       x = y;
@@ -169,7 +177,14 @@ class NaiveNetwork {
   }
 
   void add_input(const InputLayer& input) {
-    NaiveLayer layer{input.features(), input.size(), input.config().activation, true, false, {}, {}};
+    NaiveLayer layer{input.features(),
+                     input.size(),
+                     input.config().activation,
+                     true,
+                     false,
+                     input.weights().half(),
+                     {},
+                     {}};
     layer.w.resize(layer.inputs * layer.neurons);
     for (std::size_t n = 0; n < layer.neurons; ++n) {
       layer.b.push_back(input.bias().row(0)[n]);
@@ -182,7 +197,14 @@ class NaiveNetwork {
     layers.push_back(std::move(layer));
   }
   void add(const Layer& from) {
-    NaiveLayer layer{from.inputs(), from.size(), from.config().activation, false, from.sampled(), {}, {}};
+    NaiveLayer layer{from.inputs(),
+                     from.size(),
+                     from.config().activation,
+                     false,
+                     from.sampled(),
+                     from.weights().half(),
+                     {},
+                     {}};
     layer.w.resize(layer.inputs * layer.neurons);
     std::vector<float> row(layer.inputs);
     for (std::size_t n = 0; n < layer.neurons; ++n) {
@@ -207,6 +229,12 @@ class NaiveNetwork {
     for (std::size_t a = 0; a < choice.active.size() && !at.mask.empty(); ++a) {
       for (std::size_t s = 0; s < block.samples(); ++s) choice.mask.push_back(at.mask[s * at.ldo + a]);
     }
+    // Only some units of a sampled layer are there, and such inputs stay as they are.
+    const bool rounded = l + 1 < layers.size() && layers[l + 1].half && !layers[l].sampled;
+    for (std::size_t a = 0; a < choice.active.size() && rounded; ++a) {
+      for (std::size_t s = 0; s < block.samples(); ++s)
+        choice.rounded.push_back(nearest(at.out_t[a * block.lanes + s]));
+    }
     for (std::size_t a = 0; a < choice.active.size() && at.sparse.in_use(); ++a) {
       for (std::size_t s = 0; s < block.samples(); ++s) {
         const float d = at.out_t[a * block.lanes + s];
@@ -214,6 +242,23 @@ class NaiveNetwork {
       }
     }
     return choice;
+  }
+
+  static double nearest(float value) { return std::bit_cast<float>(kernels::nearest_half(value)); }
+
+  // What layer l reads for one sample: the outputs of the layer below or what they were rounded to, which
+  // must be one of their neighbours.
+  Vector inputs(const NaiveBlock& block, std::size_t s, std::size_t l, const std::vector<Vector>& y) const {
+    if (l == 0) return block.x[s];
+    Vector x = y[l - 1];
+    const LayerChoice& below = block.layers[l - 1];
+    for (std::size_t a = 0; a < below.active.size() && !below.rounded.empty(); ++a) {
+      double& value = x[below.active[a]];
+      const double rounded = below.rounded[a * block.x.size() + s];
+      const bool near = std::fabs(rounded - value) <= std::fabs(value) / 256 + 1e-6;
+      value = near ? rounded : std::numeric_limits<double>::quiet_NaN();
+    }
+    return x;
   }
 
   static double logit(const NaiveLayer& layer, std::size_t neuron, const Vector& x) {
@@ -232,10 +277,11 @@ class NaiveNetwork {
     std::vector<Vector> y;
     for (std::size_t l = 0; l < layers.size(); ++l) {
       const LayerChoice& choice = block.layers[l];
+      const Vector x = inputs(block, s, l, y);
       Vector out(layers[l].neurons, 0.0);
       for (std::size_t a = 0; a < choice.active.size(); ++a) {
         const std::size_t n = choice.active[a];
-        const double z = logit(layers[l], n, l == 0 ? block.x[s] : y[l - 1]);
+        const double z = logit(layers[l], n, x);
         out[n] = activate(layers[l].activation, z) * factor(choice, a, s, block.x.size());
       }
       y.push_back(std::move(out));

@@ -8,6 +8,7 @@
 
 #include "engine/base/rng.h"
 #include "engine/kernels/kernels.h"
+#include "tests/kernels/guarded.h"
 
 namespace slide::kernels {
 namespace {
@@ -42,6 +43,105 @@ TEST_P(Bf16, NarrowAndWidenAgreeWithScalarToTheBit) {
       ASSERT_LE(std::abs(back[k] - x[k]), std::abs(x[k]) / 128) << n << ", " << k;
     }
     ASSERT_EQ(back[n], 5.0f) << n;
+  }
+}
+
+float nearest(float value) {
+  return std::bit_cast<float>(nearest_half(value));
+}
+
+// Against a sum in double over samples that are rounded one by one, and against the scalar set.
+void expect_forward(const KernelSet& set, const std::vector<std::uint32_t>& ids, std::size_t inner,
+                    std::size_t lanes, bool shifted) {
+  constexpr std::size_t kMatrixRows = 170, kMostColumns = 600;
+  static const std::vector<float> kMatrix = normals(kMatrixRows * kMostColumns, 9);
+  const std::size_t rows = ids.size(), ldw = words(inner) + 16 * (inner % 2);  // rows may lie apart
+  std::vector<std::uint32_t> w(kMatrixRows * ldw + 1);
+  for (const std::uint32_t r : ids)
+    find("scalar")->narrow(kMatrix.data() + r * kMostColumns, inner, 5, w.data() + r * ldw);
+  const test::Floats xt = test::normal_floats(inner * lanes, lanes);
+  const test::Floats shift = test::normal_floats(rows, lanes + 1);
+  const float* start = shifted ? shift.data() : nullptr;
+  test::Floats z(rows * lanes), scalar(rows * lanes);
+  set.rows_forward_bf16(w.data(), ldw, ids.data(), rows, start, xt.data(), inner, lanes, z.data());
+  find("scalar")->rows_forward_bf16(w.data(), ldw, ids.data(), rows, start, xt.data(), inner, lanes,
+                                    scalar.data());
+  ASSERT_TRUE(z.intact()) << rows << " x " << inner << " x " << lanes;
+  for (std::size_t a = 0; a < rows; ++a) {
+    for (std::size_t b = 0; b < lanes; ++b) {
+      double want = shifted ? shift[a] : 0.0, magnitude = std::fabs(want);
+      for (std::size_t k = 0; k < inner; ++k) {
+        const double term = double(pair_value(w.data() + ids[a] * ldw, k)) * nearest(xt[k * lanes + b]);
+        want += term;
+        magnitude += std::fabs(term);
+      }
+      const std::size_t at = a * lanes + b;
+      const double bound = test::rounding_bound(inner, magnitude);
+      ASSERT_NEAR(z[at], want, bound) << rows << " x " << inner << " x " << lanes << " at " << at;
+      ASSERT_NEAR(z[at], scalar[at], 2 * bound) << rows << " x " << inner << " x " << lanes << " at " << at;
+    }
+  }
+}
+
+// Rows 7, 8, 9, ...
+std::vector<std::uint32_t> neighbours(std::size_t count) {
+  std::vector<std::uint32_t> ids(count);
+  for (std::size_t i = 0; i < count; ++i) ids[i] = static_cast<std::uint32_t>(7 + i);
+  return ids;
+}
+
+constexpr std::size_t kForwardLanes[] = {1, 16, 32, 48, 64, 112};
+
+TEST_P(Bf16, RowsForwardAtEveryLength) {
+  for (const std::size_t lanes : kForwardLanes) {
+    for (std::size_t inner = 0; inner < 68; ++inner)
+      expect_forward(*GetParam(), test::scattered_ids(inner % 21, 170), inner, lanes, inner % 2 == 0);
+    for (const std::size_t inner : {0, 1, 31, 32, 33, 67}) {
+      for (std::size_t rows = 0; rows < 36; ++rows)
+        expect_forward(*GetParam(), test::scattered_ids(rows, 170), inner, lanes, rows % 2 == 0);
+    }
+  }
+}
+
+TEST_P(Bf16, RowsForwardOverSeveralPanelsOfColumns) {
+  for (const std::size_t lanes : kForwardLanes) {
+    for (const std::size_t inner : {127, 128, 129, 160, 255, 256, 257, 300, 545}) {
+      expect_forward(*GetParam(), test::scattered_ids(37, 170), inner, lanes, true);
+      expect_forward(*GetParam(), test::scattered_ids(20, 170), inner, lanes, false);
+    }
+  }
+}
+
+TEST_P(Bf16, RowsForwardWithManyRowsScatteredAndInARow) {
+  for (const std::size_t lanes : kForwardLanes) {
+    for (const std::size_t rows : {15, 16, 17, 31, 32, 33, 48, 64, 150}) {
+      expect_forward(*GetParam(), test::scattered_ids(rows, 170), 37, lanes, true);
+      expect_forward(*GetParam(), neighbours(rows), 64, lanes, true);
+      std::vector<std::uint32_t> nearly = neighbours(rows);
+      std::swap(nearly[rows / 2], nearly.back());
+      expect_forward(*GetParam(), nearly, 64, lanes, false);
+    }
+  }
+}
+
+TEST_P(Bf16, RowsForwardRoundsSamplesToTheNearestAndTiesToEven) {
+  // 1 + 2^-8 and 1 + 3 * 2^-8 lie half way between two bfloat16 values; the others beside such places.
+  const float values[] = {1.0f,           1.0f + 0x1p-8f, 1.0f + 3 * 0x1p-8f, -1.0f - 0x1p-8f, 0x1.010002p+0f,
+                          0x1.00fffep+0f, 1e30f,          -3.14159274f,       0x1.fffffep+3f,  0.0f,
+                          -0.0f,          1e-30f};
+  const float rounded[] = {1.0f, 1.0f,           1.0f + 4 * 0x1p-8f, -1.0f, 1.0f + 2 * 0x1p-8f,
+                           1.0f, nearest(1e30f), -3.140625f,         16.0f, 0.0f,
+                           0.0f, nearest(1e-30f)};
+  for (const std::size_t lanes : {1, 16, 64}) {
+    for (std::size_t i = 0; i < std::size(values); ++i) {
+      AlignedArray<float> x(lanes), z(lanes);
+      std::fill(x.begin(), x.end(), values[i]);
+      std::vector<std::uint32_t> w(16, 0);
+      set_pair_value(w.data(), 0, 1.0f, 0);
+      const std::uint32_t id = 0;
+      GetParam()->rows_forward_bf16(w.data(), 16, &id, 1, nullptr, x.data(), 1, lanes, z.data());
+      for (const float got : z) ASSERT_EQ(got, rounded[i]) << values[i];
+    }
   }
 }
 

@@ -37,6 +37,12 @@ TEST(Dispatch, X86NamesFollowTheProcessor) {
   if (!__builtin_cpu_supports("avx512f")) {
     EXPECT_EQ(find("avx512"), nullptr);
   }
+  if (find("avx512") == nullptr) {
+    EXPECT_EQ(find("avx512_bf16"), nullptr);
+  }
+  if (find("avx512_bf16") == nullptr) {
+    EXPECT_EQ(find("amx"), nullptr);
+  }
 }
 #endif
 
@@ -50,6 +56,7 @@ TEST(Dispatch, TheActiveSetIsTheWidestOrTheOneAskedFor) {
 
 TEST(Dispatch, NoSetLacksAKernel) {
   for (const KernelSet* set : available()) {
+    EXPECT_TRUE(set->rows_forward_bf16 && set->gather_rows_bf16 && set->sgd_row_bf16 && set->add_dots_bf16);
     EXPECT_TRUE(set->rows_forward && set->rows_backward_input && set->rows_gradient && set->gather_rows);
     EXPECT_TRUE(set->dot && set->axpy && set->transpose && set->select_above && set->round_small);
     EXPECT_TRUE(set->softmax_lanes && set->logistic_loss && set->relu && set->sigmoid && set->tanh);

@@ -1,0 +1,305 @@
+// Products with bfloat16 rows in the processor's own bfloat16 arithmetic: dot products of AVX512-BF16, and
+// AMX tiles. Everything else of these sets is the avx512 one's.
+//
+// Both want the samples in pairs as the rows have them (bf16.h): word j of a group of 32 columns holds
+// columns j and 16 + j. A panel of samples is rounded and paired once and then meets all rows.
+#include <immintrin.h>
+
+#include "engine/kernels/kernels.h"
+
+namespace slide::kernels {
+
+extern const KernelSet kAvx512Kernels;
+
+namespace {
+
+constexpr size_t kGroupWords = 16;  // words of a group of 32 columns
+constexpr size_t kPanelColumns =
+    256;  // of a panel: with its samples and the rows' part in the first-level cache
+constexpr size_t kPanelWords = kPanelColumns / 2;
+constexpr size_t kVector = 16;
+
+// Columns first .. first + 2 * words of C vectors of samples.
+template <size_t C>
+void pack_panel(const float* xt, size_t inner, size_t lanes, size_t first, size_t words, uint32_t* panel) {
+  const auto bits_at = [&](size_t k, size_t c) {  // 16 of them, in the lower halves
+    if (k >= inner) return _mm512_setzero_si512();
+    const __m512 x = _mm512_load_ps(xt + k * lanes + c * kVector);
+    return _mm512_cvtepu16_epi32(reinterpret_cast<__m256i>(_mm512_cvtneps_pbh(x)));
+  };
+  for (size_t word = 0; word < words; ++word) {
+    const size_t k = first + word / kGroupWords * 2 * kGroupWords + word % kGroupWords;
+    for (size_t c = 0; c < C; ++c) {
+      const __m512i low = bits_at(k, c), high = bits_at(k + kGroupWords, c);
+      _mm512_store_si512(panel + (word * C + c) * kVector, _mm512_or_si512(low, _mm512_slli_epi32(high, 16)));
+    }
+  }
+}
+
+// What all tiles of a product share.
+struct Product {
+  const uint32_t* w;
+  size_t ldw;
+  const uint32_t* ids;
+  size_t rows;
+  const float* shift;
+  size_t lanes;
+  float* z;
+};
+
+// C vectors of samples: Rows::add(product, rest, words, first, panel) for panel after panel of columns, where
+// `first` says that z is yet to be started.
+template <class Rows, size_t C>
+void forward_lanes(Product product, const float* xt, size_t inner) {
+  alignas(64) uint32_t panel[kPanelWords * C * kVector];
+  for (size_t k = 0; k < inner || k == 0; k += kPanelColumns) {
+    const size_t columns = inner - k < kPanelColumns ? inner - k : kPanelColumns;
+    const size_t words = (columns + 2 * kGroupWords - 1) / (2 * kGroupWords) * kGroupWords;
+    pack_panel<C>(xt, inner, product.lanes, k, words, panel);
+    Rows::template add<C>(product, words, k == 0, panel);
+    product.w += kPanelWords;
+  }
+}
+
+template <class Rows>
+void forward(const Product& product, const float* xt, size_t inner) {
+  Product part = product;
+  for (size_t b = 0, count; b < product.lanes; b += count * kVector, part.z += count * kVector) {
+    const size_t left = (product.lanes - b) / kVector;
+    count = left >= Rows::kVectors ? Rows::kVectors : left >= 2 ? 2 : 1;
+    if (count == Rows::kVectors) {
+      forward_lanes<Rows, Rows::kVectors>(part, xt + b, inner);
+    } else if (count == 2) {
+      forward_lanes<Rows, 2>(part, xt + b, inner);
+    } else {
+      forward_lanes<Rows, 1>(part, xt + b, inner);
+    }
+  }
+}
+
+// The sums that row a starts from.
+__m512 start_of(const Product& p, size_t a, size_t c, bool first) {
+  if (!first) return _mm512_load_ps(p.z + a * p.lanes + c * kVector);
+  return _mm512_set1_ps(p.shift == nullptr ? 0.0f : p.shift[a]);
+}
+
+// ---------------------------------------------------------------- AVX512-BF16
+
+struct DotRows {
+  static constexpr size_t kVectors = 2;
+
+  template <size_t C>
+  static void add(const Product& p, size_t words, bool first, const uint32_t* panel) {
+    size_t a = 0;
+    for (; a + 12 <= p.rows; a += 12) tile<12, C>(p, a, words, first, panel);
+    for (; a + 4 <= p.rows; a += 4) tile<4, C>(p, a, words, first, panel);
+    for (; a < p.rows; ++a) tile<1, C>(p, a, words, first, panel);
+  }
+
+ private:
+  template <size_t R, size_t C>
+  static void tile(const Product& p, size_t a, size_t words, bool first, const uint32_t* panel) {
+    constexpr size_t U = 4 / C;  // words at once, so that pointers are loaded once for all of them
+    const uint32_t *row[R], *next[R];
+    __m512 acc[R][C];
+#pragma GCC unroll 16
+    for (size_t r = 0; r < R; ++r) {
+      row[r] = p.w + p.ids[a + r] * p.ldw;
+      next[r] = p.w + p.ids[a + r + R < p.rows ? a + r + R : a + r] * p.ldw;
+#pragma GCC unroll 2
+      for (size_t c = 0; c < C; ++c) acc[r][c] = start_of(p, a + r, c, first);
+    }
+    for (size_t word = 0; word < words; word += U) {
+      if (word % kGroupWords == 0) {
+#pragma GCC unroll 16
+        for (size_t r = 0; r < R; ++r) _mm_prefetch(next[r] + word, _MM_HINT_T0);
+      }
+      __m512bh x[U][C];
+#pragma GCC unroll 4
+      for (size_t u = 0; u < U; ++u) {
+#pragma GCC unroll 2
+        for (size_t c = 0; c < C; ++c) {
+          const __m512i pairs = _mm512_load_si512(panel + ((word + u) * C + c) * kVector);
+          x[u][c] = reinterpret_cast<__m512bh>(pairs);
+        }
+      }
+#pragma GCC unroll 16
+      for (size_t r = 0; r < R; ++r) {
+#pragma GCC unroll 4
+        for (size_t u = 0; u < U; ++u) {
+          const auto weights =
+              reinterpret_cast<__m512bh>(_mm512_set1_epi32(static_cast<int>(row[r][word + u])));
+#pragma GCC unroll 2
+          for (size_t c = 0; c < C; ++c) acc[r][c] = _mm512_dpbf16_ps(acc[r][c], weights, x[u][c]);
+        }
+      }
+    }
+#pragma GCC unroll 16
+    for (size_t r = 0; r < R; ++r) {
+#pragma GCC unroll 2
+      for (size_t c = 0; c < C; ++c) _mm512_store_ps(p.z + (a + r) * p.lanes + c * kVector, acc[r][c]);
+    }
+  }
+};
+
+void rows_forward_dots(const uint32_t* w, size_t ldw, const uint32_t* ids, size_t rows, const float* shift,
+                       const float* xt, size_t inner, size_t lanes, float* z) {
+  if (lanes == 1) {
+    kAvx512Kernels.rows_forward_bf16(w, ldw, ids, rows, shift, xt, inner, lanes, z);
+  } else {
+    forward<DotRows>({w, ldw, ids, rows, shift, lanes, z}, xt, inner);
+  }
+}
+
+// ---------------------------------------------------------------- AMX
+
+constexpr size_t kTile = 16;  // rows of a tile, of 64 bytes each
+
+struct alignas(64) TileConfig {
+  unsigned char palette = 1, start_row = 0, reserved[14] = {};
+  unsigned short bytes[16] = {64, 64, 64, 64, 64, 64, 64, 64};
+  unsigned char rows[16] = {16, 16, 16, 16, 16, 16, 16, 16};
+};
+static_assert(sizeof(TileConfig) == 64);
+
+struct TileRows {
+  static constexpr size_t kVectors = 4;
+
+  // Tiles read slowly what was only just written, so the rows of a pass are made ready a pass ahead.
+  template <size_t C>
+  static void add(const Product& p, size_t words, bool first, const uint32_t* panel) {
+    alignas(64) uint32_t copies[2][kPassRows * kPanelWords];
+    alignas(64) float spare[kPassRows * C * kVector];
+    Pass pass = prepare<C>(p, 0, words, first, copies[0], spare);
+    for (size_t a = 0, other = 1; pass.count > 0; other ^= 1) {
+      const size_t b = a + pass.count;
+      const Pass next = prepare<C>(p, b, words, first, copies[other], spare);
+      for (size_t c = 0; c < C; c += 2) {
+        constexpr size_t kTogether = C > 1 ? 2 : 1;
+        if (pass.count > kTile) {
+          multiply<2, kTogether>(pass, words, panel + c * kVector, C * kVector, pass.z + c * kVector);
+        } else {
+          multiply<1, kTogether>(pass, words, panel + c * kVector, C * kVector, pass.z + c * kVector);
+        }
+      }
+      if (pass.z == spare) copy_sums<C>(pass, p.z + a * p.lanes, p.lanes);
+      pass = next;
+      a = b;
+    }
+  }
+
+ private:
+  static constexpr size_t kPassRows = 2 * kTile;
+
+  // Up to two tiles of rows that lie one behind the other, and where their sums are kept.
+  struct Pass {
+    size_t count;
+    const uint32_t* rows;
+    size_t ldr;
+    float* z;
+    size_t ldz;
+  };
+
+  // Rows that lie apart are copied; sums that would reach behind the last row are kept in `spare`.
+  template <size_t C>
+  static Pass prepare(const Product& p, size_t a, size_t words, bool first, uint32_t* copy, float* spare) {
+    const size_t count = p.rows - a < kPassRows ? p.rows - a : kPassRows;
+    if (count == 0) return {};
+    Pass pass{count, copy, words, p.z + a * p.lanes, p.lanes};
+    for (size_t r = 0; r < count; ++r) {
+      if (a + r + kPassRows >= p.rows) break;
+      const uint32_t* ahead = p.w + p.ids[a + r + kPassRows] * p.ldw;
+      for (size_t word = 0; word < words; word += kVector) _mm_prefetch(ahead + word, _MM_HINT_T0);
+    }
+    if (count % kTile == 0 && follow_each_other(p.ids + a, count)) {
+      pass.rows = p.w + p.ids[a] * p.ldw;
+      pass.ldr = p.ldw;
+    } else {
+      for (size_t r = 0; r < count; ++r) {
+        const uint32_t* row = p.w + p.ids[a + r] * p.ldw;
+        for (size_t word = 0; word < words; word += kVector)
+          _mm512_store_si512(copy + r * words + word, _mm512_loadu_si512(row + word));
+      }
+    }
+    if (count % kTile != 0) {
+      pass.z = spare;
+      pass.ldz = C * kVector;
+    } else if (!first) {
+      return pass;
+    }
+    for (size_t r = 0; r < count; ++r) {
+      for (size_t c = 0; c < C; ++c)
+        _mm512_store_ps(pass.z + r * pass.ldz + c * kVector, start_of(p, a + r, c, first));
+    }
+    return pass;
+  }
+
+  static bool follow_each_other(const uint32_t* ids, size_t count) {
+    bool follow = true;
+    for (size_t r = 1; r < count; ++r) follow &= ids[r] == ids[0] + r;
+    return follow;
+  }
+
+  template <size_t C>
+  static void copy_sums(const Pass& pass, float* z, size_t ldz) {
+    for (size_t r = 0; r < pass.count; ++r) {
+      for (size_t c = 0; c < C; ++c)
+        _mm512_store_ps(z + r * ldz + c * kVector, _mm512_load_ps(pass.z + r * pass.ldz + c * kVector));
+    }
+  }
+
+  template <size_t R, size_t C>
+  static void multiply(const Pass& pass, size_t words, const uint32_t* panel, size_t ldp, float* z) {
+    const auto [count, rows, ldr, first_sum, ldz] = pass;
+    __asm__ volatile("" ::: "memory");  // the compiler does not know that tiles are loaded from memory
+    _tile_loadd(0, z, ldz * 4);
+    if constexpr (C == 2) _tile_loadd(1, z + kVector, ldz * 4);
+    if constexpr (R == 2) _tile_loadd(2, z + kTile * ldz, ldz * 4);
+    if constexpr (R == 2 && C == 2) _tile_loadd(3, z + kTile * ldz + kVector, ldz * 4);
+    for (size_t word = 0; word < words; word += kGroupWords) {
+      _tile_loadd(4, rows + word, ldr * 4);
+      _tile_loadd(6, panel + word * ldp, ldp * 4);
+      _tile_dpbf16ps(0, 4, 6);
+      if constexpr (C == 2) {
+        _tile_loadd(7, panel + word * ldp + kVector, ldp * 4);
+        _tile_dpbf16ps(1, 4, 7);
+      }
+      if constexpr (R == 2) {
+        _tile_loadd(5, rows + kTile * ldr + word, ldr * 4);
+        _tile_dpbf16ps(2, 5, 6);
+      }
+      if constexpr (R == 2 && C == 2) _tile_dpbf16ps(3, 5, 7);
+    }
+    _tile_stored(0, z, ldz * 4);
+    if constexpr (C == 2) _tile_stored(1, z + kVector, ldz * 4);
+    if constexpr (R == 2) _tile_stored(2, z + kTile * ldz, ldz * 4);
+    if constexpr (R == 2 && C == 2) _tile_stored(3, z + kTile * ldz + kVector, ldz * 4);
+  }
+};
+
+void rows_forward_tiles(const uint32_t* w, size_t ldw, const uint32_t* ids, size_t rows, const float* shift,
+                        const float* xt, size_t inner, size_t lanes, float* z) {
+  if (lanes == 1) {
+    kAvx512Kernels.rows_forward_bf16(w, ldw, ids, rows, shift, xt, inner, lanes, z);
+    return;
+  }
+  const TileConfig config;
+  _tile_loadconfig(&config);
+  forward<TileRows>({w, ldw, ids, rows, shift, lanes, z}, xt, inner);
+  _tile_release();
+}
+
+KernelSet with(const char* name, decltype(KernelSet::rows_forward_bf16) rows_forward_bf16) {
+  KernelSet set = kAvx512Kernels;
+  set.name = name;
+  set.rows_forward_bf16 = rows_forward_bf16;
+  return set;
+}
+
+}  // namespace
+
+extern const KernelSet kAvx512Bf16Kernels, kAmxKernels;
+const KernelSet kAvx512Bf16Kernels = with("avx512_bf16", rows_forward_dots);
+const KernelSet kAmxKernels = with("amx", rows_forward_tiles);
+
+}  // namespace slide::kernels
