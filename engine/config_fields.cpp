@@ -172,7 +172,8 @@ std::vector<Field> optimizer_fields(OptimizerConfig& c) {
       {"momentum", real(c.momentum, below(0, 1)), "momentum: share of the velocity kept each step."},
       {"beta1", real(c.beta1, below(0, 1)), "adam: decay of the gradient's mean."},
       {"beta2", real(c.beta2, below(0, 1)), "adam: decay of the squared gradient's mean."},
-      {"epsilon", real(c.epsilon, above(0, 1)), "adagrad, adam: added to the divisor against division by 0."},
+      {"epsilon", real(c.epsilon, above(0, 1)),
+       "adagrad, adam: added to the divisor, against division by 0 and first steps of full size."},
       {"weight_decay", real(c.weight_decay, below(0, 1)), "Decoupled weight decay, on touched rows."},
   };
 }

@@ -26,12 +26,13 @@ std::vector<SearchKey> all_keys(const Config& start) {
   const std::size_t layers = start.layers.size();
   const std::string out = "layer." + std::to_string(layers - 1) + ".", wide = out + "wide=true";
   const std::string sigmoid = "loss.kind=\"sigmoid\"", sampled = out + "kind=\"sampled\"";
-  const std::string not_fitted = out + "wide_fit=0.0";
+  const std::string not_fitted = out + "wide_fit=0.0", adagrad = "optimizer.kind=\"adagrad\"";
   std::vector<SearchKey> keys = {
       {"data.idf_power", {"-1.0", "-0.5", "0.0", "0.5", "1.0", "2.0"}, true, false, {}},
       {"train.epochs", {"1", "2", "3", "4", "6", "8", "12"}, true, true, {}},
       {out + "correction", {"false", "true"}, true, false, {sampled}},
       {"optimizer.learning_rate", {"0.02", "0.05", "0.1", "0.2"}, true, false, {}},
+      {"optimizer.epsilon", {"1e-08", "0.001", "0.01", "0.1"}, false, false, {adagrad}},
       {"layer.0.size", {"64", "128", "256", "512"}, false, true, {}},
       {out + "wide_rate", {"0.3", "0.7", "1.5", "3.0", "6.0"}, true, false, {wide}},
       {out + "wide_fit", {"0.0", "0.25", "0.5", "0.75", "1.0"}, true, false, {wide, sigmoid}},
