@@ -27,12 +27,14 @@ NearMisses::NearMisses(const Dataset& train, const FeatureScale& scale)
 NearMisses::Scratch NearMisses::make_scratch() const {
   Scratch scratch;
   scratch.likeness.assign(train_.feature_count(), 0.0f);
+  scratch.ids.resize(train_.feature_count() + 1);
   return scratch;
 }
 
 void NearMisses::find(std::uint32_t label, const LabelSums::Sum& sum, std::size_t wanted, Scratch& scratch,
                       std::vector<std::uint32_t>& out) const {
   if (wanted == 0) return;
+  std::size_t count = 0;
   scratch.strongest = sum.ids;
   keep_strongest(scratch.strongest, kStrongest, sum.values);
   for (const std::uint32_t t : scratch.strongest) {
@@ -46,18 +48,21 @@ void NearMisses::find(std::uint32_t label, const LabelSums::Sum& sum, std::size_
       const float shared = std::fabs(sum.values[t] * row.values[static_cast<std::size_t>(at)]);
       for (std::size_t i = 0; i < row.ids.size(); ++i) {
         const float more = shared * std::fabs(row.values[i]);
-        if (sum.listed[row.ids[i]] != 0 || !(more > 0.0f)) continue;
-        if (scratch.likeness[row.ids[i]] == 0.0f) scratch.ids.push_back(row.ids[i]);
-        scratch.likeness[row.ids[i]] += more;
+        const std::uint32_t id = row.ids[i];
+        float& likeness = scratch.likeness[id];
+        const float added = sum.listed[id] != 0 ? 0.0f : more;
+        scratch.ids[count] = id;
+        count +=
+            (likeness == 0.0f) & (added > 0.0f) ? 1 : 0;  // no jumps: which feature is new, no one can tell
+        likeness += added;
       }
     }
   }
   std::vector<std::uint32_t>& found = scratch.strongest;
-  found = scratch.ids;
+  found.assign(scratch.ids.begin(), scratch.ids.begin() + static_cast<std::ptrdiff_t>(count));
   keep_strongest(found, wanted, scratch.likeness);
   out.insert(out.end(), found.begin(), found.end());
-  for (const std::uint32_t id : scratch.ids) scratch.likeness[id] = 0.0f;
-  scratch.ids.clear();
+  for (std::size_t i = 0; i < count; ++i) scratch.likeness[scratch.ids[i]] = 0.0f;
 }
 
 }  // namespace slide

@@ -27,7 +27,7 @@ class NearMisses {
 
   struct Scratch {
     std::vector<float> likeness;     // by feature, zero between calls
-    std::vector<std::uint32_t> ids;  // of the features with a likeness
+    std::vector<std::uint32_t> ids;  // room for all features with a likeness and one more
     std::vector<std::uint32_t> strongest;
     std::vector<float> scaled;  // one sample
   };
