@@ -155,7 +155,8 @@ std::vector<Field> train_fields(TrainConfig& c) {
       {"patience", count(c.patience, 0, 1000000),
        "Evaluations on the validation samples without improvement that end the run, 0 = never."},
       {"weights", choice(c.weights),
-       "Precision of the weight matrices; bf16 halves their memory and rounds stochastically."},
+       "Precision of the weight matrices; bf16 halves their memory; updates round stochastically, "
+       "activations to the nearest before products."},
       {"checkpoint_every", count(c.checkpoint_every, 0, kMax31),
        "Steps between checkpoints to resume from, 0 = only when a signal stops the run."},
       {"save_optimizer", flag(c.save_optimizer), "Keep the optimizer state in the model file."},

@@ -143,7 +143,8 @@ class Layer {
   const std::uint32_t* ids(const LayerBlock& block) const {
     return sampled() ? block.set.ids.data() : identity_.data();
   }
-  // z [active x lanes] = scratch.shift + w * x
+  // z [active x lanes] = scratch.shift + w * x; before bfloat16 weights, x is rounded, but where it is
+  // partial
   void logits(const BlockInput& in, std::span<const std::uint32_t> active, LayerScratch& scratch,
               float* z) const;
   void finish_hidden(const BlockInput& in, LayerBlock& block) const;

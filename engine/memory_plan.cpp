@@ -13,7 +13,7 @@ namespace {
 constexpr double kFloat = sizeof(float), kId = sizeof(std::uint32_t);
 constexpr double kBucketBytes = 16;
 constexpr double kSlabRows = 8192;   // rows that a rehash hashes at once
-constexpr double kPackedRows = 256;  // rows of a matrix with only the columns of a block
+constexpr double kPackedRows = 256;  // fp32 copies of bfloat16 rows, or of rows with a block's columns
 constexpr double kChunkOverhead =
     2;  // entries of a bucket are kept in powers of two, outgrown ones for later
 
@@ -105,7 +105,7 @@ double directory_bytes(const Config& config, const MemoryPlan& plan, double thre
   return bytes;
 }
 
-// Contributions of a step, grouped by row, and rows with only the columns of a block.
+// Contributions of a step, grouped by row, and copies of rows.
 double thread_bytes(const Config& config, const MemoryPlan& plan, const BlockBounds& bounds) {
   double bytes = 0;
   for (std::size_t l = 0; l < plan.layers.size(); ++l) {
@@ -113,7 +113,8 @@ double thread_bytes(const Config& config, const MemoryPlan& plan, const BlockBou
     const bool by_column = l > 0 ? config.layers[l - 1].kind == LayerKind::kSampled
                                  : plan.layers.size() == 1 || config.layers[0].kind == LayerKind::kSampled;
     const double columns = l > 0 ? double(plan.layers[l - 1].active) : double(bounds.feature_entries);
-    if (by_column) bytes += kPackedRows * columns * kFloat;
+    const bool widened = l > 0 && config.train.weights == Precision::kBf16;
+    if (by_column || widened) bytes += kPackedRows * columns * kFloat;
   }
   return bytes;
 }

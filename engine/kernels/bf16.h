@@ -4,8 +4,8 @@
 // low and column 16 + j in its high half, so that one shift and one mask turn a register of words into two of
 // floats. Columns behind the last are zero.
 //
-// Rounding is stochastic (Gupta et al. 2015, section 3): a value goes to one of its two neighbours with a
-// probability that keeps its mean, so that updates much smaller than a weight's last bit are not lost.
+// Updates round stochastically (Gupta et al. 2015, section 3): a value goes to one of its two neighbours with
+// a probability that keeps its mean, so that those much smaller than a weight's last bit are not lost.
 #pragma once
 
 #include <bit>

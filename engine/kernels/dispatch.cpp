@@ -1,14 +1,15 @@
 // Chooses the kernel set at run time.
 #if defined(SLIDE_BF16)
 #include <cpuid.h>
-#endif
-#if defined(SLIDE_BF16) && defined(__linux__)
+#if defined(__linux__)
 #include <sys/syscall.h>
 #include <unistd.h>
+#endif
 #endif
 
 #include <cstdlib>
 #include <string>
+#include <type_traits>
 
 #include "engine/base/error.h"
 #include "engine/kernels/kernels.h"
@@ -20,9 +21,11 @@ extern const KernelSet kScalarKernels;
 extern const KernelSet kAvx2Kernels;
 extern const KernelSet kAvx512Kernels;
 #if defined(SLIDE_BF16)
-extern const KernelSet kAvx512Bf16Kernels, kAmxKernels;
+using RowsForwardBf16 = decltype(KernelSet::rows_forward_bf16);
+std::remove_pointer_t<RowsForwardBf16> rows_forward_bf16_dots, rows_forward_bf16_tiles;
 
 namespace {
+
 // Bit `bit` of register 0 to 3 (eax, ebx, ecx, edx) of cpuid's leaf 7.
 bool cpu_has(unsigned subleaf, int which, int bit) {
   unsigned r[4] = {};
@@ -34,17 +37,39 @@ bool has_avx512_bf16() {
 bool has_avx512_fp16() {
   return cpu_has(0, 3, 23);
 }
-
-// Tiles hold 8 KB of registers that a program must ask the kernel for.
 bool has_amx() {
-  if (!cpu_has(0, 3, 22) || !cpu_has(0, 3, 24)) return false;  // amx_bf16, amx_tile
+  return cpu_has(0, 3, 22) && cpu_has(0, 3, 24);  // amx_bf16, amx_tile
+}
+
+// Tiles are 8 KB of registers that a process must ask its operating system for.
+bool may_use_tiles() {
 #if defined(__linux__)
   constexpr long kRequestPermission = 0x1023, kTileData = 18;  // of arch_prctl(2), Linux 5.16
-  return syscall(SYS_arch_prctl, kRequestPermission, kTileData) == 0;
+  static const bool may = syscall(SYS_arch_prctl, kRequestPermission, kTileData) == 0;
+  return may;
 #else
   return false;
 #endif
 }
+
+KernelSet avx512_with(const char* name, RowsForwardBf16 rows_forward_bf16) {
+  KernelSet set = kAvx512Kernels;
+  set.name = name;
+  set.rows_forward_bf16 = rows_forward_bf16;
+  return set;
+}
+
+// Appends the sets that are more than avx512 on machines that have it.
+void add_bf16_sets(std::vector<const KernelSet*>& sets) {
+  if (!has_avx512_bf16()) return;
+  static const KernelSet dots = avx512_with("avx512_bf16", rows_forward_bf16_dots);
+  static const KernelSet tiles = avx512_with("amx", rows_forward_bf16_tiles);
+  // Intel's cores since Sapphire Rapids, which are known by their fp16 arithmetic, have slow bf16 dot
+  // products beside fast tiles: half the rate of fp32 was measured on one.
+  sets.insert(has_avx512_fp16() ? sets.end() - 1 : sets.end(), &dots);
+  if (has_amx() && may_use_tiles()) sets.push_back(&tiles);
+}
+
 }  // namespace
 #endif
 #elif defined(SLIDE_NEON)
@@ -61,10 +86,7 @@ std::vector<const KernelSet*> available() {
       __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512bw")) {
     sets.push_back(&kAvx512Kernels);
 #if defined(SLIDE_BF16)
-    // Intel's cores since Sapphire Rapids, which are known by their fp16 arithmetic, have slow bf16 dot
-    // products beside fast tiles: half the rate of fp32 was measured on one.
-    if (has_avx512_bf16()) sets.insert(has_avx512_fp16() ? sets.end() - 1 : sets.end(), &kAvx512Bf16Kernels);
-    if (has_avx512_bf16() && has_amx()) sets.push_back(&kAmxKernels);
+    add_bf16_sets(sets);
 #endif
   }
 #elif defined(SLIDE_NEON)

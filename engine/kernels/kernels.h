@@ -38,7 +38,7 @@ struct KernelSet {
   void (*rows_forward)(const float* w, size_t ldw, const uint32_t* ids, size_t rows, const float* shift,
                        const float* xt, size_t inner, size_t lanes, float* z);
   // rows_forward from bfloat16 rows (see bf16.h) of ldw words. Of xt the nearest bfloat16 values are used, of
-  // two equally near ones the even; products are exact and added up in fp32.
+  // two equally near ones the even; products are exact and added up in fp32. Denormal numbers may count as 0.
   void (*rows_forward_bf16)(const uint32_t* w, size_t ldw, const uint32_t* ids, size_t rows,
                             const float* shift, const float* xt, size_t inner, size_t lanes, float* z);
   // dx[b*ldx + k] += sum_a w[ids[a]*ldw + k] * d[a*lanes + b]                  a < rows, k < inner, b < lanes

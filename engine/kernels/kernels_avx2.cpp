@@ -18,6 +18,6 @@ struct Tiles<Avx2Fma> {
 }  // namespace
 
 extern const KernelSet kAvx2Kernels;
-const KernelSet kAvx2Kernels = make_kernel_set<Avx2Fma>("avx2");
+constinit const KernelSet kAvx2Kernels = make_kernel_set<Avx2Fma>("avx2");
 
 }  // namespace slide::kernels

@@ -16,6 +16,6 @@ struct Tiles<xsimd::avx512bw> {
 }  // namespace
 
 extern const KernelSet kAvx512Kernels;
-const KernelSet kAvx512Kernels = make_kernel_set<xsimd::avx512bw>("avx512");
+constinit const KernelSet kAvx512Kernels = make_kernel_set<xsimd::avx512bw>("avx512");
 
 }  // namespace slide::kernels

@@ -5,18 +5,28 @@
 // columns j and 16 + j. A panel of samples is rounded and paired once and then meets all rows.
 #include <immintrin.h>
 
+#include <type_traits>
+
+#include "engine/kernels/bf16.h"
 #include "engine/kernels/kernels.h"
 
 namespace slide::kernels {
 
+#if defined(__clang__)
+#define SLIDE_UNROLL _Pragma("unroll")
+#else
+#define SLIDE_UNROLL _Pragma("GCC unroll 16")
+#endif
+
 extern const KernelSet kAvx512Kernels;
+
+// Declared once more in dispatch.cpp, which makes sets of them.
+std::remove_pointer_t<decltype(KernelSet::rows_forward_bf16)> rows_forward_bf16_dots, rows_forward_bf16_tiles;
 
 namespace {
 
-constexpr size_t kGroupWords = 16;  // words of a group of 32 columns
-constexpr size_t kPanelColumns =
-    256;  // of a panel: with its samples and the rows' part in the first-level cache
-constexpr size_t kPanelWords = kPanelColumns / 2;
+constexpr size_t kGroupWords = kPairGroup / 2;
+constexpr size_t kPanelWords = 128;  // of each sample in a panel, and of each row at once
 constexpr size_t kVector = 16;
 
 // Columns first .. first + 2 * words of C vectors of samples.
@@ -28,7 +38,7 @@ void pack_panel(const float* xt, size_t inner, size_t lanes, size_t first, size_
     return _mm512_cvtepu16_epi32(reinterpret_cast<__m256i>(_mm512_cvtneps_pbh(x)));
   };
   for (size_t word = 0; word < words; ++word) {
-    const size_t k = first + word / kGroupWords * 2 * kGroupWords + word % kGroupWords;
+    const size_t k = first + word / kGroupWords * kPairGroup + word % kGroupWords;
     for (size_t c = 0; c < C; ++c) {
       const __m512i low = bits_at(k, c), high = bits_at(k + kGroupWords, c);
       _mm512_store_si512(panel + (word * C + c) * kVector, _mm512_or_si512(low, _mm512_slli_epi32(high, 16)));
@@ -47,34 +57,29 @@ struct Product {
   float* z;
 };
 
-// C vectors of samples: Rows::add(product, rest, words, first, panel) for panel after panel of columns, where
+// C vectors of samples. Rows::add(product, words, first, panel) comes for panel after panel of columns;
 // `first` says that z is yet to be started.
 template <class Rows, size_t C>
-void forward_lanes(Product product, const float* xt, size_t inner) {
+void forward_vectors(Product product, const float* xt, size_t inner) {
   alignas(64) uint32_t panel[kPanelWords * C * kVector];
-  for (size_t k = 0; k < inner || k == 0; k += kPanelColumns) {
-    const size_t columns = inner - k < kPanelColumns ? inner - k : kPanelColumns;
-    const size_t words = (columns + 2 * kGroupWords - 1) / (2 * kGroupWords) * kGroupWords;
+  for (size_t k = 0; k < inner || k == 0; k += 2 * kPanelWords) {
+    const size_t columns = inner - k < 2 * kPanelWords ? inner - k : 2 * kPanelWords;
+    const size_t words = (columns + kPairGroup - 1) / kPairGroup * kGroupWords;
     pack_panel<C>(xt, inner, product.lanes, k, words, panel);
     Rows::template add<C>(product, words, k == 0, panel);
     product.w += kPanelWords;
   }
 }
 
-template <class Rows>
-void forward(const Product& product, const float* xt, size_t inner) {
-  Product part = product;
-  for (size_t b = 0, count; b < product.lanes; b += count * kVector, part.z += count * kVector) {
-    const size_t left = (product.lanes - b) / kVector;
-    count = left >= Rows::kVectors ? Rows::kVectors : left >= 2 ? 2 : 1;
-    if (count == Rows::kVectors) {
-      forward_lanes<Rows, Rows::kVectors>(part, xt + b, inner);
-    } else if (count == 2) {
-      forward_lanes<Rows, 2>(part, xt + b, inner);
-    } else {
-      forward_lanes<Rows, 1>(part, xt + b, inner);
-    }
+// The samples from lane b on, in panels of C vectors, what is left in panels of half the size, and so on.
+template <class Rows, size_t C = Rows::kVectors>
+void forward(const Product& product, const float* xt, size_t inner, size_t b = 0) {
+  for (; b + C * kVector <= product.lanes; b += C * kVector) {
+    Product part = product;
+    part.z += b;
+    forward_vectors<Rows, C>(part, xt + b, inner);
   }
+  if constexpr (C > 1) forward<Rows, C / 2>(product, xt, inner, b);
 }
 
 // The sums that row a starts from.
@@ -102,48 +107,50 @@ struct DotRows {
     constexpr size_t U = 4 / C;  // words at once, so that pointers are loaded once for all of them
     const uint32_t *row[R], *next[R];
     __m512 acc[R][C];
-#pragma GCC unroll 16
+    SLIDE_UNROLL
     for (size_t r = 0; r < R; ++r) {
       row[r] = p.w + p.ids[a + r] * p.ldw;
       next[r] = p.w + p.ids[a + r + R < p.rows ? a + r + R : a + r] * p.ldw;
-#pragma GCC unroll 2
+      SLIDE_UNROLL
       for (size_t c = 0; c < C; ++c) acc[r][c] = start_of(p, a + r, c, first);
     }
     for (size_t word = 0; word < words; word += U) {
       if (word % kGroupWords == 0) {
-#pragma GCC unroll 16
+        SLIDE_UNROLL
         for (size_t r = 0; r < R; ++r) _mm_prefetch(next[r] + word, _MM_HINT_T0);
       }
       __m512bh x[U][C];
-#pragma GCC unroll 4
+      SLIDE_UNROLL
       for (size_t u = 0; u < U; ++u) {
-#pragma GCC unroll 2
+        SLIDE_UNROLL
         for (size_t c = 0; c < C; ++c) {
           const __m512i pairs = _mm512_load_si512(panel + ((word + u) * C + c) * kVector);
           x[u][c] = reinterpret_cast<__m512bh>(pairs);
         }
       }
-#pragma GCC unroll 16
+      SLIDE_UNROLL
       for (size_t r = 0; r < R; ++r) {
-#pragma GCC unroll 4
+        SLIDE_UNROLL
         for (size_t u = 0; u < U; ++u) {
           const auto weights =
               reinterpret_cast<__m512bh>(_mm512_set1_epi32(static_cast<int>(row[r][word + u])));
-#pragma GCC unroll 2
+          SLIDE_UNROLL
           for (size_t c = 0; c < C; ++c) acc[r][c] = _mm512_dpbf16_ps(acc[r][c], weights, x[u][c]);
         }
       }
     }
-#pragma GCC unroll 16
+    SLIDE_UNROLL
     for (size_t r = 0; r < R; ++r) {
-#pragma GCC unroll 2
+      SLIDE_UNROLL
       for (size_t c = 0; c < C; ++c) _mm512_store_ps(p.z + (a + r) * p.lanes + c * kVector, acc[r][c]);
     }
   }
 };
 
-void rows_forward_dots(const uint32_t* w, size_t ldw, const uint32_t* ids, size_t rows, const float* shift,
-                       const float* xt, size_t inner, size_t lanes, float* z) {
+}  // namespace
+
+void rows_forward_bf16_dots(const uint32_t* w, size_t ldw, const uint32_t* ids, size_t rows,
+                            const float* shift, const float* xt, size_t inner, size_t lanes, float* z) {
   if (lanes == 1) {
     kAvx512Kernels.rows_forward_bf16(w, ldw, ids, rows, shift, xt, inner, lanes, z);
   } else {
@@ -153,6 +160,8 @@ void rows_forward_dots(const uint32_t* w, size_t ldw, const uint32_t* ids, size_
 
 // ---------------------------------------------------------------- AMX
 
+namespace {
+
 constexpr size_t kTile = 16;  // rows of a tile, of 64 bytes each
 
 struct alignas(64) TileConfig {
@@ -161,6 +170,7 @@ struct alignas(64) TileConfig {
   unsigned char rows[16] = {16, 16, 16, 16, 16, 16, 16, 16};
 };
 static_assert(sizeof(TileConfig) == 64);
+constexpr TileConfig kTileConfig;
 
 struct TileRows {
   static constexpr size_t kVectors = 4;
@@ -177,9 +187,9 @@ struct TileRows {
       for (size_t c = 0; c < C; c += 2) {
         constexpr size_t kTogether = C > 1 ? 2 : 1;
         if (pass.count > kTile) {
-          multiply<2, kTogether>(pass, words, panel + c * kVector, C * kVector, pass.z + c * kVector);
+          multiply<2, kTogether>(pass, words, panel, C * kVector, c * kVector);
         } else {
-          multiply<1, kTogether>(pass, words, panel + c * kVector, C * kVector, pass.z + c * kVector);
+          multiply<1, kTogether>(pass, words, panel, C * kVector, c * kVector);
         }
       }
       if (pass.z == spare) copy_sums<C>(pass, p.z + a * p.lanes, p.lanes);
@@ -221,13 +231,12 @@ struct TileRows {
           _mm512_store_si512(copy + r * words + word, _mm512_loadu_si512(row + word));
       }
     }
-    if (count % kTile != 0) {
+    const bool partial = count % kTile != 0;
+    if (partial) {
       pass.z = spare;
       pass.ldz = C * kVector;
-    } else if (!first) {
-      return pass;
     }
-    for (size_t r = 0; r < count; ++r) {
+    for (size_t r = 0; r < count && (first || partial); ++r) {
       for (size_t c = 0; c < C; ++c)
         _mm512_store_ps(pass.z + r * pass.ldz + c * kVector, start_of(p, a + r, c, first));
     }
@@ -248,10 +257,14 @@ struct TileRows {
     }
   }
 
+  // R x C tiles of sums, those of the samples from `lane` on in a panel of ldp samples.
   template <size_t R, size_t C>
-  static void multiply(const Pass& pass, size_t words, const uint32_t* panel, size_t ldp, float* z) {
-    const auto [count, rows, ldr, first_sum, ldz] = pass;
+  static void multiply(const Pass& pass, size_t words, const uint32_t* panel, size_t ldp, size_t lane) {
     __asm__ volatile("" ::: "memory");  // the compiler does not know that tiles are loaded from memory
+    const uint32_t* rows = pass.rows;
+    const size_t ldr = pass.ldr, ldz = pass.ldz;
+    float* z = pass.z + lane;
+    panel += lane;
     _tile_loadd(0, z, ldz * 4);
     if constexpr (C == 2) _tile_loadd(1, z + kVector, ldz * 4);
     if constexpr (R == 2) _tile_loadd(2, z + kTile * ldz, ldz * 4);
@@ -277,29 +290,17 @@ struct TileRows {
   }
 };
 
-void rows_forward_tiles(const uint32_t* w, size_t ldw, const uint32_t* ids, size_t rows, const float* shift,
-                        const float* xt, size_t inner, size_t lanes, float* z) {
+}  // namespace
+
+void rows_forward_bf16_tiles(const uint32_t* w, size_t ldw, const uint32_t* ids, size_t rows,
+                             const float* shift, const float* xt, size_t inner, size_t lanes, float* z) {
   if (lanes == 1) {
     kAvx512Kernels.rows_forward_bf16(w, ldw, ids, rows, shift, xt, inner, lanes, z);
     return;
   }
-  const TileConfig config;
-  _tile_loadconfig(&config);
+  _tile_loadconfig(&kTileConfig);
   forward<TileRows>({w, ldw, ids, rows, shift, lanes, z}, xt, inner);
   _tile_release();
 }
-
-KernelSet with(const char* name, decltype(KernelSet::rows_forward_bf16) rows_forward_bf16) {
-  KernelSet set = kAvx512Kernels;
-  set.name = name;
-  set.rows_forward_bf16 = rows_forward_bf16;
-  return set;
-}
-
-}  // namespace
-
-extern const KernelSet kAvx512Bf16Kernels, kAmxKernels;
-const KernelSet kAvx512Bf16Kernels = with("avx512_bf16", rows_forward_dots);
-const KernelSet kAmxKernels = with("amx", rows_forward_tiles);
 
 }  // namespace slide::kernels

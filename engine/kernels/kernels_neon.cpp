@@ -16,6 +16,6 @@ struct Tiles<xsimd::neon64> {
 }  // namespace
 
 extern const KernelSet kNeonKernels;
-const KernelSet kNeonKernels = make_kernel_set<xsimd::neon64>("neon");
+constinit const KernelSet kNeonKernels = make_kernel_set<xsimd::neon64>("neon");
 
 }  // namespace slide::kernels

@@ -229,7 +229,7 @@ void rows_forward(const float* w, size_t ldw, const uint32_t* ids, size_t rows, 
   if (lanes == 1) {
     size_t a = 0;
     for (; a + N <= rows; a += N) {
-      for (size_t r = a + N; r < std::min(a + 2 * N, rows); ++r) prefetch_row(w + ids[r] * ldw, inner);
+      for (size_t r = a + N; r < smaller(a + 2 * N, rows); ++r) prefetch_row(w + ids[r] * ldw, inner);
       dot_tile<Arch>(w, ldw, ids + a, shift == nullptr ? nullptr : shift + a, xt, inner, z + a);
     }
     for (; a < rows; ++a) {
@@ -615,33 +615,26 @@ Vec<Arch> nearest_halves(const Vec<Arch>& v) {
                          Words<Arch>(0xffff0000u));
 }
 
-// x[k*width + b] = the nearest bfloat16 values of `columns` units of width <= lanes samples, zeros for the
-// rest of a group; width is a whole number of registers or 1.
+// to = the nearest bfloat16 values of n floats. The last ones as nearest_half() of bf16.h does it, which is a
+// shared inline function.
 template <class Arch>
-void round_units(const float* xt, size_t columns, size_t lanes, size_t width, float* x) {
+void round_row(const float* from, size_t n, float* to) {
   constexpr size_t N = kWidth<Arch>;
-  const size_t padded = (columns + 2 * kPairs - 1) / (2 * kPairs) * 2 * kPairs;
-  for (size_t i = columns * width; i < padded * width; ++i) x[i] = 0.0f;
-  const size_t rows = width == 1 ? 1 : columns, length = width == 1 ? columns : width;
-  for (size_t k = 0; k < rows; ++k) {
-    size_t b = 0;
-    for (; b + N <= length; b += N) {
-      nearest_halves<Arch>(Vec<Arch>::load_unaligned(xt + k * lanes + b)).store_unaligned(x + k * length + b);
-    }
-    for (; b < length; ++b) {
-      uint32_t bits;
-      __builtin_memcpy(&bits, xt + b, sizeof bits);
-      bits = (bits + 0x7fffu + (bits >> 16 & 1u)) & 0xffff0000u;
-      __builtin_memcpy(x + b, &bits, sizeof bits);
-    }
+  size_t k = 0;
+  for (; k + N <= n; k += N)
+    nearest_halves<Arch>(Vec<Arch>::load_unaligned(from + k)).store_unaligned(to + k);
+  for (; k < n; ++k) {
+    uint32_t bits;
+    __builtin_memcpy(&bits, from + k, sizeof bits);
+    bits = (bits + 0x7fffu + (bits >> 16 & 1u)) & 0xffff0000u;
+    __builtin_memcpy(to + k, &bits, sizeof bits);
   }
 }
 
-// z tile of R rows x C vectors of samples from `columns` columns, on top of what is there unless `shift`
-// points to what to start from.
+// z tile of R rows x C vectors of samples, from `start` or, where that is nullptr, on top of what is there.
 template <class Arch, size_t R, size_t C>
-void wide_tile(const float* rows, const float* x, size_t columns, const float* start, size_t lanes,
-               float* z) {
+void wide_tile(const float* rows, const float* x, size_t ldx, size_t columns, const float* start, float* z,
+               size_t ldz) {
   constexpr size_t N = kWidth<Arch>, U = Tiles<Arch>::kForwardVectors / C;
   const float* row[R];
   Vec<Arch> acc[R][C];
@@ -650,36 +643,52 @@ void wide_tile(const float* rows, const float* x, size_t columns, const float* s
     row[r] = rows + r * kWideColumns;
     SLIDE_UNROLL
     for (size_t c = 0; c < C; ++c) {
-      acc[r][c] = start != nullptr ? Vec<Arch>(start[r]) : Vec<Arch>::load_aligned(z + r * lanes + c * N);
+      acc[r][c] = start != nullptr ? Vec<Arch>(start[r]) : Vec<Arch>::load_aligned(z + r * ldz + c * N);
     }
   }
-  for (size_t k = 0; k < columns; k += U) forward_columns<Arch, R, C, U>(row, x, C * N, k, acc);
+  for (size_t k = 0; k < columns; k += U) forward_columns<Arch, R, C, U>(row, x, ldx, k, acc);
   SLIDE_UNROLL
   for (size_t r = 0; r < R; ++r) {
     SLIDE_UNROLL
-    for (size_t c = 0; c < C; ++c) acc[r][c].store_aligned(z + r * lanes + c * N);
+    for (size_t c = 0; c < C; ++c) acc[r][c].store_aligned(z + r * ldz + c * N);
   }
 }
 
-// All rows in tiles of R, what is left in tiles of half the size, and so on.
-template <class Arch, size_t R, size_t C>
-void wide_rows(const uint32_t* w, size_t ldw, const uint32_t* ids, size_t rows, bool first,
-               const float* shift, const float* x, size_t columns, size_t lanes, float* z) {
+// A panel of samples, [columns x width] rounded units.
+struct WidePanel {
+  const float* x;
+  size_t columns, width;
+  bool first;  // of the columns: z is yet to be started
+};
+
+// All rows in tiles of R, what is left in tiles of half the size, and so on. A row is widened once for all
+// samples of the panel.
+template <class Arch, size_t R>
+void wide_rows(const uint32_t* w, size_t ldw, const uint32_t* ids, size_t rows, const float* shift,
+               const WidePanel& panel, float* z, size_t ldz) {
+  constexpr size_t N = kWidth<Arch>;
   alignas(64) float wide[R * kWideColumns], start[R] = {};
   size_t a = 0;
   for (; a + R <= rows; a += R) {
     for (size_t r = 0; r < R; ++r) {
       const uint32_t* next = w + ids[smaller(a + R + r, rows - 1)] * ldw;
-      for (size_t k = 0; k < columns; k += 2 * kPairs) __builtin_prefetch(next + k / 2);
-      widen<Arch>(w + ids[a + r] * ldw, columns, wide + r * kWideColumns);
+      for (size_t k = 0; k < panel.columns; k += 2 * kPairs) __builtin_prefetch(next + k / 2);
+      widen<Arch>(w + ids[a + r] * ldw, panel.columns, wide + r * kWideColumns);
       if (shift != nullptr) start[r] = shift[a + r];
     }
-    wide_tile<Arch, R, C>(wide, x, columns, first ? start : nullptr, lanes, z + a * lanes);
+    const float* from = panel.first ? start : nullptr;
+    size_t b = 0;
+    for (; b + 2 * N <= panel.width; b += 2 * N) {
+      wide_tile<Arch, R, 2>(wide, panel.x + b, panel.width, panel.columns, from, z + a * ldz + b, ldz);
+    }
+    for (; b < panel.width; b += N) {
+      wide_tile<Arch, R, 1>(wide, panel.x + b, panel.width, panel.columns, from, z + a * ldz + b, ldz);
+    }
   }
   if constexpr (R > 1) {
     if (a < rows) {
-      wide_rows<Arch, R / 2, C>(w, ldw, ids + a, rows - a, first, shift == nullptr ? nullptr : shift + a, x,
-                                columns, lanes, z + a * lanes);
+      wide_rows<Arch, R / 2>(w, ldw, ids + a, rows - a, shift == nullptr ? nullptr : shift + a, panel,
+                             z + a * ldz, ldz);
     }
   }
 }
@@ -687,27 +696,23 @@ void wide_rows(const uint32_t* w, size_t ldw, const uint32_t* ids, size_t rows, 
 template <class Arch>
 void rows_forward_bf16(const uint32_t* w, size_t ldw, const uint32_t* ids, size_t rows, const float* shift,
                        const float* xt, size_t inner, size_t lanes, float* z) {
-  constexpr size_t N = kWidth<Arch>, R = Tiles<Arch>::kForwardRows;
-  alignas(64) float x[kWideColumns * 2 * N];
-  if (lanes == 1) {
-    for (size_t a = 0; a < rows; ++a) z[a] = shift == nullptr ? 0.0f : shift[a];
-  }
+  constexpr size_t kWidest = 4 * kLaneMultiple;  // samples of a panel
+  alignas(64) float x[kWideColumns * kWidest];
+  for (size_t a = 0; a < rows && lanes == 1; ++a) z[a] = shift == nullptr ? 0.0f : shift[a];
   for (size_t k = 0; k < inner || k == 0; k += kWideColumns, w += kWideColumns / 2) {
     const size_t columns = smaller(kWideColumns, inner - k);
     const size_t padded = (columns + 2 * kPairs - 1) / (2 * kPairs) * 2 * kPairs;
-    if (lanes == 1) {
-      round_units<Arch>(xt + k, columns, 1, 1, x);
-      add_pair_dots<Arch>([&](size_t a) { return w + ids[a] * ldw; }, rows, x, padded, z);
-      continue;
-    }
-    size_t b = 0;
-    for (; b + 2 * N <= lanes; b += 2 * N) {
-      round_units<Arch>(xt + k * lanes + b, columns, lanes, 2 * N, x);
-      wide_rows<Arch, R, 2>(w, ldw, ids, rows, k == 0, shift, x, padded, lanes, z + b);
-    }
-    for (; b < lanes; b += N) {
-      round_units<Arch>(xt + k * lanes + b, columns, lanes, N, x);
-      wide_rows<Arch, R, 1>(w, ldw, ids, rows, k == 0, shift, x, padded, lanes, z + b);
+    for (size_t b = 0; b < lanes; b += kWidest) {
+      const size_t width = smaller(kWidest, lanes - b);
+      for (size_t i = columns * width; i < padded * width; ++i) x[i] = 0.0f;
+      if (lanes == 1) {
+        round_row<Arch>(xt + k, columns, x);
+        add_pair_dots<Arch>([&](size_t a) { return w + ids[a] * ldw; }, rows, x, padded, z);
+      } else {
+        for (size_t c = 0; c < columns; ++c) round_row<Arch>(xt + (k + c) * lanes + b, width, x + c * width);
+        wide_rows<Arch, Tiles<Arch>::kForwardRows>(w, ldw, ids, rows, shift, {x, padded, width, k == 0},
+                                                   z + b, lanes);
+      }
     }
   }
 }
@@ -935,7 +940,9 @@ void part_kinds(const uint32_t* columns, const float* w, size_t count, const uin
   }
 #else
   for (size_t i = 0; i < count; ++i) {
-    if (i % 16 == 0) std::fill_n(masks + i / 16 * kKinds, kKinds, uint16_t{0});
+    if (i % 16 == 0) {
+      for (size_t kind = 0; kind < kKinds; ++kind) masks[i / 16 * kKinds + kind] = 0;
+    }
     const uint32_t place = places[columns[i]], kind = place % kKinds;
     uint16_t& mask = masks[i / 16 * kKinds + kind];
     mask = static_cast<uint16_t>(mask | 1u << (i % 16));

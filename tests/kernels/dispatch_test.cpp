@@ -46,7 +46,7 @@ TEST(Dispatch, X86NamesFollowTheProcessor) {
 }
 #endif
 
-TEST(Dispatch, TheActiveSetIsTheWidestOrTheOneAskedFor) {
+TEST(Dispatch, TheActiveSetIsTheFastestOrTheOneAskedFor) {
   const char* wish = std::getenv("SLIDE_SIMD");
   const KernelSet* want = wish != nullptr && *wish != '\0' ? find(wish) : available().back();
   if (want == nullptr) GTEST_SKIP() << "SLIDE_SIMD asks for a set this machine lacks";
