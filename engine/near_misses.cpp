@@ -51,9 +51,8 @@ void NearMisses::find(std::uint32_t label, const LabelSums::Sum& sum, std::size_
         const std::uint32_t id = row.ids[i];
         float& likeness = scratch.likeness[id];
         const float added = sum.listed[id] != 0 ? 0.0f : more;
-        scratch.ids[count] = id;
-        count +=
-            (likeness == 0.0f) & (added > 0.0f) ? 1 : 0;  // no jumps: which feature is new, no one can tell
+        scratch.ids[count] = id;  // without a jump, which no processor would guess
+        count += (likeness == 0.0f) & (added > 0.0f) ? 1 : 0;
         likeness += added;
       }
     }

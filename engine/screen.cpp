@@ -29,7 +29,8 @@ void Screen::copy_weights() {
     std::uint32_t* to = pairs_.data() + r * stride_;
     double square = 0.0;
     for (std::size_t c = 0; c < row.size(); ++c) {
-      to[kernels::pair_word(c)] |= kernels::nearest_half(row[c]) >> (kernels::in_high_half(c) ? 0 : 16);
+      const auto bits = std::bit_cast<std::uint32_t>(kernels::nearest_half(row[c]));
+      to[kernels::pair_word(c)] |= bits >> (kernels::in_high_half(c) ? 0 : 16);
       const double error = double{row[c]} - double{kernels::pair_value(to, c)};
       square += error * error;
     }
@@ -46,7 +47,7 @@ void Screen::find(const BlockInput& in, const SparseRow& row, std::size_t k, Scr
   const std::size_t neurons = output_.size();
   std::copy_n(in.xt, in.width, scratch.x.data());
   if (output_.weights().half()) {  // exact scores are those of rounded activations
-    for (float& x : scratch.x) x = std::bit_cast<float>(kernels::nearest_half(x));
+    for (float& x : scratch.x) x = kernels::nearest_half(x);
   }
   float* z = scratch.z.data();
   std::copy_n(output_.bias().row(0), neurons, z);

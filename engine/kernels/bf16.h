@@ -28,10 +28,10 @@ inline float pair_value(const std::uint32_t* row, std::size_t column) {
   return std::bit_cast<float>(in_high_half(column) ? word & 0xffff0000u : word << 16);
 }
 
-// The nearest bfloat16 value, of two equally near ones the even, as the upper half of a float.
-inline std::uint32_t nearest_half(float value) {
+// The nearest bfloat16 value, of two equally near ones the even.
+inline float nearest_half(float value) {
   const auto bits = std::bit_cast<std::uint32_t>(value);
-  return (bits + 0x7fffu + (bits >> 16 & 1u)) & 0xffff0000u;
+  return std::bit_cast<float>((bits + 0x7fffu + (bits >> 16 & 1u)) & 0xffff0000u);
 }
 
 // Random bits of number `word` under `noise`. A bfloat16 row takes one for each word, 16 bits for each of its

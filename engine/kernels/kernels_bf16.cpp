@@ -1,5 +1,5 @@
-// Products with bfloat16 rows in the processor's own bfloat16 arithmetic: dot products of AVX512-BF16, and
-// AMX tiles. Everything else of these sets is the avx512 one's.
+// rows_forward_bf16 in the processor's own bfloat16 arithmetic: dot products of AVX512-BF16, and AMX tiles.
+// dispatch.cpp puts them into sets whose other kernels are the avx512 ones.
 //
 // Both want the samples in pairs as the rows have them (bf16.h): word j of a group of 32 columns holds
 // columns j and 16 + j. A panel of samples is rounded and paired once and then meets all rows.
@@ -9,14 +9,9 @@
 
 #include "engine/kernels/bf16.h"
 #include "engine/kernels/kernels.h"
+#include "engine/kernels/unroll.h"
 
 namespace slide::kernels {
-
-#if defined(__clang__)
-#define SLIDE_UNROLL _Pragma("unroll")
-#else
-#define SLIDE_UNROLL _Pragma("GCC unroll 16")
-#endif
 
 extern const KernelSet kAvx512Kernels;
 
@@ -216,9 +211,8 @@ struct TileRows {
     const size_t count = p.rows - a < kPassRows ? p.rows - a : kPassRows;
     if (count == 0) return {};
     Pass pass{count, copy, words, p.z + a * p.lanes, p.lanes};
-    for (size_t r = 0; r < count; ++r) {
-      if (a + r + kPassRows >= p.rows) break;
-      const uint32_t* ahead = p.w + p.ids[a + r + kPassRows] * p.ldw;
+    for (size_t r = a + kPassRows; r < p.rows && r < a + 2 * kPassRows; ++r) {
+      const uint32_t* ahead = p.w + p.ids[r] * p.ldw;
       for (size_t word = 0; word < words; word += kVector) _mm_prefetch(ahead + word, _MM_HINT_T0);
     }
     if (count % kTile == 0 && follow_each_other(p.ids + a, count)) {

@@ -29,7 +29,7 @@ void rows_forward_bf16(const uint32_t* w, size_t ldw, const uint32_t* ids, size_
     for (size_t b = 0; b < lanes; ++b) out[b] = shift == nullptr ? 0.0f : shift[a];
     for (size_t k = 0; k < inner; ++k) {
       for (size_t b = 0; b < lanes; ++b) {
-        out[b] += pair_value(row, k) * std::bit_cast<float>(nearest_half(xt[k * lanes + b]));
+        out[b] += pair_value(row, k) * nearest_half(xt[k * lanes + b]);
       }
     }
   }

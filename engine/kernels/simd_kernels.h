@@ -8,12 +8,7 @@
 #include <xsimd/xsimd.hpp>
 
 #include "engine/kernels/kernels.h"
-
-#if defined(__clang__)
-#define SLIDE_UNROLL _Pragma("unroll")
-#else
-#define SLIDE_UNROLL _Pragma("GCC unroll 16")
-#endif
+#include "engine/kernels/unroll.h"
 
 namespace slide::kernels {
 namespace {

@@ -7,7 +7,6 @@
 #pragma once
 
 #include <algorithm>
-#include <bit>
 #include <cmath>
 #include <cstdint>
 #include <limits>
@@ -114,7 +113,7 @@ class NaiveNetwork {
     for (std::size_t i = 0; i < row.ids.size(); ++i) x[row.ids[i]] = row.values[i];
     for (const NaiveLayer& layer : layers) {
       if (layer.half && &layer != &layers.front()) {
-        for (double& value : x) value = nearest(static_cast<float>(value));
+        for (double& value : x) value = kernels::nearest_half(static_cast<float>(value));
       }
       Vector y(layer.neurons);
       for (std::size_t n = 0; n < layer.neurons; ++n) y[n] = activate(layer.activation, logit(layer, n, x));
@@ -233,7 +232,7 @@ class NaiveNetwork {
     const bool rounded = l + 1 < layers.size() && layers[l + 1].half && !layers[l].sampled;
     for (std::size_t a = 0; a < choice.active.size() && rounded; ++a) {
       for (std::size_t s = 0; s < block.samples(); ++s)
-        choice.rounded.push_back(nearest(at.out_t[a * block.lanes + s]));
+        choice.rounded.push_back(kernels::nearest_half(at.out_t[a * block.lanes + s]));
     }
     for (std::size_t a = 0; a < choice.active.size() && at.sparse.in_use(); ++a) {
       for (std::size_t s = 0; s < block.samples(); ++s) {
@@ -243,8 +242,6 @@ class NaiveNetwork {
     }
     return choice;
   }
-
-  static double nearest(float value) { return std::bit_cast<float>(kernels::nearest_half(value)); }
 
   // What layer l reads for one sample: the outputs of the layer below or what they were rounded to, which
   // must be one of their neighbours.
