@@ -11,6 +11,7 @@
 #include <boost/asio/signal_set.hpp>
 #include <boost/asio/steady_timer.hpp>
 #include <boost/asio/thread_pool.hpp>
+#include <boost/asio/use_future.hpp>
 #include <boost/beast/core/flat_buffer.hpp>
 #include <boost/beast/http.hpp>
 #include <chrono>
@@ -68,6 +69,24 @@ void raise_file_limit(std::size_t connections) {
   limit.rlim_cur = std::min<rlim_t>(wanted, limit.rlim_max);
   setrlimit(RLIMIT_NOFILE, &limit);
 }
+
+// Threads that begin while one of these lives, and the threads that they begin, never handle the signals of a
+// server: those go to the thread of run().
+class SignalsBlocked {
+ public:
+  SignalsBlocked() {
+    sigset_t signals;
+    sigemptyset(&signals);
+    for (const int number : {SIGTERM, SIGINT, SIGHUP}) sigaddset(&signals, number);
+    pthread_sigmask(SIG_BLOCK, &signals, &before_);
+  }
+  ~SignalsBlocked() { pthread_sigmask(SIG_SETMASK, &before_, nullptr); }
+  SignalsBlocked(const SignalsBlocked&) = delete;
+  SignalsBlocked& operator=(const SignalsBlocked&) = delete;
+
+ private:
+  sigset_t before_;
+};
 
 struct Reply {
   http::status status = http::status::ok;
@@ -144,9 +163,12 @@ class HttpServer::Core {
         stop_signals_(io_),
         reload_signals_(io_) {
     listen();
-    model_ = load_();
-    workers_.emplace(static_cast<std::size_t>(threads_));
-    loader_.emplace(1);
+    {
+      const SignalsBlocked blocked;
+      workers_.emplace(static_cast<std::size_t>(threads_));
+      loader_.emplace(1);
+    }
+    model_ = asio::post(*loader_, asio::use_future(std::cref(load_))).get();
     catch_signals();
   }
 

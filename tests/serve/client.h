@@ -3,6 +3,7 @@
 #pragma once
 
 #include <fcntl.h>
+#include <fmt/format.h>
 #include <signal.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -14,6 +15,7 @@
 #include <boost/beast/core/flat_buffer.hpp>
 #include <boost/beast/http.hpp>
 #include <chrono>
+#include <filesystem>
 #include <nlohmann/json.hpp>
 #include <string>
 #include <thread>
@@ -125,6 +127,19 @@ class ServerProcess {
   unsigned short port() const { return port_; }
   Client client() const { return Client(port_); }
   void signal(int number) const { kill(pid_, number); }
+  // How many of its threads would handle a signal of this number.
+  int threads_that_take(int number) const {
+    int threads = 0;
+    for (const auto& task : std::filesystem::directory_iterator(fmt::format("/proc/{}/task", pid_))) {
+      const std::string status = read_file(task.path() / "status");
+      const std::string field = "\nSigBlk:";
+      const std::size_t at = status.find(field);
+      if (at == std::string::npos) continue;  // it has just ended
+      const unsigned long long blocked = std::stoull(status.substr(at + field.size()), nullptr, 16);
+      threads += (blocked >> (number - 1) & 1) == 0;
+    }
+    return threads;
+  }
   std::string errors() const { return read_file(errors_); }
 
   // The exit code, 128 + signal when killed.

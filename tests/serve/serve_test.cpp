@@ -483,6 +483,16 @@ TEST_F(ServeTest, ASignalLetsRequestsUnderWayFinish) {
   }
 }
 
+// Of threads at work none is interrupted, and none has a signal wait until it does something.
+TEST_F(ServeTest, SignalsGoToOneThread) {
+  ServerProcess server = serve("ids", {"--threads", "3", "--inference", "lsh"});
+  Client client = server.client();
+  server.signal(SIGHUP);
+  EXPECT_TRUE(wait_until([&] { return server.metric("slide_reloads_total{result=\"done\"}") == 1; }));
+  EXPECT_EQ(client.predict({{"features", {{"3", 1}}}}).code, 200u);
+  for (const int number : {SIGTERM, SIGINT, SIGHUP}) EXPECT_EQ(server.threads_that_take(number), 1) << number;
+}
+
 // Both are pending when the process goes on, and the server may see either first.
 TEST_F(ServeTest, AReloadAndAStopAtOnceStop) {
   for (int round = 0; round < 12; ++round) {
