@@ -14,8 +14,10 @@ namespace slide {
 namespace {
 constexpr std::size_t kLanes = 128;     // most samples scored together
 constexpr std::size_t kMostBlocks = 4;  // such groups in a panel: they share each pass over the weights
-constexpr std::size_t kRowChunk =
-    256;  // neurons scored at a time: rows and scores stay in the second-level cache
+// Neurons scored at a time: rows and scores stay in the second-level cache.
+constexpr std::size_t kRowChunk = 256;
+constexpr std::size_t kPostedChunk =
+    1024;  // the same with postings: each of their features is met less often
 // sum = log(exp(sum) + exp(more))
 void add_log(double more, double& sum) {
   const double larger = std::max(sum, more), smaller = std::min(sum, more);
@@ -122,7 +124,8 @@ void Predictor::reserve(std::size_t blocks, std::size_t lanes, std::size_t entri
     panel.blocks.push_back(network_.make_inference_block(lanes, entries));
   panel.scratch = network_.make_inference_scratch(lanes, entries);
   panel.best.resize(blocks * lanes);
-  panel.z = AlignedArray<float>(std::max(blocks * kRowChunk * lanes, candidates));
+  const std::size_t rows = postings_ || always_postings_ ? kPostedChunk : kRowChunk;
+  panel.z = AlignedArray<float>(std::max(blocks * rows * lanes, candidates));
   panel.candidates.reserve(candidates);
   panel.walks.resize(blocks);
   if (postings_ && options_.mode == Inference::kLsh) {
@@ -134,7 +137,7 @@ void Predictor::reserve(std::size_t blocks, std::size_t lanes, std::size_t entri
   if (search_) panel.search = search_->make_scratch(lanes);
   panel.threshold.resize(lanes);
   panel.chunk_norm.resize(lanes);
-  panel.hits.resize(kRowChunk * lanes + 1);
+  panel.hits.resize(rows * lanes + 1);
   panel.query = AlignedArray<float>(network_.output().inputs());
 }
 
@@ -225,8 +228,9 @@ void Predictor::score_shared(std::span<const std::uint32_t> ids, const WidePosti
     postings->start(*panel.inputs[b].features, panel.walks[b]);
     panel.hidden[b].features = nullptr;
   }
-  for (std::size_t row = 0; row < ids.size(); row += kRowChunk) {
-    const auto chunk = ids.subspan(row, std::min(kRowChunk, ids.size() - row));
+  const std::size_t rows = postings != nullptr ? kPostedChunk : kRowChunk;
+  for (std::size_t row = 0; row < ids.size(); row += rows) {
+    const auto chunk = ids.subspan(row, std::min(rows, ids.size() - row));
     network_.output().score(panel.hidden, chunk, panel.scratch.layers.back(), panel.z.data());
     float* z = panel.z.data();
     for (std::size_t b = 0; b < panel.inputs.size(); ++b) {

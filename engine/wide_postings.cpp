@@ -10,6 +10,8 @@ namespace slide {
 
 namespace {
 constexpr std::size_t kRanked = 64;  // neurons of a Ranks
+constexpr std::size_t kCached = 64;  // neurons that dense columns are added to at a time
+constexpr std::size_t kAhead = 8;    // features
 }  // namespace
 
 WidePostings::WidePostings(const WidePath& wide, std::span<const std::uint32_t> ids, std::size_t features,
@@ -56,13 +58,15 @@ void WidePostings::rank_common() {
 }
 
 void WidePostings::start(const BlockFeatures& features, Walk& walk) const {
-  walk.features.clear();
+  walk.dense.clear();
+  walk.listed.clear();
+  std::size_t number = 0;
   for (const std::uint32_t word : features.words()) {
     for (std::uint32_t bits = features.present()[word]; bits != 0; bits &= bits - 1) {
       const std::size_t f = std::size_t{word} * 32 + static_cast<std::size_t>(std::countr_zero(bits));
-      const std::uint32_t place = features.places()[walk.features.size()];
-      walk.features.push_back(
-          {offsets_[f], offsets_[f + 1], place / kernels::kKinds, features.length_of(place)});
+      const std::uint32_t place = features.places()[number++], length = features.length_of(place);
+      auto& features_alike = length == 0 ? walk.dense : walk.listed;
+      features_alike.push_back({offsets_[f], offsets_[f + 1], place / kernels::kKinds, length});
     }
   }
 }
@@ -93,26 +97,37 @@ constexpr ScatterList kScatterList[] = {nullptr,         scatter_list<1>, scatte
 
 void WidePostings::add(const BlockFeatures& features, std::size_t first, std::size_t end, std::size_t lanes,
                        float* z, Walk& walk) const {
-  constexpr std::size_t kAhead = 8;  // features
-  const auto& k = kernels::active();
-  const auto bound = static_cast<std::uint32_t>(end);
   float* neuron_0 = z - first * lanes;
-  for (std::size_t f = 0; f < walk.features.size(); ++f) {
-    if (f + kAhead < walk.features.size()) {
-      const std::uint64_t soon = walk.features[f + kAhead].at;
+  // Dense columns meet few neurons at a time, whose scores stay in the first-level cache.
+  for (std::size_t at = first; at < end;) {
+    at = std::min(end, at + kCached);
+    add_dense(features, static_cast<std::uint32_t>(at), lanes, neuron_0, walk);
+  }
+  add_listed(features, static_cast<std::uint32_t>(end), lanes, neuron_0, walk);
+}
+
+void WidePostings::add_dense(const BlockFeatures& features, std::uint32_t end, std::size_t lanes, float* z,
+                             Walk& walk) const {
+  const auto& k = kernels::active();
+  for (Walk::Feature& feature : walk.dense) {
+    feature.at +=
+        k.scatter_rows(neurons_.data() + feature.at, weights_.data() + feature.at, feature.end - feature.at,
+                       end, features.columns() + feature.place * lanes, lanes, z, lanes);
+  }
+}
+
+void WidePostings::add_listed(const BlockFeatures& features, std::uint32_t end, std::size_t lanes, float* z,
+                              Walk& walk) const {
+  for (std::size_t f = 0; f < walk.listed.size(); ++f) {
+    if (f + kAhead < walk.listed.size()) {
+      const std::uint64_t soon = walk.listed[f + kAhead].at;
       __builtin_prefetch(neurons_.data() + soon);
       __builtin_prefetch(weights_.data() + soon);
     }
-    Walk::Feature& feature = walk.features[f];
-    const std::uint64_t at = feature.at, left = feature.end - at;
-    if (feature.length == 0) {
-      feature.at += k.scatter_rows(neurons_.data() + at, weights_.data() + at, left, bound,
-                                   features.columns() + feature.place * lanes, lanes, neuron_0, lanes);
-    } else {
-      feature.at += kScatterList[feature.length](neurons_.data() + at, weights_.data() + at, left, bound,
-                                                 features.samples() + feature.place,
-                                                 features.values() + feature.place, lanes, neuron_0);
-    }
+    Walk::Feature& feature = walk.listed[f];
+    feature.at += kScatterList[feature.length](
+        neurons_.data() + feature.at, weights_.data() + feature.at, feature.end - feature.at, end,
+        features.samples() + feature.place, features.values() + feature.place, lanes, z);
   }
 }
 

@@ -39,9 +39,9 @@ class WidePostings {
     struct Feature {
       std::uint64_t at, end;  // its postings still to come
       std::uint32_t place;    // in the block: of its dense column, or of its list
-      std::uint32_t length;   // entries of its list; 0: dense
+      std::uint32_t length;   // entries of its list
     };
-    std::vector<Feature> features;  // as the block counts them
+    std::vector<Feature> dense, listed;  // each as the block counts them
   };
   void start(const BlockFeatures& features, Walk& walk) const;
   void add(const BlockFeatures& features, std::size_t first, std::size_t end, std::size_t lanes, float* z,
@@ -75,6 +75,11 @@ class WidePostings {
   std::size_t bytes() const;
 
  private:
+  void add_dense(const BlockFeatures& features, std::uint32_t end, std::size_t lanes, float* z,
+                 Walk& walk) const;
+  void add_listed(const BlockFeatures& features, std::uint32_t end, std::size_t lanes, float* z,
+                  Walk& walk) const;
+
   // 64 neurons of a common feature: which of them have it, and the place of the first one's posting.
   struct Ranks {
     std::uint64_t present;

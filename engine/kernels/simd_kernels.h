@@ -454,6 +454,8 @@ size_t scatter_rows(const uint32_t* ids, const float* values, size_t count, uint
                     size_t n, float* h, size_t ldh) {
   constexpr size_t N = kWidth<Arch>;
   size_t k = 0, done = 0;
+  for (; k + 8 * N <= n; k += 8 * N)
+    done = scatter_tile<Arch, 8>(ids, values, count, bound, x + k, h + k, ldh);
   for (; k + 4 * N <= n; k += 4 * N)
     done = scatter_tile<Arch, 4>(ids, values, count, bound, x + k, h + k, ldh);
   for (; k + 2 * N <= n; k += 2 * N)
