@@ -10,6 +10,7 @@
 #include "engine/base/error.h"
 #include "engine/base/parallel.h"
 #include "engine/base/rng.h"
+#include "engine/kernels/bf16.h"
 #include "engine/kernels/kernels.h"
 #include "lsh/hash_functions.h"
 
@@ -17,13 +18,15 @@ namespace slide::lsh {
 
 namespace {
 
-constexpr std::size_t kTables = 24;
+constexpr std::size_t kTables = 32;
 constexpr std::size_t kLogBucket = 5;       // a bucket holds about 2^4 to 2^5 neurons on average
 constexpr std::size_t kMostBits = 16;       // of a fingerprint; with more than 2^21 neurons buckets grow
 constexpr std::size_t kAlwaysPart = 24;     // one neuron of so many is scored always
 constexpr std::size_t kFewNeurons = 4096;   // below: none is
 constexpr std::size_t kTaskRows = 1024;     // rows of a task
 constexpr std::size_t kFunctionTile = 128;  // functions projected at once: their sums stay in cache
+constexpr std::size_t kFew = 32;            // ids of one bucket are taken while there are fewer than so many
+constexpr std::size_t kFewPart = 8;         // and than one in so many of those wanted
 constexpr std::size_t kBucketsAhead = 8;    // buckets whose ids are asked for ahead
 
 std::size_t tasks(std::size_t rows) {
@@ -67,7 +70,7 @@ SearchIndex::SearchIndex(const WeightRows& rows, std::size_t dim, std::span<cons
       k_(std::clamp<std::size_t>(static_cast<std::size_t>(std::bit_width(biases.size())), kFlips + kLogBucket,
                                  kMostBits + kLogBucket) -
          kLogBucket),
-      stride_(round_up(dim, kernels::kLaneMultiple)),
+      stride_(round_up(dim, kernels::kPairGroup) / 2),
       projections_(kTables * k_ * stride_),
       bias_projections_(kTables * k_),
       functions_(kTables * k_) {
@@ -87,7 +90,11 @@ SearchIndex::SearchIndex(const WeightRows& rows, std::size_t dim, std::span<cons
 void SearchIndex::draw(std::uint64_t seed) {
   for (std::size_t p = 0; p < functions_.size(); ++p) {
     Rng rng(seed, Purpose::kHashFunctions, UINT64_MAX, p);
-    for (std::size_t d = 0; d < dim_; ++d) projections_[p * stride_ + d] = static_cast<float>(rng.normal());
+    std::uint32_t* row = projections_.data() + p * stride_;
+    for (std::size_t d = 0; d < dim_; ++d) {
+      const auto value = kernels::nearest_half(static_cast<float>(rng.normal()));
+      kernels::set_pair_value(row, d, value, 0);  // exact
+    }
     bias_projections_[p] = static_cast<float>(rng.normal());
   }
 }
@@ -145,8 +152,8 @@ void SearchIndex::hash_rows(const WeightRows& rows, std::span<const float> biase
     pack_rows({rows, nullptr, first, size}, dim_, s.rows.data(), s.xt.data());
     for (std::size_t p = 0; p < functions_.size(); p += kFunctionTile) {
       const std::size_t count = std::min(kFunctionTile, functions_.size() - p);
-      kernels::active().rows_forward(projections_.data(), stride_, functions_.data() + p, count, nullptr,
-                                     s.xt.data(), dim_, kRowLanes, s.z.data() + p * kRowLanes);
+      kernels::active().rows_forward_bf16(projections_.data(), stride_, functions_.data() + p, count, nullptr,
+                                          s.xt.data(), dim_, kRowLanes, s.z.data() + p * kRowLanes);
     }
     for (std::size_t p = 0; p < functions_.size(); ++p) {
       float* z = s.z.data() + p * kRowLanes;
@@ -192,9 +199,9 @@ SearchScratch SearchIndex::make_scratch(std::size_t lanes) const {
 
 void SearchIndex::project(const QueryBlock& block, SearchScratch& scratch) const {
   if (block.inner != dim_) fail_run("a query of width {} to an index of width {}", block.inner, dim_);
-  kernels::active().rows_forward(projections_.data(), stride_, functions_.data(), functions_.size(),
-                                 bias_projections_.data(), block.xt, dim_, block.lanes,
-                                 scratch.projections.data());
+  kernels::active().rows_forward_bf16(projections_.data(), stride_, functions_.data(), functions_.size(),
+                                      bias_projections_.data(), block.xt, dim_, block.lanes,
+                                      scratch.projections.data());
 }
 
 // The kFlips of K bits whose projections, one every `lanes` values, are nearest to zero; distinct whatever
@@ -244,7 +251,9 @@ void SearchIndex::list_buckets(std::size_t sample, std::size_t lanes, SearchScra
 // Counts in how many buckets each id is; returns how many ids are in scratch.repeated: those of two or more,
 // in the order in which that showed. Most ids are in one bucket only.
 std::size_t SearchIndex::count(SearchScratch& scratch) const {
-  std::uint8_t* counts = scratch.counts.data();
+  std::uint16_t* counts = scratch.counts.data();
+  const std::uint16_t none = scratch.none;
+  const std::uint16_t once = none + 1;
   std::uint32_t* repeated = scratch.repeated.data();
   std::size_t size = 0;
   for (std::size_t i = 0; i < scratch.buckets.size(); ++i) {
@@ -254,8 +263,10 @@ std::size_t SearchIndex::count(SearchScratch& scratch) const {
       __builtin_prefetch(ahead.data() + kAlignment / sizeof(std::uint32_t));
     }
     for (const std::uint32_t id : scratch.buckets[i]) {
+      const std::uint16_t before = std::max(counts[id], none);
       repeated[size] = id;
-      size += counts[id]++ == 1 ? 1 : 0;
+      size += before == once ? 1 : 0;
+      counts[id] = before + 1;
     }
   }
   return size;
@@ -265,26 +276,29 @@ void SearchIndex::find(std::size_t sample, std::size_t lanes, std::size_t wanted
                        std::vector<std::uint32_t>& out) const {
   out.clear();
   list_buckets(sample, lanes, scratch);
-  std::uint8_t* counts = scratch.counts.data();
   const std::span<const std::uint32_t> repeated(scratch.repeated.data(), count(scratch));
+  const auto times_of = [&](std::uint32_t id) -> std::size_t { return scratch.counts[id] - scratch.none; };
   std::array<std::size_t, kTables + 2> ids_of{};  // by count
-  for (const std::uint32_t id : repeated) ++ids_of[counts[id]];
+  for (const std::uint32_t id : repeated) ++ids_of[times_of(id)];
   std::size_t least = kTables + 1, room = wanted;  // all ids of larger counts are wanted, `room` of this one
   while (least > 1 && ids_of[least] <= room) room -= ids_of[least--];
   for (const std::uint32_t id : repeated) {
-    const std::size_t times = counts[id];
+    const std::size_t times = times_of(id);
     if (times < least || (times == least && room == 0)) continue;
     room -= times == least ? 1 : 0;
     out.push_back(id);
   }
-  for (const std::span<const std::uint32_t> bucket : scratch.buckets) {
-    for (const std::uint32_t id : bucket) {
-      if (least == 1 && room > 0 && counts[id] == 1) {
-        out.push_back(id);
-        --room;
-      }
-      counts[id] = 0;
+  const std::size_t enough = std::min(wanted, std::max(kFew, wanted / kFewPart));
+  for (std::size_t i = 0; i < scratch.buckets.size() && out.size() < enough; ++i) {
+    for (const std::uint32_t id : scratch.buckets[i]) {
+      if (times_of(id) == 1 && out.size() < enough) out.push_back(id);
     }
+  }
+  if (scratch.none + 2 * kTables > UINT16_MAX) {
+    std::fill(scratch.counts.begin(), scratch.counts.end(), std::uint16_t{0});
+    scratch.none = 0;
+  } else {
+    scratch.none += kTables;
   }
 }
 

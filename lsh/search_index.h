@@ -5,8 +5,9 @@
 // Inner Product Search"): the one in 24 with the longest, `always()`, are to be scored for every sample, at
 // the speed of a matrix product. The others are in hash tables: signs of Gaussian projections (Charikar
 // 2002), of which a query looks into the bucket of its own fingerprint and those reached by flipping its
-// least certain bits (Lv et al. 2007, "Multi-Probe LSH"). The ids found in most tables come first. A bias
-// counts as one more weight, its input as 1.
+// least certain bits (Lv et al. 2007, "Multi-Probe LSH"). The ids found in most tables come first; those
+// found in one only, which are nearly all, are hardly ever among the best. Directions and vectors are
+// projected in bfloat16; a bias counts as one more weight, its input as 1.
 //
 // Immutable; queries may run on many threads, each with its own scratch. Contents and answers depend on
 // weights and seed only, never on thread count.
@@ -27,7 +28,8 @@ namespace slide::lsh {
 struct SearchScratch {
   AlignedArray<float> projections;                      // [function][lane] of the block asked about
   std::vector<std::span<const std::uint32_t>> buckets;  // of one sample
-  std::vector<std::uint8_t> counts;     // by neuron: tables it was found in; zero between queries
+  std::vector<std::uint16_t> counts;    // by neuron: `none` + tables it was found in; less is none, too
+  std::uint16_t none = 0;               // no less than any count of the queries before
   std::vector<std::uint32_t> repeated;  // neurons found in two tables or more, and one place to write to
 };
 
@@ -45,14 +47,15 @@ class SearchIndex {
   // Projects all samples of a block; block.inner == dim.
   void project(const QueryBlock& block, SearchScratch& scratch) const;
   // Replaces `out` by up to `wanted` distinct ids for one sample of the block projected last, `lanes` wide:
-  // those found in most tables, among equals those found so often first. Empty buckets may leave fewer.
+  // those found in most tables, among equals those found so often first. Of those found in one table there
+  // are no more than make the answer 32 ids, or an eighth of `wanted`.
   void find(std::size_t sample, std::size_t lanes, std::size_t wanted, SearchScratch& scratch,
             std::vector<std::uint32_t>& out) const;
 
   std::size_t bytes() const;
 
  private:
-  static constexpr std::size_t kFlips = 2;  // least certain bits of a fingerprint: all subsets are probed
+  static constexpr std::size_t kFlips = 1;  // least certain bits of a fingerprint: all subsets are probed
 
   void draw(std::uint64_t seed);
   void choose_always(const WeightRows& rows, std::span<const float> biases, int threads);
@@ -66,11 +69,11 @@ class SearchIndex {
 
   std::size_t neurons_;
   std::size_t dim_;
-  std::size_t k_;                         // K: bits of a fingerprint
-  std::size_t stride_;                    // of projections_
-  AlignedArray<float> projections_;       // [functions][stride_]
-  std::vector<float> bias_projections_;   // [functions]
-  std::vector<std::uint32_t> functions_;  // 0, 1, 2, ...
+  std::size_t k_;                            // K: bits of a fingerprint
+  std::size_t stride_;                       // of projections_, in words
+  AlignedArray<std::uint32_t> projections_;  // [functions][stride_], in bfloat16 pairs
+  std::vector<float> bias_projections_;      // [functions]
+  std::vector<std::uint32_t> functions_;     // 0, 1, 2, ...
   std::vector<std::uint32_t> always_;
   std::vector<std::uint32_t> filed_;    // neurons in the tables, ascending
   AlignedArray<std::uint32_t> starts_;  // [table][bucket], and the end of the last
