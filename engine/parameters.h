@@ -7,6 +7,7 @@
 #include <cstdint>
 
 #include "engine/base/aligned.h"
+#include "engine/base/prefetch.h"
 #include "engine/base/rng.h"
 #include "engine/base/state_io.h"
 #include "engine/config.h"
@@ -37,14 +38,13 @@ struct Parameters {
   const std::uint32_t* pair_row(std::size_t r) const { return pairs.data() + r * pair_stride; }
   // Asks for row r before it is read or written.
   void prefetch_row(std::size_t r) const {
-    const auto* bytes =
-        half() ? reinterpret_cast<const char*>(pair_row(r)) : reinterpret_cast<const char*>(row(r));
+    const void* bytes = half() ? static_cast<const void*>(pair_row(r)) : row(r);
     const std::size_t length = half() ? pair_stride * sizeof(std::uint32_t) : columns * sizeof(float);
-    for (std::size_t c = 0; c < length; c += kAlignment) __builtin_prefetch(bytes + c, 1);
+    prefetch<Access::kWrite>(bytes, length);
   }
   // Asks for the one accumulator that row r has under Adagrad, before an update.
   void prefetch_state(std::size_t r) const {
-    if (first.size() == rows) __builtin_prefetch(first.data() + r, 1);
+    if (first.size() == rows) prefetch<Access::kWrite>(first.data() + r);
   }
   // x[columns] = row r in fp32, whatever the precision.
   void load_row(std::size_t r, float* x) const;

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "engine/base/prefetch.h"
+
 namespace slide {
 
 void RowGroups::reserve(std::size_t capacity) {
@@ -28,7 +30,7 @@ void RowGroups::build(std::span<const std::span<const Contribution>> parts, std:
   std::size_t i = 0;
   for (const auto& part : parts) {
     for (std::size_t at = 0; at < part.size(); ++at) {
-      if (at + kAhead < part.size()) __builtin_prefetch(slots + part[at + kAhead].row, 1);
+      if (at + kAhead < part.size()) prefetch<Access::kWrite>(slots + part[at + kAhead].row);
       const Contribution& c = part[at];
       const std::uint64_t known = slots[c.row];
       const bool fresh = (known ^ stamp) >> 32 != 0;

@@ -6,6 +6,7 @@
 #include <optional>
 
 #include "engine/base/parallel.h"
+#include "engine/base/prefetch.h"
 #include "engine/kernels/kernels.h"
 #include "engine/label_sums.h"
 #include "engine/near_misses.h"
@@ -65,11 +66,11 @@ void WidePath::prefetch(std::uint32_t id, bool update) const {
   constexpr std::uint64_t kMost = 16 * kLine;  // the processor runs on by itself
   const std::uint64_t begin = storage_.offsets[id], end = std::min(storage_.offsets[id + 1], begin + kMost);
   for (std::uint64_t i = begin; i < end; i += kLine) {
-    __builtin_prefetch(storage_.weights.data() + i);
+    slide::prefetch(storage_.weights.data() + i);
     if (update) {
-      __builtin_prefetch(storage_.accumulators.data() + i, 1);
+      slide::prefetch<Access::kWrite>(storage_.accumulators.data() + i);
     } else {
-      __builtin_prefetch(storage_.features.data() + i);
+      slide::prefetch(storage_.features.data() + i);
     }
   }
 }

@@ -4,6 +4,7 @@
 #include <bit>
 #include <numeric>
 
+#include "engine/base/prefetch.h"
 #include "engine/kernels/kernels.h"
 
 namespace slide {
@@ -121,8 +122,8 @@ void WidePostings::add_listed(const BlockFeatures& features, std::uint32_t end, 
   for (std::size_t f = 0; f < walk.listed.size(); ++f) {
     if (f + kAhead < walk.listed.size()) {
       const std::uint64_t soon = walk.listed[f + kAhead].at;
-      __builtin_prefetch(neurons_.data() + soon);
-      __builtin_prefetch(weights_.data() + soon);
+      prefetch(neurons_.data() + soon);
+      prefetch(weights_.data() + soon);
     }
     Walk::Feature& feature = walk.listed[f];
     feature.at += kScatterList[feature.length](

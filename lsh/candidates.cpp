@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <numeric>
 
+#include "engine/base/prefetch.h"
+
 namespace slide::lsh {
 
 namespace {
@@ -34,7 +36,7 @@ std::size_t take_from_table(const Search& search, std::size_t table, const std::
   for (std::size_t b = 0; b < samples; ++b) {
     const auto bucket = search.tables.bucket(table, fingerprints[b]);
     starts[b] = bucket.empty() ? 0 : rng.below(static_cast<std::uint32_t>(bucket.size()));
-    __builtin_prefetch(bucket.data() + starts[b]);
+    prefetch(bucket.data() + starts[b]);
   }
   std::size_t left = wanted;
   for (std::size_t b = 0; b < samples && left > 0; ++b) {

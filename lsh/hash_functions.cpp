@@ -5,6 +5,7 @@
 
 #include "engine/base/aligned.h"
 #include "engine/base/error.h"
+#include "engine/base/prefetch.h"
 #include "engine/kernels/kernels.h"
 #include "lsh/dwta.h"
 #include "lsh/minhash.h"
@@ -73,9 +74,7 @@ void HashFunctions::prefetch_rows(const RowSet& set, std::size_t begin, std::siz
   const std::size_t length = half ? dim_ * 2 : dim_ * sizeof(float);
   for (std::size_t i = begin; i < std::min(begin + count, set.count); ++i) {
     const std::size_t at = set.id(i) * rows.stride;
-    const auto* bytes =
-        half ? reinterpret_cast<const char*>(rows.pairs + at) : reinterpret_cast<const char*>(rows.fp32 + at);
-    for (std::size_t k = 0; k < length; k += kAlignment) __builtin_prefetch(bytes + k);
+    prefetch(half ? static_cast<const void*>(rows.pairs + at) : rows.fp32 + at, length);
   }
 }
 

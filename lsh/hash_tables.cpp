@@ -211,7 +211,7 @@ void HashTables::revive(Table& table, std::uint32_t neuron, std::uint32_t finger
 void HashTables::move_in(std::size_t index, std::span<const std::uint32_t> ids, const std::uint32_t* fresh) {
   for (std::size_t i = 0; i < ids.size(); ++i) {
     if (i + 2 * kAhead < ids.size()) {
-      __builtin_prefetch(&fingerprints_[index * neurons_ + ids[i + 2 * kAhead]], 1);
+      slide::prefetch<Access::kWrite>(&fingerprints_[index * neurons_ + ids[i + 2 * kAhead]]);
     }
     if (i + kAhead < ids.size()) {
       prefetch(index, fingerprint(index, ids[i + kAhead]));

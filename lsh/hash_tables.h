@@ -15,6 +15,7 @@
 #include <vector>
 
 #include "engine/base/aligned.h"
+#include "engine/base/prefetch.h"
 #include "engine/base/state_io.h"
 #include "lsh/hash_config.h"
 
@@ -51,7 +52,7 @@ class HashTables {
   }
   // Asks for the bucket's header ahead of bucket().
   void prefetch(std::size_t table, std::uint32_t fingerprint) const {
-    __builtin_prefetch(&tables_[table].buckets[fingerprint]);
+    slide::prefetch(&tables_[table].buckets[fingerprint]);
   }
   std::uint32_t fingerprint(std::size_t table, std::uint32_t neuron) const {
     return fingerprints_[table * neurons_ + neuron];

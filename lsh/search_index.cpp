@@ -9,6 +9,7 @@
 
 #include "engine/base/error.h"
 #include "engine/base/parallel.h"
+#include "engine/base/prefetch.h"
 #include "engine/base/rng.h"
 #include "engine/kernels/bf16.h"
 #include "engine/kernels/kernels.h"
@@ -239,7 +240,7 @@ void SearchIndex::list_buckets(std::size_t sample, std::size_t lanes, SearchScra
       for (std::size_t i = 0; i < known; ++i) probe[known + i] = probe[i] ^ bit;
       known *= 2;
     }
-    for (std::size_t i = 0; i < kProbes; ++i) __builtin_prefetch(starts_.data() + t * stride + probe[i]);
+    for (std::size_t i = 0; i < kProbes; ++i) prefetch(starts_.data() + t * stride + probe[i]);
   }
   for (std::size_t i = 0; i < prints.size(); ++i) {
     const std::size_t t = i / kProbes;
@@ -259,8 +260,8 @@ std::size_t SearchIndex::count(SearchScratch& scratch) const {
   for (std::size_t i = 0; i < scratch.buckets.size(); ++i) {
     if (i + kBucketsAhead < scratch.buckets.size()) {
       const std::span<const std::uint32_t> ahead = scratch.buckets[i + kBucketsAhead];
-      __builtin_prefetch(ahead.data());
-      __builtin_prefetch(ahead.data() + kAlignment / sizeof(std::uint32_t));
+      prefetch(ahead.data());
+      prefetch(ahead.data() + kAlignment / sizeof(std::uint32_t));
     }
     for (const std::uint32_t id : scratch.buckets[i]) {
       const std::uint16_t before = std::max(counts[id], none);

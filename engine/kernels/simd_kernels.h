@@ -160,7 +160,8 @@ void axpy(float scale, const float* x, size_t n, float* y) {
 
 constexpr size_t kRowsAhead = 4;  // rows fetched ahead by the kernels that walk single rows
 
-inline void prefetch_row(const float* row, size_t n) {
+// Inlined, or GCC leaves it out: see base/prefetch.h, which is not for code of one instruction set.
+[[gnu::always_inline]] inline void prefetch_row(const float* row, size_t n) {
   for (size_t k = 0; k < n; k += kLaneMultiple) __builtin_prefetch(row + k);
 }
 
