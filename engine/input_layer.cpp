@@ -69,6 +69,7 @@ void InputLayer::update(const RowGroups& groups, bool with_bias, std::size_t bat
   for (std::size_t i = 0; i < groups.size(); ++i) {
     if (i + kAhead < groups.size()) {
       weights_.prefetch_row(groups.row(i + kAhead));
+      weights_.prefetch_state(groups.row(i + kAhead));
     }
     std::fill_n(g, size(), 0.0f);
     k.gather_rows(deltas_.data(), weights_.stride, groups.sources(i).data(), groups.values(i),
