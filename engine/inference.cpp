@@ -14,10 +14,11 @@ namespace slide {
 namespace {
 constexpr std::size_t kLanes = 128;     // most samples scored together
 constexpr std::size_t kMostBlocks = 4;  // such groups in a panel: they share each pass over the weights
-// Neurons scored at a time: rows and scores stay in the second-level cache.
+// Neurons scored at a time. Rows and scores stay in the second-level cache; with postings only the scores of
+// one block do, but each feature is met less often.
 constexpr std::size_t kRowChunk = 256;
-constexpr std::size_t kPostedChunk =
-    1024;  // the same with postings: each of their features is met less often
+constexpr std::size_t kPostedChunk = 1024;
+
 // sum = log(exp(sum) + exp(more))
 void add_log(double more, double& sum) {
   const double larger = std::max(sum, more), smaller = std::min(sum, more);

@@ -10,9 +10,9 @@
 namespace slide {
 
 namespace {
-constexpr std::size_t kRanked = 64;  // neurons of a Ranks
-constexpr std::size_t kCached = 64;  // neurons that dense columns are added to at a time
-constexpr std::size_t kAhead = 8;    // features
+constexpr std::size_t kRanked = 64;        // neurons of a Ranks
+constexpr std::size_t kCached = 64 * 128;  // scores that dense columns are added to at a time
+constexpr std::size_t kAhead = 8;          // features
 }  // namespace
 
 WidePostings::WidePostings(const WidePath& wide, std::span<const std::uint32_t> ids, std::size_t features,
@@ -100,8 +100,9 @@ void WidePostings::add(const BlockFeatures& features, std::size_t first, std::si
                        float* z, Walk& walk) const {
   float* neuron_0 = z - first * lanes;
   // Dense columns meet few neurons at a time, whose scores stay in the first-level cache.
+  const std::size_t step = std::max<std::size_t>(1, kCached / lanes);
   for (std::size_t at = first; at < end;) {
-    at = std::min(end, at + kCached);
+    at = std::min(end, at + step);
     add_dense(features, static_cast<std::uint32_t>(at), lanes, neuron_0, walk);
   }
   add_listed(features, static_cast<std::uint32_t>(end), lanes, neuron_0, walk);

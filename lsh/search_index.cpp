@@ -276,6 +276,7 @@ std::size_t SearchIndex::count(SearchScratch& scratch) const {
 void SearchIndex::find(std::size_t sample, std::size_t lanes, std::size_t wanted, SearchScratch& scratch,
                        std::vector<std::uint32_t>& out) const {
   out.clear();
+  out.reserve(std::min(wanted, neurons_));  // nothing fails once there are counts
   list_buckets(sample, lanes, scratch);
   const std::span<const std::uint32_t> repeated(scratch.repeated.data(), count(scratch));
   const auto times_of = [&](std::uint32_t id) -> std::size_t { return scratch.counts[id] - scratch.none; };
