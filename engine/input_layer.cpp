@@ -65,7 +65,7 @@ void InputLayer::backward(std::span<const SparseRow> rows, std::size_t lanes, st
 void InputLayer::update(const RowGroups& groups, bool with_bias, std::size_t batch_samples,
                         const Optimizer& optimizer, float* g, PackedRow& packed) {
   const auto& k = kernels::active();
-  constexpr std::size_t kAhead = 6;
+  constexpr std::size_t kAhead = 12;
   for (std::size_t i = 0; i < groups.size(); ++i) {
     if (i + kAhead < groups.size()) {
       weights_.prefetch_row(groups.row(i + kAhead));
