@@ -14,10 +14,6 @@ namespace slide {
 namespace {
 constexpr std::size_t kLanes = 128;     // most samples scored together
 constexpr std::size_t kMostBlocks = 4;  // such groups in a panel: they share each pass over the weights
-// Neurons scored at a time. Rows and scores stay in the second-level cache; with postings only the scores of
-// one block do, but each feature is met less often.
-constexpr std::size_t kRowChunk = 256;
-constexpr std::size_t kPostedChunk = 1024;
 
 // sum = log(exp(sum) + exp(more))
 void add_log(double more, double& sum) {
@@ -114,6 +110,12 @@ void Predictor::check(const Dataset& data) const {
   }
 }
 
+// Neurons scored at a time. Rows and scores stay in the second-level cache; with postings only the scores of
+// one block do, but each feature is met less often.
+std::size_t Predictor::neurons_at_once() const {
+  return postings_ ? 1024 : 256;
+}
+
 void Predictor::reserve(std::size_t blocks, std::size_t lanes, std::size_t entries, Panel& panel) const {
   if (panel.lanes == lanes && panel.entries >= entries) return;
   const std::size_t candidates =
@@ -125,7 +127,7 @@ void Predictor::reserve(std::size_t blocks, std::size_t lanes, std::size_t entri
     panel.blocks.push_back(network_.make_inference_block(lanes, entries));
   panel.scratch = network_.make_inference_scratch(lanes, entries);
   panel.best.resize(blocks * lanes);
-  const std::size_t rows = postings_ || always_postings_ ? kPostedChunk : kRowChunk;
+  const std::size_t rows = neurons_at_once();
   panel.z = AlignedArray<float>(std::max(blocks * rows * lanes, candidates));
   panel.candidates.reserve(candidates);
   panel.walks.resize(blocks);
@@ -229,7 +231,7 @@ void Predictor::score_shared(std::span<const std::uint32_t> ids, const WidePosti
     postings->start(*panel.inputs[b].features, panel.walks[b]);
     panel.hidden[b].features = nullptr;
   }
-  const std::size_t rows = postings != nullptr ? kPostedChunk : kRowChunk;
+  const std::size_t rows = neurons_at_once();
   for (std::size_t row = 0; row < ids.size(); row += rows) {
     const auto chunk = ids.subspan(row, std::min(rows, ids.size() - row));
     network_.output().score(panel.hidden, chunk, panel.scratch.layers.back(), panel.z.data());

@@ -105,6 +105,7 @@ class Predictor {
 
  private:
   void check(const Dataset& data) const;
+  std::size_t neurons_at_once() const;
   // Makes room for blocks of up to `entries` feature values.
   void reserve(std::size_t blocks, std::size_t lanes, std::size_t entries, Panel& panel) const;
   void predict_panel(const Dataset& data, std::size_t first, Panel& panel, const Sink& sink) const;

@@ -1,7 +1,6 @@
 #include "engine/screen.h"
 
 #include <algorithm>
-#include <bit>
 #include <cmath>
 
 #include "engine/kernels/bf16.h"
@@ -29,8 +28,7 @@ void Screen::copy_weights() {
     std::uint32_t* to = pairs_.data() + r * stride_;
     double square = 0.0;
     for (std::size_t c = 0; c < row.size(); ++c) {
-      const auto bits = std::bit_cast<std::uint32_t>(kernels::nearest_half(row[c]));
-      to[kernels::pair_word(c)] |= bits >> (kernels::in_high_half(c) ? 0 : 16);
+      kernels::set_nearest_pair_value(to, c, row[c]);
       const double error = double{row[c]} - double{kernels::pair_value(to, c)};
       square += error * error;
     }

@@ -92,10 +92,8 @@ void SearchIndex::draw(std::uint64_t seed) {
   for (std::size_t p = 0; p < functions_.size(); ++p) {
     Rng rng(seed, Purpose::kHashFunctions, UINT64_MAX, p);
     std::uint32_t* row = projections_.data() + p * stride_;
-    for (std::size_t d = 0; d < dim_; ++d) {
-      const auto value = kernels::nearest_half(static_cast<float>(rng.normal()));
-      kernels::set_pair_value(row, d, value, 0);  // exact
-    }
+    for (std::size_t d = 0; d < dim_; ++d)
+      kernels::set_nearest_pair_value(row, d, static_cast<float>(rng.normal()));
     bias_projections_[p] = static_cast<float>(rng.normal());
   }
 }

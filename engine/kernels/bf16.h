@@ -43,15 +43,20 @@ inline std::uint32_t rounding_bits(std::uint32_t noise, std::size_t word) {
   return h ^ (h >> 16);
 }
 
-inline void set_pair_value(std::uint32_t* row, std::size_t column, float value, std::uint32_t noise) {
+// Column `column` of a row from the upper half of a float's bits.
+inline void set_half(std::uint32_t* row, std::size_t column, std::uint32_t bits) {
   std::uint32_t& word = row[pair_word(column)];
-  const std::uint32_t bits = rounding_bits(noise, pair_word(column));
+  word = in_high_half(column) ? (word & 0xffffu) | (bits & 0xffff0000u) : (word & 0xffff0000u) | (bits >> 16);
+}
+
+inline void set_pair_value(std::uint32_t* row, std::size_t column, float value, std::uint32_t noise) {
+  const std::uint32_t random = rounding_bits(noise, pair_word(column));
   const auto exact = std::bit_cast<std::uint32_t>(value);
-  if (in_high_half(column)) {
-    word = (word & 0xffffu) | ((exact + (bits >> 16)) & 0xffff0000u);
-  } else {
-    word = (word & 0xffff0000u) | ((exact + (bits & 0xffffu)) >> 16);
-  }
+  set_half(row, column, exact + (in_high_half(column) ? random >> 16 : random & 0xffffu));
+}
+
+inline void set_nearest_pair_value(std::uint32_t* row, std::size_t column, float value) {
+  set_half(row, column, std::bit_cast<std::uint32_t>(nearest_half(value)));
 }
 
 }  // namespace slide::kernels

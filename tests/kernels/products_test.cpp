@@ -238,25 +238,29 @@ TEST_P(Products, GatherRowsAtEveryLength) {
   }
 }
 
+void expect_scatter(const KernelSet& set, std::size_t count, std::size_t n) {
+  const Floats x = normal_floats(n, 1, 0), values = normal_floats(count, 2, 0);
+  const std::size_t ldh = n + 3;
+  std::vector<std::uint32_t> ids(count);
+  for (std::size_t i = 0; i < count; ++i) ids[i] = static_cast<std::uint32_t>(i * 7 % 12);  // some twice
+  const std::uint32_t bound = n % 3 == 0 ? 12 : 9;
+  std::vector<float> h(12 * ldh, 0.25f);
+  std::vector<double> want(h.begin(), h.end());
+  std::size_t before = 0;
+  for (; before < count && ids[before] < bound; ++before) {
+    for (std::size_t k = 0; k < n; ++k) want[ids[before] * ldh + k] += double(values[before]) * x[k];
+  }
+  EXPECT_EQ(set.scatter_rows(ids.data(), values.data(), count, bound, x.data(), n, h.data(), ldh), before);
+  for (std::size_t i = 0; i < h.size(); ++i)
+    ASSERT_NEAR(h[i], want[i], 1e-5) << n << ", " << count << ", " << i;
+}
+
 TEST_P(Products, ScatterRowsAtEveryLength) {
-  for (std::size_t n = 0; n < 300; n += n < kLengths + 40 || n % 16 < 2 ? 1 : 14) {
-    for (const std::size_t count : {0, 1, 3, 20}) {
-      const Floats x = normal_floats(n, 1, 0), values = normal_floats(count, 2, 0);
-      const std::size_t ldh = n + 3;
-      std::vector<std::uint32_t> ids(count);
-      for (std::size_t i = 0; i < count; ++i) ids[i] = static_cast<std::uint32_t>(i * 7 % 12);  // some twice
-      const std::uint32_t bound = n % 3 == 0 ? 12 : 9;
-      std::vector<float> h(12 * ldh, 0.25f);
-      std::vector<double> want(h.begin(), h.end());
-      std::size_t before = 0;
-      for (; before < count && ids[before] < bound; ++before) {
-        for (std::size_t k = 0; k < n; ++k) want[ids[before] * ldh + k] += double(values[before]) * x[k];
-      }
-      EXPECT_EQ(set().scatter_rows(ids.data(), values.data(), count, bound, x.data(), n, h.data(), ldh),
-                before);
-      for (std::size_t i = 0; i < h.size(); ++i)
-        ASSERT_NEAR(h[i], want[i], 1e-5) << n << ", " << count << ", " << i;
-    }
+  for (std::size_t n = 0; n < kLengths + 40; ++n) {
+    for (const std::size_t count : {0, 1, 3, 20}) expect_scatter(set(), count, n);
+  }
+  for (const std::size_t n : {127, 128, 129, 135, 144, 192, 255, 256, 300}) {
+    for (const std::size_t count : {0, 1, 3, 20}) expect_scatter(set(), count, n);
   }
 }
 
