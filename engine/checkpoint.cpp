@@ -28,6 +28,7 @@ constexpr std::uint32_t kFlagOptimizer = 1;
 constexpr std::uint32_t kFlagWide = 2;
 constexpr std::uint32_t kFlagText = 4;
 constexpr std::uint32_t kFlagFactors = 8;
+constexpr std::uint32_t kFlagNeighbours = 16;
 constexpr std::uint32_t kOldestVersion = 1;
 constexpr std::size_t kHeaderBytes = 8 + 4 + 4 + 8;  // magic, version, flags, length
 constexpr std::size_t kFooterBytes = 4 + 8;          // checksum, end marker
@@ -132,6 +133,17 @@ void put_wide(Writer& out, const WidePath& wide, bool with_state) {
   if (with_state) out.put_array(wide.storage().accumulators.data(), wide.storage().accumulators.size());
 }
 
+void put_neighbours(Writer& out, const Neighbours::Storage& kept) {
+  out.put<std::uint64_t>(kept.samples());
+  out.put<std::uint64_t>(kept.features.size());
+  out.put<std::uint64_t>(kept.labels.size());
+  out.put_array(kept.feature_offsets.data(), kept.feature_offsets.size());
+  out.put_array(kept.label_offsets.data(), kept.label_offsets.size());
+  out.put_array(kept.features.data(), kept.features.size());
+  out.put_array(kept.labels.data(), kept.labels.size());
+  out.put_array(kept.values.data(), kept.values.size());
+}
+
 struct Contents {
   const Config& config;
   const DataShape& shape;
@@ -147,7 +159,8 @@ void put_contents(Writer& out, const Contents& model, std::uint64_t file_bytes) 
   const WidePath* wide = model.network.output().wide();
   const std::span<const float> factors = model.network.feature_scale().factors();
   out.put<std::uint32_t>((with_state ? kFlagOptimizer : 0) | (wide != nullptr ? kFlagWide : 0) |
-                         (model.text.empty() ? 0 : kFlagText) | (factors.empty() ? 0 : kFlagFactors));
+                         (model.text.empty() ? 0 : kFlagText) | (factors.empty() ? 0 : kFlagFactors) |
+                         (model.network.neighbours() ? kFlagNeighbours : 0));
   out.put<std::uint64_t>(file_bytes);
   out.put<std::uint64_t>(model.steps);
   const std::string config = to_toml(model.config);
@@ -165,6 +178,7 @@ void put_contents(Writer& out, const Contents& model, std::uint64_t file_bytes) 
   for (const Parameters* matrix : matrices_of(model.network)) put_matrix(out, *matrix, with_state);
   if (wide != nullptr) put_wide(out, *wide, with_state);
   out.put_array(factors.data(), factors.size());
+  if (model.network.neighbours()) put_neighbours(out, model.network.neighbours()->storage());
   if (model.text.empty()) return;
   out.put<std::uint64_t>(model.text.size());
   out.put_bytes(model.text);
@@ -360,6 +374,43 @@ FeatureScale get_factors(Reader& in, const Config& config, std::size_t features)
   return FeatureScale(std::move(factors), config.data.normalize);
 }
 
+// Offsets into `count` ids, which are ascending for each sample and below `bound`.
+bool good_lists(std::span<const std::uint64_t> offsets, std::span<const std::uint32_t> ids,
+                std::size_t bound) {
+  if (offsets.front() != 0 || offsets.back() != ids.size() || !std::ranges::is_sorted(offsets)) return false;
+  for (std::size_t i = 0; i + 1 < offsets.size(); ++i) {
+    const auto own = ids.subspan(offsets[i], offsets[i + 1] - offsets[i]);
+    if (!std::ranges::is_sorted(own, std::ranges::less_equal()) || (!own.empty() && own.back() >= bound))
+      return false;
+  }
+  return true;
+}
+
+Neighbours get_neighbours(Reader& in, const Config& config, const DataShape& shape) {
+  const auto samples = in.get<std::uint64_t>(), features = in.get<std::uint64_t>(),
+             labels = in.get<std::uint64_t>();
+  if (samples > std::min<std::uint64_t>(shape.samples, in.left() / (2 * sizeof(std::uint64_t))) ||
+      features > in.left() / (sizeof(std::uint32_t) + sizeof(std::uint16_t)) ||
+      labels > in.left() / sizeof(std::uint32_t))
+    fail_damaged(in.path(), "neighbours beyond its length");
+  Neighbours::Storage kept;
+  kept.feature_offsets.resize(samples + 1);
+  kept.label_offsets.resize(samples + 1);
+  kept.features.resize(features);
+  kept.labels.resize(labels);
+  kept.values.resize(features);
+  in.get_array(kept.feature_offsets.data(), kept.feature_offsets.size());
+  in.get_array(kept.label_offsets.data(), kept.label_offsets.size());
+  in.get_array(kept.features.data(), kept.features.size());
+  in.get_array(kept.labels.data(), kept.labels.size());
+  in.get_array(kept.values.data(), kept.values.size());
+  const auto finite = [](std::uint16_t half) { return (half & 0x7f80) != 0x7f80; };
+  if (!good_lists(kept.feature_offsets, kept.features, shape.features) ||
+      !good_lists(kept.label_offsets, kept.labels, shape.labels) || !std::ranges::all_of(kept.values, finite))
+    fail_damaged(in.path(), "impossible neighbours");
+  return Neighbours(config.neighbours, std::move(kept), shape.features);
+}
+
 Network make_network(const Config& config, const DataShape& shape, LoadOptimizer optimizer) {
   Config used = config;
   if (optimizer == LoadOptimizer::kNo) used.optimizer.kind = OptimizerKind::kSgd;  // it has no state
@@ -420,6 +471,9 @@ Model load_model(const std::string& path, LoadOptimizer optimizer) {
   if (((flags & kFlagFactors) != 0) != (config.data.idf_power != 0))
     fail_damaged(path, "factors of features against its configuration");
   if ((flags & kFlagFactors) != 0) network.set_feature_scale(get_factors(in, config, shape.features));
+  if (((flags & kFlagNeighbours) != 0) != (config.neighbours.share > 0))
+    fail_damaged(path, "neighbours against its configuration");
+  if ((flags & kFlagNeighbours) != 0) network.set_neighbours(get_neighbours(in, config, shape));
   std::shared_ptr<const TextModel> text_model;
   if ((flags & kFlagText) != 0) {
     text_model = TextModel::from_bytes(in.take(in.get<std::uint64_t>()), config.text, path);

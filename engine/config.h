@@ -104,6 +104,13 @@ struct EvalConfig {
   double propensity_b = 1.5;
 };
 
+// [neighbours]: training samples that vote at inference (see neighbours.h).
+struct NeighbourConfig {
+  double share = 0.0;  // of a label's probability that is their vote; 0 = none are kept
+  std::uint32_t count = 20;
+  double power = 4.0;  // of the cosine, for the weight of a vote
+};
+
 struct Config {
   DataConfig data;
   TextOptions text;  // [text]: how text becomes features
@@ -111,6 +118,7 @@ struct Config {
   OptimizerConfig optimizer;
   LossConfig loss;
   EvalConfig eval;
+  NeighbourConfig neighbours;
   std::vector<LayerConfig> layers;
 };
 

@@ -205,6 +205,17 @@ std::vector<Field> eval_fields(EvalConfig& c) {
   };
 }
 
+std::vector<Field> neighbour_fields(NeighbourConfig& c) {
+  return {
+      {"share", real(c.share, below(0, 1)),
+       "Share of a label's probability that training samples like the sample have by vote, for their own "
+       "labels, at inference; above 0 the model file keeps the training samples; 0 = off."},
+      {"count", count(c.count, 1, 1000), "Samples that vote."},
+      {"power", real(c.power, above(0, 100)),
+       "A vote weighs the cosine of the two samples' features to this power: higher asks the most alike."},
+  };
+}
+
 std::vector<Field> layer_fields(LayerConfig& c) {
   return {
       {"size", count(c.size, 0, kMax31), "Neurons; 0 in the last layer = the number of labels in the data."},
@@ -268,7 +279,8 @@ std::vector<Section> plain_sections(Config& config) {
           {"train", "[train]", train_fields(config.train)},
           {"optimizer", "[optimizer]", optimizer_fields(config.optimizer)},
           {"loss", "[loss]", loss_fields(config.loss)},
-          {"eval", "[eval]", eval_fields(config.eval)}};
+          {"eval", "[eval]", eval_fields(config.eval)},
+          {"neighbours", "[neighbours]", neighbour_fields(config.neighbours)}};
 }
 
 std::vector<Section> layer_sections(LayerConfig& layer, const std::string& name) {

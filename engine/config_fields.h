@@ -80,7 +80,7 @@ struct Section {
   std::vector<Field> fields;
 };
 
-// [data], [text], [train], [optimizer], [loss], [eval].
+// [data], [text], [train], [optimizer], [loss], [eval], [neighbours].
 std::vector<Section> plain_sections(Config& config);
 
 // [[layer]] and its [layer.hash], in this order; `name` is the prefix of the layer's keys.

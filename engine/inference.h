@@ -20,7 +20,8 @@ namespace slide {
 
 struct Prediction {
   std::uint32_t label;
-  float score;  // logit; with InferenceOptions::log_softmax its logarithmic probability
+  float score;  // logit; with InferenceOptions::log_softmax its logarithmic probability, so too where
+                // neighbours vote under a softmax loss
 };
 
 // The k best of a stream of scored labels, best first; equal scores by smaller label. Not thread-safe.
@@ -55,6 +56,8 @@ struct InferenceOptions {
 // The probability of a label in a network trained with `loss`, from its score: the logit of its own yes or
 // no, or under softmax the logarithm of its share, for which predictions need log_softmax.
 double probability_of(LossKind loss, double score);
+// The other way round; finite.
+double score_of(LossKind loss, double probability);
 inline bool needs_log_softmax(LossKind loss) {
   return loss == LossKind::kSoftmax;
 }
@@ -109,6 +112,12 @@ class Predictor {
   // Makes room for blocks of up to `entries` feature values.
   void reserve(std::size_t blocks, std::size_t lanes, std::size_t entries, Panel& panel) const;
   void predict_panel(const Dataset& data, std::size_t first, Panel& panel, const Sink& sink) const;
+  void ask_neighbours(Panel& panel) const;
+  void note_votes(std::span<const std::uint32_t> chunk, std::size_t block, const float* z,
+                  Panel& panel) const;
+  std::size_t put_votes_first(std::size_t i, Panel& panel) const;
+  void take_vote_logits(std::size_t i, Panel& panel) const;
+  void mix_votes(std::size_t i, Panel& panel) const;
   void keep_best(std::span<const std::uint32_t> chunk, std::size_t block, float* z, Panel& panel) const;
   void score_shared(std::span<const std::uint32_t> ids, const WidePostings* postings, Panel& panel) const;
   void score_candidates(std::size_t first, Panel& panel) const;

@@ -129,6 +129,9 @@ MemoryPlan plan_memory(const Config& config, std::size_t features, std::size_t l
     plan.layers.push_back(plan_layer(config, l, inputs, labels, bounds));
     inputs = plan.layers.back().neurons;
   }
+  if (config.neighbours.share > 0)
+    plan.neighbours = Neighbours::bytes_of(double(bounds.samples), double(features),
+                                           double(bounds.all_features), double(bounds.all_labels));
   const TrainConfig& train = config.train;
   double blocks = double(train.batch_size) / train.block_size;
   if (!train.deterministic) blocks = std::max(blocks, double(threads));

@@ -24,13 +24,14 @@ struct LayerPlan {
 
 struct MemoryPlan {
   std::vector<LayerPlan> layers;
+  double neighbours = 0;  // samples kept for votes
   double workspaces = 0;  // of a training step, all threads
 
   double parameters() const { return sum(&LayerPlan::parameters); }
   double weights() const { return sum(&LayerPlan::weights); }
   double state() const { return sum(&LayerPlan::state); }
   double tables() const { return sum(&LayerPlan::tables); }
-  double training() const { return weights() + state() + tables() + workspaces; }
+  double training() const { return weights() + state() + tables() + neighbours + workspaces; }
 
  private:
   double sum(double LayerPlan::*member) const {

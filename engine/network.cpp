@@ -29,7 +29,12 @@ BlockBounds bounds_of(const Dataset& data, std::size_t block_size) {
     labels[i] = data.labels(i).size();
     pairs += features[i] * labels[i];
   }
-  return {sum_of_largest(features, block_size), sum_of_largest(labels, block_size), pairs};
+  return {sum_of_largest(features, block_size),
+          sum_of_largest(labels, block_size),
+          pairs,
+          data.size(),
+          data.feature_entries(),
+          data.label_entries()};
 }
 
 Network::Network(const Config& config, const DataShape& shape) : config_(config), features_(shape.features) {
@@ -103,6 +108,10 @@ void Network::start_output(const Dataset& train, const DataShape& shape, int thr
     layer.wide_scale = start.scale;
     output().set_wide(std::make_unique<WidePath>(layer, train, output().size(), threads, feature_scale_));
   }
+}
+
+void Network::keep_neighbours(const Dataset& train) {
+  if (config_.neighbours.share > 0) neighbours_.emplace(config_.neighbours, train, feature_scale_);
 }
 
 BlockLimits Network::limits_of(std::size_t l) const {

@@ -14,6 +14,7 @@
 #include "engine/feature_scale.h"
 #include "engine/input_layer.h"
 #include "engine/layer.h"
+#include "engine/neighbours.h"
 #include "engine/output_start.h"
 
 namespace slide {
@@ -33,6 +34,10 @@ struct BlockBounds {
   // Of the whole data: labels times features of each sample, summed. The patterns of a wide path hold no
   // more.
   std::size_t label_features = SIZE_MAX;
+  // Likewise: what neighbours keep.
+  std::size_t samples = 0;
+  std::size_t all_features = 0;
+  std::size_t all_labels = 0;
 };
 BlockBounds bounds_of(const Dataset& data, std::size_t block_size);
 
@@ -67,11 +72,16 @@ class Network {
   // First biases of a one-vs-all output layer, patterns and first weights of its wide path (see
   // output_start.h).
   void start_output(const Dataset& train, const DataShape& shape, int threads);
+  // Keeps the training samples for neighbours.share; after scale_features().
+  void keep_neighbours(const Dataset& train);
+  const std::optional<Neighbours>& neighbours() const { return neighbours_; }
+  void set_neighbours(Neighbours neighbours) { neighbours_ = std::move(neighbours); }
   // Seed of a layer's hash functions, with which Layer::rebuild_index() is called.
   std::uint64_t hash_seed(std::size_t layer) const { return mix64(config_.train.seed) + layer; }
   void rehash(std::size_t layer, int threads) { layers_[layer].rehash(threads); }
 
-  // Everything that later steps depend on. load() needs a network that is ready to train.
+  // Everything that later steps depend on, so without neighbours. load() needs a network that is ready to
+  // train.
   void save(StateWriter& out) const;
   void load(StateReader& in);
 
@@ -130,6 +140,7 @@ class Network {
   std::size_t features_;
   FeatureScale feature_scale_;
   std::optional<InputLayer> input_;
+  std::optional<Neighbours> neighbours_;
   std::vector<Layer> layers_;  // the row-wise layers; all of them when there is no input_
   BlockBounds bounds_;
   std::size_t lanes_ = 0;

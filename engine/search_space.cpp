@@ -32,6 +32,7 @@ std::vector<SearchKey> all_keys(const Config& start) {
       {"train.epochs", {"1", "2", "3", "4", "6", "8", "12"}, true, true, {}},
       {out + "correction", {"false", "true"}, true, false, {sampled}},
       {"optimizer.learning_rate", {"0.02", "0.05", "0.1", "0.2"}, true, false, {}},
+      {"neighbours.share", {"0.0", "0.1", "0.25", "0.4", "0.55"}, true, false, {}},
       {"optimizer.epsilon", {"1e-08", "0.001", "0.01", "0.1"}, false, false, {adagrad}},
       {"layer.0.size", {"64", "128", "256", "512"}, false, true, {}},
       {out + "wide_rate", {"0.3", "0.7", "1.5", "3.0", "6.0"}, true, false, {wide}},
@@ -39,6 +40,7 @@ std::vector<SearchKey> all_keys(const Config& start) {
       {out + "wide_scale", {"0.5", "1.0", "3.0", "6.0", "12.0"}, true, false, {wide, not_fitted}},
       {"layer.0.dropout", {"0.0", "0.2", "0.4"}, false, false, {}},
       {"loss.prior", {"0.0", "0.25", "0.5", "0.75", "1.0"}, true, false, {sigmoid, not_fitted}},
+      {"neighbours.power", {"2.0", "3.0", "4.0", "6.0", "10.0"}, true, false, {"neighbours.share!=0.0"}},
       {out + "wide_against", {"0", "16", "64"}, false, true, {wide}},
       {out + "wide_features", {"128", "1024", "8192"}, false, true, {wide}},
       {out + "uniform", {"128", "256", "512", "1024", "2048"}, false, true, {sampled}},
@@ -125,8 +127,9 @@ bool SearchSpace::has_effect(const Config& config, std::string_view change) cons
       std::find_if(keys_.begin(), keys_.end(), [&](auto& k) { return k.key == key_of(change); });
   if (found == keys_.end()) return true;
   return std::all_of(found->needs.begin(), found->needs.end(), [&](const std::string& need) {
-    const std::string_view key = key_of(need);
-    return value_of(config, key) == need.substr(key.size() + 1);
+    const bool other = need.find("!=") != std::string::npos;
+    const std::string_view key = key_of(need).substr(0, key_of(need).size() - (other ? 1 : 0));
+    return (value_of(config, key) == need.substr(need.find('=') + 1)) != other;
   });
 }
 

@@ -17,7 +17,7 @@ struct SearchKey {
   std::vector<std::string> values;  // as TOML, in order
   bool down_early = false;          // smaller values are as promising as larger ones
   bool costs_time = false;          // smaller values train sooner
-  std::vector<std::string> needs;   // without each of these "key=value" it has no effect
+  std::vector<std::string> needs;   // without each of these, "key=value" or "key!=value", it has no effect
 };
 
 // To the next value of a key.

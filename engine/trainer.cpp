@@ -57,6 +57,7 @@ Trainer::Trainer(const Config& config, const Dataset& train, const Dataset* test
   network_.initialise(threads_);
   network_.scale_features(train);
   network_.start_output(train, shape_, threads_);
+  network_.keep_neighbours(train);
   network_.rebuild_index(++generation_, threads_);
   network_.prepare(batch_, bounds_of(train, config.train.block_size), static_cast<std::uint32_t>(threads_));
   const std::size_t blocks = (batch_ + config.train.block_size - 1) / config.train.block_size;

@@ -58,11 +58,12 @@ void print_memory(const MemoryPlan& plan, int threads, bool guessed) {
   print("weights            {}\n", memory_text(plan.weights()));
   print("optimizer state    {}\n", memory_text(plan.state()));
   print("tables             {} (estimate)\n", memory_text(plan.tables()));
+  if (plan.neighbours > 0) print("neighbours         {}\n", memory_text(plan.neighbours));
   print("workspaces         {} (estimate, {} threads{})\n", memory_text(plan.workspaces), threads,
         guessed ? fmt::format(", samples of up to {} features", kGuessedFeatures) : "");
   print("training           {} beside the data\n", memory_text(plan.training()));
-  print("inference          {}, with tables {}\n", memory_text(plan.weights()),
-        memory_text(plan.weights() + plan.tables()));
+  print("inference          {}, with tables {}\n", memory_text(plan.weights() + plan.neighbours),
+        memory_text(plan.weights() + plan.neighbours + plan.tables()));
 }
 
 void print_tables(std::size_t number, const lsh::NeuronIndex& index) {
@@ -94,9 +95,14 @@ void inspect_model(const InspectCommand& command) {
     print("text               {}, vocabulary and names of labels in the file\n",
           model.text->form() == TextForm::kTabs ? "labels<TAB>text" : "__label__NAME text");
   }
-  print("optimizer state    {} in the file\n", model.has_optimizer_state ? "is" : "is not");
-  const MemoryPlan plan =
+  MemoryPlan plan =
       plan_memory(model.config, shape.features, shape.labels, guessed_bounds(model.config), threads);
+  if (const auto& neighbours = model.network.neighbours()) {
+    plan.neighbours = double(neighbours->bytes());
+    print("neighbours         {} of {} samples have {:.0f}% of the vote\n", model.config.neighbours.count,
+          grouped(neighbours->samples()), 100.0 * model.config.neighbours.share);
+  }
+  print("optimizer state    {} in the file\n", model.has_optimizer_state ? "is" : "is not");
   print_layers(model.config, plan);
   print_memory(plan, threads, true);
   model.build_tables(threads);

@@ -256,6 +256,74 @@ TEST_F(CheckpointTest, ThePlanOfMemoryCountsFactors) {
   EXPECT_EQ(scaled.workspaces - plain.workspaces, 320 * sizeof(float));
 }
 
+TEST_F(CheckpointTest, ThePlanOfMemoryCountsNeighbours) {
+  Config config = parse_config(kConfig, "test");
+  const BlockBounds bounds = bounds_of(data_, config.train.block_size);
+  const auto planned = [&] {
+    return plan_memory(config, data_.feature_count(), data_.label_count(), bounds, 1);
+  };
+  EXPECT_EQ(planned().neighbours, 0.0);
+  const double without = planned().training();
+  train({"neighbours.share=0.5"});
+  config = config_;
+  EXPECT_EQ(planned().neighbours, double(trainer_->network().neighbours()->bytes()));
+  EXPECT_EQ(planned().training() - without, planned().neighbours);
+}
+
+TEST_F(CheckpointTest, NeighboursComeBack) {
+  train();
+  save();
+  EXPECT_FALSE(load_model(path()).network.neighbours());
+  const Scores without = predict(trainer_->network(), data_, Inference::kFull);
+  for (const char* text : {"data.idf_power=0.0", "data.idf_power=1.0"}) {
+    train({"neighbours.share=0.4", "neighbours.count=3", "neighbours.power=2.0", text});
+    save();
+    Model model = load_model(path());
+    ASSERT_TRUE(model.network.neighbours());
+    EXPECT_EQ(model.network.neighbours()->samples(), data_.size());
+    EXPECT_EQ(model.network.neighbours()->storage().values,
+              trainer_->network().neighbours()->storage().values);
+    model.build_tables(1);
+    for (const Inference mode : {Inference::kFull, Inference::kLsh})
+      EXPECT_EQ(predict(trainer_->network(), data_, mode), predict(model.network, data_, mode));
+    EXPECT_NE(predict(model.network, data_, Inference::kFull), without);
+  }
+}
+
+TEST_F(CheckpointTest, NeighboursThatCannotBeAreFound) {
+  train({"neighbours.share=0.4"});
+  save();
+  const std::string bytes = read_bytes(path());
+  const Neighbours::Storage& kept = trainer_->network().neighbours()->storage();
+  const std::size_t entries = kept.features.size(), labels = kept.labels.size(), offsets = kept.samples() + 1;
+  const std::size_t values_at = bytes.size() - 12 - 2 * entries, labels_at = values_at - 4 * labels,
+                    features_at = labels_at - 4 * entries, label_offsets_at = features_at - 8 * offsets,
+                    feature_offsets_at = label_offsets_at - 8 * offsets, sizes_at = feature_offsets_at - 24;
+  const auto refused = [&](std::size_t at, auto value, const char* what) {
+    std::string other = bytes;
+    put(other, at, value);
+    EXPECT_NE(refusal_of(with_checksum(other)).find(what), std::string::npos) << "offset " << at;
+  };
+  for (const std::size_t size : {0, 8, 16}) {
+    refused(sizes_at + size, ~std::uint64_t{0}, "neighbours beyond its length");
+    refused(sizes_at + size, std::uint64_t{1} << 40, "neighbours beyond its length");
+  }
+  for (const std::size_t at : {feature_offsets_at, label_offsets_at}) {
+    refused(at, std::uint64_t{1}, "impossible neighbours");
+    refused(at + 8, ~std::uint64_t{0}, "impossible neighbours");
+    refused(at + 8 * (offsets - 1), std::uint64_t{3}, "impossible neighbours");
+  }
+  for (const std::size_t at : {features_at, labels_at})
+    refused(at, std::uint32_t{12}, "impossible neighbours");
+  refused(values_at, std::uint16_t{0x7f80}, "impossible neighbours");      // infinity
+  refused(values_at + 2, std::uint16_t{0xffc0}, "impossible neighbours");  // no number
+  std::string without_share = bytes;
+  const std::size_t share = bytes.find("share = 0.4");
+  ASSERT_NE(share, std::string::npos);
+  without_share[share + 10] = '0';
+  EXPECT_NE(refusal_of(with_checksum(without_share)).find("neighbours against"), std::string::npos);
+}
+
 bool same(const AlignedArray<float>& a, const AlignedArray<float>& b) {
   return a.size() == b.size() && std::equal(a.begin(), a.end(), b.begin());
 }
@@ -319,14 +387,15 @@ void erase_from_config(std::string& bytes, std::size_t begin, std::size_t end) {
   put<std::uint64_t>(bytes, 16, bytes.size());
 }
 
-// What programs before factors of features wrote (2), and before text (1): the same without the keys and the
-// parts.
+// What programs before neighbours wrote (3), before factors of features (2), and before text (1): the same
+// without the keys and the parts.
 TEST_F(CheckpointTest, FilesOfOlderVersionsAreRead) {
   train();
   save();
   std::string bytes = read_bytes(path());
-  for (const std::uint32_t version : {2, 1}) {
+  for (const std::uint32_t version : {3, 2, 1}) {
     put<std::uint32_t>(bytes, 8, version);
+    if (version == 3) erase_from_config(bytes, bytes.find("\n[neighbours]\n"), bytes.find("\n[[layer]]\n"));
     const std::size_t key = bytes.find("idf_power");
     if (version == 2) erase_from_config(bytes, key, bytes.find('\n', key) + 1);
     if (version == 1) erase_from_config(bytes, bytes.find("\n[text]\n"), bytes.find("\n[train]\n"));
@@ -407,7 +476,7 @@ TEST_F(CheckpointTest, MessagesSayWhatIsWrong) {
   EXPECT_NE(refusal_of("").find("no slide model"), std::string::npos);
   std::string other = bytes;
   put(other, 8, kModelVersion + 1);
-  EXPECT_NE(refusal_of(with_checksum(other)).find("format version 4"), std::string::npos);
+  EXPECT_NE(refusal_of(with_checksum(other)).find("format version 5"), std::string::npos);
   other = bytes;
   other[bytes.size() / 2] ^= 1;
   EXPECT_NE(refusal_of(other).find("checksum"), std::string::npos);

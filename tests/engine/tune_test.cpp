@@ -134,7 +134,8 @@ TEST(Tune, AfterTheSweepOneOrTwoKeysChangeAtRandom) {
                                           "layer.1.correction=true",
                                           "layer.0.size=8",
                                           "optimizer.learning_rate=0.0001",
-                                          "optimizer.epsilon=0.001"};
+                                          "optimizer.epsilon=0.001",
+                                          "neighbours.share=0.0"};
   const auto trials = trials_of({600.0, 1000, fixed});
   EXPECT_EQ(trials.size(), 21u);  // seven numbers of epochs by three of dropout: all are found
   std::set<std::string> seen;
