@@ -16,6 +16,7 @@
 #include "datasets/file_bytes.h"
 #include "engine/atomic_file.h"
 #include "engine/base/error.h"
+#include "engine/kernels/bf16.h"
 
 namespace slide {
 
@@ -380,7 +381,8 @@ bool good_lists(std::span<const std::uint64_t> offsets, std::span<const std::uin
   if (offsets.front() != 0 || offsets.back() != ids.size() || !std::ranges::is_sorted(offsets)) return false;
   for (std::size_t i = 0; i + 1 < offsets.size(); ++i) {
     const auto own = ids.subspan(offsets[i], offsets[i + 1] - offsets[i]);
-    if (!std::ranges::is_sorted(own, std::ranges::less_equal()) || (!own.empty() && own.back() >= bound))
+    if (std::ranges::adjacent_find(own, std::ranges::greater_equal()) != own.end() ||
+        (!own.empty() && own.back() >= bound))
       return false;
   }
   return true;
@@ -404,9 +406,12 @@ Neighbours get_neighbours(Reader& in, const Config& config, const DataShape& sha
   in.get_array(kept.features.data(), kept.features.size());
   in.get_array(kept.labels.data(), kept.labels.size());
   in.get_array(kept.values.data(), kept.values.size());
-  const auto finite = [](std::uint16_t half) { return (half & 0x7f80) != 0x7f80; };
+  const auto good = [](std::uint16_t half) {
+    const float size = std::fabs(kernels::from_half(half));
+    return size >= 0.5f * Neighbours::kLeastValue && size < 2.0f;
+  };
   if (!good_lists(kept.feature_offsets, kept.features, shape.features) ||
-      !good_lists(kept.label_offsets, kept.labels, shape.labels) || !std::ranges::all_of(kept.values, finite))
+      !good_lists(kept.label_offsets, kept.labels, shape.labels) || !std::ranges::all_of(kept.values, good))
     fail_damaged(in.path(), "impossible neighbours");
   return Neighbours(config.neighbours, std::move(kept), shape.features);
 }

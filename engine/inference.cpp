@@ -8,13 +8,13 @@
 #include "engine/base/error.h"
 #include "engine/base/parallel.h"
 #include "engine/kernels/kernels.h"
+#include "engine/panel_votes.h"
 
 namespace slide {
 
 namespace {
 constexpr std::size_t kLanes = 128;     // most samples scored together
 constexpr std::size_t kMostBlocks = 4;  // such groups in a panel: they share each pass over the weights
-constexpr float kNotScored = -std::numeric_limits<float>::infinity();
 
 // sum = log(exp(sum) + exp(more))
 void add_log(double more, double& sum) {
@@ -81,17 +81,7 @@ struct Predictor::Panel {
   std::vector<WidePostings::Walk> walks;  // of the blocks
   lsh::IdSet seen;                        // of one sample's candidates
   std::vector<std::uint32_t> wide_best, found;
-  // Votes of the neighbours: those for sample i are [votes_from[i], votes_from[i + 1]).
-  Neighbours::Scratch neighbours;
-  std::vector<Neighbours::Vote> votes;
-  std::vector<std::size_t> votes_from;
-  std::vector<std::size_t> next_vote;  // of sample i: the first whose label is behind the neurons scored
-  std::vector<float> vote_logits;      // of their labels; kNotScored for those that were left out
-  TopK mixed;
-
-  std::span<const Neighbours::Vote> votes_of(std::size_t i) const {
-    return std::span(votes).subspan(votes_from[i], votes_from[i + 1] - votes_from[i]);
-  }
+  std::optional<PanelVotes> votes;  // of the neighbours
 };
 
 Predictor::Predictor(const Network& network, const InferenceOptions& options)
@@ -101,7 +91,9 @@ Predictor::Predictor(const Network& network, const InferenceOptions& options)
     postings_.emplace(*output.wide(), output.all_neurons(), network.features(),
                       options.mode == Inference::kLsh);
   if (options.mode == Inference::kFull) {
-    if (options.soon && network.input()) screen_.emplace(output, postings_ ? &*postings_ : nullptr);
+    const bool normalised = network.neighbours() && needs_log_softmax(network.config().loss.kind);
+    if (options.soon && network.input() && !normalised)
+      screen_.emplace(output, postings_ ? &*postings_ : nullptr);
     return;
   }
   if (output.index() == nullptr) {
@@ -150,12 +142,13 @@ void Predictor::reserve(std::size_t blocks, std::size_t lanes, std::size_t entri
   panel.z = AlignedArray<float>(std::max(blocks * rows * lanes, candidates));
   panel.candidates.reserve(candidates);
   panel.walks.resize(blocks);
-  if (candidates > 0) panel.seen = lsh::IdSet(network_.labels());
-  if (postings_ && candidates > 0) {
+  const bool lsh = options_.mode == Inference::kLsh;
+  if (network_.neighbours() && !panel.votes) panel.votes.emplace(*network_.neighbours());
+  if (lsh && (postings_ || panel.votes)) panel.seen = lsh::IdSet(network_.labels());
+  if (lsh && postings_) {
     panel.postings = postings_->make_scratch();
     panel.wide_best.reserve(candidates);
   }
-  if (network_.neighbours()) panel.neighbours = network_.neighbours()->make_scratch();
   if (screen_ && lanes == 1) panel.screen = screen_->make_scratch();
   if (search_) panel.search = search_->make_scratch(lanes);
   panel.threshold.resize(lanes);
@@ -198,18 +191,19 @@ void Predictor::predict_panel(const Dataset& data, std::size_t first, Panel& pan
   const std::size_t lanes = panel.lanes;
   const std::size_t end = std::min(data.size(), first + panel.blocks.size() * lanes);
   panel.inputs.clear();
+  if (panel.votes) panel.votes->clear();
   for (std::size_t b = 0; b < panel.blocks.size() && first + b * lanes < end; ++b) {
     Block& block = panel.blocks[b];
     block.clear_samples();
     for (std::size_t i = first + b * lanes; i < std::min(end, first + (b + 1) * lanes); ++i) {
       network_.add_row(data.features(i), block);
+      if (panel.votes) panel.votes->ask(block.rows.back());
     }
     block.lanes = block.rows.size() == 1 ? 1 : round_up(block.rows.size(), kernels::kLaneMultiple);
     panel.inputs.push_back(network_.infer_hidden(block, panel.scratch));
   }
-  if (network_.neighbours()) ask_neighbours(panel);
-  panel.log_softmax =
-      panel.wanted.log_softmax || (network_.neighbours() && needs_log_softmax(network_.config().loss.kind));
+  const LossKind loss = network_.config().loss.kind;
+  panel.log_softmax = panel.votes ? needs_log_softmax(loss) : panel.wanted.log_softmax;
   for (std::size_t i = 0; i < end - first; ++i) panel.best[i].reset(panel.wanted.k);
   panel.log_norm.assign(panel.best.size(), -std::numeric_limits<double>::infinity());
   if (screen_ && panel.lanes == 1 && !panel.log_softmax) {
@@ -220,65 +214,12 @@ void Predictor::predict_panel(const Dataset& data, std::size_t first, Panel& pan
     if (search_) score_shared(search_->always(), always_postings_ ? &*always_postings_ : nullptr, panel);
     score_candidates(first, panel);
   }
-  if (panel.log_softmax) {
-    for (std::size_t i = 0; i < end - first; ++i) panel.best[i].shift(static_cast<float>(-panel.log_norm[i]));
+  for (std::size_t i = 0; i < end - first; ++i) {
+    const double norm = panel.log_softmax ? panel.log_norm[i] : 0.0;
+    if (panel.log_softmax) panel.best[i].shift(static_cast<float>(-norm));
+    if (panel.votes) panel.votes->mix(i, loss, norm, panel.wanted.k, panel.best[i]);
   }
-  for (std::size_t i = 0; network_.neighbours() && i < end - first; ++i) mix_votes(i, panel);
   for (std::size_t i = first; i < end; ++i) sink(i, panel.best[i - first].best());
-}
-
-// Votes of the neighbours of all samples of the panel.
-void Predictor::ask_neighbours(Panel& panel) const {
-  panel.votes.clear();
-  panel.votes_from.assign(1, 0);
-  for (std::size_t b = 0; b < panel.inputs.size(); ++b) {
-    for (const SparseRow& row : panel.blocks[b].rows) {
-      network_.neighbours()->vote(row, panel.neighbours, panel.votes);
-      panel.votes_from.push_back(panel.votes.size());
-    }
-  }
-  panel.next_vote.assign(panel.votes_from.begin(), panel.votes_from.end() - 1);
-  panel.vote_logits.assign(panel.votes.size(), kNotScored);
-}
-
-// Takes the logits of labels that neighbours vote for from the scores z [chunk x lanes] of block b; chunks
-// come in ascending order.
-void Predictor::note_votes(std::span<const std::uint32_t> chunk, std::size_t b, const float* z,
-                           Panel& panel) const {
-  const BlockInput& in = panel.inputs[b];
-  for (std::size_t s = 0; s < in.samples; ++s) {
-    const std::size_t i = b * panel.lanes + s;
-    auto at = chunk.begin();
-    std::size_t& v = panel.next_vote[i];
-    for (; v < panel.votes_from[i + 1] && panel.votes[v].label <= chunk.back(); ++v) {
-      at = std::lower_bound(at, chunk.end(), panel.votes[v].label);
-      if (*at != panel.votes[v].label) continue;
-      panel.vote_logits[v] = z[static_cast<std::size_t>(at - chunk.begin()) * in.lanes + s];
-    }
-  }
-}
-
-// Puts in place of sample i's best those of the network's probabilities mixed with its neighbours' votes.
-void Predictor::mix_votes(std::size_t i, Panel& panel) const {
-  const Neighbours& neighbours = *network_.neighbours();
-  const LossKind loss = network_.config().loss.kind;
-  const auto offer = [&](std::uint32_t label, double score, double vote) {
-    panel.mixed.offer(
-        label, static_cast<float>(score_of(loss, neighbours.mixed(probability_of(loss, score), vote))));
-  };
-  const auto votes = panel.votes_of(i);
-  const auto has_vote = [&](std::uint32_t label) {
-    const auto at = std::ranges::lower_bound(votes, label, {}, &Neighbours::Vote::label);
-    return at != votes.end() && at->label == label;
-  };
-  const double offset = panel.log_softmax ? -panel.log_norm[i] : 0.0;
-  panel.mixed.reset(panel.wanted.k);
-  for (const Prediction& one : panel.best[i].best()) {
-    if (!has_vote(one.label)) offer(one.label, one.score, 0.0);
-  }
-  for (std::size_t v = 0; v < votes.size(); ++v)
-    offer(votes[v].label, panel.vote_logits[panel.votes_from[i] + v] + offset, votes[v].share);
-  std::swap(panel.best[i], panel.mixed);
 }
 
 // Keeps the best of the scores z [chunk x lanes] of block b.
@@ -300,8 +241,8 @@ void Predictor::keep_best(std::span<const std::uint32_t> chunk, std::size_t b, f
     add_log(panel.chunk_norm[s], panel.log_norm[b * panel.lanes + s]);
 }
 
-// Scores the neurons `ids` for all samples of the panel; the wide path feature by feature where there are
-// postings of these neurons.
+// Scores the neurons `ids`, ascending, for all samples of the panel; the wide path feature by feature where
+// there are postings of these neurons.
 void Predictor::score_shared(std::span<const std::uint32_t> ids, const WidePostings* postings,
                              Panel& panel) const {
   panel.hidden = panel.inputs;
@@ -319,7 +260,8 @@ void Predictor::score_shared(std::span<const std::uint32_t> ids, const WidePosti
       if (postings != nullptr) {
         postings->add(*in.features, row, row + chunk.size(), in.lanes, z, panel.walks[b]);
       }
-      if (network_.neighbours()) note_votes(chunk, b, z, panel);
+      for (std::size_t s = 0; panel.votes && s < in.samples; ++s)
+        panel.votes->note(b * panel.lanes + s, chunk, z + s, in.lanes);
       keep_best(chunk, b, z, panel);
       z += chunk.size() * in.lanes;
     }
@@ -331,8 +273,8 @@ void Predictor::score_screened(Panel& panel) const {
   const BlockInput& in = panel.inputs.front();
   panel.candidates.clear();
   screen_->find(in, panel.blocks.front().rows.front(), panel.wanted.k, panel.screen, panel.candidates);
-  if (network_.neighbours()) {
-    for (const Neighbours::Vote& vote : panel.votes) panel.candidates.push_back(vote.label);
+  if (panel.votes) {
+    for (const PanelVotes::Vote& vote : panel.votes->of(0)) panel.candidates.push_back(vote.label);
     std::ranges::sort(panel.candidates);
     const auto doubles = std::ranges::unique(panel.candidates);
     panel.candidates.erase(doubles.begin(), doubles.end());
@@ -362,30 +304,19 @@ void Predictor::add_wide_candidates(Panel& panel) const {
   }
 }
 
-// Puts the labels that neighbours vote for, unless they are scored for all samples, before sample i's other
-// candidates; returns how many.
-std::size_t Predictor::put_votes_first(std::size_t i, Panel& panel) const {
+// Puts the labels that neighbours vote for, but for those that are scored for all samples, before sample i's
+// other candidates.
+void Predictor::put_votes_first(std::size_t i, Panel& panel) const {
   panel.found.swap(panel.candidates);
   panel.candidates.clear();
   panel.seen.clear();
-  for (const Neighbours::Vote& vote : panel.votes_of(i)) {
+  for (const PanelVotes::Vote& vote : panel.votes->of(i)) {
     if (search_ && is_always_[vote.label]) continue;
     panel.seen.insert(vote.label);
     panel.candidates.push_back(vote.label);
   }
-  const std::size_t first = panel.candidates.size();
   for (const std::uint32_t id : panel.found) {
     if (panel.seen.insert(id)) panel.candidates.push_back(id);
-  }
-  return first;
-}
-
-// Takes the logits of sample i's labels that put_votes_first() put first.
-void Predictor::take_vote_logits(std::size_t i, Panel& panel) const {
-  std::size_t c = 0;
-  for (std::size_t v = panel.votes_from[i]; v < panel.votes_from[i + 1]; ++v) {
-    if (search_ && is_always_[panel.votes[v].label]) continue;
-    panel.vote_logits[v] = panel.z[c++];
   }
 }
 
@@ -413,7 +344,8 @@ void Predictor::score_candidates(std::size_t first, Panel& panel) const {
         add_wide_candidates(panel);
         one.features = nullptr;
       }
-      const std::size_t voted = network_.neighbours() ? put_votes_first(b * lanes + s, panel) : 0;
+      const std::size_t i = b * lanes + s;
+      if (panel.votes) put_votes_first(i, panel);
       if (panel.z.size() < panel.candidates.size())
         panel.z = AlignedArray<float>(std::bit_ceil(panel.candidates.size()));
       output.score({&one, 1}, panel.candidates, panel.scratch.layers.back(), panel.z.data());
@@ -421,10 +353,13 @@ void Predictor::score_candidates(std::size_t first, Panel& panel) const {
         postings_->add(panel.candidates, panel.postings, panel.z.data());
         postings_->clear(row, panel.postings);
       }
-      if (voted > 0) take_vote_logits(b * lanes + s, panel);
-      TopK& best = panel.best[b * lanes + s];
+      const auto votes = panel.votes ? panel.votes->of(i) : std::span<const PanelVotes::Vote>();
+      for (std::size_t v = 0, c = 0; v < votes.size(); ++v) {
+        if (!search_ || !is_always_[votes[v].label]) panel.votes->set(i, v, panel.z[c++]);
+      }
+      TopK& best = panel.best[i];
       for (std::size_t c = 0; c < panel.candidates.size(); ++c) {
-        if (panel.log_softmax) add_log(panel.z[c], panel.log_norm[b * lanes + s]);
+        if (panel.log_softmax) add_log(panel.z[c], panel.log_norm[i]);
         if (panel.z[c] >= best.threshold()) best.offer(panel.candidates[c], panel.z[c]);
       }
     }

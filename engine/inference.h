@@ -20,14 +20,19 @@ namespace slide {
 
 struct Prediction {
   std::uint32_t label;
-  float score;  // logit; with InferenceOptions::log_softmax its logarithmic probability, so too where
-                // neighbours vote under a softmax loss
+  // Logit; with InferenceOptions::log_softmax its logarithmic probability. Where neighbours vote, that of the
+  // mixed probability: its log-odds under the sigmoid loss, its logarithm under softmax, whatever the
+  // options.
+  float score;
 };
 
 // The k best of a stream of scored labels, best first; equal scores by smaller label. Not thread-safe.
 class TopK {
  public:
   void reset(std::size_t k);
+  void clear() { size_ = 0; }
+  // The next one after those there are, of which there are less than k; not above them.
+  void append(const Prediction& entry) { entries_[size_++] = entry; }
   // The score that a new entry must exceed to matter.
   float threshold() const { return size_ < entries_.size() ? -kInfinity : entries_.back().score; }
   void offer(std::uint32_t label, float score);
@@ -112,12 +117,7 @@ class Predictor {
   // Makes room for blocks of up to `entries` feature values.
   void reserve(std::size_t blocks, std::size_t lanes, std::size_t entries, Panel& panel) const;
   void predict_panel(const Dataset& data, std::size_t first, Panel& panel, const Sink& sink) const;
-  void ask_neighbours(Panel& panel) const;
-  void note_votes(std::span<const std::uint32_t> chunk, std::size_t block, const float* z,
-                  Panel& panel) const;
-  std::size_t put_votes_first(std::size_t i, Panel& panel) const;
-  void take_vote_logits(std::size_t i, Panel& panel) const;
-  void mix_votes(std::size_t i, Panel& panel) const;
+  void put_votes_first(std::size_t i, Panel& panel) const;
   void keep_best(std::span<const std::uint32_t> chunk, std::size_t block, float* z, Panel& panel) const;
   void score_shared(std::span<const std::uint32_t> ids, const WidePostings* postings, Panel& panel) const;
   void score_candidates(std::size_t first, Panel& panel) const;

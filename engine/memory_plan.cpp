@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "engine/kernels/kernels.h"
+#include "engine/neighbours.h"
 #include "engine/parameters.h"
 
 namespace slide {
@@ -129,9 +130,12 @@ MemoryPlan plan_memory(const Config& config, std::size_t features, std::size_t l
     plan.layers.push_back(plan_layer(config, l, inputs, labels, bounds));
     inputs = plan.layers.back().neurons;
   }
-  if (config.neighbours.share > 0)
+  double votes = 0;
+  if (config.neighbours.share > 0 && bounds.samples > 0) {
     plan.neighbours = Neighbours::bytes_of(double(bounds.samples), double(features),
                                            double(bounds.all_features), double(bounds.all_labels));
+    votes = threads * double(bounds.samples + features) * kFloat;
+  }
   const TrainConfig& train = config.train;
   double blocks = double(train.batch_size) / train.block_size;
   if (!train.deterministic) blocks = std::max(blocks, double(threads));
@@ -140,7 +144,7 @@ MemoryPlan plan_memory(const Config& config, std::size_t features, std::size_t l
   const LayerConfig& output = config.layers.back();
   const double postings =  // of an evaluation
       output.wide ? wide_weights(output, double(plan.layers.back().neurons), bounds) * (kFloat + kId) : 0.0;
-  plan.workspaces = postings + blocks * block_bytes(config, plan, bounds) + groups + deltas +
+  plan.workspaces = postings + votes + blocks * block_bytes(config, plan, bounds) + groups + deltas +
                     directory_bytes(config, plan, threads) + threads * thread_bytes(config, plan, bounds);
   return plan;
 }

@@ -24,7 +24,7 @@ struct LayerPlan {
 
 struct MemoryPlan {
   std::vector<LayerPlan> layers;
-  double neighbours = 0;  // samples kept for votes
+  double neighbours = 0;  // samples kept for votes; 0 where bounds.samples is not known
   double workspaces = 0;  // of a training step, all threads
 
   double parameters() const { return sum(&LayerPlan::parameters); }

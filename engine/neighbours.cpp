@@ -12,14 +12,9 @@
 
 namespace slide {
 
-namespace {
+using kernels::from_half, kernels::to_half;
 
-std::uint16_t to_half(float value) {
-  return static_cast<std::uint16_t>(std::bit_cast<std::uint32_t>(kernels::nearest_half(value)) >> 16);
-}
-float from_half(std::uint16_t half) {
-  return std::bit_cast<float>(std::uint32_t{half} << 16);
-}
+namespace {
 
 // Rough scores by eighths of an octave, down from 4: they are cosines, or little more.
 constexpr std::uint32_t kSteps = 256, kLowestStep = (0x40800000u >> 20) - kSteps;
@@ -49,6 +44,8 @@ Neighbours::Neighbours(const NeighbourConfig& config, const Dataset& train, cons
   storage_.features.reserve(train.feature_entries());
   storage_.values.reserve(train.feature_entries());
   storage_.labels.reserve(train.label_entries());
+  storage_.feature_offsets.reserve(train.size() + 1);
+  storage_.label_offsets.reserve(train.size() + 1);
   std::vector<float> scaled;
   for (std::size_t i = 0; i < train.size(); ++i) {
     const auto labels = train.labels(i);
@@ -57,10 +54,10 @@ Neighbours::Neighbours(const NeighbourConfig& config, const Dataset& train, cons
     const double length = length_of(row.values);
     if (labels.empty() || length == 0) continue;
     for (std::size_t f = 0; f < row.ids.size(); ++f) {
-      const std::uint16_t value = to_half(static_cast<float>(row.values[f] / length));
-      if (from_half(value) == 0) continue;
+      const auto value = static_cast<float>(row.values[f] / length);
+      if (std::fabs(value) < kLeastValue) continue;
       storage_.features.push_back(row.ids[f]);
-      storage_.values.push_back(value);
+      storage_.values.push_back(to_half(value));
     }
     storage_.labels.insert(storage_.labels.end(), labels.begin(), labels.end());
     storage_.feature_offsets.push_back(storage_.features.size());
@@ -94,33 +91,45 @@ Neighbours::Scratch Neighbours::make_scratch() const {
   Scratch scratch;
   scratch.query.assign(offsets_.size() - 1, 0.0f);
   scratch.rough.assign(samples(), 0.0f);
+  scratch.touched.resize(kPostings + 1);
+  scratch.keys.reserve(kPostings);
   return scratch;
 }
 
-// Adds up |q[f] x[f]| over features f of the row that tell most for each sample that has them; returns how
-// many samples `touched` begins with.
-std::size_t Neighbours::gather(const SparseRow& row, float scale, Scratch& scratch) const {
-  scratch.telling.clear();
-  const auto count = [&](std::uint32_t f) { return offsets_[f + 1] - offsets_[f]; };
+// Leaves in `telling` the features of the row whose lists to go through: those that tell most for the length
+// of their lists, as many as fit.
+void Neighbours::choose_lists(const SparseRow& row, double scale, Scratch& scratch) const {
+  auto& telling = scratch.telling;
+  telling.clear();
   for (std::size_t i = 0; i < row.ids.size(); ++i) {
-    const float value = scale * row.values[i];
-    if (value == 0 || count(row.ids[i]) == 0) continue;
-    const float tells = value * value / std::sqrt(static_cast<float>(count(row.ids[i])));
-    scratch.telling.emplace_back(-tells, static_cast<std::uint32_t>(i));
+    const auto value = static_cast<float>(scale * row.values[i]);
+    const std::uint64_t samples = count(row.ids[i]);
+    if (std::fabs(value) < kLeastValue || samples == 0 || samples > kPostings) continue;
+    telling.emplace_back(value * value / std::sqrt(static_cast<float>(samples)),
+                         static_cast<std::uint32_t>(i));
   }
-  std::sort(scratch.telling.begin(), scratch.telling.end());
+  std::sort(telling.begin(), telling.end(), std::greater<>());
+  std::size_t left = kPostings, chosen = 0;
+  for (const auto& one : telling) {
+    const std::uint64_t samples = count(row.ids[one.second]);
+    if (samples > left) continue;
+    left -= samples;
+    telling[chosen++] = one;
+  }
+  telling.resize(chosen);
+}
+
+// Adds up |q[f] x[f]| over the chosen features f for each sample that has them; returns how many samples
+// `touched` begins with.
+std::size_t Neighbours::gather(const SparseRow& row, double scale, Scratch& scratch) const {
   for (const auto& [tells, i] : scratch.telling) {
     prefetch(&posted_[offsets_[row.ids[i]]]);
     prefetch(&weights_[offsets_[row.ids[i]]]);
   }
-  std::size_t left = kPostings, touched = 0, room = 0;
+  std::size_t touched = 0;
   for (const auto& [tells, i] : scratch.telling) {
     const std::uint32_t f = row.ids[i];
-    if (room > 0 && count(f) > left) continue;  // the first one is taken however long its list
-    left -= std::min<std::size_t>(left, count(f));
-    room += count(f);
-    if (scratch.touched.size() < room + 1) scratch.touched.resize(2 * room + 1);
-    const float by = std::fabs(scale * row.values[i]);
+    const auto by = static_cast<float>(std::fabs(scale * row.values[i]));
     for (std::uint64_t at = offsets_[f]; at < offsets_[f + 1]; ++at) {
       float& rough = scratch.rough[posted_[at]];
       scratch.touched[touched] = posted_[at];  // without a jump, which no processor would guess
@@ -142,11 +151,10 @@ void Neighbours::keep_largest(std::size_t most, std::size_t touched, Scratch& sc
   scratch.keys.resize(touched);
   for (std::size_t t = 0; t < touched; ++t) {
     const std::uint32_t sample = scratch.touched[t];
-    const std::uint64_t key =
-        std::uint64_t{std::bit_cast<std::uint32_t>(scratch.rough[sample])} << 32 | ~sample;
+    const std::uint64_t score = std::bit_cast<std::uint32_t>(scratch.rough[sample]);
     scratch.rough[sample] = 0.0f;
-    scratch.keys[t] = key;
-    ++sizes[step_of(key)];
+    scratch.keys[t] = score << 32 | ~sample;  // of equal ones the first samples
+    ++sizes[step_of(scratch.keys[t])];
   }
   std::size_t kept = 0;
   std::uint32_t lowest = kSteps;
@@ -163,22 +171,20 @@ void Neighbours::keep_largest(std::size_t most, std::size_t touched, Scratch& sc
   scratch.keys.resize(most);
 }
 
-// Leaves in `likeness` the cosines of the best of the touched samples with the row, descending.
-void Neighbours::compare(const SparseRow& row, float scale, std::size_t touched, Scratch& scratch) const {
-  keep_largest(std::max<std::size_t>(kCandidates, 3 * config_.count), touched, scratch);
-  const std::size_t kept = scratch.keys.size();
-  const auto sample_of = [&](std::size_t k) { return ~static_cast<std::uint32_t>(scratch.keys[k]); };
-  for (std::size_t k = 0; k < kept; ++k) prefetch(&storage_.feature_offsets[sample_of(k)]);
-  for (std::size_t k = 0; k < kept; ++k) {
-    const std::uint64_t at = storage_.feature_offsets[sample_of(k)];
-    const std::size_t count = storage_.feature_offsets[sample_of(k) + 1] - at;
-    prefetch(storage_.features.data() + at, count * sizeof(std::uint32_t));
-    prefetch(storage_.values.data() + at, count * sizeof(std::uint16_t));
+// Leaves in `likeness` the cosines of the samples in `keys` with the row, if above 0, descending.
+void Neighbours::compare(const SparseRow& row, double scale, Scratch& scratch) const {
+  const auto sample_of = [](std::uint64_t key) { return ~static_cast<std::uint32_t>(key); };
+  for (const std::uint64_t key : scratch.keys) prefetch(&storage_.feature_offsets[sample_of(key)]);
+  for (const std::uint64_t key : scratch.keys) {
+    const std::uint64_t at = storage_.feature_offsets[sample_of(key)];
+    prefetch(storage_.features.data() + at);
+    prefetch(storage_.values.data() + at);
   }
-  for (std::size_t i = 0; i < row.ids.size(); ++i) scratch.query[row.ids[i]] = scale * row.values[i];
+  for (std::size_t i = 0; i < row.ids.size(); ++i)
+    scratch.query[row.ids[i]] = static_cast<float>(scale * row.values[i]);
   scratch.likeness.clear();
-  for (std::size_t k = 0; k < kept; ++k) {
-    const std::uint32_t sample = sample_of(k);
+  for (const std::uint64_t key : scratch.keys) {
+    const std::uint32_t sample = sample_of(key);
     const std::uint64_t at = storage_.feature_offsets[sample];
     const float dot = dot_of(scratch.query.data(), storage_.features.data() + at, storage_.values.data() + at,
                              storage_.feature_offsets[sample + 1] - at);
@@ -194,8 +200,11 @@ void Neighbours::compare(const SparseRow& row, float scale, std::size_t touched,
 void Neighbours::vote(const SparseRow& row, Scratch& scratch, std::vector<Vote>& votes) const {
   const double length = length_of(row.values);
   if (length == 0) return;
-  const auto scale = static_cast<float>(1.0 / length);
-  compare(row, scale, gather(row, scale, scratch), scratch);
+  const double scale = 1.0 / length;
+  choose_lists(row, scale, scratch);
+  const std::size_t touched = gather(row, scale, scratch);
+  keep_largest(std::max<std::size_t>(kCandidates, 3 * std::size_t{config_.count}), touched, scratch);
+  compare(row, scale, scratch);
   auto& nearest = scratch.likeness;
   nearest.resize(std::min<std::size_t>(nearest.size(), config_.count));
   double sum = std::pow(kStranger, config_.power);
@@ -209,12 +218,12 @@ void Neighbours::vote(const SparseRow& row, Scratch& scratch, std::vector<Vote>&
   std::sort(votes.begin() + static_cast<std::ptrdiff_t>(first), votes.end(),
             [](const Vote& a, const Vote& b) {
               return a.label < b.label ||
-                     (a.label == b.label && a.share > b.share);  // added up from the nearest on
+                     (a.label == b.label && a.weight > b.weight);  // added up from the nearest on
             });
   std::size_t kept = first;
   for (std::size_t v = first; v < votes.size(); ++v) {
     if (kept > first && votes[kept - 1].label == votes[v].label) {
-      votes[kept - 1].share += votes[v].share;
+      votes[kept - 1].weight = std::min(1.0f, votes[kept - 1].weight + votes[v].weight);
     } else {
       votes[kept++] = votes[v];
     }
@@ -222,9 +231,10 @@ void Neighbours::vote(const SparseRow& row, Scratch& scratch, std::vector<Vote>&
   votes.resize(kept);
 }
 
-double Neighbours::bytes_of(double samples, double features, double feature_entries, double label_entries) {
+double Neighbours::bytes_of(double samples, double feature_count, double feature_entries,
+                            double label_entries) {
   return 2 * feature_entries * (sizeof(std::uint32_t) + sizeof(std::uint16_t)) +
-         label_entries * sizeof(std::uint32_t) + (2 * samples + features) * sizeof(std::uint64_t);
+         label_entries * sizeof(std::uint32_t) + (2 * samples + feature_count) * sizeof(std::uint64_t);
 }
 
 std::size_t Neighbours::bytes() const {

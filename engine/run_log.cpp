@@ -81,6 +81,7 @@ void RunLog::write(const RunStart& start) {
             {"weights", start.plan.weights() / kMegabyte},
             {"optimizer", start.plan.state() / kMegabyte},
             {"tables", start.plan.tables() / kMegabyte},
+            {"neighbours", start.plan.neighbours / kMegabyte},
             {"workspaces", start.plan.workspaces / kMegabyte}}}});
 }
 

@@ -83,6 +83,14 @@ std::optional<std::string> next_value(const std::vector<std::string>& values, co
   return *(up ? found + 1 : found - 1);
 }
 
+// Of "key=value" or "key!=value".
+bool holds(const Config& config, std::string_view need) {
+  const std::size_t equals = need.find('=');
+  const bool negated = need[equals - 1] == '!';
+  const bool equal = value_of(config, need.substr(0, equals - (negated ? 1 : 0))) == need.substr(equals + 1);
+  return equal != negated;
+}
+
 }  // namespace
 
 SearchSpace::SearchSpace(const Config& start, const std::vector<std::string>& fixed)
@@ -126,11 +134,8 @@ bool SearchSpace::has_effect(const Config& config, std::string_view change) cons
   const auto found =
       std::find_if(keys_.begin(), keys_.end(), [&](auto& k) { return k.key == key_of(change); });
   if (found == keys_.end()) return true;
-  return std::all_of(found->needs.begin(), found->needs.end(), [&](const std::string& need) {
-    const bool other = need.find("!=") != std::string::npos;
-    const std::string_view key = key_of(need).substr(0, key_of(need).size() - (other ? 1 : 0));
-    return (value_of(config, key) == need.substr(need.find('=') + 1)) != other;
-  });
+  return std::all_of(found->needs.begin(), found->needs.end(),
+                     [&](const std::string& need) { return holds(config, need); });
 }
 
 std::string_view key_of(std::string_view change) {

@@ -53,12 +53,15 @@ void print_layers(const Config& config, const MemoryPlan& plan) {
   }
 }
 
-void print_memory(const MemoryPlan& plan, int threads, bool guessed) {
+// `unsized`: neighbours are kept, but of nobody knows how many samples.
+void print_memory(const MemoryPlan& plan, int threads, bool guessed, bool unsized) {
   print("parameters         {}\n", grouped(static_cast<std::uint64_t>(plan.parameters())));
   print("weights            {}\n", memory_text(plan.weights()));
   print("optimizer state    {}\n", memory_text(plan.state()));
   print("tables             {} (estimate)\n", memory_text(plan.tables()));
   if (plan.neighbours > 0) print("neighbours         {}\n", memory_text(plan.neighbours));
+  if (unsized)
+    print("neighbours         some 12 bytes for each feature of each training sample, not counted below\n");
   print("workspaces         {} (estimate, {} threads{})\n", memory_text(plan.workspaces), threads,
         guessed ? fmt::format(", samples of up to {} features", kGuessedFeatures) : "");
   print("training           {} beside the data\n", memory_text(plan.training()));
@@ -104,7 +107,7 @@ void inspect_model(const InspectCommand& command) {
   }
   print("optimizer state    {} in the file\n", model.has_optimizer_state ? "is" : "is not");
   print_layers(model.config, plan);
-  print_memory(plan, threads, true);
+  print_memory(plan, threads, true, false);
   model.build_tables(threads);
   const auto& layers = model.network.layers();
   const std::size_t first = model.config.layers.size() - layers.size();
@@ -153,7 +156,7 @@ void inspect_config(const InspectCommand& command) {
   if (const std::optional<Sizes> sizes = find_sizes(config, command)) {
     const MemoryPlan plan = plan_memory(config, sizes->features, sizes->labels, sizes->bounds, threads);
     print_layers(config, plan);
-    print_memory(plan, threads, sizes->guessed);
+    print_memory(plan, threads, sizes->guessed, config.neighbours.share > 0 && plan.neighbours == 0);
   } else {
     print_unsized(config);
   }

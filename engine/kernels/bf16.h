@@ -34,6 +34,14 @@ inline float nearest_half(float value) {
   return std::bit_cast<float>((bits + 0x7fffu + (bits >> 16 & 1u)) & 0xffff0000u);
 }
 
+// A bfloat16 value alone.
+inline std::uint16_t to_half(float value) {
+  return static_cast<std::uint16_t>(std::bit_cast<std::uint32_t>(nearest_half(value)) >> 16);
+}
+inline float from_half(std::uint16_t half) {
+  return std::bit_cast<float>(std::uint32_t{half} << 16);
+}
+
 // Random bits of number `word` under `noise`. A bfloat16 row takes one for each word, 16 bits for each of its
 // columns, low half first; its noise is the row's update's.
 inline std::uint32_t rounding_bits(std::uint32_t noise, std::size_t word) {

@@ -24,7 +24,7 @@
   ];
   const kParts = [
     ["data", "Data"], ["weights", "Weights"], ["optimizer", "Optimizer state"], ["tables", "Hash tables"],
-    ["workspaces", "Workspaces"],
+    ["neighbours", "Neighbours"], ["workspaces", "Workspaces"],
   ];
   const kGroups = ["head", "middle", "tail"];
 

@@ -206,6 +206,7 @@ TEST_F(CliTest, TrainWritesConfigMetricsAndModel) {
   EXPECT_EQ(lines[0]["test_samples"], 70);
   for (const char* part : {"data", "weights", "optimizer", "tables", "workspaces"})
     EXPECT_GT(lines[0]["planned_mb"][part], 0.0) << part;
+  EXPECT_EQ(lines[0]["planned_mb"]["neighbours"], 0.0);
   for (const std::size_t i : {1U, 4U}) {
     EXPECT_EQ(keys_of(lines[i]), epoch);
     EXPECT_EQ(keys_of(lines[i + 1]), tables);

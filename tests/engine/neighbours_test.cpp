@@ -54,7 +54,7 @@ void expect_votes(const std::vector<Neighbours::Vote>& votes, const Shares& expe
   auto at = expected.begin();
   for (const Neighbours::Vote& vote : votes) {
     EXPECT_EQ(vote.label, at->first);  // ascending
-    EXPECT_NEAR(vote.share, at->second, tolerance);
+    EXPECT_NEAR(vote.weight, at->second, tolerance);
     ++at;
   }
 }
@@ -125,7 +125,7 @@ TEST(Neighbours, OnlyDirectionsCount) {
   expect_votes(votes_for({}), {}, 0);
 }
 
-// Features that half of many samples share are not gone through, but the samples that share all are found.
+// Features that many share are not gone through, but the samples that share rarer ones are found.
 TEST(Neighbours, FindTheNearestOfMany) {
   DataSpec spec;
   spec.samples = 20000, spec.features = 300, spec.labels = 100, spec.entries = 12;
@@ -140,11 +140,48 @@ TEST(Neighbours, FindTheNearestOfMany) {
     const Shares expected = naive_votes(config, train, train.features(i));
     for (const Neighbours::Vote& vote : votes) {
       const auto at = expected.find(vote.label);
-      if (at != expected.end()) found += std::min(double(vote.share), at->second);
+      if (at != expected.end()) found += std::min(double(vote.weight), at->second);
     }
     for (const auto& [label, share] : expected) asked += share;
   }
   EXPECT_GT(found, 0.8 * asked);
+}
+
+// All samples have feature 0, of two thirds it is the only one.
+TEST(Neighbours, WhatAllSamplesHaveBringsNone) {
+  std::vector<Sample> samples;
+  for (std::uint32_t i = 0; i < 3 * Neighbours::kPostings; ++i) {
+    samples.push_back({{{0, 1.0f}}, {i % 7}});
+    if (i % 3 == 0) samples.back().features.emplace_back(1 + i % 1000, 0.1f);
+  }
+  const Dataset train = dataset_of(samples, 1001, 8);
+  const NeighbourConfig config{0.3, 5, 4.0};
+  const Neighbours neighbours(config, train, FeatureScale());
+  Neighbours::Scratch scratch = neighbours.make_scratch();
+  const auto votes_for = [&](std::size_t i) {
+    std::vector<Neighbours::Vote> votes;
+    neighbours.vote(train.features(i), scratch, votes);
+    return votes.size();
+  };
+  EXPECT_EQ(votes_for(1), 0U);
+  EXPECT_GT(votes_for(3), 0U);
+  EXPECT_EQ(votes_for(1), 0U);
+}
+
+// Rows so short or long that squares of floats would vanish or overflow, and values so uneven that products
+// do.
+TEST(Neighbours, NoRowIsTooShortOrLong) {
+  const Dataset train = dataset_of({{{{0, 1.0f}, {1, 1e-30f}}, {0}}, {{{0, 1e-30f}, {1, 1.0f}}, {1}}}, 2, 2);
+  const Neighbours neighbours({0.3, 20, 1.0}, train, FeatureScale());
+  Neighbours::Scratch scratch = neighbours.make_scratch();
+  for (const float size : {1e-40f, 1e-25f, 1.0f, 3e38f}) {
+    const Dataset one = dataset_of({{{{0, size}, {1, size * 1e-30f}}, {}}}, 2, 2);
+    for (int repeat = 0; repeat < 2; ++repeat) {
+      std::vector<Neighbours::Vote> votes;
+      neighbours.vote(one.features(0), scratch, votes);
+      expect_votes(votes, {{0, 1 / 1.75}}, 1e-6);
+    }
+  }
 }
 
 // ---- predictions ----
@@ -271,18 +308,26 @@ TEST_P(MixedPredictions, OfCandidatesHaveTheVotes) {
   options.mode = Inference::kLsh;
   options.candidates = 3;
   const Scores some = predict(trainer.network(), data_, options);
+  const bool softmax = config_.loss.kind == LossKind::kSoftmax;
   for (std::size_t i = 0; i < data_.size(); ++i) {
-    double offset = 0;  // candidates alone share the softmax's probability
-    for (const auto& [label, vote] : naive_votes(config_.neighbours, train_, data_.features(i))) {
-      ASSERT_TRUE(some[i].contains(label)) << "sample " << i << " label " << label;
-      if (config_.loss.kind == LossKind::kSigmoid) {
-        EXPECT_NEAR(some[i].at(label), full[i].at(label), 1e-3);
-      } else {
-        EXPECT_GT(some[i].at(label), full[i].at(label) - 1e-3);
-        offset = std::max(offset, std::exp(some[i].at(label)));
-      }
+    const Shares votes = naive_votes(config_.neighbours, train_, data_.features(i));
+    const auto network_share = [&](const Scores& scores, std::uint32_t label) {
+      const auto vote = votes.find(label);
+      return probability_of(config_.loss.kind, scores[i].at(label)) -
+             0.35 * (vote == votes.end() ? 0.0 : vote->second);
+    };
+    for (const auto& [label, vote] : votes) ASSERT_TRUE(some[i].contains(label)) << i << " " << label;
+    EXPECT_LE(some[i].size(), votes.size() + 6);
+    double sum = 0.0, full_sum = 0.0;  // under softmax the candidates share what is not the vote's
+    for (const auto& [label, score] : some[i]) {
+      sum += network_share(some, label);
+      full_sum += network_share(full, label);
     }
-    EXPECT_LE(offset, 1.0);
+    for (const auto& [label, score] : some[i]) {
+      const double expected = network_share(full, label) * (softmax ? 0.65 / full_sum : 1.0);
+      EXPECT_NEAR(network_share(some, label), expected, 0.003) << i << " " << label;
+    }
+    EXPECT_NEAR(sum, softmax ? 0.65 : sum, 0.01);
   }
 }
 
@@ -290,6 +335,119 @@ INSTANTIATE_TEST_SUITE_P(Losses, MixedPredictions,
                          testing::Values(Case{LossKind::kSigmoid, false}, Case{LossKind::kSigmoid, true},
                                          Case{LossKind::kSoftmax, false}, Case{LossKind::kSoftmax, true}),
                          [](const auto& tested) { return testing::PrintToString(tested.param); });
+
+// Several chunks of neurons, blocks in a panel, always scored neurons and candidates; all ways to ask.
+TEST(ManyLabels, EveryWayToAskMixesTheSameVotes) {
+  DataSpec spec;
+  spec.samples = 900, spec.features = 400, spec.labels = 6000, spec.entries = 6, spec.featureless = 50;
+  const Dataset train = make_data(spec);
+  spec.seed = 2, spec.samples = 600;
+  const Dataset data = make_data(spec);
+  for (const bool wide : {false, true}) {
+    Config config = config_with_neighbours(LossKind::kSigmoid, wide);
+    config.layers.back().hash.bucket_capacity = 512;
+    config.data.idf_power = 1.0;
+    config.neighbours.count = 300;  // all, so that no rounding decides which is the last one
+    config.train.epochs = 1;
+    const Scores own = scores_without(config, train, data, false);
+    Trainer trainer(config, train, nullptr);
+    trainer.run({});
+    const FeatureScale& scale = trainer.network().feature_scale();
+    std::vector<float> scaled;
+    scaled.reserve(train.feature_entries());
+    std::vector<Sample> scaled_train;
+    for (std::size_t i = 0; i < train.size(); ++i) {
+      const SparseRow row = scale.scaled(train.features(i), scaled);
+      scaled_train.push_back({{}, {train.labels(i).begin(), train.labels(i).end()}});
+      for (std::size_t f = 0; f < row.ids.size(); ++f)
+        scaled_train.back().features.emplace_back(row.ids[f], row.values[f]);
+    }
+    const Dataset known = dataset_of(scaled_train, 400, 6000);
+    Scores all = own;
+    for (std::size_t i = 0; i < data.size(); ++i) {
+      scaled.clear();
+      const Shares votes = naive_votes(config.neighbours, known, scale.scaled(data.features(i), scaled));
+      for (auto& [label, score] : all[i]) {
+        const auto vote = votes.find(label);
+        const double p = 0.65 * probability_of(LossKind::kSigmoid, score) +
+                         0.35 * (vote == votes.end() ? 0.0 : vote->second);
+        score = std::log(p / (1 - p));
+      }
+    }
+    InferenceOptions options;
+    options.k = 4;
+    for (const int threads : {1, 2}) {
+      options.threads = threads;
+      const Scores full = predict(trainer.network(), data, options);
+      for (std::size_t i = 0; i < data.size(); ++i) expect_best(full[i], all[i], 4);
+    }
+    for (const Inference mode : {Inference::kFull, Inference::kLsh}) {
+      options.mode = mode;
+      options.threads = 1;
+      options.soon = true;
+      const Predictor predictor(trainer.network(), options);
+      Scores whole(data.size());
+      predictor.predict(data, [&](std::size_t i, std::span<const Prediction> best) {
+        for (const Prediction& p : best) whole[i][p.label] = p.score;
+      });
+      Predictor::Scratch scratch;
+      std::size_t first = 0;
+      for (const std::size_t count : {1U, 1U, 200U, 1U, 7U, 390U}) {  // of one scratch
+        const std::size_t k = count == 7 ? 9 : 4;
+        predictor.predict(data.slice(first, count), {k, false}, scratch,
+                          [&](std::size_t s, std::span<const Prediction> best) {
+                            std::map<std::uint32_t, double> got;
+                            for (const Prediction& p : best) got[p.label] = p.score;
+                            EXPECT_EQ(got.size(), best.size());
+                            const std::size_t i = first + s;
+                            if (mode == Inference::kFull) expect_best(got, all[i], k);
+                            for (const auto& [label, score] : whole[i]) {
+                              ASSERT_TRUE(got.contains(label)) << i;
+                              EXPECT_NEAR(got.at(label), score, 1e-3);
+                            }
+                          });
+        first += count;
+      }
+      for (std::size_t i = 0; i < data.size(); ++i) {  // what candidates have, they have in full
+        for (const auto& [label, score] : whole[i]) EXPECT_NEAR(score, all[i].at(label), 0.03);
+      }
+    }
+  }
+}
+
+// Probabilities so close to 1 that only logits tell them apart.
+TEST(SureLabels, KeepTheirOrder) {
+  const Dataset train = training_data();
+  Config config = config_with_neighbours(LossKind::kSigmoid, false);
+  config.train.epochs = 1;
+  Trainer trainer(config, train, nullptr);
+  Layer& output = trainer.network().output();
+  for (float& w : output.weights().weights) w = 0.0f;
+  for (std::uint32_t label = 0; label < 40; ++label)
+    *output.bias().row(label) = label == 30 ? 60.0f : label == 20 ? 50.0f : label == 10 ? 17.0f : 2.0f;
+  const Dataset one = dataset_of({{{}, {}}}, 60, 40);  // no features, so no votes
+  InferenceOptions options;
+  options.k = 4;
+  Predictor(trainer.network(), options).predict(one, [&](std::size_t, std::span<const Prediction> best) {
+    ASSERT_EQ(best.size(), 4U);
+    EXPECT_EQ(best[0].label, 30U);
+    EXPECT_EQ(best[1].label, 20U);
+    EXPECT_EQ(best[2].label, 10U);
+    EXPECT_EQ(best[3].label, 0U);
+    EXPECT_NEAR(best[0].score, std::log(0.65 / 0.35), 1e-6);
+  });
+}
+
+TEST(ScoreOf, IsTheOtherWayRoundAndFinite) {
+  for (const LossKind loss : {LossKind::kSigmoid, LossKind::kSoftmax}) {
+    for (const double p : {1e-300, 1e-9, 0.3, 0.999})
+      EXPECT_NEAR(probability_of(loss, score_of(loss, p)) / p, 1.0, 1e-12);
+    for (const double p : {-1.0, 0.0, 1.0, 1.5})
+      EXPECT_TRUE(std::isfinite(static_cast<float>(score_of(loss, p))));
+    EXPECT_LT(score_of(loss, 0.0), score_of(loss, 1e-300));
+    EXPECT_GE(score_of(loss, 1.0), score_of(loss, 0.999));
+  }
+}
 
 // Training knows nothing of them.
 TEST(NeighboursInTraining, ChangeNoWeight) {
