@@ -22,6 +22,18 @@ void add_log(double more, double& sum) {
   sum = larger + std::log1p(std::exp(smaller - larger));
 }
 
+// The most feature values of `lanes` samples that are scored together.
+std::size_t most_entries(const Dataset& data, std::size_t lanes) {
+  std::size_t most = 0;
+  for (std::size_t first = 0; first < data.size(); first += lanes) {
+    std::size_t entries = 0;
+    for (std::size_t i = first; i < std::min(data.size(), first + lanes); ++i)
+      entries += data.features(i).ids.size();
+    most = std::max(most, entries);
+  }
+  return most;
+}
+
 }  // namespace
 
 double probability_of(LossKind loss, double score) {
@@ -164,7 +176,7 @@ void Predictor::predict(const Dataset& data, const Sink& sink) const {
   const std::size_t blocks = std::clamp<std::size_t>(groups / most, 1, kMostBlocks);  // so that all have work
   const std::size_t panels = (groups + blocks - 1) / blocks, size = blocks * kLanes;
   const int threads = static_cast<int>(std::min(panels, most));
-  const std::size_t entries = bounds_of(data, kLanes).feature_entries;
+  const std::size_t entries = most_entries(data, kLanes);
   std::vector<Panel> work(std::max(1, threads));
   for (Panel& panel : work) {
     panel.wanted = {options_.k, options_.log_softmax};
@@ -181,7 +193,7 @@ void Predictor::predict(const Dataset& data, const Wanted& wanted, Scratch& scra
   std::unique_ptr<Panel>& panel = alone ? scratch.one : scratch.many;
   if (!panel) panel = std::make_unique<Panel>();
   // Powers of two, so that growing requests do not ask for memory each time.
-  reserve(blocks, lanes, std::bit_ceil(bounds_of(data, lanes).feature_entries), *panel);
+  reserve(blocks, lanes, std::bit_ceil(most_entries(data, lanes)), *panel);
   panel->wanted = wanted;
   for (std::size_t first = 0; first < data.size(); first += blocks * lanes)
     predict_panel(data, first, *panel, sink);
@@ -307,7 +319,7 @@ void Predictor::add_wide_candidates(Panel& panel) const {
 // Puts the labels that neighbours vote for, but for those that are scored for all samples, before sample i's
 // other candidates.
 void Predictor::put_votes_first(std::size_t i, Panel& panel) const {
-  panel.found.swap(panel.candidates);
+  panel.found.assign(panel.candidates.begin(), panel.candidates.end());
   panel.candidates.clear();
   panel.seen.clear();
   for (const PanelVotes::Vote& vote : panel.votes->of(i)) {

@@ -32,7 +32,7 @@ std::vector<SearchKey> all_keys(const Config& start) {
       {"train.epochs", {"1", "2", "3", "4", "6", "8", "12"}, true, true, {}},
       {out + "correction", {"false", "true"}, true, false, {sampled}},
       {"optimizer.learning_rate", {"0.02", "0.05", "0.1", "0.2"}, true, false, {}},
-      {"neighbours.share", {"0.0", "0.1", "0.25", "0.4", "0.55"}, true, false, {}},
+      {"neighbours.share", {"0.0", "0.1", "0.25", "0.4", "0.55", "0.7"}, true, false, {}},
       {"optimizer.epsilon", {"1e-08", "0.001", "0.01", "0.1"}, false, false, {adagrad}},
       {"layer.0.size", {"64", "128", "256", "512"}, false, true, {}},
       {out + "wide_rate", {"0.3", "0.7", "1.5", "3.0", "6.0"}, true, false, {wide}},

@@ -10,6 +10,7 @@
 #include <string>
 #include <vector>
 
+#include "engine/inference.h"
 #include "engine/trainer.h"
 #include "tests/engine/engine_test_util.h"
 
@@ -233,6 +234,38 @@ TEST(Allocation, NoneInARebuild) {
   Config config = allocation_config({dense(24), sampled(0, 20, 12)}, 1);
   config.layers.back().hash.rebuild_steps = 7;
   expect_steps_allocate_nothing(config, 3);
+}
+
+// Answers of a server: the second time the same sample, alone or with others, costs no memory.
+TEST(Allocation, NoneInAWarmPrediction) {
+  const Dataset data = allocation_data();
+  for (const bool wide : {false, true}) {
+    for (const double share : {0.0, 0.4}) {
+      Config config = small_wide_config();
+      config.layers.back().wide = wide;
+      config.layers.back().lsh = 8;
+      config.layers.back().hash = small_hash();
+      config.neighbours.share = share;
+      Trainer trainer(config, data, nullptr);
+      for (const Inference mode : {Inference::kFull, Inference::kLsh}) {
+        InferenceOptions options;
+        options.mode = mode;
+        options.soon = true;
+        options.candidates = 20;
+        const Predictor predictor(trainer.network(), options);
+        Predictor::Scratch scratch;
+        const Dataset one = data.slice(0, 1), many = data.slice(1, 150);
+        const Predictor::Sink sink = [](std::size_t, std::span<const Prediction>) {};
+        std::size_t count = 0;
+        for (int repeat = 0; repeat < 3; ++repeat) {
+          if (repeat == 1) count = allocations;
+          predictor.predict(one, {5, false}, scratch, sink);
+          predictor.predict(many, {5, false}, scratch, sink);
+        }
+        EXPECT_EQ(allocations - count, 0u) << "wide " << wide << " share " << share;
+      }
+    }
+  }
 }
 
 // The counter does count: otherwise the tests above would pass for nothing.
