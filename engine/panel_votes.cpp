@@ -32,24 +32,23 @@ void PanelVotes::note(std::size_t i, std::span<const std::uint32_t> ids, const f
 
 void PanelVotes::mix(std::size_t i, LossKind loss, double log_norm, std::size_t k, TopK& best) {
   const auto votes = of(i);
+  if (votes.empty()) return;
   const auto has_vote = [&](std::uint32_t label) {
     const auto at = std::ranges::lower_bound(votes, label, {}, &Vote::label);
     return at != votes.end() && at->label == label;
   };
   mixed_.clear();
-  const auto add = [&](std::uint32_t label, float score, double vote) {
-    mixed_.push_back({neighbours_->mixed(probability_of(loss, score), vote), score, label});
+  const auto add = [&](std::uint32_t label, double score, double vote) {
+    const double known = std::isnan(score) ? -std::numeric_limits<double>::infinity() : score;
+    const double probability = probability_of(loss, known);
+    mixed_.push_back({neighbours_->mixed(std::isfinite(probability) ? probability : 0.0, vote),
+                      static_cast<float>(known), label});
   };
   for (const Prediction& one : best.best()) {
     if (!has_vote(one.label)) add(one.label, one.score, 0.0);
   }
-  for (std::size_t v = 0; v < votes.size(); ++v) {
-    const float score = scores_[from_[i] + v];
-    const bool known = score > -std::numeric_limits<float>::infinity();  // and a number
-    add(votes[v].label,
-        known ? static_cast<float>(score - log_norm) : -std::numeric_limits<float>::infinity(),
-        votes[v].weight);
-  }
+  for (std::size_t v = 0; v < votes.size(); ++v)
+    add(votes[v].label, scores_[from_[i] + v] - log_norm, votes[v].weight);
   // Where probabilities are equal, as those close to 1 are, the network's scores decide.
   const auto better = [](const Mixed& a, const Mixed& b) {
     if (a.probability != b.probability) return a.probability > b.probability;

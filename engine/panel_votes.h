@@ -39,8 +39,9 @@ class PanelVotes {
   void set(std::size_t i, std::size_t v, float score) { scores_[from_[i] + v] = score; }
 
   // Puts in place of `best`, the k best of sample i by the network's scores, the k best of the mixed
-  // probabilities. Under softmax the network's scores become probabilities with `log_norm`, the logarithm of
-  // the sum of their exponentials, already taken off those in `best`.
+  // probabilities; where nobody votes, it stays as it is. Under softmax the network's scores become
+  // probabilities with `log_norm`, the logarithm of the sum of their exponentials, already taken off those in
+  // `best`.
   void mix(std::size_t i, LossKind loss, double log_norm, std::size_t k, TopK& best);
 
  private:

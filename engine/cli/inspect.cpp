@@ -102,6 +102,7 @@ void inspect_model(const InspectCommand& command) {
       plan_memory(model.config, shape.features, shape.labels, guessed_bounds(model.config), threads);
   if (const auto& neighbours = model.network.neighbours()) {
     plan.neighbours = double(neighbours->bytes());
+    plan.workspaces += threads * 4.0 * double(neighbours->samples() + shape.features);  // marks of searches
     print("neighbours         {} of {} samples have {:.0f}% of the vote\n", model.config.neighbours.count,
           grouped(neighbours->samples()), 100.0 * model.config.neighbours.share);
   }

@@ -21,6 +21,7 @@ namespace slide::cli {
 
 namespace {
 
+constexpr std::size_t kFewSamples = 128;       // one thread's work, with memory that is kept
 constexpr std::size_t kSamplesAtOnce = 16384;  // bounds the memory of the lines that wait to be printed
 constexpr const char* kStandardInput = "standard input";
 
@@ -39,8 +40,15 @@ class Answers {
  private:
   void print_part(const Dataset& part) {
     lines_.resize(part.size());
-    predictor_.predict(
-        part, [&](std::size_t sample, std::span<const Prediction> best) { lines_[sample] = line_of(best); });
+    const auto take = [&](std::size_t sample, std::span<const Prediction> best) {
+      lines_[sample] = line_of(best);
+    };
+    const InferenceOptions& options = predictor_.options();
+    if (part.size() <= kFewSamples) {
+      predictor_.predict(part, {options.k, options.log_softmax}, scratch_, take);
+    } else {
+      predictor_.predict(part, take);
+    }
     std::string text;
     for (const std::string& line : lines_) text += line;
     print_text(text);
@@ -70,6 +78,7 @@ class Answers {
   const LabelNames names_;
   const PredictCommand& command_;
   const Predictor& predictor_;
+  Predictor::Scratch scratch_;
   std::vector<std::string> lines_;
 };
 

@@ -242,6 +242,8 @@ TEST(Allocation, NoneInAWarmPrediction) {
   for (const bool wide : {false, true}) {
     for (const double share : {0.0, 0.4}) {
       Config config = small_wide_config();
+      config.loss.kind = wide ? LossKind::kSigmoid : LossKind::kSoftmax;
+      config.data.idf_power = wide ? 0.0 : 1.0;
       config.layers.back().wide = wide;
       config.layers.back().lsh = 8;
       config.layers.back().hash = small_hash();
@@ -256,13 +258,15 @@ TEST(Allocation, NoneInAWarmPrediction) {
         Predictor::Scratch scratch;
         const Dataset one = data.slice(0, 1), many = data.slice(1, 150);
         const Predictor::Sink sink = [](std::size_t, std::span<const Prediction>) {};
-        std::size_t count = 0;
+        std::size_t count = 0, heap = 0;
         for (int repeat = 0; repeat < 3; ++repeat) {
-          if (repeat == 1) count = allocations;
+          if (repeat == 1) count = allocations, heap = heap_in_use();
           predictor.predict(one, {5, false}, scratch, sink);
           predictor.predict(many, {5, false}, scratch, sink);
         }
-        EXPECT_EQ(allocations - count, 0u) << "wide " << wide << " share " << share;
+        const std::size_t after = allocations, heap_after = heap_in_use();
+        EXPECT_EQ(after - count, 0u) << "wide " << wide << " share " << share;
+        EXPECT_EQ(heap_after, heap);
       }
     }
   }
