@@ -287,9 +287,9 @@ void Predictor::score_screened(Panel& panel) const {
   screen_->find(in, panel.blocks.front().rows.front(), panel.wanted.k, panel.screen, panel.candidates);
   if (panel.votes) {
     for (const PanelVotes::Vote& vote : panel.votes->of(0)) panel.candidates.push_back(vote.label);
-    std::ranges::sort(panel.candidates);
-    const auto doubles = std::ranges::unique(panel.candidates);
-    panel.candidates.erase(doubles.begin(), doubles.end());
+    std::sort(panel.candidates.begin(), panel.candidates.end());
+    panel.candidates.erase(std::unique(panel.candidates.begin(), panel.candidates.end()),
+                           panel.candidates.end());
   }
   score_shared(panel.candidates, nullptr, panel);
 }
