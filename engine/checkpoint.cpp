@@ -375,7 +375,7 @@ FeatureScale get_factors(Reader& in, const Config& config, std::size_t features)
   return FeatureScale(std::move(factors), config.data.normalize);
 }
 
-// Offsets into `count` ids, which are ascending for each sample and below `bound`.
+// Whether the offsets part all ids into lists, each ascending and below `bound`.
 bool good_lists(std::span<const std::uint64_t> offsets, std::span<const std::uint32_t> ids,
                 std::size_t bound) {
   if (offsets.front() != 0 || offsets.back() != ids.size() || !std::ranges::is_sorted(offsets)) return false;

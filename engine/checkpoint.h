@@ -12,14 +12,15 @@
 //   flag kFlagWide: the output layer's wide path: u64 count, u64 offsets [neurons + 1], u32 features [count],
 //     f32 weights [count], with kFlagOptimizer f32 accumulators [count]
 //   flag kFlagFactors: f32 factors [features] that values are multiplied by (feature_scale.h)
-//   flag kFlagNeighbours: u64 samples, features, labels; u64 offsets [samples + 1] of their features, the same of
-//     labels; u32 features, u32 labels, bfloat16 values of the features (neighbours.h)
+//   flag kFlagNeighbours: u64 samples, features, labels; u64 offsets [samples + 1] of their features, the
+//     same of labels; u32 features, u32 labels, bfloat16 values of the features (neighbours.h)
 //   flag kFlagText: u64 bytes, vocabulary, weights and label names as TextModel::to_bytes() gives them
 //   u32 CRC-32 of all bytes before it, "SLIDEEND"
 //
 // All numbers are little-endian; nothing depends on the instruction set that wrote or reads it. Hash tables
 // are not stored: they are a function of the weights, the seed and the generation. Versions 1, without text,
-// 2, without factors, and 3, without neighbours, are read too. Functions may be called from any thread, on different files.
+// 2, without factors, and 3, without neighbours, are read too. Functions may be called from any thread, on
+// different files.
 #pragma once
 
 #include <cstdint>

@@ -116,8 +116,8 @@ Predictor::Predictor(const Network& network, const InferenceOptions& options)
   if (!network.input() && network.layers().size() == 1) return;  // sparse inputs: the training tables answer
   search_.emplace(output.weight_rows(), output.inputs(), output.bias().weights.span(),
                   network.config().train.seed, resolve_threads(options.threads));
-  is_always_.assign(output.size(), false);
-  for (const std::uint32_t id : search_->always()) is_always_[id] = true;
+  always_.assign(output.size(), false);
+  for (const std::uint32_t id : search_->always()) always_[id] = true;
   if (postings_) always_postings_.emplace(*output.wide(), search_->always(), network.features(), false);
 }
 
@@ -229,7 +229,7 @@ void Predictor::predict_panel(const Dataset& data, std::size_t first, Panel& pan
   for (std::size_t i = 0; i < end - first; ++i) {
     const double norm = panel.log_softmax ? panel.log_norm[i] : 0.0;
     if (panel.log_softmax) panel.best[i].shift(static_cast<float>(-norm));
-    if (panel.votes) panel.votes->mix(i, loss, norm, panel.wanted.k, panel.best[i]);
+    if (panel.votes) panel.votes->mix(i, loss, norm, panel.best[i]);
   }
   for (std::size_t i = first; i < end; ++i) sink(i, panel.best[i - first].best());
 }
@@ -311,7 +311,7 @@ void Predictor::add_wide_candidates(Panel& panel) const {
   panel.seen.clear();
   for (const std::uint32_t id : panel.candidates) panel.seen.insert(id);
   for (const std::uint32_t id : panel.wide_best) {
-    if ((search_ && is_always_[id]) || !panel.seen.insert(id)) continue;
+    if (is_always(id) || !panel.seen.insert(id)) continue;
     panel.candidates.push_back(id);
   }
 }
@@ -323,7 +323,7 @@ void Predictor::put_votes_first(std::size_t i, Panel& panel) const {
   panel.candidates.clear();
   panel.seen.clear();
   for (const PanelVotes::Vote& vote : panel.votes->of(i)) {
-    if (search_ && is_always_[vote.label]) continue;
+    if (is_always(vote.label)) continue;
     panel.seen.insert(vote.label);
     panel.candidates.push_back(vote.label);
   }
@@ -367,7 +367,7 @@ void Predictor::score_candidates(std::size_t first, Panel& panel) const {
       }
       const auto votes = panel.votes ? panel.votes->of(i) : std::span<const PanelVotes::Vote>();
       for (std::size_t v = 0, c = 0; v < votes.size(); ++v) {
-        if (!search_ || !is_always_[votes[v].label]) panel.votes->set(i, v, panel.z[c++]);
+        if (!is_always(votes[v].label)) panel.votes->set(i, v, panel.z[c++]);
       }
       TopK& best = panel.best[i];
       for (std::size_t c = 0; c < panel.candidates.size(); ++c) {

@@ -31,6 +31,7 @@ class TopK {
  public:
   void reset(std::size_t k);
   void clear() { size_ = 0; }
+  std::size_t k() const { return entries_.size(); }
   // The next one after those there are, of which there are less than k; not above them.
   void append(const Prediction& entry) { entries_[size_++] = entry; }
   // The score that a new entry must exceed to matter.
@@ -114,6 +115,8 @@ class Predictor {
  private:
   void check(const Dataset& data) const;
   std::size_t neurons_at_once() const;
+  // Whether neuron `id` is scored for every sample, candidate or not.
+  bool is_always(std::uint32_t id) const { return search_ && always_[id]; }
   // Makes room for blocks of up to `entries` feature values.
   void reserve(std::size_t blocks, std::size_t lanes, std::size_t entries, Panel& panel) const;
   void predict_panel(const Dataset& data, std::size_t first, Panel& panel, const Sink& sink) const;
@@ -129,7 +132,7 @@ class Predictor {
   InferenceOptions options_;
   std::optional<Screen> screen_;
   std::optional<lsh::SearchIndex> search_;       // of the output layer
-  std::vector<bool> is_always_;                  // neurons that search_ has scored for every sample
+  std::vector<bool> always_;                     // neurons that search_ has scored for every sample
   std::optional<WidePostings> postings_;         // of its wide path
   std::optional<WidePostings> always_postings_;  // of those neurons alone
 };

@@ -30,7 +30,7 @@ void PanelVotes::note(std::size_t i, std::span<const std::uint32_t> ids, const f
   }
 }
 
-void PanelVotes::mix(std::size_t i, LossKind loss, double log_norm, std::size_t k, TopK& best) {
+void PanelVotes::mix(std::size_t i, LossKind loss, double log_norm, TopK& best) {
   const auto votes = of(i);
   if (votes.empty()) return;
   const auto has_vote = [&](std::uint32_t label) {
@@ -54,7 +54,7 @@ void PanelVotes::mix(std::size_t i, LossKind loss, double log_norm, std::size_t 
     if (a.probability != b.probability) return a.probability > b.probability;
     return a.score > b.score || (a.score == b.score && a.label < b.label);
   };
-  const std::size_t kept = std::min(k, mixed_.size());
+  const std::size_t kept = std::min(best.k(), mixed_.size());
   std::partial_sort(mixed_.begin(), mixed_.begin() + static_cast<std::ptrdiff_t>(kept), mixed_.end(), better);
   best.clear();
   for (std::size_t m = 0; m < kept; ++m)

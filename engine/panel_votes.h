@@ -42,7 +42,7 @@ class PanelVotes {
   // probabilities; where nobody votes, it stays as it is. Under softmax the network's scores become
   // probabilities with `log_norm`, the logarithm of the sum of their exponentials, already taken off those in
   // `best`.
-  void mix(std::size_t i, LossKind loss, double log_norm, std::size_t k, TopK& best);
+  void mix(std::size_t i, LossKind loss, double log_norm, TopK& best);
 
  private:
   struct Mixed {

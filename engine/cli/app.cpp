@@ -219,10 +219,10 @@ void add_predict(CLI::App& app, Commands& c) {
       "One line a sample: label:score label:score ..., best first; a model trained on text writes names,\n"
       "with tabs between them. The score is the label's probability: of the softmax over all labels, or of\n"
       "each label's own sigmoid, mixed with the neighbours' vote if the model has them; as a logit, its\n"
-      "log-odds, or the logit of the softmax, with neighbours its logarithm. Standard input holds lines of "
-      "text\n"
-      "for a model trained on text, else 'label,label id:value ...' where the labels may be left out (start\n"
-      "the line with a blank), or XMC text with its header. Each line is answered as soon as it is read.");
+      "log-odds, or the logit of the softmax, with neighbours its logarithm. Standard input holds lines\n"
+      "of text for a model trained on text, else 'label,label id:value ...' where the labels may be left\n"
+      "out (start the line with a blank), or XMC text with its header. Each line is answered as soon as\n"
+      "it is read.");
   sub->add_option("MODEL", c.predict.model, "model.slide of a run")->required();
   sub->add_option("DATA", c.predict.data, "Data file, or - for standard input")->required();
   sub->add_option("--k,--top-k", c.predict.k, "Labels a sample")

@@ -53,15 +53,16 @@ void print_layers(const Config& config, const MemoryPlan& plan) {
   }
 }
 
-// `unsized`: neighbours are kept, but of nobody knows how many samples.
-void print_memory(const MemoryPlan& plan, int threads, bool guessed, bool unsized) {
+void print_memory(const Config& config, const MemoryPlan& plan, int threads, bool guessed) {
   print("parameters         {}\n", grouped(static_cast<std::uint64_t>(plan.parameters())));
   print("weights            {}\n", memory_text(plan.weights()));
   print("optimizer state    {}\n", memory_text(plan.state()));
   print("tables             {} (estimate)\n", memory_text(plan.tables()));
-  if (plan.neighbours > 0) print("neighbours         {}\n", memory_text(plan.neighbours));
-  if (unsized)
+  if (plan.neighbours > 0) {
+    print("neighbours         {}\n", memory_text(plan.neighbours));
+  } else if (config.neighbours.share > 0) {
     print("neighbours         some 12 bytes for each feature of each training sample, not counted below\n");
+  }
   print("workspaces         {} (estimate, {} threads{})\n", memory_text(plan.workspaces), threads,
         guessed ? fmt::format(", samples of up to {} features", kGuessedFeatures) : "");
   print("training           {} beside the data\n", memory_text(plan.training()));
@@ -98,17 +99,18 @@ void inspect_model(const InspectCommand& command) {
     print("text               {}, vocabulary and names of labels in the file\n",
           model.text->form() == TextForm::kTabs ? "labels<TAB>text" : "__label__NAME text");
   }
-  MemoryPlan plan =
-      plan_memory(model.config, shape.features, shape.labels, guessed_bounds(model.config), threads);
+  BlockBounds bounds = guessed_bounds(model.config);
   if (const auto& neighbours = model.network.neighbours()) {
-    plan.neighbours = double(neighbours->bytes());
-    plan.workspaces += threads * 4.0 * double(neighbours->samples() + shape.features);  // marks of searches
+    bounds.samples = neighbours->samples();
+    bounds.all_features = neighbours->storage().features.size();
+    bounds.all_labels = neighbours->storage().labels.size();
     print("neighbours         {} of {} samples have {:.0f}% of the vote\n", model.config.neighbours.count,
           grouped(neighbours->samples()), 100.0 * model.config.neighbours.share);
   }
   print("optimizer state    {} in the file\n", model.has_optimizer_state ? "is" : "is not");
+  const MemoryPlan plan = plan_memory(model.config, shape.features, shape.labels, bounds, threads);
   print_layers(model.config, plan);
-  print_memory(plan, threads, true, false);
+  print_memory(model.config, plan, threads, true);
   model.build_tables(threads);
   const auto& layers = model.network.layers();
   const std::size_t first = model.config.layers.size() - layers.size();
@@ -157,7 +159,7 @@ void inspect_config(const InspectCommand& command) {
   if (const std::optional<Sizes> sizes = find_sizes(config, command)) {
     const MemoryPlan plan = plan_memory(config, sizes->features, sizes->labels, sizes->bounds, threads);
     print_layers(config, plan);
-    print_memory(plan, threads, sizes->guessed, config.neighbours.share > 0 && plan.neighbours == 0);
+    print_memory(config, plan, threads, sizes->guessed);
   } else {
     print_unsized(config);
   }
