@@ -38,7 +38,7 @@ void backward_through_activation(const LayerConfig& config, std::size_t lanes, c
 void FeatureColumns::reserve(std::size_t features, std::size_t width, std::size_t lanes) {
   ids.reserve(width);
   position.assign(features, 0);
-  ldx = round_up(width, kernels::kLaneMultiple);
+  ldx = kernels::spread_stride(width);
   xt = AlignedArray<float>(width * lanes);
   x = AlignedArray<float>(ldx * lanes);
 }

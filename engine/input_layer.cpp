@@ -19,13 +19,13 @@ void InputLayer::initialise(std::uint64_t seed, int threads) {
 }
 
 void InputLayer::prepare(std::size_t lanes_total) {
-  deltas_ = AlignedArray<float>(lanes_total * weights_.stride);
+  deltas_ = AlignedArray<float>(lanes_total * ldo());
   slots_ = AlignedArray<std::uint64_t>(weights_.rows);
 }
 
 void InputLayer::reserve(LayerBlock& block, std::size_t lanes) const {
   block.count = size();
-  block.ldo = weights_.stride;
+  block.ldo = ldo();
   block.out = AlignedArray<float>(lanes * block.ldo);
   block.out_t = AlignedArray<float>(size() * lanes);
   if (config_.dropout > 0) block.mask = AlignedArray<float>(block.ldo * lanes);
@@ -72,14 +72,13 @@ void InputLayer::update(const RowGroups& groups, bool with_bias, std::size_t bat
       weights_.prefetch_state(groups.row(i + kAhead));
     }
     std::fill_n(g, size(), 0.0f);
-    k.gather_rows(deltas_.data(), weights_.stride, groups.sources(i).data(), groups.values(i),
-                  groups.sources(i).size(), size(), g);
+    k.gather_rows(deltas_.data(), ldo(), groups.sources(i).data(), groups.values(i), groups.sources(i).size(),
+                  size(), g);
     optimizer.update(weights_, groups.row(i), g, true, packed);
   }
   if (!with_bias) return;
   std::fill_n(g, size(), 0.0f);
-  for (std::size_t s = 0; s < batch_samples; ++s)
-    k.axpy(1.0f, deltas_.data() + s * weights_.stride, size(), g);
+  for (std::size_t s = 0; s < batch_samples; ++s) k.axpy(1.0f, deltas_.data() + s * ldo(), size(), g);
   optimizer.update(bias_, 0, g, false, packed);
 }
 

@@ -11,6 +11,7 @@
 
 #include "engine/block.h"
 #include "engine/config.h"
+#include "engine/kernels/kernels.h"
 #include "engine/optimizer.h"
 #include "engine/parameters.h"
 
@@ -33,8 +34,8 @@ class InputLayer {
   void forward(std::span<const SparseRow> rows, std::size_t lanes, LayerBlock& block) const;
 
   // Where the layer above writes d loss / d output of the block whose first sample is `first_sample` of the
-  // batch: [lanes x size() rounded up to ldo], sample-major.
-  float* delta(std::size_t first_sample) { return deltas_.data() + first_sample * weights_.stride; }
+  // batch: [lanes x ldo], sample-major.
+  float* delta(std::size_t first_sample) { return deltas_.data() + first_sample * ldo(); }
 
   // Takes delta(first_sample) through the activation and lists the touched features in `bins`.
   void backward(std::span<const SparseRow> rows, std::size_t lanes, std::size_t first_sample,
@@ -53,10 +54,12 @@ class InputLayer {
   const Parameters& bias() const { return bias_; }
 
  private:
+  std::size_t ldo() const { return kernels::spread_stride(size()); }
+
   LayerConfig config_;
   Parameters weights_;          // [features x size]
   Parameters bias_;             // [1 x size]
-  AlignedArray<float> deltas_;  // [lanes of a batch x stride]
+  AlignedArray<float> deltas_;  // [lanes of a batch x ldo]
   AlignedArray<std::uint64_t> slots_;
 };
 

@@ -82,7 +82,7 @@ void Layer::reserve(LayerBlock& block, const BlockLimits& limits, std::uint32_t 
     block.set.reserve(0, limits.label_entries, limits.lanes);
   }
   if (output_) return;
-  block.ldo = round_up(active, kernels::kLaneMultiple);
+  block.ldo = kernels::spread_stride(active);
   block.out = AlignedArray<float>(block.ldo * limits.lanes);
   block.delta = AlignedArray<float>(block.ldo * limits.lanes);
   block.delta_t = AlignedArray<float>(active * limits.lanes);
@@ -94,7 +94,7 @@ LayerScratch Layer::make_scratch(const BlockLimits& limits) const {
   if (sampled()) scratch.sampler = sampler_.make_scratch(index_.get(), limits.lanes);
   scratch.shift.resize(active_limit(limits));
   if (limits.columns > 0 || weights_.half()) {
-    scratch.packed_stride = round_up(limits.columns > 0 ? limits.columns : inputs(), kernels::kLaneMultiple);
+    scratch.packed_stride = kernels::spread_stride(limits.columns > 0 ? limits.columns : inputs());
     scratch.packed = AlignedArray<float>(kPackedRows * scratch.packed_stride);
   }
   if (limits.columns > 0) {

@@ -38,7 +38,8 @@ struct UpdateScratch {
     const float* delta;
     std::uint32_t block, row;
   };
-  AlignedArray<float> gradient;  // of rows updated together
+  AlignedArray<float> gradient;  // [rows updated together x stride]
+  std::size_t stride = 0;
   std::vector<float> bias_gradient;
   std::vector<Part> parts;
   std::vector<std::uint32_t> ends;  // of the blocks in the two below

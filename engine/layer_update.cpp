@@ -16,7 +16,8 @@ constexpr std::size_t kRowsTogether = 32;  // those of one block share the loads
 
 UpdateScratch Layer::make_update_scratch(const BlockLimits& limits, std::size_t blocks) const {
   UpdateScratch scratch;
-  scratch.gradient = AlignedArray<float>(kRowsTogether * weights_.stride);
+  scratch.stride = kernels::spread_stride(inputs());
+  scratch.gradient = AlignedArray<float>(kRowsTogether * scratch.stride);
   scratch.bias_gradient.resize(kRowsTogether);
   scratch.parts.reserve(kRowsTogether * blocks);
   scratch.ends.resize(blocks + 1);
@@ -90,7 +91,7 @@ void Layer::sum_gradients(const BatchView& batch, std::size_t rows, SourcesOf&& 
        scratch.parts) {  // ends[b] moves from the start of block b to its end
     const std::uint32_t at = scratch.ends[part.block]++;
     scratch.deltas[at] = part.delta;
-    scratch.gradients[at] = scratch.gradient.data() + part.row * weights_.stride;
+    scratch.gradients[at] = scratch.gradient.data() + part.row * scratch.stride;
   }
   for (std::size_t b = 0, begin = 0; b < blocks; begin = scratch.ends[b++]) {
     const std::size_t count = scratch.ends[b] - begin;
@@ -114,7 +115,7 @@ void Layer::sum_sparse_gradients(const BatchView& batch, std::size_t rows, Sourc
       const float* values = deltas.values_of(source % active_capacity_);
       scratch.bias_gradient[i] += k.sum(values, samples.size());
       k.gather_rows(in.x, in.ldx, samples.data(), values, samples.size(), in.width,
-                    scratch.gradient.data() + i * weights_.stride);
+                    scratch.gradient.data() + i * scratch.stride);
     }
   }
 }
@@ -130,7 +131,7 @@ void Layer::update_rows(const BatchView& batch, std::span<const std::uint32_t> r
   };
   for (const std::uint32_t row : rows.first(std::min(rows.size(), kStateAhead))) prefetch_state(row);
   for (std::size_t i = 0; wide_ && i < std::min(rows.size(), kWideAhead); ++i) wide_->prefetch(rows[i], true);
-  std::fill_n(scratch.gradient.data(), rows.size() * weights_.stride, 0.0f);
+  std::fill_n(scratch.gradient.data(), rows.size() * scratch.stride, 0.0f);
   std::fill_n(scratch.bias_gradient.data(), rows.size(), 0.0f);
   if (batch.blocks.front()->sparse.in_use()) {
     sum_sparse_gradients(batch, rows.size(), sources_of, scratch);
@@ -145,7 +146,7 @@ void Layer::update_rows(const BatchView& batch, std::span<const std::uint32_t> r
     for (const std::uint32_t source : sources) {
       if (wide_) update_wide(batch, rows[i], source, optimizer, scratch);
     }
-    optimizer.update(weights_, rows[i], scratch.gradient.data() + i * weights_.stride, true, scratch.packed);
+    optimizer.update(weights_, rows[i], scratch.gradient.data() + i * scratch.stride, true, scratch.packed);
     optimizer.update(bias_, rows[i], &scratch.bias_gradient[i], false, scratch.packed);
   }
 }

@@ -315,7 +315,7 @@ Block Network::make_inference_block(std::size_t lanes, std::size_t feature_entri
   if (!input_) block.columns.reserve(features_, std::min(features_, feature_entries), lanes);
   for (std::size_t l = 0; l + 1 < layers_.size(); ++l) {
     LayerBlock& at = block_of(l, block);
-    at.ldo = round_up(layers_[l].size(), kernels::kLaneMultiple);
+    at.ldo = kernels::spread_stride(layers_[l].size());
     at.out_t = AlignedArray<float>(layers_[l].size() * lanes);
     at.out = AlignedArray<float>(at.ldo * lanes);
   }

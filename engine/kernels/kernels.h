@@ -22,6 +22,13 @@ using std::size_t;
 using std::uint16_t;
 using std::uint32_t;
 
+// Floats from one row of `columns` to the next: whole registers, and never a multiple of 1 KB. Kernels take a
+// few columns of many rows at a time, which would otherwise crowd into a few sets of the first-level cache.
+constexpr size_t spread_stride(size_t columns) {
+  const size_t whole = (columns + kLaneMultiple - 1) / kLaneMultiple * kLaneMultiple;
+  return whole % 256 == 0 ? whole + kLaneMultiple : whole;
+}
+
 // What is found in several kinds of places, sorted by kind: which place, and the weight that belongs there.
 inline constexpr uint32_t kKinds = 4;
 struct Parts {

@@ -8,8 +8,8 @@ template <>
 struct Tiles<xsimd::avx512bw> {
   static constexpr size_t kForwardRows = 12;
   static constexpr size_t kForwardVectors = 4;  // of samples, held at once
-  static constexpr size_t kBackwardSamples = 4;
-  static constexpr size_t kBackwardVectors = 4;
+  static constexpr size_t kBackwardSamples = 8;
+  static constexpr size_t kBackwardVectors = 3;
   static constexpr size_t kGradientRows = 4;
   static constexpr size_t kGradientVectors = 4;
 };

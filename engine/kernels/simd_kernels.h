@@ -98,6 +98,47 @@ void forward_tile(const float* w, size_t ldw, const uint32_t* ids, const uint32_
   }
 }
 
+// The same for one vector of samples. Every product then needs a weight of its own from memory, and loads are
+// what it waits for: copies of the rows' next columns, all at known distances, spare those of the pointers.
+template <class Arch, size_t R>
+void narrow_tile(const float* w, size_t ldw, const uint32_t* ids, const uint32_t* ahead, const float* shift,
+                 const float* xt, size_t inner, size_t lanes, float* z) {
+  constexpr size_t N = kWidth<Arch>;
+  const float *row[R], *next[R];
+  Vec<Arch> acc[R];
+  alignas(64) float near[R][kLaneMultiple];
+  SLIDE_UNROLL
+  for (size_t r = 0; r < R; ++r) {
+    row[r] = w + ids[r] * ldw;
+    next[r] = w + ahead[r] * ldw;
+    acc[r] = Vec<Arch>(shift == nullptr ? 0.0f : shift[r]);
+  }
+  size_t k = 0;
+  for (; k + kLaneMultiple <= inner; k += kLaneMultiple) {
+    SLIDE_UNROLL
+    for (size_t r = 0; r < R; ++r) {
+      SLIDE_UNROLL
+      for (size_t i = 0; i < kLaneMultiple; i += N)
+        Vec<Arch>::load_unaligned(row[r] + k + i).store_aligned(near[r] + i);
+      __builtin_prefetch(next[r] + k);
+    }
+    asm volatile("" : : "r"(near) : "memory");  // or the copies' elements are shuffled out of registers
+    SLIDE_UNROLL
+    for (size_t u = 0; u < kLaneMultiple; ++u) {
+      const Vec<Arch> x = Vec<Arch>::load_aligned(xt + (k + u) * lanes);
+      SLIDE_UNROLL
+      for (size_t r = 0; r < R; ++r) acc[r] = xsimd::fma(Vec<Arch>(near[r][u]), x, acc[r]);
+    }
+  }
+  for (; k < inner; ++k) {
+    const Vec<Arch> x = Vec<Arch>::load_aligned(xt + k * lanes);
+    SLIDE_UNROLL
+    for (size_t r = 0; r < R; ++r) acc[r] = xsimd::fma(Vec<Arch>(row[r][k]), x, acc[r]);
+  }
+  SLIDE_UNROLL
+  for (size_t r = 0; r < R; ++r) acc[r].store_aligned(z + r * lanes);
+}
+
 // All rows in tiles of R, what is left in tiles of half the size, and so on.
 template <class Arch, size_t R, size_t C>
 void forward_rows(const float* w, size_t ldw, const uint32_t* ids, size_t rows, const float* shift,
@@ -106,7 +147,11 @@ void forward_rows(const float* w, size_t ldw, const uint32_t* ids, size_t rows, 
   size_t a = 0;
   for (; a + R <= rows; a += R) {
     const uint32_t* ahead = ids + (a + 2 * R <= rows ? a + R : a);
-    forward_tile<Arch, R, C>(w, ldw, ids + a, ahead, shift_at(a), xt, inner, lanes, z + a * lanes);
+    if constexpr (C == 1) {
+      narrow_tile<Arch, R>(w, ldw, ids + a, ahead, shift_at(a), xt, inner, lanes, z + a * lanes);
+    } else {
+      forward_tile<Arch, R, C>(w, ldw, ids + a, ahead, shift_at(a), xt, inner, lanes, z + a * lanes);
+    }
   }
   if constexpr (R > 1) {
     if (a < rows) {
@@ -277,7 +322,7 @@ template <class Arch, size_t V>
 void backward_columns(const float* w, size_t ldw, const uint32_t* ids, size_t rows, const float* d,
                       size_t lanes, float* dx, size_t ldx) {
   constexpr size_t B = Tiles<Arch>::kBackwardSamples;
-  constexpr size_t kChunk = 32;  // rows whose V vectors stay in the first-level cache over all samples
+  constexpr size_t kChunk = 64;  // rows whose V vectors stay in the first-level cache over all samples
   static_assert(kLaneMultiple % B == 0);
   for (size_t a = 0; a < rows; a += kChunk) {
     const size_t count = smaller(kChunk, rows - a);
@@ -299,6 +344,10 @@ void rows_backward_input(const float* w, size_t ldw, const uint32_t* ids, size_t
   size_t k = 0;
   for (; k + V * N <= inner; k += V * N)
     backward_columns<Arch, V>(w + k, ldw, ids, rows, d, lanes, dx + k, ldx);
+  if constexpr (V > 2) {
+    for (; k + 2 * N <= inner; k += 2 * N)
+      backward_columns<Arch, 2>(w + k, ldw, ids, rows, d, lanes, dx + k, ldx);
+  }
   for (; k + N <= inner; k += N) backward_columns<Arch, 1>(w + k, ldw, ids, rows, d, lanes, dx + k, ldx);
   for (; k < inner; ++k) {
     for (size_t a = 0; a < rows; ++a) {

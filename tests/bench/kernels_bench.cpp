@@ -1,7 +1,9 @@
-// Kernels against the machine's measured peak: `peak` is the share of the FMA rate that a loop of independent
-// fused multiply-adds reaches in the same process. Shapes are those of one training step.
+// Kernels against the machine's measured peak. `share` is the median, over many short stretches, of what the
+// kernel does a second against what a probe reaches right before and after it: fused multiply-adds in
+// registers, or bytes read in order. Shapes and strides are those of one training step.
 #include <benchmark/benchmark.h>
 
+#include <algorithm>
 #include <chrono>
 #include <numeric>
 #include <vector>
@@ -37,11 +39,39 @@ struct Shape {
       : rows(state.range(0)), inner(state.range(1)), lanes(state.range(2)) {}
 };
 
-void report(benchmark::State& state, const Shape& shape) {
-  const double flops = 2.0 * double(shape.rows) * double(shape.inner) * double(shape.lanes);
-  state.counters["flops"] =
-      benchmark::Counter(flops * double(state.iterations()), benchmark::Counter::kIsRate);
-  state.counters["peak_flops"] = bench::peak_flops();
+double seconds(auto&& body) {
+  const auto start = std::chrono::steady_clock::now();
+  body();
+  return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+}
+
+// Times `kernel`, which does `work` a call, in stretches of about 0.1 ms between two probes.
+template <class Kernel>
+void against(benchmark::State& state, double (*peak)(), double work, Kernel&& kernel) {
+  const auto stretch = [&](int calls) {
+    return seconds([&] {
+             for (int call = 0; call < calls; ++call) {
+               kernel();
+               benchmark::ClobberMemory();
+             }
+           }) /
+           calls;
+  };
+  stretch(3);
+  const int calls = std::max(1, static_cast<int>(1e-4 / stretch(3)));
+  std::vector<double> shares;
+  for (auto _ : state) {
+    const double before = peak(), call = stretch(calls), after = peak();
+    state.SetIterationTime(call);
+    shares.push_back(work / call / (0.5 * (before + after)));
+  }
+  std::nth_element(shares.begin(), shares.begin() + std::ptrdiff_t(shares.size() / 2), shares.end());
+  state.counters["share"] = shares[shares.size() / 2];
+  state.counters["rate"] = benchmark::Counter(work * double(state.iterations()), benchmark::Counter::kIsRate);
+}
+
+double flops(const Shape& shape) {
+  return 2.0 * double(shape.rows) * double(shape.inner) * double(shape.lanes);
 }
 
 void BM_rows_forward(benchmark::State& state) {
@@ -49,15 +79,13 @@ void BM_rows_forward(benchmark::State& state) {
   const auto w = filled(shape.rows * 10 * shape.inner), x = filled(shape.inner * shape.lanes);
   auto z = filled(shape.rows * shape.lanes);
   const auto ids = scattered(shape.rows);
-  for (auto _ : state) {
+  against(state, bench::peak_flops, flops(shape), [&] {
     kernels::active().rows_forward(w.data(), shape.inner, ids.data(), shape.rows, nullptr, x.data(),
                                    shape.inner, shape.lanes, z.data());
-    benchmark::ClobberMemory();
-  }
-  report(state, shape);
+  });
 }
 
-// `flops` may pass the peak, which is that of fp32.
+// The share may pass 1: the peak is that of fp32.
 void BM_rows_forward_bf16(benchmark::State& state) {
   const Shape shape(state);
   const std::size_t stride = shape.inner / 2;
@@ -67,44 +95,56 @@ void BM_rows_forward_bf16(benchmark::State& state) {
   const auto x = filled(shape.inner * shape.lanes);
   auto z = filled(shape.rows * shape.lanes);
   const auto ids = scattered(shape.rows);
-  for (auto _ : state) {
+  against(state, bench::peak_flops, flops(shape), [&] {
     kernels::active().rows_forward_bf16(w.data(), stride, ids.data(), shape.rows, nullptr, x.data(),
                                         shape.inner, shape.lanes, z.data());
-    benchmark::ClobberMemory();
-  }
-  report(state, shape);
+  });
 }
 
 void BM_rows_backward_input(benchmark::State& state) {
   const Shape shape(state);
   const auto w = filled(shape.rows * 10 * shape.inner), d = filled(shape.rows * shape.lanes);
-  auto dx = filled(shape.inner * shape.lanes);
+  const std::size_t ldx = kernels::spread_stride(shape.inner);
+  auto dx = filled(ldx * shape.lanes);
   const auto ids = scattered(shape.rows);
-  for (auto _ : state) {
+  against(state, bench::peak_flops, flops(shape), [&] {
     kernels::active().rows_backward_input(w.data(), shape.inner, ids.data(), shape.rows, d.data(),
-                                          shape.inner, shape.lanes, dx.data(), shape.inner);
-    benchmark::ClobberMemory();
-  }
-  report(state, shape);
+                                          shape.inner, shape.lanes, dx.data(), ldx);
+  });
 }
 
 void BM_rows_gradient(benchmark::State& state) {
   const Shape shape(state);
-  const auto d = filled(shape.rows * shape.lanes), x = filled(shape.inner * shape.lanes);
+  const std::size_t ldx = kernels::spread_stride(shape.inner);
+  const auto d = filled(shape.rows * shape.lanes), x = filled(ldx * shape.lanes);
   constexpr std::size_t kRows = 32;  // updated together in a step
-  auto g = filled(kRows * shape.inner);
+  auto g = filled(kRows * ldx);
   std::vector<const float*> rows(shape.rows);
   for (std::size_t r = 0; r < shape.rows; ++r) rows[r] = d.data() + r * shape.lanes;
   std::vector<float*> gradients(kRows);
-  for (std::size_t r = 0; r < kRows; ++r) gradients[r] = g.data() + r * shape.inner;
-  for (auto _ : state) {
+  for (std::size_t r = 0; r < kRows; ++r) gradients[r] = g.data() + r * ldx;
+  against(state, bench::peak_flops, flops(shape), [&] {
     for (std::size_t r = 0; r < shape.rows; r += kRows) {
       kernels::active().rows_gradient(rows.data() + r, std::min(kRows, shape.rows - r), shape.lanes, x.data(),
-                                      shape.inner, shape.inner, gradients.data());
+                                      ldx, shape.inner, gradients.data());
     }
-    benchmark::ClobberMemory();
-  }
-  report(state, shape);
+  });
+}
+
+// Rows anywhere in a matrix larger than the caches: a sample's features, as the first layer reads them.
+void BM_gather_rows(benchmark::State& state) {
+  const auto count = static_cast<std::size_t>(state.range(0)), n = static_cast<std::size_t>(state.range(1));
+  const std::size_t rows = (std::size_t{1} << 28) / (n * sizeof(float));
+  const auto w = filled(rows * n), values = filled(count);
+  auto h = filled(n);
+  std::vector<std::uint32_t> ids(1 << 16);
+  Rng rng(3, Purpose::kTest);
+  for (std::uint32_t& id : ids) id = rng.below(static_cast<std::uint32_t>(rows));
+  std::size_t at = 0;
+  against(state, bench::peak_bandwidth, double(count * n * sizeof(float)), [&] {
+    at = at + 2 * count <= ids.size() ? at + count : 0;
+    kernels::active().gather_rows(w.data(), n, ids.data() + at, values.data(), count, n, h.data());
+  });
 }
 
 void BM_softmax_lanes(benchmark::State& state) {
@@ -119,10 +159,11 @@ void BM_softmax_lanes(benchmark::State& state) {
 }
 
 #define SHAPES Args({600, 128, 32})->Args({600, 128, 16})->Args({600, 128, 64})->Args({600, 512, 32})
-BENCHMARK(BM_rows_forward)->SHAPES;
-BENCHMARK(BM_rows_forward_bf16)->SHAPES;
-BENCHMARK(BM_rows_backward_input)->SHAPES;
-BENCHMARK(BM_rows_gradient)->SHAPES;
+BENCHMARK(BM_rows_forward)->UseManualTime()->SHAPES;
+BENCHMARK(BM_rows_forward_bf16)->UseManualTime()->SHAPES;
+BENCHMARK(BM_rows_backward_input)->UseManualTime()->SHAPES;
+BENCHMARK(BM_rows_gradient)->UseManualTime()->SHAPES;
+BENCHMARK(BM_gather_rows)->UseManualTime()->Args({80, 128})->Args({80, 512});
 BENCHMARK(BM_softmax_lanes)->Args({600, 128, 32});
 
 }  // namespace

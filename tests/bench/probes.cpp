@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <chrono>
 #include <string_view>
-#include <vector>
 
 #include "engine/base/aligned.h"
 #include "engine/kernels/kernels.h"
@@ -12,14 +11,10 @@ namespace slide::bench {
 namespace {
 
 template <class F>
-double best_seconds(F&& body) {
-  double best = 1e9;
-  for (int run = 0; run < 7; ++run) {
-    const auto start = std::chrono::steady_clock::now();
-    body();
-    best = std::min(best, std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count());
-  }
-  return best;
+double seconds(F&& body) {
+  const auto start = std::chrono::steady_clock::now();
+  body();
+  return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
 }
 
 typedef float Vector16 __attribute__((vector_size(16)));
@@ -55,34 +50,39 @@ template <class Vector>
 
 volatile float sink;
 
-double measure_flops() {
-  constexpr long kRounds = 2'000'000;
-  const std::string_view set = kernels::active().name;
-  double width = 4;
-  float (*chains)(long) = chains_baseline;
+struct Chains {
+  float (*run)(long);
+  double width;  // floats a vector
+};
+
+Chains chains_in_use() {
 #if defined(__x86_64__)
-  if (set.starts_with("avx512") || set == "amx") chains = chains_avx512, width = 16;
-  if (set == "avx2") chains = chains_avx2, width = 8;
+  const std::string_view set = kernels::active().name;
+  if (set.starts_with("avx512") || set == "amx") return {chains_avx512, 16};
+  if (set == "avx2") return {chains_avx2, 8};
 #endif
-  return 2.0 * width * 16 * kRounds / best_seconds([&] { sink = chains(kRounds); });
+  return {chains_baseline, 4};
 }
 
 }  // namespace
 
 double peak_flops() {
-  static const double value = measure_flops();
-  return value;
+  constexpr long kRounds = 20'000;
+  static const Chains chains = chains_in_use();
+  return 2.0 * chains.width * 16 * kRounds / seconds([] { sink = chains.run(kRounds); });
 }
 
 double peak_bandwidth() {
-  static const double value = [] {
-    const std::size_t count = std::size_t{64} << 20;
-    AlignedArray<float> data(count);
-    std::fill(data.begin(), data.end(), 1.0f);
-    return double(count) * sizeof(float) /
-           best_seconds([&] { sink = kernels::active().dot(data.data(), data.data(), count); });
+  constexpr std::size_t kCount = std::size_t{64} << 20, kSlice = std::size_t{1} << 20;
+  static AlignedArray<float> data = [] {
+    AlignedArray<float> filled(kCount);
+    std::fill(filled.begin(), filled.end(), 1.0f);
+    return filled;
   }();
-  return value;
+  static std::size_t at = 0;
+  at = (at + kSlice) % kCount;
+  return double(kSlice) * sizeof(float) /
+         seconds([] { sink = kernels::active().sum(data.data() + at, kSlice); });
 }
 
 }  // namespace slide::bench
