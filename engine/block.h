@@ -12,6 +12,7 @@
 #include "datasets/dataset.h"
 #include "engine/active_set.h"
 #include "engine/base/aligned.h"
+#include "engine/feature_shards.h"
 #include "engine/phases.h"
 #include "engine/row_groups.h"
 #include "engine/sparse_deltas.h"
@@ -72,10 +73,11 @@ struct Block {
   std::vector<float> values;  // of rows that the network has scaled
   std::vector<std::span<const std::uint32_t>> labels;
   std::size_t lanes = 0;
+  std::size_t first_sample = 0;  // of its batch
   std::vector<LayerBlock> layers;
   FeatureColumns columns;
   BlockFeatures features;  // filled when a layer has a wide path
-  RowBins feature_bins;
+  FeatureBins feature_bins;
   double loss = 0.0;     // summed over samples
   BlockSeconds seconds;  // of the last pass
 

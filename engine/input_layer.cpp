@@ -50,16 +50,8 @@ void InputLayer::forward(std::span<const SparseRow> rows, std::size_t lanes, Lay
   k.transpose(block.out.data(), block.ldo, lanes, size(), lanes, block.out_t.data());
 }
 
-void InputLayer::backward(std::span<const SparseRow> rows, std::size_t lanes, std::size_t first_sample,
-                          const LayerBlock& block, RowBins& bins) {
+void InputLayer::backward(std::size_t lanes, std::size_t first_sample, const LayerBlock& block) {
   backward_through_activation(config_, lanes, block, delta(first_sample));
-  bins.fill([&](auto&& visit) {
-    for (std::size_t s = 0; s < rows.size(); ++s) {
-      for (std::size_t i = 0; i < rows[s].ids.size(); ++i) {
-        visit(rows[s].ids[i], static_cast<std::uint32_t>(first_sample + s), rows[s].values[i]);
-      }
-    }
-  });
 }
 
 void InputLayer::update(const RowGroups& groups, bool with_bias, std::size_t batch_samples,

@@ -37,9 +37,8 @@ class InputLayer {
   // batch: [lanes x ldo], sample-major.
   float* delta(std::size_t first_sample) { return deltas_.data() + first_sample * ldo(); }
 
-  // Takes delta(first_sample) through the activation and lists the touched features in `bins`.
-  void backward(std::span<const SparseRow> rows, std::size_t lanes, std::size_t first_sample,
-                const LayerBlock& block, RowBins& bins);
+  // Takes delta(first_sample) through the activation.
+  void backward(std::size_t lanes, std::size_t first_sample, const LayerBlock& block);
 
   // Gradient and update of the features of one shard; shard 0 also updates the bias from all
   // `batch_samples` samples. g: scratch of size() floats; packed: of as many values.

@@ -255,7 +255,7 @@ void Layer::bin_touched(std::uint32_t block_index, LayerBlock& block) const {
   block.bins.fill([&](auto&& visit) {
     for (std::size_t a = 0; a < block.count; ++a) {
       if (block.sparse.leaves_out(a)) continue;
-      visit(block.set.ids[a], base + static_cast<std::uint32_t>(a), 0.0f);
+      visit(block.set.ids[a], base + static_cast<std::uint32_t>(a));
     }
   });
 }

@@ -76,7 +76,7 @@ LayerPlan plan_layer(const Config& config, std::size_t at, std::size_t inputs, s
 // One block of samples: activations and deltas in their layouts, active sets, touched rows.
 double block_bytes(const Config& config, const MemoryPlan& plan, const BlockBounds& bounds) {
   const double lanes = config.train.block_size;
-  double bytes = double(bounds.feature_entries) * sizeof(Contribution);
+  double bytes = double(bounds.feature_entries) * (kFloat + kId);
   if (config.data.idf_power != 0) bytes += double(bounds.feature_entries) * kFloat;
   for (std::size_t l = 0; l < plan.layers.size(); ++l) {
     const bool last = l + 1 == plan.layers.size();

@@ -123,11 +123,14 @@ BlockLimits Network::limits_of(std::size_t l) const {
   return limits;
 }
 
-void Network::prepare(std::size_t batch_samples, const BlockBounds& bounds, std::uint32_t shards) {
-  bounds_ = bounds;
+void Network::prepare(const Dataset& train, std::size_t batch_samples, std::uint32_t shards) {
   lanes_ = config_.train.block_size;
+  bounds_ = bounds_of(train, lanes_);
   shards_ = shards;
-  if (input_) input_->prepare(round_up(batch_samples, lanes_));
+  if (input_) {
+    input_->prepare(round_up(batch_samples, lanes_));
+    feature_shards_ = FeatureShards(train, batch_samples, shards);
+  }
   for (std::size_t l = 0; l < layers_.size(); ++l) layers_[l].prepare_updates(shards, limits_of(l));
 }
 
@@ -141,7 +144,7 @@ Block Network::make_block() const {
   if (wide()) block.features.reserve(features_, bounds_.feature_entries, lanes_);
   if (input_) {
     input_->reserve(block.layers.front(), lanes_);
-    block.feature_bins.reserve(shards_, bounds_.feature_entries);
+    block.feature_bins.reserve(shards_, lanes_, bounds_.feature_entries);
   } else {
     block.columns.reserve(features_, bounds_.feature_entries, lanes_);
   }
@@ -166,6 +169,7 @@ ShardScratch Network::make_shard_scratch(std::size_t blocks) const {
   }
   scratch.groups.reserve(contributions * blocks);
   scratch.parts.reserve(blocks);
+  if (input_) scratch.samples.reserve(blocks * lanes_);
   scratch.batch.inputs.reserve(blocks);
   scratch.batch.deltas.reserve(blocks);
   scratch.batch.blocks.reserve(blocks);
@@ -250,8 +254,7 @@ void Network::round_deltas(Block& block, std::uint32_t index, std::uint64_t step
   out.sparse.round(floor, rng, out.count, block.samples(), block.lanes, out.out_t.data());
 }
 
-void Network::backward_block(Block& block, std::uint32_t index, std::size_t first_sample,
-                             ThreadScratch& scratch) {
+void Network::backward_block(Block& block, std::uint32_t index, ThreadScratch& scratch) {
   for (std::size_t l = layers_.size(); l-- > 0;) {
     LayerBlock& at = block_of(l, block);
     layers_[l].bin_touched(index, at);
@@ -259,22 +262,24 @@ void Network::backward_block(Block& block, std::uint32_t index, std::size_t firs
     const bool output = l + 1 == layers_.size();
     const float* delta_t = output ? at.out_t.data() : at.delta_t.data();
     LayerBlock& below = block.layers[l + (input_ ? 1 : 0) - 1];
-    float* dx = l == 0 ? input_->delta(first_sample) : below.delta.data();
+    float* dx = l == 0 ? input_->delta(block.first_sample) : below.delta.data();
     layers_[l].backward_input(input_of(l, block), delta_t, scratch.layers[l], at, dx, below.ldo);
     if (l > 0) layers_[l - 1].backward_activation(block.lanes, below);
   }
-  input_->backward(block.rows, block.lanes, first_sample, block.layers.front(), block.feature_bins);
+  input_->backward(block.lanes, block.first_sample, block.layers.front());
+  block.feature_bins.fill(block.rows, feature_shards_);
 }
 
 void Network::train_block(Block& block, std::uint32_t index, std::size_t first_sample, std::uint64_t step,
                           float scale, ThreadScratch& scratch) {
   LapClock clock;
   block.seconds.hashing = 0.0;
+  block.first_sample = first_sample;
   forward_block(block, index, step, scratch);
   block.loss = loss(block, scale, scratch);
   block.seconds.forward = clock.lap() - block.seconds.hashing;
   round_deltas(block, index, step, scale);
-  backward_block(block, index, first_sample, scratch);
+  backward_block(block, index, scratch);
   block.seconds.backward = clock.lap();
 }
 
@@ -298,9 +303,9 @@ void Network::update(std::span<Block> blocks, std::uint32_t shard, std::size_t b
     layers_[l].update(scratch.batch, scratch.groups, shard, shards_, optimizer, scratch.layers[l]);
   }
   if (!input_) return;
-  scratch.parts.clear();
-  for (Block& block : blocks) scratch.parts.push_back(block.feature_bins.shard(shard));
-  scratch.groups.build(scratch.parts, input_->slots());
+  scratch.samples.clear();
+  for (const Block& block : blocks) block.feature_bins.list(shard, block.first_sample, scratch.samples);
+  scratch.groups.build(scratch.samples, input_->slots());
   input_->update(scratch.groups, shard == 0, batch_samples, optimizer, scratch.gradient.data(),
                  scratch.packed);
 }

@@ -12,6 +12,7 @@
 #include "engine/block.h"
 #include "engine/config.h"
 #include "engine/feature_scale.h"
+#include "engine/feature_shards.h"
 #include "engine/input_layer.h"
 #include "engine/layer.h"
 #include "engine/neighbours.h"
@@ -49,6 +50,7 @@ struct ThreadScratch {
 // One shard of the update: its groups of touched rows and working memory.
 struct ShardScratch {
   std::vector<std::span<const Contribution>> parts;
+  std::vector<SamplePart> samples;
   RowGroups groups;
   AlignedArray<float> gradient;
   PackedRow packed;
@@ -98,7 +100,7 @@ class Network {
   bool wide() const { return config_.layers.back().wide; }
 
   // Training memory. Call prepare() once, before the first step.
-  void prepare(std::size_t batch_samples, const BlockBounds& bounds, std::uint32_t shards);
+  void prepare(const Dataset& train, std::size_t batch_samples, std::uint32_t shards);
   Block make_block() const;
   ThreadScratch make_thread_scratch() const;
   ShardScratch make_shard_scratch(std::size_t blocks) const;  // `blocks` in a batch
@@ -129,7 +131,7 @@ class Network {
   BlockInput input_of(std::size_t l, const Block& block) const;
   LayerBlock& block_of(std::size_t l, Block& block) const { return block.layers[l + (input_ ? 1 : 0)]; }
   void forward_block(Block& block, std::uint32_t index, std::uint64_t step, ThreadScratch& scratch) const;
-  void backward_block(Block& block, std::uint32_t index, std::size_t first_sample, ThreadScratch& scratch);
+  void backward_block(Block& block, std::uint32_t index, ThreadScratch& scratch);
   void maybe_drop(const LayerConfig& layer, std::size_t depth, std::uint32_t index, std::uint64_t step,
                   Block& block, LayerBlock& at) const;
   double loss(Block& block, float scale, ThreadScratch& scratch) const;
@@ -143,6 +145,7 @@ class Network {
   std::optional<Neighbours> neighbours_;
   std::vector<Layer> layers_;  // the row-wise layers; all of them when there is no input_
   BlockBounds bounds_;
+  FeatureShards feature_shards_;
   std::size_t lanes_ = 0;
   std::uint32_t shards_ = 1;
 };

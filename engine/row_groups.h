@@ -1,8 +1,9 @@
 // Which rows of a matrix does a step touch, and what contributes to each row's gradient?
 //
-// Blocks of samples report contributions (row, source, value) into RowBins, split by the shard that owns the
-// row. Then each shard, on one thread, groups its contributions by row. A row belongs to exactly one shard,
-// so no row has two writers; contributions stay in block order, so sums do not depend on the thread count.
+// Blocks of samples report contributions (row, source) into RowBins, split by the shard that owns the row,
+// and those to the rows of features, with a value each, into FeatureBins (feature_shards.h). Then each shard,
+// on one thread, groups its contributions by row. A row belongs to exactly one shard, so no row has two
+// writers; contributions stay in block order, so sums do not depend on the thread count.
 #pragma once
 
 #include <cstddef>
@@ -16,7 +17,14 @@ namespace slide {
 struct Contribution {
   std::uint32_t row;
   std::uint32_t source;  // what the row's gradient is made from; the layer gives it its meaning
-  float value;
+};
+
+// Contributions of one sample to the rows of neighbouring features, each with a factor of its own.
+struct SamplePart {
+  const std::uint32_t* rows;  // [count]
+  const float* values;        // [count]
+  std::uint32_t count;
+  std::uint32_t source;
 };
 
 // The shard that owns `row`. Rows that share a cache line of 32-bit entries share a shard.
@@ -34,17 +42,17 @@ class RowBins {
     entries_.reserve(capacity);
   }
 
-  // for_each(visit) must call visit(row, source, value) for every contribution, twice the same way.
+  // for_each(visit) must call visit(row, source) for every contribution, twice the same way.
   template <class ForEach>
   void fill(ForEach&& for_each) {
     const auto shards = static_cast<std::uint32_t>(offsets_.size() - 1);
     offsets_.assign(shards + 1, 0);
-    for_each([&](std::uint32_t row, std::uint32_t, float) { ++offsets_[shard_of(row, shards)]; });
+    for_each([&](std::uint32_t row, std::uint32_t) { ++offsets_[shard_of(row, shards)]; });
     std::size_t total = 0;
     for (std::size_t& offset : offsets_) total += std::exchange(offset, total);
     entries_.resize(total);
-    for_each([&](std::uint32_t row, std::uint32_t source, float value) {
-      entries_[offsets_[shard_of(row, shards)]++] = {row, source, value};
+    for_each([&](std::uint32_t row, std::uint32_t source) {
+      entries_[offsets_[shard_of(row, shards)]++] = {row, source};
     });
     for (std::size_t s = shards; s > 0; --s) offsets_[s] = offsets_[s - 1];
     offsets_[0] = 0;
@@ -67,6 +75,7 @@ class RowGroups {
   // Groups the concatenation of `parts`. `slots` has an entry for every row of the matrix, zero before the
   // first call; shards may share it because each only touches the entries of its own rows.
   void build(std::span<const std::span<const Contribution>> parts, std::uint64_t* slots);
+  void build(std::span<const SamplePart> parts, std::uint64_t* slots);
 
   std::size_t size() const { return rows_.size(); }
   std::uint32_t row(std::size_t group) const { return rows_[group]; }
@@ -74,9 +83,12 @@ class RowGroups {
   std::span<const std::uint32_t> sources(std::size_t group) const {
     return {sources_.data() + offsets_[group], offsets_[group + 1] - offsets_[group]};
   }
-  const float* values(std::size_t group) const { return values_.data() + offsets_[group]; }
+  const float* values(std::size_t group) const { return values_.data() + offsets_[group]; }  // of samples
 
  private:
+  template <class Part>
+  void group(std::span<const Part> parts, std::uint64_t* slots);
+
   std::vector<std::uint32_t> rows_;
   std::uint32_t stamp_ = 0;  // of this build in the upper half of its slots
   std::vector<std::uint32_t> offsets_;

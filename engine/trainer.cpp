@@ -59,7 +59,7 @@ Trainer::Trainer(const Config& config, const Dataset& train, const Dataset* test
   network_.start_output(train, shape_, threads_);
   network_.keep_neighbours(train);
   network_.rebuild_index(++generation_, threads_);
-  network_.prepare(batch_, bounds_of(train, config.train.block_size), static_cast<std::uint32_t>(threads_));
+  network_.prepare(train, batch_, static_cast<std::uint32_t>(threads_));
   const std::size_t blocks = (batch_ + config.train.block_size - 1) / config.train.block_size;
   for (std::size_t b = 0; b < blocks; ++b) blocks_.push_back(network_.make_block());
   for (int t = 0; t < threads_; ++t) {

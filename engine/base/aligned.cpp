@@ -10,11 +10,12 @@
 namespace slide {
 
 namespace {
+constexpr std::size_t kMapped = std::size_t{128} << 10;   // bytes from which areas are pages of their own
 constexpr std::size_t kLargePage = std::size_t{2} << 20;  // bytes
-}
+}  // namespace
 
 void* allocate_zeroed(std::size_t bytes) {
-  if (bytes < kLargePage) {
+  if (bytes < kMapped) {
     void* memory = std::aligned_alloc(kAlignment, round_up(bytes, kAlignment));
     if (memory == nullptr) fail_run("out of memory: {} bytes asked for", bytes);
     std::memset(memory, 0, bytes);
@@ -23,12 +24,12 @@ void* allocate_zeroed(std::size_t bytes) {
   // Fresh anonymous pages are zero already and cost nothing until they are touched.
   void* memory = mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
   if (memory == MAP_FAILED) fail_run("out of memory: {:.1f} MB asked for", double(bytes) / 1e6);
-  madvise(memory, bytes, MADV_HUGEPAGE);
+  if (bytes >= kLargePage) madvise(memory, bytes, MADV_HUGEPAGE);
   return memory;
 }
 
 void release(void* memory, std::size_t bytes) noexcept {
-  if (bytes < kLargePage) {
+  if (bytes < kMapped) {
     std::free(memory);
   } else {
     munmap(memory, bytes);

@@ -155,7 +155,7 @@ class Stepper {
  public:
   Stepper(Network& network, const Dataset& data, std::uint32_t shards = 1) : network_(network), data_(data) {
     const TrainConfig& train = network.config().train;
-    network.prepare(train.batch_size, bounds_of(data, train.block_size), shards);
+    network.prepare(data, train.batch_size, shards);
     const std::size_t blocks = (train.batch_size + train.block_size - 1) / train.block_size;
     for (std::size_t b = 0; b < blocks; ++b) blocks_.push_back(network.make_block());
     scratch_ = network.make_thread_scratch();

@@ -1,11 +1,14 @@
 // Learning rates, rehash intervals, and the grouping of touched rows.
 #include <gtest/gtest.h>
 
+#include <cmath>
 #include <map>
 #include <numbers>
+#include <numeric>
 #include <set>
 #include <vector>
 
+#include "engine/feature_shards.h"
 #include "engine/optimizer.h"
 #include "engine/row_groups.h"
 #include "engine/schedule.h"
@@ -111,18 +114,18 @@ std::vector<Part> random_parts(std::uint32_t shards) {
   Rng rng(shards, Purpose::kTest);
   for (std::uint32_t p = 0; p < parts.size(); ++p) {
     for (std::uint32_t i = 0; i < 200 * (p % 4); ++i) {
-      parts[p].entries.push_back({rng.below(400), 1000 * p + i, static_cast<float>(rng.uniform())});
+      parts[p].entries.push_back({rng.below(400), 1000 * p + i});
     }
     parts[p].bins.reserve(shards, 800);
     parts[p].bins.fill([&](auto&& visit) {
-      for (const Contribution& c : parts[p].entries) visit(c.row, c.source, c.value);
+      for (const Contribution& c : parts[p].entries) visit(c.row, c.source);
     });
   }
   return parts;
 }
 
 TEST(RowGroups, EveryContributionIsInItsRowInOrderAndInOneShard) {
-  using Entries = std::vector<std::pair<std::uint32_t, float>>;
+  using Entries = std::vector<std::uint32_t>;
   std::vector<std::uint64_t> slots(400, 0);
   RowGroups groups;
   for (const std::uint32_t shards : {1u, 3u, 8u}) {
@@ -130,7 +133,7 @@ TEST(RowGroups, EveryContributionIsInItsRowInOrderAndInOneShard) {
       const std::vector<Part> parts = random_parts(shards);
       std::map<std::uint32_t, Entries> want, got;
       for (const Part& part : parts) {
-        for (const Contribution& c : part.entries) want[c.row].emplace_back(c.source, c.value);
+        for (const Contribution& c : part.entries) want[c.row].push_back(c.source);
       }
       for (std::uint32_t s = 0; s < shards; ++s) {
         std::vector<std::span<const Contribution>> of_shard;
@@ -139,9 +142,7 @@ TEST(RowGroups, EveryContributionIsInItsRowInOrderAndInOneShard) {
         for (std::size_t g = 0; g < groups.size(); ++g) {
           ASSERT_EQ(shard_of(groups.row(g), shards), s);
           ASSERT_EQ(got.count(groups.row(g)), 0u);
-          for (std::size_t i = 0; i < groups.sources(g).size(); ++i) {
-            got[groups.row(g)].emplace_back(groups.sources(g)[i], groups.values(g)[i]);
-          }
+          for (const std::uint32_t source : groups.sources(g)) got[groups.row(g)].push_back(source);
         }
       }
       ASSERT_EQ(got, want) << shards;
@@ -149,9 +150,92 @@ TEST(RowGroups, EveryContributionIsInItsRowInOrderAndInOneShard) {
   }
 }
 
+// Samples of up to 40 features whose frequencies fall as in text.
+Dataset skewed_data(std::uint32_t features, std::size_t samples) {
+  std::vector<Sample> rows(samples);
+  Rng rng(7, Purpose::kTest, features);
+  for (Sample& row : rows) {
+    std::set<std::uint32_t> ids;
+    for (std::uint32_t i = rng.below(40); i > 0; --i) {
+      const auto id = static_cast<std::uint32_t>(double(features) * std::pow(rng.uniform(), 3.0));
+      ids.insert(id);
+    }
+    for (const std::uint32_t id : ids) row.features.emplace_back(id, static_cast<float>(rng.normal()));
+    row.labels = {0};
+  }
+  return dataset_of(rows, features, 1);
+}
+
+TEST(FeatureShards, RunsOfWholeCacheLinesThatShareTheWork) {
+  const Dataset data = skewed_data(20'000, 3000);
+  std::vector<std::size_t> values(20'000);
+  for (std::size_t i = 0; i < data.size(); ++i) {
+    for (const std::uint32_t id : data.features(i).ids) ++values[id];
+  }
+  for (const std::uint32_t count : {1u, 2u, 5u, 16u}) {
+    const FeatureShards shards(data, 256, count);
+    ASSERT_EQ(shards.size(), count);
+    std::uint32_t begin = 0;
+    for (std::uint32_t s = 0; s < count; ++s) {
+      ASSERT_GE(shards.end(s), begin);
+      const std::uint32_t end = std::min(shards.end(s), 20'000u);
+      ASSERT_TRUE(end % 16 == 0 || s + 1 == count);
+      // Rare features are touched one by one and cost more each: a shard of them holds fewer values.
+      const auto held = double(std::accumulate(values.begin() + begin, values.begin() + end, std::size_t{0}));
+      EXPECT_GT(held, 0.4 * double(data.feature_entries()) / count) << s << " of " << count;
+      EXPECT_LT(held, 2.5 * double(data.feature_entries()) / count) << s << " of " << count;
+      begin = end;
+    }
+    EXPECT_EQ(begin, 20'000u);
+  }
+}
+
+TEST(FeatureShards, FewFeaturesLeaveShardsEmpty) {
+  const FeatureShards shards(skewed_data(20, 100), 32, 8);
+  ASSERT_EQ(shards.size(), 8u);
+  for (std::uint32_t s = 0; s < 8; ++s) EXPECT_TRUE(shards.end(s) <= 32 || s == 7);
+  EXPECT_EQ(shards.end(7), UINT32_MAX);
+}
+
+TEST(FeatureBins, EveryValueIsInItsRowInOrderAndInOneShard) {
+  using Entries = std::vector<std::pair<std::uint32_t, float>>;
+  const Dataset data = skewed_data(300, 100);
+  for (const std::uint32_t count : {1u, 3u, 8u, 64u}) {
+    const FeatureShards shards(data, 32, count);
+    std::vector<FeatureBins> bins(4);
+    for (FeatureBins& block : bins) block.reserve(count, 32, 32 * 40);
+    std::map<std::uint32_t, Entries> want, got;
+    for (std::uint32_t b = 0; b < bins.size(); ++b) {  // the last block is not full
+      std::vector<SparseRow> rows;
+      for (std::uint32_t i = b * 32; i < std::min<std::size_t>(data.size(), (b + 1) * 32); ++i) {
+        rows.push_back(data.features(i));
+        for (std::size_t f = 0; f < rows.back().ids.size(); ++f)
+          want[rows.back().ids[f]].emplace_back(i, rows.back().values[f]);
+      }
+      bins[b].fill(rows, shards);
+    }
+    std::vector<std::uint64_t> slots(300, 0);
+    RowGroups groups;
+    for (std::uint32_t s = 0; s < count; ++s) {
+      std::vector<SamplePart> parts;
+      for (std::size_t b = 0; b < bins.size(); ++b) bins[b].list(s, b * 32, parts);
+      groups.build(parts, slots.data());
+      for (std::size_t g = 0; g < groups.size(); ++g) {
+        ASSERT_LT(groups.row(g), shards.end(s));
+        ASSERT_TRUE(s == 0 || groups.row(g) >= shards.end(s - 1));
+        for (std::size_t i = 0; i < groups.sources(g).size(); ++i)
+          got[groups.row(g)].emplace_back(groups.sources(g)[i], groups.values(g)[i]);
+      }
+    }
+    ASSERT_EQ(got, want) << count;
+  }
+}
+
 TEST(RowGroups, NothingToGroup) {
   RowGroups groups;
-  groups.build({}, nullptr);
+  groups.build(std::span<const SamplePart>(), nullptr);
+  EXPECT_EQ(groups.size(), 0u);
+  groups.build(std::span<const std::span<const Contribution>>(), nullptr);
   EXPECT_EQ(groups.size(), 0u);
 }
 
