@@ -77,7 +77,7 @@ struct Block {
   std::vector<LayerBlock> layers;
   FeatureColumns columns;
   BlockFeatures features;  // filled when a layer has a wide path
-  FeatureBins feature_bins;
+  ShardedFeatures features_by_shard;
   double loss = 0.0;     // summed over samples
   BlockSeconds seconds;  // of the last pass
 

@@ -56,7 +56,7 @@ FeatureShards::FeatureShards(const Dataset& train, std::size_t batch, std::uint3
   ends_.push_back(UINT32_MAX);
 }
 
-void FeatureBins::reserve(std::uint32_t shards, std::size_t samples, std::size_t entries) {
+void ShardedFeatures::reserve(std::uint32_t shards, std::size_t samples, std::size_t entries) {
   taken_.resize(samples);
   counts_.resize(samples * shards);
   starts_.resize(shards);
@@ -64,7 +64,7 @@ void FeatureBins::reserve(std::uint32_t shards, std::size_t samples, std::size_t
   values_ = AlignedArray<float>(entries);
 }
 
-void FeatureBins::fill(std::span<const SparseRow> rows, const FeatureShards& shards) {
+void ShardedFeatures::fill(std::span<const SparseRow> rows, const FeatureShards& shards) {
   samples_ = rows.size();
   std::fill(taken_.begin(), taken_.end(), 0u);
   std::size_t at = 0;
@@ -82,7 +82,8 @@ void FeatureBins::fill(std::span<const SparseRow> rows, const FeatureShards& sha
   }
 }
 
-void FeatureBins::list(std::uint32_t shard, std::size_t first_sample, std::vector<SamplePart>& parts) const {
+void ShardedFeatures::list(std::uint32_t shard, std::size_t first_sample,
+                           std::vector<SamplePart>& parts) const {
   std::size_t at = starts_[shard];
   for (std::size_t s = 0; s < samples_; ++s) {
     const std::uint32_t count = counts_[shard * samples_ + s];

@@ -32,10 +32,11 @@ class FeatureShards {
 
 // The features and values of one block's samples, ordered by shard: a copy, because another thread reads
 // memory that was written in order much faster than samples that lie anywhere. Not thread-safe.
-class FeatureBins {
+class ShardedFeatures {
  public:
-  // Room for `samples` samples with `entries` features in all.
+  // Room for `samples` samples with `entries` features in all: the most that fill() may be given.
   void reserve(std::uint32_t shards, std::size_t samples, std::size_t entries);
+  // Ids ascend in each row. Allocates nothing.
   void fill(std::span<const SparseRow> rows, const FeatureShards& shards);
   // Appends what each sample has for `shard`; the first one is number `first_sample` of its batch.
   void list(std::uint32_t shard, std::size_t first_sample, std::vector<SamplePart>& parts) const;

@@ -6,6 +6,7 @@
 #include "engine/kernels/kernels.h"
 #include "engine/neighbours.h"
 #include "engine/parameters.h"
+#include "engine/row_groups.h"
 
 namespace slide {
 
@@ -81,7 +82,8 @@ double block_bytes(const Config& config, const MemoryPlan& plan, const BlockBoun
   for (std::size_t l = 0; l < plan.layers.size(); ++l) {
     const bool last = l + 1 == plan.layers.size();
     const double arrays = last ? 1 : config.layers[l].dropout > 0 ? 4 : 3;
-    const double active = double(plan.layers[l].active);
+    const double active =
+        double(last ? plan.layers[l].active : kernels::spread_stride(plan.layers[l].active));
     bytes += arrays * active * lanes * kFloat + 2 * active * kId;
     if (last && config.loss.delta_floor > 0) bytes += active * (lanes * (kFloat + kId) + sizeof(std::size_t));
     if (config.layers[l].kind == LayerKind::kSampled) bytes += active * sizeof(Contribution);
@@ -140,11 +142,13 @@ MemoryPlan plan_memory(const Config& config, std::size_t features, std::size_t l
   double blocks = double(train.batch_size) / train.block_size;
   if (!train.deterministic) blocks = std::max(blocks, double(threads));
   const double groups = blocks * double(bounds.feature_entries) * (sizeof(std::size_t) + 3 * kId);
-  const double deltas = blocks * train.block_size * double(plan.layers.front().neurons) * kFloat;
+  const double samples = blocks * train.block_size;
+  const double deltas = samples * double(kernels::spread_stride(plan.layers.front().neurons)) * kFloat;
+  const double shards = samples * threads * double(sizeof(SamplePart) + kId);  // lists of each one's features
   const LayerConfig& output = config.layers.back();
   const double postings =  // of an evaluation
       output.wide ? wide_weights(output, double(plan.layers.back().neurons), bounds) * (kFloat + kId) : 0.0;
-  plan.workspaces = postings + votes + blocks * block_bytes(config, plan, bounds) + groups + deltas +
+  plan.workspaces = postings + votes + blocks * block_bytes(config, plan, bounds) + groups + deltas + shards +
                     directory_bytes(config, plan, threads) + threads * thread_bytes(config, plan, bounds);
   return plan;
 }

@@ -144,7 +144,7 @@ Block Network::make_block() const {
   if (wide()) block.features.reserve(features_, bounds_.feature_entries, lanes_);
   if (input_) {
     input_->reserve(block.layers.front(), lanes_);
-    block.feature_bins.reserve(shards_, lanes_, bounds_.feature_entries);
+    block.features_by_shard.reserve(shards_, lanes_, bounds_.feature_entries);
   } else {
     block.columns.reserve(features_, bounds_.feature_entries, lanes_);
   }
@@ -267,7 +267,7 @@ void Network::backward_block(Block& block, std::uint32_t index, ThreadScratch& s
     if (l > 0) layers_[l - 1].backward_activation(block.lanes, below);
   }
   input_->backward(block.lanes, block.first_sample, block.layers.front());
-  block.feature_bins.fill(block.rows, feature_shards_);
+  block.features_by_shard.fill(block.rows, feature_shards_);
 }
 
 void Network::train_block(Block& block, std::uint32_t index, std::size_t first_sample, std::uint64_t step,
@@ -304,7 +304,7 @@ void Network::update(std::span<Block> blocks, std::uint32_t shard, std::size_t b
   }
   if (!input_) return;
   scratch.samples.clear();
-  for (const Block& block : blocks) block.feature_bins.list(shard, block.first_sample, scratch.samples);
+  for (const Block& block : blocks) block.features_by_shard.list(shard, block.first_sample, scratch.samples);
   scratch.groups.build(scratch.samples, input_->slots());
   input_->update(scratch.groups, shard == 0, batch_samples, optimizer, scratch.gradient.data(),
                  scratch.packed);

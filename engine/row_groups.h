@@ -1,9 +1,9 @@
 // Which rows of a matrix does a step touch, and what contributes to each row's gradient?
 //
 // Blocks of samples report contributions (row, source) into RowBins, split by the shard that owns the row,
-// and those to the rows of features, with a value each, into FeatureBins (feature_shards.h). Then each shard,
-// on one thread, groups its contributions by row. A row belongs to exactly one shard, so no row has two
-// writers; contributions stay in block order, so sums do not depend on the thread count.
+// and those to the rows of features, with a value each, into ShardedFeatures (feature_shards.h). Then each
+// shard, on one thread, groups its contributions by row. A row belongs to exactly one shard, so no row has
+// two writers; contributions stay in block order, so sums do not depend on the thread count.
 #pragma once
 
 #include <cstddef>
@@ -83,7 +83,9 @@ class RowGroups {
   std::span<const std::uint32_t> sources(std::size_t group) const {
     return {sources_.data() + offsets_[group], offsets_[group + 1] - offsets_[group]};
   }
-  const float* values(std::size_t group) const { return values_.data() + offsets_[group]; }  // of samples
+  const float* values(std::size_t group) const {
+    return values_.data() + offsets_[group];
+  }  // built of SampleParts
 
  private:
   template <class Part>

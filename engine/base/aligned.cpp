@@ -21,7 +21,8 @@ void* allocate_zeroed(std::size_t bytes) {
     std::memset(memory, 0, bytes);
     return memory;
   }
-  // Fresh anonymous pages are zero already and cost nothing until they are touched.
+  // Fresh anonymous pages are zero already and cost nothing until they are touched: arrays are as large as
+  // the largest block could need, and most blocks are far from it.
   void* memory = mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
   if (memory == MAP_FAILED) fail_run("out of memory: {:.1f} MB asked for", double(bytes) / 1e6);
   if (bytes >= kLargePage) madvise(memory, bytes, MADV_HUGEPAGE);

@@ -322,7 +322,7 @@ template <class Arch, size_t V>
 void backward_columns(const float* w, size_t ldw, const uint32_t* ids, size_t rows, const float* d,
                       size_t lanes, float* dx, size_t ldx) {
   constexpr size_t B = Tiles<Arch>::kBackwardSamples;
-  constexpr size_t kChunk = 64;  // rows whose V vectors stay in the first-level cache over all samples
+  constexpr size_t kChunk = 64;  // rows whose V vectors stay in the nearest caches over all samples
   static_assert(kLaneMultiple % B == 0);
   for (size_t a = 0; a < rows; a += kChunk) {
     const size_t count = smaller(kChunk, rows - a);

@@ -21,7 +21,8 @@ TEST(Aligned, RoundUp) {
 }
 
 TEST(Aligned, ArraysAreAlignedZeroAndWritableAtEverySize) {
-  for (const std::size_t size : {1, 2, 15, 16, 17, 1000, 524'287, 524'288, 524'289, 3'000'000}) {
+  for (const std::size_t size :
+       {1, 2, 15, 16, 17, 1000, 32'767, 32'768, 32'769, 524'287, 524'288, 524'289, 3'000'000}) {
     AlignedArray<float> array(size);
     ASSERT_TRUE(is_aligned(array.data())) << size;
     ASSERT_EQ(array.size(), size);

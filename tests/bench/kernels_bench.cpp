@@ -8,6 +8,7 @@
 #include <numeric>
 #include <vector>
 
+#include "datasets/shuffle.h"
 #include "engine/base/aligned.h"
 #include "engine/base/rng.h"
 #include "engine/kernels/kernels.h"
@@ -44,6 +45,8 @@ double seconds(auto&& body) {
   body();
   return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
 }
+
+constexpr int kStretches = 2000;
 
 // Times `kernel`, which does `work` a call, in stretches of about 0.1 ms between two probes.
 template <class Kernel>
@@ -131,15 +134,16 @@ void BM_rows_gradient(benchmark::State& state) {
   });
 }
 
-// Rows anywhere in a matrix larger than the caches: a sample's features, as the first layer reads them.
+// Rows anywhere in a far matrix: a sample's features, as the first layer reads them.
 void BM_gather_rows(benchmark::State& state) {
   const auto count = static_cast<std::size_t>(state.range(0)), n = static_cast<std::size_t>(state.range(1));
-  const std::size_t rows = (std::size_t{1} << 28) / (n * sizeof(float));
-  const auto w = filled(rows * n), values = filled(count);
+  const std::size_t rows = bench::kFarBytes / (n * sizeof(float));
+  AlignedArray<float> w(rows * n);
+  std::fill(w.begin(), w.end(), 1.0f);
+  const auto values = filled(count);
   auto h = filled(n);
-  std::vector<std::uint32_t> ids(1 << 16);
-  Rng rng(3, Purpose::kTest);
-  for (std::uint32_t& id : ids) id = rng.below(static_cast<std::uint32_t>(rows));
+  std::vector<std::uint32_t> ids(rows);
+  shuffle_order(ids, 3, 1);
   std::size_t at = 0;
   against(state, bench::peak_bandwidth, double(count * n * sizeof(float)), [&] {
     at = at + 2 * count <= ids.size() ? at + count : 0;
@@ -158,12 +162,13 @@ void BM_softmax_lanes(benchmark::State& state) {
   state.SetItemsProcessed(state.iterations() * shape.rows * shape.lanes);
 }
 
-#define SHAPES Args({600, 128, 32})->Args({600, 128, 16})->Args({600, 128, 64})->Args({600, 512, 32})
-BENCHMARK(BM_rows_forward)->UseManualTime()->SHAPES;
-BENCHMARK(BM_rows_forward_bf16)->UseManualTime()->SHAPES;
-BENCHMARK(BM_rows_backward_input)->UseManualTime()->SHAPES;
-BENCHMARK(BM_rows_gradient)->UseManualTime()->SHAPES;
-BENCHMARK(BM_gather_rows)->UseManualTime()->Args({80, 128})->Args({80, 512});
+#define SHAPES \
+  Args({600, 128, 32})->Args({600, 128, 16})->Args({600, 128, 64})->Args({600, 256, 32})->Args({600, 512, 32})
+BENCHMARK(BM_rows_forward)->UseManualTime()->Iterations(kStretches)->SHAPES;
+BENCHMARK(BM_rows_forward_bf16)->UseManualTime()->Iterations(kStretches)->SHAPES;
+BENCHMARK(BM_rows_backward_input)->UseManualTime()->Iterations(kStretches)->SHAPES;
+BENCHMARK(BM_rows_gradient)->UseManualTime()->Iterations(kStretches)->SHAPES;
+BENCHMARK(BM_gather_rows)->UseManualTime()->Iterations(kStretches)->Args({80, 128})->Args({80, 512});
 BENCHMARK(BM_softmax_lanes)->Args({600, 128, 32});
 
 }  // namespace

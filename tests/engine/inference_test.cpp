@@ -95,7 +95,7 @@ TEST(Inference, FullOfEveryShape) {
   const Dataset data = inference_data(70);
   for (const Layers& layers :
        {Layers{dense(24), dense(0)}, Layers{dense(0)}, Layers{sampled(0, 20, 12)},
-        Layers{sampled(40, 9, 9), dense(0)},
+        Layers{sampled(40, 9, 9), dense(0)}, Layers{dense(256), dense(256, Activation::kTanh), dense(0)},
         Layers{dense(17, Activation::kTanh, 0.4), dense(19, Activation::kSigmoid, 0.2), sampled(0, 20, 12)},
         Layers{dense(17), sampled(40, 9, 9, Activation::kTanh, 0.3), sampled(0, 20, 12)}}) {
     const Trainer trainer = trained(layers, data);

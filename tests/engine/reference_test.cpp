@@ -47,6 +47,12 @@ void expect_follows_reference(const Config& config, bool all_active, std::uint32
   DataSpec spec;
   spec.samples = config.train.batch_size;
   spec.unlabelled = 7;
+  // Features of every shard. A first layer that takes single columns is updated block by block, and what its
+  // blocks round on the way is bounded below for few features, which all blocks push in one direction.
+  if (config.layers.size() > 1 && config.layers.front().kind == LayerKind::kDense) {
+    spec.features = 40;
+    spec.featureless = 11;
+  }
   const Dataset data = make_data(spec);
   Network network(config, shape_of_data(data));
   network.initialise(1);
@@ -134,6 +140,10 @@ const Structure kStructures[] = {
     {"DenseRowsOfSampledColumns", false,
      []() -> Layers {
        return {dense(6), sampled(12, 2, 3), dense(5, Activation::kTanh), dense(0)};
+     }},
+    {"SpreadRows", false,  // activations with one line more, see kernels::spread_stride
+     []() -> Layers {
+       return {dense(256, Activation::kTanh), dense(1), dense(256, Activation::kTanh, 0.2), sampled(0, 1, 1)};
      }},
 };
 

@@ -1,4 +1,4 @@
-// Learning rates, rehash intervals, and the grouping of touched rows.
+// Learning rates, rehash intervals, who owns which rows, and the grouping of touched ones.
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -150,13 +150,14 @@ TEST(RowGroups, EveryContributionIsInItsRowInOrderAndInOneShard) {
   }
 }
 
-// Samples of up to 40 features whose frequencies fall as in text.
+// Samples of up to 40 features, one in ten without any, whose frequencies fall as in text.
 Dataset skewed_data(std::uint32_t features, std::size_t samples) {
   std::vector<Sample> rows(samples);
   Rng rng(7, Purpose::kTest, features);
+  std::size_t number = 0;
   for (Sample& row : rows) {
     std::set<std::uint32_t> ids;
-    for (std::uint32_t i = rng.below(40); i > 0; --i) {
+    for (std::uint32_t i = number++ % 10 == 3 ? 0 : rng.below(40); i > 0; --i) {
       const auto id = static_cast<std::uint32_t>(double(features) * std::pow(rng.uniform(), 3.0));
       ids.insert(id);
     }
@@ -197,13 +198,13 @@ TEST(FeatureShards, FewFeaturesLeaveShardsEmpty) {
   EXPECT_EQ(shards.end(7), UINT32_MAX);
 }
 
-TEST(FeatureBins, EveryValueIsInItsRowInOrderAndInOneShard) {
+TEST(ShardedFeatures, EveryValueIsInItsRowInOrderAndInOneShard) {
   using Entries = std::vector<std::pair<std::uint32_t, float>>;
   const Dataset data = skewed_data(300, 100);
   for (const std::uint32_t count : {1u, 3u, 8u, 64u}) {
     const FeatureShards shards(data, 32, count);
-    std::vector<FeatureBins> bins(4);
-    for (FeatureBins& block : bins) block.reserve(count, 32, 32 * 40);
+    std::vector<ShardedFeatures> bins(4);
+    for (ShardedFeatures& block : bins) block.reserve(count, 32, 32 * 40);
     std::map<std::uint32_t, Entries> want, got;
     for (std::uint32_t b = 0; b < bins.size(); ++b) {  // the last block is not full
       std::vector<SparseRow> rows;
@@ -212,6 +213,7 @@ TEST(FeatureBins, EveryValueIsInItsRowInOrderAndInOneShard) {
         for (std::size_t f = 0; f < rows.back().ids.size(); ++f)
           want[rows.back().ids[f]].emplace_back(i, rows.back().values[f]);
       }
+      bins[b].fill(std::vector<SparseRow>(32, data.features(0)), shards);  // of the step before
       bins[b].fill(rows, shards);
     }
     std::vector<std::uint64_t> slots(300, 0);

@@ -84,6 +84,13 @@ TEST_P(Products, RowsForwardAtEveryLength) {
   }
 }
 
+TEST(SpreadStride, HoldsTheColumnsAndIsNoMultipleOfAKilobyte) {
+  const std::pair<std::size_t, std::size_t> cases[] = {{0, 16},    {1, 16},    {16, 16},   {17, 32},
+                                                       {240, 240}, {241, 272}, {256, 272}, {257, 272},
+                                                       {511, 528}, {512, 528}, {640, 640}};
+  for (const auto& [columns, stride] : cases) EXPECT_EQ(spread_stride(columns), stride) << columns;
+}
+
 TEST_P(Products, RowsForwardWithManyRows) {
   for (const std::size_t lanes : kLanes) {
     for (const std::size_t rows : {31, 48, 63, 150}) expect_forward(set(), rows, 37, lanes, true);
@@ -131,7 +138,10 @@ TEST_P(Products, RowsBackwardInputAtEveryLength) {
 
 TEST_P(Products, RowsBackwardInputWithManyRows) {
   for (const std::size_t lanes : kLanes) {
-    for (const std::size_t rows : {63, 64, 65, 150}) expect_backward(set(), rows, 37, lanes);
+    for (const std::size_t rows : {63, 64, 65, 150}) {
+      for (const std::size_t inner : {37, 80, 95, 96, 128, 129, 300})
+        expect_backward(set(), rows, inner, lanes);
+    }
   }
 }
 
