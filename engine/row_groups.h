@@ -83,9 +83,8 @@ class RowGroups {
   std::span<const std::uint32_t> sources(std::size_t group) const {
     return {sources_.data() + offsets_[group], offsets_[group + 1] - offsets_[group]};
   }
-  const float* values(std::size_t group) const {
-    return values_.data() + offsets_[group];
-  }  // built of SampleParts
+  // The factors beside sources(group), of groups built of SampleParts.
+  const float* values(std::size_t group) const { return values_.data() + offsets_[group]; }
 
  private:
   template <class Part>

@@ -4,7 +4,6 @@
 #include <benchmark/benchmark.h>
 
 #include <algorithm>
-#include <chrono>
 #include <numeric>
 #include <vector>
 
@@ -12,6 +11,7 @@
 #include "engine/base/aligned.h"
 #include "engine/base/rng.h"
 #include "engine/kernels/kernels.h"
+#include "engine/phases.h"
 #include "tests/bench/probes.h"
 
 namespace slide {
@@ -40,25 +40,18 @@ struct Shape {
       : rows(state.range(0)), inner(state.range(1)), lanes(state.range(2)) {}
 };
 
-double seconds(auto&& body) {
-  const auto start = std::chrono::steady_clock::now();
-  body();
-  return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
-}
-
 constexpr int kStretches = 2000;
 
 // Times `kernel`, which does `work` a call, in stretches of about 0.1 ms between two probes.
 template <class Kernel>
 void against(benchmark::State& state, double (*peak)(), double work, Kernel&& kernel) {
   const auto stretch = [&](int calls) {
-    return seconds([&] {
-             for (int call = 0; call < calls; ++call) {
-               kernel();
-               benchmark::ClobberMemory();
-             }
-           }) /
-           calls;
+    LapClock clock;
+    for (int call = 0; call < calls; ++call) {
+      kernel();
+      benchmark::ClobberMemory();
+    }
+    return clock.lap() / calls;
   };
   stretch(3);
   const int calls = std::max(1, static_cast<int>(1e-4 / stretch(3)));

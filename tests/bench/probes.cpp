@@ -1,21 +1,14 @@
 #include "tests/bench/probes.h"
 
 #include <algorithm>
-#include <chrono>
 #include <string_view>
 
 #include "engine/base/aligned.h"
 #include "engine/kernels/kernels.h"
+#include "engine/phases.h"
 
 namespace slide::bench {
 namespace {
-
-template <class F>
-double seconds(F&& body) {
-  const auto start = std::chrono::steady_clock::now();
-  body();
-  return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
-}
 
 typedef float Vector16 __attribute__((vector_size(16)));
 typedef float Vector32 __attribute__((vector_size(32)));
@@ -82,7 +75,9 @@ Chains chains_in_use() {
 double peak_flops() {
   constexpr long kRounds = 20'000;
   static const Chains chains = chains_in_use();
-  return 2.0 * chains.width * kRounds / seconds([] { sink = chains.run(kRounds); });
+  LapClock clock;
+  sink = chains.run(kRounds);
+  return 2.0 * chains.width * kRounds / clock.lap();
 }
 
 double peak_bandwidth() {
@@ -94,7 +89,9 @@ double peak_bandwidth() {
   }();
   static std::size_t at = 0;
   at = (at + kSlice) % kCount;
-  return double(kSlice) * sizeof(float) / seconds([] { sink = read_all(data.data() + at, kSlice); });
+  LapClock clock;
+  sink = read_all(data.data() + at, kSlice);
+  return double(kSlice) * sizeof(float) / clock.lap();
 }
 
 }  // namespace slide::bench
