@@ -18,6 +18,13 @@ trap 'rm -rf "$work"' EXIT
 cd "$work"
 export HOME=$work
 
+# Chromium's frames keep the time of the machine, its timers the virtual time of --virtual-time-budget, which can run out
+# between two frames: a chart, which sees the pointer with the next frame, would sometimes not see it at all. So frames
+# come by timers too. Runs before the page's own scripts.
+cat > frames.js <<'FRAMES'
+<script>window.requestAnimationFrame = (draw) => setTimeout(() => draw(performance.now()), 16);</script>
+FRAMES
+
 # What a page says about itself once it is drawn: figures with ink, tables with rows, requests, its width, and what a
 # pointer over the first figure brings up. Runs behind the page's own script.
 cat > probe.js <<'PROBE'
@@ -64,7 +71,7 @@ fault() { echo "FAILED: $*" >&2; failed=1; }
 # PAGE.log. The frame, since a window of Chromium cannot be as narrow as a phone.
 load() {  # page, width, arguments...
   local page=$1 width=$2; shift 2
-  sed -e '/^<\/body>$/{r probe.js' -e 'N}' "$page" > "$page.probed.html"
+  sed -e '/^<head>$/r frames.js' -e '/^<\/body>$/{r probe.js' -e 'N}' "$page" > "$page.probed.html"
   cat > "$page.frame.html" <<FRAME
 <html><body><iframe src="$page.probed.html" style="border:0" width="$width" height="900"></iframe><script>
 const waiting = setInterval(() => {
@@ -76,9 +83,19 @@ const waiting = setInterval(() => {
 }, 100);
 </script></body></html>
 FRAME
-  timeout 120 "$browser" --headless --no-sandbox --disable-gpu --disable-dev-shm-usage --user-data-dir="$work/profile" \
-    --host-resolver-rules='MAP * ~NOTFOUND' --enable-logging=stderr --virtual-time-budget=60000 --window-size=1400,950 \
-    --allow-file-access-from-files "$@" --dump-dom "file://$work/$page.frame.html" > "$page.dom" 2> "$page.log"
+  local code=0
+  for _ in 1 2 3; do  # a browser that dies says nothing about the page: it is asked again
+    code=0
+    timeout 80 "$browser" --headless --no-sandbox --disable-gpu --disable-dev-shm-usage --user-data-dir="$work/profile" \
+      --host-resolver-rules='MAP * ~NOTFOUND' --enable-logging=stderr --virtual-time-budget=60000 \
+      --window-size=1400,950 --allow-file-access-from-files "$@" --dump-dom "file://$work/$page.frame.html" \
+      > "$page.dom" 2> "$page.log" || code=$?
+    [ "$code" -ne 0 ] || return 0
+    echo "$browser ended with status $code on $page; the end of what it said:" >&2
+    tail -n 5 "$page.log" >&2
+    rm -rf "$work/profile"
+  done
+  fault "$browser did not show $page"
 }
 
 # Looks at a page: VALUE of each NAME=VALUE that it must say about itself.
