@@ -20,6 +20,7 @@ namespace slide::lsh {
 namespace {
 
 constexpr std::size_t kTables = 32;
+constexpr std::size_t kProbes = 2;          // buckets of a table that a query looks into
 constexpr std::size_t kLogBucket = 5;       // a bucket holds about 2^4 to 2^5 neurons on average
 constexpr std::size_t kMostBits = 16;       // of a fingerprint; with more than 2^21 neurons buckets grow
 constexpr std::size_t kAlwaysPart = 24;     // one neuron of so many is scored always
@@ -68,7 +69,7 @@ SearchIndex::SearchIndex(const WeightRows& rows, std::size_t dim, std::span<cons
                          std::uint64_t seed, int threads)
     : neurons_(biases.size()),
       dim_(dim),
-      k_(std::clamp<std::size_t>(static_cast<std::size_t>(std::bit_width(biases.size())), kFlips + kLogBucket,
+      k_(std::clamp<std::size_t>(static_cast<std::size_t>(std::bit_width(biases.size())), 1 + kLogBucket,
                                  kMostBits + kLogBucket) -
          kLogBucket),
       stride_(round_up(dim, kernels::kPairGroup) / 2),
@@ -128,13 +129,6 @@ void SearchIndex::choose_always(const WeightRows& rows, std::span<const float> b
   }
 }
 
-// Bits of the signs of K projections, one every `lanes` values.
-std::uint32_t SearchIndex::fingerprint(const float* z, std::size_t lanes) const {
-  std::uint32_t print = 0;
-  for (std::size_t j = 0; j < k_; ++j) print |= (z[j * lanes] >= 0.0F ? 1U : 0U) << j;
-  return print;
-}
-
 // codes[t*neurons_ + i]: row i in table t.
 void SearchIndex::hash_rows(const WeightRows& rows, std::span<const float> biases, std::uint16_t* codes,
                             int threads) const {
@@ -154,18 +148,14 @@ void SearchIndex::hash_rows(const WeightRows& rows, std::span<const float> biase
       kernels::active().rows_forward_bf16(projections_.data(), stride_, functions_.data() + p, count, nullptr,
                                           s.xt.data(), dim_, kRowLanes, s.z.data() + p * kRowLanes);
     }
-    for (std::size_t p = 0; p < functions_.size(); ++p) {
-      float* z = s.z.data() + p * kRowLanes;
-      for (std::size_t i = 0; i < size; ++i) z[i] += bias_projections_[p] * biases[first + i];
-    }
+    std::array<float, kRowLanes> bias{};
+    std::copy_n(biases.begin() + static_cast<std::ptrdiff_t>(first), size, bias.begin());
     for (std::size_t t = 0; t < kTables; ++t) {
-      std::array<std::uint16_t, kRowLanes> prints{};
-      for (std::size_t j = 0; j < k_; ++j) {
-        const float* z = s.z.data() + (t * k_ + j) * kRowLanes;
-        const auto bit = static_cast<std::uint16_t>(1U << j);
-        for (std::size_t i = 0; i < kRowLanes; ++i) prints[i] |= z[i] >= 0.0F ? bit : std::uint16_t{0};
-      }
-      std::copy_n(prints.begin(), size, codes + t * neurons_ + first);
+      std::array<std::uint32_t, kRowLanes> prints;
+      kernels::active().pack_signs(s.z.data() + t * k_ * kRowLanes, bias_projections_.data() + t * k_,
+                                   bias.data(), k_, kRowLanes, prints.data(), nullptr);
+      std::uint16_t* out = codes + t * neurons_ + first;
+      for (std::size_t i = 0; i < size; ++i) out[i] = static_cast<std::uint16_t>(prints[i]);
     }
   };
   parallel_for(tasks(neurons_), threads, [&](std::size_t task, int thread) {
@@ -190,7 +180,9 @@ void SearchIndex::fill(std::size_t table, const std::uint16_t* codes) {
 SearchScratch SearchIndex::make_scratch(std::size_t lanes) const {
   SearchScratch scratch;
   scratch.projections = AlignedArray<float>(functions_.size() * lanes);
-  scratch.buckets.resize(kTables << kFlips);
+  scratch.prints.resize(kTables * lanes);
+  scratch.least_certain.resize(kTables * lanes);
+  scratch.buckets.resize(kTables * kProbes);
   scratch.counts.resize(neurons_);
   scratch.repeated.resize(neurons_ + 1);
   return scratch;
@@ -201,49 +193,28 @@ void SearchIndex::project(const QueryBlock& block, SearchScratch& scratch) const
   kernels::active().rows_forward_bf16(projections_.data(), stride_, functions_.data(), functions_.size(),
                                       bias_projections_.data(), block.xt, dim_, block.lanes,
                                       scratch.projections.data());
-}
-
-// The kFlips of K bits whose projections, one every `lanes` values, are nearest to zero; distinct whatever
-// the values.
-std::array<std::uint32_t, SearchIndex::kFlips> SearchIndex::least_certain(const float* z,
-                                                                          std::size_t lanes) const {
-  std::array<float, kFlips> sizes{};
-  std::array<std::uint32_t, kFlips> bits{};
-  for (std::size_t j = 0; j < k_; ++j) {
-    const float size = std::fabs(z[j * lanes]);
-    if (j >= kFlips && !(size < sizes.back())) continue;
-    std::size_t at = std::min(j, kFlips - 1);
-    for (; at > 0 && size < sizes[at - 1]; --at) {
-      sizes[at] = sizes[at - 1];
-      bits[at] = bits[at - 1];
-    }
-    sizes[at] = size;
-    bits[at] = 1U << j;
-  }
-  return bits;
-}
-
-// The buckets of all subsets of the least certain bits, in every table. Their bounds are read after all of
-// them were asked for.
-void SearchIndex::list_buckets(std::size_t sample, std::size_t lanes, SearchScratch& scratch) const {
-  constexpr std::size_t kProbes = std::size_t{1} << kFlips;
-  const std::size_t stride = (std::size_t{1} << k_) + 1;
-  std::array<std::uint32_t, kTables * kProbes> prints;
   for (std::size_t t = 0; t < kTables; ++t) {
-    const float* z = scratch.projections.data() + t * k_ * lanes + sample;
-    std::uint32_t* probe = prints.data() + t * kProbes;
-    probe[0] = fingerprint(z, lanes);
-    std::size_t known = 1;
-    for (const std::uint32_t bit : least_certain(z, lanes)) {
-      for (std::size_t i = 0; i < known; ++i) probe[known + i] = probe[i] ^ bit;
-      known *= 2;
-    }
-    for (std::size_t i = 0; i < kProbes; ++i) prefetch(starts_.data() + t * stride + probe[i]);
+    kernels::active().pack_signs(scratch.projections.data() + t * k_ * block.lanes, nullptr, nullptr, k_,
+                                 block.lanes, scratch.prints.data() + t * block.lanes,
+                                 scratch.least_certain.data() + t * block.lanes);
   }
-  for (std::size_t i = 0; i < prints.size(); ++i) {
-    const std::size_t t = i / kProbes;
-    const std::uint32_t* start = starts_.data() + t * stride + prints[i];
-    scratch.buckets[i] = {ids_.data() + t * filed_.size() + start[0], start[1] - start[0]};
+}
+
+// The two buckets of every table that a sample looks into. Their bounds are read after all of them were asked
+// for.
+void SearchIndex::list_buckets(std::size_t sample, std::size_t lanes, SearchScratch& scratch) const {
+  const std::size_t stride = (std::size_t{1} << k_) + 1;
+  std::array<const std::uint32_t*, kTables * kProbes> starts;
+  for (std::size_t t = 0; t < kTables; ++t) {
+    const std::uint32_t print = scratch.prints[t * lanes + sample];
+    const std::uint32_t* table = starts_.data() + t * stride;
+    starts[t * kProbes] = table + print;
+    starts[t * kProbes + 1] = table + (print ^ scratch.least_certain[t * lanes + sample]);
+    for (std::size_t i = 0; i < kProbes; ++i) prefetch(starts[t * kProbes + i]);
+  }
+  for (std::size_t i = 0; i < starts.size(); ++i) {
+    const std::uint32_t* start = starts[i];
+    scratch.buckets[i] = {ids_.data() + i / kProbes * filed_.size() + start[0], start[1] - start[0]};
   }
 }
 

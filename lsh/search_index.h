@@ -4,8 +4,8 @@
 // Neurons with long rows win most often, and for most inputs (Yan et al. 2018, "Norm-Ranging LSH for Maximum
 // Inner Product Search"): the one in 24 with the longest, `always()`, are to be scored for every sample, at
 // the speed of a matrix product. The others are in hash tables: signs of Gaussian projections (Charikar
-// 2002), of which a query looks into the bucket of its own fingerprint and those reached by flipping its
-// least certain bits (Lv et al. 2007, "Multi-Probe LSH"). The ids found in most tables come first; those
+// 2002), of which a query looks into the bucket of its own fingerprint and the one reached by flipping its
+// least certain bit (Lv et al. 2007, "Multi-Probe LSH"). The ids found in most tables come first; those
 // found in one only, which are nearly all, are hardly ever among the best. Directions and vectors are
 // projected in bfloat16; a bias counts as one more weight, its input as 1.
 //
@@ -13,7 +13,6 @@
 // weights and seed only, never on thread count.
 #pragma once
 
-#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <span>
@@ -26,7 +25,9 @@ namespace slide::lsh {
 
 // Working memory of queries on one thread.
 struct SearchScratch {
-  AlignedArray<float> projections;                      // [function][lane] of the block asked about
+  AlignedArray<float> projections;           // [function][lane] of the block asked about
+  std::vector<std::uint32_t> prints;         // [table][lane]: fingerprints
+  std::vector<std::uint32_t> least_certain;  // [table][lane]: the bit of the projection nearest to 0
   std::vector<std::span<const std::uint32_t>> buckets;  // of one sample
   std::vector<std::uint16_t> counts;    // by neuron: `none` + tables it was found in; less is none, too
   std::uint16_t none = 0;               // no less than any count of the queries before
@@ -55,15 +56,11 @@ class SearchIndex {
   std::size_t bytes() const;
 
  private:
-  static constexpr std::size_t kFlips = 1;  // least certain bits of a fingerprint: all subsets are probed
-
   void draw(std::uint64_t seed);
   void choose_always(const WeightRows& rows, std::span<const float> biases, int threads);
   void hash_rows(const WeightRows& rows, std::span<const float> biases, std::uint16_t* codes,
                  int threads) const;
   void fill(std::size_t table, const std::uint16_t* codes);
-  std::uint32_t fingerprint(const float* z, std::size_t lanes) const;
-  std::array<std::uint32_t, kFlips> least_certain(const float* z, std::size_t lanes) const;
   void list_buckets(std::size_t sample, std::size_t lanes, SearchScratch& scratch) const;
   std::size_t count(SearchScratch& scratch) const;
 

@@ -108,14 +108,12 @@ void Simhash::project(const QueryBlock& block, std::span<const std::uint32_t> ta
   }
 }
 
-void Simhash::pack_signs(std::size_t tables, std::size_t lanes, const float* z,
-                         std::uint32_t* fingerprints) const {
-  for (std::size_t i = 0; i < tables; ++i, fingerprints += lanes) {
-    std::fill_n(fingerprints, lanes, 0U);
-    for (std::size_t j = 0; j < k(); ++j, z += lanes) {
-      const std::uint32_t bit = 1U << j;
-      for (std::size_t b = 0; b < lanes; ++b) fingerprints[b] |= z[b] >= 0.0F ? bit : 0U;
-    }
+// One fingerprint a table and lane, from z of project(). `scale` is as in the kernel, for these tables.
+void Simhash::pack_signs(std::size_t tables, std::size_t lanes, const float* z, const float* scale,
+                         const float* extra, std::uint32_t* fingerprints) const {
+  for (std::size_t i = 0; i < tables; ++i) {
+    kernels::active().pack_signs(z + i * k() * lanes, scale == nullptr ? nullptr : scale + i * k(), extra,
+                                 k(), lanes, fingerprints + i * lanes, nullptr);
   }
 }
 
@@ -124,7 +122,8 @@ void Simhash::hash_block(const QueryBlock& block, std::span<const std::uint32_t>
   for (std::size_t begin = 0; begin < tables.size(); begin += group_) {
     const auto group = tables.subspan(begin, std::min(group_, tables.size() - begin));
     project(block, group, scratch);
-    pack_signs(group.size(), block.lanes, scratch.values.data(), fingerprints + begin * block.lanes);
+    pack_signs(group.size(), block.lanes, scratch.values.data(), nullptr, nullptr,
+               fingerprints + begin * block.lanes);
   }
 }
 
@@ -136,7 +135,7 @@ void Simhash::hash_sparse(std::span<const std::uint32_t> ids, std::span<const fl
     const auto group = tables.subspan(begin, std::min(group_, tables.size() - begin));
     std::fill_n(z, group.size() * k(), 0.0F);
     for (std::size_t i = 0; i < ids.size(); ++i) add_signs(ids[i], &values[i], 1, group, z);
-    pack_signs(group.size(), 1, z, fingerprints + begin);
+    pack_signs(group.size(), 1, z, nullptr, nullptr, fingerprints + begin);
   }
 }
 
@@ -153,16 +152,6 @@ void Simhash::extra_coordinates(const QueryBlock& block, float* extra) const {
     extra[b] = std::sqrt(std::max(0.0F, largest_norm2_ - extra[b]));
 }
 
-void Simhash::add_extra(const float* extra, std::size_t lanes, std::span<const std::uint32_t> tables,
-                        float* z) const {
-  for (const std::uint32_t table : tables) {
-    for (std::size_t j = 0; j < k(); ++j, z += lanes) {
-      const float s = extra_[table * k() + j];
-      for (std::size_t b = 0; b < lanes; ++b) z[b] += s * extra[b];
-    }
-  }
-}
-
 void Simhash::hash_row_block(const QueryBlock& block, HashScratch& scratch,
                              std::uint32_t* fingerprints) const {
   if (!asymmetric_) {
@@ -174,8 +163,8 @@ void Simhash::hash_row_block(const QueryBlock& block, HashScratch& scratch,
   for (std::size_t begin = 0; begin < tables(); begin += group_) {
     const auto group = all_tables().subspan(begin, std::min(group_, tables() - begin));
     project(block, group, scratch);
-    add_extra(extra, block.lanes, group, scratch.values.data());
-    pack_signs(group.size(), block.lanes, scratch.values.data(), fingerprints + begin * block.lanes);
+    pack_signs(group.size(), block.lanes, scratch.values.data(), extra_.data() + begin * k(), extra,
+               fingerprints + begin * block.lanes);
   }
 }
 

@@ -33,10 +33,9 @@ class Simhash final : public HashFunctions {
   void project(const QueryBlock& block, std::span<const std::uint32_t> tables, HashScratch& scratch) const;
   void add_signs(std::size_t feature, const float* x, std::size_t lanes,
                  std::span<const std::uint32_t> tables, float* z) const;
-  void add_extra(const float* extra, std::size_t lanes, std::span<const std::uint32_t> tables,
-                 float* z) const;
   void extra_coordinates(const QueryBlock& block, float* extra) const;
-  void pack_signs(std::size_t tables, std::size_t lanes, const float* z, std::uint32_t* fingerprints) const;
+  void pack_signs(std::size_t tables, std::size_t lanes, const float* z, const float* scale,
+                  const float* extra, std::uint32_t* fingerprints) const;
 
   std::size_t group_;  // tables projected at once
   bool asymmetric_;

@@ -77,6 +77,13 @@ struct KernelSet {
   // number. hits has room for rows*lanes + 1 entries.
   size_t (*select_above)(const float* z, size_t rows, size_t lanes, const float* threshold, uint32_t* hits);
 
+  // Signs of v[j][b] = z[j*lanes + b] + scale[j] * extra[b], j < k <= 32: bit j of prints[b] is set where
+  // that is not below 0 (and not where it is no number). scale and extra may be nullptr: zeros. nearest[b],
+  // unless nearest is nullptr, has the bit of the j with the least |v[j][b]| set alone, of equal ones the
+  // first.
+  void (*pack_signs)(const float* z, const float* scale, const float* extra, size_t k, size_t lanes,
+                     uint32_t* prints, uint32_t* nearest);
+
   // Rounds every d[i] nearer to 0 than `floor` at random to 0 or to `floor` with its sign, up with
   // probability |d[i]| / floor, so that its mean stays (random bits: rounding_bits(noise, i), see bf16.h).
   // Then lists what is not 0: places[j] = i, values[j] = d[i]; returns their number. The lists have room for

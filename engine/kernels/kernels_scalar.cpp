@@ -100,6 +100,24 @@ size_t select_above(const float* z, size_t rows, size_t lanes, const float* thre
   return count;
 }
 
+void pack_signs(const float* z, const float* scale, const float* extra, size_t k, size_t lanes,
+                uint32_t* prints, uint32_t* nearest) {
+  for (size_t b = 0; b < lanes; ++b) {
+    float least = 0.0f;
+    uint32_t print = 0, least_bit = 0;
+    for (size_t j = 0; j < k; ++j) {
+      const float v = scale == nullptr ? z[j * lanes + b] : z[j * lanes + b] + scale[j] * extra[b];
+      const uint32_t bit = uint32_t{1} << j;
+      if (v >= 0.0f) print |= bit;
+      if (j > 0 && !(std::fabs(v) < least)) continue;
+      least = std::fabs(v);
+      least_bit = bit;
+    }
+    prints[b] = print;
+    if (nearest != nullptr) nearest[b] = least_bit;
+  }
+}
+
 size_t round_small(float* d, size_t n, float floor, uint32_t noise, uint32_t* places, float* values) {
   size_t count = 0;
   for (size_t i = 0; i < n; ++i) {
@@ -282,6 +300,7 @@ constinit const KernelSet kScalarKernels = {"scalar",
                                             axpy,
                                             transpose,
                                             select_above,
+                                            pack_signs,
                                             round_small,
                                             meet,
                                             part_kinds,

@@ -885,6 +885,59 @@ size_t select_above(const float* z, size_t rows, size_t lanes, const float* thre
   return count;
 }
 
+// pack_signs of one vector of lanes; bits are kept as floats, which nothing but masks touches.
+template <class Arch, bool kNearest>
+void pack_signs_of_vector(const float* z, const float* scale, const Vec<Arch>& extra, size_t k, size_t lanes,
+                          uint32_t* prints, uint32_t* nearest) {
+  const Vec<Arch> zero(0.0f);
+  Vec<Arch> print = zero, least = zero, least_bit = zero;
+  for (size_t j = 0; j < k; ++j) {
+    auto v = Vec<Arch>::load_unaligned(z + j * lanes);
+    if (scale != nullptr) v = xsimd::fma(Vec<Arch>(scale[j]), extra, v);
+    const Vec<Arch> bit = as_floats<Arch>(Words<Arch>(uint32_t{1} << j));
+    print = print | xsimd::select(v >= zero, bit, zero);
+    if constexpr (kNearest) {
+      const Vec<Arch> size = xsimd::abs(v);
+      const auto nearer = size < least;
+      least = j == 0 ? size : xsimd::select(nearer, size, least);
+      least_bit = j == 0 ? bit : xsimd::select(nearer, bit, least_bit);
+    }
+  }
+  as_words<Arch>(print).store_unaligned(prints);
+  if constexpr (kNearest) as_words<Arch>(least_bit).store_unaligned(nearest);
+}
+
+template <class Arch>
+void pack_signs(const float* z, const float* scale, const float* extra, size_t k, size_t lanes,
+                uint32_t* prints, uint32_t* nearest) {
+  constexpr size_t N = kWidth<Arch>;
+  size_t b = 0;
+  for (; b + N <= lanes; b += N) {
+    const Vec<Arch> more = scale == nullptr ? Vec<Arch>(0.0f) : Vec<Arch>::load_unaligned(extra + b);
+    if (nearest != nullptr) {
+      pack_signs_of_vector<Arch, true>(z + b, scale, more, k, lanes, prints + b, nearest + b);
+    } else {
+      pack_signs_of_vector<Arch, false>(z + b, scale, more, k, lanes, prints + b, nullptr);
+    }
+  }
+  for (; b < lanes; ++b) {
+    float least = 0.0f;
+    uint32_t print = 0, least_bit = 0;
+    for (size_t j = 0; j < k; ++j) {
+      const float v =
+          scale == nullptr ? z[j * lanes + b] : __builtin_fmaf(scale[j], extra[b], z[j * lanes + b]);
+      const uint32_t bit = uint32_t{1} << j;
+      print |= v >= 0.0f ? bit : 0;
+      const float size = __builtin_fabsf(v);
+      const bool nearer = j == 0 || size < least;
+      least = nearer ? size : least;
+      least_bit = nearer ? bit : least_bit;
+    }
+    prints[b] = print;
+    if (nearest != nullptr) nearest[b] = least_bit;
+  }
+}
+
 template <class Arch>
 size_t round_small(float* d, size_t n, float floor, uint32_t noise, uint32_t* places, float* values) {
   constexpr size_t N = kWidth<Arch>;
@@ -1238,6 +1291,7 @@ constexpr KernelSet make_kernel_set(const char* name) {
           axpy<Arch>,
           transpose,
           select_above<Arch>,
+          pack_signs<Arch>,
           round_small<Arch>,
           meet<Arch>,
           part_kinds<Arch>,

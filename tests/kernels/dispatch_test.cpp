@@ -58,7 +58,8 @@ TEST(Dispatch, NoSetLacksAKernel) {
   for (const KernelSet* set : available()) {
     EXPECT_TRUE(set->rows_forward_bf16 && set->gather_rows_bf16 && set->sgd_row_bf16 && set->add_dots_bf16);
     EXPECT_TRUE(set->rows_forward && set->rows_backward_input && set->rows_gradient && set->gather_rows);
-    EXPECT_TRUE(set->dot && set->axpy && set->transpose && set->select_above && set->round_small);
+    EXPECT_TRUE(set->dot && set->axpy && set->transpose && set->select_above && set->pack_signs);
+    EXPECT_TRUE(set->round_small != nullptr);
     EXPECT_TRUE(set->softmax_lanes && set->logistic_loss && set->relu && set->sigmoid && set->tanh);
     EXPECT_TRUE(set->relu_backward && set->sigmoid_backward && set->tanh_backward);
     EXPECT_TRUE(set->sgd_row && set->momentum_row && set->adagrad_row && set->adam_row);

@@ -479,6 +479,49 @@ TEST_P(Products, SelectAboveListsExactlyWhatIsAboveInOrder) {
   }
 }
 
+TEST_P(Products, PackSignsIsTheScalarOneForEveryNumberOfBits) {
+  for (const std::size_t lanes : kLanes) {
+    for (std::size_t k = 0; k <= 32; ++k) {
+      for (const bool more : {false, true}) {
+        Floats z = normal_floats(k * lanes, k + 1);
+        for (std::size_t i = 0; i < z.size(); ++i) {  // what has no sign of its own, and equal sizes
+          if (i % 7 == 3) z[i] = i % 2 == 0 ? 0.0f : -0.0f;
+          if (i % 11 == 5) z[i] = test::kNaN;
+          if (i % 5 == 4) z[i] = std::copysign(0.125f, z[i]);
+        }
+        const Floats scale = normal_floats(k, 2), extra = normal_floats(lanes, 3);
+        const float *s = more ? scale.data() : nullptr, *e = more ? extra.data() : nullptr;
+        test::Guarded<std::uint32_t> prints(lanes), nearest(lanes), alone(lanes);
+        std::vector<std::uint32_t> want(lanes), want_nearest(lanes);
+        set().pack_signs(z.data(), s, e, k, lanes, prints.data(), nearest.data());
+        set().pack_signs(z.data(), s, e, k, lanes, alone.data(), nullptr);
+        find("scalar")->pack_signs(z.data(), s, e, k, lanes, want.data(), want_nearest.data());
+        ASSERT_TRUE(prints.intact() && nearest.intact() && alone.intact()) << k << " x " << lanes;
+        ASSERT_EQ(std::vector<std::uint32_t>(prints.data(), prints.data() + lanes), want)
+            << k << " x " << lanes;
+        ASSERT_EQ(std::vector<std::uint32_t>(alone.data(), alone.data() + lanes), want)
+            << k << " x " << lanes;
+        ASSERT_EQ(std::vector<std::uint32_t>(nearest.data(), nearest.data() + lanes), want_nearest)
+            << k << " x " << lanes;
+      }
+    }
+  }
+}
+
+// By hand: bits from the first row on, zeros are not below zero, ties go to the first.
+TEST_P(Products, PackSignsOfAFewValues) {
+  const std::vector<float> z = {1.0f, -2.0f, -0.0f, 3.0f, -0.5f, 0.25f};
+  std::uint32_t print = 0, nearest = 0;
+  set().pack_signs(z.data(), nullptr, nullptr, 6, 1, &print, &nearest);
+  EXPECT_EQ(print, 0b101101u);
+  EXPECT_EQ(nearest, 0b000100u);
+  const std::vector<float> scale = {-2.0f, 0.0f, 1.0f, 0.0f, 1.0f, 0.5f};
+  const float extra = 0.5f;  // 0, -2, 0.5, 3, 0, 0.5
+  set().pack_signs(z.data(), scale.data(), &extra, 6, 1, &print, &nearest);
+  EXPECT_EQ(print, 0b111101u);
+  EXPECT_EQ(nearest, 0b000001u);
+}
+
 // Sizes from far below the floor to above it, zeros and both signs among them.
 Floats small_and_large(std::size_t n, std::uint64_t seed) {
   Floats d = normal_floats(n, seed);
