@@ -15,6 +15,7 @@ namespace slide {
 namespace {
 constexpr std::size_t kLanes = 128;     // most samples scored together
 constexpr std::size_t kMostBlocks = 4;  // such groups in a panel: they share each pass over the weights
+constexpr std::size_t kFewBest = 1024;  // with more of them, rough scores tell too few neurons apart
 
 // sum = log(exp(sum) + exp(more))
 void add_log(double more, double& sum) {
@@ -89,6 +90,13 @@ struct Predictor::Panel {
   AlignedArray<float> query;
   lsh::SearchScratch search;
   Screen::Scratch screen;
+  PanelScreen::Scratch panel_screen;
+  bool rough = false;  // scores are rough
+  struct Hit {
+    std::uint32_t label;
+    float score;  // rough
+  };
+  std::vector<std::vector<Hit>> rough_hits;  // by sample: what could be among the best
   WidePostings::Scratch postings;
   std::vector<WidePostings::Walk> walks;  // of the blocks
   lsh::IdSet seen;                        // of one sample's candidates
@@ -106,6 +114,11 @@ Predictor::Predictor(const Network& network, const InferenceOptions& options)
     const bool normalised = network.neighbours() && needs_log_softmax(network.config().loss.kind);
     if (options.soon && network.input() && !normalised)
       screen_.emplace(output, postings_ ? &*postings_ : nullptr);
+    const bool rough_first = options.rough_first.value_or(kernels::active().fast_bf16);
+    if (rough_first && network.input() && !normalised && !output.weights().half()) {
+      panel_screen_.emplace(output, resolve_threads(options.threads));
+      if (!panel_screen_->bounded()) panel_screen_.reset();
+    }
     return;
   }
   if (output.index() == nullptr) {
@@ -162,11 +175,21 @@ void Predictor::reserve(std::size_t blocks, std::size_t lanes, std::size_t entri
     panel.wide_best.reserve(candidates);
   }
   if (screen_ && lanes == 1) panel.screen = screen_->make_scratch();
+  if (panel_screen_ && lanes > 1) {
+    panel.panel_screen = panel_screen_->make_scratch(rows, blocks * lanes);
+    panel.rough_hits.resize(blocks * lanes);
+  }
   if (search_) panel.search = search_->make_scratch(lanes);
   panel.threshold.resize(lanes);
   panel.chunk_norm.resize(lanes);
   panel.hits.resize(rows * lanes + 1);
   panel.query = AlignedArray<float>(network_.output().inputs());
+}
+
+// The score that sample i's next label must exceed to matter.
+float Predictor::least_of_use(std::size_t i, const Panel& panel) const {
+  const float threshold = panel.best[i].threshold();
+  return panel.rough ? threshold - 2 * panel_screen_->error(i, panel.panel_screen) : threshold;
 }
 
 void Predictor::predict(const Dataset& data, const Sink& sink) const {
@@ -218,10 +241,13 @@ void Predictor::predict_panel(const Dataset& data, std::size_t first, Panel& pan
   panel.log_softmax = panel.votes ? needs_log_softmax(loss) : panel.wanted.log_softmax;
   for (std::size_t i = 0; i < end - first; ++i) panel.best[i].reset(panel.wanted.k);
   panel.log_norm.assign(panel.best.size(), -std::numeric_limits<double>::infinity());
+  panel.rough = panel_screen_ && panel.lanes > 1 && panel.wanted.k <= kFewBest && !panel.log_softmax &&
+                panel_screen_->start(panel.inputs, panel.lanes, panel.panel_screen);
   if (screen_ && panel.lanes == 1 && !panel.log_softmax) {
     score_screened(panel);
   } else if (options_.mode == Inference::kFull || options_.candidates >= network_.labels()) {
     score_shared(network_.output().all_neurons(), postings_ ? &*postings_ : nullptr, panel);
+    if (panel.rough) settle(panel);
   } else {
     if (search_) score_shared(search_->always(), always_postings_ ? &*always_postings_ : nullptr, panel);
     score_candidates(first, panel);
@@ -234,23 +260,53 @@ void Predictor::predict_panel(const Dataset& data, std::size_t first, Panel& pan
   for (std::size_t i = first; i < end; ++i) sink(i, panel.best[i - first].best());
 }
 
-// Keeps the best of the scores z [chunk x lanes] of block b.
+// Keeps the best of the scores z [chunk x lanes] of block b; where they are rough, all that could be among
+// them.
 void Predictor::keep_best(std::span<const std::uint32_t> chunk, std::size_t b, float* z, Panel& panel) const {
   const BlockInput& in = panel.inputs[b];
   TopK* best = panel.best.data() + b * panel.lanes;
   for (std::size_t s = 0; s < in.lanes; ++s) {
-    panel.threshold[s] = s < in.samples ? best[s].threshold() : 3.402823466e38f;
+    panel.threshold[s] = s < in.samples ? least_of_use(b * panel.lanes + s, panel) : 3.402823466e38f;
   }
   const std::size_t hits =
       kernels::active().select_above(z, chunk.size(), in.lanes, panel.threshold.data(), panel.hits.data());
   for (std::size_t h = 0; h < hits; ++h) {
-    const std::uint32_t at = panel.hits[h];
-    best[at % in.lanes].offer(chunk[at / in.lanes], z[at]);
+    const std::uint32_t at = panel.hits[h], s = at % static_cast<std::uint32_t>(in.lanes);
+    const std::uint32_t label = chunk[at / in.lanes];
+    best[s].offer(label, z[at]);
+    const std::size_t i = b * panel.lanes + s;
+    if (panel.rough && z[at] >= least_of_use(i, panel)) panel.rough_hits[i].push_back({label, z[at]});
   }
   if (!panel.log_softmax) return;
   kernels::active().softmax_lanes(z, chunk.size(), in.lanes, 1.0f, panel.chunk_norm.data());
   for (std::size_t s = 0; s < in.samples; ++s)
     add_log(panel.chunk_norm[s], panel.log_norm[b * panel.lanes + s]);
+}
+
+// Puts the best by exact scores in place of the best by rough ones; the votes' labels get exact scores, too.
+void Predictor::settle(Panel& panel) const {
+  for (std::size_t b = 0; b < panel.inputs.size(); ++b) {
+    const BlockInput& in = panel.inputs[b];
+    for (std::size_t s = 0; s < in.samples; ++s) {
+      const std::size_t i = b * panel.lanes + s;
+      const auto missing = [&](std::uint32_t label) {
+        return panel_screen_->correction(in, s, label, panel.panel_screen);
+      };
+      panel_screen_->take(in, s, panel.panel_screen);
+      const float least = least_of_use(i, panel);
+      TopK& best = panel.best[i];
+      best.clear();
+      for (const Panel::Hit& hit : panel.rough_hits[i]) {
+        if (hit.score < least) continue;
+        const float score = hit.score + missing(hit.label);
+        if (score > best.threshold()) best.offer(hit.label, score);
+      }
+      panel.rough_hits[i].clear();
+      const auto votes = panel.votes ? panel.votes->of(i) : std::span<const PanelVotes::Vote>();
+      for (std::size_t v = 0; v < votes.size(); ++v)
+        panel.votes->set(i, v, panel.votes->score(i, v) + missing(votes[v].label));
+    }
+  }
 }
 
 // Scores the neurons `ids`, ascending, for all samples of the panel; the wide path feature by feature where
@@ -265,7 +321,11 @@ void Predictor::score_shared(std::span<const std::uint32_t> ids, const WidePosti
   const std::size_t rows = neurons_at_once();
   for (std::size_t row = 0; row < ids.size(); row += rows) {
     const auto chunk = ids.subspan(row, std::min(rows, ids.size() - row));
-    network_.output().score(panel.hidden, chunk, panel.scratch.layers.back(), panel.z.data());
+    if (panel.rough) {
+      panel_screen_->score(panel.hidden, chunk, panel.panel_screen, panel.z.data());
+    } else {
+      network_.output().score(panel.hidden, chunk, panel.scratch.layers.back(), panel.z.data());
+    }
     float* z = panel.z.data();
     for (std::size_t b = 0; b < panel.inputs.size(); ++b) {
       const BlockInput& in = panel.inputs[b];

@@ -12,6 +12,7 @@
 
 #include "engine/metrics.h"
 #include "engine/network.h"
+#include "engine/panel_screen.h"
 #include "engine/screen.h"
 #include "engine/wide_postings.h"
 #include "lsh/search_index.h"
@@ -57,6 +58,10 @@ struct InferenceOptions {
   bool log_softmax = false;
   // Inference::kFull: memory is spent on answering samples that come alone sooner (screen.h).
   bool soon = false;
+  // Inference::kFull: samples that come together are scored in bfloat16 first, and only the best of them
+  // exactly (panel_screen.h), where nobody wants to know all scores. Without a word, if
+  // kernels::active().fast_bf16.
+  std::optional<bool> rough_first;
 };
 
 // The probability of a label in a network trained with `loss`, from its score: the logit of its own yes or
@@ -122,6 +127,8 @@ class Predictor {
   void predict_panel(const Dataset& data, std::size_t first, Panel& panel, const Sink& sink) const;
   void put_votes_first(std::size_t i, Panel& panel) const;
   void keep_best(std::span<const std::uint32_t> chunk, std::size_t block, float* z, Panel& panel) const;
+  float least_of_use(std::size_t i, const Panel& panel) const;
+  void settle(Panel& panel) const;
   void score_shared(std::span<const std::uint32_t> ids, const WidePostings* postings, Panel& panel) const;
   void score_candidates(std::size_t first, Panel& panel) const;
   void score_screened(Panel& panel) const;
@@ -130,7 +137,8 @@ class Predictor {
 
   const Network& network_;
   InferenceOptions options_;
-  std::optional<Screen> screen_;
+  std::optional<Screen> screen_;                 // for samples alone
+  std::optional<PanelScreen> panel_screen_;      // for many
   std::optional<lsh::SearchIndex> search_;       // of the output layer
   std::vector<bool> always_;                     // neurons that search_ has scored for every sample
   std::optional<WidePostings> postings_;         // of its wide path

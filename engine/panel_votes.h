@@ -37,6 +37,8 @@ class PanelVotes {
   void note(std::size_t i, std::span<const std::uint32_t> ids, const float* z, std::size_t lanes);
   // Takes the score of the label of of(i)[v].
   void set(std::size_t i, std::size_t v, float score) { scores_[from_[i] + v] = score; }
+  // The score of the label of of(i)[v]; minus infinity before it comes.
+  float score(std::size_t i, std::size_t v) const { return scores_[from_[i] + v]; }
 
   // Puts in place of `best`, the k best of sample i by the network's scores, the k best of the mixed
   // probabilities; where nobody votes, it stays as it is. Under softmax the network's scores become

@@ -27,8 +27,8 @@ void Screen::copy_weights() {
     output_.weights().load_row(r, row.data());
     std::uint32_t* to = pairs_.data() + r * stride_;
     double square = 0.0;
+    kernels::active().narrow_nearest(row.data(), row.size(), to);
     for (std::size_t c = 0; c < row.size(); ++c) {
-      kernels::set_nearest_pair_value(to, c, row[c]);
       const double error = double{row[c]} - double{kernels::pair_value(to, c)};
       square += error * error;
     }

@@ -52,9 +52,10 @@ bool may_use_tiles() {
 #endif
 }
 
-KernelSet avx512_with(const char* name, RowsForwardBf16 rows_forward_bf16) {
+KernelSet avx512_with(const char* name, bool fast, RowsForwardBf16 rows_forward_bf16) {
   KernelSet set = kAvx512Kernels;
   set.name = name;
+  set.fast_bf16 = fast;
   set.rows_forward_bf16 = rows_forward_bf16;
   return set;
 }
@@ -62,11 +63,12 @@ KernelSet avx512_with(const char* name, RowsForwardBf16 rows_forward_bf16) {
 // Appends the sets that are more than avx512 on machines that have it.
 void add_bf16_sets(std::vector<const KernelSet*>& sets) {
   if (!has_avx512_bf16()) return;
-  static const KernelSet dots = avx512_with("avx512_bf16", rows_forward_bf16_dots);
-  static const KernelSet tiles = avx512_with("amx", rows_forward_bf16_tiles);
   // Dot products have twice the rate of fp32 on Zen 4 (iree-org/iree, pull request 15089), but half of it on
   // Intel's cores since Sapphire Rapids, which are known by their fp16 arithmetic and have tiles.
-  sets.insert(has_avx512_fp16() ? sets.end() - 1 : sets.end(), &dots);
+  const bool slow_dots = has_avx512_fp16();
+  static const KernelSet dots = avx512_with("avx512_bf16", !slow_dots, rows_forward_bf16_dots);
+  static const KernelSet tiles = avx512_with("amx", true, rows_forward_bf16_tiles);
+  sets.insert(slow_dots ? sets.end() - 1 : sets.end(), &dots);
   if (has_amx() && may_use_tiles()) sets.push_back(&tiles);
 }
 

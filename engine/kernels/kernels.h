@@ -39,6 +39,8 @@ struct Parts {
 
 struct KernelSet {
   const char* name;
+  // rows_forward_bf16 is faster than rows_forward: the processor has bfloat16 arithmetic of its own.
+  bool fast_bf16;
 
   // z[a*lanes + b] = shift[a] + sum_k w[ids[a]*ldw + k] * xt[k*lanes + b]      a < rows, k < inner
   // shift may be nullptr: zeros.
@@ -135,6 +137,7 @@ struct KernelSet {
   // z[a] += sum_k w[a*ldw, k] * x[k] for bfloat16 rows one behind the other; n is a multiple of 32.
   void (*add_dots_bf16)(const uint32_t* w, size_t ldw, size_t rows, const float* x, size_t n, float* z);
   void (*narrow)(const float* x, size_t n, uint32_t noise, uint32_t* w);  // w = x, rounded by `noise`
+  void (*narrow_nearest)(const float* x, size_t n, uint32_t* w);  // w = x, rounded as nearest_half() does
   // Adagrad with an accumulator a weight, started at 1, on those of `count` weights that `masks` names (see
   // meet); g holds their gradients one behind the other. With h = scale * g, accumulators[i] += h^2;
   // w[i] -= rate * h / sqrt(1 + accumulators[i]).

@@ -213,6 +213,10 @@ void narrow(const float* x, size_t n, uint32_t noise, uint32_t* w) {
   for (size_t k = 0; k < n; ++k) set_pair_value(w, k, x[k], noise);
 }
 
+void narrow_nearest(const float* x, size_t n, uint32_t* w) {
+  for (size_t k = 0; k < n; ++k) set_nearest_pair_value(w, k, x[k]);
+}
+
 size_t scatter_rows(const uint32_t* ids, const float* values, size_t count, uint32_t bound, const float* x,
                     size_t n, float* h, size_t ldh) {
   size_t i = 0;
@@ -288,6 +292,7 @@ void adam_row(float* w, float* m, float* v, const float* g, size_t n, float rate
 
 extern const KernelSet kScalarKernels;
 constinit const KernelSet kScalarKernels = {"scalar",
+                                            false,
                                             rows_forward,
                                             rows_forward_bf16,
                                             rows_backward_input,
@@ -320,6 +325,7 @@ constinit const KernelSet kScalarKernels = {"scalar",
                                             widen,
                                             add_dots_bf16,
                                             narrow,
+                                            narrow_nearest,
                                             adagrad_masked,
                                             adam_row};
 

@@ -783,6 +783,34 @@ void narrow(const float* x, size_t n, uint32_t noise, uint32_t* w) {
 }
 
 template <class Arch>
+Words<Arch> nearest_bits(const Vec<Arch>& v) {  // the upper half is nearest_half(v)
+  const Words<Arch> bits = as_words<Arch>(v);
+  return bits + Words<Arch>(0x7fffu) + ((bits >> 16) & Words<Arch>(1u));
+}
+
+template <class Arch>
+void narrow_nearest(const float* x, size_t n, uint32_t* w) {
+  constexpr size_t N = kWidth<Arch>;
+  size_t k = 0;
+  for (; k + 2 * kPairs <= n; k += 2 * kPairs) {
+    SLIDE_UNROLL
+    for (size_t v = 0; v < kPairs; v += N) {
+      const Words<Arch> low = nearest_bits<Arch>(Vec<Arch>::load_unaligned(x + k + v)) >> 16;
+      const Words<Arch> high = nearest_bits<Arch>(Vec<Arch>::load_unaligned(x + k + kPairs + v));
+      (low | (high & Words<Arch>(0xffff0000u))).store_unaligned(w + k / 2 + v);
+    }
+  }
+  for (; k < n; ++k) {
+    uint32_t bits;
+    __builtin_memcpy(&bits, x + k, sizeof bits);
+    bits += 0x7fffu + (bits >> 16 & 1u);
+    uint32_t& word = w[k / (2 * kPairs) * kPairs + k % kPairs];
+    const bool in_high = k % (2 * kPairs) >= kPairs;
+    word = in_high ? (word & 0xffffu) | (bits & 0xffff0000u) : (word & 0xffff0000u) | (bits >> 16);
+  }
+}
+
+template <class Arch>
 void sgd_row_bf16(uint32_t* w, const float* g, size_t n, float rate, float decay, uint32_t noise) {
   constexpr size_t N = kWidth<Arch>;
   const float keep = 1.0f - rate * decay;
@@ -1279,6 +1307,7 @@ void adam_row(float* w, float* m, float* v, const float* g, size_t n, float rate
 template <class Arch>
 constexpr KernelSet make_kernel_set(const char* name) {
   return {name,
+          false,
           rows_forward<Arch>,
           rows_forward_bf16<Arch>,
           rows_backward_input<Arch>,
@@ -1311,6 +1340,7 @@ constexpr KernelSet make_kernel_set(const char* name) {
           widen<Arch>,
           add_dots_bf16<Arch>,
           narrow<Arch>,
+          narrow_nearest<Arch>,
           adagrad_masked<Arch>,
           adam_row<Arch>};
 }

@@ -253,6 +253,7 @@ TEST(Allocation, NoneInAWarmPrediction) {
         InferenceOptions options;
         options.mode = mode;
         options.soon = true;
+        options.rough_first = true;
         options.candidates = 20;
         const Predictor predictor(trainer.network(), options);
         Predictor::Scratch scratch;

@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <cmath>
 #include <limits>
 #include <mutex>
 #include <numeric>
@@ -59,6 +60,13 @@ InferenceOptions options_of(std::size_t k, Inference mode = Inference::kFull, in
   return options;
 }
 
+// Over all neurons: exactly from the start, or roughly first, whatever this machine prefers.
+InferenceOptions full_options(std::size_t k, bool rough_first, int threads = 1) {
+  InferenceOptions options = options_of(k, Inference::kFull, threads);
+  options.rough_first = rough_first;
+  return options;
+}
+
 bool ranks_before(const Prediction& a, const Prediction& b) {
   return a.score > b.score || (a.score == b.score && a.label < b.label);
 }
@@ -86,8 +94,10 @@ TEST(Inference, FullIsASortOfAllScoresAtEveryPanelEdge) {
   const NaiveNetwork naive(trainer.network());
   for (const std::uint32_t samples : {1, 31, 32, 33, 127, 128, 129, 511, 512, 513, 1025}) {
     const Dataset data = inference_data(samples, 2);
-    const auto all = predict(trainer.network(), data, options_of(5));
-    for (std::uint32_t s = 0; s < samples; ++s) expect_is_best(all[s], naive.scores(data.features(s)), 5);
+    for (const bool rough_first : {false, true}) {
+      const auto all = predict(trainer.network(), data, full_options(5, rough_first));
+      for (std::uint32_t s = 0; s < samples; ++s) expect_is_best(all[s], naive.scores(data.features(s)), 5);
+    }
   }
 }
 
@@ -100,8 +110,11 @@ TEST(Inference, FullOfEveryShape) {
         Layers{dense(17), sampled(40, 9, 9, Activation::kTanh, 0.3), sampled(0, 20, 12)}}) {
     const Trainer trainer = trained(layers, data);
     const NaiveNetwork naive(trainer.network());
-    const auto all = predict(trainer.network(), data, options_of(7, Inference::kFull, 2));
-    for (std::uint32_t s = 0; s < data.size(); ++s) expect_is_best(all[s], naive.scores(data.features(s)), 7);
+    for (const bool rough_first : {false, true}) {
+      const auto all = predict(trainer.network(), data, full_options(7, rough_first, 2));
+      for (std::uint32_t s = 0; s < data.size(); ++s)
+        expect_is_best(all[s], naive.scores(data.features(s)), 7);
+    }
   }
 }
 
@@ -109,8 +122,11 @@ TEST(Inference, MoreThanThereAreLabelsGivesAllOfThem) {
   const Dataset data = inference_data(40);
   const Trainer trainer = trained({dense(24), sampled(0, 20, 12)}, data);
   const NaiveNetwork naive(trainer.network());
-  const auto all = predict(trainer.network(), data, options_of(200));
-  for (std::uint32_t s = 0; s < data.size(); ++s) expect_is_best(all[s], naive.scores(data.features(s)), 200);
+  for (const bool rough_first : {false, true}) {
+    const auto all = predict(trainer.network(), data, full_options(200, rough_first));
+    for (std::uint32_t s = 0; s < data.size(); ++s)
+      expect_is_best(all[s], naive.scores(data.features(s)), 200);
+  }
 }
 
 TEST(Inference, EqualScoresGoToTheSmallerLabel) {
@@ -120,11 +136,13 @@ TEST(Inference, EqualScoresGoToTheSmallerLabel) {
   for (float& w : output.weights().weights) w = 0.0f;
   for (std::uint32_t label = 0; label < 150; ++label)
     *output.bias().row(label) = label % 10 == 3 ? 2.0f : 1.0f;
-  for (const Ranking& best : predict(trainer.network(), data, options_of(17))) {
-    std::vector<std::uint32_t> labels;
-    for (const Prediction& p : best) labels.push_back(p.label);
-    EXPECT_EQ(labels, (std::vector<std::uint32_t>{3, 13, 23, 33, 43, 53, 63, 73, 83, 93, 103, 113, 123, 133,
-                                                  143, 0, 1}));
+  for (const bool rough_first : {false, true}) {
+    for (const Ranking& best : predict(trainer.network(), data, full_options(17, rough_first))) {
+      std::vector<std::uint32_t> labels;
+      for (const Prediction& p : best) labels.push_back(p.label);
+      EXPECT_EQ(labels, (std::vector<std::uint32_t>{3, 13, 23, 33, 43, 53, 63, 73, 83, 93, 103, 113, 123, 133,
+                                                    143, 0, 1}));
+    }
   }
 }
 
@@ -207,7 +225,16 @@ TEST(Inference, SamplesWithoutFeaturesGetTheBiases) {
   }
 }
 
-// The screen leaves out none of the best, however many are asked for and however close they are.
+// Rows that bfloat16 cannot tell apart.
+void make_rows_alike(Layer& output) {
+  for (std::uint32_t label = 100; label < 110; ++label) {
+    for (std::size_t c = 0; c < output.inputs(); ++c)
+      output.weights().row(label)[c] =
+          output.weights().row(99)[c] * (1.0f + 1e-4f * static_cast<float>(label - 99));
+  }
+}
+
+// The screens leave out none of the best, however many are asked for and however close they are.
 TEST(Inference, ScreenedSamplesGetTheBestOfAllScores) {
   const Dataset data = inference_data(80);
   for (const bool wide : {false, true}) {
@@ -218,27 +245,56 @@ TEST(Inference, ScreenedSamplesGetTheBestOfAllScores) {
       config.train.epochs = 2;
       Trainer trainer(config, data, nullptr);
       trainer.run({});
-      Layer& output = trainer.network().output();
-      for (std::uint32_t label = 100; label < 110 && precision == Precision::kFp32; ++label) {
-        // Rows that bfloat16 cannot tell apart.
-        for (std::size_t c = 0; c < output.inputs(); ++c)
-          output.weights().row(label)[c] =
-              output.weights().row(99)[c] * (1.0f + 1e-4f * static_cast<float>(label - 99));
-      }
+      if (precision == Precision::kFp32) make_rows_alike(trainer.network().output());
       for (const std::size_t k : {1, 5, 149, 150, 200}) {
+        const auto expected = predict(trainer.network(), data, full_options(k, false));
+        const auto expect_same = [&](std::size_t s, std::span<const Prediction> best) {
+          ASSERT_EQ(best.size(), expected[s].size());
+          for (std::size_t i = 0; i < best.size(); ++i)
+            ASSERT_NEAR(best[i].score, expected[s][i].score, kTolerance);
+        };
+        const auto together = predict(trainer.network(), data, full_options(k, true));
+        for (std::size_t s = 0; s < data.size(); ++s) expect_same(s, together[s]);
         InferenceOptions options = options_of(k);
-        const auto expected = predict(trainer.network(), data, options);
         options.soon = true;
         const Predictor predictor(trainer.network(), options);
         EXPECT_GT(predictor.index_bytes(), 0u);
         Predictor::Scratch scratch;
         for (std::size_t s = 0; s < data.size(); ++s) {
           predictor.predict(data.slice(s, 1), {k, false}, scratch,
-                            [&](std::size_t, std::span<const Prediction> best) {
-                              ASSERT_EQ(best.size(), expected[s].size());
-                              for (std::size_t i = 0; i < best.size(); ++i)
-                                ASSERT_NEAR(best[i].score, expected[s][i].score, kTolerance);
-                            });
+                            [&](std::size_t, std::span<const Prediction> best) { expect_same(s, best); });
+        }
+      }
+    }
+  }
+}
+
+// Where rough scores would have no bound, there are none.
+TEST(Inference, WeightsAndActivationsThatAreNotFiniteAreScoredAllTheSame) {
+  const Dataset data = inference_data(80);
+  const float nan = std::numeric_limits<float>::quiet_NaN();
+  const float most = std::numeric_limits<float>::max();
+  for (const float odd : {nan, most, 1e30f}) {
+    for (const bool hidden : {false, true}) {
+      Trainer trainer = trained({dense(24), sampled(0, 20, 12)}, data);
+      Layer& output = trainer.network().output();
+      if (hidden) {
+        trainer.network().input()->weights().row(3)[2] = odd;  // samples with feature 3
+      } else {
+        output.weights().row(40)[2] = odd;
+      }
+      const auto expected = predict(trainer.network(), data, full_options(5, false));
+      const auto got = predict(trainer.network(), data, full_options(5, true));
+      for (std::size_t s = 0; s < data.size(); ++s) {
+        ASSERT_EQ(got[s].size(), expected[s].size()) << odd << ", " << s;
+        for (std::size_t i = 0; i < got[s].size(); ++i) {
+          const float want = expected[s][i].score;
+          if (std::isinf(want)) {
+            ASSERT_EQ(got[s][i].score, want) << odd << ", " << s;
+          } else {
+            ASSERT_NEAR(got[s][i].score, want, kTolerance * std::max(1.0f, std::fabs(want)))
+                << odd << ", " << s;
+          }
         }
       }
     }

@@ -283,6 +283,9 @@ TEST_P(MixedPredictions, AreThoseOfTheMixedProbabilities) {
     InferenceOptions options;
     options.k = k;
     options.threads = 2;
+    options.rough_first = true;
+    const Scores rough_first = predict(trainer.network(), data_, options);
+    options.rough_first = false;
     const Scores full = predict(trainer.network(), data_, options);
     options.soon = true;
     options.threads = 1;
@@ -290,6 +293,11 @@ TEST_P(MixedPredictions, AreThoseOfTheMixedProbabilities) {
     Predictor::Scratch scratch;
     for (std::size_t i = 0; i < data_.size(); ++i) {
       expect_best(full[i], all[i], k);
+      expect_best(rough_first[i], all[i], k);
+      for (const auto& [label, score] : rough_first[i]) {  // with the same votes
+        const auto same = full[i].find(label);
+        EXPECT_NEAR(score, same == full[i].end() ? score : same->second, 2e-5) << i << ", " << label;
+      }
       std::map<std::uint32_t, double> alone;
       soon.predict(data_.slice(i, 1), {k, false}, scratch,
                    [&](std::size_t, std::span<const Prediction> best) {

@@ -47,6 +47,21 @@ TEST_P(Bf16, NarrowAndWidenAgreeWithScalarToTheBit) {
   }
 }
 
+TEST_P(Bf16, NarrowNearestIsNearestHalfOfEveryColumn) {
+  for (std::size_t n = 0; n < kLengths; ++n) {
+    auto x = normals(n, n);
+    for (std::size_t k = 0; k < n; k += 3)
+      x[k] = std::bit_cast<float>(0x3f808000u + 0x10000u * static_cast<std::uint32_t>(k % 2));  // ties
+    std::vector<std::uint32_t> got(words(n) + 1, 0), want(words(n) + 1, 0);
+    got.back() = want.back() = 0xdeadbeef;
+    GetParam()->narrow_nearest(x.data(), n, got.data());
+    find("scalar")->narrow_nearest(x.data(), n, want.data());
+    ASSERT_EQ(got, want) << n;
+    for (std::size_t k = 0; k < n; ++k)
+      ASSERT_EQ(pair_value(got.data(), k), nearest_half(x[k])) << n << ", " << k;
+  }
+}
+
 // Against a sum in double over samples that are rounded one by one, and against the scalar set.
 void expect_forward(const KernelSet& set, const std::vector<std::uint32_t>& ids, std::size_t inner,
                     std::size_t lanes, bool shifted) {
