@@ -15,7 +15,9 @@ namespace slide {
 namespace {
 constexpr std::size_t kLanes = 128;     // most samples scored together
 constexpr std::size_t kMostBlocks = 4;  // such groups in a panel: they share each pass over the weights
-constexpr std::size_t kFewBest = 1024;  // with more of them, rough scores tell too few neurons apart
+constexpr std::size_t kFewBest = 256;   // of more, rough scores leave too many neurons
+constexpr std::size_t kMostHits =
+    2048;  // of a sample by rough scores; twice as many as should be left in the end
 
 // sum = log(exp(sum) + exp(more))
 void add_log(double more, double& sum) {
@@ -78,7 +80,9 @@ struct Predictor::Panel {
   bool log_softmax = false;  // wanted, or needed for probabilities
   std::vector<Block> blocks;
   std::vector<BlockInput> inputs;
-  std::vector<BlockInput> hidden;  // the same without their features
+  std::vector<std::uint32_t> turn;  // numbers of the blocks that are scored now, those scored roughly first
+  std::vector<BlockInput> hidden;   // theirs without features
+  std::size_t rough_blocks = 0;     // of turn
   ThreadScratch scratch;
   std::vector<TopK> best;
   AlignedArray<float> z;
@@ -91,12 +95,13 @@ struct Predictor::Panel {
   lsh::SearchScratch search;
   Screen::Scratch screen;
   PanelScreen::Scratch panel_screen;
-  bool rough = false;  // scores are rough
   struct Hit {
     std::uint32_t label;
     float score;  // rough
   };
-  std::vector<std::vector<Hit>> rough_hits;  // by sample: what could be among the best
+  std::vector<std::vector<Hit>> hits_of;  // by sample: what could be among the best
+  enum class Scores : std::uint8_t { kExact, kRough, kTooClose };
+  std::vector<Scores> scores;  // by block; too close: for a sample, rough ones leave too many neurons
   WidePostings::Scratch postings;
   std::vector<WidePostings::Walk> walks;  // of the blocks
   lsh::IdSet seen;                        // of one sample's candidates
@@ -166,6 +171,9 @@ void Predictor::reserve(std::size_t blocks, std::size_t lanes, std::size_t entri
   const std::size_t rows = neurons_at_once();
   panel.z = AlignedArray<float>(std::max(blocks * rows * lanes, candidates));
   panel.candidates.reserve(candidates);
+  panel.scores.resize(blocks);
+  panel.turn.reserve(blocks);
+  panel.hidden.reserve(blocks);
   panel.walks.resize(blocks);
   const bool lsh = options_.mode == Inference::kLsh;
   if (network_.neighbours() && !panel.votes) panel.votes.emplace(*network_.neighbours());
@@ -177,19 +185,14 @@ void Predictor::reserve(std::size_t blocks, std::size_t lanes, std::size_t entri
   if (screen_ && lanes == 1) panel.screen = screen_->make_scratch();
   if (panel_screen_ && lanes > 1) {
     panel.panel_screen = panel_screen_->make_scratch(rows, blocks * lanes);
-    panel.rough_hits.resize(blocks * lanes);
+    panel.hits_of.resize(blocks * lanes);
+    for (auto& hits : panel.hits_of) hits.reserve(kMostHits);
   }
   if (search_) panel.search = search_->make_scratch(lanes);
   panel.threshold.resize(lanes);
   panel.chunk_norm.resize(lanes);
   panel.hits.resize(rows * lanes + 1);
   panel.query = AlignedArray<float>(network_.output().inputs());
-}
-
-// The score that sample i's next label must exceed to matter.
-float Predictor::least_of_use(std::size_t i, const Panel& panel) const {
-  const float threshold = panel.best[i].threshold();
-  return panel.rough ? threshold - 2 * panel_screen_->error(i, panel.panel_screen) : threshold;
 }
 
 void Predictor::predict(const Dataset& data, const Sink& sink) const {
@@ -241,13 +244,15 @@ void Predictor::predict_panel(const Dataset& data, std::size_t first, Panel& pan
   panel.log_softmax = panel.votes ? needs_log_softmax(loss) : panel.wanted.log_softmax;
   for (std::size_t i = 0; i < end - first; ++i) panel.best[i].reset(panel.wanted.k);
   panel.log_norm.assign(panel.best.size(), -std::numeric_limits<double>::infinity());
-  panel.rough = panel_screen_ && panel.lanes > 1 && panel.wanted.k <= kFewBest && !panel.log_softmax &&
-                panel_screen_->start(panel.inputs, panel.lanes, panel.panel_screen);
+  const bool all = options_.mode == Inference::kFull || options_.candidates >= network_.labels();
+  begin_turn(all && panel.lanes > 1 && panel.wanted.k <= kFewBest && !panel.log_softmax, panel);
   if (screen_ && panel.lanes == 1 && !panel.log_softmax) {
     score_screened(panel);
-  } else if (options_.mode == Inference::kFull || options_.candidates >= network_.labels()) {
+  } else if (all) {
     score_shared(network_.output().all_neurons(), postings_ ? &*postings_ : nullptr, panel);
-    if (panel.rough) settle(panel);
+    settle(panel);
+    if (!panel.turn.empty())
+      score_shared(network_.output().all_neurons(), postings_ ? &*postings_ : nullptr, panel);
   } else {
     if (search_) score_shared(search_->always(), always_postings_ ? &*always_postings_ : nullptr, panel);
     score_candidates(first, panel);
@@ -260,13 +265,52 @@ void Predictor::predict_panel(const Dataset& data, std::size_t first, Panel& pan
   for (std::size_t i = first; i < end; ++i) sink(i, panel.best[i - first].best());
 }
 
+// Lists all blocks of the panel to be scored.
+void Predictor::begin_turn(bool may_be_rough, Panel& panel) const {
+  panel.turn.clear();
+  for (std::uint32_t b = 0; b < panel.inputs.size(); ++b) {
+    const BlockInput& in = panel.inputs[b];
+    const std::size_t first = b * panel.lanes;
+    panel.scores[b] = Panel::Scores::kExact;
+    if (!may_be_rough || !panel_screen_ || !panel_screen_->start(in, first, panel.panel_screen)) continue;
+    panel.scores[b] = Panel::Scores::kRough;
+    panel.turn.push_back(b);
+    for (std::size_t i = first; i < first + in.samples; ++i) panel.hits_of[i].clear();
+  }
+  panel.rough_blocks = panel.turn.size();
+  for (std::uint32_t b = 0; b < panel.inputs.size(); ++b) {
+    if (panel.scores[b] == Panel::Scores::kExact) panel.turn.push_back(b);
+  }
+}
+
+// Labels of lower scores are not among the best of sample s of block b.
+float Predictor::least_of_use(std::size_t b, std::size_t s, const Panel& panel) const {
+  const std::size_t i = b * panel.lanes + s;
+  const float threshold = panel.best[i].threshold();
+  const bool rough = panel.scores[b] == Panel::Scores::kRough;
+  return rough ? threshold - 2 * panel_screen_->error(i, panel.panel_screen) : threshold;
+}
+
+// Keeps a label whose rough score says that it can be among the best.
+void Predictor::note_hit(std::size_t b, std::size_t s, std::uint32_t label, float score, Panel& panel) const {
+  std::vector<Panel::Hit>& hits = panel.hits_of[b * panel.lanes + s];
+  const float least = least_of_use(b, s, panel);
+  if (score < least) return;
+  if (hits.size() == kMostHits) {
+    std::erase_if(hits, [&](const Panel::Hit& hit) { return hit.score < least; });
+    if (hits.size() > kMostHits / 2) panel.scores[b] = Panel::Scores::kTooClose;
+  }
+  hits.push_back({label, score});
+}
+
 // Keeps the best of the scores z [chunk x lanes] of block b; where they are rough, all that could be among
 // them.
 void Predictor::keep_best(std::span<const std::uint32_t> chunk, std::size_t b, float* z, Panel& panel) const {
+  if (panel.scores[b] == Panel::Scores::kTooClose) return;
   const BlockInput& in = panel.inputs[b];
   TopK* best = panel.best.data() + b * panel.lanes;
   for (std::size_t s = 0; s < in.lanes; ++s) {
-    panel.threshold[s] = s < in.samples ? least_of_use(b * panel.lanes + s, panel) : 3.402823466e38f;
+    panel.threshold[s] = s < in.samples ? least_of_use(b, s, panel) : std::numeric_limits<float>::infinity();
   }
   const std::size_t hits =
       kernels::active().select_above(z, chunk.size(), in.lanes, panel.threshold.data(), panel.hits.data());
@@ -274,8 +318,7 @@ void Predictor::keep_best(std::span<const std::uint32_t> chunk, std::size_t b, f
     const std::uint32_t at = panel.hits[h], s = at % static_cast<std::uint32_t>(in.lanes);
     const std::uint32_t label = chunk[at / in.lanes];
     best[s].offer(label, z[at]);
-    const std::size_t i = b * panel.lanes + s;
-    if (panel.rough && z[at] >= least_of_use(i, panel)) panel.rough_hits[i].push_back({label, z[at]});
+    if (panel.scores[b] == Panel::Scores::kRough) note_hit(b, s, label, z[at], panel);
   }
   if (!panel.log_softmax) return;
   kernels::active().softmax_lanes(z, chunk.size(), in.lanes, 1.0f, panel.chunk_norm.data());
@@ -283,51 +326,71 @@ void Predictor::keep_best(std::span<const std::uint32_t> chunk, std::size_t b, f
     add_log(panel.chunk_norm[s], panel.log_norm[b * panel.lanes + s]);
 }
 
-// Puts the best by exact scores in place of the best by rough ones; the votes' labels get exact scores, too.
-void Predictor::settle(Panel& panel) const {
-  for (std::size_t b = 0; b < panel.inputs.size(); ++b) {
-    const BlockInput& in = panel.inputs[b];
-    for (std::size_t s = 0; s < in.samples; ++s) {
-      const std::size_t i = b * panel.lanes + s;
-      const auto missing = [&](std::uint32_t label) {
-        return panel_screen_->correction(in, s, label, panel.panel_screen);
-      };
-      panel_screen_->take(in, s, panel.panel_screen);
-      const float least = least_of_use(i, panel);
-      TopK& best = panel.best[i];
-      best.clear();
-      for (const Panel::Hit& hit : panel.rough_hits[i]) {
-        if (hit.score < least) continue;
-        const float score = hit.score + missing(hit.label);
-        if (score > best.threshold()) best.offer(hit.label, score);
-      }
-      panel.rough_hits[i].clear();
-      const auto votes = panel.votes ? panel.votes->of(i) : std::span<const PanelVotes::Vote>();
-      for (std::size_t v = 0; v < votes.size(); ++v)
-        panel.votes->set(i, v, panel.votes->score(i, v) + missing(votes[v].label));
-    }
+// Puts the best by exact scores in place of sample s's best by rough ones; its votes' labels get exact
+// scores, too.
+void Predictor::settle(std::size_t b, std::size_t s, Panel& panel) const {
+  const BlockInput& in = panel.inputs[b];
+  const std::size_t i = b * panel.lanes + s;
+  const auto missing = [&](std::uint32_t label) {
+    return panel_screen_->correction(in, s, label, panel.panel_screen);
+  };
+  panel_screen_->take(in, s, panel.panel_screen);
+  const float least = least_of_use(b, s, panel);
+  TopK& best = panel.best[i];
+  best.clear();
+  for (const Panel::Hit& hit : panel.hits_of[i]) {
+    if (hit.score < least) continue;
+    const float score = hit.score + missing(hit.label);
+    if (score > best.threshold()) best.offer(hit.label, score);
   }
+  const auto votes = panel.votes ? panel.votes->of(i) : std::span<const PanelVotes::Vote>();
+  for (std::size_t v = 0; v < votes.size(); ++v)
+    panel.votes->set(i, v, panel.votes->score(i, v) + missing(votes[v].label));
 }
 
-// Scores the neurons `ids`, ascending, for all samples of the panel; the wide path feature by feature where
-// there are postings of these neurons.
+// After rough scores of the turn's first blocks: leaves in the turn those that need exact ones of all
+// neurons.
+void Predictor::settle(Panel& panel) const {
+  panel.turn.resize(panel.rough_blocks);
+  panel.rough_blocks = 0;
+  std::erase_if(panel.turn, [&](std::uint32_t b) {
+    const std::size_t first = b * panel.lanes, samples = panel.inputs[b].samples;
+    if (panel.scores[b] == Panel::Scores::kRough) {
+      for (std::size_t s = 0; s < samples; ++s) settle(b, s, panel);
+      return true;
+    }
+    panel.scores[b] = Panel::Scores::kExact;
+    for (std::size_t i = first; i < first + samples; ++i) {
+      panel.best[i].clear();
+      if (panel.votes) panel.votes->restart(i);
+    }
+    return false;
+  });
+}
+
+// Scores the neurons `ids`, ascending, for all samples of the turn's blocks; the wide path feature by feature
+// where there are postings of these neurons.
 void Predictor::score_shared(std::span<const std::uint32_t> ids, const WidePostings* postings,
                              Panel& panel) const {
-  panel.hidden = panel.inputs;
-  for (std::size_t b = 0; postings != nullptr && b < panel.inputs.size(); ++b) {
+  panel.hidden.clear();
+  std::size_t rough_lanes = 0;
+  for (const std::uint32_t b : panel.turn) {
+    if (panel.hidden.size() < panel.rough_blocks) rough_lanes += panel.inputs[b].lanes;
+    panel.hidden.push_back(panel.inputs[b]);
+    if (postings == nullptr) continue;
     postings->start(*panel.inputs[b].features, panel.walks[b]);
-    panel.hidden[b].features = nullptr;
+    panel.hidden.back().features = nullptr;
   }
+  const auto rough = std::span(panel.hidden).first(panel.rough_blocks);
+  const auto exact = std::span(panel.hidden).subspan(panel.rough_blocks);
   const std::size_t rows = neurons_at_once();
   for (std::size_t row = 0; row < ids.size(); row += rows) {
     const auto chunk = ids.subspan(row, std::min(rows, ids.size() - row));
-    if (panel.rough) {
-      panel_screen_->score(panel.hidden, chunk, panel.panel_screen, panel.z.data());
-    } else {
-      network_.output().score(panel.hidden, chunk, panel.scratch.layers.back(), panel.z.data());
-    }
     float* z = panel.z.data();
-    for (std::size_t b = 0; b < panel.inputs.size(); ++b) {
+    if (!rough.empty()) panel_screen_->score(rough, chunk, panel.panel_screen, z);
+    if (!exact.empty())
+      network_.output().score(exact, chunk, panel.scratch.layers.back(), z + chunk.size() * rough_lanes);
+    for (const std::uint32_t b : panel.turn) {
       const BlockInput& in = panel.inputs[b];
       if (postings != nullptr) {
         postings->add(*in.features, row, row + chunk.size(), in.lanes, z, panel.walks[b]);

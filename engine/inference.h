@@ -127,8 +127,11 @@ class Predictor {
   void predict_panel(const Dataset& data, std::size_t first, Panel& panel, const Sink& sink) const;
   void put_votes_first(std::size_t i, Panel& panel) const;
   void keep_best(std::span<const std::uint32_t> chunk, std::size_t block, float* z, Panel& panel) const;
-  float least_of_use(std::size_t i, const Panel& panel) const;
+  void begin_turn(bool may_be_rough, Panel& panel) const;
+  float least_of_use(std::size_t block, std::size_t s, const Panel& panel) const;
+  void note_hit(std::size_t block, std::size_t s, std::uint32_t label, float score, Panel& panel) const;
   void settle(Panel& panel) const;
+  void settle(std::size_t block, std::size_t s, Panel& panel) const;
   void score_shared(std::span<const std::uint32_t> ids, const WidePostings* postings, Panel& panel) const;
   void score_candidates(std::size_t first, Panel& panel) const;
   void score_screened(Panel& panel) const;

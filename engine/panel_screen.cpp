@@ -13,8 +13,8 @@ namespace slide {
 namespace {
 
 constexpr std::size_t kTaskRows = 1024;
+constexpr double kMostScore = 0x1p126;   // what is larger may overflow
 constexpr double kFloatError = 0x1p-22;  // of a column's part in two sums of floats, relative to the lengths
-constexpr std::size_t kAhead = 4;        // rows
 
 struct Lengths {
   double error2 = 0.0;  // squared, of the largest row of rounding errors
@@ -75,24 +75,21 @@ PanelScreen::Scratch PanelScreen::make_scratch(std::size_t neurons, std::size_t 
 
 // |w.x - w'.x'| <= |w - w'| |x| + |w'| |x - x'| by the triangle and Cauchy-Schwarz's inequality, where |w'|
 // is at most |w| + |w - w'|; and the sums are of floats.
-bool PanelScreen::start(std::span<const BlockInput> blocks, std::size_t lanes, Scratch& scratch) const {
+bool PanelScreen::start(const BlockInput& in, std::size_t first, Scratch& scratch) const {
   const double of_float = kFloatError * static_cast<double>(output_.inputs());
-  for (std::size_t b = 0; b < blocks.size(); ++b) {
-    const BlockInput& in = blocks[b];
-    for (std::size_t s = 0; s < in.samples; ++s) {
-      const float* x = in.x + s * in.ldx;
-      double length2 = 0.0, error2 = 0.0;
-      for (std::size_t i = 0; i < in.width; ++i) {
-        const double error = double{x[i]} - double{kernels::nearest_half(x[i])};
-        length2 += double{x[i]} * double{x[i]};
-        error2 += error * error;
-      }
-      const double length = std::sqrt(length2);
-      const double error = worst_error_ * length + (worst_length_ + worst_error_) * std::sqrt(error2) +
-                           of_float * worst_length_ * length;
-      scratch.errors[b * lanes + s] = static_cast<float>(error);
-      if (!std::isfinite(scratch.errors[b * lanes + s])) return false;
+  const double longest = worst_length_ + worst_error_;
+  for (std::size_t s = 0; s < in.samples; ++s) {
+    const float* x = in.x + s * in.ldx;
+    double length2 = 0.0, error2 = 0.0;
+    for (std::size_t i = 0; i < in.width; ++i) {
+      const double error = double{x[i]} - double{kernels::nearest_half(x[i])};
+      length2 += double{x[i]} * double{x[i]};
+      error2 += error * error;
     }
+    const double length = std::sqrt(length2), error_length = std::sqrt(error2);
+    if (!(longest * (length + error_length) < kMostScore)) return false;
+    scratch.errors[first + s] = static_cast<float>(worst_error_ * length + longest * error_length +
+                                                   of_float * worst_length_ * length);
   }
   return true;
 }

@@ -37,11 +37,11 @@ class PanelScreen {
   // For panels of up to `samples` samples, `neurons` scored at once.
   Scratch make_scratch(std::size_t neurons, std::size_t samples) const;
 
-  // Begins a panel of blocks, each of `lanes` lanes but the last. False where activations are not finite:
-  // rough scores would say nothing.
-  bool start(std::span<const BlockInput> blocks, std::size_t lanes, Scratch& scratch) const;
+  // Begins a block, whose first sample is number `first` of the panel. False where rough scores would say
+  // nothing: activations are not finite, or exact scores might not be.
+  bool start(const BlockInput& in, std::size_t first, Scratch& scratch) const;
 
-  // What the rough score of sample i of the panel, in order, may be wrong by, at most.
+  // What the rough score of sample i of the panel may be wrong by, at most.
   float error(std::size_t i, const Scratch& scratch) const { return scratch.errors[i]; }
 
   // z as of Layer::score() without features, roughly, for `ids`, of which there are no more than `neurons`.

@@ -35,6 +35,8 @@ class PanelVotes {
   // Takes the scores of sample i from z[c * lanes], the score of neuron ids[c]. ids ascend, within a call and
   // from one for sample i to the next.
   void note(std::size_t i, std::span<const std::uint32_t> ids, const float* z, std::size_t lanes);
+  // Sample i's scores come once more from the first on.
+  void restart(std::size_t i) { next_[i] = from_[i]; }
   // Takes the score of the label of of(i)[v].
   void set(std::size_t i, std::size_t v, float score) { scores_[from_[i] + v] = score; }
   // The score of the label of of(i)[v]; minus infinity before it comes.

@@ -80,9 +80,9 @@ struct KernelSet {
   size_t (*select_above)(const float* z, size_t rows, size_t lanes, const float* threshold, uint32_t* hits);
 
   // Signs of v[j][b] = z[j*lanes + b] + scale[j] * extra[b], j < k <= 32: bit j of prints[b] is set where
-  // that is not below 0 (and not where it is no number). scale and extra may be nullptr: zeros. nearest[b],
-  // unless nearest is nullptr, has the bit of the j with the least |v[j][b]| set alone, of equal ones the
-  // first.
+  // that is not below 0 (and not where it is no number). scale and extra may both be nullptr: zeros.
+  // nearest[b], unless nearest is nullptr, has the bit of the j with the least |v[j][b]| set alone, of equal
+  // ones the first; what is no number is not looked at, but for j = 0, which then stays.
   void (*pack_signs)(const float* z, const float* scale, const float* extra, size_t k, size_t lanes,
                      uint32_t* prints, uint32_t* nearest);
 

@@ -257,13 +257,13 @@ TEST(Allocation, NoneInAWarmPrediction) {
         options.candidates = 20;
         const Predictor predictor(trainer.network(), options);
         Predictor::Scratch scratch;
-        const Dataset one = data.slice(0, 1), many = data.slice(1, 150);
+        const Dataset one = data.slice(0, 1), many = data.slice(1, 150), others = data.slice(2, 150);
         const Predictor::Sink sink = [](std::size_t, std::span<const Prediction>) {};
         std::size_t count = 0, heap = 0;
         for (int repeat = 0; repeat < 3; ++repeat) {
           if (repeat == 1) count = allocations, heap = heap_in_use();
           predictor.predict(one, {5, false}, scratch, sink);
-          predictor.predict(many, {5, false}, scratch, sink);
+          predictor.predict(repeat == 0 ? many : others, {5, false}, scratch, sink);
         }
         const std::size_t after = allocations, heap_after = heap_in_use();
         EXPECT_EQ(after - count, 0u) << "wide " << wide << " share " << share;

@@ -269,35 +269,70 @@ TEST(Inference, ScreenedSamplesGetTheBestOfAllScores) {
   }
 }
 
-// Where rough scores would have no bound, there are none.
-TEST(Inference, WeightsAndActivationsThatAreNotFiniteAreScoredAllTheSame) {
-  const Dataset data = inference_data(80);
-  const float nan = std::numeric_limits<float>::quiet_NaN();
-  const float most = std::numeric_limits<float>::max();
-  for (const float odd : {nan, most, 1e30f}) {
-    for (const bool hidden : {false, true}) {
-      Trainer trainer = trained({dense(24), sampled(0, 20, 12)}, data);
-      Layer& output = trainer.network().output();
-      if (hidden) {
-        trainer.network().input()->weights().row(3)[2] = odd;  // samples with feature 3
+// The same scores, up to rounding, in the same order.
+void expect_same_scores(const std::vector<Ranking>& got, const std::vector<Ranking>& expected) {
+  ASSERT_EQ(got.size(), expected.size());
+  for (std::size_t s = 0; s < got.size(); ++s) {
+    ASSERT_EQ(got[s].size(), expected[s].size()) << s;
+    for (std::size_t i = 0; i < got[s].size(); ++i) {
+      const float want = expected[s][i].score;
+      if (std::isinf(want)) {
+        ASSERT_EQ(got[s][i].score, want) << s;
       } else {
-        output.weights().row(40)[2] = odd;
-      }
-      const auto expected = predict(trainer.network(), data, full_options(5, false));
-      const auto got = predict(trainer.network(), data, full_options(5, true));
-      for (std::size_t s = 0; s < data.size(); ++s) {
-        ASSERT_EQ(got[s].size(), expected[s].size()) << odd << ", " << s;
-        for (std::size_t i = 0; i < got[s].size(); ++i) {
-          const float want = expected[s][i].score;
-          if (std::isinf(want)) {
-            ASSERT_EQ(got[s][i].score, want) << odd << ", " << s;
-          } else {
-            ASSERT_NEAR(got[s][i].score, want, kTolerance * std::max(1.0f, std::fabs(want)))
-                << odd << ", " << s;
-          }
-        }
+        ASSERT_NEAR(got[s][i].score, want, kTolerance * std::max(1.0f, std::fabs(want))) << s;
       }
     }
+  }
+}
+
+// Where rough scores would have no bound, or a loose one, and where sums overflow. The last block is not
+// full.
+TEST(Inference, OddWeightsAndActivationsAreScoredAllTheSame) {
+  enum class Place { kWeight, kBias, kHidden };
+  const Dataset data = inference_data(300);
+  const float nan = std::numeric_limits<float>::quiet_NaN();
+  const float infinity = std::numeric_limits<float>::infinity();
+  for (const float odd : {nan, infinity, -infinity, 3e38f, 1e30f, 1e15f, -1e3f}) {
+    for (const Place place : {Place::kWeight, Place::kBias, Place::kHidden}) {
+      Trainer trainer = trained({dense(24), sampled(0, 20, 12)}, data);
+      Layer& output = trainer.network().output();
+      if (place == Place::kWeight) output.weights().row(40)[2] = odd;
+      if (place == Place::kBias) *output.bias().row(40) = odd;
+      if (place == Place::kHidden) {  // of the samples with feature 3; their scores may overflow
+        trainer.network().input()->weights().row(3)[2] = odd;
+        output.weights().row(40)[2] = 300.0f;
+      }
+      SCOPED_TRACE(testing::Message() << odd << " in place " << static_cast<int>(place));
+      expect_same_scores(predict(trainer.network(), data, full_options(5, true)),
+                         predict(trainer.network(), data, full_options(5, false)));
+      if (HasFatalFailure()) return;
+    }
+  }
+}
+
+// More labels than a sample can have hits, and their scores within the errors of rough ones: all of them for
+// samples with features, none for the first block's, which have no features.
+TEST(Inference, ScoresTooCloseForRoughOnesAreExact) {
+  constexpr std::uint32_t kLabels = 6000;
+  std::vector<Sample> samples;
+  for (std::uint32_t i = 0; i < 300; ++i) {
+    samples.push_back({{}, {i * 19 % kLabels}});
+    if (i >= 128) samples.back().features = {{i % 60, 1.0f}, {60 + i % 7, 2.0f}};
+  }
+  const Dataset data = dataset_of(samples, 67, kLabels);
+  for (const double share : {0.0, 0.35}) {
+    Config config = small_wide_config();
+    config.neighbours.share = share;
+    Trainer trainer(config, data, nullptr);
+    trainer.run({});
+    Layer& output = trainer.network().output();
+    for (std::uint32_t label = 0; label < kLabels; ++label) {
+      const float part = static_cast<float>(label * 7 % kLabels) / kLabels;
+      for (std::size_t c = 0; c < output.inputs(); ++c) output.weights().row(label)[c] = 1.0f + 1e-4f * part;
+      *output.bias().row(label) = 1e-4f * part;
+    }
+    expect_same_scores(predict(trainer.network(), data, full_options(9, true)),
+                       predict(trainer.network(), data, full_options(9, false)));
   }
 }
 

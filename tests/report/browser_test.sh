@@ -86,7 +86,7 @@ FRAME
   local code=0
   for _ in 1 2 3; do  # a browser that dies says nothing about the page: it is asked again
     code=0
-    timeout 80 "$browser" --headless --no-sandbox --disable-gpu --disable-dev-shm-usage --user-data-dir="$work/profile" \
+    timeout 60 "$browser" --headless --no-sandbox --disable-gpu --disable-dev-shm-usage --user-data-dir="$work/profile" \
       --host-resolver-rules='MAP * ~NOTFOUND' --enable-logging=stderr --virtual-time-budget=60000 \
       --window-size=1400,950 --allow-file-access-from-files "$@" --dump-dom "file://$work/$page.frame.html" \
       > "$page.dom" 2> "$page.log" || code=$?
@@ -94,6 +94,7 @@ FRAME
     echo "$browser ended with status $code on $page; the end of what it said:" >&2
     tail -n 5 "$page.log" >&2
     rm -rf "$work/profile"
+    [ "$code" -ne 124 ] || break  # but not one that hangs
   done
   fault "$browser did not show $page"
 }
