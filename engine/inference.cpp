@@ -13,9 +13,10 @@
 namespace slide {
 
 namespace {
-constexpr std::size_t kLanes = 128;     // most samples scored together
-constexpr std::size_t kMostBlocks = 4;  // such groups in a panel: they share each pass over the weights
-constexpr std::size_t kFewBest = 256;   // of more, rough scores leave too many neurons
+constexpr std::size_t kLanes = 128;         // most samples scored together
+constexpr std::size_t kMostBlocks = 4;      // such groups in a panel: they share each pass over the weights
+constexpr std::size_t kManyNeurons = 4096;  // with less, rough scores save less than they cost
+constexpr std::size_t kFewBest = 256;       // of more, rough scores leave too many neurons
 constexpr std::size_t kMostHits =
     2048;  // of a sample by rough scores; twice as many as should be left in the end
 
@@ -119,7 +120,8 @@ Predictor::Predictor(const Network& network, const InferenceOptions& options)
     const bool normalised = network.neighbours() && needs_log_softmax(network.config().loss.kind);
     if (options.soon && network.input() && !normalised)
       screen_.emplace(output, postings_ ? &*postings_ : nullptr);
-    const bool rough_first = options.rough_first.value_or(kernels::active().fast_bf16);
+    const bool rough_first =
+        options.rough_first.value_or(kernels::active().fast_bf16 && output.size() >= kManyNeurons);
     if (rough_first && network.input() && !normalised && !output.weights().half()) {
       panel_screen_.emplace(output, resolve_threads(options.threads));
       if (!panel_screen_->bounded()) panel_screen_.reset();
