@@ -17,8 +17,7 @@ constexpr std::size_t kLanes = 128;         // most samples scored together
 constexpr std::size_t kMostBlocks = 4;      // such groups in a panel: they share each pass over the weights
 constexpr std::size_t kManyNeurons = 4096;  // with less, rough scores save less than they cost
 constexpr std::size_t kFewBest = 256;       // of more, rough scores leave too many neurons
-constexpr std::size_t kMostHits =
-    2048;  // of a sample by rough scores; twice as many as should be left in the end
+constexpr std::size_t kMostHits = 2048;     // of a sample by rough scores; twice as many as may be left
 
 // sum = log(exp(sum) + exp(more))
 void add_log(double more, double& sum) {

@@ -59,8 +59,8 @@ struct InferenceOptions {
   // Inference::kFull: memory is spent on answering samples that come alone sooner (screen.h).
   bool soon = false;
   // Inference::kFull: samples that come together are scored in bfloat16 first, and only the best of them
-  // exactly (panel_screen.h), where nobody wants to know all scores. Without a word, if
-  // kernels::active().fast_bf16.
+  // exactly (panel_screen.h), where nobody wants to know all scores. Without a word, from
+  // 4,096 neurons on if kernels::active().fast_bf16.
   std::optional<bool> rough_first;
 };
 
