@@ -250,10 +250,10 @@ void Predictor::predict_panel(const Dataset& data, std::size_t first, Panel& pan
   if (screen_ && panel.lanes == 1 && !panel.log_softmax) {
     score_screened(panel);
   } else if (all) {
-    score_shared(network_.output().all_neurons(), postings_ ? &*postings_ : nullptr, panel);
-    settle(panel);
-    if (!panel.turn.empty())
+    do {
       score_shared(network_.output().all_neurons(), postings_ ? &*postings_ : nullptr, panel);
+      settle(panel);
+    } while (!panel.turn.empty());
   } else {
     if (search_) score_shared(search_->always(), always_postings_ ? &*always_postings_ : nullptr, panel);
     score_candidates(first, panel);

@@ -591,16 +591,17 @@ inline uint32_t rounding_word(size_t at, uint32_t noise) {
   h = (h ^ (h >> 15)) * 0x846ca68bu;
   return h ^ (h >> 16);
 }
+// Column k of a row from the upper half of a float's bits.
+inline void set_one_half(uint32_t* w, size_t k, uint32_t bits) {
+  uint32_t& word = w[k / (2 * kPairs) * kPairs + k % kPairs];
+  const bool in_high = k % (2 * kPairs) >= kPairs;
+  word = in_high ? (word & 0xffffu) | (bits & 0xffff0000u) : (word & 0xffff0000u) | (bits >> 16);
+}
 inline void set_one_value(uint32_t* w, size_t k, float value, uint32_t noise) {
-  const size_t at = k / (2 * kPairs) * kPairs + k % kPairs;
-  const uint32_t h = rounding_word(at, noise);
+  const uint32_t h = rounding_word(k / (2 * kPairs) * kPairs + k % kPairs, noise);
   uint32_t exact;
   __builtin_memcpy(&exact, &value, sizeof exact);
-  if (k % (2 * kPairs) >= kPairs) {
-    w[at] = (w[at] & 0xffffu) | ((exact + (h >> 16)) & 0xffff0000u);
-  } else {
-    w[at] = (w[at] & 0xffff0000u) | ((exact + (h & 0xffffu)) >> 16);
-  }
+  set_one_half(w, k, exact + (k % (2 * kPairs) >= kPairs ? h >> 16 : h & 0xffffu));
 }
 
 template <class Arch>
@@ -662,8 +663,14 @@ Vec<Arch> nearest_halves(const Vec<Arch>& v) {
                          Words<Arch>(0xffff0000u));
 }
 
-// to = the nearest bfloat16 values of n floats. The last ones as nearest_half() of bf16.h does it, which is a
-// shared inline function.
+// The bits of nearest_half() of bf16.h, which is a shared inline function.
+inline uint32_t nearest_half_bits(float value) {
+  uint32_t bits;
+  __builtin_memcpy(&bits, &value, sizeof bits);
+  return (bits + 0x7fffu + (bits >> 16 & 1u)) & 0xffff0000u;
+}
+
+// to = the nearest bfloat16 values of n floats.
 template <class Arch>
 void round_row(const float* from, size_t n, float* to) {
   constexpr size_t N = kWidth<Arch>;
@@ -671,9 +678,7 @@ void round_row(const float* from, size_t n, float* to) {
   for (; k + N <= n; k += N)
     nearest_halves<Arch>(Vec<Arch>::load_unaligned(from + k)).store_unaligned(to + k);
   for (; k < n; ++k) {
-    uint32_t bits;
-    __builtin_memcpy(&bits, from + k, sizeof bits);
-    bits = (bits + 0x7fffu + (bits >> 16 & 1u)) & 0xffff0000u;
+    const uint32_t bits = nearest_half_bits(from[k]);
     __builtin_memcpy(to + k, &bits, sizeof bits);
   }
 }
@@ -783,31 +788,18 @@ void narrow(const float* x, size_t n, uint32_t noise, uint32_t* w) {
 }
 
 template <class Arch>
-Words<Arch> nearest_bits(const Vec<Arch>& v) {  // the upper half is nearest_half(v)
-  const Words<Arch> bits = as_words<Arch>(v);
-  return bits + Words<Arch>(0x7fffu) + ((bits >> 16) & Words<Arch>(1u));
-}
-
-template <class Arch>
 void narrow_nearest(const float* x, size_t n, uint32_t* w) {
   constexpr size_t N = kWidth<Arch>;
   size_t k = 0;
   for (; k + 2 * kPairs <= n; k += 2 * kPairs) {
     SLIDE_UNROLL
     for (size_t v = 0; v < kPairs; v += N) {
-      const Words<Arch> low = nearest_bits<Arch>(Vec<Arch>::load_unaligned(x + k + v)) >> 16;
-      const Words<Arch> high = nearest_bits<Arch>(Vec<Arch>::load_unaligned(x + k + kPairs + v));
-      (low | (high & Words<Arch>(0xffff0000u))).store_unaligned(w + k / 2 + v);
+      to_pairs<Arch>(nearest_halves<Arch>(Vec<Arch>::load_unaligned(x + k + v)),
+                     nearest_halves<Arch>(Vec<Arch>::load_unaligned(x + k + kPairs + v)), Words<Arch>(0u))
+          .store_unaligned(w + k / 2 + v);
     }
   }
-  for (; k < n; ++k) {
-    uint32_t bits;
-    __builtin_memcpy(&bits, x + k, sizeof bits);
-    bits += 0x7fffu + (bits >> 16 & 1u);
-    uint32_t& word = w[k / (2 * kPairs) * kPairs + k % kPairs];
-    const bool in_high = k % (2 * kPairs) >= kPairs;
-    word = in_high ? (word & 0xffffu) | (bits & 0xffff0000u) : (word & 0xffff0000u) | (bits >> 16);
-  }
+  for (; k < n; ++k) set_one_half(w, k, nearest_half_bits(x[k]));
 }
 
 template <class Arch>
