@@ -16,7 +16,7 @@
 
 #include "datasets/reader.h"
 #include "engine/base/error.h"
-#include "engine/checkpoint.h"
+#include "engine/run/model_file.h"
 #include "lsh/neuron_index.h"
 
 namespace {

@@ -10,8 +10,8 @@
 #include <vector>
 
 #include "datasets/generator.h"
-#include "engine/checkpoint.h"
-#include "engine/config.h"
+#include "engine/config/config.h"
+#include "engine/run/model_file.h"
 #include "engine/serve/http_server.h"
 
 namespace slide::cli {

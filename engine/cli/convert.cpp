@@ -11,11 +11,11 @@
 #include "datasets/npz.h"
 #include "datasets/row_parser.h"
 #include "datasets/writer.h"
-#include "engine/atomic_file.h"
+#include "engine/base/atomic_file.h"
 #include "engine/base/error.h"
-#include "engine/checkpoint.h"
 #include "engine/cli/commands.h"
 #include "engine/cli/text.h"
+#include "engine/run/model_file.h"
 
 namespace slide::cli {
 

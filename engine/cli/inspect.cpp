@@ -5,11 +5,11 @@
 
 #include "engine/base/error.h"
 #include "engine/base/parallel.h"
-#include "engine/checkpoint.h"
 #include "engine/cli/commands.h"
-#include "engine/cli/data.h"
 #include "engine/cli/text.h"
-#include "engine/memory_plan.h"
+#include "engine/network/memory_plan.h"
+#include "engine/run/model_file.h"
+#include "engine/run/run_data.h"
 
 namespace slide::cli {
 

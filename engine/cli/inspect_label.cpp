@@ -5,10 +5,10 @@
 #include <numeric>
 
 #include "engine/base/error.h"
-#include "engine/checkpoint.h"
 #include "engine/cli/commands.h"
 #include "engine/cli/text.h"
-#include "engine/config_names.h"
+#include "engine/config/names.h"
+#include "engine/run/model_file.h"
 
 namespace slide::cli {
 

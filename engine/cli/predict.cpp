@@ -9,13 +9,13 @@
 #include "datasets/line_chunks.h"
 #include "datasets/npz.h"
 #include "engine/base/error.h"
-#include "engine/checkpoint.h"
 #include "engine/cli/commands.h"
-#include "engine/cli/data.h"
 #include "engine/cli/line_source.h"
 #include "engine/cli/text.h"
-#include "engine/inference.h"
-#include "engine/label_names.h"
+#include "engine/inference/inference.h"
+#include "engine/run/label_names.h"
+#include "engine/run/model_file.h"
+#include "engine/run/run_data.h"
 
 namespace slide::cli {
 

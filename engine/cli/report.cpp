@@ -2,7 +2,7 @@
 #include <fstream>
 #include <system_error>
 
-#include "engine/atomic_file.h"
+#include "engine/base/atomic_file.h"
 #include "engine/base/error.h"
 #include "engine/cli/commands.h"
 #include "engine/cli/text.h"

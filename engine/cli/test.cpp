@@ -3,13 +3,13 @@
 #include <memory>
 
 #include "engine/base/error.h"
-#include "engine/checkpoint.h"
+#include "engine/base/phases.h"
 #include "engine/cli/commands.h"
-#include "engine/cli/data.h"
 #include "engine/cli/text.h"
-#include "engine/inference.h"
-#include "engine/phases.h"
-#include "engine/run_log.h"
+#include "engine/inference/inference.h"
+#include "engine/run/model_file.h"
+#include "engine/run/run_data.h"
+#include "engine/run/run_log.h"
 
 namespace slide::cli {
 

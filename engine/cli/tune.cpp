@@ -1,15 +1,15 @@
-#include "engine/tune.h"
+#include "engine/training/tune.h"
 
 #include <filesystem>
 #include <system_error>
 
-#include "engine/atomic_file.h"
+#include "engine/base/atomic_file.h"
 #include "engine/base/error.h"
 #include "engine/base/parallel.h"
 #include "engine/cli/commands.h"
-#include "engine/cli/data.h"
-#include "engine/cli/memory.h"
 #include "engine/cli/text.h"
+#include "engine/run/free_memory.h"
+#include "engine/run/run_data.h"
 
 namespace slide::cli {
 

@@ -11,9 +11,9 @@
 #include <system_error>
 
 #include "engine/base/error.h"
-#include "engine/config.h"
-#include "engine/config_fields.h"
-#include "engine/run_log.h"
+#include "engine/config/config.h"
+#include "engine/config/fields.h"
+#include "engine/run/run_log.h"
 
 namespace slide::report {
 

@@ -22,7 +22,7 @@
 
 #include "engine/base/error.h"
 #include "engine/base/parallel.h"
-#include "engine/phases.h"
+#include "engine/base/phases.h"
 #include "engine/serve/predict_api.h"
 #include "engine/serve/server_metrics.h"
 

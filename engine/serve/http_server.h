@@ -39,8 +39,8 @@ class HttpServer {
   using Log = std::function<void(std::string_view line)>;
 
   // Binds the address and listens; requests are answered from run() on. `load` brings the model, first here
-  // and then at each SIGHUP, always on a thread of its own; when it throws then, the model before stays. `log`
-  // is told of reloads. Throws InputError when the address is none or taken, and what `load` throws.
+  // and then at each SIGHUP, always on a thread of its own; when it throws then, the model before stays.
+  // `log` is told of reloads. Throws InputError when the address is none or taken, and what `load` throws.
   HttpServer(const ServerOptions& options, Loader load, Log log);
   ~HttpServer();
   HttpServer(const HttpServer&) = delete;

@@ -4,7 +4,7 @@
 
 #include <utility>
 
-#include "engine/phases.h"
+#include "engine/base/phases.h"
 
 namespace slide::serve {
 

@@ -13,9 +13,9 @@
 
 #include "datasets/row_parser.h"
 #include "datasets/tokenizer.h"
-#include "engine/checkpoint.h"
-#include "engine/inference.h"
-#include "engine/label_names.h"
+#include "engine/inference/inference.h"
+#include "engine/run/label_names.h"
+#include "engine/run/model_file.h"
 
 namespace slide::serve {
 

@@ -9,9 +9,9 @@
 
 #include "datasets/shuffle.h"
 #include "engine/base/aligned.h"
+#include "engine/base/phases.h"
 #include "engine/base/rng.h"
 #include "engine/kernels/kernels.h"
-#include "engine/phases.h"
 #include "tests/bench/probes.h"
 
 namespace slide {

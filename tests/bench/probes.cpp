@@ -4,8 +4,8 @@
 #include <string_view>
 
 #include "engine/base/aligned.h"
+#include "engine/base/phases.h"
 #include "engine/kernels/kernels.h"
-#include "engine/phases.h"
 
 namespace slide::bench {
 namespace {

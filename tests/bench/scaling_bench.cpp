@@ -12,8 +12,8 @@
 #include <memory>
 #include <vector>
 
-#include "engine/layer.h"
-#include "engine/loss.h"
+#include "engine/network/layer.h"
+#include "engine/network/loss.h"
 
 namespace slide {
 namespace {

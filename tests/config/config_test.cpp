@@ -1,5 +1,5 @@
 // Reading, overriding, checking and writing configurations: every message a user can meet.
-#include "engine/config.h"
+#include "engine/config/config.h"
 
 #include <gtest/gtest.h>
 
@@ -9,8 +9,8 @@
 #include <vector>
 
 #include "engine/base/error.h"
-#include "engine/config_fields.h"
-#include "engine/config_names.h"
+#include "engine/config/fields.h"
+#include "engine/config/names.h"
 
 namespace slide {
 namespace {

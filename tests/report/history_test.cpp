@@ -9,7 +9,7 @@
 #include <fstream>
 
 #include "engine/base/error.h"
-#include "engine/run_log.h"
+#include "engine/run/run_log.h"
 
 namespace slide::report {
 namespace {

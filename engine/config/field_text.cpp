@@ -1,0 +1,131 @@
+// What can be said about a field without reading TOML: names, ranges and values as text.
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <functional>
+#include <iterator>
+
+#include "engine/config/fields.h"
+
+namespace slide::config {
+namespace {
+
+template <class... Cases>
+struct Overloaded : Cases... {
+  using Cases::operator()...;
+};
+template <class... Cases>
+Overloaded(Cases...) -> Overloaded<Cases...>;
+
+std::string text_of(const IntRange& range) {
+  return fmt::format("{}..{}", range.low, range.high);
+}
+
+std::string text_of(const RealRange& range) {
+  return fmt::format("{}{}, {}{}", range.low_open ? '(' : '[', range.low, range.high,
+                     range.high_open ? ')' : ']');
+}
+
+}  // namespace
+
+std::string layer_name(std::size_t index) {
+  return fmt::format("layer.{}", index);
+}
+
+std::vector<Section> all_sections(Config& config) {
+  std::vector<Section> sections = plain_sections(config);
+  for (std::size_t i = 0; i < config.layers.size(); ++i) {
+    std::ranges::move(layer_sections(config.layers[i], layer_name(i)), std::back_inserter(sections));
+  }
+  return sections;
+}
+
+const Field* find_field(const Section& section, std::string_view key) {
+  const auto found = std::ranges::find(section.fields, key, &Field::key);
+  return found == section.fields.end() ? nullptr : &*found;
+}
+
+std::string type_text(const Field& field) {
+  return std::visit(
+      Overloaded{[](const Flag&) { return "boolean"; }, [](const Text&) { return "string"; },
+                 [](const Count&) { return "integer"; }, [](const BigCount&) { return "integer"; },
+                 [](const Real&) { return "number"; }, [](const CountList&) { return "list of integers"; },
+                 [](const Choice&) { return "choice"; }},
+      field.value);
+}
+
+std::string range_text(const Field& field) {
+  return std::visit(
+      Overloaded{[](const Flag&) { return std::string("true, false"); },
+                 [](const Text&) { return std::string(); },
+                 [](const Choice& choice) { return fmt::format("{}", fmt::join(choice.names, ", ")); },
+                 [](const auto& number) { return text_of(number.range); }},
+      field.value);
+}
+
+std::string expects_text(const Field& field) {
+  const std::string range = range_text(field);
+  return std::visit(
+      Overloaded{[](const Flag&) { return std::string("true or false"); },
+                 [](const Text&) { return std::string("a string"); },
+                 [&](const Choice&) { return fmt::format("one of {}", range); },
+                 [&](const Real&) { return fmt::format("a number in {}", range); },
+                 [&](const CountList&) { return fmt::format("a list of ascending integers in {}", range); },
+                 [&](const auto&) { return fmt::format("an integer in {}", range); }},
+      field.value);
+}
+
+std::string value_text(const Field& field) {
+  return std::visit(
+      Overloaded{[](const Text& text) { return quote(*text.member); },
+                 [](const Real& real) { return real_text(*real.member); },
+                 [](const CountList& list) { return fmt::format("[{}]", fmt::join(*list.member, ", ")); },
+                 [](const Choice& choice) {
+                   const std::size_t value = choice.get(choice.member);
+                   return value < choice.names.size() ? quote(choice.names[value]) : std::to_string(value);
+                 },
+                 [](const auto& plain) { return fmt::format("{}", *plain.member); }},
+      field.value);
+}
+
+bool list_in_range(std::span<const std::uint32_t> list, const IntRange& range) {
+  return !list.empty() && std::ranges::all_of(list, [&](auto value) { return range.contains(value); }) &&
+         std::ranges::adjacent_find(list, std::greater_equal<>()) == list.end();
+}
+
+bool in_range(const Field& field) {
+  return std::visit(
+      Overloaded{[](const Flag&) { return true; }, [](const Text&) { return true; },
+                 [](const Choice& choice) { return choice.get(choice.member) < choice.names.size(); },
+                 [](const Count& count) { return count.range.contains(*count.member); },
+                 [](const BigCount& count) {
+                   return *count.member <= static_cast<std::uint64_t>(count.range.high) &&
+                          count.range.contains(static_cast<std::int64_t>(*count.member));
+                 },
+                 [](const Real& real) { return real.range.contains(*real.member); },
+                 [](const CountList& list) { return list_in_range(*list.member, list.range); }},
+      field.value);
+}
+
+std::string real_text(double value) {
+  std::string text = fmt::format("{}", value);
+  const bool integral = text.find_first_not_of("-0123456789") == std::string::npos;
+  return integral ? text + ".0" : text;
+}
+
+std::string quote(std::string_view text) {
+  std::string quoted = "\"";
+  for (const char c : text) {
+    if (c == '"' || c == '\\') quoted += '\\';
+    const auto byte = static_cast<unsigned char>(c);
+    if (byte < 0x20 || byte == 0x7f) {
+      quoted += fmt::format("\\u{:04X}", byte);
+    } else {
+      quoted += c;
+    }
+  }
+  return quoted + '"';
+}
+
+}  // namespace slide::config

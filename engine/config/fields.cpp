@@ -1,0 +1,291 @@
+// The tables themselves: every key of the configuration, once.
+#include "engine/config/fields.h"
+
+#include <cstddef>
+#include <limits>
+
+namespace slide::config {
+namespace {
+
+using Names = std::span<const std::string_view>;
+
+// Spellings of the enums, in the order of their values.
+constexpr std::string_view kDataFormats[] = {"auto", "xmc", "libsvm", "idx", "text", "npz"};
+constexpr std::string_view kTokenKinds[] = {"words", "blanks"};
+constexpr std::string_view kWeightings[] = {"tf-idf", "counts"};
+constexpr std::string_view kLayerKinds[] = {"dense", "sampled"};
+constexpr std::string_view kActivations[] = {"relu", "tanh", "sigmoid", "linear"};
+constexpr std::string_view kLossKinds[] = {"softmax", "sigmoid"};
+constexpr std::string_view kOptimizerKinds[] = {"sgd", "momentum", "adagrad", "adam"};
+constexpr std::string_view kRateSchedules[] = {"constant", "linear", "cosine"};
+constexpr std::string_view kInferences[] = {"full", "lsh"};
+constexpr std::string_view kPrecisions[] = {"fp32", "bf16"};
+constexpr std::string_view kHashFamilies[] = {"simhash", "wta", "dwta", "minhash"};
+constexpr std::string_view kBucketPolicies[] = {"fifo", "reservoir"};
+constexpr std::string_view kCandidatePolicies[] = {"vanilla", "topk", "threshold"};
+
+Names names_of(DataFormat) {
+  return kDataFormats;
+}
+Names names_of(TokenKind) {
+  return kTokenKinds;
+}
+Names names_of(Weighting) {
+  return kWeightings;
+}
+Names names_of(LayerKind) {
+  return kLayerKinds;
+}
+Names names_of(Activation) {
+  return kActivations;
+}
+Names names_of(LossKind) {
+  return kLossKinds;
+}
+Names names_of(OptimizerKind) {
+  return kOptimizerKinds;
+}
+Names names_of(RateSchedule) {
+  return kRateSchedules;
+}
+Names names_of(Inference) {
+  return kInferences;
+}
+Names names_of(Precision) {
+  return kPrecisions;
+}
+Names names_of(HashFamily) {
+  return kHashFamilies;
+}
+Names names_of(BucketPolicy) {
+  return kBucketPolicies;
+}
+Names names_of(CandidatePolicy) {
+  return kCandidatePolicies;
+}
+
+template <class E>
+Choice choice(E& member) {
+  return {&member, names_of(E{}),
+          [](const void* from) { return static_cast<std::size_t>(*static_cast<const E*>(from)); },
+          [](void* to, std::size_t value) { *static_cast<E*>(to) = static_cast<E>(value); }};
+}
+Flag flag(bool& member) {
+  return {&member};
+}
+Text text(std::string& member) {
+  return {&member};
+}
+Count count(std::uint32_t& member, std::int64_t low, std::int64_t high) {
+  return {&member, {low, high}};
+}
+BigCount count(std::uint64_t& member, std::int64_t low, std::int64_t high) {
+  return {&member, {low, high}};
+}
+Real real(double& member, RealRange range) {
+  return {&member, range};
+}
+CountList list(std::vector<std::uint32_t>& member, std::int64_t low, std::int64_t high) {
+  return {&member, {low, high}};
+}
+
+constexpr std::int64_t kMax31 = std::numeric_limits<std::int32_t>::max();
+constexpr std::int64_t kMax63 = std::numeric_limits<std::int64_t>::max();
+
+constexpr RealRange closed(double low, double high) {
+  return {low, high, false, false};
+}
+constexpr RealRange above(double low, double high) {
+  return {low, high, true, false};
+}
+constexpr RealRange below(double low, double high) {
+  return {low, high, false, true};
+}
+
+std::vector<Field> data_fields(DataConfig& c) {
+  return {
+      {"train", text(c.train), "Training file; for IDX the images file, with the labels file beside it."},
+      {"test", text(c.test), "Test file; empty = no evaluation."},
+      {"format", choice(c.format), "Format of both files; auto looks at the content."},
+      {"one_based", flag(c.one_based), "libsvm: feature ids start at 1 instead of 0."},
+      {"normalize", flag(c.normalize), "Scale each sample to unit Euclidean length."},
+      {"idf_power", real(c.idf_power, closed(-4, 4)),
+       "Power of a feature's rarity, 1 + ln((samples + 1) / (samples with it + 1)) in the training data, "
+       "that its "
+       "values are multiplied by; 0 = values as they are."},
+      {"cache", flag(c.cache),
+       "Training: keep the parsed rows of each file in FILE.slidecache beside it, and map them next time."},
+      {"validation", real(c.validation, below(0, 1)),
+       "Share of the labelled training samples held out to evaluate on, drawn by train.seed; 0 = none."},
+      {"train_first", count(c.train_first, 0, kMax31), "IDX: train on the first n samples only, 0 = all."},
+      {"test_last", count(c.test_last, 0, kMax31), "IDX: test on the last n samples only, 0 = all."},
+  };
+}
+
+std::vector<Field> text_fields(TextOptions& c) {
+  return {
+      {"tokens", choice(c.tokens),
+       "Tokens: words of letters, digits and marks, or whatever stands between blanks."},
+      {"lowercase", flag(c.lowercase), "Fold upper and lower case, in all scripts."},
+      {"word_ngrams", count(c.word_ngrams, 0, 16), "Longest run of words that is a feature, 0 = no words."},
+      {"char_ngrams_min", count(c.char_ngrams_min, 1, 64), "Shortest character n-gram of a word."},
+      {"char_ngrams_max", count(c.char_ngrams_max, 0, 64), "Longest character n-gram of a word, 0 = none."},
+      {"min_count", count(c.min_count, 1, kMax31), "Training samples that a feature must occur in."},
+      {"min_label_count", count(c.min_label_count, 1, kMax31),
+       "Training samples that a label must occur in."},
+      {"weighting", choice(c.weighting),
+       "Value of a feature: its counts, damped and weighted by rarity, or bare."},
+      {"max_features", count(c.max_features, 0, kMax31), "Keep the most frequent features only, 0 = all."},
+      {"hash_buckets", count(c.hash_buckets, 0, kMax31),
+       "Features that stand for all words and n-grams that are too rare, by hash; 0 = leave these out."},
+  };
+}
+
+std::vector<Field> train_fields(TrainConfig& c) {
+  return {
+      {"epochs", count(c.epochs, 1, 1000000), "Passes over the training file."},
+      {"batch_size", count(c.batch_size, 1, 1 << 20), "Samples in one step; a multiple of block_size."},
+      {"block_size", count(c.block_size, 1, 1 << 16),
+       "Samples that share an active set: a multiple of 16, or 1 for a set of its own for each sample."},
+      {"seed", count(c.seed, 0, kMax63), "Seed of everything random in the run."},
+      {"threads", count(c.threads, 0, 4096), "Threads to use, 0 = all cores."},
+      {"deterministic", flag(c.deterministic), "Give the same result to the bit whatever the thread count."},
+      {"shuffle", flag(c.shuffle), "Visit the samples in a new order each epoch."},
+      {"eval_every", count(c.eval_every, 0, 1000000), "Epochs between evaluations, 0 = only after the last."},
+      {"patience", count(c.patience, 0, 1000000),
+       "Evaluations on the validation samples without improvement that end the run, 0 = never."},
+      {"weights", choice(c.weights),
+       "Precision of the weight matrices; bf16 halves their memory; updates round stochastically, "
+       "activations to the nearest before products."},
+      {"checkpoint_every", count(c.checkpoint_every, 0, kMax31),
+       "Steps between checkpoints to resume from, 0 = only when a signal stops the run."},
+      {"save_optimizer", flag(c.save_optimizer), "Keep the optimizer state in the model file."},
+  };
+}
+
+std::vector<Field> optimizer_fields(OptimizerConfig& c) {
+  return {
+      {"kind", choice(c.kind), "Update rule; adagrad keeps one accumulator a row."},
+      {"learning_rate", real(c.learning_rate, above(0, 1000)),
+       "Highest step size, reached after the warm-up."},
+      {"schedule", choice(c.schedule), "How the learning rate goes on to the end of the run."},
+      {"warmup_steps", count(c.warmup_steps, 0, kMax31), "Steps over which the learning rate rises from 0."},
+      {"momentum", real(c.momentum, below(0, 1)), "momentum: share of the velocity kept each step."},
+      {"beta1", real(c.beta1, below(0, 1)), "adam: decay of the gradient's mean."},
+      {"beta2", real(c.beta2, below(0, 1)), "adam: decay of the squared gradient's mean."},
+      {"epsilon", real(c.epsilon, above(0, 1)),
+       "adagrad, adam: added to the divisor, against division by 0 and first steps of full size."},
+      {"weight_decay", real(c.weight_decay, below(0, 1)), "Decoupled weight decay, on touched rows."},
+  };
+}
+
+std::vector<Field> loss_fields(LossConfig& c) {
+  return {
+      {"kind", choice(c.kind), "Loss of the output layer; sigmoid is one-vs-all."},
+      {"positive_weight", real(c.positive_weight, above(0, 1e6)),
+       "sigmoid: weight of a label against a negative."},
+      {"delta_floor", real(c.delta_floor, below(0, 1)),
+       "Smaller deltas of the output layer are rounded at random to 0 or to this, so that their mean stays; "
+       "backward pass "
+       "and update cost what is left. 0 keeps them all."},
+      {"prior", real(c.prior, closed(0, 1)),
+       "sigmoid: biases start at this share of the log-odds of the labels' frequencies in the training "
+       "data."},
+  };
+}
+
+std::vector<Field> eval_fields(EvalConfig& c) {
+  return {
+      {"k", list(c.k, 1, 1000), "The k of P@k, nDCG@k, recall@k and PSP@k, ascending."},
+      {"inference", choice(c.inference), "Rank all neurons, or only the LSH candidates."},
+      {"candidates", count(c.candidates, 1, 10000000),
+       "LSH inference: neurons from the tables scored for a sample at most."},
+      {"propensity_a", real(c.propensity_a, closed(0, 10)), "PSP@k: A of the propensity model."},
+      {"propensity_b", real(c.propensity_b, above(0, 1000)), "PSP@k: B of the propensity model."},
+  };
+}
+
+std::vector<Field> neighbour_fields(NeighbourConfig& c) {
+  return {
+      {"share", real(c.share, below(0, 1)),
+       "Share of a label's probability that training samples like the sample have by vote, for their own "
+       "labels, at inference; above 0 the model file keeps the training samples; 0 = off."},
+      {"count", count(c.count, 1, 1000), "Samples that vote."},
+      {"power", real(c.power, above(0, 100)),
+       "A vote weighs the cosine of the two samples' features to this power: higher asks the most alike."},
+  };
+}
+
+std::vector<Field> layer_fields(LayerConfig& c) {
+  return {
+      {"size", count(c.size, 0, kMax31), "Neurons; 0 in the last layer = the number of labels in the data."},
+      {"kind", choice(c.kind), "Compute all neurons, or only a sampled active set."},
+      {"activation", choice(c.activation), "Activation of a hidden layer; the last layer's is the loss's."},
+      {"dropout", real(c.dropout, below(0, 1)), "Share of a hidden layer's neurons dropped in training."},
+      {"lsh", count(c.lsh, 0, kMax31), "sampled: neurons from the hash tables for each block of samples."},
+      {"uniform", count(c.uniform, 0, kMax31), "sampled: neurons drawn uniformly for each block."},
+      {"frequency", count(c.frequency, 0, kMax31),
+       "sampled, last layer only: neurons drawn by label frequency for each block."},
+      {"correction", flag(c.correction),
+       "sampled: drawn negatives stand for all neurons that were not drawn."},
+      {"wide", flag(c.wide),
+       "Last layer: sparse weights straight from the features of a label's own samples, and of near misses."},
+      {"wide_features", count(c.wide_features, 1, kMax31),
+       "wide: features of one neuron at most, the strongest."},
+      {"wide_against", count(c.wide_against, 0, kMax31),
+       "wide: features of one neuron at most that none of its label's samples has, but samples like them: "
+       "they may speak against it; 0 = none."},
+      {"wide_rate", real(c.wide_rate, above(0, 1000)), "wide: learning rate, scheduled as the optimizer's."},
+      {"wide_scale", real(c.wide_scale, closed(0, 1000)), "wide: length of a neuron's first weights."},
+      {"wide_fit", real(c.wide_fit, closed(0, 1)),
+       "wide: with loss.kind = sigmoid, weights and biases start at this share of a logistic model fitted to "
+       "a few "
+       "training samples, in place of wide_scale and loss.prior; 0 = off."},
+  };
+}
+
+std::vector<Field> hash_fields(HashConfig& c) {
+  return {
+      {"family", choice(c.family), "Hash functions."},
+      {"k", count(c.k, 1, 32), "Hash functions in one fingerprint; k times the bits of a code <= range_pow."},
+      {"tables", count(c.tables, 1, 1024), "Hash tables."},
+      {"bin_size", count(c.bin_size, 2, 256),
+       "wta, dwta, minhash: values compared in one hash function, a power of 2."},
+      {"range_pow", count(c.range_pow, 1, kMaxRangePow), "A table has 2^range_pow buckets."},
+      {"bucket_capacity", count(c.bucket_capacity, 1, 32768), "Neurons that one bucket holds at most."},
+      {"bucket_policy", choice(c.bucket_policy),
+       "What a full bucket keeps: the newest, or a uniform sample of all."},
+      {"candidates", choice(c.candidates),
+       "Choose candidates from tables in random order, by number of tables, or "
+       "from at least threshold tables."},
+      {"threshold", count(c.threshold, 1, 1024), "threshold: tables that must return a candidate."},
+      {"topk_ratio", count(c.topk_ratio, 1, 65536), "minhash: the 1/ratio largest values are hashed."},
+      {"asymmetric", flag(c.asymmetric), "simhash: transform for maximum inner product."},
+      {"rehash_steps", count(c.rehash_steps, 0, kMax31),
+       "Steps between insertions of changed neurons again, 0 = never."},
+      {"rehash_share", real(c.rehash_share, above(0, 1)),
+       "Neurons inserted again at most, as a share of the row updates since the last time; the others wait."},
+      {"rebuild_steps", count(c.rebuild_steps, 0, kMax31), "Steps between new hash functions, 0 = never."},
+      {"interval_growth", real(c.interval_growth, closed(1, 100)),
+       "Each of these intervals is this many times the one before."},
+  };
+}
+
+}  // namespace
+
+std::vector<Section> plain_sections(Config& config) {
+  return {{"data", "[data]", data_fields(config.data)},
+          {"text", "[text]", text_fields(config.text)},
+          {"train", "[train]", train_fields(config.train)},
+          {"optimizer", "[optimizer]", optimizer_fields(config.optimizer)},
+          {"loss", "[loss]", loss_fields(config.loss)},
+          {"eval", "[eval]", eval_fields(config.eval)},
+          {"neighbours", "[neighbours]", neighbour_fields(config.neighbours)}};
+}
+
+std::vector<Section> layer_sections(LayerConfig& layer, const std::string& name) {
+  return {{name, "[[layer]]", layer_fields(layer)},
+          {name + ".hash", "[layer.hash]", hash_fields(layer.hash)}};
+}
+
+}  // namespace slide::config

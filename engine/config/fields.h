@@ -1,0 +1,115 @@
+// The description of every configuration key: name, member, range and meaning, each stated once, in
+// fields.cpp. The parser, the overrides, the range checks, the resolved file and the reference are
+// loops over these tables; a new key is one line there and one member in config.h.
+//
+// A Field is bound to one Config: it points into that object and dies with it. Not thread-safe beyond what
+// the Config itself is. Internal to the configuration library.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <string>
+#include <string_view>
+#include <variant>
+#include <vector>
+
+#include "engine/config/config.h"
+
+namespace slide::config {
+
+inline constexpr std::uint32_t kMaxRangePow = 24;  // of layer.hash.range_pow
+
+// Both ends belong to the range.
+struct IntRange {
+  std::int64_t low;
+  std::int64_t high;
+  bool contains(std::int64_t value) const { return value >= low && value <= high; }
+};
+
+// An end belongs to the range unless it is marked open. NaN is in no range.
+struct RealRange {
+  double low;
+  double high;
+  bool low_open = false;
+  bool high_open = false;
+  bool contains(double value) const {
+    return (low_open ? value > low : value >= low) && (high_open ? value < high : value <= high);
+  }
+};
+
+// An enum member; names[i] spells the value i.
+struct Choice {
+  void* member;
+  std::span<const std::string_view> names;
+  std::size_t (*get)(const void* member);
+  void (*set)(void* member, std::size_t value);
+};
+
+struct Flag {
+  bool* member;
+};
+struct Text {
+  std::string* member;
+};
+struct Count {
+  std::uint32_t* member;
+  IntRange range;
+};
+struct BigCount {
+  std::uint64_t* member;
+  IntRange range;
+};
+struct Real {
+  double* member;
+  RealRange range;
+};
+struct CountList {  // not empty, strictly ascending
+  std::vector<std::uint32_t>* member;
+  IntRange range;
+};
+
+struct Field {
+  std::string_view key;
+  std::variant<Flag, Text, Count, BigCount, Real, CountList, Choice> value;
+  std::string_view meaning;  // one sentence for the user
+};
+
+struct Section {
+  std::string name;     // prefix of its keys: "train", "layer.0", "layer.0.hash"
+  std::string heading;  // as in the file: "[train]", "[[layer]]", "[layer.hash]"
+  std::vector<Field> fields;
+};
+
+// [data], [text], [train], [optimizer], [loss], [eval], [neighbours].
+std::vector<Section> plain_sections(Config& config);
+
+// [[layer]] and its [layer.hash], in this order; `name` is the prefix of the layer's keys.
+std::vector<Section> layer_sections(LayerConfig& layer, const std::string& name);
+
+// All of them, layers named layer.0, layer.1, ...
+std::vector<Section> all_sections(Config& config);
+
+// "layer.<index>"
+std::string layer_name(std::size_t index);
+
+// The field of a section, or nullptr.
+const Field* find_field(const Section& section, std::string_view key);
+
+std::string type_text(const Field& field);     // "integer"
+std::string range_text(const Field& field);    // "1..1024", "(0, 1]", "sgd, adam"; empty if anything goes
+std::string expects_text(const Field& field);  // "an integer in 1..1024"
+std::string value_text(const Field& field);    // the current value as TOML; numbers round-trip exactly
+
+// True if the current value is one that the parser would have accepted.
+bool in_range(const Field& field);
+
+// Shared with the parser: not empty, strictly ascending, each in `range`.
+bool list_in_range(std::span<const std::uint32_t> list, const IntRange& range);
+
+// Shortest TOML that reads back as the same double, with a point or an exponent in it.
+std::string real_text(double value);
+
+// `text` as a TOML basic string, quotes included.
+std::string quote(std::string_view text);
+
+}  // namespace slide::config

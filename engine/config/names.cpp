@@ -1,0 +1,57 @@
+#include "engine/config/names.h"
+
+#include <algorithm>
+#include <limits>
+#include <numeric>
+#include <utility>
+#include <vector>
+
+namespace slide::config {
+namespace {
+
+constexpr std::size_t kOtherSection = 2;  // most that a wrong section counts
+
+// "layer.0.size" -> ("layer.0", "size"); "size" -> ("", "size")
+std::pair<std::string_view, std::string_view> split(std::string_view name) {
+  const std::size_t dot = name.rfind('.');
+  if (dot == std::string_view::npos) return {"", name};
+  return {name.substr(0, dot), name.substr(dot + 1)};
+}
+
+std::size_t section_distance(std::string_view a, std::string_view b) {
+  if (a == b) return 0;
+  const bool nested = !a.empty() && !b.empty() && (a.starts_with(b) || b.starts_with(a));
+  return nested ? 1 : std::min(kOtherSection, edit_distance(a, b));
+}
+
+}  // namespace
+
+std::size_t edit_distance(std::string_view a, std::string_view b) {
+  std::vector<std::size_t> row(b.size() + 1);  // distances of a's first i bytes to every prefix of b
+  std::iota(row.begin(), row.end(), std::size_t{0});
+  for (std::size_t i = 1; i <= a.size(); ++i) {
+    std::size_t diagonal = std::exchange(row[0], i);
+    for (std::size_t j = 1; j <= b.size(); ++j) {
+      const std::size_t replaced = diagonal + (a[i - 1] == b[j - 1] ? 0 : 1);
+      diagonal = std::exchange(row[j], std::min({row[j] + 1, row[j - 1] + 1, replaced}));
+    }
+  }
+  return row.back();
+}
+
+std::string nearest_name(std::string_view name, std::span<const std::string> names) {
+  const auto [section, key] = split(name);
+  std::string nearest;
+  std::size_t smallest = std::numeric_limits<std::size_t>::max();
+  for (const std::string& candidate : names) {
+    const auto [other_section, other_key] = split(candidate);
+    const std::size_t distance = edit_distance(key, other_key) + section_distance(section, other_section);
+    if (distance < smallest) {
+      smallest = distance;
+      nearest = candidate;
+    }
+  }
+  return nearest;
+}
+
+}  // namespace slide::config

@@ -1,0 +1,45 @@
+// Reads TOML text and overrides into a Config, strictly: what is not described in fields.cpp is an
+// error. One parser reads one configuration; not thread-safe. Internal to the configuration library.
+#pragma once
+
+#include <map>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "engine/config/config.h"
+#include "engine/config/fields.h"
+
+namespace slide::config {
+
+class Parser {
+ public:
+  // `origin` stands in messages for the file name.
+  explicit Parser(std::string origin) : origin_(std::move(origin)) {}
+
+  // Reads a whole file. Call it once, before the overrides. Throws InputError: syntax, unknown name, wrong
+  // type, value out of range.
+  void read(std::string_view text);
+
+  // Applies "section.key=value". Throws InputError naming the override.
+  void apply_override(const std::string& text);
+
+  // The configuration, its rules checked. Throws InputError, at the line or override that set the culprit.
+  Config finish();
+
+ private:
+  struct TomlAccess;  // the part that sees the TOML library
+
+  std::vector<std::string> names_of_keys();
+  std::vector<std::string> names_of_sections();
+  std::string place(unsigned line) const;
+  [[noreturn]] void fail_unknown_key(const std::string& where, const std::string& name);
+  std::string resolve_layer(const std::string& where, const std::string& name) const;
+
+  std::string origin_;
+  Config config_;
+  std::map<std::string, std::string> places_;  // key -> where it was set
+};
+
+}  // namespace slide::config

@@ -1,0 +1,155 @@
+#include "engine/config/rules.h"
+
+#include <fmt/format.h>
+
+#include <bit>
+
+#include "engine/base/error.h"
+#include "engine/config/fields.h"
+
+namespace slide::config {
+namespace {
+
+using MaybeViolation = std::optional<Violation>;
+
+constexpr std::uint32_t kBlockUnit = 16;  // kernels work on blocks of whole multiples of this
+
+template <class... Args>
+Violation violation(std::string key, fmt::format_string<Args...> format, Args&&... args) {
+  std::string message = fmt::format("'{}' ", key) + fmt::format(format, std::forward<Args>(args)...);
+  return {std::move(key), std::move(message)};
+}
+
+MaybeViolation check_ranges(const Config& config) {
+  Config copy = config;  // fields bind to a mutable object
+  for (const Section& section : all_sections(copy)) {
+    for (const Field& field : section.fields) {
+      if (in_range(field)) continue;
+      return violation(fmt::format("{}.{}", section.name, field.key), "must be {}, not {}",
+                       expects_text(field), value_text(field));
+    }
+  }
+  return std::nullopt;
+}
+
+MaybeViolation check_blocks(const TrainConfig& train) {
+  const std::uint32_t block = train.block_size;
+  const std::uint32_t batch = train.batch_size;
+  if (block != 1 && block % kBlockUnit != 0) {
+    return violation("train.block_size", "must be 1 or a multiple of {}, not {}", kBlockUnit, block);
+  }
+  if (block > batch) {
+    return violation("train.block_size", "= {} must not be above 'train.batch_size' = {}", block, batch);
+  }
+  if (batch % block != 0) {
+    return violation("train.batch_size", "= {} must be a multiple of 'train.block_size' = {}", batch, block);
+  }
+  return std::nullopt;
+}
+
+MaybeViolation check_place(const LayerConfig& layer, const std::string& name, bool last) {
+  if (!last && layer.size == 0) {
+    return violation(name + ".size", "must be above 0: only the last layer takes its size from the data");
+  }
+  if (last && layer.dropout != 0) {
+    return violation(name + ".dropout", "= {} must be 0 in the last layer: only hidden layers have dropout",
+                     layer.dropout);
+  }
+  if (!last && layer.frequency != 0) {
+    return violation(name + ".frequency", "= {} must be 0: only the last layer draws by label frequency",
+                     layer.frequency);
+  }
+  if (!last && layer.wide)
+    return violation(name + ".wide", "must be false: only the last layer has a wide path");
+  return std::nullopt;
+}
+
+MaybeViolation check_fingerprint(const HashConfig& hash, const std::string& name) {
+  const std::uint32_t bits = code_bits(hash);
+  const std::uint32_t needed = hash.k * bits;
+  if (needed <= hash.range_pow) return std::nullopt;
+  const std::string way_out =
+      needed <= kMaxRangePow
+          ? fmt::format("raise range_pow to {} or lower k to {}", needed, hash.range_pow / bits)
+          : fmt::format("lower k, at most to {} with range_pow {}", kMaxRangePow / bits, kMaxRangePow);
+  return violation(name + ".k", "= {} with {}-bit codes needs 2^{} buckets, '{}.range_pow' gives 2^{}: {}",
+                   hash.k, bits, needed, name, hash.range_pow, way_out);
+}
+
+MaybeViolation check_hash(const HashConfig& hash, const std::string& name) {
+  if (hash.family != HashFamily::kSimhash && !std::has_single_bit(hash.bin_size)) {
+    return violation(name + ".bin_size", "must be a power of 2 in 2..256 for wta, dwta and minhash, not {}",
+                     hash.bin_size);
+  }
+  if (hash.family != HashFamily::kSimhash && hash.asymmetric) {
+    return violation(name + ".asymmetric", "must be false unless '{}.family' is simhash", name);
+  }
+  if (hash.candidates == CandidatePolicy::kThreshold && hash.threshold > hash.tables) {
+    return violation(name + ".threshold", "= {} must not be above '{}.tables' = {}", hash.threshold, name,
+                     hash.tables);
+  }
+  return check_fingerprint(hash, name);
+}
+
+MaybeViolation check_sampled(const LayerConfig& layer, const std::string& name) {
+  if (layer.lsh == 0 && layer.uniform == 0 && layer.frequency == 0) {
+    return violation(name + ".lsh",
+                     "must be above 0, or uniform or frequency: the sampled layer has no source of "
+                     "active neurons");
+  }
+  return check_hash(layer.hash, name + ".hash");
+}
+
+MaybeViolation check_text(const TextOptions& text) {
+  if (text.char_ngrams_max != 0 && text.char_ngrams_min > text.char_ngrams_max) {
+    return violation("text.char_ngrams_min", "= {} must not be above 'text.char_ngrams_max' = {}",
+                     text.char_ngrams_min, text.char_ngrams_max);
+  }
+  if (text.word_ngrams == 0 && text.char_ngrams_max == 0) {
+    return violation("text.word_ngrams", "must be above 0 unless there are character n-grams");
+  }
+  return std::nullopt;
+}
+
+MaybeViolation check_layers(const std::vector<LayerConfig>& layers) {
+  if (layers.empty()) return Violation{"", "there is no layer; add at least one [[layer]] table"};
+  for (std::size_t i = 0; i < layers.size(); ++i) {
+    const std::string name = layer_name(i);
+    if (auto broken = check_place(layers[i], name, i + 1 == layers.size())) return broken;
+    if (layers[i].kind != LayerKind::kSampled) continue;
+    if (auto broken = check_sampled(layers[i], name)) return broken;
+  }
+  return std::nullopt;
+}
+
+MaybeViolation check_inference(const Config& config) {
+  const LayerConfig& last = config.layers.back();
+  if (config.eval.inference == Inference::kFull || (last.kind == LayerKind::kSampled && last.lsh > 0))
+    return {};
+  return violation("eval.inference",
+                   "= lsh needs hash tables: the last layer must be sampled, with lsh above 0");
+}
+
+}  // namespace
+
+std::optional<Violation> find_violation(const Config& config) {
+  if (auto broken = check_ranges(config)) return broken;
+  if (auto broken = check_blocks(config.train)) return broken;
+  if (auto broken = check_text(config.text)) return broken;
+  if (auto broken = check_layers(config.layers)) return broken;
+  if (config.train.patience > 0 && config.data.validation == 0) {
+    return violation("train.patience", "= {} needs samples to validate on: set 'data.validation', as 0.1",
+                     config.train.patience);
+  }
+  return check_inference(config);
+}
+
+}  // namespace slide::config
+
+namespace slide {
+
+void validate(const Config& config) {
+  if (const auto broken = config::find_violation(config)) throw InputError(broken->message);
+}
+
+}  // namespace slide

@@ -1,0 +1,245 @@
+#include "engine/features/neighbours.h"
+
+#include <algorithm>
+#include <array>
+#include <bit>
+#include <cmath>
+#include <numeric>
+
+#include "engine/base/error.h"
+#include "engine/base/prefetch.h"
+#include "engine/kernels/bf16.h"
+
+namespace slide {
+
+using kernels::from_half, kernels::to_half;
+
+namespace {
+
+// Rough scores by eighths of an octave, down from 4: they are cosines, or little more.
+constexpr std::uint32_t kSteps = 256, kLowestStep = (0x40800000u >> 20) - kSteps;
+
+double length_of(std::span<const float> values) {
+  double square = 0.0;
+  for (const float v : values) square += double(v) * v;
+  return std::sqrt(square);
+}
+
+// sum of x[ids[i]] * values[i], as four sums so that no addition waits for the one before
+float dot_of(const float* x, const std::uint32_t* ids, const std::uint16_t* values, std::size_t count) {
+  float sums[4] = {};
+  std::size_t i = 0;
+  for (; i + 4 <= count; i += 4) {
+    for (std::size_t j = 0; j < 4; ++j) sums[j] += x[ids[i + j]] * from_half(values[i + j]);
+  }
+  for (; i < count; ++i) sums[0] += x[ids[i]] * from_half(values[i]);
+  return (sums[0] + sums[1]) + (sums[2] + sums[3]);
+}
+
+}  // namespace
+
+Neighbours::Neighbours(const NeighbourConfig& config, const Dataset& train, const FeatureScale& scale)
+    : config_(config) {
+  if (train.size() > UINT32_MAX) fail_run("{} samples are too many for neighbours", train.size());
+  storage_.features.reserve(train.feature_entries());
+  storage_.values.reserve(train.feature_entries());
+  storage_.labels.reserve(train.label_entries());
+  storage_.feature_offsets.reserve(train.size() + 1);
+  storage_.label_offsets.reserve(train.size() + 1);
+  std::vector<float> scaled;
+  for (std::size_t i = 0; i < train.size(); ++i) {
+    const auto labels = train.labels(i);
+    scaled.clear();
+    const SparseRow row = scale.scaled(train.features(i), scaled);
+    const double length = length_of(row.values);
+    if (labels.empty() || length == 0) continue;
+    for (std::size_t f = 0; f < row.ids.size(); ++f) {
+      const auto value = static_cast<float>(row.values[f] / length);
+      if (std::fabs(value) < kLeastValue) continue;
+      storage_.features.push_back(row.ids[f]);
+      storage_.values.push_back(to_half(value));
+    }
+    storage_.labels.insert(storage_.labels.end(), labels.begin(), labels.end());
+    storage_.feature_offsets.push_back(storage_.features.size());
+    storage_.label_offsets.push_back(storage_.labels.size());
+  }
+  list_postings(train.feature_count());
+}
+
+Neighbours::Neighbours(const NeighbourConfig& config, Storage storage, std::size_t features)
+    : config_(config), storage_(std::move(storage)) {
+  list_postings(features);
+}
+
+void Neighbours::list_postings(std::size_t features) {
+  offsets_.assign(features + 1, 0);
+  for (const std::uint32_t f : storage_.features) ++offsets_[f + 1];
+  std::partial_sum(offsets_.begin(), offsets_.end(), offsets_.begin());
+  posted_.resize(storage_.features.size());
+  weights_.resize(storage_.features.size());
+  std::vector<std::uint64_t> next(offsets_.begin(), offsets_.end() - 1);
+  for (std::size_t i = 0; i < samples(); ++i) {
+    for (std::uint64_t at = storage_.feature_offsets[i]; at < storage_.feature_offsets[i + 1]; ++at) {
+      const std::uint64_t to = next[storage_.features[at]]++;
+      posted_[to] = static_cast<std::uint32_t>(i);
+      weights_[to] = storage_.values[at];
+    }
+  }
+}
+
+Neighbours::Scratch Neighbours::make_scratch() const {
+  Scratch scratch;
+  scratch.query.assign(offsets_.size() - 1, 0.0f);
+  scratch.rough.assign(samples(), 0.0f);
+  scratch.touched.resize(kPostings + 1);
+  scratch.keys.reserve(kPostings);
+  return scratch;
+}
+
+// Leaves in `telling` the features of the row whose lists to go through: those that tell most for the length
+// of their lists, as many as fit.
+void Neighbours::choose_lists(const SparseRow& row, double scale, Scratch& scratch) const {
+  auto& telling = scratch.telling;
+  telling.clear();
+  for (std::size_t i = 0; i < row.ids.size(); ++i) {
+    const auto value = static_cast<float>(scale * row.values[i]);
+    const std::uint64_t samples = count(row.ids[i]);
+    if (std::fabs(value) < kLeastValue || samples == 0 || samples > kPostings) continue;
+    telling.emplace_back(value * value / std::sqrt(static_cast<float>(samples)),
+                         static_cast<std::uint32_t>(i));
+  }
+  std::sort(telling.begin(), telling.end(), std::greater<>());
+  std::size_t left = kPostings, chosen = 0;
+  for (const auto& one : telling) {
+    const std::uint64_t samples = count(row.ids[one.second]);
+    if (samples > left) continue;
+    left -= samples;
+    telling[chosen++] = one;
+  }
+  telling.resize(chosen);
+}
+
+// Adds up |q[f] x[f]| over the chosen features f for each sample that has them; returns how many samples
+// `touched` begins with.
+std::size_t Neighbours::gather(const SparseRow& row, double scale, Scratch& scratch) const {
+  for (const auto& [tells, i] : scratch.telling) {
+    prefetch(&posted_[offsets_[row.ids[i]]]);
+    prefetch(&weights_[offsets_[row.ids[i]]]);
+  }
+  std::size_t touched = 0;
+  for (const auto& [tells, i] : scratch.telling) {
+    const std::uint32_t f = row.ids[i];
+    const auto by = static_cast<float>(std::fabs(scale * row.values[i]));
+    for (std::uint64_t at = offsets_[f]; at < offsets_[f + 1]; ++at) {
+      float& rough = scratch.rough[posted_[at]];
+      scratch.touched[touched] = posted_[at];  // without a jump, which no processor would guess
+      touched += rough == 0.0f ? 1 : 0;
+      rough += by * std::fabs(from_half(weights_[at]));
+    }
+  }
+  return touched;
+}
+
+// Leaves in `keys` the `most` touched samples with the largest rough scores, or all of them if there are
+// less, and zeroes the scores.
+void Neighbours::keep_largest(std::size_t most, std::size_t touched, Scratch& scratch) const {
+  const auto step_of = [](std::uint64_t key) {  // positive floats are ordered as their bits are
+    const auto eighth = static_cast<std::uint32_t>(key >> 52);
+    return std::min(eighth - std::min(eighth, kLowestStep), kSteps - 1);
+  };
+  std::array<std::uint32_t, kSteps> sizes{};
+  scratch.keys.resize(touched);
+  for (std::size_t t = 0; t < touched; ++t) {
+    const std::uint32_t sample = scratch.touched[t];
+    const std::uint64_t score = std::bit_cast<std::uint32_t>(scratch.rough[sample]);
+    scratch.rough[sample] = 0.0f;
+    scratch.keys[t] = score << 32 | ~sample;  // of equal ones the first samples
+    ++sizes[step_of(scratch.keys[t])];
+  }
+  std::size_t kept = 0;
+  std::uint32_t lowest = kSteps;
+  while (lowest > 0 && kept < most) kept += sizes[--lowest];
+  kept = 0;
+  for (const std::uint64_t key : scratch.keys) {  // without a jump, as above
+    scratch.keys[kept] = key;
+    kept += step_of(key) >= lowest ? 1 : 0;
+  }
+  scratch.keys.resize(kept);
+  if (kept <= most) return;
+  std::nth_element(scratch.keys.begin(), scratch.keys.begin() + static_cast<std::ptrdiff_t>(most),
+                   scratch.keys.end(), std::greater<>());
+  scratch.keys.resize(most);
+}
+
+// Leaves in `likeness` the cosines of the samples in `keys` with the row, if above 0, descending.
+void Neighbours::compare(const SparseRow& row, double scale, Scratch& scratch) const {
+  const auto sample_of = [](std::uint64_t key) { return ~static_cast<std::uint32_t>(key); };
+  for (const std::uint64_t key : scratch.keys) prefetch(&storage_.feature_offsets[sample_of(key)]);
+  for (const std::uint64_t key : scratch.keys) {
+    const std::uint64_t at = storage_.feature_offsets[sample_of(key)];
+    prefetch(storage_.features.data() + at);
+    prefetch(storage_.values.data() + at);
+  }
+  for (std::size_t i = 0; i < row.ids.size(); ++i)
+    scratch.query[row.ids[i]] = static_cast<float>(scale * row.values[i]);
+  scratch.likeness.clear();
+  for (const std::uint64_t key : scratch.keys) {
+    const std::uint32_t sample = sample_of(key);
+    const std::uint64_t at = storage_.feature_offsets[sample];
+    const float dot = dot_of(scratch.query.data(), storage_.features.data() + at, storage_.values.data() + at,
+                             storage_.feature_offsets[sample + 1] - at);
+    if (dot > 0) scratch.likeness.emplace_back(std::min(1.0f, dot), sample);
+  }
+  for (const std::uint32_t id : row.ids) scratch.query[id] = 0.0f;
+  const auto more_alike = [](const auto& a, const auto& b) {
+    return a.first > b.first || (a.first == b.first && a.second < b.second);
+  };
+  std::sort(scratch.likeness.begin(), scratch.likeness.end(), more_alike);
+}
+
+void Neighbours::vote(const SparseRow& row, Scratch& scratch, std::vector<Vote>& votes) const {
+  const double length = length_of(row.values);
+  if (length == 0) return;
+  const double scale = 1.0 / length;
+  choose_lists(row, scale, scratch);
+  const std::size_t touched = gather(row, scale, scratch);
+  keep_largest(std::max<std::size_t>(kCandidates, 3 * std::size_t{config_.count}), touched, scratch);
+  compare(row, scale, scratch);
+  auto& nearest = scratch.likeness;
+  nearest.resize(std::min<std::size_t>(nearest.size(), config_.count));
+  double sum = std::pow(kStranger, config_.power);
+  for (auto& [likeness, sample] : nearest)
+    sum += likeness = static_cast<float>(std::pow(double(likeness), config_.power));
+  const std::size_t first = votes.size();
+  for (const auto& [weight, sample] : nearest) {
+    for (std::uint64_t at = storage_.label_offsets[sample]; at < storage_.label_offsets[sample + 1]; ++at)
+      votes.push_back({storage_.labels[at], static_cast<float>(weight / sum)});
+  }
+  std::sort(votes.begin() + static_cast<std::ptrdiff_t>(first), votes.end(),
+            [](const Vote& a, const Vote& b) {
+              return a.label < b.label ||
+                     (a.label == b.label && a.weight > b.weight);  // added up from the nearest on
+            });
+  std::size_t kept = first;
+  for (std::size_t v = first; v < votes.size(); ++v) {
+    if (kept > first && votes[kept - 1].label == votes[v].label) {
+      votes[kept - 1].weight = std::min(1.0f, votes[kept - 1].weight + votes[v].weight);
+    } else {
+      votes[kept++] = votes[v];
+    }
+  }
+  votes.resize(kept);
+}
+
+double Neighbours::bytes_of(double samples, double feature_count, double feature_entries,
+                            double label_entries) {
+  return 2 * feature_entries * (sizeof(std::uint32_t) + sizeof(std::uint16_t)) +
+         label_entries * sizeof(std::uint32_t) + (2 * samples + feature_count) * sizeof(std::uint64_t);
+}
+
+std::size_t Neighbours::bytes() const {
+  return static_cast<std::size_t>(bytes_of(double(samples()), double(offsets_.size() - 1),
+                                           double(storage_.features.size()), double(storage_.labels.size())));
+}
+
+}  // namespace slide

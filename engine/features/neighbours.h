@@ -1,0 +1,97 @@
+// Nearest neighbours at inference: the training samples most like a sample vote for their own labels, and a
+// share of each label's probability is their vote.
+//
+// What the layers have made of a sample they know by its features; which samples there were, and what came
+// together in them, is lost. The neighbours remember. Likeness is the cosine of two samples' features as the
+// network takes them. The mean of a network's probability and a vote of nearest neighbours is that of
+// Khandelwal et al., "Generalization through Memorization", 2020, equation 3 (there over hidden activations,
+// with a distance in the exponent). Lists by feature bring candidates, whose exact cosines are then taken;
+// features that more than kPostings samples have bring none, so that a search costs no more among many
+// samples than among few. A sample without a rarer feature has no neighbours.
+//
+// Immutable, safe from any thread; one Scratch a thread.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <utility>
+#include <vector>
+
+#include "datasets/dataset.h"
+#include "engine/config/config.h"
+#include "engine/features/feature_scale.h"
+
+namespace slide {
+
+class Neighbours {
+ public:
+  static constexpr std::size_t kPostings = 4096;  // entries of lists that a search goes through, at most
+  static constexpr std::size_t kCandidates = 64;  // whose cosines are taken, at most, or 3 for each neighbour
+  static constexpr float kLeastValue = 0x1p-30f;  // less counts as 0, so that no product of two vanishes
+  // Besides its neighbours, a stranger of this likeness votes, for no label: few or unlike ones say little.
+  static constexpr double kStranger = 0.75;
+
+  // The samples of a model file: features and labels of sample i are those in [offsets[i], offsets[i + 1]),
+  // ascending. Values are bfloat16, at least kLeastValue in size; rows have unit length but for the rounding.
+  struct Storage {
+    std::vector<std::uint64_t> feature_offsets{0};
+    std::vector<std::uint32_t> features;
+    std::vector<std::uint16_t> values;
+    std::vector<std::uint64_t> label_offsets{0};
+    std::vector<std::uint32_t> labels;
+    std::size_t samples() const { return feature_offsets.size() - 1; }
+  };
+
+  // The samples of `train` that have labels, and a feature that is not 0, as `scale` makes them. Throws Error
+  // when they are too many for 32 bits.
+  Neighbours(const NeighbourConfig& config, const Dataset& train, const FeatureScale& scale);
+  // Of a model file; `features` bounds the ids.
+  Neighbours(const NeighbourConfig& config, Storage storage, std::size_t features);
+
+  struct Vote {
+    std::uint32_t label;
+    float weight;  // in [0, 1]
+  };
+
+  struct Scratch {
+    std::vector<float> query;                              // by feature, zero between calls
+    std::vector<float> rough;                              // by sample, zero between calls
+    std::vector<std::pair<float, std::uint32_t>> telling;  // places of features in the row
+    std::vector<std::uint32_t> touched;
+    std::vector<std::uint64_t> keys;
+    std::vector<std::pair<float, std::uint32_t>> likeness;  // and samples
+  };
+  Scratch make_scratch() const;
+
+  // Appends the labels of the nearest samples to `votes`, ascending, each once:
+  //   weight[l] = sum of cos^power over neighbours with l / (kStranger^power + sum of cos^power)
+  // `row` is as the network takes it; its ids are below the number of features.
+  void vote(const SparseRow& row, Scratch& scratch, std::vector<Vote>& votes) const;
+
+  // (1 - share) * probability + share * weight
+  double mixed(double probability, double weight) const {
+    return probability + config_.share * (weight - probability);
+  }
+
+  const Storage& storage() const { return storage_; }
+  std::size_t samples() const { return storage_.samples(); }
+  std::size_t bytes() const;
+  // Of so many samples, with so many entries of features and of labels in all.
+  static double bytes_of(double samples, double feature_count, double feature_entries, double label_entries);
+
+ private:
+  void list_postings(std::size_t features);
+  std::uint64_t count(std::uint32_t feature) const { return offsets_[feature + 1] - offsets_[feature]; }
+  void choose_lists(const SparseRow& row, double scale, Scratch& scratch) const;
+  std::size_t gather(const SparseRow& row, double scale, Scratch& scratch) const;
+  void keep_largest(std::size_t most, std::size_t touched, Scratch& scratch) const;
+  void compare(const SparseRow& row, double scale, Scratch& scratch) const;
+
+  NeighbourConfig config_;
+  Storage storage_;
+  std::vector<std::uint64_t> offsets_;  // by feature
+  std::vector<std::uint32_t> posted_;   // samples that have it, ascending,
+  std::vector<std::uint16_t> weights_;  // and its values there
+};
+
+}  // namespace slide

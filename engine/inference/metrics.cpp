@@ -1,0 +1,188 @@
+#include "engine/inference/metrics.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <functional>
+#include <numeric>
+#include <utility>
+
+#include "engine/base/error.h"
+
+namespace slide {
+namespace {
+
+// Gain of a hit at `rank`, counted from 0.
+double discount(std::size_t rank) {
+  return 1.0 / std::log2(static_cast<double>(rank) + 2.0);
+}
+
+double ideal_dcg(std::size_t hits) {
+  double sum = 0;
+  for (std::size_t rank = 0; rank < hits; ++rank) sum += discount(rank);
+  return sum;
+}
+
+}  // namespace
+
+std::vector<double> inverse_propensities(std::span<const std::uint32_t> label_frequencies,
+                                         std::size_t samples, double a, double b) {
+  if (!(a >= 0) || !(b > 0)) fail_input("propensities need A >= 0 and B > 0, not A = {}, B = {}", a, b);
+  const double log_samples = std::log(static_cast<double>(std::max<std::size_t>(samples, 1)));
+  const double c = std::max(0.0, log_samples - 1.0) * std::pow(b + 1.0, a);
+  std::vector<double> inverse(label_frequencies.size());
+  std::ranges::transform(label_frequencies, inverse.begin(), [&](std::uint32_t frequency) {
+    return 1.0 + c * std::exp(-a * std::log(static_cast<double>(frequency) + b));
+  });
+  return inverse;
+}
+
+const char* name_of(LabelGroup group) {
+  constexpr std::array<const char*, 3> kNames = {"head", "middle", "tail"};
+  return kNames[std::size_t(group)];
+}
+
+LabelGroups::LabelGroups(std::span<const std::uint32_t> label_frequencies)
+    : groups_(label_frequencies.size(), LabelGroup::kTail) {
+  std::vector<std::uint32_t> order(label_frequencies.size());
+  std::iota(order.begin(), order.end(), 0U);
+  std::ranges::stable_sort(order, std::greater<>(),
+                           [&](std::uint32_t label) { return label_frequencies[label]; });
+  std::uint64_t total = 0;
+  for (const std::uint32_t frequency : label_frequencies) total += frequency;
+  std::uint64_t passed = 0, before = 0;  // pairs of the labels so far, and of those of higher frequency
+  for (std::size_t i = 0; i < order.size(); ++i) {
+    const std::uint32_t frequency = label_frequencies[order[i]];
+    if (i == 0 || frequency != label_frequencies[order[i - 1]]) before = passed;
+    passed += frequency;
+    const LabelGroup group = frequency == 0 || before * 3 >= total * 2 ? LabelGroup::kTail
+                             : before * 3 >= total                     ? LabelGroup::kMiddle
+                                                                       : LabelGroup::kHead;
+    groups_[order[i]] = group;
+    Part& part = parts_[std::size_t(group)];
+    if (part.labels++ == 0) part.most = frequency;
+    part.least = frequency;
+  }
+}
+
+Metrics::Metrics(std::vector<std::uint32_t> ks, Propensities inverse_propensities, Groups groups)
+    : ks_(std::move(ks)),
+      inverse_(inverse_propensities && !inverse_propensities->empty() ? std::move(inverse_propensities)
+                                                                      : nullptr),
+      groups_(std::move(groups)),
+      sums_(ks_.size()) {
+  for (const std::uint32_t k : ks_) {
+    if (k == 0) throw Error("metrics: k must be at least 1");
+    largest_k_ = std::max(largest_k_, k);
+  }
+}
+
+void Metrics::add(std::span<const std::uint32_t> predicted_ranked,
+                  std::span<const std::uint32_t> true_labels_sorted) {
+  ++samples_;
+  if (true_labels_sorted.empty()) return;
+  if (groups_) {
+    for (const std::uint32_t label : true_labels_sorted) ++positives_[std::size_t(groups_->of(label))];
+  }
+  const auto predicted = predicted_ranked.first(std::min<std::size_t>(predicted_ranked.size(), largest_k_));
+  is_hit_.resize(predicted.size());
+  for (std::size_t rank = 0; rank < predicted.size(); ++rank) {
+    is_hit_[rank] = std::ranges::binary_search(true_labels_sorted, predicted[rank]);
+  }
+  if (has_psp()) sort_best_weights(true_labels_sorted);
+  for (std::size_t i = 0; i < ks_.size(); ++i)
+    add_hits(sums_[i], ks_[i], predicted, true_labels_sorted.size());
+}
+
+void Metrics::add_hits(Sums& sums, std::uint32_t k, std::span<const std::uint32_t> predicted,
+                       std::size_t labels) const {
+  std::uint64_t hits = 0;
+  double dcg = 0;
+  for (std::size_t rank = 0; rank < std::min<std::size_t>(k, predicted.size()); ++rank) {
+    if (!is_hit_[rank]) continue;
+    ++hits;
+    dcg += discount(rank);
+    if (groups_) ++sums.group_hits[std::size_t(groups_->of(predicted[rank]))];
+    if (has_psp()) sums.weighted_hits += weight(predicted[rank]);
+  }
+  sums.hits += hits;
+  sums.ndcg += dcg / ideal_dcg(std::min<std::size_t>(k, labels));
+  sums.recall += static_cast<double>(hits) / static_cast<double>(labels);
+  if (!has_psp()) return;
+  const auto best = std::span(best_).first(std::min<std::size_t>(k, best_.size()));
+  sums.weighted_best += std::accumulate(best.begin(), best.end(), 0.0);
+}
+
+void Metrics::sort_best_weights(std::span<const std::uint32_t> labels) {
+  best_.resize(labels.size());
+  std::ranges::transform(labels, best_.begin(), [&](std::uint32_t label) { return weight(label); });
+  const std::size_t kept = std::min<std::size_t>(labels.size(), largest_k_);
+  std::partial_sort(best_.begin(), best_.begin() + static_cast<std::ptrdiff_t>(kept), best_.end(),
+                    std::greater<>());
+  best_.resize(kept);
+}
+
+void Metrics::merge(const Metrics& other) {
+  if (ks_ != other.ks_ || has_psp() != other.has_psp() || has_groups() != other.has_groups())
+    throw Error("metrics of different kinds cannot be merged");
+  samples_ += other.samples_;
+  for (std::size_t g = 0; g < positives_.size(); ++g) positives_[g] += other.positives_[g];
+  for (std::size_t i = 0; i < sums_.size(); ++i) {
+    sums_[i].hits += other.sums_[i].hits;
+    sums_[i].ndcg += other.sums_[i].ndcg;
+    sums_[i].recall += other.sums_[i].recall;
+    sums_[i].weighted_hits += other.sums_[i].weighted_hits;
+    sums_[i].weighted_best += other.sums_[i].weighted_best;
+    for (std::size_t g = 0; g < positives_.size(); ++g)
+      sums_[i].group_hits[g] += other.sums_[i].group_hits[g];
+  }
+}
+
+double Metrics::weight(std::uint32_t label) const {
+  return label < inverse_->size() ? (*inverse_)[label] : 1.0;
+}
+
+const Metrics::Sums& Metrics::sums_of(std::uint32_t k) const {
+  const auto found = std::ranges::find(ks_, k);
+  if (found == ks_.end()) fail_run("metrics: k = {} was not measured", k);
+  return sums_[static_cast<std::size_t>(found - ks_.begin())];
+}
+
+double Metrics::precision(std::uint32_t k) const {
+  return mean(static_cast<double>(sums_of(k).hits)) / k;
+}
+double Metrics::ndcg(std::uint32_t k) const {
+  return mean(sums_of(k).ndcg);
+}
+double Metrics::recall(std::uint32_t k) const {
+  return mean(sums_of(k).recall);
+}
+
+double Metrics::psp(std::uint32_t k) const {
+  const Sums& sums = sums_of(k);
+  return sums.weighted_best == 0 ? 0.0 : sums.weighted_hits / sums.weighted_best;
+}
+
+double Metrics::recall(std::uint32_t k, LabelGroup group) const {
+  const std::uint64_t all = positives(group);
+  return all == 0 ? 0.0
+                  : static_cast<double>(sums_of(k).group_hits[std::size_t(group)]) / static_cast<double>(all);
+}
+
+double Metrics::precision(std::uint32_t k, LabelGroup group) const {
+  return mean(static_cast<double>(sums_of(k).group_hits[std::size_t(group)])) / k;
+}
+
+nlohmann::ordered_json Metrics::to_json() const {
+  nlohmann::ordered_json json;
+  for (const auto k : ks_) json[fmt::format("p_at_{}", k)] = precision(k);
+  for (const auto k : ks_) json[fmt::format("ndcg_at_{}", k)] = ndcg(k);
+  for (const auto k : ks_) {
+    if (has_psp()) json[fmt::format("psp_at_{}", k)] = psp(k);
+  }
+  for (const auto k : ks_) json[fmt::format("recall_at_{}", k)] = recall(k);
+  return json;
+}
+
+}  // namespace slide

@@ -1,0 +1,67 @@
+// The votes of the neighbours for samples that are scored together: they take the network's scores of the
+// labels voted for as these come, and mix the probabilities in the end.
+//
+// For one thread. Kept from panel to panel; it grows to what the largest needs.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "engine/features/neighbours.h"
+#include "engine/network/loss.h"
+
+namespace slide {
+
+class TopK;
+
+class PanelVotes {
+ public:
+  using Vote = Neighbours::Vote;
+
+  // `neighbours` must live on. Each begins a panel without samples.
+  explicit PanelVotes(const Neighbours& neighbours)
+      : neighbours_(&neighbours), scratch_(neighbours.make_scratch()) {}
+  void clear();
+
+  // The votes for the panel's next sample, whose features are `row`.
+  void ask(const SparseRow& row);
+
+  // Of sample i, labels ascending.
+  std::span<const Vote> of(std::size_t i) const {
+    return std::span(votes_).subspan(from_[i], from_[i + 1] - from_[i]);
+  }
+
+  // Takes the scores of sample i from z[c * lanes], the score of neuron ids[c]. ids ascend, within a call and
+  // from one for sample i to the next.
+  void note(std::size_t i, std::span<const std::uint32_t> ids, const float* z, std::size_t lanes);
+  // Sample i's scores come once more from the first on.
+  void restart(std::size_t i) { next_[i] = from_[i]; }
+  // Takes the score of the label of of(i)[v].
+  void set(std::size_t i, std::size_t v, float score) { scores_[from_[i] + v] = score; }
+  // The score of the label of of(i)[v]; minus infinity before it comes.
+  float score(std::size_t i, std::size_t v) const { return scores_[from_[i] + v]; }
+
+  // Puts in place of `best`, the k best of sample i by the network's scores, the k best of the mixed
+  // probabilities; where nobody votes, it stays as it is. Under softmax the network's scores become
+  // probabilities with `log_norm`, the logarithm of the sum of their exponentials, already taken off those in
+  // `best`.
+  void mix(std::size_t i, LossKind loss, double log_norm, TopK& best);
+
+ private:
+  struct Mixed {
+    double probability;
+    float score;  // the network's
+    std::uint32_t label;
+  };
+
+  const Neighbours* neighbours_;
+  Neighbours::Scratch scratch_;
+  std::vector<Vote> votes_;
+  std::vector<std::size_t> from_{0};  // sample i has the votes [from_[i], from_[i + 1])
+  std::vector<std::size_t> next_;     // of sample i: the first whose label is above all ids noted
+  std::vector<float> scores_;         // of the votes' labels; minus infinity before they come
+  std::vector<Mixed> mixed_;
+};
+
+}  // namespace slide

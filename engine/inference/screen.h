@@ -1,0 +1,50 @@
+// The best labels of one sample, soon: all output neurons are scored roughly, from a copy of their weights of
+// half the size, and those that could be among the best are told apart by their exact scores.
+//
+// The rough scores are wrong by no more than the length of the hidden activations times that of a row's
+// rounding errors, so no label of the best is missed. The wide path adds up by feature: only weights that the
+// sample meets are read.
+//
+// Immutable, and safe to use from any thread with a Scratch each; refers to the layer, which must not change
+// meanwhile.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "engine/network/layer.h"
+#include "engine/wide/wide_postings.h"
+
+namespace slide {
+
+class Screen {
+ public:
+  // Of an output layer above a hidden one. `wide`: the postings of its wide path, nullptr without; they must
+  // live on.
+  Screen(const Layer& output, const WidePostings* wide);
+
+  struct Scratch {
+    AlignedArray<float> x;  // the hidden activations, with zeros behind them
+    AlignedArray<float> z;  // rough scores
+    std::vector<float> best;
+  };
+  Scratch make_scratch() const;
+
+  // Appends to `out` the neurons that can be among the `k` best for the sample of `in` (one lane), ascending;
+  // all of the k best are there. `row` holds its features.
+  void find(const BlockInput& in, const SparseRow& row, std::size_t k, Scratch& scratch,
+            std::vector<std::uint32_t>& out) const;
+
+  std::size_t bytes() const;
+
+ private:
+  void copy_weights();
+
+  const Layer& output_;
+  const WidePostings* wide_;
+  std::size_t stride_;                 // words of a row
+  AlignedArray<std::uint32_t> pairs_;  // rows in bfloat16, see kernels/bf16.h
+  double worst_ = 0.0;                 // length of the largest row of rounding errors
+};
+
+}  // namespace slide

@@ -1,0 +1,148 @@
+#include "engine/network/active_set.h"
+
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+
+namespace slide {
+
+void ActiveSet::reserve(std::size_t neurons, std::size_t label_entries, std::size_t samples) {
+  ids.reserve(neurons);
+  correction.reserve(neurons);
+  label_positions.reserve(label_entries);
+  label_offsets.reserve(samples + 1);
+}
+
+void ActiveSet::set_labels(std::span<const std::span<const std::uint32_t>> labels) {
+  label_positions.clear();
+  label_offsets.assign(1, 0);
+  for (const auto& of_sample : labels) {
+    label_positions.insert(label_positions.end(), of_sample.begin(), of_sample.end());
+    label_offsets.push_back(static_cast<std::uint32_t>(label_positions.size()));
+  }
+}
+
+AliasTable::AliasTable(std::span<const std::uint32_t> weights)
+    : accept_(weights.size(), 1.0f), alias_(weights.size(), 0), probability_(weights.size()) {
+  const double total = std::max(1.0, std::accumulate(weights.begin(), weights.end(), 0.0));
+  std::vector<double> share(weights.size());
+  std::vector<std::uint32_t> small, large;
+  for (std::size_t i = 0; i < weights.size(); ++i) {
+    probability_[i] = static_cast<float>(weights[i] / total);
+    share[i] = weights[i] / total * double(weights.size());
+    (share[i] < 1.0 ? small : large).push_back(static_cast<std::uint32_t>(i));
+  }
+  while (!small.empty() && !large.empty()) {
+    const std::uint32_t poor = small.back(), rich = large.back();
+    small.pop_back();
+    accept_[poor] = static_cast<float>(share[poor]);
+    alias_[poor] = rich;
+    share[rich] -= 1.0 - share[poor];
+    if (share[rich] >= 1.0) continue;
+    large.pop_back();
+    small.push_back(rich);
+  }
+}
+
+std::uint32_t AliasTable::draw(Rng& rng) const {
+  const std::uint32_t i = rng.below(static_cast<std::uint32_t>(accept_.size()));
+  return rng.uniform() < accept_[i] ? i : alias_[i];
+}
+
+ActiveSampler::ActiveSampler(const LayerConfig& config, std::size_t neurons,
+                             std::span<const std::uint32_t> frequencies)
+    : config_(config), neurons_(neurons) {
+  if (config.frequency > 0 && !frequencies.empty()) alias_.emplace(frequencies);
+}
+
+SamplerScratch ActiveSampler::make_scratch(const lsh::NeuronIndex* index, std::size_t lanes) const {
+  SamplerScratch scratch;
+  scratch.seen = lsh::IdSet(neurons_);
+  scratch.position = AlignedArray<std::uint32_t>(neurons_);
+  if (index != nullptr) scratch.query = index->make_scratch(lanes);
+  return scratch;
+}
+
+std::size_t ActiveSampler::drawn() const {
+  return std::min<std::size_t>(neurons_, std::size_t{config_.lsh} + config_.uniform + config_.frequency);
+}
+
+void ActiveSampler::select(const ActiveQuery& query, const lsh::NeuronIndex* index, Rng rng,
+                           SamplerScratch& scratch, ActiveSet& set) const {
+  set.ids.clear();
+  set.correction.clear();
+  scratch.seen.clear();
+  add_labels(query, scratch, set);
+  if (index != nullptr && config_.lsh > 0) add_candidates(query, *index, rng, scratch, set);
+  set.correction.resize(set.ids.size(), 0.0f);
+  if (alias_) add_frequent(rng, scratch, set);
+  add_uniform(rng, scratch, set);
+}
+
+void ActiveSampler::add_labels(const ActiveQuery& query, SamplerScratch& scratch, ActiveSet& set) const {
+  set.label_positions.clear();
+  set.label_offsets.assign(1, 0);
+  for (const auto& labels : query.labels) {
+    for (const std::uint32_t label : labels) {
+      if (scratch.seen.insert(label)) {
+        scratch.position[label] = static_cast<std::uint32_t>(set.ids.size());
+        set.ids.push_back(label);
+      }
+      set.label_positions.push_back(scratch.position[label]);
+    }
+    set.label_offsets.push_back(static_cast<std::uint32_t>(set.label_positions.size()));
+  }
+}
+
+void ActiveSampler::add_candidates(const ActiveQuery& query, const lsh::NeuronIndex& index, Rng& rng,
+                                   SamplerScratch& scratch, ActiveSet& set) const {
+  if (query.dense.xt != nullptr) {
+    index.query(query.dense, config_.lsh, rng, scratch.query, scratch.seen, set.ids);
+    return;
+  }
+  const std::size_t end = set.ids.size() + config_.lsh;
+  for (std::size_t s = 0; s < query.sparse.size(); ++s) {
+    const std::size_t share = (end - set.ids.size()) / (query.sparse.size() - s);
+    const SparseRow& row = query.sparse[s];
+    index.query_sparse(row.ids, row.values, share, rng, scratch.query, scratch.seen, set.ids);
+  }
+}
+
+// A frequency draw stands for the rest only when there is no uniform fill to do so: its expected count
+// n * q corrects the logit (Bengio and Senecal 2008; "sampled softmax"), never below one neuron.
+void ActiveSampler::add_frequent(Rng& rng, SamplerScratch& scratch, ActiveSet& set) const {
+  const bool stands = config_.correction && config_.uniform == 0;
+  for (std::uint32_t i = 0; i < config_.frequency; ++i) {
+    const std::uint32_t id = alias_->draw(rng);
+    if (!scratch.seen.insert(id)) continue;
+    set.ids.push_back(id);
+    const double expected = double(config_.frequency) * alias_->probability(id);
+    set.correction.push_back(stands ? static_cast<float>(std::max(0.0, -std::log(expected))) : 0.0f);
+  }
+}
+
+void ActiveSampler::add_uniform(Rng& rng, SamplerScratch& scratch, ActiveSet& set) const {
+  const std::size_t known = set.ids.size(), rest = neurons_ - known;
+  const std::size_t wanted = std::min<std::size_t>(config_.uniform, rest);
+  if (wanted == 0) return;
+  const auto bound = static_cast<std::uint32_t>(neurons_);
+  if (wanted * 2 < rest) {
+    while (set.ids.size() < known + wanted) {
+      const std::uint32_t id = rng.below(bound);
+      if (scratch.seen.insert(id)) set.ids.push_back(id);
+    }
+  } else {
+    // Most of the rest is wanted: selection sampling (Knuth, volume 2, 3.4.2, algorithm S).
+    std::size_t left = rest;
+    for (std::uint32_t i = 0; i < bound && set.ids.size() < known + wanted; ++i) {
+      if (scratch.seen.contains(i)) continue;
+      const std::size_t need = known + wanted - set.ids.size();
+      if (rng.uniform() * double(left--) < double(need)) set.ids.push_back(i);
+    }
+  }
+  const float correction =
+      config_.correction ? static_cast<float>(std::log(double(rest) / double(wanted))) : 0.0f;
+  set.correction.resize(set.ids.size(), correction);
+}
+
+}  // namespace slide

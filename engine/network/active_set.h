@@ -1,0 +1,91 @@
+// The neurons of one layer that take part in one block of samples, and how they are chosen.
+//
+// ActiveSampler is immutable while querying and may be shared by all threads, each with its own scratch.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <vector>
+
+#include "engine/base/aligned.h"
+#include "engine/base/rng.h"
+#include "engine/config/config.h"
+#include "lsh/neuron_index.h"
+
+namespace slide {
+
+// Chosen neurons in the order labels, LSH candidates, frequency draws, uniform fill; all distinct.
+struct ActiveSet {
+  std::vector<std::uint32_t> ids;
+  // Added to a neuron's logit while training: log of how many neurons it stands for; 0 = itself.
+  std::vector<float> correction;
+  // Positions in `ids` of the labels of sample s: label_positions[label_offsets[s] .. label_offsets[s+1]).
+  std::vector<std::uint32_t> label_positions;
+  std::vector<std::uint32_t> label_offsets;
+
+  void reserve(std::size_t neurons, std::size_t label_entries, std::size_t samples);
+  // All neurons are active: a label's position is its id.
+  void set_labels(std::span<const std::span<const std::uint32_t>> labels);
+  std::span<const std::uint32_t> labels_of(std::size_t sample) const {
+    return {label_positions.data() + label_offsets[sample],
+            label_offsets[sample + 1] - label_offsets[sample]};
+  }
+};
+
+// Draws neurons in proportion to their frequency in constant time (Walker 1977, Vose 1991).
+class AliasTable {
+ public:
+  explicit AliasTable(std::span<const std::uint32_t> weights);
+  std::uint32_t draw(Rng& rng) const;
+  double probability(std::uint32_t i) const { return probability_[i]; }
+  std::size_t bytes() const {
+    return accept_.size() * (sizeof(float) + sizeof(std::uint32_t) + sizeof(float));
+  }
+
+ private:
+  std::vector<float> accept_;
+  std::vector<std::uint32_t> alias_;
+  std::vector<float> probability_;
+};
+
+struct SamplerScratch {
+  lsh::IdSet seen;
+  lsh::QueryScratch query;
+  AlignedArray<std::uint32_t> position;  // of a label in the set, by neuron
+};
+
+// What a block asks with: dense unit-major vectors, or one sparse vector a sample (first layer).
+struct ActiveQuery {
+  lsh::QueryBlock dense;
+  std::span<const SparseRow> sparse;                       // used when dense.xt is nullptr
+  std::span<const std::span<const std::uint32_t>> labels;  // one a sample; empty for hidden layers
+};
+
+class ActiveSampler {
+ public:
+  // `frequencies` may be empty when config.frequency is 0. Without `index` the LSH source yields nothing.
+  ActiveSampler(const LayerConfig& config, std::size_t neurons, std::span<const std::uint32_t> frequencies);
+
+  SamplerScratch make_scratch(const lsh::NeuronIndex* index, std::size_t lanes) const;
+
+  // Training set of a block.
+  void select(const ActiveQuery& query, const lsh::NeuronIndex* index, Rng rng, SamplerScratch& scratch,
+              ActiveSet& set) const;
+
+  // Neurons drawn at most besides labels.
+  std::size_t drawn() const;
+
+ private:
+  void add_labels(const ActiveQuery& query, SamplerScratch& scratch, ActiveSet& set) const;
+  void add_candidates(const ActiveQuery& query, const lsh::NeuronIndex& index, Rng& rng,
+                      SamplerScratch& scratch, ActiveSet& set) const;
+  void add_frequent(Rng& rng, SamplerScratch& scratch, ActiveSet& set) const;
+  void add_uniform(Rng& rng, SamplerScratch& scratch, ActiveSet& set) const;
+
+  LayerConfig config_;
+  std::size_t neurons_;
+  std::optional<AliasTable> alias_;
+};
+
+}  // namespace slide

@@ -1,0 +1,62 @@
+#include "engine/network/block.h"
+
+#include <algorithm>
+
+#include "engine/kernels/kernels.h"
+#include "engine/network/activation.h"
+
+namespace slide {
+
+void apply_dropout(double probability, std::size_t samples, std::size_t lanes, Rng& rng, LayerBlock& block) {
+  const auto keep = static_cast<float>(1.0 / (1.0 - probability));
+  for (std::size_t u = 0; u < block.count; ++u) {
+    for (std::size_t s = 0; s < samples; ++s) {
+      const float factor = rng.uniform() < probability ? 0.0f : keep;
+      block.mask[s * block.ldo + u] = factor;
+      block.out_t[u * lanes + s] *= factor;
+      block.out[s * block.ldo + u] = block.out_t[u * lanes + s];
+    }
+  }
+}
+
+void backward_through_activation(const LayerConfig& config, std::size_t lanes, const LayerBlock& block,
+                                 float* delta) {
+  const std::size_t n = lanes * block.ldo;
+  if (block.mask.empty()) {
+    activation_backward(config.activation, block.out.data(), n, delta);
+    return;
+  }
+  // The activation's own output is what dropout scaled: undo the factor before taking its derivative.
+  for (std::size_t i = 0; i < n; ++i) {
+    const float factor = block.mask[i];
+    const float y = factor > 0.0f ? block.out[i] / factor : 0.0f;
+    delta[i] *= factor;
+    activation_backward(config.activation, &y, 1, &delta[i]);
+  }
+}
+
+void FeatureColumns::reserve(std::size_t features, std::size_t width, std::size_t lanes) {
+  ids.reserve(width);
+  position.assign(features, 0);
+  ldx = kernels::spread_stride(width);
+  xt = AlignedArray<float>(width * lanes);
+  x = AlignedArray<float>(ldx * lanes);
+}
+
+void FeatureColumns::build(std::span<const SparseRow> rows, std::size_t lanes) {
+  ids.clear();
+  for (const SparseRow& row : rows) ids.insert(ids.end(), row.ids.begin(), row.ids.end());
+  std::sort(ids.begin(), ids.end());
+  ids.erase(std::unique(ids.begin(), ids.end()), ids.end());
+  for (std::size_t i = 0; i < ids.size(); ++i) position[ids[i]] = static_cast<std::uint32_t>(i);
+  std::fill(xt.begin(), xt.begin() + ids.size() * lanes, 0.0f);
+  std::fill(x.begin(), x.end(), 0.0f);
+  for (std::size_t s = 0; s < rows.size(); ++s) {
+    for (std::size_t i = 0; i < rows[s].ids.size(); ++i) {
+      const std::size_t at = position[rows[s].ids[i]];
+      xt[at * lanes + s] = x[s * ldx + at] = rows[s].values[i];
+    }
+  }
+}
+
+}  // namespace slide

@@ -1,0 +1,92 @@
+// What a block of samples carries through the network: its inputs, and for each layer the active neurons with
+// their activations and deltas. All memory is sized before the first step.
+//
+// Two layouts: unit-major [unit x lanes] feeds the products over rows, sample-major [lanes x units] the
+// weight gradients. See engine/kernels/kernels.h.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "datasets/dataset.h"
+#include "engine/base/aligned.h"
+#include "engine/base/phases.h"
+#include "engine/network/active_set.h"
+#include "engine/network/feature_shards.h"
+#include "engine/network/row_groups.h"
+#include "engine/network/sparse_deltas.h"
+#include "engine/wide/wide_path.h"
+
+namespace slide {
+
+// Input of a layer for one block: the units that are present and their values.
+struct BlockInput {
+  bool partial = false;                    // only the units in `columns` are present; else units 0..width-1
+  std::span<const std::uint32_t> columns;  // ids of the units, ascending for features
+  std::size_t width = 0;
+  const float* xt = nullptr;  // [width x lanes]
+  const float* x = nullptr;   // [lanes x ldx]
+  std::size_t ldx = 0;
+  const BlockFeatures* features = nullptr;  // of the samples themselves, for a wide path
+  std::size_t lanes = 0;
+  std::size_t samples = 0;  // in use; the other lanes belong to no sample
+};
+
+// One layer's part of a block.
+struct LayerBlock {
+  ActiveSet set;              // of a sampled layer; empty in a dense one
+  bool all = true;            // every neuron is active, neuron i in place i
+  std::size_t count = 0;      // active neurons
+  AlignedArray<float> out_t;  // [count x lanes] activations; output layer: logits, then deltas
+  AlignedArray<float> out;    // [lanes x ldo] activations, hidden layers
+  std::size_t ldo = 0;
+  AlignedArray<float> delta;    // [lanes x ldo] hidden layers stored by neuron
+  AlignedArray<float> delta_t;  // [count x lanes] the same, unit-major
+  AlignedArray<float> mask;     // [lanes x ldo] dropout factors, 0 or 1/(1-p); empty without dropout
+  WideHits hits;                // of a wide path
+  SparseDeltas sparse;          // the deltas in out_t, where most are rounded to 0
+  RowBins bins;                 // touched rows of a sampled layer
+};
+
+// Applies dropout to the activations of a block in both layouts and records the factors in block.mask
+// (inverted dropout: Srivastava et al. 2014, section 10).
+void apply_dropout(double probability, std::size_t samples, std::size_t lanes, Rng& rng, LayerBlock& block);
+
+// Takes delta [lanes x block.ldo] from d loss / d output to d loss / d logit, through dropout and activation.
+void backward_through_activation(const LayerConfig& config, std::size_t lanes, const LayerBlock& block,
+                                 float* delta);
+
+// The distinct features of a block as dense columns: input of a first layer that works row by row.
+struct FeatureColumns {
+  std::vector<std::uint32_t> ids;
+  AlignedArray<float> xt, x;
+  std::vector<std::uint32_t> position;  // by feature
+  std::size_t ldx = 0;
+
+  void reserve(std::size_t features, std::size_t width, std::size_t lanes);
+  void build(std::span<const SparseRow> rows, std::size_t lanes);
+};
+
+struct Block {
+  std::vector<SparseRow> rows;
+  std::vector<float> values;  // of rows that the network has scaled
+  std::vector<std::span<const std::uint32_t>> labels;
+  std::size_t lanes = 0;
+  std::size_t first_sample = 0;  // of its batch
+  std::vector<LayerBlock> layers;
+  FeatureColumns columns;
+  BlockFeatures features;  // filled when a layer has a wide path
+  ShardedFeatures features_by_shard;
+  double loss = 0.0;     // summed over samples
+  BlockSeconds seconds;  // of the last pass
+
+  std::size_t samples() const { return rows.size(); }
+  void clear_samples() {
+    rows.clear();
+    values.clear();
+    labels.clear();
+  }
+};
+
+}  // namespace slide

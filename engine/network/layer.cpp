@@ -1,0 +1,263 @@
+#include "engine/network/layer.h"
+
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+
+#include "engine/kernels/bf16.h"
+#include "engine/kernels/kernels.h"
+#include "engine/network/activation.h"
+
+namespace slide {
+
+namespace {
+constexpr std::size_t kPackedRows = 256;  // packed at a time: 256 x 128 floats stay in the second-level cache
+}  // namespace
+
+Layer::Layer(const LayerConfig& config, std::size_t inputs, std::size_t neurons, bool output,
+             OptimizerKind kind, Precision precision, std::span<const std::uint32_t> frequencies)
+    : config_(config),
+      output_(output),
+      weights_(neurons, inputs, kind, precision),
+      bias_(neurons, 1, kind),
+      sampler_(config, neurons, frequencies),
+      identity_(std::max(neurons, kPackedRows)) {
+  std::iota(identity_.begin(), identity_.end(), 0u);
+}
+
+void Layer::initialise(std::uint64_t seed, std::uint64_t item, int threads) {
+  const double gain = output_ ? 1.0 : 2.0;  // He et al. 2015 for hidden layers
+  weights_.fill_uniform(std::sqrt(gain / double(inputs())), seed, item, threads);
+}
+
+lsh::WeightRows Layer::weight_rows() const {
+  if (weights_.half()) return {nullptr, weights_.pair_stride, weights_.pairs.data()};
+  return {weights_.weights.data(), weights_.stride};
+}
+
+void Layer::rebuild_index(std::uint64_t seed, std::uint64_t generation, int threads) {
+  if (!sampled() || config_.lsh == 0) return;
+  if (!index_) index_ = std::make_unique<lsh::NeuronIndex>(config_.hash, size(), inputs(), seed);
+  index_->rebuild(weight_rows(), generation, threads);
+  stale_.clear();
+}
+
+void Layer::rehash(int threads) {
+  if (!index_) return;
+  index_->rehash(weight_rows(), stale_.take(config_.hash.rehash_share), threads);
+}
+
+void Layer::save(StateWriter& out) const {
+  weights_.save(out);
+  bias_.save(out);
+  if (wide_) wide_->save(out);
+  if (!index_) return;
+  index_->save(out);
+  stale_.save(out);
+}
+
+void Layer::load(StateReader& in) {
+  weights_.load(in);
+  bias_.load(in);
+  if (wide_) wide_->load(in);
+  if (!index_) return;
+  index_->load(in);
+  stale_.load(in);
+}
+
+std::size_t Layer::active_limit(const BlockLimits& limits) const {
+  if (!sampled()) return size();
+  return std::min(size(), (output_ ? limits.label_entries : 0) + sampler_.drawn());
+}
+
+void Layer::reserve(LayerBlock& block, const BlockLimits& limits, std::uint32_t shards) const {
+  const std::size_t active = active_limit(limits);
+  block.count = active;
+  block.out_t = AlignedArray<float>(active * limits.lanes);
+  if (limits.sparse_deltas) block.sparse.reserve(active, limits.lanes);
+  if (sampled()) {
+    block.set.reserve(active, limits.label_entries, limits.lanes);
+    block.bins.reserve(shards, active);
+  } else if (output_) {
+    block.set.reserve(0, limits.label_entries, limits.lanes);
+  }
+  if (output_) return;
+  block.ldo = kernels::spread_stride(active);
+  block.out = AlignedArray<float>(block.ldo * limits.lanes);
+  block.delta = AlignedArray<float>(block.ldo * limits.lanes);
+  block.delta_t = AlignedArray<float>(active * limits.lanes);
+  if (config_.dropout > 0) block.mask = AlignedArray<float>(block.ldo * limits.lanes);
+}
+
+LayerScratch Layer::make_scratch(const BlockLimits& limits) const {
+  LayerScratch scratch;
+  if (sampled()) scratch.sampler = sampler_.make_scratch(index_.get(), limits.lanes);
+  scratch.shift.resize(active_limit(limits));
+  if (limits.columns > 0 || weights_.half()) {
+    scratch.packed_stride = kernels::spread_stride(limits.columns > 0 ? limits.columns : inputs());
+    scratch.packed = AlignedArray<float>(kPackedRows * scratch.packed_stride);
+  }
+  if (limits.columns > 0) {
+    if (index_ && !limits.features) scratch.query = AlignedArray<float>(inputs() * limits.lanes);
+  }
+  return scratch;
+}
+
+void Layer::select(const BlockInput& in, std::span<const SparseRow> sparse,
+                   std::span<const std::span<const std::uint32_t>> labels, Rng rng, LayerScratch& scratch,
+                   LayerBlock& block) const {
+  block.all = !sampled();
+  if (block.all) {
+    block.count = size();
+    if (output_) block.set.set_labels(labels);
+    return;
+  }
+  ActiveQuery query;
+  if (!in.partial) query.dense = {in.xt, in.width, in.lanes, in.samples};
+  if (in.partial && !scratch.query.empty()) query.dense = spread(in, scratch);
+  query.sparse = sparse;
+  query.labels = labels;
+  sampler_.select(query, index_.get(), rng, scratch.sampler, block.set);
+  block.count = block.set.ids.size();
+  if (in.partial && !scratch.query.empty()) {
+    for (const std::uint32_t column : in.columns) {
+      std::fill_n(scratch.query.data() + column * in.lanes, in.lanes, 0.0f);
+    }
+  }
+}
+
+// The active values of a sampled layer below as vectors over all its units; absent ones are zero.
+lsh::QueryBlock Layer::spread(const BlockInput& in, LayerScratch& scratch) const {
+  for (std::size_t i = 0; i < in.width; ++i) {
+    std::copy_n(in.xt + i * in.lanes, in.lanes, scratch.query.data() + in.columns[i] * in.lanes);
+  }
+  return {scratch.query.data(), inputs(), in.lanes, in.samples};
+}
+
+// Copies `count` rows in fp32, or the block's columns of them, side by side.
+void Layer::pack(const BlockInput& in, const std::uint32_t* ids, std::size_t count,
+                 LayerScratch& scratch) const {
+  constexpr std::size_t kAhead = 8;
+  const auto& k = kernels::active();
+  for (std::size_t a = 0; a < count; ++a) {
+    float* to = scratch.packed.data() + a * scratch.packed_stride;
+    if (a + kAhead < count) weights_.prefetch_row(ids[a + kAhead]);
+    if (!in.partial) {
+      k.widen(weights_.pair_row(ids[a]), in.width, to);
+    } else if (weights_.half()) {
+      const std::uint32_t* row = weights_.pair_row(ids[a]);
+      for (std::size_t i = 0; i < in.width; ++i) to[i] = kernels::pair_value(row, in.columns[i]);
+    } else {
+      const float* row = weights_.row(ids[a]);
+      for (std::size_t i = 0; i < in.width; ++i) to[i] = row[in.columns[i]];
+    }
+  }
+}
+
+void Layer::logits(const BlockInput& in, std::span<const std::uint32_t> active, LayerScratch& scratch,
+                   float* z) const {
+  const auto& k = kernels::active();
+  const float* shift = scratch.shift.data();
+  if (!in.partial && weights_.half()) {
+    k.rows_forward_bf16(weights_.pairs.data(), weights_.pair_stride, active.data(), active.size(), shift,
+                        in.xt, in.width, in.lanes, z);
+    return;
+  }
+  if (!in.partial) {
+    k.rows_forward(weights_.weights.data(), weights_.stride, active.data(), active.size(), shift, in.xt,
+                   in.width, in.lanes, z);
+    return;
+  }
+  for (std::size_t a = 0; a < active.size(); a += kPackedRows) {
+    const std::size_t rows = std::min(kPackedRows, active.size() - a);
+    pack(in, active.data() + a, rows, scratch);
+    k.rows_forward(scratch.packed.data(), scratch.packed_stride, identity_.data(), rows, shift + a, in.xt,
+                   in.width, in.lanes, z + a * in.lanes);
+  }
+}
+
+void Layer::forward(const BlockInput& in, bool corrected, LayerScratch& scratch, LayerBlock& block) const {
+  const std::uint32_t* active = ids(block);
+  corrected = corrected && !block.set.correction.empty();
+  for (std::size_t a = 0; a < block.count; ++a) {
+    scratch.shift[a] = *bias_.row(active[a]) + (corrected ? block.set.correction[a] : 0.0f);
+  }
+  logits(in, {active, block.count}, scratch, block.out_t.data());
+  if (wide_) {
+    wide_->forward(*in.features, {active, block.count}, in.lanes, block.out_t.data(), block.hits);
+  }
+  if (!output_) finish_hidden(in, block);
+}
+
+void Layer::score(std::span<const BlockInput> blocks, std::span<const std::uint32_t> active,
+                  LayerScratch& scratch, float* z) const {
+  if (scratch.shift.size() < active.size()) scratch.shift.resize(active.size());
+  for (std::size_t a = 0; a < active.size(); ++a) scratch.shift[a] = *bias_.row(active[a]);
+  for (const BlockInput& in : blocks) {
+    logits(in, active, scratch, z);
+    if (wide_ && in.features != nullptr) wide_->forward(*in.features, active, in.lanes, z, scratch.hits);
+    z += active.size() * in.lanes;
+  }
+}
+
+void Layer::forward_all(const BlockInput& in, LayerScratch& scratch, LayerBlock& block) const {
+  block.set.ids.clear();
+  block.all = true;
+  block.count = size();
+  score({&in, 1}, all_neurons(), scratch, block.out_t.data());
+  finish_hidden(in, block);
+}
+
+void Layer::finish_hidden(const BlockInput& in, LayerBlock& block) const {
+  activation_forward(config_.activation, block.out_t.data(), block.count * in.lanes);
+  kernels::active().transpose(block.out_t.data(), in.lanes, block.count, in.lanes, block.ldo,
+                              block.out.data());
+}
+
+void Layer::backward_input(const BlockInput& in, const float* delta_t, LayerScratch& scratch,
+                           const LayerBlock& block, float* dx, std::size_t ldx) const {
+  const auto& k = kernels::active();
+  const std::uint32_t* active = ids(block);
+  const bool direct = !in.partial && !weights_.half();
+  std::fill_n(dx, in.lanes * ldx, 0.0f);
+  if (block.sparse.in_use()) {
+    for (std::size_t a = 0; a < block.count; ++a) {
+      const std::span<const std::uint32_t> samples = block.sparse.samples_of(a);
+      if (samples.empty()) continue;
+      if (!direct) pack(in, active + a, 1, scratch);
+      k.scatter_rows(samples.data(), block.sparse.values_of(a), samples.size(),
+                     static_cast<std::uint32_t>(in.lanes),
+                     direct ? weights_.row(active[a]) : scratch.packed.data(), in.width, dx, ldx);
+    }
+    return;
+  }
+  if (direct) {
+    k.rows_backward_input(weights_.weights.data(), weights_.stride, active, block.count, delta_t, in.width,
+                          in.lanes, dx, ldx);
+    return;
+  }
+  for (std::size_t a = 0; a < block.count; a += kPackedRows) {
+    const std::size_t rows = std::min(kPackedRows, block.count - a);
+    pack(in, active + a, rows, scratch);
+    k.rows_backward_input(scratch.packed.data(), scratch.packed_stride, identity_.data(), rows,
+                          delta_t + a * in.lanes, in.width, in.lanes, dx, ldx);
+  }
+}
+
+void Layer::backward_activation(std::size_t lanes, LayerBlock& block) const {
+  backward_through_activation(config_, lanes, block, block.delta.data());
+  kernels::active().transpose(block.delta.data(), block.ldo, lanes, block.count, lanes, block.delta_t.data());
+}
+
+void Layer::bin_touched(std::uint32_t block_index, LayerBlock& block) const {
+  if (!sampled()) return;
+  const auto base = static_cast<std::uint32_t>(block_index * active_capacity_);
+  block.bins.fill([&](auto&& visit) {
+    for (std::size_t a = 0; a < block.count; ++a) {
+      if (block.sparse.leaves_out(a)) continue;
+      visit(block.set.ids[a], base + static_cast<std::uint32_t>(a));
+    }
+  });
+}
+
+}  // namespace slide

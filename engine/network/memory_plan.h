@@ -1,0 +1,48 @@
+// What a network will need in memory, computed from its configuration and the shape of its data without
+// building it. Weights and optimizer state are exact; tables and workspaces are estimates from above. Pure
+// functions, safe from any thread.
+#pragma once
+
+#include <cstddef>
+#include <vector>
+
+#include "engine/config/config.h"
+#include "engine/network/network.h"
+
+namespace slide {
+
+struct LayerPlan {
+  std::size_t inputs = 0;
+  std::size_t neurons = 0;
+  std::size_t active = 0;  // neurons computed for a block in training, at most
+  double parameters = 0;   // weights and biases
+  // Bytes:
+  double weights = 0;  // the first layer's with the factors of its features
+  double state = 0;    // of the optimizer
+  double tables = 0;   // of a sampled layer with an LSH source
+};
+
+struct MemoryPlan {
+  std::vector<LayerPlan> layers;
+  double neighbours = 0;  // samples kept for votes; 0 where bounds.samples is not known
+  double workspaces = 0;  // of a training step, all threads
+
+  double parameters() const { return sum(&LayerPlan::parameters); }
+  double weights() const { return sum(&LayerPlan::weights); }
+  double state() const { return sum(&LayerPlan::state); }
+  double tables() const { return sum(&LayerPlan::tables); }
+  double training() const { return weights() + state() + tables() + neighbours + workspaces; }
+
+ private:
+  double sum(double LayerPlan::*member) const {
+    double total = 0;
+    for (const LayerPlan& layer : layers) total += layer.*member;
+    return total;
+  }
+};
+
+// `bounds`: the most that a block of the training data holds. `threads` as resolved.
+MemoryPlan plan_memory(const Config& config, std::size_t features, std::size_t labels,
+                       const BlockBounds& bounds, int threads);
+
+}  // namespace slide

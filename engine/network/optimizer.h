@@ -1,0 +1,54 @@
+// Turns the gradient of a row into new weights. Touched rows only: a row without gradient is never visited.
+//
+// Immutable during a step, so one Optimizer serves all threads; rows belong to one thread each.
+#pragma once
+
+#include <span>
+#include <vector>
+
+#include "engine/config/config.h"
+#include "engine/network/parameters.h"
+
+namespace slide {
+
+// Working memory of one thread for updates of part of a row.
+struct PackedRow {
+  std::vector<float> weights, first, second;
+  void reserve(std::size_t columns);
+};
+
+class Optimizer {
+ public:
+  explicit Optimizer(const OptimizerConfig& config) : config_(config) {}
+
+  // Learning rate of step `step` (from 0) of `total`: linear warm-up, then constant, linear to 0, or half a
+  // cosine.
+  double rate_at(std::uint64_t step, std::uint64_t total) const;
+  void set_rate(double rate) { rate_ = static_cast<float>(rate); }
+  // What the rounding of bfloat16 rows in this step is drawn from.
+  void set_noise(std::uint64_t seed, std::uint64_t step) { noise_seed_ = seed, noise_step_ = step; }
+  // The step's rate as a share of the configured one.
+  float progress() const { return rate_ / static_cast<float>(config_.learning_rate); }
+
+  // Updates row r of p from its gradient g[p.columns]. `decayed` is false for biases. packed: room for
+  // p.columns values when p is bfloat16.
+  void update(Parameters& p, std::size_t r, const float* g, bool decayed, PackedRow& packed) const;
+
+  // The same for the weights at `columns` (ascending, distinct) only: g[i] is the gradient of columns[i].
+  void update_columns(Parameters& p, std::size_t r, std::span<const std::uint32_t> columns, const float* g,
+                      PackedRow& packed) const;
+
+ private:
+  // w, first, second: n contiguous values; accumulator state sits at first[0] for adagrad.
+  void apply(float* w, float* first, float* second, std::uint32_t* steps, const float* g, std::size_t n,
+             float decay) const;
+
+  std::uint32_t noise(std::size_t r) const;
+  void update_half(Parameters& p, std::size_t r, const float* g, float decay, PackedRow& packed) const;
+
+  OptimizerConfig config_;
+  float rate_ = 0.0f;
+  std::uint64_t noise_seed_ = 0, noise_step_ = 0;
+};
+
+}  // namespace slide

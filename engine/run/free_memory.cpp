@@ -1,0 +1,74 @@
+#include "engine/run/free_memory.h"
+
+#include <sys/resource.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <fstream>
+#include <string>
+
+#include "engine/base/error.h"
+
+namespace slide {
+
+namespace {
+
+// The number in a file of one, or none: "max" is no limit.
+std::optional<double> number_in(const char* path) {
+  std::ifstream file(path);
+  double value = 0.0;
+  return file >> value ? std::optional(value) : std::nullopt;
+}
+
+std::optional<double> machine_free() {
+  std::ifstream file("/proc/meminfo");
+  std::string name, unit;
+  for (double kilobytes = 0.0; file >> name >> kilobytes; std::getline(file, unit)) {
+    if (name == "MemAvailable:") return kilobytes * 1024.0;
+  }
+  return std::nullopt;
+}
+
+// Version 2 as containers see it, then version 1.
+std::optional<double> group_free() {
+  constexpr const char* kFiles[][2] = {
+      {"/sys/fs/cgroup/memory.max", "/sys/fs/cgroup/memory.current"},
+      {"/sys/fs/cgroup/memory/memory.limit_in_bytes", "/sys/fs/cgroup/memory/memory.usage_in_bytes"}};
+  for (const auto& [limit_file, used_file] : kFiles) {
+    const std::optional<double> limit = number_in(limit_file), used = number_in(used_file);
+    if (limit && used) return std::max(0.0, *limit - *used);
+  }
+  return std::nullopt;
+}
+
+std::optional<double> address_space_free() {
+  rlimit limit{};
+  if (getrlimit(RLIMIT_AS, &limit) != 0 || limit.rlim_cur == RLIM_INFINITY) return std::nullopt;
+  std::ifstream file("/proc/self/statm");
+  double pages = 0.0;
+  if (!(file >> pages)) return std::nullopt;
+  return std::max(0.0, double(limit.rlim_cur) - pages * double(sysconf(_SC_PAGESIZE)));
+}
+
+}  // namespace
+
+std::optional<double> free_memory() {
+  std::optional<double> least;
+  for (const std::optional<double>& bytes : {machine_free(), group_free(), address_space_free()}) {
+    if (bytes) least = std::min(least.value_or(*bytes), *bytes);
+  }
+  return least;
+}
+
+void require_memory(const MemoryPlan& plan) {
+  const std::optional<double> free = free_memory();
+  if (!free || plan.training() <= *free) return;
+  fail_input(
+      "training needs {:.0f} MB beside the data (weights {:.0f}, optimizer {:.0f}, hash tables {:.0f}, "
+      "neighbours {:.0f}, workspaces {:.0f}), and {:.0f} MB are free; set a smaller layer.0.size, "
+      "train.weights = bf16, layer.-1.wide = false or neighbours.share = 0",
+      plan.training() / 1e6, plan.weights() / 1e6, plan.state() / 1e6, plan.tables() / 1e6,
+      plan.neighbours / 1e6, plan.workspaces / 1e6, *free / 1e6);
+}
+
+}  // namespace slide

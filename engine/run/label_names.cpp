@@ -1,0 +1,25 @@
+#include "engine/run/label_names.h"
+
+#include "datasets/file_bytes.h"
+#include "engine/base/error.h"
+
+namespace slide {
+
+LabelNames::LabelNames(const Model& model, const std::string& file)
+    : text_(model.text), from_file_(!file.empty()) {
+  if (!from_file_) return;
+  const FileBytes bytes(file);
+  for (std::string_view rest = bytes.text(); !rest.empty();) {
+    const std::size_t end = rest.find('\n');
+    std::string_view name = rest.substr(0, end);
+    if (name.ends_with('\r')) name.remove_suffix(1);
+    names_.add(name);
+    rest.remove_prefix(end == std::string_view::npos ? rest.size() : end + 1);
+  }
+  if (names_.size() != model.network.labels()) {
+    fail_input("{}: {} names, but the model has {} labels; give one a line, label 0 first", file,
+               names_.size(), model.network.labels());
+  }
+}
+
+}  // namespace slide

@@ -1,0 +1,92 @@
+#include "engine/run/run_data.h"
+
+#include <filesystem>
+#include <utility>
+
+#include "datasets/cache.h"
+#include "datasets/labelled_text.h"
+#include "engine/base/error.h"
+
+namespace slide {
+
+namespace {
+
+void make_absolute(std::string& path) {
+  if (!path.empty()) path = std::filesystem::absolute(path).lexically_normal().string();
+}
+
+ReadOptions read_options(const DataConfig& config, std::size_t features, int threads) {
+  ReadOptions options;
+  options.format = config.format;
+  options.one_based = config.one_based;
+  options.normalize = config.normalize;
+  options.feature_limit = static_cast<std::uint32_t>(features);
+  options.threads = threads;
+  return options;
+}
+
+void check_slice(const char* key, std::uint32_t wanted, const std::string& path, std::size_t samples) {
+  if (wanted <= samples) return;
+  fail_input("{} = {}, but {} has {} samples; lower it, or 0 for all", key, wanted, path, samples);
+}
+
+Dataset first_of(const Dataset& data, const DataConfig& config) {
+  if (config.train_first == 0) return data;
+  check_slice("data.train_first", config.train_first, config.train, data.size());
+  return data.slice(0, config.train_first);
+}
+
+Dataset last_of(const Dataset& data, std::size_t count) {
+  if (count == 0 || count >= data.size()) return data;
+  return data.slice(data.size() - count, count);
+}
+
+// A file of a training run, from its cache if `cache`.
+Dataset read_training_file(const std::string& path, const ReadOptions& options, bool cache,
+                           std::vector<std::string>& notes) {
+  if (!cache) return read_dataset(path, options);
+  CachedDataset cached = read_dataset_cached(path, options);
+  if (cached.outcome == CacheOutcome::kNone) notes.push_back("no cache: " + cached.reason);
+  return std::move(cached.data);
+}
+
+}  // namespace
+
+Config resolve_config(const std::string& path, const std::vector<std::string>& overrides) {
+  Config config = load_config(path, overrides);
+  make_absolute(config.data.train);
+  make_absolute(config.data.test);
+  return config;
+}
+
+RunData read_run_data(const Config& config, int threads) {
+  const DataConfig& data = config.data;
+  if (data.train.empty()) fail_input("data.train is not set: give --set data.train=FILE");
+  std::vector<std::string> notes;
+  ReadOptions options = read_options(data, 0, threads);
+  options.text = learn_text_file(data.train, data.format, config.text, threads, data.cache);
+  Dataset train = read_training_file(data.train, options, data.cache, notes);
+  if (options.text != nullptr) options.feature_limit = options.text->feature_count();
+  if (data.test.empty()) return {first_of(train, data), std::nullopt, options.text, notes};
+  Dataset test = data.test == data.train ? train : read_training_file(data.test, options, data.cache, notes);
+  if (test.feature_count() > train.feature_count()) {
+    options.feature_limit = test.feature_count();
+    train = read_training_file(data.train, options, data.cache, notes);
+  }
+  check_slice("data.test_last", data.test_last, data.test, test.size());
+  return {first_of(train, data), last_of(test, data.test_last), options.text, notes};
+}
+
+ReadOptions model_read_options(const Model& model, int threads) {
+  ReadOptions options = read_options(model.config.data, model.shape.features, threads);
+  options.text = model.text;
+  // A model trained on text takes features too, whatever its training file was.
+  if (model.text != nullptr && options.format == DataFormat::kText) options.format = DataFormat::kAuto;
+  return options;
+}
+
+Dataset read_test_data(const std::string& path, const Model& model, int threads) {
+  return last_of(read_dataset(path, model_read_options(model, threads)), model.config.data.test_last);
+}
+
+}  // namespace slide

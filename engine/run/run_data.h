@@ -1,0 +1,36 @@
+// Reads the data sets of a command with the settings of a configuration. Safe to call from any thread.
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "datasets/dataset.h"
+#include "datasets/text_model.h"
+#include "engine/config/config.h"
+#include "engine/run/model_file.h"
+
+namespace slide {
+
+// The configuration at `path` with its overrides, the paths of its data absolute: they hold from any folder.
+// Throws InputError, here and below.
+Config resolve_config(const std::string& path, const std::vector<std::string>& overrides);
+
+struct RunData {
+  Dataset train;
+  std::optional<Dataset> test;
+  std::shared_ptr<const TextModel> text;  // of training text, else nullptr
+  std::vector<std::string> notes;         // what the user should know about the reading, a line each
+};
+
+// data.train and, where it is set, data.test, both with the larger of their numbers of features.
+RunData read_run_data(const Config& config, int threads);
+
+// How data for a trained model are read.
+ReadOptions model_read_options(const Model& model, int threads);
+
+// A file for a trained model.
+Dataset read_test_data(const std::string& path, const Model& model, int threads);
+
+}  // namespace slide

@@ -1,0 +1,173 @@
+#include "engine/run/run_log.h"
+
+#include <fcntl.h>
+#include <sys/file.h>
+#include <sys/resource.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+#include <filesystem>
+#include <system_error>
+#include <utility>
+
+#include "engine/base/error.h"
+
+namespace slide {
+
+namespace {
+
+[[noreturn]] void fail_write(const std::string& path) {
+  fail_run("{}: cannot be written ({}); check the folder, its permissions and the space on its disk", path,
+           std::strerror(errno));
+}
+
+}  // namespace
+
+RunLog::RunLog(std::string path, std::vector<std::uint32_t> ks)
+    : path_(std::move(path)), ks_(std::move(ks)), file_(std::fopen(path_.c_str(), "we")) {
+  if (!file_) fail_write(path_);
+  mark_open();
+}
+
+RunLog::RunLog(std::string path, std::vector<std::uint32_t> ks, std::uint64_t kept)
+    : path_(std::move(path)), ks_(std::move(ks)), file_(std::fopen(path_.c_str(), "ae")) {
+  std::error_code error;
+  if (!file_) fail_write(path_);
+  if (std::filesystem::file_size(path_, error) > kept && !error)
+    std::filesystem::resize_file(path_, kept, error);
+  if (error) fail_run("{}: cannot be cut to what the checkpoint knows ({})", path_, error.message());
+  mark_open();
+}
+
+// Readers see by this lock that the run still goes on; the system drops it with the process. Where files
+// cannot be locked, nobody sees it.
+void RunLog::mark_open() {
+  static_cast<void>(flock(fileno(file_.get()), LOCK_EX | LOCK_NB));
+}
+
+bool RunLog::is_open(const std::string& path) {
+  const int file = open(path.c_str(), O_RDONLY | O_CLOEXEC);
+  if (file < 0) return false;
+  const bool locked = flock(file, LOCK_SH | LOCK_NB) != 0 && errno == EWOULDBLOCK;
+  close(file);
+  return locked;
+}
+
+std::uint64_t RunLog::sync() {
+  // Some files cannot sync; they say EINVAL.
+  if (fsync(fileno(file_.get())) != 0 && errno != EINVAL) fail_write(path_);
+  std::fseek(file_.get(), 0, SEEK_END);
+  return static_cast<std::uint64_t>(std::ftell(file_.get()));
+}
+
+void RunLog::write(const RunStart& start) {
+  constexpr double kMegabyte = 1024.0 * 1024.0;
+  nlohmann::ordered_json groups;
+  for (const LabelGroup group : kLabelGroups) {
+    const LabelGroups::Part& part = start.groups.part(group);
+    groups[name_of(group)] = {{"labels", part.labels}, {"least", part.least}, {"most", part.most}};
+  }
+  append({{"event", "start"},
+          {"samples", start.samples},
+          {"test_samples", start.test_samples},
+          {"features", start.features},
+          {"labels", start.labels},
+          {"load_seconds", start.load_seconds},
+          {"label_groups", groups},
+          {"planned_mb",
+           {{"data", start.data_bytes / kMegabyte},
+            {"weights", start.plan.weights() / kMegabyte},
+            {"optimizer", start.plan.state() / kMegabyte},
+            {"tables", start.plan.tables() / kMegabyte},
+            {"neighbours", start.plan.neighbours / kMegabyte},
+            {"workspaces", start.plan.workspaces / kMegabyte}}}});
+}
+
+void RunLog::write(const EpochReport& report) {
+  const PhaseSeconds& phases = report.phases;
+  append({{"event", "epoch"},
+          {"epoch", report.epoch},
+          {"step", report.step},
+          {"samples", report.samples},
+          {"loss", report.loss},
+          {"train_seconds", report.train_seconds},
+          {"setup_seconds", phases.setup},
+          {"data_seconds", phases.data},
+          {"hashing_seconds", phases.hashing},
+          {"forward_seconds", phases.forward},
+          {"backward_seconds", phases.backward},
+          {"update_seconds", phases.update},
+          {"rehash_seconds", phases.rehash},
+          {"active_mean", report.active_mean},
+          {"active_fraction", report.active_fraction},
+          {"samples_per_second", report.samples_per_second},
+          {"peak_rss_mb", peak_rss_mb()}});
+}
+
+void RunLog::write(const EvalReport& report) {
+  nlohmann::ordered_json event = {{"event", report.validation ? "validation" : "eval"},
+                                  {"epoch", report.epoch},
+                                  {"samples", report.samples},
+                                  {"train_seconds", report.train_seconds},
+                                  {"eval_seconds", report.eval_seconds}};
+  event.update(eval_measures(report.metrics, ks_));
+  if (report.metrics.has_groups()) event["groups"] = group_measures(report.metrics, ks_);
+  if (report.validation) event["best"] = report.best;
+  append(event);
+}
+
+void RunLog::write(const TablesReport& report) {
+  const lsh::Occupancy& o = report.occupancy;
+  append({{"event", "tables"},
+          {"epoch", report.epoch},
+          {"samples", report.samples},
+          {"layer", report.layer},
+          {"buckets", o.buckets},
+          {"full_buckets", o.full_buckets},
+          {"stored", o.stored},
+          {"largest_bucket", o.largest_bucket},
+          {"histogram", o.histogram}});
+}
+
+void RunLog::append(const nlohmann::ordered_json& event) {
+  const std::string line = event.dump() + '\n';
+  if (std::fwrite(line.data(), 1, line.size(), file_.get()) != line.size()) fail_write(path_);
+  if (std::fflush(file_.get()) != 0) fail_write(path_);
+}
+
+nlohmann::ordered_json eval_measures(const Metrics& metrics, std::vector<std::uint32_t> ks) {
+  std::sort(ks.begin(), ks.end());
+  ks.erase(std::unique(ks.begin(), ks.end()), ks.end());
+  const std::uint32_t smallest = ks.front(), largest = ks.back();
+  nlohmann::ordered_json measures;
+  for (const std::uint32_t k : ks) measures[fmt::format("p_at_{}", k)] = metrics.precision(k);
+  measures[fmt::format("ndcg_at_{}", largest)] = metrics.ndcg(largest);
+  measures[fmt::format("psp_at_{}", smallest)] = metrics.psp(smallest);
+  measures[fmt::format("psp_at_{}", largest)] = metrics.psp(largest);
+  measures[fmt::format("recall_at_{}", largest)] = metrics.recall(largest);
+  return measures;
+}
+
+nlohmann::ordered_json group_measures(const Metrics& metrics, const std::vector<std::uint32_t>& ks) {
+  nlohmann::ordered_json measures;
+  if (!metrics.has_groups()) return measures;
+  for (const LabelGroup group : kLabelGroups) {
+    nlohmann::ordered_json& of = measures[name_of(group)];
+    of["positives"] = metrics.positives(group);
+    for (const std::uint32_t k : ks) {
+      of[fmt::format("recall_at_{}", k)] = metrics.recall(k, group);
+      of[fmt::format("p_at_{}", k)] = metrics.precision(k, group);
+    }
+  }
+  return measures;
+}
+
+double peak_rss_mb() {
+  rusage usage{};
+  getrusage(RUSAGE_SELF, &usage);
+  return static_cast<double>(usage.ru_maxrss) / 1024.0;
+}
+
+}  // namespace slide

@@ -1,0 +1,285 @@
+#include "engine/training/trainer.h"
+
+#include <algorithm>
+#include <chrono>
+#include <cmath>
+
+#include "datasets/shuffle.h"
+#include "engine/base/error.h"
+#include "engine/base/parallel.h"
+
+namespace slide {
+
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+// A step holds at least one block for each thread, unless results must not depend on the thread count.
+std::size_t samples_in_step(const TrainConfig& config, int threads) {
+  if (config.deterministic) return config.batch_size;
+  return std::max<std::size_t>(config.batch_size, std::size_t(threads) * config.block_size);
+}
+
+std::vector<std::uint32_t> labelled_samples(const Dataset& data) {
+  std::vector<std::uint32_t> samples;
+  for (std::size_t i = 0; i < data.size(); ++i) {
+    if (!data.labels(i).empty()) samples.push_back(static_cast<std::uint32_t>(i));
+  }
+  if (samples.empty()) fail_input("no training sample has a label");
+  return samples;
+}
+
+}  // namespace
+
+DataShape shape_of(const Dataset& train) {
+  return {train.feature_count(), train.label_count(), train.label_frequencies(), train.size()};
+}
+
+Trainer::Trainer(const Config& config, const Dataset& train, const Dataset* test, std::size_t step_samples,
+                 const Dataset* validation)
+    : config_(config),
+      train_(train),
+      test_(test),
+      validation_(validation),
+      started_(Clock::now()),
+      threads_(resolve_threads(static_cast<int>(config.train.threads))),
+      batch_(step_samples > 0 ? step_samples : samples_in_step(config.train, threads_)),
+      shape_(shape_of(train)),
+      network_(config, shape_),
+      optimizer_(config.optimizer),
+      labelled_(labelled_samples(train)),
+      order_(labelled_) {
+  unlabelled_ = train.size() - labelled_.size();
+  inverse_propensities_ = std::make_shared<const std::vector<double>>(inverse_propensities(
+      shape_.label_frequencies, shape_.samples, config.eval.propensity_a, config.eval.propensity_b));
+  groups_ = std::make_shared<const LabelGroups>(shape_.label_frequencies);
+  total_steps_ = std::uint64_t{config.train.epochs} * ((labelled_.size() + batch_ - 1) / batch_);
+  network_.initialise(threads_);
+  network_.scale_features(train);
+  network_.start_output(train, shape_, threads_);
+  network_.keep_neighbours(train);
+  network_.rebuild_index(++generation_, threads_);
+  network_.prepare(train, batch_, static_cast<std::uint32_t>(threads_));
+  const std::size_t blocks = (batch_ + config.train.block_size - 1) / config.train.block_size;
+  for (std::size_t b = 0; b < blocks; ++b) blocks_.push_back(network_.make_block());
+  for (int t = 0; t < threads_; ++t) {
+    thread_scratch_.push_back(network_.make_thread_scratch());
+    shard_scratch_.push_back(network_.make_shard_scratch(blocks));
+  }
+  for (const Layer& layer : network_.layers()) {
+    const HashConfig& hash = layer.config().hash;
+    rehash_.emplace_back(layer.index() != nullptr ? hash.rehash_steps : 0, hash.interval_growth);
+    rebuild_.emplace_back(layer.index() != nullptr ? hash.rebuild_steps : 0, hash.interval_growth);
+  }
+  train_seconds_ = phases_.setup = seconds_since(started_);
+}
+
+bool Trainer::run(const TrainObserver& observer) {
+  bool finished = false;
+  with_team(threads_, [&] { finished = run_epochs(observer); });
+  return finished;
+}
+
+bool Trainer::run_epochs(const TrainObserver& observer) {
+  while (progress_.epoch <= config_.train.epochs) {
+    if (!run_epoch(observer)) return false;
+    if (!finish_epoch(observer)) return true;
+    const std::uint32_t next = progress_.epoch + 1;
+    progress_ = Progress{};
+    progress_.epoch = next;
+  }
+  return true;
+}
+
+bool Trainer::run_epoch(const TrainObserver& observer) {
+  auto start = Clock::now();
+  arrange_epoch(progress_.epoch);
+  phases_.data += seconds_since(start);
+  while (progress_.samples < order_.size()) {
+    const std::size_t count = std::min<std::size_t>(batch_, order_.size() - progress_.samples);
+    progress_.loss += step(progress_.samples, count);
+    progress_.samples += count;
+    const double seconds = seconds_since(start);
+    progress_.seconds += seconds;
+    train_seconds_ += seconds;
+    if (!std::isfinite(progress_.loss)) {
+      fail_run("the loss is no longer a number in epoch {}; lower optimizer.learning_rate (now {})",
+               progress_.epoch, config_.optimizer.learning_rate);
+    }
+    const auto done = double(progress_.samples);
+    if (observer.step &&
+        !observer.step({progress_.epoch, step_, total_steps_, progress_.samples, progress_.loss / done,
+                        progress_.active / done, progress_.seconds})) {
+      return false;
+    }
+    start = Clock::now();
+  }
+  return true;
+}
+
+bool Trainer::finish_epoch(const TrainObserver& observer) {
+  const auto samples = double(order_.size());
+  const std::uint32_t epoch = progress_.epoch;
+  if (observer.epoch) {
+    const double active = progress_.active / samples;
+    observer.epoch({epoch, step_, progress_.loss / samples, train_seconds_, phases_, active,
+                    active / double(network_.labels()), samples / progress_.seconds, epoch * order_.size()});
+  }
+  const bool last = epoch == config_.train.epochs;
+  const std::uint32_t every = config_.train.eval_every;
+  if (!observer.eval || !(last || (every > 0 && epoch % every == 0))) return true;
+  report_tables(observer);
+  if (validation_ != nullptr) observer.eval(validate());
+  if (test_ != nullptr) observer.eval(evaluate_now(*test_));
+  return config_.train.patience == 0 || stale_ < config_.train.patience;
+}
+
+void Trainer::report_tables(const TrainObserver& observer) const {
+  if (!observer.tables) return;
+  const std::size_t below = config_.layers.size() - network_.layers().size();
+  for (std::size_t l = 0; l < network_.layers().size(); ++l) {
+    const lsh::NeuronIndex* index = network_.layers()[l].index();
+    if (index == nullptr) continue;
+    observer.tables({progress_.epoch, progress_.epoch * order_.size(), below + l, index->occupancy()});
+  }
+}
+
+EvalReport Trainer::validate() {
+  EvalReport report = evaluate_now(*validation_);
+  double score = 0.0;
+  for (const std::uint32_t k : config_.eval.k) score += report.metrics.precision(k);
+  score /= double(config_.eval.k.size());
+  report.validation = true;
+  report.best = score > best_score_;
+  best_score_ = std::max(score, best_score_);
+  stale_ = report.best ? 0 : stale_ + 1;
+  return report;
+}
+
+void Trainer::save(StateWriter& out) const {
+  out.put(progress_.epoch);
+  out.put(progress_.samples);
+  for (const double value : {progress_.loss, progress_.active, progress_.seconds, train_seconds_})
+    out.put(value);
+  out.put(phases_);
+  out.put(step_);
+  out.put(generation_);
+  out.put(best_score_);
+  out.put(stale_);
+  out.put_array(rehash_.data(), rehash_.size());
+  out.put_array(rebuild_.data(), rebuild_.size());
+  network_.save(out);
+}
+
+void Trainer::load(StateReader& in) {
+  progress_.epoch = in.get<std::uint32_t>();
+  progress_.samples = in.get<std::uint64_t>();
+  if (progress_.samples > labelled_.size()) in.refuse("more samples than the training data has");
+  for (double* value : {&progress_.loss, &progress_.active, &progress_.seconds, &train_seconds_})
+    *value = in.get<double>();
+  phases_ = in.get<PhaseSeconds>();
+  step_ = in.get<std::uint64_t>();
+  generation_ = in.get<std::uint64_t>();
+  best_score_ = in.get<double>();
+  stale_ = in.get<std::uint32_t>();
+  in.get_array(rehash_.data(), rehash_.size(), "another number of layers");
+  in.get_array(rebuild_.data(), rebuild_.size(), "another number of layers");
+  network_.load(in);
+}
+
+void Trainer::arrange_epoch(std::uint32_t epoch) {
+  order_ = labelled_;
+  if (!config_.train.shuffle) return;
+  std::vector<std::uint32_t> permutation(labelled_.size());
+  shuffle_order(permutation, config_.train.seed, epoch);
+  for (std::size_t i = 0; i < order_.size(); ++i) order_[i] = labelled_[permutation[i]];
+}
+
+void Trainer::fill_block(std::size_t first, std::size_t count, Block& block) const {
+  block.clear_samples();
+  for (std::size_t i = first; i < first + count; ++i) {
+    network_.add_row(train_.features(order_[i]), block);
+    block.labels.push_back(train_.labels(order_[i]));
+  }
+}
+
+double Trainer::step(std::size_t first, std::size_t count) {
+  const std::size_t block_size = config_.train.block_size;
+  const std::size_t used = (count + block_size - 1) / block_size;
+  const float scale = 1.0f / static_cast<float>(count);
+  optimizer_.set_rate(optimizer_.rate_at(step_, total_steps_));
+  optimizer_.set_noise(config_.train.seed, step_);
+  LapClock clock;
+  // A: forward, loss, backward; weights and tables are only read.
+  parallel_for(used, threads_, [&](std::size_t b, int thread) {
+    const std::size_t begin = b * block_size;
+    LapClock filling;
+    fill_block(first + begin, std::min(block_size, count - begin), blocks_[b]);
+    blocks_[b].seconds.data = filling.lap();
+    network_.train_block(blocks_[b], static_cast<std::uint32_t>(b), begin, step_, scale,
+                         thread_scratch_[thread]);
+  });
+  count_phases({blocks_.data(), used}, clock.lap());
+  // B: every touched row gets its gradient and its update from the shard that owns it.
+  parallel_for(shard_scratch_.size(), threads_, [&](std::size_t shard, int) {
+    network_.update({blocks_.data(), used}, static_cast<std::uint32_t>(shard), count, optimizer_,
+                    shard_scratch_[shard]);
+  });
+  phases_.update += clock.lap();
+  ++step_;
+  // C: the hash tables follow the weights.
+  follow_schedule();
+  double loss = 0.0;
+  for (std::size_t b = 0; b < used; ++b) {
+    loss += blocks_[b].loss;
+    progress_.active += double(blocks_[b].layers.back().count) * double(blocks_[b].samples());
+  }
+  return loss;
+}
+
+void Trainer::follow_schedule() {
+  const auto start = Clock::now();
+  bool moved = false;
+  for (std::size_t l = 0; l < rehash_.size(); ++l) {
+    const bool rehash = rehash_[l].due(step_);
+    if (rebuild_[l].due(step_)) {
+      network_.layers()[l].rebuild_index(network_.hash_seed(l), ++generation_, threads_);
+      moved = true;
+    } else if (rehash) {
+      network_.rehash(l, threads_);
+      moved = true;
+    }
+  }
+  if (moved) phases_.rehash += seconds_since(start);
+}
+
+// Shares `wall` seconds of phase A out by what its blocks spent on each of its parts.
+void Trainer::count_phases(std::span<const Block> blocks, double wall) {
+  BlockSeconds sum;
+  for (const Block& block : blocks) {
+    sum.data += block.seconds.data;
+    sum.hashing += block.seconds.hashing;
+    sum.forward += block.seconds.forward;
+    sum.backward += block.seconds.backward;
+  }
+  const double total = sum.data + sum.hashing + sum.forward + sum.backward;
+  if (total <= 0) return;
+  const double share = wall / total;
+  phases_.data += share * sum.data;
+  phases_.hashing += share * sum.hashing;
+  phases_.forward += share * sum.forward;
+  phases_.backward += share * sum.backward;
+}
+
+EvalReport Trainer::evaluate_now(const Dataset& data) const {
+  const auto start = Clock::now();
+  InferenceOptions options;
+  options.mode = config_.eval.inference;
+  options.candidates = config_.eval.candidates;
+  options.threads = threads_;
+  Metrics metrics = evaluate(network_, data, options, config_.eval.k, inverse_propensities_, groups_);
+  return {progress_.epoch, train_seconds_, seconds_since(start), progress_.epoch * order_.size(),
+          std::move(metrics)};
+}
+
+}  // namespace slide

@@ -1,0 +1,161 @@
+// The training loop: read this first.
+//
+// A step takes the next batch, in blocks. Phase A runs the blocks in parallel and only reads weights; phase B
+// runs the shards of touched rows in parallel and each row is written by the one shard that owns it; phase C
+// moves touched rows in the hash tables when the schedule says so. Results depend on the seed and the samples
+// in a step only, not on timing or which thread did what; train.deterministic fixes the samples in a step
+// too.
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <vector>
+
+#include "datasets/dataset.h"
+#include "engine/base/phases.h"
+#include "engine/base/state_io.h"
+#include "engine/config/config.h"
+#include "engine/inference/inference.h"
+#include "engine/inference/metrics.h"
+#include "engine/network/network.h"
+#include "engine/network/optimizer.h"
+#include "engine/training/schedule.h"
+
+namespace slide {
+
+struct EpochReport {
+  std::uint32_t epoch = 0;          // from 1
+  std::uint64_t step = 0;           // steps so far
+  double loss = 0.0;                // mean over the epoch's samples
+  double train_seconds = 0.0;       // so far: everything but loading and evaluation
+  PhaseSeconds phases;              // of these
+  double active_mean = 0.0;         // neurons of the output layer active for a sample, mean over the epoch
+  double active_fraction = 0.0;     // of the output layer's neurons
+  double samples_per_second = 0.0;  // over the epoch
+  std::uint64_t samples = 0;        // trained on so far, in all epochs
+};
+
+struct EvalReport {
+  std::uint32_t epoch = 0;
+  double train_seconds = 0.0;
+  double eval_seconds = 0.0;
+  std::uint64_t samples = 0;  // trained on so far, in all epochs
+  Metrics metrics;
+  bool validation = false;  // on the validation samples, else on the test samples
+  bool best = false;        // validation: the best so far
+};
+
+// The hash tables of one layer, when an evaluation is due.
+struct TablesReport {
+  std::uint32_t epoch = 0;
+  std::uint64_t samples = 0;  // trained on so far, in all epochs
+  std::size_t layer = 0;      // as the configuration counts
+  lsh::Occupancy occupancy;
+};
+
+// After each step.
+struct StepReport {
+  std::uint32_t epoch = 0;        // from 1
+  std::uint64_t step = 0;         // steps so far
+  std::uint64_t total_steps = 0;  // of the whole run
+  std::size_t samples = 0;        // of this epoch so far
+  double loss = 0.0;              // mean over them
+  double active_mean = 0.0;       // likewise
+  double seconds = 0.0;           // in this epoch so far
+};
+
+struct TrainObserver {
+  std::function<bool(const StepReport&)> step;  // false: stop here
+  std::function<void(const EpochReport&)> epoch;
+  std::function<void(const EvalReport&)> eval;
+  std::function<void(const TablesReport&)> tables;
+};
+
+class Trainer {
+ public:
+  // `test` may be nullptr. Both data sets must outlive the trainer. Allocates everything that training needs.
+  // `step_samples`: samples in a full step of a run that goes on; 0 = as configured. `validation`: samples,
+  // not part of `train`, on which the mean of P@k over eval.k tells the best model and when to stop; or
+  // nullptr.
+  Trainer(const Config& config, const Dataset& train, const Dataset* test, std::size_t step_samples = 0,
+          const Dataset* validation = nullptr);
+
+  // All epochs, or what is left of them, or until train.patience is at its end. False when the observer
+  // stopped it. Throws Error when the loss stops being a number. What the observer's `step` takes counts as
+  // no training time.
+  bool run(const TrainObserver& observer);
+
+  // Everything that later steps depend on, between two steps: a trainer of the same configuration, data and
+  // step size that loads it goes on to the bit as this one does, with any number of threads. The hash tables
+  // are part of it, since they depend on the order in which neurons came into them.
+  void save(StateWriter& out) const;
+  void load(StateReader& in);
+
+  // One step over the samples order[first .. first + count); returns the loss summed over them.
+  double step(std::size_t first, std::size_t count);
+
+  const Network& network() const { return network_; }
+  Network& network() { return network_; }
+  const DataShape& shape() const { return shape_; }
+  std::size_t unlabelled() const { return unlabelled_; }     // training samples skipped for want of a label
+  std::size_t labelled() const { return labelled_.size(); }  // training samples of an epoch
+  const LabelGroups& label_groups() const { return *groups_; }
+  std::size_t batch_samples() const { return batch_; }  // samples in a full step
+  std::uint64_t steps() const { return step_; }
+  std::uint64_t total_steps() const { return total_steps_; }
+
+ private:
+  // Where the run is in its epoch.
+  struct Progress {
+    std::uint32_t epoch = 1;
+    std::uint64_t samples = 0;
+    double loss = 0.0, active = 0.0;  // sums over these samples
+    double seconds = 0.0;
+  };
+  bool run_epochs(const TrainObserver& observer);
+  bool run_epoch(const TrainObserver& observer);
+  bool finish_epoch(const TrainObserver& observer);  // false: train.patience is at its end
+  void arrange_epoch(std::uint32_t epoch);
+  void fill_block(std::size_t first, std::size_t count, Block& block) const;
+  void follow_schedule();
+  void report_tables(const TrainObserver& observer) const;
+  void count_phases(std::span<const Block> blocks, double wall);
+  EvalReport evaluate_now(const Dataset& data) const;
+  EvalReport validate();
+
+  Config config_;
+  const Dataset& train_;
+  const Dataset* test_;
+  const Dataset* validation_;
+  std::chrono::steady_clock::time_point started_;
+  int threads_;
+  std::size_t batch_;
+  std::size_t unlabelled_ = 0;
+  DataShape shape_;
+  Network network_;
+  Optimizer optimizer_;
+  Metrics::Propensities inverse_propensities_;
+  Metrics::Groups groups_;
+  std::vector<std::uint32_t> labelled_;  // samples with labels, in file order
+  std::vector<std::uint32_t> order_;     // of this epoch
+  std::vector<Block> blocks_;
+  std::vector<ThreadScratch> thread_scratch_;
+  std::vector<ShardScratch> shard_scratch_;
+  std::vector<IntervalSchedule> rehash_, rebuild_;  // a layer
+  std::uint64_t step_ = 0;
+  std::uint64_t total_steps_ = 0;
+  std::uint64_t generation_ = 0;
+  double train_seconds_ = 0.0;
+  PhaseSeconds phases_;
+  Progress progress_;
+  double best_score_ = -1.0;  // on the validation samples
+  std::uint32_t stale_ = 0;   // validations since then
+};
+
+// What the data tells a network.
+DataShape shape_of(const Dataset& train);
+
+}  // namespace slide

@@ -1,0 +1,198 @@
+#include "engine/wide/output_start.h"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <vector>
+
+#include "engine/base/parallel.h"
+#include "engine/base/rng.h"
+#include "engine/features/label_sums.h"
+
+namespace slide {
+
+namespace {
+
+constexpr std::size_t kBlocks = 4, kSamples = 128;  // looked at
+constexpr std::size_t kDrawn = 1024;                // uniform labels beside those of a block
+constexpr std::size_t kLeastEvidence = 32;          // samples with a label that another one has
+
+// Samples, labels and whether they belong together; equal ones as one, by their weight.
+struct Pair {
+  double likeness;  // of the sample to the label's others: <s, x> / |s|
+  double odds;      // of the label
+  double weight;
+  bool positive;
+};
+
+void sort_distinct(std::vector<std::uint32_t>& ids) {
+  std::sort(ids.begin(), ids.end());
+  ids.erase(std::unique(ids.begin(), ids.end()), ids.end());
+}
+
+std::vector<std::uint32_t> draw(std::size_t count, std::size_t bound, Rng& rng) {
+  std::vector<std::uint32_t> drawn;
+  for (std::size_t i = 0; i < count; ++i) drawn.push_back(rng.below(static_cast<std::uint32_t>(bound)));
+  sort_distinct(drawn);
+  return drawn;
+}
+
+double dot(const SparseRow& row, const std::vector<float>& dense) {
+  double sum = 0.0;
+  for (std::size_t i = 0; i < row.ids.size(); ++i) sum += double(row.values[i]) * dense[row.ids[i]];
+  return sum;
+}
+
+// The pairs of one block, and in `evidence` how many of its samples have a label that says something.
+std::vector<Pair> pairs_of_block(const Dataset& train, std::span<const std::uint32_t> frequencies,
+                                 const LabelSums& sums, const FeatureScale& scale, double negatives, Rng rng,
+                                 std::size_t& evidence) {
+  const std::vector<std::uint32_t> samples = draw(kSamples, train.size(), rng);
+  const std::size_t wanted = std::min(kDrawn, frequencies.size());
+  const double weight_of_drawn = std::min(negatives, double(frequencies.size())) / double(wanted);
+  std::vector<std::uint32_t> labels;  // of the block
+  std::vector<std::vector<float>> values(samples.size());
+  std::vector<SparseRow> rows;
+  for (std::size_t s = 0; s < samples.size(); ++s) {
+    const auto own = train.labels(samples[s]);
+    labels.insert(labels.end(), own.begin(), own.end());
+    rows.push_back(scale.scaled(train.features(samples[s]), values[s]));
+    evidence +=
+        std::any_of(own.begin(), own.end(), [&](std::uint32_t l) { return frequencies[l] > 1; }) ? 1 : 0;
+  }
+  sort_distinct(labels);
+  std::vector<std::uint32_t> all = draw(wanted, frequencies.size(), rng);
+  all.insert(all.end(), labels.begin(), labels.end());
+  sort_distinct(all);
+
+  std::vector<Pair> pairs;
+  LabelSums::Sum sum = sums.make_sum();
+  for (const std::uint32_t label : all) {
+    sums.add_up(label, sum);
+    const double odds = log_odds(frequencies[label], train.size());
+    const double weight = std::binary_search(labels.begin(), labels.end(), label) ? 1.0 : weight_of_drawn;
+    double unlike = 0.0;  // weight of the samples that share no feature with the label
+    for (std::size_t s = 0; s < samples.size(); ++s) {
+      const auto own = train.labels(samples[s]);
+      double product = dot(rows[s], sum.values);
+      if (std::binary_search(own.begin(), own.end(), label)) {
+        double square = 0.0;
+        for (const float value : rows[s].values) square += double(value) * value;
+        product -= square;
+        const double left = sum.square - 2.0 * product - square;  // |s - x|^2
+        const bool alone = frequencies[label] < 2 || left <= 1e-6 * sum.square;
+        pairs.push_back({alone ? 0.0 : product / std::sqrt(left), odds, 1.0, true});
+      } else if (product == 0.0) {
+        unlike += weight;
+      } else {
+        pairs.push_back({product / std::sqrt(sum.square), odds, weight, false});
+      }
+    }
+    if (unlike > 0.0) pairs.push_back({0.0, odds, unlike, false});
+  }
+  return pairs;
+}
+
+using Vector = std::array<double, 3>;
+
+// Log loss of the pairs under the model (scale, prior, offset), with a small penalty that keeps it finite
+// where the pairs can be told apart without a fault, and its first two derivatives.
+struct Objective {
+  double loss = 0.0;
+  Vector gradient{};
+  std::array<Vector, 3> hessian{};
+};
+
+Objective objective_at(const Vector& model, std::span<const Pair> pairs) {
+  constexpr Vector kPenalty{0.01, 1.0, 0.01};
+  Objective sum;
+  for (std::size_t i = 0; i < 3; ++i) {
+    sum.loss += 0.5 * kPenalty[i] * model[i] * model[i];
+    sum.gradient[i] = kPenalty[i] * model[i];
+    sum.hessian[i][i] = kPenalty[i];
+  }
+  for (const Pair& pair : pairs) {
+    const Vector input{pair.likeness, pair.odds, 1.0};
+    const double z = model[0] * input[0] + model[1] * input[1] + model[2];
+    const double e = std::exp(-std::fabs(z));
+    const double p = z >= 0 ? 1.0 / (1.0 + e) : e / (1.0 + e);
+    sum.loss += pair.weight * (std::log1p(e) + std::max(z, 0.0) - (pair.positive ? z : 0.0));
+    const double first = pair.weight * (p - (pair.positive ? 1.0 : 0.0)),
+                 second = pair.weight * p * (1.0 - p);
+    for (std::size_t i = 0; i < 3; ++i) {
+      sum.gradient[i] += first * input[i];
+      for (std::size_t j = 0; j <= i; ++j) sum.hessian[i][j] += second * input[i] * input[j];
+    }
+  }
+  return sum;
+}
+
+// x of L L^T x = b, where L is the Cholesky factor of the symmetric positive definite matrix whose lower half
+// is given.
+Vector solve(std::array<Vector, 3> l, Vector x) {
+  for (std::size_t i = 0; i < 3; ++i) {
+    for (std::size_t j = 0; j <= i; ++j) {
+      for (std::size_t k = 0; k < j; ++k) l[i][j] -= l[i][k] * l[j][k];
+      l[i][j] = i == j ? std::sqrt(l[i][i]) : l[i][j] / l[j][j];
+    }
+  }
+  for (std::size_t i = 0; i < 3; ++i) {
+    for (std::size_t k = 0; k < i; ++k) x[i] -= l[i][k] * x[k];
+    x[i] /= l[i][i];
+  }
+  for (std::size_t i = 3; i-- > 0;) {
+    for (std::size_t k = i + 1; k < 3; ++k) x[i] -= l[k][i] * x[k];
+    x[i] /= l[i][i];
+  }
+  return x;
+}
+
+Vector minimise(std::span<const Pair> pairs) {
+  Vector model{};
+  Objective at = objective_at(model, pairs);
+  for (int round = 0; round < 50; ++round) {
+    const Vector step = solve(at.hessian, at.gradient);
+    double share = 1.0, before = at.loss;
+    for (; share > 1e-6; share /= 2) {
+      Vector next = model;
+      for (std::size_t i = 0; i < 3; ++i) next[i] -= share * step[i];
+      Objective there = objective_at(next, pairs);
+      if (!(there.loss <= before)) continue;
+      model = next;
+      at = there;
+      break;
+    }
+    if (before - at.loss <= 1e-7 * before) break;
+  }
+  return model;
+}
+
+}  // namespace
+
+double log_odds(std::uint32_t with, std::size_t samples) {
+  return std::log((double(with) + 1.0) / (double(samples) - double(with) + 1.0));
+}
+
+std::optional<OutputStart> fit_output_start(const Dataset& train,
+                                            std::span<const std::uint32_t> label_frequencies,
+                                            const FeatureScale& scale, double negatives, std::uint64_t seed,
+                                            int threads) {
+  const LabelSums sums(train, label_frequencies.size(), scale);
+  std::array<std::vector<Pair>, kBlocks> of_block;
+  std::array<std::size_t, kBlocks> evidence{};
+  parallel_for(kBlocks, threads, [&](std::size_t b, int) {
+    of_block[b] = pairs_of_block(train, label_frequencies, sums, scale, negatives,
+                                 Rng(seed, Purpose::kStart, b), evidence[b]);
+  });
+  std::size_t all_evidence = 0;
+  std::vector<Pair> pairs;
+  for (std::size_t b = 0; b < kBlocks; ++b) {
+    all_evidence += evidence[b];
+    pairs.insert(pairs.end(), of_block[b].begin(), of_block[b].end());
+  }
+  if (all_evidence < kLeastEvidence) return std::nullopt;
+  const Vector model = minimise(pairs);
+  return OutputStart{std::max(model[0], 0.0), std::clamp(model[1], 0.0, 1.0), model[2]};
+}
+
+}  // namespace slide

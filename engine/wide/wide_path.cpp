@@ -1,0 +1,227 @@
+#include "engine/wide/wide_path.h"
+
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+#include <optional>
+
+#include "engine/base/parallel.h"
+#include "engine/base/prefetch.h"
+#include "engine/features/label_sums.h"
+#include "engine/features/near_misses.h"
+#include "engine/kernels/kernels.h"
+
+namespace slide {
+
+WidePath::WidePath(const LayerConfig& config, const Dataset& train, std::size_t neurons, int threads,
+                   const FeatureScale& scale)
+    : config_(config) {
+  const LabelSums sums(train, neurons, scale);
+  std::optional<NearMisses> misses;
+  if (config_.wide_against > 0) misses.emplace(train, scale);
+  constexpr std::size_t kChunk = 512;
+  const std::size_t chunks = (neurons + kChunk - 1) / kChunk;
+  struct Work {
+    LabelSums::Sum sum;
+    NearMisses::Scratch misses;
+  };
+  std::vector<Work> work;
+  for (int t = 0; t < std::max(1, threads); ++t) {
+    work.push_back({sums.make_sum(), misses ? misses->make_scratch() : NearMisses::Scratch()});
+  }
+  std::vector<std::vector<std::uint32_t>> features(chunks);
+  std::vector<std::vector<float>> weights(chunks);
+  storage_.offsets.assign(neurons + 1, 0);
+  parallel_for(chunks, threads, [&](std::size_t chunk, int thread) {
+    LabelSums::Sum& sum = work[thread].sum;
+    for (std::size_t n = chunk * kChunk; n < std::min(neurons, (chunk + 1) * kChunk); ++n) {
+      sums.add_up(n, sum);
+      const double factor = sum.square > 0 ? config_.wide_scale / std::sqrt(sum.square) : 0.0;
+      std::vector<std::uint32_t> ids = sum.ids;
+      keep_strongest(ids, config_.wide_features, sum.values);
+      if (misses) {
+        misses->find(static_cast<std::uint32_t>(n), sum, config_.wide_against, work[thread].misses, ids);
+      }
+      std::sort(ids.begin(), ids.end());
+      for (const std::uint32_t id : ids) {
+        features[chunk].push_back(id);
+        weights[chunk].push_back(
+            static_cast<float>(factor * sum.values[id]));  // 0 where a feature is against
+      }
+      storage_.offsets[n + 1] = ids.size();
+    }
+  });
+  std::partial_sum(storage_.offsets.begin(), storage_.offsets.end(), storage_.offsets.begin());
+  storage_.features.reserve(storage_.offsets.back());
+  storage_.weights.reserve(storage_.offsets.back());
+  for (std::size_t c = 0; c < chunks; ++c) {
+    storage_.features.insert(storage_.features.end(), features[c].begin(), features[c].end());
+    storage_.weights.insert(storage_.weights.end(), weights[c].begin(), weights[c].end());
+  }
+  storage_.accumulators.assign(storage_.weights.size(), 0.0f);
+}
+
+void WidePath::prefetch(std::uint32_t id, bool update) const {
+  constexpr std::uint64_t kLine = kAlignment / sizeof(float);
+  constexpr std::uint64_t kMost = 16 * kLine;  // the processor runs on by itself
+  const std::uint64_t begin = storage_.offsets[id], end = std::min(storage_.offsets[id + 1], begin + kMost);
+  for (std::uint64_t i = begin; i < end; i += kLine) {
+    slide::prefetch(storage_.weights.data() + i);
+    if (update) {
+      slide::prefetch<Access::kWrite>(storage_.accumulators.data() + i);
+    } else {
+      slide::prefetch(storage_.features.data() + i);
+    }
+  }
+}
+
+namespace {
+
+constexpr std::size_t kFewSamples = 6;  // to these, a column's values are looked up one by one
+
+// z[s] += weights[i] * x for the entries (s, x) of the i-th list, of `Length` entries, from places[i] on.
+template <std::size_t Length>
+void add_lists(const BlockFeatures& features, const std::uint32_t* places, const float* weights,
+               std::size_t count, float* z) {
+  for (std::size_t i = 0; i < count; ++i) {
+    const std::uint16_t* samples = features.samples() + places[i];
+    const float* values = features.values() + places[i];
+    for (std::size_t e = 0; e < Length; ++e) z[samples[e]] += weights[i] * values[e];
+  }
+}
+
+// g[i] = sum of x * d[s] over the entries of the i-th list.
+template <std::size_t Length>
+void dot_lists(const BlockFeatures& features, const std::uint32_t* places, std::size_t count, const float* d,
+               float* g) {
+  for (std::size_t i = 0; i < count; ++i) {
+    const std::uint16_t* samples = features.samples() + places[i];
+    const float* values = features.values() + places[i];
+    float sum = 0.0f;
+    for (std::size_t e = 0; e < Length; ++e) sum += values[e] * d[samples[e]];
+    g[i] = sum;
+  }
+}
+
+// g[i] = x_s * d[s] summed over the `listed` samples s, for the i-th column x.
+void dot_columns(const float* columns, const std::uint32_t* places, std::size_t count, std::size_t lanes,
+                 const float* d, std::span<const std::uint32_t> listed, float* g) {
+  for (std::size_t i = 0; i < count; ++i) {
+    const float* column = columns + places[i] * lanes;
+    float sum = 0.0f;
+    for (const std::uint32_t s : listed) sum += column[s] * d[s];
+    g[i] = sum;
+  }
+}
+
+template <class T>
+void grow(std::vector<T>& room, std::size_t size) {
+  if (room.size() < size) room.resize(2 * size);
+}
+
+// Finds where the pattern (ids, w) of neuron `at` meets the block; returns it parted by kind.
+kernels::Parts meet_pattern(const BlockFeatures& features, const std::uint32_t* ids, const float* w,
+                            std::size_t count, WideHits::Neuron& at, WideHits& hits) {
+  const auto& k = kernels::active();
+  const std::size_t room = count + kernels::kLaneMultiple;
+  grow(hits.masks, at.masks + room / 16);
+  grow(hits.columns, room);
+  grow(hits.weights, room);
+  grow(hits.parted, kernels::kKinds * room);
+  grow(hits.parted_weights, kernels::kKinds * room);
+  const std::size_t found = k.meet(ids, w, count, features.present(), features.first(),
+                                   hits.masks.data() + at.masks, hits.columns.data(), hits.weights.data());
+  grow(hits.kinds, at.kinds + (found / 16 + 1) * kernels::kKinds);
+  grow(hits.places, at.places + found);
+  kernels::Parts parts{};
+  for (std::size_t kind = 0; kind < kernels::kKinds; ++kind) {
+    parts.places[kind] = hits.parted.data() + kind * room;
+    parts.weights[kind] = hits.parted_weights.data() + kind * room;
+  }
+  k.part_kinds(hits.columns.data(), hits.weights.data(), found, features.places(),
+               hits.kinds.data() + at.kinds, parts);
+  std::uint32_t* places = hits.places.data() + at.places;
+  for (std::size_t kind = 0; kind < kernels::kKinds; ++kind) {
+    at.count[kind] = static_cast<std::uint32_t>(parts.count[kind]);
+    places = std::copy_n(parts.places[kind], parts.count[kind], places);
+  }
+  return parts;
+}
+
+}  // namespace
+
+void WidePath::forward(const BlockFeatures& features, std::span<const std::uint32_t> ids, std::size_t lanes,
+                       float* z, WideHits& hits) const {
+  constexpr std::size_t kAhead = 4;  // neurons
+  hits.neurons.resize(ids.size());
+  WideHits::Neuron at;
+  for (std::size_t a = 0; a < ids.size(); ++a, z += lanes) {
+    if (a + kAhead < ids.size()) prefetch(ids[a + kAhead], false);
+    const std::uint64_t begin = storage_.offsets[ids[a]], count = storage_.offsets[ids[a] + 1] - begin;
+    const kernels::Parts met = meet_pattern(features, storage_.features.data() + begin,
+                                            storage_.weights.data() + begin, count, at, hits);
+    kernels::active().gather_rows(features.columns(), lanes, met.places[0], met.weights[0], met.count[0],
+                                  lanes, z);
+    add_lists<2>(features, met.places[1], met.weights[1], met.count[1], z);
+    add_lists<4>(features, met.places[2], met.weights[2], met.count[2], z);
+    add_lists<8>(features, met.places[3], met.weights[3], met.count[3], z);
+    hits.neurons[a] = at;
+    const std::size_t found = at.found();
+    at.masks += (count + 15) / 16;
+    at.kinds += (found + 15) / 16 * kernels::kKinds;
+    at.places += found;
+  }
+}
+
+void WidePath::update(const BlockFeatures& features, const WideHits& hits, std::uint32_t id, std::size_t a,
+                      std::size_t lanes, const float* d, std::span<const std::uint32_t> listed, Step step,
+                      std::vector<float>& gradients) {
+  const WideHits::Neuron& neuron = hits.neurons[a];
+  const auto& n = neuron.count;
+  const std::size_t found = neuron.found();
+  if (found == 0) return;
+  if (gradients.size() < 2 * found) gradients.resize(2 * found);
+  const std::uint32_t* places[kernels::kKinds] = {hits.places.data() + neuron.places};
+  float* parts[kernels::kKinds] = {gradients.data() + found};
+  for (std::size_t kind = 1; kind < kernels::kKinds; ++kind) {
+    places[kind] = places[kind - 1] + n[kind - 1];
+    parts[kind] = parts[kind - 1] + n[kind - 1];
+  }
+  const auto& k = kernels::active();
+  if (listed.empty() || listed.size() > kFewSamples) {
+    k.rows_forward(features.columns(), lanes, places[0], n[0], nullptr, d, lanes, 1, parts[0]);
+  } else {
+    dot_columns(features.columns(), places[0], n[0], lanes, d, listed, parts[0]);
+  }
+  dot_lists<2>(features, places[1], n[1], d, parts[1]);
+  dot_lists<4>(features, places[2], n[2], d, parts[2]);
+  dot_lists<8>(features, places[3], n[3], d, parts[3]);
+  k.join_kinds(hits.kinds.data() + neuron.kinds, found, parts, gradients.data());
+  const std::uint64_t begin = storage_.offsets[id];
+  k.adagrad_masked(storage_.weights.data() + begin, storage_.accumulators.data() + begin,
+                   hits.masks.data() + neuron.masks, storage_.offsets[id + 1] - begin, gradients.data(),
+                   step.samples, step.rate * static_cast<float>(config_.wide_rate));
+}
+
+void WidePath::save(StateWriter& out) const {
+  const Storage& s = storage_;
+  out.put_array(s.offsets.data(), s.offsets.size());
+  out.put_array(s.features.data(), s.features.size());
+  out.put_array(s.weights.data(), s.weights.size());
+  out.put_array(s.accumulators.data(), s.accumulators.size());
+}
+
+void WidePath::load(StateReader& in) {
+  Storage& s = storage_;
+  in.get_array(s.offsets.data(), s.offsets.size(), "another wide path");
+  in.get_array(s.features.data(), s.features.size(), "another wide path");
+  in.get_array(s.weights.data(), s.weights.size(), "another wide path");
+  in.get_array(s.accumulators.data(), s.accumulators.size(), "another wide path");
+}
+
+std::size_t WidePath::bytes() const {
+  return storage_.offsets.size() * sizeof(std::uint64_t) + storage_.features.size() * sizeof(std::uint32_t) +
+         (storage_.weights.size() + storage_.accumulators.size()) * sizeof(float);
+}
+
+}  // namespace slide

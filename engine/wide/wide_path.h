@@ -1,0 +1,91 @@
+// The wide path: sparse weights straight from input features to output neurons, beside the hidden layers.
+//
+// A neuron has weights only for features that occur in its own label's training samples (its pattern, at most
+// `wide_features` of them, the strongest), started at the normalised sum of those samples, and for at most
+// `wide_against` of those that may speak against it (near_misses.h), started at 0. What the hidden
+// layers are too narrow to remember of a rare label stands here (compare the wide part of Cheng et al., "Wide
+// & Deep Learning", 2016, and the one-vs-all linear models of extreme classification).
+//
+// forward() is const and may run on many blocks at once; update() on different neurons.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "datasets/dataset.h"
+#include "engine/base/state_io.h"
+#include "engine/config/config.h"
+#include "engine/features/block_features.h"
+#include "engine/features/feature_scale.h"
+#include "engine/kernels/kernels.h"
+
+namespace slide {
+
+// Where a block met the patterns of its active neurons; what backward needs. Grown as needed, then kept.
+struct WideHits {
+  struct Neuron {
+    std::size_t masks = 0;   // its first: a bit for each weight of its pattern, 16 a mask
+    std::size_t kinds = 0;   // its first: a bit for each hit, 16 in each of kKinds masks
+    std::size_t places = 0;  // its first: all of kind 0, then of kind 1, ...
+    std::uint32_t count[kernels::kKinds] = {};
+    std::size_t found() const { return std::size_t{count[0]} + count[1] + count[2] + count[3]; }
+  };
+  std::vector<Neuron> neurons;  // by active neuron
+  std::vector<std::uint16_t> masks, kinds;
+  std::vector<std::uint32_t> places;
+  std::vector<std::uint32_t> columns, parted;  // working memory for one neuron
+  std::vector<float> weights, parted_weights;
+};
+
+class WidePath {
+ public:
+  // No pattern yet: for a model file to fill.
+  explicit WidePath(const LayerConfig& config) : config_(config) {}
+  // Patterns and first weights of `neurons` labels from their samples in `train`, as `scale` makes them.
+  WidePath(const LayerConfig& config, const Dataset& train, std::size_t neurons, int threads,
+           const FeatureScale& scale = {});
+
+  // z[a*lanes + s] += sum over the features f that sample s and pattern of ids[a] share of w * x_s[f].
+  // Leaves where they met in `hits`.
+  void forward(const BlockFeatures& features, std::span<const std::uint32_t> ids, std::size_t lanes, float* z,
+               WideHits& hits) const;
+
+  // Asks for the weights of neuron `id`: before forward(), or with its accumulators before update().
+  void prefetch(std::uint32_t id, bool update) const;
+
+  // Adagrad with an accumulator a weight on the weights of neuron `id`, which is active neuron `a` of the
+  // block that `features` and `hits` are from, from its deltas d[lanes]; `listed` are the samples whose delta
+  // is not 0, or none if nobody has made the list. Accumulators start at 1, the square of one sample's
+  // largest gradient: a weight that is rarely met moves by its gradient, not by its sign.
+  struct Step {
+    float rate;     // the step's share of wide_rate, in [0, 1]
+    float samples;  // in the batch: their number takes deltas of the mean loss to those of one sample
+  };
+  void update(const BlockFeatures& features, const WideHits& hits, std::uint32_t id, std::size_t a,
+              std::size_t lanes, const float* d, std::span<const std::uint32_t> listed, Step step,
+              std::vector<float>& gradients);
+
+  // The whole storage. load() refuses patterns of other sizes.
+  void save(StateWriter& out) const;
+  void load(StateReader& in);
+
+  std::size_t weights() const { return storage_.weights.size(); }
+  std::size_t bytes() const;
+
+  // What the model file keeps. Neuron i has the features and weights [offsets[i], offsets[i+1]), ascending.
+  struct Storage {
+    std::vector<std::uint64_t> offsets;
+    std::vector<std::uint32_t> features;
+    std::vector<float> weights;
+    std::vector<float> accumulators;  // of squared gradients, less the 1 they start at
+  };
+  const Storage& storage() const { return storage_; }
+  Storage& storage() { return storage_; }
+
+ private:
+  LayerConfig config_;
+  Storage storage_;
+};
+
+}  // namespace slide

@@ -1,0 +1,229 @@
+#include "engine/wide/wide_postings.h"
+
+#include <algorithm>
+#include <bit>
+#include <numeric>
+
+#include "engine/base/prefetch.h"
+#include "engine/kernels/kernels.h"
+
+namespace slide {
+
+namespace {
+constexpr std::size_t kRanked = 64;        // neurons of a Ranks
+constexpr std::size_t kCached = 64 * 128;  // scores that dense columns are added to at a time
+constexpr std::size_t kAhead = 8;          // features
+}  // namespace
+
+WidePostings::WidePostings(const WidePath& wide, std::span<const std::uint32_t> ids, std::size_t features,
+                           bool candidates, const Limits& limits)
+    : limits_(limits), neuron_count_(ids.size()), offsets_(features + 1, 0) {
+  const WidePath::Storage& from = wide.storage();
+  for (const std::uint32_t id : ids) {
+    for (std::uint64_t i = from.offsets[id]; i < from.offsets[id + 1]; ++i) ++offsets_[from.features[i] + 1];
+  }
+  std::partial_sum(offsets_.begin(), offsets_.end(), offsets_.begin());
+  neurons_ = AlignedArray<std::uint32_t>(offsets_.back());
+  weights_ = AlignedArray<float>(offsets_.back());
+  std::vector<std::uint64_t> next(offsets_.begin(), offsets_.end() - 1);
+  for (std::size_t n = 0; n < ids.size(); ++n) {
+    for (std::uint64_t i = from.offsets[ids[n]]; i < from.offsets[ids[n] + 1]; ++i) {
+      const std::uint64_t at = next[from.features[i]]++;
+      neurons_[at] = static_cast<std::uint32_t>(n);
+      weights_[at] = from.weights[i];
+    }
+  }
+  if (candidates) rank_common();
+}
+
+bool WidePostings::is_common(std::size_t feature) const {
+  return count(feature) > std::max(limits_.telling, neuron_count_ / limits_.searched_part);
+}
+
+void WidePostings::rank_common() {
+  for (std::size_t f = 0; f + 1 < offsets_.size(); ++f) {
+    if (is_common(f)) common_.push_back(static_cast<std::uint32_t>(f));
+  }
+  const std::size_t size = (neuron_count_ + kRanked - 1) / kRanked;
+  ranks_.resize(common_.size() * size);
+  for (std::size_t c = 0; c < common_.size(); ++c) {
+    Ranks* table = ranks_.data() + c * size;
+    std::uint64_t at = offsets_[common_[c]];
+    for (std::size_t r = 0; r < size; ++r) {
+      table[r] = {0, at};
+      for (; at < offsets_[common_[c] + 1] && neurons_[at] / kRanked == r; ++at) {
+        table[r].present |= std::uint64_t{1} << (neurons_[at] % kRanked);
+      }
+    }
+  }
+}
+
+void WidePostings::start(const BlockFeatures& features, Walk& walk) const {
+  walk.dense.clear();
+  walk.listed.clear();
+  std::size_t number = 0;
+  for (const std::uint32_t word : features.words()) {
+    for (std::uint32_t bits = features.present()[word]; bits != 0; bits &= bits - 1) {
+      const std::size_t f = std::size_t{word} * 32 + static_cast<std::size_t>(std::countr_zero(bits));
+      const std::uint32_t place = features.places()[number++], length = features.length_of(place);
+      auto& features_alike = length == 0 ? walk.dense : walk.listed;
+      features_alike.push_back({offsets_[f], offsets_[f + 1], place / kernels::kKinds, length});
+    }
+  }
+}
+
+namespace {
+
+// z[ids[i] * lanes + s] += weights[i] * x for the `Length` entries (s, x) of a list, up to the first id of at
+// least `bound`; returns how many came before.
+template <std::size_t Length>
+std::size_t scatter_list(const std::uint32_t* ids, const float* weights, std::size_t count,
+                         std::uint32_t bound, const std::uint16_t* samples, const float* values,
+                         std::size_t lanes, float* z) {
+  std::size_t i = 0;
+  for (; i < count && ids[i] < bound; ++i) {
+    float* row = z + ids[i] * lanes;
+    for (std::size_t e = 0; e < Length; ++e) row[samples[e]] += weights[i] * values[e];
+  }
+  return i;
+}
+
+using ScatterList = std::size_t (*)(const std::uint32_t*, const float*, std::size_t, std::uint32_t,
+                                    const std::uint16_t*, const float*, std::size_t, float*);
+constexpr ScatterList kScatterList[] = {nullptr,         scatter_list<1>, scatter_list<2>,
+                                        scatter_list<3>, scatter_list<4>, scatter_list<5>,
+                                        scatter_list<6>, scatter_list<7>, scatter_list<8>};
+
+}  // namespace
+
+void WidePostings::add(const BlockFeatures& features, std::size_t first, std::size_t end, std::size_t lanes,
+                       float* z, Walk& walk) const {
+  float* neuron_0 = z - first * lanes;
+  // Dense columns meet few neurons at a time, whose scores stay in the first-level cache.
+  const std::size_t step = std::max<std::size_t>(1, kCached / lanes);
+  for (std::size_t at = first; at < end;) {
+    at = std::min(end, at + step);
+    add_dense(features, static_cast<std::uint32_t>(at), lanes, neuron_0, walk);
+  }
+  add_listed(features, static_cast<std::uint32_t>(end), lanes, neuron_0, walk);
+}
+
+void WidePostings::add_dense(const BlockFeatures& features, std::uint32_t end, std::size_t lanes, float* z,
+                             Walk& walk) const {
+  const auto& k = kernels::active();
+  for (Walk::Feature& feature : walk.dense) {
+    feature.at +=
+        k.scatter_rows(neurons_.data() + feature.at, weights_.data() + feature.at, feature.end - feature.at,
+                       end, features.columns() + feature.place * lanes, lanes, z, lanes);
+  }
+}
+
+void WidePostings::add_listed(const BlockFeatures& features, std::uint32_t end, std::size_t lanes, float* z,
+                              Walk& walk) const {
+  for (std::size_t f = 0; f < walk.listed.size(); ++f) {
+    if (f + kAhead < walk.listed.size()) {
+      const std::uint64_t soon = walk.listed[f + kAhead].at;
+      prefetch(neurons_.data() + soon);
+      prefetch(weights_.data() + soon);
+    }
+    Walk::Feature& feature = walk.listed[f];
+    feature.at += kScatterList[feature.length](
+        neurons_.data() + feature.at, weights_.data() + feature.at, feature.end - feature.at, end,
+        features.samples() + feature.place, features.values() + feature.place, lanes, z);
+  }
+}
+
+void WidePostings::add(const SparseRow& row, float* z) const {
+  for (std::size_t i = 0; i < row.ids.size(); ++i) {
+    for (std::uint64_t p = offsets_[row.ids[i]]; p < offsets_[row.ids[i] + 1]; ++p)
+      z[neurons_[p]] += weights_[p] * row.values[i];
+  }
+}
+
+WidePostings::Scratch WidePostings::make_scratch() const {
+  Scratch scratch;
+  scratch.scores.assign(neuron_count_, 0.0f);
+  scratch.listed.assign(neuron_count_, 0);
+  scratch.touched.resize(neuron_count_ + 1);  // and one place to write to
+  return scratch;
+}
+
+void WidePostings::start(const SparseRow& row, Scratch& scratch) const {
+  std::uint32_t* touched = scratch.touched.data();
+  std::size_t size = 0;
+  scratch.look_ups.clear();
+  for (std::size_t i = 0; i < row.ids.size(); ++i) {
+    const float value = row.values[i];
+    const std::uint64_t begin = offsets_[row.ids[i]], end = offsets_[row.ids[i] + 1];
+    if (is_common(row.ids[i])) {
+      const auto at = std::lower_bound(common_.begin(), common_.end(), row.ids[i]) - common_.begin();
+      const std::uint64_t tables = ranks_.size() / common_.size(),
+                          table = static_cast<std::uint64_t>(at) * tables;
+      scratch.look_ups.push_back({table, table + tables, value, true});
+    } else if (end - begin > limits_.added_up) {
+      scratch.look_ups.push_back({begin, end, value, false});
+    } else if (end - begin > limits_.telling) {
+      for (std::uint64_t p = begin; p < end; ++p) scratch.scores[neurons_[p]] += weights_[p] * value;
+    } else {
+      for (std::uint64_t p = begin; p < end; ++p) {
+        const std::uint32_t neuron = neurons_[p];
+        const float score = weights_[p] * value;
+        const bool lists = score > 0.0f && scratch.listed[neuron] == 0;
+        scratch.scores[neuron] += score;
+        touched[size] = neuron;
+        size += lists ? 1 : 0;
+        scratch.listed[neuron] |= lists ? 1 : 0;
+      }
+    }
+  }
+  scratch.touched_count = size;
+}
+
+void WidePostings::best(std::size_t wanted, Scratch& scratch, std::vector<std::uint32_t>& out) const {
+  const auto better = [&](std::uint32_t a, std::uint32_t b) {
+    return scratch.scores[a] > scratch.scores[b] || (scratch.scores[a] == scratch.scores[b] && a < b);
+  };
+  const auto begin = scratch.touched.begin();
+  const auto end = begin + static_cast<std::ptrdiff_t>(scratch.touched_count);
+  const auto kept = begin + static_cast<std::ptrdiff_t>(std::min(wanted, scratch.touched_count));
+  std::nth_element(begin, kept, end, better);
+  out.insert(out.end(), begin, kept);
+}
+
+// 0 where the neuron does not have the feature.
+float WidePostings::weight_of(std::uint32_t neuron, const Scratch::LookUp& at) const {
+  if (at.ranked) {
+    const Ranks& ranks = ranks_[at.begin + neuron / kRanked];
+    const std::uint64_t bit = std::uint64_t{1} << (neuron % kRanked);
+    if ((ranks.present & bit) == 0) return 0.0f;
+    return weights_[ranks.first + static_cast<std::size_t>(std::popcount(ranks.present & (bit - 1)))];
+  }
+  const std::uint32_t *begin = neurons_.data() + at.begin, *end = neurons_.data() + at.end;
+  const std::uint32_t* found = std::lower_bound(begin, end, neuron);
+  return found != end && *found == neuron ? weights_[at.begin + static_cast<std::uint64_t>(found - begin)]
+                                          : 0.0f;
+}
+
+void WidePostings::add(std::span<const std::uint32_t> neurons, const Scratch& scratch, float* z) const {
+  for (std::size_t i = 0; i < neurons.size(); ++i) z[i] += scratch.scores[neurons[i]];
+  for (const Scratch::LookUp& feature : scratch.look_ups) {
+    for (std::size_t i = 0; i < neurons.size(); ++i) z[i] += weight_of(neurons[i], feature) * feature.value;
+  }
+}
+
+void WidePostings::clear(const SparseRow& row, Scratch& scratch) const {
+  for (const std::uint32_t feature : row.ids) {
+    if (is_common(feature) || count(feature) > limits_.added_up) continue;
+    for (std::uint64_t p = offsets_[feature]; p < offsets_[feature + 1]; ++p)
+      scratch.scores[neurons_[p]] = 0.0f;
+    if (count(feature) > limits_.telling) continue;
+    for (std::uint64_t p = offsets_[feature]; p < offsets_[feature + 1]; ++p) scratch.listed[neurons_[p]] = 0;
+  }
+}
+
+std::size_t WidePostings::bytes() const {
+  return offsets_.size() * sizeof(std::uint64_t) + neurons_.size() * (sizeof(std::uint32_t) + sizeof(float)) +
+         common_.size() * sizeof(std::uint32_t) + ranks_.size() * sizeof(Ranks);
+}
+
+}  // namespace slide

@@ -1,0 +1,208 @@
+// Every weight's and bias's gradient against central differences of the naive loss in double, with the active
+// sets, corrections and dropout masks that the engine chose held fixed.
+//
+// The engine's gradient is what plain gradient descent subtracts: (before - after) / rate. With a rate of 8
+// the rounding of weights of size 1 disturbs it by at most 2^-24 / 8 = 7.5e-9.
+#include <gtest/gtest.h>
+
+#include <string>
+#include <tuple>
+#include <vector>
+
+#include "tests/network/naive_network.h"
+#include "tests/network/network_test_util.h"
+
+namespace slide::test {
+namespace {
+
+constexpr double kRate = 8.0;
+constexpr double kStep = 1e-5;  // of the differences: truncation about 1e-10, rounding about 1e-16 / 1e-5
+// Gradients here are of size 0.01 to 1, sums of up to some hundred products in float.
+constexpr double kAbsolute = 1e-6, kRelative = 2e-5;
+
+std::vector<NaiveBlock> choices_of(const NaiveNetwork& naive, const Stepper& stepper) {
+  std::vector<NaiveBlock> blocks;
+  for (const Block& block : stepper.blocks()) blocks.push_back(naive.choices_of(block));
+  return blocks;
+}
+
+double total_loss(const NaiveNetwork& naive, const std::vector<NaiveBlock>& blocks) {
+  double sum = 0.0;
+  for (const NaiveBlock& block : blocks) sum += naive.loss(block);
+  return sum;
+}
+
+Optimizer descent() {
+  OptimizerConfig config;
+  config.kind = OptimizerKind::kSgd;
+  Optimizer optimizer(config);
+  optimizer.set_rate(kRate);
+  return optimizer;
+}
+
+// Trains one batch of `samples` and checks loss and gradient of every parameter.
+void check_gradient(Config config, std::size_t samples, std::uint32_t shards = 2, const DataSpec& spec = {}) {
+  config.optimizer.kind = OptimizerKind::kSgd;
+  const Dataset data = make_data(spec);
+  Network network(config, shape_of_data(data));
+  network.initialise(1);
+  randomise_biases(network);
+  network.rebuild_index(1, 1);
+  Stepper stepper(network, data, shards);
+  const double loss = stepper.train(0, samples, 4);
+  NaiveNetwork naive(network);
+  const std::vector<NaiveBlock> blocks = choices_of(naive, stepper);
+  const double want_loss = total_loss(naive, blocks);
+  EXPECT_NEAR(loss, want_loss, 1e-5 * std::max(1.0, want_loss));
+  stepper.update(descent());
+  NaiveNetwork after(network);
+  const auto before_all = parameters_of(naive), after_all = parameters_of(after);
+  std::size_t moving = 0;
+  for (std::size_t i = 0; i < before_all.size(); ++i) {
+    double& w = *before_all[i];
+    const double kept = w, engine = (w - *after_all[i]) / kRate;
+    w = kept + kStep;
+    const double above = total_loss(naive, blocks);
+    w = kept - kStep;
+    const double below = total_loss(naive, blocks);
+    w = kept;
+    const double want = (above - below) / (2 * kStep) / double(samples);
+    ASSERT_NEAR(engine, want, kAbsolute + kRelative * std::fabs(want)) << parameter_name(naive, i);
+    if (std::fabs(want) > 1e-4) ++moving;
+  }
+  EXPECT_GT(moving, before_all.size() / 20)
+      << "too few parameters have a gradient for this test to mean much";
+}
+
+constexpr Activation kActivations[] = {Activation::kRelu, Activation::kTanh, Activation::kSigmoid,
+                                       Activation::kLinear};
+
+struct Shape {
+  const char* name;
+  std::vector<LayerConfig> (*layers)(Activation f, double dropout);
+};
+
+using Layers = std::vector<LayerConfig>;
+const Shape kShapes[] = {
+    {"DenseOutputOnly", [](Activation, double) -> Layers { return {dense(0)}; }},
+    {"SampledOutputOnly", [](Activation, double) -> Layers { return {sampled(0, 3, 2)}; }},
+    {"DenseDense",
+     [](Activation f, double p) -> Layers {
+       return {dense(7, f, p), dense(0)};
+     }},
+    {"DenseSampled",
+     [](Activation f, double p) -> Layers {
+       return {dense(7, f, p), sampled(0, 3, 2)};
+     }},
+    {"DenseDenseSampled",
+     [](Activation f, double p) -> Layers {
+       return {dense(7, f, p), dense(6, f, p), sampled(0, 3, 2)};
+     }},
+    {"SampledDense",
+     [](Activation f, double p) -> Layers {
+       return {sampled(8, 3, 3, f, p), dense(0)};
+     }},
+    {"SampledUniformSampledUniform",
+     [](Activation f, double p) -> Layers {
+       return {sampled(8, 0, 5, f, p), sampled(0, 0, 3)};
+     }},
+    {"SampledSampled",
+     [](Activation f, double p) -> Layers {
+       return {sampled(8, 3, 3, f, p), sampled(0, 3, 2)};
+     }},
+    {"DenseSampledDense",
+     [](Activation f, double p) -> Layers {
+       return {dense(7, f, p), sampled(10, 4, 3, f, p), dense(0)};
+     }},
+    {"DenseSampledSampled",
+     [](Activation f, double p) -> Layers {
+       return {dense(7, f, p), sampled(10, 4, 3, f, p), sampled(0, 3, 2)};
+     }},
+    {"DenseSampledDenseSampled",
+     [](Activation f, double p) -> Layers {
+       return {dense(6, f, p), sampled(9, 4, 2, f, p), dense(5, f, p), sampled(0, 2, 3)};
+     }},
+};
+
+class Gradient : public testing::TestWithParam<std::tuple<Shape, LossKind>> {
+ protected:
+  Config config(Activation f, double dropout, std::uint32_t batch, std::uint32_t block) const {
+    Config made = make_config(std::get<0>(GetParam()).layers(f, dropout), batch, block);
+    made.loss.kind = std::get<1>(GetParam());
+    made.loss.positive_weight = 2.5;
+    return made;
+  }
+};
+
+std::string case_name(const testing::TestParamInfo<std::tuple<Shape, LossKind>>& at) {
+  return std::string(std::get<0>(at.param).name) +
+         (std::get<1>(at.param) == LossKind::kSoftmax ? "Softmax" : "Logistic");
+}
+
+INSTANTIATE_TEST_SUITE_P(Shapes, Gradient,
+                         testing::Combine(testing::ValuesIn(kShapes),
+                                          testing::Values(LossKind::kSoftmax, LossKind::kSigmoid)),
+                         case_name);
+
+TEST_P(Gradient, OfEveryActivation) {
+  for (const Activation f : kActivations) check_gradient(config(f, 0.0, 16, 16), 16);
+}
+
+TEST_P(Gradient, OfSingleSamplesThatShareRows) {
+  check_gradient(config(Activation::kTanh, 0.0, 6, 1), 6);
+}
+
+TEST_P(Gradient, OfSeveralBlocksTheLastNotFull) {
+  check_gradient(config(Activation::kRelu, 0.0, 32, 16), 21);
+  check_gradient(config(Activation::kTanh, 0.0, 64, 32), 37, 3);
+}
+
+TEST_P(Gradient, WithDropout) {
+  check_gradient(config(Activation::kRelu, 0.3, 32, 16), 23);
+  check_gradient(config(Activation::kSigmoid, 0.5, 4, 1), 4);
+  check_gradient(config(Activation::kTanh, 0.5, 32, 32), 32);
+}
+
+TEST_P(Gradient, OfSamplesWithoutLabels) {
+  DataSpec spec;
+  spec.unlabelled = 3;
+  check_gradient(config(Activation::kTanh, 0.0, 32, 16), 23, 1, spec);
+}
+
+TEST_P(Gradient, OfSamplesWithoutFeatures) {
+  DataSpec spec;
+  spec.featureless = 3;
+  check_gradient(config(Activation::kTanh, 0.0, 32, 16), 23, 1, spec);
+  check_gradient(config(Activation::kTanh, 0.0, 5, 1), 5, 1, spec);
+}
+
+TEST(GradientOfSources, FrequencyDrawsStandForTheRestWithoutUniformFill) {
+  for (const LossKind loss : {LossKind::kSoftmax, LossKind::kSigmoid}) {
+    for (const std::uint32_t uniform : {0, 2}) {
+      Config config = make_config({dense(7, Activation::kTanh), sampled(0, 2, uniform)}, 4, 1);
+      config.layers.back().frequency = 4;
+      config.loss.kind = loss;
+      check_gradient(config, 4);
+    }
+  }
+}
+
+TEST(GradientOfSources, WithoutCorrection) {
+  for (const LossKind loss : {LossKind::kSoftmax, LossKind::kSigmoid}) {
+    Config config = make_config({dense(7, Activation::kTanh), sampled(0, 2, 2)}, 16, 16);
+    config.layers.back().correction = false;
+    config.loss.kind = loss;
+    check_gradient(config, 16);
+  }
+}
+
+// Widths beyond one register and rows beyond one tile.
+TEST(GradientOfSizes, BeyondOneRegister) {
+  DataSpec spec;
+  spec.features = 20, spec.labels = 35;
+  check_gradient(make_config({dense(19, Activation::kTanh), sampled(0, 12, 9)}, 32, 16), 20, 4, spec);
+  check_gradient(make_config({sampled(37, 12, 9, Activation::kTanh), sampled(0, 0, 19)}, 8, 1), 8, 4, spec);
+}
+
+}  // namespace
+}  // namespace slide::test

@@ -1,0 +1,202 @@
+// Small data sets, configurations and a step-by-step driver for the tests of the engine.
+#pragma once
+
+#include <algorithm>
+#include <cmath>
+#include <cstdint>
+#include <set>
+#include <utility>
+#include <vector>
+
+#include "datasets/dataset.h"
+#include "engine/base/rng.h"
+#include "engine/config/config.h"
+#include "engine/network/network.h"
+#include "engine/network/optimizer.h"
+
+namespace slide::test {
+
+struct DataSpec {
+  std::uint32_t samples = 40;
+  std::uint32_t features = 11;
+  std::uint32_t labels = 9;
+  std::uint32_t entries = 4;      // features of a sample, at most
+  std::uint32_t most_labels = 3;  // labels of a sample: 1 to this many
+  std::uint32_t unlabelled = 0;   // every n-th sample has no label; 0 = none
+  std::uint32_t featureless = 0;  // every n-th sample has no feature; 0 = none
+  std::uint64_t seed = 1;
+};
+
+// A sample spelt out, ids ascending.
+struct Sample {
+  std::vector<std::pair<std::uint32_t, float>> features;
+  std::vector<std::uint32_t> labels;
+};
+
+inline Dataset dataset_of(const std::vector<Sample>& samples, std::uint32_t features, std::uint32_t labels) {
+  DatasetArrays arrays;
+  for (const Sample& sample : samples) {
+    for (const auto& [id, value] : sample.features) {
+      arrays.feature_ids.push_back(id);
+      arrays.feature_values.push_back(value);
+    }
+    arrays.label_ids.insert(arrays.label_ids.end(), sample.labels.begin(), sample.labels.end());
+    arrays.feature_offsets.push_back(arrays.feature_ids.size());
+    arrays.label_offsets.push_back(arrays.label_ids.size());
+  }
+  return {std::move(arrays), features, labels};
+}
+
+inline void add_sample(DatasetArrays& arrays, const std::set<std::uint32_t>& features,
+                       const std::vector<float>& values, const std::set<std::uint32_t>& labels) {
+  arrays.feature_ids.insert(arrays.feature_ids.end(), features.begin(), features.end());
+  arrays.feature_values.insert(arrays.feature_values.end(), values.begin(), values.end());
+  arrays.feature_offsets.push_back(arrays.feature_ids.size());
+  arrays.label_ids.insert(arrays.label_ids.end(), labels.begin(), labels.end());
+  arrays.label_offsets.push_back(arrays.label_ids.size());
+}
+
+// Samples whose labels follow from their features, so that there is something to learn.
+inline Dataset make_data(const DataSpec& spec) {
+  DatasetArrays arrays;
+  for (std::uint32_t i = 0; i < spec.samples; ++i) {
+    Rng rng(spec.seed, Purpose::kTest, spec.features, i);
+    std::set<std::uint32_t> features, labels;
+    const std::uint32_t first = rng.below(spec.labels), wanted = 1 + rng.below(spec.most_labels);
+    const auto is_every = [&](std::uint32_t n) { return n > 0 && i % n == n - 1; };
+    for (std::uint32_t k = 0; k < wanted && !is_every(spec.unlabelled); ++k) {
+      labels.insert((first + k * k) % spec.labels);
+    }
+    for (std::uint32_t k = 0; k < spec.entries && !is_every(spec.featureless); ++k) {
+      features.insert(k % 2 == 0 ? (first * 3 + k) % spec.features : rng.below(spec.features));
+    }
+    std::vector<float> values(features.size());
+    for (float& value : values) value = static_cast<float>(0.2 + 0.6 * rng.uniform());
+    add_sample(arrays, features, values, labels);
+  }
+  return {std::move(arrays), spec.features, spec.labels};
+}
+
+// One thread, one-vs-all, a few uniform negatives: a small hidden layer and a wide path.
+inline Config small_wide_config() {
+  Config config;
+  config.train.threads = 1;
+  config.train.batch_size = 32;
+  config.train.block_size = 32;
+  config.loss.kind = LossKind::kSigmoid;
+  LayerConfig hidden, output;
+  hidden.size = 8;
+  output.kind = LayerKind::kSampled;
+  output.lsh = 0;
+  output.uniform = 20;
+  output.correction = false;
+  output.wide = true;
+  config.layers = {hidden, output};
+  return config;
+}
+
+inline DataShape shape_of_data(const Dataset& data) {
+  return {data.feature_count(), data.label_count(), data.label_frequencies(), data.size()};
+}
+
+// Hash tables small enough for a dozen neurons.
+inline HashConfig small_hash() {
+  HashConfig hash;
+  hash.k = 2;
+  hash.tables = 6;
+  hash.range_pow = 2;
+  hash.bucket_capacity = 16;
+  return hash;
+}
+
+inline LayerConfig dense(std::uint32_t size, Activation activation = Activation::kRelu,
+                         double dropout = 0.0) {
+  LayerConfig layer;
+  layer.size = size;
+  layer.activation = activation;
+  layer.dropout = dropout;
+  return layer;
+}
+
+inline LayerConfig sampled(std::uint32_t size, std::uint32_t lsh, std::uint32_t uniform,
+                           Activation activation = Activation::kRelu, double dropout = 0.0) {
+  LayerConfig layer = dense(size, activation, dropout);
+  layer.kind = LayerKind::kSampled;
+  layer.lsh = lsh;
+  layer.uniform = uniform;
+  layer.hash = small_hash();
+  return layer;
+}
+
+inline Config make_config(std::vector<LayerConfig> layers, std::uint32_t batch, std::uint32_t block) {
+  Config config;
+  config.layers = std::move(layers);
+  config.train.batch_size = batch;
+  config.train.block_size = block;
+  config.train.seed = 3;
+  config.train.deterministic = true;
+  return config;
+}
+
+// Random biases: zero ones would hide mistakes. Call before the tables are built.
+inline void randomise_biases(Network& network, std::uint64_t seed = 5) {
+  const auto fill = [&](Parameters& bias, std::uint64_t item) {
+    Rng rng(seed, Purpose::kTest, 77, item);
+    for (std::size_t r = 0; r < bias.rows; ++r) {
+      for (std::size_t c = 0; c < bias.columns; ++c) bias.row(r)[c] = static_cast<float>(0.3 * rng.normal());
+    }
+  };
+  if (network.input()) fill(network.input()->bias(), 0);
+  for (std::size_t l = 0; l < network.layers().size(); ++l) fill(network.layers()[l].bias(), l + 1);
+}
+
+// Drives a network as Trainer::step does, on one thread, and leaves the blocks to look at.
+class Stepper {
+ public:
+  Stepper(Network& network, const Dataset& data, std::uint32_t shards = 1) : network_(network), data_(data) {
+    const TrainConfig& train = network.config().train;
+    network.prepare(data, train.batch_size, shards);
+    const std::size_t blocks = (train.batch_size + train.block_size - 1) / train.block_size;
+    for (std::size_t b = 0; b < blocks; ++b) blocks_.push_back(network.make_block());
+    scratch_ = network.make_thread_scratch();
+    for (std::uint32_t s = 0; s < shards; ++s) shards_.push_back(network.make_shard_scratch(blocks));
+  }
+
+  // Forward, loss and backward of samples [first, first + count); the loss summed over them.
+  double train(std::size_t first, std::size_t count, std::uint64_t step) {
+    const std::size_t block_size = network_.config().train.block_size;
+    count_ = count;
+    used_ = (count + block_size - 1) / block_size;
+    double loss = 0.0;
+    for (std::size_t b = 0; b < used_; ++b) {
+      Block& block = blocks_[b];
+      block.rows.clear();
+      block.labels.clear();
+      for (std::size_t i = b * block_size; i < std::min(count, (b + 1) * block_size); ++i) {
+        block.rows.push_back(data_.features(first + i));
+        block.labels.push_back(data_.labels(first + i));
+      }
+      network_.train_block(block, static_cast<std::uint32_t>(b), b * block_size, step,
+                           1.0f / static_cast<float>(count), scratch_);
+      loss += block.loss;
+    }
+    return loss;
+  }
+  void update(const Optimizer& optimizer) {
+    for (std::uint32_t s = 0; s < shards_.size(); ++s) {
+      network_.update({blocks_.data(), used_}, s, count_, optimizer, shards_[s]);
+    }
+  }
+  // Of the last step.
+  std::span<const Block> blocks() const { return {blocks_.data(), used_}; }
+
+ private:
+  Network& network_;
+  const Dataset& data_;
+  std::vector<Block> blocks_;
+  ThreadScratch scratch_;
+  std::vector<ShardScratch> shards_;
+  std::size_t used_ = 0, count_ = 0;
+};
+
+}  // namespace slide::test

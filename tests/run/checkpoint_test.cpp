@@ -1,0 +1,205 @@
+// The checkpoint of a run as a file: whole or not there, and refused when damaged or of another run.
+#include "engine/run/checkpoint.h"
+
+#include <gtest/gtest.h>
+#include <sys/resource.h>
+#include <unistd.h>
+
+#include <csignal>
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+
+#include "datasets/reader.h"
+#include "engine/base/error.h"
+#include "engine/run/model_file.h"
+
+namespace slide {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr const char* kConfig = R"(
+[train]
+epochs = 4
+batch_size = 16
+block_size = 16
+threads = 1
+[[layer]]
+size = 5
+[[layer]]
+kind = "sampled"
+lsh = 4
+uniform = 2
+wide = true
+[layer.hash]
+k = 3
+tables = 4
+range_pow = 3
+rehash_steps = 2
+rebuild_steps = 3
+)";
+
+Dataset tiny_data(double value = 0.25) {
+  std::string text = "40 12 9\n";
+  for (int i = 0; i < 40; ++i) {
+    const int label = i % 9;
+    text += fmt::format("{} {}:1 {}:0.5 11:{}\n", label, label, label + 1, value * (1 + i % 3));
+  }
+  return parse_dataset(text, "tiny");
+}
+
+std::string read_bytes(const fs::path& path) {
+  std::ifstream file(path, std::ios::binary);
+  return {std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};
+}
+
+class SavedRunTest : public testing::Test {
+ protected:
+  void SetUp() override {
+    folder_ = fs::temp_directory_path() / fmt::format("slide-saved-run-{}", getpid());
+    fs::create_directories(folder_);
+    record_ = {config_, 16, print_of(data_), std::nullopt, 77};
+  }
+  void TearDown() override {
+    fs::permissions(folder_, fs::perms::owner_all);
+    fs::remove_all(folder_);
+  }
+  std::string path(const char* name = "checkpoint.slide") const { return (folder_ / name).string(); }
+
+  void run_until(Trainer& trainer, std::uint64_t step) const {
+    TrainObserver observer;
+    observer.step = [&](const StepReport& report) { return report.step != step; };
+    trainer.run(observer);
+  }
+  std::string model_of(const Trainer& trainer) const {
+    save_model(path("model.slide"), config_, trainer.shape(), trainer.network(), trainer.steps());
+    return read_bytes(path("model.slide"));
+  }
+  std::string refusal_of(const std::string& bytes) const {
+    std::ofstream(path(), std::ios::binary) << bytes;
+    try {
+      SavedRun saved(path());
+    } catch (const InputError& error) {
+      const std::string message = error.what();
+      EXPECT_TRUE(message.starts_with(path())) << message;
+      EXPECT_EQ(message.find('\n'), std::string::npos);
+      return message;
+    }
+    return "";
+  }
+
+  void expect_any_stop_gives_the_same_model();
+
+  fs::path folder_;
+  Dataset data_ = tiny_data();
+  Config config_ = parse_config(kConfig, "test");
+  RunRecord record_;
+};
+
+TEST_F(SavedRunTest, AnyStopGivesTheSameModelFile) {
+  for (const double power : {0.0, 2.0}) {
+    SCOPED_TRACE(power);
+    config_.data.idf_power = power;
+    record_.config = config_;
+    expect_any_stop_gives_the_same_model();
+  }
+}
+
+void SavedRunTest::expect_any_stop_gives_the_same_model() {
+  Trainer whole(config_, data_, nullptr);
+  ASSERT_TRUE(whole.run({}));
+  const std::string expected = model_of(whole);
+  for (std::uint64_t step = 1; step <= whole.total_steps(); ++step) {
+    {
+      Trainer first(config_, data_, nullptr);
+      run_until(first, step);
+      save_run(path(), record_, first);
+    }
+    const SavedRun saved(path());
+    EXPECT_EQ(saved.record().step_samples, 16U);
+    EXPECT_EQ(saved.record().train, print_of(data_));
+    EXPECT_FALSE(saved.record().test);
+    EXPECT_EQ(saved.record().log_bytes, 77U);
+    EXPECT_EQ(to_toml(saved.record().config), to_toml(config_));
+    Trainer second(config_, data_, nullptr, saved.record().step_samples);
+    saved.restore(second);
+    ASSERT_TRUE(second.run({}));
+    EXPECT_TRUE(model_of(second) == expected) << "stopped after step " << step;
+  }
+}
+
+TEST_F(SavedRunTest, DamageIsRefused) {
+  Trainer trainer(config_, data_, nullptr);
+  save_run(path(), record_, trainer);
+  const std::string good = read_bytes(path());
+  EXPECT_EQ(refusal_of(good), "");
+  EXPECT_NE(refusal_of("nonsense that is long enough").find("no checkpoint"), std::string::npos);
+  EXPECT_NE(refusal_of("").find("no checkpoint"), std::string::npos);
+  for (const std::size_t length :
+       {std::size_t{9}, std::size_t{12}, std::size_t{20}, good.size() / 2, good.size() - 1})
+    EXPECT_NE(refusal_of(good.substr(0, length)), "") << length;
+  EXPECT_NE(refusal_of(good + "x"), "");
+  for (std::size_t at = 12; at < good.size(); at += good.size() / 37) {
+    std::string broken = good;
+    broken[at] = static_cast<char>(broken[at] ^ 0x20);
+    EXPECT_NE(refusal_of(broken), "") << at;
+  }
+  std::string newer = good;
+  newer[8] = 9;
+  EXPECT_NE(refusal_of(newer).find("version 9"), std::string::npos);
+}
+
+TEST_F(SavedRunTest, FullDiskLeavesTheOneBefore) {
+  Trainer trainer(config_, data_, nullptr);
+  save_run(path(), record_, trainer);
+  const std::string before = read_bytes(path());
+  run_until(trainer, 2);
+  std::signal(SIGXFSZ, SIG_IGN);
+  rlimit old{};
+  getrlimit(RLIMIT_FSIZE, &old);
+  rlimit small = old;
+  small.rlim_cur = before.size() / 2;
+  setrlimit(RLIMIT_FSIZE, &small);
+  EXPECT_THROW(save_run(path(), record_, trainer), Error);
+  setrlimit(RLIMIT_FSIZE, &old);
+  EXPECT_TRUE(read_bytes(path()) == before);
+  EXPECT_EQ(std::distance(fs::directory_iterator(folder_), fs::directory_iterator()), 1);
+  save_run(path(), record_, trainer);
+  EXPECT_FALSE(read_bytes(path()) == before);
+}
+
+TEST_F(SavedRunTest, ReadOnlyFolderLeavesTheOneBefore) {
+  if (geteuid() == 0) GTEST_SKIP() << "root writes anywhere";
+  Trainer trainer(config_, data_, nullptr);
+  save_run(path(), record_, trainer);
+  const std::string before = read_bytes(path());
+  fs::permissions(folder_, fs::perms::owner_read | fs::perms::owner_exec);
+  EXPECT_THROW(save_run(path(), record_, trainer), Error);
+  fs::permissions(folder_, fs::perms::owner_all);
+  EXPECT_TRUE(read_bytes(path()) == before);
+}
+
+TEST_F(SavedRunTest, OtherConfigurationsAreNamed) {
+  const auto message = [&](const std::vector<std::string>& overrides) {
+    try {
+      check_same_config(config_, parse_config(kConfig, "test", overrides), "config.toml");
+    } catch (const InputError& error) {
+      return std::string(error.what());
+    }
+    return std::string();
+  };
+  EXPECT_EQ(message({}), "");
+  EXPECT_EQ(message({"train.threads=3", "data.train=elsewhere.txt", "train.checkpoint_every=5"}), "");
+  EXPECT_NE(message({"train.epochs=9"}).find("'train.epochs' is 9, but the run began with 4"),
+            std::string::npos);
+  EXPECT_NE(message({"layer.1.hash.tables=5"}).find("'layer.1.hash.tables'"), std::string::npos);
+}
+
+TEST_F(SavedRunTest, OtherDataHaveAnotherPrint) {
+  EXPECT_EQ(print_of(tiny_data()), print_of(tiny_data()));
+  EXPECT_NE(print_of(tiny_data()), print_of(tiny_data(0.26)));
+}
+
+}  // namespace
+}  // namespace slide

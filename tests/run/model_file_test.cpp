@@ -1,0 +1,554 @@
+// The model file: what comes back is what was saved, and every kind of damage is refused.
+#include "engine/run/model_file.h"
+
+#include <gtest/gtest.h>
+#include <sys/resource.h>
+#include <unistd.h>
+#include <zlib.h>
+
+#include <cmath>
+#include <csignal>
+#include <cstring>
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+
+#include "datasets/labelled_text.h"
+#include "datasets/reader.h"
+#include "engine/base/error.h"
+#include "engine/inference/inference.h"
+#include "engine/network/memory_plan.h"
+#include "engine/training/trainer.h"
+
+namespace slide {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr const char* kConfig = R"(
+[train]
+epochs = 2
+batch_size = 16
+block_size = 16
+threads = 1
+[[layer]]
+size = 5
+[[layer]]
+kind = "sampled"
+lsh = 4
+uniform = 2
+[layer.hash]
+k = 3
+tables = 4
+range_pow = 3
+rehash_steps = 2
+rebuild_steps = 3
+)";
+
+// 40 samples, sample i has label i mod 9 and features around it.
+Dataset tiny_data() {
+  std::string text = "40 12 9\n";
+  for (int i = 0; i < 40; ++i) {
+    const int label = i % 9;
+    text += fmt::format("{} {}:1 {}:0.5 11:{}\n", label, label, label + 1, 0.25 * (1 + i % 3));
+  }
+  return parse_dataset(text, "tiny");
+}
+
+std::string read_bytes(const fs::path& path) {
+  std::ifstream file(path, std::ios::binary);
+  return {std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};
+}
+
+void write_bytes(const fs::path& path, const std::string& bytes) {
+  std::ofstream(path, std::ios::binary) << bytes;
+}
+
+using Scores = std::vector<std::vector<std::pair<std::uint32_t, float>>>;
+
+Scores predict(const Network& network, const Dataset& data, Inference mode) {
+  InferenceOptions options;
+  options.k = 3;
+  options.mode = mode;
+  options.threads = 1;
+  Scores scores(data.size());
+  Predictor(network, options).predict(data, [&](std::size_t sample, std::span<const Prediction> best) {
+    for (const Prediction& prediction : best) scores[sample].emplace_back(prediction.label, prediction.score);
+  });
+  return scores;
+}
+
+class CheckpointTest : public testing::Test {
+ protected:
+  void SetUp() override {
+    folder_ = fs::temp_directory_path() / fmt::format("slide-checkpoint-{}", getpid());
+    fs::create_directories(folder_);
+  }
+  void TearDown() override {
+    fs::permissions(folder_, fs::perms::owner_all);
+    fs::remove_all(folder_);
+  }
+
+  std::string path() const { return (folder_ / "model.slide").string(); }
+
+  void train(const std::vector<std::string>& overrides = {}) {
+    config_ = parse_config(kConfig, "test", overrides);
+    trainer_ = std::make_unique<Trainer>(config_, data_, nullptr);
+    trainer_->run({});
+  }
+  void save() { save_model(path(), config_, trainer_->shape(), trainer_->network(), trainer_->steps()); }
+
+  // The message with which the file at path() is refused, which must be one line that names the file.
+  std::string refusal() const {
+    try {
+      load_model(path());
+    } catch (const InputError& error) {
+      const std::string message = error.what();
+      EXPECT_TRUE(message.starts_with(path())) << message;
+      EXPECT_EQ(message.find('\n'), std::string::npos) << message;
+      return message;
+    }
+    return "";
+  }
+  std::string refusal_of(const std::string& bytes) const {
+    write_bytes(path(), bytes);
+    return refusal();
+  }
+  std::size_t files() const {
+    return static_cast<std::size_t>(std::distance(fs::directory_iterator(folder_), fs::directory_iterator()));
+  }
+
+  fs::path folder_;
+  Dataset data_ = tiny_data();
+  Config config_;
+  std::unique_ptr<Trainer> trainer_;
+};
+
+// The bytes with the checksum that they should have.
+std::string with_checksum(std::string bytes) {
+  const std::size_t summed = bytes.size() - 12;
+  const auto crc =
+      static_cast<std::uint32_t>(crc32_z(0, reinterpret_cast<const unsigned char*>(bytes.data()), summed));
+  std::memcpy(bytes.data() + summed, &crc, sizeof crc);
+  return bytes;
+}
+
+template <class T>
+void put(std::string& bytes, std::size_t at, T value) {
+  std::memcpy(bytes.data() + at, &value, sizeof value);
+}
+
+TEST_F(CheckpointTest, PredictionsAreTheSameToTheBit) {
+  train();
+  save();
+  const Model model = load_model(path());
+  EXPECT_EQ(predict(trainer_->network(), data_, Inference::kFull),
+            predict(model.network, data_, Inference::kFull));
+  EXPECT_EQ(to_toml(config_), to_toml(model.config));
+  EXPECT_EQ(model.steps, trainer_->steps());
+  EXPECT_EQ(model.shape.features, 12U);
+  EXPECT_EQ(model.shape.labels, 9U);
+  EXPECT_EQ(model.shape.samples, 40U);
+  EXPECT_EQ(model.shape.label_frequencies, data_.label_frequencies());
+}
+
+TEST_F(CheckpointTest, Bf16WeightsComeBack) {
+  train({"train.weights=bf16"});
+  save();
+  const Model model = load_model(path());
+  ASSERT_TRUE(model.network.output().weights().half());
+  EXPECT_EQ(predict(trainer_->network(), data_, Inference::kFull),
+            predict(model.network, data_, Inference::kFull));
+}
+
+TEST_F(CheckpointTest, TablesAreBuiltFromTheStoredSeedAndGeneration) {
+  train();
+  save();
+  Model model = load_model(path());
+  ASSERT_EQ(model.hashes.size(), 1U);
+  EXPECT_GT(model.hashes[0].generation, 1U);  // rebuild_steps made new functions
+  EXPECT_THROW(predict(model.network, data_, Inference::kLsh), InputError);
+  model.build_tables(1);
+  trainer_->network().rebuild_index(model.hashes[0].generation, 1);
+  EXPECT_EQ(predict(trainer_->network(), data_, Inference::kLsh),
+            predict(model.network, data_, Inference::kLsh));
+}
+
+TEST_F(CheckpointTest, HiddenSampledLayersAndSingleLayers) {
+  for (const std::string kind : {"sampled", "dense"}) {
+    train({"layer.0.kind=" + kind, "layer.1.kind=" + kind});
+    save();
+    EXPECT_EQ(predict(trainer_->network(), data_, Inference::kFull),
+              predict(load_model(path()).network, data_, Inference::kFull));
+  }
+  config_ = parse_config("[train]\nbatch_size = 16\nblock_size = 16\n[[layer]]\n", "test");
+  trainer_ = std::make_unique<Trainer>(config_, data_, nullptr);
+  trainer_->run({});
+  save();
+  EXPECT_EQ(predict(trainer_->network(), data_, Inference::kFull),
+            predict(load_model(path()).network, data_, Inference::kFull));
+}
+
+TEST_F(CheckpointTest, WidePathComesBack) {
+  train({"layer.1.wide=true"});
+  save();
+  const Model model = load_model(path(), LoadOptimizer::kYes);
+  ASSERT_NE(model.network.output().wide(), nullptr);
+  const WidePath& saved = *trainer_->network().output().wide();
+  EXPECT_GT(saved.weights(), 0U);
+  EXPECT_EQ(model.network.output().wide()->storage().accumulators, saved.storage().accumulators);
+  const Model without_state = load_model(path());
+  EXPECT_TRUE(without_state.network.output().wide()->storage().accumulators.empty());
+  const Scores expected = predict(trainer_->network(), data_, Inference::kFull);
+  EXPECT_EQ(expected, predict(model.network, data_, Inference::kFull));
+  EXPECT_EQ(expected, predict(without_state.network, data_, Inference::kFull));
+}
+
+TEST_F(CheckpointTest, FactorsOfFeaturesComeBack) {
+  for (const char* wide : {"layer.1.wide=false", "layer.1.wide=true"}) {
+    train({"data.idf_power=-1.5", wide});
+    save();
+    Model model = load_model(path());
+    const auto saved = trainer_->network().feature_scale().factors(),
+               loaded = model.network.feature_scale().factors();
+    EXPECT_EQ(saved.size(), 12U);
+    EXPECT_TRUE(std::equal(saved.begin(), saved.end(), loaded.begin(), loaded.end()));
+    model.build_tables(1);
+    EXPECT_EQ(predict(trainer_->network(), data_, Inference::kFull),
+              predict(model.network, data_, Inference::kFull));
+  }
+  const auto with_factors = fs::file_size(path());
+  train({"data.idf_power=0.0", "layer.1.wide=true"});
+  save();
+  EXPECT_FALSE(load_model(path()).network.feature_scale().active());
+  EXPECT_NEAR(double(fs::file_size(path())), double(with_factors), 12 * sizeof(float) + 4);
+  EXPECT_LT(fs::file_size(path()), with_factors - 11 * sizeof(float));
+}
+
+TEST_F(CheckpointTest, FactorsThatCannotBeAreFound) {
+  train({"data.idf_power=1.0"});
+  save();
+  const std::string bytes = read_bytes(path());
+  const std::size_t factors_at = bytes.size() - 12 - 12 * sizeof(float);
+  for (const float value : {0.0f, -1.0f, INFINITY, NAN}) {
+    std::string other = bytes;
+    put(other, factors_at + 4, value);
+    EXPECT_NE(refusal_of(with_checksum(other)).find("impossible factors"), std::string::npos) << value;
+  }
+  std::string none = bytes;
+  none.erase(factors_at, 12 * sizeof(float));
+  put<std::uint64_t>(none, 16, none.size());
+  EXPECT_NE(refusal_of(with_checksum(none)).find("factors of features beyond"), std::string::npos);
+  std::string without_power = bytes;
+  const std::size_t power = bytes.find("idf_power = 1.0");
+  ASSERT_NE(power, std::string::npos);
+  without_power[power + 12] = '0';
+  EXPECT_NE(refusal_of(with_checksum(without_power)).find("against its configuration"), std::string::npos);
+}
+
+TEST_F(CheckpointTest, ThePlanOfMemoryCountsFactors) {
+  const BlockBounds bounds{320, 16, 500};
+  Config config = parse_config(kConfig, "test");
+  const MemoryPlan plain = plan_memory(config, 1000, 9, bounds, 1);
+  config.data.idf_power = 2.0;
+  const MemoryPlan scaled = plan_memory(config, 1000, 9, bounds, 1);
+  EXPECT_EQ(scaled.weights() - plain.weights(), 1000 * sizeof(float));
+  EXPECT_EQ(scaled.workspaces - plain.workspaces, 320 * sizeof(float));
+}
+
+TEST_F(CheckpointTest, ThePlanOfMemoryCountsNeighbours) {
+  Config config = parse_config(kConfig, "test");
+  const BlockBounds bounds = bounds_of(data_, config.train.block_size);
+  const auto planned = [&] {
+    return plan_memory(config, data_.feature_count(), data_.label_count(), bounds, 1);
+  };
+  EXPECT_EQ(planned().neighbours, 0.0);
+  const double without = planned().training();
+  train({"neighbours.share=0.5"});
+  config = config_;
+  EXPECT_EQ(planned().neighbours, double(trainer_->network().neighbours()->bytes()));
+  const std::size_t marks =
+      data_.size() + data_.feature_count();  // in which the one thread marks what it finds
+  EXPECT_EQ(planned().training() - without, planned().neighbours + double(marks * sizeof(float)));
+}
+
+TEST_F(CheckpointTest, NeighboursComeBack) {
+  train();
+  save();
+  EXPECT_FALSE(load_model(path()).network.neighbours());
+  const Scores without = predict(trainer_->network(), data_, Inference::kFull);
+  for (const char* text : {"data.idf_power=0.0", "data.idf_power=1.0"}) {
+    train({"neighbours.share=0.4", "neighbours.count=3", "neighbours.power=2.0", text});
+    save();
+    Model model = load_model(path());
+    ASSERT_TRUE(model.network.neighbours());
+    EXPECT_EQ(model.network.neighbours()->samples(), data_.size());
+    EXPECT_EQ(model.network.neighbours()->storage().values,
+              trainer_->network().neighbours()->storage().values);
+    model.build_tables(1);
+    for (const Inference mode : {Inference::kFull, Inference::kLsh})
+      EXPECT_EQ(predict(trainer_->network(), data_, mode), predict(model.network, data_, mode));
+    EXPECT_NE(predict(model.network, data_, Inference::kFull), without);
+  }
+}
+
+TEST_F(CheckpointTest, NeighboursThatCannotBeAreFound) {
+  train({"neighbours.share=0.4"});
+  save();
+  const std::string bytes = read_bytes(path());
+  const Neighbours::Storage& kept = trainer_->network().neighbours()->storage();
+  const std::size_t entries = kept.features.size(), labels = kept.labels.size(), offsets = kept.samples() + 1;
+  const std::size_t values_at = bytes.size() - 12 - 2 * entries, labels_at = values_at - 4 * labels,
+                    features_at = labels_at - 4 * entries, label_offsets_at = features_at - 8 * offsets,
+                    feature_offsets_at = label_offsets_at - 8 * offsets, sizes_at = feature_offsets_at - 24;
+  const auto refused = [&](std::size_t at, auto value, const char* what) {
+    std::string other = bytes;
+    put(other, at, value);
+    EXPECT_NE(refusal_of(with_checksum(other)).find(what), std::string::npos) << "offset " << at;
+  };
+  for (const std::size_t size : {0, 8, 16}) {
+    refused(sizes_at + size, ~std::uint64_t{0}, "neighbours beyond its length");
+    refused(sizes_at + size, std::uint64_t{1} << 40, "neighbours beyond its length");
+  }
+  for (const std::size_t at : {feature_offsets_at, label_offsets_at}) {
+    refused(at, std::uint64_t{1}, "impossible neighbours");
+    refused(at + 8, ~std::uint64_t{0}, "impossible neighbours");
+    refused(at + 8 * (offsets - 1), std::uint64_t{3}, "impossible neighbours");
+  }
+  for (const std::size_t at : {features_at, labels_at})
+    refused(at, std::uint32_t{12}, "impossible neighbours");
+  refused(values_at, std::uint16_t{0x7f80}, "impossible neighbours");      // infinity
+  refused(values_at + 2, std::uint16_t{0xffc0}, "impossible neighbours");  // no number
+  std::string without_share = bytes;
+  const std::size_t share = bytes.find("share = 0.4");
+  ASSERT_NE(share, std::string::npos);
+  without_share[share + 10] = '0';
+  EXPECT_NE(refusal_of(with_checksum(without_share)).find("neighbours against"), std::string::npos);
+}
+
+bool same(const AlignedArray<float>& a, const AlignedArray<float>& b) {
+  return a.size() == b.size() && std::equal(a.begin(), a.end(), b.begin());
+}
+
+class TextCheckpointTest : public CheckpointTest {
+ protected:
+  // A model trained on text, saved.
+  void train_on_text() {
+    std::string lines;
+    for (int i = 0; i < 40; ++i) lines += fmt::format("__label__l{} word{} other{}\n", i % 9, i % 9, i % 4);
+    config_ = parse_config(kConfig, "test", {"text.min_count=1", "text.hash_buckets=2"});
+    text_ = learn_text(TextSource{lines, "t"}, config_.text, 1);
+    ReadOptions options;
+    options.text = text_;
+    data_ = parse_dataset(lines, "t", options);
+    trainer_ = std::make_unique<Trainer>(config_, data_, nullptr);
+    trainer_->run({});
+    save_model(path(), config_, trainer_->shape(), trainer_->network(), trainer_->steps(), text_.get());
+  }
+
+  std::shared_ptr<const TextModel> text_;
+};
+
+TEST_F(TextCheckpointTest, VocabularyAndLabelNamesComeBack) {
+  train_on_text();
+  const Model model = load_model(path(), LoadOptimizer::kYes);
+  ASSERT_NE(model.text, nullptr);
+  EXPECT_EQ(model.text->to_bytes(), text_->to_bytes());
+  EXPECT_EQ(model.text->digest(), text_->digest());
+  EXPECT_EQ(predict(trainer_->network(), data_, Inference::kFull),
+            predict(model.network, data_, Inference::kFull));
+  save();
+  EXPECT_EQ(load_model(path()).text, nullptr);
+}
+
+TEST_F(TextCheckpointTest, DamageIsFound) {
+  train_on_text();
+  const std::string bytes = read_bytes(path());
+  const std::size_t text_bytes = text_->to_bytes().size(), text_at = bytes.size() - 12 - text_bytes;
+  for (std::size_t at = text_at; at < bytes.size(); at += 3) {
+    std::string flipped = bytes;
+    flipped[at] = static_cast<char>(flipped[at] ^ 8);
+    ASSERT_NE(refusal_of(flipped), "") << at;
+  }
+  std::string lengthened = bytes;
+  put<std::uint64_t>(lengthened, text_at - 8, text_bytes + 1);
+  EXPECT_NE(refusal_of(with_checksum(lengthened)).find("damaged"), std::string::npos);
+  std::string fewer = bytes;
+  put<std::uint64_t>(fewer, text_at + 32, text_->label_count() - 1);
+  EXPECT_NE(refusal_of(with_checksum(fewer)).find("damaged"), std::string::npos);
+}
+
+// Removes [begin, end) from the configuration in the file and the file's bytes fit again.
+void erase_from_config(std::string& bytes, std::size_t begin, std::size_t end) {
+  ASSERT_LT(begin, end);
+  ASSERT_LT(end, bytes.size());
+  std::uint64_t config_bytes = 0;
+  std::memcpy(&config_bytes, bytes.data() + 32, sizeof config_bytes);
+  bytes.erase(begin, end - begin);
+  put<std::uint64_t>(bytes, 32, config_bytes - (end - begin));
+  put<std::uint64_t>(bytes, 16, bytes.size());
+}
+
+// What programs before neighbours wrote (3), before factors of features (2), and before text (1): the same
+// without the keys and the parts.
+TEST_F(CheckpointTest, FilesOfOlderVersionsAreRead) {
+  train();
+  save();
+  std::string bytes = read_bytes(path());
+  for (const std::uint32_t version : {3, 2, 1}) {
+    put<std::uint32_t>(bytes, 8, version);
+    if (version == 3) erase_from_config(bytes, bytes.find("\n[neighbours]\n"), bytes.find("\n[[layer]]\n"));
+    const std::size_t key = bytes.find("idf_power");
+    if (version == 2) erase_from_config(bytes, key, bytes.find('\n', key) + 1);
+    if (version == 1) erase_from_config(bytes, bytes.find("\n[text]\n"), bytes.find("\n[train]\n"));
+    write_bytes(path(), with_checksum(bytes));
+    const Model model = load_model(path());
+    EXPECT_EQ(model.text, nullptr);
+    EXPECT_EQ(predict(trainer_->network(), data_, Inference::kFull),
+              predict(model.network, data_, Inference::kFull));
+  }
+}
+
+TEST_F(CheckpointTest, OptimizerStateComesBack) {
+  for (const std::string kind : {"sgd", "momentum", "adagrad", "adam"}) {
+    train({"optimizer.kind=" + kind});
+    save();
+    const Model model = load_model(path(), LoadOptimizer::kYes);
+    EXPECT_TRUE(model.has_optimizer_state);
+    const Parameters& saved = trainer_->network().output().weights();
+    const Parameters& loaded = model.network.output().weights();
+    EXPECT_TRUE(same(saved.weights, loaded.weights)) << kind;
+    EXPECT_TRUE(same(saved.first, loaded.first)) << kind;
+    EXPECT_TRUE(same(saved.second, loaded.second)) << kind;
+    EXPECT_TRUE(std::equal(saved.steps.begin(), saved.steps.end(), loaded.steps.begin(), loaded.steps.end()));
+    EXPECT_TRUE(load_model(path()).network.output().weights().first.empty());
+  }
+}
+
+TEST_F(CheckpointTest, OptimizerStateCanStayOut) {
+  train({"optimizer.kind=adam"});
+  save();
+  const auto with_state = fs::file_size(path());
+  config_.train.save_optimizer = false;
+  save();
+  EXPECT_LT(fs::file_size(path()), with_state);
+  const Model model = load_model(path(), LoadOptimizer::kYes);
+  EXPECT_FALSE(model.has_optimizer_state);
+  EXPECT_EQ(predict(trainer_->network(), data_, Inference::kFull),
+            predict(model.network, data_, Inference::kFull));
+}
+
+TEST_F(CheckpointTest, SavingTwiceGivesTheSameBytes) {
+  train();
+  save();
+  const std::string first = read_bytes(path());
+  save();
+  EXPECT_EQ(first, read_bytes(path()));
+  EXPECT_EQ(files(), 1U);  // no temporary file
+}
+
+TEST_F(CheckpointTest, EveryFlippedByteIsFound) {
+  train();
+  save();
+  const std::string bytes = read_bytes(path());
+  for (std::size_t at = 0; at < bytes.size(); at += at < 64 || at + 64 > bytes.size() ? 1 : 11) {
+    std::string damaged = bytes;
+    damaged[at] = static_cast<char>(damaged[at] ^ 0x10);
+    ASSERT_NE(refusal_of(damaged), "") << "byte " << at << " of " << bytes.size();
+  }
+}
+
+TEST_F(CheckpointTest, EveryTruncationIsFound) {
+  train();
+  save();
+  const std::string bytes = read_bytes(path());
+  for (std::size_t length = 0; length < bytes.size();
+       length += length < 40 || length + 20 > bytes.size() ? 1 : 37) {
+    ASSERT_NE(refusal_of(bytes.substr(0, length)), "") << length << " of " << bytes.size();
+  }
+  EXPECT_NE(refusal_of(bytes.substr(0, bytes.size() / 2)).find("cut off"), std::string::npos);
+}
+
+TEST_F(CheckpointTest, MessagesSayWhatIsWrong) {
+  train();
+  save();
+  const std::string bytes = read_bytes(path());
+  EXPECT_NE(refusal_of(bytes + "x").find("1 bytes follow"), std::string::npos);
+  EXPECT_NE(refusal_of("3 4 5\n1 2:3\n").find("no slide model"), std::string::npos);
+  EXPECT_NE(refusal_of("").find("no slide model"), std::string::npos);
+  std::string other = bytes;
+  put(other, 8, kModelVersion + 1);
+  EXPECT_NE(refusal_of(with_checksum(other)).find("format version 5"), std::string::npos);
+  other = bytes;
+  other[bytes.size() / 2] ^= 1;
+  EXPECT_NE(refusal_of(other).find("checksum"), std::string::npos);
+  fs::remove(path());
+  EXPECT_NE(refusal().find("no such model"), std::string::npos);
+  EXPECT_THROW(load_model(folder_.string()), InputError);
+}
+
+// Sizes that contradict each other behind a valid checksum: refused, and no absurd memory asked for.
+TEST_F(CheckpointTest, ContradictingSizesAreFound) {
+  train();
+  save();
+  const std::string bytes = read_bytes(path());
+  std::uint64_t config_bytes = 0;
+  std::memcpy(&config_bytes, bytes.data() + 32, sizeof config_bytes);
+  const std::size_t shape = 40 + config_bytes, layers = shape + 24 + 9 * 4, matrix = layers + 8 + 16;
+  for (const std::size_t at : {std::size_t{32}, shape, shape + 8, layers, matrix, matrix + 8}) {
+    for (const std::uint64_t value : {std::uint64_t{0}, std::uint64_t{1} << 20, ~std::uint64_t{0}}) {
+      std::string other = bytes;
+      put(other, at, value);
+      ASSERT_NE(refusal_of(with_checksum(other)), "") << "offset " << at << " value " << value;
+    }
+  }
+}
+
+TEST_F(CheckpointTest, MissingFolderIsAFailedRun) {
+  train();
+  try {
+    save_model((folder_ / "none" / "m.slide").string(), config_, trainer_->shape(), trainer_->network(), 0);
+    FAIL();
+  } catch (const InputError&) {
+    FAIL() << "a folder that cannot be written is no bad input";
+  } catch (const Error& error) {
+    EXPECT_NE(std::string(error.what()).find("cannot be created"), std::string::npos);
+  }
+}
+
+TEST_F(CheckpointTest, UnwritableFolderKeepsTheOldModel) {
+  if (geteuid() == 0) GTEST_SKIP() << "root may write everywhere";
+  train();
+  save();
+  const std::string bytes = read_bytes(path());
+  fs::permissions(folder_, fs::perms::owner_read | fs::perms::owner_exec);
+  EXPECT_THROW(save(), Error);
+  EXPECT_EQ(read_bytes(path()), bytes);
+}
+
+// A limit on file sizes stands for a full disk.
+TEST_F(CheckpointTest, FullDiskKeepsTheOldModelAndLeavesNothing) {
+  train();
+  save();
+  const std::string bytes = read_bytes(path());
+  rlimit before{};
+  getrlimit(RLIMIT_FSIZE, &before);
+  rlimit small = before;
+  small.rlim_cur = bytes.size() / 2;
+  const auto handler = std::signal(SIGXFSZ, SIG_IGN);
+  ASSERT_EQ(setrlimit(RLIMIT_FSIZE, &small), 0);
+  std::string message;
+  try {
+    save();
+  } catch (const Error& error) {
+    message = error.what();
+  }
+  setrlimit(RLIMIT_FSIZE, &before);
+  std::signal(SIGXFSZ, handler);
+  EXPECT_NE(message.find("cannot be written"), std::string::npos) << message;
+  EXPECT_EQ(read_bytes(path()), bytes);
+  EXPECT_EQ(files(), 1U);
+}
+
+}  // namespace
+}  // namespace slide

@@ -1,0 +1,237 @@
+// A run that is stopped, saved and loaded into a new trainer goes on to the bit as if it had never stopped.
+#include <gtest/gtest.h>
+
+#include <string>
+#include <vector>
+
+#include "engine/base/error.h"
+#include "engine/training/trainer.h"
+#include "tests/network/network_test_util.h"
+
+namespace slide::test {
+namespace {
+
+class Bytes final : public StateWriter {
+ public:
+  void write(std::string_view bytes) override { text.append(bytes); }
+  std::string text;
+};
+
+class FromBytes final : public StateReader {
+ public:
+  explicit FromBytes(std::string_view bytes) : rest_(bytes) {}
+  std::string_view take(std::uint64_t bytes) override {
+    if (bytes > rest_.size()) refuse("too short");
+    const std::string_view taken = rest_.substr(0, bytes);
+    rest_.remove_prefix(bytes);
+    return taken;
+  }
+  [[noreturn]] void refuse(const char* what) const override { throw InputError(what); }
+  std::size_t left() const { return rest_.size(); }
+
+ private:
+  std::string_view rest_;
+};
+
+Dataset data() {
+  DataSpec spec;
+  spec.samples = 230, spec.features = 120, spec.labels = 90, spec.entries = 8, spec.unlabelled = 11;
+  return make_data(spec);
+}
+
+Config config_of(std::vector<LayerConfig> layers) {
+  Config config = make_config(std::move(layers), 64, 16);
+  for (LayerConfig& layer : config.layers) {
+    layer.hash.k = 3;
+    layer.hash.range_pow = 3;
+    layer.hash.bucket_capacity = 5;
+    layer.hash.rehash_steps = 2;
+    layer.hash.rebuild_steps = 5;
+    layer.hash.interval_growth = 1.2;
+  }
+  config.train.epochs = 3;
+  config.train.threads = 2;
+  return config;
+}
+
+struct End {
+  std::string network;  // weights, optimizer, tables
+  std::vector<double> losses, active;
+};
+
+// Runs to the end, stopped after each step in `stops` and gone on with in a new trainer on other threads.
+End run(Config config, const Dataset& samples, std::vector<std::uint64_t> stops) {
+  End end;
+  TrainObserver observer;
+  observer.step = [&](const StepReport& report) { return stops.empty() || report.step != stops.front(); };
+  observer.epoch = [&](const EpochReport& report) {
+    end.losses.push_back(report.loss);
+    end.active.push_back(report.active_mean);
+  };
+  std::string state;
+  for (bool finished = false; !finished;) {
+    Trainer trainer(config, samples, nullptr);
+    if (!state.empty()) {
+      FromBytes in(state);
+      trainer.load(in);
+      EXPECT_EQ(in.left(), 0U);
+    }
+    finished = trainer.run(observer);
+    Bytes out;
+    if (finished) {
+      trainer.network().save(out);
+      end.network = out.text;
+    } else {
+      trainer.save(out);
+      state = out.text;
+      EXPECT_EQ(trainer.steps(), stops.front());
+      stops.erase(stops.begin());
+      config.train.threads = config.train.threads % 3 + 1;
+    }
+  }
+  EXPECT_TRUE(stops.empty());
+  return end;
+}
+
+void expect_same_after_stops(const Config& config) {
+  const Dataset samples = data();
+  const End whole = run(config, samples, {});
+  ASSERT_EQ(whole.losses.size(), 3U);
+  // 4 steps an epoch: within one, at its end (4), at the very end (12), and all of them.
+  for (const std::vector<std::uint64_t>& stops :
+       {std::vector<std::uint64_t>{1}, {3}, {4}, {5, 6, 11}, {12}, {1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12}}) {
+    const End parts = run(config, samples, stops);
+    EXPECT_TRUE(parts.network == whole.network) << "stopped after step " << stops.front();
+    EXPECT_EQ(parts.losses, whole.losses);
+    EXPECT_EQ(parts.active, whole.active);
+  }
+}
+
+TEST(Resume, DenseAndSampledWithDropout) {
+  expect_same_after_stops(config_of({dense(37, Activation::kRelu, 0.2), sampled(0, 20, 12)}));
+}
+
+TEST(Resume, TablesThatForget) {
+  Config config = config_of({dense(18), sampled(0, 20, 12)});
+  config.layers.back().hash.bucket_policy = BucketPolicy::kReservoir;
+  config.layers.back().hash.rebuild_steps = 0;
+  expect_same_after_stops(config);
+  config.layers.back().hash.bucket_policy = BucketPolicy::kFifo;
+  config.layers.back().hash.rehash_steps = 3;
+  expect_same_after_stops(config);
+}
+
+TEST(Resume, AsymmetricSimhash) {
+  Config config = config_of({dense(18), sampled(0, 20, 12)});
+  config.layers.back().hash.family = HashFamily::kSimhash;
+  config.layers.back().hash.asymmetric = true;
+  expect_same_after_stops(config);
+}
+
+TEST(Resume, WidePathAndSampledLayers) {
+  Config config = config_of({sampled(37, 12, 9, Activation::kTanh, 0.2), sampled(0, 20, 12)});
+  config.layers.back().wide = true;
+  expect_same_after_stops(config);
+}
+
+TEST(Resume, RoundedDeltas) {
+  Config config = config_of({dense(18), sampled(0, 20, 12)});
+  config.layers.back().wide = true;
+  config.loss.delta_floor = 0.3;
+  expect_same_after_stops(config);
+}
+
+TEST(Resume, RarityOfFeatures) {
+  Config config = config_of({dense(18), sampled(0, 20, 12)});
+  config.data.idf_power = -0.5;
+  config.layers.back().wide = true;
+  expect_same_after_stops(config);
+}
+
+// The factors of a run are those it began with.
+TEST(Resume, FactorsOfFeaturesAreTheRunsOwn) {
+  const Dataset samples = data();
+  DataSpec spec;
+  spec.samples = 230, spec.features = 120, spec.labels = 90, spec.entries = 8, spec.unlabelled = 11,
+  spec.seed = 2;
+  Config config = config_of({dense(18), sampled(0, 20, 12)});
+  config.data.idf_power = 1.0;
+  const Trainer first(config, samples, nullptr);
+  Trainer second(config, make_data(spec), nullptr);
+  const auto factors = [](const Trainer& trainer) {
+    const auto all = trainer.network().feature_scale().factors();
+    return std::vector<float>(all.begin(), all.end());
+  };
+  EXPECT_NE(factors(first), factors(second));
+  Bytes out;
+  first.save(out);
+  FromBytes in(out.text);
+  second.load(in);
+  EXPECT_EQ(factors(first), factors(second));
+}
+
+TEST(Resume, EveryOptimizerAndPrecision) {
+  for (const OptimizerKind kind :
+       {OptimizerKind::kSgd, OptimizerKind::kMomentum, OptimizerKind::kAdagrad, OptimizerKind::kAdam}) {
+    Config config = config_of({dense(18), sampled(0, 20, 12)});
+    config.optimizer.kind = kind;
+    config.optimizer.warmup_steps = 3;
+    config.train.weights = kind == OptimizerKind::kAdam ? Precision::kBf16 : Precision::kFp32;
+    expect_same_after_stops(config);
+  }
+}
+
+TEST(Resume, StepSizeOfTheRunNotOfTheThreads) {
+  const Dataset samples = data();
+  Config config = config_of({dense(18), sampled(0, 20, 12)});
+  config.train.deterministic = false;
+  config.train.batch_size = 16;
+  config.train.threads = 3;
+  EXPECT_EQ(Trainer(config, samples, nullptr).batch_samples(), 48U);
+  config.train.threads = 1;
+  EXPECT_EQ(Trainer(config, samples, nullptr, 48).batch_samples(), 48U);
+}
+
+TEST(Resume, StateOfAnotherNetworkIsRefused) {
+  const Dataset samples = data();
+  Bytes out;
+  Trainer(config_of({dense(18), sampled(0, 20, 12)}), samples, nullptr).save(out);
+  const auto refused = [&](const Config& config, std::string_view bytes) {
+    Trainer trainer(config, samples, nullptr);
+    FromBytes in(bytes);
+    EXPECT_THROW(trainer.load(in), InputError);
+  };
+  refused(config_of({dense(19), sampled(0, 20, 12)}), out.text);
+  refused(config_of({dense(18), dense(18), sampled(0, 20, 12)}), out.text);
+  const Config same = config_of({dense(18), sampled(0, 20, 12)});
+  refused(same, std::string_view(out.text).substr(0, out.text.size() - 1));
+  // Free chunks that lead out of the last table: behind them are its number of draws and the touched rows.
+  std::string broken = out.text;
+  broken.replace(broken.size() - 90 - 8 - 8 - 14 * 4, 14 * 4, std::string(14 * 4, '\x01'));
+  refused(same, broken);
+}
+
+TEST(Resume, ObserverSeesEveryStep) {
+  const Dataset samples = data();
+  const Config config = config_of({dense(18), sampled(0, 20, 12)});
+  Trainer trainer(config, samples, nullptr);
+  std::vector<StepReport> steps;
+  double epoch_loss = 0.0;
+  TrainObserver observer;
+  observer.step = [&](const StepReport& report) { return steps.push_back(report), true; };
+  observer.epoch = [&](const EpochReport& report) {
+    epoch_loss = report.loss;
+    EXPECT_EQ(steps.back().loss, report.loss);
+    EXPECT_EQ(steps.back().active_mean, report.active_mean);
+  };
+  EXPECT_TRUE(trainer.run(observer));
+  ASSERT_EQ(steps.size(), 12U);
+  EXPECT_EQ(steps[4].epoch, 2U);
+  EXPECT_EQ(steps[4].step, 5U);
+  EXPECT_EQ(steps[4].total_steps, 12U);
+  EXPECT_EQ(steps[4].samples, 64U);
+  EXPECT_GT(epoch_loss, 0.0);
+}
+
+}  // namespace
+}  // namespace slide::test

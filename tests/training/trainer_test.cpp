@@ -1,0 +1,392 @@
+// The training loop: determinism, what is counted and skipped, faults, and data sets of awkward sizes.
+#include "engine/training/trainer.h"
+
+#include <gtest/gtest.h>
+
+#include <cstring>
+#include <string>
+#include <vector>
+
+#include "engine/base/error.h"
+#include "tests/network/network_test_util.h"
+
+namespace slide::test {
+namespace {
+
+DataSpec wide_data() {
+  DataSpec spec;
+  spec.samples = 230, spec.features = 120, spec.labels = 90, spec.entries = 8;
+  return spec;
+}
+
+// Everything at once: LSH, rehash, rebuild, dropout, several blocks a batch.
+Config full_config(std::vector<LayerConfig> layers) {
+  Config config = make_config(std::move(layers), 64, 16);
+  for (LayerConfig& layer : config.layers) {
+    layer.hash.k = 3;
+    layer.hash.range_pow = 3;
+    layer.hash.rehash_steps = 2;
+    layer.hash.rebuild_steps = 5;
+    layer.hash.interval_growth = 1.1;
+  }
+  config.train.epochs = 3;
+  config.train.threads = 2;
+  return config;
+}
+
+struct Trace {
+  std::vector<double> losses;
+  std::vector<std::vector<float>> weights;
+};
+
+void keep(const Parameters& p, Trace& trace) {
+  for (const auto* array : {&p.weights, &p.first, &p.second})
+    trace.weights.emplace_back(array->begin(), array->end());
+  for (std::size_t r = 0; r < p.rows && p.half(); ++r) {
+    std::vector<float> row(p.columns);
+    p.load_row(r, row.data());
+    trace.weights.push_back(std::move(row));
+  }
+}
+
+Trace train(const Config& config, const Dataset& data) {
+  Trace trace;
+  Trainer trainer(config, data, nullptr);
+  TrainObserver observer;
+  observer.epoch = [&](const EpochReport& report) { trace.losses.push_back(report.loss); };
+  trainer.run(observer);
+  if (trainer.network().input()) {
+    keep(trainer.network().input()->weights(), trace);
+    keep(trainer.network().input()->bias(), trace);
+  }
+  for (const Layer& layer : trainer.network().layers())
+    keep(layer.weights(), trace), keep(layer.bias(), trace);
+  return trace;
+}
+
+bool same_bits(const Trace& a, const Trace& b) {
+  if (a.losses != b.losses || a.weights.size() != b.weights.size()) return false;
+  for (std::size_t i = 0; i < a.weights.size(); ++i) {
+    const std::size_t bytes = a.weights[i].size() * sizeof(float);
+    if (b.weights[i].size() != a.weights[i].size()) return false;
+    if (bytes > 0 && std::memcmp(a.weights[i].data(), b.weights[i].data(), bytes) != 0) return false;
+  }
+  return true;
+}
+
+void expect_same_on_all_threads(Config config) {
+  const Dataset data = make_data(wide_data());
+  config.train.threads = 1;
+  const Trace one = train(config, data);
+  for (const std::uint32_t threads : {2, 3, 4}) {
+    config.train.threads = threads;
+    EXPECT_TRUE(same_bits(one, train(config, data))) << threads << " threads";
+  }
+}
+
+// Widths that are no multiple of a register: a row's sums must not depend on the rows beside it.
+TEST(Determinism, DenseAndSampled) {
+  expect_same_on_all_threads(full_config({dense(37, Activation::kRelu, 0.2), sampled(0, 20, 12)}));
+}
+
+TEST(Determinism, SingleSamples) {
+  Config config = full_config({dense(20, Activation::kTanh, 0.2), sampled(0, 12, 8)});
+  config.train.batch_size = 16;
+  config.train.block_size = 1;
+  expect_same_on_all_threads(config);
+}
+
+TEST(Determinism, SampledHiddenLayers) {
+  expect_same_on_all_threads(
+      full_config({dense(21), sampled(45, 12, 9, Activation::kTanh, 0.2), dense(19), sampled(0, 20, 12)}));
+  expect_same_on_all_threads(full_config({sampled(37, 12, 9, Activation::kTanh, 0.2), dense(0)}));
+}
+
+TEST(Determinism, EveryOptimizerAndLoss) {
+  for (const OptimizerKind kind : {OptimizerKind::kSgd, OptimizerKind::kMomentum, OptimizerKind::kAdam}) {
+    Config config = full_config({dense(18, Activation::kRelu, 0.2), sampled(0, 20, 12)});
+    config.optimizer.kind = kind;
+    config.layers.back().frequency = 6;
+    config.loss.kind = LossKind::kSigmoid;
+    config.train.epochs = 2;
+    expect_same_on_all_threads(config);
+  }
+}
+
+TEST(Determinism, Bf16) {
+  for (const OptimizerKind kind : {OptimizerKind::kAdagrad, OptimizerKind::kAdam}) {
+    Config config = full_config({dense(37, Activation::kRelu, 0.2), sampled(0, 20, 12)});
+    config.optimizer.kind = kind;
+    config.train.weights = Precision::kBf16;
+    expect_same_on_all_threads(config);
+  }
+}
+
+TEST(Determinism, RoundedDeltas) {
+  for (const LossKind loss : {LossKind::kSoftmax, LossKind::kSigmoid}) {
+    Config config = full_config({dense(37, Activation::kRelu, 0.2), sampled(0, 20, 12)});
+    config.loss.kind = loss;
+    config.loss.delta_floor = 0.2;
+    expect_same_on_all_threads(config);
+  }
+}
+
+TEST(Determinism, SeedsDiffer) {
+  const Dataset data = make_data(wide_data());
+  Config config = full_config({dense(20), sampled(0, 20, 12)});
+  const Trace first = train(config, data);
+  EXPECT_TRUE(same_bits(first, train(config, data)));
+  config.train.seed = 4;
+  const Trace second = train(config, data);
+  EXPECT_NE(first.losses, second.losses);
+  EXPECT_NE(first.weights[0], second.weights[0]);
+}
+
+TEST(Training, BiasesOfOneVsAllStartAtAShareOfTheLabelsLogOdds) {
+  const Dataset data = make_data(wide_data());
+  Config config = full_config({dense(8), sampled(0, 20, 12)});
+  for (const LossKind loss : {LossKind::kSoftmax, LossKind::kSigmoid}) {
+    config.loss.kind = loss;
+    config.loss.prior = 0.25;
+    const Trainer trainer(config, data, nullptr);
+    const DataShape& shape = trainer.shape();
+    for (std::size_t i = 0; i < shape.labels; ++i) {
+      const double with = shape.label_frequencies[i];
+      const double odds = (with + 1.0) / (double(data.size()) - with + 1.0);
+      const double start = loss == LossKind::kSigmoid ? 0.25 * std::log(odds) : 0.0;
+      EXPECT_NEAR(*trainer.network().output().bias().row(i), start, 1e-6);
+    }
+  }
+}
+
+TEST(Training, TheLossFalls) {
+  const Dataset data = make_data(wide_data());
+  for (const LossKind loss : {LossKind::kSoftmax, LossKind::kSigmoid}) {
+    Config config = full_config({dense(32), sampled(0, 20, 12)});
+    config.loss.kind = loss;
+    config.train.epochs = 12;
+    const Trace trace = train(config, data);
+    EXPECT_LT(trace.losses.back(), 0.7 * trace.losses.front());
+  }
+}
+
+TEST(Training, Bf16LearnsAsFp32) {
+  const Dataset data = make_data(wide_data());
+  Config config = full_config({dense(32), sampled(0, 20, 12)});
+  config.train.epochs = 12;
+  const Trace wide = train(config, data);
+  config.train.weights = Precision::kBf16;
+  const Trace half = train(config, data);
+  EXPECT_NEAR(half.losses.back(), wide.losses.back(), 0.05 * wide.losses.back());
+}
+
+TEST(Training, SamplesWithoutLabelsAreSkippedAndCounted) {
+  DataSpec spec = wide_data();
+  spec.unlabelled = 4;
+  const Dataset data = make_data(spec);
+  const Config config = full_config({dense(8), sampled(0, 20, 12)});
+  Trainer trainer(config, data, nullptr);
+  EXPECT_EQ(trainer.unlabelled(), 57u);  // of 230
+  std::vector<EpochReport> reports;
+  TrainObserver observer;
+  observer.epoch = [&](const EpochReport& report) { reports.push_back(report); };
+  trainer.run(observer);
+  ASSERT_EQ(reports.size(), 3u);
+  EXPECT_EQ(reports.back().step, 9u);  // 173 labelled samples: three batches of 64 at most
+  EXPECT_EQ(reports.back().epoch, 3u);
+}
+
+TEST(Training, SkippedSamplesDoNotChangeTheResult) {
+  DataSpec spec = wide_data();
+  spec.samples = 64, spec.unlabelled = 4;
+  const Dataset data = make_data(spec);
+  DatasetArrays kept;
+  for (std::size_t i = 0; i < data.size(); ++i) {
+    if (data.labels(i).empty()) continue;
+    const SparseRow row = data.features(i);
+    add_sample(kept, {row.ids.begin(), row.ids.end()}, {row.values.begin(), row.values.end()},
+               {data.labels(i).begin(), data.labels(i).end()});
+  }
+  Config config = full_config({dense(8), sampled(0, 20, 12)});
+  config.train.shuffle = false;
+  EXPECT_TRUE(same_bits(train(config, data), train(config, Dataset(std::move(kept), 120, 90))));
+}
+
+TEST(Training, DataWithoutAnyLabelIsAnInputError) {
+  DataSpec spec;
+  spec.unlabelled = 1;
+  const Dataset data = make_data(spec);
+  EXPECT_THROW(Trainer(full_config({dense(8), sampled(0, 2, 2)}), data, nullptr), InputError);
+}
+
+TEST(Training, MoreLabelsThanOutputNeuronsIsAnInputError) {
+  const Dataset data = make_data({});
+  EXPECT_THROW(Trainer(full_config({dense(8), sampled(5, 2, 2)}), data, nullptr), InputError);
+}
+
+TEST(Training, ALossThatIsNoNumberIsAnError) {
+  const Dataset data = make_data(wide_data());
+  Config config = full_config({dense(8, Activation::kLinear), sampled(0, 20, 12)});
+  config.optimizer.kind = OptimizerKind::kSgd;
+  config.optimizer.learning_rate = 1e30;
+  Trainer trainer(config, data, nullptr);
+  try {
+    trainer.run({});
+    FAIL() << "no error";
+  } catch (const Error& error) {
+    EXPECT_NE(std::string(error.what()).find("learning_rate"), std::string::npos) << error.what();
+    EXPECT_EQ(dynamic_cast<const InputError*>(&error), nullptr) << "the run failed, not its input";
+  }
+}
+
+TEST(Training, ABatchNeedNotBeAMultipleOfTheBlock) {
+  Config config = full_config({dense(8), sampled(0, 20, 12)});
+  config.train.batch_size = 40;  // blocks of 16, 16 and 8
+  expect_same_on_all_threads(config);
+}
+
+TEST(Training, BatchesHoldABlockForEachThreadUnlessDeterministic) {
+  const Dataset data = make_data(wide_data());
+  Config config = full_config({dense(8), sampled(0, 20, 12)});
+  config.train.batch_size = 32;
+  config.train.block_size = 32;
+  config.train.threads = 3;
+  EXPECT_EQ(Trainer(config, data, nullptr).batch_samples(), 32u);
+  config.train.deterministic = false;
+  EXPECT_GE(Trainer(config, data, nullptr).batch_samples(), 96u);
+}
+
+// Active neurons of a sample: all of a dense output; at most labels and draws of a sampled one.
+TEST(Training, ReportsTheActiveNeurons) {
+  const Dataset data = make_data(wide_data());
+  for (const bool is_dense : {true, false}) {
+    Config config = full_config({dense(8), is_dense ? dense(0) : sampled(0, 10, 12)});
+    TrainObserver observer;
+    double active = 0.0;
+    observer.epoch = [&](const EpochReport& report) { active = report.active_mean; };
+    Trainer(config, data, nullptr).run(observer);
+    if (is_dense) {
+      EXPECT_DOUBLE_EQ(active, 90.0);
+    } else {
+      EXPECT_GT(active, 22.0);
+      EXPECT_LT(active, 22.0 + 48.0);
+    }
+  }
+}
+
+TEST(Training, ThePhasesAddUpToTheTrainingTime) {
+  const Dataset data = make_data(wide_data());
+  for (const bool is_dense : {true, false}) {
+    TrainObserver observer;
+    EpochReport last;
+    observer.epoch = [&](const EpochReport& report) {
+      EXPECT_GE(report.phases.update, last.phases.update);
+      last = report;
+    };
+    Trainer(full_config({dense(8), is_dense ? dense(0) : sampled(0, 10, 12)}), data, nullptr).run(observer);
+    const PhaseSeconds& p = last.phases;
+    for (const double part : {p.setup, p.data, p.hashing, p.forward, p.backward, p.update})
+      EXPECT_GT(part, 0.0);
+    EXPECT_EQ(p.rehash > 0.0, !is_dense);
+    const double sum = p.setup + p.data + p.hashing + p.forward + p.backward + p.update + p.rehash;
+    EXPECT_LE(sum, last.train_seconds * (1 + 1e-9));
+    EXPECT_DOUBLE_EQ(last.active_fraction, last.active_mean / 90.0);
+    EXPECT_EQ(last.samples, 3 * data.size());
+  }
+}
+
+TEST(Training, TellsOfTheTablesWhenAnEvaluationIsDue) {
+  const Dataset data = make_data(wide_data());
+  Config config = full_config({sampled(12, 4, 6), sampled(0, 10, 12)});
+  config.train.eval_every = 2;
+  std::vector<std::size_t> layers;
+  TrainObserver observer;
+  observer.eval = [](const EvalReport&) {};
+  observer.tables = [&](const TablesReport& report) {
+    layers.push_back(report.layer);
+    EXPECT_EQ(report.samples, report.epoch * data.size());
+    std::size_t buckets = 0;
+    for (const std::size_t count : report.occupancy.histogram) buckets += count;
+    EXPECT_EQ(buckets, config.layers[report.layer].hash.tables * 8U);
+  };
+  Trainer(config, data, nullptr).run(observer);
+  EXPECT_EQ(layers, (std::vector<std::size_t>{0, 1, 0, 1}));  // after epochs 2 and 3
+}
+
+TEST(Training, EvaluatesAtTheConfiguredEpochs) {
+  const Dataset data = make_data(wide_data());
+  for (const std::uint32_t every : {0, 1, 2}) {
+    Config config = full_config({dense(8), sampled(0, 10, 12)});
+    config.train.epochs = 5;
+    config.train.eval_every = every;
+    std::vector<std::uint32_t> epochs;
+    TrainObserver observer;
+    observer.eval = [&](const EvalReport& report) {
+      epochs.push_back(report.epoch);
+      EXPECT_EQ(report.metrics.samples(), data.size());
+    };
+    Trainer(config, data, &data).run(observer);
+    using Epochs = std::vector<std::uint32_t>;
+    EXPECT_EQ(epochs, every == 0 ? Epochs{5} : every == 1 ? (Epochs{1, 2, 3, 4, 5}) : (Epochs{2, 4, 5}));
+  }
+}
+
+void expect_trains(const Config& config, const DataSpec& spec, const std::string& name) {
+  SCOPED_TRACE(name);
+  const Dataset data = make_data(spec);
+  const Trace trace = train(config, data);
+  for (const auto& array : trace.weights) {
+    for (const float w : array) ASSERT_TRUE(std::isfinite(w));
+  }
+}
+
+TEST(Training, TinyDataSets) {
+  for (const std::uint32_t block : {1, 16, 32}) {
+    for (const std::uint32_t samples : {1, 2, 17}) {
+      Config config = full_config({dense(8), sampled(0, 3, 2)});
+      config.train.block_size = block;
+      DataSpec spec;
+      spec.samples = samples;
+      expect_trains(config, spec, "few samples");
+      spec.labels = 1;
+      expect_trains(config, spec, "one label");
+      spec.labels = 60, spec.most_labels = 20;
+      expect_trains(config, spec, "more labels than draws");
+      spec.features = 1;
+      expect_trains(config, spec, "one feature");
+    }
+  }
+}
+
+// Every kind of first layer; row-wise Adagrad divides by the number of columns, which may be none.
+TEST(Training, SamplesWithoutFeatures) {
+  using Layers = std::vector<LayerConfig>;
+  for (const Layers& layers :
+       {Layers{dense(8), sampled(0, 3, 2)}, Layers{dense(0)}, Layers{sampled(12, 0, 4), dense(0)},
+        Layers{sampled(12, 3, 2), dense(0)}, Layers{sampled(0, 3, 2)}}) {
+    for (const std::uint32_t block : {1, 16}) {
+      Config config = full_config(layers);
+      config.train.block_size = block;
+      DataSpec spec;
+      spec.featureless = 2;
+      expect_trains(config, spec, "some samples without features");
+      spec.featureless = 1;
+      expect_trains(config, spec, "no sample has a feature");
+    }
+  }
+}
+
+// An LSH-only layer may find no candidate at all.
+TEST(Training, LayersWithoutUniformFill) {
+  Config config = full_config({dense(8), sampled(40, 3, 0), sampled(0, 3, 0)});
+  for (LayerConfig& layer : config.layers) {
+    layer.hash.k = 8, layer.hash.range_pow = 8, layer.hash.tables = 1;
+  }
+  for (const std::uint32_t block : {1, 16}) {
+    config.train.block_size = block;
+    expect_trains(config, wide_data(), "lsh only");
+  }
+}
+
+}  // namespace
+}  // namespace slide::test

@@ -1,0 +1,276 @@
+// The search for a configuration.
+#include "engine/training/tune.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <set>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "engine/base/error.h"
+#include "engine/training/search_space.h"
+#include "tests/network/network_test_util.h"
+
+namespace slide::test {
+namespace {
+
+Config small_config() {
+  return parse_config(
+      "[train]\nepochs = 1\nbatch_size = 32\nblock_size = 16\n[optimizer]\nlearning_rate = 0.0001\n"
+      "[[layer]]\nsize = 8\n[[layer]]\nkind = \"sampled\"\nlsh = 0\nuniform = 12\n",
+      "test");
+}
+
+Dataset small_data() {
+  DataSpec spec;
+  spec.samples = 300;
+  spec.features = 60;
+  spec.labels = 40;
+  return make_data(spec);
+}
+
+std::vector<Trial> trials_of(const TuneOptions& options, TuneResult* result = nullptr) {
+  std::vector<Trial> trials;
+  TuneResult done = tune(small_config(), small_data(), options, [&](const Trial& t) { trials.push_back(t); });
+  EXPECT_EQ(done.trials, trials.size());
+  if (result != nullptr) *result = done;
+  return trials;
+}
+
+TEST(Tune, BeginsWithTheConfigurationAndKeepsTheBest) {
+  TuneResult result;
+  const auto trials = trials_of({600.0, 12, {}}, &result);
+  ASSERT_EQ(trials.size(), 12u);
+  EXPECT_TRUE(trials[0].changes.empty());
+  EXPECT_TRUE(trials[0].is_best);
+  double best = -1.0;
+  for (const Trial& trial : trials) {
+    EXPECT_EQ(trial.is_best, trial.score > best);
+    best = std::max(best, trial.score);
+  }
+  EXPECT_EQ(result.best.score, best);
+  EXPECT_GT(best, trials[0].score);  // the configuration hardly learns
+  EXPECT_EQ(result.folds, 5u);       // 300 samples are few
+  EXPECT_EQ(result.train_samples, 255u);
+  EXPECT_EQ(result.validation_samples, 5 * 45u);
+  EXPECT_EQ(to_toml(result.config), to_toml(parse_config(to_toml(small_config()), "x", result.best.changes)));
+}
+
+TEST(Tune, TheSameSeedGivesTheSameTrials) {
+  const auto first = trials_of({600.0, 6, {}}), second = trials_of({600.0, 6, {}});
+  ASSERT_EQ(first.size(), second.size());
+  for (std::size_t i = 0; i < first.size(); ++i) {
+    EXPECT_EQ(first[i].changes, second[i].changes);
+    EXPECT_EQ(first[i].score, second[i].score);
+  }
+}
+
+TEST(Tune, FixedKeysKeepTheirValues) {
+  const std::vector<std::string> fixed = {"train.epochs=1", "layer.-1.wide=false", "layer.1.uniform=12"};
+  for (const Trial& trial : trials_of({600.0, 15, fixed})) {
+    for (const std::string& change : trial.changes) {
+      for (const char* key : {"train.epochs=", "layer.1.wide=", "layer.1.uniform="}) {
+        EXPECT_NE(change.rfind(key, 0), 0u) << change;
+      }
+    }
+  }
+}
+
+std::string joined(const std::vector<std::string>& changes) {
+  std::string text;
+  for (const std::string& change : changes) text += (text.empty() ? "" : " ") + change;
+  return text;
+}
+
+// The key whose value differs between two trials; several are an error.
+std::string changed_key(const Trial& a, const Trial& b) {
+  const Config start = small_config();
+  const auto value = [&](const Trial& trial, const std::string& key) {
+    return value_of(parse_config(to_toml(start), "x", trial.changes), key);
+  };
+  std::string changed;
+  const SearchSpace space(start, {});
+  for (const SearchKey& key : space.keys()) {
+    if (value(a, key.key) == value(b, key.key)) continue;
+    EXPECT_EQ(changed, "") << key.key << " changes, too";
+    changed = key.key;
+  }
+  return changed;
+}
+
+TEST(Tune, BeginsWithASweepOverSingleKeys) {
+  const auto trials = trials_of({600.0, 12, {}});
+  EXPECT_EQ(joined(trials[1].changes), "data.idf_power=0.5");
+  const SearchSpace space(small_config(), {});
+  Trial best = trials[0];
+  std::size_t last = 0;
+  for (std::size_t i = 1; i < trials.size(); ++i) {
+    const std::string key = changed_key(best, trials[i]);
+    std::size_t at = 0;
+    while (space.keys().at(at).key != key) ++at;
+    EXPECT_GE(at, last) << "trial " << i + 1;
+    last = at;
+    if (trials[i].is_best) {  // on in the same direction, if there is a way
+      const Config config = parse_config(to_toml(small_config()), "x", trials[i].changes);
+      const Config before = parse_config(to_toml(small_config()), "x", best.changes);
+      const bool up = space.step(before, {at, true}) == key + "=" + value_of(config, key);
+      const auto next = space.step(config, {at, up});
+      if (next && i + 1 < trials.size()) {
+        EXPECT_EQ(joined(trials[i + 1].changes),
+                  joined(with_change(trials[i].changes, *next, small_config())));
+      }
+      best = trials[i];
+    }
+  }
+}
+
+TEST(Tune, AfterTheSweepOneOrTwoKeysChangeAtRandom) {
+  const std::vector<std::string> fixed = {"data.idf_power=0",
+                                          "layer.1.wide=false",
+                                          "loss.kind=softmax",
+                                          "layer.1.uniform=12",
+                                          "layer.1.correction=true",
+                                          "layer.0.size=8",
+                                          "optimizer.learning_rate=0.0001",
+                                          "optimizer.epsilon=0.001",
+                                          "neighbours.share=0.0"};
+  const auto trials = trials_of({600.0, 1000, fixed});
+  EXPECT_EQ(trials.size(), 21u);  // seven numbers of epochs by three of dropout: all are found
+  std::set<std::string> seen;
+  for (const Trial& trial : trials) EXPECT_TRUE(seen.insert(joined(trial.changes)).second) << "tried twice";
+}
+
+TEST(Tune, TellsTheTimeOfTrainingOnAllData) {
+  for (const Trial& trial : trials_of({600.0, 3, {}})) {
+    EXPECT_TRUE(trial.within);
+    EXPECT_FALSE(trial.stopped);
+    EXPECT_GT(trial.train_seconds, 0.0);
+    // Of the slowest of five splits: between their mean and their sum.
+    EXPECT_GE(trial.full_seconds, trial.train_seconds / 5 * 300 / 255);
+    EXPECT_LT(trial.full_seconds, trial.train_seconds * 300 / 255);
+  }
+}
+
+TEST(Tune, WhatIsTooSlowIsStoppedAndMadeShorterFirst) {
+  Config config = small_config();
+  config.train.epochs = 100000;  // minutes
+  TuneOptions options{600.0, 8, {}};
+  options.train_seconds = 0.5;
+  std::vector<Trial> trials;
+  const TuneResult result =
+      tune(config, small_data(), options, [&](const Trial& trial) { trials.push_back(trial); });
+  EXPECT_TRUE(trials[0].stopped);
+  EXPECT_FALSE(trials[0].is_best);
+  EXPECT_FALSE(trials[0].within);
+  EXPECT_EQ(trials[0].score, 0.0);
+  EXPECT_GT(trials[0].full_seconds, 5.0);
+  EXPECT_EQ(joined(trials[1].changes), "train.epochs=12");
+  bool any = false;
+  double best = -1.0;
+  for (const Trial& trial : trials) {
+    EXPECT_EQ(trial.within, trial.full_seconds <= 0.5) << trial.number;
+    EXPECT_EQ(trial.is_best, trial.within && trial.score > best) << trial.number;
+    if (trial.within) best = std::max(best, trial.score), any = true;
+  }
+  EXPECT_TRUE(any);
+  EXPECT_EQ(result.best.score, best);
+  EXPECT_LE(result.best.full_seconds, 0.5);
+}
+
+TEST(Tune, NoneWithinTheTimeIsToldInOneLine) {
+  TuneOptions options{600.0, 3, {}};
+  options.train_seconds = 1e-9;
+  try {
+    tune(small_config(), small_data(), options, {});
+    ADD_FAILURE();
+  } catch (const InputError& error) {
+    const std::string message = error.what();
+    EXPECT_TRUE(message.starts_with("none of 3 trials would train on all the data within 1e-09 s"))
+        << message;
+    EXPECT_EQ(message.find('\n'), std::string::npos);
+  }
+}
+
+TEST(SearchSpace, StepsToTheValuesNextToThePresentOne) {
+  Config config = small_config();
+  const SearchSpace space(config, {});
+  const auto step = [&](const std::string& key, bool up) {
+    for (std::size_t k = 0; k < space.keys().size(); ++k) {
+      if (space.keys()[k].key == key) return space.step(config, {k, up}).value_or("none");
+    }
+    return std::string("no such key");
+  };
+  EXPECT_EQ(step("data.idf_power", true), "data.idf_power=0.5");
+  EXPECT_EQ(step("data.idf_power", false), "data.idf_power=-0.5");
+  config.data.idf_power = 0.7;
+  EXPECT_EQ(step("data.idf_power", true), "data.idf_power=1.0");
+  EXPECT_EQ(step("data.idf_power", false), "data.idf_power=0.5");
+  config.data.idf_power = -1.0;
+  EXPECT_EQ(step("data.idf_power", false), "none");
+  EXPECT_EQ(step("train.epochs", true), "train.epochs=2");
+  EXPECT_EQ(step("train.epochs", false), "none");
+  config.train.epochs = 100;
+  EXPECT_EQ(step("train.epochs", false), "train.epochs=12");
+  EXPECT_EQ(step("loss.kind", true), "loss.kind=\"sigmoid\"");
+  EXPECT_EQ(step("loss.kind", false), "none");
+  EXPECT_EQ(step("loss.prior", true), "none");  // of the sigmoid loss only
+  config.loss.kind = LossKind::kSigmoid;
+  EXPECT_EQ(step("loss.prior", true), "loss.prior=0.5");
+  EXPECT_EQ(step("layer.1.wide", true), "layer.1.wide=true");
+  EXPECT_EQ(step("layer.1.wide_rate", true), "none");
+  config.layers.back().wide = true;
+  EXPECT_EQ(step("layer.1.wide_rate", true), "layer.1.wide_rate=0.3");
+  EXPECT_EQ(step("layer.1.wide_scale", true), "layer.1.wide_scale=3.0");
+  config.layers.back().wide_fit = 0.5;  // takes its place, and the prior's
+  EXPECT_EQ(step("layer.1.wide_scale", true), "none");
+  EXPECT_EQ(step("loss.prior", true), "none");
+  EXPECT_EQ(step("layer.1.wide_fit", false), "layer.1.wide_fit=0.25");
+  EXPECT_EQ(step("layer.1.lsh", true), "no such key");  // the start has none
+}
+
+TEST(SearchSpace, EveryKeyAndValueIsOneOfTheConfiguration) {
+  const std::string text =
+      "[train]\nblock_size = 16\n[[layer]]\nsize = 8\n[[layer]]\nkind = \"sampled\"\n[layer.hash]\nrange_pow "
+      "= 12\n";
+  const SearchSpace space(parse_config(text, "x"), {});
+  for (const SearchKey& key : space.keys()) {
+    for (const std::string& value : key.values) {
+      const Config config = parse_config(text, "x", {key.key + "=" + value});
+      EXPECT_EQ(value_of(config, key.key), value) << key.key;
+    }
+  }
+}
+
+TEST(SearchSpace, TheSweepHasEveryMoveOnce) {
+  const SearchSpace space(small_config(), {"layer.-1.wide=true"});
+  std::set<std::pair<std::size_t, bool>> moves;
+  for (const Move& move : space.sweep()) EXPECT_TRUE(moves.insert({move.key, move.up}).second);
+  EXPECT_EQ(moves.size(), 2 * space.keys().size());
+  EXPECT_EQ(space.keys()[space.sweep()[0].key].key, "data.idf_power");
+  EXPECT_EQ(space.keys()[space.sweep()[2].key].key, "train.epochs");
+  EXPECT_FALSE(space.sweep()[2].up) << "fewer epochs cost less to try than more";
+  for (const Move& move : space.savings()) EXPECT_FALSE(move.up);
+  EXPECT_EQ(space.keys()[space.savings()[0].key].key, "train.epochs");
+}
+
+TEST(SearchSpace, ChangesReplaceEachOtherAndVanishAtTheStart) {
+  const Config start = small_config();
+  const auto once = with_change({}, "train.epochs=3", start);
+  EXPECT_EQ(joined(once), "train.epochs=3");
+  const auto both = with_change(once, "layer.0.size=64", start);
+  EXPECT_EQ(joined(both), "layer.0.size=64 train.epochs=3");
+  EXPECT_EQ(joined(with_change(both, "train.epochs=4", start)), "layer.0.size=64 train.epochs=4");
+  EXPECT_EQ(joined(with_change(both, "train.epochs=1", start)), "layer.0.size=64");
+}
+
+TEST(Tune, EndsWhenTheTimeIsUp) {
+  Config config = small_config();
+  config.train.epochs = 1000000;
+  const TuneOptions options{0.2, 1000, {}};
+  EXPECT_THROW(tune(config, small_data(), options, {}), InputError);
+}
+
+}  // namespace
+}  // namespace slide::test

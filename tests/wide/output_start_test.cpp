@@ -1,0 +1,158 @@
+// Sums of each label's samples, and the start that is fitted to them.
+#include "engine/wide/output_start.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <utility>
+#include <vector>
+
+#include "engine/base/rng.h"
+#include "engine/features/label_sums.h"
+#include "engine/training/trainer.h"
+#include "tests/network/network_test_util.h"
+
+namespace slide {
+namespace {
+
+using test::dataset_of;
+using test::Sample;
+
+constexpr std::uint32_t kLabels = 60, kEach = 8;
+
+// kEach samples of each of `labels` labels, of unit length. `told` of each sample's four features are of its
+// label's own two, the others are any.
+Dataset labelled_data(std::uint32_t told, std::uint32_t labels = kLabels) {
+  Rng rng(3, Purpose::kTest, told);
+  std::vector<Sample> samples;
+  for (std::uint32_t i = 0; i < labels * kEach; ++i) {
+    const std::uint32_t label = i % labels;
+    std::vector<std::uint32_t> ids;
+    for (std::uint32_t k = 0; k < told; ++k) ids.push_back(2 * label + k);
+    while (ids.size() < 4) {
+      const std::uint32_t id = 2 * labels + rng.below(labels);
+      if (std::find(ids.begin(), ids.end(), id) == ids.end()) ids.push_back(id);
+    }
+    std::sort(ids.begin(), ids.end());
+    Sample sample;
+    for (const std::uint32_t id : ids) sample.features.emplace_back(id, 0.5f);
+    sample.labels = {label};
+    samples.push_back(sample);
+  }
+  return dataset_of(samples, 3 * labels, labels);
+}
+
+OutputStart fit(const Dataset& data, double negatives, std::uint64_t seed = 1, int threads = 1) {
+  const auto start = fit_output_start(data, data.label_frequencies(), {}, negatives, seed, threads);
+  EXPECT_TRUE(start.has_value());
+  return start.value_or(OutputStart{});
+}
+
+TEST(LabelSums, AddUpTheSamplesOfALabel) {
+  const Dataset data =
+      dataset_of({{{{0, 1.0f}, {2, 2.0f}}, {1}}, {{{2, 3.0f}, {3, 1.0f}}, {0, 1}}, {{{1, 5.0f}}, {}}}, 5, 3);
+  const FeatureScale scale;
+  const LabelSums sums(data, 3, scale);
+  EXPECT_EQ(std::vector(sums.samples(1).begin(), sums.samples(1).end()), (std::vector<std::uint32_t>{0, 1}));
+  LabelSums::Sum sum = sums.make_sum();
+  sums.add_up(1, sum);
+  EXPECT_EQ(sum.values, (std::vector<float>{1, 0, 5, 1, 0}));
+  EXPECT_DOUBLE_EQ(sum.square, 27.0);
+  sums.add_up(0, sum);  // nothing of label 1 is left
+  EXPECT_EQ(sum.values, (std::vector<float>{0, 0, 3, 1, 0}));
+  sums.add_up(2, sum);
+  EXPECT_TRUE(sum.ids.empty());
+  EXPECT_DOUBLE_EQ(sum.square, 0.0);
+}
+
+TEST(LabelSums, ListAFeatureOnceThoughItsValuesCancel) {
+  const Dataset data = dataset_of({{{{1, 1.0f}}, {0}}, {{{1, -1.0f}}, {0}}, {{{1, 2.0f}}, {0}}}, 2, 1);
+  const FeatureScale scale;
+  const LabelSums sums(data, 1, scale);
+  LabelSums::Sum sum = sums.make_sum();
+  sums.add_up(0, sum);
+  EXPECT_EQ(sum.ids, std::vector<std::uint32_t>{1});
+  EXPECT_DOUBLE_EQ(sum.square, 4.0);
+}
+
+TEST(OutputStart, TheFirstWeightsAreLongOnlyWhereTheFeaturesTellTheLabel) {
+  EXPECT_LT(fit(labelled_data(0), 1024).scale, 2.0);
+  EXPECT_GT(fit(labelled_data(1), 1024).scale, 5.0);
+  EXPECT_GT(fit(labelled_data(2), 1024).scale, 5.0);
+}
+
+// All labels are equally frequent and say nothing: the model can only give each its share of the pairs that
+// it saw.
+TEST(OutputStart, WithoutEvidenceItGivesTheShareOfPositives) {
+  const OutputStart start = fit(labelled_data(0), kLabels);
+  const double logit = start.offset + start.prior * log_odds(kEach, kLabels * kEach);
+  EXPECT_NEAR(logit, std::log(1.0 / (kLabels - 1.0)), 0.5);  // and a little likeness
+}
+
+TEST(OutputStart, FewerNegativesRaiseTheLogit) {
+  const Dataset data = labelled_data(1, 1500);
+  const auto logit = [&](double negatives) {
+    const OutputStart start = fit(data, negatives);
+    return start.offset + start.prior * log_odds(kEach, data.size());
+  };
+  EXPECT_GT(logit(10), logit(1500) + 0.5);  // the labels of a block are negatives in any case
+}
+
+TEST(OutputStart, DoesNotDependOnThreads) {
+  const Dataset data = labelled_data(1);
+  const OutputStart one = fit(data, 1024, 7, 1), three = fit(data, 1024, 7, 3), other = fit(data, 1024, 8, 1);
+  EXPECT_EQ(one.scale, three.scale);
+  EXPECT_EQ(one.prior, three.prior);
+  EXPECT_EQ(one.offset, three.offset);
+  EXPECT_NE(one.scale, other.scale);
+  EXPECT_NEAR(one.scale, other.scale, 0.2 * one.scale);
+}
+
+TEST(OutputStart, IsNoneWhereEveryLabelHasOneSample) {
+  std::vector<Sample> samples;
+  for (std::uint32_t i = 0; i < 200; ++i) samples.push_back({{{i % 10, 1.0f}}, {i}});
+  const Dataset data = dataset_of(samples, 10, 200);
+  EXPECT_FALSE(fit_output_start(data, data.label_frequencies(), {}, 100, 1, 1).has_value());
+}
+
+TEST(OutputStart, StaysFiniteWhereLabelsCanBeToldWithoutAFault) {
+  std::vector<Sample> samples;
+  for (std::uint32_t i = 0; i < 400; ++i) samples.push_back({{{i % 40, 1.0f}}, {i % 40}});
+  const OutputStart start = fit(dataset_of(samples, 40, 40), 40);
+  EXPECT_TRUE(std::isfinite(start.scale) && std::isfinite(start.offset));
+  EXPECT_GT(start.scale, 5.0);
+}
+
+Config wide_config(double share) {
+  Config config = test::small_wide_config();
+  LayerConfig& output = config.layers.back();
+  output.wide_features = 1000;
+  output.wide_scale = 2.0;
+  output.wide_fit = share;
+  return config;
+}
+
+TEST(OutputStart, BiasesAndWideWeightsStartAtItsShare) {
+  const Dataset data = labelled_data(1);
+  const OutputStart fitted = fit(data, 20);
+  for (const double share : {0.0, 0.25, 1.0}) {
+    const Config config = wide_config(share);
+    const Trainer trainer(config, data, nullptr);
+    const Layer& output = trainer.network().output();
+    const double odds = log_odds(kEach, data.size());
+    const double length = share > 0 ? share * fitted.scale : 2.0;
+    const double bias = share > 0 ? share * (fitted.prior * odds + fitted.offset) : config.loss.prior * odds;
+    for (std::uint32_t label = 0; label < kLabels; ++label) {
+      const auto& wide = output.wide()->storage();
+      double square = 0.0;
+      for (std::uint64_t i = wide.offsets[label]; i < wide.offsets[label + 1]; ++i)
+        square += double(wide.weights[i]) * wide.weights[i];
+      EXPECT_NEAR(std::sqrt(square), length, 1e-4 * length);
+      EXPECT_NEAR(*output.bias().row(label), bias, 1e-5);
+    }
+  }
+}
+
+}  // namespace
+}  // namespace slide

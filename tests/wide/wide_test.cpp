@@ -1,0 +1,376 @@
+// The wide path: patterns, forward, gradient, postings and inference.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <atomic>
+#include <cmath>
+#include <numeric>
+#include <set>
+
+#include "engine/inference/inference.h"
+#include "engine/network/loss.h"
+#include "engine/training/trainer.h"
+#include "engine/wide/wide_path.h"
+#include "engine/wide/wide_postings.h"
+
+namespace slide {
+namespace {
+
+constexpr std::uint32_t kFeatures = 40;
+constexpr std::uint32_t kLabels = 12;
+
+Dataset random_data(std::size_t samples, std::uint32_t all_labels = kLabels) {
+  Rng rng(5, Purpose::kTest);
+  DatasetArrays arrays;
+  for (std::size_t i = 0; i < samples; ++i) {
+    std::set<std::uint32_t> ids, labels;
+    while (ids.size() < 6)
+      ids.insert(rng.below(kFeatures) * rng.below(kFeatures) / kFeatures);  // some are rare
+    while (labels.size() < 2) labels.insert(rng.below(all_labels));
+    for (const std::uint32_t id : ids) {
+      arrays.feature_ids.push_back(id);
+      arrays.feature_values.push_back(static_cast<float>(0.2 + rng.uniform()));
+    }
+    arrays.label_ids.insert(arrays.label_ids.end(), labels.begin(), labels.end());
+    arrays.feature_offsets.push_back(arrays.feature_ids.size());
+    arrays.label_offsets.push_back(arrays.label_ids.size());
+  }
+  return Dataset(std::move(arrays), kFeatures, all_labels);
+}
+
+LayerConfig wide_config(std::uint32_t most) {
+  LayerConfig config;
+  config.wide = true;
+  config.wide_features = most;
+  config.wide_scale = 3.0;
+  return config;
+}
+
+std::vector<SparseRow> rows_of(const Dataset& data, std::size_t count) {
+  std::vector<SparseRow> rows;
+  for (std::size_t i = 0; i < count; ++i) rows.push_back(data.features(i));
+  return rows;
+}
+
+// Sum over shared features, in double.
+double naive_score(const WidePath& wide, std::uint32_t neuron, const SparseRow& row) {
+  double sum = 0.0;
+  const auto& s = wide.storage();
+  for (std::uint64_t i = s.offsets[neuron]; i < s.offsets[neuron + 1]; ++i) {
+    for (std::size_t k = 0; k < row.ids.size(); ++k) {
+      if (row.ids[k] == s.features[i]) sum += double(s.weights[i]) * row.values[k];
+    }
+  }
+  return sum;
+}
+
+TEST(WidePath, StartsAtTheNormalisedSumOfALabelsSamples) {
+  const Dataset data = random_data(50);
+  const WidePath wide(wide_config(1000), data, kLabels, 2);
+  const auto& s = wide.storage();
+  for (std::uint32_t label = 0; label < kLabels; ++label) {
+    std::vector<double> sum(kFeatures, 0.0);
+    double square = 0.0;
+    for (std::size_t i = 0; i < data.size(); ++i) {
+      const auto labels = data.labels(i);
+      if (std::find(labels.begin(), labels.end(), label) == labels.end()) continue;
+      for (std::size_t k = 0; k < 6; ++k) sum[data.features(i).ids[k]] += data.features(i).values[k];
+    }
+    for (const double v : sum) square += v * v;
+    std::size_t present = 0;
+    for (std::uint64_t i = s.offsets[label]; i < s.offsets[label + 1]; ++i) {
+      EXPECT_NEAR(s.weights[i], 3.0 * sum[s.features[i]] / std::sqrt(square), 1e-5);
+      if (i > s.offsets[label]) {
+        EXPECT_LT(s.features[i - 1], s.features[i]);
+      }
+    }
+    for (const double v : sum) present += v != 0.0 ? 1 : 0;
+    EXPECT_EQ(s.offsets[label + 1] - s.offsets[label], present);
+  }
+}
+
+TEST(WidePath, KeepsTheStrongestFeaturesWhateverTheThreadCount) {
+  const Dataset data = random_data(50);
+  const WidePath all(wide_config(1000), data, kLabels, 1), few(wide_config(5), data, kLabels, 3);
+  for (std::uint32_t label = 0; label < kLabels; ++label) {
+    const auto& a = all.storage();
+    const auto& f = few.storage();
+    std::vector<float> weights(a.weights.begin() + std::ptrdiff_t(a.offsets[label]),
+                               a.weights.begin() + std::ptrdiff_t(a.offsets[label + 1]));
+    std::sort(weights.rbegin(), weights.rend());
+    ASSERT_EQ(f.offsets[label + 1] - f.offsets[label], std::min<std::size_t>(5, weights.size()));
+    for (std::uint64_t i = f.offsets[label]; i < f.offsets[label + 1]; ++i)
+      EXPECT_GE(f.weights[i], weights[4]);
+  }
+}
+
+class WideBlock : public testing::TestWithParam<std::size_t> {
+ protected:
+  WideBlock() : wide_(wide_config(7), data_, kLabels, 1) {
+    const std::size_t samples = GetParam() == 1 ? 1 : GetParam() - 3;  // a partial block
+    rows_ = rows_of(data_, samples);
+    features_.reserve(kFeatures, 6 * samples, GetParam());
+    features_.build(rows_of(data_, samples), GetParam());  // a second build replaces the first
+    features_.build(rows_, GetParam());
+  }
+
+  std::vector<float> scores() {
+    AlignedArray<float> z(ids_.size() * GetParam());
+    wide_.forward(features_, ids_, GetParam(), z.data(), hits_);
+    return {z.begin(), z.end()};
+  }
+
+  const Dataset data_ = random_data(130);
+  WidePath wide_;
+  std::vector<SparseRow> rows_;
+  BlockFeatures features_;
+  WideHits hits_;
+  const std::vector<std::uint32_t> ids_ = {3, 0, 11, 7, 5};
+};
+
+// Each feature of a block is a dense column or a list that holds just its entries, as its samples are many or
+// few.
+TEST_P(WideBlock, FeaturesOfFewSamplesAreLists) {
+  const std::size_t lanes = GetParam(), most = BlockFeatures::sparse_entries(lanes);
+  std::vector<std::vector<float>> of(kFeatures, std::vector<float>(lanes, 0.0f));
+  for (std::size_t s = 0; s < rows_.size(); ++s) {
+    for (std::size_t i = 0; i < rows_[s].ids.size(); ++i) of[rows_[s].ids[i]][s] = rows_[s].values[i];
+  }
+  std::set<std::size_t> kinds;
+  for (std::uint32_t f = 0, at = 0; f < kFeatures; ++f) {
+    const auto samples =
+        std::size_t(std::count_if(of[f].begin(), of[f].end(), [](float x) { return x != 0.0f; }));
+    if (samples == 0) continue;
+    if (f % 32 == 0 || (features_.present()[f / 32] & ((1u << (f % 32)) - 1)) == 0)
+      at = features_.first()[f / 32];
+    const std::uint32_t kind = features_.places()[at] % kernels::kKinds,
+                        place = features_.places()[at] / kernels::kKinds;
+    ++at;
+    kinds.insert(kind);
+    EXPECT_EQ(kind == 0, samples > most);
+    std::vector<float> got(lanes, 0.0f);
+    if (kind == 0) {
+      std::copy_n(features_.columns() + place * lanes, lanes, got.begin());
+    } else {
+      EXPECT_LE(samples, 1u << kind);
+      for (std::size_t e = 0; e < 1u << kind; ++e)
+        got[features_.samples()[place + e]] += features_.values()[place + e];
+    }
+    EXPECT_EQ(got, of[f]) << f;
+  }
+  EXPECT_EQ(kinds.size(), lanes < 64 ? 1u : lanes == 64 ? 3u : 4u);
+}
+
+TEST_P(WideBlock, ForwardIsTheSparseProduct) {
+  const auto z = scores();
+  for (std::size_t a = 0; a < ids_.size(); ++a) {
+    for (std::size_t s = 0; s < rows_.size(); ++s) {
+      EXPECT_NEAR(z[a * GetParam() + s], naive_score(wide_, ids_[a], rows_[s]), 1e-5);
+    }
+  }
+}
+
+// d loss / d weight by central differences of a softmax loss in double; the first Adagrad step leaves the
+// squared gradient of the samples' sum in the accumulator and moves the weight against it.
+TEST_P(WideBlock, GradientMatchesCentralDifferences) {
+  const std::size_t lanes = GetParam();
+  const auto loss = [&] {
+    double total = 0.0;
+    for (const SparseRow& row : rows_) {
+      double sum = 0.0;
+      for (const std::uint32_t id : ids_) sum += std::exp(naive_score(wide_, id, row));
+      total += std::log(sum) - naive_score(wide_, ids_[1], row);
+    }
+    return total;
+  };
+  std::vector<std::vector<std::uint32_t>> labels(rows_.size(), {ids_[1]});
+  ActiveSet set;
+  set.label_offsets.push_back(0);
+  for (std::size_t s = 0; s < rows_.size(); ++s) {
+    set.label_positions.push_back(1);
+    set.label_offsets.push_back(static_cast<std::uint32_t>(s + 1));
+  }
+  AlignedArray<float> z(ids_.size() * lanes);
+  std::vector<float> norm(lanes), scratch;
+  wide_.forward(features_, ids_, lanes, z.data(), hits_);
+  const float samples = 50.0f;  // of a batch that holds this block
+  softmax_loss({&set, ids_.size(), rows_.size(), lanes}, 1.0f / samples, z.data(), norm.data());
+
+  auto& s = wide_.storage();
+  const std::vector<float> before = s.weights;
+  std::vector<double> expected(before.size(), 0.0);
+  for (std::size_t i = 0; i < before.size(); ++i) {
+    const float step = 1e-3f;
+    s.weights[i] = before[i] + step;
+    const double up = loss(), high = s.weights[i];
+    s.weights[i] = before[i] - step;
+    expected[i] = (up - loss()) / (high - s.weights[i]);
+    s.weights[i] = before[i];
+  }
+  for (std::size_t a = 0; a < ids_.size(); ++a) {
+    wide_.update(features_, hits_, ids_[a], a, lanes, z.data() + a * lanes, {}, {0.5f, samples}, scratch);
+  }
+  for (std::size_t i = 0; i < before.size(); ++i) {
+    const double tolerance = 1e-3 * (1.0 + std::fabs(expected[i])), g = expected[i];
+    EXPECT_NEAR(s.accumulators[i], g * g, 2.0 * tolerance * (1.0 + std::fabs(g))) << i;
+    const double moved = 0.5 * wide_config(7).wide_rate * g / std::sqrt(1.0 + g * g);
+    EXPECT_NEAR(before[i] - s.weights[i], moved, tolerance) << i;
+  }
+}
+
+// Deltas of a few samples, all of them or listed.
+TEST_P(WideBlock, ListedDeltasMoveWhatAllDeltasMove) {
+  const std::size_t lanes = GetParam();
+  scores();
+  for (const std::size_t few : {1, 3, 5, 9}) {
+    std::vector<float> d(lanes, 0.0f);
+    std::vector<std::uint32_t> listed;
+    for (std::size_t i = 0; i < std::min(few, rows_.size()); ++i) {
+      listed.push_back(static_cast<std::uint32_t>(i * rows_.size() / few));
+      d[listed.back()] = 0.01f * static_cast<float>(i + 1);
+    }
+    WidePath whole = wide_;
+    std::vector<float> scratch;
+    for (std::size_t a = 0; a < ids_.size(); ++a) {
+      whole.update(features_, hits_, ids_[a], a, lanes, d.data(), {}, {0.5f, 50.0f}, scratch);
+      wide_.update(features_, hits_, ids_[a], a, lanes, d.data(), listed, {0.5f, 50.0f}, scratch);
+    }
+    for (std::size_t i = 0; i < whole.storage().weights.size(); ++i) {
+      const float weight = whole.storage().weights[i], squares = whole.storage().accumulators[i];
+      EXPECT_NEAR(wide_.storage().weights[i], weight, 2e-6 * (1 + std::fabs(weight))) << few;
+      EXPECT_NEAR(wide_.storage().accumulators[i], squares, 2e-6 * (1 + squares)) << few;
+    }
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Lanes, WideBlock, testing::Values(1, 16, 32, 48, 64, 128));
+
+std::vector<std::uint32_t> first_ids(std::size_t count) {
+  std::vector<std::uint32_t> ids(count);
+  std::iota(ids.begin(), ids.end(), 0U);
+  return ids;
+}
+
+TEST(WidePostings, BestAreTheNeuronsOfTheLargestWideScore) {
+  const Dataset data = random_data(80);
+  const WidePath wide(wide_config(7), data, kLabels, 1);
+  const WidePostings postings(wide, first_ids(kLabels), kFeatures, true);
+  auto scratch = postings.make_scratch();
+  for (std::size_t i = 0; i < 20; ++i) {
+    std::vector<std::uint32_t> found;
+    postings.start(data.features(i), scratch);
+    postings.best(3, scratch, found);
+    postings.clear(data.features(i), scratch);
+    std::size_t spoken_for = 0;
+    for (std::uint32_t n = 0; n < kLabels; ++n) {
+      spoken_for += naive_score(wide, n, data.features(i)) > 0.0 ? 1 : 0;
+    }
+    ASSERT_EQ(found.size(), std::min<std::size_t>(3, spoken_for));
+    double worst = 1e9;
+    for (const std::uint32_t id : found) worst = std::min(worst, naive_score(wide, id, data.features(i)));
+    std::size_t better = 0;
+    for (std::uint32_t n = 0; n < kLabels; ++n)
+      better += naive_score(wide, n, data.features(i)) > worst + 1e-5;
+    EXPECT_LT(better, 3u);
+  }
+}
+
+// Features that are added up, searched and ranked, telling ones and others; part of the neurons.
+TEST(WidePostings, CandidatesOfOneSampleGetTheirWideScore) {
+  constexpr std::uint32_t kMany = 3000;
+  const Dataset data = random_data(4500, kMany);
+  WidePath wide(wide_config(1000), data, kMany, 2);
+  for (std::size_t i = 0; i < wide.storage().weights.size(); i += 5) wide.storage().weights[i] *= -1.0f;
+  std::vector<std::uint32_t> ids;
+  for (std::uint32_t id = 0; id < kMany; id += id % 7 == 3 ? 2 : 1) ids.push_back(id);
+  std::size_t ranked = 0, searched = 0, telling = 0;
+  for (const WidePostings::Limits& limits :
+       {WidePostings::Limits{}, WidePostings::Limits{50, 100, 10}, WidePostings::Limits{1, 400, 1},
+        WidePostings::Limits{5000, 0, 3}}) {
+    const WidePostings postings(wide, ids, kFeatures, true, limits);
+    auto scratch = postings.make_scratch();
+    for (std::size_t i = 0; i < 60; ++i) {
+      const SparseRow row = data.features(i);
+      postings.start(row, scratch);
+      for (const auto& feature : scratch.look_ups) (feature.ranked ? ranked : searched) += 1;
+      telling += scratch.touched_count;
+      std::vector<std::uint32_t> neurons;
+      for (auto n = static_cast<std::uint32_t>(i); n < ids.size(); n += 11) neurons.push_back(n);
+      std::reverse(neurons.begin(), neurons.end());
+      std::vector<float> z(neurons.size(), 0.5f);
+      postings.add(neurons, scratch, z.data());
+      for (std::size_t c = 0; c < neurons.size(); ++c) {
+        ASSERT_NEAR(z[c], 0.5 + naive_score(wide, ids[neurons[c]], row), 1e-5) << i << " " << neurons[c];
+      }
+      postings.clear(row, scratch);
+      ASSERT_TRUE(std::ranges::all_of(scratch.scores, [](float score) { return score == 0.0f; }));
+      ASSERT_TRUE(std::ranges::all_of(scratch.listed, [](std::uint8_t listed) { return listed == 0; }));
+    }
+  }
+  EXPECT_GT(ranked, 0u);
+  EXPECT_GT(searched, 0u);
+  EXPECT_GT(telling, 0u);
+}
+
+TEST(WidePostings, AddScoresAllNeuronsRangeByRange) {
+  const Dataset data = random_data(130);
+  const WidePath wide(wide_config(7), data, kLabels, 1);
+  const WidePostings postings(wide, first_ids(kLabels), kFeatures, true);
+  for (const std::size_t lanes : {1, 16, 32, 64, 128}) {
+    std::vector<SparseRow> rows;
+    for (std::size_t i = 0; i < (lanes == 1 ? 1 : lanes - 3); ++i) rows.push_back(data.features(i));
+    BlockFeatures features;
+    features.reserve(kFeatures, bounds_of(data, lanes).feature_entries, lanes);
+    WidePostings::Walk walk;
+    for (std::size_t turn = 0; turn < 2; ++turn) {  // the walk starts anew
+      features.build(rows, lanes);
+      postings.start(features, walk);
+      for (std::size_t first = 0; first < kLabels; first += 3) {
+        const std::size_t end = std::min<std::size_t>(kLabels, first + 3);
+        std::vector<float> z((end - first) * lanes, 0.5f);
+        postings.add(features, first, end, lanes, z.data(), walk);
+        for (std::size_t n = first; n < end; ++n) {
+          for (std::size_t s = 0; s < rows.size(); ++s) {
+            EXPECT_NEAR(z[(n - first) * lanes + s],
+                        0.5 + naive_score(wide, static_cast<std::uint32_t>(n), rows[s]), 1e-5);
+          }
+        }
+      }
+    }
+  }
+}
+
+// With many labels some neurons are scored for all samples together, with postings of their own.
+TEST(WideInference, CandidatesAreScoredAsInTheFullRanking) {
+  for (const std::uint32_t labels : {kLabels, 5000U}) {
+    const Dataset data = random_data(labels == kLabels ? 300 : 1500, labels);
+    const Config config = parse_config(
+        "[train]\nepochs = 3\nbatch_size = 32\nblock_size = 16\n[[layer]]\nsize = 16\n"
+        "[[layer]]\nkind = \"sampled\"\nlsh = 4\nuniform = 4\nwide = true\nwide_against = 3\n",
+        "test");
+    Trainer trainer(config, data, nullptr);
+    trainer.run({});
+    const Dataset some = data.slice(0, 200);
+    InferenceOptions options;
+    options.k = labels;
+    std::vector<std::vector<float>> full(some.size(), std::vector<float>(labels));
+    Predictor(trainer.network(), options).predict(some, [&](std::size_t i, std::span<const Prediction> best) {
+      for (const Prediction& p : best) full[i][p.label] = p.score;
+    });
+    options.mode = Inference::kLsh;
+    options.candidates = labels == kLabels ? 5 : 300;
+    std::atomic<std::size_t> answers = 0;
+    Predictor(trainer.network(), options).predict(some, [&](std::size_t i, std::span<const Prediction> best) {
+      std::set<std::uint32_t> seen;
+      answers += best.size();
+      for (const Prediction& p : best) {
+        EXPECT_TRUE(seen.insert(p.label).second) << "label " << p.label << " twice";
+        EXPECT_NEAR(p.score, full[i][p.label], 1e-4);
+      }
+    });
+    EXPECT_GT(answers, some.size() * (labels == kLabels ? 3 : 5000 / 24));
+  }
+}
+
+}  // namespace
+}  // namespace slide
