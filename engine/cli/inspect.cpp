@@ -100,7 +100,7 @@ void inspect_model(const InspectCommand& command) {
           model.text->form() == TextForm::kTabs ? "labels<TAB>text" : "__label__NAME text");
   }
   BlockBounds bounds = guessed_bounds(model.config);
-  if (const auto& neighbours = model.network.neighbours()) {
+  if (const auto& neighbours = model.neighbours) {
     bounds.samples = neighbours->samples();
     bounds.all_features = neighbours->storage().features.size();
     bounds.all_labels = neighbours->storage().labels.size();

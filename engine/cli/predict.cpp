@@ -158,7 +158,7 @@ void run_predict(const PredictCommand& command) {
   options.threads = command.threads;
   options.log_softmax = command.scores == Scores::kProbability && needs_log_softmax(model.config.loss.kind);
   if (options.mode == Inference::kLsh) model.build_tables(command.threads);
-  const Predictor predictor(model.network, options);
+  const Predictor predictor(model.trained(), options);
   Answers answers(model, command, predictor);
   if (command.data == "-") {
     answer_standard_input(model, command, answers);

@@ -45,7 +45,7 @@ void run_test(const TestCommand& command) {
   options.threads = command.threads;
   options.k = *std::max_element(ks.begin(), ks.end());
   if (options.mode == Inference::kLsh) model.build_tables(command.threads);
-  const Predictor predictor(model.network, options);  // building its index counts as loading
+  const Predictor predictor(model.trained(), options);  // building its index counts as loading
   const auto start = std::chrono::steady_clock::now();
   const Metrics metrics = evaluate(predictor, data, ks, propensities(model));
   const double seconds = seconds_since(start);

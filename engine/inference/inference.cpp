@@ -109,14 +109,15 @@ struct Predictor::Panel {
   std::optional<PanelVotes> votes;  // of the neighbours
 };
 
-Predictor::Predictor(const Network& network, const InferenceOptions& options)
-    : network_(network), options_(options) {
+Predictor::Predictor(const TrainedNetwork& trained, const InferenceOptions& options)
+    : network_(trained.network), neighbours_(trained.neighbours), options_(options) {
+  const Network& network = network_;
   const Layer& output = network.output();
   if (output.wide() != nullptr)
     postings_.emplace(*output.wide(), output.all_neurons(), network.features(),
                       options.mode == Inference::kLsh);
   if (options.mode == Inference::kFull) {
-    const bool normalised = network.neighbours() && needs_log_softmax(network.config().loss.kind);
+    const bool normalised = neighbours_ != nullptr && needs_log_softmax(network.config().loss.kind);
     if (options.soon && network.input() && !normalised)
       screen_.emplace(output, postings_ ? &*postings_ : nullptr);
     const bool rough_first =
@@ -177,7 +178,7 @@ void Predictor::reserve(std::size_t blocks, std::size_t lanes, std::size_t entri
   panel.hidden.reserve(blocks);
   panel.walks.resize(blocks);
   const bool lsh = options_.mode == Inference::kLsh;
-  if (network_.neighbours() && !panel.votes) panel.votes.emplace(*network_.neighbours());
+  if (neighbours_ != nullptr && !panel.votes) panel.votes.emplace(*neighbours_);
   if (lsh && (postings_ || panel.votes)) panel.seen = lsh::IdSet(network_.labels());
   if (lsh && postings_) {
     panel.postings = postings_->make_scratch();
@@ -518,12 +519,12 @@ Metrics evaluate(const Predictor& predictor, const Dataset& data, std::span<cons
   return metrics;
 }
 
-Metrics evaluate(const Network& network, const Dataset& data, const InferenceOptions& options,
+Metrics evaluate(const TrainedNetwork& trained, const Dataset& data, const InferenceOptions& options,
                  std::span<const std::uint32_t> ks, Metrics::Propensities inverse_propensities,
                  Metrics::Groups groups) {
   InferenceOptions wanted = options;
   wanted.k = *std::max_element(ks.begin(), ks.end());
-  return evaluate(Predictor(network, wanted), data, ks, std::move(inverse_propensities), std::move(groups));
+  return evaluate(Predictor(trained, wanted), data, ks, std::move(inverse_propensities), std::move(groups));
 }
 
 }  // namespace slide

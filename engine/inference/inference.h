@@ -10,6 +10,7 @@
 #include <span>
 #include <vector>
 
+#include "engine/features/neighbours.h"
 #include "engine/inference/metrics.h"
 #include "engine/inference/panel_screen.h"
 #include "engine/inference/screen.h"
@@ -48,6 +49,14 @@ class TopK {
   std::size_t size_ = 0;
 };
 
+// A trained network as predictions see it: with the samples that vote, where there are any. Refers to both.
+struct TrainedNetwork {
+  TrainedNetwork(const Network& trained, const Neighbours* voters)  // nullptr: nobody votes
+      : network(trained), neighbours(voters) {}
+  const Network& network;
+  const Neighbours* neighbours;
+};
+
 struct InferenceOptions {
   std::size_t k = 5;
   Inference mode = Inference::kFull;
@@ -77,7 +86,7 @@ class Predictor {
  public:
   // Inference::kLsh: builds the search index of the output layer. Throws InputError when that layer has no
   // hash tables from training (rebuild_index), which are asked where the network's only layer is the output.
-  Predictor(const Network& network, const InferenceOptions& options);
+  Predictor(const TrainedNetwork& trained, const InferenceOptions& options);
 
   const InferenceOptions& options() const { return options_; }
   std::size_t index_bytes() const {
@@ -139,6 +148,7 @@ class Predictor {
   void query_tables(const SparseRow& row, std::size_t sample, Panel& panel) const;
 
   const Network& network_;
+  const Neighbours* neighbours_;  // nullptr: nobody votes
   InferenceOptions options_;
   std::optional<Screen> screen_;                 // for samples alone
   std::optional<PanelScreen> panel_screen_;      // for many
@@ -153,7 +163,7 @@ class Predictor {
 Metrics evaluate(const Predictor& predictor, const Dataset& data, std::span<const std::uint32_t> ks,
                  Metrics::Propensities inverse_propensities, Metrics::Groups groups = nullptr);
 // The same with a Predictor of its own.
-Metrics evaluate(const Network& network, const Dataset& data, const InferenceOptions& options,
+Metrics evaluate(const TrainedNetwork& trained, const Dataset& data, const InferenceOptions& options,
                  std::span<const std::uint32_t> ks, Metrics::Propensities inverse_propensities,
                  Metrics::Groups groups = nullptr);
 

@@ -110,10 +110,6 @@ void Network::start_output(const Dataset& train, const DataShape& shape, int thr
   }
 }
 
-void Network::keep_neighbours(const Dataset& train) {
-  if (config_.neighbours.share > 0) neighbours_.emplace(config_.neighbours, train, feature_scale_);
-}
-
 BlockLimits Network::limits_of(std::size_t l) const {
   BlockLimits limits{lanes_, 0, false, bounds_.label_entries};
   limits.features = l == 0 && !input_;

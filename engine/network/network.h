@@ -11,7 +11,6 @@
 
 #include "engine/config/config.h"
 #include "engine/features/feature_scale.h"
-#include "engine/features/neighbours.h"
 #include "engine/network/block.h"
 #include "engine/network/feature_shards.h"
 #include "engine/network/input_layer.h"
@@ -74,15 +73,11 @@ class Network {
   // First biases of a one-vs-all output layer, patterns and first weights of its wide path (see
   // output_start.h).
   void start_output(const Dataset& train, const DataShape& shape, int threads);
-  // Keeps the training samples for neighbours.share; after scale_features().
-  void keep_neighbours(const Dataset& train);
-  const std::optional<Neighbours>& neighbours() const { return neighbours_; }
-  void set_neighbours(Neighbours neighbours) { neighbours_ = std::move(neighbours); }
   // Seed of a layer's hash functions, with which Layer::rebuild_index() is called.
   std::uint64_t hash_seed(std::size_t layer) const { return mix64(config_.train.seed) + layer; }
   void rehash(std::size_t layer, int threads) { layers_[layer].rehash(threads); }
 
-  // Everything that later steps depend on, so without neighbours. load() needs a network that is ready to
+  // Everything that later steps depend on. load() needs a network that is ready to
   // train.
   void save(StateWriter& out) const;
   void load(StateReader& in);
@@ -142,7 +137,6 @@ class Network {
   std::size_t features_;
   FeatureScale feature_scale_;
   std::optional<InputLayer> input_;
-  std::optional<Neighbours> neighbours_;
   std::vector<Layer> layers_;  // the row-wise layers; all of them when there is no input_
   BlockBounds bounds_;
   FeatureShards feature_shards_;

@@ -145,23 +145,18 @@ void put_neighbours(Writer& out, const Neighbours::Storage& kept) {
   out.put_array(kept.values.data(), kept.values.size());
 }
 
-struct Contents {
-  const Config& config;
-  const DataShape& shape;
-  const Network& network;
-  std::uint64_t steps;
-  std::string text;  // bytes of the text model, or none
-};
-
-void put_contents(Writer& out, const Contents& model, std::uint64_t file_bytes) {
+// `text`: bytes of the text model, or none.
+void put_contents(Writer& out, const ModelParts& model, std::string_view text, std::uint64_t file_bytes) {
+  const Network& network = model.trained.network;
+  const Neighbours* neighbours = model.trained.neighbours;
   const bool with_state = model.config.train.save_optimizer;
   out.put_bytes(kModelMagic);
   out.put<std::uint32_t>(kModelVersion);
-  const WidePath* wide = model.network.output().wide();
-  const std::span<const float> factors = model.network.feature_scale().factors();
+  const WidePath* wide = network.output().wide();
+  const std::span<const float> factors = network.feature_scale().factors();
   out.put<std::uint32_t>((with_state ? kFlagOptimizer : 0) | (wide != nullptr ? kFlagWide : 0) |
-                         (model.text.empty() ? 0 : kFlagText) | (factors.empty() ? 0 : kFlagFactors) |
-                         (model.network.neighbours() ? kFlagNeighbours : 0));
+                         (text.empty() ? 0 : kFlagText) | (factors.empty() ? 0 : kFlagFactors) |
+                         (neighbours != nullptr ? kFlagNeighbours : 0));
   out.put<std::uint64_t>(file_bytes);
   out.put<std::uint64_t>(model.steps);
   const std::string config = to_toml(model.config);
@@ -170,19 +165,19 @@ void put_contents(Writer& out, const Contents& model, std::uint64_t file_bytes) 
   const DataShape& shape = model.shape;
   for (const std::uint64_t size : {shape.features, shape.labels, shape.samples}) out.put(size);
   out.put_array(shape.label_frequencies.data(), shape.label_frequencies.size());
-  const auto& layers = model.network.layers();
+  const auto& layers = network.layers();
   out.put<std::uint64_t>(layers.size());
   for (std::size_t l = 0; l < layers.size(); ++l) {
-    out.put<std::uint64_t>(model.network.hash_seed(l));
+    out.put<std::uint64_t>(network.hash_seed(l));
     out.put<std::uint64_t>(layers[l].index() != nullptr ? layers[l].index()->generation() : 0);
   }
-  for (const Parameters* matrix : matrices_of(model.network)) put_matrix(out, *matrix, with_state);
+  for (const Parameters* matrix : matrices_of(network)) put_matrix(out, *matrix, with_state);
   if (wide != nullptr) put_wide(out, *wide, with_state);
   out.put_array(factors.data(), factors.size());
-  if (model.network.neighbours()) put_neighbours(out, model.network.neighbours()->storage());
-  if (model.text.empty()) return;
-  out.put<std::uint64_t>(model.text.size());
-  out.put_bytes(model.text);
+  if (neighbours != nullptr) put_neighbours(out, neighbours->storage());
+  if (text.empty()) return;
+  out.put<std::uint64_t>(text.size());
+  out.put_bytes(text);
 }
 
 // ---- reading ----
@@ -432,14 +427,13 @@ void Model::build_tables(int threads) {
   }
 }
 
-void save_model(const std::string& path, const Config& config, const DataShape& shape, const Network& network,
-                std::uint64_t steps, const TextModel* text) {
-  const Contents model{config, shape, network, steps, text != nullptr ? text->to_bytes() : ""};
+void save_model(const std::string& path, const ModelParts& model) {
+  const std::string text = model.text != nullptr ? model.text->to_bytes() : "";
   Writer counter(nullptr);
-  put_contents(counter, model, 0);
+  put_contents(counter, model, text, 0);
   AtomicFile file(path);
   Writer out(&file);
-  put_contents(out, model, counter.length() + kFooterBytes);
+  put_contents(out, model, text, counter.length() + kFooterBytes);
   out.flush();
   out.put<std::uint32_t>(out.crc());
   out.put_bytes(kEndMarker);
@@ -478,7 +472,8 @@ Model load_model(const std::string& path, LoadOptimizer optimizer) {
   if ((flags & kFlagFactors) != 0) network.set_feature_scale(get_factors(in, config, shape.features));
   if (((flags & kFlagNeighbours) != 0) != (config.neighbours.share > 0))
     fail_damaged(path, "neighbours against its configuration");
-  if ((flags & kFlagNeighbours) != 0) network.set_neighbours(get_neighbours(in, config, shape));
+  std::optional<Neighbours> neighbours;
+  if ((flags & kFlagNeighbours) != 0) neighbours = get_neighbours(in, config, shape);
   std::shared_ptr<const TextModel> text_model;
   if ((flags & kFlagText) != 0) {
     text_model = TextModel::from_bytes(in.take(in.get<std::uint64_t>()), config.text, path);
@@ -486,8 +481,9 @@ Model load_model(const std::string& path, LoadOptimizer optimizer) {
       fail_damaged(path, "a vocabulary of another size");
   }
   if (in.left() != 0) fail_damaged(path, "more than its configuration needs");
-  return {std::move(config),  std::move(shape),      steps, state_stored, std::move(hashes),
-          std::move(network), std::move(text_model), sum};
+  return {std::move(config),     std::move(shape),      steps,
+          state_stored,          std::move(hashes),     std::move(network),
+          std::move(neighbours), std::move(text_model), sum};
 }
 
 bool looks_like_model(const std::string& path) {

@@ -25,12 +25,14 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "datasets/text_model.h"
 #include "engine/config/config.h"
+#include "engine/inference/inference.h"
 #include "engine/network/network.h"
 
 namespace slide {
@@ -51,9 +53,11 @@ struct Model {
   bool has_optimizer_state = false;  // whether the file holds it
   std::vector<LayerHash> hashes;     // of network.layers()
   Network network;
+  std::optional<Neighbours> neighbours;   // training samples that vote at inference
   std::shared_ptr<const TextModel> text;  // of a model trained on text, else nullptr
   std::uint32_t checksum = 0;             // of the file: tells one model from another
 
+  TrainedNetwork trained() const { return {network, neighbours ? &*neighbours : nullptr}; }
   // Builds the hash tables of the layers that had them, which LSH inference needs. A second call does
   // nothing.
   void build_tables(int threads);
@@ -63,12 +67,19 @@ struct Model {
 // optimizer is plain SGD, while Model::config still tells the one of the run.
 enum class LoadOptimizer { kNo, kYes };
 
-// `text`: of a model trained on text. Writes the network with its optimizer state if
-// `config.train.save_optimizer`. `config` is the one of the run. The file gets its name only when it is
-// whole; a file of that name stays as it was until then. Throws Error when the folder cannot be written or
-// the disk is full.
-void save_model(const std::string& path, const Config& config, const DataShape& shape, const Network& network,
-                std::uint64_t steps, const TextModel* text = nullptr);
+// What goes into the file.
+struct ModelParts {
+  const Config& config;  // of the run
+  const DataShape& shape;
+  TrainedNetwork trained;
+  std::uint64_t steps;
+  const TextModel* text = nullptr;  // of a model trained on text
+};
+
+// Writes the network with its optimizer state if `config.train.save_optimizer`. The file gets its name only
+// when it is whole; a file of that name stays as it was until then. Throws Error when the folder cannot be
+// written or the disk is full.
+void save_model(const std::string& path, const ModelParts& model);
 
 // Throws InputError, in one line, when the file is missing, no model, of another version, cut off, too long
 // or damaged. Tables are not built.

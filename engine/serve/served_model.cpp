@@ -17,11 +17,11 @@ ServedModel::ServedModel(const Options& options)
   wanted.candidates = model_.config.eval.candidates;
   wanted.threads = options.threads;
   wanted.soon = true;
-  full_.emplace(model_.network, wanted);
+  full_.emplace(model_.trained(), wanted);
   if (options.inference.value_or(model_.config.eval.inference) == Inference::kLsh) {
     model_.build_tables(options.threads);
     wanted.mode = Inference::kLsh;
-    lsh_.emplace(model_.network, wanted);
+    lsh_.emplace(model_.trained(), wanted);
   }
   load_seconds_ = seconds_since(begun_);
   loaded_at_ = std::chrono::system_clock::now();

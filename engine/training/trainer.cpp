@@ -57,7 +57,7 @@ Trainer::Trainer(const Config& config, const Dataset& train, const Dataset* test
   network_.initialise(threads_);
   network_.scale_features(train);
   network_.start_output(train, shape_, threads_);
-  network_.keep_neighbours(train);
+  if (config.neighbours.share > 0) neighbours_.emplace(config.neighbours, train, network_.feature_scale());
   network_.rebuild_index(++generation_, threads_);
   network_.prepare(train, batch_, static_cast<std::uint32_t>(threads_));
   const std::size_t blocks = (batch_ + config.train.block_size - 1) / config.train.block_size;
@@ -277,7 +277,7 @@ EvalReport Trainer::evaluate_now(const Dataset& data) const {
   options.mode = config_.eval.inference;
   options.candidates = config_.eval.candidates;
   options.threads = threads_;
-  Metrics metrics = evaluate(network_, data, options, config_.eval.k, inverse_propensities_, groups_);
+  Metrics metrics = evaluate(trained(), data, options, config_.eval.k, inverse_propensities_, groups_);
   return {progress_.epoch, train_seconds_, seconds_since(start), progress_.epoch * order_.size(),
           std::move(metrics)};
 }

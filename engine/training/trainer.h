@@ -98,6 +98,9 @@ class Trainer {
   double step(std::size_t first, std::size_t count);
 
   const Network& network() const { return network_; }
+  // The training samples that vote at inference; nullptr without neighbours.share. No step looks at them.
+  const Neighbours* neighbours() const { return neighbours_ ? &*neighbours_ : nullptr; }
+  TrainedNetwork trained() const { return {network_, neighbours()}; }
   Network& network() { return network_; }
   const DataShape& shape() const { return shape_; }
   std::size_t unlabelled() const { return unlabelled_; }     // training samples skipped for want of a label
@@ -136,6 +139,7 @@ class Trainer {
   std::size_t unlabelled_ = 0;
   DataShape shape_;
   Network network_;
+  std::optional<Neighbours> neighbours_;
   Optimizer optimizer_;
   Metrics::Propensities inverse_propensities_;
   Metrics::Groups groups_;

@@ -109,7 +109,7 @@ Scores scores_of(const Network& network, const Dataset& data, bool alone) {
   options.k = network.labels();
   options.soon = alone;
   options.threads = 2;
-  const Predictor predictor(network, options);
+  const Predictor predictor({network, nullptr}, options);
   Scores all(data.size(), std::vector<float>(network.labels()));
   const auto keep = [&](std::size_t sample, std::span<const Prediction> best) {
     for (const Prediction& p : best) all[sample][p.label] = p.score;
@@ -191,7 +191,7 @@ TEST(FeatureScale, LshInferenceScoresTheSameFeatures) {
     options.mode = Inference::kLsh;
     options.candidates = 149;
     std::size_t found = 0;
-    Predictor(trainer.network(), options)
+    Predictor(trainer.trained(), options)
         .predict(train, [&](std::size_t sample, std::span<const Prediction> best) {
           for (const Prediction& p : best) EXPECT_NEAR(p.score, full[sample][p.label], 1e-4);
           if (sample == 0) found = best.size();

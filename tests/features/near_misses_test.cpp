@@ -159,7 +159,7 @@ TEST(NearMisses, LetTheWidePathLearnWhatSpeaksAgainstALabel) {
     const std::uint32_t ks[] = {4};
     InferenceOptions options;
     options.threads = 1;
-    precision[against > 0 ? 1 : 0] = evaluate(trainer.network(), test, options, ks, nullptr).precision(4);
+    precision[against > 0 ? 1 : 0] = evaluate(trainer.trained(), test, options, ks, nullptr).precision(4);
   }
   EXPECT_LT(precision[0], 0.95);  // the hidden layer learns a part of it
   EXPECT_GT(precision[1], 0.985);

@@ -39,11 +39,12 @@ Trainer trained(const Layers& layers, const Dataset& data) {
   return trainer;
 }
 
-std::vector<Ranking> predict(const Network& network, const Dataset& data, const InferenceOptions& options) {
+std::vector<Ranking> predict(const TrainedNetwork& trained, const Dataset& data,
+                             const InferenceOptions& options) {
   std::vector<Ranking> all(data.size());
   std::vector<int> calls(data.size(), 0);
   std::mutex mutex;
-  Predictor(network, options).predict(data, [&](std::size_t sample, std::span<const Prediction> best) {
+  Predictor(trained, options).predict(data, [&](std::size_t sample, std::span<const Prediction> best) {
     const std::lock_guard lock(mutex);
     all.at(sample).assign(best.begin(), best.end());
     ++calls.at(sample);
@@ -95,7 +96,7 @@ TEST(Inference, FullIsASortOfAllScoresAtEveryPanelEdge) {
   for (const std::uint32_t samples : {1, 31, 32, 33, 127, 128, 129, 511, 512, 513, 1025}) {
     const Dataset data = inference_data(samples, 2);
     for (const bool rough_first : {false, true}) {
-      const auto all = predict(trainer.network(), data, full_options(5, rough_first));
+      const auto all = predict(trainer.trained(), data, full_options(5, rough_first));
       for (std::uint32_t s = 0; s < samples; ++s) expect_is_best(all[s], naive.scores(data.features(s)), 5);
     }
   }
@@ -111,7 +112,7 @@ TEST(Inference, FullOfEveryShape) {
     const Trainer trainer = trained(layers, data);
     const NaiveNetwork naive(trainer.network());
     for (const bool rough_first : {false, true}) {
-      const auto all = predict(trainer.network(), data, full_options(7, rough_first, 2));
+      const auto all = predict(trainer.trained(), data, full_options(7, rough_first, 2));
       for (std::uint32_t s = 0; s < data.size(); ++s)
         expect_is_best(all[s], naive.scores(data.features(s)), 7);
     }
@@ -123,7 +124,7 @@ TEST(Inference, MoreThanThereAreLabelsGivesAllOfThem) {
   const Trainer trainer = trained({dense(24), sampled(0, 20, 12)}, data);
   const NaiveNetwork naive(trainer.network());
   for (const bool rough_first : {false, true}) {
-    const auto all = predict(trainer.network(), data, full_options(200, rough_first));
+    const auto all = predict(trainer.trained(), data, full_options(200, rough_first));
     for (std::uint32_t s = 0; s < data.size(); ++s)
       expect_is_best(all[s], naive.scores(data.features(s)), 200);
   }
@@ -137,7 +138,7 @@ TEST(Inference, EqualScoresGoToTheSmallerLabel) {
   for (std::uint32_t label = 0; label < 150; ++label)
     *output.bias().row(label) = label % 10 == 3 ? 2.0f : 1.0f;
   for (const bool rough_first : {false, true}) {
-    for (const Ranking& best : predict(trainer.network(), data, full_options(17, rough_first))) {
+    for (const Ranking& best : predict(trainer.trained(), data, full_options(17, rough_first))) {
       std::vector<std::uint32_t> labels;
       for (const Prediction& p : best) labels.push_back(p.label);
       EXPECT_EQ(labels, (std::vector<std::uint32_t>{3, 13, 23, 33, 43, 53, 63, 73, 83, 93, 103, 113, 123, 133,
@@ -150,9 +151,9 @@ TEST(Inference, ThreadCountsAgree) {
   const Dataset data = inference_data(1200);
   const Trainer trainer = trained({dense(24), sampled(0, 20, 12)}, data);
   for (const Inference mode : {Inference::kFull, Inference::kLsh}) {
-    const auto one = predict(trainer.network(), data, options_of(5, mode, 1));
+    const auto one = predict(trainer.trained(), data, options_of(5, mode, 1));
     for (const int threads : {2, 3, 7}) {
-      const auto more = predict(trainer.network(), data, options_of(5, mode, threads));
+      const auto more = predict(trainer.trained(), data, options_of(5, mode, threads));
       for (std::size_t s = 0; s < data.size(); ++s) {
         ASSERT_EQ(one[s].size(), more[s].size());
         for (std::size_t i = 0; i < one[s].size(); ++i) {
@@ -172,7 +173,7 @@ TEST(Inference, LshRanksItsCandidatesByTheirTrueScores) {
     const NaiveNetwork naive(trainer.network());
     InferenceOptions options = options_of(200, Inference::kLsh);
     options.candidates = 30;
-    const auto all = predict(trainer.network(), data, options);
+    const auto all = predict(trainer.trained(), data, options);
     for (std::uint32_t s = 0; s < data.size(); ++s) {
       const Vector scores = naive.scores(data.features(s));
       ASSERT_GT(all[s].size(), 0u);
@@ -193,8 +194,8 @@ TEST(Inference, LshWithAllNeuronsAsCandidatesIsFull) {
   const NaiveNetwork naive(trainer.network());
   InferenceOptions options = options_of(5, Inference::kLsh);
   options.candidates = 150;
-  const auto lsh = predict(trainer.network(), data, options),
-             full = predict(trainer.network(), data, options_of(5));
+  const auto lsh = predict(trainer.trained(), data, options),
+             full = predict(trainer.trained(), data, options_of(5));
   std::size_t common = 0;
   for (std::uint32_t s = 0; s < data.size(); ++s) {
     for (const Prediction& p : lsh[s]) {
@@ -216,11 +217,11 @@ TEST(Inference, SamplesWithoutFeaturesGetTheBiases) {
          {Layers{dense(24), sampled(0, 20, 12)}, Layers{sampled(0, 20, 12)}, Layers{dense(0)}}) {
       const Trainer trainer = trained(layers, train);
       const NaiveNetwork naive(trainer.network());
-      const auto all = predict(trainer.network(), data, options_of(5));
+      const auto all = predict(trainer.trained(), data, options_of(5));
       for (std::uint32_t s = 0; s < data.size(); ++s)
         expect_is_best(all[s], naive.scores(data.features(s)), 5);
       if (layers.back().kind == LayerKind::kSampled)
-        predict(trainer.network(), data, options_of(5, Inference::kLsh));
+        predict(trainer.trained(), data, options_of(5, Inference::kLsh));
     }
   }
 }
@@ -247,17 +248,17 @@ TEST(Inference, ScreenedSamplesGetTheBestOfAllScores) {
       trainer.run({});
       if (precision == Precision::kFp32) make_rows_alike(trainer.network().output());
       for (const std::size_t k : {1, 5, 149, 150, 200}) {
-        const auto expected = predict(trainer.network(), data, full_options(k, false));
+        const auto expected = predict(trainer.trained(), data, full_options(k, false));
         const auto expect_same = [&](std::size_t s, std::span<const Prediction> best) {
           ASSERT_EQ(best.size(), expected[s].size());
           for (std::size_t i = 0; i < best.size(); ++i)
             ASSERT_NEAR(best[i].score, expected[s][i].score, kTolerance);
         };
-        const auto together = predict(trainer.network(), data, full_options(k, true));
+        const auto together = predict(trainer.trained(), data, full_options(k, true));
         for (std::size_t s = 0; s < data.size(); ++s) expect_same(s, together[s]);
         InferenceOptions options = options_of(k);
         options.soon = true;
-        const Predictor predictor(trainer.network(), options);
+        const Predictor predictor(trainer.trained(), options);
         EXPECT_GT(predictor.index_bytes(), 0u);
         Predictor::Scratch scratch;
         for (std::size_t s = 0; s < data.size(); ++s) {
@@ -303,8 +304,8 @@ TEST(Inference, OddWeightsAndActivationsAreScoredAllTheSame) {
         output.weights().row(40)[2] = 300.0f;
       }
       SCOPED_TRACE(testing::Message() << odd << " in place " << static_cast<int>(place));
-      expect_same_scores(predict(trainer.network(), data, full_options(5, true)),
-                         predict(trainer.network(), data, full_options(5, false)));
+      expect_same_scores(predict(trainer.trained(), data, full_options(5, true)),
+                         predict(trainer.trained(), data, full_options(5, false)));
       if (HasFatalFailure()) return;
     }
   }
@@ -331,8 +332,8 @@ TEST(Inference, ScoresTooCloseForRoughOnesAreExact) {
       for (std::size_t c = 0; c < output.inputs(); ++c) output.weights().row(label)[c] = 1.0f + 1e-4f * part;
       *output.bias().row(label) = 1e-4f * part;
     }
-    expect_same_scores(predict(trainer.network(), data, full_options(9, true)),
-                       predict(trainer.network(), data, full_options(9, false)));
+    expect_same_scores(predict(trainer.trained(), data, full_options(9, true)),
+                       predict(trainer.trained(), data, full_options(9, false)));
   }
 }
 
@@ -348,8 +349,8 @@ TEST(Inference, ACallersScratchGivesWhatThreadsOfTheirOwnGive) {
       if (mode == Inference::kLsh && layers.back().kind == LayerKind::kDense) continue;
       InferenceOptions options = options_of(9, mode);
       options.log_softmax = true;
-      const auto expected = predict(trainer.network(), data, options);
-      const Predictor predictor(trainer.network(), options_of(1, mode));
+      const auto expected = predict(trainer.trained(), data, options);
+      const Predictor predictor(trainer.trained(), options_of(1, mode));
       Predictor::Scratch scratch;
       std::size_t answered = 0;
       const auto check = [&](std::size_t sample, std::span<const Prediction> best) {
@@ -375,16 +376,16 @@ TEST(Inference, ACallersScratchGivesWhatThreadsOfTheirOwnGive) {
 TEST(Inference, NothingToPredict) {
   const Dataset train = inference_data(40);
   const Trainer trainer = trained({dense(24), sampled(0, 20, 12)}, train);
-  EXPECT_TRUE(predict(trainer.network(), Dataset({}, 60, 150), options_of(5)).empty());
+  EXPECT_TRUE(predict(trainer.trained(), Dataset({}, 60, 150), options_of(5)).empty());
 }
 
 TEST(Inference, UnknownFeaturesAndMissingTablesAreInputErrors) {
   const Dataset data = inference_data(40);
   const Trainer trainer = trained({dense(24), dense(0)}, data);
-  EXPECT_THROW(Predictor(trainer.network(), options_of(5, Inference::kLsh)), InputError);
+  EXPECT_THROW(Predictor(trainer.trained(), options_of(5, Inference::kLsh)), InputError);
   DataSpec wide;
   wide.features = 61;
-  EXPECT_THROW(predict(trainer.network(), make_data(wide), options_of(5)), InputError);
+  EXPECT_THROW(predict(trainer.trained(), make_data(wide), options_of(5)), InputError);
 }
 
 TEST(TopK, KeepsTheBestOfAnyOrder) {
@@ -415,10 +416,10 @@ TEST(Evaluate, EqualsCounting) {
   const Dataset data = make_data(spec);
   const Trainer trainer = trained({dense(24), sampled(0, 20, 12)}, data);
   const std::vector<std::uint32_t> ks = {5, 1, 3};
-  const auto all = predict(trainer.network(), data, options_of(5));
+  const auto all = predict(trainer.trained(), data, options_of(5));
   for (const int threads : {1, 3}) {
     const Metrics metrics =
-        evaluate(trainer.network(), data, options_of(2, Inference::kFull, threads), ks, nullptr);
+        evaluate(trainer.trained(), data, options_of(2, Inference::kFull, threads), ks, nullptr);
     EXPECT_EQ(metrics.samples(), data.size());
     for (const std::uint32_t k : ks) {
       double precision = 0.0, recall = 0.0;

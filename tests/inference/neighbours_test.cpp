@@ -189,10 +189,10 @@ TEST(Neighbours, NoRowIsTooShortOrLong) {
 
 using Scores = std::vector<std::map<std::uint32_t, double>>;
 
-Scores predict(const Network& network, const Dataset& data, const InferenceOptions& options) {
+Scores predict(const TrainedNetwork& trained, const Dataset& data, const InferenceOptions& options) {
   Scores scores(data.size());
   std::mutex mutex;
-  Predictor(network, options).predict(data, [&](std::size_t i, std::span<const Prediction> best) {
+  Predictor(trained, options).predict(data, [&](std::size_t i, std::span<const Prediction> best) {
     const std::lock_guard lock(mutex);
     for (std::size_t p = 0; p < best.size(); ++p) {
       EXPECT_TRUE(scores[i].emplace(best[p].label, best[p].score).second) << "label twice";
@@ -210,7 +210,7 @@ Scores scores_without(Config config, const Dataset& train, const Dataset& data, 
   InferenceOptions options;
   options.k = train.label_count();
   options.log_softmax = log_softmax;
-  return predict(trainer.network(), data, options);
+  return predict(trainer.trained(), data, options);
 }
 
 Config config_with_neighbours(LossKind loss, bool wide) {
@@ -291,12 +291,12 @@ TEST_P(MixedPredictions, AreThoseOfTheMixedProbabilities) {
     options.k = k;
     options.threads = 2;
     options.rough_first = true;
-    const Scores rough_first = predict(trainer.network(), data_, options);
+    const Scores rough_first = predict(trainer.trained(), data_, options);
     options.rough_first = false;
-    const Scores full = predict(trainer.network(), data_, options);
+    const Scores full = predict(trainer.trained(), data_, options);
     options.soon = true;
     options.threads = 1;
-    const Predictor soon(trainer.network(), options);
+    const Predictor soon(trainer.trained(), options);
     Predictor::Scratch scratch;
     for (std::size_t i = 0; i < data_.size(); ++i) {
       expect_best(full[i], all[i], k);
@@ -321,10 +321,10 @@ TEST_P(MixedPredictions, OfCandidatesHaveTheVotes) {
   trainer.run({});
   InferenceOptions options;
   options.k = 40;
-  const Scores full = predict(trainer.network(), data_, options);
+  const Scores full = predict(trainer.trained(), data_, options);
   options.mode = Inference::kLsh;
   options.candidates = 3;
-  const Scores some = predict(trainer.network(), data_, options);
+  const Scores some = predict(trainer.trained(), data_, options);
   const bool softmax = config_.loss.kind == LossKind::kSoftmax;
   for (std::size_t i = 0; i < data_.size(); ++i) {
     const Shares votes = naive_votes(config_.neighbours, train_, data_.features(i));
@@ -397,14 +397,14 @@ TEST(ManyLabels, EveryWayToAskMixesTheSameVotes) {
     options.k = 4;
     for (const int threads : {1, 2}) {
       options.threads = threads;
-      const Scores full = predict(trainer.network(), data, options);
+      const Scores full = predict(trainer.trained(), data, options);
       for (std::size_t i = 0; i < data.size(); ++i) expect_best(full[i], all[i], 4);
     }
     for (const Inference mode : {Inference::kFull, Inference::kLsh}) {
       options.mode = mode;
       options.threads = 1;
       options.soon = true;
-      const Predictor predictor(trainer.network(), options);
+      const Predictor predictor(trainer.trained(), options);
       Scores whole(data.size());
       predictor.predict(data, [&](std::size_t i, std::span<const Prediction> best) {
         for (const Prediction& p : best) whole[i][p.label] = p.score;
@@ -456,7 +456,7 @@ TEST(SureLabels, KeepTheirOrder) {
   InferenceOptions options;
   options.k = 3;
   const auto expect_order = [&](const Dataset& one, double first) {
-    Predictor(trainer.network(), options).predict(one, [&](std::size_t, std::span<const Prediction> best) {
+    Predictor(trainer.trained(), options).predict(one, [&](std::size_t, std::span<const Prediction> best) {
       ASSERT_EQ(best.size(), 3U);
       for (std::size_t o = 0; o < 3; ++o) EXPECT_EQ(best[o].label, others[2 - o]);
       EXPECT_NEAR(best[0].score, first, 1e-5);
@@ -486,8 +486,8 @@ TEST(NeighboursInTraining, ChangeNoWeight) {
   config.neighbours.share = 0.0;
   Trainer without(config, train, nullptr);
   without.run({});
-  EXPECT_TRUE(with.network().neighbours());
-  EXPECT_FALSE(without.network().neighbours());
+  EXPECT_TRUE(with.neighbours());
+  EXPECT_FALSE(without.neighbours());
   const auto& a = with.network().output().weights().weights;
   const auto& b = without.network().output().weights().weights;
   EXPECT_TRUE(std::equal(a.begin(), a.end(), b.begin(), b.end()));

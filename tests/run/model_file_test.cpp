@@ -66,13 +66,13 @@ void write_bytes(const fs::path& path, const std::string& bytes) {
 
 using Scores = std::vector<std::vector<std::pair<std::uint32_t, float>>>;
 
-Scores predict(const Network& network, const Dataset& data, Inference mode) {
+Scores predict(const TrainedNetwork& trained, const Dataset& data, Inference mode) {
   InferenceOptions options;
   options.k = 3;
   options.mode = mode;
   options.threads = 1;
   Scores scores(data.size());
-  Predictor(network, options).predict(data, [&](std::size_t sample, std::span<const Prediction> best) {
+  Predictor(trained, options).predict(data, [&](std::size_t sample, std::span<const Prediction> best) {
     for (const Prediction& prediction : best) scores[sample].emplace_back(prediction.label, prediction.score);
   });
   return scores;
@@ -96,7 +96,7 @@ class CheckpointTest : public testing::Test {
     trainer_ = std::make_unique<Trainer>(config_, data_, nullptr);
     trainer_->run({});
   }
-  void save() { save_model(path(), config_, trainer_->shape(), trainer_->network(), trainer_->steps()); }
+  void save() { save_model(path(), {config_, trainer_->shape(), trainer_->trained(), trainer_->steps()}); }
 
   // The message with which the file at path() is refused, which must be one line that names the file.
   std::string refusal() const {
@@ -142,8 +142,8 @@ TEST_F(CheckpointTest, PredictionsAreTheSameToTheBit) {
   train();
   save();
   const Model model = load_model(path());
-  EXPECT_EQ(predict(trainer_->network(), data_, Inference::kFull),
-            predict(model.network, data_, Inference::kFull));
+  EXPECT_EQ(predict(trainer_->trained(), data_, Inference::kFull),
+            predict(model.trained(), data_, Inference::kFull));
   EXPECT_EQ(to_toml(config_), to_toml(model.config));
   EXPECT_EQ(model.steps, trainer_->steps());
   EXPECT_EQ(model.shape.features, 12U);
@@ -157,8 +157,8 @@ TEST_F(CheckpointTest, Bf16WeightsComeBack) {
   save();
   const Model model = load_model(path());
   ASSERT_TRUE(model.network.output().weights().half());
-  EXPECT_EQ(predict(trainer_->network(), data_, Inference::kFull),
-            predict(model.network, data_, Inference::kFull));
+  EXPECT_EQ(predict(trainer_->trained(), data_, Inference::kFull),
+            predict(model.trained(), data_, Inference::kFull));
 }
 
 TEST_F(CheckpointTest, TablesAreBuiltFromTheStoredSeedAndGeneration) {
@@ -167,26 +167,26 @@ TEST_F(CheckpointTest, TablesAreBuiltFromTheStoredSeedAndGeneration) {
   Model model = load_model(path());
   ASSERT_EQ(model.hashes.size(), 1U);
   EXPECT_GT(model.hashes[0].generation, 1U);  // rebuild_steps made new functions
-  EXPECT_THROW(predict(model.network, data_, Inference::kLsh), InputError);
+  EXPECT_THROW(predict(model.trained(), data_, Inference::kLsh), InputError);
   model.build_tables(1);
   trainer_->network().rebuild_index(model.hashes[0].generation, 1);
-  EXPECT_EQ(predict(trainer_->network(), data_, Inference::kLsh),
-            predict(model.network, data_, Inference::kLsh));
+  EXPECT_EQ(predict(trainer_->trained(), data_, Inference::kLsh),
+            predict(model.trained(), data_, Inference::kLsh));
 }
 
 TEST_F(CheckpointTest, HiddenSampledLayersAndSingleLayers) {
   for (const std::string kind : {"sampled", "dense"}) {
     train({"layer.0.kind=" + kind, "layer.1.kind=" + kind});
     save();
-    EXPECT_EQ(predict(trainer_->network(), data_, Inference::kFull),
-              predict(load_model(path()).network, data_, Inference::kFull));
+    EXPECT_EQ(predict(trainer_->trained(), data_, Inference::kFull),
+              predict(load_model(path()).trained(), data_, Inference::kFull));
   }
   config_ = parse_config("[train]\nbatch_size = 16\nblock_size = 16\n[[layer]]\n", "test");
   trainer_ = std::make_unique<Trainer>(config_, data_, nullptr);
   trainer_->run({});
   save();
-  EXPECT_EQ(predict(trainer_->network(), data_, Inference::kFull),
-            predict(load_model(path()).network, data_, Inference::kFull));
+  EXPECT_EQ(predict(trainer_->trained(), data_, Inference::kFull),
+            predict(load_model(path()).trained(), data_, Inference::kFull));
 }
 
 TEST_F(CheckpointTest, WidePathComesBack) {
@@ -199,9 +199,9 @@ TEST_F(CheckpointTest, WidePathComesBack) {
   EXPECT_EQ(model.network.output().wide()->storage().accumulators, saved.storage().accumulators);
   const Model without_state = load_model(path());
   EXPECT_TRUE(without_state.network.output().wide()->storage().accumulators.empty());
-  const Scores expected = predict(trainer_->network(), data_, Inference::kFull);
-  EXPECT_EQ(expected, predict(model.network, data_, Inference::kFull));
-  EXPECT_EQ(expected, predict(without_state.network, data_, Inference::kFull));
+  const Scores expected = predict(trainer_->trained(), data_, Inference::kFull);
+  EXPECT_EQ(expected, predict(model.trained(), data_, Inference::kFull));
+  EXPECT_EQ(expected, predict(without_state.trained(), data_, Inference::kFull));
 }
 
 TEST_F(CheckpointTest, FactorsOfFeaturesComeBack) {
@@ -214,8 +214,8 @@ TEST_F(CheckpointTest, FactorsOfFeaturesComeBack) {
     EXPECT_EQ(saved.size(), 12U);
     EXPECT_TRUE(std::equal(saved.begin(), saved.end(), loaded.begin(), loaded.end()));
     model.build_tables(1);
-    EXPECT_EQ(predict(trainer_->network(), data_, Inference::kFull),
-              predict(model.network, data_, Inference::kFull));
+    EXPECT_EQ(predict(trainer_->trained(), data_, Inference::kFull),
+              predict(model.trained(), data_, Inference::kFull));
   }
   const auto with_factors = fs::file_size(path());
   train({"data.idf_power=0.0", "layer.1.wide=true"});
@@ -266,7 +266,7 @@ TEST_F(CheckpointTest, ThePlanOfMemoryCountsNeighbours) {
   const double without = planned().training();
   train({"neighbours.share=0.5"});
   config = config_;
-  EXPECT_EQ(planned().neighbours, double(trainer_->network().neighbours()->bytes()));
+  EXPECT_EQ(planned().neighbours, double(trainer_->neighbours()->bytes()));
   const std::size_t marks =
       data_.size() + data_.feature_count();  // in which the one thread marks what it finds
   EXPECT_EQ(planned().training() - without, planned().neighbours + double(marks * sizeof(float)));
@@ -275,20 +275,19 @@ TEST_F(CheckpointTest, ThePlanOfMemoryCountsNeighbours) {
 TEST_F(CheckpointTest, NeighboursComeBack) {
   train();
   save();
-  EXPECT_FALSE(load_model(path()).network.neighbours());
-  const Scores without = predict(trainer_->network(), data_, Inference::kFull);
+  EXPECT_FALSE(load_model(path()).neighbours);
+  const Scores without = predict(trainer_->trained(), data_, Inference::kFull);
   for (const char* text : {"data.idf_power=0.0", "data.idf_power=1.0"}) {
     train({"neighbours.share=0.4", "neighbours.count=3", "neighbours.power=2.0", text});
     save();
     Model model = load_model(path());
-    ASSERT_TRUE(model.network.neighbours());
-    EXPECT_EQ(model.network.neighbours()->samples(), data_.size());
-    EXPECT_EQ(model.network.neighbours()->storage().values,
-              trainer_->network().neighbours()->storage().values);
+    ASSERT_TRUE(model.neighbours);
+    EXPECT_EQ(model.neighbours->samples(), data_.size());
+    EXPECT_EQ(model.neighbours->storage().values, trainer_->neighbours()->storage().values);
     model.build_tables(1);
     for (const Inference mode : {Inference::kFull, Inference::kLsh})
-      EXPECT_EQ(predict(trainer_->network(), data_, mode), predict(model.network, data_, mode));
-    EXPECT_NE(predict(model.network, data_, Inference::kFull), without);
+      EXPECT_EQ(predict(trainer_->trained(), data_, mode), predict(model.trained(), data_, mode));
+    EXPECT_NE(predict(model.trained(), data_, Inference::kFull), without);
   }
 }
 
@@ -296,7 +295,7 @@ TEST_F(CheckpointTest, NeighboursThatCannotBeAreFound) {
   train({"neighbours.share=0.4"});
   save();
   const std::string bytes = read_bytes(path());
-  const Neighbours::Storage& kept = trainer_->network().neighbours()->storage();
+  const Neighbours::Storage& kept = trainer_->neighbours()->storage();
   const std::size_t entries = kept.features.size(), labels = kept.labels.size(), offsets = kept.samples() + 1;
   const std::size_t values_at = bytes.size() - 12 - 2 * entries, labels_at = values_at - 4 * labels,
                     features_at = labels_at - 4 * entries, label_offsets_at = features_at - 8 * offsets,
@@ -343,7 +342,7 @@ class TextCheckpointTest : public CheckpointTest {
     data_ = parse_dataset(lines, "t", options);
     trainer_ = std::make_unique<Trainer>(config_, data_, nullptr);
     trainer_->run({});
-    save_model(path(), config_, trainer_->shape(), trainer_->network(), trainer_->steps(), text_.get());
+    save_model(path(), {config_, trainer_->shape(), trainer_->trained(), trainer_->steps(), text_.get()});
   }
 
   std::shared_ptr<const TextModel> text_;
@@ -355,8 +354,8 @@ TEST_F(TextCheckpointTest, VocabularyAndLabelNamesComeBack) {
   ASSERT_NE(model.text, nullptr);
   EXPECT_EQ(model.text->to_bytes(), text_->to_bytes());
   EXPECT_EQ(model.text->digest(), text_->digest());
-  EXPECT_EQ(predict(trainer_->network(), data_, Inference::kFull),
-            predict(model.network, data_, Inference::kFull));
+  EXPECT_EQ(predict(trainer_->trained(), data_, Inference::kFull),
+            predict(model.trained(), data_, Inference::kFull));
   save();
   EXPECT_EQ(load_model(path()).text, nullptr);
 }
@@ -404,8 +403,8 @@ TEST_F(CheckpointTest, FilesOfOlderVersionsAreRead) {
     write_bytes(path(), with_checksum(bytes));
     const Model model = load_model(path());
     EXPECT_EQ(model.text, nullptr);
-    EXPECT_EQ(predict(trainer_->network(), data_, Inference::kFull),
-              predict(model.network, data_, Inference::kFull));
+    EXPECT_EQ(predict(trainer_->trained(), data_, Inference::kFull),
+              predict(model.trained(), data_, Inference::kFull));
   }
 }
 
@@ -434,8 +433,8 @@ TEST_F(CheckpointTest, OptimizerStateCanStayOut) {
   EXPECT_LT(fs::file_size(path()), with_state);
   const Model model = load_model(path(), LoadOptimizer::kYes);
   EXPECT_FALSE(model.has_optimizer_state);
-  EXPECT_EQ(predict(trainer_->network(), data_, Inference::kFull),
-            predict(model.network, data_, Inference::kFull));
+  EXPECT_EQ(predict(trainer_->trained(), data_, Inference::kFull),
+            predict(model.trained(), data_, Inference::kFull));
 }
 
 TEST_F(CheckpointTest, SavingTwiceGivesTheSameBytes) {
@@ -507,7 +506,7 @@ TEST_F(CheckpointTest, ContradictingSizesAreFound) {
 TEST_F(CheckpointTest, MissingFolderIsAFailedRun) {
   train();
   try {
-    save_model((folder_ / "none" / "m.slide").string(), config_, trainer_->shape(), trainer_->network(), 0);
+    save_model((folder_ / "none" / "m.slide").string(), {config_, trainer_->shape(), trainer_->trained(), 0});
     FAIL();
   } catch (const InputError&) {
     FAIL() << "a folder that cannot be written is no bad input";

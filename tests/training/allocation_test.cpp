@@ -255,7 +255,7 @@ TEST(Allocation, NoneInAWarmPrediction) {
         options.soon = true;
         options.rough_first = true;
         options.candidates = 20;
-        const Predictor predictor(trainer.network(), options);
+        const Predictor predictor(trainer.trained(), options);
         Predictor::Scratch scratch;
         const Dataset one = data.slice(0, 1), many = data.slice(1, 150), others = data.slice(2, 150);
         const Predictor::Sink sink = [](std::size_t, std::span<const Prediction>) {};

@@ -354,13 +354,13 @@ TEST(WideInference, CandidatesAreScoredAsInTheFullRanking) {
     InferenceOptions options;
     options.k = labels;
     std::vector<std::vector<float>> full(some.size(), std::vector<float>(labels));
-    Predictor(trainer.network(), options).predict(some, [&](std::size_t i, std::span<const Prediction> best) {
+    Predictor(trainer.trained(), options).predict(some, [&](std::size_t i, std::span<const Prediction> best) {
       for (const Prediction& p : best) full[i][p.label] = p.score;
     });
     options.mode = Inference::kLsh;
     options.candidates = labels == kLabels ? 5 : 300;
     std::atomic<std::size_t> answers = 0;
-    Predictor(trainer.network(), options).predict(some, [&](std::size_t i, std::span<const Prediction> best) {
+    Predictor(trainer.trained(), options).predict(some, [&](std::size_t i, std::span<const Prediction> best) {
       std::set<std::uint32_t> seen;
       answers += best.size();
       for (const Prediction& p : best) {
