@@ -49,6 +49,12 @@ void StaleRows::clear() {
   first_ = 0;
 }
 
+std::size_t StaleRows::bytes() const {
+  std::size_t ids = waiting_.capacity();
+  for (const Shard& shard : shards_) ids += shard.rows.capacity();
+  return is_stale_.bytes() + ids * sizeof(std::uint32_t);
+}
+
 void StaleRows::save(StateWriter& out) const {
   std::uint64_t updates = 0;
   for (const Shard& shard : shards_) updates += shard.updates;

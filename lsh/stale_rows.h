@@ -35,6 +35,8 @@ class StaleRows {
   // All rows were filed.
   void clear();
 
+  std::size_t bytes() const;
+
   void save(StateWriter& out) const;
   void load(StateReader& in);
 

@@ -284,12 +284,13 @@ class Run {
 
   void save_best(const Trainer& trainer, const RunData& data) {
     save_model(folder_.best_model(),
-               {config_, trainer.shape(), trainer.trained(), trainer.steps(), data.text.get()});
+               {config_, trainer.shape(), trainer.trained(), &trainer.training().optimizer_state(),
+                trainer.steps(), data.text.get()});
   }
 
   void finish(const Trainer& trainer, const RunData& data) {
-    save_model(folder_.model(),
-               {config_, trainer.shape(), trainer.trained(), trainer.steps(), data.text.get()});
+    save_model(folder_.model(), {config_, trainer.shape(), trainer.trained(),
+                                 &trainer.training().optimizer_state(), trainer.steps(), data.text.get()});
     folder_.write_environment(threads_, true);
     std::error_code ignored;
     fs::remove(folder_.checkpoint(), ignored);

@@ -73,8 +73,9 @@ struct Block {
   std::vector<float> values;  // of rows that the network has scaled
   std::vector<std::span<const std::uint32_t>> labels;
   std::size_t lanes = 0;
-  std::size_t first_sample = 0;  // of its batch
-  std::vector<LayerBlock> layers;
+  std::size_t first_sample = 0;    // of its batch
+  LayerBlock input;                // of the input layer, where there is one
+  std::vector<LayerBlock> layers;  // of the layers stored by neuron, in their order
   FeatureColumns columns;
   BlockFeatures features;  // filled when a layer has a wide path
   ShardedFeatures features_by_shard;

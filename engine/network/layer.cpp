@@ -15,11 +15,11 @@ constexpr std::size_t kPackedRows = 256;  // packed at a time: 256 x 128 floats 
 }  // namespace
 
 Layer::Layer(const LayerConfig& config, std::size_t inputs, std::size_t neurons, bool output,
-             OptimizerKind kind, Precision precision, std::span<const std::uint32_t> frequencies)
+             Precision precision, std::span<const std::uint32_t> frequencies)
     : config_(config),
       output_(output),
-      weights_(neurons, inputs, kind, precision),
-      bias_(neurons, 1, kind),
+      weights_(neurons, inputs, precision),
+      bias_(neurons, 1),
       sampler_(config, neurons, frequencies),
       identity_(std::max(neurons, kPackedRows)) {
   std::iota(identity_.begin(), identity_.end(), 0u);
@@ -39,30 +39,10 @@ void Layer::rebuild_index(std::uint64_t seed, std::uint64_t generation, int thre
   if (!sampled() || config_.lsh == 0) return;
   if (!index_) index_ = std::make_unique<lsh::NeuronIndex>(config_.hash, size(), inputs(), seed);
   index_->rebuild(weight_rows(), generation, threads);
-  stale_.clear();
 }
 
-void Layer::rehash(int threads) {
-  if (!index_) return;
-  index_->rehash(weight_rows(), stale_.take(config_.hash.rehash_share), threads);
-}
-
-void Layer::save(StateWriter& out) const {
-  weights_.save(out);
-  bias_.save(out);
-  if (wide_) wide_->save(out);
-  if (!index_) return;
-  index_->save(out);
-  stale_.save(out);
-}
-
-void Layer::load(StateReader& in) {
-  weights_.load(in);
-  bias_.load(in);
-  if (wide_) wide_->load(in);
-  if (!index_) return;
-  index_->load(in);
-  stale_.load(in);
+void Layer::rehash(std::span<const std::uint32_t> rows, int threads) {
+  if (index_) index_->rehash(weight_rows(), rows, threads);
 }
 
 std::size_t Layer::active_limit(const BlockLimits& limits) const {
@@ -247,17 +227,6 @@ void Layer::backward_input(const BlockInput& in, const float* delta_t, LayerScra
 void Layer::backward_activation(std::size_t lanes, LayerBlock& block) const {
   backward_through_activation(config_, lanes, block, block.delta.data());
   kernels::active().transpose(block.delta.data(), block.ldo, lanes, block.count, lanes, block.delta_t.data());
-}
-
-void Layer::bin_touched(std::uint32_t block_index, LayerBlock& block) const {
-  if (!sampled()) return;
-  const auto base = static_cast<std::uint32_t>(block_index * active_capacity_);
-  block.bins.fill([&](auto&& visit) {
-    for (std::size_t a = 0; a < block.count; ++a) {
-      if (block.sparse.leaves_out(a)) continue;
-      visit(block.set.ids[a], base + static_cast<std::uint32_t>(a));
-    }
-  });
 }
 
 }  // namespace slide

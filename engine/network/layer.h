@@ -1,9 +1,9 @@
 // A layer stored by neuron: each neuron's incoming weights are one row. Dense layers compute every neuron;
 // sampled ones an active set for each block, chosen through the layer's hash tables and by chance.
 //
-// The gradient of the output layer and of every hidden layer after the first comes through here. forward()
-// and backward_input() are const and may run on many blocks at once; update() on different shards; rehash and
-// rebuild alone.
+// Here are its parameters and what reads them: the passes of a block, forward and back to the layer's inputs,
+// are const and may run on many blocks at once. What a step changes, and what it remembers, is the business
+// of LayerTraining (layer_training.h). Rehash and rebuild run alone.
 #pragma once
 
 #include <cstdint>
@@ -14,11 +14,9 @@
 #include "engine/config/config.h"
 #include "engine/network/active_set.h"
 #include "engine/network/block.h"
-#include "engine/network/optimizer.h"
 #include "engine/network/parameters.h"
 #include "engine/wide/wide_path.h"
 #include "lsh/neuron_index.h"
-#include "lsh/stale_rows.h"
 
 namespace slide {
 
@@ -30,24 +28,6 @@ struct LayerScratch {
   std::size_t packed_stride = 0;
   WideHits hits;              // of inference
   AlignedArray<float> query;  // [inputs x lanes] partial inputs spread out for the hash functions
-};
-
-// Working memory of one shard in one layer's update.
-struct UpdateScratch {
-  struct Part {  // what one block adds to the gradient of one of the rows updated together
-    const float* delta;
-    std::uint32_t block, row;
-  };
-  AlignedArray<float> gradient;  // [rows updated together x stride]
-  std::size_t stride = 0;
-  std::vector<float> bias_gradient;
-  std::vector<Part> parts;
-  std::vector<std::uint32_t> ends;  // of the blocks in the two below
-  std::vector<const float*> deltas;
-  std::vector<float*> gradients;
-  PackedRow packed;
-  std::vector<float> wide_gradients;
-  std::vector<std::uint32_t> sources;  // of a dense row: its place in every block
 };
 
 // The largest block a layer must be ready for.
@@ -62,21 +42,15 @@ struct BlockLimits {
 class Layer {
  public:
   // `frequencies` of the neurons as labels; empty for hidden layers.
-  Layer(const LayerConfig& config, std::size_t inputs, std::size_t neurons, bool output, OptimizerKind kind,
-        Precision precision, std::span<const std::uint32_t> frequencies);
+  Layer(const LayerConfig& config, std::size_t inputs, std::size_t neurons, bool output, Precision precision,
+        std::span<const std::uint32_t> frequencies);
 
   void initialise(std::uint64_t seed, std::uint64_t item, int threads);
   // Builds the hash tables from the weights (sampled layers with an LSH source). Generation g draws the
   // functions of (seed, g).
   void rebuild_index(std::uint64_t seed, std::uint64_t generation, int threads);
-  // Files changed rows again, those that wait longest first: as many as hash.rehash_share of the row updates
-  // since the last rehash, so that the cost is the steps' and not the layer's.
-  void rehash(int threads);
-
-  // Everything that later steps depend on: weights, optimizer state, tables, rows that wait for a rehash.
-  // load() needs a layer that is ready to train.
-  void save(StateWriter& out) const;
-  void load(StateReader& in);
+  // Files rows again that have changed, ascending; without tables nothing happens.
+  void rehash(std::span<const std::uint32_t> rows, int threads);
 
   // The wide path, where there is one.
   void set_wide(std::unique_ptr<WidePath> wide) { wide_ = std::move(wide); }
@@ -86,16 +60,16 @@ class Layer {
   bool sampled() const { return config_.kind == LayerKind::kSampled; }
   std::size_t size() const { return weights_.rows; }
   std::size_t inputs() const { return weights_.columns; }
+  bool output() const { return output_; }
   const LayerConfig& config() const { return config_; }
   const lsh::NeuronIndex* index() const { return index_.get(); }
+  lsh::NeuronIndex* index() { return index_.get(); }
   std::span<const std::uint32_t> all_neurons() const { return {identity_.data(), size()}; }
 
   // Most neurons active in one block of these limits.
   std::size_t active_limit(const BlockLimits& limits) const;
   void reserve(LayerBlock& block, const BlockLimits& limits, std::uint32_t shards) const;
   LayerScratch make_scratch(const BlockLimits& limits) const;
-  UpdateScratch make_update_scratch(const BlockLimits& limits, std::size_t blocks) const;
-  void prepare_updates(std::uint32_t shards, const BlockLimits& limits);
 
   // Chooses the block's active set (in a dense layer: all). `sparse` are the samples' features: the query of
   // a first layer.
@@ -118,22 +92,7 @@ class Layer {
                       const LayerBlock& block, float* dx, std::size_t ldx) const;
   // Hidden layer: takes block.delta through the activation, to block.delta_t.
   void backward_activation(std::size_t lanes, LayerBlock& block) const;
-  // Lists the block's touched rows, those with a delta that is not 0; `block_index` in the batch becomes
-  // their source.
-  void bin_touched(std::uint32_t block_index, LayerBlock& block) const;
 
-  // What a shard needs from the blocks of a batch to update its rows.
-  struct BatchView {
-    std::vector<BlockInput> inputs;         // one a block
-    std::vector<const float*> deltas;       // one a block, [count x lanes]
-    std::vector<const LayerBlock*> blocks;  // this layer's part of each
-    std::size_t samples = 0;                // in the batch
-  };
-  // Gradient and update of one shard's rows: those of `groups` (sampled) or every shards-th run (dense).
-  void update(const BatchView& batch, const RowGroups& groups, std::uint32_t shard, std::uint32_t shards,
-              const Optimizer& optimizer, UpdateScratch& scratch);
-
-  std::uint64_t* slots() { return slots_.data(); }
   Parameters& weights() { return weights_; }
   const Parameters& weights() const { return weights_; }
   lsh::WeightRows weight_rows() const;  // the same for hashing
@@ -151,21 +110,6 @@ class Layer {
   void finish_hidden(const BlockInput& in, LayerBlock& block) const;
   lsh::QueryBlock spread(const BlockInput& in, LayerScratch& scratch) const;
   void pack(const BlockInput& in, const std::uint32_t* ids, std::size_t count, LayerScratch& scratch) const;
-  template <class SourcesOf>
-  void sum_gradients(const BatchView& batch, std::size_t rows, SourcesOf&& sources_of,
-                     UpdateScratch& scratch) const;
-  template <class SourcesOf>
-  void sum_sparse_gradients(const BatchView& batch, std::size_t rows, SourcesOf&& sources_of,
-                            UpdateScratch& scratch) const;
-  template <class SourcesOf>
-  void update_rows(const BatchView& batch, std::span<const std::uint32_t> rows, SourcesOf&& sources_of,
-                   const Optimizer& optimizer, UpdateScratch& scratch);
-  void update_columns(const BatchView& batch, std::uint32_t row, std::span<const std::uint32_t> sources,
-                      const Optimizer& optimizer, UpdateScratch& scratch);
-  void update_wide(const BatchView& batch, std::uint32_t row, std::uint32_t source,
-                   const Optimizer& optimizer, UpdateScratch& scratch);
-  void update_dense(const BatchView& batch, std::uint32_t shard, std::uint32_t shards,
-                    const Optimizer& optimizer, UpdateScratch& scratch);
 
   LayerConfig config_;
   bool output_;
@@ -175,9 +119,6 @@ class Layer {
   std::unique_ptr<lsh::NeuronIndex> index_;
   std::unique_ptr<WidePath> wide_;
   std::vector<std::uint32_t> identity_;  // 0, 1, 2, ... for all neurons and packed rows
-  AlignedArray<std::uint64_t> slots_;    // row directory of RowGroups
-  StaleRows stale_;                      // of the tables
-  std::size_t active_capacity_ = 0;      // source = block index * active_capacity_ + position
 };
 
 }  // namespace slide

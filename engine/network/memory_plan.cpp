@@ -5,6 +5,7 @@
 
 #include "engine/features/neighbours.h"
 #include "engine/kernels/kernels.h"
+#include "engine/network/optimizer_state.h"
 #include "engine/network/parameters.h"
 #include "engine/network/row_groups.h"
 
@@ -54,15 +55,14 @@ LayerPlan plan_layer(const Config& config, std::size_t at, std::size_t inputs, s
   plan.neurons = layer.size == 0 ? labels : layer.size;
   plan.active = active_neurons(layer, plan.neurons, last, bounds);
   plan.parameters = (double(inputs) + 1) * double(plan.neurons);
-  const auto bytes = [&](OptimizerKind kind) {
-    if (by_feature)
-      return double(parameter_bytes(inputs, plan.neurons, kind, config.train.weights) +
-                    parameter_bytes(1, plan.neurons, kind));
-    return double(parameter_bytes(plan.neurons, inputs, kind, config.train.weights) +
-                  parameter_bytes(plan.neurons, 1, kind));
-  };
-  plan.weights = bytes(OptimizerKind::kSgd);
-  plan.state = bytes(config.optimizer.kind) - plan.weights;
+  const Precision precision = config.train.weights;
+  const OptimizerKind kind = config.optimizer.kind;
+  const std::size_t rows = by_feature ? inputs : plan.neurons, columns = by_feature ? plan.neurons : inputs;
+  const std::size_t bias_rows = by_feature ? 1 : plan.neurons, bias_columns = by_feature ? plan.neurons : 1;
+  plan.weights =
+      double(Parameters::bytes_of(rows, columns, precision) + Parameters::bytes_of(bias_rows, bias_columns));
+  plan.state = double(MatrixState::bytes_of(rows, columns, kind) +
+                      MatrixState::bytes_of(bias_rows, bias_columns, kind));
   if (at == 0 && config.data.idf_power != 0)
     plan.weights += double(inputs) * kFloat;  // factors of the features
   if (last && layer.wide) {  // at most, if every label has a full pattern, or features in no two samples

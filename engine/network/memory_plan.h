@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "engine/config/config.h"
-#include "engine/network/network.h"
+#include "engine/network/block_bounds.h"
 
 namespace slide {
 

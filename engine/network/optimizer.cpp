@@ -64,53 +64,60 @@ std::uint32_t Optimizer::noise(std::size_t r) const {
 }
 
 // The plain rules work on the row as it lies; those with a state of their own for each weight on a wide copy.
-void Optimizer::update_half(Parameters& p, std::size_t r, const float* g, float decay,
+void Optimizer::update_half(TrainedMatrix matrix, std::size_t r, const float* g, float decay,
                             PackedRow& packed) const {
   const auto& k = kernels::active();
+  Parameters& p = matrix.values;
+  MatrixState& state = matrix.state;
   if (config_.kind == OptimizerKind::kSgd) {
     k.sgd_row_bf16(p.pair_row(r), g, p.columns, rate_, decay, noise(r));
     return;
   }
   if (config_.kind == OptimizerKind::kAdagrad) {
-    float& sum = p.first[r];
+    float& sum = state.first[r];
     sum += k.dot(g, g, p.columns) / static_cast<float>(p.columns);
     const float scale = 1.0f / (std::sqrt(sum) + static_cast<float>(config_.epsilon));
     k.sgd_row_bf16(p.pair_row(r), g, p.columns, rate_ * scale, decay / scale, noise(r));
     return;
   }
   p.load_row(r, packed.weights.data());
-  apply(packed.weights.data(), p.first.data() + r * p.stride,
-        p.second.empty() ? nullptr : p.second.data() + r * p.stride,
-        p.steps.empty() ? nullptr : p.steps.data() + r, g, p.columns, decay);
+  apply(packed.weights.data(), state.first.data() + r * state.first_stride,
+        state.second.empty() ? nullptr : state.second.data() + r * p.stride,
+        state.steps.empty() ? nullptr : state.steps.data() + r, g, p.columns, decay);
   k.narrow(packed.weights.data(), p.columns, noise(r), p.pair_row(r));
 }
 
-void Optimizer::update(Parameters& p, std::size_t r, const float* g, bool decayed, PackedRow& packed) const {
+void Optimizer::update(TrainedMatrix matrix, std::size_t r, const float* g, bool decayed,
+                       PackedRow& packed) const {
   const float decay = decayed ? static_cast<float>(config_.weight_decay) : 0.0f;
-  if (p.half()) return update_half(p, r, g, decay, packed);
-  const bool per_row = config_.kind == OptimizerKind::kAdagrad;
-  float* first = p.first.empty() ? nullptr : p.first.data() + (per_row ? r : r * p.stride);
-  float* second = p.second.empty() ? nullptr : p.second.data() + r * p.stride;
-  std::uint32_t* steps = p.steps.empty() ? nullptr : p.steps.data() + r;
+  if (matrix.values.half()) return update_half(matrix, r, g, decay, packed);
+  Parameters& p = matrix.values;
+  MatrixState& state = matrix.state;
+  float* first = state.first.empty() ? nullptr : state.first.data() + r * state.first_stride;
+  float* second = state.second.empty() ? nullptr : state.second.data() + r * p.stride;
+  std::uint32_t* steps = state.steps.empty() ? nullptr : state.steps.data() + r;
   apply(p.row(r), first, second, steps, g, p.columns, decay);
 }
 
-void Optimizer::update_columns(Parameters& p, std::size_t r, std::span<const std::uint32_t> columns,
+void Optimizer::update_columns(TrainedMatrix matrix, std::size_t r, std::span<const std::uint32_t> columns,
                                const float* g, PackedRow& packed) const {
-  const bool full_first = !p.first.empty() && config_.kind != OptimizerKind::kAdagrad;
-  const bool full_second = !p.second.empty();
+  Parameters& p = matrix.values;
+  MatrixState& state = matrix.state;
+  const bool full_first = !state.first.empty() && config_.kind != OptimizerKind::kAdagrad;
+  const bool full_second = !state.second.empty();
   float* w = p.half() ? nullptr : p.row(r);
   const std::uint32_t* pairs = p.half() ? p.pair_row(r) : nullptr;
-  float* first = full_first ? p.first.data() + r * p.stride : nullptr;
-  float* second = full_second ? p.second.data() + r * p.stride : nullptr;
+  float* first = full_first ? state.first.data() + r * p.stride : nullptr;
+  float* second = full_second ? state.second.data() + r * p.stride : nullptr;
   for (std::size_t i = 0; i < columns.size(); ++i) {
     packed.weights[i] = pairs != nullptr ? kernels::pair_value(pairs, columns[i]) : w[columns[i]];
     if (full_first) packed.first[i] = first[columns[i]];
     if (full_second) packed.second[i] = second[columns[i]];
   }
-  float* state = full_first ? packed.first.data() : p.first.empty() ? nullptr : p.first.data() + r;
-  apply(packed.weights.data(), state, packed.second.data(), p.steps.empty() ? nullptr : p.steps.data() + r, g,
-        columns.size(), static_cast<float>(config_.weight_decay));
+  float* one = full_first ? packed.first.data() : state.first.empty() ? nullptr : state.first.data() + r;
+  apply(packed.weights.data(), one, packed.second.data(),
+        state.steps.empty() ? nullptr : state.steps.data() + r, g, columns.size(),
+        static_cast<float>(config_.weight_decay));
   for (std::size_t i = 0; i < columns.size(); ++i) {
     if (w != nullptr) w[columns[i]] = packed.weights[i];
     if (full_first) first[columns[i]] = packed.first[i];

@@ -7,9 +7,15 @@
 #include <vector>
 
 #include "engine/config/config.h"
-#include "engine/network/parameters.h"
+#include "engine/network/optimizer_state.h"
 
 namespace slide {
+
+// A matrix with what the optimizer remembers of it.
+struct TrainedMatrix {
+  Parameters& values;
+  MatrixState& state;
+};
 
 // Working memory of one thread for updates of part of a row.
 struct PackedRow {
@@ -30,13 +36,13 @@ class Optimizer {
   // The step's rate as a share of the configured one.
   float progress() const { return rate_ / static_cast<float>(config_.learning_rate); }
 
-  // Updates row r of p from its gradient g[p.columns]. `decayed` is false for biases. packed: room for
-  // p.columns values when p is bfloat16.
-  void update(Parameters& p, std::size_t r, const float* g, bool decayed, PackedRow& packed) const;
+  // Updates row r of a matrix from its gradient g[columns]. `decayed` is false for biases. packed: room for
+  // as many values when the matrix is bfloat16.
+  void update(TrainedMatrix matrix, std::size_t r, const float* g, bool decayed, PackedRow& packed) const;
 
   // The same for the weights at `columns` (ascending, distinct) only: g[i] is the gradient of columns[i].
-  void update_columns(Parameters& p, std::size_t r, std::span<const std::uint32_t> columns, const float* g,
-                      PackedRow& packed) const;
+  void update_columns(TrainedMatrix matrix, std::size_t r, std::span<const std::uint32_t> columns,
+                      const float* g, PackedRow& packed) const;
 
  private:
   // w, first, second: n contiguous values; accumulator state sits at first[0] for adagrad.
@@ -44,7 +50,7 @@ class Optimizer {
              float decay) const;
 
   std::uint32_t noise(std::size_t r) const;
-  void update_half(Parameters& p, std::size_t r, const float* g, float decay, PackedRow& packed) const;
+  void update_half(TrainedMatrix matrix, std::size_t r, const float* g, float decay, PackedRow& packed) const;
 
   OptimizerConfig config_;
   float rate_ = 0.0f;

@@ -1,5 +1,6 @@
-// A matrix of weights with its optimizer state. The row is the unit of everything: it is read, updated and
-// saved as a whole, and a layer may own millions of them of which a step touches hundreds.
+// A matrix of weights. The row is the unit of everything: it is read, updated and saved as a whole, and a
+// layer may own millions of them of which a step touches hundreds. What an optimizer remembers of a matrix
+// stands apart (optimizer_state.h).
 //
 // Not synchronised: different threads may work on different rows.
 #pragma once
@@ -9,17 +10,15 @@
 #include "engine/base/aligned.h"
 #include "engine/base/prefetch.h"
 #include "engine/base/rng.h"
-#include "engine/base/state_io.h"
 #include "engine/config/config.h"
 
 namespace slide {
 
 struct Parameters {
   Parameters() = default;
-  // Zero weights and state for `kind`. A row has `columns` weights and a stride of a whole number of cache
-  // lines; a single column (biases) is stored without padding.
-  Parameters(std::size_t row_count, std::size_t column_count, OptimizerKind kind,
-             Precision precision = Precision::kFp32);
+  // Zero weights. A row has `columns` weights and a stride of a whole number of cache lines; a single column
+  // (biases) is stored without padding.
+  Parameters(std::size_t row_count, std::size_t column_count, Precision precision = Precision::kFp32);
 
   std::size_t rows = 0;
   std::size_t columns = 0;
@@ -27,9 +26,6 @@ struct Parameters {
   AlignedArray<float> weights;  // fp32: [rows x stride], padding stays zero
   std::size_t pair_stride = 0;
   AlignedArray<std::uint32_t> pairs;  // bf16: [rows x pair_stride] words, see kernels/bf16.h
-  AlignedArray<float> first;   // momentum: velocity; adam: m [rows x stride]; adagrad: accumulator [rows]
-  AlignedArray<float> second;  // adam: v [rows x stride]
-  AlignedArray<std::uint32_t> steps;  // adam: updates of each row [rows]
 
   float* row(std::size_t r) { return weights.data() + r * stride; }
   const float* row(std::size_t r) const { return weights.data() + r * stride; }
@@ -42,27 +38,18 @@ struct Parameters {
     const std::size_t length = half() ? pair_stride * sizeof(std::uint32_t) : columns * sizeof(float);
     prefetch<Access::kWrite>(bytes, length);
   }
-  // Asks for the one accumulator that row r has under Adagrad, before an update.
-  void prefetch_state(std::size_t r) const {
-    if (first.size() == rows) prefetch<Access::kWrite>(first.data() + r);
-  }
   // x[columns] = row r in fp32, whatever the precision.
   void load_row(std::size_t r, float* x) const;
-  // Weights and optimizer state. load() refuses those of another matrix.
-  void save(StateWriter& out) const;
-  void load(StateReader& in);
-
-  std::size_t bytes() const {
-    return weights.bytes() + pairs.bytes() + first.bytes() + second.bytes() + steps.bytes();
-  }
+  std::size_t bytes() const { return weights.bytes() + pairs.bytes(); }
+  // Floats from row to row.
+  static std::size_t stride_of(std::size_t column_count);
+  // Of Parameters(row_count, column_count, precision).
+  static std::size_t bytes_of(std::size_t row_count, std::size_t column_count,
+                              Precision precision = Precision::kFp32);
 
   // Independent weights, uniform with standard deviation `scale`; row r is drawn from its own stream of
   // (seed, item), whatever the thread count.
   void fill_uniform(double scale, std::uint64_t seed, std::uint64_t item, int threads);
 };
-
-// Bytes that Parameters(rows, columns, kind) will take.
-std::size_t parameter_bytes(std::size_t rows, std::size_t columns, OptimizerKind kind,
-                            Precision precision = Precision::kFp32);
 
 }  // namespace slide

@@ -35,22 +35,6 @@ constexpr std::size_t kHeaderBytes = 8 + 4 + 4 + 8;  // magic, version, flags, l
 constexpr std::size_t kFooterBytes = 4 + 8;          // checksum, end marker
 constexpr std::size_t kBufferBytes = std::size_t{1} << 20;
 
-// Every matrix of a network, in the order of the file.
-template <class N>
-auto matrices_of(N& network) {
-  using Matrix = std::conditional_t<std::is_const_v<N>, const Parameters, Parameters>;
-  std::vector<Matrix*> matrices;
-  if (network.input()) {
-    matrices.push_back(&network.input()->weights());
-    matrices.push_back(&network.input()->bias());
-  }
-  for (auto& layer : network.layers()) {
-    matrices.push_back(&layer.weights());
-    matrices.push_back(&layer.bias());
-  }
-  return matrices;
-}
-
 std::uint32_t checksum(std::uint32_t crc, std::string_view bytes) {
   return static_cast<std::uint32_t>(
       crc32_z(crc, reinterpret_cast<const unsigned char*>(bytes.data()), bytes.size()));
@@ -109,7 +93,8 @@ std::uint64_t stored_count(const Parameters& matrix, const AlignedArray<float>& 
   return values.size() == matrix.rows * matrix.stride ? matrix.rows * matrix.columns : values.size();
 }
 
-void put_matrix(Writer& out, const Parameters& matrix, bool with_state) {
+// `state`: of the matrix; nullptr: none goes into the file.
+void put_matrix(Writer& out, const Parameters& matrix, const MatrixState* state) {
   out.put<std::uint64_t>(matrix.rows);
   out.put<std::uint64_t>(matrix.columns);
   if (matrix.half()) {
@@ -117,21 +102,21 @@ void put_matrix(Writer& out, const Parameters& matrix, bool with_state) {
   } else {
     put_rows(out, matrix, matrix.weights);
   }
-  if (!with_state) return;
-  for (const AlignedArray<float>* state : {&matrix.first, &matrix.second}) {
-    out.put<std::uint64_t>(stored_count(matrix, *state));
-    put_rows(out, matrix, *state);
+  if (state == nullptr) return;
+  for (const AlignedArray<float>* array : {&state->first, &state->second}) {
+    out.put<std::uint64_t>(stored_count(matrix, *array));
+    put_rows(out, matrix, *array);
   }
-  out.put<std::uint64_t>(matrix.steps.size());
-  out.put_array(matrix.steps.data(), matrix.steps.size());
+  out.put<std::uint64_t>(state->steps.size());
+  out.put_array(state->steps.data(), state->steps.size());
 }
 
-void put_wide(Writer& out, const WidePath& wide, bool with_state) {
+void put_wide(Writer& out, const WidePath& wide, const OptimizerState* state) {
   out.put<std::uint64_t>(wide.weights());
   out.put_array(wide.storage().offsets.data(), wide.storage().offsets.size());
   out.put_array(wide.storage().features.data(), wide.storage().features.size());
   out.put_array(wide.storage().weights.data(), wide.storage().weights.size());
-  if (with_state) out.put_array(wide.storage().accumulators.data(), wide.storage().accumulators.size());
+  if (state != nullptr) out.put_array(state->wide.data(), state->wide.size());
 }
 
 void put_neighbours(Writer& out, const Neighbours::Storage& kept) {
@@ -149,12 +134,12 @@ void put_neighbours(Writer& out, const Neighbours::Storage& kept) {
 void put_contents(Writer& out, const ModelParts& model, std::string_view text, std::uint64_t file_bytes) {
   const Network& network = model.trained.network;
   const Neighbours* neighbours = model.trained.neighbours;
-  const bool with_state = model.config.train.save_optimizer;
+  const OptimizerState* state = model.config.train.save_optimizer ? model.optimizer : nullptr;
   out.put_bytes(kModelMagic);
   out.put<std::uint32_t>(kModelVersion);
   const WidePath* wide = network.output().wide();
   const std::span<const float> factors = network.feature_scale().factors();
-  out.put<std::uint32_t>((with_state ? kFlagOptimizer : 0) | (wide != nullptr ? kFlagWide : 0) |
+  out.put<std::uint32_t>((state != nullptr ? kFlagOptimizer : 0) | (wide != nullptr ? kFlagWide : 0) |
                          (text.empty() ? 0 : kFlagText) | (factors.empty() ? 0 : kFlagFactors) |
                          (neighbours != nullptr ? kFlagNeighbours : 0));
   out.put<std::uint64_t>(file_bytes);
@@ -171,8 +156,10 @@ void put_contents(Writer& out, const ModelParts& model, std::string_view text, s
     out.put<std::uint64_t>(network.hash_seed(l));
     out.put<std::uint64_t>(layers[l].index() != nullptr ? layers[l].index()->generation() : 0);
   }
-  for (const Parameters* matrix : matrices_of(network)) put_matrix(out, *matrix, with_state);
-  if (wide != nullptr) put_wide(out, *wide, with_state);
+  const std::vector<const Parameters*> matrices = network.matrices();
+  for (std::size_t m = 0; m < matrices.size(); ++m)
+    put_matrix(out, *matrices[m], state != nullptr ? &state->matrices[m] : nullptr);
+  if (wide != nullptr) put_wide(out, *wide, state);
   out.put_array(factors.data(), factors.size());
   if (neighbours != nullptr) put_neighbours(out, neighbours->storage());
   if (text.empty()) return;
@@ -299,13 +286,13 @@ void get_rows(Reader& in, const Parameters& matrix, AlignedArray<float>& values)
     in.get_array(values.data() + r * matrix.stride, matrix.columns);
 }
 
-void get_state(Reader& in, Parameters& matrix) {
-  for (AlignedArray<float>* state : {&matrix.first, &matrix.second}) {
-    in.expect(stored_count(matrix, *state), "optimizer state of another size");
-    get_rows(in, matrix, *state);
+void get_state(Reader& in, const Parameters& matrix, MatrixState& state) {
+  for (AlignedArray<float>* array : {&state.first, &state.second}) {
+    in.expect(stored_count(matrix, *array), "optimizer state of another size");
+    get_rows(in, matrix, *array);
   }
-  in.expect(matrix.steps.size(), "optimizer state of another size");
-  in.get_array(matrix.steps.data(), matrix.steps.size());
+  in.expect(state.steps.size(), "optimizer state of another size");
+  in.get_array(state.steps.data(), state.steps.size());
 }
 
 void skip_state(Reader& in) {
@@ -316,19 +303,13 @@ void skip_state(Reader& in) {
   }
 }
 
-void get_matrix(Reader& in, Parameters& matrix, bool state_stored, bool state_wanted) {
+void get_matrix(Reader& in, Parameters& matrix) {
   in.expect(matrix.rows, "a matrix of another size");
   in.expect(matrix.columns, "a matrix of another size");
   if (matrix.half()) {
     in.get_array(matrix.pairs.data(), matrix.pairs.size());
   } else {
     get_rows(in, matrix, matrix.weights);
-  }
-  if (!state_stored) return;
-  if (state_wanted) {
-    get_state(in, matrix);
-  } else {
-    skip_state(in);
   }
 }
 
@@ -340,7 +321,7 @@ void check_wide(const WidePath& wide, std::size_t features, const std::string& p
   if (!good) fail_damaged(path, "impossible wide weights");
 }
 
-std::unique_ptr<WidePath> get_wide(Reader& in, const Network& network, bool state_stored, bool state_wanted) {
+std::unique_ptr<WidePath> get_wide(Reader& in, const Network& network) {
   auto wide = std::make_unique<WidePath>(network.output().config());
   const auto count = in.get<std::uint64_t>();
   if (count > in.left() / (sizeof(float) + sizeof(std::uint32_t)))
@@ -352,11 +333,6 @@ std::unique_ptr<WidePath> get_wide(Reader& in, const Network& network, bool stat
   in.get_array(wide->storage().features.data(), count);
   in.get_array(wide->storage().weights.data(), count);
   check_wide(*wide, network.features(), in.path());
-  if (!state_stored) return wide;
-  const std::string_view state = in.take(count * sizeof(float));
-  if (!state_wanted) return wide;
-  wide->storage().accumulators.resize(count);
-  if (count > 0) std::memcpy(wide->storage().accumulators.data(), state.data(), state.size());
   return wide;
 }
 
@@ -411,12 +387,6 @@ Neighbours get_neighbours(Reader& in, const Config& config, const DataShape& sha
   return Neighbours(config.neighbours, std::move(kept), shape.features);
 }
 
-Network make_network(const Config& config, const DataShape& shape, LoadOptimizer optimizer) {
-  Config used = config;
-  if (optimizer == LoadOptimizer::kNo) used.optimizer.kind = OptimizerKind::kSgd;  // it has no state
-  return Network(used, shape);
-}
-
 }  // namespace
 
 void Model::build_tables(int threads) {
@@ -451,7 +421,7 @@ Model load_model(const std::string& path, LoadOptimizer optimizer) {
   const std::uint32_t sum = check_envelope(bytes, path);
   Reader in(bytes.substr(kModelMagic.size() + 4, bytes.size() - kModelMagic.size() - 4 - kFooterBytes), path);
   const auto flags = in.get<std::uint32_t>();
-  const bool state_stored = (flags & kFlagOptimizer) != 0, state_wanted = optimizer == LoadOptimizer::kYes;
+  const bool state_stored = (flags & kFlagOptimizer) != 0;
   in.get<std::uint64_t>();  // length, checked
   const auto steps = in.get<std::uint64_t>();
   const std::string text(in.take(in.get<std::uint64_t>()));
@@ -459,14 +429,27 @@ Model load_model(const std::string& path, LoadOptimizer optimizer) {
   DataShape shape = get_shape(in);
   std::vector<LayerHash> hashes = get_hashes(in);
   check_sizes(config, shape, in);
-  Network network = make_network(config, shape, optimizer);
+  Network network(config, shape);
   if (hashes.size() != network.layers().size()) fail_damaged(path, "another number of layers");
-  for (Parameters* matrix : matrices_of(network)) {
-    get_matrix(in, *matrix, state_stored, state_wanted);
+  std::optional<OptimizerState> state;
+  if (state_stored && optimizer == LoadOptimizer::kYes) state.emplace();
+  for (Parameters* matrix : network.matrices()) {
+    get_matrix(in, *matrix);
+    if (state) {
+      get_state(in, *matrix, state->matrices.emplace_back(*matrix, config.optimizer.kind));
+    } else if (state_stored) {
+      skip_state(in);
+    }
   }
   if (((flags & kFlagWide) != 0) != config.layers.back().wide)
     fail_damaged(path, "wide weights against its configuration");
-  if (config.layers.back().wide) network.output().set_wide(get_wide(in, network, state_stored, state_wanted));
+  if (config.layers.back().wide) {
+    network.output().set_wide(get_wide(in, network));
+    const std::size_t count = network.output().wide()->weights();
+    if (state) state->wide.resize(count);
+    if (state) in.get_array(state->wide.data(), count);
+    if (!state && state_stored) in.take(count * sizeof(float));
+  }
   if (((flags & kFlagFactors) != 0) != (config.data.idf_power != 0))
     fail_damaged(path, "factors of features against its configuration");
   if ((flags & kFlagFactors) != 0) network.set_feature_scale(get_factors(in, config, shape.features));
@@ -481,9 +464,16 @@ Model load_model(const std::string& path, LoadOptimizer optimizer) {
       fail_damaged(path, "a vocabulary of another size");
   }
   if (in.left() != 0) fail_damaged(path, "more than its configuration needs");
-  return {std::move(config),     std::move(shape),      steps,
-          state_stored,          std::move(hashes),     std::move(network),
-          std::move(neighbours), std::move(text_model), sum};
+  return {std::move(config),
+          std::move(shape),
+          steps,
+          state_stored,
+          std::move(hashes),
+          std::move(network),
+          std::move(state),
+          std::move(neighbours),
+          std::move(text_model),
+          sum};
 }
 
 bool looks_like_model(const std::string& path) {

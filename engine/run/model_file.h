@@ -34,6 +34,7 @@
 #include "engine/config/config.h"
 #include "engine/inference/inference.h"
 #include "engine/network/network.h"
+#include "engine/network/optimizer_state.h"
 
 namespace slide {
 
@@ -53,9 +54,10 @@ struct Model {
   bool has_optimizer_state = false;  // whether the file holds it
   std::vector<LayerHash> hashes;     // of network.layers()
   Network network;
-  std::optional<Neighbours> neighbours;   // training samples that vote at inference
-  std::shared_ptr<const TextModel> text;  // of a model trained on text, else nullptr
-  std::uint32_t checksum = 0;             // of the file: tells one model from another
+  std::optional<OptimizerState> optimizer;  // if it was asked for
+  std::optional<Neighbours> neighbours;     // training samples that vote at inference
+  std::shared_ptr<const TextModel> text;    // of a model trained on text, else nullptr
+  std::uint32_t checksum = 0;               // of the file: tells one model from another
 
   TrainedNetwork trained() const { return {network, neighbours ? &*neighbours : nullptr}; }
   // Builds the hash tables of the layers that had them, which LSH inference needs. A second call does
@@ -63,8 +65,7 @@ struct Model {
   void build_tables(int threads);
 };
 
-// Whether load_model() fills the optimizer's state. Without it the network has no room for it either: its
-// optimizer is plain SGD, while Model::config still tells the one of the run.
+// Whether load_model() reads the optimizer's state, where the file holds it.
 enum class LoadOptimizer { kNo, kYes };
 
 // What goes into the file.
@@ -72,13 +73,14 @@ struct ModelParts {
   const Config& config;  // of the run
   const DataShape& shape;
   TrainedNetwork trained;
+  const OptimizerState* optimizer;  // or nullptr
   std::uint64_t steps;
   const TextModel* text = nullptr;  // of a model trained on text
 };
 
-// Writes the network with its optimizer state if `config.train.save_optimizer`. The file gets its name only
-// when it is whole; a file of that name stays as it was until then. Throws Error when the folder cannot be
-// written or the disk is full.
+// Writes the network, with the optimizer's state if `config.train.save_optimizer`. The file gets its name
+// only when it is whole; a file of that name stays as it was until then. Throws Error when the folder cannot
+// be written or the disk is full.
 void save_model(const std::string& path, const ModelParts& model);
 
 // Throws InputError, in one line, when the file is missing, no model, of another version, cut off, too long

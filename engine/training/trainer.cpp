@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <chrono>
 #include <cmath>
+#include <utility>
 
 #include "datasets/shuffle.h"
 #include "engine/base/error.h"
@@ -31,10 +32,6 @@ std::vector<std::uint32_t> labelled_samples(const Dataset& data) {
 
 }  // namespace
 
-DataShape shape_of(const Dataset& train) {
-  return {train.feature_count(), train.label_count(), train.label_frequencies(), train.size()};
-}
-
 Trainer::Trainer(const Config& config, const Dataset& train, const Dataset* test, std::size_t step_samples,
                  const Dataset* validation)
     : config_(config),
@@ -45,27 +42,17 @@ Trainer::Trainer(const Config& config, const Dataset& train, const Dataset* test
       threads_(resolve_threads(static_cast<int>(config.train.threads))),
       batch_(step_samples > 0 ? step_samples : samples_in_step(config.train, threads_)),
       shape_(shape_of(train)),
-      network_(config, shape_),
-      optimizer_(config.optimizer),
       labelled_(labelled_samples(train)),
-      order_(labelled_) {
+      order_(labelled_),
+      network_(Network::start(config, train, shape_, threads_)),
+      training_(network_, train, {batch_, static_cast<std::uint32_t>(threads_), threads_}),
+      optimizer_(config.optimizer) {
   unlabelled_ = train.size() - labelled_.size();
   inverse_propensities_ = std::make_shared<const std::vector<double>>(inverse_propensities(
       shape_.label_frequencies, shape_.samples, config.eval.propensity_a, config.eval.propensity_b));
   groups_ = std::make_shared<const LabelGroups>(shape_.label_frequencies);
   total_steps_ = std::uint64_t{config.train.epochs} * ((labelled_.size() + batch_ - 1) / batch_);
-  network_.initialise(threads_);
-  network_.scale_features(train);
-  network_.start_output(train, shape_, threads_);
   if (config.neighbours.share > 0) neighbours_.emplace(config.neighbours, train, network_.feature_scale());
-  network_.rebuild_index(++generation_, threads_);
-  network_.prepare(train, batch_, static_cast<std::uint32_t>(threads_));
-  const std::size_t blocks = (batch_ + config.train.block_size - 1) / config.train.block_size;
-  for (std::size_t b = 0; b < blocks; ++b) blocks_.push_back(network_.make_block());
-  for (int t = 0; t < threads_; ++t) {
-    thread_scratch_.push_back(network_.make_thread_scratch());
-    shard_scratch_.push_back(network_.make_shard_scratch(blocks));
-  }
   for (const Layer& layer : network_.layers()) {
     const HashConfig& hash = layer.config().hash;
     rehash_.emplace_back(layer.index() != nullptr ? hash.rehash_steps : 0, hash.interval_growth);
@@ -131,16 +118,16 @@ bool Trainer::finish_epoch(const TrainObserver& observer) {
   report_tables(observer);
   if (validation_ != nullptr) observer.eval(validate());
   if (test_ != nullptr) observer.eval(evaluate_now(*test_));
-  return config_.train.patience == 0 || stale_ < config_.train.patience;
+  return config_.train.patience == 0 || without_better_ < config_.train.patience;
 }
 
 void Trainer::report_tables(const TrainObserver& observer) const {
   if (!observer.tables) return;
-  const std::size_t below = config_.layers.size() - network_.layers().size();
   for (std::size_t l = 0; l < network_.layers().size(); ++l) {
     const lsh::NeuronIndex* index = network_.layers()[l].index();
     if (index == nullptr) continue;
-    observer.tables({progress_.epoch, progress_.epoch * order_.size(), below + l, index->occupancy()});
+    observer.tables(
+        {progress_.epoch, progress_.epoch * order_.size(), network_.number_in_config(l), index->occupancy()});
   }
 }
 
@@ -152,7 +139,7 @@ EvalReport Trainer::validate() {
   report.validation = true;
   report.best = score > best_score_;
   best_score_ = std::max(score, best_score_);
-  stale_ = report.best ? 0 : stale_ + 1;
+  without_better_ = report.best ? 0 : without_better_ + 1;
   return report;
 }
 
@@ -165,10 +152,10 @@ void Trainer::save(StateWriter& out) const {
   out.put(step_);
   out.put(generation_);
   out.put(best_score_);
-  out.put(stale_);
+  out.put(without_better_);
   out.put_array(rehash_.data(), rehash_.size());
   out.put_array(rebuild_.data(), rebuild_.size());
-  network_.save(out);
+  training_.save(network_, out);
 }
 
 void Trainer::load(StateReader& in) {
@@ -181,10 +168,10 @@ void Trainer::load(StateReader& in) {
   step_ = in.get<std::uint64_t>();
   generation_ = in.get<std::uint64_t>();
   best_score_ = in.get<double>();
-  stale_ = in.get<std::uint32_t>();
+  without_better_ = in.get<std::uint32_t>();
   in.get_array(rehash_.data(), rehash_.size(), "another number of layers");
   in.get_array(rebuild_.data(), rebuild_.size(), "another number of layers");
-  network_.load(in);
+  training_.load(in, network_);
 }
 
 void Trainer::arrange_epoch(std::uint32_t epoch) {
@@ -210,29 +197,28 @@ double Trainer::step(std::size_t first, std::size_t count) {
   optimizer_.set_rate(optimizer_.rate_at(step_, total_steps_));
   optimizer_.set_noise(config_.train.seed, step_);
   LapClock clock;
-  // A: forward, loss, backward; weights and tables are only read.
+  // A: forward, loss, backward; the network is const.
   parallel_for(used, threads_, [&](std::size_t b, int thread) {
     const std::size_t begin = b * block_size;
+    Block& block = training_.block(b);
     LapClock filling;
-    fill_block(first + begin, std::min(block_size, count - begin), blocks_[b]);
-    blocks_[b].seconds.data = filling.lap();
-    network_.train_block(blocks_[b], static_cast<std::uint32_t>(b), begin, step_, scale,
-                         thread_scratch_[thread]);
+    fill_block(first + begin, std::min(block_size, count - begin), block);
+    block.seconds.data = filling.lap();
+    training_.train_block(std::as_const(network_), {b, step_, scale}, thread);
   });
-  count_phases({blocks_.data(), used}, clock.lap());
+  count_phases(training_.first_blocks(used), clock.lap());
   // B: every touched row gets its gradient and its update from the shard that owns it.
-  parallel_for(shard_scratch_.size(), threads_, [&](std::size_t shard, int) {
-    network_.update({blocks_.data(), used}, static_cast<std::uint32_t>(shard), count, optimizer_,
-                    shard_scratch_[shard]);
+  parallel_for(training_.shards(), threads_, [&](std::size_t shard, int) {
+    training_.update(network_, used, count, static_cast<std::uint32_t>(shard), optimizer_);
   });
   phases_.update += clock.lap();
   ++step_;
   // C: the hash tables follow the weights.
   follow_schedule();
   double loss = 0.0;
-  for (std::size_t b = 0; b < used; ++b) {
-    loss += blocks_[b].loss;
-    progress_.active += double(blocks_[b].layers.back().count) * double(blocks_[b].samples());
+  for (const Block& block : training_.first_blocks(used)) {
+    loss += block.loss;
+    progress_.active += double(block.layers.back().count) * double(block.samples());
   }
   return loss;
 }
@@ -243,10 +229,10 @@ void Trainer::follow_schedule() {
   for (std::size_t l = 0; l < rehash_.size(); ++l) {
     const bool rehash = rehash_[l].due(step_);
     if (rebuild_[l].due(step_)) {
-      network_.layers()[l].rebuild_index(network_.hash_seed(l), ++generation_, threads_);
+      training_.rebuild_index(network_, l, ++generation_, threads_);
       moved = true;
     } else if (rehash) {
-      network_.rehash(l, threads_);
+      training_.rehash(network_, l, threads_);
       moved = true;
     }
   }

@@ -21,6 +21,7 @@
 #include "engine/inference/inference.h"
 #include "engine/inference/metrics.h"
 #include "engine/network/network.h"
+#include "engine/network/network_training.h"
 #include "engine/network/optimizer.h"
 #include "engine/training/schedule.h"
 
@@ -101,6 +102,7 @@ class Trainer {
   // The training samples that vote at inference; nullptr without neighbours.share. No step looks at them.
   const Neighbours* neighbours() const { return neighbours_ ? &*neighbours_ : nullptr; }
   TrainedNetwork trained() const { return {network_, neighbours()}; }
+  const NetworkTraining& training() const { return training_; }
   Network& network() { return network_; }
   const DataShape& shape() const { return shape_; }
   std::size_t unlabelled() const { return unlabelled_; }     // training samples skipped for want of a label
@@ -138,28 +140,23 @@ class Trainer {
   std::size_t batch_;
   std::size_t unlabelled_ = 0;
   DataShape shape_;
+  std::vector<std::uint32_t> labelled_;  // samples with labels, in file order
+  std::vector<std::uint32_t> order_;     // of this epoch
   Network network_;
+  NetworkTraining training_;
   std::optional<Neighbours> neighbours_;
   Optimizer optimizer_;
   Metrics::Propensities inverse_propensities_;
   Metrics::Groups groups_;
-  std::vector<std::uint32_t> labelled_;  // samples with labels, in file order
-  std::vector<std::uint32_t> order_;     // of this epoch
-  std::vector<Block> blocks_;
-  std::vector<ThreadScratch> thread_scratch_;
-  std::vector<ShardScratch> shard_scratch_;
   std::vector<IntervalSchedule> rehash_, rebuild_;  // a layer
   std::uint64_t step_ = 0;
   std::uint64_t total_steps_ = 0;
-  std::uint64_t generation_ = 0;
+  std::uint64_t generation_ = 1;  // of the hash functions drawn last
   double train_seconds_ = 0.0;
   PhaseSeconds phases_;
   Progress progress_;
-  double best_score_ = -1.0;  // on the validation samples
-  std::uint32_t stale_ = 0;   // validations since then
+  double best_score_ = -1.0;          // on the validation samples
+  std::uint32_t without_better_ = 0;  // validations since then
 };
-
-// What the data tells a network.
-DataShape shape_of(const Dataset& train);
 
 }  // namespace slide

@@ -13,8 +13,8 @@
 
 namespace slide {
 
-WidePath::WidePath(const LayerConfig& config, const Dataset& train, std::size_t neurons, int threads,
-                   const FeatureScale& scale)
+WidePath::WidePath(const LayerConfig& config, double length, const Dataset& train, std::size_t neurons,
+                   int threads, const FeatureScale& scale)
     : config_(config) {
   const LabelSums sums(train, neurons, scale);
   std::optional<NearMisses> misses;
@@ -36,7 +36,7 @@ WidePath::WidePath(const LayerConfig& config, const Dataset& train, std::size_t 
     LabelSums::Sum& sum = work[thread].sum;
     for (std::size_t n = chunk * kChunk; n < std::min(neurons, (chunk + 1) * kChunk); ++n) {
       sums.add_up(n, sum);
-      const double factor = sum.square > 0 ? config_.wide_scale / std::sqrt(sum.square) : 0.0;
+      const double factor = sum.square > 0 ? length / std::sqrt(sum.square) : 0.0;
       std::vector<std::uint32_t> ids = sum.ids;
       keep_strongest(ids, config_.wide_features, sum.values);
       if (misses) {
@@ -58,17 +58,16 @@ WidePath::WidePath(const LayerConfig& config, const Dataset& train, std::size_t 
     storage_.features.insert(storage_.features.end(), features[c].begin(), features[c].end());
     storage_.weights.insert(storage_.weights.end(), weights[c].begin(), weights[c].end());
   }
-  storage_.accumulators.assign(storage_.weights.size(), 0.0f);
 }
 
-void WidePath::prefetch(std::uint32_t id, bool update) const {
+void WidePath::prefetch(std::uint32_t id, const float* sums) const {
   constexpr std::uint64_t kLine = kAlignment / sizeof(float);
   constexpr std::uint64_t kMost = 16 * kLine;  // the processor runs on by itself
   const std::uint64_t begin = storage_.offsets[id], end = std::min(storage_.offsets[id + 1], begin + kMost);
   for (std::uint64_t i = begin; i < end; i += kLine) {
     slide::prefetch(storage_.weights.data() + i);
-    if (update) {
-      slide::prefetch<Access::kWrite>(storage_.accumulators.data() + i);
+    if (sums != nullptr) {
+      slide::prefetch<Access::kWrite>(sums + i);
     } else {
       slide::prefetch(storage_.features.data() + i);
     }
@@ -156,7 +155,7 @@ void WidePath::forward(const BlockFeatures& features, std::span<const std::uint3
   hits.neurons.resize(ids.size());
   WideHits::Neuron at;
   for (std::size_t a = 0; a < ids.size(); ++a, z += lanes) {
-    if (a + kAhead < ids.size()) prefetch(ids[a + kAhead], false);
+    if (a + kAhead < ids.size()) prefetch(ids[a + kAhead]);
     const std::uint64_t begin = storage_.offsets[ids[a]], count = storage_.offsets[ids[a] + 1] - begin;
     const kernels::Parts met = meet_pattern(features, storage_.features.data() + begin,
                                             storage_.weights.data() + begin, count, at, hits);
@@ -173,10 +172,14 @@ void WidePath::forward(const BlockFeatures& features, std::span<const std::uint3
   }
 }
 
-void WidePath::update(const BlockFeatures& features, const WideHits& hits, std::uint32_t id, std::size_t a,
-                      std::size_t lanes, const float* d, std::span<const std::uint32_t> listed, Step step,
-                      std::vector<float>& gradients) {
-  const WideHits::Neuron& neuron = hits.neurons[a];
+void WidePath::update(std::uint32_t id, const Meeting& at, const Deltas& deltas, Step step,
+                      std::span<float> sums, std::vector<float>& gradients) {
+  const BlockFeatures& features = at.features;
+  const WideHits& hits = at.hits;
+  const std::size_t lanes = at.lanes;
+  const float* d = deltas.d;
+  const auto listed = deltas.listed;
+  const WideHits::Neuron& neuron = hits.neurons[at.a];
   const auto& n = neuron.count;
   const std::size_t found = neuron.found();
   if (found == 0) return;
@@ -198,9 +201,9 @@ void WidePath::update(const BlockFeatures& features, const WideHits& hits, std::
   dot_lists<8>(features, places[3], n[3], d, parts[3]);
   k.join_kinds(hits.kinds.data() + neuron.kinds, found, parts, gradients.data());
   const std::uint64_t begin = storage_.offsets[id];
-  k.adagrad_masked(storage_.weights.data() + begin, storage_.accumulators.data() + begin,
-                   hits.masks.data() + neuron.masks, storage_.offsets[id + 1] - begin, gradients.data(),
-                   step.samples, step.rate * static_cast<float>(config_.wide_rate));
+  k.adagrad_masked(storage_.weights.data() + begin, sums.data() + begin, hits.masks.data() + neuron.masks,
+                   storage_.offsets[id + 1] - begin, gradients.data(), step.samples,
+                   step.rate * static_cast<float>(config_.wide_rate));
 }
 
 void WidePath::save(StateWriter& out) const {
@@ -208,7 +211,6 @@ void WidePath::save(StateWriter& out) const {
   out.put_array(s.offsets.data(), s.offsets.size());
   out.put_array(s.features.data(), s.features.size());
   out.put_array(s.weights.data(), s.weights.size());
-  out.put_array(s.accumulators.data(), s.accumulators.size());
 }
 
 void WidePath::load(StateReader& in) {
@@ -216,12 +218,11 @@ void WidePath::load(StateReader& in) {
   in.get_array(s.offsets.data(), s.offsets.size(), "another wide path");
   in.get_array(s.features.data(), s.features.size(), "another wide path");
   in.get_array(s.weights.data(), s.weights.size(), "another wide path");
-  in.get_array(s.accumulators.data(), s.accumulators.size(), "another wide path");
 }
 
 std::size_t WidePath::bytes() const {
   return storage_.offsets.size() * sizeof(std::uint64_t) + storage_.features.size() * sizeof(std::uint32_t) +
-         (storage_.weights.size() + storage_.accumulators.size()) * sizeof(float);
+         storage_.weights.size() * sizeof(float);
 }
 
 }  // namespace slide

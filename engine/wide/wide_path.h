@@ -42,8 +42,9 @@ class WidePath {
  public:
   // No pattern yet: for a model file to fill.
   explicit WidePath(const LayerConfig& config) : config_(config) {}
-  // Patterns and first weights of `neurons` labels from their samples in `train`, as `scale` makes them.
-  WidePath(const LayerConfig& config, const Dataset& train, std::size_t neurons, int threads,
+  // Patterns of `neurons` labels from their samples in `train`, as `scale` makes them, and first weights of
+  // `length` for each neuron.
+  WidePath(const LayerConfig& config, double length, const Dataset& train, std::size_t neurons, int threads,
            const FeatureScale& scale = {});
 
   // z[a*lanes + s] += sum over the features f that sample s and pattern of ids[a] share of w * x_s[f].
@@ -51,22 +52,32 @@ class WidePath {
   void forward(const BlockFeatures& features, std::span<const std::uint32_t> ids, std::size_t lanes, float* z,
                WideHits& hits) const;
 
-  // Asks for the weights of neuron `id`: before forward(), or with its accumulators before update().
-  void prefetch(std::uint32_t id, bool update) const;
+  // Asks for the weights of neuron `id`: before forward(), or with the sums of squares before update().
+  void prefetch(std::uint32_t id, const float* sums = nullptr) const;
 
-  // Adagrad with an accumulator a weight on the weights of neuron `id`, which is active neuron `a` of the
-  // block that `features` and `hits` are from, from its deltas d[lanes]; `listed` are the samples whose delta
-  // is not 0, or none if nobody has made the list. Accumulators start at 1, the square of one sample's
-  // largest gradient: a weight that is rarely met moves by its gradient, not by its sign.
+  // Where a block met the pattern of a neuron, which is its active neuron `a`.
+  struct Meeting {
+    const BlockFeatures& features;
+    const WideHits& hits;
+    std::size_t a;
+    std::size_t lanes;
+  };
+  struct Deltas {
+    const float* d;  // [lanes]
+    std::span<const std::uint32_t>
+        listed;  // samples whose delta is not 0, or none if nobody has made the list
+  };
   struct Step {
     float rate;     // the step's share of wide_rate, in [0, 1]
     float samples;  // in the batch: their number takes deltas of the mean loss to those of one sample
   };
-  void update(const BlockFeatures& features, const WideHits& hits, std::uint32_t id, std::size_t a,
-              std::size_t lanes, const float* d, std::span<const std::uint32_t> listed, Step step,
+  // Adagrad with an accumulator a weight, sums[weights()], on the weights of neuron `id`. Accumulators start
+  // at 1, the square of one sample's largest gradient: a weight that is rarely met moves by its gradient, not
+  // by its sign. `sums` holds them less that 1.
+  void update(std::uint32_t id, const Meeting& at, const Deltas& deltas, Step step, std::span<float> sums,
               std::vector<float>& gradients);
 
-  // The whole storage. load() refuses patterns of other sizes.
+  // Patterns and weights. load() refuses patterns of other sizes.
   void save(StateWriter& out) const;
   void load(StateReader& in);
 
@@ -78,7 +89,6 @@ class WidePath {
     std::vector<std::uint64_t> offsets;
     std::vector<std::uint32_t> features;
     std::vector<float> weights;
-    std::vector<float> accumulators;  // of squared gradients, less the 1 they start at
   };
   const Storage& storage() const { return storage_; }
   Storage& storage() { return storage_; }

@@ -10,9 +10,10 @@
 
 #include <chrono>
 #include <memory>
+#include <optional>
 #include <vector>
 
-#include "engine/network/layer.h"
+#include "engine/network/layer_training.h"
 #include "engine/network/loss.h"
 
 namespace slide {
@@ -32,15 +33,17 @@ class Bench {
  public:
   explicit Bench(const Case& c)
       : case_(c),
-        layer_(config(c), c.inputs, c.outputs, true, OptimizerKind::kAdagrad, Precision::kFp32, {}) {
+        layer_(config(c), c.inputs, c.outputs, true, Precision::kFp32, {}),
+        weights_(layer_.weights(), OptimizerKind::kAdagrad),
+        bias_(layer_.bias(), OptimizerKind::kAdagrad) {
     optimizer_.set_rate(0.01);
     layer_.initialise(1, 1, 1);
     layer_.rebuild_index(1, 1, 1);
     const BlockLimits limits{c.lanes, 0, false, c.labels};
-    layer_.prepare_updates(1, limits);
+    training_.emplace(layer_, limits, 1, 1);
     layer_.reserve(block_, limits, 1);
     scratch_ = layer_.make_scratch(limits);
-    update_scratch_ = layer_.make_update_scratch(limits, 1);
+    update_scratch_ = training_->make_scratch(layer_);
     groups_.reserve(layer_.active_limit(limits));
     Rng rng(1, Purpose::kTest);
     for (std::size_t i = 0; i < kPool; ++i) {
@@ -77,16 +80,12 @@ class Bench {
     softmax_loss({&block_.set, block_.count, case_.lanes, case_.lanes},
                  1.0f / static_cast<float>(case_.lanes), block_.out_t.data(), norm_.data());
     layer_.backward_input(in_, block_.out_t.data(), scratch_, block_, dx_.data(), case_.inputs);
-    layer_.bin_touched(0, block_);
+    training_->list_touched(0, block_);
     batch_.inputs.assign(1, in_);
     batch_.deltas.assign(1, block_.out_t.data());
     batch_.blocks.assign(1, &block_);
-    if (layer_.sampled()) {
-      const auto part = block_.bins.shard(0);
-      groups_.build({&part, 1}, layer_.slots());
-    }
-    layer_.update(batch_, groups_, 0, 1, optimizer_, update_scratch_);
-    if ((step + 1) % kRehashSteps == 0) layer_.rehash(1);
+    training_->update({layer_, weights_, bias_, no_wide_}, batch_, 0, optimizer_, groups_, update_scratch_);
+    if ((step + 1) % kRehashSteps == 0) training_->rehash(layer_, 1);
   }
 
   std::size_t active() const { return block_.count; }
@@ -109,12 +108,15 @@ class Bench {
 
   Case case_;
   Layer layer_;
+  MatrixState weights_, bias_;
+  std::vector<float> no_wide_;
+  std::optional<LayerTraining> training_;
   Optimizer optimizer_{OptimizerConfig{}};
   LayerBlock block_;
   LayerScratch scratch_;
   UpdateScratch update_scratch_;
   RowGroups groups_;
-  Layer::BatchView batch_;
+  LayerBatch batch_;
   BlockInput in_;
   std::vector<AlignedArray<float>> inputs_, rows_;
   AlignedArray<float> dx_;

@@ -215,7 +215,9 @@ class NaiveNetwork {
   }
 
   LayerChoice choice_of(const Block& block, std::size_t l) const {
-    const LayerBlock& at = block.layers[l];
+    const LayerBlock& at = !layers[0].by_feature ? block.layers[l]
+                           : l == 0              ? block.input
+                                                 : block.layers[l - 1];
     LayerChoice choice;
     if (layers[l].sampled) {
       choice.active = at.set.ids;

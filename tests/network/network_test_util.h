@@ -12,6 +12,7 @@
 #include "engine/base/rng.h"
 #include "engine/config/config.h"
 #include "engine/network/network.h"
+#include "engine/network/network_training.h"
 #include "engine/network/optimizer.h"
 
 namespace slide::test {
@@ -153,14 +154,10 @@ inline void randomise_biases(Network& network, std::uint64_t seed = 5) {
 // Drives a network as Trainer::step does, on one thread, and leaves the blocks to look at.
 class Stepper {
  public:
-  Stepper(Network& network, const Dataset& data, std::uint32_t shards = 1) : network_(network), data_(data) {
-    const TrainConfig& train = network.config().train;
-    network.prepare(data, train.batch_size, shards);
-    const std::size_t blocks = (train.batch_size + train.block_size - 1) / train.block_size;
-    for (std::size_t b = 0; b < blocks; ++b) blocks_.push_back(network.make_block());
-    scratch_ = network.make_thread_scratch();
-    for (std::uint32_t s = 0; s < shards; ++s) shards_.push_back(network.make_shard_scratch(blocks));
-  }
+  Stepper(Network& network, const Dataset& data, std::uint32_t shards = 1)
+      : network_(network),
+        data_(data),
+        training_(network, data, {network.config().train.batch_size, shards, 1}) {}
 
   // Forward, loss and backward of samples [first, first + count); the loss summed over them.
   double train(std::size_t first, std::size_t count, std::uint64_t step) {
@@ -169,33 +166,29 @@ class Stepper {
     used_ = (count + block_size - 1) / block_size;
     double loss = 0.0;
     for (std::size_t b = 0; b < used_; ++b) {
-      Block& block = blocks_[b];
+      Block& block = training_.block(b);
       block.rows.clear();
       block.labels.clear();
       for (std::size_t i = b * block_size; i < std::min(count, (b + 1) * block_size); ++i) {
         block.rows.push_back(data_.features(first + i));
         block.labels.push_back(data_.labels(first + i));
       }
-      network_.train_block(block, static_cast<std::uint32_t>(b), b * block_size, step,
-                           1.0f / static_cast<float>(count), scratch_);
+      training_.train_block(network_, {b, step, 1.0f / static_cast<float>(count)}, 0);
       loss += block.loss;
     }
     return loss;
   }
   void update(const Optimizer& optimizer) {
-    for (std::uint32_t s = 0; s < shards_.size(); ++s) {
-      network_.update({blocks_.data(), used_}, s, count_, optimizer, shards_[s]);
-    }
+    for (std::uint32_t s = 0; s < training_.shards(); ++s)
+      training_.update(network_, used_, count_, s, optimizer);
   }
   // Of the last step.
-  std::span<const Block> blocks() const { return {blocks_.data(), used_}; }
+  std::span<const Block> blocks() const { return training_.first_blocks(used_); }
 
  private:
   Network& network_;
   const Dataset& data_;
-  std::vector<Block> blocks_;
-  ThreadScratch scratch_;
-  std::vector<ShardScratch> shards_;
+  NetworkTraining training_;
   std::size_t used_ = 0, count_ = 0;
 };
 

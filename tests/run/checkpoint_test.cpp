@@ -73,7 +73,8 @@ class SavedRunTest : public testing::Test {
     trainer.run(observer);
   }
   std::string model_of(const Trainer& trainer) const {
-    save_model(path("model.slide"), {config_, trainer.shape(), trainer.trained(), trainer.steps()});
+    save_model(path("model.slide"), {config_, trainer.shape(), trainer.trained(),
+                                     &trainer.training().optimizer_state(), trainer.steps()});
     return read_bytes(path("model.slide"));
   }
   std::string refusal_of(const std::string& bytes) const {

@@ -96,7 +96,10 @@ class CheckpointTest : public testing::Test {
     trainer_ = std::make_unique<Trainer>(config_, data_, nullptr);
     trainer_->run({});
   }
-  void save() { save_model(path(), {config_, trainer_->shape(), trainer_->trained(), trainer_->steps()}); }
+  void save() {
+    save_model(path(), {config_, trainer_->shape(), trainer_->trained(),
+                        &trainer_->training().optimizer_state(), trainer_->steps()});
+  }
 
   // The message with which the file at path() is refused, which must be one line that names the file.
   std::string refusal() const {
@@ -196,9 +199,10 @@ TEST_F(CheckpointTest, WidePathComesBack) {
   ASSERT_NE(model.network.output().wide(), nullptr);
   const WidePath& saved = *trainer_->network().output().wide();
   EXPECT_GT(saved.weights(), 0U);
-  EXPECT_EQ(model.network.output().wide()->storage().accumulators, saved.storage().accumulators);
+  EXPECT_EQ(model.network.output().wide()->storage().weights, saved.storage().weights);
+  EXPECT_EQ(model.optimizer->wide, trainer_->training().optimizer_state().wide);
   const Model without_state = load_model(path());
-  EXPECT_TRUE(without_state.network.output().wide()->storage().accumulators.empty());
+  EXPECT_FALSE(without_state.optimizer);
   const Scores expected = predict(trainer_->trained(), data_, Inference::kFull);
   EXPECT_EQ(expected, predict(model.trained(), data_, Inference::kFull));
   EXPECT_EQ(expected, predict(without_state.trained(), data_, Inference::kFull));
@@ -342,7 +346,8 @@ class TextCheckpointTest : public CheckpointTest {
     data_ = parse_dataset(lines, "t", options);
     trainer_ = std::make_unique<Trainer>(config_, data_, nullptr);
     trainer_->run({});
-    save_model(path(), {config_, trainer_->shape(), trainer_->trained(), trainer_->steps(), text_.get()});
+    save_model(path(), {config_, trainer_->shape(), trainer_->trained(),
+                        &trainer_->training().optimizer_state(), trainer_->steps(), text_.get()});
   }
 
   std::shared_ptr<const TextModel> text_;
@@ -417,10 +422,15 @@ TEST_F(CheckpointTest, OptimizerStateComesBack) {
     const Parameters& saved = trainer_->network().output().weights();
     const Parameters& loaded = model.network.output().weights();
     EXPECT_TRUE(same(saved.weights, loaded.weights)) << kind;
-    EXPECT_TRUE(same(saved.first, loaded.first)) << kind;
-    EXPECT_TRUE(same(saved.second, loaded.second)) << kind;
-    EXPECT_TRUE(std::equal(saved.steps.begin(), saved.steps.end(), loaded.steps.begin(), loaded.steps.end()));
-    EXPECT_TRUE(load_model(path()).network.output().weights().first.empty());
+    const auto& states = trainer_->training().optimizer_state().matrices;
+    ASSERT_EQ(model.optimizer->matrices.size(), states.size());
+    for (std::size_t m = 0; m < states.size(); ++m) {
+      const MatrixState& state = model.optimizer->matrices[m];
+      EXPECT_TRUE(same(states[m].first, state.first)) << kind;
+      EXPECT_TRUE(same(states[m].second, state.second)) << kind;
+      EXPECT_TRUE(std::ranges::equal(states[m].steps, state.steps)) << kind;
+    }
+    EXPECT_FALSE(load_model(path()).optimizer);
   }
 }
 
@@ -506,7 +516,8 @@ TEST_F(CheckpointTest, ContradictingSizesAreFound) {
 TEST_F(CheckpointTest, MissingFolderIsAFailedRun) {
   train();
   try {
-    save_model((folder_ / "none" / "m.slide").string(), {config_, trainer_->shape(), trainer_->trained(), 0});
+    save_model((folder_ / "none" / "m.slide").string(),
+               {config_, trainer_->shape(), trainer_->trained(), &trainer_->training().optimizer_state(), 0});
     FAIL();
   } catch (const InputError&) {
     FAIL() << "a folder that cannot be written is no bad input";

@@ -79,7 +79,7 @@ End run(Config config, const Dataset& samples, std::vector<std::uint64_t> stops)
     finished = trainer.run(observer);
     Bytes out;
     if (finished) {
-      trainer.network().save(out);
+      trainer.training().save(trainer.network(), out);
       end.network = out.text;
     } else {
       trainer.save(out);

@@ -39,8 +39,8 @@ struct Trace {
   std::vector<std::vector<float>> weights;
 };
 
-void keep(const Parameters& p, Trace& trace) {
-  for (const auto* array : {&p.weights, &p.first, &p.second})
+void keep(const Parameters& p, const MatrixState& state, Trace& trace) {
+  for (const auto* array : {&p.weights, &state.first, &state.second})
     trace.weights.emplace_back(array->begin(), array->end());
   for (std::size_t r = 0; r < p.rows && p.half(); ++r) {
     std::vector<float> row(p.columns);
@@ -55,12 +55,9 @@ Trace train(const Config& config, const Dataset& data) {
   TrainObserver observer;
   observer.epoch = [&](const EpochReport& report) { trace.losses.push_back(report.loss); };
   trainer.run(observer);
-  if (trainer.network().input()) {
-    keep(trainer.network().input()->weights(), trace);
-    keep(trainer.network().input()->bias(), trace);
-  }
-  for (const Layer& layer : trainer.network().layers())
-    keep(layer.weights(), trace), keep(layer.bias(), trace);
+  const auto matrices = std::as_const(trainer).network().matrices();
+  for (std::size_t m = 0; m < matrices.size(); ++m)
+    keep(*matrices[m], trainer.training().optimizer_state().matrices[m], trace);
   return trace;
 }
 

@@ -66,7 +66,7 @@ double naive_score(const WidePath& wide, std::uint32_t neuron, const SparseRow& 
 
 TEST(WidePath, StartsAtTheNormalisedSumOfALabelsSamples) {
   const Dataset data = random_data(50);
-  const WidePath wide(wide_config(1000), data, kLabels, 2);
+  const WidePath wide(wide_config(1000), wide_config(1000).wide_scale, data, kLabels, 2);
   const auto& s = wide.storage();
   for (std::uint32_t label = 0; label < kLabels; ++label) {
     std::vector<double> sum(kFeatures, 0.0);
@@ -91,7 +91,8 @@ TEST(WidePath, StartsAtTheNormalisedSumOfALabelsSamples) {
 
 TEST(WidePath, KeepsTheStrongestFeaturesWhateverTheThreadCount) {
   const Dataset data = random_data(50);
-  const WidePath all(wide_config(1000), data, kLabels, 1), few(wide_config(5), data, kLabels, 3);
+  const WidePath all(wide_config(1000), wide_config(1000).wide_scale, data, kLabels, 1),
+      few(wide_config(5), wide_config(5).wide_scale, data, kLabels, 3);
   for (std::uint32_t label = 0; label < kLabels; ++label) {
     const auto& a = all.storage();
     const auto& f = few.storage();
@@ -106,7 +107,7 @@ TEST(WidePath, KeepsTheStrongestFeaturesWhateverTheThreadCount) {
 
 class WideBlock : public testing::TestWithParam<std::size_t> {
  protected:
-  WideBlock() : wide_(wide_config(7), data_, kLabels, 1) {
+  WideBlock() : wide_(wide_config(7), wide_config(7).wide_scale, data_, kLabels, 1) {
     const std::size_t samples = GetParam() == 1 ? 1 : GetParam() - 3;  // a partial block
     rows_ = rows_of(data_, samples);
     features_.reserve(kFeatures, 6 * samples, GetParam());
@@ -199,6 +200,7 @@ TEST_P(WideBlock, GradientMatchesCentralDifferences) {
   auto& s = wide_.storage();
   const std::vector<float> before = s.weights;
   std::vector<double> expected(before.size(), 0.0);
+  std::vector<float> squares(before.size(), 0.0f);
   for (std::size_t i = 0; i < before.size(); ++i) {
     const float step = 1e-3f;
     s.weights[i] = before[i] + step;
@@ -208,11 +210,12 @@ TEST_P(WideBlock, GradientMatchesCentralDifferences) {
     s.weights[i] = before[i];
   }
   for (std::size_t a = 0; a < ids_.size(); ++a) {
-    wide_.update(features_, hits_, ids_[a], a, lanes, z.data() + a * lanes, {}, {0.5f, samples}, scratch);
+    wide_.update(ids_[a], {features_, hits_, a, lanes}, {z.data() + a * lanes, {}}, {0.5f, samples}, squares,
+                 scratch);
   }
   for (std::size_t i = 0; i < before.size(); ++i) {
     const double tolerance = 1e-3 * (1.0 + std::fabs(expected[i])), g = expected[i];
-    EXPECT_NEAR(s.accumulators[i], g * g, 2.0 * tolerance * (1.0 + std::fabs(g))) << i;
+    EXPECT_NEAR(squares[i], g * g, 2.0 * tolerance * (1.0 + std::fabs(g))) << i;
     const double moved = 0.5 * wide_config(7).wide_rate * g / std::sqrt(1.0 + g * g);
     EXPECT_NEAR(before[i] - s.weights[i], moved, tolerance) << i;
   }
@@ -222,6 +225,7 @@ TEST_P(WideBlock, GradientMatchesCentralDifferences) {
 TEST_P(WideBlock, ListedDeltasMoveWhatAllDeltasMove) {
   const std::size_t lanes = GetParam();
   scores();
+  std::vector<float> squares(wide_.weights(), 0.0f);
   for (const std::size_t few : {1, 3, 5, 9}) {
     std::vector<float> d(lanes, 0.0f);
     std::vector<std::uint32_t> listed;
@@ -230,15 +234,17 @@ TEST_P(WideBlock, ListedDeltasMoveWhatAllDeltasMove) {
       d[listed.back()] = 0.01f * static_cast<float>(i + 1);
     }
     WidePath whole = wide_;
+    std::vector<float> whole_squares = squares;
     std::vector<float> scratch;
     for (std::size_t a = 0; a < ids_.size(); ++a) {
-      whole.update(features_, hits_, ids_[a], a, lanes, d.data(), {}, {0.5f, 50.0f}, scratch);
-      wide_.update(features_, hits_, ids_[a], a, lanes, d.data(), listed, {0.5f, 50.0f}, scratch);
+      const WidePath::Meeting at{features_, hits_, a, lanes};
+      whole.update(ids_[a], at, {d.data(), {}}, {0.5f, 50.0f}, whole_squares, scratch);
+      wide_.update(ids_[a], at, {d.data(), listed}, {0.5f, 50.0f}, squares, scratch);
     }
     for (std::size_t i = 0; i < whole.storage().weights.size(); ++i) {
-      const float weight = whole.storage().weights[i], squares = whole.storage().accumulators[i];
+      const float weight = whole.storage().weights[i], square = whole_squares[i];
       EXPECT_NEAR(wide_.storage().weights[i], weight, 2e-6 * (1 + std::fabs(weight))) << few;
-      EXPECT_NEAR(wide_.storage().accumulators[i], squares, 2e-6 * (1 + squares)) << few;
+      EXPECT_NEAR(squares[i], square, 2e-6 * (1 + square)) << few;
     }
   }
 }
@@ -253,7 +259,7 @@ std::vector<std::uint32_t> first_ids(std::size_t count) {
 
 TEST(WidePostings, BestAreTheNeuronsOfTheLargestWideScore) {
   const Dataset data = random_data(80);
-  const WidePath wide(wide_config(7), data, kLabels, 1);
+  const WidePath wide(wide_config(7), wide_config(7).wide_scale, data, kLabels, 1);
   const WidePostings postings(wide, first_ids(kLabels), kFeatures, true);
   auto scratch = postings.make_scratch();
   for (std::size_t i = 0; i < 20; ++i) {
@@ -279,7 +285,7 @@ TEST(WidePostings, BestAreTheNeuronsOfTheLargestWideScore) {
 TEST(WidePostings, CandidatesOfOneSampleGetTheirWideScore) {
   constexpr std::uint32_t kMany = 3000;
   const Dataset data = random_data(4500, kMany);
-  WidePath wide(wide_config(1000), data, kMany, 2);
+  WidePath wide(wide_config(1000), wide_config(1000).wide_scale, data, kMany, 2);
   for (std::size_t i = 0; i < wide.storage().weights.size(); i += 5) wide.storage().weights[i] *= -1.0f;
   std::vector<std::uint32_t> ids;
   for (std::uint32_t id = 0; id < kMany; id += id % 7 == 3 ? 2 : 1) ids.push_back(id);
@@ -314,7 +320,7 @@ TEST(WidePostings, CandidatesOfOneSampleGetTheirWideScore) {
 
 TEST(WidePostings, AddScoresAllNeuronsRangeByRange) {
   const Dataset data = random_data(130);
-  const WidePath wide(wide_config(7), data, kLabels, 1);
+  const WidePath wide(wide_config(7), wide_config(7).wide_scale, data, kLabels, 1);
   const WidePostings postings(wide, first_ids(kLabels), kFeatures, true);
   for (const std::size_t lanes : {1, 16, 32, 64, 128}) {
     std::vector<SparseRow> rows;

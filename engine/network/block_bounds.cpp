@@ -1,0 +1,37 @@
+#include "engine/network/block_bounds.h"
+
+#include <algorithm>
+#include <functional>
+#include <numeric>
+#include <vector>
+
+namespace slide {
+
+namespace {
+
+std::size_t sum_of_largest(std::vector<std::size_t>& counts, std::size_t n) {
+  n = std::min(n, counts.size());
+  std::nth_element(counts.begin(), counts.begin() + static_cast<std::ptrdiff_t>(n), counts.end(),
+                   std::greater<>());
+  return std::accumulate(counts.begin(), counts.begin() + static_cast<std::ptrdiff_t>(n), std::size_t{0});
+}
+
+}  // namespace
+
+BlockBounds bounds_of(const Dataset& data, std::size_t block_size) {
+  std::vector<std::size_t> features(data.size()), labels(data.size());
+  std::size_t pairs = 0;
+  for (std::size_t i = 0; i < data.size(); ++i) {
+    features[i] = data.features(i).ids.size();
+    labels[i] = data.labels(i).size();
+    pairs += features[i] * labels[i];
+  }
+  return {sum_of_largest(features, block_size),
+          sum_of_largest(labels, block_size),
+          pairs,
+          data.size(),
+          data.feature_entries(),
+          data.label_entries()};
+}
+
+}  // namespace slide

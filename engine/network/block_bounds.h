@@ -1,0 +1,26 @@
+// The most that a block of a data set can hold: what working memory is sized by. Pure function of its
+// arguments.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+#include "datasets/dataset.h"
+
+namespace slide {
+
+struct BlockBounds {
+  std::size_t feature_entries = 0;
+  std::size_t label_entries = 0;
+  // Of the whole data: labels times features of each sample, summed. The patterns of a wide path hold no
+  // more.
+  std::size_t label_features = SIZE_MAX;
+  // Likewise: what neighbours keep.
+  std::size_t samples = 0;
+  std::size_t all_features = 0;
+  std::size_t all_labels = 0;
+};
+// Of any `block_size` samples of `data`.
+BlockBounds bounds_of(const Dataset& data, std::size_t block_size);
+
+}  // namespace slide

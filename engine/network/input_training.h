@@ -1,0 +1,62 @@
+// What the input layer needs to be trained, apart from its parameters: the deltas of a batch, the row
+// directory, and who owns which features. Made for a layer and a shape of batches at once.
+//
+// backward() may run on different blocks at once, update() on different shards, but not one beside the other.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "engine/base/aligned.h"
+#include "engine/network/block.h"
+#include "engine/network/feature_shards.h"
+#include "engine/network/input_layer.h"
+#include "engine/network/optimizer.h"
+#include "engine/network/row_groups.h"
+
+namespace slide {
+
+// The input layer while a shard updates it, with what the optimizer remembers of it.
+struct TrainedInput {
+  TrainedMatrix weights;
+  TrainedMatrix bias;
+};
+
+class InputTraining {
+ public:
+  // For batches of up to `samples` samples, a multiple of the lanes of a block.
+  InputTraining(const InputLayer& layer, const Dataset& train, std::size_t samples, std::uint32_t shards);
+
+  const FeatureShards& shards() const { return shards_; }
+
+  // Where the layer above writes d loss / d output of the block whose first sample is `first_sample` of the
+  // batch: [lanes x ldo], sample-major.
+  float* delta(std::size_t first_sample) { return deltas_.data() + first_sample * ldo_; }
+
+  // Phase A: takes the deltas of a block through the activation, and lists its features by shard.
+  void backward(const InputLayer& layer, Block& block);
+
+  // Working memory of one shard.
+  struct Scratch {
+    std::vector<SamplePart> parts;
+    AlignedArray<float> gradient;  // [size]
+    PackedRow packed;
+  };
+  Scratch make_scratch(const InputLayer& layer, std::size_t samples) const;
+
+  // Phase B: gradient and update of the features of one shard; shard 0 also updates the bias from all
+  // `samples` samples of the batch. `groups`: working memory.
+  void update(const TrainedInput& trained, std::span<const Block> blocks, std::uint32_t shard,
+              std::size_t samples, const Optimizer& optimizer, RowGroups& groups, Scratch& scratch);
+
+  std::size_t bytes() const { return deltas_.bytes() + slots_.bytes(); }
+
+ private:
+  std::size_t ldo_;
+  FeatureShards shards_;
+  AlignedArray<float> deltas_;         // [samples x ldo]
+  AlignedArray<std::uint64_t> slots_;  // row directory of RowGroups
+};
+
+}  // namespace slide

@@ -1,0 +1,291 @@
+#include "engine/network/layer_training.h"
+
+#include <algorithm>
+
+#include "engine/kernels/kernels.h"
+
+namespace slide {
+
+namespace {
+
+// Prefetches beyond what a core can have under way are dropped, so these are asked for shortly before, a few
+// at a time.
+constexpr std::size_t kStateAhead = 8;     // rows whose optimizer state is asked for ahead
+constexpr std::size_t kWideAhead = 3;      // and whose wide weights are
+constexpr std::size_t kRowsTogether = 32;  // those of one block share the loads of its inputs
+
+using Sources = std::span<const std::uint32_t>;
+
+// The update of one shard's rows of a layer.
+class ShardUpdate {
+ public:
+  ShardUpdate(const TrainedLayer& trained, const LayerBatch& batch, const DeltaPlaces& places,
+              const Optimizer& optimizer, UpdateScratch& scratch)
+      : layer_(trained.layer),
+        weights_{trained.layer.weights(), trained.weights},
+        bias_{trained.layer.bias(), trained.bias},
+        wide_(trained.layer.wide()),
+        wide_sums_(trained.wide),
+        batch_(batch),
+        places_(places),
+        optimizer_(optimizer),
+        scratch_(scratch) {}
+
+  // The input of every block is all units of the layer below.
+  bool whole() const { return !batch_.inputs.front().partial; }
+
+  // Asks for rows before they are read and written.
+  void ask_for(std::span<const std::uint32_t> rows) const {
+    for (const std::uint32_t row : rows) {
+      weights_.values.prefetch_row(row);
+      bias_.values.prefetch_row(row);
+    }
+  }
+
+  template <class SourcesOf>
+  void update_rows(std::span<const std::uint32_t> rows, SourcesOf&& sources_of);
+  void update_columns(std::uint32_t row, Sources sources);
+
+ private:
+  template <class SourcesOf>
+  void sum_gradients(std::size_t rows, SourcesOf&& sources_of);
+  template <class SourcesOf>
+  void sum_sparse_gradients(std::size_t rows, SourcesOf&& sources_of);
+  void gather_parts();
+  void update_wide(std::uint32_t row, std::uint32_t source);
+  void ask_for_wide(std::uint32_t row) const;
+  void ask_for_state(std::uint32_t row) const {
+    weights_.state.prefetch_row(row);
+    bias_.state.prefetch_row(row);
+  }
+  const float* delta(DeltaPlace at) const {
+    return batch_.deltas[at.block] + at.active * batch_.inputs[at.block].lanes;
+  }
+
+  Layer& layer_;
+  TrainedMatrix weights_, bias_;
+  WidePath* wide_;
+  std::vector<float>& wide_sums_;
+  const LayerBatch& batch_;
+  const DeltaPlaces& places_;
+  const Optimizer& optimizer_;
+  UpdateScratch& scratch_;
+};
+
+// One row whose blocks bring different columns: each block is an update of its own. Without any, the row
+// stays.
+void ShardUpdate::update_columns(std::uint32_t row, Sources sources) {
+  if (sources.empty()) return;
+  const auto& k = kernels::active();
+  float* g = scratch_.gradient.data();
+  float bias_gradient = 0.0f;
+  for (const std::uint32_t source : sources) {
+    const DeltaPlace at = places_.of(source);
+    const BlockInput& in = batch_.inputs[at.block];
+    const float* d = delta(at);
+    bias_gradient += k.sum(d, in.samples);
+    if (wide_ != nullptr) update_wide(row, source);
+    if (in.width == 0) continue;
+    std::fill_n(g, in.width, 0.0f);
+    k.rows_gradient(&d, 1, in.samples, in.x, in.ldx, in.width, &g);
+    optimizer_.update_columns(weights_, row, in.columns, g, scratch_.packed);
+  }
+  optimizer_.update(bias_, row, &bias_gradient, false, scratch_.packed);
+}
+
+void ShardUpdate::ask_for_wide(std::uint32_t row) const {
+  if (wide_ != nullptr) wide_->prefetch(row, wide_sums_.data());
+}
+
+void ShardUpdate::update_wide(std::uint32_t row, std::uint32_t source) {
+  const DeltaPlace at = places_.of(source);
+  const BlockInput& in = batch_.inputs[at.block];
+  const LayerBlock& block = *batch_.blocks[at.block];
+  const Sources listed = block.sparse.in_use() ? block.sparse.samples_of(at.active) : Sources();
+  const WidePath::Meeting meeting{*in.features, block.hits, at.active, in.lanes};
+  const WidePath::Step step{optimizer_.progress(), static_cast<float>(batch_.samples)};
+  wide_->update(row, meeting, {delta(at), listed}, step, wide_sums_, scratch_.wide_gradients);
+}
+
+// scratch.gradient and bias_gradient of `rows` rows from the blocks in sources_of(i), ascending. The blocks
+// are taken one after the other, so that the rows of a block share the loads of its inputs.
+template <class SourcesOf>
+void ShardUpdate::sum_gradients(std::size_t rows, SourcesOf&& sources_of) {
+  const auto& k = kernels::active();
+  scratch_.parts.clear();
+  std::fill_n(scratch_.ends.begin(), batch_.inputs.size() + 1, 0u);
+  for (std::size_t i = 0; i < rows; ++i) {
+    for (const std::uint32_t source : sources_of(i)) {
+      const DeltaPlace at = places_.of(source);
+      const float* d = delta(at);
+      scratch_.bias_gradient[i] += k.sum(d, batch_.inputs[at.block].samples);
+      scratch_.parts.push_back({d, at.block, static_cast<std::uint32_t>(i)});
+      ++scratch_.ends[at.block + 1];
+    }
+  }
+  gather_parts();
+  for (std::size_t b = 0, begin = 0; b < batch_.inputs.size(); begin = scratch_.ends[b++]) {
+    const std::size_t count = scratch_.ends[b] - begin;
+    if (count == 0) continue;
+    const BlockInput& in = batch_.inputs[b];
+    k.rows_gradient(scratch_.deltas.data() + begin, count, in.samples, in.x, in.ldx, in.width,
+                    scratch_.gradients.data() + begin);
+  }
+}
+
+// Puts scratch.parts into the order of blocks; ends[b] moves from the start of block b to its end.
+void ShardUpdate::gather_parts() {
+  for (std::size_t b = 0; b < batch_.inputs.size(); ++b) scratch_.ends[b + 1] += scratch_.ends[b];
+  for (const UpdateScratch::Part& part : scratch_.parts) {
+    const std::uint32_t at = scratch_.ends[part.block]++;
+    scratch_.deltas[at] = part.delta;
+    scratch_.gradients[at] = scratch_.gradient.data() + part.row * scratch_.stride;
+  }
+}
+
+// The same from the listed deltas.
+template <class SourcesOf>
+void ShardUpdate::sum_sparse_gradients(std::size_t rows, SourcesOf&& sources_of) {
+  const auto& k = kernels::active();
+  for (std::size_t i = 0; i < rows; ++i) {
+    for (const std::uint32_t source : sources_of(i)) {
+      const DeltaPlace at = places_.of(source);
+      const BlockInput& in = batch_.inputs[at.block];
+      const SparseDeltas& deltas = batch_.blocks[at.block]->sparse;
+      const Sources samples = deltas.samples_of(at.active);
+      const float* values = deltas.values_of(at.active);
+      scratch_.bias_gradient[i] += k.sum(values, samples.size());
+      k.gather_rows(in.x, in.ldx, samples.data(), values, samples.size(), in.width,
+                    scratch_.gradient.data() + i * scratch_.stride);
+    }
+  }
+}
+
+// Up to kRowsTogether whole rows; row i has contributions from the blocks in sources_of(i). One without any
+// stays as it is.
+template <class SourcesOf>
+void ShardUpdate::update_rows(std::span<const std::uint32_t> rows, SourcesOf&& sources_of) {
+  for (const std::uint32_t row : rows.first(std::min(rows.size(), kStateAhead))) ask_for_state(row);
+  for (const std::uint32_t row : rows.first(std::min(rows.size(), kWideAhead))) ask_for_wide(row);
+  std::fill_n(scratch_.gradient.data(), rows.size() * scratch_.stride, 0.0f);
+  std::fill_n(scratch_.bias_gradient.data(), rows.size(), 0.0f);
+  if (batch_.blocks.front()->sparse.in_use()) {
+    sum_sparse_gradients(rows.size(), sources_of);
+  } else {
+    sum_gradients(rows.size(), sources_of);
+  }
+  for (std::size_t i = 0; i < rows.size(); ++i) {
+    if (i + kStateAhead < rows.size()) ask_for_state(rows[i + kStateAhead]);
+    if (i + kWideAhead < rows.size()) ask_for_wide(rows[i + kWideAhead]);
+    const Sources sources = sources_of(i);
+    if (sources.empty()) continue;
+    for (const std::uint32_t source : sources) {
+      if (wide_ != nullptr) update_wide(rows[i], source);
+    }
+    optimizer_.update(weights_, rows[i], scratch_.gradient.data() + i * scratch_.stride, true,
+                      scratch_.packed);
+    optimizer_.update(bias_, rows[i], &scratch_.bias_gradient[i], false, scratch_.packed);
+  }
+}
+
+// The listed rows of a sampled layer.
+void update_listed(const RowGroups& groups, ShardUpdate& update) {
+  const auto rows_at = [&](std::size_t first) {
+    return groups.rows().subspan(first, std::min(kRowsTogether, groups.size() - first));
+  };
+  if (groups.size() > 0) update.ask_for(rows_at(0));
+  for (std::size_t first = 0; first < groups.size(); first += kRowsTogether) {
+    const auto rows = rows_at(first);
+    if (first + kRowsTogether < groups.size()) update.ask_for(rows_at(first + kRowsTogether));
+    if (update.whole()) {
+      update.update_rows(rows, [&](std::size_t i) { return groups.sources(first + i); });
+      continue;
+    }
+    for (std::size_t i = 0; i < rows.size(); ++i) update.update_columns(rows[i], groups.sources(first + i));
+  }
+}
+
+// `rows`, a shard's run of a dense layer: each has a delta in every block.
+void update_dense(std::span<const std::uint32_t> rows, const LayerBatch& batch, const DeltaPlaces& places,
+                  std::vector<std::uint32_t>& sources, ShardUpdate& update) {
+  const auto sources_of = [&](std::uint32_t row) -> Sources {
+    sources.clear();
+    for (std::size_t b = 0; b < batch.inputs.size(); ++b) {
+      if (!batch.blocks[b]->sparse.leaves_out(row)) sources.push_back(places.source(b, row));
+    }
+    return sources;
+  };
+  for (std::size_t first = 0; first < rows.size(); first += kRowsTogether) {
+    const auto some = rows.subspan(first, std::min(kRowsTogether, rows.size() - first));
+    if (update.whole()) {
+      update.update_rows(some, [&](std::size_t i) { return sources_of(some[i]); });
+      continue;
+    }
+    for (const std::uint32_t row : some) update.update_columns(row, sources_of(row));
+  }
+}
+
+}  // namespace
+
+LayerTraining::LayerTraining(const Layer& layer, const BlockLimits& limits, std::size_t blocks,
+                             std::uint32_t shards)
+    : active_limit_(layer.active_limit(limits)),
+      columns_limit_(limits.columns),
+      blocks_(blocks),
+      shards_(shards),
+      places_(blocks, active_limit_),
+      slots_(layer.sampled() ? layer.size() : 0) {
+  if (layer.index() != nullptr) waiting_.prepare(layer.size(), shards);
+}
+
+UpdateScratch LayerTraining::make_scratch(const Layer& layer) const {
+  UpdateScratch scratch;
+  scratch.stride = kernels::spread_stride(layer.inputs());
+  scratch.gradient = AlignedArray<float>(kRowsTogether * scratch.stride);
+  scratch.bias_gradient.resize(kRowsTogether);
+  scratch.parts.reserve(kRowsTogether * blocks_);
+  scratch.ends.resize(blocks_ + 1);
+  scratch.deltas.resize(kRowsTogether * blocks_);
+  scratch.gradients.resize(kRowsTogether * blocks_);
+  scratch.sources.reserve(blocks_);
+  scratch.listed.reserve(blocks_);
+  scratch.packed.reserve(columns_limit_ > 0 ? columns_limit_ : layer.weights().half() ? layer.inputs() : 0);
+  return scratch;
+}
+
+void LayerTraining::list_touched(std::size_t block_index, LayerBlock& block) const {
+  if (slots_.empty()) return;  // dense: every row is
+  block.bins.fill([&](auto&& visit) {
+    for (std::size_t a = 0; a < block.count; ++a) {
+      if (!block.sparse.leaves_out(a)) visit(block.set.ids[a], places_.source(block_index, a));
+    }
+  });
+}
+
+void LayerTraining::update(const TrainedLayer& trained, const LayerBatch& batch, std::uint32_t shard,
+                           const Optimizer& optimizer, RowGroups& groups, UpdateScratch& scratch) {
+  ShardUpdate update(trained, batch, places_, optimizer, scratch);
+  const Layer& layer = trained.layer;
+  if (!layer.sampled()) {
+    const std::size_t begin = layer.size() * shard / shards_, end = layer.size() * (shard + 1) / shards_;
+    update_dense(layer.all_neurons().subspan(begin, end - begin), batch, places_, scratch.sources, update);
+    return;
+  }
+  scratch.listed.clear();
+  for (const LayerBlock* block : batch.blocks) scratch.listed.push_back(block->bins.shard(shard));
+  groups.build(scratch.listed, slots_.data());
+  update_listed(groups, update);
+  if (layer.index() == nullptr) return;
+  for (const std::uint32_t row : groups.rows()) waiting_.add(row, shard);
+}
+
+void LayerTraining::rehash(Layer& layer, int threads) {
+  if (layer.index() != nullptr) layer.rehash(waiting_.take(layer.config().hash.rehash_share), threads);
+}
+
+void LayerTraining::rebuild_index(Layer& layer, std::uint64_t seed, std::uint64_t generation, int threads) {
+  layer.rebuild_index(seed, generation, threads);
+  if (layer.index() != nullptr) waiting_.clear();
+}
+
+}  // namespace slide

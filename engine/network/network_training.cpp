@@ -1,0 +1,255 @@
+#include "engine/network/network_training.h"
+
+#include <algorithm>
+
+#include "engine/base/phases.h"
+#include "engine/network/loss.h"
+
+namespace slide {
+
+NetworkTraining::NetworkTraining(const Network& network, const Dataset& train, const StepShape& shape)
+    : lanes_(network.config().train.block_size), bounds_(bounds_of(train, lanes_)) {
+  const OptimizerKind kind = network.config().optimizer.kind;
+  for (const Parameters* matrix : network.matrices()) optimizer_state_.matrices.emplace_back(*matrix, kind);
+  if (network.wide()) optimizer_state_.wide.assign(network.output().wide()->weights(), 0.0f);
+  const std::size_t blocks = (shape.samples + lanes_ - 1) / lanes_, samples = blocks * lanes_;
+  if (network.input()) input_.emplace(*network.input(), train, samples, shape.shards);
+  for (std::size_t l = 0; l < network.layers().size(); ++l) {
+    layers_.emplace_back(network.layers()[l], limits_of(network, l), blocks, shape.shards);
+  }
+  for (std::size_t b = 0; b < blocks; ++b) {
+    blocks_.push_back(make_block(network, shape.shards));
+    blocks_.back().first_sample = b * lanes_;
+  }
+  for (int t = 0; t < shape.threads; ++t) thread_scratch_.push_back(make_thread_scratch(network));
+  for (std::uint32_t s = 0; s < shape.shards; ++s)
+    shard_scratch_.push_back(make_shard_scratch(network, samples));
+}
+
+BlockLimits NetworkTraining::limits_of(const Network& network, std::size_t l) const {
+  BlockLimits limits{lanes_, 0, false, bounds_.label_entries};
+  limits.features = l == 0 && !network.input();
+  if (limits.features) limits.columns = std::min(network.features(), bounds_.feature_entries);
+  limits.sparse_deltas = network.layers()[l].output() && network.config().loss.delta_floor > 0;
+  if (l == 0) return limits;
+  const Layer& below = network.layers()[l - 1];
+  if (below.sampled()) limits.columns = below.active_limit(limits_of(network, l - 1));
+  return limits;
+}
+
+Block NetworkTraining::make_block(const Network& network, std::uint32_t shards) const {
+  Block block;
+  block.lanes = lanes_;
+  block.rows.reserve(lanes_);
+  if (network.feature_scale().active()) block.values.reserve(bounds_.feature_entries);
+  block.labels.reserve(lanes_);
+  block.layers.resize(network.layers().size());
+  if (network.wide()) block.features.reserve(network.features(), bounds_.feature_entries, lanes_);
+  if (network.input()) {
+    network.input()->reserve(block.input, lanes_);
+    block.features_by_shard.reserve(shards, lanes_, bounds_.feature_entries);
+  } else {
+    block.columns.reserve(network.features(), bounds_.feature_entries, lanes_);
+  }
+  for (std::size_t l = 0; l < network.layers().size(); ++l)
+    network.layers()[l].reserve(block.layers[l], limits_of(network, l), shards);
+  return block;
+}
+
+ThreadScratch NetworkTraining::make_thread_scratch(const Network& network) const {
+  ThreadScratch scratch;
+  scratch.log_norm.resize(lanes_);
+  for (std::size_t l = 0; l < network.layers().size(); ++l)
+    scratch.layers.push_back(network.layers()[l].make_scratch(limits_of(network, l)));
+  return scratch;
+}
+
+NetworkTraining::ShardScratch NetworkTraining::make_shard_scratch(const Network& network,
+                                                                  std::size_t samples) const {
+  ShardScratch scratch;
+  const std::size_t blocks = samples / lanes_;
+  std::size_t contributions = input_ ? bounds_.feature_entries : 0;
+  if (input_) scratch.input = input_->make_scratch(*network.input(), samples);
+  for (std::size_t l = 0; l < layers_.size(); ++l) {
+    scratch.layers.push_back(layers_[l].make_scratch(network.layers()[l]));
+    if (network.layers()[l].sampled()) contributions = std::max(contributions, layers_[l].most_touched());
+  }
+  scratch.groups.reserve(contributions * blocks);
+  scratch.batch.inputs.reserve(blocks);
+  scratch.batch.deltas.reserve(blocks);
+  scratch.batch.blocks.reserve(blocks);
+  return scratch;
+}
+
+namespace {
+
+// Streams of a block's random numbers, by what is drawn: a layer's place in the block's 64.
+std::uint64_t item_of(const NetworkTraining::BlockTask& task, std::size_t place) {
+  return std::uint64_t{task.index} * 64 + place;
+}
+
+// Dropout of a layer's activations; `depth` counts from the input.
+void maybe_drop(const Network& network, const LayerConfig& layer, std::size_t depth,
+                const NetworkTraining::BlockTask& task, Block& block, LayerBlock& at) {
+  if (layer.dropout <= 0) return;
+  Rng rng(network.config().train.seed, Purpose::kDropout, task.step, item_of(task, depth));
+  apply_dropout(layer.dropout, block.samples(), block.lanes, rng, at);
+}
+
+// The loss summed over the block's samples; logits become deltas.
+double loss_of(const LossConfig& config, float scale, Block& block, ThreadScratch& scratch) {
+  LayerBlock& out = block.layers.back();
+  const BlockTargets targets{&out.set, out.count, block.samples(), block.lanes};
+  if (config.kind == LossKind::kSoftmax) {
+    return softmax_loss(targets, scale, out.out_t.data(), scratch.log_norm.data());
+  }
+  return logistic_loss(targets, config.positive_weight, scale, out.out_t.data());
+}
+
+void round_deltas(const Config& config, const NetworkTraining::BlockTask& task, Block& block) {
+  LayerBlock& out = block.layers.back();
+  if (!out.sparse.in_use()) return;
+  const Rng rng(config.train.seed, Purpose::kDeltas, task.step, task.index);
+  const auto floor = static_cast<float>(config.loss.delta_floor) * task.scale;
+  out.sparse.round(floor, rng, out.count, block.samples(), block.lanes, out.out_t.data());
+}
+
+const float* delta_of(const Layer& layer, const LayerBlock& at) {
+  return layer.output() ? at.out_t.data() : at.delta_t.data();
+}
+
+}  // namespace
+
+void NetworkTraining::forward(const Network& network, const BlockTask& task, ThreadScratch& scratch) {
+  Block& block = blocks_[task.index];
+  network.forward_input(block);
+  if (network.input()) maybe_drop(network, network.input()->config(), 0, task, block, block.input);
+  for (std::size_t l = 0; l < network.layers().size(); ++l) {
+    const Layer& layer = network.layers()[l];
+    const BlockInput in = network.input_of(l, block);
+    const Rng rng(network.config().train.seed, Purpose::kSampling, task.step, item_of(task, l));
+    const std::span<const std::span<const std::uint32_t>> none;
+    LayerBlock& at = block.layers[l];
+    LapClock hashing;
+    layer.select(in, block.rows, layer.output() ? block.labels : none, rng, scratch.layers[l], at);
+    block.seconds.hashing += hashing.lap();
+    layer.forward(in, layer.output(), scratch.layers[l], at);
+    if (!layer.output()) maybe_drop(network, layer.config(), l + 1, task, block, at);
+  }
+}
+
+void NetworkTraining::backward(const Network& network, const BlockTask& task, ThreadScratch& scratch) {
+  Block& block = blocks_[task.index];
+  for (std::size_t l = network.layers().size(); l-- > 0;) {
+    const Layer& layer = network.layers()[l];
+    LayerBlock& at = block.layers[l];
+    layers_[l].list_touched(task.index, at);
+    if (l == 0 && !input_) return;
+    LayerBlock& below = l == 0 ? block.input : block.layers[l - 1];
+    float* dx = l == 0 ? input_->delta(block.first_sample) : below.delta.data();
+    layer.backward_input(network.input_of(l, block), delta_of(layer, at), scratch.layers[l], at, dx,
+                         below.ldo);
+    if (l > 0) network.layers()[l - 1].backward_activation(block.lanes, below);
+  }
+  input_->backward(*network.input(), block);
+}
+
+void NetworkTraining::train_block(const Network& network, const BlockTask& task, int thread) {
+  Block& block = blocks_[task.index];
+  ThreadScratch& scratch = thread_scratch_[static_cast<std::size_t>(thread)];
+  LapClock clock;
+  block.seconds.hashing = 0.0;
+  forward(network, task, scratch);
+  block.loss = loss_of(network.config().loss, task.scale, block, scratch);
+  block.seconds.forward = clock.lap() - block.seconds.hashing;
+  round_deltas(network.config(), task, block);
+  backward(network, task, scratch);
+  block.seconds.backward = clock.lap();
+}
+
+void NetworkTraining::update_layer(Network& network, std::size_t l, std::span<const Block> blocks,
+                                   std::uint32_t shard, const Optimizer& optimizer, ShardScratch& scratch) {
+  Layer& layer = network.layers()[l];
+  LayerBatch& batch = scratch.batch;
+  batch.inputs.clear();
+  batch.deltas.clear();
+  batch.blocks.clear();
+  for (const Block& block : blocks) {
+    const LayerBlock& at = block.layers[l];
+    batch.inputs.push_back(network.input_of(l, block));
+    batch.blocks.push_back(&at);
+    batch.deltas.push_back(delta_of(layer, at));
+  }
+  MatrixState* state = &optimizer_state_.matrices[state_of(l)];
+  const TrainedLayer trained{layer, state[0], state[1], optimizer_state_.wide};
+  layers_[l].update(trained, batch, shard, optimizer, scratch.groups, scratch.layers[l]);
+}
+
+void NetworkTraining::update(Network& network, std::size_t blocks, std::size_t samples, std::uint32_t shard,
+                             const Optimizer& optimizer) {
+  ShardScratch& scratch = shard_scratch_[shard];
+  const std::span<const Block> used = first_blocks(blocks);
+  scratch.batch.samples = samples;
+  for (std::size_t l = 0; l < layers_.size(); ++l) update_layer(network, l, used, shard, optimizer, scratch);
+  if (!input_) return;
+  InputLayer& input = *network.input();
+  const TrainedInput trained{{input.weights(), optimizer_state_.matrices[0]},
+                             {input.bias(), optimizer_state_.matrices[1]}};
+  input_->update(trained, used, shard, samples, optimizer, scratch.groups, scratch.input);
+}
+
+void NetworkTraining::rehash(Network& network, std::size_t l, int threads) {
+  layers_[l].rehash(network.layers()[l], threads);
+}
+
+void NetworkTraining::rebuild_index(Network& network, std::size_t l, std::uint64_t generation, int threads) {
+  layers_[l].rebuild_index(network.layers()[l], network.hash_seed(l), generation, threads);
+}
+
+void NetworkTraining::save(const Network& network, StateWriter& out) const {
+  const FeatureScale& scale = network.feature_scale();
+  if (scale.active()) out.put_array(scale.factors().data(), scale.factors().size());
+  const auto matrices = network.matrices();
+  const auto save_pair = [&](std::size_t at) {
+    for (const std::size_t m : {at, at + 1}) save_matrix(*matrices[m], optimizer_state_.matrices[m], out);
+  };
+  if (input_) save_pair(0);
+  for (std::size_t l = 0; l < layers_.size(); ++l) {
+    const Layer& layer = network.layers()[l];
+    save_pair(state_of(l));
+    if (layer.wide() != nullptr) {
+      layer.wide()->save(out);
+      out.put_array(optimizer_state_.wide.data(), optimizer_state_.wide.size());
+    }
+    if (layer.index() == nullptr) continue;
+    layer.index()->save(out);
+    layers_[l].save(out);
+  }
+}
+
+void NetworkTraining::load(StateReader& in, Network& network) {
+  const FeatureScale& scale = network.feature_scale();
+  if (scale.active()) {
+    std::vector<float> factors(network.features());
+    in.get_array(factors.data(), factors.size(), "another number of features");
+    network.set_feature_scale(FeatureScale(std::move(factors), network.config().data.normalize));
+  }
+  const auto matrices = network.matrices();
+  const auto load_pair = [&](std::size_t at) {
+    for (const std::size_t m : {at, at + 1}) load_matrix(in, *matrices[m], optimizer_state_.matrices[m]);
+  };
+  if (input_) load_pair(0);
+  for (std::size_t l = 0; l < layers_.size(); ++l) {
+    Layer& layer = network.layers()[l];
+    load_pair(state_of(l));
+    if (layer.wide() != nullptr) {
+      layer.wide()->load(in);
+      in.get_array(optimizer_state_.wide.data(), optimizer_state_.wide.size(), "another wide path");
+    }
+    if (layer.index() == nullptr) continue;
+    layer.index()->load(in);
+    layers_[l].load(in);
+  }
+}
+
+}  // namespace slide
