@@ -48,18 +48,12 @@ void RowGroups::build(std::span<const SamplePart> parts, std::uint64_t* slots) {
   group(parts, slots);
 }
 
+// Counts contributions into offsets_[slot + 1]. Whether a row is new is as good as random, so no branch
+// depends on it: the place behind the last group takes every row, and becomes a group of its own only when
+// the row is new. Returns the number of groups.
 template <class Part>
-void RowGroups::group(std::span<const Part> parts, std::uint64_t* slots) {
+std::uint32_t RowGroups::count_rows(std::span<const Part> parts, std::uint64_t* slots) {
   constexpr std::size_t kAhead = 16;  // contributions
-  std::size_t total = 0;
-  for (const Part& part : parts) total += size_of(part);
-  rows_.resize(total + 1);
-  offsets_.resize(total + 2);
-  slot_of_.resize(total);
-  sources_.resize(total);
-  if constexpr (std::is_same_v<Part, SamplePart>) values_.resize(total);
-  // Counts into offsets_[slot + 1]. Whether a row is new is as good as random, so no branch depends on it:
-  // the place behind the last group takes every row, and becomes a group of its own only when the row is new.
   const std::uint64_t stamp = std::uint64_t{++stamp_} << 32;
   std::uint32_t groups = 0;
   std::size_t i = 0;
@@ -82,13 +76,26 @@ void RowGroups::group(std::span<const Part> parts, std::uint64_t* slots) {
       groups += fresh ? 1 : 0;
     }
   }
+  return groups;
+}
+
+template <class Part>
+void RowGroups::group(std::span<const Part> parts, std::uint64_t* slots) {
+  std::size_t total = 0;
+  for (const Part& part : parts) total += size_of(part);
+  rows_.resize(total + 1);
+  offsets_.resize(total + 2);
+  slot_of_.resize(total);
+  sources_.resize(total);
+  if constexpr (std::is_same_v<Part, SamplePart>) values_.resize(total);
+  const std::uint32_t groups = count_rows(parts, slots);
   rows_.resize(groups);
   offsets_.resize(groups + 1);
   offsets_[0] = 0;
   // offsets_[slot + 1] becomes the start of group `slot` and, after filling, its end.
   std::uint32_t start = 0;
   for (std::size_t slot = 0; slot < groups; ++slot) start += std::exchange(offsets_[slot + 1], start);
-  i = 0;
+  std::size_t i = 0;
   for (const Part& part : parts) {
     for (std::size_t c = 0; c < size_of(part); ++c) {
       const std::size_t at = offsets_[slot_of_[i++] + 1]++;

@@ -88,6 +88,8 @@ class RowGroups {
 
  private:
   template <class Part>
+  std::uint32_t count_rows(std::span<const Part> parts, std::uint64_t* slots);
+  template <class Part>
   void group(std::span<const Part> parts, std::uint64_t* slots);
 
   std::vector<std::uint32_t> rows_;

@@ -43,46 +43,62 @@ double dot(const SparseRow& row, const std::vector<float>& dense) {
   return sum;
 }
 
-// The pairs of one block, and in `evidence` how many of its samples have a label that says something.
+// A few training samples, as the network takes them.
+struct SampleBlock {
+  std::vector<std::uint32_t> samples;
+  std::vector<std::uint32_t> labels;       // of any of them
+  std::vector<std::vector<float>> values;  // of scaled rows
+  std::vector<SparseRow> rows;
+  std::size_t evidence = 0;  // samples that have a label which another sample has, too
+};
+
+SampleBlock draw_block(const Dataset& train, std::span<const std::uint32_t> frequencies,
+                       const FeatureScale& scale, Rng& rng) {
+  SampleBlock block;
+  block.samples = draw(kSamples, train.size(), rng);
+  block.values.resize(block.samples.size());
+  const auto tells = [&](std::uint32_t label) { return frequencies[label] > 1; };
+  for (std::size_t s = 0; s < block.samples.size(); ++s) {
+    const auto own = train.labels(block.samples[s]);
+    block.labels.insert(block.labels.end(), own.begin(), own.end());
+    block.rows.push_back(scale.scaled(train.features(block.samples[s]), block.values[s]));
+    block.evidence += std::any_of(own.begin(), own.end(), tells) ? 1 : 0;
+  }
+  sort_distinct(block.labels);
+  return block;
+}
+
+// <s - x, x> / |s - x| of a sample x that carries the label, whose sum is s; 0 where nothing else carries it.
+double likeness_to_others(const SparseRow& row, const LabelSums::Sum& sum, std::uint32_t frequency) {
+  double square = 0.0;
+  for (const float value : row.values) square += double(value) * value;
+  const double product = dot(row, sum.values) - square;
+  const double left = sum.square - 2.0 * product - square;  // |s - x|^2
+  return frequency < 2 || left <= 1e-6 * sum.square ? 0.0 : product / std::sqrt(left);
+}
+
+// The pairs of one block, whose evidence is added to `evidence`.
 std::vector<Pair> pairs_of_block(const Dataset& train, std::span<const std::uint32_t> frequencies,
                                  const LabelSums& sums, const FeatureScale& scale, double negatives, Rng rng,
                                  std::size_t& evidence) {
-  const std::vector<std::uint32_t> samples = draw(kSamples, train.size(), rng);
+  const SampleBlock block = draw_block(train, frequencies, scale, rng);
+  evidence += block.evidence;
   const std::size_t wanted = std::min(kDrawn, frequencies.size());
   const double weight_of_drawn = std::min(negatives, double(frequencies.size())) / double(wanted);
-  std::vector<std::uint32_t> labels;  // of the block
-  std::vector<std::vector<float>> values(samples.size());
-  std::vector<SparseRow> rows;
-  for (std::size_t s = 0; s < samples.size(); ++s) {
-    const auto own = train.labels(samples[s]);
-    labels.insert(labels.end(), own.begin(), own.end());
-    rows.push_back(scale.scaled(train.features(samples[s]), values[s]));
-    evidence +=
-        std::any_of(own.begin(), own.end(), [&](std::uint32_t l) { return frequencies[l] > 1; }) ? 1 : 0;
-  }
-  sort_distinct(labels);
   std::vector<std::uint32_t> all = draw(wanted, frequencies.size(), rng);
-  all.insert(all.end(), labels.begin(), labels.end());
+  all.insert(all.end(), block.labels.begin(), block.labels.end());
   sort_distinct(all);
-
   std::vector<Pair> pairs;
   LabelSums::Sum sum = sums.make_sum();
   for (const std::uint32_t label : all) {
     sums.add_up(label, sum);
     const double odds = log_odds(frequencies[label], train.size());
-    const double weight = std::binary_search(labels.begin(), labels.end(), label) ? 1.0 : weight_of_drawn;
+    const double weight = std::ranges::binary_search(block.labels, label) ? 1.0 : weight_of_drawn;
     double unlike = 0.0;  // weight of the samples that share no feature with the label
-    for (std::size_t s = 0; s < samples.size(); ++s) {
-      const auto own = train.labels(samples[s]);
-      double product = dot(rows[s], sum.values);
-      if (std::binary_search(own.begin(), own.end(), label)) {
-        double square = 0.0;
-        for (const float value : rows[s].values) square += double(value) * value;
-        product -= square;
-        const double left = sum.square - 2.0 * product - square;  // |s - x|^2
-        const bool alone = frequencies[label] < 2 || left <= 1e-6 * sum.square;
-        pairs.push_back({alone ? 0.0 : product / std::sqrt(left), odds, 1.0, true});
-      } else if (product == 0.0) {
+    for (std::size_t s = 0; s < block.samples.size(); ++s) {
+      if (std::ranges::binary_search(train.labels(block.samples[s]), label)) {
+        pairs.push_back({likeness_to_others(block.rows[s], sum, frequencies[label]), odds, 1.0, true});
+      } else if (const double product = dot(block.rows[s], sum.values); product == 0.0) {
         unlike += weight;
       } else {
         pairs.push_back({product / std::sqrt(sum.square), odds, weight, false});

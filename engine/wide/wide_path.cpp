@@ -13,50 +13,73 @@
 
 namespace slide {
 
+namespace {
+
+// Patterns and first weights of neighbouring neurons.
+struct PatternChunk {
+  std::vector<std::uint32_t> features;
+  std::vector<float> weights;
+};
+
+// Finds patterns; one for each thread.
+class PatternFinder {
+ public:
+  // `misses`: nullptr, or what speaks against labels.
+  PatternFinder(const LayerConfig& config, double length, const LabelSums& sums, const NearMisses* misses)
+      : config_(config), length_(length), sums_(sums), misses_(misses), sum_(sums.make_sum()) {
+    if (misses != nullptr) scratch_ = misses->make_scratch();
+  }
+
+  // Appends the pattern of neuron `n`; returns its size.
+  std::size_t append(std::size_t n, PatternChunk& to) {
+    sums_.add_up(n, sum_);
+    const double factor = sum_.square > 0 ? length_ / std::sqrt(sum_.square) : 0.0;
+    std::vector<std::uint32_t> ids = sum_.ids;
+    keep_strongest(ids, config_.wide_features, sum_.values);
+    if (misses_ != nullptr) {
+      misses_->find(static_cast<std::uint32_t>(n), sum_, config_.wide_against, scratch_, ids);
+    }
+    std::sort(ids.begin(), ids.end());
+    for (const std::uint32_t id : ids) {
+      to.features.push_back(id);
+      to.weights.push_back(static_cast<float>(factor * sum_.values[id]));  // 0 where a feature is against
+    }
+    return ids.size();
+  }
+
+ private:
+  const LayerConfig& config_;
+  double length_;
+  const LabelSums& sums_;
+  const NearMisses* misses_;
+  LabelSums::Sum sum_;
+  NearMisses::Scratch scratch_;
+};
+
+}  // namespace
+
 WidePath::WidePath(const LayerConfig& config, double length, const Dataset& train, std::size_t neurons,
                    int threads, const FeatureScale& scale)
     : config_(config) {
   const LabelSums sums(train, neurons, scale);
   std::optional<NearMisses> misses;
   if (config_.wide_against > 0) misses.emplace(train, scale);
+  std::vector<PatternFinder> finders;
+  for (int t = 0; t < std::max(1, threads); ++t)
+    finders.emplace_back(config_, length, sums, misses ? &*misses : nullptr);
   constexpr std::size_t kChunk = 512;
-  const std::size_t chunks = (neurons + kChunk - 1) / kChunk;
-  struct Work {
-    LabelSums::Sum sum;
-    NearMisses::Scratch misses;
-  };
-  std::vector<Work> work;
-  for (int t = 0; t < std::max(1, threads); ++t) {
-    work.push_back({sums.make_sum(), misses ? misses->make_scratch() : NearMisses::Scratch()});
-  }
-  std::vector<std::vector<std::uint32_t>> features(chunks);
-  std::vector<std::vector<float>> weights(chunks);
+  std::vector<PatternChunk> chunks((neurons + kChunk - 1) / kChunk);
   storage_.offsets.assign(neurons + 1, 0);
-  parallel_for(chunks, threads, [&](std::size_t chunk, int thread) {
-    LabelSums::Sum& sum = work[thread].sum;
-    for (std::size_t n = chunk * kChunk; n < std::min(neurons, (chunk + 1) * kChunk); ++n) {
-      sums.add_up(n, sum);
-      const double factor = sum.square > 0 ? length / std::sqrt(sum.square) : 0.0;
-      std::vector<std::uint32_t> ids = sum.ids;
-      keep_strongest(ids, config_.wide_features, sum.values);
-      if (misses) {
-        misses->find(static_cast<std::uint32_t>(n), sum, config_.wide_against, work[thread].misses, ids);
-      }
-      std::sort(ids.begin(), ids.end());
-      for (const std::uint32_t id : ids) {
-        features[chunk].push_back(id);
-        weights[chunk].push_back(
-            static_cast<float>(factor * sum.values[id]));  // 0 where a feature is against
-      }
-      storage_.offsets[n + 1] = ids.size();
-    }
+  parallel_for(chunks.size(), threads, [&](std::size_t chunk, int thread) {
+    for (std::size_t n = chunk * kChunk; n < std::min(neurons, (chunk + 1) * kChunk); ++n)
+      storage_.offsets[n + 1] = finders[static_cast<std::size_t>(thread)].append(n, chunks[chunk]);
   });
   std::partial_sum(storage_.offsets.begin(), storage_.offsets.end(), storage_.offsets.begin());
   storage_.features.reserve(storage_.offsets.back());
   storage_.weights.reserve(storage_.offsets.back());
-  for (std::size_t c = 0; c < chunks; ++c) {
-    storage_.features.insert(storage_.features.end(), features[c].begin(), features[c].end());
-    storage_.weights.insert(storage_.weights.end(), weights[c].begin(), weights[c].end());
+  for (const PatternChunk& chunk : chunks) {
+    storage_.features.insert(storage_.features.end(), chunk.features.begin(), chunk.features.end());
+    storage_.weights.insert(storage_.weights.end(), chunk.weights.begin(), chunk.weights.end());
   }
 }
 
