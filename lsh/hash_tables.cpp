@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <bit>
+#include <cmath>
 
 #include "engine/base/error.h"
 #include "engine/base/parallel.h"
@@ -66,7 +67,7 @@ std::uint32_t HashTables::allocate(Table& table, std::size_t size) {
     return begin;
   }
   if (table.used + size > table.entries.size()) {
-    const std::size_t first = std::min(neurons_ + neurons_ / 2, table.buckets.size() * capacity_);
+    const std::size_t first = first_room(neurons_, table.buckets.size(), capacity_);
     const std::size_t wanted = std::max({2 * table.entries.size(), first, size});
     if (wanted >= kNoChunk) fail_run("a hash table of more than 2^32 entries");
     AlignedArray<std::uint32_t> larger(wanted);
@@ -284,6 +285,26 @@ void HashTables::check(const Table& table, std::size_t index, const StateReader&
     good = good && (print == kNotFiled || print < table.buckets.size());
   }
   if (!good) in.refuse("impossible hash tables");
+}
+
+double HashTables::bytes_of(const HashConfig& config, std::size_t neurons) {
+  const std::size_t buckets = std::size_t{1} << (config.k * code_bits(config));
+  const double load = double(neurons) / double(buckets);
+  // Entries handed out to a bucket: of n neurons the smallest chunk that holds them, n being Poisson's.
+  double chunks = 0.0, probability = std::exp(-load);
+  const auto most = static_cast<std::size_t>(load + 10 * std::sqrt(load) + 10);
+  for (std::size_t n = 1; n <= most; ++n) {
+    probability *= load / double(n);
+    const std::size_t stored = std::min<std::size_t>(n, config.bucket_capacity);
+    chunks += probability * double(std::min(std::max(kSmallestChunk, std::bit_ceil(stored)),
+                                            std::bit_ceil(std::size_t{config.bucket_capacity})));
+  }
+  if (load > 500)
+    chunks = double(std::bit_ceil(std::min<std::size_t>(std::size_t(load), config.bucket_capacity)));
+  double room = double(first_room(neurons, buckets, config.bucket_capacity));
+  while (room > 0 && room < chunks * double(buckets)) room *= 2;
+  const double table = double(buckets) * sizeof(Bucket) + (room + double(neurons)) * sizeof(std::uint32_t);
+  return config.tables * table;
 }
 
 std::size_t HashTables::bytes() const {

@@ -8,6 +8,7 @@
 // calls and the seed, never on threads.
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <cstddef>
 #include <cstdint>
@@ -75,6 +76,8 @@ class HashTables {
   void load(StateReader& in);
 
   std::size_t bytes() const;
+  // Expected of `neurons` filed neurons whose fingerprints are spread evenly.
+  static double bytes_of(const HashConfig& config, std::size_t neurons);
   Occupancy occupancy() const;
 
  private:
@@ -99,6 +102,9 @@ class HashTables {
 
   void clear(Table& table);
   void check(const Table& table, std::size_t index, const StateReader& in) const;
+  static std::size_t first_room(std::size_t neurons, std::size_t buckets, std::size_t capacity) {
+    return std::min(neurons + neurons / 2, buckets * capacity);
+  }
   std::uint32_t allocate(Table& table, std::size_t size);
   static void release(Table& table, std::uint32_t begin, std::size_t size);
   void append(Table& table, Bucket& bucket, std::uint32_t neuron);

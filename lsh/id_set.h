@@ -14,6 +14,7 @@ class IdSet {
  public:
   explicit IdSet(std::size_t ids = 0) : stamps_(ids) {}
 
+  static std::size_t bytes_of(std::size_t ids) { return ids * sizeof(std::uint32_t); }
   std::size_t capacity() const { return stamps_.size(); }
   bool contains(std::uint32_t id) const { return stamps_[id] == round_; }
   // Returns true when `id` was not in the set yet. id < capacity().

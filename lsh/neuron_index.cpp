@@ -4,6 +4,7 @@
 
 #include "engine/base/error.h"
 #include "engine/base/parallel.h"
+#include "engine/kernels/kernels.h"
 #include "lsh/candidates.h"
 #include "lsh/hash_functions.h"
 
@@ -12,6 +13,19 @@ namespace slide::lsh {
 namespace {
 constexpr std::size_t kTaskRows = 256;   // rows one task hashes
 constexpr std::size_t kSlabRows = 8192;  // rows hashed before they are moved: bounds the memory of a rehash
+
+double function_bytes(const HashConfig& config, std::size_t dim) {
+  const double functions = double(config.tables) * config.k;
+  if (config.family == HashFamily::kSimhash)
+    return functions * double(dim) * (sizeof(std::int8_t) + sizeof(float));
+  return 2 * functions * config.bin_size * sizeof(std::uint32_t);
+}
+
+// A block of rows gathered and transposed, a block of projections of one table.
+double function_scratch_bytes(const HashConfig& config, std::size_t dim, std::size_t lanes) {
+  return (2.0 * double(dim) * kernels::kLaneMultiple + double(config.k + 1) * double(lanes)) * sizeof(float);
+}
+
 }  // namespace
 
 struct NeuronIndex::Parts {
@@ -126,6 +140,18 @@ std::uint64_t NeuronIndex::generation() const {
 std::size_t NeuronIndex::bytes() const {
   const Parts& p = *parts_;
   return p.tables.bytes() + p.functions->bytes() + p.fresh.size() * sizeof(std::uint32_t);
+}
+
+double NeuronIndex::bytes_of(const HashConfig& config, std::size_t neurons, std::size_t dim) {
+  const double fresh = double(config.tables) * double(std::min(neurons, kSlabRows)) * sizeof(std::uint32_t);
+  return HashTables::bytes_of(config, neurons) + function_bytes(config, dim) + fresh;
+}
+
+double NeuronIndex::scratch_bytes_of(const HashConfig& config, std::size_t neurons, std::size_t dim,
+                                     std::size_t lanes) {
+  const double counts = config.candidates == CandidatePolicy::kVanilla ? 0 : double(neurons);
+  return function_scratch_bytes(config, dim, lanes) +
+         counts * (2 * sizeof(std::uint32_t) + sizeof(std::uint64_t));
 }
 
 Occupancy NeuronIndex::occupancy() const {

@@ -54,6 +54,11 @@ class NeuronIndex {
 
   std::uint64_t generation() const;  // of the functions in use; 0 before the first rebuild
   std::size_t bytes() const;         // tables, fingerprints and hash functions
+  // Of an index of that constructor, with every row filed, and of its make_scratch(). Expected where it
+  // depends on the rows.
+  static double bytes_of(const HashConfig& config, std::size_t neurons, std::size_t dim);
+  static double scratch_bytes_of(const HashConfig& config, std::size_t neurons, std::size_t dim,
+                                 std::size_t lanes);
   Occupancy occupancy() const;
   const HashConfig& config() const;
 

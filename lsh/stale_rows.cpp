@@ -49,6 +49,10 @@ void StaleRows::clear() {
   first_ = 0;
 }
 
+std::size_t StaleRows::bytes_of(std::size_t rows, std::uint32_t shards) {
+  return rows + (std::size_t{shards} + 1) * rows * sizeof(std::uint32_t);
+}
+
 std::size_t StaleRows::bytes() const {
   std::size_t ids = waiting_.capacity();
   for (const Shard& shard : shards_) ids += shard.rows.capacity();

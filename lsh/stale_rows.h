@@ -36,6 +36,7 @@ class StaleRows {
   void clear();
 
   std::size_t bytes() const;
+  static std::size_t bytes_of(std::size_t rows, std::uint32_t shards);  // of prepare()
 
   void save(StateWriter& out) const;
   void load(StateReader& in);

@@ -2,6 +2,7 @@
 
 #include <sys/mman.h>
 
+#include <atomic>
 #include <cstdlib>
 #include <cstring>
 
@@ -12,6 +13,8 @@ namespace slide {
 namespace {
 constexpr std::size_t kMapped = std::size_t{128} << 10;   // bytes from which areas are pages of their own
 constexpr std::size_t kLargePage = std::size_t{2} << 20;  // bytes
+
+std::atomic<std::size_t> mapped{0};  // bytes
 }  // namespace
 
 void* allocate_zeroed(std::size_t bytes) {
@@ -25,6 +28,7 @@ void* allocate_zeroed(std::size_t bytes) {
   // the largest block could need, and most blocks are far from it.
   void* memory = mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
   if (memory == MAP_FAILED) fail_run("out of memory: {:.1f} MB asked for", double(bytes) / 1e6);
+  mapped.fetch_add(bytes, std::memory_order_relaxed);
   if (bytes >= kLargePage) madvise(memory, bytes, MADV_HUGEPAGE);
   return memory;
 }
@@ -34,7 +38,12 @@ void release(void* memory, std::size_t bytes) noexcept {
     std::free(memory);
   } else {
     munmap(memory, bytes);
+    mapped.fetch_sub(bytes, std::memory_order_relaxed);
   }
+}
+
+std::size_t mapped_bytes() noexcept {
+  return mapped.load(std::memory_order_relaxed);
 }
 
 }  // namespace slide

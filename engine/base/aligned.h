@@ -19,6 +19,8 @@ constexpr std::size_t round_up(std::size_t count, std::size_t multiple) {
 // is free to refuse. Throws Error when memory runs out.
 void* allocate_zeroed(std::size_t bytes);
 void release(void* memory, std::size_t bytes) noexcept;
+// Of all areas in use that are pages of their own, outside the heap.
+std::size_t mapped_bytes() noexcept;
 
 // A fixed-size zero-initialised array of trivial elements.
 template <class T>

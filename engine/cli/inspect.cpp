@@ -63,7 +63,7 @@ void print_memory(const Config& config, const MemoryPlan& plan, int threads, boo
   } else if (config.neighbours.share > 0) {
     print("neighbours         some 12 bytes for each feature of each training sample, not counted below\n");
   }
-  print("workspaces         {} (estimate, {} threads{})\n", memory_text(plan.workspaces), threads,
+  print("workspaces         {} (estimate, {} threads{})\n", memory_text(plan.workspaces()), threads,
         guessed ? fmt::format(", samples of up to {} features", kGuessedFeatures) : "");
   print("training           {} beside the data\n", memory_text(plan.training()));
   print("inference          {}, with tables {}\n", memory_text(plan.weights() + plan.neighbours),

@@ -14,6 +14,19 @@ constexpr std::uint32_t kind_of(std::uint32_t samples) {
 
 }  // namespace
 
+namespace {
+
+// Floats of the dense columns of a block, at most.
+std::size_t column_room(std::size_t features, std::size_t entries, std::size_t lanes) {
+  std::size_t room = std::min(features, entries);  // of a single sample
+  for (std::size_t l = kernels::kLaneMultiple; l <= lanes; l += kernels::kLaneMultiple) {
+    room = std::max(room, l * std::min(features, entries / (BlockFeatures::sparse_entries(l) + 1)));
+  }
+  return room;
+}
+
+}  // namespace
+
 void BlockFeatures::reserve(std::size_t features, std::size_t entries, std::size_t lanes) {
   const std::size_t most = std::min(features, entries);
   present_.assign(features / 32 + 1, 0);
@@ -22,14 +35,18 @@ void BlockFeatures::reserve(std::size_t features, std::size_t entries, std::size
   entry_of_.resize(entries);
   samples_of_.resize(most);
   places_.resize(most);
-  std::size_t room = most;  // of a single sample
-  for (std::size_t l = kernels::kLaneMultiple; l <= lanes; l += kernels::kLaneMultiple) {
-    room = std::max(room, l * std::min(features, entries / (sparse_entries(l) + 1)));
-  }
-  columns_ = AlignedArray<float>(room);
+  columns_ = AlignedArray<float>(column_room(features, entries, lanes));
   if (sparse_entries(lanes) == 0) return;
   samples_.resize(2 * entries);  // a list is filled up to twice its entries at most
   values_.resize(2 * entries);
+}
+
+std::size_t BlockFeatures::bytes_of(std::size_t features, std::size_t entries, std::size_t lanes) {
+  const std::size_t most = std::min(features, entries), words = features / 32 + 1;
+  const std::size_t listed = sparse_entries(lanes) == 0 ? 0 : 2 * entries;
+  return (2 * words + std::min(most, words) + entries + 2 * most) * sizeof(std::uint32_t) +
+         column_room(features, entries, lanes) * sizeof(float) +
+         listed * (sizeof(std::uint16_t) + sizeof(float));
 }
 
 // Finds the features of the block, and how many samples have each.

@@ -20,6 +20,7 @@ class BlockFeatures {
  public:
   // For ids below `features` and blocks of up to `entries` feature values in up to `lanes` lanes.
   void reserve(std::size_t features, std::size_t entries, std::size_t lanes);
+  static std::size_t bytes_of(std::size_t features, std::size_t entries, std::size_t lanes);  // of reserve()
   void build(std::span<const SparseRow> rows, std::size_t lanes);
 
   // Most samples of a feature that is a list: a dense column costs a vector for 16 samples, an entry about as

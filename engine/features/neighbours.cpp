@@ -231,6 +231,10 @@ void Neighbours::vote(const SparseRow& row, Scratch& scratch, std::vector<Vote>&
   votes.resize(kept);
 }
 
+double Neighbours::scratch_bytes_of(double samples, double feature_count) {
+  return (samples + feature_count) * sizeof(float);
+}
+
 double Neighbours::bytes_of(double samples, double feature_count, double feature_entries,
                             double label_entries) {
   return 2 * feature_entries * (sizeof(std::uint32_t) + sizeof(std::uint16_t)) +

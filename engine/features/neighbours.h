@@ -62,6 +62,7 @@ class Neighbours {
     std::vector<std::pair<float, std::uint32_t>> likeness;  // and samples
   };
   Scratch make_scratch() const;
+  static double scratch_bytes_of(double samples, double feature_count);
 
   // Appends the labels of the nearest samples to `votes`, ascending, each once:
   //   weight[l] = sum of cos^power over neighbours with l / (kStranger^power + sum of cos^power)

@@ -63,8 +63,15 @@ SamplerScratch ActiveSampler::make_scratch(const lsh::NeuronIndex* index, std::s
   return scratch;
 }
 
-std::size_t ActiveSampler::drawn() const {
-  return std::min<std::size_t>(neurons_, std::size_t{config_.lsh} + config_.uniform + config_.frequency);
+std::size_t ActiveSampler::drawn(const LayerConfig& config, std::size_t neurons) {
+  return std::min<std::size_t>(neurons, std::size_t{config.lsh} + config.uniform + config.frequency);
+}
+
+double ActiveSampler::scratch_bytes_of(const LayerConfig& config, std::size_t neurons, std::size_t inputs,
+                                       std::size_t lanes) {
+  const double marks = double(lsh::IdSet::bytes_of(neurons)) + double(neurons) * sizeof(std::uint32_t);
+  if (config.lsh == 0) return marks;
+  return marks + lsh::NeuronIndex::scratch_bytes_of(config.hash, neurons, inputs, lanes);
 }
 
 void ActiveSampler::select(const ActiveQuery& query, const lsh::NeuronIndex* index, Rng rng,

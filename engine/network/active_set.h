@@ -25,6 +25,10 @@ struct ActiveSet {
   std::vector<std::uint32_t> label_offsets;
 
   void reserve(std::size_t neurons, std::size_t label_entries, std::size_t samples);
+  static std::size_t bytes_of(std::size_t neurons, std::size_t label_entries, std::size_t samples) {
+    return neurons * (sizeof(std::uint32_t) + sizeof(float)) +
+           (label_entries + samples + 1) * sizeof(std::uint32_t);
+  }
   // All neurons are active: a label's position is its id.
   void set_labels(std::span<const std::span<const std::uint32_t>> labels);
   std::span<const std::uint32_t> labels_of(std::size_t sample) const {
@@ -39,8 +43,8 @@ class AliasTable {
   explicit AliasTable(std::span<const std::uint32_t> weights);
   std::uint32_t draw(Rng& rng) const;
   double probability(std::uint32_t i) const { return probability_[i]; }
-  std::size_t bytes() const {
-    return accept_.size() * (sizeof(float) + sizeof(std::uint32_t) + sizeof(float));
+  static std::size_t bytes_of(std::size_t neurons) {
+    return neurons * (sizeof(float) + sizeof(std::uint32_t) + sizeof(float));
   }
 
  private:
@@ -73,8 +77,13 @@ class ActiveSampler {
   void select(const ActiveQuery& query, const lsh::NeuronIndex* index, Rng rng, SamplerScratch& scratch,
               ActiveSet& set) const;
 
-  // Neurons drawn at most besides labels.
-  std::size_t drawn() const;
+  // Neurons drawn at most besides labels, of a layer of `neurons` neurons.
+  static std::size_t drawn(const LayerConfig& config, std::size_t neurons);
+  std::size_t drawn() const { return drawn(config_, neurons_); }
+
+  // Of make_scratch() for a layer of that shape.
+  static double scratch_bytes_of(const LayerConfig& config, std::size_t neurons, std::size_t inputs,
+                                 std::size_t lanes);
 
  private:
   void add_labels(const ActiveQuery& query, SamplerScratch& scratch, ActiveSet& set) const;

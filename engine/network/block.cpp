@@ -43,6 +43,11 @@ void FeatureColumns::reserve(std::size_t features, std::size_t width, std::size_
   x = AlignedArray<float>(ldx * lanes);
 }
 
+std::size_t FeatureColumns::bytes_of(std::size_t features, std::size_t width, std::size_t lanes) {
+  return (width + features) * sizeof(std::uint32_t) +
+         (width + kernels::spread_stride(width)) * lanes * sizeof(float);
+}
+
 void FeatureColumns::build(std::span<const SparseRow> rows, std::size_t lanes) {
   ids.clear();
   for (const SparseRow& row : rows) ids.insert(ids.end(), row.ids.begin(), row.ids.end());

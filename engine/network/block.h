@@ -65,6 +65,7 @@ struct FeatureColumns {
   std::size_t ldx = 0;
 
   void reserve(std::size_t features, std::size_t width, std::size_t lanes);
+  static std::size_t bytes_of(std::size_t features, std::size_t width, std::size_t lanes);
   void build(std::span<const SparseRow> rows, std::size_t lanes);
 };
 

@@ -36,6 +36,10 @@ class ShardedFeatures {
  public:
   // Room for `samples` samples with `entries` features in all: the most that fill() may be given.
   void reserve(std::uint32_t shards, std::size_t samples, std::size_t entries);
+  static std::size_t bytes_of(std::uint32_t shards, std::size_t samples, std::size_t entries) {
+    return (samples + samples * shards) * sizeof(std::uint32_t) + shards * sizeof(std::size_t) +
+           entries * (sizeof(std::uint32_t) + sizeof(float));
+  }
   // Ids ascend in each row. Allocates nothing.
   void fill(std::span<const SparseRow> rows, const FeatureShards& shards);
   // Appends what each sample has for `shard`; the first one is number `first_sample` of its batch.

@@ -25,6 +25,11 @@ void InputLayer::reserve(LayerBlock& block, std::size_t lanes) const {
   if (config_.dropout > 0) block.mask = AlignedArray<float>(block.ldo * lanes);
 }
 
+double InputLayer::block_bytes_of(const LayerConfig& config, std::size_t lanes) {
+  const double arrays = config.dropout > 0 ? 2 : 1;  // out, mask
+  return (arrays * double(kernels::spread_stride(config.size)) + config.size) * double(lanes) * sizeof(float);
+}
+
 void InputLayer::forward(std::span<const SparseRow> rows, std::size_t lanes, LayerBlock& block) const {
   const auto& k = kernels::active();
   for (std::size_t s = 0; s < rows.size(); ++s) {

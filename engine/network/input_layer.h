@@ -22,6 +22,7 @@ class InputLayer {
   // Random weights, zero biases.
   void initialise(std::uint64_t seed, int threads);
   void reserve(LayerBlock& block, std::size_t lanes) const;
+  static double block_bytes_of(const LayerConfig& config, std::size_t lanes);  // of reserve()
 
   std::size_t size() const { return weights_.columns; }
   std::size_t features() const { return weights_.rows; }

@@ -23,6 +23,16 @@ InputTraining::Scratch InputTraining::make_scratch(const InputLayer& layer, std:
   return scratch;
 }
 
+double InputTraining::bytes_of(std::size_t size, std::size_t features, std::size_t samples) {
+  return double(samples * kernels::spread_stride(size)) * sizeof(float) +
+         double(features) * sizeof(std::uint64_t);
+}
+
+double InputTraining::scratch_bytes_of(std::size_t size, Precision precision, std::size_t samples) {
+  return double(samples) * sizeof(SamplePart) + double(Parameters::stride_of(size)) * sizeof(float) +
+         (precision == Precision::kBf16 ? double(PackedRow::bytes_of(size)) : 0.0);
+}
+
 void InputTraining::update(const TrainedInput& trained, std::span<const Block> blocks, std::uint32_t shard,
                            std::size_t samples, const Optimizer& optimizer, RowGroups& groups,
                            Scratch& scratch) {

@@ -50,7 +50,9 @@ class InputTraining {
   void update(const TrainedInput& trained, std::span<const Block> blocks, std::uint32_t shard,
               std::size_t samples, const Optimizer& optimizer, RowGroups& groups, Scratch& scratch);
 
-  std::size_t bytes() const { return deltas_.bytes() + slots_.bytes(); }
+  // Of an InputTraining of a layer of `size` units, and of its make_scratch().
+  static double bytes_of(std::size_t size, std::size_t features, std::size_t samples);
+  static double scratch_bytes_of(std::size_t size, Precision precision, std::size_t samples);
 
  private:
   std::size_t ldo_;

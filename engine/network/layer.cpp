@@ -14,19 +14,17 @@ namespace {
 constexpr std::size_t kPackedRows = 256;  // packed at a time: 256 x 128 floats stay in the second-level cache
 }  // namespace
 
-Layer::Layer(const LayerConfig& config, std::size_t inputs, std::size_t neurons, bool output,
-             Precision precision, std::span<const std::uint32_t> frequencies)
-    : config_(config),
-      output_(output),
-      weights_(neurons, inputs, precision),
-      bias_(neurons, 1),
-      sampler_(config, neurons, frequencies),
-      identity_(std::max(neurons, kPackedRows)) {
+Layer::Layer(const LayerShape& shape, std::span<const std::uint32_t> frequencies)
+    : shape_(shape),
+      weights_(shape.neurons, shape.inputs, shape.precision),
+      bias_(shape.neurons, 1),
+      sampler_(shape.config, shape.neurons, frequencies),
+      identity_(std::max(shape.neurons, kPackedRows)) {
   std::iota(identity_.begin(), identity_.end(), 0u);
 }
 
 void Layer::initialise(std::uint64_t seed, std::uint64_t item, int threads) {
-  const double gain = output_ ? 1.0 : 2.0;  // He et al. 2015 for hidden layers
+  const double gain = shape_.output ? 1.0 : 2.0;  // He et al. 2015 for hidden layers
   weights_.fill_uniform(std::sqrt(gain / double(inputs())), seed, item, threads);
 }
 
@@ -36,8 +34,8 @@ lsh::WeightRows Layer::weight_rows() const {
 }
 
 void Layer::rebuild_index(std::uint64_t seed, std::uint64_t generation, int threads) {
-  if (!sampled() || config_.lsh == 0) return;
-  if (!index_) index_ = std::make_unique<lsh::NeuronIndex>(config_.hash, size(), inputs(), seed);
+  if (!sampled() || shape_.config.lsh == 0) return;
+  if (!index_) index_ = std::make_unique<lsh::NeuronIndex>(shape_.config.hash, size(), inputs(), seed);
   index_->rebuild(weight_rows(), generation, threads);
 }
 
@@ -45,9 +43,36 @@ void Layer::rehash(std::span<const std::uint32_t> rows, int threads) {
   if (index_) index_->rehash(weight_rows(), rows, threads);
 }
 
-std::size_t Layer::active_limit(const BlockLimits& limits) const {
-  if (!sampled()) return size();
-  return std::min(size(), (output_ ? limits.label_entries : 0) + sampler_.drawn());
+double Layer::bytes_of(const LayerShape& shape) {
+  const bool draws = shape.config.frequency > 0 && shape.output;
+  return double(std::max(shape.neurons, kPackedRows)) * sizeof(std::uint32_t) +
+         (draws ? double(AliasTable::bytes_of(shape.neurons)) : 0.0);
+}
+
+double Layer::block_bytes_of(const LayerShape& shape, const BlockLimits& limits, std::uint32_t shards) {
+  const std::size_t active = shape.active_limit(limits), lanes = limits.lanes;
+  double bytes = double(active * lanes) * sizeof(float);
+  if (limits.sparse_deltas) bytes += double(SparseDeltas::bytes_of(active, lanes));
+  if (shape.sampled() || shape.output)
+    bytes += double(ActiveSet::bytes_of(shape.sampled() ? active : 0, limits.label_entries, lanes));
+  if (shape.sampled()) bytes += double(RowBins::bytes_of(shards, active));
+  if (shape.output) return bytes;
+  const double arrays = shape.config.dropout > 0 ? 3 : 2;  // out, delta, mask
+  return bytes +
+         (arrays * double(kernels::spread_stride(active)) + double(active)) * double(lanes) * sizeof(float);
+}
+
+double Layer::scratch_bytes_of(const LayerShape& shape, const BlockLimits& limits) {
+  double bytes = double(shape.active_limit(limits)) * sizeof(float);
+  if (shape.sampled())
+    bytes += ActiveSampler::scratch_bytes_of(shape.config, shape.neurons, shape.inputs, limits.lanes);
+  const bool partial = limits.columns > 0;
+  if (partial || shape.precision == Precision::kBf16)
+    bytes +=
+        double(kPackedRows * kernels::spread_stride(partial ? limits.columns : shape.inputs)) * sizeof(float);
+  if (partial && shape.has_tables() && !limits.features)
+    bytes += double(shape.inputs * limits.lanes) * sizeof(float);
+  return bytes;
 }
 
 void Layer::reserve(LayerBlock& block, const BlockLimits& limits, std::uint32_t shards) const {
@@ -58,15 +83,15 @@ void Layer::reserve(LayerBlock& block, const BlockLimits& limits, std::uint32_t 
   if (sampled()) {
     block.set.reserve(active, limits.label_entries, limits.lanes);
     block.bins.reserve(shards, active);
-  } else if (output_) {
+  } else if (shape_.output) {
     block.set.reserve(0, limits.label_entries, limits.lanes);
   }
-  if (output_) return;
+  if (shape_.output) return;
   block.ldo = kernels::spread_stride(active);
   block.out = AlignedArray<float>(block.ldo * limits.lanes);
   block.delta = AlignedArray<float>(block.ldo * limits.lanes);
   block.delta_t = AlignedArray<float>(active * limits.lanes);
-  if (config_.dropout > 0) block.mask = AlignedArray<float>(block.ldo * limits.lanes);
+  if (shape_.config.dropout > 0) block.mask = AlignedArray<float>(block.ldo * limits.lanes);
 }
 
 LayerScratch Layer::make_scratch(const BlockLimits& limits) const {
@@ -89,7 +114,7 @@ void Layer::select(const BlockInput& in, std::span<const SparseRow> sparse,
   block.all = !sampled();
   if (block.all) {
     block.count = size();
-    if (output_) block.set.set_labels(labels);
+    if (shape_.output) block.set.set_labels(labels);
     return;
   }
   ActiveQuery query;
@@ -166,7 +191,7 @@ void Layer::forward(const BlockInput& in, bool corrected, LayerScratch& scratch,
   if (wide_) {
     wide_->forward(*in.features, {active, block.count}, in.lanes, block.out_t.data(), block.hits);
   }
-  if (!output_) finish_hidden(in, block);
+  if (!shape_.output) finish_hidden(in, block);
 }
 
 void Layer::score(std::span<const BlockInput> blocks, std::span<const std::uint32_t> active,
@@ -189,7 +214,7 @@ void Layer::forward_all(const BlockInput& in, LayerScratch& scratch, LayerBlock&
 }
 
 void Layer::finish_hidden(const BlockInput& in, LayerBlock& block) const {
-  activation_forward(config_.activation, block.out_t.data(), block.count * in.lanes);
+  activation_forward(shape_.config.activation, block.out_t.data(), block.count * in.lanes);
   kernels::active().transpose(block.out_t.data(), in.lanes, block.count, in.lanes, block.ldo,
                               block.out.data());
 }
@@ -225,7 +250,7 @@ void Layer::backward_input(const BlockInput& in, const float* delta_t, LayerScra
 }
 
 void Layer::backward_activation(std::size_t lanes, LayerBlock& block) const {
-  backward_through_activation(config_, lanes, block, block.delta.data());
+  backward_through_activation(shape_.config, lanes, block, block.delta.data());
   kernels::active().transpose(block.delta.data(), block.ldo, lanes, block.count, lanes, block.delta_t.data());
 }
 

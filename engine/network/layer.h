@@ -14,6 +14,7 @@
 #include "engine/config/config.h"
 #include "engine/network/active_set.h"
 #include "engine/network/block.h"
+#include "engine/network/network_shape.h"
 #include "engine/network/parameters.h"
 #include "engine/wide/wide_path.h"
 #include "lsh/neuron_index.h"
@@ -30,20 +31,10 @@ struct LayerScratch {
   AlignedArray<float> query;  // [inputs x lanes] partial inputs spread out for the hash functions
 };
 
-// The largest block a layer must be ready for.
-struct BlockLimits {
-  std::size_t lanes = 0;
-  std::size_t columns = 0;        // units of the layer's input in one block, 0 = all
-  bool features = false;          // the input is the data itself
-  std::size_t label_entries = 0;  // labels of a block's samples, with repeats
-  bool sparse_deltas = false;     // of an output layer
-};
-
 class Layer {
  public:
   // `frequencies` of the neurons as labels; empty for hidden layers.
-  Layer(const LayerConfig& config, std::size_t inputs, std::size_t neurons, bool output, Precision precision,
-        std::span<const std::uint32_t> frequencies);
+  Layer(const LayerShape& shape, std::span<const std::uint32_t> frequencies);
 
   void initialise(std::uint64_t seed, std::uint64_t item, int threads);
   // Builds the hash tables from the weights (sampled layers with an LSH source). Generation g draws the
@@ -57,19 +48,25 @@ class Layer {
   const WidePath* wide() const { return wide_.get(); }
   WidePath* wide() { return wide_.get(); }
 
-  bool sampled() const { return config_.kind == LayerKind::kSampled; }
+  bool sampled() const { return shape_.sampled(); }
   std::size_t size() const { return weights_.rows; }
   std::size_t inputs() const { return weights_.columns; }
-  bool output() const { return output_; }
-  const LayerConfig& config() const { return config_; }
+  bool output() const { return shape_.output; }
+  const LayerConfig& config() const { return shape_.config; }
   const lsh::NeuronIndex* index() const { return index_.get(); }
   lsh::NeuronIndex* index() { return index_.get(); }
   std::span<const std::uint32_t> all_neurons() const { return {identity_.data(), size()}; }
 
-  // Most neurons active in one block of these limits.
-  std::size_t active_limit(const BlockLimits& limits) const;
+  const LayerShape& shape() const { return shape_; }
+  std::size_t active_limit(const BlockLimits& limits) const { return shape_.active_limit(limits); }
   void reserve(LayerBlock& block, const BlockLimits& limits, std::uint32_t shards) const;
   LayerScratch make_scratch(const BlockLimits& limits) const;
+
+  // Bytes of a layer of that shape beside its matrices, tables and wide path; of reserve(); of
+  // make_scratch().
+  static double bytes_of(const LayerShape& shape);
+  static double block_bytes_of(const LayerShape& shape, const BlockLimits& limits, std::uint32_t shards);
+  static double scratch_bytes_of(const LayerShape& shape, const BlockLimits& limits);
 
   // Chooses the block's active set (in a dense layer: all). `sparse` are the samples' features: the query of
   // a first layer.
@@ -111,8 +108,7 @@ class Layer {
   lsh::QueryBlock spread(const BlockInput& in, LayerScratch& scratch) const;
   void pack(const BlockInput& in, const std::uint32_t* ids, std::size_t count, LayerScratch& scratch) const;
 
-  LayerConfig config_;
-  bool output_;
+  LayerShape shape_;
   Parameters weights_;  // [neurons x inputs]
   Parameters bias_;     // [neurons x 1]
   ActiveSampler sampler_;

@@ -253,6 +253,20 @@ UpdateScratch LayerTraining::make_scratch(const Layer& layer) const {
   return scratch;
 }
 
+double LayerTraining::bytes_of(const LayerShape& shape, std::uint32_t shards) {
+  return (shape.sampled() ? double(shape.neurons) * sizeof(std::uint64_t) : 0.0) +
+         (shape.has_tables() ? double(StaleRows::bytes_of(shape.neurons, shards)) : 0.0);
+}
+
+double LayerTraining::scratch_bytes_of(const LayerShape& shape, const BlockLimits& limits,
+                                       std::size_t blocks) {
+  const bool half = shape.precision == Precision::kBf16;
+  const std::size_t columns = limits.columns > 0 ? limits.columns : half ? shape.inputs : 0;
+  const double each = sizeof(UpdateScratch::Part) + sizeof(float*) + sizeof(const float*);
+  return double(kRowsTogether * kernels::spread_stride(shape.inputs)) * sizeof(float) +
+         double(kRowsTogether * blocks) * each + double(PackedRow::bytes_of(columns));
+}
+
 void LayerTraining::list_touched(std::size_t block_index, LayerBlock& block) const {
   if (slots_.empty()) return;  // dense: every row is
   block.bins.fill([&](auto&& visit) {

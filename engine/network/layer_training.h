@@ -84,7 +84,9 @@ class LayerTraining {
   void save(StateWriter& out) const { waiting_.save(out); }
   void load(StateReader& in) { waiting_.load(in); }
 
-  std::size_t bytes() const { return slots_.bytes() + waiting_.bytes(); }
+  // Of a LayerTraining of a layer of that shape, and of its make_scratch().
+  static double bytes_of(const LayerShape& shape, std::uint32_t shards);
+  static double scratch_bytes_of(const LayerShape& shape, const BlockLimits& limits, std::size_t blocks);
 
  private:
   std::size_t active_limit_;

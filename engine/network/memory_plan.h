@@ -1,6 +1,7 @@
 // What a network will need in memory, computed from its configuration and the shape of its data without
-// building it. Weights and optimizer state are exact; tables and workspaces are estimates from above. Pure
-// functions, safe from any thread.
+// building it: each part counts its own bytes, here they are added up. Weights, optimizer state and
+// workspaces are exact but for the wide path, of which it is the most there can be; tables are what is
+// expected. Pure functions, safe from any thread.
 #pragma once
 
 #include <cstddef>
@@ -25,13 +26,15 @@ struct LayerPlan {
 struct MemoryPlan {
   std::vector<LayerPlan> layers;
   double neighbours = 0;  // samples kept for votes; 0 where bounds.samples is not known
-  double workspaces = 0;  // of a training step, all threads
+  double step = 0;        // what training steps need beside the optimizer's state, all threads
+  double evaluation = 0;  // what is made for an evaluation, all threads
 
   double parameters() const { return sum(&LayerPlan::parameters); }
   double weights() const { return sum(&LayerPlan::weights); }
   double state() const { return sum(&LayerPlan::state); }
   double tables() const { return sum(&LayerPlan::tables); }
-  double training() const { return weights() + state() + tables() + neighbours + workspaces; }
+  double workspaces() const { return step + evaluation; }
+  double training() const { return weights() + state() + tables() + neighbours + workspaces(); }
 
  private:
   double sum(double LayerPlan::*member) const {

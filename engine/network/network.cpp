@@ -22,23 +22,14 @@ Network::Network(const Config& config, const DataShape& shape) : config_(config)
         "the last layer has {} neurons, but the data has {} labels; set its size to 0 to take the data's",
         config_.layers.back().size, shape.labels);
   }
-  const std::size_t depth = config_.layers.size();
-  const bool by_feature = depth > 1 && config_.layers.front().kind == LayerKind::kDense;
-  std::size_t inputs = features_;
-  if (by_feature) {
-    input_.emplace(config_.layers.front(), features_, config_.train.weights);
-    inputs = input_->size();
-  }
+  const NetworkShape shapes = network_shape(config_, features_, shape.labels);
+  if (shapes.input) input_.emplace(*shapes.input, features_, config_.train.weights);
   std::vector<std::uint32_t> frequencies = shape.label_frequencies;
   frequencies.resize(config_.layers.back().size, 0);
-  layers_.reserve(depth);
-  for (std::size_t i = by_feature ? 1 : 0; i < depth; ++i) {
-    const LayerConfig& layer = config_.layers[i];
-    const bool output = i + 1 == depth;
-    const std::span<const std::uint32_t> weights =
-        output ? std::span<const std::uint32_t>(frequencies) : std::span<const std::uint32_t>();
-    layers_.emplace_back(layer, inputs, layer.size, output, config_.train.weights, weights);
-    inputs = layer.size;
+  layers_.reserve(shapes.layers.size());
+  for (const LayerShape& layer : shapes.layers) {
+    layers_.emplace_back(
+        layer, layer.output ? std::span<const std::uint32_t>(frequencies) : std::span<const std::uint32_t>());
   }
 }
 

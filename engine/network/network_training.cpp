@@ -7,15 +7,25 @@
 
 namespace slide {
 
+StepShape step_shape(const TrainConfig& config, int threads) {
+  std::size_t samples = config.batch_size;
+  if (!config.deterministic)
+    samples = std::max<std::size_t>(samples, std::size_t(threads) * config.block_size);
+  return {samples, static_cast<std::uint32_t>(threads), threads};
+}
+
 NetworkTraining::NetworkTraining(const Network& network, const Dataset& train, const StepShape& shape)
     : lanes_(network.config().train.block_size), bounds_(bounds_of(train, lanes_)) {
+  const NetworkShape shapes = network_shape(network.config(), network.features(), network.labels());
+  for (std::size_t l = 0; l < shapes.layers.size(); ++l)
+    limits_.push_back(shapes.limits_of(l, network.config(), bounds_));
   const OptimizerKind kind = network.config().optimizer.kind;
   for (const Parameters* matrix : network.matrices()) optimizer_state_.matrices.emplace_back(*matrix, kind);
   if (network.wide()) optimizer_state_.wide.assign(network.output().wide()->weights(), 0.0f);
   const std::size_t blocks = (shape.samples + lanes_ - 1) / lanes_, samples = blocks * lanes_;
   if (network.input()) input_.emplace(*network.input(), train, samples, shape.shards);
   for (std::size_t l = 0; l < network.layers().size(); ++l) {
-    layers_.emplace_back(network.layers()[l], limits_of(network, l), blocks, shape.shards);
+    layers_.emplace_back(network.layers()[l], limits_[l], blocks, shape.shards);
   }
   for (std::size_t b = 0; b < blocks; ++b) {
     blocks_.push_back(make_block(network, shape.shards));
@@ -24,17 +34,6 @@ NetworkTraining::NetworkTraining(const Network& network, const Dataset& train, c
   for (int t = 0; t < shape.threads; ++t) thread_scratch_.push_back(make_thread_scratch(network));
   for (std::uint32_t s = 0; s < shape.shards; ++s)
     shard_scratch_.push_back(make_shard_scratch(network, samples));
-}
-
-BlockLimits NetworkTraining::limits_of(const Network& network, std::size_t l) const {
-  BlockLimits limits{lanes_, 0, false, bounds_.label_entries};
-  limits.features = l == 0 && !network.input();
-  if (limits.features) limits.columns = std::min(network.features(), bounds_.feature_entries);
-  limits.sparse_deltas = network.layers()[l].output() && network.config().loss.delta_floor > 0;
-  if (l == 0) return limits;
-  const Layer& below = network.layers()[l - 1];
-  if (below.sampled()) limits.columns = below.active_limit(limits_of(network, l - 1));
-  return limits;
 }
 
 Block NetworkTraining::make_block(const Network& network, std::uint32_t shards) const {
@@ -52,7 +51,7 @@ Block NetworkTraining::make_block(const Network& network, std::uint32_t shards) 
     block.columns.reserve(network.features(), bounds_.feature_entries, lanes_);
   }
   for (std::size_t l = 0; l < network.layers().size(); ++l)
-    network.layers()[l].reserve(block.layers[l], limits_of(network, l), shards);
+    network.layers()[l].reserve(block.layers[l], limits_[l], shards);
   return block;
 }
 
@@ -60,7 +59,7 @@ ThreadScratch NetworkTraining::make_thread_scratch(const Network& network) const
   ThreadScratch scratch;
   scratch.log_norm.resize(lanes_);
   for (std::size_t l = 0; l < network.layers().size(); ++l)
-    scratch.layers.push_back(network.layers()[l].make_scratch(limits_of(network, l)));
+    scratch.layers.push_back(network.layers()[l].make_scratch(limits_[l]));
   return scratch;
 }
 
@@ -79,6 +78,57 @@ NetworkTraining::ShardScratch NetworkTraining::make_shard_scratch(const Network&
   scratch.batch.deltas.reserve(blocks);
   scratch.batch.blocks.reserve(blocks);
   return scratch;
+}
+
+namespace {
+
+double block_bytes(const Config& config, const NetworkShape& network, const BlockBounds& bounds,
+                   std::uint32_t shards) {
+  const std::size_t lanes = config.train.block_size, entries = bounds.feature_entries;
+  double bytes = config.data.idf_power != 0 ? double(entries) * sizeof(float) : 0.0;
+  if (config.layers.back().wide) bytes += double(BlockFeatures::bytes_of(network.features, entries, lanes));
+  if (network.input) {
+    bytes += InputLayer::block_bytes_of(*network.input, lanes) +
+             double(ShardedFeatures::bytes_of(shards, lanes, entries));
+  } else {
+    bytes += double(FeatureColumns::bytes_of(network.features, std::min(network.features, entries), lanes));
+  }
+  for (std::size_t l = 0; l < network.layers.size(); ++l)
+    bytes += Layer::block_bytes_of(network.layers[l], network.limits_of(l, config, bounds), shards);
+  return bytes;
+}
+
+double shard_bytes(const Config& config, const NetworkShape& network, const BlockBounds& bounds,
+                   std::size_t samples) {
+  const std::size_t blocks = samples / config.train.block_size;
+  std::size_t contributions = network.input ? bounds.feature_entries : 0;
+  double bytes = network.input
+                     ? InputTraining::scratch_bytes_of(network.input->size, config.train.weights, samples)
+                     : 0.0;
+  for (std::size_t l = 0; l < network.layers.size(); ++l) {
+    const LayerShape& layer = network.layers[l];
+    const BlockLimits limits = network.limits_of(l, config, bounds);
+    bytes += LayerTraining::scratch_bytes_of(layer, limits, blocks);
+    if (layer.sampled()) contributions = std::max(contributions, layer.active_limit(limits));
+  }
+  return bytes + double(RowGroups::bytes_of(contributions * blocks));
+}
+
+}  // namespace
+
+double NetworkTraining::bytes_of(const Config& config, const NetworkShape& network, const BlockBounds& bounds,
+                                 const StepShape& shape) {
+  const std::size_t lanes = config.train.block_size;
+  const std::size_t blocks = (shape.samples + lanes - 1) / lanes, samples = blocks * lanes;
+  double bytes = double(blocks) * block_bytes(config, network, bounds, shape.shards) +
+                 shape.shards * shard_bytes(config, network, bounds, samples);
+  if (network.input) bytes += InputTraining::bytes_of(network.input->size, network.features, samples);
+  for (std::size_t l = 0; l < network.layers.size(); ++l) {
+    const LayerShape& layer = network.layers[l];
+    bytes += LayerTraining::bytes_of(layer, shape.shards) +
+             shape.threads * Layer::scratch_bytes_of(layer, network.limits_of(l, config, bounds));
+  }
+  return bytes;
 }
 
 namespace {

@@ -30,6 +30,10 @@ struct StepShape {
   int threads = 1;           // that train blocks
 };
 
+// That of a run: a step holds at least one block for each thread, unless results must not depend on the
+// thread count. Shards are as many as threads.
+StepShape step_shape(const TrainConfig& config, int threads);
+
 class NetworkTraining {
  public:
   // Everything that steps of that shape on `train` need: nothing is allocated later, but for a few buffers
@@ -41,6 +45,10 @@ class NetworkTraining {
   std::size_t blocks() const { return blocks_.size(); }
   Block& block(std::size_t i) { return blocks_[i]; }
   std::span<const Block> first_blocks(std::size_t count) const { return std::span(blocks_).first(count); }
+  // Bytes of a NetworkTraining beside the optimizer's state: of a step of that shape with blocks within
+  // `bounds`.
+  static double bytes_of(const Config& config, const NetworkShape& network, const BlockBounds& bounds,
+                         const StepShape& shape);
   std::uint32_t shards() const { return static_cast<std::uint32_t>(shard_scratch_.size()); }
 
   // A block's part of a step.
@@ -76,7 +84,6 @@ class NetworkTraining {
     LayerBatch batch;
   };
 
-  BlockLimits limits_of(const Network& network, std::size_t l) const;
   Block make_block(const Network& network, std::uint32_t shards) const;
   ThreadScratch make_thread_scratch(const Network& network) const;
   ShardScratch make_shard_scratch(const Network& network, std::size_t samples) const;
@@ -90,6 +97,7 @@ class NetworkTraining {
 
   std::size_t lanes_;
   BlockBounds bounds_;
+  std::vector<BlockLimits> limits_;  // by layer
   OptimizerState optimizer_state_;
   std::optional<InputTraining> input_;
   std::vector<LayerTraining> layers_;

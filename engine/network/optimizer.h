@@ -21,6 +21,7 @@ struct TrainedMatrix {
 struct PackedRow {
   std::vector<float> weights, first, second;
   void reserve(std::size_t columns);
+  static std::size_t bytes_of(std::size_t columns) { return 3 * columns * sizeof(float); }
 };
 
 class Optimizer {

@@ -42,6 +42,10 @@ class RowBins {
     entries_.reserve(capacity);
   }
 
+  static std::size_t bytes_of(std::uint32_t shards, std::size_t capacity) {
+    return (std::size_t{shards} + 1) * sizeof(std::size_t) + capacity * sizeof(Contribution);
+  }
+
   // for_each(visit) must call visit(row, source) for every contribution, twice the same way.
   template <class ForEach>
   void fill(ForEach&& for_each) {
@@ -71,6 +75,9 @@ class RowBins {
 class RowGroups {
  public:
   void reserve(std::size_t capacity);
+  static std::size_t bytes_of(std::size_t capacity) {
+    return 4 * capacity * sizeof(std::uint32_t) + capacity * sizeof(float);
+  }
 
   // Groups the concatenation of `parts`. `slots` has an entry for every row of the matrix, zero before the
   // first call; shards may share it because each only touches the entries of its own rows.

@@ -21,6 +21,10 @@ class SparseDeltas {
  public:
   // Room for `neurons` of `lanes` samples each; round() needs no more memory. Until then in_use() is false.
   void reserve(std::size_t neurons, std::size_t lanes);
+  static std::size_t bytes_of(std::size_t neurons, std::size_t lanes) {
+    return (neurons + 1) * sizeof(std::size_t) +
+           (neurons * lanes + 1) * (sizeof(std::uint32_t) + sizeof(float));
+  }
   bool in_use() const { return !places_.empty(); }
 
   // Rounds d [count x lanes], which is not 0 in the first `samples` lanes only, in place and lists the rest.

@@ -68,7 +68,7 @@ void require_memory(const MemoryPlan& plan) {
       "neighbours {:.0f}, workspaces {:.0f}), and {:.0f} MB are free; set a smaller layer.0.size, "
       "train.weights = bf16, layer.-1.wide = false or neighbours.share = 0",
       plan.training() / 1e6, plan.weights() / 1e6, plan.state() / 1e6, plan.tables() / 1e6,
-      plan.neighbours / 1e6, plan.workspaces / 1e6, *free / 1e6);
+      plan.neighbours / 1e6, plan.workspaces() / 1e6, *free / 1e6);
 }
 
 }  // namespace slide

@@ -15,12 +15,6 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-// A step holds at least one block for each thread, unless results must not depend on the thread count.
-std::size_t samples_in_step(const TrainConfig& config, int threads) {
-  if (config.deterministic) return config.batch_size;
-  return std::max<std::size_t>(config.batch_size, std::size_t(threads) * config.block_size);
-}
-
 std::vector<std::uint32_t> labelled_samples(const Dataset& data) {
   std::vector<std::uint32_t> samples;
   for (std::size_t i = 0; i < data.size(); ++i) {
@@ -40,7 +34,7 @@ Trainer::Trainer(const Config& config, const Dataset& train, const Dataset* test
       validation_(validation),
       started_(Clock::now()),
       threads_(resolve_threads(static_cast<int>(config.train.threads))),
-      batch_(step_samples > 0 ? step_samples : samples_in_step(config.train, threads_)),
+      batch_(step_samples > 0 ? step_samples : step_shape(config.train, threads_).samples),
       shape_(shape_of(train)),
       labelled_(labelled_samples(train)),
       order_(labelled_),

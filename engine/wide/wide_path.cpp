@@ -243,9 +243,16 @@ void WidePath::load(StateReader& in) {
   in.get_array(s.weights.data(), s.weights.size(), "another wide path");
 }
 
+double WidePath::bytes_of(double weights, double neurons) {
+  return (neurons + 1) * sizeof(std::uint64_t) + weights * (sizeof(std::uint32_t) + sizeof(float));
+}
+
+double WidePath::most_weights(const LayerConfig& config, double neurons, double label_features) {
+  return std::min(neurons * config.wide_features, label_features) + neurons * config.wide_against;
+}
+
 std::size_t WidePath::bytes() const {
-  return storage_.offsets.size() * sizeof(std::uint64_t) + storage_.features.size() * sizeof(std::uint32_t) +
-         storage_.weights.size() * sizeof(float);
+  return static_cast<std::size_t>(bytes_of(double(weights()), double(storage_.offsets.size()) - 1));
 }
 
 }  // namespace slide

@@ -83,6 +83,10 @@ class WidePath {
 
   std::size_t weights() const { return storage_.weights.size(); }
   std::size_t bytes() const;
+  // Of patterns of `weights` weights in all, and the most there are of a layer configured so:
+  // `label_features` is the sum over samples of labels times features.
+  static double bytes_of(double weights, double neurons);
+  static double most_weights(const LayerConfig& config, double neurons, double label_features);
 
   // What the model file keeps. Neuron i has the features and weights [offsets[i], offsets[i+1]), ascending.
   struct Storage {

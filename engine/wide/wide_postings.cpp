@@ -221,6 +221,10 @@ void WidePostings::clear(const SparseRow& row, Scratch& scratch) const {
   }
 }
 
+double WidePostings::bytes_of(double weights, double features) {
+  return (features + 1) * sizeof(std::uint64_t) + weights * (sizeof(std::uint32_t) + sizeof(float));
+}
+
 std::size_t WidePostings::bytes() const {
   return offsets_.size() * sizeof(std::uint64_t) + neurons_.size() * (sizeof(std::uint32_t) + sizeof(float)) +
          common_.size() * sizeof(std::uint32_t) + ranks_.size() * sizeof(Ranks);

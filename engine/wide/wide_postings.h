@@ -73,6 +73,8 @@ class WidePostings {
   void clear(const SparseRow& row, Scratch& scratch) const;
 
   std::size_t bytes() const;
+  // Of all neurons of a wide path of `weights` weights, without what scores candidates.
+  static double bytes_of(double weights, double features);
 
  private:
   void add_dense(const BlockFeatures& features, std::uint32_t end, std::size_t lanes, float* z,

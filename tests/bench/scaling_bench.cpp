@@ -33,7 +33,7 @@ class Bench {
  public:
   explicit Bench(const Case& c)
       : case_(c),
-        layer_(config(c), c.inputs, c.outputs, true, Precision::kFp32, {}),
+        layer_({config(c), c.inputs, c.outputs, true, Precision::kFp32}, {}),
         weights_(layer_.weights(), OptimizerKind::kAdagrad),
         bias_(layer_.bias(), OptimizerKind::kAdagrad) {
     optimizer_.set_rate(0.01);

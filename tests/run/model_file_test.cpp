@@ -257,7 +257,7 @@ TEST_F(CheckpointTest, ThePlanOfMemoryCountsFactors) {
   config.data.idf_power = 2.0;
   const MemoryPlan scaled = plan_memory(config, 1000, 9, bounds, 1);
   EXPECT_EQ(scaled.weights() - plain.weights(), 1000 * sizeof(float));
-  EXPECT_EQ(scaled.workspaces - plain.workspaces, 320 * sizeof(float));
+  EXPECT_EQ(scaled.workspaces() - plain.workspaces(), 320 * sizeof(float));
 }
 
 TEST_F(CheckpointTest, ThePlanOfMemoryCountsNeighbours) {

@@ -1,0 +1,146 @@
+// The plan of a run's memory against what a trainer takes. Aligned arrays of 128 KB and more are pages of
+// their own, everything else comes from the heap: both are counted where they are asked for.
+#include "engine/network/memory_plan.h"
+
+#include <gtest/gtest.h>
+#include <malloc.h>
+
+#include <string>
+
+#include "engine/base/aligned.h"
+#include "engine/training/trainer.h"
+#include "tests/network/network_test_util.h"
+
+namespace slide::test {
+namespace {
+
+// Bytes of the heap and of aligned arrays in use.
+double bytes_in_use() {
+  const struct mallinfo2 heap = mallinfo2();
+  return double(heap.uordblks + heap.hblkhd) + double(mapped_bytes());
+}
+
+struct Case {
+  const char* name;
+  Config (*config)();
+};
+
+LayerConfig sampled_output(std::uint32_t lsh, std::uint32_t uniform) {
+  LayerConfig layer = sampled(0, lsh, uniform);
+  layer.hash.k = 5;
+  layer.hash.tables = 20;
+  layer.hash.range_pow = 5;
+  layer.hash.bucket_capacity = 256;
+  return layer;
+}
+
+Config with_layers(std::vector<LayerConfig> layers) {
+  return make_config(std::move(layers), 256, 128);
+}
+
+const Case kCases[] = {
+    {"DenseOutput",
+     [] {
+       return with_layers({dense(64), dense(0)});
+     }},
+    {"Uniform",
+     [] {
+       return with_layers({dense(64), sampled_output(0, 500)});
+     }},
+    {"Tables",
+     [] {
+       return with_layers({dense(64), sampled_output(300, 200)});
+     }},
+    {"TablesOfTopk",
+     [] {
+       Config config = with_layers({dense(64), sampled_output(300, 200)});
+       config.layers[1].hash.candidates = CandidatePolicy::kTopk;
+       return config;
+     }},
+    {"Bfloat16",
+     [] {
+       Config config = with_layers({dense(64), sampled_output(0, 500)});
+       config.train.weights = Precision::kBf16;
+       return config;
+     }},
+    {"Adam",
+     [] {
+       Config config = with_layers({dense(64), sampled_output(0, 500)});
+       config.optimizer.kind = OptimizerKind::kAdam;
+       return config;
+     }},
+    {"RoundedDeltas",
+     [] {
+       Config config = with_layers({dense(64), sampled_output(0, 1500)});
+       config.loss.delta_floor = 0.05;
+       return config;
+     }},
+    {"TwoHiddenLayersWithDropout",
+     [] {
+       return with_layers({dense(64, Activation::kRelu, 0.1), dense(256, Activation::kRelu, 0.1), dense(0)});
+     }},
+    {"SampledHiddenLayer",
+     [] {
+       return with_layers({dense(64), sampled(3000, 0, 800), dense(0)});
+     }},
+    {"FirstLayerByNeuron", [] { return with_layers({sampled_output(200, 300)}); }},
+    {"Neighbours",
+     [] {
+       Config config = with_layers({dense(64), sampled_output(0, 500)});
+       config.neighbours.share = 0.25;
+       config.data.idf_power = 1.0;
+       return config;
+     }},
+    {"Frequency",
+     [] {
+       Config config = with_layers({dense(64), sampled_output(0, 300)});
+       config.layers[1].frequency = 200;
+       return config;
+     }},
+};
+
+class MemoryPlanCase : public testing::TestWithParam<Case> {};
+
+INSTANTIATE_TEST_SUITE_P(Configurations, MemoryPlanCase, testing::ValuesIn(kCases),
+                         [](const auto& at) { return std::string(at.param.name); });
+
+TEST_P(MemoryPlanCase, IsWithinATenthOfWhatATrainerTakes) {
+  DataSpec spec;
+  spec.samples = 3000, spec.features = 4000, spec.labels = 5000, spec.entries = 20;
+  const Dataset data = make_data(spec);
+  Config config = GetParam().config();
+  config.train.epochs = 1;
+  for (const std::uint32_t threads : {1, 2}) {
+    config.train.threads = threads;
+    const MemoryPlan plan = plan_memory(config, data.feature_count(), data.label_count(),
+                                        bounds_of(data, config.train.block_size), static_cast<int>(threads));
+    const double before = bytes_in_use();
+    Trainer trainer(config, data, nullptr);
+    trainer.run({});
+    const double taken = bytes_in_use() - before, planned = plan.training() - plan.evaluation;
+    EXPECT_NEAR(planned / taken, 1.0, 0.1)
+        << threads << " threads: planned " << planned << ", taken " << taken;
+  }
+}
+
+// Of a wide path the plan knows the most: patterns of as many features as samples have.
+TEST(MemoryPlan, OfAWidePathIsTheMostThereCanBe) {
+  DataSpec spec;
+  spec.samples = 4000, spec.features = 4000, spec.labels = 5000, spec.entries = 20, spec.most_labels = 1;
+  const Dataset data = make_data(spec);
+  Config config = with_layers({dense(64), sampled_output(0, 500)});
+  config.layers[1].wide = true;
+  config.train.epochs = 1;
+  config.train.threads = 1;
+  const MemoryPlan plan = plan_memory(config, data.feature_count(), data.label_count(),
+                                      bounds_of(data, config.train.block_size), 1);
+  const double before = bytes_in_use();
+  Trainer trainer(config, data, nullptr);
+  trainer.run({});
+  const double taken = bytes_in_use() - before, planned = plan.training() - plan.evaluation;
+  EXPECT_GT(planned, 0.9 * taken);
+  EXPECT_LT(planned, 1.5 * taken);
+}
+
+}  // namespace
+}  // namespace slide::test
