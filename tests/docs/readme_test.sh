@@ -172,11 +172,11 @@ mentions() {  # file
 
 # A path from the root or from the page's own folder, where * may stand for several, or a name alone.
 is_file() {  # page, path
-  local name
-  compgen -G "$2" > /dev/null || compgen -G "$(dirname "$1")/$2" > /dev/null || [ -n "${files[${2%/}]:-}" ] && return
-  [[ $2 == *'*'* && $2 != */* ]] || return 1
+  local path=${2%/} name
+  compgen -G "$path" > /dev/null || compgen -G "$(dirname "$1")/$path" > /dev/null || [ -n "${files[$path]:-}" ] && return
+  [[ $path == *'*'* && $path != */* ]] || return 1
   # shellcheck disable=SC2053  # a pattern is what is meant
-  for name in "${!files[@]}"; do [[ $name != $2 ]] || return 0; done
+  for name in "${!files[@]}"; do [[ $name != $path ]] || return 0; done
   return 1
 }
 
