@@ -5,6 +5,7 @@
 #include "engine/base/error.h"
 #include "engine/base/parallel.h"
 #include "lsh/candidates.h"
+#include "lsh/hash_families.h"
 #include "lsh/hash_functions.h"
 
 namespace slide::lsh {

@@ -89,6 +89,7 @@ CountList list(std::vector<std::uint32_t>& member, std::int64_t low, std::int64_
   return {&member, {low, high}};
 }
 
+constexpr std::int64_t kMostTables = 1024;
 constexpr std::int64_t kMax31 = std::numeric_limits<std::int32_t>::max();
 constexpr std::int64_t kMax63 = std::numeric_limits<std::int64_t>::max();
 
@@ -247,18 +248,20 @@ std::vector<Field> layer_fields(LayerConfig& c) {
 std::vector<Field> hash_fields(HashConfig& c) {
   return {
       {"family", choice(c.family), "Hash functions."},
-      {"k", count(c.k, 1, 32), "Hash functions in one fingerprint; k times the bits of a code <= range_pow."},
-      {"tables", count(c.tables, 1, 1024), "Hash tables."},
-      {"bin_size", count(c.bin_size, 2, 256),
+      {"k", count(c.k, 1, kMaxCodes),
+       "Hash functions in one fingerprint; k times the bits of a code <= range_pow."},
+      {"tables", count(c.tables, 1, kMostTables), "Hash tables."},
+      {"bin_size", count(c.bin_size, kMinBinSize, kMaxBinSize),
        "wta, dwta, minhash: values compared in one hash function, a power of 2."},
       {"range_pow", count(c.range_pow, 1, kMaxRangePow), "A table has 2^range_pow buckets."},
-      {"bucket_capacity", count(c.bucket_capacity, 1, 32768), "Neurons that one bucket holds at most."},
+      {"bucket_capacity", count(c.bucket_capacity, 1, kMaxBucketCapacity),
+       "Neurons that one bucket holds at most."},
       {"bucket_policy", choice(c.bucket_policy),
        "What a full bucket keeps: the newest, or a uniform sample of all."},
       {"candidates", choice(c.candidates),
        "Choose candidates from tables in random order, by number of tables, or "
        "from at least threshold tables."},
-      {"threshold", count(c.threshold, 1, 1024), "threshold: tables that must return a candidate."},
+      {"threshold", count(c.threshold, 1, kMostTables), "threshold: tables that must return a candidate."},
       {"topk_ratio", count(c.topk_ratio, 1, 65536), "minhash: the 1/ratio largest values are hashed."},
       {"asymmetric", flag(c.asymmetric), "simhash: transform for maximum inner product."},
       {"rehash_steps", count(c.rehash_steps, 0, kMax31),

@@ -17,8 +17,6 @@
 
 namespace slide::config {
 
-inline constexpr std::uint32_t kMaxRangePow = 24;  // of layer.hash.range_pow
-
 // Both ends belong to the range.
 struct IntRange {
   std::int64_t low;
