@@ -4,7 +4,6 @@
 
 #include <bit>
 
-#include "engine/base/error.h"
 #include "engine/config/fields.h"
 
 namespace slide::config {
@@ -129,11 +128,3 @@ std::optional<Violation> find_violation(const Config& config) {
 }
 
 }  // namespace slide::config
-
-namespace slide {
-
-void validate(const Config& config) {
-  if (const auto broken = config::find_violation(config)) throw InputError(broken->message);
-}
-
-}  // namespace slide
