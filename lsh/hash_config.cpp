@@ -1,56 +1,77 @@
 #include "lsh/hash_config.h"
 
+#include <fmt/format.h>
+
 #include <bit>
+#include <utility>
 
 #include "engine/base/error.h"
-#include "lsh/hash_tables.h"
 
 namespace slide {
 
 namespace {
 
-constexpr std::uint32_t kMaxRangePow = 24;
 constexpr std::uint32_t kMaxFunctions = 1U << 20;  // K * L
 
-void check_code(const HashConfig& config) {
-  if (config.family != HashFamily::kSimhash && config.bin_size < 2) {
-    fail_input("hash.bin_size = {}: a hash function must compare at least 2 values", config.bin_size);
+using MaybeFault = std::optional<HashFault>;
+
+template <class... Args>
+HashFault fault(std::string key, fmt::format_string<Args...> format, Args&&... args) {
+  std::string message = fmt::format("'{}' ", key) + fmt::format(format, std::forward<Args>(args)...);
+  return {std::move(key), std::move(message)};
+}
+
+MaybeFault check_limits(const HashConfig& config, const std::string& section) {
+  const auto check = [&](const char* name, std::uint32_t value, std::uint32_t least,
+                         std::uint32_t most) -> MaybeFault {
+    if (value >= least && value <= most) return std::nullopt;
+    return fault(fmt::format("{}.{}", section, name), "must be {} to {}, not {}", least, most, value);
+  };
+  if (auto broken = check("range_pow", config.range_pow, 1, kMaxRangePow)) return broken;
+  if (auto broken = check("k", config.k, 1, kMaxCodes)) return broken;
+  if (config.family != HashFamily::kSimhash) {
+    if (auto broken = check("bin_size", config.bin_size, kMinBinSize, kMaxBinSize)) return broken;
   }
-  if (config.k == 0) fail_input("hash.k = 0: a fingerprint needs at least one hash function");
-  if (config.range_pow > kMaxRangePow) {
-    fail_input("hash.range_pow = {}: a table has at most 2^{} buckets", config.range_pow, kMaxRangePow);
-  }
+  if (auto broken = check("tables", config.tables, 1, kMaxFunctions / config.k)) return broken;
+  if (auto broken = check("bucket_capacity", config.bucket_capacity, 1, kMaxBucketCapacity)) return broken;
+  return check("topk_ratio", config.topk_ratio, 1, UINT32_MAX);
+}
+
+MaybeFault check_fingerprint(const HashConfig& config, const std::string& section) {
   const std::uint32_t bits = code_bits(config);
-  if (config.k > config.range_pow || config.k * bits > config.range_pow) {
-    fail_input("hash.k = {} codes of {} bits do not fit hash.range_pow = {}: k * bits must not exceed it",
-               config.k, bits, config.range_pow);
-  }
+  const std::uint32_t needed = config.k * bits;
+  if (needed <= config.range_pow) return std::nullopt;
+  const std::string way_out =
+      needed <= kMaxRangePow
+          ? fmt::format("raise range_pow to {} or lower k to {}", needed, config.range_pow / bits)
+          : fmt::format("lower k, at most to {} with range_pow {}", kMaxRangePow / bits, kMaxRangePow);
+  return fault(section + ".k", "= {} with {}-bit codes needs 2^{} buckets, '{}.range_pow' gives 2^{}: {}",
+               config.k, bits, needed, section, config.range_pow, way_out);
 }
 
 }  // namespace
 
 std::uint32_t code_bits(const HashConfig& config) {
-  if (config.family == HashFamily::kSimhash || config.bin_size < 2) return 1;
+  if (config.family == HashFamily::kSimhash || config.bin_size < kMinBinSize) return 1;
   return static_cast<std::uint32_t>(std::bit_width(config.bin_size - 1));
 }
 
-void check_hash_config(const HashConfig& config) {
-  check_code(config);
-  if (config.tables == 0 || config.tables > kMaxFunctions / config.k) {
-    fail_input("hash.tables = {}: must be 1 to {}", config.tables, kMaxFunctions / config.k);
-  }
-  if (config.bucket_capacity == 0 || config.bucket_capacity > lsh::HashTables::kMaxCapacity) {
-    fail_input("hash.bucket_capacity = {}: must be 1 to {}", config.bucket_capacity,
-               lsh::HashTables::kMaxCapacity);
-  }
-  if (config.topk_ratio == 0) fail_input("hash.topk_ratio = 0: must be at least 1");
-  if (config.candidates == CandidatePolicy::kThreshold &&
-      (config.threshold == 0 || config.threshold > config.tables)) {
-    fail_input("hash.threshold = {}: must be 1 to hash.tables = {}", config.threshold, config.tables);
-  }
+std::optional<HashFault> find_hash_fault(const HashConfig& config, const std::string& section) {
+  if (auto broken = check_limits(config, section)) return broken;
   if (config.asymmetric && config.family != HashFamily::kSimhash) {
-    fail_input("hash.asymmetric = true: only the simhash family has an asymmetric form");
+    return fault(section + ".asymmetric", "must be false unless '{}.family' is simhash", section);
   }
+  if (config.candidates == CandidatePolicy::kThreshold && config.threshold == 0)
+    return fault(section + ".threshold", "must be above 0");
+  if (config.candidates == CandidatePolicy::kThreshold && config.threshold > config.tables) {
+    return fault(section + ".threshold", "= {} must not be above '{}.tables' = {}", config.threshold, section,
+                 config.tables);
+  }
+  return check_fingerprint(config, section);
+}
+
+void check_hash_config(const HashConfig& config) {
+  if (const auto broken = find_hash_fault(config, "hash")) throw InputError(broken->message);
 }
 
 }  // namespace slide

@@ -1,7 +1,10 @@
-// Settings of the hash tables of one layer. Plain data.
+// Settings of the hash tables of one layer, their limits and the rules between them. Plain data and pure
+// functions, safe from any thread.
 #pragma once
 
 #include <cstdint>
+#include <optional>
+#include <string>
 
 namespace slide {
 
@@ -9,7 +12,7 @@ enum class HashFamily { kSimhash, kWta, kDwta, kMinhash };
 enum class BucketPolicy { kFifo, kReservoir };
 enum class CandidatePolicy { kVanilla, kTopk, kThreshold };
 
-// [layer.hash]: the LSH tables of one sampled layer.
+// [layer.hash]: the LSH tables of one sampled layer. The defaults are those of configs/default.toml.
 struct HashConfig {
   HashFamily family = HashFamily::kSimhash;
   std::uint32_t k = 7;        // hash functions in one fingerprint (K)
@@ -29,11 +32,26 @@ struct HashConfig {
   double interval_growth = 1.0;     // each interval is this many times the one before (the paper's decay)
 };
 
+// Limits of single settings; the least of those without a kMin is 1.
+inline constexpr std::uint32_t kMaxCodes = 32;  // k: a fingerprint has 32 bits
+inline constexpr std::uint32_t kMaxRangePow = 24;
+inline constexpr std::uint32_t kMinBinSize = 2, kMaxBinSize = 256;
+inline constexpr std::uint32_t kMaxBucketCapacity = 1U << 15;
+
 // Bits of one code: 1 for simhash, log2(bin_size) rounded up for the other families.
 std::uint32_t code_bits(const HashConfig& config);
 
-// Throws InputError, naming the setting, when the settings contradict each other: k * bits > range_pow, a
-// size of zero, a bucket or a table beyond what the tables can address.
+// What is wrong with settings: the one to change, as "layer.0.hash.k", and one sentence that names it.
+struct HashFault {
+  std::string key;
+  std::string message;
+};
+
+// The first setting out of its limits or broken rule: k * bits <= range_pow, threshold <= tables, asymmetric
+// with simhash only. `section` stands before the names of the settings, as "layer.0.hash".
+std::optional<HashFault> find_hash_fault(const HashConfig& config, const std::string& section);
+
+// Throws InputError with the message of find_hash_fault, if there is a fault.
 void check_hash_config(const HashConfig& config);
 
 }  // namespace slide

@@ -7,10 +7,6 @@
 #include "engine/base/error.h"
 #include "engine/base/prefetch.h"
 #include "engine/kernels/kernels.h"
-#include "lsh/dwta.h"
-#include "lsh/minhash.h"
-#include "lsh/simhash.h"
-#include "lsh/wta.h"
 
 namespace slide::lsh {
 
@@ -96,28 +92,6 @@ void HashFunctions::hash_rows(const RowSet& set, HashScratch& scratch, std::uint
       std::copy_n(scratch.prints.data() + t * lanes, part.count, fingerprints + t * stride + begin);
     }
   }
-}
-
-std::unique_ptr<HashFunctions> make_hash_functions(const HashConfig& config, std::size_t dim,
-                                                   std::uint64_t seed) {
-  std::unique_ptr<HashFunctions> functions;
-  switch (config.family) {
-    case HashFamily::kSimhash:
-      functions = std::make_unique<Simhash>(config, dim, seed);
-      break;
-    case HashFamily::kWta:
-      functions = std::make_unique<Wta>(config, dim, seed);
-      break;
-    case HashFamily::kDwta:
-      functions = std::make_unique<Dwta>(config, dim, seed);
-      break;
-    case HashFamily::kMinhash:
-      functions = std::make_unique<Minhash>(config, dim, seed);
-      break;
-  }
-  if (!functions) fail_input("hash.family: unknown family {}", static_cast<int>(config.family));
-  functions->draw(0);
-  return functions;
 }
 
 }  // namespace slide::lsh

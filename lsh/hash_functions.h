@@ -8,7 +8,6 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <memory>
 #include <span>
 #include <vector>
 
@@ -97,10 +96,6 @@ class HashFunctions {
   std::uint64_t seed_;
   std::vector<std::uint32_t> all_tables_;
 };
-
-// The family that `config` names, generation 0 drawn. Throws InputError for impossible settings.
-std::unique_ptr<HashFunctions> make_hash_functions(const HashConfig& config, std::size_t dim,
-                                                   std::uint64_t seed);
 
 // Grows `v` to at least `size` elements, the contents of no matter; never shrinks: repeated calls allocate
 // once.

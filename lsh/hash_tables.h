@@ -36,7 +36,6 @@ struct Occupancy {
 
 class HashTables {
  public:
-  static constexpr std::uint32_t kMaxCapacity = 1U << 15;
   static constexpr std::uint32_t kNotFiled = UINT32_MAX;  // fingerprint of a neuron not inserted yet
 
   // For fingerprints of k * bits bits, as `config` says.

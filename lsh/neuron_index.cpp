@@ -6,6 +6,7 @@
 #include "engine/base/parallel.h"
 #include "engine/kernels/kernels.h"
 #include "lsh/candidates.h"
+#include "lsh/hash_families.h"
 #include "lsh/hash_functions.h"
 
 namespace slide::lsh {

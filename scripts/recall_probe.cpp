@@ -11,11 +11,14 @@
 #include <cstdio>
 #include <exception>
 #include <numeric>
+#include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "datasets/reader.h"
 #include "engine/base/error.h"
+#include "engine/config/spellings.h"
 #include "engine/run/model_file.h"
 #include "lsh/neuron_index.h"
 
@@ -26,11 +29,11 @@ using namespace slide;
 constexpr std::size_t kTop = 10;
 constexpr int kSeeds = 3;  // hash functions drawn for each shape
 
-template <class E, std::size_t N>
-E named(const std::array<std::string, N>& names, const std::string& name) {
-  const auto found = std::find(names.begin(), names.end(), name);
-  if (found == names.end()) fail_input("unknown name '{}' in a shape", name);
-  return static_cast<E>(found - names.begin());
+template <class E>
+E named(const std::string& name) {
+  const std::optional<E> value = from_spelling<E>(name);
+  if (!value) fail_input("unknown name '{}' in a shape", name);
+  return *value;
 }
 
 HashConfig shape_of(const std::string& text) {
@@ -41,10 +44,11 @@ HashConfig shape_of(const std::string& text) {
                   transform) < 4) {
     fail_input("'{}' is no family:k:tables:bucket_capacity:policy:transform", text);
   }
-  hash.family = named<HashFamily>(std::array<std::string, 4>{"simhash", "wta", "dwta", "minhash"}, family);
-  hash.candidates =
-      named<CandidatePolicy>(std::array<std::string, 3>{"vanilla", "topk", "threshold"}, policy);
-  hash.asymmetric = named<int>(std::array<std::string, 2>{"plain", "asymmetric"}, transform) == 1;
+  hash.family = named<HashFamily>(family);
+  hash.candidates = named<CandidatePolicy>(policy);
+  hash.asymmetric = transform == std::string_view("asymmetric");
+  if (!hash.asymmetric && transform != std::string_view("plain"))
+    fail_input("unknown name '{}' in a shape", transform);
   hash.k = k;
   hash.tables = tables;
   hash.bucket_capacity = capacity;

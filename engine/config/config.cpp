@@ -1,5 +1,8 @@
 #include "engine/config/config.h"
 
+#include <fmt/format.h>
+
+#include <algorithm>
 #include <cerrno>
 #include <filesystem>
 #include <fstream>
@@ -7,10 +10,39 @@
 #include <system_error>
 
 #include "engine/base/error.h"
+#include "engine/config/fields.h"
 #include "engine/config/parse.h"
+#include "engine/config/rules.h"
 
 namespace slide {
 namespace {
+
+using config::Field;
+using config::Section;
+
+constexpr int kCommentColumn = 30;
+
+std::string comment_text(const Field& field) {
+  if (!std::holds_alternative<config::Choice>(field.value)) return std::string(field.meaning);
+  return fmt::format("{} ({})", field.meaning, config::range_text(field));
+}
+
+std::string replace_all(std::string text, std::string_view from, std::string_view to) {
+  for (std::size_t at = text.find(from); at != std::string::npos; at = text.find(from, at + to.size())) {
+    text.replace(at, from.size(), to);
+  }
+  return text;
+}
+
+void append_reference(std::string& out, const Section& section) {
+  fmt::format_to(std::back_inserter(out), "\n## `{}`\n\n", section.heading);
+  out += "| Key | Type | Default | Range | Meaning |\n|---|---|---|---|---|\n";
+  for (const Field& field : section.fields) {
+    fmt::format_to(std::back_inserter(out), "| `{}` | {} | `{}` | {} | {} |\n", field.key,
+                   config::type_text(field), config::value_text(field), config::range_text(field),
+                   replace_all(std::string(field.meaning), "|", "\\|"));
+  }
+}
 
 std::string read_file(const std::string& path) {
   std::error_code ignored;
@@ -37,6 +69,38 @@ Config parse_config(const std::string& text, const std::string& origin,
 
 Config load_config(const std::string& path, const std::vector<std::string>& overrides) {
   return parse_config(read_file(path), path, overrides);
+}
+
+void validate(const Config& config) {
+  if (const auto broken = config::find_violation(config)) throw InputError(broken->message);
+}
+
+std::string to_toml(const Config& config) {
+  Config copy = config;  // fields bind to a mutable object
+  std::string out = "# Resolved configuration: every key, with the value that was used.\n";
+  for (const Section& section : config::all_sections(copy)) {
+    fmt::format_to(std::back_inserter(out), "\n{}\n", section.heading);
+    for (const Field& field : section.fields) {
+      const std::string assignment = fmt::format("{} = {}", field.key, config::value_text(field));
+      fmt::format_to(std::back_inserter(out), "{:<{}}  # {}\n", assignment, kCommentColumn,
+                     comment_text(field));
+    }
+  }
+  return out;
+}
+
+std::string config_reference() {
+  Config defaults;
+  LayerConfig layer;
+  std::vector<Section> sections = config::plain_sections(defaults);
+  std::ranges::move(config::layer_sections(layer, "layer"), std::back_inserter(sections));
+  std::string out =
+      "# Configuration keys\n\n"
+      "A file has the sections below; `[[layer]]` is repeated, in order from the input, each with its own\n"
+      "`[layer.hash]`. Every key can be left out. On the command line: `--set train.epochs=3`,\n"
+      "`--set layer.0.size=256`, `--set layer.-1.hash.k=6` (the last layer). `[a, b)` holds a but not b.\n";
+  for (const Section& section : sections) append_reference(out, section);
+  return out;
 }
 
 }  // namespace slide

@@ -1,126 +1,13 @@
-// The configuration of a run: plain structs, one field for each key of the TOML file.
-//
-// fields.cpp describes every field once (name, range, meaning); the parser, `--set`, the resolved file
-// and the documentation are all made from that description. Values are plain data: copy and share them
-// freely.
+// The configuration of a run: reading it from TOML, checking it, and writing it. Everything here is made from
+// one table of keys (fields.cpp). All functions are safe from any thread.
 #pragma once
 
-#include <cstdint>
 #include <string>
 #include <vector>
 
-#include "datasets/reader.h"
-#include "datasets/text_options.h"
-#include "lsh/hash_config.h"
+#include "engine/config/settings.h"
 
 namespace slide {
-
-enum class LayerKind { kDense, kSampled };
-enum class Activation { kRelu, kTanh, kSigmoid, kLinear };
-enum class LossKind { kSoftmax, kSigmoid };
-enum class OptimizerKind { kSgd, kMomentum, kAdagrad, kAdam };
-enum class RateSchedule { kConstant, kLinear, kCosine };
-enum class Precision { kFp32, kBf16 };
-enum class Inference { kFull, kLsh };
-
-// [data]: where samples come from.
-struct DataConfig {
-  std::string train;  // training file; for IDX the images file, labels beside it
-  std::string test;   // test file, may be empty
-  DataFormat format = DataFormat::kAuto;
-  bool one_based = false;         // libsvm: feature ids start at 1
-  bool normalize = true;          // scale each sample to unit Euclidean length
-  double idf_power = 0.0;         // of the rarity that features are multiplied by (feature_scale.h)
-  bool cache = false;             // training: keep the parsed rows in FILE.slidecache and map them from there
-  double validation = 0.0;        // share of the training samples held out, 0 = none
-  std::uint32_t train_first = 0;  // IDX: use the first n samples for training, 0 = all
-  std::uint32_t test_last = 0;    // IDX: use the last n samples of the test file, 0 = all
-};
-
-// [train]: the loop.
-struct TrainConfig {
-  std::uint32_t epochs = 5;
-  std::uint32_t batch_size = 64;  // samples in one step
-  std::uint32_t block_size = 32;  // samples that share an active set; 1 = the paper's SLIDE
-  std::uint64_t seed = 1;
-  std::uint32_t threads = 0;   // 0 = all cores
-  bool deterministic = false;  // true: a step holds exactly batch_size samples whatever the thread count
-  bool shuffle = true;
-  std::uint32_t eval_every = 1;          // epochs between evaluations, 0 = only after the last
-  std::uint32_t patience = 0;            // validations without improvement that end the run, 0 = never
-  Precision weights = Precision::kFp32;  // of weight matrices; biases and sums are always fp32
-  std::uint32_t checkpoint_every = 0;    // steps between checkpoints, 0 = only when stopped by a signal
-  bool save_optimizer = true;            // optimizer state goes into the model file
-};
-
-// [optimizer]
-struct OptimizerConfig {
-  OptimizerKind kind = OptimizerKind::kAdagrad;
-  double learning_rate = 0.05;
-  RateSchedule schedule = RateSchedule::kLinear;
-  std::uint32_t warmup_steps = 0;
-  double momentum = 0.9;
-  double beta1 = 0.9;
-  double beta2 = 0.999;
-  double epsilon = 1e-8;
-  double weight_decay = 0.0;  // decoupled, on touched rows
-};
-
-// [loss]: of the output layer.
-struct LossConfig {
-  LossKind kind = LossKind::kSoftmax;
-  double delta_floor = 0.0;  // smaller deltas of the output layer become 0 or this, at random; 0 keeps all
-  double positive_weight = 1.0;  // sigmoid loss: weight of a label against a negative
-  double prior = 0.3;            // sigmoid loss: biases start at this share of the labels' log-odds
-};
-
-// [[layer]]: in order from the input.
-struct LayerConfig {
-  std::uint32_t size = 0;  // neurons; 0 in the last layer = number of labels in the data
-  LayerKind kind = LayerKind::kDense;
-  Activation activation = Activation::kRelu;  // hidden layers; the output layer's is the loss's
-  double dropout = 0.0;
-  // A sampled layer's active set, neurons for each block of samples, by source:
-  std::uint32_t lsh = 256;
-  std::uint32_t uniform = 128;
-  std::uint32_t frequency = 0;  // drawn by label frequency; output layer only
-  bool correction = true;       // sampled negatives stand for all neurons that were not drawn
-  // Output layer: sparse weights straight from the features of a label's own samples (see wide_path.h).
-  bool wide = false;
-  std::uint32_t wide_features = 128;  // of one neuron at most
-  std::uint32_t wide_against = 0;     // besides, features of near misses
-  double wide_rate = 0.1;             // learning rate of these weights, scheduled as the others
-  double wide_scale = 1.0;            // length of a neuron's first wide weights
-  double wide_fit = 0.0;  // share of a fitted start that takes the place of wide_scale and loss.prior
-  HashConfig hash;
-};
-
-// [eval]
-struct EvalConfig {
-  std::vector<std::uint32_t> k = {1, 3, 5};
-  Inference inference = Inference::kFull;
-  std::uint32_t candidates = 256;  // lsh inference: neurons from the tables scored for a sample at most
-  double propensity_a = 0.55;      // Jain, Prabhu, Varma 2016, section 4
-  double propensity_b = 1.5;
-};
-
-// [neighbours]: training samples that vote at inference (see neighbours.h).
-struct NeighbourConfig {
-  double share = 0.0;  // of a label's probability that is their vote; 0 = none are kept
-  std::uint32_t count = 20;
-  double power = 4.0;  // of the cosine, for the weight of a vote
-};
-
-struct Config {
-  DataConfig data;
-  TextOptions text;  // [text]: how text becomes features
-  TrainConfig train;
-  OptimizerConfig optimizer;
-  LossConfig loss;
-  EvalConfig eval;
-  NeighbourConfig neighbours;
-  std::vector<LayerConfig> layers;
-};
 
 // Reads the TOML file at `path`, applies `overrides` ("section.key=value", "layer.1.hash.k=7"; layers count
 // from 0) in order and checks ranges and cross-field rules. Throws InputError naming file, line, key and the

@@ -1,72 +1,20 @@
-// The tables themselves: every key of the configuration, once.
 #include "engine/config/fields.h"
 
+#include <fmt/format.h>
+
+#include <algorithm>
 #include <cstddef>
+#include <iterator>
 #include <limits>
+
+#include "engine/config/spellings.h"
 
 namespace slide::config {
 namespace {
 
-using Names = std::span<const std::string_view>;
-
-// Spellings of the enums, in the order of their values.
-constexpr std::string_view kDataFormats[] = {"auto", "xmc", "libsvm", "idx", "text", "npz"};
-constexpr std::string_view kTokenKinds[] = {"words", "blanks"};
-constexpr std::string_view kWeightings[] = {"tf-idf", "counts"};
-constexpr std::string_view kLayerKinds[] = {"dense", "sampled"};
-constexpr std::string_view kActivations[] = {"relu", "tanh", "sigmoid", "linear"};
-constexpr std::string_view kLossKinds[] = {"softmax", "sigmoid"};
-constexpr std::string_view kOptimizerKinds[] = {"sgd", "momentum", "adagrad", "adam"};
-constexpr std::string_view kRateSchedules[] = {"constant", "linear", "cosine"};
-constexpr std::string_view kInferences[] = {"full", "lsh"};
-constexpr std::string_view kPrecisions[] = {"fp32", "bf16"};
-constexpr std::string_view kHashFamilies[] = {"simhash", "wta", "dwta", "minhash"};
-constexpr std::string_view kBucketPolicies[] = {"fifo", "reservoir"};
-constexpr std::string_view kCandidatePolicies[] = {"vanilla", "topk", "threshold"};
-
-Names names_of(DataFormat) {
-  return kDataFormats;
-}
-Names names_of(TokenKind) {
-  return kTokenKinds;
-}
-Names names_of(Weighting) {
-  return kWeightings;
-}
-Names names_of(LayerKind) {
-  return kLayerKinds;
-}
-Names names_of(Activation) {
-  return kActivations;
-}
-Names names_of(LossKind) {
-  return kLossKinds;
-}
-Names names_of(OptimizerKind) {
-  return kOptimizerKinds;
-}
-Names names_of(RateSchedule) {
-  return kRateSchedules;
-}
-Names names_of(Inference) {
-  return kInferences;
-}
-Names names_of(Precision) {
-  return kPrecisions;
-}
-Names names_of(HashFamily) {
-  return kHashFamilies;
-}
-Names names_of(BucketPolicy) {
-  return kBucketPolicies;
-}
-Names names_of(CandidatePolicy) {
-  return kCandidatePolicies;
-}
-
 template <class E>
 Choice choice(E& member) {
-  return {&member, names_of(E{}),
+  return {&member, spellings_of(E{}),
           [](const void* from) { return static_cast<std::size_t>(*static_cast<const E*>(from)); },
           [](void* to, std::size_t value) { *static_cast<E*>(to) = static_cast<E>(value); }};
 }
@@ -89,8 +37,8 @@ CountList list(std::vector<std::uint32_t>& member, std::int64_t low, std::int64_
   return {&member, {low, high}};
 }
 
+constexpr std::int64_t kMostTables = 1024;
 constexpr std::int64_t kMax31 = std::numeric_limits<std::int32_t>::max();
-constexpr std::int64_t kMax63 = std::numeric_limits<std::int64_t>::max();
 
 constexpr RealRange closed(double low, double high) {
   return {low, high, false, false};
@@ -147,8 +95,8 @@ std::vector<Field> train_fields(TrainConfig& c) {
       {"batch_size", count(c.batch_size, 1, 1 << 20), "Samples in one step; a multiple of block_size."},
       {"block_size", count(c.block_size, 1, 1 << 16),
        "Samples that share an active set: a multiple of 16, or 1 for a set of its own for each sample."},
-      {"seed", count(c.seed, 0, kMax63), "Seed of everything random in the run."},
-      {"threads", count(c.threads, 0, 4096), "Threads to use, 0 = all cores."},
+      {"seed", count(c.seed, 0, kMostSeed), "Seed of everything random in the run."},
+      {"threads", count(c.threads, 0, kMostThreads), "Threads to use, 0 = all cores."},
       {"deterministic", flag(c.deterministic), "Give the same result to the bit whatever the thread count."},
       {"shuffle", flag(c.shuffle), "Visit the samples in a new order each epoch."},
       {"eval_every", count(c.eval_every, 0, 1000000), "Epochs between evaluations, 0 = only after the last."},
@@ -247,18 +195,20 @@ std::vector<Field> layer_fields(LayerConfig& c) {
 std::vector<Field> hash_fields(HashConfig& c) {
   return {
       {"family", choice(c.family), "Hash functions."},
-      {"k", count(c.k, 1, 32), "Hash functions in one fingerprint; k times the bits of a code <= range_pow."},
-      {"tables", count(c.tables, 1, 1024), "Hash tables."},
-      {"bin_size", count(c.bin_size, 2, 256),
+      {"k", count(c.k, 1, kMaxCodes),
+       "Hash functions in one fingerprint; k times the bits of a code <= range_pow."},
+      {"tables", count(c.tables, 1, kMostTables), "Hash tables."},
+      {"bin_size", count(c.bin_size, kMinBinSize, kMaxBinSize),
        "wta, dwta, minhash: values compared in one hash function, a power of 2."},
       {"range_pow", count(c.range_pow, 1, kMaxRangePow), "A table has 2^range_pow buckets."},
-      {"bucket_capacity", count(c.bucket_capacity, 1, 32768), "Neurons that one bucket holds at most."},
+      {"bucket_capacity", count(c.bucket_capacity, 1, kMaxBucketCapacity),
+       "Neurons that one bucket holds at most."},
       {"bucket_policy", choice(c.bucket_policy),
        "What a full bucket keeps: the newest, or a uniform sample of all."},
       {"candidates", choice(c.candidates),
        "Choose candidates from tables in random order, by number of tables, or "
        "from at least threshold tables."},
-      {"threshold", count(c.threshold, 1, 1024), "threshold: tables that must return a candidate."},
+      {"threshold", count(c.threshold, 1, kMostTables), "threshold: tables that must return a candidate."},
       {"topk_ratio", count(c.topk_ratio, 1, 65536), "minhash: the 1/ratio largest values are hashed."},
       {"asymmetric", flag(c.asymmetric), "simhash: transform for maximum inner product."},
       {"rehash_steps", count(c.rehash_steps, 0, kMax31),
@@ -286,6 +236,33 @@ std::vector<Section> plain_sections(Config& config) {
 std::vector<Section> layer_sections(LayerConfig& layer, const std::string& name) {
   return {{name, "[[layer]]", layer_fields(layer)},
           {name + ".hash", "[layer.hash]", hash_fields(layer.hash)}};
+}
+
+std::string layer_name(std::size_t index) {
+  return fmt::format("layer.{}", index);
+}
+
+std::vector<Section> all_sections(Config& config) {
+  std::vector<Section> sections = plain_sections(config);
+  for (std::size_t i = 0; i < config.layers.size(); ++i) {
+    std::ranges::move(layer_sections(config.layers[i], layer_name(i)), std::back_inserter(sections));
+  }
+  return sections;
+}
+
+const Field* find_field(const Section& section, std::string_view key) {
+  const auto found = std::ranges::find(section.fields, key, &Field::key);
+  return found == section.fields.end() ? nullptr : &*found;
+}
+
+std::optional<Field> find_field(Config& config, std::string_view name) {
+  const std::size_t dot = std::min(name.rfind('.'), name.size());
+  const std::string_view key = name.substr(std::min(dot + 1, name.size()));
+  for (const Section& section : all_sections(config)) {
+    if (section.name != name.substr(0, dot)) continue;
+    if (const Field* field = find_field(section, key)) return *field;
+  }
+  return std::nullopt;
 }
 
 }  // namespace slide::config

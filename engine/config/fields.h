@@ -1,78 +1,20 @@
-// The description of every configuration key: name, member, range and meaning, each stated once, in
-// fields.cpp. The parser, the overrides, the range checks, the resolved file and the reference are
-// loops over these tables; a new key is one line there and one member in config.h.
+// The tables of all configuration keys: name, member, range and meaning, each stated once, in fields.cpp. The
+// parser, the overrides, the range checks, the resolved file and the reference are loops over these tables; a
+// new key is one line there and one member in settings.h.
 //
-// A Field is bound to one Config: it points into that object and dies with it. Not thread-safe beyond what
-// the Config itself is. Internal to the configuration library.
+// Fields are bound to one Config: they point into that object and die with it. Not thread-safe beyond what
+// the Config itself is. Internal to the configuration library and to those who go over its keys.
 #pragma once
 
-#include <cstdint>
-#include <span>
+#include <optional>
 #include <string>
 #include <string_view>
-#include <variant>
 #include <vector>
 
-#include "engine/config/config.h"
+#include "engine/config/field.h"
+#include "engine/config/settings.h"
 
 namespace slide::config {
-
-inline constexpr std::uint32_t kMaxRangePow = 24;  // of layer.hash.range_pow
-
-// Both ends belong to the range.
-struct IntRange {
-  std::int64_t low;
-  std::int64_t high;
-  bool contains(std::int64_t value) const { return value >= low && value <= high; }
-};
-
-// An end belongs to the range unless it is marked open. NaN is in no range.
-struct RealRange {
-  double low;
-  double high;
-  bool low_open = false;
-  bool high_open = false;
-  bool contains(double value) const {
-    return (low_open ? value > low : value >= low) && (high_open ? value < high : value <= high);
-  }
-};
-
-// An enum member; names[i] spells the value i.
-struct Choice {
-  void* member;
-  std::span<const std::string_view> names;
-  std::size_t (*get)(const void* member);
-  void (*set)(void* member, std::size_t value);
-};
-
-struct Flag {
-  bool* member;
-};
-struct Text {
-  std::string* member;
-};
-struct Count {
-  std::uint32_t* member;
-  IntRange range;
-};
-struct BigCount {
-  std::uint64_t* member;
-  IntRange range;
-};
-struct Real {
-  double* member;
-  RealRange range;
-};
-struct CountList {  // not empty, strictly ascending
-  std::vector<std::uint32_t>* member;
-  IntRange range;
-};
-
-struct Field {
-  std::string_view key;
-  std::variant<Flag, Text, Count, BigCount, Real, CountList, Choice> value;
-  std::string_view meaning;  // one sentence for the user
-};
 
 struct Section {
   std::string name;     // prefix of its keys: "train", "layer.0", "layer.0.hash"
@@ -95,21 +37,7 @@ std::string layer_name(std::size_t index);
 // The field of a section, or nullptr.
 const Field* find_field(const Section& section, std::string_view key);
 
-std::string type_text(const Field& field);     // "integer"
-std::string range_text(const Field& field);    // "1..1024", "(0, 1]", "sgd, adam"; empty if anything goes
-std::string expects_text(const Field& field);  // "an integer in 1..1024"
-std::string value_text(const Field& field);    // the current value as TOML; numbers round-trip exactly
-
-// True if the current value is one that the parser would have accepted.
-bool in_range(const Field& field);
-
-// Shared with the parser: not empty, strictly ascending, each in `range`.
-bool list_in_range(std::span<const std::uint32_t> list, const IntRange& range);
-
-// Shortest TOML that reads back as the same double, with a point or an exponent in it.
-std::string real_text(double value);
-
-// `text` as a TOML basic string, quotes included.
-std::string quote(std::string_view text);
+// The field of a full name as "train.epochs" or "layer.1.hash.k", if there is one.
+std::optional<Field> find_field(Config& config, std::string_view name);
 
 }  // namespace slide::config

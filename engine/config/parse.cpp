@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "engine/base/error.h"
+#include "engine/config/fields.h"
 #include "engine/config/names.h"
 #include "engine/config/rules.h"
 
@@ -221,18 +222,14 @@ void Parser::apply_override(const std::string& text) {
   const std::string name = resolve_layer(where, std::string(trim(text.substr(0, equals))));
   const toml::table value = parse_value(where, trim(std::string_view(text).substr(equals + 1)));
   for (const Section& section : all_sections(config_)) {
-    if (section.name == name) {
-      fail_at(where, fmt::format("'{0}' is a section; name one of its keys, as in {0}.{1}", name,
-                                 section.fields.front().key));
-    }
-    if (!name.starts_with(section.name + ".")) continue;
-    const Field* field = find_field(section, std::string_view(name).substr(section.name.size() + 1));
-    if (field == nullptr) continue;
-    assign(*field, *value.get("v"), where, name);
-    places_[name] = where;
-    return;
+    if (section.name != name) continue;
+    fail_at(where, fmt::format("'{0}' is a section; name one of its keys, as in {0}.{1}", name,
+                               section.fields.front().key));
   }
-  fail_unknown_key(where, name);
+  const std::optional<Field> field = find_field(config_, name);
+  if (!field) fail_unknown_key(where, name);
+  assign(*field, *value.get("v"), where, name);
+  places_[name] = where;
 }
 
 Config Parser::finish() {

@@ -8,8 +8,7 @@
 #include <utility>
 #include <vector>
 
-#include "engine/config/config.h"
-#include "engine/config/fields.h"
+#include "engine/config/settings.h"
 
 namespace slide::config {
 

@@ -4,7 +4,6 @@
 
 #include <bit>
 
-#include "engine/base/error.h"
 #include "engine/config/fields.h"
 
 namespace slide::config {
@@ -64,31 +63,15 @@ MaybeViolation check_place(const LayerConfig& layer, const std::string& name, bo
   return std::nullopt;
 }
 
-MaybeViolation check_fingerprint(const HashConfig& hash, const std::string& name) {
-  const std::uint32_t bits = code_bits(hash);
-  const std::uint32_t needed = hash.k * bits;
-  if (needed <= hash.range_pow) return std::nullopt;
-  const std::string way_out =
-      needed <= kMaxRangePow
-          ? fmt::format("raise range_pow to {} or lower k to {}", needed, hash.range_pow / bits)
-          : fmt::format("lower k, at most to {} with range_pow {}", kMaxRangePow / bits, kMaxRangePow);
-  return violation(name + ".k", "= {} with {}-bit codes needs 2^{} buckets, '{}.range_pow' gives 2^{}: {}",
-                   hash.k, bits, needed, name, hash.range_pow, way_out);
-}
-
+// The rules of the tables themselves, and one for files: bins of a power of 2 leave no bucket unreachable.
 MaybeViolation check_hash(const HashConfig& hash, const std::string& name) {
   if (hash.family != HashFamily::kSimhash && !std::has_single_bit(hash.bin_size)) {
-    return violation(name + ".bin_size", "must be a power of 2 in 2..256 for wta, dwta and minhash, not {}",
-                     hash.bin_size);
+    return violation(name + ".bin_size", "must be a power of 2 in {}..{} for wta, dwta and minhash, not {}",
+                     kMinBinSize, kMaxBinSize, hash.bin_size);
   }
-  if (hash.family != HashFamily::kSimhash && hash.asymmetric) {
-    return violation(name + ".asymmetric", "must be false unless '{}.family' is simhash", name);
-  }
-  if (hash.candidates == CandidatePolicy::kThreshold && hash.threshold > hash.tables) {
-    return violation(name + ".threshold", "= {} must not be above '{}.tables' = {}", hash.threshold, name,
-                     hash.tables);
-  }
-  return check_fingerprint(hash, name);
+  if (auto fault = find_hash_fault(hash, name))
+    return Violation{std::move(fault->key), std::move(fault->message)};
+  return std::nullopt;
 }
 
 MaybeViolation check_sampled(const LayerConfig& layer, const std::string& name) {
@@ -145,11 +128,3 @@ std::optional<Violation> find_violation(const Config& config) {
 }
 
 }  // namespace slide::config
-
-namespace slide {
-
-void validate(const Config& config) {
-  if (const auto broken = config::find_violation(config)) throw InputError(broken->message);
-}
-
-}  // namespace slide

@@ -1,11 +1,11 @@
-// Rules between configuration fields, beyond the range of each. Pure functions, safe from any thread.
-// Internal to the configuration library.
+// Rules between configuration fields, and the range of each. Pure functions, safe from any thread. Internal
+// to the configuration library.
 #pragma once
 
 #include <optional>
 #include <string>
 
-#include "engine/config/config.h"
+#include "engine/config/settings.h"
 
 namespace slide::config {
 

@@ -23,6 +23,7 @@
 #include "engine/base/error.h"
 #include "engine/base/parallel.h"
 #include "engine/base/phases.h"
+#include "engine/config/spellings.h"
 #include "engine/serve/predict_api.h"
 #include "engine/serve/server_metrics.h"
 
@@ -566,12 +567,12 @@ void HttpServer::Core::reload() {
 Reply HttpServer::Core::health() const {
   const Model& model = model_->model();
   const double uptime = seconds_since(started_);
-  return {stopping_ ? http::status::service_unavailable : http::status::ok,
-          fmt::format("{{\"status\":\"{}\",\"model\":\"{}\",\"input\":\"{}\",\"features\":{},\"labels\":{},"
-                      "\"inference\":\"{}\",\"uptime_seconds\":{:.1f}}}\n",
-                      stopping_ ? "stopping" : "ready", model_->fingerprint(),
-                      model.text ? "text" : "features", model.network.features(), model.network.labels(),
-                      model_->inference() == Inference::kLsh ? "lsh" : "full", uptime)};
+  return {
+      stopping_ ? http::status::service_unavailable : http::status::ok,
+      fmt::format("{{\"status\":\"{}\",\"model\":\"{}\",\"input\":\"{}\",\"features\":{},\"labels\":{},"
+                  "\"inference\":\"{}\",\"uptime_seconds\":{:.1f}}}\n",
+                  stopping_ ? "stopping" : "ready", model_->fingerprint(), model.text ? "text" : "features",
+                  model.network.features(), model.network.labels(), spelling(model_->inference()), uptime)};
 }
 
 Reply HttpServer::Core::compute(const std::string& body, const ServedModel& model,

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "engine/base/error.h"
+#include "engine/config/spellings.h"
 
 namespace slide::serve {
 
@@ -40,7 +41,7 @@ Json parse(std::string_view body) {
 }
 
 // The value of a key that must be one of two words; whether it is the second.
-bool second_of(const Json& value, const char* key, const char* first, const char* second) {
+bool second_of(const Json& value, const char* key, std::string_view first, std::string_view second) {
   const std::string* word = value.get_ptr<const std::string*>();
   if (word == nullptr || (*word != first && *word != second))
     fail_input("{} must be \"{}\" or \"{}\"", key, first, second);
@@ -59,7 +60,8 @@ bool take_option(const std::string& key, const Json& value, Ask& ask) {
   } else if (key == "scores") {
     ask.logit = second_of(value, "scores", "probability", "logit");
   } else if (key == "inference") {
-    ask.inference = second_of(value, "inference", "full", "lsh") ? Inference::kLsh : Inference::kFull;
+    const bool lsh = second_of(value, "inference", spelling(Inference::kFull), spelling(Inference::kLsh));
+    ask.inference = lsh ? Inference::kLsh : Inference::kFull;
   } else {
     return false;
   }

@@ -6,6 +6,7 @@
 
 #include "engine/base/error.h"
 #include "engine/config/fields.h"
+#include "engine/config/spellings.h"
 
 namespace slide {
 
@@ -21,12 +22,20 @@ std::string plain_key(const std::string& text, std::size_t layers) {
   return plain;
 }
 
+// A value of an enum as TOML.
+template <class E>
+std::string quoted(E value) {
+  return config::quote(spelling(value));
+}
+
 // In order of what a change is expected to be worth.
 std::vector<SearchKey> all_keys(const Config& start) {
   const std::size_t layers = start.layers.size();
   const std::string out = "layer." + std::to_string(layers - 1) + ".", wide = out + "wide=true";
-  const std::string sigmoid = "loss.kind=\"sigmoid\"", sampled = out + "kind=\"sampled\"";
-  const std::string not_fitted = out + "wide_fit=0.0", adagrad = "optimizer.kind=\"adagrad\"";
+  const std::string sigmoid = "loss.kind=" + quoted(LossKind::kSigmoid);
+  const std::string sampled = out + "kind=" + quoted(LayerKind::kSampled);
+  const std::string adagrad = "optimizer.kind=" + quoted(OptimizerKind::kAdagrad);
+  const std::string not_fitted = out + "wide_fit=0.0";
   std::vector<SearchKey> keys = {
       {"data.idf_power", {"-1.0", "-0.5", "0.0", "0.5", "1.0", "2.0"}, true, false, {}},
       {"train.epochs", {"1", "2", "3", "4", "6", "8", "12"}, true, true, {}},
@@ -45,7 +54,7 @@ std::vector<SearchKey> all_keys(const Config& start) {
       {out + "wide_features", {"128", "1024", "8192"}, false, true, {wide}},
       {out + "uniform", {"128", "256", "512", "1024", "2048"}, false, true, {sampled}},
       {out + "lsh", {"64", "256", "512"}, false, true, {sampled}},
-      {"loss.kind", {"\"softmax\"", "\"sigmoid\""}, true, false, {}},
+      {"loss.kind", {quoted(LossKind::kSoftmax), quoted(LossKind::kSigmoid)}, true, false, {}},
       {out + "wide", {"false", "true"}, true, true, {}},
   };
   std::erase_if(keys, [&](const SearchKey& k) {
@@ -144,13 +153,8 @@ std::string_view key_of(std::string_view change) {
 
 std::string value_of(const Config& config, std::string_view key) {
   Config bound = config;  // fields bind to mutable objects
-  const std::size_t dot = std::min(key.rfind('.'), key.size());
-  for (const config::Section& section : config::all_sections(bound)) {
-    if (section.name != key.substr(0, dot)) continue;
-    if (const config::Field* field = config::find_field(section, key.substr(std::min(dot + 1, key.size()))))
-      return config::value_text(*field);
-  }
-  return "";
+  const std::optional<config::Field> field = config::find_field(bound, key);
+  return field ? config::value_text(*field) : "";
 }
 
 std::vector<std::string> with_change(std::vector<std::string> changes, const std::string& change,

@@ -9,6 +9,7 @@
 #include "engine/kernels/bf16.h"
 #include "engine/kernels/kernels.h"
 #include "lsh/feature_bins.h"
+#include "lsh/hash_families.h"
 #include "lsh/simhash.h"
 #include "lsh_test_util.h"
 

@@ -1,12 +1,10 @@
-// What can be said about a field without reading TOML: names, ranges and values as text.
+#include "engine/config/field.h"
+
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
 #include <algorithm>
 #include <functional>
-#include <iterator>
-
-#include "engine/config/fields.h"
 
 namespace slide::config {
 namespace {
@@ -28,23 +26,6 @@ std::string text_of(const RealRange& range) {
 }
 
 }  // namespace
-
-std::string layer_name(std::size_t index) {
-  return fmt::format("layer.{}", index);
-}
-
-std::vector<Section> all_sections(Config& config) {
-  std::vector<Section> sections = plain_sections(config);
-  for (std::size_t i = 0; i < config.layers.size(); ++i) {
-    std::ranges::move(layer_sections(config.layers[i], layer_name(i)), std::back_inserter(sections));
-  }
-  return sections;
-}
-
-const Field* find_field(const Section& section, std::string_view key) {
-  const auto found = std::ranges::find(section.fields, key, &Field::key);
-  return found == section.fields.end() ? nullptr : &*found;
-}
 
 std::string type_text(const Field& field) {
   return std::visit(

@@ -1,0 +1,18 @@
+// The families of hash functions by their name in a configuration. Safe from any thread.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+
+#include "lsh/hash_config.h"
+#include "lsh/hash_functions.h"
+
+namespace slide::lsh {
+
+// The family that `config` names, generation 0 drawn, for vectors of `dim` values. Throws InputError for
+// impossible settings.
+std::unique_ptr<HashFunctions> make_hash_functions(const HashConfig& config, std::size_t dim,
+                                                   std::uint64_t seed);
+
+}  // namespace slide::lsh
