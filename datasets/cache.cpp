@@ -10,11 +10,11 @@
 #include <utility>
 
 #include "datasets/cache_file.h"
-#include "datasets/descriptor.h"
-#include "datasets/new_file.h"
 #include "datasets/npz.h"
 #include "datasets/read_into.h"
 #include "datasets/text_model.h"
+#include "engine/base/atomic_file.h"
+#include "engine/base/descriptor.h"
 #include "engine/base/error.h"
 
 namespace slide {
@@ -79,7 +79,7 @@ std::optional<Dataset> open_cache(const std::string& path, const CacheKey& key, 
 
 // Parses into a new cache file and maps that. Throws Error when it cannot be written.
 CachedDataset write_cache(const std::string& path, const CacheKey& key, const ReadOptions& options) {
-  NewFile file(cache_path(path));
+  AtomicFile file(cache_path(path));
   CacheSink sink(file);
   sink.finish(key, read_into(sink, path, options));
   std::optional<Dataset> data = map_cache(file.descriptor(), key, options, CacheCheck::kHeader);
@@ -88,7 +88,7 @@ CachedDataset write_cache(const std::string& path, const CacheKey& key, const Re
   const std::optional<CacheKey> key_now = key_of(path, options);
   if (key_now != key) return {result.data, CacheOutcome::kNone, path + ": changed while it was read"};
   try {
-    file.publish();
+    file.finish();
   } catch (const Error& error) {
     return {result.data, CacheOutcome::kNone, error.what()};
   }
@@ -98,7 +98,7 @@ CachedDataset write_cache(const std::string& path, const CacheKey& key, const Re
 }  // namespace
 
 Dataset read_dataset_to_disk(const std::string& path, const ReadOptions& options, const std::string& beside) {
-  NewFile file(beside + ".rows");
+  AtomicFile file(beside + ".rows");
   CacheSink sink(file);
   sink.finish({}, read_into(sink, path, options));
   std::optional<Dataset> data = map_cache(file.descriptor(), {}, options, CacheCheck::kHeader);

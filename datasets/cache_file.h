@@ -17,7 +17,7 @@
 
 #include "datasets/csr_sink.h"
 #include "datasets/dataset.h"
-#include "datasets/new_file.h"
+#include "engine/base/atomic_file.h"
 
 namespace slide {
 
@@ -42,7 +42,7 @@ struct CacheKey {
 class CacheSink : public CsrSink {
  public:
   // Throws Error, in all functions, when the file cannot be written.
-  explicit CacheSink(NewFile& file) : file_(file) {}
+  explicit CacheSink(AtomicFile& file) : file_(file) {}
 
   void start(const CsrCounts& total, int threads) override;
   CsrRoom open(const CsrCounts& before, const CsrCounts& count, int thread) override;
@@ -61,7 +61,7 @@ class CacheSink : public CsrSink {
     std::vector<std::uint32_t> label_ids;
   };
 
-  NewFile& file_;
+  AtomicFile& file_;
   int threads_ = 1;
   CsrCounts total_;
   std::vector<Scratch> scratch_;  // one for each thread

@@ -12,8 +12,8 @@
 #include <cstring>
 #include <functional>
 
-#include "datasets/descriptor.h"
-#include "datasets/new_file.h"
+#include "engine/base/atomic_file.h"
+#include "engine/base/descriptor.h"
 #include "engine/base/error.h"
 
 namespace slide {
@@ -169,11 +169,11 @@ bool FileBytes::map(int descriptor, std::size_t bytes) noexcept {
 }
 
 void FileBytes::unpack_to_disk(const std::string& path) {
-  NewFile file(path + ".unpacked");
+  AtomicFile file(path + ".unpacked");
   std::uint64_t bytes = 0;
   const char* packed = text().data();
   const Output write = [&](std::string_view piece, const char* input) {
-    file.write_at(bytes, piece.data(), piece.size());
+    file.write(piece);
     bytes += piece.size();
     let_go({packed, input});
     packed = input;

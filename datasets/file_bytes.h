@@ -35,6 +35,12 @@ class FileBytes {
   std::string buffer_;
 };
 
+// The unpacked bytes of a file; the path is for messages.
+struct NamedBytes {
+  std::string_view bytes;
+  std::string path;
+};
+
 // Whether the bytes start like gzip.
 bool is_gzip(std::string_view bytes);
 

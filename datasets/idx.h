@@ -5,6 +5,7 @@
 #include <string_view>
 
 #include "datasets/csr_sink.h"
+#include "datasets/file_bytes.h"
 #include "datasets/reader.h"
 
 namespace slide {
@@ -14,12 +15,6 @@ bool is_idx_images(std::string_view bytes);
 
 // Path of the labels beside the images at `path`. Throws InputError when the name lacks `images-idx3`.
 std::string idx_labels_path(const std::string& path);
-
-// The unpacked bytes of a file; the path is for messages.
-struct NamedBytes {
-  std::string_view bytes;
-  std::string path;
-};
 
 // Puts images (rows x columns features, pixel / 255, zero pixels left out) with their labels (one each) into
 // `sink`. Throws InputError on a wrong magic number or size.

@@ -8,7 +8,7 @@
 
 #include "datasets/csr_sink.h"
 #include "datasets/dataset.h"
-#include "datasets/idx.h"
+#include "datasets/file_bytes.h"
 #include "datasets/reader.h"
 
 namespace slide {

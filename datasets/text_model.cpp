@@ -4,9 +4,9 @@
 #include <bit>
 #include <cmath>
 #include <cstring>
-#include <type_traits>
 #include <utility>
 
+#include "engine/base/byte_io.h"
 #include "engine/base/error.h"
 #include "engine/base/rng.h"
 
@@ -14,72 +14,26 @@ namespace slide {
 
 namespace {
 
-static_assert(std::endian::native == std::endian::little, "the bytes of a text model are little-endian");
-
-template <class T>
-void put(std::string& out, const T* values, std::size_t count) {
-  static_assert(std::is_arithmetic_v<T>);
-  out.append(reinterpret_cast<const char*>(values), count * sizeof(T));
-}
-
-void put_number(std::string& out, std::uint64_t value) {
-  put(out, &value, 1);
-}
-
-void put_names(std::string& out, const NameList& names) {
+void put_names(ByteWriter& out, const NameList& names) {
   for (std::size_t i = 0; i < names.size(); ++i) {
-    const auto bytes = static_cast<std::uint32_t>(names[i].size());
-    put(out, &bytes, 1);
-    out.append(names[i]);
+    out.put(static_cast<std::uint32_t>(names[i].size()));
+    out.write(names[i]);
   }
 }
 
-class Parser {
- public:
-  Parser(std::string_view bytes, const std::string& origin) : rest_(bytes), origin_(origin) {}
+NameList get_names(ByteReader& in, std::size_t count) {
+  NameList names;
+  for (std::size_t i = 0; i < count; ++i) names.add(in.take(in.get<std::uint32_t>()));
+  return names;
+}
 
-  [[noreturn]] void fail() const {
-    fail_input("{}: the vocabulary is damaged; copy the model again or train again", origin_);
-  }
-  std::string_view take(std::size_t bytes) {
-    if (bytes > rest_.size()) fail();
-    const std::string_view taken = rest_.substr(0, bytes);
-    rest_.remove_prefix(bytes);
-    return taken;
-  }
-  std::uint64_t number() {
-    std::uint64_t value = 0;
-    std::memcpy(&value, take(sizeof value).data(), sizeof value);
-    return value;
-  }
-  // A number of things that take at least `bytes` each in what is left.
-  std::size_t count(std::size_t bytes) {
-    const std::uint64_t value = number();
-    if (value > rest_.size() / bytes || value >= kIdLimit) fail();
-    return value;
-  }
-  template <class T>
-  std::vector<T> array(std::size_t count) {
-    std::vector<T> values(count);
-    const std::string_view bytes = take(count * sizeof(T));
-    if (!bytes.empty()) std::memcpy(values.data(), bytes.data(), bytes.size());
-    return values;
-  }
-  NameList names(std::size_t count) {
-    NameList names;
-    for (std::size_t i = 0; i < count; ++i) {
-      std::uint32_t bytes = 0;
-      std::memcpy(&bytes, take(sizeof bytes).data(), sizeof bytes);
-      names.add(take(bytes));
-    }
-    return names;
-  }
-  bool at_end() const { return rest_.empty(); }
-
- private:
-  std::string_view rest_;
-  const std::string& origin_;
-};
+// A number of things that have ids and take at least `bytes` each.
+std::size_t get_count(ByteReader& in, std::size_t bytes) {
+  constexpr const char* kWhat = "an impossible size";
+  const std::uint64_t count = in.get_count(bytes, kWhat);
+  if (count >= kIdLimit) in.refuse(kWhat);
+  return count;
+}
 
 }  // namespace
 
@@ -166,36 +120,36 @@ std::uint64_t TextModel::digest() const {
 }
 
 std::string TextModel::to_bytes() const {
-  std::string out;
-  put_number(out, static_cast<std::uint64_t>(parts_.form));
-  put_number(out, parts_.samples);
-  put_number(out, parts_.hashes.size());
-  put_number(out, parts_.weights.size());
-  put_number(out, parts_.label_names.size());
-  put(out, parts_.hashes.data(), parts_.hashes.size());
-  put(out, parts_.weights.data(), parts_.weights.size());
+  ByteString out;
+  out.put(static_cast<std::uint64_t>(parts_.form));
+  out.put<std::uint64_t>(parts_.samples);
+  out.put<std::uint64_t>(parts_.hashes.size());
+  out.put<std::uint64_t>(parts_.weights.size());
+  out.put<std::uint64_t>(parts_.label_names.size());
+  out.put_values(parts_.hashes);
+  out.put_values(parts_.weights);
   put_names(out, parts_.feature_names);
   put_names(out, parts_.label_names);
-  return out;
+  return std::move(out).bytes();
 }
 
 std::shared_ptr<const TextModel> TextModel::from_bytes(std::string_view bytes, const TextOptions& options,
                                                        const std::string& origin) {
-  Parser in(bytes, origin);
+  ByteReader in(bytes, origin + ": the vocabulary is damaged", "copy the model again or train again");
   TextModelParts parts;
-  const std::uint64_t form = in.number();
-  if (form > static_cast<std::uint64_t>(TextForm::kTabs)) in.fail();
+  const auto form = in.get<std::uint64_t>();
+  if (form > static_cast<std::uint64_t>(TextForm::kTabs)) in.refuse("text of an unknown form");
   parts.form = static_cast<TextForm>(form);
-  parts.samples = in.number();
-  const std::size_t vocabulary = in.count(sizeof(std::uint64_t));
-  const std::size_t features = in.count(sizeof(float));
-  const std::size_t labels = in.count(sizeof(std::uint32_t));
-  if (features != vocabulary + options.hash_buckets) in.fail();
-  parts.hashes = in.array<std::uint64_t>(vocabulary);
-  parts.weights = in.array<float>(features);
-  parts.feature_names = in.names(vocabulary);
-  parts.label_names = in.names(labels);
-  if (!in.at_end()) in.fail();
+  parts.samples = in.get<std::uint64_t>();
+  const std::size_t vocabulary = get_count(in, sizeof(std::uint64_t));
+  const std::size_t features = get_count(in, sizeof(float));
+  const std::size_t labels = get_count(in, sizeof(std::uint32_t));
+  if (features != vocabulary + options.hash_buckets) in.refuse("features against its configuration");
+  in.get_vector(parts.hashes, vocabulary);
+  in.get_vector(parts.weights, features);
+  parts.feature_names = get_names(in, vocabulary);
+  parts.label_names = get_names(in, labels);
+  if (in.left() != 0) in.refuse("more than its sizes say");
   return std::make_shared<const TextModel>(options, std::move(parts));
 }
 

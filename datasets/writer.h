@@ -7,32 +7,26 @@
 #include <string_view>
 
 #include "datasets/dataset.h"
+#include "engine/base/atomic_file.h"
 
 namespace slide {
 
 // Appends one line, `l1,l2 f:v f:v`, to `text`. Values are written so that they read back to the same float.
 void append_xmc_row(std::string& text, std::span<const std::uint32_t> labels, const SparseRow& features);
 
-// Writes a file under a temporary name beside `path` and gives it its name in finish(), so that `path` never
-// holds half a file. A writer destroyed before finish() removes what it wrote. Throws Error when the folder
-// cannot be written or the disk is full.
+// Writes a file that gets its name in finish() (atomic_file.h). Throws Error when the folder cannot be
+// written or the disk is full.
 class XmcWriter {
  public:
-  XmcWriter(std::string path, std::uint64_t samples, std::uint32_t feature_count, std::uint32_t label_count);
-  ~XmcWriter();
-  XmcWriter(const XmcWriter&) = delete;
-  XmcWriter& operator=(const XmcWriter&) = delete;
+  XmcWriter(const std::string& path, std::uint64_t samples, std::uint32_t feature_count,
+            std::uint32_t label_count);
 
   // Writes whole lines made by append_xmc_row.
-  void write(std::string_view lines);
-  void finish();
+  void write(std::string_view lines) { file_.write(lines); }
+  void finish() { file_.finish(); }
 
  private:
-  [[noreturn]] void fail(const char* what, int reason) const;
-
-  std::string path_;
-  std::string temporary_;
-  int descriptor_ = -1;
+  AtomicFile file_;
 };
 
 // Writes all samples to `path`, replacing what is there.

@@ -3,6 +3,7 @@
 #include <fcntl.h>
 #include <unistd.h>
 
+#include <atomic>
 #include <cerrno>
 #include <cstdio>
 #include <cstring>
@@ -13,14 +14,27 @@
 
 namespace slide {
 
-AtomicFile::AtomicFile(std::string path)
-    : path_(std::move(path)), temporary_(fmt::format("{}.{}.tmp", path_, getpid())) {
-  descriptor_ = open(temporary_.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
-  if (descriptor_ < 0) fail("cannot be created", errno);
+namespace {
+
+constexpr const char* kOpenFiles = "/proc/self/fd";  // through which a file without a name gets one
+constexpr mode_t kMode = 0666;                       // less what the umask takes away
+
+}  // namespace
+
+AtomicFile::AtomicFile(std::string path) : path_(std::move(path)) {
+  if (access(kOpenFiles, X_OK) == 0) {
+    file_ = Descriptor(open(folder().c_str(), O_TMPFILE | O_RDWR | O_CLOEXEC, kMode));
+  }
+  while (!file_.is_open()) {
+    temporary_ = unused_name();
+    file_ = Descriptor(open(temporary_.c_str(), O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, kMode));
+    if (file_.is_open() || errno == EEXIST) continue;
+    temporary_.clear();
+    fail("cannot be created", errno);
+  }
 }
 
 AtomicFile::~AtomicFile() {
-  if (descriptor_ >= 0) close(descriptor_);
   if (!temporary_.empty()) unlink(temporary_.c_str());
 }
 
@@ -29,31 +43,61 @@ void AtomicFile::fail(const char* what, int reason) const {
            std::strerror(reason));
 }
 
+std::string AtomicFile::folder() const {
+  const std::string parent = std::filesystem::path(path_).parent_path().string();
+  return parent.empty() ? "." : parent;
+}
+
+// A name beside the path that no other object of this machine has.
+std::string AtomicFile::unused_name() const {
+  static std::atomic<unsigned> next{0};
+  return fmt::format("{}.{}.{}.tmp", path_, getpid(), next.fetch_add(1));
+}
+
 void AtomicFile::write(std::string_view bytes) {
+  write_at(written_, bytes);
+  written_ += bytes.size();
+}
+
+void AtomicFile::write_at(std::uint64_t offset, std::string_view bytes) {
   while (!bytes.empty()) {
-    const ssize_t written = ::write(descriptor_, bytes.data(), bytes.size());
+    const ssize_t written = pwrite(file_.get(), bytes.data(), bytes.size(), static_cast<off_t>(offset));
     if (written < 0 && errno == EINTR) continue;
     if (written < 0) fail("cannot be written", errno);
     bytes.remove_prefix(static_cast<std::size_t>(written));
+    offset += static_cast<std::uint64_t>(written);
   }
+}
+
+void AtomicFile::resize(std::uint64_t bytes) {
+  if (ftruncate(file_.get(), static_cast<off_t>(bytes)) != 0) fail("cannot be written", errno);
 }
 
 void AtomicFile::finish() {
   // Some file systems cannot sync; they say EINVAL.
-  if (fsync(descriptor_) != 0 && errno != EINVAL) fail("cannot be written", errno);
-  if (close(std::exchange(descriptor_, -1)) != 0) fail("cannot be written", errno);
+  if (fsync(file_.get()) != 0 && errno != EINVAL) fail("cannot be written", errno);
+  name_it();
   if (std::rename(temporary_.c_str(), path_.c_str()) != 0) fail("cannot be renamed into place", errno);
   temporary_.clear();
   sync_folder();
 }
 
-// Makes the new name last through a crash, as far as the file system allows.
+// Gives an unnamed file a temporary name: a link cannot replace a file, a renaming can.
+void AtomicFile::name_it() {
+  const std::string from = fmt::format("{}/{}", kOpenFiles, file_.get());
+  while (temporary_.empty()) {
+    const std::string name = unused_name();
+    if (linkat(AT_FDCWD, from.c_str(), AT_FDCWD, name.c_str(), AT_SYMLINK_FOLLOW) == 0) temporary_ = name;
+    if (temporary_.empty() && errno != EEXIST) fail("cannot be given its name", errno);
+  }
+}
+
+// Makes the name last through a crash. A folder that cannot be read, or a file system that cannot sync
+// folders, leaves that to the system.
 void AtomicFile::sync_folder() const {
-  const std::filesystem::path parent = std::filesystem::path(path_).parent_path();
-  const int folder = open(parent.empty() ? "." : parent.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-  if (folder < 0) return;
-  fsync(folder);
-  close(folder);
+  const Descriptor parent(open(folder().c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+  if (!parent.is_open() || fsync(parent.get()) == 0 || errno == EINVAL || errno == EBADF) return;
+  fail("is in place, but its folder cannot be written", errno);
 }
 
 void write_file(const std::string& path, std::string_view content) {

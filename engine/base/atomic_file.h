@@ -1,33 +1,50 @@
 // A file that appears under its name only when it is whole.
 //
-// It is written under a temporary name in the same folder; finish() flushes it to the disk and renames it, so
-// that whoever opens the name finds the old content or the new one, never a part. An object destroyed before
-// finish() removes what it wrote. For one thread at a time.
+// Until then it lies in the folder it is meant for: without a name where the file system can do that, so that
+// nothing is left behind by a program that is killed, else under a temporary one, NAME.PID.N.tmp. finish()
+// flushes it to the disk, gives it its name in place of what was there, and flushes the folder: whoever opens
+// the name, after a crash too, finds the old content or the new one, never a part. An object destroyed before
+// finish() leaves nothing. write_at() is safe from several threads, the rest for one thread at a time.
 #pragma once
 
+#include <cstddef>
+#include <cstdint>
 #include <string>
 #include <string_view>
+
+#include "engine/base/descriptor.h"
 
 namespace slide {
 
 class AtomicFile {
  public:
-  // Throws Error, here and below, when the folder cannot be written or the disk is full.
+  // Throws Error that names file and cause, here and below, when the folder cannot be written or the disk is
+  // full.
   explicit AtomicFile(std::string path);
   ~AtomicFile();
   AtomicFile(const AtomicFile&) = delete;
   AtomicFile& operator=(const AtomicFile&) = delete;
 
+  // Puts `bytes` behind what write() has written so far.
   void write(std::string_view bytes);
+  // Puts `bytes` at `offset` from the start; what lies between and was never written is zeros.
+  void write_at(std::uint64_t offset, std::string_view bytes);
+  void resize(std::uint64_t bytes);
+  // Open for reading too, as long as this object lives: what it maps stays when the file goes.
+  int descriptor() const { return file_.get(); }
   void finish();
 
  private:
   [[noreturn]] void fail(const char* what, int reason) const;
+  std::string folder() const;
+  std::string unused_name() const;
+  void name_it();
   void sync_folder() const;
 
   std::string path_;
-  std::string temporary_;  // empty once renamed
-  int descriptor_ = -1;
+  std::string temporary_;  // empty while the file has no name, and again once it has its own
+  Descriptor file_;
+  std::uint64_t written_ = 0;  // by write()
 };
 
 // Writes `content` to `path` in one go.

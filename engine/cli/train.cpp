@@ -210,18 +210,18 @@ class Run {
 
   void check_data(const RunData& data) {
     const auto check = [&](const std::string& path, const Dataset* now,
-                           const std::optional<DataPrint>& before) {
-      if (now == nullptr && !before) return std::optional<DataPrint>();
+                           const std::optional<DataDigest>& before) {
+      if (now == nullptr && !before) return std::optional<DataDigest>();
       if (now != nullptr && before) {
-        const DataPrint print = print_of(*now);
-        if (print == *before) return std::optional(print);
+        const DataDigest digest = digest_of(*now);
+        if (digest == *before) return std::optional(digest);
       }
       fail_input("{}: the data are not those of the run in {}; put them back, or train anew without --resume",
                  path.empty() ? "data.test" : path, folder_.name());
     };
     record_.train = *check(config_.data.train, &data.train, saved_->record().train);
     record_.test = check(config_.data.test, data.test ? &*data.test : nullptr, saved_->record().test);
-    printed_ = true;
+    digested_ = true;
   }
 
   RunStart start_of(const Trainer& trainer, const RunData& data, const MemoryPlan& plan) const {
@@ -243,13 +243,13 @@ class Run {
   }
 
   void save(const Trainer& trainer, const RunData& data, RunLog& log) {
-    if (!printed_) {
-      record_.train = print_of(data.train);
-      if (data.test) record_.test = print_of(*data.test);
-      printed_ = true;
+    if (!digested_) {
+      record_.train = digest_of(data.train);
+      if (data.test) record_.test = digest_of(*data.test);
+      digested_ = true;
     }
     record_.log_bytes = log.sync();
-    save_run(folder_.checkpoint(), record_, trainer);
+    save_checkpoint(folder_.checkpoint(), record_, trainer);
   }
 
   void follow(Trainer& trainer, const RunData& data, RunLog& log) {
@@ -307,10 +307,10 @@ class Run {
   Config used_;    // with this process's own number of threads
   int threads_ = 1;
   double load_seconds_ = 0.0;
-  std::optional<SavedRun> saved_;
+  std::optional<Checkpoint> saved_;
   RunRecord record_;
   std::optional<Dataset> validation_;
-  bool printed_ = false;  // record_ has the prints of the data
+  bool digested_ = false;  // record_ has the prints of the data
   bool finished_ = false;
 };
 

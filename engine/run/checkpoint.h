@@ -1,15 +1,14 @@
 // The checkpoint of a run: all that training needs to go on to the bit as if it had never stopped. Unlike the
-// model file (checkpoint.h) it is for this program alone and holds hash tables and the place in the epoch.
+// model file (model_file.h) it is for this program alone and holds hash tables and the place in the epoch.
 //
 //   "SLIDERUN", u32 version
 //   u64 bytes, the configuration as TOML
-//   u64 samples in a full step; DataPrint of the training data; u8 and DataPrint of the test data
+//   u64 samples in a full step; DataDigest of the training data; u8 and DataDigest of the test data
 //   u64 bytes of metrics.jsonl at this moment
 //   what Trainer::save() writes
-//   u32 CRC-32 of all bytes before it, "SLIDEEND"
+//   the footer of summed_file.h
 //
-// Values are little-endian as they lie in memory. Functions may be called from any thread, on different
-// files.
+// Functions may be called from any thread, on different files.
 #pragma once
 
 #include <cstdint>
@@ -25,30 +24,30 @@
 namespace slide {
 
 // Tells one data set from another.
-struct DataPrint {
+struct DataDigest {
   std::uint64_t samples = 0, features = 0, labels = 0;
   std::uint64_t checksum = 0;  // CRC-32 of all ids and values
-  bool operator==(const DataPrint&) const = default;
+  bool operator==(const DataDigest&) const = default;
 };
-DataPrint print_of(const Dataset& data);
+DataDigest digest_of(const Dataset& data);
 
 // What a checkpoint says of its run, beside the trainer's state.
 struct RunRecord {
   Config config;
   std::uint64_t step_samples = 0;  // in a full step
-  DataPrint train;
-  std::optional<DataPrint> test;
+  DataDigest train;
+  std::optional<DataDigest> test;
   std::uint64_t log_bytes = 0;  // of metrics.jsonl
 };
 
 // The file gets its name only when it is whole and on the disk; the checkpoint of that name before it stays
 // as it was until then. Throws Error when the folder cannot be written or the disk is full.
-void save_run(const std::string& path, const RunRecord& record, const Trainer& trainer);
+void save_checkpoint(const std::string& path, const RunRecord& record, const Trainer& trainer);
 
-class SavedRun {
+class Checkpoint {
  public:
   // Throws InputError, in one line, when the file is missing, no checkpoint, of another version or damaged.
-  explicit SavedRun(std::string path);
+  explicit Checkpoint(std::string path);
 
   const RunRecord& record() const { return record_; }
   // Takes `trainer`, made for the record's configuration, data and step, to where the run was.

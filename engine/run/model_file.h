@@ -15,68 +15,26 @@
 //   flag kFlagNeighbours: u64 samples, features, labels; u64 offsets [samples + 1] of their features, the
 //     same of labels; u32 features, u32 labels, bfloat16 values of the features (neighbours.h)
 //   flag kFlagText: u64 bytes, vocabulary, weights and label names as TextModel::to_bytes() gives them
-//   u32 CRC-32 of all bytes before it, "SLIDEEND"
+//   the footer of summed_file.h
 //
-// All numbers are little-endian; nothing depends on the instruction set that wrote or reads it. Hash tables
-// are not stored: they are a function of the weights, the seed and the generation. Versions 1, without text,
-// 2, without factors, and 3, without neighbours, are read too. Functions may be called from any thread, on
-// different files.
+// Nothing depends on the instruction set that wrote or reads it. Hash tables are not stored: they are a
+// function of the weights, the seed and the generation. Versions 1, without text, 2, without factors, and 3,
+// without neighbours, are read too. Functions may be called from any thread, on different files.
 #pragma once
 
 #include <cstdint>
-#include <memory>
-#include <optional>
 #include <string>
 #include <string_view>
-#include <vector>
 
-#include "datasets/text_model.h"
-#include "engine/config/config.h"
-#include "engine/inference/inference.h"
-#include "engine/network/network.h"
-#include "engine/network/optimizer_state.h"
+#include "engine/run/model.h"
 
 namespace slide {
 
 inline constexpr std::string_view kModelMagic = "SLIDEMDL";
 inline constexpr std::uint32_t kModelVersion = 4;
 
-// The hash functions of one layer.
-struct LayerHash {
-  std::uint64_t seed = 0;
-  std::uint64_t generation = 0;  // 0: no tables
-};
-
-struct Model {
-  Config config;    // of the run; sizes that came from the data are still 0
-  DataShape shape;  // of the training data
-  std::uint64_t steps = 0;
-  bool has_optimizer_state = false;  // whether the file holds it
-  std::vector<LayerHash> hashes;     // of network.layers()
-  Network network;
-  std::optional<OptimizerState> optimizer;  // if it was asked for
-  std::optional<Neighbours> neighbours;     // training samples that vote at inference
-  std::shared_ptr<const TextModel> text;    // of a model trained on text, else nullptr
-  std::uint32_t checksum = 0;               // of the file: tells one model from another
-
-  TrainedNetwork trained() const { return {network, neighbours ? &*neighbours : nullptr}; }
-  // Builds the hash tables of the layers that had them, which LSH inference needs. A second call does
-  // nothing.
-  void build_tables(int threads);
-};
-
 // Whether load_model() reads the optimizer's state, where the file holds it.
 enum class LoadOptimizer { kNo, kYes };
-
-// What goes into the file.
-struct ModelParts {
-  const Config& config;  // of the run
-  const DataShape& shape;
-  TrainedNetwork trained;
-  const OptimizerState* optimizer;  // or nullptr
-  std::uint64_t steps;
-  const TextModel* text = nullptr;  // of a model trained on text
-};
 
 // Writes the network, with the optimizer's state if `config.train.save_optimizer`. The file gets its name
 // only when it is whole; a file of that name stays as it was until then. Throws Error when the folder cannot

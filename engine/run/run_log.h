@@ -1,4 +1,4 @@
-// The record of a run: metrics.jsonl, one JSON object a line, each on disk as soon as it is written. For one
+// The log of a run: metrics.jsonl, one JSON object a line, each on disk as soon as it is written. For one
 // thread at a time.
 #pragma once
 

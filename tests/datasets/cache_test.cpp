@@ -273,13 +273,13 @@ TEST(Cache, DoesNotDependOnThreadsOrChunks) {
     std::set<std::string> contents;
     for (const int threads : {1, 2, 5}) {
       for (const std::size_t chunk_bytes : {std::size_t{1}, std::size_t{1000}, kDefaultChunkBytes}) {
-        NewFile file(folder.path("cache"));
+        AtomicFile file(folder.path("cache"));
         CacheSink sink(file);
         sink.finish({}, read_into(sink, path, {.threads = threads}, chunk_bytes));
         const std::optional<Dataset> data = map_cache(file.descriptor(), {}, {});
         ASSERT_TRUE(data.has_value());
         EXPECT_EQ(show(*data), show(read_dataset(path)));
-        file.publish();
+        file.finish();
         contents.insert(read_text(folder.path("cache")));
       }
     }

@@ -5,6 +5,8 @@
 
 #include <string>
 
+#include "engine/base/byte_io.h"
+#include "engine/base/error.h"
 #include "engine/network/row_groups.h"
 
 namespace slide {
@@ -61,21 +63,6 @@ TEST_P(StaleRowsOfShards, ClearForgetsAll) {
 
 INSTANTIATE_TEST_SUITE_P(Shards, StaleRowsOfShards, testing::Values(1, 2, 7));
 
-class Memory : public StateWriter, public StateReader {
- public:
-  void write(std::string_view bytes) override { bytes_ += bytes; }
-  std::string_view take(std::uint64_t count) override {
-    const std::string_view part = std::string_view(bytes_).substr(at_, count);
-    at_ += count;
-    return part;
-  }
-  void refuse(const char* what) const override { throw std::runtime_error(what); }
-
- private:
-  std::string bytes_;
-  std::size_t at_ = 0;
-};
-
 TEST(StaleRows, GoOnFromSavedStateWithOtherShards) {
   StaleRows rows, again;
   rows.prepare(100, 3);
@@ -83,9 +70,10 @@ TEST(StaleRows, GoOnFromSavedStateWithOtherShards) {
   add(rows, 3, {90, 20, 55, 30});
   taken(rows, 0.25);
   add(rows, 3, {60, 10, 55});
-  Memory memory;
-  rows.save(memory);
-  again.load(memory);
+  ByteString saved;
+  rows.save(saved);
+  ByteReader in(saved.bytes(), "state", "");
+  again.load(in);
   for (const double share : {0.5, 0.0, 1.0}) {
     add(rows, 3, {4, 90});
     add(again, 2, {4, 90});
@@ -98,9 +86,10 @@ TEST(StaleRows, RefuseImpossibleState) {
   rows.prepare(100, 1);
   smaller.prepare(50, 1);
   add(rows, 1, {70});
-  Memory memory;
-  rows.save(memory);
-  EXPECT_THROW(smaller.load(memory), std::runtime_error);
+  ByteString saved;
+  rows.save(saved);
+  ByteReader in(saved.bytes(), "state", "");
+  EXPECT_THROW(smaller.load(in), InputError);
 }
 
 }  // namespace

@@ -54,12 +54,12 @@ std::string read_bytes(const fs::path& path) {
   return {std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};
 }
 
-class SavedRunTest : public testing::Test {
+class CheckpointTest : public testing::Test {
  protected:
   void SetUp() override {
-    folder_ = fs::temp_directory_path() / fmt::format("slide-saved-run-{}", getpid());
+    folder_ = fs::temp_directory_path() / fmt::format("slide-checkpoint-{}", getpid());
     fs::create_directories(folder_);
-    record_ = {config_, 16, print_of(data_), std::nullopt, 77};
+    record_ = {config_, 16, digest_of(data_), std::nullopt, 77};
   }
   void TearDown() override {
     fs::permissions(folder_, fs::perms::owner_all);
@@ -80,7 +80,7 @@ class SavedRunTest : public testing::Test {
   std::string refusal_of(const std::string& bytes) const {
     std::ofstream(path(), std::ios::binary) << bytes;
     try {
-      SavedRun saved(path());
+      Checkpoint saved(path());
     } catch (const InputError& error) {
       const std::string message = error.what();
       EXPECT_TRUE(message.starts_with(path())) << message;
@@ -98,7 +98,7 @@ class SavedRunTest : public testing::Test {
   RunRecord record_;
 };
 
-TEST_F(SavedRunTest, AnyStopGivesTheSameModelFile) {
+TEST_F(CheckpointTest, AnyStopGivesTheSameModelFile) {
   for (const double power : {0.0, 2.0}) {
     SCOPED_TRACE(power);
     config_.data.idf_power = power;
@@ -107,7 +107,7 @@ TEST_F(SavedRunTest, AnyStopGivesTheSameModelFile) {
   }
 }
 
-void SavedRunTest::expect_any_stop_gives_the_same_model() {
+void CheckpointTest::expect_any_stop_gives_the_same_model() {
   Trainer whole(config_, data_, nullptr);
   ASSERT_TRUE(whole.run({}));
   const std::string expected = model_of(whole);
@@ -115,11 +115,11 @@ void SavedRunTest::expect_any_stop_gives_the_same_model() {
     {
       Trainer first(config_, data_, nullptr);
       run_until(first, step);
-      save_run(path(), record_, first);
+      save_checkpoint(path(), record_, first);
     }
-    const SavedRun saved(path());
+    const Checkpoint saved(path());
     EXPECT_EQ(saved.record().step_samples, 16U);
-    EXPECT_EQ(saved.record().train, print_of(data_));
+    EXPECT_EQ(saved.record().train, digest_of(data_));
     EXPECT_FALSE(saved.record().test);
     EXPECT_EQ(saved.record().log_bytes, 77U);
     EXPECT_EQ(to_toml(saved.record().config), to_toml(config_));
@@ -130,9 +130,9 @@ void SavedRunTest::expect_any_stop_gives_the_same_model() {
   }
 }
 
-TEST_F(SavedRunTest, DamageIsRefused) {
+TEST_F(CheckpointTest, DamageIsRefused) {
   Trainer trainer(config_, data_, nullptr);
-  save_run(path(), record_, trainer);
+  save_checkpoint(path(), record_, trainer);
   const std::string good = read_bytes(path());
   EXPECT_EQ(refusal_of(good), "");
   EXPECT_NE(refusal_of("nonsense that is long enough").find("no checkpoint"), std::string::npos);
@@ -151,9 +151,9 @@ TEST_F(SavedRunTest, DamageIsRefused) {
   EXPECT_NE(refusal_of(newer).find("version 9"), std::string::npos);
 }
 
-TEST_F(SavedRunTest, FullDiskLeavesTheOneBefore) {
+TEST_F(CheckpointTest, FullDiskLeavesTheOneBefore) {
   Trainer trainer(config_, data_, nullptr);
-  save_run(path(), record_, trainer);
+  save_checkpoint(path(), record_, trainer);
   const std::string before = read_bytes(path());
   run_until(trainer, 2);
   std::signal(SIGXFSZ, SIG_IGN);
@@ -162,26 +162,26 @@ TEST_F(SavedRunTest, FullDiskLeavesTheOneBefore) {
   rlimit small = old;
   small.rlim_cur = before.size() / 2;
   setrlimit(RLIMIT_FSIZE, &small);
-  EXPECT_THROW(save_run(path(), record_, trainer), Error);
+  EXPECT_THROW(save_checkpoint(path(), record_, trainer), Error);
   setrlimit(RLIMIT_FSIZE, &old);
   EXPECT_TRUE(read_bytes(path()) == before);
   EXPECT_EQ(std::distance(fs::directory_iterator(folder_), fs::directory_iterator()), 1);
-  save_run(path(), record_, trainer);
+  save_checkpoint(path(), record_, trainer);
   EXPECT_FALSE(read_bytes(path()) == before);
 }
 
-TEST_F(SavedRunTest, ReadOnlyFolderLeavesTheOneBefore) {
+TEST_F(CheckpointTest, ReadOnlyFolderLeavesTheOneBefore) {
   if (geteuid() == 0) GTEST_SKIP() << "root writes anywhere";
   Trainer trainer(config_, data_, nullptr);
-  save_run(path(), record_, trainer);
+  save_checkpoint(path(), record_, trainer);
   const std::string before = read_bytes(path());
   fs::permissions(folder_, fs::perms::owner_read | fs::perms::owner_exec);
-  EXPECT_THROW(save_run(path(), record_, trainer), Error);
+  EXPECT_THROW(save_checkpoint(path(), record_, trainer), Error);
   fs::permissions(folder_, fs::perms::owner_all);
   EXPECT_TRUE(read_bytes(path()) == before);
 }
 
-TEST_F(SavedRunTest, OtherConfigurationsAreNamed) {
+TEST_F(CheckpointTest, OtherConfigurationsAreNamed) {
   const auto message = [&](const std::vector<std::string>& overrides) {
     try {
       check_same_config(config_, parse_config(kConfig, "test", overrides), "config.toml");
@@ -197,9 +197,9 @@ TEST_F(SavedRunTest, OtherConfigurationsAreNamed) {
   EXPECT_NE(message({"layer.1.hash.tables=5"}).find("'layer.1.hash.tables'"), std::string::npos);
 }
 
-TEST_F(SavedRunTest, OtherDataHaveAnotherPrint) {
-  EXPECT_EQ(print_of(tiny_data()), print_of(tiny_data()));
-  EXPECT_NE(print_of(tiny_data()), print_of(tiny_data(0.26)));
+TEST_F(CheckpointTest, OtherDataHaveAnotherDigest) {
+  EXPECT_EQ(digest_of(tiny_data()), digest_of(tiny_data()));
+  EXPECT_NE(digest_of(tiny_data()), digest_of(tiny_data(0.26)));
 }
 
 }  // namespace

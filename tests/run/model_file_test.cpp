@@ -78,10 +78,10 @@ Scores predict(const TrainedNetwork& trained, const Dataset& data, Inference mod
   return scores;
 }
 
-class CheckpointTest : public testing::Test {
+class ModelFileTest : public testing::Test {
  protected:
   void SetUp() override {
-    folder_ = fs::temp_directory_path() / fmt::format("slide-checkpoint-{}", getpid());
+    folder_ = fs::temp_directory_path() / fmt::format("slide-model-file-{}", getpid());
     fs::create_directories(folder_);
   }
   void TearDown() override {
@@ -141,7 +141,7 @@ void put(std::string& bytes, std::size_t at, T value) {
   std::memcpy(bytes.data() + at, &value, sizeof value);
 }
 
-TEST_F(CheckpointTest, PredictionsAreTheSameToTheBit) {
+TEST_F(ModelFileTest, PredictionsAreTheSameToTheBit) {
   train();
   save();
   const Model model = load_model(path());
@@ -155,7 +155,7 @@ TEST_F(CheckpointTest, PredictionsAreTheSameToTheBit) {
   EXPECT_EQ(model.shape.label_frequencies, data_.label_frequencies());
 }
 
-TEST_F(CheckpointTest, Bf16WeightsComeBack) {
+TEST_F(ModelFileTest, Bf16WeightsComeBack) {
   train({"train.weights=bf16"});
   save();
   const Model model = load_model(path());
@@ -164,7 +164,7 @@ TEST_F(CheckpointTest, Bf16WeightsComeBack) {
             predict(model.trained(), data_, Inference::kFull));
 }
 
-TEST_F(CheckpointTest, TablesAreBuiltFromTheStoredSeedAndGeneration) {
+TEST_F(ModelFileTest, TablesAreBuiltFromTheStoredSeedAndGeneration) {
   train();
   save();
   Model model = load_model(path());
@@ -177,7 +177,7 @@ TEST_F(CheckpointTest, TablesAreBuiltFromTheStoredSeedAndGeneration) {
             predict(model.trained(), data_, Inference::kLsh));
 }
 
-TEST_F(CheckpointTest, HiddenSampledLayersAndSingleLayers) {
+TEST_F(ModelFileTest, HiddenSampledLayersAndSingleLayers) {
   for (const std::string kind : {"sampled", "dense"}) {
     train({"layer.0.kind=" + kind, "layer.1.kind=" + kind});
     save();
@@ -192,7 +192,7 @@ TEST_F(CheckpointTest, HiddenSampledLayersAndSingleLayers) {
             predict(load_model(path()).trained(), data_, Inference::kFull));
 }
 
-TEST_F(CheckpointTest, WidePathComesBack) {
+TEST_F(ModelFileTest, WidePathComesBack) {
   train({"layer.1.wide=true"});
   save();
   const Model model = load_model(path(), LoadOptimizer::kYes);
@@ -208,7 +208,7 @@ TEST_F(CheckpointTest, WidePathComesBack) {
   EXPECT_EQ(expected, predict(without_state.trained(), data_, Inference::kFull));
 }
 
-TEST_F(CheckpointTest, FactorsOfFeaturesComeBack) {
+TEST_F(ModelFileTest, FactorsOfFeaturesComeBack) {
   for (const char* wide : {"layer.1.wide=false", "layer.1.wide=true"}) {
     train({"data.idf_power=-1.5", wide});
     save();
@@ -229,7 +229,7 @@ TEST_F(CheckpointTest, FactorsOfFeaturesComeBack) {
   EXPECT_LT(fs::file_size(path()), with_factors - 11 * sizeof(float));
 }
 
-TEST_F(CheckpointTest, FactorsThatCannotBeAreFound) {
+TEST_F(ModelFileTest, FactorsThatCannotBeAreFound) {
   train({"data.idf_power=1.0"});
   save();
   const std::string bytes = read_bytes(path());
@@ -250,7 +250,7 @@ TEST_F(CheckpointTest, FactorsThatCannotBeAreFound) {
   EXPECT_NE(refusal_of(with_checksum(without_power)).find("against its configuration"), std::string::npos);
 }
 
-TEST_F(CheckpointTest, ThePlanOfMemoryCountsFactors) {
+TEST_F(ModelFileTest, ThePlanOfMemoryCountsFactors) {
   const BlockBounds bounds{320, 16, 500};
   Config config = parse_config(kConfig, "test");
   const MemoryPlan plain = plan_memory(config, 1000, 9, bounds, 1);
@@ -260,7 +260,7 @@ TEST_F(CheckpointTest, ThePlanOfMemoryCountsFactors) {
   EXPECT_EQ(scaled.workspaces() - plain.workspaces(), 320 * sizeof(float));
 }
 
-TEST_F(CheckpointTest, ThePlanOfMemoryCountsNeighbours) {
+TEST_F(ModelFileTest, ThePlanOfMemoryCountsNeighbours) {
   Config config = parse_config(kConfig, "test");
   const BlockBounds bounds = bounds_of(data_, config.train.block_size);
   const auto planned = [&] {
@@ -276,7 +276,7 @@ TEST_F(CheckpointTest, ThePlanOfMemoryCountsNeighbours) {
   EXPECT_EQ(planned().training() - without, planned().neighbours + double(marks * sizeof(float)));
 }
 
-TEST_F(CheckpointTest, NeighboursComeBack) {
+TEST_F(ModelFileTest, NeighboursComeBack) {
   train();
   save();
   EXPECT_FALSE(load_model(path()).neighbours);
@@ -295,7 +295,7 @@ TEST_F(CheckpointTest, NeighboursComeBack) {
   }
 }
 
-TEST_F(CheckpointTest, NeighboursThatCannotBeAreFound) {
+TEST_F(ModelFileTest, NeighboursThatCannotBeAreFound) {
   train({"neighbours.share=0.4"});
   save();
   const std::string bytes = read_bytes(path());
@@ -333,7 +333,7 @@ bool same(const AlignedArray<float>& a, const AlignedArray<float>& b) {
   return a.size() == b.size() && std::equal(a.begin(), a.end(), b.begin());
 }
 
-class TextCheckpointTest : public CheckpointTest {
+class TextModelFileTest : public ModelFileTest {
  protected:
   // A model trained on text, saved.
   void train_on_text() {
@@ -353,7 +353,7 @@ class TextCheckpointTest : public CheckpointTest {
   std::shared_ptr<const TextModel> text_;
 };
 
-TEST_F(TextCheckpointTest, VocabularyAndLabelNamesComeBack) {
+TEST_F(TextModelFileTest, VocabularyAndLabelNamesComeBack) {
   train_on_text();
   const Model model = load_model(path(), LoadOptimizer::kYes);
   ASSERT_NE(model.text, nullptr);
@@ -365,7 +365,7 @@ TEST_F(TextCheckpointTest, VocabularyAndLabelNamesComeBack) {
   EXPECT_EQ(load_model(path()).text, nullptr);
 }
 
-TEST_F(TextCheckpointTest, DamageIsFound) {
+TEST_F(TextModelFileTest, DamageIsFound) {
   train_on_text();
   const std::string bytes = read_bytes(path());
   const std::size_t text_bytes = text_->to_bytes().size(), text_at = bytes.size() - 12 - text_bytes;
@@ -395,7 +395,7 @@ void erase_from_config(std::string& bytes, std::size_t begin, std::size_t end) {
 
 // What programs before neighbours wrote (3), before factors of features (2), and before text (1): the same
 // without the keys and the parts.
-TEST_F(CheckpointTest, FilesOfOlderVersionsAreRead) {
+TEST_F(ModelFileTest, FilesOfOlderVersionsAreRead) {
   train();
   save();
   std::string bytes = read_bytes(path());
@@ -413,7 +413,7 @@ TEST_F(CheckpointTest, FilesOfOlderVersionsAreRead) {
   }
 }
 
-TEST_F(CheckpointTest, OptimizerStateComesBack) {
+TEST_F(ModelFileTest, OptimizerStateComesBack) {
   for (const std::string kind : {"sgd", "momentum", "adagrad", "adam"}) {
     train({"optimizer.kind=" + kind});
     save();
@@ -434,7 +434,7 @@ TEST_F(CheckpointTest, OptimizerStateComesBack) {
   }
 }
 
-TEST_F(CheckpointTest, OptimizerStateCanStayOut) {
+TEST_F(ModelFileTest, OptimizerStateCanStayOut) {
   train({"optimizer.kind=adam"});
   save();
   const auto with_state = fs::file_size(path());
@@ -447,7 +447,7 @@ TEST_F(CheckpointTest, OptimizerStateCanStayOut) {
             predict(model.trained(), data_, Inference::kFull));
 }
 
-TEST_F(CheckpointTest, SavingTwiceGivesTheSameBytes) {
+TEST_F(ModelFileTest, SavingTwiceGivesTheSameBytes) {
   train();
   save();
   const std::string first = read_bytes(path());
@@ -456,7 +456,7 @@ TEST_F(CheckpointTest, SavingTwiceGivesTheSameBytes) {
   EXPECT_EQ(files(), 1U);  // no temporary file
 }
 
-TEST_F(CheckpointTest, EveryFlippedByteIsFound) {
+TEST_F(ModelFileTest, EveryFlippedByteIsFound) {
   train();
   save();
   const std::string bytes = read_bytes(path());
@@ -467,7 +467,7 @@ TEST_F(CheckpointTest, EveryFlippedByteIsFound) {
   }
 }
 
-TEST_F(CheckpointTest, EveryTruncationIsFound) {
+TEST_F(ModelFileTest, EveryTruncationIsFound) {
   train();
   save();
   const std::string bytes = read_bytes(path());
@@ -478,7 +478,7 @@ TEST_F(CheckpointTest, EveryTruncationIsFound) {
   EXPECT_NE(refusal_of(bytes.substr(0, bytes.size() / 2)).find("cut off"), std::string::npos);
 }
 
-TEST_F(CheckpointTest, MessagesSayWhatIsWrong) {
+TEST_F(ModelFileTest, MessagesSayWhatIsWrong) {
   train();
   save();
   const std::string bytes = read_bytes(path());
@@ -497,7 +497,7 @@ TEST_F(CheckpointTest, MessagesSayWhatIsWrong) {
 }
 
 // Sizes that contradict each other behind a valid checksum: refused, and no absurd memory asked for.
-TEST_F(CheckpointTest, ContradictingSizesAreFound) {
+TEST_F(ModelFileTest, ContradictingSizesAreFound) {
   train();
   save();
   const std::string bytes = read_bytes(path());
@@ -513,7 +513,7 @@ TEST_F(CheckpointTest, ContradictingSizesAreFound) {
   }
 }
 
-TEST_F(CheckpointTest, MissingFolderIsAFailedRun) {
+TEST_F(ModelFileTest, MissingFolderIsAFailedRun) {
   train();
   try {
     save_model((folder_ / "none" / "m.slide").string(),
@@ -526,7 +526,7 @@ TEST_F(CheckpointTest, MissingFolderIsAFailedRun) {
   }
 }
 
-TEST_F(CheckpointTest, UnwritableFolderKeepsTheOldModel) {
+TEST_F(ModelFileTest, UnwritableFolderKeepsTheOldModel) {
   if (geteuid() == 0) GTEST_SKIP() << "root may write everywhere";
   train();
   save();
@@ -537,7 +537,7 @@ TEST_F(CheckpointTest, UnwritableFolderKeepsTheOldModel) {
 }
 
 // A limit on file sizes stands for a full disk.
-TEST_F(CheckpointTest, FullDiskKeepsTheOldModelAndLeavesNothing) {
+TEST_F(ModelFileTest, FullDiskKeepsTheOldModelAndLeavesNothing) {
   train();
   save();
   const std::string bytes = read_bytes(path());

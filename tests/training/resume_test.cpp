@@ -4,34 +4,13 @@
 #include <string>
 #include <vector>
 
+#include "engine/base/byte_io.h"
 #include "engine/base/error.h"
 #include "engine/training/trainer.h"
 #include "tests/network/network_test_util.h"
 
 namespace slide::test {
 namespace {
-
-class Bytes final : public StateWriter {
- public:
-  void write(std::string_view bytes) override { text.append(bytes); }
-  std::string text;
-};
-
-class FromBytes final : public StateReader {
- public:
-  explicit FromBytes(std::string_view bytes) : rest_(bytes) {}
-  std::string_view take(std::uint64_t bytes) override {
-    if (bytes > rest_.size()) refuse("too short");
-    const std::string_view taken = rest_.substr(0, bytes);
-    rest_.remove_prefix(bytes);
-    return taken;
-  }
-  [[noreturn]] void refuse(const char* what) const override { throw InputError(what); }
-  std::size_t left() const { return rest_.size(); }
-
- private:
-  std::string_view rest_;
-};
 
 Dataset data() {
   DataSpec spec;
@@ -72,18 +51,18 @@ End run(Config config, const Dataset& samples, std::vector<std::uint64_t> stops)
   for (bool finished = false; !finished;) {
     Trainer trainer(config, samples, nullptr);
     if (!state.empty()) {
-      FromBytes in(state);
+      ByteReader in(state, "state", "");
       trainer.load(in);
       EXPECT_EQ(in.left(), 0U);
     }
     finished = trainer.run(observer);
-    Bytes out;
+    ByteString out;
     if (finished) {
       trainer.training().save(trainer.network(), out);
-      end.network = out.text;
+      end.network = out.bytes();
     } else {
       trainer.save(out);
-      state = out.text;
+      state = out.bytes();
       EXPECT_EQ(trainer.steps(), stops.front());
       stops.erase(stops.begin());
       config.train.threads = config.train.threads % 3 + 1;
@@ -163,9 +142,9 @@ TEST(Resume, FactorsOfFeaturesAreTheRunsOwn) {
     return std::vector<float>(all.begin(), all.end());
   };
   EXPECT_NE(factors(first), factors(second));
-  Bytes out;
+  ByteString out;
   first.save(out);
-  FromBytes in(out.text);
+  ByteReader in(out.bytes(), "state", "");
   second.load(in);
   EXPECT_EQ(factors(first), factors(second));
 }
@@ -194,19 +173,19 @@ TEST(Resume, StepSizeOfTheRunNotOfTheThreads) {
 
 TEST(Resume, StateOfAnotherNetworkIsRefused) {
   const Dataset samples = data();
-  Bytes out;
+  ByteString out;
   Trainer(config_of({dense(18), sampled(0, 20, 12)}), samples, nullptr).save(out);
   const auto refused = [&](const Config& config, std::string_view bytes) {
     Trainer trainer(config, samples, nullptr);
-    FromBytes in(bytes);
+    ByteReader in(bytes, "state", "");
     EXPECT_THROW(trainer.load(in), InputError);
   };
-  refused(config_of({dense(19), sampled(0, 20, 12)}), out.text);
-  refused(config_of({dense(18), dense(18), sampled(0, 20, 12)}), out.text);
+  refused(config_of({dense(19), sampled(0, 20, 12)}), out.bytes());
+  refused(config_of({dense(18), dense(18), sampled(0, 20, 12)}), out.bytes());
   const Config same = config_of({dense(18), sampled(0, 20, 12)});
-  refused(same, std::string_view(out.text).substr(0, out.text.size() - 1));
+  refused(same, std::string_view(out.bytes()).substr(0, out.bytes().size() - 1));
   // Free chunks that lead out of the last table: behind them are its number of draws and the touched rows.
-  std::string broken = out.text;
+  std::string broken = out.bytes();
   broken.replace(broken.size() - 90 - 8 - 8 - 14 * 4, 14 * 4, std::string(14 * 4, '\x01'));
   refused(same, broken);
 }

@@ -1,0 +1,126 @@
+#include "datasets/npz_matrix.h"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <utility>
+
+#include "datasets/npy.h"
+#include "datasets/row_parser.h"
+#include "datasets/zip_archive.h"
+#include "engine/base/error.h"
+
+namespace slide {
+
+namespace {
+
+NpyArray read_array(const ZipReader& archive, const std::string& name) {
+  return NpyArray(archive.read(name + ".npy"), name, archive.path());
+}
+
+std::string format_of(const NpyArray& array) {
+  std::string text;  // as bytes, or as code points of four
+  for (const char c : array.items()) {
+    if (c != '\0') text += c;
+  }
+  return text;
+}
+
+void check_matrix(const NpzMatrix& m, const std::string& path) {
+  if (m.columns >= kIdLimit || m.rows >= kIdLimit) fail_npz(path, "the matrix is too large");
+  if (m.ends.size() != m.rows + 1 || m.ends.front() != 0 || m.ends.back() != m.ids.size() ||
+      !std::is_sorted(m.ends.begin(), m.ends.end())) {
+    fail_npz(path, "indptr does not fit the matrix");
+  }
+  if (m.values.size() != m.ids.size()) fail_npz(path, "data and indices have different sizes");
+  for (std::size_t row = 0; row < m.rows; ++row) {
+    for (std::size_t i = m.ends[row]; i < m.ends[row + 1]; ++i) {
+      if (m.ids[i] >= m.columns) {
+        fail_npz(path, fmt::format("row {} has column {}, but there are {}", row,
+                                   static_cast<std::int64_t>(m.ids[i]), m.columns));
+      }
+      if (!std::isfinite(m.values[i]))
+        fail_npz(path, fmt::format("row {} has a value that is no finite float", row));
+    }
+  }
+}
+
+// Sorts the columns of each row and sums what is there twice.
+void make_canonical(NpzMatrix& m) {
+  std::size_t used = 0, begin = 0;
+  std::vector<std::pair<std::uint64_t, float>> row;
+  for (std::size_t r = 0; r < m.rows; ++r) {
+    const std::size_t end = m.ends[r + 1];
+    row.clear();
+    for (std::size_t i = begin; i < end; ++i) row.emplace_back(m.ids[i], m.values[i]);
+    begin = end;
+    std::stable_sort(row.begin(), row.end(), [](const auto& a, const auto& b) { return a.first < b.first; });
+    const std::size_t first = used;
+    for (const auto& [id, value] : row) {
+      if (used > first && m.ids[used - 1] == id) {
+        m.values[used - 1] += value;
+        continue;
+      }
+      m.ids[used] = id;
+      m.values[used++] = value;
+    }
+    m.ends[r + 1] = used;
+  }
+  m.ids.resize(used);
+  m.values.resize(used);
+}
+
+// The bytes of an array that is one list.
+template <class T>
+ZipMember list_member(const std::string& name, std::string_view type, const std::vector<T>& values) {
+  const std::string_view items(reinterpret_cast<const char*>(values.data()), values.size() * sizeof(T));
+  return {name + ".npy", npy_bytes(type, fmt::format("({},)", values.size()), items)};
+}
+
+// As 32-bit numbers where they fit: SciPy wants indices and indptr of the same type.
+template <class T>
+ZipMember index_member(const std::string& name, bool wide, const std::vector<T>& values) {
+  if (wide) return list_member(name, "<i8", std::vector<std::int64_t>(values.begin(), values.end()));
+  std::vector<std::int32_t> copy(values.size());
+  std::transform(values.begin(), values.end(), copy.begin(),
+                 [](T value) { return static_cast<std::int32_t>(value); });
+  return list_member(name, "<i4", copy);
+}
+
+}  // namespace
+
+NpzMatrix read_npz_matrix(const NamedBytes& file) {
+  const ZipReader archive(file);
+  const auto fail = [&](const std::string& what) { fail_npz(file.path, what); };
+  const std::string format = format_of(read_array(archive, "format"));
+  if (format != "csr") fail(fmt::format("the matrix is in the format '{}', not 'csr': use .tocsr()", format));
+  NpzMatrix m;
+  std::vector<std::uint64_t> shape;
+  if (!read_array(archive, "shape").whole_numbers(shape) || shape.size() != 2)
+    fail("shape is no pair of numbers");
+  m.rows = shape[0];
+  m.columns = shape[1];
+  if (!read_array(archive, "indptr").whole_numbers(m.ends) || m.ends.empty())
+    fail("indptr has no whole numbers");
+  if (!read_array(archive, "indices").whole_numbers(m.ids)) fail("indices has no whole numbers");
+  if (!read_array(archive, "data").numbers(m.values)) fail("data has no numbers");
+  check_matrix(m, file.path);
+  make_canonical(m);
+  return m;
+}
+
+void write_npz_matrix(const std::string& path, NpzEntries entries, std::uint32_t columns) {
+  const bool wide = entries.ids.size() > std::numeric_limits<std::int32_t>::max() ||
+                    columns > std::numeric_limits<std::int32_t>::max();
+  const std::int64_t shape[] = {static_cast<std::int64_t>(entries.ends.size() - 1), columns};
+  std::vector<ZipMember> members;
+  members.push_back(index_member("indices", wide, std::exchange(entries.ids, {})));
+  members.push_back(index_member("indptr", wide, std::exchange(entries.ends, {})));
+  members.push_back({"format.npy", npy_bytes("|S3", "()", "csr")});
+  members.push_back(
+      {"shape.npy", npy_bytes("<i8", "(2,)", {reinterpret_cast<const char*>(shape), sizeof shape})});
+  members.push_back(list_member("data", "<f4", std::exchange(entries.values, {})));
+  write_zip(path, members);
+}
+
+}  // namespace slide

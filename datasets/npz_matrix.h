@@ -1,0 +1,35 @@
+// A sparse matrix of SciPy in an .npz archive, as scipy.sparse.save_npz writes it. Functions are safe to call
+// from any thread, on different files.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "datasets/file_bytes.h"
+
+namespace slide {
+
+// Compressed sparse rows.
+struct NpzMatrix {
+  std::uint64_t rows = 0, columns = 0;
+  std::vector<std::uint64_t> ends;  // rows + 1, from 0
+  std::vector<std::uint64_t> ids;   // below columns
+  std::vector<float> values;        // finite
+};
+
+// Reads an archive; the columns of each row ascend, and what is there twice is summed. Throws InputError when
+// it is damaged or holds no CSR matrix.
+NpzMatrix read_npz_matrix(const NamedBytes& file);
+
+// A matrix to write.
+struct NpzEntries {
+  std::vector<std::uint64_t> ends{0};
+  std::vector<std::uint32_t> ids;
+  std::vector<float> values;
+};
+
+// Writes an archive that gets its name when it is whole. Throws Error when it cannot be written.
+void write_npz_matrix(const std::string& path, NpzEntries entries, std::uint32_t columns);
+
+}  // namespace slide

@@ -1,0 +1,133 @@
+// Values as bytes and bytes as values, what every binary file of the project is made of: one value behind the
+// other as it lies in memory, little-endian. Whoever writes or reads need not know whether the bytes are
+// those of a file. An object serves one thread.
+#pragma once
+
+#include <bit>
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <iterator>
+#include <string>
+#include <string_view>
+#include <type_traits>
+#include <utility>
+#include <vector>
+
+namespace slide {
+
+static_assert(std::endian::native == std::endian::little, "files are little-endian");
+
+class ByteWriter {
+ public:
+  virtual ~ByteWriter() = default;
+  virtual void write(std::string_view bytes) = 0;
+
+  template <class T>
+  void put(const T& value) {
+    put_values(&value, 1);
+  }
+  // Values alone.
+  template <class T>
+  void put_values(const T* values, std::size_t count) {
+    static_assert(std::is_trivially_copyable_v<T>);
+    write({reinterpret_cast<const char*>(values), count * sizeof(T)});
+  }
+  template <class Values>  // a vector, a span and the like
+  void put_values(const Values& values) {
+    put_values(std::data(values), std::size(values));
+  }
+  // Their count, a u64, then the values.
+  template <class T>
+  void put_array(const T* values, std::size_t count) {
+    put<std::uint64_t>(count);
+    put_values(values, count);
+  }
+};
+
+// Collects what is written.
+class ByteString final : public ByteWriter {
+ public:
+  void write(std::string_view bytes) override { bytes_.append(bytes); }
+  const std::string& bytes() const& { return bytes_; }
+  std::string bytes() && { return std::move(bytes_); }
+
+ private:
+  std::string bytes_;
+};
+
+// Only counts what is written.
+class ByteCounter final : public ByteWriter {
+ public:
+  void write(std::string_view bytes) override { count_ += bytes.size(); }
+  std::uint64_t count() const { return count_; }
+
+ private:
+  std::uint64_t count_ = 0;
+};
+
+// Takes values off the front of bytes that outlive it.
+class ByteReader {
+ public:
+  // `subject` and `advice`: what is said of bytes that do not fit, "SUBJECT (what does not); ADVICE".
+  ByteReader(std::string_view bytes, std::string subject, std::string advice)
+      : rest_(bytes), subject_(std::move(subject)), advice_(std::move(advice)) {}
+
+  // Throws InputError that says what does not fit.
+  [[noreturn]] void refuse(const char* what) const;
+  std::size_t left() const { return rest_.size(); }
+
+  // The next bytes; throws InputError, here and below, when there are less.
+  std::string_view take(std::uint64_t bytes);
+  template <class T>
+  T get() {
+    static_assert(std::is_trivially_copyable_v<T>);
+    T value;
+    std::memcpy(&value, take(sizeof(T)).data(), sizeof(T));
+    return value;
+  }
+  template <class T>
+  void get_values(T* values, std::size_t count) {
+    static_assert(std::is_trivially_copyable_v<T>);
+    const std::string_view bytes = take_values(count, sizeof(T));
+    if (!bytes.empty()) std::memcpy(values, bytes.data(), bytes.size());
+  }
+  template <class Values>  // as many as there is room for
+  void get_values(Values& values) {
+    get_values(std::data(values), std::size(values));
+  }
+  // `count` values; their memory is asked for when it is clear that there are so many.
+  template <class T>
+  void get_vector(std::vector<T>& values, std::uint64_t count) {
+    static_assert(std::is_trivially_copyable_v<T>);
+    const std::string_view bytes = take_values(count, sizeof(T));
+    values.resize(count);
+    if (!bytes.empty()) std::memcpy(values.data(), bytes.data(), bytes.size());
+  }
+  // What put_array() wrote: exactly `count` values, refused as `what` otherwise.
+  template <class T>
+  void get_array(T* values, std::size_t count, const char* what) {
+    expect(count, what);
+    get_values(values, count);
+  }
+  // The same with as many as there are.
+  template <class T>
+  void get_vector(std::vector<T>& values) {
+    get_vector(values, get<std::uint64_t>());
+  }
+  // A u64 that must be `expected`, refused as `what` otherwise.
+  void expect(std::uint64_t expected, const char* what) {
+    if (get<std::uint64_t>() != expected) refuse(what);
+  }
+  // A u64: a number of things of which each takes at least `bytes` in what is left, refused as `what`
+  // otherwise.
+  std::uint64_t get_count(std::size_t bytes, const char* what);
+
+ private:
+  std::string_view take_values(std::uint64_t count, std::size_t size);
+
+  std::string_view rest_;
+  std::string subject_, advice_;
+};
+
+}  // namespace slide

@@ -1,0 +1,112 @@
+#include "engine/run/model_sections.h"
+
+#include <algorithm>
+#include <cmath>
+#include <cstdint>
+#include <functional>
+#include <span>
+#include <utility>
+#include <vector>
+
+#include "engine/kernels/bf16.h"
+
+namespace slide {
+
+namespace {
+
+// Neurons' patterns follow each other and name features that there are.
+bool is_good_wide(const WidePath& wide, std::size_t features) {
+  const auto& [offsets, ids] = std::tie(wide.storage().offsets, wide.storage().features);
+  return offsets.front() == 0 && offsets.back() == wide.weights() && std::ranges::is_sorted(offsets) &&
+         std::ranges::all_of(ids, [&](std::uint32_t feature) { return feature < features; });
+}
+
+// Whether the offsets part all ids into lists, each ascending and below `bound`.
+bool good_lists(std::span<const std::uint64_t> offsets, std::span<const std::uint32_t> ids,
+                std::size_t bound) {
+  if (offsets.front() != 0 || offsets.back() != ids.size() || !std::ranges::is_sorted(offsets)) return false;
+  for (std::size_t i = 0; i + 1 < offsets.size(); ++i) {
+    const auto own = ids.subspan(offsets[i], offsets[i + 1] - offsets[i]);
+    if (std::ranges::adjacent_find(own, std::ranges::greater_equal()) != own.end() ||
+        (!own.empty() && own.back() >= bound))
+      return false;
+  }
+  return true;
+}
+
+bool is_good_value(std::uint16_t half) {
+  const float size = std::fabs(kernels::from_half(half));
+  return size >= 0.5f * Neighbours::kLeastValue && size < 2.0f;
+}
+
+}  // namespace
+
+void put_wide(ByteWriter& out, const WidePath& wide, const OptimizerState* state) {
+  out.put<std::uint64_t>(wide.weights());
+  out.put_values(wide.storage().offsets);
+  out.put_values(wide.storage().features);
+  out.put_values(wide.storage().weights);
+  if (state != nullptr) out.put_values(state->wide);
+}
+
+std::unique_ptr<WidePath> get_wide(ByteReader& in, const Network& network, StoredState stored,
+                                   OptimizerState& state) {
+  constexpr const char* kImpossible = "impossible wide weights";
+  auto wide = std::make_unique<WidePath>(network.output().config());
+  const std::uint64_t count = in.get_count(sizeof(float) + sizeof(std::uint32_t), kImpossible);
+  in.get_vector(wide->storage().offsets, network.output().size() + 1);
+  in.get_vector(wide->storage().features, count);
+  in.get_vector(wide->storage().weights, count);
+  if (!is_good_wide(*wide, network.features())) in.refuse(kImpossible);
+  if (stored == StoredState::kRead) in.get_vector(state.wide, count);
+  if (stored == StoredState::kSkip) in.take(count * sizeof(float));
+  return wide;
+}
+
+void put_factors(ByteWriter& out, const FeatureScale& scale) {
+  out.put_values(scale.factors());
+}
+
+FeatureScale get_factors(ByteReader& in, const DataConfig& config, std::size_t features) {
+  if (features > in.left() / sizeof(float)) in.refuse("factors of features beyond its length");
+  std::vector<float> factors;
+  in.get_vector(factors, features);
+  for (const float factor : factors) {
+    if (!std::isfinite(factor) || factor <= 0) in.refuse("impossible factors of features");
+  }
+  return FeatureScale(std::move(factors), config.normalize);
+}
+
+void put_neighbours(ByteWriter& out, const Neighbours& neighbours) {
+  const Neighbours::Storage& kept = neighbours.storage();
+  out.put<std::uint64_t>(kept.samples());
+  out.put<std::uint64_t>(kept.features.size());
+  out.put<std::uint64_t>(kept.labels.size());
+  out.put_values(kept.feature_offsets);
+  out.put_values(kept.label_offsets);
+  out.put_values(kept.features);
+  out.put_values(kept.labels);
+  out.put_values(kept.values);
+}
+
+Neighbours get_neighbours(ByteReader& in, const NeighbourConfig& config, const DataShape& shape) {
+  constexpr const char* kBeyond = "neighbours beyond its length";
+  const auto samples = in.get_count(2 * sizeof(std::uint64_t), kBeyond);
+  const auto features = in.get_count(sizeof(std::uint32_t) + sizeof(std::uint16_t), kBeyond);
+  const auto labels = in.get_count(sizeof(std::uint32_t), kBeyond);
+  if (samples > shape.samples) in.refuse(kBeyond);
+  Neighbours::Storage kept;
+  in.get_vector(kept.feature_offsets, samples + 1);
+  in.get_vector(kept.label_offsets, samples + 1);
+  in.get_vector(kept.features, features);
+  in.get_vector(kept.labels, labels);
+  in.get_vector(kept.values, features);
+  if (!good_lists(kept.feature_offsets, kept.features, shape.features) ||
+      !good_lists(kept.label_offsets, kept.labels, shape.labels) ||
+      !std::ranges::all_of(kept.values, is_good_value)) {
+    in.refuse("impossible neighbours");
+  }
+  return Neighbours(config, std::move(kept), shape.features);
+}
+
+}  // namespace slide

@@ -1,0 +1,30 @@
+// The parts of a model file that not every model has: wide path, factors of features, neighbours
+// (model_file.h). Functions may be called from any thread, on different models. Reading throws InputError
+// when a part is larger than what is left, or cannot be.
+#pragma once
+
+#include <cstddef>
+#include <memory>
+
+#include "engine/base/byte_io.h"
+#include "engine/features/feature_scale.h"
+#include "engine/features/neighbours.h"
+#include "engine/network/network.h"
+#include "engine/run/model_matrices.h"
+#include "engine/wide/wide_path.h"
+
+namespace slide {
+
+// `state`: nullptr, or the optimizer's, whose part goes into the file.
+void put_wide(ByteWriter& out, const WidePath& wide, const OptimizerState* state);
+// Of the output layer of `network`; of kRead with the optimizer's part, into `state`.
+std::unique_ptr<WidePath> get_wide(ByteReader& in, const Network& network, StoredState stored,
+                                   OptimizerState& state);
+
+void put_factors(ByteWriter& out, const FeatureScale& scale);
+FeatureScale get_factors(ByteReader& in, const DataConfig& config, std::size_t features);
+
+void put_neighbours(ByteWriter& out, const Neighbours& neighbours);
+Neighbours get_neighbours(ByteReader& in, const NeighbourConfig& config, const DataShape& shape);
+
+}  // namespace slide
