@@ -1,7 +1,10 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <cmath>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
 
 #include "datasets/detect.h"
 #include "datasets/file_bytes.h"
@@ -9,6 +12,8 @@
 #include "datasets/line_chunks.h"
 #include "datasets/npz.h"
 #include "engine/base/error.h"
+#include "engine/base/parallel.h"
+#include "engine/base/six_digits.h"
 #include "engine/cli/commands.h"
 #include "engine/cli/line_source.h"
 #include "engine/cli/text.h"
@@ -21,65 +26,105 @@ namespace slide::cli {
 
 namespace {
 
-constexpr std::size_t kFewSamples = 128;       // one thread's work, with memory that is kept
-constexpr std::size_t kSamplesAtOnce = 16384;  // bounds the memory of the lines that wait to be printed
+constexpr std::size_t kFewSamples = Panel::kLanes;  // one thread's work
+// Bounds of the memory of the lines that wait to be printed.
+constexpr std::size_t kSamplesAtOnce = 16384;
+constexpr std::size_t kLabelsAtOnce = 1ULL << 20;  // but for a panel's samples a thread
+constexpr std::size_t kTextAtOnce = 1ULL << 16;
 constexpr const char* kStandardInput = "standard input";
+
+// The text of one sample's labels. Memory is kept from sample to sample.
+class Line {
+ public:
+  void clear() { size_ = 0; }
+  void add(char separator, std::string_view label, double score) {
+    const std::size_t room = size_ + label.size() + kMostSixDigits + 3;  // separator, colon, end of line
+    if (bytes_.size() < room) bytes_.resize(std::max(2 * bytes_.size(), room));
+    char* at = bytes_.data() + size_;
+    if (size_ > 0) *at++ = separator;
+    at = std::copy(label.begin(), label.end(), at);
+    *at++ = ':';
+    size_ = static_cast<std::size_t>(write_six_digits(score, at) - bytes_.data());
+  }
+  void end() {
+    if (bytes_.empty()) bytes_.resize(1);
+    bytes_[size_++] = '\n';
+  }
+  std::string_view text() const { return {bytes_.data(), size_}; }
+
+ private:
+  std::vector<char> bytes_;
+  std::size_t size_ = 0;
+};
 
 // Predicts samples and prints a line for each, in their order.
 class Answers {
  public:
   Answers(const Model& model, const PredictCommand& command, const Predictor& predictor)
-      : model_(model), names_(model, command.labels), command_(command), predictor_(predictor) {}
+      : loss_(model.config.loss.kind),
+        names_(model, command.labels),
+        command_(command),
+        predictor_(predictor) {}
 
   void print_all(const Dataset& data) {
-    for (std::size_t first = 0; first < data.size(); first += kSamplesAtOnce) {
-      print_part(data.slice(first, std::min(kSamplesAtOnce, data.size() - first)));
-    }
+    // Whole blocks, whatever k: how samples are grouped shows in the last bits of scores.
+    const auto threads = static_cast<std::size_t>(resolve_threads(command_.threads));
+    const std::size_t blocks = std::max(kLabelsAtOnce / (Panel::kLanes * command_.k), threads);
+    const std::size_t count = std::min(blocks * Panel::kLanes, kSamplesAtOnce);
+    for (std::size_t first = 0; first < data.size(); first += count)
+      print_part(data.slice(first, std::min(count, data.size() - first)));
   }
 
  private:
   void print_part(const Dataset& part) {
-    lines_.resize(part.size());
+    if (lines_.size() < part.size()) lines_.resize(part.size());
     const auto take = [&](std::size_t sample, std::span<const Prediction> best) {
-      lines_[sample] = line_of(best);
+      write_line(best, lines_[sample]);
     };
     const InferenceOptions& options = predictor_.options();
     if (part.size() <= kFewSamples) {
       predictor_.predict(part, {options.k, options.log_softmax}, scratch_, take);
     } else {
-      predictor_.predict(part, take);
+      predictor_.predict(part, threads_scratch_, take);
     }
-    std::string text;
-    for (const std::string& line : lines_) text += line;
-    print_text(text);
+    text_.clear();
+    for (std::size_t sample = 0; sample < part.size(); ++sample) {
+      const std::string_view line = lines_[sample].text();
+      if (text_.size() + line.size() > kTextAtOnce && !text_.empty()) print_text(text_), text_.clear();
+      line.size() > kTextAtOnce ? print_text(line) : void(text_ += line);
+    }
+    print_text(text_);
   }
 
   // What is printed: the logit, or the label's probability.
   double score_of(const Prediction& prediction) const {
     if (command_.scores == Scores::kLogit) return prediction.score;
-    return probability_of(model_.config.loss.kind, prediction.score);
+    return probability_of(loss_, prediction.score);
   }
 
-  std::string line_of(std::span<const Prediction> best) const {
-    std::string line;
+  void write_line(std::span<const Prediction> best, Line& line) const {
+    line.clear();
     for (const Prediction& prediction : best) {
       const double score = score_of(prediction);
       if (command_.threshold && score < *command_.threshold) break;  // best first
-      if (!names_.known()) {
-        line += fmt::format("{}{}:{:.6g}", line.empty() ? "" : " ", prediction.label, score);
+      if (names_.known()) {
+        line.add('\t', names_[prediction.label], score);
       } else {
-        line += fmt::format("{}{}:{:.6g}", line.empty() ? "" : "\t", names_[prediction.label], score);
+        const fmt::format_int number(prediction.label);
+        line.add(' ', {number.data(), number.size()}, score);
       }
     }
-    return line += '\n';
+    line.end();
   }
 
-  const Model& model_;
+  const LossKind loss_;
   const LabelNames names_;
   const PredictCommand& command_;
   const Predictor& predictor_;
   Predictor::Scratch scratch_;
-  std::vector<std::string> lines_;
+  std::vector<Predictor::Scratch> threads_scratch_;
+  std::vector<Line> lines_;
+  std::string text_;
 };
 
 // A line without anything is a sample without features, so that answers keep the lines' numbers: the libsvm

@@ -75,7 +75,7 @@ PanelScreen::Scratch PanelScreen::make_scratch(std::size_t neurons, std::size_t 
 
 // |w.x - w'.x'| <= |w - w'| |x| + |w'| |x - x'| by the triangle and Cauchy-Schwarz's inequality, where |w'|
 // is at most |w| + |w - w'|; and the sums are of floats.
-bool PanelScreen::start(const BlockInput& in, std::size_t first, Scratch& scratch) const {
+bool PanelScreen::begin_block(const BlockInput& in, std::size_t first, Scratch& scratch) const {
   const double of_float = kFloatError * static_cast<double>(output_.inputs());
   const double longest = worst_length_ + worst_error_;
   for (std::size_t s = 0; s < in.samples; ++s) {
@@ -108,7 +108,7 @@ void PanelScreen::score(std::span<const BlockInput> blocks, std::span<const std:
   }
 }
 
-void PanelScreen::take(const BlockInput& in, std::size_t s, Scratch& scratch) const {
+void PanelScreen::select_sample(const BlockInput& in, std::size_t s, Scratch& scratch) const {
   const float* x = in.x + s * in.ldx;
   std::transform(x, x + in.width, scratch.x.data(), kernels::nearest_half);
 }

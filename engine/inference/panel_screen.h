@@ -39,7 +39,7 @@ class PanelScreen {
 
   // Begins a block, whose first sample is number `first` of the panel. False where rough scores would say
   // nothing: activations are not finite, or exact scores might not be.
-  bool start(const BlockInput& in, std::size_t first, Scratch& scratch) const;
+  bool begin_block(const BlockInput& in, std::size_t first, Scratch& scratch) const;
 
   // What the rough score of sample i of the panel may be wrong by, at most.
   float error(std::size_t i, const Scratch& scratch) const { return scratch.errors[i]; }
@@ -48,9 +48,8 @@ class PanelScreen {
   void score(std::span<const BlockInput> blocks, std::span<const std::uint32_t> ids, Scratch& scratch,
              float* z) const;
 
-  // What a rough score of neuron `id` for sample s of a block lacks to be exact; take() comes first and
-  // chooses the sample.
-  void take(const BlockInput& in, std::size_t s, Scratch& scratch) const;
+  // What a rough score of neuron `id` for sample s of a block lacks to be exact; select_sample() comes first.
+  void select_sample(const BlockInput& in, std::size_t s, Scratch& scratch) const;
   float correction(const BlockInput& in, std::size_t s, std::uint32_t id, Scratch& scratch) const;
 
  private:

@@ -9,23 +9,23 @@
 #include <vector>
 
 #include "engine/features/neighbours.h"
-#include "engine/network/loss.h"
+#include "engine/inference/probability.h"
+#include "engine/inference/top_k.h"
 
 namespace slide {
-
-class TopK;
 
 class PanelVotes {
  public:
   using Vote = Neighbours::Vote;
 
-  // `neighbours` must live on. Each begins a panel without samples.
-  explicit PanelVotes(const Neighbours& neighbours)
-      : neighbours_(&neighbours), scratch_(neighbours.make_scratch()) {}
+  // Begins a panel without samples. `neighbours` must live on; their labels are below `labels`.
+  PanelVotes(const Neighbours& neighbours, std::size_t labels)
+      : neighbours_(&neighbours), scratch_(neighbours.make_scratch()), has_vote_(labels) {}
+  // Begins the next one.
   void clear();
 
-  // The votes for the panel's next sample, whose features are `row`.
-  void ask(const SparseRow& row);
+  // Has the neighbours vote for the panel's next sample, whose features are `row`.
+  void add_sample(const SparseRow& row);
 
   // Of sample i, labels ascending.
   std::span<const Vote> of(std::size_t i) const {
@@ -34,11 +34,11 @@ class PanelVotes {
 
   // Takes the scores of sample i from z[c * lanes], the score of neuron ids[c]. ids ascend, within a call and
   // from one for sample i to the next.
-  void note(std::size_t i, std::span<const std::uint32_t> ids, const float* z, std::size_t lanes);
+  void take_scores(std::size_t i, std::span<const std::uint32_t> ids, const float* z, std::size_t lanes);
   // Sample i's scores come once more from the first on.
   void restart(std::size_t i) { next_[i] = from_[i]; }
   // Takes the score of the label of of(i)[v].
-  void set(std::size_t i, std::size_t v, float score) { scores_[from_[i] + v] = score; }
+  void set_score(std::size_t i, std::size_t v, float score) { scores_[from_[i] + v] = score; }
   // The score of the label of of(i)[v]; minus infinity before it comes.
   float score(std::size_t i, std::size_t v) const { return scores_[from_[i] + v]; }
 
@@ -54,14 +54,19 @@ class PanelVotes {
     float score;  // the network's
     std::uint32_t label;
   };
+  static bool better(const Mixed& a, const Mixed& b);
+  Mixed mixed(LossKind loss, std::uint32_t label, double score, double vote) const;
+  void mix_voted(std::size_t i, LossKind loss, double log_norm);
+  void mix_others(std::size_t i, LossKind loss, std::span<const Prediction> best);
 
   const Neighbours* neighbours_;
   Neighbours::Scratch scratch_;
   std::vector<Vote> votes_;
-  std::vector<std::size_t> from_{0};  // sample i has the votes [from_[i], from_[i + 1])
-  std::vector<std::size_t> next_;     // of sample i: the first whose label is above all ids noted
-  std::vector<float> scores_;         // of the votes' labels; minus infinity before they come
-  std::vector<Mixed> mixed_;
+  std::vector<std::size_t> from_{0};   // sample i has the votes [from_[i], from_[i + 1])
+  std::vector<std::size_t> next_;      // of sample i: the first whose label is above all ids taken
+  std::vector<float> scores_;          // of the votes' labels; minus infinity before they come
+  std::vector<bool> has_vote_;         // by label, of the sample that is mixed; false between calls
+  std::vector<Mixed> voted_, others_;  // of that sample: labels voted for, the rest of its best; best first
 };
 
 }  // namespace slide

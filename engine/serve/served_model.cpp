@@ -16,7 +16,7 @@ ServedModel::ServedModel(const Options& options)
   InferenceOptions wanted;
   wanted.candidates = model_.config.eval.candidates;
   wanted.threads = options.threads;
-  wanted.soon = true;
+  wanted.low_latency = true;
   full_.emplace(model_.trained(), wanted);
   if (options.inference.value_or(model_.config.eval.inference) == Inference::kLsh) {
     model_.build_tables(options.threads);

@@ -107,7 +107,7 @@ using Scores = std::vector<std::vector<float>>;
 Scores scores_of(const Network& network, const Dataset& data, bool alone) {
   InferenceOptions options;
   options.k = network.labels();
-  options.soon = alone;
+  options.low_latency = alone;
   options.threads = 2;
   const Predictor predictor({network, nullptr}, options);
   Scores all(data.size(), std::vector<float>(network.labels()));

@@ -257,7 +257,7 @@ TEST(Inference, ScreenedSamplesGetTheBestOfAllScores) {
         const auto together = predict(trainer.trained(), data, full_options(k, true));
         for (std::size_t s = 0; s < data.size(); ++s) expect_same(s, together[s]);
         InferenceOptions options = options_of(k);
-        options.soon = true;
+        options.low_latency = true;
         const Predictor predictor(trainer.trained(), options);
         EXPECT_GT(predictor.index_bytes(), 0u);
         Predictor::Scratch scratch;
@@ -390,6 +390,7 @@ TEST(Inference, UnknownFeaturesAndMissingTablesAreInputErrors) {
 
 TEST(TopK, KeepsTheBestOfAnyOrder) {
   Rng rng(1, Purpose::kTest);
+  TopK::Scratch scratch;
   for (const std::size_t k : {1, 2, 5, 40}) {
     for (int round = 0; round < 50; ++round) {
       TopK top;
@@ -399,6 +400,7 @@ TEST(TopK, KeepsTheBestOfAnyOrder) {
       for (std::size_t i = all.size(); i > 1; --i)
         std::swap(all[i - 1], all[rng.below(static_cast<std::uint32_t>(i))]);
       for (const Prediction& p : all) top.offer(p.label, p.score);
+      top.finish(scratch);
       std::sort(all.begin(), all.end(), ranks_before);
       ASSERT_EQ(top.best().size(), std::min<std::size_t>(k, 30));
       for (std::size_t i = 0; i < top.best().size(); ++i) {

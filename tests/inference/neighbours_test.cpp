@@ -294,9 +294,9 @@ TEST_P(MixedPredictions, AreThoseOfTheMixedProbabilities) {
     const Scores rough_first = predict(trainer.trained(), data_, options);
     options.rough_first = false;
     const Scores full = predict(trainer.trained(), data_, options);
-    options.soon = true;
+    options.low_latency = true;
     options.threads = 1;
-    const Predictor soon(trainer.trained(), options);
+    const Predictor low_latency(trainer.trained(), options);
     Predictor::Scratch scratch;
     for (std::size_t i = 0; i < data_.size(); ++i) {
       expect_best(full[i], all[i], k);
@@ -306,7 +306,7 @@ TEST_P(MixedPredictions, AreThoseOfTheMixedProbabilities) {
       for (std::size_t r = 0; r < scores.size(); ++r)  // with the same votes
         EXPECT_NEAR(rough_scores[r], scores[r], 2e-5) << i << ", " << r;
       std::map<std::uint32_t, double> alone;
-      soon.predict(data_.slice(i, 1), {k, false}, scratch,
+      low_latency.predict(data_.slice(i, 1), {k, false}, scratch,
                    [&](std::size_t, std::span<const Prediction> best) {
                      for (const Prediction& p : best) alone[p.label] = p.score;
                    });
@@ -403,7 +403,7 @@ TEST(ManyLabels, EveryWayToAskMixesTheSameVotes) {
     for (const Inference mode : {Inference::kFull, Inference::kLsh}) {
       options.mode = mode;
       options.threads = 1;
-      options.soon = true;
+      options.low_latency = true;
       const Predictor predictor(trainer.trained(), options);
       Scores whole(data.size());
       predictor.predict(data, [&](std::size_t i, std::span<const Prediction> best) {

@@ -252,7 +252,7 @@ TEST(Allocation, NoneInAWarmPrediction) {
       for (const Inference mode : {Inference::kFull, Inference::kLsh}) {
         InferenceOptions options;
         options.mode = mode;
-        options.soon = true;
+        options.low_latency = true;
         options.rough_first = true;
         options.candidates = 20;
         const Predictor predictor(trainer.trained(), options);

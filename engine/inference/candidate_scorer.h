@@ -1,0 +1,63 @@
+// Scores, for each sample, its own candidates: those that the output layer's search index finds, or where the
+// network's only layer is the output, its training tables; with a wide path also those that the sample's
+// features name; and the labels that neighbours vote for. Neurons that the index has scored always come
+// first, for all samples together.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <vector>
+
+#include "engine/inference/exact_pass.h"
+#include "engine/inference/scorer.h"
+#include "engine/network/network.h"
+#include "engine/wide/wide_postings.h"
+#include "lsh/id_set.h"
+#include "lsh/search_index.h"
+
+namespace slide {
+
+class CandidateScorer final : public Scorer {
+ public:
+  // Up to `candidates` from tables, and as many from features. Of a network whose output layer has hash
+  // tables.
+  CandidateScorer(const Network& network, std::size_t candidates, int threads);
+
+  std::unique_ptr<Scorer::Scratch> make_scratch(std::size_t blocks, std::size_t lanes) const override;
+  void score(Panel& panel, Scorer::Scratch& scratch) const override;
+  std::size_t bytes() const override;
+
+ private:
+  struct Scratch final : Scorer::Scratch {
+    ExactPass::Scratch pass;
+    std::vector<std::uint32_t> all_blocks;  // 0, 1, 2, ...
+    lsh::SearchScratch search;
+    WidePostings::Scratch postings;
+    // Of one sample:
+    std::vector<std::uint32_t> candidates, found, wide_best;
+    lsh::IdSet seen;
+    AlignedArray<float> x;  // its input of the output layer
+    AlignedArray<float> z;  // of the candidates
+  };
+
+  // Whether neuron `id` is scored for every sample, candidate or not.
+  bool is_always(std::uint32_t id) const { return search_ && always_[id]; }
+  void score_sample(std::size_t b, std::size_t s, Panel& panel, Scratch& scratch) const;
+  void find_candidates(std::size_t b, std::size_t s, Panel& panel, Scratch& scratch) const;
+  void query_tables(const SparseRow& row, std::size_t sample, Panel& panel, Scratch& scratch) const;
+  void add_wide_candidates(Scratch& scratch) const;
+  void put_votes_first(std::size_t i, const Panel& panel, Scratch& scratch) const;
+  void score_candidates(std::size_t b, std::size_t s, Panel& panel, Scratch& scratch) const;
+
+  const Network& network_;
+  std::size_t candidates_;
+  std::optional<lsh::SearchIndex> search_;
+  std::vector<bool> always_;                     // by neuron, of search_
+  std::optional<WidePostings> postings_;         // of the wide path
+  std::optional<WidePostings> always_postings_;  // of the neurons scored always
+  ExactPass pass_;
+};
+
+}  // namespace slide

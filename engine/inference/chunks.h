@@ -1,0 +1,77 @@
+// Goes over neurons a chunk at a time, scoring each chunk for all samples of some blocks, so that a chunk's
+// rows and scores stay in the second-level cache.
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "engine/inference/panel.h"
+#include "engine/wide/wide_postings.h"
+
+namespace slide {
+
+class Chunks {
+ public:
+  // Neurons of a chunk. With postings only the scores of one block stay in the cache, but each feature is met
+  // less often.
+  static constexpr std::size_t kNeurons = 256, kNeuronsWithPostings = 1024;
+
+  struct Scratch {
+    AlignedArray<float> z;           // of each block [neurons of a chunk x lanes]
+    std::vector<BlockInput> inputs;  // of the blocks
+    std::vector<WidePostings::Walk> walks;
+  };
+
+  // Of an output layer with a wide path that has `postings`, or none.
+  explicit Chunks(bool postings) : neurons_(postings ? kNeuronsWithPostings : kNeurons) {}
+  std::size_t neurons() const { return neurons_; }
+  Scratch make_scratch(std::size_t blocks, std::size_t lanes) const {
+    Scratch scratch{
+        AlignedArray<float>(blocks * neurons_ * lanes), {}, std::vector<WidePostings::Walk>(blocks)};
+    scratch.inputs.reserve(blocks);
+    return scratch;
+  }
+
+  // For each chunk of `ids`, ascending: score(inputs, chunk, z) of all blocks listed, then for each of them
+  // keep(b, chunk, z of b), and before that wide scores from `postings` of these ids, where there are any,
+  // and the labels voted for. Without postings a wide path is left to score().
+  template <class Score, class Keep>
+  void go_over(std::span<const std::uint32_t> ids, const WidePostings* postings,
+               std::span<const std::uint32_t> blocks, Panel& panel, Scratch& scratch, Score&& score,
+               Keep&& keep) const {
+    begin(postings, blocks, panel, scratch);
+    for (std::size_t first = 0; first < ids.size(); first += neurons_) {
+      const auto chunk = ids.subspan(first, std::min(neurons_, ids.size() - first));
+      float* z = scratch.z.data();
+      score(std::span<const BlockInput>(scratch.inputs), chunk, z);
+      for (const std::uint32_t b : blocks) {
+        const BlockInput& in = panel.inputs[b];
+        if (postings != nullptr)
+          postings->add(*in.features, first, first + chunk.size(), in.lanes, z, scratch.walks[b]);
+        for (std::size_t s = 0; panel.votes && s < in.samples; ++s)
+          panel.votes->take_scores(panel.sample(b, s), chunk, z + s, in.lanes);
+        keep(b, chunk, z);
+        z += chunk.size() * in.lanes;
+      }
+    }
+  }
+
+ private:
+  static void begin(const WidePostings* postings, std::span<const std::uint32_t> blocks, const Panel& panel,
+                    Scratch& scratch) {
+    scratch.inputs.clear();
+    for (const std::uint32_t b : blocks) {
+      scratch.inputs.push_back(panel.inputs[b]);
+      if (postings == nullptr) continue;
+      postings->start(*panel.inputs[b].features, scratch.walks[b]);
+      scratch.inputs.back().features = nullptr;
+    }
+  }
+
+  std::size_t neurons_;
+};
+
+}  // namespace slide

@@ -1,0 +1,54 @@
+#include "engine/inference/exact_pass.h"
+
+#include <limits>
+
+#include "engine/kernels/kernels.h"
+
+namespace slide {
+
+namespace {
+
+// Of the scores z [chunk x lanes] of block b.
+void keep_best(std::size_t b, std::span<const std::uint32_t> chunk, const float* z, Panel& panel,
+               ExactPass::Scratch& scratch) {
+  const BlockInput& in = panel.inputs[b];
+  TopK* best = panel.best.data() + panel.sample(b, 0);
+  for (std::size_t s = 0; s < in.lanes; ++s)
+    scratch.threshold[s] = s < in.samples ? best[s].threshold() : std::numeric_limits<float>::infinity();
+  const std::size_t hits = kernels::active().select_above(z, chunk.size(), in.lanes, scratch.threshold.data(),
+                                                          scratch.hits.data());
+  const auto lanes = static_cast<std::uint32_t>(in.lanes);
+  for (std::size_t h = 0; h < hits; ++h) {
+    const std::uint32_t at = scratch.hits[h];
+    best[at % lanes].offer(chunk[at / lanes], z[at]);
+  }
+}
+
+// Turns the scores z [chunk x lanes] of block b into something else.
+void add_norms(std::size_t b, std::size_t count, float* z, Panel& panel, ExactPass::Scratch& scratch) {
+  const BlockInput& in = panel.inputs[b];
+  kernels::active().softmax_lanes(z, count, in.lanes, 1.0f, scratch.chunk_norm.data());
+  for (std::size_t s = 0; s < in.samples; ++s) panel.add_log_norm(panel.sample(b, s), scratch.chunk_norm[s]);
+}
+
+}  // namespace
+
+ExactPass::Scratch ExactPass::make_scratch(std::size_t blocks, std::size_t lanes) const {
+  return {chunks_.make_scratch(blocks, lanes), std::vector<float>(lanes),
+          std::vector<std::uint32_t>(chunks_.neurons() * lanes + 1), std::vector<float>(lanes)};
+}
+
+void ExactPass::score(std::span<const std::uint32_t> ids, const WidePostings* postings,
+                      std::span<const std::uint32_t> blocks, Panel& panel, Scratch& scratch) const {
+  chunks_.go_over(
+      ids, postings, blocks, panel, scratch.chunks,
+      [&](std::span<const BlockInput> inputs, std::span<const std::uint32_t> chunk, float* z) {
+        output_.score(inputs, chunk, panel.output_scratch(), z);
+      },
+      [&](std::size_t b, std::span<const std::uint32_t> chunk, float* z) {
+        keep_best(b, chunk, z, panel, scratch);
+        if (panel.log_softmax) add_norms(b, chunk.size(), z, panel, scratch);
+      });
+}
+
+}  // namespace slide

@@ -1,0 +1,32 @@
+#include "engine/inference/full_scorer.h"
+
+#include <numeric>
+
+namespace slide {
+
+FullScorer::FullScorer(const Network& network)
+    : output_(network.output()), pass_(output_, output_.wide() != nullptr) {
+  if (output_.wide() != nullptr)
+    postings_.emplace(*output_.wide(), output_.all_neurons(), network.features(), false);
+}
+
+std::unique_ptr<FullScorer::Scratch> FullScorer::make_full_scratch(std::size_t blocks,
+                                                                   std::size_t lanes) const {
+  auto scratch = std::make_unique<Scratch>();
+  scratch->pass = pass_.make_scratch(blocks, lanes);
+  scratch->all_blocks.resize(blocks);
+  std::iota(scratch->all_blocks.begin(), scratch->all_blocks.end(), 0U);
+  return scratch;
+}
+
+void FullScorer::score(Panel& panel, Scorer::Scratch& scratch) const {
+  auto& own = static_cast<Scratch&>(scratch);
+  score(std::span(own.all_blocks).first(panel.inputs.size()), panel, own.pass);
+}
+
+void FullScorer::score(std::span<const std::uint32_t> blocks, Panel& panel,
+                       ExactPass::Scratch& scratch) const {
+  pass_.score(output_.all_neurons(), postings(), blocks, panel, scratch);
+}
+
+}  // namespace slide

@@ -1,0 +1,52 @@
+#include "engine/inference/panel.h"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include "engine/kernels/kernels.h"
+
+namespace slide {
+
+void Panel::add_log_norm(std::size_t i, double more) {
+  const double larger = std::max(log_norm[i], more), smaller = std::min(log_norm[i], more);
+  log_norm[i] = larger + std::log1p(std::exp(smaller - larger));
+}
+
+void Panel::reserve(const TrainedNetwork& trained, std::size_t block_count, std::size_t block_lanes,
+                    std::size_t most_entries) {
+  if (lanes == block_lanes && blocks.size() >= block_count && entries >= most_entries) return;
+  lanes = block_lanes;
+  entries = std::max(entries, most_entries);
+  block_count = std::max(block_count, blocks.size());
+  blocks.clear();
+  for (std::size_t b = 0; b < block_count; ++b)
+    blocks.push_back(trained.network.make_inference_block(lanes, entries));
+  scratch = trained.network.make_inference_scratch(lanes, entries);
+  best.resize(block_count * lanes);
+  log_norm.resize(block_count * lanes);
+  if (trained.neighbours != nullptr && !votes) votes.emplace(*trained.neighbours, trained.network.labels());
+}
+
+void Panel::begin(const Network& network, const Dataset& data, std::size_t first_sample, std::size_t end) {
+  first = first_sample;
+  samples = end - first;
+  inputs.clear();
+  if (votes) votes->clear();
+  for (std::size_t from = 0; from < samples; from += lanes) {
+    Block& block = blocks[inputs.size()];
+    block.clear_samples();
+    for (std::size_t i = from; i < std::min(samples, from + lanes); ++i) {
+      network.add_row(data.features(first + i), block);
+      if (votes) votes->add_sample(block.rows.back());
+    }
+    block.lanes = block.rows.size() == 1 ? 1 : round_up(block.rows.size(), kernels::kLaneMultiple);
+    inputs.push_back(network.infer_hidden(block, scratch));
+  }
+  for (std::size_t i = 0; i < samples; ++i) {
+    best[i].reset(k);
+    log_norm[i] = -std::numeric_limits<double>::infinity();
+  }
+}
+
+}  // namespace slide
