@@ -333,6 +333,38 @@ TEST_F(ServeTest, BadJsonOfAllKindsHarmsNothing) {
   EXPECT_EQ(server.stop(), 0) << server.errors();
 }
 
+TEST_F(ServeTest, NothingOfAClientIsPrintedWhole) {
+  ServerProcess server = serve("ids");
+  const std::string open(100000, '['), close(100000, ']'), large(100000, 'x');
+  std::string objects;
+  for (int i = 0; i < 100000; ++i) objects += "{\"a\":";
+  std::string numbers = "[1";
+  for (int i = 0; i < 100000; ++i) numbers += ",1";
+  const Strings bodies = {R"({"features":[[)" + open + close + ",1]]}",
+                          R"({"features":[)" + open + close + "]}",
+                          R"({"features":[[)" + objects + "1" + std::string(100000, '}') + ",1]]}",
+                          R"({"inputs":[{"features":{"1":)" + open + close + "}}]}",
+                          R"({"k":)" + open + close + "}",
+                          R"({"features":[[)" + numbers + "],1]]}",
+                          R"({"features":[[")" + large + R"(",1]]})",
+                          R"({"features":{")" + large + R"(":1}})",
+                          R"({"inputs":[{")" + large + R"(":1}]})",
+                          "{\"" + large + "\":1}",
+                          R"({"features":{},"scores":")" + large + "\"}"};
+  for (const std::string& body : bodies) {
+    const Answer answer = server.client().ask("POST", "/predict", body);
+    EXPECT_EQ(answer.code, 400u) << body.substr(0, 40);
+    EXPECT_LT(answer.body.size(), 250u) << answer.body.substr(0, 400);
+  }
+  EXPECT_LT(server.client().ask("GET", "/" + std::string(9000, 'x')).body.size(), 250u);
+  // What is as deep as requests are is taken; brackets in strings count for nothing.
+  const std::string deepest = R"({"inputs":[{"features":[[1,0.5]]},{"features":{"2":1}}],"k":1})";
+  EXPECT_EQ(server.client().ask("POST", "/predict", deepest).code, 200u);
+  const Answer named = server.client().predict({{std::string(60, '['), 1}, {"features", {{"1", 1}}}});
+  EXPECT_NE(named.body.find("unknown key '[[["), std::string::npos) << named.body;
+  EXPECT_EQ(server.stop(), 0) << server.errors();
+}
+
 TEST_F(ServeTest, MoreThanItCanTakeIsRefusedAtOnce) {
   ServerProcess server = serve("ids", {"--threads", "1", "--max-queue", "0"});
   Json heavy = {{"inputs", Json::array()}, {"k", 10}};
