@@ -49,6 +49,38 @@ TEST_F(ShellTest, BashCompletesCommandsAndTheirOptions) {
   EXPECT_EQ(answer("train fi"), "\n");  // files are the shell's business
 }
 
+TEST_F(ShellTest, ZshCompletesCommandsAndTheirOptions) {
+  const Outcome script = slide_.run({"completion", "zsh"});
+  ASSERT_EQ(script.code, 0) << script.err;
+  EXPECT_TRUE(script.out.starts_with("#compdef slide\n"));
+  for (const char* part :
+       {"      'inspect:Tell what a model or a configuration is\\: layers, memory, tables'\n",
+        "    train)\n      _arguments", "        '--resume[Go on with the stopped run", "]:DIR:_files' \\\n",
+        "        '*--set[Overrides one key", "default\\: the model'\\''s]:full|lsh:(full lsh)' \\\n",
+        "        '--quiet[Print nothing but failures]' \\\n", "        '-o[File to write]:FILE:_files' \\\n"})
+    EXPECT_NE(script.out.find(part), std::string::npos) << part;
+  write_file(slide_.path("_slide"), script.out);
+  EXPECT_TRUE(runs("zsh", "zsh -n _slide"));
+}
+
+TEST_F(ShellTest, FishCompletesCommandsAndTheirOptions) {
+  const Outcome script = slide_.run({"completion", "fish"});
+  ASSERT_EQ(script.code, 0) << script.err;
+  for (const char* part :
+       {"complete -c slide -n __fish_use_subcommand -f -a train -d 'Train a network",
+        "complete -c slide -n '__fish_seen_subcommand_from train' -l resume -r -F -d 'Go on",
+        "complete -c slide -n '__fish_seen_subcommand_from test' -l inference -x -a 'full lsh' -d 'Score all",
+        "-l format -x -a 'idx libsvm npz text xmc' -d ", "default: the model\\'s", " -l threads -x -d ",
+        "complete -c slide -n '__fish_seen_subcommand_from report' -s o -l out -r -F -d "})
+    EXPECT_NE(script.out.find(part), std::string::npos) << part;
+  std::istringstream lines(script.out);
+  std::string line;
+  for (std::getline(lines, line); std::getline(lines, line);)
+    EXPECT_TRUE(line.starts_with("complete -c slide -n ") && line.ends_with("'")) << line;
+  write_file(slide_.path("slide.fish"), script.out);
+  EXPECT_TRUE(runs("fish", "fish -n slide.fish"));
+}
+
 TEST_F(ShellTest, TheManualPageKnowsEveryOption) {
   const Outcome page = slide_.run({"man"});
   ASSERT_EQ(page.code, 0) << page.err;
