@@ -1,5 +1,5 @@
 // The command line: parses it, runs one command, turns failures into one line on standard error and an exit
-// code. The only user of the command line library.
+// code.
 #pragma once
 
 namespace slide::cli {

@@ -1,252 +1,73 @@
 // `slide convert`: data from one format into another.
-#include <algorithm>
-#include <cmath>
-#include <filesystem>
+#include "engine/run/convert.h"
 
-#include "datasets/cache.h"
-#include "datasets/detect.h"
-#include "datasets/file_bytes.h"
-#include "datasets/labelled_text.h"
-#include "datasets/line_chunks.h"
-#include "datasets/npz.h"
-#include "datasets/row_parser.h"
-#include "datasets/writer.h"
-#include "engine/base/atomic_file.h"
-#include "engine/base/error.h"
+#include <map>
+#include <memory>
+
 #include "engine/cli/commands.h"
+#include "engine/cli/options.h"
 #include "engine/cli/text.h"
-#include "engine/run/model_file.h"
 
 namespace slide::cli {
 
 namespace {
 
-constexpr std::size_t kBufferBytes = std::size_t{1} << 20;
-constexpr float kMostRepeats = 1000;  // of a word, when counts become text
+const std::map<std::string, FileFormat> kFileFormats = {{"xmc", FileFormat::kXmc},
+                                                        {"libsvm", FileFormat::kLibsvm},
+                                                        {"fasttext", FileFormat::kFastText},
+                                                        {"tsv", FileFormat::kTsv},
+                                                        {"npz", FileFormat::kNpz}};
 
-// Lines on their way to a file that gets its name when it is whole.
-class LineFile {
- public:
-  explicit LineFile(const std::string& path) : file_(path) {}
-  std::string& text() { return text_; }
-  void end_line() {
-    text_ += '\n';
-    flush_at(kBufferBytes);
-  }
-  void finish() {
-    flush_at(1);
-    file_.finish();
-  }
-
- private:
-  void flush_at(std::size_t bytes) {
-    if (text_.size() < bytes) return;
-    file_.write(text_);
-    text_.clear();
-  }
-
-  AtomicFile file_;
-  std::string text_;
-};
-
-bool is_text(FileFormat format) {
-  return format == FileFormat::kFastText || format == FileFormat::kTsv;
-}
-
-FileFormat format_of_name(const std::string& path) {
-  const std::string extension = std::filesystem::path(path).extension().string();
-  if (extension == ".npz") return FileFormat::kNpz;
-  if (extension == ".tsv") return FileFormat::kTsv;
-  if (extension == ".ft" || extension == ".fasttext") return FileFormat::kFastText;
-  if (extension == ".svm" || extension == ".libsvm") return FileFormat::kLibsvm;
-  if (extension == ".xmc" || extension == ".txt") return FileFormat::kXmc;
-  fail_input("{}: the name does not tell the format; give --to xmc, libsvm, fasttext, tsv or npz", path);
-}
-
-// Appends the labels of a line of text and what separates them from the text.
-template <class Name>
-void append_labels(std::string& line, FileFormat to, std::size_t count, const std::string& where,
-                   const Name& name) {
-  for (std::size_t i = 0; i < count; ++i) {
-    std::string label(name(i));
-    if (to == FileFormat::kFastText) {
-      std::replace_if(
-          label.begin(), label.end(), [](char c) { return c == ' ' || c == '\t'; }, '_');
-      if (i > 0) line += ' ';
-      line.append(kLabelPrefix).append(label);
-    } else {
-      if (label.find(',') != std::string::npos) {
-        fail_input("{}: the label '{}' has a comma, which separates labels in a table; use --to fasttext",
-                   where, label);
-      }
-      if (i > 0) line += ',';
-      line += label;
-    }
-  }
-  line += to == FileFormat::kFastText ? ' ' : '\t';
-}
-
-// ---- text into text ----
-
-void rewrite_text(const ConvertCommand& command, FileFormat to) {
-  const FileBytes bytes(command.in);
-  const std::optional<TextForm> form = find_text_form(bytes.text());
-  if (!form) {
-    fail_input("{}:1:1: no labelled text; write '{}NAME words ...' or 'NAME,NAME<TAB>words ...'", command.in,
-               kLabelPrefix);
-  }
-  LineFile out(command.out);
-  LabelledLine parts;
-  std::uint64_t number = 0, samples = 0;
-  for (std::string_view rest = without_byte_order_mark(bytes.text()); !rest.empty();) {
-    const std::size_t end = std::min(rest.find('\n'), rest.size());
-    std::string_view line = rest.substr(0, end);
-    rest.remove_prefix(std::min(end + 1, rest.size()));
-    ++number;
-    while (!line.empty() && line.back() == '\r') line.remove_suffix(1);
-    if (line.find_first_not_of(" \t") == std::string_view::npos) continue;
-    const std::string where = fmt::format("{}:{}:1", command.in, number);
-    try {
-      split_labelled(line, *form, Labels::kRequired, parts);
-    } catch (const RowFault& fault) {
-      fail_input("{}:{}:{}: {}", command.in, number, fault.column, fault.message);
-    }
-    append_labels(out.text(), to, parts.labels.size(), where, [&](std::size_t i) { return parts.labels[i]; });
-    const std::size_t begin = std::min(parts.text.find_first_not_of(" \t"), parts.text.size());
-    out.text() += parts.text.substr(begin);
-    out.end_line();
-    ++samples;
-  }
-  out.finish();
-  print("{}: {} samples\n", command.out, grouped(samples));
-}
-
-// ---- features into text ----
-
-// A word that stands for a feature: one word of its own, or nothing.
-std::string word_of(const TextModel* text, std::uint32_t id) {
-  if (text == nullptr) return fmt::format("f{}", id);
-  const std::string name = text->feature_name(id);
-  return name.starts_with('~') || name.starts_with('#') || name.find(' ') != std::string::npos ? "" : name;
-}
-
-void write_text(const Dataset& data, const ConvertCommand& command, FileFormat to, const TextModel* text) {
-  LineFile out(command.out);
-  for (std::size_t i = 0; i < data.size(); ++i) {
-    const auto labels = data.labels(i);
-    append_labels(out.text(), to, labels.size(), command.in, [&](std::size_t l) {
-      return text != nullptr ? std::string(text->label_name(labels[l])) : std::to_string(labels[l]);
-    });
-    const SparseRow row = data.features(i);
-    for (std::size_t f = 0; f < row.ids.size(); ++f) {
-      const std::string word = word_of(text, row.ids[f]);
-      const float value = row.values[f];
-      if (word.empty() || value == 0) continue;
-      const bool is_count = value >= 1 && value <= kMostRepeats && value == std::floor(value);
-      for (int n = is_count ? static_cast<int>(value) : 1; n > 0; --n) {
-        if (!out.text().empty() && out.text().back() != ' ' && out.text().back() != '\t') out.text() += ' ';
-        out.text() += word;
-      }
-    }
-    out.end_line();
-  }
-  out.finish();
-}
-
-// ---- features into features ----
-
-void write_libsvm(const Dataset& data, const std::string& path) {
-  LineFile out(path);
-  for (std::size_t i = 0; i < data.size(); ++i) {
-    std::string& text = out.text();
-    const bool empty = data.labels(i).empty() && data.features(i).ids.empty();
-    if (empty)
-      text += " 0:0\n";  // a blank line would be no sample
-    else
-      append_xmc_row(text, data.labels(i), data.features(i));
-    text.pop_back();
-    out.end_line();
-  }
-  out.finish();
-}
-
-void write_names(const std::string& path, const char* option, const TextModel* text, bool labels) {
-  if (path.empty()) return;
-  if (text == nullptr)
-    fail_input("{}: features and labels have names only where there is text or a --model", option);
-  LineFile out(path);
-  const std::uint32_t count = labels ? text->label_count() : text->feature_count();
-  for (std::uint32_t id = 0; id < count; ++id) {
-    if (labels)
-      out.text() += text->label_name(id);
-    else
-      out.text() += text->feature_name(id);
-    out.end_line();
-  }
-  out.finish();
-}
-
-// What text is read with, and whose names are written: of the model, else learnt from --fit or the input.
-std::shared_ptr<const TextModel> find_text_model(const ConvertCommand& command) {
-  if (!command.model.empty()) {
-    std::shared_ptr<const TextModel> text = load_model(command.model).text;
-    if (text == nullptr)
-      fail_input("{}: the model was not trained on text and has no vocabulary", command.model);
-    return text;
-  }
-  for (const std::string& set : command.set) {
-    if (!set.starts_with("text.")) fail_input("--set {}: only keys of [text] have a meaning here", set);
-  }
-  const Config config = parse_config("[[layer]]\n", "the settings", command.set);
-  const std::string& source = command.fit.empty() ? command.in : command.fit;
-  if (is_npz_pair(source)) return nullptr;
-  const bool is_input = command.fit.empty();
-  const DataFormat format = is_input ? command.from.value_or(DataFormat::kAuto) : DataFormat::kText;
-  return learn_text_file(source, format, config.text, command.threads);
+void run_convert(const ConvertOptions& options) {
+  const ConvertResult result = convert_data(options);
+  if (!result.data) return print("{}: {} samples\n", options.out, grouped(result.samples));
+  print("{}: {} samples, {} features, {} labels\n", options.out, grouped(result.samples),
+        grouped(result.data->feature_count()), grouped(result.data->label_count()));
 }
 
 }  // namespace
 
-void run_convert(const ConvertCommand& command) {
-  const FileFormat to = command.to ? *command.to : format_of_name(command.out);
-  const DataFormat from = command.from.value_or(
-      is_npz_pair(command.in) ? DataFormat::kNpz : detect_file(command.in).value_or(DataFormat::kAuto));
-  if (from == DataFormat::kText && is_text(to)) return rewrite_text(command, to);
-  const std::shared_ptr<const TextModel> text = find_text_model(command);
-  ReadOptions options;
-  options.format = from;
-  options.one_based = command.one_based;
-  options.normalize = false;  // values as they are; whoever reads them again scales them
-  options.threads = command.threads;
-  options.feature_limit = command.features;
-  options.label_limit = command.labels;
-  options.text = text;
-  if (text != nullptr) {
-    options.feature_limit = text->feature_count();
-    options.label_limit = text->label_count();
-  }
-  const NpzPaths pair = to == FileFormat::kNpz ? npz_paths(command.out) : NpzPaths{};
-  const Dataset data =
-      read_dataset_to_disk(command.in, options, to == FileFormat::kNpz ? pair.features : command.out);
-  switch (to) {
-    case FileFormat::kXmc:
-      write_xmc(data, command.out);
-      break;
-    case FileFormat::kLibsvm:
-      write_libsvm(data, command.out);
-      break;
-    case FileFormat::kNpz:
-      write_npz(data, pair);
-      break;
-    case FileFormat::kFastText:
-    case FileFormat::kTsv:
-      write_text(data, command, to, text.get());
-      break;
-  }
-  write_names(command.label_names, "--label-names", text.get(), true);
-  write_names(command.feature_names, "--feature-names", text.get(), false);
-  print("{}: {} samples, {} features, {} labels\n", command.out, grouped(data.size()),
-        grouped(data.feature_count()), grouped(data.label_count()));
+void add_convert(CLI::App& app, Action& action) {
+  CLI::App* sub = app.add_subcommand("convert", "Turn a data file into another format");
+  sub->footer(
+      "Text becomes features with the vocabulary of --model, else of one learnt from --fit or IN. Values are "
+      "not\n"
+      "scaled to unit length: training and prediction do that as they read. An .npz pair is named by its "
+      "features,\n"
+      "X....npz, with the labels in Y....npz, or as FEATURES.npz,LABELS.npz.");
+  const auto options = std::make_shared<ConvertOptions>();
+  sub->add_option("IN", options->in, "Data file of any format")->required();
+  sub->add_option("OUT", options->out, "File to write: .xmc, .txt, .libsvm, .svm, .ft, .tsv, .npz")
+      ->required();
+  add_format(*sub, "--from", "Format of IN; default: found from its content", options->from);
+  std::vector<std::string> words;
+  for (const auto& [word, format] : kFileFormats) words.push_back(word);
+  const auto take_to = [options](const std::string& word) { options->to = kFileFormats.at(word); };
+  sub->add_option_function<std::string>("--to", take_to, "Format of OUT; default: from its name")
+      ->check(CLI::IsMember(words))
+      ->type_name("FORMAT");
+  CLI::Option* model = sub->add_option("--model", options->model, "Text: use the vocabulary of this model");
+  model->type_name("MODEL");
+  sub->add_option("--fit", options->fit, "Text: learn the vocabulary from this text")
+      ->type_name("FILE")
+      ->excludes(model);
+  sub->add_option("--set", options->set, "Text: one key of [text]; may be repeated")
+      ->type_name("text.KEY=VALUE")
+      ->allow_extra_args(false)
+      ->excludes(model);
+  sub->add_option("--label-names", options->label_names, "Also write the names of the labels, a line each")
+      ->type_name("FILE");
+  sub->add_option("--feature-names", options->feature_names, "Also write the names of the features")
+      ->type_name("FILE");
+  sub->add_option("--features", options->features, "Number of features; default: as IN says")
+      ->transform(whole(1, kMostItems))
+      ->type_name("D");
+  sub->add_option("--labels", options->labels, "Number of labels; default: as IN says")
+      ->transform(whole(1, kMostItems))
+      ->type_name("L");
+  sub->add_flag("--one-based", options->one_based, "IN is libsvm whose features count from 1");
+  add_threads(*sub, options->threads);
+  sub->callback([options, &action] { action = [options] { run_convert(*options); }; });
 }
 
 }  // namespace slide::cli

@@ -1,9 +1,20 @@
+// `slide generate`: a synthetic data set.
 #include "datasets/generator.h"
 
+#include <memory>
+
 #include "engine/cli/commands.h"
+#include "engine/cli/options.h"
 #include "engine/cli/text.h"
 
 namespace slide::cli {
+
+namespace {
+
+struct GenerateCommand {
+  GeneratorOptions options;
+  std::string out;
+};
 
 void run_generate(const GenerateCommand& command) {
   generate_dataset(command.options, command.out);
@@ -13,8 +24,32 @@ void run_generate(const GenerateCommand& command) {
         grouped(options.features), grouped(options.labels));
 }
 
-void run_config_doc() {
-  print_text(config_reference());
+}  // namespace
+
+void add_generate(CLI::App& app, Action& action) {
+  CLI::App* sub = app.add_subcommand("generate", "Write a synthetic data set, train.txt and test.txt");
+  const auto command = std::make_shared<GenerateCommand>();
+  GeneratorOptions& options = command->options;
+  const auto count = [sub](const char* name, auto& value, const char* meaning, const char* type) {
+    return sub->add_option(name, value, meaning)->transform(whole(1, kMostItems))->type_name(type);
+  };
+  count("--samples", options.samples, "Training samples", "N")->capture_default_str();
+  count("--features", options.features, "Features", "D")->capture_default_str();
+  count("--labels", options.labels, "Labels", "L")->capture_default_str();
+  sub->add_option("--seed", options.seed, "Seed")
+      ->transform(whole(0, kMostSeed))
+      ->capture_default_str()
+      ->type_name("S");
+  sub->add_option("--out", command->out, "Folder to write to")->type_name("DIR")->required();
+  sub->add_option("--test-samples", options.test_samples, "Test samples; default: a tenth")
+      ->transform(whole(0, kMostItems))
+      ->type_name("N");
+  count("--features-per-sample", options.features_per_sample, "Mean features of a sample", "N")
+      ->capture_default_str();
+  count("--labels-per-sample", options.labels_per_sample, "Mean labels of a sample", "N")
+      ->capture_default_str();
+  add_threads(*sub, options.threads);
+  sub->callback([command, &action] { action = [command] { run_generate(*command); }; });
 }
 
 }  // namespace slide::cli

@@ -1,11 +1,15 @@
+// `slide inspect`: what a model or a configuration is.
 #include <filesystem>
 #include <fstream>
+#include <memory>
 #include <optional>
 #include <system_error>
 
 #include "engine/base/error.h"
 #include "engine/base/parallel.h"
 #include "engine/cli/commands.h"
+#include "engine/cli/inspect_label.h"
+#include "engine/cli/options.h"
 #include "engine/cli/text.h"
 #include "engine/network/memory_plan.h"
 #include "engine/run/model_file.h"
@@ -14,6 +18,16 @@
 namespace slide::cli {
 
 namespace {
+
+struct InspectCommand {
+  std::string subject;  // a model or a configuration
+  std::vector<std::string> set;
+  std::uint32_t features = 0;  // configuration: sizes of the data, 0 = read data.train
+  std::uint32_t labels = 0;
+  std::vector<std::string> show_labels;  // model: labels to tell about, by name or id
+  std::uint32_t k = 10;                  // nearest labels and strongest features of each
+  int threads = 0;
+};
 
 // What a sample is taken to hold at most where there is no data to look at.
 constexpr std::size_t kGuessedFeatures = 200, kGuessedLabels = 10;
@@ -174,8 +188,6 @@ bool is_text(const std::string& path) {
   return start.find('\0') >= static_cast<std::size_t>(file.gcount());
 }
 
-}  // namespace
-
 void run_inspect(const InspectCommand& command) {
   const bool model_name = command.subject.ends_with(".slide");
   if (model_name || looks_like_model(command.subject) || !is_text(command.subject)) {
@@ -183,6 +195,36 @@ void run_inspect(const InspectCommand& command) {
   } else {
     inspect_config(command);
   }
+}
+
+}  // namespace
+
+void add_inspect(CLI::App& app, Action& action) {
+  CLI::App* sub =
+      app.add_subcommand("inspect", "Tell what a model or a configuration is: layers, memory, tables");
+  const auto command = std::make_shared<InspectCommand>();
+  sub->add_option("SUBJECT", command->subject, "model.slide of a run, or a configuration file")
+      ->type_name("MODEL|CONFIG")
+      ->required();
+  add_set(*sub, command->set);
+  sub->add_option("--features", command->features,
+                  "Configuration: features of the data; default: read data.train")
+      ->transform(whole(1, kMostItems))
+      ->type_name("D");
+  sub->add_option("--labels", command->labels, "Configuration: labels of the data; default: read data.train")
+      ->transform(whole(1, kMostItems))
+      ->type_name("L");
+  sub->add_option(
+         "--label", command->show_labels,
+         "Model: nearest labels and strongest features of this label, by name or id; may be repeated")
+      ->type_name("LABEL")
+      ->allow_extra_args(false);
+  sub->add_option("--k", command->k, "Model: so many of them")
+      ->capture_default_str()
+      ->transform(whole(1, kMostK))
+      ->type_name("K");
+  add_threads(*sub, command->threads);
+  sub->callback([command, &action] { action = [command] { run_inspect(*command); }; });
 }
 
 }  // namespace slide::cli

@@ -1,6 +1,9 @@
+// `slide predict`: the best labels of each sample, a line for each.
 #include <unistd.h>
 
 #include <algorithm>
+#include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -16,10 +19,12 @@
 #include "engine/base/six_digits.h"
 #include "engine/cli/commands.h"
 #include "engine/cli/line_source.h"
+#include "engine/cli/options.h"
 #include "engine/cli/text.h"
 #include "engine/inference/inference.h"
 #include "engine/run/label_names.h"
 #include "engine/run/model_file.h"
+#include "engine/run/model_use.h"
 #include "engine/run/run_data.h"
 
 namespace slide::cli {
@@ -32,6 +37,17 @@ constexpr std::size_t kSamplesAtOnce = 16384;
 constexpr std::size_t kLabelsAtOnce = 1ULL << 20;  // but for a panel's samples a thread
 constexpr std::size_t kTextAtOnce = 1ULL << 16;
 constexpr const char* kStandardInput = "standard input";
+
+struct PredictCommand {
+  std::string model;
+  std::string data;  // "-": standard input
+  std::uint32_t k = 5;
+  std::string scores = "probability";  // what a label is printed with: this or "logit"
+  std::optional<double> threshold;     // labels with lower scores are left out
+  std::string labels;                  // file with names of labels, or empty: those of the model
+  ModelUse use;
+  bool logits() const { return scores == "logit"; }
+};
 
 // The text of one sample's labels. Memory is kept from sample to sample.
 class Line {
@@ -68,7 +84,7 @@ class Answers {
 
   void print_all(const Dataset& data) {
     // Whole blocks, whatever k: how samples are grouped shows in the last bits of scores.
-    const auto threads = static_cast<std::size_t>(resolve_threads(command_.threads));
+    const auto threads = static_cast<std::size_t>(resolve_threads(command_.use.threads));
     const std::size_t blocks = std::max(kLabelsAtOnce / (Panel::kLanes * command_.k), threads);
     const std::size_t count = std::min(blocks * Panel::kLanes, kSamplesAtOnce);
     for (std::size_t first = 0; first < data.size(); first += count)
@@ -98,7 +114,7 @@ class Answers {
 
   // What is printed: the logit, or the label's probability.
   double score_of(const Prediction& prediction) const {
-    if (command_.scores == Scores::kLogit) return prediction.score;
+    if (command_.logits()) return prediction.score;
     return probability_of(loss_, prediction.score);
   }
 
@@ -150,13 +166,13 @@ std::string read_rest(std::string_view start, LineSource& source) {
 
 void answer_standard_input(const Model& model, const PredictCommand& command, Answers& answers) {
   LineSource source(STDIN_FILENO);
-  ReadOptions options = model_read_options(model, command.threads);
+  ReadOptions options = model_read_options(model, command.use.threads);
   const bool is_text =
-      model.text != nullptr && command.format.value_or(DataFormat::kText) == DataFormat::kText;
+      model.text != nullptr && command.use.format.value_or(DataFormat::kText) == DataFormat::kText;
   bool first = true;
   for (std::string_view lines = source.next(); !lines.empty(); lines = source.next()) {
     if (is_text) {
-      answers.print_all(parse_plain_text(lines, *model.text, options.normalize, command.threads));
+      answers.print_all(parse_plain_text(lines, *model.text, options.normalize, command.use.threads));
       continue;
     }
     options.format = first && has_xmc_header(lines) ? DataFormat::kXmc : DataFormat::kLibsvm;
@@ -173,7 +189,7 @@ void answer_standard_input(const Model& model, const PredictCommand& command, An
 
 // Whether a file for a model trained on text holds text, and not features for it.
 bool holds_text(std::string_view bytes, const PredictCommand& command) {
-  if (command.format) return *command.format == DataFormat::kText;
+  if (command.use.format) return *command.use.format == DataFormat::kText;
   const std::string_view line = bytes.substr(0, bytes.find('\n'));
   const std::optional<DataFormat> format = detect_format(bytes.substr(0, line.size()));
   return !has_xmc_header(bytes) && !looks_like_features(line) && format != DataFormat::kIdx &&
@@ -186,30 +202,55 @@ bool answer_text_file(const Model& model, const PredictCommand& command, Answers
   const FileBytes bytes(command.data);
   if (!holds_text(bytes.text(), command)) return false;
   for (const std::string_view lines : cut_lines(bytes.text(), LineSource::kMostBytes, [](auto, auto) {})) {
-    answers.print_all(parse_plain_text(lines, *model.text, model.config.data.normalize, command.threads));
+    answers.print_all(parse_plain_text(lines, *model.text, model.config.data.normalize, command.use.threads));
   }
   return true;
 }
 
-}  // namespace
-
 void run_predict(const PredictCommand& command) {
-  Model model = load_model(command.model);
-  if (command.format) model.config.data.format = *command.format;
-  InferenceOptions options;
-  options.k = command.k;
-  options.mode = command.inference.value_or(model.config.eval.inference);
-  options.candidates = model.config.eval.candidates;
-  options.threads = command.threads;
-  options.log_softmax = command.scores == Scores::kProbability && needs_log_softmax(model.config.loss.kind);
-  if (options.mode == Inference::kLsh) model.build_tables(command.threads);
-  const Predictor predictor(model.trained(), options);
+  Model model = open_model(command.model, command.use);
+  const bool log_softmax = !command.logits() && needs_log_softmax(model.config.loss.kind);
+  const Predictor predictor = make_predictor(model, command.use.threads, command.k, log_softmax);
   Answers answers(model, command, predictor);
   if (command.data == "-") {
     answer_standard_input(model, command, answers);
   } else if (!answer_text_file(model, command, answers)) {
-    answers.print_all(read_test_data(command.data, model, command.threads));
+    answers.print_all(read_test_data(command.data, model, command.use.threads));
   }
+}
+
+}  // namespace
+
+void add_predict(CLI::App& app, Action& action) {
+  CLI::App* sub = app.add_subcommand("predict", "Print the best labels of each sample");
+  sub->footer(
+      "One line a sample: label:score label:score ..., best first; a model trained on text writes names,\n"
+      "with tabs between them. The score is the label's probability: of the softmax over all labels, or of\n"
+      "each label's own sigmoid, mixed with the neighbours' vote if the model has them; as a logit, its\n"
+      "log-odds, or the logit of the softmax, with neighbours its logarithm. Standard input holds lines\n"
+      "of text for a model trained on text, else 'label,label id:value ...' where the labels may be left\n"
+      "out (start the line with a blank), or XMC text with its header. Each line is answered as soon as\n"
+      "it is read.");
+  const auto command = std::make_shared<PredictCommand>();
+  sub->add_option("MODEL", command->model, "model.slide of a run")->required();
+  sub->add_option("DATA", command->data, "Data file, or - for standard input")->required();
+  sub->add_option("--k,--top-k", command->k, "Labels a sample")
+      ->capture_default_str()
+      ->transform(whole(1, kMostK))
+      ->type_name("K");
+  const auto take_threshold = [command](const std::string& text) { command->threshold = std::stod(text); };
+  sub->add_option_function<std::string>("--threshold", take_threshold, "Leave out labels with lower scores")
+      ->check(finite_number())
+      ->type_name("SCORE");
+  sub->add_option("--scores", command->scores, "Print probabilities or logits")
+      ->check(CLI::IsMember({"probability", "logit"}))
+      ->capture_default_str()
+      ->type_name("probability|logit");
+  add_labels(*sub, command->labels);
+  add_format(*sub, "--format", "Format of DATA; default: found from its content", command->use.format);
+  add_inference(*sub, command->use.inference);
+  add_threads(*sub, command->use.threads);
+  sub->callback([command, &action] { action = [command] { run_predict(*command); }; });
 }
 
 }  // namespace slide::cli

@@ -1,5 +1,7 @@
+// `slide report`: the page that compares runs.
 #include <filesystem>
 #include <fstream>
+#include <memory>
 #include <system_error>
 
 #include "engine/base/atomic_file.h"
@@ -15,6 +17,11 @@ namespace {
 
 namespace fs = std::filesystem;
 
+struct ReportCommand {
+  std::vector<std::string> runs;  // folders, or their metrics.jsonl
+  std::string out = "report.html";
+};
+
 // A report may replace a report, and nothing else.
 void check_output(const std::string& path) {
   std::error_code ignored;
@@ -27,8 +34,6 @@ void check_output(const std::string& path) {
     fail_input("{}: exists and is no report; remove it, or name another file with --out", path);
   }
 }
-
-}  // namespace
 
 void run_report(const ReportCommand& command) {
   check_output(command.out);
@@ -43,6 +48,24 @@ void run_report(const ReportCommand& command) {
   write_file(command.out, report::make_page(data));
   print("wrote {} about {} run{}; open it in a browser\n", command.out, command.runs.size(),
         command.runs.size() == 1 ? "" : "s");
+}
+
+}  // namespace
+
+void add_report(CLI::App& app, Action& action) {
+  CLI::App* sub = app.add_subcommand("report", "Compare training runs on one page of HTML");
+  sub->footer(
+      "The page needs no network and no other file: curves, time by phase, hash tables, accuracy by label "
+      "frequency\n"
+      "and memory of the runs, and what differs in their settings. Runs that still go on or were stopped can "
+      "be\n"
+      "among them. FILE is replaced when it is a report.");
+  const auto command = std::make_shared<ReportCommand>();
+  sub->add_option("RUN", command->runs,
+                  "Folder of a run of 'slide train', or its metrics.jsonl; may be repeated")
+      ->required();
+  sub->add_option("-o,--out", command->out, "File to write")->capture_default_str()->type_name("FILE");
+  sub->callback([command, &action] { action = [command] { run_report(*command); }; });
 }
 
 }  // namespace slide::cli

@@ -1,9 +1,24 @@
-#include "engine/base/error.h"
+// `slide serve`: predictions over HTTP until a signal comes.
+#include <memory>
+
 #include "engine/cli/commands.h"
+#include "engine/cli/options.h"
 #include "engine/cli/text.h"
 #include "engine/serve/http_server.h"
+#include "engine/serve/predict_api.h"
 
 namespace slide::cli {
+
+namespace {
+
+constexpr std::uint64_t kMostBytes = std::uint64_t{1} << 32;
+constexpr std::uint64_t kMostWaiting = 1000000;
+constexpr double kMostSeconds = 86400;
+
+struct ServeCommand {
+  serve::ServedModel::Options model;
+  serve::ServerOptions server;
+};
 
 void run_serve(const ServeCommand& command) {
   const auto load = [&] { return std::make_shared<const serve::ServedModel>(command.model); };
@@ -11,6 +26,50 @@ void run_serve(const ServeCommand& command) {
   serve::HttpServer server(command.server, load, log);
   print("listening on {}\n", server.url());
   server.run();
+}
+
+}  // namespace
+
+void add_serve(CLI::App& app, Action& action) {
+  CLI::App* sub = app.add_subcommand("serve", "Answer predictions over HTTP");
+  sub->footer(
+      "POST /predict takes {\"text\": \"...\"}, {\"features\": {\"ID\": VALUE}} or {\"inputs\": [...]} and "
+      "answers with\n"
+      "the best labels; GET /health and GET /metrics (Prometheus) tell how it goes. Prints the address when "
+      "it\n"
+      "is ready. SIGHUP loads MODEL again; Ctrl-C and SIGTERM answer what is under way and end with exit "
+      "code 0.");
+  const auto command = std::make_shared<ServeCommand>();
+  serve::ServerOptions& server = command->server;
+  const auto count = [sub](const char* name, auto& value, const char* meaning, std::uint64_t low,
+                           std::uint64_t high) {
+    sub->add_option(name, value, meaning)->capture_default_str()->transform(whole(low, high))->type_name("N");
+  };
+  const auto seconds = [sub](const char* name, double& value, const char* meaning) {
+    sub->add_option(name, value, meaning)
+        ->capture_default_str()
+        ->check(CLI::Range(0.001, kMostSeconds))
+        ->type_name("S");
+  };
+  sub->add_option("MODEL", command->model.path, "model.slide of a run")->required();
+  sub->add_option("--host", server.host, "Address to listen on")->capture_default_str()->type_name("HOST");
+  server.port = 8080;
+  count("--port", server.port, "Port; 0 = any that is free", 0, 65535);
+  count("--k", server.k, "Labels an answer, when the request does not say", 1, serve::kMostK);
+  count("--max-body", server.max_body, "Bytes of a request at most", 1, kMostBytes);
+  count("--max-queue", server.max_queue,
+        "Requests that may wait for a thread; more are told to come again (503)", 0, kMostWaiting);
+  count("--max-connections", server.max_connections, "Connections at once", 1, kMostWaiting);
+  seconds("--timeout", server.timeout,
+          "Seconds that a request may take to arrive, wait, or have its answer taken");
+  seconds("--keep-alive", server.keep_alive, "Seconds that a connection may be idle");
+  add_labels(*sub, command->model.labels);
+  add_inference(*sub, command->model.inference);
+  add_threads(*sub, server.threads);
+  sub->callback([command, &action] {
+    command->model.threads = command->server.threads;
+    action = [command] { run_serve(*command); };
+  });
 }
 
 }  // namespace slide::cli

@@ -1,25 +1,23 @@
+// `slide test`: the measures of a model on a file.
 #include <algorithm>
-#include <chrono>
 #include <memory>
 
-#include "engine/base/error.h"
-#include "engine/base/phases.h"
 #include "engine/cli/commands.h"
+#include "engine/cli/options.h"
 #include "engine/cli/text.h"
-#include "engine/inference/inference.h"
-#include "engine/run/model_file.h"
-#include "engine/run/run_data.h"
-#include "engine/run/run_log.h"
+#include "engine/run/model_use.h"
 
 namespace slide::cli {
 
 namespace {
 
-Metrics::Propensities propensities(const Model& model) {
-  const EvalConfig& eval = model.config.eval;
-  return std::make_shared<const std::vector<double>>(inverse_propensities(
-      model.shape.label_frequencies, model.shape.samples, eval.propensity_a, eval.propensity_b));
-}
+struct TestCommand {
+  std::string model;
+  std::string data;
+  std::vector<std::uint32_t> k;  // empty: eval.k of the model
+  ModelUse use;
+  bool json = false;
+};
 
 std::string table(const Metrics& metrics, std::vector<std::uint32_t> ks) {
   std::sort(ks.begin(), ks.end());
@@ -32,30 +30,35 @@ std::string table(const Metrics& metrics, std::vector<std::uint32_t> ks) {
   return text;
 }
 
+void run_test(const TestCommand& command) {
+  Model model = open_model(command.model, command.use);
+  const std::vector<std::uint32_t> ks = command.k.empty() ? model.config.eval.k : command.k;
+  const TestResult result = test_model(model, command.data, ks, command.use.threads);
+  if (command.json) {
+    nlohmann::ordered_json json = {{"samples", result.samples}, {"seconds", result.seconds}};
+    json.update(result.metrics.to_json());
+    return print("{}\n", json.dump());
+  }
+  print("{} samples in {:.2f} s\n{}", grouped(result.samples), result.seconds, table(result.metrics, ks));
+}
+
 }  // namespace
 
-void run_test(const TestCommand& command) {
-  Model model = load_model(command.model);
-  if (command.format) model.config.data.format = *command.format;
-  const Dataset data = read_test_data(command.data, model, command.threads);
-  const std::vector<std::uint32_t> ks = command.k.empty() ? model.config.eval.k : command.k;
-  InferenceOptions options;
-  options.mode = command.inference.value_or(model.config.eval.inference);
-  options.candidates = model.config.eval.candidates;
-  options.threads = command.threads;
-  options.k = *std::max_element(ks.begin(), ks.end());
-  if (options.mode == Inference::kLsh) model.build_tables(command.threads);
-  const Predictor predictor(model.trained(), options);  // building its index counts as loading
-  const auto start = std::chrono::steady_clock::now();
-  const Metrics metrics = evaluate(predictor, data, ks, propensities(model));
-  const double seconds = seconds_since(start);
-  if (command.json) {
-    nlohmann::ordered_json result = {{"samples", data.size()}, {"seconds", seconds}};
-    result.update(metrics.to_json());
-    print("{}\n", result.dump());
-    return;
-  }
-  print("{} samples in {:.2f} s\n{}", grouped(data.size()), seconds, table(metrics, ks));
+void add_test(CLI::App& app, Action& action) {
+  CLI::App* sub = app.add_subcommand("test", "Measure a model on a test file");
+  const auto command = std::make_shared<TestCommand>();
+  sub->add_option("MODEL", command->model, "model.slide of a run")->required();
+  sub->add_option("DATA", command->data, "Test file, read as the training data were")->required();
+  sub->add_option("--k", command->k, "Ranks to measure at, as 1,3,5; default: the model's eval.k")
+      ->delimiter(',')
+      ->allow_extra_args(false)
+      ->transform(whole(1, kMostK))
+      ->type_name("K,K,...");
+  add_inference(*sub, command->use.inference);
+  add_threads(*sub, command->use.threads);
+  add_format(*sub, "--format", "Format of DATA; default: found from its content", command->use.format);
+  sub->add_flag("--json", command->json, "Print one JSON object");
+  sub->callback([command, &action] { action = [command] { run_test(*command); }; });
 }
 
 }  // namespace slide::cli

@@ -1,23 +1,14 @@
+// `slide train`: a run in its folder, and what it says as it goes.
 #include <chrono>
 #include <filesystem>
+#include <memory>
 #include <optional>
-#include <system_error>
 
-#include "datasets/split.h"
-#include "engine/base/error.h"
-#include "engine/base/parallel.h"
-#include "engine/base/phases.h"
 #include "engine/cli/commands.h"
+#include "engine/cli/options.h"
 #include "engine/cli/stop_signal.h"
 #include "engine/cli/text.h"
-#include "engine/network/memory_plan.h"
-#include "engine/run/checkpoint.h"
-#include "engine/run/free_memory.h"
-#include "engine/run/model_file.h"
-#include "engine/run/run_data.h"
-#include "engine/run/run_folder.h"
-#include "engine/run/run_log.h"
-#include "engine/training/trainer.h"
+#include "engine/run/training_run.h"
 
 namespace slide::cli {
 
@@ -26,17 +17,25 @@ namespace {
 namespace fs = std::filesystem;
 using Clock = std::chrono::steady_clock;
 
+struct TrainCommand {
+  std::string config;  // empty: that of `resume`
+  std::vector<std::string> set;
+  std::optional<std::uint32_t> threads;
+  std::optional<std::uint64_t> seed;
+  std::string out;  // empty: run/<name of the configuration>
+  bool quiet = false;
+  std::string resume;  // folder of a stopped run to go on with, or empty
+};
+
 void print_data(const char* name, const std::string& path, const Dataset& data) {
   print("{:6}{}: {} samples, {} features, {} labels\n", name, path, grouped(data.size()),
         grouped(data.feature_count()), grouped(data.label_count()));
 }
 
-RunData load(const Config& config) {
-  const auto start = Clock::now();
-  RunData data = read_run_data(config, static_cast<int>(config.train.threads));
-  print_data("train", config.data.train, data.train);
+void print_data(const DataConfig& config, const RunData& data, double seconds) {
+  print_data("train", config.train, data.train);
   if (data.test) {
-    print_data("test", config.data.test, *data.test);
+    print_data("test", config.test, *data.test);
   } else {
     print("test  none: data.test is not set, so there is no evaluation\n");
   }
@@ -45,19 +44,14 @@ RunData load(const Config& config) {
           grouped(data.text->label_count()));
   }
   for (const std::string& note : data.notes) print("{}\n", note);
-  print("loaded in {:.2f} s\n", seconds_since(start));
-  return data;
+  print("loaded in {:.2f} s\n", seconds);
 }
 
-void print_start(const Config& config, const Trainer& trainer) {
-  std::size_t weights = 0;
-  const Network& network = trainer.network();
-  if (network.input()) weights += network.input()->weights().rows * network.input()->weights().columns;
-  for (const Layer& layer : network.layers()) weights += layer.size() * layer.inputs();
+void print_start(const Config& config, const TrainingStart& start) {
   print("training {} epochs, {} samples a step, {} threads, {} weights\n", config.train.epochs,
-        trainer.batch_samples(), resolve_threads(static_cast<int>(config.train.threads)), grouped(weights));
-  if (trainer.unlabelled() > 0) {
-    print("{} training samples have no label and are skipped\n", grouped(trainer.unlabelled()));
+        start.step_samples, start.threads, grouped(start.weights));
+  if (start.unlabelled > 0) {
+    print("{} training samples have no label and are skipped\n", grouped(start.unlabelled));
   }
 }
 
@@ -78,16 +72,17 @@ void print_report(const EvalReport& report, const std::vector<std::uint32_t>& ks
 // The status line of a run, at most five times a second.
 class Status {
  public:
-  Status(const Config& config, const Trainer& trainer)
-      : epochs_(config.train.epochs),
-        k_(config.eval.k.front()),
-        from_(trainer.steps()),
-        wanted_(has_status_line()),
-        began_(Clock::now()) {}
+  explicit Status(const Config& config)
+      : epochs_(config.train.epochs), k_(config.eval.k.front()), wanted_(has_status_line()) {}
   ~Status() { show_status(""); }
   Status(const Status&) = delete;
   Status& operator=(const Status&) = delete;
 
+  // Training begins, after step `from`.
+  void begin(std::uint64_t from) {
+    from_ = from;
+    began_ = Clock::now();
+  }
   void show(const StepReport& report) {
     if (!wanted_) return;
     const auto now = Clock::now();
@@ -102,7 +97,7 @@ class Status {
     if (precision_) line += fmt::format("  P@{} {:.4f}", k_, *precision_);
     show_status(line);
   }
-  void set_precision(double precision) { precision_ = precision; }
+  void set_precision(const Metrics& metrics) { precision_ = metrics.precision(k_); }
 
  private:
   static std::string duration_text(double seconds) {
@@ -113,213 +108,115 @@ class Status {
 
   std::uint32_t epochs_;
   std::uint32_t k_;  // of the precision shown
-  std::uint64_t from_;
+  std::uint64_t from_ = 0;
   bool wanted_;
   Clock::time_point began_, shown_;
   std::optional<double> precision_;
 };
 
-// A run in its folder.
-class Run {
- public:
-  explicit Run(const TrainCommand& command) : folder_(folder_of(command)) {
-    if (command.resume.empty()) {
-      std::vector<std::string> overrides = command.set;
-      if (command.threads) overrides.push_back(fmt::format("train.threads={}", *command.threads));
-      if (command.seed) overrides.push_back(fmt::format("train.seed={}", *command.seed));
-      config_ = resolve_config(command.config, overrides);
-    } else {
-      open(command);
-    }
-    used_ = config_;
-    if (command.threads) used_.train.threads = *command.threads;
-    threads_ = resolve_threads(static_cast<int>(used_.train.threads));
-  }
-
-  // Whether a resumed run has nothing left to do.
-  bool finished() const { return finished_; }
-
-  void train() {
-    folder_.claim();
-    const RunData data = load_split();
-    const Dataset* test = data.test ? &*data.test : nullptr;
-    if (saved_) check_data(data);
-    const MemoryPlan plan = plan_memory(config_, data.train.feature_count(), data.train.label_count(),
-                                        bounds_of(data.train, config_.train.block_size), threads_);
-    require_memory(plan);
-    Trainer trainer(used_, data.train, test, saved_ ? saved_->record().step_samples : 0,
-                    validation_ ? &*validation_ : nullptr);
-    print_start(config_, trainer);
+// Prints what a run reports, and stops it at a signal. `signals` are caught while there is something to save.
+RunObserver printing(const Config& config, Status& status, std::optional<StopSignal>& signals) {
+  RunObserver observer;
+  observer.data = [&](const RunData& data, double seconds) { print_data(config.data, data, seconds); };
+  observer.validation = [](std::size_t held_out, std::size_t left) {
+    print("{} samples are held out for validation, {} are left to train on\n", grouped(held_out),
+          grouped(left));
+  };
+  observer.start = [&](const TrainingStart& start) {
+    print_start(config, start);
     // From before the folder shows that there is a run: whoever sees it may stop it.
-    std::optional<StopSignal> signals(std::in_place);
-    record_.config = config_;
-    record_.step_samples = trainer.batch_samples();
-    if (saved_) {
-      saved_->restore(trainer);
-      folder_.tidy();
-      print("going on after step {} of {}\n", trainer.steps(), trainer.total_steps());
-    } else {
-      folder_.begin(config_);
-    }
-    folder_.write_environment(threads_, false);
-    RunLog log = saved_ ? RunLog(folder_.log(), config_.eval.k, saved_->record().log_bytes)
-                        : RunLog(folder_.log(), config_.eval.k);
-    if (!saved_) log.write(start_of(trainer, data, plan));
-    saved_.reset();
-    follow(trainer, data, log);
-    signals.reset();
-    finish(trainer, data);
-  }
-
- private:
-  static fs::path folder_of(const TrainCommand& command) {
-    if (!command.resume.empty()) return command.resume;
-    return command.out.empty() ? "run" / fs::path(command.config).stem() : fs::path(command.out);
-  }
-
-  void open(const TrainCommand& command) {
-    if (!fs::exists(folder_.config())) {
-      fail_input("{}: there is no run to go on with, it has no config.toml; name the folder given with --out",
-                 command.resume);
-    }
-    folder_.claim();
-    config_ = resolve_config(folder_.config(), {});
-    if (folder_.has_checkpoint()) {
-      saved_.emplace(folder_.checkpoint());
-      check_same_config(saved_->record().config, config_, folder_.config());
-    } else if (folder_.is_finished()) {
-      finished_ = true;
-      print("the run in {} is complete\n", folder_.name());
-    } else {
-      print("{} has no checkpoint yet: from the beginning\n", folder_.name());
-    }
-  }
-
-  RunData load_split() {
-    const auto start = Clock::now();
-    RunData data = load(used_);
-    load_seconds_ = seconds_since(start);
-    if (config_.data.validation == 0) return data;
-    Split split = split_dataset(data.train, config_.data.validation, data.train.size(), config_.train.seed);
-    data.train = std::move(split.train);
-    validation_ = std::move(split.validation);
-    print("{} samples are held out for validation, {} are left to train on\n", grouped(validation_->size()),
-          grouped(data.train.size()));
-    return data;
-  }
-
-  void check_data(const RunData& data) {
-    const auto check = [&](const std::string& path, const Dataset* now,
-                           const std::optional<DataDigest>& before) {
-      if (now == nullptr && !before) return std::optional<DataDigest>();
-      if (now != nullptr && before) {
-        const DataDigest digest = digest_of(*now);
-        if (digest == *before) return std::optional(digest);
-      }
-      fail_input("{}: the data are not those of the run in {}; put them back, or train anew without --resume",
-                 path.empty() ? "data.test" : path, folder_.name());
-    };
-    record_.train = *check(config_.data.train, &data.train, saved_->record().train);
-    record_.test = check(config_.data.test, data.test ? &*data.test : nullptr, saved_->record().test);
-    digested_ = true;
-  }
-
-  RunStart start_of(const Trainer& trainer, const RunData& data, const MemoryPlan& plan) const {
-    const auto bytes = [](const Dataset& set) {
-      return double(set.feature_entries() * (sizeof(std::uint32_t) + sizeof(float)) +
-                    set.label_entries() * sizeof(std::uint32_t) + set.size() * 2 * sizeof(std::uint64_t));
-    };
-    const DataShape& shape = trainer.shape();
-    const double data_bytes =
-        bytes(data.train) + (data.test ? bytes(*data.test) : 0.0) + (validation_ ? bytes(*validation_) : 0.0);
-    return {trainer.labelled(),
-            data.test ? data.test->size() : 0,
-            shape.features,
-            trainer.network().labels(),
-            load_seconds_,
-            data_bytes,
-            plan,
-            trainer.label_groups()};
-  }
-
-  void save(const Trainer& trainer, const RunData& data, RunLog& log) {
-    if (!digested_) {
-      record_.train = digest_of(data.train);
-      if (data.test) record_.test = digest_of(*data.test);
-      digested_ = true;
-    }
-    record_.log_bytes = log.sync();
-    save_checkpoint(folder_.checkpoint(), record_, trainer);
-  }
-
-  void follow(Trainer& trainer, const RunData& data, RunLog& log) {
-    Status status(config_, trainer);
-    TrainObserver observer;
-    observer.step = [&](const StepReport& report) {
-      const bool stop = StopSignal::came() != 0;
-      const std::uint32_t every = config_.train.checkpoint_every;
-      if (stop || (every > 0 && report.step % every == 0)) save(trainer, data, log);
-      status.show(report);
-      return !stop;
-    };
-    observer.epoch = [&](const EpochReport& report) {
-      log.write(report);
-      print_report(report, config_.train.epochs);
-    };
-    observer.tables = [&](const TablesReport& report) { log.write(report); };
-    observer.eval = [&](const EvalReport& report) {
-      log.write(report);
-      print_report(report, config_.eval.k);
-      if (report.validation || !validation_)
-        status.set_precision(report.metrics.precision(config_.eval.k.front()));
-      if (report.best) save_best(trainer, data);
-    };
-    if (trainer.run(observer)) return;
+    signals.emplace();
+    status.begin(0);
+  };
+  observer.resumed = [&](std::uint64_t step, std::uint64_t total_steps) {
+    print("going on after step {} of {}\n", step, total_steps);
+    status.begin(step);
+  };
+  observer.step = [&](const StepReport& report) {
+    status.show(report);
+    return StopSignal::came() == 0;
+  };
+  observer.epoch = [&](const EpochReport& report) { print_report(report, config.train.epochs); };
+  observer.eval = [&](const EvalReport& report) {
+    print_report(report, config.eval.k);
+    if (report.validation || config.data.validation == 0) status.set_precision(report.metrics);
+  };
+  observer.trained = [&] {
     show_status("");
-    const int signal = StopSignal::came();
-    fmt::print(stderr, "slide: stopped by {} after step {} of {}; go on with: slide train --resume {}\n",
-               StopSignal::name(signal), trainer.steps(), trainer.total_steps(), folder_.name());
-    throw Interrupted{128 + signal};
+    signals.reset();
+  };
+  return observer;
+}
+
+void print_end(const TrainingRun& run, const RunResult& result) {
+  const RunFolder& folder = run.folder();
+  if (result.steps < result.total_steps) {
+    print("stopped early: {} validations in a row without improvement\n", run.config().train.patience);
   }
+  if (run.config().data.validation != 0)
+    print("the best model by validation is in {}\n", folder.best_model());
+  print("wrote config.toml, environment.json, metrics.jsonl and model.slide ({}) to {}\n",
+        memory_text(static_cast<double>(fs::file_size(folder.model()))), folder.name());
+}
 
-  void save_best(const Trainer& trainer, const RunData& data) {
-    save_model(folder_.best_model(),
-               {config_, trainer.shape(), trainer.trained(), &trainer.training().optimizer_state(),
-                trainer.steps(), data.text.get()});
+void train(TrainingRun& run) {
+  std::optional<StopSignal> signals;
+  Status status(run.config());
+  const RunResult result = run.train(printing(run.config(), status, signals));
+  if (!result.stopped) return print_end(run, result);
+  show_status("");
+  const int signal = StopSignal::came();
+  fmt::print(stderr, "slide: stopped by {} after step {} of {}; go on with: slide train --resume {}\n",
+             StopSignal::name(signal), result.steps, result.total_steps, run.folder().name());
+  throw Interrupted{128 + signal};
+}
+
+void begin(const TrainCommand& command) {
+  const fs::path folder =
+      command.out.empty() ? "run" / fs::path(command.config).stem() : fs::path(command.out);
+  TrainingRun run(resolve_config(command.config, with_train_keys(command.set, command.threads, command.seed)),
+                  folder);
+  train(run);
+}
+
+void go_on(const TrainCommand& command) {
+  TrainingRun run = TrainingRun::resume(command.resume, command.threads);
+  if (run.finished()) return print("the run in {} is complete\n", run.folder().name());
+  if (!run.has_checkpoint()) {
+    print("{} has no checkpoint yet: from the beginning\n", run.folder().name());
   }
-
-  void finish(const Trainer& trainer, const RunData& data) {
-    save_model(folder_.model(), {config_, trainer.shape(), trainer.trained(),
-                                 &trainer.training().optimizer_state(), trainer.steps(), data.text.get()});
-    folder_.write_environment(threads_, true);
-    std::error_code ignored;
-    fs::remove(folder_.checkpoint(), ignored);
-    if (trainer.steps() < trainer.total_steps()) {
-      print("stopped early: {} validations in a row without improvement\n", config_.train.patience);
-    }
-    if (validation_) print("the best model by validation is in {}\n", folder_.best_model());
-    print("wrote config.toml, environment.json, metrics.jsonl and model.slide ({}) to {}\n",
-          memory_text(static_cast<double>(fs::file_size(folder_.model()))), folder_.name());
-  }
-
-  RunFolder folder_;
-  Config config_;  // as recorded
-  Config used_;    // with this process's own number of threads
-  int threads_ = 1;
-  double load_seconds_ = 0.0;
-  std::optional<Checkpoint> saved_;
-  RunRecord record_;
-  std::optional<Dataset> validation_;
-  bool digested_ = false;  // record_ has the prints of the data
-  bool finished_ = false;
-};
-
-}  // namespace
+  train(run);
+}
 
 void run_train(const TrainCommand& command) {
   if (command.quiet) be_quiet();
-  Run run(command);
-  if (!run.finished()) run.train();
+  command.resume.empty() ? begin(command) : go_on(command);
+}
+
+}  // namespace
+
+void add_train(CLI::App& app, Action& action) {
+  CLI::App* sub = app.add_subcommand("train", "Train a network as a configuration file says");
+  sub->footer(
+      "Writes config.toml (resolved), environment.json, metrics.jsonl and model.slide into DIR. Ctrl-C and "
+      "SIGTERM\n"
+      "save a checkpoint there first; a second one ends at once.");
+  const auto command = std::make_shared<TrainCommand>();
+  CLI::Option* config = sub->add_option("CONFIG", command->config, "Configuration file (TOML)");
+  CLI::Option* resume = sub->add_option("--resume", command->resume,
+                                        "Go on with the stopped run in this folder, as if never stopped");
+  resume->type_name("DIR")->excludes(config);
+  add_set(*sub, command->set)->excludes(resume);
+  add_train_threads(*sub, command->threads);
+  add_train_seed(*sub, command->seed)->excludes(resume);
+  sub->add_option("--out", command->out, "Folder for the results; default: run/<name of CONFIG>")
+      ->type_name("DIR")
+      ->excludes(resume);
+  sub->add_flag("--quiet", command->quiet, "Print nothing but failures");
+  sub->callback([command, config, resume, &action] {
+    if (config->empty() && resume->empty()) throw CLI::RequiredError("CONFIG or --resume");
+    action = [command] { run_train(*command); };
+  });
 }
 
 }  // namespace slide::cli

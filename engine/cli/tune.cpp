@@ -1,15 +1,13 @@
-#include "engine/training/tune.h"
-
+// `slide tune`: the search for a better configuration, a line for each trial.
 #include <filesystem>
-#include <system_error>
+#include <memory>
+#include <optional>
 
-#include "engine/base/atomic_file.h"
-#include "engine/base/error.h"
-#include "engine/base/parallel.h"
 #include "engine/cli/commands.h"
+#include "engine/cli/options.h"
 #include "engine/cli/text.h"
-#include "engine/run/free_memory.h"
 #include "engine/run/run_data.h"
+#include "engine/run/tuning.h"
 
 namespace slide::cli {
 
@@ -17,19 +15,19 @@ namespace {
 
 namespace fs = std::filesystem;
 
-fs::path output_of(const TuneCommand& command) {
-  const fs::path file = command.out.empty()
-                            ? "run" / fs::path(fs::path(command.config).stem().string() + "-tuned.toml")
-                            : fs::path(command.out);
-  std::error_code error;
-  if (file.has_parent_path()) fs::create_directories(file.parent_path(), error);
-  if (error) {
-    fail_run("{}: the folder cannot be created ({}); give another --out", file.parent_path().string(),
-             error.message());
-  }
-  if (fs::is_directory(file, error)) fail_input("{} is a folder; --out names a file", file.string());
-  return file;
-}
+constexpr std::uint64_t kMostTrials = 1000000;
+constexpr double kMostMinutes = 100000;
+
+struct TuneCommand {
+  std::string config;
+  std::vector<std::string> set;
+  std::optional<std::uint32_t> threads;
+  std::optional<std::uint64_t> seed;
+  double minutes = 10.0;
+  std::uint32_t trials = 1000;
+  std::optional<double> train_seconds;  // of training on all the data, at most
+  std::string out;                      // empty: run/<name of the configuration>-tuned.toml
+};
 
 std::string text_of(const std::vector<std::string>& changes) {
   std::string text;
@@ -46,31 +44,57 @@ void print_trial(const Trial& trial) {
         score, trial.train_seconds, trial.full_seconds, text_of(trial.changes));
 }
 
-}  // namespace
-
-void run_tune(const TuneCommand& command) {
-  TuneOptions options{command.minutes * 60.0, command.trials, command.set};
-  if (command.train_seconds) options.train_seconds = *command.train_seconds;
-  if (command.threads) options.fixed.push_back(fmt::format("train.threads={}", *command.threads));
-  if (command.seed) options.fixed.push_back(fmt::format("train.seed={}", *command.seed));
-  const Config start = resolve_config(command.config, options.fixed);
-  const fs::path file = output_of(command);
-  Config training = start;
-  training.data.test.clear();  // the test file has no part in the search
-  const RunData data = read_run_data(training, static_cast<int>(start.train.threads));
-  for (const std::string& note : data.notes) print("{}\n", note);
-  require_memory(plan_memory(start, data.train.feature_count(), data.train.label_count(),
-                             bounds_of(data.train, start.train.block_size),
-                             resolve_threads(static_cast<int>(start.train.threads))));
-  const TuneResult result = tune(start, data.train, options, print_trial);
-  write_file(file.string(), to_toml(result.config));
+void print_result(const TuneResult& result, const std::string& file) {
   print(
       "{} trials on {} samples{}, scored on {} others; best is {}, score {:.4f}, about {:.3g} s on all "
       "data:{}\nwrote {}\n",
       result.trials, grouped(result.train_samples),
       result.folds > 1 ? fmt::format(" of {} splits each", result.folds) : "",
       grouped(result.validation_samples), result.best.number, result.best.score, result.best.full_seconds,
-      text_of(result.best.changes), file.string());
+      text_of(result.best.changes), file);
+}
+
+void run_tune(const TuneCommand& command) {
+  TuneOptions options{command.minutes * 60.0, command.trials,
+                      with_train_keys(command.set, command.threads, command.seed)};
+  if (command.train_seconds) options.train_seconds = *command.train_seconds;
+  const fs::path file = command.out.empty()
+                            ? "run" / fs::path(fs::path(command.config).stem().string() + "-tuned.toml")
+                            : fs::path(command.out);
+  const Config start = resolve_config(command.config, options.fixed);
+  const auto print_note = [](const std::string& note) { print("{}\n", note); };
+  print_result(tune_to_file(start, options, file, {print_note, print_trial}), file.string());
+}
+
+}  // namespace
+
+void add_tune(CLI::App& app, Action& action) {
+  CLI::App* sub = app.add_subcommand("tune", "Search for a better configuration, on training data alone");
+  sub->footer(
+      "Keeps a part of data.train for validation and changes keys of CONFIG while the mean of P@k over\n"
+      "eval.k rises: first one key after the other to its next values, then one or two at random. Keys "
+      "given\n"
+      "by --set keep their values. Writes the best configuration to FILE.");
+  const auto command = std::make_shared<TuneCommand>();
+  sub->add_option("CONFIG", command->config, "Configuration to begin with (TOML)")->required();
+  add_set(*sub, command->set);
+  sub->add_option("--minutes", command->minutes, "Time for the whole search")
+      ->capture_default_str()
+      ->check(CLI::Range(0.001, kMostMinutes))
+      ->type_name("M");
+  sub->add_option("--trials", command->trials, "Training runs at most")
+      ->capture_default_str()
+      ->transform(whole(1, kMostTrials))
+      ->type_name("N");
+  sub->add_option("--train-seconds", command->train_seconds,
+                  "Accept only configurations that train on all of data.train in so long, as estimated")
+      ->check(CLI::Range(0.001, kMostMinutes * 60))
+      ->type_name("S");
+  add_train_threads(*sub, command->threads);
+  add_train_seed(*sub, command->seed);
+  sub->add_option("--out", command->out, "File to write; default: run/<name of CONFIG>-tuned.toml")
+      ->type_name("FILE");
+  sub->callback([command, &action] { action = [command] { run_tune(*command); }; });
 }
 
 }  // namespace slide::cli

@@ -13,6 +13,7 @@
 #include "engine/base/error.h"
 #include "engine/config/config.h"
 #include "engine/config/fields.h"
+#include "engine/run/foreign_text.h"
 #include "engine/run/run_log.h"
 
 namespace slide::report {
@@ -28,6 +29,11 @@ std::string read_text(const fs::path& path) {
   std::ifstream file(path, std::ios::binary);
   if (!file) fail_input("{}: cannot be read; check the path and its permissions", path.string());
   return {std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};
+}
+
+// No value where the text is no JSON, or none that can be handled.
+Json parse(std::string_view text) {
+  return nests_too_deep(text) ? Json(Json::value_t::discarded) : Json::parse(text, nullptr, false);
 }
 
 fs::path log_of(const std::string& path) {
@@ -79,7 +85,7 @@ void read_log(const std::string& text, RunHistory& run) {
     const std::string_view line = std::string_view(text).substr(begin, end - begin);
     begin = end + 1;
     ++number;
-    Json event = Json::parse(line, nullptr, false);
+    Json event = parse(line);
     if (event.is_object() && event.contains("event") && event["event"].is_string()) {
       take(std::move(event), fmt::format("{}:{}", run.log, number), run);
     } else if (end == text.size()) {
@@ -98,7 +104,7 @@ void read_environment(const fs::path& folder, RunHistory& run) {
       RunLog::is_open(run.log);  // asked first: a run closes its log after it has said that it is finished
   const fs::path path = folder / "environment.json";
   if (fs::exists(path, ignored)) {
-    Json facts = Json::parse(read_text(path), nullptr, false);
+    Json facts = parse(read_text(path));
     if (facts.is_object()) run.environment = std::move(facts);
   }
   if (run.environment.is_object() && run.environment.value("finished", Json()) == Json(true)) {

@@ -7,6 +7,7 @@
 #include <cerrno>
 #include <chrono>
 #include <fstream>
+#include <iterator>
 #include <nlohmann/json.hpp>
 #include <system_error>
 #include <thread>
@@ -14,6 +15,7 @@
 #include "engine/base/atomic_file.h"
 #include "engine/base/error.h"
 #include "engine/kernels/kernels.h"
+#include "engine/run/foreign_text.h"
 
 namespace slide {
 
@@ -81,7 +83,9 @@ bool RunFolder::has_checkpoint() const {
 
 bool RunFolder::is_finished() const {
   std::ifstream file(environment());
-  const auto facts = nlohmann::json::parse(file, nullptr, false);
+  const std::string text{std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};
+  if (nests_too_deep(text)) return false;
+  const auto facts = nlohmann::json::parse(text, nullptr, false);
   return facts.is_object() && facts.value("finished", nlohmann::json()) == nlohmann::json(true);
 }
 

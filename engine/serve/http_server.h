@@ -54,7 +54,6 @@ class HttpServer {
 
  private:
   class Core;
-  class Session;
   std::unique_ptr<Core> core_;
 };
 

@@ -11,6 +11,7 @@
 
 #include "engine/base/error.h"
 #include "engine/config/spellings.h"
+#include "engine/run/foreign_text.h"
 
 namespace slide::serve {
 
@@ -31,6 +32,8 @@ std::string json_string(std::string_view text) {
 }
 
 Json parse(std::string_view body) {
+  if (nests_too_deep(body))
+    fail_input("the body is nested more than {} deep; send an object as {{\"text\": \"...\"}}", kMostNesting);
   try {
     return Json::parse(body);
   } catch (const Json::parse_error& error) {
@@ -80,7 +83,7 @@ class Samples {
     const auto only = input.begin();
     if (only.key() == "text") return add_text(only.value());
     if (only.key() == "features") return add_features(only.value());
-    fail_input("unknown key '{}'; an input has \"text\" or \"features\"", only.key());
+    fail_input("unknown key '{}'; an input has \"text\" or \"features\"", shown_part(only.key()));
   }
 
   void add_text(const Json& value) {
@@ -118,12 +121,13 @@ class Samples {
     std::uint64_t id = 0;
     const char* end = key.data() + key.size();
     const auto [stop, error] = std::from_chars(key.data(), end, id);
-    if (error != std::errc() || stop != end) fail_input("'{}' is no feature id; ids are whole numbers", key);
+    if (error != std::errc() || stop != end)
+      fail_input("'{}' is no feature id; ids are whole numbers", shown_part(key));
     return id;
   }
 
   std::uint64_t id_of(const Json& id) const {
-    if (!id.is_number_unsigned()) fail_input("{} is no feature id; ids are whole numbers", dumped(id));
+    if (!id.is_number_unsigned()) fail_input("{} is no feature id; ids are whole numbers", shown(id));
     return id.get<std::uint64_t>();
   }
 
@@ -143,10 +147,11 @@ class Samples {
     pairs_.emplace_back(static_cast<std::uint32_t>(id - first), number);
   }
 
-  static std::string dumped(const Json& value) {
-    std::string text = value.dump(-1, ' ', false, Json::error_handler_t::replace);
-    if (text.size() > 40) text = text.substr(0, 40) + "...";
-    return text;
+  // A list or an object is named, not printed: what is in it may have any size.
+  static std::string shown(const Json& value) {
+    if (value.is_structured()) return value.is_array() ? "a list" : "an object";
+    if (value.is_string()) return fmt::format("'{}'", shown_part(value.get_ref<const std::string&>()));
+    return value.dump();
   }
 
   void merge_pairs() {
@@ -235,7 +240,8 @@ const Json* take_request(const Json& request, Samples& samples, Ask& ask) {
       if (key == "features") samples.add_features(value);
       if (key == "inputs") inputs = &value;
     } else if (!take_option(key, value, ask)) {
-      fail_input("unknown key '{}'; known are text, features, inputs, k, threshold, scores, inference", key);
+      fail_input("unknown key '{}'; known are text, features, inputs, k, threshold, scores, inference",
+                 shown_part(key));
     }
   }
   if (kinds != 1) fail_input("give one of \"text\", \"features\" and \"inputs\"");

@@ -55,6 +55,15 @@ TEST_F(ReportTest, ToldOfACutLogAndAnInterruptedRun) {
   EXPECT_NE(done.out.find("was cut off and is left out"), std::string::npos) << done.out;
 }
 
+TEST_F(ReportTest, NestingOfAnyDepthIsRefused) {
+  const std::string deep = std::string(200000, '[') + std::string(200000, ']');
+  write_file(slide_.path("one/environment.json"), "{\"finished\":" + deep + "}");
+  EXPECT_EQ(slide_.run({"report", "one"}).code, 0);
+  EXPECT_EQ(slide_.run({"train", "--resume", "one"}).code, 0);
+  write_file(slide_.path("one/metrics.jsonl"), "{\"event\":\"start\",\"samples\":" + deep + "}\n");
+  expect_failure(2, "one/metrics.jsonl:1: this line is no event of a run", {"report", "one"});
+}
+
 TEST_F(ReportTest, MistakesAreOneLine) {
   expect_failure(2, "RUN", {"report"});
   expect_failure(2, "nowhere: there is no such run", {"report", "one", "nowhere"});

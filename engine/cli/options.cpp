@@ -1,0 +1,116 @@
+#include "engine/cli/options.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <charconv>
+#include <cmath>
+#include <span>
+#include <string_view>
+#include <variant>
+
+#include "engine/config/fields.h"
+
+namespace slide::cli {
+
+namespace {
+
+// The words that a key of the configuration takes; word i spells value i of its enum.
+std::span<const std::string_view> words_of(std::string_view section_name, std::string_view key) {
+  Config config;
+  for (const config::Section& section : config::plain_sections(config)) {
+    if (section.name != section_name) continue;
+    return std::get<config::Choice>(config::find_field(section, key)->value).names;
+  }
+  return {};
+}
+
+// An option that takes one of `words`, named in the order of the alphabet, but for `without`.
+template <class Enum>
+CLI::Option* add_choice(CLI::App& app, const char* name, const char* meaning,
+                        std::span<const std::string_view> words, std::string_view without,
+                        std::optional<Enum>& value) {
+  std::vector<std::string> known(words.begin(), words.end());
+  std::erase(known, without);
+  std::sort(known.begin(), known.end());
+  const auto take = [&value, words](const std::string& word) {
+    value = static_cast<Enum>(std::find(words.begin(), words.end(), word) - words.begin());
+  };
+  return app.add_option_function<std::string>(name, take, meaning)->check(CLI::IsMember(known));
+}
+
+}  // namespace
+
+CLI::Validator whole(std::uint64_t low, std::uint64_t high) {
+  const auto check = [low, high](std::string& text) -> std::string {
+    std::uint64_t value = 0;
+    const char* end = text.data() + text.size();
+    const auto [stop, error] = std::from_chars(text.data(), end, value);
+    if (error != std::errc() || stop != end || value < low || value > high) {
+      return fmt::format("'{}' is no whole number from {} to {}", text, low, high);
+    }
+    text = std::to_string(value);
+    return {};
+  };
+  return {check, ""};
+}
+
+CLI::Validator finite_number() {
+  const auto check = [](std::string& text) -> std::string {
+    double value = 0;
+    const char* end = text.data() + text.size();
+    const auto [stop, error] = std::from_chars(text.data(), end, value);
+    if (error == std::errc() && stop == end && std::isfinite(value)) return {};
+    return fmt::format("'{}' is no number", text);
+  };
+  return {check, ""};
+}
+
+CLI::Option* add_set(CLI::App& app, std::vector<std::string>& set) {
+  return app.add_option("--set", set, "Overrides one key of the configuration; may be repeated")
+      ->type_name("SECTION.KEY=VALUE")
+      ->allow_extra_args(false);
+}
+
+CLI::Option* add_threads(CLI::App& app, int& threads) {
+  return app.add_option("--threads", threads, "Threads, 0 = all cores")
+      ->transform(whole(0, kMostThreads))
+      ->type_name("N");
+}
+
+CLI::Option* add_train_threads(CLI::App& app, std::optional<std::uint32_t>& threads) {
+  return app.add_option("--threads", threads, "Threads, 0 = all cores; overrides train.threads")
+      ->transform(whole(0, kMostThreads))
+      ->type_name("N");
+}
+
+CLI::Option* add_train_seed(CLI::App& app, std::optional<std::uint64_t>& seed) {
+  return app.add_option("--seed", seed, "Overrides train.seed")
+      ->transform(whole(0, kMostSeed))
+      ->type_name("N");
+}
+
+void add_inference(CLI::App& app, std::optional<Inference>& inference) {
+  add_choice(app, "--inference", "Score all neurons or only LSH candidates; default: the model's",
+             words_of("eval", "inference"), "", inference)
+      ->type_name("full|lsh");
+}
+
+void add_labels(CLI::App& app, std::string& file) {
+  app.add_option("--labels", file, "Names of the labels, one a line, label 0 first; default: the model's")
+      ->type_name("FILE");
+}
+
+void add_format(CLI::App& app, const char* name, const char* meaning, std::optional<DataFormat>& format) {
+  add_choice(app, name, meaning, words_of("data", "format"), "auto", format)->type_name("FORMAT");
+}
+
+std::vector<std::string> with_train_keys(std::vector<std::string> overrides,
+                                         const std::optional<std::uint32_t>& threads,
+                                         const std::optional<std::uint64_t>& seed) {
+  if (threads) overrides.push_back(fmt::format("train.threads={}", *threads));
+  if (seed) overrides.push_back(fmt::format("train.seed={}", *seed));
+  return overrides;
+}
+
+}  // namespace slide::cli

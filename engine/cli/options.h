@@ -1,0 +1,47 @@
+// Options that several commands have, and what their values may be. The words of enums and their order are
+// those of the configuration.
+#pragma once
+
+#include <CLI/CLI.hpp>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "engine/config/config.h"
+
+namespace slide::cli {
+
+inline constexpr std::uint64_t kMostThreads = 1024;
+inline constexpr std::uint64_t kMostK = 10000;
+inline constexpr std::uint64_t kMostItems = 0xfffffffe;         // ids and their number have 32 bits
+inline constexpr std::uint64_t kMostSeed = 0x7fffffffffffffff;  // what TOML can hold
+
+// A whole number from `low` to `high`. The library itself would take -1 for 2^64 - 1 and 010 for 8.
+CLI::Validator whole(std::uint64_t low, std::uint64_t high);
+
+// A number; the library would take "nan" and trailing text.
+CLI::Validator finite_number();
+
+// --set, keys of a configuration.
+CLI::Option* add_set(CLI::App& app, std::vector<std::string>& set);
+
+// --threads, and where it stands for the key of a configuration.
+CLI::Option* add_threads(CLI::App& app, int& threads);
+CLI::Option* add_train_threads(CLI::App& app, std::optional<std::uint32_t>& threads);
+// --seed in place of train.seed.
+CLI::Option* add_train_seed(CLI::App& app, std::optional<std::uint64_t>& seed);
+
+// --inference and --labels of a model.
+void add_inference(CLI::App& app, std::optional<Inference>& inference);
+void add_labels(CLI::App& app, std::string& file);
+
+// `name`, the format of some data: a word of data.format but for auto.
+void add_format(CLI::App& app, const char* name, const char* meaning, std::optional<DataFormat>& format);
+
+// What `overrides` and the options above make of a configuration: "key=value", in order.
+std::vector<std::string> with_train_keys(std::vector<std::string> overrides,
+                                         const std::optional<std::uint32_t>& threads,
+                                         const std::optional<std::uint64_t>& seed);
+
+}  // namespace slide::cli

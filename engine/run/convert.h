@@ -1,0 +1,43 @@
+// Data from one format into another, file to file. Safe to call from any thread, for different outputs.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "datasets/dataset.h"
+#include "datasets/reader.h"
+
+namespace slide {
+
+// What can be written.
+enum class FileFormat { kXmc, kLibsvm, kFastText, kTsv, kNpz };
+
+struct ConvertOptions {
+  std::string in;
+  std::string out;
+  std::optional<DataFormat> from;  // none: from the content
+  std::optional<FileFormat> to;    // none: from the name
+  std::string model;               // text: its vocabulary; else empty
+  std::string fit;                 // text: the file to learn the vocabulary from; empty: `in`
+  std::vector<std::string> set;    // text: keys of [text]
+  std::string label_names;         // files to write names to, a line each; empty: none
+  std::string feature_names;
+  std::uint32_t features = 0;  // sizes of the data, 0 = as they say
+  std::uint32_t labels = 0;
+  bool one_based = false;  // `in` is libsvm whose features count from 1
+  int threads = 0;
+};
+
+struct ConvertResult {
+  std::size_t samples = 0;
+  std::optional<Dataset> data;  // none where text went into text and no vocabulary was needed
+};
+
+// Each file gets its name only when it is whole. Throws InputError for the input and options that do not go
+// together, Error when something cannot be written.
+ConvertResult convert_data(const ConvertOptions& options);
+
+}  // namespace slide

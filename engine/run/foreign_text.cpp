@@ -1,0 +1,37 @@
+#include "engine/run/foreign_text.h"
+
+namespace slide {
+
+bool nests_too_deep(std::string_view json) {
+  std::size_t depth = 0;
+  bool in_string = false;
+  for (std::size_t at = 0; at < json.size(); ++at) {
+    const char c = json[at];
+    if (in_string) {
+      if (c == '\\') ++at;  // whatever is escaped ends no string
+      in_string = c != '"';
+    } else if (c == '"') {
+      in_string = true;
+    } else if (c == '[' || c == '{') {
+      if (++depth > kMostNesting) return true;
+    } else if ((c == ']' || c == '}') && depth > 0) {
+      --depth;
+    }
+  }
+  return false;
+}
+
+std::string shown_part(std::string_view text) {
+  constexpr std::size_t kMostShown = 80;
+  const auto begins_character = [](char c) { return (static_cast<unsigned char>(c) & 0xC0) != 0x80; };
+  std::string shown;
+  std::size_t characters = 0;
+  for (const char c : text) {
+    if (begins_character(c) && ++characters > kMostShown) return shown + "...";
+    if (shown.size() >= 4 * kMostShown) return shown + "...";  // no UTF-8
+    shown += static_cast<unsigned char>(c) < 32 || c == 127 ? ' ' : c;
+  }
+  return shown;
+}
+
+}  // namespace slide

@@ -1,0 +1,104 @@
+#include "engine/run/label_view.h"
+
+#include <algorithm>
+#include <charconv>
+#include <cmath>
+#include <numeric>
+#include <string_view>
+
+#include "engine/base/error.h"
+#include "engine/config/names.h"
+
+namespace slide {
+
+namespace {
+
+// The best first; equal scores by smaller id.
+std::vector<Related> best_of(std::vector<Related> all, std::size_t count) {
+  count = std::min(count, all.size());
+  std::partial_sort(all.begin(), all.begin() + static_cast<std::ptrdiff_t>(count), all.end(),
+                    [](const Related& a, const Related& b) {
+                      return a.score != b.score ? a.score > b.score : a.id < b.id;
+                    });
+  all.resize(count);
+  return all;
+}
+
+std::string nearest_name(const TextModel& text, const std::string& name) {
+  std::string_view nearest;
+  std::size_t smallest = ~std::size_t{0};
+  for (std::uint32_t id = 0; id < text.label_count(); ++id) {
+    const std::size_t distance = config::edit_distance(name, text.label_name(id));
+    if (distance >= smallest) continue;
+    smallest = distance;
+    nearest = text.label_name(id);
+  }
+  return std::string(nearest);
+}
+
+}  // namespace
+
+std::string label_text(const Model& model, std::uint32_t id) {
+  return model.text != nullptr ? std::string(model.text->label_name(id)) : std::to_string(id);
+}
+
+std::string feature_text(const Model& model, std::uint32_t id) {
+  return model.text != nullptr ? model.text->feature_name(id) : std::to_string(id);
+}
+
+std::uint32_t find_label(const Model& model, const std::string& name) {
+  if (model.text != nullptr) {
+    if (const auto id = model.text->label_id(name)) return *id;
+    fail_input("--label {}: the model has no such label; the nearest is '{}'", name,
+               nearest_name(*model.text, name));
+  }
+  std::uint32_t id = 0;
+  const char* end = name.data() + name.size();
+  const auto [stop, error] = std::from_chars(name.data(), end, id);
+  if (error == std::errc() && stop == end && id < model.shape.labels) return id;
+  fail_input("--label {}: the model has no such label; its labels have no names but ids from 0 to {}", name,
+             model.shape.labels - 1);
+}
+
+std::vector<Related> nearest_labels(const Network& network, std::uint32_t label, std::size_t count) {
+  const Parameters& weights = network.output().weights();
+  std::vector<float> own(weights.columns), row(weights.columns);
+  const auto product = [](const std::vector<float>& a, const std::vector<float>& b) {
+    return std::inner_product(a.begin(), a.end(), b.begin(), 0.0);
+  };
+  weights.load_row(label, own.data());
+  const double length = std::sqrt(product(own, own));
+  std::vector<Related> all;
+  for (std::uint32_t other = 0; other < weights.rows; ++other) {
+    weights.load_row(other, row.data());
+    const double other_length = std::sqrt(product(row, row));
+    if (other == label || length == 0 || other_length == 0) continue;
+    all.push_back({other, product(own, row) / (length * other_length)});
+  }
+  return best_of(std::move(all), count);
+}
+
+bool has_feature_weights(const Network& network) {
+  return network.output().wide() != nullptr || (!network.input() && network.layers().size() == 1);
+}
+
+std::vector<Related> strongest_features(const Network& network, std::uint32_t label, std::size_t count) {
+  std::vector<Related> all;
+  if (const WidePath* wide = network.output().wide(); wide != nullptr) {
+    const auto& storage = wide->storage();
+    for (std::uint64_t at = storage.offsets[label]; at < storage.offsets[label + 1]; ++at) {
+      all.push_back({storage.features[at], storage.weights[at]});
+    }
+  } else if (has_feature_weights(network)) {
+    const Parameters& weights = network.output().weights();
+    std::vector<float> row(weights.columns);
+    weights.load_row(label, row.data());
+    for (std::uint32_t f = 0; f < weights.columns; ++f) all.push_back({f, row[f]});
+  }
+  if (network.feature_scale().active()) {
+    for (Related& feature : all) feature.score *= network.feature_scale().factors()[feature.id];
+  }
+  return best_of(std::move(all), count);
+}
+
+}  // namespace slide

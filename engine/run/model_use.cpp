@@ -1,0 +1,49 @@
+#include "engine/run/model_use.h"
+
+#include <algorithm>
+#include <chrono>
+#include <memory>
+
+#include "engine/base/phases.h"
+#include "engine/run/run_data.h"
+
+namespace slide {
+
+namespace {
+
+Metrics::Propensities propensities(const Model& model) {
+  const EvalConfig& eval = model.config.eval;
+  return std::make_shared<const std::vector<double>>(inverse_propensities(
+      model.shape.label_frequencies, model.shape.samples, eval.propensity_a, eval.propensity_b));
+}
+
+}  // namespace
+
+Model open_model(const std::string& path, const ModelUse& use) {
+  Model model = load_model(path);
+  if (use.format) model.config.data.format = *use.format;
+  if (use.inference) model.config.eval.inference = *use.inference;
+  return model;
+}
+
+Predictor make_predictor(Model& model, int threads, std::size_t k, bool log_softmax) {
+  InferenceOptions options;
+  options.k = k;
+  options.mode = model.config.eval.inference;
+  options.candidates = model.config.eval.candidates;
+  options.threads = threads;
+  options.log_softmax = log_softmax;
+  if (options.mode == Inference::kLsh) model.build_tables(threads);
+  return Predictor(model.trained(), options);
+}
+
+TestResult test_model(Model& model, const std::string& data, const std::vector<std::uint32_t>& ks,
+                      int threads) {
+  const Dataset samples = read_test_data(data, model, threads);
+  const Predictor predictor = make_predictor(model, threads, *std::max_element(ks.begin(), ks.end()), false);
+  const auto start = std::chrono::steady_clock::now();
+  Metrics metrics = evaluate(predictor, samples, ks, propensities(model));
+  return {samples.size(), seconds_since(start), std::move(metrics)};
+}
+
+}  // namespace slide

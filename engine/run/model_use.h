@@ -1,0 +1,41 @@
+// How a saved model is put to work on data: opened, set up for prediction, measured. Functions may be called
+// from any thread, on different models.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "engine/config/config.h"
+#include "engine/inference/inference.h"
+#include "engine/inference/metrics.h"
+#include "engine/run/model_file.h"
+
+namespace slide {
+
+// What may differ from what the model says itself.
+struct ModelUse {
+  std::optional<Inference> inference;  // none: eval.inference
+  std::optional<DataFormat> format;    // of the data; none: data.format
+  int threads = 0;                     // 0 = all cores
+};
+
+// Loads the model and puts `use` into its configuration. Throws as load_model().
+Model open_model(const std::string& path, const ModelUse& use);
+
+// The predictor that the model's own eval keys describe. Builds the hash tables that it needs. `model` must
+// outlive it and stay where it is. `log_softmax`: as in InferenceOptions.
+Predictor make_predictor(Model& model, int threads, std::size_t k, bool log_softmax);
+
+struct TestResult {
+  std::size_t samples = 0;
+  double seconds = 0.0;  // of predicting and measuring; loading does not count
+  Metrics metrics;
+};
+
+// Measures the model at the ranks `ks` on a file. Throws InputError for the data.
+TestResult test_model(Model& model, const std::string& data, const std::vector<std::uint32_t>& ks,
+                      int threads);
+
+}  // namespace slide

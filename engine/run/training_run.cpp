@@ -1,0 +1,204 @@
+#include "engine/run/training_run.h"
+
+#include <chrono>
+#include <system_error>
+#include <utility>
+
+#include "datasets/split.h"
+#include "engine/base/error.h"
+#include "engine/base/parallel.h"
+#include "engine/base/phases.h"
+#include "engine/run/free_memory.h"
+#include "engine/run/model_file.h"
+
+namespace slide {
+
+namespace {
+
+namespace fs = std::filesystem;
+
+template <class Callback, class... Args>
+void tell(const Callback& callback, Args&&... args) {
+  if (callback) callback(std::forward<Args>(args)...);
+}
+
+double bytes_of(const Dataset& data) {
+  return double(data.feature_entries() * (sizeof(std::uint32_t) + sizeof(float)) +
+                data.label_entries() * sizeof(std::uint32_t) + data.size() * 2 * sizeof(std::uint64_t));
+}
+
+TrainingStart start_of(const Trainer& trainer, int threads) {
+  TrainingStart start{0, trainer.batch_samples(), trainer.unlabelled(), threads};
+  const Network& network = trainer.network();
+  if (network.input()) start.weights += network.input()->weights().rows * network.input()->weights().columns;
+  for (const Layer& layer : network.layers()) start.weights += layer.size() * layer.inputs();
+  return start;
+}
+
+}  // namespace
+
+TrainingRun::TrainingRun(Config config, fs::path folder)
+    : folder_(std::move(folder)),
+      config_(std::move(config)),
+      used_(config_),
+      threads_(resolve_threads(static_cast<int>(used_.train.threads))) {}
+
+TrainingRun TrainingRun::resume(fs::path folder, std::optional<std::uint32_t> threads) {
+  return {Resume{}, std::move(folder), threads};
+}
+
+TrainingRun::TrainingRun(Resume, fs::path folder, std::optional<std::uint32_t> threads)
+    : folder_(std::move(folder)) {
+  if (!fs::exists(folder_.config())) {
+    fail_input("{}: there is no run to go on with, it has no config.toml; name the folder given with --out",
+               folder_.name());
+  }
+  folder_.claim();
+  config_ = resolve_config(folder_.config(), {});
+  if (folder_.has_checkpoint()) {
+    saved_.emplace(folder_.checkpoint());
+    check_same_config(saved_->record().config, config_, folder_.config());
+  } else {
+    finished_ = folder_.is_finished();
+  }
+  used_ = config_;
+  if (threads) used_.train.threads = *threads;
+  threads_ = resolve_threads(static_cast<int>(used_.train.threads));
+}
+
+RunResult TrainingRun::train(const RunObserver& observer) {
+  folder_.claim();
+  const RunData data = load(observer);
+  if (saved_) check_data(data);
+  const MemoryPlan needed = plan(data);
+  require_memory(needed);
+  Trainer trainer(used_, data.train, data.test ? &*data.test : nullptr,
+                  saved_ ? saved_->record().step_samples : 0, validation_ ? &*validation_ : nullptr);
+  tell(observer.start, start_of(trainer, threads_));
+  RunLog log = begin(trainer, data, needed, observer);
+  const bool done = follow(trainer, data, log, observer);
+  if (done) {
+    tell(observer.trained);
+    finish(trainer, data);
+  }
+  return {!done, trainer.steps(), trainer.total_steps()};
+}
+
+RunData TrainingRun::load(const RunObserver& observer) {
+  const auto start = std::chrono::steady_clock::now();
+  RunData data = read_run_data(used_, static_cast<int>(used_.train.threads));
+  load_seconds_ = seconds_since(start);
+  tell(observer.data, data, load_seconds_);
+  if (config_.data.validation == 0) return data;
+  Split split = split_dataset(data.train, config_.data.validation, data.train.size(), config_.train.seed);
+  data.train = std::move(split.train);
+  validation_ = std::move(split.validation);
+  tell(observer.validation, validation_->size(), data.train.size());
+  return data;
+}
+
+// Throws unless the data are those of the checkpoint.
+void TrainingRun::check_data(const RunData& data) {
+  const auto check = [&](const std::string& path, const Dataset* now,
+                         const std::optional<DataDigest>& before) {
+    if (now == nullptr && !before) return std::optional<DataDigest>();
+    if (now != nullptr && before) {
+      const DataDigest digest = digest_of(*now);
+      if (digest == *before) return std::optional(digest);
+    }
+    fail_input("{}: the data are not those of the run in {}; put them back, or train anew without --resume",
+               path.empty() ? "data.test" : path, folder_.name());
+  };
+  record_.train = *check(config_.data.train, &data.train, saved_->record().train);
+  record_.test = check(config_.data.test, data.test ? &*data.test : nullptr, saved_->record().test);
+  digested_ = true;
+}
+
+MemoryPlan TrainingRun::plan(const RunData& data) const {
+  return plan_memory(config_, data.train.feature_count(), data.train.label_count(),
+                     bounds_of(data.train, config_.train.block_size), threads_);
+}
+
+// Takes the trainer to where a stopped run was and the folder to where it can be written to.
+RunLog TrainingRun::begin(Trainer& trainer, const RunData& data, const MemoryPlan& plan,
+                          const RunObserver& observer) {
+  record_.config = config_;
+  record_.step_samples = trainer.batch_samples();
+  if (!saved_) {
+    folder_.begin(config_);
+    folder_.write_environment(threads_, false);
+    RunLog log(folder_.log(), config_.eval.k);
+    log.write(log_start(trainer, data, plan));
+    return log;
+  }
+  saved_->restore(trainer);
+  folder_.tidy();
+  tell(observer.resumed, trainer.steps(), trainer.total_steps());
+  folder_.write_environment(threads_, false);
+  RunLog log(folder_.log(), config_.eval.k, saved_->record().log_bytes);
+  saved_.reset();
+  return log;
+}
+
+RunStart TrainingRun::log_start(const Trainer& trainer, const RunData& data, const MemoryPlan& plan) const {
+  const DataShape& shape = trainer.shape();
+  const double data_bytes = bytes_of(data.train) + (data.test ? bytes_of(*data.test) : 0.0) +
+                            (validation_ ? bytes_of(*validation_) : 0.0);
+  return {trainer.labelled(),
+          data.test ? data.test->size() : 0,
+          shape.features,
+          trainer.network().labels(),
+          load_seconds_,
+          data_bytes,
+          plan,
+          trainer.label_groups()};
+}
+
+// False when the observer stopped it; the checkpoint is saved then.
+bool TrainingRun::follow(Trainer& trainer, const RunData& data, RunLog& log, const RunObserver& observer) {
+  TrainObserver followed;
+  followed.step = [&](const StepReport& report) {
+    const bool stop = observer.step && !observer.step(report);
+    const std::uint32_t every = config_.train.checkpoint_every;
+    if (stop || (every > 0 && report.step % every == 0)) save_checkpoint(trainer, data, log);
+    return !stop;
+  };
+  followed.epoch = [&](const EpochReport& report) {
+    log.write(report);
+    tell(observer.epoch, report);
+  };
+  followed.tables = [&](const TablesReport& report) {
+    log.write(report);
+    tell(observer.tables, report);
+  };
+  followed.eval = [&](const EvalReport& report) {
+    log.write(report);
+    tell(observer.eval, report);
+    if (report.best) save_network(folder_.best_model(), trainer, data);
+  };
+  return trainer.run(followed);
+}
+
+void TrainingRun::save_checkpoint(const Trainer& trainer, const RunData& data, RunLog& log) {
+  if (!digested_) {
+    record_.train = digest_of(data.train);
+    if (data.test) record_.test = digest_of(*data.test);
+    digested_ = true;
+  }
+  record_.log_bytes = log.sync();
+  slide::save_checkpoint(folder_.checkpoint(), record_, trainer);
+}
+
+void TrainingRun::save_network(const std::string& path, const Trainer& trainer, const RunData& data) const {
+  save_model(path, {config_, trainer.shape(), trainer.trained(), &trainer.training().optimizer_state(),
+                    trainer.steps(), data.text.get()});
+}
+
+void TrainingRun::finish(const Trainer& trainer, const RunData& data) const {
+  save_network(folder_.model(), trainer, data);
+  folder_.write_environment(threads_, true);
+  std::error_code ignored;
+  fs::remove(folder_.checkpoint(), ignored);
+}
+
+}  // namespace slide

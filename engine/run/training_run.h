@@ -1,0 +1,99 @@
+// A training run in its folder, from the data on disk to the saved model: what `slide train` does, without a
+// word. It reads the data, holds validation samples back, refuses what would not fit into memory, trains,
+// writes metrics.jsonl, checkpoints and the best model as it goes, and the model at the end. It reports
+// through an observer.
+//
+// One object is one run, or what is left of a stopped one; one process at a time in a folder. For one thread,
+// which is also the one that the observer is called from.
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <functional>
+#include <optional>
+
+#include "engine/config/config.h"
+#include "engine/network/memory_plan.h"
+#include "engine/run/checkpoint.h"
+#include "engine/run/run_data.h"
+#include "engine/run/run_folder.h"
+#include "engine/run/run_log.h"
+#include "engine/training/trainer.h"
+
+namespace slide {
+
+// What a run is about to train.
+struct TrainingStart {
+  std::size_t weights = 0;       // without biases and the wide path's
+  std::size_t step_samples = 0;  // in a full step
+  std::size_t unlabelled = 0;    // training samples that are skipped
+  int threads = 1;
+};
+
+// What a run reports, each part as soon as it has happened; any may be empty. Of TrainObserver, `step`
+// returning false stops the run: a checkpoint is saved, and the run can be gone on with.
+struct RunObserver : TrainObserver {
+  // All samples of data.train and data.test, read in so many seconds.
+  std::function<void(const RunData& data, double seconds)> data;
+  std::function<void(std::size_t held_out, std::size_t left)> validation;  // samples of data.train
+  // The network stands. From here on a stop loses nothing: `step` is asked before the run ends.
+  std::function<void(const TrainingStart&)> start;
+  std::function<void(std::uint64_t step, std::uint64_t total_steps)> resumed;  // after this step
+  std::function<void()> trained;  // the last step is done, the model about to be saved
+};
+
+struct RunResult {
+  bool stopped = false;  // by the observer; else the model is saved
+  std::uint64_t steps = 0;
+  std::uint64_t total_steps = 0;  // more than `steps` also where train.patience has ended the run
+};
+
+class TrainingRun {
+ public:
+  // A run that begins anew. The paths of `config` should be absolute, as resolve_config() makes them: a
+  // resumed run reads the data from there.
+  TrainingRun(Config config, std::filesystem::path folder);
+  // The run in `folder`, which stops counting as free for other processes; `threads` in place of its
+  // train.threads, in this process alone. Throws InputError when there is no run, another process has it, or
+  // its configuration or checkpoint cannot be used.
+  static TrainingRun resume(std::filesystem::path folder, std::optional<std::uint32_t> threads);
+
+  const RunFolder& folder() const { return folder_; }
+  const Config& config() const { return config_; }
+  // Of a resumed run: whether it is complete, so that nothing is left to train, and whether it goes on from a
+  // checkpoint, else from the beginning.
+  bool finished() const { return finished_; }
+  bool has_checkpoint() const { return saved_.has_value(); }
+
+  // Trains to the end or until the observer stops it. Call it once, on a run that is not finished. Throws
+  // InputError for the data, a lack of memory and a checkpoint of other data, Error for what fails on the
+  // way.
+  RunResult train(const RunObserver& observer);
+
+ private:
+  struct Resume {};
+  TrainingRun(Resume, std::filesystem::path folder, std::optional<std::uint32_t> threads);
+
+  RunData load(const RunObserver& observer);
+  void check_data(const RunData& data);
+  MemoryPlan plan(const RunData& data) const;
+  RunLog begin(Trainer& trainer, const RunData& data, const MemoryPlan& plan, const RunObserver& observer);
+  RunStart log_start(const Trainer& trainer, const RunData& data, const MemoryPlan& plan) const;
+  bool follow(Trainer& trainer, const RunData& data, RunLog& log, const RunObserver& observer);
+  void save_checkpoint(const Trainer& trainer, const RunData& data, RunLog& log);
+  void save_network(const std::string& path, const Trainer& trainer, const RunData& data) const;
+  void finish(const Trainer& trainer, const RunData& data) const;
+
+  RunFolder folder_;
+  Config config_;  // as recorded
+  Config used_;    // with this process's own number of threads
+  int threads_ = 1;
+  double load_seconds_ = 0.0;
+  std::optional<Checkpoint> saved_;
+  RunRecord record_;
+  bool digested_ = false;  // record_ has those of the data
+  std::optional<Dataset> validation_;
+  bool finished_ = false;
+};
+
+}  // namespace slide

@@ -1,0 +1,25 @@
+// The search for a configuration (training/tune.h) from files to a file. Safe to call from any thread.
+#pragma once
+
+#include <filesystem>
+#include <functional>
+#include <string>
+
+#include "engine/config/config.h"
+#include "engine/training/tune.h"
+
+namespace slide {
+
+// What a search reports; both may be empty.
+struct TuneObserver {
+  std::function<void(const std::string& line)> note;  // what the user should know about the data
+  std::function<void(const Trial&)> trial;            // after each
+};
+
+// Searches from `start` on with the data of data.train; data.test has no part in it. Writes the best
+// configuration to `file`, whose folder is created. Throws InputError when `file` is a folder, for the data
+// and for a lack of memory, Error when `file` cannot be written, and what tune() throws.
+TuneResult tune_to_file(const Config& start, const TuneOptions& options, const std::filesystem::path& file,
+                        const TuneObserver& observer);
+
+}  // namespace slide

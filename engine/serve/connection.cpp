@@ -1,0 +1,215 @@
+#include "engine/serve/connection.h"
+
+#include <fmt/format.h>
+
+#include <boost/beast/http/read.hpp>
+#include <boost/beast/http/write.hpp>
+#include <utility>
+
+#include "engine/base/phases.h"
+
+namespace slide::serve {
+
+namespace asio = boost::asio;
+namespace http = boost::beast::http;
+using asio::ip::tcp;
+using Endpoint = ServerMetrics::Endpoint;
+
+namespace {
+
+constexpr std::size_t kMostHeader = 16384;
+constexpr std::size_t kReadBytes = 8192;
+constexpr auto kDrainTime = std::chrono::seconds(1);
+
+}  // namespace
+
+Connection::Connection(ConnectionHost& host, tcp::socket socket)
+    : host_(host), socket_(std::move(socket)), timer_(socket_.get_executor()) {
+  host_.add(this);
+}
+
+void Connection::start() {
+  error_code ignored;
+  socket_.set_option(tcp::no_delay(true), ignored);
+  await_request();
+}
+
+void Connection::refuse() {
+  unread_ = true;
+  respond(failure(http::status::service_unavailable, "too many connections; try again later"));
+}
+
+void Connection::stop() {
+  error_code ignored;
+  if (idle_ && socket_.available(ignored) == 0) close();
+}
+
+void Connection::respond(Reply reply) {
+  const bool head = parser_ && parser_->get().method() == http::verb::head;
+  response_ = {};
+  response_.version(11);
+  response_.result(reply.status);
+  response_.set(http::field::server, "slide");
+  response_.set(http::field::date, date_text());
+  response_.set(http::field::content_type, reply.type);
+  if (reply.allow != nullptr) response_.set(http::field::allow, reply.allow);
+  if (reply.status == http::status::service_unavailable) response_.set(http::field::retry_after, "1");
+  response_.keep_alive(!unread_ && parser_ && parser_->is_done() && parser_->keep_alive() &&
+                       !host_.stopping());
+  response_.content_length(reply.body.size());
+  if (!head) response_.body() = std::move(reply.body);
+  if (unread_ || !parser_ || !parser_->is_done()) asked_ = Clock::now();
+  limit_time(host_.limits().timeout);
+  http::async_write(socket_, response_, [self = shared_from_this()](const error_code& error, std::size_t) {
+    self->written(error);
+  });
+}
+
+// Nothing of the next request is there yet: a client may take longer for that than within a request.
+void Connection::await_request() {
+  route_ = {};
+  parser_.emplace();
+  parser_->header_limit(kMostHeader);
+  parser_->body_limit(host_.limits().body);
+  if (buffer_.size() > 0) return read_header();
+  error_code ignored;
+  if (host_.stopping() && socket_.available(ignored) == 0) return close();
+  idle_ = true;
+  limit_time(host_.limits().idle_time);
+  socket_.async_read_some(buffer_.prepare(kReadBytes),
+                          [self = shared_from_this()](const error_code& error, std::size_t bytes) {
+                            self->idle_ = false;
+                            if (error) return self->close();
+                            self->buffer_.commit(bytes);
+                            self->read_header();
+                          });
+}
+
+void Connection::read_header() {
+  limit_time(host_.limits().timeout);  // for the body too
+  http::async_read_header(socket_, buffer_, *parser_,
+                          [self = shared_from_this()](const error_code& error, std::size_t) {
+                            if (error) return self->read_failed(error);
+                            self->header_read();
+                          });
+}
+
+void Connection::header_read() {
+  route_ = route_of(parser_->get());
+  if (route_.refusal && !parser_->is_done()) {
+    unread_ = true;
+    return respond(std::move(*route_.refusal));
+  }
+  if (!parser_->is_done() && boost::beast::iequals(parser_->get()[http::field::expect], "100-continue")) {
+    continue_ = {http::status::continue_, 11};
+    http::async_write(socket_, continue_, [self = shared_from_this()](const error_code& error, std::size_t) {
+      if (error) return self->close();
+      self->read_body();
+    });
+    return;
+  }
+  read_body();
+}
+
+void Connection::read_body() {
+  if (late_) return read_failed(asio::error::timed_out);
+  http::async_read(socket_, buffer_, *parser_,
+                   [self = shared_from_this()](const error_code& error, std::size_t) {
+                     if (error) return self->read_failed(error);
+                     self->request_read();
+                   });
+}
+
+void Connection::request_read() {
+  asked_ = Clock::now();
+  limit_.reset();
+  if (route_.refusal) return respond(std::move(*route_.refusal));
+  switch (route_.endpoint) {
+    case Endpoint::kHealth:
+      return respond(host_.health());
+    case Endpoint::kMetrics:
+      return respond(host_.metrics_reply());
+    default:
+      return host_.predict(shared_from_this(), std::move(parser_->get().body()));
+  }
+}
+
+void Connection::read_failed(const error_code& error) {
+  if (late_)
+    return refuse_rest(failure(http::status::request_timeout, "the request took too long to arrive"));
+  if (error == http::error::body_limit) {
+    return refuse_rest(
+        failure(http::status::payload_too_large,
+                fmt::format("the body may have {} bytes; see --max-body", host_.limits().body)));
+  }
+  if (error == http::error::header_limit || error == http::error::buffer_overflow) {
+    return refuse_rest(failure(http::status::request_header_fields_too_large,
+                               fmt::format("the header may have {} bytes", kMostHeader)));
+  }
+  const bool gone = error == http::error::end_of_stream || error == http::error::partial_message;
+  if (!gone && error.category() == http::make_error_code(http::error::bad_method).category()) {
+    return refuse_rest(
+        failure(http::status::bad_request, fmt::format("this is no HTTP ({})", error.message())));
+  }
+  close();
+}
+
+void Connection::refuse_rest(Reply reply) {
+  unread_ = true;
+  respond(std::move(reply));
+}
+
+void Connection::written(const error_code& error) {
+  limit_.reset();
+  host_.metrics().add_request(route_.endpoint, response_.result_int(), seconds_since(asked_));
+  if (error) return close();
+  if (response_.keep_alive()) return await_request();
+  error_code ignored;
+  socket_.shutdown(tcp::socket::shutdown_send, ignored);
+  if (!unread_) return close();
+  // Closed with bytes unread, the connection would be reset, and the client might never see the answer.
+  limit_time(kDrainTime);
+  drain();
+}
+
+void Connection::drain() {
+  buffer_.clear();
+  socket_.async_read_some(buffer_.prepare(kReadBytes),
+                          [self = shared_from_this()](const error_code& error, std::size_t) {
+                            if (error || self->late_) return self->close();
+                            self->drain();
+                          });
+}
+
+// What is under way from now on must be done within `time`, else it is cancelled and late_ set.
+void Connection::limit_time(Clock::duration time) {
+  late_ = false;
+  limit_ = Clock::now() + time;
+  if (!timer_set_ || timer_.expiry() > *limit_) watch();
+}
+
+// The timer is not set anew for every request: when it fires too early, it looks when to fire next.
+void Connection::watch() {
+  timer_set_ = true;
+  timer_.expires_at(*limit_);
+  timer_.async_wait([self = weak_from_this()](const error_code& error) {
+    const auto connection = self.lock();
+    if (error || connection == nullptr) return;
+    connection->timer_set_ = false;
+    if (!connection->limit_) return;
+    if (Clock::now() < *connection->limit_) return connection->watch();
+    connection->late_ = true;
+    connection->limit_.reset();
+    error_code ignored;
+    connection->socket_.cancel(ignored);
+  });
+}
+
+void Connection::close() {
+  limit_.reset();
+  timer_.cancel();
+  error_code ignored;
+  socket_.close(ignored);
+}
+
+}  // namespace slide::serve

@@ -1,0 +1,79 @@
+#include "engine/serve/http_reply.h"
+
+#include <fmt/format.h>
+
+#include <boost/beast/core/string.hpp>
+#include <boost/beast/http/field.hpp>
+#include <boost/beast/http/fields.hpp>
+#include <boost/beast/http/verb.hpp>
+#include <ctime>
+
+#include "engine/serve/predict_api.h"
+
+namespace slide::serve {
+
+namespace http = boost::beast::http;
+using Endpoint = ServerMetrics::Endpoint;
+
+namespace {
+
+bool is_json(std::string_view type) {
+  type = type.substr(0, type.find(';'));
+  while (type.ends_with(' ') || type.ends_with('\t')) type.remove_suffix(1);
+  // The last is what curl -d says when it is not told otherwise.
+  for (const char* good : {"", "application/json", "application/x-www-form-urlencoded"}) {
+    if (boost::beast::iequals(boost::beast::string_view(type.data(), type.size()), good)) return true;
+  }
+  return false;
+}
+
+std::string_view text_of(boost::beast::string_view text) {
+  return {text.data(), text.size()};
+}
+
+}  // namespace
+
+Reply failure(http::status status, std::string_view message) {
+  return {status, error_json(message) + "\n"};
+}
+
+Route route_of(const http::request_header<>& request) {
+  const std::string_view target = text_of(request.target());
+  const std::string_view path = target.substr(0, target.find('?'));
+  Route route;
+  if (path == "/predict") {
+    route.endpoint = Endpoint::kPredict;
+    if (request.method() != http::verb::post) {
+      route.refusal = failure(http::status::method_not_allowed, "/predict takes POST");
+      route.refusal->allow = "POST";
+    } else if (!is_json(text_of(request[http::field::content_type]))) {
+      route.refusal =
+          failure(http::status::unsupported_media_type, "send JSON, Content-Type: application/json");
+    } else if (request.count(http::field::content_encoding) > 0) {
+      route.refusal = failure(http::status::unsupported_media_type, "send the body without Content-Encoding");
+    }
+    return route;
+  }
+  if (path == "/health") route.endpoint = Endpoint::kHealth;
+  if (path == "/metrics") route.endpoint = Endpoint::kMetrics;
+  if (route.endpoint == Endpoint::kOther) {
+    route.refusal = failure(http::status::not_found, "there are POST /predict, GET /health and GET /metrics");
+  } else if (request.method() != http::verb::get && request.method() != http::verb::head) {
+    route.refusal = failure(http::status::method_not_allowed, fmt::format("{} takes GET", path));
+    route.refusal->allow = "GET, HEAD";
+  }
+  return route;
+}
+
+std::string date_text() {
+  const std::time_t now = std::time(nullptr);
+  std::tm parts{};
+  gmtime_r(&now, &parts);
+  constexpr const char* kDays[] = {"Sun", "Mon", "Tue", "Wed", "Thu", "Fri", "Sat"};
+  constexpr const char* kMonths[] = {"Jan", "Feb", "Mar", "Apr", "May", "Jun",
+                                     "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"};
+  return fmt::format("{}, {:02} {} {} {:02}:{:02}:{:02} GMT", kDays[parts.tm_wday], parts.tm_mday,
+                     kMonths[parts.tm_mon], 1900 + parts.tm_year, parts.tm_hour, parts.tm_min, parts.tm_sec);
+}
+
+}  // namespace slide::serve

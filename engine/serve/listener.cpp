@@ -1,0 +1,82 @@
+#include "engine/serve/listener.h"
+
+#include <chrono>
+#include <utility>
+
+#include "engine/base/error.h"
+
+namespace slide::serve {
+
+namespace asio = boost::asio;
+using asio::ip::tcp;
+using boost::system::error_code;
+
+namespace {
+
+constexpr int kBacklog = 1024;
+constexpr auto kAcceptPause = std::chrono::milliseconds(100);
+
+}  // namespace
+
+Listener::Listener(asio::io_context& io, const std::string& host, std::uint16_t port)
+    : io_(io), acceptor_(io), pause_(io) {
+  listen(host, port);
+}
+
+void Listener::listen(const std::string& host, std::uint16_t port) {
+  if (host.empty()) fail_input("--host is empty; try 127.0.0.1");
+  error_code error;
+  tcp::resolver resolver(io_);
+  const auto found = resolver.resolve(host, std::to_string(port),
+                                      tcp::resolver::passive | tcp::resolver::numeric_service, error);
+  if (error || found.empty())
+    fail_input("--host {}: no such address ({}); try 127.0.0.1", host, error.message());
+  const tcp::endpoint at = found.begin()->endpoint();
+  acceptor_.open(at.protocol(), error);
+  if (!error) acceptor_.set_option(tcp::acceptor::reuse_address(true), error);
+  if (!error) acceptor_.bind(at, error);
+  if (!error) acceptor_.listen(kBacklog, error);
+  if (error) {
+    fail_input("cannot listen on {} port {} ({}); give another --host or --port", host, port,
+               error.message());
+  }
+}
+
+std::string Listener::url() const {
+  const tcp::endpoint at = acceptor_.local_endpoint();
+  const std::string address = at.address().to_string();
+  return at.address().is_v6() ? fmt::format("http://[{}]:{}", address, at.port())
+                              : fmt::format("http://{}:{}", address, at.port());
+}
+
+void Listener::start(Take take) {
+  take_ = std::move(take);
+  accept();
+}
+
+void Listener::accept() {
+  acceptor_.async_accept([this](const error_code& error, tcp::socket socket) {
+    if (!error) take_(std::move(socket));
+    if (stopped_ || error == asio::error::operation_aborted) return;
+    if (!error) return accept();
+    pause_.expires_after(kAcceptPause);  // out of files: some will be free soon
+    pause_.async_wait([this](const error_code& cancelled) {
+      if (!cancelled) accept();
+    });
+  });
+}
+
+void Listener::stop() {
+  pause_.cancel();
+  error_code error;
+  acceptor_.non_blocking(true, error);
+  while (!error) {
+    tcp::socket socket(io_);
+    acceptor_.accept(socket, error);
+    if (!error) take_(std::move(socket));
+  }
+  stopped_ = true;
+  acceptor_.close(error);
+}
+
+}  // namespace slide::serve

@@ -1,0 +1,86 @@
+// A small configuration and data for it, and what its runs leave behind. Not thread-safe.
+#pragma once
+
+#include <gtest/gtest.h>
+
+#include <nlohmann/json.hpp>
+#include <sstream>
+#include <string>
+#include <vector>
+
+#include "tests/cli/program.h"
+
+namespace slide::test {
+
+using Json = nlohmann::ordered_json;
+
+inline constexpr const char* kConfig = R"([train]
+epochs = 2
+batch_size = 32
+block_size = 16
+deterministic = true
+[[layer]]
+size = 16
+[[layer]]
+kind = "sampled"
+lsh = 16
+uniform = 8
+[layer.hash]
+k = 4
+tables = 8
+range_pow = 4
+rehash_steps = 5
+rebuild_steps = 12
+)";
+
+inline std::vector<Json> events_of(const std::string& jsonl) {
+  std::vector<Json> events;
+  std::istringstream lines(jsonl);
+  for (std::string line; std::getline(lines, line);) events.push_back(Json::parse(line));
+  return events;
+}
+
+inline std::vector<std::string> keys_of(const Json& object) {
+  std::vector<std::string> keys;
+  for (const auto& [key, value] : object.items()) keys.push_back(key);
+  return keys;
+}
+
+// What must not depend on time, threads or machine.
+inline Json without_timings(std::vector<Json> events) {
+  for (Json& event : events) {
+    for (const std::string& key : keys_of(event)) {
+      if (key.ends_with("_seconds") || key.ends_with("_per_second") || key.ends_with("_mb")) event.erase(key);
+    }
+  }
+  return events;
+}
+
+class CliTest : public testing::Test {
+ protected:
+  void SetUp() override { write_file(slide_.path("small.toml"), kConfig); }
+
+  void generate() {
+    const Outcome made = slide_.run({"generate", "--samples", "300", "--features", "120", "--labels", "60",
+                                     "--seed", "3", "--test-samples", "70", "--out", "data"});
+    ASSERT_EQ(made.code, 0) << made.err;
+  }
+  Outcome train(std::vector<std::string> more, const std::string& out = "out") {
+    std::vector<std::string> arguments = {"train", "small.toml", "--set", "data.train=data/train.txt",
+                                          "--out", out};
+    arguments.insert(arguments.end(), more.begin(), more.end());
+    return slide_.run(arguments);
+  }
+  void train_model() {
+    generate();
+    const Outcome done = train({"--set", "data.test=data/test.txt"});
+    ASSERT_EQ(done.code, 0) << done.err;
+  }
+  std::vector<Json> events(const std::string& out = "out") {
+    return events_of(read_file(slide_.path(out + "/metrics.jsonl")));
+  }
+
+  Program slide_;
+};
+
+}  // namespace slide::test

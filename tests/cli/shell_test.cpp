@@ -1,0 +1,98 @@
+// What the program tells about itself: help, reference, completion, manual page.
+#include <gtest/gtest.h>
+
+#include <cstdlib>
+#include <sstream>
+
+#include "tests/cli/cli_fixture.h"
+
+namespace slide::test {
+namespace {
+
+class ShellTest : public CliTest {
+ protected:
+  // Whether `command` runs well in the folder of the program; true also where `program` is not installed.
+  bool runs(const std::string& program, const std::string& command) const {
+    if (std::system(("command -v " + program + " > /dev/null").c_str()) != 0) return true;
+    return std::system(("cd '" + slide_.folder().string() + "' && " + command).c_str()) == 0;
+  }
+};
+
+TEST_F(ShellTest, HelpVersionAndDocumentation) {
+  for (const std::vector<std::string>& arguments :
+       {std::vector<std::string>{"--help"}, {"train", "--help"}, {"test", "-h"}, {"predict", "--help"}}) {
+    const Outcome help = slide_.run(arguments);
+    EXPECT_EQ(help.code, 0);
+    EXPECT_NE(help.out.find("Usage: slide"), std::string::npos);
+  }
+  const Outcome version = slide_.run({"--version"});
+  EXPECT_EQ(version.code, 0);
+  EXPECT_EQ(version.out.find("slide "), 0U);
+  const Outcome doc = slide_.run({"config", "--doc"});
+  EXPECT_EQ(doc.code, 0);
+  EXPECT_NE(doc.out.find("`block_size`"), std::string::npos);
+}
+
+TEST_F(ShellTest, BashCompletesCommandsAndTheirOptions) {
+  const Outcome script = slide_.run({"completion", "bash"});
+  ASSERT_EQ(script.code, 0) << script.err;
+  EXPECT_EQ(slide_.run({"completion", "tcsh"}).code, 2);
+  write_file(slide_.path("ask.sh"), script.out + "COMP_WORDS=(slide \"$@\")\nCOMP_CWORD=$#\n_slide\n" +
+                                        "echo \"${COMPREPLY[*]}\" > answer\n");
+  const auto answer = [&](const std::string& words) {
+    const int status = std::system(("cd '" + slide_.folder().string() + "' && bash ask.sh " + words).c_str());
+    return status == 0 ? read_file(slide_.path("answer")) : "failed";
+  };
+  EXPECT_EQ(answer("tr"), "train\n");
+  EXPECT_EQ(answer("train --res"), "--resume\n");
+  EXPECT_EQ(answer("predict --thres"), "--threshold\n");
+  EXPECT_EQ(answer("train fi"), "\n");  // files are the shell's business
+}
+
+TEST_F(ShellTest, ZshCompletesCommandsAndTheirOptions) {
+  const Outcome script = slide_.run({"completion", "zsh"});
+  ASSERT_EQ(script.code, 0) << script.err;
+  EXPECT_TRUE(script.out.starts_with("#compdef slide\n"));
+  for (const char* part :
+       {"      'inspect:Tell what a model or a configuration is\\: layers, memory, tables'\n",
+        "    train)\n      _arguments", "        '--resume[Go on with the stopped run", "]:DIR:_files' \\\n",
+        "        '*--set[Overrides one key", "default\\: the model'\\''s]:full|lsh:(full lsh)' \\\n",
+        "        '--quiet[Print nothing but failures]' \\\n", "        '-o[File to write]:FILE:_files' \\\n"})
+    EXPECT_NE(script.out.find(part), std::string::npos) << part;
+  write_file(slide_.path("_slide"), script.out);
+  EXPECT_TRUE(runs("zsh", "zsh -n _slide"));
+}
+
+TEST_F(ShellTest, FishCompletesCommandsAndTheirOptions) {
+  const Outcome script = slide_.run({"completion", "fish"});
+  ASSERT_EQ(script.code, 0) << script.err;
+  for (const char* part :
+       {"complete -c slide -n __fish_use_subcommand -f -a train -d 'Train a network",
+        "complete -c slide -n '__fish_seen_subcommand_from train' -l resume -r -F -d 'Go on",
+        "complete -c slide -n '__fish_seen_subcommand_from test' -l inference -x -a 'full lsh' -d 'Score all",
+        "-l format -x -a 'idx libsvm npz text xmc' -d ", "default: the model\\'s", " -l threads -x -d ",
+        "complete -c slide -n '__fish_seen_subcommand_from report' -s o -l out -r -F -d "})
+    EXPECT_NE(script.out.find(part), std::string::npos) << part;
+  std::istringstream lines(script.out);
+  std::string line;
+  for (std::getline(lines, line); std::getline(lines, line);)
+    EXPECT_TRUE(line.starts_with("complete -c slide -n ") && line.ends_with("'")) << line;
+  write_file(slide_.path("slide.fish"), script.out);
+  EXPECT_TRUE(runs("fish", "fish -n slide.fish"));
+}
+
+TEST_F(ShellTest, TheManualPageKnowsEveryOption) {
+  const Outcome page = slide_.run({"man"});
+  ASSERT_EQ(page.code, 0) << page.err;
+  for (const char* section : {".TH SLIDE 1", ".SH NAME", ".SH SYNOPSIS", ".SH COMMANDS", ".SH EXIT STATUS"})
+    EXPECT_NE(page.out.find(section), std::string::npos) << section;
+  for (const char* part :
+       {".SS slide train", "\\-\\-resume", "\\-\\-threshold", "\\-\\-labels\\-per\\-sample", "CONFIG"})
+    EXPECT_NE(page.out.find(part), std::string::npos) << part;
+  write_file(slide_.path("slide.1"), page.out);
+  EXPECT_TRUE(runs("groff", "groff -man -ww -Tutf8 slide.1 > formatted 2> warnings && test ! -s warnings"))
+      << read_file(slide_.path("warnings"));
+}
+
+}  // namespace
+}  // namespace slide::test

@@ -1,0 +1,197 @@
+// slide train end to end: what it writes, prints and refuses.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <filesystem>
+
+#include "tests/cli/cli_fixture.h"
+
+namespace slide::test {
+namespace {
+
+class TrainCommandTest : public CliTest {};
+
+TEST_F(TrainCommandTest, WhatWillNotFitIntoMemoryIsRefusedBeforeItIsTaken) {
+  generate();
+  const std::vector<std::string> huge = {"--set",
+                                         "layer.0.size=500000000"};  // 120 x 5e8 weights and their state
+  const Outcome trained = train(huge);
+  EXPECT_EQ(trained.code, 2);
+  EXPECT_NE(trained.err.find("training needs"), std::string::npos) << trained.err;
+  EXPECT_NE(trained.err.find("MB are free; set a smaller layer.0.size"), std::string::npos) << trained.err;
+  EXPECT_FALSE(std::filesystem::exists(slide_.path("out/metrics.jsonl")));
+  EXPECT_EQ(slide_.run({"tune", "small.toml", "--set", "data.train=data/train.txt", huge[0], huge[1]}).code,
+            2);
+}
+
+TEST_F(TrainCommandTest, TrainWritesConfigMetricsAndModel) {
+  generate();
+  const Outcome done = train({"--set", "data.test=data/test.txt"});
+  ASSERT_EQ(done.code, 0) << done.err;
+  EXPECT_EQ(done.err, "");
+  EXPECT_NE(done.out.find("300 samples, 120 features, 60 labels"), std::string::npos) << done.out;
+  EXPECT_NE(done.out.find("loaded in"), std::string::npos);
+  for (const char* file : {"config.toml", "environment.json", "metrics.jsonl", "model.slide"}) {
+    EXPECT_TRUE(std::filesystem::exists(slide_.path(std::string("out/") + file))) << file;
+  }
+  EXPECT_EQ(std::distance(std::filesystem::directory_iterator(slide_.path("out")),
+                          std::filesystem::directory_iterator()),
+            4);
+  const std::vector<Json> lines = events();
+  ASSERT_EQ(lines.size(), 7U);
+  const std::vector<std::string> start = {"event",  "samples",      "test_samples", "features",
+                                          "labels", "load_seconds", "label_groups", "planned_mb"};
+  const std::vector<std::string> epoch = {"event",
+                                          "epoch",
+                                          "step",
+                                          "samples",
+                                          "loss",
+                                          "train_seconds",
+                                          "setup_seconds",
+                                          "data_seconds",
+                                          "hashing_seconds",
+                                          "forward_seconds",
+                                          "backward_seconds",
+                                          "update_seconds",
+                                          "rehash_seconds",
+                                          "active_mean",
+                                          "active_fraction",
+                                          "samples_per_second",
+                                          "peak_rss_mb"};
+  const std::vector<std::string> tables = {"event",        "epoch",  "samples",        "layer",    "buckets",
+                                           "full_buckets", "stored", "largest_bucket", "histogram"};
+  const std::vector<std::string> eval = {
+      "event",  "epoch",     "samples",  "train_seconds", "eval_seconds", "p_at_1", "p_at_3",
+      "p_at_5", "ndcg_at_5", "psp_at_1", "psp_at_5",      "recall_at_5",  "groups"};
+  EXPECT_EQ(keys_of(lines[0]), start);
+  EXPECT_EQ(lines[0]["event"], "start");
+  EXPECT_EQ(lines[0]["samples"], 300);
+  EXPECT_EQ(lines[0]["test_samples"], 70);
+  for (const char* part : {"data", "weights", "optimizer", "tables", "workspaces"})
+    EXPECT_GT(lines[0]["planned_mb"][part], 0.0) << part;
+  EXPECT_EQ(lines[0]["planned_mb"]["neighbours"], 0.0);
+  for (const std::size_t i : {1U, 4U}) {
+    EXPECT_EQ(keys_of(lines[i]), epoch);
+    EXPECT_EQ(keys_of(lines[i + 1]), tables);
+    EXPECT_EQ(keys_of(lines[i + 2]), eval);
+    EXPECT_EQ(lines[i]["event"], "epoch");
+    EXPECT_EQ(lines[i + 1]["event"], "tables");
+    EXPECT_EQ(lines[i + 2]["event"], "eval");
+    EXPECT_EQ(lines[i]["epoch"], i / 3 + 1);
+    EXPECT_EQ(lines[i]["samples"], 300 * (i / 3 + 1));
+  }
+  EXPECT_GT(lines[4]["train_seconds"], lines[1]["train_seconds"]);
+  EXPECT_GT(lines[4]["peak_rss_mb"], 1.0);
+}
+
+TEST_F(TrainCommandTest, TheMeasuresOfTheGroupsOfLabelsAddUp) {
+  train_model();
+  const std::vector<Json> lines = events();
+  const Json& eval = lines.back();
+  std::size_t labels = 0;
+  double precision = 0.0, positives = 0.0, found = 0.0;
+  for (const char* group : {"head", "middle", "tail"}) {
+    labels += lines[0]["label_groups"][group]["labels"].get<std::size_t>();
+    const Json& part = eval["groups"][group];
+    precision += part["p_at_3"].get<double>();
+    positives += part["positives"].get<double>();
+    found += part["positives"].get<double>() * part["recall_at_3"].get<double>();
+  }
+  EXPECT_EQ(labels, 60U);
+  EXPECT_NEAR(precision, eval["p_at_3"].get<double>(), 1e-12);
+  EXPECT_NEAR(found, eval["p_at_3"].get<double>() * 3 * 70, 1e-6);
+  EXPECT_GE(positives, found);
+}
+
+TEST_F(TrainCommandTest, ResolvedConfigurationGivesTheSameRun) {
+  train_model();
+  std::filesystem::create_directories(slide_.path("elsewhere"));
+  const Outcome again = slide_.run({"train", "out/config.toml", "--out", "elsewhere/again"});
+  ASSERT_EQ(again.code, 0) << again.err;
+  EXPECT_EQ(without_timings(events()), without_timings(events("elsewhere/again")));
+  EXPECT_EQ(read_file(slide_.path("out/config.toml")), read_file(slide_.path("elsewhere/again/config.toml")));
+}
+
+TEST_F(TrainCommandTest, SameSeedSameLossesWhateverTheThreads) {
+  generate();
+  ASSERT_EQ(train({"--threads", "1"}, "one").code, 0);
+  ASSERT_EQ(train({"--threads", "4"}, "four").code, 0);
+  ASSERT_EQ(train({"--threads", "4", "--seed", "2"}, "other").code, 0);
+  EXPECT_EQ(without_timings(events("one")), without_timings(events("four")));
+  EXPECT_NE(without_timings(events("one")), without_timings(events("other")));
+}
+
+TEST_F(TrainCommandTest, WithoutTestDataThereIsNoEvaluation) {
+  generate();
+  const Outcome done = train({});
+  ASSERT_EQ(done.code, 0) << done.err;
+  EXPECT_NE(done.out.find("data.test is not set"), std::string::npos);
+  for (const Json& event : events()) EXPECT_NE(event["event"], "eval");
+}
+
+TEST_F(TrainCommandTest, FolderIsNamedAfterTheConfigurationByDefault) {
+  generate();
+  const Outcome done = slide_.run({"train", "small.toml", "--set", "data.train=data/train.txt"});
+  ASSERT_EQ(done.code, 0) << done.err;
+  EXPECT_TRUE(std::filesystem::exists(slide_.path("run/small/model.slide")));
+  EXPECT_NE(done.out.find("run/small"), std::string::npos);
+}
+
+TEST_F(TrainCommandTest, SamplesWithoutLabelsAreSkippedAndCounted) {
+  write_file(slide_.path("data.txt"), "5 4 3\n0 0:1\n 1:1\n1 1:1\n\n2 2:1\n");
+  const Outcome done =
+      slide_.run({"train", "small.toml", "--set", "data.train=data.txt", "--set", "data.test=data.txt"});
+  ASSERT_EQ(done.code, 0) << done.err;
+  EXPECT_NE(done.out.find("2 training samples have no label"), std::string::npos) << done.out;
+  EXPECT_EQ(slide_.run({"train", "small.toml", "--set", "data.train=none.txt"}).code, 2);
+  write_file(slide_.path("none.txt"), "1 4 3\n 1:1\n");
+  const Outcome none = slide_.run({"train", "small.toml", "--set", "data.train=none.txt"});
+  EXPECT_EQ(none.code, 2);
+  EXPECT_EQ(none.err, "slide: no training sample has a label\n");
+}
+
+TEST_F(TrainCommandTest, TestDataMayHaveMoreFeaturesThanTrainingData) {
+  write_file(slide_.path("a.svm"), "0 0:1 2:1\n1 1:1\n2 2:1\n");
+  write_file(slide_.path("b.svm"), "0 0:1 2:1\n4 9:1\n");
+  const Outcome done = slide_.run(
+      {"train", "small.toml", "--set", "data.train=a.svm", "--set", "data.test=b.svm", "--out", "out"});
+  ASSERT_EQ(done.code, 0) << done.err;
+  EXPECT_EQ(slide_.run({"test", "out/model.slide", "b.svm"}).code, 0);
+}
+
+TEST_F(TrainCommandTest, ImagesAreSplitByTrainFirstAndTestLast) {
+  const auto number = [](unsigned value) {
+    std::string bytes(4, '\0');
+    for (int i = 3; i >= 0; --i, value >>= 8)
+      bytes[static_cast<std::size_t>(i)] = static_cast<char>(value & 255);
+    return bytes;
+  };
+  std::string images = number(0x803) + number(40) + number(2) + number(2),
+              labels = number(0x801) + number(40);
+  for (int i = 0; i < 40; ++i) {
+    for (int p = 0; p < 4; ++p) images += static_cast<char>(p == i % 4 ? 200 : 3);
+    labels += static_cast<char>(i % 4);
+  }
+  write_file(slide_.path("t-images-idx3-ubyte"), images);
+  write_file(slide_.path("t-labels-idx1-ubyte"), labels);
+  const std::vector<std::string> arguments = {"train", "small.toml",
+                                              "--set", "data.train=t-images-idx3-ubyte",
+                                              "--set", "data.test=t-images-idx3-ubyte",
+                                              "--out", "out"};
+  const auto with = [&](const char* first, const char* last) {
+    std::vector<std::string> all = arguments;
+    for (const char* more : {"--set", first, "--set", last}) all.emplace_back(more);
+    return slide_.run(all);
+  };
+  const Outcome done = with("data.train_first=30", "data.test_last=10");
+  ASSERT_EQ(done.code, 0) << done.err;
+  EXPECT_NE(done.out.find(": 30 samples"), std::string::npos) << done.out;
+  EXPECT_NE(done.out.find(": 10 samples"), std::string::npos) << done.out;
+  const Outcome test = slide_.run({"test", "out/model.slide", "t-images-idx3-ubyte", "--json"});
+  EXPECT_EQ(Json::parse(test.out)["samples"], 10);
+  EXPECT_EQ(with("data.train_first=41", "data.test_last=10").code, 2);
+  EXPECT_EQ(with("data.train_first=30", "data.test_last=41").code, 2);
+}
+
+}  // namespace
+}  // namespace slide::test

@@ -1,0 +1,56 @@
+// slide tune end to end.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <filesystem>
+
+#include "tests/cli/cli_fixture.h"
+
+namespace slide::test {
+namespace {
+
+class TuneCommandTest : public CliTest {};
+
+TEST_F(TuneCommandTest, TuneWritesAConfigurationThatTrains) {
+  generate();
+  const Outcome done =
+      slide_.run({"tune", "small.toml", "--set", "data.train=data/train.txt", "--set", "layer.-1.uniform=12",
+                  "--trials", "4", "--minutes", "5", "--out", "new/best.toml"});
+  ASSERT_EQ(done.code, 0) << done.err;
+  EXPECT_NE(done.out.find("4 trials on 255 samples of 5 splits each, scored on 225 others"),
+            std::string::npos)
+      << done.out;
+  EXPECT_NE(done.out.find("s on all data  data.idf_power=0.5\n"), std::string::npos)
+      << done.out;  // the second trial
+  EXPECT_NE(read_file(slide_.path("new/best.toml")).find("uniform = 12"), std::string::npos);
+  EXPECT_EQ(slide_.run({"train", "new/best.toml", "--out", "tuned"}).code, 0);
+}
+
+TEST_F(TuneCommandTest, TuneRefusesWhatItCannotDo) {
+  generate();
+  const std::vector<std::string> base = {"tune", "small.toml", "--set", "data.train=data/train.txt"};
+  const auto with = [&](std::vector<std::string> more) {
+    more.insert(more.begin(), base.begin(), base.end());
+    return slide_.run(more);
+  };
+  EXPECT_EQ(with({"--minutes", "0"}).code, 2);
+  EXPECT_EQ(with({"--minutes", "x"}).code, 2);
+  EXPECT_EQ(with({"--trials", "0"}).code, 2);
+  EXPECT_EQ(with({"--train-seconds", "0"}).code, 2);
+  const Outcome slow =
+      with({"--train-seconds", "0.001", "--trials", "2", "--set", "train.epochs=50", "--out", "x.toml"});
+  EXPECT_EQ(slow.code, 2);
+  EXPECT_TRUE(slow.err.starts_with("slide: none of 2 trials would train on all the data within 0.001 s"))
+      << slow.err;
+  EXPECT_EQ(std::count(slow.err.begin(), slow.err.end(), '\n'), 1);
+  EXPECT_NE(slow.out.find("   1  stopped  "), std::string::npos) << slow.out;
+  EXPECT_FALSE(std::filesystem::exists(slide_.path("x.toml")));
+  EXPECT_EQ(with({"--set", "layer.0.sizes=3"}).code, 2);
+  EXPECT_EQ(with({"--out", "data"}).code, 2);
+  const Outcome brief = with({"--set", "train.epochs=100000", "--minutes", "0.001"});
+  EXPECT_EQ(brief.code, 2);
+  EXPECT_NE(brief.err.find("too short for a single training run"), std::string::npos) << brief.err;
+}
+
+}  // namespace
+}  // namespace slide::test

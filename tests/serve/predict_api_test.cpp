@@ -1,0 +1,235 @@
+// POST /predict as clients meet it: what it answers, and what it refuses.
+#include <gtest/gtest.h>
+
+#include <random>
+#include <sstream>
+
+#include "tests/serve/serve_fixture.h"
+
+namespace slide::test {
+namespace {
+
+class PredictApiTest : public ServeTest {};
+
+TEST_F(PredictApiTest, AnswersWhatPredictPrints) {
+  for (const std::string model : {"ids", "softmax", "scaled"}) {
+    for (const std::string inference : {"full", "lsh"}) {
+      for (const std::string scores : {"probability", "logit"}) {
+        ServerProcess server = serve(model, {"--inference", inference, "--threads", "2"});
+        std::istringstream expected(run({"predict", model + "/model.slide", "data/test.txt", "--k", "4",
+                                         "--inference", inference, "--scores", scores})
+                                        .out);
+        Client client = server.client();
+        Json all = {{"inputs", Json::array()}, {"k", 4}, {"scores", scores}};
+        for (const std::string& line : lines()) all["inputs"].push_back({{"features", features_of(line)}});
+        const Json together = client.predict(all).json();
+        std::size_t sample = 0;
+        for (std::string line; std::getline(expected, line); ++sample) {
+          const Answer answer =
+              client.predict({{"features", all["inputs"][sample]["features"]}, {"k", 4}, {"scores", scores}});
+          ASSERT_EQ(answer.code, 200u) << answer.body;
+          EXPECT_EQ(answer.json()["model"], together["model"]);
+          expect_same(answer.json()["predictions"], line, ' ', "id");
+          expect_same(together["results"].at(sample)["predictions"], line, ' ', "id");
+        }
+        EXPECT_EQ(sample, together["results"].size());
+        EXPECT_EQ(server.stop(), 0) << server.errors();
+      }
+    }
+  }
+}
+
+TEST_F(PredictApiTest, AnswersTextWithNames) {
+  ServerProcess server = serve("text", {"--k", "2"});
+  Client client = server.client();
+  for (const auto& [label, text] : kText) {
+    const Answer answer = client.predict({{"text", text}});
+    ASSERT_EQ(answer.code, 200u) << answer.body;
+    EXPECT_EQ(answer.type, "application/json");
+    ASSERT_EQ(answer.json()["predictions"].size(), 2u);
+    EXPECT_EQ(answer.json()["predictions"][0]["label"], label);
+    expect_same(answer.json()["predictions"],
+                run({"predict", "text/model.slide", "-", "--k", "2"}, std::string(text) + "\n").out, '\t',
+                "label");
+    // The same as a list of strings.
+    EXPECT_EQ(client.predict(Json::array({text})).json()["results"][0]["predictions"][0]["label"], label);
+  }
+  const Answer none = client.predict({{"text", "a choir"}, {"threshold", 1.5}});
+  EXPECT_EQ(none.json()["predictions"], Json::array());
+  EXPECT_EQ(client.predict({{"inputs", Json::array()}}).json()["results"], Json::array());
+  // Requests that are sent one behind the other are answered in their order.
+  client.send(Client::text_of("POST", "/predict", R"({"text": "bread"})") +
+              Client::text_of("GET", "/health", ""));
+  EXPECT_EQ(client.receive().json()["predictions"][0]["label"], "cooking");
+  EXPECT_EQ(client.receive().json()["status"], "ready");
+  const Answer health = client.ask("GET", "/health?now");
+  EXPECT_EQ(health.json()["input"], "text");
+  EXPECT_EQ(health.json()["labels"], 4);
+  EXPECT_EQ(client.ask("HEAD", "/nothing").code, 404u)
+      << "no body follows, else the next answer would be lost";
+}
+
+TEST_F(PredictApiTest, NamesOfLabelsComeFromAFile) {
+  std::string names;
+  for (int i = 0; i < 60; ++i) names += "label " + std::to_string(i) + "\n";
+  write_file(slide_->path("names.txt"), names);
+  ServerProcess server = serve("ids", {"--labels", "names.txt"});
+  const Json best = server.client().predict({{"features", {{"3", 1}}}, {"k", 1}}).json()["predictions"][0];
+  EXPECT_EQ(best["label"], "label " + best["id"].dump());
+  const Outcome printed =
+      run({"predict", "ids/model.slide", "-", "--labels", "names.txt", "--k", "1"}, " 3:1\n");
+  EXPECT_TRUE(printed.out.starts_with("label " + best["id"].dump() + ":")) << printed.out;
+  write_file(slide_->path("few.txt"), "one\ntwo\n");
+  for (const Strings& arguments : {Strings{"serve", "ids/model.slide", "--port", "0", "--labels", "few.txt"},
+                                   Strings{"predict", "ids/model.slide", "-", "--labels", "few.txt"}}) {
+    const Outcome bad = slide_->run(arguments, " 3:1\n");
+    EXPECT_EQ(bad.code, 2);
+    EXPECT_NE(bad.err.find("few.txt: 2 names, but the model has 60 labels"), std::string::npos) << bad.err;
+  }
+}
+
+TEST_F(PredictApiTest, WrongRequestsAreToldSoInOneLine) {
+  ServerProcess ids = serve("ids"), text = serve("text");
+  struct Case {
+    const ServerProcess& server;
+    const char* method;
+    const char* target;
+    const char* body;
+    const char* more;
+    unsigned code;
+    const char* part;
+  };
+  const Case cases[] = {
+      {ids, "GET", "/predict", "", "", 405, "takes POST"},
+      {ids, "PUT", "/health", "", "", 405, "takes GET"},
+      {ids, "POST", "/metrics", "{}", "", 405, "takes GET"},
+      {ids, "GET", "/", "", "", 404, "POST /predict"},
+      {ids, "POST", "/predictions", "{}", "", 404, "POST /predict"},
+      {ids, "POST", "/predict", "{}", "Content-Type: text/plain\r\n", 415, "send JSON"},
+      {ids, "POST", "/predict", "{}", "Content-Encoding: gzip\r\n", 415, "Content-Encoding"},
+      {ids, "POST", "/predict", "", "", 400, "no JSON"},
+      {ids, "POST", "/predict", "{\"text\": ", "", 400, "no JSON (byte 10)"},
+      {ids, "POST", "/predict", "{\"features\": \"\xff\"}", "", 400, "no JSON"},
+      {ids, "POST", "/predict", "{\"k\": 1e999}", "", 400, "out of range"},
+      {ids, "POST", "/predict", "7", "", 400, "must be an object"},
+      {ids, "POST", "/predict", "{}", "", 400, "give one of"},
+      {ids, "POST", "/predict", R"({"text": "a", "inputs": []})", "", 400,
+       "the model was trained on features"},
+      {ids, "POST", "/predict", R"({"features": {}, "inputs": []})", "", 400, "give one of"},
+      {ids, "POST", "/predict", R"({"text": "a"})", "", 400, "the model was trained on features"},
+      {ids, "POST", "/predict", R"({"feature": {}})", "", 400, "unknown key 'feature'"},
+      {ids, "POST", "/predict", R"({"features": 3})", "", 400, "must be an object"},
+      {ids, "POST", "/predict", R"({"features": {"x": 1}})", "", 400, "'x' is no feature id"},
+      {ids, "POST", "/predict", R"({"features": {"-1": 1}})", "", 400, "'-1' is no feature id"},
+      {ids, "POST", "/predict", R"({"features": {"120": 1}})", "", 400, "the model knows the ids 0 to 119"},
+      {ids, "POST", "/predict", R"({"features": {"99999999999999999999": 1}})", "", 400, "no feature id"},
+      {ids, "POST", "/predict", R"({"features": {"1": "a"}})", "", 400,
+       "feature 1: the value must be a number"},
+      {ids, "POST", "/predict", R"({"features": {"1": 1e300}})", "", 400, "fits a float"},
+      {ids, "POST", "/predict", R"({"features": [[1, 2, 3]]})", "", 400, "[id, value] pair"},
+      {ids, "POST", "/predict", R"({"features": [[1, 3e38], [1, 3e38]]})", "", 400, "add up to no float"},
+      {ids, "POST", "/predict", R"({"features": [1.5]})", "", 400, "1.5 is no feature id"},
+      {ids, "POST", "/predict", R"({"inputs": {}})", "", 400, "inputs must be a list"},
+      {ids, "POST", "/predict", R"({"inputs": [{"features": {}}, {"features": {"x": 1}}]})", "", 400,
+       "inputs[1]: 'x'"},
+      {ids, "POST", "/predict", R"({"inputs": [3]})", "", 400, "inputs[0]: an input must be"},
+      {ids, "POST", "/predict", R"({"features": {}, "k": 0})", "", 400, "k must be a whole number from 1"},
+      {ids, "POST", "/predict", R"({"features": {}, "k": "5"})", "", 400, "k must be"},
+      {ids, "POST", "/predict", R"({"features": {}, "threshold": "high"})", "", 400, "threshold must be"},
+      {ids, "POST", "/predict", R"({"features": {}, "scores": "percent"})", "", 400,
+       "\\\"probability\\\" or \\\"logit\\\""},
+      {ids, "POST", "/predict", R"({"features": {}, "inference": "lsh"})", "", 400, "--inference lsh"},
+      {text, "POST", "/predict", R"({"text": 3})", "", 400, "text must be a string"},
+      {text, "POST", "/predict", R"({"inputs": ["a", null]})", "", 400, "inputs[1]"},
+  };
+  for (const Case& c : cases) {
+    const Answer answer = c.server.client().ask(c.method, c.target, c.body, c.more);
+    EXPECT_EQ(answer.code, c.code) << c.body << answer.body;
+    ASSERT_TRUE(answer.json()["error"].is_string()) << answer.body;
+    EXPECT_NE(answer.body.find(c.part), std::string::npos) << answer.body;
+    EXPECT_EQ(answer.json()["error"].get<std::string>().find('\n'), std::string::npos) << answer.body;
+    EXPECT_EQ(c.code == 405, !answer.allow.empty()) << c.target;
+  }
+  Json many = {{"inputs", Json::array()}, {"k", 60}};
+  for (int i = 0; i < 4097; ++i) many["inputs"].push_back({{"features", Json::object()}});
+  EXPECT_EQ(ids.client().predict(many).code, 400u);
+  EXPECT_EQ(ids.stop(), 0) << ids.errors();
+  EXPECT_EQ(text.stop(), 0) << text.errors();
+}
+
+TEST_F(PredictApiTest, BadJsonOfAllKindsHarmsNothing) {
+  ServerProcess server = serve("ids");
+  const Strings seeds = {R"({"features": {"3": 0.5, "7": 1, "119": -2e-3}, "k": 3, "scores": "logit"})",
+                         R"({"inputs": [{"features": [1, [2, 0.5], [2, 0.25]]}], "threshold": 0.1})",
+                         "[[[[]]]]"};
+  std::mt19937 random(11);
+  Client client = server.client();
+  int good = 0, bad = 0;
+  for (int i = 0; i < 1500; ++i) {
+    std::string body = seeds[random() % seeds.size()];
+    for (std::uint32_t changes = random() % 4; changes-- > 0 && !body.empty();) {
+      const std::size_t at = random() % body.size();
+      switch (random() % 4) {
+        case 0:
+          body[at] = static_cast<char>(random());
+          break;
+        case 1:
+          body.erase(at, 1 + random() % 5);
+          break;
+        case 2:
+          body.insert(at, body.substr(random() % body.size(), random() % 9));
+          break;
+        default:
+          body.insert(at, 1, "{}[]\",:0-e.\\u"[random() % 13]);
+          break;
+      }
+    }
+    const Answer answer = client.ask("POST", "/predict", body);
+    ASSERT_TRUE(answer.code == 200 || answer.code == 400) << body << answer.body;
+    ASSERT_TRUE(answer.json().contains("error") == (answer.code == 400)) << answer.body;
+    ++(answer.code == 200 ? good : bad);
+  }
+  EXPECT_GT(good, 100);
+  EXPECT_GT(bad, 500);
+  EXPECT_EQ(client.ask("POST", "/predict", std::string(200000, '[')).code, 400u);
+  std::string deep = "{\"features\":";
+  for (int i = 0; i < 100000; ++i) deep += "[";
+  deep += std::string(100000, ']') + "}";
+  EXPECT_EQ(client.ask("POST", "/predict", deep).code, 400u);
+  EXPECT_EQ(server.stop(), 0) << server.errors();
+}
+
+TEST_F(PredictApiTest, NothingOfAClientIsPrintedWhole) {
+  ServerProcess server = serve("ids");
+  const std::string open(100000, '['), close(100000, ']'), large(100000, 'x');
+  std::string objects;
+  for (int i = 0; i < 100000; ++i) objects += "{\"a\":";
+  std::string numbers = "[1";
+  for (int i = 0; i < 100000; ++i) numbers += ",1";
+  const Strings bodies = {R"({"features":[[)" + open + close + ",1]]}",
+                          R"({"features":[)" + open + close + "]}",
+                          R"({"features":[[)" + objects + "1" + std::string(100000, '}') + ",1]]}",
+                          R"({"inputs":[{"features":{"1":)" + open + close + "}}]}",
+                          R"({"k":)" + open + close + "}",
+                          R"({"features":[[)" + numbers + "],1]]}",
+                          R"({"features":[[")" + large + R"(",1]]})",
+                          R"({"features":{")" + large + R"(":1}})",
+                          R"({"inputs":[{")" + large + R"(":1}]})",
+                          "{\"" + large + "\":1}",
+                          R"({"features":{},"scores":")" + large + "\"}"};
+  for (const std::string& body : bodies) {
+    const Answer answer = server.client().ask("POST", "/predict", body);
+    EXPECT_EQ(answer.code, 400u) << body.substr(0, 40);
+    EXPECT_LT(answer.body.size(), 250u) << answer.body.substr(0, 400);
+  }
+  EXPECT_LT(server.client().ask("GET", "/" + std::string(9000, 'x')).body.size(), 250u);
+  // What is as deep as requests are is taken; brackets in strings count for nothing.
+  const std::string deepest = R"({"inputs":[{"features":[[1,0.5]]},{"features":{"2":1}}],"k":1})";
+  EXPECT_EQ(server.client().ask("POST", "/predict", deepest).code, 200u);
+  const Answer named = server.client().predict({{std::string(60, '['), 1}, {"features", {{"1", 1}}}});
+  EXPECT_NE(named.body.find("unknown key '[[["), std::string::npos) << named.body;
+  EXPECT_EQ(server.stop(), 0) << server.errors();
+}
+
+}  // namespace
+}  // namespace slide::test
