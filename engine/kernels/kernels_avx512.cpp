@@ -1,11 +1,12 @@
 // AVX-512 F/CD/DQ/BW, 16 floats a register, 32 registers.
+#include "engine/kernels/avx512_kernels.h"
 #include "engine/kernels/simd_kernels.h"
 
 namespace slide::kernels {
 
 namespace {
 template <>
-struct Tiles<xsimd::avx512bw> {
+struct Tiles<Avx512> {
   static constexpr size_t kForwardRows = 12;
   static constexpr size_t kForwardVectors = 4;  // of samples, held at once
   static constexpr size_t kBackwardSamples = 8;
@@ -16,6 +17,6 @@ struct Tiles<xsimd::avx512bw> {
 }  // namespace
 
 extern const KernelSet kAvx512Kernels;
-constinit const KernelSet kAvx512Kernels = make_kernel_set<xsimd::avx512bw>("avx512");
+constinit const KernelSet kAvx512Kernels = make_kernel_set<Avx512>("avx512");
 
 }  // namespace slide::kernels

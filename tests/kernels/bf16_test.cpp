@@ -10,6 +10,7 @@
 #include "engine/base/rng.h"
 #include "engine/kernels/kernels.h"
 #include "tests/kernels/guarded.h"
+#include "tests/kernels/kernel_sets.h"
 
 namespace slide::kernels {
 namespace {
@@ -260,8 +261,7 @@ TEST(Bf16Layout, SetPairValueLeavesTheNeighbourAlone) {
   for (std::size_t k = 0; k < 64; ++k) EXPECT_EQ(pair_value(row.data(), k), static_cast<float>(k));
 }
 
-INSTANTIATE_TEST_SUITE_P(Sets, Bf16, testing::ValuesIn(available()),
-                         [](const auto& at) { return std::string(at.param->name); });
+INSTANTIATE_TEST_SUITE_P(Sets, Bf16, testing::ValuesIn(available()), test::set_name);
 
 }  // namespace
 }  // namespace slide::kernels

@@ -2,8 +2,14 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <array>
+#include <cstddef>
 #include <cstdlib>
+#include <cstring>
+#include <functional>
+#include <iterator>
 #include <set>
+#include <sstream>
 #include <string>
 
 #include "engine/kernels/kernels.h"
@@ -14,6 +20,13 @@ namespace {
 TEST(Dispatch, ScalarIsAlwaysThereAndFirst) {
   ASSERT_FALSE(available().empty());
   EXPECT_STREQ(available().front()->name, "scalar");
+}
+
+// What is tested under every instruction set is registered by these names (tests/CMakeLists.txt).
+TEST(Dispatch, TheBuildKnowsEverySet) {
+  std::istringstream names(SLIDE_INSTRUCTION_SETS);
+  const std::set<std::string> known{std::istream_iterator<std::string>(names), {}};
+  for (const KernelSet* set : available()) EXPECT_TRUE(known.contains(set->name)) << set->name;
 }
 
 TEST(Dispatch, EverySetIsFoundByItsOwnName) {
@@ -54,15 +67,20 @@ TEST(Dispatch, TheActiveSetIsTheFastestOrTheOneAskedFor) {
   EXPECT_EQ(&active(), &active());
 }
 
+// Everything from the first kernel on is pointers to kernels, read here as such without a list of their
+// names.
 TEST(Dispatch, NoSetLacksAKernel) {
+  constexpr std::size_t kFirst = offsetof(KernelSet, rows_forward);
+  using Pointer = void (*)();
+  static_assert((sizeof(KernelSet) - kFirst) % sizeof(Pointer) == 0);
+  std::array<Pointer, (sizeof(KernelSet) - kFirst) / sizeof(Pointer)> kernels;
   for (const KernelSet* set : available()) {
-    EXPECT_TRUE(set->rows_forward_bf16 && set->gather_rows_bf16 && set->sgd_row_bf16 && set->add_dots_bf16);
-    EXPECT_TRUE(set->rows_forward && set->rows_backward_input && set->rows_gradient && set->gather_rows);
-    EXPECT_TRUE(set->dot && set->axpy && set->transpose && set->select_above && set->pack_signs);
-    EXPECT_TRUE(set->round_small != nullptr);
-    EXPECT_TRUE(set->softmax_lanes && set->logistic_loss && set->relu && set->sigmoid && set->tanh);
-    EXPECT_TRUE(set->relu_backward && set->sigmoid_backward && set->tanh_backward);
-    EXPECT_TRUE(set->sgd_row && set->momentum_row && set->adagrad_row && set->adam_row);
+    std::memcpy(kernels.data(), reinterpret_cast<const char*>(set) + kFirst, sizeof kernels);
+    for (std::size_t i = 0; i < kernels.size(); ++i)
+      EXPECT_NE(kernels[i], nullptr) << "kernel " << i << " of " << set->name;
+    std::sort(kernels.begin(), kernels.end(), std::less<>());
+    EXPECT_EQ(std::unique(kernels.begin(), kernels.end()), kernels.end())
+        << set->name << ": one stands twice";
   }
 }
 

@@ -5,34 +5,26 @@
 #include <algorithm>
 #include <cmath>
 #include <functional>
-#include <string>
 #include <vector>
 
 #include "engine/kernels/kernels.h"
 #include "tests/kernels/guarded.h"
+#include "tests/kernels/kernel_sets.h"
 
 namespace slide::kernels {
 namespace {
 
 using test::Floats;
+using test::kLanes;
+using test::kLengths;
 using test::normal_floats;
 
-constexpr std::size_t kLengths = 68;
-const std::size_t kLanes[] = {1, 16, 32, 48, 64};
 // Elementary functions in float are good to a few units in the last place, sums of up to 67 of them to ten
 // more.
 constexpr double kTolerance = 4e-6;
 
-std::string set_name(const testing::TestParamInfo<const KernelSet*>& set) {
-  return set.param->name;
-}
-
-class Elementwise : public testing::TestWithParam<const KernelSet*> {
- protected:
-  const KernelSet& set() const { return *GetParam(); }
-};
-
-INSTANTIATE_TEST_SUITE_P(Sets, Elementwise, testing::ValuesIn(available()), set_name);
+class Elementwise : public test::OfEverySet {};
+INSTANTIATE_TEST_SUITE_P(Sets, Elementwise, testing::ValuesIn(available()), test::set_name);
 
 void expect_close(double got, double want, double tolerance, std::size_t n, std::size_t at) {
   ASSERT_NEAR(got, want, tolerance * std::max(1.0, std::fabs(want))) << "length " << n << " at " << at;

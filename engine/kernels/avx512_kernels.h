@@ -1,0 +1,135 @@
+// What AVX-512 does better than simd_*.h has it for all: sums over sixteen registers, and the kernels of the
+// wide path by masks, compression and expansion. Included by kernels_avx512.cpp only.
+#pragma once
+
+#include <immintrin.h>
+
+#include "engine/kernels/simd.h"
+#include "engine/kernels/simd_patterns.h"
+
+namespace slide::kernels {
+namespace {
+
+using Avx512 = xsimd::avx512bw;
+
+template <>
+Vec<Avx512> sum_each<Avx512>(const Vec<Avx512>* v) {
+  __m512 pairs[8], fours[4];
+  for (int i = 0; i < 8; ++i) {
+    const __m512 a = v[2 * i], b = v[2 * i + 1];
+    pairs[i] = _mm512_add_ps(_mm512_unpacklo_ps(a, b), _mm512_unpackhi_ps(a, b));
+  }
+  for (int i = 0; i < 4; ++i) {
+    const __m512d a = _mm512_castps_pd(pairs[2 * i]), b = _mm512_castps_pd(pairs[2 * i + 1]);
+    fours[i] =
+        _mm512_add_ps(_mm512_castpd_ps(_mm512_unpacklo_pd(a, b)), _mm512_castpd_ps(_mm512_unpackhi_pd(a, b)));
+  }
+  const __m512 low = _mm512_add_ps(_mm512_shuffle_f32x4(fours[0], fours[1], 0x44),
+                                   _mm512_shuffle_f32x4(fours[0], fours[1], 0xee));
+  const __m512 high = _mm512_add_ps(_mm512_shuffle_f32x4(fours[2], fours[3], 0x44),
+                                    _mm512_shuffle_f32x4(fours[2], fours[3], 0xee));
+  return Vec<Avx512>(
+      _mm512_add_ps(_mm512_shuffle_f32x4(low, high, 0x88), _mm512_shuffle_f32x4(low, high, 0xdd)));
+}
+
+// The lanes of a register that are among the next `count` entries.
+inline __mmask16 lanes_below(size_t count) {
+  return static_cast<__mmask16>(count < 16 ? (1u << count) - 1 : 0xffffu);
+}
+
+template <>
+size_t meet<Avx512>(const uint32_t* ids, const float* w, size_t count, const uint32_t* bits,
+                    const uint32_t* first, uint16_t* masks, uint32_t* columns, float* values) {
+  size_t found = 0;
+  const __m512i ones_of_nibble =
+      _mm512_broadcast_i32x4(_mm_setr_epi8(0, 1, 1, 2, 1, 2, 2, 3, 1, 2, 2, 3, 2, 3, 3, 4));
+  const __m512i nibble = _mm512_set1_epi8(15), one = _mm512_set1_epi32(1);
+  for (size_t i = 0; i < count; i += 16) {
+    const __mmask16 valid = lanes_below(count - i);
+    const __m512i id = _mm512_maskz_loadu_epi32(valid, ids + i);
+    const __m512i at = _mm512_srli_epi32(id, 5);
+    const __m512i word = _mm512_i32gather_epi32(at, bits, 4);
+    const __m512i bit = _mm512_sllv_epi32(one, _mm512_and_si512(id, _mm512_set1_epi32(31)));
+    const __mmask16 mask = _mm512_mask_test_epi32_mask(valid, word, bit);
+    masks[i / 16] = mask;
+    // Bits set below: counted in nibbles, summed over a word's bytes.
+    const __m512i below = _mm512_and_si512(word, _mm512_sub_epi32(bit, one));
+    const __m512i low = _mm512_shuffle_epi8(ones_of_nibble, _mm512_and_si512(below, nibble));
+    const __m512i high =
+        _mm512_shuffle_epi8(ones_of_nibble, _mm512_and_si512(_mm512_srli_epi32(below, 4), nibble));
+    const __m512i pairs = _mm512_maddubs_epi16(_mm512_add_epi8(low, high), _mm512_set1_epi8(1));
+    const __m512i lower = _mm512_madd_epi16(pairs, _mm512_set1_epi16(1));
+    const __m512i column = _mm512_add_epi32(lower, _mm512_mask_i32gather_epi32(at, mask, at, first, 4));
+    _mm512_storeu_si512(columns + found, _mm512_maskz_compress_epi32(mask, column));
+    _mm512_storeu_ps(values + found, _mm512_maskz_compress_ps(mask, _mm512_maskz_loadu_ps(valid, w + i)));
+    found += static_cast<size_t>(__builtin_popcount(mask));
+  }
+  return found;
+}
+
+template <>
+void part_kinds<Avx512>(const uint32_t* columns, const float* w, size_t count, const uint32_t* places,
+                        uint16_t* masks, Parts& parts) {
+  size_t counts[kKinds] = {};
+  static_assert(kKinds == 4);
+  for (size_t i = 0; i < count; i += 16) {
+    const __mmask16 valid = lanes_below(count - i);
+    const __m512i column = _mm512_maskz_loadu_epi32(valid, columns + i);
+    const __m512 weight = _mm512_maskz_loadu_ps(valid, w + i);
+    const __m512i place = _mm512_i32gather_epi32(column, places, 4);
+    const __m512i kind = _mm512_and_si512(place, _mm512_set1_epi32(3));
+    SLIDE_UNROLL
+    for (size_t k = 0; k < kKinds; ++k) {
+      const __mmask16 mask =
+          _mm512_mask_cmpeq_epi32_mask(valid, kind, _mm512_set1_epi32(static_cast<int>(k)));
+      masks[i / 16 * kKinds + k] = mask;
+      _mm512_storeu_si512(parts.places[k] + counts[k],
+                          _mm512_maskz_compress_epi32(mask, _mm512_srli_epi32(place, 2)));
+      _mm512_storeu_ps(parts.weights[k] + counts[k], _mm512_maskz_compress_ps(mask, weight));
+      counts[k] += static_cast<size_t>(__builtin_popcount(mask));
+    }
+  }
+  for (size_t k = 0; k < kKinds; ++k) parts.count[k] = counts[k];
+}
+
+template <>
+void join_kinds<Avx512>(const uint16_t* masks, size_t count, const float* const* parts, float* g) {
+  const float* at[kKinds];
+  for (size_t k = 0; k < kKinds; ++k) at[k] = parts[k];
+  for (size_t i = 0; i < count; i += 16) {
+    __m512 joined = _mm512_setzero_ps();
+    SLIDE_UNROLL
+    for (size_t k = 0; k < kKinds; ++k) {
+      const __mmask16 mask = masks[i / 16 * kKinds + k];
+      joined = _mm512_mask_expandloadu_ps(joined, mask, at[k]);
+      at[k] += __builtin_popcount(mask);
+    }
+    const __mmask16 valid = lanes_below(count - i);
+    _mm512_mask_storeu_ps(g + i, valid, joined);
+  }
+}
+
+template <>
+void adagrad_masked<Avx512>(float* w, float* accumulators, const uint16_t* masks, size_t count,
+                            const float* g, float scale, float rate) {
+  const __m512 one = _mm512_set1_ps(1.0f), half = _mm512_set1_ps(0.5f), three_halves = _mm512_set1_ps(1.5f);
+  for (size_t i = 0; i < count; i += 16) {
+    const __mmask16 mask = masks[i / 16];
+    if (mask == 0) continue;
+    const __m512 h = _mm512_mul_ps(_mm512_set1_ps(scale), _mm512_maskz_expandloadu_ps(mask, g));
+    g += __builtin_popcount(mask);
+    // Listed deltas leave most gradients at 0: their accumulators need not be loaded.
+    if (_mm512_test_epi32_mask(_mm512_castps_si512(h), _mm512_castps_si512(h)) == 0) continue;
+    const __m512 sum = _mm512_fmadd_ps(h, h, _mm512_maskz_loadu_ps(mask, accumulators + i));
+    _mm512_mask_storeu_ps(accumulators + i, mask, sum);
+    // 1 / sqrt(1 + sum): 14 bits, then one step of Newton's
+    const __m512 x = _mm512_add_ps(one, sum), y = _mm512_rsqrt14_ps(x);
+    const __m512 root =
+        _mm512_mul_ps(y, _mm512_fnmadd_ps(_mm512_mul_ps(half, x), _mm512_mul_ps(y, y), three_halves));
+    const __m512 step = _mm512_mul_ps(_mm512_mul_ps(_mm512_set1_ps(rate), h), root);
+    _mm512_mask_storeu_ps(w + i, mask, _mm512_sub_ps(_mm512_maskz_loadu_ps(mask, w + i), step));
+  }
+}
+
+}  // namespace
+}  // namespace slide::kernels

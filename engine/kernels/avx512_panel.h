@@ -1,0 +1,82 @@
+// Panels of samples in bfloat16, for instructions that multiply pairs: word j of a group of 32 columns holds
+// columns j and 16 + j, as the rows have them (bf16.h). A panel is rounded and paired once and then meets all
+// rows.
+//
+// Included by kernels_avx512_bf16.cpp and kernels_amx.cpp only; what simd.h says of shared inline functions
+// holds here.
+#pragma once
+
+#include <immintrin.h>
+
+#include "engine/kernels/bf16.h"
+#include "engine/kernels/kernels.h"
+#include "engine/kernels/unroll.h"
+
+namespace slide::kernels {
+namespace {
+
+constexpr size_t kGroupWords = kPairGroup / 2;
+constexpr size_t kPanelWords = 128;  // of each sample in a panel, and of each row at once
+constexpr size_t kVector = 16;
+
+// Columns first .. first + 2 * words of C vectors of samples.
+template <size_t C>
+void pack_panel(const float* xt, size_t inner, size_t lanes, size_t first, size_t words, uint32_t* panel) {
+  const auto bits_at = [&](size_t k, size_t c) {  // 16 of them, in the lower halves
+    if (k >= inner) return _mm512_setzero_si512();
+    const __m512 x = _mm512_load_ps(xt + k * lanes + c * kVector);
+    return _mm512_cvtepu16_epi32(reinterpret_cast<__m256i>(_mm512_cvtneps_pbh(x)));
+  };
+  for (size_t word = 0; word < words; ++word) {
+    const size_t k = first + word / kGroupWords * kPairGroup + word % kGroupWords;
+    for (size_t c = 0; c < C; ++c) {
+      const __m512i low = bits_at(k, c), high = bits_at(k + kGroupWords, c);
+      _mm512_store_si512(panel + (word * C + c) * kVector, _mm512_or_si512(low, _mm512_slli_epi32(high, 16)));
+    }
+  }
+}
+
+// What all tiles of a product share.
+struct Product {
+  const uint32_t* w;
+  size_t ldw;
+  const uint32_t* ids;
+  size_t rows;
+  const float* shift;
+  size_t lanes;
+  float* z;
+};
+
+// C vectors of samples. Rows::add(product, words, first, panel) comes for panel after panel of columns;
+// `first` says that z is yet to be started.
+template <class Rows, size_t C>
+void forward_vectors(Product product, const float* xt, size_t inner) {
+  alignas(64) uint32_t panel[kPanelWords * C * kVector];
+  for (size_t k = 0; k < inner || k == 0; k += 2 * kPanelWords) {
+    const size_t columns = inner - k < 2 * kPanelWords ? inner - k : 2 * kPanelWords;
+    const size_t words = (columns + kPairGroup - 1) / kPairGroup * kGroupWords;
+    pack_panel<C>(xt, inner, product.lanes, k, words, panel);
+    Rows::template add<C>(product, words, k == 0, panel);
+    product.w += kPanelWords;
+  }
+}
+
+// The samples from lane b on, in panels of C vectors, what is left in panels of half the size, and so on.
+template <class Rows, size_t C = Rows::kVectors>
+void forward(const Product& product, const float* xt, size_t inner, size_t b = 0) {
+  for (; b + C * kVector <= product.lanes; b += C * kVector) {
+    Product part = product;
+    part.z += b;
+    forward_vectors<Rows, C>(part, xt + b, inner);
+  }
+  if constexpr (C > 1) forward<Rows, C / 2>(product, xt, inner, b);
+}
+
+// The sums that row a starts from.
+inline __m512 start_of(const Product& p, size_t a, size_t c, bool first) {
+  if (!first) return _mm512_load_ps(p.z + a * p.lanes + c * kVector);
+  return _mm512_set1_ps(p.shift == nullptr ? 0.0f : p.shift[a]);
+}
+
+}  // namespace
+}  // namespace slide::kernels

@@ -1,0 +1,76 @@
+// What the kernels written once over xsimd share: registers, tile shapes, sums over a register, fetching
+// ahead.
+//
+// These headers, simd_*.h, are included by the source files of instruction sets only. Everything in them is
+// in an anonymous namespace, names its architecture and calls no shared inline function, so that the linker
+// can never hand one machine's code to another.
+#pragma once
+
+#include <xsimd/xsimd.hpp>
+
+#include "engine/kernels/kernels.h"
+#include "engine/kernels/unroll.h"
+
+namespace slide::kernels {
+namespace {
+
+// Tile shapes of an instruction set: chosen so that accumulators, operands and pointers stay in registers.
+template <class Arch>
+struct Tiles;
+
+template <class Arch>
+using Vec = xsimd::batch<float, Arch>;
+
+template <class Arch>
+constexpr size_t kWidth = Vec<Arch>::size;
+
+// Registers of words, and of the floats with the same bits.
+template <class Arch>
+using Words = xsimd::batch<std::uint32_t, Arch>;
+
+inline size_t smaller(size_t a, size_t b) {
+  return a < b ? a : b;
+}
+
+template <class Arch>
+float sum_of(const Vec<Arch>& v) {
+#if XSIMD_VERSION_MAJOR >= 10
+  return xsimd::reduce_add(v);
+#else
+  return xsimd::hadd(v);
+#endif
+}
+
+// Element r: the sum of v[r], for as many registers as one has elements.
+template <class Arch>
+Vec<Arch> sum_each(const Vec<Arch>* v) {
+  static_assert(kWidth<Arch> < 16, "haddp of xsimd 8 adds up wrong with AVX-512");
+  return xsimd::haddp(v);
+}
+
+template <class Arch>
+Vec<Arch> as_floats(const Words<Arch>& v) {
+#if XSIMD_VERSION_MAJOR >= 10
+  return xsimd::bitwise_cast<float>(v);
+#else
+  return xsimd::bitwise_cast<Vec<Arch> >(v);
+#endif
+}
+template <class Arch>
+Words<Arch> as_words(const Vec<Arch>& v) {
+#if XSIMD_VERSION_MAJOR >= 10
+  return xsimd::bitwise_cast<std::uint32_t>(v);
+#else
+  return xsimd::bitwise_cast<Words<Arch> >(v);
+#endif
+}
+
+constexpr size_t kRowsAhead = 4;  // rows fetched ahead by the kernels that walk single rows
+
+// Inlined, or GCC leaves it out: see base/prefetch.h, which is not for code of one instruction set.
+[[gnu::always_inline]] inline void prefetch_row(const float* row, size_t n) {
+  for (size_t k = 0; k < n; k += kLaneMultiple) __builtin_prefetch(row + k);
+}
+
+}  // namespace
+}  // namespace slide::kernels

@@ -1,0 +1,106 @@
+// Words of bfloat16 rows (bf16.h) in registers and one by one: widening, rounding, random bits.
+#pragma once
+
+#include "engine/kernels/simd.h"
+
+namespace slide::kernels {
+namespace {
+
+constexpr size_t kPairs = 16;  // words of a group of columns
+
+// The floats in the low and in the high halves of words.
+template <class Arch>
+Vec<Arch> low_half(const Words<Arch>& v) {
+  return as_floats<Arch>(v << 16);
+}
+template <class Arch>
+Vec<Arch> high_half(const Words<Arch>& v) {
+  return as_floats<Arch>(v & Words<Arch>(0xffff0000u));
+}
+
+// Random bits for the words whose numbers times 0x9e3779b9 are in `count`.
+template <class Arch>
+Words<Arch> rounding_words(const Words<Arch>& count, std::uint32_t noise) {
+  Words<Arch> h = count + Words<Arch>(noise);
+  h = (h ^ (h >> 16)) * Words<Arch>(0x7feb352du);
+  h = (h ^ (h >> 15)) * Words<Arch>(0x846ca68bu);
+  return h ^ (h >> 16);
+}
+
+template <class Arch>
+Words<Arch> first_words(size_t word) {
+  constexpr size_t N = kWidth<Arch>;
+  alignas(64) std::uint32_t numbers[N];
+  for (size_t i = 0; i < N; ++i) numbers[i] = static_cast<std::uint32_t>(word + i) * 0x9e3779b9u;
+  return Words<Arch>::load_aligned(numbers);
+}
+
+template <class Arch>
+Words<Arch> to_pairs(const Vec<Arch>& low, const Vec<Arch>& high, const Words<Arch>& bits) {
+  const Words<Arch> a = (as_words<Arch>(low) + (bits & Words<Arch>(0xffffu))) >> 16;
+  const Words<Arch> b = (as_words<Arch>(high) + (bits >> 16)) & Words<Arch>(0xffff0000u);
+  return a | b;
+}
+
+template <class Arch>
+Vec<Arch> nearest_halves(const Vec<Arch>& v) {
+  const Words<Arch> bits = as_words<Arch>(v);
+  return as_floats<Arch>((bits + Words<Arch>(0x7fffu) + ((bits >> 16) & Words<Arch>(1u))) &
+                         Words<Arch>(0xffff0000u));
+}
+
+// What is left behind the last whole group, column by column.
+inline float one_value(const uint32_t* w, size_t k) {
+  const uint32_t word = w[k / (2 * kPairs) * kPairs + k % kPairs];
+  const uint32_t bits = k % (2 * kPairs) >= kPairs ? word & 0xffff0000u : word << 16;
+  float value;
+  __builtin_memcpy(&value, &bits, sizeof value);
+  return value;
+}
+
+// The bits of nearest_half() of bf16.h, which is a shared inline function.
+inline uint32_t nearest_half_bits(float value) {
+  uint32_t bits;
+  __builtin_memcpy(&bits, &value, sizeof bits);
+  return (bits + 0x7fffu + (bits >> 16 & 1u)) & 0xffff0000u;
+}
+
+// rounding_bits() of bf16.h, which is a shared inline function.
+inline uint32_t rounding_word(size_t at, uint32_t noise) {
+  uint32_t h = static_cast<uint32_t>(at) * 0x9e3779b9u + noise;
+  h = (h ^ (h >> 16)) * 0x7feb352du;
+  h = (h ^ (h >> 15)) * 0x846ca68bu;
+  return h ^ (h >> 16);
+}
+
+// Column k of a row from the upper half of a float's bits.
+inline void set_one_half(uint32_t* w, size_t k, uint32_t bits) {
+  uint32_t& word = w[k / (2 * kPairs) * kPairs + k % kPairs];
+  const bool in_high = k % (2 * kPairs) >= kPairs;
+  word = in_high ? (word & 0xffffu) | (bits & 0xffff0000u) : (word & 0xffff0000u) | (bits >> 16);
+}
+
+inline void set_one_value(uint32_t* w, size_t k, float value, uint32_t noise) {
+  const uint32_t h = rounding_word(k / (2 * kPairs) * kPairs + k % kPairs, noise);
+  uint32_t exact;
+  __builtin_memcpy(&exact, &value, sizeof exact);
+  set_one_half(w, k, exact + (k % (2 * kPairs) >= kPairs ? h >> 16 : h & 0xffffu));
+}
+
+template <class Arch>
+void widen(const uint32_t* w, size_t n, float* x) {
+  constexpr size_t N = kWidth<Arch>;
+  size_t k = 0;
+  for (; k + 2 * kPairs <= n; k += 2 * kPairs) {
+    SLIDE_UNROLL
+    for (size_t v = 0; v < kPairs; v += N) {
+      const auto words = Words<Arch>::load_unaligned(w + k / 2 + v);
+      low_half<Arch>(words).store_unaligned(x + k + v);
+      high_half<Arch>(words).store_unaligned(x + k + kPairs + v);
+    }
+  }
+  for (; k < n; ++k) x[k] = one_value(w, k);
+}
+
+}  // namespace
+}  // namespace slide::kernels

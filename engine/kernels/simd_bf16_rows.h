@@ -1,0 +1,150 @@
+// Rows in bfloat16: rounded, updated, added up, multiplied with one vector.
+#pragma once
+
+#include "engine/kernels/simd.h"
+#include "engine/kernels/simd_bf16.h"
+
+namespace slide::kernels {
+namespace {
+
+template <class Arch>
+void narrow(const float* x, size_t n, uint32_t noise, uint32_t* w) {
+  constexpr size_t N = kWidth<Arch>;
+  const Words<Arch> ahead(static_cast<std::uint32_t>(N) * 0x9e3779b9u);
+  Words<Arch> count = first_words<Arch>(0);
+  size_t k = 0;
+  for (; k + 2 * kPairs <= n; k += 2 * kPairs) {
+    SLIDE_UNROLL
+    for (size_t v = 0; v < kPairs; v += N) {
+      to_pairs<Arch>(Vec<Arch>::load_unaligned(x + k + v), Vec<Arch>::load_unaligned(x + k + kPairs + v),
+                     rounding_words<Arch>(count, noise))
+          .store_unaligned(w + k / 2 + v);
+      count += ahead;
+    }
+  }
+  for (; k < n; ++k) set_one_value(w, k, x[k], noise);
+}
+
+template <class Arch>
+void narrow_nearest(const float* x, size_t n, uint32_t* w) {
+  constexpr size_t N = kWidth<Arch>;
+  size_t k = 0;
+  for (; k + 2 * kPairs <= n; k += 2 * kPairs) {
+    SLIDE_UNROLL
+    for (size_t v = 0; v < kPairs; v += N) {
+      to_pairs<Arch>(nearest_halves<Arch>(Vec<Arch>::load_unaligned(x + k + v)),
+                     nearest_halves<Arch>(Vec<Arch>::load_unaligned(x + k + kPairs + v)), Words<Arch>(0u))
+          .store_unaligned(w + k / 2 + v);
+    }
+  }
+  for (; k < n; ++k) set_one_half(w, k, nearest_half_bits(x[k]));
+}
+
+template <class Arch>
+void sgd_row_bf16(uint32_t* w, const float* g, size_t n, float rate, float decay, uint32_t noise) {
+  constexpr size_t N = kWidth<Arch>;
+  const float keep = 1.0f - rate * decay;
+  const Words<Arch> ahead(static_cast<std::uint32_t>(N) * 0x9e3779b9u);
+  Words<Arch> count = first_words<Arch>(0);
+  size_t k = 0;
+  for (; k + 2 * kPairs <= n; k += 2 * kPairs) {
+    SLIDE_UNROLL
+    for (size_t v = 0; v < kPairs; v += N) {
+      const auto words = Words<Arch>::load_unaligned(w + k / 2 + v);
+      const Vec<Arch> low = xsimd::fnma(Vec<Arch>(rate), Vec<Arch>::load_unaligned(g + k + v),
+                                        Vec<Arch>(keep) * low_half<Arch>(words));
+      const Vec<Arch> high = xsimd::fnma(Vec<Arch>(rate), Vec<Arch>::load_unaligned(g + k + kPairs + v),
+                                         Vec<Arch>(keep) * high_half<Arch>(words));
+      to_pairs<Arch>(low, high, rounding_words<Arch>(count, noise)).store_unaligned(w + k / 2 + v);
+      count += ahead;
+    }
+  }
+  for (; k < n; ++k) set_one_value(w, k, keep * one_value(w, k) - rate * g[k], noise);
+}
+
+// P registers of words: 2 * P of floats, in the order of the columns.
+template <class Arch, size_t P>
+void gather_pairs_tile(const uint32_t* w, size_t ldw, const uint32_t* ids, const float* values, size_t count,
+                       float* h) {
+  constexpr size_t N = kWidth<Arch>;
+  const auto place = [](size_t p) { return p * N / kPairs * 2 * kPairs + p * N % kPairs; };
+  Vec<Arch> low[P], high[P];
+  SLIDE_UNROLL
+  for (size_t p = 0; p < P; ++p) {
+    low[p] = Vec<Arch>::load_unaligned(h + place(p));
+    high[p] = Vec<Arch>::load_unaligned(h + place(p) + kPairs);
+  }
+  for (size_t i = 0; i < count; ++i) {
+    if (i + kRowsAhead < count) {
+      const uint32_t* ahead = w + ids[i + kRowsAhead] * ldw;
+      for (size_t p = 0; p < P * N; p += kLaneMultiple) __builtin_prefetch(ahead + p);
+    }
+    const uint32_t* row = w + ids[i] * ldw;
+    const Vec<Arch> value(values[i]);
+    SLIDE_UNROLL
+    for (size_t p = 0; p < P; ++p) {
+      const auto words = Words<Arch>::load_unaligned(row + p * N);
+      low[p] = xsimd::fma(value, low_half<Arch>(words), low[p]);
+      high[p] = xsimd::fma(value, high_half<Arch>(words), high[p]);
+    }
+  }
+  SLIDE_UNROLL
+  for (size_t p = 0; p < P; ++p) {
+    low[p].store_unaligned(h + place(p));
+    high[p].store_unaligned(h + place(p) + kPairs);
+  }
+}
+
+template <class Arch>
+void gather_rows_bf16(const uint32_t* w, size_t ldw, const uint32_t* ids, const float* values, size_t count,
+                      size_t n, float* h) {
+  constexpr size_t N = kWidth<Arch>, P = kPairs / N;  // registers of a group
+  size_t k = 0;
+  for (; k + 8 * N <= n; k += 8 * N) gather_pairs_tile<Arch, 4>(w + k / 2, ldw, ids, values, count, h + k);
+  for (; k + 2 * kPairs <= n; k += 2 * kPairs) {
+    gather_pairs_tile<Arch, P>(w + k / 2, ldw, ids, values, count, h + k);
+  }
+  for (; k < n; ++k) {
+    float sum = h[k];
+    for (size_t i = 0; i < count; ++i) sum += values[i] * one_value(w + ids[i] * ldw, k);
+    h[k] = sum;
+  }
+}
+
+// z[a] += row_at(a) * x, a < rows: the dot products with as many rows as a register is wide are summed
+// together.
+template <class Arch, class RowAt>
+void add_pair_dots(RowAt&& row_at, size_t rows, const float* x, size_t n, float* z) {
+  constexpr size_t N = kWidth<Arch>;
+  const auto row_sums = [&](const uint32_t* row) {
+    Vec<Arch> even(0.0f), odd(0.0f);
+    for (size_t k = 0; k < n; k += 2 * kPairs) {
+      SLIDE_UNROLL
+      for (size_t v = 0; v < kPairs; v += N) {
+        const auto words = Words<Arch>::load_unaligned(row + k / 2 + v);
+        even = xsimd::fma(low_half<Arch>(words), Vec<Arch>::load_unaligned(x + k + v), even);
+        odd = xsimd::fma(high_half<Arch>(words), Vec<Arch>::load_unaligned(x + k + kPairs + v), odd);
+      }
+    }
+    return even + odd;
+  };
+  size_t a = 0;
+  for (; a + N <= rows; a += N) {
+    Vec<Arch> acc[N];
+    for (size_t r = 0; r < N; ++r) {
+      const uint32_t* next = row_at(smaller(a + N + r, rows - 1));
+      for (size_t k = 0; k < n; k += 2 * kPairs) __builtin_prefetch(next + k / 2);
+      acc[r] = row_sums(row_at(a + r));
+    }
+    (Vec<Arch>::load_unaligned(z + a) + sum_each<Arch>(acc)).store_unaligned(z + a);
+  }
+  for (; a < rows; ++a) z[a] += sum_of<Arch>(row_sums(row_at(a)));
+}
+
+template <class Arch>
+void add_dots_bf16(const uint32_t* w, size_t ldw, size_t rows, const float* x, size_t n, float* z) {
+  add_pair_dots<Arch>([&](size_t a) { return w + a * ldw; }, rows, x, n, z);
+}
+
+}  // namespace
+}  // namespace slide::kernels

@@ -1,0 +1,105 @@
+// Weighted rows named by ids: added up (gather_rows), added to (scatter_rows).
+#pragma once
+
+#include "engine/kernels/simd.h"
+
+namespace slide::kernels {
+namespace {
+
+template <class Arch, size_t V>
+void gather_tile(const float* w, size_t ldw, const uint32_t* ids, const float* values, size_t count,
+                 float* h) {
+  constexpr size_t N = kWidth<Arch>;
+  constexpr size_t S = V < 8 ? 8 / V : 1;  // independent sums, so that few vectors do not wait for each other
+  Vec<Arch> acc[S][V];
+  SLIDE_UNROLL
+  for (size_t v = 0; v < V; ++v) {
+    acc[0][v] = Vec<Arch>::load_unaligned(h + v * N);
+    SLIDE_UNROLL
+    for (size_t s = 1; s < S; ++s) acc[s][v] = Vec<Arch>(0.0f);
+  }
+  size_t i = 0;
+  for (; i + S <= count; i += S) {
+    if (V >= 4 && i + kRowsAhead < count) prefetch_row(w + ids[i + kRowsAhead] * ldw, V * N);
+    SLIDE_UNROLL
+    for (size_t s = 0; s < S; ++s) {
+      const float* row = w + ids[i + s] * ldw;
+      const Vec<Arch> value(values[i + s]);
+      SLIDE_UNROLL
+      for (size_t v = 0; v < V; ++v) {
+        acc[s][v] = xsimd::fma(value, Vec<Arch>::load_unaligned(row + v * N), acc[s][v]);
+      }
+    }
+  }
+  for (; i < count; ++i) {
+    const Vec<Arch> value(values[i]);
+    SLIDE_UNROLL
+    for (size_t v = 0; v < V; ++v) {
+      acc[0][v] = xsimd::fma(value, Vec<Arch>::load_unaligned(w + ids[i] * ldw + v * N), acc[0][v]);
+    }
+  }
+  SLIDE_UNROLL
+  for (size_t v = 0; v < V; ++v) {
+    SLIDE_UNROLL
+    for (size_t s = 1; s < S; ++s) acc[0][v] += acc[s][v];
+    acc[0][v].store_unaligned(h + v * N);
+  }
+}
+
+template <class Arch>
+void gather_rows(const float* w, size_t ldw, const uint32_t* ids, const float* values, size_t count, size_t n,
+                 float* h) {
+  constexpr size_t N = kWidth<Arch>;
+  constexpr size_t V = 8;
+  size_t k = 0;
+  for (; k + V * N <= n; k += V * N) gather_tile<Arch, V>(w + k, ldw, ids, values, count, h + k);
+  for (; k + 4 * N <= n; k += 4 * N) gather_tile<Arch, 4>(w + k, ldw, ids, values, count, h + k);
+  for (; k + 2 * N <= n; k += 2 * N) gather_tile<Arch, 2>(w + k, ldw, ids, values, count, h + k);
+  for (; k + N <= n; k += N) gather_tile<Arch, 1>(w + k, ldw, ids, values, count, h + k);
+  for (; k < n; ++k) {
+    float sum = h[k];
+    for (size_t i = 0; i < count; ++i) sum += values[i] * w[ids[i] * ldw + k];
+    h[k] = sum;
+  }
+}
+
+template <class Arch, size_t V>
+size_t scatter_tile(const uint32_t* ids, const float* values, size_t count, uint32_t bound, const float* x,
+                    float* h, size_t ldh) {
+  constexpr size_t N = kWidth<Arch>;
+  Vec<Arch> part[V];
+  SLIDE_UNROLL
+  for (size_t v = 0; v < V; ++v) part[v] = Vec<Arch>::load_unaligned(x + v * N);
+  size_t i = 0;
+  for (; i < count && ids[i] < bound; ++i) {
+    float* row = h + ids[i] * ldh;
+    const Vec<Arch> value(values[i]);
+    SLIDE_UNROLL
+    for (size_t v = 0; v < V; ++v) {
+      xsimd::fma(value, part[v], Vec<Arch>::load_unaligned(row + v * N)).store_unaligned(row + v * N);
+    }
+  }
+  return i;
+}
+
+template <class Arch>
+size_t scatter_rows(const uint32_t* ids, const float* values, size_t count, uint32_t bound, const float* x,
+                    size_t n, float* h, size_t ldh) {
+  constexpr size_t N = kWidth<Arch>;
+  size_t k = 0, done = 0;
+  for (; k + 8 * N <= n; k += 8 * N)
+    done = scatter_tile<Arch, 8>(ids, values, count, bound, x + k, h + k, ldh);
+  for (; k + 4 * N <= n; k += 4 * N)
+    done = scatter_tile<Arch, 4>(ids, values, count, bound, x + k, h + k, ldh);
+  for (; k + 2 * N <= n; k += 2 * N)
+    done = scatter_tile<Arch, 2>(ids, values, count, bound, x + k, h + k, ldh);
+  for (; k + N <= n; k += N) done = scatter_tile<Arch, 1>(ids, values, count, bound, x + k, h + k, ldh);
+  if (k == n && n > 0) return done;
+  for (done = 0; done < count && ids[done] < bound; ++done) {
+    for (size_t rest = k; rest < n; ++rest) h[ids[done] * ldh + rest] += values[done] * x[rest];
+  }
+  return done;
+}
+
+}  // namespace
+}  // namespace slide::kernels

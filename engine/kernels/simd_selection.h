@@ -1,0 +1,121 @@
+// What is picked out of values: those above a threshold, signs, those that stay after rounding.
+#pragma once
+
+#include "engine/kernels/simd.h"
+#include "engine/kernels/simd_bf16.h"
+
+namespace slide::kernels {
+namespace {
+
+template <class Arch>
+size_t select_above(const float* z, size_t rows, size_t lanes, const float* threshold, uint32_t* hits) {
+  constexpr size_t N = kWidth<Arch>;
+  size_t count = 0;
+  for (size_t a = 0; a < rows; ++a) {
+    size_t b = 0;
+    for (; b + N <= lanes; b += N) {
+      const size_t at = a * lanes + b;
+      if (!xsimd::any(Vec<Arch>::load_unaligned(z + at) > Vec<Arch>::load_unaligned(threshold + b))) continue;
+      for (size_t i = 0; i < N; ++i) {
+        hits[count] = static_cast<uint32_t>(at + i);
+        count += z[at + i] > threshold[b + i] ? 1 : 0;
+      }
+    }
+    for (; b < lanes; ++b) {
+      hits[count] = static_cast<uint32_t>(a * lanes + b);
+      count += z[a * lanes + b] > threshold[b] ? 1 : 0;
+    }
+  }
+  return count;
+}
+
+// pack_signs of one vector of lanes; bits are kept as floats, which nothing but masks touches.
+template <class Arch, bool kNearest>
+void pack_signs_of_vector(const float* z, const float* scale, const Vec<Arch>& extra, size_t k, size_t lanes,
+                          uint32_t* prints, uint32_t* nearest) {
+  const Vec<Arch> zero(0.0f);
+  Vec<Arch> print = zero, least = zero, least_bit = zero;
+  for (size_t j = 0; j < k; ++j) {
+    auto v = Vec<Arch>::load_unaligned(z + j * lanes);
+    if (scale != nullptr) v = xsimd::fma(Vec<Arch>(scale[j]), extra, v);
+    const Vec<Arch> bit = as_floats<Arch>(Words<Arch>(uint32_t{1} << j));
+    print = print | xsimd::select(v >= zero, bit, zero);
+    if constexpr (kNearest) {
+      const Vec<Arch> size = xsimd::abs(v);
+      const auto nearer = size < least;
+      least = j == 0 ? size : xsimd::select(nearer, size, least);
+      least_bit = j == 0 ? bit : xsimd::select(nearer, bit, least_bit);
+    }
+  }
+  as_words<Arch>(print).store_unaligned(prints);
+  if constexpr (kNearest) as_words<Arch>(least_bit).store_unaligned(nearest);
+}
+
+template <class Arch>
+void pack_signs(const float* z, const float* scale, const float* extra, size_t k, size_t lanes,
+                uint32_t* prints, uint32_t* nearest) {
+  constexpr size_t N = kWidth<Arch>;
+  size_t b = 0;
+  for (; b + N <= lanes; b += N) {
+    const Vec<Arch> more = scale == nullptr ? Vec<Arch>(0.0f) : Vec<Arch>::load_unaligned(extra + b);
+    if (nearest != nullptr) {
+      pack_signs_of_vector<Arch, true>(z + b, scale, more, k, lanes, prints + b, nearest + b);
+    } else {
+      pack_signs_of_vector<Arch, false>(z + b, scale, more, k, lanes, prints + b, nullptr);
+    }
+  }
+  for (; b < lanes; ++b) {
+    float least = 0.0f;
+    uint32_t print = 0, least_bit = 0;
+    for (size_t j = 0; j < k; ++j) {
+      const float v =
+          scale == nullptr ? z[j * lanes + b] : __builtin_fmaf(scale[j], extra[b], z[j * lanes + b]);
+      const uint32_t bit = uint32_t{1} << j;
+      print |= v >= 0.0f ? bit : 0;
+      const float size = __builtin_fabsf(v);
+      const bool nearer = j == 0 || size < least;
+      least = nearer ? size : least;
+      least_bit = nearer ? bit : least_bit;
+    }
+    prints[b] = print;
+    if (nearest != nullptr) nearest[b] = least_bit;
+  }
+}
+
+template <class Arch>
+size_t round_small(float* d, size_t n, float floor, uint32_t noise, uint32_t* places, float* values) {
+  constexpr size_t N = kWidth<Arch>;
+  const Vec<Arch> zero(0.0f), up(floor), one(1.0f);
+  const Words<Arch> ahead(static_cast<std::uint32_t>(N) * 0x9e3779b9u);
+  Words<Arch> number = first_words<Arch>(0);
+  size_t count = 0, i = 0;
+  for (; i + N <= n; i += N, number += ahead) {
+    const auto value = Vec<Arch>::load_unaligned(d + i), size = xsimd::abs(value);
+    if (!xsimd::any(size > zero)) continue;
+    const Vec<Arch> u =
+        as_floats<Arch>((rounding_words<Arch>(number, noise) >> 9) | Words<Arch>(0x3f800000u)) - one;
+    const Vec<Arch> small = xsimd::select(size > up * u, xsimd::copysign(up, value), zero);
+    const Vec<Arch> rounded = xsimd::select(size < up, small, value);
+    rounded.store_unaligned(d + i);
+    if (!xsimd::any(rounded != zero)) continue;
+    for (size_t j = i; j < i + N; ++j) {
+      places[count] = static_cast<uint32_t>(j);
+      values[count] = d[j];
+      count += d[j] != 0.0f ? 1 : 0;
+    }
+  }
+  for (; i < n; ++i) {
+    const uint32_t bits = rounding_word(i, noise) >> 9;
+    const float size = __builtin_fabsf(d[i]);
+    if (size < floor) {
+      d[i] = size > floor * (static_cast<float>(bits) * 0x1p-23f) ? __builtin_copysignf(floor, d[i]) : 0.0f;
+    }
+    places[count] = static_cast<uint32_t>(i);
+    values[count] = d[i];
+    count += d[i] != 0.0f ? 1 : 0;
+  }
+  return count;
+}
+
+}  // namespace
+}  // namespace slide::kernels
