@@ -66,11 +66,11 @@ void pack_rows(const RowSet& set, std::size_t dim, float* buffer, float* packed)
 // Asks for the next rows while these are hashed.
 void HashFunctions::prefetch_rows(const RowSet& set, std::size_t begin, std::size_t count) const {
   const WeightRows& rows = set.rows;
-  const bool half = rows.fp32 == nullptr;
-  const std::size_t length = half ? dim_ * 2 : dim_ * sizeof(float);
+  const bool bf16 = rows.fp32 == nullptr;
+  const std::size_t length = bf16 ? dim_ * 2 : dim_ * sizeof(float);
   for (std::size_t i = begin; i < std::min(begin + count, set.count); ++i) {
     const std::size_t at = set.id(i) * rows.stride;
-    prefetch(half ? static_cast<const void*>(rows.pairs + at) : rows.fp32 + at, length);
+    prefetch(bf16 ? static_cast<const void*>(rows.pairs + at) : rows.fp32 + at, length);
   }
 }
 

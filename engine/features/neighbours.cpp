@@ -12,7 +12,7 @@
 
 namespace slide {
 
-using kernels::from_half, kernels::to_half;
+using kernels::from_bf16, kernels::to_bf16;
 
 namespace {
 
@@ -30,9 +30,9 @@ float dot_of(const float* x, const std::uint32_t* ids, const std::uint16_t* valu
   float sums[4] = {};
   std::size_t i = 0;
   for (; i + 4 <= count; i += 4) {
-    for (std::size_t j = 0; j < 4; ++j) sums[j] += x[ids[i + j]] * from_half(values[i + j]);
+    for (std::size_t j = 0; j < 4; ++j) sums[j] += x[ids[i + j]] * from_bf16(values[i + j]);
   }
-  for (; i < count; ++i) sums[0] += x[ids[i]] * from_half(values[i]);
+  for (; i < count; ++i) sums[0] += x[ids[i]] * from_bf16(values[i]);
   return (sums[0] + sums[1]) + (sums[2] + sums[3]);
 }
 
@@ -57,7 +57,7 @@ Neighbours::Neighbours(const NeighbourConfig& config, const Dataset& train, cons
       const auto value = static_cast<float>(row.values[f] / length);
       if (std::fabs(value) < kLeastValue) continue;
       storage_.features.push_back(row.ids[f]);
-      storage_.values.push_back(to_half(value));
+      storage_.values.push_back(to_bf16(value));
     }
     storage_.labels.insert(storage_.labels.end(), labels.begin(), labels.end());
     storage_.feature_offsets.push_back(storage_.features.size());
@@ -134,7 +134,7 @@ std::size_t Neighbours::gather(const SparseRow& row, double scale, Scratch& scra
       float& rough = scratch.rough[posted_[at]];
       scratch.touched[touched] = posted_[at];  // without a jump, which no processor would guess
       touched += rough == 0.0f ? 1 : 0;
-      rough += by * std::fabs(from_half(weights_[at]));
+      rough += by * std::fabs(from_bf16(weights_[at]));
     }
   }
   return touched;

@@ -71,7 +71,7 @@ void Predictor::choose_full() {
   if (options_.low_latency) alone_ = &add<ScreenScorer>(full);
   const bool rough_first =
       options_.rough_first.value_or(kernels::active().fast_bf16 && output.size() >= kManyNeurons);
-  if (!rough_first || output.weights().half()) return;
+  if (!rough_first || output.weights().is_bf16()) return;
   const RoughScorer& rough = add<RoughScorer>(full, resolve_threads(options_.threads));
   if (rough.bounded()) together_ = &rough;
 }

@@ -82,7 +82,7 @@ bool PanelScreen::begin_block(const BlockInput& in, std::size_t first, Scratch& 
     const float* x = in.x + s * in.ldx;
     double length2 = 0.0, error2 = 0.0;
     for (std::size_t i = 0; i < in.width; ++i) {
-      const double error = double{x[i]} - double{kernels::nearest_half(x[i])};
+      const double error = double{x[i]} - double{kernels::nearest_bf16(x[i])};
       length2 += double{x[i]} * double{x[i]};
       error2 += error * error;
     }
@@ -110,7 +110,7 @@ void PanelScreen::score(std::span<const BlockInput> blocks, std::span<const std:
 
 void PanelScreen::select_sample(const BlockInput& in, std::size_t s, Scratch& scratch) const {
   const float* x = in.x + s * in.ldx;
-  std::transform(x, x + in.width, scratch.x.data(), kernels::nearest_half);
+  std::transform(x, x + in.width, scratch.x.data(), kernels::nearest_bf16);
 }
 
 float PanelScreen::correction(const BlockInput& in, std::size_t s, std::uint32_t id, Scratch& scratch) const {

@@ -44,8 +44,8 @@ void Screen::find(const BlockInput& in, const SparseRow& row, std::size_t k, Scr
                   std::vector<std::uint32_t>& out) const {
   const std::size_t neurons = output_.size();
   std::copy_n(in.xt, in.width, scratch.x.data());
-  if (output_.weights().half()) {  // exact scores are those of rounded activations
-    for (float& x : scratch.x) x = kernels::nearest_half(x);
+  if (output_.weights().is_bf16()) {  // exact scores are those of rounded activations
+    for (float& x : scratch.x) x = kernels::nearest_bf16(x);
   }
   float* z = scratch.z.data();
   std::copy_n(output_.bias().row(0), neurons, z);

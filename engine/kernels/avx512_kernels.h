@@ -38,8 +38,8 @@ inline __mmask16 lanes_below(size_t count) {
 }
 
 template <>
-size_t meet<Avx512>(const uint32_t* ids, const float* w, size_t count, const uint32_t* bits,
-                    const uint32_t* first, uint16_t* masks, uint32_t* columns, float* values) {
+size_t find_present<Avx512>(const uint32_t* ids, const float* w, size_t count, const uint32_t* bits,
+                            const uint32_t* first, uint16_t* masks, uint32_t* columns, float* values) {
   size_t found = 0;
   const __m512i ones_of_nibble =
       _mm512_broadcast_i32x4(_mm_setr_epi8(0, 1, 1, 2, 1, 2, 2, 3, 1, 2, 2, 3, 2, 3, 3, 4));

@@ -29,17 +29,17 @@ inline float pair_value(const std::uint32_t* row, std::size_t column) {
 }
 
 // The nearest bfloat16 value, of two equally near ones the even.
-inline float nearest_half(float value) {
+inline float nearest_bf16(float value) {
   const auto bits = std::bit_cast<std::uint32_t>(value);
   return std::bit_cast<float>((bits + 0x7fffu + (bits >> 16 & 1u)) & 0xffff0000u);
 }
 
 // A bfloat16 value alone.
-inline std::uint16_t to_half(float value) {
-  return static_cast<std::uint16_t>(std::bit_cast<std::uint32_t>(nearest_half(value)) >> 16);
+inline std::uint16_t to_bf16(float value) {
+  return static_cast<std::uint16_t>(std::bit_cast<std::uint32_t>(nearest_bf16(value)) >> 16);
 }
-inline float from_half(std::uint16_t half) {
-  return std::bit_cast<float>(std::uint32_t{half} << 16);
+inline float from_bf16(std::uint16_t bf16) {
+  return std::bit_cast<float>(std::uint32_t{bf16} << 16);
 }
 
 // Random bits of number `word` under `noise`. A bfloat16 row takes one for each word, 16 bits for each of its
@@ -52,7 +52,7 @@ inline std::uint32_t rounding_bits(std::uint32_t noise, std::size_t word) {
 }
 
 // Column `column` of a row from the upper half of a float's bits.
-inline void set_half(std::uint32_t* row, std::size_t column, std::uint32_t bits) {
+inline void set_bf16(std::uint32_t* row, std::size_t column, std::uint32_t bits) {
   std::uint32_t& word = row[pair_word(column)];
   word = in_high_half(column) ? (word & 0xffffu) | (bits & 0xffff0000u) : (word & 0xffff0000u) | (bits >> 16);
 }
@@ -60,11 +60,11 @@ inline void set_half(std::uint32_t* row, std::size_t column, std::uint32_t bits)
 inline void set_pair_value(std::uint32_t* row, std::size_t column, float value, std::uint32_t noise) {
   const std::uint32_t random = rounding_bits(noise, pair_word(column));
   const auto exact = std::bit_cast<std::uint32_t>(value);
-  set_half(row, column, exact + (in_high_half(column) ? random >> 16 : random & 0xffffu));
+  set_bf16(row, column, exact + (in_high_half(column) ? random >> 16 : random & 0xffffu));
 }
 
 inline void set_nearest_pair_value(std::uint32_t* row, std::size_t column, float value) {
-  set_half(row, column, std::bit_cast<std::uint32_t>(nearest_half(value)));
+  set_bf16(row, column, std::bit_cast<std::uint32_t>(nearest_bf16(value)));
 }
 
 }  // namespace slide::kernels

@@ -96,8 +96,8 @@ struct KernelSet {
   // their columns and w[i] follow each other in `columns` and `values`, which have room for count +
   // kLaneMultiple entries. The column of id is first[id / 32] + the number of lower bits set in its word.
   // Returns their number.
-  size_t (*meet)(const uint32_t* ids, const float* w, size_t count, const uint32_t* bits,
-                 const uint32_t* first, uint16_t* masks, uint32_t* columns, float* values);
+  size_t (*find_present)(const uint32_t* ids, const float* w, size_t count, const uint32_t* bits,
+                         const uint32_t* first, uint16_t* masks, uint32_t* columns, float* values);
   // Parts w[i], i < count, by the kind of their columns: places[column] is place * kKinds + kind. The arrays
   // of `parts` have room for count + kLaneMultiple entries; bit i % 16 of masks[i / 16 * kKinds + kind] says
   // where i went.
@@ -137,9 +137,9 @@ struct KernelSet {
   // z[a] += sum_k w[a*ldw, k] * x[k] for bfloat16 rows one behind the other; n is a multiple of 32.
   void (*add_dots_bf16)(const uint32_t* w, size_t ldw, size_t rows, const float* x, size_t n, float* z);
   void (*narrow)(const float* x, size_t n, uint32_t noise, uint32_t* w);  // w = x, rounded by `noise`
-  void (*narrow_nearest)(const float* x, size_t n, uint32_t* w);  // w = x, rounded as nearest_half() does
+  void (*narrow_nearest)(const float* x, size_t n, uint32_t* w);  // w = x, rounded as nearest_bf16() does
   // Adagrad with an accumulator a weight, started at 1, on those of `count` weights that `masks` names (see
-  // meet); g holds their gradients one behind the other. With h = scale * g, accumulators[i] += h^2;
+  // find_present); g holds their gradients one behind the other. With h = scale * g, accumulators[i] += h^2;
   // w[i] -= rate * h / sqrt(1 + accumulators[i]).
   void (*adagrad_masked)(float* w, float* accumulators, const uint16_t* masks, size_t count, const float* g,
                          float scale, float rate);

@@ -29,7 +29,7 @@ void rows_forward_bf16(const uint32_t* w, size_t ldw, const uint32_t* ids, size_
     for (size_t b = 0; b < lanes; ++b) out[b] = shift == nullptr ? 0.0f : shift[a];
     for (size_t k = 0; k < inner; ++k) {
       for (size_t b = 0; b < lanes; ++b) {
-        out[b] += pair_value(row, k) * nearest_half(xt[k * lanes + b]);
+        out[b] += pair_value(row, k) * nearest_bf16(xt[k * lanes + b]);
       }
     }
   }
@@ -226,8 +226,8 @@ size_t scatter_rows(const uint32_t* ids, const float* values, size_t count, uint
   return i;
 }
 
-size_t meet(const uint32_t* ids, const float* w, size_t count, const uint32_t* bits, const uint32_t* first,
-            uint16_t* masks, uint32_t* columns, float* values) {
+size_t find_present(const uint32_t* ids, const float* w, size_t count, const uint32_t* bits,
+                    const uint32_t* first, uint16_t* masks, uint32_t* columns, float* values) {
   size_t found = 0;
   for (size_t i = 0; i < count; ++i) {
     if (i % 16 == 0) masks[i / 16] = 0;
@@ -307,7 +307,7 @@ constinit const KernelSet kScalarKernels = {.name = "scalar",
                                             .select_above = select_above,
                                             .pack_signs = pack_signs,
                                             .round_small = round_small,
-                                            .meet = meet,
+                                            .find_present = find_present,
                                             .part_kinds = part_kinds,
                                             .join_kinds = join_kinds,
                                             .softmax_lanes = softmax_lanes,

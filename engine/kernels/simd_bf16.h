@@ -43,7 +43,7 @@ Words<Arch> to_pairs(const Vec<Arch>& low, const Vec<Arch>& high, const Words<Ar
 }
 
 template <class Arch>
-Vec<Arch> nearest_halves(const Vec<Arch>& v) {
+Vec<Arch> nearest_bf16s(const Vec<Arch>& v) {
   const Words<Arch> bits = as_words<Arch>(v);
   return as_floats<Arch>((bits + Words<Arch>(0x7fffu) + ((bits >> 16) & Words<Arch>(1u))) &
                          Words<Arch>(0xffff0000u));
@@ -58,8 +58,8 @@ inline float one_value(const uint32_t* w, size_t k) {
   return value;
 }
 
-// The bits of nearest_half() of bf16.h, which is a shared inline function.
-inline uint32_t nearest_half_bits(float value) {
+// The bits of nearest_bf16() of bf16.h, which is a shared inline function.
+inline uint32_t nearest_bf16_bits(float value) {
   uint32_t bits;
   __builtin_memcpy(&bits, &value, sizeof bits);
   return (bits + 0x7fffu + (bits >> 16 & 1u)) & 0xffff0000u;
@@ -74,7 +74,7 @@ inline uint32_t rounding_word(size_t at, uint32_t noise) {
 }
 
 // Column k of a row from the upper half of a float's bits.
-inline void set_one_half(uint32_t* w, size_t k, uint32_t bits) {
+inline void set_one_bf16(uint32_t* w, size_t k, uint32_t bits) {
   uint32_t& word = w[k / (2 * kPairs) * kPairs + k % kPairs];
   const bool in_high = k % (2 * kPairs) >= kPairs;
   word = in_high ? (word & 0xffffu) | (bits & 0xffff0000u) : (word & 0xffff0000u) | (bits >> 16);
@@ -84,7 +84,7 @@ inline void set_one_value(uint32_t* w, size_t k, float value, uint32_t noise) {
   const uint32_t h = rounding_word(k / (2 * kPairs) * kPairs + k % kPairs, noise);
   uint32_t exact;
   __builtin_memcpy(&exact, &value, sizeof exact);
-  set_one_half(w, k, exact + (k % (2 * kPairs) >= kPairs ? h >> 16 : h & 0xffffu));
+  set_one_bf16(w, k, exact + (k % (2 * kPairs) >= kPairs ? h >> 16 : h & 0xffffu));
 }
 
 template <class Arch>

@@ -16,10 +16,9 @@ template <class Arch>
 void round_row(const float* from, size_t n, float* to) {
   constexpr size_t N = kWidth<Arch>;
   size_t k = 0;
-  for (; k + N <= n; k += N)
-    nearest_halves<Arch>(Vec<Arch>::load_unaligned(from + k)).store_unaligned(to + k);
+  for (; k + N <= n; k += N) nearest_bf16s<Arch>(Vec<Arch>::load_unaligned(from + k)).store_unaligned(to + k);
   for (; k < n; ++k) {
-    const uint32_t bits = nearest_half_bits(from[k]);
+    const uint32_t bits = nearest_bf16_bits(from[k]);
     __builtin_memcpy(to + k, &bits, sizeof bits);
   }
 }

@@ -32,12 +32,12 @@ void narrow_nearest(const float* x, size_t n, uint32_t* w) {
   for (; k + 2 * kPairs <= n; k += 2 * kPairs) {
     SLIDE_UNROLL
     for (size_t v = 0; v < kPairs; v += N) {
-      to_pairs<Arch>(nearest_halves<Arch>(Vec<Arch>::load_unaligned(x + k + v)),
-                     nearest_halves<Arch>(Vec<Arch>::load_unaligned(x + k + kPairs + v)), Words<Arch>(0u))
+      to_pairs<Arch>(nearest_bf16s<Arch>(Vec<Arch>::load_unaligned(x + k + v)),
+                     nearest_bf16s<Arch>(Vec<Arch>::load_unaligned(x + k + kPairs + v)), Words<Arch>(0u))
           .store_unaligned(w + k / 2 + v);
     }
   }
-  for (; k < n; ++k) set_one_half(w, k, nearest_half_bits(x[k]));
+  for (; k < n; ++k) set_one_bf16(w, k, nearest_bf16_bits(x[k]));
 }
 
 template <class Arch>

@@ -33,7 +33,7 @@ constexpr KernelSet make_kernel_set(const char* name) {
           .select_above = select_above<Arch>,
           .pack_signs = pack_signs<Arch>,
           .round_small = round_small<Arch>,
-          .meet = meet<Arch>,
+          .find_present = find_present<Arch>,
           .part_kinds = part_kinds<Arch>,
           .join_kinds = join_kinds<Arch>,
           .softmax_lanes = softmax_lanes<Arch>,

@@ -8,8 +8,8 @@ namespace slide::kernels {
 namespace {
 
 template <class Arch>
-size_t meet(const uint32_t* ids, const float* w, size_t count, const uint32_t* bits, const uint32_t* first,
-            uint16_t* masks, uint32_t* columns, float* values) {
+size_t find_present(const uint32_t* ids, const float* w, size_t count, const uint32_t* bits,
+                    const uint32_t* first, uint16_t* masks, uint32_t* columns, float* values) {
   size_t found = 0;
   for (size_t i = 0; i < count; ++i) {
     if (i % 16 == 0) masks[i / 16] = 0;

@@ -36,7 +36,7 @@ void InputLayer::forward(std::span<const SparseRow> rows, std::size_t lanes, Lay
     float* h = block.out.data() + s * block.ldo;
     std::copy_n(bias_.row(0), size(), h);
     const SparseRow& row = rows[s];
-    if (weights_.half()) {
+    if (weights_.is_bf16()) {
       k.gather_rows_bf16(weights_.pairs.data(), weights_.pair_stride, row.ids.data(), row.values.data(),
                          row.ids.size(), size(), h);
     } else {

@@ -19,7 +19,7 @@ InputTraining::Scratch InputTraining::make_scratch(const InputLayer& layer, std:
   Scratch scratch;
   scratch.parts.reserve(samples);
   scratch.gradient = AlignedArray<float>(layer.weights().stride);
-  if (layer.weights().half()) scratch.packed.reserve(layer.size());
+  if (layer.weights().is_bf16()) scratch.packed.reserve(layer.size());
   return scratch;
 }
 

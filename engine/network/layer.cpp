@@ -29,7 +29,7 @@ void Layer::initialise(std::uint64_t seed, std::uint64_t item, int threads) {
 }
 
 lsh::WeightRows Layer::weight_rows() const {
-  if (weights_.half()) return {nullptr, weights_.pair_stride, weights_.pairs.data()};
+  if (weights_.is_bf16()) return {nullptr, weights_.pair_stride, weights_.pairs.data()};
   return {weights_.weights.data(), weights_.stride};
 }
 
@@ -98,7 +98,7 @@ LayerScratch Layer::make_scratch(const BlockLimits& limits) const {
   LayerScratch scratch;
   if (sampled()) scratch.sampler = sampler_.make_scratch(index_.get(), limits.lanes);
   scratch.shift.resize(active_limit(limits));
-  if (limits.columns > 0 || weights_.half()) {
+  if (limits.columns > 0 || weights_.is_bf16()) {
     scratch.packed_stride = kernels::spread_stride(limits.columns > 0 ? limits.columns : inputs());
     scratch.packed = AlignedArray<float>(kPackedRows * scratch.packed_stride);
   }
@@ -149,7 +149,7 @@ void Layer::pack(const BlockInput& in, const std::uint32_t* ids, std::size_t cou
     if (a + kAhead < count) weights_.prefetch_row(ids[a + kAhead]);
     if (!in.partial) {
       k.widen(weights_.pair_row(ids[a]), in.width, to);
-    } else if (weights_.half()) {
+    } else if (weights_.is_bf16()) {
       const std::uint32_t* row = weights_.pair_row(ids[a]);
       for (std::size_t i = 0; i < in.width; ++i) to[i] = kernels::pair_value(row, in.columns[i]);
     } else {
@@ -163,7 +163,7 @@ void Layer::logits(const BlockInput& in, std::span<const std::uint32_t> active, 
                    float* z) const {
   const auto& k = kernels::active();
   const float* shift = scratch.shift.data();
-  if (!in.partial && weights_.half()) {
+  if (!in.partial && weights_.is_bf16()) {
     k.rows_forward_bf16(weights_.pairs.data(), weights_.pair_stride, active.data(), active.size(), shift,
                         in.xt, in.width, in.lanes, z);
     return;
@@ -223,7 +223,7 @@ void Layer::backward_input(const BlockInput& in, const float* delta_t, LayerScra
                            const LayerBlock& block, float* dx, std::size_t ldx) const {
   const auto& k = kernels::active();
   const std::uint32_t* active = ids(block);
-  const bool direct = !in.partial && !weights_.half();
+  const bool direct = !in.partial && !weights_.is_bf16();
   std::fill_n(dx, in.lanes * ldx, 0.0f);
   if (block.sparse.in_use()) {
     for (std::size_t a = 0; a < block.count; ++a) {

@@ -102,9 +102,9 @@ void ShardUpdate::update_wide(std::uint32_t row, std::uint32_t source) {
   const BlockInput& in = batch_.inputs[at.block];
   const LayerBlock& block = *batch_.blocks[at.block];
   const Sources listed = block.sparse.in_use() ? block.sparse.samples_of(at.active) : Sources();
-  const WidePath::Meeting meeting{*in.features, block.hits, at.active, in.lanes};
+  const WidePath::BlockMatch match{*in.features, block.hits, at.active, in.lanes};
   const WidePath::Step step{optimizer_.progress(), static_cast<float>(batch_.samples)};
-  wide_->update(row, meeting, {delta(at), listed}, step, wide_sums_, scratch_.wide_gradients);
+  wide_->update(row, match, {delta(at), listed}, step, wide_sums_, scratch_.wide_gradients);
 }
 
 // scratch.gradient and bias_gradient of `rows` rows from the blocks in sources_of(i), ascending. The blocks
@@ -249,7 +249,9 @@ UpdateScratch LayerTraining::make_scratch(const Layer& layer) const {
   scratch.gradients.resize(kRowsTogether * blocks_);
   scratch.sources.reserve(blocks_);
   scratch.listed.reserve(blocks_);
-  scratch.packed.reserve(columns_limit_ > 0 ? columns_limit_ : layer.weights().half() ? layer.inputs() : 0);
+  scratch.packed.reserve(columns_limit_ > 0          ? columns_limit_
+                         : layer.weights().is_bf16() ? layer.inputs()
+                                                     : 0);
   return scratch;
 }
 
@@ -260,8 +262,8 @@ double LayerTraining::bytes_of(const LayerShape& shape, std::uint32_t shards) {
 
 double LayerTraining::scratch_bytes_of(const LayerShape& shape, const BlockLimits& limits,
                                        std::size_t blocks) {
-  const bool half = shape.precision == Precision::kBf16;
-  const std::size_t columns = limits.columns > 0 ? limits.columns : half ? shape.inputs : 0;
+  const bool bf16 = shape.precision == Precision::kBf16;
+  const std::size_t columns = limits.columns > 0 ? limits.columns : bf16 ? shape.inputs : 0;
   const double each = sizeof(UpdateScratch::Part) + sizeof(float*) + sizeof(const float*);
   return double(kRowsTogether * kernels::spread_stride(shape.inputs)) * sizeof(float) +
          double(kRowsTogether * blocks) * each + double(PackedRow::bytes_of(columns));

@@ -64,7 +64,7 @@ std::uint32_t Optimizer::noise(std::size_t r) const {
 }
 
 // The plain rules work on the row as it lies; those with a state of their own for each weight on a wide copy.
-void Optimizer::update_half(TrainedMatrix matrix, std::size_t r, const float* g, float decay,
+void Optimizer::update_bf16(TrainedMatrix matrix, std::size_t r, const float* g, float decay,
                             PackedRow& packed) const {
   const auto& k = kernels::active();
   Parameters& p = matrix.values;
@@ -90,7 +90,7 @@ void Optimizer::update_half(TrainedMatrix matrix, std::size_t r, const float* g,
 void Optimizer::update(TrainedMatrix matrix, std::size_t r, const float* g, bool decayed,
                        PackedRow& packed) const {
   const float decay = decayed ? static_cast<float>(config_.weight_decay) : 0.0f;
-  if (matrix.values.half()) return update_half(matrix, r, g, decay, packed);
+  if (matrix.values.is_bf16()) return update_bf16(matrix, r, g, decay, packed);
   Parameters& p = matrix.values;
   MatrixState& state = matrix.state;
   float* first = state.first.empty() ? nullptr : state.first.data() + r * state.first_stride;
@@ -105,8 +105,8 @@ void Optimizer::update_columns(TrainedMatrix matrix, std::size_t r, std::span<co
   MatrixState& state = matrix.state;
   const bool full_first = !state.first.empty() && config_.kind != OptimizerKind::kAdagrad;
   const bool full_second = !state.second.empty();
-  float* w = p.half() ? nullptr : p.row(r);
-  const std::uint32_t* pairs = p.half() ? p.pair_row(r) : nullptr;
+  float* w = p.is_bf16() ? nullptr : p.row(r);
+  const std::uint32_t* pairs = p.is_bf16() ? p.pair_row(r) : nullptr;
   float* first = full_first ? state.first.data() + r * p.stride : nullptr;
   float* second = full_second ? state.second.data() + r * p.stride : nullptr;
   for (std::size_t i = 0; i < columns.size(); ++i) {

@@ -51,7 +51,7 @@ class Optimizer {
              float decay) const;
 
   std::uint32_t noise(std::size_t r) const;
-  void update_half(TrainedMatrix matrix, std::size_t r, const float* g, float decay, PackedRow& packed) const;
+  void update_bf16(TrainedMatrix matrix, std::size_t r, const float* g, float decay, PackedRow& packed) const;
 
   OptimizerConfig config_;
   float rate_ = 0.0f;

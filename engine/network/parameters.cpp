@@ -42,10 +42,10 @@ void Parameters::fill_uniform(double scale, std::uint64_t seed, std::uint64_t it
   const auto width = static_cast<float>(2.0 * std::sqrt(3.0) * scale * 0x1.0p-32);
   const auto low = static_cast<float>(-std::sqrt(3.0) * scale);
   parallel_for((rows + kChunk - 1) / kChunk, threads, [&](std::size_t chunk, int) {
-    std::vector<float> scratch(half() ? columns : 0);
+    std::vector<float> scratch(is_bf16() ? columns : 0);
     for (std::size_t r = chunk * kChunk; r < std::min(rows, (chunk + 1) * kChunk); ++r) {
       Rng rng(seed, Purpose::kWeights, r, item);
-      float* w = half() ? scratch.data() : row(r);
+      float* w = is_bf16() ? scratch.data() : row(r);
       std::size_t c = 0;
       for (; c + 2 <= columns; c += 2) {
         const std::uint64_t bits = rng.next();
@@ -53,7 +53,7 @@ void Parameters::fill_uniform(double scale, std::uint64_t seed, std::uint64_t it
         w[c + 1] = low + width * static_cast<float>(static_cast<std::uint32_t>(bits >> 32));
       }
       if (c < columns) w[c] = low + width * static_cast<float>(static_cast<std::uint32_t>(rng.next()));
-      if (half()) {
+      if (is_bf16()) {
         kernels::active().narrow(w, columns, static_cast<std::uint32_t>(rng.next()), pair_row(r));
       }
     }
@@ -61,7 +61,7 @@ void Parameters::fill_uniform(double scale, std::uint64_t seed, std::uint64_t it
 }
 
 void Parameters::load_row(std::size_t r, float* x) const {
-  if (half()) {
+  if (is_bf16()) {
     kernels::active().widen(pair_row(r), columns, x);
   } else {
     std::copy_n(row(r), columns, x);

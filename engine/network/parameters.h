@@ -29,13 +29,13 @@ struct Parameters {
 
   float* row(std::size_t r) { return weights.data() + r * stride; }
   const float* row(std::size_t r) const { return weights.data() + r * stride; }
-  bool half() const { return pair_stride > 0; }
+  bool is_bf16() const { return pair_stride > 0; }
   std::uint32_t* pair_row(std::size_t r) { return pairs.data() + r * pair_stride; }
   const std::uint32_t* pair_row(std::size_t r) const { return pairs.data() + r * pair_stride; }
   // Asks for row r before it is read or written.
   void prefetch_row(std::size_t r) const {
-    const void* bytes = half() ? static_cast<const void*>(pair_row(r)) : row(r);
-    const std::size_t length = half() ? pair_stride * sizeof(std::uint32_t) : columns * sizeof(float);
+    const void* bytes = is_bf16() ? static_cast<const void*>(pair_row(r)) : row(r);
+    const std::size_t length = is_bf16() ? pair_stride * sizeof(std::uint32_t) : columns * sizeof(float);
     prefetch<Access::kWrite>(bytes, length);
   }
   // x[columns] = row r in fp32, whatever the precision.

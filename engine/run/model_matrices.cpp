@@ -34,7 +34,7 @@ void get_rows(ByteReader& in, const Parameters& matrix, AlignedArray<float>& val
 void put_weights(ByteWriter& out, const Parameters& matrix) {
   out.put<std::uint64_t>(matrix.rows);
   out.put<std::uint64_t>(matrix.columns);
-  if (matrix.half()) {
+  if (matrix.is_bf16()) {
     out.put_values(matrix.pairs);
   } else {
     put_rows(out, matrix, matrix.weights);
@@ -44,7 +44,7 @@ void put_weights(ByteWriter& out, const Parameters& matrix) {
 void get_weights(ByteReader& in, Parameters& matrix) {
   in.expect(matrix.rows, "a matrix of another size");
   in.expect(matrix.columns, "a matrix of another size");
-  if (matrix.half()) {
+  if (matrix.is_bf16()) {
     in.get_values(matrix.pairs);
   } else {
     get_rows(in, matrix, matrix.weights);

@@ -34,8 +34,8 @@ bool good_lists(std::span<const std::uint64_t> offsets, std::span<const std::uin
   return true;
 }
 
-bool is_good_value(std::uint16_t half) {
-  const float size = std::fabs(kernels::from_half(half));
+bool is_good_value(std::uint16_t bf16) {
+  const float size = std::fabs(kernels::from_bf16(bf16));
   return size >= 0.5f * Neighbours::kLeastValue && size < 2.0f;
 }
 

@@ -142,8 +142,8 @@ void grow(std::vector<T>& room, std::size_t size) {
 }
 
 // Finds where the pattern (ids, w) of neuron `at` meets the block; returns it parted by kind.
-kernels::Parts meet_pattern(const BlockFeatures& features, const std::uint32_t* ids, const float* w,
-                            std::size_t count, WideHits::Neuron& at, WideHits& hits) {
+kernels::Parts match_pattern(const BlockFeatures& features, const std::uint32_t* ids, const float* w,
+                             std::size_t count, WideHits::Neuron& at, WideHits& hits) {
   const auto& k = kernels::active();
   const std::size_t room = count + kernels::kLaneMultiple;
   grow(hits.masks, at.masks + room / 16);
@@ -151,8 +151,9 @@ kernels::Parts meet_pattern(const BlockFeatures& features, const std::uint32_t* 
   grow(hits.weights, room);
   grow(hits.parted, kernels::kKinds * room);
   grow(hits.parted_weights, kernels::kKinds * room);
-  const std::size_t found = k.meet(ids, w, count, features.present(), features.first(),
-                                   hits.masks.data() + at.masks, hits.columns.data(), hits.weights.data());
+  const std::size_t found =
+      k.find_present(ids, w, count, features.present(), features.first(), hits.masks.data() + at.masks,
+                     hits.columns.data(), hits.weights.data());
   grow(hits.kinds, at.kinds + (found / 16 + 1) * kernels::kKinds);
   grow(hits.places, at.places + found);
   kernels::Parts parts{};
@@ -180,8 +181,8 @@ void WidePath::forward(const BlockFeatures& features, std::span<const std::uint3
   for (std::size_t a = 0; a < ids.size(); ++a, z += lanes) {
     if (a + kAhead < ids.size()) prefetch(ids[a + kAhead]);
     const std::uint64_t begin = storage_.offsets[ids[a]], count = storage_.offsets[ids[a] + 1] - begin;
-    const kernels::Parts met = meet_pattern(features, storage_.features.data() + begin,
-                                            storage_.weights.data() + begin, count, at, hits);
+    const kernels::Parts met = match_pattern(features, storage_.features.data() + begin,
+                                             storage_.weights.data() + begin, count, at, hits);
     kernels::active().gather_rows(features.columns(), lanes, met.places[0], met.weights[0], met.count[0],
                                   lanes, z);
     add_lists<2>(features, met.places[1], met.weights[1], met.count[1], z);
@@ -195,7 +196,7 @@ void WidePath::forward(const BlockFeatures& features, std::span<const std::uint3
   }
 }
 
-void WidePath::update(std::uint32_t id, const Meeting& at, const Deltas& deltas, Step step,
+void WidePath::update(std::uint32_t id, const BlockMatch& at, const Deltas& deltas, Step step,
                       std::span<float> sums, std::vector<float>& gradients) {
   const BlockFeatures& features = at.features;
   const WideHits& hits = at.hits;

@@ -56,7 +56,7 @@ class WidePath {
   void prefetch(std::uint32_t id, const float* sums = nullptr) const;
 
   // Where a block met the pattern of a neuron, which is its active neuron `a`.
-  struct Meeting {
+  struct BlockMatch {
     const BlockFeatures& features;
     const WideHits& hits;
     std::size_t a;
@@ -74,7 +74,7 @@ class WidePath {
   // Adagrad with an accumulator a weight, sums[weights()], on the weights of neuron `id`. Accumulators start
   // at 1, the square of one sample's largest gradient: a weight that is rarely met moves by its gradient, not
   // by its sign. `sums` holds them less that 1.
-  void update(std::uint32_t id, const Meeting& at, const Deltas& deltas, Step step, std::span<float> sums,
+  void update(std::uint32_t id, const BlockMatch& at, const Deltas& deltas, Step step, std::span<float> sums,
               std::vector<float>& gradients);
 
   // Patterns and weights. load() refuses patterns of other sizes.

@@ -48,7 +48,7 @@ TEST_P(Bf16, NarrowAndWidenAgreeWithScalarToTheBit) {
   }
 }
 
-TEST_P(Bf16, NarrowNearestIsNearestHalfOfEveryColumn) {
+TEST_P(Bf16, NarrowNearestIsTheNearestBf16OfEveryColumn) {
   for (std::size_t n = 0; n < kLengths; ++n) {
     auto x = normals(n, n);
     for (std::size_t k = 0; k < n; k += 3)
@@ -59,7 +59,7 @@ TEST_P(Bf16, NarrowNearestIsNearestHalfOfEveryColumn) {
     find("scalar")->narrow_nearest(x.data(), n, want.data());
     ASSERT_EQ(got, want) << n;
     for (std::size_t k = 0; k < n; ++k)
-      ASSERT_EQ(pair_value(got.data(), k), nearest_half(x[k])) << n << ", " << k;
+      ASSERT_EQ(pair_value(got.data(), k), nearest_bf16(x[k])) << n << ", " << k;
   }
 }
 
@@ -86,7 +86,7 @@ void expect_forward(const KernelSet& set, const std::vector<std::uint32_t>& ids,
     for (std::size_t b = 0; b < lanes; ++b) {
       double want = shifted ? shift[a] : 0.0, magnitude = std::fabs(want);
       for (std::size_t k = 0; k < inner; ++k) {
-        const double term = double(pair_value(w.data() + ids[a] * ldw, k)) * nearest_half(xt[k * lanes + b]);
+        const double term = double(pair_value(w.data() + ids[a] * ldw, k)) * nearest_bf16(xt[k * lanes + b]);
         want += term;
         magnitude += std::fabs(term);
       }
@@ -152,12 +152,12 @@ TEST_P(Bf16, RowsForwardRoundsSamplesToTheNearestAndTiesToEven) {
                            -1.0f,
                            1.0f + 2 * 0x1p-8f,
                            1.0f,
-                           nearest_half(1e30f),
+                           nearest_bf16(1e30f),
                            -3.140625f,
                            16.0f,
                            0.0f,
                            0.0f,
-                           nearest_half(1e-30f)};
+                           nearest_bf16(1e-30f)};
   for (const std::size_t lanes : {1, 16, 64}) {
     for (std::size_t i = 0; i < std::size(values); ++i) {
       AlignedArray<float> x(lanes), z(lanes);

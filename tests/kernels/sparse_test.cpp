@@ -82,7 +82,7 @@ TEST_P(Sparse, ScatterRowsAtEveryLength) {
   }
 }
 
-TEST_P(Sparse, MeetAtEveryLength) {
+TEST_P(Sparse, FindPresentAtEveryLength) {
   Rng rng(1, Purpose::kTest);
   std::vector<std::uint32_t> bits(40), first(40);
   for (auto& word : bits) word = static_cast<std::uint32_t>(rng.next());
@@ -104,8 +104,8 @@ TEST_P(Sparse, MeetAtEveryLength) {
     std::vector<std::uint16_t> masks(want_masks.size() + 1, 77);
     std::vector<std::uint32_t> columns(count + kLaneMultiple + 1, 9999);
     std::vector<float> values(count + kLaneMultiple + 1, 9999.0f);
-    const std::size_t found = set().meet(ids.data(), w.data(), count, bits.data(), first.data(), masks.data(),
-                                         columns.data(), values.data());
+    const std::size_t found = set().find_present(ids.data(), w.data(), count, bits.data(), first.data(),
+                                                 masks.data(), columns.data(), values.data());
     EXPECT_EQ(masks.back(), 77u) << count;
     EXPECT_EQ(columns.back(), 9999u) << count;
     EXPECT_EQ(values.back(), 9999.0f) << count;

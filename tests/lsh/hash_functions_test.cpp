@@ -68,16 +68,16 @@ TEST_P(Forms, Bf16RowsAreHashedByTheirValues) {
   const auto functions = make_hash_functions(config_of(c, 5), c.dim, 7);
   const Matrix m = Matrix::normal(40, c.dim);
   const std::size_t words = round_up(c.dim, kernels::kPairGroup) / 2;
-  std::vector<std::uint32_t> pairs(40 * words, 0), half(5 * 40), wide(5 * 40);
+  std::vector<std::uint32_t> pairs(40 * words, 0), bf16(5 * 40), wide(5 * 40);
   std::vector<float> widened(40 * c.dim);
   for (std::size_t i = 0; i < 40; ++i) {
     kernels::active().narrow(m.w.data() + i * m.ldw, c.dim, 3, pairs.data() + i * words);
     kernels::active().widen(pairs.data() + i * words, c.dim, widened.data() + i * c.dim);
   }
   HashScratch scratch;
-  functions->hash_rows({{nullptr, words, pairs.data()}, nullptr, 0, 40}, scratch, half.data(), 40);
+  functions->hash_rows({{nullptr, words, pairs.data()}, nullptr, 0, 40}, scratch, bf16.data(), 40);
   functions->hash_rows({{widened.data(), c.dim}, nullptr, 0, 40}, scratch, wide.data(), 40);
-  EXPECT_EQ(half, wide);
+  EXPECT_EQ(bf16, wide);
 }
 
 TEST_P(Forms, ChosenTablesAndGatheredRowsAgreeWithAll) {

@@ -190,11 +190,11 @@ TEST(SearchIndex, Bf16RowsAreFiledByTheirValues) {
     kernels::active().narrow(m.w.data() + i * m.ldw, m.columns, 3, pairs.data() + i * words);
     kernels::active().widen(pairs.data() + i * words, m.columns, widened.w.data() + i * m.ldw);
   }
-  const SearchIndex half({nullptr, words, pairs.data()}, m.columns, biases, 5, 2);
+  const SearchIndex bf16({nullptr, words, pairs.data()}, m.columns, biases, 5, 2);
   const SearchIndex wide = index_of(widened, biases);
-  EXPECT_TRUE(std::ranges::equal(half.always(), wide.always()));
+  EXPECT_TRUE(std::ranges::equal(bf16.always(), wide.always()));
   const Block block(queries_near(m, 20));
-  EXPECT_EQ(ask(half, block, 50), ask(wide, block, 50));
+  EXPECT_EQ(ask(bf16, block, 50), ask(wide, block, 50));
 }
 
 TEST(SearchIndex, ZerosAndNonsenseAreHarmless) {

@@ -54,7 +54,7 @@ struct NaiveLayer {
   Activation activation = Activation::kLinear;
   bool by_feature = false;  // the engine stores and updates it by feature
   bool sampled = false;
-  bool half = false;  // weights are bfloat16
+  bool bf16 = false;  // weights are bfloat16
   Vector w;           // [neurons x inputs]
   Vector b;
 
@@ -112,8 +112,8 @@ class NaiveNetwork {
     Vector x(layers.front().inputs, 0.0);
     for (std::size_t i = 0; i < row.ids.size(); ++i) x[row.ids[i]] = row.values[i];
     for (const NaiveLayer& layer : layers) {
-      if (layer.half && &layer != &layers.front()) {
-        for (double& value : x) value = kernels::nearest_half(static_cast<float>(value));
+      if (layer.bf16 && &layer != &layers.front()) {
+        for (double& value : x) value = kernels::nearest_bf16(static_cast<float>(value));
       }
       Vector y(layer.neurons);
       for (std::size_t n = 0; n < layer.neurons; ++n) y[n] = activate(layer.activation, logit(layer, n, x));
@@ -181,7 +181,7 @@ class NaiveNetwork {
                      input.config().activation,
                      true,
                      false,
-                     input.weights().half(),
+                     input.weights().is_bf16(),
                      {},
                      {}};
     layer.w.resize(layer.inputs * layer.neurons);
@@ -201,7 +201,7 @@ class NaiveNetwork {
                      from.config().activation,
                      false,
                      from.sampled(),
-                     from.weights().half(),
+                     from.weights().is_bf16(),
                      {},
                      {}};
     layer.w.resize(layer.inputs * layer.neurons);
@@ -231,10 +231,10 @@ class NaiveNetwork {
       for (std::size_t s = 0; s < block.samples(); ++s) choice.mask.push_back(at.mask[s * at.ldo + a]);
     }
     // Only some units of a sampled layer are there, and such inputs stay as they are.
-    const bool rounded = l + 1 < layers.size() && layers[l + 1].half && !layers[l].sampled;
+    const bool rounded = l + 1 < layers.size() && layers[l + 1].bf16 && !layers[l].sampled;
     for (std::size_t a = 0; a < choice.active.size() && rounded; ++a) {
       for (std::size_t s = 0; s < block.samples(); ++s)
-        choice.rounded.push_back(kernels::nearest_half(at.out_t[a * block.lanes + s]));
+        choice.rounded.push_back(kernels::nearest_bf16(at.out_t[a * block.lanes + s]));
     }
     for (std::size_t a = 0; a < choice.active.size() && at.sparse.in_use(); ++a) {
       for (std::size_t s = 0; s < block.samples(); ++s) {

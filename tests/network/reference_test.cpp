@@ -81,9 +81,9 @@ void expect_follows_reference(const Config& config, bool all_active, std::uint32
     stepper.update(optimizer);
     NaiveNetwork old = naive;
     reference.step(naive, blocks, 1.0 / double(samples), rate);
-    const bool half = config.train.weights == Precision::kBf16;
-    expect_same_parameters(network, naive, half ? &old : nullptr);
-    if (half) naive = NaiveNetwork(network);  // each step by itself: rounding errors add up
+    const bool bf16 = config.train.weights == Precision::kBf16;
+    expect_same_parameters(network, naive, bf16 ? &old : nullptr);
+    if (bf16) naive = NaiveNetwork(network);  // each step by itself: rounding errors add up
     if (testing::Test::HasFatalFailure()) FAIL() << "after step " << step;
   }
   EXPECT_GT(distance(naive, before), 0.1) << "nothing was learned";

@@ -159,7 +159,7 @@ TEST_F(ModelFileTest, Bf16WeightsComeBack) {
   train({"train.weights=bf16"});
   save();
   const Model model = load_model(path());
-  ASSERT_TRUE(model.network.output().weights().half());
+  ASSERT_TRUE(model.network.output().weights().is_bf16());
   EXPECT_EQ(predict(trainer_->trained(), data_, Inference::kFull),
             predict(model.trained(), data_, Inference::kFull));
 }

@@ -42,7 +42,7 @@ struct Trace {
 void keep(const Parameters& p, const MatrixState& state, Trace& trace) {
   for (const auto* array : {&p.weights, &state.first, &state.second})
     trace.weights.emplace_back(array->begin(), array->end());
-  for (std::size_t r = 0; r < p.rows && p.half(); ++r) {
+  for (std::size_t r = 0; r < p.rows && p.is_bf16(); ++r) {
     std::vector<float> row(p.columns);
     p.load_row(r, row.data());
     trace.weights.push_back(std::move(row));
@@ -173,8 +173,8 @@ TEST(Training, Bf16LearnsAsFp32) {
   config.train.epochs = 12;
   const Trace wide = train(config, data);
   config.train.weights = Precision::kBf16;
-  const Trace half = train(config, data);
-  EXPECT_NEAR(half.losses.back(), wide.losses.back(), 0.05 * wide.losses.back());
+  const Trace bf16 = train(config, data);
+  EXPECT_NEAR(bf16.losses.back(), wide.losses.back(), 0.05 * wide.losses.back());
 }
 
 TEST(Training, SamplesWithoutLabelsAreSkippedAndCounted) {

@@ -237,7 +237,7 @@ TEST_P(WideBlock, ListedDeltasMoveWhatAllDeltasMove) {
     std::vector<float> whole_squares = squares;
     std::vector<float> scratch;
     for (std::size_t a = 0; a < ids_.size(); ++a) {
-      const WidePath::Meeting at{features_, hits_, a, lanes};
+      const WidePath::BlockMatch at{features_, hits_, a, lanes};
       whole.update(ids_[a], at, {d.data(), {}}, {0.5f, 50.0f}, whole_squares, scratch);
       wide_.update(ids_[a], at, {d.data(), listed}, {0.5f, 50.0f}, squares, scratch);
     }
