@@ -14,6 +14,7 @@ build_packages=(
 )
 browser_packages=(chromium)             # looks at the page of slide report
 sanitizer_packages=(clang libomp-dev)   # LLVM's OpenMP comes with Archer, which tells ThreadSanitizer of its barriers
+check_packages=(clang-format clang-tidy)      # layout and checks of the sources
 baseline_packages=(python3-torch libopenblas0-pthread fasttext)  # without OpenBLAS PyTorch multiplies with the reference BLAS
 
 # Prints those of the given packages that are not installed, one a line.
