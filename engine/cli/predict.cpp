@@ -8,6 +8,7 @@
 #include "datasets/labelled_text.h"
 #include "datasets/line_chunks.h"
 #include "datasets/npz.h"
+#include "datasets/reader.h"
 #include "engine/base/error.h"
 #include "engine/cli/commands.h"
 #include "engine/cli/line_source.h"
