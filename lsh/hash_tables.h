@@ -15,8 +15,8 @@
 #include <vector>
 
 #include "engine/base/aligned.h"
+#include "engine/base/byte_io.h"
 #include "engine/base/prefetch.h"
-#include "engine/base/state_io.h"
 #include "lsh/hash_config.h"
 
 namespace slide::lsh {
@@ -71,8 +71,8 @@ class HashTables {
   void move(std::span<const std::uint32_t> ids, const std::uint32_t* fresh, int threads);
 
   // Everything that later calls depend on. load() refuses what is not of tables of these sizes.
-  void save(StateWriter& out) const;
-  void load(StateReader& in);
+  void save(ByteWriter& out) const;
+  void load(ByteReader& in);
 
   std::size_t bytes() const;
   Occupancy occupancy() const;
@@ -98,7 +98,7 @@ class HashTables {
   };
 
   void clear(Table& table);
-  void check(const Table& table, std::size_t index, const StateReader& in) const;
+  void check(const Table& table, std::size_t index, const ByteReader& in) const;
   std::uint32_t allocate(Table& table, std::size_t size);
   static void release(Table& table, std::uint32_t begin, std::size_t size);
   void append(Table& table, Bucket& bucket, std::uint32_t neuron);

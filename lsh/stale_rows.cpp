@@ -49,7 +49,7 @@ void StaleRows::clear() {
   first_ = 0;
 }
 
-void StaleRows::save(StateWriter& out) const {
+void StaleRows::save(ByteWriter& out) const {
   std::uint64_t updates = 0;
   for (const Shard& shard : shards_) updates += shard.updates;
   std::vector<std::uint32_t> recent;
@@ -59,7 +59,7 @@ void StaleRows::save(StateWriter& out) const {
   out.put_array(recent.data(), recent.size());
 }
 
-void StaleRows::load(StateReader& in) {
+void StaleRows::load(ByteReader& in) {
   clear();
   shards_.front().updates = in.get<std::uint64_t>();
   in.get_vector(waiting_);

@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "engine/base/aligned.h"
-#include "engine/base/state_io.h"
+#include "engine/base/byte_io.h"
 
 namespace slide {
 
@@ -35,8 +35,8 @@ class StaleRows {
   // All rows were filed.
   void clear();
 
-  void save(StateWriter& out) const;
-  void load(StateReader& in);
+  void save(ByteWriter& out) const;
+  void load(ByteReader& in);
 
  private:
   struct alignas(kAlignment) Shard {

@@ -47,7 +47,7 @@ void Layer::rehash(int threads) {
   index_->rehash(weight_rows(), stale_.take(config_.hash.rehash_share), threads);
 }
 
-void Layer::save(StateWriter& out) const {
+void Layer::save(ByteWriter& out) const {
   weights_.save(out);
   bias_.save(out);
   if (wide_) wide_->save(out);
@@ -56,7 +56,7 @@ void Layer::save(StateWriter& out) const {
   stale_.save(out);
 }
 
-void Layer::load(StateReader& in) {
+void Layer::load(ByteReader& in) {
   weights_.load(in);
   bias_.load(in);
   if (wide_) wide_->load(in);

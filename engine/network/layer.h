@@ -75,8 +75,8 @@ class Layer {
 
   // Everything that later steps depend on: weights, optimizer state, tables, rows that wait for a rehash.
   // load() needs a layer that is ready to train.
-  void save(StateWriter& out) const;
-  void load(StateReader& in);
+  void save(ByteWriter& out) const;
+  void load(ByteReader& in);
 
   // The wide path, where there is one.
   void set_wide(std::unique_ptr<WidePath> wide) { wide_ = std::move(wide); }

@@ -345,14 +345,14 @@ BlockInput Network::infer_hidden(Block& block, ThreadScratch& scratch) const {
   return input_of(layers_.size() - 1, block);
 }
 
-void Network::save(StateWriter& out) const {
+void Network::save(ByteWriter& out) const {
   const std::span<const float> factors = feature_scale_.factors();
   if (feature_scale_.active()) out.put_array(factors.data(), factors.size());
   if (input_) input_->weights().save(out), input_->bias().save(out);
   for (const Layer& layer : layers_) layer.save(out);
 }
 
-void Network::load(StateReader& in) {
+void Network::load(ByteReader& in) {
   if (feature_scale_.active()) {
     std::vector<float> factors(features_);
     in.get_array(factors.data(), factors.size(), "another number of features");

@@ -79,8 +79,8 @@ class Network {
 
   // Everything that later steps depend on. load() needs a network that is ready to
   // train.
-  void save(StateWriter& out) const;
-  void load(StateReader& in);
+  void save(ByteWriter& out) const;
+  void load(ByteReader& in);
 
   const Config& config() const { return config_; }
   std::size_t features() const { return features_; }

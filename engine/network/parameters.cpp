@@ -75,14 +75,14 @@ void Parameters::load_row(std::size_t r, float* x) const {
   }
 }
 
-void Parameters::save(StateWriter& out) const {
+void Parameters::save(ByteWriter& out) const {
   out.put<std::uint64_t>(rows);
   out.put<std::uint64_t>(columns);
   for (const auto* array : {&weights, &first, &second}) out.put_array(array->data(), array->size());
   for (const auto* array : {&pairs, &steps}) out.put_array(array->data(), array->size());
 }
 
-void Parameters::load(StateReader& in) {
+void Parameters::load(ByteReader& in) {
   if (in.get<std::uint64_t>() != rows || in.get<std::uint64_t>() != columns) in.refuse("another matrix");
   for (auto* array : {&weights, &first, &second})
     in.get_array(array->data(), array->size(), "another matrix");

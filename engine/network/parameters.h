@@ -7,9 +7,9 @@
 #include <cstdint>
 
 #include "engine/base/aligned.h"
+#include "engine/base/byte_io.h"
 #include "engine/base/prefetch.h"
 #include "engine/base/rng.h"
-#include "engine/base/state_io.h"
 #include "engine/config/config.h"
 
 namespace slide {
@@ -49,8 +49,8 @@ struct Parameters {
   // x[columns] = row r in fp32, whatever the precision.
   void load_row(std::size_t r, float* x) const;
   // Weights and optimizer state. load() refuses those of another matrix.
-  void save(StateWriter& out) const;
-  void load(StateReader& in);
+  void save(ByteWriter& out) const;
+  void load(ByteReader& in);
 
   std::size_t bytes() const {
     return weights.bytes() + pairs.bytes() + first.bytes() + second.bytes() + steps.bytes();

@@ -203,7 +203,7 @@ void WidePath::update(const BlockFeatures& features, const WideHits& hits, std::
                    step.samples, step.rate * static_cast<float>(config_.wide_rate));
 }
 
-void WidePath::save(StateWriter& out) const {
+void WidePath::save(ByteWriter& out) const {
   const Storage& s = storage_;
   out.put_array(s.offsets.data(), s.offsets.size());
   out.put_array(s.features.data(), s.features.size());
@@ -211,7 +211,7 @@ void WidePath::save(StateWriter& out) const {
   out.put_array(s.accumulators.data(), s.accumulators.size());
 }
 
-void WidePath::load(StateReader& in) {
+void WidePath::load(ByteReader& in) {
   Storage& s = storage_;
   in.get_array(s.offsets.data(), s.offsets.size(), "another wide path");
   in.get_array(s.features.data(), s.features.size(), "another wide path");
