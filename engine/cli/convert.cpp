@@ -12,7 +12,7 @@
 #include "datasets/reader.h"
 #include "datasets/row_parser.h"
 #include "datasets/text_learner.h"
-#include "datasets/writer.h"
+#include "datasets/xmc_writer.h"
 #include "engine/base/atomic_file.h"
 #include "engine/base/error.h"
 #include "engine/cli/commands.h"
