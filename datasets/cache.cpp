@@ -10,8 +10,10 @@
 #include <utility>
 
 #include "datasets/cache_file.h"
+#include "datasets/idx.h"
 #include "datasets/npz.h"
 #include "datasets/read_into.h"
+#include "datasets/reader.h"
 #include "datasets/text_model.h"
 #include "engine/base/atomic_file.h"
 #include "engine/base/descriptor.h"
@@ -47,7 +49,7 @@ std::optional<CacheKey> key_of(const std::string& path, const ReadOptions& optio
   key.source_bytes = source->bytes;
   key.source_time = source->time;
   if (path.find("images-idx3") != std::string::npos) {
-    const FileState labels = state_of(find_idx_labels(path)).value_or(FileState{});
+    const FileState labels = state_of(idx_labels_path(path)).value_or(FileState{});
     key.labels_bytes = labels.bytes;
     key.labels_time = labels.time;
   }

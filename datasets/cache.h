@@ -12,7 +12,7 @@
 #include <string>
 
 #include "datasets/dataset.h"
-#include "datasets/reader.h"
+#include "datasets/read_options.h"
 
 namespace slide {
 

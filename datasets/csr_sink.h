@@ -8,7 +8,7 @@
 
 #include "datasets/csr_storage.h"
 #include "datasets/dataset.h"
-#include "datasets/reader.h"
+#include "datasets/read_options.h"
 
 namespace slide {
 

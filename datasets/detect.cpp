@@ -7,7 +7,7 @@
 #include <memory>
 
 #include "datasets/idx.h"
-#include "datasets/labelled_text.h"
+#include "datasets/line_chunks.h"
 #include "datasets/npz.h"
 
 namespace slide {
@@ -19,11 +19,9 @@ constexpr std::size_t kHeadBytes = std::size_t{1} << 16;  // of a file to look a
 // The first line that is neither blank nor a comment, without its comment.
 std::string_view first_line_of_data(std::string_view text) {
   while (!text.empty()) {
-    const std::size_t end = std::min(text.find('\n'), text.size());
-    std::string_view line = text.substr(0, end);
+    std::string_view line = take_line(text);
     line = line.substr(0, line.find('#'));
-    if (line.find_first_not_of(" \t\r") != std::string_view::npos) return line;
-    text.remove_prefix(std::min(end + 1, text.size()));
+    if (!is_blank_line(line)) return line;
   }
   return {};
 }
@@ -69,6 +67,17 @@ bool looks_like_features(std::string_view line) {
       return false;
     }
   }
+}
+
+std::optional<TextForm> find_text_form(std::string_view text) {
+  text = without_byte_order_mark(text);
+  std::string_view line;
+  while (!text.empty() && is_blank_line(line)) line = take_line(text);
+  if (trimmed(line).starts_with(kLabelPrefix)) return TextForm::kFastText;
+  if (line.find('\0') != std::string_view::npos) return std::nullopt;
+  const std::size_t tab = line.find('\t');
+  if (tab == std::string_view::npos || looks_like_features(line)) return std::nullopt;
+  return TextForm::kTabs;
 }
 
 std::optional<DataFormat> detect_format(std::string_view bytes) {

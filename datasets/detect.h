@@ -6,7 +6,8 @@
 #include <string>
 #include <string_view>
 
-#include "datasets/reader.h"
+#include "datasets/labelled_line.h"
+#include "datasets/read_options.h"
 
 namespace slide {
 
@@ -19,6 +20,10 @@ std::optional<DataFormat> detect_file(const std::string& path);
 
 // Whether a line is one of XMC or libsvm text for sure: labels, or none, and then features `id:value` only.
 bool looks_like_features(std::string_view line);
+
+// The form of a text with labels, from its first line that is not blank. Nothing when that has neither kind
+// of labels, or is a line of libsvm.
+std::optional<TextForm> find_text_form(std::string_view text);
 
 // A first line of three numbers and nothing else: the header of XMC text.
 bool has_xmc_header(std::string_view text);

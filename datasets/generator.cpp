@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "datasets/power_law.h"
-#include "datasets/writer.h"
+#include "datasets/xmc_writer.h"
 #include "engine/base/error.h"
 #include "engine/base/parallel.h"
 #include "engine/base/rng.h"

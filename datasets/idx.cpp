@@ -4,6 +4,8 @@
 #include <array>
 #include <cmath>
 #include <cstdint>
+#include <filesystem>
+#include <system_error>
 #include <utility>
 
 #include "engine/base/error.h"
@@ -159,7 +161,11 @@ std::string idx_labels_path(const std::string& path) {
     fail_input("{}: IDX images must have '{}' in their name; the labels lie beside them with '{}'", path,
                kImages, kLabels);
   }
-  return std::string(path).replace(at, kImages.size(), kLabels);
+  const std::string labels = std::string(path).replace(at, kImages.size(), kLabels);
+  const std::string other = labels.ends_with(".gz") ? labels.substr(0, labels.size() - 3) : labels + ".gz";
+  std::error_code ignored;
+  const bool use_other = !std::filesystem::exists(labels, ignored) && std::filesystem::exists(other, ignored);
+  return use_other ? other : labels;
 }
 
 CsrSizes parse_idx(const NamedBytes& images, const NamedBytes& labels, const ReadOptions& options,

@@ -1,4 +1,4 @@
-// Cuts a text into chunks of whole lines of about `chunk_bytes`, at least 1. A pure function.
+// Cuts a text into chunks of whole lines, and chunks into lines. Pure functions.
 #pragma once
 
 #include <algorithm>
@@ -8,7 +8,8 @@
 
 namespace slide {
 
-// `let_go(begin, end)` is told of each chunk: looking for its end has brought pages into memory.
+// Chunks of about `chunk_bytes`, at least 1. `let_go(begin, end)` is told of each chunk: looking for its end
+// has brought pages into memory.
 template <class LetGo>
 std::vector<std::string_view> cut_lines(std::string_view text, std::size_t chunk_bytes, const LetGo& let_go) {
   std::vector<std::string_view> chunks;
@@ -21,6 +22,19 @@ std::vector<std::string_view> cut_lines(std::string_view text, std::size_t chunk
     text.remove_prefix(bytes);
   }
   return chunks;
+}
+
+// Takes the first line off `text`, which is not empty; without its end, LF or CR LF.
+inline std::string_view take_line(std::string_view& text) {
+  const std::size_t end = std::min(text.find('\n'), text.size());
+  std::string_view line = text.substr(0, end);
+  text.remove_prefix(std::min(end + 1, text.size()));
+  while (!line.empty() && line.back() == '\r') line.remove_suffix(1);
+  return line;
+}
+
+inline bool is_blank_line(std::string_view line) {
+  return line.find_first_not_of(" \t\r") == std::string_view::npos;
 }
 
 }  // namespace slide

@@ -9,7 +9,7 @@
 #include "datasets/csr_sink.h"
 #include "datasets/dataset.h"
 #include "datasets/file_bytes.h"
-#include "datasets/reader.h"
+#include "datasets/read_options.h"
 
 namespace slide {
 

@@ -1,4 +1,4 @@
-// Reads a file of any format into any sink: what read_dataset and the cache share. Safe to call from any
+// Reads data of any format into any sink: what read_dataset and the cache share. Safe to call from any
 // thread, each with its own sink.
 #pragma once
 
@@ -6,8 +6,8 @@
 #include <string>
 
 #include "datasets/csr_sink.h"
-#include "datasets/reader.h"
-#include "datasets/text_parser.h"
+#include "datasets/read_options.h"
+#include "datasets/text_source.h"
 
 namespace slide {
 
@@ -17,8 +17,7 @@ namespace slide {
 CsrSizes read_into(CsrSink& sink, const std::string& path, const ReadOptions& options,
                    std::size_t chunk_bytes = kDefaultChunkBytes);
 
-// Path of the labels of IDX images: the one that exists, packed or not. Throws InputError when the name of
-// the images lacks `images-idx3`.
-std::string find_idx_labels(const std::string& images_path);
+// The same from text already in memory, as parse_dataset does.
+CsrSizes read_text_into(CsrSink& sink, const TextSource& source, const ReadOptions& options);
 
 }  // namespace slide

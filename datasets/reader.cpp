@@ -1,80 +1,9 @@
 #include "datasets/reader.h"
 
-#include <algorithm>
-#include <filesystem>
-#include <optional>
-#include <system_error>
-
-#include "datasets/detect.h"
-#include "datasets/file_bytes.h"
-#include "datasets/idx.h"
-#include "datasets/labelled_text.h"
-#include "datasets/npz.h"
+#include "datasets/csr_sink.h"
 #include "datasets/read_into.h"
-#include "datasets/text_parser.h"
-#include "engine/base/error.h"
 
 namespace slide {
-
-namespace {
-
-DataFormat detect(std::string_view bytes, const std::string& origin) {
-  if (bytes.find_first_not_of(" \t\r\n") == std::string_view::npos) {
-    fail_input("{}:1:1: the file is empty; check the path of the data", origin);
-  }
-  if (const std::optional<DataFormat> format = detect_format(bytes)) return *format;
-  fail_input(
-      "{}:1:1: the format is not clear: neither a header 'samples features labels', nor a line 'label "
-      "id:value', nor labelled text, nor IDX images, nor an .npz pair; name the format",
-      origin);
-}
-
-ReadOptions with_format(ReadOptions options, std::string_view bytes, const std::string& origin) {
-  if (options.format == DataFormat::kAuto) options.format = detect(bytes, origin);
-  return options;
-}
-
-// XMC, libsvm or labelled text.
-CsrSizes parse_lines(const TextSource& source, const ReadOptions& options, CsrSink& sink,
-                     std::size_t chunk_bytes = kDefaultChunkBytes) {
-  if (options.format != DataFormat::kText) return parse_text(source, options, sink, chunk_bytes);
-  if (options.text == nullptr) {
-    fail_input("{}: this is text, but there is no vocabulary for it; use a model trained on text",
-               source.origin);
-  }
-  return parse_labelled_text(source, *options.text, options, sink, chunk_bytes);
-}
-
-CsrSizes read_npz(const std::string& path, const ReadOptions& options, CsrSink& sink) {
-  const NpzPaths paths = npz_paths(path);
-  const FileBytes features(paths.features), labels(paths.labels);
-  return parse_npz({features.text(), paths.features}, {labels.text(), paths.labels}, options, sink);
-}
-
-}  // namespace
-
-std::string find_idx_labels(const std::string& images_path) {
-  const std::string path = idx_labels_path(images_path);
-  const std::string other = path.ends_with(".gz") ? path.substr(0, path.size() - 3) : path + ".gz";
-  std::error_code ignored;
-  const bool use_other = !std::filesystem::exists(path, ignored) && std::filesystem::exists(other, ignored);
-  return use_other ? other : path;
-}
-
-CsrSizes read_into(CsrSink& sink, const std::string& path, const ReadOptions& options,
-                   std::size_t chunk_bytes) {
-  if (is_npz_pair(path)) return read_npz(path, options, sink);
-  const bool spill = sink.saves_memory();
-  const FileBytes bytes(path, spill);
-  const ReadOptions chosen = with_format(options, bytes.text(), path);
-  if (chosen.format == DataFormat::kNpz) return read_npz(path, chosen, sink);
-  if (chosen.format != DataFormat::kIdx) {
-    return parse_lines(TextSource{bytes.text(), path, spill ? &bytes : nullptr}, chosen, sink, chunk_bytes);
-  }
-  const std::string labels_path = find_idx_labels(path);
-  const FileBytes labels(labels_path);
-  return parse_idx({bytes.text(), path}, {labels.text(), labels_path}, chosen, sink);
-}
 
 Dataset read_dataset(const std::string& path, const ReadOptions& options) {
   MemorySink sink;
@@ -83,15 +12,8 @@ Dataset read_dataset(const std::string& path, const ReadOptions& options) {
 }
 
 Dataset parse_dataset(std::string_view text, const std::string& origin, const ReadOptions& options) {
-  const ReadOptions chosen = with_format(options, text, origin);
-  if (chosen.format == DataFormat::kNpz) {
-    fail_input("{}: the labels of an .npz pair are a second file; give the path of the features", origin);
-  }
-  if (chosen.format == DataFormat::kIdx) {
-    fail_input("{}: IDX images need their labels file beside them; give the path of the images file", origin);
-  }
   MemorySink sink;
-  const CsrSizes sizes = parse_lines(TextSource{text, origin}, chosen, sink);
+  const CsrSizes sizes = read_text_into(sink, TextSource{text, origin}, options);
   return sink.take(sizes, options);
 }
 

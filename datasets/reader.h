@@ -10,32 +10,13 @@
 // skipped, `#` starts a comment, labels may be written `+3` or `3.0`. Labelled text: labelled_text.h.
 #pragma once
 
-#include <cstdint>
-#include <memory>
 #include <string>
 #include <string_view>
 
 #include "datasets/dataset.h"
+#include "datasets/read_options.h"
 
 namespace slide {
-
-class TextModel;
-
-enum class DataFormat { kAuto, kXmc, kLibsvm, kIdx, kText, kNpz };
-
-struct ReadOptions {
-  DataFormat format = DataFormat::kAuto;
-  bool one_based = false;  // libsvm: feature ids start at 1
-  bool normalize = true;   // scale each sample to unit Euclidean length (a zero sample stays zero)
-  // Ids at or above are an error; 0 = what the header says, or no limit. A limit given here is also the
-  // feature_count() or label_count() of the data set, so that a test set has the shape of its training set.
-  std::uint32_t feature_limit = 0;
-  std::uint32_t label_limit = 0;
-  std::uint64_t first_line = 1;  // libsvm: the number of the first line, in messages
-  int threads = 0;               // 0 = all cores
-  // What text is read with; without, labelled text is an error.
-  std::shared_ptr<const TextModel> text = nullptr;
-};
 
 // Reads `path`. XMC text: header `N D L`, then `l1,l2 f:v f:v`. libsvm: `l1,l2 f:v`, no header, sizes from
 // the data. IDX: `path` is the images file (plain or gzip), the labels file is found beside it by replacing

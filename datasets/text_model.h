@@ -15,17 +15,12 @@
 #include <unordered_map>
 #include <vector>
 
+#include "datasets/labelled_line.h"
 #include "datasets/row_parser.h"
 #include "datasets/text_options.h"
 #include "datasets/tokenizer.h"
 
 namespace slide {
-
-// How a line holds labels.
-enum class TextForm : std::uint32_t {
-  kFastText,  // tokens __label__NAME, wherever they stand
-  kTabs,      // NAME,NAME,... before the first TAB
-};
 
 // Strings in one piece of memory.
 class NameList {

@@ -8,29 +8,15 @@
 #pragma once
 
 #include <cstddef>
-#include <cstdint>
 #include <string>
 #include <string_view>
 
 #include "datasets/csr_sink.h"
 #include "datasets/dataset.h"
-#include "datasets/file_bytes.h"
-#include "datasets/reader.h"
+#include "datasets/read_options.h"
+#include "datasets/text_source.h"
 
 namespace slide {
-
-inline constexpr std::size_t kDefaultChunkBytes = std::size_t{1} << 20;
-
-// A text to parse; it must outlive this view.
-struct TextSource {
-  std::string_view text;
-  std::string origin;               // stands for the file name in messages
-  const FileBytes* file = nullptr;  // set: lets go of parts of the text once they are read
-
-  void let_go(const char* begin, const char* end) const {
-    if (file != nullptr) file->let_go({begin, end});
-  }
-};
 
 // Parses `source`, whose format is options.format (kXmc or kLibsvm), into `sink`. Chunks have about
 // `chunk_bytes`, at least 1. Throws InputError with the first fault in the order of the text.

@@ -11,7 +11,7 @@
 #include <span>
 #include <vector>
 
-#include "engine/base/state_io.h"
+#include "engine/base/byte_io.h"
 #include "lsh/hash_config.h"
 #include "lsh/query.h"
 
@@ -51,8 +51,8 @@ class HashFunctions {
   // Learns from all rows what their hashing depends on (asymmetric SimHash: the largest norm).
   virtual void fit(const RowSet& rows, int threads);
   // What fit() learnt.
-  virtual void save(StateWriter&) const {}
-  virtual void load(StateReader&) {}
+  virtual void save(ByteWriter&) const {}
+  virtual void load(ByteReader&) {}
   // Sizes `scratch` for blocks of up to `lanes` samples.
   virtual void prepare(HashScratch& scratch, std::size_t lanes) const = 0;
 

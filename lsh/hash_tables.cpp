@@ -232,7 +232,7 @@ void HashTables::move(std::span<const std::uint32_t> ids, const std::uint32_t* f
                [&](std::size_t index, int) { move_in(index, ids, fresh + index * ids.size()); });
 }
 
-void HashTables::save(StateWriter& out) const {
+void HashTables::save(ByteWriter& out) const {
   out.put_array(fingerprints_.data(), fingerprints_.size());
   std::vector<std::uint32_t> entries;
   for (const Table& table : tables_) {
@@ -249,7 +249,7 @@ void HashTables::save(StateWriter& out) const {
   }
 }
 
-void HashTables::load(StateReader& in) {
+void HashTables::load(ByteReader& in) {
   in.get_array(fingerprints_.data(), fingerprints_.size(), "fingerprints of another number of neurons");
   std::vector<std::uint32_t> entries;
   for (std::size_t index = 0; index < tables(); ++index) {
@@ -267,7 +267,7 @@ void HashTables::load(StateReader& in) {
 }
 
 // No bucket, free chunk or fingerprint leads out of the table.
-void HashTables::check(const Table& table, std::size_t index, const StateReader& in) const {
+void HashTables::check(const Table& table, std::size_t index, const ByteReader& in) const {
   bool good = true;
   for (const Bucket& bucket : table.buckets) {
     good = good && std::uint64_t{bucket.begin} + bucket.chunk <= table.used &&

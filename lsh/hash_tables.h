@@ -16,8 +16,8 @@
 #include <vector>
 
 #include "engine/base/aligned.h"
+#include "engine/base/byte_io.h"
 #include "engine/base/prefetch.h"
-#include "engine/base/state_io.h"
 #include "lsh/hash_config.h"
 
 namespace slide::lsh {
@@ -71,8 +71,8 @@ class HashTables {
   void move(std::span<const std::uint32_t> ids, const std::uint32_t* fresh, int threads);
 
   // Everything that later calls depend on. load() refuses what is not of tables of these sizes.
-  void save(StateWriter& out) const;
-  void load(StateReader& in);
+  void save(ByteWriter& out) const;
+  void load(ByteReader& in);
 
   std::size_t bytes() const;
   // Expected of `neurons` filed neurons whose fingerprints are spread evenly.
@@ -100,7 +100,7 @@ class HashTables {
   };
 
   void clear(Table& table);
-  void check(const Table& table, std::size_t index, const StateReader& in) const;
+  void check(const Table& table, std::size_t index, const ByteReader& in) const;
   static std::size_t first_room(std::size_t neurons, std::size_t buckets, std::size_t capacity) {
     return std::min(neurons + neurons / 2, buckets * capacity);
   }

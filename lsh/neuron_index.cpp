@@ -119,13 +119,13 @@ QueryScratch NeuronIndex::make_scratch(std::size_t lanes) const {
   return scratch;
 }
 
-void NeuronIndex::save(StateWriter& out) const {
+void NeuronIndex::save(ByteWriter& out) const {
   out.put(parts_->generation);
   parts_->functions->save(out);
   parts_->tables.save(out);
 }
 
-void NeuronIndex::load(StateReader& in) {
+void NeuronIndex::load(ByteReader& in) {
   Parts& p = *parts_;
   const auto generation = in.get<std::uint64_t>();
   if (generation != p.generation) p.functions->draw(generation);

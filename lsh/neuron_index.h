@@ -11,8 +11,8 @@
 #include <span>
 #include <vector>
 
+#include "engine/base/byte_io.h"
 #include "engine/base/rng.h"
-#include "engine/base/state_io.h"
 #include "lsh/hash_config.h"
 #include "lsh/hash_tables.h"
 #include "lsh/id_set.h"
@@ -49,8 +49,8 @@ class NeuronIndex {
   QueryScratch make_scratch(std::size_t lanes) const;
 
   // Everything that later calls depend on. load() needs an index of the same constructor.
-  void save(StateWriter& out) const;
-  void load(StateReader& in);
+  void save(ByteWriter& out) const;
+  void load(ByteReader& in);
 
   std::uint64_t generation() const;  // of the functions in use; 0 before the first rebuild
   std::size_t bytes() const;         // tables, fingerprints and hash functions

@@ -14,8 +14,8 @@ class Simhash final : public HashFunctions {
 
   void draw(std::uint64_t generation) override;
   void fit(const RowSet& rows, int threads) override;
-  void save(StateWriter& out) const override { out.put(largest_norm2_); }
-  void load(StateReader& in) override { largest_norm2_ = in.get<float>(); }
+  void save(ByteWriter& out) const override { out.put(largest_norm2_); }
+  void load(ByteReader& in) override { largest_norm2_ = in.get<float>(); }
   void prepare(HashScratch& scratch, std::size_t lanes) const override;
   void hash_block(const QueryBlock& block, std::span<const std::uint32_t> tables, HashScratch& scratch,
                   std::uint32_t* fingerprints) const override;

@@ -53,13 +53,7 @@ std::size_t StaleRows::bytes_of(std::size_t rows, std::uint32_t shards) {
   return rows + (std::size_t{shards} + 1) * rows * sizeof(std::uint32_t);
 }
 
-std::size_t StaleRows::bytes() const {
-  std::size_t ids = waiting_.capacity();
-  for (const Shard& shard : shards_) ids += shard.rows.capacity();
-  return is_stale_.bytes() + ids * sizeof(std::uint32_t);
-}
-
-void StaleRows::save(StateWriter& out) const {
+void StaleRows::save(ByteWriter& out) const {
   std::uint64_t updates = 0;
   for (const Shard& shard : shards_) updates += shard.updates;
   std::vector<std::uint32_t> recent;
@@ -69,7 +63,7 @@ void StaleRows::save(StateWriter& out) const {
   out.put_array(recent.data(), recent.size());
 }
 
-void StaleRows::load(StateReader& in) {
+void StaleRows::load(ByteReader& in) {
   clear();
   shards_.front().updates = in.get<std::uint64_t>();
   in.get_vector(waiting_);

@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "engine/base/aligned.h"
-#include "engine/base/state_io.h"
+#include "engine/base/byte_io.h"
 
 namespace slide {
 
@@ -35,11 +35,10 @@ class StaleRows {
   // All rows were filed.
   void clear();
 
-  std::size_t bytes() const;
   static std::size_t bytes_of(std::size_t rows, std::uint32_t shards);  // of prepare()
 
-  void save(StateWriter& out) const;
-  void load(StateReader& in);
+  void save(ByteWriter& out) const;
+  void load(ByteReader& in);
 
  private:
   struct alignas(kAlignment) Shard {

@@ -14,6 +14,7 @@
 #include "datasets/labelled_text.h"
 #include "datasets/line_chunks.h"
 #include "datasets/npz.h"
+#include "datasets/reader.h"
 #include "engine/base/error.h"
 #include "engine/base/parallel.h"
 #include "engine/base/six_digits.h"

@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "datasets/reader.h"
+#include "datasets/read_options.h"
 #include "datasets/text_options.h"
 #include "lsh/hash_config.h"
 

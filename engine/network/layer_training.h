@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "engine/base/aligned.h"
-#include "engine/base/state_io.h"
+#include "engine/base/byte_io.h"
 #include "engine/network/block.h"
 #include "engine/network/delta_places.h"
 #include "engine/network/layer.h"
@@ -81,8 +81,8 @@ class LayerTraining {
   void rebuild_index(Layer& layer, std::uint64_t seed, std::uint64_t generation, int threads);
 
   // Rows that wait for a rehash, where the layer has tables.
-  void save(StateWriter& out) const { waiting_.save(out); }
-  void load(StateReader& in) { waiting_.load(in); }
+  void save(ByteWriter& out) const { waiting_.save(out); }
+  void load(ByteReader& in) { waiting_.load(in); }
 
   // Of a LayerTraining of a layer of that shape, and of its make_scratch().
   static double bytes_of(const LayerShape& shape, std::uint32_t shards);

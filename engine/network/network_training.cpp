@@ -256,7 +256,7 @@ void NetworkTraining::rebuild_index(Network& network, std::size_t l, std::uint64
   layers_[l].rebuild_index(network.layers()[l], network.hash_seed(l), generation, threads);
 }
 
-void NetworkTraining::save(const Network& network, StateWriter& out) const {
+void NetworkTraining::save(const Network& network, ByteWriter& out) const {
   const FeatureScale& scale = network.feature_scale();
   if (scale.active()) out.put_array(scale.factors().data(), scale.factors().size());
   const auto matrices = network.matrices();
@@ -277,7 +277,7 @@ void NetworkTraining::save(const Network& network, StateWriter& out) const {
   }
 }
 
-void NetworkTraining::load(StateReader& in, Network& network) {
+void NetworkTraining::load(ByteReader& in, Network& network) {
   const FeatureScale& scale = network.feature_scale();
   if (scale.active()) {
     std::vector<float> factors(network.features());

@@ -12,7 +12,7 @@
 #include <vector>
 
 #include "datasets/dataset.h"
-#include "engine/base/state_io.h"
+#include "engine/base/byte_io.h"
 #include "engine/network/block.h"
 #include "engine/network/block_bounds.h"
 #include "engine/network/input_training.h"
@@ -73,8 +73,8 @@ class NetworkTraining {
   const OptimizerState& optimizer_state() const { return optimizer_state_; }
 
   // Everything that later steps depend on, parameters and tables of the network included.
-  void save(const Network& network, StateWriter& out) const;
-  void load(StateReader& in, Network& network);
+  void save(const Network& network, ByteWriter& out) const;
+  void load(ByteReader& in, Network& network);
 
  private:
   struct ShardScratch {

@@ -27,7 +27,7 @@ std::size_t MatrixState::bytes_of(std::size_t rows, std::size_t columns, Optimiz
   return rows * ((first_of(stride, kind) + second_of(stride, kind)) * sizeof(float) + steps);
 }
 
-void save_matrix(const Parameters& matrix, const MatrixState& state, StateWriter& out) {
+void save_matrix(const Parameters& matrix, const MatrixState& state, ByteWriter& out) {
   out.put<std::uint64_t>(matrix.rows);
   out.put<std::uint64_t>(matrix.columns);
   for (const auto* array : {&matrix.weights, &state.first, &state.second})
@@ -35,7 +35,7 @@ void save_matrix(const Parameters& matrix, const MatrixState& state, StateWriter
   for (const auto* array : {&matrix.pairs, &state.steps}) out.put_array(array->data(), array->size());
 }
 
-void load_matrix(StateReader& in, Parameters& matrix, MatrixState& state) {
+void load_matrix(ByteReader& in, Parameters& matrix, MatrixState& state) {
   if (in.get<std::uint64_t>() != matrix.rows || in.get<std::uint64_t>() != matrix.columns)
     in.refuse("another matrix");
   for (auto* array : {&matrix.weights, &state.first, &state.second})

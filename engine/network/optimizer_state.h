@@ -9,7 +9,7 @@
 
 #include "engine/base/aligned.h"
 #include "engine/base/prefetch.h"
-#include "engine/base/state_io.h"
+#include "engine/base/byte_io.h"
 #include "engine/network/parameters.h"
 
 namespace slide {
@@ -34,8 +34,8 @@ struct MatrixState {
 };
 
 // A matrix and its state, as a checkpoint holds them. load_matrix() refuses those of another matrix.
-void save_matrix(const Parameters& matrix, const MatrixState& state, StateWriter& out);
-void load_matrix(StateReader& in, Parameters& matrix, MatrixState& state);
+void save_matrix(const Parameters& matrix, const MatrixState& state, ByteWriter& out);
+void load_matrix(ByteReader& in, Parameters& matrix, MatrixState& state);
 
 struct OptimizerState {
   std::vector<MatrixState> matrices;  // in the order of Network::matrices()

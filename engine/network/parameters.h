@@ -8,6 +8,7 @@
 #include <cstdint>
 
 #include "engine/base/aligned.h"
+#include "engine/base/byte_io.h"
 #include "engine/base/prefetch.h"
 #include "engine/base/rng.h"
 #include "engine/config/config.h"

@@ -4,7 +4,8 @@
 #include <utility>
 
 #include "datasets/cache.h"
-#include "datasets/labelled_text.h"
+#include "datasets/reader.h"
+#include "datasets/text_learner.h"
 #include "engine/base/error.h"
 
 namespace slide {

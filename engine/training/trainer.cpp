@@ -137,7 +137,7 @@ EvalReport Trainer::validate() {
   return report;
 }
 
-void Trainer::save(StateWriter& out) const {
+void Trainer::save(ByteWriter& out) const {
   out.put(progress_.epoch);
   out.put(progress_.samples);
   for (const double value : {progress_.loss, progress_.active, progress_.seconds, train_seconds_})
@@ -152,7 +152,7 @@ void Trainer::save(StateWriter& out) const {
   training_.save(network_, out);
 }
 
-void Trainer::load(StateReader& in) {
+void Trainer::load(ByteReader& in) {
   progress_.epoch = in.get<std::uint32_t>();
   progress_.samples = in.get<std::uint64_t>();
   if (progress_.samples > labelled_.size()) in.refuse("more samples than the training data has");

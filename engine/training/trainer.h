@@ -15,8 +15,8 @@
 #include <vector>
 
 #include "datasets/dataset.h"
+#include "engine/base/byte_io.h"
 #include "engine/base/phases.h"
-#include "engine/base/state_io.h"
 #include "engine/config/config.h"
 #include "engine/inference/inference.h"
 #include "engine/inference/metrics.h"
@@ -92,8 +92,8 @@ class Trainer {
   // Everything that later steps depend on, between two steps: a trainer of the same configuration, data and
   // step size that loads it goes on to the bit as this one does, with any number of threads. The hash tables
   // are part of it, since they depend on the order in which neurons came into them.
-  void save(StateWriter& out) const;
-  void load(StateReader& in);
+  void save(ByteWriter& out) const;
+  void load(ByteReader& in);
 
   // One step over the samples order[first .. first + count); returns the loss summed over them.
   double step(std::size_t first, std::size_t count);

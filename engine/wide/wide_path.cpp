@@ -230,14 +230,14 @@ void WidePath::update(std::uint32_t id, const BlockMatch& at, const Deltas& delt
                    step.rate * static_cast<float>(config_.wide_rate));
 }
 
-void WidePath::save(StateWriter& out) const {
+void WidePath::save(ByteWriter& out) const {
   const Storage& s = storage_;
   out.put_array(s.offsets.data(), s.offsets.size());
   out.put_array(s.features.data(), s.features.size());
   out.put_array(s.weights.data(), s.weights.size());
 }
 
-void WidePath::load(StateReader& in) {
+void WidePath::load(ByteReader& in) {
   Storage& s = storage_;
   in.get_array(s.offsets.data(), s.offsets.size(), "another wide path");
   in.get_array(s.features.data(), s.features.size(), "another wide path");

@@ -14,7 +14,7 @@
 #include <vector>
 
 #include "datasets/dataset.h"
-#include "engine/base/state_io.h"
+#include "engine/base/byte_io.h"
 #include "engine/config/config.h"
 #include "engine/features/block_features.h"
 #include "engine/features/feature_scale.h"
@@ -78,8 +78,8 @@ class WidePath {
               std::vector<float>& gradients);
 
   // Patterns and weights. load() refuses patterns of other sizes.
-  void save(StateWriter& out) const;
-  void load(StateReader& in);
+  void save(ByteWriter& out) const;
+  void load(ByteReader& in);
 
   std::size_t weights() const { return storage_.weights.size(); }
   std::size_t bytes() const;

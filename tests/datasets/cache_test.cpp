@@ -17,6 +17,7 @@
 #include "datasets/cache_file.h"
 #include "datasets/generator.h"
 #include "datasets/read_into.h"
+#include "datasets/reader.h"
 #include "engine/base/rng.h"
 #include "tests/datasets/test_files.h"
 

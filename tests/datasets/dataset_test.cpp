@@ -14,7 +14,7 @@
 
 #include "datasets/reader.h"
 #include "datasets/shuffle.h"
-#include "datasets/writer.h"
+#include "datasets/xmc_writer.h"
 #include "engine/base/rng.h"
 #include "tests/datasets/test_files.h"
 

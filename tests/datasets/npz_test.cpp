@@ -2,7 +2,9 @@
 #include "datasets/npz.h"
 
 #include <gtest/gtest.h>
+#include <sys/resource.h>
 
+#include <csignal>
 #include <cstring>
 
 #include "datasets/cache.h"
@@ -191,6 +193,30 @@ TEST_F(NpzTest, FoldersThatCannotBeWritten) {
   const DatasetArrays one = {{0, 0}, {}, {}, {0, 0}, {}};
   const Dataset data(one, 3, 2);
   EXPECT_THROW(write_npz(data, npz_paths(folder_.path("missing/X.npz"))), Error);
+}
+
+// A limit on the size of files stands for a full disk.
+TEST_F(NpzTest, AFullDiskLeavesThePairBefore) {
+  const std::string features = from_hex(kFeatures), labels = from_hex(kLabels);
+  write_pair(features, labels);
+  const std::size_t files = folder_.files();
+  const Dataset data = read();
+  rlimit old{};
+  getrlimit(RLIMIT_FSIZE, &old);
+  auto* handler = signal(SIGXFSZ, SIG_IGN);
+  const rlimit low = {100, old.rlim_max};
+  setrlimit(RLIMIT_FSIZE, &low);
+  std::string message;
+  try {
+    write_npz(data, npz_paths(folder_.path("X.t.npz")));
+  } catch (const Error& error) {
+    message = error.what();
+  }
+  setrlimit(RLIMIT_FSIZE, &old);
+  signal(SIGXFSZ, handler);
+  EXPECT_TRUE(message.starts_with(folder_.path("X.t.npz") + ": cannot be written")) << message;
+  EXPECT_EQ(testing::read_text(folder_.path("X.t.npz")), features);
+  EXPECT_EQ(folder_.files(), files);
 }
 
 }  // namespace

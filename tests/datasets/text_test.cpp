@@ -7,6 +7,7 @@
 #include "datasets/detect.h"
 #include "datasets/labelled_text.h"
 #include "datasets/reader.h"
+#include "datasets/text_learner.h"
 #include "datasets/text_model.h"
 #include "engine/base/rng.h"
 #include "tests/datasets/test_files.h"

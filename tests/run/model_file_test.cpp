@@ -13,8 +13,8 @@
 #include <fstream>
 #include <iterator>
 
-#include "datasets/labelled_text.h"
 #include "datasets/reader.h"
+#include "datasets/text_learner.h"
 #include "engine/base/error.h"
 #include "engine/inference/inference.h"
 #include "engine/network/memory_plan.h"

@@ -1,4 +1,4 @@
-#include "datasets/writer.h"
+#include "datasets/xmc_writer.h"
 
 #include <fmt/compile.h>
 #include <fmt/format.h>

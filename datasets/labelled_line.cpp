@@ -1,0 +1,89 @@
+#include "datasets/labelled_line.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "datasets/row_parser.h"
+
+namespace slide {
+
+namespace {
+
+bool is_blank(char c) {
+  return c == ' ' || c == '\t';
+}
+
+std::size_t column_of(std::string_view line, const char* at) {
+  return static_cast<std::size_t>(at - line.data()) + 1;
+}
+
+void split_table(std::string_view line, Labels labels, LabelledLine& result) {
+  const std::size_t tab = line.find('\t');
+  if (tab == std::string_view::npos) {
+    if (labels == Labels::kOptional) return;
+    throw RowFault{line.size() + 1, "no TAB between labels and text; write LABEL,LABEL<TAB>TEXT"};
+  }
+  std::string_view names = line.substr(0, tab);
+  result.text = line.substr(tab + 1);
+  if (trimmed(names).empty()) return;
+  while (true) {
+    const std::size_t comma = std::min(names.find(','), names.size());
+    const std::string_view name = trimmed(names.substr(0, comma));
+    if (name.empty()) {
+      throw RowFault{column_of(line, names.data()), "a label without a name; write LABEL,LABEL<TAB>TEXT"};
+    }
+    result.labels.push_back(name);
+    if (comma == names.size()) return;
+    names.remove_prefix(comma + 1);
+  }
+}
+
+// What is neither label nor before the first text stays where it is, so most lines need no copy.
+void split_prefixed(std::string_view line, LabelledLine& result) {
+  bool copied = false;
+  for (std::size_t at = line.find(kLabelPrefix); at != std::string_view::npos;
+       at = line.find(kLabelPrefix, at + 1)) {
+    if (at > 0 && !is_blank(line[at - 1])) continue;
+    const std::size_t end = std::min(line.find_first_of(" \t", at), line.size());
+    const std::string_view name = line.substr(at + kLabelPrefix.size(), end - at - kLabelPrefix.size());
+    if (name.empty()) {
+      throw RowFault{at + 1, fmt::format("a label without a name; write {}NAME", kLabelPrefix)};
+    }
+    result.labels.push_back(name);
+    const auto text_at = static_cast<std::size_t>(result.text.data() - line.data());
+    if (!copied && trimmed(line.substr(text_at, at - text_at)).empty()) {
+      result.text = line.substr(end);
+      continue;
+    }
+    if (!copied) result.scratch.assign(line);
+    copied = true;
+    std::fill_n(result.scratch.begin() + static_cast<std::ptrdiff_t>(at), end - at, ' ');
+  }
+  if (copied) result.text = std::string_view(result.scratch).substr(column_of(line, result.text.data()) - 1);
+}
+
+}  // namespace
+
+std::string_view without_byte_order_mark(std::string_view text) {
+  constexpr std::string_view kMark = "\xef\xbb\xbf";
+  return text.starts_with(kMark) ? text.substr(kMark.size()) : text;
+}
+
+std::string_view trimmed(std::string_view text) {
+  while (!text.empty() && is_blank(text.front())) text.remove_prefix(1);
+  while (!text.empty() && is_blank(text.back())) text.remove_suffix(1);
+  return text;
+}
+
+void split_labelled(std::string_view line, TextForm form, Labels labels, LabelledLine& result) {
+  result.labels.clear();
+  result.text = line;
+  if (form == TextForm::kTabs) {
+    split_table(line, labels, result);
+  } else {
+    split_prefixed(line, result);
+  }
+}
+
+}  // namespace slide

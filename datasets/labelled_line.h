@@ -1,0 +1,38 @@
+// One line of text with labels, taken apart. Pure functions.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace slide {
+
+// How a line holds labels.
+enum class TextForm : std::uint32_t {
+  kFastText,  // tokens __label__NAME, wherever they stand
+  kTabs,      // NAME,NAME,... before the first TAB
+};
+
+inline constexpr std::string_view kLabelPrefix = "__label__";
+
+// The text without the byte order mark that some editors begin a file with.
+std::string_view without_byte_order_mark(std::string_view text);
+
+// The text without the blanks around it.
+std::string_view trimmed(std::string_view text);
+
+// A line taken apart. Views of the line or of `scratch`; reused from line to line.
+struct LabelledLine {
+  std::vector<std::string_view> labels;
+  std::string_view text;
+  std::string scratch;
+};
+
+// Whether a line of a table must have a TAB. Without, a line is text alone.
+enum class Labels { kRequired, kOptional };
+
+// Takes `line`, without its end, apart. Throws RowFault.
+void split_labelled(std::string_view line, TextForm form, Labels labels, LabelledLine& result);
+
+}  // namespace slide

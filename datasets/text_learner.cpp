@@ -1,0 +1,172 @@
+#include "datasets/text_learner.h"
+
+#include <sys/stat.h>
+
+#include <algorithm>
+#include <cmath>
+#include <optional>
+#include <string_view>
+#include <unordered_map>
+#include <utility>
+#include <vector>
+
+#include "datasets/detect.h"
+#include "datasets/feature_counter.h"
+#include "datasets/file_bytes.h"
+#include "datasets/labelled_chunks.h"
+#include "datasets/tokenizer.h"
+#include "engine/base/error.h"
+#include "engine/base/parallel.h"
+
+namespace slide {
+
+namespace {
+
+constexpr std::size_t kShards = 32;  // of the counts, by the first bits of the hash
+
+using LabelCounts = std::unordered_map<std::string, std::uint32_t>;
+
+// What one thread has seen.
+struct Seen {
+  explicit Seen(const TextOptions& options) : tokenizer(options), features(kShards) {}
+  Tokenizer tokenizer;
+  LabelledLine parts;
+  std::vector<FeatureCounter> features;  // by shard
+  LabelCounts labels;
+  std::uint32_t samples = 0;
+  std::vector<std::string_view> distinct;  // scratch
+};
+
+void count_line(const LabelledLine& parts, Seen& seen) {
+  ++seen.samples;
+  seen.distinct.assign(parts.labels.begin(), parts.labels.end());
+  std::sort(seen.distinct.begin(), seen.distinct.end());
+  seen.distinct.erase(std::unique(seen.distinct.begin(), seen.distinct.end()), seen.distinct.end());
+  for (const std::string_view label : seen.distinct) ++seen.labels[std::string(label)];
+  seen.tokenizer.run(parts.text);
+  const auto hashes = seen.tokenizer.features();
+  for (std::size_t i = 0; i < hashes.size(); ++i) {
+    seen.features[hashes[i] >> 59].add(hashes[i], seen.samples, [&] { return seen.tokenizer.name(i); });
+  }
+}
+
+struct Candidate {
+  std::uint64_t hash;
+  std::uint32_t samples;
+  const char* name;
+};
+
+// The sums over threads, one counter a shard; takes the threads' memory back.
+std::vector<FeatureCounter> merge_features(std::vector<Seen>& seen, int threads) {
+  std::vector<FeatureCounter> merged(kShards);
+  parallel_for(kShards, threads, [&](std::size_t shard, int) {
+    merged[shard] = std::move(seen.front().features[shard]);
+    for (std::size_t t = 1; t < seen.size(); ++t) {
+      const FeatureCounter part = std::move(seen[t].features[shard]);
+      part.for_each([&](const FeatureCount& entry, const char* name) {
+        merged[shard].add_count(entry.hash, entry.samples, name);
+      });
+    }
+  });
+  return merged;
+}
+
+float weight_of(const TextOptions& options, std::uint64_t samples, std::uint64_t with_feature) {
+  if (options.weighting == Weighting::kCounts) return 1.0F;
+  const std::uint64_t found = std::min(samples, with_feature);  // buckets: features may share samples
+  return static_cast<float>(1 + std::log(double(1 + samples) / double(1 + found)));
+}
+
+void choose_features(const TextOptions& options, const std::vector<FeatureCounter>& counts,
+                     TextModelParts& parts) {
+  std::vector<Candidate> chosen;
+  std::vector<std::uint64_t> buckets(options.hash_buckets);
+  const auto to_bucket = [&](std::uint64_t hash, std::uint32_t samples) {
+    if (!buckets.empty()) buckets[hash % buckets.size()] += samples;
+  };
+  for (const FeatureCounter& counter : counts) {
+    counter.for_each([&](const FeatureCount& entry, const char* name) {
+      if (entry.samples >= options.min_count) {
+        chosen.push_back({entry.hash, entry.samples, name});
+      } else {
+        to_bucket(entry.hash, entry.samples);
+      }
+    });
+  }
+  std::sort(chosen.begin(), chosen.end(), [](const Candidate& a, const Candidate& b) {
+    return a.samples != b.samples ? a.samples > b.samples : a.hash < b.hash;
+  });
+  const std::size_t most = options.max_features == 0 ? kIdLimit - 1 - buckets.size() : options.max_features;
+  for (std::size_t i = most; i < chosen.size(); ++i) to_bucket(chosen[i].hash, chosen[i].samples);
+  if (chosen.size() > most) chosen.resize(most);
+  for (const Candidate& feature : chosen) {
+    parts.hashes.push_back(feature.hash);
+    parts.weights.push_back(weight_of(options, parts.samples, feature.samples));
+    parts.feature_names.add(feature.name);
+  }
+  for (const std::uint64_t samples : buckets) {
+    parts.weights.push_back(weight_of(options, parts.samples, samples));
+  }
+}
+
+void choose_labels(const TextOptions& options, std::vector<Seen>& seen, TextModelParts& parts) {
+  LabelCounts counts = std::move(seen.front().labels);
+  for (std::size_t t = 1; t < seen.size(); ++t) {
+    for (const auto& [name, count] : seen[t].labels) counts[name] += count;
+  }
+  std::vector<std::pair<std::string, std::uint32_t>> chosen;
+  for (const auto& label : counts) {
+    if (label.second >= options.min_label_count) chosen.emplace_back(label);
+  }
+  std::sort(chosen.begin(), chosen.end(), [](const auto& a, const auto& b) {
+    return a.second != b.second ? a.second > b.second : a.first < b.first;
+  });
+  for (const auto& label : chosen) parts.label_names.add(label.first);
+}
+
+}  // namespace
+
+std::shared_ptr<const TextModel> learn_text(const TextSource& source, const TextOptions& options, int threads,
+                                            std::size_t chunk_bytes) {
+  const std::optional<TextForm> form = find_text_form(source.text);
+  if (!form) {
+    fail_input("{}:1:1: no labelled text; write '{}NAME words ...' or 'NAME,NAME<TAB>words ...'",
+               source.origin, kLabelPrefix);
+  }
+  threads = resolve_threads(threads);
+  LabelledChunks chunks(source, {*form}, chunk_bytes);
+  std::vector<Seen> seen(static_cast<std::size_t>(threads), Seen(options));
+  parallel_for(chunks.size(), threads, [&](std::size_t chunk, int thread) {
+    Seen& mine = seen[static_cast<std::size_t>(thread)];
+    chunks.for_each_line(chunk, mine.parts, [&](const LabelledLine& parts) { count_line(parts, mine); });
+  });
+  chunks.check_faults();
+  TextModelParts parts;
+  parts.form = *form;
+  for (const Seen& mine : seen) parts.samples += mine.samples;
+  choose_labels(options, seen, parts);
+  if (parts.label_names.size() == 0) {
+    fail_input("{}: no label occurs in {} samples or more; lower text.min_label_count or check the data",
+               source.origin, options.min_label_count);
+  }
+  choose_features(options, merge_features(seen, threads), parts);
+  if (parts.weights.empty()) {
+    fail_input("{}: no word occurs in {} samples or more; lower text.min_count or check the data",
+               source.origin, options.min_count);
+  }
+  return std::make_shared<const TextModel>(options, std::move(parts));
+}
+
+std::shared_ptr<const TextModel> learn_text_file(const std::string& path, DataFormat format,
+                                                 const TextOptions& options, int threads, bool spill) {
+  struct stat status {};
+  if (stat(path.c_str(), &status) == 0 && !S_ISREG(status.st_mode)) return nullptr;
+  if (format != DataFormat::kText &&
+      (format != DataFormat::kAuto || detect_file(path) != DataFormat::kText)) {
+    return nullptr;
+  }
+  const FileBytes bytes(path, spill);
+  return learn_text(TextSource{bytes.text(), path, spill ? &bytes : nullptr}, options, threads);
+}
+
+}  // namespace slide

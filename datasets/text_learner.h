@@ -1,0 +1,28 @@
+// Learns from a text with labels what its samples are made of: vocabulary, weights and labels.
+//
+// Runs in parallel over chunks of whole lines; neither result nor error depends on the number of threads or
+// chunks. Holds the distinct features in memory (about 50 bytes each), never the text or the rows. Functions
+// are safe to call from any thread.
+#pragma once
+
+#include <cstddef>
+#include <memory>
+#include <string>
+
+#include "datasets/read_options.h"
+#include "datasets/text_model.h"
+#include "datasets/text_source.h"
+
+namespace slide {
+
+// Throws InputError with the first fault of the text, and when no
+// label or no feature is frequent enough.
+std::shared_ptr<const TextModel> learn_text(const TextSource& source, const TextOptions& options, int threads,
+                                            std::size_t chunk_bytes = kDefaultChunkBytes);
+
+// The same from the file at `path`; nullptr when that holds no labelled text, or is a pipe, which cannot be
+// read twice. With `spill`, packed text is unpacked to an unnamed file beside `path`.
+std::shared_ptr<const TextModel> learn_text_file(const std::string& path, DataFormat format,
+                                                 const TextOptions& options, int threads, bool spill = false);
+
+}  // namespace slide
