@@ -41,10 +41,10 @@ bool to_decimal(double value, Decimal& decimal) {
   if (exponent < 5 - kMostPower || exponent > 4) return false;
   double scaled = value * kPowers[static_cast<std::size_t>(5 - exponent)];
   if (scaled >= 1e6) scaled = value * kPowers[static_cast<std::size_t>(5 - ++exponent)];
+  scaled += 0.5;
   decimal.digits = static_cast<std::uint32_t>(scaled);
-  const double above_half = scaled - decimal.digits - 0.5;
-  if (above_half < kError && above_half > -kError) return false;
-  if (above_half > 0) ++decimal.digits;
+  const double above = scaled - decimal.digits;
+  if (above < kError || above > 1.0 - kError) return false;
   if (decimal.digits == 1000000) decimal.digits = 100000, ++exponent;
   decimal.exponent = exponent;
   return true;
@@ -56,16 +56,17 @@ char* without_zeros(char* end) {
   return end[-1] == '.' ? end - 1 : end;
 }
 
-// "1.5" or "2e-05": the digits with a point behind the first `whole` of them.
+// The digits with a point behind the first `whole` of them. Copies are of one length, so that they need no
+// call.
 char* write_pointed(const char* digits, std::size_t whole, char* out) {
   std::memcpy(out, digits, 6);
-  std::memcpy(out + whole + 1, digits + whole, 6 - whole);
+  std::memcpy(out + whole + 1, digits + whole, 6);
   out[whole] = '.';
   return without_zeros(out + 7);
 }
 
 char* write_decimal(const Decimal& decimal, char* out) {
-  char digits[6];
+  char digits[12] = {};  // and what is copied too much
   std::memcpy(digits, kTriples.data() + decimal.digits / 1000 * 3, 3);
   std::memcpy(digits + 3, kTriples.data() + decimal.digits % 1000 * 3, 3);
   const int exponent = decimal.exponent;

@@ -1,6 +1,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <charconv>
 #include <span>
 #include <string>
 #include <string_view>
@@ -37,14 +38,13 @@ constexpr const char* kStandardInput = "standard input";
 class Line {
  public:
   void clear() { size_ = 0; }
+  void add(char separator, std::uint32_t label, double score) {
+    char* at = begin(separator, kMostLabelDigits);
+    finish(std::to_chars(at, at + kMostLabelDigits, label).ptr, score);
+  }
   void add(char separator, std::string_view label, double score) {
-    const std::size_t room = size_ + label.size() + kMostSixDigits + 3;  // separator, colon, end of line
-    if (bytes_.size() < room) bytes_.resize(std::max(2 * bytes_.size(), room));
-    char* at = bytes_.data() + size_;
-    if (size_ > 0) *at++ = separator;
-    at = std::copy(label.begin(), label.end(), at);
-    *at++ = ':';
-    size_ = static_cast<std::size_t>(write_six_digits(score, at) - bytes_.data());
+    char* at = begin(separator, label.size());
+    finish(std::copy(label.begin(), label.end(), at), score);
   }
   void end() {
     if (bytes_.empty()) bytes_.resize(1);
@@ -53,6 +53,20 @@ class Line {
   std::string_view text() const { return {bytes_.data(), size_}; }
 
  private:
+  static constexpr std::size_t kMostLabelDigits = 10;
+
+  // Where a label of up to `length` bytes goes.
+  char* begin(char separator, std::size_t length) {
+    const std::size_t room = size_ + length + kMostSixDigits + 3;  // separator, colon, end of line
+    if (bytes_.size() < room) bytes_.resize(2 * room);
+    if (size_ > 0) bytes_[size_++] = separator;
+    return bytes_.data() + size_;
+  }
+  void finish(char* label_end, double score) {
+    *label_end++ = ':';
+    size_ = static_cast<std::size_t>(write_six_digits(score, label_end) - bytes_.data());
+  }
+
   std::vector<char> bytes_;
   std::size_t size_ = 0;
 };
@@ -110,8 +124,7 @@ class Answers {
       if (names_.known()) {
         line.add('\t', names_[prediction.label], score);
       } else {
-        const fmt::format_int number(prediction.label);
-        line.add(' ', {number.data(), number.size()}, score);
+        line.add(' ', prediction.label, score);
       }
     }
     line.end();

@@ -1,5 +1,6 @@
 #include "engine/inference/exact_pass.h"
 
+#include <algorithm>
 #include <limits>
 
 #include "engine/kernels/kernels.h"
@@ -8,11 +9,22 @@ namespace slide {
 
 namespace {
 
+// Of the scores z [chunk x lanes] those that most samples keep, a sample at a time, of as many neurons as
+// leave their scores in the first-level cache.
+void keep_many(std::span<const std::uint32_t> chunk, const BlockInput& in, const float* z, TopK* best) {
+  constexpr std::size_t kNeurons = 64;
+  for (std::size_t a = 0; a < chunk.size(); a += kNeurons) {
+    const auto ids = chunk.subspan(a, std::min(kNeurons, chunk.size() - a));
+    for (std::size_t s = 0; s < in.samples; ++s) best[s].offer(ids, z + a * in.lanes + s, in.lanes);
+  }
+}
+
 // Of the scores z [chunk x lanes] of block b.
 void keep_best(std::size_t b, std::span<const std::uint32_t> chunk, const float* z, Panel& panel,
                ExactPass::Scratch& scratch) {
   const BlockInput& in = panel.inputs[b];
   TopK* best = panel.best.data() + panel.sample(b, 0);
+  if (panel.k > TopK::kMostInOrder) return keep_many(chunk, in, z, best);
   for (std::size_t s = 0; s < in.lanes; ++s)
     scratch.threshold[s] = s < in.samples ? best[s].threshold() : std::numeric_limits<float>::infinity();
   const std::size_t hits = kernels::active().select_above(z, chunk.size(), in.lanes, scratch.threshold.data(),

@@ -15,16 +15,25 @@ bool better(const Prediction& a, const Prediction& b) {
   return a.score > b.score || (a.score == b.score && a.label < b.label);
 }
 
-// Descends as scores ascend; equal for both zeros.
+using Entry = TopK::Scratch::Entry;
+
+// Keys ascend as scores descend; zeros of both signs are neighbours.
+constexpr std::uint32_t kSign = 1U << 31;
+constexpr std::uint32_t kKeyOfMinusZero = kSign;
+
 std::uint32_t key_of(float score) {
-  const auto bits = std::bit_cast<std::uint32_t>(score + 0.0f);
-  return bits >> 31 != 0 ? bits : ~bits & 0x7fffffffU;
+  const auto bits = std::bit_cast<std::uint32_t>(score);
+  const auto flip = static_cast<std::uint32_t>(~static_cast<std::int32_t>(bits) >> 31) >> 1;
+  return bits ^ flip;
 }
 
-constexpr std::uint32_t kDigitMask = (1U << TopK::Scratch::kDigitBits) - 1;
+float score_of_key(std::uint32_t key) {
+  const auto flip = static_cast<std::uint32_t>(~static_cast<std::int32_t>(key) >> 31) >> 1;
+  return std::bit_cast<float>(key ^ flip);
+}
 
-std::uint32_t digit_of(float score, std::size_t digit) {
-  return key_of(score) >> (digit * TopK::Scratch::kDigitBits) & kDigitMask;
+std::uint32_t digit_of(std::uint32_t key, std::size_t digit) {
+  return key >> (digit * TopK::Scratch::kDigitBits) & ((1U << TopK::Scratch::kDigitBits) - 1);
 }
 
 }  // namespace
@@ -47,6 +56,23 @@ void TopK::insert(const Prediction& entry) {
   if (size_ == k_) threshold_ = entries_[k_ - 1].score;
 }
 
+void TopK::offer(std::span<const std::uint32_t> labels, const float* scores, std::size_t stride) {
+  if (k_ <= kMostInOrder) {
+    for (std::size_t i = 0; i < labels.size(); ++i) offer(labels[i], scores[i * stride]);
+    return;
+  }
+  for (std::size_t i = 0; i < labels.size();) {
+    if (size_ == entries_.size()) make_room();
+    const std::size_t end = std::min(labels.size(), i + entries_.size() - size_);
+    Prediction* to = entries_.data() + size_;
+    for (; i < end; ++i) {
+      *to = {labels[i], scores[i * stride]};
+      to += to->score >= threshold_ ? 1 : 0;
+    }
+    size_ = static_cast<std::size_t>(to - entries_.data());
+  }
+}
+
 void TopK::make_room() {
   constexpr std::size_t kLeastRoom = 1024;
   if (size_ < 2 * k_) {
@@ -66,38 +92,45 @@ void TopK::cut_down() {
 
 void TopK::finish(Scratch& scratch) {
   if (k_ <= kMostInOrder) return;
-  if (size_ >= kFewEntries && count_digits(scratch)) return radix_sort(scratch);
+  if (size_ >= kFewEntries && make_keys(scratch)) return radix_sort(scratch);
   if (size_ > k_) cut_down();
   std::sort(entries_.begin(), entries_.begin() + static_cast<std::ptrdiff_t>(size_), better);
 }
 
-// Counts, of each digit, the entries of each value. False where labels do not ascend: only then are equal
-// scores in order.
-bool TopK::count_digits(Scratch& scratch) const {
+// Brings labels and keys to scratch.entries, and counts there where the entries of each value of each digit
+// begin. False where equal scores would not come in order: labels do not ascend, or a zero is negative.
+bool TopK::make_keys(Scratch& scratch) const {
   for (auto& of_digit : scratch.starts) of_digit.fill(0);
+  if (scratch.entries.size() < size_) scratch.entries.resize(size_), scratch.sorted.resize(size_);
+  std::uint32_t unordered = 0, next = 0;
   for (std::size_t i = 0; i < size_; ++i) {
-    if (i > 0 && entries_[i].label <= entries_[i - 1].label) return false;
-    for (std::size_t d = 0; d < Scratch::kDigits; ++d) ++scratch.starts[d][digit_of(entries_[i].score, d)];
+    const std::uint32_t label = entries_[i].label, key = key_of(entries_[i].score);
+    unordered |= (label < next ? 1U : 0U) | (key == kKeyOfMinusZero ? 1U : 0U);
+    next = label;
+    scratch.entries[i] = {label, key};
+    for (std::size_t d = 0; d < Scratch::kDigits; ++d) ++scratch.starts[d][digit_of(key, d)];
   }
   for (auto& of_digit : scratch.starts) {
     std::uint32_t start = 0;
     for (std::uint32_t& count : of_digit) start += std::exchange(count, start);
   }
-  return true;
+  return unordered == 0;
 }
 
-// By each digit of the keys in turn, the lowest first, from one array to the other; what the last one puts
-// behind the k best is dropped.
+// By each digit in turn, the lowest first, from one array to the other; the last one leaves out what comes
+// behind the k best.
 void TopK::radix_sort(Scratch& scratch) {
-  if (scratch.entries.size() < entries_.size()) scratch.entries.resize(entries_.size());
-  Prediction *from = entries_.data(), *to = scratch.entries.data();
-  for (std::size_t d = 0; d < Scratch::kDigits; ++d) {
-    std::uint32_t* starts = scratch.starts[d].data();
-    for (std::size_t i = 0; i < size_; ++i) to[starts[digit_of(from[i].score, d)]++] = from[i];
-    std::swap(from, to);
-  }
-  size_ = std::min(size_, k_);
-  std::copy_n(from, size_, entries_.data());
+  const auto pass = [&](std::size_t digit, const std::vector<Entry>& from, auto put) {
+    std::uint32_t* starts = scratch.starts[digit].data();
+    for (std::size_t i = 0; i < size_; ++i) put(starts[digit_of(from[i].key, digit)]++, from[i]);
+  };
+  pass(0, scratch.entries, [&](std::size_t at, const Entry& entry) { scratch.sorted[at] = entry; });
+  pass(1, scratch.sorted, [&](std::size_t at, const Entry& entry) { scratch.entries[at] = entry; });
+  const std::size_t kept = std::min(size_, k_);
+  pass(2, scratch.entries, [&](std::size_t at, const Entry& entry) {
+    if (at < kept) entries_[at] = {entry.label, score_of_key(entry.key)};
+  });
+  size_ = kept;
 }
 
 void TopK::shift(float offset) {

@@ -46,6 +46,9 @@ class TopK {
     }
   }
 
+  // The same of labels[i] with scores[i * stride].
+  void offer(std::span<const std::uint32_t> labels, const float* scores, std::size_t stride);
+
   // In place of offer() for those that come in order, of which there are no more than k.
   void append(const Prediction& entry) {
     if (size_ == entries_.size()) make_room();
@@ -56,7 +59,10 @@ class TopK {
   struct Scratch {
     static constexpr unsigned kDigitBits = 11;  // of a digit of the radix sort
     static constexpr std::size_t kDigits = 3;   // of a score
-    std::vector<Prediction> entries;
+    struct Entry {
+      std::uint32_t label, key;  // keys ascend as scores descend
+    };
+    std::vector<Entry> entries, sorted;
     std::array<std::array<std::uint32_t, 1U << kDigitBits>, kDigits> starts;
   };
   // Ends the stream: afterwards best() holds the k best, or all there are, best first; equal scores by
@@ -71,7 +77,7 @@ class TopK {
   void insert(const Prediction& entry);
   void make_room();
   void cut_down();
-  bool count_digits(Scratch& scratch) const;
+  bool make_keys(Scratch& scratch) const;
   void radix_sort(Scratch& scratch);
 
   std::size_t k_ = 0;
