@@ -23,14 +23,15 @@ struct Decimal {
   int exponent;          // of the first
 };
 
-// Three digits each.
-constexpr std::array<char, 3000> kTriples = [] {
-  std::array<char, 3000> triples{};
-  for (std::size_t n = 0; n < 1000; ++n) {
-    triples[3 * n] = static_cast<char>('0' + n / 100);
-    triples[3 * n + 1] = static_cast<char>('0' + n / 10 % 10);
-    triples[3 * n + 2] = static_cast<char>('0' + n % 10);
-  }
+// Texts are put together in registers, the first character in the lowest byte.
+static_assert(std::endian::native == std::endian::little);
+constexpr std::uint64_t kZeros = 0x303030303030;  // six
+
+// The three characters of each number below 1,000.
+constexpr std::array<std::uint32_t, 1000> kTriples = [] {
+  std::array<std::uint32_t, 1000> triples{};
+  for (std::uint32_t n = 0; n < 1000; ++n)
+    triples[n] = ('0' + n / 100) | ('0' + n / 10 % 10) << 8 | ('0' + n % 10) << 16;
   return triples;
 }();
 
@@ -50,40 +51,39 @@ bool to_decimal(double value, Decimal& decimal) {
   return true;
 }
 
-// Takes zeros behind the point off the text that ends at `end`, and the point when nothing is left behind it.
-char* without_zeros(char* end) {
-  while (end[-1] == '0') --end;
-  return end[-1] == '.' ? end - 1 : end;
+// The digits with a point behind the first `whole` of them; without zeros behind it, nor it before nothing.
+char* write_pointed(std::uint64_t digits, std::size_t length, std::size_t whole, char* out) {
+  const std::uint64_t behind = digits >> (8 * whole);
+  std::memcpy(out, &digits, 8);
+  std::memcpy(out + whole + 1, &behind, 8);
+  out[whole] = '.';
+  return out + (length > whole ? length + 1 : whole);
 }
 
-// The digits with a point behind the first `whole` of them. Copies are of one length, so that they need no
-// call.
-char* write_pointed(const char* digits, std::size_t whole, char* out) {
-  std::memcpy(out, digits, 6);
-  std::memcpy(out + whole + 1, digits + whole, 6);
-  out[whole] = '.';
-  return without_zeros(out + 7);
+char* write_power(int exponent, char* out) {
+  const auto size = static_cast<std::uint32_t>(exponent < 0 ? -exponent : exponent);  // of two digits
+  const std::uint32_t sign = exponent < 0 ? '-' : '+';
+  const std::uint32_t text = 'e' | sign << 8 | ('0' + size / 10) << 16 | ('0' + size % 10) << 24;
+  std::memcpy(out, &text, 4);
+  return out + 4;
 }
 
 char* write_decimal(const Decimal& decimal, char* out) {
-  char digits[12] = {};  // and what is copied too much
-  std::memcpy(digits, kTriples.data() + decimal.digits / 1000 * 3, 3);
-  std::memcpy(digits + 3, kTriples.data() + decimal.digits % 1000 * 3, 3);
+  const std::uint64_t digits =
+      kTriples[decimal.digits / 1000] | std::uint64_t{kTriples[decimal.digits % 1000]} << 24;
+  const auto length = static_cast<std::size_t>(71 - std::countl_zero(digits ^ kZeros)) / 8;  // but for zeros
   const int exponent = decimal.exponent;
   if (exponent >= 0 && exponent < 6)
-    return write_pointed(digits, static_cast<std::size_t>(exponent) + 1, out);
-  if (exponent < 0 && exponent >= -4) {
-    std::memcpy(out, "0.000", 5);
-    std::memcpy(out + 1 - exponent, digits, 6);
-    return without_zeros(out + 7 - exponent);
-  }
-  out = write_pointed(digits, 1, out);
-  const int size = exponent < 0 ? -exponent : exponent;  // of two digits
-  *out++ = 'e';
-  *out++ = exponent < 0 ? '-' : '+';
-  *out++ = static_cast<char>('0' + size / 10);
-  *out++ = static_cast<char>('0' + size % 10);
-  return out;
+    return write_pointed(digits, length, static_cast<std::size_t>(exponent) + 1, out);
+  if (exponent >= 0 || exponent < -4) return write_power(exponent, write_pointed(digits, length, 1, out));
+  std::memcpy(out, "0.000", 5);
+  out += 1 - exponent;
+  std::memcpy(out, &digits, 8);
+  return out + length;
+}
+
+[[gnu::cold, gnu::noinline]] char* write_exactly(double value, char* out) {
+  return fmt::format_to(out, "{:.6g}", value);
 }
 
 }  // namespace
@@ -91,7 +91,7 @@ char* write_decimal(const Decimal& decimal, char* out) {
 char* write_six_digits(double value, char* out) {
   Decimal decimal{};
   const bool negative = value < 0;
-  if (!to_decimal(negative ? -value : value, decimal)) return fmt::format_to(out, "{:.6g}", value);
+  if (!to_decimal(negative ? -value : value, decimal)) return write_exactly(value, out);
   *out = '-';
   return write_decimal(decimal, out + (negative ? 1 : 0));
 }

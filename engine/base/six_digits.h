@@ -7,7 +7,7 @@
 
 namespace slide {
 
-inline constexpr std::size_t kMostSixDigits = 16;  // characters
+inline constexpr std::size_t kMostSixDigits = 16;  // characters, and what is written behind them
 
 // Writes `value` to `out`, where there is room for kMostSixDigits characters, and returns their end.
 char* write_six_digits(double value, char* out);
