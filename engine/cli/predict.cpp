@@ -1,7 +1,6 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <charconv>
 #include <span>
 #include <string>
 #include <string_view>
@@ -13,8 +12,8 @@
 #include "datasets/line_chunks.h"
 #include "datasets/npz.h"
 #include "engine/base/error.h"
+#include "engine/base/number_text.h"
 #include "engine/base/parallel.h"
-#include "engine/base/six_digits.h"
 #include "engine/cli/commands.h"
 #include "engine/cli/line_source.h"
 #include "engine/cli/text.h"
@@ -39,8 +38,7 @@ class Line {
  public:
   void clear() { size_ = 0; }
   void add(char separator, std::uint32_t label, double score) {
-    char* at = begin(separator, kMostLabelDigits);
-    finish(std::to_chars(at, at + kMostLabelDigits, label).ptr, score);
+    finish(write_whole(label, begin(separator, kNumberRoom)), score);
   }
   void add(char separator, std::string_view label, double score) {
     char* at = begin(separator, label.size());
@@ -53,11 +51,9 @@ class Line {
   std::string_view text() const { return {bytes_.data(), size_}; }
 
  private:
-  static constexpr std::size_t kMostLabelDigits = 10;
-
   // Where a label of up to `length` bytes goes.
   char* begin(char separator, std::size_t length) {
-    const std::size_t room = size_ + length + kMostSixDigits + 3;  // separator, colon, end of line
+    const std::size_t room = size_ + length + kNumberRoom + 3;  // separator, colon, end of line
     if (bytes_.size() < room) bytes_.resize(2 * room);
     if (size_ > 0) bytes_[size_++] = separator;
     return bytes_.data() + size_;

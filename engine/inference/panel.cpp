@@ -44,7 +44,7 @@ void Panel::begin(const Network& network, const Dataset& data, std::size_t first
     inputs.push_back(network.infer_hidden(block, scratch));
   }
   for (std::size_t i = 0; i < samples; ++i) {
-    best[i].reset(k);
+    best[i].reset(k, network.labels());
     log_norm[i] = -std::numeric_limits<double>::infinity();
   }
 }

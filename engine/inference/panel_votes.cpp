@@ -37,9 +37,12 @@ bool PanelVotes::better(const Mixed& a, const Mixed& b) {
 
 PanelVotes::Mixed PanelVotes::mixed(LossKind loss, std::uint32_t label, double score, double vote) const {
   const double known = std::isnan(score) ? -std::numeric_limits<double>::infinity() : score;
-  const double probability = probability_of(loss, known);
-  return {neighbours_->mixed(std::isfinite(probability) ? probability : 0.0, vote), static_cast<float>(known),
-          label};
+  const double p = probability_of(loss, known);
+  const double mixed = neighbours_->mixed(std::isfinite(p) ? p : 0.0, vote);
+  float mixed_score = 0.0f;
+  if (vote != 0.0 || needs_log_softmax(loss) || !log_odds_.find(known, p, mixed_score))
+    mixed_score = static_cast<float>(score_of(loss, mixed));
+  return {mixed, static_cast<float>(known), mixed_score, label};
 }
 
 void PanelVotes::mix_voted(std::size_t i, LossKind loss, double log_norm) {
@@ -71,7 +74,7 @@ void PanelVotes::mix(std::size_t i, LossKind loss, double log_norm, TopK& best) 
   for (std::size_t m = 0; m < kept; ++m) {
     const bool is_voted = other == others_.cend() || (voted != voted_.cend() && better(*voted, *other));
     const Mixed& next = is_voted ? *voted++ : *other++;
-    best.append({next.label, static_cast<float>(score_of(loss, next.probability))});
+    best.append({next.label, next.mixed_score});
   }
 }
 

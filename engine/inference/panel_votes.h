@@ -20,7 +20,10 @@ class PanelVotes {
 
   // Begins a panel without samples. `neighbours` must live on; their labels are below `labels`.
   PanelVotes(const Neighbours& neighbours, std::size_t labels)
-      : neighbours_(&neighbours), scratch_(neighbours.make_scratch()), has_vote_(labels) {}
+      : neighbours_(&neighbours),
+        scratch_(neighbours.make_scratch()),
+        log_odds_(1.0 - neighbours.share()),
+        has_vote_(labels) {}
   // Begins the next one.
   void clear();
 
@@ -52,6 +55,7 @@ class PanelVotes {
   struct Mixed {
     double probability;
     float score;  // the network's
+    float mixed_score;
     std::uint32_t label;
   };
   static bool better(const Mixed& a, const Mixed& b);
@@ -62,6 +66,7 @@ class PanelVotes {
   const Neighbours* neighbours_;
   Neighbours::Scratch scratch_;
   std::vector<Vote> votes_;
+  LogOddsOfShare log_odds_;
   std::vector<std::size_t> from_{0};   // sample i has the votes [from_[i], from_[i + 1])
   std::vector<std::size_t> next_;      // of sample i: the first whose label is above all ids taken
   std::vector<float> scores_;          // of the votes' labels; minus infinity before they come

@@ -38,11 +38,19 @@ std::uint32_t digit_of(std::uint32_t key, std::size_t digit) {
 
 }  // namespace
 
-void TopK::reset(std::size_t k) {
+void TopK::reset(std::size_t k, std::size_t most) {
   k_ = k;
+  if (k > kMostInOrder) {
+    entries_.reserve(std::min(2 * k, most));
+  } else {
+    entries_.resize(k);
+  }
+  clear();
+}
+
+void TopK::clear() {
   size_ = 0;
-  threshold_ = k == 0 ? std::numeric_limits<float>::infinity() : std::numeric_limits<float>::lowest();
-  if (k <= kMostInOrder) entries_.resize(k);
+  threshold_ = k_ == 0 ? std::numeric_limits<float>::infinity() : std::numeric_limits<float>::lowest();
 }
 
 void TopK::insert(const Prediction& entry) {
@@ -75,11 +83,9 @@ void TopK::offer(std::span<const std::uint32_t> labels, const float* scores, std
 
 void TopK::make_room() {
   constexpr std::size_t kLeastRoom = 1024;
-  if (size_ < 2 * k_) {
-    entries_.resize(std::min(2 * k_, std::max(kLeastRoom, 2 * size_)));
-  } else {
-    cut_down();
-  }
+  if (size_ == 2 * k_) return cut_down();
+  const std::size_t room = size_ < entries_.capacity() ? entries_.capacity() : SIZE_MAX;  // no more than that
+  entries_.resize(std::min({room, 2 * k_, std::max(kLeastRoom, 2 * size_)}));
 }
 
 void TopK::cut_down() {

@@ -26,9 +26,9 @@ class TopK {
   // So many are kept in order, and threshold() is exact.
   static constexpr std::size_t kMostInOrder = 256;
 
-  // Begins a stream of which the `k` best are kept.
-  void reset(std::size_t k);
-  void clear() { reset(k_); }
+  // Begins a stream of up to `most` labels of which the `k` best are kept.
+  void reset(std::size_t k, std::size_t most);
+  void clear();
   std::size_t k() const { return k_; }
 
   // Lower scores are not kept any more, nor equal ones of labels larger than all there are. It is the k-th

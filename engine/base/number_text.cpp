@@ -1,9 +1,10 @@
-#include "engine/base/six_digits.h"
+#include "engine/base/number_text.h"
 
 #include <fmt/format.h>
 
 #include <array>
 #include <bit>
+#include <charconv>
 #include <cstdint>
 #include <cstring>
 
@@ -51,6 +52,11 @@ bool to_decimal(double value, Decimal& decimal) {
   return true;
 }
 
+// Of a number below 1,000,000, with zeros before it.
+std::uint64_t six_characters(std::uint32_t number) {
+  return kTriples[number / 1000] | std::uint64_t{kTriples[number % 1000]} << 24;
+}
+
 // The digits with a point behind the first `whole` of them; without zeros behind it, nor it before nothing.
 char* write_pointed(std::uint64_t digits, std::size_t length, std::size_t whole, char* out) {
   const std::uint64_t behind = digits >> (8 * whole);
@@ -69,8 +75,7 @@ char* write_power(int exponent, char* out) {
 }
 
 char* write_decimal(const Decimal& decimal, char* out) {
-  const std::uint64_t digits =
-      kTriples[decimal.digits / 1000] | std::uint64_t{kTriples[decimal.digits % 1000]} << 24;
+  const std::uint64_t digits = six_characters(decimal.digits);
   const auto length = static_cast<std::size_t>(71 - std::countl_zero(digits ^ kZeros)) / 8;  // but for zeros
   const int exponent = decimal.exponent;
   if (exponent >= 0 && exponent < 6)
@@ -87,6 +92,16 @@ char* write_decimal(const Decimal& decimal, char* out) {
 }
 
 }  // namespace
+
+char* write_whole(std::uint32_t value, char* out) {
+  if (value >= 1000000) return std::to_chars(out, out + kNumberRoom, value).ptr;
+  const std::uint64_t digits = six_characters(value);
+  const std::uint64_t last = std::uint64_t{1} << 40;  // stays, whatever it is
+  const auto zeros = static_cast<std::size_t>(std::countr_zero((digits ^ kZeros) | last)) / 8;
+  const std::uint64_t text = digits >> (8 * zeros);
+  std::memcpy(out, &text, 8);
+  return out + 6 - zeros;
+}
 
 char* write_six_digits(double value, char* out) {
   Decimal decimal{};
