@@ -1,6 +1,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <array>
 #include <span>
 #include <string>
 #include <string_view>
@@ -106,21 +107,28 @@ class Answers {
     print_text(text_);
   }
 
-  // What is printed: the logit, or the label's probability.
-  double score_of(const Prediction& prediction) const {
-    if (command_.scores == Scores::kLogit) return prediction.score;
-    return probability_of(loss_, prediction.score);
+  // What is printed: logits, or the labels' probabilities.
+  void take_scores(std::span<const Prediction> best, double* scores) const {
+    for (const Prediction& prediction : best) {
+      const double score = prediction.score;
+      *scores++ = command_.scores == Scores::kLogit ? score : probability_of(loss_, score);
+    }
   }
 
   void write_line(std::span<const Prediction> best, Line& line) const {
+    constexpr std::size_t kAtOnce = 128;
+    std::array<double, kAtOnce> scores;
     line.clear();
-    for (const Prediction& prediction : best) {
-      const double score = score_of(prediction);
-      if (command_.threshold && score < *command_.threshold) break;  // best first
-      if (names_.known()) {
-        line.add('\t', names_[prediction.label], score);
-      } else {
-        line.add(' ', prediction.label, score);
+    for (std::size_t first = 0; first < best.size(); first += kAtOnce) {
+      const auto some = best.subspan(first, std::min(kAtOnce, best.size() - first));
+      take_scores(some, scores.data());
+      for (std::size_t i = 0; i < some.size(); ++i) {
+        if (command_.threshold && scores[i] < *command_.threshold) return line.end();  // best first
+        if (names_.known()) {
+          line.add('\t', names_[some[i].label], scores[i]);
+        } else {
+          line.add(' ', some[i].label, scores[i]);
+        }
       }
     }
     line.end();

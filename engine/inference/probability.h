@@ -23,31 +23,28 @@ inline double probability_of(LossKind loss, double score) {
 // The other way round; finite.
 double score_of(LossKind loss, double probability);
 
-// The log-odds of a fixed share of a small probability p, without a logarithm:
-//   log(share p / (1 - share p)) = logit(p) + log(share) + sum over n of (share^n - 1) p^n / n
+// The log-odds of a fixed share of small probabilities p, without a logarithm:
+//   log(share p / (1 - share p)) = logit(p) + log(share) + sum over n > 0 of (share^n - 1) p^n / n
 // by the series of log(1 - x). Immutable.
 class LogOddsOfShare {
  public:
+  static constexpr float kMostLogit = -6.0f, kLeastLogit = -80.0f;  // of the small probabilities
+
   explicit LogOddsOfShare(double share);
 
-  // Sets `odds` to what score_of(LossKind::kSigmoid, share * p) is as a float, for p of this logit. False,
-  // and it stays as it is, where that is not certain.
-  bool find(double logit, double p, float& odds) const {
-    constexpr double kMostP = 0x1p-6, kLeastP = 0x1p-1000;  // terms beyond the last vanish, all are normal
-    if (!(p < kMostP && p > kLeastP)) return false;
-    double sum = terms_[kTerms - 1];
-    for (std::size_t n = kTerms - 1; n-- > 0;) sum = sum * p + terms_[n];
-    const double value = logit + sum;
-    const double error = kError * std::fabs(value);
-    const auto lower = static_cast<float>(value - error), upper = static_cast<float>(value + error);
-    odds = lower;
-    return lower == upper;
+  // Sets `odds` to what score_of(LossKind::kSigmoid, share * p) is as a float, for p of this logit, of which
+  // `rough_p` differs by 2^-18 of itself at most. False where that leaves the float uncertain.
+  bool find(float logit, float rough_p, float& odds) const {
+    const double p = rough_p;
+    const double value = logit + (terms_[0] + p * (terms_[1] + p * (terms_[2] + p * terms_[3])));
+    const double error = 0x1p-18 * p - 1e-12 * value;  // of p; of sums and logarithms, many times over
+    odds = static_cast<float>(value - error);
+    return odds == static_cast<float>(value + error);
   }
 
  private:
-  static constexpr std::size_t kTerms = 9;
-  static constexpr double kError = 1e-12;  // of sums and logarithms in doubles, many times over
-  std::array<double, kTerms> terms_;       // of p^0, p^1, ...
+  static constexpr std::size_t kTerms = 4;
+  std::array<double, kTerms> terms_;  // of p^0, p^1, ...; further ones are lost in the error
 };
 
 }  // namespace slide

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <bit>
+#include <cmath>
+#include <functional>
 #include <limits>
 #include <utility>
 
@@ -64,9 +66,9 @@ void TopK::insert(const Prediction& entry) {
   if (size_ == k_) threshold_ = entries_[k_ - 1].score;
 }
 
-void TopK::offer(std::span<const std::uint32_t> labels, const float* scores, std::size_t stride) {
+void TopK::offer(std::span<const std::uint32_t> labels, const float* scores) {
   if (k_ <= kMostInOrder) {
-    for (std::size_t i = 0; i < labels.size(); ++i) offer(labels[i], scores[i * stride]);
+    for (std::size_t i = 0; i < labels.size(); ++i) offer(labels[i], scores[i]);
     return;
   }
   for (std::size_t i = 0; i < labels.size();) {
@@ -74,7 +76,7 @@ void TopK::offer(std::span<const std::uint32_t> labels, const float* scores, std
     const std::size_t end = std::min(labels.size(), i + entries_.size() - size_);
     Prediction* to = entries_.data() + size_;
     for (; i < end; ++i) {
-      *to = {labels[i], scores[i * stride]};
+      *to = {labels[i], scores[i]};
       to += to->score >= threshold_ ? 1 : 0;
     }
     size_ = static_cast<std::size_t>(to - entries_.data());
@@ -98,29 +100,54 @@ void TopK::cut_down() {
 
 void TopK::finish(Scratch& scratch) {
   if (k_ <= kMostInOrder) return;
-  if (size_ >= kFewEntries && make_keys(scratch)) return radix_sort(scratch);
+  constexpr float kAll = -std::numeric_limits<float>::infinity();
+  const bool many = size_ >= kFewEntries;
+  if (many && (make_keys(sampled_floor(scratch.sample), scratch) || make_keys(kAll, scratch)))
+    return radix_sort(scratch);
   if (size_ > k_) cut_down();
   std::sort(entries_.begin(), entries_.begin() + static_cast<std::ptrdiff_t>(size_), better);
 }
 
-// Brings labels and keys to scratch.entries, and counts there where the entries of each value of each digit
-// begin. False where equal scores would not come in order: labels do not ascend, or a zero is negative.
-bool TopK::make_keys(Scratch& scratch) const {
-  for (auto& of_digit : scratch.starts) of_digit.fill(0);
-  if (scratch.entries.size() < size_) scratch.entries.resize(size_), scratch.sorted.resize(size_);
+// A score that about k entries exceed, rather more than less, by the ranks in a sample of them.
+float TopK::sampled_floor(std::vector<float>& sample) const {
+  constexpr std::size_t kEvery = 16;
+  const std::size_t count = size_ / kEvery;
+  const auto spread =
+      std::sqrt(static_cast<double>(count));  // twice the standard deviation of a rank, or more
+  const auto rank = static_cast<std::size_t>(static_cast<double>(k_ / kEvery) + 1.5 * spread);
+  if (rank >= count) return -std::numeric_limits<float>::infinity();
+  sample.resize(count);
+  for (std::size_t i = 0; i < count; ++i) sample[i] = entries_[i * kEvery].score;
+  const auto at = sample.begin() + static_cast<std::ptrdiff_t>(rank);
+  std::nth_element(sample.begin(), at, sample.end(), std::greater<>());
+  return *at;
+}
+
+// Brings labels and keys of scores from `floor` on to scratch.entries, and counts where those of each value
+// of each digit begin. False where there are less than k, or where equal scores would not come in order:
+// labels do not ascend, or a zero is negative.
+bool TopK::make_keys(float floor, Scratch& scratch) const {
+  scratch.entries.resize(size_);
+  Entry* to = scratch.entries.data();
   std::uint32_t unordered = 0, next = 0;
   for (std::size_t i = 0; i < size_; ++i) {
-    const std::uint32_t label = entries_[i].label, key = key_of(entries_[i].score);
-    unordered |= (label < next ? 1U : 0U) | (key == kKeyOfMinusZero ? 1U : 0U);
+    const auto [label, score] = entries_[i];
+    *to = {label, key_of(score)};
+    unordered |= (label < next ? 1U : 0U) | (to->key == kKeyOfMinusZero ? 1U : 0U);
     next = label;
-    scratch.entries[i] = {label, key};
-    for (std::size_t d = 0; d < Scratch::kDigits; ++d) ++scratch.starts[d][digit_of(key, d)];
+    to += score >= floor ? 1 : 0;
+  }
+  scratch.entries.resize(static_cast<std::size_t>(to - scratch.entries.data()));
+  if (unordered != 0 || scratch.entries.size() < std::min(k_, size_)) return false;
+  for (auto& of_digit : scratch.starts) of_digit.fill(0);
+  for (const Entry& entry : scratch.entries) {
+    for (std::size_t d = 0; d < Scratch::kDigits; ++d) ++scratch.starts[d][digit_of(entry.key, d)];
   }
   for (auto& of_digit : scratch.starts) {
     std::uint32_t start = 0;
     for (std::uint32_t& count : of_digit) start += std::exchange(count, start);
   }
-  return unordered == 0;
+  return true;
 }
 
 // By each digit in turn, the lowest first, from one array to the other; the last one leaves out what comes
@@ -128,15 +155,16 @@ bool TopK::make_keys(Scratch& scratch) const {
 void TopK::radix_sort(Scratch& scratch) {
   const auto pass = [&](std::size_t digit, const std::vector<Entry>& from, auto put) {
     std::uint32_t* starts = scratch.starts[digit].data();
-    for (std::size_t i = 0; i < size_; ++i) put(starts[digit_of(from[i].key, digit)]++, from[i]);
+    for (const Entry& entry : from) put(starts[digit_of(entry.key, digit)]++, entry);
   };
-  pass(0, scratch.entries, [&](std::size_t at, const Entry& entry) { scratch.sorted[at] = entry; });
-  pass(1, scratch.sorted, [&](std::size_t at, const Entry& entry) { scratch.entries[at] = entry; });
-  const std::size_t kept = std::min(size_, k_);
-  pass(2, scratch.entries, [&](std::size_t at, const Entry& entry) {
-    if (at < kept) entries_[at] = {entry.label, score_of_key(entry.key)};
+  scratch.sorted.resize(scratch.entries.size());
+  Entry *entries = scratch.entries.data(), *sorted = scratch.sorted.data();
+  pass(0, scratch.entries, [&](std::size_t at, const Entry& entry) { sorted[at] = entry; });
+  pass(1, scratch.sorted, [&](std::size_t at, const Entry& entry) { entries[at] = entry; });
+  size_ = std::min(size_, k_);
+  pass(2, scratch.entries, [&, best = entries_.data()](std::size_t at, const Entry& entry) {
+    if (at < size_) best[at] = {entry.label, score_of_key(entry.key)};
   });
-  size_ = kept;
 }
 
 void TopK::shift(float offset) {

@@ -46,8 +46,8 @@ class TopK {
     }
   }
 
-  // The same of labels[i] with scores[i * stride].
-  void offer(std::span<const std::uint32_t> labels, const float* scores, std::size_t stride);
+  // The same of labels[i] with scores[i].
+  void offer(std::span<const std::uint32_t> labels, const float* scores);
 
   // In place of offer() for those that come in order, of which there are no more than k.
   void append(const Prediction& entry) {
@@ -63,6 +63,7 @@ class TopK {
       std::uint32_t label, key;  // keys ascend as scores descend
     };
     std::vector<Entry> entries, sorted;
+    std::vector<float> sample;
     std::array<std::array<std::uint32_t, 1U << kDigitBits>, kDigits> starts;
   };
   // Ends the stream: afterwards best() holds the k best, or all there are, best first; equal scores by
@@ -77,7 +78,8 @@ class TopK {
   void insert(const Prediction& entry);
   void make_room();
   void cut_down();
-  bool make_keys(Scratch& scratch) const;
+  float sampled_floor(std::vector<float>& sample) const;
+  bool make_keys(float floor, Scratch& scratch) const;
   void radix_sort(Scratch& scratch);
 
   std::size_t k_ = 0;
