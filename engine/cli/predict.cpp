@@ -2,6 +2,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <array>
 #include <memory>
 #include <optional>
 #include <span>
@@ -16,8 +17,8 @@
 #include "datasets/npz.h"
 #include "datasets/reader.h"
 #include "engine/base/error.h"
+#include "engine/base/number_text.h"
 #include "engine/base/parallel.h"
-#include "engine/base/six_digits.h"
 #include "engine/cli/commands.h"
 #include "engine/cli/line_source.h"
 #include "engine/cli/options.h"
@@ -54,14 +55,12 @@ struct PredictCommand {
 class Line {
  public:
   void clear() { size_ = 0; }
+  void add(char separator, std::uint32_t label, double score) {
+    finish(write_whole(label, begin(separator, kNumberRoom)), score);
+  }
   void add(char separator, std::string_view label, double score) {
-    const std::size_t room = size_ + label.size() + kMostSixDigits + 3;  // separator, colon, end of line
-    if (bytes_.size() < room) bytes_.resize(std::max(2 * bytes_.size(), room));
-    char* at = bytes_.data() + size_;
-    if (size_ > 0) *at++ = separator;
-    at = std::copy(label.begin(), label.end(), at);
-    *at++ = ':';
-    size_ = static_cast<std::size_t>(write_six_digits(score, at) - bytes_.data());
+    char* at = begin(separator, label.size());
+    finish(std::copy(label.begin(), label.end(), at), score);
   }
   void end() {
     if (bytes_.empty()) bytes_.resize(1);
@@ -70,6 +69,18 @@ class Line {
   std::string_view text() const { return {bytes_.data(), size_}; }
 
  private:
+  // Where a label of up to `length` bytes goes.
+  char* begin(char separator, std::size_t length) {
+    const std::size_t room = size_ + length + kNumberRoom + 3;  // separator, colon, end of line
+    if (bytes_.size() < room) bytes_.resize(2 * room);
+    if (size_ > 0) bytes_[size_++] = separator;
+    return bytes_.data() + size_;
+  }
+  void finish(char* label_end, double score) {
+    *label_end++ = ':';
+    size_ = static_cast<std::size_t>(write_six_digits(score, label_end) - bytes_.data());
+  }
+
   std::vector<char> bytes_;
   std::size_t size_ = 0;
 };
@@ -113,22 +124,28 @@ class Answers {
     print_text(text_);
   }
 
-  // What is printed: the logit, or the label's probability.
-  double score_of(const Prediction& prediction) const {
-    if (command_.logits()) return prediction.score;
-    return probability_of(loss_, prediction.score);
+  // What is printed: logits, or the labels' probabilities.
+  void take_scores(std::span<const Prediction> best, double* scores) const {
+    for (const Prediction& prediction : best) {
+      const double score = prediction.score;
+      *scores++ = command_.logits() ? score : probability_of(loss_, score);
+    }
   }
 
   void write_line(std::span<const Prediction> best, Line& line) const {
+    constexpr std::size_t kAtOnce = 128;
+    std::array<double, kAtOnce> scores;
     line.clear();
-    for (const Prediction& prediction : best) {
-      const double score = score_of(prediction);
-      if (command_.threshold && score < *command_.threshold) break;  // best first
-      if (names_.known()) {
-        line.add('\t', names_[prediction.label], score);
-      } else {
-        const fmt::format_int number(prediction.label);
-        line.add(' ', {number.data(), number.size()}, score);
+    for (std::size_t first = 0; first < best.size(); first += kAtOnce) {
+      const auto some = best.subspan(first, std::min(kAtOnce, best.size() - first));
+      take_scores(some, scores.data());
+      for (std::size_t i = 0; i < some.size(); ++i) {
+        if (command_.threshold && scores[i] < *command_.threshold) return line.end();  // best first
+        if (names_.known()) {
+          line.add('\t', names_[some[i].label], scores[i]);
+        } else {
+          line.add(' ', some[i].label, scores[i]);
+        }
       }
     }
     line.end();

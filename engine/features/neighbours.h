@@ -74,6 +74,7 @@ class Neighbours {
     return probability + config_.share * (weight - probability);
   }
 
+  double share() const { return config_.share; }
   const Storage& storage() const { return storage_; }
   std::size_t samples() const { return storage_.samples(); }
   std::size_t bytes() const;

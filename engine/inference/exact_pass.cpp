@@ -1,5 +1,6 @@
 #include "engine/inference/exact_pass.h"
 
+#include <algorithm>
 #include <limits>
 
 #include "engine/kernels/kernels.h"
@@ -8,11 +9,24 @@ namespace slide {
 
 namespace {
 
+constexpr std::size_t kColumn = 64;  // scores of a sample that are looked at together where most are kept
+
+// Of the scores z [chunk x lanes] of a block, where most are kept: a sample at a time.
+void keep_many(std::span<const std::uint32_t> chunk, const BlockInput& in, const float* z, TopK* best,
+               AlignedArray<float>& columns) {
+  for (std::size_t a = 0; a < chunk.size(); a += kColumn) {
+    const auto ids = chunk.subspan(a, std::min(kColumn, chunk.size() - a));
+    kernels::active().transpose(z + a * in.lanes, in.lanes, ids.size(), in.lanes, kColumn, columns.data());
+    for (std::size_t s = 0; s < in.samples; ++s) best[s].offer(ids, columns.data() + s * kColumn);
+  }
+}
+
 // Of the scores z [chunk x lanes] of block b.
 void keep_best(std::size_t b, std::span<const std::uint32_t> chunk, const float* z, Panel& panel,
                ExactPass::Scratch& scratch) {
   const BlockInput& in = panel.inputs[b];
   TopK* best = panel.best.data() + panel.sample(b, 0);
+  if (panel.k > TopK::kMostInOrder) return keep_many(chunk, in, z, best, scratch.columns);
   for (std::size_t s = 0; s < in.lanes; ++s)
     scratch.threshold[s] = s < in.samples ? best[s].threshold() : std::numeric_limits<float>::infinity();
   const std::size_t hits = kernels::active().select_above(z, chunk.size(), in.lanes, scratch.threshold.data(),
@@ -35,7 +49,8 @@ void add_norms(std::size_t b, std::size_t count, float* z, Panel& panel, ExactPa
 
 ExactPass::Scratch ExactPass::make_scratch(std::size_t blocks, std::size_t lanes) const {
   return {chunks_.make_scratch(blocks, lanes), std::vector<float>(lanes),
-          std::vector<std::uint32_t>(chunks_.neurons() * lanes + 1), std::vector<float>(lanes)};
+          std::vector<std::uint32_t>(chunks_.neurons() * lanes + 1), std::vector<float>(lanes),
+          AlignedArray<float>(kColumn * lanes)};
 }
 
 void ExactPass::score(std::span<const std::uint32_t> ids, const WidePostings* postings,

@@ -19,6 +19,7 @@ class ExactPass {
     std::vector<float> threshold;     // by lane: lower scores do not matter
     std::vector<std::uint32_t> hits;  // places of those that do
     std::vector<float> chunk_norm;    // by lane
+    AlignedArray<float> columns;      // scores of a few neurons, by lane
   };
 
   // `postings`: whether the output layer has a wide path and its postings are used.

@@ -146,7 +146,7 @@ void Predictor::predict_panel(const Dataset& data, std::size_t first, std::size_
     const double log_norm = panel.log_softmax ? panel.log_norm[i] : 0.0;
     best.finish(work.top_k);
     if (panel.log_softmax) best.shift(static_cast<float>(-log_norm));
-    if (panel.votes) panel.votes->mix(i, loss, log_norm, best);
+    if (panel.votes) panel.votes->mix(i, log_norm, best);
     sink(first + i, best.best());
   }
 }

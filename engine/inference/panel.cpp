@@ -25,7 +25,8 @@ void Panel::reserve(const TrainedNetwork& trained, std::size_t block_count, std:
   scratch = trained.network.make_inference_scratch(lanes, entries);
   best.resize(block_count * lanes);
   log_norm.resize(block_count * lanes);
-  if (trained.neighbours != nullptr && !votes) votes.emplace(*trained.neighbours, trained.network.labels());
+  if (trained.neighbours != nullptr && !votes)
+    votes.emplace(*trained.neighbours, trained.network.config().loss.kind, trained.network.labels());
 }
 
 void Panel::begin(const Network& network, const Dataset& data, std::size_t first_sample, std::size_t end) {
@@ -44,7 +45,7 @@ void Panel::begin(const Network& network, const Dataset& data, std::size_t first
     inputs.push_back(network.infer_hidden(block, scratch));
   }
   for (std::size_t i = 0; i < samples; ++i) {
-    best[i].reset(k);
+    best[i].reset(k, network.labels());
     log_norm[i] = -std::numeric_limits<double>::infinity();
   }
 }

@@ -1,10 +1,20 @@
 #include "engine/inference/panel_votes.h"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <limits>
 
+#include "engine/kernels/kernels.h"
+
 namespace slide {
+
+PanelVotes::PanelVotes(const Neighbours& neighbours, LossKind loss, std::size_t labels)
+    : neighbours_(&neighbours),
+      loss_(loss),
+      log_odds_(1.0 - neighbours.share()),
+      scratch_(neighbours.make_scratch()),
+      has_vote_(labels) {}
 
 void PanelVotes::clear() {
   votes_.clear();
@@ -35,44 +45,90 @@ bool PanelVotes::better(const Mixed& a, const Mixed& b) {
   return a.score > b.score || (a.score == b.score && a.label < b.label);
 }
 
-PanelVotes::Mixed PanelVotes::mixed(LossKind loss, std::uint32_t label, double score, double vote) const {
+PanelVotes::Mixed PanelVotes::mixed(std::uint32_t label, double score, double vote) const {
   const double known = std::isnan(score) ? -std::numeric_limits<double>::infinity() : score;
-  const double probability = probability_of(loss, known);
+  const double probability = probability_of(loss_, known);
   return {neighbours_->mixed(std::isfinite(probability) ? probability : 0.0, vote), static_cast<float>(known),
           label};
 }
 
-void PanelVotes::mix_voted(std::size_t i, LossKind loss, double log_norm) {
+void PanelVotes::mix_voted(std::size_t i, double log_norm) {
   voted_.clear();
   for (std::size_t v = from_[i]; v < from_[i + 1]; ++v)
-    voted_.push_back(mixed(loss, votes_[v].label, scores_[v] - log_norm, votes_[v].weight));
+    voted_.push_back(mixed(votes_[v].label, scores_[v] - log_norm, votes_[v].weight));
   std::sort(voted_.begin(), voted_.end(), better);
 }
 
-void PanelVotes::mix_others(std::size_t i, LossKind loss, std::span<const Prediction> best) {
-  for (const Vote& vote : of(i)) has_vote_[vote.label] = true;
+// Logits below some bound are as far apart as their probabilities need to be in the same order; where
+// rounding makes these equal, the logits decide, as among all.
+void PanelVotes::split_others(std::span<const Prediction> best) {
+  const auto is_head = [&](const Prediction& one) {
+    return loss_ != LossKind::kSigmoid || one.score > LogOddsOfShare::kMostLogit;
+  };
+  const auto tail = std::partition_point(best.begin(), best.end(), is_head);
+  tail_.assign(tail, best.end());
   others_.clear();
-  for (const Prediction& one : best) {
-    if (!has_vote_[one.label]) others_.push_back(mixed(loss, one.label, one.score, 0.0));
+  for (auto one = best.begin(); one != tail; ++one) {
+    if (!has_vote_[one->label]) others_.push_back(mixed(one->label, one->score, 0.0));
   }
-  for (const Vote& vote : of(i)) has_vote_[vote.label] = false;
   // They come in order of the scores; rounding may have put probabilities in another one.
   if (!std::is_sorted(others_.begin(), others_.end(), better))
     std::sort(others_.begin(), others_.end(), better);
 }
 
-void PanelVotes::mix(std::size_t i, LossKind loss, double log_norm, TopK& best) {
-  if (of(i).empty()) return;
-  mix_voted(i, loss, log_norm);
-  mix_others(i, loss, best.best());
-  best.clear();
-  const std::size_t kept = std::min(best.k(), voted_.size() + others_.size());
-  auto voted = voted_.cbegin(), other = others_.cbegin();
-  for (std::size_t m = 0; m < kept; ++m) {
-    const bool is_voted = other == others_.cend() || (voted != voted_.cend() && better(*voted, *other));
-    const Mixed& next = is_voted ? *voted++ : *other++;
-    best.append({next.label, static_cast<float>(score_of(loss, next.probability))});
+void PanelVotes::append(const Mixed& next, TopK& best) const {
+  if (best.best().size() < best.k())
+    best.append({next.label, static_cast<float>(score_of(loss_, next.probability))});
+}
+
+// What nobody votes for of a part of tail_.
+void PanelVotes::append_tail(std::span<const Prediction> part, TopK& best) const {
+  constexpr std::size_t kAtOnce = 256;
+  std::array<Prediction, kAtOnce> some;
+  std::array<float, kAtOnce> probabilities;
+  for (std::size_t at = 0; at < part.size() && best.best().size() < best.k();) {
+    const std::size_t most = std::min(kAtOnce, best.k() - best.best().size());
+    std::size_t count = 0;
+    for (; at < part.size() && count < most; ++at) {
+      some[count] = part[at];
+      probabilities[count] = part[at].score;
+      count += has_vote_[part[at].label] ? 0 : 1;
+    }
+    kernels::active().sigmoid(probabilities.data(), count);
+    for (std::size_t n = 0; n < count; ++n) {
+      auto [label, score] = some[n];
+      if (score >= LogOddsOfShare::kLeastLogit && log_odds_.find(score, probabilities[n], score)) {
+        best.append({label, score});
+      } else {
+        append(mixed(label, some[n].score, 0.0), best);
+      }
+    }
   }
+}
+
+void PanelVotes::mix(std::size_t i, double log_norm, TopK& best) {
+  if (of(i).empty()) return;
+  for (const Vote& vote : of(i)) has_vote_[vote.label] = true;
+  mix_voted(i, log_norm);
+  split_others(best.best());
+  best.clear();
+  auto other = others_.cbegin();
+  auto tail = tail_.cbegin();
+  for (const Mixed& voted : voted_) {
+    const auto before = [&](const Prediction& one) {
+      return better(mixed(one.label, one.score, 0.0), voted);
+    };
+    for (; other != others_.cend() && better(*other, voted); ++other) append(*other, best);
+    if (other == others_.cend()) {
+      const auto end = std::partition_point(tail, tail_.cend(), before);
+      append_tail({tail, end}, best);
+      tail = end;
+    }
+    append(voted, best);
+  }
+  for (; other != others_.cend(); ++other) append(*other, best);
+  append_tail({tail, tail_.cend()}, best);
+  for (const Vote& vote : of(i)) has_vote_[vote.label] = false;
 }
 
 }  // namespace slide

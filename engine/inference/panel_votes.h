@@ -18,9 +18,9 @@ class PanelVotes {
  public:
   using Vote = Neighbours::Vote;
 
-  // Begins a panel without samples. `neighbours` must live on; their labels are below `labels`.
-  PanelVotes(const Neighbours& neighbours, std::size_t labels)
-      : neighbours_(&neighbours), scratch_(neighbours.make_scratch()), has_vote_(labels) {}
+  // Begins a panel without samples. `neighbours` must live on; their labels are below `labels`. `loss` is
+  // that of the network whose scores are mixed.
+  PanelVotes(const Neighbours& neighbours, LossKind loss, std::size_t labels);
   // Begins the next one.
   void clear();
 
@@ -46,7 +46,7 @@ class PanelVotes {
   // probabilities; where nobody votes, it stays as it is. Under softmax the network's scores become
   // probabilities with `log_norm`, the logarithm of the sum of their exponentials, already taken off those in
   // `best`.
-  void mix(std::size_t i, LossKind loss, double log_norm, TopK& best);
+  void mix(std::size_t i, double log_norm, TopK& best);
 
  private:
   struct Mixed {
@@ -55,18 +55,25 @@ class PanelVotes {
     std::uint32_t label;
   };
   static bool better(const Mixed& a, const Mixed& b);
-  Mixed mixed(LossKind loss, std::uint32_t label, double score, double vote) const;
-  void mix_voted(std::size_t i, LossKind loss, double log_norm);
-  void mix_others(std::size_t i, LossKind loss, std::span<const Prediction> best);
+  Mixed mixed(std::uint32_t label, double score, double vote) const;
+  void mix_voted(std::size_t i, double log_norm);
+  void split_others(std::span<const Prediction> best);
+  void append(const Mixed& next, TopK& best) const;
+  void append_tail(std::span<const Prediction> tail, TopK& best) const;
 
   const Neighbours* neighbours_;
+  LossKind loss_;
+  LogOddsOfShare log_odds_;  // of the network's share
   Neighbours::Scratch scratch_;
   std::vector<Vote> votes_;
-  std::vector<std::size_t> from_{0};   // sample i has the votes [from_[i], from_[i + 1])
-  std::vector<std::size_t> next_;      // of sample i: the first whose label is above all ids taken
-  std::vector<float> scores_;          // of the votes' labels; minus infinity before they come
-  std::vector<bool> has_vote_;         // by label, of the sample that is mixed; false between calls
-  std::vector<Mixed> voted_, others_;  // of that sample: labels voted for, the rest of its best; best first
+  std::vector<std::size_t> from_{0};  // sample i has the votes [from_[i], from_[i + 1])
+  std::vector<std::size_t> next_;     // of sample i: the first whose label is above all ids taken
+  std::vector<float> scores_;         // of the votes' labels; minus infinity before they come
+  std::vector<bool> has_vote_;        // by label, of the sample that is mixed; false between calls
+  // Of that sample, best first: labels voted for, others of its best, and those of its best whose order and
+  // log-odds are known without their probabilities.
+  std::vector<Mixed> voted_, others_;
+  std::vector<Prediction> tail_;
 };
 
 }  // namespace slide

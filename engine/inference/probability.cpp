@@ -11,4 +11,13 @@ double score_of(LossKind loss, double probability) {
   return std::log(p) - (needs_log_softmax(loss) ? 0.0 : std::log1p(-p));
 }
 
+LogOddsOfShare::LogOddsOfShare(double share) {
+  terms_[0] = std::log(share);
+  double power = 1.0;
+  for (std::size_t n = 1; n < kTerms; ++n) {
+    power *= share;
+    terms_[n] = (power - 1.0) / static_cast<double>(n);
+  }
+}
+
 }  // namespace slide

@@ -26,9 +26,9 @@ class TopK {
   // So many are kept in order, and threshold() is exact.
   static constexpr std::size_t kMostInOrder = 256;
 
-  // Begins a stream of which the `k` best are kept.
-  void reset(std::size_t k);
-  void clear() { reset(k_); }
+  // Begins a stream of up to `most` labels of which the `k` best are kept.
+  void reset(std::size_t k, std::size_t most);
+  void clear();
   std::size_t k() const { return k_; }
 
   // Lower scores are not kept any more, nor equal ones of labels larger than all there are. It is the k-th
@@ -46,6 +46,9 @@ class TopK {
     }
   }
 
+  // The same of labels[i] with scores[i].
+  void offer(std::span<const std::uint32_t> labels, const float* scores);
+
   // In place of offer() for those that come in order, of which there are no more than k.
   void append(const Prediction& entry) {
     if (size_ == entries_.size()) make_room();
@@ -56,7 +59,11 @@ class TopK {
   struct Scratch {
     static constexpr unsigned kDigitBits = 11;  // of a digit of the radix sort
     static constexpr std::size_t kDigits = 3;   // of a score
-    std::vector<Prediction> entries;
+    struct Entry {
+      std::uint32_t label, key;  // keys ascend as scores descend
+    };
+    std::vector<Entry> entries, sorted;
+    std::vector<float> sample;
     std::array<std::array<std::uint32_t, 1U << kDigitBits>, kDigits> starts;
   };
   // Ends the stream: afterwards best() holds the k best, or all there are, best first; equal scores by
@@ -71,7 +78,8 @@ class TopK {
   void insert(const Prediction& entry);
   void make_room();
   void cut_down();
-  bool count_digits(Scratch& scratch) const;
+  float sampled_floor(std::vector<float>& sample) const;
+  bool make_keys(float floor, Scratch& scratch) const;
   void radix_sort(Scratch& scratch);
 
   std::size_t k_ = 0;

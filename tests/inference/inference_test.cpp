@@ -394,7 +394,7 @@ TEST(TopK, KeepsTheBestOfAnyOrder) {
   for (const std::size_t k : {1, 2, 5, 40}) {
     for (int round = 0; round < 50; ++round) {
       TopK top;
-      top.reset(k);
+      top.reset(k, 30);
       Ranking all;
       for (std::uint32_t label = 0; label < 30; ++label) all.push_back({label, float(rng.below(12)) - 6.0f});
       for (std::size_t i = all.size(); i > 1; --i)

@@ -1,5 +1,5 @@
 // Against the format library: the same characters for every number.
-#include "engine/base/six_digits.h"
+#include "engine/base/number_text.h"
 
 #include <fmt/format.h>
 #include <gtest/gtest.h>
@@ -9,6 +9,7 @@
 #include <cstdint>
 #include <limits>
 #include <string>
+#include <string_view>
 
 #include "engine/base/rng.h"
 
@@ -20,6 +21,17 @@ void expect_same(double value) {
     std::string text = "score:";
     append_six_digits(signed_value, text);
     ASSERT_EQ(text, fmt::format("score:{:.6g}", signed_value)) << std::bit_cast<std::uint64_t>(signed_value);
+  }
+}
+
+TEST(WholeNumber, IsThatOfTheFormatLibrary) {
+  Rng rng(1, Purpose::kTest);
+  for (std::uint32_t i = 0; i < 1200000; ++i) {
+    const std::uint32_t value = i < 1100000 ? i : ~0U - rng.below(~0U) / (1U << i % 12);
+    char text[kNumberRoom];
+    const fmt::format_int expected(value);
+    ASSERT_EQ(std::string_view(text, write_whole(value, text)),
+              std::string_view(expected.data(), expected.size()));
   }
 }
 

@@ -1,0 +1,114 @@
+#include "engine/base/number_text.h"
+
+#include <fmt/format.h>
+
+#include <array>
+#include <bit>
+#include <charconv>
+#include <cstdint>
+#include <cstring>
+
+namespace slide {
+
+namespace {
+
+constexpr int kMostPower = 22;  // powers of ten up to here are doubles
+constexpr std::array<double, kMostPower + 1> kPowers = {1e0,  1e1,  1e2,  1e3,  1e4,  1e5,  1e6,  1e7,
+                                                        1e8,  1e9,  1e10, 1e11, 1e12, 1e13, 1e14, 1e15,
+                                                        1e16, 1e17, 1e18, 1e19, 1e20, 1e21, 1e22};
+// A product with such a power is rounded once, so wrong by less than this below a million.
+constexpr double kError = 1e-9;
+
+struct Decimal {
+  std::uint32_t digits;  // six, the first not 0
+  int exponent;          // of the first
+};
+
+// Texts are put together in registers, the first character in the lowest byte.
+static_assert(std::endian::native == std::endian::little);
+constexpr std::uint64_t kZeros = 0x303030303030;  // six
+
+// The three characters of each number below 1,000.
+constexpr std::array<std::uint32_t, 1000> kTriples = [] {
+  std::array<std::uint32_t, 1000> triples{};
+  for (std::uint32_t n = 0; n < 1000; ++n)
+    triples[n] = ('0' + n / 100) | ('0' + n / 10 % 10) << 8 | ('0' + n % 10) << 16;
+  return triples;
+}();
+
+// The nearest decimal; false where that takes more exact arithmetic. `value` is positive.
+bool to_decimal(double value, Decimal& decimal) {
+  const auto bits = static_cast<int>(std::bit_cast<std::uint64_t>(value) >> 52) - 1023;  // floor(log2(value))
+  int exponent = (bits * 1233) >> 12;  // floor(log10(2^bits)): of the value, or one less
+  if (exponent < 5 - kMostPower || exponent > 4) return false;
+  double scaled = value * kPowers[static_cast<std::size_t>(5 - exponent)];
+  if (scaled >= 1e6) scaled = value * kPowers[static_cast<std::size_t>(5 - ++exponent)];
+  scaled += 0.5;
+  decimal.digits = static_cast<std::uint32_t>(scaled);
+  const double above = scaled - decimal.digits;
+  if (above < kError || above > 1.0 - kError) return false;
+  if (decimal.digits == 1000000) decimal.digits = 100000, ++exponent;
+  decimal.exponent = exponent;
+  return true;
+}
+
+// Of a number below 1,000,000, with zeros before it.
+std::uint64_t six_characters(std::uint32_t number) {
+  return kTriples[number / 1000] | std::uint64_t{kTriples[number % 1000]} << 24;
+}
+
+// The digits with a point behind the first `whole` of them; without zeros behind it, nor it before nothing.
+char* write_pointed(std::uint64_t digits, std::size_t length, std::size_t whole, char* out) {
+  const std::uint64_t behind = digits >> (8 * whole);
+  std::memcpy(out, &digits, 8);
+  std::memcpy(out + whole + 1, &behind, 8);
+  out[whole] = '.';
+  return out + (length > whole ? length + 1 : whole);
+}
+
+char* write_power(int exponent, char* out) {
+  const auto size = static_cast<std::uint32_t>(exponent < 0 ? -exponent : exponent);  // of two digits
+  const std::uint32_t sign = exponent < 0 ? '-' : '+';
+  const std::uint32_t text = 'e' | sign << 8 | ('0' + size / 10) << 16 | ('0' + size % 10) << 24;
+  std::memcpy(out, &text, 4);
+  return out + 4;
+}
+
+char* write_decimal(const Decimal& decimal, char* out) {
+  const std::uint64_t digits = six_characters(decimal.digits);
+  const auto length = static_cast<std::size_t>(71 - std::countl_zero(digits ^ kZeros)) / 8;  // but for zeros
+  const int exponent = decimal.exponent;
+  if (exponent >= 0 && exponent < 6)
+    return write_pointed(digits, length, static_cast<std::size_t>(exponent) + 1, out);
+  if (exponent >= 0 || exponent < -4) return write_power(exponent, write_pointed(digits, length, 1, out));
+  std::memcpy(out, "0.000", 5);
+  out += 1 - exponent;
+  std::memcpy(out, &digits, 8);
+  return out + length;
+}
+
+[[gnu::cold, gnu::noinline]] char* write_exactly(double value, char* out) {
+  return fmt::format_to(out, "{:.6g}", value);
+}
+
+}  // namespace
+
+char* write_whole(std::uint32_t value, char* out) {
+  if (value >= 1000000) return std::to_chars(out, out + kNumberRoom, value).ptr;
+  const std::uint64_t digits = six_characters(value);
+  const std::uint64_t last = std::uint64_t{1} << 40;  // stays, whatever it is
+  const auto zeros = static_cast<std::size_t>(std::countr_zero((digits ^ kZeros) | last)) / 8;
+  const std::uint64_t text = digits >> (8 * zeros);
+  std::memcpy(out, &text, 8);
+  return out + 6 - zeros;
+}
+
+char* write_six_digits(double value, char* out) {
+  Decimal decimal{};
+  const bool negative = value < 0;
+  if (!to_decimal(negative ? -value : value, decimal)) return write_exactly(value, out);
+  *out = '-';
+  return write_decimal(decimal, out + (negative ? 1 : 0));
+}
+
+}  // namespace slide
