@@ -73,7 +73,8 @@ TEST(Parallel, ATeamWorksAfterAnException) {
   EXPECT_EQ(calls, 10);
 }
 
-// Inside a parallel region the runtime gives a team one thread, whatever is asked: nobody may wait for the others.
+// Inside a parallel region the runtime gives a team one thread, whatever is asked: nobody may wait for the
+// others.
 TEST(Parallel, ATeamOfFewerThreadsThanAskedForWorks) {
   std::atomic<int> calls = 0;
   parallel_run(2, [&](int) {
