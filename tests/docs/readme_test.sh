@@ -7,7 +7,7 @@ set -euo pipefail
 cd "$(dirname "$0")/../.."
 slide=$(realpath "${1:?usage: readme_test.sh SLIDE_BINARY}")
 [ -x "$slide" ] || { echo "readme_test.sh: $slide is no program" >&2; exit 2; }
-readmes=(README.md configs/GUIDE.md engine/README.md lsh/README.md datasets/README.md)
+readmes=(README.md configs/GUIDE.md engine/README.md engine/api/README.md lsh/README.md datasets/README.md)
 # Threads that wait by spinning would be slow where several tests run at once.
 export OMP_NUM_THREADS=${OMP_NUM_THREADS:-1} OMP_WAIT_POLICY=passive
 
