@@ -72,7 +72,7 @@ Model train_on(const slide::Config& config, RunData data, const Callbacks& callb
   model.here = std::make_unique<TrainedHere>();
   TrainedHere& here = *model.here;
   here.train = std::move(data.train);
-  const bool tested = data.test && (callbacks.evaluation);
+  const bool tested = data.test && callbacks.evaluation;
   if (tested) here.test = std::move(*data.test);
   if (config.data.validation > 0) {
     Split split = split_dataset(here.train, config.data.validation, here.train.size(), config.train.seed);
