@@ -11,6 +11,7 @@ build_packages=(
   zlib1g-dev libzip-dev libutf8proc-dev # gzip, .npz, Unicode
   libjs-chart.js                        # figures of slide report
   libgtest-dev libbenchmark-dev curl    # tests, benchmarks
+  pkg-config                            # tests of the installed library
 )
 browser_packages=(chromium)             # looks at the page of slide report
 sanitizer_packages=(clang libomp-dev)   # LLVM's OpenMP comes with Archer, which tells ThreadSanitizer of its barriers

@@ -1,25 +1,14 @@
-// The two ways a call can fail. Libraries of this project throw these and never print, exit or abort.
+// How a call fails: the two errors of the library (include/slide/error.h), thrown with a formatted message.
+// The program ends with exit code 1 after an Error and 2 after an InputError.
 #pragma once
 
 #include <fmt/format.h>
 
-#include <stdexcept>
+#include <slide/error.h>
 #include <string>
 #include <utility>
 
 namespace slide {
-
-// The run failed for a reason outside the user's input (disk full, out of memory): exit code 1.
-class Error : public std::runtime_error {
- public:
-  using std::runtime_error::runtime_error;
-};
-
-// Bad usage, configuration, data or model file: one line that says what, where and what to do; exit code 2.
-class InputError : public Error {
- public:
-  using Error::Error;
-};
 
 // Throws an InputError with a formatted message.
 template <class... Args>

@@ -43,6 +43,10 @@ int current_thread() {
   return omp_get_thread_num();
 }
 
+int team_size() {
+  return omp_get_num_threads();
+}
+
 int resolve_threads(int requested) {
   return requested > 0 ? requested : available_threads();
 }

@@ -22,6 +22,9 @@ int available_threads();
 // Index of the calling thread in its team, 0 outside a parallel region.
 int current_thread();
 
+// Number of threads in the calling thread's team, 1 outside a parallel region.
+int team_size();
+
 // `requested` if positive, else available_threads().
 int resolve_threads(int requested);
 
@@ -83,7 +86,8 @@ class Team {
 };
 
 // Calls body() on the calling thread while threads - 1 workers stand by for the parallel_run() and
-// parallel_for() calls in it that ask for `threads` threads.
+// parallel_for() calls in it that ask for `threads` threads. Where the OpenMP runtime gives less threads than
+// that, as inside another parallel region, these calls work as they do without a team.
 template <class F>
 void with_team(int threads, F&& body) {
   if (threads <= 1) {
@@ -96,7 +100,7 @@ void with_team(int threads, F&& body) {
   {
     const int thread = current_thread();
     if (thread == 0) {
-      const Team::Scope scope(&team);
+      const Team::Scope scope(team_size() == threads ? &team : nullptr);
       carrier.guard(body);
       team.stop();
     } else {

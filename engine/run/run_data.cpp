@@ -78,12 +78,17 @@ RunData read_run_data(const Config& config, int threads) {
   return {first_of(train, data), last_of(test, data.test_last), options.text, notes};
 }
 
-ReadOptions model_read_options(const Model& model, int threads) {
-  ReadOptions options = read_options(model.config.data, model.shape.features, threads);
-  options.text = model.text;
+ReadOptions model_read_options(const DataConfig& config, std::size_t features,
+                               std::shared_ptr<const TextModel> text, int threads) {
+  ReadOptions options = read_options(config, features, threads);
   // A model trained on text takes features too, whatever its training file was.
-  if (model.text != nullptr && options.format == DataFormat::kText) options.format = DataFormat::kAuto;
+  if (text != nullptr && options.format == DataFormat::kText) options.format = DataFormat::kAuto;
+  options.text = std::move(text);
   return options;
+}
+
+ReadOptions model_read_options(const Model& model, int threads) {
+  return model_read_options(model.config.data, model.shape.features, model.text, threads);
 }
 
 Dataset read_test_data(const std::string& path, const Model& model, int threads) {

@@ -27,7 +27,10 @@ struct RunData {
 // data.train and, where it is set, data.test, both with the larger of their numbers of features.
 RunData read_run_data(const Config& config, int threads);
 
-// How data for a trained model are read.
+// How data are read for a model trained with `config` on data of so many features, and on text if there is
+// some.
+ReadOptions model_read_options(const DataConfig& config, std::size_t features,
+                               std::shared_ptr<const TextModel> text, int threads);
 ReadOptions model_read_options(const Model& model, int threads);
 
 // A file for a trained model.

@@ -73,6 +73,18 @@ TEST(Parallel, ATeamWorksAfterAnException) {
   EXPECT_EQ(calls, 10);
 }
 
+// Inside a parallel region the runtime gives a team one thread, whatever is asked: nobody may wait for the
+// others.
+TEST(Parallel, ATeamOfFewerThreadsThanAskedForWorks) {
+  std::atomic<int> calls = 0;
+  parallel_run(2, [&](int) {
+    with_team(3, [&] {
+      for (int round = 0; round < 10; ++round) parallel_run(3, [&](int) { ++calls; });
+    });
+  });
+  EXPECT_EQ(calls, 2 * 10 * 3);
+}
+
 TEST(Parallel, ThreadCountsResolve) {
   EXPECT_GE(available_threads(), 1);
   EXPECT_EQ(resolve_threads(0), available_threads());

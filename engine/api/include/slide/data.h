@@ -1,0 +1,92 @@
+// Samples to train on or to predict: sparse features, and labels where they are known.
+//
+// A Data is an immutable handle: copies share what it holds, and any number of threads may use them.
+#pragma once
+
+#include <slide/export.h>
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace slide::api {
+
+class Config;
+class Model;
+
+// An array of whole numbers in the caller's memory, of 32 or 64 bits, which is only looked at.
+class Integers {
+ public:
+  enum class Type { kInt32, kUint32, kInt64, kUint64 };
+
+  Integers() = default;  // none
+  Integers(const std::int32_t* data, std::size_t size) : data_(data), size_(size), type_(Type::kInt32) {}
+  Integers(const std::uint32_t* data, std::size_t size) : data_(data), size_(size), type_(Type::kUint32) {}
+  Integers(const std::int64_t* data, std::size_t size) : data_(data), size_(size), type_(Type::kInt64) {}
+  Integers(const std::uint64_t* data, std::size_t size) : data_(data), size_(size), type_(Type::kUint64) {}
+  template <class T>
+  Integers(const std::vector<T>& values) : Integers(values.data(), values.size()) {}
+
+  const void* data() const { return data_; }
+  std::size_t size() const { return size_; }
+  Type type() const { return type_; }
+
+ private:
+  const void* data_ = nullptr;
+  std::size_t size_ = 0;
+  Type type_ = Type::kInt32;
+};
+
+// A sparse matrix in compressed rows, as SciPy's csr_matrix holds it, in the caller's memory. The entries of
+// row i are those at places offsets[i] to offsets[i + 1] - 1 of `ids` and `values`.
+struct CsrMatrix {
+  Integers offsets;               // rows + 1, the first 0, the last the number of entries
+  Integers ids;                   // columns, from 0
+  const float* values = nullptr;  // as many as ids; nullptr: all are 1. Labels have none
+  std::uint64_t columns = 0;      // 0: the largest id and one
+};
+
+class SLIDE_API Data {
+ public:
+  struct Impl;  // of the library
+
+  // Samples from arrays, a row each; `labels` without offsets: the samples have no labels. Every id and value
+  // is looked at once, and InputError names the first row at fault: an id that is negative or not below
+  // `columns`, a value that is not finite, offsets that do not ascend.
+  //
+  // Offsets of 64 bits, ids of 32 bits, and values are used where they are, without a copy: they must neither
+  // change nor go away while this Data, a copy of it, or a training run uses them, or for as long as
+  // `keep_alive` is held. Models hold no data. What is copied: offsets of 32 bits, ids of 64, and all rows of
+  // a matrix in which some row's ids do not ascend or repeat. These are sorted, and values of one id summed.
+  //
+  // Values are as they are; where a configuration has data.normalize, training and prediction work on a
+  // scaled copy of them (4 bytes an entry). Set data.normalize=false to have none.
+  static Data from_csr(const CsrMatrix& features, const CsrMatrix& labels = {},
+                       std::shared_ptr<const void> keep_alive = nullptr);
+
+  // A file to train on, in any format that `slide train` reads, by the [data] and [text] settings of
+  // `config`. From labelled text a vocabulary is learnt, which models trained on this Data carry.
+  static Data read(const std::string& path, const Config& config);
+  // A file to predict or to measure, as the model was trained to see it.
+  static Data read(const std::string& path, const Model& model);
+  // Texts for a model that was trained on text; a sample each, without labels.
+  static Data from_texts(const std::vector<std::string_view>& texts, const Model& model);
+
+  std::size_t samples() const;
+  std::uint32_t features() const;  // columns
+  std::uint32_t labels() const;
+  std::uint64_t feature_entries() const;
+  std::uint64_t label_entries() const;
+  // Of from_csr(): bytes of the arrays that had to be copied, 0 when all are the caller's.
+  std::size_t copied_bytes() const;
+
+ private:
+  friend struct Internals;
+  explicit Data(std::shared_ptr<const Impl> impl);
+  std::shared_ptr<const Impl> impl_;
+};
+
+}  // namespace slide::api

@@ -1,0 +1,105 @@
+// A trained network: the model file, predictions, measures.
+//
+// Model and Predictor are immutable handles: copies share what they hold, and any number of threads may use
+// them at once. A Predictor keeps its Model alive.
+#pragma once
+
+#include <slide/config.h>
+#include <slide/data.h>
+#include <slide/export.h>
+
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace slide::api {
+
+class SLIDE_API Model {
+ public:
+  struct Impl;  // of the library
+
+  // Reads what save() or `slide train` wrote.
+  static Model load(const std::string& path);
+  // The file gets its name when it is whole. A model from train() is written with the state of its optimizer
+  // unless train.save_optimizer is off, a loaded one without.
+  void save(const std::string& path) const;
+
+  std::uint32_t features() const;
+  std::uint32_t labels() const;
+  std::uint64_t steps() const;  // of training
+  Config config() const;        // of the training run
+
+  // Whether it was trained on text; then its labels have names.
+  bool is_text() const;
+  // Valid as long as the model; throws InputError without names or such a label.
+  std::string_view label_name(std::uint32_t label) const;
+  // Nothing where no label has the name.
+  std::optional<std::uint32_t> label_id(std::string_view name) const;
+
+ private:
+  friend struct Internals;
+  explicit Model(std::shared_ptr<const Impl> impl);
+  std::shared_ptr<const Impl> impl_;
+};
+
+enum class Scores {
+  kProbability,  // of the label
+  kLogit,        // what the output neuron says
+};
+
+enum class Inference {
+  kConfigured,  // eval.inference of the model
+  kFull,        // all labels are scored
+  kLsh,         // those that hash tables find
+};
+
+struct PredictOptions {
+  std::size_t k = 5;  // labels for a sample
+  Scores scores = Scores::kProbability;
+  Inference inference = Inference::kConfigured;
+  int threads = 0;  // of one call; 0 = all cores
+};
+
+inline constexpr std::uint32_t kNoLabel = 0xffffffff;
+
+// The best labels of some samples, best first: the one of sample i and rank r stands at place i * k + r.
+// Where there are less than k, the rest is kNoLabel with score 0.
+struct Predictions {
+  std::size_t k = 0;
+  std::vector<std::uint32_t> labels;
+  std::vector<float> scores;
+};
+
+class SLIDE_API Predictor {
+ public:
+  struct Impl;  // of the library
+
+  // With kLsh the tables are built here. Throws InputError when the model has none or k is 0.
+  explicit Predictor(const Model& model, const PredictOptions& options = {});
+
+  // At most 128 samples are answered on the calling thread alone, with memory that is kept for the next call;
+  // more by `threads` threads. Throws InputError when the data have more features than the model.
+  Predictions predict(const Data& data) const;
+  // The same into the caller's arrays, data.samples() * k() of each.
+  void predict(const Data& data, std::uint32_t* labels, float* scores) const;
+
+  std::size_t k() const;
+
+ private:
+  std::shared_ptr<const Impl> impl_;
+};
+
+// Means over all samples by name, in [0, 1]: p_at_K, ndcg_at_K, psp_at_K, recall_at_K, as `slide test` prints
+// them.
+using Measures = std::map<std::string, double>;
+
+// How good the model is on samples whose labels are known, at the ranks `ks`; none: eval.k of the model.
+SLIDE_API Measures evaluate(const Model& model, const Data& data, const std::vector<std::uint32_t>& ks = {},
+                            int threads = 0);
+
+}  // namespace slide::api

@@ -1,0 +1,193 @@
+#include <slide/model.h>
+
+#include <algorithm>
+#include <mutex>
+#include <span>
+
+#include "engine/api/internals.h"
+#include "engine/base/parallel.h"
+#include "engine/inference/inference.h"
+
+namespace slide::api {
+
+namespace {
+
+InferenceOptions options_of(const EvalConfig& config, Inference wanted, int threads) {
+  InferenceOptions options;
+  options.mode = config.inference;
+  if (wanted == Inference::kFull) options.mode = slide::Inference::kFull;
+  if (wanted == Inference::kLsh) options.mode = slide::Inference::kLsh;
+  options.candidates = config.candidates;
+  options.threads = threads;
+  return options;
+}
+
+Metrics::Propensities propensities(const Model::Impl& model) {
+  const EvalConfig& eval = model.config.eval;
+  return std::make_shared<const std::vector<double>>(inverse_propensities(
+      model.shape.label_frequencies, model.shape.samples, eval.propensity_a, eval.propensity_b));
+}
+
+const TextModel& text_of(const Model::Impl& model) {
+  if (model.text == nullptr) fail_input("the labels have no names: the model was not trained on text");
+  return *model.text;
+}
+
+}  // namespace
+
+void Model::Impl::build_tables(int threads) const {
+  if (loaded) std::call_once(loaded->tables, [&] { loaded->model.build_tables(threads); });
+}
+
+void Model::Impl::save(const std::string& path) const {
+  slide::Config written = config;
+  if (loaded) written.train.save_optimizer = false;  // its state was not read
+  build_tables(0);                                   // without them the file would not know their seeds
+  save_model(path, {written, shape, trained(), steps, text.get()});
+}
+
+Model::Model(std::shared_ptr<const Impl> impl) : impl_(std::move(impl)) {}
+
+Model Model::load(const std::string& path) {
+  return guarded([&] {
+    Impl impl;
+    impl.loaded = std::make_unique<LoadedModel>(load_model(path));
+    const slide::Model& model = impl.loaded->model;
+    impl.config = model.config;
+    impl.shape = model.shape;
+    impl.steps = model.steps;
+    impl.text = model.text;
+    return Internals::make<Model>(std::move(impl));
+  });
+}
+
+void Model::save(const std::string& path) const {
+  guarded([&] { impl_->save(path); });
+}
+
+std::uint32_t Model::features() const {
+  return static_cast<std::uint32_t>(impl_->trained().network.features());
+}
+std::uint32_t Model::labels() const {
+  return static_cast<std::uint32_t>(impl_->trained().network.labels());
+}
+std::uint64_t Model::steps() const {
+  return impl_->steps;
+}
+Config Model::config() const {
+  return guarded([&] { return Internals::make<Config>({impl_->config}); });
+}
+bool Model::is_text() const {
+  return impl_->text != nullptr;
+}
+
+std::string_view Model::label_name(std::uint32_t label) const {
+  const TextModel& text = text_of(*impl_);
+  if (label >= text.label_count())
+    fail_input("there is no label {}; the model has {}", label, text.label_count());
+  return text.label_name(label);
+}
+
+std::optional<std::uint32_t> Model::label_id(std::string_view name) const {
+  return text_of(*impl_).label_id(name);
+}
+
+struct Predictor::Impl {
+  Impl(std::shared_ptr<const Model::Impl> of, const PredictOptions& wanted);
+
+  void predict(const Dataset& rows, const slide::Predictor::Sink& sink) const;
+
+  std::shared_ptr<const Model::Impl> model;
+  PredictOptions options;
+  std::optional<slide::Predictor> predictor;
+  mutable std::mutex mutex;
+  mutable std::vector<slide::Predictor::Scratch> free;  // working memory that nobody uses now
+};
+
+Predictor::Impl::Impl(std::shared_ptr<const Model::Impl> of, const PredictOptions& wanted)
+    : model(std::move(of)), options(wanted) {
+  if (options.k == 0) fail_input("k must be at least 1");
+  InferenceOptions inference = options_of(model->config.eval, options.inference, options.threads);
+  inference.k = std::min<std::size_t>(options.k, model->trained().network.labels());
+  inference.log_softmax =
+      options.scores == Scores::kProbability && needs_log_softmax(model->config.loss.kind);
+  if (inference.mode == slide::Inference::kLsh) model->build_tables(options.threads);
+  predictor.emplace(model->trained(), inference);
+}
+
+void Predictor::Impl::predict(const Dataset& rows, const slide::Predictor::Sink& sink) const {
+  constexpr std::size_t kFewSamples = 128;
+  if (rows.size() > kFewSamples) return predictor->predict(rows, sink);
+  slide::Predictor::Scratch scratch;
+  {
+    const std::lock_guard lock(mutex);
+    if (!free.empty()) {
+      scratch = std::move(free.back());
+      free.pop_back();
+    }
+  }
+  const InferenceOptions& with = predictor->options();
+  predictor->predict(rows, {with.k, with.log_softmax}, scratch, sink);
+  const std::lock_guard lock(mutex);
+  free.push_back(std::move(scratch));
+}
+
+Predictor::Predictor(const Model& model, const PredictOptions& options)
+    : impl_(guarded([&] { return std::make_shared<const Impl>(Internals::of(model), options); })) {}
+
+std::size_t Predictor::k() const {
+  return impl_->options.k;
+}
+
+Predictions Predictor::predict(const Data& data) const {
+  return guarded([&] {
+    Predictions best;
+    best.k = k();
+    best.labels.resize(data.samples() * best.k);
+    best.scores.resize(data.samples() * best.k);
+    predict(data, best.labels.data(), best.scores.data());
+    return best;
+  });
+}
+
+void Predictor::predict(const Data& data, std::uint32_t* labels, float* scores) const {
+  guarded([&] {
+    const bool as_probability = impl_->options.scores == Scores::kProbability;
+    const LossKind loss = impl_->model->config.loss.kind;
+    const std::size_t width = k();
+    const Dataset rows = scaled_rows(Internals::of(data), impl_->model->config.data);
+    impl_->predict(rows, [&](std::size_t sample, std::span<const Prediction> best) {
+      std::uint32_t* const label = labels + sample * width;
+      float* const score = scores + sample * width;
+      for (std::size_t r = 0; r < best.size(); ++r) {
+        label[r] = best[r].label;
+        score[r] = as_probability ? float(probability_of(loss, best[r].score)) : best[r].score;
+      }
+      std::fill(label + best.size(), label + width, kNoLabel);
+      std::fill(score + best.size(), score + width, 0.0F);
+    });
+  });
+}
+
+Measures measures_of(const Metrics& metrics) {
+  Measures measures;
+  const nlohmann::ordered_json values = metrics.to_json();
+  for (const auto& [name, value] : values.items()) measures[name] = value.get<double>();
+  return measures;
+}
+
+Measures evaluate(const Model& model, const Data& data, const std::vector<std::uint32_t>& ks, int threads) {
+  return guarded([&] {
+    const Model::Impl& impl = *Internals::of(model);
+    const std::vector<std::uint32_t>& ranks = ks.empty() ? impl.config.eval.k : ks;
+    InferenceOptions options = options_of(impl.config.eval, Inference::kConfigured, threads);
+    options.k = *std::max_element(ranks.begin(), ranks.end());
+    if (options.mode == slide::Inference::kLsh) impl.build_tables(threads);
+    const slide::Predictor predictor(impl.trained(), options);
+    const Metrics metrics = slide::evaluate(predictor, scaled_rows(Internals::of(data), impl.config.data),
+                                            ranks, propensities(impl));
+    return measures_of(metrics);
+  });
+}
+
+}  // namespace slide::api

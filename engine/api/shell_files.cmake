@@ -1,0 +1,18 @@
+# Has PROGRAM write its manual page and completions into FOLDER: slide.1, bash, and zsh and fish where it knows them.
+# usage: cmake -DPROGRAM=... -DFOLDER=... -P shell_files.cmake
+function(say_into file)
+  execute_process(COMMAND ${PROGRAM} ${ARGN} OUTPUT_VARIABLE text ERROR_VARIABLE error RESULT_VARIABLE code)
+  if(code EQUAL 0)
+    file(WRITE ${FOLDER}/${file} "${text}")
+  elseif(file MATCHES "zsh|fish")
+    file(REMOVE ${FOLDER}/${file})
+  else()
+    message(FATAL_ERROR "${PROGRAM} ${ARGN}: ${error}")
+  endif()
+endfunction()
+
+say_into(slide.1 man)
+foreach(shell bash zsh fish)
+  say_into(${shell} completion ${shell})
+endforeach()
+file(TOUCH ${FOLDER}/made)
