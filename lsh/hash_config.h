@@ -19,14 +19,14 @@ struct HashConfig {
   std::uint32_t tables = 24;  // L
   std::uint32_t bin_size =
       8;  // wta, dwta, minhash: values compared in one hash function; a code has log2 of it bits
-  std::uint32_t range_pow = 9;  // a table has 2^range_pow buckets; k * bits <= range_pow
+  std::uint32_t range_pow = 7;  // a table has 2^range_pow buckets; k * bits <= range_pow
   std::uint32_t bucket_capacity = 128;
   BucketPolicy bucket_policy = BucketPolicy::kFifo;
   CandidatePolicy candidates = CandidatePolicy::kVanilla;
   std::uint32_t threshold = 2;       // threshold policy: in at least this many tables
   std::uint32_t topk_ratio = 8;      // minhash: the 1/ratio largest values form the set that is hashed
   bool asymmetric = false;           // simhash: maximum inner product transform
-  std::uint32_t rehash_steps = 100;  // steps between rehashes (same functions, touched rows inserted again)
+  std::uint32_t rehash_steps = 350;  // steps between rehashes (same functions, touched rows inserted again)
   double rehash_share = 0.125;  // rows that one files at most, as a share of the row updates since the last
   std::uint32_t rebuild_steps = 0;  // steps between rebuilds (new functions), 0 = never
   double interval_growth = 1.0;     // each interval is this many times the one before (the paper's decay)

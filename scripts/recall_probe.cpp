@@ -77,7 +77,7 @@ int probe(int argc, char** argv) {
   Model model = load_model(argv[1]);
   Network& network = model.network;
   const Layer& output = network.output();
-  if (output.weights().half()) fail_input("the model has bf16 weights; train it with train.weights=fp32");
+  if (output.weights().is_bf16()) fail_input("the model has bf16 weights; train it with train.weights=fp32");
   ReadOptions options;
   options.feature_limit = static_cast<std::uint32_t>(network.features());
   options.label_limit = static_cast<std::uint32_t>(network.labels());
@@ -100,7 +100,7 @@ int probe(int argc, char** argv) {
     std::copy_n(in.xt, in.width * lanes, hidden.back().data());
     for (std::size_t row = 0; row < neurons; row += 64) {
       const auto chunk = output.all_neurons().subspan(row, std::min<std::size_t>(64, neurons - row));
-      output.score(in, chunk, scratch.layers.back(), z.data() + row * lanes);
+      output.score({&in, 1}, chunk, scratch.layers.back(), z.data() + row * lanes);
     }
     for (std::size_t lane = 0; lane < lanes; ++lane) tops.push_back(top_of(z, neurons, lanes, lane));
   }

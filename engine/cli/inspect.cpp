@@ -97,6 +97,7 @@ void print_tables(std::size_t number, const lsh::NeuronIndex& index) {
 
 void inspect_model(const InspectCommand& command) {
   Model model = load_model(command.subject);
+  tell(model.notes);
   if (!command.show_labels.empty()) {
     for (const std::string& label : command.show_labels) print_label(model, label, command.k);
     return;

@@ -5,37 +5,23 @@
 #include <algorithm>
 #include <charconv>
 #include <cmath>
-#include <span>
 #include <string_view>
-#include <variant>
 
-#include "engine/config/fields.h"
+#include "engine/config/spellings.h"
 
 namespace slide::cli {
 
 namespace {
 
-// The words that a key of the configuration takes; word i spells value i of its enum.
-std::span<const std::string_view> words_of(std::string_view section_name, std::string_view key) {
-  Config config;
-  for (const config::Section& section : config::plain_sections(config)) {
-    if (section.name != section_name) continue;
-    return std::get<config::Choice>(config::find_field(section, key)->value).names;
-  }
-  return {};
-}
-
-// An option that takes one of `words`, named in the order of the alphabet, but for `without`.
+// An option that takes the spelling of a value, named in the order of the alphabet, but for `without`.
 template <class Enum>
-CLI::Option* add_choice(CLI::App& app, const char* name, const char* meaning,
-                        std::span<const std::string_view> words, std::string_view without,
+CLI::Option* add_choice(CLI::App& app, const char* name, const char* meaning, std::string_view without,
                         std::optional<Enum>& value) {
+  const Spellings words = spellings_of(Enum{});
   std::vector<std::string> known(words.begin(), words.end());
   std::erase(known, without);
   std::sort(known.begin(), known.end());
-  const auto take = [&value, words](const std::string& word) {
-    value = static_cast<Enum>(std::find(words.begin(), words.end(), word) - words.begin());
-  };
+  const auto take = [&value](const std::string& word) { value = from_spelling<Enum>(word); };
   return app.add_option_function<std::string>(name, take, meaning)->check(CLI::IsMember(known));
 }
 
@@ -91,8 +77,8 @@ CLI::Option* add_train_seed(CLI::App& app, std::optional<std::uint64_t>& seed) {
 }
 
 void add_inference(CLI::App& app, std::optional<Inference>& inference) {
-  add_choice(app, "--inference", "Score all neurons or only LSH candidates; default: the model's",
-             words_of("eval", "inference"), "", inference)
+  add_choice(app, "--inference", "Score all neurons or only LSH candidates; default: the model's", "",
+             inference)
       ->type_name("full|lsh");
 }
 
@@ -102,7 +88,7 @@ void add_labels(CLI::App& app, std::string& file) {
 }
 
 void add_format(CLI::App& app, const char* name, const char* meaning, std::optional<DataFormat>& format) {
-  add_choice(app, name, meaning, words_of("data", "format"), "auto", format)->type_name("FORMAT");
+  add_choice(app, name, meaning, "auto", format)->type_name("FORMAT");
 }
 
 std::vector<std::string> with_train_keys(std::vector<std::string> overrides,

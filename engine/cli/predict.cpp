@@ -227,6 +227,7 @@ bool answer_text_file(const Model& model, const PredictCommand& command, Answers
 
 void run_predict(const PredictCommand& command) {
   Model model = open_model(command.model, command.use);
+  tell(model.notes);
   const bool log_softmax = !command.logits() && needs_log_softmax(model.config.loss.kind);
   const Predictor predictor = make_predictor(model, command.use.threads, command.k, log_softmax);
   Answers answers(model, command, predictor);

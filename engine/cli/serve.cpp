@@ -21,7 +21,11 @@ struct ServeCommand {
 };
 
 void run_serve(const ServeCommand& command) {
-  const auto load = [&] { return std::make_shared<const serve::ServedModel>(command.model); };
+  const auto load = [&] {
+    auto model = std::make_shared<const serve::ServedModel>(command.model);
+    tell(model->model().notes);
+    return model;
+  };
   const auto log = [](std::string_view line) { fmt::print(stderr, "slide: {}\n", line); };
   serve::HttpServer server(command.server, load, log);
   print("listening on {}\n", server.url());

@@ -32,6 +32,7 @@ std::string table(const Metrics& metrics, std::vector<std::uint32_t> ks) {
 
 void run_test(const TestCommand& command) {
   Model model = open_model(command.model, command.use);
+  tell(model.notes);
   const std::vector<std::uint32_t> ks = command.k.empty() ? model.config.eval.k : command.k;
   const TestResult result = test_model(model, command.data, ks, command.use.threads);
   if (command.json) {

@@ -55,4 +55,8 @@ void print_text(std::string_view text) {
   }
 }
 
+void tell(const std::vector<std::string>& notes) {
+  for (const std::string& note : notes) fmt::print(stderr, "slide: {}\n", note);
+}
+
 }  // namespace slide::cli

@@ -8,6 +8,7 @@
 #include <string>
 #include <string_view>
 #include <utility>
+#include <vector>
 
 namespace slide::cli {
 
@@ -32,5 +33,8 @@ template <class... Args>
 void print(fmt::format_string<Args...> format, Args&&... args) {
   print_text(fmt::format(format, std::forward<Args>(args)...));
 }
+
+// Writes what a user should know to standard error, a line each, as Model::notes.
+void tell(const std::vector<std::string>& notes);
 
 }  // namespace slide::cli

@@ -181,6 +181,7 @@ void begin(const TrainCommand& command) {
 
 void go_on(const TrainCommand& command) {
   TrainingRun run = TrainingRun::resume(command.resume, command.threads);
+  tell(run.notes());
   if (run.finished()) return print("the run in {} is complete\n", run.folder().name());
   if (!run.has_checkpoint()) {
     print("{} has no checkpoint yet: from the beginning\n", run.folder().name());

@@ -34,12 +34,20 @@ std::string replace_all(std::string text, std::string_view from, std::string_vie
   return text;
 }
 
-void append_reference(std::string& out, const Section& section) {
+// The default of a field, and that of the same field of the last layer where it is another.
+std::string default_text(const Field& field, const Field& of_last) {
+  const std::string value = config::value_text(field), last = config::value_text(of_last);
+  return value == last ? fmt::format("`{}`", value) : fmt::format("`{}`; last layer `{}`", value, last);
+}
+
+// `last` is the same section of the last layer, or `section` again.
+void append_reference(std::string& out, const Section& section, const Section& last) {
   fmt::format_to(std::back_inserter(out), "\n## `{}`\n\n", section.heading);
   out += "| Key | Type | Default | Range | Meaning |\n|---|---|---|---|---|\n";
-  for (const Field& field : section.fields) {
-    fmt::format_to(std::back_inserter(out), "| `{}` | {} | `{}` | {} | {} |\n", field.key,
-                   config::type_text(field), config::value_text(field), config::range_text(field),
+  for (std::size_t f = 0; f < section.fields.size(); ++f) {
+    const Field& field = section.fields[f];
+    fmt::format_to(std::back_inserter(out), "| `{}` | {} | {} | {} | {} |\n", field.key,
+                   config::type_text(field), default_text(field, last.fields[f]), config::range_text(field),
                    replace_all(std::string(field.meaning), "|", "\\|"));
   }
 }
@@ -71,6 +79,15 @@ Config load_config(const std::string& path, const std::vector<std::string>& over
   return parse_config(read_file(path), path, overrides);
 }
 
+Config parse_stored_config(const std::string& text, const std::string& origin,
+                           std::vector<std::string>& notes) {
+  return config::parse_stored(text, origin, config::renamed_keys(), notes);
+}
+
+Config load_stored_config(const std::string& path, std::vector<std::string>& notes) {
+  return parse_stored_config(read_file(path), path, notes);
+}
+
 void validate(const Config& config) {
   if (const auto broken = config::find_violation(config)) throw InputError(broken->message);
 }
@@ -91,15 +108,17 @@ std::string to_toml(const Config& config) {
 
 std::string config_reference() {
   Config defaults;
-  LayerConfig layer;
-  std::vector<Section> sections = config::plain_sections(defaults);
-  std::ranges::move(config::layer_sections(layer, "layer"), std::back_inserter(sections));
   std::string out =
       "# Configuration keys\n\n"
       "A file has the sections below; `[[layer]]` is repeated, in order from the input, each with its own\n"
-      "`[layer.hash]`. Every key can be left out. On the command line: `--set train.epochs=3`,\n"
-      "`--set layer.0.size=256`, `--set layer.-1.hash.k=6` (the last layer). `[a, b)` holds a but not b.\n";
-  for (const Section& section : sections) append_reference(out, section);
+      "`[layer.hash]`. Every key can be left out, and so can all layers: two are then made of the defaults, "
+      "a\n"
+      "hidden one and the last. On the command line: `--set train.epochs=3`, `--set layer.0.size=256`,\n"
+      "`--set layer.-1.hash.k=6` (the last layer). `[a, b)` holds a but not b.\n";
+  for (const Section& section : config::plain_sections(defaults)) append_reference(out, section, section);
+  const auto hidden = config::layer_sections(defaults.layers.front(), "layer");
+  const auto last = config::layer_sections(defaults.layers.back(), "layer");
+  for (std::size_t s = 0; s < hidden.size(); ++s) append_reference(out, hidden[s], last[s]);
   return out;
 }
 

@@ -18,6 +18,16 @@ Config load_config(const std::string& path, const std::vector<std::string>& over
 Config parse_config(const std::string& text, const std::string& origin,
                     const std::vector<std::string>& overrides = {});
 
+// What to_toml() of this or another version wrote, as in a model file; `origin` stands in messages for the
+// file name. Keys of old names are understood, and a key that did not exist yet has the value that means the
+// same as before. A key that is not known is left out. What was left out or had to be guessed is added to
+// `notes`, a sentence each, for the user. Throws InputError as parse_config for everything else.
+Config parse_stored_config(const std::string& text, const std::string& origin,
+                           std::vector<std::string>& notes);
+
+// The same from the file at `path`, as config.toml of a run.
+Config load_stored_config(const std::string& path, std::vector<std::string>& notes);
+
 // The whole configuration as TOML, every key present, such that parse_config gives it back exactly.
 std::string to_toml(const Config& config);
 

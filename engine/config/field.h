@@ -67,6 +67,9 @@ struct Field {
   std::string_view key;
   std::variant<Flag, Text, Count, BigCount, Real, CountList, Choice> value;
   std::string_view meaning;  // one sentence for the user
+  // As TOML: what a stored configuration means that was written before there was this key; empty for keys
+  // that the first model files had.
+  std::string_view before = {};
 };
 
 std::string type_text(const Field& field);     // "integer"

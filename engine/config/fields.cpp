@@ -60,11 +60,14 @@ std::vector<Field> data_fields(DataConfig& c) {
       {"idf_power", real(c.idf_power, closed(-4, 4)),
        "Power of a feature's rarity, 1 + ln((samples + 1) / (samples with it + 1)) in the training data, "
        "that its "
-       "values are multiplied by; 0 = values as they are."},
+       "values are multiplied by; 0 = values as they are.",
+       "0.0"},
       {"cache", flag(c.cache),
-       "Training: keep the parsed rows of each file in FILE.slidecache beside it, and map them next time."},
+       "Training: keep the parsed rows of each file in FILE.slidecache beside it, and map them next time.",
+       "false"},
       {"validation", real(c.validation, below(0, 1)),
-       "Share of the labelled training samples held out to evaluate on, drawn by train.seed; 0 = none."},
+       "Share of the labelled training samples held out to evaluate on, drawn by train.seed; 0 = none.",
+       "0.0"},
       {"train_first", count(c.train_first, 0, kMax31), "IDX: train on the first n samples only, 0 = all."},
       {"test_last", count(c.test_last, 0, kMax31), "IDX: test on the last n samples only, 0 = all."},
   };
@@ -73,19 +76,22 @@ std::vector<Field> data_fields(DataConfig& c) {
 std::vector<Field> text_fields(TextOptions& c) {
   return {
       {"tokens", choice(c.tokens),
-       "Tokens: words of letters, digits and marks, or whatever stands between blanks."},
-      {"lowercase", flag(c.lowercase), "Fold upper and lower case, in all scripts."},
-      {"word_ngrams", count(c.word_ngrams, 0, 16), "Longest run of words that is a feature, 0 = no words."},
-      {"char_ngrams_min", count(c.char_ngrams_min, 1, 64), "Shortest character n-gram of a word."},
-      {"char_ngrams_max", count(c.char_ngrams_max, 0, 64), "Longest character n-gram of a word, 0 = none."},
-      {"min_count", count(c.min_count, 1, kMax31), "Training samples that a feature must occur in."},
-      {"min_label_count", count(c.min_label_count, 1, kMax31),
-       "Training samples that a label must occur in."},
+       "Tokens: words of letters, digits and marks, or whatever stands between blanks.", "\"words\""},
+      {"lowercase", flag(c.lowercase), "Fold upper and lower case, in all scripts.", "true"},
+      {"word_ngrams", count(c.word_ngrams, 0, 16), "Longest run of words that is a feature, 0 = no words.",
+       "2"},
+      {"char_ngrams_min", count(c.char_ngrams_min, 1, 64), "Shortest character n-gram of a word.", "3"},
+      {"char_ngrams_max", count(c.char_ngrams_max, 0, 64), "Longest character n-gram of a word, 0 = none.",
+       "0"},
+      {"min_count", count(c.min_count, 1, kMax31), "Training samples that a feature must occur in.", "2"},
+      {"min_label_count", count(c.min_label_count, 1, kMax31), "Training samples that a label must occur in.",
+       "1"},
       {"weighting", choice(c.weighting),
-       "Value of a feature: its counts, damped and weighted by rarity, or bare."},
-      {"max_features", count(c.max_features, 0, kMax31), "Keep the most frequent features only, 0 = all."},
+       "Value of a feature: its counts, damped and weighted by rarity, or bare.", "\"tf-idf\""},
+      {"max_features", count(c.max_features, 0, kMax31), "Keep the most frequent features only, 0 = all.",
+       "0"},
       {"hash_buckets", count(c.hash_buckets, 0, kMax31),
-       "Features that stand for all words and n-grams that are too rare, by hash; 0 = leave these out."},
+       "Features that stand for all words and n-grams that are too rare, by hash; 0 = leave these out.", "0"},
   };
 }
 
@@ -101,12 +107,13 @@ std::vector<Field> train_fields(TrainConfig& c) {
       {"shuffle", flag(c.shuffle), "Visit the samples in a new order each epoch."},
       {"eval_every", count(c.eval_every, 0, 1000000), "Epochs between evaluations, 0 = only after the last."},
       {"patience", count(c.patience, 0, 1000000),
-       "Evaluations on the validation samples without improvement that end the run, 0 = never."},
+       "Evaluations on the validation samples without improvement that end the run, 0 = never.", "0"},
       {"weights", choice(c.weights),
        "Precision of the weight matrices; bf16 halves their memory; updates round stochastically, "
-       "activations to the nearest before products."},
+       "activations to the nearest before products.",
+       "\"fp32\""},
       {"checkpoint_every", count(c.checkpoint_every, 0, kMax31),
-       "Steps between checkpoints to resume from, 0 = only when a signal stops the run."},
+       "Steps between checkpoints to resume from, 0 = only when a signal stops the run.", "0"},
       {"save_optimizer", flag(c.save_optimizer), "Keep the optimizer state in the model file."},
   };
 }
@@ -135,10 +142,12 @@ std::vector<Field> loss_fields(LossConfig& c) {
       {"delta_floor", real(c.delta_floor, below(0, 1)),
        "Smaller deltas of the output layer are rounded at random to 0 or to this, so that their mean stays; "
        "backward pass "
-       "and update cost what is left. 0 keeps them all."},
+       "and update cost what is left. 0 keeps them all.",
+       "0.0"},
       {"prior", real(c.prior, closed(0, 1)),
        "sigmoid: biases start at this share of the log-odds of the labels' frequencies in the training "
-       "data."},
+       "data.",
+       "0.0"},
   };
 }
 
@@ -157,10 +166,12 @@ std::vector<Field> neighbour_fields(NeighbourConfig& c) {
   return {
       {"share", real(c.share, below(0, 1)),
        "Share of a label's probability that training samples like the sample have by vote, for their own "
-       "labels, at inference; above 0 the model file keeps the training samples; 0 = off."},
-      {"count", count(c.count, 1, 1000), "Samples that vote."},
+       "labels, at inference; above 0 the model file keeps the training samples; 0 = off.",
+       "0.0"},
+      {"count", count(c.count, 1, 1000), "Samples that vote.", "20"},
       {"power", real(c.power, above(0, 100)),
-       "A vote weighs the cosine of the two samples' features to this power: higher asks the most alike."},
+       "A vote weighs the cosine of the two samples' features to this power: higher asks the most alike.",
+       "4.0"},
   };
 }
 
@@ -177,18 +188,22 @@ std::vector<Field> layer_fields(LayerConfig& c) {
       {"correction", flag(c.correction),
        "sampled: drawn negatives stand for all neurons that were not drawn."},
       {"wide", flag(c.wide),
-       "Last layer: sparse weights straight from the features of a label's own samples, and of near misses."},
+       "Last layer: sparse weights straight from the features of a label's own samples, and of near misses.",
+       "false"},
       {"wide_features", count(c.wide_features, 1, kMax31),
-       "wide: features of one neuron at most, the strongest."},
+       "wide: features of one neuron at most, the strongest.", "1024"},
       {"wide_against", count(c.wide_against, 0, kMax31),
        "wide: features of one neuron at most that none of its label's samples has, but samples like them: "
-       "they may speak against it; 0 = none."},
-      {"wide_rate", real(c.wide_rate, above(0, 1000)), "wide: learning rate, scheduled as the optimizer's."},
-      {"wide_scale", real(c.wide_scale, closed(0, 1000)), "wide: length of a neuron's first weights."},
+       "they may speak against it; 0 = none.",
+       "0"},
+      {"wide_rate", real(c.wide_rate, above(0, 1000)), "wide: learning rate, scheduled as the optimizer's.",
+       "1.5"},
+      {"wide_scale", real(c.wide_scale, closed(0, 1000)), "wide: length of a neuron's first weights.", "3.0"},
       {"wide_fit", real(c.wide_fit, closed(0, 1)),
        "wide: with loss.kind = sigmoid, weights and biases start at this share of a logistic model fitted to "
        "a few "
-       "training samples, in place of wide_scale and loss.prior; 0 = off."},
+       "training samples, in place of wide_scale and loss.prior; 0 = off.",
+       "0.0"},
   };
 }
 
@@ -214,7 +229,8 @@ std::vector<Field> hash_fields(HashConfig& c) {
       {"rehash_steps", count(c.rehash_steps, 0, kMax31),
        "Steps between insertions of changed neurons again, 0 = never."},
       {"rehash_share", real(c.rehash_share, above(0, 1)),
-       "Neurons inserted again at most, as a share of the row updates since the last time; the others wait."},
+       "Neurons inserted again at most, as a share of the row updates since the last time; the others wait.",
+       "1.0"},
       {"rebuild_steps", count(c.rebuild_steps, 0, kMax31), "Steps between new hash functions, 0 = never."},
       {"interval_growth", real(c.interval_growth, closed(1, 100)),
        "Each of these intervals is this many times the one before."},
@@ -253,6 +269,10 @@ std::vector<Section> all_sections(Config& config) {
 const Field* find_field(const Section& section, std::string_view key) {
   const auto found = std::ranges::find(section.fields, key, &Field::key);
   return found == section.fields.end() ? nullptr : &*found;
+}
+
+std::span<const Renamed> renamed_keys() {
+  return {};
 }
 
 std::optional<Field> find_field(Config& config, std::string_view name) {

@@ -7,6 +7,7 @@
 #pragma once
 
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -36,6 +37,15 @@ std::string layer_name(std::size_t index);
 
 // The field of a section, or nullptr.
 const Field* find_field(const Section& section, std::string_view key);
+
+// A key that had another name once: "train.was", "train.is"; "layer.hash.was" stands for that of every layer.
+struct Renamed {
+  std::string_view was;
+  std::string_view is;
+};
+
+// Those of stored configurations, by their old names.
+std::span<const Renamed> renamed_keys();
 
 // The field of a full name as "train.epochs" or "layer.1.hash.k", if there is one.
 std::optional<Field> find_field(Config& config, std::string_view name);

@@ -5,24 +5,29 @@
 
 #include <algorithm>
 #include <charconv>
+#include <iterator>
 #include <optional>
+#include <set>
 #include <sstream>
 #include <vector>
 
 #include "engine/base/error.h"
-#include "engine/config/fields.h"
 #include "engine/config/names.h"
 #include "engine/config/rules.h"
 
 namespace slide::config {
 namespace {
 
-// Throws an InputError of one line, whatever the texts in it hold.
-[[noreturn]] void fail_at(const std::string& where, const std::string& message) {
+// One line, whatever the texts in it hold.
+std::string line_at(const std::string& where, const std::string& message) {
   std::string line = fmt::format("{}: {}", where, message);
   std::ranges::replace_if(
       line, [](char c) { return static_cast<unsigned char>(c) < 0x20; }, ' ');
-  throw InputError(line);
+  return line;
+}
+
+[[noreturn]] void fail_at(const std::string& where, const std::string& message) {
+  throw InputError(line_at(where, message));
 }
 
 std::string_view trim(std::string_view text) {
@@ -120,6 +125,16 @@ std::vector<std::pair<std::string, const toml::node*>> in_file_order(const toml:
   return entries;
 }
 
+toml::table parse_text(std::string_view text, const std::string& origin) {
+  try {
+    return toml::parse(text, origin);
+  } catch (const toml::parse_error& error) {
+    const auto& at = error.source().begin;
+    fail_at(fmt::format("{}:{}:{}", origin, at.line, at.column),
+            fmt::format("no TOML: {}", error.description()));
+  }
+}
+
 // The value of an override: TOML, or else a string. The result has one entry, "v".
 toml::table parse_value(const std::string& where, std::string_view text) {
   try {
@@ -132,6 +147,54 @@ toml::table parse_value(const std::string& where, std::string_view text) {
     return toml::parse(fmt::format("v = {}\n", quote(text)));
   } catch (const toml::parse_error&) {
     fail_at(where, "the value is not valid UTF-8");
+  }
+}
+
+// The values below `node` under their full names, as "layer.0.hash.k".
+void list_values(const std::string& name, const toml::node& node,
+                 std::vector<std::pair<std::string, const toml::node*>>& values) {
+  if (const toml::table* table = node.as_table()) {
+    for (const auto& [key, value] : in_file_order(*table))
+      list_values(name.empty() ? key : fmt::format("{}.{}", name, key), *value, values);
+  } else if (node.is_array_of_tables()) {
+    const toml::array& tables = *node.as_array();
+    for (std::size_t i = 0; i < tables.size(); ++i)
+      list_values(fmt::format("{}.{}", name, i), tables[i], values);
+  } else {
+    values.emplace_back(name, &node);
+  }
+}
+
+// Today's name of a key.
+std::string present_name(const std::string& name, std::span<const Renamed> renamed) {
+  constexpr std::string_view kLayer = "layer";
+  std::string plain = name, number;  // "layer.0.hash.k" is "layer.hash.k" and ".0"
+  if (name.starts_with("layer.")) {
+    const std::size_t end = std::min(name.find('.', kLayer.size() + 1), name.size());
+    number = name.substr(kLayer.size(), end - kLayer.size());
+    plain.erase(kLayer.size(), number.size());
+  }
+  const auto found = std::ranges::find(renamed, plain, &Renamed::was);
+  if (found == renamed.end()) return name;
+  std::string present(found->is);
+  if (present.starts_with("layer.")) present.insert(kLayer.size(), number);
+  return present;
+}
+
+// Gives the keys that are not in `stored` what they meant before they were written.
+void fill_missing(Config& config, const std::set<std::string>& stored, const std::string& origin,
+                  std::vector<std::string>& notes) {
+  for (const Section& section : all_sections(config)) {
+    for (const Field& field : section.fields) {
+      const std::string name = fmt::format("{}.{}", section.name, field.key);
+      if (stored.contains(name)) continue;
+      if (field.before.empty()) {
+        notes.push_back(
+            line_at(origin, fmt::format("'{}' is missing; it is taken as {}", name, value_text(field))));
+      } else {
+        assign(field, *parse_value(origin, field.before).get("v"), origin, name);
+      }
+    }
   }
 }
 
@@ -188,7 +251,8 @@ struct Parser::TomlAccess {
   }
 
   void read_root(const toml::table& root) const {
-    if (const toml::array* layers = root["layer"].as_array()) parser.config_.layers.resize(layers->size());
+    if (const toml::array* layers = root["layer"].as_array())
+      parser.config_.layers = default_layers(layers->size());
     const auto sections = plain_sections(parser.config_);
     for (const auto& [key, node] : in_file_order(root)) {
       const auto section = std::ranges::find(sections, key, &Section::name);
@@ -204,14 +268,7 @@ struct Parser::TomlAccess {
 };
 
 void Parser::read(std::string_view text) {
-  try {
-    const toml::table root = toml::parse(text, origin_);
-    TomlAccess{*this}.read_root(root);
-  } catch (const toml::parse_error& error) {
-    const auto& at = error.source().begin;
-    fail_at(fmt::format("{}:{}:{}", origin_, at.line, at.column),
-            fmt::format("no TOML: {}", error.description()));
-  }
+  TomlAccess{*this}.read_root(parse_text(text, origin_));
 }
 
 void Parser::apply_override(const std::string& text) {
@@ -266,7 +323,7 @@ void Parser::fail_unknown_key(const std::string& where, const std::string& name)
 
 std::vector<std::string> Parser::names_of_keys() {
   Config copy = config_;
-  if (copy.layers.empty()) copy.layers.emplace_back();
+  if (copy.layers.empty()) copy.layers = default_layers(1);
   std::vector<std::string> names;
   for (const Section& section : all_sections(copy)) {
     for (const Field& field : section.fields) names.push_back(fmt::format("{}.{}", section.name, field.key));
@@ -283,6 +340,32 @@ std::vector<std::string> Parser::names_of_sections() {
 
 std::string Parser::place(unsigned line) const {
   return fmt::format("{}:{}", origin_, line);
+}
+
+Config parse_stored(std::string_view text, const std::string& origin, std::span<const Renamed> renamed,
+                    std::vector<std::string>& notes) {
+  const toml::table root = parse_text(text, origin);
+  const toml::array* layers = root["layer"].as_array();
+  Config config;
+  config.layers = default_layers(layers == nullptr ? 0 : layers->size());
+  std::vector<std::pair<std::string, const toml::node*>> values;
+  list_values("", root, values);
+  std::vector<std::string> told;
+  std::set<std::string> stored;
+  for (const auto& [name, node] : values) {
+    const std::string present = present_name(name, renamed);
+    if (const std::optional<Field> field = find_field(config, present)) {
+      assign(*field, *node, fmt::format("{}:{}", origin, node->source().begin.line), name);
+      stored.insert(present);
+    } else {
+      told.push_back(
+          line_at(origin, fmt::format("'{}' is no key that this version knows; it is left out", name)));
+    }
+  }
+  fill_missing(config, stored, origin, told);
+  if (const auto broken = find_violation(config)) fail_at(origin, broken->message);
+  std::ranges::move(told, std::back_inserter(notes));
+  return config;
 }
 
 }  // namespace slide::config

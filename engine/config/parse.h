@@ -1,13 +1,16 @@
-// Reads TOML text and overrides into a Config, strictly: what is not described in fields.cpp is an
-// error. One parser reads one configuration; not thread-safe. Internal to the configuration library.
+// Reads TOML text and overrides into a Config. What a user wrote is read strictly: what is not described in
+// fields.cpp is an error. What a program stored is read by what it meant when it was written. One parser
+// reads one configuration; not thread-safe. Internal to the configuration library.
 #pragma once
 
 #include <map>
+#include <span>
 #include <string>
 #include <string_view>
 #include <utility>
 #include <vector>
 
+#include "engine/config/fields.h"
 #include "engine/config/settings.h"
 
 namespace slide::config {
@@ -40,5 +43,12 @@ class Parser {
   Config config_;
   std::map<std::string, std::string> places_;  // key -> where it was set
 };
+
+// Reads what to_toml() of this or another version wrote. Names in `renamed` are those of today's keys; a key
+// that is not known is left out, one that is missing has its Field::before, else its default. What was left
+// out, and every default taken, is added to `notes`, a sentence each. Throws InputError: syntax, wrong type,
+// value out of range, a broken rule, no layer.
+Config parse_stored(std::string_view text, const std::string& origin, std::span<const Renamed> renamed,
+                    std::vector<std::string>& notes);
 
 }  // namespace slide::config

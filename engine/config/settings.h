@@ -1,7 +1,9 @@
-// The configuration of a run: plain structs, one field for each key of the TOML file, and its default.
-// fields.cpp describes every field (name, range, meaning). Values are plain data: copy and share them freely.
+// The configuration of a run: plain structs, one field for each key of the TOML file. Their defaults, layers
+// included, are the model of configs/default.toml. fields.cpp describes every field (name, range, meaning).
+// Values are plain data: copy and share them freely.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <string>
 #include <vector>
@@ -39,9 +41,9 @@ struct DataConfig {
 
 // [train]: the loop.
 struct TrainConfig {
-  std::uint32_t epochs = 5;
-  std::uint32_t batch_size = 64;  // samples in one step
-  std::uint32_t block_size = 32;  // samples that share an active set; 1 = the paper's SLIDE
+  std::uint32_t epochs = 6;
+  std::uint32_t batch_size = 256;  // samples in one step
+  std::uint32_t block_size = 128;  // samples that share an active set; 1 = the paper's SLIDE
   std::uint64_t seed = 1;
   std::uint32_t threads = 0;   // 0 = all cores
   bool deterministic = false;  // true: a step holds exactly batch_size samples whatever the thread count
@@ -56,7 +58,7 @@ struct TrainConfig {
 // [optimizer]
 struct OptimizerConfig {
   OptimizerKind kind = OptimizerKind::kAdagrad;
-  double learning_rate = 0.05;
+  double learning_rate = 0.1;
   RateSchedule schedule = RateSchedule::kLinear;
   std::uint32_t warmup_steps = 0;
   double momentum = 0.9;
@@ -68,32 +70,36 @@ struct OptimizerConfig {
 
 // [loss]: of the output layer.
 struct LossConfig {
-  LossKind kind = LossKind::kSoftmax;
-  double delta_floor = 0.0;  // smaller deltas of the output layer become 0 or this, at random; 0 keeps all
+  LossKind kind = LossKind::kSigmoid;
+  double delta_floor = 0.05;  // smaller deltas of the output layer become 0 or this, at random; 0 keeps all
   double positive_weight = 1.0;  // sigmoid loss: weight of a label against a negative
   double prior = 0.3;            // sigmoid loss: biases start at this share of the labels' log-odds
 };
 
-// [[layer]]: in order from the input.
+// [[layer]]: in order from the input. The defaults are those of a hidden layer; see default_layers().
 struct LayerConfig {
-  std::uint32_t size = 0;  // neurons; 0 in the last layer = number of labels in the data
+  std::uint32_t size = 128;  // neurons; 0 in the last layer = number of labels in the data
   LayerKind kind = LayerKind::kDense;
   Activation activation = Activation::kRelu;  // hidden layers; the output layer's is the loss's
   double dropout = 0.0;
   // A sampled layer's active set, neurons for each block of samples, by source:
   std::uint32_t lsh = 256;
-  std::uint32_t uniform = 128;
+  std::uint32_t uniform = 1024;
   std::uint32_t frequency = 0;  // drawn by label frequency; output layer only
-  bool correction = true;       // sampled negatives stand for all neurons that were not drawn
+  bool correction = false;      // sampled negatives stand for all neurons that were not drawn
   // Output layer: sparse weights straight from the features of a label's own samples (see wide_path.h).
   bool wide = false;
-  std::uint32_t wide_features = 128;  // of one neuron at most
-  std::uint32_t wide_against = 0;     // besides, features of near misses
-  double wide_rate = 0.1;             // learning rate of these weights, scheduled as the others
-  double wide_scale = 1.0;            // length of a neuron's first wide weights
-  double wide_fit = 0.0;  // share of a fitted start that takes the place of wide_scale and loss.prior
+  std::uint32_t wide_features = 1024;  // of one neuron at most
+  std::uint32_t wide_against = 16;     // besides, features of near misses
+  double wide_rate = 1.5;              // learning rate of these weights, scheduled as the others
+  double wide_scale = 3.0;             // length of a neuron's first wide weights
+  double wide_fit = 0.5;  // share of a fitted start that takes the place of wide_scale and loss.prior
   HashConfig hash;
 };
+
+// As many layers as wanted, of default values: hidden ones, and a last one that is sampled, has a wide path
+// and takes its size from the data.
+std::vector<LayerConfig> default_layers(std::size_t count = 2);
 
 // [eval]
 struct EvalConfig {
@@ -106,7 +112,7 @@ struct EvalConfig {
 
 // [neighbours]: training samples that vote at inference (see neighbours.h).
 struct NeighbourConfig {
-  double share = 0.0;  // of a label's probability that is their vote; 0 = none are kept
+  double share = 0.25;  // of a label's probability that is their vote; 0 = none are kept
   std::uint32_t count = 20;
   double power = 4.0;  // of the cosine, for the weight of a vote
 };
@@ -119,7 +125,7 @@ struct Config {
   LossConfig loss;
   EvalConfig eval;
   NeighbourConfig neighbours;
-  std::vector<LayerConfig> layers;
+  std::vector<LayerConfig> layers = default_layers();
 };
 
 }  // namespace slide

@@ -126,7 +126,7 @@ void read_settings(const fs::path& folder, RunHistory& run) {
     return;
   }
   try {
-    Config config = load_config(path.string());
+    Config config = load_stored_config(path.string(), run.notes);
     for (const config::Section& section : config::all_sections(config)) {
       for (const config::Field& field : section.fields) {
         run.settings.emplace_back(fmt::format("{}.{}", section.name, field.key), config::value_text(field));

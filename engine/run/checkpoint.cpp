@@ -72,7 +72,8 @@ Checkpoint::Checkpoint(std::string path) : path_(std::move(path)), file_(path_) 
   const std::string_view bytes = contents(file_.text(), path_);
   ByteReader in = reader_of(bytes, path_);
   const std::string text(in.take(in.get<std::uint64_t>()));
-  record_.config = parse_config(text, path_ + " (configuration)");
+  std::vector<std::string> notes;  // those of the run's config.toml, which are told
+  record_.config = parse_stored_config(text, path_ + " (configuration)", notes);
   record_.step_samples = in.get<std::uint64_t>();
   if (record_.step_samples == 0) in.refuse("steps without samples");
   record_.train = in.get<DataDigest>();

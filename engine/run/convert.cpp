@@ -198,7 +198,7 @@ std::shared_ptr<const TextModel> find_text_model(const ConvertOptions& options) 
   for (const std::string& set : options.set) {
     if (!set.starts_with("text.")) fail_input("--set {}: only keys of [text] have a meaning here", set);
   }
-  const Config config = parse_config("[[layer]]\n", "the settings", options.set);
+  const Config config = parse_config("", "the settings", options.set);
   const std::string& source = options.fit.empty() ? options.in : options.fit;
   if (is_npz_pair(source)) return nullptr;
   const bool is_input = options.fit.empty();

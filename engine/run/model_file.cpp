@@ -112,9 +112,9 @@ std::uint32_t check_envelope(std::string_view bytes, const std::string& path) {
   return check_footer(bytes, header);
 }
 
-Config get_config(ByteReader& in, const std::string& path) {
+Config get_config(ByteReader& in, const std::string& path, std::vector<std::string>& notes) {
   const std::string text(in.take(in.get<std::uint64_t>()));
-  return parse_config(text, path + " (configuration)");
+  return parse_stored_config(text, path + " (configuration)", notes);
 }
 
 DataShape get_shape(ByteReader& in) {
@@ -199,7 +199,8 @@ Model load_model(const std::string& path, LoadOptimizer optimizer) {
   const auto flags = in.get<std::uint32_t>();
   in.get<std::uint64_t>();  // length, checked
   const auto steps = in.get<std::uint64_t>();
-  Config config = get_config(in, path);
+  std::vector<std::string> notes;
+  Config config = get_config(in, path, notes);
   DataShape shape = get_shape(in);
   std::vector<LayerHash> hashes = get_hashes(in);
   check_sizes(config, shape, in);
@@ -228,7 +229,8 @@ Model load_model(const std::string& path, LoadOptimizer optimizer) {
           state_read ? std::optional(std::move(state)) : std::nullopt,
           std::move(neighbours),
           std::move(text),
-          sum};
+          sum,
+          std::move(notes)};
 }
 
 bool looks_like_model(const std::string& path) {

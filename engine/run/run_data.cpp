@@ -60,6 +60,13 @@ Config resolve_config(const std::string& path, const std::vector<std::string>& o
   return config;
 }
 
+Config resolve_stored_config(const std::string& path, std::vector<std::string>& notes) {
+  Config config = load_stored_config(path, notes);
+  make_absolute(config.data.train);
+  make_absolute(config.data.test);
+  return config;
+}
+
 RunData read_run_data(const Config& config, int threads) {
   const DataConfig& data = config.data;
   if (data.train.empty()) fail_input("data.train is not set: give --set data.train=FILE");

@@ -54,7 +54,7 @@ TrainingRun::TrainingRun(Resume, fs::path folder, std::optional<std::uint32_t> t
                folder_.name());
   }
   folder_.claim();
-  config_ = resolve_config(folder_.config(), {});
+  config_ = resolve_stored_config(folder_.config(), notes_);
   if (folder_.has_checkpoint()) {
     saved_.emplace(folder_.checkpoint());
     check_same_config(saved_->record().config, config_, folder_.config());

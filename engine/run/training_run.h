@@ -11,6 +11,8 @@
 #include <filesystem>
 #include <functional>
 #include <optional>
+#include <string>
+#include <vector>
 
 #include "engine/config/config.h"
 #include "engine/network/memory_plan.h"
@@ -64,6 +66,8 @@ class TrainingRun {
   // checkpoint, else from the beginning.
   bool finished() const { return finished_; }
   bool has_checkpoint() const { return saved_.has_value(); }
+  // What the user should know about the stored configuration of a resumed run, a sentence each.
+  const std::vector<std::string>& notes() const { return notes_; }
 
   // Trains to the end or until the observer stops it. Call it once, on a run that is not finished. Throws
   // InputError for the data, a lack of memory and a checkpoint of other data, Error for what fails on the
@@ -94,6 +98,7 @@ class TrainingRun {
   bool digested_ = false;  // record_ has those of the data
   std::optional<Dataset> validation_;
   bool finished_ = false;
+  std::vector<std::string> notes_;
 };
 
 }  // namespace slide

@@ -26,7 +26,7 @@ HashConfig config_of(HashFamily family, CandidatePolicy policy = CandidatePolicy
   HashConfig config;
   config.family = family;
   config.candidates = policy;
-  if (family != HashFamily::kSimhash) config.k = 3;
+  if (family != HashFamily::kSimhash) config.k = 3, config.range_pow = 9;
   return config;
 }
 

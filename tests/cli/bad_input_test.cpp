@@ -9,7 +9,8 @@ namespace slide::test {
 namespace {
 
 constexpr const char* kConfig =
-    "[train]\nbatch_size = 16\nblock_size = 16\nepochs = 1\n[[layer]]\nsize = 4\n[[layer]]\n";
+    "[train]\nbatch_size = 16\nblock_size = 16\nepochs = 1\n[loss]\nkind = \"softmax\"\n"
+    "[neighbours]\nshare = 0\n[[layer]]\nsize = 4\n[[layer]]\nkind = \"dense\"\nwide = false\n";
 constexpr const char* kData = "3 5 4\n0 0:1 1:2\n1,2 3:1\n3 4:0.5\n";
 
 class BadInputTest : public testing::Test {
@@ -70,7 +71,7 @@ TEST_F(BadInputTest, Configuration) {
   expect_bad_config("[train]\nepochs = \"many\"\n[[layer]]\n", "train.epochs");
   expect_bad_config("[train]\nepochs = 0\n[[layer]]\n", "train.epochs");
   expect_bad_config("[train\n", "bad.toml:1");
-  expect_bad_config("[train]\nepochs = 1\n", "[[layer]]");
+  expect_bad_config("layer = []\n", "[[layer]]");
   expect_bad_config("[[layer]]\nkind = \"sampled\"\n[layer.hash]\nk = 9\nrange_pow = 8\n", "range_pow");
   expect(2, "did you mean 'train.epochs'", train({"--set", "train.epoch=3"}));
   expect(2, "--set", train({"--set", "epochs"}));

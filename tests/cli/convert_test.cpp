@@ -92,9 +92,10 @@ TEST_F(ConvertTest, FeaturesIntoText) {
 }
 
 TEST_F(ConvertTest, VocabularyOfAModelOrAnotherText) {
-  write_file(slide_.path("c.toml"),
-             "[train]\nbatch_size = 16\nblock_size = 16\n[text]\nmin_count = 1\nhash_buckets = 7\n"
-             "char_ngrams_max = 4\n[[layer]]\nsize = 4\n[[layer]]\nwide = true\n");
+  write_file(
+      slide_.path("c.toml"),
+      "[train]\nbatch_size = 16\nblock_size = 16\n[text]\nmin_count = 1\nhash_buckets = 7\n"
+      "char_ngrams_max = 4\n[neighbours]\nshare = 0\n[[layer]]\nsize = 4\n[[layer]]\nkind = \"dense\"\n");
   ASSERT_EQ(slide_.run({"train", "c.toml", "--set", "data.train=t.tsv", "--out", "out"}).code, 0);
   const std::string text = "music\tThe violin, CELLO new\nnone\tother words\nbirds\tbirds\n";
   write_file(slide_.path("new.tsv"), text);

@@ -13,7 +13,9 @@ namespace fs = std::filesystem;
 class ReportTest : public testing::Test {
  protected:
   void SetUp() override {
-    write_file(slide_.path("small.toml"), "[train]\nepochs = 2\n[[layer]]\nsize = 8\n[[layer]]\n");
+    write_file(slide_.path("small.toml"),
+               "[train]\nepochs = 2\nbatch_size = 64\nblock_size = 32\n[[layer]]\nsize = 8\n[[layer]]\nkind "
+               "= \"dense\"\nwide = false\n");
     ASSERT_EQ(
         slide_.run({"generate", "--samples", "80", "--features", "40", "--labels", "20", "--out", "data"})
             .code,

@@ -24,6 +24,13 @@ batch_size = 32
 block_size = 16
 deterministic = true
 checkpoint_every = 7
+[optimizer]
+learning_rate = 0.05
+[loss]
+kind = "softmax"
+delta_floor = 0
+[neighbours]
+share = 0
 [[layer]]
 size = 32
 dropout = 0.1
@@ -31,7 +38,13 @@ dropout = 0.1
 kind = "sampled"
 lsh = 16
 uniform = 8
+correction = true
 wide = true
+wide_features = 128
+wide_against = 0
+wide_rate = 0.1
+wide_scale = 1
+wide_fit = 0
 [layer.hash]
 k = 4
 tables = 8

@@ -16,10 +16,23 @@ block_size = 16
 deterministic = true
 [text]
 min_count = 1
+[optimizer]
+learning_rate = 0.05
+[loss]
+kind = "softmax"
+delta_floor = 0
+[neighbours]
+share = 0
 [[layer]]
 size = 16
 [[layer]]
+kind = "dense"
 wide = true
+wide_features = 128
+wide_against = 0
+wide_rate = 0.1
+wide_scale = 1
+wide_fit = 0
 )";
 
 using Strings = std::vector<std::string>;

@@ -14,6 +14,7 @@ namespace {
 HashConfig make_config(BucketPolicy policy, std::uint32_t capacity, std::uint32_t k = 2,
                        std::uint32_t tables = 1) {
   HashConfig config;
+  config.range_pow = 9;
   config.k = k;
   config.tables = tables;
   config.bucket_capacity = capacity;

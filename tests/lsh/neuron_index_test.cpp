@@ -73,6 +73,7 @@ HashConfig config_of(const Settings& s) {
   config.family = s.family;
   config.candidates = s.policy;
   config.k = s.family == HashFamily::kSimhash ? 7 : 3;
+  config.range_pow = 9;
   return config;
 }
 

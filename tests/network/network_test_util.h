@@ -78,14 +78,44 @@ inline Dataset make_data(const DataSpec& spec) {
   return {std::move(arrays), spec.features, spec.labels};
 }
 
+// Softmax over the active neurons, exact deltas, no votes; layers to be added.
+inline Config plain_config() {
+  Config config;
+  config.train.epochs = 5;
+  config.train.batch_size = 64;
+  config.train.block_size = 32;
+  config.optimizer.learning_rate = 0.05;
+  config.loss.kind = LossKind::kSoftmax;
+  config.loss.delta_floor = 0.0;
+  config.neighbours.share = 0.0;
+  config.layers.clear();
+  return config;
+}
+
+// Dense, and if it is made sampled, with corrections; without a wide path, and if it gets one, a plain one.
+inline LayerConfig plain_layer() {
+  LayerConfig layer;
+  layer.size = 0;
+  layer.uniform = 128;
+  layer.correction = true;
+  layer.wide_features = 128;
+  layer.wide_against = 0;
+  layer.wide_rate = 0.1;
+  layer.wide_scale = 1.0;
+  layer.wide_fit = 0.0;
+  layer.hash.range_pow = 9;
+  layer.hash.rehash_steps = 100;
+  return layer;
+}
+
 // One thread, one-vs-all, a few uniform negatives: a small hidden layer and a wide path.
 inline Config small_wide_config() {
-  Config config;
+  Config config = plain_config();
   config.train.threads = 1;
   config.train.batch_size = 32;
   config.train.block_size = 32;
   config.loss.kind = LossKind::kSigmoid;
-  LayerConfig hidden, output;
+  LayerConfig hidden = plain_layer(), output = plain_layer();
   hidden.size = 8;
   output.kind = LayerKind::kSampled;
   output.lsh = 0;
@@ -107,12 +137,13 @@ inline HashConfig small_hash() {
   hash.tables = 6;
   hash.range_pow = 2;
   hash.bucket_capacity = 16;
+  hash.rehash_steps = 100;
   return hash;
 }
 
 inline LayerConfig dense(std::uint32_t size, Activation activation = Activation::kRelu,
                          double dropout = 0.0) {
-  LayerConfig layer;
+  LayerConfig layer = plain_layer();
   layer.size = size;
   layer.activation = activation;
   layer.dropout = dropout;
@@ -130,7 +161,7 @@ inline LayerConfig sampled(std::uint32_t size, std::uint32_t lsh, std::uint32_t 
 }
 
 inline Config make_config(std::vector<LayerConfig> layers, std::uint32_t batch, std::uint32_t block) {
-  Config config;
+  Config config = plain_config();
   config.layers = std::move(layers);
   config.train.batch_size = batch;
   config.train.block_size = block;

@@ -117,12 +117,17 @@ train() {  # folder, arguments...
 cat > config.toml <<'CONFIG'
 [train]
 epochs = 3
+batch_size = 64
+block_size = 32
+[neighbours]
+share = 0
 [[layer]]
 size = 16
 [[layer]]
 kind = "sampled"
 lsh = 16
 uniform = 16
+wide = false
 [layer.hash]
 k = 4
 tables = 8

@@ -9,6 +9,7 @@
 #include <fstream>
 
 #include "engine/base/error.h"
+#include "engine/config/config.h"
 #include "engine/run/run_log.h"
 
 namespace slide::report {
@@ -46,13 +47,15 @@ class HistoryTest : public testing::Test {
     std::ofstream(folder_ / name, std::ios::binary) << text;
   }
   std::string path(const std::string& name) const { return (folder_ / name).string(); }
+  // As a run stores it: with every key.
+  static std::string stored(const std::string& config) { return to_toml(parse_config(config, "test")); }
   // A finished run with these lines.
   RunHistory run(const std::string& name, const std::vector<std::string>& lines, bool finished = true) const {
     std::string log;
     for (const std::string& line : lines) log += line + '\n';
     write(name + "/metrics.jsonl", log);
     write(name + "/environment.json", fmt::format(R"({{"finished":{}}})", finished));
-    write(name + "/config.toml", fmt::format(kConfig, 2));
+    write(name + "/config.toml", stored(fmt::format(kConfig, 2)));
     return read_run(path(name));
   }
   void expect_refused(const std::string& at, const std::string& what) const {
@@ -157,7 +160,8 @@ TEST_F(HistoryTest, RunsOfOneNameGetAsMuchOfTheirPathAsTellsThemApart) {
 TEST_F(HistoryTest, OnlySettingsThatDifferAreTold) {
   std::vector<RunHistory> runs = {run("a", {kStart}), run("b", {kStart}), run("c", {kStart})};
   EXPECT_TRUE(differing_settings(runs).empty());
-  write("b/config.toml", "[train]\nepochs = 7\n[[layer]]\nsize = 8\n[[layer]]\nsize = 8\n[[layer]]\n");
+  write("b/config.toml",
+        stored("[train]\nepochs = 7\n[[layer]]\nsize = 8\n[[layer]]\nsize = 8\n[[layer]]\n"));
   runs[1] = read_run(path("b"));
   runs[2].settings.clear();  // not known, so not different
   const Json differences = differing_settings(runs);

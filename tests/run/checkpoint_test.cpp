@@ -25,13 +25,26 @@ epochs = 4
 batch_size = 16
 block_size = 16
 threads = 1
+[optimizer]
+learning_rate = 0.05
+[loss]
+kind = "softmax"
+delta_floor = 0
+[neighbours]
+share = 0
 [[layer]]
 size = 5
 [[layer]]
 kind = "sampled"
 lsh = 4
 uniform = 2
+correction = true
 wide = true
+wide_features = 128
+wide_against = 0
+wide_rate = 0.1
+wide_scale = 1
+wide_fit = 0
 [layer.hash]
 k = 3
 tables = 4

@@ -25,7 +25,10 @@ Model trained(const std::string& more) {
   for (int i = 0; i < 10; ++i) samples += "0 0:1 4:2\n1 1:1 4:2\n2 2:1 5:2\n";
   std::ofstream(folder / "data.txt") << samples;
   Config config = parse_config(
-      "[train]\nepochs = 300\nthreads = 1\nbatch_size = 16\nblock_size = 16\n" + more + "[[layer]]\n",
+      "[train]\nepochs = 300\nthreads = 1\nbatch_size = 16\nblock_size = 16\n[optimizer]\nlearning_rate = "
+      "0.05\n"
+      "[loss]\nkind = \"softmax\"\ndelta_floor = 0\n[neighbours]\nshare = 0\n" +
+          more + "[[layer]]\nkind = \"dense\"\nwide = false\n",
       "here");
   config.data.train = (folder / "data.txt").string();
   TrainingRun run(config, folder / "out");

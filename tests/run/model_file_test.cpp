@@ -31,12 +31,26 @@ epochs = 2
 batch_size = 16
 block_size = 16
 threads = 1
+[optimizer]
+learning_rate = 0.05
+[loss]
+kind = "softmax"
+delta_floor = 0
+[neighbours]
+share = 0
 [[layer]]
 size = 5
 [[layer]]
 kind = "sampled"
 lsh = 4
 uniform = 2
+correction = true
+wide = false
+wide_features = 128
+wide_against = 0
+wide_rate = 0.1
+wide_scale = 1
+wide_fit = 0
 [layer.hash]
 k = 3
 tables = 4
@@ -184,7 +198,10 @@ TEST_F(ModelFileTest, HiddenSampledLayersAndSingleLayers) {
     EXPECT_EQ(predict(trainer_->trained(), data_, Inference::kFull),
               predict(load_model(path()).trained(), data_, Inference::kFull));
   }
-  config_ = parse_config("[train]\nbatch_size = 16\nblock_size = 16\n[[layer]]\n", "test");
+  config_ = parse_config(
+      "[train]\nbatch_size = 16\nblock_size = 16\n[loss]\nkind = \"softmax\"\n[[layer]]\nkind = "
+      "\"dense\"\nwide = false\n",
+      "test");
   trainer_ = std::make_unique<Trainer>(config_, data_, nullptr);
   trainer_->run({});
   save();
@@ -411,6 +428,21 @@ TEST_F(ModelFileTest, FilesOfOlderVersionsAreRead) {
     EXPECT_EQ(predict(trainer_->trained(), data_, Inference::kFull),
               predict(model.trained(), data_, Inference::kFull));
   }
+}
+
+TEST_F(ModelFileTest, AKeyThatIsNotKnownIsToldAndTheModelOpens) {
+  train();
+  save();
+  EXPECT_TRUE(load_model(path()).notes.empty());
+  std::string bytes = read_bytes(path());
+  bytes.replace(bytes.find("checkpoint_every"), 16, "tea_break_every ");
+  write_bytes(path(), with_checksum(bytes));
+  const Model model = load_model(path());
+  ASSERT_EQ(model.notes.size(), 1U);
+  EXPECT_NE(model.notes[0].find("'train.tea_break_every' is no key that this version knows"),
+            std::string::npos);
+  EXPECT_EQ(predict(trainer_->trained(), data_, Inference::kFull),
+            predict(model.trained(), data_, Inference::kFull));
 }
 
 TEST_F(ModelFileTest, OptimizerStateComesBack) {

@@ -27,9 +27,18 @@ batch_size = 16
 block_size = 16
 threads = 1
 deterministic = true
+[optimizer]
+learning_rate = 0.05
+[loss]
+kind = "softmax"
+delta_floor = 0
+[neighbours]
+share = 0
 [[layer]]
 size = 6
 [[layer]]
+kind = "dense"
+wide = false
 )";
 
 std::string content(const fs::path& path) {

@@ -16,17 +16,31 @@ inline constexpr const char* kConfig = R"([train]
 epochs = 3
 batch_size = 32
 block_size = 16
+[optimizer]
+learning_rate = 0.05
+[loss]
+kind = "softmax"
+delta_floor = 0
+[neighbours]
+share = 0
 [[layer]]
 size = 16
 [[layer]]
 kind = "sampled"
 lsh = 16
 uniform = 8
+correction = true
 wide = true
+wide_features = 128
+wide_against = 0
+wide_rate = 0.1
+wide_scale = 1
+wide_fit = 0
 [layer.hash]
 k = 4
 tables = 8
 range_pow = 4
+rehash_steps = 100
 )";
 
 inline constexpr const char* kText[][2] = {{"gärten", "roses and tulips"},
