@@ -13,6 +13,7 @@
 #include <type_traits>
 
 #include "engine/base/aligned.h"
+#include "engine/base/byte_io.h"
 #include "engine/base/parallel.h"
 #include "engine/base/rng.h"
 
@@ -201,8 +202,7 @@ void CacheSink::close(int thread) {
   const Layout at = layout_of(total_);
   const auto write = [&](std::uint64_t array, std::uint64_t first, const auto& values) {
     const std::size_t size = sizeof values[0];
-    file_.write_at(array + first * size,
-                   {reinterpret_cast<const char*>(values.data()), values.size() * size});
+    file_.write_at(array + first * size, bytes_of(values));
   };
   write(at.feature_offsets, room.before.rows + 1, room.feature_ends);
   write(at.feature_ids, room.before.features, room.feature_ids);
@@ -223,7 +223,7 @@ void CacheSink::finish(const CacheKey& key, const CsrSizes& sizes) {
     if (mapping.is_mapped()) header.data_checksum = sum_data(mapping, threads_, true);
   }
   header.checksum = checksum(header);
-  file_.write_at(0, {reinterpret_cast<const char*>(&header), sizeof header});
+  file_.write_at(0, bytes_of(std::span(&header, 1)));
 }
 
 std::optional<Dataset> map_cache(int descriptor, const CacheKey& key, const ReadOptions& options,

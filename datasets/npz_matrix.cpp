@@ -8,6 +8,7 @@
 #include "datasets/npy.h"
 #include "datasets/row_parser.h"
 #include "datasets/zip_archive.h"
+#include "engine/base/byte_io.h"
 #include "engine/base/error.h"
 
 namespace slide {
@@ -73,8 +74,7 @@ void make_canonical(NpzMatrix& m) {
 // The bytes of an array that is one list.
 template <class T>
 ZipMember list_member(const std::string& name, std::string_view type, const std::vector<T>& values) {
-  const std::string_view items(reinterpret_cast<const char*>(values.data()), values.size() * sizeof(T));
-  return {name + ".npy", npy_bytes(type, fmt::format("({},)", values.size()), items)};
+  return {name + ".npy", npy_bytes(type, fmt::format("({},)", values.size()), bytes_of(values))};
 }
 
 // As 32-bit numbers where they fit: SciPy wants indices and indptr of the same type.
@@ -117,8 +117,7 @@ void write_npz_matrix(const std::string& path, NpzEntries entries, std::uint32_t
   members.push_back(index_member("indices", wide, std::exchange(entries.ids, {})));
   members.push_back(index_member("indptr", wide, std::exchange(entries.ends, {})));
   members.push_back({"format.npy", npy_bytes("|S3", "()", "csr")});
-  members.push_back(
-      {"shape.npy", npy_bytes("<i8", "(2,)", {reinterpret_cast<const char*>(shape), sizeof shape})});
+  members.push_back({"shape.npy", npy_bytes("<i8", "(2,)", bytes_of(shape))});
   members.push_back(list_member("data", "<f4", std::exchange(entries.values, {})));
   write_zip(path, members);
 }

@@ -2,6 +2,9 @@
 
 #include <zip.h>
 
+#include <algorithm>
+#include <cerrno>
+#include <exception>
 #include <string_view>
 
 #include "engine/base/atomic_file.h"
@@ -11,7 +14,7 @@ namespace slide {
 
 namespace {
 
-constexpr std::size_t kPieceBytes = std::size_t{1} << 22;  // unpacked or written at once
+constexpr std::size_t kPieceBytes = std::size_t{1} << 22;  // unpacked at once
 
 // Why libzip failed.
 class Reason {
@@ -34,6 +37,68 @@ ZipHandle open_archive(zip_source_t* source, int flags, Reason& reason) {
   return archive;
 }
 
+// Where libzip puts an archive: a file that it takes for one that is not there yet.
+class ZipOutput {
+ public:
+  explicit ZipOutput(const std::string& path) : file_(path) {}
+
+  // What libzip calls, with a ZipOutput as `self`.
+  static zip_int64_t call(void* self, void* data, zip_uint64_t bytes, zip_source_cmd_t command) noexcept {
+    return static_cast<ZipOutput*>(self)->answer(data, bytes, command);
+  }
+  // Throws what writing has thrown, which cannot pass through libzip.
+  void check() const {
+    if (thrown_) std::rethrow_exception(thrown_);
+  }
+  void finish() { file_.finish(); }
+
+ private:
+  zip_int64_t answer(void* data, zip_uint64_t bytes, zip_source_cmd_t command) {
+    switch (command) {
+      case ZIP_SOURCE_SUPPORTS:
+        return ZIP_SOURCE_SUPPORTS_WRITABLE;
+      case ZIP_SOURCE_ERROR:
+        return zip_error_to_data(error_.get(), data, bytes);
+      case ZIP_SOURCE_WRITE:
+        return write({static_cast<const char*>(data), bytes});
+      case ZIP_SOURCE_SEEK_WRITE:
+        return seek(zip_source_seek_compute_offset(at_, size_, data, bytes, error_.get()));
+      case ZIP_SOURCE_TELL_WRITE:
+        return static_cast<zip_int64_t>(at_);
+      case ZIP_SOURCE_BEGIN_WRITE:
+      case ZIP_SOURCE_COMMIT_WRITE:
+      case ZIP_SOURCE_ROLLBACK_WRITE:
+      case ZIP_SOURCE_FREE:
+        return 0;
+      default:
+        zip_error_set(error_.get(), ZIP_ER_READ, ENOENT);  // nothing there to read
+        return -1;
+    }
+  }
+  zip_int64_t write(std::string_view bytes) {
+    try {
+      file_.write_at(at_, bytes);
+    } catch (...) {
+      thrown_ = std::current_exception();
+      zip_error_set(error_.get(), ZIP_ER_WRITE, EIO);
+      return -1;
+    }
+    at_ += bytes.size();
+    size_ = std::max(size_, at_);
+    return static_cast<zip_int64_t>(bytes.size());
+  }
+  zip_int64_t seek(zip_int64_t to) {
+    if (to < 0) return -1;
+    at_ = static_cast<zip_uint64_t>(to);
+    return 0;
+  }
+
+  AtomicFile file_;
+  Reason error_;
+  std::exception_ptr thrown_;
+  zip_uint64_t at_ = 0, size_ = 0;
+};
+
 [[noreturn]] void fail_writing(const std::string& path, const char* reason) {
   fail_run("{}: the archive cannot be made ({}); check the memory of this machine", path, reason);
 }
@@ -49,18 +114,6 @@ void add_member(const std::string& path, zip_t* archive, const ZipMember& member
   const auto place = static_cast<zip_uint64_t>(index);
   zip_set_file_compression(archive, place, ZIP_CM_DEFLATE, 1);
   zip_file_set_dostime(archive, place, 0, 0x21, 0);  // 1980: the same bytes for the same data
-}
-
-void copy_out(const std::string& path, zip_source_t* packed, AtomicFile& file) {
-  if (zip_source_open(packed) != 0) fail_writing(path, zip_error_strerror(zip_source_error(packed)));
-  std::string piece(kPieceBytes, '\0');
-  while (true) {
-    const zip_int64_t bytes = zip_source_read(packed, piece.data(), piece.size());
-    if (bytes < 0) fail_writing(path, zip_error_strerror(zip_source_error(packed)));
-    if (bytes == 0) break;
-    file.write(std::string_view(piece).substr(0, static_cast<std::size_t>(bytes)));
-  }
-  zip_source_close(packed);
 }
 
 }  // namespace
@@ -98,18 +151,17 @@ std::string ZipReader::read(const std::string& name) const {
 }
 
 void write_zip(const std::string& path, const std::vector<ZipMember>& members) {
-  AtomicFile file(path);
+  ZipOutput output(path);
   Reason reason;
-  zip_source_t* source = zip_source_buffer_create(nullptr, 0, 0, reason.get());
-  ZipHandle archive = open_archive(source, ZIP_TRUNCATE, reason);
+  zip_source_t* source = zip_source_function_create(&ZipOutput::call, &output, reason.get());
+  ZipHandle archive = open_archive(source, ZIP_CREATE | ZIP_TRUNCATE, reason);
   if (archive == nullptr) fail_writing(path, reason.text());
-  zip_source_keep(source);  // the packed bytes outlive the archive
-  const std::unique_ptr<zip_source_t, decltype(&zip_source_free)> packed(source, &zip_source_free);
   for (const ZipMember& member : members) add_member(path, archive.get(), member);
-  if (zip_close(archive.get()) != 0) fail_writing(path, zip_strerror(archive.get()));
-  static_cast<void>(archive.release());  // closed
-  copy_out(path, source, file);
-  file.finish();
+  const bool closed = zip_close(archive.get()) == 0;
+  output.check();
+  if (!closed) fail_writing(path, zip_strerror(archive.get()));
+  static_cast<void>(archive.release());
+  output.finish();
 }
 
 }  // namespace slide

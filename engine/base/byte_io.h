@@ -8,6 +8,7 @@
 #include <cstdint>
 #include <cstring>
 #include <iterator>
+#include <span>
 #include <string>
 #include <string_view>
 #include <type_traits>
@@ -18,6 +19,14 @@ namespace slide {
 
 static_assert(std::endian::native == std::endian::little, "files are little-endian");
 
+// The bytes of the values of an array, a vector, a span and the like.
+template <class Values>
+std::string_view bytes_of(const Values& values) {
+  using Value = std::remove_pointer_t<decltype(std::data(values))>;
+  static_assert(std::is_trivially_copyable_v<Value>);
+  return {reinterpret_cast<const char*>(std::data(values)), std::size(values) * sizeof(Value)};
+}
+
 class ByteWriter {
  public:
   virtual ~ByteWriter() = default;
@@ -25,23 +34,18 @@ class ByteWriter {
 
   template <class T>
   void put(const T& value) {
-    put_values(&value, 1);
+    write(bytes_of(std::span(&value, 1)));
   }
   // Values alone.
-  template <class T>
-  void put_values(const T* values, std::size_t count) {
-    static_assert(std::is_trivially_copyable_v<T>);
-    write({reinterpret_cast<const char*>(values), count * sizeof(T)});
-  }
-  template <class Values>  // a vector, a span and the like
+  template <class Values>
   void put_values(const Values& values) {
-    put_values(std::data(values), std::size(values));
+    write(bytes_of(values));
   }
   // Their count, a u64, then the values.
   template <class T>
   void put_array(const T* values, std::size_t count) {
     put<std::uint64_t>(count);
-    put_values(values, count);
+    put_values(std::span(values, count));
   }
 };
 

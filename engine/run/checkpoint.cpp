@@ -37,9 +37,6 @@ std::string_view contents(std::string_view bytes, const std::string& path) {
 }  // namespace
 
 DataDigest digest_of(const Dataset& data) {
-  const auto bytes_of = [](const auto& values) {
-    return std::string_view(reinterpret_cast<const char*>(values.data()), values.size() * sizeof(values[0]));
-  };
   std::uint32_t crc = 0;
   for (std::size_t i = 0; i < data.size(); ++i) {
     const SparseRow row = data.features(i);
