@@ -33,7 +33,7 @@ struct Model {
   std::optional<Neighbours> neighbours;     // training samples that vote at inference
   std::shared_ptr<const TextModel> text;    // of a model trained on text, else nullptr
   std::uint32_t checksum = 0;               // of the file: tells one model from another
-  std::vector<std::string> notes;           // what a user should know about its configuration, a sentence each
+  std::vector<std::string> notes;  // what a user should know about its configuration, a sentence each
 
   TrainedNetwork trained() const { return {network, neighbours ? &*neighbours : nullptr}; }
   // Builds the hash tables of the layers that had them, which LSH inference needs. A second call does
