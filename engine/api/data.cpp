@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "datasets/labelled_text.h"
+#include "datasets/reader.h"
 #include "datasets/row_parser.h"
 #include "datasets/tokenizer.h"
 #include "engine/api/csr_input.h"

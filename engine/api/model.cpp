@@ -40,10 +40,9 @@ void Model::Impl::build_tables(int threads) const {
 }
 
 void Model::Impl::save(const std::string& path) const {
-  slide::Config written = config;
-  if (loaded) written.train.save_optimizer = false;  // its state was not read
-  build_tables(0);                                   // without them the file would not know their seeds
-  save_model(path, {written, shape, trained(), steps, text.get()});
+  build_tables(0);  // without them the file would not know their seeds
+  const OptimizerState* state = here ? &here->trainer->training().optimizer_state() : nullptr;
+  save_model(path, {config, shape, trained(), state, steps, text.get()});
 }
 
 Model::Model(std::shared_ptr<const Impl> impl) : impl_(std::move(impl)) {}

@@ -1,11 +1,9 @@
-# Has PROGRAM write its manual page and completions into FOLDER: slide.1, bash, and zsh and fish where it knows them.
+# Has PROGRAM write its manual page and completions into FOLDER: slide.1, bash, zsh and fish.
 # usage: cmake -DPROGRAM=... -DFOLDER=... -P shell_files.cmake
 function(say_into file)
   execute_process(COMMAND ${PROGRAM} ${ARGN} OUTPUT_VARIABLE text ERROR_VARIABLE error RESULT_VARIABLE code)
   if(code EQUAL 0)
     file(WRITE ${FOLDER}/${file} "${text}")
-  elseif(file MATCHES "zsh|fish")
-    file(REMOVE ${FOLDER}/${file})
   else()
     message(FATAL_ERROR "${PROGRAM} ${ARGN}: ${error}")
   endif()

@@ -44,8 +44,7 @@ check_files() {
   "$prefix/bin/slide" man | cmp - "$prefix/share/man/man1/slide.1"
   "$prefix/bin/slide" completion bash | cmp - "$prefix/share/bash-completion/completions/slide"
   for shell in zsh:share/zsh/site-functions/_slide fish:share/fish/vendor_completions.d/slide.fish; do
-    "$prefix/bin/slide" completion "${shell%%:*}" > "$work/completion" 2> "$work/log" || continue
-    cmp "$work/completion" "$prefix/${shell#*:}"
+    "$prefix/bin/slide" completion "${shell%%:*}" | cmp - "$prefix/${shell#*:}"
   done
   if grep -rnF -e "$sources" -e "$build" -e "$work" "$lib/cmake" "$lib/pkgconfig"; then
     fail "these files name folders of the build"
