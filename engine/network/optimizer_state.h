@@ -8,8 +8,8 @@
 #include <vector>
 
 #include "engine/base/aligned.h"
-#include "engine/base/prefetch.h"
 #include "engine/base/byte_io.h"
+#include "engine/base/prefetch.h"
 #include "engine/network/parameters.h"
 
 namespace slide {

@@ -1,6 +1,8 @@
 // The library as its users see it: training, callbacks, the model file, predictions.
 #include <gtest/gtest.h>
+
 #include <slide/slide.h>
+#include <sstream>
 
 #include <atomic>
 #include <stdexcept>
@@ -95,10 +97,23 @@ TEST(Api, TrainsTheModelOfTheCommandLine) {
   const auto printed =
       slide.run({"predict", "run/model.slide", "data/test.txt", "--k", "3", "--threads", "2"}).out;
   const Predictions best = predict(model, test);
-  std::string lines;
-  for (std::size_t i = 0; i < test.samples() * best.k; ++i)
-    lines += fmt::format("{}:{:.6g}{}", best.labels[i], best.scores[i], (i + 1) % best.k == 0 ? "\n" : " ");
-  EXPECT_EQ(lines, printed);
+  std::istringstream answers(printed);
+  for (std::size_t i = 0; i < test.samples() * best.k; ++i) {
+    std::uint32_t label = 0;
+    char colon = 0;
+    double probability = 0.0;
+    ASSERT_TRUE(answers >> label >> colon >> probability) << i;
+    EXPECT_EQ(best.labels[i], label) << i;
+    EXPECT_NEAR(best.scores[i], probability, 6e-7) << i;  // printed with six digits
+  }
+  std::string more;
+  EXPECT_FALSE(answers >> more) << more;
+}
+
+TEST(Api, AConfigurationOfNothingHasTheDefaultLayers) {
+  const std::string text = Config().to_toml();
+  EXPECT_NE(text.find("kind = \"sampled\""), std::string::npos) << text;
+  EXPECT_EQ(Config::from_toml(text).to_toml(), text);
 }
 
 TEST(Api, ScalesToUnitLengthOnlyWhereTheConfigurationSaysSo) {

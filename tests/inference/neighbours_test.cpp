@@ -307,9 +307,9 @@ TEST_P(MixedPredictions, AreThoseOfTheMixedProbabilities) {
         EXPECT_NEAR(rough_scores[r], scores[r], 2e-5) << i << ", " << r;
       std::map<std::uint32_t, double> alone;
       low_latency.predict(data_.slice(i, 1), {k, false}, scratch,
-                   [&](std::size_t, std::span<const Prediction> best) {
-                     for (const Prediction& p : best) alone[p.label] = p.score;
-                   });
+                          [&](std::size_t, std::span<const Prediction> best) {
+                            for (const Prediction& p : best) alone[p.label] = p.score;
+                          });
       expect_best(alone, all[i], k);
     }
   }
