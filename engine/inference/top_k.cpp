@@ -114,7 +114,7 @@ float TopK::sampled_floor(std::vector<float>& sample) const {
   const std::size_t count = size_ / kEvery;
   const auto spread =
       std::sqrt(static_cast<double>(count));  // twice the standard deviation of a rank, or more
-  const auto rank = static_cast<std::size_t>(static_cast<double>(k_ / kEvery) + 1.5 * spread);
+  const auto rank = k_ / kEvery + static_cast<std::size_t>(1.5 * spread);
   if (rank >= count) return -std::numeric_limits<float>::infinity();
   sample.resize(count);
   for (std::size_t i = 0; i < count; ++i) sample[i] = entries_[i * kEvery].score;

@@ -10,9 +10,9 @@
 namespace slide {
 
 namespace {
-constexpr std::size_t kRanked = 64;        // neurons of a Ranks
-constexpr std::size_t kCached = 64 * 128;  // scores that dense columns are added to at a time
-constexpr std::size_t kAhead = 8;          // features
+constexpr std::size_t kRanked = 64;    // neurons of a Ranks
+constexpr std::size_t kCached = 8192;  // scores that dense columns are added to at a time
+constexpr std::size_t kAhead = 8;      // features
 }  // namespace
 
 WidePostings::WidePostings(const WidePath& wide, std::span<const std::uint32_t> ids, std::size_t features,
