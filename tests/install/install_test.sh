@@ -123,7 +123,7 @@ by_add_subdirectory() {
   export LD_LIBRARY_PATH
   by_find_package "$work/shared" "$work/shared-find-package"
   by_pkg_config "$work/shared" "$work/shared-pkg-config"
-  ldd "$work/shared-pkg-config/example" | grep -q "$LD_LIBRARY_PATH/libslide.so" || fail "the library is not shared"
+  ldd "$work/shared-pkg-config/example" | grep "$LD_LIBRARY_PATH/libslide.so" > /dev/null || fail "the library is not shared"
   if nm -DC --defined-only "$LD_LIBRARY_PATH/libslide.so" | grep ' slide::' | grep -vE 'slide::(api::|(Input)?Error)'; then
     fail "the shared library shows what is its own"
   fi
