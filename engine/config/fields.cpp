@@ -103,7 +103,7 @@ std::vector<Field> train_fields(TrainConfig& c) {
        "Samples that share an active set: a multiple of 16, or 1 for a set of its own for each sample."},
       {"seed", count(c.seed, 0, kMostSeed), "Seed of everything random in the run."},
       {"threads", count(c.threads, 0, kMostThreads), "Threads to use, 0 = all cores."},
-      {"deterministic", flag(c.deterministic), "Give the same result to the bit whatever the thread count."},
+      {"deterministic", flag(c.deterministic), "No effect: the result is the same to the bit whatever the thread count."},
       {"shuffle", flag(c.shuffle), "Visit the samples in a new order each epoch."},
       {"eval_every", count(c.eval_every, 0, 1000000), "Epochs between evaluations, 0 = only after the last."},
       {"patience", count(c.patience, 0, 1000000),
