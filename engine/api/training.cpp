@@ -39,7 +39,7 @@ Evaluation evaluation_of(const EvalReport& report) {
   return evaluation;
 }
 
-TrainObserver observer_of(const Callbacks& callbacks, std::function<void(const std::string&)> save) {
+TrainObserver observer_of(const Callbacks& callbacks, const std::function<void(const std::string&)>& save) {
   TrainObserver observer;
   if (callbacks.step) {
     observer.step = [&](const StepReport& r) {
