@@ -159,7 +159,7 @@ def prepare(slide, configs, case, folder):
     if case == "mulan-bibtex":
         lines = write_real(folder, case)
         train_with(slide, folder, f"{configs}/default.toml", ["data.idf_power=0.5"])
-        return lines[:1000]
+        return lines[:400]
     shape = (4500, 4200) if case == "many_labels" else (1000, 200)
     lines = write_text(folder) if case.startswith("text") else write_numbers(slide, folder, *shape)
     train(slide, folder, case)

@@ -34,12 +34,17 @@ def flip(array, place):
     array[place] = not array[place]
 
 
-def changed_numbers(model, lines, answers):
-    """What changes one number of a model, by its name: one that matters to the best label of the first sample."""
+def first_answer(model, lines, answers):
+    """Features of the first sample, its best label, and the hidden unit that says most of it."""
     x, label = prediction.scaled(features_of(lines[:1], model), model)[0], answers[0][0][0]
-    first, last = model.layers[0], model.layers[-1]
-    unit = int(np.argmax((x @ first.weights + first.bias) * np.abs(last.weights[:, label])))
-    feature = int(np.argmax(x * np.abs(first.weights[:, unit])))
+    hidden = x @ model.layers[0].weights + model.layers[0].bias
+    return x, label, int(np.argmax(hidden * np.abs(model.layers[-1].weights[:, label])))
+
+
+def changed_numbers(model, lines, answers):
+    """What changes one number of a model, by its name: one that matters to the first answer."""
+    x, label, unit = first_answer(model, lines, answers)
+    feature = int(np.argmax(x * np.abs(model.layers[0].weights[:, unit])))
     changes = {
         "a hidden weight": lambda m: times(m.layers[0].weights, (feature, unit), 1.5),
         "a hidden bias": lambda m: add(m.layers[0].bias, unit, 0.02),
@@ -120,8 +125,8 @@ def file_faults(slide, folder, model, lines, answers):
     """The same weight changed in the file: `slide` and the oracle must both see it, and agree."""
     path = folder / "run/model.slide"
     data = path.read_bytes()
-    row = model.layers[-1].weights[:, answers[0][0][0]].astype("<f4").tobytes()
-    at = data.index(row) + 4 * int(np.argmax(np.abs(model.layers[-1].weights[:, answers[0][0][0]])))
+    _, label, unit = first_answer(model, lines, answers)
+    at = data.index(model.layers[-1].weights[:, label].astype("<f4").tobytes()) + 4 * unit
     weight = np.frombuffer(data[at : at + 4], "<f4") * np.float32(1.5)
     changed = with_checksum(data[:at] + weight.tobytes() + data[at + 4 :])
     path.write_bytes(changed)
