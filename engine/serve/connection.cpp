@@ -19,12 +19,14 @@ namespace {
 
 constexpr std::size_t kMostHeader = 16384;
 constexpr std::size_t kReadBytes = 8192;
+constexpr std::size_t kMostBuffer =
+    65536;  // holds a whole header, a chunk's extensions, the lines after the last
 constexpr auto kDrainTime = std::chrono::seconds(1);
 
 }  // namespace
 
 Connection::Connection(ConnectionHost& host, tcp::socket socket)
-    : host_(host), socket_(std::move(socket)), timer_(socket_.get_executor()) {
+    : host_(host), socket_(std::move(socket)), timer_(socket_.get_executor()), buffer_(kMostBuffer) {
   host_.add(this);
 }
 
@@ -35,8 +37,7 @@ void Connection::start() {
 }
 
 void Connection::refuse() {
-  unread_ = true;
-  respond(failure(http::status::service_unavailable, "too many connections; try again later"));
+  refuse_rest(failure(http::status::service_unavailable, "too many connections; try again later"));
 }
 
 void Connection::stop() {
@@ -96,10 +97,8 @@ void Connection::read_header() {
 
 void Connection::header_read() {
   route_ = route_of(parser_->get());
-  if (route_.refusal && !parser_->is_done()) {
-    unread_ = true;
-    return respond(std::move(*route_.refusal));
-  }
+  if (std::optional<Reply> refusal = framing_refusal(parser_->get())) return refuse_rest(std::move(*refusal));
+  if (route_.refusal && !parser_->is_done()) return refuse_rest(std::move(*route_.refusal));
   if (!parser_->is_done() && boost::beast::iequals(parser_->get()[http::field::expect], "100-continue")) {
     continue_ = {http::status::continue_, 11};
     http::async_write(socket_, continue_, [self = shared_from_this()](const error_code& error, std::size_t) {
@@ -142,9 +141,13 @@ void Connection::read_failed(const error_code& error) {
         failure(http::status::payload_too_large,
                 fmt::format("the body may have {} bytes; see --max-body", host_.limits().body)));
   }
-  if (error == http::error::header_limit || error == http::error::buffer_overflow) {
+  if (error == http::error::header_limit) {
     return refuse_rest(failure(http::status::request_header_fields_too_large,
                                fmt::format("the header may have {} bytes", kMostHeader)));
+  }
+  if (error == http::error::buffer_overflow) {
+    return refuse_rest(failure(http::status::request_header_fields_too_large,
+                               "the lines between or after the chunks are too long; send data alone"));
   }
   const bool gone = error == http::error::end_of_stream || error == http::error::partial_message;
   if (!gone && error.category() == http::make_error_code(http::error::bad_method).category()) {
@@ -166,7 +169,6 @@ void Connection::written(const error_code& error) {
   if (response_.keep_alive()) return await_request();
   error_code ignored;
   socket_.shutdown(tcp::socket::shutdown_send, ignored);
-  if (!unread_) return close();
   // Closed with bytes unread, the connection would be reset, and the client might never see the answer.
   limit_time(kDrainTime);
   drain();

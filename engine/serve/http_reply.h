@@ -27,6 +27,11 @@ struct Route {
   std::optional<Reply> refusal;
 };
 
+// What is answered, and the connection closed, where the header leaves open or contradicts how long the body
+// is: whoever passed the request on may have seen its end elsewhere, and what follows would be taken for a
+// request.
+std::optional<Reply> framing_refusal(const boost::beast::http::request_header<>& request);
+
 Route route_of(const boost::beast::http::request_header<>& request);
 
 // The time as the header Date has it.

@@ -38,7 +38,7 @@ using Clock = std::chrono::steady_clock;
 
 namespace {
 
-constexpr std::size_t kRefusalsAtOnce = 64;  // connections beyond the bound that are told so
+constexpr std::size_t kRefusalsAtOnce = 256;  // connections beyond the bound that are told so; others wait
 constexpr std::size_t kSpareFiles = 64;
 
 Clock::duration seconds_of(double seconds) {
@@ -81,7 +81,7 @@ class HttpServer::Core final : public ConnectionHost {
 
   void run() {
     raise_file_limit(options_.max_connections);
-    listener_.start([this](tcp::socket socket) { take(std::move(socket)); });
+    listener_.start([this](tcp::socket socket) { return take(std::move(socket)); });
     while (true) {
       try {
         io_.run();
@@ -96,7 +96,7 @@ class HttpServer::Core final : public ConnectionHost {
   ServerMetrics& metrics() override { return metrics_; }
   bool stopping() const override { return stopping_; }
   void add(Connection* connection) override { connections_.insert(connection), ++metrics_.connections; }
-  void remove(Connection* connection) override { connections_.erase(connection), --metrics_.connections; }
+  void remove(Connection* connection) override;
   Reply health() const override;
   Reply metrics_reply() const override {
     return {http::status::ok, metrics_.text(*loader_->model()), "text/plain; version=0.0.4; charset=utf-8"};
@@ -104,7 +104,7 @@ class HttpServer::Core final : public ConnectionHost {
   void predict(std::shared_ptr<Connection> connection, std::string body) override;
 
  private:
-  void take(tcp::socket socket);
+  bool take(tcp::socket socket);
   void catch_signals();
   void stop();
   void wait_for_reload();
@@ -125,14 +125,19 @@ class HttpServer::Core final : public ConnectionHost {
   std::optional<asio::thread_pool> workers_;
 };
 
-void HttpServer::Core::take(tcp::socket socket) {
-  if (connections_.size() < options_.max_connections) {
-    std::make_shared<Connection>(*this, std::move(socket))->start();
-    return;
-  }
-  ++metrics_.rejected;
-  if (connections_.size() < options_.max_connections + kRefusalsAtOnce)
-    std::make_shared<Connection>(*this, std::move(socket))->refuse();
+// Whether there is room for another, be it to be refused.
+bool HttpServer::Core::take(tcp::socket socket) {
+  const bool refused = connections_.size() >= options_.max_connections;
+  const auto connection = std::make_shared<Connection>(*this, std::move(socket));
+  if (refused) ++metrics_.rejected;
+  refused ? connection->refuse() : connection->start();
+  return connections_.size() < options_.max_connections + kRefusalsAtOnce;
+}
+
+void HttpServer::Core::remove(Connection* connection) {
+  connections_.erase(connection);
+  --metrics_.connections;
+  if (!stopping_ && connections_.size() < options_.max_connections + kRefusalsAtOnce) listener_.go_on();
 }
 
 // From here on signals wait for run(): who reads the URL may send one at once.

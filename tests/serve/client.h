@@ -67,6 +67,17 @@ class Client {
   }
   Answer predict(const Json& request) { return ask("POST", "/predict", request.dump()); }
 
+  // All bytes until the server closes the connection. Throws when it resets it.
+  std::string receive_all() {
+    std::string bytes;
+    char some[4096];
+    boost::system::error_code error;
+    while (const std::size_t count = socket_.read_some(boost::asio::buffer(some), error))
+      bytes.append(some, count);
+    if (error != boost::asio::error::eof) throw boost::system::system_error(error);
+    return bytes;
+  }
+
   // Whether the server has closed the connection by the time it says anything.
   bool is_closed() {
     char byte = 0;
