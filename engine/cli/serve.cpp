@@ -67,6 +67,9 @@ void add_serve(CLI::App& app, Action& action) {
   seconds("--timeout", server.timeout,
           "Seconds that a request may take to arrive, wait, or have its answer taken");
   seconds("--keep-alive", server.keep_alive, "Seconds that a connection may be idle");
+  sub->add_option("--access-log", server.access_log,
+                  "Append a line of JSON for each answer to FILE; '-' = standard output")
+      ->type_name("FILE");
   add_labels(*sub, command->model.labels);
   add_inference(*sub, command->model.inference);
   add_threads(*sub, server.threads);

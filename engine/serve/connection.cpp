@@ -28,6 +28,12 @@ constexpr auto kDrainTime = std::chrono::seconds(1);
 Connection::Connection(ConnectionHost& host, tcp::socket socket)
     : host_(host), socket_(std::move(socket)), timer_(socket_.get_executor()), buffer_(kMostBuffer) {
   host_.add(this);
+  error_code ignored;
+  if (!host_.logs()) return;
+  const tcp::endpoint peer = socket_.remote_endpoint(ignored);
+  const std::string address = peer.address().to_string();
+  client_ = peer.address().is_v6() ? fmt::format("[{}]:{}", address, peer.port())
+                                   : fmt::format("{}:{}", address, peer.port());
 }
 
 void Connection::start() {
@@ -59,16 +65,20 @@ void Connection::respond(Reply reply) {
                        !host_.stopping());
   response_.content_length(reply.body.size());
   if (!head) response_.body() = std::move(reply.body);
+  rows_ = reply.rows;
+  model_ = std::move(reply.model);
   if (unread_ || !parser_ || !parser_->is_done()) asked_ = Clock::now();
   limit_time(host_.limits().timeout);
-  http::async_write(socket_, response_, [self = shared_from_this()](const error_code& error, std::size_t) {
-    self->written(error);
-  });
+  http::async_write(socket_, response_,
+                    [self = shared_from_this()](const error_code& error, std::size_t bytes) {
+                      self->written(error, bytes);
+                    });
 }
 
 // Nothing of the next request is there yet: a client may take longer for that than within a request.
 void Connection::await_request() {
   route_ = {};
+  bytes_in_ = 0;
   parser_.emplace();
   parser_->header_limit(kMostHeader);
   parser_->body_limit(host_.limits().body);
@@ -89,7 +99,8 @@ void Connection::await_request() {
 void Connection::read_header() {
   limit_time(host_.limits().timeout);  // for the body too
   http::async_read_header(socket_, buffer_, *parser_,
-                          [self = shared_from_this()](const error_code& error, std::size_t) {
+                          [self = shared_from_this()](const error_code& error, std::size_t bytes) {
+                            self->bytes_in_ += bytes;
                             if (error) return self->read_failed(error);
                             self->header_read();
                           });
@@ -113,7 +124,8 @@ void Connection::header_read() {
 void Connection::read_body() {
   if (late_) return read_failed(asio::error::timed_out);
   http::async_read(socket_, buffer_, *parser_,
-                   [self = shared_from_this()](const error_code& error, std::size_t) {
+                   [self = shared_from_this()](const error_code& error, std::size_t bytes) {
+                     self->bytes_in_ += bytes;
                      if (error) return self->read_failed(error);
                      self->request_read();
                    });
@@ -162,9 +174,11 @@ void Connection::refuse_rest(Reply reply) {
   respond(std::move(reply));
 }
 
-void Connection::written(const error_code& error) {
+void Connection::written(const error_code& error, std::size_t bytes) {
   limit_.reset();
-  host_.metrics().add_request(route_.endpoint, response_.result_int(), seconds_since(asked_));
+  const double seconds = seconds_since(asked_);
+  host_.metrics().add_request(route_.endpoint, response_.result_int(), seconds);
+  if (host_.logs()) log(seconds, bytes);
   if (error) return close();
   if (response_.keep_alive()) return await_request();
   error_code ignored;
@@ -172,6 +186,24 @@ void Connection::written(const error_code& error) {
   // Closed with bytes unread, the connection would be reset, and the client might never see the answer.
   limit_time(kDrainTime);
   drain();
+}
+
+void Connection::log(double seconds, std::size_t bytes_out) {
+  Access access;
+  access.client = client_;
+  access.status = response_.result_int();
+  access.bytes_in = bytes_in_;
+  if (parser_) {
+    const auto method = parser_->get().method_string(), target = parser_->get().target();
+    access.method = {method.data(), method.size()};
+    access.path = {target.data(), target.size()};
+    access.path = access.path.substr(0, access.path.find('?'));
+  }
+  access.bytes_out = bytes_out;
+  access.rows = rows_;
+  access.seconds = seconds;
+  access.model = model_;
+  host_.log(access);
 }
 
 void Connection::drain() {

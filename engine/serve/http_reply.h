@@ -17,6 +17,8 @@ struct Reply {
   std::string body;
   const char* type = "application/json";
   const char* allow = nullptr;  // methods, with method_not_allowed
+  std::size_t rows = 0;         // samples predicted
+  std::string model{};          // fingerprint of the one that was asked, or empty
 };
 
 // {"error": message}

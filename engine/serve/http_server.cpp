@@ -68,6 +68,7 @@ class HttpServer::Core final : public ConnectionHost {
         listener_(io_, options.host, options.port),
         stop_signals_(io_),
         reload_signals_(io_) {
+    if (!options.access_log.empty()) access_log_.emplace(options.access_log, log_);
     {
       const SignalsBlocked blocked;
       workers_.emplace(static_cast<std::size_t>(threads_));
@@ -97,6 +98,8 @@ class HttpServer::Core final : public ConnectionHost {
   bool stopping() const override { return stopping_; }
   void add(Connection* connection) override { connections_.insert(connection), ++metrics_.connections; }
   void remove(Connection* connection) override;
+  bool logs() const override { return access_log_.has_value(); }
+  void log(const Access& access) override { access_log_->write(access); }
   Reply health() const override;
   Reply metrics_reply() const override {
     return {http::status::ok, metrics_.text(*loader_->model()), "text/plain; version=0.0.4; charset=utf-8"};
@@ -121,6 +124,7 @@ class HttpServer::Core final : public ConnectionHost {
   asio::signal_set stop_signals_, reload_signals_;
   Clock::time_point started_ = Clock::now();
   bool stopping_ = false;
+  std::optional<AccessLog> access_log_;
   std::optional<ModelLoader> loader_;
   std::optional<asio::thread_pool> workers_;
 };
@@ -168,6 +172,7 @@ void HttpServer::Core::stop() {
 void HttpServer::Core::wait_for_reload() {
   reload_signals_.async_wait([this](const error_code& error, int) {
     if (error || stopping_) return;  // a signal to stop may have come with this one, and been handled first
+    if (access_log_) access_log_->reopen();
     loader_->reload();
     wait_for_reload();
   });
@@ -190,7 +195,8 @@ Reply HttpServer::Core::compute(const std::string& body, const ServedModel& mode
   try {
     if (Clock::now() - asked > seconds_of(options_.timeout))
       return failure(http::status::service_unavailable, "the request waited too long; try again later");
-    return {http::status::ok, answer_predict(body, model, options_.k) + "\n"};
+    PredictAnswer answer = answer_predict(body, model, options_.k);
+    return {.body = std::move(answer.json) + "\n", .rows = answer.rows};
   } catch (const InputError& error) {
     return failure(http::status::bad_request, error.what());
   } catch (const std::bad_alloc&) {
@@ -211,6 +217,7 @@ void HttpServer::Core::predict(std::shared_ptr<Connection> connection, std::stri
       *workers_, [this, connection = std::move(connection), body = std::move(body), model = loader_->model(),
                   asked = Clock::now(), work = asio::make_work_guard(io_)]() mutable {
         Reply reply = compute(body, *model, asked);
+        reply.model = model->fingerprint();
         model.reset();
         asio::post(io_, [this, connection = std::move(connection), reply = std::move(reply)]() mutable {
           --metrics_.in_flight;

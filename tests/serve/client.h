@@ -120,14 +120,14 @@ class ServerProcess {
       _exit(98);
     }
     close(out[1]);
-    std::string line;
-    for (char c = 0; read(out[0], &c, 1) == 1 && c != '\n';) line += c;
-    close(out[0]);
+    output_ = out[0];
+    const std::string line = output_line();
     const std::string start = "listening on http://127.0.0.1:";
     if (!line.starts_with(start)) throw std::runtime_error("no server: '" + line + "' " + errors());
     port_ = static_cast<unsigned short>(std::stoi(line.substr(start.size())));
   }
   ~ServerProcess() {
+    close(output_);
     if (pid_ <= 0) return;
     kill(pid_, SIGKILL);
     waitpid(pid_, nullptr, 0);
@@ -150,6 +150,12 @@ class ServerProcess {
       threads += (blocked >> (number - 1) & 1) == 0;
     }
     return threads;
+  }
+  // The next line of its standard output.
+  std::string output_line() const {
+    std::string line;
+    for (char c = 0; read(output_, &c, 1) == 1 && c != '\n';) line += c;
+    return line;
   }
   std::string errors() const { return read_file(errors_); }
 
@@ -175,6 +181,7 @@ class ServerProcess {
  private:
   std::string errors_;
   pid_t pid_ = 0;
+  int output_ = -1;
   unsigned short port_ = 0;
 };
 
