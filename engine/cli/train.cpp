@@ -128,6 +128,9 @@ RunObserver printing(const Config& config, Status& status, std::optional<StopSig
     signals.emplace();
     status.begin(0);
   };
+  observer.kept = [](const std::string& folder) {
+    print("the finished run that was here is kept in {}\n", folder);
+  };
   observer.resumed = [&](std::uint64_t step, std::uint64_t total_steps) {
     print("going on after step {} of {}\n", step, total_steps);
     status.begin(step);

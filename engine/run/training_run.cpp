@@ -125,8 +125,7 @@ RunLog TrainingRun::begin(Trainer& trainer, const RunData& data, const MemoryPla
   record_.config = config_;
   record_.step_samples = trainer.batch_samples();
   if (!saved_) {
-    folder_.begin(config_);
-    folder_.write_environment(threads_, false);
+    if (folder_.begin(config_, threads_)) tell(observer.kept, folder_.previous());
     RunLog log(folder_.log(), config_.eval.k);
     log.write(log_start(trainer, data, plan));
     return log;

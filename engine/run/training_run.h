@@ -40,6 +40,7 @@ struct RunObserver : TrainObserver {
   std::function<void(std::size_t held_out, std::size_t left)> validation;  // samples of data.train
   // The network stands. From here on a stop loses nothing: `step` is asked before the run ends.
   std::function<void(const TrainingStart&)> start;
+  std::function<void(const std::string& folder)> kept;  // a finished run that was here before now lies there
   std::function<void(std::uint64_t step, std::uint64_t total_steps)> resumed;  // after this step
   std::function<void()> trained;  // the last step is done, the model about to be saved
 };
