@@ -36,6 +36,7 @@ void check_output(const std::string& path) {
 }
 
 void run_report(const ReportCommand& command) {
+  go_on_without_output();
   check_output(command.out);
   std::vector<report::RunHistory> runs;
   for (const std::string& run : command.runs) runs.push_back(report::read_run(run));

@@ -21,12 +21,13 @@ struct ServeCommand {
 };
 
 void run_serve(const ServeCommand& command) {
+  go_on_without_output();
   const auto load = [&] {
     auto model = std::make_shared<const serve::ServedModel>(command.model);
     tell(model->model().notes);
     return model;
   };
-  const auto log = [](std::string_view line) { fmt::print(stderr, "slide: {}\n", line); };
+  const auto log = [](std::string_view line) { complain(line); };
   serve::HttpServer server(command.server, load, log);
   print("listening on {}\n", server.url());
   server.run();

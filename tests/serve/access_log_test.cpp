@@ -112,7 +112,11 @@ TEST_F(AccessLogTest, StandardOutputTakesItToo) {
   ServerProcess server = serve("ids", {"--access-log", "-"});
   EXPECT_EQ(server.client().ask("GET", "/health").code, 200u);
   EXPECT_EQ(Json::parse(server.output_line())["path"], "/health");
+  server.close_output();
+  for (int i = 0; i < 3; ++i) EXPECT_EQ(server.client().ask("GET", "/health").code, 200u);
   EXPECT_EQ(server.stop(), 0) << server.errors();
+  EXPECT_EQ(server.errors(),
+            "slide: --access-log -: cannot be written (Broken pipe); requests are answered all the same\n");
 }
 
 }  // namespace

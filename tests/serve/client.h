@@ -127,7 +127,7 @@ class ServerProcess {
     port_ = static_cast<unsigned short>(std::stoi(line.substr(start.size())));
   }
   ~ServerProcess() {
-    close(output_);
+    close_output();
     if (pid_ <= 0) return;
     kill(pid_, SIGKILL);
     waitpid(pid_, nullptr, 0);
@@ -156,6 +156,10 @@ class ServerProcess {
     std::string line;
     for (char c = 0; read(output_, &c, 1) == 1 && c != '\n';) line += c;
     return line;
+  }
+  void close_output() {
+    if (output_ >= 0) close(output_);
+    output_ = -1;
   }
   std::string errors() const { return read_file(errors_); }
 
