@@ -46,9 +46,13 @@ void run_report(const ReportCommand& command) {
       print("{}: {}\n", run["name"].get<std::string>(), note.get<std::string>());
     }
   }
+  if (data["groups"].size() > 1) {
+    print("the runs are not all measured on the same data; compare within these groups only:\n");
+    for (const auto& title : data["groups"]) print("  {}\n", title.get<std::string>());
+  }
   write_file(command.out, report::make_page(data));
-  print("wrote {} about {} run{}; open it in a browser\n", command.out, command.runs.size(),
-        command.runs.size() == 1 ? "" : "s");
+  print("wrote {} about {} run{}; open it in a browser\n", command.out, data["runs"].size(),
+        data["runs"].size() == 1 ? "" : "s");
 }
 
 }  // namespace

@@ -89,6 +89,8 @@ RunData TrainingRun::load(const RunObserver& observer) {
   RunData data = read_run_data(used_, static_cast<int>(used_.train.threads));
   load_seconds_ = seconds_since(start);
   tell(observer.data, data, load_seconds_);
+  train_labels_ = label_checksum(data.train);
+  if (data.test) test_labels_ = label_checksum(*data.test);
   if (config_.data.validation == 0) return data;
   Split split = split_dataset(data.train, config_.data.validation, data.train.size(), config_.train.seed);
   data.train = std::move(split.train);
@@ -147,6 +149,8 @@ RunStart TrainingRun::log_start(const Trainer& trainer, const RunData& data, con
           data.test ? data.test->size() : 0,
           shape.features,
           trainer.network().labels(),
+          train_labels_,
+          test_labels_,
           load_seconds_,
           data_bytes,
           plan,

@@ -93,6 +93,8 @@ class TrainingRun {
   Config config_;  // as recorded
   Config used_;    // with this process's own number of threads
   int threads_ = 1;
+  std::uint32_t train_labels_ = 0;  // checksums, as RunStart has them
+  std::optional<std::uint32_t> test_labels_;
   double load_seconds_ = 0.0;
   std::optional<Checkpoint> saved_;
   RunRecord record_;
