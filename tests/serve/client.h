@@ -4,6 +4,7 @@
 
 #include <fcntl.h>
 #include <fmt/format.h>
+#include <poll.h>
 #include <signal.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -77,6 +78,17 @@ class Client {
     if (error != boost::asio::error::eof) throw boost::system::system_error(error);
     return bytes;
   }
+
+  void end() { socket_.close(); }
+  // Takes what the server says within so many milliseconds, a part of it.
+  void listen(int milliseconds) {
+    char some[4096];
+    boost::system::error_code ignored;
+    pollfd ready{socket_.native_handle(), POLLIN, 0};
+    if (poll(&ready, 1, milliseconds) > 0) socket_.read_some(boost::asio::buffer(some), ignored);
+  }
+  // The end of this object will not be a goodbye: the connection is reset.
+  void reset_at_end() { socket_.set_option(boost::asio::socket_base::linger(true, 0)); }
 
   // Whether the server has closed the connection by the time it says anything.
   bool is_closed() {
