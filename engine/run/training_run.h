@@ -67,7 +67,7 @@ class TrainingRun {
   // checkpoint, else from the beginning.
   bool finished() const { return finished_; }
   bool has_checkpoint() const { return saved_.has_value(); }
-  // What the user should know about the stored configuration of a resumed run, a sentence each.
+  // What the user should know about the configuration, a sentence each.
   const std::vector<std::string>& notes() const { return notes_; }
 
   // Trains to the end or until the observer stops it. Call it once, on a run that is not finished. Throws
