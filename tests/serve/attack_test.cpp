@@ -146,6 +146,11 @@ class AttackTest : public ServeTest {
         fs::remove(served);
         server.signal(SIGHUP);
       }
+      if (round % 4 == 0) {  // not as it should be done: written into, cut and whole again while it is read
+        write_file(served, read_file(next));
+        server.signal(SIGHUP);
+        fs::resize_file(served, 0);
+      }
       fs::rename(next, served);
       for (std::size_t times = 0; times < 1 + round % 3; ++times) server.signal(SIGHUP);
       std::this_thread::sleep_for(std::chrono::milliseconds(30));
@@ -193,6 +198,23 @@ TEST_F(AttackTest, EveryWellFormedRequestIsAnsweredRightly) {
   if (!kSanitized) {
     EXPECT_LT(after, before * 1.25 + 16);
   }
+  EXPECT_EQ(server.stop(), 0) << server.errors();
+}
+
+// Cut at every moment of a load, sooner or later.
+TEST_F(AttackTest, AModelThatIsCutWhileItLoadsEndsNothing) {
+  const std::string served = slide_->path("cut/model.slide"),
+                    whole = read_file(slide_->path("ids/model.slide"));
+  fs::create_directories(slide_->path("cut"));
+  write_file(served, whole);
+  ServerProcess server = serve("cut");
+  for (int round = 0; round < 600; ++round) {
+    write_file(served, whole);
+    server.signal(SIGHUP);
+    std::this_thread::sleep_for(std::chrono::microseconds(round));
+    fs::resize_file(served, 0);
+  }
+  EXPECT_EQ(server.client().predict({{"features", {{"3", 1}}}}).code, 200u);
   EXPECT_EQ(server.stop(), 0) << server.errors();
 }
 
