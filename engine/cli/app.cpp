@@ -1,5 +1,7 @@
 #include "engine/cli/app.h"
 
+#include <signal.h>
+
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <cstdio>
@@ -8,6 +10,7 @@
 
 #include "engine/base/error.h"
 #include "engine/cli/commands.h"
+#include "engine/cli/text.h"
 
 namespace slide::cli {
 
@@ -19,7 +22,7 @@ constexpr const char* kAbout =
 
 int fail(int code, std::string message) {
   std::replace(message.begin(), message.end(), '\n', ' ');
-  fmt::print(stderr, "slide: {}\n", message);
+  complain(message);
   return code;
 }
 
@@ -43,13 +46,14 @@ int execute(const Action& action) {
 }  // namespace
 
 int run(int argc, char** argv) {
+  signal(SIGPIPE, SIG_IGN);  // print() and the sockets see the error instead
   Action action;
   CLI::App app(kAbout, "slide");
   app.set_version_flag("--version", "slide " SLIDE_VERSION);
   app.require_subcommand(1);
   app.footer(
       "Exit codes: 0 done, 1 the run failed, 2 bad usage, configuration, data or model,\n"
-      "130 and 143 stopped by Ctrl-C and SIGTERM.");
+      "129, 130 and 143 stopped by SIGHUP, Ctrl-C and SIGTERM, 141 nobody reads the output.");
   add_train(app, action);
   add_tune(app, action);
   add_test(app, action);

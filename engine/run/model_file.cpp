@@ -187,13 +187,16 @@ void save_model(const std::string& path, const ModelParts& model) {
   out.finish();
 }
 
-Model load_model(const std::string& path, LoadOptimizer optimizer) {
+namespace {
+
+void check_exists(const std::string& path) {
   std::error_code ignored;
   if (!std::filesystem::exists(path, ignored)) {
     fail_input("{}: there is no such model; name the model.slide that 'slide train' wrote", path);
   }
-  const FileBytes file(path);
-  const std::string_view bytes = file.text();
+}
+
+Model parse_model(std::string_view bytes, const std::string& path, LoadOptimizer optimizer) {
   const std::uint32_t sum = check_envelope(bytes, path);
   ByteReader in = reader_of(bytes.substr(kFlagsAt, bytes.size() - kFlagsAt - kFooterBytes), path);
   const auto flags = in.get<std::uint32_t>();
@@ -231,6 +234,26 @@ Model load_model(const std::string& path, LoadOptimizer optimizer) {
           std::move(text),
           sum,
           std::move(notes)};
+}
+
+}  // namespace
+
+Model load_model(const std::string& path, LoadOptimizer optimizer) {
+  check_exists(path);
+  return parse_model(FileBytes(path).text(), path, optimizer);
+}
+
+Model load_model_copied(const std::string& path) {
+  std::error_code error;
+  if (!std::filesystem::is_regular_file(path, error)) return load_model(path);  // never mapped
+  std::ifstream file(path, std::ios::binary);
+  if (!file) fail_input("{}: cannot be read; check the file and its permissions", path);
+  std::string bytes(std::filesystem::file_size(path, error), '\0');
+  if (error) fail_input("{}: cannot be read ({})", path, error.message());
+  file.read(bytes.data(), static_cast<std::streamsize>(bytes.size()));
+  bytes.resize(static_cast<std::size_t>(file.gcount()));
+  if (is_gzip(bytes)) bytes = unpack_gzip(bytes, path);
+  return parse_model(bytes, path, LoadOptimizer::kNo);
 }
 
 bool looks_like_model(const std::string& path) {

@@ -29,6 +29,10 @@ void save_model(const std::string& path, const ModelParts& model);
 // or damaged. Tables are not built.
 Model load_model(const std::string& path, LoadOptimizer optimizer = LoadOptimizer::kNo);
 
+// The same without the optimizer's state, from a copy of the file in memory: whoever writes into the file
+// meanwhile does no harm, where load_model() might end the process.
+Model load_model_copied(const std::string& path);
+
 // Whether the file starts like a model. False also when it cannot be read.
 bool looks_like_model(const std::string& path);
 
