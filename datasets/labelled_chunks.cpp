@@ -13,9 +13,8 @@ LabelledChunks::LabelledChunks(const TextSource& source, const LineRules& rules,
 }
 
 void LabelledChunks::split(std::string_view line, LabelledLine& parts) const {
-  const bool has_prefix = rules_.plain && trimmed(line).starts_with(kLabelPrefix);
-  const TextForm form = has_prefix ? TextForm::kFastText : rules_.form;
-  split_labelled(line, form, rules_.plain ? Labels::kOptional : Labels::kRequired, parts);
+  if (rules_.plain) return split_plain(line, rules_.form, parts);
+  split_labelled(line, rules_.form, Labels::kRequired, parts);
 }
 
 void LabelledChunks::check_faults() const {

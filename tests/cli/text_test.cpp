@@ -184,6 +184,22 @@ TEST_F(TextCliTest, FeaturesAreTakenWhateverTheTrainingFormat) {
             slide_.run({"test", "out/model.slide", "test.tsv"}).out.substr(0, 10));
 }
 
+// What is predicted may have labels or not, whatever their form; what is no label ends nothing.
+TEST_F(TextCliTest, LabelsOfLinesToPredictCountForNothing) {
+  train_model();
+  const std::string lines =
+      "violin cello\n__label__music violin cello\n__label__ violin cello\nviolin __label__ cello\n"
+      "violin cello __label__\nmusic\tviolin cello\nmusic,,oven\tviolin cello\n,\tviolin cello\n";
+  const Outcome done = predict({}, lines);
+  ASSERT_EQ(done.code, 0) << done.err;
+  const Strings answers = lines_of(done.out);
+  ASSERT_EQ(answers.size(), 8U);
+  EXPECT_EQ(answers[0].substr(0, 6), "music:");
+  for (const std::string& answer : answers) EXPECT_EQ(answer, answers[0]);
+  write_file(slide_.path("lines.txt"), lines);
+  EXPECT_EQ(predict({}, "", "lines.txt").out, done.out);
+}
+
 TEST_F(TextCliTest, BlankLinesAndBytesThatAreNoTextAreAnswered) {
   train_model();
   const Outcome done = predict({"--k", "1"}, std::string("\n\xff\xfe\x80\nviolin cello\n\0\n", 20));
