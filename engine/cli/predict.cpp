@@ -93,51 +93,57 @@ class Answers {
     const auto threads = static_cast<std::size_t>(resolve_threads(command_.use.threads));
     const std::size_t blocks = std::max(kLabelsAtOnce / (Panel::kLanes * command_.k), threads);
     const std::size_t count = std::min(blocks * Panel::kLanes, kSamplesAtOnce);
-    for (std::size_t first = 0; first < data.size(); first += count) {
-      const std::size_t end = std::min(first + count, data.size());
-      const auto bad_end = std::lower_bound(bad.begin(), bad.end(), end);
-      predict(data.slice(first, end - first));
-      for (auto row = bad.begin(); row != bad_end; ++row)
-        lines_[*row - first].clear(), lines_[*row - first].end();
-      bad = {bad_end, bad.end()};
-      print_lines(end - first);
-    }
+    bad_ = bad;
+    for (first_ = 0; first_ < data.size(); first_ += count)
+      print_part(data.slice(first_, std::min(count, data.size() - first_)));
   }
 
  private:
-  void predict(const Dataset& part) {
-    if (lines_.size() < part.size()) lines_.resize(part.size());
-    const auto take = [&](std::size_t sample, std::span<const Prediction> best) {
-      write_line(best, lines_[sample]);
-    };
-    const InferenceOptions& options = predictor_.options();
-    if (part.size() <= kFewSamples) {
-      predictor_.predict(part, {options.k, options.log_softmax}, scratch_, take);
-    } else {
-      predictor_.predict(part, threads_scratch_, take);
-    }
-  }
+  static constexpr std::size_t kAtOnce = 128;  // labels whose scores are taken together
 
-  void print_lines(std::size_t count) {
+  void print_part(const Dataset& part) {
     text_.clear();
-    for (std::size_t sample = 0; sample < count; ++sample) {
-      const std::string_view line = lines_[sample].text();
-      if (text_.size() + line.size() > kTextAtOnce && !text_.empty()) print_text(text_), text_.clear();
-      line.size() > kTextAtOnce ? print_text(line) : void(text_ += line);
+    const InferenceOptions& options = predictor_.options();
+    if (lines_.empty()) lines_.resize(1);
+    if (part.size() <= kFewSamples) {  // they come in order
+      predictor_.predict(part, {options.k, options.log_softmax}, scratch_,
+                         [&](std::size_t sample, auto best) {
+                           write_answer(sample, best, lines_[0]);
+                           put(lines_[0].text());
+                         });
+    } else {
+      if (lines_.size() < part.size()) lines_.resize(part.size());
+      const auto take = [&](std::size_t sample, auto best) { write_answer(sample, best, lines_[sample]); };
+      predictor_.predict(part, threads_scratch_, take);
+      for (std::size_t sample = 0; sample < part.size(); ++sample) put(lines_[sample].text());
     }
     print_text(text_);
   }
 
+  // Prints a line together with others, but for a long one.
+  void put(std::string_view line) {
+    if (text_.size() + line.size() > kTextAtOnce && !text_.empty()) print_text(text_), text_.clear();
+    line.size() > kTextAtOnce ? print_text(line) : void(text_ += line);
+  }
+
   // What is printed: logits, or the labels' probabilities.
   void take_scores(std::span<const Prediction> best, double* scores) const {
-    for (const Prediction& prediction : best) {
-      const double score = prediction.score;
-      *scores++ = command_.logits() ? score : probability_of(loss_, score);
+    std::array<float, kAtOnce> logits;
+    for (std::size_t i = 0; i < best.size(); ++i) logits[i] = best[i].score;
+    if (command_.logits()) {
+      std::copy_n(logits.begin(), best.size(), scores);
+    } else {
+      probabilities_of(loss_, logits.data(), best.size(), scores);
     }
   }
 
+  // Of a sample of the part.
+  void write_answer(std::size_t sample, std::span<const Prediction> best, Line& line) const {
+    const bool is_bad = std::binary_search(bad_.begin(), bad_.end(), first_ + sample);
+    write_line(is_bad ? std::span<const Prediction>() : best, line);
+  }
+
   void write_line(std::span<const Prediction> best, Line& line) const {
-    constexpr std::size_t kAtOnce = 128;
     std::array<double, kAtOnce> scores;
     line.clear();
     for (std::size_t first = 0; first < best.size(); first += kAtOnce) {
@@ -161,6 +167,8 @@ class Answers {
   const Predictor& predictor_;
   Predictor::Scratch scratch_;
   std::vector<Predictor::Scratch> threads_scratch_;
+  std::span<const std::uint64_t> bad_;
+  std::size_t first_ = 0;  // of the part, in its data
   std::vector<Line> lines_;
   std::string text_;
 };

@@ -195,6 +195,7 @@ void begin(const TrainCommand& command) {
       command.out.empty() ? "run" / fs::path(command.config).stem() : fs::path(command.out);
   TrainingRun run(resolve_config(command.config, with_train_keys(command.set, command.threads, command.seed)),
                   folder);
+  tell(run.notes());
   train(run, command.skip_bad);
 }
 

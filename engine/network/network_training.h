@@ -30,8 +30,8 @@ struct StepShape {
   int threads = 1;           // that train blocks
 };
 
-// That of a run: a step holds at least one block for each thread, unless results must not depend on the
-// thread count. Shards are as many as threads.
+// That of a run. The samples in a step do not depend on the threads: a larger step wants another learning
+// rate, and the model would be another one. Shards are as many as threads.
 StepShape step_shape(const TrainConfig& config, int threads);
 
 class NetworkTraining {

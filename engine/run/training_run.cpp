@@ -41,7 +41,12 @@ TrainingRun::TrainingRun(Config config, fs::path folder)
     : folder_(std::move(folder)),
       config_(std::move(config)),
       used_(config_),
-      threads_(resolve_threads(static_cast<int>(used_.train.threads))) {}
+      threads_(resolve_threads(static_cast<int>(used_.train.threads))) {
+  if (config_.train.deterministic) {
+    notes_.push_back(
+        "train.deterministic has no effect: the result is the same to the bit whatever the thread count");
+  }
+}
 
 TrainingRun TrainingRun::resume(fs::path folder, std::optional<std::uint32_t> threads) {
   return {Resume{}, std::move(folder), threads};

@@ -66,7 +66,7 @@ class TrainingRun {
   // checkpoint, else from the beginning.
   bool finished() const { return finished_; }
   bool has_checkpoint() const { return saved_.has_value(); }
-  // What the user should know about the stored configuration of a resumed run, a sentence each.
+  // What the user should know about the configuration, a sentence each.
   const std::vector<std::string>& notes() const { return notes_; }
 
   // Lines of the data with faults are left out, and train() does not fail for them.

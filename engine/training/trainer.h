@@ -3,8 +3,7 @@
 // A step takes the next batch, in blocks. Phase A runs the blocks in parallel and only reads weights; phase B
 // runs the shards of touched rows in parallel and each row is written by the one shard that owns it; phase C
 // moves touched rows in the hash tables when the schedule says so. Results depend on the seed and the samples
-// in a step only, not on timing or which thread did what; train.deterministic fixes the samples in a step
-// too.
+// in a step only, not on timing, the number of threads or which of them did what.
 #pragma once
 
 #include <chrono>
