@@ -120,6 +120,29 @@ TEST_F(TextCliTest, TrainsAndTestsOnText) {
   EXPECT_NE(tested.out.find("\"p_at_1\":1.0"), std::string::npos) << tested.out;
 }
 
+// Data of another vocabulary, and labels that no training sample has.
+TEST_F(TextCliTest, TestsAndTrainingTellWhatTheModelDoesNotKnow) {
+  const std::string foreign = "music\tqwertz asdfgh\nhistory,music\tyxcvb violin\nhistory\tThe oven\n";
+  write_file(slide_.path("foreign.tsv"), foreign);
+  const std::string told =
+      "foreign.tsv: 1 of 3 samples have no feature that the model knows; unknown are 3 words and n-grams and "
+      "2 "
+      "labels, as often as they occur\n";
+  const Outcome trained = train({"--set", "data.test=foreign.tsv", "--set", "text.word_ngrams=1"});
+  ASSERT_EQ(trained.code, 0) << trained.err;
+  EXPECT_NE(trained.out.find(told), std::string::npos) << trained.out;
+  const Outcome tested = slide_.run({"test", "out/model.slide", "foreign.tsv", "--json"});
+  ASSERT_EQ(tested.code, 0) << tested.err;
+  EXPECT_EQ(tested.err, "slide: " + told);
+  EXPECT_NE(tested.out.find("\"bad_rows\":0,\"samples_without_known_features\":1,\"unknown_features\":3,"
+                            "\"unknown_labels\":2}"),
+            std::string::npos)
+      << tested.out;
+  const Outcome known = slide_.run({"test", "out/model.slide", "train.tsv", "--json"});
+  EXPECT_EQ(known.err, "");
+  EXPECT_NE(known.out.find("\"unknown_features\":0,\"unknown_labels\":0}"), std::string::npos) << known.out;
+}
+
 TEST_F(TextCliTest, BothFormsGiveTheSameModel) {
   write_file(slide_.path("train.ft"), fast_text(80));
   ASSERT_EQ(train().code, 0);
