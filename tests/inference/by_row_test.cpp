@@ -49,7 +49,7 @@ Answers in_groups(const Predictor& predictor, const Dataset& data, std::size_t s
 
 void expect_scores_by_row(const Config& config, Inference mode) {
   DataSpec spec;
-  spec.samples = 200, spec.features = 300, spec.labels = 150, spec.entries = 30;
+  spec.samples = 140, spec.features = 300, spec.labels = 150, spec.entries = 30;
   const Dataset data = make_data(spec);
   Trainer trainer(config, data, nullptr);
   trainer.run({});
@@ -62,7 +62,7 @@ void expect_scores_by_row(const Config& config, Inference mode) {
   options.log_softmax = config.loss.kind == LossKind::kSoftmax;
   const Predictor predictor(trainer.trained(), options);
   const Answers together = in_groups(predictor, data, data.size(), false);
-  for (const std::size_t size : {1, 2, 7, 48, 49, 130, 200}) {
+  for (const std::size_t size : {1, 7, 49, 130}) {
     EXPECT_EQ(differences(in_groups(predictor, data, size, true), together), 0U) << "groups of " << size;
     EXPECT_EQ(differences(in_groups(predictor, data, size, false), together), 0U) << "groups of " << size;
   }
