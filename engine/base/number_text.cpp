@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <array>
 #include <bit>
 #include <charconv>
@@ -74,7 +75,8 @@ char* write_pointed(std::uint64_t digits, std::size_t length, std::size_t whole,
 
 char* write_power(int exponent, char* out) {
   const auto size = static_cast<std::uint32_t>(exponent < 0 ? -exponent : exponent);  // of two digits
-  const std::uint32_t sign = exponent < 0 ? '-' : '+';
+  constexpr std::uint32_t kMinus = 0x2d, kPlus = 0x2b;
+  const std::uint32_t sign = exponent < 0 ? kMinus : kPlus;
   const std::uint32_t text = 'e' | sign << 8 | ('0' + size / 10) << 16 | ('0' + size % 10) << 24;
   std::memcpy(out, &text, 4);
   return out + 4;
@@ -87,7 +89,7 @@ char* write_decimal(const Decimal& decimal, char* out) {
   if (exponent >= 0 && exponent < 6)
     return write_pointed(digits, length, static_cast<std::size_t>(exponent) + 1, out);
   if (exponent >= 0 || exponent < -4) return write_power(exponent, write_pointed(digits, length, 1, out));
-  std::memcpy(out, "0.000", 5);
+  std::copy_n("0.000", 5, out);
   out += 1 - exponent;
   std::memcpy(out, &digits, 8);
   return out + length;

@@ -70,7 +70,8 @@ class NetworkTraining {
   void rehash(Network& network, std::size_t l, int threads);
   void rebuild_index(Network& network, std::size_t l, std::uint64_t generation, int threads);
 
-  const OptimizerState& optimizer_state() const { return optimizer_state_; }
+  const OptimizerState& optimizer_state() const& { return optimizer_state_; }
+  OptimizerState optimizer_state() && { return std::move(optimizer_state_); }
 
   // Everything that later steps depend on, parameters and tables of the network included.
   void save(const Network& network, ByteWriter& out) const;

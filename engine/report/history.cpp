@@ -42,7 +42,7 @@ fs::path log_of(const std::string& path) {
     fail_input("{}: there is no such run; name the folder given to 'slide train' with --out", path);
   }
   if (!fs::is_directory(path, ignored)) return path;
-  const fs::path log = fs::path(path) / "metrics.jsonl";
+  fs::path log = fs::path(path) / "metrics.jsonl";
   if (!fs::exists(log, ignored)) {
     fail_input("{}: the folder has no metrics.jsonl; name the folder of a run of 'slide train'", path);
   }
