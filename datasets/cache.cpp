@@ -13,6 +13,7 @@
 #include "datasets/idx.h"
 #include "datasets/npz.h"
 #include "datasets/read_into.h"
+#include "datasets/read_report.h"
 #include "datasets/reader.h"
 #include "datasets/text_model.h"
 #include "engine/base/atomic_file.h"
@@ -83,9 +84,15 @@ std::optional<Dataset> open_cache(const std::string& path, const CacheKey& key, 
 CachedDataset write_cache(const std::string& path, const CacheKey& key, const ReadOptions& options) {
   AtomicFile file(cache_path(path));
   CacheSink sink(file);
-  sink.finish(key, read_into(sink, path, options));
+  ReadReport report;
+  ReadOptions reporting = options;
+  reporting.report = &report;
+  sink.finish(key, read_into(sink, path, reporting));
   std::optional<Dataset> data = map_cache(file.descriptor(), key, options, CacheCheck::kHeader);
   if (!data) fail_run("{}: cannot be mapped into memory", cache_path(path));
+  if (options.report != nullptr) *options.report = report;
+  if (report.bad_rows > 0)
+    return {*std::move(data), CacheOutcome::kNone, path + ": rows with faults were left out"};
   CachedDataset result = {*std::move(data), CacheOutcome::kWritten, ""};
   const std::optional<CacheKey> key_now = key_of(path, options);
   if (key_now != key) return {result.data, CacheOutcome::kNone, path + ": changed while it was read"};

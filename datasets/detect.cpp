@@ -48,6 +48,10 @@ bool is_feature(std::string_view token) {
 
 }  // namespace
 
+bool has_line_of_data(std::string_view text) {
+  return !first_line_of_data(text).empty();
+}
+
 bool has_xmc_header(std::string_view text) {
   return is_three_numbers(text.substr(0, text.find('\n')));
 }

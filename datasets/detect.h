@@ -14,6 +14,9 @@ namespace slide {
 // Nothing when the format is not clear.
 std::optional<DataFormat> detect_format(std::string_view bytes);
 
+// Whether there is a line that is neither blank nor a comment. The lines up to it tell the format of a text.
+bool has_line_of_data(std::string_view text);
+
 // Of a file, packed or not, from its first bytes. Nothing also when it cannot be read, or only once, as a
 // pipe.
 std::optional<DataFormat> detect_file(const std::string& path);

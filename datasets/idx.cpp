@@ -173,7 +173,9 @@ std::string idx_labels_path(const std::string& path) {
 CsrSizes parse_idx(const NamedBytes& images, const NamedBytes& labels, const ReadOptions& options,
                    CsrSink& sink) {
   const Images opened = open_images(images.bytes, images.path);
-  const std::string_view classes = open_labels(labels.bytes, labels.path, options.label_limit);
+  const std::string none(labels.path.empty() ? opened.count : 0, '\0');
+  const std::string_view classes =
+      labels.path.empty() ? none : open_labels(labels.bytes, labels.path, options.label_limit);
   if (classes.size() != opened.count) {
     fail_input("{}: {} labels, but {} has {} images; fetch both files again", labels.path, classes.size(),
                images.path, opened.count);

@@ -18,7 +18,7 @@ bool is_idx_images(std::string_view bytes);
 std::string idx_labels_path(const std::string& path);
 
 // Puts images (rows x columns features, pixel / 255, zero pixels left out) with their labels (one each) into
-// `sink`. Throws InputError on a wrong magic number or size.
+// `sink`. Where `labels` has no path, all get label 0. Throws InputError on a wrong magic number or size.
 CsrSizes parse_idx(const NamedBytes& images, const NamedBytes& labels, const ReadOptions& options,
                    CsrSink& sink);
 

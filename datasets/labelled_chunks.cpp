@@ -1,5 +1,7 @@
 #include "datasets/labelled_chunks.h"
 
+#include <utility>
+
 #include "engine/base/error.h"
 
 namespace slide {
@@ -12,19 +14,35 @@ LabelledChunks::LabelledChunks(const TextSource& source, const LineRules& rules,
   }
 }
 
-void LabelledChunks::split(std::string_view line, LabelledLine& parts) const {
-  const bool has_prefix = rules_.plain && trimmed(line).starts_with(kLabelPrefix);
-  const TextForm form = has_prefix ? TextForm::kFastText : rules_.form;
-  split_labelled(line, form, rules_.plain ? Labels::kOptional : Labels::kRequired, parts);
+// False when there is a fault, which the chunk keeps.
+bool LabelledChunks::split(std::string_view line, LabelledLine& parts, Chunk& chunk) const {
+  try {
+    if (rules_.plain) {
+      split_plain(line, rules_.form, parts);
+    } else {
+      split_labelled(line, rules_.form, Labels::kRequired, parts);
+    }
+    return true;
+  } catch (RowFault& fault) {
+    ++chunk.bad;
+    if (chunk.faults.size() < ReadReport::kShown) chunk.faults.push_back({chunk.lines, std::move(fault)});
+    return false;
+  }
 }
 
 void LabelledChunks::check_faults() const {
+  if (rules_.skip_bad) return;
+  ReadReport report;
+  report_faults(report);
+  if (!report.first.empty()) throw InputError(report.first.front());
+}
+
+void LabelledChunks::report_faults(ReadReport& report) const {
   std::uint64_t before = 0;
   for (const Chunk& chunk : chunks_) {
-    if (chunk.fault) {
-      fail_input("{}:{}:{}: {}", source_.origin, before + chunk.lines, chunk.fault->column,
-                 chunk.fault->message);
-    }
+    report.bad_rows += chunk.bad;
+    for (const PlacedFault& fault : chunk.faults)
+      report.add_shown(described(source_.origin, {before + fault.line, fault.fault}));
     before += chunk.lines;
   }
 }

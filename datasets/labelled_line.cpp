@@ -10,8 +10,10 @@ namespace slide {
 
 namespace {
 
+constexpr std::string_view kBlanks = " \t\n";  // texts that are no line of a file may have several
+
 bool is_blank(char c) {
-  return c == ' ' || c == '\t';
+  return kBlanks.find(c) != std::string_view::npos;
 }
 
 std::size_t column_of(std::string_view line, const char* at) {
@@ -25,32 +27,33 @@ void split_table(std::string_view line, Labels labels, LabelledLine& result) {
     throw RowFault{line.size() + 1, "no TAB between labels and text; write LABEL,LABEL<TAB>TEXT"};
   }
   std::string_view names = line.substr(0, tab);
+  if (labels == Labels::kOptional && names.find('\n') != std::string_view::npos) return;
   result.text = line.substr(tab + 1);
   if (trimmed(names).empty()) return;
   while (true) {
     const std::size_t comma = std::min(names.find(','), names.size());
     const std::string_view name = trimmed(names.substr(0, comma));
-    if (name.empty()) {
+    if (name.empty() && labels == Labels::kRequired) {
       throw RowFault{column_of(line, names.data()), "a label without a name; write LABEL,LABEL<TAB>TEXT"};
     }
-    result.labels.push_back(name);
+    if (!name.empty()) result.labels.push_back(name);
     if (comma == names.size()) return;
     names.remove_prefix(comma + 1);
   }
 }
 
 // What is neither label nor before the first text stays where it is, so most lines need no copy.
-void split_prefixed(std::string_view line, LabelledLine& result) {
+void split_prefixed(std::string_view line, Labels labels, LabelledLine& result) {
   bool copied = false;
   for (std::size_t at = line.find(kLabelPrefix); at != std::string_view::npos;
        at = line.find(kLabelPrefix, at + 1)) {
     if (at > 0 && !is_blank(line[at - 1])) continue;
-    const std::size_t end = std::min(line.find_first_of(" \t", at), line.size());
+    const std::size_t end = std::min(line.find_first_of(kBlanks, at), line.size());
     const std::string_view name = line.substr(at + kLabelPrefix.size(), end - at - kLabelPrefix.size());
-    if (name.empty()) {
+    if (name.empty() && labels == Labels::kRequired) {
       throw RowFault{at + 1, fmt::format("a label without a name; write {}NAME", kLabelPrefix)};
     }
-    result.labels.push_back(name);
+    if (!name.empty()) result.labels.push_back(name);
     const auto text_at = static_cast<std::size_t>(result.text.data() - line.data());
     if (!copied && trimmed(line.substr(text_at, at - text_at)).empty()) {
       result.text = line.substr(end);
@@ -82,8 +85,13 @@ void split_labelled(std::string_view line, TextForm form, Labels labels, Labelle
   if (form == TextForm::kTabs) {
     split_table(line, labels, result);
   } else {
-    split_prefixed(line, result);
+    split_prefixed(line, labels, result);
   }
+}
+
+void split_plain(std::string_view text, TextForm form, LabelledLine& result) {
+  const bool has_prefix = trimmed(text).starts_with(kLabelPrefix);
+  split_labelled(text, has_prefix ? TextForm::kFastText : form, Labels::kOptional, result);
 }
 
 }  // namespace slide

@@ -29,10 +29,15 @@ struct LabelledLine {
   std::string scratch;
 };
 
-// Whether a line of a table must have a TAB. Without, a line is text alone.
+// Whether a line of a table must have a TAB, and labels a name. Without, a line may be text alone, and what
+// lacks a name is no label.
 enum class Labels { kRequired, kOptional };
 
-// Takes `line`, without its end, apart. Throws RowFault.
+// Takes `line`, without its end, apart. Throws RowFault, but not with Labels::kOptional.
 void split_labelled(std::string_view line, TextForm form, Labels labels, LabelledLine& result);
+
+// The same of a text to predict labels for, by a model whose training text had `form`: labels may be there,
+// __label__NAME always, and what stands before a TAB in the first line where `form` is a table.
+void split_plain(std::string_view text, TextForm form, LabelledLine& result);
 
 }  // namespace slide

@@ -22,6 +22,7 @@ struct ChunkRows {
   std::vector<std::uint64_t> feature_ends, label_ends;  // from the start of the chunk
   std::vector<std::uint32_t> feature_ids, label_ids;
   std::vector<float> feature_values;
+  std::uint64_t unknown_features = 0, unknown_labels = 0;
 };
 
 struct Reading {
@@ -41,26 +42,32 @@ void append(const Row& row, ChunkRows& rows) {
   rows.label_ends.push_back(rows.label_ids.size());
 }
 
-void find_labels(const LabelledLine& parts, const TextModel& model, std::vector<std::uint32_t>& ids) {
+// Returns how many labels the model does not know.
+std::uint64_t find_labels(const LabelledLine& parts, const TextModel& model,
+                          std::vector<std::uint32_t>& ids) {
   ids.clear();
   for (const std::string_view name : parts.labels) {
     if (const auto id = model.label_id(name)) ids.push_back(*id);
   }
+  const std::uint64_t unknown = parts.labels.size() - ids.size();
   std::sort(ids.begin(), ids.end());
   ids.erase(std::unique(ids.begin(), ids.end()), ids.end());
+  return unknown;
 }
 
 struct ReadRules {
   LineRules lines;
   bool normalize = true;
+  int threads = 0;
 };
 
 void read_chunk(LabelledChunks& chunks, std::size_t chunk, const TextModel& model, bool normalize,
                 Reading& reading, ChunkRows& rows) {
   rows = {};
   chunks.for_each_line(chunk, reading.parts, [&](const LabelledLine& parts) {
-    find_labels(parts, model, reading.row.labels);
+    rows.unknown_labels += find_labels(parts, model, reading.row.labels);
     model.features_of(parts.text, normalize, reading.tokenizer, reading.row);
+    rows.unknown_features += reading.row.unknown;
     append(reading.row, rows);
   });
 }
@@ -75,23 +82,31 @@ void store(const ChunkRows& rows, const CsrCounts& before, const CsrRoom& room) 
   }
 }
 
-// Reads all lines into `sink` and returns how many samples there were.
+// Reads all lines into `sink`, tells of that in `report`, and returns how many samples there were.
 std::uint64_t read_lines(const TextSource& source, const TextModel& model, const ReadRules& rules,
-                         int threads, CsrSink& sink, std::size_t chunk_bytes) {
+                         CsrSink& sink, std::size_t chunk_bytes, ReadReport& report) {
+  const int threads = resolve_threads(rules.threads);
   LabelledChunks chunks(source, rules.lines, chunk_bytes);
   std::vector<Reading> readings(static_cast<std::size_t>(threads), Reading(model.options()));
   const bool twice = sink.saves_memory();  // else the rows of the first pass wait for their places
   std::vector<ChunkRows> waiting(twice ? 0 : chunks.size());
   std::vector<CsrCounts> counts(chunks.size());
+  std::vector<std::pair<std::uint64_t, std::uint64_t>> unknown(chunks.size());  // features and labels
   const auto read = [&](std::size_t index, int thread) -> const ChunkRows& {
     Reading& mine = readings[static_cast<std::size_t>(thread)];
     ChunkRows& rows = twice ? mine.rows : waiting[index];
     read_chunk(chunks, index, model, rules.normalize, mine, rows);
     counts[index] = {rows.feature_ends.size(), rows.feature_ids.size(), rows.label_ids.size()};
+    unknown[index] = {rows.unknown_features, rows.unknown_labels};
     return rows;
   };
   parallel_for(chunks.size(), threads, read);
   chunks.check_faults();
+  chunks.report_faults(report);
+  for (const auto& [features, labels] : unknown) {
+    report.unknown_features += features;
+    report.unknown_labels += labels;
+  }
   std::vector<CsrCounts> bases(chunks.size() + 1);
   for (std::size_t i = 0; i < chunks.size(); ++i) {
     bases[i + 1] = bases[i];
@@ -112,17 +127,23 @@ std::uint64_t read_lines(const TextSource& source, const TextModel& model, const
 
 CsrSizes parse_labelled_text(const TextSource& source, const TextModel& model, const ReadOptions& options,
                              CsrSink& sink, std::size_t chunk_bytes) {
-  const ReadRules rules = {{find_text_form(source.text).value_or(model.form()), false}, options.normalize};
-  if (read_lines(source, model, rules, resolve_threads(options.threads), sink, chunk_bytes) == 0) {
+  const TextForm form = find_text_form(source.text).value_or(model.form());
+  const ReadRules rules = {{form, false, options.skip_bad}, options.normalize, options.threads};
+  ReadReport report;
+  const std::uint64_t rows = read_lines(source, model, rules, sink, chunk_bytes, report);
+  if (rows == 0 && report.bad_rows > 0)
+    fail_input("{}; no row of the file can be read", report.first.front());
+  if (rows == 0)
     fail_input("{}:1:1: the file is empty; write a line of labels and text for each sample", source.origin);
-  }
+  if (options.report != nullptr) *options.report = std::move(report);
   return {model.feature_count(), model.label_count(), model.feature_count(), model.label_count()};
 }
 
 Dataset parse_plain_text(std::string_view text, const TextModel& model, bool normalize, int threads) {
   MemorySink sink;
-  const ReadRules rules = {{model.form(), true}, normalize};
-  read_lines(TextSource{text, "text"}, model, rules, resolve_threads(threads), sink, kPlainChunkBytes);
+  ReadReport report;
+  read_lines(TextSource{text, "text"}, model, {{model.form(), true}, normalize, threads}, sink,
+             kPlainChunkBytes, report);
   const CsrSizes sizes = {model.feature_count(), model.label_count(), 0, 0};
   return sink.take(sizes, {});
 }

@@ -22,7 +22,7 @@ CsrSizes parse_labelled_text(const TextSource& source, const TextModel& model, c
                              CsrSink& sink, std::size_t chunk_bytes = kDefaultChunkBytes);
 
 // Reads text to predict labels for: every line is a sample, blank ones too. Labels may be there and count for
-// nothing: __label__NAME always, what stands before a TAB where the model's training text was a table.
+// nothing (split_plain).
 Dataset parse_plain_text(std::string_view text, const TextModel& model, bool normalize, int threads);
 
 }  // namespace slide

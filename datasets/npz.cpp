@@ -98,7 +98,8 @@ NpzPaths npz_paths(const std::string& path) {
 CsrSizes parse_npz(const NamedBytes& features, const NamedBytes& labels, const ReadOptions& options,
                    CsrSink& sink) {
   NpzMatrix x = read_npz_matrix(features);
-  NpzMatrix y = read_npz_matrix(labels);
+  NpzMatrix y = labels.path.empty() ? NpzMatrix{x.rows, 0, std::vector<std::uint64_t>(x.rows + 1), {}, {}}
+                                    : read_npz_matrix(labels);
   if (x.rows != y.rows) {
     fail_input("{}: {} rows of labels, but {} has {} rows of features; they must be of the same samples",
                labels.path, y.rows, features.path, x.rows);

@@ -27,8 +27,9 @@ struct NpzPaths {
 NpzPaths npz_paths(const std::string& path);
 bool is_npz_pair(const std::string& path);  // whether `path` names two files
 
-// Puts the rows into `sink`; entries may come in any order, and entries of the same place are summed. Throws
-// InputError when an archive is damaged, holds no CSR matrix, or the two have different numbers of rows.
+// Puts the rows into `sink`; `labels` without a path are none. Entries may come in any order, and entries of
+// the same place are summed. Throws InputError when an archive is damaged, holds no CSR matrix, or the two
+// have different numbers of rows.
 CsrSizes parse_npz(const NamedBytes& features, const NamedBytes& labels, const ReadOptions& options,
                    CsrSink& sink);
 

@@ -7,6 +7,7 @@
 namespace slide {
 
 class TextModel;
+struct ReadReport;
 
 enum class DataFormat { kAuto, kXmc, kLibsvm, kIdx, kText, kNpz };
 
@@ -18,10 +19,13 @@ struct ReadOptions {
   // feature_count() or label_count() of the data set, so that a test set has the shape of its training set.
   std::uint32_t feature_limit = 0;
   std::uint32_t label_limit = 0;
-  std::uint64_t first_line = 1;  // libsvm: the number of the first line, in messages
-  int threads = 0;               // 0 = all cores
+  int threads = 0;  // 0 = all cores
   // What text is read with; without, labelled text is an error.
   std::shared_ptr<const TextModel> text = nullptr;
+  // Lines of text with faults are left out; else the first one is an error.
+  bool skip_bad = false;
+  // Where a reading tells of itself, in place of what is there.
+  ReadReport* report = nullptr;
 };
 
 }  // namespace slide

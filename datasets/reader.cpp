@@ -1,6 +1,8 @@
 #include "datasets/reader.h"
 
 #include "datasets/csr_sink.h"
+#include "datasets/idx.h"
+#include "datasets/npz.h"
 #include "datasets/read_into.h"
 
 namespace slide {
@@ -14,6 +16,14 @@ Dataset read_dataset(const std::string& path, const ReadOptions& options) {
 Dataset parse_dataset(std::string_view text, const std::string& origin, const ReadOptions& options) {
   MemorySink sink;
   const CsrSizes sizes = read_text_into(sink, TextSource{text, origin}, options);
+  return sink.take(sizes, options);
+}
+
+Dataset parse_features(std::string_view bytes, const std::string& origin, const ReadOptions& options) {
+  MemorySink sink;
+  const NamedBytes features = {bytes, origin}, no_labels = {};
+  const CsrSizes sizes = options.format == DataFormat::kIdx ? parse_idx(features, no_labels, options, sink)
+                                                            : parse_npz(features, no_labels, options, sink);
   return sink.take(sizes, options);
 }
 

@@ -28,4 +28,8 @@ Dataset read_dataset(const std::string& path, const ReadOptions& options = {});
 // cannot be read this way, since their labels lie in a second file.
 Dataset parse_dataset(std::string_view text, const std::string& origin, const ReadOptions& options = {});
 
+// The samples of IDX images or of an .npz matrix, as options.format says, already in memory and without their
+// labels: to predict these.
+Dataset parse_features(std::string_view bytes, const std::string& origin, const ReadOptions& options);
+
 }  // namespace slide

@@ -221,14 +221,15 @@ void scale_to_unit_length(float* values, std::size_t count) {
 }
 
 bool parse_row(const char* begin, const char* end, const RowSyntax& syntax, Row& row) {
+  const void* comment = nullptr;
   if (syntax.libsvm) {
-    const void* comment = std::memchr(begin, '#', static_cast<std::size_t>(end - begin));
+    comment = std::memchr(begin, '#', static_cast<std::size_t>(end - begin));
     if (comment != nullptr) end = static_cast<const char*>(comment);
   }
   while (end > begin && (is_blank(end[-1]) || end[-1] == '\r')) --end;
   row.labels.clear();
   row.feature_count = 0;
-  if (begin == end) return !syntax.libsvm;
+  if (begin == end) return !syntax.libsvm || (syntax.blank_rows && comment == nullptr);
   const Line line = {begin, end, syntax};
   const auto room = static_cast<std::size_t>(end - begin) / 2 + 1;
   if (row.ids.size() < room) {

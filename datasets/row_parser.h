@@ -16,7 +16,8 @@ inline constexpr std::uint64_t kIdLimit = 0xffffffffULL;
 // What a line may hold.
 struct RowSyntax {
   bool libsvm = false;
-  bool one_based = false;  // feature ids in the text start at 1 (libsvm)
+  bool blank_rows = false;  // libsvm: a blank line is a sample, as it is in XMC text
+  bool one_based = false;   // feature ids in the text start at 1 (libsvm)
   bool normalize = true;
   std::uint64_t feature_limit = kIdLimit;  // ids, counted from 0, lie below
   std::uint64_t label_limit = kIdLimit;
@@ -30,6 +31,7 @@ struct Row {
   std::size_t feature_count = 0;
   std::vector<std::uint64_t> order;  // scratch of sorting
   std::vector<float> unsorted;       // scratch of sorting
+  std::size_t unknown = 0;           // of text: words and n-grams without an id
 };
 
 // A fault in a line. Internal to the text parser, which adds file and line.
@@ -39,8 +41,8 @@ struct RowFault {
 };
 
 // Parses the line [begin, end), which has no line end in it but is followed by one (or another byte that is
-// no digit) and by kReadAhead readable bytes. Returns false when the line is no sample (libsvm: blank or
-// comment). Throws RowFault.
+// no digit) and by kReadAhead readable bytes. Returns false when the line is no sample (libsvm: a comment, or
+// blank without blank_rows). Throws RowFault.
 bool parse_row(const char* begin, const char* end, const RowSyntax& syntax, Row& row);
 
 // Divides the values by their Euclidean length; zeros stay.

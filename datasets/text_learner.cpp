@@ -127,14 +127,14 @@ void choose_labels(const TextOptions& options, std::vector<Seen>& seen, TextMode
 }  // namespace
 
 std::shared_ptr<const TextModel> learn_text(const TextSource& source, const TextOptions& options, int threads,
-                                            std::size_t chunk_bytes) {
+                                            std::size_t chunk_bytes, bool skip_bad) {
   const std::optional<TextForm> form = find_text_form(source.text);
   if (!form) {
     fail_input("{}:1:1: no labelled text; write '{}NAME words ...' or 'NAME,NAME<TAB>words ...'",
                source.origin, kLabelPrefix);
   }
   threads = resolve_threads(threads);
-  LabelledChunks chunks(source, {*form}, chunk_bytes);
+  LabelledChunks chunks(source, {*form, false, skip_bad}, chunk_bytes);
   std::vector<Seen> seen(static_cast<std::size_t>(threads), Seen(options));
   parallel_for(chunks.size(), threads, [&](std::size_t chunk, int thread) {
     Seen& mine = seen[static_cast<std::size_t>(thread)];
@@ -158,7 +158,8 @@ std::shared_ptr<const TextModel> learn_text(const TextSource& source, const Text
 }
 
 std::shared_ptr<const TextModel> learn_text_file(const std::string& path, DataFormat format,
-                                                 const TextOptions& options, int threads, bool spill) {
+                                                 const TextOptions& options, int threads, bool spill,
+                                                 bool skip_bad) {
   struct stat status {};
   if (stat(path.c_str(), &status) == 0 && !S_ISREG(status.st_mode)) return nullptr;
   if (format != DataFormat::kText &&
@@ -166,7 +167,8 @@ std::shared_ptr<const TextModel> learn_text_file(const std::string& path, DataFo
     return nullptr;
   }
   const FileBytes bytes(path, spill);
-  return learn_text(TextSource{bytes.text(), path, spill ? &bytes : nullptr}, options, threads);
+  return learn_text(TextSource{bytes.text(), path, spill ? &bytes : nullptr}, options, threads,
+                    kDefaultChunkBytes, skip_bad);
 }
 
 }  // namespace slide

@@ -15,14 +15,16 @@
 
 namespace slide {
 
-// Throws InputError with the first fault of the text, and when no
-// label or no feature is frequent enough.
+// Throws InputError with the first fault of the text, and when no label or no feature is frequent enough.
+// With `skip_bad`, lines with faults teach nothing.
 std::shared_ptr<const TextModel> learn_text(const TextSource& source, const TextOptions& options, int threads,
-                                            std::size_t chunk_bytes = kDefaultChunkBytes);
+                                            std::size_t chunk_bytes = kDefaultChunkBytes,
+                                            bool skip_bad = false);
 
 // The same from the file at `path`; nullptr when that holds no labelled text, or is a pipe, which cannot be
 // read twice. With `spill`, packed text is unpacked to an unnamed file beside `path`.
 std::shared_ptr<const TextModel> learn_text_file(const std::string& path, DataFormat format,
-                                                 const TextOptions& options, int threads, bool spill = false);
+                                                 const TextOptions& options, int threads, bool spill = false,
+                                                 bool skip_bad = false);
 
 }  // namespace slide

@@ -79,9 +79,11 @@ std::optional<std::uint32_t> TextModel::label_id(std::string_view name) const {
 void TextModel::features_of(std::string_view text, bool normalize, Tokenizer& tokenizer, Row& row) const {
   tokenizer.run(text);
   row.ids.clear();
+  row.unknown = 0;
   for (const std::uint64_t hash : tokenizer.features()) {
     const std::uint32_t id = feature_id(hash);
     if (id != kNone) row.ids.push_back(id);
+    row.unknown += id == kNone ? 1 : 0;
   }
   std::sort(row.ids.begin(), row.ids.end());
   row.values.resize(row.ids.size());

@@ -1,10 +1,5 @@
-// Parses XMC and libsvm text into a data set, in parallel chunks of whole lines.
-//
-// First every chunk counts its lines and tokens, which for ordinary files gives the exact sizes of the
-// arrays; then every chunk is parsed straight into its place. Where the counts were wrong (merged duplicates,
-// lines without labels that do not start with a blank, comments) the chunks are parsed once more with the
-// counts of the first parse. Neither the result nor the error reported depends on the number of threads or
-// chunks.
+// Parses XMC and libsvm text into a data set, in parallel chunks of whole lines (row_chunks.h). Neither the
+// result nor the error reported depends on the number of threads or chunks.
 #pragma once
 
 #include <cstddef>
@@ -19,7 +14,8 @@
 namespace slide {
 
 // Parses `source`, whose format is options.format (kXmc or kLibsvm), into `sink`. Chunks have about
-// `chunk_bytes`, at least 1. Throws InputError with the first fault in the order of the text.
+// `chunk_bytes`, at least 1. Throws InputError with the first fault in the order of the text, or that there
+// is no row without one.
 CsrSizes parse_text(const TextSource& source, const ReadOptions& options, CsrSink& sink,
                     std::size_t chunk_bytes = kDefaultChunkBytes);
 

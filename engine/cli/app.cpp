@@ -30,8 +30,8 @@ int execute(const Action& action) {
   try {
     action();
     return kExitDone;
-  } catch (const Interrupted& stop) {
-    return stop.code;
+  } catch (const Ended& end) {
+    return end.code;
   } catch (const InputError& error) {
     return fail(kExitBadInput, error.what());
   } catch (const std::bad_alloc&) {
@@ -53,7 +53,8 @@ int run(int argc, char** argv) {
   app.require_subcommand(1);
   app.footer(
       "Exit codes: 0 done, 1 the run failed, 2 bad usage, configuration, data or model,\n"
-      "129, 130 and 143 stopped by SIGHUP, Ctrl-C and SIGTERM, 141 nobody reads the output.");
+      "3 done but for bad rows that --skip-bad left out, 141 nobody reads the output,\n"
+      "129, 130 and 143 stopped by SIGHUP, Ctrl-C and SIGTERM.");
   add_train(app, action);
   add_tune(app, action);
   add_test(app, action);

@@ -7,6 +7,7 @@ namespace slide::cli {
 inline constexpr int kExitDone = 0;
 inline constexpr int kExitFailed = 1;    // the run failed: disk, memory, a loss that is no number
 inline constexpr int kExitBadInput = 2;  // bad usage, configuration, data or model
+inline constexpr int kExitBadRows = 3;   // done but for rows with faults, which --skip-bad left out
 
 int run(int argc, char** argv);
 

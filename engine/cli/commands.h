@@ -12,8 +12,9 @@ namespace slide::cli {
 
 using Action = std::function<void()>;
 
-// What an action throws when a signal stopped it and it has said so; `code` is the exit code.
-struct Interrupted {
+// What an action throws when it ends otherwise than done and has said so: stopped by a signal, or without
+// some rows; `code` is the exit code.
+struct Ended {
   int code;
 };
 

@@ -4,6 +4,7 @@
 #include <map>
 #include <memory>
 
+#include "engine/cli/bad_rows.h"
 #include "engine/cli/commands.h"
 #include "engine/cli/options.h"
 #include "engine/cli/text.h"
@@ -21,9 +22,15 @@ const std::map<std::string, FileFormat> kFileFormats = {{"xmc", FileFormat::kXmc
 void run_convert(const ConvertOptions& options) {
   go_on_without_output();
   const ConvertResult result = convert_data(options);
-  if (!result.data) return print("{}: {} samples\n", options.out, grouped(result.samples));
-  print("{}: {} samples, {} features, {} labels\n", options.out, grouped(result.samples),
-        grouped(result.data->feature_count()), grouped(result.data->label_count()));
+  BadRows bad;
+  bad.add(result.report);
+  if (!result.data) {
+    print("{}: {} samples\n", options.out, grouped(result.samples));
+  } else {
+    print("{}: {} samples, {} features, {} labels\n", options.out, grouped(result.samples),
+          grouped(result.data->feature_count()), grouped(result.data->label_count()));
+  }
+  bad.end();
 }
 
 }  // namespace
@@ -67,6 +74,7 @@ void add_convert(CLI::App& app, Action& action) {
       ->transform(whole(1, kMostItems))
       ->type_name("L");
   sub->add_flag("--one-based", options->one_based, "IN is libsvm whose features count from 1");
+  add_skip_bad(*sub, options->skip_bad);
   add_threads(*sub, options->threads);
   sub->callback([options, &action] { action = [options] { run_convert(*options); }; });
 }

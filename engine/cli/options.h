@@ -34,6 +34,9 @@ CLI::Option* add_train_seed(CLI::App& app, std::optional<std::uint64_t>& seed);
 void add_inference(CLI::App& app, std::optional<Inference>& inference);
 void add_labels(CLI::App& app, std::string& file);
 
+// --skip-bad.
+void add_skip_bad(CLI::App& app, bool& skip_bad);
+
 // `name`, the format of some data: a word of data.format but for auto.
 void add_format(CLI::App& app, const char* name, const char* meaning, std::optional<DataFormat>& format);
 

@@ -1,6 +1,4 @@
 // `slide predict`: the best labels of each sample, a line for each.
-#include <unistd.h>
-
 #include <algorithm>
 #include <array>
 #include <memory>
@@ -10,24 +8,19 @@
 #include <string_view>
 #include <vector>
 
-#include "datasets/detect.h"
-#include "datasets/file_bytes.h"
-#include "datasets/labelled_text.h"
-#include "datasets/line_chunks.h"
-#include "datasets/npz.h"
-#include "datasets/reader.h"
+#include "datasets/row_stream.h"
 #include "engine/base/error.h"
 #include "engine/base/number_text.h"
 #include "engine/base/parallel.h"
+#include "engine/cli/bad_rows.h"
 #include "engine/cli/commands.h"
-#include "engine/cli/line_source.h"
 #include "engine/cli/options.h"
+#include "engine/cli/sample_input.h"
 #include "engine/cli/text.h"
 #include "engine/inference/inference.h"
 #include "engine/run/label_names.h"
 #include "engine/run/model_file.h"
 #include "engine/run/model_use.h"
-#include "engine/run/run_data.h"
 
 namespace slide::cli {
 
@@ -38,7 +31,6 @@ constexpr std::size_t kFewSamples = Panel::kLanes;  // one thread's work
 constexpr std::size_t kSamplesAtOnce = 16384;
 constexpr std::size_t kLabelsAtOnce = 1ULL << 20;  // but for a panel's samples a thread
 constexpr std::size_t kTextAtOnce = 1ULL << 16;
-constexpr const char* kStandardInput = "standard input";
 
 struct PredictCommand {
   std::string model;
@@ -48,6 +40,7 @@ struct PredictCommand {
   std::optional<double> threshold;     // labels with lower scores are left out
   std::string labels;                  // file with names of labels, or empty: those of the model
   ModelUse use;
+  bool skip_bad = false;
   bool logits() const { return scores == "logit"; }
 };
 
@@ -94,13 +87,15 @@ class Answers {
         command_(command),
         predictor_(predictor) {}
 
-  void print_all(const Dataset& data) {
-    // Whole blocks, whatever k: how samples are grouped shows in the last bits of scores.
+  // Of the rows `bad`, ascending, no label is printed.
+  void print_all(const Dataset& data, std::span<const std::uint64_t> bad) {
+    // Whole blocks, whatever k: how samples of a file are grouped shows in the last bits of scores.
     const auto threads = static_cast<std::size_t>(resolve_threads(command_.use.threads));
     const std::size_t blocks = std::max(kLabelsAtOnce / (Panel::kLanes * command_.k), threads);
     const std::size_t count = std::min(blocks * Panel::kLanes, kSamplesAtOnce);
-    for (std::size_t first = 0; first < data.size(); first += count)
-      print_part(data.slice(first, std::min(count, data.size() - first)));
+    bad_ = bad;
+    for (first_ = 0; first_ < data.size(); first_ += count)
+      print_part(data.slice(first_, std::min(count, data.size() - first_)));
   }
 
  private:
@@ -111,13 +106,14 @@ class Answers {
     const InferenceOptions& options = predictor_.options();
     if (lines_.empty()) lines_.resize(1);
     if (part.size() <= kFewSamples) {  // they come in order
-      predictor_.predict(part, {options.k, options.log_softmax}, scratch_, [&](std::size_t, auto best) {
-        write_line(best, lines_[0]);
-        put(lines_[0].text());
-      });
+      predictor_.predict(part, {options.k, options.log_softmax}, scratch_,
+                         [&](std::size_t sample, auto best) {
+                           write_answer(sample, best, lines_[0]);
+                           put(lines_[0].text());
+                         });
     } else {
       if (lines_.size() < part.size()) lines_.resize(part.size());
-      const auto take = [&](std::size_t sample, auto best) { write_line(best, lines_[sample]); };
+      const auto take = [&](std::size_t sample, auto best) { write_answer(sample, best, lines_[sample]); };
       predictor_.predict(part, threads_scratch_, take);
       for (std::size_t sample = 0; sample < part.size(); ++sample) put(lines_[sample].text());
     }
@@ -139,6 +135,12 @@ class Answers {
     } else {
       probabilities_of(loss_, logits.data(), best.size(), scores);
     }
+  }
+
+  // Of a sample of the part.
+  void write_answer(std::size_t sample, std::span<const Prediction> best, Line& line) const {
+    const bool is_bad = std::binary_search(bad_.begin(), bad_.end(), first_ + sample);
+    write_line(is_bad ? std::span<const Prediction>() : best, line);
   }
 
   void write_line(std::span<const Prediction> best, Line& line) const {
@@ -165,85 +167,34 @@ class Answers {
   const Predictor& predictor_;
   Predictor::Scratch scratch_;
   std::vector<Predictor::Scratch> threads_scratch_;
+  std::span<const std::uint64_t> bad_;
+  std::size_t first_ = 0;  // of the part, in its data
   std::vector<Line> lines_;
   std::string text_;
 };
 
-// A line without anything is a sample without features, so that answers keep the lines' numbers: the libsvm
-// reader would skip it, a label keeps it in place.
-std::string with_blank_lines_kept(std::string_view text) {
-  std::string kept;
-  kept.reserve(text.size() + 16);
-  for (std::size_t begin = 0; begin < text.size();) {
-    const std::size_t end = std::min(text.find('\n', begin), text.size());
-    const bool blank = text.find_first_not_of(" \t\r", begin) >= end;
-    kept.append(blank ? "0" : text.substr(begin, end - begin)).push_back('\n');
-    begin = end + 1;
+// Answers the rows, those with faults by an empty line; without --skip-bad up to the first of these, which it
+// throws.
+void answer(const RowPart& part, bool skip_bad, Answers& answers, BadRows& bad) {
+  if (part.bad.empty() || skip_bad) {
+    answers.print_all(part.rows, part.bad);
+    return bad.add(part.bad.size(), part.faults);
   }
-  return kept;
-}
-
-// Samples that come with a header are read as a whole, to hold them against it.
-std::string read_rest(std::string_view start, LineSource& source) {
-  std::string text(start);
-  for (std::string_view more = source.next(); !more.empty(); more = source.next()) text += more;
-  return text;
-}
-
-void answer_standard_input(const Model& model, const PredictCommand& command, Answers& answers) {
-  LineSource source(STDIN_FILENO);
-  ReadOptions options = model_read_options(model, command.use.threads);
-  const bool is_text =
-      model.text != nullptr && command.use.format.value_or(DataFormat::kText) == DataFormat::kText;
-  bool first = true;
-  for (std::string_view lines = source.next(); !lines.empty(); lines = source.next()) {
-    if (is_text) {
-      answers.print_all(parse_plain_text(lines, *model.text, options.normalize, command.use.threads));
-      continue;
-    }
-    options.format = first && has_xmc_header(lines) ? DataFormat::kXmc : DataFormat::kLibsvm;
-    first = false;
-    if (options.format == DataFormat::kXmc) {
-      answers.print_all(parse_dataset(read_rest(lines, source), kStandardInput, options));
-      return;
-    }
-    const std::string kept = with_blank_lines_kept(lines);
-    answers.print_all(parse_dataset(kept, kStandardInput, options));
-    options.first_line += static_cast<std::uint64_t>(std::count(kept.begin(), kept.end(), '\n'));
-  }
-}
-
-// Whether a file for a model trained on text holds text, and not features for it.
-bool holds_text(std::string_view bytes, const PredictCommand& command) {
-  if (command.use.format) return *command.use.format == DataFormat::kText;
-  const std::string_view line = bytes.substr(0, bytes.find('\n'));
-  const std::optional<DataFormat> format = detect_format(bytes.substr(0, line.size()));
-  return !has_xmc_header(bytes) && !looks_like_features(line) && format != DataFormat::kIdx &&
-         format != DataFormat::kNpz;
-}
-
-// Returns false when the file holds features.
-bool answer_text_file(const Model& model, const PredictCommand& command, Answers& answers) {
-  if (model.text == nullptr || is_npz_pair(command.data)) return false;
-  const FileBytes bytes(command.data);
-  if (!holds_text(bytes.text(), command)) return false;
-  for (const std::string_view lines : cut_lines(bytes.text(), LineSource::kMostBytes, [](auto, auto) {})) {
-    answers.print_all(parse_plain_text(lines, *model.text, model.config.data.normalize, command.use.threads));
-  }
-  return true;
+  answers.print_all(part.rows.slice(0, part.bad.front()), {});
+  throw InputError(part.faults.front());
 }
 
 void run_predict(const PredictCommand& command) {
   Model model = open_model(command.model, command.use);
   tell(model.notes);
+  const SampleInput input(model, command.use, command.data);
   const bool log_softmax = !command.logits() && needs_log_softmax(model.config.loss.kind);
-  const Predictor predictor = make_predictor(model, command.use.threads, command.k, log_softmax);
+  const Predictor predictor =
+      make_predictor(model, command.use.threads, command.k, log_softmax, input.comes_in_pieces());
   Answers answers(model, command, predictor);
-  if (command.data == "-") {
-    answer_standard_input(model, command, answers);
-  } else if (!answer_text_file(model, command, answers)) {
-    answers.print_all(read_test_data(command.data, model, command.use.threads));
-  }
+  BadRows bad;
+  input.for_each_part([&](const RowPart& part) { answer(part, command.skip_bad, answers, bad); });
+  bad.end();
 }
 
 }  // namespace
@@ -254,10 +205,10 @@ void add_predict(CLI::App& app, Action& action) {
       "One line a sample: label:score label:score ..., best first; a model trained on text writes names,\n"
       "with tabs between them. The score is the label's probability: of the softmax over all labels, or of\n"
       "each label's own sigmoid, mixed with the neighbours' vote if the model has them; as a logit, its\n"
-      "log-odds, or the logit of the softmax, with neighbours its logarithm. Standard input holds lines\n"
-      "of text for a model trained on text, else 'label,label id:value ...' where the labels may be left\n"
-      "out (start the line with a blank), or XMC text with its header. Each line is answered as soon as\n"
-      "it is read.");
+      "log-odds, or the logit of the softmax, with neighbours its logarithm. DATA holds lines of text\n"
+      "for a model trained on text, else 'label,label id:value ...' where the labels may be left out\n"
+      "(start the line with a blank), or XMC text with its header. A line of a pipe is answered as soon\n"
+      "as it is read. With --skip-bad, a row with a fault is answered by an empty line.");
   const auto command = std::make_shared<PredictCommand>();
   sub->add_option("MODEL", command->model, "model.slide of a run")->required();
   sub->add_option("DATA", command->data, "Data file, or - for standard input")->required();
@@ -276,6 +227,7 @@ void add_predict(CLI::App& app, Action& action) {
   add_labels(*sub, command->labels);
   add_format(*sub, "--format", "Format of DATA; default: found from its content", command->use.format);
   add_inference(*sub, command->use.inference);
+  add_skip_bad(*sub, command->skip_bad);
   add_threads(*sub, command->use.threads);
   sub->callback([command, &action] { action = [command] { run_predict(*command); }; });
 }

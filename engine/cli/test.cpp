@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <memory>
 
+#include "engine/cli/bad_rows.h"
 #include "engine/cli/commands.h"
 #include "engine/cli/options.h"
 #include "engine/cli/text.h"
@@ -17,6 +18,7 @@ struct TestCommand {
   std::vector<std::uint32_t> k;  // empty: eval.k of the model
   ModelUse use;
   bool json = false;
+  bool skip_bad = false;
 };
 
 std::string table(const Metrics& metrics, std::vector<std::uint32_t> ks) {
@@ -30,17 +32,31 @@ std::string table(const Metrics& metrics, std::vector<std::uint32_t> ks) {
   return text;
 }
 
+nlohmann::ordered_json to_json(const TestResult& result) {
+  nlohmann::ordered_json json = {{"samples", result.samples}, {"seconds", result.seconds}};
+  json.update(result.metrics.to_json());
+  json["bad_rows"] = result.report.bad_rows;
+  json["samples_without_known_features"] = result.unknown.empty_rows;
+  json["unknown_features"] = result.unknown.features;
+  json["unknown_labels"] = result.unknown.labels;
+  return json;
+}
+
 void run_test(const TestCommand& command) {
   Model model = open_model(command.model, command.use);
   tell(model.notes);
   const std::vector<std::uint32_t> ks = command.k.empty() ? model.config.eval.k : command.k;
-  const TestResult result = test_model(model, command.data, ks, command.use.threads);
+  const TestResult result = test_model(model, command.data, ks, command.use.threads, command.skip_bad);
+  BadRows bad;
+  bad.add(result.report);
+  const std::string unknown = told(result.unknown, command.data, result.samples);
+  if (!unknown.empty()) tell({unknown});
   if (command.json) {
-    nlohmann::ordered_json json = {{"samples", result.samples}, {"seconds", result.seconds}};
-    json.update(result.metrics.to_json());
-    return print("{}\n", json.dump());
+    print("{}\n", to_json(result).dump());
+  } else {
+    print("{} samples in {:.2f} s\n{}", grouped(result.samples), result.seconds, table(result.metrics, ks));
   }
-  print("{} samples in {:.2f} s\n{}", grouped(result.samples), result.seconds, table(result.metrics, ks));
+  bad.end();
 }
 
 }  // namespace
@@ -58,6 +74,7 @@ void add_test(CLI::App& app, Action& action) {
   add_inference(*sub, command->use.inference);
   add_threads(*sub, command->use.threads);
   add_format(*sub, "--format", "Format of DATA; default: found from its content", command->use.format);
+  add_skip_bad(*sub, command->skip_bad);
   sub->add_flag("--json", command->json, "Print one JSON object");
   sub->callback([command, &action] { action = [command] { run_test(*command); }; });
 }

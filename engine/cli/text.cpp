@@ -64,7 +64,7 @@ void print_text(std::string_view text) {
   const bool written = std::fwrite(text.data(), 1, text.size(), stdout) == text.size();
   if (!written || std::fflush(stdout) != 0) {
     if (nobody_reads()) {
-      if (!outlive_output) throw Interrupted{128 + SIGPIPE};
+      if (!outlive_output) throw Ended{128 + SIGPIPE};
       be_quiet();
       return complain("nobody reads standard output any more; going on without it");
     }

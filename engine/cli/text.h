@@ -26,7 +26,7 @@ void be_quiet();
 void show_status(std::string_view line);
 bool has_status_line();  // whether it is
 
-// Writes to standard output at once. Throws Error when that fails, and Interrupted, to end without a word,
+// Writes to standard output at once. Throws Error when that fails, and Ended, to end without a word,
 // when nobody reads it any more.
 void print_text(std::string_view text);
 

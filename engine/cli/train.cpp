@@ -4,6 +4,7 @@
 #include <memory>
 #include <optional>
 
+#include "engine/cli/bad_rows.h"
 #include "engine/cli/commands.h"
 #include "engine/cli/options.h"
 #include "engine/cli/stop_signal.h"
@@ -24,6 +25,7 @@ struct TrainCommand {
   std::optional<std::uint64_t> seed;
   std::string out;  // empty: run/<name of the configuration>
   bool quiet = false;
+  bool skip_bad = false;
   std::string resume;  // folder of a stopped run to go on with, or empty
 };
 
@@ -44,6 +46,11 @@ void print_data(const DataConfig& config, const RunData& data, double seconds) {
           grouped(data.text->label_count()));
   }
   for (const std::string& note : data.notes) print("{}\n", note);
+  if (data.test) {
+    const Unknown unknown = count_unknown(*data.test, data.test_report, data.train.label_count());
+    const std::string line = told(unknown, config.test, data.test->size());
+    if (!line.empty()) print("{}\n", line);
+  }
   print("loaded in {:.2f} s\n", seconds);
 }
 
@@ -162,16 +169,28 @@ void print_end(const TrainingRun& run, const RunResult& result) {
         memory_text(static_cast<double>(fs::file_size(folder.model()))), folder.name());
 }
 
-void train(TrainingRun& run) {
+void train(TrainingRun& run, bool skip_bad) {
   std::optional<StopSignal> signals;
   Status status(run.config());
-  const RunResult result = run.train(printing(run.config(), status, signals));
-  if (!result.stopped) return print_end(run, result);
+  BadRows bad;
+  RunObserver observer = printing(run.config(), status, signals);
+  const auto print_data_of = observer.data;
+  observer.data = [&](const RunData& data, double seconds) {
+    print_data_of(data, seconds);
+    bad.add(data.train_report);
+    bad.add(data.test_report);
+  };
+  if (skip_bad) run.skip_bad_rows();
+  const RunResult result = run.train(observer);
+  if (!result.stopped) {
+    print_end(run, result);
+    return bad.end();
+  }
   show_status("");
   const int signal = StopSignal::came();
   complain(fmt::format("stopped by {} after step {} of {}; go on with: slide train --resume {}",
                        StopSignal::name(signal), result.steps, result.total_steps, run.folder().name()));
-  throw Interrupted{128 + signal};
+  throw Ended{128 + signal};
 }
 
 void begin(const TrainCommand& command) {
@@ -180,7 +199,7 @@ void begin(const TrainCommand& command) {
   TrainingRun run(resolve_config(command.config, with_train_keys(command.set, command.threads, command.seed)),
                   folder);
   tell(run.notes());
-  train(run);
+  train(run, command.skip_bad);
 }
 
 void go_on(const TrainCommand& command) {
@@ -190,7 +209,7 @@ void go_on(const TrainCommand& command) {
   if (!run.has_checkpoint()) {
     print("{} has no checkpoint yet: from the beginning\n", run.folder().name());
   }
-  train(run);
+  train(run, command.skip_bad);
 }
 
 void run_train(const TrainCommand& command) {
@@ -218,6 +237,7 @@ void add_train(CLI::App& app, Action& action) {
   sub->add_option("--out", command->out, "Folder for the results; default: run/<name of CONFIG>")
       ->type_name("DIR")
       ->excludes(resume);
+  add_skip_bad(*sub, command->skip_bad);
   sub->add_flag("--quiet", command->quiet, "Print nothing but failures");
   sub->callback([command, config, resume, &action] {
     if (config->empty() && resume->empty()) throw CLI::RequiredError("CONFIG or --resume");

@@ -25,7 +25,7 @@ class BlockFeatures {
 
   // Most samples of a feature that is a list: a dense column costs a vector for 16 samples, an entry about as
   // much.
-  static std::size_t sparse_entries(std::size_t lanes) {
+  static constexpr std::size_t sparse_entries(std::size_t lanes) {
     return lanes < 64 ? 0 : std::min<std::size_t>(lanes / 16, 8);
   }
 

@@ -76,7 +76,7 @@ void CandidateScorer::find_candidates(std::size_t b, std::size_t s, Panel& panel
   if (search_) {
     search_->find(s, panel.inputs[b].lanes, candidates_, scratch.search, scratch.candidates);
   } else {
-    query_tables(panel.blocks[b].rows[s], panel.first + i, panel, scratch);
+    query_tables(panel.blocks[b].rows[s], panel.by_row ? 0 : panel.first + i, panel, scratch);
   }
   if (postings_) add_wide_candidates(scratch);
   if (panel.votes) put_votes_first(i, panel, scratch);

@@ -67,6 +67,7 @@ class Chunks {
       scratch.inputs.push_back(panel.inputs[b]);
       if (postings == nullptr) continue;
       postings->start(*panel.inputs[b].features, scratch.walks[b]);
+      if (panel.by_row) scratch.walks[b].sort();
       scratch.inputs.back().features = nullptr;
     }
   }

@@ -69,6 +69,7 @@ void Predictor::choose_full() {
   const bool needs_all = trained_.neighbours != nullptr && needs_log_softmax(network.config().loss.kind);
   if (needs_all || !network.input()) return;
   if (options_.low_latency) alone_ = &add<ScreenScorer>(full);
+  if (options_.by_row) return;  // a block as a whole may turn out to be scored exactly
   const bool rough_first =
       options_.rough_first.value_or(kernels::active().fast_bf16 && output.size() >= kManyNeurons);
   if (!rough_first || output.weights().is_bf16()) return;
@@ -89,11 +90,19 @@ void Predictor::check(const Dataset& data) const {
   }
 }
 
+// Most samples of a block that does not have a sample alone.
+std::size_t Predictor::block_lanes() const {
+  if (!options_.by_row) return Panel::kLanes;
+  return trained_.network.input() ? Panel::kLanesByRow
+                                  : 1;  // a first layer by neuron sums over a block's features
+}
+
 Predictor::Scratch::Work& Predictor::reserve(std::size_t blocks, std::size_t lanes, std::size_t entries,
                                              Scratch& scratch) const {
   std::unique_ptr<Scratch::Work>& work = lanes == 1 ? scratch.one : scratch.many;
   if (!work) work = std::make_unique<Scratch::Work>();
   const bool more_blocks = work->panel.blocks.size() < blocks;
+  work->panel.by_row = options_.by_row;
   work->panel.reserve(trained_, blocks, lanes, entries);
   if (more_blocks) work->scorer = (lanes == 1 ? alone_ : together_)->make_scratch(blocks, lanes);
   return *work;
@@ -106,26 +115,28 @@ void Predictor::predict(const Dataset& data, const Sink& sink) const {
 
 void Predictor::predict(const Dataset& data, std::vector<Scratch>& scratch, const Sink& sink) const {
   check(data);
-  const auto groups = (data.size() + Panel::kLanes - 1) / Panel::kLanes;
+  const std::size_t lanes = block_lanes(), groups = (data.size() + lanes - 1) / lanes;
   const auto most_threads = static_cast<std::size_t>(resolve_threads(options_.threads));
   // So that all have work, and memory stays within bounds.
-  const std::size_t blocks = std::clamp<std::size_t>(
-      std::min(groups / most_threads, kBestAtOnce / (Panel::kLanes * options_.k)), 1, Panel::kMostBlocks);
-  const std::size_t panels = (groups + blocks - 1) / blocks, size = blocks * Panel::kLanes;
+  const std::size_t blocks =
+      std::clamp<std::size_t>(std::min(groups / most_threads, kBestAtOnce / (lanes * options_.k)), 1,
+                              lanes == 1 ? 1 : Panel::kMostBlocks);
+  const std::size_t panels = (groups + blocks - 1) / blocks, size = blocks * lanes;
   const std::size_t threads = std::max<std::size_t>(1, std::min(panels, most_threads));
-  const std::size_t entries = most_entries(data, Panel::kLanes);
+  const std::size_t most = most_entries(data, lanes), entries = options_.by_row ? std::bit_ceil(most) : most;
   if (scratch.size() < threads) scratch.resize(threads);
-  for (std::size_t t = 0; t < threads; ++t) reserve(blocks, Panel::kLanes, entries, scratch[t]);
+  for (std::size_t t = 0; t < threads; ++t) reserve(blocks, lanes, entries, scratch[t]);
   parallel_for(panels, static_cast<int>(threads), [&](std::size_t p, int thread) {
+    const Scratch& mine = scratch[static_cast<std::size_t>(thread)];
     predict_panel(data, p * size, std::min(data.size(), (p + 1) * size), {options_.k, options_.log_softmax},
-                  *scratch[static_cast<std::size_t>(thread)].many, sink);
+                  lanes == 1 ? *mine.one : *mine.many, sink);
   });
 }
 
 void Predictor::predict(const Dataset& data, const Wanted& wanted, Scratch& scratch, const Sink& sink) const {
   check(data);
-  const bool alone = data.size() == 1;
-  const std::size_t blocks = alone ? 1 : Panel::kMostBlocks, lanes = alone ? 1 : Panel::kLanes;
+  const bool alone = data.size() == 1 && !options_.by_row;
+  const std::size_t lanes = alone ? 1 : block_lanes(), blocks = lanes == 1 ? 1 : Panel::kMostBlocks;
   // Powers of two, so that growing requests do not ask for memory each time.
   Scratch::Work& work = reserve(blocks, lanes, std::bit_ceil(most_entries(data, lanes)), scratch);
   for (std::size_t first = 0; first < data.size(); first += blocks * lanes)

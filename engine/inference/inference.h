@@ -34,6 +34,10 @@ struct InferenceOptions {
   // exactly (panel_screen.h), where nobody wants to know all scores. Without a word, from
   // 4,096 neurons on if kernels::active().fast_bf16.
   std::optional<bool> rough_first;
+  // The scores of a sample are the same to the bit whatever samples come with it and how many. Else they may
+  // differ in the last bits, and so from a block of kLanes to one that is not full. Costs some time where
+  // many come together.
+  bool by_row = false;
 };
 
 class Predictor {
@@ -81,6 +85,7 @@ class Predictor {
   template <class Way, class... Args>
   const Way& add(Args&&... args);
   void check(const Dataset& data) const;
+  std::size_t block_lanes() const;
   Scratch::Work& reserve(std::size_t blocks, std::size_t lanes, std::size_t entries, Scratch& scratch) const;
   void predict_panel(const Dataset& data, std::size_t first, std::size_t end, const Wanted& wanted,
                      Scratch::Work& work, const Sink& sink) const;

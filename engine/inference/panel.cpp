@@ -41,7 +41,8 @@ void Panel::begin(const Network& network, const Dataset& data, std::size_t first
       network.add_row(data.features(first + i), block);
       if (votes) votes->add_sample(block.rows.back());
     }
-    block.lanes = block.rows.size() == 1 ? 1 : round_up(block.rows.size(), kernels::kLaneMultiple);
+    const bool alone = lanes == 1 || (block.rows.size() == 1 && !by_row);
+    block.lanes = alone ? 1 : round_up(block.rows.size(), kernels::kLaneMultiple);
     inputs.push_back(network.infer_hidden(block, scratch));
   }
   for (std::size_t i = 0; i < samples; ++i) {

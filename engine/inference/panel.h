@@ -25,6 +25,9 @@ struct TrainedNetwork {
 struct Panel {
   static constexpr std::size_t kLanes = 128;     // most samples of a block
   static constexpr std::size_t kMostBlocks = 4;  // of a panel
+  // The same where samples must not depend on each other: so few that features are dense columns.
+  static constexpr std::size_t kLanesByRow = 48;
+  static_assert(BlockFeatures::sparse_entries(kLanesByRow) == 0);
 
   std::size_t lanes = 0;    // of each block, at most
   std::size_t entries = 0;  // feature values of a block that there is room for
@@ -33,6 +36,7 @@ struct Panel {
   std::size_t samples = 0;  // in use
   std::size_t k = 0;
   bool log_softmax = false;        // whether log_norm is asked for
+  bool by_row = false;             // whether sums must go the same way whatever samples a block has
   std::vector<Block> blocks;       // all there is room for
   std::vector<BlockInput> inputs;  // of the output layer, of each block in use
   ThreadScratch scratch;

@@ -89,7 +89,7 @@ void append_labels(std::string& line, FileFormat to, std::size_t count, const st
 
 // ---- text into text ----
 
-std::size_t rewrite_text(const ConvertOptions& options, FileFormat to) {
+ConvertResult rewrite_text(const ConvertOptions& options, FileFormat to) {
   const FileBytes bytes(options.in);
   const std::optional<TextForm> form = find_text_form(bytes.text());
   if (!form) {
@@ -98,7 +98,8 @@ std::size_t rewrite_text(const ConvertOptions& options, FileFormat to) {
   }
   LineFile out(options.out);
   LabelledLine parts;
-  std::size_t number = 0, samples = 0;
+  std::size_t number = 0;
+  ConvertResult result;
   for (std::string_view rest = without_byte_order_mark(bytes.text()); !rest.empty();) {
     const std::size_t end = std::min(rest.find('\n'), rest.size());
     std::string_view line = rest.substr(0, end);
@@ -109,17 +110,23 @@ std::size_t rewrite_text(const ConvertOptions& options, FileFormat to) {
     const std::string where = fmt::format("{}:{}:1", options.in, number);
     try {
       split_labelled(line, *form, Labels::kRequired, parts);
-    } catch (const RowFault& fault) {
-      fail_input("{}:{}:{}: {}", options.in, number, fault.column, fault.message);
+    } catch (RowFault& fault) {
+      const std::string what = described(options.in, {number, std::move(fault)});
+      if (!options.skip_bad) throw InputError(what);
+      ++result.report.bad_rows;
+      result.report.add_shown(what);
+      continue;
     }
     append_labels(out.text(), to, parts.labels.size(), where, [&](std::size_t i) { return parts.labels[i]; });
     const std::size_t begin = std::min(parts.text.find_first_not_of(" \t"), parts.text.size());
     out.text() += parts.text.substr(begin);
     out.end_line();
-    ++samples;
+    ++result.samples;
   }
+  if (result.samples == 0 && result.report.bad_rows > 0)
+    fail_input("{}; no row of the file can be read", result.report.first.front());
   out.finish();
-  return samples;
+  return result;
 }
 
 // ---- features into text ----
@@ -203,7 +210,7 @@ std::shared_ptr<const TextModel> find_text_model(const ConvertOptions& options) 
   if (is_npz_pair(source)) return nullptr;
   const bool is_input = options.fit.empty();
   const DataFormat format = is_input ? options.from.value_or(DataFormat::kAuto) : DataFormat::kText;
-  return learn_text_file(source, format, config.text, options.threads);
+  return learn_text_file(source, format, config.text, options.threads, false, options.skip_bad);
 }
 
 void write_data(const Dataset& data, const ConvertOptions& options, FileFormat to, const TextModel* text) {
@@ -227,6 +234,7 @@ ReadOptions read_options(const ConvertOptions& options, DataFormat from,
   read.one_based = options.one_based;
   read.normalize = false;  // values as they are; whoever reads them again scales them
   read.threads = options.threads;
+  read.skip_bad = options.skip_bad;
   read.feature_limit = text != nullptr ? text->feature_count() : options.features;
   read.label_limit = text != nullptr ? text->label_count() : options.labels;
   read.text = text;
@@ -239,14 +247,19 @@ ConvertResult convert_data(const ConvertOptions& options) {
   const FileFormat to = options.to ? *options.to : format_of_name(options.out);
   const DataFormat from = options.from.value_or(
       is_npz_pair(options.in) ? DataFormat::kNpz : detect_file(options.in).value_or(DataFormat::kAuto));
-  if (from == DataFormat::kText && is_text(to)) return {rewrite_text(options, to), std::nullopt};
+  if (from == DataFormat::kText && is_text(to)) return rewrite_text(options, to);
   const std::shared_ptr<const TextModel> text = find_text_model(options);
   const std::string beside = to == FileFormat::kNpz ? npz_paths(options.out).features : options.out;
-  const Dataset data = read_dataset_to_disk(options.in, read_options(options, from, text), beside);
+  ConvertResult result;
+  ReadOptions read = read_options(options, from, text);
+  read.report = &result.report;
+  const Dataset data = read_dataset_to_disk(options.in, read, beside);
   write_data(data, options, to, text.get());
   write_names(options.label_names, "--label-names", text.get(), true);
   write_names(options.feature_names, "--feature-names", text.get(), false);
-  return {data.size(), data};
+  result.samples = data.size();
+  result.data = data;
+  return result;
 }
 
 }  // namespace slide

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "datasets/dataset.h"
+#include "datasets/read_report.h"
 #include "datasets/reader.h"
 
 namespace slide {
@@ -28,12 +29,14 @@ struct ConvertOptions {
   std::uint32_t features = 0;  // sizes of the data, 0 = as they say
   std::uint32_t labels = 0;
   bool one_based = false;  // `in` is libsvm whose features count from 1
+  bool skip_bad = false;   // lines of `in` with faults are left out
   int threads = 0;
 };
 
 struct ConvertResult {
   std::size_t samples = 0;
   std::optional<Dataset> data;  // none where text went into text and no vocabulary was needed
+  ReadReport report;            // of the reading of `in`
 };
 
 // Each file gets its name only when it is whole. Throws InputError for the input and options that do not go

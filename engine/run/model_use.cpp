@@ -26,24 +26,27 @@ Model open_model(const std::string& path, const ModelUse& use) {
   return model;
 }
 
-Predictor make_predictor(Model& model, int threads, std::size_t k, bool log_softmax) {
+Predictor make_predictor(Model& model, int threads, std::size_t k, bool log_softmax, bool by_row) {
   InferenceOptions options;
   options.k = k;
   options.mode = model.config.eval.inference;
   options.candidates = model.config.eval.candidates;
   options.threads = threads;
   options.log_softmax = log_softmax;
+  options.by_row = by_row;
   if (options.mode == Inference::kLsh) model.build_tables(threads);
   return Predictor(model.trained(), options);
 }
 
 TestResult test_model(Model& model, const std::string& data, const std::vector<std::uint32_t>& ks,
-                      int threads) {
-  const Dataset samples = read_test_data(data, model, threads);
+                      int threads, bool skip_bad) {
+  const TestData read = read_test_data(data, model, threads, skip_bad);
+  const Dataset& samples = read.rows;
+  const Unknown unknown = count_unknown(samples, read.report, model.network.labels());
   const Predictor predictor = make_predictor(model, threads, *std::max_element(ks.begin(), ks.end()), false);
   const auto start = std::chrono::steady_clock::now();
   Metrics metrics = evaluate(predictor, samples, ks, propensities(model));
-  return {samples.size(), seconds_since(start), std::move(metrics)};
+  return {samples.size(), unknown, read.report, seconds_since(start), std::move(metrics)};
 }
 
 }  // namespace slide

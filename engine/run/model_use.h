@@ -11,6 +11,7 @@
 #include "engine/inference/inference.h"
 #include "engine/inference/metrics.h"
 #include "engine/run/model_file.h"
+#include "engine/run/run_data.h"
 
 namespace slide {
 
@@ -25,17 +26,20 @@ struct ModelUse {
 Model open_model(const std::string& path, const ModelUse& use);
 
 // The predictor that the model's own eval keys describe. Builds the hash tables that it needs. `model` must
-// outlive it and stay where it is. `log_softmax`: as in InferenceOptions.
-Predictor make_predictor(Model& model, int threads, std::size_t k, bool log_softmax);
+// outlive it and stay where it is. `log_softmax`, `by_row`: as in InferenceOptions.
+Predictor make_predictor(Model& model, int threads, std::size_t k, bool log_softmax, bool by_row = false);
 
 struct TestResult {
   std::size_t samples = 0;
+  Unknown unknown;       // what the model does not know of them
+  ReadReport report;     // of their reading
   double seconds = 0.0;  // of predicting and measuring; loading does not count
   Metrics metrics;
 };
 
-// Measures the model at the ranks `ks` on a file. Throws InputError for the data.
+// Measures the model at the ranks `ks` on a file. With `skip_bad`, lines with faults are left out. Throws
+// InputError for the data.
 TestResult test_model(Model& model, const std::string& data, const std::vector<std::uint32_t>& ks,
-                      int threads);
+                      int threads, bool skip_bad = false);
 
 }  // namespace slide

@@ -1,5 +1,6 @@
 #include "engine/run/run_data.h"
 
+#include <algorithm>
 #include <filesystem>
 #include <utility>
 
@@ -67,22 +68,31 @@ Config resolve_stored_config(const std::string& path, std::vector<std::string>& 
   return config;
 }
 
-RunData read_run_data(const Config& config, int threads) {
+RunData read_run_data(const Config& config, int threads, bool skip_bad) {
   const DataConfig& data = config.data;
   if (data.train.empty()) fail_input("data.train is not set: give --set data.train=FILE");
-  std::vector<std::string> notes;
+  RunData run;
   ReadOptions options = read_options(data, 0, threads);
-  options.text = learn_text_file(data.train, data.format, config.text, threads, data.cache);
-  Dataset train = read_training_file(data.train, options, data.cache, notes);
+  options.skip_bad = skip_bad;
+  options.text = run.text =
+      learn_text_file(data.train, data.format, config.text, threads, data.cache, skip_bad);
+  const auto read = [&](const std::string& path, ReadReport& report) {
+    options.report = &report;
+    return read_training_file(path, options, data.cache, run.notes);
+  };
+  Dataset train = read(data.train, run.train_report);
   if (options.text != nullptr) options.feature_limit = options.text->feature_count();
-  if (data.test.empty()) return {first_of(train, data), std::nullopt, options.text, notes};
-  Dataset test = data.test == data.train ? train : read_training_file(data.test, options, data.cache, notes);
-  if (test.feature_count() > train.feature_count()) {
-    options.feature_limit = test.feature_count();
-    train = read_training_file(data.train, options, data.cache, notes);
+  if (!data.test.empty()) {
+    Dataset test = data.test == data.train ? train : read(data.test, run.test_report);
+    if (test.feature_count() > train.feature_count()) {
+      options.feature_limit = test.feature_count();
+      train = read(data.train, run.train_report);
+    }
+    check_slice("data.test_last", data.test_last, data.test, test.size());
+    run.test = last_of(test, data.test_last);
   }
-  check_slice("data.test_last", data.test_last, data.test, test.size());
-  return {first_of(train, data), last_of(test, data.test_last), options.text, notes};
+  run.train = first_of(train, data);
+  return run;
 }
 
 ReadOptions model_read_options(const DataConfig& config, std::size_t features,
@@ -98,8 +108,32 @@ ReadOptions model_read_options(const Model& model, int threads) {
   return model_read_options(model.config.data, model.shape.features, model.text, threads);
 }
 
-Dataset read_test_data(const std::string& path, const Model& model, int threads) {
-  return last_of(read_dataset(path, model_read_options(model, threads)), model.config.data.test_last);
+TestData read_test_data(const std::string& path, const Model& model, int threads, bool skip_bad) {
+  TestData data;
+  ReadOptions options = model_read_options(model, threads);
+  options.skip_bad = skip_bad;
+  options.report = &data.report;
+  data.rows = last_of(read_dataset(path, options), model.config.data.test_last);
+  return data;
+}
+
+Unknown count_unknown(const Dataset& rows, const ReadReport& report, std::uint64_t labels) {
+  Unknown unknown{0, report.unknown_features, report.unknown_labels};
+  for (std::size_t i = 0; i < rows.size(); ++i) {
+    const auto ids = rows.labels(i);
+    unknown.empty_rows += rows.features(i).ids.empty() ? 1 : 0;
+    unknown.labels +=
+        static_cast<std::uint64_t>(ids.end() - std::lower_bound(ids.begin(), ids.end(), labels));
+  }
+  return unknown;
+}
+
+std::string told(const Unknown& unknown, const std::string& path, std::uint64_t rows) {
+  if (unknown.empty_rows == 0 && unknown.features == 0 && unknown.labels == 0) return {};
+  return fmt::format(
+      "{}: {} of {} samples have no feature that the model knows; unknown are {} words and n-grams and {} "
+      "labels, as often as they occur",
+      path, unknown.empty_rows, rows, unknown.features, unknown.labels);
 }
 
 }  // namespace slide

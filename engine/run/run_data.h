@@ -1,12 +1,14 @@
 // Reads the data sets of a command with the settings of a configuration. Safe to call from any thread.
 #pragma once
 
+#include <cstdint>
 #include <memory>
 #include <optional>
 #include <string>
 #include <vector>
 
 #include "datasets/dataset.h"
+#include "datasets/read_report.h"
 #include "datasets/text_model.h"
 #include "engine/config/config.h"
 #include "engine/run/model_file.h"
@@ -25,10 +27,12 @@ struct RunData {
   std::optional<Dataset> test;
   std::shared_ptr<const TextModel> text;  // of training text, else nullptr
   std::vector<std::string> notes;         // what the user should know about the reading, a line each
+  ReadReport train_report, test_report;   // of both files
 };
 
 // data.train and, where it is set, data.test, both with the larger of their numbers of features.
-RunData read_run_data(const Config& config, int threads);
+// With `skip_bad`, lines with faults are left out.
+RunData read_run_data(const Config& config, int threads, bool skip_bad = false);
 
 // How data are read for a model trained with `config` on data of so many features, and on text if there is
 // some.
@@ -36,7 +40,21 @@ ReadOptions model_read_options(const DataConfig& config, std::size_t features,
                                std::shared_ptr<const TextModel> text, int threads);
 ReadOptions model_read_options(const Model& model, int threads);
 
-// A file for a trained model.
-Dataset read_test_data(const std::string& path, const Model& model, int threads);
+// A file for a trained model. With `skip_bad`, lines with faults are left out.
+struct TestData {
+  Dataset rows;
+  ReadReport report;
+};
+TestData read_test_data(const std::string& path, const Model& model, int threads, bool skip_bad = false);
+
+// What data hold that a model of `labels` labels does not know, a line for the user; empty where that is
+// nothing.
+struct Unknown {
+  std::uint64_t empty_rows = 0;  // without a known feature
+  std::uint64_t features = 0;    // words and n-grams of text
+  std::uint64_t labels = 0;
+};
+Unknown count_unknown(const Dataset& rows, const ReadReport& report, std::uint64_t labels);
+std::string told(const Unknown& unknown, const std::string& path, std::uint64_t rows);
 
 }  // namespace slide

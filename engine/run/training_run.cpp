@@ -91,7 +91,7 @@ RunResult TrainingRun::train(const RunObserver& observer) {
 
 RunData TrainingRun::load(const RunObserver& observer) {
   const auto start = std::chrono::steady_clock::now();
-  RunData data = read_run_data(used_, static_cast<int>(used_.train.threads));
+  RunData data = read_run_data(used_, static_cast<int>(used_.train.threads), skip_bad_);
   load_seconds_ = seconds_since(start);
   tell(observer.data, data, load_seconds_);
   train_labels_ = label_checksum(data.train);

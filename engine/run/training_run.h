@@ -70,6 +70,9 @@ class TrainingRun {
   // What the user should know about the configuration, a sentence each.
   const std::vector<std::string>& notes() const { return notes_; }
 
+  // Lines of the data with faults are left out, and train() does not fail for them.
+  void skip_bad_rows() { skip_bad_ = true; }
+
   // Trains to the end or until the observer stops it. Call it once, on a run that is not finished. Throws
   // InputError for the data, a lack of memory and a checkpoint of other data, Error for what fails on the
   // way.
@@ -101,6 +104,7 @@ class TrainingRun {
   bool digested_ = false;  // record_ has those of the data
   std::optional<Dataset> validation_;
   bool finished_ = false;
+  bool skip_bad_ = false;
   std::vector<std::string> notes_;
 };
 

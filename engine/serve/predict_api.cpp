@@ -92,7 +92,8 @@ class Samples {
     if (model_.text == nullptr)
       fail_input("the model was trained on features, not on text; send {{\"features\": {{\"ID\": VALUE}}}}");
     Row& row = space_.row;
-    model_.text->features_of(*text, model_.config.data.normalize, space_.tokenizer, row);
+    split_plain(*text, model_.text->form(), space_.parts);
+    model_.text->features_of(space_.parts.text, model_.config.data.normalize, space_.tokenizer, row);
     append(row.feature_count);
   }
 

@@ -11,6 +11,7 @@
 #include <string>
 #include <vector>
 
+#include "datasets/labelled_line.h"
 #include "datasets/row_parser.h"
 #include "datasets/tokenizer.h"
 #include "engine/inference/inference.h"
@@ -24,6 +25,7 @@ struct Workspace {
   explicit Workspace(const TextOptions& text) : tokenizer(text) {}
 
   Tokenizer tokenizer;
+  LabelledLine parts;
   Row row;
   Predictor::Scratch full, lsh;
 };

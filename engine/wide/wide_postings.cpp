@@ -58,6 +58,14 @@ void WidePostings::rank_common() {
   }
 }
 
+void WidePostings::Walk::sort() {
+  const auto before = [](const Feature& a, const Feature& b) {
+    return a.at < b.at;
+  };  // as their postings lie
+  std::sort(dense.begin(), dense.end(), before);
+  std::sort(listed.begin(), listed.end(), before);
+}
+
 void WidePostings::start(const BlockFeatures& features, Walk& walk) const {
   walk.dense.clear();
   walk.listed.clear();

@@ -42,6 +42,8 @@ class WidePostings {
       std::uint32_t length;   // entries of its list
     };
     std::vector<Feature> dense, listed;  // each as the block counts them
+    // From here on in ascending order, whatever samples the block has.
+    void sort();
   };
   void start(const BlockFeatures& features, Walk& walk) const;
   void add(const BlockFeatures& features, std::size_t first, std::size_t end, std::size_t lanes, float* z,

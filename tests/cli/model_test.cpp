@@ -101,6 +101,18 @@ TEST_F(ModelCommandsTest, PredictPrintsOneLineASample) {
   EXPECT_EQ(count, 70U);
 }
 
+TEST_F(ModelCommandsTest, TestTellsWhatTheModelDoesNotKnow) {
+  train_model();
+  write_file(slide_.path("foreign.txt"), "3 120 200\n150,151,3 4:1\n2\n5 1:1\n");
+  const Outcome done = slide_.run({"test", "out/model.slide", "foreign.txt", "--json"});
+  ASSERT_EQ(done.code, 0) << done.err;
+  EXPECT_EQ(done.err.find("slide: foreign.txt: 1 of 3 samples have no feature"), 0U) << done.err;
+  const Json json = Json::parse(done.out);
+  EXPECT_EQ(json["samples_without_known_features"], 1);
+  EXPECT_EQ(json["unknown_labels"], 2);
+  EXPECT_EQ(slide_.run({"test", "out/model.slide", "data/test.txt"}).err, "");
+}
+
 TEST_F(ModelCommandsTest, PredictFromStandardInputIsTheSame) {
   train_model();
   const std::string text = read_file(slide_.path("data/test.txt"));

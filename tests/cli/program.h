@@ -47,18 +47,33 @@ class Program {
               const std::string& redirect = "") const {
     write_file(folder_ / "stdin", input);
     const std::string out = redirect.empty() ? "stdout" : redirect;
-    std::string command = fmt::format("cd {} && {}", quoted(folder_.string()), quoted(SLIDE_BINARY));
+    Outcome outcome = shell(fmt::format("{} <stdin >{} 2>stderr", command(arguments), out));
+    if (!redirect.empty()) outcome.out.clear();
+    return outcome;
+  }
+
+  // The same with what `writer`, a command of the shell, writes into a pipe to it.
+  Outcome run_behind(const std::string& writer, const std::vector<std::string>& arguments) const {
+    return shell(fmt::format("{{ {}; }} | {} >stdout 2>stderr", writer, command(arguments)));
+  }
+
+  // The program with its arguments, as the shell takes it.
+  static std::string command(const std::vector<std::string>& arguments) {
+    std::string command = quoted(SLIDE_BINARY);
     for (const std::string& argument : arguments) command += ' ' + quoted(argument);
-    command += fmt::format(" <stdin >{} 2>stderr", out);
-    const int status = std::system(command.c_str());
+    return command;
+  }
+
+ private:
+  Outcome shell(const std::string& command) const {
+    const int status = std::system(fmt::format("cd {} && {}", quoted(folder_.string()), command).c_str());
     Outcome outcome;
     outcome.code = WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
-    outcome.out = redirect.empty() ? read_file(folder_ / "stdout") : "";
+    outcome.out = read_file(folder_ / "stdout");
     outcome.err = read_file(folder_ / "stderr");
     return outcome;
   }
 
- private:
   static std::string quoted(const std::string& text) {
     std::string result = "'";
     for (const char c : text) result += c == '\'' ? std::string("'\\''") : std::string(1, c);

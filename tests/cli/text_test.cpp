@@ -120,6 +120,29 @@ TEST_F(TextCliTest, TrainsAndTestsOnText) {
   EXPECT_NE(tested.out.find("\"p_at_1\":1.0"), std::string::npos) << tested.out;
 }
 
+// Data of another vocabulary, and labels that no training sample has.
+TEST_F(TextCliTest, TestsAndTrainingTellWhatTheModelDoesNotKnow) {
+  const std::string foreign = "music\tqwertz asdfgh\nhistory,music\tyxcvb violin\nhistory\tThe oven\n";
+  write_file(slide_.path("foreign.tsv"), foreign);
+  const std::string told =
+      "foreign.tsv: 1 of 3 samples have no feature that the model knows; unknown are 3 words and n-grams and "
+      "2 "
+      "labels, as often as they occur\n";
+  const Outcome trained = train({"--set", "data.test=foreign.tsv", "--set", "text.word_ngrams=1"});
+  ASSERT_EQ(trained.code, 0) << trained.err;
+  EXPECT_NE(trained.out.find(told), std::string::npos) << trained.out;
+  const Outcome tested = slide_.run({"test", "out/model.slide", "foreign.tsv", "--json"});
+  ASSERT_EQ(tested.code, 0) << tested.err;
+  EXPECT_EQ(tested.err, "slide: " + told);
+  EXPECT_NE(tested.out.find("\"bad_rows\":0,\"samples_without_known_features\":1,\"unknown_features\":3,"
+                            "\"unknown_labels\":2}"),
+            std::string::npos)
+      << tested.out;
+  const Outcome known = slide_.run({"test", "out/model.slide", "train.tsv", "--json"});
+  EXPECT_EQ(known.err, "");
+  EXPECT_NE(known.out.find("\"unknown_features\":0,\"unknown_labels\":0}"), std::string::npos) << known.out;
+}
+
 TEST_F(TextCliTest, BothFormsGiveTheSameModel) {
   write_file(slide_.path("train.ft"), fast_text(80));
   ASSERT_EQ(train().code, 0);
@@ -181,6 +204,22 @@ TEST_F(TextCliTest, FeaturesAreTakenWhateverTheTrainingFormat) {
   EXPECT_EQ(predict({"--format", "libsvm"}, "0 0:1\n").code, 0) << "on standard input it must be named";
   EXPECT_EQ(slide_.run({"test", "out/model.slide", "f.xmc"}).out.substr(0, 10),
             slide_.run({"test", "out/model.slide", "test.tsv"}).out.substr(0, 10));
+}
+
+// What is predicted may have labels or not, whatever their form; what is no label ends nothing.
+TEST_F(TextCliTest, LabelsOfLinesToPredictCountForNothing) {
+  train_model();
+  const std::string lines =
+      "violin cello\n__label__music violin cello\n__label__ violin cello\nviolin __label__ cello\n"
+      "violin cello __label__\nmusic\tviolin cello\nmusic,,oven\tviolin cello\n,\tviolin cello\n";
+  const Outcome done = predict({}, lines);
+  ASSERT_EQ(done.code, 0) << done.err;
+  const Strings answers = lines_of(done.out);
+  ASSERT_EQ(answers.size(), 8U);
+  EXPECT_EQ(answers[0].substr(0, 6), "music:");
+  for (const std::string& answer : answers) EXPECT_EQ(answer, answers[0]);
+  write_file(slide_.path("lines.txt"), lines);
+  EXPECT_EQ(predict({}, "", "lines.txt").out, done.out);
 }
 
 TEST_F(TextCliTest, BlankLinesAndBytesThatAreNoTextAreAnswered) {

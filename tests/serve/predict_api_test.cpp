@@ -69,6 +69,18 @@ TEST_F(PredictApiTest, AnswersTextWithNames) {
       << "no body follows, else the next answer would be lost";
 }
 
+TEST_F(PredictApiTest, LabelsOfTextsCountForNothing) {
+  ServerProcess server = serve("text", {"--k", "2"});
+  Client client = server.client();
+  const Json plain = client.predict({{"text", "bread and salt"}}).json()["predictions"];
+  for (const char* text : {"__label__music bread and salt", "__label__ bread and salt",
+                           "bread and __label__music salt", "bread\n__label__music and salt"}) {
+    const Answer answer = client.predict({{"text", text}});
+    ASSERT_EQ(answer.code, 200u) << answer.body;
+    EXPECT_EQ(answer.json()["predictions"], plain) << text;
+  }
+}
+
 TEST_F(PredictApiTest, NamesOfLabelsComeFromAFile) {
   std::string names;
   for (int i = 0; i < 60; ++i) names += "label " + std::to_string(i) + "\n";

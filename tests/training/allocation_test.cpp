@@ -273,6 +273,50 @@ TEST(Allocation, NoneInAWarmPrediction) {
   }
 }
 
+// Answers of a pipe: lines that come one by one or together, whatever their number, cost no memory of their
+// own once the memory is there.
+TEST(Allocation, NoneInAWarmPredictionOfAPipe) {
+  const Dataset data = allocation_data();
+  for (const bool wide : {false, true}) {
+    for (const double share : {0.0, 0.4}) {
+      Config config = small_wide_config();
+      config.loss.kind = wide ? LossKind::kSigmoid : LossKind::kSoftmax;
+      config.layers.back().wide = wide;
+      config.layers.back().lsh = 8;
+      config.layers.back().hash = small_hash();
+      config.neighbours.share = share;
+      Trainer trainer(config, data, nullptr);
+      for (const Inference mode : {Inference::kFull, Inference::kLsh}) {
+        SCOPED_TRACE("wide " + std::to_string(wide) + " share " + std::to_string(share));
+        InferenceOptions options;
+        options.by_row = true;
+        options.mode = mode;
+        options.candidates = 20;
+        options.threads = 1;
+        const Predictor predictor(trainer.trained(), options);
+        Predictor::Scratch scratch;
+        std::vector<Predictor::Scratch> scratches;
+        const Predictor::Sink sink = [](std::size_t, std::span<const Prediction>) {};
+        const auto predict = [&](const Dataset& rows) {
+          predictor.predict(rows, {5, false}, scratch, sink);
+          predictor.predict(rows, scratches, sink);
+        };
+        predict(data);
+        std::vector<Dataset> parts;
+        for (const std::size_t size : {1, 2, 17, 64, 130}) {
+          for (std::size_t first = 0; first + size <= data.size(); first += 3 * size)
+            parts.push_back(data.slice(first, size));
+        }
+        const std::size_t count = allocations, heap = heap_in_use();
+        for (const Dataset& rows : parts) predict(rows);
+        const std::size_t after = allocations, heap_after = heap_in_use();
+        EXPECT_EQ(after - count, 0u);
+        EXPECT_EQ(heap_after, heap);
+      }
+    }
+  }
+}
+
 // The counter does count: otherwise the tests above would pass for nothing.
 TEST(Allocation, TheCounterCounts) {
   const std::size_t count = allocations;

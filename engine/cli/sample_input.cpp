@@ -1,0 +1,126 @@
+#include "engine/cli/sample_input.h"
+
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <utility>
+
+#include "datasets/detect.h"
+#include "datasets/file_bytes.h"
+#include "datasets/idx.h"
+#include "datasets/line_chunks.h"
+#include "datasets/npz.h"
+#include "datasets/reader.h"
+#include "engine/base/error.h"
+#include "engine/cli/line_source.h"
+#include "engine/run/run_data.h"
+
+namespace slide::cli {
+
+namespace {
+
+constexpr const char* kStandardInput = "standard input";
+constexpr const char* kStandardInputFile = "/dev/stdin";
+
+// Whether standard input is a file that nothing has been read of, and that can be opened once more.
+bool standard_input_is_file() {
+  struct stat status {};
+  return fstat(STDIN_FILENO, &status) == 0 && S_ISREG(status.st_mode) &&
+         lseek(STDIN_FILENO, 0, SEEK_CUR) == 0 && access(kStandardInputFile, R_OK) == 0;
+}
+
+bool is_binary(std::string_view bytes) {
+  return is_gzip(bytes) || is_idx_images(bytes) || is_npz(bytes);
+}
+
+}  // namespace
+
+SampleInput::SampleInput(const Model& model, const ModelUse& use, const std::string& path)
+    : model_(model),
+      use_(use),
+      path_(path == "-" ? kStandardInputFile : path),
+      origin_(path == "-" ? kStandardInput : path),
+      in_pieces_(path == "-" && !standard_input_is_file()) {}
+
+void SampleInput::for_each_part(const Take& take) const {
+  if (in_pieces_) return take_pieces(take);
+  if (is_npz_pair(path_)) return take({read_test_data(path_, model_, use_.threads).rows, {}, {}});
+  const FileBytes bytes(path_);
+  if (bytes.text().empty() && origin_ == path_ && model_.text == nullptr)
+    fail_input("{}:1:1: the file is empty; check the path of the data", path_);
+  take_bytes(bytes.text(), take);
+}
+
+void SampleInput::take_pieces(const Take& take) const {
+  LineSource source(STDIN_FILENO);
+  std::string head(source.next());
+  const auto read_more = [&] {
+    const std::string_view more = source.next();
+    head += more;
+    return !more.empty();
+  };
+  while (!head.empty() && !shows_format(head) && read_more()) {
+  }
+  if (is_binary(head)) {
+    while (read_more()) {
+    }
+    return take_bytes(is_gzip(head) ? unpack_gzip(head, origin_) : head, take);
+  }
+  if (head.empty()) return;
+  RowStream stream = stream_of(format_of(head));
+  for (std::string_view lines = head; !lines.empty(); lines = source.next()) take(stream.read(lines));
+  stream.finish();
+}
+
+void SampleInput::take_bytes(std::string_view bytes, const Take& take) const {
+  if (bytes.empty()) return;
+  const DataFormat format = format_of(bytes);
+  if (format == DataFormat::kIdx || format == DataFormat::kNpz) {
+    if (origin_ == path_) return take({read_test_data(path_, model_, use_.threads).rows, {}, {}});
+    ReadOptions options = model_read_options(model_, use_.threads);
+    options.format = format;
+    return take({parse_features(bytes, origin_, options), {}, {}});
+  }
+  RowStream stream = stream_of(format);
+  if (format != DataFormat::kText) {
+    take(stream.read(bytes));
+  } else {
+    for (const std::string_view lines : cut_lines(bytes, LineSource::kMostBytes, [](auto, auto) {}))
+      take(stream.read(lines));
+  }
+  stream.finish();
+}
+
+// Whether format_of() would not find anything else if there was more.
+bool SampleInput::shows_format(std::string_view head) const {
+  return use_.format || is_binary(head) || model_.text != nullptr || has_line_of_data(head);
+}
+
+DataFormat SampleInput::format_of(std::string_view head) const {
+  if (use_.format) return *use_.format;
+  if (const std::optional<DataFormat> features = features_format_of(head)) return *features;
+  if (model_.text != nullptr) return DataFormat::kText;
+  return detect_format(head).value_or(DataFormat::kLibsvm);
+}
+
+// Of features for a model trained on text, or in the format that the model's own data had.
+std::optional<DataFormat> SampleInput::features_format_of(std::string_view head) const {
+  const bool has_header = has_xmc_header(head);
+  if (is_idx_images(head)) return DataFormat::kIdx;
+  if (is_npz(head)) return DataFormat::kNpz;
+  if (model_.text != nullptr && !has_header && !looks_like_features(head.substr(0, head.find('\n'))))
+    return {};
+  if (model_.config.data.format == DataFormat::kLibsvm) return DataFormat::kLibsvm;
+  if (has_header) return DataFormat::kXmc;
+  return model_.text != nullptr ? std::optional(DataFormat::kLibsvm) : std::nullopt;
+}
+
+RowStream SampleInput::stream_of(DataFormat format) const {
+  ReadOptions options = model_read_options(model_, use_.threads);
+  options.format = format;
+  if (format == DataFormat::kText && options.text == nullptr)
+    fail_input("{}: this is text, but there is no vocabulary for it; use a model trained on text", origin_);
+  return {origin_, options};
+}
+
+}  // namespace slide::cli
