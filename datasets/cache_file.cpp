@@ -14,6 +14,7 @@
 
 #include "engine/base/aligned.h"
 #include "engine/base/byte_io.h"
+#include "engine/base/mapped_file.h"
 #include "engine/base/parallel.h"
 #include "engine/base/rng.h"
 
@@ -90,32 +91,10 @@ bool is_ascending(std::span<const std::uint64_t> offsets, std::uint64_t entries)
   return descents == 0 && offsets.front() == 0 && offsets.back() == entries;
 }
 
-// A file mapped for reading.
-class Mapping {
- public:
-  Mapping(int descriptor, std::size_t bytes)
-      : memory_(mmap(nullptr, bytes, PROT_READ, MAP_SHARED, descriptor, 0)), bytes_(bytes) {}
-  ~Mapping() {
-    if (is_mapped()) munmap(memory_, bytes_);
-  }
-  Mapping(const Mapping&) = delete;
-  Mapping& operator=(const Mapping&) = delete;
-
-  bool is_mapped() const { return memory_ != MAP_FAILED; }
-  std::size_t bytes() const { return bytes_; }
-  template <class T>
-  std::span<const T> array(std::uint64_t offset, std::uint64_t size) const {
-    return {reinterpret_cast<const T*>(static_cast<const char*>(memory_) + offset), size};
-  }
-  // `offset` is a multiple of a page.
-  void advise(std::size_t offset, std::size_t bytes, int advice) const {
-    madvise(static_cast<char*>(memory_) + offset, bytes, advice);
-  }
-
- private:
-  void* memory_;
-  std::size_t bytes_;
-};
+template <class T>
+std::span<const T> array_of(const MappedFile& file, std::uint64_t offset, std::uint64_t size) {
+  return {reinterpret_cast<const T*>(file.bytes().data() + offset), size};
+}
 
 bool fits_in_memory(std::uint64_t bytes) {
   const auto pages = static_cast<std::uint64_t>(sysconf(_SC_PHYS_PAGES));
@@ -133,34 +112,34 @@ std::uint64_t sum_block(std::span<const std::uint64_t> words) {
 }
 
 // The checksum of the arrays; does not depend on the number of threads. `let_go` unmaps each block again.
-std::uint64_t sum_data(const Mapping& mapping, int threads, bool let_go) {
-  const std::size_t bytes = mapping.bytes() - kHeaderBytes;
+std::uint64_t sum_data(const MappedFile& file, int threads, bool let_go) {
+  const std::size_t bytes = file.bytes().size() - kHeaderBytes;
   std::vector<std::uint64_t> sums((bytes + kSumBytes - 1) / kSumBytes);
   parallel_for(sums.size(), threads, [&](std::size_t block, int) {
     const std::size_t first = kHeaderBytes + block * kSumBytes;
-    const std::size_t count = std::min(kSumBytes, mapping.bytes() - first);
-    sums[block] = sum_block(mapping.array<std::uint64_t>(first, count / sizeof(std::uint64_t)));
-    if (let_go) mapping.advise(first, count, MADV_DONTNEED);
+    const std::string_view part = file.bytes().substr(first, kSumBytes);
+    sums[block] = sum_block(array_of<std::uint64_t>(file, first, part.size() / sizeof(std::uint64_t)));
+    if (let_go) file.advise(part, MADV_DONTNEED);
   });
   std::uint64_t total = 0;
   for (const std::uint64_t sum : sums) total = mix64(total + sum);
   return total;
 }
 
-DatasetView view_of(const Mapping& mapping, const CsrCounts& counts) {
+DatasetView view_of(const MappedFile& file, const CsrCounts& counts) {
   const Layout at = layout_of(counts);
-  return {mapping.array<std::uint64_t>(at.feature_offsets, counts.rows + 1),
-          mapping.array<std::uint32_t>(at.feature_ids, counts.features),
-          mapping.array<float>(at.feature_values, counts.features),
-          mapping.array<std::uint64_t>(at.label_offsets, counts.rows + 1),
-          mapping.array<std::uint32_t>(at.label_ids, counts.labels)};
+  return {array_of<std::uint64_t>(file, at.feature_offsets, counts.rows + 1),
+          array_of<std::uint32_t>(file, at.feature_ids, counts.features),
+          array_of<float>(file, at.feature_values, counts.features),
+          array_of<std::uint64_t>(file, at.label_offsets, counts.rows + 1),
+          array_of<std::uint32_t>(file, at.label_ids, counts.labels)};
 }
 
 // Checks the arrays as far as that is cheap.
-bool is_whole(const Mapping& mapping, const CacheHeader& header, int threads) {
+bool is_whole(const MappedFile& file, const CacheHeader& header, int threads) {
   const bool has_sum = header.has_data_checksum != 0;
-  if (has_sum && sum_data(mapping, threads, false) != header.data_checksum) return false;
-  const DatasetView view = view_of(mapping, header.counts);
+  if (has_sum && sum_data(file, threads, false) != header.data_checksum) return false;
+  const DatasetView view = view_of(file, header.counts);
   return is_ascending(view.feature_offsets, header.counts.features) &&
          is_ascending(view.label_offsets, header.counts.labels);
 }
@@ -218,24 +197,24 @@ void CacheSink::finish(const CacheKey& key, const CsrSizes& sizes) {
   header.sizes = sizes;
   header.file_bytes = layout_of(total_).end;
   if (header.file_bytes <= kSummedBytes) {
-    const Mapping mapping(file_.descriptor(), header.file_bytes);
-    header.has_data_checksum = mapping.is_mapped() ? 1 : 0;
-    if (mapping.is_mapped()) header.data_checksum = sum_data(mapping, threads_, true);
+    const MappedFile file(file_.descriptor(), header.file_bytes, "");
+    header.has_data_checksum = file.is_open() ? 1 : 0;
+    if (file.is_open()) header.data_checksum = sum_data(file, threads_, true);
   }
   header.checksum = checksum(header);
   file_.write_at(0, bytes_of(std::span(&header, 1)));
 }
 
-std::optional<Dataset> map_cache(int descriptor, const CacheKey& key, const ReadOptions& options,
-                                 CacheCheck check) {
+std::optional<Dataset> map_cache(int descriptor, const std::string& path, const CacheKey& key,
+                                 const ReadOptions& options, CacheCheck check) {
   const std::optional<CacheHeader> header = read_header(descriptor);
   if (!header || header->key != key || !is_allowed(header->sizes, options)) return {};
-  const auto mapping = std::make_shared<const Mapping>(descriptor, header->file_bytes);
-  if (!mapping->is_mapped()) return {};
-  if (!fits_in_memory(mapping->bytes())) mapping->advise(0, mapping->bytes(), MADV_RANDOM);
+  const auto file = std::make_shared<const MappedFile>(descriptor, header->file_bytes, path);
+  if (!file->is_open()) return {};
+  if (!fits_in_memory(header->file_bytes)) file->advise(file->bytes(), MADV_RANDOM);
   const bool all = check == CacheCheck::kAll;
-  if (all && !is_whole(*mapping, *header, resolve_threads(options.threads))) return {};
-  return Dataset(mapping, view_of(*mapping, header->counts),
+  if (all && !is_whole(*file, *header, resolve_threads(options.threads))) return {};
+  return Dataset(file, view_of(*file, header->counts),
                  chosen_size(options.feature_limit, header->sizes.feature_count),
                  chosen_size(options.label_limit, header->sizes.label_count));
 }

@@ -13,6 +13,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <string>
 #include <vector>
 
 #include "datasets/csr_sink.h"
@@ -69,9 +70,9 @@ class CacheSink : public CsrSink {
 
 enum class CacheCheck { kAll, kHeader };  // kHeader: for a file just written
 
-// The data set in the cache file open as `descriptor`, mapped: its memory is the kernel's page cache. Nothing
-// when the file is no whole cache for `key`, or holds ids that the limits of `options` forbid.
-std::optional<Dataset> map_cache(int descriptor, const CacheKey& key, const ReadOptions& options,
-                                 CacheCheck check = CacheCheck::kAll);
+// The data set in the cache file open as `descriptor`, called `path`, mapped: its memory is the kernel's page
+// cache. Nothing when the file is no whole cache for `key`, or holds ids that the limits of `options` forbid.
+std::optional<Dataset> map_cache(int descriptor, const std::string& path, const CacheKey& key,
+                                 const ReadOptions& options, CacheCheck check = CacheCheck::kAll);
 
 }  // namespace slide

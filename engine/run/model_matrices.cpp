@@ -70,7 +70,7 @@ void get_state(ByteReader& in, const Parameters& matrix, MatrixState& state) {
 
 void skip_state(ByteReader& in) {
   for (int array = 0; array < 3; ++array)
-    in.take(sizeof(float) * in.get_count(sizeof(float), "optimizer state beyond its length"));
+    in.skip(sizeof(float) * in.get_count(sizeof(float), "optimizer state beyond its length"));
 }
 
 }  // namespace

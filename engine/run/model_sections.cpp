@@ -59,7 +59,7 @@ std::unique_ptr<WidePath> get_wide(ByteReader& in, const Network& network, Store
   in.get_vector(wide->storage().weights, count);
   if (!is_good_wide(*wide, network.features())) in.refuse(kImpossible);
   if (stored == StoredState::kRead) in.get_vector(state.wide, count);
-  if (stored == StoredState::kSkip) in.take(count * sizeof(float));
+  if (stored == StoredState::kSkip) in.skip(count * sizeof(float));
   return wide;
 }
 

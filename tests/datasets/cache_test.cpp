@@ -277,7 +277,7 @@ TEST(Cache, DoesNotDependOnThreadsOrChunks) {
         AtomicFile file(folder.path("cache"));
         CacheSink sink(file);
         sink.finish({}, read_into(sink, path, {.threads = threads}, chunk_bytes));
-        const std::optional<Dataset> data = map_cache(file.descriptor(), {}, {});
+        const std::optional<Dataset> data = map_cache(file.descriptor(), "cache", {}, {});
         ASSERT_TRUE(data.has_value());
         EXPECT_EQ(show(*data), show(read_dataset(path)));
         file.finish();

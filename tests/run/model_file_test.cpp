@@ -6,12 +6,14 @@
 #include <unistd.h>
 #include <zlib.h>
 
+#include <atomic>
 #include <cmath>
 #include <csignal>
 #include <cstring>
 #include <filesystem>
 #include <fstream>
 #include <iterator>
+#include <thread>
 
 #include "datasets/reader.h"
 #include "datasets/text_learner.h"
@@ -508,6 +510,32 @@ TEST_F(ModelFileTest, EveryTruncationIsFound) {
     ASSERT_NE(refusal_of(bytes.substr(0, length)), "") << length << " of " << bytes.size();
   }
   EXPECT_NE(refusal_of(bytes.substr(0, bytes.size() / 2)).find("cut off"), std::string::npos);
+}
+
+// As `cp` over the model that a server loads again: cut to nothing, then written anew.
+TEST_F(ModelFileTest, AModelThatIsWrittenOverMeanwhileIsReadOrRefused) {
+  train({"layer.0.size=2000"});
+  save();
+  const std::string bytes = read_bytes(path());
+  std::atomic<bool> done = false;
+  std::thread writer([&] {
+    while (!done) write_bytes(path(), bytes);
+  });
+  std::size_t refused = 0;
+  for (int i = 0; i < 10'000 && refused < 20; ++i) {
+    try {
+      load_model(path());
+    } catch (const Error& error) {
+      const std::string message = error.what();
+      EXPECT_TRUE(message.starts_with(path() + ": ")) << message;
+      EXPECT_EQ(message.find('\n'), std::string::npos) << message;
+      ++refused;
+    }
+  }
+  done = true;
+  writer.join();
+  EXPECT_EQ(refused, 20U);
+  EXPECT_EQ(load_model(path()).steps, trainer_->steps());
 }
 
 TEST_F(ModelFileTest, MessagesSayWhatIsWrong) {
