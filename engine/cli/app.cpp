@@ -8,6 +8,7 @@
 
 #include "engine/base/error.h"
 #include "engine/cli/commands.h"
+#include "engine/cli/fatal_signals.h"
 
 namespace slide::cli {
 
@@ -43,6 +44,7 @@ int execute(const Action& action) {
 }  // namespace
 
 int run(int argc, char** argv) {
+  name_lost_files(kExitFailed);
   Action action;
   CLI::App app(kAbout, "slide");
   app.set_version_flag("--version", "slide " SLIDE_VERSION);
