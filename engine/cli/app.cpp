@@ -45,6 +45,7 @@ int execute(const Action& action) {
 
 int run(int argc, char** argv) {
   name_lost_files(kExitFailed);
+  report_file_limits();
   Action action;
   CLI::App app(kAbout, "slide");
   app.set_version_flag("--version", "slide " SLIDE_VERSION);
