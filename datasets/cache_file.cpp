@@ -6,6 +6,8 @@
 
 #include <algorithm>
 #include <array>
+#include <atomic>
+#include <bit>
 #include <cstddef>
 #include <cstring>
 #include <memory>
@@ -27,6 +29,7 @@ constexpr std::uint64_t kByteOrder = 0x0102030405060708ULL;
 constexpr std::uint64_t kHeaderBytes = 4096;
 constexpr std::uint64_t kSummedBytes = std::uint64_t{1}
                                        << 30;            // files up to here have a checksum of the arrays
+constexpr std::size_t kRowsAtOnce = 4096;                // of a check of entries
 constexpr std::size_t kSumBytes = std::size_t{1} << 20;  // a block of the checksum, a multiple of a page
 
 struct CacheHeader {
@@ -135,13 +138,60 @@ DatasetView view_of(const MappedFile& file, const CsrCounts& counts) {
           array_of<std::uint32_t>(file, at.label_ids, counts.labels)};
 }
 
-// Checks the arrays as far as that is cheap.
+// Whether the ids of the rows [first, last) ascend within each and lie below `bound`. Without branches over
+// the ids: where one does not exceed the one before, a row must begin.
+bool good_ids(std::span<const std::uint64_t> offsets, std::span<const std::uint32_t> ids, std::size_t first,
+              std::size_t last, std::uint64_t bound) {
+  const std::uint64_t begin = offsets[first], end = offsets[last];
+  std::uint32_t largest = 0, descents = 0, at_rows = 0;
+  for (std::uint64_t i = begin; i < end; ++i) largest = std::max(largest, ids[i]);
+  for (std::uint64_t i = begin + 1; i < end; ++i) descents += ids[i] <= ids[i - 1];
+  for (std::size_t row = first + 1; row < last; ++row) {
+    const std::uint64_t i = offsets[row];
+    at_rows += i > begin && i < end && i != offsets[row - 1] && ids[i] <= ids[i - 1];
+  }
+  return (begin == end || largest < bound) && descents == at_rows;
+}
+
+bool good_values(std::span<const float> values) {
+  std::uint32_t bad = 0;
+  for (const float value : values) {
+    const std::uint32_t exponent = std::bit_cast<std::uint32_t>(value) & 0x7f800000;
+    bad += exponent == 0x7f800000;  // infinite, or no number
+  }
+  return bad == 0;
+}
+
+// What a Dataset promises of its entries.
+bool good_entries(const DatasetView& view, const CacheHeader& header, int threads) {
+  const CsrSizes& sizes = header.sizes;
+  if (std::max(sizes.feature_count, sizes.label_count) > UINT32_MAX ||
+      sizes.feature_bound > sizes.feature_count || sizes.label_bound > sizes.label_count) {
+    return false;
+  }
+  std::atomic<bool> good = true;
+  const std::uint64_t rows = header.counts.rows;
+  parallel_for((rows + kRowsAtOnce - 1) / kRowsAtOnce, threads, [&](std::size_t task, int) {
+    const std::size_t first = task * kRowsAtOnce, last = std::min<std::size_t>(rows, first + kRowsAtOnce);
+    const std::uint64_t begin = view.feature_offsets[first];
+    if (good_ids(view.feature_offsets, view.feature_ids, first, last, sizes.feature_bound) &&
+        good_values(view.feature_values.subspan(begin, view.feature_offsets[last] - begin)) &&
+        good_ids(view.label_offsets, view.label_ids, first, last, sizes.label_bound)) {
+      return;
+    }
+    good = false;
+  });
+  return good;
+}
+
+// Checks the arrays: of a large file, only where rows begin.
 bool is_whole(const MappedFile& file, const CacheHeader& header, int threads) {
-  const bool has_sum = header.has_data_checksum != 0;
-  if (has_sum && sum_data(file, threads, false) != header.data_checksum) return false;
+  const bool small = header.file_bytes <= kSummedBytes;
+  if (header.has_data_checksum != 0 && sum_data(file, threads, false) != header.data_checksum) return false;
   const DatasetView view = view_of(file, header.counts);
   return is_ascending(view.feature_offsets, header.counts.features) &&
-         is_ascending(view.label_offsets, header.counts.labels);
+         is_ascending(view.label_offsets, header.counts.labels) &&
+         (!small || good_entries(view, header, threads));
 }
 
 std::optional<CacheHeader> read_header(int descriptor) {

@@ -5,10 +5,11 @@
 // start at multiples of 64 bytes.
 //
 // Opening a file checks all of the header, that the offsets ascend and, up to 1 GiB, the checksum of the
-// arrays, which brings them into memory, where training wants them next. The entries of a larger file are
-// trusted: it is on the disk before it gets its name, and reading it through would take longer than the start
-// of a run may. Pages of a file larger than half of the machine's memory are fetched without reading ahead,
-// since shuffled samples use nothing of what lies around them.
+// arrays, and that ids ascend within rows and bounds and values are finite; which brings them into memory,
+// where training wants them next. The entries of a larger file are trusted: it is on the disk before it gets
+// its name, and reading it through would take longer than the start of a run may. Pages of a file larger than
+// half of the machine's memory are fetched without reading ahead, since shuffled samples use nothing of what
+// lies around them.
 #pragma once
 
 #include <cstdint>
