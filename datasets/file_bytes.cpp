@@ -172,7 +172,15 @@ bool is_gzip(std::string_view bytes) {
 
 std::string unpack_gzip(std::string_view bytes, const std::string& origin) {
   std::string text;
-  const Output append = [&](std::string_view piece, const char*) { text.append(piece); };
+  const Output append = [&](std::string_view piece, const char*) {
+    const std::size_t size = text.size() + piece.size();
+    if (size > text.capacity()) {
+      const std::size_t room = std::max(2 * text.capacity(), size);
+      require_room(double(room), origin);
+      text.reserve(room);
+    }
+    text.append(piece);
+  };
   Unpacker(bytes, origin, append).run();
   return text;
 }

@@ -45,8 +45,8 @@ struct NamedBytes {
 // Whether the bytes start like gzip.
 bool is_gzip(std::string_view bytes);
 
-// Unpacks gzip, one or several members. Throws InputError that names `origin` when the data is cut off or
-// damaged.
+// Unpacks gzip, one or several members. Throws InputError that names `origin` when the data is cut off,
+// damaged or more than there is memory for.
 std::string unpack_gzip(std::string_view bytes, const std::string& origin);
 
 }  // namespace slide

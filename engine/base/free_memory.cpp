@@ -7,6 +7,8 @@
 #include <fstream>
 #include <string>
 
+#include "engine/base/error.h"
+
 namespace slide {
 
 namespace {
@@ -56,6 +58,13 @@ std::optional<double> free_memory() {
     if (bytes) least = std::min(least.value_or(*bytes), *bytes);
   }
   return least;
+}
+
+void require_room(double bytes, const std::string& path) {
+  const std::optional<double> free = free_memory();
+  if (!free || bytes <= *free) return;
+  fail_input("{}: unpacked it takes {:.0f} MB of memory or more, and {:.0f} MB are free; take a part of it",
+             path, bytes / 1e6, *free / 1e6);
 }
 
 }  // namespace slide

@@ -348,15 +348,6 @@ std::size_t status_bytes(const std::string& field) {
   return 0;
 }
 
-// Sanitizers hold freed memory back: the peak is not the program's own.
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-#define SLIDE_SANITIZED 1
-#elif defined(__has_feature)
-#if __has_feature(address_sanitizer) || __has_feature(thread_sanitizer)
-#define SLIDE_SANITIZED 1
-#endif
-#endif
-
 TEST(Cache, IsWrittenInLittleMemory) {
 #ifdef SLIDE_SANITIZED
   GTEST_SKIP() << "memory is not measured under a sanitizer";

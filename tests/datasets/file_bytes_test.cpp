@@ -69,5 +69,20 @@ TEST(FileBytes, OfAFileThatChangesMeanwhileAreRefused) {
   EXPECT_EQ(message, path + ": it changed while it was read; start again when it is whole");
 }
 
+TEST(FileBytes, ThatUnpackToMoreThanIsFreeAreRefused) {
+#ifdef SLIDE_SANITIZED
+  GTEST_SKIP() << "memory is not limited under a sanitizer";
+#endif
+  const TemporaryFolder folder;
+  const std::string path = folder.write("data.gz", testing::gzip(std::string(100'000'000, '1')));
+  std::string message;
+  {
+    const testing::AddressSpaceLimit limit(std::size_t{60} << 20);
+    message = testing::input_error([&] { FileBytes bytes(path); });
+  }
+  EXPECT_TRUE(message.starts_with(path + ": unpacked it takes ")) << message;
+  EXPECT_EQ(FileBytes(path).text().size(), 100'000'000U);
+}
+
 }  // namespace
 }  // namespace slide
