@@ -81,8 +81,10 @@ std::array<float, 256> pixel_values(std::string_view image, bool normalize) {
   double scale = 1.0 / 255;
   if (normalize) {
     std::uint64_t square = 0;
-    for (const char pixel : image)
-      square += static_cast<unsigned char>(pixel) * static_cast<unsigned char>(pixel);
+    for (const char pixel : image) {
+      const std::uint64_t value = static_cast<unsigned char>(pixel);
+      square += value * value;
+    }
     if (square > 0) scale = 1 / std::sqrt(static_cast<double>(square));
   }
   std::array<float, 256> values{};

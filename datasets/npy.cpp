@@ -97,7 +97,7 @@ void NpyArray::convert(std::vector<To>& values) const {
   for (std::size_t i = 0; i < count_; ++i) {
     T value;
     std::memcpy(&value, from + i * sizeof(T), sizeof value);
-    values[i] = static_cast<To>(value);
+    values[i] = static_cast<To>(+value);  // small integers as int first
   }
 }
 

@@ -165,7 +165,7 @@ void Tokenizer::split_words(std::string_view text) {
     const std::size_t bytes = is_ascii(text[at]) ? 1 : decode(text, at, code);
     CodeKind kind = CodeKind::kSeparator;
     if (is_ascii(text[at])) {
-      if (kIsWord[static_cast<std::size_t>(text[at])]) kind = CodeKind::kWord;
+      if (kIsWord[static_cast<unsigned char>(text[at])]) kind = CodeKind::kWord;
     } else if (bytes > 0) {
       kind = kind_of(code);
     }

@@ -14,6 +14,7 @@ build_packages=(
   pkg-config                            # tests of the installed library
 )
 browser_packages=(chromium)             # looks at the page of slide report
+oracle_packages=(python3-numpy)         # recomputes predictions
 sanitizer_packages=(clang libomp-dev)   # LLVM's OpenMP comes with Archer, which tells ThreadSanitizer of its barriers
 check_packages=(clang-format clang-tidy)      # layout and checks of the sources
 baseline_packages=(python3-torch libopenblas0-pthread fasttext)  # without OpenBLAS PyTorch multiplies with the reference BLAS

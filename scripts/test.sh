@@ -8,6 +8,7 @@ cd "$(dirname "$0")/.."
 . scripts/data.sh
 
 install_packages "${build_packages[@]}"
+install_packages "${oracle_packages[@]}" || echo "Going on without NumPy: nothing recomputes predictions." >&2
 find_data
 
 cmake --preset release -DSLIDE_WERROR=ON > build/configure.log 2>&1 || { cat build/configure.log; exit 1; }

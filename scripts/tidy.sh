@@ -1,19 +1,22 @@
 #!/usr/bin/env bash
-# Runs clang-tidy, with the checks of .clang-tidy and clang's own warnings as errors, over every source of a configured
-# build. Some minutes on two cores.
-# usage: scripts/tidy.sh [BUILD_FOLDER [FILE...]]     default: build/release, all sources
+# Runs clang-tidy, with the checks of .clang-tidy and clang's own warnings as errors, over every source of a build that
+# it configures for Clang in build/tidy. Some minutes on two cores.
+# usage: scripts/tidy.sh [FILE...]     default: all sources
 set -euo pipefail
 cd "$(dirname "$0")/.."
 . scripts/packages.sh
 . scripts/data.sh
-install_packages "${check_packages[@]}"
+install_packages "${build_packages[@]}" "${sanitizer_packages[@]}" "${check_packages[@]}"
 
-build=${1:-build/release}
-shift || true
-[ -e "$build/compile_commands.json" ] || { echo "tidy.sh: $build is not configured; run scripts/test.sh first" >&2; exit 2; }
+build=build/tidy
+mkdir -p "$build"
+cmake --preset release -B "$build" -DCMAKE_CXX_COMPILER=clang++ > "$build/configure.log" 2>&1 ||
+  { cat "$build/configure.log"; exit 1; }
 files=("$@")
 # Files for one instruction set are mostly intrinsics, whose headers clang-tidy takes apart without end.
-[ ${#files[@]} -gt 0 ] || mapfile -t files < <(find engine lsh datasets -name '*.cpp' ! -path 'engine/kernels/kernels_a*' | sort)
+[ ${#files[@]} -gt 0 ] ||
+  mapfile -t files < <(sed -n "s|^ *\"file\": \"$PWD/\(.*\)\".*|\1|p" "$build/compile_commands.json" |
+                       grep -E '^(engine|lsh|datasets)/' | grep -v '^engine/kernels/kernels_a' | sort -u)
 
 failed=0
 printf '%s\0' "${files[@]}" |

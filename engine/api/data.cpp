@@ -93,19 +93,19 @@ Data Data::read(const std::string& path, const Config& config) {
 
 Data Data::read(const std::string& path, const Model& model) {
   return guarded([&] {
-    const Model::Impl& impl = *Internals::of(model);
-    ReadOptions options = model_read_options(impl.config.data, impl.shape.features, impl.text, 0);
-    return read_with(impl.config.data, read_dataset(path, options), impl.text);
+    const slide::Model& used = Internals::of(model)->model;
+    ReadOptions options = model_read_options(used.config.data, used.shape.features, used.text, 0);
+    return read_with(used.config.data, read_dataset(path, options), used.text);
   });
 }
 
 Data Data::from_texts(const std::vector<std::string_view>& texts, const Model& model) {
   return guarded([&] {
-    const Model::Impl& impl = *Internals::of(model);
-    if (impl.text == nullptr) fail_input("the model was trained on features, not on text; use from_csr()");
-    Dataset rows(features_of(texts, *impl.text, impl.config.data.normalize), impl.text->feature_count(),
-                 impl.text->label_count());
-    return read_with(impl.config.data, std::move(rows), impl.text);
+    const slide::Model& used = Internals::of(model)->model;
+    if (used.text == nullptr) fail_input("the model was trained on features, not on text; use from_csr()");
+    Dataset rows(features_of(texts, *used.text, used.config.data.normalize), used.text->feature_count(),
+                 used.text->label_count());
+    return read_with(used.config.data, std::move(rows), used.text);
   });
 }
 

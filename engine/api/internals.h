@@ -38,32 +38,15 @@ struct Data::Impl {
   std::size_t copied_bytes = 0;
 };
 
-// A network as it left its trainer, which owns it. The data are gone: nobody looks at them any more.
-struct TrainedHere {
-  Dataset train, test, validation;
-  std::optional<Trainer> trainer;
-};
-
-// A network as it was read from a file.
-struct LoadedModel {
-  explicit LoadedModel(slide::Model read) : model(std::move(read)) {}
-  slide::Model model;
-  std::once_flag tables;  // are built when they are first asked for
-};
-
 struct Model::Impl {
-  slide::Config config;  // of the run
-  DataShape shape;       // of the training data
-  std::uint64_t steps = 0;
-  std::shared_ptr<const TextModel> text;  // of a model trained on text, else nullptr
-  // One of the two:
-  std::unique_ptr<TrainedHere> here;
-  std::unique_ptr<LoadedModel> loaded;
+  explicit Impl(slide::Model trained) : model(std::move(trained)) {}
 
-  TrainedNetwork trained() const { return here ? here->trainer->trained() : loaded->model.trained(); }
-  // LSH inference needs them. Safe from any thread; nothing else looks at the tables of a loaded model.
+  mutable slide::Model model;  // but for its tables it stays as it is
+  mutable std::once_flag tables;
+
+  // LSH inference needs them; those of a model that was read are built when they are first asked for. Safe
+  // from any thread: nothing else looks at them.
   void build_tables(int threads) const;
-  void save(const std::string& path) const;
 };
 
 struct Internals {
@@ -73,6 +56,9 @@ struct Internals {
   template <class Handle>
   static Handle make(typename Handle::Impl&& impl) {
     return Handle(std::make_shared<const typename Handle::Impl>(std::move(impl)));
+  }
+  static Model make(slide::Model&& model) {
+    return Model(std::make_shared<const Model::Impl>(std::move(model)));
   }
 };
 

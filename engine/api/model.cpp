@@ -22,13 +22,13 @@ InferenceOptions options_of(const EvalConfig& config, Inference wanted, int thre
   return options;
 }
 
-Metrics::Propensities propensities(const Model::Impl& model) {
+Metrics::Propensities propensities(const slide::Model& model) {
   const EvalConfig& eval = model.config.eval;
   return std::make_shared<const std::vector<double>>(inverse_propensities(
       model.shape.label_frequencies, model.shape.samples, eval.propensity_a, eval.propensity_b));
 }
 
-const TextModel& text_of(const Model::Impl& model) {
+const TextModel& text_of(const slide::Model& model) {
   if (model.text == nullptr) fail_input("the labels have no names: the model was not trained on text");
   return *model.text;
 }
@@ -36,59 +36,49 @@ const TextModel& text_of(const Model::Impl& model) {
 }  // namespace
 
 void Model::Impl::build_tables(int threads) const {
-  if (loaded) std::call_once(loaded->tables, [&] { loaded->model.build_tables(threads); });
-}
-
-void Model::Impl::save(const std::string& path) const {
-  build_tables(0);  // without them the file would not know their seeds
-  const OptimizerState* state = here ? &here->trainer->training().optimizer_state() : nullptr;
-  save_model(path, {config, shape, trained(), state, steps, text.get()});
+  std::call_once(tables, [&] { model.build_tables(threads); });
 }
 
 Model::Model(std::shared_ptr<const Impl> impl) : impl_(std::move(impl)) {}
 
 Model Model::load(const std::string& path) {
-  return guarded([&] {
-    Impl impl;
-    impl.loaded = std::make_unique<LoadedModel>(load_model(path));
-    const slide::Model& model = impl.loaded->model;
-    impl.config = model.config;
-    impl.shape = model.shape;
-    impl.steps = model.steps;
-    impl.text = model.text;
-    return Internals::make<Model>(std::move(impl));
-  });
+  return guarded([&] { return Internals::make(load_model(path)); });
 }
 
 void Model::save(const std::string& path) const {
-  guarded([&] { impl_->save(path); });
+  guarded([&] {
+    impl_->build_tables(0);  // without them the file would not know their seeds
+    const slide::Model& model = impl_->model;
+    const OptimizerState* optimizer = model.optimizer ? &*model.optimizer : nullptr;
+    save_model(path, {model.config, model.shape, model.trained(), optimizer, model.steps, model.text.get()});
+  });
 }
 
 std::uint32_t Model::features() const {
-  return static_cast<std::uint32_t>(impl_->trained().network.features());
+  return static_cast<std::uint32_t>(impl_->model.trained().network.features());
 }
 std::uint32_t Model::labels() const {
-  return static_cast<std::uint32_t>(impl_->trained().network.labels());
+  return static_cast<std::uint32_t>(impl_->model.trained().network.labels());
 }
 std::uint64_t Model::steps() const {
-  return impl_->steps;
+  return impl_->model.steps;
 }
 Config Model::config() const {
-  return guarded([&] { return Internals::make<Config>({impl_->config}); });
+  return guarded([&] { return Internals::make<Config>({impl_->model.config}); });
 }
 bool Model::is_text() const {
-  return impl_->text != nullptr;
+  return impl_->model.text != nullptr;
 }
 
 std::string_view Model::label_name(std::uint32_t label) const {
-  const TextModel& text = text_of(*impl_);
+  const TextModel& text = text_of(impl_->model);
   if (label >= text.label_count())
     fail_input("there is no label {}; the model has {}", label, text.label_count());
   return text.label_name(label);
 }
 
 std::optional<std::uint32_t> Model::label_id(std::string_view name) const {
-  return text_of(*impl_).label_id(name);
+  return text_of(impl_->model).label_id(name);
 }
 
 struct Predictor::Impl {
@@ -106,12 +96,12 @@ struct Predictor::Impl {
 Predictor::Impl::Impl(std::shared_ptr<const Model::Impl> of, const PredictOptions& wanted)
     : model(std::move(of)), options(wanted) {
   if (options.k == 0) fail_input("k must be at least 1");
-  InferenceOptions inference = options_of(model->config.eval, options.inference, options.threads);
-  inference.k = std::min<std::size_t>(options.k, model->trained().network.labels());
+  InferenceOptions inference = options_of(model->model.config.eval, options.inference, options.threads);
+  inference.k = std::min<std::size_t>(options.k, model->model.trained().network.labels());
   inference.log_softmax =
-      options.scores == Scores::kProbability && needs_log_softmax(model->config.loss.kind);
+      options.scores == Scores::kProbability && needs_log_softmax(model->model.config.loss.kind);
   if (inference.mode == slide::Inference::kLsh) model->build_tables(options.threads);
-  predictor.emplace(model->trained(), inference);
+  predictor.emplace(model->model.trained(), inference);
 }
 
 void Predictor::Impl::predict(const Dataset& rows, const slide::Predictor::Sink& sink) const {
@@ -152,9 +142,9 @@ Predictions Predictor::predict(const Data& data) const {
 void Predictor::predict(const Data& data, std::uint32_t* labels, float* scores) const {
   guarded([&] {
     const bool as_probability = impl_->options.scores == Scores::kProbability;
-    const LossKind loss = impl_->model->config.loss.kind;
+    const LossKind loss = impl_->model->model.config.loss.kind;
     const std::size_t width = k();
-    const Dataset rows = scaled_rows(Internals::of(data), impl_->model->config.data);
+    const Dataset rows = scaled_rows(Internals::of(data), impl_->model->model.config.data);
     impl_->predict(rows, [&](std::size_t sample, std::span<const Prediction> best) {
       std::uint32_t* const label = labels + sample * width;
       float* const score = scores + sample * width;
@@ -178,13 +168,13 @@ Measures measures_of(const Metrics& metrics) {
 Measures evaluate(const Model& model, const Data& data, const std::vector<std::uint32_t>& ks, int threads) {
   return guarded([&] {
     const Model::Impl& impl = *Internals::of(model);
-    const std::vector<std::uint32_t>& ranks = ks.empty() ? impl.config.eval.k : ks;
-    InferenceOptions options = options_of(impl.config.eval, Inference::kConfigured, threads);
+    const std::vector<std::uint32_t>& ranks = ks.empty() ? impl.model.config.eval.k : ks;
+    InferenceOptions options = options_of(impl.model.config.eval, Inference::kConfigured, threads);
     options.k = *std::max_element(ranks.begin(), ranks.end());
     if (options.mode == slide::Inference::kLsh) impl.build_tables(threads);
-    const slide::Predictor predictor(impl.trained(), options);
-    const Metrics metrics = slide::evaluate(predictor, scaled_rows(Internals::of(data), impl.config.data),
-                                            ranks, propensities(impl));
+    const slide::Predictor predictor(impl.model.trained(), options);
+    const Metrics metrics = slide::evaluate(
+        predictor, scaled_rows(Internals::of(data), impl.model.config.data), ranks, propensities(impl.model));
     return measures_of(metrics);
   });
 }

@@ -39,7 +39,7 @@ Evaluation evaluation_of(const EvalReport& report) {
   return evaluation;
 }
 
-TrainObserver observer_of(const Callbacks& callbacks, Model::Impl& model) {
+TrainObserver observer_of(const Callbacks& callbacks, const std::function<void(const std::string&)>& save) {
   TrainObserver observer;
   if (callbacks.step) {
     observer.step = [&](const StepReport& r) {
@@ -51,44 +51,57 @@ TrainObserver observer_of(const Callbacks& callbacks, Model::Impl& model) {
       call(callbacks.epoch, EpochSummary{r.epoch, r.step, r.loss, r.train_seconds, r.samples_per_second});
     };
   }
-  observer.eval = [&](const EvalReport& report) {  // without, train.patience would count nothing
+  observer.eval = [&, save](const EvalReport& report) {  // without, train.patience would count nothing
     if (!callbacks.evaluation) return;
     Evaluation evaluation = evaluation_of(report);
-    evaluation.save_model = [&](const std::string& path) {
-      guarded([&] {
-        model.steps = model.here->trainer->steps();
-        model.save(path);
-      });
-    };
+    evaluation.save_model = save;
     call(callbacks.evaluation, evaluation);
   };
   return observer;
 }
 
+void save_running(const std::string& path, const slide::Config& config, const Trainer& trainer,
+                  const TextModel* text) {
+  const OptimizerState& state = trainer.training().optimizer_state();
+  save_model(path, {config, trainer.shape(), trainer.trained(), &state, trainer.steps(), text});
+}
+
+// The model alone: the data and the rest of the trainer are given back.
+Model keep(const slide::Config& config, Trainer&& trainer, std::shared_ptr<const TextModel> text) {
+  DataShape shape = trainer.shape();
+  const std::uint64_t steps = trainer.steps();
+  TrainedModel trained = std::move(trainer).release();
+  std::optional<OptimizerState> optimizer;
+  if (config.train.save_optimizer) optimizer = std::move(trained.optimizer);
+  return Internals::make({.config = config,
+                          .shape = std::move(shape),
+                          .steps = steps,
+                          .has_optimizer_state = optimizer.has_value(),
+                          .hashes = {},  // the tables are there
+                          .network = std::move(trained.network),
+                          .optimizer = std::move(optimizer),
+                          .neighbours = std::move(trained.neighbours),
+                          .text = std::move(text),
+                          .checksum = 0,
+                          .notes = {}});
+}
+
 Model train_on(const slide::Config& config, RunData data, const Callbacks& callbacks) {
-  Model::Impl model;
-  model.config = config;
-  model.text = data.text;
-  model.here = std::make_unique<TrainedHere>();
-  TrainedHere& here = *model.here;
-  here.train = std::move(data.train);
-  const bool tested = data.test && callbacks.evaluation;
-  if (tested) here.test = std::move(*data.test);
-  if (config.data.validation > 0) {
-    Split split = split_dataset(here.train, config.data.validation, here.train.size(), config.train.seed);
-    here.train = std::move(split.train);
-    here.validation = std::move(split.validation);
+  const bool tested = data.test && callbacks.evaluation, validated = config.data.validation > 0;
+  Split split;
+  if (validated) {
+    split = split_dataset(data.train, config.data.validation, data.train.size(), config.train.seed);
+    data.train = std::move(split.train);
   }
   const int threads = resolve_threads(static_cast<int>(config.train.threads));
-  require_memory(plan_memory(config, here.train.feature_count(), here.train.label_count(),
-                             bounds_of(here.train, config.train.block_size), threads));
-  here.trainer.emplace(config, here.train, tested ? &here.test : nullptr, 0,
-                       config.data.validation > 0 ? &here.validation : nullptr);
-  model.shape = here.trainer->shape();
-  here.trainer->run(observer_of(callbacks, model));
-  model.steps = here.trainer->steps();
-  here.train = here.test = here.validation = Dataset();
-  return Internals::make<Model>(std::move(model));
+  require_memory(plan_memory(config, data.train.feature_count(), data.train.label_count(),
+                             bounds_of(data.train, config.train.block_size), threads));
+  Trainer trainer(config, data.train, tested ? &*data.test : nullptr, 0,
+                  validated ? &split.validation : nullptr);
+  trainer.run(observer_of(callbacks, [&](const std::string& path) {
+    guarded([&] { save_running(path, config, trainer, data.text.get()); });
+  }));
+  return keep(config, std::move(trainer), data.text);
 }
 
 Model train_guarded(const slide::Config& config, RunData data, const Callbacks& callbacks) {

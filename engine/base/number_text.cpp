@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <array>
 #include <bit>
 #include <charconv>
@@ -12,12 +13,18 @@ namespace slide {
 
 namespace {
 
-constexpr int kMostPower = 22;  // powers of ten up to here are doubles
-constexpr std::array<double, kMostPower + 1> kPowers = {1e0,  1e1,  1e2,  1e3,  1e4,  1e5,  1e6,  1e7,
-                                                        1e8,  1e9,  1e10, 1e11, 1e12, 1e13, 1e14, 1e15,
-                                                        1e16, 1e17, 1e18, 1e19, 1e20, 1e21, 1e22};
-// A product with such a power is rounded once, so wrong by less than this below a million.
-constexpr double kError = 1e-9;
+constexpr int kFractionBits = 30;  // of numbers below a million, in an integer
+constexpr double kOne = 1 << kFractionBits;
+constexpr int kMostPower = 22;  // powers of ten up to here, and with kOne as a factor, are doubles
+constexpr std::array<double, kMostPower + 1> kPowers = [] {
+  std::array<double, kMostPower + 1> powers{1e0,  1e1,  1e2,  1e3,  1e4,  1e5,  1e6,  1e7,
+                                            1e8,  1e9,  1e10, 1e11, 1e12, 1e13, 1e14, 1e15,
+                                            1e16, 1e17, 1e18, 1e19, 1e20, 1e21, 1e22};
+  for (double& power : powers) power *= kOne;
+  return powers;
+}();
+// A product with such a power is rounded once, by less than a quarter of the last bit, and then cut off.
+constexpr std::uint64_t kError = 2;
 
 struct Decimal {
   std::uint32_t digits;  // six, the first not 0
@@ -42,11 +49,11 @@ bool to_decimal(double value, Decimal& decimal) {
   int exponent = (bits * 1233) >> 12;  // floor(log10(2^bits)): of the value, or one less
   if (exponent < 5 - kMostPower || exponent > 4) return false;
   double scaled = value * kPowers[static_cast<std::size_t>(5 - exponent)];
-  if (scaled >= 1e6) scaled = value * kPowers[static_cast<std::size_t>(5 - ++exponent)];
-  scaled += 0.5;
-  decimal.digits = static_cast<std::uint32_t>(scaled);
-  const double above = scaled - decimal.digits;
-  if (above < kError || above > 1.0 - kError) return false;
+  if (scaled >= 1e6 * kOne) scaled = value * kPowers[static_cast<std::size_t>(5 - ++exponent)];
+  constexpr auto kUnit = std::uint64_t{1} << kFractionBits;
+  const auto rounded = static_cast<std::uint64_t>(static_cast<std::int64_t>(scaled)) + kUnit / 2;
+  decimal.digits = static_cast<std::uint32_t>(rounded >> kFractionBits);
+  if ((rounded + kError) % kUnit < 2 * kError) return false;
   if (decimal.digits == 1000000) decimal.digits = 100000, ++exponent;
   decimal.exponent = exponent;
   return true;
@@ -68,7 +75,8 @@ char* write_pointed(std::uint64_t digits, std::size_t length, std::size_t whole,
 
 char* write_power(int exponent, char* out) {
   const auto size = static_cast<std::uint32_t>(exponent < 0 ? -exponent : exponent);  // of two digits
-  const std::uint32_t sign = exponent < 0 ? '-' : '+';
+  constexpr std::uint32_t kMinus = 0x2d, kPlus = 0x2b;
+  const std::uint32_t sign = exponent < 0 ? kMinus : kPlus;
   const std::uint32_t text = 'e' | sign << 8 | ('0' + size / 10) << 16 | ('0' + size % 10) << 24;
   std::memcpy(out, &text, 4);
   return out + 4;
@@ -81,7 +89,7 @@ char* write_decimal(const Decimal& decimal, char* out) {
   if (exponent >= 0 && exponent < 6)
     return write_pointed(digits, length, static_cast<std::size_t>(exponent) + 1, out);
   if (exponent >= 0 || exponent < -4) return write_power(exponent, write_pointed(digits, length, 1, out));
-  std::memcpy(out, "0.000", 5);
+  std::copy_n("0.000", 5, out);
   out += 1 - exponent;
   std::memcpy(out, &digits, 8);
   return out + length;

@@ -1,5 +1,7 @@
 #include "engine/cli/app.h"
 
+#include <signal.h>
+
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <cstdio>
@@ -9,6 +11,7 @@
 #include "engine/base/error.h"
 #include "engine/cli/commands.h"
 #include "engine/cli/fatal_signals.h"
+#include "engine/cli/text.h"
 
 namespace slide::cli {
 
@@ -20,7 +23,7 @@ constexpr const char* kAbout =
 
 int fail(int code, std::string message) {
   std::replace(message.begin(), message.end(), '\n', ' ');
-  fmt::print(stderr, "slide: {}\n", message);
+  complain(message);
   return code;
 }
 
@@ -44,15 +47,16 @@ int execute(const Action& action) {
 }  // namespace
 
 int run(int argc, char** argv) {
+  signal(SIGPIPE, SIG_IGN);  // print() and the sockets see the error instead
+  signal(SIGXFSZ, SIG_IGN);  // a limit on the size of files (ulimit -f) is an error like a full disk
   name_lost_files(kExitFailed);
-  report_file_limits();
   Action action;
   CLI::App app(kAbout, "slide");
   app.set_version_flag("--version", "slide " SLIDE_VERSION);
   app.require_subcommand(1);
   app.footer(
       "Exit codes: 0 done, 1 the run failed, 2 bad usage, configuration, data or model,\n"
-      "130 and 143 stopped by Ctrl-C and SIGTERM.");
+      "129, 130 and 143 stopped by SIGHUP, Ctrl-C and SIGTERM, 141 nobody reads the output.");
   add_train(app, action);
   add_tune(app, action);
   add_test(app, action);

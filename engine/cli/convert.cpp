@@ -19,6 +19,7 @@ const std::map<std::string, FileFormat> kFileFormats = {{"xmc", FileFormat::kXmc
                                                         {"npz", FileFormat::kNpz}};
 
 void run_convert(const ConvertOptions& options) {
+  go_on_without_output();
   const ConvertResult result = convert_data(options);
   if (!result.data) return print("{}: {} samples\n", options.out, grouped(result.samples));
   print("{}: {} samples, {} features, {} labels\n", options.out, grouped(result.samples),

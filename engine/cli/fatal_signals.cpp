@@ -47,8 +47,4 @@ void name_lost_files(int code) {
   sigaction(SIGBUS, &action, nullptr);
 }
 
-void report_file_limits() {
-  signal(SIGXFSZ, SIG_IGN);
-}
-
 }  // namespace slide::cli

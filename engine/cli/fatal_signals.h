@@ -8,8 +8,4 @@ namespace slide::cli {
 // line, with exit code `code`, and whatever else raises SIGBUS ends the process as it did.
 void name_lost_files(int code);
 
-// For the life of the process: writing beyond the largest size of a file (`ulimit -f`) is an error like a
-// full disk, not SIGXFSZ.
-void report_file_limits();
-
 }  // namespace slide::cli

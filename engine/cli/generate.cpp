@@ -17,6 +17,7 @@ struct GenerateCommand {
 };
 
 void run_generate(const GenerateCommand& command) {
+  go_on_without_output();
   generate_dataset(command.options, command.out);
   const GeneratorOptions& options = command.options;
   print("wrote {}/train.txt ({} samples) and test.txt ({} samples): {} features, {} labels\n", command.out,

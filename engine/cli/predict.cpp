@@ -104,36 +104,44 @@ class Answers {
   }
 
  private:
+  static constexpr std::size_t kAtOnce = 128;  // labels whose scores are taken together
+
   void print_part(const Dataset& part) {
-    if (lines_.size() < part.size()) lines_.resize(part.size());
-    const auto take = [&](std::size_t sample, std::span<const Prediction> best) {
-      write_line(best, lines_[sample]);
-    };
-    const InferenceOptions& options = predictor_.options();
-    if (part.size() <= kFewSamples) {
-      predictor_.predict(part, {options.k, options.log_softmax}, scratch_, take);
-    } else {
-      predictor_.predict(part, threads_scratch_, take);
-    }
     text_.clear();
-    for (std::size_t sample = 0; sample < part.size(); ++sample) {
-      const std::string_view line = lines_[sample].text();
-      if (text_.size() + line.size() > kTextAtOnce && !text_.empty()) print_text(text_), text_.clear();
-      line.size() > kTextAtOnce ? print_text(line) : void(text_ += line);
+    const InferenceOptions& options = predictor_.options();
+    if (lines_.empty()) lines_.resize(1);
+    if (part.size() <= kFewSamples) {  // they come in order
+      predictor_.predict(part, {options.k, options.log_softmax}, scratch_, [&](std::size_t, auto best) {
+        write_line(best, lines_[0]);
+        put(lines_[0].text());
+      });
+    } else {
+      if (lines_.size() < part.size()) lines_.resize(part.size());
+      const auto take = [&](std::size_t sample, auto best) { write_line(best, lines_[sample]); };
+      predictor_.predict(part, threads_scratch_, take);
+      for (std::size_t sample = 0; sample < part.size(); ++sample) put(lines_[sample].text());
     }
     print_text(text_);
   }
 
+  // Prints a line together with others, but for a long one.
+  void put(std::string_view line) {
+    if (text_.size() + line.size() > kTextAtOnce && !text_.empty()) print_text(text_), text_.clear();
+    line.size() > kTextAtOnce ? print_text(line) : void(text_ += line);
+  }
+
   // What is printed: logits, or the labels' probabilities.
   void take_scores(std::span<const Prediction> best, double* scores) const {
-    for (const Prediction& prediction : best) {
-      const double score = prediction.score;
-      *scores++ = command_.logits() ? score : probability_of(loss_, score);
+    std::array<float, kAtOnce> logits;
+    for (std::size_t i = 0; i < best.size(); ++i) logits[i] = best[i].score;
+    if (command_.logits()) {
+      std::copy_n(logits.begin(), best.size(), scores);
+    } else {
+      probabilities_of(loss_, logits.data(), best.size(), scores);
     }
   }
 
   void write_line(std::span<const Prediction> best, Line& line) const {
-    constexpr std::size_t kAtOnce = 128;
     std::array<double, kAtOnce> scores;
     line.clear();
     for (std::size_t first = 0; first < best.size(); first += kAtOnce) {

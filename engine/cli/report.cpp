@@ -36,6 +36,7 @@ void check_output(const std::string& path) {
 }
 
 void run_report(const ReportCommand& command) {
+  go_on_without_output();
   check_output(command.out);
   std::vector<report::RunHistory> runs;
   for (const std::string& run : command.runs) runs.push_back(report::read_run(run));
@@ -45,9 +46,13 @@ void run_report(const ReportCommand& command) {
       print("{}: {}\n", run["name"].get<std::string>(), note.get<std::string>());
     }
   }
+  if (data["groups"].size() > 1) {
+    print("the runs are not all measured on the same data; compare within these groups only:\n");
+    for (const auto& title : data["groups"]) print("  {}\n", title.get<std::string>());
+  }
   write_file(command.out, report::make_page(data));
-  print("wrote {} about {} run{}; open it in a browser\n", command.out, command.runs.size(),
-        command.runs.size() == 1 ? "" : "s");
+  print("wrote {} about {} run{}; open it in a browser\n", command.out, data["runs"].size(),
+        data["runs"].size() == 1 ? "" : "s");
 }
 
 }  // namespace

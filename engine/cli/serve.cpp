@@ -21,12 +21,13 @@ struct ServeCommand {
 };
 
 void run_serve(const ServeCommand& command) {
+  go_on_without_output();
   const auto load = [&] {
     auto model = std::make_shared<const serve::ServedModel>(command.model);
     tell(model->model().notes);
     return model;
   };
-  const auto log = [](std::string_view line) { fmt::print(stderr, "slide: {}\n", line); };
+  const auto log = [](std::string_view line) { complain(line); };
   serve::HttpServer server(command.server, load, log);
   print("listening on {}\n", server.url());
   server.run();
@@ -67,6 +68,9 @@ void add_serve(CLI::App& app, Action& action) {
   seconds("--timeout", server.timeout,
           "Seconds that a request may take to arrive, wait, or have its answer taken");
   seconds("--keep-alive", server.keep_alive, "Seconds that a connection may be idle");
+  sub->add_option("--access-log", server.access_log,
+                  "Append a line of JSON for each answer to FILE; '-' = standard output")
+      ->type_name("FILE");
   add_labels(*sub, command->model.labels);
   add_inference(*sub, command->model.inference);
   add_threads(*sub, server.threads);

@@ -2,18 +2,21 @@
 
 #include <signal.h>
 
+#include <iterator>
+
 namespace slide::cli {
 
 namespace {
 
 volatile sig_atomic_t noted = 0;
-struct sigaction before[2];
-constexpr int kSignals[2] = {SIGINT, SIGTERM};
+constexpr int kSignals[] = {SIGINT, SIGTERM, SIGHUP};
+struct sigaction before[std::size(kSignals)];
 
 // Only what is allowed in a handler.
 void note(int number) {
   noted = number;
-  for (const int other : kSignals) signal(other, SIG_DFL);
+  // A terminal that closes sends SIGHUP more than once, itself and through the shell: that is no second wish.
+  for (const int other : kSignals) signal(other, other == SIGHUP ? SIG_IGN : SIG_DFL);
 }
 
 }  // namespace
@@ -24,15 +27,16 @@ StopSignal::StopSignal() {
   action.sa_handler = note;
   action.sa_flags = SA_RESTART;
   sigemptyset(&action.sa_mask);
-  for (int i = 0; i < 2; ++i) {
+  for (std::size_t i = 0; i < std::size(kSignals); ++i) {
     sigaction(kSignals[i], nullptr, &before[i]);
-    // Who started the process may want it to ignore Ctrl-C, as a shell does for background jobs.
+    // Who started the process may want it to ignore Ctrl-C, as a shell does for background jobs, or SIGHUP,
+    // as nohup does.
     if (before[i].sa_handler != SIG_IGN) sigaction(kSignals[i], &action, nullptr);
   }
 }
 
 StopSignal::~StopSignal() {
-  for (int i = 0; i < 2; ++i) sigaction(kSignals[i], &before[i], nullptr);
+  for (std::size_t i = 0; i < std::size(kSignals); ++i) sigaction(kSignals[i], &before[i], nullptr);
 }
 
 int StopSignal::came() {
@@ -40,7 +44,7 @@ int StopSignal::came() {
 }
 
 const char* StopSignal::name(int signal) {
-  return signal == SIGINT ? "SIGINT" : "SIGTERM";
+  return signal == SIGINT ? "SIGINT" : signal == SIGHUP ? "SIGHUP" : "SIGTERM";
 }
 
 }  // namespace slide::cli

@@ -1,5 +1,6 @@
-// Ctrl-C and SIGTERM while a command can finish what it does: the first is only noted, the second ends the
-// process at once, as without this. One object at a time in a process.
+// Ctrl-C, SIGTERM and SIGHUP (the terminal is gone) while a command can finish what it does: the first is
+// only noted, a second Ctrl-C or SIGTERM ends the process at once, as without this. One object at a time in a
+// process.
 #pragma once
 
 namespace slide::cli {

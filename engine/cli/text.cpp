@@ -1,18 +1,29 @@
 #include "engine/cli/text.h"
 
+#include <signal.h>
 #include <sys/ioctl.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <cerrno>
 #include <cstring>
 
 #include "engine/base/error.h"
+#include "engine/cli/commands.h"
 
 namespace slide::cli {
 
 namespace {
 bool quiet = false;
 bool status_shown = false;
+bool outlive_output = false;
+
+// Whether the last write failed because nobody reads any more: a pipe that is closed, a terminal that is
+// gone.
+bool nobody_reads() {
+  struct stat out {};
+  return errno == EPIPE || (errno == EIO && fstat(STDOUT_FILENO, &out) == 0 && S_ISCHR(out.st_mode));
+}
 }  // namespace
 
 std::string grouped(std::uint64_t number) {
@@ -41,8 +52,9 @@ void show_status(std::string_view line) {
   winsize size{};
   if (ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 1)
     line = line.substr(0, size.ws_col - 1U);
-  fmt::print("\r\033[K{}", line);
-  std::fflush(stdout);
+  const std::string text = fmt::format("\r\033[K{}", line);
+  std::fwrite(text.data(), 1, text.size(), stdout);
+  std::fflush(stdout);  // print_text() tells what fails
   status_shown = !line.empty();
 }
 
@@ -51,12 +63,26 @@ void print_text(std::string_view text) {
   show_status("");
   const bool written = std::fwrite(text.data(), 1, text.size(), stdout) == text.size();
   if (!written || std::fflush(stdout) != 0) {
+    if (nobody_reads()) {
+      if (!outlive_output) throw Interrupted{128 + SIGPIPE};
+      be_quiet();
+      return complain("nobody reads standard output any more; going on without it");
+    }
     fail_run("cannot write to standard output ({})", std::strerror(errno));
   }
 }
 
+void go_on_without_output() {
+  outlive_output = true;
+}
+
+void complain(std::string_view line) {
+  const std::string text = fmt::format("slide: {}\n", line);
+  std::fwrite(text.data(), 1, text.size(), stderr);
+}
+
 void tell(const std::vector<std::string>& notes) {
-  for (const std::string& note : notes) fmt::print(stderr, "slide: {}\n", note);
+  for (const std::string& note : notes) complain(note);
 }
 
 }  // namespace slide::cli

@@ -26,8 +26,16 @@ void be_quiet();
 void show_status(std::string_view line);
 bool has_status_line();  // whether it is
 
-// Writes to standard output at once. Throws Error when that fails.
+// Writes to standard output at once. Throws Error when that fails, and Interrupted, to end without a word,
+// when nobody reads it any more.
 void print_text(std::string_view text);
+
+// From now on a standard output that nobody reads silences print() and no more: what the command is for are
+// its files.
+void go_on_without_output();
+
+// Writes a line to standard error. Whether anybody reads that makes no difference.
+void complain(std::string_view line);
 
 template <class... Args>
 void print(fmt::format_string<Args...> format, Args&&... args) {

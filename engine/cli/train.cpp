@@ -128,6 +128,9 @@ RunObserver printing(const Config& config, Status& status, std::optional<StopSig
     signals.emplace();
     status.begin(0);
   };
+  observer.kept = [](const std::string& folder) {
+    print("the finished run that was here is kept in {}\n", folder);
+  };
   observer.resumed = [&](std::uint64_t step, std::uint64_t total_steps) {
     print("going on after step {} of {}\n", step, total_steps);
     status.begin(step);
@@ -166,8 +169,8 @@ void train(TrainingRun& run) {
   if (!result.stopped) return print_end(run, result);
   show_status("");
   const int signal = StopSignal::came();
-  fmt::print(stderr, "slide: stopped by {} after step {} of {}; go on with: slide train --resume {}\n",
-             StopSignal::name(signal), result.steps, result.total_steps, run.folder().name());
+  complain(fmt::format("stopped by {} after step {} of {}; go on with: slide train --resume {}",
+                       StopSignal::name(signal), result.steps, result.total_steps, run.folder().name()));
   throw Interrupted{128 + signal};
 }
 
@@ -176,6 +179,7 @@ void begin(const TrainCommand& command) {
       command.out.empty() ? "run" / fs::path(command.config).stem() : fs::path(command.out);
   TrainingRun run(resolve_config(command.config, with_train_keys(command.set, command.threads, command.seed)),
                   folder);
+  tell(run.notes());
   train(run);
 }
 
@@ -191,6 +195,7 @@ void go_on(const TrainCommand& command) {
 
 void run_train(const TrainCommand& command) {
   if (command.quiet) be_quiet();
+  go_on_without_output();
   command.resume.empty() ? begin(command) : go_on(command);
 }
 
@@ -199,9 +204,9 @@ void run_train(const TrainCommand& command) {
 void add_train(CLI::App& app, Action& action) {
   CLI::App* sub = app.add_subcommand("train", "Train a network as a configuration file says");
   sub->footer(
-      "Writes config.toml (resolved), environment.json, metrics.jsonl and model.slide into DIR. Ctrl-C and "
-      "SIGTERM\n"
-      "save a checkpoint there first; a second one ends at once.");
+      "Writes config.toml (resolved), environment.json, metrics.jsonl and model.slide into DIR. Ctrl-C, "
+      "SIGTERM and\n"
+      "SIGHUP save a checkpoint there first; a second Ctrl-C or SIGTERM ends at once.");
   const auto command = std::make_shared<TrainCommand>();
   CLI::Option* config = sub->add_option("CONFIG", command->config, "Configuration file (TOML)");
   CLI::Option* resume = sub->add_option("--resume", command->resume,

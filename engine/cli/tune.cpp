@@ -55,6 +55,7 @@ void print_result(const TuneResult& result, const std::string& file) {
 }
 
 void run_tune(const TuneCommand& command) {
+  go_on_without_output();
   TuneOptions options{command.minutes * 60.0, command.trials,
                       with_train_keys(command.set, command.threads, command.seed)};
   if (command.train_seconds) options.train_seconds = *command.train_seconds;

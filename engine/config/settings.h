@@ -46,7 +46,7 @@ struct TrainConfig {
   std::uint32_t block_size = 128;  // samples that share an active set; 1 = the paper's SLIDE
   std::uint64_t seed = 1;
   std::uint32_t threads = 0;   // 0 = all cores
-  bool deterministic = false;  // true: a step holds exactly batch_size samples whatever the thread count
+  bool deterministic = false;  // without effect: runs never depend on the thread count
   bool shuffle = true;
   std::uint32_t eval_every = 1;          // epochs between evaluations, 0 = only after the last
   std::uint32_t patience = 0;            // validations without improvement that end the run, 0 = never

@@ -52,7 +52,7 @@ void NearMisses::find(std::uint32_t label, const LabelSums::Sum& sum, std::size_
         float& likeness = scratch.likeness[id];
         const float added = sum.listed[id] != 0 ? 0.0f : more;
         scratch.ids[count] = id;  // without a jump, which no processor would guess
-        count += (likeness == 0.0f) & (added > 0.0f) ? 1 : 0;
+        count += ((likeness == 0.0f) & (added > 0.0f)) ? 1 : 0;
         likeness += added;
       }
     }

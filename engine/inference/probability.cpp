@@ -3,7 +3,17 @@
 #include <algorithm>
 #include <limits>
 
+#include "engine/kernels/kernels.h"
+
 namespace slide {
+
+void probabilities_of(LossKind loss, const float* scores, std::size_t count, double* p) {
+  const bool log_softmax = needs_log_softmax(loss);
+  for (std::size_t i = 0; i < count; ++i) p[i] = log_softmax ? scores[i] : -double{scores[i]};
+  kernels::active().exp(p, count);
+  if (log_softmax) return;
+  for (std::size_t i = 0; i < count; ++i) p[i] = 1.0 / (1.0 + p[i]);
+}
 
 double score_of(LossKind loss, double probability) {
   constexpr double kLeast = std::numeric_limits<double>::min(), kMost = 1.0 - 0x1p-53;

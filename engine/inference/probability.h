@@ -20,6 +20,9 @@ inline double probability_of(LossKind loss, double score) {
   return needs_log_softmax(loss) ? std::exp(score) : 1.0 / (1.0 + std::exp(-score));
 }
 
+// The same of `count` scores, p[i] of scores[i], to a few units in the last place.
+void probabilities_of(LossKind loss, const float* scores, std::size_t count, double* p);
+
 // The other way round; finite.
 double score_of(LossKind loss, double probability);
 

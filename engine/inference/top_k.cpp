@@ -4,6 +4,7 @@
 #include <bit>
 #include <cmath>
 #include <functional>
+#include <iterator>
 #include <limits>
 #include <utility>
 
@@ -34,16 +35,15 @@ float score_of_key(std::uint32_t key) {
   return std::bit_cast<float>(key ^ flip);
 }
 
-std::uint32_t digit_of(std::uint32_t key, std::size_t digit) {
-  return key >> (digit * TopK::Scratch::kDigitBits) & ((1U << TopK::Scratch::kDigitBits) - 1);
-}
-
 }  // namespace
 
-void TopK::reset(std::size_t k, std::size_t most) {
+void TopK::reset(std::size_t k, std::size_t labels) {
   k_ = k;
-  if (k > kMostInOrder) {
-    entries_.reserve(std::min(2 * k, most));
+  keeps_all_ = k > kMostInOrder && 2 * k >= labels && labels >= kFewEntries;
+  if (keeps_all_) {
+    scores_.resize(labels);
+  } else if (k > kMostInOrder) {
+    entries_.reserve(std::min(2 * k, labels));
   } else {
     entries_.resize(k);
   }
@@ -53,6 +53,7 @@ void TopK::reset(std::size_t k, std::size_t most) {
 void TopK::clear() {
   size_ = 0;
   threshold_ = k_ == 0 ? std::numeric_limits<float>::infinity() : std::numeric_limits<float>::lowest();
+  if (keeps_all_) std::fill(scores_.begin(), scores_.end(), -std::numeric_limits<float>::infinity());
 }
 
 void TopK::insert(const Prediction& entry) {
@@ -69,6 +70,10 @@ void TopK::insert(const Prediction& entry) {
 void TopK::offer(std::span<const std::uint32_t> labels, const float* scores) {
   if (k_ <= kMostInOrder) {
     for (std::size_t i = 0; i < labels.size(); ++i) offer(labels[i], scores[i]);
+    return;
+  }
+  if (keeps_all_) {
+    for (std::size_t i = 0; i < labels.size(); ++i) scores_[labels[i]] = scores[i];
     return;
   }
   for (std::size_t i = 0; i < labels.size();) {
@@ -98,50 +103,93 @@ void TopK::cut_down() {
   threshold_ = last->score;
 }
 
+// Brings the scores that were kept by label into the buffer.
+void TopK::list_all() {
+  entries_.clear();
+  for (std::uint32_t label = 0; label < scores_.size(); ++label)
+    if (scores_[label] >= threshold_) entries_.push_back({label, scores_[label]});
+  size_ = entries_.size();
+}
+
 void TopK::finish(Scratch& scratch) {
   if (k_ <= kMostInOrder) return;
-  constexpr float kAll = -std::numeric_limits<float>::infinity();
-  const bool many = size_ >= kFewEntries;
-  if (many && (make_keys(sampled_floor(scratch.sample), scratch) || make_keys(kAll, scratch)))
-    return radix_sort(scratch);
+  if (keeps_all_) {
+    const auto entry_at = [this](std::size_t i) {
+      return Prediction{static_cast<std::uint32_t>(i), scores_[i]};
+    };
+    if (select_keys(scores_.size(), entry_at, scratch)) return radix_sort(scratch);
+    list_all();
+  } else if (size_ >= kFewEntries) {
+    if (select_keys(
+            size_, [this](std::size_t i) { return entries_[i]; }, scratch))
+      return radix_sort(scratch);
+  }
   if (size_ > k_) cut_down();
   std::sort(entries_.begin(), entries_.begin() + static_cast<std::ptrdiff_t>(size_), better);
 }
 
-// A score that about k entries exceed, rather more than less, by the ranks in a sample of them.
-float TopK::sampled_floor(std::vector<float>& sample) const {
-  constexpr std::size_t kEvery = 16;
-  const std::size_t count = size_ / kEvery;
-  const auto spread =
-      std::sqrt(static_cast<double>(count));  // twice the standard deviation of a rank, or more
-  const auto rank = k_ / kEvery + static_cast<std::size_t>(1.5 * spread);
-  if (rank >= count) return -std::numeric_limits<float>::infinity();
-  sample.resize(count);
-  for (std::size_t i = 0; i < count; ++i) sample[i] = entries_[i * kEvery].score;
-  const auto at = sample.begin() + static_cast<std::ptrdiff_t>(rank);
-  std::nth_element(sample.begin(), at, sample.end(), std::greater<>());
-  return *at;
+// Brings labels and keys of the k best of the entries, and perhaps of some more, to scratch.entries. False
+// where that takes comparing.
+template <class At>
+bool TopK::select_keys(std::size_t size, At entry_at, Scratch& scratch) const {
+  constexpr float kLowest = std::numeric_limits<float>::lowest();
+  const auto score_at = [&](std::size_t i) {
+    const float score = entry_at(i).score;
+    return score >= kLowest ? score : kLowest;  // what is no number has no rank
+  };
+  const Bounds bounds = sampled_bounds(size, score_at, scratch.sample);
+  return make_keys(size, entry_at, bounds, scratch) ||
+         make_keys(size, entry_at, {bounds.high, kLowest}, scratch);
 }
 
-// Brings labels and keys of scores from `floor` on to scratch.entries, and counts where those of each value
-// of each digit begin. False where there are less than k, or where equal scores would not come in order:
-// labels do not ascend, or a zero is negative.
-bool TopK::make_keys(float floor, Scratch& scratch) const {
-  scratch.entries.resize(size_);
+// By the ranks in a sample of the scores: one that a few of the k best exceed, and one that about k exceed,
+// rather more than less.
+template <class At>
+TopK::Bounds TopK::sampled_bounds(std::size_t size, At score_at, std::vector<float>& sample) const {
+  constexpr std::size_t kEvery = 16, kHighPart = 128;
+  const std::size_t count = size / kEvery;
+  const auto spread =
+      std::sqrt(static_cast<double>(count));  // twice the standard deviation of a rank, or more
+  sample.resize(count);
+  for (std::size_t i = 0; i < count; ++i) sample[i] = score_at(i * kEvery);
+  const auto at_rank = [&](std::size_t rank, std::size_t among) {
+    const auto at = sample.begin() + static_cast<std::ptrdiff_t>(rank);
+    std::nth_element(sample.begin(), at, sample.begin() + static_cast<std::ptrdiff_t>(among),
+                     std::greater<>());
+    return *at;
+  };
+  const auto rank = k_ / kEvery + static_cast<std::size_t>(1.5 * spread);
+  const bool all = rank >= count;
+  const float low = all ? std::numeric_limits<float>::lowest() : at_rank(rank, count);
+  const std::size_t kept = all ? count : rank;
+  return {at_rank(kept / kHighPart, kept), low};
+}
+
+// Brings labels and keys of scores from bounds.low on to scratch.entries, and counts where those of each
+// value of each digit begin. False where there may be less than k, or where equal scores would not come in
+// order: labels do not ascend, or a zero is negative.
+template <class At>
+bool TopK::make_keys(std::size_t size, At entry_at, Bounds bounds, Scratch& scratch) const {
+  scratch.entries.resize(size);
   Entry* to = scratch.entries.data();
-  std::uint32_t unordered = 0, next = 0;
-  for (std::size_t i = 0; i < size_; ++i) {
-    const auto [label, score] = entries_[i];
-    *to = {label, key_of(score)};
-    unordered |= (label < next ? 1U : 0U) | (to->key == kKeyOfMinusZero ? 1U : 0U);
+  std::uint32_t unordered = 0, next = 0, greatest = 0;
+  for (std::size_t i = 0; i < size; ++i) {
+    const auto [label, score] = entry_at(i);
+    const std::uint32_t key = key_of(score);
+    *to = {label, key};
+    unordered |= (label < next ? 1U : 0U) | (key == kKeyOfMinusZero ? 1U : 0U);
     next = label;
-    to += score >= floor ? 1 : 0;
+    const bool keep = score >= bounds.low;
+    greatest = std::max(greatest, keep ? key : 0);
+    to += keep ? 1 : 0;
   }
   scratch.entries.resize(static_cast<std::size_t>(to - scratch.entries.data()));
-  if (unordered != 0 || scratch.entries.size() < std::min(k_, size_)) return false;
+  const bool all = bounds.low == std::numeric_limits<float>::lowest();
+  if (unordered != 0 || (!all && scratch.entries.size() < std::min(k_, size))) return false;
+  scratch.digits = Digits(key_of(bounds.high), greatest);
   for (auto& of_digit : scratch.starts) of_digit.fill(0);
   for (const Entry& entry : scratch.entries) {
-    for (std::size_t d = 0; d < Scratch::kDigits; ++d) ++scratch.starts[d][digit_of(entry.key, d)];
+    for (std::size_t d = 0; d < Digits::kCount; ++d) ++scratch.starts[d][scratch.digits.of(entry.key, d)];
   }
   for (auto& of_digit : scratch.starts) {
     std::uint32_t start = 0;
@@ -150,21 +198,37 @@ bool TopK::make_keys(float floor, Scratch& scratch) const {
   return true;
 }
 
-// By each digit in turn, the lowest first, from one array to the other; the last one leaves out what comes
-// behind the k best.
+// By each digit in turn, the lower first, from one array to the other. Entries of the same digits are few,
+// or all better than bounds.high; they are compared.
 void TopK::radix_sort(Scratch& scratch) {
-  const auto pass = [&](std::size_t digit, const std::vector<Entry>& from, auto put) {
+  const auto pass = [&](std::size_t digit, const std::vector<Entry>& from, std::vector<Entry>& to) {
+    const Digits digits = scratch.digits;
     std::uint32_t* starts = scratch.starts[digit].data();
-    for (const Entry& entry : from) put(starts[digit_of(entry.key, digit)]++, entry);
+    Entry* entries = to.data();
+    for (const Entry& entry : from) entries[starts[digits.of(entry.key, digit)]++] = entry;
   };
   scratch.sorted.resize(scratch.entries.size());
-  Entry *entries = scratch.entries.data(), *sorted = scratch.sorted.data();
-  pass(0, scratch.entries, [&](std::size_t at, const Entry& entry) { sorted[at] = entry; });
-  pass(1, scratch.sorted, [&](std::size_t at, const Entry& entry) { entries[at] = entry; });
-  size_ = std::min(size_, k_);
-  pass(2, scratch.entries, [&, best = entries_.data()](std::size_t at, const Entry& entry) {
-    if (at < size_) best[at] = {entry.label, score_of_key(entry.key)};
+  pass(0, scratch.entries, scratch.sorted);
+  pass(1, scratch.sorted, scratch.entries);
+  size_ = std::min(scratch.entries.size(), k_);
+  if (entries_.size() < size_) entries_.resize(size_);
+  for (std::size_t i = 0; i < size_; ++i) {
+    if (i + 1 < scratch.entries.size() && scratch.entries[i + 1].key < scratch.entries[i].key)
+      i = sort_equal_digits(i, scratch);
+    entries_[i] = {scratch.entries[i].label, score_of_key(scratch.entries[i].key)};
+  }
+}
+
+// Puts the entries that have the digits of entry i in order. Returns the first of them.
+std::size_t TopK::sort_equal_digits(std::size_t i, Scratch& scratch) {
+  const std::uint32_t part = scratch.digits.part(scratch.entries[i].key);
+  const auto has_others = [&](const Entry& entry) { return scratch.digits.part(entry.key) != part; };
+  const auto at = scratch.entries.begin() + static_cast<std::ptrdiff_t>(i);
+  const auto begin = std::find_if(std::reverse_iterator(at), scratch.entries.rend(), has_others).base();
+  std::sort(begin, std::find_if(at, scratch.entries.end(), has_others), [](const Entry& a, const Entry& b) {
+    return a.key < b.key || (a.key == b.key && a.label < b.label);
   });
+  return static_cast<std::size_t>(begin - scratch.entries.begin());
 }
 
 void TopK::shift(float offset) {

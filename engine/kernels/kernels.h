@@ -113,6 +113,9 @@ struct KernelSet {
   // gradient, z[i] = weight / (1 + exp(-z[i])).
   float (*logistic_loss)(float* z, size_t n, float weight);
 
+  // x[i] = exp(x[i]) to a few units in the last place; infinity from 710 on.
+  void (*exp)(double* x, size_t n);
+
   // Activations in place, and their backward forms: d[i] *= f'(.) from the outputs y[i] = f(.).
   void (*relu)(float* z, size_t n);
   void (*sigmoid)(float* z, size_t n);

@@ -171,6 +171,10 @@ void tanh_backward(const float* y, size_t n, float* d) {
   for (size_t i = 0; i < n; ++i) d[i] *= 1.0f - y[i] * y[i];
 }
 
+void exp_doubles(double* x, size_t n) {
+  for (size_t i = 0; i < n; ++i) x[i] = std::exp(x[i]);
+}
+
 void sigmoid(float* z, size_t n) {
   for (size_t i = 0; i < n; ++i) z[i] = 1.0f / (1.0f + std::exp(-z[i]));
 }
@@ -312,6 +316,7 @@ constinit const KernelSet kScalarKernels = {.name = "scalar",
                                             .join_kinds = join_kinds,
                                             .softmax_lanes = softmax_lanes,
                                             .logistic_loss = logistic_loss,
+                                            .exp = exp_doubles,
                                             .relu = relu,
                                             .sigmoid = sigmoid,
                                             .tanh = tanh,

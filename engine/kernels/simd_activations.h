@@ -76,6 +76,19 @@ inline void relu(float* z, size_t n) {
 }
 
 template <class Arch>
+void exp_doubles(double* x, size_t n) {
+  using Doubles = xsimd::batch<double, Arch>;
+  constexpr size_t N = Doubles::size;
+  size_t i = 0;
+  for (; i + N <= n; i += N) xsimd::exp(Doubles::load_unaligned(x + i)).store_unaligned(x + i);
+  if (i == n) return;
+  double rest[N] = {};
+  for (size_t j = 0; i + j < n; ++j) rest[j] = x[i + j];
+  xsimd::exp(Doubles::load_unaligned(rest)).store_unaligned(rest);
+  for (size_t j = 0; i + j < n; ++j) x[i + j] = rest[j];
+}
+
+template <class Arch>
 void sigmoid(float* z, size_t n) {
   constexpr size_t N = kWidth<Arch>;
   const Vec<Arch> one(1.0f);

@@ -38,6 +38,7 @@ constexpr KernelSet make_kernel_set(const char* name) {
           .join_kinds = join_kinds<Arch>,
           .softmax_lanes = softmax_lanes<Arch>,
           .logistic_loss = logistic_loss<Arch>,
+          .exp = exp_doubles<Arch>,
           .relu = relu,
           .sigmoid = sigmoid<Arch>,
           .tanh = tanh<Arch>,

@@ -8,10 +8,7 @@
 namespace slide {
 
 StepShape step_shape(const TrainConfig& config, int threads) {
-  std::size_t samples = config.batch_size;
-  if (!config.deterministic)
-    samples = std::max<std::size_t>(samples, std::size_t(threads) * config.block_size);
-  return {samples, static_cast<std::uint32_t>(threads), threads};
+  return {config.batch_size, static_cast<std::uint32_t>(threads), threads};
 }
 
 NetworkTraining::NetworkTraining(const Network& network, const Dataset& train, const StepShape& shape)

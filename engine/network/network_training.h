@@ -30,8 +30,8 @@ struct StepShape {
   int threads = 1;           // that train blocks
 };
 
-// That of a run: a step holds at least one block for each thread, unless results must not depend on the
-// thread count. Shards are as many as threads.
+// That of a run. The samples in a step do not depend on the threads: a larger step wants another learning
+// rate, and the model would be another one. Shards are as many as threads.
 StepShape step_shape(const TrainConfig& config, int threads);
 
 class NetworkTraining {
@@ -70,7 +70,8 @@ class NetworkTraining {
   void rehash(Network& network, std::size_t l, int threads);
   void rebuild_index(Network& network, std::size_t l, std::uint64_t generation, int threads);
 
-  const OptimizerState& optimizer_state() const { return optimizer_state_; }
+  const OptimizerState& optimizer_state() const& { return optimizer_state_; }
+  OptimizerState optimizer_state() && { return std::move(optimizer_state_); }
 
   // Everything that later steps depend on, parameters and tables of the network included.
   void save(const Network& network, ByteWriter& out) const;

@@ -42,7 +42,7 @@ fs::path log_of(const std::string& path) {
     fail_input("{}: there is no such run; name the folder given to 'slide train' with --out", path);
   }
   if (!fs::is_directory(path, ignored)) return path;
-  const fs::path log = fs::path(path) / "metrics.jsonl";
+  fs::path log = fs::path(path) / "metrics.jsonl";
   if (!fs::exists(log, ignored)) {
     fail_input("{}: the folder has no metrics.jsonl; name the folder of a run of 'slide train'", path);
   }
@@ -152,6 +152,66 @@ std::string end_of(const fs::path& path, std::size_t parts) {
   return end.empty() ? path.string() : end;
 }
 
+// Empty where the settings do not tell.
+std::string setting_of(const RunHistory& run, std::string_view key) {
+  for (const auto& [name, value] : run.settings) {
+    if (name == key) return value;
+  }
+  return "";
+}
+
+constexpr std::string_view kTest = "test", kValidation = "validation", kNothing = "nothing";
+
+std::string_view measured_on(const RunHistory& run) {
+  return !run.evals.empty() ? kTest : !run.validations.empty() ? kValidation : kNothing;
+}
+
+// Whether two runs had the same data, by the labels of the samples or, in logs without their checksums, by
+// the numbers of samples and labels. Logs that tell nothing do not differ.
+bool same_data(const RunHistory& a, const RunHistory& b) {
+  if (!a.start.is_object() || !b.start.is_object()) return true;
+  if (a.start.contains("label_checksums") && b.start.contains("label_checksums"))
+    return a.start["label_checksums"] == b.start["label_checksums"];
+  for (const char* key : {"samples", "test_samples", "labels"}) {
+    const Json one = a.start.value(key, Json()), other = b.start.value(key, Json());
+    if (!one.is_null() && !other.is_null() && one != other) return false;
+  }
+  return true;
+}
+
+// Which samples validation holds out follows from these.
+bool same_validation(const RunHistory& a, const RunHistory& b) {
+  return setting_of(a, "data.validation") == setting_of(b, "data.validation") &&
+         setting_of(a, "train.seed") == setting_of(b, "train.seed");
+}
+
+bool comparable(const RunHistory& a, const RunHistory& b) {
+  if (!same_data(a, b)) return false;
+  const std::string_view on = measured_on(a), other = measured_on(b);
+  if (on == kNothing || other == kNothing) return true;
+  return on == other && (on == kTest || same_validation(a, b));
+}
+
+// "train.txt (300 samples), measured on test.txt (70 samples)"
+std::string title_of(const RunHistory& run) {
+  const auto file = [&](const char* key, const char* otherwise) {
+    std::string path = setting_of(run, key);
+    std::erase(path, '"');
+    const std::string name = fs::path(path).filename().string();
+    return name.empty() ? otherwise : name;
+  };
+  const auto count = [&](const char* key) {
+    const Json value = run.start.is_object() ? run.start.value(key, Json()) : Json();
+    return value.is_number_unsigned() ? fmt::format(" ({} samples)", value.get<std::uint64_t>()) : "";
+  };
+  const std::string train = file("data.train", "training data") + count("samples");
+  const std::string_view on = measured_on(run);
+  if (on == "test")
+    return fmt::format("{}, measured on {}{}", train, file("data.test", "test data"), count("test_samples"));
+  if (on == kNothing) return train + ", not measured";
+  return train + ", measured on validation samples held out of it";
+}
+
 Json run_data(const RunHistory& run) {
   return {{"name", run.name},
           {"path", run.folder},
@@ -202,12 +262,7 @@ void name_runs(std::vector<RunHistory>& runs) {
       again = again || folders.size() > 1;
     }
   }
-  std::map<std::string, int> seen;
-  for (std::size_t i = 0; i < runs.size(); ++i) {
-    runs[i].name = end_of(runs[i].folder, parts[i]);
-    const int copy = ++seen[runs[i].folder];
-    if (copy > 1) runs[i].name += fmt::format(" ({})", copy);
-  }
+  for (std::size_t i = 0; i < runs.size(); ++i) runs[i].name = end_of(runs[i].folder, parts[i]);
 }
 
 Json differing_settings(std::span<const RunHistory> runs) {
@@ -278,11 +333,36 @@ Json summary_of(const RunHistory& run) {
   return summary;
 }
 
+RunGroups group_runs(std::span<const RunHistory> runs) {
+  RunGroups groups{std::vector<std::size_t>(runs.size()), {}};
+  std::vector<const RunHistory*> first;  // of each group
+  // Those without measures last: they fit to any of the same data.
+  for (const bool measured : {true, false}) {
+    for (std::size_t i = 0; i < runs.size(); ++i) {
+      if ((measured_on(runs[i]) != kNothing) != measured) continue;
+      std::size_t& group = groups.of[i];
+      while (group < first.size() && !comparable(*first[group], runs[i])) ++group;
+      if (group < first.size()) continue;
+      first.push_back(&runs[i]);
+      groups.titles.push_back(title_of(runs[i]));
+    }
+  }
+  return groups;
+}
+
 Json report_data(std::vector<RunHistory> runs) {
+  std::set<std::string> seen;
+  std::erase_if(runs, [&](const RunHistory& run) { return !seen.insert(run.folder).second; });
   name_runs(runs);
-  Json data = {
-      {"version", SLIDE_VERSION}, {"differences", differing_settings(runs)}, {"runs", Json::array()}};
-  for (const RunHistory& run : runs) data["runs"].push_back(run_data(run));
+  const RunGroups groups = group_runs(runs);
+  Json data = {{"version", SLIDE_VERSION},
+               {"differences", differing_settings(runs)},
+               {"groups", groups.titles},
+               {"runs", Json::array()}};
+  for (std::size_t i = 0; i < runs.size(); ++i) {
+    data["runs"].push_back(run_data(runs[i]));
+    data["runs"].back()["group"] = groups.of[i];
+  }
   return data;
 }
 

@@ -36,8 +36,8 @@ struct RunHistory {
 // damaged.
 RunHistory read_run(const std::string& path);
 
-// Names each run after its folder, with as much of the path before it as tells apart runs of one name; runs
-// of one folder are numbered.
+// Names each run after its folder, with as much of the path before it as tells apart runs of one name. No two
+// runs are of one folder.
 void name_runs(std::vector<RunHistory>& runs);
 
 // Keys whose values are not the same in all runs that have settings: {"key":..,"values":[..]}, null for a run
@@ -49,7 +49,16 @@ nlohmann::ordered_json differing_settings(std::span<const RunHistory> runs);
 //  "peak_rss_mb":..,"seconds":{"setup":..,..,"evaluation":..}}; what is not known is missing.
 nlohmann::ordered_json summary_of(const RunHistory& run);
 
-// All that the page shows: {"version":..,"differences":[..],"runs":[..]}. Calls name_runs() before.
+// Of each run the number of its group, from 0, and what the groups are called. Measures compare within a
+// group: its runs had the same data and were measured on the same samples, as far as their logs tell.
+struct RunGroups {
+  std::vector<std::size_t> of;
+  std::vector<std::string> titles;
+};
+RunGroups group_runs(std::span<const RunHistory> runs);
+
+// All that the page shows: {"version":..,"differences":[..],"groups":[titles],"runs":[..]}, each run once,
+// however often it is given. Calls name_runs() before.
 nlohmann::ordered_json report_data(std::vector<RunHistory> runs);
 
 }  // namespace slide::report

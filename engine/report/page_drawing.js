@@ -96,8 +96,10 @@ const draw = (figure) => {
   figure.chart = null;
   const title = figure.title();
   figure.heading.textContent = title;
-  const dotted = figure.curve && shown().some((run) => run.evals.length > 0 && run.validations.length > 0);
-  figure.hintLine.textContent = figure.hint + (dotted ? " Dotted: on validation samples." : "");
+  const dotted = figure.curve && shown().some((run) => run.validations.length > 0) && runs.some((run) => run.evals.length > 0);
+  figure.hintLine.textContent = figure.hint + (dotted ? " Dotted: on validation samples." : "") +
+    (figure.measured && new Set(shown().map((run) => run.group)).size > 1
+      ? " Not all of these runs were measured on the same data: see the groups of the table." : "");
   for (const button of figure.switch ? figure.switch.children : [])
     button.setAttribute("aria-pressed", String(button.textContent === figure.mode));
   const view = figure.view(figure.mode);

@@ -6,7 +6,7 @@
 // table: [head, rows]} and, for bars, {across, legend, height}.
 
 const events = (run) => [
-  ["", run.evals], [run.evals.length > 0 ? " (validation)" : "", run.validations],
+  ["", run.evals], [runs.some((other) => other.evals.length > 0) ? " (validation)" : "", run.validations],
 ].filter(([, list]) => list.length > 0);
 
 // Lines of points {x, y, epoch}.
@@ -172,7 +172,8 @@ const groupView = (mode) => {
   const series = shown().flatMap((run) => {
     const last = (run.evals.length > 0 ? run.evals : run.validations).at(-1);
     const values = kGroups.map((group) => last && last.groups && last.groups[group] && last.groups[group][key]);
-    return values.every(is) ? [{run, name: run.name, values}] : [];
+    const suffix = run.evals.length === 0 && runs.some((other) => other.evals.length > 0) ? " (validation)" : "";
+    return values.every(is) ? [{run, name: run.name + suffix, values}] : [];
   });
   if (series.length === 0) return null;
   const about = (run, group) => {

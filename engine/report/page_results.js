@@ -46,18 +46,24 @@ const nameCell = (run) => {
 
 const drawResults = () => {
   const table = document.getElementById("runs");
-  const best = columns.map((column) => {
-    const values = runs.filter((run) => run.state !== "running" && run.state !== "interrupted")
-      .map(column.value).filter(is);
-    return new Set(values).size > 1 ? column.better(...values) : null;
-  });
+  const groups = data.groups.map((title, group) => ({title, members: runs.filter((run) => run.group === group)}));
+  const rowsOf = ({title, members}) => {
+    const best = columns.map((column) => {
+      const values = members.filter((run) => run.state !== "running" && run.state !== "interrupted")
+        .map(column.value).filter(is);
+      return new Set(values).size > 1 ? column.better(...values) : null;
+    });
+    const rows = members.map((run) => row(nameCell(run), ...columns.map((column, i) => {
+      const value = column.value(run);
+      return make("td", is(value) && value === best[i] ? {class: "best"} : {}, column.text(value));
+    })));
+    if (groups.length < 2) return rows;
+    return [row(make("th", {scope: "colgroup", colspan: columns.length + 1, class: "group"}, title)), ...rows];
+  };
   table.replaceChildren(
     make("thead", {}, row(...["Run", ...columns.map((column) => column.title)]
       .map((title) => make("th", {scope: "col"}, title)))),
-    make("tbody", {}, ...runs.map((run) => row(nameCell(run), ...columns.map((column, i) => {
-      const value = column.value(run);
-      return make("td", is(value) && value === best[i] ? {class: "best"} : {}, column.text(value));
-    })))));
+    make("tbody", {}, ...groups.flatMap(rowsOf)));
 };
 
 const drawIntroduction = () => {
@@ -75,7 +81,8 @@ const drawIntroduction = () => {
   document.getElementById("runs-hint").textContent =
     "Measures after the last evaluation. Training is wall time without loading and evaluation; " +
     "samples a second are the median over epochs." +
-    (runs.length > 1 ? " The best value of the finished runs is bold." : "");
+    (runs.length > 1 ? ` The best value of the finished runs${data.groups.length > 1 ? " of a group" : ""} is bold.` : "") +
+    (data.groups.length > 1 ? " The groups differ in their data or in what was measured: compare measures within a group only." : "");
   document.getElementById("notes").replaceChildren(...runs.flatMap((run) =>
     run.notes.map((note) => make("li", {}, make("b", {}, run.name), `: ${note}`))));
   if (runs.length < 2) return;

@@ -50,6 +50,17 @@ DataDigest digest_of(const Dataset& data) {
   return {data.size(), data.feature_count(), data.label_count(), crc};
 }
 
+std::uint32_t label_checksum(const Dataset& data) {
+  std::uint32_t crc = 0;
+  for (std::size_t i = 0; i < data.size(); ++i) {
+    const auto labels = data.labels(i);
+    const std::array<std::uint64_t, 1> size = {labels.size()};
+    crc = crc_32(crc, bytes_of(size));
+    crc = crc_32(crc, bytes_of(labels));
+  }
+  return crc;
+}
+
 void save_checkpoint(const std::string& path, const RunRecord& record, const Trainer& trainer) {
   SummedFile out(path);
   out.write(kMagic);

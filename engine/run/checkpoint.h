@@ -31,6 +31,9 @@ struct DataDigest {
 };
 DataDigest digest_of(const Dataset& data);
 
+// CRC-32 of the samples' labels: the same however the features of the samples are made.
+std::uint32_t label_checksum(const Dataset& data);
+
 // What a checkpoint says of its run, beside the trainer's state.
 struct RunRecord {
   Config config;

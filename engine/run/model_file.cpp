@@ -92,7 +92,7 @@ struct ModelInput {
   std::uint64_t bytes;
 };
 
-// A pipe's bytes as a file.
+// The bytes of a pipe, or what gzip content unpacks to, as a file.
 ModelInput file_of_stream(const std::string& path) {
   const FileBytes stream(path);
   ModelInput input{Descriptor(memfd_create("model", MFD_CLOEXEC)), stream.text().size()};
@@ -114,6 +114,9 @@ ModelInput open_model(const std::string& path) {
   if (!file.is_open() || fstat(file.get(), &status) != 0) {
     fail_input("{}: cannot be opened ({}); check the path and its permissions", path, std::strerror(errno));
   }
+  std::array<char, 2> start{};
+  const ssize_t got = pread(file.get(), start.data(), start.size(), 0);
+  if (got == 2 && is_gzip({start.data(), start.size()})) return file_of_stream(path);
   return {std::move(file), static_cast<std::uint64_t>(status.st_size)};
 }
 

@@ -1,21 +1,5 @@
 // The model file: a trained network with what is needed to use it, in one file.
-//
-//   "SLIDEMDL", u32 version, u32 flags, u64 length of the file in bytes
-//   u64 steps
-//   u64 bytes, text                  the configuration as TOML
-//   u64 features, labels, samples    of the training data, then u32 frequency of each label
-//   u64 layers                       that are stored by neuron, then for each u64 seed of its hash functions
-//                                    and u64 their generation (0: the layer has no tables)
-//   for each matrix                  (weights, then biases, layer by layer from the input)
-//     u64 rows, columns, then f32 weights [rows x columns]
-//     flag kFlagOptimizer: u64 count, f32 first; u64 count, f32 second; u64 count, u32 steps of the rows
-//   flag kFlagWide: the output layer's wide path: u64 count, u64 offsets [neurons + 1], u32 features [count],
-//     f32 weights [count], with kFlagOptimizer f32 accumulators [count]
-//   flag kFlagFactors: f32 factors [features] that values are multiplied by (feature_scale.h)
-//   flag kFlagNeighbours: u64 samples, features, labels; u64 offsets [samples + 1] of their features, the
-//     same of labels; u32 features, u32 labels, bfloat16 values of the features (neighbours.h)
-//   flag kFlagText: u64 bytes, vocabulary, weights and label names as TextModel::to_bytes() gives them
-//   the footer of summed_file.h
+// FORMAT.md describes every byte.
 //
 // Nothing depends on the instruction set that wrote or reads it. Hash tables are not stored: they are a
 // function of the weights, the seed and the generation. Versions 1, without text, 2, without factors, and 3,

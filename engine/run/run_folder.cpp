@@ -21,6 +21,24 @@ namespace slide {
 
 namespace fs = std::filesystem;
 
+namespace {
+
+void discard(const fs::path& path) {
+  std::error_code error;
+  fs::remove(path, error);
+  if (error)
+    fail_run("{}: cannot be removed ({}); check the folder and its permissions", path.string(),
+             error.message());
+}
+
+// Empty where there is no file.
+std::string text_of(const fs::path& path) {
+  std::ifstream file(path, std::ios::binary);
+  return {std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};
+}
+
+}  // namespace
+
 RunFolder::~RunFolder() {
   if (lock_ >= 0) close(lock_);
 }
@@ -36,18 +54,47 @@ void RunFolder::claim() {
   fail_input("{}: another process trains into this folder; wait for it, or give another --out", name());
 }
 
-void RunFolder::begin(const Config& config) {
+bool RunFolder::begin(const Config& config, int threads) {
   std::error_code error;
   fs::create_directories(folder_, error);
   if (error) fail_run("{}: the folder cannot be created ({}); give another --out", name(), error.message());
   claim();
   tidy();
-  fs::remove(checkpoint(), error);
+  const bool kept = keep_finished();
+  const std::string text = to_toml(config);
+  // The results before go first, and config.toml before them: they would be taken for this run's. One that is
+  // the same stays, for a run that begins again is lost without it.
+  if (text_of(this->config()) != text) discard(this->config());
+  write_environment(threads, false);
+  for (const std::string& result : {checkpoint(), best_model(), model()}) discard(result);
+  // Not written into, for previous() may have the same; what leads elsewhere is.
+  if (!fs::is_symlink(log(), error)) discard(log());
+  write_file(this->config(), text);
+  return kept;
+}
+
+// Links the files of a finished run into previous(); they stay where they are, too. environment.json is the
+// first to go from there and the last to come, so that a part of a run is not called finished.
+bool RunFolder::keep_finished() const {
+  std::error_code error;
+  if (!is_finished() || !fs::exists(config(), error) || !fs::exists(model(), error)) return false;
+  const fs::path to = previous();
+  fs::create_directories(to, error);
   if (error)
-    fail_run("{}: cannot be removed ({}); check the folder and its permissions", checkpoint(),
-             error.message());
-  fs::remove(best_model(), error);
-  write_file(this->config(), to_toml(config));
+    fail_run("{}: cannot be created ({}); remove it, or give another --out", previous(), error.message());
+  const std::string files[] = {environment(), config(), log(), best_model(), model()};
+  for (const std::string& file : files) discard(to / fs::path(file).filename());
+  for (auto file = std::rbegin(files); file != std::rend(files); ++file) {
+    const fs::path copy = to / fs::path(*file).filename();
+    if (!fs::exists(*file, error)) continue;
+    fs::create_hard_link(*file, copy, error);
+    if (error) fs::copy_file(*file, copy, error);  // a file system without links
+    if (error) {
+      fail_run("{}: the finished run cannot be kept ({}); make room, or give another --out", copy.string(),
+               error.message());
+    }
+  }
+  return true;
 }
 
 void RunFolder::tidy() const {
@@ -82,8 +129,7 @@ bool RunFolder::has_checkpoint() const {
 }
 
 bool RunFolder::is_finished() const {
-  std::ifstream file(environment());
-  const std::string text{std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};
+  const std::string text = text_of(environment());
   if (nests_too_deep(text)) return false;
   const auto facts = nlohmann::json::parse(text, nullptr, false);
   return facts.is_object() && facts.value("finished", nlohmann::json()) == nlohmann::json(true);

@@ -1,5 +1,8 @@
 // The folder of a training run: the names of its files, how a run begins in it and how one goes on. For one
 // thread, and one process at a time in a folder.
+//
+// Wherever a process is killed, the folder tells the truth: environment.json says that a run is finished only
+// while config.toml, or none, and model.slide are those of that run.
 #pragma once
 
 #include <filesystem>
@@ -28,9 +31,11 @@ class RunFolder {
   // it ends. A second call does nothing. Throws InputError when another process has it. Where the file system
   // knows no locks, nobody is kept out.
   void claim();
-  // A new run: the folder, claimed, with config.toml and no checkpoint. Throws Error when the folder cannot
-  // be written.
-  void begin(const Config& config);
+  // A new run: the folder, claimed, with config.toml and an environment.json that calls it unfinished, and
+  // nothing else of a run before. A finished one is kept in the folder previous(), in place of the one there;
+  // whether there was one. Throws Error when the folder cannot be written.
+  bool begin(const Config& config, int threads);
+  std::string previous() const { return file("previous"); }
   // Removes what a killed process left half-written.
   void tidy() const;
   // Says with which program and on which machine the run is made; `finished` tells a complete run.
@@ -40,6 +45,7 @@ class RunFolder {
 
  private:
   std::string file(const char* name) const { return (folder_ / name).string(); }
+  bool keep_finished() const;
 
   std::filesystem::path folder_;
   int lock_ = -1;  // the open folder, locked

@@ -69,11 +69,14 @@ void RunLog::write(const RunStart& start) {
     const LabelGroups::Part& part = start.groups.part(group);
     groups[name_of(group)] = {{"labels", part.labels}, {"least", part.least}, {"most", part.most}};
   }
+  nlohmann::ordered_json checksums = {{"train", fmt::format("{:08x}", start.train_labels)}};
+  if (start.test_labels) checksums["test"] = fmt::format("{:08x}", *start.test_labels);
   append({{"event", "start"},
           {"samples", start.samples},
           {"test_samples", start.test_samples},
           {"features", start.features},
           {"labels", start.labels},
+          {"label_checksums", checksums},
           {"load_seconds", start.load_seconds},
           {"label_groups", groups},
           {"planned_mb",

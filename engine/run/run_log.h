@@ -6,6 +6,7 @@
 #include <cstdio>
 #include <memory>
 #include <nlohmann/json.hpp>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -20,6 +21,8 @@ struct RunStart {
   std::size_t test_samples = 0;
   std::size_t features = 0;
   std::size_t labels = 0;
+  std::uint32_t train_labels = 0;            // label_checksum() of data.train, with what validation holds out
+  std::optional<std::uint32_t> test_labels;  // and of data.test
   double load_seconds = 0.0;
   double data_bytes = 0.0;
   MemoryPlan plan;
@@ -41,6 +44,7 @@ class RunLog {
   std::uint64_t sync();
 
   // The first line of a run: {"event":"start","samples":..,"test_samples":..,"features":..,"labels":..,
+  //  "label_checksums":{"train":"7c0ffee1","test":..},
   //  "load_seconds":..,"label_groups":{"head":{"labels":..,"least":..,"most":..},..},"planned_mb":{"data":..,..}}
   void write(const RunStart& start);
   // {"event":"epoch","epoch":..,"step":..,"samples":..,"loss":..,"train_seconds":..,"setup_seconds":..,

@@ -41,7 +41,12 @@ TrainingRun::TrainingRun(Config config, fs::path folder)
     : folder_(std::move(folder)),
       config_(std::move(config)),
       used_(config_),
-      threads_(resolve_threads(static_cast<int>(used_.train.threads))) {}
+      threads_(resolve_threads(static_cast<int>(used_.train.threads))) {
+  if (config_.train.deterministic) {
+    notes_.push_back(
+        "train.deterministic has no effect: the result is the same to the bit whatever the thread count");
+  }
+}
 
 TrainingRun TrainingRun::resume(fs::path folder, std::optional<std::uint32_t> threads) {
   return {Resume{}, std::move(folder), threads};
@@ -89,6 +94,8 @@ RunData TrainingRun::load(const RunObserver& observer) {
   RunData data = read_run_data(used_, static_cast<int>(used_.train.threads));
   load_seconds_ = seconds_since(start);
   tell(observer.data, data, load_seconds_);
+  train_labels_ = label_checksum(data.train);
+  if (data.test) test_labels_ = label_checksum(*data.test);
   if (config_.data.validation == 0) return data;
   Split split = split_dataset(data.train, config_.data.validation, data.train.size(), config_.train.seed);
   data.train = std::move(split.train);
@@ -125,8 +132,7 @@ RunLog TrainingRun::begin(Trainer& trainer, const RunData& data, const MemoryPla
   record_.config = config_;
   record_.step_samples = trainer.batch_samples();
   if (!saved_) {
-    folder_.begin(config_);
-    folder_.write_environment(threads_, false);
+    if (folder_.begin(config_, threads_)) tell(observer.kept, folder_.previous());
     RunLog log(folder_.log(), config_.eval.k);
     log.write(log_start(trainer, data, plan));
     return log;
@@ -148,6 +154,8 @@ RunStart TrainingRun::log_start(const Trainer& trainer, const RunData& data, con
           data.test ? data.test->size() : 0,
           shape.features,
           trainer.network().labels(),
+          train_labels_,
+          test_labels_,
           load_seconds_,
           data_bytes,
           plan,

@@ -40,6 +40,7 @@ struct RunObserver : TrainObserver {
   std::function<void(std::size_t held_out, std::size_t left)> validation;  // samples of data.train
   // The network stands. From here on a stop loses nothing: `step` is asked before the run ends.
   std::function<void(const TrainingStart&)> start;
+  std::function<void(const std::string& folder)> kept;  // a finished run that was here before now lies there
   std::function<void(std::uint64_t step, std::uint64_t total_steps)> resumed;  // after this step
   std::function<void()> trained;  // the last step is done, the model about to be saved
 };
@@ -66,7 +67,7 @@ class TrainingRun {
   // checkpoint, else from the beginning.
   bool finished() const { return finished_; }
   bool has_checkpoint() const { return saved_.has_value(); }
-  // What the user should know about the stored configuration of a resumed run, a sentence each.
+  // What the user should know about the configuration, a sentence each.
   const std::vector<std::string>& notes() const { return notes_; }
 
   // Trains to the end or until the observer stops it. Call it once, on a run that is not finished. Throws
@@ -92,6 +93,8 @@ class TrainingRun {
   Config config_;  // as recorded
   Config used_;    // with this process's own number of threads
   int threads_ = 1;
+  std::uint32_t train_labels_ = 0;  // checksums, as RunStart has them
+  std::optional<std::uint32_t> test_labels_;
   double load_seconds_ = 0.0;
   std::optional<Checkpoint> saved_;
   RunRecord record_;

@@ -19,13 +19,21 @@ namespace {
 
 constexpr std::size_t kMostHeader = 16384;
 constexpr std::size_t kReadBytes = 8192;
+constexpr std::size_t kMostBuffer =
+    65536;  // holds a whole header, a chunk's extensions, the lines after the last
 constexpr auto kDrainTime = std::chrono::seconds(1);
 
 }  // namespace
 
 Connection::Connection(ConnectionHost& host, tcp::socket socket)
-    : host_(host), socket_(std::move(socket)), timer_(socket_.get_executor()) {
+    : host_(host), socket_(std::move(socket)), timer_(socket_.get_executor()), buffer_(kMostBuffer) {
   host_.add(this);
+  error_code ignored;
+  if (!host_.logs()) return;
+  const tcp::endpoint peer = socket_.remote_endpoint(ignored);
+  const std::string address = peer.address().to_string();
+  client_ = peer.address().is_v6() ? fmt::format("[{}]:{}", address, peer.port())
+                                   : fmt::format("{}:{}", address, peer.port());
 }
 
 void Connection::start() {
@@ -35,8 +43,7 @@ void Connection::start() {
 }
 
 void Connection::refuse() {
-  unread_ = true;
-  respond(failure(http::status::service_unavailable, "too many connections; try again later"));
+  refuse_rest(failure(http::status::service_unavailable, "too many connections; try again later"));
 }
 
 void Connection::stop() {
@@ -58,16 +65,20 @@ void Connection::respond(Reply reply) {
                        !host_.stopping());
   response_.content_length(reply.body.size());
   if (!head) response_.body() = std::move(reply.body);
+  rows_ = reply.rows;
+  model_ = std::move(reply.model);
   if (unread_ || !parser_ || !parser_->is_done()) asked_ = Clock::now();
   limit_time(host_.limits().timeout);
-  http::async_write(socket_, response_, [self = shared_from_this()](const error_code& error, std::size_t) {
-    self->written(error);
-  });
+  http::async_write(socket_, response_,
+                    [self = shared_from_this()](const error_code& error, std::size_t bytes) {
+                      self->written(error, bytes);
+                    });
 }
 
 // Nothing of the next request is there yet: a client may take longer for that than within a request.
 void Connection::await_request() {
   route_ = {};
+  bytes_in_ = 0;
   parser_.emplace();
   parser_->header_limit(kMostHeader);
   parser_->body_limit(host_.limits().body);
@@ -88,7 +99,8 @@ void Connection::await_request() {
 void Connection::read_header() {
   limit_time(host_.limits().timeout);  // for the body too
   http::async_read_header(socket_, buffer_, *parser_,
-                          [self = shared_from_this()](const error_code& error, std::size_t) {
+                          [self = shared_from_this()](const error_code& error, std::size_t bytes) {
+                            self->bytes_in_ += bytes;
                             if (error) return self->read_failed(error);
                             self->header_read();
                           });
@@ -96,10 +108,8 @@ void Connection::read_header() {
 
 void Connection::header_read() {
   route_ = route_of(parser_->get());
-  if (route_.refusal && !parser_->is_done()) {
-    unread_ = true;
-    return respond(std::move(*route_.refusal));
-  }
+  if (std::optional<Reply> refusal = framing_refusal(parser_->get())) return refuse_rest(std::move(*refusal));
+  if (route_.refusal && !parser_->is_done()) return refuse_rest(std::move(*route_.refusal));
   if (!parser_->is_done() && boost::beast::iequals(parser_->get()[http::field::expect], "100-continue")) {
     continue_ = {http::status::continue_, 11};
     http::async_write(socket_, continue_, [self = shared_from_this()](const error_code& error, std::size_t) {
@@ -114,7 +124,8 @@ void Connection::header_read() {
 void Connection::read_body() {
   if (late_) return read_failed(asio::error::timed_out);
   http::async_read(socket_, buffer_, *parser_,
-                   [self = shared_from_this()](const error_code& error, std::size_t) {
+                   [self = shared_from_this()](const error_code& error, std::size_t bytes) {
+                     self->bytes_in_ += bytes;
                      if (error) return self->read_failed(error);
                      self->request_read();
                    });
@@ -142,9 +153,13 @@ void Connection::read_failed(const error_code& error) {
         failure(http::status::payload_too_large,
                 fmt::format("the body may have {} bytes; see --max-body", host_.limits().body)));
   }
-  if (error == http::error::header_limit || error == http::error::buffer_overflow) {
+  if (error == http::error::header_limit) {
     return refuse_rest(failure(http::status::request_header_fields_too_large,
                                fmt::format("the header may have {} bytes", kMostHeader)));
+  }
+  if (error == http::error::buffer_overflow) {
+    return refuse_rest(failure(http::status::request_header_fields_too_large,
+                               "the lines between or after the chunks are too long; send data alone"));
   }
   const bool gone = error == http::error::end_of_stream || error == http::error::partial_message;
   if (!gone && error.category() == http::make_error_code(http::error::bad_method).category()) {
@@ -159,17 +174,36 @@ void Connection::refuse_rest(Reply reply) {
   respond(std::move(reply));
 }
 
-void Connection::written(const error_code& error) {
+void Connection::written(const error_code& error, std::size_t bytes) {
   limit_.reset();
-  host_.metrics().add_request(route_.endpoint, response_.result_int(), seconds_since(asked_));
+  const double seconds = seconds_since(asked_);
+  host_.metrics().add_request(route_.endpoint, response_.result_int(), seconds);
+  if (host_.logs()) log(seconds, bytes);
   if (error) return close();
   if (response_.keep_alive()) return await_request();
   error_code ignored;
   socket_.shutdown(tcp::socket::shutdown_send, ignored);
-  if (!unread_) return close();
   // Closed with bytes unread, the connection would be reset, and the client might never see the answer.
   limit_time(kDrainTime);
   drain();
+}
+
+void Connection::log(double seconds, std::size_t bytes_out) {
+  Access access;
+  access.client = client_;
+  access.status = response_.result_int();
+  access.bytes_in = bytes_in_;
+  if (parser_) {
+    const auto method = parser_->get().method_string(), target = parser_->get().target();
+    access.method = {method.data(), method.size()};
+    access.path = {target.data(), target.size()};
+    access.path = access.path.substr(0, access.path.find('?'));
+  }
+  access.bytes_out = bytes_out;
+  access.rows = rows_;
+  access.seconds = seconds;
+  access.model = model_;
+  host_.log(access);
 }
 
 void Connection::drain() {

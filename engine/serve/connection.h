@@ -15,6 +15,7 @@
 #include <optional>
 #include <string>
 
+#include "engine/serve/access_log.h"
 #include "engine/serve/http_reply.h"
 #include "engine/serve/server_metrics.h"
 
@@ -34,6 +35,8 @@ class ConnectionHost {
   virtual const Limits& limits() const = 0;
   virtual bool stopping() const = 0;
   virtual ServerMetrics& metrics() = 0;
+  virtual bool logs() const = 0;  // whether log() is to be called
+  virtual void log(const Access& access) = 0;
   virtual void add(Connection* connection) = 0;     // it begins
   virtual void remove(Connection* connection) = 0;  // it ends
   virtual Reply health() const = 0;
@@ -71,7 +74,8 @@ class Connection : public std::enable_shared_from_this<Connection> {
   void request_read();
   void read_failed(const error_code& error);
   void refuse_rest(Reply reply);
-  void written(const error_code& error);
+  void written(const error_code& error, std::size_t bytes);
+  void log(double seconds, std::size_t bytes_out);
   void drain();
   void limit_time(Clock::duration time);
   void watch();
@@ -85,6 +89,10 @@ class Connection : public std::enable_shared_from_this<Connection> {
   boost::beast::http::response<boost::beast::http::string_body> response_;
   boost::beast::http::response<boost::beast::http::empty_body> continue_;
   Route route_;
+  std::string client_;        // address and port; empty without a log
+  std::size_t bytes_in_ = 0;  // read of the request
+  std::size_t rows_ = 0;
+  std::string model_;
   Clock::time_point asked_;                 // when the request was there
   std::optional<Clock::time_point> limit_;  // of what is under way
   bool timer_set_ = false;

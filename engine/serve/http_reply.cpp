@@ -7,6 +7,7 @@
 #include <boost/beast/http/fields.hpp>
 #include <boost/beast/http/verb.hpp>
 #include <ctime>
+#include <iterator>
 
 #include "engine/serve/predict_api.h"
 
@@ -35,6 +36,18 @@ std::string_view text_of(boost::beast::string_view text) {
 
 Reply failure(http::status status, std::string_view message) {
   return {status, error_json(message) + "\n"};
+}
+
+std::optional<Reply> framing_refusal(const http::request_header<>& request) {
+  const auto [first, last] = request.equal_range(http::field::transfer_encoding);
+  if (first == last) return std::nullopt;
+  if (request.count(http::field::content_length) > 0)
+    return failure(http::status::bad_request, "send Content-Length or Transfer-Encoding, not both");
+  if (request.version() < 11)
+    return failure(http::status::bad_request, "HTTP/1.0 knows no Transfer-Encoding; send Content-Length");
+  if (std::next(first) != last || !boost::beast::iequals(first->value(), "chunked"))
+    return failure(http::status::not_implemented, "the only Transfer-Encoding taken is chunked");
+  return std::nullopt;
 }
 
 Route route_of(const http::request_header<>& request) {

@@ -17,6 +17,8 @@ struct Reply {
   std::string body;
   const char* type = "application/json";
   const char* allow = nullptr;  // methods, with method_not_allowed
+  std::size_t rows = 0;         // samples predicted
+  std::string model{};          // fingerprint of the one that was asked, or empty
 };
 
 // {"error": message}
@@ -26,6 +28,11 @@ struct Route {
   ServerMetrics::Endpoint endpoint = ServerMetrics::Endpoint::kOther;
   std::optional<Reply> refusal;
 };
+
+// What is answered, and the connection closed, where the header leaves open or contradicts how long the body
+// is: whoever passed the request on may have seen its end elsewhere, and what follows would be taken for a
+// request.
+std::optional<Reply> framing_refusal(const boost::beast::http::request_header<>& request);
 
 Route route_of(const boost::beast::http::request_header<>& request);
 

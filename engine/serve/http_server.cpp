@@ -38,7 +38,7 @@ using Clock = std::chrono::steady_clock;
 
 namespace {
 
-constexpr std::size_t kRefusalsAtOnce = 64;  // connections beyond the bound that are told so
+constexpr std::size_t kRefusalsAtOnce = 256;  // connections beyond the bound that are told so; others wait
 constexpr std::size_t kSpareFiles = 64;
 
 Clock::duration seconds_of(double seconds) {
@@ -68,6 +68,7 @@ class HttpServer::Core final : public ConnectionHost {
         listener_(io_, options.host, options.port),
         stop_signals_(io_),
         reload_signals_(io_) {
+    if (!options.access_log.empty()) access_log_.emplace(options.access_log, log_);
     {
       const SignalsBlocked blocked;
       workers_.emplace(static_cast<std::size_t>(threads_));
@@ -81,7 +82,7 @@ class HttpServer::Core final : public ConnectionHost {
 
   void run() {
     raise_file_limit(options_.max_connections);
-    listener_.start([this](tcp::socket socket) { take(std::move(socket)); });
+    listener_.start([this](tcp::socket socket) { return take(std::move(socket)); });
     while (true) {
       try {
         io_.run();
@@ -96,7 +97,9 @@ class HttpServer::Core final : public ConnectionHost {
   ServerMetrics& metrics() override { return metrics_; }
   bool stopping() const override { return stopping_; }
   void add(Connection* connection) override { connections_.insert(connection), ++metrics_.connections; }
-  void remove(Connection* connection) override { connections_.erase(connection), --metrics_.connections; }
+  void remove(Connection* connection) override;
+  bool logs() const override { return access_log_.has_value(); }
+  void log(const Access& access) override { access_log_->write(access); }
   Reply health() const override;
   Reply metrics_reply() const override {
     return {http::status::ok, metrics_.text(*loader_->model()), "text/plain; version=0.0.4; charset=utf-8"};
@@ -104,7 +107,7 @@ class HttpServer::Core final : public ConnectionHost {
   void predict(std::shared_ptr<Connection> connection, std::string body) override;
 
  private:
-  void take(tcp::socket socket);
+  bool take(tcp::socket socket);
   void catch_signals();
   void stop();
   void wait_for_reload();
@@ -121,18 +124,24 @@ class HttpServer::Core final : public ConnectionHost {
   asio::signal_set stop_signals_, reload_signals_;
   Clock::time_point started_ = Clock::now();
   bool stopping_ = false;
+  std::optional<AccessLog> access_log_;
   std::optional<ModelLoader> loader_;
   std::optional<asio::thread_pool> workers_;
 };
 
-void HttpServer::Core::take(tcp::socket socket) {
-  if (connections_.size() < options_.max_connections) {
-    std::make_shared<Connection>(*this, std::move(socket))->start();
-    return;
-  }
-  ++metrics_.rejected;
-  if (connections_.size() < options_.max_connections + kRefusalsAtOnce)
-    std::make_shared<Connection>(*this, std::move(socket))->refuse();
+// Whether there is room for another, be it to be refused.
+bool HttpServer::Core::take(tcp::socket socket) {
+  const bool refused = connections_.size() >= options_.max_connections;
+  const auto connection = std::make_shared<Connection>(*this, std::move(socket));
+  if (refused) ++metrics_.rejected;
+  refused ? connection->refuse() : connection->start();
+  return connections_.size() < options_.max_connections + kRefusalsAtOnce;
+}
+
+void HttpServer::Core::remove(Connection* connection) {
+  connections_.erase(connection);
+  --metrics_.connections;
+  if (!stopping_ && connections_.size() < options_.max_connections + kRefusalsAtOnce) listener_.go_on();
 }
 
 // From here on signals wait for run(): who reads the URL may send one at once.
@@ -163,6 +172,7 @@ void HttpServer::Core::stop() {
 void HttpServer::Core::wait_for_reload() {
   reload_signals_.async_wait([this](const error_code& error, int) {
     if (error || stopping_) return;  // a signal to stop may have come with this one, and been handled first
+    if (access_log_) access_log_->reopen();
     loader_->reload();
     wait_for_reload();
   });
@@ -185,7 +195,8 @@ Reply HttpServer::Core::compute(const std::string& body, const ServedModel& mode
   try {
     if (Clock::now() - asked > seconds_of(options_.timeout))
       return failure(http::status::service_unavailable, "the request waited too long; try again later");
-    return {http::status::ok, answer_predict(body, model, options_.k) + "\n"};
+    PredictAnswer answer = answer_predict(body, model, options_.k);
+    return {.body = std::move(answer.json) + "\n", .rows = answer.rows};
   } catch (const InputError& error) {
     return failure(http::status::bad_request, error.what());
   } catch (const std::bad_alloc&) {
@@ -206,6 +217,7 @@ void HttpServer::Core::predict(std::shared_ptr<Connection> connection, std::stri
       *workers_, [this, connection = std::move(connection), body = std::move(body), model = loader_->model(),
                   asked = Clock::now(), work = asio::make_work_guard(io_)]() mutable {
         Reply reply = compute(body, *model, asked);
+        reply.model = model->fingerprint();
         model.reset();
         asio::post(io_, [this, connection = std::move(connection), reply = std::move(reply)]() mutable {
           --metrics_.in_flight;

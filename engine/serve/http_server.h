@@ -7,7 +7,8 @@
 // with a status that says so (413, 431, 408, 503) and an object {"error": "..."}.
 //
 // From its construction on it handles the signals of the process: SIGTERM and SIGINT stop (a second one ends
-// the process at once), SIGHUP loads the model again. One server at a time in a process.
+// the process at once), SIGHUP loads the model and opens the access log again. One server at a time in a
+// process.
 #pragma once
 
 #include <cstdint>
@@ -31,6 +32,7 @@ struct ServerOptions {
       10.0;  // seconds for a request to arrive, to wait for a thread, and for its answer to be taken
   double keep_alive = 60.0;  // seconds that a connection may be idle
   std::size_t k = 5;         // labels of an answer when the request does not say
+  std::string access_log;    // file for a line of JSON for each answer, "-": standard output, empty: none
 };
 
 class HttpServer {
@@ -40,7 +42,8 @@ class HttpServer {
 
   // Binds the address and listens; requests are answered from run() on. `load` brings the model, first here
   // and then at each SIGHUP, always on a thread of its own; when it throws then, the model before stays.
-  // `log` is told of reloads. Throws InputError when the address is none or taken, and what `load` throws.
+  // `log` is told of reloads and of an access log that cannot be written. Throws InputError when the address
+  // is none or taken, Error when the access log cannot be opened, and what `load` throws.
   HttpServer(const ServerOptions& options, Loader load, Log log);
   ~HttpServer();
   HttpServer(const HttpServer&) = delete;

@@ -56,14 +56,18 @@ void Listener::start(Take take) {
 
 void Listener::accept() {
   acceptor_.async_accept([this](const error_code& error, tcp::socket socket) {
-    if (!error) take_(std::move(socket));
-    if (stopped_ || error == asio::error::operation_aborted) return;
+    if (!error) full_ = !take_(std::move(socket));
+    if (full_ || stopped_ || error == asio::error::operation_aborted) return;
     if (!error) return accept();
     pause_.expires_after(kAcceptPause);  // out of files: some will be free soon
     pause_.async_wait([this](const error_code& cancelled) {
       if (!cancelled) accept();
     });
   });
+}
+
+void Listener::go_on() {
+  if (std::exchange(full_, false) && !stopped_) accept();
 }
 
 void Listener::stop() {

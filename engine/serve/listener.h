@@ -13,15 +13,18 @@ namespace slide::serve {
 
 class Listener {
  public:
-  using Take = std::function<void(boost::asio::ip::tcp::socket)>;
+  // Whether it can take another.
+  using Take = std::function<bool(boost::asio::ip::tcp::socket)>;
 
   // Binds the address and listens. Throws InputError when `host` is no address or it is taken.
   Listener(boost::asio::io_context& io, const std::string& host, std::uint16_t port);
 
   // http://127.0.0.1:8080
   std::string url() const;
-  // From now on `take` gets every connection.
+  // From now on `take` gets every connection. Where it can take no more, they wait in the system's queue.
   void start(Take take);
+  // `take` can take another again; does nothing where it always could.
+  void go_on();
   // `take` gets the connections that clients have opened by now; then there are no more.
   void stop();
 
@@ -33,7 +36,7 @@ class Listener {
   boost::asio::ip::tcp::acceptor acceptor_;
   boost::asio::steady_timer pause_;
   Take take_;
-  bool stopped_ = false;
+  bool full_ = false, stopped_ = false;
 };
 
 }  // namespace slide::serve

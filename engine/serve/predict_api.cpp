@@ -267,7 +267,7 @@ std::string error_json(std::string_view message) {
   return fmt::format("{{\"error\":{}}}", json_string(message));
 }
 
-std::string answer_predict(std::string_view body, const ServedModel& model, std::size_t default_k) {
+PredictAnswer answer_predict(std::string_view body, const ServedModel& model, std::size_t default_k) {
   const Json request = parse(body);
   ServedModel::Lease space(model);
   Samples samples(model.model(), *space);
@@ -288,7 +288,7 @@ std::string answer_predict(std::string_view body, const ServedModel& model, std:
   if (inputs == nullptr) {
     predictor->predict(data, wanted, scratch, [&](std::size_t, auto best) { answer.add_predictions(best); });
     answer.add("}");
-    return answer.take();
+    return {answer.take(), data.size()};
   }
   answer.add("\"results\":[");
   predictor->predict(data, wanted, scratch, [&](std::size_t sample, auto best) {
@@ -297,7 +297,7 @@ std::string answer_predict(std::string_view body, const ServedModel& model, std:
     answer.add("}");
   });
   answer.add("]}");
-  return answer.take();
+  return {answer.take(), data.size()};
 }
 
 }  // namespace slide::serve

@@ -24,10 +24,15 @@ inline constexpr std::size_t kMostK = 10000;
 inline constexpr std::size_t kMostInputs = 4096;      // in one request
 inline constexpr std::size_t kMostAnswers = 1000000;  // labels in one answer
 
+struct PredictAnswer {
+  std::string json;
+  std::size_t rows = 0;  // inputs of the request
+};
+
 // Answers a request that does not say how many labels it wants with `default_k` of them. May be called from
 // any thread. Throws InputError with one line for the client when the request is none or the model cannot
 // answer it.
-std::string answer_predict(std::string_view body, const ServedModel& model, std::size_t default_k);
+PredictAnswer answer_predict(std::string_view body, const ServedModel& model, std::size_t default_k);
 
 // {"error": "..."}
 std::string error_json(std::string_view message);

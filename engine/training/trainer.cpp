@@ -55,6 +55,10 @@ Trainer::Trainer(const Config& config, const Dataset& train, const Dataset* test
   train_seconds_ = phases_.setup = seconds_since(started_);
 }
 
+TrainedModel Trainer::release() && {
+  return {std::move(network_), std::move(neighbours_), std::move(training_).optimizer_state()};
+}
+
 bool Trainer::run(const TrainObserver& observer) {
   bool finished = false;
   with_team(threads_, [&] { finished = run_epochs(observer); });

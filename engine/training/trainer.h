@@ -3,8 +3,7 @@
 // A step takes the next batch, in blocks. Phase A runs the blocks in parallel and only reads weights; phase B
 // runs the shards of touched rows in parallel and each row is written by the one shard that owns it; phase C
 // moves touched rows in the hash tables when the schedule says so. Results depend on the seed and the samples
-// in a step only, not on timing or which thread did what; train.deterministic fixes the samples in a step
-// too.
+// in a step only, not on timing, the number of threads or which of them did what.
 #pragma once
 
 #include <chrono>
@@ -75,6 +74,13 @@ struct TrainObserver {
   std::function<void(const TablesReport&)> tables;
 };
 
+// What training leaves.
+struct TrainedModel {
+  Network network;
+  std::optional<Neighbours> neighbours;  // see Trainer::neighbours
+  OptimizerState optimizer;
+};
+
 class Trainer {
  public:
   // `test` may be nullptr. Both data sets must outlive the trainer. Allocates everything that training needs.
@@ -97,6 +103,10 @@ class Trainer {
 
   // One step over the samples order[first .. first + count); returns the loss summed over them.
   double step(std::size_t first, std::size_t count);
+
+  // Ends training: hands out the model and gives back the rest of the memory. Nothing else may be called
+  // afterwards.
+  TrainedModel release() &&;
 
   const Network& network() const { return network_; }
   // The training samples that vote at inference; nullptr without neighbours.share. No step looks at them.

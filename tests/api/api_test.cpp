@@ -20,7 +20,7 @@ using test::read_file;
 using test::Samples;
 
 constexpr const char* kConfig = R"(
-train = {epochs = 3, batch_size = 32, block_size = 16, threads = 2, deterministic = true}
+train = {epochs = 3, batch_size = 32, block_size = 16, threads = 2}
 [[layer]]
 size = 8
 [[layer]]

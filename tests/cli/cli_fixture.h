@@ -18,7 +18,6 @@ inline constexpr const char* kConfig = R"([train]
 epochs = 2
 batch_size = 32
 block_size = 16
-deterministic = true
 [optimizer]
 learning_rate = 0.05
 [loss]

@@ -47,6 +47,29 @@ TEST_F(ReportTest, WritesOnePageAboutSeveralRuns) {
   EXPECT_TRUE(fs::exists(slide_.path("report.html")));
 }
 
+TEST_F(ReportTest, RunsOfOtherDataAreToldApart) {
+  ASSERT_EQ(slide_
+                .run({"generate", "--samples", "80", "--features", "40", "--labels", "20", "--seed", "9",
+                      "--out", "more"})
+                .code,
+            0);
+  for (const std::string data : {"data", "more"}) {
+    ASSERT_EQ(slide_
+                  .run({"train", "small.toml", "--set", "data.train=" + data + "/train.txt", "--set",
+                        "data.validation=0.2", "--out", "held-" + data})
+                  .code,
+              0);
+  }
+  const Outcome mixed = slide_.run({"report", "one", "other/one", "held-data", "held-more", "one"});
+  ASSERT_EQ(mixed.code, 0) << mixed.err;
+  EXPECT_EQ(mixed.out,
+            "the runs are not all measured on the same data; compare within these groups only:\n"
+            "  train.txt (80 samples), measured on test.txt (8 samples)\n"
+            "  train.txt (64 samples), measured on validation samples held out of it\n"
+            "  train.txt (64 samples), measured on validation samples held out of it\n"
+            "wrote report.html about 4 runs; open it in a browser\n");
+}
+
 TEST_F(ReportTest, ToldOfACutLogAndAnInterruptedRun) {
   write_file(slide_.path("one/metrics.jsonl"),
              read_file(slide_.path("one/metrics.jsonl")) + "{\"event\":\"ep");

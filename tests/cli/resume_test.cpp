@@ -22,7 +22,6 @@ constexpr const char* kConfig = R"([train]
 epochs = 40
 batch_size = 32
 block_size = 16
-deterministic = true
 checkpoint_every = 7
 [optimizer]
 learning_rate = 0.05

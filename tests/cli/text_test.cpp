@@ -13,7 +13,6 @@ constexpr const char* kConfig = R"([train]
 epochs = 12
 batch_size = 16
 block_size = 16
-deterministic = true
 [text]
 min_count = 1
 [optimizer]

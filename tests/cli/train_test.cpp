@@ -39,8 +39,9 @@ TEST_F(TrainCommandTest, TrainWritesConfigMetricsAndModel) {
             4);
   const std::vector<Json> lines = events();
   ASSERT_EQ(lines.size(), 7U);
-  const std::vector<std::string> start = {"event",  "samples",      "test_samples", "features",
-                                          "labels", "load_seconds", "label_groups", "planned_mb"};
+  const std::vector<std::string> start = {"event",        "samples",      "test_samples",
+                                          "features",     "labels",       "label_checksums",
+                                          "load_seconds", "label_groups", "planned_mb"};
   const std::vector<std::string> epoch = {"event",
                                           "epoch",
                                           "step",

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 #include <functional>
+#include <limits>
 #include <vector>
 
 #include "engine/kernels/kernels.h"
@@ -132,6 +133,27 @@ TEST_P(Elementwise, ActivationsAtEveryLength) {
   expect_activation(set(), &KernelSet::relu, [](double x) { return std::max(x, 0.0); });
   expect_activation(set(), &KernelSet::sigmoid, [](double x) { return 1.0 / (1.0 + std::exp(-x)); });
   expect_activation(set(), &KernelSet::tanh, [](double x) { return std::tanh(x); });
+}
+
+TEST_P(Elementwise, ExponentialsOfDoublesAtEveryLength) {
+  constexpr double kInfinity = std::numeric_limits<double>::infinity();
+  const double special[] = {0.0, -0.0, 709.0, -700.0, 711.0, -1000.0, kInfinity, -kInfinity, 1e-9, -1e-9};
+  for (std::size_t n = 0; n < kLengths; ++n) {
+    const Floats values = normal_floats(n, n);
+    std::vector<double> in(n), x(n + 1, -3.0);  // one more, to stay as it is
+    for (std::size_t i = 0; i < n; ++i) in[i] = i % 3 == 1 ? special[i / 3 % 10] : 20.0 * values[i];
+    std::copy(in.begin(), in.end(), x.begin());
+    set().exp(x.data(), n);
+    EXPECT_EQ(x[n], -3.0) << n;
+    for (std::size_t i = 0; i < n; ++i) {
+      const double want = std::exp(in[i]);
+      if (std::isinf(want)) {
+        EXPECT_EQ(x[i], want) << in[i];
+      } else {
+        EXPECT_LE(std::fabs(x[i] - want), 4 * std::numeric_limits<double>::epsilon() * want) << in[i];
+      }
+    }
+  }
 }
 
 using Backward = void (*KernelSet::*)(const float*, std::size_t, float*);

@@ -166,7 +166,6 @@ inline Config make_config(std::vector<LayerConfig> layers, std::uint32_t batch, 
   config.train.batch_size = batch;
   config.train.block_size = block;
   config.train.seed = 3;
-  config.train.deterministic = true;
   return config;
 }
 

@@ -150,11 +150,47 @@ TEST_F(HistoryTest, ADamagedConfigurationLeavesTheRest) {
 TEST_F(HistoryTest, RunsOfOneNameGetAsMuchOfTheirPathAsTellsThemApart) {
   std::vector<RunHistory> runs;
   for (const char* name : {"a/x/run", "b/x/run", "c/run", "other"}) runs.push_back(run(name, {kStart}));
-  runs.push_back(read_run(path("c/run")));
   name_runs(runs);
   std::vector<std::string> names;
   for (const RunHistory& each : runs) names.push_back(each.name);
-  EXPECT_EQ(names, (std::vector<std::string>{"a/x/run", "b/x/run", "c/run", "other", "c/run (2)"}));
+  EXPECT_EQ(names, (std::vector<std::string>{"a/x/run", "b/x/run", "c/run", "other"}));
+}
+
+TEST_F(HistoryTest, ARunGivenTwiceIsListedOnce) {
+  run("a", {kStart});
+  run("b", {kStart});
+  const Json data = report_data({read_run(path("a")), read_run(path("b")), read_run(path("b/../a")),
+                                 read_run(path("a/metrics.jsonl"))});
+  ASSERT_EQ(data["runs"].size(), 2U);
+  EXPECT_EQ(data["runs"][0]["name"], "a");
+  EXPECT_EQ(data["runs"][1]["name"], "b");
+}
+
+TEST_F(HistoryTest, MeasuresOfOtherDataStandApart) {
+  const auto start = [](const char* train, const char* test, int samples) {
+    return fmt::format(R"({{"event":"start","samples":{},"test_samples":5,"labels":3,)"
+                       R"("label_checksums":{{"train":"{}","test":"{}"}}}})",
+                       samples, train, test);
+  };
+  const std::string eval = eval_line("eval", 1, 0.5), held = eval_line("validation", 1, 0.5);
+  std::vector<RunHistory> runs = {
+      run("base", {start("aa", "bb", 10), eval}),  run("again", {start("aa", "bb", 9), held, eval}),
+      run("train", {start("cc", "bb", 10), eval}), run("test", {start("aa", "dd", 10), eval}),
+      run("held", {start("aa", "bb", 10), held}),  run("begun", {start("aa", "bb", 10)})};
+  runs.push_back(run("seed", {start("aa", "bb", 10), held}));
+  for (auto& [key, value] : runs.back().settings) value = key == "train.seed" ? "77" : value;
+  const RunGroups groups = group_runs(runs);
+  EXPECT_EQ(groups.of, (std::vector<std::size_t>{0, 0, 1, 2, 3, 0, 4}));
+  ASSERT_EQ(groups.titles.size(), 5U);
+  EXPECT_EQ(groups.titles[0], "training data (10 samples), measured on test data (5 samples)");
+  EXPECT_EQ(groups.titles[3], "training data (10 samples), measured on validation samples held out of it");
+  // Logs without checksums: by the numbers; those that tell nothing do not differ.
+  const auto counted = [](int samples) {
+    return fmt::format(R"({{"event":"start","samples":{}}})", samples);
+  };
+  const std::vector<RunHistory> old = {run("x", {counted(10), eval}), run("y", {counted(11), eval}),
+                                       run("z", {eval})};
+  EXPECT_EQ(group_runs(old).of, (std::vector<std::size_t>{0, 1, 0}));
 }
 
 TEST_F(HistoryTest, OnlySettingsThatDifferAreTold) {

@@ -26,7 +26,6 @@ epochs = 3
 batch_size = 16
 block_size = 16
 threads = 1
-deterministic = true
 [optimizer]
 learning_rate = 0.05
 [loss]
@@ -100,6 +99,14 @@ TEST_F(TrainingRunTest, ReportsInOrderAndSavesTheModel) {
     EXPECT_TRUE(fs::exists(file)) << file;
   EXPECT_FALSE(run.folder().has_checkpoint());
   EXPECT_TRUE(run.folder().is_finished());
+}
+
+TEST_F(TrainingRunTest, SaysThatDeterministicHasNoEffect) {
+  EXPECT_TRUE(TrainingRun(config_, folder_ / "out").notes().empty());
+  config_.train.deterministic = true;
+  const TrainingRun run(config_, folder_ / "out");
+  ASSERT_EQ(run.notes().size(), 1u);
+  EXPECT_NE(run.notes()[0].find("train.deterministic has no effect"), std::string::npos) << run.notes()[0];
 }
 
 TEST_F(TrainingRunTest, WithoutAnObserverItIsTheSameRun) {

@@ -4,6 +4,7 @@
 
 #include <fcntl.h>
 #include <fmt/format.h>
+#include <poll.h>
 #include <signal.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -67,6 +68,28 @@ class Client {
   }
   Answer predict(const Json& request) { return ask("POST", "/predict", request.dump()); }
 
+  // All bytes until the server closes the connection. Throws when it resets it.
+  std::string receive_all() {
+    std::string bytes;
+    char some[4096];
+    boost::system::error_code error;
+    while (const std::size_t count = socket_.read_some(boost::asio::buffer(some), error))
+      bytes.append(some, count);
+    if (error != boost::asio::error::eof) throw boost::system::system_error(error);
+    return bytes;
+  }
+
+  void end() { socket_.close(); }
+  // Takes what the server says within so many milliseconds, a part of it.
+  void listen(int milliseconds) {
+    char some[4096];
+    boost::system::error_code ignored;
+    pollfd ready{socket_.native_handle(), POLLIN, 0};
+    if (poll(&ready, 1, milliseconds) > 0) socket_.read_some(boost::asio::buffer(some), ignored);
+  }
+  // The end of this object will not be a goodbye: the connection is reset.
+  void reset_at_end() { socket_.set_option(boost::asio::socket_base::linger(true, 0)); }
+
   // Whether the server has closed the connection by the time it says anything.
   bool is_closed() {
     char byte = 0;
@@ -109,14 +132,14 @@ class ServerProcess {
       _exit(98);
     }
     close(out[1]);
-    std::string line;
-    for (char c = 0; read(out[0], &c, 1) == 1 && c != '\n';) line += c;
-    close(out[0]);
+    output_ = out[0];
+    const std::string line = output_line();
     const std::string start = "listening on http://127.0.0.1:";
     if (!line.starts_with(start)) throw std::runtime_error("no server: '" + line + "' " + errors());
     port_ = static_cast<unsigned short>(std::stoi(line.substr(start.size())));
   }
   ~ServerProcess() {
+    close_output();
     if (pid_ <= 0) return;
     kill(pid_, SIGKILL);
     waitpid(pid_, nullptr, 0);
@@ -139,6 +162,16 @@ class ServerProcess {
       threads += (blocked >> (number - 1) & 1) == 0;
     }
     return threads;
+  }
+  // The next line of its standard output.
+  std::string output_line() const {
+    std::string line;
+    for (char c = 0; read(output_, &c, 1) == 1 && c != '\n';) line += c;
+    return line;
+  }
+  void close_output() {
+    if (output_ >= 0) close(output_);
+    output_ = -1;
   }
   std::string errors() const { return read_file(errors_); }
 
@@ -164,6 +197,7 @@ class ServerProcess {
  private:
   std::string errors_;
   pid_t pid_ = 0;
+  int output_ = -1;
   unsigned short port_ = 0;
 };
 

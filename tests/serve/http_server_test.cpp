@@ -38,6 +38,25 @@ TEST_F(HttpServerTest, RequestsThatAreNoneOrTooLarge) {
   EXPECT_EQ(server.stop(), 0) << server.errors();
 }
 
+// The sizes that the page tells.
+TEST_F(HttpServerTest, SizesAreBoundedWithoutAnOption) {
+  ServerProcess server = serve("ids");
+  const auto code = [&](std::size_t body, std::size_t header) {
+    const std::string request = R"({"features": {"3": 1}})";
+    return server.client()
+        .ask("POST", "/predict", request + std::string(body - request.size(), ' '),
+             "X: " + std::string(header, 'x') + "\r\n")
+        .code;
+  };
+  EXPECT_EQ(code(1048576, 16000), 200u);
+  EXPECT_EQ(code(1048577, 1), 413u);
+  EXPECT_EQ(code(100, 16384), 431u);
+  const std::string deep = R"({"features": )" + std::string(32, '[') + std::string(32, ']') + "}";
+  const Answer refused = server.client().ask("POST", "/predict", deep);
+  EXPECT_NE(refused.body.find("nested more than 32 deep"), std::string::npos) << refused.body;
+  EXPECT_EQ(server.stop(), 0) << server.errors();
+}
+
 TEST_F(HttpServerTest, MoreThanItCanTakeIsRefusedAtOnce) {
   ServerProcess server = serve("ids", {"--threads", "1", "--max-queue", "0"});
   Json heavy = {{"inputs", Json::array()}, {"k", 10}};

@@ -1,0 +1,92 @@
+#include "engine/serve/access_log.h"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <poll.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstring>
+#include <ctime>
+#include <nlohmann/json.hpp>
+#include <utility>
+
+#include "engine/base/error.h"
+
+namespace slide::serve {
+
+namespace {
+
+// Bytes that are shown: a line stays below the 4096 that a pipe takes whole, each byte escaped.
+constexpr std::size_t kMostMethod = 32, kMostPath = 512;
+
+// Not to wait for a pipe that nobody reads.
+Descriptor open_log(const std::string& path) {
+  if (path == "-") return Descriptor(fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, 0));
+  return Descriptor(open(path.c_str(), O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC | O_NONBLOCK, 0666));
+}
+
+std::string time_text(std::chrono::system_clock::time_point time) {
+  const auto since = std::chrono::duration_cast<std::chrono::milliseconds>(time.time_since_epoch()).count();
+  const std::time_t seconds = since / 1000;
+  std::tm parts{};
+  gmtime_r(&seconds, &parts);
+  return fmt::format("{:04}-{:02}-{:02}T{:02}:{:02}:{:02}.{:03}Z", 1900 + parts.tm_year, parts.tm_mon + 1,
+                     parts.tm_mday, parts.tm_hour, parts.tm_min, parts.tm_sec, since % 1000);
+}
+
+std::string json_string(std::string_view text) {
+  return nlohmann::json(text).dump(-1, ' ', true, nlohmann::json::error_handler_t::replace);
+}
+
+}  // namespace
+
+AccessLog::AccessLog(std::string path, const Tell& tell)
+    : path_(std::move(path)), tell_(tell), file_(open_log(path_)) {
+  if (!file_.is_open())
+    fail_run("--access-log {}: cannot be opened ({}); give another file", path_, std::strerror(errno));
+}
+
+std::string AccessLog::line_of(const Access& access, std::chrono::system_clock::time_point time) {
+  return fmt::format(
+      "{{\"time\":\"{}\",\"client\":{},\"method\":{},\"path\":{},\"status\":{},\"bytes_in\":{},\"bytes_out\":"
+      "{},"
+      "\"rows\":{},\"seconds\":{:.6f},\"model\":{}}}\n",
+      time_text(time), json_string(access.client), json_string(access.method.substr(0, kMostMethod)),
+      json_string(access.path.substr(0, kMostPath)), access.status, access.bytes_in, access.bytes_out,
+      access.rows, access.seconds, access.model.empty() ? "null" : json_string(access.model));
+}
+
+void AccessLog::write(const Access& access) {
+  const std::string line = line_of(access, std::chrono::system_clock::now());
+  if (!append(torn_ ? "\n" + line : line)) tell_once(errno);
+}
+
+// Whether all of it is written; what is not leaves the reason in errno.
+bool AccessLog::append(std::string_view bytes) {
+  pollfd ready{file_.get(), POLLOUT, 0};
+  if (poll(&ready, 1, 0) == 0) {  // standard output may wait where a file of our own would not
+    errno = EAGAIN;
+    return false;
+  }
+  errno = ENOSPC;  // what a write that comes back short does not say
+  const ssize_t written = ::write(file_.get(), bytes.data(), bytes.size());
+  if (written > 0) torn_ = static_cast<std::size_t>(written) < bytes.size();
+  return written == static_cast<ssize_t>(bytes.size());
+}
+
+void AccessLog::reopen() {
+  Descriptor file = open_log(path_);
+  told_ = false;
+  if (!file.is_open()) return tell_once(errno);
+  file_ = std::move(file);
+  torn_ = false;
+}
+
+void AccessLog::tell_once(int reason) {
+  if (std::exchange(told_, true)) return;
+  tell_(fmt::format("--access-log {}: cannot be written ({}); requests are answered all the same", path_,
+                    std::strerror(reason)));
+}
+
+}  // namespace slide::serve

@@ -1,0 +1,128 @@
+// Outputs that nobody reads and terminals that close.
+#include <fcntl.h>
+#include <gtest/gtest.h>
+#include <pty.h>
+#include <signal.h>
+
+#include <algorithm>
+#include <chrono>
+#include <functional>
+#include <thread>
+
+#include "tests/cli/cli_fixture.h"
+
+namespace slide::test {
+namespace {
+
+namespace fs = std::filesystem;
+
+class OutputTest : public CliTest {
+ protected:
+  void SetUp() override {
+    CliTest::SetUp();
+    train_model();
+  }
+  // A child that becomes the program; `prepare` is called in it before.
+  pid_t start(const std::vector<std::string>& arguments, const std::function<void()>& prepare,
+              int* terminal = nullptr) const {
+    const pid_t child = terminal == nullptr ? fork() : forkpty(terminal, nullptr, nullptr, nullptr);
+    if (child != 0) return child;
+    if (chdir(slide_.folder().c_str()) != 0) _exit(99);
+    signal(SIGPIPE, SIG_DFL);
+    prepare();
+    std::vector<char*> words = {const_cast<char*>(SLIDE_BINARY)};
+    for (const std::string& argument : arguments) words.push_back(const_cast<char*>(argument.c_str()));
+    words.push_back(nullptr);
+    execv(SLIDE_BINARY, words.data());
+    _exit(98);
+  }
+  // Exit code, or 128 + signal that killed.
+  static int wait_for(pid_t child) {
+    int status = 0;
+    waitpid(child, &status, 0);
+    return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
+  }
+  static void send_errors_to(const char* file) { dup2(open(file, O_WRONLY | O_CREAT | O_TRUNC, 0666), 2); }
+  // Into a pipe whose other end is closed; what it says is in child-err.
+  int run_unread(const std::vector<std::string>& arguments) const {
+    return wait_for(start(arguments, [] {
+      int ends[2];
+      if (pipe(ends) != 0 || dup2(ends[1], 1) < 0) _exit(97);
+      close(ends[0]);
+      close(ends[1]);
+      send_errors_to("child-err");
+    }));
+  }
+  std::string errors() const { return read_file(slide_.path("child-err")); }
+  bool appears(const std::string& path) const {
+    for (int i = 0; i < 6000 && !fs::exists(slide_.path(path)); ++i)
+      std::this_thread::sleep_for(std::chrono::milliseconds(5));
+    return fs::exists(slide_.path(path));
+  }
+  std::vector<std::string> training(const std::string& out, const char* epochs) const {
+    return {"train", "small.toml",
+            "--set", "data.train=data/train.txt",
+            "--set", "train.epochs=" + std::string(epochs),
+            "--out", out};
+  }
+};
+
+TEST_F(OutputTest, WhatIsPrintedForNobodyEndsWithoutAWord) {
+  for (const std::vector<std::string>& arguments :
+       {std::vector<std::string>{"predict", "out/model.slide", "data/test.txt"},
+        {"test", "out/model.slide", "data/test.txt"},
+        {"inspect", "out/model.slide"},
+        {"config", "--doc"}}) {
+    EXPECT_EQ(run_unread(arguments), 128 + SIGPIPE) << arguments[0];
+    EXPECT_EQ(errors(), "") << arguments[0];
+  }
+}
+
+TEST_F(OutputTest, WhatWritesFilesGoesOnWithoutReaders) {
+  for (const std::vector<std::string>& arguments :
+       {training("piped", "3"),
+        {"tune", "small.toml", "--set", "data.train=data/train.txt", "--trials", "2", "--out", "tuned.toml"},
+        {"convert", "data/test.txt", "test.svm"},
+        {"generate", "--samples", "20", "--out", "made"},
+        {"report", "out", "-o", "page.html"}}) {
+    EXPECT_EQ(run_unread(arguments), 0) << arguments[0];
+    EXPECT_EQ(errors(), "slide: nobody reads standard output any more; going on without it\n")
+        << arguments[0];
+  }
+  for (const char* file : {"piped/model.slide", "tuned.toml", "test.svm", "made/train.txt", "page.html"})
+    EXPECT_TRUE(fs::exists(slide_.path(file))) << file;
+}
+
+TEST_F(OutputTest, AClosedTerminalStopsTrainingWithACheckpoint) {
+  int terminal = -1;
+  const pid_t child = start(
+      training("cut", "40000"), [] {}, &terminal);
+  ASSERT_TRUE(appears("cut/metrics.jsonl"));
+  char bytes[4096];
+  for (int i = 0; i < 5; ++i) EXPECT_GT(read(terminal, bytes, sizeof bytes), 0);  // it is writing
+  close(terminal);
+  kill(child, SIGHUP);  // as the shell does, once more
+  EXPECT_EQ(wait_for(child), 128 + SIGHUP);
+  EXPECT_TRUE(fs::exists(slide_.path("cut/checkpoint.slide")));
+  EXPECT_FALSE(fs::exists(slide_.path("cut/model.slide")));
+}
+
+TEST_F(OutputTest, HangingUpIsAStopAndGoesOnToTheSameModel) {
+  ASSERT_EQ(slide_.run(training("whole", "150")).code, 0);
+  const auto silent = [] { dup2(open("/dev/null", O_WRONLY), 1), send_errors_to("child-err"); };
+  const pid_t child = start(training("cut", "150"), silent);
+  ASSERT_TRUE(appears("cut/metrics.jsonl"));
+  for (int i = 0; i < 3; ++i) kill(child, SIGHUP);
+  ASSERT_EQ(wait_for(child), 128 + SIGHUP);
+  EXPECT_NE(errors().find("slide: stopped by SIGHUP after step"), std::string::npos) << errors();
+  ASSERT_EQ(slide_.run({"train", "--resume", "cut"}).code, 0);
+  EXPECT_TRUE(read_file(slide_.path("whole/model.slide")) == read_file(slide_.path("cut/model.slide")));
+  // Under nohup it is nothing.
+  const pid_t deaf = start(training("deaf", "150"), [&] { silent(), signal(SIGHUP, SIG_IGN); });
+  ASSERT_TRUE(appears("deaf/metrics.jsonl"));
+  kill(deaf, SIGHUP);
+  EXPECT_EQ(wait_for(deaf), 0);
+}
+
+}  // namespace
+}  // namespace slide::test

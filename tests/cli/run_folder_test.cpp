@@ -1,0 +1,131 @@
+// A run into a folder that holds another: what is kept, what goes, and what a process that is killed on the
+// way leaves.
+#include <gtest/gtest.h>
+#include <signal.h>
+
+#include <cstdlib>
+#include <filesystem>
+
+#include "tests/cli/cli_fixture.h"
+
+namespace slide::test {
+namespace {
+
+namespace fs = std::filesystem;
+
+class RunFolderTest : public CliTest {
+ protected:
+  void SetUp() override {
+    CliTest::SetUp();
+    generate();
+  }
+  std::string file(const std::string& name) const { return read_file(slide_.path(name)); }
+  bool exists(const std::string& name) const { return fs::exists(slide_.path(name)); }
+  // Killed in front of this change of its files, counted from 1; not at all where there are less.
+  Outcome killed_at(int change, const std::vector<std::string>& arguments) const {
+    setenv("LD_PRELOAD", SLIDE_KILL_AT, 1);
+    setenv("KILL_AT", std::to_string(change).c_str(), 1);
+    const char* options = std::getenv("ASAN_OPTIONS");
+    const std::string before = options == nullptr ? "" : options;
+    setenv("ASAN_OPTIONS", (before + ":verify_asan_link_order=0").c_str(), 1);  // it wants to be loaded first
+    Outcome outcome = slide_.run(arguments);
+    setenv("ASAN_OPTIONS", before.c_str(), 1);
+    unsetenv("LD_PRELOAD");
+    unsetenv("KILL_AT");
+    return outcome;
+  }
+  std::vector<std::string> arguments(const std::string& out, const std::string& seed) const {
+    return {"train",  "small.toml",
+            "--set",  "data.train=data/train.txt",
+            "--set",  "train.save_optimizer=false",
+            "--seed", seed,
+            "--out",  out};
+  }
+};
+
+TEST_F(RunFolderTest, AFinishedRunIsKeptAndItIsSaid) {
+  const Outcome first = slide_.run(arguments("out", "1"));
+  ASSERT_EQ(first.code, 0) << first.err;
+  EXPECT_EQ(first.out.find("kept"), std::string::npos);
+  const std::string config = file("out/config.toml"), log = file("out/metrics.jsonl");
+  const std::string model = file("out/model.slide"), environment = file("out/environment.json");
+  write_file(slide_.path("out/notes.txt"), "mine");
+  const Outcome second = slide_.run(arguments("out", "2"));
+  ASSERT_EQ(second.code, 0) << second.err;
+  EXPECT_NE(second.out.find("the finished run that was here is kept in out/previous\n"), std::string::npos)
+      << second.out;
+  EXPECT_EQ(file("out/previous/config.toml"), config);
+  EXPECT_EQ(file("out/previous/metrics.jsonl"), log);
+  EXPECT_EQ(file("out/previous/environment.json"), environment);
+  EXPECT_TRUE(file("out/previous/model.slide") == model);
+  EXPECT_FALSE(file("out/model.slide") == model);
+  EXPECT_EQ(file("out/notes.txt"), "mine");
+  // One that did not end is not kept, and takes nobody's place.
+  write_file(slide_.path("out/environment.json"), "{\"finished\": false}");
+  EXPECT_EQ(slide_.run(arguments("out", "3")).out.find("kept"), std::string::npos);
+  EXPECT_TRUE(file("out/previous/model.slide") == model);
+  const std::string third = file("out/model.slide");
+  ASSERT_EQ(slide_.run(arguments("out", "1")).code, 0);
+  EXPECT_TRUE(file("out/previous/model.slide") == third);
+}
+
+// What cannot be kept is not lost.
+TEST_F(RunFolderTest, WhereItCannotBeKeptNothingIsTrained) {
+  ASSERT_EQ(slide_.run(arguments("out", "1")).code, 0);
+  const std::string model = file("out/model.slide");
+  write_file(slide_.path("out/previous"), "a file");
+  const Outcome refused = slide_.run(arguments("out", "2"));
+  EXPECT_EQ(refused.code, 1);
+  EXPECT_NE(refused.err.find("out/previous: cannot be created"), std::string::npos) << refused.err;
+  EXPECT_TRUE(file("out/model.slide") == model);
+  EXPECT_NE(slide_.run({"train", "--resume", "out"}).out.find("is complete"), std::string::npos);
+}
+
+// Killed in front of every single change, the folder never shows the one run's model for the other's, and the
+// finished model is there, whole.
+TEST_F(RunFolderTest, KilledAtEveryStepItTellsTheTruth) {
+  const std::vector<std::string> best = {"--set", "data.validation=0.2"};
+  const auto with_best = [&](std::vector<std::string> all) {
+    all.insert(all.end(), best.begin(), best.end());
+    return all;
+  };
+  for (const std::string seed : {"2", "1"}) {  // another configuration, and the same again
+    fs::remove_all(slide_.path("first"));
+    ASSERT_EQ(slide_.run(with_best(arguments("first", "1"))).code, 0);
+    ASSERT_EQ(slide_.run(with_best(arguments("second", seed))).code, 0);
+    const std::string old_model = file("first/model.slide"), old_config = file("first/config.toml");
+    const std::string new_model = file("second/model.slide"), new_config = file("second/config.toml");
+    ASSERT_EQ(old_model == new_model, seed == "1");
+    int change = 1;
+    for (bool killed = true; killed; ++change) {
+      fs::remove_all(slide_.path("out"));
+      fs::copy(slide_.path("first"), slide_.path("out"));
+      const Outcome cut = killed_at(change, with_best(arguments("out", seed)));
+      killed = cut.code == 128 + SIGKILL;
+      ASSERT_TRUE(killed || cut.code == 0) << change << cut.err;
+      ASSERT_TRUE(file("out/model.slide") == old_model || file("out/previous/model.slide") == old_model)
+          << change;
+      if (exists("out/previous/environment.json")) {
+        EXPECT_TRUE(file("out/previous/model.slide") == old_model) << change;
+        EXPECT_EQ(file("out/previous/config.toml"), old_config) << change;
+      }
+      const std::string config = file("out/config.toml"), model = file("out/model.slide");
+      if (!config.empty() && !model.empty()) {
+        EXPECT_EQ(config == old_config, model == old_model) << change;
+      }
+      if (!exists("out/config.toml")) {
+        EXPECT_EQ(slide_.run({"train", "--resume", "out"}).code, 2) << change;
+        continue;
+      }
+      const Outcome resumed = slide_.run({"train", "--resume", "out"});
+      EXPECT_EQ(resumed.code, 0) << change << resumed.err;
+      EXPECT_TRUE(file("out/model.slide") == (config == old_config ? old_model : new_model)) << change;
+      EXPECT_EQ(file("out/config.toml"), config) << change;
+      EXPECT_TRUE(exists("out/best-model.slide"));
+    }
+    EXPECT_GT(change, 15);  // the library is loaded and counts
+  }
+}
+
+}  // namespace
+}  // namespace slide::test

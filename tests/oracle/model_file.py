@@ -1,0 +1,169 @@
+"""Reads a model file as engine/run/FORMAT.md describes it. Weights come as float64, whatever the file holds."""
+
+import dataclasses
+import tomllib
+import zlib
+
+import numpy as np
+
+OPTIMIZER, WIDE, TEXT, FACTORS, NEIGHBOURS = 1, 2, 4, 8, 16  # flags
+MAGIC, END = b"SLIDEMDL", b"SLIDEEND"
+
+
+class BadModel(Exception):
+    pass
+
+
+@dataclasses.dataclass
+class Layer:
+    weights: np.ndarray  # [inputs, neurons]
+    bias: np.ndarray  # [neurons]
+    activation: str  # of a hidden layer
+
+
+@dataclasses.dataclass
+class Text:
+    form: int
+    hashes: dict  # number of a feature by its hash
+    weights: np.ndarray  # [features]
+    label_names: list
+
+
+@dataclasses.dataclass
+class Model:
+    config: dict
+    features: int
+    labels: int
+    layers: list
+    wide: np.ndarray = None  # [features, neurons]
+    factors: np.ndarray = None  # [features]
+    neighbours: np.ndarray = None  # [samples, features]
+    neighbour_labels: np.ndarray = None  # [samples, neurons], whether it has the label
+    text: Text = None
+
+    @property
+    def bf16(self):
+        return is_bf16(self.config)
+
+
+def is_bf16(config):
+    return config["train"].get("weights", "fp32") == "bf16"
+
+
+class Reader:
+    def __init__(self, data):
+        self.data, self.at = data, 0
+
+    def take(self, size):
+        if self.at + size > len(self.data):
+            raise BadModel(f"{size} bytes at {self.at} are not there")
+        self.at += size
+        return self.data[self.at - size : self.at]
+
+    def array(self, kind, count):
+        return np.frombuffer(self.take(np.dtype(kind).itemsize * count), kind)
+
+    def u32(self):
+        return int(self.array("<u4", 1)[0])
+
+    def u64(self):
+        return int(self.array("<u8", 1)[0])
+
+
+def from_bf16(halves):
+    return (halves.astype("<u4") << 16).view("<f4").astype(np.float64)
+
+
+def read_matrix(file, bf16, state):
+    """[rows, columns]; passes over the optimizer's state."""
+    rows, columns = file.u64(), file.u64()
+    if bf16:
+        groups = -(-columns // 32)
+        pairs = file.array("<u2", rows * groups * 32).reshape(rows, groups, 16, 2)
+        matrix = from_bf16(pairs.swapaxes(2, 3).reshape(rows, groups * 32)[:, :columns])
+    else:
+        matrix = file.array("<f4", rows * columns).reshape(rows, columns).astype(np.float64)
+    for kind in ("<f4", "<f4", "<u4") if state else ():
+        file.array(kind, file.u64())
+    return matrix
+
+
+def read_layers(file, config, flags):
+    layers, sections = [], config["layer"]
+    for number, section in enumerate(sections):
+        weights = read_matrix(file, is_bf16(config), flags & OPTIMIZER)
+        bias = read_matrix(file, False, flags & OPTIMIZER).ravel()
+        by_feature = number == 0 and len(sections) > 1 and section["kind"] == "dense"
+        layers.append(Layer(weights if by_feature else weights.T, bias, section["activation"]))
+    return layers
+
+
+def spread(offsets, columns, values, width):
+    """The sparse rows as a matrix [rows, width]."""
+    matrix = np.zeros((len(offsets) - 1, width), np.asarray(values).dtype)
+    matrix[np.repeat(np.arange(len(offsets) - 1), np.diff(offsets.astype(np.int64))), columns] = values
+    return matrix
+
+
+def read_wide(file, model, flags):
+    count = file.u64()
+    offsets = file.array("<u8", len(model.layers[-1].bias) + 1)
+    columns, values = file.array("<u4", count), file.array("<f4", count).astype(np.float64)
+    if flags & OPTIMIZER:
+        file.array("<f4", count)
+    model.wide = spread(offsets, columns, values, model.features).T.copy()
+
+
+def read_neighbours(file, model):
+    samples, features, labels = file.u64(), file.u64(), file.u64()
+    feature_offsets, label_offsets = file.array("<u8", samples + 1), file.array("<u8", samples + 1)
+    feature_ids, label_ids = file.array("<u4", features), file.array("<u4", labels)
+    values = from_bf16(file.array("<u2", features))
+    model.neighbours = spread(feature_offsets, feature_ids, values, model.features)
+    model.neighbour_labels = spread(label_offsets, label_ids, True, len(model.layers[-1].bias))
+
+
+def read_text(file):
+    file.u64()  # bytes of it all
+    form = file.u64()
+    file.u64()  # samples
+    vocabulary, features, labels = file.u64(), file.u64(), file.u64()
+    hashes = {int(h): i for i, h in enumerate(file.array("<u8", vocabulary))}
+    weights = file.array("<f4", features).astype(np.float64)
+    for _ in range(vocabulary):
+        file.take(file.u32())
+    return Text(form, hashes, weights, [file.take(file.u32()).decode() for _ in range(labels)])
+
+
+def parse_model(data):
+    if len(data) < 36 or data[:8] != MAGIC or data[-8:] != END:
+        raise BadModel("no whole model file")
+    if zlib.crc32(data[:-12]) != int.from_bytes(data[-12:-8], "little"):
+        raise BadModel("the checksum is wrong")
+    file = Reader(data[:-12])
+    file.take(8)
+    version, flags, length = file.u32(), file.u32(), file.u64()
+    if not 1 <= version <= 4 or length != len(data):
+        raise BadModel(f"version {version}, {length} bytes of {len(data)}")
+    file.u64()  # steps
+    config = tomllib.loads(file.take(file.u64()).decode())
+    features, labels, _ = file.u64(), file.u64(), file.u64()
+    file.array("<u4", labels)  # frequencies
+    file.array("<u8", 2 * file.u64())  # hash functions
+    model = Model(config, features, labels, read_layers(file, config, flags))
+    if flags & WIDE:
+        read_wide(file, model, flags)
+    if flags & FACTORS:
+        model.factors = file.array("<f4", features).astype(np.float64)
+    if flags & NEIGHBOURS:
+        read_neighbours(file, model)
+    if flags & TEXT:
+        model.text = read_text(file)
+    if file.at != len(file.data):
+        raise BadModel(f"{len(file.data) - file.at} bytes are left over")
+    return model
+
+
+def read_model(path):
+    with open(path, "rb") as file:
+        return parse_model(file.read())

@@ -1,0 +1,177 @@
+"""Trains a small model with `slide`, predicts with it, and holds the answers against the oracle's.
+usage: oracle_test.py SLIDE CONFIGS CASE; exit 77 = skipped for want of NumPy or data."""
+
+import os
+import pathlib
+import random
+import subprocess
+import sys
+import tempfile
+
+try:
+    import tomllib  # noqa: F401  model_file reads configurations with it
+
+    import numpy as np
+except ImportError as missing:
+    print(f"SKIPPED: {sys.executable} has no {missing.name}: install python3-numpy, for Python 3.11 or newer")
+    sys.exit(77)
+
+import compare
+from model_file import read_model
+from prediction import predict
+from rows import features_of
+
+K = 5
+NO_WIDE, NO_VOTES = "layer.-1.wide=false", "neighbours.share=0"
+PLAIN = [NO_WIDE, NO_VOTES]
+HIDDEN = "[[layer]]\nsize = {}\n{}\n"
+OUTPUT = '[[layer]]\nkind = "{}"\nsize = 0\nlsh = 64\nuniform = 128\nwide = {}\n'
+SAMPLED = 'kind = "sampled"\nlsh = 8\nuniform = 16'
+# A test for each: the hidden layers (size, further lines), kind of the output layer, keys. CMake reads the names.
+CASES = {
+    "sigmoid": ([(24, "")], "sampled", PLAIN),
+    "softmax": ([(24, "")], "sampled", ["loss.kind=softmax", "train.save_optimizer=false", *PLAIN]),
+    "wide": ([(24, "")], "sampled", [NO_VOTES]),
+    "wide_softmax": ([(24, "")], "dense", ["loss.kind=softmax", NO_VOTES]),
+    "neighbours": ([(24, "")], "sampled", [NO_WIDE, "neighbours.count=30", "neighbours.power=1.5"]),
+    "neighbours_softmax": ([(24, "")], "sampled",
+                           ["loss.kind=softmax", NO_WIDE, "neighbours.share=0.4", "neighbours.count=3"]),
+    "all_parts": ([(24, "")], "sampled", ["data.idf_power=0.5"]),
+    "idf_as_it_is": ([(24, "")], "sampled", ["data.idf_power=-1.5", "data.normalize=false", "train.epochs=2"]),
+    "bf16": ([(24, "")], "sampled", ["train.weights=bf16", *PLAIN]),
+    "bf16_all_parts": ([(24, "")], "sampled", ["train.weights=bf16", "data.idf_power=1"]),
+    "bf16_softmax_deep": ([(40, ""), (24, "")], "dense", ["train.weights=bf16", "loss.kind=softmax", *PLAIN]),
+    "deep": ([(24, 'activation = "tanh"'), (20, 'activation = "sigmoid"'), (17, 'activation = "linear"')], "dense",
+             ["optimizer.kind=adam", "optimizer.learning_rate=0.01", *PLAIN]),
+    "dropout": ([(33, "dropout = 0.3"), (16, "")], "sampled", ["optimizer.kind=momentum", *PLAIN]),
+    "sampled_hidden": ([(24, ""), (48, SAMPLED)], "sampled", ["optimizer.kind=sgd", NO_VOTES]),
+    "sampled_first": ([(48, SAMPLED)], "sampled", [NO_VOTES]),
+    "bf16_sampled_first": ([(48, SAMPLED), (24, "")], "sampled", ["train.weights=bf16", *PLAIN]),
+    "no_hidden": ([], "dense", PLAIN),
+    "no_hidden_all_parts": ([], "sampled", ["data.idf_power=1"]),
+    "bf16_no_hidden": ([], "sampled", ["train.weights=bf16", "loss.kind=softmax", *PLAIN]),
+    "spare_neurons": ([(24, "")], "sampled", ["loss.kind=softmax", "layer.-1.size=210"]),
+    "many_labels": ([(24, "")], "sampled", ["train.epochs=2"]),
+    "text": ([(24, "")], "sampled", ["data.idf_power=-0.5"]),
+    "text_buckets": ([(24, "")], "sampled", ["text.char_ngrams_max=4", "text.min_count=4", "text.hash_buckets=50"]),
+    "text_counts": ([(24, "")], "dense",
+                    ["text.weighting=counts", "text.tokens=blanks", "text.lowercase=false", NO_VOTES]),
+}
+
+
+def run(slide, *arguments, **environment):
+    done = subprocess.run([slide, *map(str, arguments)], capture_output=True, text=True,
+                          env={**os.environ, **environment}, check=False)
+    if done.returncode != 0:
+        sys.exit(f"slide {' '.join(map(str, arguments))} fails: {done.stderr}")
+    return done.stdout
+
+
+# ---- data
+
+WORDS = ("Größe groß GROSS nai\u0308ve naïve Ελλάς ΕΛΛΆΣ κόσμος 東京タワー 東京 カメラ2台 soft\u00adware software "
+         "l'été état-major x_1 3,14 Ⅷ ½ हिन्दी\u200dभाषा हिन्दी мир Мир word Word words ﬁne fine a b c d").split(" ")
+
+
+def write_text(folder):
+    """Labelled lines, and lines without labels, of words that common tokenizers do not agree on."""
+    draw = random.Random(1)
+    words = [*WORDS, *(f"w{i}" for i in range(150))]
+    lines = [draw.choices(words, k=draw.randint(3, 20)) for _ in range(700)]
+    labels = [f"__label__l{words.index(line[0]) % 40} __label__l{len(line)} " for line in lines]
+    labelled = [label + " ".join(line) for label, line in zip(labels, lines[:600])]
+    (folder / "train.txt").write_text("\n".join(labelled) + "\n", encoding="utf-8")
+    plain = [" ".join(line + ["unheard-of"] * (len(line) % 2)) for line in lines[600:]]
+    return plain + ["", "\t", "never heard of"]
+
+
+def write_numbers(slide, folder, samples, labels):
+    """Generated samples, each with feature 400 besides. Odd ones to predict for: features that are named twice, out
+    of order, or seen in no training sample, and no features at all."""
+    run(slide, "generate", "--samples", samples, "--test-samples", 140, "--features", 400, "--labels", labels,
+        "--out", folder)
+    head, *train = (folder / "train.txt").read_text().splitlines()
+    head = head.replace(" 400 ", " 403 ")
+    (folder / "train.txt").write_text("\n".join([head, *(line + " 400:0.8" for line in train)]) + "\n")
+    _, *test = (folder / "test.txt").read_text().splitlines()
+    odd = ["", " 400:1", " 401:2", "3 402:1 401:3", " 7:1 3:0.25 7:-0.5", " 5"]
+    return [line + " 400:0.8" for line in test] + odd
+
+
+def write_real(folder, name):
+    data = pathlib.Path(os.environ.get("SLIDE_DATA", "/nowhere")) / name
+    if not (data / "train.txt").exists():
+        print(f"SKIPPED: no {name} under SLIDE_DATA={os.environ.get('SLIDE_DATA', '(not set)')}")
+        sys.exit(77)
+    (folder / "train.txt").symlink_to((data / "train.txt").resolve())
+    return (data / "test.txt").read_text().splitlines()[1:]
+
+
+# ---- a case
+
+def train(slide, folder, case):
+    layers, output, keys = CASES[case]
+    wide = "false" if NO_WIDE in keys else "true"
+    config = "".join(HIDDEN.format(*layer) for layer in layers) + OUTPUT.format(output, wide)
+    (folder / "config.toml").write_text(config)
+    keys = [key for key in keys if key != NO_WIDE]
+    train_with(slide, folder, folder / "config.toml", ["train.batch_size=64", "train.block_size=32", *keys])
+
+
+def train_with(slide, folder, config, keys):
+    settings = [argument for key in keys for argument in ("--set", key)]
+    run(slide, "train", config, "--set", f"data.train={folder / 'train.txt'}", "--set", "train.eval_every=0",
+        *settings, "--threads", 2, "--quiet", "--out", folder / "run")
+
+
+def answers_of(slide, folder, model, lines, *options, **environment):
+    """Of `slide predict` on the lines, in the way of a data file."""
+    head = "" if model.text else f"{len(lines)} {model.features} {model.labels}\n"
+    data = folder / "data.txt"
+    data.write_text(head + "".join(line + "\n" for line in lines), encoding="utf-8")
+    text = run(slide, "predict", folder / "run/model.slide", data, "--k", K, "--inference", "full", "--threads", 2,
+               *options, **environment)
+    return compare.parse_answers(text, model.text.label_names if model.text else None)
+
+
+def check(slide, folder, model, lines):
+    """Returns how many faults there are; prints how it went."""
+    expected, few = predict(features_of(lines, model), model), slice(-8, None)
+    answers = {simd: answers_of(slide, folder, model, lines, **({"SLIDE_SIMD": simd} if simd else {}))
+               for simd in ("", "scalar")}
+    results = {
+        "probabilities": compare.compare_probabilities(answers[""], expected, K),
+        "on any processor": compare.compare_probabilities(answers["scalar"], expected, K),
+        "few samples": compare.compare_probabilities(
+            answers_of(slide, folder, model, lines[few]), expected.part(few), K),
+        "logits": compare.compare_scores(
+            answers_of(slide, folder, model, lines, "--scores", "logit"), expected, K),
+    }
+    for name, result in results.items():
+        print(f"{name}: greatest difference {result.greatest:.1e}, {result.rounded:.1%} of samples rounded another way")
+        for fault in result.faults[:10]:
+            print(f"  {fault}")
+    return sum(len(result.faults) for result in results.values())
+
+
+def prepare(slide, configs, case, folder):
+    """Trains, and returns the lines to predict for."""
+    if case == "mulan-bibtex":
+        lines = write_real(folder, case)
+        train_with(slide, folder, f"{configs}/default.toml", ["data.idf_power=0.5"])
+        return lines[:400]
+    shape = (4500, 4200) if case == "many_labels" else (1000, 200)
+    lines = write_text(folder) if case.startswith("text") else write_numbers(slide, folder, *shape)
+    train(slide, folder, case)
+    return lines
+
+
+def main(slide, configs, case):
+    with tempfile.TemporaryDirectory() as name:
+        folder = pathlib.Path(name)
+        lines = prepare(slide, configs, case, folder)
+        return 1 if check(slide, folder, read_model(folder / "run/model.slide"), lines) else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(*sys.argv[1:]))

@@ -1,0 +1,137 @@
+"""Probabilities of all labels in double precision, by the formulas of engine/run/FORMAT.md, and how far rounding
+to single precision may take a prediction from them: where a sum lies so near to the middle between two bf16 values,
+or two neighbours are so nearly alike, that the last bits of a float decide."""
+
+import dataclasses
+
+import numpy as np
+
+FLOAT_ERROR = 1e-6  # of a sum in single precision, as a share of the sum of its terms' sizes
+POSTINGS, CANDIDATES, LEAST_VALUE, STRANGER = 4096, 64, 2.0**-30, 0.75
+ACTIVATIONS = {
+    "relu": lambda z: np.maximum(z, 0),
+    "tanh": np.tanh,
+    "sigmoid": lambda z: 1 / (1 + np.exp(-z)),
+    "linear": lambda z: z,
+}
+
+
+@dataclasses.dataclass
+class Prediction:
+    probability: np.ndarray  # [samples, labels]
+    score: np.ndarray  # [samples, labels], as `--scores logit` prints it
+    probability_slack: np.ndarray  # [samples, 1], that of the votes
+    logit_slack: np.ndarray  # [samples, 1]
+
+    def part(self, samples):
+        return Prediction(*(getattr(self, field.name)[samples] for field in dataclasses.fields(self)))
+
+
+def to_unit_length(x):
+    length = np.sqrt((x**2).sum(axis=1, keepdims=True))
+    return x / np.where(length > 0, length, 1)
+
+
+def scaled(x, model):
+    normalize = model.config["data"]["normalize"]
+    x = to_unit_length(x) if normalize else x
+    if model.factors is not None:
+        x = x * model.factors
+        x = to_unit_length(x) if normalize else x
+    return x
+
+
+def to_bf16(x):
+    """The nearest of the values with 8 significant bits, of two the even one."""
+    mantissa, exponent = np.frexp(x)
+    return np.ldexp(np.rint(np.ldexp(mantissa, 8)), exponent - 8)
+
+
+def logits_of(x, model):
+    """Logits [samples, neurons], and their slack [samples, 1]."""
+    h, error = x, np.zeros_like(x)
+    for number, layer in enumerate(model.layers):
+        if model.bf16 and number > 0:
+            low, high = to_bf16(h - error), to_bf16(h + error)
+            h, error = to_bf16(h), high - low
+        size = np.abs(h) @ np.abs(layer.weights) + np.abs(layer.bias)
+        h = h @ layer.weights + layer.bias
+        error = error @ np.abs(layer.weights)
+        if number + 1 < len(model.layers):
+            h = ACTIVATIONS[layer.activation](h)
+            error = error + FLOAT_ERROR * size if model.bf16 else error
+    if model.wide is not None:
+        h = h + x @ model.wide
+    return h, error.max(axis=1, keepdims=True)
+
+
+def chosen_lists(q, lengths):
+    """The features of q whose lists are gone through."""
+    features = [f for f in np.flatnonzero(np.abs(q) >= LEAST_VALUE) if lengths[f] > 0]
+    tells = {f: q[f] ** 2 / np.sqrt(lengths[f]) for f in features}
+    chosen, left = [], POSTINGS
+    for f in sorted(features, key=lambda f: (-round_off(tells[f]), -f)):
+        if lengths[f] <= left:
+            chosen.append(f)
+            left -= lengths[f]
+    return chosen
+
+
+def round_off(x):
+    """Without the last bits of a double: what is equal by the formula is equal."""
+    return np.float64(f"{x:.11e}")
+
+
+def largest(values, count):
+    """Places of the largest values, of equal ones the first, and whether a float might see others as the last."""
+    order = np.argsort(-np.round(values, 11), kind="stable")
+    gap = values[order[count - 1]] - values[order[count]] if len(order) > count else 1.0
+    return order[:count], 1e-11 < gap < FLOAT_ERROR
+
+
+def votes_of(q, model, lengths):
+    """Votes [labels] or None, and their slack."""
+    config = model.config["neighbours"]
+    chosen = chosen_lists(q, lengths)
+    rough = np.abs(model.neighbours[:, chosen]) @ np.abs(q[chosen])
+    touched = np.flatnonzero(rough)
+    candidates, unsure = largest(rough[touched], max(CANDIDATES, 3 * config["count"]))
+    candidates = np.sort(touched[candidates])
+    cosine = np.minimum(model.neighbours[candidates] @ q, 1)
+    candidates, cosine = candidates[cosine > 0], cosine[cosine > 0]
+    nearest, unsure_too = largest(cosine, config["count"])
+    if len(nearest) == 0:
+        return None, 0.0
+    weights = cosine[nearest] ** config["power"]
+    total = STRANGER ** config["power"] + weights.sum()
+    slack = 2 * weights.min() / total if unsure or unsure_too else 0.0
+    return weights @ model.neighbour_labels[candidates[nearest]] / total, slack
+
+
+def mix_votes(p, x, model):
+    """In place; returns the slack [samples, 1]."""
+    share, slack = model.config["neighbours"]["share"], np.zeros((len(x), 1))
+    lengths = np.count_nonzero(model.neighbours, axis=0)
+    for i, q in enumerate(to_unit_length(x)):
+        votes, unsure = votes_of(q, model, lengths)
+        if votes is not None:
+            p[i] += share * (votes - p[i])
+            slack[i] = share * unsure
+    return slack
+
+
+def log_softmax(z):
+    z = z - z.max(axis=1, keepdims=True)
+    return z - np.log(np.exp(z).sum(axis=1, keepdims=True))
+
+
+def predict(x, model):
+    """Of features [samples, features] as they stand in a file."""
+    x = scaled(x, model)
+    z, logit_slack = logits_of(x, model)
+    softmax = model.config["loss"]["kind"] == "softmax"
+    p = np.exp(log_softmax(z)) if softmax else 1 / (1 + np.exp(-z))
+    if model.neighbours is None:
+        return Prediction(p, z, np.zeros((len(x), 1)), logit_slack)
+    slack = mix_votes(p, x, model)
+    return Prediction(p, np.log(p) if softmax else np.log(p) - np.log1p(-p), slack, logit_slack)
