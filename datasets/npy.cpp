@@ -6,6 +6,7 @@
 
 #include "engine/base/byte_io.h"
 #include "engine/base/error.h"
+#include "engine/base/free_memory.h"
 
 namespace slide {
 
@@ -31,7 +32,7 @@ void fail_npz(const std::string& path, const std::string& what) {
 }
 
 NpyArray::NpyArray(std::string bytes, const std::string& name, const std::string& path)
-    : bytes_(std::move(bytes)) {
+    : path_(path), bytes_(std::move(bytes)) {
   ByteReader in(bytes_, fmt::format("{}: {} is no NumPy array", path, name), kAdvice);
   if (!bytes_.starts_with(kMagic)) in.refuse("it does not begin like one");
   in.take(kMagic.size());
@@ -90,6 +91,7 @@ std::size_t NpyArray::width(const std::string& name, const std::string& path) co
 
 template <class T, class To>
 void NpyArray::convert(std::vector<To>& values) const {
+  require_room(double(count_) * sizeof(To), path_);
   values.resize(count_);
   const char* from = items().data();
   for (std::size_t i = 0; i < count_; ++i) {

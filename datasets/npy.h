@@ -21,7 +21,8 @@ class NpyArray {
 
   // The items as they lie in memory.
   std::string_view items() const { return std::string_view(bytes_).substr(begin_); }
-  // The items as numbers; false when they are none. Negative ones become huge as whole numbers.
+  // The items as numbers; false when they are none. Negative ones become huge as whole numbers. Throw
+  // InputError when there is no memory for them.
   bool whole_numbers(std::vector<std::uint64_t>& values) const;
   bool numbers(std::vector<float>& values) const;
 
@@ -35,6 +36,7 @@ class NpyArray {
   template <class To>
   bool convert_whole(std::vector<To>& values) const;
 
+  std::string path_;  // of the archive
   std::string bytes_;
   std::size_t begin_ = 0;  // of the items
   std::string type_;       // without byte order: i4, f8, S3

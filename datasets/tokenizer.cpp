@@ -128,6 +128,12 @@ char lower(char c) {
   return c >= 'A' && c <= 'Z' ? static_cast<char>(c + ('a' - 'A')) : c;
 }
 
+// Where the code point begins that the byte at `at` is part of.
+std::size_t start_before(std::string_view text, std::size_t at) {
+  while (at > 0 && (static_cast<unsigned char>(text[at]) & 0xc0) == 0x80) --at;
+  return at;
+}
+
 }  // namespace
 
 void Tokenizer::run(std::string_view text) {
@@ -221,7 +227,10 @@ void Tokenizer::add_word_ngrams() {
 }
 
 void Tokenizer::add_char_ngrams(std::size_t token) {
-  marked_.assign(1, '<').append(this->token(token)).push_back('>');
+  const std::string_view word = this->token(token);
+  const bool whole = word.size() <= kMostWordBytes;
+  marked_.assign(1, '<').append(whole ? word : word.substr(0, start_before(word, kMostWordBytes)));
+  if (whole) marked_.push_back('>');
   starts_.clear();
   for (std::size_t at = 0; at < marked_.size(); ++at) {
     if ((static_cast<unsigned char>(marked_[at]) & 0xc0) != 0x80)
@@ -232,7 +241,7 @@ void Tokenizer::add_char_ngrams(std::size_t token) {
   for (std::size_t first = 0; first < length; ++first) {
     for (std::size_t count = options_.char_ngrams_min; count <= options_.char_ngrams_max; ++count) {
       if (first + count > length) break;
-      if (count == 1 && (first == 0 || first + 1 == length)) continue;  // a mark alone
+      if (count == 1 && (first == 0 || (whole && first + 1 == length))) continue;  // a mark alone
       const std::uint32_t begin = starts_[first], bytes = starts_[first + count] - begin;
       features_.push_back(not_zero(hash_bytes(kCharSeed, std::string_view(marked_).substr(begin, bytes))));
       places_.push_back({static_cast<std::uint32_t>(token), bytes, begin, true});
@@ -244,8 +253,12 @@ std::string Tokenizer::name(std::size_t i) const {
   const Place& place = places_[i];
   std::string name;
   if (place.characters) {
-    const std::string marked = '<' + std::string(token(place.token)) + '>';
-    name = '~' + marked.substr(place.begin, place.count);
+    const std::string_view word = token(place.token);  // the place counts the mark before it
+    const std::size_t end = place.begin + place.count;
+    const std::size_t from = place.begin == 0 ? 0 : place.begin - 1;
+    name = place.begin == 0 ? "~<" : "~";
+    name += word.substr(from, std::min(end - 1, word.size()) - from);
+    if (end == word.size() + 2) name += '>';
   } else {
     for (std::size_t t = place.token; t < place.token + place.count; ++t) {
       if (!name.empty()) name += ' ';
@@ -253,9 +266,7 @@ std::string Tokenizer::name(std::size_t i) const {
     }
   }
   if (name.size() > kMostNameBytes) {
-    std::size_t end = kMostNameBytes;
-    while ((static_cast<unsigned char>(name[end]) & 0xc0) == 0x80) --end;
-    name.resize(end);
+    name.resize(start_before(name, kMostNameBytes));
   }
   return name;
 }

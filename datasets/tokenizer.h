@@ -37,6 +37,9 @@ class Tokenizer {
   std::string name(std::size_t i) const;
 
   static constexpr std::size_t kMostNameBytes = 1000;
+  // Character n-grams are of this much of a word, which bounds the memory that a word takes; longer words
+  // lack the mark of their end.
+  static constexpr std::size_t kMostWordBytes = 10'000;
 
  private:
   struct Token {

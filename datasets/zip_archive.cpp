@@ -9,6 +9,7 @@
 
 #include "engine/base/atomic_file.h"
 #include "engine/base/error.h"
+#include "engine/base/free_memory.h"
 
 namespace slide {
 
@@ -136,9 +137,16 @@ std::string ZipReader::read(const std::string& name) const {
     fail_input("{}: there is no {} in it; save a CSR matrix with scipy.sparse.save_npz", path(), name);
   }
   const std::unique_ptr<zip_file_t, decltype(&zip_fclose)> owned(member, &zip_fclose);
+  zip_stat_t stated{};
+  zip_stat(archive_.get(), name.c_str(), 0, &stated);
+  require_room(double(stated.size), path());
   std::string bytes;
+  bytes.reserve(stated.size + kPieceBytes);
   while (true) {
     const std::size_t before = bytes.size();
+    if (before > stated.size) {
+      fail_input("{}: {} is damaged (longer than it says); write or fetch the file again", path(), name);
+    }
     bytes.resize(before + kPieceBytes);
     const zip_int64_t read = zip_fread(member, bytes.data() + before, kPieceBytes);
     if (read < 0) {

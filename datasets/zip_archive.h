@@ -25,7 +25,7 @@ class ZipReader {
 
   const std::string& path() const { return file_.path; }
   // The unpacked bytes of a member. Throws InputError when there is none of this name, or its checksum is
-  // wrong.
+  // wrong, or it unpacks to more than there is memory for.
   std::string read(const std::string& name) const;
 
  private:

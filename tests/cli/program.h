@@ -42,6 +42,9 @@ class Program {
   const std::filesystem::path& folder() const { return folder_; }
   std::string path(const std::string& name) const { return (folder_ / name).string(); }
 
+  // A shell command that every later run begins with, such as one of `ulimit`.
+  void begin_with(const std::string& command) { first_ = command; }
+
   // `input` goes to standard input; `redirect` may send standard output elsewhere.
   Outcome run(const std::vector<std::string>& arguments, const std::string& input = "",
               const std::string& redirect = "") const {
@@ -66,7 +69,8 @@ class Program {
 
  private:
   Outcome shell(const std::string& command) const {
-    const int status = std::system(fmt::format("cd {} && {}", quoted(folder_.string()), command).c_str());
+    const int status =
+        std::system(fmt::format("cd {} && {} && {}", quoted(folder_.string()), first_, command).c_str());
     Outcome outcome;
     outcome.code = WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
     outcome.out = read_file(folder_ / "stdout");
@@ -81,6 +85,7 @@ class Program {
   }
 
   std::filesystem::path folder_;
+  std::string first_ = ":";
 };
 
 }  // namespace slide::test

@@ -10,7 +10,11 @@
 #include "datasets/cache.h"
 #include "datasets/detect.h"
 #include "datasets/file_bytes.h"
+#include "datasets/npy.h"
+#include "datasets/npz_matrix.h"
 #include "datasets/reader.h"
+#include "datasets/zip_archive.h"
+#include "engine/base/byte_io.h"
 #include "engine/base/rng.h"
 #include "tests/datasets/test_files.h"
 
@@ -166,6 +170,37 @@ TEST_F(NpzTest, Faults) {
   const DatasetArrays one = {{0, 0}, {}, {}, {0, 0}, {}};
   write_npz(Dataset(one, 3, 2), {folder_.path("X.o.npz"), folder_.path("Y.t.npz")});
   EXPECT_NE(fault().find("Y.t.npz: 1 rows of labels, but"), std::string::npos) << fault();
+}
+
+TEST_F(NpzTest, ValuesOfOnePlaceThatSumToMoreThanAFloatHoldsAreAFault) {
+  write_pair(from_hex(kFeatures), from_hex(kLabels));
+  write_npz_matrix(folder_.path("X.t.npz"), {{0, 1, 4}, {2, 1, 2, 1}, {1, 3e38F, 1, 3e38F}}, 3);
+  EXPECT_NE(fault().find("X.t.npz: row 1: the values of column 1 sum to more than a float holds"),
+            std::string::npos)
+      << fault();
+  write_npz_matrix(folder_.path("X.t.npz"), {{0, 1, 4}, {2, 1, 2, 1}, {1, 3e38F, 1, -3e38F}}, 3);
+  EXPECT_EQ(show(read()), (Rows{"0|2:1", "0,1|1:0 2:1"}));
+}
+
+TEST_F(NpzTest, WhatUnpacksToMoreThanIsFreeIsRefused) {
+#ifdef SLIDE_SANITIZED
+  GTEST_SKIP() << "memory is not limited under a sanitizer";
+#endif
+  write_pair(from_hex(kFeatures), from_hex(kLabels));
+  const auto write = [&](std::size_t entries, std::string_view type, std::size_t width) {
+    const std::int64_t shape[] = {2, 3};
+    const std::int64_t ends[] = {0, 1, static_cast<std::int64_t>(entries)};
+    write_zip(folder_.path("X.t.npz"), {{"format.npy", npy_bytes("|S3", "()", "csr")},
+                                        {"shape.npy", npy_bytes("<i8", "(2,)", bytes_of(shape))},
+                                        {"indptr.npy", npy_bytes("<i8", "(3,)", bytes_of(ends))},
+                                        {"indices.npy", npy_bytes(type, fmt::format("({},)", entries),
+                                                                  std::string(entries * width, '\0'))}});
+    const testing::AddressSpaceLimit limit(std::size_t{80} << 20);
+    return fault();
+  };
+  for (const std::string& message : {write(30'000'000, "<i4", 4), write(15'000'000, "|u1", 1)})
+    EXPECT_TRUE(message.starts_with(folder_.path("X.t.npz") + ": unpacked it takes 120 MB of memory"))
+        << message;
 }
 
 // Every byte changed: either an error in one line, or the same sizes of rows (unused bytes of the archive).

@@ -3,6 +3,8 @@
 
 #include <gtest/gtest.h>
 #include <stdlib.h>
+#include <sys/resource.h>
+#include <unistd.h>
 #include <zlib.h>
 
 #include <filesystem>
@@ -16,7 +18,34 @@
 #include "datasets/dataset.h"
 #include "engine/base/error.h"
 
+// Sanitizers hold freed memory back and take address space of their own: memory is not the program's own.
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+#define SLIDE_SANITIZED 1
+#elif defined(__has_feature)
+#if __has_feature(address_sanitizer) || __has_feature(thread_sanitizer)
+#define SLIDE_SANITIZED 1
+#endif
+#endif
+
 namespace slide::testing {
+
+// Leaves this process `bytes` of address space more than it has, as long as it lives.
+class AddressSpaceLimit {
+ public:
+  explicit AddressSpaceLimit(std::size_t bytes) {
+    getrlimit(RLIMIT_AS, &before_);
+    std::size_t pages = 0;
+    std::ifstream("/proc/self/statm") >> pages;
+    const rlimit limit = {pages * static_cast<std::size_t>(getpagesize()) + bytes, before_.rlim_max};
+    setrlimit(RLIMIT_AS, &limit);
+  }
+  ~AddressSpaceLimit() { setrlimit(RLIMIT_AS, &before_); }
+  AddressSpaceLimit(const AddressSpaceLimit&) = delete;
+  AddressSpaceLimit& operator=(const AddressSpaceLimit&) = delete;
+
+ private:
+  rlimit before_{};
+};
 
 // A fresh folder, removed with all it holds.
 class TemporaryFolder {
@@ -76,6 +105,17 @@ std::string input_error(F&& body) {
   try {
     body();
   } catch (const InputError& error) {
+    return error.what();
+  }
+  return "";
+}
+
+// The same of any Error.
+template <class F>
+std::string run_error(F&& body) {
+  try {
+    body();
+  } catch (const Error& error) {
     return error.what();
   }
   return "";

@@ -138,6 +138,22 @@ TEST(Tokenizer, CharacterNgrams) {
 }
 
 // Models hold hashes: they must be these on every machine and for ever.
+TEST(Tokenizer, LongWordsHaveCharacterNgramsOfTheirHeadOnly) {
+  TextOptions options = words_only();
+  options.char_ngrams_min = options.char_ngrams_max = 3;
+  const std::size_t most = Tokenizer::kMostWordBytes;
+  const auto ngrams = [&](const std::string& word) { return names_of(word, options).size() - 1; };
+  EXPECT_EQ(ngrams(std::string(most, 'a')), most);
+  EXPECT_EQ(names_of(std::string(most, 'a'), options).back(), "~aa>");
+  EXPECT_EQ(ngrams(std::string(most + 1, 'a')), most - 1);
+  EXPECT_EQ(names_of(std::string(most + 1, 'a'), options).back(), "~aaa");
+  EXPECT_EQ(ngrams(std::string(10 * most, 'a')), most - 1);
+  std::string word;
+  while (word.size() <= most) word += "ạ";  // three bytes; most is no multiple of it
+  EXPECT_EQ(names_of(word, options).back(), "~ạạạ");
+  EXPECT_EQ(ngrams(word), most / 3 - 1);
+}
+
 TEST(Tokenizer, HashesAreFixed) {
   TextOptions options;
   options.char_ngrams_min = options.char_ngrams_max = 3;
