@@ -21,8 +21,7 @@ class ShardUpdate {
  public:
   ShardUpdate(const TrainedLayer& trained, const LayerBatch& batch, const DeltaPlaces& places,
               const Optimizer& optimizer, UpdateScratch& scratch)
-      : layer_(trained.layer),
-        weights_{trained.layer.weights(), trained.weights},
+      : weights_{trained.layer.weights(), trained.weights},
         bias_{trained.layer.bias(), trained.bias},
         wide_(trained.layer.wide()),
         wide_sums_(trained.wide),
@@ -62,7 +61,6 @@ class ShardUpdate {
     return batch_.deltas[at.block] + at.active * batch_.inputs[at.block].lanes;
   }
 
-  Layer& layer_;
   TrainedMatrix weights_, bias_;
   WidePath* wide_;
   std::vector<float>& wide_sums_;
