@@ -21,7 +21,7 @@ targets() { sed -nE 's/^add_fuzz_target\(([a-z_]+).*/\1/p' tests/fuzz/CMakeLists
 # The longest input of a target: files with matrices or a header of a page need more than lines.
 longest_of() {  # target
   case $1 in
-    model_file | checkpoint | cache | npz) echo 32768 ;;
+    model_file | checkpoint | cache | npz) echo 16384 ;;
     *) echo 4096 ;;
   esac
 }
@@ -60,7 +60,7 @@ all() {  # seconds in all
   mapfile -t names < <(targets)
   seconds=$(($1 * at_once / ${#names[@]}))
   [ "$seconds" -ge 1 ] || seconds=1
-  printf '%s\n' "${names[@]}" | xargs -P "$at_once" -n 1 -I NAME scripts/fuzz.sh --built NAME "$seconds"
+  printf '%s\n' "${names[@]}" | xargs -P "$at_once" -I NAME scripts/fuzz.sh --built NAME "$seconds"
 }
 
 minimise() {  # target

@@ -118,7 +118,7 @@ unsigned take_answer(std::string_view& answers) {
   const std::string header(answers.substr(0, end + 2));
   answers.remove_prefix(end + 4);
   const auto status = static_cast<unsigned>(std::stoul(header.substr(9, 3)));
-  check(status < 500 || status == 503, "the server does not fail");
+  check(status != 500, "the server does not fail");
   if (status == 100) return status;
   const std::size_t length = std::stoul("0" + std::string(field_of(header, "Content-Length: ")));
   const bool head = length > 0 && (answers.empty() || answers.starts_with("HTTP/1.1 "));  // no body follows
@@ -131,14 +131,19 @@ unsigned take_answer(std::string_view& answers) {
   return status;
 }
 
-// The answers to `bytes`, but for a last one that says that this is no HTTP: whether the parser sees that
-// before the client is gone depends on where a piece ends.
 std::vector<unsigned> exchange(std::string_view bytes, std::size_t piece) {
   const std::string received = Exchange().send(bytes, piece);
   std::vector<unsigned> statuses;
   for (std::string_view rest = received; !rest.empty();) statuses.push_back(take_answer(rest));
-  if (!statuses.empty() && statuses.back() == 400) statuses.pop_back();
   return statuses;
+}
+
+// Alike but for a last answer that says that this is no HTTP: whether the parser sees that before the client
+// is gone depends on where a piece ends.
+bool are_alike(std::vector<unsigned> a, std::vector<unsigned> b) {
+  if (a.size() < b.size()) std::swap(a, b);
+  if (a.size() == b.size() + 1 && a.back() == 400) a.pop_back();
+  return a == b;
 }
 
 }  // namespace
@@ -148,6 +153,6 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   using namespace slide::fuzz;
   const std::string_view bytes = text_of(data, size);
   const auto whole = exchange(bytes, bytes.size());
-  check(whole == exchange(bytes, bytes.size() / 8 + 1), "pieces are answered as the whole is");
+  check(are_alike(whole, exchange(bytes, bytes.size() / 8 + 1)), "pieces are answered as the whole is");
   return 0;
 }

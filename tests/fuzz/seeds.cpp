@@ -5,6 +5,8 @@
 #include <filesystem>
 #include <fstream>
 #include <functional>
+#include <iterator>
+#include <sstream>
 #include <string>
 #include <vector>
 
@@ -18,6 +20,7 @@
 #include "engine/training/trainer.h"
 #include "tests/fuzz/fuzz.h"
 #include "tests/fuzz/packing.h"
+#include "tests/fuzz/summed.h"
 #include "tests/fuzz/tiny_models.h"
 
 namespace slide::fuzz {
@@ -118,10 +121,30 @@ std::vector<std::pair<std::string, Config>> model_configs() {
   return configs;
 }
 
+// Takes the comments of its configuration out of a file: they are most of it.
+void shorten(const std::string& path) {
+  std::ifstream in(path, std::ios::binary);
+  std::string file{std::istreambuf_iterator<char>(in), std::istreambuf_iterator<char>()};
+  unseal(file);
+  std::string config;
+  std::istringstream lines(config_of(file).value());
+  for (std::string line; std::getline(lines, line);) {
+    line.resize(std::min(line.find('#'), line.size()));
+    line.resize(line.find_last_not_of(' ') + 1);
+    if (!line.empty()) config += line + '\n';
+  }
+  replace_config(file, config);
+  seal(file);
+  std::ofstream(path, std::ios::binary) << file;
+}
+
 void write_models(const Seeds& seeds) {
-  for (const auto& [name, config] : model_configs())
+  for (const auto& [name, config] : model_configs()) {
     save_feature_model(seeds.path("model_file", name), config);
+    shorten(seeds.path("model_file", name));
+  }
   save_text_model(seeds.path("model_file", "text"), tiny_config());
+  shorten(seeds.path("model_file", "text"));
 }
 
 void write_checkpoints(const Seeds& seeds) {
@@ -134,6 +157,7 @@ void write_checkpoints(const Seeds& seeds) {
   observer.step = [](const StepReport& report) { return report.step < 2; };
   trainer.run(observer);
   save_checkpoint(seeds.path("checkpoint", "two_steps"), record, trainer);
+  for (const char* name : {"begun", "two_steps"}) shorten(seeds.path("checkpoint", name));
 }
 
 void write_cache(const Seeds& seeds) {
