@@ -25,7 +25,7 @@ namespace {
 
 constexpr std::size_t kReadBytes = std::size_t{1} << 22;    // of a file, by a thread at once
 constexpr std::size_t kStreamBytes = std::size_t{1} << 20;  // of a pipe, at least
-constexpr std::size_t kInflateBytes = std::size_t{1} << 22;
+constexpr std::size_t kInflateBytes = std::size_t{1} << 18;
 
 Descriptor open_for_reading(const std::string& path) {
   Descriptor descriptor(open(path.c_str(), O_RDONLY | O_CLOEXEC));

@@ -15,7 +15,8 @@ namespace slide {
 
 namespace {
 
-constexpr std::size_t kPieceBytes = std::size_t{1} << 22;  // unpacked at once
+constexpr std::size_t kPieceBytes = std::size_t{1} << 18;  // unpacked at once
+constexpr std::uint64_t kMostRatio = 1032;                 // deflate packs no more bytes into one
 
 // Why libzip failed.
 class Reason {
@@ -141,7 +142,8 @@ std::string ZipReader::read(const std::string& name) const {
   zip_stat(archive_.get(), name.c_str(), 0, &stated);
   require_room(double(stated.size), path());
   std::string bytes;
-  bytes.reserve(stated.size + kPieceBytes);
+  // An archive may say anything; no more is asked for than it can hold.
+  bytes.reserve(std::min(stated.size, kMostRatio * file_.bytes.size()) + kPieceBytes);
   while (true) {
     const std::size_t before = bytes.size();
     if (before > stated.size) {

@@ -277,8 +277,11 @@ void HashTables::check(const Table& table, std::size_t index, const ByteReader& 
   }
   for (std::size_t size = 0; size < kChunkSizes; ++size) {
     std::size_t links = 0;
-    for (std::uint32_t at = table.free[size]; good && at != kNoChunk; at = table.entries[at])
+    std::uint32_t at = table.free[size];
+    while (good && at != kNoChunk) {
       good = at + (std::uint64_t{kSmallestChunk} << size) <= table.used && ++links <= table.used;
+      if (good) at = table.entries[at];
+    }
   }
   for (std::size_t n = 0; n < neurons_; ++n) {
     const std::uint32_t print = fingerprint(index, static_cast<std::uint32_t>(n));

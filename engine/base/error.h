@@ -1,25 +1,35 @@
 // How a call fails: the two errors of the library (include/slide/error.h), thrown with a formatted message.
-// The program ends with exit code 1 after an Error and 2 after an InputError.
+// The program ends with exit code 1 after an Error and 2 after an InputError. Messages quote names and files,
+// so blanks stand in place of control characters: a message is one line, and no terminal takes it for a
+// command.
 #pragma once
 
 #include <fmt/format.h>
 
 #include <slide/error.h>
+#include <algorithm>
 #include <string>
 #include <utility>
 
 namespace slide {
 
+// A message without control characters.
+inline std::string one_line(std::string message) {
+  std::ranges::replace_if(
+      message, [](char c) { return static_cast<unsigned char>(c) < 0x20 || c == 0x7f; }, ' ');
+  return message;
+}
+
 // Throws an InputError with a formatted message.
 template <class... Args>
 [[noreturn]] void fail_input(fmt::format_string<Args...> format, Args&&... args) {
-  throw InputError(fmt::format(format, std::forward<Args>(args)...));
+  throw InputError(one_line(fmt::format(format, std::forward<Args>(args)...)));
 }
 
 // Throws an Error with a formatted message.
 template <class... Args>
 [[noreturn]] void fail_run(fmt::format_string<Args...> format, Args&&... args) {
-  throw Error(fmt::format(format, std::forward<Args>(args)...));
+  throw Error(one_line(fmt::format(format, std::forward<Args>(args)...)));
 }
 
 }  // namespace slide

@@ -166,6 +166,8 @@ TEST(Config, SyntaxErrorsNameLineAndColumn) {
   EXPECT_EQ(error_of("[train]\nepochs = 1\nepochs = 2\n").substr(0, 11), "run.toml:3:");
   EXPECT_EQ(error_of("[train]\nepochs = 99999999999999999999\n").substr(0, 11), "run.toml:2:");
   EXPECT_NE(error_of("[data]\ntrain = \"\xff\"\n"), "");
+  EXPECT_EQ(error_of("[train]\n[{a]]\n").substr(0, 22), "run.toml:2:2: no TOML:");
+  EXPECT_EQ(error_of("[train]\nepochs = 1 é\n").substr(0, 23), "run.toml:2:12: no TOML:");
 }
 
 TEST(Config, MissingFile) {

@@ -1,0 +1,34 @@
+// A checkpoint of a run on tiny data: what is taken back trains on. summed_mutator.cpp keeps its checksum
+// right.
+#include "engine/run/checkpoint.h"
+
+#include <cmath>
+
+#include "engine/training/trainer.h"
+#include "tests/fuzz/fuzz.h"
+
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+  using namespace slide;
+  using namespace slide::fuzz;
+  static const MemoryFile file;
+  static const Dataset rows = tiny_data();
+  static const Config config = tiny_config();
+  file.write(text_of(data, size));
+  accepted([&] {
+    const Checkpoint checkpoint(file.path());
+    check_same_config(checkpoint.record().config, config, "input");
+    if (checkpoint.record().step_samples > rows.size() || checkpoint.record().train != digest_of(rows))
+      return;
+    Trainer trainer(config, rows, nullptr, checkpoint.record().step_samples);
+    checkpoint.restore(trainer);
+    TrainObserver observer;
+    observer.eval = [](const EvalReport&) {};
+    try {
+      trainer.run(observer);
+    } catch (const InputError&) {
+      throw;
+    } catch (const Error&) {  // the loss is no number any more
+    }
+  });
+  return 0;
+}

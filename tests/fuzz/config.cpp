@@ -1,0 +1,77 @@
+// A configuration, as a user's file and as a stored one; behind a line `--set`, overrides, one a line. What
+// is accepted must come back from its own text, and trains a step on tiny data if that takes little memory.
+#include <algorithm>
+#include <optional>
+#include <vector>
+
+#include "datasets/text_learner.h"
+#include "engine/network/block_bounds.h"
+#include "engine/network/memory_plan.h"
+#include "engine/training/trainer.h"
+#include "tests/fuzz/fuzz.h"
+
+namespace slide::fuzz {
+namespace {
+
+constexpr std::string_view kSet = "\n--set\n";
+constexpr double kMostMemory = 16e6;
+
+struct Input {
+  std::string toml;
+  std::vector<std::string> overrides;
+};
+
+Input parts_of(std::string_view text) {
+  Input input;
+  const std::size_t at = std::min(text.find(kSet), text.size());
+  input.toml = text.substr(0, at);
+  text.remove_prefix(std::min(at + kSet.size(), text.size()));
+  while (!text.empty()) {
+    const std::size_t end = std::min(text.find('\n'), text.size());
+    input.overrides.emplace_back(text.substr(0, end));
+    text.remove_prefix(std::min(end + 1, text.size()));
+  }
+  return input;
+}
+
+void check_round_trip(const Config& config) {
+  const std::string text = to_toml(config);
+  check(to_toml(parse_config(text, "written")) == text, "a configuration comes back from its text");
+  std::vector<std::string> notes;
+  check(to_toml(parse_stored_config(text, "stored", notes)) == text && notes.empty(),
+        "a configuration comes back from where it was stored");
+}
+
+// A divergent run and a network that does not fit are refused; nothing else may happen.
+void train(Config config, const Dataset& data) {
+  config.train.threads = 1;
+  const BlockBounds bounds = bounds_of(data, config.train.block_size);
+  if (plan_memory(config, data.feature_count(), data.label_count(), bounds, 1).training() > kMostMemory)
+    return;
+  Trainer trainer(config, data, nullptr);
+  trainer.step(0, std::min(trainer.labelled(), trainer.batch_samples()));
+}
+
+void use(const Config& config) {
+  static const Dataset data = tiny_data();
+  check_round_trip(config);
+  accepted([&] { train(config, data); });
+  accepted([&] { learn_text({"a\tone two three four\nb\tone two\n", "tiny"}, config.text, 1); });
+}
+
+}  // namespace
+}  // namespace slide::fuzz
+
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+  using namespace slide;
+  using namespace slide::fuzz;
+  const Input input = parts_of(text_of(data, size));
+  std::optional<Config> given, stored;
+  accepted([&] { given = parse_config(input.toml, "input", input.overrides); });
+  if (given) use(*given);
+  std::vector<std::string> notes;
+  accepted([&] { stored = parse_stored_config(input.toml, "input", notes); });
+  for (const std::string& note : notes) check_message(note);
+  if (stored && !given) use(*stored);
+  return 0;
+}

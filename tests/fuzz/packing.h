@@ -1,0 +1,15 @@
+// Packs bytes the simplest way, for seeds and mutations. Pure functions.
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+namespace slide::fuzz {
+
+std::string pack_gzip(std::string_view bytes);
+// A zip archive of members with these names, stored as they are.
+std::string stored_zip(const std::vector<std::pair<std::string, std::string>>& members);
+
+}  // namespace slide::fuzz
