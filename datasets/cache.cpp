@@ -76,7 +76,7 @@ void let_clock_step(const CacheKey& key) {
 std::optional<Dataset> open_cache(const std::string& path, const CacheKey& key, const ReadOptions& options) {
   const Descriptor file(open(cache_path(path).c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
   if (!file.is_open()) return {};
-  return map_cache(file.get(), key, options);
+  return map_cache(file.get(), cache_path(path), key, options);
 }
 
 // Parses into a new cache file and maps that. Throws Error when it cannot be written.
@@ -84,7 +84,8 @@ CachedDataset write_cache(const std::string& path, const CacheKey& key, const Re
   AtomicFile file(cache_path(path));
   CacheSink sink(file);
   sink.finish(key, read_into(sink, path, options));
-  std::optional<Dataset> data = map_cache(file.descriptor(), key, options, CacheCheck::kHeader);
+  std::optional<Dataset> data =
+      map_cache(file.descriptor(), cache_path(path), key, options, CacheCheck::kHeader);
   if (!data) fail_run("{}: cannot be mapped into memory", cache_path(path));
   CachedDataset result = {*std::move(data), CacheOutcome::kWritten, ""};
   const std::optional<CacheKey> key_now = key_of(path, options);
@@ -103,7 +104,7 @@ Dataset read_dataset_to_disk(const std::string& path, const ReadOptions& options
   AtomicFile file(beside + ".rows");
   CacheSink sink(file);
   sink.finish({}, read_into(sink, path, options));
-  std::optional<Dataset> data = map_cache(file.descriptor(), {}, options, CacheCheck::kHeader);
+  std::optional<Dataset> data = map_cache(file.descriptor(), beside, {}, options, CacheCheck::kHeader);
   if (!data) fail_run("{}: cannot be mapped into memory", beside);
   return *std::move(data);
 }

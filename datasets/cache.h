@@ -5,8 +5,9 @@
 // cut off or of another version is made again. It is written in chunks, without holding the data, so that
 // sets larger than memory can be made and trained on: the rows live in the file and the kernel pages them.
 // It appears under its name when it is whole and on the disk, so concurrent readers and writers are safe, in
-// one process or several; a cache must be replaced or removed, never changed in place. All functions are safe
-// to call from any thread.
+// one process or several; a cache must be replaced or removed, never changed in place: one that shrinks while
+// it is mapped ends the process, the program with one line that names it (engine/base/mapped_file.h), and
+// leaves checkpoints as they are. All functions are safe to call from any thread.
 #pragma once
 
 #include <string>

@@ -6,6 +6,8 @@
 
 #include <algorithm>
 #include <array>
+#include <atomic>
+#include <bit>
 #include <cstddef>
 #include <cstring>
 #include <memory>
@@ -14,6 +16,7 @@
 
 #include "engine/base/aligned.h"
 #include "engine/base/byte_io.h"
+#include "engine/base/mapped_file.h"
 #include "engine/base/parallel.h"
 #include "engine/base/rng.h"
 
@@ -26,6 +29,7 @@ constexpr std::uint64_t kByteOrder = 0x0102030405060708ULL;
 constexpr std::uint64_t kHeaderBytes = 4096;
 constexpr std::uint64_t kSummedBytes = std::uint64_t{1}
                                        << 30;            // files up to here have a checksum of the arrays
+constexpr std::size_t kRowsAtOnce = 4096;                // of a check of entries
 constexpr std::size_t kSumBytes = std::size_t{1} << 20;  // a block of the checksum, a multiple of a page
 
 struct CacheHeader {
@@ -90,32 +94,10 @@ bool is_ascending(std::span<const std::uint64_t> offsets, std::uint64_t entries)
   return descents == 0 && offsets.front() == 0 && offsets.back() == entries;
 }
 
-// A file mapped for reading.
-class Mapping {
- public:
-  Mapping(int descriptor, std::size_t bytes)
-      : memory_(mmap(nullptr, bytes, PROT_READ, MAP_SHARED, descriptor, 0)), bytes_(bytes) {}
-  ~Mapping() {
-    if (is_mapped()) munmap(memory_, bytes_);
-  }
-  Mapping(const Mapping&) = delete;
-  Mapping& operator=(const Mapping&) = delete;
-
-  bool is_mapped() const { return memory_ != MAP_FAILED; }
-  std::size_t bytes() const { return bytes_; }
-  template <class T>
-  std::span<const T> array(std::uint64_t offset, std::uint64_t size) const {
-    return {reinterpret_cast<const T*>(static_cast<const char*>(memory_) + offset), size};
-  }
-  // `offset` is a multiple of a page.
-  void advise(std::size_t offset, std::size_t bytes, int advice) const {
-    madvise(static_cast<char*>(memory_) + offset, bytes, advice);
-  }
-
- private:
-  void* memory_;
-  std::size_t bytes_;
-};
+template <class T>
+std::span<const T> array_of(const MappedFile& file, std::uint64_t offset, std::uint64_t size) {
+  return {reinterpret_cast<const T*>(file.bytes().data() + offset), size};
+}
 
 bool fits_in_memory(std::uint64_t bytes) {
   const auto pages = static_cast<std::uint64_t>(sysconf(_SC_PHYS_PAGES));
@@ -133,36 +115,83 @@ std::uint64_t sum_block(std::span<const std::uint64_t> words) {
 }
 
 // The checksum of the arrays; does not depend on the number of threads. `let_go` unmaps each block again.
-std::uint64_t sum_data(const Mapping& mapping, int threads, bool let_go) {
-  const std::size_t bytes = mapping.bytes() - kHeaderBytes;
+std::uint64_t sum_data(const MappedFile& file, int threads, bool let_go) {
+  const std::size_t bytes = file.bytes().size() - kHeaderBytes;
   std::vector<std::uint64_t> sums((bytes + kSumBytes - 1) / kSumBytes);
   parallel_for(sums.size(), threads, [&](std::size_t block, int) {
     const std::size_t first = kHeaderBytes + block * kSumBytes;
-    const std::size_t count = std::min(kSumBytes, mapping.bytes() - first);
-    sums[block] = sum_block(mapping.array<std::uint64_t>(first, count / sizeof(std::uint64_t)));
-    if (let_go) mapping.advise(first, count, MADV_DONTNEED);
+    const std::string_view part = file.bytes().substr(first, kSumBytes);
+    sums[block] = sum_block(array_of<std::uint64_t>(file, first, part.size() / sizeof(std::uint64_t)));
+    if (let_go) file.advise(part, MADV_DONTNEED);
   });
   std::uint64_t total = 0;
   for (const std::uint64_t sum : sums) total = mix64(total + sum);
   return total;
 }
 
-DatasetView view_of(const Mapping& mapping, const CsrCounts& counts) {
+DatasetView view_of(const MappedFile& file, const CsrCounts& counts) {
   const Layout at = layout_of(counts);
-  return {mapping.array<std::uint64_t>(at.feature_offsets, counts.rows + 1),
-          mapping.array<std::uint32_t>(at.feature_ids, counts.features),
-          mapping.array<float>(at.feature_values, counts.features),
-          mapping.array<std::uint64_t>(at.label_offsets, counts.rows + 1),
-          mapping.array<std::uint32_t>(at.label_ids, counts.labels)};
+  return {array_of<std::uint64_t>(file, at.feature_offsets, counts.rows + 1),
+          array_of<std::uint32_t>(file, at.feature_ids, counts.features),
+          array_of<float>(file, at.feature_values, counts.features),
+          array_of<std::uint64_t>(file, at.label_offsets, counts.rows + 1),
+          array_of<std::uint32_t>(file, at.label_ids, counts.labels)};
 }
 
-// Checks the arrays as far as that is cheap.
-bool is_whole(const Mapping& mapping, const CacheHeader& header, int threads) {
-  const bool has_sum = header.has_data_checksum != 0;
-  if (has_sum && sum_data(mapping, threads, false) != header.data_checksum) return false;
-  const DatasetView view = view_of(mapping, header.counts);
+// Whether the ids of the rows [first, last) ascend within each and lie below `bound`. Without branches over
+// the ids: where one does not exceed the one before, a row must begin.
+bool good_ids(std::span<const std::uint64_t> offsets, std::span<const std::uint32_t> ids, std::size_t first,
+              std::size_t last, std::uint64_t bound) {
+  const std::uint64_t begin = offsets[first], end = offsets[last];
+  std::uint32_t largest = 0, descents = 0, at_rows = 0;
+  for (std::uint64_t i = begin; i < end; ++i) largest = std::max(largest, ids[i]);
+  for (std::uint64_t i = begin + 1; i < end; ++i) descents += ids[i] <= ids[i - 1];
+  for (std::size_t row = first + 1; row < last; ++row) {
+    const std::uint64_t i = offsets[row];
+    at_rows += i > begin && i < end && i != offsets[row - 1] && ids[i] <= ids[i - 1];
+  }
+  return (begin == end || largest < bound) && descents == at_rows;
+}
+
+bool good_values(std::span<const float> values) {
+  std::uint32_t bad = 0;
+  for (const float value : values) {
+    const std::uint32_t exponent = std::bit_cast<std::uint32_t>(value) & 0x7f800000;
+    bad += exponent == 0x7f800000;  // infinite, or no number
+  }
+  return bad == 0;
+}
+
+// What a Dataset promises of its entries.
+bool good_entries(const DatasetView& view, const CacheHeader& header, int threads) {
+  const CsrSizes& sizes = header.sizes;
+  if (std::max(sizes.feature_count, sizes.label_count) > UINT32_MAX ||
+      sizes.feature_bound > sizes.feature_count || sizes.label_bound > sizes.label_count) {
+    return false;
+  }
+  std::atomic<bool> good = true;
+  const std::uint64_t rows = header.counts.rows;
+  parallel_for((rows + kRowsAtOnce - 1) / kRowsAtOnce, threads, [&](std::size_t task, int) {
+    const std::size_t first = task * kRowsAtOnce, last = std::min<std::size_t>(rows, first + kRowsAtOnce);
+    const std::uint64_t begin = view.feature_offsets[first];
+    if (good_ids(view.feature_offsets, view.feature_ids, first, last, sizes.feature_bound) &&
+        good_values(view.feature_values.subspan(begin, view.feature_offsets[last] - begin)) &&
+        good_ids(view.label_offsets, view.label_ids, first, last, sizes.label_bound)) {
+      return;
+    }
+    good = false;
+  });
+  return good;
+}
+
+// Checks the arrays: of a large file, only where rows begin.
+bool is_whole(const MappedFile& file, const CacheHeader& header, int threads) {
+  const bool small = header.file_bytes <= kSummedBytes;
+  if (header.has_data_checksum != 0 && sum_data(file, threads, false) != header.data_checksum) return false;
+  const DatasetView view = view_of(file, header.counts);
   return is_ascending(view.feature_offsets, header.counts.features) &&
-         is_ascending(view.label_offsets, header.counts.labels);
+         is_ascending(view.label_offsets, header.counts.labels) &&
+         (!small || good_entries(view, header, threads));
 }
 
 std::optional<CacheHeader> read_header(int descriptor) {
@@ -218,24 +247,24 @@ void CacheSink::finish(const CacheKey& key, const CsrSizes& sizes) {
   header.sizes = sizes;
   header.file_bytes = layout_of(total_).end;
   if (header.file_bytes <= kSummedBytes) {
-    const Mapping mapping(file_.descriptor(), header.file_bytes);
-    header.has_data_checksum = mapping.is_mapped() ? 1 : 0;
-    if (mapping.is_mapped()) header.data_checksum = sum_data(mapping, threads_, true);
+    const MappedFile file(file_.descriptor(), header.file_bytes, "");
+    header.has_data_checksum = file.is_open() ? 1 : 0;
+    if (file.is_open()) header.data_checksum = sum_data(file, threads_, true);
   }
   header.checksum = checksum(header);
   file_.write_at(0, bytes_of(std::span(&header, 1)));
 }
 
-std::optional<Dataset> map_cache(int descriptor, const CacheKey& key, const ReadOptions& options,
-                                 CacheCheck check) {
+std::optional<Dataset> map_cache(int descriptor, const std::string& path, const CacheKey& key,
+                                 const ReadOptions& options, CacheCheck check) {
   const std::optional<CacheHeader> header = read_header(descriptor);
   if (!header || header->key != key || !is_allowed(header->sizes, options)) return {};
-  const auto mapping = std::make_shared<const Mapping>(descriptor, header->file_bytes);
-  if (!mapping->is_mapped()) return {};
-  if (!fits_in_memory(mapping->bytes())) mapping->advise(0, mapping->bytes(), MADV_RANDOM);
+  const auto file = std::make_shared<const MappedFile>(descriptor, header->file_bytes, path);
+  if (!file->is_open()) return {};
+  if (!fits_in_memory(header->file_bytes)) file->advise(file->bytes(), MADV_RANDOM);
   const bool all = check == CacheCheck::kAll;
-  if (all && !is_whole(*mapping, *header, resolve_threads(options.threads))) return {};
-  return Dataset(mapping, view_of(*mapping, header->counts),
+  if (all && !is_whole(*file, *header, resolve_threads(options.threads))) return {};
+  return Dataset(file, view_of(*file, header->counts),
                  chosen_size(options.feature_limit, header->sizes.feature_count),
                  chosen_size(options.label_limit, header->sizes.label_count));
 }

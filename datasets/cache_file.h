@@ -5,14 +5,16 @@
 // start at multiples of 64 bytes.
 //
 // Opening a file checks all of the header, that the offsets ascend and, up to 1 GiB, the checksum of the
-// arrays, which brings them into memory, where training wants them next. The entries of a larger file are
-// trusted: it is on the disk before it gets its name, and reading it through would take longer than the start
-// of a run may. Pages of a file larger than half of the machine's memory are fetched without reading ahead,
-// since shuffled samples use nothing of what lies around them.
+// arrays, and that ids ascend within rows and bounds and values are finite; which brings them into memory,
+// where training wants them next. The entries of a larger file are trusted: it is on the disk before it gets
+// its name, and reading it through would take longer than the start of a run may. Pages of a file larger than
+// half of the machine's memory are fetched without reading ahead, since shuffled samples use nothing of what
+// lies around them.
 #pragma once
 
 #include <cstdint>
 #include <optional>
+#include <string>
 #include <vector>
 
 #include "datasets/csr_sink.h"
@@ -69,9 +71,9 @@ class CacheSink : public CsrSink {
 
 enum class CacheCheck { kAll, kHeader };  // kHeader: for a file just written
 
-// The data set in the cache file open as `descriptor`, mapped: its memory is the kernel's page cache. Nothing
-// when the file is no whole cache for `key`, or holds ids that the limits of `options` forbid.
-std::optional<Dataset> map_cache(int descriptor, const CacheKey& key, const ReadOptions& options,
-                                 CacheCheck check = CacheCheck::kAll);
+// The data set in the cache file open as `descriptor`, called `path`, mapped: its memory is the kernel's page
+// cache. Nothing when the file is no whole cache for `key`, or holds ids that the limits of `options` forbid.
+std::optional<Dataset> map_cache(int descriptor, const std::string& path, const CacheKey& key,
+                                 const ReadOptions& options, CacheCheck check = CacheCheck::kAll);
 
 }  // namespace slide

@@ -11,16 +11,20 @@
 #include <cstdint>
 #include <cstring>
 #include <functional>
+#include <optional>
 
 #include "engine/base/atomic_file.h"
 #include "engine/base/descriptor.h"
 #include "engine/base/error.h"
+#include "engine/base/free_memory.h"
+#include "engine/base/parallel.h"
 
 namespace slide {
 
 namespace {
 
-constexpr std::size_t kReadBytes = std::size_t{1} << 20;
+constexpr std::size_t kReadBytes = std::size_t{1} << 22;    // of a file, by a thread at once
+constexpr std::size_t kStreamBytes = std::size_t{1} << 20;  // of a pipe, at least
 constexpr std::size_t kInflateBytes = std::size_t{1} << 22;
 
 Descriptor open_for_reading(const std::string& path) {
@@ -31,17 +35,61 @@ Descriptor open_for_reading(const std::string& path) {
   fail_input("{}: cannot be opened ({}); check the path and its permissions", path, std::strerror(reason));
 }
 
-std::string read_all(int descriptor, const std::string& path) {
+struct stat status_of(int descriptor, const std::string& path) {
+  struct stat status {};
+  if (fstat(descriptor, &status) != 0) fail_input("{}: cannot be read ({})", path, std::strerror(errno));
+  return status;
+}
+
+// Whether there is room for so many bytes, and as many again for what is made of them.
+bool fits(std::size_t bytes) {
+  const std::optional<double> free = free_memory();
+  return !free || double(bytes) <= *free / 2;
+}
+
+// Up to `bytes` bytes of a file, from `offset` on or, negative, from where it stands; 0 at its end.
+std::size_t read_some(int descriptor, char* to, std::size_t bytes, off_t offset, const std::string& path) {
+  while (true) {
+    const ssize_t got = offset < 0 ? read(descriptor, to, bytes) : pread(descriptor, to, bytes, offset);
+    if (got >= 0) return static_cast<std::size_t>(got);
+    if (errno != EINTR)
+      fail_input("{}: cannot be read ({}); check the file and its disk", path, std::strerror(errno));
+  }
+}
+
+[[noreturn]] void fail_changed(const std::string& path) {
+  fail_run("{}: it changed while it was read; start again when it is whole", path);
+}
+
+// A regular file of this status, in parallel.
+AlignedArray<char> read_file(int descriptor, const struct stat& status, const std::string& path) {
+  AlignedArray<char> bytes(static_cast<std::size_t>(status.st_size));
+  parallel_for((bytes.size() + kReadBytes - 1) / kReadBytes, available_threads(),
+               [&](std::size_t piece, int) {
+                 const std::size_t end = std::min(bytes.size(), (piece + 1) * kReadBytes);
+                 for (std::size_t at = piece * kReadBytes; at < end;) {
+                   const std::size_t got =
+                       read_some(descriptor, bytes.data() + at, end - at, static_cast<off_t>(at), path);
+                   if (got == 0) fail_changed(path);
+                   at += got;
+                 }
+               });
+  const struct stat after = status_of(descriptor, path);
+  if (after.st_size != status.st_size || after.st_mtim.tv_sec != status.st_mtim.tv_sec ||
+      after.st_mtim.tv_nsec != status.st_mtim.tv_nsec)
+    fail_changed(path);
+  return bytes;
+}
+
+// A pipe or a device, to its end.
+std::string read_stream(int descriptor, const std::string& path) {
   std::string buffer;
   std::size_t used = 0;
   while (true) {
-    if (buffer.size() - used < kReadBytes) buffer.resize(std::max(2 * buffer.size(), 2 * kReadBytes));
-    const ssize_t got = read(descriptor, buffer.data() + used, buffer.size() - used);
+    if (buffer.size() - used < kStreamBytes) buffer.resize(std::max(2 * buffer.size(), 2 * kStreamBytes));
+    const std::size_t got = read_some(descriptor, buffer.data() + used, buffer.size() - used, -1, path);
     if (got == 0) break;
-    if (got < 0 && errno == EINTR) continue;
-    if (got < 0)
-      fail_input("{}: cannot be read ({}); check the file and its disk", path, std::strerror(errno));
-    used += static_cast<std::size_t>(got);
+    used += got;
   }
   buffer.resize(used);
   return buffer;
@@ -130,42 +178,35 @@ std::string unpack_gzip(std::string_view bytes, const std::string& origin) {
 }
 
 FileBytes::FileBytes(const std::string& path, bool spill) {
-  const Descriptor file = open_for_reading(path);
-  map_or_read(file.get(), path);
+  open_whole(path, spill);
   if (!is_gzip(text())) return;
-  try {
-    if (spill) {
-      unpack_to_disk(path);
-    } else {
-      buffer_ = unpack_gzip(text(), path);
-      unmap();
-    }
-  } catch (...) {
-    unmap();
-    throw;
+  if (spill) {
+    unpack_to_disk(path);
+    return;
   }
+  streamed_ = unpack_gzip(text(), path);
+  mapped_ = {};
+  read_ = {};
 }
 
-FileBytes::~FileBytes() {
-  unmap();
+std::string_view FileBytes::text() const {
+  if (mapped_.is_open()) return mapped_.bytes();
+  return read_.empty() ? std::string_view(streamed_) : std::string_view(read_.data(), read_.size());
 }
 
-void FileBytes::map_or_read(int descriptor, const std::string& path) {
-  struct stat status {};
-  if (fstat(descriptor, &status) != 0) fail_input("{}: cannot be read ({})", path, std::strerror(errno));
+void FileBytes::open_whole(const std::string& path, bool spill) {
+  const Descriptor file = open_for_reading(path);
+  const struct stat status = status_of(file.get(), path);
   if (S_ISDIR(status.st_mode)) fail_input("{}: is a folder; name a data file inside it", path);
-  const bool mapped = S_ISREG(status.st_mode) && status.st_size > 0 &&
-                      map(descriptor, static_cast<std::size_t>(status.st_size));
-  if (!mapped) buffer_ = read_all(descriptor, path);
-}
-
-bool FileBytes::map(int descriptor, std::size_t bytes) noexcept {
-  void* memory = mmap(nullptr, bytes, PROT_READ, MAP_PRIVATE, descriptor, 0);
-  if (memory == MAP_FAILED) return false;
-  mapping_ = memory;
-  mapped_bytes_ = bytes;
-  madvise(memory, bytes, MADV_WILLNEED);
-  return true;
+  const auto bytes = static_cast<std::size_t>(S_ISREG(status.st_mode) ? status.st_size : 0);
+  if (bytes > 0 && (spill || !fits(bytes))) mapped_ = MappedFile(file.get(), bytes, path);
+  if (mapped_.is_open()) {
+    mapped_.advise(text(), MADV_WILLNEED);
+  } else if (bytes > 0) {
+    read_ = read_file(file.get(), status, path);
+  } else {
+    streamed_ = read_stream(file.get(), path);
+  }
 }
 
 void FileBytes::unpack_to_disk(const std::string& path) {
@@ -179,22 +220,13 @@ void FileBytes::unpack_to_disk(const std::string& path) {
     packed = input;
   };
   Unpacker(text(), path, write).run();
-  unmap();
-  buffer_.clear();
-  if (bytes > 0 && !map(file.descriptor(), bytes)) fail_run("{}: cannot be mapped into memory", path);
+  streamed_.clear();
+  mapped_ = MappedFile(file.descriptor(), bytes, path);
+  if (bytes > 0 && !mapped_.is_open()) fail_run("{}: cannot be mapped into memory", path);
 }
 
 void FileBytes::let_go(std::string_view part) const noexcept {
-  if (mapping_ == nullptr || part.empty()) return;
-  const auto page = static_cast<std::uintptr_t>(sysconf(_SC_PAGESIZE));
-  const auto begin = reinterpret_cast<std::uintptr_t>(part.data()) / page * page;
-  const auto end = reinterpret_cast<std::uintptr_t>(part.data()) + part.size();
-  madvise(reinterpret_cast<void*>(begin), end - begin, MADV_DONTNEED);
-}
-
-void FileBytes::unmap() noexcept {
-  if (mapping_ != nullptr) munmap(mapping_, mapped_bytes_);
-  mapping_ = nullptr;
+  mapped_.advise(part, MADV_DONTNEED);
 }
 
 }  // namespace slide

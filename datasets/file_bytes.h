@@ -1,38 +1,39 @@
-// The bytes of a file, read-only: mapped where the file allows it, else read into memory (pipes, devices).
-// Movable, not copyable; safe to read from any thread. A file must not shrink while it is mapped.
+// The bytes of a file, read-only. A file is read into memory, in parallel; it is mapped where it is not to
+// take any, and where it would take more than half of what is free. A file that changes while it is read is
+// an error; one that shrinks while it is mapped ends the process (engine/base/mapped_file.h). Not copyable;
+// safe to read from any thread.
 #pragma once
 
 #include <cstddef>
 #include <string>
 #include <string_view>
 
+#include "engine/base/aligned.h"
+#include "engine/base/mapped_file.h"
+
 namespace slide {
 
 class FileBytes {
  public:
   // Opens `path` whole; gzip content is unpacked. Throws InputError when the file is missing, a folder, not
-  // readable, or damaged gzip.
-  // With `spill`, unpacked content takes disk instead of memory: it goes to an unnamed file beside `path`;
-  // then also throws Error when that file cannot be written.
+  // readable, or damaged gzip, and Error when it changes meanwhile.
+  // With `spill`, content takes disk instead of memory: the file is mapped, and unpacked content goes to an
+  // unnamed file beside `path`; then also throws Error when that file cannot be written.
   explicit FileBytes(const std::string& path, bool spill = false);
-  ~FileBytes();
   FileBytes(const FileBytes&) = delete;
   FileBytes& operator=(const FileBytes&) = delete;
 
-  std::string_view text() const { return mapping_ != nullptr ? mapped() : std::string_view(buffer_); }
+  std::string_view text() const;
   // Gives the memory of a part of text() back, as far as the file can bring it again. It stays readable.
   void let_go(std::string_view part) const noexcept;
 
  private:
-  std::string_view mapped() const { return {static_cast<const char*>(mapping_), mapped_bytes_}; }
-  void map_or_read(int descriptor, const std::string& path);
-  bool map(int descriptor, std::size_t bytes) noexcept;
+  void open_whole(const std::string& path, bool spill);
   void unpack_to_disk(const std::string& path);
-  void unmap() noexcept;
 
-  void* mapping_ = nullptr;
-  std::size_t mapped_bytes_ = 0;
-  std::string buffer_;
+  MappedFile mapped_;
+  AlignedArray<char> read_;
+  std::string streamed_;  // unpacked, or from a pipe or device
 };
 
 // The unpacked bytes of a file; the path is for messages.

@@ -46,8 +46,8 @@ void check_matrix(const NpzMatrix& m, const std::string& path) {
   }
 }
 
-// Sorts the columns of each row and sums what is there twice.
-void make_canonical(NpzMatrix& m) {
+// Sorts the columns of each row and sums what is there twice, in the order it is stored.
+void make_canonical(NpzMatrix& m, const std::string& path) {
   std::size_t used = 0, begin = 0;
   std::vector<std::pair<std::uint64_t, float>> row;
   for (std::size_t r = 0; r < m.rows; ++r) {
@@ -60,6 +60,10 @@ void make_canonical(NpzMatrix& m) {
     for (const auto& [id, value] : row) {
       if (used > first && m.ids[used - 1] == id) {
         m.values[used - 1] += value;
+        if (!std::isfinite(m.values[used - 1])) {
+          fail_npz(path,
+                   fmt::format("row {}: the values of column {} sum to more than a float holds", r, id));
+        }
         continue;
       }
       m.ids[used] = id;
@@ -105,7 +109,7 @@ NpzMatrix read_npz_matrix(const NamedBytes& file) {
   if (!read_array(archive, "indices").whole_numbers(m.ids)) fail("indices has no whole numbers");
   if (!read_array(archive, "data").numbers(m.values)) fail("data has no numbers");
   check_matrix(m, file.path);
-  make_canonical(m);
+  make_canonical(m, file.path);
   return m;
 }
 

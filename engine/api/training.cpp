@@ -8,7 +8,7 @@
 #include "engine/api/internals.h"
 #include "engine/base/parallel.h"
 #include "engine/network/memory_plan.h"
-#include "engine/run/free_memory.h"
+#include "engine/run/require_memory.h"
 #include "engine/run/run_data.h"
 
 namespace slide::api {

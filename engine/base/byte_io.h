@@ -70,31 +70,34 @@ class ByteCounter final : public ByteWriter {
   std::uint64_t count_ = 0;
 };
 
-// Takes values off the front of bytes that outlive it.
+// Takes values off the front of bytes that outlive it, or of those that a derived class brings.
 class ByteReader {
  public:
   // `subject` and `advice`: what is said of bytes that do not fit, "SUBJECT (what does not); ADVICE".
   ByteReader(std::string_view bytes, std::string subject, std::string advice)
       : rest_(bytes), subject_(std::move(subject)), advice_(std::move(advice)) {}
+  virtual ~ByteReader() = default;
+  ByteReader(const ByteReader&) = delete;
+  ByteReader& operator=(const ByteReader&) = delete;
 
   // Throws InputError that says what does not fit.
-  [[noreturn]] void refuse(const char* what) const;
-  std::size_t left() const { return rest_.size(); }
+  [[noreturn]] void refuse(std::string_view what) const;
+  std::uint64_t left() const { return rest_.size() + behind_; }
 
-  // The next bytes; throws InputError, here and below, when there are less.
+  // The next bytes, good until the next call; throws InputError, here and below, when there are less.
   std::string_view take(std::uint64_t bytes);
+  void skip(std::uint64_t bytes);
   template <class T>
   T get() {
-    static_assert(std::is_trivially_copyable_v<T>);
     T value;
-    std::memcpy(&value, take(sizeof(T)).data(), sizeof(T));
+    get_values(&value, 1);
     return value;
   }
   template <class T>
   void get_values(T* values, std::size_t count) {
     static_assert(std::is_trivially_copyable_v<T>);
-    const std::string_view bytes = take_values(count, sizeof(T));
-    if (!bytes.empty()) std::memcpy(values, bytes.data(), bytes.size());
+    require(count, sizeof(T));
+    copy(reinterpret_cast<char*>(values), count * sizeof(T));
   }
   template <class Values>  // as many as there is room for
   void get_values(Values& values) {
@@ -103,14 +106,13 @@ class ByteReader {
   // `count` values; their memory is asked for when it is clear that there are so many.
   template <class T>
   void get_vector(std::vector<T>& values, std::uint64_t count) {
-    static_assert(std::is_trivially_copyable_v<T>);
-    const std::string_view bytes = take_values(count, sizeof(T));
+    require(count, sizeof(T));
     values.resize(count);
-    if (!bytes.empty()) std::memcpy(values.data(), bytes.data(), bytes.size());
+    get_values(values);
   }
   // What put_array() wrote: exactly `count` values, refused as `what` otherwise.
   template <class T>
-  void get_array(T* values, std::size_t count, const char* what) {
+  void get_array(T* values, std::size_t count, std::string_view what) {
     expect(count, what);
     get_values(values, count);
   }
@@ -120,18 +122,27 @@ class ByteReader {
     get_vector(values, get<std::uint64_t>());
   }
   // A u64 that must be `expected`, refused as `what` otherwise.
-  void expect(std::uint64_t expected, const char* what) {
+  void expect(std::uint64_t expected, std::string_view what) {
     if (get<std::uint64_t>() != expected) refuse(what);
   }
   // A u64: a number of things of which each takes at least `bytes` in what is left, refused as `what`
   // otherwise.
-  std::uint64_t get_count(std::size_t bytes, const char* what);
+  std::uint64_t get_count(std::size_t bytes, std::string_view what);
+
+ protected:
+  // The next `bytes` of those not at hand, at most as many as there are: brings some to `to` and returns how
+  // many, or puts some into rest_ and returns 0; takes them off behind_.
+  virtual std::size_t bring(char* to, std::size_t bytes);
+
+  std::string_view rest_;     // at hand
+  std::uint64_t behind_ = 0;  // bytes that follow these
 
  private:
-  std::string_view take_values(std::uint64_t count, std::size_t size);
+  void require(std::uint64_t count, std::size_t size) const;
+  void copy(char* to, std::size_t bytes);
 
-  std::string_view rest_;
   std::string subject_, advice_;
+  std::string taken_;  // what take() has put together
 };
 
 }  // namespace slide

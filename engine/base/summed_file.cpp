@@ -1,8 +1,16 @@
 #include "engine/base/summed_file.h"
 
+#include <fcntl.h>
+#include <unistd.h>
 #include <zlib.h>
 
+#include <algorithm>
+#include <array>
+#include <cerrno>
 #include <cstring>
+#include <utility>
+
+#include "engine/base/error.h"
 
 namespace slide {
 
@@ -10,6 +18,15 @@ namespace {
 
 constexpr std::string_view kEndMarker = "SLIDEEND";
 constexpr std::size_t kBufferBytes = std::size_t{1} << 20;
+constexpr std::size_t kReadBytes = std::size_t{1} << 18;
+
+// Refuses a footer that does not belong to content of the checksum `sum`.
+void check_sum(std::string_view footer, std::uint32_t sum, const ByteReader& in) {
+  if (!footer.ends_with(kEndMarker)) in.refuse("it is cut off");
+  std::uint32_t stored = 0;
+  std::memcpy(&stored, footer.data(), sizeof stored);
+  if (stored != sum) in.refuse("wrong checksum");
+}
 
 }  // namespace
 
@@ -50,12 +67,52 @@ void SummedFile::finish() {
   file_.finish();
 }
 
+SummedReader::SummedReader(Descriptor file, std::uint64_t file_bytes, std::string subject, std::string advice)
+    : ByteReader({}, std::move(subject), std::move(advice)), file_(std::move(file)), buffer_(kReadBytes) {
+  if (file_bytes < kFooterBytes) refuse("it is cut off");
+  behind_ = file_bytes - kFooterBytes;
+  posix_fadvise(file_.get(), 0, 0, POSIX_FADV_SEQUENTIAL);
+}
+
+void SummedReader::read(char* to, std::size_t bytes) {
+  while (bytes > 0) {
+    const ssize_t got = pread(file_.get(), to, bytes, static_cast<off_t>(at_));
+    if (got < 0 && errno == EINTR) continue;
+    if (got < 0) refuse(fmt::format("it cannot be read: {}", std::strerror(errno)));
+    if (got == 0) refuse("it became shorter while it was read");
+    to += got;
+    bytes -= static_cast<std::size_t>(got);
+    at_ += static_cast<std::uint64_t>(got);
+  }
+}
+
+// In pieces that the processor's cache still holds when they are summed. What is small goes through the
+// buffer.
+std::size_t SummedReader::bring(char* to, std::size_t bytes) {
+  const bool direct = bytes >= buffer_.size();
+  const auto count = static_cast<std::size_t>(std::min<std::uint64_t>(behind_, buffer_.size()));
+  char* piece = direct ? to : buffer_.data();
+  read(piece, count);
+  crc_ = crc_32(crc_, {piece, count});
+  behind_ -= count;
+  if (direct) return count;
+  rest_ = {piece, count};
+  return 0;
+}
+
+std::uint32_t SummedReader::finish() {
+  skip(left());
+  std::array<char, kFooterBytes> footer{};
+  read(footer.data(), footer.size());
+  check_sum(std::string_view(footer.data(), footer.size()), crc_, *this);
+  return crc_;
+}
+
 std::uint32_t check_footer(std::string_view file, const ByteReader& in) {
-  if (file.size() < kFooterBytes || !file.ends_with(kEndMarker)) in.refuse("it is cut off");
-  const std::string_view summed = file.substr(0, file.size() - kFooterBytes);
-  std::uint32_t sum = 0;
-  std::memcpy(&sum, file.data() + summed.size(), sizeof sum);
-  if (sum != crc_32(0, summed)) in.refuse("wrong checksum");
+  if (file.size() < kFooterBytes) in.refuse("it is cut off");
+  const std::size_t summed = file.size() - kFooterBytes;
+  const std::uint32_t sum = crc_32(0, file.substr(0, summed));
+  check_sum(file.substr(summed), sum, in);
   return sum;
 }
 

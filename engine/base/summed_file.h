@@ -10,8 +10,10 @@
 #include <string>
 #include <string_view>
 
+#include "engine/base/aligned.h"
 #include "engine/base/atomic_file.h"
 #include "engine/base/byte_io.h"
+#include "engine/base/descriptor.h"
 
 namespace slide {
 
@@ -36,6 +38,27 @@ class SummedFile final : public ByteWriter {
   AtomicFile file_;
   std::string buffer_;
   std::uint32_t crc_ = 0;  // of what is in the file
+};
+
+// Reads such a file piece by piece, without ever holding it: what is written over it meanwhile shows as
+// damage.
+class SummedReader final : public ByteReader {
+ public:
+  // The regular file open as `file`, of `file_bytes`. `subject` and `advice`: ByteReader.
+  SummedReader(Descriptor file, std::uint64_t file_bytes, std::string subject, std::string advice);
+
+  // Reads to the end and refuses a file that is cut off or has another checksum; returns that. What was read
+  // before is not known to be good until then.
+  std::uint32_t finish();
+
+ private:
+  std::size_t bring(char* to, std::size_t bytes) override;
+  void read(char* to, std::size_t bytes);
+
+  Descriptor file_;
+  std::uint64_t at_ = 0;  // what of the file has been read
+  std::uint32_t crc_ = 0;
+  AlignedArray<char> buffer_;
 };
 
 // The checksum of a whole file with its footer. When that is wrong, refused in the words of `in`.

@@ -10,6 +10,7 @@
 
 #include "engine/base/error.h"
 #include "engine/cli/commands.h"
+#include "engine/cli/fatal_signals.h"
 #include "engine/cli/text.h"
 
 namespace slide::cli {
@@ -47,6 +48,8 @@ int execute(const Action& action) {
 
 int run(int argc, char** argv) {
   signal(SIGPIPE, SIG_IGN);  // print() and the sockets see the error instead
+  name_lost_files(kExitFailed);
+  report_file_limits();
   Action action;
   CLI::App app(kAbout, "slide");
   app.set_version_flag("--version", "slide " SLIDE_VERSION);

@@ -1,5 +1,6 @@
 #include "engine/features/feature_scale.h"
 
+#include <algorithm>
 #include <cmath>
 #include <cstdint>
 
@@ -19,6 +20,10 @@ FeatureScale::FeatureScale(const Dataset& train, double power, bool normalize) :
     const double rarity = 1.0 + std::log((samples + 1.0) / (frequency + 1.0));
     factors_.push_back(static_cast<float>(std::pow(rarity, power)));
   }
+}
+
+bool FeatureScale::are_good(std::span<const float> factors) {
+  return std::ranges::all_of(factors, [](float factor) { return std::isfinite(factor) && factor > 0; });
 }
 
 SparseRow FeatureScale::scaled(const SparseRow& row, std::vector<float>& values) const {

@@ -24,6 +24,9 @@ class FeatureScale {
   FeatureScale(std::vector<float> factors, bool normalize)
       : factors_(std::move(factors)), normalize_(normalize) {}
 
+  // Whether factors from a file can be such.
+  static bool are_good(std::span<const float> factors);
+
   bool active() const { return !factors_.empty(); }
   std::span<const float> factors() const { return factors_; }  // by feature; empty when not active
 

@@ -1,5 +1,7 @@
 #include "engine/network/network.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <memory>
 
@@ -53,6 +55,10 @@ std::vector<const Parameters*> Network::matrices() const {
 }
 std::vector<Parameters*> Network::matrices() {
   return matrices_of<Parameters>(*this);
+}
+
+std::string Network::matrix_name(std::size_t matrix) {
+  return fmt::format("{} of layer.{}", matrix % 2 == 0 ? "weights" : "biases", matrix / 2);
 }
 
 void Network::initialise(int threads) {

@@ -10,6 +10,7 @@
 #include <cstdint>
 #include <optional>
 #include <span>
+#include <string>
 #include <vector>
 
 #include "engine/config/config.h"
@@ -70,6 +71,8 @@ class Network {
   // Weights and biases of each layer, from the input on: the order of files.
   std::vector<const Parameters*> matrices() const;
   std::vector<Parameters*> matrices();
+  // What messages call the matrix of this number: "weights of layer.0".
+  static std::string matrix_name(std::size_t matrix);
 
   bool wide() const { return config_.layers.back().wide; }
 

@@ -279,19 +279,22 @@ void NetworkTraining::load(ByteReader& in, Network& network) {
   if (scale.active()) {
     std::vector<float> factors(network.features());
     in.get_array(factors.data(), factors.size(), "another number of features");
+    if (!FeatureScale::are_good(factors)) in.refuse("impossible factors of features");
     network.set_feature_scale(FeatureScale(std::move(factors), network.config().data.normalize));
   }
   const auto matrices = network.matrices();
   const auto load_pair = [&](std::size_t at) {
-    for (const std::size_t m : {at, at + 1}) load_matrix(in, *matrices[m], optimizer_state_.matrices[m]);
+    for (const std::size_t m : {at, at + 1})
+      load_matrix(in, Network::matrix_name(m), *matrices[m], optimizer_state_.matrices[m]);
   };
   if (input_) load_pair(0);
   for (std::size_t l = 0; l < layers_.size(); ++l) {
     Layer& layer = network.layers()[l];
     load_pair(state_of(l));
     if (layer.wide() != nullptr) {
-      layer.wide()->load(in);
-      in.get_array(optimizer_state_.wide.data(), optimizer_state_.wide.size(), "another wide path");
+      layer.wide()->load(in, network.features());
+      in.expect(optimizer_state_.wide.size(), "another wide path");
+      get_finite_rows(in, "optimizer state of the wide weights", 0, 1, optimizer_state_.wide);
     }
     if (layer.index() == nullptr) continue;
     layer.index()->load(in);

@@ -1,5 +1,9 @@
 #include "engine/network/optimizer_state.h"
 
+#include <fmt/format.h>
+
+#include <algorithm>
+
 namespace slide {
 
 namespace {
@@ -35,13 +39,20 @@ void save_matrix(const Parameters& matrix, const MatrixState& state, ByteWriter&
   for (const auto* array : {&matrix.pairs, &state.steps}) out.put_array(array->data(), array->size());
 }
 
-void load_matrix(ByteReader& in, Parameters& matrix, MatrixState& state) {
-  if (in.get<std::uint64_t>() != matrix.rows || in.get<std::uint64_t>() != matrix.columns)
-    in.refuse("another matrix");
-  for (auto* array : {&matrix.weights, &state.first, &state.second})
-    in.get_array(array->data(), array->size(), "another matrix");
-  for (auto* array : {&matrix.pairs, &state.steps})
-    in.get_array(array->data(), array->size(), "another matrix");
+void load_matrix(ByteReader& in, std::string_view name, Parameters& matrix, MatrixState& state) {
+  constexpr std::string_view kOther = "another matrix";
+  in.expect(matrix.rows, kOther);
+  in.expect(matrix.columns, kOther);
+  in.expect(matrix.weights.size(), kOther);
+  if (!matrix.is_bf16()) matrix.get(in, name, true);
+  for (auto* array : {&state.first, &state.second}) {
+    in.expect(array->size(), kOther);
+    const std::size_t stride = array->size() / std::max<std::size_t>(matrix.rows, 1);
+    get_finite_rows(in, fmt::format("optimizer state of the {}", name), 0, stride, array->span());
+  }
+  in.expect(matrix.pairs.size(), kOther);
+  if (matrix.is_bf16()) matrix.get(in, name, true);
+  in.get_array(state.steps.data(), state.steps.size(), kOther);
 }
 
 std::size_t OptimizerState::bytes() const {

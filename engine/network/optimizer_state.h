@@ -5,6 +5,7 @@
 #pragma once
 
 #include <cstdint>
+#include <string_view>
 #include <vector>
 
 #include "engine/base/aligned.h"
@@ -33,9 +34,10 @@ struct MatrixState {
   static std::size_t bytes_of(std::size_t rows, std::size_t columns, OptimizerKind kind);
 };
 
-// A matrix and its state, as a checkpoint holds them. load_matrix() refuses those of another matrix.
+// A matrix and its state, as a checkpoint holds them. load_matrix() refuses those of another matrix
+// and, by `name` and place, numbers that are not finite.
 void save_matrix(const Parameters& matrix, const MatrixState& state, ByteWriter& out);
-void load_matrix(ByteReader& in, Parameters& matrix, MatrixState& state);
+void load_matrix(ByteReader& in, std::string_view name, Parameters& matrix, MatrixState& state);
 
 struct OptimizerState {
   std::vector<MatrixState> matrices;  // in the order of Network::matrices()

@@ -1,9 +1,12 @@
 #include "engine/network/parameters.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cmath>
 #include <vector>
 
+#include "engine/base/finite.h"
 #include "engine/base/parallel.h"
 #include "engine/kernels/bf16.h"
 #include "engine/kernels/kernels.h"
@@ -66,6 +69,37 @@ void Parameters::load_row(std::size_t r, float* x) const {
   } else {
     std::copy_n(row(r), columns, x);
   }
+}
+
+namespace {
+
+[[noreturn]] void refuse_value(const ByteReader& in, std::string_view name, std::size_t row,
+                               std::size_t column) {
+  in.refuse(fmt::format("{}, row {}, column {}: no finite number", name, row, column));
+}
+
+}  // namespace
+
+void get_finite_rows(ByteReader& in, std::string_view name, std::size_t row, std::size_t stride,
+                     std::span<float> values) {
+  const std::size_t bad = get_finite(in, values);
+  if (bad < values.size()) refuse_value(in, name, row + bad / stride, bad % stride);
+}
+
+void Parameters::get(ByteReader& in, std::string_view name, bool padded) {
+  if (is_bf16()) {
+    const std::size_t bad = get_finite_pairs(in, pairs.span()), r = bad / pair_stride;
+    if (bad == pairs.size()) return;
+    std::size_t column = 0;
+    while (std::isfinite(kernels::pair_value(pair_row(r), column))) ++column;
+    refuse_value(in, name, r, column);
+  }
+  if (padded || stride == columns) {
+    get_finite_rows(in, name, 0, stride, weights.span());
+    return;
+  }
+  for (std::size_t r = 0; r < rows; ++r)
+    get_finite_rows(in, name, r, stride, weights.span().subspan(r * stride, columns));
 }
 
 }  // namespace slide

@@ -6,6 +6,8 @@
 #pragma once
 
 #include <cstdint>
+#include <span>
+#include <string_view>
 
 #include "engine/base/aligned.h"
 #include "engine/base/byte_io.h"
@@ -41,6 +43,9 @@ struct Parameters {
   }
   // x[columns] = row r in fp32, whatever the precision.
   void load_row(std::size_t r, float* x) const;
+  // Takes the weights off `in`, rows with their padding if `padded`, and refuses the first that is not finite
+  // by `name`, row and column.
+  void get(ByteReader& in, std::string_view name, bool padded);
   std::size_t bytes() const { return weights.bytes() + pairs.bytes(); }
   // Floats from row to row.
   static std::size_t stride_of(std::size_t column_count);
@@ -52,5 +57,10 @@ struct Parameters {
   // (seed, item), whatever the thread count.
   void fill_uniform(double scale, std::uint64_t seed, std::uint64_t item, int threads);
 };
+
+// Takes `values` off `in`, all or the row `row` of an array of so many values a row, and refuses the first
+// that is not finite by `name`, row and column.
+void get_finite_rows(ByteReader& in, std::string_view name, std::size_t row, std::size_t stride,
+                     std::span<float> values);
 
 }  // namespace slide

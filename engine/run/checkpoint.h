@@ -53,7 +53,8 @@ class Checkpoint {
   explicit Checkpoint(std::string path);
 
   const RunRecord& record() const { return record_; }
-  // Takes `trainer`, made for the record's configuration, data and step, to where the run was.
+  // Takes `trainer`, made for the record's configuration, data and step, to where the run was. Throws
+  // InputError when that cannot be, as of ids out of range and weights that are no finite numbers.
   void restore(Trainer& trainer) const;
 
  private:

@@ -1,15 +1,22 @@
 #include "engine/run/model_file.h"
 
+#include <fcntl.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
 #include <algorithm>
-#include <filesystem>
+#include <array>
+#include <cerrno>
+#include <cstring>
 #include <fstream>
 #include <memory>
 #include <optional>
-#include <system_error>
 #include <utility>
 #include <vector>
 
 #include "datasets/file_bytes.h"
+#include "engine/base/descriptor.h"
 #include "engine/base/error.h"
 #include "engine/base/summed_file.h"
 #include "engine/run/model_matrices.h"
@@ -80,36 +87,60 @@ void put_contents(ByteWriter& out, const ModelParts& model, const std::string& t
 
 // ---- reading ----
 
-ByteReader reader_of(std::string_view bytes, const std::string& path) {
-  return {bytes, path + ": the model is damaged", "copy it again or train again"};
+struct ModelInput {
+  Descriptor file;
+  std::uint64_t bytes;
+};
+
+// A pipe's bytes as a file.
+ModelInput file_of_stream(const std::string& path) {
+  const FileBytes stream(path);
+  ModelInput input{Descriptor(memfd_create("model", MFD_CLOEXEC)), stream.text().size()};
+  for (std::string_view rest = stream.text(); !rest.empty();) {
+    const ssize_t written = write(input.file.get(), rest.data(), rest.size());
+    if (written < 0) fail_run("{}: it cannot be held ({})", path, std::strerror(errno));
+    rest.remove_prefix(static_cast<std::size_t>(written));
+  }
+  return input;
 }
 
-// Magic, version, length, checksum, end. Returns the checksum.
-std::uint32_t check_envelope(std::string_view bytes, const std::string& path) {
-  if (bytes.substr(0, kModelMagic.size()) != kModelMagic.substr(0, std::max<std::size_t>(1, bytes.size()))) {
+ModelInput open_model(const std::string& path) {
+  struct stat status {};
+  if (stat(path.c_str(), &status) != 0 && errno == ENOENT) {
+    fail_input("{}: there is no such model; name the model.slide that 'slide train' wrote", path);
+  }
+  if (!S_ISREG(status.st_mode)) return file_of_stream(path);
+  Descriptor file(open(path.c_str(), O_RDONLY | O_CLOEXEC));
+  if (!file.is_open() || fstat(file.get(), &status) != 0) {
+    fail_input("{}: cannot be opened ({}); check the path and its permissions", path, std::strerror(errno));
+  }
+  return {std::move(file), static_cast<std::uint64_t>(status.st_size)};
+}
+
+// Magic, version, length of a file that begins with `header`.
+void check_envelope(std::string_view header, std::uint64_t bytes, const std::string& path) {
+  if (header.substr(0, kModelMagic.size()) !=
+      kModelMagic.substr(0, std::max<std::size_t>(1, header.size()))) {
     fail_input("{}: this is no slide model; name the model.slide that 'slide train' wrote", path);
   }
-  if (bytes.size() < kHeaderBytes) {
-    fail_input("{}: the model is cut off after {} bytes; copy it again or train again", path, bytes.size());
+  if (header.size() < kHeaderBytes) {
+    fail_input("{}: the model is cut off after {} bytes; copy it again or train again", path, bytes);
   }
-  ByteReader header = reader_of(bytes.substr(kModelMagic.size()), path);
-  const auto version = header.get<std::uint32_t>();
+  ByteReader in(header.substr(kModelMagic.size()), "", "");
+  const auto version = in.get<std::uint32_t>();
   if (version < kOldestVersion || version > kModelVersion) {
     fail_input("{}: the model has format version {}, this program reads versions {} to {}; train again", path,
                version, kOldestVersion, kModelVersion);
   }
-  header.get<std::uint32_t>();  // flags
-  const auto length = header.get<std::uint64_t>();
-  if (bytes.size() < length) {
-    fail_input("{}: the model is cut off: {} of {} bytes; copy it again or train again", path, bytes.size(),
+  in.get<std::uint32_t>();  // flags
+  const auto length = in.get<std::uint64_t>();
+  if (bytes < length) {
+    fail_input("{}: the model is cut off: {} of {} bytes; copy it again or train again", path, bytes, length);
+  }
+  if (bytes > length) {
+    fail_input("{}: {} bytes follow the model of {}; copy it again or train again", path, bytes - length,
                length);
   }
-  if (bytes.size() > length) {
-    fail_input("{}: {} bytes follow the model of {}; copy it again or train again", path,
-               bytes.size() - length, length);
-  }
-  if (length < kHeaderBytes + kFooterBytes) header.refuse("too short");
-  return check_footer(bytes, header);
 }
 
 Config get_config(ByteReader& in, const std::string& path, std::vector<std::string>& notes) {
@@ -176,29 +207,8 @@ std::shared_ptr<const TextModel> get_text(ByteReader& in, const Config& config, 
   return text;
 }
 
-}  // namespace
-
-void save_model(const std::string& path, const ModelParts& model) {
-  const std::string text = model.text != nullptr ? model.text->to_bytes() : "";
-  ByteCounter counter;  // the length stands in the header
-  put_contents(counter, model, text, 0);
-  SummedFile out(path);
-  put_contents(out, model, text, counter.count() + kFooterBytes);
-  out.finish();
-}
-
-namespace {
-
-void check_exists(const std::string& path) {
-  std::error_code ignored;
-  if (!std::filesystem::exists(path, ignored)) {
-    fail_input("{}: there is no such model; name the model.slide that 'slide train' wrote", path);
-  }
-}
-
-Model parse_model(std::string_view bytes, const std::string& path, LoadOptimizer optimizer) {
-  const std::uint32_t sum = check_envelope(bytes, path);
-  ByteReader in = reader_of(bytes.substr(kFlagsAt, bytes.size() - kFlagsAt - kFooterBytes), path);
+// What stands behind the version. The checksum is left to fill in.
+Model get_model(ByteReader& in, LoadOptimizer optimizer, const std::string& path) {
   const auto flags = in.get<std::uint32_t>();
   in.get<std::uint64_t>();  // length, checked
   const auto steps = in.get<std::uint64_t>();
@@ -232,28 +242,42 @@ Model parse_model(std::string_view bytes, const std::string& path, LoadOptimizer
           state_read ? std::optional(std::move(state)) : std::nullopt,
           std::move(neighbours),
           std::move(text),
-          sum,
+          0,
           std::move(notes)};
+}
+
+// The same, where a wrong checksum is why something does not fit, saying so.
+Model get_checked_model(SummedReader& in, LoadOptimizer optimizer, const std::string& path) {
+  try {
+    return get_model(in, optimizer, path);
+  } catch (const InputError&) {
+    in.finish();
+    throw;
+  }
 }
 
 }  // namespace
 
-Model load_model(const std::string& path, LoadOptimizer optimizer) {
-  check_exists(path);
-  return parse_model(FileBytes(path).text(), path, optimizer);
+void save_model(const std::string& path, const ModelParts& model) {
+  const std::string text = model.text != nullptr ? model.text->to_bytes() : "";
+  ByteCounter counter;  // the length stands in the header
+  put_contents(counter, model, text, 0);
+  SummedFile out(path);
+  put_contents(out, model, text, counter.count() + kFooterBytes);
+  out.finish();
 }
 
-Model load_model_copied(const std::string& path) {
-  std::error_code error;
-  if (!std::filesystem::is_regular_file(path, error)) return load_model(path);  // never mapped
-  std::ifstream file(path, std::ios::binary);
-  if (!file) fail_input("{}: cannot be read; check the file and its permissions", path);
-  std::string bytes(std::filesystem::file_size(path, error), '\0');
-  if (error) fail_input("{}: cannot be read ({})", path, error.message());
-  file.read(bytes.data(), static_cast<std::streamsize>(bytes.size()));
-  bytes.resize(static_cast<std::size_t>(file.gcount()));
-  if (is_gzip(bytes)) bytes = unpack_gzip(bytes, path);
-  return parse_model(bytes, path, LoadOptimizer::kNo);
+Model load_model(const std::string& path, LoadOptimizer optimizer) {
+  ModelInput input = open_model(path);
+  std::array<char, kHeaderBytes> header{};
+  const ssize_t got = pread(input.file.get(), header.data(), header.size(), 0);
+  check_envelope({header.data(), static_cast<std::size_t>(std::max<ssize_t>(got, 0))}, input.bytes, path);
+  SummedReader in(std::move(input.file), input.bytes, path + ": the model is damaged",
+                  "copy it again or train again");
+  in.skip(kFlagsAt);
+  Model model = get_checked_model(in, optimizer, path);
+  model.checksum = in.finish();
+  return model;
 }
 
 bool looks_like_model(const std::string& path) {

@@ -25,13 +25,9 @@ enum class LoadOptimizer { kNo, kYes };
 // be written or the disk is full.
 void save_model(const std::string& path, const ModelParts& model);
 
-// Throws InputError, in one line, when the file is missing, no model, of another version, cut off, too long
-// or damaged. Tables are not built.
+// Throws InputError, in one line, when the file is missing, no model, of another version, cut off, too long,
+// damaged, changed meanwhile, or holds weights that are no finite numbers. Tables are not built.
 Model load_model(const std::string& path, LoadOptimizer optimizer = LoadOptimizer::kNo);
-
-// The same without the optimizer's state, from a copy of the file in memory: whoever writes into the file
-// meanwhile does no harm, where load_model() might end the process.
-Model load_model_copied(const std::string& path);
 
 // Whether the file starts like a model. False also when it cannot be read.
 bool looks_like_model(const std::string& path);

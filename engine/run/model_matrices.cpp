@@ -1,6 +1,11 @@
 #include "engine/run/model_matrices.h"
 
+#include <fmt/format.h>
+
+#include <algorithm>
 #include <span>
+#include <string>
+#include <string_view>
 #include <vector>
 
 namespace slide {
@@ -27,10 +32,6 @@ void put_rows(ByteWriter& out, const Parameters& matrix, const AlignedArray<floa
   for_each_part(matrix, values, [&](std::span<const float> part) { out.put_values(part); });
 }
 
-void get_rows(ByteReader& in, const Parameters& matrix, AlignedArray<float>& values) {
-  for_each_part(matrix, values, [&](std::span<float> part) { in.get_values(part); });
-}
-
 void put_weights(ByteWriter& out, const Parameters& matrix) {
   out.put<std::uint64_t>(matrix.rows);
   out.put<std::uint64_t>(matrix.columns);
@@ -41,14 +42,10 @@ void put_weights(ByteWriter& out, const Parameters& matrix) {
   }
 }
 
-void get_weights(ByteReader& in, Parameters& matrix) {
+void get_weights(ByteReader& in, std::string_view name, Parameters& matrix) {
   in.expect(matrix.rows, "a matrix of another size");
   in.expect(matrix.columns, "a matrix of another size");
-  if (matrix.is_bf16()) {
-    in.get_values(matrix.pairs);
-  } else {
-    get_rows(in, matrix, matrix.weights);
-  }
+  matrix.get(in, name, false);
 }
 
 void put_state(ByteWriter& out, const Parameters& matrix, const MatrixState& state) {
@@ -59,18 +56,22 @@ void put_state(ByteWriter& out, const Parameters& matrix, const MatrixState& sta
   out.put_array(state.steps.data(), state.steps.size());
 }
 
-void get_state(ByteReader& in, const Parameters& matrix, MatrixState& state) {
+void get_state(ByteReader& in, std::string_view name, const Parameters& matrix, MatrixState& state) {
   constexpr const char* kWhat = "optimizer state of another size";
+  const std::string state_name = fmt::format("optimizer state of the {}", name);
   for (AlignedArray<float>* array : {&state.first, &state.second}) {
     in.expect(stored_count(matrix, *array), kWhat);
-    get_rows(in, matrix, *array);
+    const std::size_t stride = array->size() / std::max<std::size_t>(matrix.rows, 1);
+    std::size_t row = 0;
+    for_each_part(matrix, *array,
+                  [&](std::span<float> part) { get_finite_rows(in, state_name, row++, stride, part); });
   }
   in.get_array(state.steps.data(), state.steps.size(), kWhat);
 }
 
 void skip_state(ByteReader& in) {
   for (int array = 0; array < 3; ++array)
-    in.take(sizeof(float) * in.get_count(sizeof(float), "optimizer state beyond its length"));
+    in.skip(sizeof(float) * in.get_count(sizeof(float), "optimizer state beyond its length"));
 }
 
 }  // namespace
@@ -84,11 +85,14 @@ void put_matrices(ByteWriter& out, const Network& network, const OptimizerState*
 }
 
 void get_matrices(ByteReader& in, StoredState stored, Network& network, OptimizerState& state) {
-  for (Parameters* matrix : network.matrices()) {
-    get_weights(in, *matrix);
+  const std::vector<Parameters*> matrices = network.matrices();
+  for (std::size_t m = 0; m < matrices.size(); ++m) {
+    const std::string name = Network::matrix_name(m);
+    get_weights(in, name, *matrices[m]);
     if (stored == StoredState::kSkip) skip_state(in);
     if (stored != StoredState::kRead) continue;
-    get_state(in, *matrix, state.matrices.emplace_back(*matrix, network.config().optimizer.kind));
+    get_state(in, name, *matrices[m],
+              state.matrices.emplace_back(*matrices[m], network.config().optimizer.kind));
   }
 }
 

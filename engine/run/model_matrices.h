@@ -15,7 +15,7 @@ enum class StoredState { kNone, kSkip, kRead };
 void put_matrices(ByteWriter& out, const Network& network, const OptimizerState* state);
 
 // Fills the matrices of `network`, and of `state` those of kRead. Throws InputError when theirs are other
-// sizes.
+// sizes or numbers that are not finite.
 void get_matrices(ByteReader& in, StoredState stored, Network& network, OptimizerState& state);
 
 }  // namespace slide

@@ -14,13 +14,6 @@ namespace slide {
 
 namespace {
 
-// Neurons' patterns follow each other and name features that there are.
-bool is_good_wide(const WidePath& wide, std::size_t features) {
-  const auto& [offsets, ids] = std::tie(wide.storage().offsets, wide.storage().features);
-  return offsets.front() == 0 && offsets.back() == wide.weights() && std::ranges::is_sorted(offsets) &&
-         std::ranges::all_of(ids, [&](std::uint32_t feature) { return feature < features; });
-}
-
 // Whether the offsets part all ids into lists, each ascending and below `bound`.
 bool good_lists(std::span<const std::uint64_t> offsets, std::span<const std::uint32_t> ids,
                 std::size_t bound) {
@@ -56,10 +49,15 @@ std::unique_ptr<WidePath> get_wide(ByteReader& in, const Network& network, Store
   const std::uint64_t count = in.get_count(sizeof(float) + sizeof(std::uint32_t), kImpossible);
   in.get_vector(wide->storage().offsets, network.output().size() + 1);
   in.get_vector(wide->storage().features, count);
-  in.get_vector(wide->storage().weights, count);
-  if (!is_good_wide(*wide, network.features())) in.refuse(kImpossible);
-  if (stored == StoredState::kRead) in.get_vector(state.wide, count);
-  if (stored == StoredState::kSkip) in.take(count * sizeof(float));
+  if (count > in.left() / sizeof(float)) in.refuse(kImpossible);
+  wide->storage().weights.resize(count);
+  wide->get_weights(in, network.features());
+  if (stored == StoredState::kRead) {
+    if (count > in.left() / sizeof(float)) in.refuse(kImpossible);
+    state.wide.resize(count);
+    get_finite_rows(in, "optimizer state of the wide weights", 0, 1, state.wide);
+  }
+  if (stored == StoredState::kSkip) in.skip(count * sizeof(float));
   return wide;
 }
 
@@ -71,9 +69,7 @@ FeatureScale get_factors(ByteReader& in, const DataConfig& config, std::size_t f
   if (features > in.left() / sizeof(float)) in.refuse("factors of features beyond its length");
   std::vector<float> factors;
   in.get_vector(factors, features);
-  for (const float factor : factors) {
-    if (!std::isfinite(factor) || factor <= 0) in.refuse("impossible factors of features");
-  }
+  if (!FeatureScale::are_good(factors)) in.refuse("impossible factors of features");
   return FeatureScale(std::move(factors), config.normalize);
 }
 

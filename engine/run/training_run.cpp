@@ -8,8 +8,8 @@
 #include "engine/base/error.h"
 #include "engine/base/parallel.h"
 #include "engine/base/phases.h"
-#include "engine/run/free_memory.h"
 #include "engine/run/model_file.h"
+#include "engine/run/require_memory.h"
 
 namespace slide {
 

@@ -10,7 +10,7 @@ namespace slide::serve {
 
 ServedModel::ServedModel(const Options& options)
     : path_(options.path),
-      model_(load_model_copied(options.path)),
+      model_(load_model(options.path)),
       names_(model_, options.labels),
       fingerprint_(fmt::format("{:08x}", model_.checksum)) {
   InferenceOptions wanted;

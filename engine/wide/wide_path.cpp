@@ -1,10 +1,13 @@
 #include "engine/wide/wide_path.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cmath>
 #include <numeric>
 #include <optional>
 
+#include "engine/base/finite.h"
 #include "engine/base/parallel.h"
 #include "engine/base/prefetch.h"
 #include "engine/features/label_sums.h"
@@ -237,11 +240,24 @@ void WidePath::save(ByteWriter& out) const {
   out.put_array(s.weights.data(), s.weights.size());
 }
 
-void WidePath::load(ByteReader& in) {
+void WidePath::load(ByteReader& in, std::size_t features) {
   Storage& s = storage_;
   in.get_array(s.offsets.data(), s.offsets.size(), "another wide path");
   in.get_array(s.features.data(), s.features.size(), "another wide path");
-  in.get_array(s.weights.data(), s.weights.size(), "another wide path");
+  in.expect(s.weights.size(), "another wide path");
+  get_weights(in, features);
+}
+
+void WidePath::get_weights(ByteReader& in, std::size_t features) {
+  Storage& s = storage_;
+  const bool good = s.offsets.front() == 0 && s.offsets.back() == s.weights.size() &&
+                    std::ranges::is_sorted(s.offsets) &&
+                    std::ranges::all_of(s.features, [&](std::uint32_t id) { return id < features; });
+  if (!good) in.refuse("impossible wide weights");
+  const std::size_t bad = get_finite(in, s.weights);
+  if (bad == s.weights.size()) return;
+  const auto neuron = std::ranges::upper_bound(s.offsets, bad) - s.offsets.begin() - 1;
+  in.refuse(fmt::format("wide weights, neuron {}, feature {}: no finite number", neuron, s.features[bad]));
 }
 
 double WidePath::bytes_of(double weights, double neurons) {

@@ -77,9 +77,13 @@ class WidePath {
   void update(std::uint32_t id, const BlockMatch& at, const Deltas& deltas, Step step, std::span<float> sums,
               std::vector<float>& gradients);
 
-  // Patterns and weights. load() refuses patterns of other sizes.
+  // Patterns and weights. load() refuses patterns of other sizes, and what get_weights()
+  // does.
   void save(ByteWriter& out) const;
-  void load(ByteReader& in);
+  void load(ByteReader& in, std::size_t features);
+  // Weights of the storage, filled but for them. Refuses patterns that do not follow each other or name
+  // features from `features` on, and by their place weights that are not finite.
+  void get_weights(ByteReader& in, std::size_t features);
 
   std::size_t weights() const { return storage_.weights.size(); }
   std::size_t bytes() const;

@@ -42,12 +42,16 @@ class Program {
   const std::filesystem::path& folder() const { return folder_; }
   std::string path(const std::string& name) const { return (folder_ / name).string(); }
 
+  // A shell command that every later run begins with, such as one of `ulimit`.
+  void begin_with(const std::string& command) { first_ = command; }
+
   // `input` goes to standard input; `redirect` may send standard output elsewhere.
   Outcome run(const std::vector<std::string>& arguments, const std::string& input = "",
               const std::string& redirect = "") const {
     write_file(folder_ / "stdin", input);
     const std::string out = redirect.empty() ? "stdout" : redirect;
-    std::string command = fmt::format("cd {} && {}", quoted(folder_.string()), quoted(SLIDE_BINARY));
+    std::string command =
+        fmt::format("cd {} && {} && {}", quoted(folder_.string()), first_, quoted(SLIDE_BINARY));
     for (const std::string& argument : arguments) command += ' ' + quoted(argument);
     command += fmt::format(" <stdin >{} 2>stderr", out);
     const int status = std::system(command.c_str());
@@ -66,6 +70,7 @@ class Program {
   }
 
   std::filesystem::path folder_;
+  std::string first_ = ":";
 };
 
 }  // namespace slide::test

@@ -134,6 +134,21 @@ class ResumeTest : public testing::Test {
   Program slide_;
 };
 
+TEST_F(ResumeTest, ACacheThatShrinksIsNamedAndTheCheckpointStays) {
+  const pid_t child = start(fresh("out", {"--set", "train.epochs=100000", "--set", "data.cache=true"}));
+  ASSERT_TRUE(appears("out/checkpoint.slide"));
+  fs::resize_file(slide_.path("data/train.txt.slidecache"), 0);
+  EXPECT_EQ(wait_for(child), 1);
+  const std::string message = read_file(slide_.path("child-err"));
+  EXPECT_NE(message.find("data/train.txt.slidecache: it was cut off"), std::string::npos) << message;
+  EXPECT_TRUE(message.starts_with("slide: ")) << message;
+  EXPECT_EQ(std::count(message.begin(), message.end(), '\n'), 1) << message;
+  const pid_t resumed = start({"train", "--resume", "out"});
+  std::this_thread::sleep_for(std::chrono::milliseconds(300));
+  kill(resumed, SIGTERM);
+  EXPECT_EQ(wait_for(resumed), 143) << read_file(slide_.path("child-err"));
+}
+
 TEST_F(ResumeTest, OneProcessAtATimeTrainsIntoAFolder) {
   const pid_t child = start(fresh("out", {"--set", "train.epochs=100000"}));
   ASSERT_TRUE(appears("out/checkpoint.slide"));

@@ -130,6 +130,20 @@ TEST_F(TrainCommandTest, WithoutTestDataThereIsNoEvaluation) {
   for (const Json& event : events()) EXPECT_NE(event["event"], "eval");
 }
 
+// The shell counts in units of 512 bytes.
+TEST_F(TrainCommandTest, ALimitOnTheSizeOfFilesIsLikeAFullDisk) {
+  generate();
+  slide_.begin_with("ulimit -f 64");
+  const Outcome done = train({"--set", "layer.0.size=200"});
+  EXPECT_EQ(done.code, 1) << done.err;
+  EXPECT_NE(done.err.find("out/model.slide: cannot be written (File too large)"), std::string::npos)
+      << done.err;
+  EXPECT_EQ(std::count(done.err.begin(), done.err.end(), '\n'), 1) << done.err;
+  for (const auto& entry : std::filesystem::directory_iterator(slide_.path("out")))
+    EXPECT_EQ(entry.path().string().find(".tmp"), std::string::npos) << entry.path();
+  EXPECT_FALSE(std::filesystem::exists(slide_.path("out/model.slide")));
+}
+
 TEST_F(TrainCommandTest, FolderIsNamedAfterTheConfigurationByDefault) {
   generate();
   const Outcome done = slide_.run({"train", "small.toml", "--set", "data.train=data/train.txt"});

@@ -6,7 +6,10 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <chrono>
+#include <cmath>
+#include <cstring>
 #include <filesystem>
 #include <fstream>
 #include <set>
@@ -28,6 +31,7 @@ namespace fs = std::filesystem;
 using testing::gzip;
 using testing::input_error;
 using testing::read_text;
+using testing::Rows;
 using testing::show;
 using testing::TemporaryFolder;
 
@@ -197,6 +201,52 @@ TEST(Cache, IsMadeAgainWhenDamaged) {
   }
 }
 
+// A cache as CacheSink writes it, checksums included, of whatever rows, with the key of the cache at `path`.
+void write_cache_of(const DatasetArrays& rows, const CsrSizes& sizes, const std::string& path) {
+  CacheKey key;
+  std::memcpy(&key, read_text(cache_path(path)).data() + 16, sizeof key);
+  AtomicFile file(cache_path(path));
+  CacheSink sink(file);
+  const CsrCounts counts = {rows.feature_offsets.size() - 1, rows.feature_ids.size(), rows.label_ids.size()};
+  sink.start(counts, 1);
+  const CsrRoom room = sink.open({}, counts, 0);
+  std::copy(rows.feature_offsets.begin() + 1, rows.feature_offsets.end(), room.feature_ends);
+  std::copy(rows.label_offsets.begin() + 1, rows.label_offsets.end(), room.label_ends);
+  std::ranges::copy(rows.feature_ids, room.feature_ids);
+  std::ranges::copy(rows.feature_values, room.feature_values);
+  std::ranges::copy(rows.label_ids, room.label_ids);
+  sink.close(0);
+  sink.finish(key, sizes);
+  file.finish();
+}
+
+TEST(Cache, WhoseEntriesCannotBeIsMadeAgain) {
+  const TemporaryFolder folder;
+  const std::string path = folder.write("data", "3 9 7\n1,2 3:1 4:2.5\n5:1 6:1\n6 2:8\n");
+  const DatasetArrays good = {{0, 2, 4, 5}, {3, 4, 5, 6, 2}, {1, 2, 3, 4, 5}, {0, 2, 2, 3}, {1, 2, 1}};
+  const CsrSizes sizes = {9, 7, 7, 3};
+  read_dataset_cached(path);
+  write_cache_of(good, sizes, path);
+  EXPECT_EQ(show(read_dataset_cached(path).data), (Rows{"1,2|3:1 4:2", "|5:3 6:4", "1|2:5"}));
+  const auto expect_made_again = [&](const auto& spoil) {
+    DatasetArrays bad = good;
+    CsrSizes bad_sizes = sizes;
+    spoil(bad, bad_sizes);
+    write_cache_of(bad, bad_sizes, path);
+    expect_outcomes(path, {}, CacheOutcome::kWritten);
+  };
+  expect_made_again([](DatasetArrays& rows, CsrSizes&) { rows.feature_ids[4] = 7; });
+  expect_made_again([](DatasetArrays& rows, CsrSizes&) { rows.feature_ids[1] = 4'000'000'000; });
+  expect_made_again([](DatasetArrays& rows, CsrSizes&) { rows.feature_ids[3] = 5; });
+  expect_made_again([](DatasetArrays& rows, CsrSizes&) { rows.feature_ids[1] = 2; });
+  expect_made_again([](DatasetArrays& rows, CsrSizes&) { rows.feature_values[4] = INFINITY; });
+  expect_made_again([](DatasetArrays& rows, CsrSizes&) { rows.feature_values[0] = NAN; });
+  expect_made_again([](DatasetArrays& rows, CsrSizes&) { rows.label_ids[2] = 3; });
+  expect_made_again([](DatasetArrays& rows, CsrSizes&) { rows.label_ids[1] = 1; });
+  expect_made_again([](DatasetArrays&, CsrSizes& of) { of.feature_bound = 10; });
+  expect_made_again([](DatasetArrays&, CsrSizes& of) { of.label_bound = 8; });
+}
+
 TEST(Cache, IsNotNeededToRead) {
   const TemporaryFolder folder;
   const std::string path = folder.write("data", kXmc);
@@ -277,7 +327,7 @@ TEST(Cache, DoesNotDependOnThreadsOrChunks) {
         AtomicFile file(folder.path("cache"));
         CacheSink sink(file);
         sink.finish({}, read_into(sink, path, {.threads = threads}, chunk_bytes));
-        const std::optional<Dataset> data = map_cache(file.descriptor(), {}, {});
+        const std::optional<Dataset> data = map_cache(file.descriptor(), "cache", {}, {});
         ASSERT_TRUE(data.has_value());
         EXPECT_EQ(show(*data), show(read_dataset(path)));
         file.finish();

@@ -23,6 +23,7 @@ namespace {
 
 using testing::read_text;
 using testing::Rows;
+using testing::run_error;
 using testing::show;
 using testing::TemporaryFolder;
 
@@ -144,16 +145,6 @@ TEST(Writer, AnUnfinishedFileLeavesTheOldOne) {
   }
   EXPECT_EQ(read_text(path), "old");
   EXPECT_EQ(folder.files(), 1U);
-}
-
-template <class F>
-std::string run_error(F&& body) {
-  try {
-    body();
-  } catch (const Error& error) {
-    return error.what();
-  }
-  return "";
 }
 
 TEST(Writer, FaultsNameThePath) {

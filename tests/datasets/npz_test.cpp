@@ -10,6 +10,7 @@
 #include "datasets/cache.h"
 #include "datasets/detect.h"
 #include "datasets/file_bytes.h"
+#include "datasets/npz_matrix.h"
 #include "datasets/reader.h"
 #include "engine/base/rng.h"
 #include "tests/datasets/test_files.h"
@@ -166,6 +167,16 @@ TEST_F(NpzTest, Faults) {
   const DatasetArrays one = {{0, 0}, {}, {}, {0, 0}, {}};
   write_npz(Dataset(one, 3, 2), {folder_.path("X.o.npz"), folder_.path("Y.t.npz")});
   EXPECT_NE(fault().find("Y.t.npz: 1 rows of labels, but"), std::string::npos) << fault();
+}
+
+TEST_F(NpzTest, ValuesOfOnePlaceThatSumToMoreThanAFloatHoldsAreAFault) {
+  write_pair(from_hex(kFeatures), from_hex(kLabels));
+  write_npz_matrix(folder_.path("X.t.npz"), {{0, 1, 4}, {2, 1, 2, 1}, {1, 3e38F, 1, 3e38F}}, 3);
+  EXPECT_NE(fault().find("X.t.npz: row 1: the values of column 1 sum to more than a float holds"),
+            std::string::npos)
+      << fault();
+  write_npz_matrix(folder_.path("X.t.npz"), {{0, 1, 4}, {2, 1, 2, 1}, {1, 3e38F, 1, -3e38F}}, 3);
+  EXPECT_EQ(show(read()), (Rows{"0|2:1", "0,1|1:0 2:1"}));
 }
 
 // Every byte changed: either an error in one line, or the same sizes of rows (unused bytes of the archive).

@@ -81,6 +81,17 @@ std::string input_error(F&& body) {
   return "";
 }
 
+// The same of any Error.
+template <class F>
+std::string run_error(F&& body) {
+  try {
+    body();
+  } catch (const Error& error) {
+    return error.what();
+  }
+  return "";
+}
+
 // `labels|id:value id:value` of each sample, for comparisons in one line.
 inline std::vector<std::string> show(const Dataset& data) {
   std::vector<std::string> rows;

@@ -5,13 +5,17 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
+#include <cmath>
 #include <csignal>
+#include <cstring>
 #include <filesystem>
 #include <fstream>
 #include <iterator>
 
 #include "datasets/reader.h"
+#include "engine/base/byte_io.h"
 #include "engine/base/error.h"
+#include "engine/base/summed_file.h"
 #include "engine/run/model_file.h"
 
 namespace slide {
@@ -162,6 +166,57 @@ TEST_F(CheckpointTest, DamageIsRefused) {
   std::string newer = good;
   newer[8] = 9;
   EXPECT_NE(refusal_of(newer).find("version 9"), std::string::npos);
+}
+
+// With the checksum that the bytes should have.
+std::string with_checksum(std::string bytes) {
+  const std::size_t summed = bytes.size() - 12;
+  const std::uint32_t crc = crc_32(0, std::string_view(bytes).substr(0, summed));
+  std::memcpy(bytes.data() + summed, &crc, sizeof crc);
+  return bytes;
+}
+
+TEST_F(CheckpointTest, ValuesThatCannotBeAreRefused) {
+  config_.data.idf_power = 1;
+  record_.config = config_;
+  Trainer trainer(config_, data_, nullptr);
+  save_checkpoint(path(), record_, trainer);
+  const std::string good = read_bytes(path());
+  const WidePath::Storage& wide = trainer.network().output().wide()->storage();
+  const Parameters& input = trainer.network().input()->weights();
+  const auto refusal_with = [&](std::string_view part, std::size_t at, auto value) {
+    std::string bytes = good;
+    const std::size_t place = bytes.find(part);
+    EXPECT_NE(place, std::string::npos);
+    if (place == std::string::npos) return std::string();
+    std::memcpy(bytes.data() + place + at, &value, sizeof value);
+    std::ofstream(path(), std::ios::binary) << with_checksum(bytes);
+    try {
+      Trainer second(config_, data_, nullptr);
+      Checkpoint(path()).restore(second);
+    } catch (const InputError& error) {
+      EXPECT_TRUE(std::string(error.what()).starts_with(path())) << error.what();
+      return std::string(error.what());
+    }
+    return std::string();
+  };
+  EXPECT_EQ(refusal_with(bytes_of(wide.features), 0, wide.features[0]), "");
+  for (const std::uint32_t id : {12U, 1000U, ~0U})
+    EXPECT_NE(refusal_with(bytes_of(wide.features), 4, id).find("impossible wide weights"),
+              std::string::npos);
+  for (const std::uint64_t offset : {std::uint64_t{1}, ~std::uint64_t{0}})
+    EXPECT_NE(refusal_with(bytes_of(wide.offsets), 8, offset << 20).find("impossible wide weights"),
+              std::string::npos);
+  for (const float value : {NAN, INFINITY}) {
+    EXPECT_NE(refusal_with(bytes_of(wide.weights), 0, value).find("wide weights, neuron 0, feature"),
+              std::string::npos);
+    EXPECT_NE(refusal_with(bytes_of(input.weights), (3 * input.stride + 2) * sizeof value, value)
+                  .find("weights of layer.0, row 3, column 2: no finite number"),
+              std::string::npos);
+    EXPECT_NE(refusal_with(bytes_of(trainer.network().feature_scale().factors()), 0, value)
+                  .find("impossible factors"),
+              std::string::npos);
+  }
 }
 
 TEST_F(CheckpointTest, FullDiskLeavesTheOneBefore) {

@@ -6,15 +6,19 @@
 #include <unistd.h>
 #include <zlib.h>
 
+#include <atomic>
+#include <bit>
 #include <cmath>
 #include <csignal>
 #include <cstring>
 #include <filesystem>
 #include <fstream>
 #include <iterator>
+#include <thread>
 
 #include "datasets/reader.h"
 #include "datasets/text_learner.h"
+#include "engine/base/byte_io.h"
 #include "engine/base/error.h"
 #include "engine/inference/inference.h"
 #include "engine/network/memory_plan.h"
@@ -510,6 +514,32 @@ TEST_F(ModelFileTest, EveryTruncationIsFound) {
   EXPECT_NE(refusal_of(bytes.substr(0, bytes.size() / 2)).find("cut off"), std::string::npos);
 }
 
+// As `cp` over the model that a server loads again: cut to nothing, then written anew.
+TEST_F(ModelFileTest, AModelThatIsWrittenOverMeanwhileIsReadOrRefused) {
+  train({"layer.0.size=2000"});
+  save();
+  const std::string bytes = read_bytes(path());
+  std::atomic<bool> done = false;
+  std::thread writer([&] {
+    while (!done) write_bytes(path(), bytes);
+  });
+  std::size_t refused = 0;
+  for (int i = 0; i < 10'000 && refused < 20; ++i) {
+    try {
+      load_model(path());
+    } catch (const Error& error) {
+      const std::string message = error.what();
+      EXPECT_TRUE(message.starts_with(path() + ": ")) << message;
+      EXPECT_EQ(message.find('\n'), std::string::npos) << message;
+      ++refused;
+    }
+  }
+  done = true;
+  writer.join();
+  EXPECT_EQ(refused, 20U);
+  EXPECT_EQ(load_model(path()).steps, trainer_->steps());
+}
+
 TEST_F(ModelFileTest, MessagesSayWhatIsWrong) {
   train();
   save();
@@ -542,6 +572,64 @@ TEST_F(ModelFileTest, ContradictingSizesAreFound) {
       put(other, at, value);
       ASSERT_NE(refusal_of(with_checksum(other)), "") << "offset " << at << " value " << value;
     }
+  }
+}
+
+// Where the bytes of `values` stand in the file.
+template <class Values>
+std::size_t place_of(const std::string& bytes, const Values& values) {
+  return bytes.find(bytes_of(values));
+}
+
+TEST_F(ModelFileTest, NumbersThatAreNoneAreFound) {
+  for (const char* precision : {"train.weights=fp32", "train.weights=bf16"}) {
+    train({"layer.1.wide=true", "optimizer.kind=adam", precision});
+    save();
+    const std::string bytes = read_bytes(path());
+    const bool pairs = trainer_->network().output().weights().is_bf16();
+    const auto refusal_with = [&](std::size_t at, float value) {
+      std::string other = bytes;
+      EXPECT_LT(at, bytes.size());
+      if (at < bytes.size()) put(other, at, value);
+      return refusal_of(with_checksum(other));
+    };
+    const Parameters& output = trainer_->network().output().weights();
+    const std::size_t row = 5 * sizeof(float),
+                      row_2 = pairs ? 2 * output.pair_stride * sizeof(float) : 2 * row;
+    const std::size_t at =
+        pairs ? place_of(bytes, output.pairs) : place_of(bytes, std::span(output.row(0), 5));
+    const auto& wide = trainer_->network().output().wide()->storage();
+    for (const float value : {NAN, -NAN, INFINITY, -INFINITY}) {
+      const float first_of_pair = std::bit_cast<float>(std::bit_cast<std::uint32_t>(value) >> 16);
+      EXPECT_NE(refusal_with(at + row_2 + 12, pairs ? first_of_pair : value)
+                    .find("(weights of layer.1, row 2, column 3: no finite number)"),
+                std::string::npos);
+      EXPECT_NE(
+          refusal_with(place_of(bytes, wide.weights) + 4, value)
+              .find(fmt::format("(wide weights, neuron 0, feature {}: no finite number)", wide.features[1])),
+          std::string::npos);
+    }
+  }
+}
+
+TEST_F(ModelFileTest, OptimizerStateThatIsNoNumberIsFound) {
+  train({"optimizer.kind=adam"});
+  save();
+  std::string bytes = read_bytes(path());
+  const MatrixState& state = trainer_->training().optimizer_state().matrices[2];
+  const std::size_t at = place_of(bytes, std::span(state.second.data(), 5));
+  ASSERT_LT(at, bytes.size());
+  put(bytes, at + 5 * sizeof(float), NAN);
+  write_bytes(path(), with_checksum(bytes));
+  EXPECT_NO_THROW(load_model(path()));
+  try {
+    load_model(path(), LoadOptimizer::kYes);
+    FAIL();
+  } catch (const InputError& error) {
+    EXPECT_NE(std::string(error.what())
+                  .find("(optimizer state of the weights of layer.1, row 1, column 0: no finite number)"),
+              std::string::npos)
+        << error.what();
   }
 }
 

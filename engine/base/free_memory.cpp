@@ -1,4 +1,4 @@
-#include "engine/run/free_memory.h"
+#include "engine/base/free_memory.h"
 
 #include <sys/resource.h>
 #include <unistd.h>
@@ -6,8 +6,6 @@
 #include <algorithm>
 #include <fstream>
 #include <string>
-
-#include "engine/base/error.h"
 
 namespace slide {
 
@@ -58,17 +56,6 @@ std::optional<double> free_memory() {
     if (bytes) least = std::min(least.value_or(*bytes), *bytes);
   }
   return least;
-}
-
-void require_memory(const MemoryPlan& plan) {
-  const std::optional<double> free = free_memory();
-  if (!free || plan.training() <= *free) return;
-  fail_input(
-      "training needs {:.0f} MB beside the data (weights {:.0f}, optimizer {:.0f}, hash tables {:.0f}, "
-      "neighbours {:.0f}, workspaces {:.0f}), and {:.0f} MB are free; set a smaller layer.0.size, "
-      "train.weights = bf16, layer.-1.wide = false or neighbours.share = 0",
-      plan.training() / 1e6, plan.weights() / 1e6, plan.state() / 1e6, plan.tables() / 1e6,
-      plan.neighbours / 1e6, plan.workspaces() / 1e6, *free / 1e6);
 }
 
 }  // namespace slide

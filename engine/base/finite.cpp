@@ -1,0 +1,46 @@
+#include "engine/base/finite.h"
+
+#include <algorithm>
+#include <bit>
+
+namespace slide {
+
+namespace {
+
+constexpr std::size_t kPiece = std::size_t{1}
+                               << 16;            // values: checked while the processor's cache holds them
+constexpr std::uint32_t kExponent = 0x7f800000;  // all set: infinite, or no number
+
+bool is_bad(float value) {
+  return (std::bit_cast<std::uint32_t>(value) & kExponent) == kExponent;
+}
+bool is_bad(std::uint32_t pair) {
+  return (pair & kExponent) == kExponent || (pair << 16 & kExponent) == kExponent;
+}
+
+template <class T>
+std::size_t get(ByteReader& in, std::span<T> values) {
+  std::size_t first = values.size();
+  for (std::size_t at = 0; at < values.size(); at += kPiece) {
+    const std::span<T> piece = values.subspan(at, std::min(kPiece, values.size() - at));
+    in.get_values(piece);
+    std::uint32_t bad = 0;  // counted without branches, for full vectors
+    for (const T value : piece) bad += is_bad(value);
+    if (bad == 0 || first < values.size()) continue;
+    const auto found = std::ranges::find_if(piece, [](T value) { return is_bad(value); });
+    first = at + static_cast<std::size_t>(found - piece.begin());
+  }
+  return first;
+}
+
+}  // namespace
+
+std::size_t get_finite(ByteReader& in, std::span<float> values) {
+  return get(in, values);
+}
+
+std::size_t get_finite_pairs(ByteReader& in, std::span<std::uint32_t> words) {
+  return get(in, words);
+}
+
+}  // namespace slide

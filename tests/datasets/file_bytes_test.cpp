@@ -1,0 +1,73 @@
+// The bytes of a file: whole, and the reader's own once they are read.
+#include "datasets/file_bytes.h"
+
+#include <gtest/gtest.h>
+
+#include <atomic>
+#include <filesystem>
+#include <string>
+#include <thread>
+
+#include "tests/datasets/test_files.h"
+
+namespace slide {
+namespace {
+
+namespace fs = std::filesystem;
+using testing::TemporaryFolder;
+
+// Never gzip.
+std::string bytes_without_pattern(std::size_t count) {
+  std::string bytes(count, '\0');
+  std::uint64_t state = 1;
+  for (char& byte : bytes) {
+    state = state * 6364136223846793005ULL + 1442695040888963407ULL;
+    byte = static_cast<char>(state >> 56);
+  }
+  if (count > 0) bytes[0] = 'x';
+  return bytes;
+}
+
+TEST(FileBytes, AreWholeAtEverySize) {
+  const TemporaryFolder folder;
+  const std::size_t piece = std::size_t{1} << 22;
+  const std::string content = bytes_without_pattern(2 * piece + 1);
+  for (const std::size_t size :
+       {std::size_t{0}, std::size_t{1}, std::size_t{4096}, piece - 1, piece, piece + 1, 2 * piece + 1}) {
+    const std::string part = content.substr(0, size);
+    const std::string path = folder.write("data", part);
+    for (const bool spill : {false, true}) EXPECT_TRUE(FileBytes(path, spill).text() == part) << size;
+  }
+}
+
+TEST(FileBytes, StayWhenTheFileShrinks) {
+  const TemporaryFolder folder;
+  const std::string content = bytes_without_pattern(100'000);
+  const std::string path = folder.write("data", content);
+  const FileBytes bytes(path);
+  fs::resize_file(path, 0);
+  EXPECT_TRUE(bytes.text() == content);
+}
+
+// The file shrinks and grows as fast as it can until a reading has met that.
+TEST(FileBytes, OfAFileThatChangesMeanwhileAreRefused) {
+  const TemporaryFolder folder;
+  const std::string path = folder.write("data", "x");
+  std::atomic<bool> done = false;
+  std::thread changer([&] {
+    while (!done) {
+      fs::resize_file(path, 1);
+      fs::resize_file(path, std::size_t{1} << 25);
+    }
+  });
+  std::string message;
+  for (int i = 0; i < 10'000 && message.empty(); ++i) {
+    message = testing::run_error([&] { FileBytes bytes(path); });
+  }
+  done = true;
+  changer.join();
+  EXPECT_EQ(message, path + ": it changed while it was read; start again when it is whole");
+}
+
+}  // namespace
+}  // namespace slide
