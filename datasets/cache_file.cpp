@@ -16,6 +16,7 @@
 
 #include "engine/base/aligned.h"
 #include "engine/base/byte_io.h"
+#include "engine/base/descriptor.h"
 #include "engine/base/mapped_file.h"
 #include "engine/base/parallel.h"
 #include "engine/base/rng.h"
@@ -198,7 +199,8 @@ std::optional<CacheHeader> read_header(int descriptor) {
   struct stat status {};
   if (fstat(descriptor, &status) != 0 || !S_ISREG(status.st_mode)) return {};
   CacheHeader header;
-  if (pread(descriptor, &header, sizeof header, 0) != static_cast<ssize_t>(sizeof header)) return {};
+  const ssize_t got = read_at(descriptor, reinterpret_cast<char*>(&header), sizeof header, 0);
+  if (got != static_cast<ssize_t>(sizeof header)) return {};
   if (!is_sound(header, static_cast<std::uint64_t>(status.st_size))) return {};
   return header;
 }

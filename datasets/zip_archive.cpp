@@ -101,8 +101,9 @@ class ZipOutput {
   zip_uint64_t at_ = 0, size_ = 0;
 };
 
+// The content lies in memory, and what writing it throws comes by ZipOutput::check().
 [[noreturn]] void fail_writing(const std::string& path, const char* reason) {
-  fail_run("{}: the archive cannot be made ({}); check the memory of this machine", path, reason);
+  fail_run("{}: out of memory: the archive cannot be made ({})", path, reason);
 }
 
 void add_member(const std::string& path, zip_t* archive, const ZipMember& member) {

@@ -86,9 +86,11 @@ void AtomicFile::finish() {
 void AtomicFile::name_it() {
   const std::string from = fmt::format("{}/{}", kOpenFiles, file_.get());
   while (temporary_.empty()) {
-    const std::string name = unused_name();
-    if (linkat(AT_FDCWD, from.c_str(), AT_FDCWD, name.c_str(), AT_SYMLINK_FOLLOW) == 0) temporary_ = name;
-    if (temporary_.empty() && errno != EEXIST) fail("cannot be given its name", errno);
+    temporary_ = unused_name();
+    if (linkat(AT_FDCWD, from.c_str(), AT_FDCWD, temporary_.c_str(), AT_SYMLINK_FOLLOW) == 0) return;
+    const int reason = errno;
+    temporary_.clear();
+    if (reason != EEXIST) fail("cannot be given its name", reason);
   }
 }
 

@@ -1,8 +1,11 @@
 // Owns a file descriptor and closes it at the end of a scope. Movable, not copyable.
 #pragma once
 
+#include <sys/types.h>
 #include <unistd.h>
 
+#include <cstddef>
+#include <cstdint>
 #include <utility>
 
 namespace slide {
@@ -25,5 +28,9 @@ class Descriptor {
  private:
   int value_ = -1;
 };
+
+// Reads `bytes` bytes from `offset` on, fewer only where the file ends, whatever interrupts it: how many, or
+// -1 with errno.
+ssize_t read_at(int file, char* to, std::size_t bytes, std::uint64_t offset);
 
 }  // namespace slide

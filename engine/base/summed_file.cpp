@@ -75,15 +75,10 @@ SummedReader::SummedReader(Descriptor file, std::uint64_t file_bytes, std::strin
 }
 
 void SummedReader::read(char* to, std::size_t bytes) {
-  while (bytes > 0) {
-    const ssize_t got = pread(file_.get(), to, bytes, static_cast<off_t>(at_));
-    if (got < 0 && errno == EINTR) continue;
-    if (got < 0) refuse(fmt::format("it cannot be read: {}", std::strerror(errno)));
-    if (got == 0) refuse("it became shorter while it was read");
-    to += got;
-    bytes -= static_cast<std::size_t>(got);
-    at_ += static_cast<std::uint64_t>(got);
-  }
+  const ssize_t got = read_at(file_.get(), to, bytes, at_);
+  if (got < 0) refuse(fmt::format("it cannot be read: {}", std::strerror(errno)));
+  if (static_cast<std::size_t>(got) < bytes) refuse("it became shorter while it was read");
+  at_ += bytes;
 }
 
 // In pieces that the processor's cache still holds when they are summed. What is small goes through the

@@ -11,6 +11,7 @@
 #include "engine/base/error.h"
 #include "engine/cli/commands.h"
 #include "engine/cli/fatal_signals.h"
+#include "engine/cli/spare_memory.h"
 #include "engine/cli/text.h"
 
 namespace slide::cli {
@@ -36,7 +37,7 @@ int execute(const Action& action) {
   } catch (const InputError& error) {
     return fail(kExitBadInput, error.what());
   } catch (const std::bad_alloc&) {
-    return fail(kExitFailed, "out of memory; 'slide inspect' tells how much a configuration needs");
+    throw;
   } catch (const std::exception& error) {
     return fail(kExitFailed, error.what());
   } catch (...) {
@@ -44,12 +45,7 @@ int execute(const Action& action) {
   }
 }
 
-}  // namespace
-
-int run(int argc, char** argv) {
-  signal(SIGPIPE, SIG_IGN);  // print() and the sockets see the error instead
-  signal(SIGXFSZ, SIG_IGN);  // a limit on the size of files (ulimit -f) is an error like a full disk
-  name_lost_files(kExitFailed);
+int parse_and_execute(int argc, char** argv) {
   Action action;
   CLI::App app(kAbout, "slide");
   app.set_version_flag("--version", "slide " SLIDE_VERSION);
@@ -83,6 +79,21 @@ int run(int argc, char** argv) {
     return fail(kExitBadInput, fmt::format("{}; see 'slide --help'", error.what()));
   }
   return execute(action);
+}
+
+}  // namespace
+
+int run(int argc, char** argv) {
+  signal(SIGPIPE, SIG_IGN);  // print() and the sockets see the error instead
+  name_lost_files(kExitFailed);
+  signal(SIGXFSZ, SIG_IGN);  // a limit on the size of files (ulimit -f) is an error like a full disk
+  hold_spare_memory();
+  try {
+    return parse_and_execute(argc, argv);
+  } catch (const std::bad_alloc&) {  // there may be none left to make a message of
+    std::fputs("slide: out of memory; 'slide inspect' tells how much a configuration needs\n", stderr);
+    return kExitFailed;
+  }
 }
 
 }  // namespace slide::cli

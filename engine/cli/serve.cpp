@@ -3,6 +3,7 @@
 
 #include "engine/cli/commands.h"
 #include "engine/cli/options.h"
+#include "engine/cli/spare_memory.h"
 #include "engine/cli/text.h"
 #include "engine/serve/http_server.h"
 #include "engine/serve/predict_api.h"
@@ -27,7 +28,10 @@ void run_serve(const ServeCommand& command) {
     tell(model->model().notes);
     return model;
   };
-  const auto log = [](std::string_view line) { complain(line); };
+  const auto log = [](std::string_view line) {
+    hold_spare_memory();  // what was short may be over
+    complain(line);
+  };
   serve::HttpServer server(command.server, load, log);
   print("listening on {}\n", server.url());
   server.run();

@@ -132,7 +132,7 @@ std::vector<std::pair<std::string, const toml::node*>> in_file_order(const toml:
 
 toml::table parse_text(std::string_view text, const std::string& origin) {
   try {
-    return toml::parse(text, origin);
+    return toml::parse(text);  // keeping a name of the text, its reader could not pass on that memory is out
   } catch (const toml::parse_error& error) {
     const auto& at = error.source().begin;
     fail_at(fmt::format("{}:{}:{}", origin, at.line, at.column),

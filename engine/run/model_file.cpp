@@ -273,8 +273,9 @@ void save_model(const std::string& path, const ModelParts& model) {
 Model load_model(const std::string& path, LoadOptimizer optimizer) {
   ModelInput input = open_model(path);
   std::array<char, kHeaderBytes> header{};
-  const ssize_t got = pread(input.file.get(), header.data(), header.size(), 0);
-  check_envelope({header.data(), static_cast<std::size_t>(std::max<ssize_t>(got, 0))}, input.bytes, path);
+  const ssize_t got = read_at(input.file.get(), header.data(), header.size(), 0);
+  if (got < 0) fail_input("{}: cannot be read ({}); check the file and its disk", path, std::strerror(errno));
+  check_envelope({header.data(), static_cast<std::size_t>(got)}, input.bytes, path);
   SummedReader in(std::move(input.file), input.bytes, path + ": the model is damaged",
                   "copy it again or train again");
   in.skip(kFlagsAt);

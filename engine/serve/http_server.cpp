@@ -13,6 +13,7 @@
 #include <chrono>
 #include <new>
 #include <optional>
+#include <thread>
 #include <unordered_set>
 #include <utility>
 
@@ -24,6 +25,7 @@
 #include "engine/serve/http_reply.h"
 #include "engine/serve/listener.h"
 #include "engine/serve/model_loader.h"
+#include "engine/serve/post_patiently.h"
 #include "engine/serve/predict_api.h"
 #include "engine/serve/server_metrics.h"
 #include "engine/serve/signals_blocked.h"
@@ -40,6 +42,7 @@ namespace {
 
 constexpr std::size_t kRefusalsAtOnce = 256;  // connections beyond the bound that are told so; others wait
 constexpr std::size_t kSpareFiles = 64;
+constexpr auto kMemoryPause = std::chrono::milliseconds(10);
 
 Clock::duration seconds_of(double seconds) {
   return std::chrono::duration_cast<Clock::duration>(std::chrono::duration<double>(seconds));
@@ -54,6 +57,14 @@ void raise_file_limit(std::size_t connections) {
   limit.rlim_cur = std::min<rlim_t>(wanted, limit.rlim_max);
   setrlimit(RLIMIT_NOFILE, &limit);
 }
+
+// A request on its way through a worker thread.
+struct Job {
+  std::shared_ptr<Connection> connection;
+  std::string body;
+  std::shared_ptr<const ServedModel> model;
+  Reply reply;
+};
 
 }  // namespace
 
@@ -88,7 +99,7 @@ class HttpServer::Core final : public ConnectionHost {
         io_.run();
         return;
       } catch (const std::exception& error) {  // costs the connection it came from, no more
-        log_(fmt::format("a connection failed: {}", error.what()));
+        outlive(error);
       }
     }
   }
@@ -111,6 +122,7 @@ class HttpServer::Core final : public ConnectionHost {
   void catch_signals();
   void stop();
   void wait_for_reload();
+  void outlive(const std::exception& error);
   Reply compute(const std::string& body, const ServedModel& model, Clock::time_point asked) const;
 
   const ServerOptions options_;
@@ -141,7 +153,11 @@ bool HttpServer::Core::take(tcp::socket socket) {
 void HttpServer::Core::remove(Connection* connection) {
   connections_.erase(connection);
   --metrics_.connections;
-  if (!stopping_ && connections_.size() < options_.max_connections + kRefusalsAtOnce) listener_.go_on();
+  if (stopping_ || connections_.size() >= options_.max_connections + kRefusalsAtOnce) return;
+  try {
+    listener_.go_on();
+  } catch (const std::bad_alloc&) {  // the next that ends tries again
+  }
 }
 
 // From here on signals wait for run(): who reads the URL may send one at once.
@@ -172,10 +188,20 @@ void HttpServer::Core::stop() {
 void HttpServer::Core::wait_for_reload() {
   reload_signals_.async_wait([this](const error_code& error, int) {
     if (error || stopping_) return;  // a signal to stop may have come with this one, and been handled first
+    wait_for_reload();
     if (access_log_) access_log_->reopen();
     loader_->reload();
-    wait_for_reload();
   });
+}
+
+// What was to happen next may not have been asked for.
+void HttpServer::Core::outlive(const std::exception& error) {
+  try {
+    log_(fmt::format("a connection failed: {}", error.what()));
+    listener_.go_on();
+  } catch (const std::exception&) {  // of memory that is still out
+    std::this_thread::sleep_for(kMemoryPause);
+  }
 }
 
 Reply HttpServer::Core::health() const {
@@ -212,18 +238,22 @@ void HttpServer::Core::predict(std::shared_ptr<Connection> connection, std::stri
     return connection->respond(
         failure(http::status::service_unavailable, "too many requests wait; try again later"));
   }
+  const auto job = std::make_shared<Job>(Job{std::move(connection), std::move(body), loader_->model(), {}});
+  asio::post(*workers_, [this, job, asked = Clock::now(), work = asio::make_work_guard(io_)] {
+    try {
+      job->reply = compute(job->body, *job->model, asked);
+      job->reply.model = job->model->fingerprint();
+    } catch (const std::exception&) {  // no memory for what to say
+      job->reply.status = http::status::service_unavailable;
+    }
+    job->model.reset();
+    post_patiently(io_, [this, job] {
+      --metrics_.in_flight;
+      const auto asking = std::move(job->connection);  // ends on this thread
+      asking->respond(std::move(job->reply));
+    });
+  });
   ++metrics_.in_flight;
-  asio::post(
-      *workers_, [this, connection = std::move(connection), body = std::move(body), model = loader_->model(),
-                  asked = Clock::now(), work = asio::make_work_guard(io_)]() mutable {
-        Reply reply = compute(body, *model, asked);
-        reply.model = model->fingerprint();
-        model.reset();
-        asio::post(io_, [this, connection = std::move(connection), reply = std::move(reply)]() mutable {
-          --metrics_.in_flight;
-          connection->respond(std::move(reply));
-        });
-      });
 }
 
 HttpServer::HttpServer(const ServerOptions& options, Loader load, Log log)

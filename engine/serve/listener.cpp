@@ -54,20 +54,32 @@ void Listener::start(Take take) {
   accept();
 }
 
+// Where this throws, go_on() does it again.
 void Listener::accept() {
+  if (waiting_) return;
   acceptor_.async_accept([this](const error_code& error, tcp::socket socket) {
-    if (!error) full_ = !take_(std::move(socket));
-    if (full_ || stopped_ || error == asio::error::operation_aborted) return;
-    if (!error) return accept();
-    pause_.expires_after(kAcceptPause);  // out of files: some will be free soon
-    pause_.async_wait([this](const error_code& cancelled) {
-      if (!cancelled) accept();
-    });
+    waiting_ = false;
+    if (stopped_ || error == asio::error::operation_aborted) return;
+    if (error) return pause();
+    full_ = !take_(std::move(socket));
+    if (!full_ && !stopped_) accept();
   });
+  waiting_ = true;
+}
+
+// Out of files: some will be free soon.
+void Listener::pause() {
+  pause_.expires_after(kAcceptPause);
+  pause_.async_wait([this](const error_code& cancelled) {
+    waiting_ = false;
+    if (!cancelled && !stopped_) accept();
+  });
+  waiting_ = true;
 }
 
 void Listener::go_on() {
-  if (std::exchange(full_, false) && !stopped_) accept();
+  full_ = false;
+  if (!waiting_ && !stopped_) accept();
 }
 
 void Listener::stop() {

@@ -23,7 +23,7 @@ class Listener {
   std::string url() const;
   // From now on `take` gets every connection. Where it can take no more, they wait in the system's queue.
   void start(Take take);
-  // `take` can take another again; does nothing where it always could.
+  // `take` can take another again, or something was thrown; does nothing where it always could.
   void go_on();
   // `take` gets the connections that clients have opened by now; then there are no more.
   void stop();
@@ -31,12 +31,13 @@ class Listener {
  private:
   void listen(const std::string& host, std::uint16_t port);
   void accept();
+  void pause();
 
   boost::asio::io_context& io_;
   boost::asio::ip::tcp::acceptor acceptor_;
   boost::asio::steady_timer pause_;
   Take take_;
-  bool full_ = false, stopped_ = false;
+  bool waiting_ = false, full_ = false, stopped_ = false;
 };
 
 }  // namespace slide::serve

@@ -4,12 +4,13 @@
 
 #include <boost/asio/executor_work_guard.hpp>
 #include <boost/asio/post.hpp>
-#include <boost/asio/use_future.hpp>
 #include <exception>
 #include <functional>
-#include <string>
+#include <new>
+#include <semaphore>
 #include <utility>
 
+#include "engine/serve/post_patiently.h"
 #include "engine/serve/signals_blocked.h"
 
 namespace slide::serve {
@@ -22,38 +23,50 @@ ModelLoader::ModelLoader(asio::io_context& io, Load load, const Log& log, Server
     const SignalsBlocked blocked;
     thread_.emplace(1);
   }
-  model_ = asio::post(*thread_, asio::use_future(std::cref(load_))).get();
+  std::exception_ptr fault;
+  std::binary_semaphore done(0);
+  asio::post(*thread_, [&] {
+    try {
+      model_ = load_();
+    } catch (const std::exception&) {
+      fault = std::current_exception();
+    }
+    done.release();
+  });
+  done.acquire();
+  if (fault) std::rethrow_exception(fault);
 }
 
 void ModelLoader::reload() {
   load_again_ = loading_;
   if (loading_) return;
-  loading_ = true;
   asio::post(*thread_, [this, work = asio::make_work_guard(io_)] {
     std::shared_ptr<const ServedModel> loaded;
-    std::string fault;
+    std::exception_ptr fault;
     try {
       loaded = load_();
-    } catch (const std::exception& error) {
-      fault = error.what();
+    } catch (const std::exception&) {
+      fault = std::current_exception();
     }
-    asio::post(io_, [this, loaded = std::move(loaded), fault = std::move(fault)]() mutable {
-      take(std::move(loaded), fault);
-    });
+    post_patiently(io_, [this, loaded, fault] { take(loaded, fault); });
   });
+  loading_ = true;
 }
 
-void ModelLoader::take(std::shared_ptr<const ServedModel> loaded, const std::string& fault) {
+void ModelLoader::take(const std::shared_ptr<const ServedModel>& loaded, const std::exception_ptr& fault) {
+  loading_ = false;
   metrics_.add_reload(loaded != nullptr);
-  if (loaded != nullptr) {
+  if (loaded != nullptr) model_ = loaded;
+  if (std::exchange(load_again_, false) && !stopped_) reload();
+  try {
+    if (fault) std::rethrow_exception(fault);
     log_(fmt::format("reloaded {} ({}) in {:.2f} s", loaded->path(), loaded->fingerprint(),
                      loaded->load_seconds()));
-    model_ = std::move(loaded);
-  } else {
-    log_(fmt::format("reload failed, the model before stays: {}", fault));
+  } catch (const std::bad_alloc&) {
+    log_(loaded != nullptr ? "reloaded" : "reload failed, the model before stays: out of memory");
+  } catch (const std::exception& error) {
+    log_(fmt::format("reload failed, the model before stays: {}", error.what()));
   }
-  loading_ = false;
-  if (std::exchange(load_again_, false) && !stopped_) reload();
 }
 
 }  // namespace slide::serve

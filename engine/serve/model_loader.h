@@ -4,6 +4,7 @@
 
 #include <boost/asio/io_context.hpp>
 #include <boost/asio/thread_pool.hpp>
+#include <exception>
 #include <functional>
 #include <memory>
 #include <optional>
@@ -35,7 +36,7 @@ class ModelLoader {
   void stop() { stopped_ = true; }
 
  private:
-  void take(std::shared_ptr<const ServedModel> loaded, const std::string& fault);
+  void take(const std::shared_ptr<const ServedModel>& loaded, const std::exception_ptr& fault);
 
   boost::asio::io_context& io_;
   const Load load_;

@@ -23,15 +23,15 @@ class RunFolderTest : public CliTest {
   bool exists(const std::string& name) const { return fs::exists(slide_.path(name)); }
   // Killed in front of this change of its files, counted from 1; not at all where there are less.
   Outcome killed_at(int change, const std::vector<std::string>& arguments) const {
-    setenv("LD_PRELOAD", SLIDE_KILL_AT, 1);
-    setenv("KILL_AT", std::to_string(change).c_str(), 1);
+    setenv("LD_PRELOAD", SLIDE_FAULT, 1);
+    setenv("FAULT", fmt::format("change:{}:KILL", change).c_str(), 1);
     const char* options = std::getenv("ASAN_OPTIONS");
     const std::string before = options == nullptr ? "" : options;
     setenv("ASAN_OPTIONS", (before + ":verify_asan_link_order=0").c_str(), 1);  // it wants to be loaded first
     Outcome outcome = slide_.run(arguments);
     setenv("ASAN_OPTIONS", before.c_str(), 1);
     unsetenv("LD_PRELOAD");
-    unsetenv("KILL_AT");
+    unsetenv("FAULT");
     return outcome;
   }
   std::vector<std::string> arguments(const std::string& out, const std::string& seed) const {

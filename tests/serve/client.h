@@ -90,6 +90,12 @@ class Client {
   // The end of this object will not be a goodbye: the connection is reset.
   void reset_at_end() { socket_.set_option(boost::asio::socket_base::linger(true, 0)); }
 
+  // Whether the server says anything, or closes the connection, within so many milliseconds.
+  bool hears(int milliseconds) {
+    pollfd ready{socket_.native_handle(), POLLIN, 0};
+    return poll(&ready, 1, milliseconds) > 0;
+  }
+
   // Whether the server has closed the connection by the time it says anything.
   bool is_closed() {
     char byte = 0;
@@ -174,6 +180,11 @@ class ServerProcess {
     output_ = -1;
   }
   std::string errors() const { return read_file(errors_); }
+  bool runs() const {
+    siginfo_t ended{};
+    return waitid(P_PID, static_cast<id_t>(pid_), &ended, WEXITED | WNOHANG | WNOWAIT) == 0 &&
+           ended.si_pid == 0;
+  }
 
   // The exit code, 128 + signal when killed.
   int wait() {

@@ -1,0 +1,245 @@
+// Every call to the system that a command makes fails once, in turn: short counts and interruptions do not
+// show, whatever else is told in one line; what was there stays, or what is new is whole, and going on gives
+// what an undisturbed run gives, to the bit. A part of the points by default; all of them with
+// SLIDE_FAULTS=all (scripts/faults.sh).
+#include <gtest/gtest.h>
+#include <signal.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <functional>
+#include <map>
+
+#include "tests/cli/cli_fixture.h"
+#include "tests/faults/points.h"
+
+namespace slide::test {
+namespace {
+
+// A command, what it starts from, and what must hold after it.
+struct Case {
+  Strings arguments;
+  std::function<void()> prepare;                          // puts things as they are before
+  std::function<void(const Outcome&)> done;               // after exit code 0
+  std::function<void(bool killed)> broken = [](bool) {};  // after any other
+};
+
+class FaultsTest : public CliTest {
+ protected:
+  void SetUp() override {
+#ifdef SLIDE_SANITIZED
+    GTEST_SKIP() << "sanitizers put themselves where the faults are injected";
+#endif
+    CliTest::SetUp();
+    setenv("OMP_WAIT_POLICY", "passive", 1);
+    generate();
+  }
+
+  Outcome with(const std::string& variables, const Strings& arguments) {
+    slide_.begin_with("export LD_PRELOAD='" SLIDE_FAULT "' " + variables);
+    Outcome outcome = slide_.run(arguments, "1\n");
+    slide_.begin_with(":");
+    return outcome;
+  }
+
+  std::vector<Point> points_of(const Case& tried, std::size_t most) {
+    tried.prepare();
+    const Outcome counted = with("FAULT_COUNT=counts", tried.arguments);
+    EXPECT_EQ(counted.code, 0) << counted.err;
+    tried.done(counted);
+    return slide::test::points_of(read_file(slide_.path("counts")), most);
+  }
+
+  void try_all(const std::string& name, const Case& tried, std::size_t most) {
+    const std::vector<Point> points = points_of(tried, most);
+    for (const Point& point : points) {
+      SCOPED_TRACE(name + " " + point.text());
+      tried.prepare();
+      check(tried, point, with("FAULT=" + point.text(), tried.arguments));
+    }
+    tell_points(name, points);
+  }
+
+  void check(const Case& tried, const Point& point, const Outcome& outcome) {
+    if (outcome.code == 0) return tried.done(outcome);
+    EXPECT_TRUE(point.kills() ? outcome.code == 128 + SIGKILL : is_told(point, outcome))
+        << "code " << outcome.code << ", " << outcome.err;
+    tried.broken(point.kills());
+  }
+
+  // Whether a failure ends the program as it should: in one line, with the exit code of its kind.
+  static bool is_told(const Point& point, const Outcome& outcome) {
+    const std::string& line = outcome.err;
+    const bool one_line = line.starts_with("slide: ") && line.find('\n') + 1 == line.size();
+    if (point.survivable() || !one_line) return false;
+    if (point.kind == "memory" && line.find("Cannot allocate memory") == std::string::npos)
+      return outcome.code == 1 && line.find("out of memory") != std::string::npos;
+    return outcome.code == 1 || outcome.code == 2;
+  }
+
+  std::string file(const std::string& name) const {
+    return read_file(slide_.path(name));
+  }
+  bool exists(const std::string& name) const {
+    return fs::exists(slide_.path(name));
+  }
+  void copy(const std::string& from, const std::string& to) {
+    fs::remove_all(slide_.path(to));
+    fs::copy(slide_.path(from), slide_.path(to), fs::copy_options::recursive);
+  }
+  void no_temporaries(const std::string& folder) {
+    for (const auto& entry : fs::recursive_directory_iterator(slide_.path(folder)))
+      EXPECT_FALSE(entry.path().string().ends_with(".tmp")) << entry.path();
+  }
+  static Strings training(const std::string& out, const std::string& seed) {
+    return {"train",     "small.toml",
+            "--set",     "data.train=data/train.txt",
+            "--set",     "data.validation=0.2",
+            "--set",     "train.checkpoint_every=5",
+            "--seed",    seed,
+            "--threads", "2",
+            "--out",     out};
+  }
+  // The runs "first" and "second", of two seeds.
+  void train_two() {
+    for (const auto& [out, seed] : {std::pair("first", "1"), std::pair("second", "2")}) {
+      const Outcome outcome = slide_.run(training(out, seed));
+      ASSERT_EQ(outcome.code, 0) << outcome.err;
+    }
+  }
+  // Whether to go on with the run in "out", or to begin again, gives the model that its config.toml is of.
+  void expect_goes_on() {
+    const std::string config = file("out/config.toml");
+    if (config.empty()) {
+      EXPECT_EQ(slide_.run(training("out", "2")).code, 0);
+    } else {
+      const Outcome resumed = slide_.run({"train", "--resume", "out", "--threads", "1"});
+      EXPECT_EQ(resumed.code, 0) << resumed.err;
+    }
+    EXPECT_TRUE(file("out/model.slide") ==
+                file(config == file("first/config.toml") ? "first/model.slide" : "second/model.slide"));
+    no_temporaries("out");
+  }
+  void expect_old_or_new(const std::string& name, const std::string& old_file, const std::string& new_file) {
+    const std::string now = file(name);
+    EXPECT_TRUE(now == old_file || now == new_file) << name << " has " << now.size() << " bytes";
+  }
+};
+
+TEST_F(FaultsTest, Training) {
+  train_two();
+  const std::string before = file("first/model.slide"), after = file("second/model.slide");
+  Case training_case;
+  training_case.arguments = training("out", "2");
+  training_case.prepare = [&] { copy("first", "out"); };
+  training_case.done = [&](const Outcome&) {
+    EXPECT_TRUE(file("out/model.slide") == after);
+    EXPECT_TRUE(file("out/best-model.slide") == file("second/best-model.slide"));
+    no_temporaries("out");
+  };
+  training_case.broken = [&](bool killed) {
+    if (!killed) no_temporaries("out");
+    EXPECT_TRUE(file("out/model.slide") == before || file("out/previous/model.slide") == before);
+    if (exists("out/model.slide")) expect_old_or_new("out/model.slide", before, after);
+    expect_goes_on();
+  };
+  try_all("train", training_case, 4);
+}
+
+// From a checkpoint on.
+TEST_F(FaultsTest, GoingOn) {
+  train_two();
+  with("FAULT=name:9:KILL", training("stopped", "2"));
+  ASSERT_TRUE(exists("stopped/checkpoint.slide")) << file("stderr");
+  ASSERT_FALSE(exists("stopped/model.slide"));
+  Case going_on;
+  going_on.arguments = {"train", "--resume", "out", "--threads", "2"};
+  going_on.prepare = [&] { copy("stopped", "out"); };
+  going_on.done = [&](const Outcome&) {
+    EXPECT_TRUE(file("out/model.slide") == file("second/model.slide"));
+    no_temporaries("out");
+  };
+  going_on.broken = [&](bool killed) {
+    if (!killed) no_temporaries("out");
+    expect_goes_on();
+  };
+  try_all("resume", going_on, 3);
+}
+
+// Where the cache cannot be written, training does without.
+TEST_F(FaultsTest, Caching) {
+  Strings arguments = {"train",     "small.toml",
+                       "--set",     "data.train=data/train.txt",
+                       "--set",     "data.cache=true",
+                       "--set",     "train.epochs=1",
+                       "--threads", "2",
+                       "--out",     "out"};
+  ASSERT_EQ(slide_.run(arguments).code, 0);
+  const std::string model = file("out/model.slide"), cache = file("data/train.txt.slidecache");
+  for (const bool made : {false, true}) {
+    Case caching;
+    caching.arguments = arguments;
+    caching.prepare = [&] {
+      fs::remove_all(slide_.path("out"));
+      if (!made) fs::remove(slide_.path("data/train.txt.slidecache"));
+      if (made) write_file(slide_.path("data/train.txt.slidecache"), cache);
+    };
+    caching.done = [&](const Outcome&) {
+      EXPECT_TRUE(file("out/model.slide") == model);
+      no_temporaries("data");
+    };
+    caching.broken = [&](bool killed) {
+      if (!killed) no_temporaries("data");
+      if (exists("data/train.txt.slidecache")) {
+        EXPECT_TRUE(file("data/train.txt.slidecache") == cache);
+      }
+      EXPECT_EQ(slide_.run(arguments).code, 0);
+      EXPECT_TRUE(file("out/model.slide") == model);
+      EXPECT_TRUE(file("data/train.txt.slidecache") == cache);
+    };
+    try_all(made ? "cached" : "caching", caching, 2);
+  }
+}
+
+TEST_F(FaultsTest, Converting) {
+  const std::map<std::string, Strings> outputs = {{"out.libsvm", {"out.libsvm"}},
+                                                  {"X.out.npz", {"X.out.npz", "Y.out.npz"}}};
+  for (const auto& [name, files] : outputs) {
+    const Strings arguments = {"convert", "data/train.txt", "work/" + name};
+    fs::create_directories(slide_.path("work"));
+    ASSERT_EQ(slide_.run(arguments).code, 0) << file("stderr");
+    std::vector<std::string> wanted;
+    for (const std::string& written : files) wanted.push_back(file("work/" + written));
+    Case converting;
+    converting.arguments = arguments;
+    converting.prepare = [&] {
+      fs::remove_all(slide_.path("work"));
+      fs::create_directories(slide_.path("work"));
+      for (const std::string& written : files) write_file(slide_.path("work/" + written), "old");
+    };
+    converting.done = [&](const Outcome&) {
+      for (std::size_t i = 0; i < files.size(); ++i) EXPECT_TRUE(file("work/" + files[i]) == wanted[i]);
+      no_temporaries("work");
+    };
+    converting.broken = [&](bool killed) {
+      if (!killed) no_temporaries("work");
+      for (std::size_t i = 0; i < files.size(); ++i) expect_old_or_new("work/" + files[i], "old", wanted[i]);
+    };
+    try_all("convert to " + name, converting, 2);
+  }
+}
+
+TEST_F(FaultsTest, Predicting) {
+  ASSERT_EQ(slide_.run(training("out", "1")).code, 0);
+  const Strings arguments = {"predict", "out/model.slide", "data/test.txt", "--k", "3", "--threads", "2"};
+  const std::string wanted = slide_.run(arguments).out, model = file("out/model.slide");
+  Case predicting;
+  predicting.arguments = arguments;
+  predicting.prepare = [] {};
+  predicting.done = [&](const Outcome& outcome) { EXPECT_TRUE(outcome.out == wanted) << outcome.out; };
+  try_all("predict", predicting, 3);
+  EXPECT_TRUE(file("out/model.slide") == model);
+}
+
+}  // namespace
+}  // namespace slide::test

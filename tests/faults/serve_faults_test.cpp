@@ -1,0 +1,101 @@
+// `slide serve` under the same faults: what fails while it starts is told in one line; once it runs it goes
+// on, with the model before, and whoever asks gets an answer or a closed connection.
+#include <optional>
+
+#include "tests/faults/points.h"
+#include "tests/serve/serve_fixture.h"
+
+namespace slide::test {
+namespace {
+
+const Json kAsked = {{"features", {{"3", 1}, {"7", 2}}}};
+
+class ServeFaultsTest : public ServeTest {
+ protected:
+  static void SetUpTestSuite() {
+#ifndef SLIDE_SANITIZED
+    ServeTest::SetUpTestSuite();
+#endif
+  }
+  void SetUp() override {
+#ifdef SLIDE_SANITIZED
+    GTEST_SKIP() << "sanitizers put themselves where the faults are injected";
+#endif
+  }
+
+  // A variable of the environment, with what reads it, for as long as it lives.
+  struct Preloaded {
+    Preloaded(const char* name, const std::string& value) : variable(name) {
+      setenv("LD_PRELOAD", SLIDE_FAULT, 1);
+      setenv(variable, value.c_str(), 1);
+    }
+    ~Preloaded() {
+      unsetenv("LD_PRELOAD");
+      unsetenv(variable);
+    }
+    const char* variable;
+  };
+  static ServerProcess serve_with(const char* variable, const std::string& value) {
+    const Preloaded preloaded(variable, value);
+    return {folder(), {"ids/model.slide", "--threads", "2"}};
+  }
+
+  // An answer, or nothing where the server closes the connection. It must do one of them.
+  static std::optional<Answer> ask(const ServerProcess& server) {
+    try {
+      Client client = server.client();
+      client.send(Client::text_of("POST", "/predict", kAsked.dump()));
+      const bool heard = client.hears(30000);
+      EXPECT_TRUE(heard);
+      if (!heard) return {};
+      return client.receive();
+    } catch (const boost::system::system_error&) {
+      return {};
+    }
+  }
+  // What every server is asked to do.
+  static void use(const ServerProcess& server) {
+    const auto reloaded = [&] {
+      return !server.runs() || server.errors().find("reload") != std::string::npos;
+    };
+    ask(server);
+    server.signal(SIGHUP);
+    EXPECT_TRUE(wait_until(reloaded));
+    ask(server);
+  }
+};
+
+TEST_F(ServeFaultsTest, ARunningServerGoesOn) {
+  std::string wanted;
+  {
+    ServerProcess counted = serve_with("FAULT_COUNT", "counts");
+    use(counted);
+    wanted = ask(counted)->body;
+    ASSERT_EQ(counted.stop(), 0) << counted.errors();
+  }
+  const std::vector<Point> points = points_of(read_file(slide_->path("counts")), 12);
+  for (const Point& point : points) {
+    if (point.kills() || point.lasts())
+      continue;  // libraries end a process that gets no memory at all any more
+    SCOPED_TRACE("serve " + point.text());
+    std::optional<std::string> refusal;
+    try {
+      ServerProcess server = serve_with("FAULT", point.text());
+      use(server);
+      ASSERT_TRUE(server.runs()) << server.errors();
+      const std::optional<Answer> answer = ask(server);
+      EXPECT_TRUE(answer && answer->body == wanted) << server.errors();
+      EXPECT_EQ(server.stop(), 0) << server.errors();
+    } catch (const std::runtime_error& error) {
+      refusal = error.what();
+    }
+    if (!refusal) continue;
+    EXPECT_TRUE(refusal->starts_with("no server: '' slide: ") && refusal->find('\n') + 1 == refusal->size())
+        << *refusal;
+    EXPECT_FALSE(point.survivable()) << *refusal;
+  }
+  tell_points("serve", points);
+}
+
+}  // namespace
+}  // namespace slide::test
