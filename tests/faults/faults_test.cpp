@@ -204,7 +204,9 @@ TEST_F(FaultsTest, Caching) {
 TEST_F(FaultsTest, Converting) {
   const std::map<std::string, Strings> outputs = {{"out.libsvm", {"out.libsvm"}},
                                                   {"X.out.npz", {"X.out.npz", "Y.out.npz"}}};
-  for (const auto& [name, files] : outputs) {
+  for (const auto& output : outputs) {
+    const std::string& name = output.first;
+    const Strings& files = output.second;
     const Strings arguments = {"convert", "data/train.txt", "work/" + name};
     fs::create_directories(slide_.path("work"));
     ASSERT_EQ(slide_.run(arguments).code, 0) << file("stderr");
