@@ -76,7 +76,7 @@ Model keep(const slide::Config& config, Trainer&& trainer, std::shared_ptr<const
   return Internals::make({.config = config,
                           .shape = std::move(shape),
                           .steps = steps,
-                          .has_optimizer_state = optimizer.has_value(),
+                          .has_optimizer_state = config.train.save_optimizer,
                           .hashes = {},  // the tables are there
                           .network = std::move(trained.network),
                           .optimizer = std::move(optimizer),
