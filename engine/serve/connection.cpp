@@ -23,17 +23,21 @@ constexpr std::size_t kMostBuffer =
     65536;  // holds a whole header, a chunk's extensions, the lines after the last
 constexpr auto kDrainTime = std::chrono::seconds(1);
 
+// The other end's address and port.
+std::string client_of(const tcp::socket& socket) {
+  boost::system::error_code ignored;
+  const tcp::endpoint peer = socket.remote_endpoint(ignored);
+  const std::string address = peer.address().to_string();
+  return peer.address().is_v6() ? fmt::format("[{}]:{}", address, peer.port())
+                                : fmt::format("{}:{}", address, peer.port());
+}
+
 }  // namespace
 
 Connection::Connection(ConnectionHost& host, tcp::socket socket)
     : host_(host), socket_(std::move(socket)), timer_(socket_.get_executor()), buffer_(kMostBuffer) {
-  host_.add(this);
-  error_code ignored;
-  if (!host_.logs()) return;
-  const tcp::endpoint peer = socket_.remote_endpoint(ignored);
-  const std::string address = peer.address().to_string();
-  client_ = peer.address().is_v6() ? fmt::format("[{}]:{}", address, peer.port())
-                                   : fmt::format("{}:{}", address, peer.port());
+  if (host_.logs()) client_ = client_of(socket_);
+  host_.add(this);  // last: what throws before it leaves no trace of this
 }
 
 void Connection::start() {

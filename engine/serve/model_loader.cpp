@@ -5,7 +5,6 @@
 #include <boost/asio/executor_work_guard.hpp>
 #include <boost/asio/post.hpp>
 #include <exception>
-#include <functional>
 #include <new>
 #include <semaphore>
 #include <utility>
