@@ -103,12 +103,4 @@ std::uint32_t SummedReader::finish() {
   return crc_;
 }
 
-std::uint32_t check_footer(std::string_view file, const ByteReader& in) {
-  if (file.size() < kFooterBytes) in.refuse("it is cut off");
-  const std::size_t summed = file.size() - kFooterBytes;
-  const std::uint32_t sum = crc_32(0, file.substr(0, summed));
-  check_sum(file.substr(summed), sum, in);
-  return sum;
-}
-
 }  // namespace slide

@@ -61,7 +61,4 @@ class SummedReader final : public ByteReader {
   AlignedArray<char> buffer_;
 };
 
-// The checksum of a whole file with its footer. When that is wrong, refused in the words of `in`.
-std::uint32_t check_footer(std::string_view file, const ByteReader& in);
-
 }  // namespace slide

@@ -1,11 +1,16 @@
 #include "engine/run/checkpoint.h"
 
+#include <fcntl.h>
+#include <sys/stat.h>
+
 #include <algorithm>
 #include <array>
+#include <cerrno>
+#include <cstring>
 #include <utility>
 
+#include "engine/base/descriptor.h"
 #include "engine/base/error.h"
-#include "engine/base/summed_file.h"
 #include "engine/config/fields.h"
 
 namespace slide {
@@ -14,25 +19,6 @@ namespace {
 
 constexpr std::string_view kMagic = "SLIDERUN";
 constexpr std::uint32_t kVersion = 2;
-
-ByteReader reader_of(std::string_view bytes, const std::string& path) {
-  return {bytes, path + ": the checkpoint cannot be used", "remove it and train again"};
-}
-
-// The bytes between header and footer.
-std::string_view contents(std::string_view bytes, const std::string& path) {
-  if (!bytes.starts_with(kMagic)) fail_input("{}: this is no checkpoint of a run", path);
-  ByteReader in = reader_of(bytes, path);
-  in.take(kMagic.size());
-  const auto version = in.get<std::uint32_t>();
-  if (version != kVersion) {
-    fail_input("{}: the checkpoint has format version {}, this program reads version {}; train again", path,
-               version, kVersion);
-  }
-  check_footer(bytes, in);
-  if (in.left() < kFooterBytes) in.refuse("it is cut off");
-  return in.take(in.left() - kFooterBytes);
-}
 
 }  // namespace
 
@@ -76,9 +62,10 @@ void save_checkpoint(const std::string& path, const RunRecord& record, const Tra
   out.finish();
 }
 
-Checkpoint::Checkpoint(std::string path) : path_(std::move(path)), file_(path_) {
-  const std::string_view bytes = contents(file_.text(), path_);
-  ByteReader in = reader_of(bytes, path_);
+Checkpoint::Checkpoint(std::string path) : path_(std::move(path)) {
+  open()->finish();  // nothing is taken of a damaged file
+  const std::unique_ptr<SummedReader> reader = open();
+  ByteReader& in = *reader;
   const std::string text(in.take(in.get<std::uint64_t>()));
   std::vector<std::string> notes;  // those of the run's config.toml, which are told
   record_.config = parse_stored_config(text, path_ + " (configuration)", notes);
@@ -89,14 +76,37 @@ Checkpoint::Checkpoint(std::string path) : path_(std::move(path)), file_(path_) 
   const auto test = in.get<DataDigest>();
   if (tested) record_.test = test;
   record_.log_bytes = in.get<std::uint64_t>();
-  state_ = static_cast<std::size_t>(bytes.data() - file_.text().data()) + bytes.size() - in.left();
+  state_ = in.left();
+}
+
+std::unique_ptr<SummedReader> Checkpoint::open() const {
+  Descriptor file(::open(path_.c_str(), O_RDONLY | O_CLOEXEC));
+  struct stat status {};
+  if (!file.is_open() || fstat(file.get(), &status) != 0)
+    fail_input("{}: cannot be opened ({}); check the path and its permissions", path_, std::strerror(errno));
+  std::array<char, kMagic.size()> magic{};
+  if (read_at(file.get(), magic.data(), magic.size(), 0) != static_cast<ssize_t>(magic.size()) ||
+      std::string_view(magic.data(), magic.size()) != kMagic)
+    fail_input("{}: this is no checkpoint of a run", path_);
+  auto in =
+      std::make_unique<SummedReader>(std::move(file), static_cast<std::uint64_t>(status.st_size),
+                                     path_ + ": the checkpoint cannot be used", "remove it and train again");
+  in->skip(magic.size());
+  const auto version = in->get<std::uint32_t>();
+  if (version != kVersion) {
+    fail_input("{}: the checkpoint has format version {}, this program reads version {}; train again", path_,
+               version, kVersion);
+  }
+  return in;
 }
 
 void Checkpoint::restore(Trainer& trainer) const {
-  const std::string_view bytes = file_.text();
-  ByteReader in = reader_of(bytes.substr(state_, bytes.size() - state_ - kFooterBytes), path_);
-  trainer.load(in);
-  if (in.left() != 0) in.refuse("more than its configuration needs");
+  const std::unique_ptr<SummedReader> in = open();
+  if (in->left() < state_) in->refuse("it has changed");
+  in->skip(in->left() - state_);
+  trainer.load(*in);
+  if (in->left() != 0) in->refuse("more than its configuration needs");
+  in->finish();
 }
 
 void check_same_config(const Config& saved, const Config& given, const std::string& origin) {

@@ -12,12 +12,13 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
 
 #include "datasets/dataset.h"
-#include "datasets/file_bytes.h"
+#include "engine/base/summed_file.h"
 #include "engine/config/config.h"
 #include "engine/training/trainer.h"
 
@@ -47,6 +48,7 @@ struct RunRecord {
 // as it was until then. Throws Error when the folder cannot be written or the disk is full.
 void save_checkpoint(const std::string& path, const RunRecord& record, const Trainer& trainer);
 
+// The file is never held: a trainer takes as much memory as it does.
 class Checkpoint {
  public:
   // Throws InputError, in one line, when the file is missing, no checkpoint, of another version or damaged.
@@ -54,14 +56,17 @@ class Checkpoint {
 
   const RunRecord& record() const { return record_; }
   // Takes `trainer`, made for the record's configuration, data and step, to where the run was. Throws
-  // InputError when that cannot be, as of ids out of range and weights that are no finite numbers.
+  // InputError when that cannot be, as of ids out of range, weights that are no finite numbers and a file
+  // that has changed.
   void restore(Trainer& trainer) const;
 
  private:
+  // The file behind its version.
+  std::unique_ptr<SummedReader> open() const;
+
   std::string path_;
-  FileBytes file_;
   RunRecord record_;
-  std::size_t state_ = 0;  // where the trainer's bytes begin
+  std::uint64_t state_ = 0;  // the trainer's bytes, up to the footer
 };
 
 // Throws InputError naming the first key whose value differs, but for those that do not change the result:
