@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "datasets/row_parser.h"
+#include "engine/base/error.h"
 
 namespace slide {
 
@@ -21,7 +22,7 @@ struct PlacedFault {
 
 // "FILE:LINE:COLUMN: what".
 inline std::string described(const std::string& origin, const PlacedFault& fault) {
-  return fmt::format("{}:{}:{}: {}", origin, fault.line, fault.fault.column, fault.fault.message);
+  return one_line(fmt::format("{}:{}:{}: {}", origin, fault.line, fault.fault.column, fault.fault.message));
 }
 
 struct ReadReport {

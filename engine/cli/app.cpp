@@ -3,7 +3,6 @@
 #include <signal.h>
 
 #include <CLI/CLI.hpp>
-#include <algorithm>
 #include <cstdio>
 #include <exception>
 #include <new>
@@ -22,8 +21,7 @@ constexpr const char* kAbout =
     "Trains and uses networks with very many outputs, on the CPU: hash tables find the neurons\n"
     "that will fire, and only those are computed and updated.";
 
-int fail(int code, std::string message) {
-  std::replace(message.begin(), message.end(), '\n', ' ');
+int fail(int code, std::string_view message) {
   complain(message);
   return code;
 }

@@ -77,7 +77,7 @@ void go_on_without_output() {
 }
 
 void complain(std::string_view line) {
-  const std::string text = fmt::format("slide: {}\n", line);
+  const std::string text = fmt::format("slide: {}\n", one_line(std::string(line)));
   std::fwrite(text.data(), 1, text.size(), stderr);
 }
 

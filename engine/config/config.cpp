@@ -89,7 +89,7 @@ Config load_stored_config(const std::string& path, std::vector<std::string>& not
 }
 
 void validate(const Config& config) {
-  if (const auto broken = config::find_violation(config)) throw InputError(broken->message);
+  if (const auto broken = config::find_violation(config)) fail_input("{}", broken->message);
 }
 
 std::string to_toml(const Config& config) {
