@@ -44,7 +44,7 @@ SampleInput::SampleInput(const Model& model, const ModelUse& use, const std::str
 
 void SampleInput::for_each_part(const Take& take) const {
   if (in_pieces_) return take_pieces(take);
-  if (is_npz_pair(path_)) return take({read_test_data(path_, model_, use_.threads).rows, {}, {}});
+  if (is_array_file()) return take({read_test_data(path_, model_, use_.threads).rows, {}, {}});
   const FileBytes bytes(path_);
   if (bytes.text().empty() && origin_ == path_ && model_.text == nullptr)
     fail_input("{}:1:1: the file is empty; check the path of the data", path_);
@@ -76,7 +76,6 @@ void SampleInput::take_bytes(std::string_view bytes, const Take& take) const {
   if (bytes.empty()) return;
   const DataFormat format = format_of(bytes);
   if (format == DataFormat::kIdx || format == DataFormat::kNpz) {
-    if (origin_ == path_) return take({read_test_data(path_, model_, use_.threads).rows, {}, {}});
     ReadOptions options = model_read_options(model_, use_.threads);
     options.format = format;
     return take({parse_features(bytes, origin_, options), {}, {}});
@@ -89,6 +88,14 @@ void SampleInput::take_bytes(std::string_view bytes, const Take& take) const {
       take(stream.read(lines));
   }
   stream.finish();
+}
+
+// Whether the path names arrays, IDX or npz, which are not read as lines.
+bool SampleInput::is_array_file() const {
+  if (origin_ != path_) return false;
+  if (is_npz_pair(path_)) return true;
+  const std::optional<DataFormat> format = use_.format ? use_.format : detect_file(path_);
+  return format == DataFormat::kIdx || format == DataFormat::kNpz;
 }
 
 // Whether format_of() would not find anything else if there was more.

@@ -30,6 +30,7 @@ class SampleInput {
  private:
   void take_pieces(const Take& take) const;
   void take_bytes(std::string_view bytes, const Take& take) const;
+  bool is_array_file() const;
   bool shows_format(std::string_view head) const;
   DataFormat format_of(std::string_view head) const;
   std::optional<DataFormat> features_format_of(std::string_view head) const;
