@@ -7,6 +7,7 @@
 #include "engine/api/internals.h"
 #include "engine/base/parallel.h"
 #include "engine/inference/inference.h"
+#include "engine/run/model_use.h"
 
 namespace slide::api {
 
@@ -20,12 +21,6 @@ InferenceOptions options_of(const EvalConfig& config, Inference wanted, int thre
   options.candidates = config.candidates;
   options.threads = threads;
   return options;
-}
-
-Metrics::Propensities propensities(const slide::Model& model) {
-  const EvalConfig& eval = model.config.eval;
-  return std::make_shared<const std::vector<double>>(inverse_propensities(
-      model.shape.label_frequencies, model.shape.samples, eval.propensity_a, eval.propensity_b));
 }
 
 const TextModel& text_of(const slide::Model& model) {

@@ -9,15 +9,11 @@
 
 namespace slide {
 
-namespace {
-
 Metrics::Propensities propensities(const Model& model) {
   const EvalConfig& eval = model.config.eval;
   return std::make_shared<const std::vector<double>>(inverse_propensities(
       model.shape.label_frequencies, model.shape.samples, eval.propensity_a, eval.propensity_b));
 }
-
-}  // namespace
 
 Model open_model(const std::string& path, const ModelUse& use) {
   Model model = load_model(path);

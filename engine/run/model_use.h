@@ -29,6 +29,9 @@ Model open_model(const std::string& path, const ModelUse& use);
 // outlive it and stay where it is. `log_softmax`, `by_row`: as in InferenceOptions.
 Predictor make_predictor(Model& model, int threads, std::size_t k, bool log_softmax, bool by_row = false);
 
+// What P@k is weighted with, of the labels' frequencies in training, by the model's own eval keys.
+Metrics::Propensities propensities(const Model& model);
+
 struct TestResult {
   std::size_t samples = 0;
   Unknown unknown;       // what the model does not know of them
