@@ -7,7 +7,6 @@
 #include <algorithm>
 #include <array>
 #include <atomic>
-#include <bit>
 #include <cstddef>
 #include <cstring>
 #include <memory>
@@ -17,6 +16,7 @@
 #include "engine/base/aligned.h"
 #include "engine/base/byte_io.h"
 #include "engine/base/descriptor.h"
+#include "engine/base/finite.h"
 #include "engine/base/mapped_file.h"
 #include "engine/base/parallel.h"
 #include "engine/base/rng.h"
@@ -29,8 +29,8 @@ constexpr std::array<char, 8> kMagic = {'S', 'L', 'I', 'D', 'E', 'C', 'S', 'R'};
 constexpr std::uint64_t kByteOrder = 0x0102030405060708ULL;
 constexpr std::uint64_t kHeaderBytes = 4096;
 constexpr std::uint64_t kSummedBytes = std::uint64_t{1}
-                                       << 30;            // files up to here have a checksum of the arrays
-constexpr std::size_t kRowsAtOnce = 4096;                // of a check of entries
+                                       << 30;  // files up to here have a checksum of the arrays
+constexpr std::size_t kRowsAtOnce = 512;       // of a check of entries: what they hold stays in the cache
 constexpr std::size_t kSumBytes = std::size_t{1} << 20;  // a block of the checksum, a multiple of a page
 
 struct CacheHeader {
@@ -79,7 +79,10 @@ bool is_sound(const CacheHeader& header, std::uint64_t file_bytes) {
   }
   // No count above the number of bytes, so that the layout cannot overflow.
   const CsrCounts& counts = header.counts;
-  return header.file_bytes == file_bytes && counts.rows < file_bytes && counts.features < file_bytes &&
+  const CsrSizes& sizes = header.sizes;
+  return std::max(sizes.feature_count, sizes.label_count) <= UINT32_MAX &&
+         sizes.feature_bound <= sizes.feature_count && sizes.label_bound <= sizes.label_count &&
+         header.file_bytes == file_bytes && counts.rows < file_bytes && counts.features < file_bytes &&
          counts.labels < file_bytes && layout_of(counts).end == file_bytes;
 }
 
@@ -144,9 +147,11 @@ DatasetView view_of(const MappedFile& file, const CsrCounts& counts) {
 bool good_ids(std::span<const std::uint64_t> offsets, std::span<const std::uint32_t> ids, std::size_t first,
               std::size_t last, std::uint64_t bound) {
   const std::uint64_t begin = offsets[first], end = offsets[last];
-  std::uint32_t largest = 0, descents = 0, at_rows = 0;
-  for (std::uint64_t i = begin; i < end; ++i) largest = std::max(largest, ids[i]);
-  for (std::uint64_t i = begin + 1; i < end; ++i) descents += ids[i] <= ids[i - 1];
+  std::uint32_t largest = begin < end ? ids[begin] : 0, descents = 0, at_rows = 0;
+  for (std::uint64_t i = begin + 1; i < end; ++i) {
+    largest = std::max(largest, ids[i]);
+    descents += ids[i] <= ids[i - 1];
+  }
   for (std::size_t row = first + 1; row < last; ++row) {
     const std::uint64_t i = offsets[row];
     at_rows += i > begin && i < end && i != offsets[row - 1] && ids[i] <= ids[i - 1];
@@ -154,29 +159,16 @@ bool good_ids(std::span<const std::uint64_t> offsets, std::span<const std::uint3
   return (begin == end || largest < bound) && descents == at_rows;
 }
 
-bool good_values(std::span<const float> values) {
-  std::uint32_t bad = 0;
-  for (const float value : values) {
-    const std::uint32_t exponent = std::bit_cast<std::uint32_t>(value) & 0x7f800000;
-    bad += exponent == 0x7f800000;  // infinite, or no number
-  }
-  return bad == 0;
-}
-
 // What a Dataset promises of its entries.
 bool good_entries(const DatasetView& view, const CacheHeader& header, int threads) {
   const CsrSizes& sizes = header.sizes;
-  if (std::max(sizes.feature_count, sizes.label_count) > UINT32_MAX ||
-      sizes.feature_bound > sizes.feature_count || sizes.label_bound > sizes.label_count) {
-    return false;
-  }
   std::atomic<bool> good = true;
   const std::uint64_t rows = header.counts.rows;
   parallel_for((rows + kRowsAtOnce - 1) / kRowsAtOnce, threads, [&](std::size_t task, int) {
     const std::size_t first = task * kRowsAtOnce, last = std::min<std::size_t>(rows, first + kRowsAtOnce);
     const std::uint64_t begin = view.feature_offsets[first];
     if (good_ids(view.feature_offsets, view.feature_ids, first, last, sizes.feature_bound) &&
-        good_values(view.feature_values.subspan(begin, view.feature_offsets[last] - begin)) &&
+        all_finite(view.feature_values.subspan(begin, view.feature_offsets[last] - begin)) &&
         good_ids(view.label_offsets, view.label_ids, first, last, sizes.label_bound)) {
       return;
     }

@@ -18,15 +18,21 @@ bool is_bad(std::uint32_t pair) {
   return (pair & kExponent) == kExponent || (pair << 16 & kExponent) == kExponent;
 }
 
+// Without branches, for full vectors.
+template <class T>
+bool all_good(std::span<const T> values) {
+  std::uint32_t bad = 0;
+  for (const T value : values) bad += is_bad(value);
+  return bad == 0;
+}
+
 template <class T>
 std::size_t get(ByteReader& in, std::span<T> values) {
   std::size_t first = values.size();
   for (std::size_t at = 0; at < values.size(); at += kPiece) {
     const std::span<T> piece = values.subspan(at, std::min(kPiece, values.size() - at));
     in.get_values(piece);
-    std::uint32_t bad = 0;  // counted without branches, for full vectors
-    for (const T value : piece) bad += is_bad(value);
-    if (bad == 0 || first < values.size()) continue;
+    if (first < values.size() || all_good<T>(piece)) continue;
     const auto found = std::ranges::find_if(piece, [](T value) { return is_bad(value); });
     first = at + static_cast<std::size_t>(found - piece.begin());
   }
@@ -34,6 +40,10 @@ std::size_t get(ByteReader& in, std::span<T> values) {
 }
 
 }  // namespace
+
+bool all_finite(std::span<const float> values) {
+  return all_good(values);
+}
 
 std::size_t get_finite(ByteReader& in, std::span<float> values) {
   return get(in, values);

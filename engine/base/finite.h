@@ -1,4 +1,5 @@
-// Takes numbers off bytes and tells which are none. Functions serve one thread, on different readers.
+// Tells which floats are no finite numbers, in memory and where they are taken off bytes. Functions serve one
+// thread, on different readers.
 #pragma once
 
 #include <cstddef>
@@ -8,6 +9,8 @@
 #include "engine/base/byte_io.h"
 
 namespace slide {
+
+bool all_finite(std::span<const float> values);
 
 // Fills `values` from `in`; the place of the first that is infinite or no number, values.size() without one.
 std::size_t get_finite(ByteReader& in, std::span<float> values);
