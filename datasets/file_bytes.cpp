@@ -47,13 +47,16 @@ bool fits(std::size_t bytes) {
   return !free || double(bytes) <= *free / 2;
 }
 
-// Up to `bytes` bytes of a file, from `offset` on or, negative, from where it stands; 0 at its end.
-std::size_t read_some(int descriptor, char* to, std::size_t bytes, off_t offset, const std::string& path) {
+[[noreturn]] void fail_read(const std::string& path) {
+  fail_input("{}: cannot be read ({}); check the file and its disk", path, std::strerror(errno));
+}
+
+// The next bytes of a stream, up to `bytes`; 0 at its end.
+std::size_t read_some(int descriptor, char* to, std::size_t bytes, const std::string& path) {
   while (true) {
-    const ssize_t got = offset < 0 ? read(descriptor, to, bytes) : pread(descriptor, to, bytes, offset);
+    const ssize_t got = read(descriptor, to, bytes);
     if (got >= 0) return static_cast<std::size_t>(got);
-    if (errno != EINTR)
-      fail_input("{}: cannot be read ({}); check the file and its disk", path, std::strerror(errno));
+    if (errno != EINTR) fail_read(path);
   }
 }
 
@@ -64,16 +67,13 @@ std::size_t read_some(int descriptor, char* to, std::size_t bytes, off_t offset,
 // A regular file of this status, in parallel.
 AlignedArray<char> read_file(int descriptor, const struct stat& status, const std::string& path) {
   AlignedArray<char> bytes(static_cast<std::size_t>(status.st_size));
-  parallel_for((bytes.size() + kReadBytes - 1) / kReadBytes, available_threads(),
-               [&](std::size_t piece, int) {
-                 const std::size_t end = std::min(bytes.size(), (piece + 1) * kReadBytes);
-                 for (std::size_t at = piece * kReadBytes; at < end;) {
-                   const std::size_t got =
-                       read_some(descriptor, bytes.data() + at, end - at, static_cast<off_t>(at), path);
-                   if (got == 0) fail_changed(path);
-                   at += got;
-                 }
-               });
+  parallel_for(
+      (bytes.size() + kReadBytes - 1) / kReadBytes, available_threads(), [&](std::size_t piece, int) {
+        const std::size_t begin = piece * kReadBytes, end = std::min(bytes.size(), begin + kReadBytes);
+        const ssize_t got = read_at(descriptor, bytes.data() + begin, end - begin, begin);
+        if (got < 0) fail_read(path);
+        if (static_cast<std::size_t>(got) < end - begin) fail_changed(path);
+      });
   const struct stat after = status_of(descriptor, path);
   if (after.st_size != status.st_size || after.st_mtim.tv_sec != status.st_mtim.tv_sec ||
       after.st_mtim.tv_nsec != status.st_mtim.tv_nsec)
@@ -87,7 +87,7 @@ std::string read_stream(int descriptor, const std::string& path) {
   std::size_t used = 0;
   while (true) {
     if (buffer.size() - used < kStreamBytes) buffer.resize(std::max(2 * buffer.size(), 2 * kStreamBytes));
-    const std::size_t got = read_some(descriptor, buffer.data() + used, buffer.size() - used, -1, path);
+    const std::size_t got = read_some(descriptor, buffer.data() + used, buffer.size() - used, path);
     if (got == 0) break;
     used += got;
   }

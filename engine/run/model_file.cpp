@@ -96,9 +96,12 @@ struct ModelInput {
 ModelInput file_of_stream(const std::string& path) {
   const FileBytes stream(path);
   ModelInput input{Descriptor(memfd_create("model", MFD_CLOEXEC)), stream.text().size()};
+  const auto fail = [&] { fail_run("{}: it cannot be held ({})", path, std::strerror(errno)); };
+  if (!input.file.is_open()) fail();
   for (std::string_view rest = stream.text(); !rest.empty();) {
     const ssize_t written = write(input.file.get(), rest.data(), rest.size());
-    if (written < 0) fail_run("{}: it cannot be held ({})", path, std::strerror(errno));
+    if (written < 0 && errno == EINTR) continue;
+    if (written < 0) fail();
     rest.remove_prefix(static_cast<std::size_t>(written));
   }
   return input;
@@ -115,7 +118,7 @@ ModelInput open_model(const std::string& path) {
     fail_input("{}: cannot be opened ({}); check the path and its permissions", path, std::strerror(errno));
   }
   std::array<char, 2> start{};
-  const ssize_t got = pread(file.get(), start.data(), start.size(), 0);
+  const ssize_t got = read_at(file.get(), start.data(), start.size(), 0);
   if (got == 2 && is_gzip({start.data(), start.size()})) return file_of_stream(path);
   return {std::move(file), static_cast<std::uint64_t>(status.st_size)};
 }
