@@ -64,12 +64,13 @@ bool RunFolder::begin(const Config& config, int threads) {
   const std::string text = to_toml(config);
   // The results before go first, and config.toml before them: they would be taken for this run's. One that is
   // the same stays, for a run that begins again is lost without it.
-  if (text_of(this->config()) != text) discard(this->config());
+  const bool same = text_of(this->config()) == text;
+  if (!same) discard(this->config());
   write_environment(threads, false);
   for (const std::string& result : {checkpoint(), best_model(), model()}) discard(result);
   // Not written into, for previous() may have the same; what leads elsewhere is.
   if (!fs::is_symlink(log(), error)) discard(log());
-  write_file(this->config(), text);
+  if (!same) write_file(this->config(), text);
   return kept;
 }
 

@@ -94,8 +94,10 @@ RunData TrainingRun::load(const RunObserver& observer) {
   RunData data = read_run_data(used_, static_cast<int>(used_.train.threads), skip_bad_);
   load_seconds_ = seconds_since(start);
   tell(observer.data, data, load_seconds_);
-  train_labels_ = label_checksum(data.train);
-  if (data.test) test_labels_ = label_checksum(*data.test);
+  if (!saved_) {  // for the beginning of the log
+    train_labels_ = label_checksum(data.train);
+    if (data.test) test_labels_ = label_checksum(*data.test);
+  }
   if (config_.data.validation == 0) return data;
   Split split = split_dataset(data.train, config_.data.validation, data.train.size(), config_.train.seed);
   data.train = std::move(split.train);
