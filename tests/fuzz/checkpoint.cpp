@@ -2,8 +2,6 @@
 // right.
 #include "engine/run/checkpoint.h"
 
-#include <cmath>
-
 #include "engine/training/trainer.h"
 #include "tests/fuzz/fuzz.h"
 
@@ -21,10 +19,8 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
       return;
     Trainer trainer(config, rows, nullptr, checkpoint.record().step_samples);
     checkpoint.restore(trainer);
-    TrainObserver observer;
-    observer.eval = [](const EvalReport&) {};
     try {
-      trainer.run(observer);
+      trainer.run({});
     } catch (const InputError&) {
       throw;
     } catch (const Error&) {  // the loss is no number any more

@@ -4,17 +4,29 @@
 #include "tests/fuzz/mutate.h"
 #include "tests/fuzz/packing.h"
 
+namespace slide::fuzz {
+namespace {
+
+// False where the bytes cannot be unpacked.
+bool mutate_content(std::string& bytes, std::size_t most, unsigned seed) {
+  if (!is_gzip(bytes)) return false;
+  try {
+    std::string content = unpack_gzip(bytes, "");
+    mutate(content, most, seed);
+    bytes = pack_gzip(content);
+    return true;
+  } catch (const InputError&) {
+    return false;
+  }
+}
+
+}  // namespace
+}  // namespace slide::fuzz
+
 extern "C" std::size_t LLVMFuzzerCustomMutator(std::uint8_t* data, std::size_t size, std::size_t max_size,
                                                unsigned seed) {
-  using namespace slide;
+  using namespace slide::fuzz;
   std::string bytes(reinterpret_cast<const char*>(data), size);
-  try {
-    if (seed % 2 != 0 || !is_gzip(bytes)) throw InputError("as it is");
-    std::string text = unpack_gzip(bytes, "");
-    fuzz::mutate(text, max_size, seed / 2);
-    bytes = fuzz::pack_gzip(text);
-  } catch (const InputError&) {
-    fuzz::mutate(bytes, max_size, seed / 2);
-  }
-  return fuzz::put(bytes, data, max_size);
+  if (seed % 2 != 0 || !mutate_content(bytes, max_size, seed / 2)) mutate(bytes, max_size, seed / 2);
+  return put(bytes, data, max_size);
 }

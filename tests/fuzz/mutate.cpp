@@ -36,4 +36,12 @@ std::size_t put(const std::string& bytes, std::uint8_t* data, std::size_t max_si
   return size;
 }
 
+std::size_t mutate_and_seal(std::uint8_t* data, std::size_t size, std::size_t max_size, unsigned seed,
+                            void (*seal)(std::string& bytes)) {
+  std::string bytes(reinterpret_cast<const char*>(data), size);
+  mutate(bytes, max_size, seed);
+  seal(bytes);
+  return put(bytes, data, max_size);
+}
+
 }  // namespace slide::fuzz

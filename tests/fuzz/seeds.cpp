@@ -17,7 +17,9 @@
 #include "engine/base/byte_io.h"
 #include "engine/config/fields.h"
 #include "engine/run/checkpoint.h"
+#include "engine/run/model_file.h"
 #include "engine/training/trainer.h"
+#include "tests/fuzz/cache_seal.h"
 #include "tests/fuzz/fuzz.h"
 #include "tests/fuzz/packing.h"
 #include "tests/fuzz/summed.h"
@@ -53,14 +55,13 @@ class Seeds {
 };
 
 void write_lines(const Seeds& seeds) {
-  GeneratorOptions options;
-  options.samples = 5;
-  options.test_samples = 1;
-  options.features = 20;
-  options.labels = 6;
-  options.features_per_sample = 4;
-  options.labels_per_sample = 2;
-  options.threads = 1;
+  const GeneratorOptions options = {.samples = 5,
+                                    .test_samples = 1,
+                                    .features = 20,
+                                    .labels = 6,
+                                    .features_per_sample = 4,
+                                    .labels_per_sample = 2,
+                                    .threads = 1};
   const Folder folder;
   generate_dataset(options, folder.path("data"));
   fs::copy_file(folder.path("data/train.txt"), seeds.path("xmc", "generated"),
@@ -121,10 +122,14 @@ std::vector<std::pair<std::string, Config>> model_configs() {
   return configs;
 }
 
+std::string content_of(const std::string& path) {
+  std::ifstream in(path, std::ios::binary);
+  return {std::istreambuf_iterator<char>(in), std::istreambuf_iterator<char>()};
+}
+
 // Takes the comments of its configuration out of a file: they are most of it.
 void shorten(const std::string& path) {
-  std::ifstream in(path, std::ios::binary);
-  std::string file{std::istreambuf_iterator<char>(in), std::istreambuf_iterator<char>()};
+  std::string file = content_of(path);
   unseal(file);
   std::string config;
   std::istringstream lines(config_of(file).value());
@@ -138,13 +143,18 @@ void shorten(const std::string& path) {
   std::ofstream(path, std::ios::binary) << file;
 }
 
+// What the target refuses would lead to nothing behind it, so each file is tried.
 void write_models(const Seeds& seeds) {
+  const auto finish = [](const std::string& path) {
+    shorten(path);
+    load_model(path);
+  };
   for (const auto& [name, config] : model_configs()) {
     save_feature_model(seeds.path("model_file", name), config);
-    shorten(seeds.path("model_file", name));
+    finish(seeds.path("model_file", name));
   }
   save_text_model(seeds.path("model_file", "text"), tiny_config());
-  shorten(seeds.path("model_file", "text"));
+  finish(seeds.path("model_file", "text"));
 }
 
 void write_checkpoints(const Seeds& seeds) {
@@ -157,7 +167,11 @@ void write_checkpoints(const Seeds& seeds) {
   observer.step = [](const StepReport& report) { return report.step < 2; };
   trainer.run(observer);
   save_checkpoint(seeds.path("checkpoint", "two_steps"), record, trainer);
-  for (const char* name : {"begun", "two_steps"}) shorten(seeds.path("checkpoint", name));
+  for (const char* name : {"begun", "two_steps"}) {
+    shorten(seeds.path("checkpoint", name));
+    Trainer restored(config, data, nullptr, 4);
+    Checkpoint(seeds.path("checkpoint", name)).restore(restored);
+  }
 }
 
 void write_cache(const Seeds& seeds) {
@@ -166,8 +180,11 @@ void write_cache(const Seeds& seeds) {
   ReadOptions options;
   options.threads = 1;
   read_dataset_cached(folder.path("data"), options);
-  fs::copy_file(cache_path(folder.path("data")), seeds.path("cache", "rows"),
-                fs::copy_options::overwrite_existing);
+  const std::string written = content_of(cache_path(folder.path("data")));
+  std::string sealed = written;
+  seal_cache(sealed);
+  check(sealed == written, "the mutator's checksums are those of caches");
+  seeds.put("cache", "rows", written);
 }
 
 void write_packed(const Seeds& seeds) {

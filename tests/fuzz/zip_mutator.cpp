@@ -29,7 +29,7 @@ void seal_member(std::string& bytes, std::size_t entry) {
   std::memcpy(bytes.data() + header + 14, &sum, sizeof sum);
 }
 
-void seal(std::string& bytes) {
+void seal_archive(std::string& bytes) {
   constexpr std::string_view kEntry = "PK\x01\x02";
   for (std::size_t at = 0; (at = bytes.find(kEntry, at)) != std::string::npos; at += kEntry.size())
     seal_member(bytes, at);
@@ -40,8 +40,5 @@ void seal(std::string& bytes) {
 
 extern "C" std::size_t LLVMFuzzerCustomMutator(std::uint8_t* data, std::size_t size, std::size_t max_size,
                                                unsigned seed) {
-  std::string bytes(reinterpret_cast<const char*>(data), size);
-  slide::fuzz::mutate(bytes, max_size, seed);
-  slide::fuzz::seal(bytes);
-  return slide::fuzz::put(bytes, data, max_size);
+  return slide::fuzz::mutate_and_seal(data, size, max_size, seed, slide::fuzz::seal_archive);
 }
