@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include <filesystem>
 #include <nlohmann/json.hpp>
 #include <sstream>
 #include <string>
@@ -91,6 +92,13 @@ class CliTest : public testing::Test {
   }
   std::vector<Json> events(const std::string& out = "out") {
     return events_of(read_file(slide_.path(out + "/metrics.jsonl")));
+  }
+
+  std::string file(const std::string& name) const { return read_file(slide_.path(name)); }
+  bool exists(const std::string& name) const { return std::filesystem::exists(slide_.path(name)); }
+  void no_temporaries(const std::string& folder) const {
+    for (const auto& entry : std::filesystem::recursive_directory_iterator(slide_.path(folder)))
+      EXPECT_FALSE(entry.path().string().ends_with(".tmp")) << entry.path();
   }
 
   Program slide_;

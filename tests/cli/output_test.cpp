@@ -1,13 +1,9 @@
 // Outputs that nobody reads and terminals that close.
 #include <fcntl.h>
 #include <gtest/gtest.h>
-#include <pty.h>
 #include <signal.h>
 
 #include <algorithm>
-#include <chrono>
-#include <functional>
-#include <thread>
 
 #include "tests/cli/cli_fixture.h"
 
@@ -22,30 +18,10 @@ class OutputTest : public CliTest {
     CliTest::SetUp();
     train_model();
   }
-  // A child that becomes the program; `prepare` is called in it before.
-  pid_t start(const std::vector<std::string>& arguments, const std::function<void()>& prepare,
-              int* terminal = nullptr) const {
-    const pid_t child = terminal == nullptr ? fork() : forkpty(terminal, nullptr, nullptr, nullptr);
-    if (child != 0) return child;
-    if (chdir(slide_.folder().c_str()) != 0) _exit(99);
-    signal(SIGPIPE, SIG_DFL);
-    prepare();
-    std::vector<char*> words = {const_cast<char*>(SLIDE_BINARY)};
-    for (const std::string& argument : arguments) words.push_back(const_cast<char*>(argument.c_str()));
-    words.push_back(nullptr);
-    execv(SLIDE_BINARY, words.data());
-    _exit(98);
-  }
-  // Exit code, or 128 + signal that killed.
-  static int wait_for(pid_t child) {
-    int status = 0;
-    waitpid(child, &status, 0);
-    return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
-  }
   static void send_errors_to(const char* file) { dup2(open(file, O_WRONLY | O_CREAT | O_TRUNC, 0666), 2); }
   // Into a pipe whose other end is closed; what it says is in child-err.
   int run_unread(const std::vector<std::string>& arguments) const {
-    return wait_for(start(arguments, [] {
+    return wait_for(slide_.start(arguments, [] {
       int ends[2];
       if (pipe(ends) != 0 || dup2(ends[1], 1) < 0) _exit(97);
       close(ends[0]);
@@ -54,11 +30,6 @@ class OutputTest : public CliTest {
     }));
   }
   std::string errors() const { return read_file(slide_.path("child-err")); }
-  bool appears(const std::string& path) const {
-    for (int i = 0; i < 6000 && !fs::exists(slide_.path(path)); ++i)
-      std::this_thread::sleep_for(std::chrono::milliseconds(5));
-    return fs::exists(slide_.path(path));
-  }
   std::vector<std::string> training(const std::string& out, const char* epochs) const {
     return {"train", "small.toml",
             "--set", "data.train=data/train.txt",
@@ -95,9 +66,9 @@ TEST_F(OutputTest, WhatWritesFilesGoesOnWithoutReaders) {
 
 TEST_F(OutputTest, AClosedTerminalStopsTrainingWithACheckpoint) {
   int terminal = -1;
-  const pid_t child = start(
+  const pid_t child = slide_.start(
       training("cut", "40000"), [] {}, &terminal);
-  ASSERT_TRUE(appears("cut/metrics.jsonl"));
+  ASSERT_TRUE(slide_.appears("cut/metrics.jsonl"));
   char bytes[4096];
   for (int i = 0; i < 5; ++i) EXPECT_GT(read(terminal, bytes, sizeof bytes), 0);  // it is writing
   close(terminal);
@@ -108,18 +79,18 @@ TEST_F(OutputTest, AClosedTerminalStopsTrainingWithACheckpoint) {
 }
 
 TEST_F(OutputTest, HangingUpIsAStopAndGoesOnToTheSameModel) {
-  ASSERT_EQ(slide_.run(training("whole", "150")).code, 0);
+  ASSERT_EQ(slide_.run(training("whole", "400")).code, 0);
   const auto silent = [] { dup2(open("/dev/null", O_WRONLY), 1), send_errors_to("child-err"); };
-  const pid_t child = start(training("cut", "150"), silent);
-  ASSERT_TRUE(appears("cut/metrics.jsonl"));
+  const pid_t child = slide_.start(training("cut", "400"), silent);
+  ASSERT_TRUE(slide_.appears("cut/metrics.jsonl"));
   for (int i = 0; i < 3; ++i) kill(child, SIGHUP);
   ASSERT_EQ(wait_for(child), 128 + SIGHUP);
   EXPECT_NE(errors().find("slide: stopped by SIGHUP after step"), std::string::npos) << errors();
   ASSERT_EQ(slide_.run({"train", "--resume", "cut"}).code, 0);
   EXPECT_TRUE(read_file(slide_.path("whole/model.slide")) == read_file(slide_.path("cut/model.slide")));
   // Under nohup it is nothing.
-  const pid_t deaf = start(training("deaf", "150"), [&] { silent(), signal(SIGHUP, SIG_IGN); });
-  ASSERT_TRUE(appears("deaf/metrics.jsonl"));
+  const pid_t deaf = slide_.start(training("deaf", "400"), [&] { silent(), signal(SIGHUP, SIG_IGN); });
+  ASSERT_TRUE(slide_.appears("deaf/metrics.jsonl"));
   kill(deaf, SIGHUP);
   EXPECT_EQ(wait_for(deaf), 0);
 }

@@ -2,14 +2,19 @@
 #pragma once
 
 #include <fmt/format.h>
+#include <pty.h>
+#include <signal.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <chrono>
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
+#include <functional>
 #include <iterator>
 #include <string>
+#include <thread>
 #include <vector>
 
 namespace slide::test {
@@ -21,6 +26,27 @@ inline std::string read_file(const std::filesystem::path& path) {
 
 inline void write_file(const std::filesystem::path& path, const std::string& text) {
   std::ofstream(path, std::ios::binary) << text;
+}
+
+// Of a process that ended, 128 + signal when killed.
+inline int exit_code(int status) {
+  return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
+}
+
+inline int wait_for(pid_t child) {
+  int status = 0;
+  waitpid(child, &status, 0);
+  return exit_code(status);
+}
+
+// Waits until `done` holds, half a minute at most.
+template <class Done>
+bool wait_until(Done done) {
+  for (int i = 0; i < 6000; ++i) {
+    if (done()) return true;
+    std::this_thread::sleep_for(std::chrono::milliseconds(5));
+  }
+  return false;
 }
 
 struct Outcome {
@@ -60,6 +86,27 @@ class Program {
     return shell(fmt::format("{{ {}; }} | {} >stdout 2>stderr", writer, command(arguments)));
   }
 
+  // A child that becomes the program, in the folder; `prepare` is called in it before. `terminal`, where
+  // given, takes the other end of a terminal of its own.
+  pid_t start(const std::vector<std::string>& arguments, const std::function<void()>& prepare,
+              int* terminal = nullptr) const {
+    std::vector<char*> words = {const_cast<char*>(SLIDE_BINARY)};
+    for (const std::string& argument : arguments) words.push_back(const_cast<char*>(argument.c_str()));
+    words.push_back(nullptr);
+    const pid_t child = terminal == nullptr ? fork() : forkpty(terminal, nullptr, nullptr, nullptr);
+    if (child != 0) return child;
+    if (chdir(folder_.c_str()) != 0) _exit(99);
+    signal(SIGPIPE, SIG_DFL);
+    prepare();
+    execv(SLIDE_BINARY, words.data());
+    _exit(98);
+  }
+
+  // Whether there is such a file, after some waiting.
+  bool appears(const std::string& name) const {
+    return wait_until([&] { return std::filesystem::exists(path(name)); });
+  }
+
   // The program with its arguments, as the shell takes it.
   static std::string command(const std::vector<std::string>& arguments) {
     std::string command = quoted(SLIDE_BINARY);
@@ -72,7 +119,7 @@ class Program {
     const int status =
         std::system(fmt::format("cd {} && {} && {}", quoted(folder_.string()), first_, command).c_str());
     Outcome outcome;
-    outcome.code = WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
+    outcome.code = exit_code(status);
     outcome.out = read_file(folder_ / "stdout");
     outcome.err = read_file(folder_ / "stderr");
     return outcome;

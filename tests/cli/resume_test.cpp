@@ -10,15 +10,14 @@
 #include <sstream>
 #include <thread>
 
-#include "tests/cli/program.h"
+#include "tests/cli/cli_fixture.h"
 
 namespace slide::test {
 namespace {
 
 namespace fs = std::filesystem;
-using Json = nlohmann::ordered_json;
 
-constexpr const char* kConfig = R"([train]
+constexpr const char* kLongConfig = R"([train]
 epochs = 40
 batch_size = 32
 block_size = 16
@@ -56,7 +55,7 @@ interval_growth = 1.1
 class ResumeTest : public testing::Test {
  protected:
   void SetUp() override {
-    write_file(slide_.path("small.toml"), kConfig);
+    write_file(slide_.path("small.toml"), kLongConfig);
     ASSERT_EQ(slide_
                   .run({"generate", "--samples", "900", "--features", "300", "--labels", "90", "--seed", "3",
                         "--out", "data"})
@@ -75,55 +74,23 @@ class ResumeTest : public testing::Test {
   }
 
   pid_t start(const std::vector<std::string>& arguments) const {
-    const pid_t child = fork();
-    if (child != 0) return child;
-    if (chdir(slide_.folder().c_str()) != 0) _exit(99);
-    dup2(open("child-out", O_WRONLY | O_CREAT | O_TRUNC, 0666), 1);
-    dup2(open("child-err", O_WRONLY | O_CREAT | O_TRUNC, 0666), 2);
-    std::vector<char*> words = {const_cast<char*>(SLIDE_BINARY)};
-    for (const std::string& argument : arguments) words.push_back(const_cast<char*>(argument.c_str()));
-    words.push_back(nullptr);
-    execv(SLIDE_BINARY, words.data());
-    _exit(98);
-  }
-  // Exit code, or 128 + signal that killed.
-  static int wait_for(pid_t child) {
-    int status = 0;
-    waitpid(child, &status, 0);
-    return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
-  }
-  // Waits until `path` exists or the child ended; true when it exists.
-  bool appears(const std::string& path) const {
-    for (int i = 0; i < 3000; ++i) {
-      if (fs::exists(slide_.path(path))) return true;
-      std::this_thread::sleep_for(std::chrono::milliseconds(2));
-    }
-    return false;
+    return slide_.start(arguments, [] {
+      dup2(open("child-out", O_WRONLY | O_CREAT | O_TRUNC, 0666), 1);
+      dup2(open("child-err", O_WRONLY | O_CREAT | O_TRUNC, 0666), 2);
+    });
   }
   // A run that `signal` stopped after its first checkpoint, as it says in child-err.
   int stopped(const std::string& out, int signal, std::vector<std::string> more = {}) const {
     more.insert(more.end(), {"--set", "train.epochs=20000"});
     const pid_t child = start(fresh(out, more));
-    EXPECT_TRUE(appears(out + "/metrics.jsonl"));
+    EXPECT_TRUE(slide_.appears(out + "/metrics.jsonl"));
     std::this_thread::sleep_for(std::chrono::milliseconds(100));
     kill(child, signal);
     return wait_for(child);
   }
 
-  std::vector<Json> events(const std::string& out) const {
-    std::vector<Json> events;
-    std::istringstream lines(read_file(slide_.path(out + "/metrics.jsonl")));
-    for (std::string line; std::getline(lines, line);) {
-      Json event = Json::parse(line);
-      std::vector<std::string> keys;
-      for (const auto& [key, value] : event.items()) keys.push_back(key);
-      for (const std::string& key : keys) {
-        if (key.ends_with("_seconds") || key.ends_with("_per_second") || key.ends_with("_mb"))
-          event.erase(key);
-      }
-      events.push_back(event);
-    }
-    return events;
+  Json events(const std::string& out) const {
+    return without_timings(events_of(read_file(slide_.path(out + "/metrics.jsonl"))));
   }
   void expect_refused(const Outcome& outcome, const std::string& what) const {
     EXPECT_EQ(outcome.code, 2) << outcome.err;
@@ -136,22 +103,24 @@ class ResumeTest : public testing::Test {
 
 TEST_F(ResumeTest, ACacheThatShrinksIsNamedAndTheCheckpointStays) {
   const pid_t child = start(fresh("out", {"--set", "train.epochs=100000", "--set", "data.cache=true"}));
-  ASSERT_TRUE(appears("out/checkpoint.slide"));
+  ASSERT_TRUE(slide_.appears("out/checkpoint.slide"));
   fs::resize_file(slide_.path("data/train.txt.slidecache"), 0);
   EXPECT_EQ(wait_for(child), 1);
   const std::string message = read_file(slide_.path("child-err"));
   EXPECT_NE(message.find("data/train.txt.slidecache: it was cut off"), std::string::npos) << message;
   EXPECT_TRUE(message.starts_with("slide: ")) << message;
   EXPECT_EQ(std::count(message.begin(), message.end(), '\n'), 1) << message;
+  const std::string checkpoint = slide_.path("out/checkpoint.slide");
+  const fs::file_time_type before = fs::last_write_time(checkpoint);
   const pid_t resumed = start({"train", "--resume", "out"});
-  std::this_thread::sleep_for(std::chrono::milliseconds(300));
+  EXPECT_TRUE(wait_until([&] { return fs::last_write_time(checkpoint) != before; }));
   kill(resumed, SIGTERM);
   EXPECT_EQ(wait_for(resumed), 143) << read_file(slide_.path("child-err"));
 }
 
 TEST_F(ResumeTest, OneProcessAtATimeTrainsIntoAFolder) {
   const pid_t child = start(fresh("out", {"--set", "train.epochs=100000"}));
-  ASSERT_TRUE(appears("out/checkpoint.slide"));
+  ASSERT_TRUE(slide_.appears("out/checkpoint.slide"));
   const std::string config = read_file(slide_.path("out/config.toml"));
   for (const auto& arguments :
        {fresh("out", {"--seed", "9"}), std::vector<std::string>{"train", "--resume", "out"}}) {
@@ -197,7 +166,7 @@ TEST_F(ResumeTest, SignalsSaveAndSayHowToGoOn) {
   for (const int signal : {SIGINT, SIGTERM}) {
     const std::string out = signal == SIGINT ? "int" : "term";
     const pid_t child = start(fresh(out, {"--set", "train.checkpoint_every=0"}));
-    ASSERT_TRUE(appears(out + "/metrics.jsonl"));
+    ASSERT_TRUE(slide_.appears(out + "/metrics.jsonl"));
     kill(child, signal);
     EXPECT_EQ(wait_for(child), 128 + signal);
     const std::string said = read_file(slide_.path("child-err"));
@@ -273,7 +242,7 @@ TEST_F(ResumeTest, ValidationKeepsTheBestModelAndStopsEarly) {
   ASSERT_EQ(good.code, 0) << good.err;
 
   const pid_t child = start(fresh("cut", more));
-  ASSERT_TRUE(appears("cut/checkpoint.slide"));
+  ASSERT_TRUE(slide_.appears("cut/checkpoint.slide"));
   kill(child, SIGKILL);
   wait_for(child);
   const Outcome resumed = slide_.run({"train", "--resume", "cut"});

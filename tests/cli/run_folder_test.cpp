@@ -3,7 +3,6 @@
 #include <gtest/gtest.h>
 #include <signal.h>
 
-#include <cstdlib>
 #include <filesystem>
 
 #include "tests/cli/cli_fixture.h"
@@ -19,19 +18,13 @@ class RunFolderTest : public CliTest {
     CliTest::SetUp();
     generate();
   }
-  std::string file(const std::string& name) const { return read_file(slide_.path(name)); }
-  bool exists(const std::string& name) const { return fs::exists(slide_.path(name)); }
   // Killed in front of this change of its files, counted from 1; not at all where there are less.
-  Outcome killed_at(int change, const std::vector<std::string>& arguments) const {
-    setenv("LD_PRELOAD", SLIDE_FAULT, 1);
-    setenv("FAULT", fmt::format("change:{}:KILL", change).c_str(), 1);
-    const char* options = std::getenv("ASAN_OPTIONS");
-    const std::string before = options == nullptr ? "" : options;
-    setenv("ASAN_OPTIONS", (before + ":verify_asan_link_order=0").c_str(), 1);  // it wants to be loaded first
+  Outcome killed_at(int change, const std::vector<std::string>& arguments) {
+    slide_.begin_with(fmt::format("export LD_PRELOAD='" SLIDE_FAULT "' FAULT=change:{}:KILL "
+                                  "ASAN_OPTIONS=\"$ASAN_OPTIONS:verify_asan_link_order=0\"",
+                                  change));  // AddressSanitizer wants to be loaded first
     Outcome outcome = slide_.run(arguments);
-    setenv("ASAN_OPTIONS", before.c_str(), 1);
-    unsetenv("LD_PRELOAD");
-    unsetenv("FAULT");
+    slide_.begin_with(":");
     return outcome;
   }
   std::vector<std::string> arguments(const std::string& out, const std::string& seed) const {

@@ -140,8 +140,7 @@ TEST_F(TrainCommandTest, ALimitOnTheSizeOfFilesIsLikeAFullDisk) {
   EXPECT_NE(done.err.find("out/model.slide: cannot be written (File too large)"), std::string::npos)
       << done.err;
   EXPECT_EQ(std::count(done.err.begin(), done.err.end(), '\n'), 1) << done.err;
-  for (const auto& entry : std::filesystem::directory_iterator(slide_.path("out")))
-    EXPECT_EQ(entry.path().string().find(".tmp"), std::string::npos) << entry.path();
+  no_temporaries("out");
   EXPECT_FALSE(std::filesystem::exists(slide_.path("out/model.slide")));
 }
 

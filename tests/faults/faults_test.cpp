@@ -77,19 +77,9 @@ class FaultsTest : public CliTest {
     return outcome.code == 1 || outcome.code == 2;
   }
 
-  std::string file(const std::string& name) const {
-    return read_file(slide_.path(name));
-  }
-  bool exists(const std::string& name) const {
-    return fs::exists(slide_.path(name));
-  }
   void copy(const std::string& from, const std::string& to) {
     fs::remove_all(slide_.path(to));
     fs::copy(slide_.path(from), slide_.path(to), fs::copy_options::recursive);
-  }
-  void no_temporaries(const std::string& folder) {
-    for (const auto& entry : fs::recursive_directory_iterator(slide_.path(folder)))
-      EXPECT_FALSE(entry.path().string().ends_with(".tmp")) << entry.path();
   }
   static Strings training(const std::string& out, const std::string& seed) {
     return {"train",     "small.toml",

@@ -223,7 +223,7 @@ TEST_F(AttackTest, AThousandAtOnceAreAnsweredOrTold) {
   getrlimit(RLIMIT_NOFILE, &files);
   files.rlim_cur = std::min<rlim_t>(files.rlim_max, 4096);
   setrlimit(RLIMIT_NOFILE, &files);
-  ServerProcess server = serve("ids", {"--max-connections", "300"});
+  ServerProcess server = serve("ids", {"--max-connections", "300", "--max-queue", "1000"});
   const std::string request = Client::text_of("POST", "/predict", R"({"features": {"3": 1}})");
   std::deque<Client> clients;
   for (int c = 0; c < 1000; ++c) {

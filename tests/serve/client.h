@@ -19,7 +19,7 @@
 #include <filesystem>
 #include <nlohmann/json.hpp>
 #include <string>
-#include <thread>
+#include <utility>
 #include <vector>
 
 #include "tests/cli/program.h"
@@ -38,7 +38,7 @@ struct Answer {
 
 class Client {
  public:
-  explicit Client(unsigned short port) : socket_(io_) {
+  explicit Client(unsigned short port) : socket_(io()) {
     socket_.connect({boost::asio::ip::address_v4::loopback(), port});
     socket_.set_option(boost::asio::ip::tcp::no_delay(true));
   }
@@ -111,7 +111,12 @@ class Client {
   }
 
  private:
-  boost::asio::io_context io_;
+  // One for all: each takes three descriptors.
+  static boost::asio::io_context& io() {
+    static boost::asio::io_context one;
+    return one;
+  }
+
   boost::asio::ip::tcp::socket socket_;
   boost::beast::flat_buffer buffer_;
 };
@@ -187,12 +192,7 @@ class ServerProcess {
   }
 
   // The exit code, 128 + signal when killed.
-  int wait() {
-    int status = 0;
-    waitpid(pid_, &status, 0);
-    pid_ = 0;
-    return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
-  }
+  int wait() { return wait_for(std::exchange(pid_, 0)); }
   int stop() {
     signal(SIGTERM);
     return wait();
@@ -211,15 +211,5 @@ class ServerProcess {
   int output_ = -1;
   unsigned short port_ = 0;
 };
-
-// Waits until `done` holds, half a minute at most.
-template <class Done>
-bool wait_until(Done done) {
-  for (int i = 0; i < 3000; ++i) {
-    if (done()) return true;
-    std::this_thread::sleep_for(std::chrono::milliseconds(10));
-  }
-  return false;
-}
 
 }  // namespace slide::test
