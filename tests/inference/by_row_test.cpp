@@ -74,14 +74,9 @@ TEST(ByRow, ScoresAreASamplesOwn) {
       for (const Precision weights : {Precision::kFp32, Precision::kBf16}) {
         SCOPED_TRACE("wide " + std::to_string(wide) + " share " + std::to_string(share) + " weights " +
                      std::to_string(static_cast<int>(weights)));
-        Config config = small_wide_config();
+        Config config = scoring_config(wide, share);
         config.train.epochs = 1;
         config.train.weights = weights;
-        config.loss.kind = wide ? LossKind::kSigmoid : LossKind::kSoftmax;
-        config.layers.back().wide = wide;
-        config.layers.back().lsh = 8;
-        config.layers.back().hash = small_hash();
-        config.neighbours.share = share;
         for (const Inference mode : {Inference::kFull, Inference::kLsh}) {
           SCOPED_TRACE(mode == Inference::kLsh ? "lsh" : "full");
           expect_scores_by_row(config, mode);

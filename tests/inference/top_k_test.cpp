@@ -55,6 +55,14 @@ void offer_all(TopK& best, const std::vector<float>& scores) {
     best.offer(std::span(labels).subspan(i, std::min(kSpan, labels.size() - i)), scores.data() + i);
 }
 
+// Of a stream of `offered`, the best k are those that sorting `scores` gives.
+void expect_best_of(TopK& best, TopK::Scratch& scratch, std::size_t k, const std::vector<float>& offered,
+                    const std::vector<float>& scores) {
+  best.reset(k, offered.size());
+  offer_all(best, offered);
+  expect_best(best, scratch, scores);
+}
+
 TEST(TopK, EqualsSortingWhateverTheSizes) {
   Rng rng(7, Purpose::kTest);
   TopK best;  // of all streams, as memory is kept
@@ -63,9 +71,7 @@ TEST(TopK, EqualsSortingWhateverTheSizes) {
     for (const std::size_t k : {1, 5, 256, 257, 1000, 1023, 1024, 2500, 9999, 10000, 30000}) {
       SCOPED_TRACE(testing::Message() << labels << " labels, k " << k);
       const std::vector<float> scores = mixed_scores(labels, rng);
-      best.reset(k, labels);
-      offer_all(best, scores);
-      expect_best(best, scratch, scores);
+      expect_best_of(best, scratch, k, scores, scores);
     }
   }
 }
@@ -101,9 +107,7 @@ TEST(TopK, LeavesOutWhatIsNoNumberOrMinusInfinity) {
       scores[1] = offered[1] = kInfinity;
       scores[3] = offered[3] = std::numeric_limits<float>::lowest();
       TopK best;
-      best.reset(k, scores.size());
-      offer_all(best, offered);
-      expect_best(best, scratch, scores);
+      expect_best_of(best, scratch, k, offered, scores);
     }
   }
 }
@@ -114,9 +118,7 @@ TEST(TopK, ZerosOfBothSignsAreEqual) {
     std::vector<float> scores(5000, 0.0F);
     for (std::size_t i = 0; i < scores.size(); i += 2) scores[i] = -0.0F;
     TopK best;
-    best.reset(k, scores.size());
-    offer_all(best, scores);
-    expect_best(best, scratch, scores);
+    expect_best_of(best, scratch, k, scores, scores);
   }
 }
 

@@ -141,6 +141,17 @@ inline HashConfig small_hash() {
   return hash;
 }
 
+// With tables over the output layer, and what else takes part in a score.
+inline Config scoring_config(bool wide, double neighbours) {
+  Config config = small_wide_config();
+  config.loss.kind = wide ? LossKind::kSigmoid : LossKind::kSoftmax;
+  config.layers.back().wide = wide;
+  config.layers.back().lsh = 8;
+  config.layers.back().hash = small_hash();
+  config.neighbours.share = neighbours;
+  return config;
+}
+
 inline LayerConfig dense(std::uint32_t size, Activation activation = Activation::kRelu,
                          double dropout = 0.0) {
   LayerConfig layer = plain_layer();

@@ -241,13 +241,8 @@ TEST(Allocation, NoneInAWarmPrediction) {
   const Dataset data = allocation_data();
   for (const bool wide : {false, true}) {
     for (const double share : {0.0, 0.4}) {
-      Config config = small_wide_config();
-      config.loss.kind = wide ? LossKind::kSigmoid : LossKind::kSoftmax;
+      Config config = scoring_config(wide, share);
       config.data.idf_power = wide ? 0.0 : 1.0;
-      config.layers.back().wide = wide;
-      config.layers.back().lsh = 8;
-      config.layers.back().hash = small_hash();
-      config.neighbours.share = share;
       Trainer trainer(config, data, nullptr);
       for (const Inference mode : {Inference::kFull, Inference::kLsh}) {
         InferenceOptions options;
@@ -279,13 +274,7 @@ TEST(Allocation, NoneInAWarmPredictionOfAPipe) {
   const Dataset data = allocation_data();
   for (const bool wide : {false, true}) {
     for (const double share : {0.0, 0.4}) {
-      Config config = small_wide_config();
-      config.loss.kind = wide ? LossKind::kSigmoid : LossKind::kSoftmax;
-      config.layers.back().wide = wide;
-      config.layers.back().lsh = 8;
-      config.layers.back().hash = small_hash();
-      config.neighbours.share = share;
-      Trainer trainer(config, data, nullptr);
+      Trainer trainer(scoring_config(wide, share), data, nullptr);
       for (const Inference mode : {Inference::kFull, Inference::kLsh}) {
         SCOPED_TRACE("wide " + std::to_string(wide) + " share " + std::to_string(share));
         InferenceOptions options;
