@@ -14,6 +14,8 @@
 #include <mutex>
 #include <type_traits>
 
+#include "engine/base/task_log.h"
+
 namespace slide {
 
 // Number of threads the machine offers this process (respects OMP_NUM_THREADS and the CPU affinity mask).
@@ -90,7 +92,7 @@ class Team {
 // that, as inside another parallel region, these calls work as they do without a team.
 template <class F>
 void with_team(int threads, F&& body) {
-  if (threads <= 1) {
+  if (threads <= 1 || TaskLog::current() != nullptr) {
     body();
     return;
   }
@@ -138,9 +140,11 @@ void parallel_run(int threads, F&& body) {
 
 // Calls body(index, thread) for every index in [0, count); indices are handed out one at a time, so uneven
 // bodies balance. The assignment of indices to threads is not deterministic: a body may depend on `thread`
-// only for scratch memory. After an exception the remaining indices are still visited.
+// only for scratch memory. After an exception the remaining indices are still visited. Under a TaskLog, the
+// caller does them all.
 template <class F>
 void parallel_for(std::size_t count, int threads, F&& body) {
+  if (TaskLog* log = TaskLog::current()) return log->run(count, body);
   if (threads <= 1 || count <= 1) {
     for (std::size_t index = 0; index < count; ++index) body(index, 0);
     return;
