@@ -140,9 +140,10 @@ void parallel_run(int threads, F&& body) {
   carrier.rethrow();
 }
 
-// Hands out the indices [0, count), each once. A thread begins with a stretch of its own, which is the same
-// whenever there are as many indices and threads, so that it meets again what it left in its cache; then it
-// takes from the others', so that uneven work balances. Thread-safe.
+// Hands out the indices [0, count), each once. A thread begins with a stretch of its own (one for several
+// threads where there are more than 64), which is the same whenever there are as many indices and threads, so
+// that it meets again what it left in its cache; then it takes from the others', so that uneven work
+// balances. Thread-safe.
 class Indices {
  public:
   Indices(std::size_t count, int threads) : size_(std::min(kMost, static_cast<std::size_t>(threads))) {

@@ -20,7 +20,7 @@ class TaskLog {
   };
 
   // While it lives, parallel_for() on this thread does its tasks itself, in order and one by one, whatever
-  // number of threads is asked for.
+  // number of threads is asked for; up to the first that throws.
   TaskLog();
   ~TaskLog();
   TaskLog(const TaskLog&) = delete;
@@ -40,10 +40,11 @@ class TaskLog {
   void run(std::size_t count, F&& body) {
     if (inside_) return run_plain(count, body);
     const Inside inside(*this);
-    regions_.push_back({lap(), count});
+    regions_.push_back({lap(), 0});
     for (std::size_t index = 0; index < count; ++index) {
       body(index, 0);
       seconds_.push_back(lap());
+      ++regions_.back().tasks;
     }
   }
 

@@ -48,6 +48,7 @@ TEST(TaskLog, IsOpenWhileItLives) {
     EXPECT_EQ(TaskLog::current(), &log);
     EXPECT_THROW(parallel_for(2, 2, [](std::size_t, int) { throw std::runtime_error("it"); }),
                  std::runtime_error);
+    EXPECT_EQ(log.regions().back().tasks, 0U);
     std::size_t tasks = 0;
     parallel_for(2, 2, [&](std::size_t, int) { ++tasks; });
     EXPECT_EQ(log.regions().back().tasks, tasks);

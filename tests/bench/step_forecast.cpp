@@ -4,9 +4,9 @@
 // usage: step_forecast CONFIG [--set KEY=VALUE]... [--skip STEPS] [--steps STEPS]
 //
 // Work is the sum of all tasks and of what lies between parallel parts; span what no number of threads
-// shortens. A forecast hands the tasks of a parallel part out as parallel_for() does and adds what beginning
-// and ending it costs: measured for two threads, and in proportion to their number for more, since all count
-// down one number. Below it stands what the clock says for as many threads as there are.
+// shortens. A forecast gives the next task of a parallel part to the first thread that is free and adds what
+// beginning and ending it costs: measured for two threads, and in proportion to their number for more, since
+// all count down one number. Below it stands what the clock says for as many threads as there are.
 #include <CLI/CLI.hpp>
 
 #include <algorithm>
@@ -170,7 +170,7 @@ int main(int argc, char** argv) {
   CLI::App app("How far a training step divides");
   app.add_option("config", options.config, "Configuration")->required();
   app.add_option("--set", options.overrides, "A key and its value");
-  app.add_option("--skip", options.skip, "Steps before the first that counts");
+  app.add_option("--skip", options.skip, "Steps before the first that counts")->check(CLI::PositiveNumber);
   app.add_option("--steps", options.steps, "Steps that count");
   CLI11_PARSE(app, argc, argv);
   try {
