@@ -8,6 +8,7 @@
 
 #include "engine/base/byte_io.h"
 #include "engine/base/error.h"
+#include "engine/base/finite.h"
 #include "engine/base/rng.h"
 
 namespace slide {
@@ -149,8 +150,7 @@ std::shared_ptr<const TextModel> TextModel::from_bytes(std::string_view bytes, c
   if (features != vocabulary + options.hash_buckets) in.refuse("features against its configuration");
   in.get_vector(parts.hashes, vocabulary);
   in.get_vector(parts.weights, features);
-  if (!std::ranges::all_of(parts.weights, [](float weight) { return std::isfinite(weight); }))
-    in.refuse("impossible weights of features");
+  if (!all_finite(parts.weights)) in.refuse("impossible weights of features");
   parts.feature_names = get_names(in, vocabulary);
   parts.label_names = get_names(in, labels);
   if (in.left() != 0) in.refuse("more than its sizes say");
