@@ -5,9 +5,7 @@
 #include <sys/wait.h>
 
 #include <chrono>
-#include <nlohmann/json.hpp>
 #include <random>
-#include <sstream>
 #include <thread>
 
 #include "tests/cli/cli_fixture.h"
@@ -52,7 +50,7 @@ rebuild_steps = 40
 interval_growth = 1.1
 )";
 
-class ResumeTest : public testing::Test {
+class ResumeTest : public CliTest {
  protected:
   void SetUp() override {
     write_file(slide_.path("small.toml"), kLongConfig);
@@ -97,8 +95,6 @@ class ResumeTest : public testing::Test {
     EXPECT_NE(outcome.err.find(what), std::string::npos) << outcome.err;
     EXPECT_EQ(std::count(outcome.err.begin(), outcome.err.end(), '\n'), 1) << outcome.err;
   }
-
-  Program slide_;
 };
 
 TEST_F(ResumeTest, ACacheThatShrinksIsNamedAndTheCheckpointStays) {
@@ -157,8 +153,7 @@ TEST_F(ResumeTest, KilledAtAnyMomentTheRunEndsAsIfNothingHadHappened) {
   ASSERT_EQ(done.code, 0) << done.err;
   EXPECT_TRUE(read_file(slide_.path("whole/model.slide")) == read_file(slide_.path("cut/model.slide")));
   EXPECT_EQ(events("whole"), events("cut"));
-  for (const fs::directory_entry& entry : fs::directory_iterator(slide_.path("cut")))
-    EXPECT_NE(entry.path().extension(), ".tmp") << entry.path();
+  no_temporaries("cut");
 }
 
 TEST_F(ResumeTest, SignalsSaveAndSayHowToGoOn) {
