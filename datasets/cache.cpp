@@ -87,7 +87,8 @@ CachedDataset write_cache(const std::string& path, const CacheKey& key, const Re
   ReadReport report;
   ReadOptions reporting = options;
   reporting.report = &report;
-  sink.finish(key, read_into(sink, path, reporting));
+  const CsrSizes sizes = read_into(sink, path, reporting);
+  sink.finish(key, sizes, report);
   std::optional<Dataset> data =
       map_cache(file.descriptor(), cache_path(path), key, options, CacheCheck::kHeader);
   if (!data) fail_run("{}: cannot be mapped into memory", cache_path(path));
@@ -110,7 +111,11 @@ CachedDataset write_cache(const std::string& path, const CacheKey& key, const Re
 Dataset read_dataset_to_disk(const std::string& path, const ReadOptions& options, const std::string& beside) {
   AtomicFile file(beside + ".rows");
   CacheSink sink(file);
-  sink.finish({}, read_into(sink, path, options));
+  ReadReport report;
+  ReadOptions reporting = options;
+  if (reporting.report == nullptr) reporting.report = &report;
+  const CsrSizes sizes = read_into(sink, path, reporting);
+  sink.finish({}, sizes, *reporting.report);
   std::optional<Dataset> data = map_cache(file.descriptor(), beside, {}, options, CacheCheck::kHeader);
   if (!data) fail_run("{}: cannot be mapped into memory", beside);
   return *std::move(data);

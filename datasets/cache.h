@@ -33,8 +33,8 @@ struct CachedDataset {
 // to, so that links in a folder that can be written give files elsewhere a cache.
 std::string cache_path(const std::string& path);
 
-// What read_dataset(path, options) returns and throws, from the cache where that is possible; then there is
-// nothing to report. A file of which rows were left out gets no cache. A cache that
+// What read_dataset(path, options) returns, throws and reports, from the cache where that is possible. A file
+// of which rows were left out gets no cache. A cache that
 // cannot be written (a folder without permission, a full disk) is no error: the data is then in memory, and
 // the outcome says so.
 CachedDataset read_dataset_cached(const std::string& path, const ReadOptions& options = {});

@@ -39,6 +39,7 @@ struct CacheHeader {
   CacheKey key;
   CsrCounts counts;
   CsrSizes sizes;
+  std::uint64_t unknown_features = 0, unknown_labels = 0;  // as in ReadReport
   std::uint64_t file_bytes = 0;
   std::uint64_t has_data_checksum = 0;
   std::uint64_t data_checksum = 0;  // of everything behind the header's page
@@ -234,11 +235,13 @@ void CacheSink::close(int thread) {
   write(at.label_ids, room.before.labels, room.label_ids);
 }
 
-void CacheSink::finish(const CacheKey& key, const CsrSizes& sizes) {
+void CacheSink::finish(const CacheKey& key, const CsrSizes& sizes, const ReadReport& report) {
   CacheHeader header;
   header.key = key;
   header.counts = total_;
   header.sizes = sizes;
+  header.unknown_features = report.unknown_features;
+  header.unknown_labels = report.unknown_labels;
   header.file_bytes = layout_of(total_).end;
   if (header.file_bytes <= kSummedBytes) {
     const MappedFile file(file_.descriptor(), header.file_bytes, "");
@@ -258,6 +261,10 @@ std::optional<Dataset> map_cache(int descriptor, const std::string& path, const 
   if (!fits_in_memory(header->file_bytes)) file->advise(file->bytes(), MADV_RANDOM);
   const bool all = check == CacheCheck::kAll;
   if (all && !is_whole(*file, *header, resolve_threads(options.threads))) return {};
+  if (options.report != nullptr) {
+    options.report->unknown_features = header->unknown_features;
+    options.report->unknown_labels = header->unknown_labels;
+  }
   return Dataset(file, view_of(*file, header->counts),
                  chosen_size(options.feature_limit, header->sizes.feature_count),
                  chosen_size(options.label_limit, header->sizes.label_count));

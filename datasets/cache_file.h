@@ -19,13 +19,14 @@
 
 #include "datasets/csr_sink.h"
 #include "datasets/dataset.h"
+#include "datasets/read_report.h"
 #include "engine/base/atomic_file.h"
 
 namespace slide {
 
 // What the cached rows were made from. A change of how readers understand a file, or of this layout, is a new
 // kCacheVersion.
-inline constexpr std::uint32_t kCacheVersion = 2;
+inline constexpr std::uint32_t kCacheVersion = 3;
 
 struct CacheKey {
   std::uint64_t source_bytes = 0;
@@ -50,8 +51,8 @@ class CacheSink : public CsrSink {
   CsrRoom open(const CsrCounts& before, const CsrCounts& count, int thread) override;
   void close(int thread) override;
   bool saves_memory() const override { return true; }
-  // Completes the file by its checksums and header.
-  void finish(const CacheKey& key, const CsrSizes& sizes);
+  // Completes the file by its checksums and header, which keeps what `report` counts as unknown.
+  void finish(const CacheKey& key, const CsrSizes& sizes, const ReadReport& report = {});
 
  private:
   struct Scratch {
@@ -73,6 +74,7 @@ enum class CacheCheck { kAll, kHeader };  // kHeader: for a file just written
 
 // The data set in the cache file open as `descriptor`, called `path`, mapped: its memory is the kernel's page
 // cache. Nothing when the file is no whole cache for `key`, or holds ids that the limits of `options` forbid.
+// The report of `options` gets what was unknown when the file was made.
 std::optional<Dataset> map_cache(int descriptor, const std::string& path, const CacheKey& key,
                                  const ReadOptions& options, CacheCheck check = CacheCheck::kAll);
 

@@ -6,6 +6,7 @@
 #include "datasets/cache.h"
 #include "datasets/detect.h"
 #include "datasets/labelled_text.h"
+#include "datasets/read_report.h"
 #include "datasets/reader.h"
 #include "datasets/text_learner.h"
 #include "datasets/text_model.h"
@@ -311,6 +312,26 @@ TEST(TextReader, ReadsFilesWithTheVocabularyOnly) {
   EXPECT_EQ(learn_text_file(packed, DataFormat::kAuto, simple(), 1)->to_bytes(), options.text->to_bytes());
   EXPECT_EQ(learn_text_file(folder.write("f.txt", "1 1:2\n"), DataFormat::kAuto, simple(), 1), nullptr);
   EXPECT_EQ(learn_text_file(folder.path("missing"), DataFormat::kAuto, simple(), 1), nullptr);
+}
+
+TEST(TextReader, CacheKeepsWhatWasUnknown) {
+  const TemporaryFolder folder;
+  const std::string known = folder.write("known.txt", "x\ta b\ny\tb\n");
+  const std::string path = folder.write("t.txt", "x,z\ta c c\nw\td\n");
+  ReadOptions options;
+  options.text = learn_text_file(known, DataFormat::kAuto, simple(), 1, true);
+  for (const CacheOutcome outcome : {CacheOutcome::kWritten, CacheOutcome::kUsed}) {
+    ReadReport report;
+    options.report = &report;
+    EXPECT_EQ(read_dataset_cached(path, options).outcome, outcome);
+    EXPECT_EQ(report.unknown_features, 3U);
+    EXPECT_EQ(report.unknown_labels, 2U);
+  }
+  ReadReport report;
+  options.report = &report;
+  read_dataset_to_disk(path, options, folder.path("rows"));
+  EXPECT_EQ(report.unknown_features, 3U);
+  EXPECT_EQ(report.unknown_labels, 2U);
 }
 
 TEST(TextReader, CacheIsForOneVocabulary) {
