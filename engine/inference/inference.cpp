@@ -158,6 +158,7 @@ void Predictor::predict_panel(const Dataset& data, std::size_t first, std::size_
     best.finish(work.top_k);
     if (panel.log_softmax) best.shift(static_cast<float>(-log_norm));
     if (panel.votes) panel.votes->mix(i, log_norm, best);
+    best.keep_finite();
     sink(first + i, best.best());
   }
 }

@@ -235,4 +235,12 @@ void TopK::shift(float offset) {
   for (std::size_t i = 0; i < size_; ++i) entries_[i].score += offset;
 }
 
+void TopK::keep_finite() {
+  constexpr float kLowest = std::numeric_limits<float>::lowest(), kMost = std::numeric_limits<float>::max();
+  for (std::size_t i = 0; i < size_; ++i) {
+    const float score = entries_[i].score;
+    entries_[i].score = score >= kLowest ? std::min(score, kMost) : kLowest;
+  }
+}
+
 }  // namespace slide

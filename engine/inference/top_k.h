@@ -100,6 +100,9 @@ class TopK {
 
   // Adds `offset` to all scores, after finish().
   void shift(float offset);
+  // Makes all scores finite, after finish(): of weights that no training gives, they may leave the range of
+  // floats, and then become the end of it, or, where they are no number, its lower end.
+  void keep_finite();
 
  private:
   void insert(const Prediction& entry);

@@ -22,6 +22,9 @@ class IntervalSchedule {
     return true;
   }
 
+  // The same state: of equal arguments, after as many steps.
+  bool operator==(const IntervalSchedule&) const = default;
+
  private:
   double gap_;
   double growth_;

@@ -156,6 +156,14 @@ void Trainer::save(ByteWriter& out) const {
   training_.save(network_, out);
 }
 
+// Schedules follow from the configuration and the steps done: others would be due again and again.
+void Trainer::load_schedules(ByteReader& in, std::vector<IntervalSchedule>& schedules) const {
+  std::vector<IntervalSchedule> stored = schedules;
+  in.get_array(stored.data(), stored.size(), "another number of layers");
+  for (IntervalSchedule& schedule : schedules) schedule.due(step_);
+  if (stored != schedules) in.refuse("impossible times of the hash tables");
+}
+
 void Trainer::load(ByteReader& in) {
   progress_.epoch = in.get<std::uint32_t>();
   progress_.samples = in.get<std::uint64_t>();
@@ -164,11 +172,12 @@ void Trainer::load(ByteReader& in) {
     *value = in.get<double>();
   phases_ = in.get<PhaseSeconds>();
   step_ = in.get<std::uint64_t>();
+  if (step_ > total_steps_) in.refuse("more steps than the run has");
   generation_ = in.get<std::uint64_t>();
   best_score_ = in.get<double>();
   without_better_ = in.get<std::uint32_t>();
-  in.get_array(rehash_.data(), rehash_.size(), "another number of layers");
-  in.get_array(rebuild_.data(), rebuild_.size(), "another number of layers");
+  load_schedules(in, rehash_);
+  load_schedules(in, rebuild_);
   training_.load(in, network_);
 }
 

@@ -136,6 +136,7 @@ class Trainer {
   void arrange_epoch(std::uint32_t epoch);
   void fill_block(std::size_t first, std::size_t count, Block& block) const;
   void follow_schedule();
+  void load_schedules(ByteReader& in, std::vector<IntervalSchedule>& schedules) const;
   void report_tables(const TrainObserver& observer) const;
   void count_phases(std::span<const Block> blocks, double wall);
   EvalReport evaluate_now(const Dataset& data) const;

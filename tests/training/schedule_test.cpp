@@ -42,6 +42,18 @@ TEST(IntervalSchedule, GapsGrowGeometrically) {
             (Steps{2, 5, 10, 17}));  // 2, 5, 9.5, 16.25: the step after which it is passed
 }
 
+TEST(IntervalSchedule, StateFollowsFromTheStepsDone) {
+  for (const IntervalSchedule& made : {IntervalSchedule(3, 1.0), {2, 1.3}, {0, 1.0}}) {
+    IntervalSchedule each = made;
+    for (std::uint64_t done = 1; done <= 50; ++done) {
+      each.due(done);
+      IntervalSchedule once = made;
+      once.due(done);
+      EXPECT_EQ(once, each) << done;
+    }
+  }
+}
+
 TEST(IntervalSchedule, MissedEventsAreOneEvent) {
   IntervalSchedule schedule(5, 1.0);
   EXPECT_FALSE(schedule.due(4));
