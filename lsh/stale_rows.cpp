@@ -2,22 +2,24 @@
 
 #include <algorithm>
 #include <cmath>
+#include <utility>
 
 namespace slide {
 
 void StaleRows::prepare(std::size_t rows, std::uint32_t shards) {
   is_stale_ = AlignedArray<std::uint8_t>(rows);
   shards_.assign(shards, {});
-  for (Shard& shard : shards_) shard.rows.reserve(rows);
+  recent_.resize(rows);
+  recent_count_ = 0;
   waiting_.clear();
   waiting_.reserve(rows);
   first_ = 0;
 }
 
-// Appends what became stale since the last take(), ascending: shards depend on the thread count.
+// Appends what became stale since the last take(), ascending.
 void StaleRows::gather(std::vector<std::uint32_t>& to) const {
   const auto old = static_cast<std::ptrdiff_t>(to.size());
-  for (const Shard& shard : shards_) to.insert(to.end(), shard.rows.begin(), shard.rows.end());
+  to.insert(to.end(), recent_.begin(), recent_.begin() + static_cast<std::ptrdiff_t>(recent_count_));
   std::sort(to.begin() + old, to.end());
 }
 
@@ -26,12 +28,9 @@ std::span<const std::uint32_t> StaleRows::take(double share) {
   waiting_.erase(waiting_.begin(), waiting_.begin() + static_cast<std::ptrdiff_t>(first_));
   first_ = 0;
   gather(waiting_);
+  recent_count_ = 0;
   std::uint64_t updates = 0;
-  for (Shard& shard : shards_) {
-    updates += shard.updates;
-    shard.rows.clear();
-    shard.updates = 0;
-  }
+  for (Shard& shard : shards_) updates += std::exchange(shard.updates, 0);
   const double wanted = std::ceil(share * double(updates));
   first_ = wanted < double(waiting_.size()) ? static_cast<std::size_t>(wanted) : waiting_.size();
   for (std::size_t i = 0; i < first_; ++i) is_stale_[waiting_[i]] = 0;
@@ -41,16 +40,14 @@ std::span<const std::uint32_t> StaleRows::take(double share) {
 
 void StaleRows::clear() {
   std::fill(is_stale_.begin(), is_stale_.end(), std::uint8_t{0});
-  for (Shard& shard : shards_) {
-    shard.rows.clear();
-    shard.updates = 0;
-  }
+  for (Shard& shard : shards_) shard.updates = 0;
+  recent_count_ = 0;
   waiting_.clear();
   first_ = 0;
 }
 
 std::size_t StaleRows::bytes_of(std::size_t rows, std::uint32_t shards) {
-  return rows + (std::size_t{shards} + 1) * rows * sizeof(std::uint32_t);
+  return rows + 2 * rows * sizeof(std::uint32_t) + shards * sizeof(Shard);
 }
 
 void StaleRows::save(ByteWriter& out) const {
@@ -67,15 +64,17 @@ void StaleRows::load(ByteReader& in) {
   clear();
   shards_.front().updates = in.get<std::uint64_t>();
   in.get_vector(waiting_);
-  in.get_vector(shards_.front().rows);
-  for (const auto* rows : {&waiting_, &shards_.front().rows}) {
+  std::vector<std::uint32_t> recent;
+  in.get_vector(recent);
+  for (const auto* rows : {&waiting_, &recent}) {
     for (const std::uint32_t row : *rows) {
       if (row >= is_stale_.size() || is_stale_[row] != 0) in.refuse("impossible stale rows");
       is_stale_[row] = 1;
     }
   }
   waiting_.reserve(is_stale_.size());
-  shards_.front().rows.reserve(is_stale_.size());
+  std::ranges::copy(recent, recent_.begin());
+  recent_count_ = recent.size();
 }
 
 }  // namespace slide

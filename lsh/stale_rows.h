@@ -5,6 +5,7 @@
 // nothing is allocated. What take() returns does not depend on the number of shards.
 #pragma once
 
+#include <atomic>
 #include <cstdint>
 #include <span>
 #include <vector>
@@ -21,11 +22,10 @@ class StaleRows {
 
   // `row` was updated by the shard that owns it.
   void add(std::uint32_t row, std::uint32_t shard) {
-    Shard& own = shards_[shard];
-    ++own.updates;
+    ++shards_[shard].updates;
     if (is_stale_[row] != 0) return;
     is_stale_[row] = 1;
-    own.rows.push_back(row);
+    recent_[std::atomic_ref(recent_count_).fetch_add(1, std::memory_order_relaxed)] = row;
   }
 
   // The rows to be filed now, ascending, which are stale no longer: as many as `share` of the updates since
@@ -42,13 +42,14 @@ class StaleRows {
 
  private:
   struct alignas(kAlignment) Shard {
-    std::vector<std::uint32_t> rows;  // became stale since the last take()
     std::uint64_t updates = 0;
   };
   void gather(std::vector<std::uint32_t>& to) const;
 
   AlignedArray<std::uint8_t> is_stale_;
   std::vector<Shard> shards_;
+  std::vector<std::uint32_t> recent_;  // became stale since the last take(), in any order
+  alignas(kAlignment) std::size_t recent_count_ = 0;
   std::vector<std::uint32_t> waiting_;  // from first_ on, in order of take()
   std::size_t first_ = 0;
 };

@@ -8,11 +8,15 @@
 // OpenMP runtime spins.
 #pragma once
 
+#include <algorithm>
+#include <array>
 #include <atomic>
 #include <cstddef>
 #include <exception>
 #include <mutex>
 #include <type_traits>
+
+#include "engine/base/task_log.h"
 
 namespace slide {
 
@@ -90,7 +94,7 @@ class Team {
 // that, as inside another parallel region, these calls work as they do without a team.
 template <class F>
 void with_team(int threads, F&& body) {
-  if (threads <= 1) {
+  if (threads <= 1 || TaskLog::current() != nullptr) {
     body();
     return;
   }
@@ -136,21 +140,55 @@ void parallel_run(int threads, F&& body) {
   carrier.rethrow();
 }
 
-// Calls body(index, thread) for every index in [0, count); indices are handed out one at a time, so uneven
-// bodies balance. The assignment of indices to threads is not deterministic: a body may depend on `thread`
-// only for scratch memory. After an exception the remaining indices are still visited.
+// Hands out the indices [0, count), each once. A thread begins with a stretch of its own (one for several
+// threads where there are more than 64), which is the same whenever there are as many indices and threads, so
+// that it meets again what it left in its cache; then it takes from the others', so that uneven work
+// balances. Thread-safe.
+class Indices {
+ public:
+  Indices(std::size_t count, int threads) : size_(std::min(kMost, static_cast<std::size_t>(threads))) {
+    for (std::size_t i = 0; i < size_; ++i) {
+      stretches_[i].next.store(count * i / size_, std::memory_order_relaxed);
+      stretches_[i].end = count * (i + 1) / size_;
+    }
+  }
+
+  // The next one for `thread`; false when there is none left.
+  bool take(int thread, std::size_t& index) {
+    for (std::size_t i = 0; i < size_; ++i) {
+      Stretch& stretch = stretches_[(static_cast<std::size_t>(thread) + i) % size_];
+      if (stretch.next.load(std::memory_order_relaxed) >= stretch.end) continue;
+      index = stretch.next.fetch_add(1, std::memory_order_relaxed);
+      if (index < stretch.end) return true;
+    }
+    return false;
+  }
+
+ private:
+  static constexpr std::size_t kMost = 64;
+  struct alignas(64) Stretch {
+    std::atomic<std::size_t> next;
+    std::size_t end;
+  };
+
+  std::size_t size_;
+  std::array<Stretch, kMost> stretches_;
+};
+
+// Calls body(index, thread) for every index in [0, count), handed out one at a time. The assignment of
+// indices to threads is not deterministic: a body may depend on `thread` only for scratch memory. After an
+// exception the remaining indices are still visited. Under a TaskLog, the caller does them all.
 template <class F>
 void parallel_for(std::size_t count, int threads, F&& body) {
+  if (TaskLog* log = TaskLog::current()) return log->run(count, body);
   if (threads <= 1 || count <= 1) {
     for (std::size_t index = 0; index < count; ++index) body(index, 0);
     return;
   }
   ExceptionCarrier carrier;
-  std::atomic<std::size_t> next{0};
+  Indices indices(count, threads);
   parallel_run(threads, [&](int thread) {
-    for (std::size_t index; (index = next.fetch_add(1, std::memory_order_relaxed)) < count;) {
-      carrier.guard([&] { body(index, thread); });
-    }
+    for (std::size_t index = 0; indices.take(thread, index);) carrier.guard([&] { body(index, thread); });
   });
   carrier.rethrow();
 }

@@ -10,8 +10,7 @@ inline double seconds_since(std::chrono::steady_clock::time_point start) {
   return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
 }
 
-// Seconds of wall time by phase. What several threads do at once is shared out by the time that their blocks
-// took in each phase, so that the phases of a run add up to its training time.
+// Seconds of wall time by phase: those of a run add up to its training time.
 struct PhaseSeconds {
   double setup = 0.0;     // weights, biases, the wide path and the first hash tables
   double data = 0.0;      // order of an epoch, samples of a block
@@ -20,14 +19,6 @@ struct PhaseSeconds {
   double backward = 0.0;  // gradients into the layers below
   double update = 0.0;    // gradients of weights, optimizer
   double rehash = 0.0;    // hash tables that follow the weights
-};
-
-// Seconds that one block took.
-struct BlockSeconds {
-  double data = 0.0;
-  double hashing = 0.0;
-  double forward = 0.0;
-  double backward = 0.0;
 };
 
 class LapClock {

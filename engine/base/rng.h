@@ -43,6 +43,9 @@ class Rng {
 
   constexpr std::uint64_t next() { return mix64(state_ += kGamma); }
 
+  // Leaves out `count` numbers, in constant time.
+  constexpr void skip(std::uint64_t count) { state_ += count * kGamma; }
+
   // Uniform integer in [0, bound), bound >= 1, by multiply and shift; bias below bound / 2^32.
   constexpr std::uint32_t below(std::uint32_t bound) {
     return static_cast<std::uint32_t>((next() >> 32) * bound >> 32);

@@ -41,7 +41,7 @@ void keep_best(std::size_t b, std::span<const std::uint32_t> chunk, const float*
 // Turns the scores z [chunk x lanes] of block b into something else.
 void add_norms(std::size_t b, std::size_t count, float* z, Panel& panel, ExactPass::Scratch& scratch) {
   const BlockInput& in = panel.inputs[b];
-  kernels::active().softmax_lanes(z, count, in.lanes, 1.0f, scratch.chunk_norm.data());
+  kernels::active().softmax_lanes(z, in.lanes, count, in.lanes, 1.0f, scratch.chunk_norm.data());
   for (std::size_t s = 0; s < in.samples; ++s) panel.add_log_norm(panel.sample(b, s), scratch.chunk_norm[s]);
 }
 

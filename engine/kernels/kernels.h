@@ -106,9 +106,10 @@ struct KernelSet {
   // The way back: g[i], i < count, from a value for each entry of each part.
   void (*join_kinds)(const uint16_t* masks, size_t count, const float* const* parts, float* g);
 
-  // Softmax over the rows of z, one distribution a lane, in place: z becomes scale * probabilities.
-  // log_norm[b] = log sum_a exp(z[a*lanes + b]) of the values before.
-  void (*softmax_lanes)(float* z, size_t rows, size_t lanes, float scale, float* log_norm);
+  // Softmax over the rows of z [rows x ldz], one distribution for each of the first `lanes` columns, in
+  // place: z becomes scale * probabilities. log_norm[b] = log sum_a exp(z[a*ldz + b]) of the values before.
+  // ldz is `lanes` or a multiple of kLaneMultiple.
+  void (*softmax_lanes)(float* z, size_t ldz, size_t rows, size_t lanes, float scale, float* log_norm);
   // Logistic loss of n negatives of one weight: returns weight * sum_i log(1 + exp(z[i])) and leaves its
   // gradient, z[i] = weight / (1 + exp(-z[i])).
   float (*logistic_loss)(float* z, size_t n, float weight);

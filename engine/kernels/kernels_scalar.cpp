@@ -131,16 +131,16 @@ size_t round_small(float* d, size_t n, float floor, uint32_t noise, uint32_t* pl
   return count;
 }
 
-void softmax_lanes(float* z, size_t rows, size_t lanes, float scale, float* log_norm) {
+void softmax_lanes(float* z, size_t ldz, size_t rows, size_t lanes, float scale, float* log_norm) {
   for (size_t b = 0; b < lanes; ++b) {
     float largest = z[b];
-    for (size_t a = 1; a < rows; ++a) largest = std::max(largest, z[a * lanes + b]);
+    for (size_t a = 1; a < rows; ++a) largest = std::max(largest, z[a * ldz + b]);
     float sum = 0.0f;
     for (size_t a = 0; a < rows; ++a) {
-      z[a * lanes + b] = std::exp(z[a * lanes + b] - largest);
-      sum += z[a * lanes + b];
+      z[a * ldz + b] = std::exp(z[a * ldz + b] - largest);
+      sum += z[a * ldz + b];
     }
-    for (size_t a = 0; a < rows; ++a) z[a * lanes + b] *= scale / sum;
+    for (size_t a = 0; a < rows; ++a) z[a * ldz + b] *= scale / sum;
     log_norm[b] = largest + std::log(sum);
   }
 }

@@ -29,22 +29,21 @@ void softmax_of_one(float* z, size_t rows, float scale, float* log_norm) {
 }
 
 template <class Arch>
-void softmax_lanes(float* z, size_t rows, size_t lanes, float scale, float* log_norm) {
+void softmax_lanes(float* z, size_t ldz, size_t rows, size_t lanes, float scale, float* log_norm) {
   constexpr size_t N = kWidth<Arch>;
-  if (lanes == 1) return softmax_of_one<Arch>(z, rows, scale, log_norm);
+  if (ldz == 1) return softmax_of_one<Arch>(z, rows, scale, log_norm);
   for (size_t b = 0; b < lanes; b += N) {
     Vec<Arch> largest = Vec<Arch>::load_aligned(z + b);
-    for (size_t a = 1; a < rows; ++a)
-      largest = xsimd::max(largest, Vec<Arch>::load_aligned(z + a * lanes + b));
+    for (size_t a = 1; a < rows; ++a) largest = xsimd::max(largest, Vec<Arch>::load_aligned(z + a * ldz + b));
     Vec<Arch> sum(0.0f);
     for (size_t a = 0; a < rows; ++a) {
-      const Vec<Arch> e = xsimd::exp(Vec<Arch>::load_aligned(z + a * lanes + b) - largest);
-      e.store_aligned(z + a * lanes + b);
+      const Vec<Arch> e = xsimd::exp(Vec<Arch>::load_aligned(z + a * ldz + b) - largest);
+      e.store_aligned(z + a * ldz + b);
       sum += e;
     }
     const Vec<Arch> factor = Vec<Arch>(scale) / sum;
     for (size_t a = 0; a < rows; ++a) {
-      (Vec<Arch>::load_aligned(z + a * lanes + b) * factor).store_aligned(z + a * lanes + b);
+      (Vec<Arch>::load_aligned(z + a * ldz + b) * factor).store_aligned(z + a * ldz + b);
     }
     (largest + xsimd::log(sum)).store_unaligned(log_norm + b);
   }

@@ -7,11 +7,14 @@
 
 namespace slide {
 
-void apply_dropout(double probability, std::size_t samples, std::size_t lanes, Rng& rng, LayerBlock& block) {
+void apply_dropout(double probability, Slice units, Slice samples, std::size_t all, std::size_t lanes,
+                   const Rng& rng, LayerBlock& block) {
   const auto keep = static_cast<float>(1.0 / (1.0 - probability));
-  for (std::size_t u = 0; u < block.count; ++u) {
-    for (std::size_t s = 0; s < samples; ++s) {
-      const float factor = rng.uniform() < probability ? 0.0f : keep;
+  for (std::size_t u = units.first; u < units.end(); ++u) {
+    Rng draws = rng;
+    draws.skip(u * all + samples.first);
+    for (std::size_t s = samples.first; s < samples.end(); ++s) {
+      const float factor = draws.uniform() < probability ? 0.0f : keep;
       block.mask[s * block.ldo + u] = factor;
       block.out_t[u * lanes + s] *= factor;
       block.out[s * block.ldo + u] = block.out_t[u * lanes + s];
@@ -20,18 +23,20 @@ void apply_dropout(double probability, std::size_t samples, std::size_t lanes, R
 }
 
 void backward_through_activation(const LayerConfig& config, std::size_t lanes, const LayerBlock& block,
-                                 float* delta) {
-  const std::size_t n = lanes * block.ldo;
-  if (block.mask.empty()) {
-    activation_backward(config.activation, block.out.data(), n, delta);
-    return;
-  }
-  // The activation's own output is what dropout scaled: undo the factor before taking its derivative.
-  for (std::size_t i = 0; i < n; ++i) {
-    const float factor = block.mask[i];
-    const float y = factor > 0.0f ? block.out[i] / factor : 0.0f;
-    delta[i] *= factor;
-    activation_backward(config.activation, &y, 1, &delta[i]);
+                                 Slice units, float* delta) {
+  for (std::size_t s = 0; s < lanes; ++s) {
+    const std::size_t begin = s * block.ldo + units.first;
+    if (block.mask.empty()) {
+      activation_backward(config.activation, block.out.data() + begin, units.count, delta + begin);
+      continue;
+    }
+    // The activation's own output is what dropout scaled: undo the factor before taking its derivative.
+    for (std::size_t i = begin; i < begin + units.count; ++i) {
+      const float factor = block.mask[i];
+      const float y = factor > 0.0f ? block.out[i] / factor : 0.0f;
+      delta[i] *= factor;
+      activation_backward(config.activation, &y, 1, &delta[i]);
+    }
   }
 }
 

@@ -11,10 +11,11 @@
 
 #include "datasets/dataset.h"
 #include "engine/base/aligned.h"
-#include "engine/base/phases.h"
 #include "engine/network/active_set.h"
 #include "engine/network/feature_shards.h"
+#include "engine/network/loss.h"
 #include "engine/network/row_groups.h"
+#include "engine/network/slice.h"
 #include "engine/network/sparse_deltas.h"
 #include "engine/wide/wide_path.h"
 
@@ -44,18 +45,23 @@ struct LayerBlock {
   AlignedArray<float> delta;    // [lanes x ldo] hidden layers stored by neuron
   AlignedArray<float> delta_t;  // [count x lanes] the same, unit-major
   AlignedArray<float> mask;     // [lanes x ldo] dropout factors, 0 or 1/(1-p); empty without dropout
-  WideHits hits;                // of a wide path
+  std::vector<WideHits> hits;   // of a wide path, by slice of active neurons
+  TargetPlaces targets;         // of a one-vs-all output layer
+  std::vector<double> losses;   // of an output layer, by slice: of neurons, under softmax of samples
   SparseDeltas sparse;          // the deltas in out_t, where most are rounded to 0
   RowBins bins;                 // touched rows of a sampled layer
 };
 
-// Applies dropout to the activations of a block in both layouts and records the factors in block.mask
-// (inverted dropout: Srivastava et al. 2014, section 10).
-void apply_dropout(double probability, std::size_t samples, std::size_t lanes, Rng& rng, LayerBlock& block);
+// Applies dropout to some units' activations of some of a block's `all` samples, in both layouts, and records
+// the factors in block.mask (inverted dropout: Srivastava et al. 2014, section 10). `rng` is the stream of
+// all units and samples.
+void apply_dropout(double probability, Slice units, Slice samples, std::size_t all, std::size_t lanes,
+                   const Rng& rng, LayerBlock& block);
 
-// Takes delta [lanes x block.ldo] from d loss / d output to d loss / d logit, through dropout and activation.
+// Takes delta [lanes x block.ldo] of some units from d loss / d output to d loss / d logit, through dropout
+// and activation.
 void backward_through_activation(const LayerConfig& config, std::size_t lanes, const LayerBlock& block,
-                                 float* delta);
+                                 Slice units, float* delta);
 
 // The distinct features of a block as dense columns: input of a first layer that works row by row.
 struct FeatureColumns {
@@ -80,9 +86,6 @@ struct Block {
   FeatureColumns columns;
   BlockFeatures features;  // filled when a layer has a wide path
   ShardedFeatures features_by_shard;
-  double loss = 0.0;     // summed over samples
-  BlockSeconds seconds;  // of the last pass
-
   std::size_t samples() const { return rows.size(); }
   void clear_samples() {
     rows.clear();

@@ -30,10 +30,15 @@ double InputLayer::block_bytes_of(const LayerConfig& config, std::size_t lanes) 
   return (arrays * double(kernels::spread_stride(config.size)) + config.size) * double(lanes) * sizeof(float);
 }
 
-void InputLayer::forward(std::span<const SparseRow> rows, std::size_t lanes, LayerBlock& block) const {
+void InputLayer::forward(std::span<const SparseRow> rows, std::size_t lanes, Slice samples,
+                         LayerBlock& block) const {
   const auto& k = kernels::active();
-  for (std::size_t s = 0; s < rows.size(); ++s) {
+  for (std::size_t s = samples.first; s < samples.end(); ++s) {
     float* h = block.out.data() + s * block.ldo;
+    if (s >= rows.size()) {
+      std::fill_n(h, block.ldo, 0.0f);
+      continue;
+    }
     std::copy_n(bias_.row(0), size(), h);
     const SparseRow& row = rows[s];
     if (weights_.is_bf16()) {
@@ -45,8 +50,8 @@ void InputLayer::forward(std::span<const SparseRow> rows, std::size_t lanes, Lay
     }
     activation_forward(config_.activation, h, size());
   }
-  std::fill(block.out.begin() + rows.size() * block.ldo, block.out.begin() + lanes * block.ldo, 0.0f);
-  k.transpose(block.out.data(), block.ldo, lanes, size(), lanes, block.out_t.data());
+  k.transpose(block.out.data() + samples.first * block.ldo, block.ldo, samples.count, size(), lanes,
+              block.out_t.data() + samples.first);
 }
 
 }  // namespace slide

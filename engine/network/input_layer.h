@@ -27,8 +27,9 @@ class InputLayer {
   std::size_t size() const { return weights_.columns; }
   std::size_t features() const { return weights_.rows; }
 
-  // block.out [lanes x ldo] and block.out_t [size x lanes] from the samples' sparse rows.
-  void forward(std::span<const SparseRow> rows, std::size_t lanes, LayerBlock& block) const;
+  // block.out [lanes x ldo] and block.out_t [size x lanes] of some samples, or spare lanes, from the sparse
+  // rows of all. May run on different ones at once.
+  void forward(std::span<const SparseRow> rows, std::size_t lanes, Slice samples, LayerBlock& block) const;
 
   Parameters& weights() { return weights_; }
   const Parameters& weights() const { return weights_; }

@@ -10,9 +10,8 @@ InputTraining::InputTraining(const InputLayer& layer, const Dataset& train, std:
                              std::uint32_t shards)
     : ldo_(layer.ldo()), shards_(train, samples, shards), deltas_(samples * ldo_), slots_(layer.features()) {}
 
-void InputTraining::backward(const InputLayer& layer, Block& block) {
-  backward_through_activation(layer.config(), block.lanes, block.input, delta(block.first_sample));
-  block.features_by_shard.fill(block.rows, shards_);
+void InputTraining::backward(const InputLayer& layer, Slice units, const Block& block) {
+  backward_through_activation(layer.config(), block.lanes, block.input, units, delta(block.first_sample));
 }
 
 InputTraining::Scratch InputTraining::make_scratch(const InputLayer& layer, std::size_t samples) const {
@@ -33,16 +32,16 @@ double InputTraining::scratch_bytes_of(std::size_t size, Precision precision, st
          (precision == Precision::kBf16 ? double(PackedRow::bytes_of(size)) : 0.0);
 }
 
-void InputTraining::update(const TrainedInput& trained, std::span<const Block> blocks, std::uint32_t shard,
-                           std::size_t samples, const Optimizer& optimizer, RowGroups& groups,
-                           Scratch& scratch) {
+void InputTraining::update(const TrainedInput& trained, const Batch& batch, std::uint32_t shard,
+                           const Optimizer& optimizer, RowGroups& groups, Scratch& scratch) {
   constexpr std::size_t kAhead = 12;
   const auto& k = kernels::active();
   const std::size_t size = trained.weights.values.columns;
   float* g = scratch.gradient.data();
   scratch.parts.clear();
-  for (const Block& block : blocks) block.features_by_shard.list(shard, block.first_sample, scratch.parts);
-  groups.build(scratch.parts, slots_.data());
+  for (const Block& block : batch.blocks)
+    block.features_by_shard.list(shard, block.first_sample, scratch.parts);
+  groups.build(scratch.parts, slots_.data(), batch.stamp);
   for (std::size_t i = 0; i < groups.size(); ++i) {
     if (i + kAhead < groups.size()) {
       trained.weights.values.prefetch_row(groups.row(i + kAhead));
@@ -55,7 +54,7 @@ void InputTraining::update(const TrainedInput& trained, std::span<const Block> b
   }
   if (shard != 0) return;
   std::fill_n(g, size, 0.0f);
-  for (std::size_t s = 0; s < samples; ++s) k.axpy(1.0f, deltas_.data() + s * ldo_, size, g);
+  for (std::size_t s = 0; s < batch.samples; ++s) k.axpy(1.0f, deltas_.data() + s * ldo_, size, g);
   optimizer.update(trained.bias, 0, g, false, scratch.packed);
 }
 

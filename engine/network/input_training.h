@@ -1,7 +1,8 @@
 // What the input layer needs to be trained, apart from its parameters: the deltas of a batch, the row
 // directory, and who owns which features. Made for a layer and a shape of batches at once.
 //
-// backward() may run on different blocks at once, update() on different shards, but not one beside the other.
+// backward() may run on different units of different blocks at once, list_touched() on different blocks,
+// update() on different shards, but not one beside the other.
 #pragma once
 
 #include <cstdint>
@@ -34,10 +35,12 @@ class InputTraining {
   // batch: [lanes x ldo], sample-major.
   float* delta(std::size_t first_sample) { return deltas_.data() + first_sample * ldo_; }
 
-  // Phase A: takes the deltas of a block through the activation, and lists its features by shard.
-  void backward(const InputLayer& layer, Block& block);
+  // Phase A: lists the features of a block by shard.
+  void list_touched(Block& block) const { block.features_by_shard.fill(block.rows, shards_); }
+  // Phase A: takes the deltas of some units of a block through the activation.
+  void backward(const InputLayer& layer, Slice units, const Block& block);
 
-  // Working memory of one shard.
+  // Working memory of one thread.
   struct Scratch {
     std::vector<SamplePart> parts;
     AlignedArray<float> gradient;  // [size]
@@ -45,10 +48,16 @@ class InputTraining {
   };
   Scratch make_scratch(const InputLayer& layer, std::size_t samples) const;
 
+  // The blocks of a step.
+  struct Batch {
+    std::span<const Block> blocks;
+    std::size_t samples;  // in them
+    std::uint32_t stamp;  // of the step, from 1
+  };
   // Phase B: gradient and update of the features of one shard; shard 0 also updates the bias from all
-  // `samples` samples of the batch. `groups`: working memory.
-  void update(const TrainedInput& trained, std::span<const Block> blocks, std::uint32_t shard,
-              std::size_t samples, const Optimizer& optimizer, RowGroups& groups, Scratch& scratch);
+  // samples. `groups`: working memory.
+  void update(const TrainedInput& trained, const Batch& batch, std::uint32_t shard,
+              const Optimizer& optimizer, RowGroups& groups, Scratch& scratch);
 
   // Of an InputTraining of a layer of `size` units, and of its make_scratch().
   static double bytes_of(std::size_t size, std::size_t features, std::size_t samples);

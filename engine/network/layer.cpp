@@ -11,6 +11,10 @@
 namespace slide {
 
 namespace {
+
+static_assert(kSliceColumns % kernels::kPairGroup == 0);
+static_assert(kSliceNeurons % kernels::kLaneMultiple == 0 && kSliceSamples % kernels::kLaneMultiple == 0);
+
 constexpr std::size_t kPackedRows = 256;  // packed at a time: 256 x 128 floats stay in the second-level cache
 }  // namespace
 
@@ -56,22 +60,30 @@ double Layer::block_bytes_of(const LayerShape& shape, const BlockLimits& limits,
   if (shape.sampled() || shape.output)
     bytes += double(ActiveSet::bytes_of(shape.sampled() ? active : 0, limits.label_entries, lanes));
   if (shape.sampled()) bytes += double(RowBins::bytes_of(shards, active));
-  if (shape.output) return bytes;
+  const double slices = double(slices_of(active, kSliceNeurons));
+  if (shape.config.wide) bytes += slices * sizeof(WideHits);
+  if (shape.output)
+    return bytes + (slices + double(slices_of(lanes, kSliceSamples))) * sizeof(double) +
+           double(TargetPlaces::bytes_of(active, limits.label_entries));
   const double arrays = shape.config.dropout > 0 ? 3 : 2;  // out, delta, mask
   return bytes +
          (arrays * double(kernels::spread_stride(active)) + double(active)) * double(lanes) * sizeof(float);
 }
 
-double Layer::scratch_bytes_of(const LayerShape& shape, const BlockLimits& limits) {
-  double bytes = double(shape.active_limit(limits)) * sizeof(float);
-  if (shape.sampled())
-    bytes += ActiveSampler::scratch_bytes_of(shape.config, shape.neurons, shape.inputs, limits.lanes);
+double Layer::scratch_bytes_of(const LayerShape& shape, const BlockLimits& limits, Use use) {
   const bool partial = limits.columns > 0;
+  double bytes = 0.0;
+  if (use != Use::kPasses) {
+    if (shape.sampled())
+      bytes += ActiveSampler::scratch_bytes_of(shape.config, shape.neurons, shape.inputs, limits.lanes);
+    if (partial && shape.has_tables() && !limits.features)
+      bytes += double(shape.inputs * limits.lanes) * sizeof(float);
+  }
+  if (use == Use::kSelect) return bytes;
+  bytes += double(kSliceNeurons) * sizeof(float);
   if (partial || shape.precision == Precision::kBf16)
     bytes +=
         double(kPackedRows * kernels::spread_stride(partial ? limits.columns : shape.inputs)) * sizeof(float);
-  if (partial && shape.has_tables() && !limits.features)
-    bytes += double(shape.inputs * limits.lanes) * sizeof(float);
   return bytes;
 }
 
@@ -86,7 +98,12 @@ void Layer::reserve(LayerBlock& block, const BlockLimits& limits, std::uint32_t 
   } else if (shape_.output) {
     block.set.reserve(0, limits.label_entries, limits.lanes);
   }
-  if (shape_.output) return;
+  if (wide_) block.hits.resize(slices_of(active, kSliceNeurons));
+  if (shape_.output) {
+    block.losses.resize(std::max(slices_of(active, kSliceNeurons), slices_of(limits.lanes, kSliceSamples)));
+    block.targets.reserve(active, limits.label_entries);
+    return;
+  }
   block.ldo = kernels::spread_stride(active);
   block.out = AlignedArray<float>(block.ldo * limits.lanes);
   block.delta = AlignedArray<float>(block.ldo * limits.lanes);
@@ -94,16 +111,18 @@ void Layer::reserve(LayerBlock& block, const BlockLimits& limits, std::uint32_t 
   if (shape_.config.dropout > 0) block.mask = AlignedArray<float>(block.ldo * limits.lanes);
 }
 
-LayerScratch Layer::make_scratch(const BlockLimits& limits) const {
+LayerScratch Layer::make_scratch(const BlockLimits& limits, Use use) const {
   LayerScratch scratch;
-  if (sampled()) scratch.sampler = sampler_.make_scratch(index_.get(), limits.lanes);
-  scratch.shift.resize(active_limit(limits));
-  if (limits.columns > 0 || weights_.is_bf16()) {
-    scratch.packed_stride = kernels::spread_stride(limits.columns > 0 ? limits.columns : inputs());
-    scratch.packed = AlignedArray<float>(kPackedRows * scratch.packed_stride);
+  const bool partial = limits.columns > 0;
+  if (use != Use::kPasses) {
+    if (sampled()) scratch.sampler = sampler_.make_scratch(index_.get(), limits.lanes);
+    if (partial && index_ && !limits.features) scratch.query = AlignedArray<float>(inputs() * limits.lanes);
   }
-  if (limits.columns > 0) {
-    if (index_ && !limits.features) scratch.query = AlignedArray<float>(inputs() * limits.lanes);
+  if (use == Use::kSelect) return scratch;
+  scratch.shift.resize(kSliceNeurons);
+  if (partial || weights_.is_bf16()) {
+    scratch.packed_stride = kernels::spread_stride(partial ? limits.columns : inputs());
+    scratch.packed = AlignedArray<float>(kPackedRows * scratch.packed_stride);
   }
   return scratch;
 }
@@ -139,22 +158,25 @@ lsh::QueryBlock Layer::spread(const BlockInput& in, LayerScratch& scratch) const
   return {scratch.query.data(), inputs(), in.lanes, in.samples};
 }
 
-// Copies `count` rows in fp32, or the block's columns of them, side by side.
-void Layer::pack(const BlockInput& in, const std::uint32_t* ids, std::size_t count,
+// Copies some of the input's units of `count` rows in fp32, side by side. These begin with a group of pairs
+// (bf16.h).
+void Layer::pack(const BlockInput& in, Slice units, const std::uint32_t* ids, std::size_t count,
                  LayerScratch& scratch) const {
+  const std::span<const std::uint32_t> columns =
+      in.partial ? in.columns.subspan(units.first, units.count) : std::span<const std::uint32_t>();
   constexpr std::size_t kAhead = 8;
   const auto& k = kernels::active();
   for (std::size_t a = 0; a < count; ++a) {
     float* to = scratch.packed.data() + a * scratch.packed_stride;
     if (a + kAhead < count) weights_.prefetch_row(ids[a + kAhead]);
     if (!in.partial) {
-      k.widen(weights_.pair_row(ids[a]), in.width, to);
+      k.widen(weights_.pair_row(ids[a]) + units.first / 2, units.count, to);
     } else if (weights_.is_bf16()) {
       const std::uint32_t* row = weights_.pair_row(ids[a]);
-      for (std::size_t i = 0; i < in.width; ++i) to[i] = kernels::pair_value(row, in.columns[i]);
+      for (std::size_t i = 0; i < columns.size(); ++i) to[i] = kernels::pair_value(row, columns[i]);
     } else {
       const float* row = weights_.row(ids[a]);
-      for (std::size_t i = 0; i < in.width; ++i) to[i] = row[in.columns[i]];
+      for (std::size_t i = 0; i < columns.size(); ++i) to[i] = row[columns[i]];
     }
   }
 }
@@ -175,23 +197,23 @@ void Layer::logits(const BlockInput& in, std::span<const std::uint32_t> active, 
   }
   for (std::size_t a = 0; a < active.size(); a += kPackedRows) {
     const std::size_t rows = std::min(kPackedRows, active.size() - a);
-    pack(in, active.data() + a, rows, scratch);
+    pack(in, {0, in.width}, active.data() + a, rows, scratch);
     k.rows_forward(scratch.packed.data(), scratch.packed_stride, identity_.data(), rows, shift + a, in.xt,
                    in.width, in.lanes, z + a * in.lanes);
   }
 }
 
-void Layer::forward(const BlockInput& in, bool corrected, LayerScratch& scratch, LayerBlock& block) const {
-  const std::uint32_t* active = ids(block);
-  corrected = corrected && !block.set.correction.empty();
-  for (std::size_t a = 0; a < block.count; ++a) {
-    scratch.shift[a] = *bias_.row(active[a]) + (corrected ? block.set.correction[a] : 0.0f);
+void Layer::forward(const BlockInput& in, std::size_t slice, LayerScratch& scratch, LayerBlock& block) const {
+  const Slice neurons = slice_of(slice, block.count, kSliceNeurons);
+  const std::span<const std::uint32_t> active(ids(block) + neurons.first, neurons.count);
+  const bool corrected = shape_.output && !block.set.correction.empty();
+  for (std::size_t i = 0; i < neurons.count; ++i) {
+    scratch.shift[i] = *bias_.row(active[i]) + (corrected ? block.set.correction[neurons.first + i] : 0.0f);
   }
-  logits(in, {active, block.count}, scratch, block.out_t.data());
-  if (wide_) {
-    wide_->forward(*in.features, {active, block.count}, in.lanes, block.out_t.data(), block.hits);
-  }
-  if (!shape_.output) finish_hidden(in, block);
+  float* z = block.out_t.data() + neurons.first * in.lanes;
+  logits(in, active, scratch, z);
+  if (wide_) wide_->forward(*in.features, active, in.lanes, z, block.hits[slice], scratch.wide);
+  if (!shape_.output) finish_hidden(in, neurons, block);
 }
 
 void Layer::score(std::span<const BlockInput> blocks, std::span<const std::uint32_t> active,
@@ -200,7 +222,8 @@ void Layer::score(std::span<const BlockInput> blocks, std::span<const std::uint3
   for (std::size_t a = 0; a < active.size(); ++a) scratch.shift[a] = *bias_.row(active[a]);
   for (const BlockInput& in : blocks) {
     logits(in, active, scratch, z);
-    if (wide_ && in.features != nullptr) wide_->forward(*in.features, active, in.lanes, z, scratch.hits);
+    if (wide_ && in.features != nullptr)
+      wide_->forward(*in.features, active, in.lanes, z, scratch.hits, scratch.wide);
     z += active.size() * in.lanes;
   }
 }
@@ -210,48 +233,51 @@ void Layer::forward_all(const BlockInput& in, LayerScratch& scratch, LayerBlock&
   block.all = true;
   block.count = size();
   score({&in, 1}, all_neurons(), scratch, block.out_t.data());
-  finish_hidden(in, block);
+  finish_hidden(in, {0, block.count}, block);
 }
 
-void Layer::finish_hidden(const BlockInput& in, LayerBlock& block) const {
-  activation_forward(shape_.config.activation, block.out_t.data(), block.count * in.lanes);
-  kernels::active().transpose(block.out_t.data(), in.lanes, block.count, in.lanes, block.ldo,
-                              block.out.data());
+void Layer::finish_hidden(const BlockInput& in, Slice neurons, LayerBlock& block) const {
+  float* z = block.out_t.data() + neurons.first * in.lanes;
+  activation_forward(shape_.config.activation, z, neurons.count * in.lanes);
+  kernels::active().transpose(z, in.lanes, neurons.count, in.lanes, block.ldo,
+                              block.out.data() + neurons.first);
 }
 
-void Layer::backward_input(const BlockInput& in, const float* delta_t, LayerScratch& scratch,
+void Layer::backward_input(const BlockInput& in, Slice units, const float* delta_t, LayerScratch& scratch,
                            const LayerBlock& block, float* dx, std::size_t ldx) const {
   const auto& k = kernels::active();
   const std::uint32_t* active = ids(block);
   const bool direct = !in.partial && !weights_.is_bf16();
-  std::fill_n(dx, in.lanes * ldx, 0.0f);
+  dx += units.first;
+  for (std::size_t s = 0; s < in.lanes; ++s) std::fill_n(dx + s * ldx, units.count, 0.0f);
   if (block.sparse.in_use()) {
     for (std::size_t a = 0; a < block.count; ++a) {
       const std::span<const std::uint32_t> samples = block.sparse.samples_of(a);
       if (samples.empty()) continue;
-      if (!direct) pack(in, active + a, 1, scratch);
-      k.scatter_rows(samples.data(), block.sparse.values_of(a), samples.size(),
-                     static_cast<std::uint32_t>(in.lanes),
-                     direct ? weights_.row(active[a]) : scratch.packed.data(), in.width, dx, ldx);
+      if (!direct) pack(in, units, active + a, 1, scratch);
+      k.scatter_rows(
+          samples.data(), block.sparse.values_of(a), samples.size(), static_cast<std::uint32_t>(in.lanes),
+          direct ? weights_.row(active[a]) + units.first : scratch.packed.data(), units.count, dx, ldx);
     }
     return;
   }
   if (direct) {
-    k.rows_backward_input(weights_.weights.data(), weights_.stride, active, block.count, delta_t, in.width,
-                          in.lanes, dx, ldx);
+    k.rows_backward_input(weights_.weights.data() + units.first, weights_.stride, active, block.count,
+                          delta_t, units.count, in.lanes, dx, ldx);
     return;
   }
   for (std::size_t a = 0; a < block.count; a += kPackedRows) {
     const std::size_t rows = std::min(kPackedRows, block.count - a);
-    pack(in, active + a, rows, scratch);
+    pack(in, units, active + a, rows, scratch);
     k.rows_backward_input(scratch.packed.data(), scratch.packed_stride, identity_.data(), rows,
-                          delta_t + a * in.lanes, in.width, in.lanes, dx, ldx);
+                          delta_t + a * in.lanes, units.count, in.lanes, dx, ldx);
   }
 }
 
-void Layer::backward_activation(std::size_t lanes, LayerBlock& block) const {
-  backward_through_activation(shape_.config, lanes, block, block.delta.data());
-  kernels::active().transpose(block.delta.data(), block.ldo, lanes, block.count, lanes, block.delta_t.data());
+void Layer::backward_activation(std::size_t lanes, Slice neurons, LayerBlock& block) const {
+  backward_through_activation(shape_.config, lanes, block, neurons, block.delta.data());
+  kernels::active().transpose(block.delta.data() + neurons.first, block.ldo, lanes, neurons.count, lanes,
+                              block.delta_t.data() + neurons.first * lanes);
 }
 
 }  // namespace slide

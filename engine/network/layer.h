@@ -27,7 +27,8 @@ struct LayerScratch {
   std::vector<float> shift;    // bias + correction of the active neurons
   AlignedArray<float> packed;  // fp32 rows of the matrix: of bfloat16 ones, or a block's columns of any
   std::size_t packed_stride = 0;
-  WideHits hits;              // of inference
+  WideHits hits;  // of inference
+  WideScratch wide;
   AlignedArray<float> query;  // [inputs x lanes] partial inputs spread out for the hash functions
 };
 
@@ -60,22 +61,23 @@ class Layer {
   const LayerShape& shape() const { return shape_; }
   std::size_t active_limit(const BlockLimits& limits) const { return shape_.active_limit(limits); }
   void reserve(LayerBlock& block, const BlockLimits& limits, std::uint32_t shards) const;
-  LayerScratch make_scratch(const BlockLimits& limits) const;
+  enum class Use { kPasses, kSelect, kBoth };  // of scratch memory: select() needs some for each neuron
+  LayerScratch make_scratch(const BlockLimits& limits, Use use = Use::kBoth) const;
 
   // Bytes of a layer of that shape beside its matrices, tables and wide path; of reserve(); of
   // make_scratch().
   static double bytes_of(const LayerShape& shape);
   static double block_bytes_of(const LayerShape& shape, const BlockLimits& limits, std::uint32_t shards);
-  static double scratch_bytes_of(const LayerShape& shape, const BlockLimits& limits);
+  static double scratch_bytes_of(const LayerShape& shape, const BlockLimits& limits, Use use = Use::kBoth);
 
   // Chooses the block's active set (in a dense layer: all). `sparse` are the samples' features: the query of
   // a first layer.
   void select(const BlockInput& in, std::span<const SparseRow> sparse,
               std::span<const std::span<const std::uint32_t>> labels, Rng rng, LayerScratch& scratch,
               LayerBlock& block) const;
-  // block.out_t [count x lanes] = f(bias + w * x) for hidden layers; for the output the logits, with the
-  // active set's corrections added when `corrected`.
-  void forward(const BlockInput& in, bool corrected, LayerScratch& scratch, LayerBlock& block) const;
+  // Of a slice of the active neurons: block.out_t [count x lanes] = f(bias + w * x) for hidden layers; for
+  // the output the logits, with the active set's corrections added. May run on different slices at once.
+  void forward(const BlockInput& in, std::size_t slice, LayerScratch& scratch, LayerBlock& block) const;
   // z [count x lanes] = bias + w * x for the neurons `active`, no activation: inference. One such matrix
   // after the other for several blocks, which share the rows' way from memory. Without in.features the wide
   // path of a block is left out.
@@ -83,12 +85,12 @@ class Layer {
              float* z) const;
   // Hidden layer with all its neurons active, whatever its kind: inference.
   void forward_all(const BlockInput& in, LayerScratch& scratch, LayerBlock& block) const;
-  // dx [lanes x ldx] = gradient into the input units of this block, from `delta_t` [count x lanes]. Of
-  // block.sparse, where it is in use, only what it lists is looked at.
-  void backward_input(const BlockInput& in, const float* delta_t, LayerScratch& scratch,
+  // dx [lanes x ldx] = gradient into some of the input units of this block, from `delta_t` [count x lanes].
+  // Of block.sparse, where it is in use, only what it lists is looked at.
+  void backward_input(const BlockInput& in, Slice units, const float* delta_t, LayerScratch& scratch,
                       const LayerBlock& block, float* dx, std::size_t ldx) const;
-  // Hidden layer: takes block.delta through the activation, to block.delta_t.
-  void backward_activation(std::size_t lanes, LayerBlock& block) const;
+  // Hidden layer: takes block.delta of some of its active neurons through the activation, to block.delta_t.
+  void backward_activation(std::size_t lanes, Slice neurons, LayerBlock& block) const;
 
   Parameters& weights() { return weights_; }
   const Parameters& weights() const { return weights_; }
@@ -104,9 +106,10 @@ class Layer {
   // partial
   void logits(const BlockInput& in, std::span<const std::uint32_t> active, LayerScratch& scratch,
               float* z) const;
-  void finish_hidden(const BlockInput& in, LayerBlock& block) const;
+  void finish_hidden(const BlockInput& in, Slice neurons, LayerBlock& block) const;
   lsh::QueryBlock spread(const BlockInput& in, LayerScratch& scratch) const;
-  void pack(const BlockInput& in, const std::uint32_t* ids, std::size_t count, LayerScratch& scratch) const;
+  void pack(const BlockInput& in, Slice units, const std::uint32_t* ids, std::size_t count,
+            LayerScratch& scratch) const;
 
   LayerShape shape_;
   Parameters weights_;  // [neurons x inputs]

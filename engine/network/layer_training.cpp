@@ -13,6 +13,7 @@ namespace {
 constexpr std::size_t kStateAhead = 8;     // rows whose optimizer state is asked for ahead
 constexpr std::size_t kWideAhead = 3;      // and whose wide weights are
 constexpr std::size_t kRowsTogether = 32;  // those of one block share the loads of its inputs
+constexpr std::size_t kDenseRun = 16;      // rows whose biases share a cache line
 
 using Sources = std::span<const std::uint32_t>;
 
@@ -100,7 +101,8 @@ void ShardUpdate::update_wide(std::uint32_t row, std::uint32_t source) {
   const BlockInput& in = batch_.inputs[at.block];
   const LayerBlock& block = *batch_.blocks[at.block];
   const Sources listed = block.sparse.in_use() ? block.sparse.samples_of(at.active) : Sources();
-  const WidePath::BlockMatch match{*in.features, block.hits, at.active, in.lanes};
+  const WidePath::BlockMatch match{*in.features, block.hits[at.active / kSliceNeurons],
+                                   at.active % kSliceNeurons, in.lanes};
   const WidePath::Step step{optimizer_.progress(), static_cast<float>(batch_.samples)};
   wide_->update(row, match, {delta(at), listed}, step, wide_sums_, scratch_.wide_gradients);
 }
@@ -281,13 +283,15 @@ void LayerTraining::update(const TrainedLayer& trained, const LayerBatch& batch,
   ShardUpdate update(trained, batch, places_, optimizer, scratch);
   const Layer& layer = trained.layer;
   if (!layer.sampled()) {
-    const std::size_t begin = layer.size() * shard / shards_, end = layer.size() * (shard + 1) / shards_;
+    const std::size_t runs = (layer.size() + kDenseRun - 1) / kDenseRun;
+    const std::size_t begin = std::min(layer.size(), runs * shard / shards_ * kDenseRun);
+    const std::size_t end = std::min(layer.size(), runs * (shard + 1) / shards_ * kDenseRun);
     update_dense(layer.all_neurons().subspan(begin, end - begin), batch, places_, scratch.sources, update);
     return;
   }
   scratch.listed.clear();
   for (const LayerBlock* block : batch.blocks) scratch.listed.push_back(block->bins.shard(shard));
-  groups.build(scratch.listed, slots_.data());
+  groups.build(scratch.listed, slots_.data(), batch.stamp);
   update_listed(groups, update);
   if (layer.index() == nullptr) return;
   for (const std::uint32_t row : groups.rows()) waiting_.add(row, shard);

@@ -2,7 +2,7 @@
 // lie, which rows a step touches, and which of them the hash tables have not followed yet. Made for a layer
 // and a shape of batches at once.
 //
-// list_touched() may run on many blocks at once and only reads; update() on different shards; the rest alone.
+// list_touched() may run on many blocks at once; update() on different shards; the rest alone.
 #pragma once
 
 #include <cstdint>
@@ -26,9 +26,10 @@ struct LayerBatch {
   std::vector<const float*> deltas;       // one a block, [count x lanes]
   std::vector<const LayerBlock*> blocks;  // this layer's part of each
   std::size_t samples = 0;                // in the batch
+  std::uint32_t stamp = 0;                // of its step, from 1
 };
 
-// Working memory of one shard in one layer's update.
+// Working memory of one thread in one layer's update.
 struct UpdateScratch {
   struct Part {  // what one block adds to the gradient of one of the rows updated together
     const float* delta;

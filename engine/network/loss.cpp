@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <utility>
 
 #include "engine/kernels/kernels.h"
 
@@ -9,13 +10,8 @@ namespace slide {
 
 namespace {
 
-// Zeroes the lanes from `samples` on, and the lanes of samples without labels when `skip_unlabelled`.
-void clear_spare_lanes(const BlockTargets& t, bool skip_unlabelled, float* z) {
-  for (std::size_t s = 0; s < t.lanes; ++s) {
-    const bool used = s < t.samples && !(skip_unlabelled && t.set->labels_of(s).empty());
-    if (used) continue;
-    for (std::size_t a = 0; a < t.count; ++a) z[a * t.lanes + s] = 0.0f;
-  }
+void clear_lane(const BlockTargets& t, Slice neurons, std::size_t lane, float* z) {
+  for (std::size_t a = neurons.first; a < neurons.end(); ++a) z[a * t.lanes + lane] = 0.0f;
 }
 
 double softplus(double x) {
@@ -24,21 +20,25 @@ double softplus(double x) {
 
 }  // namespace
 
-double softmax_loss(const BlockTargets& t, float scale, float* z, float* log_norm) {
+double softmax_loss(const BlockTargets& t, Slice samples, float scale, float* z, float* log_norm) {
   if (t.count == 0) return 0.0;
+  const std::size_t used = std::max(samples.first, std::min(samples.end(), t.samples));
   double label_logits = 0.0;
-  for (std::size_t s = 0; s < t.samples; ++s) {
+  for (std::size_t s = samples.first; s < used; ++s) {
     const auto labels = t.set->labels_of(s);
     double sum = 0.0;
     for (const std::uint32_t at : labels) sum += z[at * t.lanes + s];
     if (!labels.empty()) label_logits += sum / double(labels.size());
   }
-  kernels::active().softmax_lanes(z, t.count, t.lanes, scale, log_norm);
-  clear_spare_lanes(t, true, z);
+  kernels::active().softmax_lanes(z + samples.first, t.lanes, t.count, samples.count, scale,
+                                  log_norm + samples.first);
   double loss = -label_logits;
-  for (std::size_t s = 0; s < t.samples; ++s) {
+  for (std::size_t s = samples.first; s < samples.end(); ++s) {
+    if (s >= t.samples || t.set->labels_of(s).empty()) {
+      clear_lane(t, {0, t.count}, s, z);
+      continue;
+    }
     const auto labels = t.set->labels_of(s);
-    if (labels.empty()) continue;
     loss += log_norm[s];
     const float target = scale / static_cast<float>(labels.size());
     for (const std::uint32_t at : labels) z[at * t.lanes + s] -= target;
@@ -46,26 +46,40 @@ double softmax_loss(const BlockTargets& t, float scale, float* z, float* log_nor
   return loss;
 }
 
-double logistic_loss(const BlockTargets& t, double positive_weight, float scale, float* z) {
+void TargetPlaces::reserve(std::size_t neurons, std::size_t entries) {
+  ends_.reserve(slices_of(neurons, kSliceNeurons) + 1);
+  places_.reserve(entries);
+}
+
+void TargetPlaces::build(const BlockTargets& t) {
+  const auto for_each = [&](auto&& visit) {
+    for (std::size_t s = 0; s < t.samples; ++s) {
+      for (const std::uint32_t at : t.set->labels_of(s)) visit(at / kSliceNeurons, at * t.lanes + s);
+    }
+  };
+  ends_.assign(slices_of(t.count, kSliceNeurons) + 1, 0);
+  for_each([&](std::size_t slice, std::size_t) { ++ends_[slice + 1]; });
+  std::uint32_t total = 0;
+  for (std::size_t i = 1; i < ends_.size(); ++i) total += std::exchange(ends_[i], total);
+  places_.resize(total);
+  for_each([&](std::size_t slice, std::size_t place) {
+    places_[ends_[slice + 1]++] = static_cast<std::uint32_t>(place);
+  });
+}
+
+double logistic_loss(const BlockTargets& t, Slice neurons, std::span<const std::uint32_t> places,
+                     double positive_weight, float scale, float* z) {
   double loss = 0.0;
   // Labels first, on the side: each takes its share as a negative back and adds its own as a positive.
-  for (std::size_t s = 0; s < t.samples; ++s) {
-    for (const std::uint32_t at : t.set->labels_of(s)) {
-      const double x = z[at * t.lanes + s];
-      loss += positive_weight * softplus(-x) - softplus(x);
-    }
-  }
+  for (const std::uint32_t place : places)
+    loss += positive_weight * softplus(-double(z[place])) - softplus(double(z[place]));
   const auto& k = kernels::active();
-  for (std::size_t a = 0; a < t.count; ++a) {
+  for (std::size_t a = neurons.first; a < neurons.end(); ++a)
     loss += double(k.logistic_loss(z + a * t.lanes, t.samples, scale)) / scale;
-  }
-  clear_spare_lanes(t, false, z);
-  for (std::size_t s = 0; s < t.samples; ++s) {
-    for (const std::uint32_t at : t.set->labels_of(s)) {
-      float& d = z[at * t.lanes + s];
-      const double sigma = double(d) / scale;
-      d = static_cast<float>(positive_weight * scale * (sigma - 1.0));
-    }
+  for (std::size_t s = t.samples; s < t.lanes; ++s) clear_lane(t, neurons, s, z);
+  for (const std::uint32_t place : places) {
+    const double sigma = double(z[place]) / scale;
+    z[place] = static_cast<float>(positive_weight * scale * (sigma - 1.0));
   }
   return loss;
 }

@@ -1,13 +1,18 @@
-// Losses of the output layer over an active set. Thread-safe: no state but the arguments.
+// Losses of the output layer over an active set. The functions have no state but their arguments: different
+// slices of a block may be had at once.
 //
 // z is [count x lanes], unit-major: logits with the active set's corrections on entry, on return the gradient
 // d(loss * scale)/dz, zero in spare lanes.
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
+#include <span>
+#include <vector>
 
 #include "engine/config/config.h"
 #include "engine/network/active_set.h"
+#include "engine/network/slice.h"
 
 namespace slide {
 
@@ -19,14 +24,35 @@ struct BlockTargets {
   std::size_t lanes;
 };
 
-// Softmax cross-entropy over the active set with target 1/|labels| on each label of a sample; samples without
-// labels contribute nothing. Returns the loss summed over samples.
-double softmax_loss(const BlockTargets& targets, float scale, float* z, float* log_norm);
+// Softmax cross-entropy of some samples, or spare lanes, over the active set with target 1/|labels| on each
+// label of a sample; samples without labels contribute nothing. Returns the loss summed over samples.
+// log_norm: working memory for all lanes.
+double softmax_loss(const BlockTargets& targets, Slice samples, float scale, float* z, float* log_norm);
 
-// One-vs-all logistic loss: every active neuron is a negative of weight 1 unless it is a label, which weighs
-// positive_weight. A negative that stands for n neurons has log(n) in its logit: one of small probability p
-// has the gradient n * p, as n such neurons would, but never more than 1, that of a single one. Returns the
-// loss summed over samples and neurons.
-double logistic_loss(const BlockTargets& targets, double positive_weight, float scale, float* z);
+// Where the labels of a block's samples lie in z, by slice of kSliceNeurons active neurons. For one thread.
+class TargetPlaces {
+ public:
+  // Room for `neurons` active neurons and `entries` labels of a block's samples.
+  void reserve(std::size_t neurons, std::size_t entries);
+  static std::size_t bytes_of(std::size_t neurons, std::size_t entries) {
+    return (slices_of(neurons, kSliceNeurons) + 1 + entries) * sizeof(std::uint32_t);
+  }
+  void build(const BlockTargets& targets);
+  // Of one sample after the other.
+  std::span<const std::uint32_t> slice(std::size_t i) const {
+    return {places_.data() + ends_[i], ends_[i + 1] - ends_[i]};
+  }
+
+ private:
+  std::vector<std::uint32_t> ends_;  // of slice i - 1
+  std::vector<std::uint32_t> places_;
+};
+
+// One-vs-all logistic loss of the active neurons of one slice, of whose labels `places` tells: every active
+// neuron is a negative of weight 1 unless it is a label, which weighs positive_weight. A negative that stands
+// for n neurons has log(n) in its logit: one of small probability p has the gradient n * p, as n such neurons
+// would, but never more than 1, that of a single one. Returns the loss summed over samples and neurons.
+double logistic_loss(const BlockTargets& targets, Slice neurons, std::span<const std::uint32_t> places,
+                     double positive_weight, float scale, float* z);
 
 }  // namespace slide

@@ -117,7 +117,7 @@ void Network::start_output(const Dataset& train, const DataShape& shape, int thr
 void Network::forward_input(Block& block) const {
   if (wide()) block.features.build(block.rows, block.lanes);
   if (input_) {
-    input_->forward(block.rows, block.lanes, block.input);
+    input_->forward(block.rows, block.lanes, {0, block.lanes}, block.input);
   } else {
     block.columns.build(block.rows, block.lanes);
   }

@@ -82,7 +82,8 @@ class Network {
     block.rows.push_back(feature_scale_.scaled(row, block.values));
   }
 
-  // What the first layer needs of the block's samples, and its activations where it is the input layer.
+  // What the first layer needs of the block's samples, and its activations where it is the input layer:
+  // inference.
   void forward_input(Block& block) const;
   // Input of layer l in this block: activations of the layer below, or the samples themselves.
   BlockInput input_of(std::size_t l, const Block& block) const;

@@ -2,17 +2,20 @@
 
 #include <algorithm>
 
-#include "engine/base/phases.h"
-#include "engine/network/loss.h"
-
 namespace slide {
 
+namespace {
+
+constexpr std::uint32_t kShards = 128;  // enough for threads to share out evenly
+
+}  // namespace
+
 StepShape step_shape(const TrainConfig& config, int threads) {
-  return {config.batch_size, static_cast<std::uint32_t>(threads), threads};
+  return {config.batch_size, kShards, threads};
 }
 
 NetworkTraining::NetworkTraining(const Network& network, const Dataset& train, const StepShape& shape)
-    : lanes_(network.config().train.block_size), bounds_(bounds_of(train, lanes_)) {
+    : lanes_(network.config().train.block_size), shards_(shape.shards), bounds_(bounds_of(train, lanes_)) {
   const NetworkShape shapes = network_shape(network.config(), network.features(), network.labels());
   for (std::size_t l = 0; l < shapes.layers.size(); ++l)
     limits_.push_back(shapes.limits_of(l, network.config(), bounds_));
@@ -28,9 +31,13 @@ NetworkTraining::NetworkTraining(const Network& network, const Dataset& train, c
     blocks_.push_back(make_block(network, shape.shards));
     blocks_.back().first_sample = b * lanes_;
   }
-  for (int t = 0; t < shape.threads; ++t) thread_scratch_.push_back(make_thread_scratch(network));
-  for (std::uint32_t s = 0; s < shape.shards; ++s)
-    shard_scratch_.push_back(make_shard_scratch(network, samples));
+  const auto threads = static_cast<std::size_t>(shape.threads);
+  for (std::size_t t = 0; t < threads; ++t)
+    pass_scratch_.threads.push_back(make_thread_scratch(network, Layer::Use::kPasses));
+  for (std::size_t t = 0; t < std::min(threads, blocks); ++t)
+    pass_scratch_.chosen.push_back(make_thread_scratch(network, Layer::Use::kSelect));
+  pass_scratch_.ends.reserve(blocks);
+  for (std::size_t t = 0; t < threads; ++t) shard_scratch_.push_back(make_shard_scratch(network, samples));
 }
 
 Block NetworkTraining::make_block(const Network& network, std::uint32_t shards) const {
@@ -52,11 +59,11 @@ Block NetworkTraining::make_block(const Network& network, std::uint32_t shards) 
   return block;
 }
 
-ThreadScratch NetworkTraining::make_thread_scratch(const Network& network) const {
+ThreadScratch NetworkTraining::make_thread_scratch(const Network& network, Layer::Use use) const {
   ThreadScratch scratch;
-  scratch.log_norm.resize(lanes_);
+  if (use != Layer::Use::kSelect) scratch.log_norm.resize(lanes_);
   for (std::size_t l = 0; l < network.layers().size(); ++l)
-    scratch.layers.push_back(network.layers()[l].make_scratch(limits_[l]));
+    scratch.layers.push_back(network.layers()[l].make_scratch(limits_[l], use));
   return scratch;
 }
 
@@ -118,48 +125,20 @@ double NetworkTraining::bytes_of(const Config& config, const NetworkShape& netwo
   const std::size_t lanes = config.train.block_size;
   const std::size_t blocks = (shape.samples + lanes - 1) / lanes, samples = blocks * lanes;
   double bytes = double(blocks) * block_bytes(config, network, bounds, shape.shards) +
-                 shape.shards * shard_bytes(config, network, bounds, samples);
+                 shape.threads * shard_bytes(config, network, bounds, samples);
   if (network.input) bytes += InputTraining::bytes_of(network.input->size, network.features, samples);
   for (std::size_t l = 0; l < network.layers.size(); ++l) {
     const LayerShape& layer = network.layers[l];
+    const BlockLimits limits = network.limits_of(l, config, bounds);
+    const auto threads = static_cast<std::size_t>(shape.threads);
     bytes += LayerTraining::bytes_of(layer, shape.shards) +
-             shape.threads * Layer::scratch_bytes_of(layer, network.limits_of(l, config, bounds));
+             double(threads) * Layer::scratch_bytes_of(layer, limits, Layer::Use::kPasses) +
+             double(std::min(threads, blocks)) * Layer::scratch_bytes_of(layer, limits, Layer::Use::kSelect);
   }
   return bytes;
 }
 
 namespace {
-
-// Streams of a block's random numbers, by what is drawn: a layer's place in the block's 64.
-std::uint64_t item_of(const NetworkTraining::BlockTask& task, std::size_t place) {
-  return std::uint64_t{task.index} * 64 + place;
-}
-
-// Dropout of a layer's activations; `depth` counts from the input.
-void maybe_drop(const Network& network, const LayerConfig& layer, std::size_t depth,
-                const NetworkTraining::BlockTask& task, Block& block, LayerBlock& at) {
-  if (layer.dropout <= 0) return;
-  Rng rng(network.config().train.seed, Purpose::kDropout, task.step, item_of(task, depth));
-  apply_dropout(layer.dropout, block.samples(), block.lanes, rng, at);
-}
-
-// The loss summed over the block's samples; logits become deltas.
-double loss_of(const LossConfig& config, float scale, Block& block, ThreadScratch& scratch) {
-  LayerBlock& out = block.layers.back();
-  const BlockTargets targets{&out.set, out.count, block.samples(), block.lanes};
-  if (config.kind == LossKind::kSoftmax) {
-    return softmax_loss(targets, scale, out.out_t.data(), scratch.log_norm.data());
-  }
-  return logistic_loss(targets, config.positive_weight, scale, out.out_t.data());
-}
-
-void round_deltas(const Config& config, const NetworkTraining::BlockTask& task, Block& block) {
-  LayerBlock& out = block.layers.back();
-  if (!out.sparse.in_use()) return;
-  const Rng rng(config.train.seed, Purpose::kDeltas, task.step, task.index);
-  const auto floor = static_cast<float>(config.loss.delta_floor) * task.scale;
-  out.sparse.round(floor, rng, out.count, block.samples(), block.lanes, out.out_t.data());
-}
 
 const float* delta_of(const Layer& layer, const LayerBlock& at) {
   return layer.output() ? at.out_t.data() : at.delta_t.data();
@@ -167,61 +146,25 @@ const float* delta_of(const Layer& layer, const LayerBlock& at) {
 
 }  // namespace
 
-void NetworkTraining::forward(const Network& network, const BlockTask& task, ThreadScratch& scratch) {
-  Block& block = blocks_[task.index];
-  network.forward_input(block);
-  if (network.input()) maybe_drop(network, network.input()->config(), 0, task, block, block.input);
-  for (std::size_t l = 0; l < network.layers().size(); ++l) {
-    const Layer& layer = network.layers()[l];
-    const BlockInput in = network.input_of(l, block);
-    const Rng rng(network.config().train.seed, Purpose::kSampling, task.step, item_of(task, l));
-    const std::span<const std::span<const std::uint32_t>> none;
-    LayerBlock& at = block.layers[l];
-    LapClock hashing;
-    layer.select(in, block.rows, layer.output() ? block.labels : none, rng, scratch.layers[l], at);
-    block.seconds.hashing += hashing.lap();
-    layer.forward(in, layer.output(), scratch.layers[l], at);
-    if (!layer.output()) maybe_drop(network, layer.config(), l + 1, task, block, at);
-  }
+double NetworkTraining::pass(const Network& network, std::size_t blocks, const StepPass::Key& key,
+                             PhaseSeconds& phases) {
+  passed_ = blocks;
+  samples_ = 0;
+  for (const Block& block : first_blocks(blocks)) samples_ += block.samples();
+  ++stamp_;
+  StepPass pass(network, std::span(blocks_).first(blocks), input_ ? &*input_ : nullptr, layers_,
+                pass_scratch_, key, static_cast<int>(pass_scratch_.threads.size()));
+  return pass.run(phases);
 }
 
-void NetworkTraining::backward(const Network& network, const BlockTask& task, ThreadScratch& scratch) {
-  Block& block = blocks_[task.index];
-  for (std::size_t l = network.layers().size(); l-- > 0;) {
-    const Layer& layer = network.layers()[l];
-    LayerBlock& at = block.layers[l];
-    layers_[l].list_touched(task.index, at);
-    if (l == 0 && !input_) return;
-    LayerBlock& below = l == 0 ? block.input : block.layers[l - 1];
-    float* dx = l == 0 ? input_->delta(block.first_sample) : below.delta.data();
-    layer.backward_input(network.input_of(l, block), delta_of(layer, at), scratch.layers[l], at, dx,
-                         below.ldo);
-    if (l > 0) network.layers()[l - 1].backward_activation(block.lanes, below);
-  }
-  input_->backward(*network.input(), block);
-}
-
-void NetworkTraining::train_block(const Network& network, const BlockTask& task, int thread) {
-  Block& block = blocks_[task.index];
-  ThreadScratch& scratch = thread_scratch_[static_cast<std::size_t>(thread)];
-  LapClock clock;
-  block.seconds.hashing = 0.0;
-  forward(network, task, scratch);
-  block.loss = loss_of(network.config().loss, task.scale, block, scratch);
-  block.seconds.forward = clock.lap() - block.seconds.hashing;
-  round_deltas(network.config(), task, block);
-  backward(network, task, scratch);
-  block.seconds.backward = clock.lap();
-}
-
-void NetworkTraining::update_layer(Network& network, std::size_t l, std::span<const Block> blocks,
-                                   std::uint32_t shard, const Optimizer& optimizer, ShardScratch& scratch) {
+void NetworkTraining::update_layer(Network& network, std::size_t l, std::uint32_t shard,
+                                   const Optimizer& optimizer, ShardScratch& scratch) {
   Layer& layer = network.layers()[l];
   LayerBatch& batch = scratch.batch;
   batch.inputs.clear();
   batch.deltas.clear();
   batch.blocks.clear();
-  for (const Block& block : blocks) {
+  for (const Block& block : first_blocks(passed_)) {
     const LayerBlock& at = block.layers[l];
     batch.inputs.push_back(network.input_of(l, block));
     batch.blocks.push_back(&at);
@@ -232,17 +175,17 @@ void NetworkTraining::update_layer(Network& network, std::size_t l, std::span<co
   layers_[l].update(trained, batch, shard, optimizer, scratch.groups, scratch.layers[l]);
 }
 
-void NetworkTraining::update(Network& network, std::size_t blocks, std::size_t samples, std::uint32_t shard,
-                             const Optimizer& optimizer) {
-  ShardScratch& scratch = shard_scratch_[shard];
-  const std::span<const Block> used = first_blocks(blocks);
-  scratch.batch.samples = samples;
-  for (std::size_t l = 0; l < layers_.size(); ++l) update_layer(network, l, used, shard, optimizer, scratch);
+void NetworkTraining::update(Network& network, std::uint32_t shard, const Optimizer& optimizer, int thread) {
+  ShardScratch& scratch = shard_scratch_[static_cast<std::size_t>(thread)];
+  scratch.batch.samples = samples_;
+  scratch.batch.stamp = stamp_;
+  for (std::size_t l = 0; l < layers_.size(); ++l) update_layer(network, l, shard, optimizer, scratch);
   if (!input_) return;
   InputLayer& input = *network.input();
   const TrainedInput trained{{input.weights(), optimizer_state_.matrices[0]},
                              {input.bias(), optimizer_state_.matrices[1]}};
-  input_->update(trained, used, shard, samples, optimizer, scratch.groups, scratch.input);
+  input_->update(trained, {first_blocks(passed_), samples_, stamp_}, shard, optimizer, scratch.groups,
+                 scratch.input);
 }
 
 void NetworkTraining::rehash(Network& network, std::size_t l, int threads) {

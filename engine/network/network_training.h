@@ -1,9 +1,8 @@
 // What a network needs to be trained, apart from its parameters, and the two phases of a step: made for a
 // network and its data in one call, and gone when training ends.
 //
-// Phase A, train_block(), takes the network const and may run on different blocks at once, each on a thread
-// of its own number; phase B, update(), writes the rows of its shard and may run on different shards at once;
-// everything else runs alone.
+// Phase A, pass(), takes the network const; phase B, update(), writes the rows of its shard and may run on
+// different shards at once; everything else runs alone.
 #pragma once
 
 #include <cstdint>
@@ -20,6 +19,7 @@
 #include "engine/network/network.h"
 #include "engine/network/optimizer.h"
 #include "engine/network/optimizer_state.h"
+#include "engine/network/step_pass.h"
 
 namespace slide {
 
@@ -27,11 +27,11 @@ namespace slide {
 struct StepShape {
   std::size_t samples = 0;   // of a full batch
   std::uint32_t shards = 1;  // of rows, one writer each
-  int threads = 1;           // that train blocks
+  int threads = 1;           // that do its tasks
 };
 
-// That of a run. The samples in a step do not depend on the threads: a larger step wants another learning
-// rate, and the model would be another one. Shards are as many as threads.
+// That of a run. Samples and shards of a step do not depend on the threads: a larger step wants another
+// learning rate, and the model would be another one.
 StepShape step_shape(const TrainConfig& config, int threads);
 
 class NetworkTraining {
@@ -49,22 +49,15 @@ class NetworkTraining {
   // `bounds`.
   static double bytes_of(const Config& config, const NetworkShape& network, const BlockBounds& bounds,
                          const StepShape& shape);
-  std::uint32_t shards() const { return static_cast<std::uint32_t>(shard_scratch_.size()); }
+  std::uint32_t shards() const { return shards_; }
 
-  // A block's part of a step.
-  struct BlockTask {
-    std::size_t index;   // of the block
-    std::uint64_t step;  // from 0, keys the random numbers
-    float scale;         // 1 / samples in the batch
-  };
-  // Phase A: forward, loss and backward of a block whose rows and labels are filled; leaves deltas and
-  // touched rows in the block.
-  void train_block(const Network& network, const BlockTask& task, int thread);
+  // Phase A: forward, loss and backward of the first `blocks` blocks, whose rows and labels are filled;
+  // leaves deltas and touched rows in them. Returns the loss summed over samples, adds seconds to `phases`.
+  double pass(const Network& network, std::size_t blocks, const StepPass::Key& key, PhaseSeconds& phases);
 
-  // Phase B: gradients and new weights of the rows of one shard, from the first `blocks` blocks of the batch,
-  // which hold `samples` samples.
-  void update(Network& network, std::size_t blocks, std::size_t samples, std::uint32_t shard,
-              const Optimizer& optimizer);
+  // Phase B: gradients and new weights of the rows of one shard, from the blocks of the last pass(), after
+  // which it is called once for each; on a thread of that number.
+  void update(Network& network, std::uint32_t shard, const Optimizer& optimizer, int thread);
 
   // Phase C: the hash tables of layer l follow the weights.
   void rehash(Network& network, std::size_t l, int threads);
@@ -78,6 +71,7 @@ class NetworkTraining {
   void load(ByteReader& in, Network& network);
 
  private:
+  // Of a thread that updates shards.
   struct ShardScratch {
     RowGroups groups;
     InputTraining::Scratch input;
@@ -86,24 +80,26 @@ class NetworkTraining {
   };
 
   Block make_block(const Network& network, std::uint32_t shards) const;
-  ThreadScratch make_thread_scratch(const Network& network) const;
+  ThreadScratch make_thread_scratch(const Network& network, Layer::Use use) const;
   ShardScratch make_shard_scratch(const Network& network, std::size_t samples) const;
 
-  void forward(const Network& network, const BlockTask& task, ThreadScratch& scratch);
-  void backward(const Network& network, const BlockTask& task, ThreadScratch& scratch);
-  void update_layer(Network& network, std::size_t l, std::span<const Block> blocks, std::uint32_t shard,
-                    const Optimizer& optimizer, ShardScratch& scratch);
+  void update_layer(Network& network, std::size_t l, std::uint32_t shard, const Optimizer& optimizer,
+                    ShardScratch& scratch);
   // What the optimizer remembers of the weights of layer l; of its biases behind it.
   std::size_t state_of(std::size_t l) const { return (input_ ? 2 : 0) + 2 * l; }
 
   std::size_t lanes_;
+  std::uint32_t shards_;
+  std::size_t passed_ = 0;   // blocks of the last pass,
+  std::size_t samples_ = 0;  // what they hold,
+  std::uint32_t stamp_ = 0;  // and its number
   BlockBounds bounds_;
   std::vector<BlockLimits> limits_;  // by layer
   OptimizerState optimizer_state_;
   std::optional<InputTraining> input_;
   std::vector<LayerTraining> layers_;
   std::vector<Block> blocks_;
-  std::vector<ThreadScratch> thread_scratch_;
+  PassScratch pass_scratch_;
   std::vector<ShardScratch> shard_scratch_;
 };
 

@@ -41,20 +41,19 @@ void RowGroups::reserve(std::size_t capacity) {
   values_.reserve(capacity);
 }
 
-void RowGroups::build(std::span<const Listed> parts, std::uint64_t* slots) {
-  group(parts, slots);
+void RowGroups::build(std::span<const Listed> parts, std::uint64_t* slots, std::uint32_t stamp) {
+  group(parts, slots, stamp);
 }
-void RowGroups::build(std::span<const SamplePart> parts, std::uint64_t* slots) {
-  group(parts, slots);
+void RowGroups::build(std::span<const SamplePart> parts, std::uint64_t* slots, std::uint32_t stamp) {
+  group(parts, slots, stamp);
 }
 
 // Counts contributions into offsets_[slot + 1]. Whether a row is new is as good as random, so no branch
 // depends on it: the place behind the last group takes every row, and becomes a group of its own only when
-// the row is new. Returns the number of groups.
+// the row is new. `stamp` stands in the upper half of slots. Returns the number of groups.
 template <class Part>
-std::uint32_t RowGroups::count_rows(std::span<const Part> parts, std::uint64_t* slots) {
+std::uint32_t RowGroups::count_rows(std::span<const Part> parts, std::uint64_t* slots, std::uint64_t stamp) {
   constexpr std::size_t kAhead = 16;  // contributions
-  const std::uint64_t stamp = std::uint64_t{++stamp_} << 32;
   std::uint32_t groups = 0;
   std::size_t i = 0;
   for (std::size_t p = 0; p < parts.size(); ++p) {
@@ -80,7 +79,7 @@ std::uint32_t RowGroups::count_rows(std::span<const Part> parts, std::uint64_t* 
 }
 
 template <class Part>
-void RowGroups::group(std::span<const Part> parts, std::uint64_t* slots) {
+void RowGroups::group(std::span<const Part> parts, std::uint64_t* slots, std::uint32_t stamp) {
   std::size_t total = 0;
   for (const Part& part : parts) total += size_of(part);
   rows_.resize(total + 1);
@@ -88,7 +87,7 @@ void RowGroups::group(std::span<const Part> parts, std::uint64_t* slots) {
   slot_of_.resize(total);
   sources_.resize(total);
   if constexpr (std::is_same_v<Part, SamplePart>) values_.resize(total);
-  const std::uint32_t groups = count_rows(parts, slots);
+  const std::uint32_t groups = count_rows(parts, slots, std::uint64_t{stamp} << 32);
   rows_.resize(groups);
   offsets_.resize(groups + 1);
   offsets_[0] = 0;

@@ -80,9 +80,10 @@ class RowGroups {
   }
 
   // Groups the concatenation of `parts`. `slots` has an entry for every row of the matrix, zero before the
-  // first call; shards may share it because each only touches the entries of its own rows.
-  void build(std::span<const std::span<const Contribution>> parts, std::uint64_t* slots);
-  void build(std::span<const SamplePart> parts, std::uint64_t* slots);
+  // first call; shards may share it because each only touches the entries of its own rows. `stamp`, not 0, is
+  // another one whenever one of these rows was there before.
+  void build(std::span<const std::span<const Contribution>> parts, std::uint64_t* slots, std::uint32_t stamp);
+  void build(std::span<const SamplePart> parts, std::uint64_t* slots, std::uint32_t stamp);
 
   std::size_t size() const { return rows_.size(); }
   std::uint32_t row(std::size_t group) const { return rows_[group]; }
@@ -95,12 +96,11 @@ class RowGroups {
 
  private:
   template <class Part>
-  std::uint32_t count_rows(std::span<const Part> parts, std::uint64_t* slots);
+  std::uint32_t count_rows(std::span<const Part> parts, std::uint64_t* slots, std::uint64_t stamp);
   template <class Part>
-  void group(std::span<const Part> parts, std::uint64_t* slots);
+  void group(std::span<const Part> parts, std::uint64_t* slots, std::uint32_t stamp);
 
   std::vector<std::uint32_t> rows_;
-  std::uint32_t stamp_ = 0;  // of this build in the upper half of its slots
   std::vector<std::uint32_t> offsets_;
   std::vector<std::uint32_t> slot_of_;  // by contribution: its group
   std::vector<std::uint32_t> sources_;

@@ -74,7 +74,9 @@ void put_contents(ByteWriter& out, const ModelParts& model, const std::string& t
   out.put<std::uint32_t>(flags_of(model));
   out.put<std::uint64_t>(file_bytes);
   out.put<std::uint64_t>(model.steps);
-  const std::string config = to_toml(model.config);
+  Config stored = model.config;
+  stored.train.threads = 0;  // a model does not depend on it
+  const std::string config = to_toml(stored);
   out.put_array(config.data(), config.size());
   put_shape(out, model.shape);
   put_hashes(out, network);

@@ -39,7 +39,7 @@ Trainer::Trainer(const Config& config, const Dataset& train, const Dataset* test
       labelled_(labelled_samples(train)),
       order_(labelled_),
       network_(Network::start(config, train, shape_, threads_)),
-      training_(network_, train, {batch_, static_cast<std::uint32_t>(threads_), threads_}),
+      training_(network_, train, {batch_, step_shape(config.train, threads_).shards, threads_}),
       optimizer_(config.optimizer) {
   unlabelled_ = train.size() - labelled_.size();
   inverse_propensities_ = std::make_shared<const std::vector<double>>(inverse_propensities(
@@ -204,29 +204,24 @@ double Trainer::step(std::size_t first, std::size_t count) {
   optimizer_.set_rate(optimizer_.rate_at(step_, total_steps_));
   optimizer_.set_noise(config_.train.seed, step_);
   LapClock clock;
-  // A: forward, loss, backward; the network is const.
-  parallel_for(used, threads_, [&](std::size_t b, int thread) {
+  parallel_for(used, threads_, [&](std::size_t b, int) {
     const std::size_t begin = b * block_size;
-    Block& block = training_.block(b);
-    LapClock filling;
-    fill_block(first + begin, std::min(block_size, count - begin), block);
-    block.seconds.data = filling.lap();
-    training_.train_block(std::as_const(network_), {b, step_, scale}, thread);
+    fill_block(first + begin, std::min(block_size, count - begin), training_.block(b));
   });
-  count_phases(training_.first_blocks(used), clock.lap());
+  phases_.data += clock.lap();
+  // A: forward, loss, backward; the network is const.
+  const double loss = training_.pass(std::as_const(network_), used, {step_, scale}, phases_);
+  clock.lap();
   // B: every touched row gets its gradient and its update from the shard that owns it.
-  parallel_for(training_.shards(), threads_, [&](std::size_t shard, int) {
-    training_.update(network_, used, count, static_cast<std::uint32_t>(shard), optimizer_);
+  parallel_for(training_.shards(), threads_, [&](std::size_t shard, int thread) {
+    training_.update(network_, static_cast<std::uint32_t>(shard), optimizer_, thread);
   });
   phases_.update += clock.lap();
   ++step_;
   // C: the hash tables follow the weights.
   follow_schedule();
-  double loss = 0.0;
-  for (const Block& block : training_.first_blocks(used)) {
-    loss += block.loss;
+  for (const Block& block : training_.first_blocks(used))
     progress_.active += double(block.layers.back().count) * double(block.samples());
-  }
   return loss;
 }
 
@@ -244,24 +239,6 @@ void Trainer::follow_schedule() {
     }
   }
   if (moved) phases_.rehash += seconds_since(start);
-}
-
-// Shares `wall` seconds of phase A out by what its blocks spent on each of its parts.
-void Trainer::count_phases(std::span<const Block> blocks, double wall) {
-  BlockSeconds sum;
-  for (const Block& block : blocks) {
-    sum.data += block.seconds.data;
-    sum.hashing += block.seconds.hashing;
-    sum.forward += block.seconds.forward;
-    sum.backward += block.seconds.backward;
-  }
-  const double total = sum.data + sum.hashing + sum.forward + sum.backward;
-  if (total <= 0) return;
-  const double share = wall / total;
-  phases_.data += share * sum.data;
-  phases_.hashing += share * sum.hashing;
-  phases_.forward += share * sum.forward;
-  phases_.backward += share * sum.backward;
 }
 
 EvalReport Trainer::evaluate_now(const Dataset& data) const {

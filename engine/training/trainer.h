@@ -1,9 +1,9 @@
 // The training loop: read this first.
 //
-// A step takes the next batch, in blocks. Phase A runs the blocks in parallel and only reads weights; phase B
-// runs the shards of touched rows in parallel and each row is written by the one shard that owns it; phase C
-// moves touched rows in the hash tables when the schedule says so. Results depend on the seed and the samples
-// in a step only, not on timing, the number of threads or which of them did what.
+// A step takes the next batch, in blocks. Phase A runs parts of the blocks in parallel and only reads
+// weights; phase B runs the shards of touched rows in parallel and each row is written by the one shard that
+// owns it; phase C moves touched rows in the hash tables when the schedule says so. Results depend on the
+// seed and the samples in a step only, not on timing, the number of threads or which of them did what.
 #pragma once
 
 #include <chrono>
@@ -138,7 +138,6 @@ class Trainer {
   void follow_schedule();
   void load_schedules(ByteReader& in, std::vector<IntervalSchedule>& schedules) const;
   void report_tables(const TrainObserver& observer) const;
-  void count_phases(std::span<const Block> blocks, double wall);
   EvalReport evaluate_now(const Dataset& data) const;
   EvalReport validate();
 

@@ -146,25 +146,25 @@ void grow(std::vector<T>& room, std::size_t size) {
 
 // Finds where the pattern (ids, w) of neuron `at` meets the block; returns it parted by kind.
 kernels::Parts match_pattern(const BlockFeatures& features, const std::uint32_t* ids, const float* w,
-                             std::size_t count, WideHits::Neuron& at, WideHits& hits) {
+                             std::size_t count, WideHits::Neuron& at, WideHits& hits, WideScratch& scratch) {
   const auto& k = kernels::active();
   const std::size_t room = count + kernels::kLaneMultiple;
   grow(hits.masks, at.masks + room / 16);
-  grow(hits.columns, room);
-  grow(hits.weights, room);
-  grow(hits.parted, kernels::kKinds * room);
-  grow(hits.parted_weights, kernels::kKinds * room);
+  grow(scratch.columns, room);
+  grow(scratch.weights, room);
+  grow(scratch.parted, kernels::kKinds * room);
+  grow(scratch.parted_weights, kernels::kKinds * room);
   const std::size_t found =
       k.find_present(ids, w, count, features.present(), features.first(), hits.masks.data() + at.masks,
-                     hits.columns.data(), hits.weights.data());
+                     scratch.columns.data(), scratch.weights.data());
   grow(hits.kinds, at.kinds + (found / 16 + 1) * kernels::kKinds);
   grow(hits.places, at.places + found);
   kernels::Parts parts{};
   for (std::size_t kind = 0; kind < kernels::kKinds; ++kind) {
-    parts.places[kind] = hits.parted.data() + kind * room;
-    parts.weights[kind] = hits.parted_weights.data() + kind * room;
+    parts.places[kind] = scratch.parted.data() + kind * room;
+    parts.weights[kind] = scratch.parted_weights.data() + kind * room;
   }
-  k.part_kinds(hits.columns.data(), hits.weights.data(), found, features.places(),
+  k.part_kinds(scratch.columns.data(), scratch.weights.data(), found, features.places(),
                hits.kinds.data() + at.kinds, parts);
   std::uint32_t* places = hits.places.data() + at.places;
   for (std::size_t kind = 0; kind < kernels::kKinds; ++kind) {
@@ -177,7 +177,7 @@ kernels::Parts match_pattern(const BlockFeatures& features, const std::uint32_t*
 }  // namespace
 
 void WidePath::forward(const BlockFeatures& features, std::span<const std::uint32_t> ids, std::size_t lanes,
-                       float* z, WideHits& hits) const {
+                       float* z, WideHits& hits, WideScratch& scratch) const {
   constexpr std::size_t kAhead = 4;  // neurons
   hits.neurons.resize(ids.size());
   WideHits::Neuron at;
@@ -185,7 +185,7 @@ void WidePath::forward(const BlockFeatures& features, std::span<const std::uint3
     if (a + kAhead < ids.size()) prefetch(ids[a + kAhead]);
     const std::uint64_t begin = storage_.offsets[ids[a]], count = storage_.offsets[ids[a] + 1] - begin;
     const kernels::Parts met = match_pattern(features, storage_.features.data() + begin,
-                                             storage_.weights.data() + begin, count, at, hits);
+                                             storage_.weights.data() + begin, count, at, hits, scratch);
     kernels::active().gather_rows(features.columns(), lanes, met.places[0], met.weights[0], met.count[0],
                                   lanes, z);
     add_lists<2>(features, met.places[1], met.weights[1], met.count[1], z);

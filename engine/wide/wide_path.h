@@ -34,7 +34,11 @@ struct WideHits {
   std::vector<Neuron> neurons;  // by active neuron
   std::vector<std::uint16_t> masks, kinds;
   std::vector<std::uint32_t> places;
-  std::vector<std::uint32_t> columns, parted;  // working memory for one neuron
+};
+
+// Working memory of forward(), for one neuron at a time. Grown as needed, then kept.
+struct WideScratch {
+  std::vector<std::uint32_t> columns, parted;
   std::vector<float> weights, parted_weights;
 };
 
@@ -50,7 +54,7 @@ class WidePath {
   // z[a*lanes + s] += sum over the features f that sample s and pattern of ids[a] share of w * x_s[f].
   // Leaves where they met in `hits`.
   void forward(const BlockFeatures& features, std::span<const std::uint32_t> ids, std::size_t lanes, float* z,
-               WideHits& hits) const;
+               WideHits& hits, WideScratch& scratch) const;
 
   // Asks for the weights of neuron `id`: before forward(), or with the sums of squares before update().
   void prefetch(std::uint32_t id, const float* sums = nullptr) const;

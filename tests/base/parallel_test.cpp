@@ -26,6 +26,26 @@ TEST(Parallel, ForCoversEachIndexOnce) {
   }
 }
 
+TEST(Parallel, IndicesAreTakenOnceWhoeverAsks) {
+  for (const int threads : {1, 2, 3, 64, 65, 200}) {
+    for (const std::size_t count : {0, 1, 5, 64, 1000}) {
+      Indices indices(count, threads);
+      std::vector<int> taken(count);
+      for (std::size_t index = 0; indices.take(threads - 1, index);) ++taken[index];
+      EXPECT_EQ(taken, std::vector<int>(count, 1)) << count << " on " << threads;
+    }
+  }
+}
+
+TEST(Parallel, AThreadBeginsWithAStretchOfItsOwn) {
+  Indices indices(10, 2);
+  std::size_t index = 0;
+  ASSERT_TRUE(indices.take(1, index));
+  EXPECT_EQ(index, 5U);
+  ASSERT_TRUE(indices.take(0, index));
+  EXPECT_EQ(index, 0U);
+}
+
 // A body may use `thread` to find its scratch memory: no two threads at once may carry the same number.
 TEST(Parallel, ForGivesAThreadNumberToOneBodyAtATime) {
   std::vector<std::atomic<int>> inside(4);

@@ -149,7 +149,7 @@ void BM_softmax_lanes(benchmark::State& state) {
   auto z = filled(shape.rows * shape.lanes);
   std::vector<float> norm(shape.lanes);
   for (auto _ : state) {
-    kernels::active().softmax_lanes(z.data(), shape.rows, shape.lanes, 1.0f, norm.data());
+    kernels::active().softmax_lanes(z.data(), shape.lanes, shape.rows, shape.lanes, 1.0f, norm.data());
     benchmark::ClobberMemory();
   }
   state.SetItemsProcessed(state.iterations() * shape.rows * shape.lanes);

@@ -73,14 +73,17 @@ class Bench {
     in_.x = rows_[step % kPool].data();
     in_.lanes = in_.samples = case_.lanes;
     layer_.select(in_, {}, labels_, rng, scratch_, block_);
-    layer_.forward(in_, true, scratch_, block_);
+    for (std::size_t i = 0; i < slices_of(block_.count, kSliceNeurons); ++i)
+      layer_.forward(in_, i, scratch_, block_);
   }
 
   void backward(std::uint64_t step) {
-    softmax_loss({&block_.set, block_.count, case_.lanes, case_.lanes},
+    softmax_loss({&block_.set, block_.count, case_.lanes, case_.lanes}, {0, case_.lanes},
                  1.0f / static_cast<float>(case_.lanes), block_.out_t.data(), norm_.data());
-    layer_.backward_input(in_, block_.out_t.data(), scratch_, block_, dx_.data(), case_.inputs);
+    layer_.backward_input(in_, {0, in_.width}, block_.out_t.data(), scratch_, block_, dx_.data(),
+                          case_.inputs);
     training_->list_touched(0, block_);
+    ++batch_.stamp;
     batch_.inputs.assign(1, in_);
     batch_.deltas.assign(1, block_.out_t.data());
     batch_.blocks.assign(1, &block_);

@@ -119,6 +119,7 @@ TEST_F(TrainCommandTest, SameSeedSameLossesWhateverTheThreads) {
   ASSERT_EQ(train({"--threads", "4"}, "four").code, 0);
   ASSERT_EQ(train({"--threads", "4", "--seed", "2"}, "other").code, 0);
   EXPECT_EQ(without_timings(events("one")), without_timings(events("four")));
+  EXPECT_TRUE(file("one/model.slide") == file("four/model.slide"));
   EXPECT_NE(without_timings(events("one")), without_timings(events("other")));
 }
 

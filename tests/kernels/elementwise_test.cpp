@@ -51,8 +51,8 @@ void expect_softmax(const KernelSet& set, const Floats& logits, std::size_t rows
   Floats z(rows * lanes), scalar(rows * lanes), log_norm(lanes, 1), scalar_norm(lanes);
   std::copy_n(logits.data(), rows * lanes, z.data());
   std::copy_n(logits.data(), rows * lanes, scalar.data());
-  set.softmax_lanes(z.data(), rows, lanes, scale, log_norm.data());
-  find("scalar")->softmax_lanes(scalar.data(), rows, lanes, scale, scalar_norm.data());
+  set.softmax_lanes(z.data(), lanes, rows, lanes, scale, log_norm.data());
+  find("scalar")->softmax_lanes(scalar.data(), lanes, rows, lanes, scale, scalar_norm.data());
   ASSERT_TRUE(z.intact() && log_norm.intact()) << rows << " x " << lanes;
   for (std::size_t b = 0; b < lanes; ++b) {
     const Distribution want = softmax(logits, rows, lanes, b);
@@ -61,6 +61,24 @@ void expect_softmax(const KernelSet& set, const Floats& logits, std::size_t rows
       ASSERT_TRUE(std::isfinite(z[a * lanes + b]));
       ASSERT_NEAR(z[a * lanes + b], scale * want.p[a], kTolerance * scale) << rows << " x " << lanes;
       ASSERT_NEAR(z[a * lanes + b], scalar[a * lanes + b], 2 * kTolerance * scale) << rows << " x " << lanes;
+    }
+  }
+}
+
+// Some of the lanes, and those beside them stay.
+TEST_P(Elementwise, SoftmaxOfALaneDoesNotDependOnThoseBeside) {
+  constexpr std::size_t kRows = 19, kAll = 64;
+  const Floats logits = normal_floats(kRows * kAll, 5);
+  Floats all(kRows * kAll), part(kRows * kAll), all_norm(kAll), part_norm(kAll);
+  std::copy_n(logits.data(), kRows * kAll, all.data());
+  std::copy_n(logits.data(), kRows * kAll, part.data());
+  set().softmax_lanes(all.data(), kAll, kRows, kAll, 0.5f, all_norm.data());
+  set().softmax_lanes(part.data() + 16, kAll, kRows, 32, 0.5f, part_norm.data() + 16);
+  for (std::size_t i = 0; i < kRows * kAll; ++i) {
+    const bool inside = i % kAll >= 16 && i % kAll < 48;
+    ASSERT_EQ(part[i], inside ? all[i] : logits[i]) << i;
+    if (inside) {
+      ASSERT_EQ(part_norm[i % kAll], all_norm[i % kAll]);
     }
   }
 }

@@ -205,7 +205,6 @@ class Stepper {
     const std::size_t block_size = network_.config().train.block_size;
     count_ = count;
     used_ = (count + block_size - 1) / block_size;
-    double loss = 0.0;
     for (std::size_t b = 0; b < used_; ++b) {
       Block& block = training_.block(b);
       block.rows.clear();
@@ -214,14 +213,12 @@ class Stepper {
         block.rows.push_back(data_.features(first + i));
         block.labels.push_back(data_.labels(first + i));
       }
-      training_.train_block(network_, {b, step, 1.0f / static_cast<float>(count)}, 0);
-      loss += block.loss;
     }
-    return loss;
+    PhaseSeconds phases;
+    return training_.pass(network_, used_, {step, 1.0f / static_cast<float>(count)}, phases);
   }
   void update(const Optimizer& optimizer) {
-    for (std::uint32_t s = 0; s < training_.shards(); ++s)
-      training_.update(network_, used_, count_, s, optimizer);
+    for (std::uint32_t s = 0; s < training_.shards(); ++s) training_.update(network_, s, optimizer, 0);
   }
   // Of the last step.
   std::span<const Block> blocks() const { return training_.first_blocks(used_); }

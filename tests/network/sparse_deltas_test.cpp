@@ -20,6 +20,12 @@ std::vector<float> deltas() {
   return d;
 }
 
+// Slice by slice, the last one first.
+void round_all(SparseDeltas& sparse, float floor, const Rng& rng, std::vector<float>& d) {
+  for (std::size_t i = slices_of(kNeurons, kSliceNeurons); i-- > 0;)
+    sparse.round(floor, rng, i, slice_of(i, kNeurons, kSliceNeurons), kSamples, kLanes, d.data());
+}
+
 TEST(SparseDeltas, ListWhatIsLeftOfEveryNeuron) {
   SparseDeltas sparse;
   EXPECT_FALSE(sparse.in_use());
@@ -27,7 +33,7 @@ TEST(SparseDeltas, ListWhatIsLeftOfEveryNeuron) {
   EXPECT_TRUE(sparse.in_use());
   const std::vector<float> before = deltas();
   std::vector<float> d = before;
-  sparse.round(0.1f, Rng(2, Purpose::kTest), kNeurons, kSamples, kLanes, d.data());
+  round_all(sparse, 0.1f, Rng(2, Purpose::kTest), d);
   std::size_t rounded_to_zero = 0, rounded_up = 0;
   for (std::size_t a = 0; a < kNeurons; ++a) {
     std::vector<std::uint32_t> samples;
@@ -52,12 +58,28 @@ TEST(SparseDeltas, ListWhatIsLeftOfEveryNeuron) {
   EXPECT_GT(rounded_up, 20U);
 }
 
+// A stream draws a number for each neuron, wherever the slices are cut.
+TEST(SparseDeltas, NumberOfANeuronIsItsOwn) {
+  SparseDeltas sparse;
+  sparse.reserve(kNeurons, kLanes);
+  std::vector<float> d = deltas(), alone = d;
+  round_all(sparse, 0.5f, Rng(2, Purpose::kTest), d);
+  Rng rng(2, Purpose::kTest);
+  std::vector<std::uint32_t> places(kLanes + 1);
+  std::vector<float> values(kLanes + 1);
+  for (std::size_t a = 0; a < kNeurons; ++a) {
+    kernels::active().round_small(alone.data() + a * kLanes, kSamples, 0.5f,
+                                  static_cast<std::uint32_t>(rng.next()), places.data(), values.data());
+  }
+  EXPECT_EQ(d, alone);
+}
+
 TEST(SparseDeltas, DependOnTheStreamOnly) {
   const auto rounded = [](std::uint64_t step) {
     SparseDeltas sparse;
     sparse.reserve(kNeurons, kLanes);
     std::vector<float> d = deltas();
-    sparse.round(0.5f, Rng(2, Purpose::kTest, step), kNeurons, kSamples, kLanes, d.data());
+    round_all(sparse, 0.5f, Rng(2, Purpose::kTest, step), d);
     return d;
   };
   EXPECT_EQ(rounded(1), rounded(1));

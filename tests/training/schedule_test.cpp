@@ -140,8 +140,10 @@ TEST(RowGroups, EveryContributionIsInItsRowInOrderAndInOneShard) {
   using Entries = std::vector<std::uint32_t>;
   std::vector<std::uint64_t> slots(400, 0);
   RowGroups groups;
+  std::uint32_t stamp = 0;
   for (const std::uint32_t shards : {1u, 3u, 8u}) {
     for (int round = 0; round < 2; ++round) {  // the second finds the first's slots
+      ++stamp;
       const std::vector<Part> parts = random_parts(shards);
       std::map<std::uint32_t, Entries> want, got;
       for (const Part& part : parts) {
@@ -150,7 +152,7 @@ TEST(RowGroups, EveryContributionIsInItsRowInOrderAndInOneShard) {
       for (std::uint32_t s = 0; s < shards; ++s) {
         std::vector<std::span<const Contribution>> of_shard;
         for (const Part& part : parts) of_shard.push_back(part.bins.shard(s));
-        groups.build(of_shard, slots.data());
+        groups.build(of_shard, slots.data(), stamp);
         for (std::size_t g = 0; g < groups.size(); ++g) {
           ASSERT_EQ(shard_of(groups.row(g), shards), s);
           ASSERT_EQ(got.count(groups.row(g)), 0u);
@@ -233,7 +235,7 @@ TEST(ShardedFeatures, EveryValueIsInItsRowInOrderAndInOneShard) {
     for (std::uint32_t s = 0; s < count; ++s) {
       std::vector<SamplePart> parts;
       for (std::size_t b = 0; b < bins.size(); ++b) bins[b].list(s, b * 32, parts);
-      groups.build(parts, slots.data());
+      groups.build(parts, slots.data(), 1);
       for (std::size_t g = 0; g < groups.size(); ++g) {
         ASSERT_LT(groups.row(g), shards.end(s));
         ASSERT_TRUE(s == 0 || groups.row(g) >= shards.end(s - 1));
@@ -247,9 +249,9 @@ TEST(ShardedFeatures, EveryValueIsInItsRowInOrderAndInOneShard) {
 
 TEST(RowGroups, NothingToGroup) {
   RowGroups groups;
-  groups.build(std::span<const SamplePart>(), nullptr);
+  groups.build(std::span<const SamplePart>(), nullptr, 1);
   EXPECT_EQ(groups.size(), 0u);
-  groups.build(std::span<const std::span<const Contribution>>(), nullptr);
+  groups.build(std::span<const std::span<const Contribution>>(), nullptr, 2);
   EXPECT_EQ(groups.size(), 0u);
 }
 

@@ -120,7 +120,7 @@ class WideBlock : public testing::TestWithParam<std::size_t> {
 
   std::vector<float> scores() {
     AlignedArray<float> z(ids_.size() * GetParam());
-    wide_.forward(features_, ids_, GetParam(), z.data(), hits_);
+    wide_.forward(features_, ids_, GetParam(), z.data(), hits_, working_);
     return {z.begin(), z.end()};
   }
 
@@ -129,6 +129,7 @@ class WideBlock : public testing::TestWithParam<std::size_t> {
   std::vector<SparseRow> rows_;
   BlockFeatures features_;
   WideHits hits_;
+  WideScratch working_;
   const std::vector<std::uint32_t> ids_ = {3, 0, 11, 7, 5};
 };
 
@@ -196,9 +197,9 @@ TEST_P(WideBlock, GradientMatchesCentralDifferences) {
   }
   AlignedArray<float> z(ids_.size() * lanes);
   std::vector<float> norm(lanes), scratch;
-  wide_.forward(features_, ids_, lanes, z.data(), hits_);
+  wide_.forward(features_, ids_, lanes, z.data(), hits_, working_);
   const float samples = 50.0f;  // of a batch that holds this block
-  softmax_loss({&set, ids_.size(), rows_.size(), lanes}, 1.0f / samples, z.data(), norm.data());
+  softmax_loss({&set, ids_.size(), rows_.size(), lanes}, {0, lanes}, 1.0f / samples, z.data(), norm.data());
 
   auto& s = wide_.storage();
   const std::vector<float> before = s.weights;
