@@ -11,6 +11,7 @@
 
 #include "datasets/dataset.h"
 #include "engine/base/aligned.h"
+#include "engine/base/phases.h"
 #include "engine/network/active_set.h"
 #include "engine/network/feature_shards.h"
 #include "engine/network/loss.h"
@@ -47,7 +48,7 @@ struct LayerBlock {
   AlignedArray<float> mask;     // [lanes x ldo] dropout factors, 0 or 1/(1-p); empty without dropout
   std::vector<WideHits> hits;   // of a wide path, by slice of active neurons
   TargetPlaces targets;         // of a one-vs-all output layer
-  std::vector<double> losses;   // of an output layer, by slice: of neurons, under softmax of samples
+  std::vector<double> losses;   // of an output layer, by slice of neurons, under softmax by sample
   SparseDeltas sparse;          // the deltas in out_t, where most are rounded to 0
   RowBins bins;                 // touched rows of a sampled layer
 };
@@ -80,13 +81,16 @@ struct Block {
   std::vector<float> values;  // of rows that the network has scaled
   std::vector<std::span<const std::uint32_t>> labels;
   std::size_t lanes = 0;
-  std::size_t first_sample = 0;    // of its batch
+  std::size_t number = 0;          // in its batch, from 0
   LayerBlock input;                // of the input layer, where there is one
   std::vector<LayerBlock> layers;  // of the layers stored by neuron, in their order
   FeatureColumns columns;
   BlockFeatures features;  // filled when a layer has a wide path
   ShardedFeatures features_by_shard;
+  double loss = 0.0;       // of the last pass, where one thread did all of it,
+  PhaseSeconds seconds;    // and its time
   std::size_t samples() const { return rows.size(); }
+  std::size_t first_sample() const { return number * lanes; }  // of its batch
   void clear_samples() {
     rows.clear();
     values.clear();

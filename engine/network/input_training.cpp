@@ -11,7 +11,7 @@ InputTraining::InputTraining(const InputLayer& layer, const Dataset& train, std:
     : ldo_(layer.ldo()), shards_(train, samples, shards), deltas_(samples * ldo_), slots_(layer.features()) {}
 
 void InputTraining::backward(const InputLayer& layer, Slice units, const Block& block) {
-  backward_through_activation(layer.config(), block.lanes, block.input, units, delta(block.first_sample));
+  backward_through_activation(layer.config(), block.lanes, block.input, units, delta(block.first_sample()));
 }
 
 InputTraining::Scratch InputTraining::make_scratch(const InputLayer& layer, std::size_t samples) const {
@@ -40,7 +40,7 @@ void InputTraining::update(const TrainedInput& trained, const Batch& batch, std:
   float* g = scratch.gradient.data();
   scratch.parts.clear();
   for (const Block& block : batch.blocks)
-    block.features_by_shard.list(shard, block.first_sample, scratch.parts);
+    block.features_by_shard.list(shard, block.samples(), block.first_sample(), scratch.parts);
   groups.build(scratch.parts, slots_.data(), batch.stamp);
   for (std::size_t i = 0; i < groups.size(); ++i) {
     if (i + kAhead < groups.size()) {

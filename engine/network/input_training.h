@@ -35,8 +35,10 @@ class InputTraining {
   // batch: [lanes x ldo], sample-major.
   float* delta(std::size_t first_sample) { return deltas_.data() + first_sample * ldo_; }
 
-  // Phase A: lists the features of a block by shard.
-  void list_touched(Block& block) const { block.features_by_shard.fill(block.rows, shards_); }
+  // Phase A: lists the features of a slice of a block's samples by shard.
+  void list_touched(Block& block, std::size_t slice) const {
+    block.features_by_shard.fill(block.rows, slice, shards_);
+  }
   // Phase A: takes the deltas of some units of a block through the activation.
   void backward(const InputLayer& layer, Slice units, const Block& block);
 

@@ -63,7 +63,7 @@ double Layer::block_bytes_of(const LayerShape& shape, const BlockLimits& limits,
   const double slices = double(slices_of(active, kSliceNeurons));
   if (shape.config.wide) bytes += slices * sizeof(WideHits);
   if (shape.output)
-    return bytes + (slices + double(slices_of(lanes, kSliceSamples))) * sizeof(double) +
+    return bytes + std::max(slices, double(lanes)) * sizeof(double) +
            double(TargetPlaces::bytes_of(active, limits.label_entries));
   const double arrays = shape.config.dropout > 0 ? 3 : 2;  // out, delta, mask
   return bytes +
@@ -80,7 +80,7 @@ double Layer::scratch_bytes_of(const LayerShape& shape, const BlockLimits& limit
       bytes += double(shape.inputs * limits.lanes) * sizeof(float);
   }
   if (use == Use::kSelect) return bytes;
-  bytes += double(kSliceNeurons) * sizeof(float);
+  bytes += double(shape.active_limit(limits)) * sizeof(float);
   if (partial || shape.precision == Precision::kBf16)
     bytes +=
         double(kPackedRows * kernels::spread_stride(partial ? limits.columns : shape.inputs)) * sizeof(float);
@@ -100,7 +100,7 @@ void Layer::reserve(LayerBlock& block, const BlockLimits& limits, std::uint32_t 
   }
   if (wide_) block.hits.resize(slices_of(active, kSliceNeurons));
   if (shape_.output) {
-    block.losses.resize(std::max(slices_of(active, kSliceNeurons), slices_of(limits.lanes, kSliceSamples)));
+    block.losses.resize(std::max(slices_of(active, kSliceNeurons), limits.lanes));
     block.targets.reserve(active, limits.label_entries);
     return;
   }
@@ -119,7 +119,7 @@ LayerScratch Layer::make_scratch(const BlockLimits& limits, Use use) const {
     if (partial && index_ && !limits.features) scratch.query = AlignedArray<float>(inputs() * limits.lanes);
   }
   if (use == Use::kSelect) return scratch;
-  scratch.shift.resize(kSliceNeurons);
+  scratch.shift.resize(active_limit(limits));
   if (partial || weights_.is_bf16()) {
     scratch.packed_stride = kernels::spread_stride(partial ? limits.columns : inputs());
     scratch.packed = AlignedArray<float>(kPackedRows * scratch.packed_stride);
@@ -203,8 +203,8 @@ void Layer::logits(const BlockInput& in, std::span<const std::uint32_t> active, 
   }
 }
 
-void Layer::forward(const BlockInput& in, std::size_t slice, LayerScratch& scratch, LayerBlock& block) const {
-  const Slice neurons = slice_of(slice, block.count, kSliceNeurons);
+void Layer::forward(const BlockInput& in, Slice slices, LayerScratch& scratch, LayerBlock& block) const {
+  const Slice neurons = covered(slices, block.count, kSliceNeurons);
   const std::span<const std::uint32_t> active(ids(block) + neurons.first, neurons.count);
   const bool corrected = shape_.output && !block.set.correction.empty();
   for (std::size_t i = 0; i < neurons.count; ++i) {
@@ -212,7 +212,11 @@ void Layer::forward(const BlockInput& in, std::size_t slice, LayerScratch& scrat
   }
   float* z = block.out_t.data() + neurons.first * in.lanes;
   logits(in, active, scratch, z);
-  if (wide_) wide_->forward(*in.features, active, in.lanes, z, block.hits[slice], scratch.wide);
+  for (std::size_t i = slices.first; wide_ && i < slices.end(); ++i) {
+    const Slice some = slice_of(i, block.count, kSliceNeurons);
+    wide_->forward(*in.features, active.subspan(some.first - neurons.first, some.count), in.lanes,
+                   block.out_t.data() + some.first * in.lanes, block.hits[i], scratch.wide);
+  }
   if (!shape_.output) finish_hidden(in, neurons, block);
 }
 

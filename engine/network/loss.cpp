@@ -20,30 +20,27 @@ double softplus(double x) {
 
 }  // namespace
 
-double softmax_loss(const BlockTargets& t, Slice samples, float scale, float* z, float* log_norm) {
-  if (t.count == 0) return 0.0;
+void softmax_loss(const BlockTargets& t, Slice samples, float scale, float* z, float* log_norm,
+                  double* losses) {
   const std::size_t used = std::max(samples.first, std::min(samples.end(), t.samples));
-  double label_logits = 0.0;
+  std::fill(losses + samples.first, losses + samples.end(), 0.0);
+  if (t.count == 0) return;
   for (std::size_t s = samples.first; s < used; ++s) {
     const auto labels = t.set->labels_of(s);
-    double sum = 0.0;
-    for (const std::uint32_t at : labels) sum += z[at * t.lanes + s];
-    if (!labels.empty()) label_logits += sum / double(labels.size());
+    for (const std::uint32_t at : labels) losses[s] -= z[at * t.lanes + s] / double(labels.size());
   }
   kernels::active().softmax_lanes(z + samples.first, t.lanes, t.count, samples.count, scale,
                                   log_norm + samples.first);
-  double loss = -label_logits;
   for (std::size_t s = samples.first; s < samples.end(); ++s) {
     if (s >= t.samples || t.set->labels_of(s).empty()) {
       clear_lane(t, {0, t.count}, s, z);
       continue;
     }
     const auto labels = t.set->labels_of(s);
-    loss += log_norm[s];
+    losses[s] += log_norm[s];
     const float target = scale / static_cast<float>(labels.size());
     for (const std::uint32_t at : labels) z[at * t.lanes + s] -= target;
   }
-  return loss;
 }
 
 void TargetPlaces::reserve(std::size_t neurons, std::size_t entries) {

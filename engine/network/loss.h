@@ -25,9 +25,10 @@ struct BlockTargets {
 };
 
 // Softmax cross-entropy of some samples, or spare lanes, over the active set with target 1/|labels| on each
-// label of a sample; samples without labels contribute nothing. Returns the loss summed over samples.
+// label of a sample; samples without labels contribute nothing. Leaves the loss of each in losses[sample].
 // log_norm: working memory for all lanes.
-double softmax_loss(const BlockTargets& targets, Slice samples, float scale, float* z, float* log_norm);
+void softmax_loss(const BlockTargets& targets, Slice samples, float scale, float* z, float* log_norm,
+                  double* losses);
 
 // Where the labels of a block's samples lie in z, by slice of kSliceNeurons active neurons. For one thread.
 class TargetPlaces {

@@ -34,6 +34,7 @@ DataShape shape_of(const Dataset& train);
 struct ThreadScratch {
   std::vector<LayerScratch> layers;
   std::vector<float> log_norm;
+  std::vector<std::size_t> ends;  // of the tasks of each block, where this thread hands them out
 };
 
 class Network {

@@ -2,16 +2,24 @@
 
 #include <algorithm>
 
+#include "engine/base/parallel.h"
+
 namespace slide {
 
 namespace {
 
-constexpr std::uint32_t kShards = 128;  // enough for threads to share out evenly
+// Of expected equal cost: one for each of few threads, for more several, because one that is late holds up
+// all of them.
+constexpr std::uint32_t kFewThreads = 4, kShardsPerThread = 8, kMostShards = 256;
+constexpr std::size_t kBlocksPerThread =
+    4;  // with so many, blocks are the tasks of a pass, shared out or not
 
 }  // namespace
 
 StepShape step_shape(const TrainConfig& config, int threads) {
-  return {config.batch_size, kShards, threads};
+  const auto own = static_cast<std::uint32_t>(threads);
+  return {config.batch_size, own <= kFewThreads ? own : std::min(own * kShardsPerThread, kMostShards),
+          threads};
 }
 
 NetworkTraining::NetworkTraining(const Network& network, const Dataset& train, const StepShape& shape)
@@ -29,14 +37,13 @@ NetworkTraining::NetworkTraining(const Network& network, const Dataset& train, c
   }
   for (std::size_t b = 0; b < blocks; ++b) {
     blocks_.push_back(make_block(network, shape.shards));
-    blocks_.back().first_sample = b * lanes_;
+    blocks_.back().number = b;
   }
   const auto threads = static_cast<std::size_t>(shape.threads);
   for (std::size_t t = 0; t < threads; ++t)
-    pass_scratch_.threads.push_back(make_thread_scratch(network, Layer::Use::kPasses));
+    thread_scratch_.push_back(make_thread_scratch(network, blocks, Layer::Use::kPasses));
   for (std::size_t t = 0; t < std::min(threads, blocks); ++t)
-    pass_scratch_.chosen.push_back(make_thread_scratch(network, Layer::Use::kSelect));
-  pass_scratch_.ends.reserve(blocks);
+    chosen_scratch_.push_back(make_thread_scratch(network, blocks, Layer::Use::kSelect));
   for (std::size_t t = 0; t < threads; ++t) shard_scratch_.push_back(make_shard_scratch(network, samples));
 }
 
@@ -59,9 +66,13 @@ Block NetworkTraining::make_block(const Network& network, std::uint32_t shards) 
   return block;
 }
 
-ThreadScratch NetworkTraining::make_thread_scratch(const Network& network, Layer::Use use) const {
+ThreadScratch NetworkTraining::make_thread_scratch(const Network& network, std::size_t blocks,
+                                                   Layer::Use use) const {
   ThreadScratch scratch;
-  if (use != Layer::Use::kSelect) scratch.log_norm.resize(lanes_);
+  if (use != Layer::Use::kSelect) {
+    scratch.log_norm.resize(lanes_);
+    scratch.ends.reserve(blocks);
+  }
   for (std::size_t l = 0; l < network.layers().size(); ++l)
     scratch.layers.push_back(network.layers()[l].make_scratch(limits_[l], use));
   return scratch;
@@ -144,6 +155,21 @@ const float* delta_of(const Layer& layer, const LayerBlock& at) {
   return layer.output() ? at.out_t.data() : at.delta_t.data();
 }
 
+// Shares `wall` seconds out by what the blocks spent on each phase.
+void share_seconds(double wall, std::span<const Block> blocks, PhaseSeconds& phases) {
+  PhaseSeconds sum;
+  for (const Block& block : blocks) {
+    sum.hashing += block.seconds.hashing;
+    sum.forward += block.seconds.forward;
+    sum.backward += block.seconds.backward;
+  }
+  const double all = sum.hashing + sum.forward + sum.backward;
+  if (all <= 0) return;
+  phases.hashing += wall * sum.hashing / all;
+  phases.forward += wall * sum.forward / all;
+  phases.backward += wall * sum.backward / all;
+}
+
 }  // namespace
 
 double NetworkTraining::pass(const Network& network, std::size_t blocks, const StepPass::Key& key,
@@ -152,9 +178,23 @@ double NetworkTraining::pass(const Network& network, std::size_t blocks, const S
   samples_ = 0;
   for (const Block& block : first_blocks(blocks)) samples_ += block.samples();
   ++stamp_;
-  StepPass pass(network, std::span(blocks_).first(blocks), input_ ? &*input_ : nullptr, layers_,
-                pass_scratch_, key, static_cast<int>(pass_scratch_.threads.size()));
-  return pass.run(phases);
+  const std::span<Block> used = std::span(blocks_).first(blocks);
+  InputTraining* input = input_ ? &*input_ : nullptr;
+  const PassScratch scratch{thread_scratch_, chosen_scratch_};
+  const std::size_t threads = thread_scratch_.size();
+  if (blocks % threads != 0 && blocks < kBlocksPerThread * threads)
+    return StepPass(network, used, input, layers_, scratch, key).run(phases);
+  LapClock clock;
+  parallel_for(blocks, static_cast<int>(threads), [&](std::size_t b, int thread) {
+    StepPass alone(network, used.subspan(b, 1), input, layers_,
+                   scratch.alone(static_cast<std::size_t>(thread)), key);
+    used[b].seconds = {};
+    used[b].loss = alone.run(used[b].seconds);
+  });
+  share_seconds(clock.lap(), used, phases);
+  double loss = 0.0;
+  for (const Block& block : used) loss += block.loss;
+  return loss;
 }
 
 void NetworkTraining::update_layer(Network& network, std::size_t l, std::uint32_t shard,

@@ -30,8 +30,8 @@ struct StepShape {
   int threads = 1;           // that do its tasks
 };
 
-// That of a run. Samples and shards of a step do not depend on the threads: a larger step wants another
-// learning rate, and the model would be another one.
+// That of a run. The samples of a step do not depend on the threads: a larger step wants another learning
+// rate, and the model would be another one. Shards do; who writes a row changes nothing of what is written.
 StepShape step_shape(const TrainConfig& config, int threads);
 
 class NetworkTraining {
@@ -80,7 +80,7 @@ class NetworkTraining {
   };
 
   Block make_block(const Network& network, std::uint32_t shards) const;
-  ThreadScratch make_thread_scratch(const Network& network, Layer::Use use) const;
+  ThreadScratch make_thread_scratch(const Network& network, std::size_t blocks, Layer::Use use) const;
   ShardScratch make_shard_scratch(const Network& network, std::size_t samples) const;
 
   void update_layer(Network& network, std::size_t l, std::uint32_t shard, const Optimizer& optimizer,
@@ -99,7 +99,8 @@ class NetworkTraining {
   std::optional<InputTraining> input_;
   std::vector<LayerTraining> layers_;
   std::vector<Block> blocks_;
-  PassScratch pass_scratch_;
+  std::vector<ThreadScratch> thread_scratch_;  // one for each thread
+  std::vector<ThreadScratch> chosen_scratch_;  // PassScratch::chosen
   std::vector<ShardScratch> shard_scratch_;
 };
 

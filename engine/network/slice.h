@@ -1,6 +1,6 @@
-// How the work on a block is cut into tasks: by its sizes, never by threads. A task writes what no other one
-// writes, and adds up in the order that one task for the whole would take, so that results do not depend on
-// where the cuts are.
+// How the work on a block is cut: into slices by its sizes, never by threads. A task does a run of them,
+// writes what no other one writes, and adds up in the order that one task for the whole would take, so that
+// results depend neither on where the cuts are nor on who does what.
 #pragma once
 
 #include <algorithm>
@@ -14,16 +14,20 @@ struct Slice {
   std::size_t end() const { return first + count; }
 };
 
-inline constexpr std::size_t kSliceNeurons = 48;  // active: logits, loss, rounding; whole tiles of kernels
+inline constexpr std::size_t kSliceNeurons = 16;  // active: logits, loss, rounding
 inline constexpr std::size_t kSliceColumns = 32;  // of the input of a layer: their gradient
 inline constexpr std::size_t kSliceSamples = 16;  // their first activations; whole registers
 
-// How many slices `whole` is cut into, all but the last of `size`; number i of them.
+// How many slices `whole` is cut into, all but the last of `size`; number i of them; and what some of them
+// cover together.
 constexpr std::size_t slices_of(std::size_t whole, std::size_t size) {
   return (whole + size - 1) / size;
 }
 constexpr Slice slice_of(std::size_t i, std::size_t whole, std::size_t size) {
   return {i * size, std::min(size, whole - i * size)};
+}
+constexpr Slice covered(Slice slices, std::size_t whole, std::size_t size) {
+  return {slices.first * size, std::min(slices.count * size, whole - slices.first * size)};
 }
 
 }  // namespace slide

@@ -58,6 +58,7 @@ class Bench {
     }
     dx_ = AlignedArray<float>(c.lanes * c.inputs);
     norm_.resize(c.lanes);
+    losses_.resize(c.lanes);
     label_ids_.resize(c.labels);
     labels_.resize(c.lanes);
   }
@@ -73,13 +74,12 @@ class Bench {
     in_.x = rows_[step % kPool].data();
     in_.lanes = in_.samples = case_.lanes;
     layer_.select(in_, {}, labels_, rng, scratch_, block_);
-    for (std::size_t i = 0; i < slices_of(block_.count, kSliceNeurons); ++i)
-      layer_.forward(in_, i, scratch_, block_);
+    layer_.forward(in_, {0, slices_of(block_.count, kSliceNeurons)}, scratch_, block_);
   }
 
   void backward(std::uint64_t step) {
     softmax_loss({&block_.set, block_.count, case_.lanes, case_.lanes}, {0, case_.lanes},
-                 1.0f / static_cast<float>(case_.lanes), block_.out_t.data(), norm_.data());
+                 1.0f / static_cast<float>(case_.lanes), block_.out_t.data(), norm_.data(), losses_.data());
     layer_.backward_input(in_, {0, in_.width}, block_.out_t.data(), scratch_, block_, dx_.data(),
                           case_.inputs);
     training_->list_touched(0, block_);
@@ -125,6 +125,7 @@ class Bench {
   std::vector<AlignedArray<float>> inputs_, rows_;
   AlignedArray<float> dx_;
   std::vector<float> norm_;
+  std::vector<double> losses_;
   std::vector<std::uint32_t> label_ids_;
   std::vector<std::span<const std::uint32_t>> labels_;
 };

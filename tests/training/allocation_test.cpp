@@ -161,7 +161,7 @@ const std::vector<std::vector<LayerConfig>>& shapes() {
 TEST(Allocation, NoneInAWarmStep) {
   for (std::size_t i = 0; i < shapes().size(); ++i) {
     SCOPED_TRACE("shape " + std::to_string(i));
-    for (const std::uint32_t threads : {1, 2}) {
+    for (const std::uint32_t threads : {1, 2, 6}) {
       expect_steps_allocate_nothing(allocation_config(shapes()[i], threads), 3);
     }
   }
@@ -188,7 +188,7 @@ TEST(Allocation, NoneWithRoundedDeltas) {
 
 TEST(Allocation, NoneWithScaledFeatures) {
   for (std::size_t i = 0; i < shapes().size(); ++i) {
-    for (const std::uint32_t threads : {1, 2}) {
+    for (const std::uint32_t threads : {1, 2, 6}) {
       SCOPED_TRACE("shape " + std::to_string(i));
       Config config = allocation_config(shapes()[i], threads);
       config.data.idf_power = 1.5;

@@ -126,7 +126,7 @@ TEST_P(MemoryPlanCase, IsWithinATenthOfWhatATrainerTakes) {
   const Dataset data = make_data(spec);
   Config config = GetParam().config();
   config.train.epochs = 1;
-  for (const std::uint32_t threads : {1, 2}) {
+  for (const std::uint32_t threads : {1, 2, 6}) {
     config.train.threads = threads;
     const MemoryPlan plan = plan_memory(config, data.feature_count(), data.label_count(),
                                         bounds_of(data, config.train.block_size), static_cast<int>(threads));

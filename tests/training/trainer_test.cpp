@@ -75,7 +75,7 @@ void expect_same_on_all_threads(Config config) {
   const Dataset data = make_data(wide_data());
   config.train.threads = 1;
   const Trace one = train(config, data);
-  for (const std::uint32_t threads : {2, 3, 4}) {
+  for (const std::uint32_t threads : {2, 3, 4, 16}) {
     config.train.threads = threads;
     EXPECT_TRUE(same_bits(one, train(config, data))) << threads << " threads";
   }

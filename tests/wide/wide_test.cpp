@@ -197,9 +197,11 @@ TEST_P(WideBlock, GradientMatchesCentralDifferences) {
   }
   AlignedArray<float> z(ids_.size() * lanes);
   std::vector<float> norm(lanes), scratch;
+  std::vector<double> losses(lanes);
   wide_.forward(features_, ids_, lanes, z.data(), hits_, working_);
   const float samples = 50.0f;  // of a batch that holds this block
-  softmax_loss({&set, ids_.size(), rows_.size(), lanes}, {0, lanes}, 1.0f / samples, z.data(), norm.data());
+  softmax_loss({&set, ids_.size(), rows_.size(), lanes}, {0, lanes}, 1.0f / samples, z.data(), norm.data(),
+               losses.data());
 
   auto& s = wide_.storage();
   const std::vector<float> before = s.weights;
