@@ -1,12 +1,13 @@
-// How far a training step divides: does real steps task by task, and tells what each number of threads would
-// take for them.
+// How far a training step divides: does real steps task by task, cut as for each number of threads, and tells
+// what these would take for them.
 //
-// usage: step_forecast CONFIG [--set KEY=VALUE]... [--skip STEPS] [--steps STEPS]
+// usage: step_forecast CONFIG [--set KEY=VALUE]... [--skip STEPS] [--steps STEPS] [--parts THREADS]
 //
 // Work is the sum of all tasks and of what lies between parallel parts; span what no number of threads
 // shortens. A forecast gives the next task of a parallel part to the first thread that is free and adds what
 // beginning and ending it costs: measured for two threads, and in proportion to their number for more, since
-// all count down one number. Below it stands what the clock says for as many threads as there are.
+// all count down one number. Speed-up is against one thread. Below it stands what the clock says for as many
+// threads as there are.
 #include <CLI/CLI.hpp>
 
 #include <algorithm>
@@ -31,12 +32,13 @@ double seconds_from(Clock::time_point start) {
   return std::chrono::duration<double>(Clock::now() - start).count();
 }
 
-constexpr std::size_t kThreads[] = {1, 2, 4, 8, 16, 32, 64, 128};
+constexpr int kThreads[] = {1, 2, 4, 8, 16, 32, 64, 128};
 
 struct Options {
   std::string config;
   std::vector<std::string> overrides;
-  std::uint64_t skip = 50, steps = 200;
+  std::uint64_t skip = 50, steps = 100;
+  int parts = 16;  // threads of the table of parts
 };
 
 // A parallel part at one place of the step, summed over steps.
@@ -46,14 +48,14 @@ struct Part {
 
 struct Forecast {
   std::uint64_t steps = 0;
-  double work = 0.0, span = 0.0, parts = 0.0;  // over all steps; parallel parts of more than one task
-  std::map<std::size_t, double> seconds;       // by threads, without what parallel parts cost themselves
+  // Over all steps; `seconds` without what parallel parts, of more than one task, cost themselves.
+  double work = 0.0, span = 0.0, seconds = 0.0, parts = 0.0;
   std::map<std::size_t, std::uint64_t> steps_by_parts;
   std::map<std::size_t, std::vector<Part>> places;  // of the steps with so many parts
 };
 
 // Adds a step.
-void add(const TaskLog& log, Forecast& sum) {
+void add(const TaskLog& log, int threads, Forecast& sum) {
   const double after = log.after();
   ++sum.steps;
   ++sum.steps_by_parts[log.regions().size()];
@@ -61,7 +63,7 @@ void add(const TaskLog& log, Forecast& sum) {
   places.resize(log.regions().size());
   sum.work += after;
   sum.span += after;
-  for (const std::size_t threads : kThreads) sum.seconds[threads] += after;
+  sum.seconds += after;
   std::span<const double> seconds = log.seconds();
   for (std::size_t i = 0; i < places.size(); ++i) {
     const TaskLog::Region& region = log.regions()[i];
@@ -72,8 +74,7 @@ void add(const TaskLog& log, Forecast& sum) {
     sum.work += region.before + work;
     sum.span += region.before + longest;
     if (region.tasks > 1) sum.parts += 1;
-    for (const std::size_t threads : kThreads)
-      sum.seconds[threads] += region.before + greedy_makespan(tasks, threads);
+    sum.seconds += region.before + greedy_makespan(tasks, static_cast<std::size_t>(threads));
     places[i].before += region.before;
     places[i].work += work;
     places[i].longest += longest;
@@ -81,13 +82,14 @@ void add(const TaskLog& log, Forecast& sum) {
   }
 }
 
-Forecast forecast(const Options& options, const Config& config, const RunData& data) {
+Forecast forecast(const Options& options, Config config, const RunData& data, int threads) {
+  config.train.threads = static_cast<std::uint32_t>(threads);
   Trainer trainer(config, data.train, nullptr);
   Forecast result;
   TaskLog log;
   TrainObserver observer;
   observer.step = [&](const StepReport& step) {
-    if (step.step > options.skip) add(log, result);
+    if (step.step > options.skip) add(log, threads, result);
     log.clear();
     return step.step < options.skip + options.steps;
   };
@@ -125,16 +127,12 @@ double cost_of_two() {
   return seconds / kRepeats;
 }
 
-void print(const Forecast& sum, double cost) {
-  const double steps = double(sum.steps), ms = 1000.0 / steps;
-  std::printf(
-      "%llu steps, each %.3f ms of work, %.3f ms of span, %.1f parallel parts of %.2f us for two threads\n",
-      static_cast<unsigned long long>(sum.steps), sum.work * ms, sum.span * ms, sum.parts / steps,
-      cost * 1e6);
+void print_parts(const Forecast& sum, int threads) {
   const auto common =
       std::ranges::max_element(sum.steps_by_parts, {}, [](const auto& pair) { return pair.second; });
-  std::printf("\nof the %llu steps with %zu parts, ms:\n  part   tasks  before    work  longest\n",
-              static_cast<unsigned long long>(common->second), common->first);
+  std::printf("\nof the %llu steps with %zu parts, cut for %d threads, ms:\n",
+              static_cast<unsigned long long>(common->second), common->first, threads);
+  std::printf("  part   tasks  before    work  longest\n");
   const double each = 1000.0 / double(common->second);
   const std::vector<Part>& places = sum.places.at(common->first);
   for (std::size_t i = 0; i < places.size(); ++i) {
@@ -142,24 +140,34 @@ void print(const Forecast& sum, double cost) {
     std::printf("  %4zu  %6.1f  %6.3f  %6.3f  %7.3f\n", i + 1, part.tasks / double(common->second),
                 part.before * each, part.work * each, part.longest * each);
   }
-  std::printf("\nthreads   ms a step  speed-up\n");
-  for (const auto& [threads, seconds] : sum.seconds) {
-    const double with_cost = seconds + (threads > 1 ? sum.parts * cost * double(threads) / 2 : 0.0);
-    std::printf("%7zu  %10.3f  %8.2f\n", threads, with_cost * ms, sum.work / with_cost);
-  }
+}
+
+// What a step takes on `threads` threads, ms.
+double with_cost(const Forecast& sum, int threads, double cost) {
+  return (sum.seconds + (threads > 1 ? sum.parts * cost * threads / 2 : 0.0)) * 1000.0 / double(sum.steps);
 }
 
 void run(const Options& options) {
   Config config = load_config(options.config, options.overrides);
   config.data.test.clear();
   const RunData data = read_run_data(config, 0);
-  const Forecast sum = forecast(options, config, data);
-  if (sum.steps == 0) throw InputError("no steps; give a smaller --skip");
-  print(sum, cost_of_two());
+  const double cost = cost_of_two();
+  std::printf("a parallel part costs two threads %.2f us\n\n", cost * 1e6);
+  std::printf("threads   work    span   parts   ms a step  speed-up\n");
+  double one = 0.0;
+  for (const int threads : kThreads) {
+    const Forecast sum = forecast(options, config, data, threads);
+    if (sum.steps == 0) throw InputError("no steps; give a smaller --skip");
+    const double ms = 1000.0 / double(sum.steps), step = with_cost(sum, threads, cost);
+    if (threads == 1) one = step;
+    std::printf("%7d  %6.3f  %6.3f  %6.1f  %10.3f  %8.2f\n", threads, sum.work * ms, sum.span * ms,
+                sum.parts / double(sum.steps), step, one / step);
+    if (threads == options.parts) print_parts(sum, threads), std::printf("\n");
+  }
   std::printf("\nby the clock:\n");
-  for (const std::size_t threads : kThreads) {
-    if (threads > static_cast<std::size_t>(available_threads())) break;
-    std::printf("%7zu  %10.3f\n", threads, 1000 * measure(options, config, data, static_cast<int>(threads)));
+  for (const int threads : kThreads) {
+    if (threads > available_threads()) break;
+    std::printf("%7d  %39.3f\n", threads, 1000 * measure(options, config, data, threads));
   }
 }
 
@@ -172,6 +180,7 @@ int main(int argc, char** argv) {
   app.add_option("--set", options.overrides, "A key and its value");
   app.add_option("--skip", options.skip, "Steps before the first that counts")->check(CLI::PositiveNumber);
   app.add_option("--steps", options.steps, "Steps that count");
+  app.add_option("--parts", options.parts, "Threads whose parts are listed");
   CLI11_PARSE(app, argc, argv);
   try {
     run(options);
