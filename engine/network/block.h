@@ -87,8 +87,8 @@ struct Block {
   FeatureColumns columns;
   BlockFeatures features;  // filled when a layer has a wide path
   ShardedFeatures features_by_shard;
-  double loss = 0.0;       // of the last pass, where one thread did all of it,
-  PhaseSeconds seconds;    // and its time
+  double loss = 0.0;     // of the last pass, where one thread did all of it,
+  PhaseSeconds seconds;  // and its time
   std::size_t samples() const { return rows.size(); }
   std::size_t first_sample() const { return number * lanes; }  // of its batch
   void clear_samples() {

@@ -31,9 +31,9 @@ class FeatureShards {
   std::vector<std::uint32_t> ends_;
 };
 
-// The features and values of one block's samples, slice by slice of its samples, ordered by shard within each:
-// a copy, because another thread reads memory that was written in order much faster than samples that lie
-// anywhere.
+// The features and values of one block's samples, slice by slice of its samples, ordered by shard within
+// each: a copy, because another thread reads memory that was written in order much faster than samples that
+// lie anywhere.
 class ShardedFeatures {
  public:
   // Room for `samples` samples with `entries` features in all: the most that fill() may be given.

@@ -75,8 +75,9 @@ class Layer {
   void select(const BlockInput& in, std::span<const SparseRow> sparse,
               std::span<const std::span<const std::uint32_t>> labels, Rng rng, LayerScratch& scratch,
               LayerBlock& block) const;
-  // Of a run of slices of the active neurons: block.out_t [count x lanes] = f(bias + w * x) for hidden layers; for
-  // the output the logits, with the active set's corrections added. Different runs may go on at once.
+  // Of a run of slices of the active neurons: block.out_t [count x lanes] = f(bias + w * x) for hidden
+  // layers; for the output the logits, with the active set's corrections added. Different runs may go on at
+  // once.
   void forward(const BlockInput& in, Slice slices, LayerScratch& scratch, LayerBlock& block) const;
   // z [count x lanes] = bias + w * x for the neurons `active`, no activation: inference. One such matrix
   // after the other for several blocks, which share the rows' way from memory. Without in.features the wide

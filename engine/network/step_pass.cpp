@@ -138,9 +138,9 @@ void StepPass::forward(std::size_t l) {
 
 // One-vs-all loss of a slice; logits become deltas.
 void StepPass::lose(const Block& block, std::size_t slice, LayerBlock& out) const {
-  out.losses[slice] = logistic_loss(targets_of(block), slice_of(slice, out.count, kSliceNeurons),
-                                    out.targets.slice(slice), network_.config().loss.positive_weight,
-                                    key_.scale, out.out_t.data());
+  out.losses[slice] =
+      logistic_loss(targets_of(block), slice_of(slice, out.count, kSliceNeurons), out.targets.slice(slice),
+                    network_.config().loss.positive_weight, key_.scale, out.out_t.data());
 }
 
 void StepPass::round(Block& block, Slice slices) const {
@@ -157,7 +157,9 @@ void StepPass::round(Block& block, Slice slices) const {
 
 double StepPass::loss() {
   const auto lanes = [&](std::size_t b) { return slices_of(blocks_[b].lanes, kSliceSamples); };
-  const auto neurons = [&](std::size_t b) { return slices_of(blocks_[b].layers.back().count, kSliceNeurons); };
+  const auto neurons = [&](std::size_t b) {
+    return slices_of(blocks_[b].layers.back().count, kSliceNeurons);
+  };
   if (softmax()) {
     each_run(lanes, [&](std::size_t b, Slice run, ThreadScratch& scratch) {
       LayerBlock& out = blocks_[b].layers.back();

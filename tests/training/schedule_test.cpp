@@ -212,6 +212,12 @@ TEST(FeatureShards, FewFeaturesLeaveShardsEmpty) {
   EXPECT_EQ(shards.end(7), UINT32_MAX);
 }
 
+// Slice by slice, the last one first: they may come in any order.
+void fill_all(std::span<const SparseRow> rows, const FeatureShards& shards, ShardedFeatures& block) {
+  for (std::size_t slice = slices_of(rows.size(), kSliceSamples); slice-- > 0;)
+    block.fill(rows, slice, shards);
+}
+
 TEST(ShardedFeatures, EveryValueIsInItsRowInOrderAndInOneShard) {
   using Entries = std::vector<std::pair<std::uint32_t, float>>;
   const Dataset data = skewed_data(300, 100);
@@ -227,14 +233,15 @@ TEST(ShardedFeatures, EveryValueIsInItsRowInOrderAndInOneShard) {
         for (std::size_t f = 0; f < rows.back().ids.size(); ++f)
           want[rows.back().ids[f]].emplace_back(i, rows.back().values[f]);
       }
-      bins[b].fill(std::vector<SparseRow>(32, data.features(0)), shards);  // of the step before
-      bins[b].fill(rows, shards);
+      fill_all(std::vector<SparseRow>(32, data.features(0)), shards, bins[b]);  // of the step before
+      fill_all(rows, shards, bins[b]);
     }
     std::vector<std::uint64_t> slots(300, 0);
     RowGroups groups;
     for (std::uint32_t s = 0; s < count; ++s) {
       std::vector<SamplePart> parts;
-      for (std::size_t b = 0; b < bins.size(); ++b) bins[b].list(s, b * 32, parts);
+      for (std::size_t b = 0; b < bins.size(); ++b)
+        bins[b].list(s, std::min<std::size_t>(32, data.size() - b * 32), b * 32, parts);
       groups.build(parts, slots.data(), 1);
       for (std::size_t g = 0; g < groups.size(); ++g) {
         ASSERT_LT(groups.row(g), shards.end(s));
