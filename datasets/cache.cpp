@@ -77,6 +77,7 @@ void let_clock_step(const CacheKey& key) {
 std::optional<Dataset> open_cache(const std::string& path, const CacheKey& key, const ReadOptions& options) {
   const Descriptor file(open(cache_path(path).c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
   if (!file.is_open()) return {};
+  if (options.report != nullptr) *options.report = {};
   return map_cache(file.get(), cache_path(path), key, options);
 }
 

@@ -40,16 +40,18 @@ void backward_through_activation(const LayerConfig& config, std::size_t lanes, c
   }
 }
 
-void FeatureColumns::reserve(std::size_t features, std::size_t width, std::size_t lanes) {
-  ids.reserve(width);
+void FeatureColumns::reserve(std::size_t features, std::size_t entries, std::size_t lanes) {
+  const std::size_t width = std::min(features, entries);
+  ids.reserve(entries);  // with those that several samples have
   position.assign(features, 0);
   ldx = kernels::spread_stride(width);
   xt = AlignedArray<float>(width * lanes);
   x = AlignedArray<float>(ldx * lanes);
 }
 
-std::size_t FeatureColumns::bytes_of(std::size_t features, std::size_t width, std::size_t lanes) {
-  return (width + features) * sizeof(std::uint32_t) +
+std::size_t FeatureColumns::bytes_of(std::size_t features, std::size_t entries, std::size_t lanes) {
+  const std::size_t width = std::min(features, entries);
+  return (entries + features) * sizeof(std::uint32_t) +
          (width + kernels::spread_stride(width)) * lanes * sizeof(float);
 }
 

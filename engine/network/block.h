@@ -71,8 +71,9 @@ struct FeatureColumns {
   std::vector<std::uint32_t> position;  // by feature
   std::size_t ldx = 0;
 
-  void reserve(std::size_t features, std::size_t width, std::size_t lanes);
-  static std::size_t bytes_of(std::size_t features, std::size_t width, std::size_t lanes);
+  // For samples with `entries` features in all.
+  void reserve(std::size_t features, std::size_t entries, std::size_t lanes);
+  static std::size_t bytes_of(std::size_t features, std::size_t entries, std::size_t lanes);
   void build(std::span<const SparseRow> rows, std::size_t lanes);
 };
 

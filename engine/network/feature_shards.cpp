@@ -60,7 +60,8 @@ FeatureShards::FeatureShards(const Dataset& train, std::size_t batch, std::uint3
 void ShardedFeatures::reserve(std::uint32_t shards, std::size_t samples, std::size_t entries) {
   const std::size_t slices = slices_of(samples, kSliceSamples);
   shards_ = shards;
-  counts_.resize(slices * shards * kSliceSamples);
+  each_ = std::min(samples, kSliceSamples);
+  counts_.resize(slices * shards * each_);
   starts_.resize(slices * shards);
   ids_ = AlignedArray<std::uint32_t>(entries);
   values_ = AlignedArray<float>(entries);
@@ -68,13 +69,13 @@ void ShardedFeatures::reserve(std::uint32_t shards, std::size_t samples, std::si
 
 void ShardedFeatures::fill(std::span<const SparseRow> rows, std::size_t slice, const FeatureShards& shards) {
   const Slice samples = slice_of(slice, rows.size(), kSliceSamples);
-  std::uint32_t* count = counts_.data() + slice * shards_ * kSliceSamples;
+  std::uint32_t* count = counts_.data() + slice * shards_ * each_;
   std::array<std::size_t, kSliceSamples> taken{};  // of each sample: what earlier shards have
   std::size_t at = 0;
   for (const SparseRow& row : rows.first(samples.first)) at += row.ids.size();
-  for (std::uint32_t shard = 0; shard < shards_; ++shard, count += kSliceSamples) {
+  for (std::uint32_t shard = 0; shard < shards_; ++shard, count += each_) {
     const std::uint32_t end = shards.end(shard);
-    starts_[slice * shards_ + shard] = static_cast<std::uint32_t>(at);
+    starts_[slice * shards_ + shard] = at;
     for (std::size_t i = 0; i < samples.count; ++i) {
       const SparseRow& row = rows[samples.first + i];
       const auto left = row.ids.subspan(taken[i]);
@@ -92,7 +93,7 @@ void ShardedFeatures::list(std::uint32_t shard, std::size_t samples, std::size_t
                            std::vector<SamplePart>& parts) const {
   for (std::size_t slice = 0; slice < slices_of(samples, kSliceSamples); ++slice) {
     const Slice some = slice_of(slice, samples, kSliceSamples);
-    const std::uint32_t* counts = counts_.data() + (slice * shards_ + shard) * kSliceSamples;
+    const std::uint32_t* counts = counts_.data() + (slice * shards_ + shard) * each_;
     std::size_t at = starts_[slice * shards_ + shard];
     for (std::size_t i = 0; i < some.count; ++i) {
       if (counts[i] == 0) continue;

@@ -3,6 +3,7 @@
 // A shard owns a run of neighbouring features, so that what a sample has for it is one stretch of the sample.
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <span>
@@ -39,7 +40,8 @@ class ShardedFeatures {
   // Room for `samples` samples with `entries` features in all: the most that fill() may be given.
   void reserve(std::uint32_t shards, std::size_t samples, std::size_t entries);
   static std::size_t bytes_of(std::uint32_t shards, std::size_t samples, std::size_t entries) {
-    return (samples + slices_of(samples, kSliceSamples)) * shards * sizeof(std::uint32_t) +
+    return slices_of(samples, kSliceSamples) * shards *
+               (std::min(samples, kSliceSamples) * sizeof(std::uint32_t) + sizeof(std::size_t)) +
            entries * (sizeof(std::uint32_t) + sizeof(float));
   }
   // Copies the samples of slice number `slice` of all `rows`. Ids ascend in each row. Allocates
@@ -52,8 +54,9 @@ class ShardedFeatures {
 
  private:
   std::uint32_t shards_ = 0;
-  std::vector<std::uint32_t> counts_;  // [slices x shards x kSliceSamples]
-  std::vector<std::uint32_t> starts_;  // [slices x shards] in the two below
+  std::size_t each_ = 0;               // samples of a slice, at most
+  std::vector<std::uint32_t> counts_;  // [slices x shards x each_]
+  std::vector<std::size_t> starts_;    // [slices x shards] in the two below
   AlignedArray<std::uint32_t> ids_;
   AlignedArray<float> values_;
 };

@@ -1,7 +1,7 @@
 // What the input layer needs to be trained, apart from its parameters: the deltas of a batch, the row
 // directory, and who owns which features. Made for a layer and a shape of batches at once.
 //
-// backward() may run on different units of different blocks at once, list_touched() on different blocks,
+// backward() may run on different units of blocks at once, list_touched() on different slices of blocks,
 // update() on different shards, but not one beside the other.
 #pragma once
 

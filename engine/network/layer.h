@@ -2,8 +2,8 @@
 // sampled ones an active set for each block, chosen through the layer's hash tables and by chance.
 //
 // Here are its parameters and what reads them: the passes of a block, forward and back to the layer's inputs,
-// are const and may run on many blocks at once. What a step changes, and what it remembers, is the business
-// of LayerTraining (layer_training.h). Rehash and rebuild run alone.
+// are const and may run on slices of many blocks at once. What a step changes, and what it remembers, is the
+// business of LayerTraining (layer_training.h). Rehash and rebuild run alone.
 #pragma once
 
 #include <cstdint>

@@ -25,6 +25,10 @@ void softmax_loss(const BlockTargets& t, Slice samples, float scale, float* z, f
   const std::size_t used = std::max(samples.first, std::min(samples.end(), t.samples));
   std::fill(losses + samples.first, losses + samples.end(), 0.0);
   if (t.count == 0) return;
+  if (used == samples.first) {
+    for (std::size_t s = samples.first; s < samples.end(); ++s) clear_lane(t, {0, t.count}, s, z);
+    return;
+  }
   for (std::size_t s = samples.first; s < used; ++s) {
     const auto labels = t.set->labels_of(s);
     for (const std::uint32_t at : labels) losses[s] -= z[at * t.lanes + s] / double(labels.size());
@@ -51,7 +55,8 @@ void TargetPlaces::reserve(std::size_t neurons, std::size_t entries) {
 void TargetPlaces::build(const BlockTargets& t) {
   const auto for_each = [&](auto&& visit) {
     for (std::size_t s = 0; s < t.samples; ++s) {
-      for (const std::uint32_t at : t.set->labels_of(s)) visit(at / kSliceNeurons, at * t.lanes + s);
+      for (const std::uint32_t at : t.set->labels_of(s))
+        visit(at / kSliceNeurons, at % kSliceNeurons * t.lanes + s);
     }
   };
   ends_.assign(slices_of(t.count, kSliceNeurons) + 1, 0);
@@ -67,16 +72,17 @@ void TargetPlaces::build(const BlockTargets& t) {
 double logistic_loss(const BlockTargets& t, Slice neurons, std::span<const std::uint32_t> places,
                      double positive_weight, float scale, float* z) {
   double loss = 0.0;
+  float* slice = z + neurons.first * t.lanes;
   // Labels first, on the side: each takes its share as a negative back and adds its own as a positive.
   for (const std::uint32_t place : places)
-    loss += positive_weight * softplus(-double(z[place])) - softplus(double(z[place]));
+    loss += positive_weight * softplus(-double(slice[place])) - softplus(double(slice[place]));
   const auto& k = kernels::active();
   for (std::size_t a = neurons.first; a < neurons.end(); ++a)
     loss += double(k.logistic_loss(z + a * t.lanes, t.samples, scale)) / scale;
   for (std::size_t s = t.samples; s < t.lanes; ++s) clear_lane(t, neurons, s, z);
   for (const std::uint32_t place : places) {
-    const double sigma = double(z[place]) / scale;
-    z[place] = static_cast<float>(positive_weight * scale * (sigma - 1.0));
+    const double sigma = double(slice[place]) / scale;
+    slice[place] = static_cast<float>(positive_weight * scale * (sigma - 1.0));
   }
   return loss;
 }

@@ -30,7 +30,8 @@ struct BlockTargets {
 void softmax_loss(const BlockTargets& targets, Slice samples, float scale, float* z, float* log_norm,
                   double* losses);
 
-// Where the labels of a block's samples lie in z, by slice of kSliceNeurons active neurons. For one thread.
+// Where the labels of a block's samples lie in z, by slice of kSliceNeurons active neurons, from its
+// beginning on. For one thread.
 class TargetPlaces {
  public:
   // Room for `neurons` active neurons and `entries` labels of a block's samples.

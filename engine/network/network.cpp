@@ -154,7 +154,7 @@ Block Network::make_inference_block(std::size_t lanes, std::size_t feature_entri
   block.layers.resize(layers_.size());
   if (wide()) block.features.reserve(features_, feature_entries, lanes);
   if (input_) input_->reserve(block.input, lanes);
-  if (!input_) block.columns.reserve(features_, std::min(features_, feature_entries), lanes);
+  if (!input_) block.columns.reserve(features_, feature_entries, lanes);
   for (std::size_t l = 0; l + 1 < layers_.size(); ++l) {
     LayerBlock& at = block.layers[l];
     at.ldo = kernels::spread_stride(layers_[l].size());

@@ -11,8 +11,8 @@ namespace {
 // Of expected equal cost: one for each of few threads, for more several, because one that is late holds up
 // all of them.
 constexpr std::uint32_t kFewThreads = 4, kShardsPerThread = 8, kMostShards = 256;
-constexpr std::size_t kBlocksPerThread =
-    4;  // with so many, blocks are the tasks of a pass, shared out or not
+// With so many blocks a thread, or an even number, blocks are the tasks of a pass; else threads share them.
+constexpr std::size_t kBlocksPerThread = 4;
 
 }  // namespace
 
@@ -41,9 +41,9 @@ NetworkTraining::NetworkTraining(const Network& network, const Dataset& train, c
   }
   const auto threads = static_cast<std::size_t>(shape.threads);
   for (std::size_t t = 0; t < threads; ++t)
-    thread_scratch_.push_back(make_thread_scratch(network, blocks, Layer::Use::kPasses));
+    thread_scratch_.push_back(make_thread_scratch(network, t == 0 ? blocks : 1, Layer::Use::kPasses));
   for (std::size_t t = 0; t < std::min(threads, blocks); ++t)
-    chosen_scratch_.push_back(make_thread_scratch(network, blocks, Layer::Use::kSelect));
+    chosen_scratch_.push_back(make_thread_scratch(network, 0, Layer::Use::kSelect));
   for (std::size_t t = 0; t < threads; ++t) shard_scratch_.push_back(make_shard_scratch(network, samples));
 }
 
@@ -106,7 +106,7 @@ double block_bytes(const Config& config, const NetworkShape& network, const Bloc
     bytes += InputLayer::block_bytes_of(*network.input, lanes) +
              double(ShardedFeatures::bytes_of(shards, lanes, entries));
   } else {
-    bytes += double(FeatureColumns::bytes_of(network.features, std::min(network.features, entries), lanes));
+    bytes += double(FeatureColumns::bytes_of(network.features, entries, lanes));
   }
   for (std::size_t l = 0; l < network.layers.size(); ++l)
     bytes += Layer::block_bytes_of(network.layers[l], network.limits_of(l, config, bounds), shards);

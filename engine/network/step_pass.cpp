@@ -94,7 +94,8 @@ void StepPass::enter(Block& block, std::size_t slice) {
 }
 
 void StepPass::select(std::size_t l) {
-  if (!network_.layers()[l].sampled()) {  // all are active: too little for threads
+  const Layer& layer = network_.layers()[l];
+  if (!layer.sampled() && !layer.output()) {  // all are active, without labels: too little for threads
     for (Block& block : blocks_) choose(l, block, scratch_.chosen.front().layers[l]);
     return;
   }

@@ -1,6 +1,6 @@
 // Phase A of a step: forward, loss and backward of blocks. The network is const. Threads can have blocks of
 // their own: a pass with one thread takes each block through all its parts while it is in that core's cache.
-// Or, where there are more threads than blocks, they share each part of all of them:
+// Or, where blocks are too few to go round evenly, threads share each part of all of them:
 //
 //   the samples' features, first activations      block x some samples
 //   for each layer: who is active                 block

@@ -6,7 +6,7 @@
 // layers are too narrow to remember of a rare label stands here (compare the wide part of Cheng et al., "Wide
 // & Deep Learning", 2016, and the one-vs-all linear models of extreme classification).
 //
-// forward() is const and may run on many blocks at once; update() on different neurons.
+// forward() is const and may run on slices of many blocks at once; update() on different neurons.
 #pragma once
 
 #include <cstdint>

@@ -128,6 +128,20 @@ TEST(Determinism, RoundedDeltas) {
   }
 }
 
+// Slices of samples and neurons: several a block, and of the last block some without samples.
+TEST(Determinism, ManySlicesOfABlock) {
+  for (const LossKind loss : {LossKind::kSoftmax, LossKind::kSigmoid}) {
+    Config config = full_config({dense(37, Activation::kRelu, 0.2), sampled(0, 20, 12)});
+    config.loss.kind = loss;
+    config.layers.back().wide = true;
+    config.layers.back().wide_features = 20;
+    config.train.batch_size = 100;  // blocks of 48, 48 and 4
+    config.train.block_size = 48;
+    config.train.epochs = 2;
+    expect_same_on_all_threads(config);
+  }
+}
+
 TEST(Determinism, SeedsDiffer) {
   const Dataset data = make_data(wide_data());
   Config config = full_config({dense(20), sampled(0, 20, 12)});
