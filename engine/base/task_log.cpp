@@ -13,16 +13,20 @@ double seconds_between(Clock::time_point from, Clock::time_point to) {
   return std::chrono::duration<double>(to - from).count();
 }
 
+thread_local TaskLog* current_log = nullptr;
+
 }  // namespace
 
-thread_local TaskLog* TaskLog::current_ = nullptr;
+TaskLog* TaskLog::current() {
+  return current_log;
+}
 
 TaskLog::TaskLog() : last_(Clock::now()) {
-  current_ = this;
+  current_log = this;
 }
 
 TaskLog::~TaskLog() {
-  current_ = nullptr;
+  current_log = nullptr;
 }
 
 double TaskLog::after() const {

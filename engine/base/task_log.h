@@ -27,7 +27,7 @@ class TaskLog {
   TaskLog& operator=(const TaskLog&) = delete;
 
   // The log that is open on this thread, or nullptr.
-  static TaskLog* current() { return current_; }
+  static TaskLog* current();
 
   // Since the beginning, or the last clear(); the seconds of all tasks in the order of regions.
   std::span<const Region> regions() const { return regions_; }
@@ -61,7 +61,6 @@ class TaskLog {
   }
   double lap();
 
-  static thread_local TaskLog* current_;
   std::vector<Region> regions_;
   std::vector<double> seconds_;
   std::chrono::steady_clock::time_point last_;
