@@ -81,7 +81,8 @@ inline constexpr std::size_t kLongestMessage = std::size_t{1} << 30;
 // The cluster that this process was started in: Alone (alone.h), unless a launcher of MPI has started it as
 // one of several. Then the plug-in slide_mpi.so is loaded: the file that SLIDE_MPI_PLUGIN names, else one
 // beside the program or in the library folder it was installed with. Called once in a process. Throws
-// InputError where there is no plug-in, it belongs to another version, or its MPI is not the launcher's.
+// InputError where there is no plug-in, it belongs to another version, or its MPI is not the launcher's. In
+// open_cluster.cpp.
 std::unique_ptr<Cluster> open_cluster(std::size_t longest_message = kLongestMessage);
 
 }  // namespace slide

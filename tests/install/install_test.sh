@@ -39,6 +39,7 @@ check_files() {
   for file in cmake/slide/slide-{config,config-version,targets}.cmake pkgconfig/slide.pc; do
     [ -s "$lib/$file" ] || fail "$lib/$file is missing"
   done
+  [ ! -e "$build/slide_mpi.so" ] || [ -s "$lib/slide/slide_mpi.so" ] || fail "$lib/slide/slide_mpi.so is missing"
   "$prefix/bin/slide" --version | grep -qx "slide $(PKG_CONFIG_PATH=$lib/pkgconfig pkg-config --modversion slide)" ||
     fail "the program and slide.pc are of two versions"
   "$prefix/bin/slide" man | cmp - "$prefix/share/man/man1/slide.1"

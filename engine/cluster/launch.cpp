@@ -1,0 +1,41 @@
+#include "engine/cluster/launch.h"
+
+#include <charconv>
+#include <cstdlib>
+#include <string_view>
+#include <system_error>
+
+namespace slide {
+
+namespace {
+
+bool is_set(const char* name) {
+  return std::getenv(name) != nullptr;
+}
+
+// The count in a variable of the environment, 0 where there is none.
+int count_in(const char* name) {
+  const char* text = std::getenv(name);
+  if (text == nullptr) return 0;
+  const std::string_view digits(text);
+  int count = 0;
+  const auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), count);
+  return error == std::errc() && end == digits.data() + digits.size() && count > 0 ? count : 0;
+}
+
+}  // namespace
+
+int launched_processes() {
+  for (const char* name : {"OMPI_COMM_WORLD_SIZE", "PMI_SIZE"}) {
+    if (const int count = count_in(name); count > 0) return count;
+  }
+  const bool managed = is_set("PMIX_RANK") || is_set("PMI_RANK") || is_set("PMI_FD") || is_set("PMI2_FD");
+  if (managed && is_set("SLURM_PROCID")) {
+    if (const int count = count_in("SLURM_STEP_NUM_TASKS"); count > 0) return count;
+  }
+  if (managed) return 0;
+  const int here = count_in("MPI_LOCALNRANKS");  // of this machine, where there may be more
+  return here > 0 ? 0 : 1;
+}
+
+}  // namespace slide

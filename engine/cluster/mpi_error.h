@@ -1,0 +1,25 @@
+// Failures of MPI as Error. For the plug-in.
+#pragma once
+
+#include <mpi.h>
+
+#include <string>
+
+#include "engine/base/error.h"
+
+namespace slide {
+
+// What MPI says of an error code.
+inline std::string mpi_text(int code) {
+  char text[MPI_MAX_ERROR_STRING] = {};
+  int length = 0;
+  if (MPI_Error_string(code, text, &length) != MPI_SUCCESS) return fmt::format("error {}", code);
+  return {text, static_cast<std::size_t>(length)};
+}
+
+// Throws Error unless a call of MPI went well. `what` was to be done.
+inline void check(int code, const char* what) {
+  if (code != MPI_SUCCESS) fail_run("MPI cannot {}: {}", what, mpi_text(code));
+}
+
+}  // namespace slide

@@ -1,0 +1,48 @@
+#include "engine/cluster/mpi_file.h"
+
+#include "engine/cluster/mpi_error.h"
+
+namespace slide {
+
+// Files return errors by default, without a handler of their own.
+MpiFile::MpiFile(MpiLink& link, const std::string& path) : link_(link), path_(path) {
+  note("cannot be created", MPI_File_open(link_.communicator(), path_.c_str(),
+                                          MPI_MODE_CREATE | MPI_MODE_WRONLY, MPI_INFO_NULL, &file_));
+  link_.agree(reason_);
+  note("cannot be emptied", MPI_File_set_size(file_, 0));
+  link_.agree(reason_);
+}
+
+void MpiFile::write_at(std::uint64_t offset, std::span<const std::byte> bytes) {
+  link_.for_pieces(bytes.size(), [&](std::size_t begin, int count) {
+    if (reason_.empty()) write_piece(offset + begin, bytes.data() + begin, count);
+  });
+}
+
+void MpiFile::write_piece(std::uint64_t offset, const std::byte* bytes, int count) {
+  MPI_Status status;
+  const int code = MPI_File_write_at(file_, static_cast<MPI_Offset>(offset), bytes, count, MPI_BYTE, &status);
+  note("cannot be written", code);
+  if (code != MPI_SUCCESS) return;
+  int written = 0;
+  note("cannot be written", MPI_Get_count(&status, MPI_BYTE, &written));
+  if (written != count && reason_.empty()) {
+    reason_ = fmt::format("{}: cannot be written ({} of {} bytes); check the space on its disk", path_,
+                          written, count);
+  }
+}
+
+void MpiFile::close() {
+  note("cannot be brought to the disk", MPI_File_sync(file_));
+  note("cannot be closed", MPI_File_close(&file_));
+  link_.agree(reason_);
+}
+
+// The first failure stays.
+void MpiFile::note(const char* what, int code) {
+  if (code == MPI_SUCCESS || !reason_.empty()) return;
+  reason_ = fmt::format("{}: {} ({}); check the folder, its permissions and the space on its disk", path_,
+                        what, mpi_text(code));
+}
+
+}  // namespace slide

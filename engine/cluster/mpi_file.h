@@ -1,0 +1,30 @@
+// A file that all ranks write at once, through MPI-IO. Lives in the plug-in. One thread at a time.
+#pragma once
+
+#include <mpi.h>
+
+#include <string>
+
+#include "engine/cluster/mpi_link.h"
+
+namespace slide {
+
+class MpiFile final : public SharedFile {
+ public:
+  // Collective. `link` outlives this. Where a rank cannot open the file, those that did leave it open:
+  // closing is collective.
+  MpiFile(MpiLink& link, const std::string& path);
+  void write_at(std::uint64_t offset, std::span<const std::byte> bytes) override;
+  void close() override;
+
+ private:
+  void write_piece(std::uint64_t offset, const std::byte* bytes, int count);
+  void note(const char* what, int code);
+
+  MpiLink& link_;
+  std::string path_;
+  MPI_File file_ = MPI_FILE_NULL;
+  std::string reason_;  // why it fails, empty until then
+};
+
+}  // namespace slide

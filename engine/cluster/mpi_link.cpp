@@ -1,0 +1,166 @@
+#include "engine/cluster/mpi_link.h"
+
+#include <sched.h>
+
+#include <algorithm>
+#include <chrono>
+#include <climits>
+#include <exception>
+#include <thread>
+
+#include "engine/cluster/mpi_error.h"
+#include "engine/cluster/parts.h"
+
+namespace slide {
+
+namespace {
+
+constexpr std::size_t kReason = 512;  // bytes of a reason that ranks tell each other
+
+// How a rank waits: it looks, gives the core away, and, when others take long, sleeps.
+class Patience {
+ public:
+  void pause() {
+    if (++looks_ <= kYields) {
+      sched_yield();
+    } else {
+      std::this_thread::sleep_for(std::chrono::microseconds(50));
+    }
+  }
+
+ private:
+  static constexpr int kYields = 2000;  // about a millisecond where nobody else wants the core
+  int looks_ = 0;
+};
+
+void initialise() {
+  int before = 0;
+  check(MPI_Initialized(&before), "be asked for its state");
+  if (before != 0) fail_run("a process opens its cluster once");
+  int level = MPI_THREAD_SINGLE;
+  check(MPI_Init_thread(nullptr, nullptr, MPI_THREAD_FUNNELED, &level), "start");
+  if (level < MPI_THREAD_FUNNELED) fail_run("this MPI takes no programs with threads; use another");
+}
+
+}  // namespace
+
+MpiLink::MpiLink(std::size_t longest_message)
+    : longest_(std::clamp<std::size_t>(longest_message, 1, INT_MAX)),
+      exceptions_(std::uncaught_exceptions()) {
+  initialise();
+  check(MPI_Comm_dup(MPI_COMM_WORLD, &communicator_), "copy its communicator");
+  check(MPI_Comm_set_errhandler(communicator_, MPI_ERRORS_RETURN), "return errors");
+  check(MPI_Comm_rank(communicator_, &rank_), "tell the rank");
+  check(MPI_Comm_size(communicator_, &size_), "tell the number of ranks");
+  char host[MPI_MAX_PROCESSOR_NAME] = {};
+  int length = 0;
+  check(MPI_Get_processor_name(host, &length), "tell the host");
+  host_.assign(host, static_cast<std::size_t>(length));
+}
+
+MpiLink::~MpiLink() {
+  if (std::uncaught_exceptions() > exceptions_) return;  // MPI would wait for others that may not come
+  MPI_Comm_free(&communicator_);
+  MPI_Finalize();
+}
+
+std::string MpiLink::name() const {
+  return fmt::format("rank {} of {} ({})", rank_, size_, host_);
+}
+
+// To the next ranks first, so that not all begin with the same.
+void MpiLink::post(Requests& requests, Cluster::ConstParts out, Cluster::Parts in, int tag) {
+  for (int i = 1; i < size_; ++i) {
+    const int from = (rank_ + size_ - i) % size_;
+    receive(requests, in[static_cast<std::size_t>(from)], from, tag);
+  }
+  for (int i = 1; i < size_; ++i) {
+    const int to = (rank_ + i) % size_;
+    send(requests, out[static_cast<std::size_t>(to)], to, tag);
+  }
+}
+
+void MpiLink::receive(Requests& requests, std::span<std::byte> part, int from, int tag) {
+  for_pieces(part.size(), [&](std::size_t begin, int bytes) {
+    MPI_Request& handle = requests.handles.emplace_back(MPI_REQUEST_NULL);
+    check(MPI_Irecv(part.data() + begin, bytes, MPI_BYTE, from, tag, communicator_, &handle), "receive");
+    requests.bytes.push_back(bytes);
+  });
+}
+
+void MpiLink::send(Requests& requests, std::span<const std::byte> part, int to, int tag) {
+  for_pieces(part.size(), [&](std::size_t begin, int bytes) {
+    MPI_Request& handle = requests.handles.emplace_back(MPI_REQUEST_NULL);
+    check(MPI_Isend(part.data() + begin, bytes, MPI_BYTE, to, tag, communicator_, &handle), "send");
+    requests.bytes.push_back(-1);
+  });
+}
+
+bool MpiLink::done(Requests& requests) {
+  if (requests.handles.empty()) return true;
+  const std::size_t n = requests.handles.size();
+  requests.statuses.resize(n);
+  int all = 0;
+  const int code = MPI_Testall(static_cast<int>(n), requests.handles.data(), &all, requests.statuses.data());
+  for (std::size_t i = 0; code == MPI_ERR_IN_STATUS && i < n; ++i) {
+    const int error = requests.statuses[i].MPI_ERROR;
+    if (error != MPI_ERR_PENDING) check(error, "exchange");
+  }
+  check(code, "exchange");
+  if (all == 0) return false;
+  check_received(requests);
+  requests.handles.clear();
+  requests.bytes.clear();
+  return true;
+}
+
+// MPI itself refuses a message only where it is longer than its place.
+void MpiLink::check_received(Requests& requests) const {
+  for (std::size_t i = 0; i < requests.bytes.size(); ++i) {
+    int got = requests.bytes[i];
+    if (got >= 0) check(MPI_Get_count(&requests.statuses[i], MPI_BYTE, &got), "count");
+    if (got != requests.bytes[i]) fail_run("{}: {} bytes came for {}", name(), got, requests.bytes[i]);
+  }
+}
+
+void MpiLink::finish(Requests& requests) {
+  for (Patience patience; !done(requests);) patience.pause();
+}
+
+void MpiLink::finish(MPI_Request request) {
+  single_.handles.push_back(request);
+  single_.bytes.push_back(-1);
+  finish(single_);
+}
+
+// By messages where there is much: MPI counts in int, some in int over all ranks.
+void MpiLink::gather(std::span<const std::byte> mine, std::span<std::byte> all) {
+  if (all.size() <= longest_) {
+    const int bytes = static_cast<int>(mine.size());
+    MPI_Request request = MPI_REQUEST_NULL;
+    check(MPI_Iallgather(mine.data(), bytes, MPI_BYTE, all.data(), bytes, MPI_BYTE, communicator_, &request),
+          "gather");
+    finish(request);
+    return;
+  }
+  const std::vector<std::span<const std::byte>> out(static_cast<std::size_t>(size_), mine);
+  std::vector<std::span<std::byte>> in;
+  for (std::size_t q = 0; q < out.size(); ++q) in.push_back(all.subspan(q * mine.size(), mine.size()));
+  copy_own_part(out, in, rank_, size_);
+  post(single_, out, in, kTags - 1);
+  finish(single_);
+}
+
+void MpiLink::agree(const std::string& reason) {
+  std::vector<char> mine(kReason), all(kReason * static_cast<std::size_t>(size_));
+  if (!reason.empty()) {
+    const std::string named = fmt::format("{} (seen by {})", reason, name());
+    std::copy_n(named.begin(), std::min(named.size(), kReason - 1), mine.begin());
+  }
+  gather(std::as_bytes(std::span(mine)), std::as_writable_bytes(std::span(all)));
+  for (std::size_t begin = 0; begin < all.size(); begin += kReason) {
+    if (all[begin] != '\0') fail_run("{}", all.data() + begin);
+  }
+}
+
+}  // namespace slide
