@@ -9,6 +9,7 @@ build_packages=(
   libfmt-dev nlohmann-json3-dev         # text, JSON
   libboost-dev                          # HTTP: Boost.Beast, headers alone
   zlib1g-dev libzip-dev libutf8proc-dev # gzip, .npz, Unicode
+  libopenmpi-dev openmpi-bin            # several processes
   libjs-chart.js                        # figures of slide report
   libgtest-dev libbenchmark-dev curl    # tests, benchmarks
   pkg-config                            # tests of the installed library
