@@ -55,6 +55,29 @@ std::vector<std::uint32_t> Dataset::label_frequencies() const {
   return frequencies;
 }
 
+Dataset Dataset::with_labels(std::size_t first, std::size_t count) const {
+  struct Kept {
+    std::shared_ptr<const void> features;
+    std::vector<std::uint64_t> offsets{0};
+    std::vector<std::uint32_t> ids;
+  };
+  auto kept = std::make_shared<Kept>();
+  kept->features = storage_;
+  for (std::size_t i = 0; i < size(); ++i) {
+    for (const std::uint32_t label : labels(i)) {
+      if (label >= first && label < first + count)
+        kept->ids.push_back(static_cast<std::uint32_t>(label - first));
+    }
+    kept->offsets.push_back(kept->ids.size());
+  }
+  Dataset data = *this;
+  data.label_offsets_ = kept->offsets;
+  data.label_ids_ = kept->ids;
+  data.label_count_ = static_cast<std::uint32_t>(count);
+  data.storage_ = std::move(kept);
+  return data;
+}
+
 Dataset Dataset::slice(std::size_t first, std::size_t count) const {
   if (first > size() || count > size() - first) {
     fail_run("data set: rows {} to {} asked for, but there are {}", first, first + count, size());

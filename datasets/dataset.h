@@ -65,6 +65,10 @@ class Dataset {
   // How many samples carry each label; size label_count().
   std::vector<std::uint32_t> label_frequencies() const;
 
+  // The same samples with those of their labels that lie in [first, first + count), numbered from `first` on:
+  // features are shared, labels copied.
+  Dataset with_labels(std::size_t first, std::size_t count) const;
+
   // Rows [first, first + count) as a view of the same storage. Throws Error when they reach past the end.
   Dataset slice(std::size_t first, std::size_t count) const;
 

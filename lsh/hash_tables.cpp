@@ -316,6 +316,16 @@ std::size_t HashTables::bytes() const {
   return sum;
 }
 
+void Occupancy::add(const Occupancy& other) {
+  buckets += other.buckets;
+  used_buckets += other.used_buckets;
+  full_buckets += other.full_buckets;
+  stored += other.stored;
+  largest_bucket = std::max(largest_bucket, other.largest_bucket);
+  mean_used = used_buckets > 0 ? double(stored) / double(used_buckets) : 0.0;
+  for (std::size_t i = 0; i < histogram.size(); ++i) histogram[i] += other.histogram[i];
+}
+
 Occupancy HashTables::occupancy() const {
   Occupancy sum;
   sum.buckets = tables() * buckets_;

@@ -32,6 +32,8 @@ struct Occupancy {
   double mean_used = 0;            // entries in a used bucket
   // Buckets by entries: none, 1, 2 to 3, 4 to 7, ... Buckets that no fingerprint reaches are not in it.
   std::array<std::size_t, 17> histogram{};
+
+  void add(const Occupancy& other);  // of other tables
 };
 
 class HashTables {

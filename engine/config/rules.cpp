@@ -113,6 +113,20 @@ MaybeViolation check_inference(const Config& config) {
                    "= lsh needs hash tables: the last layer must be sampled, with lsh above 0");
 }
 
+MaybeViolation check_shards(const Config& config) {
+  if (config.train.shards == 1) return {};
+  const std::vector<LayerConfig>& layers = config.layers;
+  if (layers.size() > 2 || (layers.size() == 2 && layers.front().kind == LayerKind::kSampled)) {
+    return violation("train.shards", "= {} needs a network of one dense hidden layer at most, and its output",
+                     config.train.shards);
+  }
+  if (layers.size() == 1 && config.eval.inference == Inference::kLsh) {
+    return violation("train.shards", "= {} needs a hidden layer where 'eval.inference' = lsh",
+                     config.train.shards);
+  }
+  return {};
+}
+
 }  // namespace
 
 std::optional<Violation> find_violation(const Config& config) {
@@ -120,6 +134,7 @@ std::optional<Violation> find_violation(const Config& config) {
   if (auto broken = check_blocks(config.train)) return broken;
   if (auto broken = check_text(config.text)) return broken;
   if (auto broken = check_layers(config.layers)) return broken;
+  if (auto broken = check_shards(config)) return broken;
   if (config.train.patience > 0 && config.data.validation == 0) {
     return violation("train.patience", "= {} needs samples to validate on: set 'data.validation', as 0.1",
                      config.train.patience);

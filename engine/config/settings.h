@@ -53,6 +53,7 @@ struct TrainConfig {
   Precision weights = Precision::kFp32;  // of weight matrices; biases and sums are always fp32
   std::uint32_t checkpoint_every = 0;    // steps between checkpoints, 0 = only when stopped by a signal
   bool save_optimizer = true;            // optimizer state goes into the model file
+  std::uint32_t shards = 1;              // parts that the arithmetic is cut into, for as many processes
 };
 
 // [optimizer]

@@ -13,11 +13,15 @@ void ActiveSet::reserve(std::size_t neurons, std::size_t label_entries, std::siz
   label_offsets.reserve(samples + 1);
 }
 
-void ActiveSet::set_labels(std::span<const std::span<const std::uint32_t>> labels) {
+void ActiveSet::set_labels(std::span<const std::span<const std::uint32_t>> labels, std::size_t first,
+                           std::size_t neurons) {
   label_positions.clear();
   label_offsets.assign(1, 0);
   for (const auto& of_sample : labels) {
-    label_positions.insert(label_positions.end(), of_sample.begin(), of_sample.end());
+    for (const std::uint32_t label : of_sample) {
+      if (label >= first && label - first < neurons)
+        label_positions.push_back(static_cast<std::uint32_t>(label - first));
+    }
     label_offsets.push_back(static_cast<std::uint32_t>(label_positions.size()));
   }
 }
@@ -50,8 +54,8 @@ std::uint32_t AliasTable::draw(Rng& rng) const {
 }
 
 ActiveSampler::ActiveSampler(const LayerConfig& config, std::size_t neurons,
-                             std::span<const std::uint32_t> frequencies)
-    : config_(config), neurons_(neurons) {
+                             std::span<const std::uint32_t> frequencies, std::size_t first_label)
+    : config_(config), neurons_(neurons), first_label_(first_label) {
   if (config.frequency > 0 && !frequencies.empty()) alias_.emplace(frequencies);
 }
 
@@ -91,11 +95,13 @@ void ActiveSampler::add_labels(const ActiveQuery& query, SamplerScratch& scratch
   set.label_offsets.assign(1, 0);
   for (const auto& labels : query.labels) {
     for (const std::uint32_t label : labels) {
-      if (scratch.seen.insert(label)) {
-        scratch.position[label] = static_cast<std::uint32_t>(set.ids.size());
-        set.ids.push_back(label);
+      const auto id = static_cast<std::uint32_t>(label - first_label_);
+      if (label < first_label_ || id >= neurons_) continue;
+      if (scratch.seen.insert(id)) {
+        scratch.position[id] = static_cast<std::uint32_t>(set.ids.size());
+        set.ids.push_back(id);
       }
-      set.label_positions.push_back(scratch.position[label]);
+      set.label_positions.push_back(scratch.position[id]);
     }
     set.label_offsets.push_back(static_cast<std::uint32_t>(set.label_positions.size()));
   }

@@ -30,8 +30,9 @@ struct ActiveSet {
     return neurons * (sizeof(std::uint32_t) + sizeof(float)) +
            (label_entries + samples + 1) * sizeof(std::uint32_t);
   }
-  // All neurons are active: a label's position is its id.
-  void set_labels(std::span<const std::span<const std::uint32_t>> labels);
+  // Of `neurons` neurons from label `first` on all are active: a label's position is its place among them.
+  void set_labels(std::span<const std::span<const std::uint32_t>> labels, std::size_t first,
+                  std::size_t neurons);
   std::span<const std::uint32_t> labels_of(std::size_t sample) const {
     return {label_positions.data() + label_offsets[sample],
             label_offsets[sample + 1] - label_offsets[sample]};
@@ -69,8 +70,10 @@ struct ActiveQuery {
 
 class ActiveSampler {
  public:
+  // Of `neurons` neurons, where they are labels those from `first_label` on; other labels are left out.
   // `frequencies` may be empty when config.frequency is 0. Without `index` the LSH source yields nothing.
-  ActiveSampler(const LayerConfig& config, std::size_t neurons, std::span<const std::uint32_t> frequencies);
+  ActiveSampler(const LayerConfig& config, std::size_t neurons, std::span<const std::uint32_t> frequencies,
+                std::size_t first_label = 0);
 
   SamplerScratch make_scratch(const lsh::NeuronIndex* index, std::size_t lanes) const;
 
@@ -95,6 +98,7 @@ class ActiveSampler {
 
   LayerConfig config_;
   std::size_t neurons_;
+  std::size_t first_label_;
   std::optional<AliasTable> alias_;
 };
 

@@ -38,7 +38,8 @@ struct BlockInput {
 // One layer's part of a block.
 struct LayerBlock {
   ActiveSet set;              // of a sampled layer; empty in a dense one
-  bool all = true;            // every neuron is active, neuron i in place i
+  bool all = true;            // every neuron is active, neuron first + i in place i
+  std::size_t first = 0;      // of a part of a dense layer
   std::size_t count = 0;      // active neurons
   AlignedArray<float> out_t;  // [count x lanes] activations; output layer: logits, then deltas
   AlignedArray<float> out;    // [lanes x ldo] activations, hidden layers
@@ -79,22 +80,29 @@ struct FeatureColumns {
 
 struct Block {
   std::vector<SparseRow> rows;
-  std::vector<float> values;  // of rows that the network has scaled
+  std::vector<float> values;           // of rows that the network has scaled
+  std::vector<SparseRow> own_rows;     // what the rows have of the features that the process holds,
+  std::vector<std::uint32_t> own_ids;  // numbered from the first of these on, where it does not hold all
+  bool split = false;
   std::vector<std::span<const std::uint32_t>> labels;
   std::size_t lanes = 0;
   std::size_t number = 0;          // in its batch, from 0
   LayerBlock input;                // of the input layer, where there is one
-  std::vector<LayerBlock> layers;  // of the layers stored by neuron, in their order
+  std::vector<LayerBlock> layers;  // of the layers stored by neuron, in their order; of the last, its parts
   FeatureColumns columns;
   BlockFeatures features;  // filled when a layer has a wide path
   ShardedFeatures features_by_shard;
-  double loss = 0.0;     // of the last pass, where one thread did all of it,
-  PhaseSeconds seconds;  // and its time
+  double loss = 0.0, active = 0.0;  // of the last pass, where one thread did all of it,
+  PhaseSeconds seconds;             // and its time
   std::size_t samples() const { return rows.size(); }
+  // The rows as the input layer takes them.
+  std::span<const SparseRow> entered() const { return split ? own_rows : rows; }
   std::size_t first_sample() const { return number * lanes; }  // of its batch
   void clear_samples() {
     rows.clear();
     values.clear();
+    own_rows.clear();
+    own_ids.clear();
     labels.clear();
   }
 };

@@ -13,12 +13,14 @@ constexpr std::size_t kFeaturesTogether = 16;
 constexpr double kRowCost = 4.0;  // of a touched row, in values added to one
 
 // Expected cost of each group of kFeaturesTogether features in one step.
-std::vector<double> expected_costs(const Dataset& train, std::size_t batch) {
-  std::vector<std::uint32_t> counts(train.feature_count());
+std::vector<double> expected_costs(const Dataset& train, Slice features, std::size_t batch) {
+  std::vector<std::uint32_t> counts(features.count);
   const std::size_t stride = std::max<std::size_t>(1, train.size() / kSamplesCounted);
   std::size_t samples = 0;
   for (std::size_t i = 0; i < train.size(); i += stride, ++samples) {
-    for (const std::uint32_t id : train.features(i).ids) ++counts[id];
+    for (const std::uint32_t id : train.features(i).ids) {
+      if (id >= features.first && id < features.end()) ++counts[id - features.first];
+    }
   }
   std::vector<double> costs((counts.size() + kFeaturesTogether - 1) / kFeaturesTogether);
   for (std::size_t id = 0; id < counts.size(); ++id) {
@@ -42,8 +44,8 @@ std::uint32_t count_below(std::span<const std::uint32_t> ids, std::uint32_t end)
 
 }  // namespace
 
-FeatureShards::FeatureShards(const Dataset& train, std::size_t batch, std::uint32_t shards) {
-  const std::vector<double> costs = expected_costs(train, batch);
+FeatureShards::FeatureShards(const Dataset& train, Slice features, std::size_t batch, std::uint32_t shards) {
+  const std::vector<double> costs = expected_costs(train, features, batch);
   double total = 0.0, before = 0.0;
   for (const double cost : costs) total += cost;
   std::size_t group = 0;

@@ -20,10 +20,11 @@ namespace slide {
 class FeatureShards {
  public:
   FeatureShards() = default;
-  // Runs that take about the same time in an update by `batch` samples like those of `train`: rows that are
-  // touched and values that are added to them, estimated from some thousands of the samples. A run begins at
-  // a multiple of 16, so that no two shards share a cache line of 32-bit entries. Needs shards > 0.
-  FeatureShards(const Dataset& train, std::size_t batch, std::uint32_t shards);
+  // Runs of some of the features of `train`, numbered from the first of them on, that take about the same
+  // time in an update by `batch` samples like those of `train`: rows that are touched and values that are
+  // added to them, estimated from some thousands of the samples. A run begins at a multiple of 16, so that no
+  // two shards share a cache line of 32-bit entries. Needs shards > 0.
+  FeatureShards(const Dataset& train, Slice features, std::size_t batch, std::uint32_t shards);
 
   std::uint32_t size() const { return static_cast<std::uint32_t>(ends_.size()); }
   std::uint32_t end(std::uint32_t shard) const { return ends_[shard]; }  // one past its last feature

@@ -32,7 +32,6 @@ double InputLayer::block_bytes_of(const LayerConfig& config, std::size_t lanes) 
 
 void InputLayer::forward(std::span<const SparseRow> rows, std::size_t lanes, Slice samples,
                          LayerBlock& block) const {
-  const auto& k = kernels::active();
   for (std::size_t s = samples.first; s < samples.end(); ++s) {
     float* h = block.out.data() + s * block.ldo;
     if (s >= rows.size()) {
@@ -40,18 +39,33 @@ void InputLayer::forward(std::span<const SparseRow> rows, std::size_t lanes, Sli
       continue;
     }
     std::copy_n(bias_.row(0), size(), h);
-    const SparseRow& row = rows[s];
-    if (weights_.is_bf16()) {
-      k.gather_rows_bf16(weights_.pairs.data(), weights_.pair_stride, row.ids.data(), row.values.data(),
-                         row.ids.size(), size(), h);
-    } else {
-      k.gather_rows(weights_.weights.data(), weights_.stride, row.ids.data(), row.values.data(),
-                    row.ids.size(), size(), h);
-    }
+    gather(rows[s], h);
     activation_forward(config_.activation, h, size());
   }
-  k.transpose(block.out.data() + samples.first * block.ldo, block.ldo, samples.count, size(), lanes,
-              block.out_t.data() + samples.first);
+  finish(lanes, samples, block);
+}
+
+void InputLayer::gather(const SparseRow& row, float* h) const {
+  const auto& k = kernels::active();
+  if (weights_.is_bf16()) {
+    k.gather_rows_bf16(weights_.pairs.data(), weights_.pair_stride, row.ids.data(), row.values.data(),
+                       row.ids.size(), size(), h);
+  } else {
+    k.gather_rows(weights_.weights.data(), weights_.stride, row.ids.data(), row.values.data(), row.ids.size(),
+                  size(), h);
+  }
+}
+
+void InputLayer::add_features(const SparseRow& row, Slice features, float* h) const {
+  const auto begin = std::ranges::lower_bound(row.ids, features.first) - row.ids.begin();
+  const auto end = std::ranges::lower_bound(row.ids, features.end()) - row.ids.begin();
+  const auto first = static_cast<std::size_t>(begin), count = static_cast<std::size_t>(end - begin);
+  gather({row.ids.subspan(first, count), row.values.subspan(first, count)}, h);
+}
+
+void InputLayer::finish(std::size_t lanes, Slice samples, LayerBlock& block) const {
+  kernels::active().transpose(block.out.data() + samples.first * block.ldo, block.ldo, samples.count, size(),
+                              lanes, block.out_t.data() + samples.first);
 }
 
 }  // namespace slide

@@ -5,11 +5,13 @@
 // the layer is trained stands in input_training.h.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <span>
 
 #include "engine/config/config.h"
 #include "engine/kernels/kernels.h"
+#include "engine/network/activation.h"
 #include "engine/network/block.h"
 #include "engine/network/parameters.h"
 
@@ -31,6 +33,13 @@ class InputLayer {
   // rows of all. May run on different ones at once.
   void forward(std::span<const SparseRow> rows, std::size_t lanes, Slice samples, LayerBlock& block) const;
 
+  // The same in two calls, where the features of a sample are split: what the layer's features in `features`
+  // add to `h` [size], before bias and activation; and the samples' block.out and block.out_t of these sums.
+  void add_features(const SparseRow& row, Slice features, float* h) const;
+  template <class SumOf>  // sum_of(sample, h) puts the sum of a sample into h [size]
+  void activate(std::size_t used, std::size_t lanes, Slice samples, const SumOf& sum_of,
+                LayerBlock& block) const;
+
   Parameters& weights() { return weights_; }
   const Parameters& weights() const { return weights_; }
   const LayerConfig& config() const { return config_; }
@@ -40,9 +49,28 @@ class InputLayer {
   std::size_t ldo() const { return kernels::spread_stride(size()); }  // of block.out and of deltas
 
  private:
+  void gather(const SparseRow& row, float* h) const;
+  void finish(std::size_t lanes, Slice samples, LayerBlock& block) const;
+
   LayerConfig config_;
   Parameters weights_;  // [features x size]
   Parameters bias_;     // [1 x size]
 };
+
+template <class SumOf>
+void InputLayer::activate(std::size_t used, std::size_t lanes, Slice samples, const SumOf& sum_of,
+                          LayerBlock& block) const {
+  for (std::size_t s = samples.first; s < samples.end(); ++s) {
+    float* h = block.out.data() + s * block.ldo;
+    if (s >= used) {
+      std::fill_n(h, block.ldo, 0.0f);
+      continue;
+    }
+    sum_of(s, h);
+    kernels::active().axpy(1.0f, bias_.row(0), size(), h);
+    activation_forward(config_.activation, h, size());
+  }
+  finish(lanes, samples, block);
+}
 
 }  // namespace slide

@@ -8,7 +8,10 @@ namespace slide {
 
 InputTraining::InputTraining(const InputLayer& layer, const Dataset& train, std::size_t samples,
                              std::uint32_t shards)
-    : ldo_(layer.ldo()), shards_(train, samples, shards), deltas_(samples * ldo_), slots_(layer.features()) {}
+    : ldo_(layer.ldo()),
+      shards_(train, {layer.weights().first, layer.features()}, samples, shards),
+      deltas_(samples * ldo_),
+      slots_(layer.features()) {}
 
 void InputTraining::backward(const InputLayer& layer, Slice units, const Block& block) {
   backward_through_activation(layer.config(), block.lanes, block.input, units, delta(block.first_sample()));

@@ -37,7 +37,7 @@ class InputTraining {
 
   // Phase A: lists the features of a slice of a block's samples by shard.
   void list_touched(Block& block, std::size_t slice) const {
-    block.features_by_shard.fill(block.rows, slice, shards_);
+    block.features_by_shard.fill(block.entered(), slice, shards_);
   }
   // Phase A: takes the deltas of some units of a block through the activation.
   void backward(const InputLayer& layer, Slice units, const Block& block);

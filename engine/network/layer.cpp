@@ -18,13 +18,18 @@ static_assert(kSliceNeurons % kernels::kLaneMultiple == 0 && kSliceSamples % ker
 constexpr std::size_t kPackedRows = 256;  // packed at a time: 256 x 128 floats stay in the second-level cache
 }  // namespace
 
-Layer::Layer(const LayerShape& shape, std::span<const std::uint32_t> frequencies)
+Layer::Layer(const LayerShape& shape, std::span<const std::uint32_t> frequencies, std::size_t first)
     : shape_(shape),
       weights_(shape.neurons, shape.inputs, shape.precision),
       bias_(shape.neurons, 1),
-      sampler_(shape.config, shape.neurons, frequencies),
       identity_(std::max(shape.neurons, kPackedRows)) {
+  weights_.first = bias_.first = first;
   std::iota(identity_.begin(), identity_.end(), 0u);
+  for (const LayerPart& part : shape.parts) {
+    const auto [begin, count] = part.neurons;
+    const auto own = frequencies.empty() ? frequencies : frequencies.subspan(begin, count);
+    parts_.push_back({ActiveSampler(part_config(shape.config, part), count, own, first + begin), nullptr});
+  }
 }
 
 void Layer::initialise(std::uint64_t seed, std::uint64_t item, int threads) {
@@ -32,19 +37,23 @@ void Layer::initialise(std::uint64_t seed, std::uint64_t item, int threads) {
   weights_.fill_uniform(std::sqrt(gain / double(inputs())), seed, item, threads);
 }
 
-lsh::WeightRows Layer::weight_rows() const {
-  if (weights_.is_bf16()) return {nullptr, weights_.pair_stride, weights_.pairs.data()};
-  return {weights_.weights.data(), weights_.stride};
+lsh::WeightRows Layer::weight_rows(std::size_t first) const {
+  if (weights_.is_bf16()) return {nullptr, weights_.pair_stride, weights_.pair_row(first)};
+  return {weights_.row(first), weights_.stride};
 }
 
 void Layer::rebuild_index(std::uint64_t seed, std::uint64_t generation, int threads) {
-  if (!sampled() || shape_.config.lsh == 0) return;
-  if (!index_) index_ = std::make_unique<lsh::NeuronIndex>(shape_.config.hash, size(), inputs(), seed);
-  index_->rebuild(weight_rows(), generation, threads);
+  if (!shape_.has_tables()) return;
+  for (std::size_t p = 0; p < parts(); ++p) {
+    std::unique_ptr<lsh::NeuronIndex>& index = parts_[p].index;
+    if (!index)
+      index = std::make_unique<lsh::NeuronIndex>(shape_.config.hash, neurons(p).count, inputs(), seed);
+    index->rebuild(weight_rows(neurons(p).first), generation, threads);
+  }
 }
 
-void Layer::rehash(std::span<const std::uint32_t> rows, int threads) {
-  if (index_) index_->rehash(weight_rows(), rows, threads);
+void Layer::rehash(std::size_t part, std::span<const std::uint32_t> rows, int threads) {
+  if (index(part) != nullptr) index(part)->rehash(weight_rows(neurons(part).first), rows, threads);
 }
 
 double Layer::bytes_of(const LayerShape& shape) {
@@ -115,8 +124,14 @@ LayerScratch Layer::make_scratch(const BlockLimits& limits, Use use) const {
   LayerScratch scratch;
   const bool partial = limits.columns > 0;
   if (use != Use::kPasses) {
-    if (sampled()) scratch.sampler = sampler_.make_scratch(index_.get(), limits.lanes);
-    if (partial && index_ && !limits.features) scratch.query = AlignedArray<float>(inputs() * limits.lanes);
+    if (sampled()) {  // that of the largest part serves all
+      const auto largest = std::ranges::max_element(parts_, {}, [&](const Part& part) {
+        return neurons(static_cast<std::size_t>(&part - parts_.data())).count;
+      });
+      scratch.sampler = largest->sampler.make_scratch(largest->index.get(), limits.lanes);
+    }
+    if (partial && index() != nullptr && !limits.features)
+      scratch.query = AlignedArray<float>(inputs() * limits.lanes);
   }
   if (use == Use::kSelect) return scratch;
   scratch.shift.resize(active_limit(limits));
@@ -127,21 +142,23 @@ LayerScratch Layer::make_scratch(const BlockLimits& limits, Use use) const {
   return scratch;
 }
 
-void Layer::select(const BlockInput& in, std::span<const SparseRow> sparse,
-                   std::span<const std::span<const std::uint32_t>> labels, Rng rng, LayerScratch& scratch,
+void Layer::select(std::size_t part, const BlockInput& in, const Query& query, Rng rng, LayerScratch& scratch,
                    LayerBlock& block) const {
+  const Slice own = neurons(part);
   block.all = !sampled();
   if (block.all) {
-    block.count = size();
-    if (shape_.output) block.set.set_labels(labels);
+    block.first = own.first;
+    block.count = own.count;
+    if (shape_.output) block.set.set_labels(query.labels, weights_.first + own.first, own.count);
     return;
   }
-  ActiveQuery query;
-  if (!in.partial) query.dense = {in.xt, in.width, in.lanes, in.samples};
-  if (in.partial && !scratch.query.empty()) query.dense = spread(in, scratch);
-  query.sparse = sparse;
-  query.labels = labels;
-  sampler_.select(query, index_.get(), rng, scratch.sampler, block.set);
+  ActiveQuery active;
+  if (!in.partial) active.dense = {in.xt, in.width, in.lanes, in.samples};
+  if (in.partial && !scratch.query.empty()) active.dense = spread(in, scratch);
+  active.sparse = query.sparse;
+  active.labels = query.labels;
+  parts_[part].sampler.select(active, index(part), rng, scratch.sampler, block.set);
+  for (std::uint32_t& id : block.set.ids) id += static_cast<std::uint32_t>(own.first);
   block.count = block.set.ids.size();
   if (in.partial && !scratch.query.empty()) {
     for (const std::uint32_t column : in.columns) {

@@ -34,15 +34,16 @@ struct LayerScratch {
 
 class Layer {
  public:
-  // `frequencies` of the neurons as labels; empty for hidden layers.
-  Layer(const LayerShape& shape, std::span<const std::uint32_t> frequencies);
+  // `frequencies` of the neurons as labels, the first of which is label `first`; empty for hidden layers.
+  Layer(const LayerShape& shape, std::span<const std::uint32_t> frequencies, std::size_t first = 0);
 
   void initialise(std::uint64_t seed, std::uint64_t item, int threads);
-  // Builds the hash tables from the weights (sampled layers with an LSH source). Generation g draws the
-  // functions of (seed, g).
+  // Builds the hash tables of every part from the weights (sampled layers with an LSH source). Generation g
+  // draws the functions of (seed, g).
   void rebuild_index(std::uint64_t seed, std::uint64_t generation, int threads);
-  // Files rows again that have changed, ascending; without tables nothing happens.
-  void rehash(std::span<const std::uint32_t> rows, int threads);
+  // Files rows of a part again that have changed, ascending, by their number in it; without tables nothing
+  // happens.
+  void rehash(std::size_t part, std::span<const std::uint32_t> rows, int threads);
 
   // The wide path, where there is one.
   void set_wide(std::unique_ptr<WidePath> wide) { wide_ = std::move(wide); }
@@ -54,8 +55,13 @@ class Layer {
   std::size_t inputs() const { return weights_.columns; }
   bool output() const { return shape_.output; }
   const LayerConfig& config() const { return shape_.config; }
-  const lsh::NeuronIndex* index() const { return index_.get(); }
-  lsh::NeuronIndex* index() { return index_.get(); }
+  // Parts that choose active neurons for themselves: one, or of an output layer those of the process.
+  std::size_t parts() const { return parts_.size(); }
+  Slice neurons(std::size_t part) const { return shape_.parts[part].neurons; }
+  // Number of this one among all parts, here or elsewhere.
+  std::uint32_t number_of(std::size_t part) const { return shape_.parts[part].number; }
+  const lsh::NeuronIndex* index(std::size_t part = 0) const { return parts_[part].index.get(); }
+  lsh::NeuronIndex* index(std::size_t part = 0) { return parts_[part].index.get(); }
   std::span<const std::uint32_t> all_neurons() const { return {identity_.data(), size()}; }
 
   const LayerShape& shape() const { return shape_; }
@@ -70,10 +76,13 @@ class Layer {
   static double block_bytes_of(const LayerShape& shape, const BlockLimits& limits, std::uint32_t shards);
   static double scratch_bytes_of(const LayerShape& shape, const BlockLimits& limits, Use use = Use::kBoth);
 
-  // Chooses the block's active set (in a dense layer: all). `sparse` are the samples' features: the query of
-  // a first layer.
-  void select(const BlockInput& in, std::span<const SparseRow> sparse,
-              std::span<const std::span<const std::uint32_t>> labels, Rng rng, LayerScratch& scratch,
+  // What a block asks for active neurons with.
+  struct Query {
+    std::span<const SparseRow> sparse;                       // features of the samples: for a first layer
+    std::span<const std::span<const std::uint32_t>> labels;  // one a sample; none for hidden layers
+  };
+  // Chooses the block's active set of a part (in a dense layer: all).
+  void select(std::size_t part, const BlockInput& in, const Query& query, Rng rng, LayerScratch& scratch,
               LayerBlock& block) const;
   // Of a run of slices of the active neurons: block.out_t [count x lanes] = f(bias + w * x) for hidden
   // layers; for the output the logits, with the active set's corrections added. Different runs may go on at
@@ -95,13 +104,17 @@ class Layer {
 
   Parameters& weights() { return weights_; }
   const Parameters& weights() const { return weights_; }
-  lsh::WeightRows weight_rows() const;  // the same for hashing
+  lsh::WeightRows weight_rows(std::size_t first = 0) const;  // those from a row on, for hashing
   Parameters& bias() { return bias_; }
   const Parameters& bias() const { return bias_; }
 
  private:
+  struct Part {
+    ActiveSampler sampler;
+    std::unique_ptr<lsh::NeuronIndex> index;
+  };
   const std::uint32_t* ids(const LayerBlock& block) const {
-    return sampled() ? block.set.ids.data() : identity_.data();
+    return sampled() ? block.set.ids.data() : identity_.data() + block.first;
   }
   // z [active x lanes] = scratch.shift + w * x; before bfloat16 weights, x is rounded, but where it is
   // partial
@@ -115,8 +128,7 @@ class Layer {
   LayerShape shape_;
   Parameters weights_;  // [neurons x inputs]
   Parameters bias_;     // [neurons x 1]
-  ActiveSampler sampler_;
-  std::unique_ptr<lsh::NeuronIndex> index_;
+  std::vector<Part> parts_;
   std::unique_ptr<WidePath> wide_;
   std::vector<std::uint32_t> identity_;  // 0, 1, 2, ... for all neurons and packed rows
 };

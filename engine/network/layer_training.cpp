@@ -211,7 +211,10 @@ void update_dense(std::span<const std::uint32_t> rows, const LayerBatch& batch, 
   const auto sources_of = [&](std::uint32_t row) -> Sources {
     sources.clear();
     for (std::size_t b = 0; b < batch.inputs.size(); ++b) {
-      if (!batch.blocks[b]->sparse.leaves_out(row)) sources.push_back(places.source(b, row));
+      const LayerBlock& block = *batch.blocks[b];
+      if (row < block.first || row >= block.first + block.count) continue;  // of another part
+      const std::size_t place = row - block.first;
+      if (!block.sparse.leaves_out(place)) sources.push_back(places.source(b, place));
     }
     return sources;
   };
@@ -235,7 +238,9 @@ LayerTraining::LayerTraining(const Layer& layer, const BlockLimits& limits, std:
       shards_(shards),
       places_(blocks, active_limit_),
       slots_(layer.sampled() ? layer.size() : 0) {
-  if (layer.index() != nullptr) waiting_.prepare(layer.size(), shards);
+  if (layer.index() == nullptr) return;
+  waiting_.resize(layer.parts());
+  for (std::size_t p = 0; p < layer.parts(); ++p) waiting_[p].prepare(layer.neurons(p).count, shards);
 }
 
 UpdateScratch LayerTraining::make_scratch(const Layer& layer) const {
@@ -294,16 +299,21 @@ void LayerTraining::update(const TrainedLayer& trained, const LayerBatch& batch,
   groups.build(scratch.listed, slots_.data(), batch.stamp);
   update_listed(groups, update);
   if (layer.index() == nullptr) return;
-  for (const std::uint32_t row : groups.rows()) waiting_.add(row, shard);
+  for (const std::uint32_t row : groups.rows()) {
+    std::size_t part = 0;
+    while (row >= layer.neurons(part).end()) ++part;
+    waiting_[part].add(row - static_cast<std::uint32_t>(layer.neurons(part).first), shard);
+  }
 }
 
 void LayerTraining::rehash(Layer& layer, int threads) {
-  if (layer.index() != nullptr) layer.rehash(waiting_.take(layer.config().hash.rehash_share), threads);
+  for (std::size_t p = 0; p < waiting_.size(); ++p)
+    layer.rehash(p, waiting_[p].take(layer.config().hash.rehash_share), threads);
 }
 
 void LayerTraining::rebuild_index(Layer& layer, std::uint64_t seed, std::uint64_t generation, int threads) {
   layer.rebuild_index(seed, generation, threads);
-  if (layer.index() != nullptr) waiting_.clear();
+  for (StaleRows& waiting : waiting_) waiting.clear();
 }
 
 }  // namespace slide

@@ -58,8 +58,9 @@ struct TrainedLayer {
 
 class LayerTraining {
  public:
-  // For batches of up to `blocks` blocks within `limits`, rows owned by `shards` shards. Throws InputError
-  // when a batch would be too large (delta_places.h).
+  // For batches of up to `blocks` blocks within `limits`, rows owned by `shards` shards; where the layer has
+  // several parts, each of a block's counts as a block. Throws InputError when a batch would be too large
+  // (delta_places.h).
   LayerTraining(const Layer& layer, const BlockLimits& limits, std::size_t blocks, std::uint32_t shards);
 
   UpdateScratch make_scratch(const Layer& layer) const;
@@ -82,8 +83,8 @@ class LayerTraining {
   void rebuild_index(Layer& layer, std::uint64_t seed, std::uint64_t generation, int threads);
 
   // Rows that wait for a rehash, where the layer has tables.
-  void save(ByteWriter& out) const { waiting_.save(out); }
-  void load(ByteReader& in) { waiting_.load(in); }
+  void save(std::size_t part, ByteWriter& out) const { waiting_[part].save(out); }
+  void load(std::size_t part, ByteReader& in) { waiting_[part].load(in); }
 
   // Of a LayerTraining of a layer of that shape, and of its make_scratch().
   static double bytes_of(const LayerShape& shape, std::uint32_t shards);
@@ -96,7 +97,7 @@ class LayerTraining {
   std::uint32_t shards_;
   DeltaPlaces places_;
   AlignedArray<std::uint64_t> slots_;  // row directory of RowGroups, of a sampled layer
-  StaleRows waiting_;                  // for a rehash, of a layer with tables
+  std::vector<StaleRows> waiting_;     // for a rehash, by part of a layer with tables
 };
 
 }  // namespace slide

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <utility>
 
 #include "engine/kernels/kernels.h"
@@ -20,31 +21,54 @@ double softplus(double x) {
 
 }  // namespace
 
-void softmax_loss(const BlockTargets& t, Slice samples, float scale, float* z, float* log_norm,
-                  double* losses) {
-  const std::size_t used = std::max(samples.first, std::min(samples.end(), t.samples));
-  std::fill(losses + samples.first, losses + samples.end(), 0.0);
-  if (t.count == 0) return;
-  if (used == samples.first) {
-    for (std::size_t s = samples.first; s < samples.end(); ++s) clear_lane(t, {0, t.count}, s, z);
-    return;
-  }
-  for (std::size_t s = samples.first; s < used; ++s) {
-    const auto labels = t.set->labels_of(s);
-    for (const std::uint32_t at : labels) losses[s] -= z[at * t.lanes + s] / double(labels.size());
-  }
-  kernels::active().softmax_lanes(z + samples.first, t.lanes, t.count, samples.count, scale,
-                                  log_norm + samples.first);
+namespace {
+
+// Takes the targets off the probabilities; clears the lanes of samples without labels.
+void subtract_targets(const BlockTargets& t, Slice samples, float scale, float* z) {
   for (std::size_t s = samples.first; s < samples.end(); ++s) {
-    if (s >= t.samples || t.set->labels_of(s).empty()) {
+    if (s >= t.samples || t.labels_of(s) == 0) {
       clear_lane(t, {0, t.count}, s, z);
       continue;
     }
-    const auto labels = t.set->labels_of(s);
-    losses[s] += log_norm[s];
-    const float target = scale / static_cast<float>(labels.size());
-    for (const std::uint32_t at : labels) z[at * t.lanes + s] -= target;
+    const float target = scale / static_cast<float>(t.labels_of(s));
+    for (const std::uint32_t at : t.set->labels_of(s)) z[at * t.lanes + s] -= target;
   }
+}
+
+}  // namespace
+
+void softmax_part(const BlockTargets& t, Slice samples, float scale, float* z, float* log_norm,
+                  double* losses) {
+  const std::size_t used = std::max(samples.first, std::min(samples.end(), t.samples));
+  std::fill(losses + samples.first, losses + samples.end(), 0.0);
+  std::fill(log_norm + samples.first, log_norm + samples.end(), -std::numeric_limits<float>::infinity());
+  if (t.count == 0 || used == samples.first) return;
+  for (std::size_t s = samples.first; s < used; ++s) {
+    for (const std::uint32_t at : t.set->labels_of(s))
+      losses[s] -= z[at * t.lanes + s] / double(t.labels_of(s));
+  }
+  kernels::active().softmax_lanes(z + samples.first, t.lanes, t.count, samples.count, scale,
+                                  log_norm + samples.first);
+}
+
+void softmax_join(const BlockTargets& t, Slice samples, float scale, const float* total, float* z,
+                  float* log_norm) {
+  for (std::size_t s = samples.first; s < samples.end(); ++s)
+    log_norm[s] = s < t.samples ? std::exp(log_norm[s] - total[s]) : 0.0f;  // the part's share
+  for (std::size_t a = 0; a < t.count; ++a) {
+    for (std::size_t s = samples.first; s < samples.end(); ++s) z[a * t.lanes + s] *= log_norm[s];
+  }
+  subtract_targets(t, samples, scale, z);
+}
+
+void softmax_loss(const BlockTargets& t, Slice samples, float scale, float* z, float* log_norm,
+                  double* losses) {
+  softmax_part(t, samples, scale, z, log_norm, losses);
+  if (t.count == 0) return;
+  for (std::size_t s = samples.first; s < std::min(samples.end(), t.samples); ++s) {
+    if (t.labels_of(s) > 0) losses[s] += log_norm[s];
+  }
+  subtract_targets(t, samples, scale, z);
 }
 
 void TargetPlaces::reserve(std::size_t neurons, std::size_t entries) {

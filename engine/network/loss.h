@@ -22,6 +22,13 @@ struct BlockTargets {
   std::size_t count;     // active neurons
   std::size_t samples;
   std::size_t lanes;
+  // Of each sample, where `set` has only those of a part of the layer; else empty.
+  std::span<const std::span<const std::uint32_t>> labels = {};
+
+  // Labels of a sample in all.
+  std::size_t labels_of(std::size_t sample) const {
+    return labels.empty() ? set->labels_of(sample).size() : labels[sample].size();
+  }
 };
 
 // Softmax cross-entropy of some samples, or spare lanes, over the active set with target 1/|labels| on each
@@ -29,6 +36,13 @@ struct BlockTargets {
 // log_norm: working memory for all lanes.
 void softmax_loss(const BlockTargets& targets, Slice samples, float scale, float* z, float* log_norm,
                   double* losses);
+// The same in two calls, of a part of a layer. The first leaves in log_norm[sample] the logarithm of the sum
+// of exp(z) over the part; the second gets the same of all parts in `total` and overwrites log_norm. The
+// losses of all parts are to be added up, of samples with labels also with total[sample].
+void softmax_part(const BlockTargets& targets, Slice samples, float scale, float* z, float* log_norm,
+                  double* losses);
+void softmax_join(const BlockTargets& targets, Slice samples, float scale, const float* total, float* z,
+                  float* log_norm);
 
 // Where the labels of a block's samples lie in z, by slice of kSliceNeurons active neurons, from its
 // beginning on. For one thread.

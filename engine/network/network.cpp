@@ -15,23 +15,44 @@ DataShape shape_of(const Dataset& train) {
   return {train.feature_count(), train.label_count(), train.label_frequencies(), train.size()};
 }
 
-Network::Network(const Config& config, const DataShape& shape) : config_(config), features_(shape.features) {
+namespace {
+
+std::size_t output_neurons(const Config& config, const DataShape& shape) {
   if (config.layers.empty()) fail_input("the configuration has no [[layer]]");
+  const std::size_t size = config.layers.back().size;
+  return size == 0 ? shape.labels : size;
+}
+
+}  // namespace
+
+Network::Network(const Config& config, const DataShape& shape)
+    : Network(config, shape, whole_network(shape.features, output_neurons(config, shape))) {}
+
+Network::Network(const Config& config, const DataShape& shape, NetworkParts parts)
+    : config_(config), features_(shape.features), parts_(std::move(parts)) {
   if (features_ == 0) fail_input("the training data has no features");
-  if (config_.layers.back().size == 0) config_.layers.back().size = static_cast<std::uint32_t>(shape.labels);
+  config_.layers.back().size = static_cast<std::uint32_t>(output_neurons(config, shape));
   if (config_.layers.back().size < shape.labels) {
     fail_input(
         "the last layer has {} neurons, but the data has {} labels; set its size to 0 to take the data's",
         config_.layers.back().size, shape.labels);
   }
-  const NetworkShape shapes = network_shape(config_, features_, shape.labels);
-  if (shapes.input) input_.emplace(*shapes.input, features_, config_.train.weights);
+  const NetworkShape shapes = network_shape(config_, features_, parts_);
+  if (shapes.input) {
+    input_.emplace(*shapes.input, shapes.input_features, config_.train.weights);
+    input_->weights().first = parts_.own_features().first;
+  }
   std::vector<std::uint32_t> frequencies = shape.label_frequencies;
   frequencies.resize(config_.layers.back().size, 0);
+  const Slice own = parts_.own_neurons();
   layers_.reserve(shapes.layers.size());
   for (const LayerShape& layer : shapes.layers) {
-    layers_.emplace_back(
-        layer, layer.output ? std::span<const std::uint32_t>(frequencies) : std::span<const std::uint32_t>());
+    const std::span<const std::uint32_t> all(frequencies);
+    if (layer.output) {
+      layers_.emplace_back(layer, all.subspan(own.first, own.count), own.first);
+    } else {
+      layers_.emplace_back(layer, std::span<const std::uint32_t>());
+    }
   }
 }
 
@@ -73,7 +94,12 @@ void Network::rebuild_index(std::uint64_t generation, int threads) {
 }
 
 Network Network::start(const Config& config, const Dataset& train, const DataShape& shape, int threads) {
-  Network network(config, shape);
+  return start(config, train, shape, threads, 0, 1);
+}
+
+Network Network::start(const Config& config, const Dataset& train, const DataShape& shape, int threads,
+                       std::size_t rank, std::size_t ranks) {
+  Network network(config, shape, parts_for(config, train, output_neurons(config, shape), rank, ranks));
   network.initialise(threads);
   network.feature_scale_ = FeatureScale(train, config.data.idf_power, config.data.normalize);
   network.start_output(train, shape, threads);
@@ -102,16 +128,30 @@ OutputStart output_start(const Config& config, const FeatureScale& scale, const 
 // First biases of a one-vs-all output layer, patterns and first weights of its wide path.
 void Network::start_output(const Dataset& train, const DataShape& shape, int threads) {
   const OutputStart start = output_start(config_, feature_scale_, train, shape, threads);
+  const Slice own = parts_.own_neurons();
   if (config_.loss.kind == LossKind::kSigmoid) {
-    for (std::size_t i = 0; i < shape.label_frequencies.size(); ++i) {
+    for (std::size_t i = own.first; i < std::min(own.end(), shape.label_frequencies.size()); ++i) {
       const double bias = start.offset + start.prior * log_odds(shape.label_frequencies[i], shape.samples);
-      *output().bias().row(i) = static_cast<float>(bias);
+      *output().bias().row(i - own.first) = static_cast<float>(bias);
     }
   }
-  if (wide()) {
-    output().set_wide(std::make_unique<WidePath>(output().config(), start.scale, train, output().size(),
-                                                 threads, feature_scale_));
-  }
+  if (!wide()) return;
+  const Dataset mine = own.count == labels() ? train : train.with_labels(own.first, own.count);
+  output().set_wide(std::make_unique<WidePath>(output().config(), start.scale, mine, output().size(), threads,
+                                               feature_scale_));
+}
+
+// What the last row of the block has of the features of input().
+void Network::add_own_row(Block& block) const {
+  const SparseRow& row = block.rows.back();
+  const Slice own = parts_.own_features();
+  const auto begin = std::ranges::lower_bound(row.ids, own.first) - row.ids.begin();
+  const auto end = std::ranges::lower_bound(row.ids, own.end()) - row.ids.begin();
+  const auto first = static_cast<std::size_t>(begin), count = static_cast<std::size_t>(end - begin);
+  const std::size_t at = block.own_ids.size();
+  for (const std::uint32_t id : row.ids.subspan(first, count))
+    block.own_ids.push_back(id - static_cast<std::uint32_t>(own.first));
+  block.own_rows.push_back({{block.own_ids.data() + at, count}, row.values.subspan(first, count)});
 }
 
 void Network::forward_input(Block& block) const {

@@ -34,6 +34,7 @@ DataShape shape_of(const Dataset& train);
 struct ThreadScratch {
   std::vector<LayerScratch> layers;
   std::vector<float> log_norm;
+  std::vector<float> sums;        // of a sample
   std::vector<std::size_t> ends;  // of the tasks of each block, where this thread hands them out
 };
 
@@ -42,11 +43,16 @@ class Network {
   // Zero weights, no tables: for a model file to fill, or initialise(). Layer sizes of 0 in the last place
   // become shape.labels. Throws InputError when the configuration and the data do not fit.
   Network(const Config& config, const DataShape& shape);
+  // What a process holds of it.
+  Network(const Config& config, const DataShape& shape, NetworkParts parts);
 
   // A network ready to be trained on `train`, of that shape: random weights of the configured seed, factors
   // of the features by data.idf_power, first biases and wide path of the output layer (output_start.h),
   // tables of generation 1. Throws InputError as above.
   static Network start(const Config& config, const Dataset& train, const DataShape& shape, int threads);
+  // What process `rank` of `ranks` holds of it, with train.shards parts.
+  static Network start(const Config& config, const Dataset& train, const DataShape& shape, int threads,
+                       std::size_t rank, std::size_t ranks);
 
   // Random weights of the configured seed, zero biases; no tables yet.
   void initialise(int threads);
@@ -58,8 +64,15 @@ class Network {
   std::uint64_t hash_seed(std::size_t l) const { return mix64(config_.train.seed) + l; }
 
   const Config& config() const { return config_; }
-  std::size_t features() const { return features_; }
-  std::size_t labels() const { return layers_.back().size(); }
+  std::size_t features() const { return features_; }  // of all parts
+  std::size_t labels() const { return parts_.neuron_ends.back(); }
+  // The parts there are, and which of them are here.
+  const NetworkParts& parts() const { return parts_; }
+  // Of a part here, its features among those of input().
+  Slice features_of(std::size_t part) const {
+    const Slice all = parts_.features({parts_.own.first + part, 1});
+    return {all.first - parts_.own_features().first, all.count};
+  }
   const std::optional<InputLayer>& input() const { return input_; }
   std::optional<InputLayer>& input() { return input_; }
   const std::vector<Layer>& layers() const { return layers_; }
@@ -81,6 +94,7 @@ class Network {
   // it.
   void add_row(const SparseRow& row, Block& block) const {
     block.rows.push_back(feature_scale_.scaled(row, block.values));
+    if (block.split) add_own_row(block);
   }
 
   // What the first layer needs of the block's samples, and its activations where it is the input layer:
@@ -96,9 +110,11 @@ class Network {
 
  private:
   void start_output(const Dataset& train, const DataShape& shape, int threads);
+  void add_own_row(Block& block) const;
 
   Config config_;
   std::size_t features_;
+  NetworkParts parts_;
   FeatureScale feature_scale_;
   std::optional<InputLayer> input_;
   std::vector<Layer> layers_;  // stored by neuron; all of them when there is no input_

@@ -7,8 +7,21 @@
 namespace slide {
 
 std::size_t LayerShape::active_limit(const BlockLimits& limits) const {
-  if (!sampled()) return neurons;
-  return std::min(neurons, (output ? limits.label_entries : 0) + ActiveSampler::drawn(config, neurons));
+  std::size_t most = 0;
+  for (const LayerPart& part : parts) {
+    const std::size_t rows = part.neurons.count;
+    const std::size_t drawn = ActiveSampler::drawn(part_config(config, part), rows);
+    most = std::max(most, sampled() ? std::min(rows, (output ? limits.label_entries : 0) + drawn) : rows);
+  }
+  return most;
+}
+
+LayerConfig part_config(const LayerConfig& layer, const LayerPart& part) {
+  LayerConfig config = layer;
+  config.lsh = part.share(layer.lsh);
+  config.uniform = part.share(layer.uniform);
+  config.frequency = part.share(layer.frequency);
+  return config;
 }
 
 BlockLimits NetworkShape::limits_of(std::size_t l, const Config& config, const BlockBounds& bounds) const {
@@ -24,19 +37,28 @@ BlockLimits NetworkShape::limits_of(std::size_t l, const Config& config, const B
 }
 
 NetworkShape network_shape(const Config& config, std::size_t features, std::size_t labels) {
+  const std::size_t last = config.layers.back().size;
+  return network_shape(config, features, whole_network(features, last == 0 ? labels : last));
+}
+
+NetworkShape network_shape(const Config& config, std::size_t features, const NetworkParts& parts) {
   NetworkShape shape;
   shape.features = features;
+  shape.parts = parts;
   const std::size_t depth = config.layers.size();
   std::size_t inputs = features, first = 0;
   if (depth > 1 && config.layers.front().kind == LayerKind::kDense) {
     shape.input = config.layers.front();
+    shape.input_features = parts.own_features().count;
     inputs = shape.input->size;
     first = 1;
   }
   for (std::size_t i = first; i < depth; ++i) {
     const LayerConfig& layer = config.layers[i];
-    const std::size_t neurons = layer.size == 0 ? labels : layer.size;
-    shape.layers.push_back({layer, inputs, neurons, i + 1 == depth, config.train.weights});
+    const bool output = i + 1 == depth;
+    const std::size_t neurons = output ? parts.own_neurons().count : layer.size;
+    shape.layers.push_back({layer, inputs, neurons, output, config.train.weights,
+                            output ? parts.of_layer() : std::vector<LayerPart>{{{0, neurons}, 0, 1}}});
     inputs = neurons;
   }
   return shape;

@@ -14,6 +14,11 @@ constexpr std::uint32_t kFewThreads = 4, kShardsPerThread = 8, kMostShards = 256
 // With so many blocks a thread, or an even number, blocks are the tasks of a pass; else threads share them.
 constexpr std::size_t kBlocksPerThread = 4;
 
+PartJoin::Shape join_shape(const Config& config, const NetworkShape& network, std::size_t blocks) {
+  return {blocks, config.train.block_size, network.input ? network.input->size : 0,
+          config.loss.kind == LossKind::kSoftmax};
+}
+
 }  // namespace
 
 StepShape step_shape(const TrainConfig& config, int threads) {
@@ -22,9 +27,10 @@ StepShape step_shape(const TrainConfig& config, int threads) {
           threads};
 }
 
-NetworkTraining::NetworkTraining(const Network& network, const Dataset& train, const StepShape& shape)
+NetworkTraining::NetworkTraining(const Network& network, const Dataset& train, const StepShape& shape,
+                                 Cluster* cluster)
     : lanes_(network.config().train.block_size), shards_(shape.shards), bounds_(bounds_of(train, lanes_)) {
-  const NetworkShape shapes = network_shape(network.config(), network.features(), network.labels());
+  const NetworkShape shapes = network_shape(network.config(), network.features(), network.parts());
   for (std::size_t l = 0; l < shapes.layers.size(); ++l)
     limits_.push_back(shapes.limits_of(l, network.config(), bounds_));
   const OptimizerKind kind = network.config().optimizer.kind;
@@ -33,16 +39,20 @@ NetworkTraining::NetworkTraining(const Network& network, const Dataset& train, c
   const std::size_t blocks = (shape.samples + lanes_ - 1) / lanes_, samples = blocks * lanes_;
   if (network.input()) input_.emplace(*network.input(), train, samples, shape.shards);
   for (std::size_t l = 0; l < network.layers().size(); ++l) {
-    layers_.emplace_back(network.layers()[l], limits_[l], blocks, shape.shards);
+    const Layer& layer = network.layers()[l];
+    layers_.emplace_back(layer, limits_[l], blocks * layer.parts(), shape.shards);
   }
+  if (network.parts().split())
+    join_.emplace(network.parts(), join_shape(network.config(), shapes, blocks), cluster);
   for (std::size_t b = 0; b < blocks; ++b) {
     blocks_.push_back(make_block(network, shape.shards));
     blocks_.back().number = b;
   }
   const auto threads = static_cast<std::size_t>(shape.threads);
+  const std::size_t places = blocks * network.output().parts();
   for (std::size_t t = 0; t < threads; ++t)
-    thread_scratch_.push_back(make_thread_scratch(network, t == 0 ? blocks : 1, Layer::Use::kPasses));
-  for (std::size_t t = 0; t < std::min(threads, blocks); ++t)
+    thread_scratch_.push_back(make_thread_scratch(network, t == 0 ? places : 1, Layer::Use::kPasses));
+  for (std::size_t t = 0; t < std::min(threads, places); ++t)
     chosen_scratch_.push_back(make_thread_scratch(network, 0, Layer::Use::kSelect));
   for (std::size_t t = 0; t < threads; ++t) shard_scratch_.push_back(make_shard_scratch(network, samples));
 }
@@ -53,7 +63,12 @@ Block NetworkTraining::make_block(const Network& network, std::uint32_t shards) 
   block.rows.reserve(lanes_);
   if (network.feature_scale().active()) block.values.reserve(bounds_.feature_entries);
   block.labels.reserve(lanes_);
-  block.layers.resize(network.layers().size());
+  block.layers.resize(network.layers().size() - 1 + network.output().parts());
+  block.split = network.input() && network.input()->features() < network.features();
+  if (block.split) {
+    block.own_rows.reserve(lanes_);
+    block.own_ids.reserve(bounds_.feature_entries);
+  }
   if (network.wide()) block.features.reserve(network.features(), bounds_.feature_entries, lanes_);
   if (network.input()) {
     network.input()->reserve(block.input, lanes_);
@@ -61,8 +76,10 @@ Block NetworkTraining::make_block(const Network& network, std::uint32_t shards) 
   } else {
     block.columns.reserve(network.features(), bounds_.feature_entries, lanes_);
   }
-  for (std::size_t l = 0; l < network.layers().size(); ++l)
-    network.layers()[l].reserve(block.layers[l], limits_[l], shards);
+  for (std::size_t l = 0; l < network.layers().size(); ++l) {
+    for (std::size_t part = 0; part < network.layers()[l].parts(); ++part)
+      network.layers()[l].reserve(block.layers[l + part], limits_[l], shards);
+  }
   return block;
 }
 
@@ -72,6 +89,8 @@ ThreadScratch NetworkTraining::make_thread_scratch(const Network& network, std::
   if (use != Layer::Use::kSelect) {
     scratch.log_norm.resize(lanes_);
     scratch.ends.reserve(blocks);
+    if (network.parts().split())
+      scratch.sums.reserve(std::max(lanes_, network.input() ? network.input()->ldo() : 0));
   }
   for (std::size_t l = 0; l < network.layers().size(); ++l)
     scratch.layers.push_back(network.layers()[l].make_scratch(limits_[l], use));
@@ -81,7 +100,7 @@ ThreadScratch NetworkTraining::make_thread_scratch(const Network& network, std::
 NetworkTraining::ShardScratch NetworkTraining::make_shard_scratch(const Network& network,
                                                                   std::size_t samples) const {
   ShardScratch scratch;
-  const std::size_t blocks = samples / lanes_;
+  const std::size_t blocks = samples / lanes_ * network.output().parts();
   std::size_t contributions = input_ ? bounds_.feature_entries : 0;
   if (input_) scratch.input = input_->make_scratch(*network.input(), samples);
   for (std::size_t l = 0; l < layers_.size(); ++l) {
@@ -108,14 +127,17 @@ double block_bytes(const Config& config, const NetworkShape& network, const Bloc
   } else {
     bytes += double(FeatureColumns::bytes_of(network.features, entries, lanes));
   }
-  for (std::size_t l = 0; l < network.layers.size(); ++l)
-    bytes += Layer::block_bytes_of(network.layers[l], network.limits_of(l, config, bounds), shards);
+  for (std::size_t l = 0; l < network.layers.size(); ++l) {
+    const LayerShape& layer = network.layers[l];
+    bytes += double(layer.parts.size()) *
+             Layer::block_bytes_of(layer, network.limits_of(l, config, bounds), shards);
+  }
   return bytes;
 }
 
 double shard_bytes(const Config& config, const NetworkShape& network, const BlockBounds& bounds,
                    std::size_t samples) {
-  const std::size_t blocks = samples / config.train.block_size;
+  const std::size_t blocks = samples / config.train.block_size * network.layers.back().parts.size();
   std::size_t contributions = network.input ? bounds.feature_entries : 0;
   double bytes = network.input
                      ? InputTraining::scratch_bytes_of(network.input->size, config.train.weights, samples)
@@ -137,14 +159,16 @@ double NetworkTraining::bytes_of(const Config& config, const NetworkShape& netwo
   const std::size_t blocks = (shape.samples + lanes - 1) / lanes, samples = blocks * lanes;
   double bytes = double(blocks) * block_bytes(config, network, bounds, shape.shards) +
                  shape.threads * shard_bytes(config, network, bounds, samples);
-  if (network.input) bytes += InputTraining::bytes_of(network.input->size, network.features, samples);
+  if (network.input) bytes += InputTraining::bytes_of(network.input->size, network.input_features, samples);
+  if (network.parts.split()) bytes += PartJoin::bytes_of(network.parts, join_shape(config, network, blocks));
   for (std::size_t l = 0; l < network.layers.size(); ++l) {
     const LayerShape& layer = network.layers[l];
     const BlockLimits limits = network.limits_of(l, config, bounds);
     const auto threads = static_cast<std::size_t>(shape.threads);
     bytes += LayerTraining::bytes_of(layer, shape.shards) +
              double(threads) * Layer::scratch_bytes_of(layer, limits, Layer::Use::kPasses) +
-             double(std::min(threads, blocks)) * Layer::scratch_bytes_of(layer, limits, Layer::Use::kSelect);
+             double(std::min(threads, blocks * layer.parts.size())) *
+                 Layer::scratch_bytes_of(layer, limits, Layer::Use::kSelect);
   }
   return bytes;
 }
@@ -172,8 +196,8 @@ void share_seconds(double wall, std::span<const Block> blocks, PhaseSeconds& pha
 
 }  // namespace
 
-double NetworkTraining::pass(const Network& network, std::size_t blocks, const StepPass::Key& key,
-                             PhaseSeconds& phases) {
+StepSums NetworkTraining::pass(const Network& network, std::size_t blocks, const StepPass::Key& key,
+                               PhaseSeconds& phases) {
   passed_ = blocks;
   samples_ = 0;
   for (const Block& block : first_blocks(blocks)) samples_ += block.samples();
@@ -182,19 +206,25 @@ double NetworkTraining::pass(const Network& network, std::size_t blocks, const S
   InputTraining* input = input_ ? &*input_ : nullptr;
   const PassScratch scratch{thread_scratch_, chosen_scratch_};
   const std::size_t threads = thread_scratch_.size();
-  if (blocks % threads != 0 && blocks < kBlocksPerThread * threads)
-    return StepPass(network, used, input, layers_, scratch, key).run(phases);
+  PartJoin* join = join_ ? &*join_ : nullptr;
+  if (join != nullptr || (blocks % threads != 0 && blocks < kBlocksPerThread * threads))
+    return StepPass(network, used, input, join, layers_, scratch, key).run(phases);
   LapClock clock;
   parallel_for(blocks, static_cast<int>(threads), [&](std::size_t b, int thread) {
-    StepPass alone(network, used.subspan(b, 1), input, layers_,
+    StepPass alone(network, used.subspan(b, 1), input, nullptr, layers_,
                    scratch.alone(static_cast<std::size_t>(thread)), key);
     used[b].seconds = {};
-    used[b].loss = alone.run(used[b].seconds);
+    const StepSums sums = alone.run(used[b].seconds);
+    used[b].loss = sums.loss;
+    used[b].active = sums.active;
   });
   share_seconds(clock.lap(), used, phases);
-  double loss = 0.0;
-  for (const Block& block : used) loss += block.loss;
-  return loss;
+  StepSums all;
+  for (const Block& block : used) {
+    all.loss += block.loss;
+    all.active += block.active;
+  }
+  return all;
 }
 
 void NetworkTraining::update_layer(Network& network, std::size_t l, std::uint32_t shard,
@@ -205,10 +235,12 @@ void NetworkTraining::update_layer(Network& network, std::size_t l, std::uint32_
   batch.deltas.clear();
   batch.blocks.clear();
   for (const Block& block : first_blocks(passed_)) {
-    const LayerBlock& at = block.layers[l];
-    batch.inputs.push_back(network.input_of(l, block));
-    batch.blocks.push_back(&at);
-    batch.deltas.push_back(delta_of(layer, at));
+    for (std::size_t part = 0; part < layer.parts(); ++part) {
+      const LayerBlock& at = block.layers[l + part];
+      batch.inputs.push_back(network.input_of(l, block));
+      batch.blocks.push_back(&at);
+      batch.deltas.push_back(delta_of(layer, at));
+    }
   }
   MatrixState* state = &optimizer_state_.matrices[state_of(l)];
   const TrainedLayer trained{layer, state[0], state[1], optimizer_state_.wide};
@@ -251,9 +283,10 @@ void NetworkTraining::save(const Network& network, ByteWriter& out) const {
       layer.wide()->save(out);
       out.put_array(optimizer_state_.wide.data(), optimizer_state_.wide.size());
     }
-    if (layer.index() == nullptr) continue;
-    layer.index()->save(out);
-    layers_[l].save(out);
+    for (std::size_t part = 0; layer.index() != nullptr && part < layer.parts(); ++part) {
+      layer.index(part)->save(out);
+      layers_[l].save(part, out);
+    }
   }
 }
 
@@ -279,9 +312,10 @@ void NetworkTraining::load(ByteReader& in, Network& network) {
       in.expect(optimizer_state_.wide.size(), "another wide path");
       get_finite_rows(in, "optimizer state of the wide weights", 0, 1, optimizer_state_.wide);
     }
-    if (layer.index() == nullptr) continue;
-    layer.index()->load(in);
-    layers_[l].load(in);
+    for (std::size_t part = 0; layer.index() != nullptr && part < layer.parts(); ++part) {
+      layer.index(part)->load(in);
+      layers_[l].load(part, in);
+    }
   }
 }
 

@@ -39,7 +39,9 @@ class NetworkTraining {
   // Everything that steps of that shape on `train` need: nothing is allocated later, but for a few buffers
   // that grow to their size in the first steps. The network must have its tables. Throws InputError when a
   // step is too large.
-  NetworkTraining(const Network& network, const Dataset& train, const StepShape& shape);
+  // `cluster`: of the processes that hold the network's parts; nullptr where this one holds all.
+  NetworkTraining(const Network& network, const Dataset& train, const StepShape& shape,
+                  Cluster* cluster = nullptr);
 
   // Blocks of a full batch; the one that holds the samples [i * block_size, (i + 1) * block_size) of it.
   std::size_t blocks() const { return blocks_.size(); }
@@ -52,8 +54,9 @@ class NetworkTraining {
   std::uint32_t shards() const { return shards_; }
 
   // Phase A: forward, loss and backward of the first `blocks` blocks, whose rows and labels are filled;
-  // leaves deltas and touched rows in them. Returns the loss summed over samples, adds seconds to `phases`.
-  double pass(const Network& network, std::size_t blocks, const StepPass::Key& key, PhaseSeconds& phases);
+  // leaves deltas and touched rows in them. Adds seconds to `phases`. Where processes share the network, all
+  // call it together.
+  StepSums pass(const Network& network, std::size_t blocks, const StepPass::Key& key, PhaseSeconds& phases);
 
   // Phase B: gradients and new weights of the rows of one shard, from the blocks of the last pass(), after
   // which it is called once for each; on a thread of that number.
@@ -97,6 +100,7 @@ class NetworkTraining {
   std::vector<BlockLimits> limits_;  // by layer
   OptimizerState optimizer_state_;
   std::optional<InputTraining> input_;
+  std::optional<PartJoin> join_;  // where the network is in parts
   std::vector<LayerTraining> layers_;
   std::vector<Block> blocks_;
   std::vector<ThreadScratch> thread_scratch_;  // one for each thread

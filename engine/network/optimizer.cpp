@@ -70,21 +70,21 @@ void Optimizer::update_bf16(TrainedMatrix matrix, std::size_t r, const float* g,
   Parameters& p = matrix.values;
   MatrixState& state = matrix.state;
   if (config_.kind == OptimizerKind::kSgd) {
-    k.sgd_row_bf16(p.pair_row(r), g, p.columns, rate_, decay, noise(r));
+    k.sgd_row_bf16(p.pair_row(r), g, p.columns, rate_, decay, noise(p.first + r));
     return;
   }
   if (config_.kind == OptimizerKind::kAdagrad) {
     float& sum = state.first[r];
     sum += k.dot(g, g, p.columns) / static_cast<float>(p.columns);
     const float scale = 1.0f / (std::sqrt(sum) + static_cast<float>(config_.epsilon));
-    k.sgd_row_bf16(p.pair_row(r), g, p.columns, rate_ * scale, decay / scale, noise(r));
+    k.sgd_row_bf16(p.pair_row(r), g, p.columns, rate_ * scale, decay / scale, noise(p.first + r));
     return;
   }
   p.load_row(r, packed.weights.data());
   apply(packed.weights.data(), state.first.data() + r * state.first_stride,
         state.second.empty() ? nullptr : state.second.data() + r * p.stride,
         state.steps.empty() ? nullptr : state.steps.data() + r, g, p.columns, decay);
-  k.narrow(packed.weights.data(), p.columns, noise(r), p.pair_row(r));
+  k.narrow(packed.weights.data(), p.columns, noise(p.first + r), p.pair_row(r));
 }
 
 void Optimizer::update(TrainedMatrix matrix, std::size_t r, const float* g, bool decayed,
@@ -124,7 +124,7 @@ void Optimizer::update_columns(TrainedMatrix matrix, std::size_t r, std::span<co
     if (full_second) second[columns[i]] = packed.second[i];
   }
   if (w != nullptr) return;
-  const std::uint32_t bits = noise(r);
+  const std::uint32_t bits = noise(p.first + r);
   for (std::size_t i = 0; i < columns.size(); ++i) {
     kernels::set_pair_value(p.pair_row(r), columns[i], packed.weights[i], bits);
   }

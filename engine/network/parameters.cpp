@@ -47,7 +47,7 @@ void Parameters::fill_uniform(double scale, std::uint64_t seed, std::uint64_t it
   parallel_for((rows + kChunk - 1) / kChunk, threads, [&](std::size_t chunk, int) {
     std::vector<float> scratch(is_bf16() ? columns : 0);
     for (std::size_t r = chunk * kChunk; r < std::min(rows, (chunk + 1) * kChunk); ++r) {
-      Rng rng(seed, Purpose::kWeights, r, item);
+      Rng rng(seed, Purpose::kWeights, first + r, item);
       float* w = is_bf16() ? scratch.data() : row(r);
       std::size_t c = 0;
       for (; c + 2 <= columns; c += 2) {

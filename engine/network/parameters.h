@@ -25,6 +25,7 @@ struct Parameters {
 
   std::size_t rows = 0;
   std::size_t columns = 0;
+  std::size_t first = 0;  // number of row 0 in the whole matrix, of which another process may have the rest
   std::size_t stride = 0;
   AlignedArray<float> weights;  // fp32: [rows x stride], padding stays zero
   std::size_t pair_stride = 0;

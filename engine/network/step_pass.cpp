@@ -4,6 +4,7 @@
 #include <numeric>
 
 #include "engine/base/parallel.h"
+#include "engine/kernels/kernels.h"
 
 namespace slide {
 
@@ -13,11 +14,12 @@ constexpr std::size_t kTasksPerThread = 4;  // of a part, so that uneven ones ba
 
 }  // namespace
 
-StepPass::StepPass(const Network& network, std::span<Block> blocks, InputTraining* input,
+StepPass::StepPass(const Network& network, std::span<Block> blocks, InputTraining* input, PartJoin* join,
                    std::span<const LayerTraining> layers, const PassScratch& scratch, const Key& key)
     : network_(network),
       blocks_(blocks),
       input_(input),
+      join_(join),
       layers_(layers),
       scratch_(scratch),
       key_(key),
@@ -25,30 +27,38 @@ StepPass::StepPass(const Network& network, std::span<Block> blocks, InputTrainin
       most_runs_(threads_ == 1 ? 1 : slices_of(kTasksPerThread * scratch.threads.size(), blocks.size())) {}
 
 template <class TasksOf, class Body>
-void StepPass::each_task(TasksOf&& tasks_of, Body&& body) {
+void StepPass::each_task(std::size_t parts, TasksOf&& tasks_of, Body&& body) {
   std::vector<std::size_t>& ends = scratch_.threads.front().ends;
   ends.clear();
   std::size_t tasks = 0;
-  for (std::size_t b = 0; b < blocks_.size(); ++b) ends.push_back(tasks += tasks_of(b));
+  const auto place = [&](std::size_t i) { return Place{i / parts, i % parts}; };
+  for (std::size_t i = 0; i < blocks_.size() * parts; ++i) ends.push_back(tasks += tasks_of(place(i)));
   parallel_for(tasks, threads_, [&](std::size_t task, int thread) {
-    const auto b = static_cast<std::size_t>(std::ranges::upper_bound(ends, task) - ends.begin());
-    body(b, task - (b > 0 ? ends[b - 1] : 0), scratch_.threads[static_cast<std::size_t>(thread)]);
+    const auto i = static_cast<std::size_t>(std::ranges::upper_bound(ends, task) - ends.begin());
+    body(place(i), task - (i > 0 ? ends[i - 1] : 0), scratch_.threads[static_cast<std::size_t>(thread)]);
   });
 }
 
 template <class SlicesOf, class Body>
-void StepPass::each_run(SlicesOf&& slices_of_block, Body&& body) {
-  each_task([&](std::size_t b) { return runs_of(slices_of_block(b)); },
-            [&](std::size_t b, std::size_t i, ThreadScratch& scratch) {
-              body(b, run_of(i, slices_of_block(b)), scratch);
-            });
+void StepPass::each_run(std::size_t parts, SlicesOf&& slices_at, Body&& body) {
+  each_task(
+      parts, [&](Place place) { return runs_of(slices_at(place)); },
+      [&](Place place, std::size_t i, ThreadScratch& scratch) {
+        body(place, run_of(i, slices_at(place)), scratch);
+      });
 }
 
-Rng StepPass::rng_of(Purpose purpose, const Block& block, std::size_t place) const {
-  return {network_.config().train.seed, purpose, key_.step, std::uint64_t{block.number} * 64 + place};
+// Block and, of the parts of an output layer, which.
+std::uint64_t StepPass::number_of(Place place) const {
+  const std::uint64_t part = network_.output().number_of(place.part);
+  return blocks_[place.b].number + (part << 32);
 }
 
-double StepPass::run(PhaseSeconds& phases) {
+Rng StepPass::rng_of(Purpose purpose, Place place, std::size_t what) const {
+  return {network_.config().train.seed, purpose, key_.step, number_of(place) * 64 + what};
+}
+
+StepSums StepPass::run(PhaseSeconds& phases) {
   LapClock clock;
   forward_input();
   phases.forward += clock.lap();
@@ -58,154 +68,283 @@ double StepPass::run(PhaseSeconds& phases) {
     forward(l);
     phases.forward += clock.lap();
   }
-  const double sum = loss();
+  if (under_softmax()) softmax();
+  const StepSums all = sums();
   phases.forward += clock.lap();
   for (std::size_t l = layers_.size(); l-- > 0;) backward(l);
   phases.backward += clock.lap();
-  return sum;
+  return all;
 }
 
 void StepPass::forward_input() {
   const std::size_t listings = network_.wide() ? 1 : 0;
-  const auto slices = [&](std::size_t b) { return slices_of(blocks_[b].lanes, kSliceSamples); };
-  const auto tasks_of = [&](std::size_t b) {
-    return listings + (input_ != nullptr ? runs_of(slices(b)) : 1);
+  const bool joined = join_ != nullptr && input_ != nullptr;
+  const auto slices = [&](Place place) { return slices_of(blocks_[place.b].lanes, kSliceSamples); };
+  const auto tasks_of = [&](Place place) {
+    return (place.part == 0 ? listings : 0) + (input_ != nullptr ? runs_of(slices(place)) : 1);
   };
-  each_task(tasks_of, [&](std::size_t b, std::size_t task, ThreadScratch&) {
-    Block& block = blocks_[b];
-    if (task < listings) return block.features.build(block.rows, block.lanes);
-    if (input_ == nullptr) return block.columns.build(block.rows, block.lanes);
-    const Slice run = run_of(task - listings, slices(b));
-    for (std::size_t slice = run.first; slice < run.end(); ++slice) enter(block, slice);
-  });
+  each_task(joined ? parts_of(last()) : 1, tasks_of,
+            [&](Place place, std::size_t task, ThreadScratch& scratch) {
+              Block& block = blocks_[place.b];
+              const std::size_t before = place.part == 0 ? listings : 0;
+              if (task < before) return block.features.build(block.rows, block.lanes);
+              if (input_ == nullptr) return block.columns.build(block.rows, block.lanes);
+              const Slice run = run_of(task - before, slices(place));
+              for (std::size_t slice = run.first; slice < run.end(); ++slice) {
+                if (joined) {
+                  enter_part(place, slice, scratch.sums);
+                } else {
+                  enter(block, slice);
+                }
+              }
+            });
+  if (joined) join_input();
 }
 
 // First activations of a slice of samples; notes their features while they are at hand.
 void StepPass::enter(Block& block, std::size_t slice) {
-  const InputLayer& layer = *network_.input();
   const Slice samples = slice_of(slice, block.lanes, kSliceSamples);
-  layer.forward(block.rows, block.lanes, samples, block.input);
+  network_.input()->forward(block.rows, block.lanes, samples, block.input);
   if (samples.first >= block.samples()) return;
   input_->list_touched(block, slice);
-  if (layer.config().dropout <= 0) return;
+  drop_input(block, samples);
+}
+
+void StepPass::drop_input(Block& block, Slice samples) {
+  const InputLayer& layer = *network_.input();
+  if (layer.config().dropout <= 0 || samples.first >= block.samples()) return;
   const Slice used{samples.first, std::min(samples.end(), block.samples()) - samples.first};
-  apply_dropout(layer.config().dropout, {0, layer.size()}, used, block.samples(), block.lanes,
-                rng_of(Purpose::kDropout, block, 0), block.input);
+  const Rng rng(network_.config().train.seed, Purpose::kDropout, key_.step, std::uint64_t{block.number} * 64);
+  apply_dropout(layer.config().dropout, {0, layer.size()}, used, block.samples(), block.lanes, rng,
+                block.input);
+}
+
+// What a part adds to the first activations of a slice of samples.
+void StepPass::enter_part(Place place, std::size_t slice, std::vector<float>& sums) {
+  Block& block = blocks_[place.b];
+  const InputLayer& layer = *network_.input();
+  const Slice samples = slice_of(slice, block.lanes, kSliceSamples);
+  if (samples.first >= block.samples()) return;
+  if (place.part == 0) input_->list_touched(block, slice);
+  for (std::size_t s = samples.first; s < std::min(samples.end(), block.samples()); ++s) {
+    sums.assign(layer.ldo(), 0.0f);
+    layer.add_features(block.entered()[s], network_.features_of(place.part), sums.data());
+    kernels::active().narrow_nearest(sums.data(), layer.size(),
+                                     join_->hidden->partial(place.b, place.part, s));
+  }
+}
+
+// First activations from what all parts add to them.
+void StepPass::join_input() {
+  const InputLayer& layer = *network_.input();
+  join_->hidden->start(blocks_.size(), threads_);
+  join_->hidden->finish(blocks_.size(), threads_);
+  const auto slices = [&](Place place) { return slices_of(blocks_[place.b].lanes, kSliceSamples); };
+  each_run(1, slices, [&](Place place, Slice run, ThreadScratch&) {
+    Block& block = blocks_[place.b];
+    const Slice samples = covered(run, block.lanes, kSliceSamples);
+    const auto sum_of = [&](std::size_t s, float* h) {
+      kernels::active().widen(join_->hidden->row(place.b, s), layer.size(), h);
+    };
+    layer.activate(block.samples(), block.lanes, samples, sum_of, block.input);
+    drop_input(block, samples);
+  });
 }
 
 void StepPass::select(std::size_t l) {
   const Layer& layer = network_.layers()[l];
+  const std::size_t parts = parts_of(l), places = blocks_.size() * parts;
+  const auto place = [&](std::size_t i) { return Place{i / parts, i % parts}; };
   if (!layer.sampled() && !layer.output()) {  // all are active, without labels: too little for threads
-    for (Block& block : blocks_) choose(l, block, scratch_.chosen.front().layers[l]);
+    for (std::size_t i = 0; i < places; ++i) choose(l, place(i), scratch_.chosen.front().layers[l]);
     return;
   }
-  const bool by_block = blocks_.size() < static_cast<std::size_t>(threads_);
-  parallel_for(blocks_.size(), threads_, [&](std::size_t b, int thread) {
-    choose(l, blocks_[b], scratch_.chosen[by_block ? b : static_cast<std::size_t>(thread)].layers[l]);
+  const bool by_place = places <= scratch_.chosen.size();
+  parallel_for(places, threads_, [&](std::size_t i, int thread) {
+    choose(l, place(i), scratch_.chosen[by_place ? i : static_cast<std::size_t>(thread)].layers[l]);
   });
 }
 
-void StepPass::choose(std::size_t l, Block& block, LayerScratch& scratch) {
-  LayerBlock& at = block.layers[l];
+void StepPass::choose(std::size_t l, Place place, LayerScratch& scratch) {
+  const Block& block = blocks_[place.b];
   const Layer& layer = network_.layers()[l];
-  const std::span<const std::span<const std::uint32_t>> none;
-  layer.select(network_.input_of(l, block), block.rows, layer.output() ? block.labels : none,
-               rng_of(Purpose::kSampling, block, l), scratch, at);
-  if (layer.output() && !softmax()) at.targets.build(targets_of(block));
+  Layer::Query query{block.rows, {}};
+  if (layer.output()) query.labels = block.labels;
+  layer.select(place.part, network_.input_of(l, block), query, rng_of(Purpose::kSampling, place, l), scratch,
+               at(l, place));
+  if (layer.output() && !under_softmax()) at(l, place).targets.build(targets_of(place));
 }
 
-BlockTargets StepPass::targets_of(const Block& block) const {
-  const LayerBlock& out = block.layers.back();
-  return {&out.set, out.count, block.samples(), block.lanes};
+BlockTargets StepPass::targets_of(Place place) const {
+  const Block& block = blocks_[place.b];
+  const LayerBlock& out = at(last(), place);
+  BlockTargets targets{&out.set, out.count, block.samples(), block.lanes};
+  if (join_ != nullptr) targets.labels = block.labels;
+  return targets;
 }
 
 void StepPass::forward(std::size_t l) {
   const Layer& layer = network_.layers()[l];
-  const auto slices = [&](std::size_t b) { return slices_of(blocks_[b].layers[l].count, kSliceNeurons); };
-  each_run(slices, [&](std::size_t b, Slice run, ThreadScratch& scratch) {
-    Block& block = blocks_[b];
-    LayerBlock& at = block.layers[l];
-    layer.forward(network_.input_of(l, block), run, scratch.layers[l], at);
+  const auto slices = [&](Place place) { return slices_of(at(l, place).count, kSliceNeurons); };
+  each_run(parts_of(l), slices, [&](Place place, Slice run, ThreadScratch& scratch) {
+    const Block& block = blocks_[place.b];
+    LayerBlock& mine = at(l, place);
+    layer.forward(network_.input_of(l, block), run, scratch.layers[l], mine);
     if (layer.output()) {
-      if (softmax()) return;
-      for (std::size_t i = run.first; i < run.end(); ++i) lose(block, i, at);
-      round(block, run);
+      if (under_softmax()) return;
+      for (std::size_t i = run.first; i < run.end(); ++i) lose(place, i);
+      round(place, run);
     } else if (layer.config().dropout > 0) {
-      apply_dropout(layer.config().dropout, covered(run, at.count, kSliceNeurons), {0, block.samples()},
-                    block.samples(), block.lanes, rng_of(Purpose::kDropout, block, l + 1), at);
+      apply_dropout(layer.config().dropout, covered(run, mine.count, kSliceNeurons), {0, block.samples()},
+                    block.samples(), block.lanes, rng_of(Purpose::kDropout, place, l + 1), mine);
     }
   });
 }
 
 // One-vs-all loss of a slice; logits become deltas.
-void StepPass::lose(const Block& block, std::size_t slice, LayerBlock& out) const {
+void StepPass::lose(Place place, std::size_t slice) const {
+  LayerBlock& out = at(last(), place);
   out.losses[slice] =
-      logistic_loss(targets_of(block), slice_of(slice, out.count, kSliceNeurons), out.targets.slice(slice),
+      logistic_loss(targets_of(place), slice_of(slice, out.count, kSliceNeurons), out.targets.slice(slice),
                     network_.config().loss.positive_weight, key_.scale, out.out_t.data());
 }
 
-void StepPass::round(Block& block, Slice slices) const {
+void StepPass::round(Place place, Slice slices) const {
   const Config& config = network_.config();
-  LayerBlock& out = block.layers.back();
+  const Block& block = blocks_[place.b];
+  LayerBlock& out = at(last(), place);
   if (!out.sparse.in_use()) return;
   const auto floor = static_cast<float>(config.loss.delta_floor) * key_.scale;
-  const Rng rng(config.train.seed, Purpose::kDeltas, key_.step, block.number);
+  const Rng rng(config.train.seed, Purpose::kDeltas, key_.step, number_of(place));
   for (std::size_t i = slices.first; i < slices.end(); ++i) {
     out.sparse.round(floor, rng, i, slice_of(i, out.count, kSliceNeurons), block.samples(), block.lanes,
                      out.out_t.data());
   }
 }
 
-double StepPass::loss() {
-  const auto lanes = [&](std::size_t b) { return slices_of(blocks_[b].lanes, kSliceSamples); };
-  const auto neurons = [&](std::size_t b) {
-    return slices_of(blocks_[b].layers.back().count, kSliceNeurons);
-  };
-  if (softmax()) {
-    each_run(lanes, [&](std::size_t b, Slice run, ThreadScratch& scratch) {
-      LayerBlock& out = blocks_[b].layers.back();
-      softmax_loss(targets_of(blocks_[b]), covered(run, blocks_[b].lanes, kSliceSamples), key_.scale,
-                   out.out_t.data(), scratch.log_norm.data(), out.losses.data());
+// Loss and deltas under softmax, which is over the active neurons of all parts.
+void StepPass::softmax() {
+  const std::size_t parts = parts_of(last());
+  const auto lanes = [&](Place place) { return slices_of(blocks_[place.b].lanes, kSliceSamples); };
+  const auto each = [&](const auto& body) {
+    each_run(parts, lanes, [&](Place place, Slice run, ThreadScratch& scratch) {
+      body(place, covered(run, blocks_[place.b].lanes, kSliceSamples), at(last(), place), scratch);
     });
-    if (blocks_.front().layers.back().sparse.in_use())
-      each_run(neurons, [&](std::size_t b, Slice run, ThreadScratch&) { round(blocks_[b], run); });
+  };
+  if (join_ == nullptr) {
+    each([&](Place place, Slice samples, LayerBlock& out, ThreadScratch& scratch) {
+      softmax_loss(targets_of(place), samples, key_.scale, out.out_t.data(), scratch.log_norm.data(),
+                   out.losses.data());
+    });
+  } else {
+    each([&](Place place, Slice samples, LayerBlock& out, ThreadScratch&) {
+      softmax_part(targets_of(place), samples, key_.scale, out.out_t.data(),
+                   join_->norms(place.b, place.part), out.losses.data());
+    });
+    join_->join_norms();
+    each([&](Place place, Slice samples, LayerBlock& out, ThreadScratch& scratch) {
+      const BlockTargets targets = targets_of(place);
+      float* total = scratch.log_norm.data();
+      join_->total(place.b, samples, total);
+      scratch.sums.resize(blocks_[place.b].lanes);
+      std::copy_n(join_->norms(place.b, place.part) + samples.first, samples.count,
+                  scratch.sums.data() + samples.first);
+      softmax_join(targets, samples, key_.scale, total, out.out_t.data(), scratch.sums.data());
+      if (network_.output().number_of(place.part) != 0) return;
+      for (std::size_t s = samples.first; s < std::min(samples.end(), targets.samples); ++s) {
+        if (targets.labels_of(s) > 0) out.losses[s] += total[s];
+      }
+    });
   }
-  double sum = 0.0;
-  for (std::size_t b = 0; b < blocks_.size(); ++b) {
-    const std::vector<double>& losses = blocks_[b].layers.back().losses;
-    const std::size_t count = softmax() ? blocks_[b].lanes : neurons(b);
-    sum += std::accumulate(losses.begin(), losses.begin() + static_cast<std::ptrdiff_t>(count), 0.0);
+  if (!at(last(), {0, 0}).sparse.in_use()) return;
+  const auto neurons = [&](Place place) { return slices_of(at(last(), place).count, kSliceNeurons); };
+  each_run(parts, neurons, [&](Place place, Slice run, ThreadScratch&) { round(place, run); });
+}
+
+double StepPass::loss_of(Place place) const {
+  const LayerBlock& out = at(last(), place);
+  const std::size_t count = under_softmax() ? blocks_[place.b].lanes : slices_of(out.count, kSliceNeurons);
+  return std::accumulate(out.losses.begin(), out.losses.begin() + static_cast<std::ptrdiff_t>(count), 0.0);
+}
+
+StepSums StepPass::sums() {
+  StepSums all;
+  for (std::size_t part = 0; part < parts_of(last()); ++part) {
+    StepSums own;
+    for (std::size_t b = 0; b < blocks_.size(); ++b) {
+      own.loss += loss_of({b, part});
+      own.active += double(at(last(), {b, part}).count) * double(blocks_[b].samples());
+    }
+    if (join_ == nullptr) return own;
+    join_->put(part, own.loss, own.active);
   }
-  return sum;
+  join_->sum(all.loss, all.active);
+  return all;
 }
 
 void StepPass::backward(std::size_t l) {
-  const bool below = l > 0 || input_ != nullptr;
-  const auto slices = [&](std::size_t b) {
-    return below ? slices_of(network_.input_of(l, blocks_[b]).width, kSliceColumns) : 0;
-  };
-  const auto tasks_of = [&](std::size_t b) { return 1 + runs_of(slices(b)); };
-  each_task(tasks_of, [&](std::size_t b, std::size_t task, ThreadScratch& scratch) {
-    Block& block = blocks_[b];
-    if (task == 0) return layers_[l].list_touched(block.number, block.layers[l]);
-    const std::size_t width = network_.input_of(l, block).width;
-    const Slice units = covered(run_of(task - 1, slices(b)), width, kSliceColumns);
-    backward_units(l, block, units, scratch.layers[l]);
+  const bool below = l > 0 || input_ != nullptr, joined = join_ != nullptr && below;
+  const auto width = [&](Place place) { return network_.input_of(l, blocks_[place.b]).width; };
+  const auto slices = [&](Place place) { return below ? slices_of(width(place), kSliceColumns) : 0; };
+  const auto tasks_of = [&](Place place) { return 1 + runs_of(slices(place)); };
+  each_task(parts_of(l), tasks_of, [&](Place place, std::size_t task, ThreadScratch& scratch) {
+    const std::size_t number = blocks_[place.b].number * parts_of(l) + place.part;
+    if (task == 0) return layers_[l].list_touched(number, at(l, place));
+    const Slice units = covered(run_of(task - 1, slices(place)), width(place), kSliceColumns);
+    if (joined) {
+      backward_part(place, units, scratch.layers[l]);
+    } else {
+      backward_units(l, place, units, scratch.layers[l]);
+    }
   });
+  if (joined) join_gradient();
 }
 
-void StepPass::backward_units(std::size_t l, Block& block, Slice units, LayerScratch& scratch) {
+void StepPass::backward_units(std::size_t l, Place place, Slice units, LayerScratch& scratch) {
+  Block& block = blocks_[place.b];
   const Layer& layer = network_.layers()[l];
-  const LayerBlock& at = block.layers[l];
+  const LayerBlock& mine = at(l, place);
   LayerBlock& below = l == 0 ? block.input : block.layers[l - 1];
   float* dx = l == 0 ? input_->delta(block.first_sample()) : below.delta.data();
-  const float* delta = layer.output() ? at.out_t.data() : at.delta_t.data();
-  layer.backward_input(network_.input_of(l, block), units, delta, scratch, at, dx, below.ldo);
+  const float* delta = layer.output() ? mine.out_t.data() : mine.delta_t.data();
+  layer.backward_input(network_.input_of(l, block), units, delta, scratch, mine, dx, below.ldo);
   if (l > 0) {
     network_.layers()[l - 1].backward_activation(block.lanes, units, below);
   } else {
     input_->backward(*network_.input(), units, block);
   }
+}
+
+// What a part of the output layer adds to the gradient of some units of the first.
+void StepPass::backward_part(Place place, Slice units, LayerScratch& scratch) {
+  const Block& block = blocks_[place.b];
+  const LayerBlock& mine = at(0, place);
+  const std::size_t ldx = network_.input()->ldo();
+  float* dx = join_->delta(place.b, place.part);
+  network_.layers()[0].backward_input(network_.input_of(0, block), units, mine.out_t.data(), scratch, mine,
+                                      dx, ldx);
+  for (std::size_t s = 0; s < block.samples(); ++s)
+    kernels::active().narrow_nearest(dx + s * ldx + units.first, units.count,
+                                     join_->gradient->partial(place.b, place.part, s) + units.first / 2);
+}
+
+// The gradient of the first activations from what all parts add to it.
+void StepPass::join_gradient() {
+  const InputLayer& layer = *network_.input();
+  join_->gradient->start(blocks_.size(), threads_);
+  join_->gradient->finish(blocks_.size(), threads_);
+  const auto slices = [&](Place) { return slices_of(layer.size(), kSliceColumns); };
+  each_run(1, slices, [&](Place place, Slice run, ThreadScratch&) {
+    Block& block = blocks_[place.b];
+    const Slice units = covered(run, layer.size(), kSliceColumns);
+    float* dx = input_->delta(block.first_sample()) + units.first;
+    for (std::size_t s = 0; s < block.lanes; ++s, dx += layer.ldo()) {
+      std::fill_n(dx, units.count, 0.0f);
+      if (s >= block.samples()) continue;
+      kernels::active().widen(join_->gradient->row(place.b, s) + units.first / 2, units.count, dx);
+    }
+    input_->backward(layer, units, block);
+  });
 }
 
 }  // namespace slide

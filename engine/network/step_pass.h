@@ -8,6 +8,9 @@
 //   back again:     who gets a gradient           block
 //                   gradients of the input        block x some of its units
 //
+// Where the network is in parts (network_parts.h), each of them chooses active neurons of its own, and what
+// it adds to the first activations and to their gradient is summed over the parts in between (part_join.h).
+//
 // Tasks are runs of slices (slice.h), as many as the threads need. A task writes what no other one of its
 // part writes, and a slice is the same whatever task it belongs to: results depend on neither threads nor
 // timing. An object serves one step.
@@ -24,6 +27,7 @@
 #include "engine/network/input_training.h"
 #include "engine/network/layer_training.h"
 #include "engine/network/network.h"
+#include "engine/network/part_join.h"
 
 namespace slide {
 
@@ -36,27 +40,40 @@ struct PassScratch {
   PassScratch alone(std::size_t t) const { return {threads.subspan(t, 1), chosen.subspan(t, 1)}; }
 };
 
+// Summed over samples.
+struct StepSums {
+  double loss = 0.0;
+  double active = 0.0;  // neurons of the output layer
+};
+
 class StepPass {
  public:
   struct Key {
     std::uint64_t step;  // from 0, keys the random numbers
     float scale;         // 1 / samples in the step
   };
-  // Of blocks whose rows and labels are filled. `input`: where the network has an input layer.
-  StepPass(const Network& network, std::span<Block> blocks, InputTraining* input,
+  // Of blocks whose rows and labels are filled. `input`: where the network has an input layer; `join`: where
+  // it is in parts.
+  StepPass(const Network& network, std::span<Block> blocks, InputTraining* input, PartJoin* join,
            std::span<const LayerTraining> layers, const PassScratch& scratch, const Key& key);
 
-  // Leaves deltas and touched rows in the blocks and adds seconds of wall time to `phases`. Returns the loss
-  // summed over samples.
-  double run(PhaseSeconds& phases);
+  // Leaves deltas and touched rows in the blocks and adds seconds of wall time to `phases`.
+  StepSums run(PhaseSeconds& phases);
 
  private:
-  // Calls body(b, i, scratch) for the tasks i < tasks_of(b) of every block b.
+  // A block of a layer, of an output layer one of its parts here.
+  struct Place {
+    std::size_t b, part;
+  };
+  // Calls body(place, i, scratch) for the tasks i < tasks_of(place) of every block, in `parts` parts.
   template <class TasksOf, class Body>
-  void each_task(TasksOf&& tasks_of, Body&& body);
-  // Calls body(b, slices, scratch) for runs of the slices of each block b.
+  void each_task(std::size_t parts, TasksOf&& tasks_of, Body&& body);
+  // Calls body(place, slices, scratch) for runs of the slices of each place.
   template <class SlicesOf, class Body>
-  void each_run(SlicesOf&& slices_of_block, Body&& body);
+  void each_run(std::size_t parts, SlicesOf&& slices_at, Body&& body);
+  std::size_t parts_of(std::size_t l) const { return network_.layers()[l].parts(); }
+  std::size_t last() const { return layers_.size() - 1; }
+  LayerBlock& at(std::size_t l, Place place) const { return blocks_[place.b].layers[l + place.part]; }
   std::size_t runs_of(std::size_t slices) const { return std::min(slices, most_runs_); }
   Slice run_of(std::size_t i, std::size_t slices) const {
     const std::size_t first = slices * i / runs_of(slices);
@@ -65,23 +82,32 @@ class StepPass {
 
   void forward_input();
   void enter(Block& block, std::size_t slice);
+  void enter_part(Place place, std::size_t slice, std::vector<float>& sums);
+  void drop_input(Block& block, Slice samples);
+  void join_input();
   void select(std::size_t l);
-  void choose(std::size_t l, Block& block, LayerScratch& scratch);
+  void choose(std::size_t l, Place place, LayerScratch& scratch);
   void forward(std::size_t l);
-  double loss();
-  void lose(const Block& block, std::size_t slice, LayerBlock& out) const;
-  void round(Block& block, Slice slices) const;
+  void softmax();
+  StepSums sums();
+  double loss_of(Place place) const;
+  void lose(Place place, std::size_t slice) const;
+  void round(Place place, Slice slices) const;
   void backward(std::size_t l);
-  void backward_units(std::size_t l, Block& block, Slice units, LayerScratch& scratch);
+  void backward_units(std::size_t l, Place place, Slice units, LayerScratch& scratch);
+  void backward_part(Place place, Slice units, LayerScratch& scratch);
+  void join_gradient();
 
-  // A stream of a block's random numbers; `place` tells what is drawn from those of its other layers.
-  Rng rng_of(Purpose purpose, const Block& block, std::size_t place) const;
-  bool softmax() const { return network_.config().loss.kind == LossKind::kSoftmax; }
-  BlockTargets targets_of(const Block& block) const;
+  // A stream of a block's random numbers; `what` tells what is drawn from those of its other layers.
+  Rng rng_of(Purpose purpose, Place place, std::size_t what) const;
+  std::uint64_t number_of(Place place) const;
+  bool under_softmax() const { return network_.config().loss.kind == LossKind::kSoftmax; }
+  BlockTargets targets_of(Place place) const;
 
   const Network& network_;
   std::span<Block> blocks_;
   InputTraining* input_;
+  PartJoin* join_;
   std::span<const LayerTraining> layers_;
   PassScratch scratch_;
   Key key_;

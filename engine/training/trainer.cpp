@@ -124,8 +124,11 @@ void Trainer::report_tables(const TrainObserver& observer) const {
   for (std::size_t l = 0; l < network_.layers().size(); ++l) {
     const lsh::NeuronIndex* index = network_.layers()[l].index();
     if (index == nullptr) continue;
+    lsh::Occupancy occupancy = index->occupancy();
+    for (std::size_t part = 1; part < network_.layers()[l].parts(); ++part)
+      occupancy.add(network_.layers()[l].index(part)->occupancy());
     observer.tables(
-        {progress_.epoch, progress_.epoch * order_.size(), network_.number_in_config(l), index->occupancy()});
+        {progress_.epoch, progress_.epoch * order_.size(), network_.number_in_config(l), occupancy});
   }
 }
 
@@ -210,7 +213,7 @@ double Trainer::step(std::size_t first, std::size_t count) {
   });
   phases_.data += clock.lap();
   // A: forward, loss, backward; the network is const.
-  const double loss = training_.pass(std::as_const(network_), used, {step_, scale}, phases_);
+  const StepSums sums = training_.pass(std::as_const(network_), used, {step_, scale}, phases_);
   clock.lap();
   // B: every touched row gets its gradient and its update from the shard that owns it.
   parallel_for(training_.shards(), threads_, [&](std::size_t shard, int thread) {
@@ -220,9 +223,8 @@ double Trainer::step(std::size_t first, std::size_t count) {
   ++step_;
   // C: the hash tables follow the weights.
   follow_schedule();
-  for (const Block& block : training_.first_blocks(used))
-    progress_.active += double(block.layers.back().count) * double(block.samples());
-  return loss;
+  progress_.active += sums.active;
+  return sums.loss;
 }
 
 void Trainer::follow_schedule() {

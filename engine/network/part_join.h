@@ -1,0 +1,70 @@
+// What a step needs besides where the network is in parts (network_parts.h): the sums over parts of hidden
+// units and of their gradients, and under softmax the norm over all of them. Made for a network and a shape
+// of batches at once; belongs to one training.
+#pragma once
+
+#include <cstddef>
+#include <optional>
+#include <span>
+#include <vector>
+
+#include "engine/base/aligned.h"
+#include "engine/cluster/cluster.h"
+#include "engine/network/network_parts.h"
+#include "engine/network/part_sums.h"
+
+namespace slide {
+
+class PartJoin {
+ public:
+  struct Shape {
+    std::size_t blocks = 0, lanes = 0;
+    std::size_t hidden = 0;  // units of the first layer, 0 where the output is the first
+    bool softmax = false;
+  };
+  // `cluster`: of the processes that hold the parts; nullptr where this one holds all.
+  PartJoin(const NetworkParts& parts, const Shape& shape, Cluster* cluster);
+  static double bytes_of(const NetworkParts& parts, const Shape& shape);
+
+  // Sums of a hidden layer, and of the gradient into it; none without one.
+  std::optional<PartSums> hidden, gradient;
+  // Where the process's part number `part` puts the gradient of a block: [lanes x hidden_stride].
+  float* delta(std::size_t block, std::size_t part) {
+    return deltas_.data() + (block * own_.count + part) * lanes_ * stride_;
+  }
+
+  // Softmax: the process's part number `part` leaves here the norm of each sample of a block over its neurons
+  // (softmax_part); join_norms() then gets those of all parts, after which total() is the norm over all.
+  float* norms(std::size_t block, std::size_t part) { return norms_.data() + norm_at(rank_, block, part); }
+  void join_norms();
+  void total(std::size_t block, Slice samples, float* total) const;
+
+  // The loss and the active neurons of the process's part number `part`; and of all parts.
+  void put(std::size_t part, double loss, double active);
+  void sum(double& loss, double& active);
+
+ private:
+  std::size_t norm_at(std::size_t rank, std::size_t block, std::size_t part) const {
+    return blocks_ * lanes_ * held_[rank].first + (block * held_[rank].count + part) * lanes_;
+  }
+  template <class T>
+  void exchange(std::size_t each, std::span<T> all);
+
+  std::size_t blocks_, lanes_, stride_;
+  std::size_t parts_;
+  Slice own_;
+  Cluster* cluster_;
+  std::size_t rank_ = 0;
+  int channel_ = 0;
+  std::vector<Slice> held_;  // parts of each process
+  AlignedArray<float> deltas_;
+  AlignedArray<float> norms_;  // [rank][block][its part][lane]
+  struct Sums {
+    double loss, active;
+  };
+  std::vector<Sums> sums_;  // by part
+  std::vector<std::span<const std::byte>> out_;
+  std::vector<std::span<std::byte>> in_;
+};
+
+}  // namespace slide
