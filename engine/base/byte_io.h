@@ -32,6 +32,21 @@ class ByteWriter {
   virtual ~ByteWriter() = default;
   virtual void write(std::string_view bytes) = 0;
 
+  // Where processes write together, each has a share of some things, which lie in the order of the processes,
+  // and the same of all else. What this process has `own` of: how many of those are before its own, and in
+  // all; and that the next `bytes` to be written are its share, to be said by all, if only of 0.
+  struct Shares {
+    std::uint64_t before, all;
+  };
+  virtual Shares shares_of(std::uint64_t own) { return {0, own}; }
+  virtual void share(std::uint64_t /*bytes*/) {}
+  template <class Values>
+  void put_share(const Values& values) {
+    const std::string_view bytes = bytes_of(values);
+    share(bytes.size());
+    write(bytes);
+  }
+
   template <class T>
   void put(const T& value) {
     write(bytes_of(std::span(&value, 1)));
@@ -120,6 +135,13 @@ class ByteReader {
   template <class T>
   void get_vector(std::vector<T>& values) {
     get_vector(values, get<std::uint64_t>());
+  }
+  // `own` of `all` values that lie one behind the other, from number `first` on.
+  template <class T>
+  void get_share(std::span<T> own, std::uint64_t first, std::uint64_t all) {
+    skip(first * sizeof(T));
+    get_values(own.data(), own.size());
+    skip((all - first - own.size()) * sizeof(T));
   }
   // A u64 that must be `expected`, refused as `what` otherwise.
   void expect(std::uint64_t expected, std::string_view what) {

@@ -16,7 +16,6 @@ namespace slide {
 
 namespace {
 
-constexpr std::string_view kEndMarker = "SLIDEEND";
 constexpr std::size_t kBufferBytes = std::size_t{1} << 20;
 constexpr std::size_t kReadBytes = std::size_t{1} << 18;
 
@@ -34,6 +33,10 @@ std::uint32_t crc_32(std::uint32_t crc, std::string_view bytes) {
   if (bytes.empty()) return crc;  // zlib takes an empty view's null pointer for a fresh start
   return static_cast<std::uint32_t>(
       crc32_z(crc, reinterpret_cast<const unsigned char*>(bytes.data()), bytes.size()));
+}
+
+std::uint32_t join_crc_32(std::uint32_t crc, std::uint32_t next, std::uint64_t length) {
+  return static_cast<std::uint32_t>(crc32_combine(crc, next, static_cast<z_off_t>(length)));
 }
 
 SummedFile::SummedFile(const std::string& path) : file_(path) {

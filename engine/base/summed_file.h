@@ -21,6 +21,9 @@ inline constexpr std::size_t kFooterBytes = 4 + 8;  // checksum and end marker
 
 // CRC-32 of the bytes behind those that `crc` is of; 0: of none.
 std::uint32_t crc_32(std::uint32_t crc, std::string_view bytes);
+// The same of `length` bytes, of checksum `next`, behind those.
+std::uint32_t join_crc_32(std::uint32_t crc, std::uint32_t next, std::uint64_t length);
+inline constexpr std::string_view kEndMarker = "SLIDEEND";  // behind the checksum
 
 class SummedFile final : public ByteWriter {
  public:

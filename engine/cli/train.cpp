@@ -2,13 +2,16 @@
 #include <chrono>
 #include <filesystem>
 #include <memory>
+#include <new>
 #include <optional>
+#include <thread>
 
 #include "engine/cli/bad_rows.h"
 #include "engine/cli/commands.h"
 #include "engine/cli/options.h"
 #include "engine/cli/stop_signal.h"
 #include "engine/cli/text.h"
+#include "engine/cluster/cluster.h"
 #include "engine/run/training_run.h"
 
 namespace slide::cli {
@@ -193,17 +196,17 @@ void train(TrainingRun& run, bool skip_bad) {
   throw Ended{128 + signal};
 }
 
-void begin(const TrainCommand& command) {
+void begin(const TrainCommand& command, Cluster* cluster) {
   const fs::path folder =
       command.out.empty() ? "run" / fs::path(command.config).stem() : fs::path(command.out);
   TrainingRun run(resolve_config(command.config, with_train_keys(command.set, command.threads, command.seed)),
-                  folder);
+                  folder, cluster);
   tell(run.notes());
   train(run, command.skip_bad);
 }
 
-void go_on(const TrainCommand& command) {
-  TrainingRun run = TrainingRun::resume(command.resume, command.threads);
+void go_on(const TrainCommand& command, Cluster* cluster) {
+  TrainingRun run = TrainingRun::resume(command.resume, command.threads, cluster);
   tell(run.notes());
   if (run.finished()) return print("the run in {} is complete\n", run.folder().name());
   if (!run.has_checkpoint()) {
@@ -212,10 +215,30 @@ void go_on(const TrainCommand& command) {
   train(run, command.skip_bad);
 }
 
+// Ends the other processes, too. Those that fail alike leave it to rank 0 to say why.
+[[noreturn]] void leave(Cluster& cluster, int code, std::string_view reason) {
+  if (cluster.rank() != 0) std::this_thread::sleep_for(std::chrono::milliseconds(500));
+  complain(fmt::format("{}: {}", cluster.name(), reason));
+  cluster.abort(code);
+}
+
 void run_train(const TrainCommand& command) {
-  if (command.quiet) be_quiet();
+  const std::unique_ptr<Cluster> cluster = open_cluster();
+  if (command.quiet || cluster->rank() != 0) be_quiet();
   go_on_without_output();
-  command.resume.empty() ? begin(command) : go_on(command);
+  const auto run = [&] { command.resume.empty() ? begin(command, cluster.get()) : go_on(command, cluster.get()); };
+  if (cluster->size() == 1) return run();
+  try {
+    run();
+  } catch (const Ended&) {
+    throw;
+  } catch (const InputError& error) {
+    leave(*cluster, kExitBadInput, error.what());
+  } catch (const std::bad_alloc&) {
+    leave(*cluster, kExitFailed, "out of memory; start more processes, or take a smaller network");
+  } catch (const std::exception& error) {
+    leave(*cluster, kExitFailed, error.what());
+  }
 }
 
 }  // namespace

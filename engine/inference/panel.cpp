@@ -17,6 +17,7 @@ void Panel::reserve(const TrainedNetwork& trained, std::size_t block_count, std:
                     std::size_t most_entries) {
   if (lanes == block_lanes && blocks.size() >= block_count && entries >= most_entries) return;
   lanes = block_lanes;
+  hidden = trained.hidden;
   entries = std::max(entries, most_entries);
   block_count = std::max(block_count, blocks.size());
   blocks.clear();
@@ -26,7 +27,8 @@ void Panel::reserve(const TrainedNetwork& trained, std::size_t block_count, std:
   best.resize(block_count * lanes);
   log_norm.resize(block_count * lanes);
   if (trained.neighbours != nullptr && !votes)
-    votes.emplace(*trained.neighbours, trained.network.config().loss.kind, trained.network.labels());
+    votes.emplace(*trained.neighbours, trained.network.config().loss.kind,
+                  trained.network.parts().own_neurons());
 }
 
 void Panel::begin(const Network& network, const Dataset& data, std::size_t first_sample, std::size_t end) {
@@ -43,10 +45,12 @@ void Panel::begin(const Network& network, const Dataset& data, std::size_t first
     }
     const bool alone = lanes == 1 || (block.rows.size() == 1 && !by_row);
     block.lanes = alone ? 1 : round_up(block.rows.size(), kernels::kLaneMultiple);
-    inputs.push_back(network.infer_hidden(block, scratch));
+    inputs.push_back(hidden != nullptr
+                         ? network.take_hidden(block, hidden->sums.data() + (first + from) * hidden->width)
+                         : network.infer_hidden(block, scratch));
   }
   for (std::size_t i = 0; i < samples; ++i) {
-    best[i].reset(k, network.labels());
+    best[i].reset(k, network.output().size());
     log_norm[i] = -std::numeric_limits<double>::infinity();
   }
 }

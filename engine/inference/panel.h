@@ -14,12 +14,21 @@
 
 namespace slide {
 
-// A trained network as predictions see it: with the samples that vote, where there are any. Refers to both.
+// What is summed over the processes that hold a network's parts, by sample of a data set: the hidden units
+// before bias and activation.
+struct HiddenRows {
+  std::vector<float> sums;  // [samples x width]
+  std::size_t width = 0;
+};
+
+// A trained network as predictions see it: with the samples that vote, where there are any, and where other
+// processes have parts of it, the hidden units of the data it predicts. Refers to all of them.
 struct TrainedNetwork {
   TrainedNetwork(const Network& trained, const Neighbours* voters)  // nullptr: nobody votes
       : network(trained), neighbours(voters) {}
   const Network& network;
   const Neighbours* neighbours;
+  const HiddenRows* hidden = nullptr;
 };
 
 struct Panel {
@@ -40,6 +49,7 @@ struct Panel {
   std::vector<Block> blocks;       // all there is room for
   std::vector<BlockInput> inputs;  // of the output layer, of each block in use
   ThreadScratch scratch;
+  const HiddenRows* hidden = nullptr;
 
   // What a Scorer fills in, by sample of the panel: its best labels, log of the sum of exp(logit) over all
   // neurons scored, and the network's scores of the labels that neighbours vote for.

@@ -9,12 +9,13 @@
 
 namespace slide {
 
-PanelVotes::PanelVotes(const Neighbours& neighbours, LossKind loss, std::size_t labels)
+PanelVotes::PanelVotes(const Neighbours& neighbours, LossKind loss, Slice labels)
     : neighbours_(&neighbours),
       loss_(loss),
+      labels_(labels),
       log_odds_(1.0 - neighbours.share()),
       scratch_(neighbours.make_scratch()),
-      has_vote_(labels) {}
+      has_vote_(labels.count) {}
 
 void PanelVotes::clear() {
   votes_.clear();
@@ -26,6 +27,14 @@ void PanelVotes::clear() {
 void PanelVotes::add_sample(const SparseRow& row) {
   next_.push_back(votes_.size());
   neighbours_->vote(row, scratch_, votes_);
+  const auto first = votes_.begin() + static_cast<std::ptrdiff_t>(from_.back());
+  votes_.erase(std::remove_if(first, votes_.end(),
+                              [&](const Vote& vote) {
+                                return vote.label < labels_.first || vote.label >= labels_.end();
+                              }),
+               votes_.end());
+  for (auto vote = first; vote != votes_.end(); ++vote)
+    vote->label -= static_cast<std::uint32_t>(labels_.first);
   from_.push_back(votes_.size());
   scores_.resize(votes_.size(), -std::numeric_limits<float>::infinity());
 }

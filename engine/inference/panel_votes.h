@@ -11,6 +11,7 @@
 #include "engine/features/neighbours.h"
 #include "engine/inference/probability.h"
 #include "engine/inference/top_k.h"
+#include "engine/network/slice.h"
 
 namespace slide {
 
@@ -18,9 +19,9 @@ class PanelVotes {
  public:
   using Vote = Neighbours::Vote;
 
-  // Begins a panel without samples. `neighbours` must live on; their labels are below `labels`. `loss` is
-  // that of the network whose scores are mixed.
-  PanelVotes(const Neighbours& neighbours, LossKind loss, std::size_t labels);
+  // Begins a panel without samples. `neighbours` must live on. `loss` is that of the network whose scores are
+  // mixed, and whose neurons are `labels`: votes for others are left out.
+  PanelVotes(const Neighbours& neighbours, LossKind loss, Slice labels);
   // Begins the next one.
   void clear();
 
@@ -63,6 +64,7 @@ class PanelVotes {
 
   const Neighbours* neighbours_;
   LossKind loss_;
+  Slice labels_;
   LogOddsOfShare log_odds_;  // of the network's share
   Neighbours::Scratch scratch_;
   std::vector<Vote> votes_;

@@ -57,6 +57,7 @@ class Layer {
   const LayerConfig& config() const { return shape_.config; }
   // Parts that choose active neurons for themselves: one, or of an output layer those of the process.
   std::size_t parts() const { return parts_.size(); }
+  bool split() const { return shape_.parts.front().of > 1; }
   Slice neurons(std::size_t part) const { return shape_.parts[part].neurons; }
   // Number of this one among all parts, here or elsewhere.
   std::uint32_t number_of(std::size_t part) const { return shape_.parts[part].number; }

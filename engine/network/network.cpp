@@ -40,7 +40,7 @@ Network::Network(const Config& config, const DataShape& shape, NetworkParts part
   const NetworkShape shapes = network_shape(config_, features_, parts_);
   if (shapes.input) {
     input_.emplace(*shapes.input, shapes.input_features, config_.train.weights);
-    input_->weights().first = parts_.own_features().first;
+    if (!parts_.complete()) input_->weights().share(parts_.own_features().first, features_);
   }
   std::vector<std::uint32_t> frequencies = shape.label_frequencies;
   frequencies.resize(config_.layers.back().size, 0);
@@ -50,6 +50,9 @@ Network::Network(const Config& config, const DataShape& shape, NetworkParts part
     const std::span<const std::uint32_t> all(frequencies);
     if (layer.output) {
       layers_.emplace_back(layer, all.subspan(own.first, own.count), own.first);
+      if (parts_.complete()) continue;
+      layers_.back().weights().share(own.first, all.size());
+      layers_.back().bias().share(own.first, all.size());
     } else {
       layers_.emplace_back(layer, std::span<const std::uint32_t>());
     }
@@ -141,17 +144,15 @@ void Network::start_output(const Dataset& train, const DataShape& shape, int thr
                                                feature_scale_));
 }
 
-// What the last row of the block has of the features of input().
-void Network::add_own_row(Block& block) const {
-  const SparseRow& row = block.rows.back();
+SparseRow Network::own_features(const SparseRow& row, std::vector<std::uint32_t>& ids) const {
   const Slice own = parts_.own_features();
   const auto begin = std::ranges::lower_bound(row.ids, own.first) - row.ids.begin();
   const auto end = std::ranges::lower_bound(row.ids, own.end()) - row.ids.begin();
   const auto first = static_cast<std::size_t>(begin), count = static_cast<std::size_t>(end - begin);
-  const std::size_t at = block.own_ids.size();
+  const std::size_t at = ids.size();
   for (const std::uint32_t id : row.ids.subspan(first, count))
-    block.own_ids.push_back(id - static_cast<std::uint32_t>(own.first));
-  block.own_rows.push_back({{block.own_ids.data() + at, count}, row.values.subspan(first, count)});
+    ids.push_back(id - static_cast<std::uint32_t>(own.first));
+  return {{ids.data() + at, count}, row.values.subspan(first, count)};
 }
 
 void Network::forward_input(Block& block) const {
@@ -211,6 +212,14 @@ ThreadScratch Network::make_inference_scratch(std::size_t lanes, std::size_t fea
     scratch.layers.push_back(layers_[l].make_scratch({lanes, columns, columns > 0, 0}));
   }
   return scratch;
+}
+
+BlockInput Network::take_hidden(Block& block, const float* sums) const {
+  if (wide()) block.features.build(block.rows, block.lanes);
+  const std::size_t size = input_->size();
+  const auto sum_of = [&](std::size_t s, float* h) { std::copy_n(sums + s * size, size, h); };
+  input_->activate(block.samples(), block.lanes, {0, block.lanes}, sum_of, block.input);
+  return input_of(0, block);
 }
 
 BlockInput Network::infer_hidden(Block& block, ThreadScratch& scratch) const {

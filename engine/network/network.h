@@ -94,8 +94,11 @@ class Network {
   // it.
   void add_row(const SparseRow& row, Block& block) const {
     block.rows.push_back(feature_scale_.scaled(row, block.values));
-    if (block.split) add_own_row(block);
+    if (block.split) block.own_rows.push_back(own_features(block.rows.back(), block.own_ids));
   }
+  // What a row has of the features of input(), numbered from the first of these on: their ids are appended to
+  // `ids`, and it is good as long as they do not move.
+  SparseRow own_features(const SparseRow& row, std::vector<std::uint32_t>& ids) const;
 
   // What the first layer needs of the block's samples, and its activations where it is the input layer:
   // inference.
@@ -105,12 +108,14 @@ class Network {
 
   // Hidden activations with all neurons, for inference: the input of the output layer.
   BlockInput infer_hidden(Block& block, ThreadScratch& scratch) const;
+  // The same of a network of an input layer and the output, where other processes have features, too: from
+  // what all of them add to the hidden units, `sums` [samples x size of the input layer].
+  BlockInput take_hidden(Block& block, const float* sums) const;
   Block make_inference_block(std::size_t lanes, std::size_t feature_entries) const;
   ThreadScratch make_inference_scratch(std::size_t lanes, std::size_t feature_entries) const;
 
  private:
   void start_output(const Dataset& train, const DataShape& shape, int threads);
-  void add_own_row(Block& block) const;
 
   Config config_;
   std::size_t features_;

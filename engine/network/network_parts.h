@@ -38,6 +38,7 @@ struct NetworkParts {
 
   std::size_t count() const { return neuron_ends.size(); }
   bool split() const { return count() > 1; }
+  bool complete() const { return own.count == count(); }  // all are here
   Slice neurons(Slice parts) const { return covered_by(neuron_ends, parts); }
   Slice features(Slice parts) const { return covered_by(feature_ends, parts); }
   Slice own_neurons() const { return neurons(own); }

@@ -268,6 +268,53 @@ void NetworkTraining::rebuild_index(Network& network, std::size_t l, std::uint64
   layers_[l].rebuild_index(network.layers()[l], network.hash_seed(l), generation, threads);
 }
 
+namespace {
+
+// Tables and stale rows of each part, with their length where there are several.
+void save_tables(const Layer& layer, const LayerTraining& training, ByteWriter& out) {
+  const auto save = [&](std::size_t part, ByteWriter& to) {
+    layer.index(part)->save(to);
+    training.save(part, to);
+  };
+  if (!layer.split()) return save(0, out);
+  ByteString all;
+  for (std::size_t part = 0; part < layer.parts(); ++part) {
+    ByteString one;
+    save(part, one);
+    all.put_array(one.bytes().data(), one.bytes().size());
+  }
+  out.put_share(all.bytes());
+}
+
+void load_tables(ByteReader& in, Layer& layer, LayerTraining& training) {
+  const auto load = [&](std::size_t part) {
+    layer.index(part)->load(in);
+    training.load(part, in);
+  };
+  if (!layer.split()) return load(0);
+  const std::uint32_t first = layer.shape().parts.front().number, all = layer.shape().parts.front().of;
+  for (std::uint32_t number = 0; number < all; ++number) {
+    const auto length = in.get_count(1, "tables beyond its length");
+    if (number < first || number - first >= layer.parts()) {
+      in.skip(length);
+      continue;
+    }
+    const std::uint64_t left = in.left();
+    load(number - first);
+    if (left - in.left() != length) in.refuse("tables of another length");
+  }
+}
+
+}  // namespace
+
+void NetworkTraining::load_wide_sums(ByteReader& in, std::uint64_t before) {
+  const auto all = in.get_count(sizeof(float), "another wide path");
+  if (before > all || all - before < optimizer_state_.wide.size()) in.refuse("another wide path");
+  in.skip(before * sizeof(float));
+  get_finite_rows(in, "optimizer state of the wide weights", 0, 1, optimizer_state_.wide);
+  in.skip((all - before - optimizer_state_.wide.size()) * sizeof(float));
+}
+
 void NetworkTraining::save(const Network& network, ByteWriter& out) const {
   const FeatureScale& scale = network.feature_scale();
   if (scale.active()) out.put_array(scale.factors().data(), scale.factors().size());
@@ -281,12 +328,10 @@ void NetworkTraining::save(const Network& network, ByteWriter& out) const {
     save_pair(state_of(l));
     if (layer.wide() != nullptr) {
       layer.wide()->save(out);
-      out.put_array(optimizer_state_.wide.data(), optimizer_state_.wide.size());
+      out.put(out.shares_of(optimizer_state_.wide.size()).all);
+      out.put_share(optimizer_state_.wide);
     }
-    for (std::size_t part = 0; layer.index() != nullptr && part < layer.parts(); ++part) {
-      layer.index(part)->save(out);
-      layers_[l].save(part, out);
-    }
+    if (layer.index() != nullptr) save_tables(layer, layers_[l], out);
   }
 }
 
@@ -308,14 +353,10 @@ void NetworkTraining::load(ByteReader& in, Network& network) {
     Layer& layer = network.layers()[l];
     load_pair(state_of(l));
     if (layer.wide() != nullptr) {
-      layer.wide()->load(in, network.features());
-      in.expect(optimizer_state_.wide.size(), "another wide path");
-      get_finite_rows(in, "optimizer state of the wide weights", 0, 1, optimizer_state_.wide);
+      const std::size_t first = network.parts().own_neurons().first;
+      load_wide_sums(in, layer.wide()->load(in, network.features(), first, network.labels()));
     }
-    for (std::size_t part = 0; layer.index() != nullptr && part < layer.parts(); ++part) {
-      layer.index(part)->load(in);
-      layers_[l].load(part, in);
-    }
+    if (layer.index() != nullptr) load_tables(in, layer, layers_[l]);
   }
 }
 

@@ -58,6 +58,11 @@ class NetworkTraining {
   // call it together.
   StepSums pass(const Network& network, std::size_t blocks, const StepPass::Key& key, PhaseSeconds& phases);
 
+  // Has the sums of the next pass() say that this process wants to stop, where others share the network.
+  void want_stop() {
+    if (join_) join_->want_stop();
+  }
+
   // Phase B: gradients and new weights of the rows of one shard, from the blocks of the last pass(), after
   // which it is called once for each; on a thread of that number.
   void update(Network& network, std::uint32_t shard, const Optimizer& optimizer, int thread);
@@ -74,6 +79,7 @@ class NetworkTraining {
   void load(ByteReader& in, Network& network);
 
  private:
+  void load_wide_sums(ByteReader& in, std::uint64_t before);
   // Of a thread that updates shards.
   struct ShardScratch {
     RowGroups groups;

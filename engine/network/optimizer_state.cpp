@@ -21,9 +21,11 @@ std::size_t second_of(std::size_t stride, OptimizerKind kind) {
 
 MatrixState::MatrixState(const Parameters& matrix, OptimizerKind kind)
     : first_stride(first_of(matrix.stride, kind)),
+      second_stride(second_of(matrix.stride, kind)),
+      counts_steps(kind == OptimizerKind::kAdam),
       first(matrix.rows * first_stride),
-      second(matrix.rows * second_of(matrix.stride, kind)),
-      steps(kind == OptimizerKind::kAdam ? matrix.rows : 0) {}
+      second(matrix.rows * second_stride),
+      steps(counts_steps ? matrix.rows : 0) {}
 
 std::size_t MatrixState::bytes_of(std::size_t rows, std::size_t columns, OptimizerKind kind) {
   const std::size_t stride = Parameters::stride_of(columns);
@@ -31,28 +33,56 @@ std::size_t MatrixState::bytes_of(std::size_t rows, std::size_t columns, Optimiz
   return rows * ((first_of(stride, kind) + second_of(stride, kind)) * sizeof(float) + steps);
 }
 
+namespace {
+
+// An array of so many entries a row, of the rows here.
+template <class T>
+void put_rows(const Parameters& matrix, const AlignedArray<T>& values, std::size_t each, ByteWriter& out) {
+  out.put<std::uint64_t>(matrix.all_rows * each);
+  if (matrix.shared) out.share(values.size() * sizeof(T));
+  out.put_values(values);
+}
+
+// Calls get() for these rows of such an array.
+template <class T, class Get>
+void get_rows(ByteReader& in, const Parameters& matrix, std::size_t each, Get&& get) {
+  in.expect(matrix.all_rows * each, "another matrix");
+  in.skip(matrix.first_in_file() * each * sizeof(T));
+  get();
+  in.skip((matrix.all_rows - matrix.first_in_file() - matrix.rows) * each * sizeof(T));
+}
+
+}  // namespace
+
 void save_matrix(const Parameters& matrix, const MatrixState& state, ByteWriter& out) {
-  out.put<std::uint64_t>(matrix.rows);
+  out.put<std::uint64_t>(matrix.all_rows);
   out.put<std::uint64_t>(matrix.columns);
-  for (const auto* array : {&matrix.weights, &state.first, &state.second})
-    out.put_array(array->data(), array->size());
-  for (const auto* array : {&matrix.pairs, &state.steps}) out.put_array(array->data(), array->size());
+  put_rows(matrix, matrix.weights, matrix.is_bf16() ? 0 : matrix.stride, out);
+  put_rows(matrix, state.first, state.first_stride, out);
+  put_rows(matrix, state.second, state.second_stride, out);
+  put_rows(matrix, matrix.pairs, matrix.pair_stride, out);
+  put_rows(matrix, state.steps, state.counts_steps ? 1 : 0, out);
 }
 
 void load_matrix(ByteReader& in, std::string_view name, Parameters& matrix, MatrixState& state) {
-  constexpr std::string_view kOther = "another matrix";
-  in.expect(matrix.rows, kOther);
-  in.expect(matrix.columns, kOther);
-  in.expect(matrix.weights.size(), kOther);
-  if (!matrix.is_bf16()) matrix.get(in, name, true);
-  for (auto* array : {&state.first, &state.second}) {
-    in.expect(array->size(), kOther);
-    const std::size_t stride = array->size() / std::max<std::size_t>(matrix.rows, 1);
-    get_finite_rows(in, fmt::format("optimizer state of the {}", name), 0, stride, array->span());
-  }
-  in.expect(matrix.pairs.size(), kOther);
-  if (matrix.is_bf16()) matrix.get(in, name, true);
-  in.get_array(state.steps.data(), state.steps.size(), kOther);
+  in.expect(matrix.all_rows, "another matrix");
+  in.expect(matrix.columns, "another matrix");
+  const auto get_weights = [&] { matrix.get(in, name, true); };
+  const auto get_state = [&](AlignedArray<float>& values, std::size_t stride) {
+    get_rows<float>(in, matrix, stride, [&] {
+      get_finite_rows(in, fmt::format("optimizer state of the {}", name), 0, std::max<std::size_t>(stride, 1),
+                      values.span());
+    });
+  };
+  get_rows<float>(in, matrix, matrix.is_bf16() ? 0 : matrix.stride, [&] {
+    if (!matrix.is_bf16()) get_weights();
+  });
+  get_state(state.first, state.first_stride);
+  get_state(state.second, state.second_stride);
+  get_rows<std::uint32_t>(in, matrix, matrix.pair_stride, [&] {
+    if (matrix.is_bf16()) get_weights();
+  });
+  get_rows<std::uint32_t>(in, matrix, state.counts_steps ? 1 : 0, [&] { in.get_values(state.steps); });
 }
 
 std::size_t OptimizerState::bytes() const {

@@ -29,6 +29,7 @@ std::size_t Parameters::stride_of(std::size_t column_count) {
 Parameters::Parameters(std::size_t row_count, std::size_t column_count, Precision precision)
     : rows(row_count),
       columns(column_count),
+      all_rows(row_count),
       stride(stride_of(column_count)),
       weights(precision == Precision::kFp32 ? rows * stride : 0),
       pair_stride(precision == Precision::kBf16 ? pair_stride_for(columns) : 0),

@@ -25,12 +25,22 @@ struct Parameters {
 
   std::size_t rows = 0;
   std::size_t columns = 0;
-  std::size_t first = 0;  // number of row 0 in the whole matrix, of which another process may have the rest
+  // Where other processes have the rest of the matrix: whether so, the number of row 0 in the whole, and its
+  // rows in all.
+  bool shared = false;
+  std::size_t first = 0;
+  std::size_t all_rows = 0;
   std::size_t stride = 0;
   AlignedArray<float> weights;  // fp32: [rows x stride], padding stays zero
   std::size_t pair_stride = 0;
   AlignedArray<std::uint32_t> pairs;  // bf16: [rows x pair_stride] words, see kernels/bf16.h
 
+  void share(std::size_t first_row, std::size_t rows_in_all) {
+    shared = true;
+    first = first_row;
+    all_rows = rows_in_all;
+  }
+  std::size_t first_in_file() const { return shared ? first : 0; }
   float* row(std::size_t r) { return weights.data() + r * stride; }
   const float* row(std::size_t r) const { return weights.data() + r * stride; }
   bool is_bf16() const { return pair_stride > 0; }

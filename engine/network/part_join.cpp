@@ -73,15 +73,18 @@ void PartJoin::total(std::size_t block, Slice samples, float* total) const {
 }
 
 void PartJoin::put(std::size_t part, double loss, double active) {
-  sums_[own_.first + part] = {loss, active};
+  sums_[own_.first + part] = {loss, active, wants_stop_ ? 1.0 : 0.0};
 }
 
-void PartJoin::sum(double& loss, double& active) {
+StepSums PartJoin::sum() {
   exchange(1, std::span(sums_));
+  StepSums all;
   for (const Sums& part : sums_) {
-    loss += part.loss;
-    active += part.active;
+    all.loss += part.loss;
+    all.active += part.active;
+    all.stop = all.stop || part.stop != 0.0;
   }
+  return all;
 }
 
 }  // namespace slide

@@ -15,6 +15,13 @@
 
 namespace slide {
 
+// Summed over samples.
+struct StepSums {
+  double loss = 0.0;
+  double active = 0.0;  // neurons of the output layer
+  bool stop = false;    // whether a process asked for it before (PartJoin::want_stop)
+};
+
 class PartJoin {
  public:
   struct Shape {
@@ -41,7 +48,9 @@ class PartJoin {
 
   // The loss and the active neurons of the process's part number `part`; and of all parts.
   void put(std::size_t part, double loss, double active);
-  void sum(double& loss, double& active);
+  StepSums sum();
+  // sum() of the next step tells all processes that this one wants to stop.
+  void want_stop() { wants_stop_ = true; }
 
  private:
   std::size_t norm_at(std::size_t rank, std::size_t block, std::size_t part) const {
@@ -60,8 +69,9 @@ class PartJoin {
   AlignedArray<float> deltas_;
   AlignedArray<float> norms_;  // [rank][block][its part][lane]
   struct Sums {
-    double loss, active;
+    double loss, active, stop;
   };
+  bool wants_stop_ = false;
   std::vector<Sums> sums_;  // by part
   std::vector<std::span<const std::byte>> out_;
   std::vector<std::span<std::byte>> in_;

@@ -268,7 +268,6 @@ double StepPass::loss_of(Place place) const {
 }
 
 StepSums StepPass::sums() {
-  StepSums all;
   for (std::size_t part = 0; part < parts_of(last()); ++part) {
     StepSums own;
     for (std::size_t b = 0; b < blocks_.size(); ++b) {
@@ -278,8 +277,7 @@ StepSums StepPass::sums() {
     if (join_ == nullptr) return own;
     join_->put(part, own.loss, own.active);
   }
-  join_->sum(all.loss, all.active);
-  return all;
+  return join_->sum();
 }
 
 void StepPass::backward(std::size_t l) {

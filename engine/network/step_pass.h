@@ -40,12 +40,6 @@ struct PassScratch {
   PassScratch alone(std::size_t t) const { return {threads.subspan(t, 1), chosen.subspan(t, 1)}; }
 };
 
-// Summed over samples.
-struct StepSums {
-  double loss = 0.0;
-  double active = 0.0;  // neurons of the output layer
-};
-
 class StepPass {
  public:
   struct Key {

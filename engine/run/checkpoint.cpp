@@ -11,6 +11,7 @@
 
 #include "engine/base/descriptor.h"
 #include "engine/base/error.h"
+#include "engine/cluster/shared_summed_file.h"
 #include "engine/config/fields.h"
 
 namespace slide {
@@ -47,8 +48,9 @@ std::uint32_t label_checksum(const Dataset& data) {
   return crc;
 }
 
-void save_checkpoint(const std::string& path, const RunRecord& record, const Trainer& trainer) {
-  SummedFile out(path);
+namespace {
+
+void put_contents(ByteWriter& out, const RunRecord& record, const Trainer& trainer) {
   out.write(kMagic);
   out.put(kVersion);
   const std::string config = to_toml(record.config);
@@ -59,6 +61,18 @@ void save_checkpoint(const std::string& path, const RunRecord& record, const Tra
   out.put(record.test.value_or(DataDigest{}));
   out.put(record.log_bytes);
   trainer.save(out);
+}
+
+}  // namespace
+
+void save_checkpoint(const std::string& path, const RunRecord& record, const Trainer& trainer) {
+  if (trainer.cluster() != nullptr) {
+    SharedSummedFile out(*trainer.cluster(), path);
+    put_contents(out, record, trainer);
+    return out.finish();
+  }
+  SummedFile out(path);
+  put_contents(out, record, trainer);
   out.finish();
 }
 

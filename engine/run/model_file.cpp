@@ -19,6 +19,7 @@
 #include "engine/base/descriptor.h"
 #include "engine/base/error.h"
 #include "engine/base/summed_file.h"
+#include "engine/cluster/shared_summed_file.h"
 #include "engine/run/model_matrices.h"
 #include "engine/run/model_sections.h"
 
@@ -266,9 +267,17 @@ Model get_checked_model(SummedReader& in, LoadOptimizer optimizer, const std::st
 
 }  // namespace
 
-void save_model(const std::string& path, const ModelParts& model) {
+void save_model(const std::string& path, const ModelParts& model, Cluster* cluster) {
   const std::string text = model.text != nullptr ? model.text->to_bytes() : "";
-  ByteCounter counter;  // the length stands in the header
+  // The length stands in the header.
+  if (cluster != nullptr && cluster->size() > 1) {
+    SharedCounter counter(*cluster);
+    put_contents(counter, model, text, 0);
+    SharedSummedFile out(*cluster, path);
+    put_contents(out, model, text, counter.count() + kFooterBytes);
+    return out.finish();
+  }
+  ByteCounter counter;
   put_contents(counter, model, text, 0);
   SummedFile out(path);
   put_contents(out, model, text, counter.count() + kFooterBytes);

@@ -23,23 +23,23 @@ void for_each_part(const Parameters& matrix, Array& values, const Use& use) {
   for (std::size_t r = 0; r < matrix.rows; ++r) use(values.span().subspan(r * matrix.stride, matrix.columns));
 }
 
-// Numbers that a state array holds in the file.
-std::uint64_t stored_count(const Parameters& matrix, const AlignedArray<float>& values) {
-  return values.size() == matrix.rows * matrix.stride ? matrix.rows * matrix.columns : values.size();
+// Numbers a row that an array of `stride` numbers a row has in the file.
+std::size_t stored_columns(const Parameters& matrix, std::size_t stride) {
+  return stride == matrix.stride ? matrix.columns : stride;
 }
 
-void put_rows(ByteWriter& out, const Parameters& matrix, const AlignedArray<float>& values) {
+void put_rows(ByteWriter& out, const Parameters& matrix, const AlignedArray<float>& values,
+              std::size_t stride) {
+  if (matrix.shared) out.share(matrix.rows * stored_columns(matrix, stride) * sizeof(float));
   for_each_part(matrix, values, [&](std::span<const float> part) { out.put_values(part); });
 }
 
 void put_weights(ByteWriter& out, const Parameters& matrix) {
-  out.put<std::uint64_t>(matrix.rows);
+  out.put<std::uint64_t>(matrix.all_rows);
   out.put<std::uint64_t>(matrix.columns);
-  if (matrix.is_bf16()) {
-    out.put_values(matrix.pairs);
-  } else {
-    put_rows(out, matrix, matrix.weights);
-  }
+  if (!matrix.is_bf16()) return put_rows(out, matrix, matrix.weights, matrix.stride);
+  if (matrix.shared) out.share(matrix.pairs.bytes());
+  out.put_values(matrix.pairs);
 }
 
 void get_weights(ByteReader& in, std::string_view name, Parameters& matrix) {
@@ -49,23 +49,29 @@ void get_weights(ByteReader& in, std::string_view name, Parameters& matrix) {
 }
 
 void put_state(ByteWriter& out, const Parameters& matrix, const MatrixState& state) {
-  for (const AlignedArray<float>* array : {&state.first, &state.second}) {
-    out.put<std::uint64_t>(stored_count(matrix, *array));
-    put_rows(out, matrix, *array);
-  }
-  out.put_array(state.steps.data(), state.steps.size());
+  const auto put = [&](const AlignedArray<float>& array, std::size_t stride) {
+    out.put<std::uint64_t>(matrix.all_rows * stored_columns(matrix, stride));
+    put_rows(out, matrix, array, stride);
+  };
+  put(state.first, state.first_stride);
+  put(state.second, state.second_stride);
+  out.put<std::uint64_t>(state.counts_steps ? matrix.all_rows : 0);
+  if (matrix.shared) out.share(state.steps.bytes());
+  out.put_values(state.steps);
 }
 
 void get_state(ByteReader& in, std::string_view name, const Parameters& matrix, MatrixState& state) {
   constexpr const char* kWhat = "optimizer state of another size";
   const std::string state_name = fmt::format("optimizer state of the {}", name);
-  for (AlignedArray<float>* array : {&state.first, &state.second}) {
-    in.expect(stored_count(matrix, *array), kWhat);
-    const std::size_t stride = array->size() / std::max<std::size_t>(matrix.rows, 1);
+  const auto get = [&](AlignedArray<float>& array, std::size_t stride) {
+    in.expect(matrix.rows * stored_columns(matrix, stride), kWhat);
     std::size_t row = 0;
-    for_each_part(matrix, *array,
-                  [&](std::span<float> part) { get_finite_rows(in, state_name, row++, stride, part); });
-  }
+    for_each_part(matrix, array, [&](std::span<float> part) {
+      get_finite_rows(in, state_name, row++, std::max<std::size_t>(stride, 1), part);
+    });
+  };
+  get(state.first, state.first_stride);
+  get(state.second, state.second_stride);
   in.get_array(state.steps.data(), state.steps.size(), kWhat);
 }
 

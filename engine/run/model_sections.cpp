@@ -35,11 +35,11 @@ bool is_good_value(std::uint16_t bf16) {
 }  // namespace
 
 void put_wide(ByteWriter& out, const WidePath& wide, const OptimizerState* state) {
-  out.put<std::uint64_t>(wide.weights());
-  out.put_values(wide.storage().offsets);
-  out.put_values(wide.storage().features);
-  out.put_values(wide.storage().weights);
-  if (state != nullptr) out.put_values(state->wide);
+  out.put(out.shares_of(wide.weights()).all);
+  put_shared_offsets(wide.storage().offsets, out);
+  out.put_share(wide.storage().features);
+  out.put_share(wide.storage().weights);
+  if (state != nullptr) out.put_share(state->wide);
 }
 
 std::unique_ptr<WidePath> get_wide(ByteReader& in, const Network& network, StoredState stored,

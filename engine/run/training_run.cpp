@@ -8,7 +8,10 @@
 #include "engine/base/error.h"
 #include "engine/base/parallel.h"
 #include "engine/base/phases.h"
+#include "engine/config/rules.h"
+#include "engine/kernels/kernels.h"
 #include "engine/run/model_file.h"
+#include "engine/run/ranks.h"
 #include "engine/run/require_memory.h"
 
 namespace slide {
@@ -37,28 +40,41 @@ TrainingStart start_of(const Trainer& trainer, int threads) {
 
 }  // namespace
 
-TrainingRun::TrainingRun(Config config, fs::path folder)
+TrainingRun::TrainingRun(Config config, fs::path folder, Cluster* cluster)
     : folder_(std::move(folder)),
-      config_(std::move(config)),
-      used_(config_),
-      threads_(resolve_threads(static_cast<int>(used_.train.threads))) {
+      cluster_(cluster != nullptr && cluster->size() > 1 ? cluster : nullptr),
+      config_(std::move(config)) {
+  if (cluster_ != nullptr && config_.train.shards == 1) {
+    config_.train.shards = static_cast<std::uint32_t>(cluster_->size());
+    if (const auto broken = config::find_violation(config_)) fail_input("{}", broken->message);
+    notes_.push_back(fmt::format("train.shards = {}, as there are processes", config_.train.shards));
+  }
+  used_ = config_;
+  threads_ = own_threads();
   if (config_.train.deterministic) {
     notes_.push_back(
         "train.deterministic has no effect: the result is the same to the bit whatever the thread count");
   }
 }
 
-TrainingRun TrainingRun::resume(fs::path folder, std::optional<std::uint32_t> threads) {
-  return {Resume{}, std::move(folder), threads};
+// Of the processes on one machine each takes its part of the cores.
+int TrainingRun::own_threads() const {
+  const int threads = resolve_threads(static_cast<int>(used_.train.threads));
+  if (cluster_ == nullptr || used_.train.threads != 0) return threads;
+  return std::max(1, threads / processes_here(*cluster_));
 }
 
-TrainingRun::TrainingRun(Resume, fs::path folder, std::optional<std::uint32_t> threads)
-    : folder_(std::move(folder)) {
+TrainingRun TrainingRun::resume(fs::path folder, std::optional<std::uint32_t> threads, Cluster* cluster) {
+  return {Resume{}, std::move(folder), threads, cluster};
+}
+
+TrainingRun::TrainingRun(Resume, fs::path folder, std::optional<std::uint32_t> threads, Cluster* cluster)
+    : folder_(std::move(folder)), cluster_(cluster != nullptr && cluster->size() > 1 ? cluster : nullptr) {
   if (!fs::exists(folder_.config())) {
     fail_input("{}: there is no run to go on with, it has no config.toml; name the folder given with --out",
                folder_.name());
   }
-  folder_.claim();
+  if (leads()) folder_.claim();
   config_ = resolve_stored_config(folder_.config(), notes_);
   if (folder_.has_checkpoint()) {
     saved_.emplace(folder_.checkpoint());
@@ -68,20 +84,22 @@ TrainingRun::TrainingRun(Resume, fs::path folder, std::optional<std::uint32_t> t
   }
   used_ = config_;
   if (threads) used_.train.threads = *threads;
-  threads_ = resolve_threads(static_cast<int>(used_.train.threads));
+  threads_ = own_threads();
 }
 
 RunResult TrainingRun::train(const RunObserver& observer) {
-  folder_.claim();
+  if (leads()) folder_.claim();
   const RunData data = load(observer);
+  if (cluster_ != nullptr) check_ranks(data);
   if (saved_) check_data(data);
   const MemoryPlan needed = plan(data);
   require_memory(needed);
   Trainer trainer(used_, data.train, data.test ? &*data.test : nullptr,
-                  saved_ ? saved_->record().step_samples : 0, validation_ ? &*validation_ : nullptr);
+                  saved_ ? saved_->record().step_samples : 0, validation_ ? &*validation_ : nullptr,
+                  cluster_);
   tell(observer.start, start_of(trainer, threads_));
-  RunLog log = begin(trainer, data, needed, observer);
-  const bool done = follow(trainer, data, log, observer);
+  begin(trainer, data, needed, observer);
+  const bool done = follow(trainer, data, observer);
   if (done) {
     tell(observer.trained);
     finish(trainer, data);
@@ -91,7 +109,7 @@ RunResult TrainingRun::train(const RunObserver& observer) {
 
 RunData TrainingRun::load(const RunObserver& observer) {
   const auto start = std::chrono::steady_clock::now();
-  RunData data = read_run_data(used_, static_cast<int>(used_.train.threads), skip_bad_);
+  RunData data = read_data();
   load_seconds_ = seconds_since(start);
   tell(observer.data, data, load_seconds_);
   if (!saved_) {  // for the beginning of the log
@@ -104,6 +122,27 @@ RunData TrainingRun::load(const RunObserver& observer) {
   validation_ = std::move(split.validation);
   tell(observer.validation, validation_->size(), data.train.size());
   return data;
+}
+
+// Each process reads for itself; a cache is written by the one that leads, and read by the others.
+RunData TrainingRun::read_data() const {
+  const auto read = [&] { return read_run_data(used_, threads_, skip_bad_); };
+  if (cluster_ == nullptr || !used_.data.cache) return read();
+  std::optional<RunData> data;
+  if (leads()) data = read();
+  cluster_->barrier();
+  return data ? std::move(*data) : read();
+}
+
+void TrainingRun::check_ranks(const RunData& data) const {
+  require_same(*cluster_, crc_32(0, SLIDE_VERSION), "version of slide");
+  Config config = config_;
+  config.data.train = config.data.test = "";  // may lie elsewhere
+  config.train.threads = 0;
+  require_same(*cluster_, crc_32(0, to_toml(config)), "configuration");
+  require_same(*cluster_, digest_of(data.train).checksum, "data.train");
+  require_same(*cluster_, data.test ? digest_of(*data.test).checksum : 0, "data.test");
+  require_same(*cluster_, crc_32(0, kernels::active().name), "instruction set (SLIDE_SIMD chooses one)");
 }
 
 // Throws unless the data are those of the checkpoint.
@@ -129,23 +168,27 @@ MemoryPlan TrainingRun::plan(const RunData& data) const {
 }
 
 // Takes the trainer to where a stopped run was and the folder to where it can be written to.
-RunLog TrainingRun::begin(Trainer& trainer, const RunData& data, const MemoryPlan& plan,
-                          const RunObserver& observer) {
+void TrainingRun::begin(Trainer& trainer, const RunData& data, const MemoryPlan& plan,
+                        const RunObserver& observer) {
   record_.config = config_;
   record_.step_samples = trainer.batch_samples();
   if (!saved_) {
-    if (folder_.begin(config_, threads_)) tell(observer.kept, folder_.previous());
-    RunLog log(folder_.log(), config_.eval.k);
-    log.write(log_start(trainer, data, plan));
-    return log;
+    if (leads()) {
+      if (folder_.begin(config_, threads_)) tell(observer.kept, folder_.previous());
+      log_.emplace(folder_.log(), config_.eval.k);
+      log_->write(log_start(trainer, data, plan));
+    }
+  } else {
+    saved_->restore(trainer);
+    tell(observer.resumed, trainer.steps(), trainer.total_steps());
+    if (leads()) {
+      folder_.tidy();
+      folder_.write_environment(threads_, false);
+      log_.emplace(folder_.log(), config_.eval.k, saved_->record().log_bytes);
+    }
+    saved_.reset();
   }
-  saved_->restore(trainer);
-  folder_.tidy();
-  tell(observer.resumed, trainer.steps(), trainer.total_steps());
-  folder_.write_environment(threads_, false);
-  RunLog log(folder_.log(), config_.eval.k, saved_->record().log_bytes);
-  saved_.reset();
-  return log;
+  if (cluster_ != nullptr) cluster_->barrier();
 }
 
 RunStart TrainingRun::log_start(const Trainer& trainer, const RunData& data, const MemoryPlan& plan) const {
@@ -165,47 +208,50 @@ RunStart TrainingRun::log_start(const Trainer& trainer, const RunData& data, con
 }
 
 // False when the observer stopped it; the checkpoint is saved then.
-bool TrainingRun::follow(Trainer& trainer, const RunData& data, RunLog& log, const RunObserver& observer) {
+bool TrainingRun::follow(Trainer& trainer, const RunData& data, const RunObserver& observer) {
   TrainObserver followed;
   followed.step = [&](const StepReport& report) {
-    const bool stop = observer.step && !observer.step(report);
+    const bool wanted = observer.step && !observer.step(report);
+    const bool stop = cluster_ == nullptr ? wanted : report.stop_agreed;
     const std::uint32_t every = config_.train.checkpoint_every;
-    if (stop || (every > 0 && report.step % every == 0)) save_checkpoint(trainer, data, log);
-    return !stop;
+    if (stop || (every > 0 && report.step % every == 0)) save_checkpoint(trainer, data);
+    return !wanted;
   };
   followed.epoch = [&](const EpochReport& report) {
-    log.write(report);
+    if (log_) log_->write(report);
     tell(observer.epoch, report);
   };
   followed.tables = [&](const TablesReport& report) {
-    log.write(report);
+    if (log_) log_->write(report);
     tell(observer.tables, report);
   };
   followed.eval = [&](const EvalReport& report) {
-    log.write(report);
+    if (log_) log_->write(report);
     tell(observer.eval, report);
     if (report.best) save_network(folder_.best_model(), trainer, data);
   };
   return trainer.run(followed);
 }
 
-void TrainingRun::save_checkpoint(const Trainer& trainer, const RunData& data, RunLog& log) {
+void TrainingRun::save_checkpoint(const Trainer& trainer, const RunData& data) {
   if (!digested_) {
     record_.train = digest_of(data.train);
     if (data.test) record_.test = digest_of(*data.test);
     digested_ = true;
   }
-  record_.log_bytes = log.sync();
+  record_.log_bytes = log_ ? log_->sync() : 0;
   slide::save_checkpoint(folder_.checkpoint(), record_, trainer);
 }
 
 void TrainingRun::save_network(const std::string& path, const Trainer& trainer, const RunData& data) const {
   save_model(path, {config_, trainer.shape(), trainer.trained(), &trainer.training().optimizer_state(),
-                    trainer.steps(), data.text.get()});
+                    trainer.steps(), data.text.get()},
+             cluster_);
 }
 
 void TrainingRun::finish(const Trainer& trainer, const RunData& data) const {
   save_network(folder_.model(), trainer, data);
+  if (!leads()) return;
   folder_.write_environment(threads_, true);
   std::error_code ignored;
   fs::remove(folder_.checkpoint(), ignored);

@@ -3,8 +3,9 @@
 // writes metrics.jsonl, checkpoints and the best model as it goes, and the model at the end. It reports
 // through an observer.
 //
-// One object is one run, or what is left of a stopped one; one process at a time in a folder. For one thread,
-// which is also the one that the observer is called from.
+// One object is one run, or what is left of a stopped one; one process at a time in a folder, or the processes
+// of a cluster, which each have an object of their own and make the same calls: rank 0 writes what is not
+// written by all. For one thread, which is also the one that the observer is called from.
 #pragma once
 
 #include <cstdint>
@@ -54,12 +55,14 @@ struct RunResult {
 class TrainingRun {
  public:
   // A run that begins anew. The paths of `config` should be absolute, as resolve_config() makes them: a
-  // resumed run reads the data from there.
-  TrainingRun(Config config, std::filesystem::path folder);
+  // resumed run reads the data from there. `cluster`: of several processes that train together, which must
+  // outlive the run; where train.shards is 1, it becomes their number.
+  TrainingRun(Config config, std::filesystem::path folder, Cluster* cluster = nullptr);
   // The run in `folder`, which stops counting as free for other processes; `threads` in place of its
   // train.threads, in this process alone. Throws InputError when there is no run, another process has it, or
   // its configuration or checkpoint cannot be used.
-  static TrainingRun resume(std::filesystem::path folder, std::optional<std::uint32_t> threads);
+  static TrainingRun resume(std::filesystem::path folder, std::optional<std::uint32_t> threads,
+                            Cluster* cluster = nullptr);
 
   const RunFolder& folder() const { return folder_; }
   const Config& config() const { return config_; }
@@ -80,19 +83,25 @@ class TrainingRun {
 
  private:
   struct Resume {};
-  TrainingRun(Resume, std::filesystem::path folder, std::optional<std::uint32_t> threads);
+  TrainingRun(Resume, std::filesystem::path folder, std::optional<std::uint32_t> threads, Cluster* cluster);
 
+  bool leads() const { return cluster_ == nullptr || cluster_->rank() == 0; }
+  int own_threads() const;
+  RunData read_data() const;
+  void check_ranks(const RunData& data) const;
   RunData load(const RunObserver& observer);
   void check_data(const RunData& data);
   MemoryPlan plan(const RunData& data) const;
-  RunLog begin(Trainer& trainer, const RunData& data, const MemoryPlan& plan, const RunObserver& observer);
+  void begin(Trainer& trainer, const RunData& data, const MemoryPlan& plan, const RunObserver& observer);
   RunStart log_start(const Trainer& trainer, const RunData& data, const MemoryPlan& plan) const;
-  bool follow(Trainer& trainer, const RunData& data, RunLog& log, const RunObserver& observer);
-  void save_checkpoint(const Trainer& trainer, const RunData& data, RunLog& log);
+  bool follow(Trainer& trainer, const RunData& data, const RunObserver& observer);
+  void save_checkpoint(const Trainer& trainer, const RunData& data);
   void save_network(const std::string& path, const Trainer& trainer, const RunData& data) const;
   void finish(const Trainer& trainer, const RunData& data) const;
 
   RunFolder folder_;
+  Cluster* cluster_;           // nullptr: one process
+  std::optional<RunLog> log_;  // of the one that leads
   Config config_;  // as recorded
   Config used_;    // with this process's own number of threads
   int threads_ = 1;

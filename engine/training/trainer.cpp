@@ -8,6 +8,7 @@
 #include "datasets/shuffle.h"
 #include "engine/base/error.h"
 #include "engine/base/parallel.h"
+#include "engine/inference/shared_evaluation.h"
 
 namespace slide {
 
@@ -24,11 +25,19 @@ std::vector<std::uint32_t> labelled_samples(const Dataset& data) {
   return samples;
 }
 
+std::size_t rank_of(const Cluster* cluster) {
+  return cluster == nullptr ? 0 : static_cast<std::size_t>(cluster->rank());
+}
+std::size_t ranks_of(const Cluster* cluster) {
+  return cluster == nullptr ? 1 : static_cast<std::size_t>(cluster->size());
+}
+
 }  // namespace
 
 Trainer::Trainer(const Config& config, const Dataset& train, const Dataset* test, std::size_t step_samples,
-                 const Dataset* validation)
+                 const Dataset* validation, Cluster* cluster)
     : config_(config),
+      cluster_(cluster != nullptr && cluster->size() > 1 ? cluster : nullptr),
       train_(train),
       test_(test),
       validation_(validation),
@@ -38,8 +47,8 @@ Trainer::Trainer(const Config& config, const Dataset& train, const Dataset* test
       shape_(shape_of(train)),
       labelled_(labelled_samples(train)),
       order_(labelled_),
-      network_(Network::start(config, train, shape_, threads_)),
-      training_(network_, train, {batch_, step_shape(config.train, threads_).shards, threads_}),
+      network_(Network::start(config, train, shape_, threads_, rank_of(cluster_), ranks_of(cluster_))),
+      training_(network_, train, {batch_, step_shape(config.train, threads_).shards, threads_}, cluster_),
       optimizer_(config.optimizer) {
   unlabelled_ = train.size() - labelled_.size();
   inverse_propensities_ = std::make_shared<const std::vector<double>>(inverse_propensities(
@@ -91,15 +100,21 @@ bool Trainer::run_epoch(const TrainObserver& observer) {
       fail_run("the loss is no longer a number in epoch {}; lower optimizer.learning_rate (now {})",
                progress_.epoch, config_.optimizer.learning_rate);
     }
-    const auto done = double(progress_.samples);
-    if (observer.step &&
-        !observer.step({progress_.epoch, step_, total_steps_, progress_.samples, progress_.loss / done,
-                        progress_.active / done, progress_.seconds})) {
-      return false;
-    }
+    if (!observe_step(observer)) return false;
     start = Clock::now();
   }
   return true;
+}
+
+bool Trainer::observe_step(const TrainObserver& observer) {
+  const auto done = double(progress_.samples);
+  const bool on = !observer.step ||
+                  observer.step({progress_.epoch, step_, total_steps_, progress_.samples,
+                                 progress_.loss / done, progress_.active / done, progress_.seconds,
+                                 stop_agreed_});
+  if (cluster_ == nullptr) return on;
+  if (!on) training_.want_stop();
+  return !stop_agreed_;
 }
 
 bool Trainer::finish_epoch(const TrainObserver& observer) {
@@ -108,7 +123,9 @@ bool Trainer::finish_epoch(const TrainObserver& observer) {
   if (observer.epoch) {
     const double active = progress_.active / samples;
     observer.epoch({epoch, step_, progress_.loss / samples, train_seconds_, phases_, active,
-                    active / double(network_.labels()), samples / progress_.seconds, epoch * order_.size()});
+                    active / double(network_.labels()), samples / progress_.seconds, epoch * order_.size(),
+                    static_cast<int>(ranks_of(cluster_)),
+                    cluster_ != nullptr ? cluster_->traffic() : Cluster::Traffic{}});
   }
   const bool last = epoch == config_.train.epochs;
   const std::uint32_t every = config_.train.eval_every;
@@ -224,6 +241,7 @@ double Trainer::step(std::size_t first, std::size_t count) {
   // C: the hash tables follow the weights.
   follow_schedule();
   progress_.active += sums.active;
+  stop_agreed_ = sums.stop;
   return sums.loss;
 }
 
@@ -249,7 +267,10 @@ EvalReport Trainer::evaluate_now(const Dataset& data) const {
   options.mode = config_.eval.inference;
   options.candidates = config_.eval.candidates;
   options.threads = threads_;
-  Metrics metrics = evaluate(trained(), data, options, config_.eval.k, inverse_propensities_, groups_);
+  Metrics metrics = cluster_ != nullptr
+                        ? evaluate_shared(*cluster_, trained(), data, options, config_.eval.k,
+                                          inverse_propensities_, groups_)
+                        : evaluate(trained(), data, options, config_.eval.k, inverse_propensities_, groups_);
   return {progress_.epoch, train_seconds_, seconds_since(start), progress_.epoch * order_.size(),
           std::move(metrics)};
 }

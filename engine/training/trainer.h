@@ -36,6 +36,8 @@ struct EpochReport {
   double active_fraction = 0.0;     // of the output layer's neurons
   double samples_per_second = 0.0;  // over the epoch
   std::uint64_t samples = 0;        // trained on so far, in all epochs
+  int ranks = 1;                    // processes; of several, what this one has
+  Cluster::Traffic traffic;         // exchanged with the others so far
 };
 
 struct EvalReport {
@@ -65,6 +67,7 @@ struct StepReport {
   double loss = 0.0;              // mean over them
   double active_mean = 0.0;       // likewise
   double seconds = 0.0;           // in this epoch so far
+  bool stop_agreed = false;       // some process wanted to stop at the last step, and all do at this
 };
 
 struct TrainObserver {
@@ -86,12 +89,13 @@ class Trainer {
   // `test` may be nullptr. Both data sets must outlive the trainer. Allocates everything that training needs.
   // `step_samples`: samples in a full step of a run that goes on; 0 = as configured. `validation`: samples,
   // not part of `train`, on which the mean of P@k over eval.k tells the best model and when to stop; or
-  // nullptr.
+  // nullptr. `cluster`: of the processes that train the network together, each with the same configuration
+  // and data and all making the same calls; nullptr where there is one. It must outlive the trainer.
   Trainer(const Config& config, const Dataset& train, const Dataset* test, std::size_t step_samples = 0,
-          const Dataset* validation = nullptr);
+          const Dataset* validation = nullptr, Cluster* cluster = nullptr);
 
   // All epochs, or what is left of them, or until train.patience is at its end. False when the observer
-  // stopped it. Throws Error when the loss stops being a number. What the observer's `step` takes counts as
+  // stopped it; of several processes, the observer of any, and only where StepReport::stop_agreed. Throws Error when the loss stops being a number. What the observer's `step` takes counts as
   // no training time.
   bool run(const TrainObserver& observer);
 
@@ -117,6 +121,7 @@ class Trainer {
   const DataShape& shape() const { return shape_; }
   std::size_t unlabelled() const { return unlabelled_; }     // training samples skipped for want of a label
   std::size_t labelled() const { return labelled_.size(); }  // training samples of an epoch
+  Cluster* cluster() const { return cluster_; }  // of several processes, else nullptr
   const LabelGroups& label_groups() const { return *groups_; }
   std::size_t batch_samples() const { return batch_; }  // samples in a full step
   std::uint64_t steps() const { return step_; }
@@ -132,6 +137,7 @@ class Trainer {
   };
   bool run_epochs(const TrainObserver& observer);
   bool run_epoch(const TrainObserver& observer);
+  bool observe_step(const TrainObserver& observer);  // false: stop here
   bool finish_epoch(const TrainObserver& observer);  // false: train.patience is at its end
   void arrange_epoch(std::uint32_t epoch);
   void fill_block(std::size_t first, std::size_t count, Block& block) const;
@@ -142,6 +148,8 @@ class Trainer {
   EvalReport validate();
 
   Config config_;
+  Cluster* cluster_;
+  bool stop_agreed_ = false;
   const Dataset& train_;
   const Dataset* test_;
   const Dataset* validation_;

@@ -233,19 +233,42 @@ void WidePath::update(std::uint32_t id, const BlockMatch& at, const Deltas& delt
                    step.rate * static_cast<float>(config_.wide_rate));
 }
 
-void WidePath::save(ByteWriter& out) const {
-  const Storage& s = storage_;
-  out.put_array(s.offsets.data(), s.offsets.size());
-  out.put_array(s.features.data(), s.features.size());
-  out.put_array(s.weights.data(), s.weights.size());
+void put_shared_offsets(std::span<const std::uint64_t> offsets, ByteWriter& out) {
+  const auto shares = out.shares_of(offsets.back());
+  std::vector<std::uint64_t> ends(offsets.begin() + 1, offsets.end());
+  for (std::uint64_t& end : ends) end += shares.before;
+  out.put<std::uint64_t>(0);
+  out.put_share(ends);
 }
 
-void WidePath::load(ByteReader& in, std::size_t features) {
+void WidePath::save(ByteWriter& out) const {
+  const Storage& s = storage_;
+  out.put<std::uint64_t>(out.shares_of(s.offsets.size() - 1).all + 1);
+  put_shared_offsets(s.offsets, out);
+  const std::uint64_t weights = out.shares_of(s.weights.size()).all;
+  out.put(weights);
+  out.put_share(s.features);
+  out.put(weights);
+  out.put_share(s.weights);
+}
+
+std::uint64_t WidePath::load(ByteReader& in, std::size_t features, std::size_t first, std::size_t neurons) {
+  constexpr std::string_view kOther = "another wide path";
   Storage& s = storage_;
-  in.get_array(s.offsets.data(), s.offsets.size(), "another wide path");
-  in.get_array(s.features.data(), s.features.size(), "another wide path");
-  in.expect(s.weights.size(), "another wide path");
+  const std::size_t own = s.offsets.size() - 1;
+  in.expect(neurons + 1, kOther);
+  in.get_share(std::span(s.offsets), first, neurons + 1);
+  const std::uint64_t before = s.offsets.front();
+  for (std::uint64_t& offset : s.offsets) offset -= before;
+  const auto all = in.get_count(sizeof(std::uint32_t) + sizeof(float), kOther);
+  if (s.offsets[own] != s.weights.size() || before > all || all - before < s.weights.size())
+    in.refuse(kOther);
+  in.get_share(std::span(s.features), before, all);
+  in.expect(all, kOther);
+  in.skip(before * sizeof(float));
   get_weights(in, features);
+  in.skip((all - before - s.weights.size()) * sizeof(float));
+  return before;
 }
 
 void WidePath::get_weights(ByteReader& in, std::size_t features) {

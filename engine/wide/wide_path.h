@@ -42,6 +42,9 @@ struct WideScratch {
   std::vector<float> weights, parted_weights;
 };
 
+// The offsets of lists, from 0 to their end, of which each process has some, as one array.
+void put_shared_offsets(std::span<const std::uint64_t> offsets, ByteWriter& out);
+
 class WidePath {
  public:
   // No pattern yet: for a model file to fill.
@@ -84,7 +87,8 @@ class WidePath {
   // Patterns and weights. load() refuses patterns of other sizes, and what get_weights()
   // does.
   void save(ByteWriter& out) const;
-  void load(ByteReader& in, std::size_t features);
+  // Of `neurons` neurons, those from number `first` on. Returns how many weights are before theirs.
+  std::uint64_t load(ByteReader& in, std::size_t features, std::size_t first, std::size_t neurons);
   // Weights of the storage, filled but for them. Refuses patterns that do not follow each other or name
   // features from `features` on, and by their place weights that are not finite.
   void get_weights(ByteReader& in, std::size_t features);

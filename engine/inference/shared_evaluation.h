@@ -1,0 +1,18 @@
+// Ranking measures of a network whose parts several processes hold: each finds the best among its own neurons,
+// and the best of all are those of all of them. Hidden activations are summed over the parts as in training.
+#pragma once
+
+#include <span>
+
+#include "engine/cluster/cluster.h"
+#include "engine/inference/inference.h"
+
+namespace slide {
+
+// As evaluate(); all processes of `cluster` call it together and get the same. Throws InputError where
+// neighbours vote under softmax, which takes the sum over all neurons.
+Metrics evaluate_shared(Cluster& cluster, const TrainedNetwork& trained, const Dataset& data,
+                        const InferenceOptions& options, std::span<const std::uint32_t> ks,
+                        Metrics::Propensities inverse_propensities, Metrics::Groups groups);
+
+}  // namespace slide
