@@ -6,6 +6,7 @@
 #include <optional>
 #include <thread>
 
+#include "engine/cli/app.h"
 #include "engine/cli/bad_rows.h"
 #include "engine/cli/commands.h"
 #include "engine/cli/options.h"
@@ -216,7 +217,7 @@ void go_on(const TrainCommand& command, Cluster* cluster) {
 }
 
 // Ends the other processes, too. Those that fail alike leave it to rank 0 to say why.
-[[noreturn]] void leave(Cluster& cluster, int code, std::string_view reason) {
+void leave(Cluster& cluster, int code, std::string_view reason) {
   if (cluster.rank() != 0) std::this_thread::sleep_for(std::chrono::milliseconds(500));
   complain(fmt::format("{}: {}", cluster.name(), reason));
   cluster.abort(code);
@@ -226,7 +227,9 @@ void run_train(const TrainCommand& command) {
   const std::unique_ptr<Cluster> cluster = open_cluster();
   if (command.quiet || cluster->rank() != 0) be_quiet();
   go_on_without_output();
-  const auto run = [&] { command.resume.empty() ? begin(command, cluster.get()) : go_on(command, cluster.get()); };
+  const auto run = [&] {
+    command.resume.empty() ? begin(command, cluster.get()) : go_on(command, cluster.get());
+  };
   if (cluster->size() == 1) return run();
   try {
     run();

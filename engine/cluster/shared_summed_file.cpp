@@ -60,7 +60,10 @@ void SharedCounter::share(std::uint64_t bytes) {
 }
 
 SharedSummedFile::SharedSummedFile(Cluster& cluster, std::string path)
-    : place_(cluster), path_(std::move(path)), temporary_(path_ + ".shared.tmp"), file_(cluster.create(temporary_)) {
+    : place_(cluster),
+      path_(std::move(path)),
+      temporary_(path_ + ".shared.tmp"),
+      file_(cluster.create(temporary_)) {
   buffer_.reserve(kBufferBytes);
 }
 

@@ -1,6 +1,6 @@
-// A summed file (summed_file.h) that all ranks write together: each puts the same values and its share of what
-// is shared (ByteWriter::share). Rank 0 writes what all have. The file is the one that a single process with
-// all shares would write, and appears under its name when it is whole.
+// A summed file (summed_file.h) that all ranks write together: each puts the same values and its share of
+// what is shared (ByteWriter::share). Rank 0 writes what all have. The file is the one that a single process
+// with all shares would write, and appears under its name when it is whole.
 //
 // All ranks make the same calls in the same order; for one thread.
 #pragma once

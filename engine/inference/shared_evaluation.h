@@ -1,5 +1,6 @@
-// Ranking measures of a network whose parts several processes hold: each finds the best among its own neurons,
-// and the best of all are those of all of them. Hidden activations are summed over the parts as in training.
+// Ranking measures of a network whose parts several processes hold: each finds the best among its own
+// neurons, and the best of all are those of all of them. Hidden activations are summed over the parts as in
+// training.
 #pragma once
 
 #include <span>

@@ -23,8 +23,8 @@ struct MatrixState {
   std::size_t first_stride = 0;  // adagrad: 1, a number for each row; momentum, adam: that of the matrix
   std::size_t second_stride = 0;
   bool counts_steps = false;
-  AlignedArray<float> first;     // momentum: velocity; adam: m [rows x first_stride]; adagrad: sum of squares
-  AlignedArray<float> second;    // adam: v [rows x stride]
+  AlignedArray<float> first;   // momentum: velocity; adam: m [rows x first_stride]; adagrad: sum of squares
+  AlignedArray<float> second;  // adam: v [rows x stride]
   AlignedArray<std::uint32_t> steps;  // adam: updates of each row [rows]
 
   // Asks for the one number that row r has, before an update.

@@ -45,8 +45,8 @@ struct RunRecord {
 };
 
 // The file gets its name only when it is whole and on the disk; the checkpoint of that name before it stays
-// as it was until then. Throws Error when the folder cannot be written or the disk is full. The processes of a
-// cluster write it together, and any number of them can go on from it.
+// as it was until then. Throws Error when the folder cannot be written or the disk is full. The processes of
+// a cluster write it together, and any number of them can go on from it.
 void save_checkpoint(const std::string& path, const RunRecord& record, const Trainer& trainer);
 
 // The file is never held: a trainer takes as much memory as it does.

@@ -23,8 +23,8 @@ enum class LoadOptimizer { kNo, kYes };
 
 // Writes the network, with the optimizer's state if `config.train.save_optimizer`. The file gets its name
 // only when it is whole; a file of that name stays as it was until then. Throws Error when the folder cannot
-// be written or the disk is full. Where processes of a cluster hold parts of the network, all call it together
-// and write the one file.
+// be written or the disk is full. Where processes of a cluster hold parts of the network, all call it
+// together and write the one file.
 void save_model(const std::string& path, const ModelParts& model, Cluster* cluster = nullptr);
 
 // Throws InputError, in one line, when the file is missing, no model, of another version, cut off, too long,

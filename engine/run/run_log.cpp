@@ -90,23 +90,30 @@ void RunLog::write(const RunStart& start) {
 
 void RunLog::write(const EpochReport& report) {
   const PhaseSeconds& phases = report.phases;
-  append({{"event", "epoch"},
-          {"epoch", report.epoch},
-          {"step", report.step},
-          {"samples", report.samples},
-          {"loss", report.loss},
-          {"train_seconds", report.train_seconds},
-          {"setup_seconds", phases.setup},
-          {"data_seconds", phases.data},
-          {"hashing_seconds", phases.hashing},
-          {"forward_seconds", phases.forward},
-          {"backward_seconds", phases.backward},
-          {"update_seconds", phases.update},
-          {"rehash_seconds", phases.rehash},
-          {"active_mean", report.active_mean},
-          {"active_fraction", report.active_fraction},
-          {"samples_per_second", report.samples_per_second},
-          {"peak_rss_mb", peak_rss_mb()}});
+  nlohmann::ordered_json event = {{"event", "epoch"},
+                                  {"epoch", report.epoch},
+                                  {"step", report.step},
+                                  {"samples", report.samples},
+                                  {"loss", report.loss},
+                                  {"train_seconds", report.train_seconds},
+                                  {"setup_seconds", phases.setup},
+                                  {"data_seconds", phases.data},
+                                  {"hashing_seconds", phases.hashing},
+                                  {"forward_seconds", phases.forward},
+                                  {"backward_seconds", phases.backward},
+                                  {"update_seconds", phases.update},
+                                  {"rehash_seconds", phases.rehash},
+                                  {"active_mean", report.active_mean},
+                                  {"active_fraction", report.active_fraction},
+                                  {"samples_per_second", report.samples_per_second},
+                                  {"peak_rss_mb", peak_rss_mb()}};
+  if (report.ranks > 1) {
+    event["ranks"] = report.ranks;
+    event["bytes_sent"] = report.traffic.bytes_sent;
+    event["messages"] = report.traffic.messages;
+    event["seconds_waited"] = report.traffic.seconds_waited;
+  }
+  append(event);
 }
 
 void RunLog::write(const EvalReport& report) {

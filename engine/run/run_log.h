@@ -49,7 +49,8 @@ class RunLog {
   void write(const RunStart& start);
   // {"event":"epoch","epoch":..,"step":..,"samples":..,"loss":..,"train_seconds":..,"setup_seconds":..,
   //  "data_seconds":.., and so on for all phases,"active_mean":..,"active_fraction":..,
-  //  "samples_per_second":..,"peak_rss_mb":..}
+  //  "samples_per_second":..,"peak_rss_mb":..}; where several processes train, of the one that leads also
+  // {"ranks":..,"bytes_sent":..,"messages":..,"seconds_waited":..}, since the beginning
   void write(const EpochReport& report);
   // {"event":"eval","epoch":..,"samples":..,"train_seconds":..,"eval_seconds":..}, eval_measures() and
   // {"groups":{"head":{"positives":..,"recall_at_1":..,"p_at_1":..,..},..}}; on the validation samples

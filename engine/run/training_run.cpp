@@ -8,7 +8,6 @@
 #include "engine/base/error.h"
 #include "engine/base/parallel.h"
 #include "engine/base/phases.h"
-#include "engine/config/rules.h"
 #include "engine/kernels/kernels.h"
 #include "engine/run/model_file.h"
 #include "engine/run/ranks.h"
@@ -46,7 +45,7 @@ TrainingRun::TrainingRun(Config config, fs::path folder, Cluster* cluster)
       config_(std::move(config)) {
   if (cluster_ != nullptr && config_.train.shards == 1) {
     config_.train.shards = static_cast<std::uint32_t>(cluster_->size());
-    if (const auto broken = config::find_violation(config_)) fail_input("{}", broken->message);
+    validate(config_);
     notes_.push_back(fmt::format("train.shards = {}, as there are processes", config_.train.shards));
   }
   used_ = config_;
@@ -244,8 +243,9 @@ void TrainingRun::save_checkpoint(const Trainer& trainer, const RunData& data) {
 }
 
 void TrainingRun::save_network(const std::string& path, const Trainer& trainer, const RunData& data) const {
-  save_model(path, {config_, trainer.shape(), trainer.trained(), &trainer.training().optimizer_state(),
-                    trainer.steps(), data.text.get()},
+  save_model(path,
+             {config_, trainer.shape(), trainer.trained(), &trainer.training().optimizer_state(),
+              trainer.steps(), data.text.get()},
              cluster_);
 }
 

@@ -3,9 +3,9 @@
 // writes metrics.jsonl, checkpoints and the best model as it goes, and the model at the end. It reports
 // through an observer.
 //
-// One object is one run, or what is left of a stopped one; one process at a time in a folder, or the processes
-// of a cluster, which each have an object of their own and make the same calls: rank 0 writes what is not
-// written by all. For one thread, which is also the one that the observer is called from.
+// One object is one run, or what is left of a stopped one; one process at a time in a folder, or the
+// processes of a cluster, which each have an object of their own and make the same calls: rank 0 writes what
+// is not written by all. For one thread, which is also the one that the observer is called from.
 #pragma once
 
 #include <cstdint>
@@ -102,8 +102,8 @@ class TrainingRun {
   RunFolder folder_;
   Cluster* cluster_;           // nullptr: one process
   std::optional<RunLog> log_;  // of the one that leads
-  Config config_;  // as recorded
-  Config used_;    // with this process's own number of threads
+  Config config_;              // as recorded
+  Config used_;                // with this process's own number of threads
   int threads_ = 1;
   std::uint32_t train_labels_ = 0;  // checksums, as RunStart has them
   std::optional<std::uint32_t> test_labels_;

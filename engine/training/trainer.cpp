@@ -108,10 +108,9 @@ bool Trainer::run_epoch(const TrainObserver& observer) {
 
 bool Trainer::observe_step(const TrainObserver& observer) {
   const auto done = double(progress_.samples);
-  const bool on = !observer.step ||
-                  observer.step({progress_.epoch, step_, total_steps_, progress_.samples,
-                                 progress_.loss / done, progress_.active / done, progress_.seconds,
-                                 stop_agreed_});
+  const bool on = !observer.step || observer.step({progress_.epoch, step_, total_steps_, progress_.samples,
+                                                   progress_.loss / done, progress_.active / done,
+                                                   progress_.seconds, stop_agreed_});
   if (cluster_ == nullptr) return on;
   if (!on) training_.want_stop();
   return !stop_agreed_;

@@ -95,8 +95,8 @@ class Trainer {
           const Dataset* validation = nullptr, Cluster* cluster = nullptr);
 
   // All epochs, or what is left of them, or until train.patience is at its end. False when the observer
-  // stopped it; of several processes, the observer of any, and only where StepReport::stop_agreed. Throws Error when the loss stops being a number. What the observer's `step` takes counts as
-  // no training time.
+  // stopped it; of several processes, the observer of any, and only where StepReport::stop_agreed. Throws
+  // Error when the loss stops being a number. What the observer's `step` takes counts as no training time.
   bool run(const TrainObserver& observer);
 
   // Everything that later steps depend on, between two steps: a trainer of the same configuration, data and
@@ -121,7 +121,7 @@ class Trainer {
   const DataShape& shape() const { return shape_; }
   std::size_t unlabelled() const { return unlabelled_; }     // training samples skipped for want of a label
   std::size_t labelled() const { return labelled_.size(); }  // training samples of an epoch
-  Cluster* cluster() const { return cluster_; }  // of several processes, else nullptr
+  Cluster* cluster() const { return cluster_; }              // of several processes, else nullptr
   const LabelGroups& label_groups() const { return *groups_; }
   std::size_t batch_samples() const { return batch_; }  // samples in a full step
   std::uint64_t steps() const { return step_; }
