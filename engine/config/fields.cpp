@@ -243,21 +243,27 @@ std::vector<Field> hash_fields(HashConfig& c) {
   };
 }
 
+// A vector's list of elements would be copied, with all fields.
+template <std::size_t n>
+std::vector<Section> moved(Section (&&sections)[n]) {
+  return {std::move_iterator(std::begin(sections)), std::move_iterator(std::end(sections))};
+}
+
 }  // namespace
 
 std::vector<Section> plain_sections(Config& config) {
-  return {{"data", "[data]", data_fields(config.data)},
-          {"text", "[text]", text_fields(config.text)},
-          {"train", "[train]", train_fields(config.train)},
-          {"optimizer", "[optimizer]", optimizer_fields(config.optimizer)},
-          {"loss", "[loss]", loss_fields(config.loss)},
-          {"eval", "[eval]", eval_fields(config.eval)},
-          {"neighbours", "[neighbours]", neighbour_fields(config.neighbours)}};
+  return moved({{"data", "[data]", data_fields(config.data)},
+                {"text", "[text]", text_fields(config.text)},
+                {"train", "[train]", train_fields(config.train)},
+                {"optimizer", "[optimizer]", optimizer_fields(config.optimizer)},
+                {"loss", "[loss]", loss_fields(config.loss)},
+                {"eval", "[eval]", eval_fields(config.eval)},
+                {"neighbours", "[neighbours]", neighbour_fields(config.neighbours)}});
 }
 
 std::vector<Section> layer_sections(LayerConfig& layer, const std::string& name) {
-  return {{name, "[[layer]]", layer_fields(layer)},
-          {name + ".hash", "[layer.hash]", hash_fields(layer.hash)}};
+  return moved(
+      {{name, "[[layer]]", layer_fields(layer)}, {name + ".hash", "[layer.hash]", hash_fields(layer.hash)}});
 }
 
 std::string layer_name(std::size_t index) {
@@ -281,14 +287,17 @@ std::span<const Renamed> renamed_keys() {
   return {};
 }
 
-std::optional<Field> find_field(Config& config, std::string_view name) {
+const Field* find_field(std::span<const Section> sections, std::string_view name) {
   const std::size_t dot = std::min(name.rfind('.'), name.size());
   const std::string_view key = name.substr(std::min(dot + 1, name.size()));
-  for (const Section& section : all_sections(config)) {
-    if (section.name != name.substr(0, dot)) continue;
-    if (const Field* field = find_field(section, key)) return *field;
-  }
-  return std::nullopt;
+  const auto section = std::ranges::find(sections, name.substr(0, dot), &Section::name);
+  return section == sections.end() ? nullptr : find_field(*section, key);
+}
+
+std::optional<Field> find_field(Config& config, std::string_view name) {
+  const std::vector<Section> sections = all_sections(config);
+  const Field* field = find_field(sections, name);
+  return field == nullptr ? std::nullopt : std::optional(*field);
 }
 
 }  // namespace slide::config

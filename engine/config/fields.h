@@ -47,7 +47,10 @@ struct Renamed {
 // Those of stored configurations, by their old names.
 std::span<const Renamed> renamed_keys();
 
-// The field of a full name as "train.epochs" or "layer.1.hash.k", if there is one.
+// The field of a full name as "train.epochs" or "layer.1.hash.k", or nullptr.
+const Field* find_field(std::span<const Section> sections, std::string_view name);
+
+// The same, of all sections; for many names, make these once.
 std::optional<Field> find_field(Config& config, std::string_view name);
 
 }  // namespace slide::config

@@ -45,6 +45,8 @@ std::string nearest_name(std::string_view name, std::span<const std::string> nam
   std::size_t smallest = std::numeric_limits<std::size_t>::max();
   for (const std::string& candidate : names) {
     const auto [other_section, other_key] = split(candidate);
+    const auto [shorter, longer] = std::minmax({key.size(), other_key.size()});
+    if (longer - shorter >= smallest) continue;  // so many letters must be added at least
     const std::size_t distance = edit_distance(key, other_key) + section_distance(section, other_section);
     if (distance < smallest) {
       smallest = distance;

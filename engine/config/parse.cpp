@@ -187,9 +187,9 @@ std::string present_name(const std::string& name, std::span<const Renamed> renam
 }
 
 // Gives the keys that are not in `stored` what they meant before they were written.
-void fill_missing(Config& config, const std::set<std::string>& stored, const std::string& origin,
-                  std::vector<std::string>& notes) {
-  for (const Section& section : all_sections(config)) {
+void fill_missing(std::span<const Section> sections, const std::set<std::string>& stored,
+                  const std::string& origin, std::vector<std::string>& notes) {
+  for (const Section& section : sections) {
     for (const Field& field : section.fields) {
       const std::string name = fmt::format("{}.{}", section.name, field.key);
       if (stored.contains(name)) continue;
@@ -283,13 +283,13 @@ void Parser::apply_override(const std::string& text) {
     fail_at(where, "expected section.key=value, as in --set train.epochs=3");
   const std::string name = resolve_layer(where, std::string(trim(text.substr(0, equals))));
   const toml::table value = parse_value(where, trim(std::string_view(text).substr(equals + 1)));
-  for (const Section& section : all_sections(config_)) {
-    if (section.name != name) continue;
+  if (sections_.empty()) sections_ = all_sections(config_);
+  if (const auto section = std::ranges::find(sections_, name, &Section::name); section != sections_.end()) {
     fail_at(where, fmt::format("'{0}' is a section; name one of its keys, as in {0}.{1}", name,
-                               section.fields.front().key));
+                               section->fields.front().key));
   }
-  const std::optional<Field> field = find_field(config_, name);
-  if (!field) fail_unknown_key(where, name);
+  const Field* field = find_field(sections_, name);
+  if (field == nullptr) fail_unknown_key(where, name);
   assign(*field, *value.get("v"), where, name);
   places_[name] = where;
 }
@@ -355,11 +355,12 @@ Config parse_stored(std::string_view text, const std::string& origin, std::span<
   config.layers = default_layers(layers == nullptr ? 0 : layers->size());
   std::vector<std::pair<std::string, const toml::node*>> values;
   list_values("", root, values);
+  const std::vector<Section> sections = all_sections(config);
   std::vector<std::string> told;
   std::set<std::string> stored;
   for (const auto& [name, node] : values) {
     const std::string present = present_name(name, renamed);
-    if (const std::optional<Field> field = find_field(config, present)) {
+    if (const Field* field = find_field(sections, present)) {
       assign(*field, *node, fmt::format("{}:{}", origin, node->source().begin.line), name);
       stored.insert(present);
     } else {
@@ -367,7 +368,7 @@ Config parse_stored(std::string_view text, const std::string& origin, std::span<
           one_line(fmt::format("{}: '{}' is no key that this version knows; it is left out", origin, name)));
     }
   }
-  fill_missing(config, stored, origin, told);
+  fill_missing(sections, stored, origin, told);
   if (const auto broken = find_violation(config)) fail_at(origin, broken->message);
   std::ranges::move(told, std::back_inserter(notes));
   return config;

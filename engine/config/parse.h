@@ -19,6 +19,8 @@ class Parser {
  public:
   // `origin` stands in messages for the file name.
   explicit Parser(std::string origin) : origin_(std::move(origin)) {}
+  Parser(const Parser&) = delete;  // fields are bound to config_
+  Parser& operator=(const Parser&) = delete;
 
   // Reads a whole file. Call it once, before the overrides. Throws InputError: syntax, unknown name, wrong
   // type, value out of range.
@@ -41,6 +43,7 @@ class Parser {
 
   std::string origin_;
   Config config_;
+  std::vector<Section> sections_;              // of config_, from the first override on
   std::map<std::string, std::string> places_;  // key -> where it was set
 };
 
