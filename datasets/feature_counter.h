@@ -55,7 +55,7 @@ class FeatureCounter {
     return table_[at];
   }
   void grow() {
-    std::vector<FeatureCount> old(std::max<std::size_t>(1024, 2 * table_.size()));
+    std::vector<FeatureCount> old(std::max<std::size_t>(16, 2 * table_.size()));
     old.swap(table_);
     for (const FeatureCount& entry : old) {
       if (entry.hash != 0) find(entry.hash) = entry;
