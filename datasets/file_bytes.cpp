@@ -11,6 +11,7 @@
 #include <cstdint>
 #include <cstring>
 #include <functional>
+#include <memory>
 #include <optional>
 
 #include "engine/base/atomic_file.h"
@@ -25,7 +26,7 @@ namespace {
 
 constexpr std::size_t kReadBytes = std::size_t{1} << 22;    // of a file, by a thread at once
 constexpr std::size_t kStreamBytes = std::size_t{1} << 20;  // of a pipe, at least
-constexpr std::size_t kInflateBytes = std::size_t{1} << 18;
+constexpr std::size_t kInflateBytes = std::size_t{1} << 17;
 
 Descriptor open_for_reading(const std::string& path) {
   Descriptor descriptor(open(path.c_str(), O_RDONLY | O_CLOEXEC));
@@ -43,6 +44,7 @@ struct stat status_of(int descriptor, const std::string& path) {
 
 // Whether there is room for so many bytes, and as many again for what is made of them.
 bool fits(std::size_t bytes) {
+  if (double(bytes) <= kLittleMemory) return true;
   const std::optional<double> free = free_memory();
   return !free || double(bytes) <= *free / 2;
 }
@@ -118,7 +120,10 @@ using Output = std::function<void(std::string_view piece, const char* input)>;
 class Unpacker {
  public:
   Unpacker(std::string_view input, const std::string& origin, const Output& output)
-      : input_(input), origin_(origin), output_(output), piece_(kInflateBytes, '\0') {}
+      : input_(input),
+        origin_(origin),
+        output_(output),
+        piece_(std::make_unique_for_overwrite<char[]>(kInflateBytes)) {}
 
   void run() {
     do {
@@ -135,11 +140,11 @@ class Unpacker {
       const std::size_t step = std::min(input_.size(), kInflateBytes);
       stream->next_in = reinterpret_cast<Bytef*>(const_cast<char*>(input_.data()));
       stream->avail_in = static_cast<uInt>(step);
-      stream->next_out = reinterpret_cast<Bytef*>(piece_.data());
-      stream->avail_out = static_cast<uInt>(piece_.size());
+      stream->next_out = reinterpret_cast<Bytef*>(piece_.get());
+      stream->avail_out = static_cast<uInt>(kInflateBytes);
       status = inflate(stream.get(), Z_NO_FLUSH);
       input_.remove_prefix(step - stream->avail_in);
-      const std::string_view piece(piece_.data(), piece_.size() - stream->avail_out);
+      const std::string_view piece(piece_.get(), kInflateBytes - stream->avail_out);
       unpacked_ += piece.size();
       output_(piece, input_.data());
       check(status, stream->msg);
@@ -160,7 +165,7 @@ class Unpacker {
   std::string_view input_;
   const std::string& origin_;
   const Output& output_;
-  std::string piece_;
+  std::unique_ptr<char[]> piece_;  // of kInflateBytes; only what is unpacked is ever touched
   std::uint64_t unpacked_ = 0;
 };
 

@@ -15,7 +15,7 @@ namespace slide {
 
 namespace {
 
-constexpr std::size_t kPieceBytes = std::size_t{1} << 18;  // unpacked at once
+constexpr std::size_t kPieceBytes = std::size_t{1} << 18;  // unpacked at once, at most
 constexpr std::uint64_t kMostRatio = 1032;                 // deflate packs no more bytes into one
 
 // Why libzip failed.
@@ -144,14 +144,16 @@ std::string ZipReader::read(const std::string& name) const {
   require_room(double(stated.size), path());
   std::string bytes;
   // An archive may say anything; no more is asked for than it can hold.
-  bytes.reserve(std::min(stated.size, kMostRatio * file_.bytes.size()) + kPieceBytes);
+  bytes.reserve(std::min(stated.size, kMostRatio * file_.bytes.size()) + 1);
   while (true) {
     const std::size_t before = bytes.size();
     if (before > stated.size) {
       fail_input("{}: {} is damaged (longer than it says); write or fetch the file again", path(), name);
     }
-    bytes.resize(before + kPieceBytes);
-    const zip_int64_t read = zip_fread(member, bytes.data() + before, kPieceBytes);
+    const std::size_t piece =
+        std::min<std::size_t>(kPieceBytes - 1, stated.size - before) + 1;  // one too many
+    bytes.resize(before + piece);
+    const zip_int64_t read = zip_fread(member, bytes.data() + before, piece);
     if (read < 0) {
       fail_input("{}: {} is damaged ({}); write or fetch the file again", path(), name,
                  zip_error_strerror(zip_file_get_error(member)));

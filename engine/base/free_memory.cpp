@@ -61,6 +61,7 @@ std::optional<double> free_memory() {
 }
 
 void require_room(double bytes, const std::string& path) {
+  if (bytes <= kLittleMemory) return;
   const std::optional<double> free = free_memory();
   if (!free || bytes <= *free) return;
   fail_input("{}: unpacked it takes {:.0f} MB of memory or more, and {:.0f} MB are free; take a part of it",

@@ -11,7 +11,10 @@ namespace slide {
 // and of `ulimit -v`. None where the system does not tell.
 std::optional<double> free_memory();
 
-// Throws InputError, with the figures, when `bytes` that the file at `path` unpacks to are more than that.
+// Bytes that are not asked about: looking costs more than they do.
+inline constexpr double kLittleMemory = 1 << 20;
+
+// Throws InputError, with the figures, when `bytes` that the file at `path` unpacks to are more than is free.
 void require_room(double bytes, const std::string& path);
 
 }  // namespace slide
