@@ -13,7 +13,9 @@ cd "$(dirname "$0")/.."
 
 fuzz=build/fuzz
 at_once=2
-export ASAN_OPTIONS=malloc_context_size=8:quarantine_size_mb=16${ASAN_OPTIONS:+:$ASAN_OPTIONS}
+export OMP_NUM_THREADS=1
+# Small, as time goes into it. To see where memory was taken, run the target on what was found without these options.
+export ASAN_OPTIONS=malloc_context_size=1:quarantine_size_mb=1${ASAN_OPTIONS:+:$ASAN_OPTIONS}
 export UBSAN_OPTIONS=print_stacktrace=1${UBSAN_OPTIONS:+:$UBSAN_OPTIONS}
 
 targets() { sed -nE 's/^add_fuzz_target\(([a-z_]+).*/\1/p' tests/fuzz/CMakeLists.txt; }

@@ -83,10 +83,21 @@ void write_texts(const Seeds& seeds) {
                                          "\\xcc\\x81", "\\xc2\\xad", "\\xef\\xb7\\xba"});
 }
 
+// Comments are most of a configuration as it is written.
+std::string without_comments(const std::string& toml) {
+  std::string config;
+  std::istringstream lines(toml);
+  for (std::string line; std::getline(lines, line);) {
+    line.resize(std::min(line.find('#'), line.size()));
+    line.resize(line.find_last_not_of(' ') + 1);
+    if (!line.empty()) config += line + '\n';
+  }
+  return config;
+}
+
 void write_configs(const Seeds& seeds) {
   Config config = tiny_config();
-  const std::string tiny = to_toml(config);
-  seeds.put("config", "tiny", tiny);
+  seeds.put("config", "tiny", without_comments(to_toml(config)));
   seeds.put("config", "short", "[train]\nepochs = 2\n[[layer]]\nsize = 4\n[[layer]]\nkind = \"sampled\"\n");
   std::string overrides;
   std::vector<std::string> words = {"[[layer]]", "[layer.hash]", "\\x0a--set\\x0a", "true", "false",
@@ -127,18 +138,11 @@ std::string content_of(const std::string& path) {
   return {std::istreambuf_iterator<char>(in), std::istreambuf_iterator<char>()};
 }
 
-// Takes the comments of its configuration out of a file: they are most of it.
+// Takes the comments of its configuration out of a file.
 void shorten(const std::string& path) {
   std::string file = content_of(path);
   unseal(file);
-  std::string config;
-  std::istringstream lines(config_of(file).value());
-  for (std::string line; std::getline(lines, line);) {
-    line.resize(std::min(line.find('#'), line.size()));
-    line.resize(line.find_last_not_of(' ') + 1);
-    if (!line.empty()) config += line + '\n';
-  }
-  replace_config(file, config);
+  replace_config(file, without_comments(config_of(file).value()));
   seal(file);
   std::ofstream(path, std::ios::binary) << file;
 }
