@@ -26,16 +26,16 @@ double ideal_dcg(std::size_t hits) {
 
 }  // namespace
 
-std::vector<double> inverse_propensities(std::span<const std::uint32_t> label_frequencies,
-                                         std::size_t samples, double a, double b) {
+InversePropensities::InversePropensities(std::span<const std::uint32_t> label_frequencies,
+                                         std::size_t samples, double a, double b)
+    : frequencies_(label_frequencies) {
   if (!(a >= 0) || !(b > 0)) fail_input("propensities need A >= 0 and B > 0, not A = {}, B = {}", a, b);
   const double log_samples = std::log(static_cast<double>(std::max<std::size_t>(samples, 1)));
   const double c = std::max(0.0, log_samples - 1.0) * std::pow(b + 1.0, a);
-  std::vector<double> inverse(label_frequencies.size());
-  std::ranges::transform(label_frequencies, inverse.begin(), [&](std::uint32_t frequency) {
-    return 1.0 + c * std::exp(-a * std::log(static_cast<double>(frequency) + b));
-  });
-  return inverse;
+  const std::uint32_t most = label_frequencies.empty() ? 0 : std::ranges::max(label_frequencies);
+  values_.resize(label_frequencies.empty() ? 0 : std::size_t{most} + 1);
+  for (std::size_t frequency = 0; frequency < values_.size(); ++frequency)
+    values_[frequency] = 1.0 + c * std::exp(-a * std::log(static_cast<double>(frequency) + b));
 }
 
 const char* name_of(LabelGroup group) {
@@ -68,8 +68,8 @@ LabelGroups::LabelGroups(std::span<const std::uint32_t> label_frequencies)
 
 Metrics::Metrics(std::vector<std::uint32_t> ks, Propensities inverse_propensities, Groups groups)
     : ks_(std::move(ks)),
-      inverse_(inverse_propensities && !inverse_propensities->empty() ? std::move(inverse_propensities)
-                                                                      : nullptr),
+      inverse_(inverse_propensities && inverse_propensities->size() > 0 ? std::move(inverse_propensities)
+                                                                        : nullptr),
       groups_(std::move(groups)),
       sums_(ks_.size()) {
   for (const std::uint32_t k : ks_) {

@@ -12,15 +12,32 @@
 #include <memory>
 #include <nlohmann/json.hpp>
 #include <span>
+#include <utility>
 #include <vector>
 
 namespace slide {
 
 // 1 / p_l for every label: 1 + C (N_l + B)^-A with C = (log N - 1) (B + 1)^A, where N_l is
 // `label_frequencies[l]`, the label's number of training samples, and N is `samples`, their total. With fewer
-// than three samples C would be negative and is taken as 0. Throws InputError unless a >= 0 and b > 0.
-std::vector<double> inverse_propensities(std::span<const std::uint32_t> label_frequencies,
-                                         std::size_t samples, double a, double b);
+// than three samples C would be negative and is taken as 0. Immutable.
+class InversePropensities {
+ public:
+  // The frequencies must outlive it: it is one number for each that occurs, not for each label. Throws
+  // InputError unless a >= 0 and b > 0.
+  InversePropensities(std::span<const std::uint32_t> label_frequencies, std::size_t samples, double a,
+                      double b);
+  // One of its own for every label.
+  explicit InversePropensities(std::vector<double> by_label) : values_(std::move(by_label)) {}
+
+  std::size_t size() const { return frequencies_.empty() ? values_.size() : frequencies_.size(); }  // labels
+  double operator[](std::size_t label) const {
+    return values_[frequencies_.empty() ? label : frequencies_[label]];
+  }
+
+ private:
+  std::span<const std::uint32_t> frequencies_;
+  std::vector<double> values_;  // by frequency, or where there are none by label
+};
 
 enum class LabelGroup : std::uint8_t { kHead, kMiddle, kTail };
 inline constexpr std::array<LabelGroup, 3> kLabelGroups = {LabelGroup::kHead, LabelGroup::kMiddle,
@@ -54,7 +71,7 @@ class LabelGroups {
 class Metrics {
  public:
   using Groups = std::shared_ptr<const LabelGroups>;
-  using Propensities = std::shared_ptr<const std::vector<double>>;
+  using Propensities = std::shared_ptr<const InversePropensities>;
 
   // `ks` in any order, each at least 1, else Error. Without propensities (null or empty) there is no PSP.
   // A label beyond the vector counts with weight 1. Without groups nothing is told by group.

@@ -11,8 +11,8 @@ namespace slide {
 
 Metrics::Propensities propensities(const Model& model) {
   const EvalConfig& eval = model.config.eval;
-  return std::make_shared<const std::vector<double>>(inverse_propensities(
-      model.shape.label_frequencies, model.shape.samples, eval.propensity_a, eval.propensity_b));
+  return std::make_shared<const InversePropensities>(model.shape.label_frequencies, model.shape.samples,
+                                                     eval.propensity_a, eval.propensity_b);
 }
 
 Model open_model(const std::string& path, const ModelUse& use) {

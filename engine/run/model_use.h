@@ -30,7 +30,7 @@ Model open_model(const std::string& path, const ModelUse& use);
 Predictor make_predictor(Model& model, int threads, std::size_t k, bool log_softmax, bool by_row = false);
 
 // What P@k is weighted with, of the labels' frequencies in training, by the model's own eval keys.
-Metrics::Propensities propensities(const Model& model);
+Metrics::Propensities propensities(const Model& model);  // which must outlive them
 
 struct TestResult {
   std::size_t samples = 0;

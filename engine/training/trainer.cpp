@@ -51,8 +51,8 @@ Trainer::Trainer(const Config& config, const Dataset& train, const Dataset* test
       training_(network_, train, {batch_, step_shape(config.train, threads_).shards, threads_}, cluster_),
       optimizer_(config.optimizer) {
   unlabelled_ = train.size() - labelled_.size();
-  inverse_propensities_ = std::make_shared<const std::vector<double>>(inverse_propensities(
-      shape_.label_frequencies, shape_.samples, config.eval.propensity_a, config.eval.propensity_b));
+  inverse_propensities_ = std::make_shared<const InversePropensities>(
+      shape_.label_frequencies, shape_.samples, config.eval.propensity_a, config.eval.propensity_b);
   groups_ = std::make_shared<const LabelGroups>(shape_.label_frequencies);
   total_steps_ = std::uint64_t{config.train.epochs} * ((labelled_.size() + batch_ - 1) / batch_);
   if (config.neighbours.share > 0) neighbours_.emplace(config.neighbours, train, network_.feature_scale());

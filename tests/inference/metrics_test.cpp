@@ -15,7 +15,7 @@ namespace {
 using Labels = std::vector<std::uint32_t>;
 
 Metrics::Propensities weights(std::vector<double> values) {
-  return std::make_shared<const std::vector<double>>(std::move(values));
+  return std::make_shared<const InversePropensities>(std::move(values));
 }
 
 TEST(Metrics, WithoutSamplesEverythingIsZero) {
@@ -182,7 +182,8 @@ TEST(InversePropensities, ByHand) {
   // a = 0.55, b = 1.5, N = 1000: C = (ln 1000 - 1) 2.5^0.55 = 5.907755278982137 * 1.655235...
   const double c = (std::log(1000.0) - 1) * std::pow(2.5, 0.55);
   EXPECT_NEAR(c, 9.779, 1e-2);
-  const auto inverse = inverse_propensities(Labels{0, 1, 998}, 1000, 0.55, 1.5);
+  const Labels frequencies = {0, 1, 998};
+  const InversePropensities inverse(frequencies, 1000, 0.55, 1.5);
   ASSERT_EQ(inverse.size(), 3u);
   EXPECT_NEAR(inverse[0], 1 + c / std::pow(1.5, 0.55), 1e-12);
   EXPECT_NEAR(inverse[1], std::log(1000.0), 1e-12) << "N_l = 1: (N_l + B) cancels (B + 1), leaving log N";
@@ -190,10 +191,16 @@ TEST(InversePropensities, ByHand) {
 }
 
 TEST(InversePropensities, TinySetsAndBadParameters) {
-  EXPECT_EQ(inverse_propensities(Labels{0, 5}, 2, 0.55, 1.5), (std::vector<double>{1.0, 1.0}));
-  EXPECT_EQ(inverse_propensities(Labels{0}, 0, 0.55, 1.5), (std::vector<double>{1.0}));
-  EXPECT_THROW(inverse_propensities(Labels{0}, 10, 0.55, 0), InputError);
-  EXPECT_THROW(inverse_propensities(Labels{0}, 10, -1, 1.5), InputError);
+  const Labels frequencies = {0, 5};
+  const InversePropensities two_samples(frequencies, 2, 0.55, 1.5), none(frequencies, 0, 0.55, 1.5);
+  for (const InversePropensities* inverse : {&two_samples, &none}) {
+    ASSERT_EQ(inverse->size(), 2u);
+    EXPECT_EQ((*inverse)[0], 1.0);
+    EXPECT_EQ((*inverse)[1], 1.0);
+  }
+  EXPECT_THROW(InversePropensities(frequencies, 10, 0.55, 0), InputError);
+  EXPECT_THROW(InversePropensities(frequencies, 10, -1, 1.5), InputError);
+  EXPECT_EQ(InversePropensities(Labels{}, 10, 0.55, 1.5).size(), 0u);
 }
 
 }  // namespace
