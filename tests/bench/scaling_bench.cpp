@@ -33,7 +33,7 @@ class Bench {
  public:
   explicit Bench(const Case& c)
       : case_(c),
-        layer_({config(c), c.inputs, c.outputs, true, Precision::kFp32}, {}),
+        layer_({config(c), c.inputs, c.outputs, true, Precision::kFp32, {{{0, c.outputs}, 0, 1}}}, {}),
         weights_(layer_.weights(), OptimizerKind::kAdagrad),
         bias_(layer_.bias(), OptimizerKind::kAdagrad) {
     optimizer_.set_rate(0.01);
@@ -73,7 +73,7 @@ class Bench {
     in_.xt = inputs_[step % kPool].data();
     in_.x = rows_[step % kPool].data();
     in_.lanes = in_.samples = case_.lanes;
-    layer_.select(in_, {}, labels_, rng, scratch_, block_);
+    layer_.select(0, in_, {{}, labels_}, rng, scratch_, block_);
     layer_.forward(in_, {0, slices_of(block_.count, kSliceNeurons)}, scratch_, block_);
   }
 

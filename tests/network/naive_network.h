@@ -214,35 +214,45 @@ class NaiveNetwork {
     layers.push_back(std::move(layer));
   }
 
+  // An output layer may be in parts, of which each chooses for itself.
   LayerChoice choice_of(const Block& block, std::size_t l) const {
-    const LayerBlock& at = !layers[0].by_feature ? block.layers[l]
-                           : l == 0              ? block.input
-                                                 : block.layers[l - 1];
+    const std::size_t below = layers[0].by_feature ? 1 : 0, output = layers.size() - 1 - below;
     LayerChoice choice;
-    if (layers[l].sampled) {
-      choice.active = at.set.ids;
-      if (l + 1 == layers.size())
-        choice.correction.assign(at.set.correction.begin(), at.set.correction.end());
+    if (l < below) {
+      add_choice(block, block.input, l, choice);
+    } else if (l - below < output) {
+      add_choice(block, block.layers[l - below], l, choice);
     } else {
-      choice.active.resize(layers[l].neurons);
-      std::iota(choice.active.begin(), choice.active.end(), 0u);
+      for (std::size_t i = output; i < block.layers.size(); ++i)
+        add_choice(block, block.layers[i], l, choice);
     }
-    for (std::size_t a = 0; a < choice.active.size() && !at.mask.empty(); ++a) {
+    return choice;
+  }
+
+  void add_choice(const Block& block, const LayerBlock& at, std::size_t l, LayerChoice& choice) const {
+    Ids active = at.set.ids;
+    if (layers[l].sampled && l + 1 == layers.size())
+      choice.correction.insert(choice.correction.end(), at.set.correction.begin(), at.set.correction.end());
+    if (!layers[l].sampled) {
+      active.resize(l + 1 == layers.size() ? at.count : layers[l].neurons);
+      std::iota(active.begin(), active.end(), static_cast<std::uint32_t>(at.first));
+    }
+    choice.active.insert(choice.active.end(), active.begin(), active.end());
+    for (std::size_t a = 0; a < active.size() && !at.mask.empty(); ++a) {
       for (std::size_t s = 0; s < block.samples(); ++s) choice.mask.push_back(at.mask[s * at.ldo + a]);
     }
     // Only some units of a sampled layer are there, and such inputs stay as they are.
     const bool rounded = l + 1 < layers.size() && layers[l + 1].bf16 && !layers[l].sampled;
-    for (std::size_t a = 0; a < choice.active.size() && rounded; ++a) {
+    for (std::size_t a = 0; a < active.size() && rounded; ++a) {
       for (std::size_t s = 0; s < block.samples(); ++s)
         choice.rounded.push_back(kernels::nearest_bf16(at.out_t[a * block.lanes + s]));
     }
-    for (std::size_t a = 0; a < choice.active.size() && at.sparse.in_use(); ++a) {
+    for (std::size_t a = 0; a < active.size() && at.sparse.in_use(); ++a) {
       for (std::size_t s = 0; s < block.samples(); ++s) {
         const float d = at.out_t[a * block.lanes + s];
         choice.signs.push_back(d > 0.0f ? 1.0 : d < 0.0f ? -1.0 : 0.0);
       }
     }
-    return choice;
   }
 
   // What layer l reads for one sample: the outputs of the layer below or what they were rounded to, which

@@ -192,13 +192,20 @@ inline void randomise_biases(Network& network, std::uint64_t seed = 5) {
   for (std::size_t l = 0; l < network.layers().size(); ++l) fill(network.layers()[l].bias(), l + 1);
 }
 
+// A network in train.shards parts, all of them here, with zero weights.
+inline Network parted_network(const Config& config, const Dataset& data) {
+  const std::size_t size = config.layers.back().size;
+  const std::size_t neurons = size == 0 ? data.label_count() : size;
+  return {config, shape_of_data(data), parts_for(config, data, neurons, 0, 1)};
+}
+
 // Drives a network as Trainer::step does, on one thread, and leaves the blocks to look at.
 class Stepper {
  public:
-  Stepper(Network& network, const Dataset& data, std::uint32_t shards = 1)
+  Stepper(Network& network, const Dataset& data, std::uint32_t shards = 1, Cluster* cluster = nullptr)
       : network_(network),
         data_(data),
-        training_(network, data, {network.config().train.batch_size, shards, 1}) {}
+        training_(network, data, {network.config().train.batch_size, shards, 1}, cluster) {}
 
   // Forward, loss and backward of samples [first, first + count); the loss summed over them.
   double train(std::size_t first, std::size_t count, std::uint64_t step) {
@@ -207,20 +214,22 @@ class Stepper {
     used_ = (count + block_size - 1) / block_size;
     for (std::size_t b = 0; b < used_; ++b) {
       Block& block = training_.block(b);
-      block.rows.clear();
-      block.labels.clear();
+      block.clear_samples();
       for (std::size_t i = b * block_size; i < std::min(count, (b + 1) * block_size); ++i) {
-        block.rows.push_back(data_.features(first + i));
+        network_.add_row(data_.features(first + i), block);
         block.labels.push_back(data_.labels(first + i));
       }
     }
     PhaseSeconds phases;
-    return training_.pass(network_, used_, {step, 1.0f / static_cast<float>(count)}, phases);
+    sums_ = training_.pass(network_, used_, {step, 1.0f / static_cast<float>(count)}, phases);
+    return sums_.loss;
   }
   void update(const Optimizer& optimizer) {
     for (std::uint32_t s = 0; s < training_.shards(); ++s) training_.update(network_, s, optimizer, 0);
   }
+  NetworkTraining& training() { return training_; }
   // Of the last step.
+  double active() const { return sums_.active; }
   std::span<const Block> blocks() const { return training_.first_blocks(used_); }
 
  private:
@@ -228,6 +237,7 @@ class Stepper {
   const Dataset& data_;
   NetworkTraining training_;
   std::size_t used_ = 0, count_ = 0;
+  StepSums sums_;
 };
 
 }  // namespace slide::test
