@@ -56,7 +56,8 @@ std::uint32_t AliasTable::draw(Rng& rng) const {
 ActiveSampler::ActiveSampler(const LayerConfig& config, std::size_t neurons,
                              std::span<const std::uint32_t> frequencies, std::size_t first_label)
     : config_(config), neurons_(neurons), first_label_(first_label) {
-  if (config.frequency > 0 && !frequencies.empty()) alias_.emplace(frequencies);
+  const bool any = std::ranges::any_of(frequencies, [](std::uint32_t count) { return count > 0; });
+  if (config.frequency > 0 && any) alias_.emplace(frequencies);
 }
 
 SamplerScratch ActiveSampler::make_scratch(const lsh::NeuronIndex* index, std::size_t lanes) const {

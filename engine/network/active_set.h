@@ -71,7 +71,8 @@ struct ActiveQuery {
 class ActiveSampler {
  public:
   // Of `neurons` neurons, where they are labels those from `first_label` on; other labels are left out.
-  // `frequencies` may be empty when config.frequency is 0. Without `index` the LSH source yields nothing.
+  // `frequencies` may be empty when config.frequency is 0; without any above 0 that source yields nothing.
+  // Without `index` the LSH source yields nothing.
   ActiveSampler(const LayerConfig& config, std::size_t neurons, std::span<const std::uint32_t> frequencies,
                 std::size_t first_label = 0);
 
