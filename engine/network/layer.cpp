@@ -84,7 +84,8 @@ double Layer::scratch_bytes_of(const LayerShape& shape, const BlockLimits& limit
   double bytes = 0.0;
   if (use != Use::kPasses) {
     if (shape.sampled())
-      bytes += ActiveSampler::scratch_bytes_of(shape.config, shape.neurons, shape.inputs, limits.lanes);
+      bytes +=
+          ActiveSampler::scratch_bytes_of(shape.config, shape.largest_part(), shape.inputs, limits.lanes);
     if (partial && shape.has_tables() && !limits.features)
       bytes += double(shape.inputs * limits.lanes) * sizeof(float);
   }

@@ -37,7 +37,9 @@ LayerPlan plan_layer(const LayerShape& layer, const BlockLimits& limits, const B
   LayerPlan plan;
   plan.inputs = layer.inputs;
   plan.neurons = layer.neurons;
-  plan.active = layer.active_limit(limits);
+  LayerShape whole = layer;
+  whole.parts = {{{0, layer.neurons}, 0, 1}};
+  plan.active = whole.active_limit(limits);
   add_matrices(layer.neurons, layer.inputs, false, config, plan);
   plan.weights += Layer::bytes_of(layer);
   const auto neurons = double(layer.neurons);
@@ -46,8 +48,10 @@ LayerPlan plan_layer(const LayerShape& layer, const BlockLimits& limits, const B
     plan.weights += WidePath::bytes_of(wide, neurons);
     plan.state += wide * sizeof(float);
   }
-  if (layer.has_tables())
-    plan.tables = lsh::NeuronIndex::bytes_of(layer.config.hash, layer.neurons, layer.inputs);
+  for (const LayerPart& part : layer.parts) {
+    if (layer.has_tables())
+      plan.tables += lsh::NeuronIndex::bytes_of(layer.config.hash, part.neurons.count, layer.inputs);
+  }
   return plan;
 }
 

@@ -22,8 +22,14 @@ Slice parts_of_rank(std::size_t count, std::size_t rank, std::size_t ranks) {
   return {first, count * (rank + 1) / ranks - first};
 }
 
-NetworkParts whole_network(std::size_t features, std::size_t neurons) {
-  return {{neurons}, {features}, {0, 1}};
+NetworkParts whole_network(std::size_t features, std::size_t neurons, std::size_t count) {
+  NetworkParts parts;
+  for (std::size_t p = 1; p <= count; ++p) {
+    parts.neuron_ends.push_back(neurons * p / count);
+    parts.feature_ends.push_back(features * p / count);
+  }
+  parts.own = {0, count};
+  return parts;
 }
 
 NetworkParts parts_for(const Config& config, const Dataset& train, std::size_t neurons, std::size_t rank,
@@ -36,17 +42,14 @@ NetworkParts parts_for(const Config& config, const Dataset& train, std::size_t n
     fail_input("{} processes cannot share a network of train.shards = {}; start fewer, or raise it", ranks,
                count);
   }
-  NetworkParts parts = whole_network(train.feature_count(), neurons);
+  NetworkParts parts = whole_network(train.feature_count(), neurons, count);
   parts.own = parts_of_rank(count, rank, ranks);
   if (count == 1) return parts;
-  parts.neuron_ends.clear();
-  parts.feature_ends.clear();
   const FeatureShards features(train, {0, train.feature_count()}, config.train.batch_size,
                                static_cast<std::uint32_t>(count));
   for (std::size_t p = 0; p < count; ++p) {
-    parts.neuron_ends.push_back(neurons * (p + 1) / count);
-    parts.feature_ends.push_back(
-        std::min<std::size_t>(features.end(static_cast<std::uint32_t>(p)), train.feature_count()));
+    parts.feature_ends[p] =
+        std::min<std::size_t>(features.end(static_cast<std::uint32_t>(p)), train.feature_count());
   }
   return parts;
 }

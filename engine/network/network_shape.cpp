@@ -16,6 +16,12 @@ std::size_t LayerShape::active_limit(const BlockLimits& limits) const {
   return most;
 }
 
+std::size_t LayerShape::largest_part() const {
+  std::size_t most = 0;
+  for (const LayerPart& part : parts) most = std::max(most, part.neurons.count);
+  return most;
+}
+
 LayerConfig part_config(const LayerConfig& layer, const LayerPart& part) {
   LayerConfig config = layer;
   config.lsh = part.share(layer.lsh);
@@ -38,7 +44,8 @@ BlockLimits NetworkShape::limits_of(std::size_t l, const Config& config, const B
 
 NetworkShape network_shape(const Config& config, std::size_t features, std::size_t labels) {
   const std::size_t last = config.layers.back().size;
-  return network_shape(config, features, whole_network(features, last == 0 ? labels : last));
+  const std::size_t neurons = last == 0 ? labels : last;
+  return network_shape(config, features, whole_network(features, neurons, config.train.shards));
 }
 
 NetworkShape network_shape(const Config& config, std::size_t features, const NetworkParts& parts) {

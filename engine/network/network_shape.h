@@ -35,6 +35,7 @@ struct LayerShape {
 
   bool sampled() const { return config.kind == LayerKind::kSampled; }
   bool has_tables() const { return sampled() && config.lsh > 0; }
+  std::size_t largest_part() const;  // its neurons
   // Most neurons of a part that are active in one block of these limits.
   std::size_t active_limit(const BlockLimits& limits) const;
 };
@@ -49,7 +50,7 @@ struct NetworkShape {
   // Of blocks of `config.train.block_size` samples within `bounds`, in layer l.
   BlockLimits limits_of(std::size_t l, const Config& config, const BlockBounds& bounds) const;
 };
-// A last layer of size 0 has a neuron for each label.
+// Of parts that are all here, evenly cut. A last layer of size 0 has a neuron for each label.
 NetworkShape network_shape(const Config& config, std::size_t features, std::size_t labels);
 // What a process holds of it.
 NetworkShape network_shape(const Config& config, std::size_t features, const NetworkParts& parts);

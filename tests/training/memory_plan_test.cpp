@@ -106,6 +106,25 @@ const Case kCases[] = {
        config.data.idf_power = 1.0;
        return config;
      }},
+    {"Parts",
+     [] {
+       Config config = with_layers({dense(64), sampled_output(300, 500)});
+       config.train.shards = 4;
+       return config;
+     }},
+    {"ManyPartsOfSoftmax",
+     [] {
+       Config config = with_layers({dense(128), sampled_output(0, 500)});
+       config.train.shards = 16;
+       config.loss.kind = LossKind::kSoftmax;
+       return config;
+     }},
+    {"PartsOfAFirstLayer",
+     [] {
+       Config config = with_layers({sampled_output(200, 300)});
+       config.train.shards = 4;
+       return config;
+     }},
     {"Frequency",
      [] {
        Config config = with_layers({dense(64), sampled_output(0, 300)});
