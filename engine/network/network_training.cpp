@@ -14,9 +14,10 @@ constexpr std::uint32_t kFewThreads = 4, kShardsPerThread = 8, kMostShards = 256
 // With so many blocks a thread, or an even number, blocks are the tasks of a pass; else threads share them.
 constexpr std::size_t kBlocksPerThread = 4;
 
-PartJoin::Shape join_shape(const Config& config, const NetworkShape& network, std::size_t blocks) {
+PartJoin::Shape join_shape(const Config& config, const NetworkShape& network, std::size_t blocks,
+                           int threads) {
   return {blocks, config.train.block_size, network.input ? network.input->size : 0,
-          config.loss.kind == LossKind::kSoftmax};
+          config.loss.kind == LossKind::kSoftmax, threads};
 }
 
 }  // namespace
@@ -43,7 +44,7 @@ NetworkTraining::NetworkTraining(const Network& network, const Dataset& train, c
     layers_.emplace_back(layer, limits_[l], blocks * layer.parts(), shape.shards);
   }
   if (network.parts().split())
-    join_.emplace(network.parts(), join_shape(network.config(), shapes, blocks), cluster);
+    join_.emplace(network.parts(), join_shape(network.config(), shapes, blocks, shape.threads), cluster);
   for (std::size_t b = 0; b < blocks; ++b) {
     blocks_.push_back(make_block(network, shape.shards));
     blocks_.back().number = b;
@@ -160,7 +161,8 @@ double NetworkTraining::bytes_of(const Config& config, const NetworkShape& netwo
   double bytes = double(blocks) * block_bytes(config, network, bounds, shape.shards) +
                  shape.threads * shard_bytes(config, network, bounds, samples);
   if (network.input) bytes += InputTraining::bytes_of(network.input->size, network.input_features, samples);
-  if (network.parts.split()) bytes += PartJoin::bytes_of(network.parts, join_shape(config, network, blocks));
+  if (network.parts.split())
+    bytes += PartJoin::bytes_of(network.parts, join_shape(config, network, blocks, shape.threads));
   for (std::size_t l = 0; l < network.layers.size(); ++l) {
     const LayerShape& layer = network.layers[l];
     const BlockLimits limits = network.limits_of(l, config, bounds);

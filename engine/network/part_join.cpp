@@ -26,6 +26,8 @@ PartJoin::PartJoin(const NetworkParts& parts, const Shape& shape, Cluster* clust
   if (shape.hidden == 0) return;
   hidden.emplace(parts, blocks_, lanes_, shape.hidden, cluster_, 0);
   gradient.emplace(parts, blocks_, lanes_, shape.hidden, cluster_, static_cast<int>(2 * blocks_));
+  hidden->prepare(shape.threads);
+  gradient->prepare(shape.threads);
   deltas_ = AlignedArray<float>(blocks_ * own_.count * lanes_ * stride_);
 }
 

@@ -28,6 +28,7 @@ class PartJoin {
     std::size_t blocks = 0, lanes = 0;
     std::size_t hidden = 0;  // units of the first layer, 0 where the output is the first
     bool softmax = false;
+    int threads = 1;
   };
   // `cluster`: of the processes that hold the parts; nullptr where this one holds all.
   PartJoin(const NetworkParts& parts, const Shape& shape, Cluster* cluster);

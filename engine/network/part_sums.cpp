@@ -68,7 +68,6 @@ Slice PartSums::samples_of(std::size_t rank) const {
 // scratch[level] = the sum of a node, rounded; leaf(node) is its row where it is had already, else nullptr.
 template <class Leaf>
 void PartSums::add_up(Node node, const Leaf& leaf, Scratch& scratch, std::size_t level) const {
-  if (scratch.size() <= level) scratch.emplace_back(columns_);
   if (const std::uint32_t* row = leaf(node)) {
     kernels::active().widen(row, columns_, scratch[level].data());
     return;
@@ -150,8 +149,16 @@ void PartSums::spread(std::size_t block) {
   cluster_->start(channel_ + 2 * static_cast<int>(block) + 1, out_, in_);
 }
 
+void PartSums::prepare(int threads) {
+  const auto levels = static_cast<std::size_t>(std::bit_width(parts_ - 1)) + 1;
+  while (scratch_.size() < static_cast<std::size_t>(threads)) {
+    Scratch& rows = scratch_.emplace_back();
+    for (std::size_t level = 0; level < levels; ++level) rows.emplace_back(columns_);
+  }
+}
+
 void PartSums::start(std::size_t blocks, int threads) {
-  scratch_.resize(std::max(scratch_.size(), static_cast<std::size_t>(threads)));
+  prepare(threads);
   if (cluster_ == nullptr) return;
   const std::size_t own_nodes = nodes_[rank_].size(), ranks = nodes_.size();
   parallel_for(blocks * own_nodes * ranks, threads, [&](std::size_t task, int thread) {

@@ -31,6 +31,9 @@ class PartSums {
   static double bytes_of(const NetworkParts& parts, std::size_t blocks, std::size_t lanes,
                          std::size_t columns);
 
+  // Working memory for so many threads; start() makes what is missing.
+  void prepare(int threads);
+
   // What the process's own part number `part` adds for a sample: to be filled before start().
   std::uint32_t* partial(std::size_t block, std::size_t part, std::size_t sample) {
     return partials_.data() + ((block * own_.count + part) * lanes_ + sample) * words_;

@@ -186,6 +186,24 @@ TEST(Allocation, NoneWithRoundedDeltas) {
   }
 }
 
+// Many steps on many threads: who first gets a task is chance.
+TEST(Allocation, NoneInParts) {
+  const std::vector<std::vector<LayerConfig>> layers = {
+      {dense(24, Activation::kRelu, 0.2), sampled(0, 20, 12)}, {dense(24), dense(0)}, {sampled(0, 20, 12)}};
+  for (std::size_t i = 0; i < layers.size(); ++i) {
+    for (const LossKind loss : {LossKind::kSigmoid, LossKind::kSoftmax}) {
+      for (const std::uint32_t threads : {1, 2, 6}) {
+        SCOPED_TRACE("shape " + std::to_string(i));
+        Config config = allocation_config(layers[i], threads);
+        config.train.shards = 3;
+        config.loss.kind = loss;
+        for (LayerConfig& layer : config.layers) layer.hash.rehash_steps = 0;
+        expect_steps_allocate_nothing(config, 0);
+      }
+    }
+  }
+}
+
 TEST(Allocation, NoneWithScaledFeatures) {
   for (std::size_t i = 0; i < shapes().size(); ++i) {
     for (const std::uint32_t threads : {1, 2, 6}) {
