@@ -54,7 +54,7 @@ void expect_follows_reference(const Config& config, bool all_active, std::uint32
     spec.featureless = 11;
   }
   const Dataset data = make_data(spec);
-  Network network(config, shape_of_data(data));
+  Network network = parted_network(config, data);
   network.initialise(1);
   randomise_biases(network);
   network.rebuild_index(1, 1);
@@ -200,6 +200,26 @@ TEST_P(Reference, TenStepsOfSingleSamples) {
   Config config = make_config(structure.layers(), 8, 1);
   config.optimizer = optimizer_config(kind);
   expect_follows_reference(config, structure.all_active, 3);
+}
+
+// Where the output layer is the first, parts add nothing up that would be rounded.
+TEST(ReferenceOfParts, TenSteps) {
+  for (const OptimizerKind kind :
+       {OptimizerKind::kSgd, OptimizerKind::kMomentum, OptimizerKind::kAdagrad, OptimizerKind::kAdam}) {
+    for (const LossKind loss : {LossKind::kSoftmax, LossKind::kSigmoid}) {
+      for (const double floor : {0.0, 0.9}) {
+        for (const LayerConfig& layer : {dense(0), sampled(0, 0, 9), sampled(0, 3, 3)}) {
+          SCOPED_TRACE(std::to_string(static_cast<int>(kind)) + " " + std::to_string(floor));
+          Config config = make_config({layer}, 32, 16);
+          config.optimizer = optimizer_config(kind);
+          config.loss.kind = loss;
+          config.loss.delta_floor = floor;
+          config.train.shards = 3;
+          expect_follows_reference(config, layer.lsh == 0);
+        }
+      }
+    }
+  }
 }
 
 // The trainer's own loop, over two batches of which the second is not full.
