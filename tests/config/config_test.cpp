@@ -292,6 +292,28 @@ TEST(Rules, HashFamilies) {
             "'layer.1.hash.tables' = 24");
 }
 
+TEST(Rules, NetworksInParts) {
+  const std::string sampled = "[[layer]]\nkind = \"sampled\"\n", dense = "[[layer]]\nsize = 8\n";
+  const std::string small = "[train]\nbatch_size = 64\nblock_size = 32\n",
+                    wrong =
+                        "--set train.shards=2: 'train.shards' = 2 needs a network of one dense hidden layer "
+                        "at most, and its "
+                        "output";
+  const std::string hidden = "[[layer]]\nsize = 8\nkind = \"sampled\"\n";
+  for (const std::string& layers : {hidden + sampled, dense + dense + sampled, hidden + dense + sampled}) {
+    EXPECT_EQ(error_of(small + layers, {"train.shards=2"}), wrong);
+    EXPECT_EQ(error_of(small + layers, {"train.shards=1"}), "");
+  }
+  for (const std::string& layers : {sampled, dense + sampled, dense + "[[layer]]\nkind = \"dense\"\n"})
+    EXPECT_EQ(error_of(small + layers, {"train.shards=65536"}), "");
+  EXPECT_EQ(error_of(small + dense + sampled, {"train.shards=2", "eval.inference=lsh"}), "");
+  EXPECT_EQ(error_of(small + sampled, {"eval.inference=lsh"}), "");
+  EXPECT_EQ(error_of(small + sampled, {"eval.inference=lsh", "train.shards=2"}),
+            "--set train.shards=2: 'train.shards' = 2 needs a hidden layer where 'eval.inference' = lsh");
+  for (const std::string count : {"0", "65537"})
+    EXPECT_NE(override_error("train.shards=" + count).find("1..65536"), std::string::npos);
+}
+
 TEST(Rules, ValidateChecksConfigurationsMadeInCode) {
   Config config;
   config.layers.clear();

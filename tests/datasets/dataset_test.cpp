@@ -62,6 +62,25 @@ TEST(Dataset, SlicesShareTheStorage) {
   EXPECT_THROW(part.slice(3, 0), Error);
 }
 
+TEST(Dataset, WithSomeLabelsKeepsTheSamplesAndNumbersTheLabelsAnew) {
+  Dataset part;
+  {
+    const Dataset data = small();
+    part = data.with_labels(1, 2);
+    EXPECT_EQ(part.features(0).ids.data(), data.features(0).ids.data());
+    EXPECT_EQ(show(data.with_labels(0, 4)), show(data));
+    EXPECT_EQ(show(data.with_labels(3, 1)), (Rows{"|1:0.5 4:2", "|", "|0:-1"}));
+    EXPECT_EQ(show(data.with_labels(0, 0)), (Rows{"|1:0.5 4:2", "|", "|0:-1"}));
+    EXPECT_EQ(show(data.slice(1, 2).with_labels(2, 9)), (Rows{"0|", "|0:-1"}));
+  }
+  EXPECT_EQ(show(part), (Rows{"1|1:0.5 4:2", "1|", "|0:-1"}));
+  EXPECT_EQ(part.label_count(), 2U);
+  EXPECT_EQ(part.feature_count(), 5U);
+  EXPECT_EQ(part.label_entries(), 2U);
+  EXPECT_EQ(part.label_frequencies(), (std::vector<std::uint32_t>{0, 2}));
+  EXPECT_EQ(show(part.slice(1, 1)), Rows{"1|"});
+}
+
 TEST(Dataset, RefusesArraysThatDoNotFit) {
   DatasetArrays arrays;
   arrays.feature_offsets = {0, 2};

@@ -197,6 +197,25 @@ TEST_P(BothPolicies, OccupancyAddsUp) {
   EXPECT_EQ(sum.histogram, histogram);
 }
 
+TEST_P(BothPolicies, OccupanciesOfTablesAddUp) {
+  Occupancy sum;
+  sum.add(filled(GetParam(), 1000, 2).occupancy());
+  const HashTables fuller = filled(GetParam(), 3000, 2);
+  sum.add(fuller.occupancy());
+  sum.add(HashTables(make_config(GetParam(), 4), 10, 5).occupancy());  // empty ones
+  EXPECT_EQ(sum.buckets, 13 * 512U);
+  EXPECT_EQ(sum.used_buckets, 12 * 16U);
+  EXPECT_EQ(sum.full_buckets, 12 * 16U);
+  EXPECT_EQ(sum.stored, 12 * 16 * 16U);
+  EXPECT_DOUBLE_EQ(sum.mean_used, 16.0);
+  EXPECT_EQ(sum.largest_bucket, fuller.occupancy().largest_bucket);
+  std::array<std::size_t, 17> histogram{};
+  histogram[0] = 4;
+  histogram[5] = 12 * 16;
+  EXPECT_EQ(sum.histogram, histogram);
+  EXPECT_EQ(Occupancy().mean_used, 0.0);
+}
+
 INSTANTIATE_TEST_SUITE_P(Policies, BothPolicies,
                          testing::Values(BucketPolicy::kFifo, BucketPolicy::kReservoir));
 

@@ -120,6 +120,19 @@ TEST(Resume, RoundedDeltas) {
   expect_same_after_stops(config);
 }
 
+TEST(Resume, NetworksInParts) {
+  for (const LossKind loss : {LossKind::kSigmoid, LossKind::kSoftmax}) {
+    Config config = config_of({dense(18, Activation::kRelu, 0.2), sampled(0, 20, 12)});
+    config.train.shards = 3;
+    config.loss.kind = loss;
+    config.layers.back().wide = true;
+    expect_same_after_stops(config);
+    config.layers.erase(config.layers.begin());
+    config.train.weights = Precision::kBf16;
+    expect_same_after_stops(config);
+  }
+}
+
 TEST(Resume, RarityOfFeatures) {
   Config config = config_of({dense(18), sampled(0, 20, 12)});
   config.data.idf_power = -0.5;
@@ -180,6 +193,9 @@ TEST(Resume, StateOfAnotherNetworkIsRefused) {
   };
   refused(config_of({dense(19), sampled(0, 20, 12)}), out.bytes());
   refused(config_of({dense(18), dense(18), sampled(0, 20, 12)}), out.bytes());
+  Config parts = config_of({dense(18), sampled(0, 20, 12)});
+  parts.train.shards = 3;
+  refused(parts, out.bytes());
   const Config same = config_of({dense(18), sampled(0, 20, 12)});
   refused(same, std::string_view(out.bytes()).substr(0, out.bytes().size() - 1));
   // Free chunks that lead out of the last table: behind them are its number of draws and the touched rows.

@@ -1,157 +1,16 @@
-// The training loop: determinism, what is counted and skipped, faults, and data sets of awkward sizes.
+// The training loop: what is counted and skipped, faults, and data sets of awkward sizes.
 #include "engine/training/trainer.h"
 
 #include <gtest/gtest.h>
 
-#include <cstring>
 #include <string>
 #include <vector>
 
 #include "engine/base/error.h"
-#include "tests/network/network_test_util.h"
+#include "tests/training/training_trace.h"
 
 namespace slide::test {
 namespace {
-
-DataSpec wide_data() {
-  DataSpec spec;
-  spec.samples = 230, spec.features = 120, spec.labels = 90, spec.entries = 8;
-  return spec;
-}
-
-// Everything at once: LSH, rehash, rebuild, dropout, several blocks a batch.
-Config full_config(std::vector<LayerConfig> layers) {
-  Config config = make_config(std::move(layers), 64, 16);
-  for (LayerConfig& layer : config.layers) {
-    layer.hash.k = 3;
-    layer.hash.range_pow = 3;
-    layer.hash.rehash_steps = 2;
-    layer.hash.rebuild_steps = 5;
-    layer.hash.interval_growth = 1.1;
-  }
-  config.train.epochs = 3;
-  config.train.threads = 2;
-  return config;
-}
-
-struct Trace {
-  std::vector<double> losses;
-  std::vector<std::vector<float>> weights;
-};
-
-void keep(const Parameters& p, const MatrixState& state, Trace& trace) {
-  for (const auto* array : {&p.weights, &state.first, &state.second})
-    trace.weights.emplace_back(array->begin(), array->end());
-  for (std::size_t r = 0; r < p.rows && p.is_bf16(); ++r) {
-    std::vector<float> row(p.columns);
-    p.load_row(r, row.data());
-    trace.weights.push_back(std::move(row));
-  }
-}
-
-Trace train(const Config& config, const Dataset& data) {
-  Trace trace;
-  Trainer trainer(config, data, nullptr);
-  TrainObserver observer;
-  observer.epoch = [&](const EpochReport& report) { trace.losses.push_back(report.loss); };
-  trainer.run(observer);
-  const auto matrices = std::as_const(trainer).network().matrices();
-  for (std::size_t m = 0; m < matrices.size(); ++m)
-    keep(*matrices[m], trainer.training().optimizer_state().matrices[m], trace);
-  return trace;
-}
-
-bool same_bits(const Trace& a, const Trace& b) {
-  if (a.losses != b.losses || a.weights.size() != b.weights.size()) return false;
-  for (std::size_t i = 0; i < a.weights.size(); ++i) {
-    const std::size_t bytes = a.weights[i].size() * sizeof(float);
-    if (b.weights[i].size() != a.weights[i].size()) return false;
-    if (bytes > 0 && std::memcmp(a.weights[i].data(), b.weights[i].data(), bytes) != 0) return false;
-  }
-  return true;
-}
-
-void expect_same_on_all_threads(Config config) {
-  const Dataset data = make_data(wide_data());
-  config.train.threads = 1;
-  const Trace one = train(config, data);
-  for (const std::uint32_t threads : {2, 3, 4, 16}) {
-    config.train.threads = threads;
-    EXPECT_TRUE(same_bits(one, train(config, data))) << threads << " threads";
-  }
-}
-
-// Widths that are no multiple of a register: a row's sums must not depend on the rows beside it.
-TEST(Determinism, DenseAndSampled) {
-  expect_same_on_all_threads(full_config({dense(37, Activation::kRelu, 0.2), sampled(0, 20, 12)}));
-}
-
-TEST(Determinism, SingleSamples) {
-  Config config = full_config({dense(20, Activation::kTanh, 0.2), sampled(0, 12, 8)});
-  config.train.batch_size = 16;
-  config.train.block_size = 1;
-  expect_same_on_all_threads(config);
-}
-
-TEST(Determinism, SampledHiddenLayers) {
-  expect_same_on_all_threads(
-      full_config({dense(21), sampled(45, 12, 9, Activation::kTanh, 0.2), dense(19), sampled(0, 20, 12)}));
-  expect_same_on_all_threads(full_config({sampled(37, 12, 9, Activation::kTanh, 0.2), dense(0)}));
-}
-
-TEST(Determinism, EveryOptimizerAndLoss) {
-  for (const OptimizerKind kind : {OptimizerKind::kSgd, OptimizerKind::kMomentum, OptimizerKind::kAdam}) {
-    Config config = full_config({dense(18, Activation::kRelu, 0.2), sampled(0, 20, 12)});
-    config.optimizer.kind = kind;
-    config.layers.back().frequency = 6;
-    config.loss.kind = LossKind::kSigmoid;
-    config.train.epochs = 2;
-    expect_same_on_all_threads(config);
-  }
-}
-
-TEST(Determinism, Bf16) {
-  for (const OptimizerKind kind : {OptimizerKind::kAdagrad, OptimizerKind::kAdam}) {
-    Config config = full_config({dense(37, Activation::kRelu, 0.2), sampled(0, 20, 12)});
-    config.optimizer.kind = kind;
-    config.train.weights = Precision::kBf16;
-    expect_same_on_all_threads(config);
-  }
-}
-
-TEST(Determinism, RoundedDeltas) {
-  for (const LossKind loss : {LossKind::kSoftmax, LossKind::kSigmoid}) {
-    Config config = full_config({dense(37, Activation::kRelu, 0.2), sampled(0, 20, 12)});
-    config.loss.kind = loss;
-    config.loss.delta_floor = 0.2;
-    expect_same_on_all_threads(config);
-  }
-}
-
-// Slices of samples and neurons: several a block, and of the last block some without samples.
-TEST(Determinism, ManySlicesOfABlock) {
-  for (const LossKind loss : {LossKind::kSoftmax, LossKind::kSigmoid}) {
-    Config config = full_config({dense(37, Activation::kRelu, 0.2), sampled(0, 20, 12)});
-    config.loss.kind = loss;
-    config.layers.back().wide = true;
-    config.layers.back().wide_features = 20;
-    config.train.batch_size = 100;  // blocks of 48, 48 and 4
-    config.train.block_size = 48;
-    config.train.epochs = 2;
-    expect_same_on_all_threads(config);
-  }
-}
-
-TEST(Determinism, SeedsDiffer) {
-  const Dataset data = make_data(wide_data());
-  Config config = full_config({dense(20), sampled(0, 20, 12)});
-  const Trace first = train(config, data);
-  EXPECT_TRUE(same_bits(first, train(config, data)));
-  config.train.seed = 4;
-  const Trace second = train(config, data);
-  EXPECT_NE(first.losses, second.losses);
-  EXPECT_NE(first.weights[0], second.weights[0]);
-}
 
 TEST(Training, BiasesOfOneVsAllStartAtAShareOfTheLabelsLogOdds) {
   const Dataset data = make_data(wide_data());
@@ -324,6 +183,39 @@ TEST(Training, TellsOfTheTablesWhenAnEvaluationIsDue) {
   };
   Trainer(config, data, nullptr).run(observer);
   EXPECT_EQ(layers, (std::vector<std::size_t>{0, 1, 0, 1}));  // after epochs 2 and 3
+}
+
+// Of a layer in parts, those of all.
+TEST(Training, TellsOfTheTablesOfAllParts) {
+  const Dataset data = make_data(wide_data());
+  Config config = full_config({dense(12), sampled(0, 10, 12)});
+  config.train.shards = 3;
+  std::size_t reports = 0;
+  TrainObserver observer;
+  observer.eval = [](const EvalReport&) {};
+  observer.tables = [&](const TablesReport& report) {
+    ++reports;
+    std::size_t buckets = 0;
+    for (const std::size_t count : report.occupancy.histogram) buckets += count;
+    EXPECT_EQ(buckets, 3 * config.layers[1].hash.tables * 8U);
+    EXPECT_LE(report.occupancy.stored, 90U * config.layers[1].hash.tables);
+    EXPECT_GE(report.occupancy.stored, 80U * config.layers[1].hash.tables);  // some bucket may be full
+  };
+  Trainer(config, data, nullptr).run(observer);
+  EXPECT_EQ(reports, 3U);
+}
+
+TEST(Training, LearnsInPartsAsInOne) {
+  const Dataset data = make_data(wide_data());
+  for (const LossKind loss : {LossKind::kSoftmax, LossKind::kSigmoid}) {
+    Config config = full_config({dense(32), sampled(0, 30, 30)});
+    config.loss.kind = loss;
+    config.train.epochs = 12;
+    const Trace one = train(config, data);
+    config.train.shards = 3;
+    const Trace parts = train(config, data);
+    EXPECT_NEAR(parts.losses.back(), one.losses.back(), 0.1 * one.losses.back());
+  }
 }
 
 TEST(Training, EvaluatesAtTheConfiguredEpochs) {
