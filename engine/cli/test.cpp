@@ -5,6 +5,7 @@
 #include "engine/cli/bad_rows.h"
 #include "engine/cli/commands.h"
 #include "engine/cli/options.h"
+#include "engine/cli/ranks.h"
 #include "engine/cli/text.h"
 #include "engine/run/model_use.h"
 
@@ -42,15 +43,16 @@ nlohmann::ordered_json to_json(const TestResult& result) {
   return json;
 }
 
-void run_test(const TestCommand& command) {
-  Model model = open_model(command.model, command.use);
-  tell(model.notes);
+void run_test(const TestCommand& command, Cluster& cluster) {
+  Model model = open_model(command.model, command.use, &cluster);
+  if (cluster.rank() == 0) tell(model.notes);
   const std::vector<std::uint32_t> ks = command.k.empty() ? model.config.eval.k : command.k;
-  const TestResult result = test_model(model, command.data, ks, command.use.threads, command.skip_bad);
+  const TestResult result =
+      test_model(model, command.data, ks, command.use.threads, command.skip_bad, &cluster);
   BadRows bad;
   bad.add(result.report);
   const std::string unknown = told(result.unknown, command.data, result.samples);
-  if (!unknown.empty()) tell({unknown});
+  if (!unknown.empty() && cluster.rank() == 0) tell({unknown});
   if (command.json) {
     print("{}\n", to_json(result).dump());
   } else {
@@ -76,7 +78,9 @@ void add_test(CLI::App& app, Action& action) {
   add_format(*sub, "--format", "Format of DATA; default: found from its content", command->use.format);
   add_skip_bad(*sub, command->skip_bad);
   sub->add_flag("--json", command->json, "Print one JSON object");
-  sub->callback([command, &action] { action = [command] { run_test(*command); }; });
+  sub->callback([command, &action] {
+    action = [command] { run_together([&](Cluster& cluster) { run_test(*command, cluster); }); };
+  });
 }
 
 }  // namespace slide::cli

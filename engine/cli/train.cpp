@@ -2,17 +2,14 @@
 #include <chrono>
 #include <filesystem>
 #include <memory>
-#include <new>
 #include <optional>
-#include <thread>
 
-#include "engine/cli/app.h"
 #include "engine/cli/bad_rows.h"
 #include "engine/cli/commands.h"
 #include "engine/cli/options.h"
+#include "engine/cli/ranks.h"
 #include "engine/cli/stop_signal.h"
 #include "engine/cli/text.h"
-#include "engine/cluster/cluster.h"
 #include "engine/run/training_run.h"
 
 namespace slide::cli {
@@ -216,32 +213,12 @@ void go_on(const TrainCommand& command, Cluster* cluster) {
   train(run, command.skip_bad);
 }
 
-// Ends the other processes, too. Those that fail alike leave it to rank 0 to say why.
-void leave(Cluster& cluster, int code, std::string_view reason) {
-  if (cluster.rank() != 0) std::this_thread::sleep_for(std::chrono::milliseconds(500));
-  complain(fmt::format("{}: {}", cluster.name(), reason));
-  cluster.abort(code);
-}
-
 void run_train(const TrainCommand& command) {
-  const std::unique_ptr<Cluster> cluster = open_cluster();
-  if (command.quiet || cluster->rank() != 0) be_quiet();
-  go_on_without_output();
-  const auto run = [&] {
-    command.resume.empty() ? begin(command, cluster.get()) : go_on(command, cluster.get());
-  };
-  if (cluster->size() == 1) return run();
-  try {
-    run();
-  } catch (const Ended&) {
-    throw;
-  } catch (const InputError& error) {
-    leave(*cluster, kExitBadInput, error.what());
-  } catch (const std::bad_alloc&) {
-    leave(*cluster, kExitFailed, "out of memory; start more processes, or take a smaller network");
-  } catch (const std::exception& error) {
-    leave(*cluster, kExitFailed, error.what());
-  }
+  run_together([&](Cluster& cluster) {
+    if (command.quiet) be_quiet();
+    go_on_without_output();
+    command.resume.empty() ? begin(command, &cluster) : go_on(command, &cluster);
+  });
 }
 
 }  // namespace

@@ -32,6 +32,16 @@ NetworkParts whole_network(std::size_t features, std::size_t neurons, std::size_
   return parts;
 }
 
+NetworkParts even_parts(std::size_t features, std::size_t neurons, std::size_t rank, std::size_t ranks) {
+  if (ranks > neurons) fail_input("{} processes cannot share {} output neurons; start fewer", ranks, neurons);
+  NetworkParts parts{{}, {}, {rank, 1}};
+  for (std::size_t p = 1; p <= ranks; ++p) {
+    parts.neuron_ends.push_back(neurons * p / ranks);
+    parts.feature_ends.push_back(features * p / ranks);
+  }
+  return parts;
+}
+
 NetworkParts parts_for(const Config& config, const Dataset& train, std::size_t neurons, std::size_t rank,
                        std::size_t ranks) {
   const std::size_t count = config.train.shards;

@@ -58,6 +58,10 @@ Slice parts_of_rank(std::size_t count, std::size_t rank, std::size_t ranks);
 // One part, or several cut evenly, all in one process.
 NetworkParts whole_network(std::size_t features, std::size_t neurons, std::size_t count = 1);
 
+// A network that is not trained, in as many parts as there are processes, all cut evenly. Throws InputError
+// when there are fewer neurons than processes.
+NetworkParts even_parts(std::size_t features, std::size_t neurons, std::size_t rank, std::size_t ranks);
+
 // The parts of process `rank` of `ranks` for training on `train`. Neurons are cut evenly, features so that
 // each part takes about the same time in a step. Throws InputError when there are fewer neurons than parts or
 // fewer parts than processes.

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "engine/base/parallel.h"
+#include "engine/kernels/kernels.h"
 
 namespace slide {
 
@@ -249,17 +250,54 @@ void NetworkTraining::update_layer(Network& network, std::size_t l, std::uint32_
   layers_[l].update(trained, batch, shard, optimizer, scratch.groups, scratch.layers[l]);
 }
 
-void NetworkTraining::update(Network& network, std::uint32_t shard, const Optimizer& optimizer, int thread) {
+void NetworkTraining::update_layers(Network& network, std::uint32_t shard, const Optimizer& optimizer,
+                                    int thread) {
   ShardScratch& scratch = shard_scratch_[static_cast<std::size_t>(thread)];
   scratch.batch.samples = samples_;
   scratch.batch.stamp = stamp_;
   for (std::size_t l = 0; l < layers_.size(); ++l) update_layer(network, l, shard, optimizer, scratch);
-  if (!input_) return;
+}
+
+void NetworkTraining::update_input(Network& network, std::uint32_t shard, const Optimizer& optimizer,
+                                   int thread) {
+  ShardScratch& scratch = shard_scratch_[static_cast<std::size_t>(thread)];
   InputLayer& input = *network.input();
   const TrainedInput trained{{input.weights(), optimizer_state_.matrices[0]},
                              {input.bias(), optimizer_state_.matrices[1]}};
   input_->update(trained, {first_blocks(passed_), samples_, stamp_}, shard, optimizer, scratch.groups,
                  scratch.input);
+}
+
+// The gradient of the first activations from what all parts add to it.
+void NetworkTraining::join_gradient(const Network& network, int threads) {
+  const InputLayer& layer = *network.input();
+  PartSums& sums = *join_->gradient;
+  sums.finish(passed_, threads);
+  const std::size_t slices = slices_of(layer.size(), kSliceColumns);
+  parallel_for(passed_ * slices, threads, [&](std::size_t task, int) {
+    const Block& block = blocks_[task / slices];
+    const Slice units = slice_of(task % slices, layer.size(), kSliceColumns);
+    float* dx = input_->delta(block.first_sample()) + units.first;
+    for (std::size_t s = 0; s < block.lanes; ++s, dx += layer.ldo()) {
+      std::fill_n(dx, units.count, 0.0f);
+      if (s >= block.samples()) continue;
+      kernels::active().widen(sums.row(block.number, s) + units.first / 2, units.count, dx);
+    }
+    input_->backward(layer, units, block);
+  });
+}
+
+void NetworkTraining::update(Network& network, const Optimizer& optimizer, int threads) {
+  const bool joined = join_ && input_;
+  parallel_for(shards_, threads, [&](std::size_t shard, int thread) {
+    update_layers(network, static_cast<std::uint32_t>(shard), optimizer, thread);
+    if (input_ && !joined) update_input(network, static_cast<std::uint32_t>(shard), optimizer, thread);
+  });
+  if (!joined) return;
+  join_gradient(network, threads);
+  parallel_for(shards_, threads, [&](std::size_t shard, int thread) {
+    update_input(network, static_cast<std::uint32_t>(shard), optimizer, thread);
+  });
 }
 
 void NetworkTraining::rehash(Network& network, std::size_t l, int threads) {

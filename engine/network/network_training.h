@@ -1,8 +1,8 @@
 // What a network needs to be trained, apart from its parameters, and the two phases of a step: made for a
 // network and its data in one call, and gone when training ends.
 //
-// Phase A, pass(), takes the network const; phase B, update(), writes the rows of its shard and may run on
-// different shards at once; everything else runs alone.
+// Phase A, pass(), takes the network const; phase B, update(), writes rows, each in the task of one shard.
+// Every call has its own threads; one at a time.
 #pragma once
 
 #include <cstdint>
@@ -63,9 +63,10 @@ class NetworkTraining {
     if (join_) join_->want_stop();
   }
 
-  // Phase B: gradients and new weights of the rows of one shard, from the blocks of the last pass(), after
-  // which it is called once for each; on a thread of that number.
-  void update(Network& network, std::uint32_t shard, const Optimizer& optimizer, int thread);
+  // Phase B: gradients and new weights of the rows that the blocks of the last pass() touch, after which it
+  // is called once; its shards are tasks for `threads` threads. What other processes add to the gradient of
+  // the first layer comes in while the layers behind it are updated.
+  void update(Network& network, const Optimizer& optimizer, int threads);
 
   // Phase C: the hash tables of layer l follow the weights.
   void rehash(Network& network, std::size_t l, int threads);
@@ -92,6 +93,9 @@ class NetworkTraining {
   ThreadScratch make_thread_scratch(const Network& network, std::size_t blocks, Layer::Use use) const;
   ShardScratch make_shard_scratch(const Network& network, std::size_t samples) const;
 
+  void update_layers(Network& network, std::uint32_t shard, const Optimizer& optimizer, int thread);
+  void update_input(Network& network, std::uint32_t shard, const Optimizer& optimizer, int thread);
+  void join_gradient(const Network& network, int threads);
   void update_layer(Network& network, std::size_t l, std::uint32_t shard, const Optimizer& optimizer,
                     ShardScratch& scratch);
   // What the optimizer remembers of the weights of layer l; of its biases behind it.

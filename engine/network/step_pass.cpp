@@ -77,28 +77,19 @@ StepSums StepPass::run(PhaseSeconds& phases) {
 }
 
 void StepPass::forward_input() {
+  if (join_ != nullptr && input_ != nullptr) return forward_parts();
   const std::size_t listings = network_.wide() ? 1 : 0;
-  const bool joined = join_ != nullptr && input_ != nullptr;
   const auto slices = [&](Place place) { return slices_of(blocks_[place.b].lanes, kSliceSamples); };
   const auto tasks_of = [&](Place place) {
-    return (place.part == 0 ? listings : 0) + (input_ != nullptr ? runs_of(slices(place)) : 1);
+    return listings + (input_ != nullptr ? runs_of(slices(place)) : 1);
   };
-  each_task(joined ? parts_of(last()) : 1, tasks_of,
-            [&](Place place, std::size_t task, ThreadScratch& scratch) {
-              Block& block = blocks_[place.b];
-              const std::size_t before = place.part == 0 ? listings : 0;
-              if (task < before) return block.features.build(block.rows, block.lanes);
-              if (input_ == nullptr) return block.columns.build(block.rows, block.lanes);
-              const Slice run = run_of(task - before, slices(place));
-              for (std::size_t slice = run.first; slice < run.end(); ++slice) {
-                if (joined) {
-                  enter_part(place, slice, scratch.sums);
-                } else {
-                  enter(block, slice);
-                }
-              }
-            });
-  if (joined) join_input();
+  each_task(1, tasks_of, [&](Place place, std::size_t task, ThreadScratch&) {
+    Block& block = blocks_[place.b];
+    if (task < listings) return block.features.build(block.rows, block.lanes);
+    if (input_ == nullptr) return block.columns.build(block.rows, block.lanes);
+    const Slice run = run_of(task - listings, slices(place));
+    for (std::size_t slice = run.first; slice < run.end(); ++slice) enter(block, slice);
+  });
 }
 
 // First activations of a slice of samples; notes their features while they are at hand.
@@ -119,13 +110,33 @@ void StepPass::drop_input(Block& block, Slice samples) {
                 block.input);
 }
 
+// First activations from what all parts add to them. While these sums are under way, the samples' features
+// are noted.
+void StepPass::forward_parts() {
+  const std::size_t listings = network_.wide() ? 1 : 0;
+  const auto slices = [&](Place place) { return slices_of(blocks_[place.b].lanes, kSliceSamples); };
+  each_run(parts_of(last()), slices, [&](Place place, Slice run, ThreadScratch& scratch) {
+    for (std::size_t slice = run.first; slice < run.end(); ++slice) enter_part(place, slice, scratch.sums);
+  });
+  join_->hidden->start(blocks_.size(), threads_);
+  const auto tasks_of = [&](Place place) { return listings + runs_of(slices(place)); };
+  each_task(1, tasks_of, [&](Place place, std::size_t task, ThreadScratch&) {
+    Block& block = blocks_[place.b];
+    if (task < listings) return block.features.build(block.rows, block.lanes);
+    const Slice run = run_of(task - listings, slices(place));
+    for (std::size_t slice = run.first; slice < run.end(); ++slice) {
+      if (slice * kSliceSamples < block.samples()) input_->list_touched(block, slice);
+    }
+  });
+  join_->hidden->finish(blocks_.size(), threads_);
+  each_run(1, slices, [&](Place place, Slice run, ThreadScratch&) { activate(place, run); });
+}
+
 // What a part adds to the first activations of a slice of samples.
 void StepPass::enter_part(Place place, std::size_t slice, std::vector<float>& sums) {
-  Block& block = blocks_[place.b];
+  const Block& block = blocks_[place.b];
   const InputLayer& layer = *network_.input();
   const Slice samples = slice_of(slice, block.lanes, kSliceSamples);
-  if (samples.first >= block.samples()) return;
-  if (place.part == 0) input_->list_touched(block, slice);
   for (std::size_t s = samples.first; s < std::min(samples.end(), block.samples()); ++s) {
     sums.assign(layer.ldo(), 0.0f);
     layer.add_features(block.entered()[s], network_.features_of(place.part), sums.data());
@@ -134,21 +145,16 @@ void StepPass::enter_part(Place place, std::size_t slice, std::vector<float>& su
   }
 }
 
-// First activations from what all parts add to them.
-void StepPass::join_input() {
+// First activations of a run of slices of samples, from the sums over parts.
+void StepPass::activate(Place place, Slice run) {
   const InputLayer& layer = *network_.input();
-  join_->hidden->start(blocks_.size(), threads_);
-  join_->hidden->finish(blocks_.size(), threads_);
-  const auto slices = [&](Place place) { return slices_of(blocks_[place.b].lanes, kSliceSamples); };
-  each_run(1, slices, [&](Place place, Slice run, ThreadScratch&) {
-    Block& block = blocks_[place.b];
-    const Slice samples = covered(run, block.lanes, kSliceSamples);
-    const auto sum_of = [&](std::size_t s, float* h) {
-      kernels::active().widen(join_->hidden->row(place.b, s), layer.size(), h);
-    };
-    layer.activate(block.samples(), block.lanes, samples, sum_of, block.input);
-    drop_input(block, samples);
-  });
+  Block& block = blocks_[place.b];
+  const Slice samples = covered(run, block.lanes, kSliceSamples);
+  const auto sum_of = [&](std::size_t s, float* h) {
+    kernels::active().widen(join_->hidden->row(place.b, s), layer.size(), h);
+  };
+  layer.activate(block.samples(), block.lanes, samples, sum_of, block.input);
+  drop_input(block, samples);
 }
 
 void StepPass::select(std::size_t l) {
@@ -295,7 +301,7 @@ void StepPass::backward(std::size_t l) {
       backward_units(l, place, units, scratch.layers[l]);
     }
   });
-  if (joined) join_gradient();
+  if (joined) join_->gradient->start(blocks_.size(), threads_);  // NetworkTraining::update() finishes it
 }
 
 void StepPass::backward_units(std::size_t l, Place place, Slice units, LayerScratch& scratch) {
@@ -324,25 +330,6 @@ void StepPass::backward_part(Place place, Slice units, LayerScratch& scratch) {
   for (std::size_t s = 0; s < block.samples(); ++s)
     kernels::active().narrow_nearest(dx + s * ldx + units.first, units.count,
                                      join_->gradient->partial(place.b, place.part, s) + units.first / 2);
-}
-
-// The gradient of the first activations from what all parts add to it.
-void StepPass::join_gradient() {
-  const InputLayer& layer = *network_.input();
-  join_->gradient->start(blocks_.size(), threads_);
-  join_->gradient->finish(blocks_.size(), threads_);
-  const auto slices = [&](Place) { return slices_of(layer.size(), kSliceColumns); };
-  each_run(1, slices, [&](Place place, Slice run, ThreadScratch&) {
-    Block& block = blocks_[place.b];
-    const Slice units = covered(run, layer.size(), kSliceColumns);
-    float* dx = input_->delta(block.first_sample()) + units.first;
-    for (std::size_t s = 0; s < block.lanes; ++s, dx += layer.ldo()) {
-      std::fill_n(dx, units.count, 0.0f);
-      if (s >= block.samples()) continue;
-      kernels::active().widen(join_->gradient->row(place.b, s) + units.first / 2, units.count, dx);
-    }
-    input_->backward(layer, units, block);
-  });
 }
 
 }  // namespace slide

@@ -78,7 +78,8 @@ class StepPass {
   void enter(Block& block, std::size_t slice);
   void enter_part(Place place, std::size_t slice, std::vector<float>& sums);
   void drop_input(Block& block, Slice samples);
-  void join_input();
+  void forward_parts();
+  void activate(Place place, Slice run);
   void select(std::size_t l);
   void choose(std::size_t l, Place place, LayerScratch& scratch);
   void forward(std::size_t l);
@@ -90,7 +91,6 @@ class StepPass {
   void backward(std::size_t l);
   void backward_units(std::size_t l, Place place, Slice units, LayerScratch& scratch);
   void backward_part(Place place, Slice units, LayerScratch& scratch);
-  void join_gradient();
 
   // A stream of a block's random numbers; `what` tells what is drawn from those of its other layers.
   Rng rng_of(Purpose purpose, Place place, std::size_t what) const;

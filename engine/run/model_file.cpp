@@ -216,8 +216,19 @@ std::shared_ptr<const TextModel> get_text(ByteReader& in, const Config& config, 
   return text;
 }
 
+// What a process of several holds of the network.
+Network share_of(const Config& config, const DataShape& shape, const Cluster& cluster) {
+  const std::size_t depth = config.layers.size();
+  if (depth > 2 || (depth == 2 && config.layers.front().kind == LayerKind::kSampled))
+    fail_input("several processes share networks of one dense hidden layer at most; start one");
+  const std::size_t size = config.layers.back().size, neurons = size == 0 ? shape.labels : size;
+  return {config, shape,
+          even_parts(shape.features, neurons, static_cast<std::size_t>(cluster.rank()),
+                     static_cast<std::size_t>(cluster.size()))};
+}
+
 // What stands behind the version. The checksum is left to fill in.
-Model get_model(ByteReader& in, LoadOptimizer optimizer, const std::string& path) {
+Model get_model(ByteReader& in, LoadOptimizer optimizer, const std::string& path, const Cluster* cluster) {
   const auto flags = in.get<std::uint32_t>();
   in.get<std::uint64_t>();  // length, checked
   const auto steps = in.get<std::uint64_t>();
@@ -226,7 +237,7 @@ Model get_model(ByteReader& in, LoadOptimizer optimizer, const std::string& path
   DataShape shape = get_shape(in);
   std::vector<LayerHash> hashes = get_hashes(in);
   check_sizes(config, shape, in);
-  Network network(config, shape);
+  Network network = cluster != nullptr ? share_of(config, shape, *cluster) : Network(config, shape);
   if (hashes.size() != network.layers().size()) in.refuse("another number of layers");
   const bool state_stored = (flags & kFlagOptimizer) != 0;
   const bool state_read = state_stored && optimizer == LoadOptimizer::kYes;
@@ -256,9 +267,10 @@ Model get_model(ByteReader& in, LoadOptimizer optimizer, const std::string& path
 }
 
 // The same, where a wrong checksum is why something does not fit, saying so.
-Model get_checked_model(SummedReader& in, LoadOptimizer optimizer, const std::string& path) {
+Model get_checked_model(SummedReader& in, LoadOptimizer optimizer, const std::string& path,
+                        const Cluster* cluster) {
   try {
-    return get_model(in, optimizer, path);
+    return get_model(in, optimizer, path, cluster);
   } catch (const InputError&) {
     in.finish();
     throw;
@@ -284,7 +296,7 @@ void save_model(const std::string& path, const ModelParts& model, Cluster* clust
   out.finish();
 }
 
-Model load_model(const std::string& path, LoadOptimizer optimizer) {
+Model load_model(const std::string& path, LoadOptimizer optimizer, const Cluster* cluster) {
   ModelInput input = open_model(path);
   std::array<char, kHeaderBytes> header{};
   const ssize_t got = read_at(input.file.get(), header.data(), header.size(), 0);
@@ -293,7 +305,8 @@ Model load_model(const std::string& path, LoadOptimizer optimizer) {
   SummedReader in(std::move(input.file), input.bytes, path + ": the model is damaged",
                   "copy it again or train again");
   in.skip(kFlagsAt);
-  Model model = get_checked_model(in, optimizer, path);
+  const bool shared = cluster != nullptr && cluster->size() > 1;
+  Model model = get_checked_model(in, optimizer, path, shared ? cluster : nullptr);
   model.checksum = in.finish();
   return model;
 }

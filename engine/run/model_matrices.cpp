@@ -43,9 +43,13 @@ void put_weights(ByteWriter& out, const Parameters& matrix) {
 }
 
 void get_weights(ByteReader& in, std::string_view name, Parameters& matrix) {
-  in.expect(matrix.rows, "a matrix of another size");
+  const std::size_t row =
+      matrix.is_bf16() ? matrix.pair_stride * sizeof(std::uint32_t) : matrix.columns * sizeof(float);
+  in.expect(matrix.all_rows, "a matrix of another size");
   in.expect(matrix.columns, "a matrix of another size");
+  in.skip(matrix.first_in_file() * row);
   matrix.get(in, name, false);
+  in.skip((matrix.all_rows - matrix.first_in_file() - matrix.rows) * row);
 }
 
 void put_state(ByteWriter& out, const Parameters& matrix, const MatrixState& state) {

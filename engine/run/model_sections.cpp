@@ -46,12 +46,21 @@ std::unique_ptr<WidePath> get_wide(ByteReader& in, const Network& network, Store
                                    OptimizerState& state) {
   constexpr const char* kImpossible = "impossible wide weights";
   auto wide = std::make_unique<WidePath>(network.output().config());
+  WidePath::Storage& kept = wide->storage();
+  const Slice own = network.parts().own_neurons();
   const std::uint64_t count = in.get_count(sizeof(float) + sizeof(std::uint32_t), kImpossible);
-  in.get_vector(wide->storage().offsets, network.output().size() + 1);
-  in.get_vector(wide->storage().features, count);
+  kept.offsets.resize(own.count + 1);
+  in.get_share(std::span(kept.offsets), own.first, network.labels() + 1);
+  const std::uint64_t before = kept.offsets.front(), end = kept.offsets.back();
+  if (before > end || end > count) in.refuse(kImpossible);
+  for (std::uint64_t& offset : kept.offsets) offset -= before;
+  kept.features.resize(end - before);
+  in.get_share(std::span(kept.features), before, count);
   if (count > in.left() / sizeof(float)) in.refuse(kImpossible);
-  wide->storage().weights.resize(count);
+  kept.weights.resize(end - before);
+  in.skip(before * sizeof(float));
   wide->get_weights(in, network.features());
+  in.skip((count - end) * sizeof(float));
   if (stored == StoredState::kRead) {
     if (count > in.left() / sizeof(float)) in.refuse(kImpossible);
     state.wide.resize(count);

@@ -5,6 +5,7 @@
 #include <memory>
 
 #include "engine/base/phases.h"
+#include "engine/inference/shared_evaluation.h"
 #include "engine/run/run_data.h"
 
 namespace slide {
@@ -15,19 +16,28 @@ Metrics::Propensities propensities(const Model& model) {
                                                      eval.propensity_a, eval.propensity_b);
 }
 
-Model open_model(const std::string& path, const ModelUse& use) {
-  Model model = load_model(path);
+Model open_model(const std::string& path, const ModelUse& use, const Cluster* cluster) {
+  Model model = load_model(path, LoadOptimizer::kNo, cluster);
   if (use.format) model.config.data.format = *use.format;
   if (use.inference) model.config.eval.inference = *use.inference;
   return model;
 }
 
-Predictor make_predictor(Model& model, int threads, std::size_t k, bool log_softmax, bool by_row) {
+namespace {
+
+InferenceOptions options_of(const Model& model, int threads, std::size_t k) {
   InferenceOptions options;
   options.k = k;
   options.mode = model.config.eval.inference;
   options.candidates = model.config.eval.candidates;
   options.threads = threads;
+  return options;
+}
+
+}  // namespace
+
+Predictor make_predictor(Model& model, int threads, std::size_t k, bool log_softmax, bool by_row) {
+  InferenceOptions options = options_of(model, threads, k);
   options.log_softmax = log_softmax;
   options.by_row = by_row;
   if (options.mode == Inference::kLsh) model.build_tables(threads);
@@ -35,11 +45,20 @@ Predictor make_predictor(Model& model, int threads, std::size_t k, bool log_soft
 }
 
 TestResult test_model(Model& model, const std::string& data, const std::vector<std::uint32_t>& ks,
-                      int threads, bool skip_bad) {
+                      int threads, bool skip_bad, Cluster* cluster) {
   const TestData read = read_test_data(data, model, threads, skip_bad);
   const Dataset& samples = read.rows;
   const Unknown unknown = count_unknown(samples, read.report, model.network.labels());
-  const Predictor predictor = make_predictor(model, threads, *std::max_element(ks.begin(), ks.end()), false);
+  const std::size_t most = *std::max_element(ks.begin(), ks.end());
+  if (cluster != nullptr && cluster->size() > 1) {
+    const InferenceOptions options = options_of(model, threads, most);
+    if (options.mode == Inference::kLsh) model.build_tables(threads);
+    const auto start = std::chrono::steady_clock::now();
+    Metrics metrics =
+        evaluate_shared(*cluster, model.trained(), samples, options, ks, propensities(model), nullptr);
+    return {samples.size(), unknown, read.report, seconds_since(start), std::move(metrics)};
+  }
+  const Predictor predictor = make_predictor(model, threads, most, false);
   const auto start = std::chrono::steady_clock::now();
   Metrics metrics = evaluate(predictor, samples, ks, propensities(model));
   return {samples.size(), unknown, read.report, seconds_since(start), std::move(metrics)};

@@ -23,7 +23,7 @@ struct ModelUse {
 };
 
 // Loads the model and puts `use` into its configuration. Throws as load_model().
-Model open_model(const std::string& path, const ModelUse& use);
+Model open_model(const std::string& path, const ModelUse& use, const Cluster* cluster = nullptr);
 
 // The predictor that the model's own eval keys describe. Builds the hash tables that it needs. `model` must
 // outlive it and stay where it is. `log_softmax`, `by_row`: as in InferenceOptions.
@@ -41,8 +41,9 @@ struct TestResult {
 };
 
 // Measures the model at the ranks `ks` on a file. With `skip_bad`, lines with faults are left out. Throws
-// InputError for the data.
+// InputError for the data. The processes of a cluster, each with its share of the model, measure it together
+// and get the same.
 TestResult test_model(Model& model, const std::string& data, const std::vector<std::uint32_t>& ks,
-                      int threads, bool skip_bad = false);
+                      int threads, bool skip_bad = false, Cluster* cluster = nullptr);
 
 }  // namespace slide

@@ -232,9 +232,7 @@ double Trainer::step(std::size_t first, std::size_t count) {
   const StepSums sums = training_.pass(std::as_const(network_), used, {step_, scale}, phases_);
   clock.lap();
   // B: every touched row gets its gradient and its update from the shard that owns it.
-  parallel_for(training_.shards(), threads_, [&](std::size_t shard, int thread) {
-    training_.update(network_, static_cast<std::uint32_t>(shard), optimizer_, thread);
-  });
+  training_.update(network_, optimizer_, threads_);
   phases_.update += clock.lap();
   ++step_;
   // C: the hash tables follow the weights.

@@ -224,9 +224,7 @@ class Stepper {
     sums_ = training_.pass(network_, used_, {step, 1.0f / static_cast<float>(count)}, phases);
     return sums_.loss;
   }
-  void update(const Optimizer& optimizer) {
-    for (std::uint32_t s = 0; s < training_.shards(); ++s) training_.update(network_, s, optimizer, 0);
-  }
+  void update(const Optimizer& optimizer) { training_.update(network_, optimizer, 1); }
   NetworkTraining& training() { return training_; }
   // Of the last step.
   double active() const { return sums_.active; }

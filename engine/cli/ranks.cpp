@@ -1,0 +1,45 @@
+#include "engine/cli/ranks.h"
+
+#include <chrono>
+#include <exception>
+#include <memory>
+#include <new>
+#include <string_view>
+#include <thread>
+
+#include "engine/base/error.h"
+#include "engine/cli/app.h"
+#include "engine/cli/commands.h"
+#include "engine/cli/text.h"
+
+namespace slide::cli {
+
+namespace {
+
+// Ends the other processes, too. Those that fail alike leave it to rank 0 to say why.
+void leave(Cluster& cluster, int code, std::string_view reason) {
+  if (cluster.rank() != 0) std::this_thread::sleep_for(std::chrono::milliseconds(500));
+  complain(fmt::format("{}: {}", cluster.name(), reason));
+  cluster.abort(code);
+}
+
+}  // namespace
+
+void run_together(const std::function<void(Cluster&)>& run) {
+  const std::unique_ptr<Cluster> cluster = open_cluster();
+  if (cluster->size() == 1) return run(*cluster);
+  if (cluster->rank() != 0) be_quiet();
+  try {
+    run(*cluster);
+  } catch (const Ended&) {
+    throw;
+  } catch (const InputError& error) {
+    leave(*cluster, kExitBadInput, error.what());
+  } catch (const std::bad_alloc&) {
+    leave(*cluster, kExitFailed, "out of memory; start more processes, or take a smaller network");
+  } catch (const std::exception& error) {
+    leave(*cluster, kExitFailed, error.what());
+  }
+}
+
+}  // namespace slide::cli

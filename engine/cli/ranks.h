@@ -1,0 +1,14 @@
+// Commands that several processes run together, where a launcher of MPI has started them.
+#pragma once
+
+#include <functional>
+
+#include "engine/cluster/cluster.h"
+
+namespace slide::cli {
+
+// Calls run() with the cluster of this process, or of it alone. Of several processes only the first prints;
+// where one fails, it says why by its name and all end, with the exit code of that failure.
+void run_together(const std::function<void(Cluster&)>& run);
+
+}  // namespace slide::cli
