@@ -33,8 +33,14 @@ struct NeuronIndex::Parts {
   Parts(const HashConfig& settings, std::size_t neurons, std::size_t dim, std::uint64_t seed)
       : config(settings),
         functions(make_hash_functions(settings, dim, seed)),
-        tables(settings, neurons, seed),
-        fresh(settings.tables * std::min(neurons, kSlabRows)) {}
+        tables(settings, neurons, seed) {
+    reserve_fresh();
+  }
+
+  void reserve_fresh() {
+    const std::size_t wanted = config.tables * std::min(tables.neurons(), kSlabRows);
+    if (memory->fresh.size() < wanted) memory->fresh.resize(wanted);
+  }
 
   void hash_rows(const RowSet& rows, std::uint32_t* fingerprints, std::size_t stride, int threads);
   std::span<const std::uint32_t> ascending(std::span<const std::uint32_t> ids);
@@ -43,14 +49,18 @@ struct NeuronIndex::Parts {
   std::unique_ptr<HashFunctions> functions;
   HashTables tables;
   std::uint64_t generation = 0;
-  std::vector<HashScratch> scratch;   // one a thread
-  std::vector<std::uint32_t> fresh;   // [table][row of the slab]
-  std::vector<std::uint32_t> sorted;  // touched ids, when they came in another order
+  struct Memory {
+    std::vector<HashScratch> threads;
+    std::vector<std::uint32_t> fresh;   // [table][row of the slab]
+    std::vector<std::uint32_t> sorted;  // touched ids, when they came in another order
+  };
+  std::shared_ptr<Memory> memory = std::make_shared<Memory>();
 };
 
 // fingerprints[t*stride + i] for all rows, shared among threads.
 void NeuronIndex::Parts::hash_rows(const RowSet& rows, std::uint32_t* fingerprints, std::size_t stride,
                                    int threads) {
+  std::vector<HashScratch>& scratch = memory->threads;
   if (scratch.size() < static_cast<std::size_t>(std::max(threads, 1))) {
     scratch.resize(static_cast<std::size_t>(std::max(threads, 1)));
   }
@@ -64,6 +74,7 @@ void NeuronIndex::Parts::hash_rows(const RowSet& rows, std::uint32_t* fingerprin
 // The order in which neurons move decides what a full bucket keeps: always the ascending one.
 std::span<const std::uint32_t> NeuronIndex::Parts::ascending(std::span<const std::uint32_t> ids) {
   if (std::is_sorted(ids.begin(), ids.end())) return ids;
+  std::vector<std::uint32_t>& sorted = memory->sorted;
   sorted.assign(ids.begin(), ids.end());
   std::sort(sorted.begin(), sorted.end());
   return sorted;
@@ -74,6 +85,11 @@ NeuronIndex::NeuronIndex(const HashConfig& config, std::size_t neurons, std::siz
 NeuronIndex::~NeuronIndex() = default;
 NeuronIndex::NeuronIndex(NeuronIndex&&) noexcept = default;
 NeuronIndex& NeuronIndex::operator=(NeuronIndex&&) noexcept = default;
+
+void NeuronIndex::share_memory(const NeuronIndex& other) {
+  parts_->memory = other.parts_->memory;
+  parts_->reserve_fresh();
+}
 
 void NeuronIndex::rebuild(const WeightRows& weights, std::uint64_t generation, int threads) {
   Parts& p = *parts_;
@@ -90,8 +106,8 @@ void NeuronIndex::rehash(const WeightRows& weights, std::span<const std::uint32_
   const auto ids = p.ascending(touched);
   for (std::size_t begin = 0; begin < ids.size(); begin += kSlabRows) {
     const auto slab = ids.subspan(begin, std::min(kSlabRows, ids.size() - begin));
-    p.hash_rows({weights, slab.data(), 0, slab.size()}, p.fresh.data(), slab.size(), threads);
-    p.tables.move(slab, p.fresh.data(), threads);
+    p.hash_rows({weights, slab.data(), 0, slab.size()}, p.memory->fresh.data(), slab.size(), threads);
+    p.tables.move(slab, p.memory->fresh.data(), threads);
   }
 }
 
@@ -140,7 +156,7 @@ std::uint64_t NeuronIndex::generation() const {
 
 std::size_t NeuronIndex::bytes() const {
   const Parts& p = *parts_;
-  return p.tables.bytes() + p.functions->bytes() + p.fresh.size() * sizeof(std::uint32_t);
+  return p.tables.bytes() + p.functions->bytes() + p.memory->fresh.size() * sizeof(std::uint32_t);
 }
 
 double NeuronIndex::bytes_of(const HashConfig& config, std::size_t neurons, std::size_t dim) {

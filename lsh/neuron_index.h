@@ -28,6 +28,10 @@ class NeuronIndex {
   NeuronIndex(NeuronIndex&&) noexcept;
   NeuronIndex& operator=(NeuronIndex&&) noexcept;
 
+  // Has the working memory of rebuild() and rehash() in common with `other`, so that only one of both may run
+  // at a time.
+  void share_memory(const NeuronIndex& other);
+
   // Draws the hash functions of `generation` and inserts every row.
   void rebuild(const WeightRows& weights, std::uint64_t generation, int threads);
   // Same functions: rows `touched` (distinct ids) are hashed again and moved where their fingerprint changed.

@@ -46,8 +46,10 @@ void Layer::rebuild_index(std::uint64_t seed, std::uint64_t generation, int thre
   if (!shape_.has_tables()) return;
   for (std::size_t p = 0; p < parts(); ++p) {
     std::unique_ptr<lsh::NeuronIndex>& index = parts_[p].index;
-    if (!index)
+    if (!index) {
       index = std::make_unique<lsh::NeuronIndex>(shape_.config.hash, neurons(p).count, inputs(), seed);
+      if (p > 0) index->share_memory(*this->index(0));
+    }
     index->rebuild(weight_rows(neurons(p).first), generation, threads);
   }
 }
