@@ -25,6 +25,7 @@ Config steps_config(std::uint32_t parts, std::vector<LayerConfig> layers) {
   config.train.shards = parts;
   config.train.threads = 1;
   config.optimizer.learning_rate = 0.1;
+  config.loss.prior = 0.25;
   return config;
 }
 
@@ -127,6 +128,8 @@ LayerConfig wide_output(std::uint32_t lsh, std::uint32_t uniform) {
   LayerConfig layer = sampled(0, lsh, uniform);
   layer.wide = true;
   layer.wide_features = 30;
+  layer.wide_against = 12;
+  layer.wide_fit = 0.5;
   return layer;
 }
 
