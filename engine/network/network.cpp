@@ -96,16 +96,14 @@ void Network::rebuild_index(std::uint64_t generation, int threads) {
   }
 }
 
-Network Network::start(const Config& config, const Dataset& train, const DataShape& shape, int threads) {
-  return start(config, train, shape, threads, 0, 1);
-}
-
 Network Network::start(const Config& config, const Dataset& train, const DataShape& shape, int threads,
-                       std::size_t rank, std::size_t ranks) {
+                       Cluster* cluster) {
+  const std::size_t rank = cluster == nullptr ? 0 : static_cast<std::size_t>(cluster->rank());
+  const std::size_t ranks = cluster == nullptr ? 1 : static_cast<std::size_t>(cluster->size());
   Network network(config, shape, parts_for(config, train, output_neurons(config, shape), rank, ranks));
   network.initialise(threads);
   network.feature_scale_ = FeatureScale(train, config.data.idf_power, config.data.normalize);
-  network.start_output(train, shape, threads);
+  network.start_output(train, shape, threads, cluster);
   network.rebuild_index(1, threads);
   return network;
 }
@@ -129,8 +127,11 @@ OutputStart output_start(const Config& config, const FeatureScale& scale, const 
 }  // namespace
 
 // First biases of a one-vs-all output layer, patterns and first weights of its wide path.
-void Network::start_output(const Dataset& train, const DataShape& shape, int threads) {
-  const OutputStart start = output_start(config_, feature_scale_, train, shape, threads);
+void Network::start_output(const Dataset& train, const DataShape& shape, int threads, Cluster* cluster) {
+  OutputStart start;  // three numbers from all labels: one process is enough to fit them
+  if (cluster == nullptr || cluster->rank() == 0)
+    start = output_start(config_, feature_scale_, train, shape, threads);
+  if (cluster != nullptr) cluster->broadcast(std::as_writable_bytes(std::span(&start, 1)), 0);
   const Slice own = parts_.own_neurons();
   if (config_.loss.kind == LossKind::kSigmoid) {
     for (std::size_t i = own.first; i < std::min(own.end(), shape.label_frequencies.size()); ++i) {

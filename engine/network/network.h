@@ -13,6 +13,7 @@
 #include <string>
 #include <vector>
 
+#include "engine/cluster/cluster.h"
 #include "engine/config/config.h"
 #include "engine/features/feature_scale.h"
 #include "engine/network/block.h"
@@ -49,10 +50,10 @@ class Network {
   // A network ready to be trained on `train`, of that shape: random weights of the configured seed, factors
   // of the features by data.idf_power, first biases and wide path of the output layer (output_start.h),
   // tables of generation 1. Throws InputError as above.
-  static Network start(const Config& config, const Dataset& train, const DataShape& shape, int threads);
-  // What process `rank` of `ranks` holds of it, with train.shards parts.
+  // `cluster`: of the processes that share it by its train.shards parts, each getting its own; they call it
+  // together. nullptr where there is one.
   static Network start(const Config& config, const Dataset& train, const DataShape& shape, int threads,
-                       std::size_t rank, std::size_t ranks);
+                       Cluster* cluster = nullptr);
 
   // Random weights of the configured seed, zero biases; no tables yet.
   void initialise(int threads);
@@ -115,7 +116,7 @@ class Network {
   ThreadScratch make_inference_scratch(std::size_t lanes, std::size_t feature_entries) const;
 
  private:
-  void start_output(const Dataset& train, const DataShape& shape, int threads);
+  void start_output(const Dataset& train, const DataShape& shape, int threads, Cluster* cluster);
 
   Config config_;
   std::size_t features_;

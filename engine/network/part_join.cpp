@@ -16,7 +16,8 @@ PartJoin::PartJoin(const NetworkParts& parts, const Shape& shape, Cluster* clust
       own_(parts.own),
       cluster_(cluster != nullptr && cluster->size() > 1 ? cluster : nullptr),
       channel_(static_cast<int>(4 * blocks_)),
-      norms_(shape.softmax ? blocks_ * lanes_ * parts_ : 0) {
+      norms_(shape.softmax ? blocks_ * lanes_ * parts_ : 0),
+      totals_(shape.softmax ? blocks_ * lanes_ : 0) {
   const std::size_t ranks = cluster_ == nullptr ? 1 : static_cast<std::size_t>(cluster_->size());
   rank_ = cluster_ == nullptr ? 0 : static_cast<std::size_t>(cluster_->rank());
   for (std::size_t r = 0; r < ranks; ++r) held_.push_back(parts_of_rank(parts_, r, ranks));
@@ -33,7 +34,7 @@ PartJoin::PartJoin(const NetworkParts& parts, const Shape& shape, Cluster* clust
 
 double PartJoin::bytes_of(const NetworkParts& parts, const Shape& shape) {
   const std::size_t samples = shape.blocks * shape.lanes;
-  double bytes = shape.softmax ? double(samples * parts.count()) * sizeof(float) : 0.0;
+  double bytes = shape.softmax ? double(samples * (parts.count() + 1)) * sizeof(float) : 0.0;
   if (shape.hidden == 0) return bytes;
   bytes += double(samples * parts.own.count * kernels::spread_stride(shape.hidden)) * sizeof(float);
   return bytes + 2 * PartSums::bytes_of(parts, shape.blocks, shape.lanes, shape.hidden);
@@ -59,7 +60,8 @@ void PartJoin::join_norms() {
   exchange(blocks_ * lanes_, norms_.span());
 }
 
-void PartJoin::total(std::size_t block, Slice samples, float* total) const {
+void PartJoin::fill_total(std::size_t block, Slice samples) {
+  float* total = totals_.data() + block * lanes_;
   for (std::size_t s = samples.first; s < samples.end(); ++s) {
     const auto for_each = [&](auto&& visit) {
       for (std::size_t r = 0; r < held_.size(); ++r) {

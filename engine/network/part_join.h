@@ -42,10 +42,12 @@ class PartJoin {
   }
 
   // Softmax: the process's part number `part` leaves here the norm of each sample of a block over its neurons
-  // (softmax_part); join_norms() then gets those of all parts, after which total() is the norm over all.
+  // (softmax_part); join_norms() then gets those of all parts, and fill_total() has total() be the norm over
+  // all.
   float* norms(std::size_t block, std::size_t part) { return norms_.data() + norm_at(rank_, block, part); }
   void join_norms();
-  void total(std::size_t block, Slice samples, float* total) const;
+  void fill_total(std::size_t block, Slice samples);
+  const float* total(std::size_t block) const { return totals_.data() + block * lanes_; }
 
   // The loss and the active neurons of the process's part number `part`; and of all parts.
   void put(std::size_t part, double loss, double active);
@@ -68,7 +70,8 @@ class PartJoin {
   int channel_ = 0;
   std::vector<Slice> held_;  // parts of each process
   AlignedArray<float> deltas_;
-  AlignedArray<float> norms_;  // [rank][block][its part][lane]
+  AlignedArray<float> norms_;   // [rank][block][its part][lane]
+  AlignedArray<float> totals_;  // [block][lane]
   struct Sums {
     double loss, active, stop;
   };

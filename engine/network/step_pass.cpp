@@ -248,10 +248,12 @@ void StepPass::softmax() {
                    join_->norms(place.b, place.part), out.losses.data());
     });
     join_->join_norms();
+    each_run(1, lanes, [&](Place place, Slice run, ThreadScratch&) {
+      join_->fill_total(place.b, covered(run, blocks_[place.b].lanes, kSliceSamples));
+    });
     each([&](Place place, Slice samples, LayerBlock& out, ThreadScratch& scratch) {
       const BlockTargets targets = targets_of(place);
-      float* total = scratch.log_norm.data();
-      join_->total(place.b, samples, total);
+      const float* total = join_->total(place.b);
       scratch.sums.resize(blocks_[place.b].lanes);
       std::copy_n(join_->norms(place.b, place.part) + samples.first, samples.count,
                   scratch.sums.data() + samples.first);

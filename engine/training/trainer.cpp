@@ -25,11 +25,8 @@ std::vector<std::uint32_t> labelled_samples(const Dataset& data) {
   return samples;
 }
 
-std::size_t rank_of(const Cluster* cluster) {
-  return cluster == nullptr ? 0 : static_cast<std::size_t>(cluster->rank());
-}
-std::size_t ranks_of(const Cluster* cluster) {
-  return cluster == nullptr ? 1 : static_cast<std::size_t>(cluster->size());
+int ranks_of(const Cluster* cluster) {
+  return cluster == nullptr ? 1 : cluster->size();
 }
 
 }  // namespace
@@ -47,7 +44,7 @@ Trainer::Trainer(const Config& config, const Dataset& train, const Dataset* test
       shape_(shape_of(train)),
       labelled_(labelled_samples(train)),
       order_(labelled_),
-      network_(Network::start(config, train, shape_, threads_, rank_of(cluster_), ranks_of(cluster_))),
+      network_(Network::start(config, train, shape_, threads_, cluster_)),
       training_(network_, train, {batch_, step_shape(config.train, threads_).shards, threads_}, cluster_),
       optimizer_(config.optimizer) {
   unlabelled_ = train.size() - labelled_.size();
@@ -123,8 +120,7 @@ bool Trainer::finish_epoch(const TrainObserver& observer) {
     const double active = progress_.active / samples;
     observer.epoch({epoch, step_, progress_.loss / samples, train_seconds_, phases_, active,
                     active / double(network_.labels()), samples / progress_.seconds, epoch * order_.size(),
-                    static_cast<int>(ranks_of(cluster_)),
-                    cluster_ != nullptr ? cluster_->traffic() : Cluster::Traffic{}});
+                    ranks_of(cluster_), cluster_ != nullptr ? cluster_->traffic() : Cluster::Traffic{}});
   }
   const bool last = epoch == config_.train.epochs;
   const std::uint32_t every = config_.train.eval_every;

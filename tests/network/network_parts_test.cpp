@@ -98,7 +98,8 @@ TEST(NetworkParts, AProcessHasTheFeaturesOfItsPartsOfARow) {
     Config config = parts_config(5, {dense(8), dense(0)});
     config.data.idf_power = idf;
     for (std::size_t rank = 0; rank < 3; ++rank) {
-      const Network network = Network::start(config, data, shape_of_data(data), 1, rank, 3);
+      Network network(config, shape_of_data(data), parts_for(config, data, data.label_count(), rank, 3));
+      network.set_feature_scale(FeatureScale(data, idf, config.data.normalize));
       const Slice own = network.parts().own_features();
       EXPECT_EQ(network.input()->features(), own.count);
       Block block;
@@ -194,7 +195,7 @@ TEST(PartChoice, EachPartTakesItsLabelsAndItsShareOfTheDraws) {
         std::vector<LayerConfig> layers{layer};
         if (hidden) layers.insert(layers.begin(), dense(8, Activation::kTanh));
         const Config config = parts_config(parts, layers);
-        Network network = Network::start(config, data, shape_of_data(data), 1, 0, 1);
+        Network network = Network::start(config, data, shape_of_data(data), 1);
         Stepper stepper(network, data);
         for (std::uint64_t step = 0; step < 3; ++step) {
           stepper.train(0, 45, step);
@@ -211,7 +212,7 @@ TEST(PartChoice, EachPartTakesItsLabelsAndItsShareOfTheDraws) {
 
 TEST(PartChoice, PartsOfADenseLayerCoverIt) {
   const Dataset data = parts_data();
-  Network network = Network::start(parts_config(3, {dense(8), dense(0)}), data, shape_of_data(data), 1, 0, 1);
+  Network network = Network::start(parts_config(3, {dense(8), dense(0)}), data, shape_of_data(data), 1);
   Stepper stepper(network, data);
   stepper.train(0, 45, 0);
   for (const Block& block : stepper.blocks()) {
@@ -228,7 +229,7 @@ TEST(PartChoice, PartsOfADenseLayerCoverIt) {
 
 TEST(PartChoice, PartsDrawForThemselves) {
   const Dataset data = parts_data();
-  Network network = Network::start(parts_config(2, {sampled(0, 0, 40)}), data, shape_of_data(data), 1, 0, 1);
+  Network network = Network::start(parts_config(2, {sampled(0, 0, 40)}), data, shape_of_data(data), 1);
   Stepper stepper(network, data);
   stepper.train(6, 1, 0);  // without labels
   const Block& block = stepper.blocks().front();
@@ -247,7 +248,7 @@ TEST(PartChoice, DrawsByFrequencyInAPartOfLabelsThatNobodyHas) {
   layer.frequency = 12;
   for (const std::uint32_t uniform : {0u, 8u}) {
     layer.uniform = uniform;
-    Network network = Network::start(parts_config(4, {dense(8), layer}), data, shape_of_data(data), 1, 0, 1);
+    Network network = Network::start(parts_config(4, {dense(8), layer}), data, shape_of_data(data), 1);
     Stepper stepper(network, data);
     EXPECT_TRUE(std::isfinite(stepper.train(0, 16, 0)));
     for (const LayerBlock& part : stepper.blocks().front().layers) {

@@ -56,9 +56,7 @@ void hold(const Network& network, Held& held) {
 
 // Some steps of a process, the last ones not full; the tables follow after each.
 Held steps(const Config& config, const Dataset& data, std::uint64_t count, Cluster* cluster) {
-  const std::size_t rank = cluster == nullptr ? 0 : static_cast<std::size_t>(cluster->rank());
-  const std::size_t ranks = cluster == nullptr ? 1 : static_cast<std::size_t>(cluster->size());
-  Network network = Network::start(config, data, shape_of_data(data), 1, rank, ranks);
+  Network network = Network::start(config, data, shape_of_data(data), 1, cluster);
   Stepper stepper(network, data, 3, cluster);
   Optimizer optimizer(config.optimizer);
   Held held;
