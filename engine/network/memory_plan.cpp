@@ -74,9 +74,19 @@ double evaluation_bytes(const Config& config, const NetworkShape& shape, const B
 
 MemoryPlan plan_memory(const Config& config, std::size_t features, std::size_t labels,
                        const BlockBounds& bounds, int threads) {
-  const NetworkShape shape = network_shape(config, features, labels);
+  return plan_memory(config, features, network_shape(config, features, labels).parts, bounds, threads);
+}
+
+MemoryPlan plan_memory(const Config& config, std::size_t features, const NetworkParts& parts,
+                       const BlockBounds& all_bounds, int threads) {
+  const NetworkShape shape = network_shape(config, features, parts);
+  BlockBounds bounds = all_bounds;
+  if (!parts.complete()) {
+    const double share = double(parts.own_neurons().count) / double(parts.neuron_ends.back());
+    bounds.label_features = static_cast<std::size_t>(double(bounds.label_features) * share);
+  }
   MemoryPlan plan;
-  if (shape.input) plan.layers.push_back(plan_input(*shape.input, features, config));
+  if (shape.input) plan.layers.push_back(plan_input(*shape.input, shape.input_features, config));
   for (std::size_t l = 0; l < shape.layers.size(); ++l) {
     plan.layers.push_back(plan_layer(shape.layers[l], shape.limits_of(l, config, bounds), bounds, config));
   }

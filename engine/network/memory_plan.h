@@ -9,6 +9,7 @@
 
 #include "engine/config/config.h"
 #include "engine/network/block_bounds.h"
+#include "engine/network/network_parts.h"
 
 namespace slide {
 
@@ -46,6 +47,9 @@ struct MemoryPlan {
 
 // `bounds`: the most that a block of the training data holds. `threads` as resolved.
 MemoryPlan plan_memory(const Config& config, std::size_t features, std::size_t labels,
+                       const BlockBounds& bounds, int threads);
+// Of a process that holds these parts; of a wide path what is expected of it.
+MemoryPlan plan_memory(const Config& config, std::size_t features, const NetworkParts& parts,
                        const BlockBounds& bounds, int threads);
 
 }  // namespace slide

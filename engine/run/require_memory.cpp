@@ -7,8 +7,9 @@
 
 namespace slide {
 
-void require_memory(const MemoryPlan& plan) {
-  const std::optional<double> free = free_memory();
+void require_memory(const MemoryPlan& plan, int processes) {
+  std::optional<double> free = free_memory();
+  if (free) *free /= processes;
   if (!free || plan.training() <= *free) return;
   fail_input(
       "training needs {:.0f} MB beside the data (weights {:.0f}, optimizer {:.0f}, hash tables {:.0f}, "

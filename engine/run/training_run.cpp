@@ -92,7 +92,7 @@ RunResult TrainingRun::train(const RunObserver& observer) {
   if (cluster_ != nullptr) check_ranks(data);
   if (saved_) check_data(data);
   const MemoryPlan needed = plan(data);
-  require_memory(needed);
+  require_memory(needed, cluster_ != nullptr ? processes_here(*cluster_) : 1);
   Trainer trainer(used_, data.train, data.test ? &*data.test : nullptr,
                   saved_ ? saved_->record().step_samples : 0, validation_ ? &*validation_ : nullptr,
                   cluster_);
@@ -162,8 +162,14 @@ void TrainingRun::check_data(const RunData& data) {
 }
 
 MemoryPlan TrainingRun::plan(const RunData& data) const {
-  return plan_memory(config_, data.train.feature_count(), data.train.label_count(),
-                     bounds_of(data.train, config_.train.block_size), threads_);
+  const BlockBounds bounds = bounds_of(data.train, config_.train.block_size);
+  const std::size_t features = data.train.feature_count(), labels = data.train.label_count();
+  if (cluster_ == nullptr) return plan_memory(config_, features, labels, bounds, threads_);
+  const std::size_t size = config_.layers.back().size;
+  const NetworkParts parts =
+      parts_for(config_, data.train, size == 0 ? labels : size, static_cast<std::size_t>(cluster_->rank()),
+                static_cast<std::size_t>(cluster_->size()));
+  return plan_memory(config_, features, parts, bounds, threads_);
 }
 
 // Takes the trainer to where a stopped run was and the folder to where it can be written to.
