@@ -6,6 +6,7 @@
 #include <chrono>
 #include <climits>
 #include <exception>
+#include <functional>
 #include <thread>
 
 #include "engine/cluster/mpi_error.h"
@@ -16,12 +17,16 @@ namespace slide {
 namespace {
 
 constexpr std::size_t kReason = 512;  // bytes of a reason that ranks tell each other
+constexpr int kLooks = 2000;          // about a millisecond where nobody else wants the core
+constexpr int kFewLooks = 8;
 
 // How a rank waits: it looks, gives the core away, and, when others take long, sleeps.
 class Patience {
  public:
+  explicit Patience(int looks) : looks_(looks) {}
   void pause() {
-    if (++looks_ <= kYields) {
+    if (looks_ > 0) {
+      --looks_;
       sched_yield();
     } else {
       std::this_thread::sleep_for(std::chrono::microseconds(50));
@@ -29,8 +34,7 @@ class Patience {
   }
 
  private:
-  static constexpr int kYields = 2000;  // about a millisecond where nobody else wants the core
-  int looks_ = 0;
+  int looks_;  // that are left
 };
 
 void initialise() {
@@ -56,6 +60,20 @@ MpiLink::MpiLink(std::size_t longest_message)
   int length = 0;
   check(MPI_Get_processor_name(host, &length), "tell the host");
   host_.assign(host, static_cast<std::size_t>(length));
+  looks_ = looks_with_neighbours();
+}
+
+// Where more ranks than cores share these, each look takes time from those that are waited for, and giving a
+// core away costs as much as a nap. Collective.
+int MpiLink::looks_with_neighbours() {
+  cpu_set_t cores;
+  CPU_ZERO(&cores);
+  const bool known = sched_getaffinity(0, sizeof cores, &cores) == 0;
+  const std::string place = host_ + std::string(reinterpret_cast<const char*>(&cores), sizeof cores);
+  const std::size_t mine = std::hash<std::string>()(place);
+  std::vector<std::size_t> all(static_cast<std::size_t>(size_));
+  gather(std::as_bytes(std::span(&mine, 1)), std::as_writable_bytes(std::span(all)));
+  return known && std::ranges::count(all, mine) > CPU_COUNT(&cores) ? kFewLooks : kLooks;
 }
 
 MpiLink::~MpiLink() {
@@ -124,7 +142,7 @@ void MpiLink::check_received(Requests& requests) const {
 }
 
 void MpiLink::finish(Requests& requests) {
-  for (Patience patience; !done(requests);) patience.pause();
+  for (Patience patience(looks_); !done(requests);) patience.pause();
 }
 
 void MpiLink::finish(MPI_Request request) {

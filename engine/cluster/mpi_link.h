@@ -63,10 +63,13 @@ class MpiLink {
   void send(Requests& requests, std::span<const std::byte> part, int to, int tag);
   void check_received(Requests& requests) const;
 
+  int looks_with_neighbours();
+
   std::size_t longest_;
   int exceptions_;  // on their way up when this was made
   MPI_Comm communicator_ = MPI_COMM_NULL;
   int rank_ = 0, size_ = 1;
+  int looks_ = 0;  // before a rank that waits sleeps
   std::string host_;
   Requests single_;  // of a collective call
 };
