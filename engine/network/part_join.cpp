@@ -15,7 +15,7 @@ PartJoin::PartJoin(const NetworkParts& parts, const Shape& shape, Cluster* clust
       parts_(parts.count()),
       own_(parts.own),
       cluster_(cluster != nullptr && cluster->size() > 1 ? cluster : nullptr),
-      channel_(static_cast<int>(4 * blocks_)),
+      channel_(2 * PartSums::kChannels),
       norms_(shape.softmax ? blocks_ * lanes_ * parts_ : 0),
       totals_(shape.softmax ? blocks_ * lanes_ : 0) {
   const std::size_t ranks = cluster_ == nullptr ? 1 : static_cast<std::size_t>(cluster_->size());
@@ -26,7 +26,7 @@ PartJoin::PartJoin(const NetworkParts& parts, const Shape& shape, Cluster* clust
   in_.resize(ranks);
   if (shape.hidden == 0) return;
   hidden.emplace(parts, blocks_, lanes_, shape.hidden, cluster_, 0);
-  gradient.emplace(parts, blocks_, lanes_, shape.hidden, cluster_, static_cast<int>(2 * blocks_));
+  gradient.emplace(parts, blocks_, lanes_, shape.hidden, cluster_, PartSums::kChannels);
   hidden->prepare(shape.threads);
   gradient->prepare(shape.threads);
   deltas_ = AlignedArray<float>(blocks_ * own_.count * lanes_ * stride_);

@@ -27,6 +27,7 @@ PartSums::PartSums(const NetworkParts& parts, std::size_t blocks, std::size_t la
     nodes_.push_back(nodes_of(held_.back()));
     received_at_.push_back(received_rows_);
     received_rows_ += nodes_.back().size() * samples_of(rank_).count;
+    adds_up_.insert(adds_up_.end(), samples_of(r).count, samples_of(r));
   }
   if (cluster_ == nullptr) return;
   sent_ = AlignedArray<std::uint32_t>(blocks * nodes_[rank_].size() * lanes * words_);
@@ -89,8 +90,8 @@ void PartSums::put_sum(Node node, const Leaf& leaf, Scratch& scratch, std::uint3
 void PartSums::fill_node(std::size_t block, std::size_t node, std::size_t rank, Scratch& scratch) {
   const std::size_t own_nodes = nodes_[rank_].size();
   const Slice samples = samples_of(rank);
-  std::uint32_t* to =
-      sent_.data() + ((block * lanes_ + samples.first) * own_nodes + node * samples.count) * words_;
+  const std::size_t first = blocks_ * own_nodes * samples.first + (block * own_nodes + node) * samples.count;
+  std::uint32_t* to = sent_.data() + first * words_;
   for (std::size_t s = samples.first; s < samples.end(); ++s, to += words_) {
     const auto leaf = [&](Node at) -> const std::uint32_t* {
       return at.end - at.first == 1 ? partial(block, at.first - own_.first, s) : nullptr;
@@ -107,13 +108,13 @@ void PartSums::fill_sum(std::size_t block, std::size_t sample, Scratch& scratch)
     for (std::size_t r = 0; r < nodes_.size(); ++r) {
       for (std::size_t n = 0; n < nodes_[r].size(); ++n) {
         if (nodes_[r][n].first != at.first || nodes_[r][n].end != at.end) continue;
-        const std::size_t row = received_at_[r] + n * mine.count + (sample - mine.first);
-        return received_.data() + (block * received_rows_ + row) * words_;
+        const std::size_t before = blocks_ * received_at_[r] + (block * nodes_[r].size() + n) * mine.count;
+        return received_.data() + (before + sample - mine.first) * words_;
       }
     }
     return nullptr;
   };
-  put_sum({0, parts_}, leaf, scratch, sums_.data() + (block * lanes_ + sample) * words_);
+  put_sum({0, parts_}, leaf, scratch, sums_.data() + sum_at(block, sample) * words_);
 }
 
 std::span<std::byte> PartSums::bytes(AlignedArray<std::uint32_t>& rows, std::size_t first,
@@ -121,32 +122,32 @@ std::span<std::byte> PartSums::bytes(AlignedArray<std::uint32_t>& rows, std::siz
   return std::as_writable_bytes(rows.span().subspan(first * words_, count * words_));
 }
 
-// Nodes of a block to those who add them up.
-void PartSums::exchange(std::size_t block) {
+// Nodes of all blocks to those who add them up.
+void PartSums::exchange() {
   const std::size_t mine = samples_of(rank_).count, own_nodes = nodes_[rank_].size();
   for (std::size_t r = 0; r < nodes_.size(); ++r) {
     out_[r] = {};
     in_[r] = {};
     if (r == rank_) continue;
     const Slice samples = samples_of(r);
-    out_[r] = bytes(sent_, (block * lanes_ + samples.first) * own_nodes, samples.count * own_nodes);
-    in_[r] = bytes(received_, block * received_rows_ + received_at_[r], mine * nodes_[r].size());
+    out_[r] = bytes(sent_, blocks_ * own_nodes * samples.first, blocks_ * own_nodes * samples.count);
+    in_[r] = bytes(received_, blocks_ * received_at_[r], blocks_ * mine * nodes_[r].size());
   }
-  cluster_->start(channel_ + 2 * static_cast<int>(block), out_, in_);
+  cluster_->start(channel_, out_, in_);
 }
 
-// Sums of a block to those who use them.
-void PartSums::spread(std::size_t block) {
+// Sums of all blocks to those who use them.
+void PartSums::spread() {
   const Slice mine = samples_of(rank_);
   for (std::size_t r = 0; r < nodes_.size(); ++r) {
     const Slice samples = samples_of(r);
     out_[r] = {};
     in_[r] = {};
     if (r == rank_) continue;
-    out_[r] = bytes(sums_, block * lanes_ + mine.first, mine.count);
-    in_[r] = bytes(sums_, block * lanes_ + samples.first, samples.count);
+    out_[r] = bytes(sums_, blocks_ * mine.first, blocks_ * mine.count);
+    in_[r] = bytes(sums_, blocks_ * samples.first, blocks_ * samples.count);
   }
-  cluster_->start(channel_ + 2 * static_cast<int>(block) + 1, out_, in_);
+  cluster_->start(channel_ + 1, out_, in_);
 }
 
 void PartSums::prepare(int threads) {
@@ -159,6 +160,7 @@ void PartSums::prepare(int threads) {
 
 void PartSums::start(std::size_t blocks, int threads) {
   prepare(threads);
+  blocks_ = blocks;
   if (cluster_ == nullptr) return;
   const std::size_t own_nodes = nodes_[rank_].size(), ranks = nodes_.size();
   parallel_for(blocks * own_nodes * ranks, threads, [&](std::size_t task, int thread) {
@@ -166,13 +168,12 @@ void PartSums::start(std::size_t blocks, int threads) {
     if (rank == rank_) return;
     fill_node(task / ranks / own_nodes, node, rank, scratch_[static_cast<std::size_t>(thread)]);
   });
-  for (std::size_t b = 0; b < blocks; ++b) exchange(b);
+  exchange();
 }
 
 void PartSums::finish(std::size_t blocks, int threads) {
   const Slice mine = samples_of(rank_);
-  for (std::size_t b = 0; cluster_ != nullptr && b < blocks; ++b)
-    cluster_->wait(channel_ + 2 * static_cast<int>(b));
+  if (cluster_ != nullptr) cluster_->wait(channel_);
   const std::size_t slices = slices_of(mine.count, kSliceSamples);
   parallel_for(blocks * slices, threads, [&](std::size_t task, int thread) {
     const Slice some = slice_of(task % slices, mine.count, kSliceSamples);
@@ -180,8 +181,8 @@ void PartSums::finish(std::size_t blocks, int threads) {
       fill_sum(task / slices, s, scratch_[static_cast<std::size_t>(thread)]);
   });
   if (cluster_ == nullptr) return;
-  for (std::size_t b = 0; b < blocks; ++b) spread(b);
-  for (std::size_t b = 0; b < blocks; ++b) cluster_->wait(channel_ + 2 * static_cast<int>(b) + 1);
+  spread();
+  cluster_->wait(channel_ + 1);
 }
 
 }  // namespace slide

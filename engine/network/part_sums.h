@@ -24,8 +24,10 @@ namespace slide {
 
 class PartSums {
  public:
+  static constexpr int kChannels = 2;
+
   // Of batches of up to `blocks` blocks of `lanes` samples, with `columns` columns each. `channel`: the first
-  // of 2 * blocks channels of `cluster`, which are this object's own; nullptr where there is one process.
+  // of kChannels channels of `cluster`, which are this object's own; nullptr where there is one process.
   PartSums(const NetworkParts& parts, std::size_t blocks, std::size_t lanes, std::size_t columns,
            Cluster* cluster, int channel);
   static double bytes_of(const NetworkParts& parts, std::size_t blocks, std::size_t lanes,
@@ -43,7 +45,7 @@ class PartSums {
   void finish(std::size_t blocks, int threads);
   // The sum for a sample, after finish().
   const std::uint32_t* row(std::size_t block, std::size_t sample) const {
-    return sums_.data() + (block * lanes_ + sample) * words_;
+    return sums_.data() + sum_at(block, sample) * words_;
   }
 
  private:
@@ -65,22 +67,28 @@ class PartSums {
   void fill_node(std::size_t block, std::size_t node, std::size_t rank, Scratch& scratch);
   void fill_sum(std::size_t block, std::size_t sample, Scratch& scratch);
   std::span<std::byte> bytes(AlignedArray<std::uint32_t>& rows, std::size_t first, std::size_t count) const;
-  void exchange(std::size_t block);
-  void spread(std::size_t block);
+  std::size_t sum_at(std::size_t block, std::size_t sample) const {
+    const Slice some = adds_up_[sample];
+    return blocks_ * some.first + block * some.count + (sample - some.first);
+  }
+  void exchange();
+  void spread();
 
   std::size_t parts_, lanes_, columns_, words_;
   Slice own_;
   Cluster* cluster_;
   int channel_;
   std::size_t rank_ = 0;
+  std::size_t blocks_ = 0;                // of the batch
+  std::vector<Slice> adds_up_;            // [sample] those of its process
   std::vector<Slice> held_;               // parts of each process
   std::vector<std::vector<Node>> nodes_;  // which it sends to the others
   std::vector<std::size_t> received_at_;  // [rank] first row of a block in received_, by sample and node
   std::size_t received_rows_ = 0;         // of a block
   AlignedArray<std::uint32_t> partials_;  // [block][own part][lane]
-  AlignedArray<std::uint32_t> sent_;      // [block][rank][own node][its samples]
-  AlignedArray<std::uint32_t> received_;  // [block][rank][its node][own samples]
-  AlignedArray<std::uint32_t> sums_;      // [block][lane]
+  AlignedArray<std::uint32_t> sent_;      // [rank][block][own node][its samples]
+  AlignedArray<std::uint32_t> received_;  // [rank][block][its node][own samples]
+  AlignedArray<std::uint32_t> sums_;      // [rank][block][its samples]
   std::vector<std::span<const std::byte>> out_;
   std::vector<std::span<std::byte>> in_;
   std::vector<Scratch> scratch_;  // by thread
