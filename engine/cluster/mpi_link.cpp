@@ -29,12 +29,16 @@ class Patience {
       --looks_;
       sched_yield();
     } else {
-      std::this_thread::sleep_for(std::chrono::microseconds(50));
+      std::this_thread::sleep_for(nap_);
+      nap_ = std::min(nap_ + nap_ / 8, kLongestNap);
     }
   }
 
  private:
-  int looks_;  // that are left
+  using Nap = std::chrono::nanoseconds;
+  static constexpr Nap kLongestNap = std::chrono::milliseconds(1);
+  int looks_;                                // that are left
+  Nap nap_ = std::chrono::microseconds(50);  // longer the longer it takes
 };
 
 void initialise() {
