@@ -3,15 +3,18 @@
 #include <signal.h>
 
 #include <CLI/CLI.hpp>
+#include <chrono>
 #include <cstdio>
 #include <exception>
 #include <new>
+#include <thread>
 
 #include "engine/base/error.h"
 #include "engine/cli/commands.h"
 #include "engine/cli/fatal_signals.h"
 #include "engine/cli/spare_memory.h"
 #include "engine/cli/text.h"
+#include "engine/cluster/launch.h"
 
 namespace slide::cli {
 
@@ -24,6 +27,19 @@ constexpr const char* kAbout =
 int fail(int code, std::string_view message) {
   complain(message);
   return code;
+}
+
+// The same for what all processes of a launcher find alike: the first says it. The others wait, since the
+// launcher ends all when one has ended.
+int fail_together(int code, std::string_view message) {
+  if (launched_processes() == 1 || launched_rank() == 0) return fail(code, message);
+  std::this_thread::sleep_for(std::chrono::seconds(2));
+  return code;
+}
+
+// What several processes would each do for themselves, and over each other.
+bool runs_alone(const CLI::App& command) {
+  return command.get_name() != "train" && launched_processes() > 1;
 }
 
 int execute(const Action& action) {
@@ -67,14 +83,19 @@ int parse_and_execute(int argc, char** argv) {
   const auto commands_known = app.get_subcommands(nullptr);
   const auto is_named = [&](const CLI::App* sub) { return sub->get_name() == argv[1]; };
   if (argc > 1 && argv[1][0] != '-' && std::none_of(commands_known.begin(), commands_known.end(), is_named)) {
-    return fail(kExitBadInput, fmt::format("unknown command '{}'; see 'slide --help'", argv[1]));
+    return fail_together(kExitBadInput, fmt::format("unknown command '{}'; see 'slide --help'", argv[1]));
   }
   try {
     app.parse(argc, argv);
   } catch (const CLI::Success& success) {  // --help, --version
     return app.exit(success);
   } catch (const CLI::ParseError& error) {
-    return fail(kExitBadInput, fmt::format("{}; see 'slide --help'", error.what()));
+    return fail_together(kExitBadInput, fmt::format("{}; see 'slide --help'", error.what()));
+  }
+  const CLI::App& command = *app.get_subcommands().front();
+  if (runs_alone(command)) {
+    return fail_together(kExitBadInput, fmt::format("slide {} runs as one process; start it without mpirun",
+                                                    command.get_name()));
   }
   return execute(action);
 }

@@ -13,7 +13,7 @@ bool is_set(const char* name) {
   return std::getenv(name) != nullptr;
 }
 
-// The count in a variable of the environment, 0 where there is none.
+// The number in a variable of the environment, 0 where there is none.
 int count_in(const char* name) {
   const char* text = std::getenv(name);
   if (text == nullptr) return 0;
@@ -36,6 +36,13 @@ int launched_processes() {
   if (managed) return 0;
   const int here = count_in("MPI_LOCALNRANKS");  // of this machine, where there may be more
   return here > 0 ? 0 : 1;
+}
+
+int launched_rank() {
+  for (const char* name : {"OMPI_COMM_WORLD_RANK", "PMI_RANK", "PMIX_RANK", "SLURM_PROCID"}) {
+    if (is_set(name)) return count_in(name);
+  }
+  return 0;
 }
 
 }  // namespace slide

@@ -9,4 +9,7 @@ namespace slide {
 // themselves.
 int launched_processes();
 
+// Which of them this one is, from 0; 0 also where there is no launcher, or it does not tell.
+int launched_rank();
+
 }  // namespace slide

@@ -17,6 +17,7 @@ namespace slide {
 namespace {
 
 constexpr const char* kNames[] = {"OMPI_COMM_WORLD_SIZE",
+                                  "OMPI_COMM_WORLD_RANK",
                                   "PMI_SIZE",
                                   "PMI_RANK",
                                   "PMI_FD",
@@ -84,6 +85,16 @@ TEST_F(Launched, WithoutACountIsUnknown) {
   EXPECT_EQ(launched_processes(), 0);
   set({{"OMPI_COMM_WORLD_SIZE", "many"}, {"PMIX_RANK", "0"}});
   EXPECT_EQ(launched_processes(), 0);
+}
+
+TEST_F(Launched, AsTheFirstOrAnother) {
+  EXPECT_EQ(launched_rank(), 0);
+  set({{"OMPI_COMM_WORLD_RANK", "2"}, {"PMIX_RANK", "2"}});
+  EXPECT_EQ(launched_rank(), 2);
+  set({{"PMI_SIZE", "3"}, {"PMI_RANK", "0"}});
+  EXPECT_EQ(launched_rank(), 0);
+  set({{"PMI2_FD", "9"}, {"SLURM_PROCID", "1"}});
+  EXPECT_EQ(launched_rank(), 1);
 }
 
 TEST_F(Launched, WithoutThePlugInIsToldWhatToDo) {
