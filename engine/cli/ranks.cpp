@@ -18,7 +18,7 @@ namespace {
 
 // Ends the other processes, too. Those that fail alike leave it to rank 0 to say why.
 void leave(Cluster& cluster, int code, std::string_view reason) {
-  if (cluster.rank() != 0) std::this_thread::sleep_for(std::chrono::milliseconds(500));
+  if (cluster.rank() != 0) std::this_thread::sleep_for(std::chrono::seconds(2));
   complain(fmt::format("{}: {}", cluster.name(), reason));
   cluster.abort(code);
 }
@@ -26,12 +26,13 @@ void leave(Cluster& cluster, int code, std::string_view reason) {
 }  // namespace
 
 void run_together(const std::function<void(Cluster&)>& run) {
-  const std::unique_ptr<Cluster> cluster = open_cluster();
+  std::unique_ptr<Cluster> cluster = open_cluster();
   if (cluster->size() == 1) return run(*cluster);
-  if (cluster->rank() != 0) be_quiet();
+  if (cluster->rank() != 0) leave_words_to_another();
   try {
     run(*cluster);
   } catch (const Ended&) {
+    cluster.reset();  // takes leave of the others
     throw;
   } catch (const InputError& error) {
     leave(*cluster, kExitBadInput, error.what());

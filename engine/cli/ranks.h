@@ -8,7 +8,8 @@
 namespace slide::cli {
 
 // Calls run() with the cluster of this process, or of it alone. Of several processes only the first prints;
-// where one fails, it says why by its name and all end, with the exit code of that failure.
+// where one fails, it says why by its name and all end, with the exit code of that failure. Ended may be
+// thrown where the others end so too, or need this process no more.
 void run_together(const std::function<void(Cluster&)>& run);
 
 }  // namespace slide::cli

@@ -45,14 +45,14 @@ nlohmann::ordered_json to_json(const TestResult& result) {
 
 void run_test(const TestCommand& command, Cluster& cluster) {
   Model model = open_model(command.model, command.use, &cluster);
-  if (cluster.rank() == 0) tell(model.notes);
+  tell(model.notes);
   const std::vector<std::uint32_t> ks = command.k.empty() ? model.config.eval.k : command.k;
   const TestResult result =
       test_model(model, command.data, ks, command.use.threads, command.skip_bad, &cluster);
   BadRows bad;
   bad.add(result.report);
   const std::string unknown = told(result.unknown, command.data, result.samples);
-  if (!unknown.empty() && cluster.rank() == 0) tell({unknown});
+  if (!unknown.empty()) tell({unknown});
   if (command.json) {
     print("{}\n", to_json(result).dump());
   } else {

@@ -15,6 +15,7 @@ namespace slide::cli {
 
 namespace {
 bool quiet = false;
+bool another_tells = false;
 bool status_shown = false;
 bool outlive_output = false;
 
@@ -45,6 +46,10 @@ bool has_status_line() {
 
 void be_quiet() {
   quiet = true;
+}
+
+void leave_words_to_another() {
+  quiet = another_tells = true;
 }
 
 void show_status(std::string_view line) {
@@ -82,6 +87,7 @@ void complain(std::string_view line) {
 }
 
 void tell(const std::vector<std::string>& notes) {
+  if (another_tells) return;
   for (const std::string& note : notes) complain(note);
 }
 

@@ -21,6 +21,9 @@ std::string memory_text(double bytes);
 // From now on print() writes nothing.
 void be_quiet();
 
+// From now on neither print() nor tell() does: another process says the same.
+void leave_words_to_another();
+
 // Shows `line` in place of the status line before, which any print() takes away; an empty one only does that.
 // Nothing unless standard output is a terminal.
 void show_status(std::string_view line);

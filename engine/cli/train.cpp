@@ -1,8 +1,11 @@
 // `slide train`: a run in its folder, and what it says as it goes.
+#include <algorithm>
 #include <chrono>
 #include <filesystem>
 #include <memory>
 #include <optional>
+#include <span>
+#include <vector>
 
 #include "engine/cli/bad_rows.h"
 #include "engine/cli/commands.h"
@@ -170,7 +173,16 @@ void print_end(const TrainingRun& run, const RunResult& result) {
         memory_text(static_cast<double>(fs::file_size(folder.model()))), folder.name());
 }
 
-void train(TrainingRun& run, bool skip_bad) {
+// The signal that stopped the run, of whichever process it came to.
+int signal_to_any(Cluster& cluster) {
+  const int own = StopSignal::came();
+  std::vector<int> all(static_cast<std::size_t>(cluster.size()));
+  cluster.all_gather(std::as_bytes(std::span(&own, 1)), std::as_writable_bytes(std::span(all)));
+  const auto came = std::ranges::find_if(all, [](int signal) { return signal != 0; });
+  return came != all.end() ? *came : 0;
+}
+
+void train(TrainingRun& run, bool skip_bad, Cluster& cluster) {
   std::optional<StopSignal> signals;
   Status status(run.config());
   BadRows bad;
@@ -184,40 +196,40 @@ void train(TrainingRun& run, bool skip_bad) {
   if (skip_bad) run.skip_bad_rows();
   const RunResult result = run.train(observer);
   if (!result.stopped) {
-    print_end(run, result);
+    if (cluster.rank() == 0) print_end(run, result);
     return bad.end();
   }
   show_status("");
-  const int signal = StopSignal::came();
-  complain(fmt::format("stopped by {} after step {} of {}; go on with: slide train --resume {}",
-                       StopSignal::name(signal), result.steps, result.total_steps, run.folder().name()));
+  const int signal = signal_to_any(cluster);
+  tell({fmt::format("stopped by {} after step {} of {}; go on with: slide train --resume {}",
+                    StopSignal::name(signal), result.steps, result.total_steps, run.folder().name())});
   throw Ended{128 + signal};
 }
 
-void begin(const TrainCommand& command, Cluster* cluster) {
+void begin(const TrainCommand& command, Cluster& cluster) {
   const fs::path folder =
       command.out.empty() ? "run" / fs::path(command.config).stem() : fs::path(command.out);
   TrainingRun run(resolve_config(command.config, with_train_keys(command.set, command.threads, command.seed)),
-                  folder, cluster);
+                  folder, &cluster);
   tell(run.notes());
-  train(run, command.skip_bad);
+  train(run, command.skip_bad, cluster);
 }
 
-void go_on(const TrainCommand& command, Cluster* cluster) {
-  TrainingRun run = TrainingRun::resume(command.resume, command.threads, cluster);
+void go_on(const TrainCommand& command, Cluster& cluster) {
+  TrainingRun run = TrainingRun::resume(command.resume, command.threads, &cluster);
   tell(run.notes());
   if (run.finished()) return print("the run in {} is complete\n", run.folder().name());
   if (!run.has_checkpoint()) {
     print("{} has no checkpoint yet: from the beginning\n", run.folder().name());
   }
-  train(run, command.skip_bad);
+  train(run, command.skip_bad, cluster);
 }
 
 void run_train(const TrainCommand& command) {
   run_together([&](Cluster& cluster) {
     if (command.quiet) be_quiet();
     go_on_without_output();
-    command.resume.empty() ? begin(command, &cluster) : go_on(command, &cluster);
+    command.resume.empty() ? begin(command, cluster) : go_on(command, cluster);
   });
 }
 
