@@ -63,6 +63,7 @@ SharedSummedFile::SharedSummedFile(Cluster& cluster, std::string path)
     : place_(cluster),
       path_(std::move(path)),
       temporary_(path_ + ".shared.tmp"),
+      unfinished_{cluster.rank() == 0 ? temporary_ : ""},
       file_(cluster.create(temporary_)) {
   buffer_.reserve(kBufferBytes);
 }
@@ -130,9 +131,14 @@ void SharedSummedFile::finish() {
   fail_run("{}", failed != 0 ? reason : path_ + ": rank 0 could not name it");
 }
 
-void SharedSummedFile::name_it() const {
+SharedSummedFile::Unfinished::~Unfinished() {
+  if (!name.empty()) std::remove(name.c_str());
+}
+
+void SharedSummedFile::name_it() {
   if (std::rename(temporary_.c_str(), path_.c_str()) != 0)
     fail_run("{}: cannot be written ({}); check the folder and its permissions", path_, std::strerror(errno));
+  unfinished_.name.clear();
   const std::filesystem::path folder = std::filesystem::absolute(path_).parent_path();
   const Descriptor open_folder(open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
   if (open_folder.is_open()) fsync(open_folder.get());

@@ -1,6 +1,7 @@
 // A summed file (summed_file.h) that all ranks write together: each puts the same values and its share of
 // what is shared (ByteWriter::share). Rank 0 writes what all have. The file is the one that a single process
-// with all shares would write, and appears under its name when it is whole.
+// with all shares would write, and appears under its name when it is whole; until then it lies in
+// NAME.shared.tmp. An object destroyed before finish() leaves nothing.
 //
 // All ranks make the same calls in the same order; for one thread.
 #pragma once
@@ -63,6 +64,10 @@ class SharedSummedFile final : public ByteWriter {
   void finish();
 
  private:
+  struct Unfinished {  // removed at the end where it still has this name; rank 0 does it for all
+    std::string name;
+    ~Unfinished();
+  };
   struct Segment {  // of the file, in its order: what all have and the shares by turns
     std::uint64_t bytes = 0;
     std::uint64_t crc = 0;
@@ -70,10 +75,11 @@ class SharedSummedFile final : public ByteWriter {
   bool mine() const { return place_.in_share() || place_.cluster().rank() == 0; }
   void flush();
   std::uint32_t sum_of_all() const;
-  void name_it() const;
+  void name_it();
 
   SharedPlace place_;
   std::string path_, temporary_;
+  Unfinished unfinished_;
   std::unique_ptr<SharedFile> file_;
   std::string buffer_;
   std::uint64_t buffer_at_ = 0;
