@@ -82,20 +82,20 @@ void merge(std::span<const Prediction> all, std::size_t samples, std::size_t k, 
   best.resize(kept);
 }
 
-void check(const TrainedNetwork& trained) {
-  if (trained.neighbours == nullptr || !needs_log_softmax(trained.network.config().loss.kind)) return;
+}  // namespace
+
+void require_shared_evaluation(const Config& config) {
+  if (config.neighbours.share == 0 || !needs_log_softmax(config.loss.kind)) return;
   fail_input(
       "several processes cannot evaluate neighbours.share = {} under softmax; set it to 0, or loss.kind = "
       "\"sigmoid\"",
-      trained.neighbours->share());
+      config.neighbours.share);
 }
-
-}  // namespace
 
 Metrics evaluate_shared(Cluster& cluster, const TrainedNetwork& trained, const Dataset& data,
                         const InferenceOptions& options, std::span<const std::uint32_t> ks,
                         Metrics::Propensities inverse_propensities, Metrics::Groups groups) {
-  check(trained);
+  require_shared_evaluation(trained.network.config());
   InferenceOptions wanted = options;
   const std::size_t k = wanted.k = *std::max_element(ks.begin(), ks.end());
   HiddenRows rows;

@@ -10,8 +10,10 @@
 
 namespace slide {
 
-// As evaluate(); all processes of `cluster` call it together and get the same. Throws InputError where
-// neighbours vote under softmax, which takes the sum over all neurons.
+// Throws InputError where neighbours vote under softmax, which takes the sum over all neurons.
+void require_shared_evaluation(const Config& config);
+
+// As evaluate(), where that is so; all processes of `cluster` call it together and get the same.
 Metrics evaluate_shared(Cluster& cluster, const TrainedNetwork& trained, const Dataset& data,
                         const InferenceOptions& options, std::span<const std::uint32_t> ks,
                         Metrics::Propensities inverse_propensities, Metrics::Groups groups);

@@ -8,6 +8,7 @@
 #include "engine/base/error.h"
 #include "engine/base/parallel.h"
 #include "engine/base/phases.h"
+#include "engine/inference/shared_evaluation.h"
 #include "engine/kernels/kernels.h"
 #include "engine/run/model_file.h"
 #include "engine/run/ranks.h"
@@ -142,6 +143,7 @@ void TrainingRun::check_ranks(const RunData& data) const {
   require_same(*cluster_, digest_of(data.train).checksum, "data.train");
   require_same(*cluster_, data.test ? digest_of(*data.test).checksum : 0, "data.test");
   require_same(*cluster_, crc_32(0, kernels::active().name), "instruction set (SLIDE_SIMD chooses one)");
+  if (data.test || validation_) require_shared_evaluation(config_);
 }
 
 // Throws unless the data are those of the checkpoint.
