@@ -6,21 +6,12 @@ set -euo pipefail
 ranks=${1:?usage: mpi_test.sh RANKS PROGRAM [LAUNCHER PLUG-IN]}
 program=${2:?}
 launcher=${3:-}
-[ -n "${4:-}" ] || { echo "SKIPPED: built without MPI (package libopenmpi-dev)"; exit 77; }
-[ -x "$launcher" ] || { echo "SKIPPED: there is no mpirun (package openmpi-bin)"; exit 77; }
-export SLIDE_MPI_PLUGIN=$4
-# More ranks than cores, by whoever builds; names of Open MPI 4 and 5.
-export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 OMPI_MCA_rmaps_base_oversubscribe=1 \
-  OMPI_MCA_hwloc_base_binding_policy=none PRTE_ALLOW_RUN_AS_ROOT=1 PRTE_ALLOW_RUN_AS_ROOT_CONFIRM=1 \
-  PRTE_MCA_rmaps_default_mapping_policy=:oversubscribe OMP_NUM_THREADS=1
-work=$(mktemp -d)
-trap 'rm -rf "$work"' EXIT
-fail() { echo "mpi_test.sh: $*" >&2; cat "$work/log" >&2; exit 1; }
-# TMPDIR: the launcher's own files, whose names grow too long for sockets in deep folders.
-launch() { TMPDIR=/tmp timeout -k 5 "${limit:-120}" "$launcher" -n "$ranks" "$program" "$@" > "$work/log" 2>&1; }
+plugin=${4:-}
+. "$(dirname "$0")/launch.sh"
+run() { launch -n "$ranks" "$program" "$@"; }
 
 for longest in 1073741824 999; do
-  launch "$work" "$longest" || fail "with messages of at most $longest bytes, exit code $?"
+  run "$work" "$longest" || fail "with messages of at most $longest bytes, exit code $?"
   grep -q '\[  PASSED  \]' "$work/log" || fail "no test was run"
 done
 
@@ -28,7 +19,7 @@ done
 limit=30
 for way in abort:7 throw:3 leave:5 kill:137; do
   code=0 began=$SECONDS
-  launch "${way%:*}" || code=$?
+  run "${way%:*}" || code=$?
   [ "$code" -eq "${way#*:}" ] && [ $((SECONDS - began)) -lt "$limit" ] || fail "${way%:*}: exit code $code, not ${way#*:}"
 done
 

@@ -1,0 +1,71 @@
+#!/usr/bin/env bash
+# What several processes may not do: each is refused in one line, whatever their number, with the program's exit code,
+# and leaves no folder. Exit status 77 without MPI.
+# usage: tests/cluster/refuse_test.sh RANKS SLIDE [LAUNCHER PLUG-IN]
+set -euo pipefail
+ranks=${1:?usage: refuse_test.sh RANKS SLIDE [LAUNCHER PLUG-IN]} slide=${2:?} launcher=${3:-} plugin=${4:-}
+. "$(dirname "$0")/launch.sh"
+config=$(cd "$(dirname "$0")/../../configs" && pwd)/default.toml
+cd "$work"
+limit=60
+data=(--set data.train=data/train.txt --set data.test=data/test.txt)
+train=(train "$config" "${data[@]}" --out out)
+"$slide" generate --samples 300 --features 100 --labels 40 --test-samples 50 --out data > log
+"$slide" generate --samples 300 --features 100 --labels 40 --test-samples 50 --seed 2 --out other > log
+
+expect() {  # what, code, its exit code, what the one line holds
+  [ "$3" -eq "$2" ] || fail "$1: exit code $3, not $2"
+  [ "$(grep -c '^slide: ' log)" = 1 ] || fail "$1: not one line"
+  grep -q "^slide: .*$4" log || fail "$1: another line than '$4'"
+}
+
+refused() {  # code, what the line holds, argument of slide...
+  local expected=$1 line=$2 code=0; shift 2
+  several "$ranks" "$@" || code=$?
+  expect "$*" "$expected" "$code" "$line"
+  [ ! -e out ] || fail "$*: a folder is left"
+}
+
+# All but the last process as it should be, the last with more arguments.
+one_differs() {  # code, what the line holds, argument...
+  local expected=$1 line=$2 code=0; shift 2
+  launch -n $((ranks - 1)) "$slide" "${train[@]}" --set train.shards="$ranks" : \
+    -n 1 "$slide" "${train[@]}" --set train.shards="$ranks" "$@" || code=$?
+  expect "one with $*" "$expected" "$code" "$line"
+  [ ! -e out ] || fail "one with $*: a folder is left"
+}
+
+last=$((ranks - 1))
+refused 2 "rank 0 of $ranks .*no.toml" train no.toml --out out
+refused 2 "rank 0 of $ranks .*unknown key 'train.nothing'" "${train[@]}" --set train.nothing=1
+refused 2 "rank 0 of $ranks .*none.txt: no such file" "${train[@]}" --set train.shards=4 --set data.train=none.txt
+refused 2 "rank 0 of $ranks .*no run to go on with" train --resume out
+refused 2 'not expected: --nothing' "${train[@]}" --nothing
+refused 2 "unknown command 'nothing'" nothing
+refused 2 "rank 0 of $ranks .*neighbours.share" "${train[@]}" --set train.shards=4 --set loss.kind=softmax
+one_differs 2 "rank $last of $ranks has another configuration" --set train.seed=2
+one_differs 2 "rank $last of $ranks has another data.train" --set data.train=other/train.txt
+one_differs 2 "rank $last of $ranks has another data.test" --set data.test=other/test.txt
+one_differs 2 "rank $last of $ranks .*none.txt: no such file" --set data.train=none.txt
+
+touch file
+code=0
+several "$ranks" train "$config" "${data[@]}" --set train.shards=4 --out file/out || code=$?
+expect 'a folder that cannot be made' 1 "$code" 'file/out: the folder cannot be created'
+
+code=0
+several $((ranks + 1)) "${train[@]}" --set train.shards="$ranks" || code=$?
+expect 'too many' 2 "$code" "$((ranks + 1)) processes cannot share a network of train.shards = $ranks"
+
+# Commands that would do the same thing so many times, and over each other.
+"$slide" train "$config" "${data[@]}" --set train.epochs=1 --out model > log
+for command in "tune $config ${data[*]}" 'test model/model.slide data/test.txt' 'predict model/model.slide data/test.txt' \
+  'serve model/model.slide' 'convert data/train.txt out' 'generate --out out' 'inspect model/model.slide' \
+  'report model' 'config --doc'; do
+  read -ra words <<< "$command"
+  refused 2 "slide ${words[0]} runs as one process; start it without mpirun" "${words[@]}"
+done
+several "$ranks" --version || fail "--version: exit code $?"
+several "$ranks" test --help || fail "test --help: exit code $?"
+launch -n 1 "$slide" test model/model.slide data/test.txt || fail "one process under the launcher: exit code $?"
+echo "what $ranks processes may not do is refused once"
