@@ -39,7 +39,8 @@ int fail_together(int code, std::string_view message) {
 
 // What several processes would each do for themselves, and over each other.
 bool runs_alone(const CLI::App& command) {
-  return command.get_name() != "train" && launched_processes() > 1;
+  const std::string& name = command.get_name();
+  return name != "train" && name != "test" && launched_processes() > 1;
 }
 
 int execute(const Action& action) {

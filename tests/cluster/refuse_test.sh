@@ -59,7 +59,7 @@ expect 'too many' 2 "$code" "$((ranks + 1)) processes cannot share a network of 
 
 # Commands that would do the same thing so many times, and over each other.
 "$slide" train "$config" "${data[@]}" --set train.epochs=1 --out model > log
-for command in "tune $config ${data[*]}" 'test model/model.slide data/test.txt' 'predict model/model.slide data/test.txt' \
+for command in "tune $config ${data[*]}" 'predict model/model.slide data/test.txt' \
   'serve model/model.slide' 'convert data/train.txt out' 'generate --out out' 'inspect model/model.slide' \
   'report model' 'config --doc'; do
   read -ra words <<< "$command"
