@@ -5,8 +5,8 @@
 
 namespace slide {
 
-// Throws InputError, with the figures and what to change, when training needs more than free_memory(), of which
-// `processes` on this machine need as much each.
+// Throws InputError, with the figures and what to change, when training needs more than free_memory(), of
+// which `processes` on this machine need as much each.
 void require_memory(const MemoryPlan& plan, int processes = 1);
 
 }  // namespace slide
