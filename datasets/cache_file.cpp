@@ -25,16 +25,16 @@ namespace slide {
 
 namespace {
 
-constexpr std::array<char, 8> kMagic = {'S', 'L', 'I', 'D', 'E', 'C', 'S', 'R'};
+constexpr std::array<char, 8> kCacheMagic = {'S', 'L', 'I', 'D', 'E', 'C', 'S', 'R'};
 constexpr std::uint64_t kByteOrder = 0x0102030405060708ULL;
 constexpr std::uint64_t kHeaderBytes = 4096;
 constexpr std::uint64_t kSummedBytes = std::uint64_t{1}
                                        << 30;  // files up to here have a checksum of the arrays
-constexpr std::size_t kRowsAtOnce = 512;       // of a check of entries: what they hold stays in the cache
+constexpr std::size_t kRowsToCheck = 512;      // of a check of entries: what they hold stays in the cache
 constexpr std::size_t kSumBytes = std::size_t{1} << 20;  // a block of the checksum, a multiple of a page
 
 struct CacheHeader {
-  std::array<char, 8> magic = kMagic;
+  std::array<char, 8> magic = kCacheMagic;
   std::uint64_t byte_order = kByteOrder;
   CacheKey key;
   CsrCounts counts;
@@ -75,7 +75,7 @@ Layout layout_of(const CsrCounts& counts) {
 }
 
 bool is_sound(const CacheHeader& header, std::uint64_t file_bytes) {
-  if (header.magic != kMagic || header.byte_order != kByteOrder || header.checksum != checksum(header)) {
+  if (header.magic != kCacheMagic || header.byte_order != kByteOrder || header.checksum != checksum(header)) {
     return false;
   }
   // No count above the number of bytes, so that the layout cannot overflow.
@@ -165,8 +165,8 @@ bool good_entries(const DatasetView& view, const CacheHeader& header, int thread
   const CsrSizes& sizes = header.sizes;
   std::atomic<bool> good = true;
   const std::uint64_t rows = header.counts.rows;
-  parallel_for((rows + kRowsAtOnce - 1) / kRowsAtOnce, threads, [&](std::size_t task, int) {
-    const std::size_t first = task * kRowsAtOnce, last = std::min<std::size_t>(rows, first + kRowsAtOnce);
+  parallel_for((rows + kRowsToCheck - 1) / kRowsToCheck, threads, [&](std::size_t task, int) {
+    const std::size_t first = task * kRowsToCheck, last = std::min<std::size_t>(rows, first + kRowsToCheck);
     const std::uint64_t begin = view.feature_offsets[first];
     if (good_ids(view.feature_offsets, view.feature_ids, first, last, sizes.feature_bound) &&
         all_finite(view.feature_values.subspan(begin, view.feature_offsets[last] - begin)) &&

@@ -12,7 +12,7 @@ namespace {
 
 constexpr std::string_view kBlanks = " \t\n";  // texts that are no line of a file may have several
 
-bool is_blank(char c) {
+bool is_between_words(char c) {
   return kBlanks.find(c) != std::string_view::npos;
 }
 
@@ -47,7 +47,7 @@ void split_prefixed(std::string_view line, Labels labels, LabelledLine& result) 
   bool copied = false;
   for (std::size_t at = line.find(kLabelPrefix); at != std::string_view::npos;
        at = line.find(kLabelPrefix, at + 1)) {
-    if (at > 0 && !is_blank(line[at - 1])) continue;
+    if (at > 0 && !is_between_words(line[at - 1])) continue;
     const std::size_t end = std::min(line.find_first_of(kBlanks, at), line.size());
     const std::string_view name = line.substr(at + kLabelPrefix.size(), end - at - kLabelPrefix.size());
     if (name.empty() && labels == Labels::kRequired) {
@@ -74,8 +74,8 @@ std::string_view without_byte_order_mark(std::string_view text) {
 }
 
 std::string_view trimmed(std::string_view text) {
-  while (!text.empty() && is_blank(text.front())) text.remove_prefix(1);
-  while (!text.empty() && is_blank(text.back())) text.remove_suffix(1);
+  while (!text.empty() && is_between_words(text.front())) text.remove_prefix(1);
+  while (!text.empty() && is_between_words(text.back())) text.remove_suffix(1);
   return text;
 }
 

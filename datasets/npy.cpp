@@ -12,7 +12,7 @@ namespace slide {
 
 namespace {
 
-constexpr std::string_view kMagic = "\x93NUMPY";
+constexpr std::string_view kNpyMagic = "\x93NUMPY";
 constexpr const char* kAdvice = "save a CSR matrix with scipy.sparse.save_npz";
 
 // The text behind 'key': in a header, which is a Python dict.
@@ -34,8 +34,8 @@ void fail_npz(const std::string& path, const std::string& what) {
 NpyArray::NpyArray(std::string bytes, const std::string& name, const std::string& path)
     : path_(path), bytes_(std::move(bytes)) {
   ByteReader in(bytes_, fmt::format("{}: {} is no NumPy array", path, name), kAdvice);
-  if (!bytes_.starts_with(kMagic)) in.refuse("it does not begin like one");
-  in.take(kMagic.size());
+  if (!bytes_.starts_with(kNpyMagic)) in.refuse("it does not begin like one");
+  in.take(kNpyMagic.size());
   const bool is_old = in.get<std::uint8_t>() == 1;  // version; a length of two bytes, later four
   in.get<std::uint8_t>();
   const std::size_t length = is_old ? in.get<std::uint16_t>() : in.get<std::uint32_t>();
@@ -142,7 +142,7 @@ std::string npy_bytes(std::string_view type, std::string_view shape, std::string
   std::string header = fmt::format("{{'descr': '{}', 'fortran_order': False, 'shape': {}, }}", type, shape);
   header.append(63 - (10 + header.size()) % 64, ' ').push_back('\n');
   ByteString out;
-  out.write(kMagic);
+  out.write(kNpyMagic);
   out.put<std::uint8_t>(1);  // version 1.0
   out.put<std::uint8_t>(0);
   out.put(static_cast<std::uint16_t>(header.size()));

@@ -8,7 +8,7 @@ namespace slide {
 
 namespace {
 
-constexpr bool is_blank(char c) {
+constexpr bool ends_word(char c) {
   return c == ' ' || c == '\t' || c == '\r' || c == '\n';
 }
 
@@ -54,7 +54,7 @@ const char* parse_long_id(const char* text, std::uint64_t& id) {
 
 ParsedFloat parse_any_float(const char* text, const char* limit) {
   const char* end = text;
-  while (end < limit && !is_blank(*end)) ++end;
+  while (end < limit && !ends_word(*end)) ++end;
   const bool negative = text < end && *text == '-';
   const char* start = text + (negative || (text < end && *text == '+'));
   const std::string_view token(start, static_cast<std::size_t>(end - start));

@@ -51,7 +51,7 @@ constexpr auto kIsWord = [] {
   return is;
 }();
 
-bool is_blank(char c) {
+bool is_space(char c) {
   return c == ' ' || (c >= '\t' && c <= '\r') || c == '\0';
 }
 
@@ -186,11 +186,11 @@ void Tokenizer::split_words(std::string_view text) {
 void Tokenizer::split_blanks(std::string_view text) {
   std::size_t at = 0;
   while (true) {
-    while (at < text.size() && is_blank(text[at])) ++at;
+    while (at < text.size() && is_space(text[at])) ++at;
     if (at >= text.size()) return;
     const std::size_t begin = at;
     bool ascii = true;
-    for (; at < text.size() && !is_blank(text[at]); ++at) ascii = ascii && is_ascii(text[at]);
+    for (; at < text.size() && !is_space(text[at]); ++at) ascii = ascii && is_ascii(text[at]);
     if (ascii) {
       add_token(text.substr(begin, at - begin), true);
     } else {

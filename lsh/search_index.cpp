@@ -25,21 +25,21 @@ constexpr std::size_t kLogBucket = 5;       // a bucket holds about 2^4 to 2^5 n
 constexpr std::size_t kMostBits = 16;       // of a fingerprint; with more than 2^21 neurons buckets grow
 constexpr std::size_t kAlwaysPart = 24;     // one neuron of so many is scored always
 constexpr std::size_t kFewNeurons = 4096;   // below: none is
-constexpr std::size_t kTaskRows = 1024;     // rows of a task
+constexpr std::size_t kRowsOfTask = 1024;   // rows of a task
 constexpr std::size_t kFunctionTile = 128;  // functions projected at once: their sums stay in cache
 constexpr std::size_t kFew = 32;            // ids of one bucket are taken while there are fewer than so many
 constexpr std::size_t kFewPart = 8;         // and than one in so many of those wanted
 constexpr std::size_t kBucketsAhead = 8;    // buckets whose ids are asked for ahead
 
 std::size_t tasks(std::size_t rows) {
-  return (rows + kTaskRows - 1) / kTaskRows;
+  return (rows + kRowsOfTask - 1) / kRowsOfTask;
 }
 
 // Calls `use` (id, row) for the rows of a task, in ascending order.
 template <class Use>
 void each_row(const WeightRows& rows, std::size_t dim, std::size_t neurons, std::size_t task, Use&& use) {
   std::vector<float> buffer(dim);
-  for (std::size_t i = task * kTaskRows; i < std::min(neurons, (task + 1) * kTaskRows); ++i) {
+  for (std::size_t i = task * kRowsOfTask; i < std::min(neurons, (task + 1) * kRowsOfTask); ++i) {
     use(i, fetch_row(rows, dim, i, buffer.data()));
   }
 }
@@ -159,8 +159,8 @@ void SearchIndex::hash_rows(const WeightRows& rows, std::span<const float> biase
     }
   };
   parallel_for(tasks(neurons_), threads, [&](std::size_t task, int thread) {
-    const std::size_t end = std::min(neurons_, (task + 1) * kTaskRows);
-    for (std::size_t i = task * kTaskRows; i < end; i += kRowLanes) {
+    const std::size_t end = std::min(neurons_, (task + 1) * kRowsOfTask);
+    for (std::size_t i = task * kRowsOfTask; i < end; i += kRowLanes) {
       hash_block(i, scratch[static_cast<std::size_t>(thread)]);
     }
   });

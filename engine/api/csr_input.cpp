@@ -15,7 +15,7 @@ namespace slide::api {
 
 namespace {
 
-constexpr std::size_t kRowsAtOnce = 4096;
+constexpr std::size_t kRowsToCheck = 4096;
 
 // One of the two matrices: where its arrays are, and the copies of those that could not stay where they are.
 struct Matrix {
@@ -123,10 +123,10 @@ Found look_at_rows(const Matrix& matrix, std::span<const T> ids, std::size_t fir
 // All rows, in parallel; the fault is the first whatever the number of threads.
 template <class T>
 Found look_at(const Matrix& matrix, std::span<const T> ids, std::uint64_t limit) {
-  std::vector<Found> parts((matrix.rows() + kRowsAtOnce - 1) / kRowsAtOnce);
+  std::vector<Found> parts((matrix.rows() + kRowsToCheck - 1) / kRowsToCheck);
   parallel_for(parts.size(), available_threads(), [&](std::size_t part, int) {
-    const std::size_t first = part * kRowsAtOnce;
-    parts[part] = look_at_rows(matrix, ids, first, std::min(first + kRowsAtOnce, matrix.rows()), limit);
+    const std::size_t first = part * kRowsToCheck;
+    parts[part] = look_at_rows(matrix, ids, first, std::min(first + kRowsToCheck, matrix.rows()), limit);
   });
   Found all;
   for (const Found& part : parts) {

@@ -3,10 +3,13 @@
 #include <signal.h>
 
 #include <CLI/CLI.hpp>
+#include <algorithm>
+#include <array>
 #include <chrono>
 #include <cstdio>
 #include <exception>
 #include <new>
+#include <string>
 #include <thread>
 
 #include "engine/base/error.h"
@@ -37,11 +40,10 @@ int fail_together(int code, std::string_view message) {
   return code;
 }
 
-// What several processes would each do for themselves, and over each other.
-bool runs_alone(const CLI::App& command) {
-  const std::string& name = command.get_name();
-  return name != "train" && name != "test" && launched_processes() > 1;
-}
+// Commands that several processes do together, and one that the first does for all; the others would do for
+// themselves, and over each other.
+constexpr std::array kTogether = {"train", "tune", "test", "predict"};
+constexpr const char* kByFirst = "convert";
 
 int execute(const Action& action) {
   try {
@@ -93,12 +95,13 @@ int parse_and_execute(int argc, char** argv) {
   } catch (const CLI::ParseError& error) {
     return fail_together(kExitBadInput, fmt::format("{}; see 'slide --help'", error.what()));
   }
-  const CLI::App& command = *app.get_subcommands().front();
-  if (runs_alone(command)) {
-    return fail_together(kExitBadInput, fmt::format("slide {} runs as one process; start it without mpirun",
-                                                    command.get_name()));
+  const std::string name = app.get_subcommands().front()->get_name();
+  const bool alone = launched_processes() == 1 || std::ranges::count(kTogether, name) > 0;
+  if (!alone && name != kByFirst) {
+    return fail_together(kExitBadInput,
+                         fmt::format("slide {} runs as one process; start it without mpirun", name));
   }
-  return execute(action);
+  return alone || launched_rank() == 0 ? execute(action) : kExitDone;
 }
 
 }  // namespace

@@ -14,7 +14,7 @@ namespace slide::cli {
 
 namespace {
 
-std::atomic_flag told;
+std::atomic_flag has_told;
 int exit_code = 0;
 
 // Only what is allowed in a handler. Files that are written get their names when they are whole, and those
@@ -25,7 +25,7 @@ void name_lost_file(int number, siginfo_t* info, void*) {
     signal(number, SIG_DFL);  // comes again, to no handler
     return;
   }
-  while (told.test_and_set()) pause();  // another thread tells it and ends the process
+  while (has_told.test_and_set()) pause();  // another thread tells it and ends the process
   const std::string_view parts[] = {
       "slide: ", path,
       ": it was cut off, or its disk failed, while it was in use; put it back and start again\n"};

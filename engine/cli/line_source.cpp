@@ -4,7 +4,9 @@
 #include <unistd.h>
 
 #include <cerrno>
+#include <cstdint>
 #include <cstring>
+#include <span>
 
 #include "engine/base/error.h"
 
@@ -45,6 +47,16 @@ std::string_view LineSource::next() {
   }
   used_ = at_end_ ? buffer_.size() : whole;
   return std::string_view(buffer_).substr(0, used_);
+}
+
+std::string_view SharedLines::next() {
+  if (cluster_.size() == 1) return source_.next();
+  if (cluster_.rank() == 0) lines_ = source_.next();
+  std::uint64_t bytes = lines_.size();
+  cluster_.broadcast(std::as_writable_bytes(std::span(&bytes, 1)), 0);
+  lines_.resize(bytes);
+  if (bytes > 0) cluster_.broadcast(std::as_writable_bytes(std::span(lines_)), 0);
+  return lines_;
 }
 
 }  // namespace slide::cli

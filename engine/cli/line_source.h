@@ -6,6 +6,8 @@
 #include <string>
 #include <string_view>
 
+#include "engine/cluster/cluster.h"
+
 namespace slide::cli {
 
 class LineSource {
@@ -27,6 +29,20 @@ class LineSource {
   bool at_end_ = false;
   std::string buffer_;
   std::size_t used_ = 0;  // bytes of buffer_ that the last call returned
+};
+
+// The lines of the first process's input, on all processes, which call next() together.
+class SharedLines {
+ public:
+  SharedLines(Cluster& cluster, int descriptor) : cluster_(cluster), source_(descriptor) {}
+
+  // As LineSource::next().
+  std::string_view next();
+
+ private:
+  Cluster& cluster_;
+  LineSource source_;
+  std::string lines_;  // of several processes
 };
 
 }  // namespace slide::cli

@@ -15,12 +15,14 @@
 #include "engine/cli/bad_rows.h"
 #include "engine/cli/commands.h"
 #include "engine/cli/options.h"
+#include "engine/cli/ranks.h"
 #include "engine/cli/sample_input.h"
 #include "engine/cli/text.h"
 #include "engine/inference/inference.h"
 #include "engine/run/label_names.h"
 #include "engine/run/model_file.h"
 #include "engine/run/model_use.h"
+#include "engine/run/ranks.h"
 
 namespace slide::cli {
 
@@ -78,19 +80,26 @@ class Line {
   std::size_t size_ = 0;
 };
 
-// Predicts samples and prints a line for each, in their order.
+// Predicts samples and prints a line for each, in their order. Of several processes all make the same calls.
 class Answers {
  public:
-  Answers(const Model& model, const PredictCommand& command, const Predictor& predictor)
+  Answers(Model& model, const PredictCommand& command, Cluster& cluster, bool by_row)
       : loss_(model.config.loss.kind),
         names_(model, command.labels),
         command_(command),
-        predictor_(predictor) {}
+        threads_(own_threads(command.use.threads, cluster)) {
+    const bool log_softmax = !command.logits() && needs_log_softmax(loss_);
+    if (cluster.size() > 1) {
+      shared_ = make_shared_predictor(model, cluster, threads_, command.k, log_softmax, by_row);
+    } else {
+      predictor_.emplace(make_predictor(model, threads_, command.k, log_softmax, by_row));
+    }
+  }
 
   // Of the rows `bad`, ascending, no label is printed.
   void print_all(const Dataset& data, std::span<const std::uint64_t> bad) {
     // Whole blocks, whatever k: how samples of a file are grouped shows in the last bits of scores.
-    const auto threads = static_cast<std::size_t>(resolve_threads(command_.use.threads));
+    const auto threads = static_cast<std::size_t>(threads_);
     const std::size_t blocks = std::max(kLabelsAtOnce / (Panel::kLanes * command_.k), threads);
     const std::size_t count = std::min(blocks * Panel::kLanes, kSamplesAtOnce);
     bad_ = bad;
@@ -103,18 +112,20 @@ class Answers {
 
   void print_part(const Dataset& part) {
     text_.clear();
-    const InferenceOptions& options = predictor_.options();
     if (lines_.empty()) lines_.resize(1);
-    if (part.size() <= kFewSamples) {  // they come in order
-      predictor_.predict(part, {options.k, options.log_softmax}, scratch_,
-                         [&](std::size_t sample, auto best) {
-                           write_answer(sample, best, lines_[0]);
-                           put(lines_[0].text());
-                         });
+    const auto take_next = [&](std::size_t sample, auto best) {
+      write_answer(sample, best, lines_[0]);
+      put(lines_[0].text());
+    };
+    if (shared_) {
+      shared_->predict(part, take_next);
+    } else if (part.size() <= kFewSamples) {  // they come in order
+      const InferenceOptions& options = predictor_->options();
+      predictor_->predict(part, {options.k, options.log_softmax}, scratch_, take_next);
     } else {
       if (lines_.size() < part.size()) lines_.resize(part.size());
       const auto take = [&](std::size_t sample, auto best) { write_answer(sample, best, lines_[sample]); };
-      predictor_.predict(part, threads_scratch_, take);
+      predictor_->predict(part, threads_scratch_, take);
       for (std::size_t sample = 0; sample < part.size(); ++sample) put(lines_[sample].text());
     }
     print_text(text_);
@@ -164,7 +175,9 @@ class Answers {
   const LossKind loss_;
   const LabelNames names_;
   const PredictCommand& command_;
-  const Predictor& predictor_;
+  const int threads_;
+  std::optional<Predictor> predictor_;
+  std::unique_ptr<SharedPredictor> shared_;  // of several processes
   Predictor::Scratch scratch_;
   std::vector<Predictor::Scratch> threads_scratch_;
   std::span<const std::uint64_t> bad_;
@@ -184,16 +197,18 @@ void answer(const RowPart& part, bool skip_bad, Answers& answers, BadRows& bad) 
   throw InputError(part.faults.front());
 }
 
-void run_predict(const PredictCommand& command) {
-  Model model = open_model(command.model, command.use);
+void run_predict(const PredictCommand& command, Cluster& cluster) {
+  Model model = open_model(command.model, command.use, &cluster);
   tell(model.notes);
-  const SampleInput input(model, command.use, command.data);
-  const bool log_softmax = !command.logits() && needs_log_softmax(model.config.loss.kind);
-  const Predictor predictor =
-      make_predictor(model, command.use.threads, command.k, log_softmax, input.comes_in_pieces());
-  Answers answers(model, command, predictor);
+  const SampleInput input(model, command.use, command.data, cluster);
+  Answers answers(model, command, cluster, input.comes_in_pieces());
   BadRows bad;
-  input.for_each_part([&](const RowPart& part) { answer(part, command.skip_bad, answers, bad); });
+  try {
+    input.for_each_part([&](const RowPart& part) { answer(part, command.skip_bad, answers, bad); });
+  } catch (const Ended& end) {  // nobody reads what this process prints
+    if (cluster.size() > 1) cluster.abort(end.code);
+    throw;
+  }
   bad.end();
 }
 
@@ -229,7 +244,9 @@ void add_predict(CLI::App& app, Action& action) {
   add_inference(*sub, command->use.inference);
   add_skip_bad(*sub, command->skip_bad);
   add_threads(*sub, command->use.threads);
-  sub->callback([command, &action] { action = [command] { run_predict(*command); }; });
+  sub->callback([command, &action] {
+    action = [command] { run_together([&](Cluster& cluster) { run_predict(*command, cluster); }); };
+  });
 }
 
 }  // namespace slide::cli

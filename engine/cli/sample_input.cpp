@@ -35,12 +35,13 @@ bool is_binary(std::string_view bytes) {
 
 }  // namespace
 
-SampleInput::SampleInput(const Model& model, const ModelUse& use, const std::string& path)
+SampleInput::SampleInput(const Model& model, const ModelUse& use, const std::string& path, Cluster& cluster)
     : model_(model),
       use_(use),
+      cluster_(cluster),
       path_(path == "-" ? kStandardInputFile : path),
       origin_(path == "-" ? kStandardInput : path),
-      in_pieces_(path == "-" && !standard_input_is_file()) {}
+      in_pieces_(path == "-" && (cluster.size() > 1 || !standard_input_is_file())) {}
 
 void SampleInput::for_each_part(const Take& take) const {
   if (in_pieces_) return take_pieces(take);
@@ -52,7 +53,7 @@ void SampleInput::for_each_part(const Take& take) const {
 }
 
 void SampleInput::take_pieces(const Take& take) const {
-  LineSource source(STDIN_FILENO);
+  SharedLines source(cluster_, STDIN_FILENO);
   std::string head(source.next());
   const auto read_more = [&] {
     const std::string_view more = source.next();

@@ -7,6 +7,7 @@
 #include <string_view>
 
 #include "datasets/row_stream.h"
+#include "engine/cluster/cluster.h"
 #include "engine/run/model_file.h"
 #include "engine/run/model_use.h"
 
@@ -14,8 +15,9 @@ namespace slide::cli {
 
 class SampleInput {
  public:
-  // `path`: "-" is standard input. `model` and `use` must outlive this object.
-  SampleInput(const Model& model, const ModelUse& use, const std::string& path);
+  // `path`: "-" is standard input. All arguments must outlive this object. Of several processes, which make
+  // the same calls, each reads a file for itself; of standard input the first tells the others.
+  SampleInput(const Model& model, const ModelUse& use, const std::string& path, Cluster& cluster);
 
   // Whether rows are there only as somebody writes them, so that which come together is a matter of time:
   // standard input that is no file.
@@ -38,6 +40,7 @@ class SampleInput {
 
   const Model& model_;
   const ModelUse& use_;
+  Cluster& cluster_;
   std::string path_;    // of a file that can be read from its beginning
   std::string origin_;  // stands for it in messages
   bool in_pieces_;

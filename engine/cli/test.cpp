@@ -8,6 +8,7 @@
 #include "engine/cli/ranks.h"
 #include "engine/cli/text.h"
 #include "engine/run/model_use.h"
+#include "engine/run/ranks.h"
 
 namespace slide::cli {
 
@@ -47,8 +48,8 @@ void run_test(const TestCommand& command, Cluster& cluster) {
   Model model = open_model(command.model, command.use, &cluster);
   tell(model.notes);
   const std::vector<std::uint32_t> ks = command.k.empty() ? model.config.eval.k : command.k;
-  const TestResult result =
-      test_model(model, command.data, ks, command.use.threads, command.skip_bad, &cluster);
+  const int threads = own_threads(command.use.threads, cluster);
+  const TestResult result = test_model(model, command.data, ks, threads, command.skip_bad, &cluster);
   BadRows bad;
   bad.add(result.report);
   const std::string unknown = told(result.unknown, command.data, result.samples);

@@ -5,6 +5,7 @@
 
 #include "engine/cli/commands.h"
 #include "engine/cli/options.h"
+#include "engine/cli/ranks.h"
 #include "engine/cli/text.h"
 #include "engine/run/run_data.h"
 #include "engine/run/tuning.h"
@@ -54,7 +55,7 @@ void print_result(const TuneResult& result, const std::string& file) {
       text_of(result.best.changes), file);
 }
 
-void run_tune(const TuneCommand& command) {
+void run_tune(const TuneCommand& command, Cluster& cluster) {
   go_on_without_output();
   TuneOptions options{command.minutes * 60.0, command.trials,
                       with_train_keys(command.set, command.threads, command.seed)};
@@ -63,6 +64,7 @@ void run_tune(const TuneCommand& command) {
                             ? "run" / fs::path(fs::path(command.config).stem().string() + "-tuned.toml")
                             : fs::path(command.out);
   const Config start = resolve_config(command.config, options.fixed);
+  options.cluster = &cluster;
   const auto print_note = [](const std::string& note) { print("{}\n", note); };
   print_result(tune_to_file(start, options, file, {print_note, print_trial}), file.string());
 }
@@ -95,7 +97,9 @@ void add_tune(CLI::App& app, Action& action) {
   add_train_seed(*sub, command->seed);
   sub->add_option("--out", command->out, "File to write; default: run/<name of CONFIG>-tuned.toml")
       ->type_name("FILE");
-  sub->callback([command, &action] { action = [command] { run_tune(*command); }; });
+  sub->callback([command, &action] {
+    action = [command] { run_together([&](Cluster& cluster) { run_tune(*command, cluster); }); };
+  });
 }
 
 }  // namespace slide::cli

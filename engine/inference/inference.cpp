@@ -125,6 +125,7 @@ void Predictor::predict(const Dataset& data, std::vector<Scratch>& scratch, cons
   const std::size_t threads = std::max<std::size_t>(1, std::min(panels, most_threads));
   const std::size_t most = most_entries(data, lanes), entries = options_.by_row ? std::bit_ceil(most) : most;
   if (scratch.size() < threads) scratch.resize(threads);
+  if (options_.log_norms != nullptr) options_.log_norms->resize(data.size());
   for (std::size_t t = 0; t < threads; ++t) reserve(blocks, lanes, entries, scratch[t]);
   parallel_for(panels, static_cast<int>(threads), [&](std::size_t p, int thread) {
     const Scratch& mine = scratch[static_cast<std::size_t>(thread)];
@@ -149,14 +150,19 @@ void Predictor::predict_panel(const Dataset& data, std::size_t first, std::size_
   Panel& panel = work.panel;
   const LossKind loss = trained_.network.config().loss.kind;
   panel.k = wanted.k;
-  panel.log_softmax = panel.votes ? needs_log_softmax(loss) : wanted.log_softmax;
+  std::vector<double>* log_norms = options_.log_norms;
+  panel.log_softmax = log_norms != nullptr || (panel.votes ? needs_log_softmax(loss) : wanted.log_softmax);
   panel.begin(trained_.network, data, first, end);
   (panel.lanes == 1 ? alone_ : together_)->score(panel, *work.scorer);
   for (std::size_t i = 0; i < panel.samples; ++i) {
     TopK& best = panel.best[i];
     const double log_norm = panel.log_softmax ? panel.log_norm[i] : 0.0;
     best.finish(work.top_k);
-    if (panel.log_softmax) best.shift(static_cast<float>(-log_norm));
+    if (log_norms != nullptr) {
+      (*log_norms)[first + i] = log_norm;
+    } else if (panel.log_softmax) {
+      best.shift(static_cast<float>(-log_norm));
+    }
     if (panel.votes) panel.votes->mix(i, log_norm, best);
     best.keep_finite();
     sink(first + i, best.best());

@@ -28,6 +28,9 @@ struct InferenceOptions {
   int threads = 0;
   // Scores are log-probabilities of the softmax over the neurons scored: with Inference::kFull, over all.
   bool log_softmax = false;
+  // Where not nullptr, takes for each sample of a call, by its number, what would make a logit one of these
+  // when taken off it, and scores stay logits.
+  std::vector<double>* log_norms = nullptr;
   // Inference::kFull: memory is spent on answering samples that come alone sooner (screen.h).
   bool low_latency = false;
   // Inference::kFull: samples that come together are scored in bfloat16 first, and only the best of them

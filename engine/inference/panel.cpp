@@ -4,13 +4,13 @@
 #include <cmath>
 #include <limits>
 
+#include "engine/inference/probability.h"
 #include "engine/kernels/kernels.h"
 
 namespace slide {
 
 void Panel::add_log_norm(std::size_t i, double more) {
-  const double larger = std::max(log_norm[i], more), smaller = std::min(log_norm[i], more);
-  log_norm[i] = larger + std::log1p(std::exp(smaller - larger));
+  log_norm[i] = log_of_sum(log_norm[i], more);
 }
 
 void Panel::reserve(const TrainedNetwork& trained, std::size_t block_count, std::size_t block_lanes,

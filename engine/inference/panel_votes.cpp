@@ -19,6 +19,7 @@ PanelVotes::PanelVotes(const Neighbours& neighbours, LossKind loss, Slice labels
 
 void PanelVotes::clear() {
   votes_.clear();
+  has_votes_.clear();
   from_.assign(1, 0);
   next_.clear();
   scores_.clear();
@@ -27,6 +28,7 @@ void PanelVotes::clear() {
 void PanelVotes::add_sample(const SparseRow& row) {
   next_.push_back(votes_.size());
   neighbours_->vote(row, scratch_, votes_);
+  has_votes_.push_back(votes_.size() > from_.back());
   const auto first = votes_.begin() + static_cast<std::ptrdiff_t>(from_.back());
   votes_.erase(std::remove_if(first, votes_.end(),
                               [&](const Vote& vote) {
@@ -116,7 +118,7 @@ void PanelVotes::append_tail(std::span<const Prediction> part, TopK& best) const
 }
 
 void PanelVotes::mix(std::size_t i, double log_norm, TopK& best) {
-  if (of(i).empty()) return;
+  if (!has_votes_[i]) return;
   for (const Vote& vote : of(i)) has_vote_[vote.label] = true;
   mix_voted(i, log_norm);
   split_others(best.best());

@@ -20,7 +20,8 @@ class PanelVotes {
   using Vote = Neighbours::Vote;
 
   // Begins a panel without samples. `neighbours` must live on. `loss` is that of the network whose scores are
-  // mixed, and whose neurons are `labels`: votes for others are left out.
+  // mixed, and whose neurons are `labels`: votes for others only make themselves felt by their share of the
+  // probability.
   PanelVotes(const Neighbours& neighbours, LossKind loss, Slice labels);
   // Begins the next one.
   void clear();
@@ -68,6 +69,7 @@ class PanelVotes {
   LogOddsOfShare log_odds_;  // of the network's share
   Neighbours::Scratch scratch_;
   std::vector<Vote> votes_;
+  std::vector<bool> has_votes_;       // of sample i: for labels of other processes, too
   std::vector<std::size_t> from_{0};  // sample i has the votes [from_[i], from_[i + 1])
   std::vector<std::size_t> next_;     // of sample i: the first whose label is above all ids taken
   std::vector<float> scores_;         // of the votes' labels; minus infinity before they come

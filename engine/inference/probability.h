@@ -1,6 +1,7 @@
 // Scores and probabilities of labels, of which each loss has its own notion. Pure functions.
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <cmath>
 #include <cstddef>
@@ -25,6 +26,12 @@ void probabilities_of(LossKind loss, const float* scores, std::size_t count, dou
 
 // The other way round; finite.
 double score_of(LossKind loss, double probability);
+
+// log(e^a + e^b); of nothing, minus infinity, too.
+inline double log_of_sum(double a, double b) {
+  const double larger = std::max(a, b), smaller = std::min(a, b);
+  return smaller == larger ? larger + std::log(2.0) : larger + std::log1p(std::exp(smaller - larger));
+}
 
 // The log-odds of a fixed share of small probabilities p, without a logarithm:
 //   log(share p / (1 - share p)) = logit(p) + log(share) + sum over n > 0 of (share^n - 1) p^n / n

@@ -38,8 +38,8 @@ PartSums::PartSums(const NetworkParts& parts, std::size_t blocks, std::size_t la
 
 double PartSums::bytes_of(const NetworkParts& parts, std::size_t blocks, std::size_t lanes,
                           std::size_t columns) {
-  const double row = double(round_up(columns, kernels::kPairGroup) / 2 * sizeof(std::uint32_t));
-  return double(blocks * lanes) * row * double(parts.own.count + 1 + 2);
+  const std::size_t row = round_up(columns, kernels::kPairGroup) / 2 * sizeof(std::uint32_t);
+  return double(blocks * lanes) * double(row) * double(parts.own.count + 1 + 2);
 }
 
 // The largest nodes that hold nothing but `parts`.

@@ -5,7 +5,6 @@
 #include <memory>
 
 #include "engine/base/phases.h"
-#include "engine/inference/shared_evaluation.h"
 #include "engine/run/run_data.h"
 
 namespace slide {
@@ -25,23 +24,29 @@ Model open_model(const std::string& path, const ModelUse& use, const Cluster* cl
 
 namespace {
 
-InferenceOptions options_of(const Model& model, int threads, std::size_t k) {
+// What the model's own eval keys and these say; builds the hash tables that it needs.
+InferenceOptions prepared(Model& model, int threads, std::size_t k, bool log_softmax, bool by_row = false) {
   InferenceOptions options;
   options.k = k;
   options.mode = model.config.eval.inference;
   options.candidates = model.config.eval.candidates;
   options.threads = threads;
+  options.log_softmax = log_softmax;
+  options.by_row = by_row;
+  if (options.mode == Inference::kLsh) model.build_tables(threads);
   return options;
 }
 
 }  // namespace
 
 Predictor make_predictor(Model& model, int threads, std::size_t k, bool log_softmax, bool by_row) {
-  InferenceOptions options = options_of(model, threads, k);
-  options.log_softmax = log_softmax;
-  options.by_row = by_row;
-  if (options.mode == Inference::kLsh) model.build_tables(threads);
-  return Predictor(model.trained(), options);
+  return Predictor(model.trained(), prepared(model, threads, k, log_softmax, by_row));
+}
+
+std::unique_ptr<SharedPredictor> make_shared_predictor(Model& model, Cluster& cluster, int threads,
+                                                       std::size_t k, bool log_softmax, bool by_row) {
+  return std::make_unique<SharedPredictor>(cluster, model.trained(),
+                                           prepared(model, threads, k, log_softmax, by_row));
 }
 
 TestResult test_model(Model& model, const std::string& data, const std::vector<std::uint32_t>& ks,
@@ -51,8 +56,7 @@ TestResult test_model(Model& model, const std::string& data, const std::vector<s
   const Unknown unknown = count_unknown(samples, read.report, model.network.labels());
   const std::size_t most = *std::max_element(ks.begin(), ks.end());
   if (cluster != nullptr && cluster->size() > 1) {
-    const InferenceOptions options = options_of(model, threads, most);
-    if (options.mode == Inference::kLsh) model.build_tables(threads);
+    const InferenceOptions options = prepared(model, threads, most, false);
     const auto start = std::chrono::steady_clock::now();
     Metrics metrics =
         evaluate_shared(*cluster, model.trained(), samples, options, ks, propensities(model), nullptr);

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
@@ -10,6 +11,7 @@
 #include "engine/config/config.h"
 #include "engine/inference/inference.h"
 #include "engine/inference/metrics.h"
+#include "engine/inference/shared_predictor.h"
 #include "engine/run/model_file.h"
 #include "engine/run/run_data.h"
 
@@ -28,6 +30,11 @@ Model open_model(const std::string& path, const ModelUse& use, const Cluster* cl
 // The predictor that the model's own eval keys describe. Builds the hash tables that it needs. `model` must
 // outlive it and stay where it is. `log_softmax`, `by_row`: as in InferenceOptions.
 Predictor make_predictor(Model& model, int threads, std::size_t k, bool log_softmax, bool by_row = false);
+
+// The same of the processes of a cluster, each with its share of the model: all call it together. Throws as
+// SharedPredictor.
+std::unique_ptr<SharedPredictor> make_shared_predictor(Model& model, Cluster& cluster, int threads,
+                                                       std::size_t k, bool log_softmax, bool by_row = false);
 
 // What P@k is weighted with, of the labels' frequencies in training, by the model's own eval keys.
 Metrics::Propensities propensities(const Model& model);  // which must outlive them

@@ -7,6 +7,18 @@
 
 namespace slide {
 
+MemoryPlan plan_run(const Config& config, const Dataset& train, int threads, const Cluster* cluster) {
+  const BlockBounds bounds = bounds_of(train, config.train.block_size);
+  const std::size_t features = train.feature_count(), labels = train.label_count();
+  if (cluster == nullptr || cluster->size() == 1)
+    return plan_memory(config, features, labels, bounds, threads);
+  const std::size_t size = config.layers.back().size;
+  const NetworkParts parts =
+      parts_for(config, train, size == 0 ? labels : size, static_cast<std::size_t>(cluster->rank()),
+                static_cast<std::size_t>(cluster->size()));
+  return plan_memory(config, features, parts, bounds, threads);
+}
+
 void require_memory(const MemoryPlan& plan, int processes) {
   std::optional<double> free = free_memory();
   if (free) *free /= processes;

@@ -8,8 +8,7 @@
 #include "engine/base/error.h"
 #include "engine/base/parallel.h"
 #include "engine/base/phases.h"
-#include "engine/inference/shared_evaluation.h"
-#include "engine/kernels/kernels.h"
+#include "engine/inference/shared_predictor.h"
 #include "engine/run/model_file.h"
 #include "engine/run/ranks.h"
 #include "engine/run/require_memory.h"
@@ -44,10 +43,9 @@ TrainingRun::TrainingRun(Config config, fs::path folder, Cluster* cluster)
     : folder_(std::move(folder)),
       cluster_(cluster != nullptr && cluster->size() > 1 ? cluster : nullptr),
       config_(std::move(config)) {
-  if (cluster_ != nullptr && config_.train.shards == 1) {
-    config_.train.shards = static_cast<std::uint32_t>(cluster_->size());
-    validate(config_);
-    notes_.push_back(fmt::format("train.shards = {}, as there are processes", config_.train.shards));
+  if (cluster_ != nullptr) {
+    const std::string note = part_among(*cluster_, config_);
+    if (!note.empty()) notes_.push_back(note);
   }
   used_ = config_;
   threads_ = own_threads();
@@ -57,11 +55,9 @@ TrainingRun::TrainingRun(Config config, fs::path folder, Cluster* cluster)
   }
 }
 
-// Of the processes on one machine each takes its part of the cores.
 int TrainingRun::own_threads() const {
-  const int threads = resolve_threads(static_cast<int>(used_.train.threads));
-  if (cluster_ == nullptr || used_.train.threads != 0) return threads;
-  return std::max(1, threads / processes_here(*cluster_));
+  const auto threads = static_cast<int>(used_.train.threads);
+  return cluster_ != nullptr ? slide::own_threads(threads, *cluster_) : resolve_threads(threads);
 }
 
 TrainingRun TrainingRun::resume(fs::path folder, std::optional<std::uint32_t> threads, Cluster* cluster) {
@@ -90,9 +86,12 @@ TrainingRun::TrainingRun(Resume, fs::path folder, std::optional<std::uint32_t> t
 RunResult TrainingRun::train(const RunObserver& observer) {
   if (leads()) folder_.claim();
   const RunData data = load(observer);
-  if (cluster_ != nullptr) check_ranks(data);
+  if (cluster_ != nullptr) {
+    require_same_run(*cluster_, config_, data);
+    if (data.test || validation_) require_shared_evaluation(config_);
+  }
   if (saved_) check_data(data);
-  const MemoryPlan needed = plan(data);
+  const MemoryPlan needed = plan_run(config_, data.train, threads_, cluster_);
   require_memory(needed, cluster_ != nullptr ? processes_here(*cluster_) : 1);
   Trainer trainer(used_, data.train, data.test ? &*data.test : nullptr,
                   saved_ ? saved_->record().step_samples : 0, validation_ ? &*validation_ : nullptr,
@@ -109,7 +108,7 @@ RunResult TrainingRun::train(const RunObserver& observer) {
 
 RunData TrainingRun::load(const RunObserver& observer) {
   const auto start = std::chrono::steady_clock::now();
-  RunData data = read_data();
+  RunData data = read_together(used_, threads_, skip_bad_, cluster_);
   load_seconds_ = seconds_since(start);
   tell(observer.data, data, load_seconds_);
   if (!saved_) {  // for the beginning of the log
@@ -122,28 +121,6 @@ RunData TrainingRun::load(const RunObserver& observer) {
   validation_ = std::move(split.validation);
   tell(observer.validation, validation_->size(), data.train.size());
   return data;
-}
-
-// Each process reads for itself; a cache is written by the one that leads, and read by the others.
-RunData TrainingRun::read_data() const {
-  const auto read = [&] { return read_run_data(used_, threads_, skip_bad_); };
-  if (cluster_ == nullptr || !used_.data.cache) return read();
-  std::optional<RunData> data;
-  if (leads()) data = read();
-  cluster_->barrier();
-  return data ? std::move(*data) : read();
-}
-
-void TrainingRun::check_ranks(const RunData& data) const {
-  require_same(*cluster_, crc_32(0, SLIDE_VERSION), "version of slide");
-  Config config = config_;
-  config.data.train = config.data.test = "";  // may lie elsewhere
-  config.train.threads = 0;
-  require_same(*cluster_, crc_32(0, to_toml(config)), "configuration");
-  require_same(*cluster_, digest_of(data.train).checksum, "data.train");
-  require_same(*cluster_, data.test ? digest_of(*data.test).checksum : 0, "data.test");
-  require_same(*cluster_, crc_32(0, kernels::active().name), "instruction set (SLIDE_SIMD chooses one)");
-  if (data.test || validation_) require_shared_evaluation(config_);
 }
 
 // Throws unless the data are those of the checkpoint.
@@ -161,17 +138,6 @@ void TrainingRun::check_data(const RunData& data) {
   record_.train = *check(config_.data.train, &data.train, saved_->record().train);
   record_.test = check(config_.data.test, data.test ? &*data.test : nullptr, saved_->record().test);
   digested_ = true;
-}
-
-MemoryPlan TrainingRun::plan(const RunData& data) const {
-  const BlockBounds bounds = bounds_of(data.train, config_.train.block_size);
-  const std::size_t features = data.train.feature_count(), labels = data.train.label_count();
-  if (cluster_ == nullptr) return plan_memory(config_, features, labels, bounds, threads_);
-  const std::size_t size = config_.layers.back().size;
-  const NetworkParts parts =
-      parts_for(config_, data.train, size == 0 ? labels : size, static_cast<std::size_t>(cluster_->rank()),
-                static_cast<std::size_t>(cluster_->size()));
-  return plan_memory(config_, features, parts, bounds, threads_);
 }
 
 // Takes the trainer to where a stopped run was and the folder to where it can be written to.

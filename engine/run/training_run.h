@@ -87,11 +87,8 @@ class TrainingRun {
 
   bool leads() const { return cluster_ == nullptr || cluster_->rank() == 0; }
   int own_threads() const;
-  RunData read_data() const;
-  void check_ranks(const RunData& data) const;
   RunData load(const RunObserver& observer);
   void check_data(const RunData& data);
-  MemoryPlan plan(const RunData& data) const;
   void begin(Trainer& trainer, const RunData& data, const MemoryPlan& plan, const RunObserver& observer);
   RunStart log_start(const Trainer& trainer, const RunData& data, const MemoryPlan& plan) const;
   bool follow(Trainer& trainer, const RunData& data, const RunObserver& observer);

@@ -5,7 +5,8 @@
 #include "engine/base/atomic_file.h"
 #include "engine/base/error.h"
 #include "engine/base/parallel.h"
-#include "engine/network/memory_plan.h"
+#include "engine/inference/shared_predictor.h"
+#include "engine/run/ranks.h"
 #include "engine/run/require_memory.h"
 #include "engine/run/run_data.h"
 
@@ -30,18 +31,33 @@ void prepare_output(const fs::path& file) {
 
 TuneResult tune_to_file(const Config& start, const TuneOptions& options, const fs::path& file,
                         const TuneObserver& observer) {
-  prepare_output(file);
+  Cluster* cluster = options.cluster != nullptr && options.cluster->size() > 1 ? options.cluster : nullptr;
+  const bool leads = cluster == nullptr || cluster->rank() == 0;
+  if (leads) prepare_output(file);
   Config training = start;
   training.data.test.clear();
-  const int threads = static_cast<int>(start.train.threads);
-  const RunData data = read_run_data(training, threads);
-  if (observer.note) {
-    for (const std::string& note : data.notes) observer.note(note);
+  std::vector<std::string> notes;
+  int threads = resolve_threads(static_cast<int>(start.train.threads));
+  if (cluster != nullptr) {
+    notes.push_back(part_among(*cluster, training));
+    threads = own_threads(static_cast<int>(start.train.threads), *cluster);
+    training.train.threads = static_cast<std::uint32_t>(threads);
   }
-  require_memory(plan_memory(start, data.train.feature_count(), data.train.label_count(),
-                             bounds_of(data.train, start.train.block_size), resolve_threads(threads)));
-  TuneResult result = tune(start, data.train, options, observer.trial);
-  write_file(file.string(), to_toml(result.config));
+  const RunData data = read_together(training, threads, false, cluster);
+  notes.insert(notes.end(), data.notes.begin(), data.notes.end());
+  for (const std::string& note : notes) {
+    if (observer.note && !note.empty()) observer.note(note);
+  }
+  if (cluster != nullptr) {
+    require_same_run(*cluster, training, data);
+    require_shared_evaluation(training);
+  }
+  require_memory(plan_run(training, data.train, threads, cluster),
+                 cluster != nullptr ? processes_here(*cluster) : 1);
+  TuneResult result = tune(training, data.train, options, observer.trial);
+  result.config.train.threads = start.train.threads;
+  result.config.data.test = start.data.test;
+  if (leads) write_file(file.string(), to_toml(result.config));
   return result;
 }
 

@@ -35,7 +35,7 @@ std::string time_text(std::chrono::system_clock::time_point time) {
                      parts.tm_mday, parts.tm_hour, parts.tm_min, parts.tm_sec, since % 1000);
 }
 
-std::string json_string(std::string_view text) {
+std::string ascii_json(std::string_view text) {
   return nlohmann::json(text).dump(-1, ' ', true, nlohmann::json::error_handler_t::replace);
 }
 
@@ -52,9 +52,9 @@ std::string AccessLog::line_of(const Access& access, std::chrono::system_clock::
       "{{\"time\":\"{}\",\"client\":{},\"method\":{},\"path\":{},\"status\":{},\"bytes_in\":{},\"bytes_out\":"
       "{},"
       "\"rows\":{},\"seconds\":{:.6f},\"model\":{}}}\n",
-      time_text(time), json_string(access.client), json_string(access.method.substr(0, kMostMethod)),
-      json_string(access.path.substr(0, kMostPath)), access.status, access.bytes_in, access.bytes_out,
-      access.rows, access.seconds, access.model.empty() ? "null" : json_string(access.model));
+      time_text(time), ascii_json(access.client), ascii_json(access.method.substr(0, kMostMethod)),
+      ascii_json(access.path.substr(0, kMostPath)), access.status, access.bytes_in, access.bytes_out,
+      access.rows, access.seconds, access.model.empty() ? "null" : ascii_json(access.model));
 }
 
 void AccessLog::write(const Access& access) {

@@ -8,7 +8,7 @@
 #include "datasets/shuffle.h"
 #include "engine/base/error.h"
 #include "engine/base/parallel.h"
-#include "engine/inference/shared_evaluation.h"
+#include "engine/inference/shared_predictor.h"
 
 namespace slide {
 

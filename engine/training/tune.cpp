@@ -4,6 +4,7 @@
 #include <chrono>
 #include <optional>
 #include <set>
+#include <span>
 #include <utility>
 
 #include "datasets/split.h"
@@ -33,6 +34,7 @@ class Search {
         start_(start),
         text_(to_toml(start)),
         seed_(start.train.seed),
+        cluster_(options.cluster != nullptr && options.cluster->size() > 1 ? options.cluster : nullptr),
         space_(start, options.fixed),
         moves_(space_.sweep()),
         began_(Clock::now()) {
@@ -48,7 +50,7 @@ class Search {
     result.train_samples = folds_.front().train.size();
     result.folds = folds_.size();
     for (const Split& fold : folds_) result.validation_samples += fold.validation.size();
-    while (result.trials < options_.trials && seconds_since(began_) < options_.seconds) {
+    while (result.trials < options_.trials && first_says(seconds_since(began_) < options_.seconds)) {
       Trial trial;
       trial.number = result.trials + 1;
       if (trial.number > 1 && !sweep(trial) && !draw(trial)) break;
@@ -82,6 +84,13 @@ class Search {
     } catch (const InputError&) {  // keys that do not go together
       return false;
     }
+  }
+
+  // What the first process knows, whose clock counts.
+  template <class T>
+  T first_says(T value) const {
+    if (cluster_ != nullptr) cluster_->broadcast(std::as_writable_bytes(std::span(&value, 1)), 0);
+    return value;
   }
 
   // Fills in the next single change; false at the end of the sweep.
@@ -167,12 +176,18 @@ class Search {
     return true;
   }
 
+  // What of a trial the clock tells.
+  struct Clocked {
+    double train_seconds, full_seconds;
+    bool within, stopped;
+  };
+
   // Adds the score on one fold's validation part to the trial's. False when the time is up before the end.
   bool train_fold(Config config, const Split& fold, Trial& trial) {
     config.train.eval_every = 0;
     const auto began = Clock::now();
     const double before = trial.train_seconds;
-    Trainer trainer(config, fold.train, &fold.validation);
+    Trainer trainer(config, fold.train, &fold.validation, 0, nullptr, cluster_);
     const double share = double(trainer.labelled()) / double(trainer.labelled() + fold.validation.size());
     const auto estimate = [&](double seconds, double done) {
       trial.train_seconds = before + seconds;
@@ -181,7 +196,7 @@ class Search {
     };
     TrainObserver observer;
     observer.step = [&](const StepReport& report) {
-      if (report.step == report.total_steps) return true;
+      if (report.step == report.total_steps || (cluster_ != nullptr && cluster_->rank() != 0)) return true;
       const double seconds = seconds_since(began);
       trial.stopped = seconds / share > options_.train_seconds;
       if (trial.stopped) estimate(seconds, double(report.step) / double(report.total_steps));
@@ -195,13 +210,21 @@ class Search {
       for (const std::uint32_t k : config.eval.k) score += report.metrics.precision(k);
       trial.score += score / static_cast<double>(config.eval.k.size());
     };
-    return trainer.run(observer) || trial.stopped;
+    const bool done = trainer.run(observer);
+    const Clocked clocked =
+        first_says(Clocked{trial.train_seconds, trial.full_seconds, trial.within, trial.stopped});
+    trial.train_seconds = clocked.train_seconds;
+    trial.full_seconds = clocked.full_seconds;
+    trial.within = clocked.within;
+    trial.stopped = clocked.stopped;
+    return done || trial.stopped;
   }
 
   const TuneOptions& options_;
   const Config& start_;
   std::string text_;
   std::uint64_t seed_;
+  Cluster* cluster_;
   SearchSpace space_;
   std::vector<Move> moves_;  // of the sweep
   std::size_t at_ = 0;       // of moves_

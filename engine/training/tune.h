@@ -16,6 +16,7 @@
 #include <vector>
 
 #include "datasets/dataset.h"
+#include "engine/cluster/cluster.h"
 #include "engine/config/config.h"
 
 namespace slide {
@@ -28,6 +29,8 @@ struct TuneOptions {
   // there is none, the search looks for one that trains sooner. Trials then depend on the machine's speed,
   // too.
   double train_seconds = std::numeric_limits<double>::infinity();
+  // Of the processes that train each trial together, of which the first looks at the clock; or nullptr.
+  Cluster* cluster = nullptr;
 };
 
 struct Trial {
@@ -53,7 +56,7 @@ struct TuneResult {
 
 // `trial` (may be empty) is called after each trial. Throws InputError when the data are too few to split,
 // the time was too short for a single trial or no trial was within train_seconds, and what the training of
-// trial 1 throws; a later trial that diverges scores 0.
+// trial 1 throws; a later trial that diverges scores 0. Of several processes all call it and get the same.
 TuneResult tune(const Config& start, const Dataset& data, const TuneOptions& options,
                 const std::function<void(const Trial&)>& trial);
 

@@ -59,9 +59,7 @@ expect 'too many' 2 "$code" "$((ranks + 1)) processes cannot share a network of 
 
 # Commands that would do the same thing so many times, and over each other.
 "$slide" train "$config" "${data[@]}" --set train.epochs=1 --out model > log
-for command in "tune $config ${data[*]}" 'predict model/model.slide data/test.txt' \
-  'serve model/model.slide' 'convert data/train.txt out' 'generate --out out' 'inspect model/model.slide' \
-  'report model' 'config --doc'; do
+for command in 'serve model/model.slide' 'generate --out out' 'inspect model/model.slide' 'report model' 'config --doc'; do
   read -ra words <<< "$command"
   refused 2 "slide ${words[0]} runs as one process; start it without mpirun" "${words[@]}"
 done

@@ -10,16 +10,16 @@ namespace slide::fuzz {
 
 namespace {
 
-constexpr std::size_t kLengthAt = 8 + 4 + 4;  // of a model's length, behind magic, version and flags
+constexpr std::size_t kModelLengthAt = 8 + 4 + 4;  // of a model's length, behind magic, version and flags
 constexpr std::string_view kEnd = "SLIDEEND";
 
 bool is_model(const std::string& file) {
-  return file.starts_with(kModelMagic) && file.size() >= kLengthAt + 8;
+  return file.starts_with(kModelMagic) && file.size() >= kModelLengthAt + 8;
 }
 
 // The configuration's length stands behind a model's length and steps, or a checkpoint's magic and version.
 std::size_t config_at(const std::string& file) {
-  return is_model(file) ? kLengthAt + 8 + 8 : 8 + 4;
+  return is_model(file) ? kModelLengthAt + 8 + 8 : 8 + 4;
 }
 
 }  // namespace
@@ -50,7 +50,7 @@ void unseal(std::string& file) {
 void seal(std::string& file) {
   if (is_model(file)) {
     const std::uint64_t length = file.size() + kFooterBytes;
-    std::memcpy(file.data() + kLengthAt, &length, sizeof length);
+    std::memcpy(file.data() + kModelLengthAt, &length, sizeof length);
   }
   const std::uint32_t sum = crc_32(0, file);
   file.append(reinterpret_cast<const char*>(&sum), sizeof sum).append(kEnd);

@@ -1,0 +1,181 @@
+#include "engine/inference/shared_predictor.h"
+
+#include <algorithm>
+#include <limits>
+#include <utility>
+#include <vector>
+
+#include "engine/base/error.h"
+#include "engine/base/parallel.h"
+#include "engine/network/part_sums.h"
+
+namespace slide {
+
+namespace {
+
+constexpr std::size_t kMostAtOnce = 4096;          // samples that are exchanged at a time
+constexpr std::size_t kLabelsAtOnce = 1ULL << 21;  // labels likewise, but for the least block
+constexpr std::size_t kLanes = 128;                // of a block of samples
+constexpr Prediction kNone{UINT32_MAX, -std::numeric_limits<float>::infinity()};
+
+}  // namespace
+
+// What all parts add to the hidden units of each sample.
+class SharedPredictor::HiddenSums {
+ public:
+  HiddenSums(Cluster& cluster, const Network& network, std::size_t at_once, int threads)
+      : network_(network),
+        threads_(threads),
+        sums_(network.parts(), at_once / kLanes, kLanes, network.input()->size(), &cluster, 0),
+        scratch_(static_cast<std::size_t>(std::max(threads, 1))) {}
+
+  void fill(const Dataset& data, HiddenRows& rows) {
+    const std::size_t size = network_.input()->size(), blocks = (data.size() + kLanes - 1) / kLanes;
+    parallel_for(data.size(), threads_, [&](std::size_t i, int thread) {
+      add_parts(data.features(i), i, scratch_[static_cast<std::size_t>(thread)]);
+    });
+    sums_.start(blocks, threads_);
+    sums_.finish(blocks, threads_);
+    rows.width = size;
+    rows.sums.resize(data.size() * size);
+    for (std::size_t i = 0; i < data.size(); ++i)
+      kernels::active().widen(sums_.row(i / kLanes, i % kLanes), size, rows.sums.data() + i * size);
+  }
+
+ private:
+  struct Scratch {
+    std::vector<float> values, sums;
+    std::vector<std::uint32_t> ids;
+  };
+  void add_parts(const SparseRow& row, std::size_t i, Scratch& scratch) {
+    const std::size_t size = network_.input()->size();
+    scratch.values.clear();
+    scratch.ids.clear();
+    scratch.values.reserve(row.ids.size());
+    scratch.ids.reserve(row.ids.size());
+    const SparseRow own =
+        network_.own_features(network_.feature_scale().scaled(row, scratch.values), scratch.ids);
+    for (std::size_t part = 0; part < network_.parts().own.count; ++part) {
+      scratch.sums.assign(network_.input()->ldo(), 0.0f);
+      network_.input()->add_features(own, network_.features_of(part), scratch.sums.data());
+      kernels::active().narrow_nearest(scratch.sums.data(), size,
+                                       sums_.partial(i / kLanes, part, i % kLanes));
+    }
+  }
+
+  const Network& network_;
+  int threads_;
+  PartSums sums_;
+  std::vector<Scratch> scratch_;
+};
+
+void require_shared_evaluation(const Config& config) {
+  if (config.neighbours.share == 0 || !needs_log_softmax(config.loss.kind)) return;
+  fail_input(
+      "several processes cannot evaluate neighbours.share = {} under softmax; set it to 0, or loss.kind = "
+      "\"sigmoid\"",
+      config.neighbours.share);
+}
+
+namespace {
+
+// Whole blocks.
+std::size_t samples_at_once(const Cluster& cluster, std::size_t k) {
+  const std::size_t samples = kLabelsAtOnce / (k * static_cast<std::size_t>(cluster.size()));
+  return std::clamp(samples / kLanes * kLanes, kLanes, kMostAtOnce);
+}
+
+TrainedNetwork with_hidden(TrainedNetwork trained, const HiddenRows& rows) {
+  if (trained.network.input()) trained.hidden = &rows;
+  return trained;
+}
+
+InferenceOptions with_norms(InferenceOptions options, std::vector<double>& norms) {
+  if (std::exchange(options.log_softmax, false)) options.log_norms = &norms;
+  return options;
+}
+
+}  // namespace
+
+SharedPredictor::SharedPredictor(Cluster& cluster, const TrainedNetwork& trained,
+                                 const InferenceOptions& options)
+    : cluster_(cluster),
+      k_(options.k),
+      at_once_(samples_at_once(cluster, options.k)),
+      first_label_(static_cast<std::uint32_t>(trained.network.parts().own_neurons().first)),
+      predictor_(with_hidden(trained, rows_), with_norms(options, norms_)) {
+  require_shared_evaluation(trained.network.config());
+  if (trained.network.input())
+    sums_ =
+        std::make_unique<HiddenSums>(cluster, trained.network, at_once_, resolve_threads(options.threads));
+}
+
+SharedPredictor::~SharedPredictor() = default;
+
+void SharedPredictor::predict(const Dataset& data, const Predictor::Sink& sink) {
+  for (std::size_t first = 0; first < data.size(); first += at_once_)
+    predict_part(data.slice(first, std::min(at_once_, data.size() - first)), first, sink);
+}
+
+void SharedPredictor::predict_part(const Dataset& part, std::size_t first, const Predictor::Sink& sink) {
+  if (sums_) sums_->fill(part, rows_);
+  own_.assign(part.size() * k_, kNone);
+  predictor_.predict(part, scratch_, [&](std::size_t sample, std::span<const Prediction> found) {
+    for (std::size_t i = 0; i < found.size(); ++i)
+      own_[sample * k_ + i] = {found[i].label + first_label_, found[i].score};
+  });
+  all_.resize(own_.size() * static_cast<std::size_t>(cluster_.size()));
+  cluster_.all_gather(std::as_bytes(std::span(own_)), std::as_writable_bytes(std::span(all_)));
+  if (predictor_.options().log_norms != nullptr) add_up_norms(part.size());
+  for (std::size_t i = 0; i < part.size(); ++i) {
+    merge(part.size(), i);
+    sink(first + i, best_);
+  }
+}
+
+// log(e^a + e^b + ...) of the ranks' norms, in their order.
+void SharedPredictor::add_up_norms(std::size_t samples) {
+  all_norms_.resize(samples * static_cast<std::size_t>(cluster_.size()));
+  cluster_.all_gather(std::as_bytes(std::span(norms_)), std::as_writable_bytes(std::span(all_norms_)));
+  for (std::size_t i = 0; i < samples; ++i) {
+    double sum = all_norms_[i];
+    for (std::size_t at = samples + i; at < all_norms_.size(); at += samples)
+      sum = log_of_sum(sum, all_norms_[at]);
+    norms_[i] = sum;
+  }
+}
+
+// The best of the best of all ranks, k_ of each.
+void SharedPredictor::merge(std::size_t samples, std::size_t sample) {
+  best_.clear();
+  for (std::size_t at = sample * k_; at < all_.size(); at += samples * k_)
+    best_.insert(best_.end(), all_.begin() + static_cast<std::ptrdiff_t>(at),
+                 all_.begin() + static_cast<std::ptrdiff_t>(at + k_));
+  std::erase_if(best_, [](const Prediction& one) { return one.label == kNone.label; });
+  const std::size_t kept = std::min(k_, best_.size());
+  std::partial_sort(best_.begin(), best_.begin() + static_cast<std::ptrdiff_t>(kept), best_.end(),
+                    [](const Prediction& a, const Prediction& b) {
+                      return a.score > b.score || (a.score == b.score && a.label < b.label);
+                    });
+  best_.resize(kept);
+  if (predictor_.options().log_norms == nullptr) return;
+  for (Prediction& one : best_) one.score = static_cast<float>(one.score - norms_[sample]);
+}
+
+Metrics evaluate_shared(Cluster& cluster, const TrainedNetwork& trained, const Dataset& data,
+                        const InferenceOptions& options, std::span<const std::uint32_t> ks,
+                        Metrics::Propensities inverse_propensities, Metrics::Groups groups) {
+  InferenceOptions wanted = options;
+  wanted.k = *std::max_element(ks.begin(), ks.end());
+  Metrics metrics({ks.begin(), ks.end()}, std::move(inverse_propensities), std::move(groups));
+  std::vector<std::uint32_t> ranked;
+  SharedPredictor predictor(cluster, trained, wanted);
+  predictor.predict(data, [&](std::size_t sample, std::span<const Prediction> best) {
+    ranked.clear();
+    for (const Prediction& one : best) ranked.push_back(one.label);
+    metrics.add(ranked, data.labels(sample));
+  });
+  return metrics;
+}
+
+}  // namespace slide

@@ -1,0 +1,74 @@
+#!/usr/bin/env bash
+# What several processes do with a model, against what one does: predictions from a file and from standard input, a
+# search for a configuration, and a conversion. Exit status 77 without MPI.
+# usage: tests/cluster/use_test.sh RANKS SLIDE [LAUNCHER PLUG-IN]
+set -euo pipefail
+ranks=${1:?usage: use_test.sh RANKS SLIDE [LAUNCHER PLUG-IN]} slide=${2:?} launcher=${3:-} plugin=${4:-}
+. "$(dirname "$0")/launch.sh"
+configs=$(cd "$(dirname "$0")/../../configs" && pwd)
+cd "$work"
+"$slide" generate --samples 1600 --features 300 --labels 120 --features-per-sample 20 --test-samples 500 --out data > log
+data=(--set data.train=data/train.txt --set data.test=data/test.txt)
+
+# Whether two files of predictions have the same labels with scores as far apart as roundings of hidden units to bfloat16
+# make them; labels whose scores are so close may change places, and leave the list.
+agree() {  # file, file
+  [ "$(wc -l < "$1")" = 500 ] && paste -d '|' "$1" "$2" | tr '\t' ' ' | awk -F '|' '
+    {
+      delete score
+      n = split($1, one, " "); m = split($2, other, " ")
+      for (i = 1; i <= n; ++i) { split(one[i], part, ":"); score[part[1]] = part[2] }
+      least = n > 0 ? part[2] : 0
+      for (i = 1; i <= m; ++i) {
+        split(other[i], part, ":")
+        off = part[2] - (part[1] in score ? score[part[1]] : least)
+        if (off < -0.03 || off > 0.03) { print NR ": " $1 " or " $2; exit 1 }
+        common += part[1] in score
+      }
+      all += n
+      if (n != m) { print NR ": " $1 " or " $2; exit 1 }
+    }
+    END { if (all == 0 || common < 0.97 * all) { print "only " common " labels of " all " agree"; exit 1 } }'
+}
+
+for config in default throughput; do
+  "$slide" train "$configs/$config.toml" "${data[@]}" --set train.epochs=3 --out "$config" > log
+  for options in '--k 3' '--k 7 --scores logit' '--k 4 --inference lsh'; do
+    read -ra words <<< "$options"
+    predict=(predict "$config/model.slide" "${words[@]}")
+    "$slide" "${predict[@]}" data/test.txt > one
+    several "$ranks" "${predict[@]}" data/test.txt || fail "$config $options: exit code $?"
+    mv log all
+    agree one all || fail "$config $options: $ranks processes predict otherwise than one"
+    several "$ranks" "${predict[@]}" - < data/test.txt || fail "$config $options: standard input: exit code $?"
+    agree all log || fail "$config $options: $ranks processes predict otherwise from standard input"
+  done
+done
+
+# Lines with faults, and none at all.
+sed '3s/:/:x/' data/test.txt > faulty.txt
+code=0; several "$ranks" predict default/model.slide faulty.txt || code=$?
+[ "$code" = 2 ] && [ "$(grep -c 'faulty.txt:3:' log)" = 1 ] || fail "a line with a fault: exit code $code, $(cat log)"
+code=0; several "$ranks" predict default/model.slide --skip-bad - < faulty.txt || code=$?
+[ "$code" = 3 ] && [ "$(grep -cE '^[0-9]+:[0-9]' log)" = 499 ] || fail "a line with a fault that is left out: exit code $code"
+several "$ranks" predict default/model.slide - < /dev/null || fail "no lines: exit code $?"
+[ ! -s log ] || fail "predictions of nothing: $(cat log)"
+
+# A search's scores are those of one process but for the roundings of hidden units.
+tune=(tune "$configs/throughput.toml" --set data.train=data/train.txt --set train.epochs=2 --set "train.shards=$ranks" --trials 3)
+"$slide" "${tune[@]}" --out one.toml > one
+several "$ranks" "${tune[@]}" --out all.toml || fail "tune: exit code $?"
+trials() { sed -nE 's/^ +([0-9]+)[ *] score ([0-9.]+) .* data  (.*)/\1 \2 \3/p' "$1"; }
+paste -d ' ' <(trials one) <(trials log) | awk '
+  { half = NF / 2; off = $2 - $(half + 2); $2 = $(half + 2) = ""
+    for (i = 1; i <= half; ++i) same += $i == $(half + i)
+    if (same != half || off > 0.003 || off < -0.003) exit 1
+    same = 0 }
+  END { exit NR != 3 }' || { trials one >&2; fail "tune: $ranks processes find other scores than one"; }
+grep -q "^shards = $ranks " all.toml || fail "tune: the configuration does not name its parts"
+
+"$slide" convert data/test.txt one.libsvm > one
+several "$ranks" convert data/test.txt all.libsvm || fail "convert: exit code $?"
+cmp one.libsvm all.libsvm || fail "convert: $ranks processes write another file"
+[ "$(wc -l < log)" = 1 ] || fail "convert says more than a line: $(cat log)"
+echo "$ranks processes predict, tune and convert as one"
