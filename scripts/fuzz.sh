@@ -31,7 +31,7 @@ longest_of() {  # target
 build() {
   install_packages "${build_packages[@]}" "${sanitizer_packages[@]}"
   mkdir -p "$fuzz/found"
-  cmake --preset fuzz > "$fuzz/configure.log" || { cat "$fuzz/configure.log"; return 1; }
+  cmake --preset fuzz "${unity[@]}" > "$fuzz/configure.log" || { cat "$fuzz/configure.log"; return 1; }
   cmake --build --preset fuzz -j "$(jobs_at_once)" > "$fuzz/build.log" || { cat "$fuzz/build.log"; return 1; }
   "$fuzz/tests/fuzz/fuzz_seeds" "$fuzz/seeds"
 }
