@@ -2,10 +2,12 @@
 # Trains with several ranks on this machine as if each had a machine of its own on a network of a given rate: every rank
 # runs in a network namespace, joined to the others by a bridge, with a link of that rate in both directions. Prints a
 # line of JSON: steps and their time, processor time, and what the ranks sent, counted by the program and by the links.
-# usage: scripts/ranks_on_a_link.sh [-n RANKS] [-r RATE] [-d DELAY] [-c FILE] -- SLIDE train CONFIG ... --out FOLDER
+# usage: scripts/ranks_on_a_link.sh [-n RANKS] [-r RATE] [-d DELAY] [-m MTU] [-c FILE] -- SLIDE train CONFIG ... --out FOLDER
 #   -n RANKS  processes, 4 unless told; 1 is measured without a network
 #   -r RATE   of each link as tc writes it, 1gbit unless told: 100mbit, 10gbit
 #   -d DELAY  of what a rank sends, 200us say; needs a kernel with netem
+#   -m MTU    bytes of a packet, 4000 unless told: every one costs the cores what a network card would do; 1500 for bytes as
+#             on most networks
 #   -c FILE   appends the line to FILE too, which scripts/cluster_forecast.py --check compares with its model
 # The command is started as it stands, so give it --threads. Needs root, Open MPI, iproute2 and Python 3.11; touches no
 # interface or namespace but those that it makes, and takes these down when it ends.
@@ -14,12 +16,13 @@ set -euo pipefail
 usage() { sed -n '2,/^# interface/{ /^#/s/^# \{0,1\}//p }' "$0"; }
 refuse() { echo "ranks_on_a_link.sh: $1" >&2; exit 2; }
 
-ranks=4 rate=1gbit delay="" copy=""
-while getopts n:r:d:c:h option; do
+ranks=4 rate=1gbit delay="" mtu=4000 copy=""
+while getopts n:r:d:m:c:h option; do
   case $option in
     n) ranks=$OPTARG ;;
     r) rate=$OPTARG ;;
     d) delay=$OPTARG ;;
+    m) mtu=$OPTARG ;;
     c) copy=$OPTARG ;;
     h) usage; exit 0 ;;
     *) usage >&2; exit 2 ;;
@@ -30,6 +33,8 @@ shift $((OPTIND - 1))
 [[ $rate =~ ^([1-9][0-9]*)(mbit|gbit)$ ]] || refuse "-r takes a rate such as 100mbit or 10gbit, not '$rate'"
 mbit=${BASH_REMATCH[1]}
 [ "${BASH_REMATCH[2]}" = mbit ] || mbit=$((mbit * 1000))
+[[ $mtu =~ ^[1-9][0-9]{3}$ ]] || refuse "-m takes 1000 to 9999 bytes, not '$mtu'"
+[[ $delay =~ ^([1-9][0-9]*(us|ms))?$ ]] || refuse "-d takes a delay such as 200us or 5ms, not '$delay'"
 [ $# -gt 0 ] || { usage >&2; exit 2; }
 command=("$@") out=""
 for ((i = 0; i < $#; ++i)); do
@@ -50,10 +55,9 @@ made=()
 
 clean_up() {
   trap '' INT TERM
-  local space pids
+  local space pid
   for space in "${made[@]}"; do
-    pids=$(ip netns pids "$space" 2> /dev/null) || continue
-    [ -z "$pids" ] || kill -KILL $pids 2> /dev/null || true
+    for pid in $(ip netns pids "$space" 2> /dev/null); do kill -KILL "$pid" 2> /dev/null || true; done
   done
   for space in "${made[@]}"; do ip netns del "$space" 2> /dev/null || true; done
   rm -rf "$work"
@@ -63,20 +67,19 @@ trap 'exit 130' INT
 trap 'exit 143' TERM
 
 add_space() {
+  made+=("$1")  # first, so that a signal in between leaves nothing
   ip netns add "$1"
-  made+=("$1")
   ip -n "$1" link set lo up
 }
 
 # What leaves an interface of a namespace has this rate. A queue of 4 MB holds what all ranks send one at once; of a
-# bucket of two segments or 20 us hardly anything goes faster. Segments leave one by one, so that counts have their
-# headers.
+# bucket of a packet or 20 us hardly anything goes faster. Packets leave one by one, so that counts have their headers.
 shape() {
   local bucket=$((mbit * 20 / 8))
-  [ "$bucket" -ge 3200 ] || bucket=3200
-  ip -n "$1" link set dev "$2" gso_max_segs 1 up
+  [ "$bucket" -ge $((mtu + 200)) ] || bucket=$((mtu + 200))
+  ip -n "$1" link set dev "$2" mtu "$mtu" gso_max_segs 1 up
   tc -n "$1" qdisc add dev "$2" root handle 1: tbf rate "$rate" burst "$bucket" limit 4194304
-  [ -z "$3" ] || tc -n "$1" qdisc add dev "$2" parent 1:1 netem delay "$3" limit 100000 ||
+  [ -z "$3" ] || tc -n "$1" qdisc add dev "$2" parent 1:1 netem delay "$3" limit 100000 2> /dev/null ||
     refuse "this kernel cannot delay (it has no netem); leave -d out"
 }
 
@@ -131,10 +134,10 @@ else
   for ((i = 0; i < ranks; ++i)); do after+=("$(sent "$i")"); done
 fi
 
-python3 - "$ranks" "$mbit" "${delay:-0}" "$out" "$work" "${before[*]}" "${after[*]}" \
+python3 - "$ranks" "$mbit" "$mtu" "${delay:-0}" "$out" "$work" "${before[*]}" "${after[*]}" \
   "$(($(busy) - begun))" "$begun_at" << 'END' | tee -a ${copy:+"$copy"}
 import glob, json, os, re, sys, time, tomllib
-ranks, mbit, delay, out, work, before, after, busy, begun_at = sys.argv[1:]
+ranks, mbit, mtu, delay, out, work, before, after, busy, begun_at = sys.argv[1:]
 seconds = time.time() - float(begun_at)
 with open(os.path.join(out, "config.toml"), "rb") as file:
     config = tomllib.load(file)
@@ -149,7 +152,7 @@ number, unit = re.fullmatch(r"([0-9.]+)([a-z]*)", delay).groups()
 others = int(busy) / os.sysconf("SC_CLK_TCK") - processor
 training = epoch["train_seconds"] - epoch["setup_seconds"]
 point = {
-    "ranks": int(ranks), "mbit": int(mbit) if int(ranks) > 1 else None,
+    "ranks": int(ranks), "mbit": int(mbit) if int(ranks) > 1 else None, "mtu": int(mtu),
     "delay_us": float(number) * {"us": 1, "ms": 1e3, "s": 1e6}.get(unit, 1), "cores": len(os.sched_getaffinity(0)),
     "shards": config["train"]["shards"], "threads": config["train"]["threads"], "hidden": config["layer"][0]["size"],
     "batch": config["train"]["batch_size"], "block": config["train"]["block_size"], "labels": start["labels"],
