@@ -6,7 +6,7 @@
 #   -n RANKS  processes, 4 unless told; 1 is measured without a network
 #   -r RATE   of each link as tc writes it, 1gbit unless told: 100mbit, 10gbit
 #   -d DELAY  of what a rank sends, 200us say; needs a kernel with netem
-#   -m MTU    bytes of a packet, 4000 unless told: every one costs the cores what a network card would do; 1500 for bytes as
+#   -m MTU    bytes of a packet, 9000 unless told: every one costs the cores what a network card would do; 1500 for bytes as
 #             on most networks
 #   -c FILE   appends the line to FILE too, which scripts/cluster_forecast.py --check compares with its model
 # The command is started as it stands, so give it --threads. Needs root, Open MPI, iproute2 and Python 3.11; touches no
@@ -16,7 +16,7 @@ set -euo pipefail
 usage() { sed -n '2,/^# interface/{ /^#/s/^# \{0,1\}//p }' "$0"; }
 refuse() { echo "ranks_on_a_link.sh: $1" >&2; exit 2; }
 
-ranks=4 rate=1gbit delay="" mtu=4000 copy=""
+ranks=4 rate=1gbit delay="" mtu=9000 copy=""
 while getopts n:r:d:m:c:h option; do
   case $option in
     n) ranks=$OPTARG ;;
