@@ -2,18 +2,19 @@
 # Trains with several ranks on this machine as if each had a machine of its own on a network of a given rate: every rank
 # runs in a network namespace, joined to the others by a bridge, with a link of that rate in both directions. Prints a
 # line of JSON: steps and their time, processor time, and what the ranks sent, counted by the program and by the links.
-# usage: scripts/ranks_on_a_link.sh [-n RANKS] [-r RATE] [-d DELAY] [-m MTU] [-c FILE] -- SLIDE train CONFIG ... --out FOLDER
+# usage: scripts/ranks_on_a_link.sh [-n RANKS] [-r RATE] [-d DELAY] [-m MTU] [-c FILE] -- SLIDE train CONFIG ...
 #   -n RANKS  processes, 4 unless told; 1 is measured without a network
 #   -r RATE   of each link as tc writes it, 1gbit unless told: 100mbit, 10gbit
 #   -d DELAY  of what a rank sends, 200us say; needs a kernel with netem
-#   -m MTU    bytes of a packet, 9000 unless told: every one costs the cores what a network card would do; 1500 for bytes as
-#             on most networks
+#   -m MTU    bytes of a packet, 9000 unless told: each costs these cores what a network card would do; 1500 for bytes
+#             as most networks count them
 #   -c FILE   appends the line to FILE too, which scripts/cluster_forecast.py --check compares with its model
-# The command is started as it stands, so give it --threads. Needs root, Open MPI, iproute2 and Python 3.11; touches no
-# interface or namespace but those that it makes, and takes these down when it ends.
+# The command is started as it stands, so give it --threads and --out. Needs root, Open MPI, iproute2 and Python
+# 3.11; touches no interface or namespace but those that it makes, and takes these down when it ends, however that is.
+# Exit code: 0, 1 where the run failed, 2 where it could not be begun.
 set -euo pipefail
 
-usage() { sed -n '2,/^# interface/{ /^#/s/^# \{0,1\}//p }' "$0"; }
+usage() { sed -n '2,/^# Exit code/s/^# \{0,1\}//p' "$0"; }
 refuse() { echo "ranks_on_a_link.sh: $1" >&2; exit 2; }
 
 ranks=4 rate=1gbit delay="" mtu=9000 copy=""
@@ -51,11 +52,12 @@ done
 
 # Namespaces $mark-hub, where the bridge and mpirun are, and $mark-0, $mark-1, ...; addresses 10.213.0.1 and on.
 mark=slide-link-$$ net=10.213.0 work=$(mktemp -d)
-made=()
+made=() child=""
 
 clean_up() {
-  trap '' INT TERM
+  trap '' INT TERM HUP
   local space pid
+  [ -z "$child" ] || kill -KILL "$child" 2> /dev/null || true
   for space in "${made[@]}"; do
     for pid in $(ip netns pids "$space" 2> /dev/null); do kill -KILL "$pid" 2> /dev/null || true; done
   done
@@ -65,6 +67,15 @@ clean_up() {
 trap clean_up EXIT
 trap 'exit 130' INT
 trap 'exit 143' TERM
+trap 'exit 129' HUP
+
+# Runs the command; signals are seen meanwhile.
+run() {
+  "$@" >&2 < /dev/null &
+  child=$!
+  wait "$child" || { echo "ranks_on_a_link.sh: the run ended with exit code $?" >&2; exit 1; }
+  child=""
+}
 
 add_space() {
   made+=("$1")  # first, so that a signal in between leaves nothing
@@ -120,17 +131,18 @@ busy() { awk '$1 == "cpu" { print $2 + $3 + $4 + $7 + $8 + $9 }' /proc/stat; }
 
 before=() after=() begun=$(busy) begun_at=$(date +%s.%N)
 if [ "$ranks" = 1 ]; then
-  "$work/rank" "${command[@]}" >&2
+  add_space "$mark-hub"
+  run ip netns exec "$mark-hub" "$work/rank" "${command[@]}"
 else
   join_ranks
   hosts=$(for ((i = 1; i <= ranks; ++i)); do echo "$net.$i:1"; done | paste -sd,)
   for ((i = 0; i < ranks; ++i)); do before+=("$(sent "$i")"); done
   # No core is given to a rank, since there may be fewer; waiting ranks yield.
-  ip netns exec "$mark-hub" env OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 TMPDIR="$work" \
+  run ip netns exec "$mark-hub" env OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 TMPDIR="$work" \
     mpirun -np "$ranks" --host "$hosts" --bind-to none --leave-session-attached --mca plm rsh \
     --mca plm_rsh_agent "$work/remote" --mca plm_rsh_no_tree_spawn 1 --mca mpi_yield_when_idle 1 \
     --mca oob_tcp_if_include "$net.0/24" --mca pml ob1 --mca btl tcp,self --mca btl_tcp_if_include "$net.0/24" \
-    "$work/rank" "${command[@]}" >&2 < /dev/null
+    "$work/rank" "${command[@]}"
   for ((i = 0; i < ranks; ++i)); do after+=("$(sent "$i")"); done
 fi
 
