@@ -35,7 +35,8 @@ class SharedPredictor::HiddenSums {
       add_parts(data.features(i), i, scratch_[static_cast<std::size_t>(thread)]);
     });
     sums_.start(blocks, threads_);
-    sums_.finish(blocks, threads_);
+    sums_.pass_on(threads_);
+    sums_.finish();
     rows.width = size;
     rows.sums.resize(data.size() * size);
     for (std::size_t i = 0; i < data.size(); ++i)

@@ -24,7 +24,8 @@ PartJoin::Shape join_shape(const Config& config, const NetworkShape& network, st
 }  // namespace
 
 StepShape step_shape(const TrainConfig& config, int threads) {
-  const auto own = static_cast<std::uint32_t>(threads);
+  // Where processes share the network, half of the shards at a time.
+  const auto own = static_cast<std::uint32_t>(config.shards > 1 ? 2 * threads : threads);
   return {config.batch_size, own <= kFewThreads ? own : std::min(own * kShardsPerThread, kMostShards),
           threads};
 }
@@ -199,8 +200,8 @@ void share_seconds(double wall, std::span<const Block> blocks, PhaseSeconds& pha
 
 }  // namespace
 
-StepSums NetworkTraining::pass(const Network& network, std::size_t blocks, const StepPass::Key& key,
-                               PhaseSeconds& phases) {
+void NetworkTraining::pass(const Network& network, std::size_t blocks, const StepPass::Key& key,
+                           PhaseSeconds& phases) {
   passed_ = blocks;
   samples_ = 0;
   for (const Block& block : first_blocks(blocks)) samples_ += block.samples();
@@ -210,8 +211,10 @@ StepSums NetworkTraining::pass(const Network& network, std::size_t blocks, const
   const PassScratch scratch{thread_scratch_, chosen_scratch_};
   const std::size_t threads = thread_scratch_.size();
   PartJoin* join = join_ ? &*join_ : nullptr;
-  if (join != nullptr || (blocks % threads != 0 && blocks < kBlocksPerThread * threads))
-    return StepPass(network, used, input, join, layers_, scratch, key).run(phases);
+  if (join != nullptr || (blocks % threads != 0 && blocks < kBlocksPerThread * threads)) {
+    sums_ = StepPass(network, used, input, join, layers_, scratch, key).run(phases);
+    return;
+  }
   LapClock clock;
   parallel_for(blocks, static_cast<int>(threads), [&](std::size_t b, int thread) {
     StepPass alone(network, used.subspan(b, 1), input, nullptr, layers_,
@@ -222,12 +225,15 @@ StepSums NetworkTraining::pass(const Network& network, std::size_t blocks, const
     used[b].active = sums.active;
   });
   share_seconds(clock.lap(), used, phases);
-  StepSums all;
+  sums_ = {};
   for (const Block& block : used) {
-    all.loss += block.loss;
-    all.active += block.active;
+    sums_.loss += block.loss;
+    sums_.active += block.active;
   }
-  return all;
+}
+
+StepSums NetworkTraining::sums() {
+  return join_ ? join_->sum() : sums_;
 }
 
 void NetworkTraining::update_layer(Network& network, std::size_t l, std::uint32_t shard,
@@ -268,20 +274,20 @@ void NetworkTraining::update_input(Network& network, std::uint32_t shard, const 
                  scratch.input);
 }
 
-// The gradient of the first activations from what all parts add to it.
-void NetworkTraining::join_gradient(const Network& network, int threads) {
+// The gradient of a group's first activations from what all parts add to it.
+void NetworkTraining::join_gradient(const Network& network, PartJoin::Group& group, int threads) {
   const InputLayer& layer = *network.input();
-  PartSums& sums = *join_->gradient;
-  sums.finish(passed_, threads);
+  group.gradient.finish();
   const std::size_t slices = slices_of(layer.size(), kSliceColumns);
-  parallel_for(passed_ * slices, threads, [&](std::size_t task, int) {
-    const Block& block = blocks_[task / slices];
+  parallel_for(group.used(passed_) * slices, threads, [&](std::size_t task, int) {
+    const std::size_t b = task / slices;
+    const Block& block = blocks_[group.blocks.first + b];
     const Slice units = slice_of(task % slices, layer.size(), kSliceColumns);
     float* dx = input_->delta(block.first_sample()) + units.first;
     for (std::size_t s = 0; s < block.lanes; ++s, dx += layer.ldo()) {
       std::fill_n(dx, units.count, 0.0f);
       if (s >= block.samples()) continue;
-      kernels::active().widen(sums.row(block.number, s) + units.first / 2, units.count, dx);
+      kernels::active().widen(group.gradient.row(b, s) + units.first / 2, units.count, dx);
     }
     input_->backward(layer, units, block);
   });
@@ -289,12 +295,21 @@ void NetworkTraining::join_gradient(const Network& network, int threads) {
 
 void NetworkTraining::update(Network& network, const Optimizer& optimizer, int threads) {
   const bool joined = join_ && input_;
-  parallel_for(shards_, threads, [&](std::size_t shard, int thread) {
-    update_layers(network, static_cast<std::uint32_t>(shard), optimizer, thread);
-    if (input_ && !joined) update_input(network, static_cast<std::uint32_t>(shard), optimizer, thread);
-  });
-  if (!joined) return;
-  join_gradient(network, threads);
+  const auto update_shards = [&](std::uint32_t first, std::uint32_t end) {
+    parallel_for(end - first, threads, [&](std::size_t i, int thread) {
+      const std::uint32_t shard = first + static_cast<std::uint32_t>(i);
+      update_layers(network, shard, optimizer, thread);
+      if (input_ && !joined) update_input(network, shard, optimizer, thread);
+    });
+  };
+  if (!joined) return update_shards(0, shards_);
+  // A group's sums are passed on when others had some time to send theirs.
+  const std::span<PartJoin::Group> groups = join_->groups(passed_);
+  for (PartJoin::Group& group : groups.first(groups.size() - 1)) group.gradient.pass_on(threads);
+  update_shards(0, shards_ / 2);
+  groups.back().gradient.pass_on(threads);
+  update_shards(shards_ / 2, shards_);
+  for (PartJoin::Group& group : groups) join_gradient(network, group, threads);
   parallel_for(shards_, threads, [&](std::size_t shard, int thread) {
     update_input(network, static_cast<std::uint32_t>(shard), optimizer, thread);
   });

@@ -56,7 +56,10 @@ class NetworkTraining {
   // Phase A: forward, loss and backward of the first `blocks` blocks, whose rows and labels are filled;
   // leaves deltas and touched rows in them. Adds seconds to `phases`. Where processes share the network, all
   // call it together.
-  StepSums pass(const Network& network, std::size_t blocks, const StepPass::Key& key, PhaseSeconds& phases);
+  void pass(const Network& network, std::size_t blocks, const StepPass::Key& key, PhaseSeconds& phases);
+  // Those of the last pass(), once, and soonest after update(): where processes share the network, they are
+  // under way meanwhile.
+  StepSums sums();
 
   // Has the sums of the next pass() say that this process wants to stop, where others share the network.
   void want_stop() {
@@ -95,7 +98,7 @@ class NetworkTraining {
 
   void update_layers(Network& network, std::uint32_t shard, const Optimizer& optimizer, int thread);
   void update_input(Network& network, std::uint32_t shard, const Optimizer& optimizer, int thread);
-  void join_gradient(const Network& network, int threads);
+  void join_gradient(const Network& network, PartJoin::Group& group, int threads);
   void update_layer(Network& network, std::size_t l, std::uint32_t shard, const Optimizer& optimizer,
                     ShardScratch& scratch);
   // What the optimizer remembers of the weights of layer l; of its biases behind it.
@@ -106,6 +109,7 @@ class NetworkTraining {
   std::size_t passed_ = 0;   // blocks of the last pass,
   std::size_t samples_ = 0;  // what they hold,
   std::uint32_t stamp_ = 0;  // and its number
+  StepSums sums_;            // where no process shares it
   BlockBounds bounds_;
   std::vector<BlockLimits> limits_;  // by layer
   OptimizerState optimizer_state_;

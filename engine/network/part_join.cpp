@@ -8,6 +8,14 @@
 
 namespace slide {
 
+namespace {
+
+constexpr int kNorms = 0, kLosses = 1, kFirstOfSums = 2;  // channels
+constexpr double kBytes = 2;                              // of a unit
+constexpr double kLeastHalved = 8192;                     // bytes; a message of half costs hardly less time
+
+}  // namespace
+
 PartJoin::PartJoin(const NetworkParts& parts, const Shape& shape, Cluster* cluster)
     : blocks_(shape.blocks),
       lanes_(shape.lanes),
@@ -15,7 +23,6 @@ PartJoin::PartJoin(const NetworkParts& parts, const Shape& shape, Cluster* clust
       parts_(parts.count()),
       own_(parts.own),
       cluster_(cluster != nullptr && cluster->size() > 1 ? cluster : nullptr),
-      channel_(2 * PartSums::kChannels),
       norms_(shape.softmax ? blocks_ * lanes_ * parts_ : 0),
       totals_(shape.softmax ? blocks_ * lanes_ : 0) {
   const std::size_t ranks = cluster_ == nullptr ? 1 : static_cast<std::size_t>(cluster_->size());
@@ -25,10 +32,18 @@ PartJoin::PartJoin(const NetworkParts& parts, const Shape& shape, Cluster* clust
   out_.resize(ranks);
   in_.resize(ranks);
   if (shape.hidden == 0) return;
-  hidden.emplace(parts, blocks_, lanes_, shape.hidden, cluster_, 0);
-  gradient.emplace(parts, blocks_, lanes_, shape.hidden, cluster_, PartSums::kChannels);
-  hidden->prepare(shape.threads);
-  gradient->prepare(shape.threads);
+  const double message = double(blocks_ * lanes_ * shape.hidden) * kBytes / double(ranks);
+  const std::size_t count = ranks > 1 && message >= kLeastHalved ? std::min<std::size_t>(blocks_, 2) : 1;
+  for (std::size_t g = 0; g < count; ++g) {
+    const std::size_t first = blocks_ * g / count, size = blocks_ * (g + 1) / count - first;
+    const auto sums = [&](int i) {
+      const int channel = kFirstOfSums + (2 * static_cast<int>(g) + i) * PartSums::kChannels;
+      return PartSums(parts, size, lanes_, shape.hidden, cluster_, channel);
+    };
+    Group& group = groups_.emplace_back(Group{{first, size}, sums(0), sums(1)});
+    group.hidden.prepare(shape.threads);
+    group.gradient.prepare(shape.threads);
+  }
   deltas_ = AlignedArray<float>(blocks_ * own_.count * lanes_ * stride_);
 }
 
@@ -40,24 +55,31 @@ double PartJoin::bytes_of(const NetworkParts& parts, const Shape& shape) {
   return bytes + 2 * PartSums::bytes_of(parts, shape.blocks, shape.lanes, shape.hidden);
 }
 
-// Sends this process's numbers, `each` a part, to all and gets theirs.
-template <class T>
-void PartJoin::exchange(std::size_t each, std::span<T> all) {
-  if (cluster_ == nullptr) return;
-  const std::span<T> mine = all.subspan(own_.first * each, own_.count * each);
+std::span<PartJoin::Group> PartJoin::groups(std::size_t blocks) {
+  const auto used = [&](const Group& group) { return group.blocks.first < blocks; };
+  return std::span(groups_).first(static_cast<std::size_t>(std::ranges::count_if(groups_, used)));
+}
+
+template <class RowsOf>
+void PartJoin::start_exchange(int channel, const RowsOf& rows_of) {
   for (std::size_t r = 0; r < held_.size(); ++r) {
     out_[r] = {};
     in_[r] = {};
     if (r == rank_) continue;
-    out_[r] = std::as_bytes(mine);
-    in_[r] = std::as_writable_bytes(all.subspan(held_[r].first * each, held_[r].count * each));
+    out_[r] = rows_of(rank_);
+    in_[r] = rows_of(r);
   }
-  cluster_->start(channel_, out_, in_);
-  cluster_->wait(channel_);
+  cluster_->start(channel, out_, in_);
 }
 
-void PartJoin::join_norms() {
-  exchange(blocks_ * lanes_, norms_.span());
+void PartJoin::join_norms(Slice blocks) {
+  if (cluster_ == nullptr) return;
+  start_exchange(kNorms, [&](std::size_t rank) {
+    const std::size_t first = norm_at(rank, blocks.first, 0),
+                      count = blocks.count * held_[rank].count * lanes_;
+    return std::as_writable_bytes(norms_.span().subspan(first, count));
+  });
+  cluster_->wait(kNorms);
 }
 
 void PartJoin::fill_total(std::size_t block, Slice samples) {
@@ -80,8 +102,15 @@ void PartJoin::put(std::size_t part, double loss, double active) {
   sums_[own_.first + part] = {loss, active, wants_stop_ ? 1.0 : 0.0};
 }
 
+void PartJoin::start_sum() {
+  if (cluster_ == nullptr) return;
+  start_exchange(kLosses, [&](std::size_t rank) {
+    return std::as_writable_bytes(std::span(sums_).subspan(held_[rank].first, held_[rank].count));
+  });
+}
+
 StepSums PartJoin::sum() {
-  exchange(1, std::span(sums_));
+  if (cluster_ != nullptr) cluster_->wait(kLosses);
   StepSums all;
   for (const Sums& part : sums_) {
     all.loss += part.loss;

@@ -3,8 +3,8 @@
 // of batches at once; belongs to one training.
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
-#include <optional>
 #include <span>
 #include <vector>
 
@@ -34,23 +34,32 @@ class PartJoin {
   PartJoin(const NetworkParts& parts, const Shape& shape, Cluster* cluster);
   static double bytes_of(const NetworkParts& parts, const Shape& shape);
 
-  // Sums of a hidden layer, and of the gradient into it; none without one.
-  std::optional<PartSums> hidden, gradient;
+  // Sums of a hidden layer, and of the gradient into it, for some blocks of a batch. While those of one group
+  // are under way, another is computed; too little to send is one group.
+  struct Group {
+    Slice blocks;
+    PartSums hidden, gradient;
+    // Of a batch with so many blocks.
+    std::size_t used(std::size_t all) const { return std::min(blocks.end(), all) - blocks.first; }
+  };
+  // Those with a block, of a batch with so many; none without a hidden layer.
+  std::span<Group> groups(std::size_t blocks);
   // Where the process's part number `part` puts the gradient of a block: [lanes x hidden_stride].
   float* delta(std::size_t block, std::size_t part) {
     return deltas_.data() + (block * own_.count + part) * lanes_ * stride_;
   }
 
   // Softmax: the process's part number `part` leaves here the norm of each sample of a block over its neurons
-  // (softmax_part); join_norms() then gets those of all parts, and fill_total() has total() be the norm over
-  // all.
+  // (softmax_part); join_norms() then gets those of all parts for some blocks, and fill_total() has total()
+  // be the norm over all.
   float* norms(std::size_t block, std::size_t part) { return norms_.data() + norm_at(rank_, block, part); }
-  void join_norms();
+  void join_norms(Slice blocks);
   void fill_total(std::size_t block, Slice samples);
   const float* total(std::size_t block) const { return totals_.data() + block * lanes_; }
 
-  // The loss and the active neurons of the process's part number `part`; and of all parts.
+  // The loss and the active neurons of the process's part number `part`; sends them; and those of all parts.
   void put(std::size_t part, double loss, double active);
+  void start_sum();
   StepSums sum();
   // sum() of the next step tells all processes that this one wants to stop.
   void want_stop() { wants_stop_ = true; }
@@ -59,16 +68,17 @@ class PartJoin {
   std::size_t norm_at(std::size_t rank, std::size_t block, std::size_t part) const {
     return blocks_ * lanes_ * held_[rank].first + (block * held_[rank].count + part) * lanes_;
   }
-  template <class T>
-  void exchange(std::size_t each, std::span<T> all);
+  // Sends this process's rows to all and gets theirs; rows_of(rank) are bytes.
+  template <class RowsOf>
+  void start_exchange(int channel, const RowsOf& rows_of);
 
   std::size_t blocks_, lanes_, stride_;
   std::size_t parts_;
   Slice own_;
   Cluster* cluster_;
   std::size_t rank_ = 0;
-  int channel_ = 0;
   std::vector<Slice> held_;  // parts of each process
+  std::vector<Group> groups_;
   AlignedArray<float> deltas_;
   AlignedArray<float> norms_;   // [rank][block][its part][lane]
   AlignedArray<float> totals_;  // [block][lane]

@@ -171,18 +171,20 @@ void PartSums::start(std::size_t blocks, int threads) {
   exchange();
 }
 
-void PartSums::finish(std::size_t blocks, int threads) {
+void PartSums::pass_on(int threads) {
   const Slice mine = samples_of(rank_);
   if (cluster_ != nullptr) cluster_->wait(channel_);
   const std::size_t slices = slices_of(mine.count, kSliceSamples);
-  parallel_for(blocks * slices, threads, [&](std::size_t task, int thread) {
+  parallel_for(blocks_ * slices, threads, [&](std::size_t task, int thread) {
     const Slice some = slice_of(task % slices, mine.count, kSliceSamples);
     for (std::size_t s = mine.first + some.first; s < mine.first + some.end(); ++s)
       fill_sum(task / slices, s, scratch_[static_cast<std::size_t>(thread)]);
   });
-  if (cluster_ == nullptr) return;
-  spread();
-  cluster_->wait(channel_ + 1);
+  if (cluster_ != nullptr) spread();
+}
+
+void PartSums::finish() {
+  if (cluster_ != nullptr) cluster_->wait(channel_ + 1);
 }
 
 }  // namespace slide

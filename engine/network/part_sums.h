@@ -40,9 +40,11 @@ class PartSums {
   std::uint32_t* partial(std::size_t block, std::size_t part, std::size_t sample) {
     return partials_.data() + ((block * own_.count + part) * lanes_ + sample) * words_;
   }
-  // Sends what the other processes add up of the first `blocks` blocks; finish() waits for theirs and adds.
+  // Of the first `blocks` blocks: sends what the other processes add up; waits for theirs, adds and sends the
+  // sums; waits for their sums. What is done in between does not wait for them.
   void start(std::size_t blocks, int threads);
-  void finish(std::size_t blocks, int threads);
+  void pass_on(int threads);
+  void finish();
   // The sum for a sample, after finish().
   const std::uint32_t* row(std::size_t block, std::size_t sample) const {
     return sums_.data() + sum_at(block, sample) * words_;

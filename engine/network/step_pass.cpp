@@ -60,7 +60,27 @@ Rng StepPass::rng_of(Purpose purpose, Place place, std::size_t what) const {
 
 StepSums StepPass::run(PhaseSeconds& phases) {
   LapClock clock;
-  forward_input();
+  if (join_ != nullptr && input_ != nullptr) {
+    each_group([&] { enter_parts(); });
+    each_group([&] {
+      note_features();
+      group_->hidden.pass_on(threads_);
+    });
+    each_group([&] {
+      activate_parts();
+      go_through_layers(phases, clock);
+    });
+  } else {
+    forward_input();
+    go_through_layers(phases, clock);
+  }
+  const StepSums own = sums();
+  phases.forward += clock.lap();
+  return own;
+}
+
+// Forward and backward of layers of which the first has its input.
+void StepPass::go_through_layers(PhaseSeconds& phases, LapClock& clock) {
   phases.forward += clock.lap();
   for (std::size_t l = 0; l < layers_.size(); ++l) {
     select(l);
@@ -69,15 +89,25 @@ StepSums StepPass::run(PhaseSeconds& phases) {
     phases.forward += clock.lap();
   }
   if (under_softmax()) softmax();
-  const StepSums all = sums();
   phases.forward += clock.lap();
   for (std::size_t l = layers_.size(); l-- > 0;) backward(l);
   phases.backward += clock.lap();
-  return all;
+}
+
+// Calls body() for each group of blocks, which are blocks_ meanwhile.
+template <class Body>
+void StepPass::each_group(Body&& body) {
+  const std::span<Block> all = blocks_;
+  for (PartJoin::Group& group : join_->groups(all.size())) {
+    group_ = &group;
+    blocks_ = all.subspan(group.blocks.first, group.used(all.size()));
+    body();
+  }
+  group_ = nullptr;
+  blocks_ = all;
 }
 
 void StepPass::forward_input() {
-  if (join_ != nullptr && input_ != nullptr) return forward_parts();
   const std::size_t listings = network_.wide() ? 1 : 0;
   const auto slices = [&](Place place) { return slices_of(blocks_[place.b].lanes, kSliceSamples); };
   const auto tasks_of = [&](Place place) {
@@ -110,15 +140,19 @@ void StepPass::drop_input(Block& block, Slice samples) {
                 block.input);
 }
 
-// First activations from what all parts add to them. While these sums are under way, the samples' features
-// are noted.
-void StepPass::forward_parts() {
-  const std::size_t listings = network_.wide() ? 1 : 0;
+// Sends what the own parts add to the first activations.
+void StepPass::enter_parts() {
   const auto slices = [&](Place place) { return slices_of(blocks_[place.b].lanes, kSliceSamples); };
   each_run(parts_of(last()), slices, [&](Place place, Slice run, ThreadScratch& scratch) {
     for (std::size_t slice = run.first; slice < run.end(); ++slice) enter_part(place, slice, scratch.sums);
   });
-  join_->hidden->start(blocks_.size(), threads_);
+  group_->hidden.start(blocks_.size(), threads_);
+}
+
+// What needs no activations, while their sums are under way.
+void StepPass::note_features() {
+  const std::size_t listings = network_.wide() ? 1 : 0;
+  const auto slices = [&](Place place) { return slices_of(blocks_[place.b].lanes, kSliceSamples); };
   const auto tasks_of = [&](Place place) { return listings + runs_of(slices(place)); };
   each_task(1, tasks_of, [&](Place place, std::size_t task, ThreadScratch&) {
     Block& block = blocks_[place.b];
@@ -128,7 +162,12 @@ void StepPass::forward_parts() {
       if (slice * kSliceSamples < block.samples()) input_->list_touched(block, slice);
     }
   });
-  join_->hidden->finish(blocks_.size(), threads_);
+}
+
+// First activations from what all parts add to them.
+void StepPass::activate_parts() {
+  const auto slices = [&](Place place) { return slices_of(blocks_[place.b].lanes, kSliceSamples); };
+  group_->hidden.finish();
   each_run(1, slices, [&](Place place, Slice run, ThreadScratch&) { activate(place, run); });
 }
 
@@ -141,7 +180,7 @@ void StepPass::enter_part(Place place, std::size_t slice, std::vector<float>& su
     sums.assign(layer.ldo(), 0.0f);
     layer.add_features(block.entered()[s], network_.features_of(place.part), sums.data());
     kernels::active().narrow_nearest(sums.data(), layer.size(),
-                                     join_->hidden->partial(place.b, place.part, s));
+                                     group_->hidden.partial(place.b, place.part, s));
   }
 }
 
@@ -151,7 +190,7 @@ void StepPass::activate(Place place, Slice run) {
   Block& block = blocks_[place.b];
   const Slice samples = covered(run, block.lanes, kSliceSamples);
   const auto sum_of = [&](std::size_t s, float* h) {
-    kernels::active().widen(join_->hidden->row(place.b, s), layer.size(), h);
+    kernels::active().widen(group_->hidden.row(place.b, s), layer.size(), h);
   };
   layer.activate(block.samples(), block.lanes, samples, sum_of, block.input);
   drop_input(block, samples);
@@ -245,17 +284,18 @@ void StepPass::softmax() {
   } else {
     each([&](Place place, Slice samples, LayerBlock& out, ThreadScratch&) {
       softmax_part(targets_of(place), samples, key_.scale, out.out_t.data(),
-                   join_->norms(place.b, place.part), out.losses.data());
+                   join_->norms(blocks_[place.b].number, place.part), out.losses.data());
     });
-    join_->join_norms();
+    join_->join_norms({blocks_.front().number, blocks_.size()});
     each_run(1, lanes, [&](Place place, Slice run, ThreadScratch&) {
-      join_->fill_total(place.b, covered(run, blocks_[place.b].lanes, kSliceSamples));
+      join_->fill_total(blocks_[place.b].number, covered(run, blocks_[place.b].lanes, kSliceSamples));
     });
     each([&](Place place, Slice samples, LayerBlock& out, ThreadScratch& scratch) {
       const BlockTargets targets = targets_of(place);
-      const float* total = join_->total(place.b);
+      const std::size_t number = blocks_[place.b].number;
+      const float* total = join_->total(number);
       scratch.sums.resize(blocks_[place.b].lanes);
-      std::copy_n(join_->norms(place.b, place.part) + samples.first, samples.count,
+      std::copy_n(join_->norms(number, place.part) + samples.first, samples.count,
                   scratch.sums.data() + samples.first);
       softmax_join(targets, samples, key_.scale, total, out.out_t.data(), scratch.sums.data());
       if (network_.output().number_of(place.part) != 0) return;
@@ -285,7 +325,8 @@ StepSums StepPass::sums() {
     if (join_ == nullptr) return own;
     join_->put(part, own.loss, own.active);
   }
-  return join_->sum();
+  join_->start_sum();
+  return {};
 }
 
 void StepPass::backward(std::size_t l) {
@@ -303,7 +344,7 @@ void StepPass::backward(std::size_t l) {
       backward_units(l, place, units, scratch.layers[l]);
     }
   });
-  if (joined) join_->gradient->start(blocks_.size(), threads_);  // NetworkTraining::update() finishes it
+  if (joined) group_->gradient.start(blocks_.size(), threads_);  // NetworkTraining::update() finishes it
 }
 
 void StepPass::backward_units(std::size_t l, Place place, Slice units, LayerScratch& scratch) {
@@ -326,12 +367,12 @@ void StepPass::backward_part(Place place, Slice units, LayerScratch& scratch) {
   const Block& block = blocks_[place.b];
   const LayerBlock& mine = at(0, place);
   const std::size_t ldx = network_.input()->ldo();
-  float* dx = join_->delta(place.b, place.part);
+  float* dx = join_->delta(block.number, place.part);
   network_.layers()[0].backward_input(network_.input_of(0, block), units, mine.out_t.data(), scratch, mine,
                                       dx, ldx);
   for (std::size_t s = 0; s < block.samples(); ++s)
     kernels::active().narrow_nearest(dx + s * ldx + units.first, units.count,
-                                     join_->gradient->partial(place.b, place.part, s) + units.first / 2);
+                                     group_->gradient.partial(place.b, place.part, s) + units.first / 2);
 }
 
 }  // namespace slide

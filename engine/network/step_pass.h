@@ -51,7 +51,8 @@ class StepPass {
   StepPass(const Network& network, std::span<Block> blocks, InputTraining* input, PartJoin* join,
            std::span<const LayerTraining> layers, const PassScratch& scratch, const Key& key);
 
-  // Leaves deltas and touched rows in the blocks and adds seconds of wall time to `phases`.
+  // Leaves deltas and touched rows in the blocks and adds seconds of wall time to `phases`. Where the network
+  // is in parts, sums are this process's own, and PartJoin::sum() has those of all.
   StepSums run(PhaseSeconds& phases);
 
  private:
@@ -78,7 +79,12 @@ class StepPass {
   void enter(Block& block, std::size_t slice);
   void enter_part(Place place, std::size_t slice, std::vector<float>& sums);
   void drop_input(Block& block, Slice samples);
-  void forward_parts();
+  template <class Body>
+  void each_group(Body&& body);
+  void go_through_layers(PhaseSeconds& phases, LapClock& clock);
+  void enter_parts();
+  void note_features();
+  void activate_parts();
   void activate(Place place, Slice run);
   void select(std::size_t l);
   void choose(std::size_t l, Place place, LayerScratch& scratch);
@@ -102,6 +108,7 @@ class StepPass {
   std::span<Block> blocks_;
   InputTraining* input_;
   PartJoin* join_;
+  PartJoin::Group* group_ = nullptr;  // whose blocks are blocks_
   std::span<const LayerTraining> layers_;
   PassScratch scratch_;
   Key key_;

@@ -225,10 +225,11 @@ double Trainer::step(std::size_t first, std::size_t count) {
   });
   phases_.data += clock.lap();
   // A: forward, loss, backward; the network is const.
-  const StepSums sums = training_.pass(std::as_const(network_), used, {step_, scale}, phases_);
+  training_.pass(std::as_const(network_), used, {step_, scale}, phases_);
   clock.lap();
   // B: every touched row gets its gradient and its update from the shard that owns it.
   training_.update(network_, optimizer_, threads_);
+  const StepSums sums = training_.sums();
   phases_.update += clock.lap();
   ++step_;
   // C: the hash tables follow the weights.

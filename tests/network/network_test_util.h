@@ -221,7 +221,8 @@ class Stepper {
       }
     }
     PhaseSeconds phases;
-    sums_ = training_.pass(network_, used_, {step, 1.0f / static_cast<float>(count)}, phases);
+    training_.pass(network_, used_, {step, 1.0f / static_cast<float>(count)}, phases);
+    sums_ = training_.sums();
     return sums_.loss;
   }
   void update(const Optimizer& optimizer) { training_.update(network_, optimizer, 1); }
