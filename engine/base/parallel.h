@@ -18,6 +18,7 @@
 #include <type_traits>
 #include <vector>
 
+#include "engine/base/pinning.h"
 #include "engine/base/task_log.h"
 
 namespace slide {
@@ -105,6 +106,7 @@ void with_team(int threads, F&& body) {
 #pragma omp parallel num_threads(threads)
   {
     const int thread = current_thread();
+    const PinnedThread pinned(thread);
     if (thread == 0) {
       const Team::Scope scope(team_size() == threads ? &team : nullptr);
       carrier.guard(body);
@@ -136,8 +138,12 @@ void parallel_run(int threads, F&& body) {
         },
         &context);
   } else {
-#pragma omp parallel for schedule(static, 1) num_threads(threads)
-    for (int thread = 0; thread < threads; ++thread) carrier.guard([&] { body(thread); });
+#pragma omp parallel num_threads(threads)
+    {
+      const PinnedThread pinned(current_thread());
+#pragma omp for schedule(static, 1) nowait
+      for (int thread = 0; thread < threads; ++thread) carrier.guard([&] { body(thread); });
+    }
   }
   carrier.rethrow();
 }

@@ -41,6 +41,7 @@ struct PredictCommand {
   std::string labels;                  // file with names of labels, or empty: those of the model
   ModelUse use;
   bool skip_bad = false;
+  bool pin = false;
   bool logits() const { return scores == "logit"; }
 };
 
@@ -185,6 +186,7 @@ void answer(const RowPart& part, bool skip_bad, Answers& answers, BadRows& bad) 
 }
 
 void run_predict(const PredictCommand& command) {
+  const auto pinning = pinned(command.pin, resolve_threads(command.use.threads));
   Model model = open_model(command.model, command.use);
   tell(model.notes);
   const SampleInput input(model, command.use, command.data);
@@ -229,6 +231,7 @@ void add_predict(CLI::App& app, Action& action) {
   add_inference(*sub, command->use.inference);
   add_skip_bad(*sub, command->skip_bad);
   add_threads(*sub, command->use.threads);
+  add_pin(*sub, command->pin);
   sub->callback([command, &action] { action = [command] { run_predict(*command); }; });
 }
 

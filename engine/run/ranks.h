@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <vector>
 
 #include "engine/cluster/cluster.h"
 
@@ -13,5 +14,15 @@ void require_same(Cluster& cluster, std::uint64_t value, const char* what);
 
 // How many of the processes are on this machine, this one included.
 int processes_here(Cluster& cluster);
+
+// How many threads this process takes: `requested` if positive, else as many as there are cores, or its part
+// of them where other processes of the machine may run on them, too. Here and below, `cluster` is nullptr or
+// alone where there is one process.
+int own_threads(int requested, Cluster* cluster);
+
+// The processors that threads of this process may be bound to: those that it may run on, ascending. Processes
+// of a machine that may run on the same ones share them out (share_of() in pinning.h), so that no two threads
+// are bound to one. Throws InputError on every rank if two may run on some of the same processors only.
+std::vector<int> own_processors(Cluster* cluster);
 
 }  // namespace slide

@@ -6,7 +6,6 @@
 
 #include "datasets/split.h"
 #include "engine/base/error.h"
-#include "engine/base/parallel.h"
 #include "engine/base/phases.h"
 #include "engine/inference/shared_evaluation.h"
 #include "engine/kernels/kernels.h"
@@ -50,18 +49,11 @@ TrainingRun::TrainingRun(Config config, fs::path folder, Cluster* cluster)
     notes_.push_back(fmt::format("train.shards = {}, as there are processes", config_.train.shards));
   }
   used_ = config_;
-  threads_ = own_threads();
+  threads_ = own_threads(static_cast<int>(used_.train.threads), cluster_);
   if (config_.train.deterministic) {
     notes_.push_back(
         "train.deterministic has no effect: the result is the same to the bit whatever the thread count");
   }
-}
-
-// Of the processes on one machine each takes its part of the cores.
-int TrainingRun::own_threads() const {
-  const int threads = resolve_threads(static_cast<int>(used_.train.threads));
-  if (cluster_ == nullptr || used_.train.threads != 0) return threads;
-  return std::max(1, threads / processes_here(*cluster_));
 }
 
 TrainingRun TrainingRun::resume(fs::path folder, std::optional<std::uint32_t> threads, Cluster* cluster) {
@@ -84,7 +76,7 @@ TrainingRun::TrainingRun(Resume, fs::path folder, std::optional<std::uint32_t> t
   }
   used_ = config_;
   if (threads) used_.train.threads = *threads;
-  threads_ = own_threads();
+  threads_ = own_threads(static_cast<int>(used_.train.threads), cluster_);
 }
 
 RunResult TrainingRun::train(const RunObserver& observer) {
