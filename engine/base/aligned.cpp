@@ -11,8 +11,7 @@
 namespace slide {
 
 namespace {
-constexpr std::size_t kMapped = std::size_t{128} << 10;   // bytes from which areas are pages of their own
-constexpr std::size_t kLargePage = std::size_t{2} << 20;  // bytes
+constexpr std::size_t kMapped = std::size_t{128} << 10;  // bytes from which areas are pages of their own
 
 std::atomic<std::size_t> mapped{0};  // bytes
 }  // namespace

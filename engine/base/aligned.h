@@ -10,6 +10,8 @@ namespace slide {
 
 inline constexpr std::size_t kAlignment = 64;  // bytes: one cache line, one AVX-512 register
 
+inline constexpr std::size_t kLargePage = std::size_t{2} << 20;  // bytes
+
 // Rounds `count` up to a multiple of `multiple`.
 constexpr std::size_t round_up(std::size_t count, std::size_t multiple) {
   return (count + multiple - 1) / multiple * multiple;

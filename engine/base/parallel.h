@@ -14,8 +14,11 @@
 #include <cstddef>
 #include <exception>
 #include <mutex>
+#include <span>
 #include <type_traits>
+#include <vector>
 
+#include "engine/base/pinning.h"
 #include "engine/base/task_log.h"
 
 namespace slide {
@@ -103,6 +106,7 @@ void with_team(int threads, F&& body) {
 #pragma omp parallel num_threads(threads)
   {
     const int thread = current_thread();
+    const PinnedThread pinned(thread);
     if (thread == 0) {
       const Team::Scope scope(team_size() == threads ? &team : nullptr);
       carrier.guard(body);
@@ -134,8 +138,12 @@ void parallel_run(int threads, F&& body) {
         },
         &context);
   } else {
-#pragma omp parallel for schedule(static, 1) num_threads(threads)
-    for (int thread = 0; thread < threads; ++thread) carrier.guard([&] { body(thread); });
+#pragma omp parallel num_threads(threads)
+    {
+      const PinnedThread pinned(current_thread());
+#pragma omp for schedule(static, 1) nowait
+      for (int thread = 0; thread < threads; ++thread) carrier.guard([&] { body(thread); });
+    }
   }
   carrier.rethrow();
 }
@@ -146,11 +154,16 @@ void parallel_run(int threads, F&& body) {
 // balances. Thread-safe.
 class Indices {
  public:
-  Indices(std::size_t count, int threads) : size_(std::min(kMost, static_cast<std::size_t>(threads))) {
+  Indices(std::size_t count, int threads) : size_(stretches(threads)) {
     for (std::size_t i = 0; i < size_; ++i) {
       stretches_[i].next.store(count * i / size_, std::memory_order_relaxed);
       stretches_[i].end = count * (i + 1) / size_;
     }
+  }
+
+  // How many stretches there are for so many threads.
+  static std::size_t stretches(int threads) {
+    return std::clamp<std::size_t>(static_cast<std::size_t>(threads), 1, kMost);
   }
 
   // The next one for `thread`; false when there is none left.
@@ -191,6 +204,38 @@ void parallel_for(std::size_t count, int threads, F&& body) {
     for (std::size_t index = 0; indices.take(thread, index);) carrier.guard([&] { body(index, thread); });
   });
   carrier.rethrow();
+}
+
+// What the indices [0, count) are as ends of Indices' stretches: thread t of parallel_for() begins in
+// [ends[t - 1], ends[t]).
+inline std::vector<std::size_t> even_ends(std::size_t count, int threads) {
+  std::vector<std::size_t> ends(Indices::stretches(threads));
+  for (std::size_t t = 0; t < ends.size(); ++t) ends[t] = count * (t + 1) / ends.size();
+  return ends;
+}
+
+// Calls body(index) for every index below ends.back(), on thread t for those in [ends[t - 1], ends[t]) and no
+// other: memory comes from the node of the thread that writes it first. So the work is only as even as
+// `ends`, which has Indices::stretches(threads). Under a TaskLog, the caller does them all.
+template <class F>
+void parallel_owned(std::span<const std::size_t> ends, int threads, F&& body) {
+  if (threads <= 1 || TaskLog::current() != nullptr)
+    return parallel_for(ends.back(), threads, [&](std::size_t index, int) { body(index); });
+  parallel_run(threads, [&](int thread) {
+    const auto t = static_cast<std::size_t>(thread);
+    if (t >= ends.size()) return;
+    for (std::size_t index = t == 0 ? 0 : ends[t - 1]; index < ends[t]; ++index) body(index);
+  });
+}
+
+// The same where thread t has the indices t, t + threads, ...: memory that all threads use alike comes from
+// the nodes of all of them.
+template <class F>
+void parallel_in_turns(std::size_t count, int threads, F&& body) {
+  const std::size_t turns = Indices::stretches(threads);
+  parallel_owned(even_ends(turns, threads), threads, [&](std::size_t turn) {
+    for (std::size_t index = turn; index < count; index += turns) body(index);
+  });
 }
 
 }  // namespace slide

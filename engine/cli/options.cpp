@@ -8,6 +8,7 @@
 #include <string_view>
 
 #include "engine/config/spellings.h"
+#include "engine/run/ranks.h"
 
 namespace slide::cli {
 
@@ -68,6 +69,16 @@ CLI::Option* add_train_threads(CLI::App& app, std::optional<std::uint32_t>& thre
   return app.add_option("--threads", threads, "Threads, 0 = all cores; overrides train.threads")
       ->transform(whole(0, kMostThreads))
       ->type_name("N");
+}
+
+void add_pin(CLI::App& app, bool& pin) {
+  app.add_flag("--pin", pin, "Bind each thread to a core, one memory node after the other");
+}
+
+std::unique_ptr<const Pinning> pinned(bool pin, int threads, Cluster* cluster) {
+  if (cluster != nullptr && cluster->size() > 1) require_same(*cluster, pin ? 1 : 0, "--pin");
+  if (!pin) return nullptr;
+  return std::make_unique<const Pinning>(own_processors(cluster), threads);
 }
 
 CLI::Option* add_train_seed(CLI::App& app, std::optional<std::uint64_t>& seed) {

@@ -4,10 +4,13 @@
 
 #include <CLI/CLI.hpp>
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
 
+#include "engine/base/pinning.h"
+#include "engine/cluster/cluster.h"
 #include "engine/config/config.h"
 
 namespace slide::cli {
@@ -27,6 +30,10 @@ CLI::Option* add_set(CLI::App& app, std::vector<std::string>& set);
 // --threads, and where it stands for the key of a configuration.
 CLI::Option* add_threads(CLI::App& app, int& threads);
 CLI::Option* add_train_threads(CLI::App& app, std::optional<std::uint32_t>& threads);
+// --pin, and what it asks for: while the result exists, `threads` threads are bound to cores, of several
+// processes of a machine each to its own. Throws InputError or Error where that is not possible. Collective.
+void add_pin(CLI::App& app, bool& pin);
+std::unique_ptr<const Pinning> pinned(bool pin, int threads, Cluster* cluster = nullptr);
 // --seed in place of train.seed.
 CLI::Option* add_train_seed(CLI::App& app, std::optional<std::uint64_t>& seed);
 

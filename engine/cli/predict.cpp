@@ -43,6 +43,7 @@ struct PredictCommand {
   std::string labels;                  // file with names of labels, or empty: those of the model
   ModelUse use;
   bool skip_bad = false;
+  bool pin = false;
   bool logits() const { return scores == "logit"; }
 };
 
@@ -83,11 +84,8 @@ class Line {
 // Predicts samples and prints a line for each, in their order. Of several processes all make the same calls.
 class Answers {
  public:
-  Answers(Model& model, const PredictCommand& command, Cluster& cluster, bool by_row)
-      : loss_(model.config.loss.kind),
-        names_(model, command.labels),
-        command_(command),
-        threads_(own_threads(command.use.threads, cluster)) {
+  Answers(Model& model, const PredictCommand& command, Cluster& cluster, int threads, bool by_row)
+      : loss_(model.config.loss.kind), names_(model, command.labels), command_(command), threads_(threads) {
     const bool log_softmax = !command.logits() && needs_log_softmax(loss_);
     if (cluster.size() > 1) {
       shared_ = make_shared_predictor(model, cluster, threads_, command.k, log_softmax, by_row);
@@ -198,10 +196,12 @@ void answer(const RowPart& part, bool skip_bad, Answers& answers, BadRows& bad) 
 }
 
 void run_predict(const PredictCommand& command, Cluster& cluster) {
+  const int threads = own_threads(command.use.threads, &cluster);
+  const auto pinning = pinned(command.pin, threads, &cluster);
   Model model = open_model(command.model, command.use, &cluster);
   tell(model.notes);
   const SampleInput input(model, command.use, command.data, cluster);
-  Answers answers(model, command, cluster, input.comes_in_pieces());
+  Answers answers(model, command, cluster, threads, input.comes_in_pieces());
   BadRows bad;
   try {
     input.for_each_part([&](const RowPart& part) { answer(part, command.skip_bad, answers, bad); });
@@ -244,6 +244,7 @@ void add_predict(CLI::App& app, Action& action) {
   add_inference(*sub, command->use.inference);
   add_skip_bad(*sub, command->skip_bad);
   add_threads(*sub, command->use.threads);
+  add_pin(*sub, command->pin);
   sub->callback([command, &action] {
     action = [command] { run_together([&](Cluster& cluster) { run_predict(*command, cluster); }); };
   });

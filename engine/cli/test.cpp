@@ -20,6 +20,7 @@ struct TestCommand {
   std::vector<std::uint32_t> k;  // empty: eval.k of the model
   ModelUse use;
   bool json = false;
+  bool pin = false;
   bool skip_bad = false;
 };
 
@@ -45,10 +46,11 @@ nlohmann::ordered_json to_json(const TestResult& result) {
 }
 
 void run_test(const TestCommand& command, Cluster& cluster) {
+  const int threads = own_threads(command.use.threads, &cluster);
+  const auto pinning = pinned(command.pin, threads, &cluster);
   Model model = open_model(command.model, command.use, &cluster);
   tell(model.notes);
   const std::vector<std::uint32_t> ks = command.k.empty() ? model.config.eval.k : command.k;
-  const int threads = own_threads(command.use.threads, cluster);
   const TestResult result = test_model(model, command.data, ks, threads, command.skip_bad, &cluster);
   BadRows bad;
   bad.add(result.report);
@@ -76,6 +78,7 @@ void add_test(CLI::App& app, Action& action) {
       ->type_name("K,K,...");
   add_inference(*sub, command->use.inference);
   add_threads(*sub, command->use.threads);
+  add_pin(*sub, command->pin);
   add_format(*sub, "--format", "Format of DATA; default: found from its content", command->use.format);
   add_skip_bad(*sub, command->skip_bad);
   sub->add_flag("--json", command->json, "Print one JSON object");

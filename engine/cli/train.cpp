@@ -28,6 +28,7 @@ struct TrainCommand {
   std::optional<std::uint32_t> threads;
   std::optional<std::uint64_t> seed;
   std::string out;  // empty: run/<name of the configuration>
+  bool pin = false;
   bool quiet = false;
   bool skip_bad = false;
   std::string resume;  // folder of a stopped run to go on with, or empty
@@ -212,6 +213,7 @@ void begin(const TrainCommand& command, Cluster& cluster) {
   TrainingRun run(resolve_config(command.config, with_train_keys(command.set, command.threads, command.seed)),
                   folder, &cluster);
   tell(run.notes());
+  const auto pinning = pinned(command.pin, run.threads(), &cluster);
   train(run, command.skip_bad, cluster);
 }
 
@@ -222,6 +224,7 @@ void go_on(const TrainCommand& command, Cluster& cluster) {
   if (!run.has_checkpoint()) {
     print("{} has no checkpoint yet: from the beginning\n", run.folder().name());
   }
+  const auto pinning = pinned(command.pin, run.threads(), &cluster);
   train(run, command.skip_bad, cluster);
 }
 
@@ -248,6 +251,7 @@ void add_train(CLI::App& app, Action& action) {
   resume->type_name("DIR")->excludes(config);
   add_set(*sub, command->set)->excludes(resume);
   add_train_threads(*sub, command->threads);
+  add_pin(*sub, command->pin);
   add_train_seed(*sub, command->seed)->excludes(resume);
   sub->add_option("--out", command->out, "Folder for the results; default: run/<name of CONFIG>")
       ->type_name("DIR")

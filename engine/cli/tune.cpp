@@ -7,6 +7,7 @@
 #include "engine/cli/options.h"
 #include "engine/cli/ranks.h"
 #include "engine/cli/text.h"
+#include "engine/run/ranks.h"
 #include "engine/run/run_data.h"
 #include "engine/run/tuning.h"
 
@@ -24,6 +25,7 @@ struct TuneCommand {
   std::vector<std::string> set;
   std::optional<std::uint32_t> threads;
   std::optional<std::uint64_t> seed;
+  bool pin = false;
   double minutes = 10.0;
   std::uint32_t trials = 1000;
   std::optional<double> train_seconds;  // of training on all the data, at most
@@ -65,6 +67,8 @@ void run_tune(const TuneCommand& command, Cluster& cluster) {
                             : fs::path(command.out);
   const Config start = resolve_config(command.config, options.fixed);
   options.cluster = &cluster;
+  const int threads = own_threads(static_cast<int>(start.train.threads), &cluster);
+  const auto pinning = pinned(command.pin, threads, &cluster);
   const auto print_note = [](const std::string& note) { print("{}\n", note); };
   print_result(tune_to_file(start, options, file, {print_note, print_trial}), file.string());
 }
@@ -94,6 +98,7 @@ void add_tune(CLI::App& app, Action& action) {
       ->check(CLI::Range(0.001, kMostMinutes * 60))
       ->type_name("S");
   add_train_threads(*sub, command->threads);
+  add_pin(*sub, command->pin);
   add_train_seed(*sub, command->seed);
   sub->add_option("--out", command->out, "File to write; default: run/<name of CONFIG>-tuned.toml")
       ->type_name("FILE");

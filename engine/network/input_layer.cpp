@@ -11,10 +11,10 @@ namespace slide {
 InputLayer::InputLayer(const LayerConfig& config, std::size_t features, Precision precision)
     : config_(config), weights_(features, config.size, precision), bias_(1, config.size) {}
 
-void InputLayer::initialise(std::uint64_t seed, int threads) {
+void InputLayer::initialise(std::uint64_t seed, int threads, std::span<const std::size_t> ends) {
   // A unit-length sample then gives pre-activations of variance 2 / size: hidden vectors of about unit
   // length.
-  weights_.fill_uniform(std::sqrt(2.0 / double(size())), seed, 0, threads);
+  weights_.fill_uniform(std::sqrt(2.0 / double(size())), seed, 0, threads, ends);
 }
 
 void InputLayer::reserve(LayerBlock& block, std::size_t lanes) const {

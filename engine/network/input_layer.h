@@ -22,7 +22,8 @@ class InputLayer {
   InputLayer(const LayerConfig& config, std::size_t features, Precision precision);
 
   // Random weights, zero biases.
-  void initialise(std::uint64_t seed, int threads);
+  // `ends`: of the features that each thread writes first (Parameters::fill_uniform).
+  void initialise(std::uint64_t seed, int threads, std::span<const std::size_t> ends = {});
   void reserve(LayerBlock& block, std::size_t lanes) const;
   static double block_bytes_of(const LayerConfig& config, std::size_t lanes);  // of reserve()
 

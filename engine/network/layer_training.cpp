@@ -64,7 +64,7 @@ class ShardUpdate {
 
   TrainedMatrix weights_, bias_;
   WidePath* wide_;
-  std::vector<float>& wide_sums_;
+  std::span<float> wide_sums_;
   const LayerBatch& batch_;
   const DeltaPlaces& places_;
   const Optimizer& optimizer_;

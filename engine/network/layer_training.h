@@ -53,7 +53,7 @@ struct TrainedLayer {
   Layer& layer;
   MatrixState& weights;
   MatrixState& bias;
-  std::vector<float>& wide;  // sums of squares of the wide path, where there is one
+  std::span<float> wide;  // sums of squares of the wide path, where there is one
 };
 
 class LayerTraining {

@@ -6,7 +6,9 @@
 #include <memory>
 
 #include "engine/base/error.h"
+#include "engine/base/parallel.h"
 #include "engine/kernels/kernels.h"
+#include "engine/network/feature_shards.h"
 #include "engine/wide/output_start.h"
 
 namespace slide {
@@ -85,8 +87,8 @@ std::string Network::matrix_name(std::size_t matrix) {
   return fmt::format("{} of layer.{}", matrix % 2 == 0 ? "weights" : "biases", matrix / 2);
 }
 
-void Network::initialise(int threads) {
-  if (input_) input_->initialise(config_.train.seed, threads);
+void Network::initialise(int threads, std::span<const std::size_t> input_ends) {
+  if (input_) input_->initialise(config_.train.seed, threads, input_ends);
   for (std::size_t l = 0; l < layers_.size(); ++l) layers_[l].initialise(config_.train.seed, l + 1, threads);
 }
 
@@ -96,12 +98,26 @@ void Network::rebuild_index(std::uint64_t generation, int threads) {
   }
 }
 
+namespace {
+
+// Of the features of the input layer that each thread updates: where its shards end, or nearly so.
+std::vector<std::size_t> feature_ends(const Dataset& train, const Network& network, int threads) {
+  const auto runs = static_cast<std::uint32_t>(Indices::stretches(threads));
+  const FeatureShards owners(train, network.parts().own_features(), network.config().train.batch_size, runs);
+  std::vector<std::size_t> ends;
+  for (std::uint32_t run = 0; run < runs; ++run) ends.push_back(owners.end(run));
+  return ends;
+}
+
+}  // namespace
+
 Network Network::start(const Config& config, const Dataset& train, const DataShape& shape, int threads,
                        Cluster* cluster) {
   const std::size_t rank = cluster == nullptr ? 0 : static_cast<std::size_t>(cluster->rank());
   const std::size_t ranks = cluster == nullptr ? 1 : static_cast<std::size_t>(cluster->size());
   Network network(config, shape, parts_for(config, train, output_neurons(config, shape), rank, ranks));
-  network.initialise(threads);
+  network.initialise(threads,
+                     network.input() ? feature_ends(train, network, threads) : std::vector<std::size_t>());
   network.feature_scale_ = FeatureScale(train, config.data.idf_power, config.data.normalize);
   network.start_output(train, shape, threads, cluster);
   network.rebuild_index(1, threads);

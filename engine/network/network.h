@@ -56,7 +56,8 @@ class Network {
                        Cluster* cluster = nullptr);
 
   // Random weights of the configured seed, zero biases; no tables yet.
-  void initialise(int threads);
+  // `input_ends`: of the features of an input layer that each thread writes first (Parameters::fill_uniform).
+  void initialise(int threads, std::span<const std::size_t> input_ends = {});
   // Tables of all layers that have any, of the weights as they are.
   void rebuild_index(std::uint64_t generation, int threads);
   const FeatureScale& feature_scale() const { return feature_scale_; }

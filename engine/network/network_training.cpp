@@ -38,7 +38,7 @@ NetworkTraining::NetworkTraining(const Network& network, const Dataset& train, c
     limits_.push_back(shapes.limits_of(l, network.config(), bounds_));
   const OptimizerKind kind = network.config().optimizer.kind;
   for (const Parameters* matrix : network.matrices()) optimizer_state_.matrices.emplace_back(*matrix, kind);
-  if (network.wide()) optimizer_state_.wide.assign(network.output().wide()->weights(), 0.0f);
+  if (network.wide()) optimizer_state_.wide = AlignedArray<float>(network.output().wide()->weights());
   const std::size_t blocks = (shape.samples + lanes_ - 1) / lanes_, samples = blocks * lanes_;
   if (network.input()) input_.emplace(*network.input(), train, samples, shape.shards);
   for (std::size_t l = 0; l < network.layers().size(); ++l) {
@@ -252,7 +252,7 @@ void NetworkTraining::update_layer(Network& network, std::size_t l, std::uint32_
     }
   }
   MatrixState* state = &optimizer_state_.matrices[state_of(l)];
-  const TrainedLayer trained{layer, state[0], state[1], optimizer_state_.wide};
+  const TrainedLayer trained{layer, state[0], state[1], optimizer_state_.wide.span()};
   layers_[l].update(trained, batch, shard, optimizer, scratch.groups, scratch.layers[l]);
 }
 
@@ -366,7 +366,7 @@ void NetworkTraining::load_wide_sums(ByteReader& in, std::uint64_t before) {
   const auto all = in.get_count(sizeof(float), "another wide path");
   if (before > all || all - before < optimizer_state_.wide.size()) in.refuse("another wide path");
   in.skip(before * sizeof(float));
-  get_finite_rows(in, "optimizer state of the wide weights", 0, 1, optimizer_state_.wide);
+  get_finite_rows(in, "optimizer state of the wide weights", 0, 1, optimizer_state_.wide.span());
   in.skip((all - before - optimizer_state_.wide.size()) * sizeof(float));
 }
 

@@ -43,7 +43,7 @@ void load_matrix(ByteReader& in, std::string_view name, Parameters& matrix, Matr
 
 struct OptimizerState {
   std::vector<MatrixState> matrices;  // in the order of Network::matrices()
-  std::vector<float> wide;            // of the wide path's weights: sums of squares, less the 1 they start at
+  AlignedArray<float> wide;           // of the wide path's weights: sums of squares, less the 1 they start at
 
   std::size_t bytes() const;
 };

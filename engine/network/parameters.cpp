@@ -41,13 +41,16 @@ std::size_t Parameters::bytes_of(std::size_t row_count, std::size_t column_count
                            : pair_stride_for(column_count) * sizeof(std::uint32_t));
 }
 
-void Parameters::fill_uniform(double scale, std::uint64_t seed, std::uint64_t item, int threads) {
-  constexpr std::size_t kChunk = 256;
+void Parameters::fill_uniform(double scale, std::uint64_t seed, std::uint64_t item, int threads,
+                              std::span<const std::size_t> ends) {
+  const std::size_t row_bytes = is_bf16() ? pair_stride * sizeof(std::uint32_t) : stride * sizeof(float);
+  const std::size_t each = std::max<std::size_t>(1, kLargePage / std::max<std::size_t>(1, row_bytes));
+  const std::size_t pages = (rows + each - 1) / each;
   const auto width = static_cast<float>(2.0 * std::sqrt(3.0) * scale * 0x1.0p-32);
   const auto low = static_cast<float>(-std::sqrt(3.0) * scale);
-  parallel_for((rows + kChunk - 1) / kChunk, threads, [&](std::size_t chunk, int) {
+  const auto fill = [&](std::size_t page) {
     std::vector<float> scratch(is_bf16() ? columns : 0);
-    for (std::size_t r = chunk * kChunk; r < std::min(rows, (chunk + 1) * kChunk); ++r) {
+    for (std::size_t r = page * each; r < std::min(rows, (page + 1) * each); ++r) {
       Rng rng(seed, Purpose::kWeights, first + r, item);
       float* w = is_bf16() ? scratch.data() : row(r);
       std::size_t c = 0;
@@ -61,7 +64,12 @@ void Parameters::fill_uniform(double scale, std::uint64_t seed, std::uint64_t it
         kernels::active().narrow(w, columns, static_cast<std::uint32_t>(rng.next()), pair_row(r));
       }
     }
-  });
+  };
+  if (ends.empty()) return parallel_in_turns(pages, threads, fill);
+  std::vector<std::size_t> page_ends;
+  for (const std::size_t end : ends) page_ends.push_back(std::min(pages, (end + each / 2) / each));
+  page_ends.back() = pages;
+  parallel_owned(page_ends, threads, fill);
 }
 
 void Parameters::load_row(std::size_t r, float* x) const {

@@ -65,8 +65,11 @@ struct Parameters {
                               Precision precision = Precision::kFp32);
 
   // Independent weights, uniform with standard deviation `scale`; row r is drawn from its own stream of
-  // (seed, item), whatever the thread count.
-  void fill_uniform(double scale, std::uint64_t seed, std::uint64_t item, int threads);
+  // (seed, item), whatever the thread count. Memory comes from the node of the thread that writes it first:
+  // thread t writes the rows in [ends[t - 1], ends[t]), to about a large page (parallel_owned()). Without
+  // `ends`, pages go to the threads in turns.
+  void fill_uniform(double scale, std::uint64_t seed, std::uint64_t item, int threads,
+                    std::span<const std::size_t> ends = {});
 };
 
 // Takes `values` off `in`, all or the row `row` of an array of so many values a row, and refuses the first

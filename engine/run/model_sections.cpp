@@ -54,17 +54,17 @@ std::unique_ptr<WidePath> get_wide(ByteReader& in, const Network& network, Store
   const std::uint64_t before = kept.offsets.front(), end = kept.offsets.back();
   if (before > end || end > count) in.refuse(kImpossible);
   for (std::uint64_t& offset : kept.offsets) offset -= before;
-  kept.features.resize(end - before);
-  in.get_share(std::span(kept.features), before, count);
+  kept.features = AlignedArray<std::uint32_t>(end - before);
+  in.get_share(kept.features.span(), before, count);
   if (count > in.left() / sizeof(float)) in.refuse(kImpossible);
-  kept.weights.resize(end - before);
+  kept.weights = AlignedArray<float>(end - before);
   in.skip(before * sizeof(float));
   wide->get_weights(in, network.features());
   in.skip((count - end) * sizeof(float));
   if (stored == StoredState::kRead) {
     if (count > in.left() / sizeof(float)) in.refuse(kImpossible);
-    state.wide.resize(count);
-    get_finite_rows(in, "optimizer state of the wide weights", 0, 1, state.wide);
+    state.wide = AlignedArray<float>(count);
+    get_finite_rows(in, "optimizer state of the wide weights", 0, 1, state.wide.span());
   }
   if (stored == StoredState::kSkip) in.skip(count * sizeof(float));
   return wide;

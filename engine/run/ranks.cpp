@@ -12,6 +12,7 @@
 
 #include "engine/base/error.h"
 #include "engine/base/parallel.h"
+#include "engine/base/pinning.h"
 #include "engine/base/summed_file.h"
 #include "engine/kernels/kernels.h"
 #include "engine/run/checkpoint.h"
@@ -36,10 +37,40 @@ void require_same(Cluster& cluster, std::uint64_t value, const char* what) {
              all.size(), what);
 }
 
-int processes_here(Cluster& cluster) {
+namespace {
+
+std::uint64_t machine() {
   std::array<char, 256> host{};
   gethostname(host.data(), host.size() - 1);
-  const std::vector<std::uint64_t> all = of_all(cluster, crc_32(0, std::string_view(host.data())));
+  return crc_32(0, std::string_view(host.data()));
+}
+
+// Where a process may run.
+struct Place {
+  std::uint64_t machine = 0;
+  ProcessorMask processors{};
+
+  bool same(const Place& other) const { return machine == other.machine && processors == other.processors; }
+  bool meets(const Place& other) const {
+    if (machine != other.machine) return false;
+    for (std::size_t i = 0; i < processors.size(); ++i) {
+      if ((processors[i] & other.processors[i]) != 0) return true;
+    }
+    return false;
+  }
+};
+
+std::vector<Place> places_of(Cluster& cluster) {
+  const Place own{machine(), allowed_mask()};
+  std::vector<Place> all(static_cast<std::size_t>(cluster.size()));
+  cluster.all_gather(std::as_bytes(std::span(&own, 1)), std::as_writable_bytes(std::span(all)));
+  return all;
+}
+
+}  // namespace
+
+int processes_here(Cluster& cluster) {
+  const std::vector<std::uint64_t> all = of_all(cluster, machine());
   return static_cast<int>(std::ranges::count(all, all[static_cast<std::size_t>(cluster.rank())]));
 }
 
@@ -70,10 +101,34 @@ void require_same_run(Cluster& cluster, const Config& config, const RunData& dat
   require_same(cluster, crc_32(0, kernels::active().name), "instruction set (SLIDE_SIMD chooses one)");
 }
 
-int own_threads(int threads, Cluster& cluster) {
-  const int resolved = resolve_threads(threads);
-  if (threads != 0 || cluster.size() == 1) return resolved;
-  return std::max(1, resolved / processes_here(cluster));
+int own_threads(int requested, Cluster* cluster) {
+  const int threads = resolve_threads(requested);
+  if (requested > 0 || cluster == nullptr || cluster->size() == 1) return threads;
+  const std::vector<Place> all = places_of(*cluster);
+  const Place& own = all[static_cast<std::size_t>(cluster->rank())];
+  const auto here = std::ranges::count_if(all, [&](const Place& other) { return own.meets(other); });
+  return std::max(1, threads / static_cast<int>(std::max<std::ptrdiff_t>(1, here)));
+}
+
+std::vector<int> own_processors(Cluster* cluster) {
+  std::vector<int> allowed = allowed_processors();
+  if (cluster == nullptr || cluster->size() == 1) return allowed;
+  const std::vector<Place> all = places_of(*cluster);
+  for (std::size_t a = 0; a < all.size(); ++a) {
+    for (std::size_t b = a + 1; b < all.size(); ++b) {
+      if (!all[a].meets(all[b]) || all[a].same(all[b])) continue;
+      fail_input(
+          "ranks {} and {} may run on some of the same cores, but not on all; start them with the same "
+          "cores, "
+          "or each with its own, or leave --pin out",
+          a, b);
+    }
+  }
+  const auto rank = static_cast<std::size_t>(cluster->rank());
+  const auto like_own = [&](const Place& other) { return other.same(all[rank]); };
+  const auto before = std::ranges::count_if(std::span(all).first(rank), like_own);
+  const auto parts = std::ranges::count_if(all, like_own);
+  return share_of(allowed, static_cast<std::size_t>(before), static_cast<std::size_t>(parts));
 }
 
 }  // namespace slide

@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <string>
+#include <vector>
 
 #include "engine/cluster/cluster.h"
 #include "engine/config/config.h"
@@ -29,8 +30,14 @@ RunData read_together(const Config& config, int threads, bool skip_bad, Cluster*
 // data or instruction set.
 void require_same_run(Cluster& cluster, const Config& config, const RunData& data);
 
-// The threads of this process: `threads`, or where that is 0, its part of the machine's cores. Collective
-// only then, and where there are several processes.
-int own_threads(int threads, Cluster& cluster);
+// How many threads this process takes: `requested` if positive, else as many as there are cores, or its part
+// of them where other processes of the machine may run on them, too. Here and below, `cluster` is nullptr or
+// alone where there is one process.
+int own_threads(int requested, Cluster* cluster);
+
+// The processors that threads of this process may be bound to: those that it may run on, ascending. Processes
+// of a machine that may run on the same ones share them out (share_of() in pinning.h), so that no two threads
+// are bound to one. Throws InputError on every rank if two may run on some of the same processors only.
+std::vector<int> own_processors(Cluster* cluster);
 
 }  // namespace slide

@@ -6,7 +6,6 @@
 
 #include "datasets/split.h"
 #include "engine/base/error.h"
-#include "engine/base/parallel.h"
 #include "engine/base/phases.h"
 #include "engine/inference/shared_predictor.h"
 #include "engine/run/model_file.h"
@@ -48,16 +47,11 @@ TrainingRun::TrainingRun(Config config, fs::path folder, Cluster* cluster)
     if (!note.empty()) notes_.push_back(note);
   }
   used_ = config_;
-  threads_ = own_threads();
+  threads_ = own_threads(static_cast<int>(used_.train.threads), cluster_);
   if (config_.train.deterministic) {
     notes_.push_back(
         "train.deterministic has no effect: the result is the same to the bit whatever the thread count");
   }
-}
-
-int TrainingRun::own_threads() const {
-  const auto threads = static_cast<int>(used_.train.threads);
-  return cluster_ != nullptr ? slide::own_threads(threads, *cluster_) : resolve_threads(threads);
 }
 
 TrainingRun TrainingRun::resume(fs::path folder, std::optional<std::uint32_t> threads, Cluster* cluster) {
@@ -80,7 +74,7 @@ TrainingRun::TrainingRun(Resume, fs::path folder, std::optional<std::uint32_t> t
   }
   used_ = config_;
   if (threads) used_.train.threads = *threads;
-  threads_ = own_threads();
+  threads_ = own_threads(static_cast<int>(used_.train.threads), cluster_);
 }
 
 RunResult TrainingRun::train(const RunObserver& observer) {

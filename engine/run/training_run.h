@@ -70,6 +70,7 @@ class TrainingRun {
   // checkpoint, else from the beginning.
   bool finished() const { return finished_; }
   bool has_checkpoint() const { return saved_.has_value(); }
+  int threads() const { return threads_; }
   // What the user should know about the configuration, a sentence each.
   const std::vector<std::string>& notes() const { return notes_; }
 
@@ -86,7 +87,6 @@ class TrainingRun {
   TrainingRun(Resume, std::filesystem::path folder, std::optional<std::uint32_t> threads, Cluster* cluster);
 
   bool leads() const { return cluster_ == nullptr || cluster_->rank() == 0; }
-  int own_threads() const;
   RunData load(const RunObserver& observer);
   void check_data(const RunData& data);
   void begin(Trainer& trainer, const RunData& data, const MemoryPlan& plan, const RunObserver& observer);

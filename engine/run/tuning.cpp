@@ -40,7 +40,7 @@ TuneResult tune_to_file(const Config& start, const TuneOptions& options, const f
   int threads = resolve_threads(static_cast<int>(start.train.threads));
   if (cluster != nullptr) {
     notes.push_back(part_among(*cluster, training));
-    threads = own_threads(static_cast<int>(start.train.threads), *cluster);
+    threads = own_threads(static_cast<int>(start.train.threads), cluster);
     training.train.threads = static_cast<std::uint32_t>(threads);
   }
   const RunData data = read_together(training, threads, false, cluster);

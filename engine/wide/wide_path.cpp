@@ -78,12 +78,15 @@ WidePath::WidePath(const LayerConfig& config, double length, const Dataset& trai
       storage_.offsets[n + 1] = finders[static_cast<std::size_t>(thread)].append(n, chunks[chunk]);
   });
   std::partial_sum(storage_.offsets.begin(), storage_.offsets.end(), storage_.offsets.begin());
-  storage_.features.reserve(storage_.offsets.back());
-  storage_.weights.reserve(storage_.offsets.back());
-  for (const PatternChunk& chunk : chunks) {
-    storage_.features.insert(storage_.features.end(), chunk.features.begin(), chunk.features.end());
-    storage_.weights.insert(storage_.weights.end(), chunk.weights.begin(), chunk.weights.end());
-  }
+  storage_.features = AlignedArray<std::uint32_t>(storage_.offsets.back());
+  storage_.weights = AlignedArray<float>(storage_.offsets.back());
+  // In turns, so that memory comes from the nodes of all threads alike.
+  parallel_in_turns(chunks.size(), threads, [&](std::size_t chunk) {
+    const PatternChunk from = std::move(chunks[chunk]);
+    const std::uint64_t at = storage_.offsets[chunk * kChunk];
+    std::ranges::copy(from.features, storage_.features.data() + at);
+    std::ranges::copy(from.weights, storage_.weights.data() + at);
+  });
 }
 
 void WidePath::prefetch(std::uint32_t id, const float* sums) const {
@@ -263,7 +266,7 @@ std::uint64_t WidePath::load(ByteReader& in, std::size_t features, std::size_t f
   const auto all = in.get_count(sizeof(std::uint32_t) + sizeof(float), kOther);
   if (s.offsets[own] != s.weights.size() || before > all || all - before < s.weights.size())
     in.refuse(kOther);
-  in.get_share(std::span(s.features), before, all);
+  in.get_share(s.features.span(), before, all);
   in.expect(all, kOther);
   in.skip(before * sizeof(float));
   get_weights(in, features);
@@ -277,7 +280,7 @@ void WidePath::get_weights(ByteReader& in, std::size_t features) {
                     std::ranges::is_sorted(s.offsets) &&
                     std::ranges::all_of(s.features, [&](std::uint32_t id) { return id < features; });
   if (!good) in.refuse("impossible wide weights");
-  const std::size_t bad = get_finite(in, s.weights);
+  const std::size_t bad = get_finite(in, s.weights.span());
   if (bad == s.weights.size()) return;
   const auto neuron = std::ranges::upper_bound(s.offsets, bad) - s.offsets.begin() - 1;
   in.refuse(fmt::format("wide weights, neuron {}, feature {}: no finite number", neuron, s.features[bad]));

@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "datasets/dataset.h"
+#include "engine/base/aligned.h"
 #include "engine/base/byte_io.h"
 #include "engine/config/config.h"
 #include "engine/features/block_features.h"
@@ -103,8 +104,8 @@ class WidePath {
   // What the model file keeps. Neuron i has the features and weights [offsets[i], offsets[i+1]), ascending.
   struct Storage {
     std::vector<std::uint64_t> offsets;
-    std::vector<std::uint32_t> features;
-    std::vector<float> weights;
+    AlignedArray<std::uint32_t> features;
+    AlignedArray<float> weights;
   };
   const Storage& storage() const { return storage_; }
   Storage& storage() { return storage_; }

@@ -46,6 +46,47 @@ TEST(Parallel, AThreadBeginsWithAStretchOfItsOwn) {
   EXPECT_EQ(index, 0U);
 }
 
+TEST(Parallel, OwnedIndicesAndTurnsAreEachDoneOnceByTheirThread) {
+  for (const int threads : {1, 2, 3, 8, 70}) {
+    for (const std::size_t count : {0, 1, 2, 7, 1000}) {
+      const std::size_t owners = Indices::stretches(threads);
+      std::vector<std::size_t> ends(owners, count / 3);  // of which most own nothing
+      ends.back() = count;
+      std::vector<std::vector<int>> by(2, std::vector<int>(count, -1));
+      const auto visit = [](int& entry) {
+        EXPECT_EQ(entry, -1);
+        entry = current_thread();
+      };
+      parallel_owned(ends, threads, [&](std::size_t i) { visit(by[0][i]); });
+      parallel_in_turns(count, threads, [&](std::size_t i) { visit(by[1][i]); });
+      for (std::size_t i = 0; i < count; ++i) {
+        const int owner = i < ends.front() ? 0 : static_cast<int>(owners) - 1;
+        ASSERT_EQ(by[0][i], owner) << count << " on " << threads;
+        ASSERT_EQ(by[1][i], static_cast<int>(i % owners)) << count << " on " << threads;
+      }
+    }
+  }
+}
+
+TEST(Parallel, EvenEndsAreWhereThreadsBegin) {
+  const std::vector<std::size_t> ends = even_ends(10, 4);
+  EXPECT_EQ(ends, (std::vector<std::size_t>{2, 5, 7, 10}));
+  for (std::size_t t = 1; t < ends.size(); ++t) {
+    Indices indices(10, 4);
+    std::size_t index = 0;
+    ASSERT_TRUE(indices.take(static_cast<int>(t), index));
+    EXPECT_EQ(index, ends[t - 1]);
+  }
+}
+
+TEST(Parallel, OwnedIndicesCarryExceptions) {
+  EXPECT_THROW(parallel_in_turns(10, 3,
+                                 [](std::size_t i) {
+                                   if (i == 4) throw Error("end");
+                                 }),
+               Error);
+}
+
 // A body may use `thread` to find its scratch memory: no two threads at once may carry the same number.
 TEST(Parallel, ForGivesAThreadNumberToOneBodyAtATime) {
   std::vector<std::atomic<int>> inside(4);

@@ -221,8 +221,8 @@ TEST_F(ModelFileTest, WidePathComesBack) {
   ASSERT_NE(model.network.output().wide(), nullptr);
   const WidePath& saved = *trainer_->network().output().wide();
   EXPECT_GT(saved.weights(), 0U);
-  EXPECT_EQ(model.network.output().wide()->storage().weights, saved.storage().weights);
-  EXPECT_EQ(model.optimizer->wide, trainer_->training().optimizer_state().wide);
+  EXPECT_TRUE(std::ranges::equal(model.network.output().wide()->storage().weights, saved.storage().weights));
+  EXPECT_TRUE(std::ranges::equal(model.optimizer->wide, trainer_->training().optimizer_state().wide));
   const Model without_state = load_model(path());
   EXPECT_FALSE(without_state.optimizer);
   const Scores expected = predict(trainer_->trained(), data_, Inference::kFull);
