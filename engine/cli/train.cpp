@@ -59,18 +59,27 @@ void print_data(const DataConfig& config, const RunData& data, double seconds) {
   print("loaded in {:.2f} s\n", seconds);
 }
 
-void print_start(const Config& config, const TrainingStart& start) {
-  print("training {} epochs, {} samples a step, {} threads, {} weights\n", config.train.epochs,
-        start.step_samples, start.threads, grouped(start.weights));
+void print_start(const Config& config, const TrainingStart& start, int ranks) {
+  const std::string processes = ranks > 1 ? fmt::format("{} processes of ", ranks) : "";
+  print("training {} epochs, {} samples a step, {}{} threads, {} weights\n", config.train.epochs,
+        start.step_samples, processes, start.threads, grouped(start.weights));
   if (start.unlabelled > 0) {
     print("{} training samples have no label and are skipped\n", grouped(start.unlabelled));
   }
 }
 
+// What this process has exchanged with the others.
+std::string traffic_text(int ranks, const Cluster::Traffic& traffic) {
+  if (ranks == 1) return {};
+  return fmt::format("  {} sent  {:.1f} s waited", memory_text(double(traffic.bytes_sent)),
+                     traffic.seconds_waited);
+}
+
 void print_report(const EpochReport& report, std::uint32_t epochs) {
-  print("epoch {}/{}  step {}  loss {:.4f}  {:.2f} s  {} samples/s  {:.0f} active\n", report.epoch, epochs,
+  print("epoch {}/{}  step {}  loss {:.4f}  {:.2f} s  {} samples/s  {:.0f} active{}\n", report.epoch, epochs,
         report.step, report.loss, report.train_seconds,
-        grouped(static_cast<std::uint64_t>(report.samples_per_second)), report.active_mean);
+        grouped(static_cast<std::uint64_t>(report.samples_per_second)), report.active_mean,
+        traffic_text(report.ranks, report.traffic));
 }
 
 void print_report(const EvalReport& report, const std::vector<std::uint32_t>& ks) {
@@ -84,8 +93,11 @@ void print_report(const EvalReport& report, const std::vector<std::uint32_t>& ks
 // The status line of a run, at most five times a second.
 class Status {
  public:
-  explicit Status(const Config& config)
-      : epochs_(config.train.epochs), k_(config.eval.k.front()), wanted_(has_status_line()) {}
+  Status(const Config& config, const Cluster& cluster)
+      : cluster_(cluster),
+        epochs_(config.train.epochs),
+        k_(config.eval.k.front()),
+        wanted_(has_status_line()) {}
   ~Status() { show_status(""); }
   Status(const Status&) = delete;
   Status& operator=(const Status&) = delete;
@@ -107,6 +119,8 @@ class Status {
                     grouped(static_cast<std::uint64_t>(double(report.samples) / report.seconds)), report.loss,
                     report.active_mean, duration_text(left));
     if (precision_) line += fmt::format("  P@{} {:.4f}", k_, *precision_);
+    if (cluster_.size() > 1)
+      line += fmt::format("  {} ranks{}", cluster_.size(), traffic_text(cluster_.size(), cluster_.traffic()));
     show_status(line);
   }
   void set_precision(const Metrics& metrics) { precision_ = metrics.precision(k_); }
@@ -118,6 +132,7 @@ class Status {
                     : fmt::format("{}:{:02}:{:02}", s / 3600, s / 60 % 60, s % 60);
   }
 
+  const Cluster& cluster_;
   std::uint32_t epochs_;
   std::uint32_t k_;  // of the precision shown
   std::uint64_t from_ = 0;
@@ -127,15 +142,15 @@ class Status {
 };
 
 // Prints what a run reports, and stops it at a signal. `signals` are caught while there is something to save.
-RunObserver printing(const Config& config, Status& status, std::optional<StopSignal>& signals) {
+RunObserver printing(const Config& config, int ranks, Status& status, std::optional<StopSignal>& signals) {
   RunObserver observer;
   observer.data = [&](const RunData& data, double seconds) { print_data(config.data, data, seconds); };
   observer.validation = [](std::size_t held_out, std::size_t left) {
     print("{} samples are held out for validation, {} are left to train on\n", grouped(held_out),
           grouped(left));
   };
-  observer.start = [&](const TrainingStart& start) {
-    print_start(config, start);
+  observer.start = [&, ranks](const TrainingStart& start) {
+    print_start(config, start, ranks);
     // From before the folder shows that there is a run: whoever sees it may stop it.
     signals.emplace();
     status.begin(0);
@@ -185,9 +200,9 @@ int signal_to_any(Cluster& cluster) {
 
 void train(TrainingRun& run, bool skip_bad, Cluster& cluster) {
   std::optional<StopSignal> signals;
-  Status status(run.config());
+  Status status(run.config(), cluster);
   BadRows bad;
-  RunObserver observer = printing(run.config(), status, signals);
+  RunObserver observer = printing(run.config(), cluster.size(), status, signals);
   const auto print_data_of = observer.data;
   observer.data = [&](const RunData& data, double seconds) {
     print_data_of(data, seconds);

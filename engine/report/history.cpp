@@ -313,6 +313,9 @@ Json summary_of(const RunHistory& run) {
     summary["samples_per_second"] = speeds[speeds.size() / 2];
   }
   if (peak > 0.0) summary["peak_rss_mb"] = peak;
+  for (const char* key : {"ranks", "bytes_sent", "seconds_waited"}) {
+    if (const Json value = last.value(key, Json()); value.is_number()) summary[key] = value;
+  }
   double known = 0.0;
   for (const char* phase : kPhases) {
     const Json value = last.value(fmt::format("{}_seconds", phase), Json());

@@ -46,7 +46,8 @@ nlohmann::ordered_json differing_settings(std::span<const RunHistory> runs);
 
 // The newest of a run's evaluations, on the test samples if there are any, and its totals:
 // {"measured":"test","epoch":..,"measures":{"p_at_1":..},"train_seconds":..,"samples_per_second":..,
-//  "peak_rss_mb":..,"seconds":{"setup":..,..,"evaluation":..}}; what is not known is missing.
+//  "peak_rss_mb":..,"ranks":..,"bytes_sent":..,"seconds_waited":..,"seconds":{"setup":..,..,
+//  "evaluation":..}}; what is not known is missing.
 nlohmann::ordered_json summary_of(const RunHistory& run);
 
 // Of each run the number of its group, from 0, and what the groups are called. Measures compare within a

@@ -12,6 +12,12 @@ const columns = [
    text: (value) => (is(value) ? grouped(value) : dash), better: Math.max},
   {title: "Peak memory (MB)", value: (run) => run.summary.peak_rss_mb,
    text: (value) => (is(value) ? grouped(value) : dash), better: Math.min},
+  ...(runs.some((run) => run.summary.ranks > 1) ? [  // of the process that wrote the log
+    {title: "Processes", value: (run) => run.summary.ranks || 1, text: grouped},
+    {title: "Sent (MB)", value: (run) => run.summary.bytes_sent,
+     text: (value) => (is(value) ? grouped(Math.round(value / 1e6)) : dash), better: Math.min},
+    {title: "Waited (s)", value: (run) => run.summary.seconds_waited, text: shortOrDash, better: Math.min},
+  ] : []),
 ];
 
 // The end of a path is what tells data sets apart.
@@ -51,7 +57,7 @@ const drawResults = () => {
     const best = columns.map((column) => {
       const values = members.filter((run) => run.state !== "running" && run.state !== "interrupted")
         .map(column.value).filter(is);
-      return new Set(values).size > 1 ? column.better(...values) : null;
+      return column.better && new Set(values).size > 1 ? column.better(...values) : null;
     });
     const rows = members.map((run) => row(nameCell(run), ...columns.map((column, i) => {
       const value = column.value(run);

@@ -84,6 +84,8 @@ same() {  # name, argument of slide train...
     several "$n" train "$@" --set data.train=data/train.txt --set data.test=data/test.txt --set train.shards=4 \
       --set train.epochs=2 --out "$name.$n" || fail "$name as $n processes: exit code $?"
     cmp "$name.1/model.slide" "$name.$n/model.slide" || fail "$name as $n processes: another model"
+    [ "$n" -eq 1 ] || { grep -q ", $n processes of 1 threads" log && grep -q 'epoch 2/2  step .* sent  .* s waited' log; } ||
+      fail "$name as $n processes: the run does not tell of them"
     [ "$n" -eq 1 ] || { check_log "$name" "$n" 2; check_precision "$name" "$n"; }
   done
   echo "$name: the same as 1 and as $ranks processes"

@@ -226,6 +226,18 @@ TEST_F(HistoryTest, SummaryByHand) {
   EXPECT_EQ(summary["seconds"]["evaluation"], 1.0);
 }
 
+TEST_F(HistoryTest, WhatProcessesToldEachOtherIsThatOfTheLastEpoch) {
+  const auto line = [](int epoch, double seconds, int bytes) {
+    std::string text = epoch_line(epoch, seconds, 100, 50);
+    text.pop_back();
+    return text + fmt::format(R"(,"ranks":4,"bytes_sent":{},"messages":7,"seconds_waited":0.5}})", bytes);
+  };
+  const Json summary = summary_of(run("several", {kStart, line(1, 3.5, 1000), line(2, 4.0, 2500)}));
+  EXPECT_EQ(summary["ranks"], 4);
+  EXPECT_EQ(summary["bytes_sent"], 2500);
+  EXPECT_EQ(summary["seconds_waited"], 0.5);
+}
+
 TEST_F(HistoryTest, WhatARunDoesNotTellIsMissing) {
   EXPECT_EQ(summary_of(run("empty", {kStart})), Json::object());
   const Json validated = summary_of(run("validated", {eval_line("validation", 1, 0.7)}));
