@@ -55,4 +55,4 @@ while [ "$good" -lt "$runs" ]; do
   go_on $(((n + RANDOM % 3) % 4 + 1))
   good=$((good + 1))
 done
-echo "$good of $runs runs ended cleanly and resumed to the bit ($kills kills of a rank)"
+echo "$good of $runs runs ended cleanly and resumed to the bit ($kills kills of a rank, after $stuck the launcher had to be killed, too)"

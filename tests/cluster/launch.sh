@@ -55,9 +55,17 @@ signal() {  # name, rank...
 all_gone() { local pid; for pid in "$work"/pids/*; do [ ! "/proc/$(cat "$pid")/cwd" -ef "$PWD" ] || return 1; done; }
 job_gone() { ! kill -0 "$job"; }
 
-# Waits for the job, whose exit code becomes `code`; fails where launcher and ranks are not gone in so many seconds.
+# Waits for the job, whose exit code becomes `code`; fails where launcher and ranks are not gone in so many seconds. Counts
+# in `stuck` how often all ranks were gone and the launcher had named the killed one, but stayed: that of Open MPI 4 takes
+# a lock of its own twice (PMIx_server_finalize) where a rank is killed while it connects to it.
+stuck=0
 ends_within() {  # seconds, what
   code=0
+  if ! wait_for $(($1 * 10)) job_gone && all_gone && grep -q 'PMIX ERROR: UNREACHABLE' "$work/log" &&
+    grep -q 'exited on signal 9' "$work/log"; then
+    stuck=$((stuck + 1))
+    kill -KILL "$job"
+  fi
   if ! wait_for $(($1 * 10)) job_gone || ! wait_for 20 all_gone; then
     kill -KILL "$job" 2> /dev/null || true
     mapfile -t ranks_here < <(ls "$work/pids")
