@@ -36,8 +36,9 @@ void Model::Impl::build_tables(int threads) const {
 
 Model::Model(std::shared_ptr<const Impl> impl) : impl_(std::move(impl)) {}
 
-Model Model::load(const std::string& path) {
-  return guarded([&] { return Internals::make(load_model(path)); });
+Model Model::load(const std::string& path, bool with_optimizer) {
+  const LoadOptimizer wanted = with_optimizer ? LoadOptimizer::kYes : LoadOptimizer::kNo;
+  return guarded([&] { return Internals::make(load_model(path, wanted)); });
 }
 
 void Model::save(const std::string& path) const {

@@ -50,13 +50,49 @@ py::list label_names(const api::Model& model) {
   return names;
 }
 
+// (ids [found] of int64, scores [found] of float64)
+py::tuple arrays_of(const std::vector<api::Related>& found) {
+  auto ids = new_array<std::int64_t>(found.size());
+  auto scores = new_array<double>(found.size());
+  for (std::size_t i = 0; i < found.size(); ++i) {
+    ids.mutable_data()[i] = found[i].id;
+    scores.mutable_data()[i] = found[i].score;
+  }
+  return py::make_tuple(ids, scores);
+}
+
+py::tuple nearest_labels(const api::Model& model, std::uint32_t label, std::size_t count) {
+  return arrays_of(engine_call([&] { return model.nearest_labels(label, count); }));
+}
+
+py::tuple strongest_features(const api::Model& model, std::uint32_t label, std::size_t count) {
+  return arrays_of(engine_call([&] { return model.strongest_features(label, count); }));
+}
+
+py::array label_vectors(const api::Model& model) {
+  auto vectors = new_array<float>(model.labels(), model.vector_size());
+  float* const to = vectors.mutable_data();
+  engine_call([&] { model.label_vectors(to); });
+  return vectors;
+}
+
+py::array hidden_vectors(const api::Model& model, const api::Data& data, int threads) {
+  auto vectors = new_array<float>(data.samples(), model.vector_size());
+  float* const to = vectors.mutable_data();
+  engine_call([&] { model.hidden_vectors(data, to, threads); });
+  return vectors;
+}
+
 }  // namespace
 
 void bind_model(py::module_& module) {
   py::class_<api::Model>(module, "Model")
       .def_static(
-          "load", [](const std::string& path) { return engine_call([&] { return api::Model::load(path); }); },
-          py::arg("path"))
+          "load",
+          [](const std::string& path, bool with_optimizer) {
+            return engine_call([&] { return api::Model::load(path, with_optimizer); });
+          },
+          py::arg("path"), py::arg("with_optimizer") = false)
       .def(
           "save",
           [](const api::Model& model, const std::string& path) { engine_call([&] { model.save(path); }); },
@@ -66,7 +102,12 @@ void bind_model(py::module_& module) {
       .def_property_readonly("steps", &api::Model::steps)
       .def_property_readonly("is_text", &api::Model::is_text)
       .def("config", &api::Model::config)
-      .def("label_names", &label_names);
+      .def("label_names", &label_names)
+      .def("feature_name", &api::Model::feature_name, py::arg("feature"))
+      .def("nearest_labels", &nearest_labels, py::arg("label"), py::arg("count"))
+      .def("strongest_features", &strongest_features, py::arg("label"), py::arg("count"))
+      .def("label_vectors", &label_vectors)
+      .def("hidden_vectors", &hidden_vectors, py::arg("data"), py::arg("threads"));
   py::class_<api::Predictor>(module, "Predictor")
       .def(py::init(&make_predictor), py::arg("model"), py::arg("k"), py::arg("logits"), py::arg("inference"),
            py::arg("threads"))

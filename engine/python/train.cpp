@@ -147,11 +147,22 @@ py::tuple train(const api::Config& config, const api::Data& data, const std::opt
   return py::make_tuple(model, watch.outcome());
 }
 
+py::tuple train_further(const api::Model& model, const api::Data& data, std::uint32_t epochs,
+                        const py::object& step, double interval, const py::object& epoch) {
+  Watch watch(step, interval, epoch, py::none(), "");
+  const api::Callbacks callbacks = watch.callbacks();
+  const api::Model further =
+      engine_call([&] { return api::train_further(model, data, epochs, callbacks); }, [&] { watch.poll(); });
+  return py::make_tuple(further, watch.outcome());
+}
+
 }  // namespace
 
 void bind_train(py::module_& module) {
   module.def("train", &train, py::arg("config"), py::arg("data"), py::arg("test"), py::arg("step"),
              py::arg("interval"), py::arg("epoch"), py::arg("evaluation"), py::arg("best_path"));
+  module.def("train_further", &train_further, py::arg("model"), py::arg("data"), py::arg("epochs"),
+             py::arg("step"), py::arg("interval"), py::arg("epoch"));
 }
 
 }  // namespace slide::python

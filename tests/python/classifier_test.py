@@ -196,3 +196,46 @@ def test_it_looks_well_in_notebooks(samples, few):
     assert set(classifier.history) >= {"epoch", "loss"} and len(classifier.history["loss"]) == 2
     pytest.importorskip("matplotlib")
     assert classifier.plot_history().axes[0].get_xlabel() == "epoch"
+
+
+def test_partial_fit_goes_on_with_new_samples(samples, few):
+    x, y = samples
+    few = {**few, "neighbours__share": 0}
+    classifier = slide.Classifier(**few)
+    for start in (0, 500, 1000):
+        classifier.partial_fit(x[start : start + 500], y[start : start + 500], epochs=2)
+    assert classifier.model_.steps == 12 and len(classifier.history["loss"]) == 6
+    losses = classifier.history["loss"]
+    assert losses[5] < losses[3] < losses[1] and classifier.score(x, y) > 0.9
+    with pytest.raises(slide.InputError, match="119 features"):
+        classifier.partial_fit(x[:, :119], y)
+    with pytest.raises(slide.InputError, match="no more columns than it had"):
+        classifier.partial_fit(x, sparse.hstack([y, y]).tocsr())
+    with pytest.raises(slide.InputError, match="in the form of the first call"):
+        classifier.partial_fit(x, np.arange(1500) % 40)
+    with pytest.raises(slide.InputError, match="epochs must be at least 1"):
+        classifier.partial_fit(x, y, epochs=0)
+
+
+def test_partial_fit_goes_on_after_a_file(samples, few, tmp_path):
+    x, y = samples
+    classifier = slide.Classifier(**few).fit(x, y)
+    classifier.save(tmp_path / "c.slide")
+    copies = [slide.Classifier.load(tmp_path / "c.slide"), pickle.loads(pickle.dumps(classifier)), classifier]
+    written = {bytes_of(copy.partial_fit(x, y), tmp_path) for copy in copies}
+    assert len(written) == 1 and copies[0].model_.steps == 18
+
+
+def test_partial_fit_is_told_all_classes(samples, few):
+    x, y = samples
+    names = [[f"n{label}" for label in row] for row in lists_of(y)]
+    all_names = [f"n{label}" for label in range(40)]
+    classifier = slide.Classifier(**few).partial_fit(x[:10], names[:10], classes=all_names)
+    classifier.partial_fit(x, names, epochs=3)
+    assert classifier.score(x, names) > 0.9
+    with pytest.raises(slide.InputError, match="not those of the first call"):
+        classifier.partial_fit(x, names, classes=all_names[1:])
+    with pytest.raises(slide.InputError, match="there is no label 'other'"):
+        classifier.partial_fit(x[:1], [["other"]])
+    numbers = slide.Classifier(**few).partial_fit(x[:10], lists_of(y)[:10], classes=40)
+    assert numbers.partial_fit(x, lists_of(y)).classes_.tolist() == list(range(40))

@@ -67,3 +67,32 @@ def test_measures_are_those_of_the_command_line(program, samples, few, tmp_path)
     best = model.predict(x, 1)[0][:, 0]
     assert measures["p_at_1"] == np.mean([y[i, label] for i, label in enumerate(best)])
     assert set(measures) == {f"{name}_at_{k}" for name in ("p", "ndcg", "psp", "recall") for k in (1, 3)}
+
+
+def test_vectors_and_what_is_related(samples, few):
+    x, y = samples
+    model = slide.Classifier(**few).fit(x, y).model_
+    vectors, hidden = model.label_vectors(), model.hidden_vectors(x)
+    assert vectors.shape == (40, 16) and hidden.shape == (1500, 16) and hidden.dtype == np.float32
+    np.testing.assert_allclose(model.hidden_vectors(x[:3].toarray()), hidden[:3], atol=1e-6)
+    labels, cosines = model.nearest_labels(7, 3)
+    unit = vectors / np.linalg.norm(vectors, axis=1, keepdims=True)
+    expected = np.delete(np.argsort(-unit @ unit[7], kind="stable"), 0)[:3]
+    assert labels.tolist() == expected.tolist() and (np.diff(cosines) <= 0).all()
+    features, weights = model.strongest_features(7, 2)
+    assert features[0] == 7 and weights[0] > weights[1]
+    for wrong in (40, -1, 2**40):
+        with pytest.raises(slide.InputError, match="there is no label|count from 0"):
+            model.nearest_labels(wrong)
+    with pytest.raises(slide.InputError, match="no label 'name'"):
+        model.strongest_features("name")
+    with pytest.raises(slide.InputError, match="121 features"):
+        model.hidden_vectors(np.ones((1, 121)))
+
+
+def test_features_of_text_have_names(text_model):
+    model = slide.Model.load(text_model)
+    features, _ = model.strongest_features("music", 5)
+    assert "cello" in [model.feature_name(feature) for feature in features] or len(features) == 5
+    with pytest.raises(slide.InputError, match="there is no feature"):
+        model.feature_name(10**6)

@@ -8,7 +8,7 @@ import tempfile
 from typing import Any, Callable, Optional
 
 import numpy as np
-from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.base import BaseEstimator, ClassifierMixin, clone
 from sklearn.utils.validation import check_is_fitted
 
 from . import _slide
@@ -19,6 +19,16 @@ from ._slide import InputError
 from .model import NO_LABEL, Model
 
 _FORMAT = 1  # of the files that save() writes
+
+
+def _classes_of(classes: Any) -> np.ndarray:
+    if isinstance(classes, (int, np.integer)):
+        return np.arange(classes)
+    return np.array(sorted(set(classes)), dtype=object) if _are_names(classes) else np.unique(np.asarray(classes))
+
+
+def _are_names(classes: Any) -> bool:
+    return not isinstance(classes, np.ndarray) and all(isinstance(name, str) for name in classes)
 
 
 class Classifier(ClassifierMixin, BaseEstimator):
@@ -140,12 +150,15 @@ class Classifier(ClassifierMixin, BaseEstimator):
             )
         targets = targets_of(Y)
         data = data_of(features, targets)
-        self._take_names(X, features.shape[1])
+        self._prepare(X, features, targets, config)
+        self._run(lambda course: self._train(config, data, course))
+        return self
+
+    def _prepare(self, x: Any, features: Any, targets: Targets, config: _slide.Config) -> None:
+        self._take_names(x, features.shape[1])
         self._take_targets(targets)
         self._threads = int(value_in(config.to_toml(), "train", "threads"))
         self._history = new_history()
-        self._train(config, data)
-        return self
 
     def _take_names(self, x: Any, columns: int) -> None:
         self.n_features_in_ = columns
@@ -159,22 +172,65 @@ class Classifier(ClassifierMixin, BaseEstimator):
         self.classes_ = targets.classes
         self._single = targets.single
 
-    def _train(self, config: _slide.Config, data: _slide.Data) -> None:
+    def _train(self, config: _slide.Config, data: _slide.Data, course: Course) -> tuple:
+        if not self.validation:
+            return _slide.train(config, data, None, course.step, course.interval, course.epoch, None, "")
+        with tempfile.TemporaryDirectory() as folder:
+            best = os.path.join(folder, "best.slide")
+            engine, interrupt = _slide.train(
+                config, data, None, course.step, course.interval, course.epoch, course.evaluation, best
+            )
+            if interrupt is None and os.path.exists(best):
+                engine = _slide.Model.load(best, True)
+            return engine, interrupt
+
+    def _run(self, train: Callable[[Course], tuple]) -> None:
+        """Keeps the model that `train` makes; what stopped it is raised then."""
         course = Course(self.verbose, self.on_step, self.on_epoch, self._history)
         try:
-            with tempfile.TemporaryDirectory() as folder:
-                best = os.path.join(folder, "best.slide") if self.validation else ""
-                engine, interrupt = _slide.train(
-                    config, data, None, course.step, course.interval, course.epoch,
-                    course.evaluation if self.validation else None, best,
-                )
-                if best and interrupt is None and os.path.exists(best):
-                    engine = _slide.Model.load(best)
-                self.model_ = Model(engine)
+            engine, interrupt = train(course)
         finally:
             course.close()
+        self.model_ = Model(engine)
         if interrupt is not None:
             raise interrupt
+
+    def partial_fit(self, X: Any, Y: Any, classes: Any = None, epochs: int = 1) -> "Classifier":
+        """Goes on from the present model with new samples, `epochs` times over them; without one it begins anew.
+
+        X, Y: as in ``fit``, X with the same number of features, Y with labels that are known already.
+        classes: for the first call, all labels there will be: classes or names; or where labels are numbers, how many
+            there are. Not needed where Y is a matrix.
+
+        Parameters that were changed since the first call count from the next ``fit`` on, but for the callbacks. The
+        learning rate follows its schedule in each call, and with adagrad or adam goes on from the gradients so far.
+        With ``neighbours__share`` all samples of all calls vote, so that the model grows with them. Features of the wide
+        path are those of the first call: samples of all labels belong there.
+
+        Raises InputError, which is a ValueError, for data at fault.
+        """
+        if not hasattr(self, "model_"):
+            return self._begin(X, Y, classes, epochs)
+        if classes is not None and not np.array_equal(_classes_of(classes), self.classes_):
+            raise InputError("classes are not those of the first call to partial_fit")
+        targets = self._known(Y)
+        if targets.single != self._single or targets.rows[2] > len(self.classes_):
+            raise InputError("labels: give them in the form of the first call, with no more columns than it had")
+        data = data_of(self._samples(X), targets)
+        self._run(lambda course: _slide.train_further(
+            self.model_._engine, data, epochs, course.step, course.interval, course.epoch))
+        return self
+
+    def _begin(self, x: Any, y: Any, classes: Any, epochs: int) -> "Classifier":
+        first = clone(self).set_params(validation=0.0, train__epochs=epochs)
+        config = first._configuration()
+        features = csr_of(x)
+        targets = targets_of(y, None if classes is None else _classes_of(classes))
+        data = data_of(features, targets)
+        self._prepare(x, features, targets, config)
+        self._run(lambda course: _slide.train(
+            config, data, None, course.step, course.interval, course.epoch, None, ""))
+        return self
 
     @property
     def history(self) -> dict[str, list]:
@@ -297,7 +353,7 @@ class Classifier(ClassifierMixin, BaseEstimator):
     def load(cls, path: "str | os.PathLike[str]") -> "Classifier":
         """Reads what ``save`` wrote. The file of classes is a pickle: load none from people you do not trust. Raises
         InputError when a file is missing or damaged."""
-        model = Model.load(path)
+        model = Model._load_to_train(os.fspath(path))
         try:
             with open(os.fspath(path) + ".classes", "rb") as file:
                 content = pickle.load(file)

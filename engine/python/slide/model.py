@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import operator
 import os
 import tempfile
 import threading
@@ -17,12 +18,19 @@ from ._keys import value_in
 NO_LABEL = 0xFFFFFFFF  # the engine's id where there are less than k labels
 
 
+def _id_of(value: Any, what: str) -> int:
+    number = operator.index(value)
+    if not 0 <= number < NO_LABEL:
+        raise _slide.InputError(f"there is no {what} {number}; they count from 0")
+    return number
+
+
 def _unpickle(content: bytes) -> "Model":
     with tempfile.TemporaryDirectory() as folder:
         path = os.path.join(folder, "model.slide")
         with open(path, "wb") as file:
             file.write(content)
-        return Model.load(path)
+        return Model._load_to_train(path)
 
 
 class Model:
@@ -41,6 +49,10 @@ class Model:
     def load(cls, path: "str | os.PathLike[str]") -> "Model":
         """Reads what ``save`` or ``slide train`` wrote. Raises InputError when `path` is no model or is damaged."""
         return cls(_slide.Model.load(os.fspath(path)))
+
+    @classmethod
+    def _load_to_train(cls, path: str) -> "Model":
+        return cls(_slide.Model.load(path, True))
 
     def save(self, path: "str | os.PathLike[str]") -> None:
         """Writes the model file, which gets its name when it is whole. Raises Error when it cannot be written."""
@@ -104,6 +116,47 @@ class Model:
         """
         targets = targets_of(Y, np.arange(self.labels) if not hasattr(Y, "shape") else None)
         return _slide.evaluate(self._engine, data_of(csr_of(X), targets), list(k), threads)
+
+    def nearest_labels(self, label: "int | str", count: int = 10) -> tuple[np.ndarray, np.ndarray]:
+        """The other labels whose vectors have the largest cosines with that of `label`, a number or a name.
+
+        Returns labels [count or less] of int64, best first, and cosines of float64. Raises InputError when there is no
+        such label.
+        """
+        return self._engine.nearest_labels(self._label(label), count)
+
+    def strongest_features(self, label: "int | str", count: int = 10) -> tuple[np.ndarray, np.ndarray]:
+        """The features with the largest weights straight to `label`, a number or a name.
+
+        Returns features [count or less] of int64, best first, and weights of float64. Raises InputError when there is no
+        such label, or the model has hidden layers but no wide path (``layer.-1.wide``).
+        """
+        return self._engine.strongest_features(self._label(label), count)
+
+    def feature_name(self, feature: int) -> str:
+        """The word or n-gram that a feature is. Raises InputError unless the model was trained on text."""
+        return self._engine.feature_name(_id_of(feature, "feature"))
+
+    def label_vectors(self) -> np.ndarray:
+        """The weights of the output layer: [labels, size of the layer below] of float32, a copy."""
+        return self._engine.label_vectors()
+
+    def hidden_vectors(self, X: Any, *, threads: int = 0) -> np.ndarray:
+        """What the hidden layers make of samples, and the output layer multiplies its weights with.
+
+        X: as in ``predict``. Returns [n, size of the last hidden layer] of float32. Raises InputError when the model has
+        no hidden layer, or X does not fit it.
+        """
+        return self._engine.hidden_vectors(self._data(X), threads)
+
+    def _label(self, label: "int | str") -> int:
+        if not isinstance(label, str):
+            return _id_of(label, "label")
+        names = self.label_names
+        found = np.flatnonzero(names == label) if names is not None else ()
+        if len(found) == 0:
+            raise _slide.InputError(f"there is no label {label!r} in the model")
+        return int(found[0])
 
     def _data(self, x: Any) -> _slide.Data:
         if are_texts(x):
