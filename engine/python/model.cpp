@@ -19,12 +19,13 @@ api::Inference inference_of(const std::string& name) {
 }
 
 api::Predictor make_predictor(const api::Model& model, std::size_t k, bool logits,
-                              const std::string& inference, int threads) {
+                              const std::string& inference, int threads, bool low_latency) {
   api::PredictOptions options;
   options.k = k;
   options.scores = logits ? api::Scores::kLogit : api::Scores::kProbability;
   options.inference = inference_of(inference);
   options.threads = threads;
+  options.low_latency = low_latency;
   return engine_call([&] { return api::Predictor(model, options); });
 }
 
@@ -110,7 +111,7 @@ void bind_model(py::module_& module) {
       .def("hidden_vectors", &hidden_vectors, py::arg("data"), py::arg("threads"));
   py::class_<api::Predictor>(module, "Predictor")
       .def(py::init(&make_predictor), py::arg("model"), py::arg("k"), py::arg("logits"), py::arg("inference"),
-           py::arg("threads"))
+           py::arg("threads"), py::arg("low_latency"))
       .def_property_readonly("k", &api::Predictor::k)
       .def("predict", &predict, py::arg("data"));
   module.def("evaluate", &evaluate, py::arg("model"), py::arg("data"), py::arg("ks"), py::arg("threads"));

@@ -133,6 +133,22 @@ TEST(ApiView, HiddenVectorsTimesLabelVectorsMakeTheScores) {
   }
 }
 
+TEST(ApiView, QuickAnswersForSamplesThatComeAloneAreTheSame) {
+  const Samples samples = tiny_samples(60);
+  const Model model = train(config_of(), samples.data());
+  PredictOptions options;
+  options.k = 3;
+  const Predictor usual(model, options);
+  options.low_latency = true;
+  const Predictor quick(model, options);
+  for (std::size_t i = 0; i < 60; ++i) {
+    const Predictions a = usual.predict(samples.slice(i, 1).data());
+    const Predictions b = quick.predict(samples.slice(i, 1).data());
+    EXPECT_EQ(a.labels, b.labels) << i;
+    for (std::size_t r = 0; r < a.k; ++r) EXPECT_NEAR(a.scores[r], b.scores[r], 1e-5) << i;
+  }
+}
+
 TEST(ApiView, RelatedLabelsAndFeaturesComeInOrder) {
   const Model model = train(config_of({"train.epochs=20"}), tiny_samples().data());
   const std::size_t size = model.vector_size();

@@ -96,6 +96,15 @@ def test_threads_predict_at_once(samples, few):
     assert np.mean(rows == expected[:200, 0]) > 0.99
 
 
+def test_a_sample_alone_gets_the_same_answer(samples, few):
+    x, y = samples
+    model = slide.Classifier(**few).fit(x, y).model_
+    labels, scores = model.predict(x[:100])
+    alone = [model.predict(x[i]) for i in range(100)]
+    np.testing.assert_allclose(np.vstack([score for _, score in alone]), scores, atol=1e-5)
+    assert np.mean(np.vstack([label for label, _ in alone]) == labels) > 0.98
+
+
 def predict_and_fit(classifier, x, y, answers):
     again = slide.Classifier(**classifier.get_params()).fit(x, y)
     answers.put((classifier.predict(x), again.predict(x)))

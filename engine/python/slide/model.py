@@ -102,7 +102,8 @@ class Model:
 
         Raises InputError when X does not fit the model.
         """
-        labels, scores = self._predictor(k, logits, inference, threads).predict(self._data(X))
+        data = self._data(X)
+        labels, scores = self._predictor(k, logits, inference, threads, data.samples == 1).predict(data)
         ids = labels.astype(np.int64)
         if k > self.labels or (labels.size and labels.max() == NO_LABEL):
             ids[labels == NO_LABEL] = -1
@@ -163,9 +164,9 @@ class Model:
             return _slide.from_texts(list(x), self._engine)
         return data_of(csr_of(x))
 
-    def _predictor(self, k: int, logits: bool, inference: str, threads: int) -> _slide.Predictor:
-        # The one used last comes first: most callers ask for the same again and again.
-        key = (int(k), bool(logits), inference, int(threads))
+    def _predictor(self, k: int, logits: bool, inference: str, threads: int, alone: bool) -> _slide.Predictor:
+        # Kept, for most callers ask for the same again and again. Those for samples that come alone spend memory on it.
+        key = (int(k), bool(logits), inference, int(threads), alone)
         with self._lock:
             predictor = self._predictors.get(key)
             if predictor is None:

@@ -88,6 +88,9 @@ struct PredictOptions {
   Scores scores = Scores::kProbability;
   Inference inference = Inference::kConfigured;
   int threads = 0;  // of one call; 0 = all cores
+  // Memory is spent, 2 bytes a weight of the output layer, on answering samples that come alone sooner, where
+  // all labels are scored.
+  bool low_latency = false;
 };
 
 inline constexpr std::uint32_t kNoLabel = 0xffffffff;
