@@ -166,7 +166,7 @@ TEST(ApiView, RelatedLabelsAndFeaturesComeInOrder) {
   ASSERT_EQ(nearest.size(), 8U);
   for (std::size_t r = 0; r < nearest.size(); ++r) {
     EXPECT_NEAR(nearest[r].score, cosine(4, nearest[r].id), 1e-6);
-    if (r > 0) EXPECT_GE(nearest[r - 1].score, nearest[r].score);
+    EXPECT_GE(nearest[r > 0 ? r - 1 : 0].score, nearest[r].score);
   }
   const auto strongest = model.strongest_features(4, 2);
   ASSERT_EQ(strongest.size(), 2U);
