@@ -147,7 +147,9 @@ def test_validation_keeps_the_best_model(samples, few, tmp_path):
         (lambda x, y: (x, y * 0), "no training sample has a label"),
         (lambda x, y: (x, y.toarray() * 2), "a column for each label, and 0 or 1"),
         (lambda x, y: (x, [[0.5]] * 1500), "whole numbers from 0 or names"),
-        (lambda x, y: (x, [[-1]] * 1500), "labels: row 0: id -1 is out of range"),
+        (lambda x, y: (x, [[0], [-1]] * 750), "labels: row 1: its numbers must be from 0"),
+        (lambda x, y: (x, [[2**40]] * 1500), "labels: row 0: its numbers must be from 0"),
+        (lambda x, y: (["a text"] * 1500, y), "X holds texts"),
         (lambda x, y: (x * np.float32("inf"), y), "the value of id .* is not finite"),
         (lambda x, y: (x.astype(complex), y), "Complex data not supported"),
         (lambda x, y: (x[:0], y[:0]), "0 sample"),
@@ -176,6 +178,8 @@ def test_a_broken_matrix_does_no_harm(samples, few):
         classifier.predict(x[:, :119])
     with pytest.raises(slide.InputError, match="k must be at least 1"):
         classifier.predict(x, 0)
+    with pytest.raises(TypeError):
+        classifier.predict(x, 2.5)
 
 
 def test_data_are_not_copied(samples):

@@ -1,6 +1,6 @@
 """Networks with very many outputs, trained and used on the CPU.
 
-``Classifier`` is an estimator for scikit-learn: it trains on arrays, sparse matrices or texts, and predicts the best
+``Classifier`` is an estimator for scikit-learn: it trains on arrays and sparse matrices, and predicts the best
 labels of each sample. ``Model`` uses a model file, whoever trained it. ``Error`` and ``InputError`` are what the
 engine raises, each with one line that says what is wrong.
 """

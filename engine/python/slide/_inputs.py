@@ -13,6 +13,7 @@ import numpy as np
 from . import _slide
 from ._slide import InputError
 
+MOST_LABEL = 2**31 - 2
 Labels = tuple  # (offsets, ids, columns)
 
 
@@ -46,6 +47,10 @@ def csr_of(x: Any) -> Any:
             raise InputError("Complex data not supported: features are real numbers")
         x = x.tocsr()
         return x if x.dtype == np.float32 else x.astype(np.float32)
+    if are_texts(x):
+        raise InputError(
+            "X holds texts, and features are wanted; put scikit-learn's TfidfVectorizer before, or train on a file of text"
+        )
     from sklearn.utils import check_array
 
     return sparse.csr_matrix(check_array(x, dtype=np.float32, ensure_min_samples=0, estimator="Classifier"))
@@ -91,6 +96,10 @@ def _of_lists(y: Any, known: Optional[np.ndarray]) -> Targets:
         except KeyError as missing:
             raise InputError(f"labels: there is no label {missing}; give only those that the model was fitted with")
     elif all(isinstance(label, (int, np.integer)) and not isinstance(label, bool) for label in flat):
+        largest = max(flat, default=-1)
+        if largest > MOST_LABEL or min(flat, default=0) < 0:
+            at = next(i for i, one in enumerate(y) if any(not 0 <= label <= MOST_LABEL for label in one))
+            raise InputError(f"labels: row {at}: its numbers must be from 0 to {MOST_LABEL}")
         ids = np.array(flat, np.int64)
         classes = known if known is not None else np.arange(int(ids.max(initial=-1)) + 1)
     else:

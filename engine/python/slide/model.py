@@ -166,7 +166,7 @@ class Model:
 
     def _predictor(self, k: int, logits: bool, inference: str, threads: int, alone: bool) -> _slide.Predictor:
         # Kept, for most callers ask for the same again and again. Those for samples that come alone spend memory on it.
-        key = (int(k), bool(logits), inference, int(threads), alone)
+        key = (operator.index(k), bool(logits), inference, int(threads), alone)
         with self._lock:
             predictor = self._predictors.get(key)
             if predictor is None:
