@@ -14,6 +14,10 @@ build_packages=(
   libgtest-dev libbenchmark-dev curl    # tests, benchmarks
   pkg-config                            # tests of the installed library
 )
+python_packages=(                       # the Python package, its tests, pip without isolation
+  pybind11-dev python3-dev python3-numpy python3-scipy python3-sklearn python3-pytest
+  python3-tqdm python3-pip python3-setuptools python3-wheel
+)
 browser_packages=(chromium)             # looks at the page of slide report
 oracle_packages=(python3-numpy)         # recomputes predictions
 sanitizer_packages=(clang libomp-dev)   # LLVM's OpenMP comes with Archer, which tells ThreadSanitizer of its barriers

@@ -8,6 +8,7 @@ cd "$(dirname "$0")/.."
 . scripts/data.sh
 
 install_packages "${build_packages[@]}"
+install_packages "${python_packages[@]}" || echo "Going on without the Python package." >&2
 install_packages "${oracle_packages[@]}" || echo "Going on without NumPy: nothing recomputes predictions." >&2
 find_data
 

@@ -36,8 +36,9 @@ void Model::Impl::build_tables(int threads) const {
 
 Model::Model(std::shared_ptr<const Impl> impl) : impl_(std::move(impl)) {}
 
-Model Model::load(const std::string& path) {
-  return guarded([&] { return Internals::make(load_model(path)); });
+Model Model::load(const std::string& path, bool with_optimizer) {
+  const LoadOptimizer wanted = with_optimizer ? LoadOptimizer::kYes : LoadOptimizer::kNo;
+  return guarded([&] { return Internals::make(load_model(path, wanted)); });
 }
 
 void Model::save(const std::string& path) const {
@@ -92,6 +93,7 @@ Predictor::Impl::Impl(std::shared_ptr<const Model::Impl> of, const PredictOption
     : model(std::move(of)), options(wanted) {
   if (options.k == 0) fail_input("k must be at least 1");
   InferenceOptions inference = options_of(model->model.config.eval, options.inference, options.threads);
+  inference.low_latency = options.low_latency;
   inference.k = std::min<std::size_t>(options.k, model->model.trained().network.labels());
   inference.log_softmax =
       options.scores == Scores::kProbability && needs_log_softmax(model->model.config.loss.kind);

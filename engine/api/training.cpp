@@ -1,5 +1,6 @@
 #include <slide/training.h>
 
+#include <algorithm>
 #include <exception>
 #include <optional>
 #include <utility>
@@ -8,6 +9,7 @@
 #include "engine/api/internals.h"
 #include "engine/base/parallel.h"
 #include "engine/network/memory_plan.h"
+#include "engine/network/network_copy.h"
 #include "engine/run/require_memory.h"
 #include "engine/run/run_data.h"
 
@@ -67,9 +69,10 @@ void save_running(const std::string& path, const slide::Config& config, const Tr
 }
 
 // The model alone: the data and the rest of the trainer are given back.
-Model keep(const slide::Config& config, Trainer&& trainer, std::shared_ptr<const TextModel> text) {
+Model keep(const slide::Config& config, Trainer&& trainer, std::shared_ptr<const TextModel> text,
+           std::uint64_t steps_before = 0) {
   DataShape shape = trainer.shape();
-  const std::uint64_t steps = trainer.steps();
+  const std::uint64_t steps = steps_before + trainer.steps();
   TrainedModel trained = std::move(trainer).release();
   std::optional<OptimizerState> optimizer;
   if (config.train.save_optimizer) optimizer = std::move(trained.optimizer);
@@ -102,6 +105,87 @@ Model train_on(const slide::Config& config, RunData data, const Callbacks& callb
     guarded([&] { save_running(path, config, trainer, data.text.get()); });
   }));
   return keep(config, std::move(trainer), data.text);
+}
+
+// The frequencies of all samples so far.
+DataShape grown(const DataShape& before, const Dataset& more) {
+  DataShape shape = before;
+  shape.samples += more.size();
+  const std::vector<std::uint32_t> frequencies = more.label_frequencies();
+  for (std::size_t label = 0; label < frequencies.size(); ++label)
+    shape.label_frequencies[label] += frequencies[label];
+  return shape;
+}
+
+template <class T>
+void append(const std::vector<T>& from, std::vector<T>& to) {
+  to.insert(to.end(), from.begin(), from.end());
+}
+
+void append_offsets(const std::vector<std::uint64_t>& from, std::vector<std::uint64_t>& to) {
+  const std::uint64_t before = to.back();
+  for (std::size_t i = 1; i < from.size(); ++i) to.push_back(before + from[i]);
+}
+
+// Those of the model, and behind them the new samples.
+Neighbours joined(const Neighbours& before, const NeighbourConfig& config, const Dataset& more,
+                  const FeatureScale& scale) {
+  const Neighbours added(config, more, scale);
+  const Neighbours::Storage& from = added.storage();
+  Neighbours::Storage all = before.storage();
+  append_offsets(from.feature_offsets, all.feature_offsets);
+  append(from.features, all.features);
+  append(from.values, all.values);
+  append_offsets(from.label_offsets, all.label_offsets);
+  append(from.labels, all.labels);
+  if (all.samples() > UINT32_MAX) fail_run("{} samples are too many for neighbours", all.samples());
+  return {config, std::move(all), more.feature_count()};
+}
+
+TrainedStart start_from(const slide::Model& model, const Dataset& more, int threads) {
+  DataShape shape = grown(model.shape, more);
+  Network network = copy_of(model.network, shape);
+  std::uint64_t generation = 1;
+  for (const Layer& layer : model.network.layers()) {
+    if (layer.index() != nullptr) generation = std::max(generation, layer.index()->generation());
+  }
+  network.rebuild_index(generation, threads);
+  TrainedStart start{std::move(shape), std::move(network), std::nullopt, std::nullopt, model.steps};
+  if (model.optimizer) start.optimizer = copy_of(*model.optimizer);
+  if (model.neighbours) {
+    start.neighbours =
+        joined(*model.neighbours, model.config.neighbours, more, model.network.feature_scale());
+  }
+  return start;
+}
+
+void check_fits(const Data& data, const slide::Model& model) {
+  const std::size_t features = model.network.features(), labels = model.shape.labels;
+  if (data.features() != features)
+    fail_input("the data have {} features, the model {}; give both the same number of columns",
+               data.features(), features);
+  if (data.labels() > labels)
+    fail_input("the data have {} labels, the model {}; training goes on with the labels of the model alone",
+               data.labels(), labels);
+}
+
+Model train_further_on(const Model::Impl& impl, const Data& data, std::uint32_t epochs,
+                       const Callbacks& callbacks) {
+  const slide::Model& model = impl.model;
+  check_fits(data, model);
+  if (epochs == 0) fail_input("epochs must be at least 1");
+  slide::Config used = model.config;
+  used.train.epochs = epochs;
+  used.data.validation = 0;
+  used.train.patience = 0;
+  const Dataset rows = scaled_rows(Internals::of(data), used.data);
+  const int threads = resolve_threads(static_cast<int>(used.train.threads));
+  require_memory(plan_memory(used, rows.feature_count(), model.shape.labels,
+                             bounds_of(rows, used.train.block_size), threads));
+  impl.build_tables(threads);
+  Trainer trainer(used, rows, start_from(model, rows, threads));
+  trainer.run(observer_of(callbacks, {}));
+  return keep(model.config, std::move(trainer), model.text, model.steps);
 }
 
 Model train_guarded(const slide::Config& config, RunData data, const Callbacks& callbacks) {
@@ -148,6 +232,14 @@ Model train(const Config& config, const Data& train, const Callbacks& callbacks)
 
 Model train(const Config& config, const Data& train, const Data& test, const Callbacks& callbacks) {
   return train_rows(config, train, &test, callbacks);
+}
+
+Model train_further(const Model& model, const Data& data, std::uint32_t epochs, const Callbacks& callbacks) {
+  try {
+    return guarded([&] { return train_further_on(*Internals::of(model), data, epochs, callbacks); });
+  } catch (const CallbackFailed& failure) {
+    std::rethrow_exception(failure.reason);
+  }
 }
 
 }  // namespace slide::api

@@ -76,6 +76,8 @@ class NetworkTraining {
   void rebuild_index(Network& network, std::size_t l, std::uint64_t generation, int threads);
 
   const OptimizerState& optimizer_state() const& { return optimizer_state_; }
+  // One that the optimizer had of this network before.
+  void set_optimizer_state(OptimizerState state) { optimizer_state_ = std::move(state); }
   OptimizerState optimizer_state() && { return std::move(optimizer_state_); }
 
   // Everything that later steps depend on, parameters and tables of the network included.

@@ -33,6 +33,13 @@ int ranks_of(const Cluster* cluster) {
 
 Trainer::Trainer(const Config& config, const Dataset& train, const Dataset* test, std::size_t step_samples,
                  const Dataset* validation, Cluster* cluster)
+    : Trainer(config, train, test, step_samples, validation, cluster, nullptr) {}
+
+Trainer::Trainer(const Config& config, const Dataset& train, TrainedStart start)
+    : Trainer(config, train, nullptr, 0, nullptr, nullptr, &start) {}
+
+Trainer::Trainer(const Config& config, const Dataset& train, const Dataset* test, std::size_t step_samples,
+                 const Dataset* validation, Cluster* cluster, TrainedStart* start)
     : config_(config),
       cluster_(cluster != nullptr && cluster->size() > 1 ? cluster : nullptr),
       train_(train),
@@ -41,10 +48,11 @@ Trainer::Trainer(const Config& config, const Dataset& train, const Dataset* test
       started_(Clock::now()),
       threads_(resolve_threads(static_cast<int>(config.train.threads))),
       batch_(step_samples > 0 ? step_samples : step_shape(config.train, threads_).samples),
-      shape_(shape_of(train)),
+      shape_(start != nullptr ? std::move(start->shape) : shape_of(train)),
       labelled_(labelled_samples(train)),
       order_(labelled_),
-      network_(Network::start(config, train, shape_, threads_, cluster_)),
+      network_(start != nullptr ? std::move(start->network)
+                                : Network::start(config, train, shape_, threads_, cluster_)),
       training_(network_, train, {batch_, step_shape(config.train, threads_).shards, threads_}, cluster_),
       optimizer_(config.optimizer) {
   unlabelled_ = train.size() - labelled_.size();
@@ -52,13 +60,26 @@ Trainer::Trainer(const Config& config, const Dataset& train, const Dataset* test
       shape_.label_frequencies, shape_.samples, config.eval.propensity_a, config.eval.propensity_b);
   groups_ = std::make_shared<const LabelGroups>(shape_.label_frequencies);
   total_steps_ = std::uint64_t{config.train.epochs} * ((labelled_.size() + batch_ - 1) / batch_);
-  if (config.neighbours.share > 0) neighbours_.emplace(config.neighbours, train, network_.feature_scale());
+  if (start != nullptr) {
+    go_on_from(*start);
+  } else if (config.neighbours.share > 0) {
+    neighbours_.emplace(config.neighbours, train, network_.feature_scale());
+  }
   for (const Layer& layer : network_.layers()) {
     const HashConfig& hash = layer.config().hash;
     rehash_.emplace_back(layer.index() != nullptr ? hash.rehash_steps : 0, hash.interval_growth);
     rebuild_.emplace_back(layer.index() != nullptr ? hash.rebuild_steps : 0, hash.interval_growth);
   }
   train_seconds_ = phases_.setup = seconds_since(started_);
+}
+
+void Trainer::go_on_from(TrainedStart& start) {
+  neighbours_ = std::move(start.neighbours);
+  steps_before_ = start.steps;
+  if (start.optimizer) training_.set_optimizer_state(*std::move(start.optimizer));
+  for (const Layer& layer : network_.layers()) {
+    if (layer.index() != nullptr) generation_ = std::max(generation_, layer.index()->generation());
+  }
 }
 
 TrainedModel Trainer::release() && {
@@ -217,7 +238,7 @@ double Trainer::step(std::size_t first, std::size_t count) {
   const std::size_t used = (count + block_size - 1) / block_size;
   const float scale = 1.0f / static_cast<float>(count);
   optimizer_.set_rate(optimizer_.rate_at(step_, total_steps_));
-  optimizer_.set_noise(config_.train.seed, step_);
+  optimizer_.set_noise(config_.train.seed, steps_before_ + step_);
   LapClock clock;
   parallel_for(used, threads_, [&](std::size_t b, int) {
     const std::size_t begin = b * block_size;
@@ -225,7 +246,7 @@ double Trainer::step(std::size_t first, std::size_t count) {
   });
   phases_.data += clock.lap();
   // A: forward, loss, backward; the network is const.
-  training_.pass(std::as_const(network_), used, {step_, scale}, phases_);
+  training_.pass(std::as_const(network_), used, {steps_before_ + step_, scale}, phases_);
   clock.lap();
   // B: every touched row gets its gradient and its update from the shard that owns it.
   training_.update(network_, optimizer_, threads_);

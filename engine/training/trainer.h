@@ -84,6 +84,15 @@ struct TrainedModel {
   OptimizerState optimizer;
 };
 
+// What training goes on from with other samples.
+struct TrainedStart {
+  DataShape shape;                          // of all samples so far, the new ones among them
+  Network network;                          // with its tables
+  std::optional<OptimizerState> optimizer;  // or as at the beginning
+  std::optional<Neighbours> neighbours;     // of all samples so far
+  std::uint64_t steps = 0;                  // so far
+};
+
 class Trainer {
  public:
   // `test` may be nullptr. Both data sets must outlive the trainer. Allocates everything that training needs.
@@ -93,6 +102,10 @@ class Trainer {
   // and data and all making the same calls; nullptr where there is one. It must outlive the trainer.
   Trainer(const Config& config, const Dataset& train, const Dataset* test, std::size_t step_samples = 0,
           const Dataset* validation = nullptr, Cluster* cluster = nullptr);
+
+  // Goes on from a trained network, with samples of as many features and no more labels: the run is one of
+  // its own, with its epochs and its schedule, but draws other random numbers than those before it.
+  Trainer(const Config& config, const Dataset& train, TrainedStart start);
 
   // All epochs, or what is left of them, or until train.patience is at its end. False when the observer
   // stopped it; of several processes, the observer of any, and only where StepReport::stop_agreed. Throws
@@ -128,6 +141,9 @@ class Trainer {
   std::uint64_t total_steps() const { return total_steps_; }
 
  private:
+  Trainer(const Config& config, const Dataset& train, const Dataset* test, std::size_t step_samples,
+          const Dataset* validation, Cluster* cluster, TrainedStart* start);
+
   // Where the run is in its epoch.
   struct Progress {
     std::uint32_t epoch = 1;
@@ -135,6 +151,7 @@ class Trainer {
     double loss = 0.0, active = 0.0;  // sums over these samples
     double seconds = 0.0;
   };
+  void go_on_from(TrainedStart& start);
   bool run_epochs(const TrainObserver& observer);
   bool run_epoch(const TrainObserver& observer);
   bool observe_step(const TrainObserver& observer);  // false: stop here
@@ -167,6 +184,7 @@ class Trainer {
   Metrics::Propensities inverse_propensities_;
   Metrics::Groups groups_;
   std::vector<IntervalSchedule> rehash_, rebuild_;  // a layer
+  std::uint64_t steps_before_ = 0;                  // of other runs
   std::uint64_t step_ = 0;
   std::uint64_t total_steps_ = 0;
   std::uint64_t generation_ = 1;  // of the hash functions drawn last

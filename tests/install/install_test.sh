@@ -30,7 +30,7 @@ install_tree() {
 }
 
 check_files() {
-  local lib file shell
+  local lib file shell package python
   lib=$(dirname "$(find "$prefix" -name 'libslide.*' -not -path '*/cmake/*' -print -quit)")
   for file in bin/slide include/slide/slide.h share/man/man1/slide.1 share/bash-completion/completions/slide \
       share/doc/slide/README.md share/doc/slide/example.cpp share/doc/slide/configs/default.toml; do
@@ -40,6 +40,15 @@ check_files() {
     [ -s "$lib/$file" ] || fail "$lib/$file is missing"
   done
   [ ! -e "$build/slide_mpi.so" ] || [ -s "$lib/slide/slide_mpi.so" ] || fail "$lib/slide/slide_mpi.so is missing"
+  if [ -d "$build/python/slide" ]; then
+    package=$(find "$prefix" -path '*-packages/slide' -print -quit)
+    for file in __init__.py _slide.pyi py.typed; do
+      [ -e "$package/$file" ] || fail "the Python package lacks $file"
+    done
+    python=$(sed -n 's/^Python_EXECUTABLE:[A-Z]*=//p' "$build/CMakeCache.txt")
+    (cd "$work" && PYTHONPATH=${package%/slide} "$python" -c 'import slide; print("slide", slide.__version__)') |
+      grep -qx "$("$prefix/bin/slide" --version)" || fail "the Python package is of another version, or cannot be imported"
+  fi
   "$prefix/bin/slide" --version | grep -qx "slide $(PKG_CONFIG_PATH=$lib/pkgconfig pkg-config --modversion slide)" ||
     fail "the program and slide.pc are of two versions"
   "$prefix/bin/slide" man | cmp - "$prefix/share/man/man1/slide.1"

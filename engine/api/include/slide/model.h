@@ -19,12 +19,19 @@
 
 namespace slide::api {
 
+// A label or a feature, and how much it has to do with the label asked about.
+struct Related {
+  std::uint32_t id = 0;
+  double score = 0.0;
+};
+
 class SLIDE_API Model {
  public:
   struct Impl;  // of the library
 
-  // Reads what save() or `slide train` wrote.
-  static Model load(const std::string& path);
+  // Reads what save() or `slide train` wrote; the state of the optimizer, which train_further() goes on with,
+  // only where asked to and where the file holds it.
+  static Model load(const std::string& path, bool with_optimizer = false);
   // The file gets its name when it is whole. A model from train() is written with the state of its optimizer
   // unless train.save_optimizer is off, a loaded one without.
   void save(const std::string& path) const;
@@ -40,6 +47,24 @@ class SLIDE_API Model {
   std::string_view label_name(std::uint32_t label) const;
   // Nothing where no label has the name.
   std::optional<std::uint32_t> label_id(std::string_view name) const;
+  // Of a model trained on text; throws as label_name().
+  std::string feature_name(std::uint32_t feature) const;
+
+  // The `count` other labels whose vectors have the largest cosines with that of `label`, best first; none
+  // whose vector is all 0. Throws InputError when there is no such label.
+  std::vector<Related> nearest_labels(std::uint32_t label, std::size_t count) const;
+  // The `count` features with the largest weights straight to the label, best first. Throws InputError when
+  // there is no such label, or the model has hidden layers but no wide path.
+  std::vector<Related> strongest_features(std::uint32_t label, std::size_t count) const;
+
+  // Numbers in the vector of a label, which is its weights in the output layer, and in the hidden vector of a
+  // sample, which is what these are multiplied with.
+  std::size_t vector_size() const;
+  // vectors [labels() x vector_size()], row by row.
+  void label_vectors(float* vectors) const;
+  // vectors [data.samples() x vector_size()], row by row, by `threads` threads; 0 = all cores. Throws
+  // InputError when the model has no hidden layer, or the data have more features than the model.
+  void hidden_vectors(const Data& data, float* vectors, int threads = 0) const;
 
  private:
   friend struct Internals;
@@ -63,6 +88,9 @@ struct PredictOptions {
   Scores scores = Scores::kProbability;
   Inference inference = Inference::kConfigured;
   int threads = 0;  // of one call; 0 = all cores
+  // Memory is spent, 2 bytes a weight of the output layer, on answering samples that come alone sooner, where
+  // all labels are scored.
+  bool low_latency = false;
 };
 
 inline constexpr std::uint32_t kNoLabel = 0xffffffff;

@@ -65,4 +65,14 @@ SLIDE_API Model train(const Config& config, const Data& train, const Callbacks& 
 SLIDE_API Model train(const Config& config, const Data& train, const Data& test,
                       const Callbacks& callbacks = {});
 
+// Goes on from `model` with other samples, `epochs` times over them: a run of its own, with the model's
+// configuration, whose learning rate follows its schedule anew, and without test or validation samples.
+// `model` stays as it is. Where it has the state of its optimizer, as one from train() and one loaded with
+// it, steps are as small as that says, else as at the beginning. Labels are drawn and measures weighted by
+// their frequencies in all samples so far, and where neighbours vote, the new samples join them; features of
+// a wide path stay those of the first samples. Throws InputError when the data have another number of
+// features, or more labels.
+SLIDE_API Model train_further(const Model& model, const Data& data, std::uint32_t epochs = 1,
+                              const Callbacks& callbacks = {});
+
 }  // namespace slide::api

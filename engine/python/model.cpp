@@ -1,0 +1,120 @@
+// Model, Predictor and measures.
+#include <pybind11/stl.h>
+
+#include <string>
+#include <utility>
+
+#include "engine/python/bindings.h"
+#include "engine/python/engine_call.h"
+
+namespace slide::python {
+
+namespace {
+
+api::Inference inference_of(const std::string& name) {
+  if (name == "configured") return api::Inference::kConfigured;
+  if (name == "full") return api::Inference::kFull;
+  if (name == "lsh") return api::Inference::kLsh;
+  throw InputError("inference = '" + name + "'; want 'configured', 'full' or 'lsh'");
+}
+
+api::Predictor make_predictor(const api::Model& model, std::size_t k, bool logits,
+                              const std::string& inference, int threads, bool low_latency) {
+  api::PredictOptions options;
+  options.k = k;
+  options.scores = logits ? api::Scores::kLogit : api::Scores::kProbability;
+  options.inference = inference_of(inference);
+  options.threads = threads;
+  options.low_latency = low_latency;
+  return engine_call([&] { return api::Predictor(model, options); });
+}
+
+// (labels [samples x k] of uint32, 0xffffffff where there are less; scores [samples x k] of float32)
+py::tuple predict(const api::Predictor& predictor, const api::Data& data) {
+  auto labels = new_array<std::uint32_t>(data.samples(), predictor.k());
+  auto scores = new_array<float>(data.samples(), predictor.k());
+  std::uint32_t* const to_labels = labels.mutable_data();
+  float* const to_scores = scores.mutable_data();
+  engine_call([&] { predictor.predict(data, to_labels, to_scores); });
+  return py::make_tuple(labels, scores);
+}
+
+api::Measures evaluate(const api::Model& model, const api::Data& data, const std::vector<std::uint32_t>& ks,
+                       int threads) {
+  return engine_call([&] { return api::evaluate(model, data, ks, threads); });
+}
+
+py::list label_names(const api::Model& model) {
+  py::list names;
+  for (std::uint32_t label = 0; label < model.labels(); ++label)
+    names.append(py::str(model.label_name(label)));
+  return names;
+}
+
+// (ids [found] of int64, scores [found] of float64)
+py::tuple arrays_of(const std::vector<api::Related>& found) {
+  auto ids = new_array<std::int64_t>(found.size());
+  auto scores = new_array<double>(found.size());
+  for (std::size_t i = 0; i < found.size(); ++i) {
+    ids.mutable_data()[i] = found[i].id;
+    scores.mutable_data()[i] = found[i].score;
+  }
+  return py::make_tuple(ids, scores);
+}
+
+py::tuple nearest_labels(const api::Model& model, std::uint32_t label, std::size_t count) {
+  return arrays_of(engine_call([&] { return model.nearest_labels(label, count); }));
+}
+
+py::tuple strongest_features(const api::Model& model, std::uint32_t label, std::size_t count) {
+  return arrays_of(engine_call([&] { return model.strongest_features(label, count); }));
+}
+
+py::array label_vectors(const api::Model& model) {
+  auto vectors = new_array<float>(model.labels(), model.vector_size());
+  float* const to = vectors.mutable_data();
+  engine_call([&] { model.label_vectors(to); });
+  return vectors;
+}
+
+py::array hidden_vectors(const api::Model& model, const api::Data& data, int threads) {
+  auto vectors = new_array<float>(data.samples(), model.vector_size());
+  float* const to = vectors.mutable_data();
+  engine_call([&] { model.hidden_vectors(data, to, threads); });
+  return vectors;
+}
+
+}  // namespace
+
+void bind_model(py::module_& module) {
+  py::class_<api::Model>(module, "Model")
+      .def_static(
+          "load",
+          [](const std::string& path, bool with_optimizer) {
+            return engine_call([&] { return api::Model::load(path, with_optimizer); });
+          },
+          py::arg("path"), py::arg("with_optimizer") = false)
+      .def(
+          "save",
+          [](const api::Model& model, const std::string& path) { engine_call([&] { model.save(path); }); },
+          py::arg("path"))
+      .def_property_readonly("features", &api::Model::features)
+      .def_property_readonly("labels", &api::Model::labels)
+      .def_property_readonly("steps", &api::Model::steps)
+      .def_property_readonly("is_text", &api::Model::is_text)
+      .def("config", &api::Model::config)
+      .def("label_names", &label_names)
+      .def("feature_name", &api::Model::feature_name, py::arg("feature"))
+      .def("nearest_labels", &nearest_labels, py::arg("label"), py::arg("count"))
+      .def("strongest_features", &strongest_features, py::arg("label"), py::arg("count"))
+      .def("label_vectors", &label_vectors)
+      .def("hidden_vectors", &hidden_vectors, py::arg("data"), py::arg("threads"));
+  py::class_<api::Predictor>(module, "Predictor")
+      .def(py::init(&make_predictor), py::arg("model"), py::arg("k"), py::arg("logits"), py::arg("inference"),
+           py::arg("threads"), py::arg("low_latency"))
+      .def_property_readonly("k", &api::Predictor::k)
+      .def("predict", &predict, py::arg("data"));
+  module.def("evaluate", &evaluate, py::arg("model"), py::arg("data"), py::arg("ks"), py::arg("threads"));
+}
+
+}  // namespace slide::python

@@ -1,0 +1,370 @@
+"""The estimator for scikit-learn."""
+
+from __future__ import annotations
+
+import os
+import pickle
+import tempfile
+from typing import Any, Callable, Optional
+
+import numpy as np
+from sklearn.base import BaseEstimator, ClassifierMixin, clone
+from sklearn.utils.validation import check_is_fitted
+
+from . import _slide
+from ._inputs import Targets, csr_of, data_of, feature_names, targets_of
+from ._keys import config_of, is_key, value_in
+from ._progress import Course, Report, figure_of, new_history
+from ._slide import InputError
+from .model import NO_LABEL, Model
+
+_FORMAT = 1  # of the files that save() writes
+
+
+def _classes_of(classes: Any) -> np.ndarray:
+    if isinstance(classes, (int, np.integer)):
+        return np.arange(classes)
+    return np.array(sorted(set(classes)), dtype=object) if _are_names(classes) else np.unique(np.asarray(classes))
+
+
+def _are_names(classes: Any) -> bool:
+    return not isinstance(classes, np.ndarray) and all(isinstance(name, str) for name in classes)
+
+
+class Classifier(ClassifierMixin, BaseEstimator):
+    """A network with very many outputs as a scikit-learn estimator.
+
+    Parameters are keys of the engine's configuration, dots written as two underscores or as nested dicts, beside
+    those named here: ``Classifier(train__epochs=3)``, ``Classifier(train={"epochs": 3})``,
+    ``Classifier(**{"layer__-1__uniform": 512})``; a list of dicts, ``layer=[{"size": 64}, {"uniform": 512}]``, takes the
+    place of all layers. ``slide config --doc`` lists them.
+
+    config: a TOML file to begin with instead of the defaults.
+    validation: share of the samples that is held out. After each epoch the network is measured on them, the best
+        one is kept, and training ends after ``train__patience`` epochs without a better one (3 unless set).
+    verbose: show a bar while training, where tqdm is installed.
+    on_step, on_epoch: called with a dict after each step (``epoch``, ``step``, ``total_steps``, ``samples``,
+        ``loss``, ``seconds``) and each epoch (``epoch``, ``step``, ``loss``, ``train_seconds``,
+        ``samples_per_second``). An on_step that returns False ends training, and the model stays as it is then.
+
+    **What is copied.** Of a CSR matrix of float32 with indices of int32 the engine uses ids and values where they
+    are, and copies the row offsets; with indices of int64 it copies the ids instead. Rows whose ids do not ascend
+    are sorted in a copy. Other types are converted once, for the time of the call: a dense array or another sparse
+    format into CSR, other numbers into float32. With ``data__normalize``, the default, values are scaled to unit
+    length in a copy of 4 bytes an entry.
+
+    **Ctrl-C** ends training after a step: the model so far is kept, and KeyboardInterrupt raised.
+
+    After fit: ``classes_`` [labels], by column; ``model_``, the Model; ``n_features_in_``; ``feature_names_in_`` where
+    X was a data frame; ``history``, how training went.
+
+    Errors are InputError, a ValueError, for parameters and data, and Error for all else, with the engine's line.
+    """
+
+    _FIXED = ("config", "validation", "verbose", "on_step", "on_epoch")
+
+    def __init__(
+        self,
+        *,
+        config: "str | os.PathLike[str] | None" = None,
+        validation: float = 0.0,
+        verbose: bool = True,
+        on_step: Optional[Callable[[Report], Any]] = None,
+        on_epoch: Optional[Callable[[Report], Any]] = None,
+        **keys: Any,
+    ):
+        self.config = config
+        self.validation = validation
+        self.verbose = verbose
+        self.on_step = on_step
+        self.on_epoch = on_epoch
+        self._take_keys(keys)
+
+    # ---- parameters ----
+
+    @classmethod
+    def _get_param_names(cls) -> list[str]:
+        return sorted(cls._FIXED)
+
+    def _take_keys(self, keys: dict[str, Any]) -> None:
+        for name, value in keys.items():
+            if not is_key(name):
+                raise InputError(f"Invalid parameter {name!r} for estimator Classifier; see `slide config --doc`")
+            setattr(self, name, value)
+
+    def _keys(self) -> dict[str, Any]:
+        return {name: value for name, value in vars(self).items() if name not in self._FIXED and is_key(name)}
+
+    def get_params(self, deep: bool = True) -> dict[str, Any]:
+        """All parameters that were given, and the named ones."""
+        return {**{name: getattr(self, name) for name in self._FIXED}, **self._keys()}
+
+    def set_params(self, **params: Any) -> "Classifier":
+        """Changes parameters. A key that was not set before counts from now on; None takes it back."""
+        named = {name: value for name, value in params.items() if name in self._FIXED}
+        self._take_keys({name: value for name, value in params.items() if name not in named})
+        for name, value in named.items():
+            setattr(self, name, value)
+        return self
+
+    def _configuration(self) -> _slide.Config:
+        more = []
+        keys = self._keys()
+        if self.validation:
+            keys.setdefault("train__patience", 3)
+            more.append(f"data.validation={float(self.validation)!r}")
+        return config_of(None if self.config is None else os.fspath(self.config), keys, more)
+
+    def _more_tags(self) -> dict[str, Any]:
+        return {"X_types": ["2darray", "sparse"], "requires_y": True}
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = True
+        return tags
+
+    # ---- training ----
+
+    def fit(self, X: Any, Y: Any) -> "Classifier":
+        """Trains a new model.
+
+        X: features as a CSR matrix, another sparse matrix, or a dense array, [n, features].
+        Y: labels, in one of these forms:
+            a CSR matrix or an array of 0 and 1, [n, labels]: what is not 0 is a label;
+            n lists of labels, all of them numbers from 0 or all of them names;
+            n classes, one a sample, as any classifier of scikit-learn takes them.
+
+        The last form makes ``predict``, ``predict_proba`` and ``score`` behave as those of other classifiers.
+        Samples without labels are left out. The same arrays give the model that ``slide train`` makes of the same
+        file and configuration, to the bit.
+
+        Raises InputError, which is a ValueError, for parameters and data at fault.
+        """
+        config = self._configuration()
+        features = csr_of(X)
+        if features.shape[0] == 0 or features.shape[1] == 0:
+            kind, dimension = ("sample", 0) if features.shape[0] == 0 else ("feature", 1)
+            raise InputError(
+                f"Found array with {features.shape[dimension]} {kind}(s) (shape={features.shape}) while a minimum of 1 "
+                "is required."
+            )
+        targets = targets_of(Y)
+        data = data_of(features, targets)
+        self._prepare(X, features, targets, config)
+        self._run(lambda course: self._train(config, data, course))
+        return self
+
+    def _prepare(self, x: Any, features: Any, targets: Targets, config: _slide.Config) -> None:
+        self._take_names(x, features.shape[1])
+        self._take_targets(targets)
+        self._threads = int(value_in(config.to_toml(), "train", "threads"))
+        self._history = new_history()
+
+    def _take_names(self, x: Any, columns: int) -> None:
+        self.n_features_in_ = columns
+        names = feature_names(x)
+        if names is not None:
+            self.feature_names_in_ = names
+        elif hasattr(self, "feature_names_in_"):
+            del self.feature_names_in_
+
+    def _take_targets(self, targets: Targets) -> None:
+        self.classes_ = targets.classes
+        self._single = targets.single
+
+    def _train(self, config: _slide.Config, data: _slide.Data, course: Course) -> tuple:
+        if not self.validation:
+            return _slide.train(config, data, None, course.step, course.interval, course.epoch, None, "")
+        with tempfile.TemporaryDirectory() as folder:
+            best = os.path.join(folder, "best.slide")
+            engine, interrupt = _slide.train(
+                config, data, None, course.step, course.interval, course.epoch, course.evaluation, best
+            )
+            if interrupt is None and os.path.exists(best):
+                engine = _slide.Model.load(best, True)
+            return engine, interrupt
+
+    def _run(self, train: Callable[[Course], tuple]) -> None:
+        """Keeps the model that `train` makes; what stopped it is raised then."""
+        course = Course(self.verbose, self.on_step, self.on_epoch, self._history)
+        try:
+            engine, interrupt = train(course)
+        finally:
+            course.close()
+        self.model_ = Model(engine)
+        if interrupt is not None:
+            raise interrupt
+
+    def partial_fit(self, X: Any, Y: Any, classes: Any = None, epochs: int = 1) -> "Classifier":
+        """Goes on from the present model with new samples, `epochs` times over them; without one it begins anew.
+
+        X, Y: as in ``fit``, X with the same number of features, Y with labels that are known already.
+        classes: for the first call, all labels there will be: classes or names; or where labels are numbers, how many
+            there are. Not needed where Y is a matrix.
+
+        Parameters that were changed since the first call count from the next ``fit`` on, but for the callbacks. The
+        learning rate follows its schedule in each call, and with adagrad or adam goes on from the gradients so far.
+        With ``neighbours__share`` all samples of all calls vote, so that the model grows with them. Features of the wide
+        path are those of the first call: samples of all labels belong there.
+
+        Raises InputError, which is a ValueError, for data at fault.
+        """
+        if not hasattr(self, "model_"):
+            return self._begin(X, Y, classes, epochs)
+        if classes is not None and not np.array_equal(_classes_of(classes), self.classes_):
+            raise InputError("classes are not those of the first call to partial_fit")
+        targets = self._known(Y)
+        if targets.single != self._single or targets.rows[2] > len(self.classes_):
+            raise InputError("labels: give them in the form of the first call, with no more columns than it had")
+        data = data_of(self._samples(X), targets)
+        self._run(lambda course: _slide.train_further(
+            self.model_._engine, data, epochs, course.step, course.interval, course.epoch))
+        return self
+
+    def _begin(self, x: Any, y: Any, classes: Any, epochs: int) -> "Classifier":
+        first = clone(self).set_params(validation=0.0, train__epochs=epochs)
+        config = first._configuration()
+        features = csr_of(x)
+        targets = targets_of(y, None if classes is None else _classes_of(classes))
+        data = data_of(features, targets)
+        self._prepare(x, features, targets, config)
+        self._run(lambda course: _slide.train(
+            config, data, None, course.step, course.interval, course.epoch, None, ""))
+        return self
+
+    @property
+    def history(self) -> dict[str, list]:
+        """How training went, by epoch: ``epoch``, ``step``, ``loss``, ``train_seconds``, ``samples_per_second``; with
+        ``validation``, ``evaluations`` holds a dict of measures for each."""
+        check_is_fitted(self, "model_")
+        return self._history
+
+    def plot_history(self) -> Any:
+        """The learning curve as a matplotlib figure. Raises ImportError without matplotlib."""
+        return figure_of(self.history)
+
+    # ---- predictions ----
+
+    def _samples(self, x: Any) -> Any:
+        check_is_fitted(self, "model_")
+        features = csr_of(x)
+        if features.shape[0] == 0:
+            raise InputError(f"Found array with 0 sample(s) (shape={features.shape}) while a minimum of 1 is required.")
+        if features.shape[1] != self.n_features_in_:
+            raise InputError(
+                f"X has {features.shape[1]} features, but Classifier is expecting {self.n_features_in_} features as input"
+            )
+        names = feature_names(x)
+        if names is not None and hasattr(self, "feature_names_in_") and not np.array_equal(names, self.feature_names_in_):
+            raise InputError("The feature names should match those that were passed during fit.")
+        return features
+
+    def _best(self, x: Any, k: int, logits: bool = False) -> tuple[np.ndarray, np.ndarray]:
+        return self.model_.predict(self._samples(x), k, logits=logits, threads=self._threads)
+
+    def predict(self, X: Any, k: Optional[int] = None) -> np.ndarray:
+        """The best `k` labels of each sample, best first, as they stand in ``classes_``: [n, k], without k 5 of them.
+        Where there are less, numbers end in -1 and names in None.
+
+        Fitted with one class a sample and without k: the best class of each, [n].
+        """
+        check_is_fitted(self, "model_")
+        if k is None and self._single:
+            return self.classes_[self._best(X, 1)[0][:, 0]]
+        ids, _ = self._best(X, 5 if k is None else k)
+        labels = self.classes_[ids]
+        missing = ids < 0
+        if missing.any():
+            if labels.dtype.kind not in "iO":
+                labels = labels.astype(object)
+            labels[missing] = -1 if labels.dtype.kind == "i" else None
+        return labels
+
+    def _scores(self, x: Any, k: int, logits: bool) -> Any:
+        """CSR [n, labels] of float32 with min(k, labels) entries a row, fewer where fewer are found, ids ascending."""
+        from scipy.sparse import csr_matrix
+
+        ids, scores = self._best(x, min(k, self.model_.labels), logits)
+        found = ids >= 0
+        indptr = np.zeros(len(ids) + 1, np.int64)
+        np.cumsum(found.sum(axis=1), out=indptr[1:])
+        matrix = csr_matrix((scores[found], ids[found], indptr), shape=(len(ids), len(self.classes_)))
+        matrix.sort_indices()
+        return matrix
+
+    def _dense(self, x: Any, logits: bool) -> np.ndarray:
+        ids, scores = self._best(x, self.model_.labels, logits)
+        dense = np.zeros(ids.shape, np.float64)
+        np.put_along_axis(dense, ids, scores.astype(np.float64), axis=1)
+        return dense[:, : len(self.classes_)]
+
+    def predict_proba(self, X: Any, k: Optional[int] = None) -> Any:
+        """Probabilities of the best `k` labels as a CSR matrix [n, labels] with k entries a row; without k 5 of them.
+
+        With the loss of one against all, the default, they are those of each label alone. Fitted with one class a
+        sample and without k: a dense array [n, classes] whose rows are divided by their sum.
+        """
+        check_is_fitted(self, "model_")
+        if k is not None or not self._single:
+            return self._scores(X, 5 if k is None else k, False)
+        dense = self._dense(X, False)
+        return dense / np.maximum(dense.sum(axis=1, keepdims=True), np.finfo(np.float64).tiny)
+
+    def decision_function(self, X: Any, k: Optional[int] = None) -> Any:
+        """Scores of the output neurons: a CSR matrix [n, labels] of the best `k`, or without k a dense array
+        [n, labels] of all. Fitted with two classes and without k: the log of the ratio of their probabilities,
+        positive where the second is ahead, [n]."""
+        check_is_fitted(self, "model_")
+        if k is not None:
+            return self._scores(X, k, True)
+        if not self._single or len(self.classes_) != 2:
+            return self._dense(X, True)
+        logs = np.log(np.maximum(self._dense(X, False), np.finfo(np.float64).tiny))
+        return logs[:, 1] - logs[:, 0]
+
+    def score(self, X: Any, Y: Any, k: int = 1) -> float:
+        """Mean precision at `k`: the share of the best k labels that are right. With one class a sample and k = 1 it is
+        the accuracy."""
+        check_is_fitted(self, "model_")
+        targets = self._known(Y)
+        data = data_of(self._samples(X), targets)
+        return _slide.evaluate(self.model_._engine, data, [k], self._threads)[f"p_at_{k}"]
+
+    def _known(self, y: Any) -> Targets:
+        by_number = self.classes_.dtype.kind == "i" and not self._single
+        return targets_of(y, None if by_number and hasattr(y, "shape") else self.classes_)
+
+    # ---- files ----
+
+    def save(self, path: "str | os.PathLike[str]") -> None:
+        """Writes the model file, for the command line, ``Model.load`` and ``Classifier.load``, and beside it
+        ``PATH.classes``: the classes, parameters and history, without the callbacks. Raises Error when a file cannot
+        be written."""
+        check_is_fitted(self, "model_")
+        self.model_.save(path)
+        state = {name: value for name, value in vars(self).items() if name not in ("model_", "on_step", "on_epoch")}
+        try:
+            with open(os.fspath(path) + ".classes", "wb") as file:
+                pickle.dump({"format": _FORMAT, "state": state}, file)
+        except OSError as failure:
+            raise _slide.Error(f"{failure.filename}: cannot be written ({failure.strerror})") from failure
+
+    @classmethod
+    def load(cls, path: "str | os.PathLike[str]") -> "Classifier":
+        """Reads what ``save`` wrote. The file of classes is a pickle: load none from people you do not trust. Raises
+        InputError when a file is missing or damaged."""
+        model = Model._load_to_train(os.fspath(path))
+        try:
+            with open(os.fspath(path) + ".classes", "rb") as file:
+                content = pickle.load(file)
+            if content["format"] != _FORMAT:
+                raise InputError(f"{file.name}: another version wrote it; fit again")
+            state = content["state"]
+        except OSError as failure:
+            raise InputError(f"{failure.filename}: cannot be read ({failure.strerror})") from failure
+        except (pickle.UnpicklingError, EOFError, AttributeError, KeyError, TypeError) as failure:
+            raise InputError(f"{os.fspath(path)}.classes: is damaged; copy it again or fit again") from failure
+        estimator = cls()
+        vars(estimator).update(state)
+        estimator.model_ = model
+        return estimator

@@ -1,0 +1,210 @@
+"""A trained model: from a file or from a Classifier, for predictions."""
+
+from __future__ import annotations
+
+import operator
+import os
+import tempfile
+import threading
+from html import escape
+from typing import Any, Optional, Sequence
+
+import numpy as np
+
+from . import _slide
+from ._inputs import are_texts, csr_of, data_of, targets_of
+from ._keys import value_in
+
+NO_LABEL = 0xFFFFFFFF  # the engine's id where there are less than k labels
+
+
+def _id_of(value: Any, what: str) -> int:
+    number = operator.index(value)
+    if not 0 <= number < NO_LABEL:
+        raise _slide.InputError(f"there is no {what} {number}; they count from 0")
+    return number
+
+
+def _unpickle(content: bytes) -> "Model":
+    with tempfile.TemporaryDirectory() as folder:
+        path = os.path.join(folder, "model.slide")
+        with open(path, "wb") as file:
+            file.write(content)
+        return Model._load_to_train(path)
+
+
+class Model:
+    """A trained network. Immutable: any number of threads may use it at once.
+
+    Made by ``Model.load``, or found as ``model_`` of a fitted ``Classifier``. Labels are numbers from 0 here; those of
+    a model trained on text have names too, ``label_names``.
+    """
+
+    def __init__(self, engine: _slide.Model):
+        self._engine = engine
+        self._predictors: dict[tuple, _slide.Predictor] = {}
+        self._lock = threading.Lock()
+
+    @classmethod
+    def load(cls, path: "str | os.PathLike[str]") -> "Model":
+        """Reads what ``save`` or ``slide train`` wrote. Raises InputError when `path` is no model or is damaged."""
+        return cls(_slide.Model.load(os.fspath(path)))
+
+    @classmethod
+    def _load_to_train(cls, path: str) -> "Model":
+        return cls(_slide.Model.load(path, True))
+
+    def save(self, path: "str | os.PathLike[str]") -> None:
+        """Writes the model file, which gets its name when it is whole. Raises Error when it cannot be written."""
+        self._engine.save(os.fspath(path))
+
+    @property
+    def features(self) -> int:
+        """Columns of the features that it was trained on."""
+        return self._engine.features
+
+    @property
+    def labels(self) -> int:
+        """Labels that it tells apart."""
+        return self._engine.labels
+
+    @property
+    def steps(self) -> int:
+        """Steps that it was trained for."""
+        return self._engine.steps
+
+    @property
+    def is_text(self) -> bool:
+        """Whether it was trained on text; then it takes texts, and its labels have names."""
+        return self._engine.is_text
+
+    @property
+    def config(self) -> str:
+        """The configuration of its training run, every key of it, as TOML."""
+        return self._engine.config().to_toml()
+
+    @property
+    def label_names(self) -> Optional[np.ndarray]:
+        """Names by label [labels], of a model trained on text, else None."""
+        return np.array(self._engine.label_names(), dtype=object) if self.is_text else None
+
+    def predict(
+        self, X: Any, k: int = 5, *, logits: bool = False, inference: str = "configured", threads: int = 0
+    ) -> tuple[np.ndarray, np.ndarray]:
+        """The best labels of each sample, best first.
+
+        X: samples as a CSR matrix [n, features or less], a dense array, or a list of texts for a model trained on
+        text. logits: scores are those of the output neurons, else probabilities. inference: ``"full"`` scores all
+        labels, ``"lsh"`` only candidates that hash tables find, ``"configured"`` does what ``eval.inference`` of the
+        model says. threads: 0 = all cores; up to 128 samples are always answered by the calling thread.
+
+        Returns labels [n, k] of int64, -1 where there are less than k, and scores [n, k] of float32, 0 there.
+
+        Raises InputError when X does not fit the model.
+        """
+        data = self._data(X)
+        labels, scores = self._predictor(k, logits, inference, threads, data.samples == 1).predict(data)
+        ids = labels.astype(np.int64)
+        if k > self.labels or (labels.size and labels.max() == NO_LABEL):
+            ids[labels == NO_LABEL] = -1
+        return ids, scores
+
+    def evaluate(self, X: Any, Y: Any, k: Sequence[int] = (), *, threads: int = 0) -> dict[str, float]:
+        """Precision, nDCG, propensity-scored precision and recall at the ranks `k`, as ``slide test`` prints them.
+
+        Y: labels of the samples as a CSR matrix [n, labels], an array of 0 and 1, or lists of numbers of labels.
+        Without `k` the ranks are ``eval.k`` of the model. Returns means over all samples, ``{"p_at_1": ...}``.
+        """
+        targets = targets_of(Y, np.arange(self.labels) if not hasattr(Y, "shape") else None)
+        return _slide.evaluate(self._engine, data_of(csr_of(X), targets), list(k), threads)
+
+    def nearest_labels(self, label: "int | str", count: int = 10) -> tuple[np.ndarray, np.ndarray]:
+        """The other labels whose vectors have the largest cosines with that of `label`, a number or a name.
+
+        Returns labels [count or less] of int64, best first, and cosines of float64. Raises InputError when there is no
+        such label.
+        """
+        return self._engine.nearest_labels(self._label(label), count)
+
+    def strongest_features(self, label: "int | str", count: int = 10) -> tuple[np.ndarray, np.ndarray]:
+        """The features with the largest weights straight to `label`, a number or a name.
+
+        Returns features [count or less] of int64, best first, and weights of float64. Raises InputError when there is no
+        such label, or the model has hidden layers but no wide path (``layer.-1.wide``).
+        """
+        return self._engine.strongest_features(self._label(label), count)
+
+    def feature_name(self, feature: int) -> str:
+        """The word or n-gram that a feature is. Raises InputError unless the model was trained on text."""
+        return self._engine.feature_name(_id_of(feature, "feature"))
+
+    def label_vectors(self) -> np.ndarray:
+        """The weights of the output layer: [labels, size of the layer below] of float32, a copy."""
+        return self._engine.label_vectors()
+
+    def hidden_vectors(self, X: Any, *, threads: int = 0) -> np.ndarray:
+        """What the hidden layers make of samples, and the output layer multiplies its weights with.
+
+        X: as in ``predict``. Returns [n, size of the last hidden layer] of float32. Raises InputError when the model has
+        no hidden layer, or X does not fit it.
+        """
+        return self._engine.hidden_vectors(self._data(X), threads)
+
+    def _label(self, label: "int | str") -> int:
+        if not isinstance(label, str):
+            return _id_of(label, "label")
+        names = self.label_names
+        found = np.flatnonzero(names == label) if names is not None else ()
+        if len(found) == 0:
+            raise _slide.InputError(f"there is no label {label!r} in the model")
+        return int(found[0])
+
+    def _data(self, x: Any) -> _slide.Data:
+        if are_texts(x):
+            return _slide.from_texts(list(x), self._engine)
+        return data_of(csr_of(x))
+
+    def _predictor(self, k: int, logits: bool, inference: str, threads: int, alone: bool) -> _slide.Predictor:
+        # Kept, for most callers ask for the same again and again. Those for samples that come alone spend memory on it.
+        key = (operator.index(k), bool(logits), inference, int(threads), alone)
+        with self._lock:
+            predictor = self._predictors.get(key)
+            if predictor is None:
+                if key[0] < 1:
+                    raise _slide.InputError("k must be at least 1")
+                predictor = _slide.Predictor(self._engine, *key)
+                while len(self._predictors) >= 4:
+                    self._predictors.pop(next(iter(self._predictors)))
+                self._predictors[key] = predictor
+        return predictor
+
+    def __reduce__(self) -> tuple:
+        with tempfile.TemporaryDirectory() as folder:
+            path = os.path.join(folder, "model.slide")
+            self.save(path)
+            with open(path, "rb") as file:
+                return _unpickle, (file.read(),)
+
+    def _facts(self) -> dict[str, str]:
+        config = self.config
+        return {
+            "features": f"{self.features:,}",
+            "labels": f"{self.labels:,}",
+            "steps": f"{self.steps:,}",
+            "trained on": "text" if self.is_text else "features",
+            "loss": value_in(config, "loss", "kind").strip('"'),
+            "inference": value_in(config, "eval", "inference").strip('"'),
+        }
+
+    def __repr__(self) -> str:
+        return f"<slide.Model: {self.features} features, {self.labels} labels, {self.steps} steps>"
+
+    def _repr_html_(self) -> str:
+        rows = "".join(
+            f"<tr><th style='text-align:left'>{escape(name)}</th><td>{escape(value)}</td></tr>"
+            for name, value in self._facts().items()
+        )
+        return (
+            f"<table><caption>slide.Model</caption>{rows}</table>"
+            f"<details><summary>configuration</summary><pre>{escape(self.config)}</pre></details>"
+        )

@@ -1,0 +1,168 @@
+// Training, with callbacks into Python.
+//
+// The engine's thread has no GIL. It takes it for a callback that is due, and every kSignalSeconds to see
+// whether a signal came: so Ctrl-C ends training after a step. What Python raises waits here until training
+// has ended.
+#include <pybind11/stl.h>
+
+#include <atomic>
+#include <chrono>
+#include <optional>
+#include <string>
+#include <utility>
+
+#include "engine/python/bindings.h"
+#include "engine/python/engine_call.h"
+
+namespace slide::python {
+
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+constexpr double kSignalSeconds = 0.02;
+
+double seconds_since(Clock::time_point start) {
+  return std::chrono::duration<double>(Clock::now() - start).count();
+}
+
+py::dict dict_of(const api::Progress& at) {
+  py::dict dict;
+  dict["epoch"] = at.epoch;
+  dict["step"] = at.step;
+  dict["total_steps"] = at.total_steps;
+  dict["samples"] = at.samples;
+  dict["loss"] = at.loss;
+  dict["seconds"] = at.seconds;
+  return dict;
+}
+
+py::dict dict_of(const api::EpochSummary& epoch) {
+  py::dict dict;
+  dict["epoch"] = epoch.epoch;
+  dict["step"] = epoch.step;
+  dict["loss"] = epoch.loss;
+  dict["train_seconds"] = epoch.train_seconds;
+  dict["samples_per_second"] = epoch.samples_per_second;
+  return dict;
+}
+
+py::dict dict_of(const api::Evaluation& evaluation) {
+  py::dict dict, measures;
+  for (const auto& [name, value] : evaluation.measures) measures[py::str(name)] = value;
+  dict["epoch"] = evaluation.epoch;
+  dict["validation"] = evaluation.validation;
+  dict["best"] = evaluation.best;
+  dict["seconds"] = evaluation.seconds;
+  dict["measures"] = measures;
+  return dict;
+}
+
+// What a run tells Python, and what Python says to it.
+class Watch {
+ public:
+  // Each may be None. `step` is called when `interval` seconds have passed since the last time, and after the
+  // last step; `best_path`: where the best model on the validation samples goes, or empty.
+  Watch(py::object step, double interval, py::object epoch, py::object evaluation, std::string best_path)
+      : step_(std::move(step)),
+        interval_(interval),
+        epoch_(std::move(epoch)),
+        evaluation_(std::move(evaluation)),
+        best_path_(std::move(best_path)) {}
+
+  api::Callbacks callbacks() {
+    api::Callbacks all;
+    all.step = [this](const api::Progress& at) { return after_step(at); };
+    if (!epoch_.is_none()) {
+      all.epoch = [this](const api::EpochSummary& at) { ask([&] { epoch_(dict_of(at)); }); };
+    }
+    if (!evaluation_.is_none() || !best_path_.empty()) {
+      all.evaluation = [this](const api::Evaluation& at) { after_evaluation(at); };
+    }
+    return all;
+  }
+
+  // Of a forked process, whose engine runs on another thread than the one that gets signals.
+  void poll() {
+    ask([] {
+      if (PyErr_CheckSignals() != 0) throw py::error_already_set();
+    });
+  }
+
+  // With the GIL, after training: None or the KeyboardInterrupt that stopped it; throws what else was raised.
+  py::object outcome() {
+    if (!raised_) return py::none();
+    if (!raised_->matches(PyExc_KeyboardInterrupt)) throw py::error_already_set(std::move(*raised_));
+    return raised_->value();
+  }
+
+ private:
+  // Runs Python code; what it raises ends training after this step.
+  template <class F>
+  void ask(F&& f) {
+    const py::gil_scoped_acquire gil;
+    try {
+      f();
+    } catch (py::error_already_set& error) {
+      if (!raised_) raised_.emplace(std::move(error));
+      stopped_ = true;
+    }
+  }
+
+  bool after_step(const api::Progress& at) {
+    const bool due = !step_.is_none() && (seconds_since(told_) >= interval_ || at.step == at.total_steps);
+    if (!due && seconds_since(looked_) < kSignalSeconds) return !stopped_;
+    looked_ = Clock::now();
+    if (due) told_ = looked_;
+    ask([&] {
+      if (PyErr_CheckSignals() != 0) throw py::error_already_set();
+      if (due && step_(dict_of(at)).is(py::bool_(false))) stopped_ = true;
+    });
+    return !stopped_;
+  }
+
+  void after_evaluation(const api::Evaluation& at) {
+    if (at.best && !best_path_.empty()) at.save_model(best_path_);
+    if (!evaluation_.is_none()) ask([&] { evaluation_(dict_of(at)); });
+  }
+
+  py::object step_;
+  double interval_;
+  py::object epoch_, evaluation_;
+  std::string best_path_;
+  Clock::time_point told_, looked_ = Clock::now();
+  std::optional<py::error_already_set> raised_;
+  std::atomic<bool> stopped_{false};
+};
+
+// (the model, None or the KeyboardInterrupt that ended training)
+py::tuple train(const api::Config& config, const api::Data& data, const std::optional<api::Data>& test,
+                const py::object& step, double interval, const py::object& epoch,
+                const py::object& evaluation, const std::string& best_path) {
+  Watch watch(step, interval, epoch, evaluation, best_path);
+  const api::Callbacks callbacks = watch.callbacks();
+  const api::Model model = engine_call(
+      [&] { return test ? api::train(config, data, *test, callbacks) : api::train(config, data, callbacks); },
+      [&] { watch.poll(); });
+  return py::make_tuple(model, watch.outcome());
+}
+
+py::tuple train_further(const api::Model& model, const api::Data& data, std::uint32_t epochs,
+                        const py::object& step, double interval, const py::object& epoch) {
+  Watch watch(step, interval, epoch, py::none(), "");
+  const api::Callbacks callbacks = watch.callbacks();
+  const api::Model further =
+      engine_call([&] { return api::train_further(model, data, epochs, callbacks); }, [&] { watch.poll(); });
+  return py::make_tuple(further, watch.outcome());
+}
+
+}  // namespace
+
+void bind_train(py::module_& module) {
+  module.def("train", &train, py::arg("config"), py::arg("data"), py::arg("test"), py::arg("step"),
+             py::arg("interval"), py::arg("epoch"), py::arg("evaluation"), py::arg("best_path"));
+  module.def("train_further", &train_further, py::arg("model"), py::arg("data"), py::arg("epochs"),
+             py::arg("step"), py::arg("interval"), py::arg("epoch"));
+}
+
+}  // namespace slide::python

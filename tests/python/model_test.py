@@ -1,0 +1,98 @@
+"""slide.Model: files of the command line, predictions, texts."""
+
+import pickle
+
+import numpy as np
+import pytest
+
+import slide
+
+
+@pytest.fixture(scope="module")
+def text_model(program, tmp_path_factory):
+    folder = tmp_path_factory.mktemp("text")
+    lines = ["music\tThe violin and the cello", "music,nature\tSinging birds", "nature\tBirds and trees"]
+    (folder / "train.tsv").write_text("".join(line + "\n" for line in lines * 5), encoding="utf-8")
+    program("train", "--set", f"data.train={folder / 'train.tsv'}", "--out", folder / "run", "--quiet")
+    return folder / "run" / "model.slide"
+
+
+def test_texts_are_predicted_as_by_the_command_line(program, text_model, tmp_path):
+    model = slide.Model.load(text_model)
+    assert model.is_text and model.label_names.tolist() == ["music", "nature"]
+    texts = ["Trees in a forest", "A cello", ""]
+    (tmp_path / "in.txt").write_text("".join(text + "\n" for text in texts))
+    printed = program("predict", text_model, tmp_path / "in.txt", "--k", 2).splitlines()
+    labels, scores = model.predict(texts, 2)
+    for line, row, values in zip(printed, labels, scores):
+        for part, label, value in zip(line.split(), row, values):
+            name, _, score = part.rpartition(":")
+            assert name == model.label_names[label] and float(score) == pytest.approx(value, abs=1e-4)
+
+
+def test_a_model_of_features_takes_no_texts(samples, few):
+    model = slide.Classifier(**few).fit(*samples).model_
+    with pytest.raises(slide.InputError, match="trained on features, not on text"):
+        model.predict(["some text"])
+    assert model.label_names is None
+
+
+def test_models_travel(samples, few, tmp_path):
+    x, y = samples
+    model = slide.Classifier(**few).fit(x, y).model_
+    model.save(tmp_path / "m.slide")
+    labels, scores = model.predict(x, 4)
+    for other in (slide.Model.load(tmp_path / "m.slide"), pickle.loads(pickle.dumps(model))):
+        assert (other.features, other.labels, other.steps) == (120, 40, 12)
+        assert (other.predict(x, 4)[0] == labels).all() and (other.predict(x, 4)[1] == scores).all()
+    (tmp_path / "m.slide").write_bytes(b"SLIDEMDL and more")
+    with pytest.raises(slide.InputError, match="m.slide"):
+        slide.Model.load(tmp_path / "m.slide")
+
+
+def test_candidates_are_searched_by_hash_tables(samples, few):
+    x, y = samples
+    model = slide.Classifier(**few).fit(x, y).model_
+    labels, scores = model.predict(x, 5, inference="lsh")
+    assert labels.shape == (1500, 5) and (np.diff(scores, axis=1) <= 0).all()
+    assert (labels[:, 0] == model.predict(x, 5, inference="full")[0][:, 0]).mean() > 0.5
+    with pytest.raises(slide.InputError, match="inference = 'some'"):
+        model.predict(x, inference="some")
+
+
+def test_measures_are_those_of_the_command_line(program, samples, few, tmp_path):
+    x, y = samples
+    model = slide.Classifier(**few).fit(x, y).model_
+    measures = model.evaluate(x, y, [1, 3])
+    best = model.predict(x, 1)[0][:, 0]
+    assert measures["p_at_1"] == np.mean([y[i, label] for i, label in enumerate(best)])
+    assert set(measures) == {f"{name}_at_{k}" for name in ("p", "ndcg", "psp", "recall") for k in (1, 3)}
+
+
+def test_vectors_and_what_is_related(samples, few):
+    x, y = samples
+    model = slide.Classifier(**few).fit(x, y).model_
+    vectors, hidden = model.label_vectors(), model.hidden_vectors(x)
+    assert vectors.shape == (40, 16) and hidden.shape == (1500, 16) and hidden.dtype == np.float32
+    np.testing.assert_allclose(model.hidden_vectors(x[:3].toarray()), hidden[:3], atol=1e-6)
+    labels, cosines = model.nearest_labels(7, 3)
+    unit = vectors / np.linalg.norm(vectors, axis=1, keepdims=True)
+    expected = np.delete(np.argsort(-unit @ unit[7], kind="stable"), 0)[:3]
+    assert labels.tolist() == expected.tolist() and (np.diff(cosines) <= 0).all()
+    features, weights = model.strongest_features(7, 2)
+    assert features[0] == 7 and weights[0] > weights[1]
+    for wrong in (40, -1, 2**40):
+        with pytest.raises(slide.InputError, match="there is no label|count from 0"):
+            model.nearest_labels(wrong)
+    with pytest.raises(slide.InputError, match="no label 'name'"):
+        model.strongest_features("name")
+    with pytest.raises(slide.InputError, match="121 features"):
+        model.hidden_vectors(np.ones((1, 121)))
+
+
+def test_features_of_text_have_names(text_model):
+    model = slide.Model.load(text_model)
+    features, _ = model.strongest_features("music", 5)
+    assert "cello" in [model.feature_name(feature) for feature in features] or len(features) == 5
+    with pytest.raises(slide.InputError, match="there is no feature"):
+        model.feature_name(10**6)
