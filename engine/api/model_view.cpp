@@ -11,7 +11,7 @@ namespace slide::api {
 
 namespace {
 
-constexpr std::size_t kRowsAtOnce = 128;
+constexpr std::size_t kVectorsAtOnce = 128;
 
 void check_label(const slide::Model& model, std::uint32_t label) {
   if (label >= model.shape.labels)
@@ -33,14 +33,14 @@ std::size_t most_entries(const Dataset& rows) {
 // What one thread passes samples through the hidden layers with.
 struct Pass {
   Pass(const Network& network, std::size_t entries)
-      : block(network.make_inference_block(kRowsAtOnce, entries)),
-        scratch(network.make_inference_scratch(kRowsAtOnce, entries)) {}
+      : block(network.make_inference_block(kVectorsAtOnce, entries)),
+        scratch(network.make_inference_scratch(kVectorsAtOnce, entries)) {}
 
   void run(const Network& network, const Dataset& rows, std::size_t first, float* vectors) {
-    const std::size_t end = std::min(first + kRowsAtOnce, rows.size()), size = network.output().inputs();
+    const std::size_t end = std::min(first + kVectorsAtOnce, rows.size()), size = network.output().inputs();
     block.clear_samples();
     for (std::size_t i = first; i < end; ++i) network.add_row(rows.features(i), block);
-    block.lanes = kRowsAtOnce;
+    block.lanes = kVectorsAtOnce;
     const BlockInput hidden = network.infer_hidden(block, scratch);
     for (std::size_t i = first; i < end; ++i) {
       for (std::size_t unit = 0; unit < size; ++unit)
@@ -99,13 +99,13 @@ void Model::hidden_vectors(const Data& data, float* vectors, int threads) const 
     const Dataset rows = scaled_rows(Internals::of(data), impl_->model.config.data);
     if (rows.feature_count() > network.features())
       fail_input("the data have {} features, the model {}", rows.feature_count(), network.features());
-    const std::size_t blocks = (rows.size() + kRowsAtOnce - 1) / kRowsAtOnce;
+    const std::size_t blocks = (rows.size() + kVectorsAtOnce - 1) / kVectorsAtOnce;
     const auto used = std::min<std::size_t>(static_cast<std::size_t>(resolve_threads(threads)), blocks);
-    const std::size_t entries = kRowsAtOnce * most_entries(rows);
+    const std::size_t entries = kVectorsAtOnce * most_entries(rows);
     std::vector<Pass> passes;
     for (std::size_t t = 0; t < used; ++t) passes.emplace_back(network, entries);
     parallel_for(blocks, static_cast<int>(used), [&](std::size_t block, int thread) {
-      passes[static_cast<std::size_t>(thread)].run(network, rows, block * kRowsAtOnce, vectors);
+      passes[static_cast<std::size_t>(thread)].run(network, rows, block * kVectorsAtOnce, vectors);
     });
   });
 }

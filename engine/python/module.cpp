@@ -3,6 +3,8 @@
 #include <pthread.h>
 
 #include <atomic>
+#include <exception>
+#include <utility>
 
 #include "engine/python/bindings.h"
 #include "engine/python/engine_call.h"
@@ -28,7 +30,7 @@ void bind_errors(py::module_& module) {
   module.attr("InputError") = py::handle(input_error);
   py::register_exception_translator([](std::exception_ptr thrown) {
     try {
-      std::rethrow_exception(thrown);
+      std::rethrow_exception(std::move(thrown));
     } catch (const InputError& failure) {
       PyErr_SetString(input_error, failure.what());
     } catch (const Error& failure) {
