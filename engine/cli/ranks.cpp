@@ -32,8 +32,9 @@ void run_together(const std::function<void(Cluster&)>& run) {
   try {
     run(*cluster);
   } catch (const Ended&) {
+    const bool first = cluster->rank() == 0;
     cluster.reset();  // takes leave of the others
-    throw;
+    if (first) throw;
   } catch (const InputError& error) {
     leave(*cluster, kExitBadInput, error.what());
   } catch (const std::bad_alloc&) {
