@@ -1,6 +1,5 @@
 #include <slide/training.h>
 
-#include <algorithm>
 #include <exception>
 #include <optional>
 #include <utility>
@@ -97,8 +96,7 @@ Model train_on(const slide::Config& config, RunData data, const Callbacks& callb
     data.train = std::move(split.train);
   }
   const int threads = resolve_threads(static_cast<int>(config.train.threads));
-  require_memory(plan_memory(config, data.train.feature_count(), data.train.label_count(),
-                             bounds_of(data.train, config.train.block_size), threads));
+  require_memory(plan_run(config, data.train, threads));
   Trainer trainer(config, data.train, tested ? &*data.test : nullptr, 0,
                   validated ? &split.validation : nullptr);
   trainer.run(observer_of(callbacks, [&](const std::string& path) {
@@ -145,11 +143,7 @@ Neighbours joined(const Neighbours& before, const NeighbourConfig& config, const
 TrainedStart start_from(const slide::Model& model, const Dataset& more, int threads) {
   DataShape shape = grown(model.shape, more);
   Network network = copy_of(model.network, shape);
-  std::uint64_t generation = 1;
-  for (const Layer& layer : model.network.layers()) {
-    if (layer.index() != nullptr) generation = std::max(generation, layer.index()->generation());
-  }
-  network.rebuild_index(generation, threads);
+  network.rebuild_index(model.network.generation(), threads);
   TrainedStart start{std::move(shape), std::move(network), std::nullopt, std::nullopt, model.steps};
   if (model.optimizer) start.optimizer = copy_of(*model.optimizer);
   if (model.neighbours) {
@@ -188,9 +182,11 @@ Model train_further_on(const Model::Impl& impl, const Data& data, std::uint32_t 
   return keep(model.config, std::move(trainer), model.text, model.steps);
 }
 
-Model train_guarded(const slide::Config& config, RunData data, const Callbacks& callbacks) {
+// guarded() for training, out of which comes what a callback throws.
+template <class Train>
+Model guarded_training(Train&& train) {
   try {
-    return guarded([&] { return train_on(config, std::move(data), callbacks); });
+    return guarded(train);
   } catch (const CallbackFailed& failure) {
     std::rethrow_exception(failure.reason);
   }
@@ -215,7 +211,7 @@ Model train_rows(const Config& config, const Data& train, const Data* test, cons
                  test->features(), train.features());
     data.test = scaled_rows(Internals::of(*test), used.data);
   }
-  return train_guarded(used, std::move(data), callbacks);
+  return guarded_training([&] { return train_on(used, std::move(data), callbacks); });
 }
 
 }  // namespace
@@ -223,7 +219,7 @@ Model train_rows(const Config& config, const Data& train, const Data* test, cons
 Model train(const Config& config, const Callbacks& callbacks) {
   const slide::Config& used = Internals::of(config);
   RunData data = guarded([&] { return read_run_data(used, static_cast<int>(used.train.threads)); });
-  return train_guarded(used, std::move(data), callbacks);
+  return guarded_training([&] { return train_on(used, std::move(data), callbacks); });
 }
 
 Model train(const Config& config, const Data& train, const Callbacks& callbacks) {
@@ -235,11 +231,7 @@ Model train(const Config& config, const Data& train, const Data& test, const Cal
 }
 
 Model train_further(const Model& model, const Data& data, std::uint32_t epochs, const Callbacks& callbacks) {
-  try {
-    return guarded([&] { return train_further_on(*Internals::of(model), data, epochs, callbacks); });
-  } catch (const CallbackFailed& failure) {
-    std::rethrow_exception(failure.reason);
-  }
+  return guarded_training([&] { return train_further_on(*Internals::of(model), data, epochs, callbacks); });
 }
 
 }  // namespace slide::api

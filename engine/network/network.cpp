@@ -98,6 +98,14 @@ void Network::rebuild_index(std::uint64_t generation, int threads) {
   }
 }
 
+std::uint64_t Network::generation() const {
+  std::uint64_t last = 1;
+  for (const Layer& layer : layers_) {
+    if (layer.index() != nullptr) last = std::max(last, layer.index()->generation());
+  }
+  return last;
+}
+
 namespace {
 
 // Of the features of the input layer that each thread updates: where its shards end, or nearly so.

@@ -60,6 +60,8 @@ class Network {
   void initialise(int threads, std::span<const std::size_t> input_ends = {});
   // Tables of all layers that have any, of the weights as they are.
   void rebuild_index(std::uint64_t generation, int threads);
+  // Of the hash functions that a layer got last; 1 without tables.
+  std::uint64_t generation() const;
   const FeatureScale& feature_scale() const { return feature_scale_; }
   void set_feature_scale(FeatureScale scale) { feature_scale_ = std::move(scale); }
   // Seed of a layer's hash functions, with which Layer::rebuild_index() is called.

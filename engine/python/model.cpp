@@ -104,6 +104,7 @@ void bind_model(py::module_& module) {
       .def_property_readonly("is_text", &api::Model::is_text)
       .def("config", &api::Model::config)
       .def("label_names", &label_names)
+      .def("label_id", &api::Model::label_id, py::arg("name"))
       .def("feature_name", &api::Model::feature_name, py::arg("feature"))
       .def("nearest_labels", &nearest_labels, py::arg("label"), py::arg("count"))
       .def("strongest_features", &strongest_features, py::arg("label"), py::arg("count"))

@@ -19,6 +19,7 @@ namespace slide::python {
 namespace {
 
 using Clock = std::chrono::steady_clock;
+using namespace py::literals;
 
 constexpr double kSignalSeconds = 0.02;
 
@@ -27,35 +28,20 @@ double seconds_since(Clock::time_point start) {
 }
 
 py::dict dict_of(const api::Progress& at) {
-  py::dict dict;
-  dict["epoch"] = at.epoch;
-  dict["step"] = at.step;
-  dict["total_steps"] = at.total_steps;
-  dict["samples"] = at.samples;
-  dict["loss"] = at.loss;
-  dict["seconds"] = at.seconds;
-  return dict;
+  return py::dict("epoch"_a = at.epoch, "step"_a = at.step, "total_steps"_a = at.total_steps,
+                  "samples"_a = at.samples, "loss"_a = at.loss, "seconds"_a = at.seconds);
 }
 
 py::dict dict_of(const api::EpochSummary& epoch) {
-  py::dict dict;
-  dict["epoch"] = epoch.epoch;
-  dict["step"] = epoch.step;
-  dict["loss"] = epoch.loss;
-  dict["train_seconds"] = epoch.train_seconds;
-  dict["samples_per_second"] = epoch.samples_per_second;
-  return dict;
+  return py::dict("epoch"_a = epoch.epoch, "step"_a = epoch.step, "loss"_a = epoch.loss,
+                  "train_seconds"_a = epoch.train_seconds, "samples_per_second"_a = epoch.samples_per_second);
 }
 
 py::dict dict_of(const api::Evaluation& evaluation) {
-  py::dict dict, measures;
+  py::dict measures;
   for (const auto& [name, value] : evaluation.measures) measures[py::str(name)] = value;
-  dict["epoch"] = evaluation.epoch;
-  dict["validation"] = evaluation.validation;
-  dict["best"] = evaluation.best;
-  dict["seconds"] = evaluation.seconds;
-  dict["measures"] = measures;
-  return dict;
+  return py::dict("epoch"_a = evaluation.epoch, "validation"_a = evaluation.validation,
+                  "best"_a = evaluation.best, "seconds"_a = evaluation.seconds, "measures"_a = measures);
 }
 
 // What a run tells Python, and what Python says to it.

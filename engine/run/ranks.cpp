@@ -119,8 +119,7 @@ std::vector<int> own_processors(Cluster* cluster) {
       if (!all[a].meets(all[b]) || all[a].same(all[b])) continue;
       fail_input(
           "ranks {} and {} may run on some of the same cores, but not on all; start them with the same "
-          "cores, "
-          "or each with its own, or leave --pin out",
+          "cores, or each with its own, or leave --pin out",
           a, b);
     }
   }

@@ -4,6 +4,7 @@
 
 #include "engine/base/error.h"
 #include "engine/base/free_memory.h"
+#include "engine/run/ranks.h"
 
 namespace slide {
 
@@ -19,8 +20,9 @@ MemoryPlan plan_run(const Config& config, const Dataset& train, int threads, con
   return plan_memory(config, features, parts, bounds, threads);
 }
 
-void require_memory(const MemoryPlan& plan, int processes) {
+void require_memory(const MemoryPlan& plan, Cluster* cluster) {
   std::optional<double> free = free_memory();
+  const int processes = cluster == nullptr ? 1 : processes_here(*cluster);
   if (free) *free /= processes;
   if (!free || plan.training() <= *free) return;
   fail_input(

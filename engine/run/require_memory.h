@@ -8,11 +8,13 @@
 
 namespace slide {
 
-// What training on `train` takes, of this process alone where there is a cluster (else nullptr).
-MemoryPlan plan_run(const Config& config, const Dataset& train, int threads, const Cluster* cluster);
+// What training on `train` takes, of this process alone where there are several. Here and below, `cluster` is
+// nullptr or alone where there is one.
+MemoryPlan plan_run(const Config& config, const Dataset& train, int threads,
+                    const Cluster* cluster = nullptr);
 
 // Throws InputError, with the figures and what to change, when training needs more than free_memory(), of
-// which `processes` on this machine need as much each.
-void require_memory(const MemoryPlan& plan, int processes = 1);
+// which all processes on this machine need as much each. Collective.
+void require_memory(const MemoryPlan& plan, Cluster* cluster = nullptr);
 
 }  // namespace slide

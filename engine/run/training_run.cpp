@@ -86,7 +86,7 @@ RunResult TrainingRun::train(const RunObserver& observer) {
   }
   if (saved_) check_data(data);
   const MemoryPlan needed = plan_run(config_, data.train, threads_, cluster_);
-  require_memory(needed, cluster_ != nullptr ? processes_here(*cluster_) : 1);
+  require_memory(needed, cluster_);
   Trainer trainer(used_, data.train, data.test ? &*data.test : nullptr,
                   saved_ ? saved_->record().step_samples : 0, validation_ ? &*validation_ : nullptr,
                   cluster_);

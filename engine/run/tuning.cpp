@@ -4,7 +4,6 @@
 
 #include "engine/base/atomic_file.h"
 #include "engine/base/error.h"
-#include "engine/base/parallel.h"
 #include "engine/inference/shared_predictor.h"
 #include "engine/run/ranks.h"
 #include "engine/run/require_memory.h"
@@ -37,12 +36,9 @@ TuneResult tune_to_file(const Config& start, const TuneOptions& options, const f
   Config training = start;
   training.data.test.clear();
   std::vector<std::string> notes;
-  int threads = resolve_threads(static_cast<int>(start.train.threads));
-  if (cluster != nullptr) {
-    notes.push_back(part_among(*cluster, training));
-    threads = own_threads(static_cast<int>(start.train.threads), cluster);
-    training.train.threads = static_cast<std::uint32_t>(threads);
-  }
+  if (cluster != nullptr) notes.push_back(part_among(*cluster, training));
+  const int threads = own_threads(static_cast<int>(start.train.threads), cluster);
+  training.train.threads = static_cast<std::uint32_t>(threads);
   const RunData data = read_together(training, threads, false, cluster);
   notes.insert(notes.end(), data.notes.begin(), data.notes.end());
   for (const std::string& note : notes) {
@@ -52,8 +48,7 @@ TuneResult tune_to_file(const Config& start, const TuneOptions& options, const f
     require_same_run(*cluster, training, data);
     require_shared_evaluation(training);
   }
-  require_memory(plan_run(training, data.train, threads, cluster),
-                 cluster != nullptr ? processes_here(*cluster) : 1);
+  require_memory(plan_run(training, data.train, threads, cluster), cluster);
   TuneResult result = tune(training, data.train, options, observer.trial);
   result.config.train.threads = start.train.threads;
   result.config.data.test = start.data.test;

@@ -77,9 +77,7 @@ void Trainer::go_on_from(TrainedStart& start) {
   neighbours_ = std::move(start.neighbours);
   steps_before_ = start.steps;
   if (start.optimizer) training_.set_optimizer_state(*std::move(start.optimizer));
-  for (const Layer& layer : network_.layers()) {
-    if (layer.index() != nullptr) generation_ = std::max(generation_, layer.index()->generation());
-  }
+  generation_ = network_.generation();
 }
 
 TrainedModel Trainer::release() && {

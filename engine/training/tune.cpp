@@ -176,12 +176,6 @@ class Search {
     return true;
   }
 
-  // What of a trial the clock tells.
-  struct Clocked {
-    double train_seconds, full_seconds;
-    bool within, stopped;
-  };
-
   // Adds the score on one fold's validation part to the trial's. False when the time is up before the end.
   bool train_fold(Config config, const Split& fold, Trial& trial) {
     config.train.eval_every = 0;
@@ -211,12 +205,10 @@ class Search {
       trial.score += score / static_cast<double>(config.eval.k.size());
     };
     const bool done = trainer.run(observer);
-    const Clocked clocked =
-        first_says(Clocked{trial.train_seconds, trial.full_seconds, trial.within, trial.stopped});
-    trial.train_seconds = clocked.train_seconds;
-    trial.full_seconds = clocked.full_seconds;
-    trial.within = clocked.within;
-    trial.stopped = clocked.stopped;
+    trial.train_seconds = first_says(trial.train_seconds);
+    trial.full_seconds = first_says(trial.full_seconds);
+    trial.within = first_says(trial.within);
+    trial.stopped = first_says(trial.stopped);
     return done || trial.stopped;
   }
 

@@ -228,8 +228,7 @@ class Classifier(ClassifierMixin, BaseEstimator):
         targets = targets_of(y, None if classes is None else _classes_of(classes))
         data = data_of(features, targets)
         self._prepare(x, features, targets, config)
-        self._run(lambda course: _slide.train(
-            config, data, None, course.step, course.interval, course.epoch, None, ""))
+        self._run(lambda course: first._train(config, data, course))
         return self
 
     @property

@@ -153,11 +153,10 @@ class Model:
     def _label(self, label: "int | str") -> int:
         if not isinstance(label, str):
             return _id_of(label, "label")
-        names = self.label_names
-        found = np.flatnonzero(names == label) if names is not None else ()
-        if len(found) == 0:
+        found = self._engine.label_id(label) if self.is_text else None
+        if found is None:
             raise _slide.InputError(f"there is no label {label!r} in the model")
-        return int(found[0])
+        return found
 
     def _data(self, x: Any) -> _slide.Data:
         if are_texts(x):
