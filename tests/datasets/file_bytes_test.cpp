@@ -54,16 +54,16 @@ TEST(FileBytes, OfAFileThatChangesMeanwhileAreRefused) {
   const TemporaryFolder folder;
   const std::string path = folder.write("data", "x");
   std::atomic<bool> done = false;
+  std::atomic<int> changes = 0;
   std::thread changer([&] {
     while (!done) {
       fs::resize_file(path, 1);
       fs::resize_file(path, std::size_t{1} << 25);
+      ++changes;
     }
   });
   std::string message;
-  for (int i = 0; i < 10'000 && message.empty(); ++i) {
-    message = testing::run_error([&] { FileBytes bytes(path); });
-  }
+  while (changes < 10'000 && message.empty()) message = testing::run_error([&] { FileBytes bytes(path); });
   done = true;
   changer.join();
   EXPECT_EQ(message, path + ": it changed while it was read; start again when it is whole");
