@@ -11,9 +11,9 @@
 #include <system_error>
 
 #include "engine/base/error.h"
+#include "engine/base/foreign_text.h"
 #include "engine/config/config.h"
 #include "engine/config/fields.h"
-#include "engine/run/foreign_text.h"
 #include "engine/run/run_log.h"
 
 namespace slide::report {

@@ -14,8 +14,8 @@
 
 #include "engine/base/atomic_file.h"
 #include "engine/base/error.h"
+#include "engine/base/foreign_text.h"
 #include "engine/kernels/kernels.h"
-#include "engine/run/foreign_text.h"
 
 namespace slide {
 

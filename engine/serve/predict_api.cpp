@@ -10,8 +10,8 @@
 #include <vector>
 
 #include "engine/base/error.h"
+#include "engine/base/foreign_text.h"
 #include "engine/config/spellings.h"
-#include "engine/run/foreign_text.h"
 
 namespace slide::serve {
 

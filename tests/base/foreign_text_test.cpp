@@ -1,4 +1,4 @@
-#include "engine/run/foreign_text.h"
+#include "engine/base/foreign_text.h"
 
 #include <gtest/gtest.h>
 
