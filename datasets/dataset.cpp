@@ -15,8 +15,8 @@ void check_offsets(std::span<const std::uint64_t> offsets, std::size_t entries, 
 }
 
 DatasetView view_of(const DatasetArrays& arrays) {
-  return {arrays.feature_offsets, arrays.feature_ids, arrays.feature_values, arrays.label_offsets,
-          arrays.label_ids};
+  return {arrays.feature_offsets, arrays.feature_ids, arrays.feature_values,
+          arrays.label_offsets,   arrays.label_ids,   arrays.weights};
 }
 
 }  // namespace
@@ -29,6 +29,7 @@ Dataset::Dataset(std::shared_ptr<const void> storage, const DatasetView& view, s
       feature_values_(view.feature_values),
       label_offsets_(view.label_offsets),
       label_ids_(view.label_ids),
+      weights_(view.weights),
       feature_count_(feature_count),
       label_count_(label_count) {
   check_offsets(feature_offsets_, feature_ids_.size(), "feature");
@@ -38,6 +39,8 @@ Dataset::Dataset(std::shared_ptr<const void> storage, const DatasetView& view, s
              feature_ids_.size(), feature_values_.size(), feature_offsets_.size() - 1,
              label_offsets_.size() - 1);
   }
+  if (!weights_.empty() && weights_.size() != size())
+    fail_run("data set: {} weights for {} samples", weights_.size(), size());
 }
 
 Dataset::Dataset(DatasetArrays arrays, std::uint32_t feature_count, std::uint32_t label_count) {
@@ -86,6 +89,7 @@ Dataset Dataset::slice(std::size_t first, std::size_t count) const {
   if (feature_offsets_.empty()) return part;
   part.feature_offsets_ = feature_offsets_.subspan(first, count + 1);
   part.label_offsets_ = label_offsets_.subspan(first, count + 1);
+  if (!weights_.empty()) part.weights_ = weights_.subspan(first, count);
   return part;
 }
 

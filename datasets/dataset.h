@@ -25,6 +25,7 @@ struct DatasetArrays {
   std::vector<float> feature_values;
   std::vector<std::uint64_t> label_offsets{0};
   std::vector<std::uint32_t> label_ids;  // ascending and distinct within a sample
+  std::vector<float> weights = {};       // of the samples; empty: all are 1
 };
 
 // The same arrays wherever they live. Offsets index the id and value arrays.
@@ -34,6 +35,7 @@ struct DatasetView {
   std::span<const float> feature_values;
   std::span<const std::uint64_t> label_offsets;
   std::span<const std::uint32_t> label_ids;
+  std::span<const float> weights = {};
 };
 
 class Dataset {
@@ -49,6 +51,10 @@ class Dataset {
   std::size_t size() const { return feature_offsets_.empty() ? 0 : feature_offsets_.size() - 1; }
   std::uint32_t feature_count() const { return feature_count_; }
   std::uint32_t label_count() const { return label_count_; }
+  // The arrays; offsets of a slice need not begin at 0.
+  DatasetView view() const {
+    return {feature_offsets_, feature_ids_, feature_values_, label_offsets_, label_ids_, weights_};
+  }
   // Entries of all samples of this view.
   std::uint64_t feature_entries() const { return entries(feature_offsets_); }
   std::uint64_t label_entries() const { return entries(label_offsets_); }
@@ -61,6 +67,9 @@ class Dataset {
     const auto begin = label_offsets_[sample];
     return label_ids_.subspan(begin, label_offsets_[sample + 1] - begin);
   }
+
+  // What the gradients of each sample are multiplied with; empty: all 1.
+  std::span<const float> weights() const { return weights_; }
 
   // How many samples carry each label; size label_count().
   std::vector<std::uint32_t> label_frequencies() const;
@@ -83,6 +92,7 @@ class Dataset {
   std::span<const float> feature_values_;
   std::span<const std::uint64_t> label_offsets_;
   std::span<const std::uint32_t> label_ids_;
+  std::span<const float> weights_;
   std::uint32_t feature_count_ = 0;
   std::uint32_t label_count_ = 0;
 };

@@ -55,14 +55,9 @@ std::uint64_t find_labels(const LabelledLine& parts, const TextModel& model,
   return unknown;
 }
 
-struct ReadRules {
-  LineRules lines;
-  bool normalize = true;
-  int threads = 0;
-};
-
-void read_chunk(LabelledChunks& chunks, std::size_t chunk, const TextModel& model, bool normalize,
-                Reading& reading, ChunkRows& rows) {
+template <class Chunks>
+void read_chunk(Chunks& chunks, std::size_t chunk, const TextModel& model, bool normalize, Reading& reading,
+                ChunkRows& rows) {
   rows = {};
   chunks.for_each_line(chunk, reading.parts, [&](const LabelledLine& parts) {
     rows.unknown_labels += find_labels(parts, model, reading.row.labels);
@@ -82,11 +77,12 @@ void store(const ChunkRows& rows, const CsrCounts& before, const CsrRoom& room) 
   }
 }
 
-// Reads all lines into `sink`, tells of that in `report`, and returns how many samples there were.
-std::uint64_t read_lines(const TextSource& source, const TextModel& model, const ReadRules& rules,
-                         CsrSink& sink, std::size_t chunk_bytes, ReadReport& report) {
-  const int threads = resolve_threads(rules.threads);
-  LabelledChunks chunks(source, rules.lines, chunk_bytes);
+// Reads all samples into `sink`, tells of that in `report`, and returns how many there were.
+template <class Chunks>
+std::uint64_t read_samples(Chunks& chunks, const TextModel& model, bool normalize, int threads, CsrSink& sink,
+                           ReadReport& report) {
+  threads = static_cast<int>(
+      std::min(static_cast<std::size_t>(resolve_threads(threads)), std::max<std::size_t>(chunks.size(), 1)));
   std::vector<Reading> readings(static_cast<std::size_t>(threads), Reading(model.options()));
   const bool twice = sink.saves_memory();  // else the rows of the first pass wait for their places
   std::vector<ChunkRows> waiting(twice ? 0 : chunks.size());
@@ -95,7 +91,7 @@ std::uint64_t read_lines(const TextSource& source, const TextModel& model, const
   const auto read = [&](std::size_t index, int thread) -> const ChunkRows& {
     Reading& mine = readings[static_cast<std::size_t>(thread)];
     ChunkRows& rows = twice ? mine.rows : waiting[index];
-    read_chunk(chunks, index, model, rules.normalize, mine, rows);
+    read_chunk(chunks, index, model, normalize, mine, rows);
     counts[index] = {rows.feature_ends.size(), rows.feature_ids.size(), rows.label_ids.size()};
     unknown[index] = {rows.unknown_features, rows.unknown_labels};
     return rows;
@@ -128,9 +124,9 @@ std::uint64_t read_lines(const TextSource& source, const TextModel& model, const
 CsrSizes parse_labelled_text(const TextSource& source, const TextModel& model, const ReadOptions& options,
                              CsrSink& sink, std::size_t chunk_bytes) {
   const TextForm form = find_text_form(source.text).value_or(model.form());
-  const ReadRules rules = {{form, false, options.skip_bad}, options.normalize, options.threads};
+  LabelledChunks chunks(source, {form, false, options.skip_bad}, chunk_bytes);
   ReadReport report;
-  const std::uint64_t rows = read_lines(source, model, rules, sink, chunk_bytes, report);
+  const std::uint64_t rows = read_samples(chunks, model, options.normalize, options.threads, sink, report);
   if (rows == 0 && report.bad_rows > 0)
     fail_input("{}; no row of the file can be read", report.first.front());
   if (rows == 0)
@@ -139,13 +135,28 @@ CsrSizes parse_labelled_text(const TextSource& source, const TextModel& model, c
   return {model.feature_count(), model.label_count(), model.feature_count(), model.label_count()};
 }
 
-Dataset parse_plain_text(std::string_view text, const TextModel& model, bool normalize, int threads) {
+namespace {
+
+template <class Chunks>
+Dataset read_to_memory(Chunks& chunks, const TextModel& model, bool normalize, int threads) {
   MemorySink sink;
   ReadReport report;
-  read_lines(TextSource{text, "text"}, model, {{model.form(), true}, normalize, threads}, sink,
-             kPlainChunkBytes, report);
+  read_samples(chunks, model, normalize, threads, sink, report);
   const CsrSizes sizes = {model.feature_count(), model.label_count(), 0, 0};
   return sink.take(sizes, {});
+}
+
+}  // namespace
+
+Dataset parse_texts(const TextSamples& samples, const TextModel& model, bool normalize, int threads) {
+  TextSampleChunks chunks(samples);
+  return read_to_memory(chunks, model, normalize, threads);
+}
+
+Dataset parse_plain_text(std::string_view text, const TextModel& model, bool normalize, int threads) {
+  const TextSource source = {text, "text"};
+  LabelledChunks chunks(source, {model.form(), true}, kPlainChunkBytes);
+  return read_to_memory(chunks, model, normalize, threads);
 }
 
 }  // namespace slide

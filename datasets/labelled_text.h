@@ -12,6 +12,7 @@
 #include "datasets/dataset.h"
 #include "datasets/read_options.h"
 #include "datasets/text_model.h"
+#include "datasets/text_samples.h"
 #include "datasets/text_source.h"
 
 namespace slide {
@@ -20,6 +21,9 @@ namespace slide {
 // know are left out; a sample may stay without labels or features. Throws InputError.
 CsrSizes parse_labelled_text(const TextSource& source, const TextModel& model, const ReadOptions& options,
                              CsrSink& sink, std::size_t chunk_bytes = kDefaultChunkBytes);
+
+// The same of samples in memory, each of which is one, whatever it holds.
+Dataset parse_texts(const TextSamples& samples, const TextModel& model, bool normalize, int threads);
 
 // Reads text to predict labels for: every line is a sample, blank ones too. Labels may be there and count for
 // nothing (split_plain).

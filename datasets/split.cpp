@@ -29,6 +29,7 @@ Dataset copy_rows(const Dataset& data, std::span<const std::uint32_t> samples) {
     arrays.label_ids.insert(arrays.label_ids.end(), of_sample.begin(), of_sample.end());
     arrays.feature_offsets.push_back(arrays.feature_ids.size());
     arrays.label_offsets.push_back(arrays.label_ids.size());
+    if (!data.weights().empty()) arrays.weights.push_back(data.weights()[i]);
   }
   return {std::move(arrays), data.feature_count(), data.label_count()};
 }

@@ -124,6 +124,35 @@ void choose_labels(const TextOptions& options, std::vector<Seen>& seen, TextMode
   for (const auto& label : chosen) parts.label_names.add(label.first);
 }
 
+// Goes through all samples, each thread with its own counts.
+template <class Chunks>
+std::vector<Seen> count_all(Chunks& chunks, const TextOptions& options, int threads) {
+  std::vector<Seen> seen(static_cast<std::size_t>(threads), Seen(options));
+  parallel_for(chunks.size(), threads, [&](std::size_t chunk, int thread) {
+    Seen& mine = seen[static_cast<std::size_t>(thread)];
+    chunks.for_each_line(chunk, mine.parts, [&](const LabelledLine& parts) { count_line(parts, mine); });
+  });
+  return seen;
+}
+
+// What was counted as a model, whose labels are chosen, but for those of LabelIds::kAsGiven.
+std::shared_ptr<const TextModel> model_of(TextModelParts parts, std::vector<Seen> seen,
+                                          const TextOptions& options, int threads,
+                                          const std::string& origin) {
+  for (const Seen& mine : seen) parts.samples += mine.samples;
+  if (parts.label_names.size() == 0) choose_labels(options, seen, parts);
+  if (parts.label_names.size() == 0) {
+    fail_input("{}: no label occurs in {} samples or more; lower text.min_label_count or check the data",
+               origin, options.min_label_count);
+  }
+  choose_features(options, merge_features(seen, threads), parts);
+  if (parts.weights.empty()) {
+    fail_input("{}: no word occurs in {} samples or more; lower text.min_count or check the data", origin,
+               options.min_count);
+  }
+  return std::make_shared<const TextModel>(options, std::move(parts));
+}
+
 }  // namespace
 
 std::shared_ptr<const TextModel> learn_text(const TextSource& source, const TextOptions& options, int threads,
@@ -135,26 +164,22 @@ std::shared_ptr<const TextModel> learn_text(const TextSource& source, const Text
   }
   threads = resolve_threads(threads);
   LabelledChunks chunks(source, {*form, false, skip_bad}, chunk_bytes);
-  std::vector<Seen> seen(static_cast<std::size_t>(threads), Seen(options));
-  parallel_for(chunks.size(), threads, [&](std::size_t chunk, int thread) {
-    Seen& mine = seen[static_cast<std::size_t>(thread)];
-    chunks.for_each_line(chunk, mine.parts, [&](const LabelledLine& parts) { count_line(parts, mine); });
-  });
+  std::vector<Seen> seen = count_all(chunks, options, threads);
   chunks.check_faults();
   TextModelParts parts;
   parts.form = *form;
-  for (const Seen& mine : seen) parts.samples += mine.samples;
-  choose_labels(options, seen, parts);
-  if (parts.label_names.size() == 0) {
-    fail_input("{}: no label occurs in {} samples or more; lower text.min_label_count or check the data",
-               source.origin, options.min_label_count);
+  return model_of(std::move(parts), std::move(seen), options, threads, source.origin);
+}
+
+std::shared_ptr<const TextModel> learn_texts(const TextSamples& samples, LabelIds label_ids,
+                                             const TextOptions& options, int threads) {
+  threads = resolve_threads(threads);
+  TextSampleChunks chunks(samples);
+  TextModelParts parts;
+  if (label_ids == LabelIds::kAsGiven) {
+    for (const std::string_view name : samples.label_names) parts.label_names.add(name);
   }
-  choose_features(options, merge_features(seen, threads), parts);
-  if (parts.weights.empty()) {
-    fail_input("{}: no word occurs in {} samples or more; lower text.min_count or check the data",
-               source.origin, options.min_count);
-  }
-  return std::make_shared<const TextModel>(options, std::move(parts));
+  return model_of(std::move(parts), count_all(chunks, options, threads), options, threads, "texts");
 }
 
 std::shared_ptr<const TextModel> learn_text_file(const std::string& path, DataFormat format,

@@ -11,6 +11,7 @@
 
 #include "datasets/read_options.h"
 #include "datasets/text_model.h"
+#include "datasets/text_samples.h"
 #include "datasets/text_source.h"
 
 namespace slide {
@@ -26,5 +27,13 @@ std::shared_ptr<const TextModel> learn_text(const TextSource& source, const Text
 std::shared_ptr<const TextModel> learn_text_file(const std::string& path, DataFormat format,
                                                  const TextOptions& options, int threads, bool spill = false,
                                                  bool skip_bad = false);
+
+// Which ids labels get: by falling frequency, those that are frequent enough, or all of TextSamples, as
+// there.
+enum class LabelIds { kByFrequency, kAsGiven };
+
+// The same from memory. Throws InputError as above.
+std::shared_ptr<const TextModel> learn_texts(const TextSamples& samples, LabelIds label_ids,
+                                             const TextOptions& options, int threads);
 
 }  // namespace slide

@@ -1,7 +1,6 @@
 // `slide convert`: data from one format into another.
 #include "engine/run/convert.h"
 
-#include <map>
 #include <memory>
 
 #include "engine/cli/bad_rows.h"
@@ -12,12 +11,6 @@
 namespace slide::cli {
 
 namespace {
-
-const std::map<std::string, FileFormat> kFileFormats = {{"xmc", FileFormat::kXmc},
-                                                        {"libsvm", FileFormat::kLibsvm},
-                                                        {"fasttext", FileFormat::kFastText},
-                                                        {"tsv", FileFormat::kTsv},
-                                                        {"npz", FileFormat::kNpz}};
 
 void run_convert(const ConvertOptions& options) {
   go_on_without_output();
@@ -49,8 +42,8 @@ void add_convert(CLI::App& app, Action& action) {
       ->required();
   add_format(*sub, "--from", "Format of IN; default: found from its content", options->from);
   std::vector<std::string> words;
-  for (const auto& [word, format] : kFileFormats) words.push_back(word);
-  const auto take_to = [options](const std::string& word) { options->to = kFileFormats.at(word); };
+  for (const NamedFormat& known : kFileFormats) words.emplace_back(known.name);
+  const auto take_to = [options](const std::string& word) { options->to = format_of_word(word); };
   sub->add_option_function<std::string>("--to", take_to, "Format of OUT; default: from its name")
       ->check(CLI::IsMember(words))
       ->type_name("FORMAT");

@@ -85,6 +85,7 @@ struct Block {
   std::vector<std::uint32_t> own_ids;  // numbered from the first of these on, where it does not hold all
   bool split = false;
   std::vector<std::span<const std::uint32_t>> labels;
+  std::vector<float> weights;  // of the samples; empty: all are 1
   std::size_t lanes = 0;
   std::size_t number = 0;          // in its batch, from 0
   LayerBlock input;                // of the input layer, where there is one
@@ -104,6 +105,7 @@ struct Block {
     own_rows.clear();
     own_ids.clear();
     labels.clear();
+    weights.clear();
   }
 };
 

@@ -111,4 +111,12 @@ double logistic_loss(const BlockTargets& t, Slice neurons, std::span<const std::
   return loss;
 }
 
+void weigh(const BlockTargets& t, Slice neurons, Slice samples, std::span<const float> weights, float* z) {
+  if (weights.empty()) return;
+  const std::size_t end = std::min(samples.end(), t.samples);
+  for (std::size_t a = neurons.first; a < neurons.end(); ++a) {
+    for (std::size_t s = samples.first; s < end; ++s) z[a * t.lanes + s] *= weights[s];
+  }
+}
+
 }  // namespace slide

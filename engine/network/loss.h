@@ -71,4 +71,9 @@ class TargetPlaces {
 double logistic_loss(const BlockTargets& targets, Slice neurons, std::span<const std::uint32_t> places,
                      double positive_weight, float scale, float* z);
 
+// Multiplies the gradients of some neurons and samples, of which `samples` are in use, with the weights of
+// the samples; none: all are 1. Losses stay as they are.
+void weigh(const BlockTargets& targets, Slice neurons, Slice samples, std::span<const float> weights,
+           float* z);
+
 }  // namespace slide

@@ -249,9 +249,11 @@ void StepPass::forward(std::size_t l) {
 // One-vs-all loss of a slice; logits become deltas.
 void StepPass::lose(Place place, std::size_t slice) const {
   LayerBlock& out = at(last(), place);
-  out.losses[slice] =
-      logistic_loss(targets_of(place), slice_of(slice, out.count, kSliceNeurons), out.targets.slice(slice),
-                    network_.config().loss.positive_weight, key_.scale, out.out_t.data());
+  const BlockTargets targets = targets_of(place);
+  const Slice neurons = slice_of(slice, out.count, kSliceNeurons);
+  out.losses[slice] = logistic_loss(targets, neurons, out.targets.slice(slice),
+                                    network_.config().loss.positive_weight, key_.scale, out.out_t.data());
+  weigh(targets, neurons, {0, targets.samples}, blocks_[place.b].weights, out.out_t.data());
 }
 
 void StepPass::round(Place place, Slice slices) const {
@@ -278,8 +280,10 @@ void StepPass::softmax() {
   };
   if (join_ == nullptr) {
     each([&](Place place, Slice samples, LayerBlock& out, ThreadScratch& scratch) {
-      softmax_loss(targets_of(place), samples, key_.scale, out.out_t.data(), scratch.log_norm.data(),
+      const BlockTargets targets = targets_of(place);
+      softmax_loss(targets, samples, key_.scale, out.out_t.data(), scratch.log_norm.data(),
                    out.losses.data());
+      weigh(targets, {0, out.count}, samples, blocks_[place.b].weights, out.out_t.data());
     });
   } else {
     each([&](Place place, Slice samples, LayerBlock& out, ThreadScratch&) {
@@ -298,6 +302,7 @@ void StepPass::softmax() {
       std::copy_n(join_->norms(number, place.part) + samples.first, samples.count,
                   scratch.sums.data() + samples.first);
       softmax_join(targets, samples, key_.scale, total, out.out_t.data(), scratch.sums.data());
+      weigh(targets, {0, out.count}, samples, blocks_[place.b].weights, out.out_t.data());
       if (network_.output().number_of(place.part) != 0) return;
       for (std::size_t s = samples.first; s < std::min(samples.end(), targets.samples); ++s) {
         if (targets.labels_of(s) > 0) out.losses[s] += total[s];

@@ -1,8 +1,6 @@
 #include "engine/run/convert.h"
 
 #include <algorithm>
-#include <cmath>
-#include <filesystem>
 
 #include "datasets/cache.h"
 #include "datasets/detect.h"
@@ -12,80 +10,12 @@
 #include "datasets/npz.h"
 #include "datasets/row_parser.h"
 #include "datasets/text_learner.h"
-#include "datasets/xmc_writer.h"
-#include "engine/base/atomic_file.h"
 #include "engine/base/error.h"
-#include "engine/run/foreign_text.h"
 #include "engine/run/model_file.h"
 
 namespace slide {
 
 namespace {
-
-constexpr std::size_t kBufferBytes = std::size_t{1} << 20;
-constexpr float kMostRepeats = 1000;  // of a word, when counts become text
-
-// Lines on their way to a file that gets its name when it is whole.
-class LineFile {
- public:
-  explicit LineFile(const std::string& path) : file_(path) {}
-  std::string& text() { return text_; }
-  void end_line() {
-    text_ += '\n';
-    flush_at(kBufferBytes);
-  }
-  void finish() {
-    flush_at(1);
-    file_.finish();
-  }
-
- private:
-  void flush_at(std::size_t bytes) {
-    if (text_.size() < bytes) return;
-    file_.write(text_);
-    text_.clear();
-  }
-
-  AtomicFile file_;
-  std::string text_;
-};
-
-bool is_text(FileFormat format) {
-  return format == FileFormat::kFastText || format == FileFormat::kTsv;
-}
-
-FileFormat format_of_name(const std::string& path) {
-  const std::string extension = std::filesystem::path(path).extension().string();
-  if (extension == ".npz") return FileFormat::kNpz;
-  if (extension == ".tsv") return FileFormat::kTsv;
-  if (extension == ".ft" || extension == ".fasttext") return FileFormat::kFastText;
-  if (extension == ".svm" || extension == ".libsvm") return FileFormat::kLibsvm;
-  if (extension == ".xmc" || extension == ".txt") return FileFormat::kXmc;
-  fail_input("{}: the name does not tell the format; give --to xmc, libsvm, fasttext, tsv or npz", path);
-}
-
-// Appends the labels of a line of text and what separates them from the text.
-template <class Name>
-void append_labels(std::string& line, FileFormat to, std::size_t count, const std::string& where,
-                   const Name& name) {
-  for (std::size_t i = 0; i < count; ++i) {
-    std::string label(name(i));
-    if (to == FileFormat::kFastText) {
-      std::replace_if(
-          label.begin(), label.end(), [](char c) { return c == ' ' || c == '\t'; }, '_');
-      if (i > 0) line += ' ';
-      line.append(kLabelPrefix).append(label);
-    } else {
-      if (label.find(',') != std::string::npos) {
-        fail_input("{}: the label '{}' has a comma, which separates labels in a table; use --to fasttext",
-                   where, shown_part(label));
-      }
-      if (i > 0) line += ',';
-      line += label;
-    }
-  }
-  line += to == FileFormat::kFastText ? ' ' : '\t';
-}
 
 // ---- text into text ----
 
@@ -117,7 +47,9 @@ ConvertResult rewrite_text(const ConvertOptions& options, FileFormat to) {
       result.report.add_shown(what);
       continue;
     }
-    append_labels(out.text(), to, parts.labels.size(), where, [&](std::size_t i) { return parts.labels[i]; });
+    for (std::size_t i = 0; i < parts.labels.size(); ++i)
+      append_label(out.text(), to, parts.labels[i], i == 0, where);
+    end_labels(out.text(), to);
     const std::size_t begin = std::min(parts.text.find_first_not_of(" \t"), parts.text.size());
     out.text() += parts.text.substr(begin);
     out.end_line();
@@ -129,54 +61,7 @@ ConvertResult rewrite_text(const ConvertOptions& options, FileFormat to) {
   return result;
 }
 
-// ---- features into text ----
-
-// A word that stands for a feature: one word of its own, or nothing.
-std::string word_of(const TextModel* text, std::uint32_t id) {
-  if (text == nullptr) return fmt::format("f{}", id);
-  const std::string name = text->feature_name(id);
-  return name.starts_with('~') || name.starts_with('#') || name.find(' ') != std::string::npos ? "" : name;
-}
-
-void write_text(const Dataset& data, const ConvertOptions& options, FileFormat to, const TextModel* text) {
-  LineFile out(options.out);
-  for (std::size_t i = 0; i < data.size(); ++i) {
-    const auto labels = data.labels(i);
-    append_labels(out.text(), to, labels.size(), options.in, [&](std::size_t l) {
-      return text != nullptr ? std::string(text->label_name(labels[l])) : std::to_string(labels[l]);
-    });
-    const SparseRow row = data.features(i);
-    for (std::size_t f = 0; f < row.ids.size(); ++f) {
-      const std::string word = word_of(text, row.ids[f]);
-      const float value = row.values[f];
-      if (word.empty() || value == 0) continue;
-      const bool is_count = value >= 1 && value <= kMostRepeats && value == std::floor(value);
-      for (int n = is_count ? static_cast<int>(value) : 1; n > 0; --n) {
-        if (!out.text().empty() && out.text().back() != ' ' && out.text().back() != '\t') out.text() += ' ';
-        out.text() += word;
-      }
-    }
-    out.end_line();
-  }
-  out.finish();
-}
-
-// ---- features into features ----
-
-void write_libsvm(const Dataset& data, const std::string& path) {
-  LineFile out(path);
-  for (std::size_t i = 0; i < data.size(); ++i) {
-    std::string& text = out.text();
-    const bool empty = data.labels(i).empty() && data.features(i).ids.empty();
-    if (empty)
-      text += " 0:0\n";  // a blank line would be no sample
-    else
-      append_xmc_row(text, data.labels(i), data.features(i));
-    text.pop_back();
-    out.end_line();
-  }
-  out.finish();
-}
+// ---- features ----
 
 void write_names(const std::string& path, const char* option, const TextModel* text, bool labels) {
   if (path.empty()) return;
@@ -213,20 +98,6 @@ std::shared_ptr<const TextModel> find_text_model(const ConvertOptions& options) 
   return learn_text_file(source, format, config.text, options.threads, false, options.skip_bad);
 }
 
-void write_data(const Dataset& data, const ConvertOptions& options, FileFormat to, const TextModel* text) {
-  switch (to) {
-    case FileFormat::kXmc:
-      return write_xmc(data, options.out);
-    case FileFormat::kLibsvm:
-      return write_libsvm(data, options.out);
-    case FileFormat::kNpz:
-      return write_npz(data, npz_paths(options.out));
-    case FileFormat::kFastText:
-    case FileFormat::kTsv:
-      return write_text(data, options, to, text);
-  }
-}
-
 ReadOptions read_options(const ConvertOptions& options, DataFormat from,
                          const std::shared_ptr<const TextModel>& text) {
   ReadOptions read;
@@ -244,7 +115,12 @@ ReadOptions read_options(const ConvertOptions& options, DataFormat from,
 }  // namespace
 
 ConvertResult convert_data(const ConvertOptions& options) {
-  const FileFormat to = options.to ? *options.to : format_of_name(options.out);
+  const std::optional<FileFormat> found = options.to ? options.to : format_of_name(options.out);
+  if (!found) {
+    fail_input("{}: the name does not tell the format; give --to xmc, libsvm, fasttext, tsv or npz",
+               options.out);
+  }
+  const FileFormat to = *found;
   const DataFormat from = options.from.value_or(
       is_npz_pair(options.in) ? DataFormat::kNpz : detect_file(options.in).value_or(DataFormat::kAuto));
   if (from == DataFormat::kText && is_text(to)) return rewrite_text(options, to);
@@ -254,7 +130,7 @@ ConvertResult convert_data(const ConvertOptions& options) {
   ReadOptions read = read_options(options, from, text);
   read.report = &result.report;
   const Dataset data = read_dataset_to_disk(options.in, read, beside);
-  write_data(data, options, to, text.get());
+  write_data(data, options.out, to, text.get(), options.in);
   write_names(options.label_names, "--label-names", text.get(), true);
   write_names(options.feature_names, "--feature-names", text.get(), false);
   result.samples = data.size();

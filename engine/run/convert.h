@@ -7,14 +7,12 @@
 #include <string>
 #include <vector>
 
+#include "datasets/data_writer.h"
 #include "datasets/dataset.h"
 #include "datasets/read_report.h"
 #include "datasets/reader.h"
 
 namespace slide {
-
-// What can be written.
-enum class FileFormat { kXmc, kLibsvm, kFastText, kTsv, kNpz };
 
 struct ConvertOptions {
   std::string in;

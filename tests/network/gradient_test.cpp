@@ -34,6 +34,12 @@ double total_loss(const NaiveNetwork& naive, const std::vector<NaiveBlock>& bloc
   return sum;
 }
 
+double total_weighted_loss(const NaiveNetwork& naive, const std::vector<NaiveBlock>& blocks) {
+  double sum = 0.0;
+  for (const NaiveBlock& block : blocks) sum += naive.weighted_loss(block);
+  return sum;
+}
+
 Optimizer descent() {
   OptimizerConfig config;
   config.kind = OptimizerKind::kSgd;
@@ -65,9 +71,9 @@ void check_gradient(Config config, std::size_t samples, std::uint32_t shards = 2
     double& w = *before_all[i];
     const double kept = w, engine = (w - *after_all[i]) / kRate;
     w = kept + kStep;
-    const double above = total_loss(naive, blocks);
+    const double above = total_weighted_loss(naive, blocks);
     w = kept - kStep;
-    const double below = total_loss(naive, blocks);
+    const double below = total_weighted_loss(naive, blocks);
     w = kept;
     const double want = (above - below) / (2 * kStep) / double(samples);
     const double relative = std::fabs(want) * (rounded ? kRoundedRelative : kRelative);
@@ -174,6 +180,13 @@ TEST_P(Gradient, OfSamplesWithoutLabels) {
   check_gradient(config(Activation::kTanh, 0.0, 32, 16), 23, 1, spec);
 }
 
+TEST_P(Gradient, OfSamplesWithWeights) {
+  DataSpec spec;
+  spec.weighted = true;
+  check_gradient(config(Activation::kTanh, 0.0, 32, 16), 23, 1, spec);
+  check_gradient(config(Activation::kRelu, 0.0, 5, 1), 5, 1, spec);
+}
+
 TEST_P(Gradient, OfSamplesWithoutFeatures) {
   DataSpec spec;
   spec.featureless = 3;
@@ -220,12 +233,13 @@ DataSpec spec_of_parts() {
 using PartsCase = std::tuple<std::uint32_t, LossKind>;
 class GradientOfParts : public testing::TestWithParam<PartsCase> {
  protected:
-  void check(Layers layers, std::uint32_t batch, std::uint32_t block, std::size_t samples) const {
+  void check(Layers layers, std::uint32_t batch, std::uint32_t block, std::size_t samples,
+             const DataSpec& spec = spec_of_parts()) const {
     Config config = make_config(std::move(layers), batch, block);
     config.train.shards = std::get<0>(GetParam());
     config.loss.kind = std::get<1>(GetParam());
     config.loss.positive_weight = 2.5;
-    check_gradient(config, samples, 3, spec_of_parts());
+    check_gradient(config, samples, 3, spec);
   }
 };
 
@@ -254,6 +268,13 @@ TEST_P(GradientOfParts, AboveAHiddenLayer) {
     }
     check({dense(35, Activation::kTanh), output}, 32, 16, 21);
   }
+}
+
+TEST_P(GradientOfParts, OfSamplesWithWeights) {
+  DataSpec spec = spec_of_parts();
+  spec.weighted = true;
+  check({sampled(0, 7, 5)}, 32, 16, 21, spec);
+  check({dense(7, Activation::kTanh), sampled(0, 7, 5)}, 16, 16, 16, spec);
 }
 
 TEST_P(GradientOfParts, WithDropout) {

@@ -47,6 +47,9 @@ struct NaiveBlock {
   std::vector<Vector> x;      // by sample, all features
   std::vector<Ids> labels;    // by sample
   std::vector<Ids> features;  // by sample: the ids that occur
+  Vector weights;             // by sample; empty: all are 1
+
+  double weight(std::size_t s) const { return weights.empty() ? 1.0 : weights[s]; }
 };
 
 struct NaiveLayer {
@@ -129,13 +132,21 @@ class NaiveNetwork {
       sum += loss_of(block, s, outputs(block, s).back(), nullptr);
     return sum;
   }
+  // The same, times the weights of the samples: whose gradient the engine takes.
+  double weighted_loss(const NaiveBlock& block) const {
+    double sum = 0.0;
+    for (std::size_t s = 0; s < block.x.size(); ++s)
+      sum += block.weight(s) * loss_of(block, s, outputs(block, s).back(), nullptr);
+    return sum;
+  }
 
-  // Adds scale * d loss / d parameter to `gradient`, a network of the same shape.
+  // Adds scale * d weighted loss / d parameter to `gradient`, a network of the same shape.
   void add_gradient(const NaiveBlock& block, double scale, NaiveNetwork& gradient) const {
     for (std::size_t s = 0; s < block.x.size(); ++s) {
       const std::vector<Vector> y = outputs(block, s);
       Vector delta(layers.back().neurons, 0.0);
       loss_of(block, s, y.back(), &delta);
+      for (double& d : delta) d *= block.weight(s);
       round(block.layers.back(), s, block.x.size(), delta);
       for (double& d : delta) d *= scale;
       for (std::size_t l = layers.size(); l-- > 0;) {
@@ -162,6 +173,7 @@ class NaiveNetwork {
       naive.features.emplace_back(block.rows[s].ids.begin(), block.rows[s].ids.end());
       naive.labels.emplace_back(block.labels[s].begin(), block.labels[s].end());
     }
+    naive.weights.assign(block.weights.begin(), block.weights.end());
     for (std::size_t l = 0; l < layers.size(); ++l) naive.layers.push_back(choice_of(block, l));
     return naive;
   }

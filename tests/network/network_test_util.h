@@ -25,6 +25,7 @@ struct DataSpec {
   std::uint32_t most_labels = 3;  // labels of a sample: 1 to this many
   std::uint32_t unlabelled = 0;   // every n-th sample has no label; 0 = none
   std::uint32_t featureless = 0;  // every n-th sample has no feature; 0 = none
+  bool weighted = false;          // every sample has a weight, from 0 to 3
   std::uint64_t seed = 1;
 };
 
@@ -74,6 +75,7 @@ inline Dataset make_data(const DataSpec& spec) {
     std::vector<float> values(features.size());
     for (float& value : values) value = static_cast<float>(0.2 + 0.6 * rng.uniform());
     add_sample(arrays, features, values, labels);
+    if (spec.weighted) arrays.weights.push_back(static_cast<float>(3 * rng.uniform()));
   }
   return {std::move(arrays), spec.features, spec.labels};
 }
@@ -218,6 +220,7 @@ class Stepper {
       for (std::size_t i = b * block_size; i < std::min(count, (b + 1) * block_size); ++i) {
         network_.add_row(data_.features(first + i), block);
         block.labels.push_back(data_.labels(first + i));
+        if (!data_.weights().empty()) block.weights.push_back(data_.weights()[first + i]);
       }
     }
     PhaseSeconds phases;

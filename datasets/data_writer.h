@@ -1,0 +1,65 @@
+// Writes data sets in any format that can be written. Safe to call from any thread, for different files.
+#pragma once
+
+#include <cstddef>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "datasets/dataset.h"
+#include "datasets/text_model.h"
+#include "engine/base/atomic_file.h"
+
+namespace slide {
+
+// What can be written.
+enum class FileFormat { kXmc, kLibsvm, kFastText, kTsv, kNpz };
+
+struct NamedFormat {
+  std::string_view name;
+  FileFormat format;
+};
+inline constexpr NamedFormat kFileFormats[] = {{"xmc", FileFormat::kXmc},
+                                               {"libsvm", FileFormat::kLibsvm},
+                                               {"fasttext", FileFormat::kFastText},
+                                               {"tsv", FileFormat::kTsv},
+                                               {"npz", FileFormat::kNpz}};
+// By its name there; nothing for another word.
+std::optional<FileFormat> format_of_word(std::string_view word);
+// By the end of the name of a file; nothing where that does not tell.
+std::optional<FileFormat> format_of_name(const std::string& path);
+
+inline bool is_text(FileFormat format) {
+  return format == FileFormat::kFastText || format == FileFormat::kTsv;
+}
+
+// Lines on their way to a file that gets its name when it is whole. For one thread.
+class LineFile {
+ public:
+  explicit LineFile(const std::string& path) : file_(path) {}
+  std::string& text() { return text_; }  // of the line
+  void end_line();
+  void finish();
+
+ private:
+  void flush_at(std::size_t bytes);
+
+  AtomicFile file_;
+  std::string text_;
+};
+
+// Appends a label of a line of text; `is_first` of its line, whose place is `where`. Throws InputError for a
+// name that the format cannot hold.
+void append_label(std::string& line, FileFormat to, std::string_view name, bool is_first,
+                  const std::string& where);
+// Appends what stands between labels and text.
+void end_labels(std::string& line, FileFormat to);
+
+// Writes all samples to `path`, which gets its name when it is whole; an .npz pair is named by its features
+// (npz_paths). Text has the names of `text`, or without one numbers as labels and words f0, f1 .. as often as
+// counts say. Throws InputError where a name does not fit the format, of data that came from `origin`, and
+// Error when the file cannot be written.
+void write_data(const Dataset& data, const std::string& path, FileFormat to, const TextModel* text,
+                const std::string& origin);
+
+}  // namespace slide
