@@ -203,9 +203,10 @@ struct Storage {
 
 }  // namespace
 
-CsrInput take_csr(const CsrMatrix& features, const CsrMatrix& labels,
-                  std::shared_ptr<const void> keep_alive) {
+CsrInput take_csr(const CsrMatrix& features, const CsrMatrix& labels, std::shared_ptr<const void> keep_alive,
+                  const char* features_name) {
   const auto storage = std::make_shared<Storage>();
+  storage->features.name = features_name;
   Matrix &x = storage->features, &y = storage->labels;
   storage->keep_alive = std::move(keep_alive);
   take(features, x);
@@ -223,7 +224,8 @@ CsrInput take_csr(const CsrMatrix& features, const CsrMatrix& labels,
     y.offsets = y.own_offsets;
   }
   if (x.rows() != y.rows())
-    fail_input("{} rows of features, but {} of labels; they must be of the same samples", x.rows(), y.rows());
+    fail_input("{} rows of {}, but {} of labels; they must be of the same samples", x.rows(), x.name,
+               y.rows());
   const DatasetView view = {x.offsets, x.ids, x.values, y.offsets, y.ids};
   return {view, x.columns, y.columns, storage, x.own_bytes() + y.own_bytes()};
 }

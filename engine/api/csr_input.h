@@ -16,7 +16,8 @@ struct CsrInput {
   std::size_t copied_bytes = 0;
 };
 
-// See Data::from_csr(). Throws InputError.
-CsrInput take_csr(const CsrMatrix& features, const CsrMatrix& labels, std::shared_ptr<const void> keep_alive);
+// See Data::from_csr(). Throws InputError, which calls the first matrix by its name.
+CsrInput take_csr(const CsrMatrix& features, const CsrMatrix& labels, std::shared_ptr<const void> keep_alive,
+                  const char* features_name = "features");
 
 }  // namespace slide::api

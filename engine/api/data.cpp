@@ -1,14 +1,19 @@
 #include <slide/data.h>
 
 #include <algorithm>
+#include <cmath>
+#include <vector>
 
+#include "datasets/data_writer.h"
 #include "datasets/labelled_text.h"
 #include "datasets/reader.h"
 #include "datasets/row_parser.h"
-#include "datasets/tokenizer.h"
+#include "datasets/split.h"
+#include "datasets/text_learner.h"
 #include "engine/api/csr_input.h"
 #include "engine/api/internals.h"
 #include "engine/base/aligned.h"
+#include "engine/base/foreign_text.h"
 #include "engine/base/parallel.h"
 #include "engine/run/run_data.h"
 
@@ -18,27 +23,44 @@ namespace {
 
 constexpr std::size_t kRowsAtOnce = 1024;
 
+// Rows, and weights of them.
+struct WeightedStorage {
+  Dataset rows;
+  std::vector<float> weights;
+};
+
 // Rows whose values are their own.
 struct ScaledStorage {
   AlignedArray<float> values;
   std::shared_ptr<const void> rest;
 };
 
-// The features of texts, in their order.
-DatasetArrays features_of(const std::vector<std::string_view>& texts, const TextModel& model,
-                          bool normalize) {
-  DatasetArrays arrays;
-  Tokenizer tokenizer(model.options());
-  Row row;
-  for (const std::string_view text : texts) {
-    model.features_of(text, normalize, tokenizer, row);
-    const auto count = static_cast<std::ptrdiff_t>(row.feature_count);
-    arrays.feature_ids.insert(arrays.feature_ids.end(), row.ids.begin(), row.ids.begin() + count);
-    arrays.feature_values.insert(arrays.feature_values.end(), row.values.begin(), row.values.begin() + count);
-    arrays.feature_offsets.push_back(arrays.feature_ids.size());
+// The samples of texts and their labels, whose matrix `rows` keeps.
+TextSamples samples_of(const std::vector<std::string_view>& texts, const CsrInput& rows,
+                       const std::vector<std::string_view>& names) {
+  if (rows.view.feature_offsets.size() != texts.size() + 1) {
+    fail_input("{} texts, but {} rows of labels; they must be of the same samples", texts.size(),
+               rows.view.feature_offsets.size() - 1);
   }
-  arrays.label_offsets.assign(texts.size() + 1, 0);
-  return arrays;
+  if (rows.feature_count > names.size())
+    fail_input("labels: there are {} of them, but {} names", rows.feature_count, names.size());
+  return {texts, rows.view.feature_offsets, rows.view.feature_ids, names};
+}
+
+void check_names(const std::vector<std::string_view>& names) {
+  for (std::size_t i = 0; i < names.size(); ++i) {
+    const bool is_plain = std::ranges::none_of(names[i], [](char c) { return c >= 0 && c < ' '; });
+    if (names[i].empty() || !is_plain) {
+      fail_input("labels: the name '{}' of label {} is empty or holds a line break or TAB; give another",
+                 shown_part(names[i]), i);
+    }
+  }
+}
+
+const TextModel& names_of(const Data::Impl& data) {
+  if (!data.reading || data.reading->text == nullptr)
+    fail_input("features and labels have names only where the data are text");
+  return *data.reading->text;
 }
 
 Data read_with(const DataConfig& config, Dataset rows, std::shared_ptr<const TextModel> text) {
@@ -67,6 +89,14 @@ Dataset scaled_rows(const Data::Impl& data, const DataConfig& config) {
   });
   view.feature_values = storage->values.span();
   return Dataset(storage, view, data.rows.feature_count(), data.rows.label_count());
+}
+
+void record_reading(const Data::Impl& data, slide::Config& config) {
+  if (!data.reading) return;
+  config.data.format = data.reading->options.format;
+  config.data.one_based = data.reading->options.one_based;
+  config.data.normalize = data.reading->options.normalize;
+  if (data.reading->text != nullptr) config.text = data.reading->text->options();
 }
 
 Data::Data(std::shared_ptr<const Impl> impl) : impl_(std::move(impl)) {}
@@ -99,13 +129,66 @@ Data Data::read(const std::string& path, const Model& model) {
   });
 }
 
-Data Data::from_texts(const std::vector<std::string_view>& texts, const Model& model) {
+Data Data::learn_texts(const std::vector<std::string_view>& texts, const CsrMatrix& labels,
+                       const std::vector<std::string_view>& label_names, const Config& config,
+                       bool keep_labels) {
+  return guarded([&] {
+    const slide::Config& used = Internals::of(config);
+    const int threads = static_cast<int>(used.train.threads);
+    const CsrInput rows = take_csr(labels, {}, nullptr, "labels");
+    check_names(label_names);
+    const TextSamples samples = samples_of(texts, rows, label_names);
+    const LabelIds ids = keep_labels ? LabelIds::kAsGiven : LabelIds::kByFrequency;
+    std::shared_ptr<const TextModel> text = slide::learn_texts(samples, ids, used.text, threads);
+    return read_with(used.data, parse_texts(samples, *text, used.data.normalize, threads), text);
+  });
+}
+
+Data Data::from_texts(const std::vector<std::string_view>& texts, const Model& model,
+                      const CsrMatrix& labels) {
   return guarded([&] {
     const slide::Model& used = Internals::of(model)->model;
     if (used.text == nullptr) fail_input("the model was trained on features, not on text; use from_csr()");
-    Dataset rows(features_of(texts, *used.text, used.config.data.normalize), used.text->feature_count(),
-                 used.text->label_count());
-    return read_with(used.config.data, std::move(rows), used.text);
+    const auto parsed = [&](const TextSamples& samples) {
+      return read_with(used.config.data, parse_texts(samples, *used.text, used.config.data.normalize, 0),
+                       used.text);
+    };
+    if (labels.offsets.size() == 0) return parsed({texts, {}, {}, {}});
+    std::vector<std::string_view> names(used.text->label_count());
+    for (std::uint32_t label = 0; label < names.size(); ++label) names[label] = used.text->label_name(label);
+    const CsrInput rows = take_csr(labels, {}, nullptr, "labels");
+    return parsed(samples_of(texts, rows, names));
+  });
+}
+
+Data Data::weighted(const float* weights, std::size_t count) const {
+  return guarded([&] {
+    if (count != samples()) fail_input("weights: there are {} for {} samples", count, samples());
+    const std::span<const float> given(weights, count);
+    const auto at =
+        std::ranges::find_if(given, [](float weight) { return !(weight >= 0) || std::isinf(weight); });
+    if (at != given.end()) {
+      fail_input("weights: that of sample {} is {}; give numbers that are not negative", at - given.begin(),
+                 *at);
+    }
+    std::vector<std::uint32_t> kept;
+    double sum = 0.0;
+    for (std::size_t i = 0; i < count; ++i) {
+      if (given[i] == 0) continue;
+      kept.push_back(static_cast<std::uint32_t>(i));
+      sum += given[i];
+    }
+    if (kept.empty()) fail_input("weights: all are 0; give some samples one");
+    const auto storage = std::make_shared<WeightedStorage>();
+    for (const std::uint32_t i : kept)
+      storage->weights.push_back(static_cast<float>(given[i] * double(kept.size()) / sum));
+    storage->rows = kept.size() == count && !impl_->reading ? impl_->rows : copy_rows(impl_->rows, kept);
+    Impl weighted = *impl_;
+    weighted.view = storage->rows.view();
+    weighted.view.weights = storage->weights;
+    weighted.storage = storage;
+    weighted.rows = Dataset(storage, weighted.view, features(), labels());
+    return Internals::make<Data>(std::move(weighted));
   });
 }
 
@@ -124,6 +207,54 @@ std::uint64_t Data::feature_entries() const {
 std::uint64_t Data::label_entries() const {
   return impl_->rows.label_entries();
 }
+void Data::copy_features(std::uint64_t* offsets, std::uint32_t* ids, float* values) const {
+  offsets[0] = 0;
+  for (std::size_t i = 0; i < samples(); ++i) {
+    const SparseRow row = impl_->rows.features(i);
+    std::ranges::copy(row.ids, ids + offsets[i]);
+    std::ranges::copy(row.values, values + offsets[i]);
+    offsets[i + 1] = offsets[i] + row.ids.size();
+  }
+}
+
+void Data::copy_labels(std::uint64_t* offsets, std::uint32_t* ids) const {
+  offsets[0] = 0;
+  for (std::size_t i = 0; i < samples(); ++i) {
+    const auto labels = impl_->rows.labels(i);
+    std::ranges::copy(labels, ids + offsets[i]);
+    offsets[i + 1] = offsets[i] + labels.size();
+  }
+}
+
+bool Data::is_text() const {
+  return impl_->reading && impl_->reading->text != nullptr;
+}
+
+std::string Data::label_name(std::uint32_t label) const {
+  const TextModel& text = names_of(*impl_);
+  if (label >= text.label_count()) fail_input("there is no label {}; they count from 0", label);
+  return std::string(text.label_name(label));
+}
+
+std::string Data::feature_name(std::uint32_t feature) const {
+  const TextModel& text = names_of(*impl_);
+  if (feature >= text.feature_count()) fail_input("there is no feature {}; they count from 0", feature);
+  return text.feature_name(feature);
+}
+
+void Data::write(const std::string& path, const std::string& format) const {
+  guarded([&] {
+    const std::optional<FileFormat> to = format.empty() ? format_of_name(path) : format_of_word(format);
+    if (!to && !format.empty())
+      fail_input("format '{}'; want xmc, libsvm, fasttext, tsv or npz", shown_part(format));
+    if (!to) {
+      fail_input("{}: the name does not tell the format; say which of xmc, libsvm, fasttext, tsv and npz",
+                 path);
+    }
+    write_data(impl_->rows, path, *to, is_text() ? impl_->reading->text.get() : nullptr, path);
+  });
+}
+
 std::size_t Data::copied_bytes() const {
   return impl_->copied_bytes;
 }

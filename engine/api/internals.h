@@ -66,6 +66,9 @@ struct Internals {
 // from memory, else the same arrays.
 Dataset scaled_rows(const Data::Impl& data, const DataConfig& config);
 
+// Puts the settings that `data` were read with, from a file or of texts, into a configuration.
+void record_reading(const Data::Impl& data, slide::Config& config);
+
 Measures measures_of(const Metrics& metrics);
 
 // Runs `body`; of the standard library's exceptions, which callers are not told of, it makes an Error.

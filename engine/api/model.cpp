@@ -155,13 +155,6 @@ void Predictor::predict(const Data& data, std::uint32_t* labels, float* scores) 
   });
 }
 
-Measures measures_of(const Metrics& metrics) {
-  Measures measures;
-  const nlohmann::ordered_json values = metrics.to_json();
-  for (const auto& [name, value] : values.items()) measures[name] = value.get<double>();
-  return measures;
-}
-
 Measures evaluate(const Model& model, const Data& data, const std::vector<std::uint32_t>& ks, int threads) {
   return guarded([&] {
     const Model::Impl& impl = *Internals::of(model);

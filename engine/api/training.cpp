@@ -1,10 +1,10 @@
 #include <slide/training.h>
 
-#include <exception>
 #include <optional>
 #include <utility>
 
 #include "datasets/split.h"
+#include "engine/api/callbacks.h"
 #include "engine/api/internals.h"
 #include "engine/base/parallel.h"
 #include "engine/network/memory_plan.h"
@@ -15,20 +15,6 @@
 namespace slide::api {
 
 namespace {
-
-// A callback threw. Not one of the standard exceptions, so that the engine passes it on as it is.
-struct CallbackFailed {
-  std::exception_ptr reason;
-};
-
-template <class F, class Report>
-auto call(const F& callback, const Report& report) {
-  try {
-    return callback(report);
-  } catch (...) {
-    throw CallbackFailed{std::current_exception()};
-  }
-}
 
 Evaluation evaluation_of(const EvalReport& report) {
   Evaluation evaluation;
@@ -182,28 +168,12 @@ Model train_further_on(const Model::Impl& impl, const Data& data, std::uint32_t 
   return keep(model.config, std::move(trainer), model.text, model.steps);
 }
 
-// guarded() for training, out of which comes what a callback throws.
-template <class Train>
-Model guarded_training(Train&& train) {
-  try {
-    return guarded(train);
-  } catch (const CallbackFailed& failure) {
-    std::rethrow_exception(failure.reason);
-  }
-}
-
 Model train_rows(const Config& config, const Data& train, const Data* test, const Callbacks& callbacks) {
   slide::Config used = Internals::of(config);
   const Data::Impl& rows = Internals::of(train);
   RunData data;
-  if (rows.reading) {
-    const DataConfig& read = rows.reading->options;
-    used.data.format = read.format;
-    used.data.one_based = read.one_based;
-    used.data.normalize = read.normalize;
-    data.text = rows.reading->text;
-    if (data.text != nullptr) used.text = data.text->options();
-  }
+  record_reading(rows, used);
+  if (rows.reading) data.text = rows.reading->text;
   data.train = scaled_rows(rows, used.data);
   if (test != nullptr) {
     if (test->features() > train.features())
@@ -211,7 +181,7 @@ Model train_rows(const Config& config, const Data& train, const Data* test, cons
                  test->features(), train.features());
     data.test = scaled_rows(Internals::of(*test), used.data);
   }
-  return guarded_training([&] { return train_on(used, std::move(data), callbacks); });
+  return guarded_with_callbacks([&] { return train_on(used, std::move(data), callbacks); });
 }
 
 }  // namespace
@@ -219,7 +189,7 @@ Model train_rows(const Config& config, const Data& train, const Data* test, cons
 Model train(const Config& config, const Callbacks& callbacks) {
   const slide::Config& used = Internals::of(config);
   RunData data = guarded([&] { return read_run_data(used, static_cast<int>(used.train.threads)); });
-  return guarded_training([&] { return train_on(used, std::move(data), callbacks); });
+  return guarded_with_callbacks([&] { return train_on(used, std::move(data), callbacks); });
 }
 
 Model train(const Config& config, const Data& train, const Callbacks& callbacks) {
@@ -231,7 +201,8 @@ Model train(const Config& config, const Data& train, const Data& test, const Cal
 }
 
 Model train_further(const Model& model, const Data& data, std::uint32_t epochs, const Callbacks& callbacks) {
-  return guarded_training([&] { return train_further_on(*Internals::of(model), data, epochs, callbacks); });
+  return guarded_with_callbacks(
+      [&] { return train_further_on(*Internals::of(model), data, epochs, callbacks); });
 }
 
 }  // namespace slide::api

@@ -1,58 +1,30 @@
 // `slide report`: the page that compares runs.
-#include <filesystem>
-#include <fstream>
-#include <memory>
-#include <system_error>
+#include "engine/report/report_file.h"
 
-#include "engine/base/atomic_file.h"
-#include "engine/base/error.h"
+#include <memory>
+
 #include "engine/cli/commands.h"
 #include "engine/cli/text.h"
-#include "engine/report/history.h"
-#include "engine/report/page.h"
 
 namespace slide::cli {
 
 namespace {
-
-namespace fs = std::filesystem;
 
 struct ReportCommand {
   std::vector<std::string> runs;  // folders, or their metrics.jsonl
   std::string out = "report.html";
 };
 
-// A report may replace a report, and nothing else.
-void check_output(const std::string& path) {
-  std::error_code ignored;
-  if (!fs::exists(path, ignored)) return;
-  if (fs::is_directory(path, ignored)) fail_input("{}: is a folder; name a file with --out", path);
-  std::ifstream file(path, std::ios::binary);
-  std::string beginning(1024, '\0');
-  file.read(beginning.data(), static_cast<std::streamsize>(beginning.size()));
-  if (file.gcount() > 0 && !report::is_page(beginning)) {
-    fail_input("{}: exists and is no report; remove it, or name another file with --out", path);
-  }
-}
-
 void run_report(const ReportCommand& command) {
   go_on_without_output();
-  check_output(command.out);
-  std::vector<report::RunHistory> runs;
-  for (const std::string& run : command.runs) runs.push_back(report::read_run(run));
-  const nlohmann::ordered_json data = report::report_data(std::move(runs));
-  for (const auto& run : data["runs"]) {
-    for (const auto& note : run["notes"]) {
-      print("{}: {}\n", run["name"].get<std::string>(), note.get<std::string>());
-    }
-  }
-  if (data["groups"].size() > 1) {
+  const report::ReportSummary summary = report::write_report(command.runs, command.out);
+  for (const std::string& note : summary.notes) print("{}\n", note);
+  if (summary.groups.size() > 1) {
     print("the runs are not all measured on the same data; compare within these groups only:\n");
-    for (const auto& title : data["groups"]) print("  {}\n", title.get<std::string>());
+    for (const std::string& title : summary.groups) print("  {}\n", title);
   }
-  write_file(command.out, report::make_page(data));
-  print("wrote {} about {} run{}; open it in a browser\n", command.out, data["runs"].size(),
-        data["runs"].size() == 1 ? "" : "s");
+  print("wrote {} about {} run{}; open it in a browser\n", command.out, summary.runs,
+        summary.runs == 1 ? "" : "s");
 }
 
 }  // namespace

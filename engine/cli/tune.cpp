@@ -59,8 +59,10 @@ void print_result(const TuneResult& result, const std::string& file) {
 
 void run_tune(const TuneCommand& command, Cluster& cluster) {
   go_on_without_output();
-  TuneOptions options{command.minutes * 60.0, command.trials,
-                      with_train_keys(command.set, command.threads, command.seed)};
+  TuneOptions options;
+  options.seconds = command.minutes * 60.0;
+  options.trials = command.trials;
+  options.fixed = with_train_keys(command.set, command.threads, command.seed);
   if (command.train_seconds) options.train_seconds = *command.train_seconds;
   const fs::path file = command.out.empty()
                             ? "run" / fs::path(fs::path(command.config).stem().string() + "-tuned.toml")

@@ -129,8 +129,8 @@ class Search {
   // Notes what a trial has shown.
   void take(Trial& trial) {
     const bool better = is_better(trial), same = trial.score == base_.score, was_within = base_.within;
+    trial.is_best = better && trial.within;
     if (better) base_ = trial;
-    trial.is_best = base_.is_best = base_.within && better;
     if (trial.number == 1 && !trial.within) {
       moves_ = space_.savings();
       const auto others = space_.sweep();
@@ -147,6 +147,7 @@ class Search {
   }
 
   void check(std::uint32_t trials) const {
+    if (trials == 0 && ended_) fail_input("the search was ended before its first trial was done");
     if (trials == 0) {
       fail_input("{:.1f} minutes were too short for a single training run; give more, or fewer train.epochs",
                  options_.seconds / 60.0);
@@ -190,6 +191,8 @@ class Search {
     };
     TrainObserver observer;
     observer.step = [&](const StepReport& report) {
+      if (options_.go_on && !options_.go_on()) ended_ = true;
+      if (ended_) return false;
       if (report.step == report.total_steps || (cluster_ != nullptr && cluster_->rank() != 0)) return true;
       const double seconds = seconds_since(began);
       trial.stopped = seconds / share > options_.train_seconds;
@@ -226,6 +229,7 @@ class Search {
   std::vector<Split> folds_;
   Clock::time_point began_;
   std::set<std::string> tried_;
+  bool ended_ = false;  // by TuneOptions::go_on
 };
 
 }  // namespace

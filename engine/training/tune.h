@@ -29,6 +29,8 @@ struct TuneOptions {
   // there is none, the search looks for one that trains sooner. Trials then depend on the machine's speed,
   // too.
   double train_seconds = std::numeric_limits<double>::infinity();
+  // Asked after each step of a trial; false: the search ends with what is best so far. May be empty.
+  std::function<bool()> go_on = {};
   // Of the processes that train each trial together, of which the first looks at the clock; or nullptr.
   Cluster* cluster = nullptr;
 };

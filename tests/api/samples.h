@@ -2,8 +2,11 @@
 #pragma once
 
 #include <slide/data.h>
+#include <slide/error.h>
 
 #include <cstdint>
+#include <memory>
+#include <string>
 #include <vector>
 
 namespace slide::test {
@@ -49,6 +52,17 @@ inline Samples tiny_samples(std::uint32_t count = 200) {
   for (std::uint32_t i = 0; i < count; ++i)
     samples.add({i % 9, i % 9 + 1, 11}, {1.0F, 0.5F, 0.25F * float(1 + i % 3)}, {i % 9});
   return samples;
+}
+
+// The line of an InputError that body() throws; empty without.
+template <class F>
+std::string refusal(F&& body) {
+  try {
+    body();
+  } catch (const InputError& error) {
+    return error.what();
+  }
+  return "";
 }
 
 }  // namespace slide::test

@@ -72,14 +72,45 @@ class SLIDE_API Data {
   static Data read(const std::string& path, const Config& config);
   // A file to predict or to measure, as the model was trained to see it.
   static Data read(const std::string& path, const Model& model);
-  // Texts for a model that was trained on text; a sample each, without labels.
-  static Data from_texts(const std::vector<std::string_view>& texts, const Model& model);
+  // Texts to train on, a sample each, from which a vocabulary is learnt by the [text] settings of `config`,
+  // which models trained on this Data carry. `labels`: a row a text, without values; the name of label i is
+  // label_names[i], of at least one character and none below blank. With keep_labels labels are what they are
+  // there, else as of a file: by falling frequency, those of text.min_label_count samples or more.
+  static Data learn_texts(const std::vector<std::string_view>& texts, const CsrMatrix& labels,
+                          const std::vector<std::string_view>& label_names, const Config& config,
+                          bool keep_labels = false);
+  // Texts for a model that was trained on text; a sample each. `labels`: a row a text, of the model's labels;
+  // without offsets there are none.
+  static Data from_texts(const std::vector<std::string_view>& texts, const Model& model,
+                         const CsrMatrix& labels = {});
+
+  // The same samples with what the gradients of each are multiplied with, over the mean of all: a weight of
+  // 2 in a set of ones is a sample that counts nearly twice. Samples of weight 0 are left out, those of
+  // others copied then. The loss that training reports, label frequencies and neighbours take no notice.
+  // Throws InputError unless there are as many weights as samples, finite, not negative and not all 0.
+  Data weighted(const float* weights, std::size_t count) const;
 
   std::size_t samples() const;
   std::uint32_t features() const;  // columns
   std::uint32_t labels() const;
   std::uint64_t feature_entries() const;
   std::uint64_t label_entries() const;
+  // Copies of the samples, as CsrMatrix has them: offsets [samples() + 1], and as many ids and values as
+  // there are entries.
+  void copy_features(std::uint64_t* offsets, std::uint32_t* ids, float* values) const;
+  void copy_labels(std::uint64_t* offsets, std::uint32_t* ids) const;
+
+  // Whether features and labels have names: those of a vocabulary, learnt or of a model.
+  bool is_text() const;
+  // Throw InputError without names or such an id.
+  std::string label_name(std::uint32_t label) const;
+  std::string feature_name(std::uint32_t feature) const;
+
+  // Writes the samples to a file that gets its name when it is whole; `format` is one of xmc, libsvm,
+  // fasttext, tsv, npz, or empty: as the name ends. Throws InputError for the format and for names that it
+  // cannot hold, Error when the file cannot be written.
+  void write(const std::string& path, const std::string& format = {}) const;
+
   // Of from_csr(): bytes of the arrays that had to be copied, 0 when all are the caller's.
   std::size_t copied_bytes() const;
 

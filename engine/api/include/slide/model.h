@@ -7,10 +7,10 @@
 #include <slide/config.h>
 #include <slide/data.h>
 #include <slide/export.h>
+#include <slide/measures.h>
 
 #include <cstddef>
 #include <cstdint>
-#include <map>
 #include <memory>
 #include <optional>
 #include <string>
@@ -121,10 +121,6 @@ class SLIDE_API Predictor {
  private:
   std::shared_ptr<const Impl> impl_;
 };
-
-// Means over all samples by name, in [0, 1]: p_at_K, ndcg_at_K, psp_at_K, recall_at_K, as `slide test` prints
-// them.
-using Measures = std::map<std::string, double>;
 
 // How good the model is on samples whose labels are known, at the ranks `ks`; none: eval.k of the model.
 SLIDE_API Measures evaluate(const Model& model, const Data& data, const std::vector<std::uint32_t>& ks = {},

@@ -8,8 +8,11 @@
 #include <slide/config.h>
 #include <slide/data.h>
 #include <slide/error.h>
+#include <slide/measures.h>
 #include <slide/model.h>
+#include <slide/report.h>
 #include <slide/training.h>
+#include <slide/tuning.h>
 
 namespace slide::api {
 

@@ -1,0 +1,58 @@
+#include <slide/tuning.h>
+
+#include <utility>
+
+#include "engine/api/callbacks.h"
+#include "engine/api/internals.h"
+#include "engine/base/parallel.h"
+#include "engine/run/require_memory.h"
+#include "engine/training/tune.h"
+
+namespace slide::api {
+
+namespace {
+
+Trial trial_of(const slide::Trial& trial) {
+  return {trial.number,       trial.changes, trial.score,    trial.train_seconds,
+          trial.full_seconds, trial.within,  trial.diverged, trial.is_best};
+}
+
+TuneResult tune_on(const slide::Config& start, const Dataset& rows, const TuneOptions& options,
+                   const TuneCallbacks& callbacks) {
+  const int threads = resolve_threads(static_cast<int>(start.train.threads));
+  require_memory(plan_run(start, rows, threads));
+  slide::TuneOptions search;
+  search.seconds = options.seconds;
+  search.trials = options.trials;
+  search.fixed = options.fixed;
+  search.train_seconds = options.train_seconds;
+  if (callbacks.step) search.go_on = [&] { return call(callbacks.step); };
+  std::function<void(const slide::Trial&)> observe;
+  if (callbacks.trial) observe = [&](const slide::Trial& trial) { call(callbacks.trial, trial_of(trial)); };
+  const slide::TuneResult found = slide::tune(start, rows, search, observe);
+  TuneResult result;
+  result.config = Internals::make<Config>({found.config});
+  result.best = trial_of(found.best);
+  result.trials = found.trials;
+  result.folds = found.folds;
+  result.train_samples = found.train_samples;
+  result.validation_samples = found.validation_samples;
+  return result;
+}
+
+}  // namespace
+
+TuneResult tune(const Config& start, const Data& data, const TuneOptions& options,
+                const TuneCallbacks& callbacks) {
+  return guarded_with_callbacks([&] {
+    Config fixed = start;
+    fixed.set(options.fixed);
+    slide::Config config = Internals::of(fixed);
+    config.data.validation = 0;
+    const Data::Impl& impl = Internals::of(data);
+    record_reading(impl, config);
+    return tune_on(config, scaled_rows(impl, config.data), options, callbacks);
+  });
+}
+
+}  // namespace slide::api

@@ -1,0 +1,51 @@
+#include "engine/report/report_file.h"
+
+#include <filesystem>
+#include <fstream>
+#include <nlohmann/json.hpp>
+#include <system_error>
+#include <utility>
+
+#include "engine/base/atomic_file.h"
+#include "engine/base/error.h"
+#include "engine/report/history.h"
+#include "engine/report/page.h"
+
+namespace slide::report {
+
+namespace {
+
+namespace fs = std::filesystem;
+
+// A report may replace a report, and nothing else.
+void check_output(const std::string& path) {
+  std::error_code ignored;
+  if (!fs::exists(path, ignored)) return;
+  if (fs::is_directory(path, ignored)) fail_input("{}: is a folder; name a file with --out", path);
+  std::ifstream file(path, std::ios::binary);
+  std::string beginning(1024, '\0');
+  file.read(beginning.data(), static_cast<std::streamsize>(beginning.size()));
+  if (file.gcount() > 0 && !is_page(beginning)) {
+    fail_input("{}: exists and is no report; remove it, or name another file with --out", path);
+  }
+}
+
+}  // namespace
+
+ReportSummary write_report(const std::vector<std::string>& runs, const std::string& path) {
+  check_output(path);
+  std::vector<RunHistory> histories;
+  for (const std::string& run : runs) histories.push_back(read_run(run));
+  const nlohmann::ordered_json data = report_data(std::move(histories));
+  write_file(path, make_page(data));
+  ReportSummary summary;
+  summary.runs = data["runs"].size();
+  for (const auto& run : data["runs"]) {
+    for (const auto& note : run["notes"])
+      summary.notes.push_back(run["name"].get<std::string>() + ": " + note.get<std::string>());
+  }
+  for (const auto& title : data["groups"]) summary.groups.push_back(title.get<std::string>());
+  return summary;
+}
+
+}  // namespace slide::report

@@ -1,0 +1,119 @@
+// Texts in memory: the same model as from a file, names, and what is refused.
+#include <gtest/gtest.h>
+#include <slide/slide.h>
+
+#include "tests/api/samples.h"
+#include "tests/cli/program.h"
+#include "tests/datasets/test_files.h"
+
+namespace slide::api {
+namespace {
+
+using test::read_file;
+using test::refusal;
+
+// Texts with labels 0 to 3, of which label 2 is the most frequent and 0 never occurs.
+struct Texts {
+  std::vector<std::string> texts;
+  std::vector<std::int64_t> offsets{0};
+  std::vector<std::int32_t> labels;
+  std::vector<std::string> names{"none", "b", "often", "a"};
+
+  explicit Texts(int count) {
+    for (int i = 0; i < count; ++i) {
+      const int label = i % 5 == 0 ? 1 : i % 5 == 1 ? 3 : 2;
+      texts.push_back("word" + std::to_string(label) + " and x" + std::to_string(i % 7));
+      labels.push_back(label);
+      if (i % 10 == 0) labels.push_back(2);
+      offsets.push_back(static_cast<std::int64_t>(labels.size()));
+    }
+  }
+  std::string file() const {
+    std::string lines;
+    for (std::size_t i = 0; i < texts.size(); ++i) {
+      for (auto j = static_cast<std::size_t>(offsets[i]); j < static_cast<std::size_t>(offsets[i + 1]); ++j)
+        lines += "__label__" + names[static_cast<std::size_t>(labels[j])] + " ";
+      lines += texts[i] + "\n";
+    }
+    return lines;
+  }
+  std::vector<std::string_view> views() const { return {texts.begin(), texts.end()}; }
+  std::vector<std::string_view> name_views() const { return {names.begin(), names.end()}; }
+  CsrMatrix matrix() const { return {offsets, labels, nullptr, names.size()}; }
+  Data learnt(const Config& config, bool keep_labels = false) const {
+    return Data::learn_texts(views(), matrix(), name_views(), config, keep_labels);
+  }
+};
+
+Config text_config(const std::string& train = "") {
+  return Config({"data.train=" + train, "train.epochs=2", "train.threads=2", "layer.0.size=16",
+                 "layer.1.uniform=2", "text.min_count=1"});
+}
+
+TEST(ApiText, GivesTheModelOfTheFile) {
+  const testing::TemporaryFolder folder;
+  const Texts texts(600);  // more than a chunk
+  const std::string path = folder.write("train.txt", texts.file());
+  const Config config = text_config(path);
+  train(config).save(folder.path("file.slide"));
+  train(config, texts.learnt(config)).save(folder.path("memory.slide"));
+  EXPECT_EQ(read_file(folder.path("file.slide")), read_file(folder.path("memory.slide")));
+}
+
+TEST(ApiText, LabelsGetTheOrderOfAFileOrKeepTheirOwn) {
+  const Texts texts(50);
+  const Data as_of_a_file = texts.learnt(text_config()), kept = texts.learnt(text_config(), true);
+  ASSERT_EQ(as_of_a_file.labels(), 3U);
+  EXPECT_EQ(as_of_a_file.label_name(0), "often");
+  EXPECT_EQ(as_of_a_file.label_name(1), "a");
+  EXPECT_EQ(as_of_a_file.label_name(2), "b");
+  ASSERT_EQ(kept.labels(), 4U);
+  EXPECT_EQ(kept.label_name(0), "none");
+  EXPECT_EQ(kept.label_name(3), "a");
+  EXPECT_TRUE(kept.is_text());
+  std::vector<std::uint64_t> offsets(51);
+  std::vector<std::uint32_t> labels(kept.label_entries());
+  kept.copy_labels(offsets.data(), labels.data());
+  EXPECT_EQ(labels[0], 1U);
+  EXPECT_EQ(labels[1], 2U);
+  EXPECT_EQ(labels[2], 3U);
+}
+
+TEST(ApiText, IsPredictedMeasuredAndTrainedFurther) {
+  const Texts texts(200);
+  const Config config({"train.epochs=20", "layer.0.size=16", "layer.1.uniform=4", "text.min_count=1"});
+  const Model model = train(config, texts.learnt(config, true));
+  const Data same = Data::from_texts(texts.views(), model, texts.matrix());
+  EXPECT_EQ(same.label_entries(), texts.labels.size());
+  EXPECT_GT(evaluate(model, same, {1}).at("p_at_1"), 0.99);
+  const Model further = train_further(model, same);
+  EXPECT_GT(further.steps(), model.steps());
+  const Predictions best = Predictor(further).predict(Data::from_texts({"word3", ""}, further));
+  EXPECT_EQ(model.label_name(best.labels[0]), "a");
+}
+
+TEST(ApiText, WhatIsWrongIsRefused) {
+  const Config config = text_config();
+  const std::vector<std::string_view> texts = {"one text", "another text"};
+  const std::vector<std::int64_t> offsets = {0, 1, 2}, one_row = {0, 2};
+  const std::vector<std::int32_t> labels = {0, 1};
+  const auto learn = [&](const CsrMatrix& matrix, const std::vector<std::string_view>& names) {
+    return refusal([&] { Data::learn_texts(texts, matrix, names, config); });
+  };
+  EXPECT_EQ(learn({offsets, labels, nullptr, 2}, {"a", "b"}), "");
+  EXPECT_EQ(learn({one_row, labels, nullptr, 2}, {"a", "b"}),
+            "2 texts, but 1 rows of labels; they must be of the same samples");
+  EXPECT_EQ(learn({offsets, labels, nullptr, 2}, {"a"}), "labels: there are 2 of them, but 1 names");
+  EXPECT_EQ(learn({offsets, labels, nullptr, 2}, {"a", ""}),
+            "labels: the name '' of label 1 is empty or holds a line break or TAB; give another");
+  EXPECT_EQ(learn({offsets, labels, nullptr, 2}, {"a\nb", "b"}),
+            "labels: the name 'a b' of label 0 is empty or holds a line break or TAB; give another");
+  const Config rare({"text.min_count=9"});
+  EXPECT_EQ(refusal([&] {
+              Data::learn_texts(texts, {offsets, labels, nullptr, 2}, {"a", "b"}, rare);
+            }),
+            "texts: no word occurs in 9 samples or more; lower text.min_count or check the data");
+}
+
+}  // namespace
+}  // namespace slide::api

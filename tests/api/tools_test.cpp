@@ -1,0 +1,161 @@
+// Measures of scores, the search and the report, for callers of the library.
+#include <gtest/gtest.h>
+#include <slide/slide.h>
+
+#include <fstream>
+
+#include "tests/api/samples.h"
+#include "tests/datasets/test_files.h"
+
+namespace slide::api {
+namespace {
+
+using test::refusal;
+
+TEST(ApiMeasures, AreThoseOfAModel) {
+  const test::Samples samples = test::tiny_samples();
+  const Config config({"train.epochs=1", "layer.0.size=8", "layer.1.uniform=4"});
+  const Model model = train(config, samples.data());
+  const Predictions best = Predictor(model, {.k = 9}).predict(samples.data());
+  test::Samples scored;
+  for (std::size_t i = 0; i < samples.offsets.size() - 1; ++i) {
+    scored.add({best.labels.begin() + static_cast<std::ptrdiff_t>(i * 9),
+                best.labels.begin() + static_cast<std::ptrdiff_t>(i * 9 + 9)},
+               {best.scores.begin() + static_cast<std::ptrdiff_t>(i * 9),
+                best.scores.begin() + static_cast<std::ptrdiff_t>(i * 9 + 9)},
+               {});
+  }
+  const CsrMatrix labels = {samples.label_offsets, samples.label_ids, nullptr, 9};
+  ScoreOptions options;
+  options.training_labels = labels;
+  const Measures measures =
+      evaluate_scores({scored.offsets, scored.ids, scored.values.data(), 9}, labels, options);
+  for (const auto& [name, value] : evaluate(model, samples.data(), {1, 3, 5}))
+    EXPECT_NEAR(measures.at(name), value, 1e-12) << name;
+  EXPECT_NEAR(measures.at("p_at_1_head") + measures.at("p_at_1_middle") + measures.at("p_at_1_tail"),
+              measures.at("p_at_1"), 1e-12);
+}
+
+TEST(ApiMeasures, RankByScoreThenByLabel) {
+  const std::vector<std::int64_t> offsets = {0, 3}, label_offsets = {0, 1};
+  const std::vector<std::int32_t> ids = {0, 1, 2}, label = {1};
+  const std::vector<float> equal = {1, 1, 1}, second = {-5, -1, -7};
+  const auto p_at_1 = [&](const std::vector<float>& values, std::int32_t right) {
+    const std::vector<std::int32_t> labels = {right};
+    return evaluate_scores({offsets, ids, values.data(), 3}, {label_offsets, labels, nullptr, 3}, {.ks = {1}})
+        .at("p_at_1");
+  };
+  EXPECT_EQ(p_at_1(equal, 0), 1.0);
+  EXPECT_EQ(p_at_1(equal, 1), 0.0);
+  EXPECT_EQ(p_at_1(second, 1), 1.0);
+  EXPECT_FALSE(evaluate_scores({offsets, ids, equal.data(), 3}, {label_offsets, label, nullptr, 3})
+                   .contains("psp_at_1"));
+}
+
+TEST(ApiMeasures, WhatIsWrongIsRefused) {
+  const std::vector<std::int64_t> offsets = {0, 1, 2}, one_row = {0, 1};
+  const std::vector<std::int32_t> ids = {0, 1}, id = {0};
+  const std::vector<float> values = {1, INFINITY}, good = {1, 2};
+  const CsrMatrix labels = {offsets, ids, nullptr, 2};
+  EXPECT_EQ(refusal([&] {
+              evaluate_scores({one_row, id, good.data(), 2}, labels);
+            }),
+            "1 rows of scores, but 2 of labels; they must be of the same samples");
+  EXPECT_EQ(refusal([&] {
+              evaluate_scores({offsets, ids, values.data(), 2}, labels);
+            }),
+            "scores: row 1: the value of id 1 is not finite; give a number or leave it out");
+  EXPECT_EQ(refusal([&] {
+              evaluate_scores({offsets, ids, good.data(), 2}, labels, {.ks = {1, 0}});
+            }),
+            "ranks: give one or more, each at least 1");
+}
+
+Config small_config() {
+  return Config({"train.epochs=2", "train.threads=2", "layer.0.size=8", "layer.1.uniform=4", "eval.k=[1]"});
+}
+
+TEST(ApiTune, FindsTheSameTrialsAgain) {
+  const Data data = test::tiny_samples().data();
+  const auto search = [&] {
+    std::vector<Config::Overrides> changes;
+    TuneCallbacks callbacks;
+    callbacks.trial = [&](const Trial& trial) {
+      changes.push_back(trial.changes);
+      EXPECT_EQ(trial.number, changes.size());
+    };
+    const TuneResult result =
+        tune(small_config(), data, {.trials = 5, .fixed = {"layer.0.size=8"}}, callbacks);
+    EXPECT_EQ(result.trials, 5U);
+    EXPECT_TRUE(result.best.best);
+    EXPECT_GT(result.validation_samples, 0U);
+    Config best = small_config();
+    best.set(result.best.changes);
+    EXPECT_EQ(result.config.to_toml(), best.to_toml());
+    EXPECT_NE(result.config.to_toml().find("size = 8 "), std::string::npos);
+    return changes;
+  };
+  EXPECT_EQ(search(), search());
+}
+
+TEST(ApiTune, CallbacksEndIt) {
+  const Data data = test::tiny_samples().data();
+  std::uint32_t trials = 0;
+  TuneCallbacks callbacks;
+  callbacks.trial = [&](const Trial&) { ++trials; };
+  callbacks.step = [&] { return trials < 3; };
+  EXPECT_EQ(tune(small_config(), data, {}, callbacks).trials, 3U);
+  EXPECT_EQ(refusal([&] { tune(small_config(), data, {}, callbacks); }),
+            "the search was ended before its first trial was done");
+  callbacks.step = nullptr;
+  callbacks.trial = [](const Trial&) { throw std::out_of_range("of the callback"); };
+  EXPECT_THROW(tune(small_config(), data, {}, callbacks), std::out_of_range);
+  EXPECT_NE(refusal([&] { tune(small_config(), data, {.seconds = 0.0}); }), "");
+}
+
+TEST(ApiReport, ShowsRunsByTheirFolder) {
+  const testing::TemporaryFolder folder;
+  const std::string out = folder.path("report.html"), foreign = folder.write("notes.html", "mine");
+  EXPECT_NE(refusal([&] { write_report({folder.path("missing")}, out); }), "");
+  const std::string log =
+      folder.write("metrics.jsonl", R"({"event":"epoch","epoch":1,"step":3,"loss":1.5,"train_seconds":0.5})"
+                                    "\n");
+  const ReportSummary summary = write_report({log, log}, out);
+  EXPECT_EQ(summary.runs, 1U);
+  EXPECT_EQ(summary.groups.size(), 1U);
+  EXPECT_TRUE(std::ifstream(out).good());
+  EXPECT_NE(refusal([&] { write_report({log}, foreign); }).find("exists and is no report"),
+            std::string::npos);
+}
+
+TEST(ApiData, IsWrittenAndReadAgain) {
+  const testing::TemporaryFolder folder;
+  const test::Samples samples = test::tiny_samples(20);
+  for (const std::string name : {"a.xmc", "a.libsvm", "X.a.npz"}) {
+    samples.data().write(folder.path(name));
+    const Data again = Data::read(folder.path(name), Config({"data.normalize=false"}));
+    ASSERT_EQ(again.samples(), 20U) << name;
+    std::vector<std::uint64_t> offsets(21), label_offsets(21);
+    std::vector<std::uint32_t> ids(again.feature_entries()), labels(again.label_entries());
+    std::vector<float> values(again.feature_entries());
+    again.copy_features(offsets.data(), ids.data(), values.data());
+    again.copy_labels(label_offsets.data(), labels.data());
+    EXPECT_TRUE(std::equal(offsets.begin(), offsets.end(), samples.offsets.begin())) << name;
+    EXPECT_TRUE(std::equal(ids.begin(), ids.end(), samples.ids.begin(), samples.ids.end())) << name;
+    EXPECT_EQ(values, samples.values) << name;
+    EXPECT_TRUE(std::equal(labels.begin(), labels.end(), samples.label_ids.begin(), samples.label_ids.end()))
+        << name;
+    EXPECT_FALSE(again.is_text());
+  }
+  samples.data().write(folder.path("words"), "fasttext");
+  EXPECT_EQ(Data::read(folder.path("words"), Config({"text.min_count=1"})).label_name(0), "0");
+  EXPECT_NE(refusal([&] { samples.data().write(folder.path("words")); }).find("does not tell the format"),
+            std::string::npos);
+  EXPECT_EQ(refusal([&] { samples.data().write(folder.path("words"), "csv"); }),
+            "format 'csv'; want xmc, libsvm, fasttext, tsv or npz");
+  EXPECT_EQ(refusal([&] { samples.data().label_name(0); }),
+            "features and labels have names only where the data are text");
+}
+
+}  // namespace
+}  // namespace slide::api

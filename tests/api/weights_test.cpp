@@ -1,0 +1,109 @@
+// Weights of samples: what they do to a step, and what is refused.
+#include <gtest/gtest.h>
+#include <slide/slide.h>
+
+#include <cmath>
+#include <limits>
+
+#include "tests/api/samples.h"
+
+namespace slide::api {
+namespace {
+
+using test::Samples;
+
+// A step over all samples at once, whose gradients are means.
+Config one_block(const std::string& loss, const std::string& shards) {
+  return Config::from_toml(
+      R"(
+train = {epochs = 1, batch_size = 512, block_size = 512, threads = 2}
+data = {idf_power = 0}
+neighbours = {share = 0}
+optimizer = {kind = "sgd", learning_rate = 2}
+[[layer]]
+size = 8
+[[layer]]
+kind = "dense"
+wide = false
+)",
+      {"loss.kind=" + loss, "loss.delta_floor=0", "loss.prior=0", "train.shards=" + shards,
+       "train.weights=fp32"});
+}
+
+std::vector<float> vectors_of(const Model& model) {
+  std::vector<float> vectors(model.labels() * model.vector_size());
+  model.label_vectors(vectors.data());
+  return vectors;
+}
+
+double largest_difference(const std::vector<float>& a, const std::vector<float>& b) {
+  double largest = 0.0;
+  for (std::size_t i = 0; i < a.size(); ++i)
+    largest = std::max(largest, std::fabs(double{a[i]} - double{b[i]}));
+  return largest;
+}
+
+// The first `twice` samples a second time behind all others.
+Samples repeated(const Samples& samples, std::size_t twice) {
+  Samples more = samples.slice(0, samples.offsets.size() - 1);
+  const Samples again = samples.slice(0, twice);
+  for (std::size_t i = 0; i < twice; ++i) {
+    const auto first = static_cast<std::ptrdiff_t>(again.offsets[i]),
+               end = static_cast<std::ptrdiff_t>(again.offsets[i + 1]);
+    more.add({again.ids.begin() + first, again.ids.begin() + end},
+             {again.values.begin() + first, again.values.begin() + end},
+             {static_cast<std::uint32_t>(again.label_ids[i])});
+  }
+  return more;
+}
+
+class ApiWeights : public ::testing::TestWithParam<std::tuple<const char*, const char*>> {
+ protected:
+  Config config() const { return one_block(std::get<0>(GetParam()), std::get<1>(GetParam())); }
+};
+
+TEST_P(ApiWeights, ASampleOfWeightTwoIsTwoSamples) {
+  const Samples samples = test::tiny_samples(90);
+  std::vector<float> weights(90, 1.0F);
+  std::fill_n(weights.begin(), 40, 2.0F);
+  const Model weighted = train(config(), samples.data().weighted(weights.data(), weights.size()));
+  const Model twice = train(config(), repeated(samples, 40).data());
+  const Model plain = train(config(), samples.data());
+  EXPECT_LT(largest_difference(vectors_of(weighted), vectors_of(twice)), 1e-6);
+  EXPECT_GT(largest_difference(vectors_of(weighted), vectors_of(plain)), 1e-3);
+}
+
+TEST_P(ApiWeights, EqualOnesChangeNothing) {
+  const Samples samples = test::tiny_samples(90);
+  const std::vector<float> weights(90, 4.0F);
+  const Model weighted = train(config(), samples.data().weighted(weights.data(), weights.size()));
+  EXPECT_EQ(vectors_of(weighted), vectors_of(train(config(), samples.data())));
+}
+
+TEST_P(ApiWeights, SamplesOfWeightNothingAreLeftOut) {
+  const Samples samples = test::tiny_samples(90);
+  std::vector<float> weights(90, 1.0F);
+  std::fill(weights.begin() + 60, weights.end(), 0.0F);
+  const Model weighted = train(config(), samples.data().weighted(weights.data(), weights.size()));
+  EXPECT_EQ(vectors_of(weighted), vectors_of(train(config(), samples.slice(0, 60).data())));
+}
+
+INSTANTIATE_TEST_SUITE_P(Losses, ApiWeights,
+                         ::testing::Combine(::testing::Values("sigmoid", "softmax"),
+                                            ::testing::Values("1", "3")));
+
+TEST(ApiWeights, WhatIsWrongIsRefused) {
+  const Data data = test::tiny_samples(3).data();
+  const auto refusal = [&](const std::vector<float>& weights) {
+    return test::refusal([&] { data.weighted(weights.data(), weights.size()); });
+  };
+  EXPECT_EQ(refusal({1, 2, 3}), "");
+  EXPECT_EQ(refusal({1, 2}), "weights: there are 2 for 3 samples");
+  EXPECT_EQ(refusal({1, -2, 3}), "weights: that of sample 1 is -2; give numbers that are not negative");
+  EXPECT_EQ(refusal({1, 2, std::numeric_limits<float>::quiet_NaN()}),
+            "weights: that of sample 2 is nan; give numbers that are not negative");
+  EXPECT_EQ(refusal({0, 0, 0}), "weights: all are 0; give some samples one");
+}
+
+}  // namespace
+}  // namespace slide::api
