@@ -2,7 +2,6 @@
 #include <pybind11/stl.h>
 
 #include <string>
-#include <string_view>
 #include <utility>
 
 #include "engine/python/bindings.h"
@@ -14,40 +13,61 @@ namespace {
 
 using Overrides = api::Config::Overrides;
 
-const float* floats_of(const py::object& values, std::size_t size) {
-  if (values.is_none()) return nullptr;
-  const auto array = values.cast<py::array>();
-  const bool whole = array.ndim() == 1 && (array.flags() & py::array::c_style) != 0;
-  if (!whole || array.dtype().kind() != 'f' || array.itemsize() != 4)
-    throw py::type_error("values: want an array of one dimension of float32 without gaps");
-  if (static_cast<std::size_t>(array.size()) != size)
-    throw InputError("features: want as many values as ids");
-  return static_cast<const float*>(array.data());
-}
-
-// features: (offsets, ids, values or None, columns); labels: (offsets, ids, columns) or None.
-api::Data from_csr(const py::tuple& features, const py::object& labels) {
-  std::vector<py::object> kept = {features};
-  api::CsrMatrix x, y;
-  x.offsets = integers_of(features[0].cast<py::array>(), "features: offsets");
-  x.ids = integers_of(features[1].cast<py::array>(), "features: ids");
-  x.values = floats_of(features[2], x.ids.size());
-  x.columns = features[3].cast<std::uint64_t>();
-  if (!labels.is_none()) {
-    const auto given = labels.cast<py::tuple>();
-    y.offsets = integers_of(given[0].cast<py::array>(), "labels: offsets");
-    y.ids = integers_of(given[1].cast<py::array>(), "labels: ids");
-    y.columns = given[2].cast<std::uint64_t>();
-    kept.push_back(labels);
-  }
-  const auto owner = keep(std::move(kept));
+// features: (offsets, ids, values or None, columns); labels: the same without values, or None.
+api::Data from_csr(const py::object& features, const py::object& labels) {
+  const api::CsrMatrix x = matrix_of(features, "features"), y = matrix_of(labels, "labels");
+  const auto owner = keep({features, labels});
   return engine_call([&] { return api::Data::from_csr(x, y, owner); });
 }
 
-api::Data from_texts(const std::vector<std::string>& texts, const api::Model& model) {
-  return engine_call([&] {
-    return api::Data::from_texts(std::vector<std::string_view>(texts.begin(), texts.end()), model);
-  });
+// labels: as of from_csr(); names: by label.
+api::Data learn_texts(const py::tuple& texts, const py::object& labels, const py::tuple& names,
+                      const api::Config& config, bool keep_labels) {
+  const auto text_views = views_of(texts), name_views = views_of(names);
+  const api::CsrMatrix y = matrix_of(labels, "labels");
+  return engine_call([&] { return api::Data::learn_texts(text_views, y, name_views, config, keep_labels); });
+}
+
+api::Data from_texts(const py::tuple& texts, const api::Model& model, const py::object& labels) {
+  const auto views = views_of(texts);
+  const api::CsrMatrix y = matrix_of(labels, "labels");
+  return engine_call([&] { return api::Data::from_texts(views, model, y); });
+}
+
+api::Data weighted(const api::Data& data,
+                   const py::array_t<float, py::array::c_style | py::array::forcecast>& weights) {
+  const float* const values = weights.data();
+  const auto count = static_cast<std::size_t>(weights.size());
+  return engine_call([&] { return data.weighted(values, count); });
+}
+
+// (offsets of uint64, ids of uint32, values of float32)
+py::tuple features_of(const api::Data& data) {
+  auto offsets = new_array<std::uint64_t>(data.samples() + 1);
+  auto ids = new_array<std::uint32_t>(data.feature_entries());
+  auto values = new_array<float>(data.feature_entries());
+  data.copy_features(offsets.mutable_data(), ids.mutable_data(), values.mutable_data());
+  return py::make_tuple(offsets, ids, values);
+}
+
+// (offsets of uint64, ids of uint32)
+py::tuple labels_of(const api::Data& data) {
+  auto offsets = new_array<std::uint64_t>(data.samples() + 1);
+  auto ids = new_array<std::uint32_t>(data.label_entries());
+  data.copy_labels(offsets.mutable_data(), ids.mutable_data());
+  return py::make_tuple(offsets, ids);
+}
+
+py::list label_names(const api::Data& data) {
+  py::list names;
+  for (std::uint32_t label = 0; label < data.labels(); ++label) names.append(py::str(data.label_name(label)));
+  return names;
+}
+
+py::list feature_names(const api::Data& data) {
+  py::list names;
+  for (std::uint32_t i = 0; i < data.features(); ++i) names.append(py::str(data.feature_name(i)));
+  return names;
 }
 
 void bind_config(py::module_& module) {
@@ -69,12 +89,38 @@ void bind_data(py::module_& module) {
       .def_property_readonly("labels", &api::Data::labels)
       .def_property_readonly("feature_entries", &api::Data::feature_entries)
       .def_property_readonly("label_entries", &api::Data::label_entries)
-      .def_property_readonly("copied_bytes", &api::Data::copied_bytes);
+      .def_property_readonly("copied_bytes", &api::Data::copied_bytes)
+      .def_property_readonly("is_text", &api::Data::is_text)
+      .def_static(
+          "read",
+          [](const std::string& path, const api::Config& config) {
+            return engine_call([&] { return api::Data::read(path, config); });
+          },
+          py::arg("path"), py::arg("config"))
+      .def("weighted", &weighted, py::arg("weights"))
+      .def("feature_rows", &features_of)
+      .def("label_rows", &labels_of)
+      .def("label_names", &label_names)
+      .def("feature_names", &feature_names)
+      .def(
+          "write",
+          [](const api::Data& data, const std::string& path, const std::string& format) {
+            engine_call([&] { data.write(path, format); });
+          },
+          py::arg("path"), py::arg("format"));
   module.def("from_csr", &from_csr, py::arg("features"), py::arg("labels"));
+  module.def("learn_texts", &learn_texts, py::arg("texts"), py::arg("labels"), py::arg("names"),
+             py::arg("config"), py::arg("keep_labels"));
 }
 
 void bind_texts(py::module_& module) {
-  module.def("from_texts", &from_texts, py::arg("texts"), py::arg("model"));
+  module.def("from_texts", &from_texts, py::arg("texts"), py::arg("model"), py::arg("labels"));
+  module.def(
+      "read_for",
+      [](const std::string& path, const api::Model& model) {
+        return engine_call([&] { return api::Data::read(path, model); });
+      },
+      py::arg("path"), py::arg("model"));
 }
 
 }  // namespace slide::python

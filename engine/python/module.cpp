@@ -56,4 +56,5 @@ PYBIND11_MODULE(_slide, module) {
   bind_model(module);
   bind_texts(module);
   bind_train(module);
+  bind_tools(module);
 }

@@ -1,11 +1,6 @@
 // Training, with callbacks into Python.
-//
-// The engine's thread has no GIL. It takes it for a callback that is due, and every kSignalSeconds to see
-// whether a signal came: so Ctrl-C ends training after a step. What Python raises waits here until training
-// has ended.
 #include <pybind11/stl.h>
 
-#include <atomic>
 #include <chrono>
 #include <optional>
 #include <string>
@@ -13,6 +8,7 @@
 
 #include "engine/python/bindings.h"
 #include "engine/python/engine_call.h"
+#include "engine/python/watch.h"
 
 namespace slide::python {
 
@@ -20,8 +16,6 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 using namespace py::literals;
-
-constexpr double kSignalSeconds = 0.02;
 
 double seconds_since(Clock::time_point start) {
   return std::chrono::duration<double>(Clock::now() - start).count();
@@ -44,12 +38,12 @@ py::dict dict_of(const api::Evaluation& evaluation) {
                   "best"_a = evaluation.best, "seconds"_a = evaluation.seconds, "measures"_a = measures);
 }
 
-// What a run tells Python, and what Python says to it.
-class Watch {
+// Of a training run.
+class TrainWatch : public Watch {
  public:
   // Each may be None. `step` is called when `interval` seconds have passed since the last time, and after the
   // last step; `best_path`: where the best model on the validation samples goes, or empty.
-  Watch(py::object step, double interval, py::object epoch, py::object evaluation, std::string best_path)
+  TrainWatch(py::object step, double interval, py::object epoch, py::object evaluation, std::string best_path)
       : step_(std::move(step)),
         interval_(interval),
         epoch_(std::move(epoch)),
@@ -68,43 +62,16 @@ class Watch {
     return all;
   }
 
-  // Of a forked process, whose engine runs on another thread than the one that gets signals.
-  void poll() {
-    ask([] {
-      if (PyErr_CheckSignals() != 0) throw py::error_already_set();
-    });
-  }
-
-  // With the GIL, after training: None or the KeyboardInterrupt that stopped it; throws what else was raised.
-  py::object outcome() {
-    if (!raised_) return py::none();
-    if (!raised_->matches(PyExc_KeyboardInterrupt)) throw py::error_already_set(std::move(*raised_));
-    return raised_->value();
-  }
-
  private:
-  // Runs Python code; what it raises ends training after this step.
-  template <class F>
-  void ask(F&& f) {
-    const py::gil_scoped_acquire gil;
-    try {
-      f();
-    } catch (py::error_already_set& error) {
-      if (!raised_) raised_.emplace(std::move(error));
-      stopped_ = true;
-    }
-  }
-
   bool after_step(const api::Progress& at) {
-    const bool due = !step_.is_none() && (seconds_since(told_) >= interval_ || at.step == at.total_steps);
-    if (!due && seconds_since(looked_) < kSignalSeconds) return !stopped_;
-    looked_ = Clock::now();
-    if (due) told_ = looked_;
+    look();
+    const bool due = seconds_since(told_) >= interval_ || at.step == at.total_steps;
+    if (step_.is_none() || !due || stopped()) return !stopped();
+    told_ = Clock::now();
     ask([&] {
-      if (PyErr_CheckSignals() != 0) throw py::error_already_set();
-      if (due && step_(dict_of(at)).is(py::bool_(false))) stopped_ = true;
+      if (step_(dict_of(at)).is(py::bool_(false))) stop();
     });
-    return !stopped_;
+    return !stopped();
   }
 
   void after_evaluation(const api::Evaluation& at) {
@@ -116,16 +83,14 @@ class Watch {
   double interval_;
   py::object epoch_, evaluation_;
   std::string best_path_;
-  Clock::time_point told_, looked_ = Clock::now();
-  std::optional<py::error_already_set> raised_;
-  std::atomic<bool> stopped_{false};
+  Clock::time_point told_;
 };
 
 // (the model, None or the KeyboardInterrupt that ended training)
 py::tuple train(const api::Config& config, const api::Data& data, const std::optional<api::Data>& test,
                 const py::object& step, double interval, const py::object& epoch,
                 const py::object& evaluation, const std::string& best_path) {
-  Watch watch(step, interval, epoch, evaluation, best_path);
+  TrainWatch watch(step, interval, epoch, evaluation, best_path);
   const api::Callbacks callbacks = watch.callbacks();
   const api::Model model = engine_call(
       [&] { return test ? api::train(config, data, *test, callbacks) : api::train(config, data, callbacks); },
@@ -135,7 +100,7 @@ py::tuple train(const api::Config& config, const api::Data& data, const std::opt
 
 py::tuple train_further(const api::Model& model, const api::Data& data, std::uint32_t epochs,
                         const py::object& step, double interval, const py::object& epoch) {
-  Watch watch(step, interval, epoch, py::none(), "");
+  TrainWatch watch(step, interval, epoch, py::none(), "");
   const api::Callbacks callbacks = watch.callbacks();
   const api::Model further =
       engine_call([&] { return api::train_further(model, data, epochs, callbacks); }, [&] { watch.poll(); });

@@ -149,7 +149,6 @@ def test_validation_keeps_the_best_model(samples, few, tmp_path):
         (lambda x, y: (x, [[0.5]] * 1500), "whole numbers from 0 or names"),
         (lambda x, y: (x, [[0], [-1]] * 750), "labels: row 1: its numbers must be from 0"),
         (lambda x, y: (x, [[2**40]] * 1500), "labels: row 0: its numbers must be from 0"),
-        (lambda x, y: (["a text"] * 1500, y), "X holds texts"),
         (lambda x, y: (x * np.float32("inf"), y), "the value of id .* is not finite"),
         (lambda x, y: (x.astype(complex), y), "Complex data not supported"),
         (lambda x, y: (x[:0], y[:0]), "0 sample"),

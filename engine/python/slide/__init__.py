@@ -1,8 +1,9 @@
 """Networks with very many outputs, trained and used on the CPU.
 
 ``Classifier`` is an estimator for scikit-learn: it trains on arrays and sparse matrices, and predicts the best
-labels of each sample. ``Model`` uses a model file, whoever trained it. ``Error`` and ``InputError`` are what the
-engine raises, each with one line that says what is wrong.
+labels of each sample. ``Model`` uses a model file, whoever trained it. ``read`` and ``write`` turn data files into
+matrices and back, ``evaluate`` measures any scores, ``tune`` searches for a configuration, ``report`` compares runs.
+``Error`` and ``InputError`` are what the engine raises, each with one line that says what is wrong.
 """
 
 from __future__ import annotations
@@ -13,12 +14,24 @@ from ._slide import Error, InputError, __version__
 
 if TYPE_CHECKING:
     from .classifier import Classifier
+    from .files import read, write
     from .model import Model
+    from .tools import evaluate, report, tune
 
-__all__ = ["Classifier", "Error", "InputError", "Model", "__version__"]
+__all__ = [
+    "Classifier", "Error", "InputError", "Model", "__version__", "evaluate", "read", "report", "tune", "write"
+]
 
-# Loaded when they are first asked for: the one needs scikit-learn, which takes a second to import, both NumPy.
-_HOMES = {"Classifier": ".classifier", "Model": ".model"}
+# Loaded when they are first asked for: the one needs scikit-learn, which takes a second to import, all NumPy.
+_HOMES = {
+    "Classifier": ".classifier",
+    "Model": ".model",
+    "evaluate": ".tools",
+    "read": ".files",
+    "report": ".tools",
+    "tune": ".tools",
+    "write": ".files",
+}
 
 
 def __getattr__(name: str) -> Any:

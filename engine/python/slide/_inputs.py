@@ -14,7 +14,7 @@ from . import _slide
 from ._slide import InputError
 
 MOST_LABEL = 2**31 - 2
-Labels = tuple  # (offsets, ids, columns)
+Rows = tuple  # (offsets, ids, values or None, columns)
 
 
 def is_sparse(x: Any) -> bool:
@@ -48,25 +48,24 @@ def csr_of(x: Any) -> Any:
         x = x.tocsr()
         return x if x.dtype == np.float32 else x.astype(np.float32)
     if are_texts(x):
-        raise InputError(
-            "X holds texts, and features are wanted; put scikit-learn's TfidfVectorizer before, or train on a file of text"
-        )
+        raise InputError("X holds texts, and features are wanted: a matrix with a row a sample")
     from sklearn.utils import check_array
 
     return sparse.csr_matrix(check_array(x, dtype=np.float32, ensure_min_samples=0, estimator="Classifier"))
 
 
-def rows_of(x: Any) -> tuple:
+def rows_of(x: Any) -> Rows:
     """What ``_slide.from_csr`` takes for a CSR matrix."""
     return x.indptr, x.indices, x.data, x.shape[1]
 
 
-def _labels_of_sparse(y: Any) -> Labels:
+def labels_of_sparse(y: Any) -> Rows:
+    """The same of labels: what is not 0."""
     y = y.tocsr()
     if y.nnz and not np.all(y.data):
         y = y.copy()
         y.eliminate_zeros()
-    return y.indptr, y.indices, y.shape[1]
+    return y.indptr, y.indices, None, y.shape[1]
 
 
 def _is_list_of_labels(one: Any) -> bool:
@@ -74,10 +73,11 @@ def _is_list_of_labels(one: Any) -> bool:
 
 
 class Targets:
-    """Y, encoded: `rows` for the engine, `classes` by column, `single` where every sample has one label."""
+    """Y, encoded: `rows` for the engine, `classes` by column, `single` where every sample has one label, `found` where
+    the classes are names that were found in Y, in any order."""
 
-    def __init__(self, rows: Labels, classes: np.ndarray, single: bool):
-        self.rows, self.classes, self.single = rows, classes, single
+    def __init__(self, rows: Rows, classes: np.ndarray, single: bool, found: bool = False):
+        self.rows, self.classes, self.single, self.found = rows, classes, single, found
 
     @property
     def samples(self) -> int:
@@ -104,7 +104,7 @@ def _of_lists(y: Any, known: Optional[np.ndarray]) -> Targets:
         classes = known if known is not None else np.arange(int(ids.max(initial=-1)) + 1)
     else:
         raise InputError("labels: give whole numbers from 0 or names, the same for all samples")
-    return Targets((offsets, ids, len(classes)), classes, False)
+    return Targets((offsets, ids, None, len(classes)), classes, False, known is None and classes.dtype.kind == "O")
 
 
 def _of_matrix(y: np.ndarray) -> Targets:
@@ -112,7 +112,7 @@ def _of_matrix(y: np.ndarray) -> Targets:
 
     if y.dtype.kind not in "biuf" or not np.all((y == 0) | (y == 1)):
         raise InputError("labels: an array of two dimensions has a column for each label, and 0 or 1 in it")
-    return Targets(_labels_of_sparse(csr_matrix(y)), np.arange(y.shape[1]), False)
+    return Targets(labels_of_sparse(csr_matrix(y)), np.arange(y.shape[1]), False)
 
 
 def _of_single(y: np.ndarray, known: Optional[np.ndarray]) -> Targets:
@@ -126,7 +126,7 @@ def _of_single(y: np.ndarray, known: Optional[np.ndarray]) -> Targets:
         ids = np.minimum(np.searchsorted(classes, y), len(classes) - 1)
         if not np.array_equal(classes[ids], y):
             raise InputError("labels: there is a class that is not in classes_; give all classes to the first call")
-    return Targets((np.arange(len(y) + 1), ids.astype(np.int32), len(classes)), classes, True)
+    return Targets((np.arange(len(y) + 1), ids.astype(np.int32), None, len(classes)), classes, True)
 
 
 def targets_of(y: Any, known: Optional[np.ndarray] = None) -> Targets:
@@ -137,7 +137,7 @@ def targets_of(y: Any, known: Optional[np.ndarray] = None) -> Targets:
     if y is None:
         raise InputError("This Classifier estimator requires y to be passed, but the target y is None")
     if is_sparse(y):
-        return Targets(_labels_of_sparse(y), np.arange(y.shape[1]), False)
+        return Targets(labels_of_sparse(y), np.arange(y.shape[1]), False)
     if not isinstance(y, (np.ndarray, list, tuple)):
         y = y.to_numpy() if hasattr(y, "to_numpy") else np.asarray(y)
     if getattr(y, "ndim", 1) == 1 and len(y) and all(_is_list_of_labels(one) for one in y):
@@ -154,10 +154,39 @@ def targets_of(y: Any, known: Optional[np.ndarray] = None) -> Targets:
     return _of_single(array, known)
 
 
+def _check_samples(samples: int, targets: Optional[Targets], what: str) -> None:
+    if targets is not None and targets.samples != samples:
+        raise InputError(f"{samples} {what}, but {targets.samples} of labels; they must be of the same samples")
+
+
 def data_of(features: Any, targets: Optional[Targets] = None) -> _slide.Data:
     """A CSR matrix, and its labels where there are some, for the engine."""
-    if targets is not None and targets.samples != features.shape[0]:
-        raise InputError(
-            f"{features.shape[0]} rows of features, but {targets.samples} of labels; they must be of the same samples"
-        )
+    _check_samples(features.shape[0], targets, "rows of features")
     return _slide.from_csr(rows_of(features), None if targets is None else targets.rows)
+
+
+def learnt_data_of(texts: Any, targets: Targets, config: _slide.Config) -> _slide.Data:
+    """Texts for the engine, which learns a vocabulary from them. Where the classes were found they get the order that
+    those of a file would have."""
+    _check_samples(len(texts), targets, "texts")
+    names = tuple(str(name) for name in targets.classes)
+    data = _slide.learn_texts(tuple(texts), targets.rows, names, config, not targets.found)
+    if targets.found:
+        targets.classes = np.array(data.label_names(), dtype=object)
+    return data
+
+
+def text_data_of(texts: Any, model: _slide.Model, targets: Optional[Targets] = None) -> _slide.Data:
+    """Texts, and labels of the model's numbers where there are some, for a model that was trained on text."""
+    _check_samples(len(texts), targets, "texts")
+    return _slide.from_texts(tuple(texts), model, None if targets is None else targets.rows)
+
+
+def weighted(data: _slide.Data, weights: Any) -> _slide.Data:
+    """The samples with weights, [n]; None leaves them as they are."""
+    if weights is None:
+        return data
+    array = np.asarray(weights)
+    if array.ndim != 1:
+        raise InputError(f"Sample weights must be 1D array or scalar: there are {array.ndim} dimensions")
+    return data.weighted(array)

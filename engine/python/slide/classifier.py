@@ -12,13 +12,23 @@ from sklearn.base import BaseEstimator, ClassifierMixin, clone
 from sklearn.utils.validation import check_is_fitted
 
 from . import _slide
-from ._inputs import Targets, csr_of, data_of, feature_names, targets_of
+from ._inputs import (
+    Targets,
+    are_texts,
+    csr_of,
+    data_of,
+    feature_names,
+    learnt_data_of,
+    targets_of,
+    text_data_of,
+    weighted,
+)
 from ._keys import config_of, is_key, value_in
 from ._progress import Course, Report, figure_of, new_history
 from ._slide import InputError
 from .model import NO_LABEL, Model
 
-_FORMAT = 1  # of the files that save() writes
+_FORMAT = 2  # of the files that save() writes
 
 
 def _classes_of(classes: Any) -> np.ndarray:
@@ -55,8 +65,8 @@ class Classifier(ClassifierMixin, BaseEstimator):
 
     **Ctrl-C** ends training after a step: the model so far is kept, and KeyboardInterrupt raised.
 
-    After fit: ``classes_`` [labels], by column; ``model_``, the Model; ``n_features_in_``; ``feature_names_in_`` where
-    X was a data frame; ``history``, how training went.
+    After fit: ``classes_`` [labels], by column; ``model_``, the Model; ``n_features_in_``, but not of texts;
+    ``feature_names_in_`` where X was a data frame; ``history``, how training went.
 
     Errors are InputError, a ValueError, for parameters and data, and Error for all else, with the engine's line.
     """
@@ -125,48 +135,60 @@ class Classifier(ClassifierMixin, BaseEstimator):
 
     # ---- training ----
 
-    def fit(self, X: Any, Y: Any) -> "Classifier":
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> "Classifier":
         """Trains a new model.
 
-        X: features as a CSR matrix, another sparse matrix, or a dense array, [n, features].
-        Y: labels, in one of these forms:
+        X: features as a CSR matrix, another sparse matrix, or a dense array, [n, features]; or n texts, from which words
+            and their weights are learnt as the keys of ``text`` say.
+        y: labels, in one of these forms:
             a CSR matrix or an array of 0 and 1, [n, labels]: what is not 0 is a label;
             n lists of labels, all of them numbers from 0 or all of them names;
             n classes, one a sample, as any classifier of scikit-learn takes them.
 
         The last form makes ``predict``, ``predict_proba`` and ``score`` behave as those of other classifiers.
-        Samples without labels are left out. The same arrays give the model that ``slide train`` makes of the same
+        sample_weight: [n], what the gradients of each sample are multiplied with, over the mean of all. Samples of
+            weight 0 are left out. The loss of ``history`` takes no notice of weights.
+
+        Samples without labels are left out. Names of labels of texts stand in ``classes_`` by falling frequency, those
+        of ``text__min_label_count`` samples or more. The same arrays or texts give the model that ``slide train`` makes of the same
         file and configuration, to the bit.
 
         Raises InputError, which is a ValueError, for parameters and data at fault.
         """
         config = self._configuration()
-        features = csr_of(X)
-        if features.shape[0] == 0 or features.shape[1] == 0:
-            kind, dimension = ("sample", 0) if features.shape[0] == 0 else ("feature", 1)
-            raise InputError(
-                f"Found array with {features.shape[dimension]} {kind}(s) (shape={features.shape}) while a minimum of 1 "
-                "is required."
-            )
-        targets = targets_of(Y)
-        data = data_of(features, targets)
-        self._prepare(X, features, targets, config)
+        data = self._take(X, targets_of(y), config, sample_weight)
         self._run(lambda course: self._train(config, data, course))
         return self
 
-    def _prepare(self, x: Any, features: Any, targets: Targets, config: _slide.Config) -> None:
-        self._take_names(x, features.shape[1])
+    def _take(self, x: Any, targets: Targets, config: _slide.Config, weights: Any) -> _slide.Data:
+        """The samples of a first fit, and all that it knows of them."""
+        texts = are_texts(x)
+        if texts:
+            data, columns = learnt_data_of(x, targets, config), None
+        else:
+            features = csr_of(x)
+            if features.shape[0] == 0 or features.shape[1] == 0:
+                kind, dimension = ("sample", 0) if features.shape[0] == 0 else ("feature", 1)
+                raise InputError(
+                    f"Found array with {features.shape[dimension]} {kind}(s) (shape={features.shape}) while a minimum of "
+                    "1 is required."
+                )
+            data, columns = data_of(features, targets), features.shape[1]
+        data = weighted(data, weights)
+        self._text = texts
+        self._keep("n_features_in_", columns)
+        self._keep("feature_names_in_", None if texts else feature_names(x))
         self._take_targets(targets)
         self._threads = int(value_in(config.to_toml(), "train", "threads"))
         self._history = new_history()
+        return data
 
-    def _take_names(self, x: Any, columns: int) -> None:
-        self.n_features_in_ = columns
-        names = feature_names(x)
-        if names is not None:
-            self.feature_names_in_ = names
-        elif hasattr(self, "feature_names_in_"):
-            del self.feature_names_in_
+    def _keep(self, name: str, value: Any) -> None:
+        """Sets an attribute; None takes it away."""
+        if value is not None:
+            setattr(self, name, value)
+        elif hasattr(self, name):
+            delattr(self, name)
 
     def _take_targets(self, targets: Targets) -> None:
         self.classes_ = targets.classes
@@ -195,12 +217,15 @@ class Classifier(ClassifierMixin, BaseEstimator):
         if interrupt is not None:
             raise interrupt
 
-    def partial_fit(self, X: Any, Y: Any, classes: Any = None, epochs: int = 1) -> "Classifier":
+    def partial_fit(
+        self, X: Any, y: Any, classes: Any = None, epochs: int = 1, sample_weight: Any = None
+    ) -> "Classifier":
         """Goes on from the present model with new samples, `epochs` times over them; without one it begins anew.
 
-        X, Y: as in ``fit``, X with the same number of features, Y with labels that are known already.
+        X, y, sample_weight: as in ``fit``, X with the same number of features, or texts with the words of the first call,
+            y with labels that are known already; weights count over their mean in this call.
         classes: for the first call, all labels there will be: classes or names; or where labels are numbers, how many
-            there are. Not needed where Y is a matrix.
+            there are. Not needed where y is a matrix.
 
         Parameters that were changed since the first call count from the next ``fit`` on, but for the callbacks. The
         learning rate follows its schedule in each call, and with adagrad or adam goes on from the gradients so far.
@@ -210,24 +235,22 @@ class Classifier(ClassifierMixin, BaseEstimator):
         Raises InputError, which is a ValueError, for data at fault.
         """
         if not hasattr(self, "model_"):
-            return self._begin(X, Y, classes, epochs)
+            return self._begin(X, y, classes, epochs, sample_weight)
         if classes is not None and not np.array_equal(_classes_of(classes), self.classes_):
             raise InputError("classes are not those of the first call to partial_fit")
-        targets = self._known(Y)
-        if targets.single != self._single or targets.rows[2] > len(self.classes_):
+        targets = self._known(y)
+        if targets.single != self._single or targets.rows[3] > len(self.classes_):
             raise InputError("labels: give them in the form of the first call, with no more columns than it had")
-        data = data_of(self._samples(X), targets)
+        data = weighted(self._data(X, targets), sample_weight)
         self._run(lambda course: _slide.train_further(
             self.model_._engine, data, epochs, course.step, course.interval, course.epoch))
         return self
 
-    def _begin(self, x: Any, y: Any, classes: Any, epochs: int) -> "Classifier":
+    def _begin(self, x: Any, y: Any, classes: Any, epochs: int, weights: Any) -> "Classifier":
         first = clone(self).set_params(validation=0.0, train__epochs=epochs)
         config = first._configuration()
-        features = csr_of(x)
         targets = targets_of(y, None if classes is None else _classes_of(classes))
-        data = data_of(features, targets)
-        self._prepare(x, features, targets, config)
+        data = self._take(x, targets, config, weights)
         self._run(lambda course: first._train(config, data, course))
         return self
 
@@ -244,8 +267,13 @@ class Classifier(ClassifierMixin, BaseEstimator):
 
     # ---- predictions ----
 
-    def _samples(self, x: Any) -> Any:
+    def _data(self, x: Any, targets: Optional[Targets] = None) -> _slide.Data:
         check_is_fitted(self, "model_")
+        if self._text != are_texts(x):
+            was, want = ("texts", "a list of texts") if self._text else ("features", "a matrix of features")
+            raise InputError(f"Classifier was fitted on {was}; give {want}")
+        if self._text:
+            return text_data_of(x, self.model_._engine, targets)
         features = csr_of(x)
         if features.shape[0] == 0:
             raise InputError(f"Found array with 0 sample(s) (shape={features.shape}) while a minimum of 1 is required.")
@@ -256,10 +284,10 @@ class Classifier(ClassifierMixin, BaseEstimator):
         names = feature_names(x)
         if names is not None and hasattr(self, "feature_names_in_") and not np.array_equal(names, self.feature_names_in_):
             raise InputError("The feature names should match those that were passed during fit.")
-        return features
+        return data_of(features, targets)
 
     def _best(self, x: Any, k: int, logits: bool = False) -> tuple[np.ndarray, np.ndarray]:
-        return self.model_.predict(self._samples(x), k, logits=logits, threads=self._threads)
+        return self.model_._predict(self._data(x), k, logits, "configured", self._threads)
 
     def predict(self, X: Any, k: Optional[int] = None) -> np.ndarray:
         """The best `k` labels of each sample, best first, as they stand in ``classes_``: [n, k], without k 5 of them.
@@ -321,13 +349,12 @@ class Classifier(ClassifierMixin, BaseEstimator):
         logs = np.log(np.maximum(self._dense(X, False), np.finfo(np.float64).tiny))
         return logs[:, 1] - logs[:, 0]
 
-    def score(self, X: Any, Y: Any, k: int = 1) -> float:
+    def score(self, X: Any, y: Any, k: int = 1) -> float:
         """Mean precision at `k`: the share of the best k labels that are right. With one class a sample and k = 1 it is
         the accuracy."""
         check_is_fitted(self, "model_")
-        targets = self._known(Y)
-        data = data_of(self._samples(X), targets)
-        return _slide.evaluate(self.model_._engine, data, [k], self._threads)[f"p_at_{k}"]
+        targets = self._known(y)
+        return _slide.evaluate(self.model_._engine, self._data(X, targets), [k], self._threads)[f"p_at_{k}"]
 
     def _known(self, y: Any) -> Targets:
         by_number = self.classes_.dtype.kind == "i" and not self._single

@@ -12,7 +12,7 @@ from typing import Any, Optional, Sequence
 import numpy as np
 
 from . import _slide
-from ._inputs import are_texts, csr_of, data_of, targets_of
+from ._inputs import Targets, are_texts, csr_of, data_of, targets_of, text_data_of
 from ._keys import value_in
 
 NO_LABEL = 0xFFFFFFFF  # the engine's id where there are less than k labels
@@ -102,7 +102,11 @@ class Model:
 
         Raises InputError when X does not fit the model.
         """
-        data = self._data(X)
+        return self._predict(self._data(X), k, logits, inference, threads)
+
+    def _predict(
+        self, data: _slide.Data, k: int, logits: bool, inference: str, threads: int
+    ) -> tuple[np.ndarray, np.ndarray]:
         labels, scores = self._predictor(k, logits, inference, threads, data.samples == 1).predict(data)
         ids = labels.astype(np.int64)
         if k > self.labels or (labels.size and labels.max() == NO_LABEL):
@@ -112,11 +116,16 @@ class Model:
     def evaluate(self, X: Any, Y: Any, k: Sequence[int] = (), *, threads: int = 0) -> dict[str, float]:
         """Precision, nDCG, propensity-scored precision and recall at the ranks `k`, as ``slide test`` prints them.
 
-        Y: labels of the samples as a CSR matrix [n, labels], an array of 0 and 1, or lists of numbers of labels.
-        Without `k` the ranks are ``eval.k`` of the model. Returns means over all samples, ``{"p_at_1": ...}``.
+        X: as in ``predict``. Y: labels of the samples as a CSR matrix [n, labels], an array of 0 and 1, lists of numbers of
+        labels, or of names of a model trained on text. Without `k` the ranks are ``eval.k`` of the model. Returns means over all samples, ``{"p_at_1": ...}``.
         """
-        targets = targets_of(Y, np.arange(self.labels) if not hasattr(Y, "shape") else None)
-        return _slide.evaluate(self._engine, data_of(csr_of(X), targets), list(k), threads)
+        return _slide.evaluate(self._engine, self._data(X, self._targets(Y)), list(k), threads)
+
+    def _targets(self, y: Any) -> Targets:
+        if hasattr(y, "shape"):
+            return targets_of(y)
+        named = self.is_text and any(isinstance(label, str) for one in y for label in one)
+        return targets_of(y, self.label_names if named else np.arange(self.labels))
 
     def nearest_labels(self, label: "int | str", count: int = 10) -> tuple[np.ndarray, np.ndarray]:
         """The other labels whose vectors have the largest cosines with that of `label`, a number or a name.
@@ -158,10 +167,10 @@ class Model:
             raise _slide.InputError(f"there is no label {label!r} in the model")
         return found
 
-    def _data(self, x: Any) -> _slide.Data:
+    def _data(self, x: Any, targets: Optional[Targets] = None) -> _slide.Data:
         if are_texts(x):
-            return _slide.from_texts(list(x), self._engine)
-        return data_of(csr_of(x))
+            return text_data_of(x, self._engine, targets)
+        return data_of(csr_of(x), targets)
 
     def _predictor(self, k: int, logits: bool, inference: str, threads: int, alone: bool) -> _slide.Predictor:
         # Kept, for most callers ask for the same again and again. Those for samples that come alone spend memory on it.

@@ -1,0 +1,70 @@
+"""Data files as SciPy's matrices, and back."""
+
+from __future__ import annotations
+
+import os
+from typing import Any, Optional
+
+import numpy as np
+
+from . import _slide
+from ._inputs import csr_of, data_of, targets_of
+from ._keys import config_of
+from .model import Model
+
+_INT32 = np.iinfo(np.int32).max
+
+
+def _matrix(offsets: np.ndarray, ids: np.ndarray, values: np.ndarray, columns: int) -> Any:
+    from scipy.sparse import csr_matrix
+
+    kind = np.int32 if max(len(ids), columns) <= _INT32 else np.int64
+    return csr_matrix((values, ids.astype(kind, copy=False), offsets.astype(kind)), (len(offsets) - 1, columns))
+
+
+def read(path: "str | os.PathLike[str]", *, model: Optional[Model] = None, names: bool = False, **keys: Any) -> tuple:
+    """Reads a data file of any format that ``slide train`` takes: XMC text, libsvm, labelled text, a pair of .npz files
+    (named by its features), IDX images, each of them packed with gzip or not.
+
+    Returns X, features [n, features] of float32, and Y, labels [n, labels] of 0 and 1 as int8, both CSR. Values are as
+    they stand in the file, unless ``data__normalize=True`` is among the keys, as ``data__one_based=True`` or
+    ``data__format="libsvm"`` can be.
+
+    From labelled text a vocabulary is learnt by the keys of ``text``, ``text__min_count=2``; with `model` the text is read
+    with that of the model, and its labels get the model's numbers. names: return X, Y, feature names and label names,
+    object arrays, None of data that are no text.
+
+    Raises InputError with file, line and column of what is wrong.
+    """
+    if model is not None:
+        if keys:
+            raise _slide.InputError(f"{next(iter(keys))}: the model says how its data are read; leave it out")
+        data = _slide.read_for(os.fspath(path), model._engine)
+    else:
+        data = _slide.Data.read(os.fspath(path), config_of(None, {"data__normalize": False, **keys}))
+    offsets, ids, values = data.feature_rows()
+    label_offsets, labels = data.label_rows()
+    x = _matrix(offsets, ids, values, data.features)
+    y = _matrix(label_offsets, labels, np.ones(len(labels), np.int8), data.labels)
+    if not names:
+        return x, y
+    if not data.is_text:
+        return x, y, None, None
+    return x, y, np.array(data.feature_names(), dtype=object), np.array(data.label_names(), dtype=object)
+
+
+def write(path: "str | os.PathLike[str]", X: Any, Y: Any = None, *, format: Optional[str] = None) -> None:
+    """Writes samples to a file, which gets its name when it is whole.
+
+    X: features as a sparse matrix or a dense array [n, features]. Y: labels as a sparse matrix or an array of 0 and 1
+    [n, labels], or as n lists of numbers; without, the samples have none. format: ``"xmc"``, ``"libsvm"``, ``"fasttext"``,
+    ``"tsv"`` or ``"npz"``, else as the name ends: .xmc or .txt, .libsvm or .svm, .ft, .tsv, .npz. The labels of X.npz go
+    into a file beside it, X....npz into Y....npz, or are named as ``"FEATURES.npz,LABELS.npz"``. Values read back to the
+    same float32, but from text, where feature i is the word ``fi``, as often as a count says.
+
+    Raises InputError for matrices at fault and a format that is not known, Error when the file cannot be written.
+    """
+    targets = None if Y is None else targets_of(Y)
+    if targets is not None and targets.classes.dtype.kind not in "iu":
+        raise _slide.InputError("labels: give numbers, or a matrix with a column for each label")
+    data_of(csr_of(X), targets).write(os.fspath(path), format or "")

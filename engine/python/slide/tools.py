@@ -1,0 +1,179 @@
+"""Measures of any scores, the search for a configuration, and the report on runs."""
+
+from __future__ import annotations
+
+import json
+import os
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Callable, NamedTuple, Optional, Sequence
+
+import numpy as np
+
+from . import _slide
+from ._inputs import are_texts, csr_of, data_of, is_sparse, labels_of_sparse, learnt_data_of, rows_of, targets_of
+from ._keys import config_of, overrides_of
+
+if TYPE_CHECKING:
+    from .classifier import Classifier
+
+# ---- measures ----
+
+
+def _labels(y: Any) -> tuple:
+    return labels_of_sparse(y) if is_sparse(y) else targets_of(y).rows
+
+
+def _scores(scores: Any) -> tuple:
+    if is_sparse(scores):
+        return rows_of(csr_of(scores))
+    dense = np.ascontiguousarray(scores, dtype=np.float32)
+    if dense.ndim != 2:
+        raise _slide.InputError(f"scores: want two dimensions, a row a sample; there are {dense.ndim}")
+    rows, columns = dense.shape
+    return np.arange(rows + 1) * columns, np.tile(np.arange(columns, dtype=np.int32), rows), dense.ravel(), columns
+
+
+def evaluate(
+    Y_true: Any,
+    scores: Any,
+    k: Sequence[int] = (1, 3, 5),
+    *,
+    Y_train: Any = None,
+    propensity: tuple[float, float] = (0.55, 1.5),
+) -> dict[str, float]:
+    """How good scores are, whoever made them.
+
+    Y_true: labels of n samples, as a sparse matrix or an array of 0 and 1 [n, labels], or lists of numbers. scores: a
+    sparse matrix [n, labels], of which what has no entry is not predicted, or a dense array. Labels are ranked by falling
+    score, equal ones by number. k: the ranks to measure at.
+
+    Y_train: the labels of the samples that were trained on. With them there are propensity-scored precision, with the
+    constants (A, B) of `propensity` (Jain, Prabhu, Varma 2016), and precision and recall of frequent, middling and rare
+    labels, a third of all entries each: what they add to P@k, and how many of them are found.
+
+    Returns means over all samples by name, as ``slide test --json``: ``p_at_1``, ``ndcg_at_5``, ``recall_at_3``,
+    ``psp_at_1``; ``p_at_1_head``, ``recall_at_5_tail``.
+
+    Raises InputError for matrices at fault.
+    """
+    train = None if Y_train is None else _labels(Y_train)
+    return _slide.evaluate_scores(_scores(scores), _labels(Y_true), list(k), train, *map(float, propensity))
+
+
+# ---- search ----
+
+
+@dataclass
+class Tuned:
+    """What ``tune`` found.
+
+    params: the keys that changed, for ``Classifier(**params)`` beside those the search began with, which ``classifier``
+    puts together. config: all of it as TOML. score: of the best trial, mean of P@k over ``eval__k`` on held-out samples.
+    trials: a dict for each, with ``changes``, ``score``, ``train_seconds`` and ``full_seconds``, the estimate for all
+    samples.
+    """
+
+    params: dict[str, Any]
+    config: str
+    score: float
+    trials: list[dict[str, Any]]
+    keys: dict[str, Any]
+    base: Optional[str]
+
+    def classifier(self, **more: Any) -> "Classifier":
+        """An estimator of the best configuration, not fitted yet; `more` parameters go on top."""
+        from .classifier import Classifier
+
+        return Classifier(config=self.base, **{**self.keys, **self.params, **more})
+
+
+def _value_of(text: str) -> Any:
+    try:
+        return json.loads(text)
+    except ValueError:
+        return text
+
+
+def _line_of(trial: dict[str, Any]) -> str:
+    if trial["diverged"]:
+        outcome = "diverged"
+    else:
+        outcome = f"score {trial['score']:.4f}" if trial["within"] else "too slow"
+    changes = "  ".join(trial["changes"]) or "the configuration as it is"
+    return f"{trial['number']:4}{'*' if trial['best'] else ' '} {outcome:<12}  {trial['train_seconds']:.1f} s  {changes}"
+
+
+def tune(
+    X: Any,
+    Y: Any = None,
+    *,
+    config: "str | os.PathLike[str] | None" = None,
+    seconds: float = 600.0,
+    trials: int = 1000,
+    train_seconds: Optional[float] = None,
+    verbose: bool = True,
+    on_trial: Optional[Callable[[dict[str, Any]], Any]] = None,
+    **keys: Any,
+) -> Tuned:
+    """Searches for a better configuration, on held-out parts of the training samples, as ``slide tune`` does.
+
+    X, Y: as ``Classifier.fit`` takes them, or X the path of a training file and no Y. config, keys: what to begin with, as
+    of ``Classifier``; keys that are given keep their values. seconds: for the whole search. trials: at most so many.
+    train_seconds: accept only configurations that train on all samples in so long, as estimated. verbose: print a line a
+    trial. on_trial: called with a dict after each.
+
+    The same seed gives the same trials. Ctrl-C ends the search after a step and raises KeyboardInterrupt; what was found
+    until then has gone to `on_trial`. Raises InputError for parameters and data at fault, and when the time was too short
+    for one trial.
+    """
+    base = None if config is None else os.fspath(config)
+    start = config_of(base, keys)
+    if Y is None:
+        if not isinstance(X, (str, os.PathLike)):
+            raise _slide.InputError("give X and Y, or the path of a training file")
+        data = _slide.Data.read(os.fspath(X), start)
+    elif are_texts(X):
+        data = learnt_data_of(X, targets_of(Y), start)
+    else:
+        data = data_of(csr_of(X), targets_of(Y))
+    done: list[dict[str, Any]] = []
+
+    def after(trial: dict[str, Any]) -> None:
+        done.append(trial)
+        if verbose:
+            print(_line_of(trial), flush=True)
+        if on_trial is not None:
+            on_trial(trial)
+
+    fixed = overrides_of({name: value for name, value in keys.items() if not isinstance(value, (list, tuple))})
+    found = _slide.tune(start, data, float(seconds), int(trials), train_seconds, fixed, after)
+    changes = (change.split("=", 1) for change in found["best"]["changes"])
+    params = {key.replace(".", "__"): _value_of(value) for key, value in changes}
+    return Tuned(params, found["config"], found["best"]["score"], done, keys, base)
+
+
+# ---- report ----
+
+
+class Report(NamedTuple):
+    """path: of the page. runs: how many it shows. notes: what to know about them, a line each. groups: titles of the
+    groups of runs within which measures compare."""
+
+    path: str
+    runs: int
+    notes: list[str]
+    groups: list[str]
+
+
+def report(
+    runs: "str | os.PathLike[str] | Sequence[str | os.PathLike[str]]", path: "str | os.PathLike[str]" = "report.html"
+) -> Report:
+    """Writes a page of HTML that compares training runs, as ``slide report`` does, and needs nothing else.
+
+    runs: folders of ``slide train``, or their metrics.jsonl. path: the page; one that is there is replaced.
+
+    Raises InputError for runs at fault and when `path` is something else than a report, Error when it cannot be written.
+    """
+    if isinstance(runs, (str, os.PathLike)):
+        runs = [runs]
+    return Report(os.fspath(path), *_slide.report([os.fspath(run) for run in runs], os.fspath(path)))

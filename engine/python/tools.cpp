@@ -1,0 +1,89 @@
+// What stands beside training and predicting: measures of any scores, the search for a configuration, the
+// report.
+#include <pybind11/stl.h>
+
+#include <optional>
+#include <string>
+#include <utility>
+
+#include "engine/python/bindings.h"
+#include "engine/python/engine_call.h"
+#include "engine/python/watch.h"
+
+namespace slide::python {
+
+namespace {
+
+using namespace py::literals;
+
+// Matrices as of from_csr(), training labels or None without values.
+api::Measures evaluate_scores(const py::object& scores, const py::object& labels,
+                              const std::vector<std::uint32_t>& ks, const py::object& training_labels,
+                              double propensity_a, double propensity_b) {
+  const api::CsrMatrix x = matrix_of(scores, "scores"), y = matrix_of(labels, "labels");
+  api::ScoreOptions options;
+  options.ks = ks;
+  options.training_labels = matrix_of(training_labels, "training labels");
+  options.propensity_a = propensity_a;
+  options.propensity_b = propensity_b;
+  return engine_call([&] { return api::evaluate_scores(x, y, options); });
+}
+
+py::dict dict_of(const api::Trial& trial) {
+  return py::dict("number"_a = trial.number, "changes"_a = trial.changes, "score"_a = trial.score,
+                  "train_seconds"_a = trial.train_seconds, "full_seconds"_a = trial.full_seconds,
+                  "within"_a = trial.within, "diverged"_a = trial.diverged, "best"_a = trial.best);
+}
+
+// A dict, or None where Python ended the search; then what it raised comes out.
+py::object tune(const api::Config& start, const api::Data& data, double seconds, std::uint32_t trials,
+                std::optional<double> train_seconds, const std::vector<std::string>& fixed,
+                const py::object& trial) {
+  Watch watch;
+  api::TuneOptions options;
+  options.seconds = seconds;
+  options.trials = trials;
+  options.fixed = fixed;
+  if (train_seconds) options.train_seconds = *train_seconds;
+  api::TuneCallbacks callbacks;
+  callbacks.step = [&] {
+    watch.look();
+    return !watch.stopped();
+  };
+  if (!trial.is_none()) {
+    callbacks.trial = [&](const api::Trial& at) { watch.ask([&] { trial(dict_of(at)); }); };
+  }
+  std::optional<api::TuneResult> found;
+  try {
+    found = engine_call([&] { return api::tune(start, data, options, callbacks); }, [&] { watch.poll(); });
+  } catch (const Error&) {  // before the first trial was done
+    if (!watch.stopped()) throw;
+  }
+  const py::object interrupt = watch.outcome();
+  if (!interrupt.is_none()) {
+    PyErr_SetObject(PyExc_KeyboardInterrupt, interrupt.ptr());
+    throw py::error_already_set();
+  }
+  return py::dict("config"_a = found->config.to_toml(), "best"_a = dict_of(found->best),
+                  "trials"_a = found->trials, "folds"_a = found->folds,
+                  "train_samples"_a = found->train_samples,
+                  "validation_samples"_a = found->validation_samples);
+}
+
+// (runs, notes, groups)
+py::tuple report(const std::vector<std::string>& runs, const std::string& path) {
+  const api::ReportSummary written = engine_call([&] { return api::write_report(runs, path); });
+  return py::make_tuple(written.runs, written.notes, written.groups);
+}
+
+}  // namespace
+
+void bind_tools(py::module_& module) {
+  module.def("evaluate_scores", &evaluate_scores, py::arg("scores"), py::arg("labels"), py::arg("ks"),
+             py::arg("training_labels"), py::arg("propensity_a"), py::arg("propensity_b"));
+  module.def("tune", &tune, py::arg("config"), py::arg("data"), py::arg("seconds"), py::arg("trials"),
+             py::arg("train_seconds"), py::arg("fixed"), py::arg("trial"));
+  module.def("report", &report, py::arg("runs"), py::arg("path"));
+}
+
+}  // namespace slide::python

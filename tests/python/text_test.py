@@ -1,0 +1,96 @@
+"""slide.Classifier on texts: the same model as from a file, labels in every form, going on."""
+
+import pickle
+
+import numpy as np
+import pytest
+
+import slide
+
+TEXTS = ["the violin and the cello", "singing birds in the trees", "the birds and the violin"] * 20
+NAMES = [["music"], ["nature"], ["nature", "music"]] * 20
+
+
+@pytest.fixture(scope="module")
+def words():
+    """Keys of a run on so little text."""
+    return {"verbose": False, "train__epochs": 20, "text__min_count": 1, "layer__0__size": 16, "layer__1__uniform": 4}
+
+
+def test_the_model_file_is_that_of_the_command_line(program, words, tmp_path):
+    lines = [" ".join(f"__label__{name}" for name in names) + " " + text for names, text in zip(NAMES, TEXTS)]
+    path = tmp_path / "train.txt"
+    path.write_text("\n".join(lines) + "\n")
+    sets = [word for key, value in words.items() if key != "verbose"
+            for word in ("--set", f"{key.replace('__', '.')}={value}")]
+    program("train", "--set", f"data.train={path}", *sets, "--out", tmp_path / "run", "--quiet")
+    classifier = slide.Classifier(data__train=str(path), **words).fit(TEXTS, NAMES)
+    classifier.model_.save(tmp_path / "python.slide")
+    assert (tmp_path / "python.slide").read_bytes() == (tmp_path / "run" / "model.slide").read_bytes()
+    assert classifier.classes_.tolist() == classifier.model_.label_names.tolist()
+
+
+def test_labels_have_the_forms_of_features(words):
+    by_name = slide.Classifier(**words).fit(TEXTS, NAMES)
+    assert by_name.predict(["a cello"], k=1).tolist() == [["music"]] and by_name.score(TEXTS, NAMES) > 0.9
+    matrix = np.array([[1, 0, 0], [0, 0, 1], [1, 0, 1]] * 20)  # nobody has the second
+    by_column = slide.Classifier(**words).fit(TEXTS, matrix)
+    assert by_column.predict(["a cello"], k=1).tolist() == [[0]] and by_column.score(TEXTS, matrix) > 0.9
+    assert by_column.predict_proba(TEXTS, 3).shape == (60, 3)
+    single = slide.Classifier(**words).fit(np.array(TEXTS), ["m", "n", "b"] * 20)
+    assert single.classes_.tolist() == ["b", "m", "n"] and single.predict(TEXTS[:3]).tolist() == ["m", "n", "b"]
+    assert single.predict_proba(TEXTS[:2]).shape == (2, 3)
+
+
+def test_it_goes_on_with_new_texts(words):
+    classifier = slide.Classifier(**words).partial_fit(TEXTS, NAMES, classes=["music", "nature", "law"])
+    assert classifier.classes_.tolist() == ["law", "music", "nature"]
+    assert not hasattr(classifier, "n_features_in_")
+    for _ in range(10):
+        classifier.partial_fit(["birds in court"] * 20, [["law"]] * 20)
+    assert classifier.predict(["birds in court"], k=1).tolist() == [["law"]]
+    again = pickle.loads(pickle.dumps(classifier))
+    assert (again.predict(TEXTS) == classifier.predict(TEXTS)).all()
+
+
+def test_what_does_not_fit_is_told(samples, words):
+    classifier = slide.Classifier(**words).fit(TEXTS, NAMES)
+    with pytest.raises(slide.InputError, match="fitted on texts; give a list of texts"):
+        classifier.predict(samples[0])
+    with pytest.raises(slide.InputError, match="fitted on features; give a matrix"):
+        slide.Classifier(**{**words, "train__epochs": 1}).fit(*samples).predict(TEXTS)
+    with pytest.raises(slide.InputError, match="60 texts, but 3 of labels"):
+        slide.Classifier(**words).fit(TEXTS, NAMES[:3])
+    with pytest.raises(slide.InputError, match="no word occurs in 99 samples"):
+        slide.Classifier(**{**words, "text__min_count": 99}).fit(TEXTS, NAMES)
+    with pytest.raises(slide.InputError, match="line break"):
+        slide.Classifier(**words).fit(TEXTS, [["a\nb"]] * 60)
+    with pytest.raises(UnicodeEncodeError):
+        slide.Classifier(**words).fit(["\ud800"] * 2, [["a"], ["b"]])
+
+
+def test_weights_of_samples_count(samples, few, words):
+    x, y = samples
+    keys = {name: value for name, value in few.items() if name != "layer"}
+    keys |= {"layer": [{"size": 16}, {"kind": "dense"}], "neighbours__share": 0, "train__epochs": 3}
+    plain = slide.Classifier(**keys).fit(x, y)
+    equal = slide.Classifier(**keys).fit(x, y, sample_weight=np.full(1500, 3.0))
+    assert (plain.model_.label_vectors() == equal.model_.label_vectors()).all()
+    half = slide.Classifier(**keys).fit(x, y, sample_weight=np.arange(1500) < 750)
+    alone = slide.Classifier(**keys).fit(x[:750], y[:750])
+    assert (half.model_.label_vectors() == alone.model_.label_vectors()).all()
+    assert slide.Classifier(**words).fit(TEXTS, NAMES, sample_weight=[1, 2, 3] * 20).score(TEXTS, NAMES) > 0.9
+    for wrong, line in ((np.ones(3), "3 for 1500"), (np.ones((1500, 2)), "1D"), (-np.ones(1500), "not negative")):
+        with pytest.raises(slide.InputError, match=line):
+            slide.Classifier(**keys).fit(x, y, sample_weight=wrong)
+
+
+def test_conflicting_samples_follow_the_heavier(few):
+    x = np.ones((400, 3), np.float32)
+    y = np.arange(400) % 2
+    keys = {**few, "layer": [{"size": 8}, {"kind": "dense"}], "neighbours__share": 0, "train__epochs": 20}
+    for heavy in (0, 1):
+        weights = np.where(y == heavy, 5.0, 1.0)
+        classifier = slide.Classifier(**keys).fit(x, y, sample_weight=weights)
+        assert classifier.predict(x[:1]).tolist() == [heavy]
+        assert classifier.predict_proba(x[:1])[0, heavy] == pytest.approx(5 / 6, abs=0.1)
