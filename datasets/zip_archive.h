@@ -1,36 +1,39 @@
-// Zip archives in memory and on disk; the only user of libzip. Functions are safe to call from any thread, on
+// Zip archives, as far as .npz files need them: members stored as they are or deflated, of any size (zip64).
+// After PKWARE's APPNOTE.TXT, 6.3.10, sections 4.3 to 4.5. Functions are safe to call from any thread, on
 // different archives.
 #pragma once
 
-#include <memory>
+#include <cstdint>
 #include <string>
 #include <vector>
 
 #include "datasets/file_bytes.h"
 
-struct zip;  // of libzip
-
 namespace slide {
 
-struct ZipDiscard {
-  void operator()(zip* archive) const;
+// What the directory at the end of an archive says of a member.
+struct ZipEntry {
+  std::string name;
+  std::uint16_t flags = 0, method = 0;
+  std::uint32_t checksum = 0;
+  std::uint64_t packed = 0, size = 0;  // bytes
+  std::uint64_t header = 0;            // where in the file the member begins
 };
-using ZipHandle = std::unique_ptr<zip, ZipDiscard>;
 
-// Reads the members of an archive, whose bytes outlive it. For one thread at a time.
+// Reads the members of an archive, whose bytes outlive it. Safe from several threads.
 class ZipReader {
  public:
   // Throws InputError when the bytes are no whole archive.
   explicit ZipReader(const NamedBytes& file);
 
   const std::string& path() const { return file_.path; }
-  // The unpacked bytes of a member. Throws InputError when there is none of this name, or its checksum is
-  // wrong, or it unpacks to more than there is memory for.
+  // The unpacked bytes of a member. Throws InputError when there is none of this name, or it is damaged,
+  // encrypted or packed in another way, or unpacks to more than there is memory for.
   std::string read(const std::string& name) const;
 
  private:
   const NamedBytes& file_;
-  ZipHandle archive_;
+  std::vector<ZipEntry> entries_;
 };
 
 struct ZipMember {
@@ -38,8 +41,13 @@ struct ZipMember {
   std::string bytes;
 };
 
+// From so many bytes on, of a member or before it, numbers of 64 bits are written; below, those of 32 bits
+// hold what a member is packed into, too.
+inline constexpr std::uint64_t kZip64From = 0xF0000000;
+
 // Writes an archive that appears under its name when it is whole. The same members give the same bytes.
-// Throws Error when it cannot be written.
-void write_zip(const std::string& path, const std::vector<ZipMember>& members);
+// Throws Error when it cannot be written. `zip64_from` is another value in tests alone.
+void write_zip(const std::string& path, const std::vector<ZipMember>& members,
+               std::uint64_t zip64_from = kZip64From);
 
 }  // namespace slide

@@ -8,7 +8,7 @@ build_packages=(
   libcli11-dev libtomlplusplus-dev      # command line, config files
   libfmt-dev nlohmann-json3-dev         # text, JSON
   libboost-dev                          # HTTP: Boost.Beast, headers alone
-  zlib1g-dev libzip-dev libutf8proc-dev # gzip, .npz, Unicode
+  zlib1g-dev libutf8proc-dev            # gzip and .npz, Unicode
   libopenmpi-dev openmpi-bin            # several processes
   libjs-chart.js                        # figures of slide report
   libgtest-dev libbenchmark-dev curl    # tests, benchmarks
@@ -22,6 +22,8 @@ browser_packages=(chromium)             # looks at the page of slide report
 oracle_packages=(python3-numpy)         # recomputes predictions
 sanitizer_packages=(clang libomp-dev)   # LLVM's OpenMP comes with Archer, which tells ThreadSanitizer of its barriers
 check_packages=(clang-format clang-tidy)      # layout and checks of the sources
+package_packages=(dpkg-dev patchelf)    # makes packages
+package_test_packages=(debootstrap)     # makes the bare system in which tests install them
 baseline_packages=(python3-torch libopenblas0-pthread fasttext)  # without OpenBLAS PyTorch multiplies with the reference BLAS
 
 # Prints those of the given packages that are not installed, one a line.
@@ -63,10 +65,6 @@ endif()
 find_path(utf8proc utf8proc.h)
 if(NOT utf8proc)
   message("absent: utf8proc")
-endif()
-find_path(libzip zip.h)
-if(NOT libzip)
-  message("absent: libzip")
 endif()
 find_file(chart_js chart.min.js PATHS /usr/share/javascript/chart.js)
 if(NOT chart_js)

@@ -10,6 +10,7 @@ cd "$(dirname "$0")/.."
 install_packages "${build_packages[@]}"
 install_packages "${python_packages[@]}" || echo "Going on without the Python package." >&2
 install_packages "${oracle_packages[@]}" || echo "Going on without NumPy: nothing recomputes predictions." >&2
+install_packages "${package_packages[@]}" "${package_test_packages[@]}" || echo "Going on without debootstrap: no package is tried." >&2
 find_data
 
 cmake --preset release -DSLIDE_WERROR=ON > build/configure.log 2>&1 || { cat build/configure.log; exit 1; }

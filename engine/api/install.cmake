@@ -21,19 +21,19 @@ install(EXPORT slide-targets NAMESPACE slide:: DESTINATION ${package_folder})
 install(FILES ${PROJECT_BINARY_DIR}/slide-config.cmake ${PROJECT_BINARY_DIR}/slide-config-version.cmake
         DESTINATION ${package_folder})
 
-# The pkg-config file; paths in it are relative to its own place. Not Requires.private: libzip, whose own list names
-# libraries for its static form that need not be there.
+# The pkg-config file; paths in it are relative to its own place.
 file(RELATIVE_PATH pc_to_prefix /prefix/${pc_folder} /prefix)
 if(slide_is_static)
   set(pc_requires "fmt zlib libutf8proc")
   list(TRANSFORM OpenMP_CXX_LIB_NAMES PREPEND -l OUTPUT_VARIABLE openmp)
   list(JOIN openmp " " openmp)
-  set(pc_libs "-lzip -ldl ${openmp}")
+  set(pc_libs "-ldl ${openmp}")
 endif()
 configure_file(${api_folder}/slide.pc.in ${PROJECT_BINARY_DIR}/slide.pc @ONLY)
 install(FILES ${PROJECT_BINARY_DIR}/slide.pc DESTINATION ${pc_folder})
 
-install(FILES ${PROJECT_SOURCE_DIR}/README.md ${api_folder}/example.cpp DESTINATION ${CMAKE_INSTALL_DOCDIR})
+install(FILES ${PROJECT_SOURCE_DIR}/README.md ${PROJECT_SOURCE_DIR}/engine/CHANGELOG.md ${api_folder}/example.cpp
+        DESTINATION ${CMAKE_INSTALL_DOCDIR})
 install(DIRECTORY ${PROJECT_SOURCE_DIR}/configs DESTINATION ${CMAKE_INSTALL_DOCDIR}
         PATTERN experiments EXCLUDE)
 
@@ -50,4 +50,8 @@ if(SLIDE_BUILD_PROGRAM)
   install(FILES ${shell_folder}/bash DESTINATION ${share}/bash-completion/completions RENAME slide)
   install(FILES ${shell_folder}/zsh DESTINATION ${share}/zsh/site-functions RENAME _slide)
   install(FILES ${shell_folder}/fish DESTINATION ${share}/fish/vendor_completions.d RENAME slide.fish)
+endif()
+
+if(SLIDE_BUILD_PROGRAM AND PROJECT_IS_TOP_LEVEL)
+  include(${api_folder}/packages/packages.cmake)
 endif()

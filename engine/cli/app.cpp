@@ -17,6 +17,7 @@
 #include "engine/cli/fatal_signals.h"
 #include "engine/cli/spare_memory.h"
 #include "engine/cli/text.h"
+#include "engine/cli/version.h"
 #include "engine/cluster/launch.h"
 
 namespace slide::cli {
@@ -62,10 +63,19 @@ int execute(const Action& action) {
   }
 }
 
+// For CLI11, which passes on errors of its own alone.
+std::string version_or_error() {
+  try {
+    return version_line();
+  } catch (const InputError& error) {
+    throw CLI::ValidationError(error.what());
+  }
+}
+
 int parse_and_execute(int argc, char** argv) {
   Action action;
   CLI::App app(kAbout, "slide");
-  app.set_version_flag("--version", "slide " SLIDE_VERSION);
+  app.set_version_flag("--version", version_or_error, "Print version, commit and instruction set");
   app.require_subcommand(1);
   app.footer(
       "Exit codes: 0 done, 1 the run failed, 2 bad usage, configuration, data or model,\n"

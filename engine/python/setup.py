@@ -1,6 +1,10 @@
-"""Builds the package with CMake: the module and, as a part of it, the library from the sources two folders up."""
+"""Builds the package with CMake: the module and, as a part of it, the library from the sources two folders up.
+
+SLIDE_MODULE in the environment names a module that has been built already, as by scripts/package.sh.
+"""
 
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -14,6 +18,12 @@ SOURCES = Path(__file__).resolve().parent.parent.parent
 
 class CMakeBuild(build_ext):
     def build_extension(self, extension):
+        built = os.environ.get("SLIDE_MODULE") or self.build_module()
+        target = Path(self.get_ext_fullpath(extension.name))
+        target.parent.mkdir(parents=True, exist_ok=True)
+        shutil.copy2(built, target)
+
+    def build_module(self):
         if not (SOURCES / "lsh" / "CMakeLists.txt").exists():
             raise SystemExit(f"setup.py: {SOURCES} does not hold the engine's sources; install from a checkout")
         folder = Path(self.build_temp).resolve()
@@ -41,15 +51,23 @@ class CMakeBuild(build_ext):
         built = list((folder / "python" / "slide").glob("_slide*.so"))
         if len(built) != 1:
             raise SystemExit("setup.py: the build made no module; its output above says what is missing")
-        target = Path(self.get_ext_fullpath(extension.name))
-        target.parent.mkdir(parents=True, exist_ok=True)
-        shutil.copy2(built[0], target)
+        return built[0]
+
+
+def version():
+    """The one of the whole project, which stands in its CMakeLists.txt."""
+    text = (SOURCES / "CMakeLists.txt").read_text(encoding="utf-8")
+    found = re.search(r"^project\(slide VERSION ([0-9.]+)", text, re.MULTILINE)
+    if found is None:
+        raise SystemExit(f"setup.py: {SOURCES / 'CMakeLists.txt'} names no version; install from a checkout")
+    return found[1]
 
 
 # Beside the other builds, for tests look at all sources in this folder.
 work = SOURCES / "build" / "pip"
 work.mkdir(parents=True, exist_ok=True)
 setup(
+    version=version(),
     ext_modules=[Extension("slide._slide", [])],
     cmdclass={"build_ext": CMakeBuild},
     options={

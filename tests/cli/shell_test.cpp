@@ -2,6 +2,7 @@
 #include <gtest/gtest.h>
 
 #include <cstdlib>
+#include <regex>
 #include <sstream>
 
 #include "tests/cli/cli_fixture.h"
@@ -25,12 +26,22 @@ TEST_F(ShellTest, HelpVersionAndDocumentation) {
     EXPECT_EQ(help.code, 0);
     EXPECT_NE(help.out.find("Usage: slide"), std::string::npos);
   }
-  const Outcome version = slide_.run({"--version"});
-  EXPECT_EQ(version.code, 0);
-  EXPECT_EQ(version.out.find("slide "), 0U);
   const Outcome doc = slide_.run({"config", "--doc"});
   EXPECT_EQ(doc.code, 0);
   EXPECT_NE(doc.out.find("`block_size`"), std::string::npos);
+}
+
+TEST_F(ShellTest, VersionNamesTheCommitAndTheInstructionSet) {
+  slide_.begin_with("export SLIDE_SIMD=scalar");
+  const Outcome version = slide_.run({"--version"});
+  EXPECT_EQ(version.code, 0) << version.err;
+  const std::regex line("slide [0-9]+\\.[0-9]+\\.[0-9]+ \\((commit [0-9a-f]{10,}\\+?, )?scalar\\)\n");
+  EXPECT_TRUE(std::regex_match(version.out, line)) << version.out;
+  slide_.begin_with("export SLIDE_SIMD=sse9");
+  const Outcome refused = slide_.run({"--version"});
+  EXPECT_EQ(refused.code, 2);
+  EXPECT_NE(refused.err.find("SLIDE_SIMD=sse9: no such instruction set here"), std::string::npos)
+      << refused.err;
 }
 
 TEST_F(ShellTest, BashCompletesCommandsAndTheirOptions) {

@@ -203,6 +203,48 @@ TEST_F(NpzTest, WhatUnpacksToMoreThanIsFreeIsRefused) {
         << message;
 }
 
+TEST_F(NpzTest, ArchivesOfNumbersOf64BitsAreReadBack) {
+  const std::vector<ZipMember> members = {
+      {"a.npy", std::string(100'000, 'a') + "end"}, {"b.npy", ""}, {"c.npy", "c"}};
+  for (const std::uint64_t zip64_from : {std::uint64_t{0}, std::uint64_t{100}, kZip64From}) {
+    const std::string path = folder_.path(fmt::format("{}.zip", zip64_from));
+    write_zip(path, members, zip64_from);
+    const std::string bytes = testing::read_text(path);
+    const NamedBytes file = {bytes, path};
+    const ZipReader archive(file);
+    for (const ZipMember& member : members) EXPECT_EQ(archive.read(member.name), member.bytes) << zip64_from;
+    EXPECT_EQ(bytes.find("PK\x06\x06") != std::string::npos, zip64_from < kZip64From);
+  }
+}
+
+// Of a member: what is said of it in the directory of the end, which begins with the last mark of an entry.
+TEST_F(NpzTest, MembersThatCannotBeReadSayWhy) {
+  write_zip(folder_.path("X.t.npz"), {{"format.npy", std::string(5000, 'x')}});
+  const std::string whole = testing::read_text(folder_.path("X.t.npz"));
+  const std::size_t entry = whole.rfind("PK\x01\x02");
+  struct Case {
+    std::size_t at;
+    char value;
+    const char* fault;
+  };
+  for (const Case& c : {Case{8, 1, "is encrypted"},
+                        {10, 12, "packed otherwise than by deflate"},
+                        {16, 0, "its checksum is another"},
+                        {20, 5, "cut off"},
+                        {24, 0, "longer than it says"},
+                        {25, 0x7F, "shorter than it says"},
+                        {26, 1, "its size cannot be true"},
+                        {42, 1, "a member is missing"},
+                        {0, 0, "its directory is damaged"}}) {
+    std::string damaged = whole;
+    damaged[entry + c.at] = c.value;
+    write_pair(damaged, from_hex(kLabels));
+    ReadOptions options = as_they_are();
+    options.format = DataFormat::kNpz;
+    EXPECT_NE(fault(options).find(c.fault), std::string::npos) << c.fault << ": " << fault(options);
+  }
+}
+
 // Every byte changed: either an error in one line, or the same sizes of rows (unused bytes of the archive).
 TEST_F(NpzTest, DamageIsNoCrash) {
   const std::string features = from_hex(kFeatures);

@@ -47,9 +47,9 @@ check_files() {
     done
     python=$(sed -n 's/^Python_EXECUTABLE:[A-Z]*=//p' "$build/CMakeCache.txt")
     (cd "$work" && PYTHONPATH=${package%/slide} "$python" -c 'import slide; print("slide", slide.__version__)') |
-      grep -qx "$("$prefix/bin/slide" --version)" || fail "the Python package is of another version, or cannot be imported"
+      grep -qx "$("$prefix/bin/slide" --version | sed 's/ (.*//')" || fail "the Python package is of another version, or cannot be imported"
   fi
-  "$prefix/bin/slide" --version | grep -qx "slide $(PKG_CONFIG_PATH=$lib/pkgconfig pkg-config --modversion slide)" ||
+  "$prefix/bin/slide" --version | grep -q "^slide $(PKG_CONFIG_PATH=$lib/pkgconfig pkg-config --modversion slide) (" ||
     fail "the program and slide.pc are of two versions"
   "$prefix/bin/slide" man | cmp - "$prefix/share/man/man1/slide.1"
   "$prefix/bin/slide" completion bash | cmp - "$prefix/share/bash-completion/completions/slide"

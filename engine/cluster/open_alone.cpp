@@ -1,0 +1,20 @@
+// open_cluster() of a program that is linked statically, in place of open_cluster.cpp: such a program can
+// load no plug-in, so it is never one of several processes.
+#include "engine/base/error.h"
+#include "engine/cluster/alone.h"
+#include "engine/cluster/cluster.h"
+#include "engine/cluster/launch.h"
+
+namespace slide {
+
+std::unique_ptr<Cluster> open_cluster(std::size_t) {
+  if (launched_processes() != 1) {
+    fail_input(
+        "this process was started by a launcher of MPI, but this slide is linked statically and takes no "
+        "MPI; "
+        "install the Debian package, or build it from source");
+  }
+  return std::make_unique<Alone>();
+}
+
+}  // namespace slide

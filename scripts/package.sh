@@ -1,0 +1,157 @@
+#!/usr/bin/env bash
+# Makes packages of a release build, which is built first where it is not: a Debian package, an archive that needs
+# nothing of the system but a kernel, a wheel for the Python that the build found. What they hold was compiled once.
+# usage: scripts/package.sh deb|tar|wheel|all [FOLDER [BUILD]]
+#   FOLDER  where the packages go, build/packages unless told
+#   BUILD   the folder of the build, build/release unless told
+# Exit code: 0, 1 where a package cannot be made or would need what is not everywhere.
+set -euo pipefail
+kind=${1:-}
+[[ $kind =~ ^(deb|tar|wheel|all)$ ]] || { sed -n '2,/^# Exit code/s/^# \{0,1\}//p' "$0"; exit 2; }
+cd "$(dirname "$0")/.."
+. scripts/packages.sh
+. scripts/data.sh
+mkdir -p "${2:-build/packages}"
+folder=$(realpath "${2:-build/packages}")
+build=$(realpath -m "${3:-build/release}")
+sources=$PWD
+work=$folder/work
+fail() { echo "package.sh: $*" >&2; exit 1; }
+
+# The times of files in packages: that of the commit.
+SOURCE_DATE_EPOCH=${SOURCE_DATE_EPOCH:-$(git log -1 --format=%ct 2> /dev/null || stat -c %Y CMakeLists.txt)}
+export SOURCE_DATE_EPOCH
+
+build_targets() {  # target...
+  if [ ! -e "$build/CMakeCache.txt" ]; then
+    install_packages "${build_packages[@]}"
+    install_packages "${python_packages[@]}" || echo "Going on without the Python package." >&2
+    cmake --preset release -B "$build" > "$work/configure.log" 2>&1 || { cat "$work/configure.log" >&2; exit 1; }
+  fi
+  cmake --build "$build" -j "$(jobs_at_once)" --target "$@" > "$work/build.log" 2>&1 ||
+    { tail -n 40 "$work/build.log" >&2; fail "the build fails"; }
+}
+
+cached() { sed -n "s/^$1:[A-Za-z]*=//p" "$build/CMakeCache.txt"; }  # name of a setting
+version() { cached CMAKE_PROJECT_VERSION; }
+
+# The targets that `cmake --install` copies.
+installed_targets() {
+  echo slide slide_library slide_shell_files
+  [ ! -e "$build/slide_mpi.so" ] || echo slide_mpi
+  [ ! -d "$build/python" ] || echo slide_python_package
+}
+
+# What a package says of the rights on what is compiled into it, from the copyright files of those packages.
+copyright_of() {  # package...
+  local package
+  printf 'SLIDE. Its sources state no licence.\n\nIt holds parts of other works, whose notices follow.\n'
+  for package in "$@"; do
+    [ -e "/usr/share/doc/$package/copyright" ] || fail "there is no /usr/share/doc/$package/copyright"
+    printf '\n\n==== %s\n\n' "$package"
+    # Of Boost, whose files have hundreds of owners and one licence, the licence.
+    [[ $package == libboost* ]] || { cat "/usr/share/doc/$package/copyright"; continue; }
+    awk 'BEGIN { RS = "" } /^License: BSL-1.0/ && /Permission is hereby/ { print; exit }' \
+      "/usr/share/doc/$package/copyright"
+  done
+}
+headers=(libfmt-dev libtomlplusplus-dev nlohmann-json3-dev libxsimd-dev libjs-chart.js)  # in the library
+in_program=(libcli11-dev "$(dpkg -S '*/boost/version.hpp' 2> /dev/null | sed -n '1s/:.*//p')")
+
+make_deb() {
+  local targets python=()
+  read -ra targets <<< "$(installed_targets | tr '\n' ' ')"
+  build_targets "${targets[@]}"
+  [ ! -d "$build/python" ] || python=(pybind11-dev)
+  copyright_of "${headers[@]}" "${in_program[@]}" "${python[@]}" > "$work/copyright"
+  (cd "$build" && SLIDE_COPYRIGHT=$work/copyright cpack -G DEB -B "$work/deb" > "$work/deb.log" 2>&1) ||
+    { cat "$work/deb.log" >&2; fail "there is no Debian package"; }
+  mv "$work"/deb/slide_*.deb "$folder/"
+}
+
+make_tar() {
+  local targets name root
+  name=slide-$(version)-$(uname -m)-linux
+  root=$work/$name
+  read -ra targets <<< "$(installed_targets | tr '\n' ' ')"
+  build_targets "${targets[@]}" slide_static
+  if readelf -ld "$build/slide_static" | grep -E 'NEEDED|INTERP'; then fail "the program is not static"; fi
+  rm -rf "$root" "$work/installed"
+  cmake --install "$build" --prefix "$work/installed" > "$work/install.log"
+  mkdir -p "$root/bin"
+  strip -o "$root/bin/slide" "$build/slide_static"
+  mv "$work/installed/share" "$root/"
+  copyright_of "${headers[@]}" "${in_program[@]}" libc6 libgcc-s1 libutf8proc-dev zlib1g-dev > \
+    "$root/share/doc/slide/copyright"
+  chmod -R u=rwX,go=rX "$root"
+  tar -C "$work" --sort=name --owner=0 --group=0 --numeric-owner --mtime="@$SOURCE_DATE_EPOCH" -c "$name" |
+    gzip -9n > "$folder/$name.tar.gz"
+}
+
+# --- The wheel: pip's, with the libraries that not every system has beside the module, and named after the oldest
+# system that it runs on (PEP 600). The libraries that every system has:
+everywhere='^(ld-linux.*|lib(c|m|dl|rt|pthread|util|nsl|gcc_s|stdc\+\+|z))\.so\.[0-9]+$'
+
+needed_by() { readelf -d "$1" | sed -n 's/.*(NEEDED).*\[\(.*\)\]/\1/p'; }  # file
+
+# Copies what a file needs into a folder, under a name of its own, and that in turn; $ORIGIN leads there.
+bundle() {  # file, folder, way to it
+  local library path copy
+  for library in $(needed_by "$1"); do
+    ! [[ $library =~ $everywhere ]] || continue
+    path=$(ldd "$1" | awk -v name="$library" '$1 == name { print $3 }')
+    [ -e "$path" ] || fail "the wheel would need $library, which is not found"
+    copy=${library%%.so*}-$(sha256sum "$path" | cut -c 1-8).so${library#*.so}
+    if [ ! -e "$2/$copy" ]; then
+      install -D -m 755 "$path" "$2/$copy"
+      bundle "$2/$copy" "$2" .
+      patchelf --set-soname "$copy" "$2/$copy"
+    fi
+    patchelf --replace-needed "$library" "$copy" "$1"
+  done
+  patchelf --set-rpath "\$ORIGIN/$3" "$1"
+}
+
+# The second number of the oldest glibc 2.N with which files run. That of a libstdc++ is the one of the first
+# distributions that have it.
+oldest_glibc() {  # file...
+  local versions glibc cxx pair
+  versions=$(objdump -T "$@" | grep -oE '(GLIBC|GLIBCXX|CXXABI|GCC)_[0-9.]+' | sort -uV)
+  glibc=$(sed -n 's/^GLIBC_2\.\([0-9]*\).*/\1/p' <<< "$versions" | sort -n | tail -n 1)
+  cxx=$(sed -n 's/^GLIBCXX_3\.4\.\([0-9]*\)$/\1/p' <<< "$versions" | sort -n | tail -n 1)
+  for pair in 24:28 28:31 29:34 30:35 31:38 32:38 33:39; do  # N of GLIBCXX_3.4.N, of glibc
+    [ "${cxx:-0}" -gt "${pair%:*}" ] || break
+  done
+  [ "${cxx:-0}" -le "${pair%:*}" ] || fail "GLIBCXX_3.4.$cxx is newer than this script"
+  printf '%s\n' "$glibc" "${pair#*:}" | sort -n | tail -n 1
+}
+
+make_wheel() {
+  local python module tree tag
+  [ -n "$(command -v patchelf)" ] || install_packages "${package_packages[@]}"
+  build_targets slide_python_package
+  python=$(cached Python_EXECUTABLE)
+  module=$(echo "$build"/python/slide/_slide*.so)
+  rm -rf "$work/wheel" && mkdir -p "$work/wheel"
+  SLIDE_MODULE=$module "$python" -m pip wheel --quiet --no-build-isolation --no-deps --no-index -w "$work/wheel" \
+    "$sources/engine/python" > "$work/wheel.log" 2>&1 || { cat "$work/wheel.log" >&2; fail "pip makes no wheel"; }
+  "$python" -m wheel unpack -d "$work/wheel" "$work"/wheel/slide-*.whl > "$work/wheel.log"
+  tree=$work/wheel/slide-$(version)
+  module=$(echo "$tree"/slide/_slide*.so)
+  strip --strip-unneeded "$module"
+  patchelf --remove-rpath "$module"
+  bundle "$module" "$tree/slide.libs" ../slide.libs
+  tag=manylinux_2_$(oldest_glibc "$module" "$tree"/slide.libs/*)_$(uname -m)
+  sed -i "s/^\(Tag: .*\)-linux_.*/\1-$tag/" "$tree"/slide-*.dist-info/WHEEL
+  copyright_of "${headers[@]}" pybind11-dev libgcc-s1 libutf8proc-dev > "$(echo "$tree"/slide-*.dist-info)/copyright"
+  "$python" -m wheel pack -d "$folder" "$tree" >> "$work/wheel.log"
+}
+
+install_packages "${package_packages[@]}" || fail "packages that this takes are missing"
+mkdir -p "$work"
+case $kind in
+  all) make_deb; make_tar; make_wheel ;;
+  *) "make_$kind" ;;
+esac
+rm -rf "$work"
+ls -l "$folder"

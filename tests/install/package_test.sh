@@ -1,0 +1,183 @@
+#!/usr/bin/env bash
+# Makes a package and tries it in a bare system of its own: one command installs it, one predicts. The bare system is
+# the distribution's smallest, made once in WORK_FOLDER by debootstrap from the mirror that this machine's apt uses;
+# each test has a copy. What mounts runs in a mount namespace, which ends with it: no mount is left, however it ends.
+# usage: tests/install/package_test.sh deb|tar|wheel BUILD_FOLDER WORK_FOLDER
+#   deb    installed by apt, with what it depends on and recommends; the program and Python
+#   tar    unpacked into a folder with nothing else, no C library either
+#   wheel  installed by pip; apt brought pip and what the wheel depends on, for there may be no other index
+# Exit status 77 where this is not root, or there is no debootstrap or no mirror.
+set -euo pipefail
+kind=${1:?usage: package_test.sh deb|tar|wheel BUILD_FOLDER WORK_FOLDER}
+build=$(realpath "${2:?}")
+sources=$(realpath "$(dirname "$0")/../..")
+mkdir -p "${3:?}"
+work=$(realpath "$3")
+packages=$work/$kind
+root=$work/root-$kind
+unpacked=$work/unpacked-$kind
+fail() { echo "package_test.sh: $*" >&2; exit 1; }
+skip() { echo "SKIPPED: $*"; exit 77; }
+
+[ "$(id -u)" = 0 ] || skip "only root can make and enter another system"
+unshare -m true 2> "$work/$kind.log" || skip "there are no mount namespaces here"
+
+# Runs a command in the system below a folder, with /proc and /dev of its own; nothing of the environment comes along.
+inside() {  # folder, command...
+  unshare -m --propagation private -- bash -euc '
+    root=$1; shift
+    mount -t proc proc "$root/proc"
+    mount -t tmpfs -o mode=755 tmpfs "$root/dev"
+    for node in null:3 zero:5 random:8 urandom:9; do mknod -m 666 "$root/dev/${node%:*}" c 1 "${node#*:}"; done
+    ln -s /proc/self/fd "$root/dev/fd"
+    exec env -i PATH=/usr/sbin:/usr/bin:/sbin:/bin LC_ALL=C.UTF-8 DEBIAN_FRONTEND=noninteractive \
+      OMP_NUM_THREADS=1 chroot "$root" "$@"' inside "$@" < /dev/null
+}
+
+# --- The bare system
+
+# The archives of Debian or its kin that apt knows, as lines of sources.list.
+apt_sources() {
+  apt-get indextargets --format '$(ORIGIN)|deb $(SITE) $(RELEASE) $(COMPONENT)' 'Created-By: Packages' |
+    sed -n 's/^\(Debian\|Ubuntu\)|//p' | sort -u
+}
+
+make_bare() {
+  local release mirror
+  release=$(. /etc/os-release && echo "${VERSION_CODENAME:-}")
+  mirror=$(apt_sources | awk -v release="$release" '$3 == release { print $2; exit }')
+  [ -n "$mirror" ] || skip "apt names no mirror of $release; apt-get update brings its lists"
+  rm -rf "$work/bare" "$work/bare.part"
+  unshare -m --propagation private debootstrap --variant=minbase "$release" "$work/bare.part" "$mirror" \
+    > "$work/debootstrap.log" 2>&1 ||
+    { tail -n 5 "$work/debootstrap.log"; skip "debootstrap made no system of $release"; }
+  apt_sources > "$work/bare.part/etc/apt/sources.list"
+  apt-config dump | grep -E '^Acquire::(Check|http|https|Languages)' > "$work/bare.part/etc/apt/apt.conf.d/99test" || true
+  echo force-unsafe-io > "$work/bare.part/etc/dpkg/dpkg.cfg.d/99test"
+  cp /etc/resolv.conf /etc/hosts "$work/bare.part/etc/"
+  inside "$work/bare.part" apt-get -qq update > "$work/update.log" 2>&1 ||
+    { cat "$work/update.log"; skip "apt reaches no mirror"; }
+  mv "$work/bare.part" "$work/bare"
+}
+
+# A copy of the bare system as $root.
+bare_root() {
+  [ -n "$(command -v debootstrap)" ] || skip "there is no debootstrap (package debootstrap)"
+  [ -n "$(command -v apt-get)" ] || skip "there is no apt"
+  (
+    flock 9
+    [ -e "$work/bare" ] || make_bare
+  ) 9> "$work/bare.lock"
+  cp -a "$work/bare" "$root"
+}
+
+apt_in_root() { inside "$root" apt-get -qq -y install "$@" > "$work/$kind-apt.log" 2>&1; }
+
+# --- The first prediction
+
+write_data() {  # folder
+  printf '%s\t%s\n' music 'The violin and the cello' music,nature 'Singing birds' nature 'Birds and trees' \
+    music 'A concert for the cello' nature 'The forest and its trees' > "$1/train.tsv"
+  printf '%s\n' 'Trees in a forest' 'A cello' > "$1/asked.txt"
+}
+
+# Trains and predicts with a program in a system where train.tsv and asked.txt lie in /.
+try_program() {  # program, configuration
+  inside "$root" "$1" train "$2" --set data.train=/train.tsv --out /run > "$work/$kind-train.log" 2>&1 ||
+    { cat "$work/$kind-train.log"; fail "$1 does not train"; }
+  inside "$root" "$1" predict /run/model.slide /asked.txt --k 1 > "$work/$kind-answers"
+  [ "$(sed 's/:.*//' "$work/$kind-answers" | tr '\n' ' ')" = 'nature music ' ] ||
+    { cat "$work/$kind-answers"; fail "$1 predicts something else"; }
+  inside "$root" "$1" --version | cmp - <("$build/slide" --version) || fail "$1 is of another version"
+}
+
+try_python() {
+  local version answers
+  cat > "$root/try.py" <<'PYTHON'
+import slide
+
+texts = [line.rstrip("\n").split("\t") for line in open("/train.tsv", encoding="utf-8")]
+model = slide.Classifier(text__min_count=1).fit([text for _, text in texts], [tags.split(",") for tags, _ in texts])
+answers = model.predict(["Trees in a forest", "A cello"], k=1)
+print(slide.__version__, " ".join(str(row[0]) for row in answers))
+PYTHON
+  version=$("$build/slide" --version | sed 's/slide \([^ ]*\) .*/\1/')
+  answers=$(inside "$root" python3 /try.py)
+  [ "$answers" = "$version nature music" ] || fail "Python predicts something else: $answers"
+}
+
+# Nothing in a package names the folders it was made in.
+check_clean() {  # folder
+  if grep -rlF -e "$sources" -e "$build" -e "$work" "$1"; then fail "these files name folders of the build"; fi
+}
+
+# --- The packages
+
+test_deb() {
+  local file left
+  file=$(echo "$packages"/slide_*.deb)
+  dpkg-deb -x "$file" "$unpacked"
+  check_clean "$unpacked"
+  bare_root
+  cp "$file" "$root/"
+  write_data "$root"
+  apt_in_root "/$(basename "$file")" || { cat "$work/$kind-apt.log"; fail "apt does not install $file"; }
+  try_program slide /usr/share/doc/slide/configs/default.toml
+  try_python
+  for file in include/slide/slide.h lib/libslide.a lib/pkgconfig/slide.pc lib/cmake/slide/slide-config.cmake \
+      share/man/man1/slide.1.gz share/bash-completion/completions/slide share/doc/slide/{copyright,changelog.gz}; do
+    [ -s "$unpacked/usr/$file" ] || fail "the package lacks /usr/$file"
+  done
+  inside "$root" apt-get -qq -y purge slide > "$work/$kind-apt.log" 2>&1 ||
+    { cat "$work/$kind-apt.log"; fail "apt does not remove it"; }
+  left=$(find "$root/usr" -name '*slide*')
+  [ -z "$left" ] || fail "files are left behind: $left"
+}
+
+test_tar() {
+  local name
+  mkdir -p "$root/proc" "$root/dev"
+  tar -C "$root" -xzf "$packages"/slide-*.tar.gz
+  name=$(basename "$root"/slide-*)
+  check_clean "$root/$name"
+  write_data "$root"
+  [ -z "$(find "$root" -name '*.so*')" ] || fail "there are shared libraries in the archive"
+  try_program "/$name/bin/slide" "/$name/share/doc/slide/configs/default.toml"
+  # As it is without /proc, too.
+  chroot "$root" "/$name/bin/slide" predict /run/model.slide /asked.txt --k 1 | cmp - "$work/$kind-answers"
+  (OMPI_COMM_WORLD_SIZE=2 OMPI_COMM_WORLD_RANK=0 "$root/$name/bin/slide" train \
+    "$root/$name/share/doc/slide/configs/default.toml" --set data.train="$root/train.tsv" --out "$root/run" 2>&1 || true) \
+    > "$work/$kind-mpi"
+  grep -q 'linked statically' "$work/$kind-mpi" || { cat "$work/$kind-mpi"; fail "it says nothing about MPI"; }
+  for file in share/man/man1/slide.1 share/bash-completion/completions/slide share/doc/slide/{copyright,CHANGELOG.md}; do
+    [ -s "$root/$name/$file" ] || fail "the archive lacks $file"
+  done
+}
+
+test_wheel() {
+  local file
+  file=$(echo "$packages"/slide-*.whl)
+  [[ $file == *manylinux_2_[0-9]*_$(uname -m).whl ]] || fail "$file is for no manylinux"
+  mkdir -p "$unpacked"
+  (cd "$unpacked" && python3 -m zipfile -e "$file" .)
+  check_clean "$unpacked"
+  bare_root
+  cp "$file" "$root/"
+  write_data "$root"
+  apt_in_root --no-install-recommends python3-pip python3-sklearn ||
+    { cat "$work/$kind-apt.log"; fail "there are no Python packages"; }
+  inside "$root" python3 -m pip install --quiet --no-index --break-system-packages "/$(basename "$file")" \
+    > "$work/$kind-pip.log" 2>&1 ||
+    { cat "$work/$kind-pip.log"; fail "pip does not install $file"; }
+  try_python
+}
+
+clean_up() { rm -rf --one-file-system "$root" "$unpacked"; }
+[ "$kind" != wheel ] || [ -d "$build/python" ] || skip "the build has no Python package"
+clean_up
+rm -rf "$packages"
+trap clean_up EXIT
+"$sources/scripts/package.sh" "$kind" "$packages" "$build" > "$work/$kind.log" 2>&1 ||
+  { cat "$work/$kind.log"; fail "the package cannot be made"; }
+"test_$kind"
+echo "$(basename "$packages"/slide*): installed and tried"
