@@ -39,7 +39,8 @@ class BadInputTest : public testing::Test {
     expect(2, part, {"train", "bad.toml", "--set", "data.train=d.txt"});
   }
   std::vector<std::string> train(std::vector<std::string> more) const {
-    std::vector<std::string> arguments = {"train", "c.toml", "--set", "data.train=d.txt", "--out", "out"};
+    std::vector<std::string> arguments = {"train", "c.toml", "--set",  "data.train=d.txt",
+                                          "--out", "out",    "--force"};
     arguments.insert(arguments.end(), more.begin(), more.end());
     return arguments;
   }
@@ -50,7 +51,7 @@ class BadInputTest : public testing::Test {
 TEST_F(BadInputTest, Usage) {
   expect(2, "subcommand", {});
   expect(2, "unknown command 'fly'", {"fly"});
-  expect(2, "CONFIG", {"train"});
+  expect(2, "DATA, CONFIG or --resume", {"train"});
   expect(2, "--fast", train({"--fast"}));
   expect(2, "DATA", {"test", "m"});
   expect(2, "--k", {"test", "m", "d", "--k", "0"});
@@ -74,7 +75,8 @@ TEST_F(BadInputTest, Configuration) {
   expect_bad_config("layer = []\n", "[[layer]]");
   expect_bad_config("[[layer]]\nkind = \"sampled\"\n[layer.hash]\nk = 9\nrange_pow = 8\n", "range_pow");
   expect(2, "did you mean 'train.epochs'", train({"--set", "train.epoch=3"}));
-  expect(2, "--set", train({"--set", "epochs"}));
+  expect(2, "'train.epochs' gives no value", train({"--set", "train.epochs", "3"}));
+  expect(2, "test data as --test FILE", {"train", "d.txt", "d.txt"});
   expect(2, "train.seed", train({"--set", "train.seed=often"}));
   expect(2, "size to 0", train({"--set", "layer.1.size=2"}));
   expect(2, "data.train_first", train({"--set", "data.train_first=9"}));
