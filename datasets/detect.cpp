@@ -46,17 +46,67 @@ bool is_feature(std::string_view token) {
          token.substr(colon + 1).find_first_not_of("0123456789.eE+-") == std::string_view::npos;
 }
 
+// Files that begin with `magic`, at `place`.
+struct Foreign {
+  std::string_view magic;
+  std::size_t place;
+  std::string_view what;
+};
+using namespace std::string_view_literals;
+constexpr Foreign kForeign[] = {
+    {"SLIDEMDL"sv, 0, "a model of slide, no data; name the model first, then the data"},
+    {"SLIDERUN"sv, 0, "a checkpoint of slide, no data; go on with its run by --resume"},
+    {"ustar"sv, 257, "a tar archive; unpack it and name a file of it"},
+    {"\xfd"
+     "7zXZ\0"sv,
+     0, "packed by xz; unpack it, or pack it by gzip"},
+    {"\x28\xb5\x2f\xfd"sv, 0, "packed by zstd; unpack it, or pack it by gzip"},
+    {"BZh"sv, 0, "packed by bzip2; unpack it, or pack it by gzip"},
+    {"\xff\xfe"sv, 0, "text in UTF-16; store it as UTF-8"},
+    {"\xfe\xff"sv, 0, "text in UTF-16; store it as UTF-8"},
+    {"\x93NUMPY"sv, 0,
+     "a dense NumPy array; store it by scipy.sparse.save_npz, features and labels in a file each"},
+    {"\x89HDF"sv, 0, "HDF5, which is not read; write XMC text, libsvm or an .npz pair"},
+    {"PAR1"sv, 0, "Parquet, which is not read; write a sample a line, as 'label,label<TAB>text'"},
+};
+
+// An object or a list that holds what JSON does. No line of another format begins like that.
+bool is_json(std::string_view text) {
+  const auto skip_blanks = [&] {
+    text.remove_prefix(std::min(text.find_first_not_of(" \t\r\n"), text.size()));
+  };
+  skip_blanks();
+  if (!text.starts_with('{') && !text.starts_with('[')) return false;
+  text.remove_prefix(1);
+  skip_blanks();
+  return text.starts_with('"') || text.starts_with('{') || text.starts_with('[');
+}
+
 }  // namespace
+
+std::optional<std::string> foreign_kind(std::string_view bytes) {
+  for (const Foreign& known : kForeign) {
+    if (bytes.size() > known.place && bytes.substr(known.place).starts_with(known.magic))
+      return std::string(known.what);
+  }
+  if (is_json(without_byte_order_mark(bytes)))
+    return "JSON, which is not read; write a sample a line, as 'label,label<TAB>text'";
+  if (first_line_of_data(bytes).find('\0') != std::string_view::npos)
+    return "binary data; check the path of the data";
+  return std::nullopt;
+}
 
 bool has_line_of_data(std::string_view text) {
   return !first_line_of_data(text).empty();
 }
 
 bool has_xmc_header(std::string_view text) {
+  text = without_byte_order_mark(text);
   return is_three_numbers(text.substr(0, text.find('\n')));
 }
 
 bool looks_like_features(std::string_view line) {
+  line = without_byte_order_mark(line);
   constexpr std::string_view kBlanks = " \t\r";
   std::size_t features = 0;
   for (bool first = true;; first = false) {
@@ -87,6 +137,8 @@ std::optional<TextForm> find_text_form(std::string_view text) {
 std::optional<DataFormat> detect_format(std::string_view bytes) {
   if (is_idx_images(bytes)) return DataFormat::kIdx;
   if (is_npz(bytes)) return DataFormat::kNpz;
+  bytes = without_byte_order_mark(bytes);
+  if (is_json(bytes)) return std::nullopt;
   const std::string_view line = first_line_of_data(bytes);
   if (is_three_numbers(line)) return DataFormat::kXmc;
   if (looks_like_features(line)) return DataFormat::kLibsvm;

@@ -14,6 +14,10 @@ namespace slide {
 // Nothing when the format is not clear.
 std::optional<DataFormat> detect_format(std::string_view bytes);
 
+// What bytes of none of these formats are, and what to do, for a message: "JSON, which is not read; ...".
+// Nothing where that is text, with no labels that can be found.
+std::optional<std::string> foreign_kind(std::string_view bytes);
+
 // Whether there is a line that is neither blank nor a comment. The lines up to it tell the format of a text.
 bool has_line_of_data(std::string_view text);
 

@@ -1,11 +1,13 @@
 #include "datasets/read_into.h"
 
 #include <optional>
+#include <string>
 #include <string_view>
 
 #include "datasets/detect.h"
 #include "datasets/file_bytes.h"
 #include "datasets/idx.h"
+#include "datasets/labelled_line.h"
 #include "datasets/labelled_text.h"
 #include "datasets/npz.h"
 #include "datasets/text_parser.h"
@@ -20,9 +22,13 @@ DataFormat detect(std::string_view bytes, const std::string& origin) {
     fail_input("{}:1:1: the file is empty; check the path of the data", origin);
   }
   if (const std::optional<DataFormat> format = detect_format(bytes)) return *format;
+  if (const std::optional<std::string> kind = foreign_kind(bytes))
+    fail_input("{}:1:1: this is {}", origin, *kind);
   fail_input(
       "{}:1:1: the format is not clear: neither a header 'samples features labels', nor a line 'label "
-      "id:value', nor labelled text, nor IDX images, nor an .npz pair; name the format",
+      "id:value', nor labelled text, nor IDX images, nor an .npz pair; if it is text, or CSV, write a sample "
+      "a "
+      "line, as 'label,label<TAB>text'",
       origin);
 }
 
@@ -36,8 +42,11 @@ CsrSizes parse_lines(const TextSource& source, const ReadOptions& options, CsrSi
                      std::size_t chunk_bytes) {
   if (options.format != DataFormat::kText) return parse_text(source, options, sink, chunk_bytes);
   if (options.text == nullptr) {
-    fail_input("{}: this is text, but there is no vocabulary for it; use a model trained on text",
-               source.origin);
+    fail_input(
+        "{}: this is text, but there is no vocabulary for it: the model was trained on features, not on "
+        "text; "
+        "use one trained on text",
+        source.origin);
   }
   return parse_labelled_text(source, *options.text, options, sink, chunk_bytes);
 }
@@ -55,10 +64,11 @@ CsrSizes read_into(CsrSink& sink, const std::string& path, const ReadOptions& op
   if (is_npz_pair(path)) return read_npz(path, options, sink);
   const bool spill = sink.saves_memory();
   const FileBytes bytes(path, spill);
-  const ReadOptions chosen = with_format(options, bytes.text(), path);
+  const std::string_view text = without_byte_order_mark(bytes.text());
+  const ReadOptions chosen = with_format(options, text, path);
   if (chosen.format == DataFormat::kNpz) return read_npz(path, chosen, sink);
   if (chosen.format != DataFormat::kIdx) {
-    return parse_lines(TextSource{bytes.text(), path, spill ? &bytes : nullptr}, chosen, sink, chunk_bytes);
+    return parse_lines(TextSource{text, path, spill ? &bytes : nullptr}, chosen, sink, chunk_bytes);
   }
   const std::string labels_path = idx_labels_path(path);
   const FileBytes labels(labels_path);
@@ -66,7 +76,8 @@ CsrSizes read_into(CsrSink& sink, const std::string& path, const ReadOptions& op
 }
 
 CsrSizes read_text_into(CsrSink& sink, const TextSource& source, const ReadOptions& options) {
-  const ReadOptions chosen = with_format(options, source.text, source.origin);
+  const TextSource unmarked = {without_byte_order_mark(source.text), source.origin, source.file};
+  const ReadOptions chosen = with_format(options, unmarked.text, source.origin);
   if (chosen.format == DataFormat::kNpz) {
     fail_input("{}: the labels of an .npz pair are a second file; give the path of the features",
                source.origin);
@@ -75,7 +86,7 @@ CsrSizes read_text_into(CsrSink& sink, const TextSource& source, const ReadOptio
     fail_input("{}: IDX images need their labels file beside them; give the path of the images file",
                source.origin);
   }
-  return parse_lines(source, chosen, sink, kDefaultChunkBytes);
+  return parse_lines(unmarked, chosen, sink, kDefaultChunkBytes);
 }
 
 }  // namespace slide

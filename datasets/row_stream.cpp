@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "datasets/csr_sink.h"
+#include "datasets/labelled_line.h"
 #include "datasets/labelled_text.h"
 #include "datasets/line_chunks.h"
 #include "datasets/row_chunks.h"
@@ -17,6 +18,7 @@ RowStream::RowStream(std::string origin, const ReadOptions& options)
 }
 
 RowPart RowStream::read(std::string_view lines) {
+  if (!std::exchange(begun_, true)) lines = without_byte_order_mark(lines);
   if (options_.format == DataFormat::kText)
     return {parse_plain_text(lines, *options_.text, options_.normalize, options_.threads), {}, {}};
   if (options_.format == DataFormat::kXmc && !header_) {

@@ -44,6 +44,7 @@ class RowStream {
   ReadOptions options_;
   std::optional<XmcHeader> header_;
   RowSyntax syntax_;
+  bool begun_ = false;
   std::uint64_t lines_ = 0;  // taken so far, with the header
   std::uint64_t surplus_lines_ =
       0;                           // behind those that the header promises, up to the last that is not blank

@@ -48,6 +48,7 @@ def part_of(path, samples, out):
 
 def train_ours(options, folder, train, test, threads, epochs, overrides=()):
     """One run; returns the seconds of each epoch, the last epoch event and the last evaluation."""
+    shutil.rmtree(folder, ignore_errors=True)
     command = [options.slide, "train", options.config, "--threads", str(threads), "--out", folder]
     settings = [f"data.train={train}", f"data.test={test}", f"train.epochs={epochs}", "train.eval_every=0",
                 *overrides, *options.set]

@@ -55,12 +55,12 @@ say "Building (log in $home/build.log)"
 build
 say "Data: a package's dependencies from the words of its description"
 make_data
-say "Training with configs/default.toml"
-"$slide" train configs/default.toml --set data.train="$data/train.txt" --set data.test="$data/test.txt" --out "$run"
+say "Training"
+"$slide" train "$data/train.txt" --test "$data/test.txt" --out "$run" --force
 say "On the whole test file"
-"$slide" test "$run/model.slide" "$data/test.txt"
+"$slide" test "$run" "$data/test.txt"
 if [ -s "$data/labels.txt" ] && command -v python3 >/dev/null; then
   say "Some packages of the test file and the dependencies predicted for them (* = right)"
-  python3 scripts/show_predictions.py "$slide" "$run/model.slide" "$data"
+  python3 scripts/show_predictions.py "$slide" "$run" "$data"
 fi
 say "Model, metrics and the resolved config are in $run"

@@ -8,15 +8,20 @@
 #include <chrono>
 #include <cstdio>
 #include <exception>
+#include <memory>
 #include <new>
 #include <string>
 #include <thread>
+#include <utility>
+#include <vector>
 
 #include "engine/base/error.h"
 #include "engine/cli/commands.h"
 #include "engine/cli/fatal_signals.h"
+#include "engine/cli/help_format.h"
 #include "engine/cli/spare_memory.h"
 #include "engine/cli/text.h"
+#include "engine/cli/usage.h"
 #include "engine/cli/version.h"
 #include "engine/cluster/launch.h"
 
@@ -46,6 +51,12 @@ int fail_together(int code, std::string_view message) {
 constexpr std::array kTogether = {"train", "tune", "test", "predict"};
 constexpr const char* kByFirst = "convert";
 
+std::string unknown_command(const CLI::App& app, const std::string& name) {
+  const std::string nearest = nearest_command(app, name);
+  return fmt::format("unknown command '{}'{} 'slide --help'", name,
+                     nearest.empty() ? "; see" : nearest + " See");
+}
+
 int execute(const Action& action) {
   try {
     action();
@@ -72,15 +83,7 @@ std::string version_or_error() {
   }
 }
 
-int parse_and_execute(int argc, char** argv) {
-  Action action;
-  CLI::App app(kAbout, "slide");
-  app.set_version_flag("--version", version_or_error, "Print version, commit and instruction set");
-  app.require_subcommand(1);
-  app.footer(
-      "Exit codes: 0 done, 1 the run failed, 2 bad usage, configuration, data or model,\n"
-      "3 done but for bad rows that --skip-bad left out, 141 nobody reads the output,\n"
-      "129, 130 and 143 stopped by SIGHUP, Ctrl-C and SIGTERM.");
+void add_commands(CLI::App& app, Action& action) {
   add_train(app, action);
   add_tune(app, action);
   add_test(app, action);
@@ -93,17 +96,34 @@ int parse_and_execute(int argc, char** argv) {
   add_config(app, action);
   add_completion(app, action);
   add_man(app, action);
+  add_help(app, action);
+  add_version(app, action);
+}
+
+int parse_and_execute(int argc, char** argv) {
+  Action action;
+  CLI::App app(kAbout, "slide");
+  app.set_version_flag("--version", version_or_error, "Print version, commit and instruction set");
+  app.formatter(std::make_shared<HelpFormat>());  // the commands take it over
+  app.require_subcommand(1);
+  app.footer(
+      "Exit codes: 0 done, 1 the run failed, 2 bad usage, configuration, data or model,\n"
+      "3 done but for bad rows that --skip-bad left out, 141 nobody reads the output,\n"
+      "129, 130 and 143 stopped by SIGHUP, Ctrl-C and SIGTERM.");
+  add_commands(app, action);
   const auto commands_known = app.get_subcommands(nullptr);
   const auto is_named = [&](const CLI::App* sub) { return sub->get_name() == argv[1]; };
   if (argc > 1 && argv[1][0] != '-' && std::none_of(commands_known.begin(), commands_known.end(), is_named)) {
-    return fail_together(kExitBadInput, fmt::format("unknown command '{}'; see 'slide --help'", argv[1]));
+    return fail_together(kExitBadInput, unknown_command(app, argv[1]));
   }
   try {
-    app.parse(argc, argv);
+    std::vector<std::string> words = arguments_of(argc, argv);
+    std::ranges::reverse(words);  // as the library takes them
+    app.parse(std::move(words));
   } catch (const CLI::Success& success) {  // --help, --version
     return app.exit(success);
   } catch (const CLI::ParseError& error) {
-    return fail_together(kExitBadInput, fmt::format("{}; see 'slide --help'", error.what()));
+    return fail_together(kExitBadInput, usage_fault(app, error));
   }
   const std::string name = app.get_subcommands().front()->get_name();
   const bool alone = launched_processes() == 1 || std::ranges::count(kTogether, name) > 0;

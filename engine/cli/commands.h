@@ -30,5 +30,7 @@ void add_report(CLI::App& app, Action& action);
 void add_config(CLI::App& app, Action& action);
 void add_completion(CLI::App& app, Action& action);
 void add_man(CLI::App& app, Action& action);
+void add_help(CLI::App& app, Action& action);
+void add_version(CLI::App& app, Action& action);
 
 }  // namespace slide::cli

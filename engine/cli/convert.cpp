@@ -2,6 +2,7 @@
 #include "engine/run/convert.h"
 
 #include <memory>
+#include <nlohmann/json.hpp>
 
 #include "engine/cli/bad_rows.h"
 #include "engine/cli/commands.h"
@@ -12,18 +13,52 @@ namespace slide::cli {
 
 namespace {
 
-void run_convert(const ConvertOptions& options) {
+struct ConvertCommand {
+  ConvertOptions options;
+  bool json = false;
+};
+
+std::string to_json(const ConvertResult& result, const std::string& out) {
+  nlohmann::ordered_json json = {
+      {"out", out}, {"samples", result.samples}, {"features", nullptr}, {"labels", nullptr}};
+  if (result.data)
+    json.update({{"features", result.data->feature_count()}, {"labels", result.data->label_count()}});
+  json["bad_rows"] = result.report.bad_rows;
+  return json.dump(-1, ' ', false, nlohmann::ordered_json::error_handler_t::replace) + '\n';
+}
+
+void run_convert(const ConvertCommand& command) {
   go_on_without_output();
+  const ConvertOptions& options = command.options;
   const ConvertResult result = convert_data(options);
   BadRows bad;
   bad.add(result.report);
-  if (!result.data) {
+  if (command.json) {
+    print_text(to_json(result, options.out));
+  } else if (!result.data) {
     print("{}: {} samples\n", options.out, grouped(result.samples));
   } else {
     print("{}: {} samples, {} features, {} labels\n", options.out, grouped(result.samples),
           grouped(result.data->feature_count()), grouped(result.data->label_count()));
   }
   bad.end();
+}
+
+// What text becomes features with, and the names of both.
+void add_text_options(CLI::App& app, ConvertOptions& options) {
+  CLI::Option* model = app.add_option("--model", options.model, "Text: use the vocabulary of this model");
+  model->type_name("MODEL");
+  app.add_option("--fit", options.fit, "Text: learn the vocabulary from this text")
+      ->type_name("FILE")
+      ->excludes(model);
+  app.add_option("--set", options.set, "Text: one key of [text]; may be repeated")
+      ->type_name("text.KEY=VALUE")
+      ->allow_extra_args(false)
+      ->excludes(model);
+  app.add_option("--label-names", options.label_names, "Also write the names of the labels, a line each")
+      ->type_name("FILE");
+  app.add_option("--feature-names", options.feature_names, "Also write the names of the features")
+      ->type_name("FILE");
 }
 
 }  // namespace
@@ -36,30 +71,19 @@ void add_convert(CLI::App& app, Action& action) {
       "scaled to unit length: training and prediction do that as they read. An .npz pair is named by its "
       "features,\n"
       "X....npz, with the labels in Y....npz, or as FEATURES.npz,LABELS.npz.");
-  const auto options = std::make_shared<ConvertOptions>();
+  const auto command = std::make_shared<ConvertCommand>();
+  ConvertOptions* options = &command->options;
   sub->add_option("IN", options->in, "Data file of any format")->required();
   sub->add_option("OUT", options->out, "File to write: .xmc, .txt, .libsvm, .svm, .ft, .tsv, .npz")
       ->required();
   add_format(*sub, "--from", "Format of IN; default: found from its content", options->from);
   std::vector<std::string> words;
   for (const NamedFormat& known : kFileFormats) words.emplace_back(known.name);
-  const auto take_to = [options](const std::string& word) { options->to = format_of_word(word); };
+  const auto take_to = [command](const std::string& word) { command->options.to = format_of_word(word); };
   sub->add_option_function<std::string>("--to", take_to, "Format of OUT; default: from its name")
       ->check(CLI::IsMember(words))
       ->type_name("FORMAT");
-  CLI::Option* model = sub->add_option("--model", options->model, "Text: use the vocabulary of this model");
-  model->type_name("MODEL");
-  sub->add_option("--fit", options->fit, "Text: learn the vocabulary from this text")
-      ->type_name("FILE")
-      ->excludes(model);
-  sub->add_option("--set", options->set, "Text: one key of [text]; may be repeated")
-      ->type_name("text.KEY=VALUE")
-      ->allow_extra_args(false)
-      ->excludes(model);
-  sub->add_option("--label-names", options->label_names, "Also write the names of the labels, a line each")
-      ->type_name("FILE");
-  sub->add_option("--feature-names", options->feature_names, "Also write the names of the features")
-      ->type_name("FILE");
+  add_text_options(*sub, *options);
   sub->add_option("--features", options->features, "Number of features; default: as IN says")
       ->transform(whole(1, kMostItems))
       ->type_name("D");
@@ -69,7 +93,8 @@ void add_convert(CLI::App& app, Action& action) {
   sub->add_flag("--one-based", options->one_based, "IN is libsvm whose features count from 1");
   add_skip_bad(*sub, options->skip_bad);
   add_threads(*sub, options->threads);
-  sub->callback([options, &action] { action = [options] { run_convert(*options); }; });
+  sub->add_flag("--json", command->json, "Print one JSON object");
+  sub->callback([command, &action] { action = [command] { run_convert(*command); }; });
 }
 
 }  // namespace slide::cli

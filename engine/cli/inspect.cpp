@@ -1,6 +1,5 @@
 // `slide inspect`: what a model or a configuration is.
 #include <filesystem>
-#include <fstream>
 #include <memory>
 #include <optional>
 #include <system_error>
@@ -8,8 +7,10 @@
 #include "engine/base/error.h"
 #include "engine/base/parallel.h"
 #include "engine/cli/commands.h"
+#include "engine/cli/inspect_json.h"
 #include "engine/cli/inspect_label.h"
 #include "engine/cli/options.h"
+#include "engine/cli/source.h"
 #include "engine/cli/text.h"
 #include "engine/network/memory_plan.h"
 #include "engine/run/model_file.h"
@@ -20,13 +21,13 @@ namespace slide::cli {
 namespace {
 
 struct InspectCommand {
-  std::string subject;  // a model or a configuration
-  std::vector<std::string> set;
+  Source source;               // or a model
   std::uint32_t features = 0;  // configuration: sizes of the data, 0 = read data.train
   std::uint32_t labels = 0;
   std::vector<std::string> show_labels;  // model: labels to tell about, by name or id
   std::uint32_t k = 10;                  // nearest labels and strongest features of each
   int threads = 0;
+  bool json = false;
 };
 
 // What a sample is taken to hold at most where there is no data to look at.
@@ -36,7 +37,8 @@ struct Sizes {
   std::size_t features = 0;
   std::size_t labels = 0;
   BlockBounds bounds;
-  bool guessed = true;  // the bounds
+  bool guessed = true;      // the bounds
+  std::size_t samples = 0;  // of data that was read
 };
 
 BlockBounds guessed_bounds(const Config& config) {
@@ -56,11 +58,11 @@ std::string kind_text(const LayerConfig& layer, bool last) {
 }
 
 void print_layers(const Config& config, const MemoryPlan& plan) {
-  print("{:>5} {:>11} {:>11} {:>15} {:>10} {:>10} {:>10}  {}\n", "layer", "inputs", "neurons", "parameters",
+  print("{:>5} {:>10} {:>10} {:>14} {:>9} {:>9} {:>9}  {}\n", "layer", "inputs", "neurons", "parameters",
         "weights", "optimizer", "tables", "kind");
   for (std::size_t l = 0; l < plan.layers.size(); ++l) {
     const LayerPlan& layer = plan.layers[l];
-    print("{:>5} {:>11} {:>11} {:>15} {:>10} {:>10} {:>10}  {}\n", l, grouped(layer.inputs),
+    print("{:>5} {:>10} {:>10} {:>14} {:>9} {:>9} {:>9}  {}\n", l, grouped(layer.inputs),
           grouped(layer.neurons), grouped(static_cast<std::uint64_t>(layer.parameters)),
           memory_text(layer.weights), memory_text(layer.state), memory_text(layer.tables),
           kind_text(config.layers[l], l + 1 == plan.layers.size()));
@@ -91,21 +93,24 @@ void print_tables(std::size_t number, const lsh::NeuronIndex& index) {
   };
   print("layer {}: {} tables, {} buckets in all, {:.1f}% used, {:.1f}% full\n", number, index.config().tables,
         grouped(o.buckets), percent(o.used_buckets), percent(o.full_buckets));
-  print("         {} entries, {:.1f} in a used bucket, largest bucket hashed to by {} neurons, {}\n",
-        grouped(o.stored), o.mean_used, grouped(o.largest_bucket), memory_text(double(index.bytes())));
+  print("         {} entries, {:.1f} in a used bucket, {}\n", grouped(o.stored), o.mean_used,
+        memory_text(double(index.bytes())));
+  print("         largest bucket hashed to by {} neurons\n", grouped(o.largest_bucket));
 }
 
-void inspect_model(const InspectCommand& command) {
-  Model model = load_model(command.subject);
-  tell(model.notes);
-  if (!command.show_labels.empty()) {
-    for (const std::string& label : command.show_labels) print_label(model, label, command.k);
-    return;
+BlockBounds bounds_of(const Model& model) {
+  BlockBounds bounds = guessed_bounds(model.config);
+  if (const auto& neighbours = model.neighbours) {
+    bounds.samples = neighbours->samples();
+    bounds.all_features = neighbours->storage().features.size();
+    bounds.all_labels = neighbours->storage().labels.size();
   }
-  const int threads = resolve_threads(command.threads);
+  return bounds;
+}
+
+void print_model(const Model& model, const std::string& path) {
   const DataShape& shape = model.shape;
-  print("model              {}, format {}, after {} steps\n", command.subject, kModelVersion,
-        grouped(model.steps));
+  print("model              {}, format {}, after {} steps\n", path, kModelVersion, grouped(model.steps));
   print("trained on         {} samples, {} features, {} labels\n", grouped(shape.samples),
         grouped(shape.features), grouped(shape.labels));
   if (model.config.data.idf_power != 0)
@@ -114,16 +119,33 @@ void inspect_model(const InspectCommand& command) {
     print("text               {}, vocabulary and names of labels in the file\n",
           model.text->form() == TextForm::kTabs ? "labels<TAB>text" : "__label__NAME text");
   }
-  BlockBounds bounds = guessed_bounds(model.config);
   if (const auto& neighbours = model.neighbours) {
-    bounds.samples = neighbours->samples();
-    bounds.all_features = neighbours->storage().features.size();
-    bounds.all_labels = neighbours->storage().labels.size();
     print("neighbours         {} of {} samples have {:.0f}% of the vote\n", model.config.neighbours.count,
           grouped(neighbours->samples()), 100.0 * model.config.neighbours.share);
   }
   print("optimizer state    {} in the file\n", model.has_optimizer_state ? "is" : "is not");
-  const MemoryPlan plan = plan_memory(model.config, shape.features, shape.labels, bounds, threads);
+}
+
+void inspect_labels(const InspectCommand& command, const Model& model) {
+  if (command.json) return print_text(text_of(json_of_labels(model, command.show_labels, command.k)));
+  for (const std::string& label : command.show_labels) print_label(model, label, command.k);
+}
+
+void inspect_model(const InspectCommand& command) {
+  Model model = load_model(command.source.name);
+  tell(model.notes);
+  if (!command.show_labels.empty()) return inspect_labels(command, model);
+  const int threads = resolve_threads(command.threads);
+  const MemoryPlan plan =
+      plan_memory(model.config, model.shape.features, model.shape.labels, bounds_of(model), threads);
+  if (command.json) {
+    nlohmann::ordered_json json = json_of(model, command.source.name);
+    json.update(json_of(model.config, plan, true));
+    model.build_tables(threads);
+    json["tables"] = json_of_tables(model);
+    return print_text(text_of(json));
+  }
+  print_model(model, command.source.name);
   print_layers(model.config, plan);
   print_memory(model.config, plan, threads, true);
   model.build_tables(threads);
@@ -136,10 +158,8 @@ void inspect_model(const InspectCommand& command) {
 
 Sizes sizes_of_data(const Config& config, int threads) {
   const RunData data = read_run_data(config, threads);
-  print("data.train         {} samples, {} features, {} labels\n", grouped(data.train.size()),
-        grouped(data.train.feature_count()), grouped(data.train.label_count()));
   return {data.train.feature_count(), data.train.label_count(),
-          bounds_of(data.train, config.train.block_size), false};
+          slide::bounds_of(data.train, config.train.block_size), false, data.train.size()};
 }
 
 std::optional<Sizes> find_sizes(const Config& config, const InspectCommand& command) {
@@ -162,40 +182,58 @@ void print_unsized(const Config& config) {
   print("memory             depends on the data: give --features D --labels L, or --set data.train=FILE\n");
 }
 
-void inspect_config(const InspectCommand& command) {
-  if (!command.show_labels.empty()) {
-    fail_input("{}: --label needs a model, not a configuration; name the model.slide of a run",
-               command.subject);
-  }
-  const Config config = load_config(command.subject, command.set);
-  print("configuration      {}\n", command.subject);
-  const int threads =
-      resolve_threads(command.threads > 0 ? command.threads : static_cast<int>(config.train.threads));
-  if (const std::optional<Sizes> sizes = find_sizes(config, command)) {
-    const MemoryPlan plan = plan_memory(config, sizes->features, sizes->labels, sizes->bounds, threads);
-    print_layers(config, plan);
-    print_memory(config, plan, threads, sizes->guessed);
-  } else {
-    print_unsized(config);
-  }
-  print("\n{}", to_toml(config));
+std::string config_name(const Source& source) {
+  const std::string& file = is_config(source) ? source.name : source.config;
+  return file.empty() ? "the defaults" : file;
 }
 
-// Text has no zero bytes.
-bool is_text(const std::string& path) {
-  std::ifstream file(path, std::ios::binary);
-  std::string start(4096, '\0');
-  file.read(start.data(), static_cast<std::streamsize>(start.size()));
-  return start.find('\0') >= static_cast<std::size_t>(file.gcount());
+nlohmann::ordered_json json_of_config(const Source& source, const Config& config,
+                                      const std::optional<Sizes>& sizes,
+                                      const std::optional<MemoryPlan>& plan) {
+  nlohmann::ordered_json json = {
+      {"configuration", config_name(source)}, {"features", nullptr}, {"labels", nullptr}};
+  if (sizes) json.update({{"features", sizes->features}, {"labels", sizes->labels}});
+  if (plan) json.update(json_of(config, *plan, sizes->guessed));
+  json["toml"] = to_toml(config);
+  return json;
+}
+
+void inspect_config(const InspectCommand& command) {
+  if (!command.show_labels.empty()) {
+    fail_input("{}: --label needs a model, not data or a configuration; name the folder of a run",
+               command.source.name);
+  }
+  const Config config = resolve(command.source).config;
+  const int threads =
+      resolve_threads(command.threads > 0 ? command.threads : static_cast<int>(config.train.threads));
+  const std::optional<Sizes> sizes = find_sizes(config, command);
+  std::optional<MemoryPlan> plan;
+  if (sizes) plan = plan_memory(config, sizes->features, sizes->labels, sizes->bounds, threads);
+  if (command.json) return print_text(text_of(json_of_config(command.source, config, sizes, plan)));
+  print("configuration      {}\n", config_name(command.source));
+  if (!plan) {
+    print_unsized(config);
+  } else {
+    if (!sizes->guessed) {
+      print("data.train         {} samples, {} features, {} labels\n", grouped(sizes->samples),
+            grouped(sizes->features), grouped(sizes->labels));
+    }
+    print_layers(config, *plan);
+    print_memory(config, *plan, threads, sizes->guessed);
+  }
+  print_text('\n' + to_toml(config));
+}
+
+// Whether it is one, or is to be taken for one: a folder, and a file that is not there but sounds like it.
+bool names_model(const Source& source) {
+  std::error_code ignored;
+  const std::string& name = source.name;
+  return source.config.empty() &&
+         (name.ends_with(".slide") || std::filesystem::is_directory(name, ignored) || looks_like_model(name));
 }
 
 void run_inspect(const InspectCommand& command) {
-  const bool model_name = command.subject.ends_with(".slide");
-  if (model_name || looks_like_model(command.subject) || !is_text(command.subject)) {
-    inspect_model(command);
-  } else {
-    inspect_config(command);
-  }
+  names_model(command.source) ? inspect_model(command) : inspect_config(command);
 }
 
 }  // namespace
@@ -204,10 +242,9 @@ void add_inspect(CLI::App& app, Action& action) {
   CLI::App* sub =
       app.add_subcommand("inspect", "Tell what a model or a configuration is: layers, memory, tables");
   const auto command = std::make_shared<InspectCommand>();
-  sub->add_option("SUBJECT", command->subject, "model.slide of a run, or a configuration file")
-      ->type_name("MODEL|CONFIG")
-      ->required();
-  add_set(*sub, command->set);
+  add_source(*sub, command->source, "SUBJECT",
+             "Folder of a run, model file, configuration (TOML), or data to tell of the defaults for")
+      ->type_name("RUN|MODEL|CONFIG|DATA");
   sub->add_option("--features", command->features,
                   "Configuration: features of the data; default: read data.train")
       ->transform(whole(1, kMostItems))
@@ -225,7 +262,11 @@ void add_inspect(CLI::App& app, Action& action) {
       ->transform(whole(1, kMostK))
       ->type_name("K");
   add_threads(*sub, command->threads);
-  sub->callback([command, &action] { action = [command] { run_inspect(*command); }; });
+  sub->add_flag("--json", command->json, "Print one JSON object, sizes in bytes");
+  sub->callback([command, &action] {
+    require_source(command->source, "RUN, MODEL, CONFIG or DATA");
+    action = [command] { run_inspect(*command); };
+  });
 }
 
 }  // namespace slide::cli

@@ -54,7 +54,12 @@ CLI::Validator finite_number() {
 }
 
 CLI::Option* add_set(CLI::App& app, std::vector<std::string>& set) {
+  const auto check = [](const std::string& text) {
+    if (text.find('=') != std::string::npos) return std::string();
+    return fmt::format("'{}' gives no value; write --set {}=VALUE", text, text);
+  };
   return app.add_option("--set", set, "Overrides one key of the configuration; may be repeated")
+      ->check(CLI::Validator(check, ""))
       ->type_name("SECTION.KEY=VALUE")
       ->allow_extra_args(false);
 }

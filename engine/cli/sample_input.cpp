@@ -29,6 +29,12 @@ bool standard_input_is_file() {
          lseek(STDIN_FILENO, 0, SEEK_CUR) == 0 && access(kStandardInputFile, R_OK) == 0;
 }
 
+// Whether there is nothing in the first line but labels, or nothing at all: a sample without features.
+bool is_labels_only(std::string_view bytes) {
+  const std::string_view line = bytes.substr(0, bytes.find('\n'));
+  return line.find_first_not_of("0123456789,+-. \t\r") == std::string_view::npos || line.starts_with('#');
+}
+
 bool is_binary(std::string_view bytes) {
   return is_gzip(bytes) || is_idx_images(bytes) || is_npz(bytes);
 }
@@ -107,8 +113,18 @@ bool SampleInput::shows_format(std::string_view head) const {
 DataFormat SampleInput::format_of(std::string_view head) const {
   if (use_.format) return *use_.format;
   if (const std::optional<DataFormat> features = features_format_of(head)) return *features;
-  if (model_.text != nullptr) return DataFormat::kText;
-  return detect_format(head).value_or(DataFormat::kLibsvm);
+  const std::optional<std::string> foreign = foreign_kind(head);
+  const bool text = model_.text != nullptr;
+  if (text && (!foreign || foreign->starts_with("JSON")))
+    return DataFormat::kText;  // a line may be any words
+  if (foreign) fail_input("{}:1:1: this is {}", origin_, *foreign);
+  if (const std::optional<DataFormat> format = detect_format(head)) return *format;
+  if (is_labels_only(head)) return DataFormat::kLibsvm;
+  fail_input(
+      "{}:1:1: the model was trained on features, and this is no line 'label,label id:value ...'; use one "
+      "trained "
+      "on text if it is text",
+      origin_);
 }
 
 // Of features for a model trained on text, or in the format that the model's own data had.
@@ -127,7 +143,11 @@ RowStream SampleInput::stream_of(DataFormat format) const {
   ReadOptions options = model_read_options(model_, use_.threads);
   options.format = format;
   if (format == DataFormat::kText && options.text == nullptr)
-    fail_input("{}: this is text, but there is no vocabulary for it; use a model trained on text", origin_);
+    fail_input(
+        "{}: this is text, but there is no vocabulary for it: the model was trained on features, not on "
+        "text; "
+        "use one trained on text",
+        origin_);
   return {origin_, options};
 }
 

@@ -69,7 +69,7 @@ void run_test(const TestCommand& command, Cluster& cluster) {
 void add_test(CLI::App& app, Action& action) {
   CLI::App* sub = app.add_subcommand("test", "Measure a model on a test file");
   const auto command = std::make_shared<TestCommand>();
-  sub->add_option("MODEL", command->model, "model.slide of a run")->required();
+  sub->add_option("MODEL", command->model, "Folder of a run, or its model.slide")->required();
   sub->add_option("DATA", command->data, "Test file, read as the training data were")->required();
   sub->add_option("--k", command->k, "Ranks to measure at, as 1,3,5; default: the model's eval.k")
       ->delimiter(',')

@@ -5,6 +5,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstring>
 
@@ -25,7 +26,55 @@ bool nobody_reads() {
   struct stat out {};
   return errno == EPIPE || (errno == EIO && fstat(STDOUT_FILENO, &out) == 0 && S_ISCHR(out.st_mode));
 }
+
+// Columns of the terminal that standard output is, 0 where it is none or does not say.
+std::size_t terminal_columns() {
+  winsize size{};
+  return isatty(STDOUT_FILENO) != 0 && ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0 ? size.ws_col : 0;
+}
+
+// Where to break a line that is longer than `room`, behind column `from`: at the last two blanks within, else
+// at the last blank, else at the first one behind. Its length where there is none.
+std::size_t break_of(std::string_view line, std::size_t from, std::size_t room) {
+  for (const std::string_view gap : {"  ", " "}) {
+    const std::size_t at = line.rfind(gap, room);
+    const std::size_t begin = at == std::string_view::npos ? at : line.find_last_not_of(' ', at);
+    if (begin != std::string_view::npos && begin + 1 > from) return begin + 1;
+  }
+  return std::min(line.find(' ', std::max(from, room)), line.size());
+}
 }  // namespace
+
+std::string wrapped(std::string_view text, std::size_t width, std::size_t indent) {
+  std::string result;
+  std::size_t from = std::min(text.find_first_not_of(' '), text.size());  // what a line begins with
+  std::size_t room = width;
+  while (text.size() > room) {
+    const std::size_t end = break_of(text, from, room);
+    result += text.substr(0, end);
+    text.remove_prefix(std::min(text.find_first_not_of(' ', end), text.size()));
+    if (text.empty()) return result;
+    result += '\n' + std::string(indent, ' ');
+    from = 0;
+    room = width > indent ? width - indent : 1;
+  }
+  return result += text;
+}
+
+std::string for_terminal(std::string text) {
+  constexpr std::size_t kFewest = 20;  // columns in which words have room
+  constexpr std::size_t kIndent = 4;
+  const std::size_t width = terminal_columns();
+  if (width < kFewest || text.size() <= width) return text;
+  std::string result;
+  for (std::string_view rest = text; !rest.empty();) {
+    const std::size_t end = std::min(rest.find('\n'), rest.size());
+    result += wrapped(rest.substr(0, end), width, kIndent);
+    if (end < rest.size()) result += '\n';
+    rest.remove_prefix(std::min(end + 1, rest.size()));
+  }
+  return result;
+}
 
 std::string grouped(std::uint64_t number) {
   std::string text = std::to_string(number);
@@ -54,9 +103,9 @@ void leave_words_to_another() {
 
 void show_status(std::string_view line) {
   if ((line.empty() && !status_shown) || !has_status_line()) return;
-  winsize size{};
-  if (ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 1)
-    line = line.substr(0, size.ws_col - 1U);
+  const std::size_t columns = terminal_columns();
+  if (columns > 1 && line.size() >= columns) line = line.substr(0, break_of(line, 0, columns - 1));
+  if (columns > 1) line = line.substr(0, columns - 1);
   const std::string text = fmt::format("\r\033[K{}", line);
   std::fwrite(text.data(), 1, text.size(), stdout);
   std::fflush(stdout);  // print_text() tells what fails

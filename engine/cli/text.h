@@ -18,6 +18,13 @@ std::string grouped(std::uint64_t number);
 // Bytes as "512 B", "12.3 MB"; units of 2^10.
 std::string memory_text(double bytes);
 
+// `text` in lines of at most `width` columns where its words allow, those behind the first with `indent`
+// blanks in front. Lines are broken between fields, which two blanks part, and within a field between words.
+std::string wrapped(std::string_view text, std::size_t width, std::size_t indent = 0);
+
+// The same of every line of `text`, as wide as the terminal, where standard output is one; else `text`.
+std::string for_terminal(std::string text);
+
 // From now on print() writes nothing.
 void be_quiet();
 
@@ -40,9 +47,10 @@ void go_on_without_output();
 // Writes a line to standard error. Whether anybody reads that makes no difference.
 void complain(std::string_view line);
 
+// Words for people: lines that are too long for the terminal are broken between words.
 template <class... Args>
 void print(fmt::format_string<Args...> format, Args&&... args) {
-  print_text(fmt::format(format, std::forward<Args>(args)...));
+  print_text(for_terminal(fmt::format(format, std::forward<Args>(args)...)));
 }
 
 // Writes what a user should know to standard error, a line each, as Model::notes.

@@ -5,12 +5,15 @@
 #include <memory>
 #include <optional>
 #include <span>
+#include <utility>
 #include <vector>
 
+#include "engine/base/error.h"
 #include "engine/cli/bad_rows.h"
 #include "engine/cli/commands.h"
 #include "engine/cli/options.h"
 #include "engine/cli/ranks.h"
+#include "engine/cli/source.h"
 #include "engine/cli/stop_signal.h"
 #include "engine/cli/text.h"
 #include "engine/run/training_run.h"
@@ -23,11 +26,9 @@ namespace fs = std::filesystem;
 using Clock = std::chrono::steady_clock;
 
 struct TrainCommand {
-  std::string config;  // empty: that of `resume`
-  std::vector<std::string> set;
-  std::optional<std::uint32_t> threads;
-  std::optional<std::uint64_t> seed;
-  std::string out;  // empty: run/<name of the configuration>
+  Source source;    // threads too where the run is resumed
+  std::string out;  // empty: run/<name of the source>
+  bool force = false;
   bool pin = false;
   bool quiet = false;
   bool skip_bad = false;
@@ -44,7 +45,8 @@ void print_data(const DataConfig& config, const RunData& data, double seconds) {
   if (data.test) {
     print_data("test", config.test, *data.test);
   } else {
-    print("test  none: data.test is not set, so there is no evaluation\n");
+    print("test  none: data.test is not set, so {}\n",
+          config.validation > 0 ? "the validation samples alone are evaluated" : "there is no evaluation");
   }
   if (data.text != nullptr) {
     print("text  {} words and n-grams are features, {} labels\n", grouped(data.text->feature_count()),
@@ -166,7 +168,13 @@ RunObserver printing(const Config& config, int ranks, Status& status, std::optio
     status.show(report);
     return StopSignal::came() == 0;
   };
-  observer.epoch = [&](const EpochReport& report) { print_report(report, config.train.epochs); };
+  observer.epoch = [&](const EpochReport& report) {
+    print_report(report, config.train.epochs);
+    const std::uint32_t every = config.train.eval_every;
+    const bool due = report.epoch == config.train.epochs || (every > 0 && report.epoch % every == 0);
+    if (due && (config.data.validation > 0 || !config.data.test.empty()))
+      show_status(fmt::format("epoch {}/{}  evaluating", report.epoch, config.train.epochs));
+  };
   observer.eval = [&](const EvalReport& report) {
     print_report(report, config.eval.k);
     if (report.validation || config.data.validation == 0) status.set_precision(report.metrics);
@@ -222,18 +230,27 @@ void train(TrainingRun& run, bool skip_bad, Cluster& cluster) {
   throw Ended{128 + signal};
 }
 
+void refuse_finished(const RunFolder& folder) {
+  fail_input(
+      "{}: a finished run is here; give another --out, or --force to train anew and keep it in {} (--resume "
+      "goes "
+      "on with stopped runs only)",
+      folder.name(), folder.previous());
+}
+
 void begin(const TrainCommand& command, Cluster& cluster) {
+  Config config = resolve(command.source).config;
   const fs::path folder =
-      command.out.empty() ? "run" / fs::path(command.config).stem() : fs::path(command.out);
-  TrainingRun run(resolve_config(command.config, with_train_keys(command.set, command.threads, command.seed)),
-                  folder, &cluster);
+      command.out.empty() ? "run" / fs::path(default_name(command.source, config)) : fs::path(command.out);
+  TrainingRun run(std::move(config), folder, &cluster);
+  if (!command.force && run.folder().has_finished()) refuse_finished(run.folder());
   tell(run.notes());
   const auto pinning = pinned(command.pin, run.threads(), &cluster);
   train(run, command.skip_bad, cluster);
 }
 
 void go_on(const TrainCommand& command, Cluster& cluster) {
-  TrainingRun run = TrainingRun::resume(command.resume, command.threads, &cluster);
+  TrainingRun run = TrainingRun::resume(command.resume, command.source.threads, &cluster);
   tell(run.notes());
   if (run.finished()) return print("the run in {} is complete\n", run.folder().name());
   if (!run.has_checkpoint()) {
@@ -254,27 +271,33 @@ void run_train(const TrainCommand& command) {
 }  // namespace
 
 void add_train(CLI::App& app, Action& action) {
-  CLI::App* sub = app.add_subcommand("train", "Train a network as a configuration file says");
+  CLI::App* sub = app.add_subcommand("train", "Train a network on data, by the defaults or a configuration");
   sub->footer(
-      "Writes config.toml (resolved), environment.json, metrics.jsonl and model.slide into DIR. Ctrl-C, "
-      "SIGTERM and\n"
-      "SIGHUP save a checkpoint there first; a second Ctrl-C or SIGTERM ends at once.");
+      "DATA that ends in .toml or begins like TOML is a configuration, and so is DATA beside\n"
+      "--set data.train=FILE. Writes config.toml (resolved), environment.json, metrics.jsonl and\n"
+      "model.slide into DIR, the folder of the run. Ctrl-C, SIGTERM and SIGHUP save a checkpoint\n"
+      "there first; a second Ctrl-C or SIGTERM ends at once.");
   const auto command = std::make_shared<TrainCommand>();
-  CLI::Option* config = sub->add_option("CONFIG", command->config, "Configuration file (TOML)");
+  Source& source = command->source;
+  CLI::Option* data = add_source(*sub, source, "DATA", "Training data, or a configuration (TOML)");
+  add_test_data(*sub, source.test);
   CLI::Option* resume = sub->add_option("--resume", command->resume,
                                         "Go on with the stopped run in this folder, as if never stopped");
-  resume->type_name("DIR")->excludes(config);
-  add_set(*sub, command->set)->excludes(resume);
-  add_train_threads(*sub, command->threads);
+  resume->type_name("DIR");
+  add_train_epochs(*sub, source.epochs);
+  add_train_threads(*sub, source.threads);
   add_pin(*sub, command->pin);
-  add_train_seed(*sub, command->seed)->excludes(resume);
-  sub->add_option("--out", command->out, "Folder for the results; default: run/<name of CONFIG>")
-      ->type_name("DIR")
-      ->excludes(resume);
+  add_train_seed(*sub, source.seed);
+  sub->add_option("--out", command->out, "Folder for the results; default: run/<name of DATA>")
+      ->type_name("DIR");
+  sub->add_flag("--force", command->force, "Train where a finished run is; it is kept in DIR/previous");
+  for (const char* name : {"--config", "--test", "--set", "--epochs", "--seed", "--out", "--force"})
+    resume->excludes(sub->get_option(name));
+  resume->excludes(data);
   add_skip_bad(*sub, command->skip_bad);
   sub->add_flag("--quiet", command->quiet, "Print nothing but failures");
-  sub->callback([command, config, resume, &action] {
-    if (config->empty() && resume->empty()) throw CLI::RequiredError("CONFIG or --resume");
+  sub->callback([command, &action] {
+    if (command->resume.empty()) require_source(command->source, "DATA, CONFIG or --resume");
     action = [command] { run_train(*command); };
   });
 }

@@ -1,11 +1,13 @@
 // `slide tune`: the search for a better configuration, a line for each trial.
 #include <filesystem>
 #include <memory>
+#include <nlohmann/json.hpp>
 #include <optional>
 
 #include "engine/cli/commands.h"
 #include "engine/cli/options.h"
 #include "engine/cli/ranks.h"
+#include "engine/cli/source.h"
 #include "engine/cli/text.h"
 #include "engine/run/ranks.h"
 #include "engine/run/run_data.h"
@@ -21,15 +23,13 @@ constexpr std::uint64_t kMostTrials = 1000000;
 constexpr double kMostMinutes = 100000;
 
 struct TuneCommand {
-  std::string config;
-  std::vector<std::string> set;
-  std::optional<std::uint32_t> threads;
-  std::optional<std::uint64_t> seed;
+  Source source;
   bool pin = false;
   double minutes = 10.0;
   std::uint32_t trials = 1000;
   std::optional<double> train_seconds;  // of training on all the data, at most
-  std::string out;                      // empty: run/<name of the configuration>-tuned.toml
+  bool json = false;
+  std::string out;  // empty: run/<name of the source>-tuned.toml
 };
 
 std::string text_of(const std::vector<std::string>& changes) {
@@ -47,6 +47,35 @@ void print_trial(const Trial& trial) {
         score, trial.train_seconds, trial.full_seconds, text_of(trial.changes));
 }
 
+nlohmann::ordered_json to_json(const Trial& trial) {
+  nlohmann::ordered_json json = {{"trial", trial.number},
+                                 {"score", trial.score},
+                                 {"best", trial.is_best},
+                                 {"train_seconds", trial.train_seconds},
+                                 {"full_seconds", trial.full_seconds},
+                                 {"within", trial.within},
+                                 {"stopped", trial.stopped},
+                                 {"diverged", trial.diverged}};
+  json["changes"] = trial.changes;
+  return json;
+}
+
+void print_json(const nlohmann::ordered_json& json) {
+  print_text(json.dump(-1, ' ', false, nlohmann::ordered_json::error_handler_t::replace) + '\n');
+}
+
+void print_json(const TuneResult& result, const std::string& file) {
+  nlohmann::ordered_json json = to_json(result.best);
+  json.erase("trial");
+  json.update({{"trials", result.trials},
+               {"best_trial", result.best.number},
+               {"train_samples", result.train_samples},
+               {"splits", result.folds},
+               {"validation_samples", result.validation_samples},
+               {"out", file}});
+  print_json(json);
+}
+
 void print_result(const TuneResult& result, const std::string& file) {
   print(
       "{} trials on {} samples{}, scored on {} others; best is {}, score {:.4f}, about {:.3g} s on all "
@@ -62,17 +91,23 @@ void run_tune(const TuneCommand& command, Cluster& cluster) {
   TuneOptions options;
   options.seconds = command.minutes * 60.0;
   options.trials = command.trials;
-  options.fixed = with_train_keys(command.set, command.threads, command.seed);
+  const Sourced sourced = resolve(command.source);
+  const Config& start = sourced.config;
+  options.fixed = sourced.given;
   if (command.train_seconds) options.train_seconds = *command.train_seconds;
   const fs::path file = command.out.empty()
-                            ? "run" / fs::path(fs::path(command.config).stem().string() + "-tuned.toml")
+                            ? "run" / fs::path(default_name(command.source, start) + "-tuned.toml")
                             : fs::path(command.out);
-  const Config start = resolve_config(command.config, options.fixed);
   options.cluster = &cluster;
   const int threads = own_threads(static_cast<int>(start.train.threads), &cluster);
   const auto pinning = pinned(command.pin, threads, &cluster);
-  const auto print_note = [](const std::string& note) { print("{}\n", note); };
-  print_result(tune_to_file(start, options, file, {print_note, print_trial}), file.string());
+  TuneObserver observer;
+  observer.note = [&](const std::string& note) { command.json ? tell({note}) : print("{}\n", note); };
+  observer.trial = [&](const Trial& trial) {
+    command.json ? print_json(to_json(trial)) : print_trial(trial);
+  };
+  const TuneResult result = tune_to_file(start, options, file, observer);
+  command.json ? print_json(result, file.string()) : print_result(result, file.string());
 }
 
 }  // namespace
@@ -80,13 +115,15 @@ void run_tune(const TuneCommand& command, Cluster& cluster) {
 void add_tune(CLI::App& app, Action& action) {
   CLI::App* sub = app.add_subcommand("tune", "Search for a better configuration, on training data alone");
   sub->footer(
-      "Keeps a part of data.train for validation and changes keys of CONFIG while the mean of P@k over\n"
+      "DATA that ends in .toml or begins like TOML is a configuration, and so is DATA beside\n"
+      "--set data.train=FILE. Keeps a part of data.train for validation and changes keys while the mean of "
+      "P@k over\n"
       "eval.k rises: first one key after the other to its next values, then one or two at random. Keys "
       "given\n"
       "by --set keep their values. Writes the best configuration to FILE.");
   const auto command = std::make_shared<TuneCommand>();
-  sub->add_option("CONFIG", command->config, "Configuration to begin with (TOML)")->required();
-  add_set(*sub, command->set);
+  add_source(*sub, command->source, "DATA", "Training data, or a configuration to begin with (TOML)");
+  add_test_data(*sub, command->source.test);
   sub->add_option("--minutes", command->minutes, "Time for the whole search")
       ->capture_default_str()
       ->check(CLI::Range(0.001, kMostMinutes))
@@ -99,12 +136,14 @@ void add_tune(CLI::App& app, Action& action) {
                   "Accept only configurations that train on all of data.train in so long, as estimated")
       ->check(CLI::Range(0.001, kMostMinutes * 60))
       ->type_name("S");
-  add_train_threads(*sub, command->threads);
+  add_train_threads(*sub, command->source.threads);
   add_pin(*sub, command->pin);
-  add_train_seed(*sub, command->seed);
-  sub->add_option("--out", command->out, "File to write; default: run/<name of CONFIG>-tuned.toml")
+  add_train_seed(*sub, command->source.seed);
+  sub->add_option("--out", command->out, "File to write; default: run/<name of DATA>-tuned.toml")
       ->type_name("FILE");
+  sub->add_flag("--json", command->json, "Print a JSON object a line: each trial, and the result");
   sub->callback([command, &action] {
+    require_source(command->source, "DATA or CONFIG");
     action = [command] { run_together([&](Cluster& cluster) { run_tune(*command, cluster); }); };
   });
 }

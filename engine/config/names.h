@@ -1,5 +1,4 @@
 // Finds what the user may have meant by a name that does not exist. Pure functions, safe from any thread.
-// Internal to the configuration library.
 #pragma once
 
 #include <span>

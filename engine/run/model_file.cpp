@@ -22,6 +22,7 @@
 #include "engine/cluster/shared_summed_file.h"
 #include "engine/run/model_matrices.h"
 #include "engine/run/model_sections.h"
+#include "engine/run/run_folder.h"
 
 namespace slide {
 
@@ -113,7 +114,8 @@ ModelInput file_of_stream(const std::string& path) {
 ModelInput open_model(const std::string& path) {
   struct stat status {};
   if (stat(path.c_str(), &status) != 0 && errno == ENOENT) {
-    fail_input("{}: there is no such model; name the model.slide that 'slide train' wrote", path);
+    fail_input("{}: there is no such model; name the folder of a run of 'slide train', or its model.slide",
+               path);
   }
   if (!S_ISREG(status.st_mode)) return file_of_stream(path);
   Descriptor file(open(path.c_str(), O_RDONLY | O_CLOEXEC));
@@ -130,7 +132,9 @@ ModelInput open_model(const std::string& path) {
 void check_envelope(std::string_view header, std::uint64_t bytes, const std::string& path) {
   if (header.substr(0, kModelMagic.size()) !=
       kModelMagic.substr(0, std::max<std::size_t>(1, header.size()))) {
-    fail_input("{}: this is no slide model; name the model.slide that 'slide train' wrote", path);
+    fail_input(
+        "{}: this is no slide model; the model comes first: name the folder of a run, or its model.slide",
+        path);
   }
   if (header.size() < kHeaderBytes) {
     fail_input("{}: the model is cut off after {} bytes; copy it again or train again", path, bytes);
@@ -296,7 +300,8 @@ void save_model(const std::string& path, const ModelParts& model, Cluster* clust
   out.finish();
 }
 
-Model load_model(const std::string& path, LoadOptimizer optimizer, const Cluster* cluster) {
+Model load_model(const std::string& name, LoadOptimizer optimizer, const Cluster* cluster) {
+  const std::string path = model_at(name);
   ModelInput input = open_model(path);
   std::array<char, kHeaderBytes> header{};
   const ssize_t got = read_at(input.file.get(), header.data(), header.size(), 0);

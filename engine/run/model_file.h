@@ -27,11 +27,11 @@ enum class LoadOptimizer { kNo, kYes };
 // together and write the one file.
 void save_model(const std::string& path, const ModelParts& model, Cluster* cluster = nullptr);
 
-// Throws InputError, in one line, when the file is missing, no model, of another version, cut off, too long,
-// damaged, changed meanwhile, or holds weights that are no finite numbers. Tables are not built. Of the
-// processes of a cluster, each gets its share of the neurons and of a first layer's features, without the
-// optimizer's state.
-Model load_model(const std::string& path, LoadOptimizer optimizer = LoadOptimizer::kNo,
+// `name`: the file, or the folder of a run. Throws InputError, in one line, when the file is missing, no
+// model, of another version, cut off, too long, damaged, changed meanwhile, or holds weights that are no
+// finite numbers. Tables are not built. Of the processes of a cluster, each gets its share of the neurons and
+// of a first layer's features, without the optimizer's state.
+Model load_model(const std::string& name, LoadOptimizer optimizer = LoadOptimizer::kNo,
                  const Cluster* cluster = nullptr);
 
 // Whether the file starts like a model. False also when it cannot be read.

@@ -2,9 +2,14 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <optional>
+#include <system_error>
 #include <utility>
 
 #include "datasets/cache.h"
+#include "datasets/detect.h"
+#include "datasets/file_bytes.h"
+#include "datasets/npz.h"
 #include "datasets/reader.h"
 #include "datasets/text_learner.h"
 #include "engine/base/error.h"
@@ -15,6 +20,12 @@ namespace {
 
 void make_absolute(std::string& path) {
   if (!path.empty()) path = std::filesystem::absolute(path).lexically_normal().string();
+}
+
+Config resolved(Config config) {
+  make_absolute(config.data.train);
+  make_absolute(config.data.test);
+  return config;
 }
 
 ReadOptions read_options(const DataConfig& config, std::size_t features, int threads) {
@@ -52,20 +63,36 @@ Dataset read_training_file(const std::string& path, const ReadOptions& options, 
   return std::move(cached.data);
 }
 
+// A pipe or a device, which can be read only once.
+bool is_stream(const std::string& path) {
+  std::error_code ignored;
+  return !is_npz_pair(path) && std::filesystem::exists(path, ignored) &&
+         !std::filesystem::is_directory(path, ignored) && !std::filesystem::is_regular_file(path, ignored);
+}
+
+// All of it. Text is read twice, and so can be no stream.
+std::unique_ptr<const FileBytes> bytes_of_stream(const std::string& path, DataFormat format) {
+  auto bytes = std::make_unique<const FileBytes>(path);
+  if (format != DataFormat::kText && detect_format(bytes->text()) != DataFormat::kText) return bytes;
+  fail_input(
+      "{}: training reads text twice, first for its words, but a pipe can be read only once; write the text "
+      "to a file "
+      "first",
+      path);
+}
+
 }  // namespace
 
 Config resolve_config(const std::string& path, const std::vector<std::string>& overrides) {
-  Config config = load_config(path, overrides);
-  make_absolute(config.data.train);
-  make_absolute(config.data.test);
-  return config;
+  return resolved(load_config(path, overrides));
+}
+
+Config resolve_defaults(const std::vector<std::string>& overrides) {
+  return resolved(parse_config("", "the defaults", overrides));
 }
 
 Config resolve_stored_config(const std::string& path, std::vector<std::string>& notes) {
-  Config config = load_stored_config(path, notes);
-  make_absolute(config.data.train);
-  make_absolute(config.data.test);
-  return config;
+  return resolved(load_stored_config(path, notes));
 }
 
 RunData read_run_data(const Config& config, int threads, bool skip_bad) {
@@ -76,8 +103,11 @@ RunData read_run_data(const Config& config, int threads, bool skip_bad) {
   options.skip_bad = skip_bad;
   options.text = run.text =
       learn_text_file(data.train, data.format, config.text, threads, data.cache, skip_bad);
+  std::unique_ptr<const FileBytes> stream;
+  if (is_stream(data.train)) stream = bytes_of_stream(data.train, data.format);
   const auto read = [&](const std::string& path, ReadReport& report) {
     options.report = &report;
+    if (stream && path == data.train) return parse_dataset(stream->text(), path, options);
     return read_training_file(path, options, data.cache, run.notes);
   };
   Dataset train = read(data.train, run.train_report);

@@ -19,6 +19,9 @@ namespace slide {
 // Throws InputError, here and below.
 Config resolve_config(const std::string& path, const std::vector<std::string>& overrides);
 
+// The same where there is no file: the defaults with these overrides.
+Config resolve_defaults(const std::vector<std::string>& overrides);
+
 // The configuration that a run has stored at `path`, read as parse_stored_config does, its paths absolute.
 Config resolve_stored_config(const std::string& path, std::vector<std::string>& notes);
 

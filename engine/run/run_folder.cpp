@@ -77,8 +77,8 @@ bool RunFolder::begin(const Config& config, int threads) {
 // Links the files of a finished run into previous(); they stay where they are, too. environment.json is the
 // first to go from there and the last to come, so that a part of a run is not called finished.
 bool RunFolder::keep_finished() const {
+  if (!has_finished()) return false;
   std::error_code error;
-  if (!is_finished() || !fs::exists(config(), error) || !fs::exists(model(), error)) return false;
   const fs::path to = previous();
   fs::create_directories(to, error);
   if (error)
@@ -134,6 +134,25 @@ bool RunFolder::is_finished() const {
   if (nests_too_deep(text)) return false;
   const auto facts = nlohmann::json::parse(text, nullptr, false);
   return facts.is_object() && facts.value("finished", nlohmann::json()) == nlohmann::json(true);
+}
+
+bool RunFolder::has_finished() const {
+  std::error_code ignored;
+  return is_finished() && fs::exists(config(), ignored) && fs::exists(model(), ignored);
+}
+
+std::string model_at(const std::string& path) {
+  std::error_code ignored;
+  if (!fs::is_directory(path, ignored)) return path;
+  const RunFolder folder(path);
+  if (fs::exists(folder.model(), ignored)) return folder.model();
+  if (fs::exists(folder.config(), ignored)) {
+    fail_input(
+        "{}: the run in this folder has no model yet; wait for its end, or go on with it: slide train "
+        "--resume {}",
+        path, path);
+  }
+  fail_input("{}: this folder holds no run; name the one that 'slide train' wrote to, or a model file", path);
 }
 
 }  // namespace slide

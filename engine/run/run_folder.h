@@ -42,6 +42,8 @@ class RunFolder {
   void write_environment(int threads, bool finished) const;
   bool has_checkpoint() const;
   bool is_finished() const;
+  // Whether there is a finished run, which begin() would keep in previous().
+  bool has_finished() const;
 
  private:
   std::string file(const char* name) const { return (folder_ / name).string(); }
@@ -50,5 +52,9 @@ class RunFolder {
   std::filesystem::path folder_;
   int lock_ = -1;  // the open folder, locked
 };
+
+// The model file that `path` names: of a folder, the model of the run in it. Throws InputError where the
+// folder holds none.
+std::string model_at(const std::string& path);
 
 }  // namespace slide

@@ -25,6 +25,19 @@ std::vector<std::uint32_t> labelled_samples(const Dataset& data) {
   return samples;
 }
 
+// Least share of the learning rate where training goes on behind the end of the schedule's fall.
+constexpr double kLeastRate = 0.05;
+
+// Epochs over which the schedule lets the rate fall. With train.patience, `epochs` is only a bound: a fall
+// over so many would keep the rate high until the patience is at its end, and what a high rate learns last is
+// noise. So it falls over twice the patience, but no faster than in a run of default length.
+std::uint32_t epochs_of_fall(const TrainConfig& train) {
+  if (train.patience == 0 || train.eval_every == 0) return train.epochs;
+  const std::uint64_t patient = 2 * std::uint64_t{train.patience} * train.eval_every;
+  const auto epochs = std::max<std::uint64_t>(patient, TrainConfig{}.epochs);
+  return static_cast<std::uint32_t>(std::min<std::uint64_t>(epochs, train.epochs));
+}
+
 int ranks_of(const Cluster* cluster) {
   return cluster == nullptr ? 1 : cluster->size();
 }
@@ -59,7 +72,9 @@ Trainer::Trainer(const Config& config, const Dataset& train, const Dataset* test
   inverse_propensities_ = std::make_shared<const InversePropensities>(
       shape_.label_frequencies, shape_.samples, config.eval.propensity_a, config.eval.propensity_b);
   groups_ = std::make_shared<const LabelGroups>(shape_.label_frequencies);
-  total_steps_ = std::uint64_t{config.train.epochs} * ((labelled_.size() + batch_ - 1) / batch_);
+  const std::uint64_t epoch_steps = (labelled_.size() + batch_ - 1) / batch_;
+  total_steps_ = config.train.epochs * epoch_steps;
+  fall_steps_ = epochs_of_fall(config.train) * epoch_steps;
   if (start != nullptr) {
     go_on_from(*start);
   } else if (config.neighbours.share > 0) {
@@ -232,11 +247,17 @@ void Trainer::fill_block(std::size_t first, std::size_t count, Block& block) con
   }
 }
 
+double Trainer::rate() const {
+  const double rate = optimizer_.rate_at(step_, fall_steps_);
+  if (fall_steps_ == total_steps_ || step_ < config_.optimizer.warmup_steps) return rate;
+  return std::max(rate, kLeastRate * config_.optimizer.learning_rate);
+}
+
 double Trainer::step(std::size_t first, std::size_t count) {
   const std::size_t block_size = config_.train.block_size;
   const std::size_t used = (count + block_size - 1) / block_size;
   const float scale = 1.0f / static_cast<float>(count);
-  optimizer_.set_rate(optimizer_.rate_at(step_, total_steps_));
+  optimizer_.set_rate(rate());
   optimizer_.set_noise(config_.train.seed, steps_before_ + step_);
   LapClock clock;
   parallel_for(used, threads_, [&](std::size_t b, int) {

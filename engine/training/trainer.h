@@ -157,6 +157,7 @@ class Trainer {
   bool observe_step(const TrainObserver& observer);  // false: stop here
   bool finish_epoch(const TrainObserver& observer);  // false: train.patience is at its end
   void arrange_epoch(std::uint32_t epoch);
+  double rate() const;  // of the next step
   void fill_block(std::size_t first, std::size_t count, Block& block) const;
   void follow_schedule();
   void load_schedules(ByteReader& in, std::vector<IntervalSchedule>& schedules) const;
@@ -187,6 +188,7 @@ class Trainer {
   std::uint64_t steps_before_ = 0;                  // of other runs
   std::uint64_t step_ = 0;
   std::uint64_t total_steps_ = 0;
+  std::uint64_t fall_steps_ = 0;  // over which the rate falls; less than total_steps_ with train.patience
   std::uint64_t generation_ = 1;  // of the hash functions drawn last
   double train_seconds_ = 0.0;
   PhaseSeconds phases_;

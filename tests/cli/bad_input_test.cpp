@@ -39,7 +39,8 @@ class BadInputTest : public testing::Test {
     expect(2, part, {"train", "bad.toml", "--set", "data.train=d.txt"});
   }
   std::vector<std::string> train(std::vector<std::string> more) const {
-    std::vector<std::string> arguments = {"train", "c.toml", "--set", "data.train=d.txt", "--out", "out"};
+    std::vector<std::string> arguments = {"train", "c.toml", "--set",  "data.train=d.txt",
+                                          "--out", "out",    "--force"};
     arguments.insert(arguments.end(), more.begin(), more.end());
     return arguments;
   }
@@ -50,7 +51,7 @@ class BadInputTest : public testing::Test {
 TEST_F(BadInputTest, Usage) {
   expect(2, "subcommand", {});
   expect(2, "unknown command 'fly'", {"fly"});
-  expect(2, "CONFIG", {"train"});
+  expect(2, "DATA, CONFIG or --resume", {"train"});
   expect(2, "--fast", train({"--fast"}));
   expect(2, "DATA", {"test", "m"});
   expect(2, "--k", {"test", "m", "d", "--k", "0"});
@@ -74,7 +75,8 @@ TEST_F(BadInputTest, Configuration) {
   expect_bad_config("layer = []\n", "[[layer]]");
   expect_bad_config("[[layer]]\nkind = \"sampled\"\n[layer.hash]\nk = 9\nrange_pow = 8\n", "range_pow");
   expect(2, "did you mean 'train.epochs'", train({"--set", "train.epoch=3"}));
-  expect(2, "--set", train({"--set", "epochs"}));
+  expect(2, "'train.epochs' gives no value", train({"--set", "train.epochs", "3"}));
+  expect(2, "test data as --test FILE", {"train", "d.txt", "d.txt"});
   expect(2, "train.seed", train({"--set", "train.seed=often"}));
   expect(2, "size to 0", train({"--set", "layer.1.size=2"}));
   expect(2, "data.train_first", train({"--set", "data.train_first=9"}));
@@ -97,6 +99,57 @@ TEST_F(BadInputTest, DataFiles) {
   expect_bad_data("0 0:1\n", "bad.txt:1", "xmc");
   expect_bad_data("0 0:1\nx 1:1\n", "bad.txt:2:1", "libsvm");
   expect_bad_data("0 0:1\n", "bad.txt", "idx");
+}
+
+// What newcomers give: the message names what it is.
+TEST_F(BadInputTest, FilesOfOtherKinds) {
+  expect_bad_data("[{\"text\": \"a: b\", \"labels\": [\"x\"]}]\n", "bad.txt:1:1: this is JSON");
+  expect_bad_data("{\"text\": \"a: b\"}\n{\"text\": \"c\"}\n", "bad.txt:1:1: this is JSON");
+  expect_bad_data("SLIDEMDL....", "this is a model of slide, no data");
+  expect_bad_data(std::string("\xfd") + "7zXZ" + std::string(9, '\0'), "packed by xz");
+  expect_bad_data(std::string("\xff\xfe") + "a\0b" + std::string(1, '\0'), "UTF-16");
+  expect_bad_data(std::string("ab\0cd", 5), "binary data");
+  expect_bad_data("text,label\nhello,x\n", "if it is text, or CSV");
+}
+
+TEST_F(BadInputTest, TextForAModelOfFeatures) {
+  ASSERT_EQ(slide_.run(train({})).code, 0);
+  write_file(slide_.path("plain.txt"), "some words\n");
+  write_file(slide_.path("text.tsv"), "a\tsome words\n");
+  write_file(slide_.path("rows.json"), "{\"a\": 1}\n");
+  expect(2, "the model was trained on features", {"predict", "out", "plain.txt"});
+  for (const char* command : {"predict", "test"}) {
+    expect(2, "the model was trained on features, not on text", {command, "out", "text.tsv"});
+    expect(2, "rows.json:1:1: this is JSON", {command, "out", "rows.json"});
+    expect(2, "d.txt: this is no slide model; the model comes first", {command, "d.txt", "out"});
+  }
+}
+
+TEST_F(BadInputTest, MarksAndLineEndsOfWindowsAreNoFault) {
+  write_file(slide_.path("windows.txt"),
+             "\xef\xbb\xbf"
+             "3 5 4\r\n0 0:1 1:2\r\n1,2 3:1\r\n3 4:0.5\r\n");
+  ASSERT_EQ(slide_.run(train({})).code, 0);
+  const std::string model = read_file(slide_.path("out/model.slide"));
+  for (const char* command : {"predict", "test"}) {
+    const Outcome outcome = slide_.run({command, "out", "windows.txt", "--k", "1"});
+    EXPECT_EQ(outcome.code, 0) << outcome.err;
+  }
+  EXPECT_EQ(slide_.run({"predict", "out", "windows.txt"}).out, slide_.run({"predict", "out", "d.txt"}).out);
+  EXPECT_EQ(slide_.run({"convert", "windows.txt", "w.xmc"}).code, 0);
+  EXPECT_EQ(slide_.run({"convert", "d.txt", "d.xmc"}).code, 0);
+  EXPECT_EQ(read_file(slide_.path("w.xmc")), read_file(slide_.path("d.xmc")));
+}
+
+TEST_F(BadInputTest, DataFromAPipe) {
+  const std::vector<std::string> text = {"train", "/dev/stdin", "--out", "piped"};
+  write_file(slide_.path("text.tsv"), "a\tsome words\nb\tsome more\n");
+  const Outcome refused = slide_.run_behind("cat text.tsv", text);
+  EXPECT_EQ(refused.code, 2);
+  EXPECT_NE(refused.err.find("training reads text twice"), std::string::npos) << refused.err;
+  const Outcome features =
+      slide_.run_behind("cat d.txt", {"train", "c.toml", "--set", "data.train=/dev/stdin", "--out", "piped"});
+  EXPECT_EQ(features.code, 0) << features.err;
 }
 
 TEST_F(BadInputTest, Models) {

@@ -79,9 +79,10 @@ class CliTest : public testing::Test {
                                      "--seed", "3", "--test-samples", "70", "--out", "data"});
     ASSERT_EQ(made.code, 0) << made.err;
   }
+  // Whatever run is there.
   Outcome train(std::vector<std::string> more, const std::string& out = "out") {
-    std::vector<std::string> arguments = {"train", "small.toml", "--set", "data.train=data/train.txt",
-                                          "--out", out};
+    std::vector<std::string> arguments = {"train", "small.toml", "--set",  "data.train=data/train.txt",
+                                          "--out", out,          "--force"};
     arguments.insert(arguments.end(), more.begin(), more.end());
     return slide_.run(arguments);
   }

@@ -228,7 +228,7 @@ TEST_F(PredictInputTest, BadRowsDoNotEndTrainingTestsAndConversions) {
 
   const auto train_bad = [&](Strings more) {
     Strings arguments = {
-        "train", "small.toml", "--set", "data.train=bad.txt", "--set", "data.test=data/test.txt",
+        "train", "small.toml", "--force", "--set", "data.train=bad.txt", "--set", "data.test=data/test.txt",
         "--out", "again"};
     arguments.insert(arguments.end(), more.begin(), more.end());
     return slide_.run(arguments);

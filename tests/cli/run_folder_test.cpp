@@ -32,7 +32,8 @@ class RunFolderTest : public CliTest {
             "--set",  "data.train=data/train.txt",
             "--set",  "train.save_optimizer=false",
             "--seed", seed,
-            "--out",  out};
+            "--out",  out,
+            "--force"};
   }
 };
 

@@ -98,7 +98,7 @@ TEST_F(ShellTest, TheManualPageKnowsEveryOption) {
   for (const char* section : {".TH SLIDE 1", ".SH NAME", ".SH SYNOPSIS", ".SH COMMANDS", ".SH EXIT STATUS"})
     EXPECT_NE(page.out.find(section), std::string::npos) << section;
   for (const char* part :
-       {".SS slide train", "\\-\\-resume", "\\-\\-threshold", "\\-\\-labels\\-per\\-sample", "CONFIG"})
+       {".SS slide train", "\\-\\-resume", "\\-\\-threshold", "\\-\\-labels\\-per\\-sample", "DATA"})
     EXPECT_NE(page.out.find(part), std::string::npos) << part;
   write_file(slide_.path("slide.1"), page.out);
   EXPECT_TRUE(runs("groff", "groff -man -ww -Tutf8 slide.1 > formatted 2> warnings && test ! -s warnings"))

@@ -129,6 +129,9 @@ TEST_F(TrainCommandTest, WithoutTestDataThereIsNoEvaluation) {
   ASSERT_EQ(done.code, 0) << done.err;
   EXPECT_NE(done.out.find("data.test is not set"), std::string::npos);
   for (const Json& event : events()) EXPECT_NE(event["event"], "eval");
+  const Outcome held_out = train({"--set", "data.validation=0.2"});
+  EXPECT_EQ(held_out.out.find("no evaluation"), std::string::npos) << held_out.out;
+  EXPECT_NE(held_out.out.find("the validation samples alone are evaluated"), std::string::npos);
 }
 
 // The shell counts in units of 512 bytes: the model is larger than 1 MiB, which is room for the half that

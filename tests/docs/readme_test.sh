@@ -156,7 +156,7 @@ config_keys() {
     /^\| `/ { gsub(/`/, "", $2); print section "." $2 }'
 }
 
-commands() { "$slide" --help | awk '/^Subcommands:/ { on = 1; next } !NF { on = 0 } on { print $1 }'; }
+commands() { "$slide" --help | awk '/^Subcommands:/ { on = 1; next } !NF { on = 0 } on && /^  [a-z]/ { print $1 }'; }
 options_of() { "$slide" "$1" --help | grep -oE '^  -[-a-z,]+' | grep -oE -e '--[a-z-]+'; }  # command
 
 # Prints LINE:TEXT for each `quoted` text outside the code blocks, and for each path of our own inside them.

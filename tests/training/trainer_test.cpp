@@ -40,6 +40,49 @@ TEST(Training, TheLossFalls) {
   }
 }
 
+// The losses of at most so many epochs.
+std::vector<double> losses_of(const Config& config, const Dataset& data, std::uint32_t epochs) {
+  std::vector<double> losses;
+  Trainer trainer(config, data, nullptr);
+  TrainObserver observer;
+  observer.step = [&](const StepReport& report) { return report.epoch <= epochs; };
+  observer.epoch = [&](const EpochReport& report) { losses.push_back(report.loss); };
+  trainer.run(observer);
+  losses.resize(std::min<std::size_t>(losses.size(), epochs));
+  return losses;
+}
+
+TEST(Training, WithPatienceTheRateFallsOverTwiceThatMany) {
+  const Dataset data = make_data(wide_data());
+  for (const RateSchedule schedule : {RateSchedule::kLinear, RateSchedule::kCosine}) {
+    Config brief = full_config({dense(8), sampled(0, 20, 12)});
+    brief.optimizer.schedule = schedule;
+    brief.train.epochs = 8;
+    Config patient = brief;
+    patient.train.patience = 4;
+    EXPECT_EQ(losses_of(patient, data, 8), losses_of(brief, data, 8));  // not over more than there are
+    patient.train.epochs = 60;
+    // In the eighth epoch the one falls to 0, and the other to the least rate.
+    EXPECT_EQ(losses_of(patient, data, 7), losses_of(brief, data, 7));
+    const std::vector<double> losses = losses_of(patient, data, 12);
+    EXPECT_NE(losses[10], losses[11]);  // it still learns
+    brief.train.epochs = 6;
+    patient.train.patience = 1;
+    EXPECT_EQ(losses_of(patient, data, 5),
+              losses_of(brief, data, 5));  // no faster than a run of default length
+  }
+}
+
+TEST(Training, AConstantRateStaysWithPatience) {
+  const Dataset data = make_data(wide_data());
+  Config config = full_config({dense(8), sampled(0, 20, 12)});
+  config.optimizer.schedule = RateSchedule::kConstant;
+  config.train.epochs = 20;
+  const std::vector<double> losses = losses_of(config, data, 9);
+  config.train.patience = 2;
+  EXPECT_EQ(losses_of(config, data, 9), losses);
+}
+
 TEST(Training, Bf16LearnsAsFp32) {
   const Dataset data = make_data(wide_data());
   Config config = full_config({dense(32), sampled(0, 20, 12)});

@@ -1,0 +1,112 @@
+#include "engine/cli/inspect_json.h"
+
+#include "engine/config/spellings.h"
+#include "engine/run/label_view.h"
+
+namespace slide::cli {
+
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+std::uint64_t whole_bytes(double bytes) {
+  return static_cast<std::uint64_t>(bytes);
+}
+
+}  // namespace
+
+Json json_of(const Config& config, const MemoryPlan& plan, bool guessed) {
+  Json layers = Json::array();
+  for (std::size_t l = 0; l < plan.layers.size(); ++l) {
+    const LayerPlan& layer = plan.layers[l];
+    layers.push_back({{"inputs", layer.inputs},
+                      {"neurons", layer.neurons},
+                      {"kind", spelling(config.layers[l].kind)},
+                      {"parameters", whole_bytes(layer.parameters)},
+                      {"weights_bytes", whole_bytes(layer.weights)},
+                      {"optimizer_bytes", whole_bytes(layer.state)},
+                      {"tables_bytes", whole_bytes(layer.tables)}});
+  }
+  const double inference = plan.weights() + plan.neighbours;
+  const Json memory = {{"parameters", whole_bytes(plan.parameters())},
+                       {"weights_bytes", whole_bytes(plan.weights())},
+                       {"optimizer_bytes", whole_bytes(plan.state())},
+                       {"tables_bytes", whole_bytes(plan.tables())},
+                       {"neighbours_bytes", whole_bytes(plan.neighbours)},
+                       {"workspaces_bytes", whole_bytes(plan.workspaces())},
+                       {"training_bytes", whole_bytes(plan.training())},
+                       {"inference_bytes", whole_bytes(inference)},
+                       {"inference_with_tables_bytes", whole_bytes(inference + plan.tables())},
+                       {"guessed", guessed}};
+  return {{"layers", layers}, {"memory", memory}};
+}
+
+Json json_of(const Model& model, const std::string& path) {
+  const DataShape& shape = model.shape;
+  Json json = {{"model", path},
+               {"format", kModelVersion},
+               {"steps", model.steps},
+               {"samples", shape.samples},
+               {"features", shape.features},
+               {"labels", shape.labels},
+               {"idf_power", model.config.data.idf_power},
+               {"text", nullptr},
+               {"neighbours", nullptr},
+               {"optimizer_state", model.has_optimizer_state}};
+  if (model.text != nullptr) json["text"] = model.text->form() == TextForm::kTabs ? "tsv" : "fasttext";
+  if (model.neighbours) {
+    json["neighbours"] = {{"count", model.config.neighbours.count},
+                          {"samples", model.neighbours->samples()},
+                          {"share", model.config.neighbours.share}};
+  }
+  return json;
+}
+
+Json json_of_tables(const Model& model) {
+  Json tables = Json::array();
+  const auto& layers = model.network.layers();
+  const std::size_t first = model.config.layers.size() - layers.size();
+  for (std::size_t l = 0; l < layers.size(); ++l) {
+    const lsh::NeuronIndex* index = layers[l].index();
+    if (index == nullptr) continue;
+    const lsh::Occupancy o = index->occupancy();
+    tables.push_back({{"layer", first + l},
+                      {"tables", index->config().tables},
+                      {"buckets", o.buckets},
+                      {"used_buckets", o.used_buckets},
+                      {"full_buckets", o.full_buckets},
+                      {"stored", o.stored},
+                      {"largest_bucket", o.largest_bucket},
+                      {"bytes", index->bytes()}});
+  }
+  return tables;
+}
+
+Json json_of_labels(const Model& model, const std::vector<std::string>& names, std::size_t count) {
+  Json labels = Json::array();
+  for (const std::string& name : names) {
+    const std::uint32_t label = find_label(model, name);
+    Json json = {{"label", label_text(model, label)},
+                 {"id", label},
+                 {"samples", model.shape.label_frequencies[label]},
+                 {"nearest", Json::array()},
+                 {"features", nullptr}};
+    for (const Related& other : nearest_labels(model.network, label, count))
+      json["nearest"].push_back(
+          {{"label", label_text(model, other.id)}, {"id", other.id}, {"cosine", other.score}});
+    if (has_feature_weights(model.network)) {
+      json["features"] = Json::array();
+      for (const Related& feature : strongest_features(model.network, label, count))
+        json["features"].push_back(
+            {{"feature", feature_text(model, feature.id)}, {"id", feature.id}, {"weight", feature.score}});
+    }
+    labels.push_back(std::move(json));
+  }
+  return {{"labels", labels}};
+}
+
+std::string text_of(const Json& json) {
+  return json.dump(-1, ' ', false, Json::error_handler_t::replace) + '\n';
+}
+
+}  // namespace slide::cli

@@ -1,0 +1,174 @@
+#include "engine/cli/source.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <fstream>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <system_error>
+
+#include "datasets/labelled_line.h"
+#include "datasets/line_chunks.h"
+#include "datasets/npz.h"
+#include "engine/base/error.h"
+#include "engine/cli/options.h"
+#include "engine/config/field.h"
+#include "engine/run/run_data.h"
+#include "engine/run/run_folder.h"
+
+namespace slide::cli {
+
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr std::uint64_t kMostEpochs = 1000000;
+constexpr std::size_t kHeadBytes = std::size_t{1} << 16;  // of a file to look at
+
+bool names_train_data(const std::vector<std::string>& set) {
+  return std::ranges::any_of(set, [](const std::string& key) { return key.starts_with("data.train="); });
+}
+
+// Whether a line is `[section]` or `key = value`. Labelled text has a TAB where these have none.
+bool is_toml(std::string_view line) {
+  constexpr std::string_view kNames = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-.";
+  if (line.find('\t') != std::string_view::npos) return false;
+  const std::size_t brackets = std::min(line.find_first_not_of('['), line.size());
+  const std::size_t end = std::min(line.find_first_not_of(kNames, brackets), line.size());
+  const std::string_view rest = line.substr(end);
+  if (end == brackets || brackets > 2) return false;
+  if (brackets > 0) return rest.starts_with(brackets == 1 ? "]" : "]]");
+  return rest.substr(std::min(rest.find_first_not_of(' '), rest.size())).starts_with('=');
+}
+
+// The first line of a file that is neither blank nor a comment, without the blanks that it begins with.
+std::optional<std::string> first_line(const std::string& path) {
+  std::string head(kHeadBytes, '\0');
+  std::error_code ignored;
+  if (!fs::is_regular_file(path, ignored)) return std::nullopt;  // a pipe can be read once only
+  std::ifstream file(path, std::ios::binary);
+  file.read(head.data(), static_cast<std::streamsize>(head.size()));
+  for (auto text = without_byte_order_mark({head.data(), static_cast<std::size_t>(file.gcount())});
+       !text.empty();) {
+    std::string_view line = take_line(text);
+    line.remove_prefix(std::min(line.find_first_not_of(" \t"), line.size()));
+    if (!line.empty() && line.front() != '#') return std::string(line);
+  }
+  return std::nullopt;
+}
+
+// "key=value" whose value is taken as it is.
+std::string assignment(const char* key, const std::string& value) {
+  return fmt::format("{}={}", key, config::quote(value));
+}
+
+[[noreturn]] void fail_folder(const std::string& name) {
+  std::error_code ignored;
+  const RunFolder folder(name);
+  if (fs::exists(folder.config(), ignored)) {
+    fail_input(
+        "{}: this is the folder of a run; go on with a stopped one by --resume {}, or train again as it was "
+        "by "
+        "naming {}",
+        name, name, folder.config());
+  }
+  fail_input("{}: this is a folder; name the file with the training data, or a configuration", name);
+}
+
+void check_name(const std::string& name) {
+  if (name == "-") {
+    fail_input(
+        "-: training reads its data more than once, and standard input can be read once only; write the data "
+        "to a file first");
+  }
+  std::error_code ignored;
+  if (is_npz_pair(name)) return;
+  if (fs::is_directory(name, ignored)) fail_folder(name);
+  if (!fs::exists(name, ignored)) {
+    fail_input(
+        "{}: there is no such file; name training data, or a configuration (a file that ends in .toml)",
+        name);
+  }
+}
+
+Config of_file(const Source& source, const std::string& file, const std::vector<std::string>& given) {
+  const bool guessed = source.config.empty() && !file.ends_with(".toml") && !names_train_data(source.set);
+  try {
+    return resolve_config(file, given);
+  } catch (const InputError& error) {
+    if (!guessed) throw;
+    fail_input("{}; {} was taken for a configuration: if it is data, say --set data.train={}", error.what(),
+               file, file);
+  }
+}
+
+}  // namespace
+
+CLI::Option* add_source(CLI::App& app, Source& source, const char* name, const char* what) {
+  CLI::Option* option = app.add_option(name, source.name, what);
+  app.add_option("--config", source.config, "Configuration, whatever its name; without one the defaults hold")
+      ->type_name("FILE");
+  add_set(app, source.set);
+  return option;
+}
+
+void require_source(const Source& source, const char* what) {
+  if (source.name.empty() && source.config.empty() && source.set.empty()) throw CLI::RequiredError(what);
+}
+
+CLI::Option* add_test_data(CLI::App& app, std::string& test) {
+  return app.add_option("--test", test, "Test data; overrides data.test")->type_name("FILE");
+}
+
+CLI::Option* add_train_epochs(CLI::App& app, std::optional<std::uint32_t>& epochs) {
+  return app.add_option("--epochs", epochs, "Passes over the data; overrides train.epochs")
+      ->transform(whole(1, kMostEpochs))
+      ->type_name("N");
+}
+
+bool is_config(const Source& source) {
+  if (source.name.empty() || !source.config.empty()) return false;
+  if (source.name.ends_with(".toml")) return true;
+  check_name(source.name);
+  const std::optional<std::string> line = is_npz_pair(source.name) ? "" : first_line(source.name);
+  if (names_train_data(source.set)) {
+    if (!line || is_toml(*line)) return true;
+    fail_input(
+        "{}: data.train is given by --set, and this is no configuration; leave one out, or say --config {}",
+        source.name, source.name);
+  }
+  return line && is_toml(*line);
+}
+
+Sourced resolve(const Source& source) {
+  const bool named_config = is_config(source);
+  Sourced sourced;
+  std::vector<std::string>& given = sourced.given;
+  if (!source.name.empty() && !named_config) {
+    check_name(source.name);
+    if (names_train_data(source.set))
+      fail_input("data.train is given twice: as {} and by --set; leave one out", source.name);
+    given.push_back(assignment("data.train", source.name));
+  }
+  if (!source.test.empty()) given.push_back(assignment("data.test", source.test));
+  given.insert(given.end(), source.set.begin(), source.set.end());
+  if (source.epochs) given.push_back(fmt::format("train.epochs={}", *source.epochs));
+  given = with_train_keys(std::move(given), source.threads, source.seed);
+  const std::string& file = named_config ? source.name : source.config;
+  sourced.config = file.empty() ? resolve_defaults(given) : of_file(source, file, given);
+  return sourced;
+}
+
+std::string default_name(const Source& source, const Config& config) {
+  const std::string& file = is_config(source) ? source.name : source.config;
+  if (!file.empty()) return fs::path(file).stem().string();
+  const std::string data =
+      fs::path(config.data.train.substr(0, config.data.train.find(','))).filename().string();
+  const bool packed = data.ends_with(".gz");
+  return fs::path(packed ? data.substr(0, data.size() - 3) : data).stem().string();
+}
+
+}  // namespace slide::cli

@@ -1,0 +1,92 @@
+#include "engine/cli/usage.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "engine/config/names.h"
+
+namespace slide::cli {
+
+namespace {
+
+// `section.key=value`. A file of such a name can be given as ./NAME.
+bool is_assignment(std::string_view word) {
+  constexpr std::string_view kNames = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-.";
+  const std::string_view key = word.substr(0, std::min(word.find_first_not_of(kNames), word.size()));
+  return !key.starts_with('-') && word.substr(key.size()).starts_with('=') &&
+         key.find('.') != std::string_view::npos;
+}
+
+// The nearest of `names`, or nothing where none is near: more than half of the letters would change.
+std::string near_name(std::string_view name, const std::vector<std::string>& names) {
+  std::string nearest = config::nearest_name(name, names);
+  const std::size_t longer = std::max(name.size(), nearest.size());
+  return 2 * config::edit_distance(name, nearest) <= longer ? nearest : "";
+}
+
+std::string suggestion(std::string_view name, const std::vector<std::string>& names) {
+  const std::string nearest = near_name(name, names);
+  return nearest.empty() ? "" : fmt::format("; did you mean '{}'?", nearest);
+}
+
+std::string nearest_option(const CLI::App& sub, const std::string& word) {
+  std::vector<std::string> names;
+  for (const CLI::Option* option : sub.get_options()) {
+    for (const std::string& name : option->get_lnames()) names.push_back("--" + name);
+  }
+  return suggestion(word.substr(0, word.find('=')), names);
+}
+
+// "DATA", "MODEL DATA": what a command takes beside its options.
+std::string positionals(const CLI::App& sub) {
+  std::string names;
+  for (const CLI::Option* option : sub.get_options()) {
+    if (option->get_positional()) names += (names.empty() ? "" : " ") + option->get_name(true);
+  }
+  return names.empty() ? "no arguments" : names;
+}
+
+std::string extra_fault(const CLI::App& sub) {
+  const std::vector<std::string> extras = sub.remaining();
+  const auto option = std::ranges::find_if(
+      extras, [](const std::string& word) { return word.size() > 1 && word.starts_with('-'); });
+  if (option != extras.end()) {
+    return fmt::format("{} has no option {}{}", sub.get_name(), *option, nearest_option(sub, *option));
+  }
+  const char* test = sub.get_option_no_throw("--test") != nullptr ? ", and test data as --test FILE" : "";
+  return fmt::format("{}: '{}' is one argument too many; it takes {}{}", sub.get_name(),
+                     extras.empty() ? "" : extras.front(), positionals(sub), test);
+}
+
+}  // namespace
+
+std::vector<std::string> arguments_of(int argc, char** argv) {
+  std::vector<std::string> words;
+  bool behind_set = false;  // all words since --set were keys
+  for (int i = 1; i < argc; ++i) {
+    const std::string word = argv[i];
+    const bool value = !words.empty() && words.back() == "--set";
+    if (behind_set && !value && is_assignment(word)) words.emplace_back("--set");
+    behind_set = word == "--set" || word.starts_with("--set=") || (behind_set && is_assignment(word));
+    words.push_back(word);
+  }
+  return words;
+}
+
+std::string nearest_command(const CLI::App& app, std::string_view name) {
+  std::vector<std::string> names;
+  for (const CLI::App* sub : app.get_subcommands(nullptr)) names.push_back(sub->get_name());
+  return suggestion(name, names);
+}
+
+std::string usage_fault(const CLI::App& app, const CLI::ParseError& error) {
+  const std::vector<CLI::App*> parsed = app.get_subcommands();
+  if (parsed.empty()) return fmt::format("{}; see 'slide --help'", error.what());
+  const CLI::App& sub = *parsed.front();
+  const bool extra = dynamic_cast<const CLI::ExtrasError*>(&error) != nullptr;
+  const std::string what = extra ? extra_fault(sub) : error.what();
+  return fmt::format("{}{} 'slide {} --help'", what, what.ends_with('?') ? " See" : "; see", sub.get_name());
+}
+
+}  // namespace slide::cli

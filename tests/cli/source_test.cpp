@@ -1,0 +1,166 @@
+// What a command line names: data or a configuration, a run in place of its model, keys, and what is no
+// command.
+#include <gtest/gtest.h>
+
+#include <filesystem>
+
+#include "tests/cli/cli_fixture.h"
+
+namespace slide::test {
+namespace {
+
+namespace fs = std::filesystem;
+
+class SourceTest : public CliTest {
+ protected:
+  void SetUp() override {
+    CliTest::SetUp();
+    generate();
+  }
+  Outcome fails(const std::vector<std::string>& arguments, const std::string& part) {
+    Outcome outcome = slide_.run(arguments);
+    EXPECT_EQ(outcome.code, 2) << outcome.out;
+    EXPECT_NE(outcome.err.find(part), std::string::npos) << part << '\n' << outcome.err;
+    EXPECT_EQ(std::count(outcome.err.begin(), outcome.err.end(), '\n'), 1) << outcome.err;
+    return outcome;
+  }
+  void trains(std::vector<std::string> arguments, const std::string& out) {
+    arguments.insert(arguments.begin(), "train");
+    const Outcome outcome = slide_.run(arguments);
+    EXPECT_EQ(outcome.code, 0) << outcome.err;
+    EXPECT_TRUE(exists(out + "/model.slide")) << out;
+  }
+};
+
+TEST_F(SourceTest, DataTrainsByTheDefaults) {
+  trains({"data/train.txt", "--test", "data/test.txt", "--epochs", "2", "--out", "by-data"}, "by-data");
+  trains({SLIDE_CONFIGS "/default.toml", "--set", "data.train=data/train.txt", "data.test=data/test.txt",
+          "train.epochs=2", "--out", "by-keys"},
+         "by-keys");
+  EXPECT_EQ(file("by-data/config.toml"), file("by-keys/config.toml"));
+  EXPECT_TRUE(file("by-data/model.slide") == file("by-keys/model.slide"));
+}
+
+TEST_F(SourceTest, ARunIsNamedAfterItsDataOrItsConfiguration) {
+  const std::vector<std::string> small = {"--epochs", "1", "--set", "layer.0.size=8", "layer.-1.uniform=8"};
+  const auto named = [&](std::vector<std::string> arguments, const std::string& out) {
+    arguments.insert(arguments.end(), small.begin(), small.end());
+    trains(arguments, out);
+  };
+  named({"data/train.txt"}, "run/train");
+  fs::copy(slide_.path("data/train.txt"), slide_.path("my.data.txt"));
+  named({"my.data.txt"}, "run/my.data");
+  named({"small.toml", "--set", "data.train=data/train.txt"}, "run/small");
+  named({"--set", "data.train=data/test.txt"}, "run/test");
+  named({"--config", "small.toml", "my.data.txt", "--force"}, "run/small");
+}
+
+TEST_F(SourceTest, AConfigurationIsKnownByItsNameOrItsFirstLine) {
+  const std::string data = "train = \"" + slide_.path("data/train.txt") + "\"\n";
+  write_file(slide_.path("sections"), "\n# mine\n[data]\n" + data + "[train]\nepochs = 1\n");
+  write_file(slide_.path("keys"), "data." + data + "train.epochs = 1\r\n");
+  write_file(slide_.path("nothing"), "# nothing\n");
+  trains({"sections", "--out", "a"}, "a");
+  trains({"keys", "--out", "b"}, "b");
+  trains({"nothing", "--set", "data.train=data/train.txt", "train.epochs=1", "--out", "c"}, "c");
+  EXPECT_TRUE(file("a/model.slide") == file("b/model.slide"));
+  EXPECT_TRUE(file("a/model.slide") == file("c/model.slide"));
+  fails({"train", "/dev/null"}, "the file is empty");
+}
+
+TEST_F(SourceTest, AWrongGuessSaysHowToSayIt) {
+  write_file(slide_.path("odd"), "a = b and more words\n");
+  fails({"train", "odd"}, "odd was taken for a configuration: if it is data, say --set data.train=odd");
+  write_file(slide_.path("late"), "\"train\" = {epochs = 1}\n");
+  fails({"train", "late", "--set", "data.train=data/train.txt"}, "say --config late");
+  trains({"--config", "late", "--set", "data.train=data/train.txt", "--out", "late.run"}, "late.run");
+  fails({"train", "data/train.txt", "--set", "data.train=data/train.txt"}, "data.train is given by --set");
+  fails({"train", "data/train.txt", "--config", "small.toml", "--set", "data.train=x"},
+        "data.train is given twice");
+  fails({"train", "data"}, "data: this is a folder");
+  fails({"train", "none"}, "none: there is no such file");
+  fails({"train", "-"}, "standard input can be read once only");
+}
+
+TEST_F(SourceTest, AFileWhoseNameLooksLikeAValueIsTakenAsItIs) {
+  fs::copy(slide_.path("data/train.txt"), slide_.path("2024"));
+  fs::copy(slide_.path("data/train.txt"), slide_.path("data.train=x"));
+  trains({"2024", "--epochs", "1", "--out", "a"}, "a");
+  trains({"--epochs", "1", "--out", "b", "--set", "layer.0.size=8", "./data.train=x"}, "b");
+}
+
+TEST_F(SourceTest, SeveralKeysBehindOneSet) {
+  trains({"--out", "a", "--set", "train.epochs=1", "layer.-1.uniform=8", "layer.0.size=8", "data/train.txt"},
+         "a");
+  EXPECT_NE(file("a/config.toml").find("uniform = 8 "), std::string::npos);
+  trains({"data/train.txt", "--set=train.epochs=1", "loss.prior=0.5", "--out", "b"}, "b");
+  EXPECT_NE(file("b/config.toml").find("prior = 0.5"), std::string::npos);
+  fails({"train", "data/train.txt", "--set", "train.epochs=1", "trian.seed=2"}, "did you mean 'train.seed'");
+  fails({"train", "data/train.txt", "train.epochs=1"},
+        "'train.epochs=1' is one argument too many; it takes DATA");
+}
+
+TEST_F(SourceTest, ARunStandsForItsModel) {
+  trains({"data/train.txt", "--epochs", "1", "--out", "out"}, "out");
+  for (const std::string name : {"predict", "test"}) {
+    std::vector<std::string> by_run = {name, "out/", "data/test.txt"},
+                             by_model = {name, "out/model.slide", "data/test.txt"};
+    if (name == "test") by_run.push_back("--json"), by_model.push_back("--json");
+    const Outcome run = slide_.run(by_run), model = slide_.run(by_model);
+    EXPECT_EQ(run.code, 0) << run.err;
+    EXPECT_EQ(run.out.substr(0, 12), model.out.substr(0, 12));
+    EXPECT_EQ(run.out.size() > 100, true);
+  }
+  const Outcome told = slide_.run({"inspect", "out"});
+  EXPECT_EQ(told.code, 0) << told.err;
+  EXPECT_EQ(told.out.find("model "), 0U);
+  fs::create_directories(slide_.path("begun"));
+  fs::copy(slide_.path("out/config.toml"), slide_.path("begun/config.toml"));
+  fails({"test", "begun", "data/test.txt"}, "begun: the run in this folder has no model yet");
+  fails({"inspect", "data"}, "data: this folder holds no run");
+}
+
+TEST_F(SourceTest, InspectTellsOfTheDefaultsForData) {
+  const Outcome told = slide_.run({"inspect", "data/train.txt"});
+  ASSERT_EQ(told.code, 0) << told.err;
+  EXPECT_NE(told.out.find("the defaults\n"), std::string::npos);
+  EXPECT_NE(told.out.find("300 samples, 120 features, 60 labels"), std::string::npos) << told.out;
+}
+
+TEST_F(SourceTest, TuneTakesData) {
+  const Outcome done = slide_.run({"tune", "data/train.txt", "--trials", "1", "--set", "train.epochs=1"});
+  ASSERT_EQ(done.code, 0) << done.err;
+  EXPECT_NE(file("run/train-tuned.toml").find("epochs = 1 "), std::string::npos);
+  fails({"tune"}, "DATA or CONFIG is required");
+}
+
+TEST_F(SourceTest, AFinishedRunIsNotOverwrittenUnasked) {
+  trains({"data/train.txt", "--epochs", "1", "--out", "out"}, "out");
+  const std::string model = file("out/model.slide");
+  const Outcome refused = fails({"train", "data/train.txt", "--epochs", "2", "--out", "out"}, "--force");
+  EXPECT_NE(refused.err.find("--out"), std::string::npos);
+  EXPECT_NE(refused.err.find("--resume"), std::string::npos);
+  EXPECT_TRUE(file("out/model.slide") == model);
+  trains({"data/train.txt", "--epochs", "2", "--out", "out", "--force"}, "out");
+  EXPECT_TRUE(file("out/previous/model.slide") == model);
+  fails({"train", "--resume", "out", "--force"}, "--force");
+  fails({"train", "--resume", "out", "--test", "data/test.txt"}, "--test");
+}
+
+TEST_F(SourceTest, WhatIsMisspeltIsGuessed) {
+  fails({"trian"}, "unknown command 'trian'; did you mean 'train'?");
+  fails({"pred"}, "did you mean 'predict'?");
+  EXPECT_EQ(fails({"fly"}, "unknown command 'fly'").err.find("mean"), std::string::npos);
+  fails({"help", "tets"}, "did you mean 'test'?");
+  fails({"train", "data/train.txt", "--epoch", "3"}, "has no option --epoch; did you mean '--epochs'?");
+  fails({"test", "out", "data/test.txt", "more"}, "'more' is one argument too many; it takes MODEL DATA");
+}
+
+TEST_F(SourceTest, HelpAndVersionAreCommandsToo) {
+  EXPECT_EQ(slide_.run({"help"}).out, slide_.run({"--help"}).out);
+  EXPECT_EQ(slide_.run({"help", "train"}).out, slide_.run({"train", "--help"}).out);
+  EXPECT_EQ(slide_.run({"version"}).out, slide_.run({"--version"}).out);
+}
+
+}  // namespace
+}  // namespace slide::test
