@@ -75,6 +75,7 @@ int parse_and_execute(int argc, char** argv) {
   add_tune(app, action);
   add_test(app, action);
   add_predict(app, action);
+  add_evaluate(app, action);
   add_serve(app, action);
   add_convert(app, action);
   add_generate(app, action);
