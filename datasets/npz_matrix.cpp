@@ -47,7 +47,7 @@ void check_matrix(const NpzMatrix& m, const std::string& path) {
 }
 
 // Sorts the columns of each row and sums what is there twice, in the order it is stored.
-void make_canonical(NpzMatrix& m, const std::string& path) {
+void make_canonical(NpzMatrix& m, const std::string& path, Repeated repeated) {
   std::size_t used = 0, begin = 0;
   std::vector<std::pair<std::uint64_t, float>> row;
   for (std::size_t r = 0; r < m.rows; ++r) {
@@ -59,6 +59,8 @@ void make_canonical(NpzMatrix& m, const std::string& path) {
     const std::size_t first = used;
     for (const auto& [id, value] : row) {
       if (used > first && m.ids[used - 1] == id) {
+        if (repeated == Repeated::kRefuse)
+          fail_npz(path, fmt::format("row {} has column {} twice: use .sum_duplicates()", r, id));
         m.values[used - 1] += value;
         if (!std::isfinite(m.values[used - 1])) {
           fail_npz(path,
@@ -93,7 +95,7 @@ ZipMember index_member(const std::string& name, bool wide, const std::vector<T>&
 
 }  // namespace
 
-NpzMatrix read_npz_matrix(const NamedBytes& file) {
+NpzMatrix read_npz_matrix(const NamedBytes& file, Repeated repeated) {
   const ZipReader archive(file);
   const auto fail = [&](const std::string& what) { fail_npz(file.path, what); };
   const std::string format = format_of(read_array(archive, "format"));
@@ -109,7 +111,7 @@ NpzMatrix read_npz_matrix(const NamedBytes& file) {
   if (!read_array(archive, "indices").whole_numbers(m.ids)) fail("indices has no whole numbers");
   if (!read_array(archive, "data").numbers(m.values)) fail("data has no numbers");
   check_matrix(m, file.path);
-  make_canonical(m, file.path);
+  make_canonical(m, file.path, repeated);
   return m;
 }
 

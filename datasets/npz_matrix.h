@@ -18,9 +18,12 @@ struct NpzMatrix {
   std::vector<float> values;        // finite
 };
 
-// Reads an archive; the columns of each row ascend, and what is there twice is summed. Throws InputError when
-// it is damaged or holds no CSR matrix.
-NpzMatrix read_npz_matrix(const NamedBytes& file);
+// What is made of a place that has several entries: SciPy's own meaning is their sum.
+enum class Repeated { kSum, kRefuse };
+
+// Reads an archive; the columns of each row ascend. Throws InputError when it is damaged or holds no CSR
+// matrix.
+NpzMatrix read_npz_matrix(const NamedBytes& file, Repeated repeated = Repeated::kSum);
 
 // A matrix to write.
 struct NpzEntries {

@@ -6,14 +6,13 @@
 
 #include "engine/api/csr_input.h"
 #include "engine/api/internals.h"
-#include "engine/base/parallel.h"
+#include "engine/base/error.h"
 #include "engine/inference/metrics.h"
+#include "engine/inference/ranking.h"
 
 namespace slide::api {
 
 namespace {
-
-constexpr std::size_t kRowsAtOnce = 1024;
 
 // What measures are weighted with and grouped by.
 struct Training {
@@ -36,34 +35,6 @@ Training training_of(const ScoreOptions& options, std::size_t labels) {
   return training;
 }
 
-// The columns of the largest entries of a row, best first.
-void rank(const SparseRow& row, std::size_t most, std::vector<std::uint32_t>& places,
-          std::vector<std::uint32_t>& labels) {
-  places.resize(row.ids.size());
-  for (std::size_t i = 0; i < places.size(); ++i) places[i] = static_cast<std::uint32_t>(i);
-  const auto end = places.begin() + static_cast<std::ptrdiff_t>(std::min(most, places.size()));
-  std::partial_sort(places.begin(), end, places.end(), [&](std::uint32_t a, std::uint32_t b) {
-    return row.values[a] != row.values[b] ? row.values[a] > row.values[b] : a < b;
-  });
-  labels.clear();
-  for (auto place = places.begin(); place != end; ++place) labels.push_back(row.ids[*place]);
-}
-
-Metrics measured(const Dataset& scored, const Metrics& none, std::size_t most) {
-  std::vector<Metrics> parts((scored.size() + kRowsAtOnce - 1) / kRowsAtOnce, none);
-  parallel_for(parts.size(), available_threads(), [&](std::size_t part, int) {
-    std::vector<std::uint32_t> places, labels;
-    const std::size_t end = std::min(scored.size(), (part + 1) * kRowsAtOnce);
-    for (std::size_t row = part * kRowsAtOnce; row < end; ++row) {
-      rank(scored.features(row), most, places, labels);
-      parts[part].add(labels, scored.labels(row));
-    }
-  });
-  Metrics all = none;
-  for (const Metrics& part : parts) all.merge(part);
-  return all;
-}
-
 }  // namespace
 
 Measures measures_of(const Metrics& metrics) {
@@ -81,15 +52,10 @@ Measures evaluate_scores(const CsrMatrix& scores, const CsrMatrix& labels, const
     const Dataset scored(input.storage, input.view, input.feature_count, input.label_count);
     const Training training = training_of(options, std::max(input.feature_count, input.label_count));
     const Metrics none(options.ks, training.propensities, training.groups);
-    const Metrics metrics = measured(scored, none, *std::ranges::max_element(options.ks));
+    const Metrics metrics = measured(ranked(scored, *std::ranges::max_element(options.ks), 0), scored, none);
     Measures measures = measures_of(metrics);
-    if (!metrics.has_groups()) return measures;
-    for (const LabelGroup group : kLabelGroups) {
-      for (const std::uint32_t k : options.ks) {
-        measures[fmt::format("p_at_{}_{}", k, name_of(group))] = metrics.precision(k, group);
-        measures[fmt::format("recall_at_{}_{}", k, name_of(group))] = metrics.recall(k, group);
-      }
-    }
+    const nlohmann::ordered_json by_group = metrics.groups_to_json();
+    for (const auto& [name, value] : by_group.items()) measures[name] = value.get<double>();
     return measures;
   });
 }

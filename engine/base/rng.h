@@ -24,6 +24,7 @@ enum class Purpose : std::uint64_t {
   kRounding = 11,
   kDeltas = 12,
   kStart = 13,
+  kResampling = 14,
 };
 
 // SplitMix64's finaliser (Steele, Lea, Flood: "Fast splittable pseudorandom number generators", 2014, fig.

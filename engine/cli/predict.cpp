@@ -6,8 +6,10 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
+#include "datasets/npz_matrix.h"
 #include "datasets/row_stream.h"
 #include "engine/base/error.h"
 #include "engine/base/number_text.h"
@@ -23,6 +25,7 @@
 #include "engine/run/model_file.h"
 #include "engine/run/model_use.h"
 #include "engine/run/ranks.h"
+#include "engine/serve/predict_api.h"
 
 namespace slide::cli {
 
@@ -41,7 +44,9 @@ struct PredictCommand {
   std::string scores = "probability";  // what a label is printed with: this or "logit"
   std::optional<double> threshold;     // labels with lower scores are left out
   std::string labels;                  // file with names of labels, or empty: those of the model
+  std::string out;                     // .npz file that gets the scores in place of what is printed, or empty
   ModelUse use;
+  bool json = false;  // prints a JSON object for each sample
   bool skip_bad = false;
   bool pin = false;
   bool logits() const { return scores == "logit"; }
@@ -62,6 +67,12 @@ class Line {
     if (bytes_.empty()) bytes_.resize(1);
     bytes_[size_++] = '\n';
   }
+  // The line is this text.
+  void set(std::string_view text) {
+    clear();
+    std::copy(text.begin(), text.end(), begin(' ', text.size()));
+    size_ = text.size();
+  }
   std::string_view text() const { return {bytes_.data(), size_}; }
 
  private:
@@ -81,6 +92,24 @@ class Line {
   std::size_t size_ = 0;
 };
 
+// The scores of all samples, on their way to a file. For one thread.
+class ScoreTable {
+ public:
+  void add_row(std::span<const std::pair<std::uint32_t, float>> row) {
+    for (const auto& [label, score] : row) {
+      entries_.ids.push_back(label);
+      entries_.values.push_back(score);
+    }
+    entries_.ends.push_back(entries_.ids.size());
+  }
+  void write(const std::string& path, std::size_t labels) {
+    write_npz_matrix(path, std::move(entries_), static_cast<std::uint32_t>(labels));
+  }
+
+ private:
+  NpzEntries entries_;
+};
+
 // Predicts samples and prints a line for each, in their order. Of several processes all make the same calls.
 class Answers {
  public:
@@ -93,6 +122,9 @@ class Answers {
       predictor_.emplace(make_predictor(model, threads_, command.k, log_softmax, by_row));
     }
   }
+
+  // Writes what was kept in place of printing it.
+  void write_table(std::size_t labels) { table_.write(command_.out, labels); }
 
   // Of the rows `bad`, ascending, no label is printed.
   void print_all(const Dataset& data, std::span<const std::uint64_t> bad) {
@@ -109,6 +141,7 @@ class Answers {
   static constexpr std::size_t kAtOnce = 128;  // labels whose scores are taken together
 
   void print_part(const Dataset& part) {
+    if (!command_.out.empty()) return keep_part(part);
     text_.clear();
     if (lines_.empty()) lines_.resize(1);
     const auto take_next = [&](std::size_t sample, auto best) {
@@ -129,6 +162,21 @@ class Answers {
     print_text(text_);
   }
 
+  // The same for the file.
+  void keep_part(const Dataset& part) {
+    if (rows_.size() < part.size()) rows_.resize(part.size());
+    const auto keep = [&](std::size_t sample, auto best) { keep_answer(sample, best, rows_[sample]); };
+    if (shared_) {
+      shared_->predict(part, keep);
+    } else if (part.size() <= kFewSamples) {
+      const InferenceOptions& options = predictor_->options();
+      predictor_->predict(part, {options.k, options.log_softmax}, scratch_, keep);
+    } else {
+      predictor_->predict(part, threads_scratch_, keep);
+    }
+    for (std::size_t sample = 0; sample < part.size(); ++sample) table_.add_row(rows_[sample]);
+  }
+
   // Prints a line together with others, but for a long one.
   void put(std::string_view line) {
     if (text_.size() + line.size() > kTextAtOnce && !text_.empty()) print_text(text_), text_.clear();
@@ -146,28 +194,55 @@ class Answers {
     }
   }
 
-  // Of a sample of the part.
-  void write_answer(std::size_t sample, std::span<const Prediction> best, Line& line) const {
-    const bool is_bad = std::binary_search(bad_.begin(), bad_.end(), first_ + sample);
-    write_line(is_bad ? std::span<const Prediction>() : best, line);
-  }
-
-  void write_line(std::span<const Prediction> best, Line& line) const {
+  // Calls take(label, score) for the answer to a sample of the part, best first.
+  template <class Take>
+  void for_each_label(std::size_t sample, std::span<const Prediction> best, const Take& take) const {
+    if (std::binary_search(bad_.begin(), bad_.end(), first_ + sample)) return;
     std::array<double, kAtOnce> scores;
-    line.clear();
     for (std::size_t first = 0; first < best.size(); first += kAtOnce) {
       const auto some = best.subspan(first, std::min(kAtOnce, best.size() - first));
       take_scores(some, scores.data());
       for (std::size_t i = 0; i < some.size(); ++i) {
-        if (command_.threshold && scores[i] < *command_.threshold) return line.end();  // best first
-        if (names_.known()) {
-          line.add('\t', names_[some[i].label], scores[i]);
-        } else {
-          line.add(' ', some[i].label, scores[i]);
-        }
+        if (command_.threshold && scores[i] < *command_.threshold) return;
+        take(some[i].label, scores[i]);
       }
     }
+  }
+
+  void write_answer(std::size_t sample, std::span<const Prediction> best, Line& line) const {
+    line.clear();
+    if (command_.json) {
+      line.set(json_of(sample, best));
+      return line.end();
+    }
+    for_each_label(sample, best, [&](std::uint32_t label, double score) {
+      if (names_.known()) {
+        line.add('\t', names_[label], score);
+      } else {
+        line.add(' ', label, score);
+      }
+    });
     line.end();
+  }
+
+  // As `slide serve` answers.
+  std::string json_of(std::size_t sample, std::span<const Prediction> best) const {
+    std::string text = "{\"predictions\":[";
+    for_each_label(sample, best, [&](std::uint32_t label, double score) {
+      const auto name = names_.known() ? std::optional(names_[label]) : std::nullopt;
+      if (text.back() != '[') text += ',';
+      serve::append_prediction(text, label, name, score);
+    });
+    return text + "]}";
+  }
+
+  void keep_answer(std::size_t sample, std::span<const Prediction> best,
+                   std::vector<std::pair<std::uint32_t, float>>& row) const {
+    row.clear();
+    for_each_label(sample, best, [&](std::uint32_t label, double score) {
+      row.emplace_back(label, static_cast<float>(score));
+    });
+    std::ranges::sort(row);
   }
 
   const LossKind loss_;
@@ -182,6 +257,8 @@ class Answers {
   std::size_t first_ = 0;  // of the part, in its data
   std::vector<Line> lines_;
   std::string text_;
+  std::vector<std::vector<std::pair<std::uint32_t, float>>> rows_;  // of the part
+  ScoreTable table_;
 };
 
 // Answers the rows, those with faults by an empty line; without --skip-bad up to the first of these, which it
@@ -209,7 +286,16 @@ void run_predict(const PredictCommand& command, Cluster& cluster) {
     if (cluster.size() > 1) cluster.abort(end.code);
     throw;
   }
+  if (!command.out.empty() && cluster.rank() == 0) answers.write_table(model.network.labels());
   bad.end();
+}
+
+// Scores go to no file of another kind.
+CLI::Validator npz_name() {
+  const auto check = [](const std::string& name) {
+    return name.ends_with(".npz") ? std::string() : fmt::format("'{}' must end in .npz", name);
+  };
+  return {check, ""};
 }
 
 }  // namespace
@@ -240,6 +326,10 @@ void add_predict(CLI::App& app, Action& action) {
       ->capture_default_str()
       ->type_name("probability|logit");
   add_labels(*sub, command->labels);
+  sub->add_option("--out", command->out, "Write the scores to this .npz file of SciPy, and print nothing")
+      ->check(npz_name())
+      ->type_name("FILE.npz");
+  sub->add_flag("--json", command->json, "Print a JSON object for each sample")->excludes("--out");
   add_format(*sub, "--format", "Format of DATA; default: found from its content", command->use.format);
   add_inference(*sub, command->use.inference);
   add_skip_bad(*sub, command->skip_bad);

@@ -1,12 +1,21 @@
 // `slide test`: the measures of a model on a file.
+#include <unistd.h>
+
 #include <algorithm>
 #include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
 
+#include "datasets/file_bytes.h"
 #include "engine/cli/bad_rows.h"
 #include "engine/cli/commands.h"
+#include "engine/cli/evaluation.h"
+#include "engine/cli/line_source.h"
 #include "engine/cli/options.h"
 #include "engine/cli/ranks.h"
 #include "engine/cli/text.h"
+#include "engine/run/label_names.h"
 #include "engine/run/model_use.h"
 #include "engine/run/ranks.h"
 
@@ -14,30 +23,49 @@ namespace slide::cli {
 
 namespace {
 
+constexpr const char* kStandardInput = "standard input";
+
 struct TestCommand {
   std::string model;
-  std::string data;
-  std::vector<std::uint32_t> k;  // empty: eval.k of the model
+  std::string data;         // "-": standard input
+  MeasureOptions measures;  // no ks: eval.k of the model
   ModelUse use;
-  bool json = false;
   bool pin = false;
   bool skip_bad = false;
 };
 
-std::string table(const Metrics& metrics, std::vector<std::uint32_t> ks) {
-  std::sort(ks.begin(), ks.end());
-  ks.erase(std::unique(ks.begin(), ks.end()), ks.end());
-  std::string text = fmt::format("{:>6} {:>8} {:>8} {:>8} {:>8}\n", "k", "P", "nDCG", "PSP", "recall");
-  for (const std::uint32_t k : ks) {
-    text += fmt::format("{:>6} {:>8.4f} {:>8.4f} {:>8.4f} {:>8.4f}\n", k, metrics.precision(k),
-                        metrics.ndcg(k), metrics.psp(k), metrics.recall(k));
-  }
-  return text;
+// All that comes over standard input.
+TestData read_standard_input(const Model& model, int threads, bool skip_bad, Cluster& cluster) {
+  SharedLines source(cluster, STDIN_FILENO);
+  std::string bytes;
+  for (std::string_view some = source.next(); !some.empty(); some = source.next()) bytes += some;
+  if (is_gzip(bytes)) bytes = unpack_gzip(bytes, kStandardInput);
+  return parse_test_data(bytes, kStandardInput, model, threads, skip_bad);
 }
 
-nlohmann::ordered_json to_json(const TestResult& result) {
-  nlohmann::ordered_json json = {{"samples", result.samples}, {"seconds", result.seconds}};
+// What is told beside the measures themselves.
+struct Details {
+  LabelCounts counts;
+  SampleRatios ratios;
+  std::vector<Interval> intervals;
+};
+
+Details details_of(const TestCommand& command, const Model& model, const TestResult& result,
+                   const TestOptions& options) {
+  const auto labels = std::max<std::size_t>(model.network.labels(), result.truth.label_count());
+  Details details{LabelCounts(result.ranking, result.truth, options.ks, labels), {}, {}};
+  if (command.measures.bootstrap == 0) return details;
+  const Metrics none(options.ks, propensities(model, options.propensity));
+  details.ratios = sample_ratios(result.ranking, result.truth, none, options.threads);
+  details.intervals = bootstrap(details.ratios, command.measures.resampling(options.threads));
+  return details;
+}
+
+Json to_json(const TestResult& result, const Details& details) {
+  Json json = {{"samples", result.samples}, {"seconds", result.seconds}};
   json.update(result.metrics.to_json());
+  json.update(coverage_json(details.counts));
+  if (!details.intervals.empty()) json["intervals"] = interval_json(details.ratios, details.intervals);
   json["bad_rows"] = result.report.bad_rows;
   json["samples_without_known_features"] = result.unknown.empty_rows;
   json["unknown_features"] = result.unknown.features;
@@ -45,21 +73,41 @@ nlohmann::ordered_json to_json(const TestResult& result) {
   return json;
 }
 
+void write_per_label(const TestCommand& command, const Model& model, const LabelCounts& counts) {
+  const LabelNames names(model, "");
+  const auto known = [&](std::uint32_t label) {
+    return label < model.network.labels() ? names[label] : std::string_view();
+  };
+  write_label_table(command.measures.per_label, counts, names.known() ? NameOf(known) : NameOf(),
+                    model.shape.label_frequencies);
+}
+
 void run_test(const TestCommand& command, Cluster& cluster) {
-  const int threads = own_threads(command.use.threads, &cluster);
-  const auto pinning = pinned(command.pin, threads, &cluster);
+  TestOptions options;
+  options.threads = own_threads(command.use.threads, &cluster);
+  const auto pinning = pinned(command.pin, options.threads, &cluster);
   Model model = open_model(command.model, command.use, &cluster);
   tell(model.notes);
-  const std::vector<std::uint32_t> ks = command.k.empty() ? model.config.eval.k : command.k;
-  const TestResult result = test_model(model, command.data, ks, threads, command.skip_bad, &cluster);
+  options.ks = each_once(command.measures.ks.empty() ? model.config.eval.k : command.measures.ks);
+  options.filter = command.measures.filter;
+  options.propensity = command.measures.propensity;
+  const TestData data = command.data == "-"
+                            ? read_standard_input(model, options.threads, command.skip_bad, cluster)
+                            : read_test_data(command.data, model, options.threads, command.skip_bad);
+  const TestResult result = test_model(model, data, options, &cluster);
   BadRows bad;
   bad.add(result.report);
-  const std::string unknown = told(result.unknown, command.data, result.samples);
+  const std::string origin = command.data == "-" ? kStandardInput : command.data;
+  const std::string unknown = told(result.unknown, origin, result.samples);
   if (!unknown.empty()) tell({unknown});
-  if (command.json) {
-    print("{}\n", to_json(result).dump());
+  const Details details = details_of(command, model, result, options);
+  if (!command.measures.per_label.empty() && cluster.rank() == 0)
+    write_per_label(command, model, details.counts);
+  if (command.measures.json) {
+    print("{}\n", to_json(result, details).dump());
   } else {
-    print("{} samples in {:.2f} s\n{}", grouped(result.samples), result.seconds, table(result.metrics, ks));
+    print("{} samples in {:.2f} s\n{}{}", grouped(result.samples), result.seconds,
+          table(result.metrics, details.counts), interval_lines(details.ratios, details.intervals));
   }
   bad.end();
 }
@@ -70,18 +118,15 @@ void add_test(CLI::App& app, Action& action) {
   CLI::App* sub = app.add_subcommand("test", "Measure a model on a test file");
   const auto command = std::make_shared<TestCommand>();
   sub->add_option("MODEL", command->model, "Folder of a run, or its model.slide")->required();
-  sub->add_option("DATA", command->data, "Test file, read as the training data were")->required();
-  sub->add_option("--k", command->k, "Ranks to measure at, as 1,3,5; default: the model's eval.k")
-      ->delimiter(',')
-      ->allow_extra_args(false)
-      ->transform(whole(1, kMostK))
-      ->type_name("K,K,...");
+  sub->add_option("DATA", command->data, "Test file, read as the training data were; - for standard input")
+      ->required();
+  add_measures(*sub, command->measures, "the model's eval.k");
   add_inference(*sub, command->use.inference);
   add_threads(*sub, command->use.threads);
   add_pin(*sub, command->pin);
   add_format(*sub, "--format", "Format of DATA; default: found from its content", command->use.format);
   add_skip_bad(*sub, command->skip_bad);
-  sub->add_flag("--json", command->json, "Print one JSON object");
+  sub->get_option("--skip-bad")->excludes(sub->get_option("--filter"));  // which counts the rows of the file
   sub->callback([command, &action] {
     action = [command] { run_together([&](Cluster& cluster) { run_test(*command, cluster); }); };
   });

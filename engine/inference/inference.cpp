@@ -169,20 +169,17 @@ void Predictor::predict_panel(const Dataset& data, std::size_t first, std::size_
   }
 }
 
+Ranking ranked(const Predictor& predictor, const Dataset& data, const LabelPairs& pairs) {
+  Ranking ranking(data.size(), predictor.options().k - pairs.most());
+  predictor.predict(
+      data, [&](std::size_t sample, std::span<const Prediction> best) { ranking.add(sample, best, pairs); });
+  return ranking;
+}
+
 Metrics evaluate(const Predictor& predictor, const Dataset& data, std::span<const std::uint32_t> ks,
                  Metrics::Propensities inverse_propensities, Metrics::Groups groups) {
-  const std::size_t most = predictor.options().k;
-  std::vector<std::uint32_t> ranked(data.size() * most);
-  std::vector<std::uint32_t> counts(data.size());
-  predictor.predict(data, [&](std::size_t sample, std::span<const Prediction> best) {
-    counts[sample] = static_cast<std::uint32_t>(best.size());
-    for (std::size_t i = 0; i < best.size(); ++i) ranked[sample * most + i] = best[i].label;
-  });
-  Metrics metrics({ks.begin(), ks.end()}, std::move(inverse_propensities), std::move(groups));
-  for (std::size_t i = 0; i < data.size(); ++i) {
-    metrics.add({ranked.data() + i * most, counts[i]}, data.labels(i));
-  }
-  return metrics;
+  return measured(ranked(predictor, data), data,
+                  Metrics({ks.begin(), ks.end()}, std::move(inverse_propensities), std::move(groups)));
 }
 
 Metrics evaluate(const TrainedNetwork& trained, const Dataset& data, const InferenceOptions& options,

@@ -14,6 +14,7 @@
 #include "engine/inference/metrics.h"
 #include "engine/inference/panel.h"
 #include "engine/inference/probability.h"
+#include "engine/inference/ranking.h"
 #include "engine/inference/scorer.h"
 #include "engine/inference/top_k.h"
 #include "engine/network/network.h"
@@ -99,6 +100,10 @@ class Predictor {
   const Scorer* together_;
   const Scorer* alone_;  // of samples that come alone to a thread
 };
+
+// The best labels of each row of `data` but for those of `pairs`, as many as predictor.options().k, which
+// must be larger, less pairs.most(). Deterministic whatever the thread count.
+Ranking ranked(const Predictor& predictor, const Dataset& data, const LabelPairs& pairs = {});
 
 // Ranking measures over the whole of `data`, at ranks up to predictor.options().k. Deterministic whatever the
 // thread count.

@@ -98,20 +98,27 @@ void Metrics::add(std::span<const std::uint32_t> predicted_ranked,
 void Metrics::add_hits(Sums& sums, std::uint32_t k, std::span<const std::uint32_t> predicted,
                        std::size_t labels) const {
   std::uint64_t hits = 0;
-  double dcg = 0;
+  double dcg = 0, weighted_dcg = 0;
   for (std::size_t rank = 0; rank < std::min<std::size_t>(k, predicted.size()); ++rank) {
     if (!is_hit_[rank]) continue;
     ++hits;
     dcg += discount(rank);
     if (groups_) ++sums.group_hits[std::size_t(groups_->of(predicted[rank]))];
-    if (has_psp()) sums.weighted_hits += weight(predicted[rank]);
+    if (!has_psp()) continue;
+    sums.weighted_hits += weight(predicted[rank]);
+    weighted_dcg += weight(predicted[rank]) * discount(rank);
   }
+  const double ideal = ideal_dcg(std::min<std::size_t>(k, labels));
   sums.hits += hits;
-  sums.ndcg += dcg / ideal_dcg(std::min<std::size_t>(k, labels));
+  sums.ndcg += dcg / ideal;
   sums.recall += static_cast<double>(hits) / static_cast<double>(labels);
   if (!has_psp()) return;
   const auto best = std::span(best_).first(std::min<std::size_t>(k, best_.size()));
   sums.weighted_best += std::accumulate(best.begin(), best.end(), 0.0);
+  double best_dcg = 0;
+  for (std::size_t rank = 0; rank < best.size(); ++rank) best_dcg += best[rank] * discount(rank);
+  sums.weighted_ndcg += weighted_dcg / ideal;
+  sums.weighted_best_ndcg += best_dcg / ideal;
 }
 
 void Metrics::sort_best_weights(std::span<const std::uint32_t> labels) {
@@ -134,6 +141,8 @@ void Metrics::merge(const Metrics& other) {
     sums_[i].recall += other.sums_[i].recall;
     sums_[i].weighted_hits += other.sums_[i].weighted_hits;
     sums_[i].weighted_best += other.sums_[i].weighted_best;
+    sums_[i].weighted_ndcg += other.sums_[i].weighted_ndcg;
+    sums_[i].weighted_best_ndcg += other.sums_[i].weighted_best_ndcg;
     for (std::size_t g = 0; g < positives_.size(); ++g)
       sums_[i].group_hits[g] += other.sums_[i].group_hits[g];
   }
@@ -164,6 +173,11 @@ double Metrics::psp(std::uint32_t k) const {
   return sums.weighted_best == 0 ? 0.0 : sums.weighted_hits / sums.weighted_best;
 }
 
+double Metrics::psndcg(std::uint32_t k) const {
+  const Sums& sums = sums_of(k);
+  return sums.weighted_best_ndcg == 0 ? 0.0 : sums.weighted_ndcg / sums.weighted_best_ndcg;
+}
+
 double Metrics::recall(std::uint32_t k, LabelGroup group) const {
   const std::uint64_t all = positives(group);
   return all == 0 ? 0.0
@@ -181,8 +195,42 @@ nlohmann::ordered_json Metrics::to_json() const {
   for (const auto k : ks_) {
     if (has_psp()) json[fmt::format("psp_at_{}", k)] = psp(k);
   }
+  for (const auto k : ks_) {
+    if (has_psp()) json[fmt::format("psndcg_at_{}", k)] = psndcg(k);
+  }
   for (const auto k : ks_) json[fmt::format("recall_at_{}", k)] = recall(k);
   return json;
+}
+
+nlohmann::ordered_json Metrics::groups_to_json() const {
+  nlohmann::ordered_json json = nlohmann::ordered_json::object();
+  if (!has_groups()) return json;
+  for (const LabelGroup group : kLabelGroups) {
+    for (const auto k : ks_) {
+      json[fmt::format("p_at_{}_{}", k, name_of(group))] = precision(k, group);
+      json[fmt::format("recall_at_{}_{}", k, name_of(group))] = recall(k, group);
+    }
+  }
+  return json;
+}
+
+std::vector<std::string> Metrics::names() const {
+  std::vector<std::string> names;
+  const nlohmann::ordered_json json = to_json();
+  for (const auto& [name, value] : json.items()) names.push_back(name);
+  return names;
+}
+
+void Metrics::append_ratios(std::vector<Ratio>& ratios) const {
+  const auto samples = static_cast<double>(samples_);
+  for (std::size_t i = 0; i < ks_.size(); ++i)
+    ratios.push_back({static_cast<double>(sums_[i].hits) / ks_[i], samples});
+  for (const Sums& sums : sums_) ratios.push_back({sums.ndcg, samples});
+  if (has_psp()) {
+    for (const Sums& sums : sums_) ratios.push_back({sums.weighted_hits, sums.weighted_best});
+    for (const Sums& sums : sums_) ratios.push_back({sums.weighted_ndcg, sums.weighted_best_ndcg});
+  }
+  for (const Sums& sums : sums_) ratios.push_back({sums.recall, samples});
 }
 
 }  // namespace slide

@@ -1,5 +1,6 @@
-// Evaluation measures over ranked predictions: P@k, nDCG@k, recall@k and propensity-scored PSP@k, as defined
-// by the extreme classification repository (Bhatia et al. 2016) and Jain, Prabhu, Varma 2016, section 4.
+// Evaluation measures over ranked predictions: P@k, nDCG@k, recall@k and the propensity-scored PSP@k and
+// PSnDCG@k, as defined by the extreme classification repository (Bhatia et al. 2016) and Jain, Prabhu, Varma
+// 2016, section 4.
 //
 // A Metrics object holds sums over the samples it has seen. Objects filled apart and merged in a fixed order
 // give the same bits whatever the number of threads. An object is for one thread at a time; different objects
@@ -12,6 +13,7 @@
 #include <memory>
 #include <nlohmann/json.hpp>
 #include <span>
+#include <string>
 #include <utility>
 #include <vector>
 
@@ -97,6 +99,9 @@ class Metrics {
   double recall(std::uint32_t k) const;
   // Propensity-weighted hits over the best that is reachable on all samples together; 0 without propensities.
   double psp(std::uint32_t k) const;
+  // The same of nDCG: each sample's hits, discounted by rank and weighted, over the DCG of as many hits at
+  // the first ranks, summed over the samples; and that over the best that is reachable.
+  double psndcg(std::uint32_t k) const;
 
   bool has_groups() const { return groups_ != nullptr; }
   // True labels of the group, over all samples.
@@ -106,8 +111,22 @@ class Metrics {
   // What the group adds to precision(k): the sum over the groups is precision(k).
   double precision(std::uint32_t k, LabelGroup group) const;
 
-  // {"p_at_1": .., "ndcg_at_1": .., "psp_at_1": .., "recall_at_1": ..}: each measure for all k in turn.
+  // {"p_at_1": .., "ndcg_at_1": .., "psp_at_1": .., "psndcg_at_1": .., "recall_at_1": ..}: each measure for
+  // all k in turn.
   nlohmann::ordered_json to_json() const;
+
+  // {"p_at_1_head": .., "recall_at_1_head": .., ..}: those of the groups; empty without groups.
+  nlohmann::ordered_json groups_to_json() const;
+
+  // A measure as two sums over the samples, which it is the ratio of.
+  struct Ratio {
+    double sum = 0, over = 0;
+    double value() const { return over == 0 ? 0.0 : sum / over; }
+  };
+  // The names of to_json() in its order, and behind `ratios` what each is the ratio of. Each k must be there
+  // once.
+  std::vector<std::string> names() const;
+  void append_ratios(std::vector<Ratio>& ratios) const;
 
  private:
   struct Sums {  // over samples, for one k
@@ -116,6 +135,8 @@ class Metrics {
     double recall = 0;
     double weighted_hits = 0;
     double weighted_best = 0;
+    double weighted_ndcg = 0;
+    double weighted_best_ndcg = 0;
     std::array<std::uint64_t, 3> group_hits{};
   };
 

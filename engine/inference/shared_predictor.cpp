@@ -163,20 +163,22 @@ void SharedPredictor::merge(std::size_t samples, std::size_t sample) {
   for (Prediction& one : best_) one.score = static_cast<float>(one.score - norms_[sample]);
 }
 
+Ranking ranked_shared(Cluster& cluster, const TrainedNetwork& trained, const Dataset& data,
+                      const InferenceOptions& options, const LabelPairs& pairs) {
+  Ranking ranking(data.size(), options.k - pairs.most());
+  SharedPredictor predictor(cluster, trained, options);
+  predictor.predict(
+      data, [&](std::size_t sample, std::span<const Prediction> best) { ranking.add(sample, best, pairs); });
+  return ranking;
+}
+
 Metrics evaluate_shared(Cluster& cluster, const TrainedNetwork& trained, const Dataset& data,
                         const InferenceOptions& options, std::span<const std::uint32_t> ks,
                         Metrics::Propensities inverse_propensities, Metrics::Groups groups) {
   InferenceOptions wanted = options;
   wanted.k = *std::max_element(ks.begin(), ks.end());
-  Metrics metrics({ks.begin(), ks.end()}, std::move(inverse_propensities), std::move(groups));
-  std::vector<std::uint32_t> ranked;
-  SharedPredictor predictor(cluster, trained, wanted);
-  predictor.predict(data, [&](std::size_t sample, std::span<const Prediction> best) {
-    ranked.clear();
-    for (const Prediction& one : best) ranked.push_back(one.label);
-    metrics.add(ranked, data.labels(sample));
-  });
-  return metrics;
+  return measured(ranked_shared(cluster, trained, data, wanted), data,
+                  Metrics({ks.begin(), ks.end()}, std::move(inverse_propensities), std::move(groups)));
 }
 
 }  // namespace slide

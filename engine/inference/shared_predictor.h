@@ -49,6 +49,10 @@ class SharedPredictor {
   std::vector<double> all_norms_;
 };
 
+// As ranked(), of a SharedPredictor; all processes of `cluster` call it together and get the same.
+Ranking ranked_shared(Cluster& cluster, const TrainedNetwork& trained, const Dataset& data,
+                      const InferenceOptions& options, const LabelPairs& pairs = {});
+
 // As evaluate(), of a SharedPredictor; all processes of `cluster` call it together and get the same.
 Metrics evaluate_shared(Cluster& cluster, const TrainedNetwork& trained, const Dataset& data,
                         const InferenceOptions& options, std::span<const std::uint32_t> ks,

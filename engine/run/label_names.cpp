@@ -5,17 +5,23 @@
 
 namespace slide {
 
-LabelNames::LabelNames(const Model& model, const std::string& file)
-    : text_(model.text), from_file_(!file.empty()) {
-  if (!from_file_) return;
+NameList read_names(const std::string& file) {
   const FileBytes bytes(file);
+  NameList names;
   for (std::string_view rest = bytes.text(); !rest.empty();) {
     const std::size_t end = rest.find('\n');
     std::string_view name = rest.substr(0, end);
     if (name.ends_with('\r')) name.remove_suffix(1);
-    names_.add(name);
+    names.add(name);
     rest.remove_prefix(end == std::string_view::npos ? rest.size() : end + 1);
   }
+  return names;
+}
+
+LabelNames::LabelNames(const Model& model, const std::string& file)
+    : text_(model.text), from_file_(!file.empty()) {
+  if (!from_file_) return;
+  names_ = read_names(file);
   if (names_.size() != model.network.labels()) {
     fail_input("{}: {} names, but the model has {} labels; give one a line, label 0 first", file,
                names_.size(), model.network.labels());

@@ -12,6 +12,9 @@
 
 namespace slide {
 
+// The lines of a file. Throws InputError when it cannot be read.
+NameList read_names(const std::string& file);
+
 class LabelNames {
  public:
   // `file`: of the names, or empty: those that the model has. Throws InputError when the file cannot be read

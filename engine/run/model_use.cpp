@@ -4,15 +4,18 @@
 #include <chrono>
 #include <memory>
 
+#include "datasets/label_pairs.h"
 #include "engine/base/phases.h"
 #include "engine/run/run_data.h"
 
 namespace slide {
 
-Metrics::Propensities propensities(const Model& model) {
+Metrics::Propensities propensities(const Model& model, std::optional<PropensityConstants> constants) {
   const EvalConfig& eval = model.config.eval;
+  const PropensityConstants used =
+      constants.value_or(PropensityConstants{eval.propensity_a, eval.propensity_b});
   return std::make_shared<const InversePropensities>(model.shape.label_frequencies, model.shape.samples,
-                                                     eval.propensity_a, eval.propensity_b);
+                                                     used.a, used.b);
 }
 
 Model open_model(const std::string& path, const ModelUse& use, const Cluster* cluster) {
@@ -49,23 +52,26 @@ std::unique_ptr<SharedPredictor> make_shared_predictor(Model& model, Cluster& cl
                                            prepared(model, threads, k, log_softmax, by_row));
 }
 
-TestResult test_model(Model& model, const std::string& data, const std::vector<std::uint32_t>& ks,
-                      int threads, bool skip_bad, Cluster* cluster) {
-  const TestData read = read_test_data(data, model, threads, skip_bad);
-  const Dataset& samples = read.rows;
-  const Unknown unknown = count_unknown(samples, read.report, model.network.labels());
-  const std::size_t most = *std::max_element(ks.begin(), ks.end());
-  if (cluster != nullptr && cluster->size() > 1) {
-    const InferenceOptions options = prepared(model, threads, most, false);
-    const auto start = std::chrono::steady_clock::now();
-    Metrics metrics =
-        evaluate_shared(*cluster, model.trained(), samples, options, ks, propensities(model), nullptr);
-    return {samples.size(), unknown, read.report, seconds_since(start), std::move(metrics)};
-  }
-  const Predictor predictor = make_predictor(model, threads, most, false);
+TestResult test_model(Model& model, const TestData& data, const TestOptions& options, Cluster* cluster) {
+  const Dataset& samples = data.rows;
+  const Unknown unknown = count_unknown(samples, data.report, model.network.labels());
+  const auto label_bound = std::max<std::uint64_t>(model.network.labels(), samples.label_count());
+  const LabelPairs pairs = options.filter.empty() ? LabelPairs()
+                                                  : read_label_pairs(options.filter, samples.size(),
+                                                                     static_cast<std::uint32_t>(label_bound));
+  const Metrics none(options.ks, propensities(model, options.propensity));
+  const std::size_t most = *std::ranges::max_element(options.ks) + pairs.most();
+  const bool together = cluster != nullptr && cluster->size() > 1;
+  std::optional<Predictor> predictor;
+  if (!together) predictor.emplace(make_predictor(model, options.threads, most, false));
   const auto start = std::chrono::steady_clock::now();
-  Metrics metrics = evaluate(predictor, samples, ks, propensities(model));
-  return {samples.size(), unknown, read.report, seconds_since(start), std::move(metrics)};
+  Ranking ranking = together ? ranked_shared(*cluster, model.trained(), samples,
+                                             prepared(model, options.threads, most, false), pairs)
+                             : ranked(*predictor, samples, pairs);
+  Dataset truth = pairs.empty() ? samples : labels_without(samples, pairs);
+  Metrics metrics = measured(ranking, truth, none);
+  return {samples.size(),     unknown,         data.report, seconds_since(start), std::move(metrics),
+          std::move(ranking), std::move(truth)};
 }
 
 }  // namespace slide

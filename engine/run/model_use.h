@@ -36,8 +36,21 @@ Predictor make_predictor(Model& model, int threads, std::size_t k, bool log_soft
 std::unique_ptr<SharedPredictor> make_shared_predictor(Model& model, Cluster& cluster, int threads,
                                                        std::size_t k, bool log_softmax, bool by_row = false);
 
-// What P@k is weighted with, of the labels' frequencies in training, by the model's own eval keys.
-Metrics::Propensities propensities(const Model& model);  // which must outlive them
+// The constants of the propensity model (InversePropensities).
+struct PropensityConstants {
+  double a = 0, b = 0;
+};
+
+// What P@k is weighted with, of the labels' frequencies in training, by these constants or the model's own
+// eval keys. The model must outlive them.
+Metrics::Propensities propensities(const Model& model, std::optional<PropensityConstants> constants = {});
+
+struct TestOptions {
+  std::vector<std::uint32_t> ks;  // ranks to measure at, each once
+  int threads = 0;
+  std::string filter = {};  // file of pairs that do not count (label_pairs.h), or empty
+  std::optional<PropensityConstants> propensity = {};
+};
 
 struct TestResult {
   std::size_t samples = 0;
@@ -45,12 +58,13 @@ struct TestResult {
   ReadReport report;     // of their reading
   double seconds = 0.0;  // of predicting and measuring; loading does not count
   Metrics metrics;
+  Ranking ranking;  // what was measured: the best labels,
+  Dataset truth;    // and the true ones, both without the pairs that do not count
 };
 
-// Measures the model at the ranks `ks` on a file. With `skip_bad`, lines with faults are left out. Throws
-// InputError for the data. The processes of a cluster, each with its share of the model, measure it together
-// and get the same.
-TestResult test_model(Model& model, const std::string& data, const std::vector<std::uint32_t>& ks,
-                      int threads, bool skip_bad = false, Cluster* cluster = nullptr);
+// Measures the model on these samples. Throws InputError for the filter. The processes of a cluster, each
+// with its share of the model, measure it together and get the same.
+TestResult test_model(Model& model, const TestData& data, const TestOptions& options,
+                      Cluster* cluster = nullptr);
 
 }  // namespace slide

@@ -147,6 +147,16 @@ TestData read_test_data(const std::string& path, const Model& model, int threads
   return data;
 }
 
+TestData parse_test_data(std::string_view bytes, const std::string& origin, const Model& model, int threads,
+                         bool skip_bad) {
+  TestData data;
+  ReadOptions options = model_read_options(model, threads);
+  options.skip_bad = skip_bad;
+  options.report = &data.report;
+  data.rows = parse_dataset(bytes, origin, options);
+  return data;
+}
+
 Unknown count_unknown(const Dataset& rows, const ReadReport& report, std::uint64_t labels) {
   Unknown unknown{0, report.unknown_features, report.unknown_labels};
   for (std::size_t i = 0; i < rows.size(); ++i) {

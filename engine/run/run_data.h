@@ -5,6 +5,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "datasets/dataset.h"
@@ -49,6 +50,9 @@ struct TestData {
   ReadReport report;
 };
 TestData read_test_data(const std::string& path, const Model& model, int threads, bool skip_bad = false);
+// The same of bytes in memory; `origin` stands for the path in messages.
+TestData parse_test_data(std::string_view bytes, const std::string& origin, const Model& model, int threads,
+                         bool skip_bad = false);
 
 // What data hold that a model of `labels` labels does not know, a line for the user; empty where that is
 // nothing.

@@ -205,13 +205,7 @@ class Answer {
       if (ask_.threshold && score < *ask_.threshold) break;  // best first
       text_ += first ? "" : ",";
       first = false;
-      fmt::format_to(std::back_inserter(text_), "{{\"id\":{},", prediction.label);
-      if (model_.names().known()) text_ += "\"label\":" + json_string(model_.names()[prediction.label]) + ",";
-      if (std::isfinite(score)) {
-        fmt::format_to(std::back_inserter(text_), "\"score\":{:.6g}}}", score);
-      } else {
-        text_ += "\"score\":null}";
-      }
+      append_prediction(text_, prediction.label, name_of(prediction.label), score);
     }
     text_ += "]";
   }
@@ -219,6 +213,11 @@ class Answer {
   std::string take() { return std::move(text_); }
 
  private:
+  std::optional<std::string_view> name_of(std::uint32_t label) const {
+    if (!model_.names().known()) return std::nullopt;
+    return model_.names()[label];
+  }
+
   double score_of(double score) const {
     return ask_.logit ? score : probability_of(model_.model().config.loss.kind, score);
   }
@@ -263,6 +262,17 @@ void add_inputs(const Json& inputs, Samples& samples) {
 }
 
 }  // namespace
+
+void append_prediction(std::string& text, std::uint32_t id, std::optional<std::string_view> name,
+                       double score) {
+  fmt::format_to(std::back_inserter(text), "{{\"id\":{},", id);
+  if (name) text += "\"label\":" + json_string(*name) + ",";
+  if (std::isfinite(score)) {
+    fmt::format_to(std::back_inserter(text), "\"score\":{:.6g}}}", score);
+  } else {
+    text += "\"score\":null}";
+  }
+}
 
 std::string error_json(std::string_view message) {
   return fmt::format("{{\"error\":{}}}", json_string(message));

@@ -13,6 +13,8 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -33,6 +35,11 @@ struct PredictAnswer {
 // any thread. Throws InputError with one line for the client when the request is none or the model cannot
 // answer it.
 PredictAnswer answer_predict(std::string_view body, const ServedModel& model, std::size_t default_k);
+
+// Appends {"id":7,"label":"music","score":0.93}, without "label" where labels have no names; a score that is
+// not finite is null.
+void append_prediction(std::string& text, std::uint32_t id, std::optional<std::string_view> name,
+                       double score);
 
 // {"error": "..."}
 std::string error_json(std::string_view message);

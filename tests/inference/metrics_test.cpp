@@ -168,9 +168,10 @@ TEST(Metrics, MergedPartsEqualTheWhole) {
 TEST(Metrics, JsonNamesEveryMeasure) {
   Metrics metrics({1, 5}, weights({2, 2}));
   metrics.add(Labels{0}, Labels{0, 1});
-  EXPECT_EQ(metrics.to_json().dump(),
-            R"({"p_at_1":1.0,"p_at_5":0.2,"ndcg_at_1":1.0,"ndcg_at_5":0.6131471927654584,)"
-            R"("psp_at_1":1.0,"psp_at_5":0.5,"recall_at_1":0.5,"recall_at_5":0.5})");
+  EXPECT_EQ(
+      metrics.to_json().dump(),
+      R"({"p_at_1":1.0,"p_at_5":0.2,"ndcg_at_1":1.0,"ndcg_at_5":0.6131471927654584,)"
+      R"("psp_at_1":1.0,"psp_at_5":0.5,"psndcg_at_1":1.0,"psndcg_at_5":0.6131471927654584,"recall_at_1":0.5,"recall_at_5":0.5})");
 }
 
 TEST(Metrics, WrongK) {

@@ -66,7 +66,7 @@ def test_measures_are_those_of_the_command_line(program, samples, few, tmp_path)
     measures = model.evaluate(x, y, [1, 3])
     best = model.predict(x, 1)[0][:, 0]
     assert measures["p_at_1"] == np.mean([y[i, label] for i, label in enumerate(best)])
-    assert set(measures) == {f"{name}_at_{k}" for name in ("p", "ndcg", "psp", "recall") for k in (1, 3)}
+    assert set(measures) == {f"{name}_at_{k}" for name in ("p", "ndcg", "psp", "psndcg", "recall") for k in (1, 3)}
 
 
 def test_vectors_and_what_is_related(samples, few):

@@ -153,7 +153,7 @@ TEST_F(TrainingRunTest, ATrainedModelIsMeasuredAsTrainingDid) {
   TrainingRun run(config_, folder_ / "out");
   run.train(observer);
   Model model = open_model(run.folder().model(), {});
-  const TestResult result = test_model(model, config_.data.test, {1, 2}, 1);
+  const TestResult result = test_model(model, read_test_data(config_.data.test, model, 1), {{1, 2}, 1});
   EXPECT_EQ(result.samples, 48U);
   EXPECT_EQ(result.metrics.precision(1), precision);
   const Model lsh =

@@ -47,12 +47,12 @@ def evaluate(
     sparse matrix [n, labels], of which what has no entry is not predicted, or a dense array. Labels are ranked by falling
     score, equal ones by number. k: the ranks to measure at.
 
-    Y_train: the labels of the samples that were trained on. With them there are propensity-scored precision, with the
+    Y_train: the labels of the samples that were trained on. With them there are propensity-scored precision and nDCG, with the
     constants (A, B) of `propensity` (Jain, Prabhu, Varma 2016), and precision and recall of frequent, middling and rare
     labels, a third of all entries each: what they add to P@k, and how many of them are found.
 
     Returns means over all samples by name, as ``slide test --json``: ``p_at_1``, ``ndcg_at_5``, ``recall_at_3``,
-    ``psp_at_1``; ``p_at_1_head``, ``recall_at_5_tail``.
+    ``psp_at_1``, ``psndcg_at_3``; ``p_at_1_head``, ``recall_at_5_tail``.
 
     Raises InputError for matrices at fault.
     """

@@ -1,0 +1,282 @@
+// `slide evaluate`: the measures of scores that anybody made.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <memory>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "datasets/label_pairs.h"
+#include "engine/base/error.h"
+#include "engine/base/parallel.h"
+#include "engine/cli/commands.h"
+#include "engine/cli/evaluation.h"
+#include "engine/cli/options.h"
+#include "engine/cli/text.h"
+#include "engine/config/config.h"
+#include "engine/inference/f1.h"
+#include "engine/inference/ranking.h"
+#include "engine/run/score_files.h"
+
+namespace slide::cli {
+
+namespace {
+
+struct EvaluateCommand {
+  std::vector<std::string> files;       // one or more of scores, then the data
+  std::vector<double> weights;          // of the files of scores; empty: all the same
+  std::string labels;                   // file with names of labels, or empty
+  std::string train;                    // file with training labels, or empty
+  std::string compare;                  // another file of scores, or empty
+  std::vector<std::string> validation;  // files of scores, parted by commas, and of their data; or none
+  std::optional<double> threshold;
+  MeasureOptions measures;
+  std::optional<DataFormat> format;
+  int threads = 0;
+};
+
+// What is measured, and with what.
+struct Evaluation {
+  LabelIndex index;
+  Dataset truth;
+  Dataset scores;
+  LabelPairs pairs;
+  std::vector<std::uint32_t> ks;
+  std::vector<std::uint32_t> training;  // samples of each label; none without --train
+  std::optional<Metrics> none;
+  std::optional<double> threshold;
+  std::optional<F1> validation;  // at the threshold, of the validation samples
+};
+
+std::size_t labels_of(const Evaluation& evaluation) {
+  return std::max({std::size_t{evaluation.scores.feature_count()},
+                   std::size_t{evaluation.truth.label_count()}, std::size_t{evaluation.index.limit()},
+                   evaluation.index.names()});
+}
+
+std::vector<std::string> parted(const std::string& names) {
+  std::vector<std::string> parts;
+  for (std::size_t at = 0; at <= names.size();) {
+    const std::size_t end = std::min(names.find(',', at), names.size());
+    parts.push_back(names.substr(at, end - at));
+    at = end + 1;
+  }
+  return parts;
+}
+
+// The scores of several files, averaged by the weights.
+Dataset read_average(const EvaluateCommand& command, const std::vector<std::string>& files,
+                     std::size_t samples, LabelIndex& index) {
+  if (std::ranges::count(files, "-") > 1) fail_input("standard input can be one file only");
+  std::vector<Dataset> scores;
+  for (const std::string& file : files) scores.push_back(read_scores(file, samples, index));
+  if (scores.size() == 1 && command.weights.empty()) return scores.front();
+  const std::vector<double> weights =
+      command.weights.empty() ? std::vector<double>(files.size(), 1.0 / static_cast<double>(files.size()))
+                              : command.weights;
+  return weighted_sum(scores, weights);
+}
+
+void check_counts(const EvaluateCommand& command) {
+  const std::size_t files = command.files.size() - 1;
+  if (!command.weights.empty() && command.weights.size() != files) {
+    fail_input("--weights gives {} for {} files of scores; give one for each", command.weights.size(), files);
+  }
+  if (!command.validation.empty() && parted(command.validation.front()).size() != files) {
+    fail_input("--best-threshold names {} files of scores for {}; give as many, parted by commas",
+               parted(command.validation.front()).size(), files);
+  }
+}
+
+void take_training(const EvaluateCommand& command, Evaluation& evaluation) {
+  Metrics::Propensities propensities;
+  Metrics::Groups groups;
+  if (!command.train.empty()) {
+    const Dataset train = read_labels(command.train, command.format, command.threads, evaluation.index);
+    evaluation.training = train.label_frequencies();
+    const EvalConfig defaults;
+    const PropensityConstants constants = command.measures.propensity.value_or(
+        PropensityConstants{defaults.propensity_a, defaults.propensity_b});
+    propensities = std::make_shared<const InversePropensities>(evaluation.training, train.size(), constants.a,
+                                                               constants.b);
+    groups = std::make_shared<const LabelGroups>(evaluation.training);
+  }
+  evaluation.none.emplace(evaluation.ks, std::move(propensities), std::move(groups));
+}
+
+// --threshold, or what is best on the validation samples.
+void take_threshold(const EvaluateCommand& command, Evaluation& evaluation) {
+  evaluation.threshold = command.threshold;
+  if (command.validation.empty()) return;
+  const Dataset truth = read_labels(command.validation[1], command.format, command.threads, evaluation.index);
+  const Dataset scores = read_average(command, parted(command.validation[0]), truth.size(), evaluation.index);
+  evaluation.threshold = best_threshold(scores, truth).threshold;
+  evaluation.validation = f1_at(scores, truth, *evaluation.threshold);
+}
+
+Evaluation read_all(const EvaluateCommand& command) {
+  check_counts(command);
+  Evaluation evaluation;
+  if (!command.labels.empty()) evaluation.index = LabelIndex(command.labels);
+  evaluation.ks = each_once(command.measures.ks.empty() ? EvalConfig().k : command.measures.ks);
+  evaluation.truth = read_labels(command.files.back(), command.format, command.threads, evaluation.index);
+  take_training(command, evaluation);
+  const std::vector<std::string> files(command.files.begin(), command.files.end() - 1);
+  evaluation.scores = read_average(command, files, evaluation.truth.size(), evaluation.index);
+  take_threshold(command, evaluation);
+  if (command.measures.filter.empty()) return evaluation;
+  if (evaluation.index.grows())
+    fail_input("--filter has numbers of labels, but the data name theirs; give the names by --labels");
+  evaluation.pairs = read_label_pairs(command.measures.filter, evaluation.truth.size(),
+                                      static_cast<std::uint32_t>(labels_of(evaluation)));
+  evaluation.truth = labels_without(evaluation.truth, evaluation.pairs);
+  evaluation.scores = scores_without(evaluation.scores, evaluation.pairs);
+  return evaluation;
+}
+
+std::size_t most_of(const Evaluation& evaluation) {
+  return std::ranges::max(evaluation.ks);
+}
+
+SampleRatios ratios_of(const Evaluation& evaluation, const Dataset& scores, const Ranking& ranking,
+                       int threads) {
+  SampleRatios ratios = sample_ratios(ranking, evaluation.truth, *evaluation.none, threads);
+  if (evaluation.threshold) add_f1(ratios, scores, evaluation.truth, *evaluation.threshold);
+  return ratios;
+}
+
+// What was found, as JSON and as lines for people.
+struct Told {
+  Json json;
+  std::string text;
+};
+
+void tell_f1(const Evaluation& evaluation, Told& told) {
+  if (!evaluation.threshold) return;
+  const F1 f1 = f1_at(evaluation.scores, evaluation.truth, *evaluation.threshold);
+  told.json["threshold"] = *evaluation.threshold;
+  told.json["f1_micro"] = f1.micro;
+  told.json["f1_macro"] = f1.macro;
+  told.json["f1_samples"] = f1.samples;
+  told.text += fmt::format("F1 of scores from {:.6g} on: micro {:.4f}, macro {:.4f}, of a sample {:.4f}\n",
+                           *evaluation.threshold, f1.micro, f1.macro, f1.samples);
+  if (!evaluation.validation) return;
+  told.json["validation_f1_micro"] = evaluation.validation->micro;
+  told.text += fmt::format("which is the best threshold for validation, with micro {:.4f}\n",
+                           evaluation.validation->micro);
+}
+
+void tell_groups(const Evaluation& evaluation, const Metrics& metrics, Told& told) {
+  if (!metrics.has_groups()) return;
+  told.json.update(metrics.groups_to_json());
+  const std::uint32_t k = std::ranges::max(evaluation.ks);
+  for (const LabelGroup group : kLabelGroups) {
+    told.text += fmt::format("{:<6} labels: {:.4f} of P@{}, recall {:.4f}\n", name_of(group),
+                             metrics.precision(k, group), k, metrics.recall(k, group));
+  }
+}
+
+void tell_comparison(const EvaluateCommand& command, Evaluation& evaluation, const SampleRatios& ratios,
+                     Told& told) {
+  Dataset other = read_scores(command.compare, evaluation.truth.size(), evaluation.index);
+  if (!evaluation.pairs.empty()) other = scores_without(other, evaluation.pairs);
+  const Ranking ranking = ranked(other, most_of(evaluation), command.threads);
+  Resampling resampling = command.measures.resampling(command.threads);
+  if (resampling.count == 0) resampling.count = Resampling().count;
+  const std::vector<Difference> differences =
+      compare(ratios, ratios_of(evaluation, other, ranking, command.threads), resampling);
+  Json json = Json::object();
+  told.text += fmt::format("less {}:\n", command.compare);
+  for (std::size_t m = 0; m < differences.size(); ++m) {
+    const Difference& one = differences[m];
+    json[ratios.names[m]] = {
+        {"difference", one.value}, {"interval", {one.interval.low, one.interval.high}}, {"p_value", one.p}};
+    told.text += fmt::format("{:<14} {:>+8.4f}, {:+.4f} .. {:+.4f} in 95 % of the draws, p = {:.4g}\n",
+                             ratios.names[m], one.value, one.interval.low, one.interval.high, one.p);
+  }
+  told.json["compare"] = json;
+}
+
+void tell_resampled(const EvaluateCommand& command, Evaluation& evaluation, const Ranking& ranking,
+                    Told& told) {
+  if (command.measures.bootstrap == 0 && command.compare.empty()) return;
+  const SampleRatios ratios = ratios_of(evaluation, evaluation.scores, ranking, command.threads);
+  if (command.measures.bootstrap > 0) {
+    const std::vector<Interval> intervals = bootstrap(ratios, command.measures.resampling(command.threads));
+    told.json["intervals"] = interval_json(ratios, intervals);
+    told.text += interval_lines(ratios, intervals);
+  }
+  if (!command.compare.empty()) tell_comparison(command, evaluation, ratios, told);
+}
+
+void run_evaluate(const EvaluateCommand& command) {
+  Evaluation evaluation = read_all(command);
+  const Ranking ranking = ranked(evaluation.scores, most_of(evaluation), command.threads);
+  const Metrics metrics = measured(ranking, evaluation.truth, *evaluation.none);
+  const LabelCounts counts(ranking, evaluation.truth, evaluation.ks, labels_of(evaluation));
+  Told told;
+  told.json = {{"samples", evaluation.truth.size()}, {"labels", counts.labels()}};
+  told.json.update(metrics.to_json());
+  told.json.update(coverage_json(counts));
+  told.text =
+      fmt::format("{} samples, {} labels, of which samples carry {}\n{}", grouped(evaluation.truth.size()),
+                  grouped(counts.labels()), grouped(counts.carried()), table(metrics, counts));
+  tell_groups(evaluation, metrics, told);
+  tell_f1(evaluation, told);
+  tell_resampled(command, evaluation, ranking, told);
+  if (!command.measures.per_label.empty()) {
+    const auto name = [&](std::uint32_t label) { return evaluation.index.name(label); };
+    write_label_table(command.measures.per_label, counts, evaluation.index.named() ? NameOf(name) : NameOf(),
+                      evaluation.training);
+  }
+  print_text(command.measures.json ? told.json.dump() + "\n" : told.text);
+}
+
+}  // namespace
+
+void add_evaluate(CLI::App& app, Action& action) {
+  CLI::App* sub = app.add_subcommand("evaluate", "Measure scores that anybody made");
+  sub->footer(
+      "slide evaluate SCORES... DATA. SCORES hold a row a sample of DATA: a matrix of SciPy in compressed "
+      "sparse\n"
+      "rows (.npz), or lines 'label:score label:score ...' as slide predict prints them, with tabs where "
+      "labels\n"
+      "have names; - is standard input. Scores of several files are averaged. DATA is any data file, or a "
+      "matrix of\n"
+      "labels alone (.npz).");
+  const auto command = std::make_shared<EvaluateCommand>();
+  sub->add_option("FILES", command->files, "One or more files of scores, and the data with the true labels")
+      ->required()
+      ->expected(2, 1000)
+      ->type_name("SCORES... DATA");
+  add_measures(*sub, command->measures, "1,3,5");
+  sub->add_option("--weights", command->weights, "Weights of the files of scores; default: the same for all")
+      ->delimiter(',')
+      ->allow_extra_args(false)
+      ->check(finite_number())
+      ->type_name("W,W,...");
+  sub->add_option("--labels", command->labels, "Names of the labels, one a line, label 0 first")
+      ->type_name("FILE");
+  CLI::Option* train = sub->add_option("--train", command->train, "Data that the scores were learnt from");
+  train->type_name("FILE");
+  sub->get_option("--propensity")->needs(train);
+  const auto take_threshold = [command](const std::string& text) { command->threshold = std::stod(text); };
+  CLI::Option* threshold = sub->add_option_function<std::string>("--threshold", take_threshold,
+                                                                 "F1 of labels with this score or more")
+                               ->check(finite_number())
+                               ->type_name("SCORE");
+  sub->add_option("--best-threshold", command->validation,
+                  "F1 at the threshold with the best micro F1 on these scores and data")
+      ->expected(2)
+      ->excludes(threshold)
+      ->type_name("SCORES DATA");
+  sub->add_option("--compare", command->compare, "Other scores of the same samples, to test the difference")
+      ->type_name("SCORES");
+  add_format(*sub, "--format", "Format of the data; default: found from their content", command->format);
+  add_threads(*sub, command->threads);
+  sub->callback([command, &action] { action = [command] { run_evaluate(*command); }; });
+}
+
+}  // namespace slide::cli

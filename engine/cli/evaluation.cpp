@@ -1,0 +1,140 @@
+#include "engine/cli/evaluation.h"
+
+#include <algorithm>
+#include <limits>
+
+#include "datasets/data_writer.h"
+#include "engine/cli/options.h"
+#include "engine/cli/text.h"
+
+namespace slide::cli {
+
+namespace {
+
+constexpr std::uint32_t kMostRounds = 1000000;
+
+double share(std::uint64_t part, std::uint64_t whole) {
+  return whole == 0 ? 0.0 : static_cast<double>(part) / static_cast<double>(whole);
+}
+
+// A name that does not end its column or its line.
+std::string one_column(std::string_view name) {
+  std::string text(name);
+  std::ranges::replace_if(
+      text, [](char c) { return c == '\t' || c == '\n' || c == '\r'; }, ' ');
+  return text;
+}
+
+std::string head_of(const LabelCounts& counts, bool names, bool training) {
+  std::string head = fmt::format("label{}{}\tpositives", names ? "\tname" : "", training ? "\ttraining" : "");
+  for (const std::uint32_t k : counts.ks())
+    head += fmt::format("\tpredicted_at_{0}\thits_at_{0}\tprecision_at_{0}\trecall_at_{0}\tf1_at_{0}", k);
+  return head;
+}
+
+}  // namespace
+
+std::vector<std::uint32_t> each_once(const std::vector<std::uint32_t>& ks) {
+  std::vector<std::uint32_t> once;
+  for (const std::uint32_t k : ks) {
+    if (std::ranges::find(once, k) == once.end()) once.push_back(k);
+  }
+  return once;
+}
+
+void add_measures(CLI::App& app, MeasureOptions& options, const char* ks) {
+  app.add_option("--k", options.ks, fmt::format("Ranks to measure at, as 1,3,5; default: {}", ks))
+      ->delimiter(',')
+      ->allow_extra_args(false)
+      ->transform(whole(1, kMostK))
+      ->type_name("K,K,...");
+  app.add_option("--filter", options.filter, "Pairs that do not count: lines 'sample label', from 0")
+      ->type_name("FILE");
+  const auto take_constants = [&options](const std::vector<double>& constants) {
+    options.propensity = PropensityConstants{constants[0], constants[1]};
+  };
+  app.add_option_function<std::vector<double>>("--propensity", take_constants,
+                                               "Constants of PSP@k and PSnDCG@k, as 0.55,1.5")
+      ->delimiter(',')
+      ->expected(2)
+      ->check(finite_number())
+      ->type_name("A,B");
+  app.add_option("--per-label", options.per_label, "Write a table of all labels, its columns parted by tabs")
+      ->type_name("FILE");
+  app.add_option("--bootstrap", options.bootstrap, "Intervals of 95 % from so many draws of the samples")
+      ->transform(whole(1, kMostRounds))
+      ->type_name("N");
+  app.add_option("--seed", options.seed, "Seed of the draws")
+      ->capture_default_str()
+      ->transform(whole(0, kMostSeed))
+      ->type_name("N");
+  app.add_flag("--json", options.json, "Print one JSON object");
+}
+
+std::string table(const Metrics& metrics, const LabelCounts& counts) {
+  std::vector<std::size_t> order(counts.ks().size());
+  for (std::size_t i = 0; i < order.size(); ++i) order[i] = i;
+  std::ranges::sort(order, {}, [&](std::size_t i) { return counts.ks()[i]; });
+  const bool psp = metrics.has_psp();
+  std::string text = fmt::format("{:>6} {:>8} {:>8}{} {:>8}{} {:>8}\n", "k", "P", "nDCG",
+                                 psp ? "      PSP" : "", "recall", psp ? "   PSnDCG" : "", "coverage");
+  for (const std::size_t i : order) {
+    const std::uint32_t k = counts.ks()[i];
+    text += fmt::format("{:>6} {:>8.4f} {:>8.4f}", k, metrics.precision(k), metrics.ndcg(k));
+    if (psp) text += fmt::format(" {:>8.4f}", metrics.psp(k));
+    text += fmt::format(" {:>8.4f}", metrics.recall(k));
+    if (psp) text += fmt::format(" {:>8.4f}", metrics.psndcg(k));
+    text += fmt::format(" {:>8.4f}\n", counts.coverage(i));
+  }
+  return text;
+}
+
+Json coverage_json(const LabelCounts& counts) {
+  Json json = Json::object();
+  const std::vector<std::uint32_t>& ks = counts.ks();
+  for (std::size_t i = 0; i < ks.size(); ++i) json[fmt::format("coverage_at_{}", ks[i])] = counts.coverage(i);
+  for (std::size_t i = 0; i < ks.size(); ++i)
+    json[fmt::format("catalogue_at_{}", ks[i])] = counts.catalogue(i);
+  return json;
+}
+
+std::string interval_lines(const SampleRatios& ratios, std::span<const Interval> intervals) {
+  std::string text;
+  for (std::size_t m = 0; m < intervals.size(); ++m) {
+    text += fmt::format("{:<14} {:.4f} .. {:.4f} in 95 % of the draws\n", ratios.names[m], intervals[m].low,
+                        intervals[m].high);
+  }
+  return text;
+}
+
+Json interval_json(const SampleRatios& ratios, std::span<const Interval> intervals) {
+  Json json = Json::object();
+  for (std::size_t m = 0; m < intervals.size(); ++m)
+    json[ratios.names[m]] = {intervals[m].low, intervals[m].high};
+  return json;
+}
+
+void write_label_table(const std::string& path, const LabelCounts& counts, const NameOf& name,
+                       std::span<const std::uint32_t> training) {
+  LineFile file(path);
+  file.text() += head_of(counts, name != nullptr, !training.empty());
+  file.end_line();
+  for (std::uint32_t label = 0; label < counts.labels(); ++label) {
+    std::string& line = file.text();
+    const std::uint32_t positives = counts.positives(label);
+    line += std::to_string(label);
+    if (name) line += '\t' + one_column(name(label));
+    if (!training.empty()) line += fmt::format("\t{}", label < training.size() ? training[label] : 0);
+    line += fmt::format("\t{}", positives);
+    for (std::size_t i = 0; i < counts.ks().size(); ++i) {
+      const LabelCounts::Predicted& found = counts.predicted(label, i);
+      line += fmt::format("\t{}\t{}\t{:.6g}\t{:.6g}\t{:.6g}", found.all, found.hits,
+                          share(found.hits, found.all), share(found.hits, positives),
+                          2 * share(found.hits, std::uint64_t{found.all} + positives));
+    }
+    file.end_line();
+  }
+  file.finish();
+}
+
+}  // namespace slide::cli

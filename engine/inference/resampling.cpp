@@ -1,0 +1,170 @@
+#include "engine/inference/resampling.h"
+
+#include <algorithm>
+#include <cmath>
+#include <functional>
+#include <span>
+
+#include "engine/base/error.h"
+#include "engine/base/parallel.h"
+#include "engine/base/rng.h"
+#include "engine/inference/f1.h"
+
+namespace slide {
+
+namespace {
+
+using Ratio = Metrics::Ratio;
+
+constexpr std::size_t kRowsAtOnce = 1024;
+constexpr double kLow = 0.025, kHigh = 0.975;
+// Sums of the same numbers in another order differ by less, in measures up to 1.
+constexpr double kRounding = 1e-12;
+
+// What a stream is for, beside its round.
+constexpr std::uint64_t kDraws = 0, kChanges = 1;
+
+void add(std::span<Ratio> sums, const Ratio* ratios) {
+  for (std::size_t m = 0; m < sums.size(); ++m) {
+    sums[m].sum += ratios[m].sum;
+    sums[m].over += ratios[m].over;
+  }
+}
+
+const Ratio* row_of(const SampleRatios& ratios, std::size_t sample) {
+  return ratios.ratios.data() + sample * ratios.names.size();
+}
+
+// Values of `measures` in each round, [measures, rounds], as round(r, values) finds them.
+std::vector<double> rounds_of(std::size_t measures, const Resampling& resampling,
+                              const std::function<void(std::size_t, std::span<double>)>& round) {
+  std::vector<double> values(measures * resampling.count);
+  parallel_for(resampling.count, resolve_threads(resampling.threads), [&](std::size_t r, int) {
+    std::vector<double> found(measures);
+    round(r, found);
+    for (std::size_t m = 0; m < measures; ++m) values[m * resampling.count + r] = found[m];
+  });
+  return values;
+}
+
+double percentile(std::span<const double> sorted, double share) {
+  const double place = share * static_cast<double>(sorted.size() - 1);
+  const auto below = static_cast<std::size_t>(place);
+  const std::size_t above = std::min(below + 1, sorted.size() - 1);
+  return sorted[below] + (place - static_cast<double>(below)) * (sorted[above] - sorted[below]);
+}
+
+std::vector<Interval> intervals_of(std::vector<double> values, std::size_t rounds) {
+  std::vector<Interval> intervals(values.size() / rounds);
+  for (std::size_t m = 0; m < intervals.size(); ++m) {
+    const auto all = std::span(values).subspan(m * rounds, rounds);
+    std::ranges::sort(all);
+    intervals[m] = {percentile(all, kLow), percentile(all, kHigh)};
+  }
+  return intervals;
+}
+
+// Differences of the measures of the samples drawn in round r.
+void draw_samples(const SampleRatios& first, const SampleRatios* second, Rng rng, std::span<double> values) {
+  std::vector<Ratio> sums(values.size()), others(values.size());
+  const auto samples = static_cast<std::uint32_t>(first.samples());
+  for (std::uint32_t i = 0; i < samples; ++i) {
+    const std::uint32_t drawn = rng.below(samples);
+    add(sums, row_of(first, drawn));
+    if (second != nullptr) add(others, row_of(*second, drawn));
+  }
+  for (std::size_t m = 0; m < values.size(); ++m)
+    values[m] = sums[m].value() - (second == nullptr ? 0.0 : others[m].value());
+}
+
+// Differences where the two have changed places in about half of the samples.
+void change_places(const SampleRatios& first, const SampleRatios& second, Rng rng, std::span<double> values) {
+  std::vector<Ratio> sums(values.size()), others(values.size());
+  for (std::size_t i = 0; i < first.samples(); ++i) {
+    const bool changed = (rng.next() >> 63) != 0;
+    add(sums, row_of(changed ? second : first, i));
+    add(others, row_of(changed ? first : second, i));
+  }
+  for (std::size_t m = 0; m < values.size(); ++m) values[m] = sums[m].value() - others[m].value();
+}
+
+std::vector<double> totals(const SampleRatios& ratios) {
+  std::vector<Ratio> sums(ratios.names.size());
+  for (std::size_t i = 0; i < ratios.samples(); ++i) add(sums, row_of(ratios, i));
+  std::vector<double> values;
+  for (const Ratio& sum : sums) values.push_back(sum.value());
+  return values;
+}
+
+}  // namespace
+
+SampleRatios sample_ratios(const Ranking& ranking, const Dataset& truth, const Metrics& none, int threads) {
+  SampleRatios result;
+  result.names = none.names();
+  const std::size_t measures = result.names.size();
+  result.ratios.resize(truth.size() * measures);
+  const std::size_t parts = (truth.size() + kRowsAtOnce - 1) / kRowsAtOnce;
+  parallel_for(parts, resolve_threads(threads), [&](std::size_t part, int) {
+    std::vector<Ratio> ratios;
+    const std::size_t end = std::min(truth.size(), (part + 1) * kRowsAtOnce);
+    for (std::size_t sample = part * kRowsAtOnce; sample < end; ++sample) {
+      Metrics one = none;
+      one.add(ranking[sample], truth.labels(sample));
+      ratios.clear();
+      one.append_ratios(ratios);
+      std::ranges::copy(ratios, result.ratios.begin() + static_cast<std::ptrdiff_t>(sample * measures));
+    }
+  });
+  return result;
+}
+
+void add_f1(SampleRatios& ratios, const Dataset& scores, const Dataset& truth, double threshold) {
+  std::vector<Ratio> all;
+  for (std::size_t i = 0; i < truth.size(); ++i) {
+    all.insert(all.end(), row_of(ratios, i), row_of(ratios, i) + ratios.names.size());
+    const Reached found = reached(scores, truth, i, threshold);
+    const double hits = 2.0 * static_cast<double>(found.hits);
+    const auto both = static_cast<double>(found.predicted + truth.labels(i).size());
+    all.push_back({hits, both});
+    all.push_back({both == 0 ? 0.0 : hits / both, 1.0});
+  }
+  ratios.names.insert(ratios.names.end(), {"f1_micro", "f1_samples"});
+  ratios.ratios = std::move(all);
+}
+
+std::vector<Interval> bootstrap(const SampleRatios& ratios, const Resampling& resampling) {
+  if (ratios.samples() == 0) return std::vector<Interval>(ratios.names.size());
+  const auto round = [&](std::size_t r, std::span<double> values) {
+    draw_samples(ratios, nullptr, Rng(resampling.seed, Purpose::kResampling, kDraws, r), values);
+  };
+  return intervals_of(rounds_of(ratios.names.size(), resampling, round), resampling.count);
+}
+
+std::vector<Difference> compare(const SampleRatios& first, const SampleRatios& second,
+                                const Resampling& resampling) {
+  if (first.names != second.names || first.samples() != second.samples())
+    throw Error("measures of different samples or kinds cannot be compared");
+  const std::size_t measures = first.names.size(), rounds = resampling.count;
+  std::vector<Difference> differences(measures);
+  if (first.samples() == 0) return differences;
+  const auto draw = [&](std::size_t r, std::span<double> values) {
+    draw_samples(first, &second, Rng(resampling.seed, Purpose::kResampling, kDraws, r), values);
+  };
+  const std::vector<Interval> intervals = intervals_of(rounds_of(measures, resampling, draw), rounds);
+  const auto change = [&](std::size_t r, std::span<double> values) {
+    change_places(first, second, Rng(resampling.seed, Purpose::kResampling, kChanges, r), values);
+  };
+  const std::vector<double> changed = rounds_of(measures, resampling, change);
+  const std::vector<double> one = totals(first), two = totals(second);
+  for (std::size_t m = 0; m < measures; ++m) {
+    const double found = one[m] - two[m];
+    const auto as_large = std::ranges::count_if(
+        std::span(changed).subspan(m * rounds, rounds),
+        [&](double difference) { return std::abs(difference) >= std::abs(found) - kRounding; });
+    differences[m] = {found, intervals[m],
+                      static_cast<double>(1 + as_large) / static_cast<double>(1 + rounds)};
+  }
+  return differences;
+}
+
+}  // namespace slide

@@ -1,0 +1,189 @@
+// `slide evaluate`, and what `slide test` and `slide predict` have in common with it.
+#include <cmath>
+
+#include "tests/cli/cli_fixture.h"
+
+namespace slide::test {
+namespace {
+
+class EvaluateTest : public CliTest {
+ protected:
+  Outcome evaluate(std::vector<std::string> arguments, const std::string& input = "") {
+    arguments.insert(arguments.begin(), "evaluate");
+    return slide_.run(arguments, input);
+  }
+  // What it answers as JSON.
+  Json measures(std::vector<std::string> arguments, const std::string& input = "") {
+    arguments.emplace_back("--json");
+    const Outcome done = evaluate(std::move(arguments), input);
+    EXPECT_EQ(done.code, 0) << done.err;
+    return done.code == 0 ? Json::parse(done.out) : Json();
+  }
+  // That it ends with exit code 2 and this line.
+  void refuses(const std::string& message, std::vector<std::string> arguments) {
+    const Outcome done = evaluate(std::move(arguments));
+    EXPECT_EQ(done.code, 2) << done.out;
+    EXPECT_EQ(done.err, "slide: " + message + "\n");
+  }
+  void write(const std::string& name, const std::string& text) { write_file(slide_.path(name), text); }
+};
+
+// Three samples and four labels.
+constexpr const char* kData = "3 2 4\n0,1 0:1\n2 1:1\n1 0:1\n";
+constexpr const char* kScores = "1:0.9 3:0.4\n0:0.8 2:0.5\n\n";
+
+TEST_F(EvaluateTest, MeasuresTextByHand) {
+  write("data.txt", kData);
+  write("scores.txt", kScores);
+  const Json json = measures({"scores.txt", "data.txt", "--k", "1,2,1", "--threshold", "0.5"});
+  EXPECT_EQ(json["samples"], 3);
+  EXPECT_EQ(json["labels"], 4);
+  EXPECT_NEAR(json["p_at_1"], 1.0 / 3, 1e-12);
+  EXPECT_NEAR(json["p_at_2"], 1.0 / 3, 1e-12);
+  EXPECT_NEAR(json["recall_at_2"], 0.5, 1e-12);
+  EXPECT_NEAR(json["coverage_at_2"], 2.0 / 3, 1e-12);
+  EXPECT_NEAR(json["catalogue_at_1"], 0.5, 1e-12);
+  EXPECT_NEAR(json["f1_micro"], 4.0 / 7, 1e-12);
+  EXPECT_FALSE(json.contains("psp_at_1"));
+  EXPECT_EQ(measures({"-", "data.txt", "--k", "1,2", "--threshold", "0.5"}, kScores), json);
+  const Outcome told = evaluate({"scores.txt", "data.txt"});
+  EXPECT_EQ(told.out.find("3 samples, 4 labels, of which samples carry 3\n"), 0U) << told.out;
+}
+
+TEST_F(EvaluateTest, LeavesPairsOutAndTellsOfEachLabel) {
+  write("data.txt", kData);
+  write("scores.txt", kScores);
+  write("filter.txt", "1 0\n0 0\n");
+  const Json json =
+      measures({"scores.txt", "data.txt", "--k", "1", "--filter", "filter.txt", "--per-label", "labels.tsv"});
+  EXPECT_NEAR(json["p_at_1"], 2.0 / 3, 1e-12);
+  EXPECT_NEAR(json["recall_at_1"], 2.0 / 3, 1e-12);
+  EXPECT_EQ(file("labels.tsv"),
+            "label\tpositives\tpredicted_at_1\thits_at_1\tprecision_at_1\trecall_at_1\tf1_at_1\n"
+            "0\t0\t0\t0\t0\t0\t0\n"
+            "1\t2\t1\t1\t1\t0.5\t0.666667\n"
+            "2\t1\t1\t1\t1\t1\t1\n"
+            "3\t0\t0\t0\t0\t0\t0\n");
+  no_temporaries(".");
+}
+
+TEST_F(EvaluateTest, KnowsLabelsByName) {
+  write("data.tsv", "red,old wine\tsome words here\nred\tother words\n");
+  write("names.txt", "old wine\nred\nblue\n");
+  write("scores.txt", "old wine:0.5\tblue:0.25\nred:1\n");
+  const Json by_data = measures({"scores.txt", "data.tsv", "--k", "1"});
+  EXPECT_NEAR(by_data["p_at_1"], 1.0, 1e-12);
+  EXPECT_NEAR(by_data["recall_at_1"], 0.75, 1e-12);
+  const Json by_file =
+      measures({"scores.txt", "data.tsv", "--k", "1", "--labels", "names.txt", "--per-label", "labels.tsv"});
+  EXPECT_EQ(by_file["recall_at_1"], by_data["recall_at_1"]);
+  EXPECT_NE(file("labels.tsv").find("\n0\told wine\t1\t1\t1\t"), std::string::npos) << file("labels.tsv");
+  write("scores.txt", "green:0.5\n\n");
+  refuses("scores.txt:1:1: the label 'green' is not among the names of labels",
+          {"scores.txt", "data.tsv", "--labels", "names.txt"});
+}
+
+TEST_F(EvaluateTest, AveragesComparesAndFindsTheThreshold) {
+  write("data.txt", kData);
+  write("one.txt", "1:1\n0:1\n3:1\n");
+  write("two.txt", "1:1\n2:1 0:0.5\n1:1\n");
+  EXPECT_NEAR(measures({"one.txt", "two.txt", "data.txt", "--k", "1", "--weights", "1,3"})["p_at_1"], 1.0,
+              1e-12);
+  EXPECT_NEAR(measures({"one.txt", "two.txt", "data.txt", "--k", "1", "--weights", "3,1"})["p_at_1"], 1.0 / 3,
+              1e-12);
+  const Json json = measures({"one.txt", "data.txt", "--k", "1", "--compare", "two.txt", "--bootstrap", "50",
+                              "--best-threshold", "two.txt", "data.txt"});
+  EXPECT_EQ(json["threshold"], 1.0);
+  EXPECT_NEAR(json["validation_f1_micro"], 6.0 / 7, 1e-12);
+  EXPECT_NEAR(json["compare"]["p_at_1"]["difference"], -2.0 / 3, 1e-12);
+  EXPECT_GT(json["compare"]["p_at_1"]["p_value"], 0.1);
+  EXPECT_EQ(json["intervals"].size(), 5U);
+  EXPECT_EQ(json, measures({"one.txt", "data.txt", "--k", "1", "--compare", "two.txt", "--bootstrap", "50",
+                            "--best-threshold", "two.txt", "data.txt", "--threads", "1"}));
+}
+
+TEST_F(EvaluateTest, FaultsAreOneLine) {
+  write("data.txt", kData);
+  const auto with = [&](const std::string& scores) {
+    write("scores.txt", scores);
+    return std::vector<std::string>{"scores.txt", "data.txt"};
+  };
+  refuses("scores.txt: 2 rows of scores for 3 samples; they must be of the same samples", with("1:1\n1:1\n"));
+  refuses("scores.txt: 5 rows of scores for 3 samples; they must be of the same samples",
+          with("\n\n\n\n1:1"));
+  refuses("scores.txt:2:5: label 4 is out of range; there are 4 labels, counted from 0",
+          with("\n0:1 4:1\n\n"));
+  refuses("scores.txt:1:3: 'nan' is no finite score", with("1:nan\n\n\n"));
+  refuses("scores.txt:3:1: the label '1' is there twice", with("\n\n1:1 2:1 1:0\n"));
+  refuses("scores.txt:1:1: 'x' is no label:score", with("x\n\n\n"));
+  refuses("scores.txt:1:1: 'red' is no number of a label; --labels gives names", with("red:1\n\n\n"));
+  write("filter.txt", "0 1\n3 1\n");
+  const std::vector<std::string> good = with("\n\n\n");
+  refuses("filter.txt:2:1: sample 3 is out of range; there are 3, counted from 0",
+          {good[0], good[1], "--filter", "filter.txt"});
+  refuses("--weights gives 2 for 1 files of scores; give one for each",
+          {good[0], good[1], "--weights", "1,2"});
+  EXPECT_EQ(evaluate({"scores.txt"}).code, 2);
+  EXPECT_EQ(evaluate({"scores.txt", "data.txt", "--propensity", "0.5,1"}).code,
+            2);  // of what training labels?
+  EXPECT_EQ(evaluate({"missing.npz", "data.txt"}).code, 2);
+}
+
+TEST_F(EvaluateTest, AgreesWithTestOnScoresThatPredictWrites) {
+  train_model();
+  const Outcome written =
+      slide_.run({"predict", "out/model.slide", "data/test.txt", "--k", "60", "--out", "scores.npz"});
+  ASSERT_EQ(written.code, 0) << written.err;
+  EXPECT_EQ(written.out, "");
+  write("filter.txt", "0 3\n5 7\n5 8\n69 59\n");
+  const Outcome tested =
+      slide_.run({"test", "out/model.slide", "data/test.txt", "--json", "--k", "1,5", "--filter",
+                  "filter.txt", "--per-label", "test.tsv", "--propensity", "0.5,0.4"});
+  ASSERT_EQ(tested.code, 0) << tested.err;
+  const Json json = Json::parse(tested.out);
+  const Json evaluated =
+      measures({"scores.npz", "data/test.txt", "--k", "1,5", "--filter", "filter.txt", "--per-label",
+                "evaluate.tsv", "--train", "data/train.txt", "--propensity", "0.5,0.4"});
+  for (const char* name : {"p_at_1", "ndcg_at_5", "psp_at_5", "psndcg_at_5", "recall_at_5", "coverage_at_5"})
+    EXPECT_NEAR(json[name], evaluated[name], 1e-12) << name;
+  EXPECT_EQ(file("test.tsv"), file("evaluate.tsv"));
+  EXPECT_EQ(slide_.run({"predict", "out/model.slide", "data/test.txt", "--out", "scores.txt"}).code, 2);
+  EXPECT_EQ(slide_.run({"predict", "out/model.slide", "data/test.txt", "--out", "none/scores.npz"}).code, 1);
+}
+
+TEST_F(EvaluateTest, PredictPrintsJson) {
+  train_model();
+  const Outcome lines = slide_.run({"predict", "out/model.slide", "data/test.txt", "--k", "2"});
+  const Outcome objects = slide_.run({"predict", "out/model.slide", "data/test.txt", "--k", "2", "--json"});
+  ASSERT_EQ(objects.code, 0) << objects.err;
+  std::string text;
+  for (const Json& object : events_of(objects.out)) {
+    for (std::size_t i = 0; i < object["predictions"].size(); ++i) {
+      const Json& one = object["predictions"][i];
+      text += fmt::format("{}{}:{:.6g}", i == 0 ? "" : " ", one["id"].get<int>(), one["score"].get<double>());
+    }
+    text += '\n';
+  }
+  EXPECT_EQ(text, lines.out);
+  EXPECT_EQ(slide_.run({"predict", "out/model.slide", "data/test.txt", "--json", "--out", "s.npz"}).code, 2);
+}
+
+TEST_F(EvaluateTest, TestReadsStandardInputAndTellsIntervals) {
+  train_model();
+  const auto test = [&](const std::string& data, const std::string& input) {
+    const Outcome done = slide_.run({"test", "out/model.slide", data, "--json", "--bootstrap", "20"}, input);
+    EXPECT_EQ(done.code, 0) << done.err;
+    Json json = Json::parse(done.out);
+    json.erase("seconds");
+    return json;
+  };
+  const Json from_file = test("data/test.txt", "");
+  EXPECT_EQ(test("-", file("data/test.txt")), from_file);
+  EXPECT_EQ(from_file["intervals"]["p_at_1"].size(), 2U);
+  const Outcome bad = slide_.run({"test", "out/model.slide", "-"}, "1 2 3\n1 x:1\n");
+  EXPECT_EQ(bad.code, 2);
+  EXPECT_EQ(bad.err.find("slide: standard input:2:"), 0U) << bad.err;
+}
+
+}  // namespace
+}  // namespace slide::test
