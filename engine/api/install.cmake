@@ -25,7 +25,7 @@ install(FILES ${PROJECT_BINARY_DIR}/slide-config.cmake ${PROJECT_BINARY_DIR}/sli
 # libraries for its static form that need not be there.
 file(RELATIVE_PATH pc_to_prefix /prefix/${pc_folder} /prefix)
 if(slide_is_static)
-  set(pc_requires "fmt zlib libutf8proc")
+  set(pc_requires "fmt zlib libzstd libutf8proc")
   list(TRANSFORM OpenMP_CXX_LIB_NAMES PREPEND -l OUTPUT_VARIABLE openmp)
   list(JOIN openmp " " openmp)
   set(pc_libs "-lzip -ldl ${openmp}")

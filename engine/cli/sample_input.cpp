@@ -11,6 +11,7 @@
 #include "datasets/line_chunks.h"
 #include "datasets/npz.h"
 #include "datasets/reader.h"
+#include "datasets/unpack.h"
 #include "engine/base/error.h"
 #include "engine/cli/line_source.h"
 #include "engine/run/run_data.h"
@@ -30,7 +31,7 @@ bool standard_input_is_file() {
 }
 
 bool is_binary(std::string_view bytes) {
-  return is_gzip(bytes) || is_idx_images(bytes) || is_npz(bytes);
+  return is_packed(bytes) || is_idx_images(bytes) || is_npz(bytes);
 }
 
 }  // namespace
@@ -65,7 +66,7 @@ void SampleInput::take_pieces(const Take& take) const {
   if (is_binary(head)) {
     while (read_more()) {
     }
-    return take_bytes(is_gzip(head) ? unpack_gzip(head, origin_) : head, take);
+    return take_bytes(is_packed(head) ? unpack(head, origin_) : head, take);
   }
   if (head.empty()) return;
   RowStream stream = stream_of(format_of(head));

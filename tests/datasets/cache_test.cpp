@@ -92,12 +92,13 @@ TEST(Cache, GivesWhatParsingGivesForEveryFormat) {
   folder.write("packed-labels-idx1.gz", gzip(idx_labels()));
   for (const std::string& path :
        {folder.write("xmc", kXmc), folder.write("libsvm", kLibsvm), folder.write("xmc.gz", gzip(kXmc)),
-        folder.write("libsvm.gz", gzip(kLibsvm)), folder.write("images-idx3", idx_images()),
-        folder.write("packed-images-idx3.gz", gzip(idx_images())), folder.write("blank", "3 1 1\n\n\n\n")}) {
+        folder.write("libsvm.gz", gzip(kLibsvm)), folder.write("xmc.zst", testing::zstd(kXmc)),
+        folder.write("images-idx3", idx_images()), folder.write("packed-images-idx3.gz", gzip(idx_images())),
+        folder.write("blank", "3 1 1\n\n\n\n")}) {
     SCOPED_TRACE(path);
     expect_outcomes(path, {}, CacheOutcome::kWritten);
   }
-  EXPECT_EQ(folder.files(), 2U + 7U * 2U);  // nothing else is left behind
+  EXPECT_EQ(folder.files(), 2U + 8U * 2U);  // nothing else is left behind
 }
 
 TEST(Cache, ReportsTheFaultsOfTheFile) {

@@ -196,6 +196,8 @@ void write_packed(const Seeds& seeds) {
   seeds.put("gzip", "one", pack_gzip(text));
   seeds.put("gzip", "members", pack_gzip("1 2 2\n") + pack_gzip("0 1:1\n"));
   seeds.put("gzip", "empty", pack_gzip(""));
+  seeds.put("gzip", "zstd", pack_zstd(text));
+  seeds.put("gzip", "frames", pack_zstd("1 2 2\n") + pack_zstd("0 1:1\n"));
 }
 
 void write_arrays(const Seeds& seeds) {
