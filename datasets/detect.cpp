@@ -93,6 +93,7 @@ std::optional<DataFormat> detect_format(std::string_view bytes) {
   if (is_three_numbers(line)) return DataFormat::kXmc;
   if (looks_like_features(line)) return DataFormat::kLibsvm;
   if (find_text_form(bytes)) return DataFormat::kText;
+  if (line.starts_with('{')) return DataFormat::kJsonl;
   if (line.find(':') != std::string_view::npos && line.find('\0') == std::string_view::npos) {
     return DataFormat::kLibsvm;
   }

@@ -52,7 +52,7 @@ void add_convert(CLI::App& app, Action& action) {
   sub->add_option("--fit", options->fit, "Text: learn the vocabulary from this text")
       ->type_name("FILE")
       ->excludes(model);
-  sub->add_option("--set", options->set, "Text: one key of [text]; may be repeated")
+  sub->add_option("--set", options->set, "Text: one key of [text], or a column of [data]; may be repeated")
       ->type_name("text.KEY=VALUE")
       ->allow_extra_args(false)
       ->excludes(model);

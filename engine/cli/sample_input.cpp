@@ -11,6 +11,7 @@
 #include "datasets/line_chunks.h"
 #include "datasets/npz.h"
 #include "datasets/reader.h"
+#include "datasets/table.h"
 #include "datasets/unpack.h"
 #include "engine/base/error.h"
 #include "engine/cli/line_source.h"
@@ -28,6 +29,12 @@ bool standard_input_is_file() {
   struct stat status {};
   return fstat(STDIN_FILENO, &status) == 0 && S_ISREG(status.st_mode) &&
          lseek(STDIN_FILENO, 0, SEEK_CUR) == 0 && access(kStandardInputFile, R_OK) == 0;
+}
+
+// What the stream has kept to its end.
+void take_rest(RowStream& stream, const SampleInput::Take& take) {
+  const RowPart rest = stream.finish();
+  if (rest.rows.size() > 0) take(rest);
 }
 
 bool is_binary(std::string_view bytes) {
@@ -71,7 +78,7 @@ void SampleInput::take_pieces(const Take& take) const {
   if (head.empty()) return;
   RowStream stream = stream_of(format_of(head));
   for (std::string_view lines = head; !lines.empty(); lines = source.next()) take(stream.read(lines));
-  stream.finish();
+  take_rest(stream, take);
 }
 
 void SampleInput::take_bytes(std::string_view bytes, const Take& take) const {
@@ -83,13 +90,13 @@ void SampleInput::take_bytes(std::string_view bytes, const Take& take) const {
     return take({parse_features(bytes, origin_, options), {}, {}});
   }
   RowStream stream = stream_of(format);
-  if (format != DataFormat::kText) {
+  if (format != DataFormat::kText && !is_table(format)) {
     take(stream.read(bytes));
   } else {
     for (const std::string_view lines : cut_lines(bytes, LineSource::kMostBytes, [](auto, auto) {}))
       take(stream.read(lines));
   }
-  stream.finish();
+  take_rest(stream, take);
 }
 
 // Whether the path names arrays, IDX or npz, which are not read as lines.
@@ -107,9 +114,21 @@ bool SampleInput::shows_format(std::string_view head) const {
 
 DataFormat SampleInput::format_of(std::string_view head) const {
   if (use_.format) return *use_.format;
+  if (const std::optional<DataFormat> table = table_format_of(head)) return *table;
   if (const std::optional<DataFormat> features = features_format_of(head)) return *features;
   if (model_.text != nullptr) return DataFormat::kText;
   return detect_format(head).value_or(DataFormat::kLibsvm);
+}
+
+// Of a table with the columns that the model was trained on. Throws InputError for a file that is one by its
+// name, but lacks them.
+std::optional<DataFormat> SampleInput::table_format_of(std::string_view head) const {
+  const ReadOptions options = model_read_options(model_, use_.threads);
+  if (options.text == nullptr || options.columns.text.empty()) return {};
+  if (const std::optional<DataFormat> table = detect_table(head, options.columns)) return table;
+  if (const std::optional<DataFormat> named = table_format_of_name(origin_))
+    Table(head, origin_, *named, options.columns, Labels::kOptional);
+  return {};
 }
 
 // Of features for a model trained on text, or in the format that the model's own data had.
@@ -127,7 +146,7 @@ std::optional<DataFormat> SampleInput::features_format_of(std::string_view head)
 RowStream SampleInput::stream_of(DataFormat format) const {
   ReadOptions options = model_read_options(model_, use_.threads);
   options.format = format;
-  if (format == DataFormat::kText && options.text == nullptr)
+  if ((format == DataFormat::kText || is_table(format)) && options.text == nullptr)
     fail_input("{}: this is text, but there is no vocabulary for it; use a model trained on text", origin_);
   return {origin_, options};
 }

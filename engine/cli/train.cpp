@@ -46,6 +46,7 @@ void print_data(const DataConfig& config, const RunData& data, double seconds) {
   } else {
     print("test  none: data.test is not set, so there is no evaluation\n");
   }
+  if (data.validation) print_data("valid", config.validation.file, *data.validation);
   if (data.text != nullptr) {
     print("text  {} words and n-grams are features, {} labels\n", grouped(data.text->feature_count()),
           grouped(data.text->label_count()));
@@ -169,7 +170,7 @@ RunObserver printing(const Config& config, int ranks, Status& status, std::optio
   observer.epoch = [&](const EpochReport& report) { print_report(report, config.train.epochs); };
   observer.eval = [&](const EvalReport& report) {
     print_report(report, config.eval.k);
-    if (report.validation || config.data.validation == 0) status.set_precision(report.metrics);
+    if (report.validation || !config.data.validation.wanted()) status.set_precision(report.metrics);
   };
   observer.trained = [&] {
     show_status("");
@@ -183,7 +184,7 @@ void print_end(const TrainingRun& run, const RunResult& result) {
   if (result.steps < result.total_steps) {
     print("stopped early: {} validations in a row without improvement\n", run.config().train.patience);
   }
-  if (run.config().data.validation != 0)
+  if (run.config().data.validation.wanted())
     print("the best model by validation is in {}\n", folder.best_model());
   print("wrote config.toml, environment.json, metrics.jsonl and model.slide ({}) to {}\n",
         memory_text(static_cast<double>(fs::file_size(folder.model()))), folder.name());
@@ -208,6 +209,7 @@ void train(TrainingRun& run, bool skip_bad, Cluster& cluster) {
     print_data_of(data, seconds);
     bad.add(data.train_report);
     bad.add(data.test_report);
+    bad.add(data.validation_report);
   };
   if (skip_bad) run.skip_bad_rows();
   const RunResult result = run.train(observer);
