@@ -19,6 +19,7 @@
 #include "engine/base/atomic_file.h"
 #include "engine/base/descriptor.h"
 #include "engine/base/error.h"
+#include "engine/base/rng.h"
 
 namespace slide {
 
@@ -42,6 +43,17 @@ std::optional<FileState> state_of(const std::string& path) {
                    std::int64_t{status.st_mtim.tv_sec} * 1'000'000'000 + status.st_mtim.tv_nsec};
 }
 
+std::uint64_t digest_of(const TableColumns& columns) {
+  if (columns.text.empty()) return 0;
+  std::uint64_t digest = 1;
+  for (const std::string* name :
+       {&columns.text, &columns.labels, &columns.label_separator, &columns.weight}) {
+    for (const char c : *name) digest = mix64(digest + static_cast<unsigned char>(c));
+    digest = mix64(digest + 0x100);  // its end
+  }
+  return digest;
+}
+
 // Nothing for pipes, devices and missing files, which have no cache.
 std::optional<CacheKey> key_of(const std::string& path, const ReadOptions& options) {
   const std::optional<FileState> source = state_of(path);
@@ -62,6 +74,7 @@ std::optional<CacheKey> key_of(const std::string& path, const ReadOptions& optio
   key.format = static_cast<std::uint32_t>(options.format);
   key.one_based = options.one_based ? 1 : 0;
   key.normalize = options.normalize ? 1 : 0;
+  key.columns = digest_of(options.columns);
   key.text = options.text != nullptr ? options.text->digest() : 0;
   return key;
 }

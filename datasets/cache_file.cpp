@@ -58,7 +58,7 @@ std::uint64_t checksum(const CacheHeader& header) {
 
 // Where the arrays lie in the file.
 struct Layout {
-  std::uint64_t feature_offsets, label_offsets, feature_ids, feature_values, label_ids, end;
+  std::uint64_t feature_offsets, label_offsets, feature_ids, feature_values, label_ids, weights, end;
 };
 
 Layout layout_of(const CsrCounts& counts) {
@@ -70,7 +70,8 @@ Layout layout_of(const CsrCounts& counts) {
   layout.feature_ids = layout.label_offsets + offsets;
   layout.feature_values = layout.feature_ids + features;
   layout.label_ids = layout.feature_values + features;
-  layout.end = layout.label_ids + round_up(counts.labels * sizeof(std::uint32_t), kAlignment);
+  layout.weights = layout.label_ids + round_up(counts.labels * sizeof(std::uint32_t), kAlignment);
+  layout.end = layout.weights + round_up(counts.weights * sizeof(float), kAlignment);
   return layout;
 }
 
@@ -84,7 +85,8 @@ bool is_sound(const CacheHeader& header, std::uint64_t file_bytes) {
   return std::max(sizes.feature_count, sizes.label_count) <= UINT32_MAX &&
          sizes.feature_bound <= sizes.feature_count && sizes.label_bound <= sizes.label_count &&
          header.file_bytes == file_bytes && counts.rows < file_bytes && counts.features < file_bytes &&
-         counts.labels < file_bytes && layout_of(counts).end == file_bytes;
+         counts.labels < file_bytes && (counts.weights == 0 || counts.weights == counts.rows) &&
+         layout_of(counts).end == file_bytes;
 }
 
 // Whether the limits let all ids pass.
@@ -140,7 +142,8 @@ DatasetView view_of(const MappedFile& file, const CsrCounts& counts) {
           array_of<std::uint32_t>(file, at.feature_ids, counts.features),
           array_of<float>(file, at.feature_values, counts.features),
           array_of<std::uint64_t>(file, at.label_offsets, counts.rows + 1),
-          array_of<std::uint32_t>(file, at.label_ids, counts.labels)};
+          array_of<std::uint32_t>(file, at.label_ids, counts.labels),
+          array_of<float>(file, at.weights, counts.weights)};
 }
 
 // Whether the ids of the rows [first, last) ascend within each and lie below `bound`. Without branches over
@@ -184,7 +187,8 @@ bool is_whole(const MappedFile& file, const CacheHeader& header, int threads) {
   if (header.has_data_checksum != 0 && sum_data(file, threads, false) != header.data_checksum) return false;
   const DatasetView view = view_of(file, header.counts);
   return is_ascending(view.feature_offsets, header.counts.features) &&
-         is_ascending(view.label_offsets, header.counts.labels) &&
+         is_ascending(view.label_offsets, header.counts.labels) && all_finite(view.weights) &&
+         std::ranges::none_of(view.weights, [](float weight) { return weight < 0; }) &&
          (!small || good_entries(view, header, threads));
 }
 
@@ -217,8 +221,9 @@ CsrRoom CacheSink::open(const CsrCounts& before, const CsrCounts& count, int thr
   room.feature_values.resize(count.features);
   room.label_ends.resize(count.rows);
   room.label_ids.resize(count.labels);
+  room.weights.resize(count.weights);
   return {room.feature_ends.data(), room.feature_ids.data(), room.feature_values.data(),
-          room.label_ends.data(), room.label_ids.data()};
+          room.label_ends.data(),   room.label_ids.data(),   room.weights.data()};
 }
 
 void CacheSink::close(int thread) {
@@ -233,6 +238,7 @@ void CacheSink::close(int thread) {
   write(at.feature_values, room.before.features, room.feature_values);
   write(at.label_offsets, room.before.rows + 1, room.label_ends);
   write(at.label_ids, room.before.labels, room.label_ids);
+  write(at.weights, room.before.weights, room.weights);
 }
 
 void CacheSink::finish(const CacheKey& key, const CsrSizes& sizes, const ReadReport& report) {

@@ -1,4 +1,4 @@
-// The file behind a cached data set: the five arrays of a DatasetView as they lie in memory, behind a header.
+// The file behind a cached data set: the six arrays of a DatasetView as they lie in memory, behind a header.
 //
 // The header (one page, numbers of this machine) holds magic, byte order, format version, the key, counts,
 // sizes, the length of the file and a checksum of the arrays, and a checksum over all of that. The arrays
@@ -26,14 +26,15 @@ namespace slide {
 
 // What the cached rows were made from. A change of how readers understand a file, or of this layout, is a new
 // kCacheVersion.
-inline constexpr std::uint32_t kCacheVersion = 3;
+inline constexpr std::uint32_t kCacheVersion = 4;
 
 struct CacheKey {
   std::uint64_t source_bytes = 0;
   std::int64_t source_time = 0;    // last change, nanoseconds
   std::uint64_t labels_bytes = 0;  // of the labels file of IDX images or of an .npz pair, else 0
   std::int64_t labels_time = 0;
-  std::uint64_t text = 0;  // digest of the vocabulary, else 0
+  std::uint64_t text = 0;     // digest of the vocabulary, else 0
+  std::uint64_t columns = 0;  // of what is what in a table, else 0
   std::uint32_t format = 0;
   std::uint32_t one_based = 0;
   std::uint32_t normalize = 0;
@@ -62,6 +63,7 @@ class CacheSink : public CsrSink {
     std::vector<float> feature_values;
     std::vector<std::uint64_t> label_ends;
     std::vector<std::uint32_t> label_ids;
+    std::vector<float> weights;
   };
 
   AtomicFile& file_;

@@ -11,8 +11,8 @@ void MemorySink::start(const CsrCounts& total, int) {
 
 CsrRoom MemorySink::open(const CsrCounts& before, const CsrCounts&, int) {
   return {storage_.feature_offsets.data() + before.rows + 1, storage_.feature_ids.data() + before.features,
-          storage_.feature_values.data() + before.features, storage_.label_offsets.data() + before.rows + 1,
-          storage_.label_ids.data() + before.labels};
+          storage_.feature_values.data() + before.features,  storage_.label_offsets.data() + before.rows + 1,
+          storage_.label_ids.data() + before.labels,         storage_.weights.data() + before.weights};
 }
 
 void MemorySink::close(int) {}

@@ -27,6 +27,7 @@ struct CsrRoom {
   float* feature_values = nullptr;
   std::uint64_t* label_ends = nullptr;
   std::uint32_t* label_ids = nullptr;
+  float* weights = nullptr;  // where there are any
 };
 
 class CsrSink {

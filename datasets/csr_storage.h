@@ -14,11 +14,13 @@ struct CsrCounts {
   std::uint64_t rows = 0;
   std::uint64_t features = 0;
   std::uint64_t labels = 0;
+  std::uint64_t weights = 0;  // of samples: none, or one for each
 
   CsrCounts& operator+=(const CsrCounts& other) {
     rows += other.rows;
     features += other.features;
     labels += other.labels;
+    weights += other.weights;
     return *this;
   }
   bool operator==(const CsrCounts&) const = default;
@@ -30,6 +32,7 @@ struct CsrStorage {
   AlignedArray<float> feature_values;
   AlignedArray<std::uint64_t> label_offsets;  // rows + 1, zeroed
   AlignedArray<std::uint32_t> label_ids;
+  AlignedArray<float> weights;
 
   CsrStorage() = default;
   explicit CsrStorage(const CsrCounts& counts);

@@ -1,20 +1,22 @@
 #include "datasets/detect.h"
 
+#include <fcntl.h>
 #include <sys/stat.h>
-#include <zlib.h>
 
 #include <algorithm>
-#include <memory>
 
 #include "datasets/idx.h"
 #include "datasets/line_chunks.h"
 #include "datasets/npz.h"
+#include "datasets/unpack.h"
+#include "engine/base/descriptor.h"
 
 namespace slide {
 
 namespace {
 
-constexpr std::size_t kHeadBytes = std::size_t{1} << 16;  // of a file to look at
+constexpr std::size_t kHeadBytes = std::size_t{1} << 16;        // of a file to look at
+constexpr std::size_t kPackedHeadBytes = std::size_t{1} << 18;  // that these lie in: a block of Zstandard
 
 // The first line that is neither blank nor a comment, without its comment.
 std::string_view first_line_of_data(std::string_view text) {
@@ -143,21 +145,27 @@ std::optional<DataFormat> detect_format(std::string_view bytes) {
   if (is_three_numbers(line)) return DataFormat::kXmc;
   if (looks_like_features(line)) return DataFormat::kLibsvm;
   if (find_text_form(bytes)) return DataFormat::kText;
+  if (line.starts_with('{')) return DataFormat::kJsonl;
   if (line.find(':') != std::string_view::npos && line.find('\0') == std::string_view::npos) {
     return DataFormat::kLibsvm;
   }
   return std::nullopt;
 }
 
-std::optional<DataFormat> detect_file(const std::string& path) {
+std::string head_of_file(const std::string& path) {
   struct stat status {};
-  if (stat(path.c_str(), &status) != 0 || !S_ISREG(status.st_mode)) return std::nullopt;
-  const std::unique_ptr<gzFile_s, decltype(&gzclose)> file(gzopen(path.c_str(), "rb"), &gzclose);
-  if (file == nullptr) return std::nullopt;
-  std::string head(kHeadBytes, '\0');
-  const int bytes = gzread(file.get(), head.data(), static_cast<unsigned>(head.size()));
-  head.resize(static_cast<std::size_t>(std::max(bytes, 0)));
-  return detect_format(head);
+  if (stat(path.c_str(), &status) != 0 || !S_ISREG(status.st_mode)) return {};
+  const Descriptor file(open(path.c_str(), O_RDONLY | O_CLOEXEC));
+  if (!file.is_open()) return {};
+  std::string packed(kPackedHeadBytes, '\0');
+  const ssize_t bytes = read_at(file.get(), packed.data(), packed.size(), 0);
+  packed.resize(static_cast<std::size_t>(std::max<ssize_t>(bytes, 0)));
+  return unpack_head(packed, kHeadBytes);
+}
+
+std::optional<DataFormat> detect_file(const std::string& path) {
+  const std::string head = head_of_file(path);
+  return head.empty() ? std::nullopt : detect_format(head);
 }
 
 }  // namespace slide

@@ -4,16 +4,14 @@
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
-#include <zlib.h>
 
 #include <algorithm>
 #include <cerrno>
 #include <cstdint>
 #include <cstring>
-#include <functional>
-#include <memory>
 #include <optional>
 
+#include "datasets/unpack.h"
 #include "engine/base/atomic_file.h"
 #include "engine/base/descriptor.h"
 #include "engine/base/error.h"
@@ -26,7 +24,6 @@ namespace {
 
 constexpr std::size_t kReadBytes = std::size_t{1} << 22;    // of a file, by a thread at once
 constexpr std::size_t kStreamBytes = std::size_t{1} << 20;  // of a pipe, at least
-constexpr std::size_t kInflateBytes = std::size_t{1} << 17;
 
 Descriptor open_for_reading(const std::string& path) {
   Descriptor descriptor(open(path.c_str(), O_RDONLY | O_CLOEXEC));
@@ -97,107 +94,16 @@ std::string read_stream(int descriptor, const std::string& path) {
   return buffer;
 }
 
-// An inflating zlib stream with the gzip wrapper.
-class Inflater {
- public:
-  Inflater() {
-    if (inflateInit2(&stream_, 15 + 16) != Z_OK) fail_run("out of memory: zlib could not be started");
-  }
-  ~Inflater() { inflateEnd(&stream_); }
-  Inflater(const Inflater&) = delete;
-  Inflater& operator=(const Inflater&) = delete;
-  z_stream* operator->() { return &stream_; }
-  z_stream* get() { return &stream_; }
-
- private:
-  z_stream stream_{};
-};
-
-// Takes a piece of unpacked bytes, after which the input that is left starts at `input`.
-using Output = std::function<void(std::string_view piece, const char* input)>;
-
-// Unpacks gzip data piece by piece.
-class Unpacker {
- public:
-  Unpacker(std::string_view input, const std::string& origin, const Output& output)
-      : input_(input),
-        origin_(origin),
-        output_(output),
-        piece_(std::make_unique_for_overwrite<char[]>(kInflateBytes)) {}
-
-  void run() {
-    do {
-      unpack_member();
-    } while (is_gzip(input_));
-  }
-
- private:
-  // Unpacks one gzip member from the front of the input.
-  void unpack_member() {
-    Inflater stream;
-    int status = Z_OK;
-    while (status != Z_STREAM_END) {
-      const std::size_t step = std::min(input_.size(), kInflateBytes);
-      stream->next_in = reinterpret_cast<Bytef*>(const_cast<char*>(input_.data()));
-      stream->avail_in = static_cast<uInt>(step);
-      stream->next_out = reinterpret_cast<Bytef*>(piece_.get());
-      stream->avail_out = static_cast<uInt>(kInflateBytes);
-      status = inflate(stream.get(), Z_NO_FLUSH);
-      input_.remove_prefix(step - stream->avail_in);
-      const std::string_view piece(piece_.get(), kInflateBytes - stream->avail_out);
-      unpacked_ += piece.size();
-      output_(piece, input_.data());
-      check(status, stream->msg);
-    }
-  }
-
-  void check(int status, const char* message) const {
-    if (status == Z_BUF_ERROR && input_.empty()) {
-      fail_input("{}: the gzip data is cut off after {} unpacked bytes; fetch the file again", origin_,
-                 unpacked_);
-    }
-    if (status != Z_OK && status != Z_STREAM_END && status != Z_BUF_ERROR) {
-      fail_input("{}: the gzip data is damaged ({}); fetch the file again", origin_,
-                 message != nullptr ? message : "unknown reason");
-    }
-  }
-
-  std::string_view input_;
-  const std::string& origin_;
-  const Output& output_;
-  std::unique_ptr<char[]> piece_;  // of kInflateBytes; only what is unpacked is ever touched
-  std::uint64_t unpacked_ = 0;
-};
-
 }  // namespace
-
-bool is_gzip(std::string_view bytes) {
-  return bytes.starts_with("\x1f\x8b");
-}
-
-std::string unpack_gzip(std::string_view bytes, const std::string& origin) {
-  std::string text;
-  const Output append = [&](std::string_view piece, const char*) {
-    const std::size_t size = text.size() + piece.size();
-    if (size > text.capacity()) {
-      const std::size_t room = std::max(2 * text.capacity(), size);
-      require_room(double(room), origin);
-      text.reserve(room);
-    }
-    text.append(piece);
-  };
-  Unpacker(bytes, origin, append).run();
-  return text;
-}
 
 FileBytes::FileBytes(const std::string& path, bool spill) {
   open_whole(path, spill);
-  if (!is_gzip(text())) return;
+  if (!is_packed(text())) return;
   if (spill) {
     unpack_to_disk(path);
     return;
   }
-  streamed_ = unpack_gzip(text(), path);
+  streamed_ = unpack(text(), path);
   mapped_ = {};
   read_ = {};
 }
@@ -226,13 +132,13 @@ void FileBytes::unpack_to_disk(const std::string& path) {
   AtomicFile file(path + ".unpacked");
   std::uint64_t bytes = 0;
   const char* packed = text().data();
-  const Output write = [&](std::string_view piece, const char* input) {
+  unpack(text(), path, [&](std::string_view piece, const char* input) {
     file.write(piece);
     bytes += piece.size();
     let_go({packed, input});
     packed = input;
-  };
-  Unpacker(text(), path, write).run();
+    return true;
+  });
   streamed_.clear();
   mapped_ = MappedFile(file.descriptor(), bytes, path);
   if (bytes > 0 && !mapped_.is_open()) fail_run("{}: cannot be mapped into memory", path);

@@ -15,10 +15,10 @@ namespace slide {
 
 class FileBytes {
  public:
-  // Opens `path` whole; gzip content is unpacked. Throws InputError when the file is missing, a folder, not
-  // readable, or damaged gzip, and Error when it changes meanwhile.
-  // With `spill`, content takes disk instead of memory: the file is mapped, and unpacked content goes to an
-  // unnamed file beside `path`; then also throws Error when that file cannot be written.
+  // Opens `path` whole; what gzip or Zstandard packed is unpacked. Throws InputError when the file is
+  // missing, a folder, not readable, or damaged, and Error when it changes meanwhile. With `spill`, content
+  // takes disk instead of memory: the file is mapped, and unpacked content goes to an unnamed file beside
+  // `path`; then also throws Error when that file cannot be written.
   explicit FileBytes(const std::string& path, bool spill = false);
   FileBytes(const FileBytes&) = delete;
   FileBytes& operator=(const FileBytes&) = delete;
@@ -41,12 +41,5 @@ struct NamedBytes {
   std::string_view bytes;
   std::string path;
 };
-
-// Whether the bytes start like gzip.
-bool is_gzip(std::string_view bytes);
-
-// Unpacks gzip, one or several members. Throws InputError that names `origin` when the data is cut off,
-// damaged or more than there is memory for.
-std::string unpack_gzip(std::string_view bytes, const std::string& origin);
 
 }  // namespace slide

@@ -6,6 +6,8 @@
 #include <string_view>
 #include <vector>
 
+#include "datasets/json_record.h"
+
 namespace slide {
 
 // How a line holds labels.
@@ -27,6 +29,11 @@ struct LabelledLine {
   std::vector<std::string_view> labels;
   std::string_view text;
   std::string scratch;
+  float weight = 1;  // of the sample; other than 1 only in a table
+  // Of a record of a table (table.h):
+  std::vector<std::string_view> fields;
+  std::string unquoted;
+  JsonRecord object;
 };
 
 // Whether a line of a table must have a TAB, and labels a name. Without, a line may be text alone, and what

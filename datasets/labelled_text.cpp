@@ -1,6 +1,7 @@
 #include "datasets/labelled_text.h"
 
 #include <algorithm>
+#include <optional>
 #include <utility>
 #include <vector>
 
@@ -22,6 +23,7 @@ struct ChunkRows {
   std::vector<std::uint64_t> feature_ends, label_ends;  // from the start of the chunk
   std::vector<std::uint32_t> feature_ids, label_ids;
   std::vector<float> feature_values;
+  std::vector<float> weights;  // none where all weigh the same
   std::uint64_t unknown_features = 0, unknown_labels = 0;
 };
 
@@ -64,6 +66,7 @@ void read_chunk(Chunks& chunks, std::size_t chunk, const TextModel& model, bool 
     model.features_of(parts.text, normalize, reading.tokenizer, reading.row);
     rows.unknown_features += reading.row.unknown;
     append(reading.row, rows);
+    if (chunks.has_weights()) rows.weights.push_back(parts.weight);
   });
 }
 
@@ -71,6 +74,7 @@ void store(const ChunkRows& rows, const CsrCounts& before, const CsrRoom& room) 
   std::copy(rows.feature_ids.begin(), rows.feature_ids.end(), room.feature_ids);
   std::copy(rows.feature_values.begin(), rows.feature_values.end(), room.feature_values);
   std::copy(rows.label_ids.begin(), rows.label_ids.end(), room.label_ids);
+  std::copy(rows.weights.begin(), rows.weights.end(), room.weights);
   for (std::size_t i = 0; i < rows.feature_ends.size(); ++i) {
     room.feature_ends[i] = before.features + rows.feature_ends[i];
     room.label_ends[i] = before.labels + rows.label_ends[i];
@@ -92,7 +96,8 @@ std::uint64_t read_samples(Chunks& chunks, const TextModel& model, bool normaliz
     Reading& mine = readings[static_cast<std::size_t>(thread)];
     ChunkRows& rows = twice ? mine.rows : waiting[index];
     read_chunk(chunks, index, model, normalize, mine, rows);
-    counts[index] = {rows.feature_ends.size(), rows.feature_ids.size(), rows.label_ids.size()};
+    counts[index] = {rows.feature_ends.size(), rows.feature_ids.size(), rows.label_ids.size(),
+                     rows.weights.size()};
     unknown[index] = {rows.unknown_features, rows.unknown_labels};
     return rows;
   };
@@ -123,14 +128,20 @@ std::uint64_t read_samples(Chunks& chunks, const TextModel& model, bool normaliz
 
 CsrSizes parse_labelled_text(const TextSource& source, const TextModel& model, const ReadOptions& options,
                              CsrSink& sink, std::size_t chunk_bytes) {
-  const TextForm form = find_text_form(source.text).value_or(model.form());
-  LabelledChunks chunks(source, {form, false, options.skip_bad}, chunk_bytes);
+  std::optional<Table> table;
+  if (is_table(options.format))
+    table.emplace(source.text, source.origin, options.format, options.columns, Labels::kRequired);
+  const TextSource rest = table ? behind_head(source, *table) : source;
+  LineRules rules = {find_text_form(source.text).value_or(model.form()), false, options.skip_bad};
+  if (table) rules.table = &*table, rules.lines_before = table->head_lines();
+  LabelledChunks chunks(rest, rules, chunk_bytes);
   ReadReport report;
   const std::uint64_t rows = read_samples(chunks, model, options.normalize, options.threads, sink, report);
   if (rows == 0 && report.bad_rows > 0)
     fail_input("{}; no row of the file can be read", report.first.front());
   if (rows == 0)
-    fail_input("{}:1:1: the file is empty; write a line of labels and text for each sample", source.origin);
+    fail_input("{}:1:1: the file is empty; write {} for each sample", source.origin,
+               table ? "a record" : "a line of labels and text");
   if (options.report != nullptr) *options.report = std::move(report);
   return {model.feature_count(), model.label_count(), model.feature_count(), model.label_count()};
 }
@@ -138,9 +149,9 @@ CsrSizes parse_labelled_text(const TextSource& source, const TextModel& model, c
 namespace {
 
 template <class Chunks>
-Dataset read_to_memory(Chunks& chunks, const TextModel& model, bool normalize, int threads) {
+Dataset read_to_memory(Chunks& chunks, const TextModel& model, bool normalize, int threads,
+                       ReadReport& report) {
   MemorySink sink;
-  ReadReport report;
   read_samples(chunks, model, normalize, threads, sink, report);
   const CsrSizes sizes = {model.feature_count(), model.label_count(), 0, 0};
   return sink.take(sizes, {});
@@ -150,13 +161,31 @@ Dataset read_to_memory(Chunks& chunks, const TextModel& model, bool normalize, i
 
 Dataset parse_texts(const TextSamples& samples, const TextModel& model, bool normalize, int threads) {
   TextSampleChunks chunks(samples);
-  return read_to_memory(chunks, model, normalize, threads);
+  ReadReport report;
+  return read_to_memory(chunks, model, normalize, threads, report);
 }
 
 Dataset parse_plain_text(std::string_view text, const TextModel& model, bool normalize, int threads) {
   const TextSource source = {text, "text"};
   LabelledChunks chunks(source, {model.form(), true}, kPlainChunkBytes);
-  return read_to_memory(chunks, model, normalize, threads);
+  ReadReport report;
+  return read_to_memory(chunks, model, normalize, threads, report);
+}
+
+RowPart parse_plain_records(const TextSource& records, const Table& table, std::uint64_t lines_before,
+                            const ReadOptions& options, std::uint64_t* lines) {
+  LineRules rules = {TextForm::kFastText, true};
+  rules.keep_bad = true;
+  rules.table = &table;
+  rules.lines_before = lines_before;
+  LabelledChunks chunks(records, rules, kPlainChunkBytes);
+  ReadReport report;
+  RowPart part;
+  part.rows = read_to_memory(chunks, *options.text, options.normalize, options.threads, report);
+  part.bad = chunks.emptied();
+  part.faults = std::move(report.first);
+  *lines = chunks.lines();
+  return part;
 }
 
 }  // namespace slide

@@ -11,14 +11,17 @@
 #include "datasets/csr_sink.h"
 #include "datasets/dataset.h"
 #include "datasets/read_options.h"
+#include "datasets/row_part.h"
+#include "datasets/table.h"
 #include "datasets/text_model.h"
 #include "datasets/text_samples.h"
 #include "datasets/text_source.h"
 
 namespace slide {
 
-// Puts the samples of `source`, in either form, into `sink`, with the ids of `model`. Labels that it does not
-// know are left out; a sample may stay without labels or features. Throws InputError.
+// Puts the samples of `source`, in either form or a table as options.format says, into `sink`, with the ids
+// of `model`. Labels that it does not know are left out; a sample may stay without labels or features. Throws
+// InputError.
 CsrSizes parse_labelled_text(const TextSource& source, const TextModel& model, const ReadOptions& options,
                              CsrSink& sink, std::size_t chunk_bytes = kDefaultChunkBytes);
 
@@ -28,5 +31,10 @@ Dataset parse_texts(const TextSamples& samples, const TextModel& model, bool nor
 // Reads text to predict labels for: every line is a sample, blank ones too. Labels may be there and count for
 // nothing (split_plain).
 Dataset parse_plain_text(std::string_view text, const TextModel& model, bool normalize, int threads);
+
+// The same of records of a table, behind its head and so many lines of the file: each is a sample, those with
+// faults, too. `lines` becomes how many lines they have. Reads by options.text.
+RowPart parse_plain_records(const TextSource& records, const Table& table, std::uint64_t lines_before,
+                            const ReadOptions& options, std::uint64_t* lines);
 
 }  // namespace slide

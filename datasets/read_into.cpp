@@ -10,6 +10,7 @@
 #include "datasets/labelled_line.h"
 #include "datasets/labelled_text.h"
 #include "datasets/npz.h"
+#include "datasets/table.h"
 #include "datasets/text_parser.h"
 #include "engine/base/error.h"
 
@@ -17,11 +18,24 @@ namespace slide {
 
 namespace {
 
-DataFormat detect(std::string_view bytes, const std::string& origin) {
+DataFormat detect(std::string_view bytes, const std::string& origin, const TableColumns& columns) {
   if (bytes.find_first_not_of(" \t\r\n") == std::string_view::npos) {
     fail_input("{}:1:1: the file is empty; check the path of the data", origin);
   }
+  if (const std::optional<DataFormat> table = detect_table(bytes, columns)) return *table;
   if (const std::optional<DataFormat> format = detect_format(bytes)) return *format;
+  const std::string shown = columns_shown(bytes);
+  if (!shown.empty() && columns.text.empty()) {
+    fail_input(
+        "{}:1:1: the format is not clear; if this is a table with the columns {}, name those of text and "
+        "labels "
+        "by data.text and data.labels",
+        origin, shown);
+  }
+  if (!shown.empty()) {
+    fail_input("{}:1:1: no table with the columns '{}', which data.text names; its columns are {}", origin,
+               columns.text, shown);
+  }
   if (const std::optional<std::string> kind = foreign_kind(bytes))
     fail_input("{}:1:1: this is {}", origin, *kind);
   fail_input(
@@ -33,15 +47,18 @@ DataFormat detect(std::string_view bytes, const std::string& origin) {
 }
 
 ReadOptions with_format(ReadOptions options, std::string_view bytes, const std::string& origin) {
-  if (options.format == DataFormat::kAuto) options.format = detect(bytes, origin);
+  if (options.format == DataFormat::kAuto) options.format = detect(bytes, origin, options.columns);
   return options;
 }
 
 // XMC, libsvm or labelled text.
 CsrSizes parse_lines(const TextSource& source, const ReadOptions& options, CsrSink& sink,
                      std::size_t chunk_bytes) {
-  if (options.format != DataFormat::kText) return parse_text(source, options, sink, chunk_bytes);
+  if (options.format != DataFormat::kText && !is_table(options.format))
+    return parse_text(source, options, sink, chunk_bytes);
   if (options.text == nullptr) {
+    if (is_table(options.format))
+      Table(source.text, source.origin, options.format, options.columns, Labels::kRequired);
     fail_input(
         "{}: this is text, but there is no vocabulary for it: the model was trained on features, not on "
         "text; "

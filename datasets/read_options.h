@@ -3,13 +3,28 @@
 
 #include <cstdint>
 #include <memory>
+#include <string>
 
 namespace slide {
 
 class TextModel;
 struct ReadReport;
 
-enum class DataFormat { kAuto, kXmc, kLibsvm, kIdx, kText, kNpz };
+enum class DataFormat { kAuto, kXmc, kLibsvm, kIdx, kText, kNpz, kJsonl, kCsv, kTsv };
+
+// Whether samples of this format have named columns.
+inline bool is_table(DataFormat format) {
+  return format == DataFormat::kJsonl || format == DataFormat::kCsv || format == DataFormat::kTsv;
+}
+
+// Which columns of a table are what; without `text`, a table is an error.
+struct TableColumns {
+  std::string text;                   // their names, with commas between them
+  std::string labels;                 // its name
+  std::string label_separator = ",";  // where the column of labels is one string
+  std::string weight;                 // its name; empty: every sample has weight 1
+  bool operator==(const TableColumns&) const = default;
+};
 
 struct ReadOptions {
   DataFormat format = DataFormat::kAuto;
@@ -22,6 +37,8 @@ struct ReadOptions {
   int threads = 0;  // 0 = all cores
   // What text is read with; without, labelled text is an error.
   std::shared_ptr<const TextModel> text = nullptr;
+  // What a table is read by.
+  TableColumns columns = {};
   // Lines of text with faults are left out; else the first one is an error.
   bool skip_bad = false;
   // Where a reading tells of itself, in place of what is there.

@@ -4,13 +4,25 @@
 #include <utility>
 
 #include "datasets/csr_sink.h"
+#include "datasets/csv_record.h"
 #include "datasets/labelled_line.h"
 #include "datasets/labelled_text.h"
 #include "datasets/line_chunks.h"
 #include "datasets/row_chunks.h"
+#include "engine/base/error.h"
 #include "engine/base/parallel.h"
 
 namespace slide {
+
+namespace {
+
+constexpr std::size_t kMostRecordBytes = std::size_t{1} << 26;
+
+bool is_blank(std::string_view text) {
+  return text.find_first_not_of(" \t\r\n") == std::string_view::npos;
+}
+
+}  // namespace
 
 RowStream::RowStream(std::string origin, const ReadOptions& options)
     : origin_(std::move(origin)), options_(options), syntax_(row_syntax(options)) {
@@ -21,6 +33,7 @@ RowPart RowStream::read(std::string_view lines) {
   if (!std::exchange(begun_, true)) lines = without_byte_order_mark(lines);
   if (options_.format == DataFormat::kText)
     return {parse_plain_text(lines, *options_.text, options_.normalize, options_.threads), {}, {}};
+  if (is_table(options_.format)) return read_records(lines);
   if (options_.format == DataFormat::kXmc && !header_) {
     header_ = parse_xmc_header(lines, origin_);
     syntax_ = row_syntax(options_, *header_);
@@ -63,8 +76,41 @@ std::string_view RowStream::take_promised(std::string_view lines) {
   return lines;
 }
 
-void RowStream::finish() const {
+// The whole records, of what came before, too; keeps one that is not.
+RowPart RowStream::read_records(std::string_view lines) {
+  const char delimiter = options_.format == DataFormat::kCsv ? ',' : '\t';
+  open_ += lines;
+  std::size_t whole = open_.size();
+  if (options_.format != DataFormat::kJsonl) whole = whole_csv_records(open_, delimiter);
+  if (open_.size() - whole > kMostRecordBytes) {
+    fail_input("{}:{}:1: quotes that open in this record do not close within {} MiB; check the quotes",
+               origin_, lines_ + 1, kMostRecordBytes >> 20);
+  }
+  const std::string records = std::exchange(open_, open_.substr(whole)).substr(0, whole);
+  return parse_records(records);
+}
+
+RowPart RowStream::parse_records(std::string_view records) {
+  if (records.empty()) return {};
+  if (!table_ && options_.format != DataFormat::kJsonl && is_blank(records)) {  // before the names
+    lines_ += static_cast<std::uint64_t>(std::count(records.begin(), records.end(), '\n'));
+    return {};
+  }
+  if (!table_) {
+    table_.emplace(records, origin_, options_.format, options_.columns, Labels::kOptional);
+    records.remove_prefix(table_->head_bytes());
+    lines_ += table_->head_lines();
+  }
+  std::uint64_t lines = 0;
+  RowPart part = parse_plain_records({records, origin_}, *table_, lines_, options_, &lines);
+  lines_ += lines;
+  return part;
+}
+
+RowPart RowStream::finish() {
+  if (!open_.empty()) return parse_records(std::exchange(open_, {}));
   if (header_) check_samples(*header_, lines_ - 1 + surplus_lines_, 0, origin_);
+  return {};
 }
 
 }  // namespace slide

@@ -156,14 +156,17 @@ std::shared_ptr<const TextModel> model_of(TextModelParts parts, std::vector<Seen
 }  // namespace
 
 std::shared_ptr<const TextModel> learn_text(const TextSource& source, const TextOptions& options, int threads,
-                                            std::size_t chunk_bytes, bool skip_bad) {
-  const std::optional<TextForm> form = find_text_form(source.text);
+                                            std::size_t chunk_bytes, bool skip_bad, const Table* table) {
+  const std::optional<TextForm> form = table != nullptr ? TextForm::kFastText : find_text_form(source.text);
   if (!form) {
     fail_input("{}:1:1: no labelled text; write '{}NAME words ...' or 'NAME,NAME<TAB>words ...'",
                source.origin, kLabelPrefix);
   }
   threads = resolve_threads(threads);
-  LabelledChunks chunks(source, {*form, false, skip_bad}, chunk_bytes);
+  LineRules rules = {*form, false, skip_bad};
+  const TextSource rest = table != nullptr ? behind_head(source, *table) : source;
+  if (table != nullptr) rules.table = table, rules.lines_before = table->head_lines();
+  LabelledChunks chunks(rest, rules, chunk_bytes);
   std::vector<Seen> seen = count_all(chunks, options, threads);
   chunks.check_faults();
   TextModelParts parts;
@@ -182,18 +185,40 @@ std::shared_ptr<const TextModel> learn_texts(const TextSamples& samples, LabelId
   return model_of(std::move(parts), count_all(chunks, options, threads), options, threads, "texts");
 }
 
-std::shared_ptr<const TextModel> learn_text_file(const std::string& path, DataFormat format,
-                                                 const TextOptions& options, int threads, bool spill,
-                                                 bool skip_bad) {
+namespace {
+
+// Of a text to learn from; kAuto: the file holds none.
+DataFormat format_to_learn(const std::string& path, const ReadOptions& read) {
+  if (read.format != DataFormat::kAuto) {
+    const bool is_text = read.format == DataFormat::kText || is_table(read.format);
+    return is_text ? read.format : DataFormat::kAuto;
+  }
+  const std::string head = head_of_file(path);
+  if (head.empty()) return DataFormat::kAuto;
+  if (const std::optional<DataFormat> table = detect_table(head, read.columns)) return *table;
+  if (!read.columns.text.empty()) {
+    const std::string shown = columns_shown(head);
+    fail_input("{}:1:1: no table with the columns '{}', which data.text names{}{}", path, read.columns.text,
+               shown.empty() ? "; want JSON lines, CSV or TSV" : "; its columns are ", shown);
+  }
+  const DataFormat found = detect_format(head).value_or(DataFormat::kAuto);
+  return found == DataFormat::kText || is_table(found) ? found : DataFormat::kAuto;
+}
+
+}  // namespace
+
+std::shared_ptr<const TextModel> learn_text_file(const std::string& path, const ReadOptions& read,
+                                                 const TextOptions& options, bool spill) {
   struct stat status {};
   if (stat(path.c_str(), &status) == 0 && !S_ISREG(status.st_mode)) return nullptr;
-  if (format != DataFormat::kText &&
-      (format != DataFormat::kAuto || detect_file(path) != DataFormat::kText)) {
-    return nullptr;
-  }
+  const DataFormat format = format_to_learn(path, read);
+  if (format == DataFormat::kAuto) return nullptr;
   const FileBytes bytes(path, spill);
-  return learn_text(TextSource{bytes.text(), path, spill ? &bytes : nullptr}, options, threads,
-                    kDefaultChunkBytes, skip_bad);
+  const TextSource source{bytes.text(), path, spill ? &bytes : nullptr};
+  std::optional<Table> table;
+  if (is_table(format)) table.emplace(source.text, path, format, read.columns, Labels::kRequired);
+  return learn_text(source, options, read.threads, kDefaultChunkBytes, read.skip_bad,
+                    table ? &*table : nullptr);
 }
 
 }  // namespace slide

@@ -10,6 +10,7 @@
 #include <string>
 
 #include "datasets/read_options.h"
+#include "datasets/table.h"
 #include "datasets/text_model.h"
 #include "datasets/text_samples.h"
 #include "datasets/text_source.h"
@@ -18,15 +19,17 @@ namespace slide {
 
 // Throws InputError with the first fault of the text, and when no label or no feature is frequent enough.
 // With `skip_bad`, lines with faults teach nothing.
+// With `table`, `source` is that table.
 std::shared_ptr<const TextModel> learn_text(const TextSource& source, const TextOptions& options, int threads,
                                             std::size_t chunk_bytes = kDefaultChunkBytes,
-                                            bool skip_bad = false);
+                                            bool skip_bad = false, const Table* table = nullptr);
 
-// The same from the file at `path`; nullptr when that holds no labelled text, or is a pipe, which cannot be
-// read twice. With `spill`, packed text is unpacked to an unnamed file beside `path`.
-std::shared_ptr<const TextModel> learn_text_file(const std::string& path, DataFormat format,
-                                                 const TextOptions& options, int threads, bool spill = false,
-                                                 bool skip_bad = false);
+// The same from the file at `path`, whose format, columns, threads and bad lines are as in `read`; nullptr
+// when that holds no labelled text and is no table, or is a pipe, which cannot be read twice. With `spill`,
+// packed text is unpacked to an unnamed file beside `path`. Also throws InputError where columns are named
+// and the file does not have them.
+std::shared_ptr<const TextModel> learn_text_file(const std::string& path, const ReadOptions& read,
+                                                 const TextOptions& options, bool spill = false);
 
 // Which ids labels get: by falling frequency, those that are frequent enough, or all of TextSamples, as
 // there.

@@ -43,6 +43,7 @@ class TextSampleChunks {
   // There are none: any text is one.
   void check_faults() const {}
   void report_faults(ReadReport&) const {}
+  bool has_weights() const { return false; }
 
  private:
   static constexpr std::size_t kSamples = 256;  // of a chunk

@@ -81,7 +81,7 @@ make_tar() {
   mkdir -p "$root/bin"
   strip -o "$root/bin/slide" "$build/slide_static"
   mv "$work/installed/share" "$root/"
-  copyright_of "${headers[@]}" "${in_program[@]}" libc6 libgcc-s1 libutf8proc-dev zlib1g-dev > \
+  copyright_of "${headers[@]}" "${in_program[@]}" libc6 libgcc-s1 libutf8proc-dev libzstd-dev zlib1g-dev > \
     "$root/share/doc/slide/copyright"
   chmod -R u=rwX,go=rX "$root"
   tar -C "$work" --sort=name --owner=0 --group=0 --numeric-owner --mtime="@$SOURCE_DATE_EPOCH" -c "$name" |
@@ -143,7 +143,7 @@ make_wheel() {
   bundle "$module" "$tree/slide.libs" ../slide.libs
   tag=manylinux_2_$(oldest_glibc "$module" "$tree"/slide.libs/*)_$(uname -m)
   sed -i "s/^\(Tag: .*\)-linux_.*/\1-$tag/" "$tree"/slide-*.dist-info/WHEEL
-  copyright_of "${headers[@]}" pybind11-dev libgcc-s1 libutf8proc-dev > "$(echo "$tree"/slide-*.dist-info)/copyright"
+  copyright_of "${headers[@]}" pybind11-dev libgcc-s1 libutf8proc-dev libzstd-dev > "$(echo "$tree"/slide-*.dist-info)/copyright"
   "$python" -m wheel pack -d "$folder" "$tree" >> "$work/wheel.log"
 }
 

@@ -8,7 +8,8 @@ build_packages=(
   libcli11-dev libtomlplusplus-dev      # command line, config files
   libfmt-dev nlohmann-json3-dev         # text, JSON
   libboost-dev                          # HTTP: Boost.Beast, headers alone
-  zlib1g-dev libutf8proc-dev            # gzip and .npz, Unicode
+  zlib1g-dev libzstd-dev                # gzip and .npz, Zstandard
+  libutf8proc-dev                       # Unicode
   libopenmpi-dev openmpi-bin            # several processes
   libjs-chart.js                        # figures of slide report
   libgtest-dev libbenchmark-dev curl    # tests, benchmarks
@@ -65,6 +66,10 @@ endif()
 find_path(utf8proc utf8proc.h)
 if(NOT utf8proc)
   message("absent: utf8proc")
+endif()
+find_path(zstd zstd.h)
+if(NOT zstd)
+  message("absent: zstd")
 endif()
 find_file(chart_js chart.min.js PATHS /usr/share/javascript/chart.js)
 if(NOT chart_js)

@@ -1,14 +1,13 @@
 #include <slide/data.h>
 
 #include <algorithm>
-#include <cmath>
 #include <vector>
 
 #include "datasets/data_writer.h"
 #include "datasets/labelled_text.h"
 #include "datasets/reader.h"
 #include "datasets/row_parser.h"
-#include "datasets/split.h"
+#include "datasets/sample_weights.h"
 #include "datasets/text_learner.h"
 #include "engine/api/csr_input.h"
 #include "engine/api/internals.h"
@@ -22,12 +21,6 @@ namespace slide::api {
 namespace {
 
 constexpr std::size_t kRowsAtOnce = 1024;
-
-// Rows, and weights of them.
-struct WeightedStorage {
-  Dataset rows;
-  std::vector<float> weights;
-};
 
 // Rows whose values are their own.
 struct ScaledStorage {
@@ -96,6 +89,10 @@ void record_reading(const Data::Impl& data, slide::Config& config) {
   config.data.format = data.reading->options.format;
   config.data.one_based = data.reading->options.one_based;
   config.data.normalize = data.reading->options.normalize;
+  config.data.text = data.reading->options.text;
+  config.data.labels = data.reading->options.labels;
+  config.data.label_separator = data.reading->options.label_separator;
+  config.data.weight = data.reading->options.weight;
   if (data.reading->text != nullptr) config.text = data.reading->text->options();
 }
 
@@ -163,31 +160,11 @@ Data Data::from_texts(const std::vector<std::string_view>& texts, const Model& m
 
 Data Data::weighted(const float* weights, std::size_t count) const {
   return guarded([&] {
-    if (count != samples()) fail_input("weights: there are {} for {} samples", count, samples());
-    const std::span<const float> given(weights, count);
-    const auto at =
-        std::ranges::find_if(given, [](float weight) { return !(weight >= 0) || std::isinf(weight); });
-    if (at != given.end()) {
-      fail_input("weights: that of sample {} is {}; give numbers that are not negative", at - given.begin(),
-                 *at);
-    }
-    std::vector<std::uint32_t> kept;
-    double sum = 0.0;
-    for (std::size_t i = 0; i < count; ++i) {
-      if (given[i] == 0) continue;
-      kept.push_back(static_cast<std::uint32_t>(i));
-      sum += given[i];
-    }
-    if (kept.empty()) fail_input("weights: all are 0; give some samples one");
-    const auto storage = std::make_shared<WeightedStorage>();
-    for (const std::uint32_t i : kept)
-      storage->weights.push_back(static_cast<float>(given[i] * double(kept.size()) / sum));
-    storage->rows = kept.size() == count && !impl_->reading ? impl_->rows : copy_rows(impl_->rows, kept);
+    const auto rows = std::make_shared<const Dataset>(weighted_rows(impl_->rows, {weights, count}));
     Impl weighted = *impl_;
-    weighted.view = storage->rows.view();
-    weighted.view.weights = storage->weights;
-    weighted.storage = storage;
-    weighted.rows = Dataset(storage, weighted.view, features(), labels());
+    weighted.view = rows->view();
+    weighted.storage = rows;
+    weighted.rows = *rows;
     return Internals::make<Data>(std::move(weighted));
   });
 }

@@ -24,7 +24,7 @@ install(FILES ${PROJECT_BINARY_DIR}/slide-config.cmake ${PROJECT_BINARY_DIR}/sli
 # The pkg-config file; paths in it are relative to its own place.
 file(RELATIVE_PATH pc_to_prefix /prefix/${pc_folder} /prefix)
 if(slide_is_static)
-  set(pc_requires "fmt zlib libutf8proc")
+  set(pc_requires "fmt zlib libzstd libutf8proc")
   list(TRANSFORM OpenMP_CXX_LIB_NAMES PREPEND -l OUTPUT_VARIABLE openmp)
   list(JOIN openmp " " openmp)
   set(pc_libs "-ldl ${openmp}")

@@ -3,7 +3,7 @@
 #include <optional>
 #include <utility>
 
-#include "datasets/split.h"
+#include "datasets/reader.h"
 #include "engine/api/callbacks.h"
 #include "engine/api/internals.h"
 #include "engine/base/parallel.h"
@@ -75,16 +75,11 @@ Model keep(const slide::Config& config, Trainer&& trainer, std::shared_ptr<const
 }
 
 Model train_on(const slide::Config& config, RunData data, const Callbacks& callbacks) {
-  const bool tested = data.test && callbacks.evaluation, validated = config.data.validation > 0;
-  Split split;
-  if (validated) {
-    split = split_dataset(data.train, config.data.validation, data.train.size(), config.train.seed);
-    data.train = std::move(split.train);
-  }
+  const bool tested = data.test && callbacks.evaluation;
+  const std::optional<Dataset> validation = take_validation(config, data);
   const int threads = resolve_threads(static_cast<int>(config.train.threads));
   require_memory(plan_run(config, data.train, threads));
-  Trainer trainer(config, data.train, tested ? &*data.test : nullptr, 0,
-                  validated ? &split.validation : nullptr);
+  Trainer trainer(config, data.train, tested ? &*data.test : nullptr, 0, validation ? &*validation : nullptr);
   trainer.run(observer_of(callbacks, [&](const std::string& path) {
     guarded([&] { save_running(path, config, trainer, data.text.get()); });
   }));
@@ -156,7 +151,7 @@ Model train_further_on(const Model::Impl& impl, const Data& data, std::uint32_t 
   if (epochs == 0) fail_input("epochs must be at least 1");
   slide::Config used = model.config;
   used.train.epochs = epochs;
-  used.data.validation = 0;
+  used.data.validation = {};
   used.train.patience = 0;
   const Dataset rows = scaled_rows(Internals::of(data), used.data);
   const int threads = resolve_threads(static_cast<int>(used.train.threads));
@@ -166,6 +161,14 @@ Model train_further_on(const Model::Impl& impl, const Data& data, std::uint32_t 
   Trainer trainer(used, rows, start_from(model, rows, threads));
   trainer.run(observer_of(callbacks, {}));
   return keep(model.config, std::move(trainer), model.text, model.steps);
+}
+
+// The file of validation, as samples like those in memory.
+void read_validation(const slide::Config& config, RunData& data) {
+  if (config.data.validation.file.empty()) return;
+  const ReadOptions options = model_read_options(config.data, data.train.feature_count(), data.text,
+                                                 static_cast<int>(config.train.threads));
+  data.validation = read_dataset(config.data.validation.file, options);
 }
 
 Model train_rows(const Config& config, const Data& train, const Data* test, const Callbacks& callbacks) {
@@ -181,6 +184,7 @@ Model train_rows(const Config& config, const Data& train, const Data* test, cons
                  test->features(), train.features());
     data.test = scaled_rows(Internals::of(*test), used.data);
   }
+  guarded([&] { read_validation(used, data); });
   return guarded_with_callbacks([&] { return train_on(used, std::move(data), callbacks); });
 }
 

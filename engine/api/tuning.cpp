@@ -48,7 +48,7 @@ TuneResult tune(const Config& start, const Data& data, const TuneOptions& option
     Config fixed = start;
     fixed.set(options.fixed);
     slide::Config config = Internals::of(fixed);
-    config.data.validation = 0;
+    config.data.validation = {};
     const Data::Impl& impl = Internals::of(data);
     record_reading(impl, config);
     return tune_on(config, scaled_rows(impl, config.data), options, callbacks);

@@ -51,7 +51,7 @@ void add_text_options(CLI::App& app, ConvertOptions& options) {
   app.add_option("--fit", options.fit, "Text: learn the vocabulary from this text")
       ->type_name("FILE")
       ->excludes(model);
-  app.add_option("--set", options.set, "Text: one key of [text]; may be repeated")
+  app.add_option("--set", options.set, "Text: one key of [text], or a column of [data]; may be repeated")
       ->type_name("text.KEY=VALUE")
       ->allow_extra_args(false)
       ->excludes(model);

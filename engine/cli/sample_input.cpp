@@ -11,6 +11,8 @@
 #include "datasets/line_chunks.h"
 #include "datasets/npz.h"
 #include "datasets/reader.h"
+#include "datasets/table.h"
+#include "datasets/unpack.h"
 #include "engine/base/error.h"
 #include "engine/cli/line_source.h"
 #include "engine/run/run_data.h"
@@ -33,10 +35,14 @@ bool standard_input_is_file() {
 bool is_labels_only(std::string_view bytes) {
   const std::string_view line = bytes.substr(0, bytes.find('\n'));
   return line.find_first_not_of("0123456789,+-. \t\r") == std::string_view::npos || line.starts_with('#');
+// What the stream has kept to its end.
+void take_rest(RowStream& stream, const SampleInput::Take& take) {
+  const RowPart rest = stream.finish();
+  if (rest.rows.size() > 0) take(rest);
 }
 
 bool is_binary(std::string_view bytes) {
-  return is_gzip(bytes) || is_idx_images(bytes) || is_npz(bytes);
+  return is_packed(bytes) || is_idx_images(bytes) || is_npz(bytes);
 }
 
 }  // namespace
@@ -71,12 +77,12 @@ void SampleInput::take_pieces(const Take& take) const {
   if (is_binary(head)) {
     while (read_more()) {
     }
-    return take_bytes(is_gzip(head) ? unpack_gzip(head, origin_) : head, take);
+    return take_bytes(is_packed(head) ? unpack(head, origin_) : head, take);
   }
   if (head.empty()) return;
   RowStream stream = stream_of(format_of(head));
   for (std::string_view lines = head; !lines.empty(); lines = source.next()) take(stream.read(lines));
-  stream.finish();
+  take_rest(stream, take);
 }
 
 void SampleInput::take_bytes(std::string_view bytes, const Take& take) const {
@@ -88,13 +94,13 @@ void SampleInput::take_bytes(std::string_view bytes, const Take& take) const {
     return take({parse_features(bytes, origin_, options), {}, {}});
   }
   RowStream stream = stream_of(format);
-  if (format != DataFormat::kText) {
+  if (format != DataFormat::kText && !is_table(format)) {
     take(stream.read(bytes));
   } else {
     for (const std::string_view lines : cut_lines(bytes, LineSource::kMostBytes, [](auto, auto) {}))
       take(stream.read(lines));
   }
-  stream.finish();
+  take_rest(stream, take);
 }
 
 // Whether the path names arrays, IDX or npz, which are not read as lines.
@@ -112,6 +118,7 @@ bool SampleInput::shows_format(std::string_view head) const {
 
 DataFormat SampleInput::format_of(std::string_view head) const {
   if (use_.format) return *use_.format;
+  if (const std::optional<DataFormat> table = table_format_of(head)) return *table;
   if (const std::optional<DataFormat> features = features_format_of(head)) return *features;
   const std::optional<std::string> foreign = foreign_kind(head);
   const bool text = model_.text != nullptr;
@@ -125,6 +132,17 @@ DataFormat SampleInput::format_of(std::string_view head) const {
       "trained "
       "on text if it is text",
       origin_);
+}
+
+// Of a table with the columns that the model was trained on. Throws InputError for a file that is one by its
+// name, but lacks them.
+std::optional<DataFormat> SampleInput::table_format_of(std::string_view head) const {
+  const ReadOptions options = model_read_options(model_, use_.threads);
+  if (options.text == nullptr || options.columns.text.empty()) return {};
+  if (const std::optional<DataFormat> table = detect_table(head, options.columns)) return table;
+  if (const std::optional<DataFormat> named = table_format_of_name(origin_))
+    Table(head, origin_, *named, options.columns, Labels::kOptional);
+  return {};
 }
 
 // Of features for a model trained on text, or in the format that the model's own data had.
@@ -142,7 +160,7 @@ std::optional<DataFormat> SampleInput::features_format_of(std::string_view head)
 RowStream SampleInput::stream_of(DataFormat format) const {
   ReadOptions options = model_read_options(model_, use_.threads);
   options.format = format;
-  if (format == DataFormat::kText && options.text == nullptr)
+  if ((format == DataFormat::kText || is_table(format)) && options.text == nullptr)
     fail_input(
         "{}: this is text, but there is no vocabulary for it: the model was trained on features, not on "
         "text; "

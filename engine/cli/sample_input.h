@@ -35,6 +35,7 @@ class SampleInput {
   bool is_array_file() const;
   bool shows_format(std::string_view head) const;
   DataFormat format_of(std::string_view head) const;
+  std::optional<DataFormat> table_format_of(std::string_view head) const;
   std::optional<DataFormat> features_format_of(std::string_view head) const;
   RowStream stream_of(DataFormat format) const;
 

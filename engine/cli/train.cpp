@@ -48,6 +48,7 @@ void print_data(const DataConfig& config, const RunData& data, double seconds) {
     print("test  none: data.test is not set, so {}\n",
           config.validation > 0 ? "the validation samples alone are evaluated" : "there is no evaluation");
   }
+  if (data.validation) print_data("valid", config.validation.file, *data.validation);
   if (data.text != nullptr) {
     print("text  {} words and n-grams are features, {} labels\n", grouped(data.text->feature_count()),
           grouped(data.text->label_count()));
@@ -172,12 +173,12 @@ RunObserver printing(const Config& config, int ranks, Status& status, std::optio
     print_report(report, config.train.epochs);
     const std::uint32_t every = config.train.eval_every;
     const bool due = report.epoch == config.train.epochs || (every > 0 && report.epoch % every == 0);
-    if (due && (config.data.validation > 0 || !config.data.test.empty()))
+    if (due && (config.data.validation.wanted() || !config.data.test.empty()))
       show_status(fmt::format("epoch {}/{}  evaluating", report.epoch, config.train.epochs));
   };
   observer.eval = [&](const EvalReport& report) {
     print_report(report, config.eval.k);
-    if (report.validation || config.data.validation == 0) status.set_precision(report.metrics);
+    if (report.validation || !config.data.validation.wanted()) status.set_precision(report.metrics);
   };
   observer.trained = [&] {
     show_status("");
@@ -191,7 +192,7 @@ void print_end(const TrainingRun& run, const RunResult& result) {
   if (result.steps < result.total_steps) {
     print("stopped early: {} validations in a row without improvement\n", run.config().train.patience);
   }
-  if (run.config().data.validation != 0)
+  if (run.config().data.validation.wanted())
     print("the best model by validation is in {}\n", folder.best_model());
   print("wrote config.toml, environment.json, metrics.jsonl and model.slide ({}) to {}\n",
         memory_text(static_cast<double>(fs::file_size(folder.model()))), folder.name());
@@ -216,6 +217,7 @@ void train(TrainingRun& run, bool skip_bad, Cluster& cluster) {
     print_data_of(data, seconds);
     bad.add(data.train_report);
     bad.add(data.test_report);
+    bad.add(data.validation_report);
   };
   if (skip_bad) run.skip_bad_rows();
   const RunResult result = run.train(observer);

@@ -31,8 +31,8 @@ std::string type_text(const Field& field) {
   return std::visit(
       Overloaded{[](const Flag&) { return "boolean"; }, [](const Text&) { return "string"; },
                  [](const Count&) { return "integer"; }, [](const BigCount&) { return "integer"; },
-                 [](const Real&) { return "number"; }, [](const CountList&) { return "list of integers"; },
-                 [](const Choice&) { return "choice"; }},
+                 [](const Real&) { return "number"; }, [](const ShareOrFile&) { return "number or string"; },
+                 [](const CountList&) { return "list of integers"; }, [](const Choice&) { return "choice"; }},
       field.value);
 }
 
@@ -52,6 +52,7 @@ std::string expects_text(const Field& field) {
                  [](const Text&) { return std::string("a string"); },
                  [&](const Choice&) { return fmt::format("one of {}", range); },
                  [&](const Real&) { return fmt::format("a number in {}", range); },
+                 [&](const ShareOrFile&) { return fmt::format("a number in {}, or a file", range); },
                  [&](const CountList&) { return fmt::format("a list of ascending integers in {}", range); },
                  [&](const auto&) { return fmt::format("an integer in {}", range); }},
       field.value);
@@ -61,6 +62,10 @@ std::string value_text(const Field& field) {
   return std::visit(
       Overloaded{[](const Text& text) { return quote(*text.member); },
                  [](const Real& real) { return real_text(*real.member); },
+                 [](const ShareOrFile& either) {
+                   const ValidationSource& source = *either.member;
+                   return source.file.empty() ? real_text(source.share) : quote(source.file);
+                 },
                  [](const CountList& list) { return fmt::format("[{}]", fmt::join(*list.member, ", ")); },
                  [](const Choice& choice) {
                    const std::size_t value = choice.get(choice.member);
@@ -85,6 +90,7 @@ bool in_range(const Field& field) {
                           count.range.contains(static_cast<std::int64_t>(*count.member));
                  },
                  [](const Real& real) { return real.range.contains(*real.member); },
+                 [](const ShareOrFile& either) { return either.range.contains(either.member->share); },
                  [](const CountList& list) { return list_in_range(*list.member, list.range); }},
       field.value);
 }

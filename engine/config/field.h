@@ -12,6 +12,8 @@
 #include <variant>
 #include <vector>
 
+#include "engine/config/settings.h"
+
 namespace slide::config {
 
 // Both ends belong to the range.
@@ -58,6 +60,10 @@ struct Real {
   double* member;
   RealRange range;
 };
+struct ShareOrFile {  // a number, or a path
+  ValidationSource* member;
+  RealRange range;
+};
 struct CountList {  // not empty, strictly ascending
   std::vector<std::uint32_t>* member;
   IntRange range;
@@ -65,7 +71,7 @@ struct CountList {  // not empty, strictly ascending
 
 struct Field {
   std::string_view key;
-  std::variant<Flag, Text, Count, BigCount, Real, CountList, Choice> value;
+  std::variant<Flag, Text, Count, BigCount, Real, ShareOrFile, CountList, Choice> value;
   std::string_view meaning;  // one sentence for the user
   // As TOML: what a stored configuration means that was written before there was this key; empty for keys
   // that the first model files had.

@@ -33,6 +33,9 @@ BigCount count(std::uint64_t& member, std::int64_t low, std::int64_t high) {
 Real real(double& member, RealRange range) {
   return {&member, range};
 }
+ShareOrFile share_or_file(ValidationSource& member, RealRange range) {
+  return {&member, range};
+}
 CountList list(std::vector<std::uint32_t>& member, std::int64_t low, std::int64_t high) {
   return {&member, {low, high}};
 }
@@ -55,6 +58,16 @@ std::vector<Field> data_fields(DataConfig& c) {
       {"train", text(c.train), "Training file; for IDX the images file, with the labels file beside it."},
       {"test", text(c.test), "Test file; empty = no evaluation."},
       {"format", choice(c.format), "Format of both files; auto looks at the content."},
+      {"text", text(c.text),
+       "JSON lines, CSV, TSV: the columns whose texts are joined, with commas between them.", "\"\""},
+      {"labels", text(c.labels),
+       "JSON lines, CSV, TSV: the column of labels, a list of strings, or a string of several.", "\"\""},
+      {"label_separator", text(c.label_separator), "What stands between the labels of such a string.",
+       "\",\""},
+      {"weight", text(c.weight),
+       "JSON lines, CSV, TSV: the column with the weights of samples in training; empty = all weigh the "
+       "same.",
+       "\"\""},
       {"one_based", flag(c.one_based), "libsvm: feature ids start at 1 instead of 0."},
       {"normalize", flag(c.normalize), "Scale each sample to unit Euclidean length."},
       {"idf_power", real(c.idf_power, closed(-4, 4)),
@@ -65,8 +78,9 @@ std::vector<Field> data_fields(DataConfig& c) {
       {"cache", flag(c.cache),
        "Training: keep the parsed rows of each file in FILE.slidecache beside it, and map them next time.",
        "false"},
-      {"validation", real(c.validation, below(0, 1)),
-       "Share of the labelled training samples held out to evaluate on, drawn by train.seed; 0 = none.",
+      {"validation", share_or_file(c.validation, below(0, 1)),
+       "Share of the labelled training samples held out to evaluate on, drawn by train.seed, or a file for "
+       "that; 0 = none.",
        "0.0"},
       {"train_first", count(c.train_first, 0, kMax31), "IDX: train on the first n samples only, 0 = all."},
       {"test_last", count(c.test_last, 0, kMax31), "IDX: test on the last n samples only, 0 = all."},

@@ -86,6 +86,18 @@ bool set(const Real& real, const toml::node& node) {
   return true;
 }
 
+bool set(const ShareOrFile& either, const toml::node& node) {
+  if (const auto* path = node.as_string()) {
+    if (path->get().empty()) return false;
+    *either.member = {0.0, path->get()};
+    return true;
+  }
+  double share = 0.0;
+  if (!set(Real{&share, either.range}, node)) return false;
+  *either.member = {share, ""};
+  return true;
+}
+
 bool set(const CountList& list, const toml::node& node) {
   const toml::array* array = node.as_array();
   if (array == nullptr) return false;

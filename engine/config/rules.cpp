@@ -83,6 +83,19 @@ MaybeViolation check_sampled(const LayerConfig& layer, const std::string& name) 
   return check_hash(layer.hash, name + ".hash");
 }
 
+MaybeViolation check_columns(const DataConfig& data) {
+  if (data.text.empty() != data.labels.empty()) {
+    const char* const missing = data.text.empty() ? "data.text" : "data.labels";
+    return violation(missing, "is not set: a table needs the columns of its texts and of its labels");
+  }
+  if (data.text.empty() && !data.weight.empty())
+    return violation("data.weight", "= {} needs a table, whose columns data.text and data.labels name",
+                     data.weight);
+  if (data.label_separator.empty())
+    return violation("data.label_separator", "must not be empty: it stands between labels");
+  return std::nullopt;
+}
+
 MaybeViolation check_text(const TextOptions& text) {
   if (text.char_ngrams_max != 0 && text.char_ngrams_min > text.char_ngrams_max) {
     return violation("text.char_ngrams_min", "= {} must not be above 'text.char_ngrams_max' = {}",
@@ -132,10 +145,11 @@ MaybeViolation check_shards(const Config& config) {
 std::optional<Violation> find_violation(const Config& config) {
   if (auto broken = check_ranges(config)) return broken;
   if (auto broken = check_blocks(config.train)) return broken;
+  if (auto broken = check_columns(config.data)) return broken;
   if (auto broken = check_text(config.text)) return broken;
   if (auto broken = check_layers(config.layers)) return broken;
   if (auto broken = check_shards(config)) return broken;
-  if (config.train.patience > 0 && config.data.validation == 0) {
+  if (config.train.patience > 0 && !config.data.validation.wanted()) {
     return violation("train.patience", "= {} needs samples to validate on: set 'data.validation', as 0.1",
                      config.train.patience);
   }

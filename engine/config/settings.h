@@ -25,16 +25,28 @@ enum class RateSchedule { kConstant, kLinear, kCosine };
 enum class Precision { kFp32, kBf16 };
 enum class Inference { kFull, kLsh };
 
+// What a run is validated on: a share of the training samples, which are held out, or a file.
+struct ValidationSource {
+  double share = 0.0;
+  std::string file;  // empty: the share
+  bool wanted() const { return share > 0 || !file.empty(); }
+};
+
 // [data]: where samples come from.
 struct DataConfig {
   std::string train;  // training file; for IDX the images file, labels beside it
   std::string test;   // test file, may be empty
   DataFormat format = DataFormat::kAuto;
+  // Tables, JSON lines and CSV: see TableColumns.
+  std::string text;
+  std::string labels;
+  std::string label_separator = ",";
+  std::string weight;
   bool one_based = false;         // libsvm: feature ids start at 1
   bool normalize = true;          // scale each sample to unit Euclidean length
   double idf_power = 0.0;         // of the rarity that features are multiplied by (feature_scale.h)
   bool cache = false;             // training: keep the parsed rows in FILE.slidecache and map them from there
-  double validation = 0.0;        // share of the training samples held out, 0 = none
+  ValidationSource validation;    // without, none
   std::uint32_t train_first = 0;  // IDX: use the first n samples for training, 0 = all
   std::uint32_t test_last = 0;    // IDX: use the last n samples of the test file, 0 = all
 };

@@ -3,7 +3,8 @@
 namespace slide {
 namespace {
 
-constexpr std::string_view kDataFormats[] = {"auto", "xmc", "libsvm", "idx", "text", "npz"};
+constexpr std::string_view kDataFormats[] = {"auto", "xmc",   "libsvm", "idx", "text",
+                                             "npz",  "jsonl", "csv",    "tsv"};
 constexpr std::string_view kTokenKinds[] = {"words", "blanks"};
 constexpr std::string_view kWeightings[] = {"tf-idf", "counts"};
 constexpr std::string_view kLayerKinds[] = {"dense", "sampled"};

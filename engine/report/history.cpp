@@ -209,6 +209,8 @@ std::string title_of(const RunHistory& run) {
   if (on == "test")
     return fmt::format("{}, measured on {}{}", train, file("data.test", "test data"), count("test_samples"));
   if (on == kNothing) return train + ", not measured";
+  const std::string validated = file("data.validation", "");
+  if (setting_of(run, "data.validation").starts_with('"')) return train + ", measured on " + validated;
   return train + ", measured on validation samples held out of it";
 }
 

@@ -34,6 +34,7 @@ DataDigest digest_of(const Dataset& data) {
     crc = crc_32(crc, bytes_of(row.values));
     crc = crc_32(crc, bytes_of(labels));
   }
+  if (!data.weights().empty()) crc = crc_32(crc, bytes_of(data.weights()));
   return {data.size(), data.feature_count(), data.label_count(), crc};
 }
 
@@ -137,6 +138,8 @@ void check_same_config(const Config& saved, const Config& given, const std::stri
     for (std::size_t f = 0; f < was[s].fields.size(); ++f) {
       const std::string key = fmt::format("{}.{}", was[s].name, was[s].fields[f].key);
       if (std::find(std::begin(kFree), std::end(kFree), key) != std::end(kFree)) continue;
+      const bool are_files = !a.data.validation.file.empty() && !b.data.validation.file.empty();
+      if (key == "data.validation" && are_files) continue;  // what is in it is checked
       const std::string before = value_text(was[s].fields[f]), now = value_text(is[s].fields[f]);
       if (before == now) continue;
       fail_input("{}: '{}' is {}, but the run began with {}; put it back, or train anew without --resume",

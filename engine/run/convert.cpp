@@ -1,6 +1,7 @@
 #include "engine/run/convert.h"
 
 #include <algorithm>
+#include <utility>
 
 #include "datasets/cache.h"
 #include "datasets/detect.h"
@@ -9,6 +10,7 @@
 #include "datasets/line_chunks.h"
 #include "datasets/npz.h"
 #include "datasets/row_parser.h"
+#include "datasets/table.h"
 #include "datasets/text_learner.h"
 #include "engine/base/error.h"
 #include "engine/run/model_file.h"
@@ -19,34 +21,65 @@ namespace {
 
 // ---- text into text ----
 
-ConvertResult rewrite_text(const ConvertOptions& options, FileFormat to) {
-  const FileBytes bytes(options.in);
-  const std::optional<TextForm> form = find_text_form(bytes.text());
+// Where the lines of a text are, and what they are.
+struct Lines {
+  std::optional<Table> table;
+  TextForm form = TextForm::kFastText;
+  std::string_view text;
+  std::uint64_t before = 0;  // lines of the head of a table
+
+  std::string_view take(std::string_view& rest) const {
+    return table ? table->take_record(rest) : take_line(rest);
+  }
+  void split(std::string_view line, LabelledLine& parts) const {
+    table ? table->split(line, parts) : split_labelled(line, form, Labels::kRequired, parts);
+  }
+};
+
+Lines lines_of(std::string_view text, const ConvertOptions& options, DataFormat from,
+               const TableColumns& columns) {
+  if (is_table(from)) {
+    Table table(text, options.in, from, columns, Labels::kRequired);
+    text.remove_prefix(table.head_bytes());
+    const std::uint64_t before = table.head_lines();
+    return {std::move(table), TextForm::kFastText, text, before};
+  }
+  const std::optional<TextForm> form = find_text_form(text);
   if (!form) {
     fail_input("{}:1:1: no labelled text; write '{}NAME words ...' or 'NAME,NAME<TAB>words ...'", options.in,
                kLabelPrefix);
   }
+  return {std::nullopt, *form, without_byte_order_mark(text), 0};
+}
+
+// Keeps a fault, or throws it. `line`: its number.
+void take_fault(const ConvertOptions& options, std::uint64_t line, RowFault& fault, ReadReport& report) {
+  const std::string what = described(options.in, {line, std::move(fault)});
+  if (!options.skip_bad) throw InputError(what);
+  ++report.bad_rows;
+  report.add_shown(what);
+}
+
+ConvertResult rewrite_text(const ConvertOptions& options, DataFormat from, const TableColumns& columns,
+                           FileFormat to) {
+  const FileBytes bytes(options.in);
+  const Lines lines = lines_of(bytes.text(), options, from, columns);
   LineFile out(options.out);
   LabelledLine parts;
-  std::size_t number = 0;
+  std::uint64_t number = lines.before + 1;  // of the line, or the first of a record
+  std::uint64_t next = number;
   ConvertResult result;
-  for (std::string_view rest = without_byte_order_mark(bytes.text()); !rest.empty();) {
-    const std::size_t end = std::min(rest.find('\n'), rest.size());
-    std::string_view line = rest.substr(0, end);
-    rest.remove_prefix(std::min(end + 1, rest.size()));
-    ++number;
-    while (!line.empty() && line.back() == '\r') line.remove_suffix(1);
-    if (line.find_first_not_of(" \t") == std::string_view::npos) continue;
-    const std::string where = fmt::format("{}:{}:1", options.in, number);
+  for (std::string_view rest = lines.text; !rest.empty();) {
+    const std::string_view line = lines.take(rest);
+    number = std::exchange(next, next + 1 + std::count(line.begin(), line.end(), '\n'));
+    if (is_blank_line(line)) continue;
     try {
-      split_labelled(line, *form, Labels::kRequired, parts);
+      lines.split(line, parts);
     } catch (RowFault& fault) {
-      const std::string what = described(options.in, {number, std::move(fault)});
-      if (!options.skip_bad) throw InputError(what);
-      ++result.report.bad_rows;
-      result.report.add_shown(what);
+      take_fault(options, number, fault, result.report);
       continue;
     }
+    const std::string where = fmt::format("{}:{}:1", options.in, number);
     for (std::size_t i = 0; i < parts.labels.size(); ++i)
       append_label(out.text(), to, parts.labels[i], i == 0, where);
     end_labels(out.text(), to);
@@ -79,28 +112,55 @@ void write_names(const std::string& path, const char* option, const TextModel* t
   out.finish();
 }
 
-// What text is read with, and whose names are written: of the model, else learnt from --fit or the input.
-std::shared_ptr<const TextModel> find_text_model(const ConvertOptions& options) {
+// What --set says, or a model.
+struct Settings {
+  Config config;
+  std::shared_ptr<const TextModel> text;  // of the model, or nullptr
+  TableColumns columns;
+};
+
+Settings settings_of(const ConvertOptions& options) {
+  Settings settings;
   if (!options.model.empty()) {
-    std::shared_ptr<const TextModel> text = load_model(options.model).text;
-    if (text == nullptr)
+    Model model = load_model(options.model);
+    if (model.text == nullptr)
       fail_input("{}: the model was not trained on text and has no vocabulary", options.model);
-    return text;
+    settings = {model.config, std::move(model.text), {}};
+  } else {
+    constexpr std::string_view kMeant[] = {"text.", "data.text", "data.label"};
+    for (const std::string& set : options.set) {
+      if (std::ranges::none_of(kMeant, [&](std::string_view key) { return set.starts_with(key); }))
+        fail_input(
+            "--set {}: only keys of [text], and data.text, data.labels and data.label_separator, have "
+            "a meaning here",
+            set);
+    }
+    settings.config = parse_config("", "the settings", options.set);
   }
-  for (const std::string& set : options.set) {
-    if (!set.starts_with("text.")) fail_input("--set {}: only keys of [text] have a meaning here", set);
-  }
-  const Config config = parse_config("", "the settings", options.set);
+  const DataConfig& data = settings.config.data;
+  settings.columns = {data.text, data.labels, data.label_separator, ""};
+  return settings;
+}
+
+// What text is read with, and whose names are written: of the model, else learnt from --fit or the input.
+std::shared_ptr<const TextModel> find_text_model(const ConvertOptions& options, const Settings& settings) {
+  if (!options.model.empty()) return settings.text;
   const std::string& source = options.fit.empty() ? options.in : options.fit;
   if (is_npz_pair(source)) return nullptr;
   const bool is_input = options.fit.empty();
-  const DataFormat format = is_input ? options.from.value_or(DataFormat::kAuto) : DataFormat::kText;
-  return learn_text_file(source, format, config.text, options.threads, false, options.skip_bad);
+  ReadOptions read;
+  read.format = is_input ? options.from.value_or(DataFormat::kAuto) : DataFormat::kText;
+  if (!is_input && !settings.columns.text.empty()) read.format = DataFormat::kAuto;
+  read.threads = options.threads;
+  read.skip_bad = options.skip_bad;
+  read.columns = settings.columns;
+  return learn_text_file(source, read, settings.config.text);
 }
 
-ReadOptions read_options(const ConvertOptions& options, DataFormat from,
+ReadOptions read_options(const ConvertOptions& options, DataFormat from, const TableColumns& columns,
                          const std::shared_ptr<const TextModel>& text) {
   ReadOptions read;
+  read.columns = columns;
   read.format = from;
   read.one_based = options.one_based;
   read.normalize = false;  // values as they are; whoever reads them again scales them
@@ -112,6 +172,13 @@ ReadOptions read_options(const ConvertOptions& options, DataFormat from,
   return read;
 }
 
+DataFormat format_of_input(const std::string& path, const TableColumns& columns) {
+  if (is_npz_pair(path)) return DataFormat::kNpz;
+  const std::string head = head_of_file(path);
+  if (const std::optional<DataFormat> table = detect_table(head, columns)) return *table;
+  return head.empty() ? DataFormat::kAuto : detect_format(head).value_or(DataFormat::kAuto);
+}
+
 }  // namespace
 
 ConvertResult convert_data(const ConvertOptions& options) {
@@ -121,13 +188,14 @@ ConvertResult convert_data(const ConvertOptions& options) {
                options.out);
   }
   const FileFormat to = *found;
-  const DataFormat from = options.from.value_or(
-      is_npz_pair(options.in) ? DataFormat::kNpz : detect_file(options.in).value_or(DataFormat::kAuto));
-  if (from == DataFormat::kText && is_text(to)) return rewrite_text(options, to);
-  const std::shared_ptr<const TextModel> text = find_text_model(options);
+  const Settings settings = settings_of(options);
+  const DataFormat from = options.from ? *options.from : format_of_input(options.in, settings.columns);
+  if ((from == DataFormat::kText || is_table(from)) && is_text(to))
+    return rewrite_text(options, from, settings.columns, to);
+  const std::shared_ptr<const TextModel> text = find_text_model(options, settings);
   const std::string beside = to == FileFormat::kNpz ? npz_paths(options.out).features : options.out;
   ConvertResult result;
-  ReadOptions read = read_options(options, from, text);
+  ReadOptions read = read_options(options, from, settings.columns, text);
   read.report = &result.report;
   const Dataset data = read_dataset_to_disk(options.in, read, beside);
   write_data(data, options.out, to, text.get(), options.in);

@@ -21,7 +21,7 @@ struct ConvertOptions {
   std::optional<FileFormat> to;    // none: from the name
   std::string model;               // text: its vocabulary; else empty
   std::string fit;                 // text: the file to learn the vocabulary from; empty: `in`
-  std::vector<std::string> set;    // text: keys of [text]
+  std::vector<std::string> set;    // text: keys of [text], and of [data] those that name columns
   std::string label_names;         // files to write names to, a line each; empty: none
   std::string feature_names;
   std::uint32_t features = 0;  // sizes of the data, 0 = as they say

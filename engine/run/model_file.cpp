@@ -16,6 +16,7 @@
 #include <vector>
 
 #include "datasets/file_bytes.h"
+#include "datasets/unpack.h"
 #include "engine/base/descriptor.h"
 #include "engine/base/error.h"
 #include "engine/base/summed_file.h"
@@ -96,7 +97,7 @@ struct ModelInput {
   std::uint64_t bytes;
 };
 
-// The bytes of a pipe, or what gzip content unpacks to, as a file.
+// The bytes of a pipe, or what a packed file unpacks to, as a file.
 ModelInput file_of_stream(const std::string& path) {
   const FileBytes stream(path);
   ModelInput input{Descriptor(memfd_create("model", MFD_CLOEXEC)), stream.text().size()};
@@ -122,9 +123,10 @@ ModelInput open_model(const std::string& path) {
   if (!file.is_open() || fstat(file.get(), &status) != 0) {
     fail_input("{}: cannot be opened ({}); check the path and its permissions", path, std::strerror(errno));
   }
-  std::array<char, 2> start{};
+  std::array<char, kPackedMagicBytes> start{};
   const ssize_t got = read_at(file.get(), start.data(), start.size(), 0);
-  if (got == 2 && is_gzip({start.data(), start.size()})) return file_of_stream(path);
+  if (got == static_cast<ssize_t>(start.size()) && is_packed({start.data(), start.size()}))
+    return file_of_stream(path);
   return {std::move(file), static_cast<std::uint64_t>(status.st_size)};
 }
 

@@ -94,10 +94,12 @@ void require_same_run(Cluster& cluster, const Config& config, const RunData& dat
   require_same(cluster, crc_32(0, SLIDE_VERSION), "version of slide");
   Config same = config;
   same.data.train = same.data.test = "";  // may lie elsewhere
+  if (!same.data.validation.file.empty()) same.data.validation.file = "elsewhere";
   same.train.threads = 0;
   require_same(cluster, crc_32(0, to_toml(same)), "configuration");
   require_same(cluster, digest_of(data.train).checksum, "data.train");
   require_same(cluster, data.test ? digest_of(*data.test).checksum : 0, "data.test");
+  require_same(cluster, data.validation ? digest_of(*data.validation).checksum : 0, "data.validation");
   require_same(cluster, crc_32(0, kernels::active().name), "instruction set (SLIDE_SIMD chooses one)");
 }
 

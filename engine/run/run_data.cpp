@@ -11,6 +11,8 @@
 #include "datasets/file_bytes.h"
 #include "datasets/npz.h"
 #include "datasets/reader.h"
+#include "datasets/sample_weights.h"
+#include "datasets/split.h"
 #include "datasets/text_learner.h"
 #include "engine/base/error.h"
 
@@ -23,8 +25,8 @@ void make_absolute(std::string& path) {
 }
 
 Config resolved(Config config) {
-  make_absolute(config.data.train);
-  make_absolute(config.data.test);
+  for (std::string* path : {&config.data.train, &config.data.test, &config.data.validation.file})
+    make_absolute(*path);
   return config;
 }
 
@@ -35,6 +37,7 @@ ReadOptions read_options(const DataConfig& config, std::size_t features, int thr
   options.normalize = config.normalize;
   options.feature_limit = static_cast<std::uint32_t>(features);
   options.threads = threads;
+  options.columns = {config.text, config.labels, config.label_separator, config.weight};
   return options;
 }
 
@@ -101,8 +104,7 @@ RunData read_run_data(const Config& config, int threads, bool skip_bad) {
   RunData run;
   ReadOptions options = read_options(data, 0, threads);
   options.skip_bad = skip_bad;
-  options.text = run.text =
-      learn_text_file(data.train, data.format, config.text, threads, data.cache, skip_bad);
+  options.text = run.text = learn_text_file(data.train, options, config.text, data.cache);
   std::unique_ptr<const FileBytes> stream;
   if (is_stream(data.train)) stream = bytes_of_stream(data.train, data.format);
   const auto read = [&](const std::string& path, ReadReport& report) {
@@ -111,25 +113,46 @@ RunData read_run_data(const Config& config, int threads, bool skip_bad) {
     return read_training_file(path, options, data.cache, run.notes);
   };
   Dataset train = read(data.train, run.train_report);
+  const std::string weight = std::exchange(options.columns.weight, "");  // for training alone
   if (options.text != nullptr) options.feature_limit = options.text->feature_count();
+  std::uint32_t features = train.feature_count();
+  const auto read_beside = [&](const std::string& path, ReadReport& report) {
+    Dataset beside = path == data.train ? train : read(path, report);
+    features = std::max(features, beside.feature_count());
+    return beside;
+  };
   if (!data.test.empty()) {
-    Dataset test = data.test == data.train ? train : read(data.test, run.test_report);
-    if (test.feature_count() > train.feature_count()) {
-      options.feature_limit = test.feature_count();
-      train = read(data.train, run.train_report);
-    }
+    const Dataset test = read_beside(data.test, run.test_report);
     check_slice("data.test_last", data.test_last, data.test, test.size());
     run.test = last_of(test, data.test_last);
   }
+  if (!data.validation.file.empty())
+    run.validation = read_beside(data.validation.file, run.validation_report);
+  if (features > train.feature_count()) {
+    options.feature_limit = features;
+    options.columns.weight = weight;
+    train = read(data.train, run.train_report);
+  }
   run.train = first_of(train, data);
+  if (!run.train.weights().empty()) run.train = weighted_rows(run.train, run.train.weights());
   return run;
+}
+
+std::optional<Dataset> take_validation(const Config& config, RunData& data) {
+  if (!config.data.validation.wanted()) return {};
+  if (data.validation) return data.validation;
+  Split split = split_dataset(data.train, config.data.validation.share, data.train.size(), config.train.seed);
+  data.train = std::move(split.train);
+  return std::move(split.validation);
 }
 
 ReadOptions model_read_options(const DataConfig& config, std::size_t features,
                                std::shared_ptr<const TextModel> text, int threads) {
   ReadOptions options = read_options(config, features, threads);
+  options.columns.weight.clear();  // for training alone
   // A model trained on text takes features too, whatever its training file was.
-  if (text != nullptr && options.format == DataFormat::kText) options.format = DataFormat::kAuto;
+  if (text != nullptr && (options.format == DataFormat::kText || is_table(options.format)))
+    options.format = DataFormat::kAuto;
   options.text = std::move(text);
   return options;
 }

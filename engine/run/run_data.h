@@ -29,14 +29,20 @@ Config resolve_stored_config(const std::string& path, std::vector<std::string>& 
 struct RunData {
   Dataset train;
   std::optional<Dataset> test;
+  std::optional<Dataset> validation;      // of a file; not the samples that a share holds out
   std::shared_ptr<const TextModel> text;  // of training text, else nullptr
   std::vector<std::string> notes;         // what the user should know about the reading, a line each
-  ReadReport train_report, test_report;   // of both files
+  ReadReport train_report, test_report, validation_report;
 };
 
-// data.train and, where it is set, data.test, both with the larger of their numbers of features.
-// With `skip_bad`, lines with faults are left out.
+// data.train and, where they are set, data.test and the file of data.validation, all with the largest of
+// their numbers of features; the training samples with their weights, where they have some. With `skip_bad`,
+// lines with faults are left out.
 RunData read_run_data(const Config& config, int threads, bool skip_bad = false);
+
+// The validation samples of a run: those of the file, or a share of the training samples, taken out of these.
+// Nothing where data.validation is not set. Throws InputError where too few samples have labels.
+std::optional<Dataset> take_validation(const Config& config, RunData& data);
 
 // How data are read for a model trained with `config` on data of so many features, and on text if there is
 // some.

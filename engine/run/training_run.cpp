@@ -1,12 +1,14 @@
 #include "engine/run/training_run.h"
 
+#include <array>
 #include <chrono>
 #include <system_error>
 #include <utility>
 
-#include "datasets/split.h"
+#include "engine/base/byte_io.h"
 #include "engine/base/error.h"
 #include "engine/base/phases.h"
+#include "engine/base/summed_file.h"
 #include "engine/inference/shared_predictor.h"
 #include "engine/run/model_file.h"
 #include "engine/run/ranks.h"
@@ -26,6 +28,16 @@ void tell(const Callback& callback, Args&&... args) {
 double bytes_of(const Dataset& data) {
   return double(data.feature_entries() * (sizeof(std::uint32_t) + sizeof(float)) +
                 data.label_entries() * sizeof(std::uint32_t) + data.size() * 2 * sizeof(std::uint64_t));
+}
+
+// Of the training samples, and of those that a file has for validation.
+DataDigest training_digest(const RunData& data) {
+  DataDigest digest = digest_of(data.train);
+  if (data.validation) {
+    const std::array<std::uint64_t, 2> both = {digest.checksum, digest_of(*data.validation).checksum};
+    digest.checksum = crc_32(0, slide::bytes_of(both));
+  }
+  return digest;
 }
 
 TrainingStart start_of(const Trainer& trainer, int threads) {
@@ -109,28 +121,26 @@ RunData TrainingRun::load(const RunObserver& observer) {
     train_labels_ = label_checksum(data.train);
     if (data.test) test_labels_ = label_checksum(*data.test);
   }
-  if (config_.data.validation == 0) return data;
-  Split split = split_dataset(data.train, config_.data.validation, data.train.size(), config_.train.seed);
-  data.train = std::move(split.train);
-  validation_ = std::move(split.validation);
-  tell(observer.validation, validation_->size(), data.train.size());
+  validation_ = take_validation(config_, data);
+  if (validation_ && config_.data.validation.file.empty())
+    tell(observer.validation, validation_->size(), data.train.size());
   return data;
 }
 
 // Throws unless the data are those of the checkpoint.
 void TrainingRun::check_data(const RunData& data) {
-  const auto check = [&](const std::string& path, const Dataset* now,
+  const auto check = [&](const std::string& path, const std::optional<DataDigest>& now,
                          const std::optional<DataDigest>& before) {
-    if (now == nullptr && !before) return std::optional<DataDigest>();
-    if (now != nullptr && before) {
-      const DataDigest digest = digest_of(*now);
-      if (digest == *before) return std::optional(digest);
-    }
+    if (now == before) return;
     fail_input("{}: the data are not those of the run in {}; put them back, or train anew without --resume",
                path.empty() ? "data.test" : path, folder_.name());
   };
-  record_.train = *check(config_.data.train, &data.train, saved_->record().train);
-  record_.test = check(config_.data.test, data.test ? &*data.test : nullptr, saved_->record().test);
+  record_.train = training_digest(data);
+  if (data.test) record_.test = digest_of(*data.test);
+  const std::string& validation = config_.data.validation.file;
+  check(validation.empty() ? config_.data.train : config_.data.train + " or " + validation, record_.train,
+        saved_->record().train);
+  check(config_.data.test, record_.test, saved_->record().test);
   digested_ = true;
 }
 
@@ -202,7 +212,7 @@ bool TrainingRun::follow(Trainer& trainer, const RunData& data, const RunObserve
 
 void TrainingRun::save_checkpoint(const Trainer& trainer, const RunData& data) {
   if (!digested_) {
-    record_.train = digest_of(data.train);
+    record_.train = training_digest(data);
     if (data.test) record_.test = digest_of(*data.test);
     digested_ = true;
   }

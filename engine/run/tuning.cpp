@@ -49,7 +49,9 @@ TuneResult tune_to_file(const Config& start, const TuneOptions& options, const f
     require_shared_evaluation(training);
   }
   require_memory(plan_run(training, data.train, threads, cluster), cluster);
-  TuneResult result = tune(training, data.train, options, observer.trial);
+  TuneOptions used = options;
+  used.validation = data.validation;
+  TuneResult result = tune(training, data.train, used, observer.trial);
   result.config.train.threads = start.train.threads;
   result.config.data.test = start.data.test;
   if (leads) write_file(file.string(), to_toml(result.config));

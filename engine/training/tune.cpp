@@ -38,7 +38,8 @@ class Search {
         space_(start, options.fixed),
         moves_(space_.sweep()),
         began_(Clock::now()) {
-    std::size_t validated = 0;
+    if (options.validation) folds_.push_back({data, *options.validation});
+    std::size_t validated = options.validation ? kEnoughValidation : 0;
     while (validated < kEnoughValidation && folds_.size() < kMostFolds) {
       folds_.push_back(split_dataset(data, kValidationShare, kMostValidation, seed_, folds_.size()));
       validated += folds_.back().validation.size();
@@ -183,7 +184,8 @@ class Search {
     const auto began = Clock::now();
     const double before = trial.train_seconds;
     Trainer trainer(config, fold.train, &fold.validation, 0, nullptr, cluster_);
-    const double share = double(trainer.labelled()) / double(trainer.labelled() + fold.validation.size());
+    const double held_out = options_.validation ? 0.0 : double(fold.validation.size());
+    const double share = double(trainer.labelled()) / (double(trainer.labelled()) + held_out);
     const auto estimate = [&](double seconds, double done) {
       trial.train_seconds = before + seconds;
       trial.full_seconds = std::max(trial.full_seconds, seconds / share / done);

@@ -12,6 +12,7 @@
 #include <cstdint>
 #include <functional>
 #include <limits>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -29,6 +30,8 @@ struct TuneOptions {
   // there is none, the search looks for one that trains sooner. Trials then depend on the machine's speed,
   // too.
   double train_seconds = std::numeric_limits<double>::infinity();
+  // What trials are scored on, trained on all the data; without, on parts of the data that are held out.
+  std::optional<Dataset> validation = {};
   // Asked after each step of a trial; false: the search ends with what is best so far. May be empty.
   std::function<bool()> go_on = {};
   // Of the processes that train each trial together, of which the first looks at the clock; or nullptr.

@@ -209,6 +209,18 @@ TEST(Api, PatienceEndsTrainingWithoutCallbacksToo) {
   EXPECT_LT(train(patient, data, callbacks).steps(), total);
 }
 
+TEST(Api, ValidatesOnAFileBesideDataInMemory) {
+  const Data data = test::tiny_samples().data();
+  const Program files;
+  data.write(files.path("validation.txt"), "xmc");
+  const Config validated = config({"data.validation=" + files.path("validation.txt"), "train.epochs=2"});
+  std::size_t validations = 0;
+  Callbacks callbacks;
+  callbacks.evaluation = [&](const Evaluation& evaluation) { validations += evaluation.validation ? 1 : 0; };
+  train(validated, data, callbacks);
+  EXPECT_EQ(validations, 2U);
+}
+
 TEST(Api, ALoadedModelPredictsAndIsSavedAgain) {
   const Data data = test::tiny_samples().data();
   const Program files;

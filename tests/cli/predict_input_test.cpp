@@ -2,6 +2,7 @@
 // one by one.
 #include <gtest/gtest.h>
 #include <zlib.h>
+#include <zstd.h>
 
 #include <algorithm>
 #include <sstream>
@@ -63,6 +64,11 @@ class PredictInputTest : public CliTest {
     ASSERT_NE(file, nullptr);
     ASSERT_EQ(gzwrite(file, text.data(), static_cast<unsigned>(text.size())), static_cast<int>(text.size()));
     ASSERT_EQ(gzclose(file), Z_OK);
+  }
+  void write_zstd(const std::string& name, const std::string& text) const {
+    std::string packed(ZSTD_compressBound(text.size()), '\0');
+    packed.resize(ZSTD_compress(packed.data(), packed.size(), text.data(), text.size(), 3));
+    write_file(slide_.path(name), packed);
   }
   // The input in both ways gives what the file gives.
   void expect_alike(const std::string& file) const {
@@ -164,13 +170,14 @@ TEST_F(PredictInputTest, FormatsAreFoundTheSameWayWhereverTheyComeFrom) {
   write_file(slide_.path("labelled.txt"), "__label__a hello world\n");
   write_packed("packed.gz", rows_);
   write_packed("packed-xmc.gz", "70 120 60\n" + rows_);
+  write_zstd("packed.zst", rows_);
   ASSERT_EQ(slide_.run({"convert", "data/test.txt", "X.npz"}).code, 0);
   for (const char* name : {"xmc.txt", "libsvm.txt", "blank.txt", "bare.txt", "numbers.txt", "times.txt",
-                           "words.txt", "labelled.txt", "packed.gz", "packed-xmc.gz", "X.npz"})
+                           "words.txt", "labelled.txt", "packed.gz", "packed-xmc.gz", "packed.zst", "X.npz"})
     expect_alike(name);
   const std::string answers = predict("xmc.txt").out;
   EXPECT_EQ(lines_in(answers), 70U);
-  for (const char* name : {"libsvm.txt", "packed.gz", "packed-xmc.gz", "X.npz"})
+  for (const char* name : {"libsvm.txt", "packed.gz", "packed-xmc.gz", "packed.zst", "X.npz"})
     EXPECT_EQ(predict(name).out, answers) << name;
   EXPECT_EQ(lines_in(predict("blank.txt").out), 73U) << "every line is a sample";
 }

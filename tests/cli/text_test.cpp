@@ -321,7 +321,7 @@ TEST_F(TextCliTest, Faults) {
   expect_bad("test.tsv: this is text", slide_.run({"test", "out/model.slide", "test.tsv"}));
   expect_bad("--threshold", predict({"--threshold", "nan"}));
   expect_bad("--scores", predict({"--scores", "odds"}));
-  expect_bad("--format", predict({"--format", "csv"}));
+  expect_bad("--format", predict({"--format", "xls"}));
 }
 
 }  // namespace

@@ -183,6 +183,31 @@ TEST(Config, MissingFile) {
   EXPECT_THROW(load_config("/tmp"), InputError);
 }
 
+TEST(Config, ValidatesOnAShareOrAFile) {
+  const Config share = parse(kLayers, {"data.validation=0.25"});
+  EXPECT_EQ(share.data.validation.share, 0.25);
+  EXPECT_EQ(share.data.validation.file, "");
+  const Config file = parse(kLayers, {"data.validation=0.25", "data.validation=a/b.txt", "train.patience=2"});
+  EXPECT_EQ(file.data.validation.share, 0);
+  EXPECT_EQ(file.data.validation.file, "a/b.txt");
+  EXPECT_EQ(parse(to_toml(file)).data.validation.file, "a/b.txt");
+  EXPECT_FALSE(parse(kLayers).data.validation.wanted());
+  EXPECT_EQ(error_of(kLayers, {"data.validation=1"}),
+            "--set data.validation=1: 'data.validation' must be a number in [0, 1), or a file, not 1");
+  EXPECT_NE(error_of(kLayers, {"data.validation=\"\""}), "");
+  EXPECT_NE(error_of(kLayers, {"data.validation=[0.1]"}), "");
+}
+
+TEST(Config, NamesColumnsOfTextAndLabelsTogether) {
+  const Config table = parse(kLayers, {"data.text=title,body", "data.labels=tags", "data.label_separator=;"});
+  EXPECT_EQ(table.data.text, "title,body");
+  EXPECT_EQ(table.data.label_separator, ";");
+  EXPECT_NE(error_of(kLayers, {"data.text=title"}).find("'data.labels' is not set"), std::string::npos);
+  EXPECT_NE(error_of(kLayers, {"data.labels=tags"}).find("'data.text' is not set"), std::string::npos);
+  EXPECT_NE(error_of(kLayers, {"data.weight=w"}).find("'data.weight' = w needs a table"), std::string::npos);
+  EXPECT_NE(error_of(kLayers, {"data.label_separator=\"\""}).find("must not be empty"), std::string::npos);
+}
+
 TEST(Config, LoadsFiles) {
   const std::string path = testing::TempDir() + "slide_config_test.toml";
   std::ofstream(path) << kLayers;

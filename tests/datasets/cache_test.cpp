@@ -92,12 +92,13 @@ TEST(Cache, GivesWhatParsingGivesForEveryFormat) {
   folder.write("packed-labels-idx1.gz", gzip(idx_labels()));
   for (const std::string& path :
        {folder.write("xmc", kXmc), folder.write("libsvm", kLibsvm), folder.write("xmc.gz", gzip(kXmc)),
-        folder.write("libsvm.gz", gzip(kLibsvm)), folder.write("images-idx3", idx_images()),
-        folder.write("packed-images-idx3.gz", gzip(idx_images())), folder.write("blank", "3 1 1\n\n\n\n")}) {
+        folder.write("libsvm.gz", gzip(kLibsvm)), folder.write("xmc.zst", testing::zstd(kXmc)),
+        folder.write("images-idx3", idx_images()), folder.write("packed-images-idx3.gz", gzip(idx_images())),
+        folder.write("blank", "3 1 1\n\n\n\n")}) {
     SCOPED_TRACE(path);
     expect_outcomes(path, {}, CacheOutcome::kWritten);
   }
-  EXPECT_EQ(folder.files(), 2U + 7U * 2U);  // nothing else is left behind
+  EXPECT_EQ(folder.files(), 2U + 8U * 2U);  // nothing else is left behind
 }
 
 TEST(Cache, ReportsTheFaultsOfTheFile) {
@@ -207,7 +208,8 @@ void write_cache_of(const DatasetArrays& rows, const CsrSizes& sizes, const std:
   std::memcpy(&key, read_text(cache_path(path)).data() + 16, sizeof key);
   AtomicFile file(cache_path(path));
   CacheSink sink(file);
-  const CsrCounts counts = {rows.feature_offsets.size() - 1, rows.feature_ids.size(), rows.label_ids.size()};
+  const CsrCounts counts = {rows.feature_offsets.size() - 1, rows.feature_ids.size(), rows.label_ids.size(),
+                            rows.weights.size()};
   sink.start(counts, 1);
   const CsrRoom room = sink.open({}, counts, 0);
   std::copy(rows.feature_offsets.begin() + 1, rows.feature_offsets.end(), room.feature_ends);
@@ -215,6 +217,7 @@ void write_cache_of(const DatasetArrays& rows, const CsrSizes& sizes, const std:
   std::ranges::copy(rows.feature_ids, room.feature_ids);
   std::ranges::copy(rows.feature_values, room.feature_values);
   std::ranges::copy(rows.label_ids, room.label_ids);
+  std::ranges::copy(rows.weights, room.weights);
   sink.close(0);
   sink.finish(key, sizes);
   file.finish();
@@ -243,6 +246,9 @@ TEST(Cache, WhoseEntriesCannotBeIsMadeAgain) {
   expect_made_again([](DatasetArrays& rows, CsrSizes&) { rows.feature_values[0] = NAN; });
   expect_made_again([](DatasetArrays& rows, CsrSizes&) { rows.label_ids[2] = 3; });
   expect_made_again([](DatasetArrays& rows, CsrSizes&) { rows.label_ids[1] = 1; });
+  expect_made_again([](DatasetArrays& rows, CsrSizes&) { rows.weights = {1, -1, 1}; });
+  expect_made_again([](DatasetArrays& rows, CsrSizes&) { rows.weights = {1, NAN, 1}; });
+  expect_made_again([](DatasetArrays& rows, CsrSizes&) { rows.weights = {1, 1}; });
   expect_made_again([](DatasetArrays&, CsrSizes& of) { of.feature_bound = 10; });
   expect_made_again([](DatasetArrays&, CsrSizes& of) { of.label_bound = 8; });
 }

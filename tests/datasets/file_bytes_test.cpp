@@ -74,14 +74,17 @@ TEST(FileBytes, ThatUnpackToMoreThanIsFreeAreRefused) {
   GTEST_SKIP() << "memory is not limited under a sanitizer";
 #endif
   const TemporaryFolder folder;
-  const std::string path = folder.write("data.gz", testing::gzip(std::string(100'000'000, '1')));
-  std::string message;
-  {
-    const testing::AddressSpaceLimit limit(std::size_t{60} << 20);
-    message = testing::input_error([&] { FileBytes bytes(path); });
+  const std::string content(100'000'000, '1');
+  for (const std::string& path :
+       {folder.write("data.gz", testing::gzip(content)), folder.write("data.zst", testing::zstd(content))}) {
+    std::string message;
+    {
+      const testing::AddressSpaceLimit limit(std::size_t{60} << 20);
+      message = testing::input_error([&] { FileBytes bytes(path); });
+    }
+    EXPECT_TRUE(message.starts_with(path + ": unpacked it takes ")) << message;
+    EXPECT_EQ(FileBytes(path).text().size(), 100'000'000U);
   }
-  EXPECT_TRUE(message.starts_with(path + ": unpacked it takes ")) << message;
-  EXPECT_EQ(FileBytes(path).text().size(), 100'000'000U);
 }
 
 }  // namespace

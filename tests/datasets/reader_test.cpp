@@ -9,6 +9,7 @@
 #include <thread>
 #include <vector>
 
+#include "datasets/detect.h"
 #include "tests/datasets/test_files.h"
 
 namespace slide {
@@ -30,6 +31,11 @@ TEST(Reader, FindsTheFormat) {
   EXPECT_EQ(show(read_dataset(folder.write("b.txt", "# c\n3 1:1\n"), kRaw)), Rows{"3|1:1"});
   EXPECT_EQ(show(read_dataset(folder.write("c.txt", "1:1 2:3"), kRaw)), Rows{"|1:1 2:3"});
   EXPECT_EQ(show(read_dataset(folder.write("a.gz", gzip(kXmcText)), kRaw)), kXmcRows);
+  const std::string first = testing::zstd(kXmcText.substr(0, 9)), rest = testing::zstd(kXmcText.substr(9));
+  const std::string skipped("\x50\x2a\x4d\x18\x02\0\0\0ab", 10);  // a frame that holds nothing
+  EXPECT_EQ(show(read_dataset(folder.write("a.zst", testing::zstd(kXmcText)), kRaw)), kXmcRows);
+  EXPECT_EQ(show(read_dataset(folder.write("two.zst", skipped + first + rest), kRaw)), kXmcRows);
+  EXPECT_EQ(detect_file(folder.path("two.zst")), DataFormat::kXmc);
   EXPECT_EQ(show(read_dataset(folder.write("two.gz", gzip(kXmcText.substr(0, 9)) + gzip(kXmcText.substr(9))),
                               kRaw)),
             kXmcRows);
@@ -58,6 +64,14 @@ TEST(Reader, FileFaultsNameThePath) {
   EXPECT_TRUE(message(prose).starts_with(prose + ":1:1: the format is not clear"));
   const std::string cut = folder.write("cut.gz", gzip(kXmcText).substr(0, 30));
   EXPECT_TRUE(message(cut).starts_with(cut + ": the gzip data is cut off"));
+  const std::string cut_zst = folder.write("cut.zst", testing::zstd(kXmcText).substr(0, 20));
+  EXPECT_TRUE(message(cut_zst).starts_with(cut_zst + ": the zstd data is cut off after "));
+  std::string zst = testing::zstd(kXmcText);
+  zst[5] = static_cast<char>(zst[5] ^ 0x40);
+  const std::string damaged_zst = folder.write("damaged.zst", zst + "x");
+  EXPECT_TRUE(message(damaged_zst).starts_with(damaged_zst + ": the zstd data is ")) << message(damaged_zst);
+  const std::string trailed = folder.write("trailed.zst", testing::zstd(kXmcText) + "more than that");
+  EXPECT_TRUE(message(trailed).starts_with(trailed + ": the zstd data is damaged"));
   std::string bytes = gzip(kXmcText);
   bytes[bytes.size() - 6] ^= 1;  // in the checksum
   const std::string damaged = folder.write("damaged.gz", bytes);

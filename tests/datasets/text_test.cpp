@@ -302,16 +302,16 @@ TEST(TextReader, ReadsFilesWithTheVocabularyOnly) {
             std::string::npos);
   ReadOptions options;
   options.normalize = false;
-  options.text = learn_text_file(path, DataFormat::kAuto, simple(), 1);
+  options.text = learn_text_file(path, {.threads = 1}, simple());
   ASSERT_NE(options.text, nullptr);
   const Dataset data = read_dataset(path, options);
   EXPECT_EQ(data.feature_count(), 2U);
   EXPECT_EQ(data.label_count(), 2U);
   EXPECT_EQ(named(data, *options.text), (Rows{"x|a:1 b:1", "y|b:1"}));
   EXPECT_EQ(show(read_dataset(packed, options)), show(data));
-  EXPECT_EQ(learn_text_file(packed, DataFormat::kAuto, simple(), 1)->to_bytes(), options.text->to_bytes());
-  EXPECT_EQ(learn_text_file(folder.write("f.txt", "1 1:2\n"), DataFormat::kAuto, simple(), 1), nullptr);
-  EXPECT_EQ(learn_text_file(folder.path("missing"), DataFormat::kAuto, simple(), 1), nullptr);
+  EXPECT_EQ(learn_text_file(packed, {.threads = 1}, simple())->to_bytes(), options.text->to_bytes());
+  EXPECT_EQ(learn_text_file(folder.write("f.txt", "1 1:2\n"), {.threads = 1}, simple()), nullptr);
+  EXPECT_EQ(learn_text_file(folder.path("missing"), {.threads = 1}, simple()), nullptr);
 }
 
 TEST(TextReader, CacheKeepsWhatWasUnknown) {
@@ -319,7 +319,7 @@ TEST(TextReader, CacheKeepsWhatWasUnknown) {
   const std::string known = folder.write("known.txt", "x\ta b\ny\tb\n");
   const std::string path = folder.write("t.txt", "x,z\ta c c\nw\td\n");
   ReadOptions options;
-  options.text = learn_text_file(known, DataFormat::kAuto, simple(), 1, true);
+  options.text = learn_text_file(known, {.threads = 1}, simple(), true);
   for (const CacheOutcome outcome : {CacheOutcome::kWritten, CacheOutcome::kUsed}) {
     ReadReport report;
     options.report = &report;
@@ -338,7 +338,7 @@ TEST(TextReader, CacheIsForOneVocabulary) {
   const TemporaryFolder folder;
   const std::string path = folder.write("t.txt", random_text(5, TextForm::kTabs));
   ReadOptions options;
-  options.text = learn_text_file(path, DataFormat::kAuto, simple(), 2, true);
+  options.text = learn_text_file(path, {.threads = 2}, simple(), true);
   const Rows rows = show(read_dataset(path, options));
   EXPECT_EQ(read_dataset_cached(path, options).outcome, CacheOutcome::kWritten);
   const CachedDataset again = read_dataset_cached(path, options);
@@ -346,7 +346,7 @@ TEST(TextReader, CacheIsForOneVocabulary) {
   EXPECT_EQ(show(again.data), rows);
   TextOptions other = simple();
   other.word_ngrams = 2;
-  options.text = learn_text_file(path, DataFormat::kAuto, other, 2, true);
+  options.text = learn_text_file(path, {.threads = 2}, other, true);
   EXPECT_EQ(read_dataset_cached(path, options).outcome, CacheOutcome::kWritten);
 }
 

@@ -1,18 +1,19 @@
-// A gzip file with XMC text in it: in memory and unpacked to disk. gzip_mutator.cpp changes the text and
-// packs it again.
+// A gzip or Zstandard file with XMC text in it: in memory and unpacked to disk. gzip_mutator.cpp changes the
+// text and packs it again.
 #include "datasets/file_bytes.h"
 #include "datasets/reader.h"
+#include "datasets/unpack.h"
 #include "tests/fuzz/fuzz.h"
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   using namespace slide;
   using namespace slide::fuzz;
   const std::string_view packed = text_of(data, size);
-  if (!is_gzip(packed)) return 0;
+  if (!is_packed(packed)) return 0;
   static const MemoryFile file;
   file.write(packed);
   std::string in_memory, from_file, why_memory, why_file;
-  const bool taken = accepted([&] { in_memory = unpack_gzip(packed, file.path()); }, why_memory);
+  const bool taken = accepted([&] { in_memory = unpack(packed, file.path()); }, why_memory);
   check(accepted([&] { from_file = FileBytes(file.path()).text(); }, why_file) == taken &&
             why_file == why_memory,
         "a file is unpacked as bytes are");

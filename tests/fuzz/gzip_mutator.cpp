@@ -1,5 +1,6 @@
-// Mutates what a gzip file holds and packs it again; one in a few mutations changes the file itself.
-#include "datasets/file_bytes.h"
+// Mutates what a gzip or Zstandard file holds and packs it again; one in a few mutations changes the file
+// itself.
+#include "datasets/unpack.h"
 #include "engine/base/error.h"
 #include "tests/fuzz/mutate.h"
 #include "tests/fuzz/packing.h"
@@ -9,11 +10,12 @@ namespace {
 
 // False where the bytes cannot be unpacked.
 bool mutate_content(std::string& bytes, std::size_t most, unsigned seed) {
-  if (!is_gzip(bytes)) return false;
+  if (!is_packed(bytes)) return false;
+  const bool gzipped = bytes.starts_with("\x1f\x8b");
   try {
-    std::string content = unpack_gzip(bytes, "");
+    std::string content = unpack(bytes, "");
     mutate(content, most, seed);
-    bytes = pack_gzip(content);
+    bytes = gzipped ? pack_gzip(content) : pack_zstd(content);
     return true;
   } catch (const InputError&) {
     return false;

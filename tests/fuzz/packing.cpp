@@ -1,6 +1,7 @@
 #include "tests/fuzz/packing.h"
 
 #include <zlib.h>
+#include <zstd.h>
 
 #include <cstdint>
 
@@ -22,6 +23,14 @@ std::string pack_gzip(std::string_view bytes) {
   check(deflate(&stream, Z_FINISH) == Z_STREAM_END, "zlib packs within its bound");
   packed.resize(stream.total_out);
   deflateEnd(&stream);
+  return packed;
+}
+
+std::string pack_zstd(std::string_view bytes) {
+  std::string packed(ZSTD_compressBound(bytes.size()), '\0');
+  const std::size_t size = ZSTD_compress(packed.data(), packed.size(), bytes.data(), bytes.size(), 1);
+  check(ZSTD_isError(size) == 0, "zstd packs within its bound");
+  packed.resize(size);
   return packed;
 }
 

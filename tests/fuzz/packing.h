@@ -9,6 +9,7 @@
 namespace slide::fuzz {
 
 std::string pack_gzip(std::string_view bytes);
+std::string pack_zstd(std::string_view bytes);
 // A zip archive of members with these names, stored as they are.
 std::string stored_zip(const std::vector<std::pair<std::string, std::string>>& members);
 

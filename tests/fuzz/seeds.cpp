@@ -83,6 +83,21 @@ void write_texts(const Seeds& seeds) {
                                          "\\xcc\\x81", "\\xc2\\xad", "\\xef\\xb7\\xba"});
 }
 
+void write_tables(const Seeds& seeds) {  // the last byte: format and columns
+  const std::string json =
+      "{\"a\": \"one two\", \"b\": [\"x\", \"y\"], \"c\": \"x, y\", \"w\": 2}\n\n"
+      "{\"a\": null, \"b\": \"three\", \"c\": [\"x\", 7]}\n{\"a\": {\"b\": [1, 2e3]}}\n";
+  const std::string csv =
+      "\xef\xbb\xbf\"a\",b,c,w\r\none,\"two \"\"2\"\",\"x,y\",2\r\n\"three\nfour\",x,,\r\n,5\" "
+      "disk,y,1\n\"open,y,x\n";
+  std::string tsv = csv;
+  for (char& c : tsv) c = c == ',' ? '\t' : c;
+  seeds.put_all("table", {json + '\x04', json + '\x1c', json + '\x47', csv + '\x05', csv + '\x1d',
+                          csv + '\x45', csv + '\x07', tsv + '\x06', tsv + '\x46'});
+  seeds.put_dictionary("table", {"\\x22", "\\x22\\x22", "\\x0d\\x0a", "{\\x22a\\x22:", "\\x22c\\x22:", "null",
+                                 "\\xef\\xbb\\xbf", "[", "]}"});
+}
+
 // Comments are most of a configuration as it is written.
 std::string without_comments(const std::string& toml) {
   std::string config;
@@ -196,6 +211,8 @@ void write_packed(const Seeds& seeds) {
   seeds.put("gzip", "one", pack_gzip(text));
   seeds.put("gzip", "members", pack_gzip("1 2 2\n") + pack_gzip("0 1:1\n"));
   seeds.put("gzip", "empty", pack_gzip(""));
+  seeds.put("gzip", "zstd", pack_zstd(text));
+  seeds.put("gzip", "frames", pack_zstd("1 2 2\n") + pack_zstd("0 1:1\n"));
 }
 
 void write_arrays(const Seeds& seeds) {
@@ -273,6 +290,7 @@ int main(int argument_count, char** arguments) {
   const slide::fuzz::Seeds seeds(arguments[1]);
   write_lines(seeds);
   write_texts(seeds);
+  write_tables(seeds);
   write_configs(seeds);
   write_models(seeds);
   write_checkpoints(seeds);

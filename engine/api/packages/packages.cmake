@@ -3,9 +3,10 @@
 set(packages_folder ${CMAKE_CURRENT_LIST_DIR})
 
 find_library(slide_static_z NAMES libz.a NO_CACHE)
+find_library(slide_static_zstd NAMES libzstd.a NO_CACHE)
 find_library(slide_static_utf8proc NAMES libutf8proc.a NO_CACHE)
 find_library(slide_static_fmt NAMES libfmt.a NO_CACHE)
-if(slide_static_z AND slide_static_utf8proc AND NOT CMAKE_UNITY_BUILD)
+if(slide_static_z AND slide_static_zstd AND slide_static_utf8proc AND NOT CMAKE_UNITY_BUILD)
   foreach(room base kernels lsh datasets config features wide network inference training run report serve cli)
     list(APPEND slide_objects $<TARGET_OBJECTS:slide_${room}>)
   endforeach()
@@ -23,7 +24,7 @@ if(slide_static_z AND slide_static_utf8proc AND NOT CMAKE_UNITY_BUILD)
   target_include_directories(slide_static PRIVATE ${PROJECT_SOURCE_DIR}/engine/base/include)
   # The imported targets name shared libraries.
   target_link_libraries(slide_static PRIVATE slide_options ${slide_static_fmt} ${slide_static_utf8proc}
-                        ${slide_static_z})
+                        ${slide_static_zstd} ${slide_static_z})
   target_link_options(slide_static PRIVATE -static-pie ${OpenMP_CXX_FLAGS})
   set_target_properties(slide_static PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}
                         POSITION_INDEPENDENT_CODE ON)
@@ -48,7 +49,7 @@ set(CPACK_DEBIAN_FILE_NAME DEB-DEFAULT)
 set(CPACK_DEBIAN_PACKAGE_RELEASE 1)
 set(CPACK_DEBIAN_PACKAGE_SECTION science)
 set(CPACK_DEBIAN_COMPRESSION_TYPE xz)
-set(CPACK_DEBIAN_PACKAGE_SUGGESTS "g++, libfmt-dev, libutf8proc-dev, zlib1g-dev, python3-tqdm, python3-matplotlib")
+set(CPACK_DEBIAN_PACKAGE_SUGGESTS "g++, libfmt-dev, libutf8proc-dev, libzstd-dev, zlib1g-dev, python3-tqdm, python3-matplotlib")
 # Dependencies are found by deb_files.cmake, in what was installed.
 set(CPACK_PRE_BUILD_SCRIPTS ${packages_folder}/deb_files.cmake)
 if(SLIDE_PYTHON_FOUND)

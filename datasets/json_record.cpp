@@ -1,0 +1,153 @@
+#include "datasets/json_record.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstdint>
+#include <nlohmann/json.hpp>
+#include <string_view>
+
+#include "datasets/row_parser.h"
+#include "engine/base/foreign_text.h"
+
+namespace slide {
+
+namespace {
+
+using Json = nlohmann::json;
+
+// Hears what a line holds, value by value, and keeps what is wanted. Each function returns whether to go on.
+class Listener : public Json::json_sax_t {
+ public:
+  // A value of the column `name`, as text; `quoted`: it was a string.
+  virtual bool value(std::string_view text) = 0;
+
+  bool null() override { return in_object() && value({}); }
+  bool boolean(bool truth) override { return in_object() && value(truth ? "true" : "false"); }
+  bool number_integer(number_integer_t number) override {
+    return in_object() && value(fmt::format("{}", number));
+  }
+  bool number_unsigned(number_unsigned_t number) override {
+    return in_object() && value(fmt::format("{}", number));
+  }
+  bool number_float(number_float_t, const string_t& text) override { return in_object() && value(text); }
+  bool string(string_t& text) override { return in_object() && value(text); }
+  bool binary(binary_t&) override { return false; }
+  bool start_object(std::size_t) override { return ++depth_ == 1 || allow_object(); }
+  bool end_object() override { return --depth_, true; }
+  bool start_array(std::size_t) override { return in_object() && ++depth_ > 0 && start_list(); }
+  bool end_array() override { return --depth_, true; }
+  bool key(string_t& name) override {
+    if (depth_ == 1) column(name);
+    return true;
+  }
+  bool parse_error(std::size_t position, const std::string&, const Json::exception& error) override {
+    const std::string_view what = error.what();
+    const std::size_t reason = what.rfind("; ");
+    return fail(position, fmt::format("this is no JSON object on one line ({})",
+                                      reason == std::string_view::npos ? what : what.substr(reason + 2)));
+  }
+
+  const RowFault& fault() const { return fault_; }
+
+ protected:
+  virtual void column(const std::string& name) = 0;
+  virtual bool allow_object() { return true; }
+  virtual bool start_list() { return true; }
+  int depth() const { return depth_; }
+  bool fail(std::size_t column, std::string message) {
+    fault_ = {std::max<std::size_t>(column, 1), std::move(message)};
+    return false;
+  }
+
+ private:
+  bool in_object() {
+    return depth_ > 0 || fail(1, "this is no JSON object; write {\"COLUMN\": VALUE, ...} on each line");
+  }
+
+  int depth_ = 0;
+  RowFault fault_{1, "this is no JSON object on one line"};
+};
+
+class RecordListener : public Listener {
+ public:
+  RecordListener(const std::vector<std::string>& texts, std::string_view labels, std::string_view weight,
+                 JsonRecord& record)
+      : texts_(texts), labels_(labels), weight_(weight), record_(record) {
+    record.texts.assign(texts.size(), {});
+    record.has_text.assign(texts.size(), false);
+    clear_labels();
+    record.weight.clear();
+  }
+
+  bool value(std::string_view text) override {
+    if (text_ < texts_.size()) {
+      std::string& all = record_.texts[text_];
+      if (!all.empty() && !text.empty()) all += ' ';
+      all += text;
+    }
+    if (is_labels_ && (record_.labels_are_list || !text.empty())) record_.labels.emplace_back(text);
+    if (is_weight_) record_.weight = text;
+    return true;
+  }
+
+ private:
+  void clear_labels() {
+    record_.labels.clear();
+    record_.labels_are_list = false;
+  }
+  void column(const std::string& name) override {
+    name_ = name;
+    text_ = static_cast<std::size_t>(std::ranges::find(texts_, name) - texts_.begin());
+    is_labels_ = !labels_.empty() && name == labels_;
+    is_weight_ = !weight_.empty() && name == weight_;
+    if (is_labels_) clear_labels();  // of a name that is there twice, the last counts
+    if (text_ == texts_.size()) return;
+    record_.texts[text_].clear();
+    record_.has_text[text_] = true;
+  }
+  bool allow_object() override {
+    return (text_ == texts_.size() && !is_labels_ && !is_weight_) ||
+           fail(1, fmt::format("the column '{}' holds an object; want a string or a list of strings", name_));
+  }
+  bool start_list() override {
+    if (is_labels_) record_.labels_are_list = true;
+    if ((is_labels_ && depth() > 2) || is_weight_)
+      return fail(1,
+                  fmt::format("the column '{}' holds a list within a list, or in place of a number", name_));
+    return true;
+  }
+
+  const std::vector<std::string>& texts_;
+  const std::string_view labels_, weight_;
+  JsonRecord& record_;
+  std::string name_;  // of the column that is being read, and what it is:
+  std::size_t text_ = static_cast<std::size_t>(-1);
+  bool is_labels_ = false, is_weight_ = false;
+};
+
+class NameListener : public Listener {
+ public:
+  bool value(std::string_view) override { return true; }
+  std::vector<std::string> names;
+
+ private:
+  void column(const std::string& name) override { names.push_back(name); }
+};
+
+}  // namespace
+
+void parse_json_record(std::string_view line, const std::vector<std::string>& text_columns,
+                       std::string_view label_column, std::string_view weight_column, JsonRecord& record) {
+  if (nests_too_deep(line)) throw RowFault{1, fmt::format("nested deeper than {} values", kMostNesting)};
+  RecordListener listener(text_columns, label_column, weight_column, record);
+  if (!Json::sax_parse(line.begin(), line.end(), &listener)) throw RowFault(listener.fault());
+}
+
+std::vector<std::string> json_columns(std::string_view line) {
+  NameListener listener;
+  Json::sax_parse(line.begin(), line.end(), &listener);
+  return std::move(listener.names);
+}
+
+}  // namespace slide

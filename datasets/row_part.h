@@ -1,0 +1,19 @@
+// Samples to predict labels for, from a part of a text. Plain values.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "datasets/dataset.h"
+
+namespace slide {
+
+// Rows of some lines.
+struct RowPart {
+  Dataset rows;
+  std::vector<std::uint64_t> bad;   // rows with faults, ascending; they are empty
+  std::vector<std::string> faults;  // "FILE:LINE:COLUMN: what" of the first ReadReport::kShown of them
+};
+
+}  // namespace slide

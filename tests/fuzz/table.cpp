@@ -1,0 +1,109 @@
+// A table: its last byte chooses the format and the columns. In one chunk or several it teaches the same and
+// has the same rows or message; as records to predict labels for, it is read alike in one part or several.
+#include <algorithm>
+#include <memory>
+#include <optional>
+
+#include "datasets/csr_sink.h"
+#include "datasets/labelled_text.h"
+#include "datasets/row_stream.h"
+#include "datasets/table.h"
+#include "datasets/text_learner.h"
+#include "tests/fuzz/fuzz.h"
+
+namespace slide::fuzz {
+namespace {
+
+using Learnt = std::shared_ptr<const TextModel>;
+
+ReadOptions read_options(unsigned choice) {
+  constexpr DataFormat kFormats[] = {DataFormat::kJsonl, DataFormat::kCsv, DataFormat::kTsv,
+                                     DataFormat::kAuto};
+  ReadOptions options;
+  options.format = kFormats[choice & 3];
+  options.skip_bad = (choice & 4) != 0;
+  options.columns.text = (choice & 8) != 0 ? "a" : "a,b";
+  options.columns.labels = (choice & 16) != 0 ? "b" : "c";
+  options.columns.label_separator = (choice & 32) != 0 ? "; " : ",";
+  options.columns.weight = (choice & 64) != 0 ? "w" : "";
+  options.threads = 1;
+  return options;
+}
+
+Learnt learn(const TextSource& source, const Table& table, bool skip_bad) {
+  TextOptions words;
+  words.min_count = 1;
+  Learnt whole, cut;
+  std::string why_whole, why_cut;
+  const auto learnt = [&](std::size_t chunk) {
+    return learn_text(source, words, 1, chunk, skip_bad, &table);
+  };
+  accepted([&] { whole = learnt(kDefaultChunkBytes); }, why_whole);
+  accepted([&] { cut = learnt(1 + source.text.size() / 4); }, why_cut);
+  check((whole != nullptr) == (cut != nullptr) && why_whole == why_cut,
+        "chunks are accepted as the whole is");
+  if (whole != nullptr) check(whole->to_bytes() == cut->to_bytes(), "chunks teach what the whole does");
+  return whole;
+}
+
+Dataset rows_of(const TextSource& source, const ReadOptions& options, std::size_t chunk_bytes) {
+  MemorySink sink;
+  const CsrSizes sizes = parse_labelled_text(source, *options.text, options, sink, chunk_bytes);
+  return sink.take(sizes, options);
+}
+
+// What is found in records that come in parts of so many bytes and the rest of a line.
+struct Streamed {
+  std::size_t rows = 0, entries = 0, bad = 0;
+  std::string why;
+  bool operator==(const Streamed&) const = default;
+};
+
+Streamed stream(std::string_view text, const ReadOptions& options, std::size_t step) {
+  Streamed found;
+  const auto take = [&](const RowPart& part) {
+    check_rows(part.rows);
+    found.rows += part.rows.size();
+    found.entries += part.rows.feature_entries();
+    found.bad += part.bad.size();
+  };
+  accepted(
+      [&] {
+        RowStream rows("input", options);
+        while (!text.empty()) {
+          const std::size_t end = std::min(text.find('\n', std::min(step, text.size())), text.size() - 1) + 1;
+          take(rows.read(text.substr(0, end)));
+          text.remove_prefix(end);
+        }
+        take(rows.finish());
+      },
+      found.why);
+  return found;
+}
+
+}  // namespace
+}  // namespace slide::fuzz
+
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+  using namespace slide;
+  using namespace slide::fuzz;
+  std::string_view input = text_of(data, size);
+  ReadOptions options = read_options(take_choice(input));
+  const std::string text(input);
+  const TextSource source{text, "input"};
+  columns_shown(text);
+  if (options.format == DataFormat::kAuto)
+    options.format = detect_table(text, options.columns).value_or(DataFormat::kCsv);
+  std::optional<Table> table;
+  if (!accepted([&] { table.emplace(text, "input", options.format, options.columns, Labels::kRequired); }))
+    return 0;
+  options.text = learn(source, *table, options.skip_bad);
+  if (options.text == nullptr) return 0;
+  const Dataset rows = rows_of(source, options, text.size() + 1);
+  check_rows(rows);
+  check_same(rows, rows_of(source, options, 1 + text.size() / 3));
+  check(stream(text, options, text.size()) == stream(text, options, text.size() / 3),
+        "parts have the records of the whole");
+  train_and_predict(rows);
+  return 0;
+}
