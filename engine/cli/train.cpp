@@ -46,7 +46,7 @@ void print_data(const DataConfig& config, const RunData& data, double seconds) {
     print_data("test", config.test, *data.test);
   } else {
     print("test  none: data.test is not set, so {}\n",
-          config.validation > 0 ? "the validation samples alone are evaluated" : "there is no evaluation");
+          config.validation.wanted() ? "the validation samples alone are evaluated" : "there is no evaluation");
   }
   if (data.validation) print_data("valid", config.validation.file, *data.validation);
   if (data.text != nullptr) {
