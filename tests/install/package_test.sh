@@ -3,7 +3,7 @@
 # the distribution's smallest, made once in WORK_FOLDER by debootstrap from the mirror that this machine's apt uses;
 # each test has a copy. What mounts runs in a mount namespace, which ends with it: no mount is left, however it ends.
 # usage: tests/install/package_test.sh deb|tar|wheel BUILD_FOLDER WORK_FOLDER
-#   deb    installed by apt, with what it depends on and recommends; the program and Python
+#   deb    installed by apt with what it depends on, for the program; then scikit-learn, for Python
 #   tar    unpacked into a folder with nothing else, no C library either
 #   wheel  installed by pip; apt brought pip and what the wheel depends on, for there may be no other index
 # Exit status 77 where this is not root, or there is no debootstrap or no mirror.
@@ -83,9 +83,9 @@ write_data() {  # folder
 
 # Trains and predicts with a program in a system where train.tsv and asked.txt lie in /.
 try_program() {  # program, configuration
-  inside "$root" "$1" train "$2" --set data.train=/train.tsv --out /run > "$work/$kind-train.log" 2>&1 ||
+  inside "$root" "$1" train "$2" --set data.train=/train.tsv --out /first > "$work/$kind-train.log" 2>&1 ||
     { cat "$work/$kind-train.log"; fail "$1 does not train"; }
-  inside "$root" "$1" predict /run/model.slide /asked.txt --k 1 > "$work/$kind-answers"
+  inside "$root" "$1" predict /first/model.slide /asked.txt --k 1 > "$work/$kind-answers"
   [ "$(sed 's/:.*//' "$work/$kind-answers" | tr '\n' ' ')" = 'nature music ' ] ||
     { cat "$work/$kind-answers"; fail "$1 predicts something else"; }
   inside "$root" "$1" --version | cmp - <("$build/slide" --version) || fail "$1 is of another version"
@@ -114,15 +114,22 @@ check_clean() {  # folder
 # --- The packages
 
 test_deb() {
-  local file left
+  local file left name
   file=$(echo "$packages"/slide_*.deb)
+  name=$(basename "$file")
   dpkg-deb -x "$file" "$unpacked"
   check_clean "$unpacked"
   bare_root
   cp "$file" "$root/"
   write_data "$root"
-  apt_in_root "/$(basename "$file")" || { cat "$work/$kind-apt.log"; fail "apt does not install $file"; }
+  inside "$root" apt-get -s install "/$name" > "$work/$kind-apt.log"
+  for file in python3-sklearn openmpi-bin; do
+    grep -q "^Inst $file " "$work/$kind-apt.log" || fail "apt would not install $file with it"
+  done
+  # Without what is recommended, that would bring some hundred packages more.
+  apt_in_root --no-install-recommends "/$name" || { cat "$work/$kind-apt.log"; fail "apt does not install it"; }
   try_program slide /usr/share/doc/slide/configs/default.toml
+  apt_in_root --no-install-recommends python3-sklearn || { cat "$work/$kind-apt.log"; fail "there is no scikit-learn"; }
   try_python
   for file in include/slide/slide.h lib/libslide.a lib/pkgconfig/slide.pc lib/cmake/slide/slide-config.cmake \
       share/man/man1/slide.1.gz share/bash-completion/completions/slide share/doc/slide/{copyright,changelog.gz}; do
@@ -130,8 +137,8 @@ test_deb() {
   done
   inside "$root" apt-get -qq -y purge slide > "$work/$kind-apt.log" 2>&1 ||
     { cat "$work/$kind-apt.log"; fail "apt does not remove it"; }
-  left=$(find "$root/usr" -name '*slide*')
-  [ -z "$left" ] || fail "files are left behind: $left"
+  left=$(cd "$unpacked" && find . -type f | while read -r file; do [ ! -e "$root/$file" ] || echo "$file"; done)
+  [ -z "$left" ] && [ ! -e "$root/usr/lib/python3/dist-packages/slide" ] || fail "files are left behind: $left"
 }
 
 test_tar() {
@@ -144,9 +151,9 @@ test_tar() {
   [ -z "$(find "$root" -name '*.so*')" ] || fail "there are shared libraries in the archive"
   try_program "/$name/bin/slide" "/$name/share/doc/slide/configs/default.toml"
   # As it is without /proc, too.
-  chroot "$root" "/$name/bin/slide" predict /run/model.slide /asked.txt --k 1 | cmp - "$work/$kind-answers"
+  chroot "$root" "/$name/bin/slide" predict /first/model.slide /asked.txt --k 1 | cmp - "$work/$kind-answers"
   (OMPI_COMM_WORLD_SIZE=2 OMPI_COMM_WORLD_RANK=0 "$root/$name/bin/slide" train \
-    "$root/$name/share/doc/slide/configs/default.toml" --set data.train="$root/train.tsv" --out "$root/run" 2>&1 || true) \
+    "$root/$name/share/doc/slide/configs/default.toml" --set data.train="$root/train.tsv" --out "$root/second" 2>&1 || true) \
     > "$work/$kind-mpi"
   grep -q 'linked statically' "$work/$kind-mpi" || { cat "$work/$kind-mpi"; fail "it says nothing about MPI"; }
   for file in share/man/man1/slide.1 share/bash-completion/completions/slide share/doc/slide/{copyright,CHANGELOG.md}; do

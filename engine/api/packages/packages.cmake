@@ -25,9 +25,12 @@ if(slide_static_z AND slide_static_zstd AND slide_static_utf8proc AND NOT CMAKE_
   # The imported targets name shared libraries.
   target_link_libraries(slide_static PRIVATE slide_options ${slide_static_fmt} ${slide_static_utf8proc}
                         ${slide_static_zstd} ${slide_static_z})
-  target_link_options(slide_static PRIVATE -static-pie ${OpenMP_CXX_FLAGS})
-  set_target_properties(slide_static PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}
-                        POSITION_INDEPENDENT_CODE ON)
+  set(kind -static)
+  if(CMAKE_POSITION_INDEPENDENT_CODE)  # the objects can be loaded anywhere, then
+    set(kind -static-pie)
+  endif()
+  target_link_options(slide_static PRIVATE ${kind} ${OpenMP_CXX_FLAGS})
+  set_target_properties(slide_static PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR})
 endif()
 
 set(CPACK_GENERATOR DEB)
