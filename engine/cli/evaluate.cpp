@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <limits>
 #include <memory>
 #include <optional>
 #include <string>
@@ -31,7 +32,7 @@ struct EvaluateCommand {
   std::string train;                    // file with training labels, or empty
   std::string compare;                  // another file of scores, or empty
   std::vector<std::string> validation;  // files of scores, parted by commas, and of their data; or none
-  std::optional<double> threshold;
+  std::optional<float> threshold;
   MeasureOptions measures;
   std::optional<DataFormat> format;
   int threads = 0;
@@ -46,7 +47,7 @@ struct Evaluation {
   std::vector<std::uint32_t> ks;
   std::vector<std::uint32_t> training;  // samples of each label; none without --train
   std::optional<Metrics> none;
-  std::optional<double> threshold;
+  std::optional<float> threshold;
   std::optional<F1> validation;  // at the threshold, of the validation samples
 };
 
@@ -156,7 +157,7 @@ struct Told {
 void tell_f1(const Evaluation& evaluation, Told& told) {
   if (!evaluation.threshold) return;
   const F1 f1 = f1_at(evaluation.scores, evaluation.truth, *evaluation.threshold);
-  told.json["threshold"] = *evaluation.threshold;
+  told.json["threshold"] = std::stod(fmt::format("{}", *evaluation.threshold));  // 0.7, not its nearest float
   told.json["f1_micro"] = f1.micro;
   told.json["f1_macro"] = f1.macro;
   told.json["f1_samples"] = f1.samples;
@@ -234,6 +235,23 @@ void run_evaluate(const EvaluateCommand& command) {
   print_text(command.measures.json ? told.json.dump() + "\n" : told.text);
 }
 
+// --threshold and --best-threshold.
+void add_thresholds(CLI::App& app, const std::shared_ptr<EvaluateCommand>& command) {
+  const auto take_threshold = [command](const std::string& text) {
+    constexpr double kMost = std::numeric_limits<float>::max();
+    command->threshold = static_cast<float>(std::clamp(std::stod(text), -kMost, kMost));
+  };
+  CLI::Option* threshold = app.add_option_function<std::string>("--threshold", take_threshold,
+                                                                "F1 of labels with this score or more")
+                               ->check(finite_number())
+                               ->type_name("SCORE");
+  app.add_option("--best-threshold", command->validation,
+                 "F1 at the threshold with the best micro F1 on these scores and data")
+      ->expected(2)
+      ->excludes(threshold)
+      ->type_name("SCORES DATA");
+}
+
 }  // namespace
 
 void add_evaluate(CLI::App& app, Action& action) {
@@ -262,16 +280,7 @@ void add_evaluate(CLI::App& app, Action& action) {
   CLI::Option* train = sub->add_option("--train", command->train, "Data that the scores were learnt from");
   train->type_name("FILE");
   sub->get_option("--propensity")->needs(train);
-  const auto take_threshold = [command](const std::string& text) { command->threshold = std::stod(text); };
-  CLI::Option* threshold = sub->add_option_function<std::string>("--threshold", take_threshold,
-                                                                 "F1 of labels with this score or more")
-                               ->check(finite_number())
-                               ->type_name("SCORE");
-  sub->add_option("--best-threshold", command->validation,
-                  "F1 at the threshold with the best micro F1 on these scores and data")
-      ->expected(2)
-      ->excludes(threshold)
-      ->type_name("SCORES DATA");
+  add_thresholds(*sub, command);
   sub->add_option("--compare", command->compare, "Other scores of the same samples, to test the difference")
       ->type_name("SCORES");
   add_format(*sub, "--format", "Format of the data; default: found from their content", command->format);

@@ -19,7 +19,7 @@ struct Counts {
   std::uint64_t hits = 0, predicted = 0, positives = 0;
 };
 
-std::vector<Counts> counts_by_label(const Dataset& scores, const Dataset& truth, double threshold) {
+std::vector<Counts> counts_by_label(const Dataset& scores, const Dataset& truth, float threshold) {
   std::vector<Counts> counts(std::max(scores.feature_count(), truth.label_count()));
   for (std::size_t i = 0; i < truth.size(); ++i) {
     const auto carried = truth.labels(i);
@@ -36,7 +36,7 @@ std::vector<Counts> counts_by_label(const Dataset& scores, const Dataset& truth,
 
 }  // namespace
 
-Reached reached(const Dataset& scores, const Dataset& truth, std::size_t sample, double threshold) {
+Reached reached(const Dataset& scores, const Dataset& truth, std::size_t sample, float threshold) {
   Reached found;
   const SparseRow row = scores.features(sample);
   for (std::size_t e = 0; e < row.ids.size(); ++e) {
@@ -47,7 +47,7 @@ Reached reached(const Dataset& scores, const Dataset& truth, std::size_t sample,
   return found;
 }
 
-F1 f1_at(const Dataset& scores, const Dataset& truth, double threshold) {
+F1 f1_at(const Dataset& scores, const Dataset& truth, float threshold) {
   F1 f1;
   Counts all;
   std::size_t met = 0;
@@ -77,13 +77,13 @@ BestThreshold best_threshold(const Dataset& scores, const Dataset& truth) {
       entries.emplace_back(row.values[e], std::ranges::binary_search(truth.labels(i), row.ids[e]));
   }
   std::ranges::sort(entries, std::greater<>());
-  BestThreshold best{std::numeric_limits<double>::infinity(), -1};
+  BestThreshold best{std::numeric_limits<float>::infinity(), -1};
   std::uint64_t hits = 0;
   for (std::size_t e = 0; e < entries.size(); ++e) {
     hits += entries[e].second ? 1 : 0;
     if (e + 1 < entries.size() && entries[e + 1].first == entries[e].first) continue;
     const double f1 = f1_of(hits, e + 1, truth.label_entries());
-    if (f1 > best.f1_micro) best = {double{entries[e].first}, f1};
+    if (f1 > best.f1_micro) best = {entries[e].first, f1};
   }
   best.f1_micro = std::max(best.f1_micro, 0.0);
   return best;

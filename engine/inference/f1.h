@@ -19,13 +19,13 @@ struct F1 {
 struct Reached {
   std::uint64_t predicted = 0, hits = 0;
 };
-Reached reached(const Dataset& scores, const Dataset& truth, std::size_t sample, double threshold);
+Reached reached(const Dataset& scores, const Dataset& truth, std::size_t sample, float threshold);
 
-F1 f1_at(const Dataset& scores, const Dataset& truth, double threshold);
+F1 f1_at(const Dataset& scores, const Dataset& truth, float threshold);
 
 // The score that as a threshold gives the best micro F1; of several the highest. Without a score infinity.
 struct BestThreshold {
-  double threshold = 0;
+  float threshold = 0;
   double f1_micro = 0;
 };
 BestThreshold best_threshold(const Dataset& scores, const Dataset& truth);

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <utility>
 
 #include "engine/base/error.h"
@@ -88,10 +89,10 @@ Dataset weighted_sum(std::span<const Dataset> scores, std::span<const double> we
       const std::uint32_t label = row[e].first;
       double sum = 0;
       for (; e < row.size() && row[e].first == label; ++e) sum += row[e].second;
-      const auto value = static_cast<float>(sum);
-      if (!std::isfinite(value)) fail_input("the weighted sum of the scores of label {} is no float", label);
+      if (!(std::abs(sum) <= std::numeric_limits<float>::max()))
+        fail_input("the weighted sum of the scores of label {} is no finite float; scale the weights", label);
       sums.feature_ids.push_back(label);
-      sums.feature_values.push_back(value);
+      sums.feature_values.push_back(static_cast<float>(sum));
     }
     sums.feature_offsets.push_back(sums.feature_ids.size());
   }

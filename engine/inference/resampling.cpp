@@ -118,7 +118,7 @@ SampleRatios sample_ratios(const Ranking& ranking, const Dataset& truth, const M
   return result;
 }
 
-void add_f1(SampleRatios& ratios, const Dataset& scores, const Dataset& truth, double threshold) {
+void add_f1(SampleRatios& ratios, const Dataset& scores, const Dataset& truth, float threshold) {
   std::vector<Ratio> all;
   for (std::size_t i = 0; i < truth.size(); ++i) {
     all.insert(all.end(), row_of(ratios, i), row_of(ratios, i) + ratios.names.size());

@@ -27,7 +27,7 @@ struct SampleRatios {
 // Of the measures of `none`, as measured() takes it.
 SampleRatios sample_ratios(const Ranking& ranking, const Dataset& truth, const Metrics& none, int threads);
 // Adds f1_micro and f1_samples at a threshold (f1.h).
-void add_f1(SampleRatios& ratios, const Dataset& scores, const Dataset& truth, double threshold);
+void add_f1(SampleRatios& ratios, const Dataset& scores, const Dataset& truth, float threshold);
 
 struct Resampling {
   std::uint32_t count = 1000;  // rounds, at least 1

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <charconv>
 #include <cmath>
+#include <limits>
 #include <utility>
 #include <vector>
 
@@ -117,8 +118,8 @@ struct ScoreLine {
 float score_of(std::string_view text, const ScoreLine& line) {
   double value = 0;
   const auto [stop, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-  const auto score = static_cast<float>(value);
-  if (error == std::errc() && stop == text.data() + text.size() && std::isfinite(score)) return score;
+  const bool is_float = std::abs(value) <= std::numeric_limits<float>::max();
+  if (error == std::errc() && stop == text.data() + text.size() && is_float) return static_cast<float>(value);
   fail_input("{}: '{}' is no finite score", line.place(text), shown_part(text));
 }
 

@@ -1,6 +1,4 @@
 // `slide evaluate`, and what `slide test` and `slide predict` have in common with it.
-#include <cmath>
-
 #include "tests/cli/cli_fixture.h"
 
 namespace slide::test {
@@ -29,12 +27,12 @@ class EvaluateTest : public CliTest {
 };
 
 // Three samples and four labels.
-constexpr const char* kData = "3 2 4\n0,1 0:1\n2 1:1\n1 0:1\n";
-constexpr const char* kScores = "1:0.9 3:0.4\n0:0.8 2:0.5\n\n";
+constexpr const char* kThreeSamples = "3 2 4\n0,1 0:1\n2 1:1\n1 0:1\n";
+constexpr const char* kTheirScores = "1:0.9 3:0.4\n0:0.8 2:0.5\n\n";
 
 TEST_F(EvaluateTest, MeasuresTextByHand) {
-  write("data.txt", kData);
-  write("scores.txt", kScores);
+  write("data.txt", kThreeSamples);
+  write("scores.txt", kTheirScores);
   const Json json = measures({"scores.txt", "data.txt", "--k", "1,2,1", "--threshold", "0.5"});
   EXPECT_EQ(json["samples"], 3);
   EXPECT_EQ(json["labels"], 4);
@@ -45,14 +43,14 @@ TEST_F(EvaluateTest, MeasuresTextByHand) {
   EXPECT_NEAR(json["catalogue_at_1"], 0.5, 1e-12);
   EXPECT_NEAR(json["f1_micro"], 4.0 / 7, 1e-12);
   EXPECT_FALSE(json.contains("psp_at_1"));
-  EXPECT_EQ(measures({"-", "data.txt", "--k", "1,2", "--threshold", "0.5"}, kScores), json);
+  EXPECT_EQ(measures({"-", "data.txt", "--k", "1,2", "--threshold", "0.5"}, kTheirScores), json);
   const Outcome told = evaluate({"scores.txt", "data.txt"});
   EXPECT_EQ(told.out.find("3 samples, 4 labels, of which samples carry 3\n"), 0U) << told.out;
 }
 
 TEST_F(EvaluateTest, LeavesPairsOutAndTellsOfEachLabel) {
-  write("data.txt", kData);
-  write("scores.txt", kScores);
+  write("data.txt", kThreeSamples);
+  write("scores.txt", kTheirScores);
   write("filter.txt", "1 0\n0 0\n");
   const Json json =
       measures({"scores.txt", "data.txt", "--k", "1", "--filter", "filter.txt", "--per-label", "labels.tsv"});
@@ -84,7 +82,7 @@ TEST_F(EvaluateTest, KnowsLabelsByName) {
 }
 
 TEST_F(EvaluateTest, AveragesComparesAndFindsTheThreshold) {
-  write("data.txt", kData);
+  write("data.txt", kThreeSamples);
   write("one.txt", "1:1\n0:1\n3:1\n");
   write("two.txt", "1:1\n2:1 0:0.5\n1:1\n");
   EXPECT_NEAR(measures({"one.txt", "two.txt", "data.txt", "--k", "1", "--weights", "1,3"})["p_at_1"], 1.0,
@@ -103,7 +101,7 @@ TEST_F(EvaluateTest, AveragesComparesAndFindsTheThreshold) {
 }
 
 TEST_F(EvaluateTest, FaultsAreOneLine) {
-  write("data.txt", kData);
+  write("data.txt", kThreeSamples);
   const auto with = [&](const std::string& scores) {
     write("scores.txt", scores);
     return std::vector<std::string>{"scores.txt", "data.txt"};
@@ -131,8 +129,8 @@ TEST_F(EvaluateTest, FaultsAreOneLine) {
 
 TEST_F(EvaluateTest, AgreesWithTestOnScoresThatPredictWrites) {
   train_model();
-  const Outcome written =
-      slide_.run({"predict", "out/model.slide", "data/test.txt", "--k", "60", "--out", "scores.npz"});
+  const Outcome written = slide_.run({"predict", "out/model.slide", "data/test.txt", "--k", "60", "--scores",
+                                      "logit", "--out", "scores.npz"});
   ASSERT_EQ(written.code, 0) << written.err;
   EXPECT_EQ(written.out, "");
   write("filter.txt", "0 3\n5 7\n5 8\n69 59\n");

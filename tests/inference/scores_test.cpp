@@ -122,16 +122,15 @@ TEST(LabelCounts, CountWhatBecameOfEachLabel) {
 TEST(F1, OfPairsLabelsAndSamples) {
   const Dataset truth = truth_of({{0, 1}, {1}, {}});
   const Dataset scores = scores_of({{{0, 0.9F}, {2, 0.5F}}, {{1, 0.4F}}, {}});
-  const F1 f1 = f1_at(scores, truth, 0.5);
+  const F1 f1 = f1_at(scores, truth, 0.5F);
   EXPECT_DOUBLE_EQ(f1.micro, 2.0 / 5);
   EXPECT_DOUBLE_EQ(f1.macro, 1.0 / 3);  // 1, 0, 0 of labels 0, 1, 2
   EXPECT_DOUBLE_EQ(f1.samples, 0.5 / 3);
   const BestThreshold best = best_threshold(scores, truth);
-  EXPECT_FLOAT_EQ(static_cast<float>(best.threshold), 0.4F);
+  EXPECT_EQ(best.threshold, 0.4F);
   EXPECT_DOUBLE_EQ(best.f1_micro, 4.0 / 6);
   EXPECT_DOUBLE_EQ(f1_at(scores, truth, best.threshold).micro, best.f1_micro);
-  EXPECT_EQ(best_threshold(scores_of({{}, {}, {}}), truth).threshold,
-            std::numeric_limits<double>::infinity());
+  EXPECT_EQ(best_threshold(scores_of({{}, {}, {}}), truth).threshold, std::numeric_limits<float>::infinity());
 }
 
 // Of 40 samples the first predictor is right in the first 30, the second in every other one.
@@ -149,7 +148,7 @@ Two two_predictors() {
   Two result{truth_of(labels), {}, {}};
   result.first = sample_ratios(ranked(scores_of(one), 1, 1), result.truth, Metrics({1}), 1);
   result.second = sample_ratios(ranked(scores_of(two), 1, 1), result.truth, Metrics({1}), 1);
-  add_f1(result.first, scores_of(one), result.truth, 0.5);
+  add_f1(result.first, scores_of(one), result.truth, 0.5F);
   return result;
 }
 
@@ -171,7 +170,7 @@ TEST(Resampling, IntervalsHoldTheMeasureAndDependOnTheSeedAlone) {
 
 TEST(Resampling, ComparesInPairs) {
   Two two = two_predictors();
-  add_f1(two.second, scores_of(std::vector<Row>(40)), two.truth, 0.5);
+  add_f1(two.second, scores_of(std::vector<Row>(40)), two.truth, 0.5F);
   const std::vector<Difference> differences = compare(two.first, two.second, {4000, 3, 2});
   EXPECT_NEAR(differences[0].value, 0.25, 1e-12);
   EXPECT_LT(differences[0].interval.low, 0.25);

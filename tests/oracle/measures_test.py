@@ -93,7 +93,7 @@ def ranking_measures(scores, truth, weights):
 
 
 def f1_measures(scores, truth, threshold):
-    predicted = scores.astype(float) >= threshold
+    predicted = scores >= np.float32(threshold)
 
     def f1(axis):
         hits, both = (predicted & truth).sum(axis=axis), predicted.sum(axis=axis) + truth.sum(axis=axis)
@@ -179,7 +179,7 @@ def random_case(slide, folder):
     found, order, hits, valid = ranking_measures(kept, true, weights)
     steps = np.unique(early[np.isfinite(early)])
     threshold = max(steps, key=lambda t: (f1_measures(early, validation, t)["f1_micro"], t))
-    agree(answer, {**found, "threshold": float(threshold), **f1_measures(kept, true, threshold)}, "with a filter")
+    agree(answer, {**found, "threshold": float(str(threshold)), **f1_measures(kept, true, threshold)}, "with a filter")
     agree_table(table, label_table(order, hits, valid, true), "with a filter")
 
     sums = np.where(np.isfinite(one), 0.3 * one.astype(float), 0) + np.where(np.isfinite(two), 0.7 * two.astype(float), 0)
