@@ -66,7 +66,7 @@ Dataset read_named_labels(const std::string& path, int threads, LabelIndex& inde
   ReadOptions reading;
   reading.format = DataFormat::kText;
   reading.threads = threads;
-  reading.text = learn_text_file(path, DataFormat::kText, options, threads);
+  reading.text = learn_text_file(path, reading, options);
   if (reading.text == nullptr) fail_input("{}: this is no file of text with labels", path);
   const Dataset text = read_dataset(path, reading);
   std::vector<std::uint32_t> ids(reading.text->label_count());

@@ -22,10 +22,13 @@ ReadOptions read_options(unsigned choice) {
   ReadOptions options;
   options.format = kFormats[choice & 3];
   options.skip_bad = (choice & 4) != 0;
-  options.columns.text = (choice & 8) != 0 ? "a" : "a,b";
-  options.columns.labels = (choice & 16) != 0 ? "b" : "c";
-  options.columns.label_separator = (choice & 32) != 0 ? "; " : ",";
-  options.columns.weight = (choice & 64) != 0 ? "w" : "";
+  const auto chosen = [choice](unsigned bit, std::string_view one, std::string_view other) {
+    return (choice & bit) != 0 ? one : other;
+  };
+  options.columns.text = chosen(8, "a", "a,b");
+  options.columns.labels = chosen(16, "b", "c");
+  options.columns.label_separator = chosen(32, "; ", ",");
+  options.columns.weight = chosen(64, "w", "");
   options.threads = 1;
   return options;
 }

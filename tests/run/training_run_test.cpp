@@ -163,7 +163,7 @@ TEST_F(TrainingRunTest, ATrainedModelIsMeasuredAsTrainingDid) {
 }
 
 TEST_F(TrainingRunTest, ASearchWritesWhatItFound) {
-  config_.data.validation = 0;
+  config_.data.validation = {};
   config_.data.test = "/no/such/file";  // has no part in it
   std::size_t trials = 0;
   const TuneOptions options{60.0, 2, {}};
