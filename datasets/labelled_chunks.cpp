@@ -38,7 +38,7 @@ LabelledChunks::LabelledChunks(const TextSource& source, const LineRules& rules,
     : source_(source), rules_(rules) {
   const auto let_go = [&](const char* begin, const char* end) { source.let_go(begin, end); };
   const bool is_csv = rules.table != nullptr && rules.table->delimiter() != '\0';
-  const std::string_view whole = is_csv ? source.text : without_byte_order_mark(source.text);
+  const std::string_view whole = rules.table != nullptr ? source.text : without_byte_order_mark(source.text);
   for (const std::string_view text :
        is_csv ? cut_records(whole, *rules.table, chunk_bytes, source) : cut_lines(whole, chunk_bytes, let_go))
     chunks_.emplace_back().text = text;

@@ -18,10 +18,6 @@ namespace {
 
 constexpr std::size_t kMostRecordBytes = std::size_t{1} << 26;
 
-bool is_blank(std::string_view text) {
-  return text.find_first_not_of(" \t\r\n") == std::string_view::npos;
-}
-
 }  // namespace
 
 RowStream::RowStream(std::string origin, const ReadOptions& options)
@@ -76,12 +72,17 @@ std::string_view RowStream::take_promised(std::string_view lines) {
   return lines;
 }
 
-// The whole records, of what came before, too; keeps one that is not.
+// The whole records, of what came before, too; keeps one that is not, and what comes before the names of the
+// columns.
 RowPart RowStream::read_records(std::string_view lines) {
-  const char delimiter = options_.format == DataFormat::kCsv ? ',' : '\t';
   open_ += lines;
   std::size_t whole = open_.size();
-  if (options_.format != DataFormat::kJsonl) whole = whole_csv_records(open_, delimiter);
+  if (options_.format != DataFormat::kJsonl) {
+    const std::size_t mark = table_ ? 0 : open_.size() - without_byte_order_mark(open_).size();
+    const char delimiter = options_.format == DataFormat::kCsv ? ',' : '\t';
+    const bool has_names = table_.has_value() || has_head(open_);
+    whole = has_names ? mark + whole_csv_records(std::string_view(open_).substr(mark), delimiter) : 0;
+  }
   if (open_.size() - whole > kMostRecordBytes) {
     fail_input("{}:{}:1: quotes that open in this record do not close within {} MiB; check the quotes",
                origin_, lines_ + 1, kMostRecordBytes >> 20);
@@ -91,15 +92,11 @@ RowPart RowStream::read_records(std::string_view lines) {
 }
 
 RowPart RowStream::parse_records(std::string_view records) {
-  if (records.empty()) return {};
-  if (!table_ && options_.format != DataFormat::kJsonl && is_blank(records)) {  // before the names
-    lines_ += static_cast<std::uint64_t>(std::count(records.begin(), records.end(), '\n'));
-    return {};
-  }
   if (!table_) {
+    if (records.empty() || (options_.format != DataFormat::kJsonl && !has_head(records))) return {};
     table_.emplace(records, origin_, options_.format, options_.columns, Labels::kOptional);
     records.remove_prefix(table_->head_bytes());
-    lines_ += table_->head_lines();
+    lines_ = table_->head_lines();
   }
   std::uint64_t lines = 0;
   RowPart part = parse_plain_records({records, origin_}, *table_, lines_, options_, &lines);

@@ -140,6 +140,10 @@ std::optional<DataFormat> table_format_of_name(std::string_view path) {
   return {};
 }
 
+bool has_head(std::string_view text) {
+  return !behind_blank_lines(text).empty();
+}
+
 std::string columns_shown(std::string_view head) {
   std::string_view rest = behind_blank_lines(head);
   if (rest.empty()) return {};

@@ -24,6 +24,9 @@ std::optional<DataFormat> detect_table(std::string_view head, const TableColumns
 // The format of a table by its name, packed or not: .csv, or .jsonl and .ndjson. Nothing for other names.
 std::optional<DataFormat> table_format_of_name(std::string_view path);
 
+// Whether the text has a line that is not blank: that of the names of the columns.
+bool has_head(std::string_view text);
+
 // The names of the columns of a table that begins with `head`, for messages: with commas between them. Empty
 // where this is hardly a table.
 std::string columns_shown(std::string_view head);

@@ -7,6 +7,7 @@
 #include "datasets/csr_sink.h"
 #include "datasets/labelled_text.h"
 #include "datasets/row_stream.h"
+#include "datasets/sample_weights.h"
 #include "datasets/table.h"
 #include "datasets/text_learner.h"
 #include "tests/fuzz/fuzz.h"
@@ -107,6 +108,10 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   check_same(rows, rows_of(source, options, 1 + text.size() / 3));
   check(stream(text, options, text.size()) == stream(text, options, text.size() / 3),
         "parts have the records of the whole");
-  train_and_predict(rows);
+  if (rows.weights().empty()) {
+    train_and_predict(rows);
+  } else {
+    accepted([&] { train_and_predict(weighted_rows(rows, rows.weights())); });
+  }
   return 0;
 }
