@@ -62,7 +62,6 @@ constexpr Foreign kForeign[] = {
     {"\xfd"
      "7zXZ\0"sv,
      0, "packed by xz; unpack it, or pack it by gzip"},
-    {"\x28\xb5\x2f\xfd"sv, 0, "packed by zstd; unpack it, or pack it by gzip"},
     {"BZh"sv, 0, "packed by bzip2; unpack it, or pack it by gzip"},
     {"\xff\xfe"sv, 0, "text in UTF-16; store it as UTF-8"},
     {"\xfe\xff"sv, 0, "text in UTF-16; store it as UTF-8"},
@@ -92,7 +91,8 @@ std::optional<std::string> foreign_kind(std::string_view bytes) {
       return std::string(known.what);
   }
   if (is_json(without_byte_order_mark(bytes)))
-    return "JSON, which is not read; write a sample a line, as 'label,label<TAB>text'";
+    return "JSON, of which objects are read, one a line, whose text and labels data.text and data.labels "
+           "name";
   if (first_line_of_data(bytes).find('\0') != std::string_view::npos)
     return "binary data; check the path of the data";
   return std::nullopt;

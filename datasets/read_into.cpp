@@ -18,31 +18,35 @@ namespace slide {
 
 namespace {
 
+// Fails if there are columns with names, none of which are known to hold text.
+void fail_as_table(std::string_view bytes, const std::string& origin, const TableColumns& columns) {
+  const std::string shown = columns_shown(bytes);
+  if (shown.empty()) return;
+  if (columns.text.empty()) {
+    fail_input(
+        "{}:1:1: the format is not clear; if this is a table with the columns {}, name those of text and "
+        "labels by data.text and data.labels",
+        origin, shown);
+  }
+  fail_input("{}:1:1: no table with the columns '{}', which data.text names; its columns are {}", origin,
+             columns.text, shown);
+}
+
 DataFormat detect(std::string_view bytes, const std::string& origin, const TableColumns& columns) {
   if (bytes.find_first_not_of(" \t\r\n") == std::string_view::npos) {
     fail_input("{}:1:1: the file is empty; check the path of the data", origin);
   }
   if (const std::optional<DataFormat> table = detect_table(bytes, columns)) return *table;
   if (const std::optional<DataFormat> format = detect_format(bytes)) return *format;
-  const std::string shown = columns_shown(bytes);
-  if (!shown.empty() && columns.text.empty()) {
-    fail_input(
-        "{}:1:1: the format is not clear; if this is a table with the columns {}, name those of text and "
-        "labels "
-        "by data.text and data.labels",
-        origin, shown);
-  }
-  if (!shown.empty()) {
-    fail_input("{}:1:1: no table with the columns '{}', which data.text names; its columns are {}", origin,
-               columns.text, shown);
-  }
-  if (const std::optional<std::string> kind = foreign_kind(bytes))
-    fail_input("{}:1:1: this is {}", origin, *kind);
+  const std::optional<std::string> kind = foreign_kind(bytes);
+  const std::size_t first = without_byte_order_mark(bytes).find_first_not_of(" \t\r\n");
+  const bool is_object = kind && without_byte_order_mark(bytes).substr(first).starts_with('{');
+  if (kind && !is_object) fail_input("{}:1:1: this is {}", origin, *kind);
+  fail_as_table(bytes, origin, columns);
   fail_input(
       "{}:1:1: the format is not clear: neither a header 'samples features labels', nor a line 'label "
-      "id:value', nor labelled text, nor IDX images, nor an .npz pair; if it is text, or CSV, write a sample "
-      "a "
-      "line, as 'label,label<TAB>text'",
+      "id:value', nor labelled text, nor a table, nor IDX images, nor an .npz pair; if it is text, write a "
+      "sample a line, as 'label,label<TAB>text'",
       origin);
 }
 

@@ -35,6 +35,8 @@ bool standard_input_is_file() {
 bool is_labels_only(std::string_view bytes) {
   const std::string_view line = bytes.substr(0, bytes.find('\n'));
   return line.find_first_not_of("0123456789,+-. \t\r") == std::string_view::npos || line.starts_with('#');
+}
+
 // What the stream has kept to its end.
 void take_rest(RowStream& stream, const SampleInput::Take& take) {
   const RowPart rest = stream.finish();

@@ -7,7 +7,7 @@
 #include <string_view>
 #include <vector>
 
-#include "datasets/file_bytes.h"
+#include "datasets/unpack.h"
 #include "engine/cli/bad_rows.h"
 #include "engine/cli/commands.h"
 #include "engine/cli/evaluation.h"
@@ -39,7 +39,7 @@ TestData read_standard_input(const Model& model, int threads, bool skip_bad, Clu
   SharedLines source(cluster, STDIN_FILENO);
   std::string bytes;
   for (std::string_view some = source.next(); !some.empty(); some = source.next()) bytes += some;
-  if (is_gzip(bytes)) bytes = unpack_gzip(bytes, kStandardInput);
+  if (is_packed(bytes)) bytes = unpack(bytes, kStandardInput);
   return parse_test_data(bytes, kStandardInput, model, threads, skip_bad);
 }
 

@@ -45,8 +45,9 @@ void print_data(const DataConfig& config, const RunData& data, double seconds) {
   if (data.test) {
     print_data("test", config.test, *data.test);
   } else {
-    print("test  none: data.test is not set, so {}\n",
-          config.validation.wanted() ? "the validation samples alone are evaluated" : "there is no evaluation");
+    print("test  none: data.test is not set, so {}\n", config.validation.wanted()
+                                                           ? "the validation samples alone are evaluated"
+                                                           : "there is no evaluation");
   }
   if (data.validation) print_data("valid", config.validation.file, *data.validation);
   if (data.text != nullptr) {

@@ -104,12 +104,12 @@ TEST_F(BadInputTest, DataFiles) {
 // What newcomers give: the message names what it is.
 TEST_F(BadInputTest, FilesOfOtherKinds) {
   expect_bad_data("[{\"text\": \"a: b\", \"labels\": [\"x\"]}]\n", "bad.txt:1:1: this is JSON");
-  expect_bad_data("{\"text\": \"a: b\"}\n{\"text\": \"c\"}\n", "bad.txt:1:1: this is JSON");
+  expect_bad_data("{\"text\": \"a: b\"}\n{\"text\": \"c\"}\n", "a table with the columns text, name those");
   expect_bad_data("SLIDEMDL....", "this is a model of slide, no data");
   expect_bad_data(std::string("\xfd") + "7zXZ" + std::string(9, '\0'), "packed by xz");
   expect_bad_data(std::string("\xff\xfe") + "a\0b" + std::string(1, '\0'), "UTF-16");
   expect_bad_data(std::string("ab\0cd", 5), "binary data");
-  expect_bad_data("text,label\nhello,x\n", "if it is text, or CSV");
+  expect_bad_data("text,label\nhello,x\n", "a table with the columns text, label, name those");
 }
 
 TEST_F(BadInputTest, TextForAModelOfFeatures) {

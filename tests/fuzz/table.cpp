@@ -23,13 +23,10 @@ ReadOptions read_options(unsigned choice) {
   ReadOptions options;
   options.format = kFormats[choice & 3];
   options.skip_bad = (choice & 4) != 0;
-  const auto chosen = [choice](unsigned bit, std::string_view one, std::string_view other) {
-    return (choice & bit) != 0 ? one : other;
+  const auto chosen = [choice](unsigned bit, const char* one, const char* other) {
+    return std::string((choice & bit) != 0 ? one : other);
   };
-  options.columns.text = chosen(8, "a", "a,b");
-  options.columns.labels = chosen(16, "b", "c");
-  options.columns.label_separator = chosen(32, "; ", ",");
-  options.columns.weight = chosen(64, "w", "");
+  options.columns = {chosen(8, "a", "a,b"), chosen(16, "b", "c"), chosen(32, "; ", ","), chosen(64, "w", "")};
   options.threads = 1;
   return options;
 }
