@@ -56,7 +56,7 @@ class TableCliTest : public testing::Test {
     write_file(slide_.path(name + ".plain"), forms.plain);
   }
   Outcome train(const std::string& data, const Strings& more = {}) {
-    Strings arguments = {"train", "c.toml", "--set", "data.train=" + data, "--out", data + "-run"};
+    Strings arguments = {"train", "c.toml", "--set", "data.train=" + data, "--out", data + "-run", "--force"};
     arguments.insert(arguments.end(), more.begin(), more.end());
     return slide_.run(arguments);
   }

@@ -48,8 +48,8 @@ class TerminalTest : public CliTest {
 TEST_F(TerminalTest, HelpHasRoomIn80Columns) {
   const Outcome all = slide_.run({"help"});
   expect_narrow(all.out);
-  for (const char* command : {"train", "tune", "test", "predict", "serve", "convert", "generate", "inspect",
-                              "report", "config", "completion", "man", "help", "version"}) {
+  for (const char* command : {"train", "tune", "test", "evaluate", "predict", "serve", "convert", "generate",
+                              "inspect", "report", "config", "completion", "man", "help", "version"}) {
     EXPECT_NE(all.out.find(std::string("\n  ") + command), std::string::npos) << command;
     expect_narrow(slide_.run({"help", command}).out);
   }

@@ -89,7 +89,7 @@ class TextCliTest : public testing::Test {
     write_file(slide_.path("test.tsv"), table(12));
   }
   Outcome train(Strings more = {}, const std::string& data = "train.tsv", const std::string& out = "out") {
-    Strings arguments = {"train", "c.toml", "--set", "data.train=" + data, "--out", out};
+    Strings arguments = {"train", "c.toml", "--set", "data.train=" + data, "--out", out, "--force"};
     arguments.insert(arguments.end(), more.begin(), more.end());
     return slide_.run(arguments);
   }

@@ -164,7 +164,7 @@ TEST_F(TrainCommandTest, SamplesWithoutLabelsAreSkippedAndCounted) {
   EXPECT_NE(done.out.find("2 training samples have no label"), std::string::npos) << done.out;
   EXPECT_EQ(slide_.run({"train", "small.toml", "--set", "data.train=none.txt"}).code, 2);
   write_file(slide_.path("none.txt"), "1 4 3\n 1:1\n");
-  const Outcome none = slide_.run({"train", "small.toml", "--set", "data.train=none.txt"});
+  const Outcome none = slide_.run({"train", "small.toml", "--set", "data.train=none.txt", "--force"});
   EXPECT_EQ(none.code, 2);
   EXPECT_EQ(none.err, "slide: no training sample has a label\n");
 }
