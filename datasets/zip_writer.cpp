@@ -15,7 +15,7 @@ namespace slide {
 
 namespace {
 
-constexpr std::size_t kPieceBytes = std::size_t{1} << 18;  // packed at once, at most
+constexpr std::size_t kDeflatedAtOnce = std::size_t{1} << 18;  // packed at once, at most
 constexpr int kLevel = 1;
 constexpr std::uint16_t kDate = 0x21;  // the first of 1980: the same bytes for the same data
 constexpr std::uint16_t kVersion = 20, kVersion64 = 45;
@@ -33,7 +33,7 @@ class RawDeflater {
 
   // Puts the packed bytes behind what `file` has, and returns how many they are.
   std::uint64_t pack(std::string_view bytes, AtomicFile& file) {
-    std::string piece(kPieceBytes, '\0');
+    std::string piece(kDeflatedAtOnce, '\0');
     std::uint64_t packed = 0;
     for (int status = Z_OK; status != Z_STREAM_END;) {
       if (stream_.avail_in == 0) {

@@ -13,6 +13,7 @@ mkdir -p "$build"
 [ $# -eq 0 ] || unity=(-DCMAKE_UNITY_BUILD=OFF)
 cmake --preset release -B "$build" -DCMAKE_CXX_COMPILER=clang++ "${unity[@]}" > "$build/configure.log" 2>&1 ||
   { cat "$build/configure.log"; exit 1; }
+cmake --build "$build" --target slide_commit > "$build/commit.log"  # a header that the build makes
 files=("$@")
 # Files for one instruction set are mostly intrinsics, whose headers clang-tidy takes apart without end.
 [ ${#files[@]} -gt 0 ] ||

@@ -10,6 +10,8 @@
 
 namespace slide::cli {
 
+inline constexpr const char* kStandardInput = "standard input";  // as messages call it
+
 class LineSource {
  public:
   // Reads the open file `descriptor`; does not close it.

@@ -21,7 +21,6 @@ namespace slide::cli {
 
 namespace {
 
-constexpr const char* kStandardInput = "standard input";
 constexpr const char* kStandardInputFile = "/dev/stdin";
 
 // Whether standard input is a file that nothing has been read of, and that can be opened once more.

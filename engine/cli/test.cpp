@@ -23,8 +23,6 @@ namespace slide::cli {
 
 namespace {
 
-constexpr const char* kStandardInput = "standard input";
-
 struct TestCommand {
   std::string model;
   std::string data;         // "-": standard input

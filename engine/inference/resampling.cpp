@@ -16,10 +16,10 @@ namespace {
 
 using Ratio = Metrics::Ratio;
 
-constexpr std::size_t kRowsAtOnce = 1024;
+constexpr std::size_t kSamplesAtOnce = 1024;
 constexpr double kLow = 0.025, kHigh = 0.975;
 // Sums of the same numbers in another order differ by less, in measures up to 1.
-constexpr double kRounding = 1e-12;
+constexpr double kAsGood = 1e-12;
 
 // What a stream is for, beside its round.
 constexpr std::uint64_t kDraws = 0, kChanges = 1;
@@ -103,11 +103,11 @@ SampleRatios sample_ratios(const Ranking& ranking, const Dataset& truth, const M
   result.names = none.names();
   const std::size_t measures = result.names.size();
   result.ratios.resize(truth.size() * measures);
-  const std::size_t parts = (truth.size() + kRowsAtOnce - 1) / kRowsAtOnce;
+  const std::size_t parts = (truth.size() + kSamplesAtOnce - 1) / kSamplesAtOnce;
   parallel_for(parts, resolve_threads(threads), [&](std::size_t part, int) {
     std::vector<Ratio> ratios;
-    const std::size_t end = std::min(truth.size(), (part + 1) * kRowsAtOnce);
-    for (std::size_t sample = part * kRowsAtOnce; sample < end; ++sample) {
+    const std::size_t end = std::min(truth.size(), (part + 1) * kSamplesAtOnce);
+    for (std::size_t sample = part * kSamplesAtOnce; sample < end; ++sample) {
       Metrics one = none;
       one.add(ranking[sample], truth.labels(sample));
       ratios.clear();
@@ -160,7 +160,7 @@ std::vector<Difference> compare(const SampleRatios& first, const SampleRatios& s
     const double found = one[m] - two[m];
     const auto as_large = std::ranges::count_if(
         std::span(changed).subspan(m * rounds, rounds),
-        [&](double difference) { return std::abs(difference) >= std::abs(found) - kRounding; });
+        [&](double difference) { return std::abs(difference) >= std::abs(found) - kAsGood; });
     differences[m] = {found, intervals[m],
                       static_cast<double>(1 + as_large) / static_cast<double>(1 + rounds)};
   }

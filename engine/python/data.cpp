@@ -58,7 +58,7 @@ py::tuple labels_of(const api::Data& data) {
   return py::make_tuple(offsets, ids);
 }
 
-py::list label_names(const api::Data& data) {
+py::list label_names_of(const api::Data& data) {
   py::list names;
   for (std::uint32_t label = 0; label < data.labels(); ++label) names.append(py::str(data.label_name(label)));
   return names;
@@ -100,7 +100,7 @@ void bind_data(py::module_& module) {
       .def("weighted", &weighted, py::arg("weights"))
       .def("feature_rows", &features_of)
       .def("label_rows", &labels_of)
-      .def("label_names", &label_names)
+      .def("label_names", &label_names_of)
       .def("feature_names", &feature_names)
       .def(
           "write",
