@@ -88,7 +88,8 @@ class FaultsTest : public CliTest {
             "--set",     "train.checkpoint_every=5",
             "--seed",    seed,
             "--threads", "2",
-            "--out",     out};
+            "--out",     out,
+            "--force"};
   }
   // The runs "first" and "second", of two seeds.
   void train_two() {
@@ -163,7 +164,8 @@ TEST_F(FaultsTest, Caching) {
                        "--set",     "data.cache=true",
                        "--set",     "train.epochs=1",
                        "--threads", "2",
-                       "--out",     "out"};
+                       "--out",     "out",
+                       "--force"};
   ASSERT_EQ(slide_.run(arguments).code, 0);
   const std::string model = file("out/model.slide"), cache = file("data/train.txt.slidecache");
   for (const bool made : {false, true}) {
