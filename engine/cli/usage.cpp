@@ -33,9 +33,12 @@ std::string suggestion(std::string_view name, const std::vector<std::string>& na
 std::string nearest_option(const CLI::App& sub, const std::string& word) {
   std::vector<std::string> names;
   for (const CLI::Option* option : sub.get_options()) {
-    for (const std::string& name : option->get_lnames()) names.push_back("--" + name);
+    for (const std::string& name : option->get_lnames()) names.push_back(name);
   }
-  return suggestion(word.substr(0, word.find('=')), names);
+  const std::string given = word.substr(0, word.find('='));
+  const std::string nearest =
+      near_name(given.substr(std::min(given.find_first_not_of('-'), given.size())), names);
+  return nearest.empty() ? "" : fmt::format("; did you mean '--{}'?", nearest);
 }
 
 // "DATA", "MODEL DATA": what a command takes beside its options.

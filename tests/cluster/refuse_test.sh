@@ -40,7 +40,7 @@ refused 2 "rank 0 of $ranks .*no.toml" train no.toml --out out
 refused 2 "rank 0 of $ranks .*unknown key 'train.nothing'" "${train[@]}" --set train.nothing=1
 refused 2 "rank 0 of $ranks .*none.txt: no such file" "${train[@]}" --set train.shards=4 --set data.train=none.txt
 refused 2 "rank 0 of $ranks .*no run to go on with" train --resume out
-refused 2 'not expected: --nothing' "${train[@]}" --nothing
+refused 2 'no option --nothing' "${train[@]}" --nothing
 refused 2 "unknown command 'nothing'" nothing
 refused 2 "rank 0 of $ranks .*neighbours.share" "${train[@]}" --set train.shards=4 --set loss.kind=softmax
 one_differs 2 "rank $last of $ranks has another configuration" --set train.seed=2
