@@ -243,7 +243,7 @@ Dataset read_labels(const std::string& path, std::optional<DataFormat> format, i
     fail_input("{}: this numbers its labels, but other files name them; give the names by --labels", path);
   index.number_by_data();
   Dataset labels = is_labels_alone(path, found) ? read_label_matrix(path, index)
-                                                      : read_numbered_labels(path, found, threads, index);
+                                                : read_numbered_labels(path, found, threads, index);
   for (const std::uint32_t label : labels.view().label_ids) check_label(label, index, path);
   return labels;
 }

@@ -13,9 +13,9 @@
 namespace slide {
 namespace {
 
-using Labels = std::vector<std::uint32_t>;
+using Ids = std::vector<std::uint32_t>;
 
-Labels labels_of(const LabelPairs& pairs, std::size_t sample) {
+Ids labels_of(const LabelPairs& pairs, std::size_t sample) {
   const auto labels = pairs.of(sample);
   return {labels.begin(), labels.end()};
 }
@@ -26,10 +26,10 @@ TEST(LabelPairs, AreReadInAnyOrderEachOnce) {
   const LabelPairs pairs = read_label_pairs(path, 4, 8);
   EXPECT_EQ(pairs.size(), 3U);
   EXPECT_EQ(pairs.most(), 2U);
-  EXPECT_EQ(labels_of(pairs, 0), (Labels{3}));
-  EXPECT_EQ(labels_of(pairs, 1), (Labels{}));
-  EXPECT_EQ(labels_of(pairs, 2), (Labels{1, 7}));
-  EXPECT_EQ(labels_of(pairs, 9), (Labels{}));
+  EXPECT_EQ(labels_of(pairs, 0), (Ids{3}));
+  EXPECT_EQ(labels_of(pairs, 1), (Ids{}));
+  EXPECT_EQ(labels_of(pairs, 2), (Ids{1, 7}));
+  EXPECT_EQ(labels_of(pairs, 9), (Ids{}));
   EXPECT_TRUE(pairs.has(2, 7));
   EXPECT_FALSE(pairs.has(2, 3));
   EXPECT_TRUE(LabelPairs().empty());
@@ -62,8 +62,8 @@ TEST(LabelPairs, LabelsWithoutThemKeepTheFeatures) {
   arrays.label_ids = {0, 1, 5, 1};
   const Dataset data(std::move(arrays), 6, 6);
   const Dataset kept = labels_without(data, LabelPairs({{0, 1}, {0, 3}, {1, 5}}, 2));
-  EXPECT_EQ(Labels(kept.labels(0).begin(), kept.labels(0).end()), (Labels{0, 5}));
-  EXPECT_EQ(Labels(kept.labels(1).begin(), kept.labels(1).end()), (Labels{1}));
+  EXPECT_EQ(Ids(kept.labels(0).begin(), kept.labels(0).end()), (Ids{0, 5}));
+  EXPECT_EQ(Ids(kept.labels(1).begin(), kept.labels(1).end()), (Ids{1}));
   EXPECT_EQ(kept.features(1).ids[0], 2U);
   EXPECT_EQ(kept.label_count(), 6U);
 }
