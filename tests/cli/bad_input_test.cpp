@@ -120,9 +120,11 @@ TEST_F(BadInputTest, TextForAModelOfFeatures) {
   expect(2, "the model was trained on features", {"predict", "out", "plain.txt"});
   for (const char* command : {"predict", "test"}) {
     expect(2, "the model was trained on features, not on text", {command, "out", "text.tsv"});
-    expect(2, "rows.json:1:1: th", {command, "out", "rows.json"});
     expect(2, "d.txt: this is no slide model; the model comes first", {command, "d.txt", "out"});
   }
+  expect(2, "rows.json:1:1: this is JSON", {"predict", "out", "rows.json"});
+  expect(2, "rows.json:1:1: the format is not clear; if this is a table with the columns a, name those",
+         {"test", "out", "rows.json"});
 }
 
 TEST_F(BadInputTest, MarksAndLineEndsOfWindowsAreNoFault) {
