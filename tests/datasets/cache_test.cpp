@@ -355,9 +355,7 @@ std::size_t status_bytes(const std::string& field) {
 }
 
 TEST(Cache, IsWrittenInLittleMemory) {
-#ifdef SLIDE_SANITIZED
-  GTEST_SKIP() << "memory is not measured under a sanitizer";
-#endif
+  if (kSanitized) GTEST_SKIP() << "memory is not measured under a sanitizer";
   const TemporaryFolder folder;
   const std::string text = generated(folder, 50000);
   const std::string packed = folder.write("packed.gz", gzip(read_text(text)));

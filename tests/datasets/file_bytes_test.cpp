@@ -70,9 +70,7 @@ TEST(FileBytes, OfAFileThatChangesMeanwhileAreRefused) {
 }
 
 TEST(FileBytes, ThatUnpackToMoreThanIsFreeAreRefused) {
-#ifdef SLIDE_SANITIZED
-  GTEST_SKIP() << "memory is not limited under a sanitizer";
-#endif
+  if (kSanitized) GTEST_SKIP() << "memory is not limited under a sanitizer";
   const TemporaryFolder folder;
   const std::string content(100'000'000, '1');
   for (const std::string& path :

@@ -18,15 +18,7 @@
 
 #include "datasets/dataset.h"
 #include "engine/base/error.h"
-
-// Sanitizers hold freed memory back and take address space of their own: memory is not the program's own.
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-#define SLIDE_SANITIZED 1
-#elif defined(__has_feature)
-#if __has_feature(address_sanitizer) || __has_feature(thread_sanitizer)
-#define SLIDE_SANITIZED 1
-#endif
-#endif
+#include "tests/sanitizers.h"
 
 namespace slide::testing {
 

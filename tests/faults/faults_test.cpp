@@ -12,6 +12,7 @@
 
 #include "tests/cli/cli_fixture.h"
 #include "tests/faults/points.h"
+#include "tests/sanitizers.h"
 
 namespace slide::test {
 namespace {
@@ -27,9 +28,7 @@ struct Case {
 class FaultsTest : public CliTest {
  protected:
   void SetUp() override {
-#ifdef SLIDE_SANITIZED
-    GTEST_SKIP() << "sanitizers put themselves where the faults are injected";
-#endif
+    if (kSanitized) GTEST_SKIP() << "sanitizers put themselves where the faults are injected";
     CliTest::SetUp();
     setenv("OMP_WAIT_POLICY", "passive", 1);
     generate();

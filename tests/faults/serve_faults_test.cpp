@@ -3,6 +3,7 @@
 #include <optional>
 
 #include "tests/faults/points.h"
+#include "tests/sanitizers.h"
 #include "tests/serve/serve_fixture.h"
 
 namespace slide::test {
@@ -13,14 +14,10 @@ const Json kAsked = {{"features", {{"3", 1}, {"7", 2}}}};
 class ServeFaultsTest : public ServeTest {
  protected:
   static void SetUpTestSuite() {
-#ifndef SLIDE_SANITIZED
-    ServeTest::SetUpTestSuite();
-#endif
+    if (!kSanitized) ServeTest::SetUpTestSuite();
   }
   void SetUp() override {
-#ifdef SLIDE_SANITIZED
-    GTEST_SKIP() << "sanitizers put themselves where the faults are injected";
-#endif
+    if (kSanitized) GTEST_SKIP() << "sanitizers put themselves where the faults are injected";
   }
 
   // A variable of the environment, with what reads it, for as long as it lives.

@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "tests/fuzz/fuzz.h"
+#include "tests/sanitizers.h"
 
 namespace {
 
@@ -32,10 +33,9 @@ std::vector<fs::path> files_of(int count, char** arguments) {
 
 // Sanitizers reserve more than any limit.
 void limit_memory() {
-#if !defined(SLIDE_SANITIZED)
+  if (slide::kSanitized) return;
   const rlimit limit = {rlim_t{4} << 30, rlim_t{4} << 30};
   setrlimit(RLIMIT_AS, &limit);
-#endif
 }
 
 }  // namespace

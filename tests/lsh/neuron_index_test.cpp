@@ -11,24 +11,14 @@
 
 #include "engine/base/error.h"
 #include "lsh_test_util.h"
+#include "tests/sanitizers.h"
 
 // ThreadSanitizer of clang brings its own operator new: there nothing is counted.
-#if defined(__SANITIZE_THREAD__)
-#define SLIDE_OWN_NEW 0
-#elif defined(__has_feature)
-#if __has_feature(thread_sanitizer)
-#define SLIDE_OWN_NEW 0
-#endif
-#endif
-#ifndef SLIDE_OWN_NEW
-#define SLIDE_OWN_NEW 1
-#endif
-
 namespace {
 std::atomic<std::size_t> allocations{0};
 }
 
-#if SLIDE_OWN_NEW
+#ifndef SLIDE_UNDER_TSAN
 namespace {
 void* counted_allocation(std::size_t size, std::size_t alignment) {
   ++allocations;

@@ -12,6 +12,7 @@
 #include <random>
 #include <thread>
 
+#include "tests/sanitizers.h"
 #include "tests/serve/serve_fixture.h"
 
 namespace slide::test {
@@ -19,20 +20,6 @@ namespace {
 
 namespace fs = std::filesystem;
 using Random = std::mt19937_64;
-
-#if defined(__has_feature)
-#if __has_feature(address_sanitizer) || __has_feature(thread_sanitizer)
-#define SLIDE_SANITIZED
-#endif
-#endif
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-#define SLIDE_SANITIZED
-#endif
-#ifdef SLIDE_SANITIZED
-constexpr bool kSanitized = true;  // slower, and memory is kept back
-#else
-constexpr bool kSanitized = false;
-#endif
 
 constexpr const char* kHead = "POST /predict HTTP/1.1\r\nHost: here\r\n";
 

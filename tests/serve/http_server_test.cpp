@@ -7,6 +7,7 @@
 #include <filesystem>
 #include <thread>
 
+#include "tests/sanitizers.h"
 #include "tests/serve/serve_fixture.h"
 
 namespace slide::test {
@@ -219,6 +220,8 @@ TEST_F(HttpServerTest, SignalsGoToOneThread) {
 
 // Both are pending when the process goes on, and the server may see either first.
 TEST_F(HttpServerTest, AReloadAndAStopAtOnceStop) {
+  if (kThreadSanitizer)
+    GTEST_SKIP() << "ThreadSanitizer loses one of two signals that come at once now and then";
   for (int round = 0; round < 12; ++round) {
     ServerProcess server = serve("ids");
     server.signal(SIGSTOP);

@@ -13,20 +13,10 @@
 #include "engine/inference/inference.h"
 #include "engine/training/trainer.h"
 #include "tests/network/network_test_util.h"
+#include "tests/sanitizers.h"
 
 // ThreadSanitizer of clang brings its own operator new: there nothing is counted.
-#if defined(__SANITIZE_THREAD__)
-#define SLIDE_OWN_NEW 0
-#elif defined(__has_feature)
-#if __has_feature(thread_sanitizer)
-#define SLIDE_OWN_NEW 0
-#endif
-#endif
-#ifndef SLIDE_OWN_NEW
-#define SLIDE_OWN_NEW 1
-#endif
-
-#if SLIDE_OWN_NEW
+#ifndef SLIDE_UNDER_TSAN
 
 namespace {
 std::atomic<std::size_t> allocations{0};
@@ -335,4 +325,4 @@ TEST(Allocation, TheCounterCounts) {
 }  // namespace
 }  // namespace slide::test
 
-#endif  // SLIDE_OWN_NEW
+#endif  // SLIDE_UNDER_TSAN

@@ -10,24 +10,10 @@
 #include "engine/base/aligned.h"
 #include "engine/training/trainer.h"
 #include "tests/network/network_test_util.h"
-
-// Sanitizers have heaps of their own, which nobody can ask.
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-#define SLIDE_OTHER_HEAP 1
-#elif defined(__has_feature)
-#if __has_feature(address_sanitizer) || __has_feature(thread_sanitizer)
-#define SLIDE_OTHER_HEAP 1
-#endif
-#endif
+#include "tests/sanitizers.h"
 
 namespace slide::test {
 namespace {
-
-#ifdef SLIDE_OTHER_HEAP
-constexpr bool kOwnHeap = false;
-#else
-constexpr bool kOwnHeap = true;
-#endif
 
 // Bytes of the heap and of aligned arrays in use.
 double bytes_in_use() {
@@ -139,7 +125,7 @@ INSTANTIATE_TEST_SUITE_P(Configurations, MemoryPlanCase, testing::ValuesIn(kCase
                          [](const auto& at) { return std::string(at.param.name); });
 
 TEST_P(MemoryPlanCase, IsWithinATenthOfWhatATrainerTakes) {
-  if (!kOwnHeap) GTEST_SKIP() << "a sanitizer's heap";
+  if (kSanitized) GTEST_SKIP() << "a sanitizer's heap";
   DataSpec spec;
   spec.samples = 3000, spec.features = 4000, spec.labels = 5000, spec.entries = 20;
   const Dataset data = make_data(spec);
@@ -160,7 +146,7 @@ TEST_P(MemoryPlanCase, IsWithinATenthOfWhatATrainerTakes) {
 
 // Of a wide path the plan knows the most: patterns of as many features as samples have.
 TEST(MemoryPlan, OfAWidePathIsTheMostThereCanBe) {
-  if (!kOwnHeap) GTEST_SKIP() << "a sanitizer's heap";
+  if (kSanitized) GTEST_SKIP() << "a sanitizer's heap";
   DataSpec spec;
   spec.samples = 4000, spec.features = 4000, spec.labels = 5000, spec.entries = 20, spec.most_labels = 1;
   const Dataset data = make_data(spec);
