@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Fuzzes a part of the program that reads foreign bytes (tests/README.md), or all of them one after the other, two at a
-# time. Builds what is missing. The corpus is kept in build/fuzz/corpus/TARGET and serves the next run; what ends a target
-# is left in build/fuzz/found. Exit status 1 if there is such an input.
+# time. Builds what is missing, in the preset asan-ubsan. The corpus is kept in build/fuzz/corpus/TARGET and serves the next
+# run; what ends a target is left in build/fuzz/found. Exit status 1 if there is such an input.
 # usage: scripts/fuzz.sh TARGET MINUTES
 #        scripts/fuzz.sh all SECONDS         in all, the time of building and starting not counted
 #        scripts/fuzz.sh minimise TARGET     keeps of a corpus what covers as much
@@ -12,6 +12,7 @@ cd "$(dirname "$0")/.."
 . scripts/data.sh
 
 fuzz=build/fuzz
+programs=build/asan-ubsan/tests/fuzz
 at_once=2
 export OMP_NUM_THREADS=1
 # Small, as time goes into it. To see where memory was taken, run the target on what was found without these options.
@@ -31,9 +32,10 @@ longest_of() {  # target
 build() {
   install_packages "${build_packages[@]}" "${sanitizer_packages[@]}"
   mkdir -p "$fuzz/found"
-  cmake --preset fuzz "${unity[@]}" > "$fuzz/configure.log" || { cat "$fuzz/configure.log"; return 1; }
-  cmake --build --preset fuzz -j "$(jobs_at_once)" > "$fuzz/build.log" || { cat "$fuzz/build.log"; return 1; }
-  "$fuzz/tests/fuzz/fuzz_seeds" "$fuzz/seeds"
+  cmake --preset asan-ubsan "${unity[@]}" > "$fuzz/configure.log" || { cat "$fuzz/configure.log"; return 1; }
+  cmake --build --preset asan-ubsan --target fuzz_targets -j "$(jobs_at_once)" > "$fuzz/build.log" ||
+    { cat "$fuzz/build.log"; return 1; }
+  "$programs/fuzz_seeds" "$fuzz/seeds"
 }
 
 # One target; prints its line of results, and the fuzzer's last words where something was found.
@@ -45,7 +47,7 @@ campaign() {  # target, seconds
   local options=(-max_total_time="$seconds" -max_len="$(longest_of "$target")" -timeout=10 -rss_limit_mb=2048
     -malloc_limit_mb=2048 -entropic=0 -print_final_stats=1 -artifact_prefix="$fuzz/found/$target-")
   [ ! -e "$fuzz/seeds/$target.dict" ] || options+=(-dict="$fuzz/seeds/$target.dict")
-  "$fuzz/tests/fuzz/fuzz_$target" "${options[@]}" "${folders[@]}" > "$log" 2>&1 || code=$?
+  "$programs/fuzz_$target" "${options[@]}" "${folders[@]}" > "$log" 2>&1 || code=$?
   awk -v target="$target" '
     match($0, /cov: [0-9]+/) { edges = substr($0, RSTART + 5, RLENGTH - 5) }
     /^stat::number_of_executed_units/ { executions = $2 }
@@ -68,7 +70,7 @@ all() {  # seconds in all
 minimise() {  # target
   local corpus="$fuzz/corpus/$1" smaller="$fuzz/corpus/$1.smaller"
   rm -rf "$smaller" && mkdir -p "$smaller"
-  "$fuzz/tests/fuzz/fuzz_$1" -merge=1 -max_len="$(longest_of "$1")" "$smaller" "$corpus" > "$fuzz/$1.log" 2>&1
+  "$programs/fuzz_$1" -merge=1 -max_len="$(longest_of "$1")" "$smaller" "$corpus" > "$fuzz/$1.log" 2>&1
   rm -rf "$corpus" && mv "$smaller" "$corpus"
   echo "fuzz: $1 keeps $(find "$corpus" -type f | wc -l) inputs"
 }
