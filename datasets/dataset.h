@@ -78,6 +78,14 @@ class Dataset {
   // features are shared, labels copied.
   Dataset with_labels(std::size_t first, std::size_t count) const;
 
+  // The same samples of so many features and labels, which must not be less.
+  Dataset with_counts(std::uint32_t features, std::uint32_t labels) const {
+    Dataset data = *this;
+    data.feature_count_ = features;
+    data.label_count_ = labels;
+    return data;
+  }
+
   // Rows [first, first + count) as a view of the same storage. Throws Error when they reach past the end.
   Dataset slice(std::size_t first, std::size_t count) const;
 

@@ -77,45 +77,100 @@ float weight_of(const TextOptions& options, std::uint64_t samples, std::uint64_t
   return static_cast<float>(1 + std::log(double(1 + samples) / double(1 + found)));
 }
 
-void choose_features(const TextOptions& options, const std::vector<FeatureCounter>& counts,
-                     TextModelParts& parts) {
+// How many samples of `samples` had a feature of this weight, as nearly as it tells.
+std::uint64_t samples_with(const TextOptions& options, std::uint64_t samples, float weight) {
+  if (options.weighting == Weighting::kCounts) return 0;  // and does not matter
+  const double with = double(1 + samples) / std::exp(double(weight) - 1) - 1;
+  return static_cast<std::uint64_t>(std::llround(std::clamp(with, 0.0, double(samples))));
+}
+
+// Features that a text may add, and what goes into the buckets.
+struct Choice {
   std::vector<Candidate> chosen;
-  std::vector<std::uint64_t> buckets(options.hash_buckets);
-  const auto to_bucket = [&](std::uint64_t hash, std::uint32_t samples) {
+  std::vector<std::uint64_t> buckets;
+  void to_bucket(std::uint64_t hash, std::uint32_t samples) {
     if (!buckets.empty()) buckets[hash % buckets.size()] += samples;
-  };
-  for (const FeatureCounter& counter : counts) {
-    counter.for_each([&](const FeatureCount& entry, const char* name) {
-      if (entry.samples >= options.min_count) {
-        chosen.push_back({entry.hash, entry.samples, name});
-      } else {
-        to_bucket(entry.hash, entry.samples);
-      }
-    });
   }
+};
+
+// Leaves the most frequent candidates, in order, where `known` others are there already.
+void keep_most(const TextOptions& options, std::size_t known, Choice& choice) {
+  std::vector<Candidate>& chosen = choice.chosen;
   std::sort(chosen.begin(), chosen.end(), [](const Candidate& a, const Candidate& b) {
     return a.samples != b.samples ? a.samples > b.samples : a.hash < b.hash;
   });
-  const std::size_t most = options.max_features == 0 ? kIdLimit - 1 - buckets.size() : options.max_features;
-  for (std::size_t i = most; i < chosen.size(); ++i) to_bucket(chosen[i].hash, chosen[i].samples);
-  if (chosen.size() > most) chosen.resize(most);
-  for (const Candidate& feature : chosen) {
+  const std::size_t most =
+      options.max_features == 0 ? kIdLimit - 1 - choice.buckets.size() : options.max_features;
+  const std::size_t room = most - std::min(most, known);
+  for (std::size_t i = room; i < chosen.size(); ++i) choice.to_bucket(chosen[i].hash, chosen[i].samples);
+  if (chosen.size() > room) chosen.resize(room);
+}
+
+// Behind the features that `parts` has, the chosen ones and the buckets.
+void append_features(const TextOptions& options, const Choice& choice, TextModelParts& parts) {
+  for (const Candidate& feature : choice.chosen) {
     parts.hashes.push_back(feature.hash);
     parts.weights.push_back(weight_of(options, parts.samples, feature.samples));
     parts.feature_names.add(feature.name);
   }
-  for (const std::uint64_t samples : buckets) {
+  for (const std::uint64_t samples : choice.buckets)
     parts.weights.push_back(weight_of(options, parts.samples, samples));
-  }
 }
 
-void choose_labels(const TextOptions& options, std::vector<Seen>& seen, TextModelParts& parts) {
+void choose_features(const TextOptions& options, const std::vector<FeatureCounter>& counts,
+                     TextModelParts& parts) {
+  Choice choice{{}, std::vector<std::uint64_t>(options.hash_buckets)};
+  for (const FeatureCounter& counter : counts) {
+    counter.for_each([&](const FeatureCount& entry, const char* name) {
+      if (entry.samples >= options.min_count) {
+        choice.chosen.push_back({entry.hash, entry.samples, name});
+      } else {
+        choice.to_bucket(entry.hash, entry.samples);
+      }
+    });
+  }
+  keep_most(options, 0, choice);
+  append_features(options, choice, parts);
+}
+
+// The features of `before` with the weights that all samples so far give them, and new ones.
+void add_features(const TextModel& before, const TextOptions& options,
+                  const std::vector<FeatureCounter>& counts, TextModelParts& parts) {
+  const TextModelParts& old = before.parts();
+  std::vector<std::uint64_t> with(old.weights.size());
+  for (std::size_t f = 0; f < with.size(); ++f) with[f] = samples_with(options, old.samples, old.weights[f]);
+  const auto known = static_cast<std::ptrdiff_t>(old.hashes.size());
+  Choice choice{{}, {with.begin() + known, with.end()}};
+  for (const FeatureCounter& counter : counts) {
+    counter.for_each([&](const FeatureCount& entry, const char* name) {
+      if (const auto id = before.known_feature(entry.hash)) {
+        with[*id] += entry.samples;
+      } else if (entry.samples >= options.min_count) {
+        choice.chosen.push_back({entry.hash, entry.samples, name});
+      } else {
+        choice.to_bucket(entry.hash, entry.samples);
+      }
+    });
+  }
+  keep_most(options, old.hashes.size(), choice);
+  parts.hashes = old.hashes;
+  parts.feature_names = old.feature_names;
+  for (std::size_t f = 0; f < old.hashes.size(); ++f)
+    parts.weights.push_back(weight_of(options, parts.samples, with[f]));
+  append_features(options, choice, parts);
+}
+
+// Those that are frequent enough and that `before`, unless it is nullptr, does not have, behind the names
+// that `parts` has.
+void append_labels(const TextOptions& options, const TextModel* before, std::vector<Seen>& seen,
+                   TextModelParts& parts) {
   LabelCounts counts = std::move(seen.front().labels);
   for (std::size_t t = 1; t < seen.size(); ++t) {
     for (const auto& [name, count] : seen[t].labels) counts[name] += count;
   }
   std::vector<std::pair<std::string, std::uint32_t>> chosen;
   for (const auto& label : counts) {
+    if (before != nullptr && before->label_id(label.first)) continue;
     if (label.second >= options.min_label_count) chosen.emplace_back(label);
   }
   std::sort(chosen.begin(), chosen.end(), [](const auto& a, const auto& b) {
@@ -140,7 +195,7 @@ std::shared_ptr<const TextModel> model_of(TextModelParts parts, std::vector<Seen
                                           const TextOptions& options, int threads,
                                           const std::string& origin) {
   for (const Seen& mine : seen) parts.samples += mine.samples;
-  if (parts.label_names.size() == 0) choose_labels(options, seen, parts);
+  if (parts.label_names.size() == 0) append_labels(options, nullptr, seen, parts);
   if (parts.label_names.size() == 0) {
     fail_input("{}: no label occurs in {} samples or more; lower text.min_label_count or check the data",
                origin, options.min_label_count);
@@ -153,25 +208,57 @@ std::shared_ptr<const TextModel> model_of(TextModelParts parts, std::vector<Seen
   return std::make_shared<const TextModel>(options, std::move(parts));
 }
 
-}  // namespace
+struct CountedText {
+  TextForm form;
+  std::vector<Seen> seen;  // by thread
+};
 
-std::shared_ptr<const TextModel> learn_text(const TextSource& source, const TextOptions& options, int threads,
-                                            std::size_t chunk_bytes, bool skip_bad, const Table* table) {
+CountedText count_text(const TextSource& source, const TextOptions& options, int threads,
+                       std::size_t chunk_bytes, bool skip_bad, const Table* table) {
   const std::optional<TextForm> form = table != nullptr ? TextForm::kFastText : find_text_form(source.text);
   if (!form) {
     fail_input("{}:1:1: no labelled text; write '{}NAME words ...' or 'NAME,NAME<TAB>words ...'",
                source.origin, kLabelPrefix);
   }
-  threads = resolve_threads(threads);
   LineRules rules = {*form, false, skip_bad};
   const TextSource rest = table != nullptr ? behind_head(source, *table) : source;
   if (table != nullptr) rules.table = table, rules.lines_before = table->head_lines();
   LabelledChunks chunks(rest, rules, chunk_bytes);
   std::vector<Seen> seen = count_all(chunks, options, threads);
   chunks.check_faults();
+  return {*form, std::move(seen)};
+}
+
+std::shared_ptr<const TextModel> larger_model_of(const TextModel& before, std::vector<Seen> seen,
+                                                 const TextOptions& options, int threads) {
   TextModelParts parts;
-  parts.form = *form;
-  return model_of(std::move(parts), std::move(seen), options, threads, source.origin);
+  parts.form = before.form();
+  parts.samples = before.samples();
+  for (const Seen& mine : seen) parts.samples += mine.samples;
+  parts.label_names = before.parts().label_names;
+  append_labels(options, &before, seen, parts);
+  add_features(before, options, merge_features(seen, threads), parts);
+  return std::make_shared<const TextModel>(options, std::move(parts));
+}
+
+}  // namespace
+
+std::shared_ptr<const TextModel> learn_text(const TextSource& source, const TextOptions& options, int threads,
+                                            std::size_t chunk_bytes, bool skip_bad, const Table* table) {
+  threads = resolve_threads(threads);
+  CountedText counted = count_text(source, options, threads, chunk_bytes, skip_bad, table);
+  TextModelParts parts;
+  parts.form = counted.form;
+  return model_of(std::move(parts), std::move(counted.seen), options, threads, source.origin);
+}
+
+std::shared_ptr<const TextModel> without_labels(const TextModel& before, const std::vector<bool>& gone) {
+  TextModelParts parts = before.parts();
+  parts.label_names = {};
+  for (std::uint32_t label = 0; label < before.label_count(); ++label) {
+    if (!gone[label]) parts.label_names.add(before.label_name(label));
+  }
+  return std::make_shared<const TextModel>(before.options(), std::move(parts));
 }
 
 std::shared_ptr<const TextModel> learn_texts(const TextSamples& samples, LabelIds label_ids,
@@ -205,20 +292,47 @@ DataFormat format_to_learn(const std::string& path, const ReadOptions& read) {
   return found == DataFormat::kText || is_table(found) ? found : DataFormat::kAuto;
 }
 
-}  // namespace
-
-std::shared_ptr<const TextModel> learn_text_file(const std::string& path, const ReadOptions& read,
-                                                 const TextOptions& options, bool spill) {
+bool is_regular_file(const std::string& path) {
   struct stat status {};
-  if (stat(path.c_str(), &status) == 0 && !S_ISREG(status.st_mode)) return nullptr;
-  const DataFormat format = format_to_learn(path, read);
-  if (format == DataFormat::kAuto) return nullptr;
+  return stat(path.c_str(), &status) != 0 || S_ISREG(status.st_mode);
+}
+
+// Calls use(the text, nullptr or the table that it is).
+template <class Use>
+std::shared_ptr<const TextModel> with_text(const std::string& path, const ReadOptions& read,
+                                           DataFormat format, bool spill, const Use& use) {
   const FileBytes bytes(path, spill);
   const TextSource source{bytes.text(), path, spill ? &bytes : nullptr};
   std::optional<Table> table;
   if (is_table(format)) table.emplace(source.text, path, format, read.columns, Labels::kRequired);
-  return learn_text(source, options, read.threads, kDefaultChunkBytes, read.skip_bad,
-                    table ? &*table : nullptr);
+  return use(source, table ? &*table : nullptr);
+}
+
+}  // namespace
+
+bool holds_text(const std::string& path, const ReadOptions& read) {
+  return is_regular_file(path) && format_to_learn(path, read) != DataFormat::kAuto;
+}
+
+std::shared_ptr<const TextModel> learn_text_file(const std::string& path, const ReadOptions& read,
+                                                 const TextOptions& options, bool spill) {
+  if (!is_regular_file(path)) return nullptr;
+  const DataFormat format = format_to_learn(path, read);
+  if (format == DataFormat::kAuto) return nullptr;
+  return with_text(path, read, format, spill, [&](const TextSource& source, const Table* table) {
+    return learn_text(source, options, read.threads, kDefaultChunkBytes, read.skip_bad, table);
+  });
+}
+
+std::shared_ptr<const TextModel> learn_more_text_file(const std::string& path, const ReadOptions& read,
+                                                      const TextModel& before, const TextOptions& options,
+                                                      bool spill) {
+  const int threads = resolve_threads(read.threads);
+  const DataFormat format = format_to_learn(path, read);
+  return with_text(path, read, format, spill, [&](const TextSource& source, const Table* table) {
+    CountedText counted = count_text(source, options, threads, kDefaultChunkBytes, read.skip_bad, table);
+    return larger_model_of(before, std::move(counted.seen), options, threads);
+  });
 }
 
 }  // namespace slide

@@ -8,6 +8,7 @@
 #include <cstddef>
 #include <memory>
 #include <string>
+#include <vector>
 
 #include "datasets/read_options.h"
 #include "datasets/table.h"
@@ -30,6 +31,21 @@ std::shared_ptr<const TextModel> learn_text(const TextSource& source, const Text
 // and the file does not have them.
 std::shared_ptr<const TextModel> learn_text_file(const std::string& path, const ReadOptions& read,
                                                  const TextOptions& options, bool spill = false);
+
+// What `before` knows and what the file at `path` adds to it, which must hold labelled text or be a table:
+// new words and n-grams stand behind those of the vocabulary, before the buckets, new labels behind the
+// others. Of both, those that are frequent enough in this text, by `options`, whose other values are those of
+// `before`. Features are weighted by all samples so far, as far as their weights tell how many had them.
+// Throws InputError as above, but not for a text in which nothing is frequent enough.
+std::shared_ptr<const TextModel> learn_more_text_file(const std::string& path, const ReadOptions& read,
+                                                      const TextModel& before, const TextOptions& options,
+                                                      bool spill = false);
+
+// Whether learn_text_file() would learn from this file. Throws InputError as there.
+bool holds_text(const std::string& path, const ReadOptions& read);
+
+// `before` without the labels for which `gone` is true; it has one entry for each.
+std::shared_ptr<const TextModel> without_labels(const TextModel& before, const std::vector<bool>& gone);
 
 // Which ids labels get: by falling frequency, those that are frequent enough, or all of TextSamples, as
 // there.

@@ -57,11 +57,16 @@ TextModel::TextModel(const TextOptions& options, TextModelParts parts)
   }
 }
 
-std::uint32_t TextModel::feature_id(std::uint64_t hash) const {
+std::optional<std::uint32_t> TextModel::known_feature(std::uint64_t hash) const {
   for (std::size_t at = hash & (slots_.size() - 1); slots_[at] != kNone;
        at = (at + 1) & (slots_.size() - 1)) {
     if (parts_.hashes[slots_[at]] == hash) return slots_[at];
   }
+  return std::nullopt;
+}
+
+std::uint32_t TextModel::feature_id(std::uint64_t hash) const {
+  if (const auto known = known_feature(hash)) return *known;
   if (options_.hash_buckets == 0) return kNone;
   return static_cast<std::uint32_t>(parts_.hashes.size() + hash % options_.hash_buckets);
 }

@@ -58,6 +58,11 @@ class TextModel {
   std::uint64_t samples() const { return parts_.samples; }
   std::uint32_t feature_count() const { return static_cast<std::uint32_t>(parts_.weights.size()); }
   std::uint32_t label_count() const { return static_cast<std::uint32_t>(parts_.label_names.size()); }
+  // Features with a name; the others are buckets.
+  std::uint32_t vocabulary() const { return static_cast<std::uint32_t>(parts_.hashes.size()); }
+  const TextModelParts& parts() const { return parts_; }
+  // The feature of the vocabulary with this hash.
+  std::optional<std::uint32_t> known_feature(std::uint64_t hash) const;
   // `#3` for bucket 3.
   std::string feature_name(std::uint32_t id) const;
   std::string_view label_name(std::uint32_t id) const { return parts_.label_names[id]; }

@@ -1,14 +1,17 @@
 #include <slide/training.h>
 
+#include <algorithm>
+#include <cstdint>
 #include <optional>
 #include <utility>
+#include <vector>
 
 #include "datasets/reader.h"
 #include "engine/api/callbacks.h"
 #include "engine/api/internals.h"
 #include "engine/base/parallel.h"
 #include "engine/network/memory_plan.h"
-#include "engine/network/network_copy.h"
+#include "engine/run/further.h"
 #include "engine/run/require_memory.h"
 #include "engine/run/run_data.h"
 
@@ -55,9 +58,9 @@ void save_running(const std::string& path, const slide::Config& config, const Tr
 
 // The model alone: the data and the rest of the trainer are given back.
 Model keep(const slide::Config& config, Trainer&& trainer, std::shared_ptr<const TextModel> text,
-           std::uint64_t steps_before = 0) {
+           std::vector<std::uint32_t> idle = {}) {
   DataShape shape = trainer.shape();
-  const std::uint64_t steps = steps_before + trainer.steps();
+  const std::uint64_t steps = trainer.all_steps();
   TrainedModel trained = std::move(trainer).release();
   std::optional<OptimizerState> optimizer;
   if (config.train.save_optimizer) optimizer = std::move(trained.optimizer);
@@ -70,6 +73,7 @@ Model keep(const slide::Config& config, Trainer&& trainer, std::shared_ptr<const
                           .optimizer = std::move(optimizer),
                           .neighbours = std::move(trained.neighbours),
                           .text = std::move(text),
+                          .idle = std::move(idle),
                           .checksum = 0,
                           .notes = {}});
 }
@@ -86,81 +90,42 @@ Model train_on(const slide::Config& config, RunData data, const Callbacks& callb
   return keep(config, std::move(trainer), data.text);
 }
 
-// The frequencies of all samples so far.
-DataShape grown(const DataShape& before, const Dataset& more) {
-  DataShape shape = before;
-  shape.samples += more.size();
-  const std::vector<std::uint32_t> frequencies = more.label_frequencies();
-  for (std::size_t label = 0; label < frequencies.size(); ++label)
-    shape.label_frequencies[label] += frequencies[label];
-  return shape;
+// Words and labels of text have the numbers of what it was read with.
+void check_text(const Data::Impl& data, const slide::Model& model) {
+  const std::shared_ptr<const TextModel> text = data.reading ? data.reading->text : nullptr;
+  if (text == nullptr || text == model.text) return;
+  if (model.text == nullptr || text->digest() != model.text->digest())
+    fail_input("the data are text with words of its own; read it by the model that training goes on from");
 }
 
-template <class T>
-void append(const std::vector<T>& from, std::vector<T>& to) {
-  to.insert(to.end(), from.begin(), from.end());
-}
-
-void append_offsets(const std::vector<std::uint64_t>& from, std::vector<std::uint64_t>& to) {
-  const std::uint64_t before = to.back();
-  for (std::size_t i = 1; i < from.size(); ++i) to.push_back(before + from[i]);
-}
-
-// Those of the model, and behind them the new samples.
-Neighbours joined(const Neighbours& before, const NeighbourConfig& config, const Dataset& more,
-                  const FeatureScale& scale) {
-  const Neighbours added(config, more, scale);
-  const Neighbours::Storage& from = added.storage();
-  Neighbours::Storage all = before.storage();
-  append_offsets(from.feature_offsets, all.feature_offsets);
-  append(from.features, all.features);
-  append(from.values, all.values);
-  append_offsets(from.label_offsets, all.label_offsets);
-  append(from.labels, all.labels);
-  if (all.samples() > UINT32_MAX) fail_run("{} samples are too many for neighbours", all.samples());
-  return {config, std::move(all), more.feature_count()};
-}
-
-TrainedStart start_from(const slide::Model& model, const Dataset& more, int threads) {
-  DataShape shape = grown(model.shape, more);
-  Network network = copy_of(model.network, shape);
-  network.rebuild_index(model.network.generation(), threads);
-  TrainedStart start{std::move(shape), std::move(network), std::nullopt, std::nullopt, model.steps};
-  if (model.optimizer) start.optimizer = copy_of(*model.optimizer);
-  if (model.neighbours) {
-    start.neighbours =
-        joined(*model.neighbours, model.config.neighbours, more, model.network.feature_scale());
-  }
-  return start;
-}
-
-void check_fits(const Data& data, const slide::Model& model) {
-  const std::size_t features = model.network.features(), labels = model.shape.labels;
-  if (data.features() != features)
-    fail_input("the data have {} features, the model {}; give both the same number of columns",
-               data.features(), features);
-  if (data.labels() > labels)
-    fail_input("the data have {} labels, the model {}; training goes on with the labels of the model alone",
-               data.labels(), labels);
+void check_beginning(const slide::Config& config) {
+  if (!config.train.init.empty())
+    fail_input("train.init is set: train() begins anew; load that model and use train_further()");
 }
 
 Model train_further_on(const Model::Impl& impl, const Data& data, std::uint32_t epochs,
                        const Callbacks& callbacks) {
   const slide::Model& model = impl.model;
-  check_fits(data, model);
+  check_text(Internals::of(data), model);
   if (epochs == 0) fail_input("epochs must be at least 1");
   slide::Config used = model.config;
   used.train.epochs = epochs;
   used.data.validation = {};
   used.train.patience = 0;
-  const Dataset rows = scaled_rows(Internals::of(data), used.data);
+  const auto at_least = [](std::size_t before, std::uint32_t now) {
+    return std::max(static_cast<std::uint32_t>(before), now);
+  };
+  Dataset rows = scaled_rows(Internals::of(data), used.data);
+  rows = rows.with_counts(at_least(model.shape.features, rows.feature_count()),
+                          at_least(model.shape.labels, rows.label_count()));
   const int threads = resolve_threads(static_cast<int>(used.train.threads));
-  require_memory(plan_memory(used, rows.feature_count(), model.shape.labels,
+  require_memory(plan_memory(used, rows.feature_count(), rows.label_count(),
                              bounds_of(rows, used.train.block_size), threads));
-  impl.build_tables(threads);
-  Trainer trainer(used, rows, start_from(model, rows, threads));
+  Trainer trainer(used, rows, start_further(model, used, rows, nullptr, {}, threads));
   trainer.run(observer_of(callbacks, {}));
-  return keep(model.config, std::move(trainer), model.text, model.steps);
+  std::vector<std::uint32_t> idle = model.idle;  // `slide train --init` alone counts
+  if (!idle.empty()) idle.resize(rows.label_count());
+  return keep(model.config, std::move(trainer), model.text, std::move(idle));
 }
 
 // The file of validation, as samples like those in memory.
@@ -173,6 +138,7 @@ void read_validation(const slide::Config& config, RunData& data) {
 
 Model train_rows(const Config& config, const Data& train, const Data* test, const Callbacks& callbacks) {
   slide::Config used = Internals::of(config);
+  check_beginning(used);
   const Data::Impl& rows = Internals::of(train);
   RunData data;
   record_reading(rows, used);
@@ -192,6 +158,7 @@ Model train_rows(const Config& config, const Data& train, const Data* test, cons
 
 Model train(const Config& config, const Callbacks& callbacks) {
   const slide::Config& used = Internals::of(config);
+  check_beginning(used);
   RunData data = guarded([&] { return read_run_data(used, static_cast<int>(used.train.threads)); });
   return guarded_with_callbacks([&] { return train_on(used, std::move(data), callbacks); });
 }

@@ -16,6 +16,7 @@
 #include "engine/base/error.h"
 #include "engine/cli/options.h"
 #include "engine/config/field.h"
+#include "engine/run/further.h"
 #include "engine/run/run_data.h"
 #include "engine/run/run_folder.h"
 
@@ -25,7 +26,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr std::uint64_t kMostEpochs = 1000000;
+constexpr std::uint64_t kMostEpochs = 1000000, kMostForget = 0x7fffffff;
 constexpr std::size_t kHeadBytes = std::size_t{1} << 16;  // of a file to look at
 
 bool names_train_data(const std::vector<std::string>& set) {
@@ -94,10 +95,23 @@ void check_name(const std::string& name) {
   }
 }
 
+// The configuration of a file, or of none, over the settings of the model that training goes on from.
+Config of_file_or_model(const std::string& file, const std::string& init,
+                        const std::vector<std::string>& given) {
+  std::string model = init;
+  if (model.empty()) {
+    Config config = file.empty() ? resolve_defaults(given) : resolve_config(file, given);
+    if (config.train.init.empty()) return config;
+    model = config.train.init;
+  }
+  return resolve_over(further_config(load_model_config(model), model), file, given);
+}
+
 Config of_file(const Source& source, const std::string& file, const std::vector<std::string>& given) {
-  const bool guessed = source.config.empty() && !file.ends_with(".toml") && !names_train_data(source.set);
+  const bool guessed =
+      !file.empty() && source.config.empty() && !file.ends_with(".toml") && !names_train_data(source.set);
   try {
-    return resolve_config(file, given);
+    return of_file_or_model(file, source.init, given);
   } catch (const InputError& error) {
     if (!guessed) throw;
     fail_input("{}; {} was taken for a configuration: if it is data, say --set data.train={}", error.what(),
@@ -121,6 +135,15 @@ void require_source(const Source& source, const char* what) {
 
 CLI::Option* add_test_data(CLI::App& app, std::string& test) {
   return app.add_option("--test", test, "Test data; overrides data.test")->type_name("FILE");
+}
+
+void add_init(CLI::App& app, Source& source) {
+  app.add_option("--init", source.init, "Model, or folder of a run, to go on from with new samples")
+      ->type_name("MODEL");
+  app.add_option("--forget", source.forget,
+                 "With --init: drop labels that N such trainings in a row had no sample of")
+      ->transform(whole(1, kMostForget))
+      ->type_name("N");
 }
 
 CLI::Option* add_train_epochs(CLI::App& app, std::optional<std::uint32_t>& epochs) {
@@ -155,10 +178,12 @@ Sourced resolve(const Source& source) {
   }
   if (!source.test.empty()) given.push_back(assignment("data.test", source.test));
   given.insert(given.end(), source.set.begin(), source.set.end());
+  if (!source.init.empty()) given.push_back(assignment("train.init", source.init));
   if (source.epochs) given.push_back(fmt::format("train.epochs={}", *source.epochs));
+  if (source.forget) given.push_back(fmt::format("train.forget={}", *source.forget));
   given = with_train_keys(std::move(given), source.threads, source.seed);
   const std::string& file = named_config ? source.name : source.config;
-  sourced.config = file.empty() ? resolve_defaults(given) : of_file(source, file, given);
+  sourced.config = of_file(source, file, given);
   return sourced;
 }
 

@@ -17,8 +17,9 @@ struct Source {
   std::string name;    // data or a configuration, whichever it is; may be empty
   std::string config;  // --config: a configuration for sure; then `name` is data for sure
   std::string test;    // --test
+  std::string init;    // --init: the model whose settings hold in place of the defaults
   std::vector<std::string> set;
-  std::optional<std::uint32_t> epochs, threads;
+  std::optional<std::uint32_t> epochs, threads, forget;
   std::optional<std::uint64_t> seed;
 };
 
@@ -28,6 +29,8 @@ CLI::Option* add_source(CLI::App& app, Source& source, const char* name, const c
 void require_source(const Source& source, const char* what);
 // --test in place of data.test.
 CLI::Option* add_test_data(CLI::App& app, std::string& test);
+// --init and --forget in place of train.init and train.forget.
+void add_init(CLI::App& app, Source& source);
 // --epochs in place of train.epochs.
 CLI::Option* add_train_epochs(CLI::App& app, std::optional<std::uint32_t>& epochs);
 

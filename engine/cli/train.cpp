@@ -243,6 +243,8 @@ void refuse_finished(const RunFolder& folder) {
 
 void begin(const TrainCommand& command, Cluster& cluster) {
   Config config = resolve(command.source).config;
+  if (command.source.forget && config.train.init.empty())
+    fail_input("--forget is for training that goes on from a model; give it with --init MODEL");
   const fs::path folder =
       command.out.empty() ? "run" / fs::path(default_name(command.source, config)) : fs::path(command.out);
   TrainingRun run(std::move(config), folder, &cluster);
@@ -287,6 +289,7 @@ void add_train(CLI::App& app, Action& action) {
   CLI::Option* resume = sub->add_option("--resume", command->resume,
                                         "Go on with the stopped run in this folder, as if never stopped");
   resume->type_name("DIR");
+  add_init(*sub, source);
   add_train_epochs(*sub, source.epochs);
   add_train_threads(*sub, source.threads);
   add_pin(*sub, command->pin);
@@ -294,7 +297,8 @@ void add_train(CLI::App& app, Action& action) {
   sub->add_option("--out", command->out, "Folder for the results; default: run/<name of DATA>")
       ->type_name("DIR");
   sub->add_flag("--force", command->force, "Train where a finished run is; it is kept in DIR/previous");
-  for (const char* name : {"--config", "--test", "--set", "--epochs", "--seed", "--out", "--force"})
+  for (const char* name :
+       {"--config", "--test", "--set", "--init", "--forget", "--epochs", "--seed", "--out", "--force"})
     resume->excludes(sub->get_option(name));
   resume->excludes(data);
   add_skip_bad(*sub, command->skip_bad);

@@ -4,6 +4,7 @@
 #include <nlohmann/json.hpp>
 #include <optional>
 
+#include "engine/base/error.h"
 #include "engine/cli/commands.h"
 #include "engine/cli/options.h"
 #include "engine/cli/ranks.h"
@@ -92,6 +93,8 @@ void run_tune(const TuneCommand& command, Cluster& cluster) {
   options.seconds = command.minutes * 60.0;
   options.trials = command.trials;
   const Sourced sourced = resolve(command.source);
+  if (!sourced.config.train.init.empty())
+    fail_input("train.init is set, but a search trains from the beginning; leave it out");
   const Config& start = sourced.config;
   options.fixed = sourced.given;
   if (command.train_seconds) options.train_seconds = *command.train_seconds;

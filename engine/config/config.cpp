@@ -68,15 +68,15 @@ std::string read_file(const std::string& path) {
 }  // namespace
 
 Config parse_config(const std::string& text, const std::string& origin,
-                    const std::vector<std::string>& overrides) {
-  config::Parser parser(origin);
+                    const std::vector<std::string>& overrides, const Config& base) {
+  config::Parser parser(origin, base);
   parser.read(text);
   for (const std::string& override_text : overrides) parser.apply_override(override_text);
   return parser.finish();
 }
 
-Config load_config(const std::string& path, const std::vector<std::string>& overrides) {
-  return parse_config(read_file(path), path, overrides);
+Config load_config(const std::string& path, const std::vector<std::string>& overrides, const Config& base) {
+  return parse_config(read_file(path), path, overrides, base);
 }
 
 Config parse_stored_config(const std::string& text, const std::string& origin,

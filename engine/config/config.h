@@ -9,14 +9,15 @@
 
 namespace slide {
 
-// Reads the TOML file at `path`, applies `overrides` ("section.key=value", "layer.1.hash.k=7"; layers count
-// from 0) in order and checks ranges and cross-field rules. Throws InputError naming file, line, key and the
-// nearest known key.
-Config load_config(const std::string& path, const std::vector<std::string>& overrides = {});
+// Reads the TOML file at `path` over `base`, which has what it does not say, applies `overrides`
+// ("section.key=value", "layer.1.hash.k=7"; layers count from 0) in order and checks ranges and cross-field
+// rules. Throws InputError naming file, line, key and the nearest known key.
+Config load_config(const std::string& path, const std::vector<std::string>& overrides = {},
+                   const Config& base = {});
 
 // The same from text; `origin` stands in messages for the file name.
 Config parse_config(const std::string& text, const std::string& origin,
-                    const std::vector<std::string>& overrides = {});
+                    const std::vector<std::string>& overrides = {}, const Config& base = {});
 
 // What to_toml() of this or another version wrote, as in a model file; `origin` stands in messages for the
 // file name. Keys of old names are understood, and a key that did not exist yet has the value that means the

@@ -135,6 +135,11 @@ std::vector<Field> train_fields(TrainConfig& c) {
        "processes "
        "can train the model together, and however many do, it is the same to the bit.",
        "1"},
+      {"init", text(c.init),
+       "Model, or folder of a run, that training goes on from with new samples; empty = from the beginning.",
+       "\"\""},
+      {"forget", count(c.forget, 0, kMax31),
+       "init: labels that so many trainings in a row brought no sample of are dropped, 0 = none.", "0"},
   };
 }
 

@@ -268,7 +268,8 @@ struct Parser::TomlAccess {
   }
 
   void read_root(const toml::table& root) const {
-    if (const toml::array* layers = root["layer"].as_array())
+    if (const toml::array* layers = root["layer"].as_array();
+        layers != nullptr && layers->size() != parser.config_.layers.size())
       parser.config_.layers = default_layers(layers->size());
     const auto sections = plain_sections(parser.config_);
     for (const auto& [key, node] : in_file_order(root)) {

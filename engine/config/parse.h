@@ -17,8 +17,9 @@ namespace slide::config {
 
 class Parser {
  public:
-  // `origin` stands in messages for the file name.
-  explicit Parser(std::string origin) : origin_(std::move(origin)) {}
+  // `origin` stands in messages for the file name. `base` has the values of keys that nobody gives, of as
+  // many layers as are read; of another number they are of default values.
+  Parser(std::string origin, const Config& base) : origin_(std::move(origin)), config_(base) {}
   Parser(const Parser&) = delete;  // fields are bound to config_
   Parser& operator=(const Parser&) = delete;
 

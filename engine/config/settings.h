@@ -66,6 +66,8 @@ struct TrainConfig {
   std::uint32_t checkpoint_every = 0;    // steps between checkpoints, 0 = only when stopped by a signal
   bool save_optimizer = true;            // optimizer state goes into the model file
   std::uint32_t shards = 1;              // parts that the arithmetic is cut into, for as many processes
+  std::string init;                      // model that training goes on from, or empty: from the beginning
+  std::uint32_t forget = 0;              // init: trainings without a sample that end a label, 0 = none do
 };
 
 // [optimizer]

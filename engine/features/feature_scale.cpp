@@ -8,18 +8,42 @@
 
 namespace slide {
 
+namespace {
+
+// How many samples have each feature.
+std::vector<std::uint32_t> feature_frequencies(const Dataset& data) {
+  std::vector<std::uint32_t> frequencies(data.feature_count());
+  for (std::size_t i = 0; i < data.size(); ++i) {
+    for (const std::uint32_t id : data.features(i).ids) ++frequencies[id];
+  }
+  return frequencies;
+}
+
+float factor_of(double frequency, double samples, double power) {
+  const double rarity = 1.0 + std::log((samples + 1.0) / (frequency + 1.0));
+  return static_cast<float>(std::pow(rarity, power));
+}
+
+}  // namespace
+
 FeatureScale::FeatureScale(const Dataset& train, double power, bool normalize) : normalize_(normalize) {
   if (power == 0) return;
-  std::vector<std::uint32_t> frequencies(train.feature_count());
-  for (std::size_t i = 0; i < train.size(); ++i) {
-    for (const std::uint32_t id : train.features(i).ids) ++frequencies[id];
+  factors_.reserve(train.feature_count());
+  for (const std::uint32_t frequency : feature_frequencies(train))
+    factors_.push_back(factor_of(frequency, double(train.size()), power));
+}
+
+FeatureScale FeatureScale::grown(const IdGrowth& features, const Dataset& more, std::size_t samples,
+                                 double power) const {
+  if (!active()) return *this;
+  const std::vector<std::uint32_t> frequencies = feature_frequencies(more);
+  std::vector<float> factors;
+  factors.reserve(features.size());
+  for (std::size_t f = 0; f < features.size(); ++f) {
+    factors.push_back(features.was[f] != kNewId ? factors_[features.was[f]]
+                                                : factor_of(frequencies[f], double(samples), power));
   }
-  factors_.reserve(frequencies.size());
-  const double samples = double(train.size());
-  for (const double frequency : frequencies) {
-    const double rarity = 1.0 + std::log((samples + 1.0) / (frequency + 1.0));
-    factors_.push_back(static_cast<float>(std::pow(rarity, power)));
-  }
+  return FeatureScale(std::move(factors), normalize_);
 }
 
 bool FeatureScale::are_good(std::span<const float> factors) {

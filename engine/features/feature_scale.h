@@ -5,11 +5,13 @@
 // are scaled on their way into a network, in training as in use. Immutable, safe to use from any thread.
 #pragma once
 
+#include <cstddef>
 #include <span>
 #include <utility>
 #include <vector>
 
 #include "datasets/dataset.h"
+#include "engine/features/growth.h"
 
 namespace slide {
 
@@ -23,6 +25,10 @@ class FeatureScale {
   // The factors of a model file, one a feature.
   FeatureScale(std::vector<float> factors, bool normalize)
       : factors_(std::move(factors)), normalize_(normalize) {}
+
+  // The same factors, and behind them or between them those of new features, by their rarity in `more` among
+  // `samples` samples in all.
+  FeatureScale grown(const IdGrowth& features, const Dataset& more, std::size_t samples, double power) const;
 
   // Whether factors from a file can be such.
   static bool are_good(std::span<const float> factors);

@@ -71,6 +71,46 @@ Neighbours::Neighbours(const NeighbourConfig& config, Storage storage, std::size
   list_postings(features);
 }
 
+namespace {
+
+// Appends sample `i` of `from` under today's numbers, unless none of its labels is left.
+void append_sample(const Neighbours::Storage& from, std::size_t i, std::span<const std::uint32_t> features,
+                   std::span<const std::uint32_t> labels, Neighbours::Storage& to) {
+  const std::size_t had = to.labels.size();
+  for (std::uint64_t at = from.label_offsets[i]; at < from.label_offsets[i + 1]; ++at) {
+    if (labels[from.labels[at]] != kNewId) to.labels.push_back(labels[from.labels[at]]);
+  }
+  if (to.labels.size() == had) return;
+  for (std::uint64_t at = from.feature_offsets[i]; at < from.feature_offsets[i + 1]; ++at) {
+    to.features.push_back(features[from.features[at]]);
+    to.values.push_back(from.values[at]);
+  }
+  to.feature_offsets.push_back(to.features.size());
+  to.label_offsets.push_back(to.labels.size());
+}
+
+}  // namespace
+
+Neighbours Neighbours::grown(const NeighbourConfig& config, const Storage* before, const Growth& growth,
+                             const Dataset& more, const FeatureScale& scale) {
+  Neighbours added(config, more, scale);
+  if (before == nullptr) return added;
+  const std::vector<std::uint32_t> features = growth.features.now(), labels = growth.labels.now();
+  Storage all;
+  for (std::size_t i = 0; i < before->samples(); ++i) append_sample(*before, i, features, labels, all);
+  const Storage& from = added.storage();
+  const std::uint64_t feature_entries = all.features.size(), label_entries = all.labels.size();
+  for (std::size_t i = 1; i < from.feature_offsets.size(); ++i) {
+    all.feature_offsets.push_back(feature_entries + from.feature_offsets[i]);
+    all.label_offsets.push_back(label_entries + from.label_offsets[i]);
+  }
+  all.features.insert(all.features.end(), from.features.begin(), from.features.end());
+  all.values.insert(all.values.end(), from.values.begin(), from.values.end());
+  all.labels.insert(all.labels.end(), from.labels.begin(), from.labels.end());
+  if (all.samples() > UINT32_MAX) fail_run("{} samples are too many for neighbours", all.samples());
+  return {config, std::move(all), more.feature_count()};
+}
+
 void Neighbours::list_postings(std::size_t features) {
   offsets_.assign(features + 1, 0);
   for (const std::uint32_t f : storage_.features) ++offsets_[f + 1];

@@ -20,6 +20,7 @@
 #include "datasets/dataset.h"
 #include "engine/config/config.h"
 #include "engine/features/feature_scale.h"
+#include "engine/features/growth.h"
 
 namespace slide {
 
@@ -47,6 +48,11 @@ class Neighbours {
   Neighbours(const NeighbourConfig& config, const Dataset& train, const FeatureScale& scale);
   // Of a model file; `features` bounds the ids.
   Neighbours(const NeighbourConfig& config, Storage storage, std::size_t features);
+
+  // The samples of `before`, less the labels that are gone and what has none left, and behind them those of
+  // `more`, as `scale` makes them. Throws Error as above.
+  static Neighbours grown(const NeighbourConfig& config, const Storage* before, const Growth& growth,
+                          const Dataset& more, const FeatureScale& scale);
 
   struct Vote {
     std::uint32_t label;

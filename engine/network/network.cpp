@@ -9,7 +9,6 @@
 #include "engine/base/parallel.h"
 #include "engine/kernels/kernels.h"
 #include "engine/network/feature_shards.h"
-#include "engine/wide/output_start.h"
 
 namespace slide {
 
@@ -17,15 +16,11 @@ DataShape shape_of(const Dataset& train) {
   return {train.feature_count(), train.label_count(), train.label_frequencies(), train.size()};
 }
 
-namespace {
-
 std::size_t output_neurons(const Config& config, const DataShape& shape) {
   if (config.layers.empty()) fail_input("the configuration has no [[layer]]");
   const std::size_t size = config.layers.back().size;
   return size == 0 ? shape.labels : size;
 }
-
-}  // namespace
 
 Network::Network(const Config& config, const DataShape& shape)
     : Network(config, shape, whole_network(shape.features, output_neurons(config, shape))) {}
@@ -132,8 +127,6 @@ Network Network::start(const Config& config, const Dataset& train, const DataSha
   return network;
 }
 
-namespace {
-
 OutputStart output_start(const Config& config, const FeatureScale& scale, const Dataset& train,
                          const DataShape& shape, int threads) {
   const LayerConfig& layer = config.layers.back();
@@ -147,8 +140,6 @@ OutputStart output_start(const Config& config, const FeatureScale& scale, const 
   }
   return {layer.wide_scale, config.loss.prior, 0.0};
 }
-
-}  // namespace
 
 // First biases of a one-vs-all output layer, patterns and first weights of its wide path.
 void Network::start_output(const Dataset& train, const DataShape& shape, int threads, Cluster* cluster) {

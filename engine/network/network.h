@@ -19,6 +19,7 @@
 #include "engine/network/block.h"
 #include "engine/network/input_layer.h"
 #include "engine/network/layer.h"
+#include "engine/wide/output_start.h"
 
 namespace slide {
 
@@ -31,6 +32,13 @@ struct DataShape {
 };
 // Of a training set.
 DataShape shape_of(const Dataset& train);
+
+// Neurons of the output layer that the configuration says for such data. Throws InputError where it has no
+// layer.
+std::size_t output_neurons(const Config& config, const DataShape& shape);
+// Where such an output layer starts, whose features are scaled so.
+OutputStart output_start(const Config& config, const FeatureScale& scale, const Dataset& train,
+                         const DataShape& shape, int threads);
 
 struct ThreadScratch {
   std::vector<LayerScratch> layers;

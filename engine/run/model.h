@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <memory>
 #include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -32,7 +33,10 @@ struct Model {
   std::optional<OptimizerState> optimizer;  // if it was asked for, and the file holds it
   std::optional<Neighbours> neighbours;     // training samples that vote at inference
   std::shared_ptr<const TextModel> text;    // of a model trained on text, else nullptr
-  std::uint32_t checksum = 0;               // of the file: tells one model from another
+  // By label, how many trainings in a row that went on from the model brought no sample of it; empty: none
+  // has ever gone on.
+  std::vector<std::uint32_t> idle;
+  std::uint32_t checksum = 0;      // of the file: tells one model from another
   std::vector<std::string> notes;  // what a user should know about its configuration, a sentence each
 
   TrainedNetwork trained() const { return {network, neighbours ? &*neighbours : nullptr}; }
@@ -49,6 +53,7 @@ struct ModelParts {
   const OptimizerState* optimizer;  // or nullptr
   std::uint64_t steps;
   const TextModel* text = nullptr;  // of a model trained on text
+  std::span<const std::uint32_t> idle = {};
 };
 
 }  // namespace slide

@@ -34,6 +34,7 @@ constexpr std::uint32_t kFlagWide = 2;
 constexpr std::uint32_t kFlagText = 4;
 constexpr std::uint32_t kFlagFactors = 8;
 constexpr std::uint32_t kFlagNeighbours = 16;
+constexpr std::uint32_t kFlagIdle = 128;
 constexpr std::uint32_t kOldestVersion = 1;
 constexpr std::size_t kFlagsAt = 8 + 4;                 // behind magic and version
 constexpr std::size_t kHeaderBytes = kFlagsAt + 4 + 8;  // and flags and length
@@ -50,7 +51,7 @@ std::uint32_t flags_of(const ModelParts& model) {
   return (state_of(model) != nullptr ? kFlagOptimizer : 0) |
          (network.output().wide() != nullptr ? kFlagWide : 0) | (model.text != nullptr ? kFlagText : 0) |
          (network.feature_scale().factors().empty() ? 0 : kFlagFactors) |
-         (model.trained.neighbours != nullptr ? kFlagNeighbours : 0);
+         (model.trained.neighbours != nullptr ? kFlagNeighbours : 0) | (model.idle.empty() ? 0 : kFlagIdle);
 }
 
 void put_shape(ByteWriter& out, const DataShape& shape) {
@@ -78,7 +79,8 @@ void put_contents(ByteWriter& out, const ModelParts& model, const std::string& t
   out.put<std::uint64_t>(file_bytes);
   out.put<std::uint64_t>(model.steps);
   Config stored = model.config;
-  stored.train.threads = 0;  // a model does not depend on it
+  stored.train.threads = 0;   // a model does not depend on it,
+  stored.train.init.clear();  // nor on where the one before lay
   const std::string config = to_toml(stored);
   out.put_array(config.data(), config.size());
   put_shape(out, model.shape);
@@ -88,6 +90,7 @@ void put_contents(ByteWriter& out, const ModelParts& model, const std::string& t
   put_factors(out, network.feature_scale());
   if (model.trained.neighbours != nullptr) put_neighbours(out, *model.trained.neighbours);
   if (model.text != nullptr) out.put_array(text.data(), text.size());
+  out.put_values(model.idle);
 }
 
 // ---- reading ----
@@ -258,6 +261,8 @@ Model get_model(ByteReader& in, LoadOptimizer optimizer, const std::string& path
   if ((flags & kFlagNeighbours) != 0) neighbours = get_neighbours(in, config.neighbours, shape);
   std::shared_ptr<const TextModel> text;
   if ((flags & kFlagText) != 0) text = get_text(in, config, shape, path);
+  std::vector<std::uint32_t> idle;
+  if ((flags & kFlagIdle) != 0) in.get_vector(idle, shape.labels);
   if (in.left() != 0) in.refuse("more than its configuration needs");
   return {std::move(config),
           std::move(shape),
@@ -268,6 +273,7 @@ Model get_model(ByteReader& in, LoadOptimizer optimizer, const std::string& path
           state_read ? std::optional(std::move(state)) : std::nullopt,
           std::move(neighbours),
           std::move(text),
+          std::move(idle),
           0,
           std::move(notes)};
 }
@@ -302,19 +308,40 @@ void save_model(const std::string& path, const ModelParts& model, Cluster* clust
   out.finish();
 }
 
-Model load_model(const std::string& name, LoadOptimizer optimizer, const Cluster* cluster) {
-  const std::string path = model_at(name);
+namespace {
+
+// The file behind magic and version.
+std::unique_ptr<SummedReader> read_model(const std::string& path) {
   ModelInput input = open_model(path);
   std::array<char, kHeaderBytes> header{};
   const ssize_t got = read_at(input.file.get(), header.data(), header.size(), 0);
   if (got < 0) fail_input("{}: cannot be read ({}); check the file and its disk", path, std::strerror(errno));
   check_envelope({header.data(), static_cast<std::size_t>(got)}, input.bytes, path);
-  SummedReader in(std::move(input.file), input.bytes, path + ": the model is damaged",
-                  "copy it again or train again");
-  in.skip(kFlagsAt);
+  auto in = std::make_unique<SummedReader>(std::move(input.file), input.bytes,
+                                           path + ": the model is damaged", "copy it again or train again");
+  in->skip(kFlagsAt);
+  return in;
+}
+
+}  // namespace
+
+Config load_model_config(const std::string& name) {
+  const std::string path = model_at(name);
+  const std::unique_ptr<SummedReader> reader = read_model(path);
+  ByteReader& in = *reader;
+  in.get<std::uint32_t>();  // flags
+  in.get<std::uint64_t>();  // length
+  in.get<std::uint64_t>();  // steps
+  std::vector<std::string> notes;
+  return get_config(in, path, notes);
+}
+
+Model load_model(const std::string& name, LoadOptimizer optimizer, const Cluster* cluster) {
+  const std::string path = model_at(name);
+  const std::unique_ptr<SummedReader> in = read_model(path);
   const bool shared = cluster != nullptr && cluster->size() > 1;
-  Model model = get_checked_model(in, optimizer, path, shared ? cluster : nullptr);
-  model.checksum = in.finish();
+  Model model = get_checked_model(*in, optimizer, path, shared ? cluster : nullptr);
+  model.checksum = in->finish();
   return model;
 }
 

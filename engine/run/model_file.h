@@ -34,6 +34,9 @@ void save_model(const std::string& path, const ModelParts& model, Cluster* clust
 Model load_model(const std::string& name, LoadOptimizer optimizer = LoadOptimizer::kNo,
                  const Cluster* cluster = nullptr);
 
+// Its configuration alone; what stands behind it is not looked at. Throws InputError as load_model().
+Config load_model_config(const std::string& name);
+
 // Whether the file starts like a model. False also when it cannot be read.
 bool looks_like_model(const std::string& path);
 

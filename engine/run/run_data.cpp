@@ -25,7 +25,8 @@ void make_absolute(std::string& path) {
 }
 
 Config resolved(Config config) {
-  for (std::string* path : {&config.data.train, &config.data.test, &config.data.validation.file})
+  for (std::string* path :
+       {&config.data.train, &config.data.test, &config.data.validation.file, &config.train.init})
     make_absolute(*path);
   return config;
 }
@@ -94,17 +95,34 @@ Config resolve_defaults(const std::vector<std::string>& overrides) {
   return resolved(parse_config("", "the defaults", overrides));
 }
 
+Config resolve_over(const Config& base, const std::string& path, const std::vector<std::string>& overrides) {
+  return resolved(path.empty() ? parse_config("", "the model's settings", overrides, base)
+                               : load_config(path, overrides, base));
+}
+
 Config resolve_stored_config(const std::string& path, std::vector<std::string>& notes) {
   return resolved(load_stored_config(path, notes));
 }
 
-RunData read_run_data(const Config& config, int threads, bool skip_bad) {
-  const DataConfig& data = config.data;
-  if (data.train.empty()) fail_input("data.train is not set: give --set data.train=FILE");
-  RunData run;
-  ReadOptions options = read_options(data, 0, threads);
+ReadOptions training_read_options(const DataConfig& config, int threads, bool skip_bad) {
+  if (config.train.empty()) fail_input("data.train is not set: give --set data.train=FILE");
+  ReadOptions options = read_options(config, 0, threads);
   options.skip_bad = skip_bad;
-  options.text = run.text = learn_text_file(data.train, options, config.text, data.cache);
+  return options;
+}
+
+RunData read_run_data(const Config& config, int threads, bool skip_bad) {
+  const ReadOptions options = training_read_options(config.data, threads, skip_bad);
+  auto text = learn_text_file(config.data.train, options, config.text, config.data.cache);
+  return read_training_data(config, threads, skip_bad, std::move(text));
+}
+
+RunData read_training_data(const Config& config, int threads, bool skip_bad,
+                           std::shared_ptr<const TextModel> text) {
+  const DataConfig& data = config.data;
+  RunData run;
+  ReadOptions options = training_read_options(data, threads, skip_bad);
+  options.text = run.text = std::move(text);
   std::unique_ptr<const FileBytes> stream;
   if (is_stream(data.train)) stream = bytes_of_stream(data.train, data.format);
   const auto read = [&](const std::string& path, ReadReport& report) {

@@ -23,6 +23,9 @@ Config resolve_config(const std::string& path, const std::vector<std::string>& o
 // The same where there is no file: the defaults with these overrides.
 Config resolve_defaults(const std::vector<std::string>& overrides);
 
+// The same where `base`, in place of the defaults, says what file, which may be empty, and overrides do not.
+Config resolve_over(const Config& base, const std::string& path, const std::vector<std::string>& overrides);
+
 // The configuration that a run has stored at `path`, read as parse_stored_config does, its paths absolute.
 Config resolve_stored_config(const std::string& path, std::vector<std::string>& notes);
 
@@ -39,6 +42,12 @@ struct RunData {
 // their numbers of features; the training samples with their weights, where they have some. With `skip_bad`,
 // lines with faults are left out.
 RunData read_run_data(const Config& config, int threads, bool skip_bad = false);
+
+// How training reads its files. read_training_data() reads them so, text by `text`, or nullptr where that is
+// none.
+ReadOptions training_read_options(const DataConfig& config, int threads, bool skip_bad);
+RunData read_training_data(const Config& config, int threads, bool skip_bad,
+                           std::shared_ptr<const TextModel> text);
 
 // The validation samples of a run: those of the file, or a share of the training samples, taken out of these.
 // Nothing where data.validation is not set. Throws InputError where too few samples have labels.

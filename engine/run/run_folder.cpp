@@ -67,7 +67,7 @@ bool RunFolder::begin(const Config& config, int threads) {
   const bool same = text_of(this->config()) == text;
   if (!same) discard(this->config());
   write_environment(threads, false);
-  for (const std::string& result : {checkpoint(), best_model(), model()}) discard(result);
+  for (const std::string& result : {checkpoint(), start(), best_model(), model()}) discard(result);
   // Not written into, for previous() may have the same; what leads elsewhere is.
   if (!fs::is_symlink(log(), error)) discard(log());
   if (!same) write_file(this->config(), text);
@@ -98,11 +98,20 @@ bool RunFolder::keep_finished() const {
   return true;
 }
 
+std::string RunFolder::model_before(const std::string& init) const {
+  std::error_code ignored;
+  if (fs::exists(model(), ignored) || !fs::exists(previous(), ignored)) return init;
+  if (fs::equivalent(init, folder_, ignored)) return previous();
+  const fs::path path(init);
+  if (!fs::equivalent(path.parent_path(), folder_, ignored)) return init;
+  return (fs::path(previous()) / path.filename()).string();
+}
+
 void RunFolder::tidy() const {
   std::error_code ignored;
   for (const fs::directory_entry& entry : fs::directory_iterator(folder_, ignored)) {
     const std::string name = entry.path().filename().string();
-    for (const std::string& of : {config(), model(), best_model(), checkpoint(), environment()}) {
+    for (const std::string& of : {config(), model(), best_model(), checkpoint(), start(), environment()}) {
       if (name.starts_with(fs::path(of).filename().string() + ".") && name.ends_with(".tmp"))
         fs::remove(entry.path(), ignored);
     }

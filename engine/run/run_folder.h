@@ -25,6 +25,8 @@ class RunFolder {
   std::string model() const { return file("model.slide"); }
   std::string best_model() const { return file("best-model.slide"); }
   std::string checkpoint() const { return file("checkpoint.slide"); }
+  // Of a run that goes on from a model, and that has a checkpoint: what it began with.
+  std::string start() const { return file("start.slide"); }
   std::string environment() const { return file("environment.json"); }
 
   // Keeps other processes out of the folder, if there is one, until this object or the process ends, however
@@ -36,6 +38,9 @@ class RunFolder {
   // whether there was one. Throws Error when the folder cannot be written.
   bool begin(const Config& config, int threads);
   std::string previous() const { return file("previous"); }
+  // The model file that a run in this folder goes on from, which `init` names: where that is the run that was
+  // here before and lies in previous() now, there.
+  std::string model_before(const std::string& init) const;
   // Removes what a killed process left half-written.
   void tidy() const;
   // Says with which program and on which machine the run is made; `finished` tells a complete run.

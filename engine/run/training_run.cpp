@@ -99,9 +99,8 @@ RunResult TrainingRun::train(const RunObserver& observer) {
   if (saved_) check_data(data);
   const MemoryPlan needed = plan_run(config_, data.train, threads_, cluster_);
   require_memory(needed, cluster_);
-  Trainer trainer(used_, data.train, data.test ? &*data.test : nullptr,
-                  saved_ ? saved_->record().step_samples : 0, validation_ ? &*validation_ : nullptr,
-                  cluster_);
+  Trainer trainer = make_trainer(data);
+  init_.reset();
   tell(observer.start, start_of(trainer, threads_));
   begin(trainer, data, needed, observer);
   const bool done = follow(trainer, data, observer);
@@ -114,7 +113,7 @@ RunResult TrainingRun::train(const RunObserver& observer) {
 
 RunData TrainingRun::load(const RunObserver& observer) {
   const auto start = std::chrono::steady_clock::now();
-  RunData data = read_together(used_, threads_, skip_bad_, cluster_);
+  RunData data = read();
   load_seconds_ = seconds_since(start);
   tell(observer.data, data, load_seconds_);
   if (!saved_) {  // for the beginning of the log
@@ -125,6 +124,40 @@ RunData TrainingRun::load(const RunObserver& observer) {
   if (validation_ && config_.data.validation.file.empty())
     tell(observer.validation, validation_->size(), data.train.size());
   return data;
+}
+
+RunData TrainingRun::read() {
+  if (config_.train.init.empty()) return read_together(used_, threads_, skip_bad_, cluster_);
+  if (cluster_ != nullptr)
+    fail_input(
+        "several processes train from the beginning only; start one to go on from a model (train.init)");
+  return read_further();
+}
+
+// Loads the model that the run goes on from, and reads the data for it.
+RunData TrainingRun::read_further() {
+  if (saved_) {
+    init_ = load_model(folder_.start());
+    further_.idle = init_->idle;
+    return read_again(used_, threads_, skip_bad_, *init_);
+  }
+  init_ = load_model(folder_.model_before(config_.train.init), LoadOptimizer::kYes);
+  check_further(init_->config, config_, config_.train.init);
+  further_ = slide::read_further_data(used_, threads_, skip_bad_, *init_);
+  return std::move(further_.data);
+}
+
+Trainer TrainingRun::make_trainer(const RunData& data) const {
+  const Dataset* test = data.test ? &*data.test : nullptr;
+  const Dataset* validation = validation_ ? &*validation_ : nullptr;
+  const std::size_t step_samples = saved_ ? saved_->record().step_samples : 0;
+  if (!init_) return {used_, data.train, test, step_samples, validation, cluster_};
+  return {used_, data.train, start_further(data), test, step_samples, validation};
+}
+
+TrainedStart TrainingRun::start_further(const RunData& data) const {
+  if (saved_) return start_again(*init_, used_, data.train, threads_);
+  return slide::start_further(*init_, used_, data.train, data.text.get(), further_.gone, threads_);
 }
 
 // Throws unless the data are those of the checkpoint.
@@ -217,14 +250,27 @@ void TrainingRun::save_checkpoint(const Trainer& trainer, const RunData& data) {
     digested_ = true;
   }
   record_.log_bytes = log_ ? log_->sync() : 0;
+  if (!config_.train.init.empty() && !fs::exists(folder_.start())) {
+    ModelParts start = parts_of(trainer, data);
+    start.optimizer = nullptr;
+    start.steps -= trainer.steps();
+    save_model(folder_.start(), start);
+  }
   slide::save_checkpoint(folder_.checkpoint(), record_, trainer);
 }
 
 void TrainingRun::save_network(const std::string& path, const Trainer& trainer, const RunData& data) const {
-  save_model(path,
-             {config_, trainer.shape(), trainer.trained(), &trainer.training().optimizer_state(),
-              trainer.steps(), data.text.get()},
-             cluster_);
+  save_model(path, parts_of(trainer, data), cluster_);
+}
+
+ModelParts TrainingRun::parts_of(const Trainer& trainer, const RunData& data) const {
+  return {config_,
+          trainer.shape(),
+          trainer.trained(),
+          &trainer.training().optimizer_state(),
+          trainer.all_steps(),
+          data.text.get(),
+          further_.idle};
 }
 
 void TrainingRun::finish(const Trainer& trainer, const RunData& data) const {
@@ -233,6 +279,7 @@ void TrainingRun::finish(const Trainer& trainer, const RunData& data) const {
   folder_.write_environment(threads_, true);
   std::error_code ignored;
   fs::remove(folder_.checkpoint(), ignored);
+  fs::remove(folder_.start(), ignored);
 }
 
 }  // namespace slide

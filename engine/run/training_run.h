@@ -18,6 +18,7 @@
 #include "engine/config/config.h"
 #include "engine/network/memory_plan.h"
 #include "engine/run/checkpoint.h"
+#include "engine/run/further.h"
 #include "engine/run/run_data.h"
 #include "engine/run/run_folder.h"
 #include "engine/run/run_log.h"
@@ -54,9 +55,10 @@ struct RunResult {
 
 class TrainingRun {
  public:
-  // A run that begins anew. The paths of `config` should be absolute, as resolve_config() makes them: a
-  // resumed run reads the data from there. `cluster`: of several processes that train together, which must
-  // outlive the run; where train.shards is 1, it becomes their number.
+  // A run that begins anew, or with train.init goes on from a model. The paths of `config` should be
+  // absolute, as resolve_config() makes them: a resumed run reads the data from there. `cluster`: of several
+  // processes that train together, which must outlive the run; where train.shards is 1, it becomes their
+  // number.
   TrainingRun(Config config, std::filesystem::path folder, Cluster* cluster = nullptr);
   // The run in `folder`, which stops counting as free for other processes; `threads` in place of its
   // train.threads, in this process alone. Throws InputError when there is no run, another process has it, or
@@ -88,6 +90,11 @@ class TrainingRun {
 
   bool leads() const { return cluster_ == nullptr || cluster_->rank() == 0; }
   RunData load(const RunObserver& observer);
+  RunData read();
+  RunData read_further();
+  TrainedStart start_further(const RunData& data) const;
+  Trainer make_trainer(const RunData& data) const;
+  ModelParts parts_of(const Trainer& trainer, const RunData& data) const;
   void check_data(const RunData& data);
   void begin(Trainer& trainer, const RunData& data, const MemoryPlan& plan, const RunObserver& observer);
   RunStart log_start(const Trainer& trainer, const RunData& data, const MemoryPlan& plan) const;
@@ -106,6 +113,8 @@ class TrainingRun {
   std::optional<std::uint32_t> test_labels_;
   double load_seconds_ = 0.0;
   std::optional<Checkpoint> saved_;
+  std::optional<Model> init_;  // that the run goes on from: train.init, or what it began with
+  FurtherData further_;        // of such a run, but for the data
   RunRecord record_;
   bool digested_ = false;  // record_ has those of the data
   std::optional<Dataset> validation_;

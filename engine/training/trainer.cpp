@@ -48,8 +48,9 @@ Trainer::Trainer(const Config& config, const Dataset& train, const Dataset* test
                  const Dataset* validation, Cluster* cluster)
     : Trainer(config, train, test, step_samples, validation, cluster, nullptr) {}
 
-Trainer::Trainer(const Config& config, const Dataset& train, TrainedStart start)
-    : Trainer(config, train, nullptr, 0, nullptr, nullptr, &start) {}
+Trainer::Trainer(const Config& config, const Dataset& train, TrainedStart start, const Dataset* test,
+                 std::size_t step_samples, const Dataset* validation)
+    : Trainer(config, train, test, step_samples, validation, nullptr, &start) {}
 
 Trainer::Trainer(const Config& config, const Dataset& train, const Dataset* test, std::size_t step_samples,
                  const Dataset* validation, Cluster* cluster, TrainedStart* start)

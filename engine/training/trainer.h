@@ -105,7 +105,8 @@ class Trainer {
 
   // Goes on from a trained network, with samples of as many features and no more labels: the run is one of
   // its own, with its epochs and its schedule, but draws other random numbers than those before it.
-  Trainer(const Config& config, const Dataset& train, TrainedStart start);
+  Trainer(const Config& config, const Dataset& train, TrainedStart start, const Dataset* test = nullptr,
+          std::size_t step_samples = 0, const Dataset* validation = nullptr);
 
   // All epochs, or what is left of them, or until train.patience is at its end. False when the observer
   // stopped it; of several processes, the observer of any, and only where StepReport::stop_agreed. Throws
@@ -138,6 +139,7 @@ class Trainer {
   const LabelGroups& label_groups() const { return *groups_; }
   std::size_t batch_samples() const { return batch_; }  // samples in a full step
   std::uint64_t steps() const { return step_; }
+  std::uint64_t all_steps() const { return steps_before_ + step_; }  // those of other runs before it, too
   std::uint64_t total_steps() const { return total_steps_; }
 
  private:

@@ -19,6 +19,7 @@
 #include "engine/config/config.h"
 #include "engine/features/block_features.h"
 #include "engine/features/feature_scale.h"
+#include "engine/features/growth.h"
 #include "engine/kernels/kernels.h"
 
 namespace slide {
@@ -54,6 +55,20 @@ class WidePath {
   // `length` for each neuron.
   WidePath(const LayerConfig& config, double length, const Dataset& train, std::size_t neurons, int threads,
            const FeatureScale& scale = {});
+
+  // What training goes on with.
+  struct More {
+    const Dataset& samples;
+    const FeatureScale& scale;
+    double length;                               // of a new neuron's first weights
+    std::span<const std::uint32_t> frequencies;  // of all samples so far, these among them; by label
+  };
+  // A larger path that goes on from `before`, whose weights stay. New neurons get patterns and first weights
+  // as above. To those of others, features of their new samples are added, as long as the patterns are not
+  // full, with the first weights of such a pattern times the share of the new samples among all of the label.
+  // `sums`, what the optimizer remembers of the weights, grows with them where it is not empty.
+  static WidePath grown(const WidePath& before, const LayerConfig& config, const Growth& growth,
+                        const More& more, int threads, AlignedArray<float>& sums);
 
   // z[a*lanes + s] += sum over the features f that sample s and pattern of ids[a] share of w * x_s[f].
   // Leaves where they met in `hits`.

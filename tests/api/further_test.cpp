@@ -95,14 +95,29 @@ TEST(ApiFurther, CallbacksWatchAndStopIt) {
   EXPECT_EQ(epochs, 1U);
 }
 
-TEST(ApiFurther, DataOfAnotherShapeAreRefused) {
+TEST(ApiFurther, LargerNumbersAreNewFeaturesAndLabels) {
+  const Samples few = tiny_samples(270);
+  Samples more;
+  more.features = 14;
+  more.labels = 10;
+  for (int i = 0; i < 120; ++i) more.add({12, 13}, {1.0F, 0.5F}, {9});
+  const Model first = train(config_of({"train.epochs=20"}), few.data());
+  const Model further = train_further(first, more.data(), 10);
+  EXPECT_EQ(first.labels(), 9U);
+  EXPECT_EQ(further.labels(), 10U);
+  EXPECT_EQ(further.features(), 14U);
+  EXPECT_GT(precision(further, more.data()), 0.95);
+  Samples again = few;
+  again.features = 14;
+  again.labels = 10;
+  EXPECT_GT(precision(further, again.data()), 0.95);
+  EXPECT_EQ(train_further(further, few.data()).labels(), 10U) << "smaller data leave the sizes alone";
+}
+
+TEST(ApiFurther, WhatCannotBeIsRefused) {
   const Model model = train(config_of(), tiny_samples().data());
-  Samples wide = tiny_samples(), many = tiny_samples();
-  wide.features = 13;
-  many.labels = 10;
-  EXPECT_THROW(train_further(model, wide.data()), InputError);
-  EXPECT_THROW(train_further(model, many.data()), InputError);
   EXPECT_THROW(train_further(model, tiny_samples().data(), 0), InputError);
+  EXPECT_THROW(train(config_of({"train.init=somewhere"}), tiny_samples().data()), InputError);
 }
 
 TEST(ApiView, HiddenVectorsTimesLabelVectorsMakeTheScores) {

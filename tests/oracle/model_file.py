@@ -6,7 +6,7 @@ import zlib
 
 import numpy as np
 
-OPTIMIZER, WIDE, TEXT, FACTORS, NEIGHBOURS = 1, 2, 4, 8, 16  # flags
+OPTIMIZER, WIDE, TEXT, FACTORS, NEIGHBOURS, IDLE = 1, 2, 4, 8, 16, 128  # flags
 MAGIC, END = b"SLIDEMDL", b"SLIDEEND"
 
 
@@ -159,6 +159,8 @@ def parse_model(data):
         read_neighbours(file, model)
     if flags & TEXT:
         model.text = read_text(file)
+    if flags & IDLE:
+        file.array("<u4", labels)
     if file.at != len(file.data):
         raise BadModel(f"{len(file.data) - file.at} bytes are left over")
     return model

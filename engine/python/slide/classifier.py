@@ -229,8 +229,8 @@ class Classifier(ClassifierMixin, BaseEstimator):
 
         Parameters that were changed since the first call count from the next ``fit`` on, but for the callbacks. The
         learning rate follows its schedule in each call, and with adagrad or adam goes on from the gradients so far.
-        With ``neighbours__share`` all samples of all calls vote, so that the model grows with them. Features of the wide
-        path are those of the first call: samples of all labels belong there.
+        With ``neighbours__share`` all samples of all calls vote, so that the model grows with them. So does the wide path,
+        by the features that a label has in new samples alone.
 
         Raises InputError, which is a ValueError, for data at fault.
         """

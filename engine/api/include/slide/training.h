@@ -69,9 +69,10 @@ SLIDE_API Model train(const Config& config, const Data& train, const Data& test,
 // configuration, whose learning rate follows its schedule anew, and without test or validation samples.
 // `model` stays as it is. Where it has the state of its optimizer, as one from train() and one loaded with
 // it, steps are as small as that says, else as at the beginning. Labels are drawn and measures weighted by
-// their frequencies in all samples so far, and where neighbours vote, the new samples join them; features of
-// a wide path stay those of the first samples. Throws InputError when the data have another number of
-// features, or more labels.
+// their frequencies in all samples so far; where neighbours vote, the new samples join them; features that a
+// label has in new samples alone join its wide path. Features and labels that the model does not have are
+// new, under the numbers behind its own. Throws InputError for text that was not read by the model, whose
+// words and labels stay those it has.
 SLIDE_API Model train_further(const Model& model, const Data& data, std::uint32_t epochs = 1,
                               const Callbacks& callbacks = {});
 

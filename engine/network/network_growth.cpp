@@ -1,0 +1,157 @@
+#include "engine/network/network_growth.h"
+
+#include <algorithm>
+#include <memory>
+#include <utility>
+#include <vector>
+
+#include "engine/base/parallel.h"
+#include "engine/kernels/kernels.h"
+#include "engine/wide/output_start.h"
+
+namespace slide {
+
+namespace {
+
+template <class T>
+AlignedArray<T> copy_of(const AlignedArray<T>& array) {
+  AlignedArray<T> copy(array.size());
+  std::ranges::copy(array, copy.begin());
+  return copy;
+}
+
+// How a matrix grows.
+struct MatrixGrowth {
+  IdGrowth rows, columns;
+  bool stays() const { return rows.stays() && columns.stays(); }
+};
+
+// Of all matrices, in the order of Network::matrices().
+std::vector<MatrixGrowth> growth_of(const Network& from, const Growth& growth) {
+  const auto same = [](std::size_t count) { return IdGrowth::behind(count, count); };
+  std::vector<MatrixGrowth> all;
+  if (from.input()) {
+    all.push_back({growth.features, same(from.input()->size())});
+    all.push_back({same(1), same(from.input()->size())});
+  }
+  for (std::size_t l = 0; l < from.layers().size(); ++l) {
+    const Layer& layer = from.layers()[l];
+    const IdGrowth rows = layer.output() ? growth.labels : same(layer.size());
+    all.push_back({rows, l == 0 && !from.input() ? growth.features : same(layer.inputs())});
+    all.push_back({rows, same(1)});
+  }
+  return all;
+}
+
+// to[now] = from[before] for what was there.
+void copy_columns(const IdGrowth& columns, const float* from, float* to) {
+  for (std::size_t c = 0; c < columns.size(); ++c) {
+    if (columns.was[c] != kNewId) to[c] = from[columns.was[c]];
+  }
+}
+
+void copy_rows(const Parameters& from, const MatrixGrowth& growth, int threads, Parameters& to) {
+  parallel_for(to.rows, threads, [&](std::size_t r, int) {
+    const std::uint32_t was = growth.rows.was[r];
+    if (was == kNewId) return;
+    if (!to.is_bf16()) return copy_columns(growth.columns, from.row(was), to.row(r));
+    std::vector<float> before(from.columns), now(to.columns);
+    from.load_row(was, before.data());
+    to.load_row(r, now.data());
+    copy_columns(growth.columns, before.data(), now.data());
+    kernels::active().narrow(now.data(), to.columns, 0, to.pair_row(r));  // all are bfloat16 as they are
+  });
+}
+
+// The rows of a state with a number for each row, or one for each of its columns.
+AlignedArray<float> grown_state(const AlignedArray<float>& from, std::size_t stride_before,
+                                std::size_t stride, const MatrixGrowth& growth) {
+  AlignedArray<float> to(growth.rows.size() * stride);
+  for (std::size_t r = 0; r < growth.rows.size() && stride > 0; ++r) {
+    const std::uint32_t was = growth.rows.was[r];
+    if (was == kNewId) continue;
+    if (stride == 1) {
+      to[r] = from[was];
+    } else {
+      copy_columns(growth.columns, from.data() + was * stride_before, to.data() + r * stride);
+    }
+  }
+  return to;
+}
+
+MatrixState grown_state(const MatrixState& from, const Parameters& matrix, const MatrixGrowth& growth,
+                        OptimizerKind kind) {
+  MatrixState to(matrix, kind);
+  to.first = grown_state(from.first, from.first_stride, to.first_stride, growth);
+  to.second = grown_state(from.second, from.second_stride, to.second_stride, growth);
+  for (std::size_t r = 0; r < to.steps.size(); ++r) {
+    if (growth.rows.was[r] != kNewId) to.steps[r] = from.steps[growth.rows.was[r]];
+  }
+  return to;
+}
+
+// First biases of new neurons, and the wide path.
+void grow_output(const Network& from, const GrownShape& to, int threads, OptimizerState* state,
+                 Network& network) {
+  const DataShape more = shape_of(to.more);
+  const OutputStart start = output_start(network.config(), network.feature_scale(), to.more, more, threads);
+  const std::vector<std::uint32_t>& was = to.growth.labels.was;
+  if (network.config().loss.kind == LossKind::kSigmoid) {
+    for (std::size_t i = 0; i < std::min(was.size(), to.shape.labels); ++i) {
+      if (was[i] != kNewId) continue;
+      const std::uint32_t with = i < more.labels ? more.label_frequencies[i] : 0;
+      *network.output().bias().row(i) =
+          static_cast<float>(start.offset + start.prior * log_odds(with, more.samples));
+    }
+  }
+  if (!network.wide()) return;
+  AlignedArray<float> sums;
+  if (state != nullptr) sums = std::move(state->wide);
+  const WidePath::More added{to.more, network.feature_scale(), start.scale, to.shape.label_frequencies};
+  network.output().set_wide(std::make_unique<WidePath>(
+      WidePath::grown(*from.output().wide(), network.output().config(), to.growth, added, threads, sums)));
+  const std::size_t weights = network.output().wide()->weights();
+  if (state != nullptr) state->wide = sums.size() == weights ? std::move(sums) : AlignedArray<float>(weights);
+}
+
+}  // namespace
+
+Network grown(const Network& from, const Config& config, const GrownShape& to, int threads,
+              OptimizerState* state) {
+  const std::vector<MatrixGrowth> growth = growth_of(from, to.growth);
+  Network network(config, to.shape, parts_for(config, to.more, to.growth.labels.size(), 0, 1));
+  const auto before = from.matrices();
+  const auto now = network.matrices();
+  if (!std::ranges::all_of(growth, &MatrixGrowth::stays)) network.initialise(threads);
+  OptimizerState remembered;
+  for (std::size_t m = 0; m < now.size(); ++m) {
+    copy_rows(*before[m], growth[m], threads, *now[m]);
+    if (state != nullptr) {
+      remembered.matrices.push_back(
+          grown_state(state->matrices[m], *now[m], growth[m], config.optimizer.kind));
+    }
+  }
+  if (state != nullptr) state->matrices = std::move(remembered.matrices);
+  network.set_feature_scale(
+      from.feature_scale().grown(to.growth.features, to.more, to.shape.samples, config.data.idf_power));
+  grow_output(from, to, threads, state, network);
+  return network;
+}
+
+OptimizerState copy_of(const OptimizerState& state) {
+  OptimizerState copy;
+  for (const MatrixState& from : state.matrices) {
+    MatrixState to;
+    to.first_stride = from.first_stride;
+    to.second_stride = from.second_stride;
+    to.counts_steps = from.counts_steps;
+    to.first = copy_of(from.first);
+    to.second = copy_of(from.second);
+    to.steps = copy_of(from.steps);
+    copy.matrices.push_back(std::move(to));
+  }
+  copy.wide = copy_of(state.wide);
+  return copy;
+}
+
+}  // namespace slide

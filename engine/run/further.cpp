@@ -1,0 +1,263 @@
+#include "engine/run/further.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <string_view>
+#include <utility>
+
+#include "datasets/text_learner.h"
+#include "engine/base/error.h"
+#include "engine/config/fields.h"
+#include "engine/network/network_growth.h"
+
+namespace slide {
+
+namespace {
+
+// Where nothing is said: more learn new samples a little better and wear off more of what only old ones told.
+constexpr std::uint32_t kEpochs = 4;
+
+// Keys that say what the parameters are.
+bool is_fixed(std::string_view key, std::size_t layers) {
+  static constexpr std::array<std::string_view, 11> kFixed = {
+      "data.normalize",       "data.idf_power",   "text.tokens",
+      "text.lowercase",       "text.word_ngrams", "text.char_ngrams_min",
+      "text.char_ngrams_max", "text.weighting",   "text.hash_buckets",
+      "train.weights",        "loss.kind"};
+  if (std::ranges::find(kFixed, key) != kFixed.end()) return true;
+  if (!key.starts_with("layer.")) return false;
+  const bool last = key.starts_with(fmt::format("layer.{}.", layers - 1));
+  const std::string_view name = key.substr(key.find('.', 6) + 1);
+  if (last) return name == "wide";
+  return name == "size" || name == "kind" || name == "activation";
+}
+
+}  // namespace
+
+Config further_config(Config config, const std::string& init) {
+  const DataConfig before = std::exchange(config.data, DataConfig{});
+  config.data.format = before.format;
+  config.data.text = before.text;
+  config.data.labels = before.labels;
+  config.data.label_separator = before.label_separator;
+  config.data.weight = before.weight;
+  config.data.one_based = before.one_based;
+  config.data.normalize = before.normalize;
+  config.data.idf_power = before.idf_power;
+  config.train.epochs = kEpochs;
+  config.train.patience = 0;
+  config.train.threads = 0;
+  config.train.init = init;
+  return config;
+}
+
+void check_further(const Config& model, const Config& now, const std::string& init) {
+  Config a = model, b = now;  // fields bind to mutable objects
+  if (a.layers.size() != b.layers.size()) {
+    fail_input("there are {} layers, but the model {} has {}; leave them out, or train without --init",
+               b.layers.size(), init, a.layers.size());
+  }
+  const auto was = config::all_sections(a), is = config::all_sections(b);
+  for (std::size_t s = 0; s < was.size(); ++s) {
+    for (std::size_t f = 0; f < was[s].fields.size(); ++f) {
+      const std::string key = fmt::format("{}.{}", was[s].name, was[s].fields[f].key);
+      if (!is_fixed(key, a.layers.size())) continue;
+      const std::string before = value_text(was[s].fields[f]), after = value_text(is[s].fields[f]);
+      if (before == after) continue;
+      fail_input(
+          "'{}' is {}, but it is {} in the model {}, which cannot change; leave it out, or train without "
+          "--init",
+          key, after, before, init);
+    }
+  }
+}
+
+namespace {
+
+// Throws unless the files hold text where the model was trained on some, and features else.
+void check_kind(const Config& config, const ReadOptions& options, const Model& model) {
+  const bool text = holds_text(config.data.train, options);
+  if (text == (model.text != nullptr)) return;
+  if (text) {
+    fail_input(
+        "{}: this is text, but the model {} was trained on features, which have numbers and no words; "
+        "give features, or train without --init",
+        config.data.train, config.train.init);
+  }
+  fail_input(
+      "{}: these are features, but the model {} was trained on text; give text with labels, or train "
+      "without --init",
+      config.data.train, config.train.init);
+}
+
+// For how many trainings in a row each label of the grown model has had no sample.
+std::vector<std::uint32_t> idle_after(const Model& model, const Dataset& more) {
+  std::vector<std::uint32_t> idle = model.idle;
+  idle.resize(more.label_count());
+  const std::vector<std::uint32_t> with = more.label_frequencies();
+  for (std::size_t label = 0; label < idle.size(); ++label) {
+    const bool known = label < model.shape.labels && model.shape.label_frequencies[label] > 0;
+    idle[label] = with[label] > 0 || !known ? 0 : idle[label] + 1;
+  }
+  return idle;
+}
+
+// Sizes that hold both the data and the model.
+void widen(const Model& model, RunData& data) {
+  const auto at_least = [](std::size_t before, std::uint32_t now) {
+    return std::max(static_cast<std::uint32_t>(before), now);
+  };
+  const std::uint32_t features = data.text != nullptr
+                                     ? data.text->feature_count()
+                                     : at_least(model.shape.features, data.train.feature_count());
+  const std::uint32_t labels = data.text != nullptr ? data.text->label_count()
+                                                    : at_least(model.shape.labels, data.train.label_count());
+  data.train = data.train.with_counts(features, labels);
+  for (std::optional<Dataset>* beside : {&data.test, &data.validation}) {
+    if (*beside) *beside = (*beside)->with_counts(features, std::max(labels, (*beside)->label_count()));
+  }
+}
+
+// Drops the labels that have been idle for `forget` trainings.
+void forget_labels(std::uint32_t forget, const Model& model, FurtherData& further) {
+  if (forget == 0) return;
+  std::vector<bool> gone(model.shape.labels);
+  for (std::size_t label = 0; label < gone.size(); ++label) gone[label] = further.idle[label] >= forget;
+  if (std::ranges::find(gone, true) == gone.end()) return;
+  for (std::size_t label = 0; label < gone.size(); ++label) {
+    if (gone[label]) further.idle[label] = 0;
+  }
+  further.gone = std::move(gone);
+}
+
+std::string note_of(const Model& model, const Config& config, const FurtherData& further) {
+  const auto dropped = std::ranges::count(further.gone, true);
+  const std::size_t features = further.data.train.feature_count(), labels = further.data.train.label_count();
+  const std::size_t named = model.text != nullptr ? static_cast<std::size_t>(dropped) : 0;
+  return fmt::format("init  {}: {} features and {} labels are new{}", config.train.init,
+                     features - model.shape.features, labels + named - model.shape.labels,
+                     dropped > 0 ? fmt::format(", {} labels are dropped", dropped) : "");
+}
+
+}  // namespace
+
+FurtherData read_further_data(const Config& config, int threads, bool skip_bad, const Model& model) {
+  const ReadOptions options = training_read_options(config.data, threads, skip_bad);
+  check_kind(config, options, model);
+  std::shared_ptr<const TextModel> text;
+  if (model.text != nullptr)
+    text = learn_more_text_file(config.data.train, options, *model.text, config.text, config.data.cache);
+  FurtherData further;
+  further.data = read_training_data(config, threads, skip_bad, text);
+  widen(model, further.data);
+  further.idle = idle_after(model, further.data.train);
+  forget_labels(config.train.forget, model, further);
+  if (text != nullptr && !further.gone.empty()) {
+    std::vector<bool> gone = further.gone;
+    gone.resize(text->label_count());
+    text = without_labels(*text, gone);
+    further.data = read_training_data(config, threads, skip_bad, text);
+    std::size_t kept = 0;
+    for (std::size_t label = 0; label < gone.size(); ++label) {
+      if (!gone[label]) further.idle[kept++] = further.idle[label];
+    }
+    further.idle.resize(kept);
+  }
+  further.data.notes.push_back(note_of(model, config, further));
+  return further;
+}
+
+RunData read_again(const Config& config, int threads, bool skip_bad, const Model& begun) {
+  RunData data = read_training_data(config, threads, skip_bad, begun.text);
+  widen(begun, data);
+  return data;
+}
+
+namespace {
+
+IdGrowth feature_growth(const Model& model, const Dataset& more, const TextModel* text) {
+  IdGrowth ids = IdGrowth::behind(model.shape.features, more.feature_count());
+  if (text == nullptr || model.text == nullptr) return ids;
+  const std::uint32_t before = model.text->vocabulary(), now = text->vocabulary();
+  for (std::uint32_t id = before; id < ids.size(); ++id) ids.was[id] = id < now ? kNewId : id - now + before;
+  return ids;
+}
+
+// Of `neurons` of the output layer, the first of which are labels.
+IdGrowth label_growth(const Model& model, std::size_t labels, std::size_t neurons, const TextModel* text,
+                      const std::vector<bool>& gone) {
+  IdGrowth ids{std::vector<std::uint32_t>(neurons, kNewId), model.network.labels()};
+  for (std::uint32_t id = 0; id < neurons; ++id) {
+    if (id >= std::max(labels, model.shape.labels)) {
+      if (id < ids.before) ids.was[id] = id;  // stands for no label
+    } else if (id < labels && text != nullptr && model.text != nullptr) {
+      ids.was[id] = model.text->label_id(text->label_name(id)).value_or(kNewId);
+    } else if (id < std::min(labels, model.shape.labels) && (gone.empty() || !gone[id])) {
+      ids.was[id] = id;
+    }
+  }
+  return ids;
+}
+
+// Of all samples so far.
+DataShape shape_after(const Model& model, const Dataset& more, const IdGrowth& labels) {
+  DataShape shape = shape_of(more);
+  shape.samples += model.shape.samples;
+  for (std::size_t label = 0; label < shape.labels; ++label) {
+    const std::uint32_t was = labels.was[label];
+    if (was < model.shape.label_frequencies.size())
+      shape.label_frequencies[label] += model.shape.label_frequencies[was];
+  }
+  return shape;
+}
+
+std::uint64_t generation_of(const Model& model) {
+  std::uint64_t last = model.network.generation();
+  for (const LayerHash& hash : model.hashes) last = std::max(last, hash.generation);
+  return last;
+}
+
+TrainedStart start_of(const Model& model, const Config& config, const GrownShape& to, int threads) {
+  std::optional<OptimizerState> state;
+  if (model.optimizer && model.config.optimizer.kind == config.optimizer.kind)
+    state = copy_of(*model.optimizer);
+  Network network = grown(model.network, config, to, threads, state ? &*state : nullptr);
+  network.rebuild_index(generation_of(model), threads);
+  return {to.shape, std::move(network), std::move(state), std::nullopt, model.steps};
+}
+
+}  // namespace
+
+TrainedStart start_further(const Model& model, const Config& config, const Dataset& more,
+                           const TextModel* text, const std::vector<bool>& gone, int threads) {
+  const std::size_t neurons = output_neurons(config, shape_of(more));
+  if (config.layers.back().size != 0 && neurons < model.network.labels()) {
+    fail_input(
+        "the last layer has {} neurons, but that of the model {}; give it as many, or 0 for one a label",
+        neurons, model.network.labels());
+  }
+  const Growth growth{feature_growth(model, more, text),
+                      label_growth(model, more.label_count(), neurons, text, gone)};
+  const DataShape shape = shape_after(model, more, growth.labels);
+  TrainedStart start = start_of(model, config, {shape, growth, more}, threads);
+  if (config.neighbours.share > 0) {
+    start.neighbours =
+        Neighbours::grown(config.neighbours, model.neighbours ? &model.neighbours->storage() : nullptr,
+                          growth, more, start.network.feature_scale());
+  }
+  return start;
+}
+
+TrainedStart start_again(const Model& begun, const Config& config, const Dataset& more, int threads) {
+  const Growth growth{IdGrowth::behind(begun.shape.features, begun.shape.features),
+                      IdGrowth::behind(begun.network.labels(), begun.network.labels())};
+  TrainedStart start = start_of(begun, config, {begun.shape, growth, more}, threads);
+  if (begun.neighbours) {
+    start.neighbours = Neighbours(config.neighbours, begun.neighbours->storage(), begun.shape.features);
+  }
+  return start;
+}
+
+}  // namespace slide

@@ -1,0 +1,48 @@
+// Training that goes on from a model with new samples, which may bring new features, labels and words: what
+// `slide train --init` and the library's train_further() share. Functions are safe from any thread as long as
+// nobody changes the model.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "engine/config/config.h"
+#include "engine/run/model.h"
+#include "engine/run/run_data.h"
+#include "engine/training/trainer.h"
+
+namespace slide {
+
+// The settings that training goes on with from a model of `config`, which lies at `init`, where nothing else
+// is said: its own, but for its data and how long it was trained.
+Config further_config(Config config, const std::string& init);
+
+// Throws InputError naming the first key of `now` that such training cannot change. `init`: names the model
+// in messages.
+void check_further(const Config& model, const Config& now, const std::string& init);
+
+// Samples to go on with, under the numbers that their features and labels have from now on.
+struct FurtherData {
+  RunData data;
+  std::vector<std::uint32_t> idle;  // by label: of the model that comes out (Model::idle)
+  std::vector<bool> gone;           // by label of the model: dropped by train.forget; empty: none
+};
+
+// The files of `config` as training reads them, text with the words and labels of the model and new ones
+// behind them. Labels that train.forget drops lose their names; those that are numbers stay, as one that no
+// sample ever had. Throws InputError as read_run_data(), and where the data are of another kind than the
+// model's.
+FurtherData read_further_data(const Config& config, int threads, bool skip_bad, const Model& model);
+
+// What training with `config` goes on from with the samples of `more`, of which none has less features or
+// labels than the model. `text`: what they were read with, or nullptr.
+TrainedStart start_further(const Model& model, const Config& config, const Dataset& more,
+                           const TextModel* text, const std::vector<bool>& gone, int threads);
+
+// The same of a run that has begun with the model `begun`, which has grown already, and goes on from a
+// checkpoint, which fills what training starts from.
+RunData read_again(const Config& config, int threads, bool skip_bad, const Model& begun);
+TrainedStart start_again(const Model& begun, const Config& config, const Dataset& more, int threads);
+
+}  // namespace slide

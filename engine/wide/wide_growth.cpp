@@ -1,0 +1,129 @@
+#include <algorithm>
+#include <cmath>
+#include <functional>
+#include <span>
+#include <utility>
+#include <vector>
+
+#include "engine/wide/wide_path.h"
+
+namespace slide {
+
+namespace {
+
+// Weights of a neuron, by ascending feature.
+struct Pattern {
+  std::span<const std::uint32_t> features;
+  std::span<const float> weights;
+  std::size_t size() const { return features.size(); }
+};
+
+Pattern pattern_of(const WidePath::Storage& from, std::size_t neuron) {
+  const std::uint64_t begin = from.offsets[neuron], count = from.offsets[neuron + 1] - begin;
+  return {from.features.span().subspan(begin, count), from.weights.span().subspan(begin, count)};
+}
+
+// Puts the patterns of a larger path together, neuron after neuron.
+class Joiner {
+ public:
+  // `features`: by feature before, what it is now. `sums`: empty, or by weight of `before`.
+  Joiner(const WidePath::Storage& before, std::span<const std::uint32_t> features,
+         std::span<const float> sums)
+      : before_(before), features_(features), sums_(sums) {}
+
+  // A neuron that is new.
+  void append(const Pattern& added) {
+    for (std::size_t i = 0; i < added.size(); ++i) put(added.features[i], added.weights[i], 0.0f);
+    offsets_.push_back(ids_.size());
+  }
+
+  // Neuron `was` of before, with `most` at most of the features of `added` that it does not have and whose
+  // weights are not 0, times `share`: those with the largest weights.
+  void append(std::size_t was, const Pattern& added, std::size_t most, float share) {
+    const Pattern kept = pattern_of(before_, was);
+    const std::uint64_t at = before_.offsets[was];
+    choose(kept, added, most);
+    std::size_t next = 0;
+    for (std::size_t i = 0; i < kept.size(); ++i) {
+      const std::uint32_t feature = features_[kept.features[i]];
+      for (; next < chosen_.size() && added.features[chosen_[next]] < feature; ++next)
+        put(added.features[chosen_[next]], share * added.weights[chosen_[next]], 0.0f);
+      put(feature, kept.weights[i], sums_.empty() ? 0.0f : sums_[at + i]);
+    }
+    for (; next < chosen_.size(); ++next)
+      put(added.features[chosen_[next]], share * added.weights[chosen_[next]], 0.0f);
+    offsets_.push_back(ids_.size());
+  }
+
+  void finish(WidePath::Storage& to, AlignedArray<float>& sums) {
+    to.offsets = std::move(offsets_);
+    to.features = AlignedArray<std::uint32_t>(ids_.size());
+    to.weights = AlignedArray<float>(ids_.size());
+    std::ranges::copy(ids_, to.features.begin());
+    std::ranges::copy(weights_, to.weights.begin());
+    if (sums_.empty()) return;
+    sums = AlignedArray<float>(ids_.size());
+    std::ranges::copy(new_sums_, sums.begin());
+  }
+
+ private:
+  void put(std::uint32_t feature, float weight, float sum) {
+    ids_.push_back(feature);
+    weights_.push_back(weight);
+    if (!sums_.empty()) new_sums_.push_back(sum);
+  }
+
+  // Leaves the places in `added` of what to add in `chosen_`, ascending.
+  void choose(const Pattern& kept, const Pattern& added, std::size_t most) {
+    chosen_.clear();
+    std::size_t k = 0;
+    for (std::size_t i = 0; i < added.size(); ++i) {
+      while (k < kept.size() && features_[kept.features[k]] < added.features[i]) ++k;
+      const bool there = k < kept.size() && features_[kept.features[k]] == added.features[i];
+      if (!there && added.weights[i] != 0.0f) chosen_.push_back(i);
+    }
+    if (chosen_.size() <= most) return;
+    std::ranges::stable_sort(chosen_, std::ranges::greater(),
+                             [&](std::size_t i) { return std::fabs(added.weights[i]); });
+    chosen_.resize(most);
+    std::ranges::sort(chosen_);
+  }
+
+  const WidePath::Storage& before_;
+  std::span<const std::uint32_t> features_;
+  std::span<const float> sums_;
+  std::vector<std::uint64_t> offsets_{0};
+  std::vector<std::uint32_t> ids_;
+  std::vector<float> weights_, new_sums_;
+  std::vector<std::size_t> chosen_;  // scratch
+};
+
+}  // namespace
+
+WidePath WidePath::grown(const WidePath& before, const LayerConfig& config, const Growth& growth,
+                         const More& more, int threads, AlignedArray<float>& sums) {
+  const std::size_t neurons = growth.labels.size();
+  const WidePath added(config, more.length, more.samples, neurons, threads, more.scale);
+  const std::vector<std::uint32_t> with = more.samples.label_frequencies();
+  const std::vector<std::uint32_t> features = growth.features.now();
+  const AlignedArray<float> sums_before = std::move(sums);
+  Joiner joiner(before.storage_, features, sums_before.span());
+  for (std::size_t n = 0; n < neurons; ++n) {
+    const Pattern pattern = pattern_of(added.storage_, n);
+    const std::uint32_t was = growth.labels.was[n];
+    if (was == kNewId) {
+      joiner.append(pattern);
+      continue;
+    }
+    const std::uint64_t has = before.storage_.offsets[was + 1] - before.storage_.offsets[was];
+    const std::size_t room = config.wide_features - std::min<std::uint64_t>(has, config.wide_features);
+    const bool seen = n < with.size() && with[n] > 0;
+    joiner.append(was, pattern, room,
+                  seen ? static_cast<float>(with[n]) / static_cast<float>(more.frequencies[n]) : 0.0f);
+  }
+  WidePath path(config);
+  joiner.finish(path.storage_, sums);
+  return path;
+}
+
+}  // namespace slide

@@ -1,0 +1,230 @@
+// slide train --init: training that goes on from a model with new labels, features and words.
+#include <fcntl.h>
+#include <gtest/gtest.h>
+#include <signal.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <sstream>
+
+#include "tests/cli/cli_fixture.h"
+
+namespace slide::test {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr const char* kText[] = {"cello violin concert", "oak birch forest", "goal referee match"};
+constexpr const char* kNames[] = {"music", "nature", "sport"};
+
+class InitTest : public CliTest {
+ protected:
+  // Texts of the topics [first, end), whose words no other topic has.
+  void write_texts(const std::string& name, int first, int end, int each = 30) {
+    std::string lines;
+    for (int i = 0; i < each; ++i) {
+      for (int topic = first; topic < end; ++topic)
+        lines += fmt::format("{}\t{} word{}\n", kNames[topic], kText[topic], i % 5);
+    }
+    write_file(slide_.path(name), lines);
+  }
+  // XMC text: sample i has the label i % labels, and two features that tell of it, from `first` on.
+  void write_samples(const std::string& name, int samples, int first, int labels, int features) {
+    std::string lines = fmt::format("{} {} {}\n", samples, features, first + labels);
+    for (int i = 0; i < samples; ++i) {
+      const int label = first + i % labels;
+      lines += fmt::format("{} {}:1 {}:1 {}:0.3\n", label, 2 * label, 2 * label + 1, features - 1 - i % 3);
+    }
+    write_file(slide_.path(name), lines);
+  }
+  Outcome go_on(const std::string& init, const std::string& data, const std::string& out,
+                std::vector<std::string> more = {}) {
+    std::vector<std::string> arguments = {"train", "--init", init, data, "--out", out};
+    arguments.insert(arguments.end(), more.begin(), more.end());
+    return slide_.run(arguments);
+  }
+  void begin(const std::string& data, const std::string& out, std::vector<std::string> more = {}) {
+    std::vector<std::string> arguments = {"train", data, "--out", out};
+    arguments.insert(arguments.end(), more.begin(), more.end());
+    const Outcome done = slide_.run(arguments);
+    ASSERT_EQ(done.code, 0) << done.err;
+  }
+  // The best label of each line of text.
+  std::vector<std::string> best(const std::string& model, const std::string& text) {
+    const Outcome done = slide_.run({"predict", model, "-", "--k", "1"}, text);
+    EXPECT_EQ(done.code, 0) << done.err;
+    std::vector<std::string> labels;
+    std::istringstream lines(done.out);
+    for (std::string line; std::getline(lines, line);) labels.push_back(line.substr(0, line.find(':')));
+    return labels;
+  }
+  double precision(const std::string& model, const std::string& data) {
+    const Outcome done = slide_.run({"test", model, data, "--json"});
+    EXPECT_EQ(done.code, 0) << done.err;
+    return Json::parse(done.out)["p_at_1"].get<double>();
+  }
+  void expect_refused(const Outcome& outcome, const std::string& what) {
+    EXPECT_EQ(outcome.code, 2) << outcome.out;
+    EXPECT_NE(outcome.err.find(what), std::string::npos) << outcome.err;
+    EXPECT_EQ(std::count(outcome.err.begin(), outcome.err.end(), '\n'), 1) << outcome.err;
+  }
+};
+
+TEST_F(InitTest, NewWordsAndLabelsAreFoundAndOldOnesStay) {
+  write_texts("old.tsv", 0, 2);
+  write_texts("new.tsv", 2, 3);
+  begin("old.tsv", "old");
+  const Outcome done = go_on("old", "new.tsv", "new");
+  ASSERT_EQ(done.code, 0) << done.err;
+  EXPECT_NE(done.out.find("and 1 labels are new"), std::string::npos) << done.out;
+  EXPECT_NE(done.out.find("training 4 epochs"), std::string::npos) << done.out;
+  const std::string asked = "the cello concert\nan oak forest\na goal of the match\n";
+  EXPECT_EQ(best("new", asked), (std::vector<std::string>{"music", "nature", "sport"}));
+  const Json start = events("new").front();
+  EXPECT_EQ(start["samples"], 30);
+  EXPECT_EQ(start["labels"], 3);
+  const Outcome steps = slide_.run({"inspect", "new", "--json"});
+  EXPECT_EQ(steps.code, 0) << steps.err;
+  EXPECT_FALSE(exists("new/start.slide"));
+}
+
+TEST_F(InitTest, LargerNumbersAreNewFeaturesAndLabels) {
+  write_samples("old.txt", 120, 0, 4, 20);
+  write_samples("new.txt", 120, 4, 4, 40);
+  for (const std::string kind : {"layer.0.kind=dense", "layer.0.kind=sampled", "optimizer.kind=adam"}) {
+    begin("old.txt", "old", {"--set", kind, "--force", "--set", "layer.0.size=16"});
+    const Outcome done = go_on("old/model.slide", "new.txt", "new", {"--force", "--threads", "1"});
+    ASSERT_EQ(done.code, 0) << done.err;
+    EXPECT_NE(done.out.find("20 features and 4 labels are new"), std::string::npos) << done.out;
+    EXPECT_GT(precision("new", "new.txt"), 0.95) << kind;
+    EXPECT_GT(precision("new", "old.txt"), 0.95) << kind;
+    ASSERT_EQ(go_on("old", "new.txt", "again", {"--force", "--threads", "2"}).code, 0);
+    EXPECT_TRUE(file("new/model.slide") == file("again/model.slide")) << kind;
+  }
+}
+
+TEST_F(InitTest, SettingsComeFromTheModelAndTheCommandOverThem) {
+  write_samples("old.txt", 120, 0, 4, 20);
+  write_file(slide_.path("more.toml"),
+             "[optimizer]\nlearning_rate = 0.03\n[[layer]]\n[[layer]]\nuniform = 7\n");
+  begin("old.txt", "old", {"--set", "layer.0.size=16", "train.seed=7", "train.batch_size=128"});
+  ASSERT_EQ(go_on("old", "old.txt", "new",
+                  {"--config", "more.toml", "--set", "loss.delta_floor=0.1", "--epochs", "2"})
+                .code,
+            0);
+  const std::string config = file("new/config.toml");
+  for (const char* line : {"size = 16", "seed = 7", "batch_size = 128", "learning_rate = 0.03", "uniform = 7",
+                           "delta_floor = 0.1", "epochs = 2"})
+    EXPECT_NE(config.find(line), std::string::npos) << line;
+  ASSERT_EQ(slide_.run({"train", "new/config.toml", "--out", "again"}).code, 0) << "it names the model";
+  EXPECT_TRUE(file("new/model.slide") == file("again/model.slide"));
+}
+
+TEST_F(InitTest, WhatCannotGoOnIsRefusedInOneLine) {
+  write_samples("old.txt", 60, 0, 4, 20);
+  write_texts("old.tsv", 0, 2, 5);
+  begin("old.txt", "ids");
+  begin("old.tsv", "text");
+  expect_refused(go_on("ids", "old.tsv", "new"), "this is text, but the model");
+  expect_refused(go_on("text", "old.txt", "new"), "these are features, but the model");
+  expect_refused(go_on("ids", "old.txt", "new", {"--set", "layer.0.size=64"}),
+                 "'layer.0.size' is 64, but it is 128");
+  expect_refused(go_on("ids", "old.txt", "new", {"--set", "loss.kind=softmax"}), "'loss.kind'");
+  expect_refused(go_on("text", "old.tsv", "new", {"--set", "text.word_ngrams=1"}), "'text.word_ngrams' is 1");
+  expect_refused(go_on("ids", "old.txt", "new", {"--set", "layer.-1.size=2"}),
+                 "the last layer has 2 neurons");
+  write_file(slide_.path("deep.toml"), "[[layer]]\n[[layer]]\n[[layer]]\n");
+  expect_refused(go_on("ids", "old.txt", "new", {"--config", "deep.toml"}),
+                 "there are 3 layers, but the model");
+  expect_refused(go_on("nowhere", "old.txt", "new"), "nowhere");
+  expect_refused(slide_.run({"train", "old.txt", "--forget", "2", "--out", "new"}), "--init MODEL");
+  expect_refused(slide_.run({"tune", "old.txt", "--set", "train.init=ids"}), "train.init is set");
+  expect_refused(go_on("old.txt", "old.txt", "new"), "no slide model");
+  expect_refused(slide_.run({"train", "--resume", "ids", "--init", "ids"}), "--init");
+  EXPECT_FALSE(exists("new"));
+}
+
+TEST_F(InitTest, LabelsWithoutSamplesAreForgotten) {
+  write_texts("all.tsv", 0, 3);
+  write_texts("some.tsv", 0, 2);
+  begin("all.tsv", "r0");
+  ASSERT_EQ(go_on("r0", "some.tsv", "r1", {"--forget", "2", "--epochs", "1"}).code, 0);
+  const std::string asked = "a goal of the match\n";
+  EXPECT_EQ(best("r1", asked), std::vector<std::string>{"sport"}) << "missing once";
+  const Outcome second = go_on("r1", "some.tsv", "r2", {"--epochs", "1"});  // the model knows for how many
+  ASSERT_EQ(second.code, 0) << second.err;
+  EXPECT_NE(second.out.find("1 labels are dropped"), std::string::npos) << second.out;
+  EXPECT_NE(best("r2", asked), std::vector<std::string>{"sport"});
+  EXPECT_EQ(events("r2").front()["labels"], 2);
+  ASSERT_EQ(go_on("r2", "all.tsv", "r3").code, 0);
+  EXPECT_EQ(best("r3", asked), std::vector<std::string>{"sport"}) << "and it may come back";
+}
+
+TEST_F(InitTest, NumbersThatAreForgottenStayAsUnknownLabels) {
+  write_samples("all.txt", 120, 0, 6, 20);
+  write_samples("some.txt", 120, 0, 3, 20);
+  begin("all.txt", "r0");
+  const Outcome done = go_on("r0", "some.txt", "r1", {"--forget", "1", "--epochs", "1"});
+  ASSERT_EQ(done.code, 0) << done.err;
+  EXPECT_NE(done.out.find("3 labels are dropped"), std::string::npos) << done.out;
+  EXPECT_EQ(events("r1").front()["labels"], 6);
+  EXPECT_GT(precision("r1", "some.txt"), 0.95);
+  const Outcome sure = slide_.run({"predict", "r1", "all.txt", "--threshold", "0.1"});
+  EXPECT_EQ(sure.code, 0) << sure.err;
+  for (const char* label : {"0:", "1:", "2:"}) EXPECT_NE(sure.out.find(label), std::string::npos) << sure.out;
+  for (const char* label : {"3:", "4:", "5:"}) EXPECT_EQ(sure.out.find(label), std::string::npos) << sure.out;
+}
+
+TEST_F(InitTest, AStoppedRunGoesOnFromItsCheckpoint) {
+  write_texts("old.tsv", 0, 2);
+  write_texts("new.tsv", 1, 3, 200);
+  begin("old.tsv", "old");
+  const std::vector<std::string> more = {"--test",
+                                         "old.tsv",
+                                         "--epochs",
+                                         "150",
+                                         "--set",
+                                         "train.checkpoint_every=3",
+                                         "train.batch_size=64",
+                                         "train.block_size=16",
+                                         "data.validation=0.2"};
+  ASSERT_EQ(go_on("old", "new.tsv", "whole", more).code, 0);
+  std::vector<std::string> arguments = {"train", "--init", "old", "new.tsv", "--out", "cut"};
+  arguments.insert(arguments.end(), more.begin(), more.end());
+  const pid_t child = slide_.start(arguments, [] {
+    dup2(open("child-out", O_WRONLY | O_CREAT | O_TRUNC, 0666), 1);
+    dup2(open("child-err", O_WRONLY | O_CREAT | O_TRUNC, 0666), 2);
+  });
+  ASSERT_TRUE(slide_.appears("cut/checkpoint.slide"));
+  kill(child, SIGKILL);
+  ASSERT_EQ(wait_for(child), 128 + SIGKILL) << "it ended before it was killed";
+  EXPECT_TRUE(exists("cut/start.slide"));
+  fs::remove_all(slide_.path("old"));
+  const Outcome done = slide_.run({"train", "--resume", "cut"});
+  ASSERT_EQ(done.code, 0) << done.err;
+  EXPECT_NE(done.out.find("going on after step"), std::string::npos) << done.out;
+  EXPECT_TRUE(file("whole/model.slide") == file("cut/model.slide"));
+  EXPECT_EQ(without_timings(events("whole")), without_timings(events("cut")));
+  EXPECT_FALSE(exists("cut/start.slide"));
+  no_temporaries("cut");
+}
+
+TEST_F(InitTest, AFolderMayGoOnFromTheRunThatItHolds) {
+  write_texts("old.tsv", 0, 2);
+  write_texts("new.tsv", 1, 3);
+  begin("old.tsv", "run");
+  ASSERT_EQ(go_on("run", "new.tsv", "other").code, 0);
+  const Outcome done = go_on("run", "new.tsv", "run", {"--force"});
+  ASSERT_EQ(done.code, 0) << done.err;
+  EXPECT_TRUE(file("run/model.slide") == file("other/model.slide"));
+  EXPECT_TRUE(exists("run/previous/model.slide"));
+  fs::remove(slide_.path("run/model.slide"));  // killed before its first checkpoint
+  write_file(slide_.path("run/environment.json"), "{\"finished\": false}\n");
+  const Outcome resumed = slide_.run({"train", "--resume", "run"});
+  ASSERT_EQ(resumed.code, 0) << resumed.err;
+  EXPECT_TRUE(file("run/model.slide") == file("other/model.slide"));
+}
+
+}  // namespace
+}  // namespace slide::test
