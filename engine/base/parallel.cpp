@@ -62,17 +62,52 @@ Team::Scope::~Scope() {
   current_team = before_;
 }
 
+namespace {
+
+// How many groups there are for so many workers, and groups of these, and so on to the one of all.
+std::size_t groups_of(std::size_t members, std::size_t size) {
+  const std::size_t groups = (members + size - 1) / size;
+  return groups <= 1 ? 1 : groups + groups_of(groups, size);
+}
+
+}  // namespace
+
+Team::Team(int threads)
+    : threads_(threads), groups_(groups_of(static_cast<std::size_t>(std::max(threads, 1)) - 1, kGroup)) {
+  std::size_t members = static_cast<std::size_t>(std::max(threads, 1)) - 1;
+  for (std::size_t first = 0, groups; first < groups_.size(); first += groups, members = groups) {
+    groups = std::max<std::size_t>((members + kGroup - 1) / kGroup, 1);
+    for (std::size_t i = 0; i < groups; ++i) {
+      Group& group = groups_[first + i];
+      group.members = static_cast<int>(std::min(kGroup, members - i * kGroup));
+      group.busy.store(group.members, std::memory_order_relaxed);
+      group.above = first + groups + i / kGroup;
+    }
+  }
+}
+
+// The last of a group makes it ready for the next job before it counts in the one above.
+void Team::end_job(int thread) {
+  std::size_t at = static_cast<std::size_t>(thread - 1) / kGroup;
+  while (groups_[at].busy.fetch_sub(1, std::memory_order_acq_rel) == 1) {
+    if (at + 1 == groups_.size()) return groups_[at].busy.notify_one();
+    groups_[at].busy.store(groups_[at].members, std::memory_order_relaxed);
+    at = groups_[at].above;
+  }
+}
+
 void Team::run(Job job, void* context) {
   job_ = job;
   context_ = context;
-  busy_.store(threads_ - 1, std::memory_order_relaxed);
+  std::atomic<int>& busy = groups_.back().busy;
+  busy.store(groups_.back().members, std::memory_order_relaxed);
   round_.fetch_add(1, std::memory_order_release);
   round_.notify_all();
   {
     const Scope alone(nullptr);  // a job's own parallel calls do not come back here
     job(context, 0);
   }
-  for (int left; (left = busy_.load(std::memory_order_acquire)) > 0;) wait_while(busy_, left);
+  for (int left; (left = busy.load(std::memory_order_acquire)) > 0;) wait_while(busy, left);
 }
 
 void Team::serve(int thread) {
@@ -80,7 +115,7 @@ void Team::serve(int thread) {
     wait_while(round_, seen);
     if (job_ == nullptr) return;
     job_(context_, thread);
-    if (busy_.fetch_sub(1, std::memory_order_acq_rel) == 1) busy_.notify_one();
+    end_job(thread);
   }
 }
 

@@ -61,7 +61,7 @@ class Team {
  public:
   using Job = void (*)(void* context, int thread);
 
-  explicit Team(int threads) : threads_(threads) {}
+  explicit Team(int threads);
   // The team that stands by for the calling thread, or nullptr.
   static Team* current();
 
@@ -89,7 +89,19 @@ class Team {
   Job job_ = nullptr;  // nullptr while serving = stop
   void* context_ = nullptr;
   alignas(64) std::atomic<unsigned> round_{0};  // grows by one with each job
-  alignas(64) std::atomic<int> busy_{0};        // workers that have not finished it
+
+  // Workers that end a job count themselves down a few at a time, so that many do not wait for one another at
+  // one counter: the last of a group counts for it in a group of groups, and at last in the one the caller
+  // waits for (the combining tree of Yew, Tzeng and Lawrie 1987; release by one word as in Mellor-Crummey
+  // and Scott 1991).
+  static constexpr std::size_t kGroup = 4;
+  struct alignas(64) Group {
+    std::atomic<int> busy{0};  // of its members
+    int members = 0;
+    std::size_t above = 0;  // the group that it is a member of
+  };
+  void end_job(int thread);
+  std::vector<Group> groups_;  // of workers, then of groups; that of all is the last
 };
 
 // Calls body() on the calling thread while threads - 1 workers stand by for the parallel_run() and

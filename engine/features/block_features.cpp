@@ -31,7 +31,8 @@ void BlockFeatures::reserve(std::size_t features, std::size_t entries, std::size
   const std::size_t most = std::min(features, entries);
   present_.assign(features / 32 + 1, 0);
   first_.assign(features / 32 + 1, 0);
-  words_.reserve(std::min(most, present_.size()));
+  words_.resize(std::min(most, present_.size()));
+  parts_ = {};
   entry_of_.resize(entries);
   samples_of_.resize(most);
   places_.resize(most);
@@ -49,68 +50,106 @@ std::size_t BlockFeatures::bytes_of(std::size_t features, std::size_t entries, s
          listed * (sizeof(std::uint16_t) + sizeof(float));
 }
 
-// Finds the features of the block, and how many samples have each.
-void BlockFeatures::count_features(std::span<const SparseRow> rows) {
-  for (const std::uint32_t word : words_) present_[word] = 0;
-  words_.clear();
-  for (const SparseRow& row : rows) {
-    for (const std::uint32_t f : row.ids) {
-      if (present_[f / 32] == 0) words_.push_back(f / 32);
-      present_[f / 32] |= 1u << (f % 32);
-    }
+void BlockFeatures::divide(std::size_t parts) {
+  if (parts == divided_) return;
+  for (const Part& part : parts_) {  // a part clears what it had itself, which was of other features
+    for (std::size_t i = 0; i < part.words; ++i) present_[words_[part.first_word + i]] = 0;
   }
-  size_ = 0;
-  for (const std::uint32_t word : words_) {
-    first_[word] = static_cast<std::uint32_t>(size_);
-    size_ += static_cast<std::size_t>(std::popcount(present_[word]));
-  }
-  std::fill_n(samples_of_.begin(), size_, 0u);
-  std::size_t entry = 0;
-  for (const SparseRow& row : rows) {
-    for (const std::uint32_t f : row.ids) {
-      const std::uint32_t below = present_[f / 32] & ((1u << (f % 32)) - 1);
-      entry_of_[entry] = first_[f / 32] + static_cast<std::uint32_t>(std::popcount(below));
-      ++samples_of_[entry_of_[entry++]];
+  parts_ = {};
+  divided_ = parts;
+}
+
+// Calls body(sample, entry, at) for what each sample has of the features of `run`: place `at` of its row,
+// which is entry number `entry` of the block.
+template <class Body>
+void BlockFeatures::each_entry(std::span<const SparseRow> rows, Run run, Body&& body) {
+  std::size_t before = 0;  // entries of earlier rows
+  for (std::size_t s = 0; s < rows.size(); before += rows[s++].ids.size()) {
+    const auto ids = rows[s].ids;
+    const auto begin = run.first == 0 ? ids.begin() : std::ranges::lower_bound(ids, run.first);
+    const auto end = run.end == UINT32_MAX ? ids.end() : std::lower_bound(begin, ids.end(), run.end);
+    for (auto id = begin; id != end; ++id) {
+      const auto at = static_cast<std::size_t>(id - ids.begin());
+      body(s, before + at, at);
     }
   }
 }
 
-void BlockFeatures::give_places(std::size_t lanes) {
+// Where the part's stretches begin: behind the most that the features before it can need.
+void BlockFeatures::start(std::span<const SparseRow> rows, std::size_t lanes, Run run, Part& part) {
+  std::size_t entries = 0;  // of features before
+  for (const SparseRow& row : rows) {
+    if (run.first > 0)
+      entries += static_cast<std::size_t>(std::ranges::lower_bound(row.ids, run.first) - row.ids.begin());
+  }
+  const std::size_t first = run.first;
+  for (std::size_t i = 0; i < part.words; ++i) present_[words_[part.first_word + i]] = 0;
+  part.words = part.size = 0;
+  part.first_word = std::min(first / 32, entries);
+  part.first = std::min(first, entries);
+  part.first_column = std::min(first, entries / (sparse_entries(lanes) + 1));
+  part.first_entry = 2 * entries;
+}
+
+// Finds the features of the part, and how many samples have each.
+void BlockFeatures::count_features(std::span<const SparseRow> rows, Run run, Part& part) {
+  each_entry(rows, run, [&](std::size_t s, std::size_t, std::size_t at) {
+    const std::uint32_t f = rows[s].ids[at];
+    if (present_[f / 32] == 0) words_[part.first_word + part.words++] = f / 32;
+    present_[f / 32] |= 1u << (f % 32);
+  });
+  for (std::size_t i = 0; i < part.words; ++i) {
+    const std::uint32_t word = words_[part.first_word + i];
+    first_[word] = static_cast<std::uint32_t>(part.first + part.size);
+    part.size += static_cast<std::size_t>(std::popcount(present_[word]));
+  }
+  std::fill_n(samples_of_.begin() + static_cast<std::ptrdiff_t>(part.first), part.size, 0u);
+  each_entry(rows, run, [&](std::size_t s, std::size_t entry, std::size_t at) {
+    const std::uint32_t f = rows[s].ids[at];
+    const std::uint32_t below = present_[f / 32] & ((1u << (f % 32)) - 1);
+    entry_of_[entry] = first_[f / 32] + static_cast<std::uint32_t>(std::popcount(below));
+    ++samples_of_[entry_of_[entry]];
+  });
+}
+
+void BlockFeatures::give_places(std::size_t lanes, const Part& part) {
   const std::size_t sparse = sparse_entries(lanes);
-  std::uint32_t columns = 0, entries = 0;
-  for (std::size_t f = 0; f < size_; ++f) {
+  std::size_t columns = part.first_column, entries = part.first_entry;
+  for (std::size_t f = part.first; f < part.first + part.size; ++f) {
     if (samples_of_[f] > sparse) {
-      places_[f] = kernels::kKinds * columns++;
+      places_[f] = kernels::kKinds * static_cast<std::uint32_t>(columns++);
     } else {
       const std::uint32_t kind = kind_of(samples_of_[f]);
-      places_[f] = kernels::kKinds * entries + kind;
-      entries += 1u << kind;
+      places_[f] = kernels::kKinds * static_cast<std::uint32_t>(entries) + kind;
+      entries += std::size_t{1} << kind;
     }
   }
-  std::fill_n(columns_.data(), columns * lanes, 0.0f);
-  std::fill_n(values_.data(), entries, 0.0f);
+  std::fill_n(columns_.data() + part.first_column * lanes, (columns - part.first_column) * lanes, 0.0f);
   // What fills a list up names some sample: each another one, so that additions need not wait for each other.
-  for (std::size_t e = 0; e < entries; ++e) samples_[e] = static_cast<std::uint16_t>(e % lanes);
+  for (std::size_t e = part.first_entry; e < entries; ++e) {
+    values_[e] = 0.0f;
+    samples_[e] = static_cast<std::uint16_t>(e % lanes);
+  }
 }
 
-void BlockFeatures::build(std::span<const SparseRow> rows, std::size_t lanes) {
-  count_features(rows);
-  give_places(lanes);
-  std::fill_n(samples_of_.begin(), size_, 0u);
-  std::size_t entry = 0;
-  for (std::size_t s = 0; s < rows.size(); ++s) {
-    for (const float value : rows[s].values) {
-      const std::uint32_t f = entry_of_[entry++];
-      const std::uint32_t place = places_[f] / kernels::kKinds;
-      if (places_[f] % kernels::kKinds == 0) {
-        columns_[place * lanes + s] = value;
-      } else {
-        const std::uint32_t at = place + samples_of_[f]++;
-        samples_[at] = static_cast<std::uint16_t>(s);
-        values_[at] = value;
-      }
+void BlockFeatures::build(std::span<const SparseRow> rows, std::size_t lanes, Run run, std::size_t number) {
+  Part& part = parts_[number];
+  start(rows, lanes, run, part);
+  count_features(rows, run, part);
+  give_places(lanes, part);
+  std::fill_n(samples_of_.begin() + static_cast<std::ptrdiff_t>(part.first), part.size, 0u);
+  each_entry(rows, run, [&](std::size_t s, std::size_t entry, std::size_t at) {
+    const float value = rows[s].values[at];
+    const std::uint32_t f = entry_of_[entry];
+    const std::uint32_t place = places_[f] / kernels::kKinds;
+    if (places_[f] % kernels::kKinds == 0) {
+      columns_[place * lanes + s] = value;
+    } else {
+      const std::uint32_t to = place + samples_of_[f]++;
+      samples_[to] = static_cast<std::uint16_t>(s);
+      values_[to] = value;
     }
-  }
+  });
 }
 
 std::uint32_t BlockFeatures::length_of(std::uint32_t place) const {

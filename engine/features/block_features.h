@@ -2,6 +2,7 @@
 #pragma once
 
 #include <algorithm>
+#include <array>
 #include <cstdint>
 #include <span>
 #include <vector>
@@ -21,7 +22,20 @@ class BlockFeatures {
   // For ids below `features` and blocks of up to `entries` feature values in up to `lanes` lanes.
   void reserve(std::size_t features, std::size_t entries, std::size_t lanes);
   static std::size_t bytes_of(std::size_t features, std::size_t entries, std::size_t lanes);  // of reserve()
-  void build(std::span<const SparseRow> rows, std::size_t lanes);
+  void build(std::span<const SparseRow> rows, std::size_t lanes) {
+    divide(1);
+    build(rows, lanes, {}, 0);
+  }
+  // The same in up to kMostParts parts, which may run at once: first divide() says how many, then each builds
+  // the features [first, end), one run behind the other, all multiples of 32 but the last end; for a number
+  // of parts always the same runs. Each part has its own stretch of numbers and places, so that these have
+  // gaps, and words() are not for what is built so.
+  struct Run {
+    std::uint32_t first = 0, end = UINT32_MAX;
+  };
+  static constexpr std::size_t kMostParts = 4;
+  void divide(std::size_t parts);
+  void build(std::span<const SparseRow> rows, std::size_t lanes, Run run, std::size_t part);
 
   // Most samples of a feature that is a list: a dense column costs a vector for 16 samples, an entry about as
   // much.
@@ -29,7 +43,12 @@ class BlockFeatures {
     return lanes < 64 ? 0 : std::min<std::size_t>(lanes / 16, 8);
   }
 
-  std::size_t size() const { return size_; }  // distinct features
+  // Distinct features.
+  std::size_t size() const {
+    std::size_t all = 0;
+    for (const Part& part : parts_) all += part.size;
+    return all;
+  }
   // A bit for each feature, and of each word of bits the number of its first feature; the others follow.
   const std::uint32_t* present() const { return present_.data(); }
   const std::uint32_t* first() const { return first_.data(); }
@@ -37,16 +56,27 @@ class BlockFeatures {
   const std::uint32_t* places() const { return places_.data(); }
   // Entries of the list at places()[i], without what fills it up; 0 for a dense column.
   std::uint32_t length_of(std::uint32_t place) const;
-  std::span<const std::uint32_t> words() const { return words_; }  // with a bit set, in order of the features
-  const float* columns() const { return columns_.data(); }         // [dense columns x lanes]
+  // With a bit set, in order of the features' numbers; of a whole build().
+  std::span<const std::uint32_t> words() const { return {words_.data(), parts_[0].words}; }
+  const float* columns() const { return columns_.data(); }          // [dense columns x lanes]
   const std::uint16_t* samples() const { return samples_.data(); }  // of the entries
   const float* values() const { return values_.data(); }
 
  private:
-  void count_features(std::span<const SparseRow> rows);
-  void give_places(std::size_t lanes);
+  // What one part has, and where its stretch of everything begins.
+  struct Part {
+    std::size_t words = 0, size = 0;        // words with a bit set, distinct features
+    std::size_t first_word = 0, first = 0;  // in words_; number of the first feature
+    std::size_t first_column = 0, first_entry = 0;
+  };
+  template <class Body>
+  static void each_entry(std::span<const SparseRow> rows, Run run, Body&& body);
+  void start(std::span<const SparseRow> rows, std::size_t lanes, Run run, Part& part);
+  void count_features(std::span<const SparseRow> rows, Run run, Part& part);
+  void give_places(std::size_t lanes, const Part& part);
 
-  std::size_t size_ = 0;
+  std::size_t divided_ = 1;  // parts in use
+  std::array<Part, kMostParts> parts_;
   std::vector<std::uint32_t> present_;
   std::vector<std::uint32_t> first_;
   std::vector<std::uint32_t> words_;       // with a bit set

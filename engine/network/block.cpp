@@ -22,9 +22,10 @@ void apply_dropout(double probability, Slice units, Slice samples, std::size_t a
   }
 }
 
-void backward_through_activation(const LayerConfig& config, std::size_t lanes, const LayerBlock& block,
-                                 Slice units, float* delta) {
-  for (std::size_t s = 0; s < lanes; ++s) {
+void backward_through_activation(const LayerConfig& config, const SliceCell& cell, const LayerBlock& block,
+                                 float* delta) {
+  const Slice units = cell.units;
+  for (std::size_t s = cell.samples.first; s < cell.samples.end(); ++s) {
     const std::size_t begin = s * block.ldo + units.first;
     if (block.mask.empty()) {
       activation_backward(config.activation, block.out.data() + begin, units.count, delta + begin);

@@ -60,10 +60,10 @@ struct LayerBlock {
 void apply_dropout(double probability, Slice units, Slice samples, std::size_t all, std::size_t lanes,
                    const Rng& rng, LayerBlock& block);
 
-// Takes delta [lanes x block.ldo] of some units from d loss / d output to d loss / d logit, through dropout
-// and activation.
-void backward_through_activation(const LayerConfig& config, std::size_t lanes, const LayerBlock& block,
-                                 Slice units, float* delta);
+// Takes delta [lanes x block.ldo] of some units and samples from d loss / d output to d loss / d logit,
+// through dropout and activation.
+void backward_through_activation(const LayerConfig& config, const SliceCell& cell, const LayerBlock& block,
+                                 float* delta);
 
 // The distinct features of a block as dense columns: input of a first layer that works row by row.
 struct FeatureColumns {

@@ -13,8 +13,8 @@ InputTraining::InputTraining(const InputLayer& layer, const Dataset& train, std:
       deltas_(samples * ldo_),
       slots_(layer.features()) {}
 
-void InputTraining::backward(const InputLayer& layer, Slice units, const Block& block) {
-  backward_through_activation(layer.config(), block.lanes, block.input, units, delta(block.first_sample()));
+void InputTraining::backward(const InputLayer& layer, const SliceCell& cell, const Block& block) {
+  backward_through_activation(layer.config(), cell, block.input, delta(block.first_sample()));
 }
 
 InputTraining::Scratch InputTraining::make_scratch(const InputLayer& layer, std::size_t samples) const {

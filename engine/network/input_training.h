@@ -1,8 +1,8 @@
 // What the input layer needs to be trained, apart from its parameters: the deltas of a batch, the row
 // directory, and who owns which features. Made for a layer and a shape of batches at once.
 //
-// backward() may run on different units of blocks at once, list_touched() on different slices of blocks,
-// update() on different shards, but not one beside the other.
+// backward() may run on different units or samples of blocks at once, list_touched() on different slices of
+// blocks, update() on different shards, but not one beside the other.
 #pragma once
 
 #include <cstdint>
@@ -39,8 +39,8 @@ class InputTraining {
   void list_touched(Block& block, std::size_t slice) const {
     block.features_by_shard.fill(block.entered(), slice, shards_);
   }
-  // Phase A: takes the deltas of some units of a block through the activation.
-  void backward(const InputLayer& layer, Slice units, const Block& block);
+  // Phase A: takes the deltas of some units and samples of a block through the activation.
+  void backward(const InputLayer& layer, const SliceCell& cell, const Block& block);
 
   // Working memory of one thread.
   struct Scratch {

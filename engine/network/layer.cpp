@@ -270,24 +270,35 @@ void Layer::finish_hidden(const BlockInput& in, Slice neurons, LayerBlock& block
                               block.out.data() + neurons.first);
 }
 
-void Layer::backward_input(const BlockInput& in, Slice units, const float* delta_t, LayerScratch& scratch,
-                           const LayerBlock& block, float* dx, std::size_t ldx) const {
+// Of the listed deltas.
+void Layer::backward_listed(const BlockInput& in, const SliceCell& cell, LayerScratch& scratch,
+                            const LayerBlock& block, float* dx, std::size_t ldx) const {
+  const auto& k = kernels::active();
+  const std::uint32_t* active = ids(block);
+  const bool direct = !in.partial && !weights_.is_bf16();
+  const auto end = static_cast<std::uint32_t>(cell.samples.end());
+  for (std::size_t a = 0; a < block.count; ++a) {
+    const std::span<const std::uint32_t> samples = block.sparse.samples_of(a);
+    std::size_t first = 0;
+    while (first < samples.size() && samples[first] < cell.samples.first) ++first;
+    if (first == samples.size() || samples[first] >= end) continue;
+    if (!direct) pack(in, cell.units, active + a, 1, scratch);
+    k.scatter_rows(samples.data() + first, block.sparse.values_of(a) + first, samples.size() - first, end,
+                   direct ? weights_.row(active[a]) + cell.units.first : scratch.packed.data(),
+                   cell.units.count, dx, ldx);
+  }
+}
+
+void Layer::backward_input(const BlockInput& in, const SliceCell& cell, const float* delta_t,
+                           LayerScratch& scratch, const LayerBlock& block, float* dx, std::size_t ldx) const {
+  const Slice units = cell.units;
   const auto& k = kernels::active();
   const std::uint32_t* active = ids(block);
   const bool direct = !in.partial && !weights_.is_bf16();
   dx += units.first;
-  for (std::size_t s = 0; s < in.lanes; ++s) std::fill_n(dx + s * ldx, units.count, 0.0f);
-  if (block.sparse.in_use()) {
-    for (std::size_t a = 0; a < block.count; ++a) {
-      const std::span<const std::uint32_t> samples = block.sparse.samples_of(a);
-      if (samples.empty()) continue;
-      if (!direct) pack(in, units, active + a, 1, scratch);
-      k.scatter_rows(
-          samples.data(), block.sparse.values_of(a), samples.size(), static_cast<std::uint32_t>(in.lanes),
-          direct ? weights_.row(active[a]) + units.first : scratch.packed.data(), units.count, dx, ldx);
-    }
-    return;
-  }
+  for (std::size_t s = cell.samples.first; s < cell.samples.end(); ++s)
+    std::fill_n(dx + s * ldx, units.count, 0.0f);
+  if (block.sparse.in_use()) return backward_listed(in, cell, scratch, block, dx, ldx);
   if (direct) {
     k.rows_backward_input(weights_.weights.data() + units.first, weights_.stride, active, block.count,
                           delta_t, units.count, in.lanes, dx, ldx);
@@ -301,10 +312,12 @@ void Layer::backward_input(const BlockInput& in, Slice units, const float* delta
   }
 }
 
-void Layer::backward_activation(std::size_t lanes, Slice neurons, LayerBlock& block) const {
-  backward_through_activation(shape_.config, lanes, block, neurons, block.delta.data());
-  kernels::active().transpose(block.delta.data() + neurons.first, block.ldo, lanes, neurons.count, lanes,
-                              block.delta_t.data() + neurons.first * lanes);
+void Layer::backward_activation(std::size_t lanes, const SliceCell& cell, LayerBlock& block) const {
+  backward_through_activation(shape_.config, cell, block, block.delta.data());
+  const auto [neurons, samples] = cell;
+  kernels::active().transpose(block.delta.data() + samples.first * block.ldo + neurons.first, block.ldo,
+                              samples.count, neurons.count, lanes,
+                              block.delta_t.data() + neurons.first * lanes + samples.first);
 }
 
 }  // namespace slide

@@ -97,11 +97,11 @@ class Layer {
   // Hidden layer with all its neurons active, whatever its kind: inference.
   void forward_all(const BlockInput& in, LayerScratch& scratch, LayerBlock& block) const;
   // dx [lanes x ldx] = gradient into some of the input units of this block, from `delta_t` [count x lanes].
-  // Of block.sparse, where it is in use, only what it lists is looked at.
-  void backward_input(const BlockInput& in, Slice units, const float* delta_t, LayerScratch& scratch,
-                      const LayerBlock& block, float* dx, std::size_t ldx) const;
+  // Of block.sparse, where it is in use, only what it lists is looked at; else the samples are all lanes.
+  void backward_input(const BlockInput& in, const SliceCell& cell, const float* delta_t,
+                      LayerScratch& scratch, const LayerBlock& block, float* dx, std::size_t ldx) const;
   // Hidden layer: takes block.delta of some of its active neurons through the activation, to block.delta_t.
-  void backward_activation(std::size_t lanes, Slice neurons, LayerBlock& block) const;
+  void backward_activation(std::size_t lanes, const SliceCell& cell, LayerBlock& block) const;
 
   Parameters& weights() { return weights_; }
   const Parameters& weights() const { return weights_; }
@@ -121,6 +121,8 @@ class Layer {
   // partial
   void logits(const BlockInput& in, std::span<const std::uint32_t> active, LayerScratch& scratch,
               float* z) const;
+  void backward_listed(const BlockInput& in, const SliceCell& cell, LayerScratch& scratch,
+                       const LayerBlock& block, float* dx, std::size_t ldx) const;
   void finish_hidden(const BlockInput& in, Slice neurons, LayerBlock& block) const;
   lsh::QueryBlock spread(const BlockInput& in, LayerScratch& scratch) const;
   void pack(const BlockInput& in, Slice units, const std::uint32_t* ids, std::size_t count,

@@ -289,17 +289,19 @@ void NetworkTraining::join_gradient(const Network& network, PartJoin::Group& gro
       if (s >= block.samples()) continue;
       kernels::active().widen(group.gradient.row(b, s) + units.first / 2, units.count, dx);
     }
-    input_->backward(layer, units, block);
+    input_->backward(layer, {units, {0, block.lanes}}, block);
   });
 }
 
 void NetworkTraining::update(Network& network, const Optimizer& optimizer, int threads) {
   const bool joined = join_ && input_;
+  // Tasks of a shard; where threads have one each, it stays whole, on the thread that had it before.
+  const std::size_t each = input_ && !joined && shards_ > static_cast<std::uint32_t>(threads) ? 2 : 1;
   const auto update_shards = [&](std::uint32_t first, std::uint32_t end) {
-    parallel_for(end - first, threads, [&](std::size_t i, int thread) {
-      const std::uint32_t shard = first + static_cast<std::uint32_t>(i);
-      update_layers(network, shard, optimizer, thread);
-      if (input_ && !joined) update_input(network, shard, optimizer, thread);
+    parallel_for((end - first) * each, threads, [&](std::size_t i, int thread) {
+      const std::uint32_t shard = first + static_cast<std::uint32_t>(i / each);
+      if (i % each == 0) update_layers(network, shard, optimizer, thread);
+      if ((each == 1 || i % each == 1) && input_ && !joined) update_input(network, shard, optimizer, thread);
     });
   };
   if (!joined) return update_shards(0, shards_);

@@ -30,4 +30,26 @@ constexpr Slice covered(Slice slices, std::size_t whole, std::size_t size) {
   return {slices.first * size, std::min(slices.count * size, whole - slices.first * size)};
 }
 
+// Some units of some samples.
+struct SliceCell {
+  Slice units, samples;
+};
+
+// Units and samples cut crosswise, each into about equal runs of slices.
+struct SliceCells {
+  std::size_t units, samples, unit_runs, sample_runs;
+
+  std::size_t size() const { return unit_runs * sample_runs; }
+  SliceCell cell(std::size_t i) const {
+    return {run(i / sample_runs, unit_runs, units, kSliceColumns),
+            run(i % sample_runs, sample_runs, samples, kSliceSamples)};
+  }
+
+ private:
+  static Slice run(std::size_t i, std::size_t runs, std::size_t whole, std::size_t size) {
+    const std::size_t slices = slices_of(whole, size), first = slices * i / runs;
+    return covered({first, slices * (i + 1) / runs - first}, whole, size);
+  }
+};
+
 }  // namespace slide

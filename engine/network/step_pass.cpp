@@ -10,7 +10,8 @@ namespace slide {
 
 namespace {
 
-constexpr std::size_t kTasksPerThread = 4;  // of a part, so that uneven ones balance
+constexpr std::size_t kTasksPerThread = 8;  // of a part, so that uneven ones balance
+constexpr std::size_t kSampleRuns = 4;      // of a gradient of inputs, at most: each looks through all deltas
 
 }  // namespace
 
@@ -25,28 +26,6 @@ StepPass::StepPass(const Network& network, std::span<Block> blocks, InputTrainin
       key_(key),
       threads_(static_cast<int>(scratch.threads.size())),
       most_runs_(threads_ == 1 ? 1 : slices_of(kTasksPerThread * scratch.threads.size(), blocks.size())) {}
-
-template <class TasksOf, class Body>
-void StepPass::each_task(std::size_t parts, TasksOf&& tasks_of, Body&& body) {
-  std::vector<std::size_t>& ends = scratch_.threads.front().ends;
-  ends.clear();
-  std::size_t tasks = 0;
-  const auto place = [&](std::size_t i) { return Place{i / parts, i % parts}; };
-  for (std::size_t i = 0; i < blocks_.size() * parts; ++i) ends.push_back(tasks += tasks_of(place(i)));
-  parallel_for(tasks, threads_, [&](std::size_t task, int thread) {
-    const auto i = static_cast<std::size_t>(std::ranges::upper_bound(ends, task) - ends.begin());
-    body(place(i), task - (i > 0 ? ends[i - 1] : 0), scratch_.threads[static_cast<std::size_t>(thread)]);
-  });
-}
-
-template <class SlicesOf, class Body>
-void StepPass::each_run(std::size_t parts, SlicesOf&& slices_at, Body&& body) {
-  each_task(
-      parts, [&](Place place) { return runs_of(slices_at(place)); },
-      [&](Place place, std::size_t i, ThreadScratch& scratch) {
-        body(place, run_of(i, slices_at(place)), scratch);
-      });
-}
 
 // Block and, of the parts of an output layer, which.
 std::uint64_t StepPass::number_of(Place place) const {
@@ -108,26 +87,21 @@ void StepPass::each_group(Body&& body) {
 }
 
 void StepPass::forward_input() {
-  const std::size_t listings = network_.wide() ? 1 : 0;
   const auto slices = [&](Place place) { return slices_of(blocks_[place.b].lanes, kSliceSamples); };
-  const auto tasks_of = [&](Place place) {
-    return listings + (input_ != nullptr ? runs_of(slices(place)) : 1);
-  };
+  const auto tasks_of = [&](Place place) { return input_ != nullptr ? runs_of(slices(place)) : 1; };
   each_task(1, tasks_of, [&](Place place, std::size_t task, ThreadScratch&) {
     Block& block = blocks_[place.b];
-    if (task < listings) return block.features.build(block.rows, block.lanes);
     if (input_ == nullptr) return block.columns.build(block.rows, block.lanes);
-    const Slice run = run_of(task - listings, slices(place));
+    const Slice run = run_of(task, slices(place));
     for (std::size_t slice = run.first; slice < run.end(); ++slice) enter(block, slice);
   });
+  if (threads_ == 1) note_features();  // threads do so beside the choice of neurons
 }
 
-// First activations of a slice of samples; notes their features while they are at hand.
+// First activations of a slice of samples.
 void StepPass::enter(Block& block, std::size_t slice) {
   const Slice samples = slice_of(slice, block.lanes, kSliceSamples);
   network_.input()->forward(block.rows, block.lanes, samples, block.input);
-  if (samples.first >= block.samples()) return;
-  input_->list_touched(block, slice);
   drop_input(block, samples);
 }
 
@@ -149,19 +123,49 @@ void StepPass::enter_parts() {
   group_->hidden.start(blocks_.size(), threads_);
 }
 
-// What needs no activations, while their sums are under way.
-void StepPass::note_features() {
-  const std::size_t listings = network_.wide() ? 1 : 0;
-  const auto slices = [&](Place place) { return slices_of(blocks_[place.b].lanes, kSliceSamples); };
-  const auto tasks_of = [&](Place place) { return listings + runs_of(slices(place)); };
-  each_task(1, tasks_of, [&](Place place, std::size_t task, ThreadScratch&) {
-    Block& block = blocks_[place.b];
-    if (task < listings) return block.features.build(block.rows, block.lanes);
-    const Slice run = run_of(task - listings, slices(place));
+// Tasks of note() for a block.
+std::size_t StepPass::notes_of(const Block& block) const {
+  const std::size_t listed = input_ != nullptr ? runs_of(slices_of(block.lanes, kSliceSamples)) : 0;
+  return feature_parts(block) + listed;
+}
+
+// In how many parts the features of a block are told apart: runs of shards, which are even ones.
+std::size_t StepPass::feature_parts(const Block& block) const {
+  if (!network_.wide()) return 0;
+  if (input_ == nullptr || block.split || threads_ == 1) return 1;
+  return std::min<std::size_t>(BlockFeatures::kMostParts, input_->shards().size());
+}
+
+// What needs no activations: the block's features for the wide path, and by shard for the update.
+void StepPass::note(Block& block, std::size_t task) const {
+  const std::size_t parts = feature_parts(block);
+  if (task >= parts) {
+    const Slice run = run_of(task - parts, slices_of(block.lanes, kSliceSamples));
     for (std::size_t slice = run.first; slice < run.end(); ++slice) {
       if (slice * kSliceSamples < block.samples()) input_->list_touched(block, slice);
     }
-  });
+    return;
+  }
+  if (parts == 1) return block.features.build(block.rows, block.lanes);
+  const auto border = [&](std::size_t part) {  // a multiple of 32
+    const std::uint32_t shards = input_->shards().size();
+    if (part == 0 || part == parts) return part == 0 ? 0 : UINT32_MAX;
+    return input_->shards().end(static_cast<std::uint32_t>(shards * part / parts) - 1) / 32 * 32;
+  };
+  block.features.build(block.rows, block.lanes, {border(task), border(task + 1)}, task);
+}
+
+// Before note().
+void StepPass::divide_features() {
+  if (!network_.wide()) return;
+  for (Block& block : blocks_) block.features.divide(feature_parts(block));
+}
+
+void StepPass::note_features() {
+  divide_features();
+  each_task(
+      1, [&](Place place) { return notes_of(blocks_[place.b]); },
+      [&](Place place, std::size_t task, ThreadScratch&) { note(blocks_[place.b], task); });
 }
 
 // First activations from what all parts add to them.
@@ -196,16 +200,19 @@ void StepPass::activate(Place place, Slice run) {
   drop_input(block, samples);
 }
 
+// Beside the first layer's choice, whose tasks are few and long, threads do what note() does.
 void StepPass::select(std::size_t l) {
   const Layer& layer = network_.layers()[l];
   const std::size_t parts = parts_of(l), places = blocks_.size() * parts;
   const auto place = [&](std::size_t i) { return Place{i / parts, i % parts}; };
-  if (!layer.sampled() && !layer.output()) {  // all are active, without labels: too little for threads
-    for (std::size_t i = 0; i < places; ++i) choose(l, place(i), scratch_.chosen.front().layers[l]);
-    return;
-  }
+  const bool dense = !layer.sampled() && !layer.output();  // all are active: too little for threads
+  for (std::size_t i = 0; dense && i < places; ++i) choose(l, place(i), scratch_.chosen.front().layers[l]);
+  const std::size_t chosen = dense ? 0 : places;
+  const std::size_t notes = l > 0 || group_ != nullptr || threads_ == 1 ? 0 : notes_of(blocks_.front());
+  if (notes > 0) divide_features();
   const bool by_place = places <= scratch_.chosen.size();
-  parallel_for(places, threads_, [&](std::size_t i, int thread) {
+  parallel_for(chosen + notes * blocks_.size(), threads_, [&](std::size_t i, int thread) {
+    if (i >= chosen) return note(blocks_[(i - chosen) / notes], (i - chosen) % notes);
     choose(l, place(i), scratch_.chosen[by_place ? i : static_cast<std::size_t>(thread)].layers[l]);
   });
 }
@@ -269,51 +276,6 @@ void StepPass::round(Place place, Slice slices) const {
   }
 }
 
-// Loss and deltas under softmax, which is over the active neurons of all parts.
-void StepPass::softmax() {
-  const std::size_t parts = parts_of(last());
-  const auto lanes = [&](Place place) { return slices_of(blocks_[place.b].lanes, kSliceSamples); };
-  const auto each = [&](const auto& body) {
-    each_run(parts, lanes, [&](Place place, Slice run, ThreadScratch& scratch) {
-      body(place, covered(run, blocks_[place.b].lanes, kSliceSamples), at(last(), place), scratch);
-    });
-  };
-  if (join_ == nullptr) {
-    each([&](Place place, Slice samples, LayerBlock& out, ThreadScratch& scratch) {
-      const BlockTargets targets = targets_of(place);
-      softmax_loss(targets, samples, key_.scale, out.out_t.data(), scratch.log_norm.data(),
-                   out.losses.data());
-      weigh(targets, {0, out.count}, samples, blocks_[place.b].weights, out.out_t.data());
-    });
-  } else {
-    each([&](Place place, Slice samples, LayerBlock& out, ThreadScratch&) {
-      softmax_part(targets_of(place), samples, key_.scale, out.out_t.data(),
-                   join_->norms(blocks_[place.b].number, place.part), out.losses.data());
-    });
-    join_->join_norms({blocks_.front().number, blocks_.size()});
-    each_run(1, lanes, [&](Place place, Slice run, ThreadScratch&) {
-      join_->fill_total(blocks_[place.b].number, covered(run, blocks_[place.b].lanes, kSliceSamples));
-    });
-    each([&](Place place, Slice samples, LayerBlock& out, ThreadScratch& scratch) {
-      const BlockTargets targets = targets_of(place);
-      const std::size_t number = blocks_[place.b].number;
-      const float* total = join_->total(number);
-      scratch.sums.resize(blocks_[place.b].lanes);
-      std::copy_n(join_->norms(number, place.part) + samples.first, samples.count,
-                  scratch.sums.data() + samples.first);
-      softmax_join(targets, samples, key_.scale, total, out.out_t.data(), scratch.sums.data());
-      weigh(targets, {0, out.count}, samples, blocks_[place.b].weights, out.out_t.data());
-      if (network_.output().number_of(place.part) != 0) return;
-      for (std::size_t s = samples.first; s < std::min(samples.end(), targets.samples); ++s) {
-        if (targets.labels_of(s) > 0) out.losses[s] += total[s];
-      }
-    });
-  }
-  if (!at(last(), {0, 0}).sparse.in_use()) return;
-  const auto neurons = [&](Place place) { return slices_of(at(last(), place).count, kSliceNeurons); };
-  each_run(parts, neurons, [&](Place place, Slice run, ThreadScratch&) { round(place, run); });
-}
-
 double StepPass::loss_of(Place place) const {
   const LayerBlock& out = at(last(), place);
   const std::size_t count = under_softmax() ? blocks_[place.b].lanes : slices_of(out.count, kSliceNeurons);
@@ -336,46 +298,58 @@ StepSums StepPass::sums() {
 
 void StepPass::backward(std::size_t l) {
   const bool below = l > 0 || input_ != nullptr, joined = join_ != nullptr && below;
-  const auto width = [&](Place place) { return network_.input_of(l, blocks_[place.b]).width; };
-  const auto slices = [&](Place place) { return below ? slices_of(width(place), kSliceColumns) : 0; };
-  const auto tasks_of = [&](Place place) { return 1 + runs_of(slices(place)); };
+  const auto tasks_of = [&](Place place) { return 1 + (below ? cells_of(l, place).size() : 0); };
   each_task(parts_of(l), tasks_of, [&](Place place, std::size_t task, ThreadScratch& scratch) {
     const std::size_t number = blocks_[place.b].number * parts_of(l) + place.part;
     if (task == 0) return layers_[l].list_touched(number, at(l, place));
-    const Slice units = covered(run_of(task - 1, slices(place)), width(place), kSliceColumns);
+    const SliceCell cell = cells_of(l, place).cell(task - 1);
     if (joined) {
-      backward_part(place, units, scratch.layers[l]);
+      backward_part(place, cell, scratch.layers[l]);
     } else {
-      backward_units(l, place, units, scratch.layers[l]);
+      backward_cell(l, place, cell, scratch.layers[l]);
     }
   });
   if (joined) group_->gradient.start(blocks_.size(), threads_);  // NetworkTraining::update() finishes it
 }
 
-void StepPass::backward_units(std::size_t l, Place place, Slice units, LayerScratch& scratch) {
+// The tasks of the gradient of a layer's input: runs of slices of units; where these are less than the
+// threads need, each of some of the samples too, which only listed deltas can be told apart by.
+SliceCells StepPass::cells_of(std::size_t l, Place place) const {
+  const std::size_t width = network_.input_of(l, blocks_[place.b]).width, lanes = blocks_[place.b].lanes;
+  const std::size_t units = slices_of(width, kSliceColumns), samples = slices_of(lanes, kSliceSamples);
+  SliceCells cells{width, lanes, runs_of(units), 1};
+  const std::size_t wanted = scratch_.threads.size(),
+                    there = std::max<std::size_t>(blocks_.size() * units, 1);
+  if (at(l, place).sparse.in_use() && wanted > there)
+    cells.sample_runs = std::min({samples, slices_of(wanted, there), kSampleRuns});
+  return cells;
+}
+
+void StepPass::backward_cell(std::size_t l, Place place, const SliceCell& cell, LayerScratch& scratch) {
   Block& block = blocks_[place.b];
   const Layer& layer = network_.layers()[l];
   const LayerBlock& mine = at(l, place);
   LayerBlock& below = l == 0 ? block.input : block.layers[l - 1];
   float* dx = l == 0 ? input_->delta(block.first_sample()) : below.delta.data();
   const float* delta = layer.output() ? mine.out_t.data() : mine.delta_t.data();
-  layer.backward_input(network_.input_of(l, block), units, delta, scratch, mine, dx, below.ldo);
+  layer.backward_input(network_.input_of(l, block), cell, delta, scratch, mine, dx, below.ldo);
   if (l > 0) {
-    network_.layers()[l - 1].backward_activation(block.lanes, units, below);
+    network_.layers()[l - 1].backward_activation(block.lanes, cell, below);
   } else {
-    input_->backward(*network_.input(), units, block);
+    input_->backward(*network_.input(), cell, block);
   }
 }
 
 // What a part of the output layer adds to the gradient of some units of the first.
-void StepPass::backward_part(Place place, Slice units, LayerScratch& scratch) {
+void StepPass::backward_part(Place place, const SliceCell& cell, LayerScratch& scratch) {
   const Block& block = blocks_[place.b];
   const LayerBlock& mine = at(0, place);
   const std::size_t ldx = network_.input()->ldo();
   float* dx = join_->delta(block.number, place.part);
-  network_.layers()[0].backward_input(network_.input_of(0, block), units, mine.out_t.data(), scratch, mine,
-                                      dx, ldx);
-  for (std::size_t s = 0; s < block.samples(); ++s)
+  network_.layers()[0].backward_input(network_.input_of(0, block), cell, mine.out_t.data(), scratch, mine, dx,
+                                      ldx);
+  const Slice units = cell.units;
+  for (std::size_t s = cell.samples.first; s < std::min(cell.samples.end(), block.samples()); ++s)
     kernels::active().narrow_nearest(dx + s * ldx + units.first, units.count,
                                      group_->gradient.partial(place.b, place.part, s) + units.first / 2);
 }

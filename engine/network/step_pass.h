@@ -2,11 +2,13 @@
 // their own: a pass with one thread takes each block through all its parts while it is in that core's cache.
 // Or, where blocks are too few to go round evenly, threads share each part of all of them:
 //
-//   the samples' features, first activations      block x some samples
+//   first activations                             block x some samples
 //   for each layer: who is active                 block
+//     beside the first of them: features by shard block x some samples
+//     and for the wide path                       block x some features
 //                   activations or logits, loss   block x some active neurons
 //   back again:     who gets a gradient           block
-//                   gradients of the input        block x some of its units
+//                   gradients of the input        block x some of its units (x some samples)
 //
 // Where the network is in parts (network_parts.h), each of them chooses active neurons of its own, and what
 // it adds to the first activations and to their gradient is summed over the parts in between (part_join.h).
@@ -22,6 +24,7 @@
 #include <span>
 #include <vector>
 
+#include "engine/base/parallel.h"
 #include "engine/base/phases.h"
 #include "engine/network/block.h"
 #include "engine/network/input_training.h"
@@ -83,6 +86,10 @@ class StepPass {
   void each_group(Body&& body);
   void go_through_layers(PhaseSeconds& phases, LapClock& clock);
   void enter_parts();
+  std::size_t notes_of(const Block& block) const;
+  std::size_t feature_parts(const Block& block) const;
+  void divide_features();
+  void note(Block& block, std::size_t task) const;
   void note_features();
   void activate_parts();
   void activate(Place place, Slice run);
@@ -95,8 +102,9 @@ class StepPass {
   void lose(Place place, std::size_t slice) const;
   void round(Place place, Slice slices) const;
   void backward(std::size_t l);
-  void backward_units(std::size_t l, Place place, Slice units, LayerScratch& scratch);
-  void backward_part(Place place, Slice units, LayerScratch& scratch);
+  SliceCells cells_of(std::size_t l, Place place) const;
+  void backward_cell(std::size_t l, Place place, const SliceCell& cell, LayerScratch& scratch);
+  void backward_part(Place place, const SliceCell& cell, LayerScratch& scratch);
 
   // A stream of a block's random numbers; `what` tells what is drawn from those of its other layers.
   Rng rng_of(Purpose purpose, Place place, std::size_t what) const;
@@ -115,5 +123,27 @@ class StepPass {
   int threads_;
   std::size_t most_runs_;  // that the slices of a block are shared out in
 };
+
+template <class TasksOf, class Body>
+void StepPass::each_task(std::size_t parts, TasksOf&& tasks_of, Body&& body) {
+  std::vector<std::size_t>& ends = scratch_.threads.front().ends;
+  ends.clear();
+  std::size_t tasks = 0;
+  const auto place = [&](std::size_t i) { return Place{i / parts, i % parts}; };
+  for (std::size_t i = 0; i < blocks_.size() * parts; ++i) ends.push_back(tasks += tasks_of(place(i)));
+  parallel_for(tasks, threads_, [&](std::size_t task, int thread) {
+    const auto i = static_cast<std::size_t>(std::ranges::upper_bound(ends, task) - ends.begin());
+    body(place(i), task - (i > 0 ? ends[i - 1] : 0), scratch_.threads[static_cast<std::size_t>(thread)]);
+  });
+}
+
+template <class SlicesOf, class Body>
+void StepPass::each_run(std::size_t parts, SlicesOf&& slices_at, Body&& body) {
+  each_task(
+      parts, [&](Place place) { return runs_of(slices_at(place)); },
+      [&](Place place, std::size_t i, ThreadScratch& scratch) {
+        body(place, run_of(i, slices_at(place)), scratch);
+      });
+}
 
 }  // namespace slide

@@ -106,6 +106,19 @@ TEST(Parallel, RunCallsEachThreadNumberOnce) {
   }
 }
 
+// Up to three levels of groups that count a job's end: each job ends after all, and before the next begins.
+TEST(Parallel, ATeamEndsEachJobWhenAllHave) {
+  for (const int threads : {2, 5, 6, 18, 23}) {
+    with_team(threads, [&] {
+      std::vector<int> done(static_cast<std::size_t>(threads));
+      for (int job = 1; job <= 20; ++job) {
+        parallel_run(threads, [&](int thread) { ++done[static_cast<std::size_t>(thread)]; });
+        for (const int jobs : done) ASSERT_EQ(jobs, job);
+      }
+    });
+  }
+}
+
 TEST(Parallel, ForCarriesAnExceptionOut) {
   for (const int threads : {1, 4}) {
     try {

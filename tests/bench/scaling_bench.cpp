@@ -80,8 +80,8 @@ class Bench {
   void backward(std::uint64_t step) {
     softmax_loss({&block_.set, block_.count, case_.lanes, case_.lanes}, {0, case_.lanes},
                  1.0f / static_cast<float>(case_.lanes), block_.out_t.data(), norm_.data(), losses_.data());
-    layer_.backward_input(in_, {0, in_.width}, block_.out_t.data(), scratch_, block_, dx_.data(),
-                          case_.inputs);
+    layer_.backward_input(in_, {{0, in_.width}, {0, in_.lanes}}, block_.out_t.data(), scratch_, block_,
+                          dx_.data(), case_.inputs);
     training_->list_touched(0, block_);
     ++batch_.stamp;
     batch_.inputs.assign(1, in_);

@@ -5,13 +5,14 @@
 //
 // Work is the sum of all tasks and of what lies between parallel parts; span what no number of threads
 // shortens. A forecast gives the next task of a parallel part to the first thread that is free and adds what
-// beginning and ending it costs: measured for two threads, and in proportion to their number for more, since
-// all count down one number. Speed-up is against one thread. Below it stands what the clock says for as many
-// threads as there are.
+// beginning and ending it costs: measured for two threads, and for more as many times that as their number
+// can be halved, since their end is counted in groups of groups (engine/base/parallel.h). Speed-up is against
+// one thread. Below it stands what the clock says for as many threads as there are.
 #include <CLI/CLI.hpp>
 
 #include <algorithm>
 #include <chrono>
+#include <cmath>
 #include <cstdio>
 #include <map>
 #include <string>
@@ -43,7 +44,7 @@ struct Options {
 
 // A parallel part at one place of the step, summed over steps.
 struct Part {
-  double before = 0.0, work = 0.0, longest = 0.0, tasks = 0.0;
+  double before = 0.0, work = 0.0, longest = 0.0, taken = 0.0, tasks = 0.0;
 };
 
 struct Forecast {
@@ -74,10 +75,12 @@ void add(const TaskLog& log, int threads, Forecast& sum) {
     sum.work += region.before + work;
     sum.span += region.before + longest;
     if (region.tasks > 1) sum.parts += 1;
-    sum.seconds += region.before + greedy_makespan(tasks, static_cast<std::size_t>(threads));
+    const double taken = greedy_makespan(tasks, static_cast<std::size_t>(threads));
+    sum.seconds += region.before + taken;
     places[i].before += region.before;
     places[i].work += work;
     places[i].longest += longest;
+    places[i].taken += taken;
     places[i].tasks += double(region.tasks);
   }
 }
@@ -132,19 +135,19 @@ void print_parts(const Forecast& sum, int threads) {
       std::ranges::max_element(sum.steps_by_parts, {}, [](const auto& pair) { return pair.second; });
   std::printf("\nof the %llu steps with %zu parts, cut for %d threads, ms:\n",
               static_cast<unsigned long long>(common->second), common->first, threads);
-  std::printf("  part   tasks  before    work  longest\n");
+  std::printf("  part   tasks  before    work  longest   taken\n");
   const double each = 1000.0 / double(common->second);
   const std::vector<Part>& places = sum.places.at(common->first);
   for (std::size_t i = 0; i < places.size(); ++i) {
     const Part& part = places[i];
-    std::printf("  %4zu  %6.1f  %6.3f  %6.3f  %7.3f\n", i + 1, part.tasks / double(common->second),
-                part.before * each, part.work * each, part.longest * each);
+    std::printf("  %4zu  %6.1f  %6.3f  %6.3f  %7.3f  %6.3f\n", i + 1, part.tasks / double(common->second),
+                part.before * each, part.work * each, part.longest * each, part.taken * each);
   }
 }
 
 // What a step takes on `threads` threads, ms.
 double with_cost(const Forecast& sum, int threads, double cost) {
-  return (sum.seconds + (threads > 1 ? sum.parts * cost * threads / 2 : 0.0)) * 1000.0 / double(sum.steps);
+  return (sum.seconds + sum.parts * cost * std::log2(threads)) * 1000.0 / double(sum.steps);
 }
 
 void run(const Options& options) {

@@ -133,6 +133,22 @@ class WideBlock : public testing::TestWithParam<std::size_t> {
   const std::vector<std::uint32_t> ids_ = {3, 0, 11, 7, 5};
 };
 
+TEST_P(WideBlock, PartsOfTheFeaturesMakeTheSameScores) {
+  const std::vector<float> whole = scores();
+  const std::size_t size = features_.size();
+  for (int round = 0; round < 2; ++round) {
+    features_.divide(2);
+    features_.build(rows_, GetParam(), {32, UINT32_MAX}, 1);  // in any order
+    features_.build(rows_, GetParam(), {0, 32}, 0);
+    EXPECT_EQ(scores(), whole);
+    EXPECT_EQ(features_.size(), size);
+    if (round == 0) continue;
+    features_.build(rows_of(data_, 1), GetParam());  // what is left of the parts is gone
+    features_.build(rows_, GetParam());
+    EXPECT_EQ(scores(), whole);
+  }
+}
+
 // Each feature of a block is a dense column or a list that holds just its entries, as its samples are many or
 // few.
 TEST_P(WideBlock, FeaturesOfFewSamplesAreLists) {
