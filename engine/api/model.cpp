@@ -46,7 +46,8 @@ void Model::save(const std::string& path) const {
     impl_->build_tables(0);  // without them the file would not know their seeds
     const slide::Model& model = impl_->model;
     const OptimizerState* optimizer = model.optimizer ? &*model.optimizer : nullptr;
-    save_model(path, {model.config, model.shape, model.trained(), optimizer, model.steps, model.text.get()});
+    save_model(path, {model.config, model.shape, model.trained(), optimizer, model.steps, model.text.get(),
+                      model.form});
   });
 }
 

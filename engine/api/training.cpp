@@ -71,6 +71,7 @@ Model keep(const slide::Config& config, Trainer&& trainer, std::shared_ptr<const
                           .neighbours = std::move(trained.neighbours),
                           .text = std::move(text),
                           .checksum = 0,
+                          .bytes = {},
                           .notes = {}});
 }
 
