@@ -47,7 +47,7 @@ void Model::save(const std::string& path) const {
     const slide::Model& model = impl_->model;
     const OptimizerState* optimizer = model.optimizer ? &*model.optimizer : nullptr;
     save_model(path, {model.config, model.shape, model.trained(), optimizer, model.steps, model.text.get(),
-                      model.idle});
+                      model.idle, model.form});
   });
 }
 

@@ -1,12 +1,16 @@
-// `slide convert`: data from one format into another.
+// `slide convert`: data from one format into another, or a model into a smaller one.
 #include "engine/run/convert.h"
 
 #include <memory>
 #include <nlohmann/json.hpp>
+#include <string>
 
+#include "engine/base/error.h"
 #include "engine/cli/bad_rows.h"
 #include "engine/cli/commands.h"
+#include "engine/cli/convert_model.h"
 #include "engine/cli/options.h"
+#include "engine/cli/source.h"
 #include "engine/cli/text.h"
 
 namespace slide::cli {
@@ -15,6 +19,7 @@ namespace {
 
 struct ConvertCommand {
   ConvertOptions options;
+  SmallerCommand smaller;  // where IN is a model
   bool json = false;
 };
 
@@ -44,6 +49,19 @@ void run_convert(const ConvertCommand& command) {
   bad.end();
 }
 
+// Whether IN is a model. Throws InputError for options that are for data.
+bool is_of_model(const CLI::App& app, const ConvertCommand& command) {
+  if (!command.smaller.any() && !names_model(command.options.in)) return false;
+  constexpr const char* kForData[] = {"--from",   "--to",          "--model",         "--fit",
+                                      "--set",    "--label-names", "--feature-names", "--features",
+                                      "--labels", "--one-based",   "--skip-bad"};
+  for (const char* option : kForData) {
+    if (app.count(option) == 0) continue;
+    fail_input("{}: {} is for data, not for a model; leave it out", command.options.in, option);
+  }
+  return true;
+}
+
 // What text becomes features with, and the names of both.
 void add_text_options(CLI::App& app, ConvertOptions& options) {
   CLI::Option* model = app.add_option("--model", options.model, "Text: use the vocabulary of this model");
@@ -64,17 +82,22 @@ void add_text_options(CLI::App& app, ConvertOptions& options) {
 }  // namespace
 
 void add_convert(CLI::App& app, Action& action) {
-  CLI::App* sub = app.add_subcommand("convert", "Turn a data file into another format");
+  CLI::App* sub =
+      app.add_subcommand("convert", "Turn a data file into another format, or a model into a smaller one");
   sub->footer(
       "Text becomes features with the vocabulary of --model, else of one learnt from --fit or IN. Values are "
       "not\n"
       "scaled to unit length: training and prediction do that as they read. An .npz pair is named by its "
       "features,\n"
-      "X....npz, with the labels in Y....npz, or as FEATURES.npz,LABELS.npz.");
+      "X....npz, with the labels in Y....npz, or as FEATURES.npz,LABELS.npz.\n"
+      "A model, or the folder of a run, becomes a smaller model file: say --drop-optimizer, --weights or "
+      "--prune.");
   const auto command = std::make_shared<ConvertCommand>();
   ConvertOptions* options = &command->options;
-  sub->add_option("IN", options->in, "Data file of any format")->required();
-  sub->add_option("OUT", options->out, "File to write: .xmc, .txt, .libsvm, .svm, .ft, .tsv, .npz")
+  sub->add_option("IN", options->in, "Data file of any format; or a model, or the folder of a run")
+      ->required();
+  sub->add_option("OUT", options->out,
+                  "File to write: .xmc, .txt, .libsvm, .svm, .ft, .tsv, .npz; or a model")
       ->required();
   add_format(*sub, "--from", "Format of IN; default: found from its content", options->from);
   std::vector<std::string> words;
@@ -84,6 +107,7 @@ void add_convert(CLI::App& app, Action& action) {
       ->check(CLI::IsMember(words))
       ->type_name("FORMAT");
   add_text_options(*sub, *options);
+  add_smaller(*sub, command->smaller);
   sub->add_option("--features", options->features, "Number of features; default: as IN says")
       ->transform(whole(1, kMostItems))
       ->type_name("D");
@@ -94,7 +118,16 @@ void add_convert(CLI::App& app, Action& action) {
   add_skip_bad(*sub, options->skip_bad);
   add_threads(*sub, options->threads);
   sub->add_flag("--json", command->json, "Print one JSON object");
-  sub->callback([command, &action] { action = [command] { run_convert(*command); }; });
+  sub->callback([command, sub, &action] {
+    action = [command, sub] {
+      if (!is_of_model(*sub, *command)) return run_convert(*command);
+      command->smaller.options.model = command->options.in;
+      command->smaller.options.out = command->options.out;
+      command->smaller.options.threads = command->options.threads;
+      go_on_without_output();
+      run_smaller(command->smaller, command->json);
+    };
+  });
 }
 
 }  // namespace slide::cli

@@ -7,6 +7,7 @@
 #include "engine/base/error.h"
 #include "engine/base/parallel.h"
 #include "engine/cli/commands.h"
+#include "engine/cli/convert_model.h"
 #include "engine/cli/inspect_json.h"
 #include "engine/cli/inspect_label.h"
 #include "engine/cli/options.h"
@@ -108,9 +109,24 @@ BlockBounds bounds_of(const Model& model) {
   return bounds;
 }
 
+// Its last layer with the weights that its wide path has, not the most that there can be.
+MemoryPlan plan_of(const Model& model, int threads) {
+  MemoryPlan plan =
+      plan_memory(model.config, model.shape.features, model.shape.labels, bounds_of(model), threads);
+  const Layer& output = model.network.output();
+  if (output.wide() == nullptr) return plan;
+  const auto neurons = double(output.size());
+  const double most =
+      WidePath::most_weights(output.config(), neurons, double(bounds_of(model).label_features));
+  LayerPlan& layer = plan.layers.back();
+  layer.weights -= WidePath::bytes_of(most, neurons) - double(output.wide()->bytes());
+  layer.state -= (most - double(output.wide()->weights())) * sizeof(float);
+  return plan;
+}
+
 void print_model(const Model& model, const std::string& path) {
   const DataShape& shape = model.shape;
-  print("model              {}, format {}, after {} steps\n", path, kModelVersion, grouped(model.steps));
+  print("model              {}, format {}, after {} steps\n", path, model.version, grouped(model.steps));
   print("trained on         {} samples, {} features, {} labels\n", grouped(shape.samples),
         grouped(shape.features), grouped(shape.labels));
   if (model.config.data.idf_power != 0)
@@ -124,6 +140,15 @@ void print_model(const Model& model, const std::string& path) {
           grouped(neighbours->samples()), 100.0 * model.config.neighbours.share);
   }
   print("optimizer state    {} in the file\n", model.has_optimizer_state ? "is" : "is not");
+  const ModelBytes& bytes = model.bytes;
+  print("file               {}: weights {}, wide path {}, optimizer {}, neighbours {}, text {}\n",
+        memory_text(double(bytes.file)), memory_text(double(bytes.weights)), memory_text(double(bytes.wide)),
+        memory_text(double(bytes.optimizer)), memory_text(double(bytes.neighbours)),
+        memory_text(double(bytes.text)));
+  if (model.form != ModelForm::kPlain) {
+    print("form               {} in the file; in memory, weights of layers are bf16, wide ones fp32\n",
+          form_name(model.form));
+  }
 }
 
 void inspect_labels(const InspectCommand& command, const Model& model) {
@@ -136,8 +161,7 @@ void inspect_model(const InspectCommand& command) {
   tell(model.notes);
   if (!command.show_labels.empty()) return inspect_labels(command, model);
   const int threads = resolve_threads(command.threads);
-  const MemoryPlan plan =
-      plan_memory(model.config, model.shape.features, model.shape.labels, bounds_of(model), threads);
+  const MemoryPlan plan = plan_of(model, threads);
   if (command.json) {
     nlohmann::ordered_json json = json_of(model, command.source.name);
     json.update(json_of(model.config, plan, true));
@@ -224,16 +248,9 @@ void inspect_config(const InspectCommand& command) {
   print_text('\n' + to_toml(config));
 }
 
-// Whether it is one, or is to be taken for one: a folder, and a file that is not there but sounds like it.
-bool names_model(const Source& source) {
-  std::error_code ignored;
-  const std::string& name = source.name;
-  return source.config.empty() &&
-         (name.ends_with(".slide") || std::filesystem::is_directory(name, ignored) || looks_like_model(name));
-}
-
 void run_inspect(const InspectCommand& command) {
-  names_model(command.source) ? inspect_model(command) : inspect_config(command);
+  const Source& source = command.source;
+  source.config.empty() && names_model(source.name) ? inspect_model(command) : inspect_config(command);
 }
 
 }  // namespace

@@ -1,5 +1,6 @@
 #include "engine/cli/inspect_json.h"
 
+#include "engine/cli/convert_model.h"
 #include "engine/config/spellings.h"
 #include "engine/run/label_view.h"
 
@@ -44,7 +45,7 @@ Json json_of(const Config& config, const MemoryPlan& plan, bool guessed) {
 Json json_of(const Model& model, const std::string& path) {
   const DataShape& shape = model.shape;
   Json json = {{"model", path},
-               {"format", kModelVersion},
+               {"format", model.version},
                {"steps", model.steps},
                {"samples", shape.samples},
                {"features", shape.features},
@@ -52,7 +53,9 @@ Json json_of(const Model& model, const std::string& path) {
                {"idf_power", model.config.data.idf_power},
                {"text", nullptr},
                {"neighbours", nullptr},
-               {"optimizer_state", model.has_optimizer_state}};
+               {"optimizer_state", model.has_optimizer_state},
+               {"form", form_name(model.form)},
+               {"file", json_of(model.bytes)}};
   if (model.text != nullptr) json["text"] = model.text->form() == TextForm::kTabs ? "tsv" : "fasttext";
   if (model.neighbours) {
     json["neighbours"] = {{"count", model.config.neighbours.count},

@@ -17,6 +17,7 @@
 #include "engine/cli/options.h"
 #include "engine/config/field.h"
 #include "engine/run/further.h"
+#include "engine/run/model_file.h"
 #include "engine/run/run_data.h"
 #include "engine/run/run_folder.h"
 
@@ -150,6 +151,11 @@ CLI::Option* add_train_epochs(CLI::App& app, std::optional<std::uint32_t>& epoch
   return app.add_option("--epochs", epochs, "Passes over the data; overrides train.epochs")
       ->transform(whole(1, kMostEpochs))
       ->type_name("N");
+}
+
+bool names_model(const std::string& name) {
+  std::error_code ignored;
+  return name.ends_with(".slide") || fs::is_directory(name, ignored) || looks_like_model(name);
 }
 
 bool is_config(const Source& source) {

@@ -34,6 +34,10 @@ void add_init(CLI::App& app, Source& source);
 // --epochs in place of train.epochs.
 CLI::Option* add_train_epochs(CLI::App& app, std::optional<std::uint32_t>& epochs);
 
+// Whether `name` is a model, or is to be taken for one: a folder, and a file that is not there but sounds
+// like it.
+bool names_model(const std::string& name);
+
 // Whether `name` is a configuration: where it ends in .toml, and where its first line that says anything is
 // one of TOML, `[section]` or `key = value`; beside --config it is data. A file that says nothing is one
 // where --set gives data.train. Throws InputError when there is no such file, it is a folder, or it is data

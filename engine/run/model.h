@@ -23,6 +23,24 @@ struct LayerHash {
   std::uint64_t generation = 0;  // 0: no tables
 };
 
+// How the file holds weights and samples. Those of the small forms are bfloat16 in memory, whatever they were
+// trained as; their wide weights are floats there.
+enum class ModelForm {
+  kPlain,  // as they are in memory
+  kBf16,   // values of 16 bits, ids packed
+  kInt8    // values of 8 bits, a step for each row, ids packed
+};
+
+// Bytes of what a file holds; 0 for what it does not.
+struct ModelBytes {
+  std::uint64_t weights = 0;  // of the layers, with biases
+  std::uint64_t wide = 0;
+  std::uint64_t optimizer = 0;
+  std::uint64_t neighbours = 0;
+  std::uint64_t text = 0;  // vocabulary and names
+  std::uint64_t file = 0;  // all, with what is not named here
+};
+
 struct Model {
   Config config;    // of the run; sizes that came from the data are still 0
   DataShape shape;  // of the training data
@@ -36,7 +54,10 @@ struct Model {
   // By label, how many trainings in a row that went on from the model brought no sample of it; empty: none
   // has ever gone on.
   std::vector<std::uint32_t> idle;
-  std::uint32_t checksum = 0;      // of the file: tells one model from another
+  std::uint32_t checksum = 0;  // of the file: tells one model from another
+  std::uint32_t version = 0;   // of the file's format
+  ModelForm form = ModelForm::kPlain;
+  ModelBytes bytes;
   std::vector<std::string> notes;  // what a user should know about its configuration, a sentence each
 
   TrainedNetwork trained() const { return {network, neighbours ? &*neighbours : nullptr}; }
@@ -54,6 +75,8 @@ struct ModelParts {
   std::uint64_t steps;
   const TextModel* text = nullptr;  // of a model trained on text
   std::span<const std::uint32_t> idle = {};
+  ModelForm form = ModelForm::kPlain;
+  const std::vector<LayerHash>* hashes = nullptr;  // nullptr: those of the network's tables
 };
 
 }  // namespace slide

@@ -1,10 +1,5 @@
 #include "engine/run/model_file.h"
 
-#include <fcntl.h>
-#include <sys/mman.h>
-#include <sys/stat.h>
-#include <unistd.h>
-
 #include <algorithm>
 #include <array>
 #include <cerrno>
@@ -15,14 +10,12 @@
 #include <utility>
 #include <vector>
 
-#include "datasets/file_bytes.h"
-#include "datasets/unpack.h"
-#include "engine/base/descriptor.h"
 #include "engine/base/error.h"
 #include "engine/base/summed_file.h"
 #include "engine/cluster/shared_summed_file.h"
 #include "engine/run/model_matrices.h"
 #include "engine/run/model_sections.h"
+#include "engine/run/packed_sections.h"
 #include "engine/run/run_folder.h"
 
 namespace slide {
@@ -34,21 +27,26 @@ constexpr std::uint32_t kFlagWide = 2;
 constexpr std::uint32_t kFlagText = 4;
 constexpr std::uint32_t kFlagFactors = 8;
 constexpr std::uint32_t kFlagNeighbours = 16;
+constexpr std::uint32_t kFlagBf16 = 32;  // the small forms
+constexpr std::uint32_t kFlagInt8 = 64;
 constexpr std::uint32_t kFlagIdle = 128;
-constexpr std::uint32_t kOldestVersion = 1;
-constexpr std::size_t kFlagsAt = 8 + 4;                 // behind magic and version
-constexpr std::size_t kHeaderBytes = kFlagsAt + 4 + 8;  // and flags and length
+constexpr std::uint32_t kPlainVersion = 4;  // of all but the small forms, so that older programs read it
 
 // ---- writing ----
 
 // The state that goes into the file, or nullptr.
 const OptimizerState* state_of(const ModelParts& model) {
-  return model.config.train.save_optimizer ? model.optimizer : nullptr;
+  const bool plain = model.form == ModelForm::kPlain;
+  return model.config.train.save_optimizer && plain ? model.optimizer : nullptr;
+}
+
+std::uint32_t flag_of(ModelForm form) {
+  return form == ModelForm::kBf16 ? kFlagBf16 : form == ModelForm::kInt8 ? kFlagInt8 : 0;
 }
 
 std::uint32_t flags_of(const ModelParts& model) {
   const Network& network = model.trained.network;
-  return (state_of(model) != nullptr ? kFlagOptimizer : 0) |
+  return flag_of(model.form) | (state_of(model) != nullptr ? kFlagOptimizer : 0) |
          (network.output().wide() != nullptr ? kFlagWide : 0) | (model.text != nullptr ? kFlagText : 0) |
          (network.feature_scale().factors().empty() ? 0 : kFlagFactors) |
          (model.trained.neighbours != nullptr ? kFlagNeighbours : 0) | (model.idle.empty() ? 0 : kFlagIdle);
@@ -59,13 +57,43 @@ void put_shape(ByteWriter& out, const DataShape& shape) {
   out.put_values(shape.label_frequencies);
 }
 
-void put_hashes(ByteWriter& out, const Network& network) {
-  const auto& layers = network.layers();
-  out.put<std::uint64_t>(layers.size());
-  for (std::size_t l = 0; l < layers.size(); ++l) {
-    out.put<std::uint64_t>(network.hash_seed(l));
-    out.put<std::uint64_t>(layers[l].index() != nullptr ? layers[l].index()->generation() : 0);
+std::vector<LayerHash> hashes_of(const ModelParts& model) {
+  if (model.hashes != nullptr) return *model.hashes;
+  const Network& network = model.trained.network;
+  std::vector<LayerHash> hashes;
+  for (std::size_t l = 0; l < network.layers().size(); ++l) {
+    const lsh::NeuronIndex* index = network.layers()[l].index();
+    hashes.push_back({network.hash_seed(l), index != nullptr ? index->generation() : 0});
   }
+  return hashes;
+}
+
+void put_hashes(ByteWriter& out, const std::vector<LayerHash>& hashes) {
+  out.put<std::uint64_t>(hashes.size());
+  for (const LayerHash& hash : hashes) {
+    out.put(hash.seed);
+    out.put(hash.generation);
+  }
+}
+
+// As it is stored: a model does not depend on the threads, nor on where the one before lay, and layers of the
+// small forms are bfloat16.
+std::string config_of(const ModelParts& model) {
+  Config stored = model.config;
+  stored.train.threads = 0;
+  stored.train.init.clear();
+  if (model.form != ModelForm::kPlain) stored.train.weights = Precision::kBf16;
+  return to_toml(stored);
+}
+
+void put_sparse(ByteWriter& out, const ModelParts& model, const OptimizerState* state) {
+  const WidePath* wide = model.trained.network.output().wide();
+  const Neighbours* neighbours = model.trained.neighbours;
+  const bool plain = model.form == ModelForm::kPlain;
+  if (wide != nullptr) plain ? put_wide(out, *wide, state) : put_packed_wide(out, *wide, model.form);
+  put_factors(out, model.trained.network.feature_scale());
+  if (neighbours != nullptr)
+    plain ? put_neighbours(out, *neighbours) : put_packed_neighbours(out, *neighbours, model.form);
 }
 
 // `text`: bytes of the text model, if there is one.
@@ -74,92 +102,21 @@ void put_contents(ByteWriter& out, const ModelParts& model, const std::string& t
   const Network& network = model.trained.network;
   const OptimizerState* state = state_of(model);
   out.write(kModelMagic);
-  out.put<std::uint32_t>(kModelVersion);
+  out.put<std::uint32_t>(model.form == ModelForm::kPlain ? kPlainVersion : kModelVersion);
   out.put<std::uint32_t>(flags_of(model));
   out.put<std::uint64_t>(file_bytes);
   out.put<std::uint64_t>(model.steps);
-  Config stored = model.config;
-  stored.train.threads = 0;   // a model does not depend on it,
-  stored.train.init.clear();  // nor on where the one before lay
-  const std::string config = to_toml(stored);
+  const std::string config = config_of(model);
   out.put_array(config.data(), config.size());
   put_shape(out, model.shape);
-  put_hashes(out, network);
-  put_matrices(out, network, state);
-  if (network.output().wide() != nullptr) put_wide(out, *network.output().wide(), state);
-  put_factors(out, network.feature_scale());
-  if (model.trained.neighbours != nullptr) put_neighbours(out, *model.trained.neighbours);
+  put_hashes(out, hashes_of(model));
+  put_matrices(out, network, state, model.form);
+  put_sparse(out, model, state);
   if (model.text != nullptr) out.put_array(text.data(), text.size());
   out.put_values(model.idle);
 }
 
 // ---- reading ----
-
-struct ModelInput {
-  Descriptor file;
-  std::uint64_t bytes;
-};
-
-// The bytes of a pipe, or what a packed file unpacks to, as a file.
-ModelInput file_of_stream(const std::string& path) {
-  const FileBytes stream(path);
-  ModelInput input{Descriptor(memfd_create("model", MFD_CLOEXEC)), stream.text().size()};
-  const auto fail = [&] { fail_run("{}: it cannot be held ({})", path, std::strerror(errno)); };
-  if (!input.file.is_open()) fail();
-  for (std::string_view rest = stream.text(); !rest.empty();) {
-    const ssize_t written = write(input.file.get(), rest.data(), rest.size());
-    if (written < 0 && errno == EINTR) continue;
-    if (written < 0) fail();
-    rest.remove_prefix(static_cast<std::size_t>(written));
-  }
-  return input;
-}
-
-ModelInput open_model(const std::string& path) {
-  struct stat status {};
-  if (stat(path.c_str(), &status) != 0 && errno == ENOENT) {
-    fail_input("{}: there is no such model; name the folder of a run of 'slide train', or its model.slide",
-               path);
-  }
-  if (!S_ISREG(status.st_mode)) return file_of_stream(path);
-  Descriptor file(open(path.c_str(), O_RDONLY | O_CLOEXEC));
-  if (!file.is_open() || fstat(file.get(), &status) != 0) {
-    fail_input("{}: cannot be opened ({}); check the path and its permissions", path, std::strerror(errno));
-  }
-  std::array<char, kPackedMagicBytes> start{};
-  const ssize_t got = read_at(file.get(), start.data(), start.size(), 0);
-  if (got == static_cast<ssize_t>(start.size()) && is_packed({start.data(), start.size()}))
-    return file_of_stream(path);
-  return {std::move(file), static_cast<std::uint64_t>(status.st_size)};
-}
-
-// Magic, version, length of a file that begins with `header`.
-void check_envelope(std::string_view header, std::uint64_t bytes, const std::string& path) {
-  if (header.substr(0, kModelMagic.size()) !=
-      kModelMagic.substr(0, std::max<std::size_t>(1, header.size()))) {
-    fail_input(
-        "{}: this is no slide model; the model comes first: name the folder of a run, or its model.slide",
-        path);
-  }
-  if (header.size() < kHeaderBytes) {
-    fail_input("{}: the model is cut off after {} bytes; copy it again or train again", path, bytes);
-  }
-  ByteReader in(header.substr(kModelMagic.size()), "", "");
-  const auto version = in.get<std::uint32_t>();
-  if (version < kOldestVersion || version > kModelVersion) {
-    fail_input("{}: the model has format version {}, this program reads versions {} to {}; train again", path,
-               version, kOldestVersion, kModelVersion);
-  }
-  in.get<std::uint32_t>();  // flags
-  const auto length = in.get<std::uint64_t>();
-  if (bytes < length) {
-    fail_input("{}: the model is cut off: {} of {} bytes; copy it again or train again", path, bytes, length);
-  }
-  if (bytes > length) {
-    fail_input("{}: {} bytes follow the model of {}; copy it again or train again", path, bytes - length,
-               length);
-  }
-}
 
 Config get_config(ByteReader& in, const std::string& path, std::vector<std::string>& notes) {
   const std::string text(in.take(in.get<std::uint64_t>()));
@@ -188,14 +145,16 @@ std::vector<LayerHash> get_hashes(ByteReader& in) {
 }
 
 // Refuses sizes that the file cannot hold before memory is asked for them.
-void check_sizes(const Config& config, const DataShape& shape, const ByteReader& in) {
+void check_sizes(const Config& config, const DataShape& shape, ModelForm form, const ByteReader& in) {
   double inputs = double(shape.features), weights = 0.0;
   for (const LayerConfig& layer : config.layers) {
     const double size = layer.size == 0 ? double(shape.labels) : double(layer.size);
     weights += (inputs + 1) * size;
     inputs = size;
   }
-  const double bytes = config.train.weights == Precision::kBf16 ? 2 : sizeof(float);
+  const double bytes = form == ModelForm::kInt8                   ? 1
+                       : config.train.weights == Precision::kBf16 ? 2
+                                                                  : sizeof(float);
   if (weights * bytes > double(in.left())) in.refuse("weights beyond its length");
 }
 
@@ -205,13 +164,35 @@ void check_flag(std::uint32_t flags, std::uint32_t flag, bool configured, const 
   if (((flags & flag) != 0) != configured) in.refuse(what);
 }
 
+ModelForm get_form(std::uint32_t flags, const Config& config, const ByteReader& in) {
+  const bool bf16 = (flags & kFlagBf16) != 0, int8 = (flags & kFlagInt8) != 0;
+  if (!bf16 && !int8) return ModelForm::kPlain;
+  if (bf16 == int8 || (flags & kFlagOptimizer) != 0 || config.train.weights != Precision::kBf16)
+    in.refuse("a small form that contradicts itself");
+  return bf16 ? ModelForm::kBf16 : ModelForm::kInt8;
+}
+
+void get_wide_path(ByteReader& in, StoredState stored, ModelForm form, Network& network,
+                   OptimizerState& state, ModelBytes& bytes) {
+  const std::uint64_t left = in.left();
+  auto wide =
+      form == ModelForm::kPlain ? get_wide(in, network, stored, state) : get_packed_wide(in, network, form);
+  const std::uint64_t own = stored == StoredState::kNone ? 0 : wide->weights() * sizeof(float);
+  bytes.optimizer += own;
+  bytes.wide = left - in.left() - own;
+  network.output().set_wide(std::move(wide));
+}
+
 // What is stored by the network itself, into `network`, and of kRead the optimizer's state.
 void get_network(ByteReader& in, std::uint32_t flags, StoredState stored, Network& network,
-                 OptimizerState& state) {
+                 OptimizerState& state, ModelBytes& bytes) {
   const Config& config = network.config();
-  get_matrices(in, stored, network, state);
+  const ModelForm form = get_form(flags, config, in);
+  const std::uint64_t left = in.left();
+  bytes.optimizer = get_matrices(in, stored, form, network, state);
+  bytes.weights = left - in.left() - bytes.optimizer;
   check_flag(flags, kFlagWide, config.layers.back().wide, "wide weights against its configuration", in);
-  if (config.layers.back().wide) network.output().set_wide(get_wide(in, network, stored, state));
+  if (config.layers.back().wide) get_wide_path(in, stored, form, network, state, bytes);
   check_flag(flags, kFlagFactors, config.data.idf_power != 0, "factors of features against its configuration",
              in);
   if (config.data.idf_power != 0) network.set_feature_scale(get_factors(in, config.data, network.features()));
@@ -245,22 +226,31 @@ Model get_model(ByteReader& in, LoadOptimizer optimizer, const std::string& path
   Config config = get_config(in, path, notes);
   DataShape shape = get_shape(in);
   std::vector<LayerHash> hashes = get_hashes(in);
-  check_sizes(config, shape, in);
+  const ModelForm form = get_form(flags, config, in);
+  check_sizes(config, shape, form, in);
   Network network = cluster != nullptr ? share_of(config, shape, *cluster) : Network(config, shape);
   if (hashes.size() != network.layers().size()) in.refuse("another number of layers");
   const bool state_stored = (flags & kFlagOptimizer) != 0;
   const bool state_read = state_stored && optimizer == LoadOptimizer::kYes;
   OptimizerState state;
+  ModelBytes bytes;
   get_network(in, flags,
               state_read     ? StoredState::kRead
               : state_stored ? StoredState::kSkip
                              : StoredState::kNone,
-              network, state);
+              network, state, bytes);
   check_flag(flags, kFlagNeighbours, config.neighbours.share > 0, "neighbours against its configuration", in);
   std::optional<Neighbours> neighbours;
-  if ((flags & kFlagNeighbours) != 0) neighbours = get_neighbours(in, config.neighbours, shape);
+  std::uint64_t left = in.left();
+  if ((flags & kFlagNeighbours) != 0) {
+    neighbours = form == ModelForm::kPlain ? get_neighbours(in, config.neighbours, shape)
+                                           : get_packed_neighbours(in, config.neighbours, shape, form);
+  }
+  bytes.neighbours = left - in.left();
+  left = in.left();
   std::shared_ptr<const TextModel> text;
   if ((flags & kFlagText) != 0) text = get_text(in, config, shape, path);
+  bytes.text = left - in.left();
   std::vector<std::uint32_t> idle;
   if ((flags & kFlagIdle) != 0) in.get_vector(idle, shape.labels);
   if (in.left() != 0) in.refuse("more than its configuration needs");
@@ -275,6 +265,9 @@ Model get_model(ByteReader& in, LoadOptimizer optimizer, const std::string& path
           std::move(text),
           std::move(idle),
           0,
+          0,
+          form,
+          bytes,
           std::move(notes)};
 }
 
@@ -310,25 +303,33 @@ void save_model(const std::string& path, const ModelParts& model, Cluster* clust
 
 namespace {
 
-// The file behind magic and version.
-std::unique_ptr<SummedReader> read_model(const std::string& path) {
-  ModelInput input = open_model(path);
-  std::array<char, kHeaderBytes> header{};
+// A file of which magic and version are read.
+struct OpenedModel {
+  std::unique_ptr<SummedReader> in;
+  std::uint64_t bytes = 0;
+  std::uint32_t version = 0;
+};
+
+OpenedModel open_model(const std::string& path) {
+  ModelInput input = open_model_input(path);
+  std::array<char, kModelHeaderBytes> header{};
   const ssize_t got = read_at(input.file.get(), header.data(), header.size(), 0);
   if (got < 0) fail_input("{}: cannot be read ({}); check the file and its disk", path, std::strerror(errno));
-  check_envelope({header.data(), static_cast<std::size_t>(got)}, input.bytes, path);
-  auto in = std::make_unique<SummedReader>(std::move(input.file), input.bytes,
-                                           path + ": the model is damaged", "copy it again or train again");
-  in->skip(kFlagsAt);
-  return in;
+  OpenedModel opened;
+  opened.bytes = input.bytes;
+  opened.version = check_model_header({header.data(), static_cast<std::size_t>(got)}, opened.bytes, path);
+  opened.in = std::make_unique<SummedReader>(std::move(input.file), opened.bytes,
+                                             path + ": the model is damaged", "copy it again or train again");
+  opened.in->skip(kModelFlagsAt);
+  return opened;
 }
 
 }  // namespace
 
 Config load_model_config(const std::string& name) {
   const std::string path = model_at(name);
-  const std::unique_ptr<SummedReader> reader = read_model(path);
-  ByteReader& in = *reader;
+  const OpenedModel opened = open_model(path);
+  ByteReader& in = *opened.in;
   in.get<std::uint32_t>();  // flags
   in.get<std::uint64_t>();  // length
   in.get<std::uint64_t>();  // steps
@@ -338,10 +339,12 @@ Config load_model_config(const std::string& name) {
 
 Model load_model(const std::string& name, LoadOptimizer optimizer, const Cluster* cluster) {
   const std::string path = model_at(name);
-  const std::unique_ptr<SummedReader> in = read_model(path);
+  const OpenedModel opened = open_model(path);
   const bool shared = cluster != nullptr && cluster->size() > 1;
-  Model model = get_checked_model(*in, optimizer, path, shared ? cluster : nullptr);
-  model.checksum = in->finish();
+  Model model = get_checked_model(*opened.in, optimizer, path, shared ? cluster : nullptr);
+  model.checksum = opened.in->finish();
+  model.version = opened.version;
+  model.bytes.file = opened.bytes;
   return model;
 }
 

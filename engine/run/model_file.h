@@ -3,7 +3,8 @@
 //
 // Nothing depends on the instruction set that wrote or reads it. Hash tables are not stored: they are a
 // function of the weights, the seed and the generation. Versions 1, without text, 2, without factors, and 3,
-// without neighbours, are read too. Functions may be called from any thread, on different files.
+// without neighbours, are read too; 5 is a small form, all others are written as 4. Functions may be called
+// from any thread, on different files.
 #pragma once
 
 #include <cstdint>
@@ -12,11 +13,9 @@
 
 #include "engine/cluster/cluster.h"
 #include "engine/run/model.h"
+#include "engine/run/model_input.h"
 
 namespace slide {
-
-inline constexpr std::string_view kModelMagic = "SLIDEMDL";
-inline constexpr std::uint32_t kModelVersion = 4;
 
 // Whether load_model() reads the optimizer's state, where the file holds it.
 enum class LoadOptimizer { kNo, kYes };

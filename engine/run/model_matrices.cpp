@@ -8,6 +8,9 @@
 #include <string_view>
 #include <vector>
 
+#include "engine/kernels/kernels.h"
+#include "engine/run/int8_rows.h"
+
 namespace slide {
 
 namespace {
@@ -34,19 +37,64 @@ void put_rows(ByteWriter& out, const Parameters& matrix, const AlignedArray<floa
   for_each_part(matrix, values, [&](std::span<const float> part) { out.put_values(part); });
 }
 
-void put_weights(ByteWriter& out, const Parameters& matrix) {
+// A byte for each weight, behind one for each row.
+void put_int8(ByteWriter& out, const Parameters& matrix) {
+  std::vector<float> row(matrix.columns);
+  std::vector<std::int8_t> exponents(matrix.rows), q(matrix.columns);
+  for (std::size_t r = 0; r < matrix.rows; ++r) {
+    matrix.load_row(r, row.data());
+    exponents[r] = static_cast<std::int8_t>(int8_exponent(row));
+  }
+  out.put_values(exponents);
+  for (std::size_t r = 0; r < matrix.rows; ++r) {
+    matrix.load_row(r, row.data());
+    to_int8(row, exponents[r], q.data());
+    out.put_values(q);
+  }
+}
+
+// Floats as a bfloat16 matrix is in a file.
+void put_narrow(ByteWriter& out, const Parameters& matrix) {
+  Parameters narrow(1, matrix.columns, Precision::kBf16);
+  for (std::size_t r = 0; r < matrix.rows; ++r) {
+    kernels::active().narrow_nearest(matrix.row(r), matrix.columns, narrow.pair_row(0));
+    out.put_values(narrow.pairs);
+  }
+}
+
+// `form`: kPlain for biases.
+void put_weights(ByteWriter& out, const Parameters& matrix, ModelForm form) {
   out.put<std::uint64_t>(matrix.all_rows);
   out.put<std::uint64_t>(matrix.columns);
+  if (form == ModelForm::kInt8) return put_int8(out, matrix);
+  if (form == ModelForm::kBf16 && !matrix.is_bf16()) return put_narrow(out, matrix);
   if (!matrix.is_bf16()) return put_rows(out, matrix, matrix.weights, matrix.stride);
   if (matrix.shared) out.share(matrix.pairs.bytes());
   out.put_values(matrix.pairs);
 }
 
-void get_weights(ByteReader& in, std::string_view name, Parameters& matrix) {
+void get_int8(ByteReader& in, std::string_view name, Parameters& matrix) {
+  const std::size_t behind = matrix.all_rows - matrix.first_in_file() - matrix.rows;
+  std::vector<std::int8_t> exponents, q(matrix.columns);
+  in.skip(matrix.first_in_file());
+  in.get_vector(exponents, matrix.rows);
+  if (!are_int8_exponents(exponents)) in.refuse(fmt::format("{}: steps of rows that cannot be", name));
+  in.skip(behind + matrix.first_in_file() * matrix.columns);
+  std::vector<float> row(matrix.columns);
+  for (std::size_t r = 0; r < matrix.rows; ++r) {
+    in.get_values(q);
+    from_int8(q.data(), exponents[r], row);
+    kernels::active().narrow_nearest(row.data(), row.size(), matrix.pair_row(r));
+  }
+  in.skip(behind * matrix.columns);
+}
+
+void get_weights(ByteReader& in, std::string_view name, ModelForm form, Parameters& matrix) {
   const std::size_t row =
       matrix.is_bf16() ? matrix.pair_stride * sizeof(std::uint32_t) : matrix.columns * sizeof(float);
   in.expect(matrix.all_rows, "a matrix of another size");
   in.expect(matrix.columns, "a matrix of another size");
+  if (form == ModelForm::kInt8) return get_int8(in, name, matrix);
   in.skip(matrix.first_in_file() * row);
   matrix.get(in, name, false);
   in.skip((matrix.all_rows - matrix.first_in_file() - matrix.rows) * row);
@@ -84,26 +132,37 @@ void skip_state(ByteReader& in) {
     in.skip(sizeof(float) * in.get_count(sizeof(float), "optimizer state beyond its length"));
 }
 
+// Weights and biases in turns; biases are floats always.
+ModelForm form_of(std::size_t matrix, ModelForm form) {
+  return matrix % 2 == 0 ? form : ModelForm::kPlain;
+}
+
 }  // namespace
 
-void put_matrices(ByteWriter& out, const Network& network, const OptimizerState* state) {
+void put_matrices(ByteWriter& out, const Network& network, const OptimizerState* state, ModelForm form) {
   const std::vector<const Parameters*> matrices = network.matrices();
   for (std::size_t m = 0; m < matrices.size(); ++m) {
-    put_weights(out, *matrices[m]);
+    put_weights(out, *matrices[m], form_of(m, form));
     if (state != nullptr) put_state(out, *matrices[m], state->matrices[m]);
   }
 }
 
-void get_matrices(ByteReader& in, StoredState stored, Network& network, OptimizerState& state) {
+std::uint64_t get_matrices(ByteReader& in, StoredState stored, ModelForm form, Network& network,
+                           OptimizerState& state) {
+  std::uint64_t state_bytes = 0;
   const std::vector<Parameters*> matrices = network.matrices();
   for (std::size_t m = 0; m < matrices.size(); ++m) {
     const std::string name = Network::matrix_name(m);
-    get_weights(in, name, *matrices[m]);
+    get_weights(in, name, form_of(m, form), *matrices[m]);
+    const std::uint64_t left = in.left();
     if (stored == StoredState::kSkip) skip_state(in);
-    if (stored != StoredState::kRead) continue;
-    get_state(in, name, *matrices[m],
-              state.matrices.emplace_back(*matrices[m], network.config().optimizer.kind));
+    if (stored == StoredState::kRead) {
+      get_state(in, name, *matrices[m],
+                state.matrices.emplace_back(*matrices[m], network.config().optimizer.kind));
+    }
+    state_bytes += left - in.left();
   }
+  return state_bytes;
 }
 
 }  // namespace slide

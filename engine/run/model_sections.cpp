@@ -27,12 +27,12 @@ bool good_lists(std::span<const std::uint64_t> offsets, std::span<const std::uin
   return true;
 }
 
-bool is_good_value(std::uint16_t bf16) {
+}  // namespace
+
+bool is_neighbour_value(std::uint16_t bf16) {
   const float size = std::fabs(kernels::from_bf16(bf16));
   return size >= 0.5f * Neighbours::kLeastValue && size < 2.0f;
 }
-
-}  // namespace
 
 void put_wide(ByteWriter& out, const WidePath& wide, const OptimizerState* state) {
   out.put(out.shares_of(wide.weights()).all);
@@ -108,7 +108,7 @@ Neighbours get_neighbours(ByteReader& in, const NeighbourConfig& config, const D
   in.get_vector(kept.values, features);
   if (!good_lists(kept.feature_offsets, kept.features, shape.features) ||
       !good_lists(kept.label_offsets, kept.labels, shape.labels) ||
-      !std::ranges::all_of(kept.values, is_good_value)) {
+      !std::ranges::all_of(kept.values, is_neighbour_value)) {
     in.refuse("impossible neighbours");
   }
   return Neighbours(config, std::move(kept), shape.features);

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <memory>
 
 #include "engine/base/byte_io.h"
@@ -24,6 +25,8 @@ std::unique_ptr<WidePath> get_wide(ByteReader& in, const Network& network, Store
 void put_factors(ByteWriter& out, const FeatureScale& scale);
 FeatureScale get_factors(ByteReader& in, const DataConfig& config, std::size_t features);
 
+// Whether a bfloat16 value may be one of a neighbour's.
+bool is_neighbour_value(std::uint16_t bf16);
 void put_neighbours(ByteWriter& out, const Neighbours& neighbours);
 Neighbours get_neighbours(ByteReader& in, const NeighbourConfig& config, const DataShape& shape);
 

@@ -18,6 +18,7 @@
 #include "engine/config/fields.h"
 #include "engine/run/checkpoint.h"
 #include "engine/run/model_file.h"
+#include "engine/run/smaller.h"
 #include "engine/training/trainer.h"
 #include "tests/fuzz/cache_seal.h"
 #include "tests/fuzz/fuzz.h"
@@ -171,6 +172,12 @@ void write_models(const Seeds& seeds) {
   for (const auto& [name, config] : model_configs()) {
     save_feature_model(seeds.path("model_file", name), config);
     finish(seeds.path("model_file", name));
+  }
+  for (const ModelForm form : {ModelForm::kBf16, ModelForm::kInt8}) {
+    const std::string path = seeds.path("model_file", form == ModelForm::kBf16 ? "small_bf16" : "small_int8");
+    make_smaller(
+        {.model = seeds.path("model_file", "factors"), .out = path, .form = form, .pruning = {}, .test = {}});
+    finish(path);
   }
   save_text_model(seeds.path("model_file", "text"), tiny_config());
   finish(seeds.path("model_file", "text"));

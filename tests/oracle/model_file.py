@@ -6,7 +6,7 @@ import zlib
 
 import numpy as np
 
-OPTIMIZER, WIDE, TEXT, FACTORS, NEIGHBOURS, IDLE = 1, 2, 4, 8, 16, 128  # flags
+OPTIMIZER, WIDE, TEXT, FACTORS, NEIGHBOURS, BF16, INT8, IDLE = 1, 2, 4, 8, 16, 32, 64, 128  # flags
 MAGIC, END = b"SLIDEMDL", b"SLIDEEND"
 
 
@@ -74,9 +74,60 @@ def from_bf16(halves):
     return (halves.astype("<u4") << 16).view("<f4").astype(np.float64)
 
 
-def read_matrix(file, bf16, state):
+class Bits:
+    """The bits of some bytes, the lowest of each first."""
+
+    def __init__(self, data):
+        self.bits, self.at = np.unpackbits(np.frombuffer(data, "u1"), bitorder="little"), 0
+
+    def take(self, count):
+        self.at += count
+        if self.at > len(self.bits):
+            raise BadModel("a packed list goes beyond its bytes")
+        return sum(int(bit) << i for i, bit in enumerate(self.bits[self.at - count : self.at]))
+
+    def unary(self):
+        ones = 0
+        while self.take(1):
+            ones += 1
+        return ones
+
+
+def read_lists(file, lists):
+    """Offsets and ids."""
+    entries = file.u64()
+    bits = Bits(file.take(file.u64()))
+    offsets, ids = [0], []
+    for _ in range(lists):
+        behind = bits.unary()
+        count = 2**behind + bits.take(behind) - 1
+        lower = bits.take(5) if count else 0
+        following = 0
+        for _ in range(count):
+            upper = bits.unary()
+            ids.append(following + upper * 2**lower + bits.take(lower))
+            following = ids[-1] + 1
+        offsets.append(len(ids))
+    if len(ids) != entries:
+        raise BadModel(f"{len(ids)} ids in lists of {entries}")
+    return np.array(offsets), np.array(ids, np.int64)
+
+
+def read_small_rows(file, flags, lists):
+    """Sparse rows: offsets, ids and values."""
+    offsets, ids = read_lists(file, lists)
+    if flags & BF16:
+        return offsets, ids, from_bf16(file.array("<u2", len(ids)))
+    exponents = np.repeat(file.array("i1", lists).astype(int), np.diff(offsets))
+    return offsets, ids, np.ldexp(file.array("i1", len(ids)).astype(np.float64), exponents)
+
+
+def read_matrix(file, bf16, state, int8=False):
     """[rows, columns]; passes over the optimizer's state."""
     rows, columns = file.u64(), file.u64()
+    if int8:
+        exponents = file.array("i1", rows).astype(int)[:, np.newaxis]
+        return np.ldexp(file.array("i1", rows * columns).reshape(rows, columns).astype(np.float64), exponents)
     if bf16:
         groups = -(-columns // 32)
         pairs = file.array("<u2", rows * groups * 32).reshape(rows, groups, 16, 2)
@@ -91,7 +142,7 @@ def read_matrix(file, bf16, state):
 def read_layers(file, config, flags):
     layers, sections = [], config["layer"]
     for number, section in enumerate(sections):
-        weights = read_matrix(file, is_bf16(config), flags & OPTIMIZER)
+        weights = read_matrix(file, is_bf16(config), flags & OPTIMIZER, flags & INT8)
         bias = read_matrix(file, False, flags & OPTIMIZER).ravel()
         by_feature = number == 0 and len(sections) > 1 and section["kind"] == "dense"
         layers.append(Layer(weights if by_feature else weights.T, bias, section["activation"]))
@@ -106,12 +157,22 @@ def spread(offsets, columns, values, width):
 
 
 def read_wide(file, model, flags):
+    if flags & (BF16 | INT8):
+        rows = read_small_rows(file, flags, len(model.layers[-1].bias))
+        model.wide = spread(*rows, model.features).T.copy()
+        return
     count = file.u64()
     offsets = file.array("<u8", len(model.layers[-1].bias) + 1)
     columns, values = file.array("<u4", count), file.array("<f4", count).astype(np.float64)
     if flags & OPTIMIZER:
         file.array("<f4", count)
     model.wide = spread(offsets, columns, values, model.features).T.copy()
+
+
+def read_small_neighbours(file, model, flags):
+    samples = file.u64()
+    model.neighbours = spread(*read_small_rows(file, flags, samples), model.features)
+    model.neighbour_labels = spread(*read_lists(file, samples), True, len(model.layers[-1].bias))
 
 
 def read_neighbours(file, model):
@@ -143,7 +204,7 @@ def parse_model(data):
     file = Reader(data[:-12])
     file.take(8)
     version, flags, length = file.u32(), file.u32(), file.u64()
-    if not 1 <= version <= 4 or length != len(data):
+    if not 1 <= version <= 5 or length != len(data):
         raise BadModel(f"version {version}, {length} bytes of {len(data)}")
     file.u64()  # steps
     config = tomllib.loads(file.take(file.u64()).decode())
@@ -156,7 +217,7 @@ def parse_model(data):
     if flags & FACTORS:
         model.factors = file.array("<f4", features).astype(np.float64)
     if flags & NEIGHBOURS:
-        read_neighbours(file, model)
+        read_small_neighbours(file, model, flags) if flags & (BF16 | INT8) else read_neighbours(file, model)
     if flags & TEXT:
         model.text = read_text(file)
     if flags & IDLE:

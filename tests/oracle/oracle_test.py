@@ -56,6 +56,17 @@ CASES = {
     "text_buckets": ([(24, "")], "sampled", ["text.char_ngrams_max=4", "text.min_count=4", "text.hash_buckets=50"]),
     "text_counts": ([(24, "")], "dense",
                     ["text.weighting=counts", "text.tokens=blanks", "text.lowercase=false", NO_VOTES]),
+    "small_bf16": ([(24, "")], "sampled", ["data.idf_power=0.5"]),
+    "small_int8": ([(24, "")], "sampled", ["data.idf_power=0.5"]),
+    "small_deep": ([(40, ""), (24, "")], "dense", ["optimizer.kind=adam", "loss.kind=softmax", NO_VOTES]),
+    "text_small": ([(24, "")], "sampled", []),
+}
+# Of these, what `slide convert` makes of the model.
+SMALL = {
+    "small_bf16": ["--weights", "bf16"],
+    "small_int8": ["--weights", "int8"],
+    "small_deep": ["--weights", "int8", "--prune", "20%"],
+    "text_small": ["--weights", "int8", "--prune", "0.01"],
 }
 
 
@@ -163,6 +174,9 @@ def prepare(slide, configs, case, folder):
     shape = (4500, 4200) if case == "many_labels" else (1000, 200)
     lines = write_text(folder) if case.startswith("text") else write_numbers(slide, folder, *shape)
     train(slide, folder, case)
+    if case in SMALL:
+        run(slide, "convert", folder / "run", folder / "small.slide", *SMALL[case])
+        (folder / "small.slide").replace(folder / "run/model.slide")
     return lines
 
 

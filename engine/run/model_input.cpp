@@ -1,0 +1,88 @@
+#include "engine/run/model_input.h"
+
+#include <fcntl.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <cstring>
+#include <utility>
+
+#include "datasets/file_bytes.h"
+#include "datasets/unpack.h"
+#include "engine/base/byte_io.h"
+#include "engine/base/error.h"
+
+namespace slide {
+
+namespace {
+
+constexpr std::uint32_t kOldestVersion = 1;
+
+// The bytes of a pipe, or what a packed file unpacks to, as a file.
+ModelInput file_of_stream(const std::string& path) {
+  const FileBytes stream(path);
+  ModelInput input{Descriptor(memfd_create("model", MFD_CLOEXEC)), stream.text().size()};
+  const auto fail = [&] { fail_run("{}: it cannot be held ({})", path, std::strerror(errno)); };
+  if (!input.file.is_open()) fail();
+  for (std::string_view rest = stream.text(); !rest.empty();) {
+    const ssize_t written = write(input.file.get(), rest.data(), rest.size());
+    if (written < 0 && errno == EINTR) continue;
+    if (written < 0) fail();
+    rest.remove_prefix(static_cast<std::size_t>(written));
+  }
+  return input;
+}
+
+}  // namespace
+
+ModelInput open_model_input(const std::string& path) {
+  struct stat status {};
+  if (stat(path.c_str(), &status) != 0 && errno == ENOENT) {
+    fail_input("{}: there is no such model; name the folder of a run of 'slide train', or its model.slide",
+               path);
+  }
+  if (!S_ISREG(status.st_mode)) return file_of_stream(path);
+  Descriptor file(open(path.c_str(), O_RDONLY | O_CLOEXEC));
+  if (!file.is_open() || fstat(file.get(), &status) != 0) {
+    fail_input("{}: cannot be opened ({}); check the path and its permissions", path, std::strerror(errno));
+  }
+  std::array<char, kPackedMagicBytes> start{};
+  const ssize_t got = read_at(file.get(), start.data(), start.size(), 0);
+  if (got == static_cast<ssize_t>(start.size()) && is_packed({start.data(), start.size()}))
+    return file_of_stream(path);
+  return {std::move(file), static_cast<std::uint64_t>(status.st_size)};
+}
+
+std::uint32_t check_model_header(std::string_view header, std::uint64_t bytes, const std::string& path) {
+  if (header.substr(0, kModelMagic.size()) !=
+      kModelMagic.substr(0, std::max<std::size_t>(1, header.size()))) {
+    fail_input(
+        "{}: this is no slide model; the model comes first: name the folder of a run, or its model.slide",
+        path);
+  }
+  if (header.size() < kModelHeaderBytes) {
+    fail_input("{}: the model is cut off after {} bytes; copy it again or train again", path, bytes);
+  }
+  ByteReader in(header.substr(kModelMagic.size()), "", "");
+  const auto version = in.get<std::uint32_t>();
+  if (version < kOldestVersion || version > kModelVersion) {
+    fail_input("{}: the model has format version {}, this program reads versions {} to {}; train again", path,
+               version, kOldestVersion, kModelVersion);
+  }
+  in.get<std::uint32_t>();  // flags
+  const auto length = in.get<std::uint64_t>();
+  if (bytes < length) {
+    fail_input("{}: the model is cut off: {} of {} bytes; copy it again or train again", path, bytes, length);
+  }
+  if (bytes > length) {
+    fail_input("{}: {} bytes follow the model of {}; copy it again or train again", path, bytes - length,
+               length);
+  }
+  return version;
+}
+
+}  // namespace slide

@@ -1,0 +1,81 @@
+// `slide convert` of a model: what it prints, and what it refuses.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+
+#include "tests/cli/cli_fixture.h"
+
+namespace slide::test {
+namespace {
+
+class ConvertModelTest : public CliTest {
+ protected:
+  void SetUp() override {
+    CliTest::SetUp();
+    generate();
+    const Outcome done = train({"--set", "layer.-1.wide=true", "neighbours.share=0.25"});
+    ASSERT_EQ(done.code, 0) << done.err;
+  }
+  Outcome convert(std::vector<std::string> arguments) {
+    arguments.insert(arguments.begin(), "convert");
+    return slide_.run(arguments);
+  }
+  void expect_bad(const std::string& part, const std::vector<std::string>& arguments) {
+    const Outcome done = convert(arguments);
+    EXPECT_EQ(done.code, 2) << done.err;
+    EXPECT_EQ(std::count(done.err.begin(), done.err.end(), '\n'), 1) << done.err;
+    EXPECT_NE(done.err.find(part), std::string::npos) << done.err;
+    EXPECT_FALSE(exists("small.slide"));
+  }
+};
+
+TEST_F(ConvertModelTest, TellsSizesAndMeasures) {
+  const Outcome done =
+      convert({"out", "small.slide", "--weights", "int8", "--prune", "10%", "--test", "data/test.txt"});
+  ASSERT_EQ(done.code, 0) << done.err;
+  for (const char* part :
+       {"small.slide: ", "wide path", "neighbours", "optimizer state", "file  ", "P@1  ", "nDCG@5"})
+    EXPECT_NE(done.out.find(part), std::string::npos) << part << '\n' << done.out;
+  EXPECT_LT(file("small.slide").size(), file("out/model.slide").size() / 2);
+}
+
+TEST_F(ConvertModelTest, JsonHasTheMeasuresOfTest) {
+  const Outcome done =
+      convert({"out/model.slide", "small.slide", "--weights", "bf16", "--test", "data/test.txt", "--json"});
+  ASSERT_EQ(done.code, 0) << done.err;
+  const Json json = Json::parse(done.out);
+  EXPECT_EQ(json["samples"], 70);
+  EXPECT_EQ(json["after"]["form"], "bf16");
+  EXPECT_EQ(json["after"]["bytes"], file("small.slide").size());
+  EXPECT_EQ(json["before"]["bytes"], file("out/model.slide").size());
+  EXPECT_EQ(json["after"]["optimizer_bytes"], 0);
+  const Outcome test = slide_.run({"test", "small.slide", "data/test.txt", "--json"});
+  ASSERT_EQ(test.code, 0) << test.err;
+  EXPECT_EQ(json["after"]["p_at_1"], Json::parse(test.out)["p_at_1"]);
+  const Json inspected = Json::parse(slide_.run({"inspect", "small.slide", "--json"}).out);
+  EXPECT_EQ(inspected["format"], 5);
+  EXPECT_EQ(inspected["form"], "bf16");
+  EXPECT_EQ(inspected["file"]["wide_bytes"], json["after"]["wide_bytes"]);
+}
+
+TEST_F(ConvertModelTest, WithoutTheOptimizerAnswersAreTheSame) {
+  const Outcome done = convert({"out", "small.slide", "--drop-optimizer"});
+  ASSERT_EQ(done.code, 0) << done.err;
+  EXPECT_EQ(slide_.run({"predict", "small.slide", "data/test.txt"}).out,
+            slide_.run({"predict", "out", "data/test.txt"}).out);
+}
+
+TEST_F(ConvertModelTest, RefusesWhatDoesNotFit) {
+  expect_bad("say how it gets smaller", {"out", "small.slide"});
+  expect_bad("say how it gets smaller", {"out", "small.slide", "--test", "data/test.txt"});
+  expect_bad("--one-based is for data", {"out", "small.slide", "--weights", "int8", "--one-based"});
+  expect_bad("--prune", {"out", "small.slide", "--prune", "-1"});
+  expect_bad("--prune", {"out", "small.slide", "--prune", "100%"});
+  expect_bad("--prune", {"out", "small.slide", "--prune", "some"});
+  expect_bad("--weights", {"out", "small.slide", "--weights", "int4"});
+  expect_bad("no slide model", {"data/test.txt", "small.slide", "--weights", "int8"});
+  expect_bad("another name", {"out", "out/model.slide", "--drop-optimizer"});
+}
+
+}  // namespace
+}  // namespace slide::test

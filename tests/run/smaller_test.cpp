@@ -1,0 +1,259 @@
+// Small models: what they keep, what they answer, and that damage is refused.
+#include "engine/run/smaller.h"
+
+#include <gtest/gtest.h>
+#include <unistd.h>
+#include <zlib.h>
+
+#include <cmath>
+#include <cstring>
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+#include <span>
+
+#include "datasets/reader.h"
+#include "engine/base/error.h"
+#include "engine/inference/inference.h"
+#include "engine/run/int8_rows.h"
+#include "engine/run/model_file.h"
+#include "engine/training/trainer.h"
+
+namespace slide {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr const char* kSmallConfig = R"(
+[train]
+epochs = 3
+batch_size = 16
+block_size = 16
+threads = 1
+[data]
+idf_power = 0.5
+[optimizer]
+kind = "adam"
+learning_rate = 0.01
+[[layer]]
+size = 20
+[[layer]]
+kind = "sampled"
+lsh = 4
+uniform = 8
+wide = true
+)";
+
+std::string bytes_at(const std::string& path) {
+  std::ifstream file(path, std::ios::binary);
+  return {std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};
+}
+
+std::string sealed(std::string bytes) {
+  const std::size_t summed = bytes.size() - 12;
+  const auto crc =
+      static_cast<std::uint32_t>(crc32_z(0, reinterpret_cast<const unsigned char*>(bytes.data()), summed));
+  std::memcpy(bytes.data() + summed, &crc, sizeof crc);
+  return bytes;
+}
+
+// 90 samples, sample i has label i mod 9 and features around it.
+std::string small_text() {
+  std::string text = "90 30 9\n";
+  for (int i = 0; i < 90; ++i) {
+    const int label = i % 9;
+    text += fmt::format("{} {}:1 {}:0.5 {}:{}\n", label, label, label + 1, 11 + i % 19, 0.25 * (1 + i % 3));
+  }
+  return text;
+}
+
+class SmallerTest : public testing::Test {
+ protected:
+  void SetUp() override {
+    folder_ = fs::temp_directory_path() / fmt::format("slide-smaller-{}", getpid());
+    fs::create_directories(folder_);
+    std::ofstream(path("data")) << small_text();
+    train();
+  }
+  void TearDown() override { fs::remove_all(folder_); }
+
+  std::string path(const char* name) const { return (folder_ / name).string(); }
+  void train(const std::vector<std::string>& overrides = {}) {
+    const Config config = parse_config(kSmallConfig, "test", overrides);
+    Trainer trainer(config, data_, nullptr);
+    trainer.run({});
+    save_model(path("model"), {config, trainer.shape(), trainer.trained(),
+                               &trainer.training().optimizer_state(), trainer.steps()});
+  }
+  SmallerResult make(std::optional<ModelForm> form, std::optional<Pruning> pruning = {}) {
+    return make_smaller({path("model"), path("small"), form, pruning, path("data"), 1});
+  }
+
+  // The first label of every sample, by all labels or LSH.
+  std::vector<std::uint32_t> first_labels(const char* name, Inference mode = Inference::kFull) const {
+    Model model = load_model(path(name));
+    model.build_tables(1);
+    InferenceOptions options;
+    options.k = 1;
+    options.mode = mode;
+    options.threads = 1;
+    std::vector<std::uint32_t> first(data_.size());
+    Predictor(model.trained(), options).predict(data_, [&](std::size_t i, std::span<const Prediction> best) {
+      if (!best.empty()) first[i] = best[0].label;
+    });
+    return first;
+  }
+
+  fs::path folder_;
+  Dataset data_ = parse_dataset(small_text(), "small");
+};
+
+TEST_F(SmallerTest, WithoutTheOptimizerAllElseStays) {
+  const SmallerResult result = make(std::nullopt);
+  EXPECT_GT(result.before.bytes.optimizer, 0U);
+  EXPECT_EQ(result.after.bytes.optimizer, 0U);
+  // Of each of four matrices three counts stay no more.
+  EXPECT_EQ(result.before.bytes.file - result.after.bytes.file, result.before.bytes.optimizer);
+  EXPECT_EQ(result.before.measures[0].ndcg, result.after.measures[0].ndcg);
+  const Model a = load_model(path("model")), b = load_model(path("small"));
+  EXPECT_EQ(b.version, a.version);
+  EXPECT_EQ(to_toml(b.config), to_toml(a.config));
+  EXPECT_EQ(b.hashes.at(0).seed, a.hashes.at(0).seed);
+  EXPECT_EQ(b.hashes.at(0).generation, a.hashes.at(0).generation);
+  EXPECT_TRUE(std::ranges::equal(a.network.output().weights().weights, b.network.output().weights().weights));
+  EXPECT_EQ(first_labels("small", Inference::kLsh), first_labels("model", Inference::kLsh));
+}
+
+TEST_F(SmallerTest, SmallFormsAnswerAlike) {
+  for (const ModelForm form : {ModelForm::kBf16, ModelForm::kInt8}) {
+    const SmallerResult result = make(form);
+    EXPECT_EQ(result.samples, 90U);
+    EXPECT_EQ(result.after.form, form);
+    const double share = double(result.after.bytes.weights) / double(result.before.bytes.weights);
+    EXPECT_LT(share, form == ModelForm::kBf16 ? 0.85 : 0.4);  // rows of 20 are filled up to 32
+    EXPECT_LT(result.after.bytes.neighbours, result.before.bytes.neighbours / 2);
+    EXPECT_LT(result.after.bytes.wide, result.before.bytes.wide / 2);
+    EXPECT_NEAR(result.after.measures[0].precision, result.before.measures[0].precision, 0.03);
+    const Model model = load_model(path("small"));
+    EXPECT_EQ(model.version, kModelVersion);
+    EXPECT_FALSE(model.has_optimizer_state);
+    EXPECT_TRUE(model.network.output().weights().is_bf16());
+  }
+}
+
+TEST_F(SmallerTest, Int8WeightsAreTheNearestOfTheirRow) {
+  make(ModelForm::kInt8);
+  const Model model = load_model(path("model")), small = load_model(path("small"));
+  const Parameters &exact = model.network.output().weights(), &near = small.network.output().weights();
+  std::vector<float> row(exact.columns), found(exact.columns);
+  for (std::size_t r = 0; r < exact.rows; ++r) {
+    exact.load_row(r, row.data());
+    near.load_row(r, found.data());
+    const float most = std::ldexp(0.5f, int8_exponent(row));
+    for (std::size_t c = 0; c < row.size(); ++c) EXPECT_LE(std::fabs(row[c] - found[c]), most);
+  }
+  EXPECT_TRUE(
+      std::ranges::equal(model.network.output().bias().weights, small.network.output().bias().weights));
+  const WidePath::Storage &a = model.network.output().wide()->storage(),
+                          &b = small.network.output().wide()->storage();
+  for (std::size_t n = 0; n + 1 < b.offsets.size(); ++n) {
+    std::uint64_t at = a.offsets[n];
+    const std::span<const float> own(a.weights.data() + at, a.offsets[n + 1] - at);
+    const float most = std::ldexp(0.5f, int8_exponent(own));
+    for (std::uint64_t i = b.offsets[n]; i < b.offsets[n + 1]; ++i, ++at) {
+      while (a.features.data()[at] < b.features.data()[i]) ++at;
+      ASSERT_EQ(a.features.data()[at], b.features.data()[i]);
+      EXPECT_LE(std::fabs(a.weights.data()[at] - b.weights.data()[i]), most);
+    }
+  }
+}
+
+TEST_F(SmallerTest, ASecondTimeNothingChanges) {
+  for (const ModelForm form : {ModelForm::kBf16, ModelForm::kInt8}) {
+    make(form);
+    for (const std::optional<ModelForm> again : {std::optional(form), std::optional<ModelForm>()}) {
+      make_smaller({path("small"), path("again"), again, {}, {}, 1});
+      EXPECT_EQ(bytes_at(path("again")), bytes_at(path("small")));
+    }
+  }
+}
+
+TEST_F(SmallerTest, PruningDropsTheSmallest) {
+  const Model model = load_model(path("model"));
+  const AlignedArray<float>& all = model.network.output().wide()->storage().weights;
+  const auto left = [&] {
+    std::vector<float> weights;
+    const Model small = load_model(path("small"));
+    const AlignedArray<float>& kept = small.network.output().wide()->storage().weights;
+    weights.assign(kept.data(), kept.data() + kept.size());
+    return weights;
+  };
+  make(std::nullopt, Pruning{0.1, 0});
+  std::vector<float> expected;
+  for (std::size_t i = 0; i < all.size(); ++i) {
+    if (std::fabs(all.data()[i]) >= 0.1f) expected.push_back(all.data()[i]);
+  }
+  ASSERT_LT(expected.size(), all.size());
+  EXPECT_EQ(left(), expected);
+
+  const SmallerResult result = make(std::nullopt, Pruning{0, 0.25});
+  const std::size_t drops = all.size() / 4;
+  EXPECT_EQ(result.before.wide_weights, all.size());
+  EXPECT_EQ(result.after.wide_weights, all.size() - drops);
+  std::vector<float> sizes(all.size());
+  std::transform(all.data(), all.data() + all.size(), sizes.begin(), [](float w) { return std::fabs(w); });
+  std::ranges::sort(sizes);
+  for (const float weight : left()) EXPECT_GE(std::fabs(weight), sizes[drops - 1]);
+}
+
+TEST_F(SmallerTest, WhatCannotBeIsRefused) {
+  const auto refusal = [](const SmallerOptions& options) -> std::string {
+    try {
+      make_smaller(options);
+    } catch (const InputError& error) {
+      return error.what();
+    }
+    return "";
+  };
+  const std::string before = bytes_at(path("model"));
+  EXPECT_NE(refusal({path("model"), path("model"), ModelForm::kInt8, {}, {}, 1}).find("another name"),
+            std::string::npos);
+  EXPECT_NE(refusal({path("model"), folder_.string(), ModelForm::kInt8, {}, {}, 1}).find("folder"),
+            std::string::npos);
+  EXPECT_EQ(bytes_at(path("model")), before);
+  train({"layer.-1.wide=false"});
+  EXPECT_NE(refusal({path("model"), path("small"), {}, Pruning{0.1, 0}, {}, 1}).find("wide path"),
+            std::string::npos);
+  EXPECT_FALSE(fs::exists(path("small")));
+}
+
+TEST_F(SmallerTest, DamageIsRefused) {
+  for (const ModelForm form : {ModelForm::kBf16, ModelForm::kInt8}) {
+    make(form);
+    const std::string bytes = bytes_at(path("small"));
+    std::size_t refused = 0;
+    for (std::size_t at = bytes.size() - 2000; at < bytes.size() - 12; at += 9) {  // sparse rows
+      std::string other = bytes;
+      other[at] = static_cast<char>(other[at] ^ 0x41);
+      std::ofstream(path("small"), std::ios::binary) << other;
+      EXPECT_THROW(load_model(path("small")), InputError);
+      std::ofstream(path("small"), std::ios::binary) << sealed(other);
+      try {  // what can be is read, and answers are of numbers
+        const Model model = load_model(path("small"));
+        const AlignedArray<float>& weights = model.network.output().wide()->storage().weights;
+        EXPECT_TRUE(std::all_of(weights.data(), weights.data() + weights.size(),
+                                [](float w) { return std::isfinite(w); }));
+      } catch (const InputError&) {
+        ++refused;
+      }
+    }
+    EXPECT_GT(refused, 0U);
+    std::string both = bytes;
+    both[12] = static_cast<char>(both[12] | 32 | 64);
+    std::ofstream(path("small"), std::ios::binary) << sealed(both);
+    EXPECT_THROW(load_model(path("small")), InputError);
+  }
+}
+
+}  // namespace
+}  // namespace slide
