@@ -112,7 +112,6 @@ TEST_F(SmallerTest, WithoutTheOptimizerAllElseStays) {
   const SmallerResult result = make(std::nullopt);
   EXPECT_GT(result.before.bytes.optimizer, 0U);
   EXPECT_EQ(result.after.bytes.optimizer, 0U);
-  // Of each of four matrices three counts stay no more.
   EXPECT_EQ(result.before.bytes.file - result.after.bytes.file, result.before.bytes.optimizer);
   EXPECT_EQ(result.before.measures[0].ndcg, result.after.measures[0].ndcg);
   const Model a = load_model(path("model")), b = load_model(path("small"));
