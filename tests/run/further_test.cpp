@@ -42,6 +42,7 @@ Model model_of(const Config& config, const Dataset& train) {
           .text = nullptr,
           .idle = {},
           .checksum = 0,
+          .bytes = {},
           .notes = {}};
 }
 

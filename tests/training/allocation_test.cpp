@@ -132,7 +132,7 @@ void expect_steps_allocate_nothing(const Config& config, int warm_passes) {
   EXPECT_EQ(after - count, 0u) << "calls of operator new in 20 steps on " << config.train.threads
                                << " threads";
   if (config.train.threads == 1 && !rehashes(config)) {
-    EXPECT_EQ(heap_after, heap);
+    EXPECT_LE(heap_after, heap);  // threads of tests before may still be giving theirs back
   }
 }
 
@@ -270,7 +270,7 @@ TEST(Allocation, NoneInAWarmPrediction) {
         }
         const std::size_t after = allocations, heap_after = heap_in_use();
         EXPECT_EQ(after - count, 0u) << "wide " << wide << " share " << share;
-        EXPECT_EQ(heap_after, heap);
+        EXPECT_LE(heap_after, heap);  // threads of tests before may still be giving theirs back
       }
     }
   }
@@ -308,7 +308,7 @@ TEST(Allocation, NoneInAWarmPredictionOfAPipe) {
         for (const Dataset& rows : parts) predict(rows);
         const std::size_t after = allocations, heap_after = heap_in_use();
         EXPECT_EQ(after - count, 0u);
-        EXPECT_EQ(heap_after, heap);
+        EXPECT_LE(heap_after, heap);  // threads of tests before may still be giving theirs back
       }
     }
   }
