@@ -11,9 +11,9 @@
 
 namespace slide::cli {
 
-namespace {
-
 using Json = nlohmann::ordered_json;
+
+namespace {
 
 // "0.01", or "30%" for a share.
 Pruning pruning_of(const std::string& text) {
