@@ -15,8 +15,8 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr const char* kText[] = {"cello violin concert", "oak birch forest", "goal referee match"};
-constexpr const char* kNames[] = {"music", "nature", "sport"};
+constexpr const char* kTopicTexts[] = {"cello violin concert", "oak birch forest", "goal referee match"};
+constexpr const char* kTopicNames[] = {"music", "nature", "sport"};
 
 class InitTest : public CliTest {
  protected:
@@ -25,7 +25,7 @@ class InitTest : public CliTest {
     std::string lines;
     for (int i = 0; i < each; ++i) {
       for (int topic = first; topic < end; ++topic)
-        lines += fmt::format("{}\t{} word{}\n", kNames[topic], kText[topic], i % 5);
+        lines += fmt::format("{}\t{} word{}\n", kTopicNames[topic], kTopicTexts[topic], i % 5);
     }
     write_file(slide_.path(name), lines);
   }
