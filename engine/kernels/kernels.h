@@ -43,7 +43,7 @@ struct KernelSet {
   bool fast_bf16;
 
   // z[a*lanes + b] = shift[a] + sum_k w[ids[a]*ldw + k] * xt[k*lanes + b]      a < rows, k < inner
-  // shift may be nullptr: zeros.
+  // shift may be nullptr: zeros. So may xt where inner is 0.
   void (*rows_forward)(const float* w, size_t ldw, const uint32_t* ids, size_t rows, const float* shift,
                        const float* xt, size_t inner, size_t lanes, float* z);
   // rows_forward from bfloat16 rows (see bf16.h) of ldw words. Of xt the nearest bfloat16 values are used, of

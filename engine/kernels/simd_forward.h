@@ -172,12 +172,16 @@ void rows_forward(const float* w, size_t ldw, const uint32_t* ids, size_t rows, 
     }
     return;
   }
+  const size_t step = inner > 0 ? 1 : 0;  // xt may be nullptr else
   size_t b = 0;
   for (; b + 2 * N <= lanes; b += 2 * N) {
-    forward_rows<Arch, Tiles<Arch>::kForwardRows, 2>(w, ldw, ids, rows, shift, xt + b, inner, lanes, z + b);
+    forward_rows<Arch, Tiles<Arch>::kForwardRows, 2>(w, ldw, ids, rows, shift, xt + b * step, inner, lanes,
+                                                     z + b);
   }
-  for (; b < lanes; b += N)
-    forward_rows<Arch, Tiles<Arch>::kForwardRows, 1>(w, ldw, ids, rows, shift, xt + b, inner, lanes, z + b);
+  for (; b < lanes; b += N) {
+    forward_rows<Arch, Tiles<Arch>::kForwardRows, 1>(w, ldw, ids, rows, shift, xt + b * step, inner, lanes,
+                                                     z + b);
+  }
 }
 
 }  // namespace
