@@ -89,6 +89,22 @@ void append_sample(const Neighbours::Storage& from, std::size_t i, std::span<con
   to.label_offsets.push_back(to.labels.size());
 }
 
+// Whether the samples of `many` from `first` on begin with those of `few`, by their features and labels.
+bool holds(const Neighbours::Storage& many, std::size_t first, const Neighbours::Storage& few) {
+  const auto same = [&](const std::vector<std::uint64_t>& ends, const std::vector<std::uint32_t>& ids,
+                        const std::vector<std::uint64_t>& few_ends,
+                        const std::vector<std::uint32_t>& few_ids) {
+    const std::uint64_t begin = ends[first];
+    for (std::size_t i = 0; i < few_ends.size(); ++i) {
+      if (ends[first + i] - begin != few_ends[i]) return false;
+    }
+    return std::equal(few_ids.begin(), few_ids.end(), ids.begin() + static_cast<std::ptrdiff_t>(begin));
+  };
+  return first + few.samples() <= many.samples() &&
+         same(many.feature_offsets, many.features, few.feature_offsets, few.features) &&
+         same(many.label_offsets, many.labels, few.label_offsets, few.labels);
+}
+
 }  // namespace
 
 Neighbours Neighbours::grown(const NeighbourConfig& config, const Storage* before, const Growth& growth,
@@ -99,6 +115,9 @@ Neighbours Neighbours::grown(const NeighbourConfig& config, const Storage* befor
   Storage all;
   for (std::size_t i = 0; i < before->samples(); ++i) append_sample(*before, i, features, labels, all);
   const Storage& from = added.storage();
+  if (holds(from, 0, all)) return added;
+  if (from.samples() <= all.samples() && holds(all, all.samples() - from.samples(), from))
+    return {config, std::move(all), more.feature_count()};
   const std::uint64_t feature_entries = all.features.size(), label_entries = all.labels.size();
   for (std::size_t i = 1; i < from.feature_offsets.size(); ++i) {
     all.feature_offsets.push_back(feature_entries + from.feature_offsets[i]);

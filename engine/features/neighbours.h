@@ -50,7 +50,8 @@ class Neighbours {
   Neighbours(const NeighbourConfig& config, Storage storage, std::size_t features);
 
   // The samples of `before`, less the labels that are gone and what has none left, and behind them those of
-  // `more`, as `scale` makes them. Throws Error as above.
+  // `more`, as `scale` makes them. Where `more` begins with those of `before`, or they end with it, these are
+  // the same samples and stand once. Throws Error as above.
   static Neighbours grown(const NeighbourConfig& config, const Storage* before, const Growth& growth,
                           const Dataset& more, const FeatureScale& scale);
 

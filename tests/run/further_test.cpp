@@ -90,6 +90,18 @@ TEST_P(Further, GrowthKeepsWhatWasThere) {
               old.label_frequencies()[label] + more.label_frequencies()[label]);
 }
 
+TEST_P(Further, SamplesGivenAgainAreNeighboursOnce) {
+  const Config config = config_of({GetParam()});
+  const Dataset all = data_of(kFeatures, kLabels, 1), part = all.slice(0, 50);
+  const auto neighbours_of = [&](const Dataset& first, const Dataset& then) {
+    return start_further(model_of(config, first), config, then, nullptr, {}, 2).neighbours->samples();
+  };
+  EXPECT_EQ(neighbours_of(all, all), 120U);
+  EXPECT_EQ(neighbours_of(part, all), 120U);
+  EXPECT_EQ(neighbours_of(all, all.slice(70, 50)), 120U);
+  EXPECT_EQ(neighbours_of(all, part), 170U) << "others that are alike";
+}
+
 // As a training from the beginning draws them.
 TEST_P(Further, NewRowsStartAsThoseOfAnyTraining) {
   const Config config = config_of({GetParam()});
