@@ -113,12 +113,8 @@ Model train_further_on(const Model::Impl& impl, const Data& data, std::uint32_t 
   used.train.epochs = epochs;
   used.data.validation = {};
   used.train.patience = 0;
-  const auto at_least = [](std::size_t before, std::uint32_t now) {
-    return std::max(static_cast<std::uint32_t>(before), now);
-  };
-  Dataset rows = scaled_rows(Internals::of(data), used.data);
-  rows = rows.with_counts(at_least(model.shape.features, rows.feature_count()),
-                          at_least(model.shape.labels, rows.label_count()));
+  const Dataset rows =
+      widened(scaled_rows(Internals::of(data), used.data), model.shape.features, model.shape.labels);
   const int threads = resolve_threads(static_cast<int>(used.train.threads));
   require_memory(plan_memory(used, rows.feature_count(), rows.label_count(),
                              bounds_of(rows, used.train.block_size), threads));

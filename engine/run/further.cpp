@@ -104,19 +104,11 @@ std::vector<std::uint32_t> idle_after(const Model& model, const Dataset& more) {
   return idle;
 }
 
-// Sizes that hold both the data and the model.
+// Sizes that hold both the data and the model; those of text are the vocabulary's.
 void widen(const Model& model, RunData& data) {
-  const auto at_least = [](std::size_t before, std::uint32_t now) {
-    return std::max(static_cast<std::uint32_t>(before), now);
-  };
-  const std::uint32_t features = data.text != nullptr
-                                     ? data.text->feature_count()
-                                     : at_least(model.shape.features, data.train.feature_count());
-  const std::uint32_t labels = data.text != nullptr ? data.text->label_count()
-                                                    : at_least(model.shape.labels, data.train.label_count());
-  data.train = data.train.with_counts(features, labels);
+  if (data.text == nullptr) data.train = widened(data.train, model.shape.features, model.shape.labels);
   for (std::optional<Dataset>* beside : {&data.test, &data.validation}) {
-    if (*beside) *beside = (*beside)->with_counts(features, std::max(labels, (*beside)->label_count()));
+    if (*beside) *beside = widened(**beside, data.train.feature_count(), data.train.label_count());
   }
 }
 
@@ -142,6 +134,11 @@ std::string note_of(const Model& model, const Config& config, const FurtherData&
 }
 
 }  // namespace
+
+Dataset widened(const Dataset& data, std::size_t features, std::size_t labels) {
+  return data.with_counts(std::max(data.feature_count(), static_cast<std::uint32_t>(features)),
+                          std::max(data.label_count(), static_cast<std::uint32_t>(labels)));
+}
 
 FurtherData read_further_data(const Config& config, int threads, bool skip_bad, const Model& model) {
   const ReadOptions options = training_read_options(config.data, threads, skip_bad);

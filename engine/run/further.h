@@ -3,6 +3,7 @@
 // nobody changes the model.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <string>
 #include <vector>
@@ -34,6 +35,9 @@ struct FurtherData {
 // sample ever had. Throws InputError as read_run_data(), and where the data are of another kind than the
 // model's.
 FurtherData read_further_data(const Config& config, int threads, bool skip_bad, const Model& model);
+
+// The same samples, of at least so many features and labels.
+Dataset widened(const Dataset& data, std::size_t features, std::size_t labels);
 
 // What training with `config` goes on from with the samples of `more`, of which none has less features or
 // labels than the model. `text`: what they were read with, or nullptr.
