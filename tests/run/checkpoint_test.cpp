@@ -10,16 +10,17 @@
 #include <cstring>
 #include <filesystem>
 #include <fstream>
-#include <iterator>
 
 #include "datasets/reader.h"
-#include "engine/base/byte_io.h"
 #include "engine/base/error.h"
-#include "engine/base/summed_file.h"
 #include "engine/run/model_file.h"
+#include "tests/run/file_bytes.h"
 
 namespace slide {
 namespace {
+
+using test::read_bytes;
+using test::with_checksum;
 
 namespace fs = std::filesystem;
 
@@ -64,11 +65,6 @@ Dataset tiny_data(double value = 0.25) {
     text += fmt::format("{} {}:1 {}:0.5 11:{}\n", label, label, label + 1, value * (1 + i % 3));
   }
   return parse_dataset(text, "tiny");
-}
-
-std::string read_bytes(const fs::path& path) {
-  std::ifstream file(path, std::ios::binary);
-  return {std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};
 }
 
 class CheckpointTest : public testing::Test {
@@ -166,14 +162,6 @@ TEST_F(CheckpointTest, DamageIsRefused) {
   std::string newer = good;
   newer[8] = 9;
   EXPECT_NE(refusal_of(newer).find("version 9"), std::string::npos);
-}
-
-// With the checksum that the bytes should have.
-std::string with_checksum(std::string bytes) {
-  const std::size_t summed = bytes.size() - 12;
-  const std::uint32_t crc = crc_32(0, std::string_view(bytes).substr(0, summed));
-  std::memcpy(bytes.data() + summed, &crc, sizeof crc);
-  return bytes;
 }
 
 TEST_F(CheckpointTest, ValuesThatCannotBeAreRefused) {

@@ -4,7 +4,6 @@
 #include <gtest/gtest.h>
 #include <sys/resource.h>
 #include <unistd.h>
-#include <zlib.h>
 
 #include <atomic>
 #include <bit>
@@ -13,7 +12,6 @@
 #include <cstring>
 #include <filesystem>
 #include <fstream>
-#include <iterator>
 #include <thread>
 
 #include "datasets/reader.h"
@@ -23,9 +21,13 @@
 #include "engine/inference/inference.h"
 #include "engine/network/memory_plan.h"
 #include "engine/training/trainer.h"
+#include "tests/run/file_bytes.h"
 
 namespace slide {
 namespace {
+
+using test::read_bytes;
+using test::with_checksum;
 
 namespace fs = std::filesystem;
 
@@ -71,11 +73,6 @@ Dataset tiny_data() {
     text += fmt::format("{} {}:1 {}:0.5 11:{}\n", label, label, label + 1, 0.25 * (1 + i % 3));
   }
   return parse_dataset(text, "tiny");
-}
-
-std::string read_bytes(const fs::path& path) {
-  std::ifstream file(path, std::ios::binary);
-  return {std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};
 }
 
 void write_bytes(const fs::path& path, const std::string& bytes) {
@@ -144,15 +141,6 @@ class ModelFileTest : public testing::Test {
   Config config_;
   std::unique_ptr<Trainer> trainer_;
 };
-
-// The bytes with the checksum that they should have.
-std::string with_checksum(std::string bytes) {
-  const std::size_t summed = bytes.size() - 12;
-  const auto crc =
-      static_cast<std::uint32_t>(crc32_z(0, reinterpret_cast<const unsigned char*>(bytes.data()), summed));
-  std::memcpy(bytes.data() + summed, &crc, sizeof crc);
-  return bytes;
-}
 
 template <class T>
 void put(std::string& bytes, std::size_t at, T value) {

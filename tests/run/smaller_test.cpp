@@ -3,13 +3,10 @@
 
 #include <gtest/gtest.h>
 #include <unistd.h>
-#include <zlib.h>
 
 #include <cmath>
-#include <cstring>
 #include <filesystem>
 #include <fstream>
-#include <iterator>
 #include <span>
 
 #include "datasets/reader.h"
@@ -18,9 +15,13 @@
 #include "engine/run/int8_rows.h"
 #include "engine/run/model_file.h"
 #include "engine/training/trainer.h"
+#include "tests/run/file_bytes.h"
 
 namespace slide {
 namespace {
+
+using test::read_bytes;
+using test::with_checksum;
 
 namespace fs = std::filesystem;
 
@@ -43,19 +44,6 @@ lsh = 4
 uniform = 8
 wide = true
 )";
-
-std::string bytes_at(const std::string& path) {
-  std::ifstream file(path, std::ios::binary);
-  return {std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};
-}
-
-std::string sealed(std::string bytes) {
-  const std::size_t summed = bytes.size() - 12;
-  const auto crc =
-      static_cast<std::uint32_t>(crc32_z(0, reinterpret_cast<const unsigned char*>(bytes.data()), summed));
-  std::memcpy(bytes.data() + summed, &crc, sizeof crc);
-  return bytes;
-}
 
 // 90 samples, sample i has label i mod 9 and features around it.
 std::string small_text() {
@@ -172,7 +160,7 @@ TEST_F(SmallerTest, ASecondTimeNothingChanges) {
     make(form);
     for (const std::optional<ModelForm> again : {std::optional(form), std::optional<ModelForm>()}) {
       make_smaller({path("small"), path("again"), again, {}, {}, 1});
-      EXPECT_EQ(bytes_at(path("again")), bytes_at(path("small")));
+      EXPECT_EQ(read_bytes(path("again")), read_bytes(path("small")));
     }
   }
 }
@@ -214,12 +202,12 @@ TEST_F(SmallerTest, WhatCannotBeIsRefused) {
     }
     return "";
   };
-  const std::string before = bytes_at(path("model"));
+  const std::string before = read_bytes(path("model"));
   EXPECT_NE(refusal({path("model"), path("model"), ModelForm::kInt8, {}, {}, 1}).find("another name"),
             std::string::npos);
   EXPECT_NE(refusal({path("model"), folder_.string(), ModelForm::kInt8, {}, {}, 1}).find("folder"),
             std::string::npos);
-  EXPECT_EQ(bytes_at(path("model")), before);
+  EXPECT_EQ(read_bytes(path("model")), before);
   train({"layer.-1.wide=false"});
   EXPECT_NE(refusal({path("model"), path("small"), {}, Pruning{0.1, 0}, {}, 1}).find("wide path"),
             std::string::npos);
@@ -229,14 +217,14 @@ TEST_F(SmallerTest, WhatCannotBeIsRefused) {
 TEST_F(SmallerTest, DamageIsRefused) {
   for (const ModelForm form : {ModelForm::kBf16, ModelForm::kInt8}) {
     make(form);
-    const std::string bytes = bytes_at(path("small"));
+    const std::string bytes = read_bytes(path("small"));
     std::size_t refused = 0;
     for (std::size_t at = bytes.size() - 2000; at < bytes.size() - 12; at += 9) {  // sparse rows
       std::string other = bytes;
       other[at] = static_cast<char>(other[at] ^ 0x41);
       std::ofstream(path("small"), std::ios::binary) << other;
       EXPECT_THROW(load_model(path("small")), InputError);
-      std::ofstream(path("small"), std::ios::binary) << sealed(other);
+      std::ofstream(path("small"), std::ios::binary) << with_checksum(other);
       try {  // what can be is read, and answers are of numbers
         const Model model = load_model(path("small"));
         const AlignedArray<float>& weights = model.network.output().wide()->storage().weights;
@@ -249,7 +237,7 @@ TEST_F(SmallerTest, DamageIsRefused) {
     EXPECT_GT(refused, 0U);
     std::string both = bytes;
     both[12] = static_cast<char>(both[12] | 32 | 64);
-    std::ofstream(path("small"), std::ios::binary) << sealed(both);
+    std::ofstream(path("small"), std::ios::binary) << with_checksum(both);
     EXPECT_THROW(load_model(path("small")), InputError);
   }
 }

@@ -7,14 +7,16 @@
 #include <unistd.h>
 
 #include <fstream>
-#include <iterator>
 
 #include "engine/base/error.h"
 #include "engine/run/model_use.h"
 #include "engine/run/tuning.h"
+#include "tests/run/file_bytes.h"
 
 namespace slide {
 namespace {
+
+using test::read_bytes;
 
 namespace fs = std::filesystem;
 
@@ -39,11 +41,6 @@ size = 6
 kind = "dense"
 wide = false
 )";
-
-std::string content(const fs::path& path) {
-  std::ifstream file(path, std::ios::binary);
-  return {std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};
-}
 
 class TrainingRunTest : public testing::Test {
  protected:
@@ -113,7 +110,7 @@ TEST_F(TrainingRunTest, WithoutAnObserverItIsTheSameRun) {
   TrainingRun watched(config_, folder_ / "out"), alone(config_, folder_ / "alone");
   watched.train(noting(0));
   alone.train({});
-  EXPECT_EQ(content(watched.folder().model()), content(alone.folder().model()));
+  EXPECT_EQ(read_bytes(watched.folder().model()), read_bytes(alone.folder().model()));
 }
 
 TEST_F(TrainingRunTest, AStoppedRunGoesOnToTheSameModel) {
@@ -139,7 +136,7 @@ TEST_F(TrainingRunTest, AStoppedRunGoesOnToTheSameModel) {
     EXPECT_EQ(notes_[4], "epoch 2");
     EXPECT_EQ(run.config().train.threads, 1U) << "the number of threads is this process's own";
   }
-  EXPECT_EQ(content(folder_ / "out/model.slide"), content(folder_ / "whole/model.slide"));
+  EXPECT_EQ(read_bytes(folder_ / "out/model.slide"), read_bytes(folder_ / "whole/model.slide"));
   EXPECT_TRUE(TrainingRun::resume(folder_ / "out", {}).finished());
   EXPECT_THROW(TrainingRun::resume(folder_ / "nowhere", {}), InputError);
 }
@@ -170,7 +167,7 @@ TEST_F(TrainingRunTest, ASearchWritesWhatItFound) {
   const fs::path file = folder_ / "new/best.toml";
   const TuneResult result = tune_to_file(config_, options, file, {{}, [&](const Trial&) { ++trials; }});
   EXPECT_EQ(trials, 2U);
-  EXPECT_EQ(content(file), to_toml(result.config));
+  EXPECT_EQ(read_bytes(file), to_toml(result.config));
   EXPECT_THROW(tune_to_file(config_, options, folder_, {}), InputError);
 }
 
