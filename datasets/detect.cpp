@@ -6,6 +6,7 @@
 #include <algorithm>
 
 #include "datasets/idx.h"
+#include "datasets/interaction_lines.h"
 #include "datasets/line_chunks.h"
 #include "datasets/npz.h"
 #include "datasets/unpack.h"
@@ -141,6 +142,7 @@ std::optional<DataFormat> detect_format(std::string_view bytes) {
   if (is_npz(bytes)) return DataFormat::kNpz;
   bytes = without_byte_order_mark(bytes);
   if (is_json(bytes)) return std::nullopt;
+  if (looks_like_log(bytes.substr(0, kHeadBytes))) return DataFormat::kInteractions;
   const std::string_view line = first_line_of_data(bytes);
   if (is_three_numbers(line)) return DataFormat::kXmc;
   if (looks_like_features(line)) return DataFormat::kLibsvm;

@@ -10,11 +10,18 @@
 
 namespace slide {
 
-// How a line holds labels.
+// How a line holds labels, or of a log of interactions, items: values are stored in models.
 enum class TextForm : std::uint32_t {
-  kFastText,  // tokens __label__NAME, wherever they stand
-  kTabs,      // NAME,NAME,... before the first TAB
+  kFastText,   // tokens __label__NAME, wherever they stand
+  kTabs,       // NAME,NAME,... before the first TAB
+  kItemLists,  // user item item ...
+  kItemPairs,  // user item [weight [time]]
 };
+
+// Whether it is that of a log of interactions (interaction_lines.h).
+inline bool has_items(TextForm form) {
+  return form == TextForm::kItemLists || form == TextForm::kItemPairs;
+}
 
 inline constexpr std::string_view kLabelPrefix = "__label__";
 

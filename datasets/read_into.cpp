@@ -7,6 +7,7 @@
 #include "datasets/detect.h"
 #include "datasets/file_bytes.h"
 #include "datasets/idx.h"
+#include "datasets/interactions.h"
 #include "datasets/labelled_line.h"
 #include "datasets/labelled_text.h"
 #include "datasets/npz.h"
@@ -55,9 +56,23 @@ ReadOptions with_format(ReadOptions options, std::string_view bytes, const std::
   return options;
 }
 
-// XMC, libsvm or labelled text.
+// The items of a log of interactions.
+CsrSizes parse_log(const TextSource& source, const ReadOptions& options, CsrSink& sink,
+                   std::size_t chunk_bytes) {
+  if (options.text == nullptr || !has_items(options.text->form())) {
+    fail_input(
+        "{}: this is a log of interactions, but there are no items to know it by; use a model trained on "
+        "such "
+        "a log, or name the format of the data",
+        source.origin);
+  }
+  return parse_interactions(source, *options.text, options, sink, chunk_bytes);
+}
+
+// XMC, libsvm, labelled text or interactions.
 CsrSizes parse_lines(const TextSource& source, const ReadOptions& options, CsrSink& sink,
                      std::size_t chunk_bytes) {
+  if (options.format == DataFormat::kInteractions) return parse_log(source, options, sink, chunk_bytes);
   if (options.format != DataFormat::kText && !is_table(options.format))
     return parse_text(source, options, sink, chunk_bytes);
   if (options.text == nullptr) {

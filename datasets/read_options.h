@@ -7,10 +7,11 @@
 
 namespace slide {
 
+class LogUsers;
 class TextModel;
 struct ReadReport;
 
-enum class DataFormat { kAuto, kXmc, kLibsvm, kIdx, kText, kNpz, kJsonl, kCsv, kTsv };
+enum class DataFormat { kAuto, kXmc, kLibsvm, kIdx, kText, kNpz, kJsonl, kCsv, kTsv, kInteractions };
 
 // Whether samples of this format have named columns.
 inline bool is_table(DataFormat format) {
@@ -43,6 +44,8 @@ struct ReadOptions {
   bool skip_bad = false;
   // Where a reading tells of itself, in place of what is there.
   ReadReport* report = nullptr;
+  // Interactions: becomes whose rows they are, empty before.
+  LogUsers* users = nullptr;
 };
 
 }  // namespace slide

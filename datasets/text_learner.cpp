@@ -13,6 +13,7 @@
 #include "datasets/detect.h"
 #include "datasets/feature_counter.h"
 #include "datasets/file_bytes.h"
+#include "datasets/interactions.h"
 #include "datasets/labelled_chunks.h"
 #include "datasets/tokenizer.h"
 #include "engine/base/error.h"
@@ -274,11 +275,15 @@ std::shared_ptr<const TextModel> learn_texts(const TextSamples& samples, LabelId
 
 namespace {
 
+// Whether words or items of such a file are learnt before it is read.
+bool is_learnt(DataFormat format) {
+  return format == DataFormat::kText || format == DataFormat::kInteractions || is_table(format);
+}
+
 // Of a text to learn from; kAuto: the file holds none.
 DataFormat format_to_learn(const std::string& path, const ReadOptions& read) {
   if (read.format != DataFormat::kAuto) {
-    const bool is_text = read.format == DataFormat::kText || is_table(read.format);
-    return is_text ? read.format : DataFormat::kAuto;
+    return is_learnt(read.format) ? read.format : DataFormat::kAuto;
   }
   const std::string head = head_of_file(path);
   if (head.empty()) return DataFormat::kAuto;
@@ -289,7 +294,7 @@ DataFormat format_to_learn(const std::string& path, const ReadOptions& read) {
                shown.empty() ? "; want JSON lines, CSV or TSV" : "; its columns are ", shown);
   }
   const DataFormat found = detect_format(head).value_or(DataFormat::kAuto);
-  return found == DataFormat::kText || is_table(found) ? found : DataFormat::kAuto;
+  return is_learnt(found) ? found : DataFormat::kAuto;
 }
 
 bool is_regular_file(const std::string& path) {
@@ -320,6 +325,7 @@ std::shared_ptr<const TextModel> learn_text_file(const std::string& path, const 
   const DataFormat format = format_to_learn(path, read);
   if (format == DataFormat::kAuto) return nullptr;
   return with_text(path, read, format, spill, [&](const TextSource& source, const Table* table) {
+    if (format == DataFormat::kInteractions) return learn_items(source, read, options);
     return learn_text(source, options, read.threads, kDefaultChunkBytes, read.skip_bad, table);
   });
 }

@@ -6,6 +6,7 @@
 #include <cstring>
 #include <utility>
 
+#include "datasets/interaction_lines.h"
 #include "engine/base/byte_io.h"
 #include "engine/base/error.h"
 #include "engine/base/finite.h"
@@ -83,6 +84,7 @@ std::optional<std::uint32_t> TextModel::label_id(std::string_view name) const {
 }
 
 void TextModel::features_of(std::string_view text, bool normalize, Tokenizer& tokenizer, Row& row) const {
+  if (has_items(form())) return items_of(text, normalize, row);
   tokenizer.run(text);
   row.ids.clear();
   row.unknown = 0;
@@ -105,6 +107,21 @@ void TextModel::features_of(std::string_view text, bool normalize, Tokenizer& to
   }
   row.feature_count = used;
   if (normalize) scale_to_unit_length(row.values.data(), used);
+}
+
+void TextModel::items_of(std::string_view text, bool normalize, Row& row) const {
+  row.ids.clear();
+  row.unknown = 0;
+  for (std::string_view name = take_field(text); !name.empty(); name = take_field(text)) {
+    const auto id = label_id(name);
+    if (id) row.ids.push_back(*id);
+    row.unknown += id ? 0 : 1;
+  }
+  std::sort(row.ids.begin(), row.ids.end());
+  row.ids.erase(std::unique(row.ids.begin(), row.ids.end()), row.ids.end());
+  row.values.assign(row.ids.size(), 1.0f);
+  row.feature_count = row.ids.size();
+  if (normalize) scale_to_unit_length(row.values.data(), row.values.size());
 }
 
 std::uint64_t TextModel::digest() const {
@@ -146,7 +163,7 @@ std::shared_ptr<const TextModel> TextModel::from_bytes(std::string_view bytes, c
   ByteReader in(bytes, origin + ": the vocabulary is damaged", "copy the model again or train again");
   TextModelParts parts;
   const auto form = in.get<std::uint64_t>();
-  if (form > static_cast<std::uint64_t>(TextForm::kTabs)) in.refuse("text of an unknown form");
+  if (form > static_cast<std::uint64_t>(TextForm::kItemPairs)) in.refuse("text of an unknown form");
   parts.form = static_cast<TextForm>(form);
   parts.samples = in.get<std::uint64_t>();
   const std::size_t vocabulary = get_count(in, sizeof(std::uint64_t));
@@ -158,6 +175,7 @@ std::shared_ptr<const TextModel> TextModel::from_bytes(std::string_view bytes, c
   if (!all_finite(parts.weights)) in.refuse("impossible weights of features");
   parts.feature_names = get_names(in, vocabulary);
   parts.label_names = get_names(in, labels);
+  if (has_items(parts.form) && features != labels) in.refuse("items that are not features and labels alike");
   if (in.left() != 0) in.refuse("more than its sizes say");
   return std::make_shared<const TextModel>(options, std::move(parts));
 }

@@ -1,6 +1,9 @@
 // What turns text into the samples of one model: the vocabulary with its weights, the names of the labels,
 // and the form its training text had. Learnt from a training file, kept in the model file.
 //
+// That of a log of interactions has items for features and labels, the same under each number
+// (interactions.h).
+//
 // Feature ids: the vocabulary by falling frequency (ties by hash), then text.hash_buckets buckets for what is
 // not in it. Label ids: by falling frequency, ties by name. Neither depends on the number of threads.
 //
@@ -68,7 +71,8 @@ class TextModel {
   std::string_view label_name(std::uint32_t id) const { return parts_.label_names[id]; }
   std::optional<std::uint32_t> label_id(std::string_view name) const;
 
-  // The features of a text without labels; `row.labels` stays as it is. `tokenizer` was made with options().
+  // The features of a text without labels, of a model of items those that it names, each once; `row.labels`
+  // stays as it is. `tokenizer` was made with options().
   void features_of(std::string_view text, bool normalize, Tokenizer& tokenizer, Row& row) const;
 
   // Another number for other options, vocabulary, weights or labels, as far as 64 bits can tell.
@@ -82,6 +86,7 @@ class TextModel {
 
  private:
   static constexpr std::uint32_t kNone = 0xffffffff;
+  void items_of(std::string_view text, bool normalize, Row& row) const;
   std::uint32_t feature_id(std::uint64_t hash) const;
 
   TextOptions options_;

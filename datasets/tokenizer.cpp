@@ -136,6 +136,10 @@ std::size_t start_before(std::string_view text, std::size_t at) {
 
 }  // namespace
 
+std::uint64_t hash_of_token(std::string_view token) {
+  return not_zero(hash_bytes(kWordSeed, token));
+}
+
 void Tokenizer::run(std::string_view text) {
   text_.clear();
   tokens_.clear();

@@ -18,6 +18,9 @@
 
 namespace slide {
 
+// The feature that a token is by itself, which is composed and folded as it is.
+std::uint64_t hash_of_token(std::string_view token);
+
 class Tokenizer {
  public:
   explicit Tokenizer(const TextOptions& options) : options_(options) {}

@@ -14,6 +14,7 @@
 #include "engine/base/aligned.h"
 #include "engine/base/foreign_text.h"
 #include "engine/base/parallel.h"
+#include "engine/run/interaction_data.h"
 #include "engine/run/run_data.h"
 
 namespace slide::api {
@@ -87,6 +88,7 @@ Dataset scaled_rows(const Data::Impl& data, const DataConfig& config) {
 void record_reading(const Data::Impl& data, slide::Config& config) {
   if (!data.reading) return;
   config.data.format = data.reading->options.format;
+  config.data.kind = data.reading->options.kind;
   config.data.one_based = data.reading->options.one_based;
   config.data.normalize = data.reading->options.normalize;
   config.data.text = data.reading->options.text;
@@ -113,6 +115,9 @@ Data Data::read(const std::string& path, const Config& config) {
     slide::Config chosen = Internals::of(config);
     chosen.data.train = path;
     chosen.data.test.clear();
+    chosen.data.test_newest = false;
+    const bool suited = chosen.data.kind == DataKind::kInteractions;
+    if (!suited && is_interactions(chosen.data)) chosen = suited_to_interactions(chosen);
     RunData read = read_run_data(chosen, static_cast<int>(chosen.train.threads));
     return read_with(chosen.data, std::move(read.train), std::move(read.text));
   });

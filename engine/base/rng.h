@@ -25,6 +25,7 @@ enum class Purpose : std::uint64_t {
   kDeltas = 12,
   kStart = 13,
   kResampling = 14,
+  kHiding = 15,
 };
 
 // SplitMix64's finaliser (Steele, Lea, Flood: "Fast splittable pseudorandom number generators", 2014, fig.

@@ -75,15 +75,17 @@ std::string table(const Metrics& metrics, const LabelCounts& counts) {
   std::vector<std::size_t> order(counts.ks().size());
   for (std::size_t i = 0; i < order.size(); ++i) order[i] = i;
   std::ranges::sort(order, {}, [&](std::size_t i) { return counts.ks()[i]; });
-  const bool psp = metrics.has_psp();
-  std::string text = fmt::format("{:>6} {:>8} {:>8}{} {:>8}{} {:>8}\n", "k", "P", "nDCG",
-                                 psp ? "      PSP" : "", "recall", psp ? "   PSnDCG" : "", "coverage");
+  const bool psp = metrics.has_psp(), first_hits = metrics.tells_first_hits();
+  std::string text =
+      fmt::format("{:>6} {:>8} {:>8}{} {:>8}{}{} {:>8}\n", "k", "P", "nDCG", psp ? "      PSP" : "", "recall",
+                  psp ? "   PSnDCG" : "", first_hits ? " hit rate      MRR" : "", "coverage");
   for (const std::size_t i : order) {
     const std::uint32_t k = counts.ks()[i];
     text += fmt::format("{:>6} {:>8.4f} {:>8.4f}", k, metrics.precision(k), metrics.ndcg(k));
     if (psp) text += fmt::format(" {:>8.4f}", metrics.psp(k));
     text += fmt::format(" {:>8.4f}", metrics.recall(k));
     if (psp) text += fmt::format(" {:>8.4f}", metrics.psndcg(k));
+    if (first_hits) text += fmt::format(" {:>8.4f} {:>8.4f}", metrics.hit_rate(k), metrics.mrr(k));
     text += fmt::format(" {:>8.4f}\n", counts.coverage(i));
   }
   return text;

@@ -124,6 +124,20 @@ MemoryPlan plan_of(const Model& model, int threads) {
   return plan;
 }
 
+const char* form_shown(TextForm form) {
+  switch (form) {
+    case TextForm::kFastText:
+      return "__label__NAME text";
+    case TextForm::kTabs:
+      return "labels<TAB>text";
+    case TextForm::kItemLists:
+      return "user item item ...";
+    case TextForm::kItemPairs:
+      return "user item [weight [time]]";
+  }
+  return "";
+}
+
 void print_model(const Model& model, const std::string& path) {
   const DataShape& shape = model.shape;
   print("model              {}, format {}, after {} steps\n", path, model.version, grouped(model.steps));
@@ -132,8 +146,8 @@ void print_model(const Model& model, const std::string& path) {
   if (model.config.data.idf_power != 0)
     print("feature values     times their rarity to the power {}\n", model.config.data.idf_power);
   if (model.text != nullptr) {
-    print("text               {}, vocabulary and names of labels in the file\n",
-          model.text->form() == TextForm::kTabs ? "labels<TAB>text" : "__label__NAME text");
+    print("{:<18} {}, vocabulary and names of labels in the file\n",
+          has_items(model.text->form()) ? "interactions" : "text", form_shown(model.text->form()));
   }
   if (const auto& neighbours = model.neighbours) {
     print("neighbours         {} of {} samples have {:.0f}% of the vote\n", model.config.neighbours.count,

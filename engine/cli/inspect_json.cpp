@@ -14,6 +14,11 @@ std::uint64_t whole_bytes(double bytes) {
   return static_cast<std::uint64_t>(bytes);
 }
 
+const char* name_of_form(TextForm form) {
+  if (has_items(form)) return form == TextForm::kItemLists ? "lists" : "pairs";
+  return form == TextForm::kTabs ? "tsv" : "fasttext";
+}
+
 }  // namespace
 
 Json json_of(const Config& config, const MemoryPlan& plan, bool guessed) {
@@ -56,7 +61,7 @@ Json json_of(const Model& model, const std::string& path) {
                {"optimizer_state", model.has_optimizer_state},
                {"form", form_name(model.form)},
                {"file", json_of(model.bytes)}};
-  if (model.text != nullptr) json["text"] = model.text->form() == TextForm::kTabs ? "tsv" : "fasttext";
+  if (model.text != nullptr) json["text"] = name_of_form(model.text->form());
   if (model.neighbours) {
     json["neighbours"] = {{"count", model.config.neighbours.count},
                           {"samples", model.neighbours->samples()},

@@ -98,6 +98,16 @@ void add_inference(CLI::App& app, std::optional<Inference>& inference) {
       ->type_name("full|lsh");
 }
 
+void add_known(CLI::App& app, std::string& file) {
+  app.add_option("--known", file,
+                 "Interactions: what the users of DATA have already; default: the model's training file")
+      ->type_name("FILE");
+}
+
+void add_keep_known(CLI::App& app, bool& keep) {
+  app.add_flag("--keep-known", keep, "Interactions: answer what a user has already, too");
+}
+
 void add_labels(CLI::App& app, std::string& file) {
   app.add_option("--labels", file, "Names of the labels, one a line, label 0 first; default: the model's")
       ->type_name("FILE");

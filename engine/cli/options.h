@@ -39,6 +39,9 @@ CLI::Option* add_train_seed(CLI::App& app, std::optional<std::uint64_t>& seed);
 
 // --inference and --labels of a model.
 void add_inference(CLI::App& app, std::optional<Inference>& inference);
+// Of models of interactions: --known and --keep-known.
+void add_known(CLI::App& app, std::string& file);
+void add_keep_known(CLI::App& app, bool& keep);
 void add_labels(CLI::App& app, std::string& file);
 
 // --skip-bad.

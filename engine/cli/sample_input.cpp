@@ -81,6 +81,11 @@ void SampleInput::take_pieces(const Take& take) const {
     return take_bytes(is_packed(head) ? unpack(head, origin_) : head, take);
   }
   if (head.empty()) return;
+  if (format_of(head) == DataFormat::kInteractions) {  // a user may be on several lines
+    while (read_more()) {
+    }
+    return take_bytes(head, take);
+  }
   RowStream stream = stream_of(format_of(head));
   for (std::string_view lines = head; !lines.empty(); lines = source.next()) take(stream.read(lines));
   take_rest(stream, take);
@@ -93,6 +98,11 @@ void SampleInput::take_bytes(std::string_view bytes, const Take& take) const {
     ReadOptions options = model_read_options(model_, use_.threads);
     options.format = format;
     return take({parse_features(bytes, origin_, options), {}, {}});
+  }
+  if (format == DataFormat::kInteractions) {
+    ReadOptions options = model_read_options(model_, use_.threads);
+    options.format = format;
+    return take({parse_dataset(bytes, origin_, options), {}, {}});
   }
   RowStream stream = stream_of(format);
   if (format != DataFormat::kText && !is_table(format)) {
@@ -119,6 +129,7 @@ bool SampleInput::shows_format(std::string_view head) const {
 
 DataFormat SampleInput::format_of(std::string_view head) const {
   if (use_.format) return *use_.format;
+  if (model_.config.data.kind == DataKind::kInteractions) return DataFormat::kInteractions;
   if (const std::optional<DataFormat> table = table_format_of(head)) return *table;
   if (const std::optional<DataFormat> features = features_format_of(head)) return *features;
   const std::optional<std::string> foreign = foreign_kind(head);

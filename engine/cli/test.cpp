@@ -53,7 +53,8 @@ Details details_of(const TestCommand& command, const Model& model, const TestRes
   const auto labels = std::max<std::size_t>(model.network.labels(), result.truth.label_count());
   Details details{LabelCounts(result.ranking, result.truth, options.ks, labels), {}, {}};
   if (command.measures.bootstrap == 0) return details;
-  const Metrics none(options.ks, propensities(model, options.propensity));
+  Metrics none(options.ks, propensities(model, options.propensity));
+  if (result.metrics.tells_first_hits()) none.tell_first_hits();
   details.ratios = sample_ratios(result.ranking, result.truth, none, options.threads);
   details.intervals = bootstrap(details.ratios, command.measures.resampling(options.threads));
   return details;
@@ -120,6 +121,8 @@ void add_test(CLI::App& app, Action& action) {
       ->required();
   add_measures(*sub, command->measures, "the model's eval.k");
   add_inference(*sub, command->use.inference);
+  add_known(*sub, command->use.known);
+  add_keep_known(*sub, command->use.keep_known);
   add_threads(*sub, command->use.threads);
   add_pin(*sub, command->pin);
   add_format(*sub, "--format", "Format of DATA; default: found from its content", command->use.format);

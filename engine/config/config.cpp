@@ -67,12 +67,24 @@ std::string read_file(const std::string& path) {
 
 }  // namespace
 
-Config parse_config(const std::string& text, const std::string& origin,
-                    const std::vector<std::string>& overrides, const Config& base) {
+namespace {
+
+Config parsed_over(const Config& base, const std::string& text, const std::string& origin,
+                   const std::vector<std::string>& overrides) {
   config::Parser parser(origin, base);
   parser.read(text);
   for (const std::string& override_text : overrides) parser.apply_override(override_text);
   return parser.finish();
+}
+
+}  // namespace
+
+Config parse_config(const std::string& text, const std::string& origin,
+                    const std::vector<std::string>& overrides, const Config& base) {
+  Config config = parsed_over(base, text, origin, overrides);
+  const bool suited =
+      config.data.kind != DataKind::kInteractions || base.data.kind == DataKind::kInteractions;
+  return suited ? config : parsed_over(suited_to_interactions(base), text, origin, overrides);
 }
 
 Config load_config(const std::string& path, const std::vector<std::string>& overrides, const Config& base) {

@@ -11,7 +11,8 @@ namespace slide {
 
 // Reads the TOML file at `path` over `base`, which has what it does not say, applies `overrides`
 // ("section.key=value", "layer.1.hash.k=7"; layers count from 0) in order and checks ranges and cross-field
-// rules. Throws InputError naming file, line, key and the nearest known key.
+// rules. Where it says data.kind = interactions and the base does not, the base is first suited to these.
+// Throws InputError naming file, line, key and the nearest known key.
 Config load_config(const std::string& path, const std::vector<std::string>& overrides = {},
                    const Config& base = {});
 

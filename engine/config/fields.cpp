@@ -49,6 +49,9 @@ constexpr RealRange closed(double low, double high) {
 constexpr RealRange above(double low, double high) {
   return {low, high, true, false};
 }
+constexpr RealRange between(double low, double high) {
+  return {low, high, true, true};
+}
 constexpr RealRange below(double low, double high) {
   return {low, high, false, true};
 }
@@ -58,6 +61,21 @@ std::vector<Field> data_fields(DataConfig& c) {
       {"train", text(c.train), "Training file; for IDX the images file, with the labels file beside it."},
       {"test", text(c.test), "Test file; empty = no evaluation."},
       {"format", choice(c.format), "Format of both files; auto looks at the content."},
+      {"kind", choice(c.kind),
+       "Whether a row is a sample or the items of a user, of which each epoch hides some and shows the "
+       "others; "
+       "auto looks at the content.",
+       "\"samples\""},
+      {"hide", real(c.hide, between(0, 1)), "interactions: share of each user's items that an epoch hides.",
+       "0.5"},
+      {"known", text(c.known),
+       "interactions: file with what the users of the test file have already; empty = the training file.",
+       "\"\""},
+      {"test_newest", flag(c.test_newest),
+       "interactions: hold the newest item of each user out, by time or else by its place in the file, and "
+       "test "
+       "on these.",
+       "false"},
       {"text", text(c.text),
        "JSON lines, CSV, TSV: the columns whose texts are joined, with commas between them.", "\"\""},
       {"labels", text(c.labels),

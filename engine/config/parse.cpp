@@ -198,6 +198,13 @@ std::string present_name(const std::string& name, std::span<const Renamed> renam
   return present;
 }
 
+// So many layers of default values, but for the last, which stays.
+std::vector<LayerConfig> layers_like(const std::vector<LayerConfig>& base, std::size_t count) {
+  std::vector<LayerConfig> layers = default_layers(count);
+  if (count > 0 && !base.empty()) layers.back() = base.back();
+  return layers;
+}
+
 // Gives the keys that are not in `stored` what they meant before they were written.
 void fill_missing(std::span<const Section> sections, const std::set<std::string>& stored,
                   const std::string& origin, std::vector<std::string>& notes) {
@@ -270,7 +277,7 @@ struct Parser::TomlAccess {
   void read_root(const toml::table& root) const {
     if (const toml::array* layers = root["layer"].as_array();
         layers != nullptr && layers->size() != parser.config_.layers.size())
-      parser.config_.layers = default_layers(layers->size());
+      parser.config_.layers = layers_like(parser.config_.layers, layers->size());
     const auto sections = plain_sections(parser.config_);
     for (const auto& [key, node] : in_file_order(root)) {
       const auto section = std::ranges::find(sections, key, &Section::name);

@@ -96,6 +96,31 @@ MaybeViolation check_columns(const DataConfig& data) {
   return std::nullopt;
 }
 
+MaybeViolation check_interactions(const Config& config) {
+  const DataConfig& data = config.data;
+  if (data.kind == DataKind::kSamples) {
+    if (!data.known.empty())
+      return violation("data.known", "= {} needs data.kind = interactions", data.known);
+    if (data.test_newest) return violation("data.test_newest", "= true needs data.kind = interactions");
+  }
+  if (data.kind != DataKind::kInteractions) return {};
+  if (data.format != DataFormat::kAuto && data.format != DataFormat::kInteractions)
+    return violation("data.format", "must be auto or interactions where data.kind = interactions");
+  if (data.test_newest && !data.test.empty())
+    return violation("data.test_newest", "= true leaves no place for data.test = {}; leave one out",
+                     data.test);
+  if (config.text.hash_buckets != 0)
+    return violation("text.hash_buckets", "must be 0 where data.kind = interactions: items have no buckets");
+  if (config.train.shards != 1)
+    return violation("train.shards", "= {} must be 1 where data.kind = interactions", config.train.shards);
+  if (!data.text.empty())
+    return violation("data.text", "= {} names columns of text, but data.kind = interactions", data.text);
+  if (config.layers.back().size != 0)
+    return violation(layer_name(config.layers.size() - 1) + ".size",
+                     "must be 0 where data.kind = interactions: there is a neuron for each item");
+  return {};
+}
+
 MaybeViolation check_text(const TextOptions& text) {
   if (text.char_ngrams_max != 0 && text.char_ngrams_min > text.char_ngrams_max) {
     return violation("text.char_ngrams_min", "= {} must not be above 'text.char_ngrams_max' = {}",
@@ -148,6 +173,7 @@ std::optional<Violation> find_violation(const Config& config) {
   if (auto broken = check_columns(config.data)) return broken;
   if (auto broken = check_text(config.text)) return broken;
   if (auto broken = check_layers(config.layers)) return broken;
+  if (auto broken = check_interactions(config)) return broken;
   if (auto broken = check_shards(config)) return broken;
   if (config.train.patience > 0 && !config.data.validation.wanted()) {
     return violation("train.patience", "= {} needs samples to validate on: set 'data.validation', as 0.1",

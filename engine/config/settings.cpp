@@ -11,4 +11,13 @@ std::vector<LayerConfig> default_layers(std::size_t count) {
   return layers;
 }
 
+// What it changes was measured on two logs (configs/interactions.toml).
+Config suited_to_interactions(Config base) {
+  base.data.kind = DataKind::kInteractions;
+  base.text.min_count = 1;
+  base.eval.k = {1, 5, 20};
+  if (!base.layers.empty()) base.layers.back().correction = true;
+  return base;
+}
+
 }  // namespace slide

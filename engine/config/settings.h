@@ -17,6 +17,7 @@ namespace slide {
 inline constexpr std::uint32_t kMostThreads = 4096;
 inline constexpr std::uint64_t kMostSeed = 0x7fffffffffffffff;  // what TOML can hold
 
+enum class DataKind { kAuto, kSamples, kInteractions };
 enum class LayerKind { kDense, kSampled };
 enum class Activation { kRelu, kTanh, kSigmoid, kLinear };
 enum class LossKind { kSoftmax, kSigmoid };
@@ -37,6 +38,12 @@ struct DataConfig {
   std::string train;  // training file; for IDX the images file, labels beside it
   std::string test;   // test file, may be empty
   DataFormat format = DataFormat::kAuto;
+  DataKind kind = DataKind::kAuto;
+  // Interactions: the share of a user's items that an epoch hides, and asks for; and what else the users of
+  // the test file have.
+  double hide = 0.5;
+  std::string known;
+  bool test_newest = false;  // and whether the newest item of each is the test
   // Tables, JSON lines and CSV: see TableColumns.
   std::string text;
   std::string labels;
@@ -142,5 +149,8 @@ struct Config {
   NeighbourConfig neighbours;
   std::vector<LayerConfig> layers = default_layers();
 };
+
+// `base` with what suits logs of interactions in place of what it has for samples.
+Config suited_to_interactions(Config base = {});
 
 }  // namespace slide

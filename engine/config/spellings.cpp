@@ -4,7 +4,8 @@ namespace slide {
 namespace {
 
 constexpr std::string_view kDataFormats[] = {"auto", "xmc",   "libsvm", "idx", "text",
-                                             "npz",  "jsonl", "csv",    "tsv"};
+                                             "npz",  "jsonl", "csv",    "tsv", "interactions"};
+constexpr std::string_view kDataKinds[] = {"auto", "samples", "interactions"};
 constexpr std::string_view kTokenKinds[] = {"words", "blanks"};
 constexpr std::string_view kWeightings[] = {"tf-idf", "counts"};
 constexpr std::string_view kLayerKinds[] = {"dense", "sampled"};
@@ -22,6 +23,9 @@ constexpr std::string_view kCandidatePolicies[] = {"vanilla", "topk", "threshold
 
 Spellings spellings_of(DataFormat) {
   return kDataFormats;
+}
+Spellings spellings_of(DataKind) {
+  return kDataKinds;
 }
 Spellings spellings_of(TokenKind) {
   return kTokenKinds;

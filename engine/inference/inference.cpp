@@ -90,6 +90,26 @@ void Predictor::check(const Dataset& data) const {
   }
 }
 
+// Items that a sample of [first, end) has and that are left out of its answer, at most.
+std::size_t Predictor::most_known(const Dataset& data, std::size_t first, std::size_t end) const {
+  if (!of_items() || options_.keep_known) return 0;
+  std::size_t most = 0;
+  for (std::size_t i = first; i < end; ++i) most = std::max(most, data.features(i).ids.size());
+  return most;
+}
+
+// The `k` best of those that are not among the features of the sample.
+std::span<const Prediction> Predictor::without_known(std::span<const Prediction> best, const SparseRow& row,
+                                                     std::size_t k, std::vector<Prediction>& unknown) const {
+  const auto first = static_cast<std::uint32_t>(trained_.network.parts().own_neurons().first);
+  unknown.clear();
+  for (const Prediction& one : best) {
+    if (unknown.size() == k) break;
+    if (!std::ranges::binary_search(row.ids, first + one.label)) unknown.push_back(one);
+  }
+  return unknown;
+}
+
 // Most samples of a block that does not have a sample alone.
 std::size_t Predictor::block_lanes() const {
   if (!options_.by_row) return Panel::kLanes;
@@ -149,7 +169,8 @@ void Predictor::predict_panel(const Dataset& data, std::size_t first, std::size_
                               Scratch::Work& work, const Sink& sink) const {
   Panel& panel = work.panel;
   const LossKind loss = trained_.network.config().loss.kind;
-  panel.k = wanted.k;
+  const std::size_t known = most_known(data, first, end);
+  panel.k = wanted.k + known;
   std::vector<double>* log_norms = options_.log_norms;
   panel.log_softmax = log_norms != nullptr || (panel.votes ? needs_log_softmax(loss) : wanted.log_softmax);
   panel.begin(trained_.network, data, first, end);
@@ -165,7 +186,9 @@ void Predictor::predict_panel(const Dataset& data, std::size_t first, std::size_
     }
     if (panel.votes) panel.votes->mix(i, log_norm, best);
     best.keep_finite();
-    sink(first + i, best.best());
+    sink(first + i, known == 0
+                        ? best.best()
+                        : without_known(best.best(), data.features(first + i), wanted.k, work.unknown));
   }
 }
 
@@ -178,8 +201,9 @@ Ranking ranked(const Predictor& predictor, const Dataset& data, const LabelPairs
 
 Metrics evaluate(const Predictor& predictor, const Dataset& data, std::span<const std::uint32_t> ks,
                  Metrics::Propensities inverse_propensities, Metrics::Groups groups) {
-  return measured(ranked(predictor, data), data,
-                  Metrics({ks.begin(), ks.end()}, std::move(inverse_propensities), std::move(groups)));
+  Metrics none({ks.begin(), ks.end()}, std::move(inverse_propensities), std::move(groups));
+  if (predictor.of_items()) none.tell_first_hits();
+  return measured(ranked(predictor, data), data, std::move(none));
 }
 
 Metrics evaluate(const TrainedNetwork& trained, const Dataset& data, const InferenceOptions& options,

@@ -42,6 +42,8 @@ struct InferenceOptions {
   // differ in the last bits, and so from a block of kLanes to one that is not full. Costs some time where
   // many come together.
   bool by_row = false;
+  // Of a model of interactions: a sample's own items are answered, too.
+  bool keep_known = false;
 };
 
 class Predictor {
@@ -52,6 +54,9 @@ class Predictor {
   Predictor(const TrainedNetwork& trained, const InferenceOptions& options);
 
   const InferenceOptions& options() const { return options_; }
+  // Whether the model is one of interactions (data.kind): features and labels are items, and answers leave
+  // out those that a sample has, but for options().keep_known.
+  bool of_items() const { return trained_.network.config().data.kind == DataKind::kInteractions; }
   std::size_t index_bytes() const;
 
   // Working memory of one thread, kept from call to call; it grows to what the largest call needs.
@@ -62,6 +67,7 @@ class Predictor {
       Panel panel;
       std::unique_ptr<Scorer::Scratch> scorer;
       TopK::Scratch top_k;
+      std::vector<Prediction> unknown;  // the best items but for those that a sample has
     };
     std::unique_ptr<Work> one, many;  // for a sample alone, for panels of many
   };
@@ -89,6 +95,9 @@ class Predictor {
   template <class Way, class... Args>
   const Way& add(Args&&... args);
   void check(const Dataset& data) const;
+  std::size_t most_known(const Dataset& data, std::size_t first, std::size_t end) const;
+  std::span<const Prediction> without_known(std::span<const Prediction> best, const SparseRow& row,
+                                            std::size_t k, std::vector<Prediction>& unknown) const;
   std::size_t block_lanes() const;
   Scratch::Work& reserve(std::size_t blocks, std::size_t lanes, std::size_t entries, Scratch& scratch) const;
   void predict_panel(const Dataset& data, std::size_t first, std::size_t end, const Wanted& wanted,

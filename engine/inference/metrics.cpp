@@ -101,7 +101,7 @@ void Metrics::add_hits(Sums& sums, std::uint32_t k, std::span<const std::uint32_
   double dcg = 0, weighted_dcg = 0;
   for (std::size_t rank = 0; rank < std::min<std::size_t>(k, predicted.size()); ++rank) {
     if (!is_hit_[rank]) continue;
-    ++hits;
+    if (hits++ == 0) sums.reciprocal += 1.0 / (static_cast<double>(rank) + 1.0);
     dcg += discount(rank);
     if (groups_) ++sums.group_hits[std::size_t(groups_->of(predicted[rank]))];
     if (!has_psp()) continue;
@@ -110,6 +110,7 @@ void Metrics::add_hits(Sums& sums, std::uint32_t k, std::span<const std::uint32_
   }
   const double ideal = ideal_dcg(std::min<std::size_t>(k, labels));
   sums.hits += hits;
+  sums.hit += hits > 0 ? 1 : 0;
   sums.ndcg += dcg / ideal;
   sums.recall += static_cast<double>(hits) / static_cast<double>(labels);
   if (!has_psp()) return;
@@ -139,6 +140,8 @@ void Metrics::merge(const Metrics& other) {
     sums_[i].hits += other.sums_[i].hits;
     sums_[i].ndcg += other.sums_[i].ndcg;
     sums_[i].recall += other.sums_[i].recall;
+    sums_[i].hit += other.sums_[i].hit;
+    sums_[i].reciprocal += other.sums_[i].reciprocal;
     sums_[i].weighted_hits += other.sums_[i].weighted_hits;
     sums_[i].weighted_best += other.sums_[i].weighted_best;
     sums_[i].weighted_ndcg += other.sums_[i].weighted_ndcg;
@@ -166,6 +169,13 @@ double Metrics::ndcg(std::uint32_t k) const {
 }
 double Metrics::recall(std::uint32_t k) const {
   return mean(sums_of(k).recall);
+}
+
+double Metrics::hit_rate(std::uint32_t k) const {
+  return mean(static_cast<double>(sums_of(k).hit));
+}
+double Metrics::mrr(std::uint32_t k) const {
+  return mean(sums_of(k).reciprocal);
 }
 
 double Metrics::psp(std::uint32_t k) const {
@@ -199,6 +209,9 @@ nlohmann::ordered_json Metrics::to_json() const {
     if (has_psp()) json[fmt::format("psndcg_at_{}", k)] = psndcg(k);
   }
   for (const auto k : ks_) json[fmt::format("recall_at_{}", k)] = recall(k);
+  if (!first_hits_) return json;
+  for (const auto k : ks_) json[fmt::format("hit_rate_at_{}", k)] = hit_rate(k);
+  for (const auto k : ks_) json[fmt::format("mrr_at_{}", k)] = mrr(k);
   return json;
 }
 
@@ -231,6 +244,9 @@ void Metrics::append_ratios(std::vector<Ratio>& ratios) const {
     for (const Sums& sums : sums_) ratios.push_back({sums.weighted_ndcg, sums.weighted_best_ndcg});
   }
   for (const Sums& sums : sums_) ratios.push_back({sums.recall, samples});
+  if (!first_hits_) return;
+  for (const Sums& sums : sums_) ratios.push_back({static_cast<double>(sums.hit), samples});
+  for (const Sums& sums : sums_) ratios.push_back({sums.reciprocal, samples});
 }
 
 }  // namespace slide

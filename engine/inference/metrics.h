@@ -1,6 +1,7 @@
 // Evaluation measures over ranked predictions: P@k, nDCG@k, recall@k and the propensity-scored PSP@k and
 // PSnDCG@k, as defined by the extreme classification repository (Bhatia et al. 2016) and Jain, Prabhu, Varma
-// 2016, section 4.
+// 2016, section 4. For items that users may want, the hit rate and the mean reciprocal rank of the first hit
+// (MRR) as well.
 //
 // A Metrics object holds sums over the samples it has seen. Objects filled apart and merged in a fixed order
 // give the same bits whatever the number of threads. An object is for one thread at a time; different objects
@@ -97,6 +98,12 @@ class Metrics {
   double precision(std::uint32_t k) const;
   double ndcg(std::uint32_t k) const;
   double recall(std::uint32_t k) const;
+  // The share of samples with a hit, and the mean of 1 / (rank of the first hit), 0 where there is none.
+  double hit_rate(std::uint32_t k) const;
+  double mrr(std::uint32_t k) const;
+  // Has to_json(), names() and append_ratios() tell these two, too, behind the others.
+  void tell_first_hits() { first_hits_ = true; }
+  bool tells_first_hits() const { return first_hits_; }
   // Propensity-weighted hits over the best that is reachable on all samples together; 0 without propensities.
   double psp(std::uint32_t k) const;
   // The same of nDCG: each sample's hits, discounted by rank and weighted, over the DCG of as many hits at
@@ -133,6 +140,8 @@ class Metrics {
     std::uint64_t hits = 0;
     double ndcg = 0;
     double recall = 0;
+    std::uint64_t hit = 0;  // samples with hits
+    double reciprocal = 0;
     double weighted_hits = 0;
     double weighted_best = 0;
     double weighted_ndcg = 0;
@@ -151,6 +160,7 @@ class Metrics {
   std::uint32_t largest_k_ = 0;
   Propensities inverse_;  // null or not empty
   Groups groups_;         // or null
+  bool first_hits_ = false;
   std::array<std::uint64_t, 3> positives_{};
   std::vector<Sums> sums_;  // parallel to ks_
   std::uint64_t samples_ = 0;

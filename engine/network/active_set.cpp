@@ -13,17 +13,32 @@ void ActiveSet::reserve(std::size_t neurons, std::size_t label_entries, std::siz
   label_offsets.reserve(samples + 1);
 }
 
-void ActiveSet::set_labels(std::span<const std::span<const std::uint32_t>> labels, std::size_t first,
-                           std::size_t neurons) {
-  label_positions.clear();
-  label_offsets.assign(1, 0);
+namespace {
+
+// The places of labels among `neurons` neurons from label `first` on.
+void place_all(std::span<const std::span<const std::uint32_t>> labels, std::size_t first, std::size_t neurons,
+               std::vector<std::uint32_t>& positions, std::vector<std::uint32_t>& offsets) {
+  positions.clear();
+  offsets.assign(1, 0);
   for (const auto& of_sample : labels) {
     for (const std::uint32_t label : of_sample) {
       if (label >= first && label - first < neurons)
-        label_positions.push_back(static_cast<std::uint32_t>(label - first));
+        positions.push_back(static_cast<std::uint32_t>(label - first));
     }
-    label_offsets.push_back(static_cast<std::uint32_t>(label_positions.size()));
+    offsets.push_back(static_cast<std::uint32_t>(positions.size()));
   }
+}
+
+}  // namespace
+
+void ActiveSet::set_labels(std::span<const std::span<const std::uint32_t>> labels, std::size_t first,
+                           std::size_t neurons) {
+  place_all(labels, first, neurons, label_positions, label_offsets);
+}
+
+void ActiveSet::set_left_out(std::span<const std::span<const std::uint32_t>> labels, std::size_t first,
+                             std::size_t neurons) {
+  place_all(labels, first, neurons, left_out_positions, left_out_offsets);
 }
 
 AliasTable::AliasTable(std::span<const std::uint32_t> weights)
@@ -89,6 +104,23 @@ void ActiveSampler::select(const ActiveQuery& query, const lsh::NeuronIndex* ind
   set.correction.resize(set.ids.size(), 0.0f);
   if (alias_) add_frequent(rng, scratch, set);
   add_uniform(rng, scratch, set);
+  if (!query.left_out.empty()) find_left_out(query, scratch, set);
+}
+
+// Those that are active.
+void ActiveSampler::find_left_out(const ActiveQuery& query, SamplerScratch& scratch, ActiveSet& set) const {
+  for (std::size_t place = 0; place < set.ids.size(); ++place)
+    scratch.position[set.ids[place]] = static_cast<std::uint32_t>(place);
+  set.left_out_positions.clear();
+  set.left_out_offsets.assign(1, 0);
+  for (const auto& of_sample : query.left_out) {
+    for (const std::uint32_t label : of_sample) {
+      const auto id = static_cast<std::uint32_t>(label - first_label_);
+      if (label >= first_label_ && id < neurons_ && scratch.seen.contains(id))
+        set.left_out_positions.push_back(scratch.position[id]);
+    }
+    set.left_out_offsets.push_back(static_cast<std::uint32_t>(set.left_out_positions.size()));
+  }
 }
 
 void ActiveSampler::add_labels(const ActiveQuery& query, SamplerScratch& scratch, ActiveSet& set) const {

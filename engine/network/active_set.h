@@ -24,8 +24,16 @@ struct ActiveSet {
   // Positions in `ids` of the labels of sample s: label_positions[label_offsets[s] .. label_offsets[s+1]).
   std::vector<std::uint32_t> label_positions;
   std::vector<std::uint32_t> label_offsets;
+  // Likewise those of the neurons that say nothing of sample s, neither as a label nor as a negative: of
+  // items that it shows. No offsets: none of any sample.
+  std::vector<std::uint32_t> left_out_positions;
+  std::vector<std::uint32_t> left_out_offsets;
 
   void reserve(std::size_t neurons, std::size_t label_entries, std::size_t samples);
+  void reserve_left_out(std::size_t entries, std::size_t samples) {
+    left_out_positions.reserve(entries);
+    left_out_offsets.reserve(samples + 1);
+  }
   static std::size_t bytes_of(std::size_t neurons, std::size_t label_entries, std::size_t samples) {
     return neurons * (sizeof(std::uint32_t) + sizeof(float)) +
            (label_entries + samples + 1) * sizeof(std::uint32_t);
@@ -33,9 +41,17 @@ struct ActiveSet {
   // Of `neurons` neurons from label `first` on all are active: a label's position is its place among them.
   void set_labels(std::span<const std::span<const std::uint32_t>> labels, std::size_t first,
                   std::size_t neurons);
+  // The same of those left out.
+  void set_left_out(std::span<const std::span<const std::uint32_t>> labels, std::size_t first,
+                    std::size_t neurons);
   std::span<const std::uint32_t> labels_of(std::size_t sample) const {
     return {label_positions.data() + label_offsets[sample],
             label_offsets[sample + 1] - label_offsets[sample]};
+  }
+  std::span<const std::uint32_t> left_out_of(std::size_t sample) const {
+    if (left_out_offsets.empty()) return {};
+    return {left_out_positions.data() + left_out_offsets[sample],
+            left_out_offsets[sample + 1] - left_out_offsets[sample]};
   }
 };
 
@@ -58,14 +74,16 @@ class AliasTable {
 struct SamplerScratch {
   lsh::IdSet seen;
   lsh::QueryScratch query;
-  AlignedArray<std::uint32_t> position;  // of a label in the set, by neuron
+  AlignedArray<std::uint32_t>
+      position;  // in the set, by neuron: of labels, and of all where some are left out
 };
 
 // What a block asks with: dense unit-major vectors, or one sparse vector a sample (first layer).
 struct ActiveQuery {
   lsh::QueryBlock dense;
-  std::span<const SparseRow> sparse;                       // used when dense.xt is nullptr
-  std::span<const std::span<const std::uint32_t>> labels;  // one a sample; empty for hidden layers
+  std::span<const SparseRow> sparse;                              // used when dense.xt is nullptr
+  std::span<const std::span<const std::uint32_t>> labels;         // one a sample; empty for hidden layers
+  std::span<const std::span<const std::uint32_t>> left_out = {};  // one a sample, or none
 };
 
 class ActiveSampler {
@@ -92,6 +110,7 @@ class ActiveSampler {
 
  private:
   void add_labels(const ActiveQuery& query, SamplerScratch& scratch, ActiveSet& set) const;
+  void find_left_out(const ActiveQuery& query, SamplerScratch& scratch, ActiveSet& set) const;
   void add_candidates(const ActiveQuery& query, const lsh::NeuronIndex& index, Rng& rng,
                       SamplerScratch& scratch, ActiveSet& set) const;
   void add_frequent(Rng& rng, SamplerScratch& scratch, ActiveSet& set) const;

@@ -12,6 +12,7 @@
 #include "datasets/dataset.h"
 #include "engine/base/aligned.h"
 #include "engine/base/phases.h"
+#include "engine/features/item_draw.h"
 #include "engine/network/active_set.h"
 #include "engine/network/feature_shards.h"
 #include "engine/network/loss.h"
@@ -49,6 +50,7 @@ struct LayerBlock {
   AlignedArray<float> mask;     // [lanes x ldo] dropout factors, 0 or 1/(1-p); empty without dropout
   std::vector<WideHits> hits;   // of a wide path, by slice of active neurons
   TargetPlaces targets;         // of a one-vs-all output layer
+  TargetPlaces left_out;        // of an output layer, where its samples leave neurons out
   std::vector<double> losses;   // of an output layer, by slice of neurons, under softmax by sample
   SparseDeltas sparse;          // the deltas in out_t, where most are rounded to 0
   RowBins bins;                 // touched rows of a sampled layer
@@ -86,6 +88,9 @@ struct Block {
   bool split = false;
   std::vector<std::span<const std::uint32_t>> labels;
   std::vector<float> weights;  // of the samples; empty: all are 1
+  // What each sample leaves out, neither label nor negative; empty: nothing.
+  std::vector<std::span<const std::uint32_t>> left_out;
+  DrawnRoom drawn;  // where samples are drawn from the items of users
   std::size_t lanes = 0;
   std::size_t number = 0;          // in its batch, from 0
   LayerBlock input;                // of the input layer, where there is one
@@ -106,6 +111,8 @@ struct Block {
     own_ids.clear();
     labels.clear();
     weights.clear();
+    left_out.clear();
+    drawn.clear();
   }
 };
 

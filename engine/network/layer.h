@@ -81,6 +81,7 @@ class Layer {
   struct Query {
     std::span<const SparseRow> sparse;                       // features of the samples: for a first layer
     std::span<const std::span<const std::uint32_t>> labels;  // one a sample; none for hidden layers
+    std::span<const std::span<const std::uint32_t>> left_out = {};  // of each sample, or of none
   };
   // Chooses the block's active set of a part (in a dense layer: all).
   void select(std::size_t part, const BlockInput& in, const Query& query, Rng rng, LayerScratch& scratch,

@@ -76,11 +76,11 @@ void TargetPlaces::reserve(std::size_t neurons, std::size_t entries) {
   places_.reserve(entries);
 }
 
-void TargetPlaces::build(const BlockTargets& t) {
+template <class OfSample>
+void TargetPlaces::build(const BlockTargets& t, const OfSample& of_sample) {
   const auto for_each = [&](auto&& visit) {
     for (std::size_t s = 0; s < t.samples; ++s) {
-      for (const std::uint32_t at : t.set->labels_of(s))
-        visit(at / kSliceNeurons, at % kSliceNeurons * t.lanes + s);
+      for (const std::uint32_t at : of_sample(s)) visit(at / kSliceNeurons, at % kSliceNeurons * t.lanes + s);
     }
   };
   ends_.assign(slices_of(t.count, kSliceNeurons) + 1, 0);
@@ -91,6 +91,18 @@ void TargetPlaces::build(const BlockTargets& t) {
   for_each([&](std::size_t slice, std::size_t place) {
     places_[ends_[slice + 1]++] = static_cast<std::uint32_t>(place);
   });
+}
+
+void TargetPlaces::build(const BlockTargets& t) {
+  build(t, [&](std::size_t s) { return t.set->labels_of(s); });
+}
+
+void TargetPlaces::build_left_out(const BlockTargets& t) {
+  build(t, [&](std::size_t s) { return t.set->left_out_of(s); });
+}
+
+void leave_out(std::size_t lanes, Slice neurons, std::span<const std::uint32_t> places, float* z) {
+  for (const std::uint32_t place : places) z[neurons.first * lanes + place] = kLeftOut;
 }
 
 double logistic_loss(const BlockTargets& t, Slice neurons, std::span<const std::uint32_t> places,

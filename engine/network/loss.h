@@ -54,12 +54,17 @@ class TargetPlaces {
     return (slices_of(neurons, kSliceNeurons) + 1 + entries) * sizeof(std::uint32_t);
   }
   void build(const BlockTargets& targets);
+  // The same of the neurons that are left out of each sample.
+  void build_left_out(const BlockTargets& targets);
   // Of one sample after the other.
   std::span<const std::uint32_t> slice(std::size_t i) const {
     return {places_.data() + ends_[i], ends_[i + 1] - ends_[i]};
   }
 
  private:
+  template <class OfSample>
+  void build(const BlockTargets& targets, const OfSample& of_sample);
+
   std::vector<std::uint32_t> ends_;  // of slice i - 1
   std::vector<std::uint32_t> places_;
 };
@@ -70,6 +75,11 @@ class TargetPlaces {
 // would, but never more than 1, that of a single one. Returns the loss summed over samples and neurons.
 double logistic_loss(const BlockTargets& targets, Slice neurons, std::span<const std::uint32_t> places,
                      double positive_weight, float scale, float* z);
+
+// A logit whose neuron neither the loss nor a gradient feels.
+inline constexpr float kLeftOut = -1e30f;
+// Puts it at these places of a slice; softmax and the logistic loss of a negative make 0 of it.
+void leave_out(std::size_t lanes, Slice neurons, std::span<const std::uint32_t> places, float* z);
 
 // Multiplies the gradients of some neurons and samples, of which `samples` are in use, with the weights of
 // the samples; none: all are 1. Losses stay as they are.

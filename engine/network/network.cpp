@@ -7,6 +7,7 @@
 
 #include "engine/base/error.h"
 #include "engine/base/parallel.h"
+#include "engine/features/item_draw.h"
 #include "engine/kernels/kernels.h"
 #include "engine/network/feature_shards.h"
 
@@ -103,6 +104,9 @@ std::uint64_t Network::generation() const {
 
 namespace {
 
+// Of users' items, for the first weights and biases: with few, many pairs of items never come apart.
+constexpr std::size_t kStartDraws = 2;
+
 // Of the features of the input layer that each thread updates: where its shards end, or nearly so.
 std::vector<std::size_t> feature_ends(const Dataset& train, const Network& network, int threads) {
   const auto runs = static_cast<std::uint32_t>(Indices::stretches(threads));
@@ -122,7 +126,14 @@ Network Network::start(const Config& config, const Dataset& train, const DataSha
   network.initialise(threads,
                      network.input() ? feature_ends(train, network, threads) : std::vector<std::size_t>());
   network.feature_scale_ = FeatureScale(train, config.data.idf_power, config.data.normalize);
-  network.start_output(train, shape, threads, cluster);
+  if (config.data.kind == DataKind::kInteractions) {
+    // What is known of items beside an item itself, as samples of training have it.
+    const Dataset drawn =
+        drawn_samples({config.data.hide, config.data.normalize, config.train.seed, 0}, train, kStartDraws);
+    network.start_output(drawn, shape_of(drawn), threads, cluster);
+  } else {
+    network.start_output(train, shape, threads, cluster);
+  }
   network.rebuild_index(1, threads);
   return network;
 }

@@ -19,6 +19,7 @@ struct BlockLimits {
   bool features = false;          // the input is the data itself
   std::size_t label_entries = 0;  // labels of a block's samples, with repeats
   bool sparse_deltas = false;     // of an output layer
+  bool left_out = false;          // likewise: samples leave neurons out, as many as they have labels at most
 };
 
 // What a part of a sampled layer chooses its active neurons by: its share of what the layer draws.

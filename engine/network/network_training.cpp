@@ -66,6 +66,10 @@ Block NetworkTraining::make_block(const Network& network, std::uint32_t shards) 
   block.rows.reserve(lanes_);
   if (network.feature_scale().active()) block.values.reserve(bounds_.feature_entries);
   block.labels.reserve(lanes_);
+  if (network.config().data.kind == DataKind::kInteractions) {
+    block.left_out.reserve(lanes_);
+    block.drawn.reserve(bounds_.feature_entries);
+  }
   block.layers.resize(network.layers().size() - 1 + network.output().parts());
   block.split = network.input() && network.input()->features() < network.features();
   if (block.split) {
@@ -124,6 +128,7 @@ double block_bytes(const Config& config, const NetworkShape& network, const Bloc
   const std::size_t lanes = config.train.block_size, entries = bounds.feature_entries;
   double bytes = config.data.idf_power != 0 ? double(entries) * sizeof(float) : 0.0;
   if (config.layers.back().wide) bytes += double(BlockFeatures::bytes_of(network.features, entries, lanes));
+  if (config.data.kind == DataKind::kInteractions) bytes += double(DrawnRoom::bytes_of(entries));
   if (network.input) {
     bytes += InputLayer::block_bytes_of(*network.input, lanes) +
              double(ShardedFeatures::bytes_of(shards, lanes, entries));

@@ -221,10 +221,14 @@ void StepPass::choose(std::size_t l, Place place, LayerScratch& scratch) {
   const Block& block = blocks_[place.b];
   const Layer& layer = network_.layers()[l];
   Layer::Query query{block.rows, {}};
-  if (layer.output()) query.labels = block.labels;
+  if (layer.output()) {
+    query.labels = block.labels;
+    query.left_out = block.left_out;
+  }
   layer.select(place.part, network_.input_of(l, block), query, rng_of(Purpose::kSampling, place, l), scratch,
                at(l, place));
   if (layer.output() && !under_softmax()) at(l, place).targets.build(targets_of(place));
+  if (layer.output() && !block.left_out.empty()) at(l, place).left_out.build_left_out(targets_of(place));
 }
 
 BlockTargets StepPass::targets_of(Place place) const {
@@ -243,6 +247,7 @@ void StepPass::forward(std::size_t l) {
     LayerBlock& mine = at(l, place);
     layer.forward(network_.input_of(l, block), run, scratch.layers[l], mine);
     if (layer.output()) {
+      leave_out(place, run);
       if (under_softmax()) return;
       for (std::size_t i = run.first; i < run.end(); ++i) lose(place, i);
       round(place, run);
@@ -251,6 +256,17 @@ void StepPass::forward(std::size_t l) {
                     block.samples(), block.lanes, rng_of(Purpose::kDropout, place, l + 1), mine);
     }
   });
+}
+
+// The logits of neurons that samples leave out.
+void StepPass::leave_out(Place place, Slice slices) const {
+  const Block& block = blocks_[place.b];
+  LayerBlock& out = at(last(), place);
+  if (block.left_out.empty()) return;
+  for (std::size_t i = slices.first; i < slices.end(); ++i) {
+    slide::leave_out(block.lanes, slice_of(i, out.count, kSliceNeurons), out.left_out.slice(i),
+                     out.out_t.data());
+  }
 }
 
 // One-vs-all loss of a slice; logits become deltas.

@@ -99,6 +99,7 @@ class StepPass {
   void softmax();
   StepSums sums();
   double loss_of(Place place) const;
+  void leave_out(Place place, Slice slices) const;
   void lose(Place place, std::size_t slice) const;
   void round(Place place, Slice slices) const;
   void backward(std::size_t l);

@@ -39,6 +39,8 @@ bool is_fixed(std::string_view key, std::size_t layers) {
 Config further_config(Config config, const std::string& init) {
   const DataConfig before = std::exchange(config.data, DataConfig{});
   config.data.format = before.format;
+  config.data.kind = before.kind;
+  config.data.hide = before.hide;
   config.data.text = before.text;
   config.data.labels = before.labels;
   config.data.label_separator = before.label_separator;
@@ -78,6 +80,11 @@ namespace {
 
 // Throws unless the files hold text where the model was trained on some, and features else.
 void check_kind(const Config& config, const ReadOptions& options, const Model& model) {
+  if (model.config.data.kind == DataKind::kInteractions) {
+    fail_input(
+        "{}: a model of interactions is trained from the beginning only; give all of the log, without --init",
+        config.train.init);
+  }
   const bool text = holds_text(config.data.train, options);
   if (text == (model.text != nullptr)) return;
   if (text) {

@@ -59,6 +59,8 @@ struct Model {
   ModelForm form = ModelForm::kPlain;
   ModelBytes bytes;
   std::vector<std::string> notes;  // what a user should know about its configuration, a sentence each
+  // Of interactions: predictions answer what a sample has already, too.
+  bool keep_known = false;
 
   TrainedNetwork trained() const { return {network, neighbours ? &*neighbours : nullptr}; }
   // Builds the hash tables of the layers that had them, which LSH inference needs. A second call does

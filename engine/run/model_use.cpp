@@ -5,6 +5,7 @@
 #include <memory>
 
 #include "datasets/label_pairs.h"
+#include "engine/base/error.h"
 #include "engine/base/phases.h"
 #include "engine/run/run_data.h"
 
@@ -22,6 +23,13 @@ Model open_model(const std::string& path, const ModelUse& use, const Cluster* cl
   Model model = load_model(path, LoadOptimizer::kNo, cluster);
   if (use.format) model.config.data.format = *use.format;
   if (use.inference) model.config.eval.inference = *use.inference;
+  const bool of_items = model.config.data.kind == DataKind::kInteractions;
+  if (!of_items && (use.keep_known || !use.known.empty())) {
+    fail_input("{}: the model was not trained on interactions; leave {} out", path,
+               use.keep_known ? "--keep-known" : "--known");
+  }
+  if (!use.known.empty()) model.config.data.known = use.known;
+  model.keep_known = use.keep_known;
   return model;
 }
 
@@ -36,6 +44,7 @@ InferenceOptions prepared(Model& model, int threads, std::size_t k, bool log_sof
   options.threads = threads;
   options.log_softmax = log_softmax;
   options.by_row = by_row;
+  options.keep_known = model.keep_known;
   if (options.mode == Inference::kLsh) model.build_tables(threads);
   return options;
 }
@@ -59,7 +68,8 @@ TestResult test_model(Model& model, const TestData& data, const TestOptions& opt
   const LabelPairs pairs = options.filter.empty() ? LabelPairs()
                                                   : read_label_pairs(options.filter, samples.size(),
                                                                      static_cast<std::uint32_t>(label_bound));
-  const Metrics none(options.ks, propensities(model, options.propensity));
+  Metrics none(options.ks, propensities(model, options.propensity));
+  if (model.config.data.kind == DataKind::kInteractions) none.tell_first_hits();
   const std::size_t most = *std::ranges::max_element(options.ks) + pairs.most();
   const bool together = cluster != nullptr && cluster->size() > 1;
   std::optional<Predictor> predictor;

@@ -22,6 +22,10 @@ struct ModelUse {
   std::optional<Inference> inference;  // none: eval.inference
   std::optional<DataFormat> format;    // of the data; none: data.format
   int threads = 0;                     // 0 = all cores
+  // Of interactions: the file with what users have already (empty: data.known, or data.train), and whether
+  // predictions answer that, too.
+  std::string known = {};
+  bool keep_known = false;
 };
 
 // Loads the model and puts `use` into its configuration. Throws as load_model().

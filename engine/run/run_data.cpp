@@ -15,6 +15,7 @@
 #include "datasets/split.h"
 #include "datasets/text_learner.h"
 #include "engine/base/error.h"
+#include "engine/run/interaction_data.h"
 
 namespace slide {
 
@@ -25,8 +26,8 @@ void make_absolute(std::string& path) {
 }
 
 Config resolved(Config config) {
-  for (std::string* path :
-       {&config.data.train, &config.data.test, &config.data.validation.file, &config.train.init})
+  for (std::string* path : {&config.data.train, &config.data.test, &config.data.validation.file,
+                            &config.data.known, &config.train.init})
     make_absolute(*path);
   return config;
 }
@@ -85,19 +86,33 @@ std::unique_ptr<const FileBytes> bytes_of_stream(const std::string& path, DataFo
       path);
 }
 
+// What `parse` makes of the overrides, and where only the data tell that they are interactions, of these and
+// one that says so.
+template <class Parse>
+Config resolved_by_kind(const std::vector<std::string>& overrides, const Parse& parse) {
+  Config config = parse(overrides);
+  if (config.data.kind == DataKind::kInteractions || !is_interactions(config.data)) return resolved(config);
+  std::vector<std::string> told = {"data.kind=interactions"};
+  told.insert(told.end(), overrides.begin(), overrides.end());
+  return resolved(parse(told));
+}
+
 }  // namespace
 
 Config resolve_config(const std::string& path, const std::vector<std::string>& overrides) {
-  return resolved(load_config(path, overrides));
+  return resolved_by_kind(overrides, [&](const auto& given) { return load_config(path, given); });
 }
 
 Config resolve_defaults(const std::vector<std::string>& overrides) {
-  return resolved(parse_config("", "the defaults", overrides));
+  return resolved_by_kind(overrides,
+                          [&](const auto& given) { return parse_config("", "the defaults", given); });
 }
 
 Config resolve_over(const Config& base, const std::string& path, const std::vector<std::string>& overrides) {
-  return resolved(path.empty() ? parse_config("", "the model's settings", overrides, base)
-                               : load_config(path, overrides, base));
+  return resolved_by_kind(overrides, [&](const auto& given) {
+    return path.empty() ? parse_config("", "the model's settings", given, base)
+                        : load_config(path, given, base);
+  });
 }
 
 Config resolve_stored_config(const std::string& path, std::vector<std::string>& notes) {
@@ -107,6 +122,7 @@ Config resolve_stored_config(const std::string& path, std::vector<std::string>& 
 ReadOptions training_read_options(const DataConfig& config, int threads, bool skip_bad) {
   if (config.train.empty()) fail_input("data.train is not set: give --set data.train=FILE");
   ReadOptions options = read_options(config, 0, threads);
+  if (config.kind == DataKind::kInteractions) options.format = DataFormat::kInteractions;
   options.skip_bad = skip_bad;
   return options;
 }
@@ -114,6 +130,11 @@ ReadOptions training_read_options(const DataConfig& config, int threads, bool sk
 RunData read_run_data(const Config& config, int threads, bool skip_bad) {
   const ReadOptions options = training_read_options(config.data, threads, skip_bad);
   auto text = learn_text_file(config.data.train, options, config.text, config.data.cache);
+  if (config.data.kind == DataKind::kInteractions && text == nullptr) {
+    fail_input(
+        "{}: training reads a log of interactions twice, first for its items; name a file that is there",
+        config.data.train);
+  }
   return read_training_data(config, threads, skip_bad, std::move(text));
 }
 
@@ -123,6 +144,7 @@ RunData read_training_data(const Config& config, int threads, bool skip_bad,
   RunData run;
   ReadOptions options = training_read_options(data, threads, skip_bad);
   options.text = run.text = std::move(text);
+  if (data.kind == DataKind::kInteractions) return read_interaction_data(data, options);
   std::unique_ptr<const FileBytes> stream;
   if (is_stream(data.train)) stream = bytes_of_stream(data.train, data.format);
   const auto read = [&](const std::string& path, ReadReport& report) {
@@ -161,6 +183,7 @@ std::optional<Dataset> take_validation(const Config& config, RunData& data) {
   if (data.validation) return data.validation;
   Split split = split_dataset(data.train, config.data.validation.share, data.train.size(), config.train.seed);
   data.train = std::move(split.train);
+  if (config.data.kind == DataKind::kInteractions) return half_hidden(split.validation, config);
   return std::move(split.validation);
 }
 
@@ -168,6 +191,8 @@ ReadOptions model_read_options(const DataConfig& config, std::size_t features,
                                std::shared_ptr<const TextModel> text, int threads) {
   ReadOptions options = read_options(config, features, threads);
   options.columns.weight.clear();  // for training alone
+  if (config.kind == DataKind::kInteractions && config.format == DataFormat::kAuto)
+    options.format = DataFormat::kInteractions;
   // A model trained on text takes features too, whatever its training file was.
   if (text != nullptr && (options.format == DataFormat::kText || is_table(options.format)))
     options.format = DataFormat::kAuto;
@@ -184,6 +209,11 @@ TestData read_test_data(const std::string& path, const Model& model, int threads
   ReadOptions options = model_read_options(model, threads);
   options.skip_bad = skip_bad;
   options.report = &data.report;
+  if (options.format == DataFormat::kInteractions) {
+    const DataConfig& config = model.config.data;
+    data.rows = read_held_out(path, config.known.empty() ? config.train : config.known, options);
+    return data;
+  }
   data.rows = last_of(read_dataset(path, options), model.config.data.test_last);
   return data;
 }

@@ -29,11 +29,13 @@ Config resolve_over(const Config& base, const std::string& path, const std::vect
 // The configuration that a run has stored at `path`, read as parse_stored_config does, its paths absolute.
 Config resolve_stored_config(const std::string& path, std::vector<std::string>& notes);
 
+// Of interactions (data.kind), a row of the training data is a user, whose items are features and labels
+// alike; one of the test or validation data has known items for features and others for labels.
 struct RunData {
   Dataset train;
   std::optional<Dataset> test;
   std::optional<Dataset> validation;      // of a file; not the samples that a share holds out
-  std::shared_ptr<const TextModel> text;  // of training text, else nullptr
+  std::shared_ptr<const TextModel> text;  // of training text or interactions, else nullptr
   std::vector<std::string> notes;         // what the user should know about the reading, a line each
   ReadReport train_report, test_report, validation_report;
 };
@@ -59,7 +61,8 @@ ReadOptions model_read_options(const DataConfig& config, std::size_t features,
                                std::shared_ptr<const TextModel> text, int threads);
 ReadOptions model_read_options(const Model& model, int threads);
 
-// A file for a trained model. With `skip_bad`, lines with faults are left out.
+// A file for a trained model. With `skip_bad`, lines with faults are left out. Of interactions, the samples
+// are those of interaction_data.h.
 struct TestData {
   Dataset rows;
   ReadReport report;

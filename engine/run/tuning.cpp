@@ -33,6 +33,8 @@ TuneResult tune_to_file(const Config& start, const TuneOptions& options, const f
   Cluster* cluster = options.cluster != nullptr && options.cluster->size() > 1 ? options.cluster : nullptr;
   const bool leads = cluster == nullptr || cluster->rank() == 0;
   if (leads) prepare_output(file);
+  if (start.data.kind == DataKind::kInteractions && start.data.validation.file.empty())
+    fail_input("of interactions, a search needs a file of held-out items; set data.validation=FILE");
   Config training = start;
   training.data.test.clear();
   std::vector<std::string> notes;

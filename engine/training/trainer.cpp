@@ -16,11 +16,13 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-std::vector<std::uint32_t> labelled_samples(const Dataset& data) {
+std::vector<std::uint32_t> labelled_samples(const Dataset& data, DataKind kind) {
+  const bool users = kind == DataKind::kInteractions;
   std::vector<std::uint32_t> samples;
   for (std::size_t i = 0; i < data.size(); ++i) {
-    if (!data.labels(i).empty()) samples.push_back(static_cast<std::uint32_t>(i));
+    if (users ? can_hide(data, i) : !data.labels(i).empty()) samples.push_back(static_cast<std::uint32_t>(i));
   }
+  if (samples.empty() && users) fail_input("no user has two items or more, of which one could be hidden");
   if (samples.empty()) fail_input("no training sample has a label");
   return samples;
 }
@@ -63,7 +65,7 @@ Trainer::Trainer(const Config& config, const Dataset& train, const Dataset* test
       threads_(resolve_threads(static_cast<int>(config.train.threads))),
       batch_(step_samples > 0 ? step_samples : step_shape(config.train, threads_).samples),
       shape_(start != nullptr ? std::move(start->shape) : shape_of(train)),
-      labelled_(labelled_samples(train)),
+      labelled_(labelled_samples(train, config.data.kind)),
       order_(labelled_),
       network_(start != nullptr ? std::move(start->network)
                                 : Network::start(config, train, shape_, threads_, cluster_)),
@@ -239,11 +241,23 @@ void Trainer::arrange_epoch(std::uint32_t epoch) {
   for (std::size_t i = 0; i < order_.size(); ++i) order_[i] = labelled_[permutation[i]];
 }
 
+ItemDraw Trainer::draw() const {
+  return {config_.data.hide, config_.data.normalize, config_.train.seed + steps_before_, progress_.epoch};
+}
+
 void Trainer::fill_block(std::size_t first, std::size_t count, Block& block) const {
   block.clear_samples();
+  const bool users = config_.data.kind == DataKind::kInteractions;
   for (std::size_t i = first; i < first + count; ++i) {
-    network_.add_row(train_.features(order_[i]), block);
-    block.labels.push_back(train_.labels(order_[i]));
+    if (users) {
+      const DrawnItems items = draw_items(draw(), train_, order_[i], block.drawn);
+      network_.add_row(items.shown, block);
+      block.labels.push_back(items.hidden);
+      block.left_out.push_back(items.shown.ids);
+    } else {
+      network_.add_row(train_.features(order_[i]), block);
+      block.labels.push_back(train_.labels(order_[i]));
+    }
     if (!train_.weights().empty()) block.weights.push_back(train_.weights()[order_[i]]);
   }
 }

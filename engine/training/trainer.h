@@ -4,6 +4,9 @@
 // weights; phase B runs the shards of touched rows in parallel and each row is written by the one shard that
 // owns it; phase C moves touched rows in the hash tables when the schedule says so. Results depend on the
 // seed and the samples in a step only, not on timing, the number of threads or which of them did what.
+//
+// Of interactions (data.kind), a sample of an epoch is a user of whose items some are shown as features and
+// the others asked for as labels (engine/features/item_draw.h).
 #pragma once
 
 #include <chrono>
@@ -17,6 +20,7 @@
 #include "engine/base/byte_io.h"
 #include "engine/base/phases.h"
 #include "engine/config/config.h"
+#include "engine/features/item_draw.h"
 #include "engine/inference/inference.h"
 #include "engine/inference/metrics.h"
 #include "engine/network/network.h"
@@ -133,7 +137,8 @@ class Trainer {
   const NetworkTraining& training() const { return training_; }
   Network& network() { return network_; }
   const DataShape& shape() const { return shape_; }
-  std::size_t unlabelled() const { return unlabelled_; }     // training samples skipped for want of a label
+  // Training samples skipped for want of a label, of interactions those with less than two items.
+  std::size_t unlabelled() const { return unlabelled_; }
   std::size_t labelled() const { return labelled_.size(); }  // training samples of an epoch
   Cluster* cluster() const { return cluster_; }              // of several processes, else nullptr
   const LabelGroups& label_groups() const { return *groups_; }
@@ -160,6 +165,7 @@ class Trainer {
   bool finish_epoch(const TrainObserver& observer);  // false: train.patience is at its end
   void arrange_epoch(std::uint32_t epoch);
   double rate() const;  // of the next step
+  ItemDraw draw() const;
   void fill_block(std::size_t first, std::size_t count, Block& block) const;
   void follow_schedule();
   void load_schedules(ByteReader& in, std::vector<IntervalSchedule>& schedules) const;

@@ -108,7 +108,7 @@ TEST(Spellings, GoBothWays) {
   EXPECT_EQ(from_spelling<HashFamily>("dwta"), HashFamily::kDwta);
   EXPECT_EQ(from_spelling<Inference>("lsh"), Inference::kLsh);
   EXPECT_EQ(from_spelling<Inference>("LSH"), std::nullopt);
-  EXPECT_EQ(spellings_of(DataFormat::kNpz).size(), 9u);
+  EXPECT_EQ(spellings_of(DataFormat::kNpz).size(), 10u);
   EXPECT_EQ(spelling(DataFormat::kNpz), "npz");
 }
 

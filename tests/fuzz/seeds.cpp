@@ -84,6 +84,19 @@ void write_texts(const Seeds& seeds) {
                                          "\\xcc\\x81", "\\xc2\\xad", "\\xef\\xb7\\xba"});
 }
 
+void write_interactions(const Seeds& seeds) {  // the last byte: least users, faults, lengths
+  const std::string lists = "ann tea jam\nbob tea,jam\tbread\r\n\ncid\nann bread tea\n";
+  const std::string pairs =
+      "userId,movieId,rating,time\n1,5,3.5,100\n1,7,2,90\n2,5,0,80\n2,7,x,1\n2,9,1e3,70\n";
+  const std::string numbers = "0 5 7\n1 5 9 11\n2\n";
+  std::vector<std::string> all;
+  for (const char choice : {'\0', '\5', '\16'}) {
+    for (const std::string& text : {lists, pairs, numbers}) all.push_back(text + choice);
+  }
+  seeds.put_all("interactions", all);
+  seeds.put_dictionary("interactions", {"user", ",", "\\x09", "\\x0d", " 1 ", "nan", "1e9"});
+}
+
 void write_tables(const Seeds& seeds) {  // the last byte: format and columns
   const std::string json =
       "{\"a\": \"one two\", \"b\": [\"x\", \"y\"], \"c\": \"x, y\", \"w\": 2}\n\n"
@@ -297,6 +310,7 @@ int main(int argument_count, char** arguments) {
   const slide::fuzz::Seeds seeds(arguments[1]);
   write_lines(seeds);
   write_texts(seeds);
+  write_interactions(seeds);
   write_tables(seeds);
   write_configs(seeds);
   write_models(seeds);

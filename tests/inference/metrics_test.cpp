@@ -26,6 +26,30 @@ TEST(Metrics, WithoutSamplesEverythingIsZero) {
   EXPECT_EQ(metrics.psp(3), 0);
 }
 
+TEST(Metrics, HitRateAndReciprocalRankAreOfTheFirstHit) {
+  Metrics metrics({1, 2, 4});
+  metrics.add(Labels{3, 1, 2, 0}, Labels{0, 1});  // second and fourth
+  metrics.add(Labels{5, 6}, Labels{5});
+  metrics.add(Labels{5, 6}, Labels{7});
+  metrics.add(Labels{5, 6}, Labels{});
+  EXPECT_DOUBLE_EQ(metrics.hit_rate(1), 0.25);
+  EXPECT_DOUBLE_EQ(metrics.hit_rate(2), 0.5);
+  EXPECT_DOUBLE_EQ(metrics.mrr(1), 0.25);
+  EXPECT_DOUBLE_EQ(metrics.mrr(4), (0.5 + 1.0) / 4);
+  EXPECT_FALSE(metrics.to_json().contains("mrr_at_4"));
+  metrics.tell_first_hits();
+  EXPECT_DOUBLE_EQ(metrics.to_json()["mrr_at_4"].get<double>(), 0.375);
+  std::vector<Metrics::Ratio> ratios;
+  metrics.append_ratios(ratios);
+  ASSERT_EQ(ratios.size(), metrics.names().size());
+  EXPECT_EQ(metrics.names().back(), "mrr_at_4");
+  EXPECT_DOUBLE_EQ(ratios.back().value(), 0.375);
+  Metrics twice = metrics;
+  twice.merge(metrics);
+  EXPECT_DOUBLE_EQ(twice.mrr(4), 0.375);
+  EXPECT_DOUBLE_EQ(twice.hit_rate(2), 0.5);
+}
+
 // 60 pairs: label 2 has 30, 0 and 4 have 10 each, 1 has 6, 5 has 4, 3 none.
 const Labels kFrequencies = {10, 6, 30, 0, 10, 4};
 

@@ -1,0 +1,139 @@
+#include "datasets/interaction_log.h"
+
+#include <algorithm>
+#include <unordered_map>
+#include <utility>
+
+#include "datasets/line_chunks.h"
+#include "engine/base/error.h"
+#include "engine/base/parallel.h"
+
+namespace slide {
+
+namespace {
+
+// Numbers names in the order in which they come.
+class Numbering {
+ public:
+  explicit Numbering(std::vector<std::string_view>& names) : names_(names) {}
+  std::uint32_t operator()(std::string_view name) {
+    const auto [found, added] = numbers_.try_emplace(name, static_cast<std::uint32_t>(names_.size()));
+    if (added) names_.push_back(name);
+    return found->second;
+  }
+
+ private:
+  std::vector<std::string_view>& names_;
+  std::unordered_map<std::string_view, std::uint32_t> numbers_;
+};
+
+std::vector<std::uint32_t> renumbered(std::span<const std::string_view> names, Numbering& numbering) {
+  std::vector<std::uint32_t> numbers;
+  numbers.reserve(names.size());
+  for (const std::string_view name : names) numbers.push_back(numbering(name));
+  return numbers;
+}
+
+}  // namespace
+
+InteractionLog::InteractionLog(const TextSource& source, const ReadOptions& options,
+                               std::optional<TextForm> known, std::size_t chunk_bytes)
+    : shape_(find_log_shape(source.text, known)) {
+  const std::string_view head = source.text.substr(0, shape_.head);
+  const auto lines_before = static_cast<std::uint64_t>(std::count(head.begin(), head.end(), '\n'));
+  const auto let_go = [&](const char* begin, const char* end) { source.let_go(begin, end); };
+  std::vector<Chunk> chunks;
+  for (const std::string_view text : cut_lines(source.text.substr(shape_.head), chunk_bytes, let_go))
+    chunks.emplace_back().text = text;
+  parallel_for(chunks.size(), resolve_threads(options.threads),
+               [&](std::size_t i, int) { read_chunk(chunks[i], source, options.skip_bad); });
+  settle_faults(chunks, lines_before, source, options.skip_bad);
+  gather(chunks);
+  if (!users_.empty()) return;
+  if (report_.bad_rows > 0) fail_input("{}; no row of the file can be read", report_.first.front());
+  fail_input("{}:1:1: the log is empty; write 'user item item ...' for each user", source.origin);
+}
+
+void InteractionLog::read_chunk(Chunk& chunk, const TextSource& source, bool skip_bad) const {
+  Numbering user_of(chunk.users), item_of(chunk.items);
+  LogLine parts;
+  for (std::string_view rest = chunk.text; !rest.empty();) {
+    const std::string_view line = take_line(rest);
+    ++chunk.lines;
+    if (std::string_view fields = line; take_field(fields).empty()) continue;
+    try {
+      split_log_line(line, shape_.form, shape_.fields, parts);
+    } catch (RowFault& fault) {
+      ++chunk.bad;
+      if (chunk.faults.size() < ReadReport::kShown) chunk.faults.push_back({chunk.lines, std::move(fault)});
+      if (!skip_bad) break;
+      continue;
+    }
+    const std::uint32_t user = user_of(parts.user);
+    if (parts.of_pair.weight == 0) continue;
+    for (const std::string_view item : parts.items) {
+      chunk.of_user.push_back(user);
+      chunk.entries.push_back({item_of(item), parts.of_pair.weight, parts.of_pair.time});
+    }
+  }
+  source.let_go(chunk.text.data(), chunk.text.data() + chunk.text.size());
+}
+
+// Throws the fault that comes first, or tells of what was left out.
+void InteractionLog::settle_faults(const std::vector<Chunk>& chunks, std::uint64_t lines_before,
+                                   const TextSource& source, bool skip_bad) {
+  for (const Chunk& chunk : chunks) {
+    report_.bad_rows += chunk.bad;
+    for (const PlacedFault& fault : chunk.faults) {
+      const std::string told = described(source.origin, {lines_before + fault.line, fault.fault});
+      if (!skip_bad) throw InputError(told);
+      report_.add_shown(told);
+    }
+    lines_before += chunk.lines;
+  }
+}
+
+// The entries of all chunks, by user.
+void InteractionLog::gather(std::vector<Chunk>& chunks) {
+  Numbering user_of(users_), item_of(items_);
+  std::vector<std::size_t> counts;
+  for (Chunk& chunk : chunks) {
+    const std::vector<std::uint32_t> users = renumbered(chunk.users, user_of),
+                                     items = renumbered(chunk.items, item_of);
+    counts.resize(users_.size());
+    for (std::size_t i = 0; i < chunk.entries.size(); ++i) {
+      chunk.of_user[i] = users[chunk.of_user[i]];
+      chunk.entries[i].item = items[chunk.entries[i].item];
+      ++counts[chunk.of_user[i]];
+    }
+  }
+  if (items_.size() >= kIdLimit || users_.size() >= kIdLimit)
+    throw InputError("a log has more users or items than 32 bits can number");
+  offsets_.assign(users_.size() + 1, 0);
+  for (std::size_t user = 0; user < counts.size(); ++user) offsets_[user + 1] = offsets_[user] + counts[user];
+  entries_.resize(offsets_.back());
+  std::vector<std::size_t> at(offsets_.begin(), offsets_.end() - 1);
+  for (Chunk& chunk : chunks) {
+    for (std::size_t i = 0; i < chunk.entries.size(); ++i)
+      entries_[at[chunk.of_user[i]]++] = chunk.entries[i];
+    chunk = {};
+  }
+}
+
+void each_item_once(std::span<const InteractionLog::Entry> entries, std::vector<InteractionLog::Entry>& out) {
+  using Entry = InteractionLog::Entry;
+  out.assign(entries.begin(), entries.end());
+  std::ranges::sort(out, {}, &Entry::item);
+  std::size_t used = 0;
+  for (const Entry& entry : out) {
+    if (used == 0 || out[used - 1].item != entry.item) {
+      out[used++] = entry;
+      continue;
+    }
+    out[used - 1].weight = std::max(out[used - 1].weight, entry.weight);
+    out[used - 1].time = std::max(out[used - 1].time, entry.time);
+  }
+  out.resize(used);
+}
+
+}  // namespace slide

@@ -1,0 +1,29 @@
+// Reads logs of interactions for a run and for its model: a row for each user, and what is asked for beside
+// what is known. Safe to call from any thread.
+#pragma once
+
+#include <string>
+
+#include "datasets/read_options.h"
+#include "engine/run/run_data.h"
+
+namespace slide {
+
+// Whether data.train is a log of interactions: data.kind says so, or leaves it open and the file tells.
+// Throws InputError where keys of such logs are set for one that is none.
+bool is_interactions(const DataConfig& config);
+
+// The data of a run, read by `options`, which have the items. Of data.test and a file of data.validation, a
+// sample is a user with the items that it has in data.known, or else in data.train, for features, and those
+// of the file for labels. With data.test_newest the newest item of each user is its test.
+RunData read_interaction_data(const DataConfig& config, const ReadOptions& options);
+
+// Samples for users of whom nothing is known but some of their items: of each row, labels drawn from the
+// items as training draws them, and the others for features. Those with less than two items are left out.
+Dataset half_hidden(const Dataset& users, const Config& config);
+
+// What is asked for in the file at `path` of users whose items are in the file at `known`. Both are read by
+// `options`, which have the items.
+Dataset read_held_out(const std::string& path, const std::string& known, const ReadOptions& options);
+
+}  // namespace slide

@@ -1,0 +1,245 @@
+// Logs of interactions: their forms, items, users, faults, and what is held out of them.
+#include "datasets/interactions.h"
+
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "datasets/detect.h"
+#include "datasets/held_out.h"
+#include "datasets/interaction_lines.h"
+#include "datasets/read_report.h"
+#include "datasets/reader.h"
+#include "datasets/text_learner.h"
+#include "tests/datasets/test_files.h"
+
+namespace slide {
+namespace {
+
+using testing::input_error;
+using testing::Rows;
+using testing::show;
+using testing::TemporaryFolder;
+using Strings = std::vector<std::string>;
+
+ReadOptions log_options(int threads = 2) {
+  ReadOptions options;
+  options.format = DataFormat::kInteractions;
+  options.normalize = false;
+  options.threads = threads;
+  return options;
+}
+
+TextOptions all_items() {
+  TextOptions options;
+  options.min_count = 1;
+  return options;
+}
+
+std::shared_ptr<const TextModel> items_of(std::string_view text, const TextOptions& options = all_items(),
+                                          std::size_t chunk_bytes = kDefaultChunkBytes) {
+  return learn_items({text, "log"}, log_options(), options, chunk_bytes);
+}
+
+Strings names_of(const TextModel& items) {
+  Strings names;
+  for (std::uint32_t id = 0; id < items.label_count(); ++id) names.emplace_back(items.label_name(id));
+  return names;
+}
+
+// "user: item=weight item=weight ..." of each row; the newest item behind it.
+Rows users_of(std::string_view text, const TextModel& items, ReadOptions options = log_options(),
+              std::size_t chunk_bytes = kDefaultChunkBytes) {
+  LogUsers users;
+  MemorySink sink;
+  options.users = &users;
+  const CsrSizes sizes = parse_interactions({text, "log"}, items, options, sink, chunk_bytes);
+  const Dataset data = sink.take(sizes, {});
+  Rows rows;
+  for (std::size_t i = 0; i < data.size(); ++i) {
+    std::string row = fmt::format("{}:", users.name(i));
+    const SparseRow features = data.features(i);
+    for (std::size_t f = 0; f < features.ids.size(); ++f) {
+      EXPECT_EQ(features.ids[f], data.labels(i)[f]);
+      row += fmt::format(" {}={}", items.label_name(features.ids[f]), features.values[f]);
+    }
+    if (users.newest(i)) row += fmt::format(" newest {}", items.label_name(*users.newest(i)));
+    EXPECT_EQ(users.row_of(users.name(i)), i);
+    rows.push_back(row);
+  }
+  EXPECT_EQ(users.row_of("nobody"), std::nullopt);
+  return rows;
+}
+
+Rows users_of(std::string_view text) {
+  return users_of(text, *items_of(text));
+}
+
+TEST(InteractionForms, ListsAndPairsAreToldApart) {
+  const auto form_of = [](std::string_view text) { return find_log_shape(text).form; };
+  EXPECT_EQ(form_of("u a b c\nv b\n"), TextForm::kItemLists);
+  EXPECT_EQ(form_of("u a\nu b\n"), TextForm::kItemPairs);
+  EXPECT_EQ(form_of("u a 1\nv b 2\nu b 3\n"), TextForm::kItemPairs);
+  EXPECT_EQ(form_of("u a b\nv b c\n"), TextForm::kItemLists);  // each user once
+  EXPECT_EQ(form_of("u a b c d\nu b c d e\n"), TextForm::kItemLists);
+  EXPECT_EQ(find_log_shape("u a 1\nv b 2\n", TextForm::kItemPairs).form, TextForm::kItemPairs);
+  EXPECT_EQ(find_log_shape("userId,movieId\nu,a\n").head, 15U);
+  EXPECT_EQ(find_log_shape("user1,a\nuser2,b\n").head, 0U);
+}
+
+TEST(InteractionForms, NumbersAreGuessedWhereNothingElseCanBeMeant) {
+  EXPECT_TRUE(looks_like_log("0 5 7 9\n1 2\n"));
+  EXPECT_TRUE(looks_like_log("0,5\n1,2\n"));
+  EXPECT_TRUE(looks_like_log("0 8362 1\n0 22406 1\n"));  // a header of 0 samples
+  EXPECT_TRUE(looks_like_log("1 1193 5 978300760\n1 2 3.5 1\n"));
+  EXPECT_FALSE(looks_like_log("4 10 3\n0 5 7\n1 2 3\n"));  // XMC text with values of 1
+  EXPECT_FALSE(looks_like_log("2 10 3\n0 5:1\n1 2:1\n"));
+  EXPECT_FALSE(looks_like_log("1\t2\n3\t4\n"));  // labelled text
+  EXPECT_FALSE(looks_like_log("u a b\nv c\n"));
+  EXPECT_FALSE(looks_like_log("0 7 2\n0 5 7 9\n"));  // a header that is wrong
+  EXPECT_FALSE(looks_like_log("0 1 2\n"));           // one line
+  EXPECT_FALSE(looks_like_log("0 -1 2\n0 1 2\n"));
+  EXPECT_EQ(detect_format("0 5 7 9\n1 2\n"), DataFormat::kInteractions);
+  EXPECT_EQ(detect_format("3 10 4\n0 5:1\n"), DataFormat::kXmc);
+}
+
+TEST(Interactions, ItemsAreFeaturesAndLabelsByFallingNumberOfUsers) {
+  const auto items = items_of("u b a b b\nv a c\nw c a\n");
+  EXPECT_EQ(names_of(*items), (Strings{"a", "c", "b"}));
+  EXPECT_EQ(items->feature_count(), 3U);
+  EXPECT_EQ(items->feature_name(1), "c");
+  EXPECT_EQ(items->form(), TextForm::kItemLists);
+  TextOptions frequent = all_items();
+  frequent.min_count = 2;
+  EXPECT_EQ(names_of(*items_of("u b a b b\nv a c\nw c a\n", frequent)), (Strings{"a", "c"}));
+  frequent.max_features = 1;
+  EXPECT_EQ(names_of(*items_of("u b a b b\nv a c\nw c a\n", frequent)), (Strings{"a"}));
+  frequent.min_count = 9;
+  EXPECT_EQ(input_error([&] { items_of("u a\n", frequent); }),
+            "log: no item occurs with 9 users or more; lower text.min_count or check the data");
+}
+
+TEST(Interactions, ListsAndPairsOfTheSameUsersAreTheSameRows) {
+  const Rows rows = {"u: a=1 b=1 newest b", "v: a=1 newest a"};
+  EXPECT_EQ(users_of("u a b\nv a\n"), rows);
+  EXPECT_EQ(users_of("u,a\r\nv,a\r\n\r\nu,b"), rows);
+  EXPECT_EQ(users_of("u\ta\nv\ta\nu\tb\n"), rows);
+  EXPECT_EQ(users_of("user_id,item_id\nu,a\nv,a\nu,b\n"), rows);
+  EXPECT_EQ(users_of("u a\nv a\nu b a\n"), (Rows{"u: a=1 b=1 newest a", "v: a=1 newest a"}));
+  EXPECT_EQ(users_of("u a b\nv\n"), (Rows{"u: a=1 b=1 newest b", "v:"}));  // a list of none
+}
+
+TEST(Interactions, WeightsAreValuesAndTimesTellTheNewest) {
+  EXPECT_EQ(users_of("u a 2 30\nu b 0.5 10\nv a 1 5\nu a 3 20\nv b 0 9\n"),
+            (Rows{"u: a=3 b=0.5 newest a", "v: a=1 newest a"}));
+  EXPECT_EQ(users_of("u a 1 30\nu b 1 30\n"), (Rows{"u: a=1 b=1 newest b"}));  // as in the file
+}
+
+TEST(Interactions, RowsDoNotDependOnThreadsOrChunks) {
+  std::string text;
+  for (int i = 0; i < 3000; ++i)
+    text += fmt::format("user{} i{} {}\n", i * 7919 % 211, i * 104729 % 97, i % 5);
+  const auto items = items_of(text);
+  const Rows rows = users_of(text, *items);
+  EXPECT_EQ(rows.size(), 211U);
+  for (const std::size_t bytes : {1, 100, 4096}) {
+    EXPECT_EQ(names_of(*items_of(text, all_items(), bytes)), names_of(*items));
+    for (const int threads : {1, 3}) EXPECT_EQ(users_of(text, *items, log_options(threads), bytes), rows);
+  }
+}
+
+TEST(Interactions, WhatAModelDoesNotKnowIsLeftOutAndCounted) {
+  const auto items = items_of("u a b\nv a\n");
+  ReadReport report;
+  ReadOptions options = log_options();
+  options.report = &report;
+  EXPECT_EQ(users_of("x c c a\ny d\n", *items, options), (Rows{"x: a=1 newest a", "y:"}));
+  EXPECT_EQ(report.unknown_features, 2U);
+  Row row;
+  Tokenizer tokenizer(items->options());
+  items->features_of("b, c  a\tb", true, tokenizer, row);
+  EXPECT_EQ(row.feature_count, 2U);
+  EXPECT_EQ(row.ids[0], 0U);
+  EXPECT_EQ(row.unknown, 1U);
+  EXPECT_FLOAT_EQ(row.values[1], 0.70710678f);
+}
+
+TEST(Interactions, FaultsNameTheirPlace) {
+  const auto fault_of = [](std::string_view text) { return input_error([&] { items_of(text); }); };
+  EXPECT_EQ(fault_of("u a 1\nu b x\n"), "log:2:5: 'x' is no weight; a line is 'user item [weight [time]]'");
+  EXPECT_EQ(fault_of("u a -1\nu b 1\n"),
+            "log:1:5: '-1' is a negative weight; a line is 'user item [weight [time]]'");
+  EXPECT_EQ(fault_of("user,item,w,t\nu,a,1,2\nu,b,1,nan\n"),
+            "log:3:7: 'nan' is no time, which is a number; a line is 'user item [weight [time]]'");
+  EXPECT_EQ(fault_of("\n\n"), "log:1:1: the log is empty; write 'user item item ...' for each user");
+}
+
+TEST(Interactions, LinesWithFaultsAreLeftOutAndCounted) {
+  const std::string text = "u a 1\nu b x\nv a 1\nv c -2\nv b 1\n";
+  ReadOptions options = log_options();
+  ReadReport report;
+  options.skip_bad = true;
+  options.report = &report;
+  const auto items = learn_items({text, "log"}, options, all_items());
+  EXPECT_EQ(users_of(text, *items, options), (Rows{"u: a=1 newest a", "v: a=1 b=1 newest b"}));
+  EXPECT_EQ(report.bad_rows, 2U);
+  EXPECT_EQ(report.first.size(), 2U);
+}
+
+TEST(Interactions, FilesAreLearntAndReadPackedToo) {
+  const TemporaryFolder folder;
+  const std::string text = "0 5 7 9\n1 5\n";
+  for (const std::string& content : {text, testing::gzip(text), testing::zstd(text)}) {
+    const std::string path = folder.write("log", content);
+    ReadOptions options = log_options();
+    options.format = DataFormat::kAuto;
+    options.text = learn_text_file(path, options, all_items());
+    ASSERT_NE(options.text, nullptr);
+    EXPECT_EQ(show(read_dataset(path, options)), (Rows{"0,1,2|0:1 1:1 2:1", "0|0:1"}));
+  }
+  EXPECT_NE(input_error([&] { read_dataset(folder.path("log"), log_options()); }).find("log of interactions"),
+            std::string::npos);
+}
+
+TEST(Interactions, ItemsComeBackFromTheirBytes) {
+  const auto items = items_of("u b a\nv a c\n");
+  const auto again = TextModel::from_bytes(items->to_bytes(), items->options(), "model");
+  EXPECT_EQ(names_of(*again), names_of(*items));
+  EXPECT_EQ(again->form(), TextForm::kItemLists);
+}
+
+// A log and its users.
+struct Log {
+  Log(std::string_view text, const TextModel& items) {
+    ReadOptions options = log_options();
+    options.users = &users;
+    MemorySink sink;
+    const CsrSizes sizes = parse_interactions({text, "log"}, items, options, sink);
+    rows = sink.take(sizes, {});
+  }
+  LogUsers users;
+  Dataset rows;
+};
+
+TEST(HeldOut, AreOtherItemsOfTheSameUsers) {
+  const std::string text = "u a b c\nv a b\nw a\n";
+  const auto items = items_of(text);  // a b c
+  const Log known(text, *items), asked("w b c\nnew a\nv a c\n", *items);
+  EXPECT_EQ(show(held_out_samples(asked.rows, asked.users, known.rows, known.users)),
+            (Rows{"1,2|0:1", "0|", "2|0:1 1:1"}));
+}
+
+TEST(HeldOut, NewestItemsStandApart) {
+  const std::string text = "u a 1 3\nu b 1 5\nu c 1 4\nv a 1 1\n";
+  const auto items = items_of(text);
+  const Log log(text, *items);
+  const NewestApart apart = newest_apart(log.rows, log.users, false);
+  EXPECT_EQ(show(apart.newest), (Rows{"1|0:1 2:1"}));
+  EXPECT_EQ(show(apart.rest), (Rows{"0,2|0:1 2:1", "0|0:1"}));
+}
+
+}  // namespace
+}  // namespace slide

@@ -1,0 +1,77 @@
+// Logs of interactions: their items, the rows of their users, and whether chunks of lines change any of it.
+// The last byte chooses how many users an item needs, and whether lines with faults are left out.
+#include <memory>
+
+#include "datasets/csr_sink.h"
+#include "datasets/held_out.h"
+#include "datasets/interactions.h"
+#include "datasets/text_model.h"
+#include "tests/fuzz/fuzz.h"
+
+namespace slide::fuzz {
+namespace {
+
+using Learnt = std::shared_ptr<const TextModel>;
+
+struct Rows {
+  Dataset rows;
+  LogUsers users;
+};
+
+void read(const TextSource& source, const TextModel& items, ReadOptions options, std::size_t chunk_bytes,
+          Rows& log) {
+  options.users = &log.users;
+  MemorySink sink;
+  const CsrSizes sizes = parse_interactions(source, items, options, sink, chunk_bytes);
+  log.rows = sink.take(sizes, options);
+}
+
+// In one chunk or in several, the items and messages must be the same.
+Learnt learn(const TextSource& source, const ReadOptions& options, const TextOptions& text) {
+  Learnt whole, cut;
+  std::string why_whole, why_cut;
+  accepted([&] { whole = learn_items(source, options, text); }, why_whole);
+  accepted([&] { cut = learn_items(source, options, text, 1 + source.text.size() / 4); }, why_cut);
+  check((whole != nullptr) == (cut != nullptr) && why_whole == why_cut,
+        "chunks are accepted as the whole is");
+  if (whole != nullptr) check(whole->to_bytes() == cut->to_bytes(), "chunks teach what the whole does");
+  return whole;
+}
+
+}  // namespace
+}  // namespace slide::fuzz
+
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+  using namespace slide;
+  using namespace slide::fuzz;
+  std::string_view input = text_of(data, size);
+  const unsigned choice = take_choice(input);
+  const std::string text(input);
+  const TextSource source{text, "input"};
+  ReadOptions options;
+  options.format = DataFormat::kInteractions;
+  options.threads = 1;
+  options.skip_bad = (choice & 4) != 0;
+  options.normalize = (choice & 8) != 0;
+  TextOptions frequent;
+  frequent.min_count = 1 + (choice & 3);
+  const Learnt items = learn(source, options, frequent);
+  if (items == nullptr) return 0;
+  const Learnt again = TextModel::from_bytes(items->to_bytes(), frequent, "stored");
+  check(again->digest() == items->digest(), "stored items are the same");
+  Rows whole, cut;
+  read(source, *items, options, text.size() + 1, whole);
+  read(source, *again, options, 1 + text.size() / 3, cut);
+  check_rows(whole.rows);
+  check_same(whole.rows, cut.rows);
+  check(whole.users.size() == whole.rows.size(), "every row has a user");
+  const Dataset asked = held_out_samples(whole.rows, whole.users, cut.rows, cut.users);
+  check(asked.label_entries() == 0, "nothing is asked for that is known");
+  const NewestApart apart = newest_apart(whole.rows, whole.users, options.normalize);
+  check_rows(apart.rest);
+  check_rows(apart.newest);
+  check(apart.rest.label_entries() + apart.newest.size() == whole.rows.label_entries(),
+        "an item is held out or left");
+  train_and_predict(whole.rows);
+  return 0;
+}
