@@ -242,7 +242,7 @@ void Trainer::arrange_epoch(std::uint32_t epoch) {
 void Trainer::fill_block(std::size_t first, std::size_t count, Block& block) const {
   block.clear_samples();
   for (std::size_t i = first; i < first + count; ++i) {
-    network_.add_row(train_.features(order_[i]), block);
+    network_.add_sample(train_, order_[i], block);
     block.labels.push_back(train_.labels(order_[i]));
     if (!train_.weights().empty()) block.weights.push_back(train_.weights()[order_[i]]);
   }
