@@ -7,6 +7,7 @@
 #include <string_view>
 #include <utility>
 
+#include "datasets/dense_data.h"
 #include "datasets/text_learner.h"
 #include "engine/base/error.h"
 #include "engine/config/fields.h"
@@ -78,7 +79,8 @@ namespace {
 
 // Throws unless the files hold text where the model was trained on some, and features else.
 void check_kind(const Config& config, const ReadOptions& options, const Model& model) {
-  const bool text = holds_text(config.data.train, options);
+  const std::string source = text_path(config.data.train);
+  const bool text = !source.empty() && holds_text(source, options);
   if (text == (model.text != nullptr)) return;
   if (text) {
     fail_input(
@@ -109,8 +111,12 @@ void widen(const Model& model, RunData& data) {
   const auto at_least = [](std::size_t before, std::uint32_t now) {
     return std::max(static_cast<std::uint32_t>(before), now);
   };
+  if (data.train.dense_count() != model.shape.dense) {
+    fail_input("the data has {} dense columns, the model {}; use features of the same kind",
+               data.train.dense_count(), model.shape.dense);
+  }
   const std::uint32_t features = data.text != nullptr
-                                     ? data.text->feature_count()
+                                     ? data.text->feature_count() + data.train.dense_count()
                                      : at_least(model.shape.features, data.train.feature_count());
   const std::uint32_t labels = data.text != nullptr ? data.text->label_count()
                                                     : at_least(model.shape.labels, data.train.label_count());
@@ -148,7 +154,8 @@ FurtherData read_further_data(const Config& config, int threads, bool skip_bad, 
   check_kind(config, options, model);
   std::shared_ptr<const TextModel> text;
   if (model.text != nullptr)
-    text = learn_more_text_file(config.data.train, options, *model.text, config.text, config.data.cache);
+    text = learn_more_text_file(text_path(config.data.train), options, *model.text, config.text,
+                                config.data.cache);
   FurtherData further;
   further.data = read_training_data(config, threads, skip_bad, text);
   widen(model, further.data);
@@ -179,8 +186,13 @@ namespace {
 
 IdGrowth feature_growth(const Model& model, const Dataset& more, const TextModel* text) {
   IdGrowth ids = IdGrowth::behind(model.shape.features, more.feature_count());
-  if (text == nullptr || model.text == nullptr) return ids;
-  const std::uint32_t before = model.text->vocabulary(), now = text->vocabulary();
+  std::uint32_t before = static_cast<std::uint32_t>(model.shape.features - model.shape.dense);
+  std::uint32_t now = more.sparse_count();
+  if (text != nullptr && model.text != nullptr) {
+    before = model.text->vocabulary();
+    now = text->vocabulary();
+  }
+  // What stands behind them, buckets and dense columns, moves.
   for (std::uint32_t id = before; id < ids.size(); ++id) ids.was[id] = id < now ? kNewId : id - now + before;
   return ids;
 }
