@@ -15,8 +15,13 @@ void check_offsets(std::span<const std::uint64_t> offsets, std::size_t entries, 
 }
 
 DatasetView view_of(const DatasetArrays& arrays) {
-  return {arrays.feature_offsets, arrays.feature_ids, arrays.feature_values,
-          arrays.label_offsets,   arrays.label_ids,   arrays.weights};
+  return {arrays.feature_offsets,
+          arrays.feature_ids,
+          arrays.feature_values,
+          arrays.label_offsets,
+          arrays.label_ids,
+          arrays.weights,
+          {}};
 }
 
 }  // namespace
@@ -30,6 +35,7 @@ Dataset::Dataset(std::shared_ptr<const void> storage, const DatasetView& view, s
       label_offsets_(view.label_offsets),
       label_ids_(view.label_ids),
       weights_(view.weights),
+      dense_(view.dense),
       feature_count_(feature_count),
       label_count_(label_count) {
   check_offsets(feature_offsets_, feature_ids_.size(), "feature");
@@ -41,6 +47,10 @@ Dataset::Dataset(std::shared_ptr<const void> storage, const DatasetView& view, s
   }
   if (!weights_.empty() && weights_.size() != size())
     fail_run("data set: {} weights for {} samples", weights_.size(), size());
+  if (dense_.columns() > 0 && dense_.size() != size())
+    fail_run("data set: {} rows of dense features for {} samples", dense_.size(), size());
+  if (feature_count_ < dense_.columns())
+    fail_run("data set: {} features, but {} dense columns", feature_count_, dense_.columns());
 }
 
 Dataset::Dataset(DatasetArrays arrays, std::uint32_t feature_count, std::uint32_t label_count) {
@@ -81,6 +91,15 @@ Dataset Dataset::with_labels(std::size_t first, std::size_t count) const {
   return data;
 }
 
+Dataset Dataset::with_dense(DenseRows rows) const {
+  if (rows.columns() > 0 && rows.size() != size())
+    fail_run("data set: {} rows of dense features for {} samples", rows.size(), size());
+  Dataset data = *this;
+  data.feature_count_ = static_cast<std::uint32_t>(sparse_count() + rows.columns());
+  data.dense_ = std::move(rows);
+  return data;
+}
+
 Dataset Dataset::slice(std::size_t first, std::size_t count) const {
   if (first > size() || count > size() - first) {
     fail_run("data set: rows {} to {} asked for, but there are {}", first, first + count, size());
@@ -90,6 +109,7 @@ Dataset Dataset::slice(std::size_t first, std::size_t count) const {
   part.feature_offsets_ = feature_offsets_.subspan(first, count + 1);
   part.label_offsets_ = label_offsets_.subspan(first, count + 1);
   if (!weights_.empty()) part.weights_ = weights_.subspan(first, count);
+  part.dense_ = dense_.slice(first, count);
   return part;
 }
 

@@ -1,4 +1,5 @@
-// A data set in memory: sparse features and label sets in compressed sparse row form.
+// A data set in memory: sparse features and label sets in compressed sparse row form, and dense columns of
+// features beside the sparse ones or in place of them.
 //
 // Immutable once built and then safe to read from any thread. The arrays may live in owned vectors or in a
 // mapped file; a Dataset only views them and shares their ownership, so copies are cheap.
@@ -9,6 +10,8 @@
 #include <memory>
 #include <span>
 #include <vector>
+
+#include "datasets/dense_rows.h"
 
 namespace slide {
 
@@ -36,29 +39,35 @@ struct DatasetView {
   std::span<const std::uint64_t> label_offsets;
   std::span<const std::uint32_t> label_ids;
   std::span<const float> weights = {};
+  DenseRows dense = {};  // one a sample, where there are columns
 };
 
 class Dataset {
  public:
   Dataset() = default;
-  // Takes the arrays over. feature_count (D) and label_count (L) bound the ids. Throws Error when the sizes
-  // of the arrays do not fit together; the ids themselves are not looked at.
+  // Takes the arrays over. feature_count and label_count bound the ids; feature_count includes dense columns.
+  // Throws Error when the sizes of the arrays do not fit together; the ids themselves are not looked at.
   Dataset(DatasetArrays arrays, std::uint32_t feature_count, std::uint32_t label_count);
   // Views arrays that `storage` keeps alive, under the same rules.
   Dataset(std::shared_ptr<const void> storage, const DatasetView& view, std::uint32_t feature_count,
           std::uint32_t label_count);
 
   std::size_t size() const { return feature_offsets_.empty() ? 0 : feature_offsets_.size() - 1; }
+  // All features: ids below sparse_count() are sparse, the dense columns count on from there.
   std::uint32_t feature_count() const { return feature_count_; }
+  std::uint32_t dense_count() const { return static_cast<std::uint32_t>(dense_.columns()); }
+  std::uint32_t sparse_count() const { return feature_count_ - dense_count(); }
   std::uint32_t label_count() const { return label_count_; }
   // The arrays; offsets of a slice need not begin at 0.
   DatasetView view() const {
-    return {feature_offsets_, feature_ids_, feature_values_, label_offsets_, label_ids_, weights_};
+    return {feature_offsets_, feature_ids_, feature_values_, label_offsets_, label_ids_, weights_, dense_};
   }
-  // Entries of all samples of this view.
+  // Entries of all samples of this view, without dense ones.
   std::uint64_t feature_entries() const { return entries(feature_offsets_); }
   std::uint64_t label_entries() const { return entries(label_offsets_); }
 
+  const DenseRows& dense() const { return dense_; }
+  // The sparse features of a sample.
   SparseRow features(std::size_t sample) const {
     const auto begin = feature_offsets_[sample], count = feature_offsets_[sample + 1] - begin;
     return {feature_ids_.subspan(begin, count), feature_values_.subspan(begin, count)};
@@ -78,13 +87,17 @@ class Dataset {
   // features are shared, labels copied.
   Dataset with_labels(std::size_t first, std::size_t count) const;
 
-  // The same samples of so many features and labels, which must not be less.
+  // The same samples of so many features, dense columns included, and labels, which must not be less.
   Dataset with_counts(std::uint32_t features, std::uint32_t labels) const {
     Dataset data = *this;
     data.feature_count_ = features;
     data.label_count_ = labels;
     return data;
   }
+
+  // The same samples with these dense columns, one row for each, in place of those there are; they come
+  // behind the sparse features. Throws Error when there is another number of rows.
+  Dataset with_dense(DenseRows rows) const;
 
   // Rows [first, first + count) as a view of the same storage. Throws Error when they reach past the end.
   Dataset slice(std::size_t first, std::size_t count) const;
@@ -101,6 +114,7 @@ class Dataset {
   std::span<const std::uint64_t> label_offsets_;
   std::span<const std::uint32_t> label_ids_;
   std::span<const float> weights_;
+  DenseRows dense_;
   std::uint32_t feature_count_ = 0;
   std::uint32_t label_count_ = 0;
 };

@@ -96,10 +96,10 @@ std::string read_stream(int descriptor, const std::string& path) {
 
 }  // namespace
 
-FileBytes::FileBytes(const std::string& path, bool spill) {
-  open_whole(path, spill);
+FileBytes::FileBytes(const std::string& path, Way way) {
+  open_whole(path, way != kRead);
   if (!is_packed(text())) return;
-  if (spill) {
+  if (way == kSpilled) {
     unpack_to_disk(path);
     return;
   }
@@ -113,12 +113,12 @@ std::string_view FileBytes::text() const {
   return read_.empty() ? std::string_view(streamed_) : std::string_view(read_.data(), read_.size());
 }
 
-void FileBytes::open_whole(const std::string& path, bool spill) {
+void FileBytes::open_whole(const std::string& path, bool map) {
   const Descriptor file = open_for_reading(path);
   const struct stat status = status_of(file.get(), path);
   if (S_ISDIR(status.st_mode)) fail_input("{}: is a folder; name a data file inside it", path);
   const auto bytes = static_cast<std::size_t>(S_ISREG(status.st_mode) ? status.st_size : 0);
-  if (bytes > 0 && (spill || !fits(bytes))) mapped_ = MappedFile(file.get(), bytes, path);
+  if (bytes > 0 && (map || !fits(bytes))) mapped_ = MappedFile(file.get(), bytes, path);
   if (mapped_.is_open()) {
     mapped_.advise(text(), MADV_WILLNEED);
   } else if (bytes > 0) {

@@ -1,7 +1,7 @@
-// The bytes of a file, read-only. A file is read into memory, in parallel; it is mapped where it is not to
-// take any, and where it would take more than half of what is free. A file that changes while it is read is
-// an error; one that shrinks while it is mapped ends the process (engine/base/mapped_file.h). Not copyable;
-// safe to read from any thread.
+// The bytes of a file, read-only. A file is read into memory, in parallel; it is mapped where that is asked
+// for, where it is not to take any memory, and where it would take more than half of what is free. A file
+// that changes while it is read is an error; one that shrinks while it is mapped ends the process
+// (engine/base/mapped_file.h). Not copyable; safe to read from any thread.
 #pragma once
 
 #include <cstddef>
@@ -19,7 +19,11 @@ class FileBytes {
   // missing, a folder, not readable, or damaged, and Error when it changes meanwhile. With `spill`, content
   // takes disk instead of memory: the file is mapped, and unpacked content goes to an unnamed file beside
   // `path`; then also throws Error when that file cannot be written.
-  explicit FileBytes(const std::string& path, bool spill = false);
+  explicit FileBytes(const std::string& path, bool spill = false)
+      : FileBytes(path, spill ? kSpilled : kRead) {}
+  // kMapped: a file that is not packed is mapped, whatever its size. kSpilled: with `spill`.
+  enum Way { kRead, kMapped, kSpilled };
+  FileBytes(const std::string& path, Way way);
   FileBytes(const FileBytes&) = delete;
   FileBytes& operator=(const FileBytes&) = delete;
 
@@ -28,7 +32,7 @@ class FileBytes {
   void let_go(std::string_view part) const noexcept;
 
  private:
-  void open_whole(const std::string& path, bool spill);
+  void open_whole(const std::string& path, bool map);
   void unpack_to_disk(const std::string& path);
 
   MappedFile mapped_;

@@ -13,88 +13,113 @@ namespace slide {
 namespace {
 
 constexpr std::string_view kNpyMagic = "\x93NUMPY";
+constexpr std::uint64_t kMostItems = std::uint64_t{1} << 56;  // more than any file holds
 constexpr const char* kAdvice = "save a CSR matrix with scipy.sparse.save_npz";
 
-// The text behind 'key': in a header, which is a Python dict.
-std::string_view value_of(std::string_view header, std::string_view key, const std::string& name,
-                          const std::string& path) {
+// The text behind 'key': in a header, which is a Python dict; empty where there is none.
+std::string_view value_of(std::string_view header, std::string_view key) {
   const std::size_t at = header.find(fmt::format("'{}':", key));
-  if (at == std::string_view::npos) fail_npz(path, fmt::format("{} has no {}", name, key));
+  if (at == std::string_view::npos) return {};
   std::string_view value = header.substr(at + key.size() + 3);
   value.remove_prefix(std::min(value.find_first_not_of(' '), value.size()));
   return value;
 }
 
+std::string_view required_value(std::string_view header, std::string_view key, const NpyName& name) {
+  const std::string_view value = value_of(header, key);
+  if (value.data() == nullptr) name.fail(fmt::format("{} has no {}", name.name, key));
+  return value;
+}
+
+std::string type_of(std::string_view header, const NpyName& name) {
+  std::string_view type = required_value(header, "descr", name);
+  if (!type.starts_with('\'')) name.fail(name.name + " has no plain type");
+  type = type.substr(1, type.find('\'', 1) - 1);
+  if (type.size() < 3 || type[0] == '>')
+    name.fail(fmt::format("{} has the type '{}', which is not read", name.name, type));
+  return std::string(type.substr(1));
+}
+
+std::vector<std::uint64_t> shape_of(std::string_view header, const NpyName& name) {
+  std::string_view shape = required_value(header, "shape", name);
+  shape = shape.substr(0, shape.find(')'));
+  std::vector<std::uint64_t> sizes;
+  for (std::size_t at = 0; (at = shape.find_first_of("0123456789", at)) != std::string_view::npos;) {
+    std::uint64_t size = 0;
+    for (; at < shape.size() && shape[at] >= '0' && shape[at] <= '9'; ++at) {
+      size = size * 10 + static_cast<std::uint64_t>(shape[at] - '0');
+      if (size > kMostItems) name.fail(name.name + " is cut off");
+    }
+    sizes.push_back(size);
+  }
+  return sizes;
+}
+
+// Items of that shape, each of which takes a byte at least.
+std::uint64_t count_of(const std::vector<std::uint64_t>& shape, std::size_t bytes, const NpyName& name) {
+  if (std::ranges::find(shape, 0U) != shape.end()) return 0;
+  std::uint64_t count = 1;
+  for (const std::uint64_t size : shape) {
+    if (count > bytes / size) name.fail(name.name + " is cut off");
+    count *= size;
+  }
+  return count;
+}
+
+// Bytes of an item.
+std::size_t width_of(const std::string& type, const NpyName& name) {
+  std::size_t width = 0;
+  for (const char c : std::string_view(type).substr(1)) {
+    if (c < '0' || c > '9' || width > 1000)
+      name.fail(fmt::format("{} has the type '{}', which is not read", name.name, type));
+    width = width * 10 + static_cast<std::size_t>(c - '0');
+  }
+  return std::max<std::size_t>(type[0] == 'U' ? 4 * width : width, 1);
+}
+
 }  // namespace
+
+void NpyName::fail(const std::string& what) const {
+  fail_input("{}: {}; {}", path, what, advice);
+}
+
+NpyName npz_member(const std::string& path, const std::string& name) {
+  return {path, name, kAdvice};
+}
 
 void fail_npz(const std::string& path, const std::string& what) {
   fail_input("{}: {}; {}", path, what, kAdvice);
 }
 
-NpyArray::NpyArray(std::string bytes, const std::string& name, const std::string& path)
-    : path_(path), bytes_(std::move(bytes)) {
-  ByteReader in(bytes_, fmt::format("{}: {} is no NumPy array", path, name), kAdvice);
-  if (!bytes_.starts_with(kNpyMagic)) in.refuse("it does not begin like one");
+NpyHeader read_npy_header(std::string_view bytes, const NpyName& name) {
+  ByteReader in(bytes, fmt::format("{}: {} is no NumPy array", name.path, name.name), name.advice);
+  if (!is_npy(bytes)) in.refuse("it does not begin like one");
   in.take(kNpyMagic.size());
   const bool is_old = in.get<std::uint8_t>() == 1;  // version; a length of two bytes, later four
   in.get<std::uint8_t>();
   const std::size_t length = is_old ? in.get<std::uint16_t>() : in.get<std::uint32_t>();
-  const std::string_view header = in.take(length);
-  begin_ = bytes_.size() - in.left();
-  read_header(header, name, path);
+  const std::string_view text = in.take(length);
+  NpyHeader header;
+  header.begin = bytes.size() - in.left();
+  header.type = type_of(text, name);
+  header.by_column = value_of(text, "fortran_order").starts_with("True");
+  const std::size_t width = width_of(header.type, name), left = bytes.size() - header.begin;
+  header.shape = shape_of(text, name);
+  header.count = count_of(header.shape, left, name);
+  if (left / width != header.count || left % width != 0)
+    name.fail(name.name + " has another size than its header says");
+  return header;
 }
 
-void NpyArray::read_header(std::string_view header, const std::string& name, const std::string& path) {
-  read_type(header, name, path);
-  read_shape(header, name, path);
-  const std::size_t bytes = width(name, path);
-  if (items().size() / bytes != count_ || items().size() % bytes != 0) {
-    fail_npz(path, name + " has another size than its header says");
-  }
-}
-
-void NpyArray::read_type(std::string_view header, const std::string& name, const std::string& path) {
-  std::string_view type = value_of(header, "descr", name, path);
-  if (!type.starts_with('\'')) fail_npz(path, name + " has no plain type");
-  type = type.substr(1, type.find('\'', 1) - 1);
-  if (type.size() < 3 || type[0] == '>') {
-    fail_npz(path, fmt::format("{} has the type '{}', which is not read", name, type));
-  }
-  type_ = type.substr(1);
-}
-
-void NpyArray::read_shape(std::string_view header, const std::string& name, const std::string& path) {
-  std::string_view shape = value_of(header, "shape", name, path);
-  shape = shape.substr(0, shape.find(')'));
-  count_ = 1;
-  for (std::size_t at = 0; (at = shape.find_first_of("0123456789", at)) != std::string_view::npos;) {
-    std::uint64_t size = 0;
-    for (; at < shape.size() && shape[at] >= '0' && shape[at] <= '9'; ++at) {
-      size = size * 10 + static_cast<std::uint64_t>(shape[at] - '0');
-      if (size > items().size()) fail_npz(path, name + " is cut off");
-    }
-    if (size != 0 && count_ > items().size() / size) fail_npz(path, name + " is cut off");
-    count_ *= size;
-  }
-}
-
-// Bytes of an item.
-std::size_t NpyArray::width(const std::string& name, const std::string& path) const {
-  std::size_t width = 0;
-  for (const char c : std::string_view(type_).substr(1)) {
-    if (c < '0' || c > '9' || width > 1000)
-      fail_npz(path, fmt::format("{} has the type '{}', which is not read", name, type_));
-    width = width * 10 + static_cast<std::size_t>(c - '0');
-  }
-  return std::max<std::size_t>(type_[0] == 'U' ? 4 * width : width, 1);
-}
+NpyArray::NpyArray(std::string bytes, const NpyName& name)
+    : path_(name.path), bytes_(std::move(bytes)), header_(read_npy_header(bytes_, name)) {}
 
 template <class T, class To>
 void NpyArray::convert(std::vector<To>& values) const {
-  require_room(double(count_) * sizeof(To), path_);
-  values.resize(count_);
+  require_room(double(header_.count) * sizeof(To), path_);
+  values.resize(header_.count);
   const char* from = items().data();
-  for (std::size_t i = 0; i < count_; ++i) {
+  for (std::size_t i = 0; i < header_.count; ++i) {
     T value;
     std::memcpy(&value, from + i * sizeof(T), sizeof value);
     values[i] = static_cast<To>(+value);  // small integers as int first
@@ -103,21 +128,21 @@ void NpyArray::convert(std::vector<To>& values) const {
 
 template <class To>
 bool NpyArray::convert_whole(std::vector<To>& values) const {
-  if (type_ == "i4")
+  if (header_.type == "i4")
     convert<std::int32_t>(values);
-  else if (type_ == "i8")
+  else if (header_.type == "i8")
     convert<std::int64_t>(values);
-  else if (type_ == "u4")
+  else if (header_.type == "u4")
     convert<std::uint32_t>(values);
-  else if (type_ == "u8")
+  else if (header_.type == "u8")
     convert<std::uint64_t>(values);
-  else if (type_ == "i2")
+  else if (header_.type == "i2")
     convert<std::int16_t>(values);
-  else if (type_ == "u2")
+  else if (header_.type == "u2")
     convert<std::uint16_t>(values);
-  else if (type_ == "i1")
+  else if (header_.type == "i1")
     convert<std::int8_t>(values);
-  else if (type_ == "u1" || type_ == "b1")
+  else if (header_.type == "u1" || header_.type == "b1")
     convert<std::uint8_t>(values);
   else
     return false;
@@ -129,13 +154,17 @@ bool NpyArray::whole_numbers(std::vector<std::uint64_t>& values) const {
 }
 
 bool NpyArray::numbers(std::vector<float>& values) const {
-  if (type_ == "f4")
+  if (header_.type == "f4")
     convert<float>(values);
-  else if (type_ == "f8")
+  else if (header_.type == "f8")
     convert<double>(values);
   else
     return convert_whole(values);
   return true;
+}
+
+bool is_npy(std::string_view bytes) {
+  return bytes.starts_with(kNpyMagic);
 }
 
 std::string npy_bytes(std::string_view type, std::string_view shape, std::string_view items) {

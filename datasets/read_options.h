@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 
 namespace slide {
@@ -32,9 +33,11 @@ struct ReadOptions {
   bool one_based = false;  // libsvm: feature ids start at 1
   bool normalize = true;   // scale each sample to unit Euclidean length (a zero sample stays zero)
   // Ids at or above are an error; 0 = what the header says, or no limit. A limit given here is also the
-  // feature_count() or label_count() of the data set, so that a test set has the shape of its training set.
+  // sparse_count() or label_count() of the data set, so that a test set has the shape of its training set.
   std::uint32_t feature_limit = 0;
   std::uint32_t label_limit = 0;
+  // Dense columns that there must be; without, as many as there are.
+  std::optional<std::uint32_t> dense_columns = std::nullopt;
   int threads = 0;  // 0 = all cores
   // What text is read with; without, labelled text is an error.
   std::shared_ptr<const TextModel> text = nullptr;

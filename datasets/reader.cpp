@@ -1,6 +1,7 @@
 #include "datasets/reader.h"
 
 #include "datasets/csr_sink.h"
+#include "datasets/dense_data.h"
 #include "datasets/idx.h"
 #include "datasets/npz.h"
 #include "datasets/read_into.h"
@@ -8,6 +9,8 @@
 namespace slide {
 
 Dataset read_dataset(const std::string& path, const ReadOptions& options) {
+  if (const auto dense = dense_paths(path)) return read_dense_data(*dense, options);
+  require_no_dense(path, options);
   MemorySink sink;
   const CsrSizes sizes = read_into(sink, path, options);
   return sink.take(sizes, options);

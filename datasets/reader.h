@@ -20,8 +20,8 @@ namespace slide {
 
 // Reads `path`. XMC text: header `N D L`, then `l1,l2 f:v f:v`. libsvm: `l1,l2 f:v`, no header, sizes from
 // the data. IDX: `path` is the images file (plain or gzip), the labels file is found beside it by replacing
-// `images-idx3` with `labels-idx1`. NPZ: npz.h. Labelled text: becomes the features of options.text. Throws
-// InputError naming file, line and column of the first fault.
+// `images-idx3` with `labels-idx1`. NPZ: npz.h. Dense features: dense_data.h. Labelled text: becomes the
+// features of options.text. Throws InputError naming file, line and column of the first fault.
 Dataset read_dataset(const std::string& path, const ReadOptions& options = {});
 
 // Reads samples from text already in memory (`origin` stands for the file name in messages). IDX images

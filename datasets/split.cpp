@@ -31,7 +31,8 @@ Dataset copy_rows(const Dataset& data, std::span<const std::uint32_t> samples) {
     arrays.label_offsets.push_back(arrays.label_ids.size());
     if (!data.weights().empty()) arrays.weights.push_back(data.weights()[i]);
   }
-  return {std::move(arrays), data.feature_count(), data.label_count()};
+  return Dataset(std::move(arrays), data.sparse_count(), data.label_count())
+      .with_dense(data.dense().chosen(samples));
 }
 
 Split split_dataset(const Dataset& data, double share, std::size_t most, std::uint64_t seed,

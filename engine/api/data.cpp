@@ -126,7 +126,7 @@ Data Data::read(const std::string& path, const Config& config) {
 Data Data::read(const std::string& path, const Model& model) {
   return guarded([&] {
     const slide::Model& used = Internals::of(model)->model;
-    ReadOptions options = model_read_options(used.config.data, used.shape.features, used.text, 0);
+    ReadOptions options = model_read_options(used, 0);
     return read_with(used.config.data, read_dataset(path, options), used.text);
   });
 }

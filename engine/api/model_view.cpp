@@ -39,7 +39,7 @@ struct Pass {
   void run(const Network& network, const Dataset& rows, std::size_t first, float* vectors) {
     const std::size_t end = std::min(first + kVectorsAtOnce, rows.size()), size = network.output().inputs();
     block.clear_samples();
-    for (std::size_t i = first; i < end; ++i) network.add_row(rows.features(i), block);
+    for (std::size_t i = first; i < end; ++i) network.add_sample(rows, i, block);
     block.lanes = kVectorsAtOnce;
     const BlockInput hidden = network.infer_hidden(block, scratch);
     for (std::size_t i = first; i < end; ++i) {

@@ -79,7 +79,8 @@ Model keep(const slide::Config& config, Trainer&& trainer, std::shared_ptr<const
                           .notes = {}});
 }
 
-Model train_on(const slide::Config& config, RunData data, const Callbacks& callbacks) {
+Model train_on(slide::Config config, RunData data, const Callbacks& callbacks) {
+  fit_to_features(data.train, config);
   const bool tested = data.test && callbacks.evaluation;
   const std::optional<Dataset> validation = take_validation(config, data);
   const int threads = resolve_threads(static_cast<int>(config.train.threads));
@@ -128,8 +129,9 @@ Model train_further_on(const Model::Impl& impl, const Data& data, std::uint32_t 
 // The file of validation, as samples like those in memory.
 void read_validation(const slide::Config& config, RunData& data) {
   if (config.data.validation.file.empty()) return;
-  const ReadOptions options = model_read_options(config.data, data.train.feature_count(), data.text,
-                                                 static_cast<int>(config.train.threads));
+  const ReadOptions options =
+      model_read_options(config.data, {data.train.sparse_count(), data.train.dense_count()}, data.text,
+                         static_cast<int>(config.train.threads));
   data.validation = read_dataset(config.data.validation.file, options);
 }
 

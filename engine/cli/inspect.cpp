@@ -4,6 +4,7 @@
 #include <optional>
 #include <system_error>
 
+#include "datasets/dense_data.h"
 #include "engine/base/error.h"
 #include "engine/base/parallel.h"
 #include "engine/cli/commands.h"
@@ -101,6 +102,7 @@ void print_tables(std::size_t number, const lsh::NeuronIndex& index) {
 
 BlockBounds bounds_of(const Model& model) {
   BlockBounds bounds = guessed_bounds(model.config);
+  bounds.dense = model.shape.dense;
   if (const auto& neighbours = model.neighbours) {
     bounds.samples = neighbours->samples();
     bounds.all_features = neighbours->storage().features.size();
@@ -143,6 +145,7 @@ void print_model(const Model& model, const std::string& path) {
   print("model              {}, format {}, after {} steps\n", path, model.version, grouped(model.steps));
   print("trained on         {} samples, {} features, {} labels\n", grouped(shape.samples),
         grouped(shape.features), grouped(shape.labels));
+  if (shape.dense > 0) print("dense features     {} of them are dense columns\n", grouped(shape.dense));
   if (model.config.data.idf_power != 0)
     print("feature values     times their rarity to the power {}\n", model.config.data.idf_power);
   if (model.text != nullptr) {
@@ -205,7 +208,9 @@ std::optional<Sizes> find_sizes(const Config& config, const InspectCommand& comm
     return Sizes{command.features, command.labels, guessed_bounds(config)};
   }
   std::error_code ignored;
-  if (config.data.train.empty() || !std::filesystem::exists(config.data.train, ignored)) return std::nullopt;
+  const std::string& train = config.data.train;
+  if (train.empty() || (!is_file_list(train) && !std::filesystem::exists(train, ignored)))
+    return std::nullopt;
   Config only_train = config;
   only_train.data.test.clear();
   return sizes_of_data(only_train, command.threads);

@@ -5,6 +5,7 @@
 
 #include <utility>
 
+#include "datasets/dense_data.h"
 #include "datasets/detect.h"
 #include "datasets/file_bytes.h"
 #include "datasets/idx.h"
@@ -42,6 +43,12 @@ void take_rest(RowStream& stream, const SampleInput::Take& take) {
   if (rest.rows.size() > 0) take(rest);
 }
 
+// Dense features alone, without labels.
+bool is_dense_file(const std::string& path) {
+  const std::optional<DensePaths> dense = dense_paths(path);
+  return dense && dense->beside.empty();
+}
+
 bool is_binary(std::string_view bytes) {
   return is_packed(bytes) || is_idx_images(bytes) || is_npz(bytes);
 }
@@ -58,6 +65,8 @@ SampleInput::SampleInput(const Model& model, const ModelUse& use, const std::str
 
 void SampleInput::for_each_part(const Take& take) const {
   if (in_pieces_) return take_pieces(take);
+  if (origin_ == path_ && is_dense_file(path_))
+    return take({read_dense_features(path_, model_read_options(model_, use_.threads)), {}, {}});
   if (is_array_file()) return take({read_test_data(path_, model_, use_.threads).rows, {}, {}});
   const FileBytes bytes(path_);
   if (bytes.text().empty() && origin_ == path_ && model_.text == nullptr)
@@ -117,7 +126,7 @@ void SampleInput::take_bytes(std::string_view bytes, const Take& take) const {
 // Whether the path names arrays, IDX or npz, which are not read as lines.
 bool SampleInput::is_array_file() const {
   if (origin_ != path_) return false;
-  if (is_npz_pair(path_)) return true;
+  if (is_file_list(path_)) return true;
   const std::optional<DataFormat> format = use_.format ? use_.format : detect_file(path_);
   return format == DataFormat::kIdx || format == DataFormat::kNpz;
 }

@@ -10,9 +10,9 @@
 #include <string_view>
 #include <system_error>
 
+#include "datasets/dense_data.h"
 #include "datasets/labelled_line.h"
 #include "datasets/line_chunks.h"
-#include "datasets/npz.h"
 #include "engine/base/error.h"
 #include "engine/cli/options.h"
 #include "engine/config/field.h"
@@ -87,7 +87,7 @@ void check_name(const std::string& name) {
         "to a file first");
   }
   std::error_code ignored;
-  if (is_npz_pair(name)) return;
+  if (is_file_list(name)) return;
   if (fs::is_directory(name, ignored)) fail_folder(name);
   if (!fs::exists(name, ignored)) {
     fail_input(
@@ -162,7 +162,7 @@ bool is_config(const Source& source) {
   if (source.name.empty() || !source.config.empty()) return false;
   if (source.name.ends_with(".toml")) return true;
   check_name(source.name);
-  const std::optional<std::string> line = is_npz_pair(source.name) ? "" : first_line(source.name);
+  const std::optional<std::string> line = is_file_list(source.name) ? "" : first_line(source.name);
   if (names_train_data(source.set)) {
     if (!line || is_toml(*line)) return true;
     fail_input(
@@ -196,8 +196,12 @@ Sourced resolve(const Source& source) {
 std::string default_name(const Source& source, const Config& config) {
   const std::string& file = is_config(source) ? source.name : source.config;
   if (!file.empty()) return fs::path(file).stem().string();
-  const std::string data =
-      fs::path(config.data.train.substr(0, config.data.train.find(','))).filename().string();
+  std::string first;
+  std::string files = config.data.train;
+  for_each_file(files, [&](std::string& part) {
+    if (first.empty()) first = part;
+  });
+  const std::string data = fs::path(first).filename().string();
   const bool packed = data.ends_with(".gz");
   return fs::path(packed ? data.substr(0, data.size() - 3) : data).stem().string();
 }

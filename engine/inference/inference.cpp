@@ -31,6 +31,11 @@ std::size_t most_entries(const Dataset& data, std::size_t lanes) {
   return most;
 }
 
+// Whether the samples of a block do not share which of their features a first layer looks at.
+bool has_whole_input(const Network& network) {
+  return network.input() || network.dense() > 0;
+}
+
 }  // namespace
 
 template <class Way, class... Args>
@@ -67,7 +72,7 @@ void Predictor::choose_full() {
   // Rough scores say nothing about the sum that votes under softmax need, and are made for hidden
   // activations.
   const bool needs_all = trained_.neighbours != nullptr && needs_log_softmax(network.config().loss.kind);
-  if (needs_all || !network.input()) return;
+  if (needs_all || !has_whole_input(network)) return;
   if (options_.low_latency) alone_ = &add<ScreenScorer>(full);
   if (options_.by_row) return;  // a block as a whole may turn out to be scored exactly
   const bool rough_first =
@@ -87,6 +92,10 @@ void Predictor::check(const Dataset& data) const {
   if (data.feature_count() > trained_.network.features()) {
     fail_input("the data has {} features, the model knows {}; use data with the model's feature ids",
                data.feature_count(), trained_.network.features());
+  }
+  if (data.dense_count() != trained_.network.dense()) {
+    fail_input("the data has {} dense columns, the model {}; use features of the same kind",
+               data.dense_count(), trained_.network.dense());
   }
 }
 
@@ -113,8 +122,8 @@ std::span<const Prediction> Predictor::without_known(std::span<const Prediction>
 // Most samples of a block that does not have a sample alone.
 std::size_t Predictor::block_lanes() const {
   if (!options_.by_row) return Panel::kLanes;
-  return trained_.network.input() ? Panel::kLanesByRow
-                                  : 1;  // a first layer by neuron sums over a block's features
+  return has_whole_input(trained_.network) ? Panel::kLanesByRow
+                                           : 1;  // a first layer by neuron sums over a block's features
 }
 
 Predictor::Scratch::Work& Predictor::reserve(std::size_t blocks, std::size_t lanes, std::size_t entries,

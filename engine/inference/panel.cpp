@@ -40,7 +40,7 @@ void Panel::begin(const Network& network, const Dataset& data, std::size_t first
     Block& block = blocks[inputs.size()];
     block.clear_samples();
     for (std::size_t i = from; i < std::min(samples, from + lanes); ++i) {
-      network.add_row(data.features(first + i), block);
+      network.add_sample(data, first + i, block);
       if (votes) votes->add_sample(block.rows.back());
     }
     const bool alone = lanes == 1 || (block.rows.size() == 1 && !by_row);

@@ -14,6 +14,7 @@
 #include "engine/base/phases.h"
 #include "engine/features/item_draw.h"
 #include "engine/network/active_set.h"
+#include "engine/network/dense_input.h"
 #include "engine/network/feature_shards.h"
 #include "engine/network/loss.h"
 #include "engine/network/row_groups.h"
@@ -95,8 +96,9 @@ struct Block {
   std::size_t number = 0;          // in its batch, from 0
   LayerBlock input;                // of the input layer, where there is one
   std::vector<LayerBlock> layers;  // of the layers stored by neuron, in their order; of the last, its parts
-  FeatureColumns columns;
-  BlockFeatures features;  // filled when a layer has a wide path
+  FeatureColumns columns;          // where a first layer by neuron takes sparse features,
+  DenseInput dense;                // and what samples have of dense ones
+  BlockFeatures features;          // filled when a layer has a wide path
   ShardedFeatures features_by_shard;
   double loss = 0.0, active = 0.0;  // of the last pass, where one thread did all of it,
   PhaseSeconds seconds;             // and its time

@@ -31,7 +31,8 @@ BlockBounds bounds_of(const Dataset& data, std::size_t block_size) {
           pairs,
           data.size(),
           data.feature_entries(),
-          data.label_entries()};
+          data.label_entries(),
+          data.dense_count()};
 }
 
 }  // namespace slide

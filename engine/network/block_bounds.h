@@ -10,7 +10,7 @@
 namespace slide {
 
 struct BlockBounds {
-  std::size_t feature_entries = 0;
+  std::size_t feature_entries = 0;  // sparse ones
   std::size_t label_entries = 0;
   // Of the whole data: labels times features of each sample, summed. The patterns of a wide path hold no
   // more.
@@ -19,6 +19,7 @@ struct BlockBounds {
   std::size_t samples = 0;
   std::size_t all_features = 0;
   std::size_t all_labels = 0;
+  std::size_t dense = 0;  // columns of dense features
 };
 // Of any `block_size` samples of `data`.
 BlockBounds bounds_of(const Dataset& data, std::size_t block_size);

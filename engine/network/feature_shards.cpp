@@ -22,6 +22,10 @@ std::vector<double> expected_costs(const Dataset& train, Slice features, std::si
       if (id >= features.first && id < features.end()) ++counts[id - features.first];
     }
   }
+  for (std::size_t id = train.sparse_count(); id < train.feature_count(); ++id) {
+    if (id >= features.first && id < features.end())
+      counts[id - features.first] = static_cast<std::uint32_t>(samples);  // all have it
+  }
   std::vector<double> costs((counts.size() + kFeaturesTogether - 1) / kFeaturesTogether);
   for (std::size_t id = 0; id < counts.size(); ++id) {
     if (counts[id] == 0) continue;

@@ -28,6 +28,7 @@ class FeatureShards {
 
   std::uint32_t size() const { return static_cast<std::uint32_t>(ends_.size()); }
   std::uint32_t end(std::uint32_t shard) const { return ends_[shard]; }  // one past its last feature
+  std::uint32_t first(std::uint32_t shard) const { return shard == 0 ? 0 : ends_[shard - 1]; }
 
  private:
   std::vector<std::uint32_t> ends_;

@@ -2,14 +2,18 @@
 
 #include <algorithm>
 #include <cmath>
+#include <numeric>
 
 #include "engine/kernels/kernels.h"
 #include "engine/network/activation.h"
 
 namespace slide {
 
-InputLayer::InputLayer(const LayerConfig& config, std::size_t features, Precision precision)
-    : config_(config), weights_(features, config.size, precision), bias_(1, config.size) {}
+InputLayer::InputLayer(const LayerConfig& config, std::size_t features, Precision precision,
+                       std::size_t dense)
+    : config_(config), weights_(features, config.size, precision), bias_(1, config.size), dense_(dense) {
+  std::iota(dense_.begin(), dense_.end(), static_cast<std::uint32_t>(features - dense));
+}
 
 void InputLayer::initialise(std::uint64_t seed, int threads, std::span<const std::size_t> ends) {
   // A unit-length sample then gives pre-activations of variance 2 / size: hidden vectors of about unit
@@ -43,6 +47,38 @@ void InputLayer::forward(std::span<const SparseRow> rows, std::size_t lanes, Sli
     activation_forward(config_.activation, h, size());
   }
   finish(lanes, samples, block);
+}
+
+void InputLayer::forward(std::span<const SparseRow> rows, const DenseInput& dense, std::size_t lanes,
+                         std::size_t slice, LayerBlock& block) const {
+  const Slice samples = slice_of(slice, lanes, kSliceSamples);
+  float* first = block.out.data() + samples.first * block.ldo;
+  for (std::size_t s = 0; s < samples.count; ++s) std::copy_n(bias_.row(0), size(), first + s * block.ldo);
+  multiply(dense, slice, samples, first);
+  for (std::size_t s = samples.first; s < samples.end(); ++s) {
+    float* h = block.out.data() + s * block.ldo;
+    if (s >= rows.size()) {
+      std::fill_n(h, block.ldo, 0.0f);
+      continue;
+    }
+    gather(rows[s], h);
+    activation_forward(config_.activation, h, size());
+  }
+  finish(lanes, samples, block);
+}
+
+// h [samples x ldo] += the dense features of the samples times their rows.
+void InputLayer::multiply(const DenseInput& dense, std::size_t slice, Slice samples, float* h) const {
+  const auto& k = kernels::active();
+  if (!weights_.is_bf16()) {
+    k.rows_backward_input(weights_.weights.data(), weights_.stride, dense_.data(), dense_.size(),
+                          dense.xt(slice), size(), samples.count, h, ldo());
+    return;
+  }
+  for (std::size_t s = 0; s < samples.count; ++s) {
+    k.gather_rows_bf16(weights_.pairs.data(), weights_.pair_stride, dense_.data(),
+                       dense.x() + (samples.first + s) * dense.ldx(), dense_.size(), size(), h + s * ldo());
+  }
 }
 
 void InputLayer::gather(const SparseRow& row, float* h) const {

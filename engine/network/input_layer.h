@@ -1,13 +1,15 @@
 // The first layer when it is dense: hidden = f(bias + sum of feature value * feature row).
 //
-// Weights are stored by feature, so that a sample reads, and a step writes, only the rows of features that
-// occur. There is no gradient into the data, here or anywhere. forward() may run on many blocks at once; how
-// the layer is trained stands in input_training.h.
+// Weights are stored by feature, so that a sample reads, and a step writes, only the rows of sparse features
+// that occur. Those of dense features come last; all samples have them, so they are multiplied as a matrix.
+// There is no gradient into the data, here or anywhere. forward() may run on many blocks at once; how the
+// layer is trained stands in input_training.h.
 #pragma once
 
 #include <algorithm>
 #include <cstdint>
 #include <span>
+#include <vector>
 
 #include "engine/config/config.h"
 #include "engine/kernels/kernels.h"
@@ -19,7 +21,8 @@ namespace slide {
 
 class InputLayer {
  public:
-  InputLayer(const LayerConfig& config, std::size_t features, Precision precision);
+  // `features` in all, the last `dense` of which are dense columns.
+  InputLayer(const LayerConfig& config, std::size_t features, Precision precision, std::size_t dense = 0);
 
   // Random weights, zero biases.
   // `ends`: of the features that each thread writes first (Parameters::fill_uniform).
@@ -29,10 +32,16 @@ class InputLayer {
 
   std::size_t size() const { return weights_.columns; }
   std::size_t features() const { return weights_.rows; }
+  // Dense features, and the row of the first of them.
+  std::size_t dense() const { return dense_.size(); }
+  std::size_t first_dense() const { return features() - dense(); }
 
   // block.out [lanes x ldo] and block.out_t [size x lanes] of some samples, or spare lanes, from the sparse
   // rows of all. May run on different ones at once.
   void forward(std::span<const SparseRow> rows, std::size_t lanes, Slice samples, LayerBlock& block) const;
+  // The same where there are dense features, of a slice of samples, which `dense` has transposed.
+  void forward(std::span<const SparseRow> rows, const DenseInput& dense, std::size_t lanes, std::size_t slice,
+               LayerBlock& block) const;
 
   // The same in two calls, where the features of a sample are split: what the layer's features in `features`
   // add to `h` [size], before bias and activation; and the samples' block.out and block.out_t of these sums.
@@ -51,11 +60,13 @@ class InputLayer {
 
  private:
   void gather(const SparseRow& row, float* h) const;
+  void multiply(const DenseInput& dense, std::size_t slice, Slice samples, float* h) const;
   void finish(std::size_t lanes, Slice samples, LayerBlock& block) const;
 
   LayerConfig config_;
-  Parameters weights_;  // [features x size]
-  Parameters bias_;     // [1 x size]
+  Parameters weights_;                // [features x size]
+  Parameters bias_;                   // [1 x size]
+  std::vector<std::uint32_t> dense_;  // the rows of dense features
 };
 
 template <class SumOf>

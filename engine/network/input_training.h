@@ -45,7 +45,9 @@ class InputTraining {
   // Working memory of one thread.
   struct Scratch {
     std::vector<SamplePart> parts;
-    AlignedArray<float> gradient;  // [size]
+    AlignedArray<float> gradient;     // [size], or of dense rows [updated together x stride]
+    std::vector<const float*> dense;  // of dense rows updated together, their values in a slice of samples,
+    std::vector<float*> gradients;    // and their gradients
     PackedRow packed;
   };
   Scratch make_scratch(const InputLayer& layer, std::size_t samples) const;
@@ -63,10 +65,19 @@ class InputTraining {
 
   // Of an InputTraining of a layer of `size` units, and of its make_scratch().
   static double bytes_of(std::size_t size, std::size_t features, std::size_t samples);
-  static double scratch_bytes_of(std::size_t size, Precision precision, std::size_t samples);
+  static double scratch_bytes_of(std::size_t size, Precision precision, std::size_t samples,
+                                 std::size_t dense);
 
  private:
+  void update_dense(const TrainedInput& trained, const Batch& batch, std::uint32_t shard,
+                    const Optimizer& optimizer, Scratch& scratch) const;
+  struct DenseShape {
+    std::size_t rows, size;
+  };
+  void sum_dense(const Batch& batch, std::size_t first, const DenseShape& shape, Scratch& scratch) const;
+
   std::size_t ldo_;
+  Slice dense_;  // rows of dense features
   FeatureShards shards_;
   AlignedArray<float> deltas_;         // [samples x ldo]
   AlignedArray<std::uint64_t> slots_;  // row directory of RowGroups

@@ -79,7 +79,7 @@ MemoryPlan plan_memory(const Config& config, std::size_t features, std::size_t l
 
 MemoryPlan plan_memory(const Config& config, std::size_t features, const NetworkParts& parts,
                        const BlockBounds& all_bounds, int threads) {
-  const NetworkShape shape = network_shape(config, features, parts);
+  const NetworkShape shape = network_shape(config, features, parts, all_bounds.dense);
   BlockBounds bounds = all_bounds;
   if (!parts.complete()) {
     const double share = double(parts.own_neurons().count) / double(parts.neuron_ends.back());

@@ -14,7 +14,8 @@
 namespace slide {
 
 DataShape shape_of(const Dataset& train) {
-  return {train.feature_count(), train.label_count(), train.label_frequencies(), train.size()};
+  return {train.feature_count(), train.label_count(), train.label_frequencies(), train.size(),
+          train.dense_count()};
 }
 
 std::size_t output_neurons(const Config& config, const DataShape& shape) {
@@ -27,7 +28,7 @@ Network::Network(const Config& config, const DataShape& shape)
     : Network(config, shape, whole_network(shape.features, output_neurons(config, shape))) {}
 
 Network::Network(const Config& config, const DataShape& shape, NetworkParts parts)
-    : config_(config), features_(shape.features), parts_(std::move(parts)) {
+    : config_(config), features_(shape.features), dense_(shape.dense), parts_(std::move(parts)) {
   if (features_ == 0) fail_input("the training data has no features");
   config_.layers.back().size = static_cast<std::uint32_t>(output_neurons(config, shape));
   if (config_.layers.back().size < shape.labels) {
@@ -35,9 +36,10 @@ Network::Network(const Config& config, const DataShape& shape, NetworkParts part
         "the last layer has {} neurons, but the data has {} labels; set its size to 0 to take the data's",
         config_.layers.back().size, shape.labels);
   }
-  const NetworkShape shapes = network_shape(config_, features_, parts_);
+  if (dense_ > 0) check_dense();
+  const NetworkShape shapes = network_shape(config_, features_, parts_, dense_);
   if (shapes.input) {
-    input_.emplace(*shapes.input, shapes.input_features, config_.train.weights);
+    input_.emplace(*shapes.input, shapes.input_features, config_.train.weights, dense_);
     if (!parts_.complete()) input_->weights().share(parts_.own_features().first, features_);
   }
   std::vector<std::uint32_t> frequencies = shape.label_frequencies;
@@ -54,6 +56,21 @@ Network::Network(const Config& config, const DataShape& shape, NetworkParts part
     } else {
       layers_.emplace_back(layer, std::span<const std::uint32_t>());
     }
+  }
+}
+
+// Throws InputError where the network cannot take dense features.
+void Network::check_dense() const {
+  const bool by_feature = config_.layers.size() > 1 && config_.layers.front().kind == LayerKind::kDense;
+  if (!by_feature && dense_ < features_) {
+    fail_input(
+        "the data has sparse and dense features; that needs a first layer that is hidden and dense: set "
+        "layer.0.kind = \"dense\"");
+  }
+  if (parts_.split() && config_.layers.size() > 1) {
+    fail_input(
+        "the data has dense features, whose first layer is trained in one part; set train.shards = 1, in one "
+        "process");
   }
 }
 
@@ -182,13 +199,29 @@ SparseRow Network::own_features(const SparseRow& row, std::vector<std::uint32_t>
   return {{ids.data() + at, count}, row.values.subspan(first, count)};
 }
 
-void Network::forward_input(Block& block) const {
-  if (wide()) block.features.build(block.rows, block.lanes);
-  if (input_) {
-    input_->forward(block.rows, block.lanes, {0, block.lanes}, block.input);
+void Network::reserve_features(std::size_t entries, std::size_t lanes, Block& block) const {
+  if (feature_scale_.active()) block.values.reserve(entries);
+  if (wide()) block.features.reserve(features_, entries, lanes);
+  if (dense_ > 0)
+    block.dense.reserve(dense_, lanes, input_ ? DenseInput::Order::kSlices : DenseInput::Order::kWhole);
+  if (!input_ && dense_ == 0) block.columns.reserve(features_, entries, lanes);
+}
+
+void Network::enter_rows(Block& block) const {
+  if (dense_ > 0) {
+    block.dense.transpose_all(block.samples(), block.lanes);
   } else {
     block.columns.build(block.rows, block.lanes);
   }
+}
+
+void Network::forward_input(Block& block) const {
+  if (wide()) block.features.build(block.rows, block.lanes);
+  if (!input_) return enter_rows(block);
+  if (dense_ == 0) return input_->forward(block.rows, block.lanes, {0, block.lanes}, block.input);
+  block.dense.transpose_all(block.samples(), block.lanes);
+  for (std::size_t slice = 0; slice < slices_of(block.lanes, kSliceSamples); ++slice)
+    input_->forward(block.rows, block.dense, block.lanes, slice, block.input);
 }
 
 BlockInput Network::input_of(std::size_t l, const Block& block) const {
@@ -196,6 +229,13 @@ BlockInput Network::input_of(std::size_t l, const Block& block) const {
   in.lanes = block.lanes;
   in.samples = block.samples();
   in.features = &block.features;
+  if (l == 0 && !input_ && dense_ > 0) {
+    in.width = dense_;
+    in.xt = block.dense.xt();
+    in.x = block.dense.x();
+    in.ldx = block.dense.ldx();
+    return in;
+  }
   if (l == 0 && !input_) {
     in.partial = true;
     in.columns = block.columns.ids;
@@ -218,11 +258,9 @@ BlockInput Network::input_of(std::size_t l, const Block& block) const {
 Block Network::make_inference_block(std::size_t lanes, std::size_t feature_entries) const {
   Block block;
   block.lanes = lanes;
-  if (feature_scale_.active()) block.values.reserve(feature_entries);
   block.layers.resize(layers_.size());
-  if (wide()) block.features.reserve(features_, feature_entries, lanes);
+  reserve_features(feature_entries, lanes, block);
   if (input_) input_->reserve(block.input, lanes);
-  if (!input_) block.columns.reserve(features_, feature_entries, lanes);
   for (std::size_t l = 0; l + 1 < layers_.size(); ++l) {
     LayerBlock& at = block.layers[l];
     at.ldo = kernels::spread_stride(layers_[l].size());
@@ -235,7 +273,7 @@ Block Network::make_inference_block(std::size_t lanes, std::size_t feature_entri
 ThreadScratch Network::make_inference_scratch(std::size_t lanes, std::size_t feature_entries) const {
   ThreadScratch scratch;
   for (std::size_t l = 0; l < layers_.size(); ++l) {
-    const std::size_t columns = l == 0 && !input_ ? std::min(features_, feature_entries) : 0;
+    const std::size_t columns = l == 0 && !input_ && dense_ == 0 ? std::min(features_, feature_entries) : 0;
     scratch.layers.push_back(layers_[l].make_scratch({lanes, columns, columns > 0, 0}));
   }
   return scratch;

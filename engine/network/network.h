@@ -25,10 +25,11 @@ namespace slide {
 
 // Sizes that come from the data.
 struct DataShape {
-  std::size_t features = 0;
+  std::size_t features = 0;  // with dense ones
   std::size_t labels = 0;
   std::vector<std::uint32_t> label_frequencies;  // in the training set; size labels
   std::size_t samples = 0;                       // in the training set
+  std::size_t dense = 0;                         // dense columns: the last of the features
 };
 // Of a training set.
 DataShape shape_of(const Dataset& train);
@@ -78,6 +79,7 @@ class Network {
   const Config& config() const { return config_; }
   std::size_t features() const { return features_; }  // of all parts
   std::size_t labels() const { return parts_.neuron_ends.back(); }
+  std::size_t dense() const { return dense_; }  // of these, dense columns
   // The parts there are, and which of them are here.
   const NetworkParts& parts() const { return parts_; }
   // Of a part here, its features among those of input().
@@ -102,8 +104,13 @@ class Network {
 
   bool wide() const { return config_.layers.back().wide; }
 
-  // Adds a sample, as the layers take it, to the rows of a block. The row must live as long as the block uses
-  // it.
+  // Adds a sample, as the layers take it, to a block. Its sparse features must live as long as the block uses
+  // them. The data set has the features of the network.
+  void add_sample(const Dataset& data, std::size_t sample, Block& block) const {
+    if (dense_ > 0) data.dense().copy_row(sample, block.dense.row(block.rows.size()));
+    add_row(data.features(sample), block);
+  }
+  // The same of a sample without dense features.
   void add_row(const SparseRow& row, Block& block) const {
     block.rows.push_back(feature_scale_.scaled(row, block.values));
     if (block.split) block.own_rows.push_back(own_features(block.rows.back(), block.own_ids));
@@ -112,6 +119,10 @@ class Network {
   // `ids`, and it is good as long as they do not move.
   SparseRow own_features(const SparseRow& row, std::vector<std::uint32_t>& ids) const;
 
+  // Makes room for what the layers take of the features of up to `lanes` samples with `entries` sparse ones.
+  void reserve_features(std::size_t entries, std::size_t lanes, Block& block) const;
+  // What a first layer by neuron needs of the block's samples.
+  void enter_rows(Block& block) const;
   // What the first layer needs of the block's samples, and its activations where it is the input layer:
   // inference.
   void forward_input(Block& block) const;
@@ -127,10 +138,12 @@ class Network {
   ThreadScratch make_inference_scratch(std::size_t lanes, std::size_t feature_entries) const;
 
  private:
+  void check_dense() const;
   void start_output(const Dataset& train, const DataShape& shape, int threads, Cluster* cluster);
 
   Config config_;
   std::size_t features_;
+  std::size_t dense_;
   NetworkParts parts_;
   FeatureScale feature_scale_;
   std::optional<InputLayer> input_;

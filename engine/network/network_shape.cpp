@@ -35,7 +35,7 @@ BlockLimits NetworkShape::limits_of(std::size_t l, const Config& config, const B
   limits.lanes = config.train.block_size;
   limits.label_entries = bounds.label_entries;
   limits.features = l == 0 && !input;
-  if (limits.features) limits.columns = std::min(features, bounds.feature_entries);
+  if (limits.features && dense == 0) limits.columns = std::min(features, bounds.feature_entries);
   limits.sparse_deltas = layers[l].output && config.loss.delta_floor > 0;
   limits.left_out = layers[l].output && config.data.kind == DataKind::kInteractions;
   if (l > 0 && layers[l - 1].sampled())
@@ -43,15 +43,18 @@ BlockLimits NetworkShape::limits_of(std::size_t l, const Config& config, const B
   return limits;
 }
 
-NetworkShape network_shape(const Config& config, std::size_t features, std::size_t labels) {
+NetworkShape network_shape(const Config& config, std::size_t features, std::size_t labels,
+                           std::size_t dense) {
   const std::size_t last = config.layers.back().size;
   const std::size_t neurons = last == 0 ? labels : last;
-  return network_shape(config, features, whole_network(features, neurons, config.train.shards));
+  return network_shape(config, features, whole_network(features, neurons, config.train.shards), dense);
 }
 
-NetworkShape network_shape(const Config& config, std::size_t features, const NetworkParts& parts) {
+NetworkShape network_shape(const Config& config, std::size_t features, const NetworkParts& parts,
+                           std::size_t dense) {
   NetworkShape shape;
   shape.features = features;
+  shape.dense = dense;
   shape.parts = parts;
   const std::size_t depth = config.layers.size();
   std::size_t inputs = features, first = 0;

@@ -42,7 +42,8 @@ struct LayerShape {
 };
 
 struct NetworkShape {
-  std::size_t features = 0;
+  std::size_t features = 0;  // the last `dense` of which are dense
+  std::size_t dense = 0;
   std::optional<LayerConfig> input;  // a dense first layer, stored by feature,
   std::size_t input_features = 0;    // of which the process holds so many rows
   std::vector<LayerShape> layers;    // the others
@@ -52,8 +53,10 @@ struct NetworkShape {
   BlockLimits limits_of(std::size_t l, const Config& config, const BlockBounds& bounds) const;
 };
 // Of parts that are all here, evenly cut. A last layer of size 0 has a neuron for each label.
-NetworkShape network_shape(const Config& config, std::size_t features, std::size_t labels);
+NetworkShape network_shape(const Config& config, std::size_t features, std::size_t labels,
+                           std::size_t dense = 0);
 // What a process holds of it.
-NetworkShape network_shape(const Config& config, std::size_t features, const NetworkParts& parts);
+NetworkShape network_shape(const Config& config, std::size_t features, const NetworkParts& parts,
+                           std::size_t dense = 0);
 
 }  // namespace slide

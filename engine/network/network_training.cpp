@@ -33,7 +33,8 @@ StepShape step_shape(const TrainConfig& config, int threads) {
 NetworkTraining::NetworkTraining(const Network& network, const Dataset& train, const StepShape& shape,
                                  Cluster* cluster)
     : lanes_(network.config().train.block_size), shards_(shape.shards), bounds_(bounds_of(train, lanes_)) {
-  const NetworkShape shapes = network_shape(network.config(), network.features(), network.parts());
+  const NetworkShape shapes =
+      network_shape(network.config(), network.features(), network.parts(), network.dense());
   for (std::size_t l = 0; l < shapes.layers.size(); ++l)
     limits_.push_back(shapes.limits_of(l, network.config(), bounds_));
   const OptimizerKind kind = network.config().optimizer.kind;
@@ -64,7 +65,7 @@ Block NetworkTraining::make_block(const Network& network, std::uint32_t shards) 
   Block block;
   block.lanes = lanes_;
   block.rows.reserve(lanes_);
-  if (network.feature_scale().active()) block.values.reserve(bounds_.feature_entries);
+  network.reserve_features(bounds_.feature_entries, lanes_, block);
   block.labels.reserve(lanes_);
   if (network.config().data.kind == DataKind::kInteractions) {
     block.left_out.reserve(lanes_);
@@ -76,12 +77,9 @@ Block NetworkTraining::make_block(const Network& network, std::uint32_t shards) 
     block.own_rows.reserve(lanes_);
     block.own_ids.reserve(bounds_.feature_entries);
   }
-  if (network.wide()) block.features.reserve(network.features(), bounds_.feature_entries, lanes_);
   if (network.input()) {
     network.input()->reserve(block.input, lanes_);
     block.features_by_shard.reserve(shards, lanes_, bounds_.feature_entries);
-  } else {
-    block.columns.reserve(network.features(), bounds_.feature_entries, lanes_);
   }
   for (std::size_t l = 0; l < network.layers().size(); ++l) {
     for (std::size_t part = 0; part < network.layers()[l].parts(); ++part)
@@ -132,9 +130,10 @@ double block_bytes(const Config& config, const NetworkShape& network, const Bloc
   if (network.input) {
     bytes += InputLayer::block_bytes_of(*network.input, lanes) +
              double(ShardedFeatures::bytes_of(shards, lanes, entries));
-  } else {
+  } else if (network.dense == 0) {
     bytes += double(FeatureColumns::bytes_of(network.features, entries, lanes));
   }
+  bytes += double(DenseInput::bytes_of(network.dense, lanes));
   for (std::size_t l = 0; l < network.layers.size(); ++l) {
     const LayerShape& layer = network.layers[l];
     bytes += double(layer.parts.size()) *
@@ -147,9 +146,9 @@ double shard_bytes(const Config& config, const NetworkShape& network, const Bloc
                    std::size_t samples) {
   const std::size_t blocks = samples / config.train.block_size * network.layers.back().parts.size();
   std::size_t contributions = network.input ? bounds.feature_entries : 0;
-  double bytes = network.input
-                     ? InputTraining::scratch_bytes_of(network.input->size, config.train.weights, samples)
-                     : 0.0;
+  double bytes = network.input ? InputTraining::scratch_bytes_of(network.input->size, config.train.weights,
+                                                                 samples, network.dense)
+                               : 0.0;
   for (std::size_t l = 0; l < network.layers.size(); ++l) {
     const LayerShape& layer = network.layers[l];
     const BlockLimits limits = network.limits_of(l, config, bounds);

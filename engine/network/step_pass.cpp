@@ -91,7 +91,7 @@ void StepPass::forward_input() {
   const auto tasks_of = [&](Place place) { return input_ != nullptr ? runs_of(slices(place)) : 1; };
   each_task(1, tasks_of, [&](Place place, std::size_t task, ThreadScratch&) {
     Block& block = blocks_[place.b];
-    if (input_ == nullptr) return block.columns.build(block.rows, block.lanes);
+    if (input_ == nullptr) return network_.enter_rows(block);
     const Slice run = run_of(task, slices(place));
     for (std::size_t slice = run.first; slice < run.end(); ++slice) enter(block, slice);
   });
@@ -101,7 +101,12 @@ void StepPass::forward_input() {
 // First activations of a slice of samples.
 void StepPass::enter(Block& block, std::size_t slice) {
   const Slice samples = slice_of(slice, block.lanes, kSliceSamples);
-  network_.input()->forward(block.rows, block.lanes, samples, block.input);
+  if (network_.dense() > 0) {
+    block.dense.transpose(slice, block.samples(), block.lanes);
+    network_.input()->forward(block.rows, block.dense, block.lanes, slice, block.input);
+  } else {
+    network_.input()->forward(block.rows, block.lanes, samples, block.input);
+  }
   drop_input(block, samples);
 }
 

@@ -8,6 +8,7 @@
 #include <cerrno>
 #include <cstring>
 #include <utility>
+#include <vector>
 
 #include "engine/base/descriptor.h"
 #include "engine/base/error.h"
@@ -35,6 +36,11 @@ DataDigest digest_of(const Dataset& data) {
     crc = crc_32(crc, bytes_of(labels));
   }
   if (!data.weights().empty()) crc = crc_32(crc, bytes_of(data.weights()));
+  std::vector<float> dense(data.dense_count());
+  for (std::size_t i = 0; !dense.empty() && i < data.size(); ++i) {
+    data.dense().copy_row(i, dense.data());
+    crc = crc_32(crc, bytes_of(dense));
+  }
   return {data.size(), data.feature_count(), data.label_count(), crc};
 }
 

@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "datasets/cache.h"
+#include "datasets/dense_data.h"
 #include "datasets/detect.h"
 #include "datasets/file_bytes.h"
 #include "datasets/labelled_line.h"
@@ -186,6 +187,10 @@ ConvertResult convert_data(const ConvertOptions& options) {
   if (!found) {
     fail_input("{}: the name does not tell the format; give --to xmc, libsvm, fasttext, tsv or npz",
                options.out);
+  }
+  if (dense_paths(options.in)) {
+    fail_input("{}: dense features are trained on and predicted as they are; only sparse ones are converted",
+               options.in);
   }
   const FileFormat to = *found;
   const Settings settings = settings_of(options);

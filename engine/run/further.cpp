@@ -7,6 +7,7 @@
 #include <string_view>
 #include <utility>
 
+#include "datasets/dense_data.h"
 #include "datasets/text_learner.h"
 #include "engine/base/error.h"
 #include "engine/config/fields.h"
@@ -85,7 +86,8 @@ void check_kind(const Config& config, const ReadOptions& options, const Model& m
         "{}: a model of interactions is trained from the beginning only; give all of the log, without --init",
         config.train.init);
   }
-  const bool text = holds_text(config.data.train, options);
+  const std::string source = text_path(config.data.train);
+  const bool text = !source.empty() && holds_text(source, options);
   if (text == (model.text != nullptr)) return;
   if (text) {
     fail_input(
@@ -113,6 +115,10 @@ std::vector<std::uint32_t> idle_after(const Model& model, const Dataset& more) {
 
 // Sizes that hold both the data and the model; those of text are the vocabulary's.
 void widen(const Model& model, RunData& data) {
+  if (data.train.dense_count() != model.shape.dense) {
+    fail_input("the data has {} dense columns, the model {}; use features of the same kind",
+               data.train.dense_count(), model.shape.dense);
+  }
   if (data.text == nullptr) data.train = widened(data.train, model.shape.features, model.shape.labels);
   for (std::optional<Dataset>* beside : {&data.test, &data.validation}) {
     if (*beside) *beside = widened(**beside, data.train.feature_count(), data.train.label_count());
@@ -152,7 +158,8 @@ FurtherData read_further_data(const Config& config, int threads, bool skip_bad, 
   check_kind(config, options, model);
   std::shared_ptr<const TextModel> text;
   if (model.text != nullptr)
-    text = learn_more_text_file(config.data.train, options, *model.text, config.text, config.data.cache);
+    text = learn_more_text_file(text_path(config.data.train), options, *model.text, config.text,
+                                config.data.cache);
   FurtherData further;
   further.data = read_training_data(config, threads, skip_bad, text);
   widen(model, further.data);
@@ -183,8 +190,13 @@ namespace {
 
 IdGrowth feature_growth(const Model& model, const Dataset& more, const TextModel* text) {
   IdGrowth ids = IdGrowth::behind(model.shape.features, more.feature_count());
-  if (text == nullptr || model.text == nullptr) return ids;
-  const std::uint32_t before = model.text->vocabulary(), now = text->vocabulary();
+  std::uint32_t before = static_cast<std::uint32_t>(model.shape.features - model.shape.dense);
+  std::uint32_t now = more.sparse_count();
+  if (text != nullptr && model.text != nullptr) {
+    before = model.text->vocabulary();
+    now = text->vocabulary();
+  }
+  // What stands behind them, buckets and dense columns, moves.
   for (std::uint32_t id = before; id < ids.size(); ++id) ids.was[id] = id < now ? kNewId : id - now + before;
   return ids;
 }

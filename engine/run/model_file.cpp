@@ -30,7 +30,9 @@ constexpr std::uint32_t kFlagNeighbours = 16;
 constexpr std::uint32_t kFlagBf16 = 32;  // the small forms
 constexpr std::uint32_t kFlagInt8 = 64;
 constexpr std::uint32_t kFlagIdle = 128;
-constexpr std::uint32_t kPlainVersion = 4;  // of all but the small forms, so that older programs read it
+constexpr std::uint32_t kFlagDense = 256;
+// Each model has the oldest version that knows what is in it, so that older programs read it.
+constexpr std::uint32_t kPlainVersion = 4, kSmallVersion = 5, kDenseVersion = 6;
 
 // ---- writing ----
 
@@ -49,11 +51,18 @@ std::uint32_t flags_of(const ModelParts& model) {
   return flag_of(model.form) | (state_of(model) != nullptr ? kFlagOptimizer : 0) |
          (network.output().wide() != nullptr ? kFlagWide : 0) | (model.text != nullptr ? kFlagText : 0) |
          (network.feature_scale().factors().empty() ? 0 : kFlagFactors) |
-         (model.trained.neighbours != nullptr ? kFlagNeighbours : 0) | (model.idle.empty() ? 0 : kFlagIdle);
+         (model.trained.neighbours != nullptr ? kFlagNeighbours : 0) | (model.idle.empty() ? 0 : kFlagIdle) |
+         (model.shape.dense > 0 ? kFlagDense : 0);
+}
+
+std::uint32_t version_of(const ModelParts& model) {
+  if (model.shape.dense > 0) return kDenseVersion;
+  return model.form == ModelForm::kPlain ? kPlainVersion : kSmallVersion;
 }
 
 void put_shape(ByteWriter& out, const DataShape& shape) {
   for (const std::uint64_t size : {shape.features, shape.labels, shape.samples}) out.put(size);
+  if (shape.dense > 0) out.put<std::uint64_t>(shape.dense);
   out.put_values(shape.label_frequencies);
 }
 
@@ -102,7 +111,7 @@ void put_contents(ByteWriter& out, const ModelParts& model, const std::string& t
   const Network& network = model.trained.network;
   const OptimizerState* state = state_of(model);
   out.write(kModelMagic);
-  out.put<std::uint32_t>(model.form == ModelForm::kPlain ? kPlainVersion : kModelVersion);
+  out.put<std::uint32_t>(version_of(model));
   out.put<std::uint32_t>(flags_of(model));
   out.put<std::uint64_t>(file_bytes);
   out.put<std::uint64_t>(model.steps);
@@ -123,12 +132,16 @@ Config get_config(ByteReader& in, const std::string& path, std::vector<std::stri
   return parse_stored_config(text, path + " (configuration)", notes);
 }
 
-DataShape get_shape(ByteReader& in) {
+DataShape get_shape(ByteReader& in, std::uint32_t flags) {
   DataShape shape;
   shape.features = in.get<std::uint64_t>();
   shape.labels = in.get<std::uint64_t>();
   shape.samples = in.get<std::uint64_t>();
   if (shape.features == 0 || shape.features > UINT32_MAX) in.refuse("impossible number of features");
+  if ((flags & kFlagDense) != 0) {
+    shape.dense = in.get<std::uint64_t>();
+    if (shape.dense == 0 || shape.dense > shape.features) in.refuse("impossible number of dense features");
+  }
   if (shape.labels == 0 || shape.labels > in.left() / sizeof(std::uint32_t))
     in.refuse("impossible number of labels");
   in.get_vector(shape.label_frequencies, shape.labels);
@@ -201,7 +214,7 @@ void get_network(ByteReader& in, std::uint32_t flags, StoredState stored, Networ
 std::shared_ptr<const TextModel> get_text(ByteReader& in, const Config& config, const DataShape& shape,
                                           const std::string& path) {
   auto text = TextModel::from_bytes(in.take(in.get<std::uint64_t>()), config.text, path);
-  if (text->feature_count() > shape.features || text->label_count() != shape.labels)
+  if (text->feature_count() > shape.features - shape.dense || text->label_count() != shape.labels)
     in.refuse("a vocabulary of another size");
   return text;
 }
@@ -224,7 +237,7 @@ Model get_model(ByteReader& in, LoadOptimizer optimizer, const std::string& path
   const auto steps = in.get<std::uint64_t>();
   std::vector<std::string> notes;
   Config config = get_config(in, path, notes);
-  DataShape shape = get_shape(in);
+  DataShape shape = get_shape(in, flags);
   std::vector<LayerHash> hashes = get_hashes(in);
   const ModelForm form = get_form(flags, config, in);
   check_sizes(config, shape, form, in);

@@ -3,8 +3,8 @@
 //
 // Nothing depends on the instruction set that wrote or reads it. Hash tables are not stored: they are a
 // function of the weights, the seed and the generation. Versions 1, without text, 2, without factors, and 3,
-// without neighbours, are read too; 5 is a small form, all others are written as 4. Functions may be called
-// from any thread, on different files.
+// without neighbours, are read too; 5 is a small form, 6 has dense features, all others are written as 4.
+// Functions may be called from any thread, on different files.
 #pragma once
 
 #include <cstdint>

@@ -7,9 +7,9 @@
 #include <utility>
 
 #include "datasets/cache.h"
+#include "datasets/dense_data.h"
 #include "datasets/detect.h"
 #include "datasets/file_bytes.h"
-#include "datasets/npz.h"
 #include "datasets/reader.h"
 #include "datasets/sample_weights.h"
 #include "datasets/split.h"
@@ -22,7 +22,9 @@ namespace slide {
 namespace {
 
 void make_absolute(std::string& path) {
-  if (!path.empty()) path = std::filesystem::absolute(path).lexically_normal().string();
+  if (path.empty()) return;
+  for_each_file(
+      path, [](std::string& file) { file = std::filesystem::absolute(file).lexically_normal().string(); });
 }
 
 Config resolved(Config config) {
@@ -63,6 +65,10 @@ Dataset last_of(const Dataset& data, std::size_t count) {
 Dataset read_training_file(const std::string& path, const ReadOptions& options, bool cache,
                            std::vector<std::string>& notes) {
   if (!cache) return read_dataset(path, options);
+  if (dense_paths(path)) {
+    notes.push_back(path + ": no cache: dense features are used as they lie in their file");
+    return read_dataset(path, options);
+  }
   CachedDataset cached = read_dataset_cached(path, options);
   if (cached.outcome == CacheOutcome::kNone) notes.push_back("no cache: " + cached.reason);
   return std::move(cached.data);
@@ -71,7 +77,7 @@ Dataset read_training_file(const std::string& path, const ReadOptions& options, 
 // A pipe or a device, which can be read only once.
 bool is_stream(const std::string& path) {
   std::error_code ignored;
-  return !is_npz_pair(path) && std::filesystem::exists(path, ignored) &&
+  return !is_file_list(path) && std::filesystem::exists(path, ignored) &&
          !std::filesystem::is_directory(path, ignored) && !std::filesystem::is_regular_file(path, ignored);
 }
 
@@ -129,7 +135,8 @@ ReadOptions training_read_options(const DataConfig& config, int threads, bool sk
 
 RunData read_run_data(const Config& config, int threads, bool skip_bad) {
   const ReadOptions options = training_read_options(config.data, threads, skip_bad);
-  auto text = learn_text_file(config.data.train, options, config.text, config.data.cache);
+  const std::string source = text_path(config.data.train);
+  auto text = source.empty() ? nullptr : learn_text_file(source, options, config.text, config.data.cache);
   if (config.data.kind == DataKind::kInteractions && text == nullptr) {
     fail_input(
         "{}: training reads a log of interactions twice, first for its items; name a file that is there",
@@ -153,12 +160,13 @@ RunData read_training_data(const Config& config, int threads, bool skip_bad,
     return read_training_file(path, options, data.cache, run.notes);
   };
   Dataset train = read(data.train, run.train_report);
+  options.dense_columns = train.dense_count();
   const std::string weight = std::exchange(options.columns.weight, "");  // for training alone
   if (options.text != nullptr) options.feature_limit = options.text->feature_count();
-  std::uint32_t features = train.feature_count();
+  std::uint32_t features = train.sparse_count();
   const auto read_beside = [&](const std::string& path, ReadReport& report) {
     Dataset beside = path == data.train ? train : read(path, report);
-    features = std::max(features, beside.feature_count());
+    features = std::max(features, beside.sparse_count());
     return beside;
   };
   if (!data.test.empty()) {
@@ -168,7 +176,7 @@ RunData read_training_data(const Config& config, int threads, bool skip_bad,
   }
   if (!data.validation.file.empty())
     run.validation = read_beside(data.validation.file, run.validation_report);
-  if (features > train.feature_count()) {
+  if (features > train.sparse_count()) {
     options.feature_limit = features;
     options.columns.weight = weight;
     train = read(data.train, run.train_report);
@@ -176,6 +184,13 @@ RunData read_training_data(const Config& config, int threads, bool skip_bad,
   run.train = first_of(train, data);
   if (!run.train.weights().empty()) run.train = weighted_rows(run.train, run.train.weights());
   return run;
+}
+
+void fit_to_features(const Dataset& train, Config& config) {
+  if (train.dense_count() == 0 || train.sparse_count() > 0) return;
+  config.layers.back().wide = false;
+  config.neighbours.share = 0;
+  config.data.idf_power = 0;
 }
 
 std::optional<Dataset> take_validation(const Config& config, RunData& data) {
@@ -187,9 +202,10 @@ std::optional<Dataset> take_validation(const Config& config, RunData& data) {
   return std::move(split.validation);
 }
 
-ReadOptions model_read_options(const DataConfig& config, std::size_t features,
+ReadOptions model_read_options(const DataConfig& config, const KnownFeatures& features,
                                std::shared_ptr<const TextModel> text, int threads) {
-  ReadOptions options = read_options(config, features, threads);
+  ReadOptions options = read_options(config, features.sparse, threads);
+  options.dense_columns = static_cast<std::uint32_t>(features.dense);
   options.columns.weight.clear();  // for training alone
   if (config.kind == DataKind::kInteractions && config.format == DataFormat::kAuto)
     options.format = DataFormat::kInteractions;
@@ -201,7 +217,9 @@ ReadOptions model_read_options(const DataConfig& config, std::size_t features,
 }
 
 ReadOptions model_read_options(const Model& model, int threads) {
-  return model_read_options(model.config.data, model.shape.features, model.text, threads);
+  const DataShape& shape = model.shape;
+  return model_read_options(model.config.data, {shape.features - shape.dense, shape.dense}, model.text,
+                            threads);
 }
 
 TestData read_test_data(const std::string& path, const Model& model, int threads, bool skip_bad) {
@@ -232,7 +250,7 @@ Unknown count_unknown(const Dataset& rows, const ReadReport& report, std::uint64
   Unknown unknown{0, report.unknown_features, report.unknown_labels};
   for (std::size_t i = 0; i < rows.size(); ++i) {
     const auto ids = rows.labels(i);
-    unknown.empty_rows += rows.features(i).ids.empty() ? 1 : 0;
+    unknown.empty_rows += rows.features(i).ids.empty() && rows.dense_count() == 0 ? 1 : 0;
     unknown.labels +=
         static_cast<std::uint64_t>(ids.end() - std::lower_bound(ids.begin(), ids.end(), labels));
   }

@@ -55,9 +55,16 @@ RunData read_training_data(const Config& config, int threads, bool skip_bad,
 // Nothing where data.validation is not set. Throws InputError where too few samples have labels.
 std::optional<Dataset> take_validation(const Config& config, RunData& data);
 
-// How data are read for a model trained with `config` on data of so many features, and on text if there is
-// some.
-ReadOptions model_read_options(const DataConfig& config, std::size_t features,
+// Turns off in `config` what looks at sparse features, where the training data has dense ones alone: the wide
+// path, neighbours, and factors of features.
+void fit_to_features(const Dataset& train, Config& config);
+
+// Features that a model knows.
+struct KnownFeatures {
+  std::size_t sparse = 0, dense = 0;
+};
+// How data are read for a model trained with `config` on data of such features, and on text if there is some.
+ReadOptions model_read_options(const DataConfig& config, const KnownFeatures& features,
                                std::shared_ptr<const TextModel> text, int threads);
 ReadOptions model_read_options(const Model& model, int threads);
 

@@ -115,6 +115,8 @@ RunData TrainingRun::load(const RunObserver& observer) {
   const auto start = std::chrono::steady_clock::now();
   RunData data = read();
   load_seconds_ = seconds_since(start);
+  fit_to_features(data.train, config_);
+  fit_to_features(data.train, used_);
   tell(observer.data, data, load_seconds_);
   if (!saved_) {  // for the beginning of the log
     train_labels_ = label_checksum(data.train);

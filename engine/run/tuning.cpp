@@ -50,6 +50,7 @@ TuneResult tune_to_file(const Config& start, const TuneOptions& options, const f
     require_same_run(*cluster, training, data);
     require_shared_evaluation(training);
   }
+  fit_to_features(data.train, training);
   require_memory(plan_run(training, data.train, threads, cluster), cluster);
   TuneOptions used = options;
   used.validation = data.validation;

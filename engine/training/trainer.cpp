@@ -255,7 +255,7 @@ void Trainer::fill_block(std::size_t first, std::size_t count, Block& block) con
       block.labels.push_back(items.hidden);
       block.left_out.push_back(items.shown.ids);
     } else {
-      network_.add_row(train_.features(order_[i]), block);
+      network_.add_sample(train_, order_[i], block);
       block.labels.push_back(train_.labels(order_[i]));
     }
     if (!train_.weights().empty()) block.weights.push_back(train_.weights()[order_[i]]);

@@ -1,16 +1,18 @@
 #!/usr/bin/env python3
-"""The dense baseline in PyTorch: sparse input, one hidden layer, softmax over all labels, Adam over all weights.
+"""The dense baseline in PyTorch: one hidden layer, softmax over all labels, Adam over all weights.
 
-Reads XMC text, trains and prints one JSON object: what was timed, the seconds an epoch takes (extrapolated when only
+Reads XMC text, whose sparse features an EmbeddingBag takes, or dense features X.NAME.npy with labels in Y.NAME.npz, trains and prints one JSON object: what was timed, the seconds an epoch takes (extrapolated when only
 a part was timed) and, with --test, P@1/3/5 on the whole test file. Reading and evaluation are not in the times.
 """
 
 import argparse
 import json
+import os
 import time
 
 import numpy as np
 import torch
+from scipy import sparse
 from torch import nn
 
 from xmc import read_xmc
@@ -19,12 +21,23 @@ WARM_UP_STEPS = 5
 
 
 def read_unit(path):
-    """read_xmc() with each sample scaled to unit length, in single precision."""
+    """read_xmc() with each sample scaled to unit length, in single precision; of dense features their rows."""
+    if path.endswith(".npy"):
+        return read_dense(path)
     data = read_xmc(path)
     values = data["values"].astype(np.float32)
     for begin, end in zip(data["feature_ends"], data["feature_ends"][1:]):
         values[begin:end] /= max(float(np.linalg.norm(values[begin:end])), 1e-12)
     return {**data, "values": values}
+
+
+def read_dense(path):
+    rows = np.load(path).astype(np.float32)
+    rows /= np.maximum(np.linalg.norm(rows, axis=1, keepdims=True), 1e-12)
+    folder, name = os.path.split(path)
+    labels = sparse.load_npz(os.path.join(folder, "Y" + name[1:-len(".npy")] + ".npz"))
+    return {"rows": torch.from_numpy(rows), "labels": labels.indices.astype(np.int64),
+            "label_ends": labels.indptr.astype(np.int64), "sizes": (len(rows), rows.shape[1], labels.shape[1])}
 
 
 def gather(ids, ends, rows):
@@ -36,6 +49,8 @@ def gather(ids, ends, rows):
 
 
 class Dense(nn.Module):
+    """Of sparse features; DenseRows of dense ones."""
+
     def __init__(self, features, hidden, labels):
         super().__init__()
         self.input = nn.EmbeddingBag(features, hidden, mode="sum", include_last_offset=True)
@@ -47,7 +62,19 @@ class Dense(nn.Module):
         return self.output(torch.relu(self.input(ids, offsets, per_sample_weights=values) + self.bias))
 
 
+class DenseRows(nn.Module):
+    def __init__(self, features, hidden, labels):
+        super().__init__()
+        self.input = nn.Linear(features, hidden)
+        self.output = nn.Linear(hidden, labels)
+
+    def forward(self, rows):
+        return self.output(torch.relu(self.input(rows)))
+
+
 def inputs(data, rows):
+    if "rows" in data:
+        return (data["rows"][torch.from_numpy(rows)],)
     positions, offsets, _ = gather(data["features"], data["feature_ends"], rows)
     return (torch.from_numpy(data["features"][positions]), torch.from_numpy(offsets),
             torch.from_numpy(data["values"][positions]))
@@ -111,7 +138,7 @@ def main():
     data = read_unit(arguments.train)
     count, feature_count, label_count = data["sizes"]
     labelled = np.flatnonzero(np.diff(data["label_ends"]) > 0)
-    model = Dense(feature_count, arguments.hidden, label_count)
+    model = (DenseRows if "rows" in data else Dense)(feature_count, arguments.hidden, label_count)
     optimizer = torch.optim.Adam(model.parameters(), lr=arguments.rate)
     random = np.random.default_rng(1)
     epochs = []

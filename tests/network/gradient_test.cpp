@@ -222,6 +222,43 @@ TEST(GradientOfSizes, BeyondOneRegister) {
   check_gradient(make_config({sampled(37, 12, 9, Activation::kTanh), sampled(0, 0, 19)}, 8, 1), 8, 4, spec);
 }
 
+// ---- dense features ----
+
+DataSpec dense_spec(std::uint32_t features, std::uint32_t dense) {
+  DataSpec spec;
+  spec.features = features, spec.dense = dense, spec.unlabelled = 5, spec.featureless = 7;
+  return spec;
+}
+
+TEST(GradientOfDenseFeatures, WithoutAHiddenLayer) {
+  for (const LossKind loss : {LossKind::kSoftmax, LossKind::kSigmoid}) {
+    for (const LayerConfig& output : {dense(0), sampled(0, 3, 2)}) {
+      for (const std::uint32_t block : {1, 16}) {
+        Config config = make_config({output}, 2 * block, block);
+        config.loss.kind = loss;
+        check_gradient(config, block == 1 ? 2 : 23, 3, dense_spec(37, 37));
+      }
+    }
+  }
+}
+
+TEST(GradientOfDenseFeatures, BelowAHiddenLayer) {
+  for (const LossKind loss : {LossKind::kSoftmax, LossKind::kSigmoid}) {
+    for (const std::uint32_t sparse : {0, 30}) {
+      for (const std::uint32_t block : {1, 32}) {
+        Config config = make_config({dense(9, Activation::kTanh, 0.3), sampled(0, 3, 2)}, 2 * block, block);
+        config.loss.kind = loss;
+        check_gradient(config, block == 1 ? 2 : 43, 3, dense_spec(37 + sparse, 37));
+      }
+    }
+  }
+}
+
+TEST(GradientOfDenseFeatures, BelowASampledLayer) {
+  const Config config = make_config({sampled(8, 3, 3, Activation::kTanh), dense(0)}, 32, 16);
+  check_gradient(config, 23, 2, dense_spec(20, 20));
+}
+
 // ---- networks in parts ----
 
 DataSpec spec_of_parts() {
@@ -258,6 +295,10 @@ TEST_P(GradientOfParts, WithoutAHiddenLayer) {
     check({output}, 32, 16, 21);
     check({output}, 6, 1, 6);
   }
+}
+
+TEST_P(GradientOfParts, OfDenseFeatures) {
+  check({sampled(0, 7, 5)}, 32, 16, 21, dense_spec(20, 20));
 }
 
 TEST_P(GradientOfParts, AboveAHiddenLayer) {

@@ -169,8 +169,15 @@ class NaiveNetwork {
       Vector x(layers.front().inputs, 0.0);
       for (std::size_t i = 0; i < block.rows[s].ids.size(); ++i)
         x[block.rows[s].ids[i]] = block.rows[s].values[i];
+      Ids ids(block.rows[s].ids.begin(), block.rows[s].ids.end());
+      const std::size_t dense = block.dense.columns();  // the last of the features
+      for (std::size_t c = 0; c < dense; ++c) {
+        const std::size_t id = x.size() - dense + c;
+        x[id] = block.dense.x()[s * block.dense.ldx() + c];
+        ids.push_back(static_cast<std::uint32_t>(id));
+      }
       naive.x.push_back(std::move(x));
-      naive.features.emplace_back(block.rows[s].ids.begin(), block.rows[s].ids.end());
+      naive.features.push_back(std::move(ids));
       naive.labels.emplace_back(block.labels[s].begin(), block.labels[s].end());
     }
     naive.weights.assign(block.weights.begin(), block.weights.end());

@@ -4,11 +4,13 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
+#include <memory>
 #include <set>
 #include <utility>
 #include <vector>
 
 #include "datasets/dataset.h"
+#include "engine/base/byte_io.h"
 #include "engine/base/rng.h"
 #include "engine/config/config.h"
 #include "engine/network/network.h"
@@ -26,6 +28,7 @@ struct DataSpec {
   std::uint32_t unlabelled = 0;   // every n-th sample has no label; 0 = none
   std::uint32_t featureless = 0;  // every n-th sample has no feature; 0 = none
   bool weighted = false;          // every sample has a weight, from 0 to 3
+  std::uint32_t dense = 0;        // the last of the features are dense columns
   std::uint64_t seed = 1;
 };
 
@@ -58,6 +61,32 @@ inline void add_sample(DatasetArrays& arrays, const std::set<std::uint32_t>& fea
   arrays.label_offsets.push_back(arrays.label_ids.size());
 }
 
+// The same samples, the last `dense` features of which are dense columns.
+inline Dataset with_last_dense(const Dataset& data, std::uint32_t dense) {
+  if (dense == 0) return data;
+  const std::uint32_t first = data.feature_count() - dense;
+  const auto numbers = std::make_shared<std::vector<float>>(data.size() * dense);
+  DatasetArrays arrays;
+  for (std::size_t i = 0; i < data.size(); ++i) {
+    const SparseRow row = data.features(i);
+    for (std::size_t f = 0; f < row.ids.size(); ++f) {
+      if (row.ids[f] >= first) {
+        (*numbers)[i * dense + row.ids[f] - first] = row.values[f];
+        continue;
+      }
+      arrays.feature_ids.push_back(row.ids[f]);
+      arrays.feature_values.push_back(row.values[f]);
+    }
+    arrays.feature_offsets.push_back(arrays.feature_ids.size());
+    arrays.label_ids.insert(arrays.label_ids.end(), data.labels(i).begin(), data.labels(i).end());
+    arrays.label_offsets.push_back(arrays.label_ids.size());
+  }
+  arrays.weights.assign(data.weights().begin(), data.weights().end());
+  const DenseMatrix matrix{bytes_of(*numbers), DenseType::kFloat32, data.size(), dense};
+  return Dataset(std::move(arrays), first, data.label_count())
+      .with_dense({numbers, matrix, false, 1, "test"});
+}
+
 // Samples whose labels follow from their features, so that there is something to learn.
 inline Dataset make_data(const DataSpec& spec) {
   DatasetArrays arrays;
@@ -77,7 +106,7 @@ inline Dataset make_data(const DataSpec& spec) {
     add_sample(arrays, features, values, labels);
     if (spec.weighted) arrays.weights.push_back(static_cast<float>(3 * rng.uniform()));
   }
-  return {std::move(arrays), spec.features, spec.labels};
+  return with_last_dense({std::move(arrays), spec.features, spec.labels}, spec.dense);
 }
 
 // Softmax over the active neurons, exact deltas, no votes; layers to be added.
@@ -129,7 +158,8 @@ inline Config small_wide_config() {
 }
 
 inline DataShape shape_of_data(const Dataset& data) {
-  return {data.feature_count(), data.label_count(), data.label_frequencies(), data.size()};
+  return {data.feature_count(), data.label_count(), data.label_frequencies(), data.size(),
+          data.dense_count()};
 }
 
 // Hash tables small enough for a dozen neurons.
@@ -218,7 +248,7 @@ class Stepper {
       Block& block = training_.block(b);
       block.clear_samples();
       for (std::size_t i = b * block_size; i < std::min(count, (b + 1) * block_size); ++i) {
-        network_.add_row(data_.features(first + i), block);
+        network_.add_sample(data_, first + i, block);
         block.labels.push_back(data_.labels(first + i));
         if (!data_.weights().empty()) block.weights.push_back(data_.weights()[first + i]);
       }

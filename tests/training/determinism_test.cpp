@@ -91,6 +91,23 @@ TEST(Determinism, RoundedDeltasAndBf16InParts) {
   }
 }
 
+TEST(Determinism, DenseFeatures) {
+  for (const std::uint32_t dense_columns : {120, 57}) {  // all of them, and beside sparse ones
+    DataSpec spec = wide_data();
+    spec.dense = dense_columns;
+    for (const Precision weights : {Precision::kFp32, Precision::kBf16}) {
+      Config config = full_config({dense(37, Activation::kRelu, 0.2), sampled(0, 20, 12)});
+      config.train.weights = weights;
+      config.train.batch_size = 100;  // blocks of 48, 48 and 4
+      config.train.block_size = 48;
+      expect_same_on_all_threads(config, spec);
+      if (dense_columns < spec.features) continue;
+      config.layers.erase(config.layers.begin());
+      expect_same_on_all_threads(config, spec);
+    }
+  }
+}
+
 TEST(Determinism, SeedsDiffer) {
   const Dataset data = make_data(wide_data());
   Config config = full_config({dense(20), sampled(0, 20, 12)});

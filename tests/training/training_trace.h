@@ -70,8 +70,8 @@ inline bool same_bits(const Trace& a, const Trace& b) {
   return true;
 }
 
-inline void expect_same_on_all_threads(Config config) {
-  const Dataset data = make_data(wide_data());
+inline void expect_same_on_all_threads(Config config, const DataSpec& spec = wide_data()) {
+  const Dataset data = make_data(spec);
   config.train.threads = 1;
   const Trace one = train(config, data);
   for (const std::uint32_t threads : {2, 3, 4, 16}) {

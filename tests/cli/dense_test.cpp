@@ -1,0 +1,156 @@
+// Commands on dense features in .npy files, alone and beside sparse ones.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "tests/cli/cli_fixture.h"
+
+namespace slide::test {
+namespace {
+
+constexpr int kLabels = 12, kColumns = 20;
+
+// What numpy.save writes of a matrix.
+template <class T>
+std::string npy(const char* type, std::size_t rows, const std::vector<T>& values) {
+  std::string header = fmt::format("{{'descr': '{}', 'fortran_order': False, 'shape': ({}, {}), }}", type,
+                                   rows, values.size() / rows);
+  header.append(63 - (10 + header.size()) % 64, ' ').push_back('\n');
+  const auto length = static_cast<std::uint16_t>(header.size());
+  return std::string("\x93NUMPY\x01\x00", 8) + std::string(reinterpret_cast<const char*>(&length), 2) +
+         header + std::string(reinterpret_cast<const char*>(values.data()), values.size() * sizeof(T));
+}
+
+// Sample i has label i % kLabels, and a large number in the column of that label.
+std::vector<float> rows_of(int samples) {
+  std::vector<float> values(static_cast<std::size_t>(samples * kColumns));
+  for (int i = 0; i < samples; ++i) {
+    for (int c = 0; c < kColumns; ++c) {
+      values[static_cast<std::size_t>(i * kColumns + c)] =
+          static_cast<float>((i * 37 + c * 61) % 17) / 40.0F + (c == i % kLabels ? 2.0F : 0.0F);
+    }
+  }
+  return values;
+}
+
+class DenseTest : public CliTest {
+ protected:
+  void SetUp() override {
+    std::string config(kConfig);
+    write_file(slide_.path("small.toml"), config);
+    write_file(slide_.path("one.toml"), config.erase(config.find("[[layer]]"), 20));
+    write_set("trn", 300);
+    write_set("tst", 60);
+  }
+
+  // X.NAME.npy, and its labels in Y.NAME.txt; sparse features of them in S.NAME.txt.
+  void write_set(const std::string& name, int samples) {
+    write_file(slide_.path("X." + name + ".npy"),
+               npy("<f4", static_cast<std::size_t>(samples), rows_of(samples)));
+    std::string labels, sparse = fmt::format("{} 5 {}\n", samples, kLabels);
+    for (int i = 0; i < samples; ++i) {
+      labels += fmt::format("{}\n", i % kLabels);
+      sparse += fmt::format("{} {}:1\n", i % kLabels, i % 5);
+    }
+    write_file(slide_.path("Y." + name + ".txt"), labels);
+    write_file(slide_.path("S." + name + ".txt"), sparse);
+  }
+  Outcome train_on(const std::string& config, const std::string& data, const std::string& out,
+                   std::vector<std::string> more = {}) {
+    std::vector<std::string> arguments = {"train",           config,  "--set", "data.train=" + data, "--set",
+                                          "train.epochs=12", "--out", out};
+    arguments.insert(arguments.end(), more.begin(), more.end());
+    return slide_.run(arguments);
+  }
+  double precision(const std::string& model, const std::string& data) {
+    const Outcome done = slide_.run({"test", model, data, "--json"});
+    EXPECT_EQ(done.code, 0) << done.err;
+    return done.code == 0 ? Json::parse(done.out)["p_at_1"].get<double>() : 0.0;
+  }
+  void expect_refused(const Outcome& outcome, const std::string& what) {
+    EXPECT_EQ(outcome.code, 2) << outcome.out;
+    EXPECT_NE(outcome.err.find(what), std::string::npos) << outcome.err;
+    EXPECT_EQ(std::count(outcome.err.begin(), outcome.err.end(), '\n'), 1) << outcome.err;
+  }
+};
+
+TEST_F(DenseTest, TrainsTestsAndPredicts) {
+  for (const std::string config : {"small.toml", "one.toml"}) {
+    const std::string out = config + ".run";
+    const Outcome done = train_on(config, "X.trn.npy", out, {"--test", "X.tst.npy"});
+    ASSERT_EQ(done.code, 0) << done.err;
+    EXPECT_GT(precision(out, "X.tst.npy"), 0.95) << config;
+    EXPECT_GT(precision(out, "X.tst.npy,Y.tst.txt"), 0.95) << config;
+    std::filesystem::remove(slide_.path("Y.tst.txt"));  // labels are not needed
+    const Outcome predicted = slide_.run({"predict", out, "X.tst.npy", "--k", "1"});
+    EXPECT_EQ(predicted.code, 0) << predicted.err;
+    EXPECT_EQ(std::count(predicted.out.begin(), predicted.out.end(), '\n'), 60);
+    EXPECT_TRUE(predicted.out.starts_with("0:")) << predicted.out;
+    const Outcome tables =
+        slide_.run({"predict", out, "X.tst.npy", "--k", "1", "--inference", "lsh", "--threads", "1"});
+    EXPECT_EQ(tables.code, 0) << tables.err;
+    write_set("tst", 60);
+  }
+}
+
+TEST_F(DenseTest, TrainsByTheDefaults) {
+  const Outcome done = slide_.run({"train", "X.trn.npy", "--test", "X.tst.npy", "--out", "out"});
+  ASSERT_EQ(done.code, 0) << done.err;
+  EXPECT_GT(precision("out", "X.tst.npy"), 0.9);
+  const Outcome told = slide_.run({"inspect", "out"});
+  EXPECT_EQ(told.code, 0) << told.err;
+  EXPECT_NE(told.out.find("20 of them are dense columns"), std::string::npos) << told.out;
+  EXPECT_EQ(slide_.run({"inspect", "X.trn.npy"}).code, 0);
+}
+
+TEST_F(DenseTest, TakesSparseFeaturesToo) {
+  const std::string train = "X.trn.npy+S.trn.txt", test = "X.tst.npy+S.tst.txt";
+  ASSERT_EQ(train_on("small.toml", train, "out", {"--set", "layer.-1.wide=true"}).code, 0);
+  EXPECT_GT(precision("out", test), 0.95);
+  EXPECT_EQ(slide_.run({"predict", "out", test, "--k", "1"}).code, 0);
+  expect_refused(slide_.run({"test", "out", "S.tst.txt"}),
+                 "S.tst.txt: it has no dense features, but 20 columns");
+  expect_refused(train_on("one.toml", train, "two"), "needs a first layer that is hidden and dense");
+}
+
+TEST_F(DenseTest, GivesTheSameModelOfHalvesThatHoldTheSameNumbers) {
+  std::vector<std::uint16_t> halves;
+  std::vector<float> floats;
+  for (int i = 0; i < 300 * kColumns; ++i) {
+    const bool one = i % kColumns == i / kColumns % kLabels;
+    halves.push_back(one ? 0x3c00 : 0xb400);
+    floats.push_back(one ? 1.0F : -0.25F);
+  }
+  write_file(slide_.path("half.npy"), npy("<f2", 300, halves));
+  write_file(slide_.path("float.npy"), npy("<f4", 300, floats));
+  for (const std::string name : {"half", "float"})
+    ASSERT_EQ(train_on("small.toml", name + ".npy,Y.trn.txt", name).code, 0);
+  const Outcome half = slide_.run({"predict", "half", "half.npy"});
+  EXPECT_EQ(half.code, 0) << half.err;
+  EXPECT_EQ(half.out, slide_.run({"predict", "float", "float.npy"}).out);
+}
+
+TEST_F(DenseTest, GoesOnFromAModel) {
+  ASSERT_EQ(train_on("small.toml", "X.trn.npy", "out").code, 0);
+  const Outcome more = slide_.run({"train", "--init", "out", "X.tst.npy", "--out", "more"});
+  EXPECT_EQ(more.code, 0) << more.err;
+  EXPECT_GT(precision("more", "X.tst.npy"), 0.9);
+}
+
+TEST_F(DenseTest, RefusesFeaturesOfAnotherKind) {
+  ASSERT_EQ(train_on("small.toml", "X.trn.npy", "out").code, 0);
+  write_file(slide_.path("X.other.npy"), npy("<f4", 2, std::vector<float>(6, 1.0F)));
+  write_file(slide_.path("Y.other.txt"), "0\n1\n");
+  expect_refused(slide_.run({"test", "out", "X.other.npy"}), "3 columns, but 20 are known");
+  expect_refused(slide_.run({"predict", "out", "X.other.npy"}), "3 columns, but 20 are known");
+  expect_refused(slide_.run({"test", "out", "S.tst.txt"}), "it has no dense features");
+  expect_refused(slide_.run({"predict", "out", "-"}, "0:1\n"), "0 dense columns, the model 20");
+  expect_refused(slide_.run({"convert", "X.trn.npy", "out.xmc"}), "only sparse ones are converted");
+  expect_refused(slide_.run({"train", "X.trn.npy,none.txt", "--out", "two"}), "none.txt: no such file");
+}
+
+}  // namespace
+}  // namespace slide::test
