@@ -16,6 +16,7 @@
 #include "datasets/read_report.h"
 #include "datasets/reader.h"
 #include "datasets/text_model.h"
+#include "datasets/text_pair.h"
 #include "engine/base/atomic_file.h"
 #include "engine/base/descriptor.h"
 #include "engine/base/error.h"
@@ -68,6 +69,11 @@ std::optional<CacheKey> key_of(const std::string& path, const ReadOptions& optio
   }
   if (path.ends_with(".npz") && !is_npz_pair(path)) {
     const FileState labels = state_of(npz_paths(path).labels).value_or(FileState{});
+    key.labels_bytes = labels.bytes;
+    key.labels_time = labels.time;
+  }
+  if (const auto pair = text_pair(path)) {
+    const FileState labels = state_of(pair->labels).value_or(FileState{});
     key.labels_bytes = labels.bytes;
     key.labels_time = labels.time;
   }

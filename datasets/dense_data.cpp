@@ -14,6 +14,7 @@
 #include "datasets/npz.h"
 #include "datasets/reader.h"
 #include "datasets/row_parser.h"
+#include "datasets/text_pair.h"
 #include "engine/base/error.h"
 #include "engine/base/parallel.h"
 
@@ -77,7 +78,7 @@ std::optional<DensePaths> dense_paths(const std::string& path) {
 
 bool is_file_list(const std::string& path) {
   const std::optional<DensePaths> dense = dense_paths(path);
-  return dense ? !dense->beside.empty() : is_npz_pair(path);
+  return dense ? !dense->beside.empty() : is_npz_pair(path) || named_text_pair(path).has_value();
 }
 
 void for_each_file(std::string& path, const std::function<void(std::string&)>& use) {
@@ -90,6 +91,10 @@ void for_each_file(std::string& path, const std::function<void(std::string&)>& u
     use(pair.features);
     use(pair.labels);
     path = pair.features + "," + pair.labels;
+  } else if (std::optional<TextPair> text = named_text_pair(path); !dense && text) {
+    use(text->features);
+    use(text->labels);
+    path = text->features + "," + text->labels;
   } else {
     use(path);
   }

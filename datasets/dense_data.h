@@ -23,7 +23,7 @@ struct DensePaths {
 // `X.npy,LABELS`, `X.npy+SAMPLES`, or `X.npy` alone; .npy.gz and .npy.zst likewise. Nothing for other paths.
 std::optional<DensePaths> dense_paths(const std::string& path);
 
-// Whether `path` names several files: an .npz pair, or dense features and what goes with them.
+// Whether `path` names several files: an .npz or text pair, or dense features and what goes with them.
 bool is_file_list(const std::string& path);
 // Calls use(file) for each file of `path`, which may change its name.
 void for_each_file(std::string& path, const std::function<void(std::string&)>& use);

@@ -10,6 +10,7 @@
 #include "datasets/line_chunks.h"
 #include "datasets/npz.h"
 #include "datasets/unpack.h"
+#include "datasets/xmc_header.h"
 #include "engine/base/descriptor.h"
 
 namespace slide {
@@ -27,18 +28,6 @@ std::string_view first_line_of_data(std::string_view text) {
     if (!is_blank_line(line)) return line;
   }
   return {};
-}
-
-bool is_three_numbers(std::string_view line) {
-  int numbers = 0;
-  bool inside = false;
-  for (const char c : line) {
-    const bool digit = c >= '0' && c <= '9';
-    if (!digit && c != ' ' && c != '\t' && c != '\r') return false;
-    numbers += digit && !inside;
-    inside = digit;
-  }
-  return numbers == 3;
 }
 
 // `id:value`, with a number or what begins like one.
@@ -103,11 +92,6 @@ bool has_line_of_data(std::string_view text) {
   return !first_line_of_data(text).empty();
 }
 
-bool has_xmc_header(std::string_view text) {
-  text = without_byte_order_mark(text);
-  return is_three_numbers(text.substr(0, text.find('\n')));
-}
-
 bool looks_like_features(std::string_view line) {
   line = without_byte_order_mark(line);
   constexpr std::string_view kBlanks = " \t\r";
@@ -144,7 +128,7 @@ std::optional<DataFormat> detect_format(std::string_view bytes) {
   if (is_json(bytes)) return std::nullopt;
   if (looks_like_log(bytes.substr(0, kHeadBytes))) return DataFormat::kInteractions;
   const std::string_view line = first_line_of_data(bytes);
-  if (is_three_numbers(line)) return DataFormat::kXmc;
+  if (has_xmc_header(line) || has_features_header(bytes)) return DataFormat::kXmc;
   if (looks_like_features(line)) return DataFormat::kLibsvm;
   if (find_text_form(bytes)) return DataFormat::kText;
   if (line.starts_with('{')) return DataFormat::kJsonl;

@@ -36,7 +36,4 @@ bool looks_like_features(std::string_view line);
 // of labels, or is a line of libsvm.
 std::optional<TextForm> find_text_form(std::string_view text);
 
-// A first line of three numbers and nothing else: the header of XMC text.
-bool has_xmc_header(std::string_view text);
-
 }  // namespace slide

@@ -12,7 +12,9 @@
 #include "datasets/labelled_text.h"
 #include "datasets/npz.h"
 #include "datasets/table.h"
+#include "datasets/text_pair.h"
 #include "datasets/text_parser.h"
+#include "datasets/xmc_header.h"
 #include "engine/base/error.h"
 
 namespace slide {
@@ -98,11 +100,17 @@ CsrSizes read_npz(const std::string& path, const ReadOptions& options, CsrSink& 
 CsrSizes read_into(CsrSink& sink, const std::string& path, const ReadOptions& options,
                    std::size_t chunk_bytes) {
   if (is_npz_pair(path)) return read_npz(path, options, sink);
+  if (const auto pair = text_pair(path)) return read_text_pair(*pair, options, sink, chunk_bytes);
   const bool spill = sink.saves_memory();
   const FileBytes bytes(path, spill);
   const std::string_view text = without_byte_order_mark(bytes.text());
   const ReadOptions chosen = with_format(options, text, path);
   if (chosen.format == DataFormat::kNpz) return read_npz(path, chosen, sink);
+  if (chosen.format == DataFormat::kXmc && has_features_header(text)) {
+    fail_input(
+        "{}: the first line is 'samples features', so its labels are a second file; name both: {},LABELS",
+        path, path);
+  }
   if (chosen.format != DataFormat::kIdx) {
     return parse_lines(TextSource{text, path, spill ? &bytes : nullptr}, chosen, sink, chunk_bytes);
   }

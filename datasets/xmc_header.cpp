@@ -2,7 +2,10 @@
 
 #include <algorithm>
 #include <array>
+#include <span>
 
+#include "datasets/labelled_line.h"
+#include "datasets/line_chunks.h"
 #include "datasets/number_parser.h"
 #include "engine/base/error.h"
 
@@ -14,7 +17,40 @@ std::uint64_t id_limit(std::uint32_t option, std::uint64_t header) {
   return option != 0 ? std::min<std::uint64_t>(option, header) : header;
 }
 
+// Numbers with blanks between them; 0 where there is anything else.
+int count_numbers(std::string_view line) {
+  int numbers = 0;
+  bool inside = false;
+  for (const char c : line) {
+    const bool digit = c >= '0' && c <= '9';
+    if (!digit && c != ' ' && c != '\t' && c != '\r') return 0;
+    numbers += digit && !inside;
+    inside = digit;
+  }
+  return numbers;
+}
+
 }  // namespace
+
+bool has_xmc_header(std::string_view text) {
+  text = without_byte_order_mark(text);
+  return count_numbers(text.substr(0, text.find('\n'))) == 3;
+}
+
+bool is_lone_features_header(std::string_view text) {
+  text = without_byte_order_mark(text);
+  return count_numbers(take_line(text)) == 2 && is_blank_line(text);
+}
+
+bool has_features_header(std::string_view text) {
+  text = without_byte_order_mark(text);
+  if (count_numbers(take_line(text)) != 2) return false;
+  std::string_view line;
+  while (!text.empty() && is_blank_line(line)) line = take_line(text);
+  line.remove_prefix(std::min(line.find_first_not_of(" \t"), line.size()));
+  const std::size_t colon = line.find_first_not_of("0123456789");
+  return colon != std::string_view::npos && colon > 0 && line[colon] == ':';
+}
 
 XmcHeader parse_xmc_header(std::string_view text, const std::string& origin) {
   constexpr const char* kWant = "the first line must be 'samples features labels', three numbers";
@@ -30,7 +66,9 @@ XmcHeader parse_xmc_header(std::string_view text, const std::string& origin) {
   const auto skip_blanks = [&] {
     while (line[at] == ' ' || line[at] == '\t' || line[at] == '\r') ++at;
   };
-  for (std::uint64_t& number : numbers) {
+  const bool without_labels = has_features_header(text) || is_lone_features_header(text);
+  const std::size_t given = without_labels ? 2 : numbers.size();
+  for (std::uint64_t& number : std::span(numbers).first(given)) {
     skip_blanks();
     const auto end = static_cast<std::size_t>(parse_id(line.data() + at, number) - line.data());
     const bool ended = line[end] == ' ' || line[end] == '\t' || line[end] == '\r' || end == stop;

@@ -1,4 +1,5 @@
-// The first line of XMC text, `samples features labels`, and how the text is held against it. Pure functions.
+// The first line of XMC text, `samples features labels`, or `samples features` where the labels lie in a
+// second file, and how the text is held against it. Pure functions.
 #pragma once
 
 #include <cstddef>
@@ -12,11 +13,18 @@
 namespace slide {
 
 struct XmcHeader {
-  std::uint64_t samples = 0, features = 0, labels = 0;
-  std::size_t bytes = 0;  // of the line, with its end
+  std::uint64_t samples = 0, features = 0, labels = 0;  // 0 labels where the line does not tell of any
+  std::size_t bytes = 0;                                // of the line, with its end
 };
 
-// Reads the first line of `text`. Throws InputError, here and below, that names `origin`.
+// Whether `text` begins with `samples features labels`, three numbers and nothing else.
+bool has_xmc_header(std::string_view text);
+// Whether `text` begins with `samples features`, and goes on with features alone: their labels are elsewhere.
+bool has_features_header(std::string_view text);
+// Whether it begins with two such numbers, and what follows has not come yet.
+bool is_lone_features_header(std::string_view text);
+
+// Reads the first line of `text`, of either kind. Throws InputError, here and below, that names `origin`.
 XmcHeader parse_xmc_header(std::string_view text, const std::string& origin);
 
 // What its lines may hold.

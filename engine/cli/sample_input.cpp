@@ -14,6 +14,7 @@
 #include "datasets/reader.h"
 #include "datasets/table.h"
 #include "datasets/unpack.h"
+#include "datasets/xmc_header.h"
 #include "engine/base/error.h"
 #include "engine/cli/line_source.h"
 #include "engine/run/run_data.h"
@@ -133,7 +134,8 @@ bool SampleInput::is_array_file() const {
 
 // Whether format_of() would not find anything else if there was more.
 bool SampleInput::shows_format(std::string_view head) const {
-  return use_.format || is_binary(head) || model_.text != nullptr || has_line_of_data(head);
+  if (use_.format || is_binary(head) || model_.text != nullptr) return true;
+  return has_line_of_data(head) && !is_lone_features_header(head);
 }
 
 DataFormat SampleInput::format_of(std::string_view head) const {
@@ -168,7 +170,7 @@ std::optional<DataFormat> SampleInput::table_format_of(std::string_view head) co
 
 // Of features for a model trained on text, or in the format that the model's own data had.
 std::optional<DataFormat> SampleInput::features_format_of(std::string_view head) const {
-  const bool has_header = has_xmc_header(head);
+  const bool has_header = has_xmc_header(head) || has_features_header(head);
   if (is_idx_images(head)) return DataFormat::kIdx;
   if (is_npz(head)) return DataFormat::kNpz;
   if (model_.text != nullptr && !has_header && !looks_like_features(head.substr(0, head.find('\n'))))

@@ -13,6 +13,7 @@
 #include "datasets/row_parser.h"
 #include "datasets/table.h"
 #include "datasets/text_learner.h"
+#include "datasets/text_pair.h"
 #include "engine/base/error.h"
 #include "engine/run/model_file.h"
 
@@ -147,7 +148,7 @@ Settings settings_of(const ConvertOptions& options) {
 std::shared_ptr<const TextModel> find_text_model(const ConvertOptions& options, const Settings& settings) {
   if (!options.model.empty()) return settings.text;
   const std::string& source = options.fit.empty() ? options.in : options.fit;
-  if (is_npz_pair(source)) return nullptr;
+  if (is_file_list(source)) return nullptr;
   const bool is_input = options.fit.empty();
   ReadOptions read;
   read.format = is_input ? options.from.value_or(DataFormat::kAuto) : DataFormat::kText;
@@ -175,6 +176,7 @@ ReadOptions read_options(const ConvertOptions& options, DataFormat from, const T
 
 DataFormat format_of_input(const std::string& path, const TableColumns& columns) {
   if (is_npz_pair(path)) return DataFormat::kNpz;
+  if (named_text_pair(path)) return DataFormat::kAuto;
   const std::string head = head_of_file(path);
   if (const std::optional<DataFormat> table = detect_table(head, columns)) return *table;
   return head.empty() ? DataFormat::kAuto : detect_format(head).value_or(DataFormat::kAuto);

@@ -9,12 +9,16 @@
 
 #include "datasets/detect.h"
 #include "datasets/file_bytes.h"
+#include "datasets/label_lists.h"
+#include "datasets/labelled_line.h"
 #include "datasets/line_chunks.h"
 #include "datasets/npz.h"
 #include "datasets/npz_matrix.h"
 #include "datasets/reader.h"
 #include "datasets/row_parser.h"
 #include "datasets/text_learner.h"
+#include "datasets/text_pair.h"
+#include "datasets/xmc_header.h"
 #include "engine/base/error.h"
 #include "engine/base/foreign_text.h"
 #include "engine/run/label_names.h"
@@ -34,14 +38,30 @@ void check_label(std::uint64_t label, const LabelIndex& index, const std::string
 
 // --- True labels
 
-bool is_labels_alone(const std::string& path, DataFormat format) {
-  const std::string name = path.substr(path.rfind('/') + 1);  // npos + 1 is 0
-  return format == DataFormat::kNpz && !is_npz_pair(path) && !name.starts_with('X');
-}
-
 Dataset labels_of(DatasetArrays arrays, std::uint32_t labels) {
   arrays.feature_offsets = std::vector<std::uint64_t>(arrays.label_offsets.size());
   return {std::move(arrays), 0, labels};
+}
+
+// A matrix of labels as text, with a first line `samples labels`.
+bool is_label_text(const std::string& path, DataFormat format) {
+  return format == DataFormat::kXmc && !text_pair(path) && has_features_header(head_of_file(path));
+}
+
+Dataset read_label_text(const std::string& path, LabelIndex& index) {
+  const FileBytes bytes(path);
+  const XmcHeader header = parse_xmc_header(without_byte_order_mark(bytes.text()), path);
+  LabelLists lists = read_labels(path, header.samples, static_cast<std::uint32_t>(header.features), path);
+  if (!index.named()) index.limit_to(lists.count);
+  DatasetArrays arrays;
+  arrays.label_offsets = std::move(lists.offsets);
+  arrays.label_ids = std::move(lists.ids);
+  return labels_of(std::move(arrays), lists.count);
+}
+
+bool is_labels_alone(const std::string& path, DataFormat format) {
+  const std::string name = path.substr(path.rfind('/') + 1);  // npos + 1 is 0
+  return format == DataFormat::kNpz && !is_npz_pair(path) && !name.starts_with('X');
 }
 
 Dataset read_label_matrix(const std::string& path, LabelIndex& index) {
@@ -242,8 +262,9 @@ Dataset read_labels(const std::string& path, std::optional<DataFormat> format, i
   if (index.grows())
     fail_input("{}: this numbers its labels, but other files name them; give the names by --labels", path);
   index.number_by_data();
-  Dataset labels = is_labels_alone(path, found) ? read_label_matrix(path, index)
-                                                : read_numbered_labels(path, found, threads, index);
+  Dataset labels = is_label_text(path, found)     ? read_label_text(path, index)
+                   : is_labels_alone(path, found) ? read_label_matrix(path, index)
+                                                  : read_numbered_labels(path, found, threads, index);
   for (const std::uint32_t label : labels.view().label_ids) check_label(label, index, path);
   return labels;
 }
