@@ -89,6 +89,7 @@ void add_commands(CLI::App& app, Action& action) {
   add_test(app, action);
   add_predict(app, action);
   add_evaluate(app, action);
+  add_vectors(app, action);
   add_serve(app, action);
   add_convert(app, action);
   add_generate(app, action);

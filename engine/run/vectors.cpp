@@ -1,0 +1,146 @@
+#include "engine/run/vectors.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <bit>
+#include <iterator>
+#include <utility>
+
+#include "datasets/npy.h"
+#include "engine/base/error.h"
+#include "engine/base/parallel.h"
+#include "engine/inference/panel.h"
+
+namespace slide {
+
+namespace {
+
+constexpr std::size_t kBytesAtOnce = std::size_t{1} << 20;  // written to a file
+
+// What stands before a matrix of so many rows: of one length, so that it can be written when they are known.
+std::string head_of_matrix(std::size_t rows, std::size_t width) {
+  return npy_bytes("<f4", fmt::format("({:>20}, {})", rows, width), {});
+}
+
+bool is_whole(const Network& network) {
+  return network.input() || network.dense() > 0;
+}
+
+std::size_t most_values(const Dataset& samples, std::size_t lanes) {
+  std::size_t most = 0;
+  for (std::size_t first = 0; first < samples.size(); first += lanes) {
+    std::size_t values = 0;
+    for (std::size_t i = first; i < std::min(samples.size(), first + lanes); ++i)
+      values += samples.features(i).ids.size();
+    most = std::max(most, values);
+  }
+  return most;
+}
+
+// The vectors of samples [first, first + panel.samples).
+void copy_hidden(const Panel& panel, std::size_t first, std::span<float> vectors) {
+  const BlockInput& input = panel.inputs.front();
+  for (std::size_t i = 0; i < panel.samples; ++i)
+    std::copy_n(input.x + i * input.ldx, input.width, vectors.data() + (first + i) * input.width);
+}
+
+}  // namespace
+
+std::size_t vector_width(const Model& model) {
+  const Network& network = model.network;
+  if (!network.input() && network.layers().size() == 1 && network.dense() == 0) {
+    fail_input(
+        "the network has no hidden layer, so its samples and labels have no vectors; train one with a "
+        "[[layer]] "
+        "of, say, size = 128 before the last");
+  }
+  return network.output().weights().columns;
+}
+
+std::vector<float> sample_vectors(const Model& model, const Dataset& samples, int threads) {
+  const std::size_t width = vector_width(model);
+  const Network& network = model.network;
+  const std::size_t lanes = is_whole(network) ? Panel::kLanesByRow : 1;
+  const std::size_t groups = (samples.size() + lanes - 1) / lanes;
+  const std::size_t entries = std::bit_ceil(most_values(samples, lanes));
+  std::vector<Panel> panels(static_cast<std::size_t>(resolve_threads(threads)));
+  std::vector<float> vectors(samples.size() * width);
+  parallel_for(groups, static_cast<int>(panels.size()), [&](std::size_t group, int thread) {
+    Panel& panel = panels[static_cast<std::size_t>(thread)];
+    panel.by_row = true;
+    panel.k = 1;
+    panel.reserve(TrainedNetwork(network, nullptr), 1, lanes, entries);
+    const std::size_t first = group * lanes;
+    panel.begin(network, samples, first, std::min(samples.size(), first + lanes));
+    copy_hidden(panel, first, vectors);
+  });
+  return vectors;
+}
+
+void label_vector(const Model& model, std::uint32_t label, std::span<float> vector) {
+  const Parameters& weights = model.network.output().weights();
+  weights.load_row(label, vector.data());
+}
+
+std::size_t feature_width(const Model& model) {
+  if (!model.network.input()) {
+    fail_input(
+        "the first layer is stored by neuron, so features have no vectors; train a dense first layer, "
+        "without "
+        "hash tables");
+  }
+  return model.network.input()->size();
+}
+
+void feature_vector(const Model& model, std::uint32_t feature, std::span<float> vector) {
+  const Network& network = model.network;
+  network.input()->weights().load_row(feature, vector.data());
+  if (!network.feature_scale().active()) return;
+  const std::span<const float> factors = network.feature_scale().factors();
+  if (feature >= factors.size()) return;  // a dense column
+  for (float& x : vector) x *= factors[feature];
+}
+
+VectorWriter::VectorWriter(const std::string& path, std::size_t width, Print print)
+    : path_(path), npy_(path.ends_with(".npy")), width_(width), print_(std::move(print)) {
+  if (path_.empty()) return;
+  file_ = std::make_unique<AtomicFile>(path_);
+  if (npy_) put(head_of_matrix(0, width_));
+}
+
+void VectorWriter::put(std::string_view bytes) {
+  if (!file_) return print_(bytes);
+  buffer_ += bytes;
+  if (buffer_.size() >= kBytesAtOnce) flush();
+}
+
+void VectorWriter::flush() {
+  file_->write(buffer_);
+  buffer_.clear();
+}
+
+void VectorWriter::head(std::size_t rows) {
+  if (!npy_) put(fmt::format("{} {}\n", rows, width_));
+}
+
+void VectorWriter::add(std::string_view name, std::span<const float> vector) {
+  ++rows_;
+  if (npy_) return put({reinterpret_cast<const char*>(vector.data()), vector.size_bytes()});
+  line_ = name;
+  std::ranges::replace_if(
+      line_, [](char c) { return c == ' ' || c == '\t'; }, '_');
+  for (const float x : vector)
+    fmt::format_to(std::back_inserter(line_), "{}{:.6g}", line_.empty() ? "" : " ", x);
+  line_ += '\n';
+  put(line_);
+}
+
+void VectorWriter::finish() {
+  if (!file_) return;
+  flush();
+  if (npy_) file_->write_at(0, head_of_matrix(rows_, width_));
+  file_->finish();
+}
+
+}  // namespace slide

@@ -1,0 +1,154 @@
+// Vectors of samples, labels and features: products that must make up what the network computes, and the two
+// forms they are written in.
+#include "engine/run/vectors.h"
+
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cmath>
+#include <filesystem>
+#include <fstream>
+
+#include "datasets/npy.h"
+#include "datasets/reader.h"
+#include "engine/base/error.h"
+#include "engine/inference/inference.h"
+#include "engine/run/training_run.h"
+
+namespace slide {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr const char* kHidden = "[[layer]]\nsize = 8\n";
+
+class VectorsTest : public ::testing::Test {
+ protected:
+  void SetUp() override { fs::create_directories(folder_); }
+  void TearDown() override { fs::remove_all(folder_); }
+
+  // Trained without a wide path and neighbours, so that vectors are all there is.
+  Model vectors_model(const std::string& hidden) const {
+    std::string samples = "60 6 4\n";
+    for (int i = 0; i < 15; ++i) samples += "0 0:1 4:2\n1 1:1 4:2\n2 2:1 5:2\n3 3:1 0:1\n";
+    std::ofstream(folder_ / "data.txt") << samples;
+    Config config = parse_config(
+        "[data]\nidf_power = 0.5\n[train]\nepochs = 20\nthreads = 1\nbatch_size = 16\nblock_size = 16\n"
+        "[loss]\nkind = \"softmax\"\ndelta_floor = 0\n[neighbours]\nshare = 0\n" +
+            hidden + "[[layer]]\nkind = \"dense\"\nwide = false\n",
+        "here");
+    config.data.train = (folder_ / "data.txt").string();
+    TrainingRun run(config, folder_ / "out");
+    run.train({});
+    return load_model(run.folder().model());
+  }
+  Dataset samples_of(const Model& model) const {
+    ReadOptions options;
+    options.feature_limit = static_cast<std::uint32_t>(model.network.features());
+    return read_dataset((folder_ / "data.txt").string(), options);
+  }
+
+  fs::path folder_ = fs::temp_directory_path() / fmt::format("slide-vectors-{}", getpid());
+};
+
+TEST_F(VectorsTest, ProductsWithLabelsAreTheScores) {
+  const Model model = vectors_model(kHidden);
+  const Dataset samples = samples_of(model);
+  const std::size_t width = vector_width(model);
+  ASSERT_EQ(width, 8U);
+  const std::vector<float> vectors = sample_vectors(model, samples, 2);
+  ASSERT_EQ(vectors.size(), samples.size() * width);
+  InferenceOptions options;
+  options.k = 4;
+  options.log_softmax = true;
+  Predictor(model.trained(), options).predict(samples, [&](std::size_t sample, auto best) {
+    std::vector<double> logits(4);
+    double sum = 0;
+    for (std::uint32_t label = 0; label < 4; ++label) {
+      std::vector<float> of_label(width);
+      label_vector(model, label, of_label);
+      logits[label] = model.network.output().bias().row(label)[0];
+      for (std::size_t c = 0; c < width; ++c)
+        logits[label] += double(vectors[sample * width + c]) * of_label[c];
+      sum += std::exp(logits[label]);
+    }
+    for (const Prediction& one : best)
+      EXPECT_NEAR(one.score, logits[one.label] - std::log(sum), 1e-4) << "sample " << sample;
+  });
+}
+
+TEST_F(VectorsTest, FeaturesMakeUpTheHiddenSums) {
+  const Model model = vectors_model(kHidden);
+  const Dataset samples = samples_of(model);
+  ASSERT_EQ(feature_width(model), 8U);
+  const std::vector<float> vectors = sample_vectors(model, samples, 1);
+  for (std::size_t i = 0; i < 4; ++i) {
+    const SparseRow row = samples.features(i);
+    std::vector<double> sums(8);
+    double length = 0;
+    for (std::size_t f = 0; f < row.ids.size(); ++f) {
+      std::vector<float> of_feature(8);
+      feature_vector(model, row.ids[f], of_feature);
+      for (std::size_t c = 0; c < 8; ++c) sums[c] += double(row.values[f]) * of_feature[c];
+      length += std::pow(double(row.values[f]) * model.network.feature_scale().factors()[row.ids[f]], 2);
+    }
+    for (std::size_t c = 0; c < 8; ++c) {  // rows have unit length again behind the factors
+      const double sum = sums[c] / std::sqrt(length) + model.network.input()->bias().row(0)[c];
+      EXPECT_NEAR(vectors[i * 8 + c], std::max(sum, 0.0), 1e-5);
+    }
+  }
+}
+
+TEST_F(VectorsTest, DoNotDependOnWhatComesTogether) {
+  const Model model = vectors_model(kHidden);
+  const Dataset samples = samples_of(model);
+  const std::vector<float> together = sample_vectors(model, samples, 3);
+  for (std::size_t i = 0; i < samples.size(); ++i) {
+    const std::vector<float> alone = sample_vectors(model, samples.slice(i, 1), 1);
+    EXPECT_TRUE(
+        std::equal(alone.begin(), alone.end(), together.begin() + static_cast<std::ptrdiff_t>(i * 8)));
+  }
+}
+
+TEST_F(VectorsTest, ANetworkWithoutHiddenLayerHasNone) {
+  const Model model = vectors_model("");
+  EXPECT_THROW(vector_width(model), InputError);
+  EXPECT_THROW(feature_width(model), InputError);
+}
+
+TEST_F(VectorsTest, TextHasNamesWithoutBlanks) {
+  std::string text;
+  VectorWriter writer("", 2, [&](std::string_view piece) { text += piece; });
+  writer.head(2);
+  writer.add("New York", std::vector<float>{1, -0.5F});
+  writer.add({}, std::vector<float>{0, 2});
+  writer.finish();
+  EXPECT_EQ(text, "2 2\nNew_York 1 -0.5\n0 2\n");
+}
+
+TEST_F(VectorsTest, AMatrixTellsItsRows) {
+  const std::string path = (folder_ / "v.npy").string();
+  VectorWriter writer(path, 3, {});
+  writer.head(2);
+  const std::vector<float> first = {1, 2, 3}, second = {4, 5, 6};
+  writer.add("a", first);
+  EXPECT_FALSE(fs::exists(path)) << "a file is whole when it has its name";
+  writer.add("b", second);
+  writer.finish();
+  std::ifstream file(path, std::ios::binary);
+  const std::string bytes{std::istreambuf_iterator<char>(file), {}};
+  const NpyArray matrix(bytes, NpyName{path, "v", ""});
+  EXPECT_EQ(matrix.header().shape, (std::vector<std::uint64_t>{2, 3}));
+  std::vector<float> values;
+  ASSERT_TRUE(matrix.numbers(values));
+  EXPECT_EQ(values, (std::vector<float>{1, 2, 3, 4, 5, 6}));
+}
+
+TEST_F(VectorsTest, AFullPathIsAnError) {
+  EXPECT_THROW(VectorWriter((folder_ / "missing" / "v.npy").string(), 3, {}), Error);
+}
+
+}  // namespace
+}  // namespace slide
