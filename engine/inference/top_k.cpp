@@ -44,6 +44,7 @@ void TopK::reset(std::size_t k, std::size_t labels) {
     scores_.resize(labels);
   } else if (k > kMostInOrder) {
     entries_.reserve(std::min(2 * k, labels));
+    entries_.resize(std::min(entries_.size(), 2 * k));  // more may be left of a stream that kept more
   } else {
     entries_.resize(k);
   }

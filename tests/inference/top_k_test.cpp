@@ -92,6 +92,18 @@ TEST(TopK, LabelsOneByOneInAnyOrder) {
   }
 }
 
+TEST(TopK, KeepsLessThanTheStreamBefore) {
+  Rng rng(5);
+  const std::vector<float> scores = mixed_scores(3000, rng);
+  TopK best;
+  TopK::Scratch scratch;
+  for (const std::size_t k : {3000, 1200, 500, 700, 300, 257, 256, 10, 400}) {
+    best.reset(k, scores.size());
+    offer_all(best, scores);
+    expect_best(best, scratch, scores);
+  }
+}
+
 TEST(TopK, LeavesOutWhatIsNoNumberOrMinusInfinity) {
   Rng rng(9, Purpose::kTest);
   TopK::Scratch scratch;
