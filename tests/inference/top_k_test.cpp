@@ -93,7 +93,7 @@ TEST(TopK, LabelsOneByOneInAnyOrder) {
 }
 
 TEST(TopK, KeepsLessThanTheStreamBefore) {
-  Rng rng(5);
+  Rng rng(5, Purpose::kTest);
   const std::vector<float> scores = mixed_scores(3000, rng);
   TopK best;
   TopK::Scratch scratch;
