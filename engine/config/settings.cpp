@@ -16,7 +16,10 @@ Config suited_to_interactions(Config base) {
   base.data.kind = DataKind::kInteractions;
   base.text.min_count = 1;
   base.eval.k = {1, 5, 20};
-  if (!base.layers.empty()) base.layers.back().correction = true;
+  if (!base.layers.empty()) {
+    base.layers.back().correction = true;
+    base.layers.back().wide_ridge = 60.0;
+  }
   return base;
 }
 

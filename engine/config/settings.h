@@ -115,7 +115,8 @@ struct LayerConfig {
   std::uint32_t wide_against = 16;     // besides, features of near misses
   double wide_rate = 1.5;              // learning rate of these weights, scheduled as the others
   double wide_scale = 3.0;             // length of a neuron's first wide weights
-  double wide_fit = 0.5;  // share of a fitted start that takes the place of wide_scale and loss.prior
+  double wide_fit = 0.5;    // share of a fitted start that takes the place of wide_scale and loss.prior
+  double wide_ridge = 0.0;  // interactions: penalty of the regression that first weights come from; 0: none
   HashConfig hash;
 };
 

@@ -147,22 +147,26 @@ Network Network::start(const Config& config, const Dataset& train, const DataSha
     // What is known of items beside an item itself, as samples of training have it.
     const Dataset drawn =
         drawn_samples({config.data.hide, config.data.normalize, config.train.seed, 0}, train, kStartDraws);
-    network.start_output(drawn, shape_of(drawn), threads, cluster);
+    const bool regressed = network.wide() && config.layers.back().wide_ridge > 0 &&
+                           shape.labels <= kMostRidgeItems && !network.feature_scale().active();
+    std::optional<ItemWeights> items;
+    if (regressed) items = ridge_of_items(train, config.layers.back().wide_ridge, threads);
+    network.start_output(drawn, shape_of(drawn), threads, cluster, items ? &*items : nullptr);
   } else {
-    network.start_output(train, shape, threads, cluster);
+    network.start_output(train, shape, threads, cluster, nullptr);
   }
   network.rebuild_index(1, threads);
   return network;
 }
 
 OutputStart output_start(const Config& config, const FeatureScale& scale, const Dataset& train,
-                         const DataShape& shape, int threads) {
+                         const DataShape& shape, int threads, const ItemWeights* items) {
   const LayerConfig& layer = config.layers.back();
   if (layer.wide && layer.wide_fit > 0 && config.loss.kind == LossKind::kSigmoid) {
     const bool all = layer.kind == LayerKind::kDense || layer.correction;
-    const auto fitted =
-        fit_output_start(train, shape.label_frequencies, scale,
-                         all ? double(shape.labels) : double(layer.uniform), config.train.seed, threads);
+    const auto fitted = fit_output_start(train, shape.label_frequencies, scale,
+                                         all ? double(shape.labels) : double(layer.uniform),
+                                         config.train.seed, threads, items);
     const double share = layer.wide_fit;
     if (fitted) return {share * fitted->scale, share * fitted->prior, share * fitted->offset};
   }
@@ -170,10 +174,11 @@ OutputStart output_start(const Config& config, const FeatureScale& scale, const 
 }
 
 // First biases of a one-vs-all output layer, patterns and first weights of its wide path.
-void Network::start_output(const Dataset& train, const DataShape& shape, int threads, Cluster* cluster) {
+void Network::start_output(const Dataset& train, const DataShape& shape, int threads, Cluster* cluster,
+                           const ItemWeights* items) {
   OutputStart start;  // three numbers from all labels: one process is enough to fit them
   if (cluster == nullptr || cluster->rank() == 0)
-    start = output_start(config_, feature_scale_, train, shape, threads);
+    start = output_start(config_, feature_scale_, train, shape, threads, items);
   if (cluster != nullptr) cluster->broadcast(std::as_writable_bytes(std::span(&start, 1)), 0);
   const Slice own = parts_.own_neurons();
   if (config_.loss.kind == LossKind::kSigmoid) {
@@ -183,6 +188,10 @@ void Network::start_output(const Dataset& train, const DataShape& shape, int thr
     }
   }
   if (!wide()) return;
+  if (items != nullptr) {
+    return output().set_wide(
+        std::make_unique<WidePath>(output().config(), *items, own.first, own.count, start.scale, threads));
+  }
   const Dataset mine = own.count == labels() ? train : train.with_labels(own.first, own.count);
   output().set_wide(std::make_unique<WidePath>(output().config(), start.scale, mine, output().size(), threads,
                                                feature_scale_));

@@ -37,9 +37,10 @@ DataShape shape_of(const Dataset& train);
 // Neurons of the output layer that the configuration says for such data. Throws InputError where it has no
 // layer.
 std::size_t output_neurons(const Config& config, const DataShape& shape);
-// Where such an output layer starts, whose features are scaled so.
+// Where such an output layer starts, whose features are scaled so. `items`: first weights of its wide path,
+// or nullptr.
 OutputStart output_start(const Config& config, const FeatureScale& scale, const Dataset& train,
-                         const DataShape& shape, int threads);
+                         const DataShape& shape, int threads, const ItemWeights* items = nullptr);
 
 struct ThreadScratch {
   std::vector<LayerScratch> layers;
@@ -139,7 +140,8 @@ class Network {
 
  private:
   void check_dense() const;
-  void start_output(const Dataset& train, const DataShape& shape, int threads, Cluster* cluster);
+  void start_output(const Dataset& train, const DataShape& shape, int threads, Cluster* cluster,
+                    const ItemWeights* items);
 
   Config config_;
   std::size_t features_;

@@ -37,7 +37,7 @@ std::vector<std::uint32_t> draw(std::size_t count, std::size_t bound, Rng& rng) 
   return drawn;
 }
 
-double dot(const SparseRow& row, const std::vector<float>& dense) {
+double dot(const SparseRow& row, std::span<const float> dense) {
   double sum = 0.0;
   for (std::size_t i = 0; i < row.ids.size(); ++i) sum += double(row.values[i]) * dense[row.ids[i]];
   return sum;
@@ -77,9 +77,45 @@ double likeness_to_others(const SparseRow& row, const LabelSums::Sum& sum, std::
   return frequency < 2 || left <= 1e-6 * sum.square ? 0.0 : product / std::sqrt(left);
 }
 
+// How like a sample is to the others of a label, by the sum of these.
+class SumLikeness {
+ public:
+  SumLikeness(const LabelSums& sums, std::span<const std::uint32_t> frequencies)
+      : sums_(sums), frequencies_(frequencies), sum_(sums.make_sum()) {}
+  void take(std::uint32_t label) {
+    label_ = label;
+    sums_.add_up(label, sum_);
+  }
+  double of_own(const SparseRow& row) const { return likeness_to_others(row, sum_, frequencies_[label_]); }
+  double of_other(const SparseRow& row) const {
+    const double product = dot(row, sum_.values);
+    return product == 0.0 ? 0.0 : product / std::sqrt(sum_.square);
+  }
+
+ private:
+  const LabelSums& sums_;
+  std::span<const std::uint32_t> frequencies_;
+  LabelSums::Sum sum_;
+  std::uint32_t label_ = 0;
+};
+
+// The same by weights of items.
+class ItemLikeness {
+ public:
+  explicit ItemLikeness(const ItemWeights& items) : items_(items) {}
+  void take(std::uint32_t label) { row_ = items_.row(label); }
+  double of_own(const SparseRow& row) const { return dot(row, row_); }
+  double of_other(const SparseRow& row) const { return dot(row, row_); }
+
+ private:
+  const ItemWeights& items_;
+  std::span<const float> row_;
+};
+
 // The pairs of one block, whose evidence is added to `evidence`.
+template <class Likeness>
 std::vector<Pair> pairs_of_block(const Dataset& train, std::span<const std::uint32_t> frequencies,
-                                 const LabelSums& sums, const FeatureScale& scale, double negatives, Rng rng,
+                                 Likeness likeness, const FeatureScale& scale, double negatives, Rng rng,
                                  std::size_t& evidence) {
   const SampleBlock block = draw_block(train, frequencies, scale, rng);
   evidence += block.evidence;
@@ -89,19 +125,18 @@ std::vector<Pair> pairs_of_block(const Dataset& train, std::span<const std::uint
   all.insert(all.end(), block.labels.begin(), block.labels.end());
   sort_distinct(all);
   std::vector<Pair> pairs;
-  LabelSums::Sum sum = sums.make_sum();
   for (const std::uint32_t label : all) {
-    sums.add_up(label, sum);
+    likeness.take(label);
     const double odds = log_odds(frequencies[label], train.size());
     const double weight = std::ranges::binary_search(block.labels, label) ? 1.0 : weight_of_drawn;
     double unlike = 0.0;  // weight of the samples that share no feature with the label
     for (std::size_t s = 0; s < block.samples.size(); ++s) {
       if (std::ranges::binary_search(train.labels(block.samples[s]), label)) {
-        pairs.push_back({likeness_to_others(block.rows[s], sum, frequencies[label]), odds, 1.0, true});
-      } else if (const double product = dot(block.rows[s], sum.values); product == 0.0) {
+        pairs.push_back({likeness.of_own(block.rows[s]), odds, 1.0, true});
+      } else if (const double like = likeness.of_other(block.rows[s]); like == 0.0) {
         unlike += weight;
       } else {
-        pairs.push_back({product / std::sqrt(sum.square), odds, weight, false});
+        pairs.push_back({like, odds, weight, false});
       }
     }
     if (unlike > 0.0) pairs.push_back({0.0, odds, unlike, false});
@@ -192,13 +227,16 @@ double log_odds(std::uint32_t with, std::size_t samples) {
 std::optional<OutputStart> fit_output_start(const Dataset& train,
                                             std::span<const std::uint32_t> label_frequencies,
                                             const FeatureScale& scale, double negatives, std::uint64_t seed,
-                                            int threads) {
+                                            int threads, const ItemWeights* items) {
   const LabelSums sums(train, label_frequencies.size(), scale);
   std::array<std::vector<Pair>, kBlocks> of_block;
   std::array<std::size_t, kBlocks> evidence{};
   parallel_for(kBlocks, threads, [&](std::size_t b, int) {
-    of_block[b] = pairs_of_block(train, label_frequencies, sums, scale, negatives,
-                                 Rng(seed, Purpose::kStart, b), evidence[b]);
+    const auto find = [&](auto likeness) {
+      of_block[b] = pairs_of_block(train, label_frequencies, std::move(likeness), scale, negatives,
+                                   Rng(seed, Purpose::kStart, b), evidence[b]);
+    };
+    items != nullptr ? find(ItemLikeness(*items)) : find(SumLikeness(sums, label_frequencies));
   });
   std::size_t all_evidence = 0;
   std::vector<Pair> pairs;

@@ -12,6 +12,7 @@
 
 #include "datasets/dataset.h"
 #include "engine/features/feature_scale.h"
+#include "engine/wide/item_ridge.h"
 
 namespace slide {
 
@@ -29,9 +30,10 @@ double log_odds(std::uint32_t with, std::size_t samples);
 // own labels, since its likeness to itself says nothing. `negatives`: uniform negatives that a sample meets
 // in training. None where too few samples have a label that another sample has, too. A pure function of its
 // arguments but for `threads`.
+// `items`: nullptr, or weights that take the place of the sums: <w_l, x> of that of <s_l, x> / |s_l|.
 std::optional<OutputStart> fit_output_start(const Dataset& train,
                                             std::span<const std::uint32_t> label_frequencies,
                                             const FeatureScale& scale, double negatives, std::uint64_t seed,
-                                            int threads);
+                                            int threads, const ItemWeights* items = nullptr);
 
 }  // namespace slide

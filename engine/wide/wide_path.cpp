@@ -16,16 +16,14 @@
 
 namespace slide {
 
-namespace {
-
-// Patterns and first weights of neighbouring neurons.
-struct PatternChunk {
+struct WidePath::PatternChunk {
+  static constexpr std::size_t kNeurons = 512;
   std::vector<std::uint32_t> features;
   std::vector<float> weights;
 };
 
 // Finds patterns; one for each thread.
-class PatternFinder {
+class WidePath::PatternFinder {
  public:
   // `misses`: nullptr, or what speaks against labels.
   PatternFinder(const LayerConfig& config, double length, const LabelSums& sums, const NearMisses* misses)
@@ -59,7 +57,21 @@ class PatternFinder {
   NearMisses::Scratch scratch_;
 };
 
-}  // namespace
+// Appends the `most` weights of a row that are farthest from 0, times `scale`; returns how many there are.
+std::size_t WidePath::append_strongest(std::span<const float> row, std::size_t most, double scale,
+                                       PatternChunk& to) {
+  const std::vector<float> values(row.begin(), row.end());
+  std::vector<std::uint32_t> ids;
+  for (std::uint32_t i = 0; i < values.size(); ++i)
+    if (values[i] != 0.0F) ids.push_back(i);
+  keep_strongest(ids, most, values);
+  std::sort(ids.begin(), ids.end());
+  for (const std::uint32_t id : ids) {
+    to.features.push_back(id);
+    to.weights.push_back(static_cast<float>(scale * values[id]));
+  }
+  return ids.size();
+}
 
 WidePath::WidePath(const LayerConfig& config, double length, const Dataset& train, std::size_t neurons,
                    int threads, const FeatureScale& scale)
@@ -70,20 +82,40 @@ WidePath::WidePath(const LayerConfig& config, double length, const Dataset& trai
   std::vector<PatternFinder> finders;
   for (int t = 0; t < std::max(1, threads); ++t)
     finders.emplace_back(config_, length, sums, misses ? &*misses : nullptr);
-  constexpr std::size_t kChunk = 512;
+  constexpr std::size_t kChunk = PatternChunk::kNeurons;
   std::vector<PatternChunk> chunks((neurons + kChunk - 1) / kChunk);
   storage_.offsets.assign(neurons + 1, 0);
   parallel_for(chunks.size(), threads, [&](std::size_t chunk, int thread) {
     for (std::size_t n = chunk * kChunk; n < std::min(neurons, (chunk + 1) * kChunk); ++n)
       storage_.offsets[n + 1] = finders[static_cast<std::size_t>(thread)].append(n, chunks[chunk]);
   });
+  store(std::move(chunks), threads);
+}
+
+WidePath::WidePath(const LayerConfig& config, const ItemWeights& items, std::size_t first, std::size_t count,
+                   double scale, int threads)
+    : config_(config) {
+  constexpr std::size_t kChunk = PatternChunk::kNeurons;
+  std::vector<PatternChunk> chunks((count + kChunk - 1) / kChunk);
+  storage_.offsets.assign(count + 1, 0);
+  parallel_for(chunks.size(), threads, [&](std::size_t chunk, int) {
+    for (std::size_t n = chunk * kChunk; n < std::min(count, (chunk + 1) * kChunk); ++n) {
+      storage_.offsets[n + 1] =
+          append_strongest(items.row(first + n), config_.wide_features, scale, chunks[chunk]);
+    }
+  });
+  store(std::move(chunks), threads);
+}
+
+// The patterns of all neurons, whose sizes are in the offsets.
+void WidePath::store(std::vector<PatternChunk> chunks, int threads) {
   std::partial_sum(storage_.offsets.begin(), storage_.offsets.end(), storage_.offsets.begin());
   storage_.features = AlignedArray<std::uint32_t>(storage_.offsets.back());
   storage_.weights = AlignedArray<float>(storage_.offsets.back());
   // In turns, so that memory comes from the nodes of all threads alike.
   parallel_in_turns(chunks.size(), threads, [&](std::size_t chunk) {
     const PatternChunk from = std::move(chunks[chunk]);
-    const std::uint64_t at = storage_.offsets[chunk * kChunk];
+    const std::uint64_t at = storage_.offsets[chunk * PatternChunk::kNeurons];
     std::ranges::copy(from.features, storage_.features.data() + at);
     std::ranges::copy(from.weights, storage_.weights.data() + at);
   });

@@ -21,6 +21,7 @@
 #include "engine/features/feature_scale.h"
 #include "engine/features/growth.h"
 #include "engine/kernels/kernels.h"
+#include "engine/wide/item_ridge.h"
 
 namespace slide {
 
@@ -55,6 +56,11 @@ class WidePath {
   // `length` for each neuron.
   WidePath(const LayerConfig& config, double length, const Dataset& train, std::size_t neurons, int threads,
            const FeatureScale& scale = {});
+
+  // Patterns and first weights of `count` neurons, of the items from `first` on, from the weights of these:
+  // of each the strongest, at most `wide_features`, times `scale`.
+  WidePath(const LayerConfig& config, const ItemWeights& items, std::size_t first, std::size_t count,
+           double scale, int threads);
 
   // What training goes on with.
   struct More {
@@ -126,6 +132,12 @@ class WidePath {
   Storage& storage() { return storage_; }
 
  private:
+  struct PatternChunk;  // patterns and first weights of neighbouring neurons
+  class PatternFinder;
+  static std::size_t append_strongest(std::span<const float> row, std::size_t most, double scale,
+                                      PatternChunk& to);
+  void store(std::vector<PatternChunk> chunks, int threads);
+
   LayerConfig config_;
   Storage storage_;
 };

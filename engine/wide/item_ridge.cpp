@@ -1,0 +1,150 @@
+#include "engine/wide/item_ridge.h"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <numeric>
+#include <vector>
+
+#include "engine/base/parallel.h"
+#include "engine/features/label_sums.h"
+#include "engine/kernels/kernels.h"
+
+namespace slide {
+
+namespace {
+
+constexpr std::size_t kPivots = 64;    // rows that are eliminated at once
+constexpr std::size_t kColumns = 512;  // of a task that multiplies them
+
+using PivotBlock = std::array<double, kPivots * kPivots>;
+
+// Gauss and Jordan's elimination; of a positive definite matrix, without a search for pivots.
+void invert(PivotBlock& a) {
+  for (std::size_t k = 0; k < kPivots; ++k) {
+    const double pivot = 1.0 / a[k * kPivots + k];
+    a[k * kPivots + k] = 1.0;
+    for (std::size_t j = 0; j < kPivots; ++j) a[k * kPivots + j] *= pivot;
+    for (std::size_t i = 0; i < kPivots; ++i) {
+      if (i == k) continue;
+      const double factor = a[i * kPivots + k];
+      a[i * kPivots + k] = 0.0;
+      for (std::size_t j = 0; j < kPivots; ++j) a[i * kPivots + j] -= factor * a[k * kPivots + j];
+    }
+  }
+}
+
+// A symmetric positive definite matrix [size x size], size a multiple of kPivots, becomes its inverse: the
+// same elimination by blocks, whose products are kernels'.
+class BlockInverse {
+ public:
+  BlockInverse(float* matrix, std::size_t size)
+      : matrix_(matrix), size_(size), pivot_rows_(kPivots * size), ids_(kPivots) {
+    std::iota(ids_.begin(), ids_.end(), 0U);
+  }
+
+  void run(int threads) {
+    std::vector<AlignedArray<float>> factors;
+    for (int t = 0; t < std::max(1, threads); ++t) factors.emplace_back(kPivots * kPivots);
+    for (std::size_t first = 0; first < size_; first += kPivots) {
+      invert_pivots(first);
+      parallel_for((size_ + kColumns - 1) / kColumns, threads,
+                   [&](std::size_t task, int) { multiply_pivots(first, task * kColumns); });
+      parallel_for(size_ / kPivots, threads, [&](std::size_t block, int thread) {
+        eliminate(first, block * kPivots, factors[static_cast<std::size_t>(thread)].data());
+      });
+    }
+  }
+
+ private:
+  // The inverse of the pivots' own block, also as the factors of the next product.
+  void invert_pivots(std::size_t first) {
+    for (std::size_t i = 0; i < kPivots; ++i)
+      std::copy_n(matrix_ + (first + i) * size_ + first, kPivots, pivots_.begin() + i * kPivots);
+    invert(pivots_);
+    for (std::size_t a = 0; a < kPivots; ++a) {
+      for (std::size_t b = 0; b < kPivots; ++b)
+        inverse_[a * kPivots + b] = static_cast<float>(pivots_[b * kPivots + a]);
+    }
+  }
+
+  // Columns from `column` on of pivot_rows_: the inverse times the pivots' rows, the inverse itself in their
+  // own columns.
+  void multiply_pivots(std::size_t first, std::size_t column) {
+    const std::size_t count = std::min(kColumns, size_ - column);
+    for (std::size_t i = 0; i < kPivots; ++i)
+      std::fill_n(pivot_rows_.data() + i * size_ + column, count, 0.0F);
+    kernels::active().rows_backward_input(matrix_ + first * size_ + column, size_, ids_.data(), kPivots,
+                                          inverse_.data(), count, kPivots, pivot_rows_.data() + column,
+                                          size_);
+    if (first < column || first >= column + count) return;
+    for (std::size_t i = 0; i < kPivots; ++i) {
+      for (std::size_t j = 0; j < kPivots; ++j)
+        pivot_rows_.data()[i * size_ + first + j] = static_cast<float>(pivots_[i * kPivots + j]);
+    }
+  }
+
+  // Takes the pivots out of the rows of a block; its own rows become pivot_rows_.
+  void eliminate(std::size_t first, std::size_t block, float* factors) {
+    float* rows = matrix_ + block * size_;
+    if (block == first) {
+      std::copy_n(pivot_rows_.data(), kPivots * size_, rows);
+      return;
+    }
+    for (std::size_t b = 0; b < kPivots; ++b) {
+      float* own = rows + b * size_ + first;
+      for (std::size_t a = 0; a < kPivots; ++a) factors[a * kPivots + b] = -own[a];
+      std::fill_n(own, kPivots, 0.0F);
+    }
+    kernels::active().rows_backward_input(pivot_rows_.data(), size_, ids_.data(), kPivots, factors, size_,
+                                          kPivots, rows, size_);
+  }
+
+  float* matrix_;
+  std::size_t size_;
+  AlignedArray<float> pivot_rows_;  // [kPivots x size]
+  std::vector<std::uint32_t> ids_;  // 0, 1, ...
+  PivotBlock pivots_{};
+  AlignedArray<float> inverse_{kPivots * kPivots};
+};
+
+// Row `item` of X^T W X.
+void add_common_users(const Dataset& users, const LabelSums& of_item, std::size_t item, float* row) {
+  for (const std::uint32_t user : of_item.samples(item)) {
+    const auto items = users.labels(user);
+    const auto weight = static_cast<float>(1.0 / std::sqrt(static_cast<double>(items.size())));
+    for (const std::uint32_t other : items) row[other] += weight;
+  }
+}
+
+}  // namespace
+
+ItemWeights::ItemWeights(std::size_t items)
+    : items_(items), stride_((items + kPivots - 1) / kPivots * kPivots), values_(stride_ * stride_) {}
+
+ItemWeights ridge_of_items(const Dataset& users, double penalty, int threads) {
+  constexpr std::size_t kRows = 16;  // a task
+  ItemWeights weights(users.label_count());
+  const std::size_t items = weights.items_, stride = weights.stride_;
+  float* matrix = weights.values_.data();
+  const FeatureScale as_they_are;
+  const LabelSums of_item(users, items, as_they_are);
+  parallel_for((stride + kRows - 1) / kRows, threads, [&](std::size_t task, int) {
+    for (std::size_t i = task * kRows; i < std::min(stride, (task + 1) * kRows); ++i) {
+      if (i < items) add_common_users(users, of_item, i, matrix + i * stride);
+      matrix[i * stride + i] += static_cast<float>(penalty);
+    }
+  });
+  BlockInverse(matrix, stride).run(threads);
+  parallel_for((items + kRows - 1) / kRows, threads, [&](std::size_t task, int) {
+    for (std::size_t j = task * kRows; j < std::min(items, (task + 1) * kRows); ++j) {
+      float* row = matrix + j * stride;
+      const float factor = -1.0F / row[j];
+      for (std::size_t i = 0; i < items; ++i) row[i] *= factor;
+      row[j] = 0.0F;
+    }
+  });
+  return weights;
+}
+
+}  // namespace slide
