@@ -155,7 +155,7 @@ TEST_F(DenseTest, GivesTheSameModelOfHalvesThatHoldTheSameNumbers) {
 }
 
 TEST_F(DenseTest, GoesOnFromAModel) {
-  ASSERT_EQ(train_on("small.toml", "X.trn.npy", "out").code, 0);
+  ASSERT_EQ(train_on("small.toml", "X.trn.npy", "out", {"--set", "neighbours.share=0.25"}).code, 0);
   const Outcome more = slide_.run({"train", "--init", "out", "X.tst.npy", "--out", "more"});
   EXPECT_EQ(more.code, 0) << more.err;
   EXPECT_GT(precision("more", "X.tst.npy"), 0.9);
