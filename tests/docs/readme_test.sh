@@ -198,7 +198,7 @@ check_words() {  # file, line, text
 check_mention() {  # file, line, text
   local text=$3 sections='(data|text|train|optimizer|loss|eval|neighbours|layer|hash)'
   case $text in
-    build/* | run/* | *.slide | *.jsonl | train.txt | test.txt | config.toml) return ;;  # made by a run
+    build/* | run/* | *.slide | *.jsonl | train.txt | test.txt | Y.*.txt | config.toml) return ;;  # made by a run
     --[a-z]*)
       [ -n "${options[${text%%[ =]*}]:-}" ] || fault "$1:$2: there is no option ${text%%[ =]*}"
       [[ $text == '--set '* ]] || return 0
