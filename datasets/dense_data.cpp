@@ -12,7 +12,6 @@
 #include "datasets/label_lists.h"
 #include "datasets/npy.h"
 #include "datasets/npz.h"
-#include "datasets/reader.h"
 #include "datasets/row_parser.h"
 #include "datasets/text_pair.h"
 #include "engine/base/error.h"
@@ -129,7 +128,8 @@ Dataset read_dense_features(const std::string& path, const ReadOptions& options)
   return Dataset(std::move(arrays), options.feature_limit, options.label_limit).with_dense(std::move(rows));
 }
 
-Dataset read_dense_data(const DensePaths& paths, const ReadOptions& options) {
+Dataset read_dense_data(const DensePaths& paths, const ReadOptions& options,
+                        const ReadSamples& read_samples) {
   DenseRows rows = read_dense_rows(paths.rows, options);
   if (!paths.samples) {
     LabelLists labels = read_labels(paths.beside.empty() ? labels_beside(paths.rows) : paths.beside,
@@ -142,7 +142,7 @@ Dataset read_dense_data(const DensePaths& paths, const ReadOptions& options) {
   }
   ReadOptions of_samples = options;
   of_samples.dense_columns.reset();
-  const Dataset samples = read_dataset(paths.beside, of_samples);
+  const Dataset samples = read_samples(paths.beside, of_samples);
   if (samples.dense_count() > 0)
     fail_input("{}: it has dense columns of its own; put those of both into one file", paths.beside);
   if (samples.size() != rows.size()) {

@@ -30,11 +30,14 @@ void for_each_file(std::string& path, const std::function<void(std::string&)>& u
 // The part of `path` that can hold text: all of it, or the samples beside dense features; empty for labels.
 std::string text_path(const std::string& path);
 
+// How other data than dense ones are read: read_dataset().
+using ReadSamples = std::function<Dataset(const std::string& path, const ReadOptions& options)>;
+
 // Reads such a data set. LABELS: see read_labels(); of a file whose name begins with X, they may lie beside
 // it under a name that begins with Y and ends in .npz, .npy or .txt. SAMPLES: any other data, whose samples
 // have these columns besides; options but dense_columns are for them. Throws InputError when a file cannot be
 // read or is damaged, numbers are not finite, or the files are not of the same number of samples.
-Dataset read_dense_data(const DensePaths& paths, const ReadOptions& options);
+Dataset read_dense_data(const DensePaths& paths, const ReadOptions& options, const ReadSamples& read_samples);
 
 // The rows alone, without labels: to predict these.
 Dataset read_dense_features(const std::string& path, const ReadOptions& options);

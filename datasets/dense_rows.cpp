@@ -95,6 +95,12 @@ void DenseRows::copy_row(std::size_t row, float* to) const {
   for (std::size_t c = 0; c < matrix_.columns; ++c) to[c] *= scale;
 }
 
+DenseRows DenseRows::of_unit_length(int threads) const {
+  DenseRows rows = *this;
+  rows.take_lengths(true, threads, "features");
+  return rows;
+}
+
 DenseRows DenseRows::slice(std::size_t first, std::size_t count) const {
   DenseRows part = *this;
   part.first_ += first;

@@ -42,6 +42,9 @@ class DenseRows {
   // to[columns()] = row number `row`.
   void copy_row(std::size_t row, float* to) const;
 
+  // The same rows with unit length, as above.
+  DenseRows of_unit_length(int threads) const;
+
   // Rows [first, first + count), and these rows in this order; they must be there.
   DenseRows slice(std::size_t first, std::size_t count) const;
   DenseRows chosen(std::span<const std::uint32_t> rows) const;

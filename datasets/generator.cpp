@@ -1,14 +1,20 @@
 #include "datasets/generator.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cmath>
 #include <filesystem>
+#include <span>
 #include <string_view>
 #include <system_error>
+#include <utility>
 #include <vector>
 
+#include "datasets/npy.h"
 #include "datasets/power_law.h"
 #include "datasets/xmc_writer.h"
+#include "engine/base/atomic_file.h"
 #include "engine/base/error.h"
 #include "engine/base/parallel.h"
 #include "engine/base/rng.h"
@@ -24,10 +30,12 @@ constexpr std::uint32_t kPrototypes = 12;   // features a label
 constexpr double kSignal = 0.7;             // share of features drawn from prototypes
 constexpr double kValueStep = 1e4;          // values have four decimals
 constexpr std::uint64_t kChunkSamples = 1024;
-constexpr std::size_t kChunksPerThread = 4;  // formatted before a write
+constexpr std::uint64_t kChunkNumbers = 1U << 20;  // dense ones
+constexpr std::size_t kChunksPerThread = 4;        // formatted before a write
 
 // The `step` of the random streams; prototypes use kPrototypeStream + index.
-constexpr std::uint64_t kSampleStream = 1, kLabelScramble = 2, kFeatureScramble = 3, kPrototypeStream = 16;
+constexpr std::uint64_t kSampleStream = 1, kLabelScramble = 2, kFeatureScramble = 3, kSignStream = 4,
+                        kPrototypeStream = 16;
 
 struct Feature {
   std::uint32_t id;
@@ -40,6 +48,11 @@ struct Sample {
   std::vector<Feature> features;
   std::vector<std::uint32_t> ids;
   std::vector<float> values;
+};
+
+// Some samples: numbers [first, first + count).
+struct Samples {
+  std::uint64_t first, count;
 };
 
 class SampleSource {
@@ -58,6 +71,18 @@ class SampleSource {
     draw_features(rng, sample);
     std::sort(sample.labels.begin(), sample.labels.end());
     sample.labels.erase(std::unique(sample.labels.begin(), sample.labels.end()), sample.labels.end());
+  }
+
+  // Adds a feature to the dense ones of its sample: its value with the signs of the feature, divided by the
+  // root of their number, so that lengths stay nearly as they are.
+  void project(std::uint32_t feature, float value, std::span<float> row) const {
+    Rng rng(options_.seed, Purpose::kGenerator, kSignStream, feature);
+    const float share = value / std::sqrt(static_cast<float>(row.size()));
+    std::uint64_t signs = 0;
+    for (std::size_t c = 0; c < row.size(); ++c, signs >>= 1) {
+      if (c % 64 == 0) signs = rng.next();
+      row[c] += (signs & 1) != 0 ? share : -share;
+    }
   }
 
  private:
@@ -115,6 +140,7 @@ void check(const GeneratorOptions& options) {
   need(options.labels, "labels");
   need(options.features_per_sample, "features a sample");
   need(options.labels_per_sample, "labels a sample");
+  if (options.dense > 0) need(options.test_samples.value_or(options.samples / 10), "test samples");
   constexpr std::uint32_t kMost = 1U << 20;
   if (options.features_per_sample > kMost || options.labels_per_sample > kMost) {
     fail_input("generate: more than {} features or labels a sample; ask for fewer", kMost);
@@ -132,22 +158,76 @@ void format_samples(const SampleSource& source, std::uint64_t first, std::uint64
   }
 }
 
-void write_file(const GeneratorOptions& options, const SampleSource& source, std::uint64_t first,
-                std::uint64_t count, const std::string& path) {
+// Calls format(first, count, chunk) for chunks of samples, in parallel, and write(chunk) for one after the
+// other.
+template <class Chunk, class Format, class Write>
+void in_chunks(const GeneratorOptions& options, Samples samples, std::uint64_t chunk_samples,
+               const Format& format, const Write& write) {
   const int threads = resolve_threads(options.threads);
-  XmcWriter writer(path, count, options.features, options.labels);
-  std::vector<std::string> chunks(kChunksPerThread * static_cast<std::size_t>(threads));
-  const std::uint64_t wave = chunks.size() * kChunkSamples;
-  for (std::uint64_t done = 0; done < count; done += wave) {
-    const std::uint64_t left = std::min(wave, count - done);
-    const auto used = static_cast<std::size_t>((left + kChunkSamples - 1) / kChunkSamples);
+  std::vector<Chunk> chunks(kChunksPerThread * static_cast<std::size_t>(threads));
+  const std::uint64_t wave = chunks.size() * chunk_samples;
+  for (std::uint64_t done = 0; done < samples.count; done += wave) {
+    const std::uint64_t left = std::min(wave, samples.count - done);
+    const auto used = static_cast<std::size_t>((left + chunk_samples - 1) / chunk_samples);
     parallel_for(used, threads, [&](std::size_t index, int) {
-      const std::uint64_t start = index * kChunkSamples;
-      format_samples(source, first + done + start, std::min(kChunkSamples, left - start), chunks[index]);
+      const std::uint64_t start = index * chunk_samples;
+      format(samples.first + done + start, std::min(chunk_samples, left - start), chunks[index]);
     });
-    for (std::size_t i = 0; i < used; ++i) writer.write(chunks[i]);
+    for (std::size_t i = 0; i < used; ++i) write(chunks[i]);
   }
+}
+
+void write_sparse(const GeneratorOptions& options, const SampleSource& source, Samples samples,
+                  const std::string& path) {
+  XmcWriter writer(path, samples.count, options.features, options.labels);
+  in_chunks<std::string>(
+      options, samples, kChunkSamples,
+      [&](std::uint64_t first, std::uint64_t count, std::string& lines) {
+        format_samples(source, first, count, lines);
+      },
+      [&](const std::string& lines) { writer.write(lines); });
   writer.finish();
+}
+
+struct DenseChunk {
+  std::vector<float> rows;
+  std::string labels;  // lines
+};
+
+// Samples [first, first + count) as rows of dense features, and their labels.
+void format_dense(const GeneratorOptions& options, const SampleSource& source, Samples samples,
+                  DenseChunk& chunk) {
+  const std::size_t columns = options.dense;
+  chunk.rows.assign(samples.count * columns, 0.0F);
+  chunk.labels.clear();
+  Sample sample;
+  for (std::uint64_t i = 0; i < samples.count; ++i) {
+    source.draw(samples.first + i, sample);
+    const std::span<float> row(chunk.rows.data() + i * columns, columns);
+    for (std::size_t f = 0; f < sample.ids.size(); ++f) source.project(sample.ids[f], sample.values[f], row);
+    append_xmc_row(chunk.labels, sample.labels, {});
+  }
+}
+
+// Rows into X.NAME.npy, labels into Y.NAME.txt.
+void write_dense(const GeneratorOptions& options, const SampleSource& source, Samples samples,
+                 const std::filesystem::path& folder, const std::string& name) {
+  AtomicFile rows((folder / ("X." + name + ".npy")).string());
+  AtomicFile labels((folder / ("Y." + name + ".txt")).string());
+  rows.write(npy_bytes("<f4", fmt::format("({}, {})", samples.count, options.dense), ""));
+  labels.write(fmt::format("{} {}\n", samples.count, options.labels));
+  in_chunks<DenseChunk>(
+      options, samples, std::clamp<std::uint64_t>(kChunkNumbers / options.dense, 1, kChunkSamples),
+      [&](std::uint64_t first, std::uint64_t count, DenseChunk& chunk) {
+        format_dense(options, source, {first, count}, chunk);
+      },
+      [&](const DenseChunk& chunk) {
+        rows.write(std::string_view(reinterpret_cast<const char*>(chunk.rows.data()),
+                                    chunk.rows.size() * sizeof(float)));
+        labels.write(chunk.labels);
+      });
+  rows.finish();
+  labels.finish();
 }
 
 }  // namespace
@@ -161,9 +241,15 @@ void generate_dataset(const GeneratorOptions& options, const std::string& direct
   }
   const SampleSource source(options);
   const std::filesystem::path folder(directory);
-  write_file(options, source, 0, options.samples, (folder / "train.txt").string());
-  write_file(options, source, options.samples, options.test_samples.value_or(options.samples / 10),
-             (folder / "test.txt").string());
+  const Samples train{0, options.samples};
+  const Samples test{options.samples, options.test_samples.value_or(options.samples / 10)};
+  for (const auto& [name, samples] : {std::pair("train", train), std::pair("test", test)}) {
+    if (options.dense > 0) {
+      write_dense(options, source, samples, folder, name);
+    } else {
+      write_sparse(options, source, samples, (folder / (std::string(name) + ".txt")).string());
+    }
+  }
 }
 
 }  // namespace slide

@@ -9,7 +9,7 @@
 namespace slide {
 
 Dataset read_dataset(const std::string& path, const ReadOptions& options) {
-  if (const auto dense = dense_paths(path)) return read_dense_data(*dense, options);
+  if (const auto dense = dense_paths(path)) return read_dense_data(*dense, options, read_dataset);
   require_no_dense(path, options);
   MemorySink sink;
   const CsrSizes sizes = read_into(sink, path, options);

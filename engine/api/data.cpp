@@ -12,6 +12,7 @@
 #include "engine/api/csr_input.h"
 #include "engine/api/internals.h"
 #include "engine/base/aligned.h"
+#include "engine/base/byte_io.h"
 #include "engine/base/foreign_text.h"
 #include "engine/base/parallel.h"
 #include "engine/run/interaction_data.h"
@@ -68,6 +69,8 @@ Data read_with(const DataConfig& config, Dataset rows, std::shared_ptr<const Tex
 
 Dataset scaled_rows(const Data::Impl& data, const DataConfig& config) {
   if (!config.normalize || data.reading) return data.rows;
+  if (data.rows.dense_count() > 0)
+    return data.rows.with_dense(data.rows.dense().of_unit_length(available_threads()));
   const auto storage = std::make_shared<ScaledStorage>();
   DatasetView view = data.view;
   storage->values = AlignedArray<float>(view.feature_values.size());
@@ -107,6 +110,44 @@ Data Data::from_csr(const CsrMatrix& features, const CsrMatrix& labels,
     Dataset rows(input.storage, input.view, input.feature_count, input.label_count);
     return Internals::make<Data>(
         {std::move(rows), std::nullopt, input.view, std::move(input.storage), input.copied_bytes});
+  });
+}
+
+namespace {
+
+// Arrays of samples without sparse features.
+struct DenseStorage {
+  std::vector<std::uint64_t> offsets;  // zeros
+  CsrInput labels;
+  std::shared_ptr<const void> values;
+};
+
+}  // namespace
+
+Data Data::from_dense(const float* values, std::uint64_t rows, std::uint64_t columns, const CsrMatrix& labels,
+                      std::shared_ptr<const void> keep_alive) {
+  return guarded([&] {
+    if (rows == 0 || columns == 0 || rows > UINT32_MAX || columns > UINT32_MAX)
+      fail_input("features: {} rows of {} columns; give at least one of each, less than 2^32", rows, columns);
+    const auto storage = std::make_shared<DenseStorage>();
+    storage->offsets.resize(rows + 1);
+    storage->values = keep_alive;
+    DatasetView view{storage->offsets, {}, {}, storage->offsets, {}};
+    if (labels.offsets.size() > 0) {
+      storage->labels = take_csr(labels, {}, keep_alive, "labels");
+      view.label_offsets = storage->labels.view.feature_offsets;
+      view.label_ids = storage->labels.view.feature_ids;
+      if (view.label_offsets.size() != rows + 1)
+        fail_input("{} rows of features, but {} of labels; they must be of the same samples", rows,
+                   view.label_offsets.size() - 1);
+    }
+    const std::span<const float> numbers(values, rows * columns);
+    const DenseMatrix matrix{bytes_of(numbers), DenseType::kFloat32, rows, columns};
+    const Dataset samples(storage, view, 0, storage->labels.feature_count);
+    Dataset dense = samples.with_dense({keep_alive, matrix, false, available_threads(), "features"});
+    view.dense = dense.dense();
+    return Internals::make<Data>(
+        {std::move(dense), std::nullopt, view, storage, storage->labels.copied_bytes});
   });
 }
 
@@ -180,6 +221,9 @@ std::size_t Data::samples() const {
 std::uint32_t Data::features() const {
   return impl_->rows.feature_count();
 }
+std::uint32_t Data::dense_columns() const {
+  return impl_->rows.dense_count();
+}
 std::uint32_t Data::labels() const {
   return impl_->rows.label_count();
 }
@@ -233,6 +277,8 @@ void Data::write(const std::string& path, const std::string& format) const {
       fail_input("{}: the name does not tell the format; say which of xmc, libsvm, fasttext, tsv and npz",
                  path);
     }
+    if (dense_columns() > 0)
+      fail_input("{}: the data has dense features, and only sparse ones are written; use numpy.save", path);
     write_data(impl_->rows, path, *to, is_text() ? impl_->reading->text.get() : nullptr, path);
   });
 }

@@ -54,6 +54,9 @@ void Model::save(const std::string& path) const {
 std::uint32_t Model::features() const {
   return static_cast<std::uint32_t>(impl_->model.trained().network.features());
 }
+std::uint32_t Model::dense_columns() const {
+  return static_cast<std::uint32_t>(impl_->model.shape.dense);
+}
 std::uint32_t Model::labels() const {
   return static_cast<std::uint32_t>(impl_->model.trained().network.labels());
 }

@@ -11,6 +11,8 @@ namespace slide::cli {
 
 namespace {
 
+constexpr std::uint64_t kMostColumns = 65536;
+
 struct GenerateCommand {
   GeneratorOptions options;
   std::string out;
@@ -20,9 +22,13 @@ void run_generate(const GenerateCommand& command) {
   go_on_without_output();
   generate_dataset(command.options, command.out);
   const GeneratorOptions& options = command.options;
-  print("wrote {}/train.txt ({} samples) and test.txt ({} samples): {} features, {} labels\n", command.out,
-        grouped(options.samples), grouped(options.test_samples.value_or(options.samples / 10)),
-        grouped(options.features), grouped(options.labels));
+  const bool dense = options.dense > 0;
+  print("wrote {}/{} ({} samples) and {} ({} samples): {} {}, {} labels\n", command.out,
+        dense ? "X.train.npy, Y.train.txt" : "train.txt", grouped(options.samples),
+        dense ? "X.test.npy, Y.test.txt" : "test.txt",
+        grouped(options.test_samples.value_or(options.samples / 10)),
+        grouped(dense ? options.dense : options.features), dense ? "dense columns" : "features",
+        grouped(options.labels));
 }
 
 }  // namespace
@@ -49,6 +55,9 @@ void add_generate(CLI::App& app, Action& action) {
       ->capture_default_str();
   count("--labels-per-sample", options.labels_per_sample, "Mean labels of a sample", "N")
       ->capture_default_str();
+  sub->add_option("--dense", options.dense, "Dense columns in place of sparse features, in X.train.npy")
+      ->transform(whole(1, kMostColumns))
+      ->type_name("D");
   add_threads(*sub, options.threads);
   sub->callback([command, &action] { action = [command] { run_generate(*command); }; });
 }

@@ -41,11 +41,16 @@ float dot_of(const float* x, const std::uint32_t* ids, const std::uint16_t* valu
 Neighbours::Neighbours(const NeighbourConfig& config, const Dataset& train, const FeatureScale& scale)
     : config_(config) {
   if (train.size() > UINT32_MAX) fail_run("{} samples are too many for neighbours", train.size());
-  storage_.features.reserve(train.feature_entries());
-  storage_.values.reserve(train.feature_entries());
   storage_.labels.reserve(train.label_entries());
   storage_.feature_offsets.reserve(train.size() + 1);
   storage_.label_offsets.reserve(train.size() + 1);
+  takes_dense(train) ? take_dense(train) : take_sparse(train, scale);
+  list_postings(train.feature_count());
+}
+
+void Neighbours::take_sparse(const Dataset& train, const FeatureScale& scale) {
+  storage_.features.reserve(train.feature_entries());
+  storage_.values.reserve(train.feature_entries());
   std::vector<float> scaled;
   for (std::size_t i = 0; i < train.size(); ++i) {
     const auto labels = train.labels(i);
@@ -63,7 +68,29 @@ Neighbours::Neighbours(const NeighbourConfig& config, const Dataset& train, cons
     storage_.feature_offsets.push_back(storage_.features.size());
     storage_.label_offsets.push_back(storage_.labels.size());
   }
-  list_postings(train.feature_count());
+}
+
+// Rows of unit length.
+void Neighbours::take_dense(const Dataset& train) {
+  const std::size_t columns = train.dense_count();
+  std::vector<float> row(columns);
+  std::vector<std::uint32_t> kept;
+  for (std::size_t i = 0; i < train.size(); ++i) {
+    const auto labels = train.labels(i);
+    train.dense().copy_row(i, row.data());
+    if (labels.empty() || length_of(row) == 0) continue;
+    kept.push_back(static_cast<std::uint32_t>(i));
+    storage_.labels.insert(storage_.labels.end(), labels.begin(), labels.end());
+    storage_.feature_offsets.push_back(0);
+    storage_.label_offsets.push_back(storage_.labels.size());
+  }
+  storage_.dense = DenseSamples(columns, kept.size());
+  for (std::size_t k = 0; k < kept.size(); ++k) {
+    train.dense().copy_row(kept[k], row.data());
+    const double scale = 1.0 / length_of(row);
+    for (float& x : row) x = static_cast<float>(scale * x);
+    storage_.dense.set_row(k, row.data());
+  }
 }
 
 Neighbours::Neighbours(const NeighbourConfig& config, Storage storage, std::size_t features)
@@ -73,20 +100,22 @@ Neighbours::Neighbours(const NeighbourConfig& config, Storage storage, std::size
 
 namespace {
 
-// Appends sample `i` of `from` under today's numbers, unless none of its labels is left.
-void append_sample(const Neighbours::Storage& from, std::size_t i, std::span<const std::uint32_t> features,
+// Appends sample `i` of `from`, but for dense columns, under today's numbers, unless none of its labels is
+// left; returns whether one is.
+bool append_sample(const Neighbours::Storage& from, std::size_t i, std::span<const std::uint32_t> features,
                    std::span<const std::uint32_t> labels, Neighbours::Storage& to) {
   const std::size_t had = to.labels.size();
   for (std::uint64_t at = from.label_offsets[i]; at < from.label_offsets[i + 1]; ++at) {
     if (labels[from.labels[at]] != kNewId) to.labels.push_back(labels[from.labels[at]]);
   }
-  if (to.labels.size() == had) return;
+  if (to.labels.size() == had) return false;
   for (std::uint64_t at = from.feature_offsets[i]; at < from.feature_offsets[i + 1]; ++at) {
     to.features.push_back(features[from.features[at]]);
     to.values.push_back(from.values[at]);
   }
   to.feature_offsets.push_back(to.features.size());
   to.label_offsets.push_back(to.labels.size());
+  return true;
 }
 
 // Whether the samples of `many` from `first` on begin with those of `few`, by their features and labels.
@@ -100,9 +129,16 @@ bool holds(const Neighbours::Storage& many, std::size_t first, const Neighbours:
     }
     return std::equal(few_ids.begin(), few_ids.end(), ids.begin() + static_cast<std::ptrdiff_t>(begin));
   };
+  const auto same_dense = [&] {
+    if (few.dense.columns() == 0) return true;
+    for (std::size_t i = 0; i < few.samples(); ++i) {
+      if (!few.dense.same_row(i, many.dense, first + i)) return false;
+    }
+    return true;
+  };
   return first + few.samples() <= many.samples() &&
          same(many.feature_offsets, many.features, few.feature_offsets, few.features) &&
-         same(many.label_offsets, many.labels, few.label_offsets, few.labels);
+         same(many.label_offsets, many.labels, few.label_offsets, few.labels) && same_dense();
 }
 
 }  // namespace
@@ -113,7 +149,11 @@ Neighbours Neighbours::grown(const NeighbourConfig& config, const Storage* befor
   if (before == nullptr) return added;
   const std::vector<std::uint32_t> features = growth.features.now(), labels = growth.labels.now();
   Storage all;
-  for (std::size_t i = 0; i < before->samples(); ++i) append_sample(*before, i, features, labels, all);
+  std::vector<std::uint32_t> kept;
+  for (std::uint32_t i = 0; i < before->samples(); ++i) {
+    if (append_sample(*before, i, features, labels, all)) kept.push_back(i);
+  }
+  if (added.dense()) all.dense = before->dense.chosen(kept);
   const Storage& from = added.storage();
   if (holds(from, 0, all)) return added;
   if (from.samples() <= all.samples() && holds(all, all.samples() - from.samples(), from))
@@ -126,6 +166,7 @@ Neighbours Neighbours::grown(const NeighbourConfig& config, const Storage* befor
   all.features.insert(all.features.end(), from.features.begin(), from.features.end());
   all.values.insert(all.values.end(), from.values.begin(), from.values.end());
   all.labels.insert(all.labels.end(), from.labels.begin(), from.labels.end());
+  if (added.dense()) all.dense = all.dense.with(from.dense);
   if (all.samples() > UINT32_MAX) fail_run("{} samples are too many for neighbours", all.samples());
   return {config, std::move(all), more.feature_count()};
 }
@@ -148,6 +189,7 @@ void Neighbours::list_postings(std::size_t features) {
 
 Neighbours::Scratch Neighbours::make_scratch() const {
   Scratch scratch;
+  if (dense()) return scratch;
   scratch.query.assign(offsets_.size() - 1, 0.0f);
   scratch.rough.assign(samples(), 0.0f);
   scratch.touched.resize(kPostings + 1);
@@ -262,8 +304,22 @@ void Neighbours::vote(const SparseRow& row, Scratch& scratch, std::vector<Vote>&
   const double scale = 1.0 / length;
   choose_lists(row, scale, scratch);
   const std::size_t touched = gather(row, scale, scratch);
-  keep_largest(std::max<std::size_t>(kCandidates, 3 * std::size_t{config_.count}), touched, scratch);
+  keep_largest(candidates(), touched, scratch);
   compare(row, scale, scratch);
+  add_votes(scratch, votes);
+}
+
+void Neighbours::find_alike(const float* x, std::size_t ldx, std::size_t samples, Scratch& scratch) const {
+  storage_.dense.find(x, ldx, samples, candidates(), scratch.dense);
+}
+
+void Neighbours::vote_dense(std::size_t sample, Scratch& scratch, std::vector<Vote>& votes) const {
+  const auto nearest = storage_.dense.compare(sample, scratch.dense);
+  scratch.likeness.assign(nearest.begin(), nearest.end());
+  add_votes(scratch, votes);
+}
+
+void Neighbours::add_votes(Scratch& scratch, std::vector<Vote>& votes) const {
   auto& nearest = scratch.likeness;
   nearest.resize(std::min<std::size_t>(nearest.size(), config_.count));
   double sum = std::pow(kStranger, config_.power);
@@ -295,14 +351,16 @@ double Neighbours::scratch_bytes_of(double samples, double feature_count) {
 }
 
 double Neighbours::bytes_of(double samples, double feature_count, double feature_entries,
-                            double label_entries) {
-  return 2 * feature_entries * (sizeof(std::uint32_t) + sizeof(std::uint16_t)) +
+                            double label_entries, double dense) {
+  return DenseSamples::bytes_of(dense, samples) +
+         2 * feature_entries * (sizeof(std::uint32_t) + sizeof(std::uint16_t)) +
          label_entries * sizeof(std::uint32_t) + (2 * samples + feature_count) * sizeof(std::uint64_t);
 }
 
 std::size_t Neighbours::bytes() const {
   return static_cast<std::size_t>(bytes_of(double(samples()), double(offsets_.size() - 1),
-                                           double(storage_.features.size()), double(storage_.labels.size())));
+                                           double(storage_.features.size()), double(storage_.labels.size()),
+                                           double(storage_.dense.columns())));
 }
 
 }  // namespace slide

@@ -7,11 +7,13 @@
 // Khandelwal et al., "Generalization through Memorization", 2020, equation 3 (there over hidden activations,
 // with a distance in the exponent). Lists by feature bring candidates, whose exact cosines are then taken;
 // features that more than kPostings samples have bring none, so that a search costs no more among many
-// samples than among few. A sample without a rarer feature has no neighbours.
+// samples than among few. A sample without a rarer feature has no neighbours. Samples of dense columns alone
+// are all compared (dense_samples.h); where there are sparse features besides, these alone are looked at.
 //
 // Immutable, safe from any thread; one Scratch a thread.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <span>
 #include <utility>
@@ -19,6 +21,7 @@
 
 #include "datasets/dataset.h"
 #include "engine/config/config.h"
+#include "engine/features/dense_samples.h"
 #include "engine/features/feature_scale.h"
 #include "engine/features/growth.h"
 
@@ -40,6 +43,7 @@ class Neighbours {
     std::vector<std::uint16_t> values;
     std::vector<std::uint64_t> label_offsets{0};
     std::vector<std::uint32_t> labels;
+    DenseSamples dense;  // a row a sample, in place of features, where these are dense columns alone
     std::size_t samples() const { return feature_offsets.size() - 1; }
   };
 
@@ -67,14 +71,22 @@ class Neighbours {
     std::vector<std::uint32_t> touched;
     std::vector<std::uint64_t> keys;
     std::vector<std::pair<float, std::uint32_t>> likeness;  // and samples
+    DenseSamples::Scratch dense;
   };
   Scratch make_scratch() const;
   static double scratch_bytes_of(double samples, double feature_count);
+  // Whether samples are known by dense columns: then find_alike() and vote_dense() are called, else vote().
+  bool dense() const { return storage_.dense.columns() > 0; }
 
   // Appends the labels of the nearest samples to `votes`, ascending, each once:
   //   weight[l] = sum of cos^power over neighbours with l / (kStranger^power + sum of cos^power)
   // `row` is as the network takes it; its ids are below the number of features.
   void vote(const SparseRow& row, Scratch& scratch, std::vector<Vote>& votes) const;
+
+  // The same of samples with dense columns, x [samples x ldx]: find_alike() goes over them all, then
+  // vote_dense() is called for each, by its number among them.
+  void find_alike(const float* x, std::size_t ldx, std::size_t samples, Scratch& scratch) const;
+  void vote_dense(std::size_t sample, Scratch& scratch, std::vector<Vote>& votes) const;
 
   // (1 - share) * probability + share * weight
   double mixed(double probability, double weight) const {
@@ -86,10 +98,22 @@ class Neighbours {
   std::size_t samples() const { return storage_.samples(); }
   std::size_t bytes() const;
   // Of so many samples, with so many entries of features and of labels in all.
-  static double bytes_of(double samples, double feature_count, double feature_entries, double label_entries);
+  // `dense`: columns, where samples are known by these.
+  static double bytes_of(double samples, double feature_count, double feature_entries, double label_entries,
+                         double dense = 0);
+
+  // Whether these samples are known by dense columns.
+  static bool takes_dense(const Dataset& data) { return data.dense_count() > 0 && data.sparse_count() == 0; }
 
  private:
+  void take_sparse(const Dataset& train, const FeatureScale& scale);
+  void take_dense(const Dataset& train);
   void list_postings(std::size_t features);
+  std::size_t candidates() const {
+    return std::max<std::size_t>(kCandidates, 3 * std::size_t{config_.count});
+  }
+  // Votes of the nearest samples in scratch.likeness, most alike first.
+  void add_votes(Scratch& scratch, std::vector<Vote>& votes) const;
   std::uint64_t count(std::uint32_t feature) const { return offsets_[feature + 1] - offsets_[feature]; }
   void choose_lists(const SparseRow& row, double scale, Scratch& scratch) const;
   std::size_t gather(const SparseRow& row, double scale, Scratch& scratch) const;

@@ -39,10 +39,9 @@ void Panel::begin(const Network& network, const Dataset& data, std::size_t first
   for (std::size_t from = 0; from < samples; from += lanes) {
     Block& block = blocks[inputs.size()];
     block.clear_samples();
-    for (std::size_t i = from; i < std::min(samples, from + lanes); ++i) {
+    for (std::size_t i = from; i < std::min(samples, from + lanes); ++i)
       network.add_sample(data, first + i, block);
-      if (votes) votes->add_sample(block.rows.back());
-    }
+    if (votes) votes->add_samples(block);
     const bool alone = lanes == 1 || (block.rows.size() == 1 && !by_row);
     block.lanes = alone ? 1 : round_up(block.rows.size(), kernels::kLaneMultiple);
     inputs.push_back(hidden != nullptr

@@ -25,9 +25,23 @@ void PanelVotes::clear() {
   scores_.clear();
 }
 
-void PanelVotes::add_sample(const SparseRow& row) {
-  next_.push_back(votes_.size());
-  neighbours_->vote(row, scratch_, votes_);
+void PanelVotes::add_samples(const Block& block) {
+  const std::size_t samples = block.rows.size();
+  const bool dense = neighbours_->dense();
+  if (dense) neighbours_->find_alike(block.dense.x(), block.dense.ldx(), samples, scratch_);
+  for (std::size_t s = 0; s < samples; ++s) {
+    next_.push_back(votes_.size());
+    if (dense) {
+      neighbours_->vote_dense(s, scratch_, votes_);
+    } else {
+      neighbours_->vote(block.rows[s], scratch_, votes_);
+    }
+    end_sample();
+  }
+}
+
+// Keeps of the last sample's votes those for neurons that are here.
+void PanelVotes::end_sample() {
   has_votes_.push_back(votes_.size() > from_.back());
   const auto first = votes_.begin() + static_cast<std::ptrdiff_t>(from_.back());
   votes_.erase(std::remove_if(first, votes_.end(),

@@ -11,7 +11,7 @@
 #include "engine/features/neighbours.h"
 #include "engine/inference/probability.h"
 #include "engine/inference/top_k.h"
-#include "engine/network/slice.h"
+#include "engine/network/block.h"
 
 namespace slide {
 
@@ -26,8 +26,9 @@ class PanelVotes {
   // Begins the next one.
   void clear();
 
-  // Has the neighbours vote for the panel's next sample, whose features are `row`.
-  void add_sample(const SparseRow& row);
+  // Has the neighbours vote for the panel's next samples: those of a block that are put into it, but not yet
+  // passed through any layer.
+  void add_samples(const Block& block);
 
   // Of sample i, labels ascending.
   std::span<const Vote> of(std::size_t i) const {
@@ -51,6 +52,7 @@ class PanelVotes {
   void mix(std::size_t i, double log_norm, TopK& best);
 
  private:
+  void end_sample();
   struct Mixed {
     double probability;
     float score;  // the network's

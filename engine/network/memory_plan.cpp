@@ -93,7 +93,8 @@ MemoryPlan plan_memory(const Config& config, std::size_t features, const Network
   if (config.data.idf_power != 0) plan.layers.front().weights += double(features) * sizeof(float);
   if (config.neighbours.share > 0 && bounds.samples > 0) {
     plan.neighbours = Neighbours::bytes_of(double(bounds.samples), double(features),
-                                           double(bounds.all_features), double(bounds.all_labels));
+                                           double(bounds.all_features), double(bounds.all_labels),
+                                           bounds.dense == features ? double(bounds.dense) : 0.0);
   }
   plan.evaluation = evaluation_bytes(config, shape, bounds, threads);
   plan.step = NetworkTraining::bytes_of(config, shape, bounds, step_shape(config.train, threads));

@@ -20,6 +20,17 @@ api::Data from_csr(const py::object& features, const py::object& labels) {
   return engine_call([&] { return api::Data::from_csr(x, y, owner); });
 }
 
+// values: [rows, columns] of float32 without gaps; labels: as of from_csr().
+api::Data from_dense(const py::array_t<float, py::array::c_style>& values, const py::object& labels) {
+  if (values.ndim() != 2) throw py::type_error("features: want an array of two dimensions");
+  const api::CsrMatrix y = matrix_of(labels, "labels");
+  const auto owner = keep({values, labels});
+  const float* const first = values.data();
+  const auto rows = static_cast<std::uint64_t>(values.shape(0));
+  const auto columns = static_cast<std::uint64_t>(values.shape(1));
+  return engine_call([&] { return api::Data::from_dense(first, rows, columns, y, owner); });
+}
+
 // labels: as of from_csr(); names: by label.
 api::Data learn_texts(const py::tuple& texts, const py::object& labels, const py::tuple& names,
                       const api::Config& config, bool keep_labels) {
@@ -86,6 +97,7 @@ void bind_data(py::module_& module) {
   py::class_<api::Data>(module, "Data")
       .def_property_readonly("samples", &api::Data::samples)
       .def_property_readonly("features", &api::Data::features)
+      .def_property_readonly("dense_columns", &api::Data::dense_columns)
       .def_property_readonly("labels", &api::Data::labels)
       .def_property_readonly("feature_entries", &api::Data::feature_entries)
       .def_property_readonly("label_entries", &api::Data::label_entries)
@@ -109,6 +121,7 @@ void bind_data(py::module_& module) {
           },
           py::arg("path"), py::arg("format"));
   module.def("from_csr", &from_csr, py::arg("features"), py::arg("labels"));
+  module.def("from_dense", &from_dense, py::arg("values"), py::arg("labels"));
   module.def("learn_texts", &learn_texts, py::arg("texts"), py::arg("labels"), py::arg("names"),
              py::arg("config"), py::arg("keep_labels"));
 }

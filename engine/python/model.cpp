@@ -99,6 +99,7 @@ void bind_model(py::module_& module) {
           [](const api::Model& model, const std::string& path) { engine_call([&] { model.save(path); }); },
           py::arg("path"))
       .def_property_readonly("features", &api::Model::features)
+      .def_property_readonly("dense_columns", &api::Model::dense_columns)
       .def_property_readonly("labels", &api::Model::labels)
       .def_property_readonly("steps", &api::Model::steps)
       .def_property_readonly("is_text", &api::Model::is_text)

@@ -92,6 +92,36 @@ void put_neighbours(ByteWriter& out, const Neighbours& neighbours) {
   out.put_values(kept.features);
   out.put_values(kept.labels);
   out.put_values(kept.values);
+  put_dense_rows(out, kept.dense);
+}
+
+void put_dense_rows(ByteWriter& out, const DenseSamples& rows) {
+  std::vector<float> row(rows.columns());
+  std::vector<std::uint16_t> halves(rows.columns());
+  for (std::size_t i = 0; i < rows.size(); ++i) {
+    rows.get_row(i, row.data());
+    std::ranges::transform(row, halves.begin(), kernels::to_bf16);
+    out.put_values(halves);
+  }
+}
+
+DenseSamples get_dense_rows(ByteReader& in, std::size_t samples, const DataShape& shape) {
+  if (shape.dense == 0 || shape.dense < shape.features) return {};
+  if (samples > in.left() / (shape.dense * sizeof(std::uint16_t))) in.refuse("neighbours beyond its length");
+  DenseSamples rows(shape.dense, samples);
+  std::vector<float> row(shape.dense);
+  std::vector<std::uint16_t> halves(shape.dense);
+  for (std::size_t i = 0; i < samples; ++i) {
+    in.get_values(halves);
+    std::ranges::transform(halves, row.begin(), kernels::from_bf16);
+    if (!are_dense_values(row)) in.refuse("impossible neighbours");
+    rows.set_row(i, row.data());
+  }
+  return rows;
+}
+
+bool are_dense_values(std::span<const float> row) {
+  return std::ranges::all_of(row, [](float x) { return std::fabs(x) < 2.0F; });
 }
 
 Neighbours get_neighbours(ByteReader& in, const NeighbourConfig& config, const DataShape& shape) {
@@ -111,6 +141,7 @@ Neighbours get_neighbours(ByteReader& in, const NeighbourConfig& config, const D
       !std::ranges::all_of(kept.values, is_neighbour_value)) {
     in.refuse("impossible neighbours");
   }
+  kept.dense = get_dense_rows(in, samples, shape);
   return Neighbours(config, std::move(kept), shape.features);
 }
 

@@ -6,6 +6,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <span>
 
 #include "engine/base/byte_io.h"
 #include "engine/features/feature_scale.h"
@@ -29,5 +30,12 @@ FeatureScale get_factors(ByteReader& in, const DataConfig& config, std::size_t f
 bool is_neighbour_value(std::uint16_t bf16);
 void put_neighbours(ByteWriter& out, const Neighbours& neighbours);
 Neighbours get_neighbours(ByteReader& in, const NeighbourConfig& config, const DataShape& shape);
+
+// What neighbours are known by where all features of a model are dense columns, else nothing: `samples` rows
+// of bfloat16.
+void put_dense_rows(ByteWriter& out, const DenseSamples& rows);
+DenseSamples get_dense_rows(ByteReader& in, std::size_t samples, const DataShape& shape);
+// Whether a row of that length may be one of them.
+bool are_dense_values(std::span<const float> row);
 
 }  // namespace slide

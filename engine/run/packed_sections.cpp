@@ -108,6 +108,36 @@ Rows get_rows(ByteReader& in, std::size_t count, std::size_t bound, ModelForm fo
   return rows;
 }
 
+// An exponent and numbers of a byte for each row.
+void put_int8_rows(ByteWriter& out, const DenseSamples& rows) {
+  std::vector<float> row(rows.columns());
+  std::vector<std::int8_t> q(rows.columns());
+  for (std::size_t i = 0; i < rows.size(); ++i) {
+    rows.get_row(i, row.data());
+    const int exponent = int8_exponent(row);
+    to_int8(row, exponent, q.data());
+    out.put(static_cast<std::int8_t>(exponent));
+    out.put_values(q);
+  }
+}
+
+DenseSamples get_int8_rows(ByteReader& in, std::size_t samples, const DataShape& shape) {
+  if (shape.dense == 0 || shape.dense < shape.features) return {};
+  if (samples > in.left() / (shape.dense + 1)) in.refuse(kBeyond);
+  DenseSamples rows(shape.dense, samples);
+  std::vector<float> row(shape.dense);
+  std::vector<std::int8_t> q(shape.dense);
+  for (std::size_t i = 0; i < samples; ++i) {
+    const auto exponent = in.get<std::int8_t>();
+    in.get_values(q);
+    if (!are_int8_exponents({&exponent, 1})) in.refuse("steps of rows that cannot be");
+    from_int8(q.data(), exponent, row);
+    if (!are_dense_values(row)) in.refuse("impossible neighbours");
+    rows.set_row(i, row.data());
+  }
+  return rows;
+}
+
 }  // namespace
 
 void put_packed_wide(ByteWriter& out, const WidePath& wide, ModelForm form) {
@@ -151,6 +181,7 @@ void put_packed_neighbours(ByteWriter& out, const Neighbours& neighbours, ModelF
   out.put<std::uint64_t>(kept.samples());
   put_rows(out, rows, form);
   put_lists(out, kept.label_offsets, kept.labels);
+  form == ModelForm::kBf16 ? put_dense_rows(out, kept.dense) : put_int8_rows(out, kept.dense);
 }
 
 Neighbours get_packed_neighbours(ByteReader& in, const NeighbourConfig& config, const DataShape& shape,
@@ -167,6 +198,8 @@ Neighbours get_packed_neighbours(ByteReader& in, const NeighbourConfig& config, 
   kept.features = std::move(rows.lists.ids);
   kept.label_offsets = std::move(labels.offsets);
   kept.labels = std::move(labels.ids);
+  kept.dense =
+      form == ModelForm::kBf16 ? get_dense_rows(in, samples, shape) : get_int8_rows(in, samples, shape);
   return Neighbours(config, std::move(kept), shape.features);
 }
 

@@ -189,7 +189,6 @@ RunData read_training_data(const Config& config, int threads, bool skip_bad,
 void fit_to_features(const Dataset& train, Config& config) {
   if (train.dense_count() == 0 || train.sparse_count() > 0) return;
   config.layers.back().wide = false;
-  config.neighbours.share = 0;
   config.data.idf_power = 0;
 }
 

@@ -56,7 +56,7 @@ RunData read_training_data(const Config& config, int threads, bool skip_bad,
 std::optional<Dataset> take_validation(const Config& config, RunData& data);
 
 // Turns off in `config` what looks at sparse features, where the training data has dense ones alone: the wide
-// path, neighbours, and factors of features.
+// path and factors of features.
 void fit_to_features(const Dataset& train, Config& config);
 
 // Features that a model knows.

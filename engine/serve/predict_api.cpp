@@ -4,11 +4,13 @@
 #include <charconv>
 #include <cmath>
 #include <iterator>
+#include <memory>
 #include <nlohmann/json.hpp>
 #include <optional>
 #include <utility>
 #include <vector>
 
+#include "engine/base/byte_io.h"
 #include "engine/base/error.h"
 #include "engine/base/foreign_text.h"
 #include "engine/config/spellings.h"
@@ -99,7 +101,9 @@ class Samples {
 
   void add_features(const Json& value) {
     pairs_.clear();
-    if (value.is_object()) {
+    if (value.is_array() && is_dense()) {
+      add_columns(value);
+    } else if (value.is_object()) {
       for (const auto& [key, number] : value.items()) add_pair(id_of(key), number);
     } else if (value.is_array()) {
       for (const Json& entry : value) add_entry(entry);
@@ -110,12 +114,37 @@ class Samples {
   }
 
   Dataset take() {
-    const auto features = static_cast<std::uint32_t>(model_.network.features());
-    arrays_.label_offsets.assign(arrays_.feature_offsets.size(), 0);
-    return Dataset(std::move(arrays_), features, static_cast<std::uint32_t>(model_.network.labels()));
+    const std::size_t rows = arrays_.feature_offsets.size() - 1;
+    arrays_.label_offsets.assign(rows + 1, 0);
+    const Dataset data(std::move(arrays_), sparse(), static_cast<std::uint32_t>(model_.network.labels()));
+    if (dense_.empty() || dense_.size() != rows * columns()) return data;
+    const auto kept = std::make_shared<const std::vector<float>>(std::move(dense_));
+    const DenseMatrix matrix{bytes_of(*kept), DenseType::kFloat32, rows, columns()};
+    return data.with_dense({kept, matrix, model_.config.data.normalize, 1, "features"});
   }
 
  private:
+  std::size_t columns() const { return model_.shape.dense; }
+  std::uint32_t sparse() const { return static_cast<std::uint32_t>(model_.network.features() - columns()); }
+  bool is_dense() const { return columns() > 0 && sparse() == 0; }
+
+  // A list of numbers, one for each dense column.
+  void add_columns(const Json& value) {
+    if (value.size() != columns())
+      fail_input("features are {} numbers, but the model has {} dense columns", value.size(), columns());
+    for (std::size_t c = 0; c < value.size(); ++c) add_pair(first_id() + c, value[c]);
+  }
+
+  // Takes the dense columns, whose ids are the last, out of the workspace's row.
+  void take_dense() {
+    if (columns() == 0) return;
+    Row& row = space_.row;
+    const std::size_t first = dense_.size();
+    dense_.resize(first + columns());
+    for (; !row.ids.empty() && row.ids.back() >= sparse(); row.ids.pop_back(), row.values.pop_back())
+      dense_[first + row.ids.back() - sparse()] = row.values.back();
+  }
+
   std::uint64_t first_id() const { return model_.config.data.one_based ? 1 : 0; }
 
   std::uint64_t id_of(const std::string& key) const {
@@ -171,6 +200,7 @@ class Samples {
         row.values.push_back(value);
       }
     }
+    take_dense();
     if (model_.config.data.normalize) scale_to_unit_length(row.values.data(), row.values.size());
     append(row.ids.size());
   }
@@ -189,6 +219,7 @@ class Samples {
   Workspace& space_;
   DatasetArrays arrays_;
   std::vector<std::pair<std::uint32_t, float>> pairs_;
+  std::vector<float> dense_;  // rows of dense columns, one behind the other
 };
 
 class Answer {

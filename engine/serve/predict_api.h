@@ -2,9 +2,11 @@
 //
 // A request is an object with one of
 //   "text": "plain text"                         of a model trained on text
-//   "features": {"12": 0.5, "700": 1}            ids as in the training file; or a list of ids and [id,
-//   value] pairs "inputs": [ ... ]                            many of them: objects with "text" or
-//   "features", or plain strings
+//   "features": {"12": 0.5, "700": 1}            ids as in the training file; or a list of ids and
+//                                                [id, value] pairs
+//   "features": [0.5, 1, ...]                    of a model of dense columns alone: a number for each
+//   "inputs": [ ... ]                            many of them: objects with "text" or "features", or plain
+//                                                strings
 // and, for all of them, "k", "threshold", "scores" ("probability" or "logit") and "inference" ("full" or
 // "lsh"). A list alone stands for its "inputs". The answer to one is
 //   {"model": "<fingerprint>", "predictions": [{"id": 7, "label": "music", "score": 0.93}, ...]}

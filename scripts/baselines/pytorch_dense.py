@@ -1,8 +1,9 @@
 #!/usr/bin/env python3
 """The dense baseline in PyTorch: one hidden layer, softmax over all labels, Adam over all weights.
 
-Reads XMC text, whose sparse features an EmbeddingBag takes, or dense features X.NAME.npy with labels in Y.NAME.npz, trains and prints one JSON object: what was timed, the seconds an epoch takes (extrapolated when only
-a part was timed) and, with --test, P@1/3/5 on the whole test file. Reading and evaluation are not in the times.
+Reads XMC text, whose sparse features an EmbeddingBag takes, or dense features X.NAME.npy with labels in Y.NAME.npz,
+trains and prints one JSON object: what was timed, the seconds an epoch takes (extrapolated when only a part was timed)
+and, with --test, P@1/3/5 on the whole test file. Reading and evaluation are not in the times.
 """
 
 import argparse

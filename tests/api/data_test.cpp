@@ -61,6 +61,33 @@ TEST(ApiData, ArraysThatFitAreNotCopied) {
   EXPECT_EQ(data.label_entries(), 3U);
 }
 
+TEST(ApiData, DenseRowsAreUsedWhereTheyAre) {
+  const Small small;
+  std::vector<float> values{3, 0, 4, 0, 0, 0};
+  const Data data = Data::from_dense(values.data(), 2, 3, {small.label_offsets, small.labels, nullptr, 5});
+  EXPECT_EQ(data.samples(), 2U);
+  EXPECT_EQ(data.features(), 3U);
+  EXPECT_EQ(data.dense_columns(), 3U);
+  EXPECT_EQ(data.labels(), 5U);
+  EXPECT_EQ(rows_of(data), (std::vector<std::vector<double>>{{1, -1}, {0, 2, -1}}));
+  values[1] = 7;  // which shows that it is no copy
+  std::vector<float> row(3);
+  Internals::of(data).rows.dense().copy_row(0, row.data());
+  EXPECT_EQ(row, (std::vector<float>{3, 7, 4}));
+  values[1] = 0;
+  DataConfig config;
+  scaled_rows(Internals::of(data), config).dense().copy_row(0, row.data());
+  EXPECT_NEAR(row[0], 0.6, 1e-6);
+  EXPECT_NEAR(row[2], 0.8, 1e-6);
+  EXPECT_EQ(Data::from_dense(values.data(), 2, 3).labels(), 0U);
+  EXPECT_THROW(Data::from_dense(values.data(), 1, 3, {small.label_offsets, small.labels, nullptr, 5}),
+               InputError);
+  EXPECT_THROW(Data::from_dense(values.data(), 0, 3), InputError);
+  EXPECT_THROW(data.write("rows.xmc"), InputError);
+  values[4] = std::numeric_limits<float>::infinity();
+  EXPECT_THROW(Data::from_dense(values.data(), 2, 3), InputError);
+}
+
 TEST(ApiData, TheOwnerIsKeptAsLongAsTheData) {
   const Small small;
   const auto owner = std::make_shared<int>(0);

@@ -106,6 +106,27 @@ TEST_F(DenseTest, TrainsByTheDefaults) {
   EXPECT_EQ(slide_.run({"inspect", "X.trn.npy"}).code, 0);
 }
 
+TEST_F(DenseTest, NeighboursVoteAndAreStored) {
+  for (const std::string share : {"0", "0.5"})
+    ASSERT_EQ(train_on("small.toml", "X.trn.npy", "share" + share,
+                       {"--set", "neighbours.share=" + share, "layer.-1.wide=false"})
+                  .code,
+              0);
+  const std::string none = slide_.run({"predict", "share0", "X.tst.npy"}).out;
+  const Outcome voted = slide_.run({"predict", "share0.5", "X.tst.npy"});
+  ASSERT_EQ(voted.code, 0) << voted.err;
+  EXPECT_NE(voted.out, none);
+  EXPECT_GT(precision("share0.5", "X.tst.npy"), 0.95);
+  const Json told = Json::parse(slide_.run({"inspect", "share0.5", "--json"}).out);
+  EXPECT_EQ(told["neighbours"]["samples"].get<int>(), 300);
+  for (const std::string weights : {"bf16", "int8"}) {
+    const Outcome done =
+        slide_.run({"convert", "share0.5/model.slide", weights + ".slide", "--weights", weights});
+    ASSERT_EQ(done.code, 0) << done.err;
+    EXPECT_GT(precision(weights + ".slide", "X.tst.npy"), 0.95);
+  }
+}
+
 TEST_F(DenseTest, TakesSparseFeaturesToo) {
   const std::string train = "X.trn.npy+S.trn.txt", test = "X.tst.npy+S.tst.txt";
   ASSERT_EQ(train_on("small.toml", train, "out", {"--set", "layer.-1.wide=true"}).code, 0);
@@ -134,10 +155,12 @@ TEST_F(DenseTest, GivesTheSameModelOfHalvesThatHoldTheSameNumbers) {
 }
 
 TEST_F(DenseTest, GoesOnFromAModel) {
-  ASSERT_EQ(train_on("small.toml", "X.trn.npy", "out").code, 0);
+  ASSERT_EQ(train_on("small.toml", "X.trn.npy", "out", {"--set", "neighbours.share=0.25"}).code, 0);
   const Outcome more = slide_.run({"train", "--init", "out", "X.tst.npy", "--out", "more"});
   EXPECT_EQ(more.code, 0) << more.err;
   EXPECT_GT(precision("more", "X.tst.npy"), 0.9);
+  const Json told = Json::parse(slide_.run({"inspect", "more", "--json"}).out);
+  EXPECT_EQ(told["neighbours"]["samples"].get<int>(), 360);
 }
 
 TEST_F(DenseTest, RefusesFeaturesOfAnotherKind) {

@@ -46,6 +46,40 @@ TEST(Generator, DependsOnTheSeedButNotOnTheThreads) {
   }
 }
 
+TEST(Generator, DenseFeaturesAreAProjectionOfSparseOnes) {
+  const TemporaryFolder folder;
+  GeneratorOptions options = small();
+  options.samples = 200;
+  options.test_samples = 30;
+  generate_dataset(options, folder.path("sparse"));
+  options.dense = 600;
+  options.threads = 1;
+  generate_dataset(options, folder.path("one"));
+  options.threads = 3;
+  generate_dataset(options, folder.path("three"));
+  for (const char* name : {"/X.train.npy", "/Y.train.txt", "/X.test.npy", "/Y.test.txt"})
+    EXPECT_EQ(read_text(folder.path("one") + name), read_text(folder.path("three") + name));
+  const Dataset dense = read_dataset(folder.path("one/X.train.npy"));
+  const Dataset sparse = read_dataset(folder.path("sparse/train.txt"));
+  ASSERT_EQ(dense.size(), 200U);
+  EXPECT_EQ(dense.dense_count(), 600U);
+  EXPECT_EQ(dense.label_count(), 200U);
+  EXPECT_EQ(read_dataset(folder.path("one/X.test.npy")).size(), 30U);
+  // Lengths are 1 in both, and angles nearly the same.
+  std::vector<float> a(600), b(600), spread(3000);
+  for (std::size_t i = 0; i + 1 < dense.size(); ++i) {
+    EXPECT_TRUE(std::ranges::equal(dense.labels(i), sparse.labels(i)));
+    dense.dense().copy_row(i, a.data());
+    dense.dense().copy_row(i + 1, b.data());
+    const SparseRow x = sparse.features(i), y = sparse.features(i + 1);
+    for (std::size_t f = 0; f < x.ids.size(); ++f) spread[x.ids[f]] = x.values[f];
+    double want = 0.0;
+    for (std::size_t f = 0; f < y.ids.size(); ++f) want += double{spread[y.ids[f]]} * double{y.values[f]};
+    for (const std::uint32_t id : x.ids) spread[id] = 0.0F;
+    EXPECT_NEAR(std::inner_product(a.begin(), a.end(), b.begin(), 0.0), want, 0.25);
+  }
+}
+
 TEST(Generator, HasTheShapeAskedFor) {
   const TemporaryFolder folder;
   generate_dataset(small(), folder.path("deep/er"));

@@ -226,7 +226,7 @@ TEST(GradientOfSizes, BeyondOneRegister) {
 
 DataSpec dense_spec(std::uint32_t features, std::uint32_t dense) {
   DataSpec spec;
-  spec.features = features, spec.dense = dense, spec.unlabelled = 5, spec.featureless = 7;
+  spec.samples = 50, spec.features = features, spec.dense = dense, spec.unlabelled = 5, spec.featureless = 7;
   return spec;
 }
 

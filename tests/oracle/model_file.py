@@ -6,7 +6,7 @@ import zlib
 
 import numpy as np
 
-OPTIMIZER, WIDE, TEXT, FACTORS, NEIGHBOURS, BF16, INT8, IDLE = 1, 2, 4, 8, 16, 32, 64, 128  # flags
+OPTIMIZER, WIDE, TEXT, FACTORS, NEIGHBOURS, BF16, INT8, IDLE, DENSE = 1, 2, 4, 8, 16, 32, 64, 128, 256  # flags
 MAGIC, END = b"SLIDEMDL", b"SLIDEEND"
 
 
@@ -40,6 +40,11 @@ class Model:
     neighbours: np.ndarray = None  # [samples, features]
     neighbour_labels: np.ndarray = None  # [samples, neurons], whether it has the label
     text: Text = None
+    dense: int = 0  # columns: the last of the features
+
+    @property
+    def is_dense(self):
+        return self.dense == self.features
 
     @property
     def bf16(self):
@@ -173,6 +178,17 @@ def read_small_neighbours(file, model, flags):
     samples = file.u64()
     model.neighbours = spread(*read_small_rows(file, flags, samples), model.features)
     model.neighbour_labels = spread(*read_lists(file, samples), True, len(model.layers[-1].bias))
+    if model.is_dense:
+        model.neighbours = read_int8_rows(file, model, samples) if flags & INT8 else read_dense_rows(file, model, samples)
+
+
+def read_int8_rows(file, model, samples):
+    rows = file.array(np.dtype([("exponent", "i1"), ("q", "i1", model.dense)]), samples)
+    return np.ldexp(rows["q"].astype(np.float64).reshape(samples, -1), rows["exponent"].astype(int)[:, None])
+
+
+def read_dense_rows(file, model, samples):
+    return from_bf16(file.array("<u2", samples * model.dense)).reshape(samples, -1)
 
 
 def read_neighbours(file, model):
@@ -182,6 +198,8 @@ def read_neighbours(file, model):
     values = from_bf16(file.array("<u2", features))
     model.neighbours = spread(feature_offsets, feature_ids, values, model.features)
     model.neighbour_labels = spread(label_offsets, label_ids, True, len(model.layers[-1].bias))
+    if model.is_dense:
+        model.neighbours = read_dense_rows(file, model, samples)
 
 
 def read_text(file):
@@ -204,14 +222,15 @@ def parse_model(data):
     file = Reader(data[:-12])
     file.take(8)
     version, flags, length = file.u32(), file.u32(), file.u64()
-    if not 1 <= version <= 5 or length != len(data):
+    if not 1 <= version <= 6 or length != len(data):
         raise BadModel(f"version {version}, {length} bytes of {len(data)}")
     file.u64()  # steps
     config = tomllib.loads(file.take(file.u64()).decode())
     features, labels, _ = file.u64(), file.u64(), file.u64()
+    dense = file.u64() if flags & DENSE else 0
     file.array("<u4", labels)  # frequencies
     file.array("<u8", 2 * file.u64())  # hash functions
-    model = Model(config, features, labels, read_layers(file, config, flags))
+    model = Model(config, features, labels, read_layers(file, config, flags), dense=dense)
     if flags & WIDE:
         read_wide(file, model, flags)
     if flags & FACTORS:

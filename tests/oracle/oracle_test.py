@@ -60,6 +60,12 @@ CASES = {
     "small_int8": ([(24, "")], "sampled", ["data.idf_power=0.5"]),
     "small_deep": ([(40, ""), (24, "")], "dense", ["optimizer.kind=adam", "loss.kind=softmax", NO_VOTES]),
     "text_small": ([(24, "")], "sampled", []),
+    "dense": ([(24, "")], "sampled", ["neighbours.count=30"]),
+    "dense_no_hidden": ([], "sampled", ["loss.kind=softmax", "data.normalize=false"]),
+    "dense_no_hidden_bf16": ([], "dense", ["train.weights=bf16", NO_VOTES]),
+    "dense_bf16": ([(40, ""), (24, "")], "sampled", ["train.weights=bf16", NO_VOTES]),
+    "dense_small_bf16": ([(24, "")], "sampled", []),
+    "dense_small_int8": ([(24, "")], "sampled", []),
 }
 # Of these, what `slide convert` makes of the model.
 SMALL = {
@@ -67,6 +73,8 @@ SMALL = {
     "small_int8": ["--weights", "int8"],
     "small_deep": ["--weights", "int8", "--prune", "20%"],
     "text_small": ["--weights", "int8", "--prune", "0.01"],
+    "dense_small_bf16": ["--weights", "bf16"],
+    "dense_small_int8": ["--weights", "int8"],
 }
 
 
@@ -109,6 +117,15 @@ def write_numbers(slide, folder, samples, labels):
     return [line + " 400:0.8" for line in test] + odd
 
 
+def write_dense(slide, folder):
+    """Rows of 40 columns; one to predict for is all zeros."""
+    run(slide, "generate", "--dense", 40, "--samples", 1000, "--test-samples", 140, "--features", 400, "--labels", 200,
+        "--out", folder)
+    (folder / "X.train.npy").rename(folder / "X.npy")
+    (folder / "Y.train.txt").rename(folder / "Y.txt")
+    return np.concatenate([np.load(folder / "X.test.npy"), np.zeros((1, 40), np.float32)])
+
+
 def write_real(folder, name):
     data = pathlib.Path(os.environ.get("SLIDE_DATA", "/nowhere")) / name
     if not (data / "train.txt").exists():
@@ -126,20 +143,24 @@ def train(slide, folder, case):
     config = "".join(HIDDEN.format(*layer) for layer in layers) + OUTPUT.format(output, wide)
     (folder / "config.toml").write_text(config)
     keys = [key for key in keys if key != NO_WIDE]
-    train_with(slide, folder, folder / "config.toml", ["train.batch_size=64", "train.block_size=32", *keys])
+    data = "X.npy" if case.startswith("dense") else "train.txt"
+    train_with(slide, folder, folder / "config.toml", ["train.batch_size=64", "train.block_size=32", *keys], data)
 
 
-def train_with(slide, folder, config, keys):
+def train_with(slide, folder, config, keys, data="train.txt"):
     settings = [argument for key in keys for argument in ("--set", key)]
-    run(slide, "train", config, "--set", f"data.train={folder / 'train.txt'}", "--set", "train.eval_every=0",
+    run(slide, "train", config, "--set", f"data.train={folder / data}", "--set", "train.eval_every=0",
         *settings, "--threads", 2, "--quiet", "--out", folder / "run")
 
 
 def answers_of(slide, folder, model, lines, *options, **environment):
-    """Of `slide predict` on the lines, in the way of a data file."""
-    head = "" if model.text else f"{len(lines)} {model.features} {model.labels}\n"
-    data = folder / "data.txt"
-    data.write_text(head + "".join(line + "\n" for line in lines), encoding="utf-8")
+    """Of `slide predict` on the lines, or on dense rows, in the way of a data file."""
+    data = folder / ("data.npy" if model.is_dense else "data.txt")
+    if model.is_dense:
+        np.save(data, lines)
+    else:
+        head = "" if model.text else f"{len(lines)} {model.features} {model.labels}\n"
+        data.write_text(head + "".join(line + "\n" for line in lines), encoding="utf-8")
     text = run(slide, "predict", folder / "run/model.slide", data, "--k", K, "--inference", "full", "--threads", 2,
                *options, **environment)
     return compare.parse_answers(text, model.text.label_names if model.text else None)
@@ -147,7 +168,8 @@ def answers_of(slide, folder, model, lines, *options, **environment):
 
 def check(slide, folder, model, lines):
     """Returns how many faults there are; prints how it went."""
-    expected, few = predict(features_of(lines, model), model), slice(-8, None)
+    x = lines.astype(np.float64) if model.is_dense else features_of(lines, model)
+    expected, few = predict(x, model), slice(-8, None)
     answers = {simd: answers_of(slide, folder, model, lines, **({"SLIDE_SIMD": simd} if simd else {}))
                for simd in ("", "scalar")}
     results = {
@@ -172,7 +194,10 @@ def prepare(slide, configs, case, folder):
         train_with(slide, folder, f"{configs}/default.toml", ["data.idf_power=0.5"])
         return lines[:400]
     shape = (4500, 4200) if case == "many_labels" else (1000, 200)
-    lines = write_text(folder) if case.startswith("text") else write_numbers(slide, folder, *shape)
+    if case.startswith("dense"):
+        lines = write_dense(slide, folder)
+    else:
+        lines = write_text(folder) if case.startswith("text") else write_numbers(slide, folder, *shape)
     train(slide, folder, case)
     if case in SMALL:
         run(slide, "convert", folder / "run", folder / "small.slide", *SMALL[case])

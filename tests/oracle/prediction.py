@@ -47,11 +47,16 @@ def to_bf16(x):
     return np.ldexp(np.rint(np.ldexp(mantissa, 8)), exponent - 8)
 
 
+def by_neuron(model):
+    """Whether the first layer takes dense features neuron by neuron."""
+    return model.dense > 0 and (len(model.layers) == 1 or model.config["layer"][0]["kind"] == "sampled")
+
+
 def logits_of(x, model):
     """Logits [samples, neurons], and their slack [samples, 1]."""
     h, error = x, np.zeros_like(x)
     for number, layer in enumerate(model.layers):
-        if model.bf16 and number > 0:
+        if model.bf16 and (number > 0 or by_neuron(model)):
             low, high = to_bf16(h - error), to_bf16(h + error)
             h, error = to_bf16(h), high - low
         size = np.abs(h) @ np.abs(layer.weights) + np.abs(layer.bias)
@@ -89,11 +94,17 @@ def largest(values, count):
     return order[:count], 1e-11 < gap < FLOAT_ERROR
 
 
+def rough_scores(q, model, lengths):
+    if model.is_dense:
+        return np.maximum(model.neighbours @ to_bf16(q), 0)
+    chosen = chosen_lists(q, lengths)
+    return np.abs(model.neighbours[:, chosen]) @ np.abs(q[chosen])
+
+
 def votes_of(q, model, lengths):
     """Votes [labels] or None, and their slack."""
     config = model.config["neighbours"]
-    chosen = chosen_lists(q, lengths)
-    rough = np.abs(model.neighbours[:, chosen]) @ np.abs(q[chosen])
+    rough = rough_scores(q, model, lengths)
     touched = np.flatnonzero(rough)
     candidates, unsure = largest(rough[touched], max(CANDIDATES, 3 * config["count"]))
     candidates = np.sort(touched[candidates])

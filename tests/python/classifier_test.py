@@ -31,6 +31,25 @@ def test_all_forms_of_samples_and_labels_give_one_model(samples, few, tmp_path):
         assert bytes_of(slide.Classifier(**few).fit(x, labels), tmp_path) == expected
 
 
+def test_an_array_without_zeros_is_dense(tmp_path):
+    draw = np.random.default_rng(1)
+    y = np.arange(600) % 20
+    x = (draw.normal(0, 0.3, (600, 30)) + np.eye(20, 30)[y]).astype(np.float32)
+    classifier = slide.Classifier(train__epochs=3, train__batch_size=64, train__block_size=32).fit(x, y)
+    assert classifier.model_._engine.dense_columns == 30
+    assert (classifier.predict(x) == y).mean() > 0.9
+    assert (classifier.predict(sparse.csr_matrix(x)) == classifier.predict(x)).all()
+    assert (classifier.predict(x.astype(np.float64)) == classifier.predict(x)).all()
+    classifier.partial_fit(x, y)
+    assert (classifier.predict(x) == y).mean() > 0.9
+    classifier.model_.save(tmp_path / "model.slide")
+    read = slide.Model.load(tmp_path / "model.slide")
+    assert (read.predict(x, 3)[0] == classifier.model_.predict(x, 3)[0]).all()
+    x[7, 3] = np.nan
+    with pytest.raises(ValueError, match="NaN"):
+        slide.Classifier().fit(x, y)
+
+
 def test_names_are_labels(samples, few):
     x, y = samples
     names = [[f"label {label:02}" for label in row] for row in lists_of(y)]

@@ -1,8 +1,11 @@
 // POST /predict as clients meet it: what it answers, and what it refuses.
 #include <gtest/gtest.h>
 
+#include <cstring>
 #include <random>
 #include <sstream>
+#include <string>
+#include <vector>
 
 #include "tests/serve/serve_fixture.h"
 
@@ -67,6 +70,37 @@ TEST_F(PredictApiTest, AnswersTextWithNames) {
   EXPECT_EQ(health.json()["labels"], 4);
   EXPECT_EQ(client.ask("HEAD", "/nothing").code, 404u)
       << "no body follows, else the next answer would be lost";
+}
+
+TEST_F(PredictApiTest, AnswersRowsOfNumbers) {
+  constexpr std::size_t kColumns = 6, kRows = 20;
+  run({"generate", "--dense", "6", "--samples", "300", "--test-samples", "20", "--labels", "9", "--features",
+       "50", "--out", "rows"});
+  run({"train", "rows/X.train.npy", "--set", "train.epochs=2", "--quiet", "--out", "dense"});
+  std::istringstream expected(run({"predict", "dense/model.slide", "rows/X.test.npy", "--k", "3"}).out);
+  const std::string file = read_file(slide_->path("rows/X.test.npy"));
+  std::vector<float> numbers(kRows * kColumns);
+  std::memcpy(numbers.data(), file.data() + file.size() - numbers.size() * sizeof(float),
+              numbers.size() * sizeof(float));
+  ServerProcess server = serve("dense", {});
+  Client client = server.client();
+  for (std::size_t i = 0; i < kRows; ++i) {
+    Json row = Json::array(), named = Json::object();
+    for (std::size_t c = 0; c < kColumns; ++c) {
+      row.push_back(numbers[i * kColumns + c]);
+      named[std::to_string(c)] = numbers[i * kColumns + c];
+    }
+    std::string line;
+    ASSERT_TRUE(std::getline(expected, line));
+    for (const Json& features : {row, named}) {
+      const Answer answer = client.predict({{"features", features}, {"k", 3}});
+      ASSERT_EQ(answer.code, 200u) << answer.body;
+      expect_same(answer.json()["predictions"], line, ' ', "id");
+    }
+  }
+  const Answer few = client.predict({{"features", {0.5, 1}}});
+  EXPECT_EQ(few.code, 400u);
+  EXPECT_NE(few.body.find("features are 2 numbers, but the model has 6 dense columns"), std::string::npos);
 }
 
 TEST_F(PredictApiTest, LabelsOfTextsCountForNothing) {

@@ -54,6 +54,27 @@ def csr_of(x: Any) -> Any:
     return sparse.csr_matrix(check_array(x, dtype=np.float32, ensure_min_samples=0, estimator="Classifier"))
 
 
+def array_of(x: Any) -> np.ndarray:
+    """Features as a dense array of float32 without gaps: the same object where it is one."""
+    from sklearn.utils import check_array
+
+    x = csr_of(x).toarray() if is_sparse(x) else x
+    return np.ascontiguousarray(check_array(x, dtype=np.float32, ensure_min_samples=0, estimator="Classifier"))
+
+
+def features_of(x: Any) -> Any:
+    """Features as the engine takes them best: an array of which more than half is not 0 as it is, all else as CSR."""
+    if is_sparse(x) or are_texts(x):
+        return csr_of(x)
+    array = array_of(x)
+    return array if 2 * np.count_nonzero(array) > array.size else csr_of(array)
+
+
+def features_for(model: _slide.Model, x: Any) -> Any:
+    """Features as those of the model are."""
+    return array_of(x) if model.dense_columns and not are_texts(x) else csr_of(x)
+
+
 def rows_of(x: Any) -> Rows:
     """What ``_slide.from_csr`` takes for a CSR matrix."""
     return x.indptr, x.indices, x.data, x.shape[1]
@@ -160,9 +181,12 @@ def _check_samples(samples: int, targets: Optional[Targets], what: str) -> None:
 
 
 def data_of(features: Any, targets: Optional[Targets] = None) -> _slide.Data:
-    """A CSR matrix, and its labels where there are some, for the engine."""
+    """A CSR matrix or a dense array, and its labels where there are some, for the engine."""
     _check_samples(features.shape[0], targets, "rows of features")
-    return _slide.from_csr(rows_of(features), None if targets is None else targets.rows)
+    rows = None if targets is None else targets.rows
+    if isinstance(features, np.ndarray):
+        return _slide.from_dense(features, rows)
+    return _slide.from_csr(rows_of(features), rows)
 
 
 def learnt_data_of(texts: Any, targets: Targets, config: _slide.Config) -> _slide.Data:

@@ -21,6 +21,7 @@ class Config:
 class Data:
     samples: int
     features: int
+    dense_columns: int
     labels: int
     feature_entries: int
     label_entries: int
@@ -37,6 +38,7 @@ class Data:
 
 class Model:
     features: int
+    dense_columns: int
     labels: int
     steps: int
     is_text: bool
@@ -60,6 +62,7 @@ class Predictor:
 Rows = Tuple[Any, Any, Any, int]  # offsets, ids, values or None, columns
 
 def from_csr(features: Rows, labels: Optional[Rows]) -> Data: ...
+def from_dense(values: NDArray[np.float32], labels: Optional[Rows]) -> Data: ...
 def learn_texts(
     texts: Tuple[str, ...], labels: Rows, names: Tuple[str, ...], config: Config, keep_labels: bool
 ) -> Data: ...

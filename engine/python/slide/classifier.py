@@ -15,9 +15,10 @@ from . import _slide
 from ._inputs import (
     Targets,
     are_texts,
-    csr_of,
     data_of,
     feature_names,
+    features_for,
+    features_of,
     learnt_data_of,
     targets_of,
     text_data_of,
@@ -59,8 +60,9 @@ class Classifier(ClassifierMixin, BaseEstimator):
 
     **What is copied.** Of a CSR matrix of float32 with indices of int32 the engine uses ids and values where they
     are, and copies the row offsets; with indices of int64 it copies the ids instead. Rows whose ids do not ascend
-    are sorted in a copy. Other types are converted once, for the time of the call: a dense array or another sparse
-    format into CSR, other numbers into float32. With ``data__normalize``, the default, values are scaled to unit
+    are sorted in a copy. An array of float32 of which more than half is not 0 is used where it is, as dense features: they
+    are multiplied as a matrix, and have no wide path. Other types are converted once, for the time of the call: an array
+    with more zeros or another sparse format into CSR, other numbers into float32. With ``data__normalize``, the default, values are scaled to unit
     length in a copy of 4 bytes an entry.
 
     **Ctrl-C** ends training after a step: the model so far is kept, and KeyboardInterrupt raised.
@@ -166,7 +168,7 @@ class Classifier(ClassifierMixin, BaseEstimator):
         if texts:
             data, columns = learnt_data_of(x, targets, config), None
         else:
-            features = csr_of(x)
+            features = features_of(x)
             if features.shape[0] == 0 or features.shape[1] == 0:
                 kind, dimension = ("sample", 0) if features.shape[0] == 0 else ("feature", 1)
                 raise InputError(
@@ -274,7 +276,7 @@ class Classifier(ClassifierMixin, BaseEstimator):
             raise InputError(f"Classifier was fitted on {was}; give {want}")
         if self._text:
             return text_data_of(x, self.model_._engine, targets)
-        features = csr_of(x)
+        features = features_for(self.model_._engine, x)
         if features.shape[0] == 0:
             raise InputError(f"Found array with 0 sample(s) (shape={features.shape}) while a minimum of 1 is required.")
         if features.shape[1] != self.n_features_in_:

@@ -12,7 +12,7 @@ from typing import Any, Optional, Sequence
 import numpy as np
 
 from . import _slide
-from ._inputs import Targets, are_texts, csr_of, data_of, targets_of, text_data_of
+from ._inputs import Targets, are_texts, data_of, features_for, targets_of, text_data_of
 from ._keys import value_in
 
 NO_LABEL = 0xFFFFFFFF  # the engine's id where there are less than k labels
@@ -170,7 +170,7 @@ class Model:
     def _data(self, x: Any, targets: Optional[Targets] = None) -> _slide.Data:
         if are_texts(x):
             return text_data_of(x, self._engine, targets)
-        return data_of(csr_of(x), targets)
+        return data_of(features_for(self._engine, x), targets)
 
     def _predictor(self, k: int, logits: bool, inference: str, threads: int, alone: bool) -> _slide.Predictor:
         # Kept, for most callers ask for the same again and again. Those for samples that come alone spend memory on it.

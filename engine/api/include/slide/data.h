@@ -67,6 +67,13 @@ class SLIDE_API Data {
   static Data from_csr(const CsrMatrix& features, const CsrMatrix& labels = {},
                        std::shared_ptr<const void> keep_alive = nullptr);
 
+  // Samples with a number in each of `columns` columns, values [rows x columns] row by row: a first layer
+  // multiplies them as a matrix, neighbours are compared by them, and there is no wide path. Labels as above.
+  // Values are used where they are, as above. Throws InputError for a value that is not finite, with its row
+  // and column, and where there is another number of rows of labels.
+  static Data from_dense(const float* values, std::uint64_t rows, std::uint64_t columns,
+                         const CsrMatrix& labels = {}, std::shared_ptr<const void> keep_alive = {});
+
   // A file to train on, in any format that `slide train` reads, by the [data] and [text] settings of
   // `config`. From labelled text a vocabulary is learnt, which models trained on this Data carry.
   static Data read(const std::string& path, const Config& config);
@@ -91,7 +98,8 @@ class SLIDE_API Data {
   Data weighted(const float* weights, std::size_t count) const;
 
   std::size_t samples() const;
-  std::uint32_t features() const;  // columns
+  std::uint32_t features() const;       // columns
+  std::uint32_t dense_columns() const;  // of these
   std::uint32_t labels() const;
   std::uint64_t feature_entries() const;
   std::uint64_t label_entries() const;
@@ -108,7 +116,7 @@ class SLIDE_API Data {
 
   // Writes the samples to a file that gets its name when it is whole; `format` is one of xmc, libsvm,
   // fasttext, tsv, npz, or empty: as the name ends. Throws InputError for the format and for names that it
-  // cannot hold, Error when the file cannot be written.
+  // cannot hold and for dense features, Error when the file cannot be written.
   void write(const std::string& path, const std::string& format = {}) const;
 
   // Of from_csr(): bytes of the arrays that had to be copied, 0 when all are the caller's.

@@ -37,6 +37,7 @@ class SLIDE_API Model {
   void save(const std::string& path) const;
 
   std::uint32_t features() const;
+  std::uint32_t dense_columns() const;  // of these: those of Data::from_dense(), or of .npy files
   std::uint32_t labels() const;
   std::uint64_t steps() const;  // of training
   Config config() const;        // of the training run
