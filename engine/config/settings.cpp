@@ -15,10 +15,14 @@ std::vector<LayerConfig> default_layers(std::size_t count) {
 Config suited_to_interactions(Config base) {
   base.data.kind = DataKind::kInteractions;
   base.text.min_count = 1;
+  base.train.epochs = 3;
   base.eval.k = {1, 5, 20};
   if (!base.layers.empty()) {
-    base.layers.back().correction = true;
-    base.layers.back().wide_ridge = 60.0;
+    LayerConfig& last = base.layers.back();
+    last.correction = true;
+    last.wide_ridge = 60.0;
+    last.wide_rate = 0.02;  // the start is near to where it should end
+    last.wide_fit = 1.0;
   }
   return base;
 }

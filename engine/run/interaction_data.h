@@ -5,7 +5,8 @@
 #include <string>
 
 #include "datasets/read_options.h"
-#include "engine/run/run_data.h"
+#include "engine/config/config.h"
+#include "engine/run/run_sets.h"
 
 namespace slide {
 

@@ -13,6 +13,7 @@
 #include "datasets/text_model.h"
 #include "engine/config/config.h"
 #include "engine/run/model_file.h"
+#include "engine/run/run_sets.h"
 
 namespace slide {
 
@@ -28,17 +29,6 @@ Config resolve_over(const Config& base, const std::string& path, const std::vect
 
 // The configuration that a run has stored at `path`, read as parse_stored_config does, its paths absolute.
 Config resolve_stored_config(const std::string& path, std::vector<std::string>& notes);
-
-// Of interactions (data.kind), a row of the training data is a user, whose items are features and labels
-// alike; one of the test or validation data has known items for features and others for labels.
-struct RunData {
-  Dataset train;
-  std::optional<Dataset> test;
-  std::optional<Dataset> validation;      // of a file; not the samples that a share holds out
-  std::shared_ptr<const TextModel> text;  // of training text or interactions, else nullptr
-  std::vector<std::string> notes;         // what the user should know about the reading, a line each
-  ReadReport train_report, test_report, validation_report;
-};
 
 // data.train and, where they are set, data.test and the file of data.validation, all with the largest of
 // their numbers of features; the training samples with their weights, where they have some. With `skip_bad`,

@@ -34,6 +34,12 @@ TEST(Defaults, AreTheModelOfDefaultToml) {
             resolved("[data]\ntrain = \"a\"\ntest = \"b\"\n"));
 }
 
+TEST(Defaults, OfInteractionsAreTheModelOfInteractionsToml) {
+  const std::string stated = to_toml(load_config(std::string(SLIDE_CONFIGS) + "/interactions.toml"));
+  EXPECT_EQ(to_toml(suited_to_interactions()), stated);
+  EXPECT_EQ(resolved("[data]\nkind = \"interactions\"\n"), stated);
+}
+
 TEST(Defaults, EveryLineOfDefaultTomlCanBeLeftOut) {
   const std::string stated = to_toml(load_config(kDefault));
   const std::vector<std::string> lines = lines_of(kDefault);

@@ -1,0 +1,26 @@
+// The data sets of a run. Plain values.
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "datasets/dataset.h"
+#include "datasets/read_report.h"
+#include "datasets/text_model.h"
+
+namespace slide {
+
+// Of interactions (data.kind), a row of the training data is a user, whose items are features and labels
+// alike; one of the test or validation data has known items for features and others for labels.
+struct RunData {
+  Dataset train;
+  std::optional<Dataset> test;
+  std::optional<Dataset> validation;      // of a file; not the samples that a share holds out
+  std::shared_ptr<const TextModel> text;  // of training text or interactions, else nullptr
+  std::vector<std::string> notes;         // what the user should know about the reading, a line each
+  ReadReport train_report, test_report, validation_report;
+};
+
+}  // namespace slide

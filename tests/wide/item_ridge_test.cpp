@@ -1,0 +1,121 @@
+// Ridge regression of items against the same in double precision, by elimination of the whole matrix.
+#include "engine/wide/item_ridge.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <vector>
+
+#include "engine/base/rng.h"
+#include "engine/wide/wide_path.h"
+
+namespace slide {
+namespace {
+
+// Users with some of so many items each, which are features and labels; the last item is nobody's.
+Dataset some_users(std::size_t count, std::uint32_t items, std::uint64_t seed) {
+  Rng rng(seed, Purpose::kTest);
+  DatasetArrays arrays;
+  for (std::size_t u = 0; u < count; ++u) {
+    std::vector<std::uint32_t> own;
+    for (std::uint32_t i = 0; i < 2 + rng.below(12); ++i) own.push_back(rng.below(items - 1));
+    std::sort(own.begin(), own.end());
+    own.erase(std::unique(own.begin(), own.end()), own.end());
+    for (const std::uint32_t item : own) {
+      arrays.feature_ids.push_back(item);
+      arrays.feature_values.push_back(1.0F);
+      arrays.label_ids.push_back(item);
+    }
+    arrays.feature_offsets.push_back(arrays.feature_ids.size());
+    arrays.label_offsets.push_back(arrays.label_ids.size());
+  }
+  return {std::move(arrays), items, items};
+}
+
+// Column j: -P_ij / P_jj of P, the inverse.
+std::vector<double> naive_ridge(const Dataset& users, std::size_t items, double penalty) {
+  std::vector<double> a(items * items), p(items * items);
+  for (std::size_t u = 0; u < users.size(); ++u) {
+    const auto own = users.labels(u);
+    for (const std::uint32_t i : own)
+      for (const std::uint32_t j : own) a[i * items + j] += 1.0 / std::sqrt(double(own.size()));
+  }
+  for (std::size_t i = 0; i < items; ++i) {
+    a[i * items + i] += penalty;
+    p[i * items + i] = 1.0;
+  }
+  for (std::size_t k = 0; k < items; ++k) {
+    const double pivot = a[k * items + k];
+    for (std::size_t j = 0; j < items; ++j) {
+      a[k * items + j] /= pivot;
+      p[k * items + j] /= pivot;
+    }
+    for (std::size_t i = 0; i < items; ++i) {
+      const double factor = a[i * items + k];
+      if (i == k || factor == 0) continue;
+      for (std::size_t j = 0; j < items; ++j) {
+        a[i * items + j] -= factor * a[k * items + j];
+        p[i * items + j] -= factor * p[k * items + j];
+      }
+    }
+  }
+  std::vector<double> weights(items * items);
+  for (std::size_t j = 0; j < items; ++j)
+    for (std::size_t i = 0; i < items; ++i)
+      weights[j * items + i] = i == j ? 0.0 : -p[i * items + j] / p[j * items + j];
+  return weights;
+}
+
+TEST(ItemRidge, EqualsTheInverseInDoublePrecision) {
+  for (const std::uint32_t items : {3U, 64U, 65U, 150U}) {
+    const Dataset users = some_users(400, items, items);
+    const ItemWeights weights = ridge_of_items(users, 3.0, 2);
+    ASSERT_EQ(weights.items(), items);
+    const std::vector<double> expected = naive_ridge(users, items, 3.0);
+    for (std::size_t j = 0; j < items; ++j) {
+      for (std::size_t i = 0; i < items; ++i)
+        ASSERT_NEAR(weights.row(j)[i], expected[j * items + i], 2e-5) << items << ": " << i << " for " << j;
+      EXPECT_EQ(weights.row(j)[j], 0.0F);
+    }
+    for (const float weight : weights.row(items - 1)) EXPECT_EQ(weight, 0.0F) << "nobody has that item";
+  }
+}
+
+TEST(ItemRidge, DoesNotDependOnThreads) {
+  const Dataset users = some_users(300, 200, 5);
+  const ItemWeights one = ridge_of_items(users, 10.0, 1);
+  for (const int threads : {2, 3, 8}) {
+    const ItemWeights more = ridge_of_items(users, 10.0, threads);
+    for (std::size_t j = 0; j < 200; ++j) ASSERT_TRUE(std::ranges::equal(one.row(j), more.row(j)));
+  }
+}
+
+TEST(ItemRidge, AWidePathStartsAtItsStrongestWeights) {
+  const Dataset users = some_users(300, 100, 6);
+  const ItemWeights weights = ridge_of_items(users, 5.0, 1);
+  LayerConfig layer;
+  layer.wide = true;
+  layer.wide_features = 10;
+  const WidePath path(layer, weights, 20, 30, 2.0, 2);
+  const WidePath::Storage& storage = path.storage();
+  ASSERT_EQ(storage.offsets.size(), 31U);
+  for (std::size_t n = 0; n < 30; ++n) {
+    const auto row = weights.row(20 + n);
+    std::vector<float> sizes;
+    for (const float weight : row) sizes.push_back(std::fabs(weight));
+    std::ranges::sort(sizes, std::greater<>());
+    ASSERT_EQ(storage.offsets[n + 1] - storage.offsets[n], 10U);
+    for (std::uint64_t w = storage.offsets[n]; w < storage.offsets[n + 1]; ++w) {
+      const std::uint32_t feature = storage.features.data()[w];
+      EXPECT_EQ(storage.weights.data()[w], 2.0F * row[feature]);
+      EXPECT_GE(std::fabs(row[feature]), sizes[9]);
+      if (w > storage.offsets[n]) {
+        EXPECT_LT(storage.features.data()[w - 1], feature);
+      }
+    }
+  }
+}
+
+}  // namespace
+}  // namespace slide
