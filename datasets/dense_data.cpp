@@ -23,7 +23,7 @@ namespace {
 
 constexpr std::array<std::string_view, 3> kRowsEnds = {".npy", ".npy.gz", ".npy.zst"};
 constexpr std::array<std::string_view, 3> kLabelsEnds = {".npz", ".npy", ".txt"};
-constexpr const char* kAdvice = "save a matrix of float32 or float16, a row a sample, with numpy.save";
+constexpr const char* kMatrixAdvice = "save a matrix of float32 or float16, a row a sample, with numpy.save";
 
 // The length of the name of the rows, at the front of `path`; 0 where there is none.
 std::size_t rows_end(const std::string& path) {
@@ -108,7 +108,7 @@ std::string text_path(const std::string& path) {
 DenseRows read_dense_rows(const std::string& path, const ReadOptions& options) {
   static_assert(std::endian::native == std::endian::little);
   const auto file = std::make_shared<const FileBytes>(path, FileBytes::kMapped);
-  const NpyName name{path, "the file", kAdvice};
+  const NpyName name{path, "the file", kMatrixAdvice};
   const NpyHeader header = read_npy_header(file->text(), name);
   const DenseType type = type_of(header, name);
   check_shape(header, name);

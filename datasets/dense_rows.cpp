@@ -14,10 +14,10 @@ namespace slide {
 
 namespace {
 
-constexpr std::size_t kRowsAtOnce = 1024;  // a task
+constexpr std::size_t kDenseRowsAtOnce = 1024;  // a task
 constexpr std::size_t kNone = ~std::size_t{0};
 
-std::size_t bytes_of(DenseType type) {
+std::size_t bytes_of_number(DenseType type) {
   return type == DenseType::kFloat16 ? sizeof(std::uint16_t) : sizeof(float);
 }
 
@@ -48,11 +48,11 @@ void DenseRows::take_lengths(bool normalize, int threads, const std::string& ori
   const std::size_t rows = matrix_.rows, columns = matrix_.columns;
   const float largest = type() == DenseType::kFloat16 ? kLargestHalf : std::numeric_limits<float>::max();
   auto scales = std::make_shared<std::vector<float>>(rows, 1.0F);
-  const std::size_t tasks = (rows + kRowsAtOnce - 1) / kRowsAtOnce;
+  const std::size_t tasks = (rows + kDenseRowsAtOnce - 1) / kDenseRowsAtOnce;
   std::vector<std::size_t> bad(tasks, kNone);  // first place of each task without a good number
   parallel_for(tasks, threads, [&](std::size_t task, int) {
     std::vector<float> row(columns);
-    for (std::size_t r = task * kRowsAtOnce; r < std::min(rows, (task + 1) * kRowsAtOnce); ++r) {
+    for (std::size_t r = task * kDenseRowsAtOnce; r < std::min(rows, (task + 1) * kDenseRowsAtOnce); ++r) {
       widen(r, row.data());
       const std::size_t at = find_bad(row.data(), columns, largest);
       double square = 0.0;
@@ -75,7 +75,7 @@ void DenseRows::take_lengths(bool normalize, int threads, const std::string& ori
 
 void DenseRows::widen(std::size_t place, float* to) const {
   const std::size_t columns = matrix_.columns;
-  const char* from = matrix_.bytes.data() + place * columns * bytes_of(matrix_.type);
+  const char* from = matrix_.bytes.data() + place * columns * bytes_of_number(matrix_.type);
   if (matrix_.type == DenseType::kFloat32) {
     std::memcpy(to, from, columns * sizeof(float));
     return;

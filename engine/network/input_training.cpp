@@ -7,7 +7,7 @@
 namespace slide {
 
 namespace {
-constexpr std::size_t kRowsTogether = 32;  // of dense features: they share the loads of a batch's deltas
+constexpr std::size_t kInputRowsTogether = 32;  // of dense features: they share the loads of a batch's deltas
 }  // namespace
 
 InputTraining::InputTraining(const InputLayer& layer, const Dataset& train, std::size_t samples,
@@ -25,7 +25,7 @@ void InputTraining::backward(const InputLayer& layer, const SliceCell& cell, con
 InputTraining::Scratch InputTraining::make_scratch(const InputLayer& layer, std::size_t samples) const {
   Scratch scratch;
   scratch.parts.reserve(samples);
-  const std::size_t together = layer.dense() > 0 ? kRowsTogether : 1;
+  const std::size_t together = layer.dense() > 0 ? kInputRowsTogether : 1;
   scratch.gradient = AlignedArray<float>(together * layer.weights().stride);
   scratch.dense.resize(together);
   scratch.gradients.resize(together);
@@ -40,7 +40,7 @@ double InputTraining::bytes_of(std::size_t size, std::size_t features, std::size
 
 double InputTraining::scratch_bytes_of(std::size_t size, Precision precision, std::size_t samples,
                                        std::size_t dense) {
-  const std::size_t together = dense > 0 ? kRowsTogether : 1;
+  const std::size_t together = dense > 0 ? kInputRowsTogether : 1;
   return double(samples) * sizeof(SamplePart) +
          double(together * (Parameters::stride_of(size) * sizeof(float) + 2 * sizeof(float*))) +
          (precision == Precision::kBf16 ? double(PackedRow::bytes_of(size)) : 0.0);
@@ -79,8 +79,8 @@ void InputTraining::update_dense(const TrainedInput& trained, const Batch& batch
   const std::size_t size = trained.weights.values.columns, stride = trained.weights.values.stride;
   const std::size_t begin = std::max<std::size_t>(shards_.first(shard), dense_.first);
   const std::size_t end = std::min<std::size_t>(shards_.end(shard), dense_.end());
-  for (std::size_t first = begin; first < end; first += kRowsTogether) {
-    const std::size_t rows = std::min(kRowsTogether, end - first);
+  for (std::size_t first = begin; first < end; first += kInputRowsTogether) {
+    const std::size_t rows = std::min(kInputRowsTogether, end - first);
     std::fill_n(scratch.gradient.data(), rows * stride, 0.0f);
     for (std::size_t r = 0; r < rows; ++r) scratch.gradients[r] = scratch.gradient.data() + r * stride;
     sum_dense(batch, first - dense_.first, {rows, size}, scratch);

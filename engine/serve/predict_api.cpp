@@ -116,7 +116,7 @@ class Samples {
   Dataset take() {
     const std::size_t rows = arrays_.feature_offsets.size() - 1;
     arrays_.label_offsets.assign(rows + 1, 0);
-    const Dataset data(std::move(arrays_), sparse(), static_cast<std::uint32_t>(model_.network.labels()));
+    Dataset data(std::move(arrays_), sparse(), static_cast<std::uint32_t>(model_.network.labels()));
     if (dense_.empty() || dense_.size() != rows * columns()) return data;
     const auto kept = std::make_shared<const std::vector<float>>(std::move(dense_));
     const DenseMatrix matrix{bytes_of(*kept), DenseType::kFloat32, rows, columns()};

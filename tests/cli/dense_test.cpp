@@ -11,7 +11,7 @@
 namespace slide::test {
 namespace {
 
-constexpr int kLabels = 12, kColumns = 20;
+constexpr int kDenseLabels = 12, kDenseColumns = 20;
 
 // What numpy.save writes of a matrix.
 template <class T>
@@ -24,13 +24,13 @@ std::string npy(const char* type, std::size_t rows, const std::vector<T>& values
          header + std::string(reinterpret_cast<const char*>(values.data()), values.size() * sizeof(T));
 }
 
-// Sample i has label i % kLabels, and a large number in the column of that label.
+// Sample i has label i % kDenseLabels, and a large number in the column of that label.
 std::vector<float> rows_of(int samples) {
-  std::vector<float> values(static_cast<std::size_t>(samples * kColumns));
+  std::vector<float> values(static_cast<std::size_t>(samples * kDenseColumns));
   for (int i = 0; i < samples; ++i) {
-    for (int c = 0; c < kColumns; ++c) {
-      values[static_cast<std::size_t>(i * kColumns + c)] =
-          static_cast<float>((i * 37 + c * 61) % 17) / 40.0F + (c == i % kLabels ? 2.0F : 0.0F);
+    for (int c = 0; c < kDenseColumns; ++c) {
+      values[static_cast<std::size_t>(i * kDenseColumns + c)] =
+          static_cast<float>((i * 37 + c * 61) % 17) / 40.0F + (c == i % kDenseLabels ? 2.0F : 0.0F);
     }
   }
   return values;
@@ -50,10 +50,10 @@ class DenseTest : public CliTest {
   void write_set(const std::string& name, int samples) {
     write_file(slide_.path("X." + name + ".npy"),
                npy("<f4", static_cast<std::size_t>(samples), rows_of(samples)));
-    std::string labels, sparse = fmt::format("{} 5 {}\n", samples, kLabels);
+    std::string labels, sparse = fmt::format("{} 5 {}\n", samples, kDenseLabels);
     for (int i = 0; i < samples; ++i) {
-      labels += fmt::format("{}\n", i % kLabels);
-      sparse += fmt::format("{} {}:1\n", i % kLabels, i % 5);
+      labels += fmt::format("{}\n", i % kDenseLabels);
+      sparse += fmt::format("{} {}:1\n", i % kDenseLabels, i % 5);
     }
     write_file(slide_.path("Y." + name + ".txt"), labels);
     write_file(slide_.path("S." + name + ".txt"), sparse);
@@ -140,8 +140,8 @@ TEST_F(DenseTest, TakesSparseFeaturesToo) {
 TEST_F(DenseTest, GivesTheSameModelOfHalvesThatHoldTheSameNumbers) {
   std::vector<std::uint16_t> halves;
   std::vector<float> floats;
-  for (int i = 0; i < 300 * kColumns; ++i) {
-    const bool one = i % kColumns == i / kColumns % kLabels;
+  for (int i = 0; i < 300 * kDenseColumns; ++i) {
+    const bool one = i % kDenseColumns == i / kDenseColumns % kDenseLabels;
     halves.push_back(one ? 0x3c00 : 0xb400);
     floats.push_back(one ? 1.0F : -0.25F);
   }

@@ -81,7 +81,7 @@ TEST_F(ShellTest, FishCompletesCommandsAndTheirOptions) {
        {"complete -c slide -n __fish_use_subcommand -f -a train -d 'Train a network",
         "complete -c slide -n '__fish_seen_subcommand_from train' -l resume -r -F -d 'Go on",
         "complete -c slide -n '__fish_seen_subcommand_from test' -l inference -x -a 'full lsh' -d 'Score all",
-        "-l format -x -a 'csv idx jsonl libsvm npz text tsv xmc' -d ", "default: the model\\'s",
+        "-l format -x -a 'csv idx interactions jsonl libsvm npz text tsv xmc' -d ", "default: the model\\'s",
         " -l threads -x -d ",
         "complete -c slide -n '__fish_seen_subcommand_from report' -s o -l out -r -F -d "})
     EXPECT_NE(script.out.find(part), std::string::npos) << part;

@@ -17,8 +17,8 @@ using testing::Rows;
 using testing::show;
 using testing::TemporaryFolder;
 
-constexpr const char* kFeatures = "3 5\n0:1 4:2\n\n2:0.5\n";
-constexpr const char* kLabels = "3 4\n1:1 3:1\n0:1\n\n";
+constexpr const char* kPairFeatures = "3 5\n0:1 4:2\n\n2:0.5\n";
+constexpr const char* kPairLabels = "3 4\n1:1 3:1\n0:1\n\n";
 
 class TextPairTest : public ::testing::Test {
  protected:
@@ -31,8 +31,8 @@ class TextPairTest : public ::testing::Test {
 };
 
 TEST_F(TextPairTest, LabelsLieBesideTheFeatures) {
-  const std::string features = folder_.write("trn_X_Xf.txt", kFeatures);
-  folder_.write("trn_X_Y.txt", kLabels);
+  const std::string features = folder_.write("trn_X_Xf.txt", kPairFeatures);
+  folder_.write("trn_X_Y.txt", kPairLabels);
   const Dataset data = read_dataset(features, as_they_are());
   const Dataset same = parse_dataset("3 5 4\n1,3 0:1 4:2\n0\n 2:0.5\n", "text", as_they_are());
   EXPECT_EQ(show(data), show(same));
@@ -41,7 +41,7 @@ TEST_F(TextPairTest, LabelsLieBesideTheFeatures) {
 }
 
 TEST_F(TextPairTest, BothAreNamed) {
-  const std::string features = folder_.write("f.txt", kFeatures),
+  const std::string features = folder_.write("f.txt", kPairFeatures),
                     labels = folder_.write("l.txt", "1,3\n0\n\n");
   std::string path = features + "," + labels;
   EXPECT_TRUE(is_file_list(path));
@@ -69,8 +69,8 @@ TEST_F(TextPairTest, AFileWithACommaInItsNameIsOne) {
 }
 
 TEST_F(TextPairTest, TheCacheKnowsWhenLabelsHaveChanged) {
-  const std::string features = folder_.write("trn_X_Xf.txt", kFeatures);
-  const std::string labels = folder_.write("trn_X_Y.txt", kLabels);
+  const std::string features = folder_.write("trn_X_Xf.txt", kPairFeatures);
+  const std::string labels = folder_.write("trn_X_Y.txt", kPairLabels);
   EXPECT_EQ(read_dataset_cached(features, {}).outcome, CacheOutcome::kWritten);
   EXPECT_EQ(read_dataset_cached(features, {}).outcome, CacheOutcome::kUsed);
   folder_.write("trn_X_Y.txt", "3 4\n1:1 2:1 3:1\n0:1\n2:1\n");
@@ -80,7 +80,7 @@ TEST_F(TextPairTest, TheCacheKnowsWhenLabelsHaveChanged) {
 }
 
 TEST_F(TextPairTest, FaultsNameTheFile) {
-  const std::string features = folder_.write("f.txt", kFeatures);
+  const std::string features = folder_.write("f.txt", kPairFeatures);
   const auto error = [&](const std::string& labels) {
     return input_error([&] { read_dataset(features + "," + labels, ReadOptions{}); });
   };
@@ -99,7 +99,7 @@ TEST_F(TextPairTest, FaultsNameTheFile) {
 TEST_F(TextPairTest, RowsWithoutTheirLabelsAreRead) {
   ReadOptions options = as_they_are();
   options.format = DataFormat::kXmc;
-  EXPECT_EQ(show(parse_dataset(kFeatures, "text", options)),
+  EXPECT_EQ(show(parse_dataset(kPairFeatures, "text", options)),
             show(parse_dataset("3 5 1\n 0:1 4:2\n\n 2:0.5\n", "text", options)));
 }
 
