@@ -43,7 +43,8 @@ void write_samples(const VectorsCommand& command, const Model& model, Cluster& c
   const SampleInput input(model, command.use, command.data, cluster);
   input.for_each_part([&](const RowPart& part) {
     if (!part.bad.empty() && !command.skip_bad) throw InputError(part.faults.front());
-    std::vector<float> vectors = sample_vectors(model, part.rows, command.use.threads);
+    std::vector<float> vectors(part.rows.size() * width);
+    sample_vectors(model, part.rows, command.use.threads, vectors.data());
     for (const std::uint64_t row : part.bad)
       std::fill_n(vectors.begin() + static_cast<std::ptrdiff_t>(row * width), width, 0.0F);
     for (std::size_t i = 0; i < part.rows.size(); ++i)

@@ -19,23 +19,6 @@ namespace {
 constexpr std::size_t kManyNeurons = 4096;       // with less, rough scores save less than they cost
 constexpr std::size_t kBestAtOnce = 1ULL << 21;  // labels a panel keeps, but for the least panel
 
-// The most feature values of `lanes` samples that are scored together.
-std::size_t most_entries(const Dataset& data, std::size_t lanes) {
-  std::size_t most = 0;
-  for (std::size_t first = 0; first < data.size(); first += lanes) {
-    std::size_t entries = 0;
-    for (std::size_t i = first; i < std::min(data.size(), first + lanes); ++i)
-      entries += data.features(i).ids.size();
-    most = std::max(most, entries);
-  }
-  return most;
-}
-
-// Whether the samples of a block do not share which of their features a first layer looks at.
-bool has_whole_input(const Network& network) {
-  return network.input() || network.dense() > 0;
-}
-
 }  // namespace
 
 template <class Way, class... Args>

@@ -9,6 +9,21 @@
 
 namespace slide {
 
+std::size_t most_entries(const Dataset& data, std::size_t lanes) {
+  std::size_t most = 0;
+  for (std::size_t first = 0; first < data.size(); first += lanes) {
+    std::size_t entries = 0;
+    for (std::size_t i = first; i < std::min(data.size(), first + lanes); ++i)
+      entries += data.features(i).ids.size();
+    most = std::max(most, entries);
+  }
+  return most;
+}
+
+bool has_whole_input(const Network& network) {
+  return network.input() || network.dense() > 0;
+}
+
 void Panel::add_log_norm(std::size_t i, double more) {
   log_norm[i] = log_of_sum(log_norm[i], more);
 }

@@ -31,6 +31,12 @@ struct TrainedNetwork {
   const HiddenRows* hidden = nullptr;
 };
 
+// The most feature values of `lanes` samples that are passed through the network together.
+std::size_t most_entries(const Dataset& data, std::size_t lanes);
+
+// Whether the samples of a block do not share which of their features a first layer looks at.
+bool has_whole_input(const Network& network);
+
 struct Panel {
   static constexpr std::size_t kLanes = 128;     // most samples of a block
   static constexpr std::size_t kMostBlocks = 4;  // of a panel

@@ -23,26 +23,11 @@ std::string head_of_matrix(std::size_t rows, std::size_t width) {
   return npy_bytes("<f4", fmt::format("({:>20}, {})", rows, width), {});
 }
 
-bool is_whole(const Network& network) {
-  return network.input() || network.dense() > 0;
-}
-
-std::size_t most_values(const Dataset& samples, std::size_t lanes) {
-  std::size_t most = 0;
-  for (std::size_t first = 0; first < samples.size(); first += lanes) {
-    std::size_t values = 0;
-    for (std::size_t i = first; i < std::min(samples.size(), first + lanes); ++i)
-      values += samples.features(i).ids.size();
-    most = std::max(most, values);
-  }
-  return most;
-}
-
 // The vectors of samples [first, first + panel.samples).
-void copy_hidden(const Panel& panel, std::size_t first, std::span<float> vectors) {
+void copy_hidden(const Panel& panel, std::size_t first, float* vectors) {
   const BlockInput& input = panel.inputs.front();
   for (std::size_t i = 0; i < panel.samples; ++i)
-    std::copy_n(input.x + i * input.ldx, input.width, vectors.data() + (first + i) * input.width);
+    std::copy_n(input.x + i * input.ldx, input.width, vectors + (first + i) * input.width);
 }
 
 }  // namespace
@@ -58,14 +43,15 @@ std::size_t vector_width(const Model& model) {
   return network.output().weights().columns;
 }
 
-std::vector<float> sample_vectors(const Model& model, const Dataset& samples, int threads) {
-  const std::size_t width = vector_width(model);
+void sample_vectors(const Model& model, const Dataset& samples, int threads, float* vectors) {
+  vector_width(model);
   const Network& network = model.network;
-  const std::size_t lanes = is_whole(network) ? Panel::kLanesByRow : 1;
+  if (samples.feature_count() > network.features())
+    fail_input("the data have {} features, the model {}", samples.feature_count(), network.features());
+  const std::size_t lanes = has_whole_input(network) ? Panel::kLanesByRow : 1;
   const std::size_t groups = (samples.size() + lanes - 1) / lanes;
-  const std::size_t entries = std::bit_ceil(most_values(samples, lanes));
+  const std::size_t entries = std::bit_ceil(most_entries(samples, lanes));
   std::vector<Panel> panels(static_cast<std::size_t>(resolve_threads(threads)));
-  std::vector<float> vectors(samples.size() * width);
   parallel_for(groups, static_cast<int>(panels.size()), [&](std::size_t group, int thread) {
     Panel& panel = panels[static_cast<std::size_t>(thread)];
     panel.by_row = true;
@@ -75,7 +61,6 @@ std::vector<float> sample_vectors(const Model& model, const Dataset& samples, in
     panel.begin(network, samples, first, std::min(samples.size(), first + lanes));
     copy_hidden(panel, first, vectors);
   });
-  return vectors;
 }
 
 void label_vector(const Model& model, std::uint32_t label, std::span<float> vector) {

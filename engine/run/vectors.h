@@ -24,9 +24,10 @@ namespace slide {
 // samples have no vectors.
 std::size_t vector_width(const Model& model);
 
-// The activations of the last hidden layer, or the dense features where there is none: [samples x
-// vector_width()]. They do not depend on which samples come together.
-std::vector<float> sample_vectors(const Model& model, const Dataset& samples, int threads);
+// The activations of the last hidden layer, or the dense features where there is none: `vectors` [samples x
+// vector_width()]. They do not depend on which samples come together. Throws InputError also for samples with
+// more features than the model has.
+void sample_vectors(const Model& model, const Dataset& samples, int threads, float* vectors);
 
 // The output weights of a label: `vector` [vector_width()].
 void label_vector(const Model& model, std::uint32_t label, std::span<float> vector);

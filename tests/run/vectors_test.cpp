@@ -24,6 +24,12 @@ namespace fs = std::filesystem;
 
 constexpr const char* kHidden = "[[layer]]\nsize = 8\n";
 
+std::vector<float> vectors_of(const Model& model, const Dataset& samples, int threads) {
+  std::vector<float> vectors(samples.size() * vector_width(model));
+  sample_vectors(model, samples, threads, vectors.data());
+  return vectors;
+}
+
 class VectorsTest : public ::testing::Test {
  protected:
   void SetUp() override { fs::create_directories(folder_); }
@@ -58,7 +64,7 @@ TEST_F(VectorsTest, ProductsWithLabelsAreTheScores) {
   const Dataset samples = samples_of(model);
   const std::size_t width = vector_width(model);
   ASSERT_EQ(width, 8U);
-  const std::vector<float> vectors = sample_vectors(model, samples, 2);
+  const std::vector<float> vectors = vectors_of(model, samples, 2);
   ASSERT_EQ(vectors.size(), samples.size() * width);
   InferenceOptions options;
   options.k = 4;
@@ -83,7 +89,7 @@ TEST_F(VectorsTest, FeaturesMakeUpTheHiddenSums) {
   const Model model = vectors_model(kHidden);
   const Dataset samples = samples_of(model);
   ASSERT_EQ(feature_width(model), 8U);
-  const std::vector<float> vectors = sample_vectors(model, samples, 1);
+  const std::vector<float> vectors = vectors_of(model, samples, 1);
   for (std::size_t i = 0; i < 4; ++i) {
     const SparseRow row = samples.features(i);
     std::vector<double> sums(8);
@@ -104,9 +110,9 @@ TEST_F(VectorsTest, FeaturesMakeUpTheHiddenSums) {
 TEST_F(VectorsTest, DoNotDependOnWhatComesTogether) {
   const Model model = vectors_model(kHidden);
   const Dataset samples = samples_of(model);
-  const std::vector<float> together = sample_vectors(model, samples, 3);
+  const std::vector<float> together = vectors_of(model, samples, 3);
   for (std::size_t i = 0; i < samples.size(); ++i) {
-    const std::vector<float> alone = sample_vectors(model, samples.slice(i, 1), 1);
+    const std::vector<float> alone = vectors_of(model, samples.slice(i, 1), 1);
     EXPECT_TRUE(
         std::equal(alone.begin(), alone.end(), together.begin() + static_cast<std::ptrdiff_t>(i * 8)));
   }
