@@ -13,9 +13,15 @@ work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 fail() { echo "$(basename "$0"): $*" >&2; [ ! -e "$work/log" ] || cat "$work/log" >&2; exit 1; }
 
-# The launcher with these arguments; what it and all ranks print goes into the log. TMPDIR: the launcher's own files,
-# whose names grow too long for sockets in deep folders.
-launch() { TMPDIR=/tmp timeout -k 5 "${limit:-120}" "$launcher" "$@" > "$work/log" 2>&1; }
+# The launcher with these arguments; what it and all ranks print goes into the log, errors last: the launcher passes
+# them on in pieces, which would cut lines of output in two. TMPDIR: the launcher's own files, whose names grow too long
+# for sockets in deep folders.
+launch() {
+  local ended=0
+  TMPDIR=/tmp timeout -k 5 "${limit:-120}" "$launcher" "$@" > "$work/log" 2> "$work/errors" || ended=$?
+  cat "$work/errors" >> "$work/log"
+  return "$ended"
+}
 
 # So many processes that each run `slide` with these arguments; one is the program alone.
 several() {  # processes, argument...
