@@ -11,6 +11,7 @@
 #include "engine/api/internals.h"
 #include "engine/base/parallel.h"
 #include "engine/network/memory_plan.h"
+#include "engine/run/first_vectors.h"
 #include "engine/run/further.h"
 #include "engine/run/require_memory.h"
 #include "engine/run/run_data.h"
@@ -86,6 +87,8 @@ Model train_on(slide::Config config, RunData data, const Callbacks& callbacks) {
   const int threads = resolve_threads(static_cast<int>(config.train.threads));
   require_memory(plan_run(config, data.train, threads));
   Trainer trainer(config, data.train, tested ? &*data.test : nullptr, 0, validation ? &*validation : nullptr);
+  if (!config.train.vectors.empty())
+    start_from_vectors(config.train.vectors, data.text.get(), trainer.network());
   trainer.run(observer_of(callbacks, [&](const std::string& path) {
     guarded([&] { save_running(path, config, trainer, data.text.get()); });
   }));

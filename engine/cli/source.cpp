@@ -147,6 +147,11 @@ void add_init(CLI::App& app, Source& source) {
       ->type_name("N");
 }
 
+void add_vectors_start(CLI::App& app, Source& source) {
+  app.add_option("--vectors", source.vectors, "Vectors of words or features that the first layer starts from")
+      ->type_name("FILE");
+}
+
 CLI::Option* add_train_epochs(CLI::App& app, std::optional<std::uint32_t>& epochs) {
   return app.add_option("--epochs", epochs, "Passes over the data; overrides train.epochs")
       ->transform(whole(1, kMostEpochs))
@@ -185,6 +190,7 @@ Sourced resolve(const Source& source) {
   if (!source.test.empty()) given.push_back(assignment("data.test", source.test));
   given.insert(given.end(), source.set.begin(), source.set.end());
   if (!source.init.empty()) given.push_back(assignment("train.init", source.init));
+  if (!source.vectors.empty()) given.push_back(assignment("train.vectors", source.vectors));
   if (source.epochs) given.push_back(fmt::format("train.epochs={}", *source.epochs));
   if (source.forget) given.push_back(fmt::format("train.forget={}", *source.forget));
   given = with_train_keys(std::move(given), source.threads, source.seed);

@@ -14,10 +14,11 @@ namespace slide::cli {
 // The words of a command line that make a configuration, in the order in which they hold: file or defaults,
 // data, --set, and the options that stand for a key.
 struct Source {
-  std::string name;    // data or a configuration, whichever it is; may be empty
-  std::string config;  // --config: a configuration for sure; then `name` is data for sure
-  std::string test;    // --test
-  std::string init;    // --init: the model whose settings hold in place of the defaults
+  std::string name;     // data or a configuration, whichever it is; may be empty
+  std::string config;   // --config: a configuration for sure; then `name` is data for sure
+  std::string test;     // --test
+  std::string init;     // --init: the model whose settings hold in place of the defaults
+  std::string vectors;  // --vectors
   std::vector<std::string> set;
   std::optional<std::uint32_t> epochs, threads, forget;
   std::optional<std::uint64_t> seed;
@@ -31,6 +32,8 @@ void require_source(const Source& source, const char* what);
 CLI::Option* add_test_data(CLI::App& app, std::string& test);
 // --init and --forget in place of train.init and train.forget.
 void add_init(CLI::App& app, Source& source);
+// --vectors in place of train.vectors.
+void add_vectors_start(CLI::App& app, Source& source);
 // --epochs in place of train.epochs.
 CLI::Option* add_train_epochs(CLI::App& app, std::optional<std::uint32_t>& epochs);
 

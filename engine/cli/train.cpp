@@ -67,6 +67,9 @@ void print_start(const Config& config, const TrainingStart& start, int ranks) {
   const std::string processes = ranks > 1 ? fmt::format("{} processes of ", ranks) : "";
   print("training {} epochs, {} samples a step, {}{} threads, {} weights\n", config.train.epochs,
         start.step_samples, processes, start.threads, grouped(start.weights));
+  if (start.from_vectors > 0) {
+    print("{} features start from the vectors of {}\n", grouped(start.from_vectors), config.train.vectors);
+  }
   if (start.unlabelled > 0) {
     print("{} training samples have no label and are skipped\n", grouped(start.unlabelled));
   }
@@ -290,6 +293,7 @@ void add_train(CLI::App& app, Action& action) {
                                         "Go on with the stopped run in this folder, as if never stopped");
   resume->type_name("DIR");
   add_init(*sub, source);
+  add_vectors_start(*sub, source);
   add_train_epochs(*sub, source.epochs);
   add_train_threads(*sub, source.threads);
   add_pin(*sub, command->pin);
@@ -297,8 +301,8 @@ void add_train(CLI::App& app, Action& action) {
   sub->add_option("--out", command->out, "Folder for the results; default: run/<name of DATA>")
       ->type_name("DIR");
   sub->add_flag("--force", command->force, "Train where a finished run is; it is kept in DIR/previous");
-  for (const char* name :
-       {"--config", "--test", "--set", "--init", "--forget", "--epochs", "--seed", "--out", "--force"})
+  for (const char* name : {"--config", "--test", "--set", "--init", "--forget", "--vectors", "--epochs",
+                           "--seed", "--out", "--force"})
     resume->excludes(sub->get_option(name));
   resume->excludes(data);
   add_skip_bad(*sub, command->skip_bad);

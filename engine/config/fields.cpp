@@ -156,6 +156,9 @@ std::vector<Field> train_fields(TrainConfig& c) {
       {"init", text(c.init),
        "Model, or folder of a run, that training goes on from with new samples; empty = from the beginning.",
        "\"\""},
+      {"vectors", text(c.vectors),
+       "File of vectors of words or features, which the first layer starts from; empty = random weights.",
+       "\"\""},
       {"forget", count(c.forget, 0, kMax31),
        "init: labels that so many trainings in a row brought no sample of are dropped, 0 = none.", "0"},
   };

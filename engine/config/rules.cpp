@@ -175,6 +175,10 @@ std::optional<Violation> find_violation(const Config& config) {
   if (auto broken = check_layers(config.layers)) return broken;
   if (auto broken = check_interactions(config)) return broken;
   if (auto broken = check_shards(config)) return broken;
+  if (!config.train.init.empty() && !config.train.vectors.empty()) {
+    return violation("train.vectors",
+                     "starts a network anew, but 'train.init' goes on from one: leave one out");
+  }
   if (config.train.patience > 0 && !config.data.validation.wanted()) {
     return violation("train.patience", "= {} needs samples to validate on: set 'data.validation', as 0.1",
                      config.train.patience);

@@ -74,6 +74,7 @@ struct TrainConfig {
   bool save_optimizer = true;            // optimizer state goes into the model file
   std::uint32_t shards = 1;              // parts that the arithmetic is cut into, for as many processes
   std::string init;                      // model that training goes on from, or empty: from the beginning
+  std::string vectors;                   // of features, which the first layer starts from, or empty
   std::uint32_t forget = 0;              // init: trainings without a sample that end a label, 0 = none do
 };
 

@@ -80,6 +80,14 @@ void Parameters::load_row(std::size_t r, float* x) const {
   }
 }
 
+void Parameters::store_row(std::size_t r, const float* x) {
+  if (is_bf16()) {
+    kernels::active().narrow_nearest(x, columns, pair_row(r));
+  } else {
+    std::copy_n(x, columns, row(r));
+  }
+}
+
 namespace {
 
 [[noreturn]] void refuse_value(const ByteReader& in, std::string_view name, std::size_t row,

@@ -54,6 +54,8 @@ struct Parameters {
   }
   // x[columns] = row r in fp32, whatever the precision.
   void load_row(std::size_t r, float* x) const;
+  // Row r = x[columns], in bfloat16 rounded to the nearest.
+  void store_row(std::size_t r, const float* x);
   // Takes the weights off `in`, rows with their padding if `padded`, and refuses the first that is not finite
   // by `name`, row and column.
   void get(ByteReader& in, std::string_view name, bool padded);

@@ -85,12 +85,13 @@ void put_hashes(ByteWriter& out, const std::vector<LayerHash>& hashes) {
   }
 }
 
-// As it is stored: a model does not depend on the threads, nor on where the one before lay, and layers of the
-// small forms are bfloat16.
+// As it is stored: a model does not depend on the threads, nor on where the one before or its first vectors
+// lay, and layers of the small forms are bfloat16.
 std::string config_of(const ModelParts& model) {
   Config stored = model.config;
   stored.train.threads = 0;
   stored.train.init.clear();
+  stored.train.vectors.clear();
   if (model.form != ModelForm::kPlain) stored.train.weights = Precision::kBf16;
   return to_toml(stored);
 }

@@ -29,7 +29,7 @@ void make_absolute(std::string& path) {
 
 Config resolved(Config config) {
   for (std::string* path : {&config.data.train, &config.data.test, &config.data.validation.file,
-                            &config.data.known, &config.train.init})
+                            &config.data.known, &config.train.init, &config.train.vectors})
     make_absolute(*path);
   return config;
 }

@@ -10,6 +10,7 @@
 #include "engine/base/phases.h"
 #include "engine/base/summed_file.h"
 #include "engine/inference/shared_predictor.h"
+#include "engine/run/first_vectors.h"
 #include "engine/run/model_file.h"
 #include "engine/run/ranks.h"
 #include "engine/run/require_memory.h"
@@ -101,7 +102,10 @@ RunResult TrainingRun::train(const RunObserver& observer) {
   require_memory(needed, cluster_);
   Trainer trainer = make_trainer(data);
   init_.reset();
-  tell(observer.start, start_of(trainer, threads_));
+  TrainingStart start = start_of(trainer, threads_);
+  if (!saved_ && !config_.train.vectors.empty())
+    start.from_vectors = start_from_vectors(config_.train.vectors, data.text.get(), trainer.network());
+  tell(observer.start, start);
   begin(trainer, data, needed, observer);
   const bool done = follow(trainer, data, observer);
   if (done) {

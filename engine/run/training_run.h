@@ -32,6 +32,7 @@ struct TrainingStart {
   std::size_t step_samples = 0;  // in a full step
   std::size_t unlabelled = 0;    // training samples that are skipped
   int threads = 1;
+  std::size_t from_vectors = 0;  // features that start from train.vectors
 };
 
 // What a run reports, each part as soon as it has happened; any may be empty. Of TrainObserver, `step`

@@ -238,6 +238,10 @@ class Search {
 
 TuneResult tune(const Config& start, const Dataset& data, const TuneOptions& options,
                 const std::function<void(const Trial&)>& trial) {
+  if (!start.train.vectors.empty()) {
+    fail_input(
+        "train.vectors is set, but a search starts from random weights; set it to train what was found");
+  }
   return Search(start, data, options).run(trial);
 }
 

@@ -73,5 +73,30 @@ TEST_F(VectorsCommandTest, WhatDoesNotFitIsRefused) {
   EXPECT_EQ(vectors({"none"}).code, 2);
 }
 
+TEST_F(VectorsCommandTest, TrainingStartsFromThem) {
+  ASSERT_EQ(vectors({"out", "--of", "features", "--out", "f.vec"}).code, 0);
+  const std::vector<std::string> train = {"train",     "small.toml", "--set", "data.train=data/train.txt",
+                                          "--vectors", "f.vec",      "--out", "from"};
+  const Outcome done = slide_.run(train);
+  EXPECT_EQ(done.code, 0) << done.err;
+  EXPECT_NE(done.out.find("120 features start from the vectors of "), std::string::npos) << done.out;
+
+  std::ofstream(slide_.path("short.vec")) << "2 3\n0 1 2 3\n1 1 2 3\n";
+  const Outcome narrow = slide_.run({"train", "data/train.txt", "--vectors", "short.vec", "--out", "narrow"});
+  EXPECT_EQ(narrow.code, 2);
+  EXPECT_NE(narrow.err.find("short.vec:2: a vector of 3 numbers, but the first layer has 128 neurons"),
+            std::string::npos)
+      << narrow.err;
+  EXPECT_FALSE(std::filesystem::exists(slide_.path("narrow"))) << "nothing was trained";
+  const Outcome both =
+      slide_.run({"train", "data/train.txt", "--vectors", "f.vec", "--init", "out", "--out", "both"});
+  EXPECT_EQ(both.code, 2);
+  EXPECT_NE(both.err.find("train.vectors"), std::string::npos) << both.err;
+  const Outcome search = slide_.run(
+      {"tune", "data/train.txt", "--set", "train.vectors=f.vec", "--trials", "1", "--out", "t.toml"});
+  EXPECT_EQ(search.code, 2);
+  EXPECT_NE(search.err.find("a search starts from random weights"), std::string::npos) << search.err;
+}
+
 }  // namespace
 }  // namespace slide::test

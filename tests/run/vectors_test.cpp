@@ -15,6 +15,7 @@
 #include "datasets/reader.h"
 #include "engine/base/error.h"
 #include "engine/inference/inference.h"
+#include "engine/run/first_vectors.h"
 #include "engine/run/training_run.h"
 
 namespace slide {
@@ -122,6 +123,105 @@ TEST_F(VectorsTest, ANetworkWithoutHiddenLayerHasNone) {
   const Model model = vectors_model("");
   EXPECT_THROW(vector_width(model), InputError);
   EXPECT_THROW(feature_width(model), InputError);
+}
+
+// A network of other random weights than that of `model`.
+Network other_network(const Model& model, Precision precision) {
+  Config config = model.config;
+  config.train.seed += 1;
+  config.train.weights = precision;
+  Network network(config, model.shape);
+  network.initialise(1);
+  network.set_feature_scale(model.network.feature_scale());
+  return network;
+}
+
+TEST_F(VectorsTest, AFirstLayerStartsFromThem) {
+  const Model model = vectors_model(kHidden);
+  const std::string path = (folder_ / "f.vec").string();
+  VectorWriter writer(path, 8, {});
+  writer.head(5);
+  std::vector<float> vector(8);
+  for (std::uint32_t id = 0; id < 5; ++id) {  // not the last
+    feature_vector(model, id, vector);
+    writer.add(std::to_string(id), vector);
+  }
+  writer.finish();
+  const Parameters& from = model.network.input()->weights();
+  for (const Precision precision : {Precision::kFp32, Precision::kBf16}) {
+    Network network = other_network(model, precision);
+    const Network before = other_network(model, precision);
+    EXPECT_EQ(start_from_vectors(path, nullptr, network), 5U);
+    std::vector<float> is(8), was(8), other(8);
+    for (std::uint32_t id = 0; id < 6; ++id) {
+      network.input()->weights().load_row(id, is.data());
+      from.load_row(id, was.data());
+      before.input()->weights().load_row(id, other.data());
+      const double near = precision == Precision::kFp32 ? 1e-4 : 5e-3;
+      for (std::size_t c = 0; c < 8 && id < 5; ++c) EXPECT_NEAR(is[c], was[c], near * (1 + std::abs(was[c])));
+      if (id == 5) {
+        EXPECT_EQ(is, other);
+      }
+    }
+  }
+}
+
+TEST_F(VectorsTest, AMatrixIsOfNumberedFeatures) {
+  const Model model = vectors_model(kHidden);
+  Network network = other_network(model, Precision::kFp32);
+  const std::string path = (folder_ / "m.npy").string();
+  VectorWriter writer(path, 8, {});
+  const std::vector<float> ones(8, 1.0F), twos(8, 2.0F);
+  writer.add({}, ones);
+  writer.add({}, twos);
+  writer.finish();
+  EXPECT_EQ(start_from_vectors(path, nullptr, network), 2U);
+  const float factor = model.network.feature_scale().factors()[1];
+  EXPECT_FLOAT_EQ(network.input()->weights().row(1)[3], 2.0F / factor);
+}
+
+TEST_F(VectorsTest, WordsAreKnownByTheirNames) {
+  TextModelParts parts;
+  parts.samples = 2;
+  parts.hashes = {1, 2};
+  parts.weights = {1, 1};
+  parts.feature_names.add("ice");
+  parts.feature_names.add("ice cream");
+  parts.label_names.add("sweet");
+  const TextModel text({}, std::move(parts));
+  const Model model = vectors_model(kHidden);
+  Network network = other_network(model, Precision::kFp32);
+  network.set_feature_scale({});
+  const std::string path = (folder_ / "w.vec").string();
+  std::ofstream(path) << "snow 1 1 1 1 1 1 1 1\r\nice_cream 1 2 3 4 5 6 7 8\r\n\nrain 0\n";
+  EXPECT_EQ(start_from_vectors(path, &text, network), 1U);
+  EXPECT_EQ(network.input()->weights().row(1)[7], 8.0F);
+}
+
+TEST_F(VectorsTest, WhatIsNoVectorIsNamed) {
+  const Model model = vectors_model(kHidden);
+  Network network = other_network(model, Precision::kFp32);
+  const std::string path = (folder_ / "bad.vec").string();
+  const auto message = [&](const std::string& text) {
+    std::ofstream(path, std::ios::trunc) << text;
+    try {
+      start_from_vectors(path, nullptr, network);
+    } catch (const InputError& error) {
+      return std::string(error.what());
+    }
+    return std::string("accepted");
+  };
+  EXPECT_EQ(message("0 1 2 3 4 5 6 7 8\n1 1 2 3 4 5 x 7 8\n"),
+            path + ":2: number 6, 'x', is no finite number");
+  EXPECT_EQ(message("0 1 2 3 4 5 6 inf 8\n"), path + ":1: number 7, 'inf', is no finite number");
+  EXPECT_NE(message("0 1 2 3\n").find(":1: a vector of 3 numbers, but the first layer has 8 neurons"),
+            std::string::npos);
+  EXPECT_NE(message("6 1 2 3 4 5 6 7 8\n").find("no line begins with a number of a feature"),
+            std::string::npos);
+  EXPECT_NE(message("").find("no line begins"), std::string::npos);
+  const Model flat = vectors_model("");
+  Network none = other_network(flat, Precision::kFp32);
+  EXPECT_THROW(start_from_vectors(path, nullptr, none), InputError);
 }
 
 TEST_F(VectorsTest, TextHasNamesWithoutBlanks) {

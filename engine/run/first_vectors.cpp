@@ -1,0 +1,183 @@
+#include "engine/run/first_vectors.h"
+
+#include <algorithm>
+#include <charconv>
+#include <cmath>
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string_view>
+#include <unordered_map>
+#include <utility>
+#include <vector>
+
+#include "datasets/dense_data.h"
+#include "datasets/file_bytes.h"
+#include "datasets/line_chunks.h"
+#include "engine/base/error.h"
+#include "engine/base/foreign_text.h"
+
+namespace slide {
+
+namespace {
+
+constexpr std::string_view kBlanks = " \t";
+
+// The next word of `rest`, which is taken off; empty at the end.
+std::string_view take_word(std::string_view& rest) {
+  rest.remove_prefix(std::min(rest.find_first_not_of(kBlanks), rest.size()));
+  const std::string_view word = rest.substr(0, rest.find_first_of(kBlanks));
+  rest.remove_prefix(word.size());
+  return word;
+}
+
+std::size_t words_in(std::string_view rest) {
+  std::size_t count = 0;
+  while (!take_word(rest).empty()) ++count;
+  return count;
+}
+
+template <class Number>
+std::optional<Number> number_of(std::string_view word) {
+  Number number{};
+  const auto [stop, error] = std::from_chars(word.data(), word.data() + word.size(), number);
+  if (error != std::errc() || stop != word.data() + word.size()) return {};
+  return number;
+}
+
+// The features behind names in a file of vectors.
+class FeatureNames {
+ public:
+  FeatureNames(const TextModel* text, std::size_t features) : features_(features), named_(text != nullptr) {
+    if (!named_) return;
+    for (std::uint32_t id = text->feature_count(); id-- > 0;) {  // of the same name, the most frequent stays
+      std::string name = text->feature_name(id);
+      std::ranges::replace_if(
+          name, [](char c) { return c == ' ' || c == '\t'; }, '_');
+      ids_.insert_or_assign(std::move(name), id);
+    }
+  }
+
+  std::optional<std::uint32_t> id_of(std::string_view name) const {
+    if (!named_) {
+      const auto id = number_of<std::uint32_t>(name);
+      return id && *id < features_ ? id : std::nullopt;
+    }
+    const auto found = ids_.find(std::string(name));
+    if (found == ids_.end()) return {};
+    return found->second;
+  }
+  const char* what() const { return named_ ? "word of the training text" : "number of a feature"; }
+
+ private:
+  std::size_t features_;
+  bool named_;
+  std::unordered_map<std::string, std::uint32_t> ids_;
+};
+
+// The rows of the first layer, to be set one by one.
+class FirstRows {
+ public:
+  explicit FirstRows(Network& network) : network_(network), set_(network.features()) {
+    if (!network.input()) {
+      fail_input(
+          "train.vectors: the first layer is stored by neuron, so features have no vectors there; it must "
+          "be "
+          "dense, a hidden one without hash tables");
+    }
+  }
+
+  std::size_t width() const { return network_.input()->size(); }
+  // `vector` [width()] is used up.
+  void set(std::uint32_t feature, std::span<float> vector) {
+    if (!set_[feature]) ++count_;
+    set_[feature] = true;
+    const std::span<const float> factors = network_.feature_scale().factors();
+    if (feature < factors.size() && factors[feature] > 0)
+      for (float& x : vector) x /= factors[feature];
+    Parameters& weights = network_.input()->weights();
+    const std::size_t row = feature - weights.first_in_file();
+    if (row < weights.rows) weights.store_row(row, vector.data());
+  }
+  std::size_t count() const { return count_; }
+
+ private:
+  Network& network_;
+  std::vector<bool> set_;
+  std::size_t count_ = 0;
+};
+
+void check_width(const std::string& place, std::size_t numbers, std::size_t width) {
+  if (numbers == width) return;
+  fail_input(
+      "{}: a vector of {} numbers, but the first layer has {} neurons; set layer.0.size={}, or take other "
+      "vectors",
+      place, numbers, width, numbers);
+}
+
+void read_vector(const std::string& path, std::size_t line, std::string_view rest, std::span<float> vector) {
+  check_width(fmt::format("{}:{}", path, line), words_in(rest), vector.size());
+  for (std::size_t i = 0; i < vector.size(); ++i) {
+    const std::string_view word = take_word(rest);
+    const auto number = number_of<float>(word);
+    if (!number || !std::isfinite(*number))
+      fail_input("{}:{}: number {}, '{}', is no finite number", path, line, i + 1, shown_part(word));
+    vector[i] = *number;
+  }
+}
+
+void set_by_name(const std::string& path, const FeatureNames& names, FirstRows& rows) {
+  const FileBytes bytes(path);
+  std::string_view text = bytes.text();
+  std::vector<float> vector(rows.width());
+  for (std::size_t number = 1; !text.empty(); ++number) {
+    const std::string_view line = take_line(text);
+    if (is_blank_line(line) || (number == 1 && words_in(line) == 2)) continue;
+    std::string_view rest = line;
+    const auto feature = names.id_of(take_word(rest));
+    if (!feature) continue;
+    read_vector(path, number, rest, vector);
+    rows.set(*feature, vector);
+  }
+  if (rows.count() == 0) {
+    fail_input("{}: no line begins with a {}; a line is a name and the numbers of its vector", path,
+               names.what());
+  }
+}
+
+void set_by_number(const std::string& path, const TextModel* text, std::size_t features, FirstRows& rows) {
+  if (text != nullptr) {
+    fail_input(
+        "{}: a matrix does not say which word a row is of; give vectors of words as text, a line of word "
+        "and "
+        "numbers each",
+        path);
+  }
+  ReadOptions options;
+  options.normalize = false;
+  const DenseRows matrix = read_dense_rows(path, options);
+  check_width(path, matrix.columns(), rows.width());
+  if (matrix.size() > features) {
+    fail_input("{}: {} rows, but the data have {} features; row i is the vector of feature i", path,
+               matrix.size(), features);
+  }
+  std::vector<float> vector(rows.width());
+  for (std::uint32_t i = 0; i < matrix.size(); ++i) {
+    matrix.copy_row(i, vector.data());
+    rows.set(i, vector);
+  }
+}
+
+}  // namespace
+
+std::size_t start_from_vectors(const std::string& path, const TextModel* text, Network& network) {
+  FirstRows rows(network);
+  if (dense_paths(path)) {
+    set_by_number(path, text, network.features(), rows);
+  } else {
+    set_by_name(path, FeatureNames(text, network.features()), rows);
+  }
+  return rows.count();
+}
+
+}  // namespace slide
