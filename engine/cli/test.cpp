@@ -93,7 +93,11 @@ void run_test(const TestCommand& command, Cluster& cluster) {
   const TestData data = command.data == "-"
                             ? read_standard_input(model, options.threads, command.skip_bad, cluster)
                             : read_test_data(command.data, model, options.threads, command.skip_bad);
+  EvaluationStatus status;
+  if (cluster.rank() == 0 && has_status_line())
+    options.progress = [&](std::size_t done, std::size_t all) { status.show("evaluating", done, all); };
   const TestResult result = test_model(model, data, options, &cluster);
+  show_status("");
   BadRows bad;
   bad.add(result.report);
   const std::string origin = command.data == "-" ? kStandardInput : command.data;

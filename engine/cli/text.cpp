@@ -112,6 +112,16 @@ void show_status(std::string_view line) {
   status_shown = !line.empty();
 }
 
+EvaluationStatus::EvaluationStatus() : shown_(std::chrono::steady_clock::now()) {}
+
+void EvaluationStatus::show(std::string_view what, std::size_t done, std::size_t all) {
+  const std::unique_lock lock(mutex_, std::try_to_lock);
+  const auto now = std::chrono::steady_clock::now();
+  if (!lock || now - shown_ < std::chrono::milliseconds(200)) return;
+  shown_ = now;
+  show_status(fmt::format("{}  {} of {} samples", what, grouped(done), grouped(all)));
+}
+
 void print_text(std::string_view text) {
   if (quiet) return;
   show_status("");

@@ -3,8 +3,10 @@
 
 #include <fmt/format.h>
 
+#include <chrono>
 #include <cstdint>
 #include <cstdio>
+#include <mutex>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -35,6 +37,17 @@ void leave_words_to_another();
 // Nothing unless standard output is a terminal.
 void show_status(std::string_view line);
 bool has_status_line();  // whether it is
+
+// The status line of an evaluation, `what` and how far it is, five times a second at most; for any thread.
+class EvaluationStatus {
+ public:
+  EvaluationStatus();
+  void show(std::string_view what, std::size_t done, std::size_t all);
+
+ private:
+  std::mutex mutex_;  // of the fields below; who finds it taken shows nothing
+  std::chrono::steady_clock::time_point shown_;
+};
 
 // Writes to standard output at once. Throws Error when that fails, and Ended, to end without a word,
 // when nobody reads it any more.

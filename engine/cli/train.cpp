@@ -130,6 +130,12 @@ class Status {
       line += fmt::format("  {} ranks{}", cluster_.size(), traffic_text(cluster_.size(), cluster_.traffic()));
     show_status(line);
   }
+  // The evaluation behind an epoch begins; it is so far, from any thread.
+  void evaluate(std::uint32_t epoch) {
+    evaluating_ = fmt::format("epoch {}/{}  evaluating", epoch, epochs_);
+    show_status(evaluating_);
+  }
+  void evaluating(std::size_t done, std::size_t all) { evaluation_.show(evaluating_, done, all); }
   void set_precision(const Metrics& metrics) { precision_ = metrics.precision(k_); }
 
  private:
@@ -145,6 +151,8 @@ class Status {
   std::uint64_t from_ = 0;
   bool wanted_;
   Clock::time_point began_, shown_;
+  std::string evaluating_;
+  EvaluationStatus evaluation_;
   std::optional<double> precision_;
 };
 
@@ -177,9 +185,10 @@ RunObserver printing(const Config& config, int ranks, Status& status, std::optio
     print_report(report, config.train.epochs);
     const std::uint32_t every = config.train.eval_every;
     const bool due = report.epoch == config.train.epochs || (every > 0 && report.epoch % every == 0);
-    if (due && (config.data.validation.wanted() || !config.data.test.empty()))
-      show_status(fmt::format("epoch {}/{}  evaluating", report.epoch, config.train.epochs));
+    if (due && (config.data.validation.wanted() || !config.data.test.empty())) status.evaluate(report.epoch);
   };
+  if (has_status_line())
+    observer.evaluating = [&](std::size_t done, std::size_t all) { status.evaluating(done, all); };
   observer.eval = [&](const EvalReport& report) {
     print_report(report, config.eval.k);
     if (report.validation || !config.data.validation.wanted()) status.set_precision(report.metrics);

@@ -1,7 +1,9 @@
 #include "engine/inference/inference.h"
 
 #include <algorithm>
+#include <atomic>
 #include <bit>
+#include <memory>
 #include <utility>
 
 #include "engine/base/error.h"
@@ -143,6 +145,7 @@ void Predictor::predict(const Dataset& data, std::vector<Scratch>& scratch, cons
     const Scratch& mine = scratch[static_cast<std::size_t>(thread)];
     predict_panel(data, p * size, std::min(data.size(), (p + 1) * size), {options_.k, options_.log_softmax},
                   lanes == 1 ? *mine.one : *mine.many, sink);
+    if (options_.progress) options_.progress(std::min(data.size(), (p + 1) * size) - p * size);
   });
 }
 
@@ -182,6 +185,14 @@ void Predictor::predict_panel(const Dataset& data, std::size_t first, std::size_
                         ? best.best()
                         : without_known(best.best(), data.features(first + i), wanted.k, work.unknown));
   }
+}
+
+std::function<void(std::size_t samples)> summed_progress(Progress told, std::size_t all) {
+  if (!told) return {};
+  const auto done = std::make_shared<std::atomic<std::size_t>>(0);
+  return [done, all, told = std::move(told)](std::size_t samples) {
+    told(done->fetch_add(samples, std::memory_order_relaxed) + samples, all);
+  };
 }
 
 Ranking ranked(const Predictor& predictor, const Dataset& data, const LabelPairs& pairs) {

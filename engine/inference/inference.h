@@ -44,7 +44,15 @@ struct InferenceOptions {
   bool by_row = false;
   // Of a model of interactions: a sample's own items are answered, too.
   bool keep_known = false;
+  // Unless empty, hears how many samples have just been answered where several threads answer many; from each
+  // of them.
+  std::function<void(std::size_t samples)> progress;
 };
+
+// How far an evaluation is, from any thread.
+using Progress = std::function<void(std::size_t done, std::size_t all)>;
+// InferenceOptions::progress that tells the sum; empty where `told` is.
+std::function<void(std::size_t samples)> summed_progress(Progress told, std::size_t all);
 
 class Predictor {
  public:

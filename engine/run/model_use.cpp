@@ -72,11 +72,12 @@ TestResult test_model(Model& model, const TestData& data, const TestOptions& opt
   if (model.config.data.kind == DataKind::kInteractions) none.tell_first_hits();
   const std::size_t most = *std::ranges::max_element(options.ks) + pairs.most();
   const bool together = cluster != nullptr && cluster->size() > 1;
+  InferenceOptions wanted = prepared(model, options.threads, most, false);
+  wanted.progress = summed_progress(options.progress, samples.size());
   std::optional<Predictor> predictor;
-  if (!together) predictor.emplace(make_predictor(model, options.threads, most, false));
+  if (!together) predictor.emplace(model.trained(), wanted);
   const auto start = std::chrono::steady_clock::now();
-  Ranking ranking = together ? ranked_shared(*cluster, model.trained(), samples,
-                                             prepared(model, options.threads, most, false), pairs)
+  Ranking ranking = together ? ranked_shared(*cluster, model.trained(), samples, wanted, pairs)
                              : ranked(*predictor, samples, pairs);
   Dataset truth = pairs.empty() ? samples : labels_without(samples, pairs);
   Metrics metrics = measured(ranking, truth, none);

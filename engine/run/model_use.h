@@ -54,6 +54,7 @@ struct TestOptions {
   int threads = 0;
   std::string filter = {};  // file of pairs that do not count (label_pairs.h), or empty
   std::optional<PropensityConstants> propensity = {};
+  Progress progress = {};  // hears how far it is, from any thread
 };
 
 struct TestResult {

@@ -246,6 +246,7 @@ bool TrainingRun::follow(Trainer& trainer, const RunData& data, const RunObserve
     tell(observer.eval, report);
     if (report.best) save_network(folder_.best_model(), trainer, data);
   };
+  followed.evaluating = observer.evaluating;
   return trainer.run(followed);
 }
 

@@ -163,8 +163,8 @@ bool Trainer::finish_epoch(const TrainObserver& observer) {
   const std::uint32_t every = config_.train.eval_every;
   if (!observer.eval || !(last || (every > 0 && epoch % every == 0))) return true;
   report_tables(observer);
-  if (validation_ != nullptr) observer.eval(validate());
-  if (test_ != nullptr) observer.eval(evaluate_now(*test_));
+  if (validation_ != nullptr) observer.eval(validate(observer));
+  if (test_ != nullptr) observer.eval(evaluate_now(*test_, observer));
   return config_.train.patience == 0 || without_better_ < config_.train.patience;
 }
 
@@ -181,8 +181,8 @@ void Trainer::report_tables(const TrainObserver& observer) const {
   }
 }
 
-EvalReport Trainer::validate() {
-  EvalReport report = evaluate_now(*validation_);
+EvalReport Trainer::validate(const TrainObserver& observer) {
+  EvalReport report = evaluate_now(*validation_, observer);
   double score = 0.0;
   for (const std::uint32_t k : config_.eval.k) score += report.metrics.precision(k);
   score /= double(config_.eval.k.size());
@@ -311,12 +311,13 @@ void Trainer::follow_schedule() {
   if (moved) phases_.rehash += seconds_since(start);
 }
 
-EvalReport Trainer::evaluate_now(const Dataset& data) const {
+EvalReport Trainer::evaluate_now(const Dataset& data, const TrainObserver& observer) const {
   const auto start = Clock::now();
   InferenceOptions options;
   options.mode = config_.eval.inference;
   options.candidates = config_.eval.candidates;
   options.threads = threads_;
+  options.progress = summed_progress(observer.evaluating, data.size());
   Metrics metrics = cluster_ != nullptr
                         ? evaluate_shared(*cluster_, trained(), data, options, config_.eval.k,
                                           inverse_propensities_, groups_)

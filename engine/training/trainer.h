@@ -79,6 +79,7 @@ struct TrainObserver {
   std::function<void(const EpochReport&)> epoch;
   std::function<void(const EvalReport&)> eval;
   std::function<void(const TablesReport&)> tables;
+  std::function<void(std::size_t done, std::size_t all)> evaluating;  // samples, from any thread
 };
 
 // What training leaves.
@@ -170,8 +171,8 @@ class Trainer {
   void follow_schedule();
   void load_schedules(ByteReader& in, std::vector<IntervalSchedule>& schedules) const;
   void report_tables(const TrainObserver& observer) const;
-  EvalReport evaluate_now(const Dataset& data) const;
-  EvalReport validate();
+  EvalReport evaluate_now(const Dataset& data, const TrainObserver& observer) const;
+  EvalReport validate(const TrainObserver& observer);
 
   Config config_;
   Cluster* cluster_;

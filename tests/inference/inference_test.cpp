@@ -165,6 +165,25 @@ TEST(Inference, ThreadCountsAgree) {
   }
 }
 
+TEST(Inference, ProgressEndsAtAllSamples) {
+  const Dataset data = inference_data(700);
+  const Trainer trainer = trained({dense(24), sampled(0, 20, 12)}, data);
+  std::mutex mutex;
+  std::set<std::size_t> heard;
+  InferenceOptions options = options_of(3, Inference::kFull, 3);
+  options.progress = summed_progress(
+      [&](std::size_t done, std::size_t all) {
+        const std::lock_guard lock(mutex);
+        EXPECT_EQ(all, 700U);
+        heard.insert(done);
+      },
+      700);
+  predict(trainer.trained(), data, options);
+  EXPECT_GT(heard.size(), 1U);
+  EXPECT_EQ(*heard.rbegin(), 700U);
+  EXPECT_FALSE(summed_progress({}, 700));
+}
+
 TEST(Inference, LshRanksItsCandidatesByTheirTrueScores) {
   const Dataset data = inference_data(70);
   for (const Layers& layers : {Layers{dense(24), sampled(0, 20, 12)}, Layers{sampled(0, 20, 12)},
