@@ -117,8 +117,8 @@ TEST(ItemRidge, AWidePathStartsAtItsStrongestWeights) {
   }
 }
 
-// The system of item j and its `most` companions, solved by elimination.
-std::vector<double> naive_companions(const Dataset& users, std::size_t j, std::size_t most, double penalty) {
+// X^T W X.
+std::vector<double> naive_common(const Dataset& users) {
   const std::size_t items = users.label_count();
   std::vector<double> common(items * items);
   for (std::size_t u = 0; u < users.size(); ++u) {
@@ -126,13 +126,12 @@ std::vector<double> naive_companions(const Dataset& users, std::size_t j, std::s
     for (const std::uint32_t a : own)
       for (const std::uint32_t b : own) common[a * items + b] += 1.0 / std::sqrt(double(own.size()));
   }
-  std::vector<std::size_t> ids;
-  for (std::size_t i = 0; i < items; ++i)
-    if (i != j && common[j * items + i] > 0) ids.push_back(i);
-  std::ranges::stable_sort(ids, [&](std::size_t a, std::size_t b) {
-    return common[j * items + a] > common[j * items + b] + 1e-6;
-  });
-  ids.resize(std::min(most, ids.size()));
+  return common;
+}
+
+// The weights of the companions `ids` for item j, by elimination.
+std::vector<double> naive_companions(const std::vector<double>& common, std::size_t items, std::size_t j,
+                                     std::span<const std::uint32_t> ids, double penalty) {
   const std::size_t n = ids.size(), width = n + 1;
   std::vector<double> a(n * width), weights(items);
   for (std::size_t r = 0; r < n; ++r) {
@@ -160,9 +159,20 @@ std::vector<float> filled(const ItemWeights& weights, std::size_t j) {
 TEST(CompanionRidge, EqualsTheSystemOfCompanionsInDoublePrecision) {
   const Dataset users = some_users(400, 60, 7);
   const ItemWeights weights = ridge_of_companions(users, 3.0, 10, 2);
+  const std::vector<double> common = naive_common(users);
   ASSERT_FALSE(weights.dense());
   for (std::size_t j = 0; j < 60; ++j) {
-    const std::vector<double> expected = naive_companions(users, j, 10, 3.0);
+    const auto ids = weights.list(j).ids;
+    double least = 1e9, left_out = 0;
+    for (std::size_t i = 0; i < 60; ++i) {
+      if (i == j) continue;
+      const double weight = common[j * 60 + i];
+      std::ranges::binary_search(ids, i) ? least = std::min(least, weight)
+                                         : left_out = std::max(left_out, weight);
+    }
+    EXPECT_EQ(ids.size(), j == 59 ? 0U : 10U);
+    EXPECT_LE(left_out, least + 1e-5) << "of " << j;
+    const std::vector<double> expected = naive_companions(common, 60, j, ids, 3.0);
     const std::vector<float> row = filled(weights, j);
     for (std::size_t i = 0; i < 60; ++i) ASSERT_NEAR(row[i], expected[i], 2e-5) << i << " for " << j;
   }
