@@ -252,8 +252,7 @@ std::vector<Field> layer_fields(LayerConfig& c) {
        "0.0"},
       {"wide_ridge", real(c.wide_ridge, closed(0, 1e9)),
        "wide: of interactions, the penalty of the regression of each item on the others that first weights "
-       "come "
-       "from, where there are at most 8192 items; 0 = off.",
+       "come from; 0 = off.",
        "0.0"},
   };
 }

@@ -16,6 +16,7 @@ Config suited_to_interactions(Config base) {
   base.data.kind = DataKind::kInteractions;
   base.text.min_count = 1;
   base.train.epochs = 3;
+  base.optimizer.learning_rate = 0.03;
   base.eval.k = {1, 5, 20};
   if (!base.layers.empty()) {
     LayerConfig& last = base.layers.back();

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 #include <memory>
 
 #include "engine/base/error.h"
@@ -124,6 +125,19 @@ namespace {
 // Of users' items, for the first weights and biases: with few, many pairs of items never come apart.
 constexpr std::size_t kStartDraws = 2;
 
+constexpr std::size_t kCompanions = 128;  // that an item is regressed on where there are many
+constexpr double kItemsOfUser = 25.0;     // from so many on in the mean, the penalty is as it is set
+
+// Where users have few items, those that two items have in common are few, and the penalty is less.
+ItemWeights item_weights(double penalty, const Dataset& train, std::size_t items, int threads) {
+  double all = 0;
+  for (std::size_t user = 0; user < train.size(); ++user) all += double(train.labels(user).size());
+  const double mean = all / std::max(1.0, double(train.size()));
+  const double own = penalty * std::sqrt(std::clamp(mean / kItemsOfUser, 0.01, 1.0));
+  return items <= kMostRidgeItems ? ridge_of_items(train, own, threads)
+                                  : ridge_of_companions(train, own, kCompanions, threads);
+}
+
 // Of the features of the input layer that each thread updates: where its shards end, or nearly so.
 std::vector<std::size_t> feature_ends(const Dataset& train, const Network& network, int threads) {
   const auto runs = static_cast<std::uint32_t>(Indices::stretches(threads));
@@ -147,10 +161,10 @@ Network Network::start(const Config& config, const Dataset& train, const DataSha
     // What is known of items beside an item itself, as samples of training have it.
     const Dataset drawn =
         drawn_samples({config.data.hide, config.data.normalize, config.train.seed, 0}, train, kStartDraws);
-    const bool regressed = network.wide() && config.layers.back().wide_ridge > 0 &&
-                           shape.labels <= kMostRidgeItems && !network.feature_scale().active();
+    const bool regressed =
+        network.wide() && config.layers.back().wide_ridge > 0 && !network.feature_scale().active();
     std::optional<ItemWeights> items;
-    if (regressed) items = ridge_of_items(train, config.layers.back().wide_ridge, threads);
+    if (regressed) items = item_weights(config.layers.back().wide_ridge, train, shape.labels, threads);
     network.start_output(drawn, shape_of(drawn), threads, cluster, items ? &*items : nullptr);
   } else {
     network.start_output(train, shape, threads, cluster, nullptr);

@@ -122,6 +122,22 @@ void add_common_users(const Dataset& users, const LabelSums& of_item, std::size_
 ItemWeights::ItemWeights(std::size_t items)
     : items_(items), stride_((items + kPivots - 1) / kPivots * kPivots), values_(stride_ * stride_) {}
 
+double ItemWeights::product(std::size_t j, const SparseRow& x) const {
+  double sum = 0.0;
+  if (dense()) {
+    for (std::size_t i = 0; i < x.ids.size(); ++i) sum += double(x.values[i]) * row(j)[x.ids[i]];
+    return sum;
+  }
+  const SparseRow own = list(j);
+  for (std::size_t i = 0, k = 0; i < x.ids.size() && k < own.ids.size();) {
+    if (x.ids[i] == own.ids[k]) sum += double(x.values[i]) * own.values[k];
+    const bool next_x = x.ids[i] <= own.ids[k], next_own = own.ids[k] <= x.ids[i];
+    i += next_x ? 1 : 0;
+    k += next_own ? 1 : 0;
+  }
+  return sum;
+}
+
 ItemWeights ridge_of_items(const Dataset& users, double penalty, int threads) {
   constexpr std::size_t kRows = 16;  // a task
   ItemWeights weights(users.label_count());

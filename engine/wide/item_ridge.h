@@ -3,38 +3,61 @@
 // Autoencoders for Sparse Data", 2019, section 3). W weighs a user by the inverse root of the number of its
 // items, so that those who have much of everything tell less.
 //
+// With too many items for that, each is regressed on the items that most of its users have besides, by
+// itself.
+//
 // Pure functions of their arguments, whatever the threads.
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <span>
+#include <vector>
 
 #include "datasets/dataset.h"
 #include "engine/base/aligned.h"
 
 namespace slide {
 
-// With more, the matrix of all pairs would be too large: of this many, it has 268 MB.
+// With more, the matrix of all pairs would be too large: of this many, it has 268 MB. They are regressed each
+// on its companions.
 inline constexpr std::size_t kMostRidgeItems = 8192;
 
-// Weights of all items for each item.
+// Weights of all items for each item, those of an item for itself 0.
 class ItemWeights {
  public:
   explicit ItemWeights(std::size_t items);
 
   std::size_t items() const { return items_; }
-  // Of the items for item j [items]; 0 for itself.
+  // Whether all weights are there as rows; else as lists, of those that are not 0.
+  bool dense() const { return lists_.empty(); }
+  // Of the items for item j [items], where they are dense.
   std::span<const float> row(std::size_t j) const { return {values_.data() + j * stride_, items_}; }
+  // The same as a list, by ascending item, where they are not.
+  SparseRow list(std::size_t j) const { return {lists_[j].ids, lists_[j].weights}; }
+  // The weights for item j times `x`.
+  double product(std::size_t j, const SparseRow& x) const;
 
  private:
+  struct List {
+    std::vector<std::uint32_t> ids;
+    std::vector<float> weights;
+  };
+  ItemWeights() = default;
   friend ItemWeights ridge_of_items(const Dataset&, double, int);
+  friend ItemWeights ridge_of_companions(const Dataset&, double, std::size_t, int);
 
-  std::size_t items_, stride_;
+  std::size_t items_ = 0, stride_ = 0;
   AlignedArray<float> values_;  // [stride x stride]
+  std::vector<List> lists_;     // [items], or none
 };
 
 // `users`: a row a user, whose items are its features and its labels; at most kMostRidgeItems of them.
 // `penalty` > 0, in users.
 ItemWeights ridge_of_items(const Dataset& users, double penalty, int threads);
+
+// Any number of items, each regressed on the `most` items with which it has most users in common, weighted,
+// ties by number.
+ItemWeights ridge_of_companions(const Dataset& users, double penalty, std::size_t most, int threads);
 
 }  // namespace slide

@@ -103,13 +103,13 @@ class SumLikeness {
 class ItemLikeness {
  public:
   explicit ItemLikeness(const ItemWeights& items) : items_(items) {}
-  void take(std::uint32_t label) { row_ = items_.row(label); }
-  double of_own(const SparseRow& row) const { return dot(row, row_); }
-  double of_other(const SparseRow& row) const { return dot(row, row_); }
+  void take(std::uint32_t label) { label_ = label; }
+  double of_own(const SparseRow& row) const { return items_.product(label_, row); }
+  double of_other(const SparseRow& row) const { return items_.product(label_, row); }
 
  private:
   const ItemWeights& items_;
-  std::span<const float> row_;
+  std::uint32_t label_ = 0;
 };
 
 // The pairs of one block, whose evidence is added to `evidence`.

@@ -58,19 +58,19 @@ class WidePath::PatternFinder {
 };
 
 // Appends the `most` weights of a row that are farthest from 0, times `scale`; returns how many there are.
-std::size_t WidePath::append_strongest(std::span<const float> row, std::size_t most, double scale,
+std::size_t WidePath::append_strongest(const SparseRow& row, std::size_t most, double scale,
                                        PatternChunk& to) {
-  const std::vector<float> values(row.begin(), row.end());
-  std::vector<std::uint32_t> ids;
+  const std::vector<float> values(row.values.begin(), row.values.end());
+  std::vector<std::uint32_t> places;
   for (std::uint32_t i = 0; i < values.size(); ++i)
-    if (values[i] != 0.0F) ids.push_back(i);
-  keep_strongest(ids, most, values);
-  std::sort(ids.begin(), ids.end());
-  for (const std::uint32_t id : ids) {
-    to.features.push_back(id);
-    to.weights.push_back(static_cast<float>(scale * values[id]));
+    if (values[i] != 0.0F) places.push_back(i);
+  keep_strongest(places, most, values);
+  std::sort(places.begin(), places.end());
+  for (const std::uint32_t place : places) {
+    to.features.push_back(row.ids[place]);
+    to.weights.push_back(static_cast<float>(scale * values[place]));
   }
-  return ids.size();
+  return places.size();
 }
 
 WidePath::WidePath(const LayerConfig& config, double length, const Dataset& train, std::size_t neurons,
@@ -98,10 +98,13 @@ WidePath::WidePath(const LayerConfig& config, const ItemWeights& items, std::siz
   constexpr std::size_t kChunk = PatternChunk::kNeurons;
   std::vector<PatternChunk> chunks((count + kChunk - 1) / kChunk);
   storage_.offsets.assign(count + 1, 0);
+  std::vector<std::uint32_t> all(items.dense() ? items.items() : 0);
+  std::iota(all.begin(), all.end(), 0U);
   parallel_for(chunks.size(), threads, [&](std::size_t chunk, int) {
     for (std::size_t n = chunk * kChunk; n < std::min(count, (chunk + 1) * kChunk); ++n) {
-      storage_.offsets[n + 1] =
-          append_strongest(items.row(first + n), config_.wide_features, scale, chunks[chunk]);
+      const std::size_t item = first + n;
+      const SparseRow row = items.dense() ? SparseRow{all, items.row(item)} : items.list(item);
+      storage_.offsets[n + 1] = append_strongest(row, config_.wide_features, scale, chunks[chunk]);
     }
   });
   store(std::move(chunks), threads);

@@ -134,8 +134,7 @@ class WidePath {
  private:
   struct PatternChunk;  // patterns and first weights of neighbouring neurons
   class PatternFinder;
-  static std::size_t append_strongest(std::span<const float> row, std::size_t most, double scale,
-                                      PatternChunk& to);
+  static std::size_t append_strongest(const SparseRow& row, std::size_t most, double scale, PatternChunk& to);
   void store(std::vector<PatternChunk> chunks, int threads);
 
   LayerConfig config_;

@@ -117,5 +117,114 @@ TEST(ItemRidge, AWidePathStartsAtItsStrongestWeights) {
   }
 }
 
+// X^T W X.
+std::vector<double> naive_common(const Dataset& users) {
+  const std::size_t items = users.label_count();
+  std::vector<double> common(items * items);
+  for (std::size_t u = 0; u < users.size(); ++u) {
+    const auto own = users.labels(u);
+    for (const std::uint32_t a : own)
+      for (const std::uint32_t b : own) common[a * items + b] += 1.0 / std::sqrt(double(own.size()));
+  }
+  return common;
+}
+
+// The weights of the companions `ids` for item j, by elimination.
+std::vector<double> naive_companions(const std::vector<double>& common, std::size_t items, std::size_t j,
+                                     std::span<const std::uint32_t> ids, double penalty) {
+  const std::size_t n = ids.size(), width = n + 1;
+  std::vector<double> a(n * width), weights(items);
+  for (std::size_t r = 0; r < n; ++r) {
+    for (std::size_t c = 0; c < n; ++c)
+      a[r * width + c] = common[ids[r] * items + ids[c]] + (r == c ? penalty : 0);
+    a[r * width + n] = common[ids[r] * items + j];
+  }
+  for (std::size_t k = 0; k < n; ++k) {
+    for (std::size_t r = 0; r < n; ++r) {
+      const double factor = r == k ? 0.0 : a[r * width + k] / a[k * width + k];
+      for (std::size_t c = k; c < width; ++c) a[r * width + c] -= factor * a[k * width + c];
+    }
+  }
+  for (std::size_t r = 0; r < n; ++r) weights[ids[r]] = a[r * width + n] / a[r * width + r];
+  return weights;
+}
+
+std::vector<float> filled(const ItemWeights& weights, std::size_t j) {
+  std::vector<float> row(weights.items());
+  const SparseRow list = weights.list(j);
+  for (std::size_t i = 0; i < list.ids.size(); ++i) row[list.ids[i]] = list.values[i];
+  return row;
+}
+
+TEST(CompanionRidge, EqualsTheSystemOfCompanionsInDoublePrecision) {
+  const Dataset users = some_users(400, 60, 7);
+  const ItemWeights weights = ridge_of_companions(users, 3.0, 10, 2);
+  const std::vector<double> common = naive_common(users);
+  ASSERT_FALSE(weights.dense());
+  for (std::size_t j = 0; j < 60; ++j) {
+    const auto ids = weights.list(j).ids;
+    double least = 1e9, left_out = 0;
+    for (std::size_t i = 0; i < 60; ++i) {
+      if (i == j) continue;
+      const double weight = common[j * 60 + i];
+      std::ranges::binary_search(ids, i) ? least = std::min(least, weight)
+                                         : left_out = std::max(left_out, weight);
+    }
+    EXPECT_EQ(ids.size(), j == 59 ? 0U : 10U);
+    EXPECT_LE(left_out, least + 1e-5) << "of " << j;
+    const std::vector<double> expected = naive_companions(common, 60, j, ids, 3.0);
+    const std::vector<float> row = filled(weights, j);
+    for (std::size_t i = 0; i < 60; ++i) ASSERT_NEAR(row[i], expected[i], 2e-5) << i << " for " << j;
+  }
+  EXPECT_TRUE(weights.list(59).ids.empty()) << "nobody has that item";
+}
+
+TEST(CompanionRidge, OfAllItemsIsTheRidgeOfItems) {
+  const Dataset users = some_users(400, 50, 8);
+  const ItemWeights all = ridge_of_items(users, 5.0, 1), lists = ridge_of_companions(users, 5.0, 50, 1);
+  const std::vector<std::uint32_t> ids{0, 7, 21, 49};
+  const std::vector<float> values{1.0F, 0.5F, 2.0F, 1.0F};
+  std::size_t compared = 0;
+  for (std::size_t j = 0; j < 49; ++j) {
+    if (lists.list(j).ids.size() < 48) continue;  // some have no user in common
+    const std::vector<float> row = filled(lists, j);
+    for (std::size_t i = 0; i < 50; ++i) ASSERT_NEAR(row[i], all.row(j)[i], 2e-5);
+    EXPECT_NEAR(lists.product(j, {ids, values}), all.product(j, {ids, values}), 1e-4);
+    ++compared;
+  }
+  EXPECT_GT(compared, 10U);
+}
+
+TEST(CompanionRidge, DoesNotDependOnThreads) {
+  const Dataset users = some_users(20000, 9000, 9);  // more items than the matrix of all pairs takes
+  const ItemWeights one = ridge_of_companions(users, 10.0, 32, 1);
+  std::size_t entries = 0;
+  for (const int threads : {2, 3}) {
+    const ItemWeights more = ridge_of_companions(users, 10.0, 32, threads);
+    for (std::size_t j = 0; j < 9000; ++j) {
+      ASSERT_TRUE(std::ranges::equal(one.list(j).ids, more.list(j).ids));
+      ASSERT_TRUE(std::ranges::equal(one.list(j).values, more.list(j).values));
+      entries += more.list(j).ids.size();
+    }
+  }
+  EXPECT_GT(entries, 9000U);
+}
+
+TEST(CompanionRidge, AWidePathStartsAtItsStrongestWeights) {
+  const Dataset users = some_users(300, 100, 6);
+  const ItemWeights weights = ridge_of_companions(users, 5.0, 30, 1);
+  LayerConfig layer;
+  layer.wide = true;
+  layer.wide_features = 10;
+  const WidePath path(layer, weights, 20, 30, 2.0, 2);
+  const WidePath::Storage& storage = path.storage();
+  for (std::size_t n = 0; n < 30; ++n) {
+    const std::vector<float> row = filled(weights, 20 + n);
+    ASSERT_EQ(storage.offsets[n + 1] - storage.offsets[n], 10U);
+    for (std::uint64_t w = storage.offsets[n]; w < storage.offsets[n + 1]; ++w)
+      EXPECT_EQ(storage.weights.data()[w], 2.0F * row[storage.features.data()[w]]);
+  }
+}
+
 }  // namespace
 }  // namespace slide
