@@ -1,13 +1,20 @@
 #include "datasets/sample_weights.h"
 
 #include <algorithm>
+#include <charconv>
 #include <cmath>
 #include <cstdint>
 #include <memory>
+#include <string_view>
+#include <system_error>
+#include <utility>
 #include <vector>
 
+#include "datasets/file_bytes.h"
+#include "datasets/labelled_line.h"
 #include "datasets/split.h"
 #include "engine/base/error.h"
+#include "engine/base/foreign_text.h"
 
 namespace slide {
 
@@ -19,7 +26,45 @@ struct WeightedStorage {
   std::vector<float> weights;
 };
 
+// The weight on a line of a file.
+float weight_on(std::string_view line, const std::string& path, std::size_t number) {
+  if (line.ends_with('\r')) line.remove_suffix(1);
+  const std::string_view text = trimmed(line);
+  if (text.empty()) fail_input("{}:{}: the line is blank; give one weight a line", path, number);
+  float weight = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), weight);
+  if (error != std::errc() || end != text.data() + text.size() || !std::isfinite(weight) || weight < 0)
+    fail_input("{}:{}: the weight '{}' is no number from 0 on; give one a line", path, number,
+               shown_part(text));
+  return weight;
+}
+
 }  // namespace
+
+std::vector<float> read_weights(const std::string& path, std::size_t samples, const std::string& data) {
+  const FileBytes file(path);
+  std::vector<float> weights;
+  weights.reserve(samples);
+  for (std::string_view rest = file.text(); !rest.empty();) {
+    const std::size_t number = weights.size() + 1, end = rest.find('\n');
+    if (number > samples)
+      fail_input("{}:{}: a weight more than the {} samples of {}; give one line for each", path, number,
+                 samples, data);
+    weights.push_back(weight_on(rest.substr(0, end), path, number));
+    rest.remove_prefix(end == std::string_view::npos ? rest.size() : end + 1);
+  }
+  if (weights.size() < samples)
+    fail_input("{}:{}: the weights end here, but {} has {} samples; give one line for each", path,
+               weights.size(), data, samples);
+  return weights;
+}
+
+Dataset with_weights(const Dataset& data, std::vector<float> weights) {
+  const auto storage = std::make_shared<WeightedStorage>(WeightedStorage{data, std::move(weights)});
+  DatasetView view = storage->rows.view();
+  view.weights = storage->weights;
+  return Dataset(storage, view, data.feature_count(), data.label_count());
+}
 
 Dataset weighted_rows(const Dataset& data, std::span<const float> weights) {
   if (weights.size() != data.size())
@@ -38,13 +83,10 @@ Dataset weighted_rows(const Dataset& data, std::span<const float> weights) {
     sum += weights[i];
   }
   if (kept.empty()) fail_input("weights: all are 0; give some samples one");
-  const auto storage = std::make_shared<WeightedStorage>();
+  std::vector<float> scaled;
   for (const std::uint32_t i : kept)
-    storage->weights.push_back(static_cast<float>(weights[i] * double(kept.size()) / sum));
-  storage->rows = kept.size() == data.size() ? data : copy_rows(data, kept);
-  DatasetView view = storage->rows.view();
-  view.weights = storage->weights;
-  return Dataset(storage, view, data.feature_count(), data.label_count());
+    scaled.push_back(static_cast<float>(weights[i] * double(kept.size()) / sum));
+  return with_weights(kept.size() == data.size() ? data : copy_rows(data, kept), std::move(scaled));
 }
 
 }  // namespace slide

@@ -1,7 +1,10 @@
 // Weights of samples in training. Pure functions, safe from any thread.
 #pragma once
 
+#include <cstddef>
 #include <span>
+#include <string>
+#include <vector>
 
 #include "datasets/dataset.h"
 
@@ -10,5 +13,13 @@ namespace slide {
 // The samples of `data` with these weights, one for each, divided by their mean; samples of weight 0 are left
 // out. Throws InputError for weights that are negative or not finite, and where all are 0.
 Dataset weighted_rows(const Dataset& data, std::span<const float> weights);
+
+// Those of a file, plain or packed: one number a line, finite and not negative, for each of `samples` samples
+// of `data`, which names them in messages. Throws InputError with the file and line where that is not so.
+std::vector<float> read_weights(const std::string& path, std::size_t samples, const std::string& data);
+
+// The samples of `data` with these weights as they are, one for each. Throws Error where there are not as
+// many.
+Dataset with_weights(const Dataset& data, std::vector<float> weights);
 
 }  // namespace slide

@@ -89,7 +89,13 @@ Dataset scaled_rows(const Data::Impl& data, const DataConfig& config) {
 }
 
 void record_reading(const Data::Impl& data, slide::Config& config) {
+  const std::string weights = data.reading ? data.reading->options.sample_weights : "";
+  if (!config.data.sample_weights.empty() && config.data.sample_weights != weights)
+    fail_input(
+        "data.sample_weights = {} belongs to a file; read that with it, or weigh samples by Data::weighted()",
+        config.data.sample_weights);
   if (!data.reading) return;
+  config.data.sample_weights = weights;
   config.data.format = data.reading->options.format;
   config.data.kind = data.reading->options.kind;
   config.data.one_based = data.reading->options.one_based;

@@ -86,6 +86,10 @@ std::vector<Field> data_fields(DataConfig& c) {
        "JSON lines, CSV, TSV: the column with the weights of samples in training; empty = all weigh the "
        "same.",
        "\"\""},
+      {"sample_weights", text(c.sample_weights),
+       "File with the weights of the samples of the training file, a number a line; empty = all weigh the "
+       "same.",
+       "\"\""},
       {"one_based", flag(c.one_based), "libsvm: feature ids start at 1 instead of 0."},
       {"normalize", flag(c.normalize), "Scale each sample to unit Euclidean length."},
       {"idf_power", real(c.idf_power, closed(-4, 4)),

@@ -91,6 +91,9 @@ MaybeViolation check_columns(const DataConfig& data) {
   if (data.text.empty() && !data.weight.empty())
     return violation("data.weight", "= {} needs a table, whose columns data.text and data.labels name",
                      data.weight);
+  if (!data.sample_weights.empty() && !data.weight.empty())
+    return violation("data.sample_weights", "= {} leaves no place for data.weight = {}; leave one out",
+                     data.sample_weights, data.weight);
   if (data.label_separator.empty())
     return violation("data.label_separator", "must not be empty: it stands between labels");
   return std::nullopt;
@@ -115,6 +118,9 @@ MaybeViolation check_interactions(const Config& config) {
     return violation("train.shards", "= {} must be 1 where data.kind = interactions", config.train.shards);
   if (!data.text.empty())
     return violation("data.text", "= {} names columns of text, but data.kind = interactions", data.text);
+  if (!data.sample_weights.empty())
+    return violation("data.sample_weights", "= {} must be empty where data.kind = interactions",
+                     data.sample_weights);
   if (config.layers.back().size != 0)
     return violation(layer_name(config.layers.size() - 1) + ".size",
                      "must be 0 where data.kind = interactions: there is a neuron for each item");

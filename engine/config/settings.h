@@ -49,6 +49,7 @@ struct DataConfig {
   std::string labels;
   std::string label_separator = ",";
   std::string weight;
+  std::string sample_weights;     // file with a weight for each training sample, or empty
   bool one_based = false;         // libsvm: feature ids start at 1
   bool normalize = true;          // scale each sample to unit Euclidean length
   double idf_power = 0.0;         // of the rarity that features are multiplied by (feature_scale.h)

@@ -145,7 +145,9 @@ void check_same_config(const Config& saved, const Config& given, const std::stri
       const std::string key = fmt::format("{}.{}", was[s].name, was[s].fields[f].key);
       if (std::find(std::begin(kFree), std::end(kFree), key) != std::end(kFree)) continue;
       const bool are_files = !a.data.validation.file.empty() && !b.data.validation.file.empty();
-      if (key == "data.validation" && are_files) continue;  // what is in it is checked
+      const bool weigh = !a.data.sample_weights.empty() && !b.data.sample_weights.empty();
+      if ((key == "data.validation" && are_files) || (key == "data.sample_weights" && weigh))
+        continue;  // what is in it is checked
       const std::string before = value_text(was[s].fields[f]), now = value_text(is[s].fields[f]);
       if (before == now) continue;
       fail_input("{}: '{}' is {}, but the run began with {}; put it back, or train anew without --resume",

@@ -28,8 +28,9 @@ void make_absolute(std::string& path) {
 }
 
 Config resolved(Config config) {
-  for (std::string* path : {&config.data.train, &config.data.test, &config.data.validation.file,
-                            &config.data.known, &config.train.init, &config.train.vectors})
+  for (std::string* path :
+       {&config.data.train, &config.data.test, &config.data.validation.file, &config.data.known,
+        &config.data.sample_weights, &config.train.init, &config.train.vectors})
     make_absolute(*path);
   return config;
 }
@@ -130,6 +131,12 @@ ReadOptions training_read_options(const DataConfig& config, int threads, bool sk
   ReadOptions options = read_options(config, 0, threads);
   if (config.kind == DataKind::kInteractions) options.format = DataFormat::kInteractions;
   options.skip_bad = skip_bad;
+  if (skip_bad && !config.sample_weights.empty())
+    fail_input(
+        "data.sample_weights = {} has a line for each sample, which would not hold where --skip-bad leaves "
+        "some "
+        "out; leave one of the two out",
+        config.sample_weights);
   return options;
 }
 
@@ -181,6 +188,8 @@ RunData read_training_data(const Config& config, int threads, bool skip_bad,
     options.columns.weight = weight;
     train = read(data.train, run.train_report);
   }
+  if (!data.sample_weights.empty())
+    train = with_weights(train, read_weights(data.sample_weights, train.size(), data.train));
   run.train = first_of(train, data);
   if (!run.train.weights().empty()) run.train = weighted_rows(run.train, run.train.weights());
   return run;

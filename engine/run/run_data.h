@@ -31,8 +31,8 @@ Config resolve_over(const Config& base, const std::string& path, const std::vect
 Config resolve_stored_config(const std::string& path, std::vector<std::string>& notes);
 
 // data.train and, where they are set, data.test and the file of data.validation, all with the largest of
-// their numbers of features; the training samples with their weights, where they have some. With `skip_bad`,
-// lines with faults are left out.
+// their numbers of features; the training samples with their weights, of a column or a file, where they have
+// some. With `skip_bad`, lines with faults are left out.
 RunData read_run_data(const Config& config, int threads, bool skip_bad = false);
 
 // How training reads its files. read_training_data() reads them so, text by `text`, or nullptr where that is

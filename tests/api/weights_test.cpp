@@ -92,6 +92,14 @@ INSTANTIATE_TEST_SUITE_P(Losses, ApiWeights,
                          ::testing::Combine(::testing::Values("sigmoid", "softmax"),
                                             ::testing::Values("1", "3")));
 
+TEST(ApiWeights, OfAFileBelongToItsSamples) {
+  const Data data = test::tiny_samples(3).data();
+  const Config config = Config::from_toml("", {"data.sample_weights=w.txt"});
+  EXPECT_EQ(test::refusal([&] { train(config, data); }),
+            "data.sample_weights = w.txt belongs to a file; read that with it, or weigh samples by "
+            "Data::weighted()");
+}
+
 TEST(ApiWeights, WhatIsWrongIsRefused) {
   const Data data = test::tiny_samples(3).data();
   const auto refusal = [&](const std::vector<float>& weights) {

@@ -1,0 +1,129 @@
+// data.sample_weights, from end to end: the same as a column of weights, and what it does not go with.
+#include <gtest/gtest.h>
+#include <zlib.h>
+
+#include <algorithm>
+#include <string>
+#include <vector>
+
+#include "tests/cli/cli_fixture.h"
+
+namespace slide::test {
+namespace {
+
+using Settings = std::vector<std::string>;
+
+class SampleWeightsCliTest : public CliTest {
+ protected:
+  void SetUp() override {
+    CliTest::SetUp();
+    write_file(slide_.path("w.toml"),
+               "[train]\nepochs = 3\nbatch_size = 16\nblock_size = 16\n[text]\nmin_count = 1\n"
+               "[[layer]]\nsize = 16\n[[layer]]\nkind = \"dense\"\n");
+    std::string table = "text,tag,w\n", text;
+    for (int i = 0; i < kRows; ++i) {
+      const char* const label = i % 4 == 0 ? "noise" : i % 4 == 1 ? "nature" : "music";
+      const std::string weight = i % 4 == 0 ? "0" : fmt::format("{}", 1 + 0.25 * (i % 7));
+      table += fmt::format("violin {},{},{}\n", i % 7, label, weight);
+      text += fmt::format("{}\tviolin {}\n", label, i % 7);
+      weights_ += weight + "\n";
+    }
+    write_file(slide_.path("w.csv"), table);
+    write_file(slide_.path("w.tsv"), text);
+    write_file(slide_.path("w.txt"), weights_);
+  }
+  Outcome teach(const std::string& data, const std::string& out, Settings more,
+                const Settings& options = {}) {
+    Settings arguments = {"train", "w.toml", "--out", out, "--force", "--set", "data.train=" + data};
+    for (const std::string& set : more) arguments.insert(arguments.end(), {"--set", set});
+    arguments.insert(arguments.end(), options.begin(), options.end());
+    return slide_.run(arguments);
+  }
+  // The scores after such a training.
+  std::string taught(const std::string& data, const Settings& more) {
+    const Outcome done = teach(data, "run", more);
+    EXPECT_EQ(done.code, 0) << done.err;
+    return scores("run");
+  }
+  std::string scores(const std::string& run) {
+    const Outcome asked = slide_.run({"predict", run, "-"}, "violin 1\nviolin 2\nviolin 3\n");
+    EXPECT_EQ(asked.code, 0) << asked.err;
+    return asked.out;
+  }
+  void refused(const Outcome& outcome, const std::string& what) {
+    EXPECT_EQ(outcome.code, 2) << outcome.out;
+    EXPECT_NE(outcome.err.find(what), std::string::npos) << outcome.err;
+    EXPECT_EQ(std::count(outcome.err.begin(), outcome.err.end(), '\n'), 1) << outcome.err;
+  }
+
+  static constexpr int kRows = 48;
+  const std::string file_ = "data.sample_weights=w.txt";
+  std::string weights_;
+};
+
+Settings of_column(Settings more) {
+  more.insert(more.end(), {"data.text=text", "data.labels=tag", "data.weight=w"});
+  return more;
+}
+
+TEST_F(SampleWeightsCliTest, AreThoseOfAColumn) {
+  const std::string plain = taught("w.tsv", {});
+  for (const Settings& more : {Settings{}, Settings{"data.train_first=30"},
+                               Settings{"data.train_first=41", "data.validation=0.3"}}) {
+    Settings with_file = more;
+    with_file.push_back(file_);
+    const std::string weighted = taught("w.tsv", with_file);
+    EXPECT_EQ(weighted, taught("w.csv", of_column(more)));
+    EXPECT_NE(weighted, plain);
+  }
+}
+
+TEST_F(SampleWeightsCliTest, ThatAreAllTheSameChangeNothing) {
+  std::string ones;
+  for (int i = 0; i < kRows; ++i) ones += "3\n";
+  write_file(slide_.path("w.txt"), ones);
+  EXPECT_EQ(taught("w.tsv", {file_}), taught("w.tsv", {}));
+}
+
+TEST_F(SampleWeightsCliTest, MayBePackedAndComeToTheSameModel) {
+  ASSERT_EQ(teach("w.tsv", "plain", {file_}).code, 0);
+  const gzFile packed = gzopen(slide_.path("w.txt").c_str(), "wb");
+  gzwrite(packed, weights_.data(), static_cast<unsigned>(weights_.size()));
+  gzclose(packed);
+  const Outcome done = teach("w.tsv", "packed", {file_}, {"--threads", "1"});
+  ASSERT_EQ(done.code, 0) << done.err;
+  EXPECT_TRUE(read_file(slide_.path("packed/model.slide")) == read_file(slide_.path("plain/model.slide")));
+  EXPECT_NE(read_file(slide_.path("plain/config.toml")).find(slide_.path("w.txt")), std::string::npos)
+      << "the path is absolute";
+}
+
+TEST_F(SampleWeightsCliTest, AreOfTheNewSamplesWhereTrainingGoesOn) {
+  ASSERT_EQ(teach("w.tsv", "begun", {file_}).code, 0);
+  write_file(slide_.path("more.tsv"), "nature\tviolin 1\nmusic\tviolin 2\nsport\tviolin 3\n");
+  const auto go_on = [&](const std::string& out, const Settings& more) {
+    Settings arguments = {"train", "--init", "begun", "more.tsv", "--out", out};
+    arguments.insert(arguments.end(), more.begin(), more.end());
+    return slide_.run(arguments);
+  };
+  const Outcome without = go_on("without", {});
+  ASSERT_EQ(without.code, 0) << without.err;
+  write_file(slide_.path("more.txt"), "1\n5\n9\n");
+  const Outcome with = go_on("with", {"--set", "data.sample_weights=more.txt"});
+  ASSERT_EQ(with.code, 0) << with.err;
+  EXPECT_NE(scores("with"), scores("without"));
+  refused(go_on("other", {"--set", file_}), "w.txt:4: a weight more than the 3 samples of");
+}
+
+TEST_F(SampleWeightsCliTest, AreRefusedInOneLineWhereTheyDoNotFit) {
+  refused(teach("w.csv", "out", of_column({file_})), "leaves no place for data.weight = w; leave one out");
+  refused(teach("w.tsv", "out", {file_}, {"--skip-bad"}), "--skip-bad");
+  refused(teach("w.tsv", "out", {file_, "data.kind=interactions"}), "'data.sample_weights'");
+  refused(teach("w.tsv", "out", {"data.sample_weights=none.txt"}), "none.txt: no such file");
+  write_file(slide_.path("w.txt"), weights_ + "1\n");
+  refused(teach("w.tsv", "out", {file_}), "w.txt:49: a weight more than the 48 samples of");
+  write_file(slide_.path("w.txt"), "0\n-1\n");
+  refused(teach("w.tsv", "out", {file_}), "w.txt:2: the weight '-1' is no number from 0 on");
+}
+
+}  // namespace
+}  // namespace slide::test
