@@ -126,6 +126,12 @@ void read_vector(const std::string& path, std::size_t line, std::string_view res
   }
 }
 
+// Whether a name goes on in `rest`: files of GloVe have some with blanks, `at name@domain.com`.
+bool is_longer_name(std::string_view rest, std::size_t width) {
+  const std::size_t words = words_in(rest);
+  return words > width && !number_of<float>(take_word(rest));
+}
+
 void set_by_name(const std::string& path, const FeatureNames& names, FirstRows& rows) {
   const FileBytes bytes(path);
   std::string_view text = bytes.text();
@@ -135,7 +141,7 @@ void set_by_name(const std::string& path, const FeatureNames& names, FirstRows& 
     if (is_blank_line(line) || (number == 1 && words_in(line) == 2)) continue;
     std::string_view rest = line;
     const auto feature = names.id_of(take_word(rest));
-    if (!feature) continue;
+    if (!feature || is_longer_name(rest, rows.width())) continue;
     read_vector(path, number, rest, vector);
     rows.set(*feature, vector);
   }

@@ -17,9 +17,10 @@ namespace slide {
 //
 // In text, plain or packed, a line is a name and as many numbers as the layer has neurons, separated by
 // blanks; a first line of two words is word2vec's head and is skipped. Names are those of `text`, with '_'
-// for blanks, of which the last line counts; or without it the numbers of features. In .npy, row i is
-// feature i. Throws InputError that names the place where the layer is not dense, sizes do not fit, numbers
-// are not finite, or no name is known. For one thread; parts of a shared network get their own rows.
+// for blanks, of which the last line counts; or without it the numbers of features. A name that has blanks
+// itself is none of them. In .npy, row i is feature i. Throws InputError that names the place where the layer
+// is not dense, sizes do not fit, numbers are not finite, or no name is known. For one thread; parts of a
+// shared network get their own rows.
 std::size_t start_from_vectors(const std::string& path, const TextModel* text, Network& network);
 
 }  // namespace slide

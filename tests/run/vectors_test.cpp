@@ -196,6 +196,8 @@ TEST_F(VectorsTest, WordsAreKnownByTheirNames) {
   std::ofstream(path) << "snow 1 1 1 1 1 1 1 1\r\nice_cream 1 2 3 4 5 6 7 8\r\n\nrain 0\n";
   EXPECT_EQ(start_from_vectors(path, &text, network), 1U);
   EXPECT_EQ(network.input()->weights().row(1)[7], 8.0F);
+  std::ofstream(path, std::ios::app) << "ice at@home 8 7 6 5 4 3 2 1\n";
+  EXPECT_EQ(start_from_vectors(path, &text, network), 1U) << "a name with blanks";
 }
 
 TEST_F(VectorsTest, WhatIsNoVectorIsNamed) {
