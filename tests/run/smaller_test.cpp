@@ -55,7 +55,7 @@ std::string small_text() {
   return text;
 }
 
-class SmallerTest : public testing::Test {
+class SmallerTest : public ::testing::Test {
  protected:
   void SetUp() override {
     folder_ = fs::temp_directory_path() / fmt::format("slide-smaller-{}", getpid());
