@@ -12,6 +12,7 @@
 
 #include "datasets/file_bytes.h"
 #include "datasets/labelled_line.h"
+#include "datasets/line_chunks.h"
 #include "datasets/split.h"
 #include "engine/base/error.h"
 #include "engine/base/foreign_text.h"
@@ -28,30 +29,36 @@ struct WeightedStorage {
 
 // The weight on a line of a file.
 float weight_on(std::string_view line, const std::string& path, std::size_t number) {
-  if (line.ends_with('\r')) line.remove_suffix(1);
   const std::string_view text = trimmed(line);
   if (text.empty()) fail_input("{}:{}: the line is blank; give one weight a line", path, number);
-  float weight = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), weight);
-  if (error != std::errc() || end != text.data() + text.size() || !std::isfinite(weight) || weight < 0)
+  const std::optional<float> weight = weight_in(text);
+  if (!weight) {
     fail_input("{}:{}: the weight '{}' is no number from 0 on; give one a line", path, number,
                shown_part(text));
-  return weight;
+  }
+  return *weight;
 }
 
 }  // namespace
+
+std::optional<float> weight_in(std::string_view text) {
+  float weight = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), weight);
+  if (error != std::errc() || end != text.data() + text.size() || !std::isfinite(weight) || weight < 0)
+    return {};
+  return weight;
+}
 
 std::vector<float> read_weights(const std::string& path, std::size_t samples, const std::string& data) {
   const FileBytes file(path);
   std::vector<float> weights;
   weights.reserve(samples);
   for (std::string_view rest = file.text(); !rest.empty();) {
-    const std::size_t number = weights.size() + 1, end = rest.find('\n');
+    const std::size_t number = weights.size() + 1;
     if (number > samples)
       fail_input("{}:{}: a weight more than the {} samples of {}; give one line for each", path, number,
                  samples, data);
-    weights.push_back(weight_on(rest.substr(0, end), path, number));
-    rest.remove_prefix(end == std::string_view::npos ? rest.size() : end + 1);
+    weights.push_back(weight_on(take_line(rest), path, number));
   }
   if (weights.size() < samples)
     fail_input("{}:{}: the weights end here, but {} has {} samples; give one line for each", path,

@@ -2,8 +2,10 @@
 #pragma once
 
 #include <cstddef>
+#include <optional>
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "datasets/dataset.h"
@@ -13,6 +15,9 @@ namespace slide {
 // The samples of `data` with these weights, one for each, divided by their mean; samples of weight 0 are left
 // out. Throws InputError for weights that are negative or not finite, and where all are 0.
 Dataset weighted_rows(const Dataset& data, std::span<const float> weights);
+
+// The weight that all of `text` says: a finite number from 0 on, or nothing.
+std::optional<float> weight_in(std::string_view text);
 
 // Those of a file, plain or packed: one number a line, finite and not negative, for each of `samples` samples
 // of `data`, which names them in messages. Throws InputError with the file and line where that is not so.

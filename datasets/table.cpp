@@ -4,13 +4,13 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
-#include <charconv>
-#include <cmath>
+#include <optional>
 
 #include "datasets/csv_record.h"
 #include "datasets/json_record.h"
 #include "datasets/line_chunks.h"
 #include "datasets/row_parser.h"
+#include "datasets/sample_weights.h"
 #include "engine/base/error.h"
 #include "engine/base/foreign_text.h"
 
@@ -110,10 +110,7 @@ void add_separated(std::string_view names, const std::string& separator, Labelle
 float weight_of(std::string_view text, const std::string& column) {
   text = trimmed(text);
   if (text.empty()) return 1.0F;
-  float weight = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), weight);
-  if (error == std::errc() && end == text.data() + text.size() && std::isfinite(weight) && weight >= 0)
-    return weight;
+  if (const std::optional<float> weight = weight_in(text)) return *weight;
   throw RowFault{
       1, fmt::format("the weight '{}' in the column '{}' is no number from 0 on", shown_part(text), column)};
 }

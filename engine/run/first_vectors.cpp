@@ -8,7 +8,6 @@
 #include <span>
 #include <string_view>
 #include <unordered_map>
-#include <utility>
 #include <vector>
 
 #include "datasets/dense_data.h"
@@ -16,6 +15,7 @@
 #include "datasets/line_chunks.h"
 #include "engine/base/error.h"
 #include "engine/base/foreign_text.h"
+#include "engine/run/vectors.h"
 
 namespace slide {
 
@@ -50,12 +50,8 @@ class FeatureNames {
  public:
   FeatureNames(const TextModel* text, std::size_t features) : features_(features), named_(text != nullptr) {
     if (!named_) return;
-    for (std::uint32_t id = text->feature_count(); id-- > 0;) {  // of the same name, the most frequent stays
-      std::string name = text->feature_name(id);
-      std::ranges::replace_if(
-          name, [](char c) { return c == ' ' || c == '\t'; }, '_');
-      ids_.insert_or_assign(std::move(name), id);
-    }
+    for (std::uint32_t id = text->feature_count(); id-- > 0;)  // of the same name, the most frequent stays
+      ids_.insert_or_assign(vector_name(text->feature_name(id)), id);
   }
 
   std::optional<std::uint32_t> id_of(std::string_view name) const {
@@ -81,8 +77,7 @@ class FirstRows {
   explicit FirstRows(Network& network) : network_(network), set_(network.features()) {
     if (!network.input()) {
       fail_input(
-          "train.vectors: the first layer is stored by neuron, so features have no vectors there; it must "
-          "be "
+          "train.vectors: the first layer is stored by neuron, so features have no vectors there; it must be "
           "dense, a hidden one without hash tables");
     }
   }

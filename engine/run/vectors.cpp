@@ -87,6 +87,13 @@ void feature_vector(const Model& model, std::uint32_t feature, std::span<float> 
   for (float& x : vector) x *= factors[feature];
 }
 
+std::string vector_name(std::string_view name) {
+  std::string one_word(name);
+  std::ranges::replace_if(
+      one_word, [](char c) { return c == ' ' || c == '\t'; }, '_');
+  return one_word;
+}
+
 VectorWriter::VectorWriter(const std::string& path, std::size_t width, Print print)
     : path_(path), npy_(path.ends_with(".npy")), width_(width), print_(std::move(print)) {
   if (path_.empty()) return;
@@ -112,9 +119,7 @@ void VectorWriter::head(std::size_t rows) {
 void VectorWriter::add(std::string_view name, std::span<const float> vector) {
   ++rows_;
   if (npy_) return put({reinterpret_cast<const char*>(vector.data()), vector.size_bytes()});
-  line_ = name;
-  std::ranges::replace_if(
-      line_, [](char c) { return c == ' ' || c == '\t'; }, '_');
+  line_ = vector_name(name);
   for (const float x : vector)
     fmt::format_to(std::back_inserter(line_), "{}{:.6g}", line_.empty() ? "" : " ", x);
   line_ += '\n';

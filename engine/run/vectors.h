@@ -37,6 +37,9 @@ void label_vector(const Model& model, std::uint32_t label, std::span<float> vect
 std::size_t feature_width(const Model& model);
 void feature_vector(const Model& model, std::uint32_t feature, std::span<float> vector);
 
+// The name of a vector in a text of vectors: '_' for the blanks of `name`.
+std::string vector_name(std::string_view name);
+
 // Writes vectors of `width` numbers one after the other: into a matrix of float32 where the name ends in
 // .npy, else as text, with a name in front of each that has one, in which blanks become '_'. For one thread.
 class VectorWriter {

@@ -5,6 +5,7 @@
 
 #include "engine/base/parallel.h"
 #include "engine/features/label_sums.h"
+#include "engine/wide/cholesky.h"
 #include "engine/wide/item_ridge.h"
 
 namespace slide {
@@ -73,23 +74,6 @@ void gather_matrix(const CommonUsers& common, std::span<const std::uint32_t> ids
   for (const std::uint32_t id : ids) room.places[id] = 0;
 }
 
-// Solves by Cholesky's factors in place. What rows left out may take from a pivot, but for the penalty.
-void solve_companions(std::size_t n, double penalty, std::vector<double>& l, std::vector<double>& x) {
-  for (std::size_t i = 0; i < n; ++i) {
-    for (std::size_t j = 0; j <= i; ++j) {
-      double sum = l[i * n + j];
-      for (std::size_t k = 0; k < j; ++k) sum -= l[i * n + k] * l[j * n + k];
-      l[i * n + j] = i == j ? std::sqrt(std::max(sum, penalty)) : sum / l[j * n + j];
-    }
-    for (std::size_t k = 0; k < i; ++k) x[i] -= l[i * n + k] * x[k];
-    x[i] /= l[i * n + i];
-  }
-  for (std::size_t i = n; i-- > 0;) {
-    x[i] /= l[i * n + i];
-    for (std::size_t k = 0; k < i; ++k) x[k] -= l[i * n + k] * x[i];
-  }
-}
-
 }  // namespace
 
 ItemWeights ridge_of_companions(const Dataset& users, double penalty, std::size_t most, int threads) {
@@ -122,7 +106,8 @@ ItemWeights ridge_of_companions(const Dataset& users, double penalty, std::size_
     room.right.clear();
     for (const std::uint32_t id : ids) room.right.push_back(std::exchange(room.sums[id], 0.0F));
     gather_matrix(common, ids, penalty, room);
-    solve_companions(n, penalty, room.matrix, room.right);
+    // What rows left out may take from a pivot, but for the penalty.
+    solve_by_cholesky(n, room.matrix.data(), room.right.data(), penalty);
     weights.lists_[j].weights.assign(room.right.begin(), room.right.end());
     weights.lists_[j].ids = std::move(ids);
   });

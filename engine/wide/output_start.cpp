@@ -8,6 +8,7 @@
 #include "engine/base/parallel.h"
 #include "engine/base/rng.h"
 #include "engine/features/label_sums.h"
+#include "engine/wide/cholesky.h"
 
 namespace slide {
 
@@ -151,7 +152,7 @@ using Vector = std::array<double, 3>;
 struct Objective {
   double loss = 0.0;
   Vector gradient{};
-  std::array<Vector, 3> hessian{};
+  std::array<double, 9> hessian{};  // its lower half, by rows
 };
 
 Objective objective_at(const Vector& model, std::span<const Pair> pairs) {
@@ -160,7 +161,7 @@ Objective objective_at(const Vector& model, std::span<const Pair> pairs) {
   for (std::size_t i = 0; i < 3; ++i) {
     sum.loss += 0.5 * kPenalty[i] * model[i] * model[i];
     sum.gradient[i] = kPenalty[i] * model[i];
-    sum.hessian[i][i] = kPenalty[i];
+    sum.hessian[i * 3 + i] = kPenalty[i];
   }
   for (const Pair& pair : pairs) {
     const Vector input{pair.likeness, pair.odds, 1.0};
@@ -172,37 +173,19 @@ Objective objective_at(const Vector& model, std::span<const Pair> pairs) {
                  second = pair.weight * p * (1.0 - p);
     for (std::size_t i = 0; i < 3; ++i) {
       sum.gradient[i] += first * input[i];
-      for (std::size_t j = 0; j <= i; ++j) sum.hessian[i][j] += second * input[i] * input[j];
+      for (std::size_t j = 0; j <= i; ++j) sum.hessian[i * 3 + j] += second * input[i] * input[j];
     }
   }
   return sum;
-}
-
-// x of L L^T x = b, where L is the Cholesky factor of the symmetric positive definite matrix whose lower half
-// is given.
-Vector solve(std::array<Vector, 3> l, Vector x) {
-  for (std::size_t i = 0; i < 3; ++i) {
-    for (std::size_t j = 0; j <= i; ++j) {
-      for (std::size_t k = 0; k < j; ++k) l[i][j] -= l[i][k] * l[j][k];
-      l[i][j] = i == j ? std::sqrt(l[i][i]) : l[i][j] / l[j][j];
-    }
-  }
-  for (std::size_t i = 0; i < 3; ++i) {
-    for (std::size_t k = 0; k < i; ++k) x[i] -= l[i][k] * x[k];
-    x[i] /= l[i][i];
-  }
-  for (std::size_t i = 3; i-- > 0;) {
-    for (std::size_t k = i + 1; k < 3; ++k) x[i] -= l[k][i] * x[k];
-    x[i] /= l[i][i];
-  }
-  return x;
 }
 
 Vector minimise(std::span<const Pair> pairs) {
   Vector model{};
   Objective at = objective_at(model, pairs);
   for (int round = 0; round < 50; ++round) {
-    const Vector step = solve(at.hessian, at.gradient);
+    std::array<double, 9> factor = at.hessian;
+    Vector step = at.gradient;
+    solve_by_cholesky(step.size(), factor.data(), step.data());
     double share = 1.0, before = at.loss;
     for (; share > 1e-6; share /= 2) {
       Vector next = model;
