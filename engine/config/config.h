@@ -14,11 +14,11 @@ namespace slide {
 // rules. Where it says data.kind = interactions and the base does not, the base is first suited to these.
 // Throws InputError naming file, line, key and the nearest known key.
 Config load_config(const std::string& path, const std::vector<std::string>& overrides = {},
-                   const Config& base = {});
+                   const Config& base = Config());
 
 // The same from text; `origin` stands in messages for the file name.
 Config parse_config(const std::string& text, const std::string& origin,
-                    const std::vector<std::string>& overrides = {}, const Config& base = {});
+                    const std::vector<std::string>& overrides = {}, const Config& base = Config());
 
 // What to_toml() of this or another version wrote, as in a model file; `origin` stands in messages for the
 // file name. Keys of old names are understood, and a key that did not exist yet has the value that means the

@@ -142,6 +142,7 @@ struct NeighbourConfig {
   double power = 4.0;  // of the cosine, for the weight of a vote
 };
 
+// As a default write Config(): for Config{}, GCC 12 destroys members twice when a later one's value throws.
 struct Config {
   DataConfig data;
   TextOptions text;  // [text]: how text becomes features
@@ -154,6 +155,6 @@ struct Config {
 };
 
 // `base` with what suits logs of interactions in place of what it has for samples.
-Config suited_to_interactions(Config base = {});
+Config suited_to_interactions(Config base = Config());
 
 }  // namespace slide

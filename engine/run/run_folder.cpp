@@ -31,9 +31,14 @@ void discard(const fs::path& path) {
              error.message());
 }
 
-// Empty where there is no file.
+// Empty where there is no file. One that cannot be read is an error: what it says decides what is removed.
 std::string text_of(const fs::path& path) {
+  errno = 0;
   std::ifstream file(path, std::ios::binary);
+  if (!file && errno != ENOENT && errno != ENOTDIR) {
+    fail_run("{}: cannot be read ({}); check the folder and its permissions", path.string(),
+             std::generic_category().message(errno));
+  }
   return {std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};
 }
 

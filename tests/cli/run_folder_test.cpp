@@ -75,6 +75,19 @@ TEST_F(RunFolderTest, WhereItCannotBeKeptNothingIsTrained) {
   EXPECT_NE(slide_.run({"train", "--resume", "out"}).out.find("is complete"), std::string::npos);
 }
 
+// Nor what nobody can tell whether it is finished.
+TEST_F(RunFolderTest, WhereItCannotBeReadNothingIsTrained) {
+  ASSERT_EQ(slide_.run(arguments("out", "1")).code, 0);
+  const std::string model = file("out/model.slide");
+  const std::string environment = slide_.path("out/environment.json");
+  fs::remove(environment);
+  fs::create_symlink(environment, environment);
+  const Outcome refused = slide_.run(arguments("out", "2"));
+  EXPECT_EQ(refused.code, 1);
+  EXPECT_NE(refused.err.find("out/environment.json: cannot be read"), std::string::npos) << refused.err;
+  EXPECT_TRUE(file("out/model.slide") == model);
+}
+
 // Killed in front of every single change, the folder never shows the one run's model for the other's, and the
 // finished model is there, whole.
 TEST_F(RunFolderTest, KilledAtEveryStepItTellsTheTruth) {
