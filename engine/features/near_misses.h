@@ -3,9 +3,12 @@
 // seldom wanted again; a word that only its neighbours use). The nodes of a label tree learn that from the
 // samples that reach them.
 //
+// What comes with a feature is found once, and kept as a list; a label looks into the lists of its strongest
+// features, so that its cost does not grow with the length of samples.
+//
 // A sample has the features that it names, also those of value 0.
 //
-// Immutable, safe from any thread; one Scratch a thread. The data set and the scale must outlive it.
+// Immutable, safe from any thread; one Scratch a thread.
 #pragma once
 
 #include <cstdint>
@@ -19,31 +22,38 @@ namespace slide {
 
 class NearMisses {
  public:
-  static constexpr std::size_t kStrongest = 16;  // features of a label whose samples are looked at,
-  static constexpr std::size_t kSamples = 8;     // so many of each, spread evenly over the data
+  static constexpr std::size_t kStrongest = 16;  // features of a label whose companions are looked at
+  static constexpr std::size_t kSamples = 8;     // of each feature, spread evenly over the data
+  static constexpr std::size_t kListed = 4;      // companions of a feature that are kept,
+  static constexpr std::size_t kTaken = 1;  // and that a label takes from one list, as multiples of `wanted`
 
-  // Of the samples of `train` as `scale` makes them.
-  NearMisses(const Dataset& train, const FeatureScale& scale);
+  // Of the samples of `train` as `scale` makes them; each label wants up to `wanted` features. The companions
+  // of feature t are the features f of the largest sum of |x[t] x[f]| over the samples x that are looked at,
+  // of a feature that several samples have.
+  NearMisses(const Dataset& train, const FeatureScale& scale, std::size_t wanted, int threads);
 
   struct Scratch {
     std::vector<float> likeness;     // by feature, zero between calls
     std::vector<std::uint32_t> ids;  // room for all features with a likeness and one more
     std::vector<std::uint32_t> strongest;
-    std::vector<float> scaled;  // one sample
   };
   Scratch make_scratch() const;
 
-  // Appends to `out` up to `wanted` features that none of the label's samples has, in no order: those of the
-  // largest sum of |s[t] x[t] x[f]| over the strongest features t of the label's sum s and the samples x
-  // looked at that have t but not the label.
-  void find(std::uint32_t label, const LabelSums::Sum& sum, std::size_t wanted, Scratch& scratch,
-            std::vector<std::uint32_t>& out) const;
+  // Appends to `out` up to `wanted` features that are not in the sum s of a label's samples, in no order:
+  // those of the largest sum of |s[t]| times the companion's over the strongest features t of s, of each as
+  // many companions as are taken.
+  void find(const LabelSums::Sum& sum, Scratch& scratch, std::vector<std::uint32_t>& out) const;
 
  private:
-  const Dataset& train_;
-  const FeatureScale& scale_;
-  std::vector<std::uint32_t> samples_;  // [feature][kSamples]
-  std::vector<std::uint8_t> counts_;    // by feature: samples it has there
+  struct Companion {
+    std::uint32_t feature;
+    float weight;
+  };
+  class Finder;
+
+  std::size_t wanted_;
+  std::vector<std::uint64_t> offsets_;  // by feature
+  std::vector<Companion> companions_;   // strongest first
 };
 
 }  // namespace slide

@@ -38,7 +38,7 @@ class WidePath::PatternFinder {
     std::vector<std::uint32_t> ids = sum_.ids;
     keep_strongest(ids, config_.wide_features, sum_.values);
     if (misses_ != nullptr) {
-      misses_->find(static_cast<std::uint32_t>(n), sum_, config_.wide_against, scratch_, ids);
+      misses_->find(sum_, scratch_, ids);
     }
     std::sort(ids.begin(), ids.end());
     for (const std::uint32_t id : ids) {
@@ -78,7 +78,7 @@ WidePath::WidePath(const LayerConfig& config, double length, const Dataset& trai
     : config_(config) {
   const LabelSums sums(train, neurons, scale);
   std::optional<NearMisses> misses;
-  if (config_.wide_against > 0) misses.emplace(train, scale);
+  if (config_.wide_against > 0) misses.emplace(train, scale, config_.wide_against, threads);
   std::vector<PatternFinder> finders;
   for (int t = 0; t < std::max(1, threads); ++t)
     finders.emplace_back(config_, length, sums, misses ? &*misses : nullptr);
