@@ -1,6 +1,7 @@
 #include "engine/features/label_sums.h"
 
 #include <algorithm>
+#include <bit>
 #include <cmath>
 #include <numeric>
 
@@ -47,13 +48,16 @@ void LabelSums::add_up(std::size_t label, Sum& sum) const {
 }
 
 void keep_strongest(std::vector<std::uint32_t>& ids, std::size_t most, const std::vector<float>& values) {
-  const std::size_t kept = std::min(most, ids.size());
-  std::nth_element(ids.begin(), ids.begin() + static_cast<std::ptrdiff_t>(kept), ids.end(),
-                   [&](std::uint32_t a, std::uint32_t b) {
-                     const float x = std::fabs(values[a]), y = std::fabs(values[b]);
-                     return x > y || (x == y && a < b);
-                   });
-  ids.resize(kept);
+  if (ids.size() <= most) return;
+  std::vector<std::uint64_t> keys;  // ascending: by falling size, then by rising id
+  keys.reserve(ids.size());
+  for (const std::uint32_t id : ids) {
+    const std::uint64_t size = std::bit_cast<std::uint32_t>(std::fabs(values[id]));
+    keys.push_back(~size << 32 | id);
+  }
+  std::nth_element(keys.begin(), keys.begin() + static_cast<std::ptrdiff_t>(most), keys.end());
+  ids.resize(most);
+  for (std::size_t i = 0; i < most; ++i) ids[i] = static_cast<std::uint32_t>(keys[i]);
 }
 
 }  // namespace slide

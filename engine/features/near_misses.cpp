@@ -70,14 +70,15 @@ class NearMisses::Finder {
     }
     std::vector<std::uint32_t>& found = scratch_.strongest;
     found.assign(scratch_.ids.begin(), scratch_.ids.begin() + static_cast<std::ptrdiff_t>(count));
-    const auto end = found.begin() + static_cast<std::ptrdiff_t>(std::min(most, count));
-    std::partial_sort(found.begin(), end, found.end(), [&](std::uint32_t a, std::uint32_t b) {
-      const float x = scratch_.likeness[a], y = scratch_.likeness[b];
-      return x > y || (x == y && a < b);
-    });
-    for (auto id = found.begin(); id != end; ++id) to.push_back({*id, scratch_.likeness[*id]});
+    keep_strongest(found, most, scratch_.likeness);
+    const std::size_t before = to.size();
+    for (const std::uint32_t id : found) to.push_back({id, scratch_.likeness[id]});
+    std::sort(to.begin() + static_cast<std::ptrdiff_t>(before), to.end(),
+              [](const Companion& a, const Companion& b) {
+                return a.weight > b.weight || (a.weight == b.weight && a.feature < b.feature);
+              });
     for (std::size_t i = 0; i < count; ++i) scratch_.likeness[scratch_.ids[i]] = 0.0f;
-    return std::min(most, count);
+    return found.size();
   }
 
  private:
