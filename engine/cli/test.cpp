@@ -7,6 +7,7 @@
 #include <string_view>
 #include <vector>
 
+#include "datasets/data_parts.h"
 #include "datasets/unpack.h"
 #include "engine/cli/bad_rows.h"
 #include "engine/cli/commands.h"
@@ -100,7 +101,7 @@ void run_test(const TestCommand& command, Cluster& cluster) {
   show_status("");
   BadRows bad;
   bad.add(result.report);
-  const std::string origin = command.data == "-" ? kStandardInput : command.data;
+  const std::string origin = command.data == "-" ? kStandardInput : expanded(command.data);
   const std::string unknown = told(result.unknown, origin, result.samples);
   if (!unknown.empty()) tell({unknown});
   const Details details = details_of(command, model, result, options);

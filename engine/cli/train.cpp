@@ -8,6 +8,7 @@
 #include <utility>
 #include <vector>
 
+#include "datasets/data_parts.h"
 #include "engine/base/error.h"
 #include "engine/cli/bad_rows.h"
 #include "engine/cli/commands.h"
@@ -36,7 +37,7 @@ struct TrainCommand {
 };
 
 void print_data(const char* name, const std::string& path, const Dataset& data) {
-  print("{:6}{}: {} samples, {} features, {} labels\n", name, path, grouped(data.size()),
+  print("{:6}{}: {} samples, {} features, {} labels\n", name, shown_path(path), grouped(data.size()),
         grouped(data.feature_count()), grouped(data.label_count()));
 }
 
