@@ -35,7 +35,7 @@ std::vector<std::uint32_t> renumbered(std::span<const std::string_view> names, N
   return numbers;
 }
 
-LogShape shape_of(std::span<const TextSource> sources, std::optional<TextForm> known) {
+LogShape log_shape_of(std::span<const TextSource> sources, std::optional<TextForm> known) {
   std::vector<std::string_view> parts;
   for (const TextSource& source : sources) parts.push_back(source.text);
   return find_log_shape(parts, known);
@@ -45,7 +45,7 @@ LogShape shape_of(std::span<const TextSource> sources, std::optional<TextForm> k
 
 InteractionLog::InteractionLog(std::span<const TextSource> sources, const ReadOptions& options,
                                std::optional<TextForm> known, std::size_t chunk_bytes)
-    : shape_(shape_of(sources, known)) {
+    : shape_(log_shape_of(sources, known)) {
   std::vector<Chunk> chunks;
   for (const TextSource& source : sources)
     std::ranges::move(cut(source, chunk_bytes), std::back_inserter(chunks));

@@ -122,7 +122,8 @@ void add_test(CLI::App& app, Action& action) {
   CLI::App* sub = app.add_subcommand("test", "Measure a model on a test file");
   const auto command = std::make_shared<TestCommand>();
   sub->add_option("MODEL", command->model, "Folder of a run, or its model.slide")->required();
-  sub->add_option("DATA", command->data, "Test file, read as the training data were; - for standard input")
+  sub->add_option("DATA", command->data,
+                  "Test file, or a pattern of several, read as the training data were; - for standard input")
       ->required();
   add_measures(*sub, command->measures, "the model's eval.k");
   add_inference(*sub, command->use.inference);
