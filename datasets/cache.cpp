@@ -8,8 +8,10 @@
 #include <optional>
 #include <thread>
 #include <utility>
+#include <vector>
 
 #include "datasets/cache_file.h"
+#include "datasets/data_parts.h"
 #include "datasets/idx.h"
 #include "datasets/npz.h"
 #include "datasets/read_into.h"
@@ -56,7 +58,7 @@ std::uint64_t digest_of(const TableColumns& columns) {
 }
 
 // Nothing for pipes, devices and missing files, which have no cache.
-std::optional<CacheKey> key_of(const std::string& path, const ReadOptions& options) {
+std::optional<CacheKey> key_of_file(const std::string& path, const ReadOptions& options) {
   const std::optional<FileState> source = state_of(path);
   if (!source) return {};
   CacheKey key;
@@ -83,6 +85,29 @@ std::optional<CacheKey> key_of(const std::string& path, const ReadOptions& optio
   key.columns = digest_of(options.columns);
   key.text = options.text != nullptr ? options.text->digest() : 0;
   return key;
+}
+
+// The same of several files: what each is, and which they are.
+std::optional<CacheKey> key_of(const std::string& path, const ReadOptions& options) {
+  if (!names_parts(path)) return key_of_file(path, options);
+  CacheKey all;
+  std::uint64_t digest = 2;
+  for (const std::string& part : parts_of(path)) {
+    const std::optional<CacheKey> key = key_of_file(part, options);
+    if (!key) return {};
+    for (const char c : part) digest = mix64(digest + static_cast<unsigned char>(c));
+    for (const std::uint64_t of_part :
+         {key->source_bytes, static_cast<std::uint64_t>(key->source_time), key->labels_bytes,
+          static_cast<std::uint64_t>(key->labels_time), key->columns})
+      digest = mix64(digest + of_part);
+    const std::int64_t source_time = std::max(all.source_time, key->source_time);
+    const std::int64_t labels_time = std::max(all.labels_time, key->labels_time);
+    all = *key;
+    all.source_time = source_time;
+    all.labels_time = labels_time;
+  }
+  all.columns = digest;
+  return all;
 }
 
 // Waits until the next change of a file that was changed just now would show another time.
@@ -114,10 +139,11 @@ CachedDataset write_cache(const std::string& path, const CacheKey& key, const Re
   if (!data) fail_run("{}: cannot be mapped into memory", cache_path(path));
   if (options.report != nullptr) *options.report = report;
   if (report.bad_rows > 0)
-    return {*std::move(data), CacheOutcome::kNone, path + ": rows with faults were left out"};
+    return {*std::move(data), CacheOutcome::kNone, shown_path(path) + ": rows with faults were left out"};
   CachedDataset result = {*std::move(data), CacheOutcome::kWritten, ""};
   const std::optional<CacheKey> key_now = key_of(path, options);
-  if (key_now != key) return {result.data, CacheOutcome::kNone, path + ": changed while it was read"};
+  if (key_now != key)
+    return {result.data, CacheOutcome::kNone, shown_path(path) + ": changed while it was read"};
   try {
     file.finish();
   } catch (const Error& error) {
@@ -142,12 +168,16 @@ Dataset read_dataset_to_disk(const std::string& path, const ReadOptions& options
 }
 
 std::string cache_path(const std::string& path) {
-  return path + ".slidecache";
+  if (!names_parts(path)) return path + ".slidecache";
+  const std::vector<std::string> parts = parts_of(path);
+  return fmt::format("{}+{}.slidecache", parts.front(), parts.size() - 1);
 }
 
-CachedDataset read_dataset_cached(const std::string& path, const ReadOptions& options) {
+CachedDataset read_dataset_cached(const std::string& named, const ReadOptions& options) {
+  const std::string path = expanded(named);
   const std::optional<CacheKey> key = key_of(path, options);
-  if (!key) return {read_dataset(path, options), CacheOutcome::kNone, path + ": not a regular file"};
+  if (!key)
+    return {read_dataset(path, options), CacheOutcome::kNone, shown_path(path) + ": not a regular file"};
   if (std::optional<Dataset> data = open_cache(path, *key, options)) {
     return {*std::move(data), CacheOutcome::kUsed, ""};
   }

@@ -30,7 +30,8 @@ struct CachedDataset {
 };
 
 // The name of the cache of the file at `path`; it lies beside `path` itself, not beside what a link points
-// to, so that links in a folder that can be written give files elsewhere a cache.
+// to, so that links in a folder that can be written give files elsewhere a cache. Of several files
+// (data_parts.h) there is one for all, beside the first: FIRST+N.slidecache, with N others.
 std::string cache_path(const std::string& path);
 
 // What read_dataset(path, options) returns, throws and reports, from the cache where that is possible. A file

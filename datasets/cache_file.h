@@ -34,7 +34,7 @@ struct CacheKey {
   std::uint64_t labels_bytes = 0;  // of the labels file of IDX images or of an .npz pair, else 0
   std::int64_t labels_time = 0;
   std::uint64_t text = 0;     // digest of the vocabulary, else 0
-  std::uint64_t columns = 0;  // of what is what in a table, else 0
+  std::uint64_t columns = 0;  // of what is what in a table, and of several files, else 0
   std::uint32_t format = 0;
   std::uint32_t one_based = 0;
   std::uint32_t normalize = 0;
@@ -51,7 +51,7 @@ class CacheSink : public CsrSink {
   void start(const CsrCounts& total, int threads) override;
   CsrRoom open(const CsrCounts& before, const CsrCounts& count, int thread) override;
   void close(int thread) override;
-  bool saves_memory() const override { return true; }
+  std::string file() const override { return file_.path(); }
   // Completes the file by its checksums and header, which keeps what `report` counts as unknown.
   void finish(const CacheKey& key, const CsrSizes& sizes, const ReadReport& report = {});
 

@@ -5,6 +5,7 @@
 #pragma once
 
 #include <cstdint>
+#include <string>
 
 #include "datasets/csr_storage.h"
 #include "datasets/dataset.h"
@@ -39,8 +40,10 @@ class CsrSink {
   virtual CsrRoom open(const CsrCounts& before, const CsrCounts& count, int thread) = 0;
   // The room that `thread` opened last is filled.
   virtual void close(int thread) = 0;
-  // Whether the sink exists to save memory, so that a reader should not hold its file either.
-  virtual bool saves_memory() const { return false; }
+  // Of a sink that exists to save memory, so that a reader should not hold its file either: the file that it
+  // writes, beside which others may lie meanwhile. Empty: it does not.
+  virtual std::string file() const { return {}; }
+  bool saves_memory() const { return !file().empty(); }
 };
 
 // Collects a data set in memory.

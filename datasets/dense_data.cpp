@@ -8,6 +8,7 @@
 #include <system_error>
 #include <utility>
 
+#include "datasets/data_parts.h"
 #include "datasets/file_bytes.h"
 #include "datasets/label_lists.h"
 #include "datasets/npy.h"
@@ -69,18 +70,24 @@ void check_shape(const NpyHeader& header, const NpyName& name) {
 }  // namespace
 
 std::optional<DensePaths> dense_paths(const std::string& path) {
-  const std::size_t end = rows_end(path);
+  const std::size_t end = names_parts(path) ? 0 : rows_end(path);
   if (end == 0) return std::nullopt;
   if (end == path.size()) return DensePaths{path, "", false};
   return DensePaths{path.substr(0, end), path.substr(end + 1), path[end] == '+'};
 }
 
 bool is_file_list(const std::string& path) {
+  if (names_parts(path)) return true;
   const std::optional<DensePaths> dense = dense_paths(path);
   return dense ? !dense->beside.empty() : is_npz_pair(path) || named_text_pair(path).has_value();
 }
 
 void for_each_file(std::string& path, const std::function<void(std::string&)>& use) {
+  if (std::vector<std::string> parts = parts_of(path); parts.front() != path) {
+    for (std::string& part : parts) for_each_file(part, use);
+    path = path_of_parts(parts);
+    return;
+  }
   if (std::optional<DensePaths> dense = dense_paths(path); dense && !dense->beside.empty()) {
     use(dense->rows);
     for_each_file(dense->beside, use);

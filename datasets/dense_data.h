@@ -23,9 +23,10 @@ struct DensePaths {
 // `X.npy,LABELS`, `X.npy+SAMPLES`, or `X.npy` alone; .npy.gz and .npy.zst likewise. Nothing for other paths.
 std::optional<DensePaths> dense_paths(const std::string& path);
 
-// Whether `path` names several files: an .npz or text pair, or dense features and what goes with them.
+// Whether `path` names several files: an .npz or text pair, or dense features and what goes with them, or the
+// parts of a data set (data_parts.h).
 bool is_file_list(const std::string& path);
-// Calls use(file) for each file of `path`, which may change its name.
+// Calls use(file) for each file of `path`, which may change its name. Patterns become the files they match.
 void for_each_file(std::string& path, const std::function<void(std::string&)>& use);
 // The part of `path` that can hold text: all of it, or the samples beside dense features; empty for labels.
 std::string text_path(const std::string& path);

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 
+#include "datasets/data_parts.h"
 #include "datasets/idx.h"
 #include "datasets/interaction_lines.h"
 #include "datasets/line_chunks.h"
@@ -138,7 +139,8 @@ std::optional<DataFormat> detect_format(std::string_view bytes) {
   return std::nullopt;
 }
 
-std::string head_of_file(const std::string& path) {
+std::string head_of_file(const std::string& named) {
+  const std::string path = parts_of(named).front();
   struct stat status {};
   if (stat(path.c_str(), &status) != 0 || !S_ISREG(status.st_mode)) return {};
   const Descriptor file(open(path.c_str(), O_RDONLY | O_CLOEXEC));

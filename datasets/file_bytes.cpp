@@ -11,6 +11,7 @@
 #include <cstring>
 #include <optional>
 
+#include "datasets/data_parts.h"
 #include "datasets/unpack.h"
 #include "engine/base/atomic_file.h"
 #include "engine/base/descriptor.h"
@@ -29,7 +30,9 @@ Descriptor open_for_reading(const std::string& path) {
   Descriptor descriptor(open(path.c_str(), O_RDONLY | O_CLOEXEC));
   if (descriptor.is_open()) return descriptor;
   const int reason = errno;
-  if (reason == ENOENT) fail_input("{}: no such file; check the path of the data", path);
+  if (reason == ENOENT)
+    fail_input("{}: no such file{}; check the path of the data", path,
+               is_pattern(path) ? ", and the pattern matches none" : "");
   fail_input("{}: cannot be opened ({}); check the path and its permissions", path, std::strerror(reason));
 }
 

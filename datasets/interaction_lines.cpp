@@ -145,17 +145,30 @@ void split_log_line(std::string_view line, TextForm form, std::size_t fields, Lo
   result.of_pair = take_weight(line, rest);
 }
 
-LogShape find_log_shape(std::string_view text, std::optional<TextForm> known) {
-  LogShape shape;
-  std::string_view rest = text;
-  while (!rest.empty()) {
+std::size_t log_head(std::string_view text) {
+  for (std::string_view rest = text; !rest.empty();) {
     const std::string_view before = rest, line = take_line(rest);
-    if (is_blank_line(line)) continue;
-    if (!names_columns(line)) rest = before;
-    break;
+    if (!is_blank_line(line)) return text.size() - (names_columns(line) ? rest : before).size();
   }
-  shape.head = text.size() - rest.size();
-  const Lines seen = look_at(first_lines(rest, kShapeBytes));
+  return text.size();
+}
+
+LogShape find_log_shape(std::span<const std::string_view> texts, std::optional<TextForm> known) {
+  LogShape shape;
+  std::string joined;
+  std::string_view begin;
+  for (const std::string_view text : texts) {
+    const std::string_view lines = first_lines(text.substr(log_head(text)), kShapeBytes - begin.size());
+    if (texts.size() == 1) {
+      begin = lines;
+      break;
+    }
+    joined += lines;
+    if (!joined.empty() && joined.back() != '\n') joined += '\n';
+    begin = joined;
+    if (begin.size() >= kShapeBytes) break;
+  }
+  const Lines seen = look_at(begin);
   const bool may_be_pairs = seen.fields >= 2 && seen.fields <= kMostFields;
   if (may_be_pairs && (seen.fields == 2 || seen.repeats || known == TextForm::kItemPairs)) {
     shape.form = TextForm::kItemPairs;

@@ -5,6 +5,7 @@
 
 #include <cstddef>
 #include <optional>
+#include <span>
 #include <string_view>
 #include <vector>
 
@@ -36,13 +37,19 @@ void split_log_line(std::string_view line, TextForm form, std::size_t fields, Lo
 struct LogShape {
   TextForm form = TextForm::kItemLists;
   std::size_t fields = 0;  // kItemPairs: of every line
-  std::size_t head = 0;    // bytes of a first line that names columns
 };
+
+// Bytes of a first line that names columns, and of blank ones before it.
+std::size_t log_head(std::string_view text);
 
 // Pairs are lines that all have two fields, or all three or all four where a user is on several of them; all
 // else are lists. `known`: of a log of which this is another part, which decides where each user is on one
-// line of three or four fields. Looks at the first 2^20 bytes.
-LogShape find_log_shape(std::string_view text, std::optional<TextForm> known = std::nullopt);
+// line of three or four fields. Looks at the first 2^20 bytes, of several texts those of all together.
+LogShape find_log_shape(std::span<const std::string_view> texts,
+                        std::optional<TextForm> known = std::nullopt);
+inline LogShape find_log_shape(std::string_view text, std::optional<TextForm> known = std::nullopt) {
+  return find_log_shape(std::span(&text, 1), known);
+}
 
 // Whether this is a log for sure: two lines or more, of two fields or more, which are all numbers; behind a
 // line of three fields, which could be the header of XMC text, all of three fields that go against it.

@@ -1,6 +1,7 @@
 #include "datasets/interaction_log.h"
 
 #include <algorithm>
+#include <iterator>
 #include <unordered_map>
 #include <utility>
 
@@ -34,27 +35,45 @@ std::vector<std::uint32_t> renumbered(std::span<const std::string_view> names, N
   return numbers;
 }
 
+LogShape log_shape_of(std::span<const TextSource> sources, std::optional<TextForm> known) {
+  std::vector<std::string_view> parts;
+  for (const TextSource& source : sources) parts.push_back(source.text);
+  return find_log_shape(parts, known);
+}
+
 }  // namespace
 
-InteractionLog::InteractionLog(const TextSource& source, const ReadOptions& options,
+InteractionLog::InteractionLog(std::span<const TextSource> sources, const ReadOptions& options,
                                std::optional<TextForm> known, std::size_t chunk_bytes)
-    : shape_(find_log_shape(source.text, known)) {
-  const std::string_view head = source.text.substr(0, shape_.head);
-  const auto lines_before = static_cast<std::uint64_t>(std::count(head.begin(), head.end(), '\n'));
-  const auto let_go = [&](const char* begin, const char* end) { source.let_go(begin, end); };
+    : shape_(log_shape_of(sources, known)) {
   std::vector<Chunk> chunks;
-  for (const std::string_view text : cut_lines(source.text.substr(shape_.head), chunk_bytes, let_go))
-    chunks.emplace_back().text = text;
+  for (const TextSource& source : sources)
+    std::ranges::move(cut(source, chunk_bytes), std::back_inserter(chunks));
   parallel_for(chunks.size(), resolve_threads(options.threads),
-               [&](std::size_t i, int) { read_chunk(chunks[i], source, options.skip_bad); });
-  settle_faults(chunks, lines_before, source, options.skip_bad);
+               [&](std::size_t i, int) { read_chunk(chunks[i], options.skip_bad); });
+  settle_faults(chunks, options.skip_bad);
   gather(chunks);
   if (!users_.empty()) return;
   if (report_.bad_rows > 0) fail_input("{}; no row of the file can be read", report_.first.front());
-  fail_input("{}:1:1: the log is empty; write 'user item item ...' for each user", source.origin);
+  fail_input("{}:1:1: the log is empty; write 'user item item ...' for each user", sources.front().origin);
 }
 
-void InteractionLog::read_chunk(Chunk& chunk, const TextSource& source, bool skip_bad) const {
+// A part in chunks, without the line that names columns.
+std::vector<InteractionLog::Chunk> InteractionLog::cut(const TextSource& source, std::size_t chunk_bytes) {
+  const std::size_t head = log_head(source.text);
+  const std::string_view names = source.text.substr(0, head);
+  std::vector<Chunk> chunks;
+  const auto let_go = [&](const char* begin, const char* end) { source.let_go(begin, end); };
+  for (const std::string_view text : cut_lines(source.text.substr(head), chunk_bytes, let_go)) {
+    chunks.emplace_back().source = &source;
+    chunks.back().text = text;
+  }
+  if (!chunks.empty())
+    chunks.front().lines_before = static_cast<std::uint64_t>(std::count(names.begin(), names.end(), '\n'));
+  return chunks;
+}
+
+void InteractionLog::read_chunk(Chunk& chunk, bool skip_bad) const {
   Numbering user_of(chunk.users), item_of(chunk.items);
   LogLine parts;
   for (std::string_view rest = chunk.text; !rest.empty();) {
@@ -76,16 +95,18 @@ void InteractionLog::read_chunk(Chunk& chunk, const TextSource& source, bool ski
       chunk.entries.push_back({item_of(item), parts.of_pair.weight, parts.of_pair.time});
     }
   }
-  source.let_go(chunk.text.data(), chunk.text.data() + chunk.text.size());
+  chunk.source->let_go(chunk.text.data(), chunk.text.data() + chunk.text.size());
 }
 
 // Throws the fault that comes first, or tells of what was left out.
-void InteractionLog::settle_faults(const std::vector<Chunk>& chunks, std::uint64_t lines_before,
-                                   const TextSource& source, bool skip_bad) {
+void InteractionLog::settle_faults(const std::vector<Chunk>& chunks, bool skip_bad) {
+  const TextSource* source = nullptr;
+  std::uint64_t lines_before = 0;
   for (const Chunk& chunk : chunks) {
+    if (std::exchange(source, chunk.source) != chunk.source) lines_before = chunk.lines_before;
     report_.bad_rows += chunk.bad;
     for (const PlacedFault& fault : chunk.faults) {
-      const std::string told = described(source.origin, {lines_before + fault.line, fault.fault});
+      const std::string told = described(source->origin, {lines_before + fault.line, fault.fault});
       if (!skip_bad) throw InputError(told);
       report_.add_shown(told);
     }

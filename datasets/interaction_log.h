@@ -15,7 +15,7 @@
 
 namespace slide {
 
-// Refers to the text of the source, which must outlive it. Immutable once made, then safe from any thread.
+// Refers to the text of the sources, which must outlive it. Immutable once made, then safe from any thread.
 class InteractionLog {
  public:
   struct Entry {
@@ -24,10 +24,11 @@ class InteractionLog {
     double time;
   };
 
-  // `known`: the form of another part of the log (find_log_shape). Throws InputError with the first fault;
-  // with options.skip_bad, where nothing else is left.
-  InteractionLog(const TextSource& source, const ReadOptions& options, std::optional<TextForm> known,
-                 std::size_t chunk_bytes);
+  // `sources`, one or more, are parts of the log, in order; each may begin with a line that names columns.
+  // `known`: the form of another part of it (find_log_shape). Throws InputError with the first fault; with
+  // options.skip_bad, where nothing else is left.
+  InteractionLog(std::span<const TextSource> sources, const ReadOptions& options,
+                 std::optional<TextForm> known, std::size_t chunk_bytes);
 
   TextForm form() const { return shape_.form; }
   // In the order in which they first occur.
@@ -42,17 +43,19 @@ class InteractionLog {
  private:
   // Lines that a thread goes through on its own, with numbers of users and items of its own.
   struct Chunk {
+    const TextSource* source = nullptr;
     std::string_view text;
     std::uint64_t lines = 0;
+    std::uint64_t lines_before = 0;  // of the first chunk of its source, in the file
     std::uint64_t bad = 0;
     std::vector<PlacedFault> faults;  // of the first few, lines counted in the chunk
     std::vector<std::string_view> users, items;
     std::vector<std::uint32_t> of_user;  // by entry
     std::vector<Entry> entries;
   };
-  void read_chunk(Chunk& chunk, const TextSource& source, bool skip_bad) const;
-  void settle_faults(const std::vector<Chunk>& chunks, std::uint64_t lines_before, const TextSource& source,
-                     bool skip_bad);
+  static std::vector<Chunk> cut(const TextSource& source, std::size_t chunk_bytes);
+  void read_chunk(Chunk& chunk, bool skip_bad) const;
+  void settle_faults(const std::vector<Chunk>& chunks, bool skip_bad);
   void gather(std::vector<Chunk>& chunks);
 
   LogShape shape_;

@@ -124,9 +124,9 @@ std::optional<std::size_t> LogUsers::row_of(std::string_view user) const {
   return found->second;
 }
 
-std::shared_ptr<const TextModel> learn_items(const TextSource& source, const ReadOptions& options,
+std::shared_ptr<const TextModel> learn_items(std::span<const TextSource> sources, const ReadOptions& options,
                                              const TextOptions& text, std::size_t chunk_bytes) {
-  const InteractionLog log(source, options, std::nullopt, chunk_bytes);
+  const InteractionLog log(sources, options, std::nullopt, chunk_bytes);
   const std::vector<std::uint32_t> counts = users_of_items(log);
   std::vector<std::uint32_t> order(counts.size());
   std::iota(order.begin(), order.end(), 0U);
@@ -137,7 +137,7 @@ std::shared_ptr<const TextModel> learn_items(const TextSource& source, const Rea
   if (text.max_features != 0 && order.size() > text.max_features) order.resize(text.max_features);
   if (order.empty()) {
     fail_input("{}: no item occurs with {} users or more; lower text.min_count or check the data",
-               source.origin, text.min_count);
+               sources.front().origin, text.min_count);
   }
   TextModelParts parts;
   parts.form = log.form();
@@ -151,9 +151,9 @@ std::shared_ptr<const TextModel> learn_items(const TextSource& source, const Rea
   return std::make_shared<const TextModel>(text, std::move(parts));
 }
 
-CsrSizes parse_interactions(const TextSource& source, const TextModel& items, const ReadOptions& options,
-                            CsrSink& sink, std::size_t chunk_bytes) {
-  const InteractionLog log(source, options, items.form(), chunk_bytes);
+CsrSizes parse_interactions(std::span<const TextSource> sources, const TextModel& items,
+                            const ReadOptions& options, CsrSink& sink, std::size_t chunk_bytes) {
+  const InteractionLog log(sources, options, items.form(), chunk_bytes);
   const LogRows rows(log, items, options.normalize);
   const int threads = static_cast<int>(std::min(static_cast<std::size_t>(resolve_threads(options.threads)),
                                                 std::max<std::size_t>(rows.runs(), 1)));

@@ -12,6 +12,7 @@
 #include <cstdint>
 #include <memory>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <unordered_map>
@@ -53,13 +54,26 @@ class LogUsers {
 // number of users, ties by name, of those that text.min_count users or more had, text.max_features at most.
 // Throws InputError with the first fault of the log, and where no item is frequent enough. With
 // options.skip_bad, lines with faults teach nothing.
-std::shared_ptr<const TextModel> learn_items(const TextSource& source, const ReadOptions& options,
+// `sources`: the parts of the log, in order; a user may be in several.
+std::shared_ptr<const TextModel> learn_items(std::span<const TextSource> sources, const ReadOptions& options,
                                              const TextOptions& text,
                                              std::size_t chunk_bytes = kDefaultChunkBytes);
+inline std::shared_ptr<const TextModel> learn_items(const TextSource& source, const ReadOptions& options,
+                                                    const TextOptions& text,
+                                                    std::size_t chunk_bytes = kDefaultChunkBytes) {
+  return learn_items(std::span(&source, 1), options, text, chunk_bytes);
+}
 
-// Puts the users of `source` into `sink`, with the ids of `items`. Items that it does not know are left out;
-// a user may stay without any. `users`: becomes whose rows they are, or nullptr. Throws InputError.
-CsrSizes parse_interactions(const TextSource& source, const TextModel& items, const ReadOptions& options,
-                            CsrSink& sink, std::size_t chunk_bytes = kDefaultChunkBytes);
+// Puts the users of a log of these parts into `sink`, with the ids of `items`. Items that it does not know
+// are left out; a user may stay without any. `users`: becomes whose rows they are, or nullptr. Throws
+// InputError.
+CsrSizes parse_interactions(std::span<const TextSource> sources, const TextModel& items,
+                            const ReadOptions& options, CsrSink& sink,
+                            std::size_t chunk_bytes = kDefaultChunkBytes);
+inline CsrSizes parse_interactions(const TextSource& source, const TextModel& items,
+                                   const ReadOptions& options, CsrSink& sink,
+                                   std::size_t chunk_bytes = kDefaultChunkBytes) {
+  return parse_interactions(std::span(&source, 1), items, options, sink, chunk_bytes);
+}
 
 }  // namespace slide

@@ -1,13 +1,21 @@
 #include "datasets/read_into.h"
 
+#include <algorithm>
+#include <memory>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
+#include <utility>
+#include <vector>
 
+#include "datasets/cache_file.h"
+#include "datasets/data_parts.h"
 #include "datasets/detect.h"
 #include "datasets/file_bytes.h"
 #include "datasets/idx.h"
 #include "datasets/interactions.h"
+#include "datasets/join_rows.h"
 #include "datasets/labelled_line.h"
 #include "datasets/labelled_text.h"
 #include "datasets/npz.h"
@@ -58,23 +66,23 @@ ReadOptions with_format(ReadOptions options, std::string_view bytes, const std::
   return options;
 }
 
-// The items of a log of interactions.
-CsrSizes parse_log(const TextSource& source, const ReadOptions& options, CsrSink& sink,
+// A log of interactions, in one source or more.
+CsrSizes parse_log(std::span<const TextSource> sources, const ReadOptions& options, CsrSink& sink,
                    std::size_t chunk_bytes) {
   if (options.text == nullptr || !has_items(options.text->form())) {
     fail_input(
         "{}: this is a log of interactions, but there are no items to know it by; use a model trained on "
         "such "
         "a log, or name the format of the data",
-        source.origin);
+        sources.front().origin);
   }
-  return parse_interactions(source, *options.text, options, sink, chunk_bytes);
+  return parse_interactions(sources, *options.text, options, sink, chunk_bytes);
 }
 
 // XMC, libsvm, labelled text or interactions.
 CsrSizes parse_lines(const TextSource& source, const ReadOptions& options, CsrSink& sink,
                      std::size_t chunk_bytes) {
-  if (options.format == DataFormat::kInteractions) return parse_log(source, options, sink, chunk_bytes);
+  if (options.format == DataFormat::kInteractions) return parse_log({&source, 1}, options, sink, chunk_bytes);
   if (options.format != DataFormat::kText && !is_table(options.format))
     return parse_text(source, options, sink, chunk_bytes);
   if (options.text == nullptr) {
@@ -95,10 +103,70 @@ CsrSizes read_npz(const std::string& path, const ReadOptions& options, CsrSink& 
   return parse_npz({features.text(), paths.features}, {labels.text(), paths.labels}, options, sink);
 }
 
+// The files of a log, which are one text: a user may be in several.
+CsrSizes read_log_parts(const std::vector<std::string>& parts, const ReadOptions& options, CsrSink& sink,
+                        std::size_t chunk_bytes) {
+  const bool spill = sink.saves_memory();
+  std::vector<std::unique_ptr<const FileBytes>> files;
+  std::vector<TextSource> sources;
+  for (const std::string& part : parts) {
+    files.push_back(std::make_unique<const FileBytes>(part, spill));
+    sources.push_back(
+        {without_byte_order_mark(files.back()->text()), part, spill ? files.back().get() : nullptr});
+  }
+  return parse_log(sources, options, sink, chunk_bytes);
+}
+
+// The rows of a part, on disk where the sink saves memory.
+Dataset read_part(const CsrSink& sink, const std::string& part, const ReadOptions& options,
+                  std::size_t chunk_bytes, CsrSizes& sizes) {
+  if (!sink.saves_memory()) {
+    MemorySink rows;
+    sizes = read_into(rows, part, options, chunk_bytes);
+    return rows.take(sizes, {});
+  }
+  AtomicFile file(sink.file() + ".part");
+  CacheSink rows(file);
+  sizes = read_into(rows, part, options, chunk_bytes);
+  rows.finish({}, sizes);
+  std::optional<Dataset> data = map_cache(file.descriptor(), file.path(), {}, {}, CacheCheck::kHeader);
+  if (!data) fail_run("{}: cannot be mapped into memory", file.path());
+  return *std::move(data);
+}
+
+// Each part by its own reader and header, then the rows of all.
+CsrSizes read_parts(const std::vector<std::string>& parts, const ReadOptions& options, CsrSink& sink,
+                    std::size_t chunk_bytes) {
+  ReadReport report, of_part;
+  ReadOptions chosen = options;
+  chosen.format = format_of_parts(parts, options);
+  if (chosen.format == DataFormat::kInteractions) return read_log_parts(parts, chosen, sink, chunk_bytes);
+  chosen.report = &of_part;
+  std::vector<Dataset> rows;
+  CsrSizes all;
+  for (const std::string& part : parts) {
+    CsrSizes sizes;
+    of_part = {};
+    rows.push_back(read_part(sink, part, chosen, chunk_bytes, sizes));
+    report.add(of_part);
+    all.feature_count = std::max(all.feature_count, sizes.feature_count);
+    all.label_count = std::max(all.label_count, sizes.label_count);
+    all.feature_bound = std::max(all.feature_bound, sizes.feature_bound);
+    all.label_bound = std::max(all.label_bound, sizes.label_bound);
+  }
+  join_rows(std::move(rows), sink, options.threads);
+  if (options.report != nullptr) *options.report = std::move(report);
+  return all;
+}
+
 }  // namespace
 
 CsrSizes read_into(CsrSink& sink, const std::string& path, const ReadOptions& options,
                    std::size_t chunk_bytes) {
+  if (const auto parts = parts_of(path); parts.size() > 1)
+    return read_parts(parts, options, sink, chunk_bytes);
+  else if (parts.front() != path)
+    return read_into(sink, parts.front(), options, chunk_bytes);
   if (is_npz_pair(path)) return read_npz(path, options, sink);
   if (const auto pair = text_pair(path)) return read_text_pair(*pair, options, sink, chunk_bytes);
   const bool spill = sink.saves_memory();

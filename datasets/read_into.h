@@ -11,9 +11,10 @@
 
 namespace slide {
 
-// Reads `path`, as read_dataset does, in chunks of about `chunk_bytes`. Where the sink saves memory, packed
-// text is unpacked to an unnamed file beside `path`, and pages of text are given back once they are read.
-// Throws InputError on faults of the data, Error when the sink or the unnamed file cannot be written.
+// Reads `path`, as read_dataset does, several files (data_parts.h) one behind the other, in chunks of about
+// `chunk_bytes`. Where the sink saves memory, packed text is unpacked to an unnamed file beside `path`, and
+// pages of text are given back once they are read. Throws InputError on faults of the data, Error when the
+// sink or the unnamed file cannot be written.
 CsrSizes read_into(CsrSink& sink, const std::string& path, const ReadOptions& options,
                    std::size_t chunk_bytes = kDefaultChunkBytes);
 

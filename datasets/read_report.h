@@ -33,6 +33,14 @@ struct ReadReport {
   std::uint64_t unknown_features = 0;  // in text: words and n-grams that the text model does not know,
   std::uint64_t unknown_labels = 0;    // and labels; each as often as it is there
 
+  // What another reading tells, of what follows.
+  void add(const ReadReport& other) {
+    bad_rows += other.bad_rows;
+    unknown_features += other.unknown_features;
+    unknown_labels += other.unknown_labels;
+    for (const std::string& fault : other.first) add_shown(fault);
+  }
+
   void add_shown(std::string fault) {
     if (first.size() < kShown) first.push_back(std::move(fault));
   }

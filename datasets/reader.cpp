@@ -1,6 +1,7 @@
 #include "datasets/reader.h"
 
 #include "datasets/csr_sink.h"
+#include "datasets/data_parts.h"
 #include "datasets/dense_data.h"
 #include "datasets/idx.h"
 #include "datasets/npz.h"
@@ -9,6 +10,8 @@
 namespace slide {
 
 Dataset read_dataset(const std::string& path, const ReadOptions& options) {
+  if (const auto parts = parts_of(path); parts.size() == 1 && parts.front() != path)
+    return read_dataset(parts.front(), options);
   if (const auto dense = dense_paths(path)) return read_dense_data(*dense, options, read_dataset);
   require_no_dense(path, options);
   MemorySink sink;

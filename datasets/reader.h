@@ -21,7 +21,10 @@ namespace slide {
 // Reads `path`. XMC text: header `N D L`, then `l1,l2 f:v f:v`. libsvm: `l1,l2 f:v`, no header, sizes from
 // the data. IDX: `path` is the images file (plain or gzip), the labels file is found beside it by replacing
 // `images-idx3` with `labels-idx1`. NPZ: npz.h. Dense features: dense_data.h. Labelled text: becomes the
-// features of options.text. Throws InputError naming file, line and column of the first fault.
+// features of options.text. Several files, or a pattern that matches some: data_parts.h; each is read as a
+// file of its own, all in one format, and their rows are joined: as many features and labels as the largest
+// has. Of a log of interactions they are one text. Throws InputError naming file, line and column of the
+// first fault.
 Dataset read_dataset(const std::string& path, const ReadOptions& options = {});
 
 // Reads samples from text already in memory (`origin` stands for the file name in messages). IDX images

@@ -4,16 +4,19 @@
 
 #include <algorithm>
 #include <cmath>
+#include <memory>
 #include <optional>
 #include <string_view>
 #include <unordered_map>
 #include <utility>
 #include <vector>
 
+#include "datasets/data_parts.h"
 #include "datasets/detect.h"
 #include "datasets/feature_counter.h"
 #include "datasets/file_bytes.h"
 #include "datasets/interactions.h"
+#include "datasets/join_rows.h"
 #include "datasets/labelled_chunks.h"
 #include "datasets/tokenizer.h"
 #include "engine/base/error.h"
@@ -180,15 +183,18 @@ void append_labels(const TextOptions& options, const TextModel* before, std::vec
   for (const auto& label : chosen) parts.label_names.add(label.first);
 }
 
+// Counts of nothing yet, for each thread.
+std::vector<Seen> nothing_seen(const TextOptions& options, int threads) {
+  return std::vector<Seen>(static_cast<std::size_t>(threads), Seen(options));
+}
+
 // Goes through all samples, each thread with its own counts.
 template <class Chunks>
-std::vector<Seen> count_all(Chunks& chunks, const TextOptions& options, int threads) {
-  std::vector<Seen> seen(static_cast<std::size_t>(threads), Seen(options));
-  parallel_for(chunks.size(), threads, [&](std::size_t chunk, int thread) {
+void count_all(Chunks& chunks, std::vector<Seen>& seen) {
+  parallel_for(chunks.size(), static_cast<int>(seen.size()), [&](std::size_t chunk, int thread) {
     Seen& mine = seen[static_cast<std::size_t>(thread)];
     chunks.for_each_line(chunk, mine.parts, [&](const LabelledLine& parts) { count_line(parts, mine); });
   });
-  return seen;
 }
 
 // What was counted as a model, whose labels are chosen, but for those of LabelIds::kAsGiven.
@@ -209,13 +215,9 @@ std::shared_ptr<const TextModel> model_of(TextModelParts parts, std::vector<Seen
   return std::make_shared<const TextModel>(options, std::move(parts));
 }
 
-struct CountedText {
-  TextForm form;
-  std::vector<Seen> seen;  // by thread
-};
-
-CountedText count_text(const TextSource& source, const TextOptions& options, int threads,
-                       std::size_t chunk_bytes, bool skip_bad, const Table* table) {
+// Adds the samples of a text to what was seen, and returns its form.
+TextForm count_text(const TextSource& source, std::size_t chunk_bytes, bool skip_bad, const Table* table,
+                    std::vector<Seen>& seen) {
   const std::optional<TextForm> form = table != nullptr ? TextForm::kFastText : find_text_form(source.text);
   if (!form) {
     fail_input("{}:1:1: no labelled text; write '{}NAME words ...' or 'NAME,NAME<TAB>words ...'",
@@ -225,9 +227,9 @@ CountedText count_text(const TextSource& source, const TextOptions& options, int
   const TextSource rest = table != nullptr ? behind_head(source, *table) : source;
   if (table != nullptr) rules.table = table, rules.lines_before = table->head_lines();
   LabelledChunks chunks(rest, rules, chunk_bytes);
-  std::vector<Seen> seen = count_all(chunks, options, threads);
+  count_all(chunks, seen);
   chunks.check_faults();
-  return {*form, std::move(seen)};
+  return *form;
 }
 
 std::shared_ptr<const TextModel> larger_model_of(const TextModel& before, std::vector<Seen> seen,
@@ -247,10 +249,10 @@ std::shared_ptr<const TextModel> larger_model_of(const TextModel& before, std::v
 std::shared_ptr<const TextModel> learn_text(const TextSource& source, const TextOptions& options, int threads,
                                             std::size_t chunk_bytes, bool skip_bad, const Table* table) {
   threads = resolve_threads(threads);
-  CountedText counted = count_text(source, options, threads, chunk_bytes, skip_bad, table);
+  std::vector<Seen> seen = nothing_seen(options, threads);
   TextModelParts parts;
-  parts.form = counted.form;
-  return model_of(std::move(parts), std::move(counted.seen), options, threads, source.origin);
+  parts.form = count_text(source, chunk_bytes, skip_bad, table, seen);
+  return model_of(std::move(parts), std::move(seen), options, threads, source.origin);
 }
 
 std::shared_ptr<const TextModel> without_labels(const TextModel& before, const std::vector<bool>& gone) {
@@ -270,7 +272,9 @@ std::shared_ptr<const TextModel> learn_texts(const TextSamples& samples, LabelId
   if (label_ids == LabelIds::kAsGiven) {
     for (const std::string_view name : samples.label_names) parts.label_names.add(name);
   }
-  return model_of(std::move(parts), count_all(chunks, options, threads), options, threads, "texts");
+  std::vector<Seen> seen = nothing_seen(options, threads);
+  count_all(chunks, seen);
+  return model_of(std::move(parts), std::move(seen), options, threads, "texts");
 }
 
 namespace {
@@ -280,8 +284,10 @@ bool is_learnt(DataFormat format) {
   return format == DataFormat::kText || format == DataFormat::kInteractions || is_table(format);
 }
 
-// Of a text to learn from; kAuto: the file holds none.
-DataFormat format_to_learn(const std::string& path, const ReadOptions& read) {
+// Of a text to learn from, all parts of it; kAuto: the files hold none.
+DataFormat format_to_learn(const std::vector<std::string>& parts, const ReadOptions& read) {
+  if (parts.size() > 1) format_of_parts(parts, read);
+  const std::string& path = parts.front();
   if (read.format != DataFormat::kAuto) {
     return is_learnt(read.format) ? read.format : DataFormat::kAuto;
   }
@@ -302,43 +308,62 @@ bool is_regular_file(const std::string& path) {
   return stat(path.c_str(), &status) != 0 || S_ISREG(status.st_mode);
 }
 
-// Calls use(the text, nullptr or the table that it is).
-template <class Use>
-std::shared_ptr<const TextModel> with_text(const std::string& path, const ReadOptions& read,
-                                           DataFormat format, bool spill, const Use& use) {
-  const FileBytes bytes(path, spill);
-  const TextSource source{bytes.text(), path, spill ? &bytes : nullptr};
-  std::optional<Table> table;
-  if (is_table(format)) table.emplace(source.text, path, format, read.columns, Labels::kRequired);
-  return use(source, table ? &*table : nullptr);
+// Adds all parts of a text to what was seen, and returns the form of the first.
+TextForm count_parts(const std::vector<std::string>& parts, const ReadOptions& read, DataFormat format,
+                     bool spill, std::vector<Seen>& seen) {
+  std::optional<TextForm> form;
+  for (const std::string& part : parts) {
+    const FileBytes bytes(part, spill);
+    const TextSource source{bytes.text(), part, spill ? &bytes : nullptr};
+    std::optional<Table> table;
+    if (is_table(format)) table.emplace(source.text, part, format, read.columns, Labels::kRequired);
+    const TextForm of_part =
+        count_text(source, kDefaultChunkBytes, read.skip_bad, table ? &*table : nullptr, seen);
+    if (!form) form = of_part;
+  }
+  return *form;
+}
+
+// The items of a log, whose parts are one text.
+std::shared_ptr<const TextModel> learn_log(const std::vector<std::string>& parts, const ReadOptions& read,
+                                           const TextOptions& options, bool spill) {
+  std::vector<std::unique_ptr<const FileBytes>> files;
+  std::vector<TextSource> sources;
+  for (const std::string& part : parts) {
+    files.push_back(std::make_unique<const FileBytes>(part, spill));
+    sources.push_back({files.back()->text(), part, spill ? files.back().get() : nullptr});
+  }
+  return learn_items(sources, read, options);
 }
 
 }  // namespace
 
 bool holds_text(const std::string& path, const ReadOptions& read) {
-  return is_regular_file(path) && format_to_learn(path, read) != DataFormat::kAuto;
+  return is_regular_file(path) && format_to_learn(parts_of(path), read) != DataFormat::kAuto;
 }
 
 std::shared_ptr<const TextModel> learn_text_file(const std::string& path, const ReadOptions& read,
                                                  const TextOptions& options, bool spill) {
   if (!is_regular_file(path)) return nullptr;
-  const DataFormat format = format_to_learn(path, read);
+  const std::vector<std::string> files = parts_of(path);
+  const DataFormat format = format_to_learn(files, read);
   if (format == DataFormat::kAuto) return nullptr;
-  return with_text(path, read, format, spill, [&](const TextSource& source, const Table* table) {
-    if (format == DataFormat::kInteractions) return learn_items(source, read, options);
-    return learn_text(source, options, read.threads, kDefaultChunkBytes, read.skip_bad, table);
-  });
+  if (format == DataFormat::kInteractions) return learn_log(files, read, options, spill);
+  const int threads = resolve_threads(read.threads);
+  std::vector<Seen> seen = nothing_seen(options, threads);
+  TextModelParts parts;
+  parts.form = count_parts(files, read, format, spill, seen);
+  return model_of(std::move(parts), std::move(seen), options, threads, shown_path(path));
 }
 
 std::shared_ptr<const TextModel> learn_more_text_file(const std::string& path, const ReadOptions& read,
                                                       const TextModel& before, const TextOptions& options,
                                                       bool spill) {
   const int threads = resolve_threads(read.threads);
-  const DataFormat format = format_to_learn(path, read);
-  return with_text(path, read, format, spill, [&](const TextSource& source, const Table* table) {
-    CountedText counted = count_text(source, options, threads, kDefaultChunkBytes, read.skip_bad, table);
-    return larger_model_of(before, std::move(counted.seen), options, threads);
-  });
+  const std::vector<std::string> files = parts_of(path);
+  std::vector<Seen> seen = nothing_seen(options, threads);
+  count_parts(files, read, format_to_learn(files, read), spill, seen);
+  return larger_model_of(before, std::move(seen), options, threads);
 }
 
 }  // namespace slide

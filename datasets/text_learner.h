@@ -27,7 +27,8 @@ std::shared_ptr<const TextModel> learn_text(const TextSource& source, const Text
 
 // The same from the file at `path`, whose format, columns, threads and bad lines are as in `read`; nullptr
 // when that holds no labelled text and is no table, or is a pipe, which cannot be read twice. With `spill`,
-// packed text is unpacked to an unnamed file beside `path`. Also throws InputError where columns are named
+// packed text is unpacked to an unnamed file beside `path`. Several files (data_parts.h) are one text, each
+// with its own lines and, if they are tables, columns. Also throws InputError where columns are named
 // and the file does not have them.
 std::shared_ptr<const TextModel> learn_text_file(const std::string& path, const ReadOptions& read,
                                                  const TextOptions& options, bool spill = false);

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <vector>
 
+#include "datasets/data_parts.h"
 #include "datasets/data_writer.h"
 #include "datasets/labelled_text.h"
 #include "datasets/reader.h"
@@ -160,7 +161,7 @@ Data Data::from_dense(const float* values, std::uint64_t rows, std::uint64_t col
 Data Data::read(const std::string& path, const Config& config) {
   return guarded([&] {
     slide::Config chosen = Internals::of(config);
-    chosen.data.train = path;
+    chosen.data.train = expanded(path);
     chosen.data.test.clear();
     chosen.data.test_newest = false;
     const bool suited = chosen.data.kind == DataKind::kInteractions;

@@ -33,6 +33,7 @@ class AtomicFile {
   // Open for reading too, as long as this object lives: what it maps stays when the file goes.
   int descriptor() const { return file_.get(); }
   void finish();
+  const std::string& path() const { return path_; }
 
  private:
   [[noreturn]] void fail(const char* what, int reason) const;

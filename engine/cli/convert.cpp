@@ -94,7 +94,8 @@ void add_convert(CLI::App& app, Action& action) {
       "--prune.");
   const auto command = std::make_shared<ConvertCommand>();
   ConvertOptions* options = &command->options;
-  sub->add_option("IN", options->in, "Data file of any format; or a model, or the folder of a run")
+  sub->add_option("IN", options->in,
+                  "Data file of any format, or a pattern of several; or a model, or the folder of a run")
       ->required();
   sub->add_option("OUT", options->out,
                   "File to write: .xmc, .txt, .libsvm, .svm, .ft, .tsv, .npz; or a model")

@@ -263,7 +263,7 @@ void add_evaluate(CLI::App& app, Action& action) {
       "labels\n"
       "have names; - is standard input. Scores of several files are averaged. DATA is any data file, or a "
       "matrix of\n"
-      "labels alone (.npz).");
+      "labels alone (.npz), or a pattern of several in quotes.");
   const auto command = std::make_shared<EvaluateCommand>();
   sub->add_option("FILES", command->files, "One or more files of scores, and the data with the true labels")
       ->required()

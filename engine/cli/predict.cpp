@@ -312,7 +312,8 @@ void add_predict(CLI::App& app, Action& action) {
       "as it is read. With --skip-bad, a row with a fault is answered by an empty line.");
   const auto command = std::make_shared<PredictCommand>();
   sub->add_option("MODEL", command->model, "Folder of a run, or its model.slide")->required();
-  sub->add_option("DATA", command->data, "Data file, or - for standard input")->required();
+  sub->add_option("DATA", command->data, "Data file, or a pattern of several, or - for standard input")
+      ->required();
   sub->add_option("--k,--top-k", command->k, "Labels a sample")
       ->capture_default_str()
       ->transform(whole(1, kMostK))

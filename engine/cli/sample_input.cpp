@@ -5,6 +5,7 @@
 
 #include <utility>
 
+#include "datasets/data_parts.h"
 #include "datasets/dense_data.h"
 #include "datasets/detect.h"
 #include "datasets/file_bytes.h"
@@ -60,12 +61,14 @@ SampleInput::SampleInput(const Model& model, const ModelUse& use, const std::str
     : model_(model),
       use_(use),
       cluster_(cluster),
-      path_(path == "-" ? kStandardInputFile : path),
-      origin_(path == "-" ? kStandardInput : path),
+      path_(path == "-" ? kStandardInputFile : expanded(path)),
+      origin_(path == "-" ? kStandardInput : path_),
       in_pieces_(path == "-" && (cluster.size() > 1 || !standard_input_is_file())) {}
 
 void SampleInput::for_each_part(const Take& take) const {
   if (in_pieces_) return take_pieces(take);
+  if (const std::vector<std::string> parts = parts_of(path_); parts.size() > 1)
+    return take_files(parts, take);
   if (origin_ == path_ && is_dense_file(path_))
     return take({read_dense_features(path_, model_read_options(model_, use_.threads)), {}, {}});
   if (is_array_file()) return take({read_test_data(path_, model_, use_.threads).rows, {}, {}});
@@ -73,6 +76,18 @@ void SampleInput::for_each_part(const Take& take) const {
   if (bytes.text().empty() && origin_ == path_ && model_.text == nullptr)
     fail_input("{}:1:1: the file is empty; check the path of the data", path_);
   take_bytes(bytes.text(), take);
+}
+
+// Each on its own, but for logs, of which a user may be in several.
+void SampleInput::take_files(const std::vector<std::string>& files, const Take& take) const {
+  const bool is_log = use_.format ? *use_.format == DataFormat::kInteractions
+                                  : model_.config.data.kind == DataKind::kInteractions;
+  if (is_log) {
+    ReadOptions options = model_read_options(model_, use_.threads);
+    options.format = DataFormat::kInteractions;
+    return take({read_dataset(path_, options), {}, {}});
+  }
+  for (const std::string& file : files) SampleInput(model_, use_, file, cluster_).for_each_part(take);
 }
 
 void SampleInput::take_pieces(const Take& take) const {

@@ -5,6 +5,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "datasets/row_stream.h"
 #include "engine/cluster/cluster.h"
@@ -15,8 +16,9 @@ namespace slide::cli {
 
 class SampleInput {
  public:
-  // `path`: "-" is standard input. All arguments must outlive this object. Of several processes, which make
-  // the same calls, each reads a file for itself; of standard input the first tells the others.
+  // `path`: "-" is standard input; several files (data_parts.h) are answered one after the other. All
+  // arguments must outlive this object. Of several processes, which make the same calls, each reads a file
+  // for itself; of standard input the first tells the others.
   SampleInput(const Model& model, const ModelUse& use, const std::string& path, Cluster& cluster);
 
   // Whether rows are there only as somebody writes them, so that which come together is a matter of time:
@@ -31,6 +33,7 @@ class SampleInput {
 
  private:
   void take_pieces(const Take& take) const;
+  void take_files(const std::vector<std::string>& files, const Take& take) const;
   void take_bytes(std::string_view bytes, const Take& take) const;
   bool is_array_file() const;
   bool shows_format(std::string_view head) const;

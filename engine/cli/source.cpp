@@ -10,6 +10,7 @@
 #include <string_view>
 #include <system_error>
 
+#include "datasets/data_parts.h"
 #include "datasets/dense_data.h"
 #include "datasets/labelled_line.h"
 #include "datasets/line_chunks.h"
@@ -80,19 +81,20 @@ std::string assignment(const char* key, const std::string& value) {
   fail_input("{}: this is a folder; name the file with the training data, or a configuration", name);
 }
 
-void check_name(const std::string& name) {
-  if (name == "-") {
+void check_name(const std::string& given) {
+  if (given == "-") {
     fail_input(
         "-: training reads its data more than once, and standard input can be read once only; write the data "
         "to a file first");
   }
   std::error_code ignored;
+  const std::string name = expanded(given);
   if (is_file_list(name)) return;
   if (fs::is_directory(name, ignored)) fail_folder(name);
   if (!fs::exists(name, ignored)) {
     fail_input(
-        "{}: there is no such file; name training data, or a configuration (a file that ends in .toml)",
-        name);
+        "{}: there is no such file{}; name training data, or a configuration (a file that ends in .toml)",
+        name, is_pattern(name) ? ", and the pattern matches none" : "");
   }
 }
 
@@ -167,7 +169,8 @@ bool is_config(const Source& source) {
   if (source.name.empty() || !source.config.empty()) return false;
   if (source.name.ends_with(".toml")) return true;
   check_name(source.name);
-  const std::optional<std::string> line = is_file_list(source.name) ? "" : first_line(source.name);
+  const std::string files = expanded(source.name);
+  const std::optional<std::string> line = is_file_list(files) ? "" : first_line(files);
   if (names_train_data(source.set)) {
     if (!line || is_toml(*line)) return true;
     fail_input(

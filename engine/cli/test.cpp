@@ -7,6 +7,7 @@
 #include <string_view>
 #include <vector>
 
+#include "datasets/data_parts.h"
 #include "datasets/unpack.h"
 #include "engine/cli/bad_rows.h"
 #include "engine/cli/commands.h"
@@ -100,7 +101,7 @@ void run_test(const TestCommand& command, Cluster& cluster) {
   show_status("");
   BadRows bad;
   bad.add(result.report);
-  const std::string origin = command.data == "-" ? kStandardInput : command.data;
+  const std::string origin = command.data == "-" ? kStandardInput : expanded(command.data);
   const std::string unknown = told(result.unknown, origin, result.samples);
   if (!unknown.empty()) tell({unknown});
   const Details details = details_of(command, model, result, options);
@@ -121,7 +122,8 @@ void add_test(CLI::App& app, Action& action) {
   CLI::App* sub = app.add_subcommand("test", "Measure a model on a test file");
   const auto command = std::make_shared<TestCommand>();
   sub->add_option("MODEL", command->model, "Folder of a run, or its model.slide")->required();
-  sub->add_option("DATA", command->data, "Test file, read as the training data were; - for standard input")
+  sub->add_option("DATA", command->data,
+                  "Test file, or a pattern of several, read as the training data were; - for standard input")
       ->required();
   add_measures(*sub, command->measures, "the model's eval.k");
   add_inference(*sub, command->use.inference);

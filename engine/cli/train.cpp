@@ -8,6 +8,7 @@
 #include <utility>
 #include <vector>
 
+#include "datasets/data_parts.h"
 #include "engine/base/error.h"
 #include "engine/cli/bad_rows.h"
 #include "engine/cli/commands.h"
@@ -36,7 +37,7 @@ struct TrainCommand {
 };
 
 void print_data(const char* name, const std::string& path, const Dataset& data) {
-  print("{:6}{}: {} samples, {} features, {} labels\n", name, path, grouped(data.size()),
+  print("{:6}{}: {} samples, {} features, {} labels\n", name, shown_path(path), grouped(data.size()),
         grouped(data.feature_count()), grouped(data.label_count()));
 }
 
@@ -291,7 +292,8 @@ void add_train(CLI::App& app, Action& action) {
   CLI::App* sub = app.add_subcommand("train", "Train a network on data, by the defaults or a configuration");
   sub->footer(
       "DATA that ends in .toml or begins like TOML is a configuration, and so is DATA beside\n"
-      "--set data.train=FILE. Writes config.toml (resolved), environment.json, metrics.jsonl and\n"
+      "--set data.train=FILE. A pattern in quotes, as 'parts/*.txt', names several files that are one\n"
+      "data set. Writes config.toml (resolved), environment.json, metrics.jsonl and\n"
       "model.slide into DIR, the folder of the run. Ctrl-C, SIGTERM and SIGHUP save a checkpoint\n"
       "there first; a second Ctrl-C or SIGTERM ends at once.");
   const auto command = std::make_shared<TrainCommand>();

@@ -6,6 +6,8 @@
 #include <algorithm>
 #include <functional>
 
+#include "datasets/data_parts.h"
+
 namespace slide::config {
 namespace {
 
@@ -25,13 +27,24 @@ std::string text_of(const RealRange& range) {
                      range.high_open ? ')' : ']');
 }
 
+// A path as a string, several as a list of these.
+std::string text_of_files(const std::string& path) {
+  const std::vector<std::string> parts = named_parts(path);
+  if (parts.size() == 1) return quote(path);
+  std::string list;
+  for (const std::string& part : parts) list += (list.empty() ? "[" : ", ") + quote(part);
+  return list + ']';
+}
+
 }  // namespace
 
 std::string type_text(const Field& field) {
   return std::visit(
       Overloaded{[](const Flag&) { return "boolean"; }, [](const Text&) { return "string"; },
+                 [](const Files&) { return "string or list of strings"; },
                  [](const Count&) { return "integer"; }, [](const BigCount&) { return "integer"; },
-                 [](const Real&) { return "number"; }, [](const ShareOrFile&) { return "number or string"; },
+                 [](const Real&) { return "number"; },
+                 [](const ShareOrFile&) { return "number, string or list of strings"; },
                  [](const CountList&) { return "list of integers"; }, [](const Choice&) { return "choice"; }},
       field.value);
 }
@@ -39,7 +52,7 @@ std::string type_text(const Field& field) {
 std::string range_text(const Field& field) {
   return std::visit(
       Overloaded{[](const Flag&) { return std::string("true, false"); },
-                 [](const Text&) { return std::string(); },
+                 [](const Text&) { return std::string(); }, [](const Files&) { return std::string(); },
                  [](const Choice& choice) { return fmt::format("{}", fmt::join(choice.names, ", ")); },
                  [](const auto& number) { return text_of(number.range); }},
       field.value);
@@ -50,9 +63,12 @@ std::string expects_text(const Field& field) {
   return std::visit(
       Overloaded{[](const Flag&) { return std::string("true or false"); },
                  [](const Text&) { return std::string("a string"); },
+                 [](const Files&) { return std::string("a file, or a list of files"); },
                  [&](const Choice&) { return fmt::format("one of {}", range); },
                  [&](const Real&) { return fmt::format("a number in {}", range); },
-                 [&](const ShareOrFile&) { return fmt::format("a number in {}, or a file", range); },
+                 [&](const ShareOrFile&) {
+                   return fmt::format("a number in {}, a file, or a list of files", range);
+                 },
                  [&](const CountList&) { return fmt::format("a list of ascending integers in {}", range); },
                  [&](const auto&) { return fmt::format("an integer in {}", range); }},
       field.value);
@@ -61,10 +77,11 @@ std::string expects_text(const Field& field) {
 std::string value_text(const Field& field) {
   return std::visit(
       Overloaded{[](const Text& text) { return quote(*text.member); },
+                 [](const Files& files) { return text_of_files(*files.member); },
                  [](const Real& real) { return real_text(*real.member); },
                  [](const ShareOrFile& either) {
                    const ValidationSource& source = *either.member;
-                   return source.file.empty() ? real_text(source.share) : quote(source.file);
+                   return source.file.empty() ? real_text(source.share) : text_of_files(source.file);
                  },
                  [](const CountList& list) { return fmt::format("[{}]", fmt::join(*list.member, ", ")); },
                  [](const Choice& choice) {
@@ -83,6 +100,7 @@ bool list_in_range(std::span<const std::uint32_t> list, const IntRange& range) {
 bool in_range(const Field& field) {
   return std::visit(
       Overloaded{[](const Flag&) { return true; }, [](const Text&) { return true; },
+                 [](const Files&) { return true; },
                  [](const Choice& choice) { return choice.get(choice.member) < choice.names.size(); },
                  [](const Count& count) { return count.range.contains(*count.member); },
                  [](const BigCount& count) {

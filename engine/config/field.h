@@ -48,6 +48,9 @@ struct Flag {
 struct Text {
   std::string* member;
 };
+struct Files {  // a path, or a list of these; see data_parts.h for how the member holds several
+  std::string* member;
+};
 struct Count {
   std::uint32_t* member;
   IntRange range;
@@ -60,7 +63,7 @@ struct Real {
   double* member;
   RealRange range;
 };
-struct ShareOrFile {  // a number, or a path
+struct ShareOrFile {  // a number, or what Files are
   ValidationSource* member;
   RealRange range;
 };
@@ -71,7 +74,7 @@ struct CountList {  // not empty, strictly ascending
 
 struct Field {
   std::string_view key;
-  std::variant<Flag, Text, Count, BigCount, Real, ShareOrFile, CountList, Choice> value;
+  std::variant<Flag, Text, Files, Count, BigCount, Real, ShareOrFile, CountList, Choice> value;
   std::string_view meaning;  // one sentence for the user
   // As TOML: what a stored configuration means that was written before there was this key; empty for keys
   // that the first model files had.

@@ -24,6 +24,9 @@ Flag flag(bool& member) {
 Text text(std::string& member) {
   return {&member};
 }
+Files files(std::string& member) {
+  return {&member};
+}
 Count count(std::uint32_t& member, std::int64_t low, std::int64_t high) {
   return {&member, {low, high}};
 }
@@ -58,8 +61,10 @@ constexpr RealRange below(double low, double high) {
 
 std::vector<Field> data_fields(DataConfig& c) {
   return {
-      {"train", text(c.train), "Training file; for IDX the images file, with the labels file beside it."},
-      {"test", text(c.test), "Test file; empty = no evaluation."},
+      {"train", files(c.train),
+       "Training file, or several that are one data set: a list, or a pattern as parts/*.txt; for IDX the "
+       "images file, with the labels file beside it."},
+      {"test", files(c.test), "Test file, or several; empty = no evaluation."},
       {"format", choice(c.format), "Format of both files; auto looks at the content."},
       {"kind", choice(c.kind),
        "Whether a row is a sample or the items of a user, of which each epoch hides some and shows the "
@@ -68,7 +73,7 @@ std::vector<Field> data_fields(DataConfig& c) {
        "\"samples\""},
       {"hide", real(c.hide, between(0, 1)), "interactions: share of each user's items that an epoch hides.",
        "0.5"},
-      {"known", text(c.known),
+      {"known", files(c.known),
        "interactions: file with what the users of the test file have already; empty = the training file.",
        "\"\""},
       {"test_newest", flag(c.test_newest),
@@ -102,7 +107,7 @@ std::vector<Field> data_fields(DataConfig& c) {
        "false"},
       {"validation", share_or_file(c.validation, below(0, 1)),
        "Share of the labelled training samples held out to evaluate on, drawn by train.seed, or a file for "
-       "that; 0 = none.",
+       "that, or several; 0 = none.",
        "0.0"},
       {"train_first", count(c.train_first, 0, kMax31), "IDX: train on the first n samples only, 0 = all."},
       {"test_last", count(c.test_last, 0, kMax31), "IDX: test on the last n samples only, 0 = all."},

@@ -24,6 +24,7 @@
 #include <sstream>
 #include <vector>
 
+#include "datasets/data_parts.h"
 #include "engine/base/error.h"
 #include "engine/config/names.h"
 #include "engine/config/rules.h"
@@ -79,6 +80,19 @@ bool set(const Text& text, const toml::node& node) {
   return node.is_string();
 }
 
+bool set(const Files& files, const toml::node& node) {
+  const toml::array* list = node.as_array();
+  if (list == nullptr) return set(Text{files.member}, node);
+  std::vector<std::string> parts;
+  for (const toml::node& part : *list) {
+    if (!set(Text{&parts.emplace_back()}, part)) return false;
+    if (parts.back().empty() || parts.back().find('\n') != std::string::npos) return false;
+  }
+  if (parts.empty()) return false;
+  *files.member = path_of_parts(parts);
+  return true;
+}
+
 bool set(const Real& real, const toml::node& node) {
   const std::optional<double> value = node.is_number() ? node.value<double>() : std::nullopt;
   if (!value || !real.range.contains(*value)) return false;
@@ -87,9 +101,10 @@ bool set(const Real& real, const toml::node& node) {
 }
 
 bool set(const ShareOrFile& either, const toml::node& node) {
-  if (const auto* path = node.as_string()) {
-    if (path->get().empty()) return false;
-    *either.member = {0.0, path->get()};
+  std::string files;
+  if (set(Files{&files}, node)) {
+    if (files.empty()) return false;
+    *either.member = {0.0, std::move(files)};
     return true;
   }
   double share = 0.0;

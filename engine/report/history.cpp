@@ -192,12 +192,24 @@ bool comparable(const RunHistory& a, const RunHistory& b) {
   return on == other && (on == kTest || same_validation(a, b));
 }
 
+// The name of the file that a setting has: "train.txt", or, of a list of files, "part1.txt and 3 more".
+std::string name_of_file(std::string setting) {
+  constexpr std::string_view kBetween = "\", \"";
+  std::size_t others = 0;
+  for (std::size_t at = setting.rfind(kBetween); at != std::string::npos; at = setting.rfind(kBetween)) {
+    setting.resize(at);
+    ++others;
+  }
+  if (others > 0) setting.erase(0, 1);  // the bracket
+  std::erase(setting, '"');
+  const std::string name = fs::path(setting).filename().string();
+  return others == 0 ? name : fmt::format("{} and {} more", name, others);
+}
+
 // "train.txt (300 samples), measured on test.txt (70 samples)"
 std::string title_of(const RunHistory& run) {
   const auto file = [&](const char* key, const char* otherwise) {
-    std::string path = setting_of(run, key);
-    std::erase(path, '"');
-    const std::string name = fs::path(path).filename().string();
+    const std::string name = name_of_file(setting_of(run, key));
     return name.empty() ? otherwise : name;
   };
   const auto count = [&](const char* key) {
@@ -210,7 +222,8 @@ std::string title_of(const RunHistory& run) {
     return fmt::format("{}, measured on {}{}", train, file("data.test", "test data"), count("test_samples"));
   if (on == kNothing) return train + ", not measured";
   const std::string validated = file("data.validation", "");
-  if (setting_of(run, "data.validation").starts_with('"')) return train + ", measured on " + validated;
+  if (setting_of(run, "data.validation").find('"') != std::string::npos)
+    return train + ", measured on " + validated;
   return train + ", measured on validation samples held out of it";
 }
 

@@ -4,9 +4,11 @@
 #include <utility>
 
 #include "datasets/cache.h"
+#include "datasets/data_parts.h"
 #include "datasets/dense_data.h"
 #include "datasets/detect.h"
 #include "datasets/file_bytes.h"
+#include "datasets/join_rows.h"
 #include "datasets/labelled_line.h"
 #include "datasets/line_chunks.h"
 #include "datasets/npz.h"
@@ -38,39 +40,44 @@ struct Lines {
   }
 };
 
-Lines lines_of(std::string_view text, const ConvertOptions& options, DataFormat from,
-               const TableColumns& columns) {
+Lines lines_of(const TextSource& source, DataFormat from, const TableColumns& columns) {
+  std::string_view text = source.text;
   if (is_table(from)) {
-    Table table(text, options.in, from, columns, Labels::kRequired);
+    Table table(text, source.origin, from, columns, Labels::kRequired);
     text.remove_prefix(table.head_bytes());
     const std::uint64_t before = table.head_lines();
     return {std::move(table), TextForm::kFastText, text, before};
   }
   const std::optional<TextForm> form = find_text_form(text);
   if (!form) {
-    fail_input("{}:1:1: no labelled text; write '{}NAME words ...' or 'NAME,NAME<TAB>words ...'", options.in,
-               kLabelPrefix);
+    fail_input("{}:1:1: no labelled text; write '{}NAME words ...' or 'NAME,NAME<TAB>words ...'",
+               source.origin, kLabelPrefix);
   }
   return {std::nullopt, *form, without_byte_order_mark(text), 0};
 }
 
-// Keeps a fault, or throws it. `line`: its number.
-void take_fault(const ConvertOptions& options, std::uint64_t line, RowFault& fault, ReadReport& report) {
-  const std::string what = described(options.in, {line, std::move(fault)});
-  if (!options.skip_bad) throw InputError(what);
+// Keeps a fault, described, or throws it.
+void take_fault(const std::string& fault, bool skip_bad, ReadReport& report) {
+  if (!skip_bad) throw InputError(fault);
   ++report.bad_rows;
-  report.add_shown(what);
+  report.add_shown(fault);
 }
 
-ConvertResult rewrite_text(const ConvertOptions& options, DataFormat from, const TableColumns& columns,
-                           FileFormat to) {
-  const FileBytes bytes(options.in);
-  const Lines lines = lines_of(bytes.text(), options, from, columns);
-  LineFile out(options.out);
+void write_line(const LabelledLine& parts, FileFormat to, const std::string& where, LineFile& out) {
+  for (std::size_t i = 0; i < parts.labels.size(); ++i)
+    append_label(out.text(), to, parts.labels[i], i == 0, where);
+  end_labels(out.text(), to);
+  const std::size_t begin = std::min(parts.text.find_first_not_of(" \t"), parts.text.size());
+  out.text() += parts.text.substr(begin);
+  out.end_line();
+}
+
+// Writes the samples of a file, and counts them and its faults.
+void rewrite_file(const std::string& path, const Lines& lines, FileFormat to, bool skip_bad, LineFile& out,
+                  ConvertResult& result) {
   LabelledLine parts;
   std::uint64_t number = lines.before + 1;  // of the line, or the first of a record
   std::uint64_t next = number;
-  ConvertResult result;
   for (std::string_view rest = lines.text; !rest.empty();) {
     const std::string_view line = lines.take(rest);
     number = std::exchange(next, next + 1 + std::count(line.begin(), line.end(), '\n'));
@@ -78,17 +85,21 @@ ConvertResult rewrite_text(const ConvertOptions& options, DataFormat from, const
     try {
       lines.split(line, parts);
     } catch (RowFault& fault) {
-      take_fault(options, number, fault, result.report);
+      take_fault(described(path, {number, std::move(fault)}), skip_bad, result.report);
       continue;
     }
-    const std::string where = fmt::format("{}:{}:1", options.in, number);
-    for (std::size_t i = 0; i < parts.labels.size(); ++i)
-      append_label(out.text(), to, parts.labels[i], i == 0, where);
-    end_labels(out.text(), to);
-    const std::size_t begin = std::min(parts.text.find_first_not_of(" \t"), parts.text.size());
-    out.text() += parts.text.substr(begin);
-    out.end_line();
+    write_line(parts, to, fmt::format("{}:{}:1", path, number), out);
     ++result.samples;
+  }
+}
+
+ConvertResult rewrite_text(const ConvertOptions& options, DataFormat from, const TableColumns& columns,
+                           FileFormat to) {
+  LineFile out(options.out);
+  ConvertResult result;
+  for (const std::string& part : parts_of(options.in)) {
+    const FileBytes bytes(part);
+    rewrite_file(part, lines_of({bytes.text(), part}, from, columns), to, options.skip_bad, out, result);
   }
   if (result.samples == 0 && result.report.bad_rows > 0)
     fail_input("{}; no row of the file can be read", result.report.first.front());
@@ -148,7 +159,7 @@ Settings settings_of(const ConvertOptions& options) {
 std::shared_ptr<const TextModel> find_text_model(const ConvertOptions& options, const Settings& settings) {
   if (!options.model.empty()) return settings.text;
   const std::string& source = options.fit.empty() ? options.in : options.fit;
-  if (is_file_list(source)) return nullptr;
+  if (is_file_list(source) && parts_of(source).size() == 1) return nullptr;
   const bool is_input = options.fit.empty();
   ReadOptions read;
   read.format = is_input ? options.from.value_or(DataFormat::kAuto) : DataFormat::kText;
@@ -175,6 +186,11 @@ ReadOptions read_options(const ConvertOptions& options, DataFormat from, const T
 }
 
 DataFormat format_of_input(const std::string& path, const TableColumns& columns) {
+  if (const std::vector<std::string> parts = parts_of(path); parts.size() > 1) {
+    ReadOptions read;
+    read.columns = columns;
+    return format_of_parts(parts, read);
+  }
   if (is_npz_pair(path)) return DataFormat::kNpz;
   if (named_text_pair(path)) return DataFormat::kAuto;
   const std::string head = head_of_file(path);
@@ -184,7 +200,9 @@ DataFormat format_of_input(const std::string& path, const TableColumns& columns)
 
 }  // namespace
 
-ConvertResult convert_data(const ConvertOptions& options) {
+ConvertResult convert_data(const ConvertOptions& given) {
+  ConvertOptions options = given;
+  options.in = expanded(given.in);
   const std::optional<FileFormat> found = options.to ? options.to : format_of_name(options.out);
   if (!found) {
     fail_input("{}: the name does not tell the format; give --to xmc, libsvm, fasttext, tsv or npz",
@@ -205,7 +223,7 @@ ConvertResult convert_data(const ConvertOptions& options) {
   ReadOptions read = read_options(options, from, settings.columns, text);
   read.report = &result.report;
   const Dataset data = read_dataset_to_disk(options.in, read, beside);
-  write_data(data, options.out, to, text.get(), options.in);
+  write_data(data, options.out, to, text.get(), shown_path(options.in));
   write_names(options.label_names, "--label-names", text.get(), true);
   write_names(options.feature_names, "--feature-names", text.get(), false);
   result.samples = data.size();

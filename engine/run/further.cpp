@@ -7,6 +7,7 @@
 #include <string_view>
 #include <utility>
 
+#include "datasets/data_parts.h"
 #include "datasets/dense_data.h"
 #include "datasets/text_learner.h"
 #include "engine/base/error.h"
@@ -93,12 +94,12 @@ void check_kind(const Config& config, const ReadOptions& options, const Model& m
     fail_input(
         "{}: this is text, but the model {} was trained on features, which have numbers and no words; "
         "give features, or train without --init",
-        config.data.train, config.train.init);
+        shown_path(config.data.train), config.train.init);
   }
   fail_input(
       "{}: these are features, but the model {} was trained on text; give text with labels, or train "
       "without --init",
-      config.data.train, config.train.init);
+      shown_path(config.data.train), config.train.init);
 }
 
 // For how many trainings in a row each label of the grown model has had no sample.

@@ -3,6 +3,7 @@
 #include <filesystem>
 #include <utility>
 
+#include "datasets/data_parts.h"
 #include "datasets/detect.h"
 #include "datasets/held_out.h"
 #include "datasets/interactions.h"
@@ -39,7 +40,7 @@ bool is_interactions(const DataConfig& config) {
   fail_input(
       "{} is for interactions, but {} is not clearly a log of these; if it is, set data.kind=interactions",
       config.known.empty() ? "data.test_newest" : "data.known",
-      config.train.empty() ? "data.train" : config.train);
+      config.train.empty() ? "data.train" : shown_path(config.train));
 }
 
 RunData read_interaction_data(const DataConfig& config, const ReadOptions& options) {
@@ -73,10 +74,11 @@ Dataset half_hidden(const Dataset& users, const Config& config) {
 }
 
 Dataset read_held_out(const std::string& path, const std::string& known, const ReadOptions& options) {
-  if (!std::filesystem::exists(known)) {
+  for (const std::string& part : parts_of(known)) {
+    if (std::filesystem::exists(part)) continue;
     fail_input(
         "{}: there is no such file, which has what users know already; name one by --known, or by data.known",
-        known);
+        part);
   }
   Users asked, before;
   ReadReport report, ignored;

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "datasets/cache.h"
+#include "datasets/data_parts.h"
 #include "datasets/dense_data.h"
 #include "datasets/detect.h"
 #include "datasets/file_bytes.h"
@@ -21,17 +22,16 @@ namespace slide {
 
 namespace {
 
-void make_absolute(std::string& path) {
-  if (path.empty()) return;
-  for_each_file(
-      path, [](std::string& file) { file = std::filesystem::absolute(file).lexically_normal().string(); });
+void make_absolute(std::string& file) {
+  if (!file.empty()) file = std::filesystem::absolute(file).lexically_normal().string();
 }
 
 Config resolved(Config config) {
-  for (std::string* path :
-       {&config.data.train, &config.data.test, &config.data.validation.file, &config.data.known,
-        &config.data.sample_weights, &config.train.init, &config.train.vectors})
-    make_absolute(*path);
+  for (std::string* data :
+       {&config.data.train, &config.data.test, &config.data.validation.file, &config.data.known})
+    for_each_file(*data, make_absolute);
+  for (std::string* file : {&config.data.sample_weights, &config.train.init, &config.train.vectors})
+    make_absolute(*file);
   return config;
 }
 
@@ -48,7 +48,8 @@ ReadOptions read_options(const DataConfig& config, std::size_t features, int thr
 
 void check_slice(const char* key, std::uint32_t wanted, const std::string& path, std::size_t samples) {
   if (wanted <= samples) return;
-  fail_input("{} = {}, but {} has {} samples; lower it, or 0 for all", key, wanted, path, samples);
+  fail_input("{} = {}, but {} has {} samples; lower it, or 0 for all", key, wanted, shown_path(path),
+             samples);
 }
 
 Dataset first_of(const Dataset& data, const DataConfig& config) {
@@ -147,7 +148,7 @@ RunData read_run_data(const Config& config, int threads, bool skip_bad) {
   if (config.data.kind == DataKind::kInteractions && text == nullptr) {
     fail_input(
         "{}: training reads a log of interactions twice, first for its items; name a file that is there",
-        config.data.train);
+        shown_path(config.data.train));
   }
   return read_training_data(config, threads, skip_bad, std::move(text));
 }
@@ -189,7 +190,7 @@ RunData read_training_data(const Config& config, int threads, bool skip_bad,
     train = read(data.train, run.train_report);
   }
   if (!data.sample_weights.empty())
-    train = with_weights(train, read_weights(data.sample_weights, train.size(), data.train));
+    train = with_weights(train, read_weights(data.sample_weights, train.size(), shown_path(data.train)));
   run.train = first_of(train, data);
   if (!run.train.weights().empty()) run.train = weighted_rows(run.train, run.train.weights());
   return run;
@@ -270,7 +271,7 @@ std::string told(const Unknown& unknown, const std::string& path, std::uint64_t 
   return fmt::format(
       "{}: {} of {} samples have no feature that the model knows; unknown are {} words and n-grams and {} "
       "labels, as often as they occur",
-      path, unknown.empty_rows, rows, unknown.features, unknown.labels);
+      shown_path(path), unknown.empty_rows, rows, unknown.features, unknown.labels);
 }
 
 }  // namespace slide

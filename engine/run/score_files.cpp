@@ -7,8 +7,10 @@
 #include <utility>
 #include <vector>
 
+#include "datasets/data_parts.h"
 #include "datasets/detect.h"
 #include "datasets/file_bytes.h"
+#include "datasets/join_rows.h"
 #include "datasets/label_lists.h"
 #include "datasets/labelled_line.h"
 #include "datasets/line_chunks.h"
@@ -120,6 +122,19 @@ Dataset read_numbered_labels(const std::string& path, DataFormat format, int thr
   arrays.label_offsets.assign(view.label_offsets.begin(), view.label_offsets.end());
   arrays.label_ids.assign(view.label_ids.begin(), view.label_ids.end());
   return labels_of(std::move(arrays), data.label_count());
+}
+
+DataFormat format_of(const std::string& path, std::optional<DataFormat> format) {
+  if (format) return *format;
+  return is_npz_pair(path) ? DataFormat::kNpz : detect_file(path).value_or(DataFormat::kAuto);
+}
+
+// The labels of several files, one behind the other.
+Dataset read_label_parts(const std::vector<std::string>& parts, std::optional<DataFormat> format, int threads,
+                         LabelIndex& index) {
+  std::vector<Dataset> labels;
+  for (const std::string& part : parts) labels.push_back(read_labels(part, format, threads, index));
+  return joined_rows(std::move(labels), threads);
 }
 
 // --- Scores
@@ -250,9 +265,13 @@ std::uint32_t LabelIndex::add(std::string_view name) {
 
 Dataset read_labels(const std::string& path, std::optional<DataFormat> format, int threads,
                     LabelIndex& index) {
-  const DataFormat found = format              ? *format
-                           : is_npz_pair(path) ? DataFormat::kNpz
-                                               : detect_file(path).value_or(DataFormat::kAuto);
+  if (const std::vector<std::string> parts = parts_of(path); parts.size() > 1) {
+    if (format_of(parts.front(), format) != DataFormat::kText)
+      return read_label_parts(parts, format, threads, index);
+  } else if (parts.front() != path) {
+    return read_labels(parts.front(), format, threads, index);
+  }
+  const DataFormat found = format_of(path, format);
   if (found == DataFormat::kText) {
     if (!index.named() && index.knows_numbers())
       fail_input("{}: this names its labels, but other files number them; give the names by --labels", path);

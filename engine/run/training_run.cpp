@@ -5,6 +5,7 @@
 #include <system_error>
 #include <utility>
 
+#include "datasets/data_parts.h"
 #include "engine/base/byte_io.h"
 #include "engine/base/error.h"
 #include "engine/base/phases.h"
@@ -177,9 +178,10 @@ void TrainingRun::check_data(const RunData& data) {
   record_.train = training_digest(data);
   if (data.test) record_.test = digest_of(*data.test);
   const std::string& validation = config_.data.validation.file;
-  check(validation.empty() ? config_.data.train : config_.data.train + " or " + validation, record_.train,
+  const std::string train = shown_path(config_.data.train);
+  check(validation.empty() ? train : train + " or " + shown_path(validation), record_.train,
         saved_->record().train);
-  check(config_.data.test, record_.test, saved_->record().test);
+  check(shown_path(config_.data.test), record_.test, saved_->record().test);
   digested_ = true;
 }
 

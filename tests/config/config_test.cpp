@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "datasets/data_parts.h"
 #include "engine/base/error.h"
 #include "engine/config/fields.h"
 #include "engine/config/names.h"
@@ -115,14 +116,18 @@ TEST(Config, WrongTypes) {
   EXPECT_EQ(error_of("[train]\nepochs = 5.0\n"),
             "run.toml:2: 'train.epochs' must be an integer in 1..1000000, not 5.0");
   EXPECT_EQ(error_of("[train]\nshuffle = 1\n"), "run.toml:2: 'train.shuffle' must be true or false, not 1");
-  EXPECT_EQ(error_of("[data]\ntrain = 5\n"), "run.toml:2: 'data.train' must be a string, not 5");
-  EXPECT_EQ(error_of("[data.train]\n"), "run.toml:1: 'data.train' must be a string, not a table");
+  EXPECT_EQ(error_of("[data]\ntrain = 5\n"),
+            "run.toml:2: 'data.train' must be a file, or a list of files, not 5");
+  EXPECT_EQ(error_of("[data.train]\n"),
+            "run.toml:1: 'data.train' must be a file, or a list of files, not a table");
+  EXPECT_EQ(error_of("[data]\nsample_weights = 5\n"),
+            "run.toml:2: 'data.sample_weights' must be a string, not 5");
   EXPECT_EQ(error_of("[optimizer]\nlearning_rate = true\n"),
             "run.toml:2: 'optimizer.learning_rate' must be a number in (0, 1000], not true");
   EXPECT_EQ(error_of("[eval]\nk = 5\n"),
             "run.toml:2: 'eval.k' must be a list of ascending integers in 1..1000, not 5");
   EXPECT_EQ(error_of("[data]\ntest = 2020-01-01\n"),
-            "run.toml:2: 'data.test' must be a string, not a date or time");
+            "run.toml:2: 'data.test' must be a file, or a list of files, not a date or time");
 }
 
 TEST(Config, OutOfRange) {
@@ -183,6 +188,25 @@ TEST(Config, MissingFile) {
   EXPECT_THROW(load_config("/tmp"), InputError);
 }
 
+TEST(Config, DataAreAFileOrSeveral) {
+  const Config several =
+      parse("[data]\ntrain = [\"a b.txt\", \"c\\\"d.txt\", \"e*.txt\"]\ntest = [\"one.txt\"]\n",
+            {"data.validation=[\"v\", \"w\"]", "data.known=k.txt"});
+  EXPECT_EQ(named_parts(several.data.train), (std::vector<std::string>{"a b.txt", "c\"d.txt", "e*.txt"}));
+  EXPECT_EQ(several.data.test, "one.txt");
+  EXPECT_EQ(named_parts(several.data.validation.file), (std::vector<std::string>{"v", "w"}));
+  const std::string text = to_toml(several);
+  EXPECT_NE(text.find("\ntrain = [\"a b.txt\", \"c\\\"d.txt\", \"e*.txt\"]  #"), std::string::npos) << text;
+  EXPECT_NE(text.find("\ntest = \"one.txt\" "), std::string::npos) << text;
+  EXPECT_NE(text.find("\nknown = \"k.txt\" "), std::string::npos) << text;
+  EXPECT_EQ(to_toml(parse(text)), text);
+  std::vector<std::string> notes;
+  EXPECT_EQ(to_toml(parse_stored_config(text, "run.toml", notes)), text);
+  EXPECT_TRUE(notes.empty());
+  for (const char* wrong : {"[]", "[1]", "[\"\"]", "[[\"a\"]]", "[\"a\\nb\"]"})
+    EXPECT_NE(error_of(kLayers, {std::string("data.train=") + wrong}), "") << wrong;
+}
+
 TEST(Config, ValidatesOnAShareOrAFile) {
   const Config share = parse(kLayers, {"data.validation=0.25"});
   EXPECT_EQ(share.data.validation.share, 0.25);
@@ -193,7 +217,8 @@ TEST(Config, ValidatesOnAShareOrAFile) {
   EXPECT_EQ(parse(to_toml(file)).data.validation.file, "a/b.txt");
   EXPECT_FALSE(parse(kLayers).data.validation.wanted());
   EXPECT_EQ(error_of(kLayers, {"data.validation=1"}),
-            "--set data.validation=1: 'data.validation' must be a number in [0, 1), or a file, not 1");
+            "--set data.validation=1: 'data.validation' must be a number in [0, 1), a file, or a list of "
+            "files, not 1");
   EXPECT_NE(error_of(kLayers, {"data.validation=\"\""}), "");
   EXPECT_NE(error_of(kLayers, {"data.validation=[0.1]"}), "");
 }

@@ -86,8 +86,8 @@ TEST(InteractionForms, ListsAndPairsAreToldApart) {
   EXPECT_EQ(form_of("u a b\nv b c\n"), TextForm::kItemLists);  // each user once
   EXPECT_EQ(form_of("u a b c d\nu b c d e\n"), TextForm::kItemLists);
   EXPECT_EQ(find_log_shape("u a 1\nv b 2\n", TextForm::kItemPairs).form, TextForm::kItemPairs);
-  EXPECT_EQ(find_log_shape("userId,movieId\nu,a\n").head, 15U);
-  EXPECT_EQ(find_log_shape("user1,a\nuser2,b\n").head, 0U);
+  EXPECT_EQ(log_head("userId,movieId\nu,a\n"), 15U);
+  EXPECT_EQ(log_head("user1,a\nuser2,b\n"), 0U);
 }
 
 TEST(InteractionForms, NumbersAreGuessedWhereNothingElseCanBeMeant) {

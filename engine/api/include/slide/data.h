@@ -74,10 +74,11 @@ class SLIDE_API Data {
   static Data from_dense(const float* values, std::uint64_t rows, std::uint64_t columns,
                          const CsrMatrix& labels = {}, std::shared_ptr<const void> keep_alive = {});
 
-  // A file to train on, in any format that `slide train` reads, by the [data] and [text] settings of
+  // A file to train on, in any format that `slide train` reads, or several that are one data set, named by a
+  // pattern (`parts/*.txt`) or one a line, by the [data] and [text] settings of
   // `config`. From labelled text a vocabulary is learnt, which models trained on this Data carry.
   static Data read(const std::string& path, const Config& config);
-  // A file to predict or to measure, as the model was trained to see it.
+  // A file, or several, to predict or to measure, as the model was trained to see it.
   static Data read(const std::string& path, const Model& model);
   // Texts to train on, a sample each, from which a vocabulary is learnt by the [text] settings of `config`,
   // which models trained on this Data carry. `labels`: a row a text, without values; the name of label i is

@@ -1,0 +1,83 @@
+#include "datasets/data_parts.h"
+
+#include <fmt/format.h>
+#include <glob.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <sstream>
+#include <string_view>
+#include <system_error>
+
+namespace slide {
+
+namespace {
+
+constexpr char kBetweenParts = '\n';
+constexpr std::string_view kCacheEnd = ".slidecache";  // of cache_path()
+
+bool is_there(const std::string& path) {
+  std::error_code ignored;
+  return std::filesystem::exists(path, ignored);
+}
+
+// The files that a pattern matches, in the order of their names.
+std::vector<std::string> matches_of(const std::string& pattern) {
+  std::vector<std::string> files;
+  glob_t found{};
+  if (glob(pattern.c_str(), GLOB_NOSORT, nullptr, &found) == 0) {
+    for (std::size_t i = 0; i < found.gl_pathc; ++i) files.emplace_back(found.gl_pathv[i]);
+  }
+  globfree(&found);
+  std::erase_if(files, [](const std::string& file) { return file.ends_with(kCacheEnd); });
+  std::ranges::sort(files);
+  return files;
+}
+
+}  // namespace
+
+bool names_parts(const std::string& path) {
+  return path.find(kBetweenParts) != std::string::npos && !is_there(path);
+}
+
+bool is_pattern(const std::string& path) {
+  return path.find_first_of("*?[") != std::string::npos && !is_there(path);
+}
+
+std::vector<std::string> parts_of(const std::string& path) {
+  if (!names_parts(path)) {
+    std::vector<std::string> files = is_pattern(path) ? matches_of(path) : std::vector<std::string>();
+    return files.empty() ? std::vector{path} : files;
+  }
+  std::vector<std::string> parts;
+  for (const std::string& line : named_parts(path)) {
+    for (std::string& part : parts_of(line)) parts.push_back(std::move(part));
+  }
+  return parts;
+}
+
+std::vector<std::string> named_parts(const std::string& path) {
+  std::vector<std::string> parts;
+  std::istringstream lines(path);
+  for (std::string line; std::getline(lines, line, kBetweenParts);) {
+    if (!line.empty()) parts.push_back(line);
+  }
+  if (parts.empty()) parts.emplace_back();
+  return parts;
+}
+
+std::string path_of_parts(const std::vector<std::string>& parts) {
+  return fmt::format("{}", fmt::join(parts, std::string_view(&kBetweenParts, 1)));
+}
+
+std::string expanded(const std::string& path) {
+  return path_of_parts(parts_of(path));
+}
+
+std::string shown_path(const std::string& path) {
+  if (!names_parts(path)) return path;
+  const std::vector<std::string> parts = named_parts(path);
+  return fmt::format("{} and {} more", parts.front(), parts.size() - 1);
+}
+
+}  // namespace slide
