@@ -76,22 +76,23 @@ void AtomicFile::resize(std::uint64_t bytes) {
 void AtomicFile::finish() {
   // Some file systems cannot sync; they say EINVAL.
   if (fsync(file_.get()) != 0 && errno != EINVAL) fail("cannot be written", errno);
-  name_it();
-  if (std::rename(temporary_.c_str(), path_.c_str()) != 0) fail("cannot be renamed into place", errno);
-  temporary_.clear();
+  if (!temporary_.empty() || !link_to(path_)) {
+    while (temporary_.empty()) {
+      if (std::string name = unused_name(); link_to(name)) temporary_ = std::move(name);
+    }
+    if (std::rename(temporary_.c_str(), path_.c_str()) != 0) fail("cannot be renamed into place", errno);
+    temporary_.clear();
+  }
   sync_folder();
 }
 
-// Gives an unnamed file a temporary name: a link cannot replace a file, a renaming can.
-void AtomicFile::name_it() {
+// Gives an unnamed file this name; returns whether there was none so far: a link cannot replace a file, a
+// renaming can.
+bool AtomicFile::link_to(const std::string& name) const {
   const std::string from = fmt::format("{}/{}", kOpenFiles, file_.get());
-  while (temporary_.empty()) {
-    temporary_ = unused_name();
-    if (linkat(AT_FDCWD, from.c_str(), AT_FDCWD, temporary_.c_str(), AT_SYMLINK_FOLLOW) == 0) return;
-    const int reason = errno;
-    temporary_.clear();
-    if (reason != EEXIST) fail("cannot be given its name", reason);
-  }
+  if (linkat(AT_FDCWD, from.c_str(), AT_FDCWD, name.c_str(), AT_SYMLINK_FOLLOW) == 0) return true;
+  if (errno != EEXIST) fail("cannot be given its name", errno);
+  return false;
 }
 
 // Makes the name last through a crash. A folder that cannot be read, or a file system that cannot sync

@@ -39,7 +39,7 @@ class AtomicFile {
   [[noreturn]] void fail(const char* what, int reason) const;
   std::string folder() const;
   std::string unused_name() const;
-  void name_it();
+  bool link_to(const std::string& name) const;
   void sync_folder() const;
 
   std::string path_;
