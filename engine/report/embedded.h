@@ -1,4 +1,4 @@
-// Files that the build puts into the program (embed.cmake).
+// Files that the build puts into the program (engine/base/embed.cmake).
 #pragma once
 
 #include <string_view>
