@@ -1,0 +1,97 @@
+#include "engine/inference/attribution.h"
+
+#include <algorithm>
+#include <bit>
+
+#include "engine/base/error.h"
+#include "engine/network/activation.h"
+
+namespace slide {
+
+void Attribution::begin(const Network& network, const Dataset& data, std::size_t sample) {
+  if (network.parts().split())
+    fail_input("other processes hold parts of the network; ask one that holds all");
+  network_ = &network;
+  panel_.k = 1;
+  panel_.reserve(TrainedNetwork(network, nullptr), 1, 1, std::bit_ceil(most_entries(data, 1)));
+  panel_.begin(network, data, sample, sample + 1);
+}
+
+// The slope of the label's logit by the units below the output layer.
+void Attribution::slope_of_output(std::uint32_t label) {
+  const Parameters& weights = network_->output().weights();
+  slope_.resize(weights.columns);
+  weights.load_row(label, slope_.data());
+}
+
+void Attribution::through_activation(const LayerConfig& layer, const LayerBlock& at) {
+  activation_backward(layer.activation, at.out.data(), slope_.size(), slope_.data());
+}
+
+// From the slope by a layer's neurons to that by its inputs.
+void Attribution::through_weights(const Parameters& weights, std::size_t inputs) {
+  below_.assign(inputs, 0.0f);
+  row_.resize(inputs);
+  for (std::size_t n = 0; n < weights.rows; ++n) {
+    if (slope_[n] == 0.0f) continue;
+    weights.load_row(n, row_.data());
+    for (std::size_t i = 0; i < inputs; ++i) below_[i] += slope_[n] * row_[i];
+  }
+  slope_.swap(below_);
+}
+
+// Of the hidden path, where slope_ is by the units of the input layer, or by features.
+double Attribution::part_in_input(std::uint32_t feature, double value) {
+  if (!network_->input()) return value * slope_[feature];
+  const Parameters& weights = network_->input()->weights();
+  row_.resize(weights.columns);
+  weights.load_row(feature, row_.data());
+  double sum = 0.0;
+  for (std::size_t h = 0; h < weights.columns; ++h) sum += double(slope_[h]) * row_[h];
+  return value * sum;
+}
+
+std::span<const FeaturePart> Attribution::of(std::uint32_t label) {
+  const Block& block = panel_.blocks.front();
+  slope_of_output(label);
+  const std::vector<Layer>& layers = network_->layers();
+  for (std::size_t l = layers.size() - 1; l-- > 0;) {
+    through_activation(layers[l].config(), block.layers[l]);
+    through_weights(layers[l].weights(), layers[l].inputs());
+  }
+  if (network_->input()) through_activation(network_->input()->config(), block.input);
+  parts_.clear();
+  const SparseRow& row = block.rows.front();
+  for (std::size_t i = 0; i < row.ids.size(); ++i)
+    parts_.push_back({row.ids[i], part_in_input(row.ids[i], row.values[i])});
+  const std::size_t dense = network_->dense(), first = network_->features() - dense;
+  for (std::size_t c = 0; c < dense; ++c) {
+    const auto feature = static_cast<std::uint32_t>(first + c);
+    parts_.push_back({feature, part_in_input(feature, block.dense.x()[c])});
+  }
+  if (const WidePath* wide = network_->output().wide()) {
+    const WidePath::Storage& all = wide->storage();
+    const auto begin = all.features.begin() + static_cast<std::ptrdiff_t>(all.offsets[label]),
+               end = all.features.begin() + static_cast<std::ptrdiff_t>(all.offsets[label + 1]);
+    for (std::size_t i = 0; i < row.ids.size(); ++i) {
+      const auto at = std::lower_bound(begin, end, row.ids[i]);
+      if (at != end && *at == row.ids[i])
+        parts_[i].part +=
+            double(row.values[i]) * all.weights[static_cast<std::size_t>(at - all.features.begin())];
+    }
+  }
+  return parts_;
+}
+
+std::vector<FeaturePart> largest(std::span<const FeaturePart> parts, std::size_t most) {
+  std::vector<FeaturePart> found;
+  std::ranges::copy_if(parts, std::back_inserter(found), [](const FeaturePart& at) { return at.part > 0.0; });
+  const auto end = found.begin() + static_cast<std::ptrdiff_t>(std::min(most, found.size()));
+  std::partial_sort(found.begin(), end, found.end(), [](const FeaturePart& a, const FeaturePart& b) {
+    return a.part > b.part || (a.part == b.part && a.feature < b.feature);
+  });
+  found.erase(end, found.end());
+  return found;
+}
+
+}  // namespace slide
