@@ -19,7 +19,7 @@ python_packages=(                       # the Python package, its tests, pip wit
   pybind11-dev python3-dev python3-numpy python3-scipy python3-sklearn python3-pytest
   python3-tqdm python3-pip python3-setuptools python3-wheel
 )
-browser_packages=(chromium)             # looks at the page of slide report
+browser_packages=(chromium)             # looks at the pages of slide report and serve
 oracle_packages=(python3-numpy)         # recomputes predictions
 sanitizer_packages=(clang libomp-dev)   # LLVM's OpenMP comes with Archer, which tells ThreadSanitizer of its barriers
 check_packages=(clang-format clang-tidy)      # layout and checks of the sources

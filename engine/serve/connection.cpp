@@ -142,6 +142,8 @@ void Connection::request_read() {
   switch (route_.endpoint) {
     case Endpoint::kHealth:
       return respond(host_.health());
+    case Endpoint::kPage:
+      return respond(page_reply());
     case Endpoint::kMetrics:
       return respond(host_.metrics_reply());
     default:

@@ -9,6 +9,7 @@
 #include <ctime>
 #include <iterator>
 
+#include "engine/serve/page.h"
 #include "engine/serve/predict_api.h"
 
 namespace slide::serve {
@@ -36,6 +37,10 @@ std::string_view text_of(boost::beast::string_view text) {
 
 Reply failure(http::status status, std::string_view message) {
   return {status, error_json(message) + "\n"};
+}
+
+Reply page_reply() {
+  return {http::status::ok, std::string(page_html()), "text/html; charset=utf-8"};
 }
 
 std::optional<Reply> framing_refusal(const http::request_header<>& request) {
@@ -67,10 +72,12 @@ Route route_of(const http::request_header<>& request) {
     }
     return route;
   }
+  if (path == "/") route.endpoint = Endpoint::kPage;
   if (path == "/health") route.endpoint = Endpoint::kHealth;
   if (path == "/metrics") route.endpoint = Endpoint::kMetrics;
   if (route.endpoint == Endpoint::kOther) {
-    route.refusal = failure(http::status::not_found, "there are POST /predict, GET /health and GET /metrics");
+    route.refusal =
+        failure(http::status::not_found, "there are POST /predict, and GET /, /health and /metrics");
   } else if (request.method() != http::verb::get && request.method() != http::verb::head) {
     route.refusal = failure(http::status::method_not_allowed, fmt::format("{} takes GET", path));
     route.refusal->allow = "GET, HEAD";

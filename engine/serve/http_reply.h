@@ -24,6 +24,9 @@ struct Reply {
 // {"error": message}
 Reply failure(boost::beast::http::status status, std::string_view message);
 
+// The page of GET /.
+Reply page_reply();
+
 struct Route {
   ServerMetrics::Endpoint endpoint = ServerMetrics::Endpoint::kOther;
   std::optional<Reply> refusal;

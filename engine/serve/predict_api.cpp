@@ -24,6 +24,7 @@ using Json = nlohmann::json;
 // What all inputs of a request share.
 struct Ask {
   std::size_t k;
+  std::size_t explain = 0;  // features for each label
   std::optional<double> threshold;
   bool logit = false;
   Inference inference;
@@ -53,12 +54,18 @@ bool second_of(const Json& value, const char* key, std::string_view first, std::
   return *word == second;
 }
 
+std::size_t count_of(const Json& value, const char* key, std::size_t most) {
+  if (!value.is_number_unsigned() || value.get<std::uint64_t>() < 1 || value.get<std::uint64_t>() > most)
+    fail_input("{} must be a whole number from 1 to {}", key, most);
+  return value.get<std::size_t>();
+}
+
 // Takes a key of the whole request in; false when it is none.
 bool take_option(const std::string& key, const Json& value, Ask& ask) {
   if (key == "k") {
-    if (!value.is_number_unsigned() || value.get<std::uint64_t>() < 1 || value.get<std::uint64_t>() > kMostK)
-      fail_input("k must be a whole number from 1 to {}", kMostK);
-    ask.k = value.get<std::size_t>();
+    ask.k = count_of(value, "k", kMostK);
+  } else if (key == "explain") {
+    ask.explain = count_of(value, "explain", kMostFeatures);
   } else if (key == "threshold") {
     if (!value.is_number()) fail_input("threshold must be a number");
     ask.threshold = value.get<double>();
@@ -224,11 +231,14 @@ class Samples {
 
 class Answer {
  public:
-  Answer(const ServedModel& model, const Ask& ask) : model_(model), ask_(ask) {
+  // `data`: the samples that are answered, by `attribution` where they are explained.
+  Answer(const ServedModel& model, const Ask& ask, const Dataset& data, Attribution& attribution)
+      : model_(model), ask_(ask), data_(data), attribution_(attribution) {
     text_ = fmt::format("{{\"model\":\"{}\",", model.fingerprint());
   }
 
-  void add_predictions(std::span<const Prediction> best) {
+  void add_predictions(std::size_t sample, std::span<const Prediction> best) {
+    if (ask_.explain > 0) attribution_.begin(model_.model().network, data_, sample);
     text_ += "\"predictions\":[";
     bool first = true;
     for (const Prediction& prediction : best) {
@@ -237,6 +247,7 @@ class Answer {
       text_ += first ? "" : ",";
       first = false;
       append_prediction(text_, prediction.label, name_of(prediction.label), score);
+      if (ask_.explain > 0) add_reasons(prediction.label);
     }
     text_ += "]";
   }
@@ -244,6 +255,24 @@ class Answer {
   std::string take() { return std::move(text_); }
 
  private:
+  // Into the prediction that was written last.
+  void add_reasons(std::uint32_t label) {
+    text_.back() = ',';
+    text_ += "\"because\":[";
+    const Model& model = model_.model();
+    bool first = true;
+    for (const FeaturePart& at : largest(attribution_.of(label), ask_.explain)) {
+      text_ += first ? "" : ",";
+      first = false;
+      const std::uint64_t id = std::uint64_t{at.feature} + (model.config.data.one_based ? 1 : 0);
+      fmt::format_to(std::back_inserter(text_), "{{\"id\":{},", id);
+      if (model.text != nullptr)
+        text_ += "\"feature\":" + json_string(model.text->feature_name(at.feature)) + ",";
+      fmt::format_to(std::back_inserter(text_), "\"part\":{:.4g}}}", at.part);
+    }
+    text_ += "]}";
+  }
+
   std::optional<std::string_view> name_of(std::uint32_t label) const {
     if (!model_.names().known()) return std::nullopt;
     return model_.names()[label];
@@ -255,6 +284,8 @@ class Answer {
 
   const ServedModel& model_;
   const Ask& ask_;
+  const Dataset& data_;
+  Attribution& attribution_;
   std::string text_;
 };
 
@@ -271,8 +302,9 @@ const Json* take_request(const Json& request, Samples& samples, Ask& ask) {
       if (key == "features") samples.add_features(value);
       if (key == "inputs") inputs = &value;
     } else if (!take_option(key, value, ask)) {
-      fail_input("unknown key '{}'; known are text, features, inputs, k, threshold, scores, inference",
-                 shown_part(key));
+      fail_input(
+          "unknown key '{}'; known are text, features, inputs, k, threshold, scores, inference, explain",
+          shown_part(key));
     }
   }
   if (kinds != 1) fail_input("give one of \"text\", \"features\" and \"inputs\"");
@@ -324,18 +356,22 @@ PredictAnswer answer_predict(std::string_view body, const ServedModel& model, st
   if (data.size() * ask.k > kMostAnswers)
     fail_input("{} inputs with k = {} make more than {} labels; lower k or send less at once", data.size(),
                ask.k, kMostAnswers);
+  if (ask.explain > 0 && data.size() * ask.k > kMostExplained)
+    fail_input("explain: {} inputs with k = {} make more than {} labels; lower k or send less at once",
+               data.size(), ask.k, kMostExplained);
   const Predictor::Wanted wanted = {ask.k, !ask.logit && needs_log_softmax(model.model().config.loss.kind)};
   Predictor::Scratch& scratch = ask.inference == Inference::kLsh ? (*space).lsh : (*space).full;
-  Answer answer(model, ask);
+  Answer answer(model, ask, data, (*space).attribution);
   if (inputs == nullptr) {
-    predictor->predict(data, wanted, scratch, [&](std::size_t, auto best) { answer.add_predictions(best); });
+    predictor->predict(data, wanted, scratch,
+                       [&](std::size_t sample, auto best) { answer.add_predictions(sample, best); });
     answer.add("}");
     return {answer.take(), data.size()};
   }
   answer.add("\"results\":[");
   predictor->predict(data, wanted, scratch, [&](std::size_t sample, auto best) {
     answer.add(sample == 0 ? "{" : ",{");
-    answer.add_predictions(best);
+    answer.add_predictions(sample, best);
     answer.add("}");
   });
   answer.add("]}");

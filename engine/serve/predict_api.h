@@ -7,11 +7,13 @@
 //   "features": [0.5, 1, ...]                    of a model of dense columns alone: a number for each
 //   "inputs": [ ... ]                            many of them: objects with "text" or "features", or plain
 //                                                strings
-// and, for all of them, "k", "threshold", "scores" ("probability" or "logit") and "inference" ("full" or
-// "lsh"). A list alone stands for its "inputs". The answer to one is
+// and, for all of them, "k", "threshold", "scores" ("probability" or "logit"), "inference" ("full" or "lsh")
+// and "explain", a number of features. A list alone stands for its "inputs". The answer to one is
 //   {"model": "<fingerprint>", "predictions": [{"id": 7, "label": "music", "score": 0.93}, ...]}
 // best first, without "label" where labels have no names; the answer to "inputs" holds a list "results" of
-// objects with "predictions" in their order.
+// objects with "predictions" in their order. With "explain", each prediction has the features that spoke most
+// for it (engine/inference/attribution.h), with what each adds to its logit:
+//   "because": [{"id": 3, "feature": "cello", "part": 1.7}, ...]
 #pragma once
 
 #include <cstddef>
@@ -27,6 +29,8 @@ namespace slide::serve {
 inline constexpr std::size_t kMostK = 10000;
 inline constexpr std::size_t kMostInputs = 4096;      // in one request
 inline constexpr std::size_t kMostAnswers = 1000000;  // labels in one answer
+inline constexpr std::size_t kMostExplained = 100;    // labels that are explained in one,
+inline constexpr std::size_t kMostFeatures = 100;     // with so many features each
 
 struct PredictAnswer {
   std::string json;

@@ -14,6 +14,7 @@
 #include "datasets/labelled_line.h"
 #include "datasets/row_parser.h"
 #include "datasets/tokenizer.h"
+#include "engine/inference/attribution.h"
 #include "engine/inference/inference.h"
 #include "engine/run/label_names.h"
 #include "engine/run/model_file.h"
@@ -28,6 +29,7 @@ struct Workspace {
   LabelledLine parts;
   Row row;
   Predictor::Scratch full, lsh;
+  Attribution attribution;
 };
 
 class ServedModel {

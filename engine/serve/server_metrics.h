@@ -14,7 +14,7 @@ namespace slide::serve {
 class ServerMetrics {
  public:
   // Endpoints that are counted apart.
-  enum class Endpoint { kPredict, kHealth, kMetrics, kOther };
+  enum class Endpoint { kPredict, kPage, kHealth, kMetrics, kOther };
 
   // A request that was answered with `code`, `seconds` after its last byte came.
   void add_request(Endpoint endpoint, unsigned code, double seconds);

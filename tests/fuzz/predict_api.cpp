@@ -13,8 +13,11 @@ namespace {
 using Json = nlohmann::json;
 
 void check_predictions(const Json& answer) {
-  for (const Json& prediction : answer.at("predictions"))
+  for (const Json& prediction : answer.at("predictions")) {
     check(prediction.at("score").is_number(), "a score is a finite number");
+    for (const Json& reason : prediction.value("because", Json::array()))
+      check(reason.at("part").is_number(), "a part is a finite number");
+  }
 }
 
 void check_answer(const std::string& text) {

@@ -291,12 +291,13 @@ void write_requests(const Seeds& seeds) {
       "predict_api",
       {R"({"features":{"0":1,"2":0.5},"k":2})", R"({"features":[1,[2,0.25],[1,-1e3]],"scores":"logit"})",
        R"({"text":"tulips and \u00e4 choir","threshold":0.1,"inference":"lsh"})",
+       R"({"text":"tulips and a choir","explain":3})", R"({"features":{"1":0.5,"7":3e38},"explain":9})",
        R"([{"features":[0]},{"features":{}},{"features":[[3,1e38],[3,1e38]]}])",
        R"({"inputs":["networks",{"text":"a violin"},""],"inference":"full","scores":"probability"})"});
   seeds.put_dictionary(
       "predict_api", {R"(\"features\":)", R"(\"text\":)", R"(\"inputs\":)", R"(\"k\":)", R"(\"threshold\":)",
-                      R"(\"scores\":\"logit\")", R"(\"inference\":\"lsh\")", "1e38", "-1e38", "1e400",
-                      "\\\\u0000", "[[", "{}"});
+                      R"(\"explain\":)", R"(\"scores\":\"logit\")", R"(\"inference\":\"lsh\")", "1e38",
+                      "-1e38", "1e400", "\\\\u0000", "[[", "{}"});
 }
 
 }  // namespace

@@ -72,6 +72,54 @@ TEST_F(PredictApiTest, AnswersTextWithNames) {
       << "no body follows, else the next answer would be lost";
 }
 
+// Its own words speak for a label; predictions are those of a request that does not ask.
+TEST_F(PredictApiTest, TellsWhatSpokeForALabel) {
+  ServerProcess server = serve("text", {"--k", "2"});
+  Client client = server.client();
+  const Json plain = client.predict({{"text", "bread from the oven"}}).json();
+  Json told = client.predict({{"text", "bread from the oven"}, {"explain", 3}}).json();
+  const Json because = told["predictions"][0]["because"];
+  EXPECT_EQ(told["predictions"][0]["label"], "cooking");
+  ASSERT_FALSE(because.empty());
+  EXPECT_LE(because.size(), 3u);
+  double last = INFINITY;
+  for (const Json& reason : because) {
+    const std::string words = "bread from the oven", word = reason["feature"];
+    EXPECT_NE(words.find(word.substr(0, word.find(' '))), std::string::npos) << word;
+    EXPECT_GT(reason["part"].get<double>(), 0.0);
+    EXPECT_LE(reason["part"].get<double>(), last);
+    last = reason["part"];
+  }
+  for (Json& prediction : told["predictions"]) prediction.erase("because");
+  EXPECT_EQ(told, plain);
+  // Features without names by their ids, in a list of inputs, and of a sample that has none.
+  ServerProcess numbers = serve("ids", {"--k", "3"});
+  const Json both = {{"inputs", {{{"features", {{"3", 1.0}, {"7", 0.5}}}}, {{"features", Json::object()}}}},
+                     {"explain", 9}};
+  const Json results = numbers.client().predict(both).json()["results"];
+  std::size_t named = 0;
+  for (const Json& prediction : results.at(0)["predictions"]) {
+    for (const Json& reason : prediction["because"]) {
+      EXPECT_FALSE(reason.contains("feature"));
+      EXPECT_TRUE(reason["id"] == 3 || reason["id"] == 7) << reason;
+      ++named;
+    }
+  }
+  EXPECT_GT(named, 0u);
+  EXPECT_EQ(results.at(1)["predictions"][0]["because"], Json::array());
+}
+
+TEST_F(PredictApiTest, HasAPageThatNeedsNothingElse) {
+  ServerProcess server = serve("text", {});
+  const Answer page = server.client().ask("GET", "/?input=bread");
+  EXPECT_EQ(page.code, 200u);
+  EXPECT_EQ(page.type, "text/html; charset=utf-8");
+  EXPECT_TRUE(page.body.starts_with("<!DOCTYPE html>"));
+  for (const char* elsewhere : {"http:", "https:", "src=", "@import", "url("})
+    EXPECT_EQ(page.body.find(elsewhere), std::string::npos) << elsewhere;
+  EXPECT_EQ(server.client().ask("POST", "/", "{}").code, 405u);
+}
+
 TEST_F(PredictApiTest, AnswersRowsOfNumbers) {
   constexpr std::size_t kColumns = 6, kRows = 20;
   run({"generate", "--dense", "6", "--samples", "300", "--test-samples", "20", "--labels", "9", "--features",
@@ -149,7 +197,7 @@ TEST_F(PredictApiTest, WrongRequestsAreToldSoInOneLine) {
       {ids, "GET", "/predict", "", "", 405, "takes POST"},
       {ids, "PUT", "/health", "", "", 405, "takes GET"},
       {ids, "POST", "/metrics", "{}", "", 405, "takes GET"},
-      {ids, "GET", "/", "", "", 404, "POST /predict"},
+      {ids, "GET", "/nothing", "", "", 404, "POST /predict"},
       {ids, "POST", "/predictions", "{}", "", 404, "POST /predict"},
       {ids, "POST", "/predict", "{}", "Content-Type: text/plain\r\n", 415, "send JSON"},
       {ids, "POST", "/predict", "{}", "Content-Encoding: gzip\r\n", 415, "Content-Encoding"},
@@ -181,6 +229,10 @@ TEST_F(PredictApiTest, WrongRequestsAreToldSoInOneLine) {
       {ids, "POST", "/predict", R"({"inputs": [3]})", "", 400, "inputs[0]: an input must be"},
       {ids, "POST", "/predict", R"({"features": {}, "k": 0})", "", 400, "k must be a whole number from 1"},
       {ids, "POST", "/predict", R"({"features": {}, "k": "5"})", "", 400, "k must be"},
+      {ids, "POST", "/predict", R"({"features": {}, "explain": 0})", "", 400,
+       "explain must be a whole number from 1 to 100"},
+      {ids, "POST", "/predict", R"({"inputs": [{"features": {}}, {"features": {}}], "k": 60, "explain": 1})",
+       "", 400, "explain: 2 inputs with k = 60 make more than 100 labels"},
       {ids, "POST", "/predict", R"({"features": {}, "threshold": "high"})", "", 400, "threshold must be"},
       {ids, "POST", "/predict", R"({"features": {}, "scores": "percent"})", "", 400,
        "\\\"probability\\\" or \\\"logit\\\""},
