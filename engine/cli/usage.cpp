@@ -57,7 +57,10 @@ std::string extra_fault(const CLI::App& sub) {
   if (option != extras.end()) {
     return fmt::format("{} has no option {}{}", sub.get_name(), *option, nearest_option(sub, *option));
   }
-  const char* test = sub.get_option_no_throw("--test") != nullptr ? ", and test data as --test FILE" : "";
+  const char* test =
+      sub.get_option_no_throw("--test") != nullptr
+          ? ", several files as a pattern in quotes ('part*.txt'), and test data as --test FILE"
+          : "";
   return fmt::format("{}: '{}' is one argument too many; it takes {}{}", sub.get_name(),
                      extras.empty() ? "" : extras.front(), positionals(sub), test);
 }
