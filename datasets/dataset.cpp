@@ -87,6 +87,7 @@ Dataset Dataset::with_labels(std::size_t first, std::size_t count) const {
   data.label_offsets_ = kept->offsets;
   data.label_ids_ = kept->ids;
   data.label_count_ = static_cast<std::uint32_t>(count);
+  data.label_weights_ = nullptr;
   data.storage_ = std::move(kept);
   return data;
 }
@@ -97,6 +98,14 @@ Dataset Dataset::with_dense(DenseRows rows) const {
   Dataset data = *this;
   data.feature_count_ = static_cast<std::uint32_t>(sparse_count() + rows.columns());
   data.dense_ = std::move(rows);
+  return data;
+}
+
+Dataset Dataset::with_label_weights(std::shared_ptr<const std::vector<float>> weights) const {
+  if (weights != nullptr && weights->size() != label_count_)
+    fail_run("data set: {} weights for {} labels", weights->size(), label_count_);
+  Dataset data = *this;
+  data.label_weights_ = std::move(weights);
   return data;
 }
 

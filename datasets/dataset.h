@@ -80,6 +80,18 @@ class Dataset {
   // What the gradients of each sample are multiplied with; empty: all 1.
   std::span<const float> weights() const { return weights_; }
 
+  // What each label counts in training; empty: all 1. They go with slices and copies of rows, not with other
+  // labels.
+  std::span<const float> label_weights() const {
+    return label_weights_ ? std::span<const float>(*label_weights_) : std::span<const float>();
+  }
+  // The same samples with these, one for each of label_count(). Throws Error where there are not as many.
+  Dataset with_label_weights(std::shared_ptr<const std::vector<float>> weights) const;
+  // The same samples with those of `other`, which has as many labels.
+  Dataset with_label_weights_of(const Dataset& other) const {
+    return with_label_weights(other.label_weights_);
+  }
+
   // How many samples carry each label; size label_count().
   std::vector<std::uint32_t> label_frequencies() const;
 
@@ -92,6 +104,7 @@ class Dataset {
     Dataset data = *this;
     data.feature_count_ = features;
     data.label_count_ = labels;
+    if (labels != label_count_) data.label_weights_ = nullptr;
     return data;
   }
 
@@ -114,6 +127,7 @@ class Dataset {
   std::span<const std::uint64_t> label_offsets_;
   std::span<const std::uint32_t> label_ids_;
   std::span<const float> weights_;
+  std::shared_ptr<const std::vector<float>> label_weights_;  // nullptr: none
   DenseRows dense_;
   std::uint32_t feature_count_ = 0;
   std::uint32_t label_count_ = 0;

@@ -49,20 +49,25 @@ std::optional<float> weight_in(std::string_view text) {
   return weight;
 }
 
-std::vector<float> read_weights(const std::string& path, std::size_t samples, const std::string& data) {
+std::vector<float> read_weights(const std::string& path, std::size_t count, const std::string& data) {
   const FileBytes file(path);
+  return parse_weights(file.text(), path, count, data, "samples");
+}
+
+std::vector<float> parse_weights(std::string_view text, const std::string& path, std::size_t count,
+                                 const std::string& data, std::string_view things) {
   std::vector<float> weights;
-  weights.reserve(samples);
-  for (std::string_view rest = file.text(); !rest.empty();) {
+  weights.reserve(count);
+  for (std::string_view rest = text; !rest.empty();) {
     const std::size_t number = weights.size() + 1;
-    if (number > samples)
-      fail_input("{}:{}: a weight more than the {} samples of {}; give one line for each", path, number,
-                 samples, data);
+    if (number > count)
+      fail_input("{}:{}: a weight more than the {} {} of {}; give one line for each", path, number, count,
+                 things, data);
     weights.push_back(weight_on(take_line(rest), path, number));
   }
-  if (weights.size() < samples)
-    fail_input("{}:{}: the weights end here, but {} has {} samples; give one line for each", path,
-               weights.size(), data, samples);
+  if (weights.size() < count)
+    fail_input("{}:{}: the weights end here, but {} has {} {}; give one line for each", path, weights.size(),
+               data, count, things);
   return weights;
 }
 

@@ -32,7 +32,8 @@ Dataset copy_rows(const Dataset& data, std::span<const std::uint32_t> samples) {
     if (!data.weights().empty()) arrays.weights.push_back(data.weights()[i]);
   }
   return Dataset(std::move(arrays), data.sparse_count(), data.label_count())
-      .with_dense(data.dense().chosen(samples));
+      .with_dense(data.dense().chosen(samples))
+      .with_label_weights_of(data);
 }
 
 Split split_dataset(const Dataset& data, double share, std::size_t most, std::uint64_t seed,

@@ -117,6 +117,7 @@ Model train_further_on(const Model::Impl& impl, const Data& data, std::uint32_t 
   used.train.epochs = epochs;
   used.data.validation = {};
   used.train.patience = 0;
+  used.data.label_weights.file.clear();  // of the labels there were
   const Dataset rows =
       widened(scaled_rows(Internals::of(data), used.data), model.shape.features, model.shape.labels);
   const int threads = resolve_threads(static_cast<int>(used.train.threads));
@@ -152,7 +153,10 @@ Model train_rows(const Config& config, const Data& train, const Data* test, cons
                  test->features(), train.features());
     data.test = scaled_rows(Internals::of(*test), used.data);
   }
-  guarded([&] { read_validation(used, data); });
+  guarded([&] {
+    read_validation(used, data);
+    add_label_weights(used.data, data);
+  });
   return guarded_with_callbacks([&] { return train_on(used, std::move(data), callbacks); });
 }
 

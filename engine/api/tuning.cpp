@@ -6,6 +6,7 @@
 #include "engine/api/internals.h"
 #include "engine/base/parallel.h"
 #include "engine/run/require_memory.h"
+#include "engine/run/run_data.h"
 #include "engine/training/tune.h"
 
 namespace slide::api {
@@ -51,7 +52,11 @@ TuneResult tune(const Config& start, const Data& data, const TuneOptions& option
     config.data.validation = {};
     const Data::Impl& impl = Internals::of(data);
     record_reading(impl, config);
-    return tune_on(config, scaled_rows(impl, config.data), options, callbacks);
+    RunData read;
+    read.train = scaled_rows(impl, config.data);
+    if (impl.reading) read.text = impl.reading->text;
+    add_label_weights(config.data, read);
+    return tune_on(config, read.train, options, callbacks);
   });
 }
 

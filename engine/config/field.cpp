@@ -45,6 +45,7 @@ std::string type_text(const Field& field) {
                  [](const Count&) { return "integer"; }, [](const BigCount&) { return "integer"; },
                  [](const Real&) { return "number"; },
                  [](const ShareOrFile&) { return "number, string or list of strings"; },
+                 [](const PowerOrFile&) { return "number or string"; },
                  [](const CountList&) { return "list of integers"; }, [](const Choice&) { return "choice"; }},
       field.value);
 }
@@ -69,6 +70,7 @@ std::string expects_text(const Field& field) {
                  [&](const ShareOrFile&) {
                    return fmt::format("a number in {}, a file, or a list of files", range);
                  },
+                 [&](const PowerOrFile&) { return fmt::format("a number in {}, or a file", range); },
                  [&](const CountList&) { return fmt::format("a list of ascending integers in {}", range); },
                  [&](const auto&) { return fmt::format("an integer in {}", range); }},
       field.value);
@@ -82,6 +84,10 @@ std::string value_text(const Field& field) {
                  [](const ShareOrFile& either) {
                    const ValidationSource& source = *either.member;
                    return source.file.empty() ? real_text(source.share) : text_of_files(source.file);
+                 },
+                 [](const PowerOrFile& either) {
+                   const LabelWeights& weights = *either.member;
+                   return weights.file.empty() ? real_text(weights.power) : quote(weights.file);
                  },
                  [](const CountList& list) { return fmt::format("[{}]", fmt::join(*list.member, ", ")); },
                  [](const Choice& choice) {
@@ -109,6 +115,7 @@ bool in_range(const Field& field) {
                  },
                  [](const Real& real) { return real.range.contains(*real.member); },
                  [](const ShareOrFile& either) { return either.range.contains(either.member->share); },
+                 [](const PowerOrFile& either) { return either.range.contains(either.member->power); },
                  [](const CountList& list) { return list_in_range(*list.member, list.range); }},
       field.value);
 }

@@ -67,6 +67,10 @@ struct ShareOrFile {  // a number, or what Files are
   ValidationSource* member;
   RealRange range;
 };
+struct PowerOrFile {  // a number, or a path
+  LabelWeights* member;
+  RealRange range;
+};
 struct CountList {  // not empty, strictly ascending
   std::vector<std::uint32_t>* member;
   IntRange range;
@@ -74,7 +78,7 @@ struct CountList {  // not empty, strictly ascending
 
 struct Field {
   std::string_view key;
-  std::variant<Flag, Text, Files, Count, BigCount, Real, ShareOrFile, CountList, Choice> value;
+  std::variant<Flag, Text, Files, Count, BigCount, Real, ShareOrFile, PowerOrFile, CountList, Choice> value;
   std::string_view meaning;  // one sentence for the user
   // As TOML: what a stored configuration means that was written before there was this key; empty for keys
   // that the first model files had.

@@ -39,6 +39,9 @@ Real real(double& member, RealRange range) {
 ShareOrFile share_or_file(ValidationSource& member, RealRange range) {
   return {&member, range};
 }
+PowerOrFile power_or_file(LabelWeights& member, RealRange range) {
+  return {&member, range};
+}
 CountList list(std::vector<std::uint32_t>& member, std::int64_t low, std::int64_t high) {
   return {&member, {low, high}};
 }
@@ -95,6 +98,11 @@ std::vector<Field> data_fields(DataConfig& c) {
        "File with the weights of the samples of the training file, a number a line; empty = all weigh the "
        "same.",
        "\"\""},
+      {"label_weights", power_or_file(c.label_weights, closed(-1, 1)),
+       "Power of how often a label occurs that it counts in training by, in the mean over the labels of all "
+       "samples 1: below 0 favours rare ones; or a file with a weight for each label, a number a line, or "
+       "lines of name, TAB and weight; 0 = all count the same.",
+       "0.0"},
       {"one_based", flag(c.one_based), "libsvm: feature ids start at 1 instead of 0."},
       {"normalize", flag(c.normalize), "Scale each sample to unit Euclidean length."},
       {"idf_power", real(c.idf_power, closed(-4, 4)),

@@ -113,6 +113,19 @@ bool set(const ShareOrFile& either, const toml::node& node) {
   return true;
 }
 
+bool set(const PowerOrFile& either, const toml::node& node) {
+  std::string file;
+  if (set(Text{&file}, node)) {
+    if (file.empty()) return false;
+    *either.member = {0.0, std::move(file)};
+    return true;
+  }
+  double power = 0.0;
+  if (!set(Real{&power, either.range}, node)) return false;
+  *either.member = {power, ""};
+  return true;
+}
+
 bool set(const CountList& list, const toml::node& node) {
   const toml::array* array = node.as_array();
   if (array == nullptr) return false;

@@ -33,6 +33,13 @@ struct ValidationSource {
   bool wanted() const { return share > 0 || !file.empty(); }
 };
 
+// What a label counts in training: a power of how frequent it is, or what a file says.
+struct LabelWeights {
+  double power = 0.0;
+  std::string file;  // empty: the power
+  bool wanted() const { return power != 0 || !file.empty(); }
+};
+
 // [data]: where samples come from.
 struct DataConfig {
   std::string train;  // training file; for IDX the images file, labels beside it
@@ -50,6 +57,7 @@ struct DataConfig {
   std::string label_separator = ",";
   std::string weight;
   std::string sample_weights;     // file with a weight for each training sample, or empty
+  LabelWeights label_weights;     // without, all are 1
   bool one_based = false;         // libsvm: feature ids start at 1
   bool normalize = true;          // scale each sample to unit Euclidean length
   double idf_power = 0.0;         // of the rarity that features are multiplied by (feature_scale.h)

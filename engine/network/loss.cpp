@@ -21,7 +21,24 @@ double softplus(double x) {
 
 }  // namespace
 
+double BlockTargets::weight_of_sample(std::size_t sample) const {
+  if (weights.empty() || labels[sample].empty()) return 1.0;
+  double sum = 0.0;
+  for (const std::uint32_t label : labels[sample]) sum += weights[label];
+  return sum / double(labels[sample].size());
+}
+
 namespace {
+
+// Multiplies the probabilities of samples with what their labels count. `factors`: room for one of each.
+void weigh_by_labels(const BlockTargets& t, Slice samples, float* factors, float* z) {
+  if (t.weights.empty()) return;
+  for (std::size_t s = samples.first; s < samples.end(); ++s)
+    factors[s] = s < t.samples ? static_cast<float>(t.weight_of_sample(s)) : 0.0f;
+  for (std::size_t a = 0; a < t.count; ++a) {
+    for (std::size_t s = samples.first; s < samples.end(); ++s) z[a * t.lanes + s] *= factors[s];
+  }
+}
 
 // Takes the targets off the probabilities; clears the lanes of samples without labels.
 void subtract_targets(const BlockTargets& t, Slice samples, float scale, float* z) {
@@ -31,7 +48,8 @@ void subtract_targets(const BlockTargets& t, Slice samples, float scale, float* 
       continue;
     }
     const float target = scale / static_cast<float>(t.labels_of(s));
-    for (const std::uint32_t at : t.set->labels_of(s)) z[at * t.lanes + s] -= target;
+    for (const std::uint32_t at : t.set->labels_of(s))
+      z[at * t.lanes + s] -= target * static_cast<float>(t.weight_of_label(at));
   }
 }
 
@@ -45,7 +63,7 @@ void softmax_part(const BlockTargets& t, Slice samples, float scale, float* z, f
   if (t.count == 0 || used == samples.first) return;
   for (std::size_t s = samples.first; s < used; ++s) {
     for (const std::uint32_t at : t.set->labels_of(s))
-      losses[s] -= z[at * t.lanes + s] / double(t.labels_of(s));
+      losses[s] -= t.weight_of_label(at) * z[at * t.lanes + s] / double(t.labels_of(s));
   }
   kernels::active().softmax_lanes(z + samples.first, t.lanes, t.count, samples.count, scale,
                                   log_norm + samples.first);
@@ -58,6 +76,7 @@ void softmax_join(const BlockTargets& t, Slice samples, float scale, const float
   for (std::size_t a = 0; a < t.count; ++a) {
     for (std::size_t s = samples.first; s < samples.end(); ++s) z[a * t.lanes + s] *= log_norm[s];
   }
+  weigh_by_labels(t, samples, log_norm, z);
   subtract_targets(t, samples, scale, z);
 }
 
@@ -66,8 +85,9 @@ void softmax_loss(const BlockTargets& t, Slice samples, float scale, float* z, f
   softmax_part(t, samples, scale, z, log_norm, losses);
   if (t.count == 0) return;
   for (std::size_t s = samples.first; s < std::min(samples.end(), t.samples); ++s) {
-    if (t.labels_of(s) > 0) losses[s] += log_norm[s];
+    if (t.labels_of(s) > 0) losses[s] += t.weight_of_sample(s) * log_norm[s];
   }
+  weigh_by_labels(t, samples, log_norm, z);
   subtract_targets(t, samples, scale, z);
 }
 
@@ -109,16 +129,19 @@ double logistic_loss(const BlockTargets& t, Slice neurons, std::span<const std::
                      double positive_weight, float scale, float* z) {
   double loss = 0.0;
   float* slice = z + neurons.first * t.lanes;
+  const auto weight_at = [&](std::uint32_t place) {
+    return positive_weight * t.weight_of_label(neurons.first + place / t.lanes);
+  };
   // Labels first, on the side: each takes its share as a negative back and adds its own as a positive.
   for (const std::uint32_t place : places)
-    loss += positive_weight * softplus(-double(slice[place])) - softplus(double(slice[place]));
+    loss += weight_at(place) * softplus(-double(slice[place])) - softplus(double(slice[place]));
   const auto& k = kernels::active();
   for (std::size_t a = neurons.first; a < neurons.end(); ++a)
     loss += double(k.logistic_loss(z + a * t.lanes, t.samples, scale)) / scale;
   for (std::size_t s = t.samples; s < t.lanes; ++s) clear_lane(t, neurons, s, z);
   for (const std::uint32_t place : places) {
     const double sigma = double(slice[place]) / scale;
-    slice[place] = static_cast<float>(positive_weight * scale * (sigma - 1.0));
+    slice[place] = static_cast<float>(weight_at(place) * scale * (sigma - 1.0));
   }
   return loss;
 }

@@ -22,23 +22,34 @@ struct BlockTargets {
   std::size_t count;     // active neurons
   std::size_t samples;
   std::size_t lanes;
-  // Of each sample, where `set` has only those of a part of the layer; else empty.
+  // Of each sample, where `set` has only those of a part of the layer, or labels have weights; else empty.
   std::span<const std::span<const std::uint32_t>> labels = {};
+  // By label; empty: all are 1. Active neuron a is label `first` + a, or where `ids` is not nullptr + ids[a].
+  std::span<const float> weights = {};
+  std::size_t first = 0;
+  const std::uint32_t* ids = nullptr;
 
   // Labels of a sample in all.
   std::size_t labels_of(std::size_t sample) const {
     return labels.empty() ? set->labels_of(sample).size() : labels[sample].size();
   }
+  // What the label that is active neuron `a` counts, and all of a sample in the mean.
+  double weight_of_label(std::size_t a) const {
+    return weights.empty() ? 1.0 : double(weights[first + (ids != nullptr ? ids[a] : a)]);
+  }
+  double weight_of_sample(std::size_t sample) const;
 };
 
 // Softmax cross-entropy of some samples, or spare lanes, over the active set with target 1/|labels| on each
-// label of a sample; samples without labels contribute nothing. Leaves the loss of each in losses[sample].
+// label of a sample; samples without labels contribute nothing. It is the mean over a sample's labels of the
+// loss of each, times its weight. Leaves the loss of each sample in losses[sample].
 // log_norm: working memory for all lanes.
 void softmax_loss(const BlockTargets& targets, Slice samples, float scale, float* z, float* log_norm,
                   double* losses);
 // The same in two calls, of a part of a layer. The first leaves in log_norm[sample] the logarithm of the sum
 // of exp(z) over the part; the second gets the same of all parts in `total` and overwrites log_norm. The
-// losses of all parts are to be added up, of samples with labels also with total[sample].
+// losses of all parts are to be added up, of samples with labels also with weight_of_sample() *
+// total[sample].
 void softmax_part(const BlockTargets& targets, Slice samples, float scale, float* z, float* log_norm,
                   double* losses);
 void softmax_join(const BlockTargets& targets, Slice samples, float scale, const float* total, float* z,
@@ -70,9 +81,10 @@ class TargetPlaces {
 };
 
 // One-vs-all logistic loss of the active neurons of one slice, of whose labels `places` tells: every active
-// neuron is a negative of weight 1 unless it is a label, which weighs positive_weight. A negative that stands
-// for n neurons has log(n) in its logit: one of small probability p has the gradient n * p, as n such neurons
-// would, but never more than 1, that of a single one. Returns the loss summed over samples and neurons.
+// neuron is a negative of weight 1 unless it is a label, which weighs positive_weight times its own weight. A
+// negative that stands for n neurons has log(n) in its logit: one of small probability p has the gradient n *
+// p, as n such neurons would, but never more than 1, that of a single one. Returns the loss summed over
+// samples and neurons.
 double logistic_loss(const BlockTargets& targets, Slice neurons, std::span<const std::uint32_t> places,
                      double positive_weight, float scale, float* z);
 

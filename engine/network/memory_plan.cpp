@@ -98,6 +98,7 @@ MemoryPlan plan_memory(const Config& config, std::size_t features, const Network
   }
   plan.evaluation = evaluation_bytes(config, shape, bounds, threads);
   plan.step = NetworkTraining::bytes_of(config, shape, bounds, step_shape(config.train, threads));
+  if (config.data.label_weights.wanted()) plan.step += double(parts.neuron_ends.back()) * sizeof(float);
   return plan;
 }
 

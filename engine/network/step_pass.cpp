@@ -240,7 +240,11 @@ BlockTargets StepPass::targets_of(Place place) const {
   const Block& block = blocks_[place.b];
   const LayerBlock& out = at(last(), place);
   BlockTargets targets{&out.set, out.count, block.samples(), block.lanes};
-  if (join_ != nullptr) targets.labels = block.labels;
+  if (join_ != nullptr || !key_.label_weights.empty()) targets.labels = block.labels;
+  if (key_.label_weights.empty()) return targets;
+  targets.weights = key_.label_weights;
+  targets.first = network_.output().weights().first + (out.all ? out.first : 0);
+  targets.ids = out.all ? nullptr : out.set.ids.data();
   return targets;
 }
 

@@ -46,8 +46,9 @@ struct PassScratch {
 class StepPass {
  public:
   struct Key {
-    std::uint64_t step;  // from 0, keys the random numbers
-    float scale;         // 1 / samples in the step
+    std::uint64_t step;                         // from 0, keys the random numbers
+    float scale;                                // 1 / samples in the step
+    std::span<const float> label_weights = {};  // what labels count; empty: all 1
   };
   // Of blocks whose rows and labels are filled. `input`: where the network has an input layer; `join`: where
   // it is in parts.

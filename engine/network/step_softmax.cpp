@@ -40,7 +40,7 @@ void StepPass::softmax() {
       weigh(targets, {0, out.count}, samples, blocks_[place.b].weights, out.out_t.data());
       if (network_.output().number_of(place.part) != 0) return;
       for (std::size_t s = samples.first; s < std::min(samples.end(), targets.samples); ++s) {
-        if (targets.labels_of(s) > 0) out.losses[s] += total[s];
+        if (targets.labels_of(s) > 0) out.losses[s] += targets.weight_of_sample(s) * total[s];
       }
     });
   }

@@ -36,6 +36,7 @@ DataDigest digest_of(const Dataset& data) {
     crc = crc_32(crc, bytes_of(labels));
   }
   if (!data.weights().empty()) crc = crc_32(crc, bytes_of(data.weights()));
+  if (!data.label_weights().empty()) crc = crc_32(crc, bytes_of(data.label_weights()));
   std::vector<float> dense(data.dense_count());
   for (std::size_t i = 0; !dense.empty() && i < data.size(); ++i) {
     data.dense().copy_row(i, dense.data());
@@ -146,7 +147,9 @@ void check_same_config(const Config& saved, const Config& given, const std::stri
       if (std::find(std::begin(kFree), std::end(kFree), key) != std::end(kFree)) continue;
       const bool are_files = !a.data.validation.file.empty() && !b.data.validation.file.empty();
       const bool weigh = !a.data.sample_weights.empty() && !b.data.sample_weights.empty();
-      if ((key == "data.validation" && are_files) || (key == "data.sample_weights" && weigh))
+      const bool labels_weigh = !a.data.label_weights.file.empty() && !b.data.label_weights.file.empty();
+      if ((key == "data.validation" && are_files) || (key == "data.sample_weights" && weigh) ||
+          (key == "data.label_weights" && labels_weigh))
         continue;  // what is in it is checked
       const std::string before = value_text(was[s].fields[f]), now = value_text(is[s].fields[f]);
       if (before == now) continue;

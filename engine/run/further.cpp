@@ -47,6 +47,7 @@ Config further_config(Config config, const std::string& init) {
   config.data.labels = before.labels;
   config.data.label_separator = before.label_separator;
   config.data.weight = before.weight;
+  config.data.label_weights.power = before.label_weights.power;
   config.data.one_based = before.one_based;
   config.data.normalize = before.normalize;
   config.data.idf_power = before.idf_power;
@@ -177,6 +178,7 @@ FurtherData read_further_data(const Config& config, int threads, bool skip_bad, 
     }
     further.idle.resize(kept);
   }
+  add_label_weights(config.data, further.data);
   further.data.notes.push_back(note_of(model, config, further));
   return further;
 }
@@ -184,6 +186,7 @@ FurtherData read_further_data(const Config& config, int threads, bool skip_bad, 
 RunData read_again(const Config& config, int threads, bool skip_bad, const Model& begun) {
   RunData data = read_training_data(config, threads, skip_bad, begun.text);
   widen(begun, data);
+  add_label_weights(config.data, data);
   return data;
 }
 

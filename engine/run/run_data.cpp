@@ -11,6 +11,7 @@
 #include "datasets/dense_data.h"
 #include "datasets/detect.h"
 #include "datasets/file_bytes.h"
+#include "datasets/label_weights.h"
 #include "datasets/reader.h"
 #include "datasets/sample_weights.h"
 #include "datasets/split.h"
@@ -30,7 +31,8 @@ Config resolved(Config config) {
   for (std::string* data :
        {&config.data.train, &config.data.test, &config.data.validation.file, &config.data.known})
     for_each_file(*data, make_absolute);
-  for (std::string* file : {&config.data.sample_weights, &config.train.init, &config.train.vectors})
+  for (std::string* file : {&config.data.sample_weights, &config.data.label_weights.file, &config.train.init,
+                            &config.train.vectors})
     make_absolute(*file);
   return config;
 }
@@ -150,7 +152,9 @@ RunData read_run_data(const Config& config, int threads, bool skip_bad) {
         "{}: training reads a log of interactions twice, first for its items; name a file that is there",
         shown_path(config.data.train));
   }
-  return read_training_data(config, threads, skip_bad, std::move(text));
+  RunData data = read_training_data(config, threads, skip_bad, std::move(text));
+  add_label_weights(config.data, data);
+  return data;
 }
 
 RunData read_training_data(const Config& config, int threads, bool skip_bad,
@@ -194,6 +198,14 @@ RunData read_training_data(const Config& config, int threads, bool skip_bad,
   run.train = first_of(train, data);
   if (!run.train.weights().empty()) run.train = weighted_rows(run.train, run.train.weights());
   return run;
+}
+
+void add_label_weights(const DataConfig& config, RunData& data) {
+  const std::string& file = config.label_weights.file;
+  if (file.empty()) return;
+  const std::string train = config.train.empty() ? "the data" : shown_path(config.train);
+  data.train = data.train.with_label_weights(std::make_shared<const std::vector<float>>(
+      read_label_weights(file, data.train.label_count(), data.text.get(), train)));
 }
 
 void fit_to_features(const Dataset& train, Config& config) {

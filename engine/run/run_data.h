@@ -31,15 +31,19 @@ Config resolve_over(const Config& base, const std::string& path, const std::vect
 Config resolve_stored_config(const std::string& path, std::vector<std::string>& notes);
 
 // data.train and, where they are set, data.test and the file of data.validation, all with the largest of
-// their numbers of features; the training samples with their weights, of a column or a file, where they have
-// some. With `skip_bad`, lines with faults are left out.
+// their numbers of features; the training samples with their weights and those of labels, of a column or
+// files, where they have some. With `skip_bad`, lines with faults are left out.
 RunData read_run_data(const Config& config, int threads, bool skip_bad = false);
 
 // How training reads its files. read_training_data() reads them so, text by `text`, or nullptr where that is
-// none.
+// none, and without weights of labels.
 ReadOptions training_read_options(const DataConfig& config, int threads, bool skip_bad);
 RunData read_training_data(const Config& config, int threads, bool skip_bad,
                            std::shared_ptr<const TextModel> text);
+
+// Gives the training samples of a run, whose labels have the numbers that they are trained under, the weights
+// of labels that a file has for them, where `config` names one.
+void add_label_weights(const DataConfig& config, RunData& data);
 
 // The validation samples of a run: those of the file, or a share of the training samples, taken out of these.
 // Nothing where data.validation is not set. Throws InputError where too few samples have labels.

@@ -5,6 +5,7 @@
 #include <cmath>
 #include <utility>
 
+#include "datasets/label_weights.h"
 #include "datasets/shuffle.h"
 #include "engine/base/error.h"
 #include "engine/base/parallel.h"
@@ -25,6 +26,13 @@ std::vector<std::uint32_t> labelled_samples(const Dataset& data, DataKind kind) 
   if (samples.empty() && users) fail_input("no user has two items or more, of which one could be hidden");
   if (samples.empty()) fail_input("no training sample has a label");
   return samples;
+}
+
+// What labels count in training: those of a file, which come with the data, or those by their frequencies.
+std::vector<float> label_weights_of(const Config& config, const Dataset& train, const DataShape& shape) {
+  const double power = config.data.label_weights.power;
+  if (power == 0) return {train.label_weights().begin(), train.label_weights().end()};
+  return power_weights(shape.label_frequencies, train.label_frequencies(), power);
 }
 
 // Least share of the learning rate where training goes on behind the end of the schedule's fall.
@@ -67,6 +75,7 @@ Trainer::Trainer(const Config& config, const Dataset& train, const Dataset* test
       shape_(start != nullptr ? std::move(start->shape) : shape_of(train)),
       labelled_(labelled_samples(train, config.data.kind)),
       order_(labelled_),
+      label_weights_(label_weights_of(config, train, shape_)),
       network_(start != nullptr ? std::move(start->network)
                                 : Network::start(config, train, shape_, threads_, cluster_)),
       training_(network_, train, {batch_, step_shape(config.train, threads_).shards, threads_}, cluster_),
@@ -281,7 +290,7 @@ double Trainer::step(std::size_t first, std::size_t count) {
   });
   phases_.data += clock.lap();
   // A: forward, loss, backward; the network is const.
-  training_.pass(std::as_const(network_), used, {steps_before_ + step_, scale}, phases_);
+  training_.pass(std::as_const(network_), used, {steps_before_ + step_, scale, label_weights_}, phases_);
   clock.lap();
   // B: every touched row gets its gradient and its update from the shard that owns it.
   training_.update(network_, optimizer_, threads_);

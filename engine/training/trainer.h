@@ -187,6 +187,7 @@ class Trainer {
   DataShape shape_;
   std::vector<std::uint32_t> labelled_;  // samples with labels, in file order
   std::vector<std::uint32_t> order_;     // of this epoch
+  std::vector<float> label_weights_;     // by data.label_weights; empty: all are 1
   Network network_;
   NetworkTraining training_;
   std::optional<Neighbours> neighbours_;

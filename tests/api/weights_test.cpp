@@ -6,6 +6,7 @@
 #include <limits>
 
 #include "tests/api/samples.h"
+#include "tests/cli/program.h"
 
 namespace slide::api {
 namespace {
@@ -86,6 +87,26 @@ TEST_P(ApiWeights, SamplesOfWeightNothingAreLeftOut) {
   std::fill(weights.begin() + 60, weights.end(), 0.0F);
   const Model weighted = train(config(), samples.data().weighted(weights.data(), weights.size()));
   EXPECT_EQ(vectors_of(weighted), vectors_of(train(config(), samples.slice(0, 60).data())));
+}
+
+TEST_P(ApiWeights, OfLabelsAreAPowerOrAFilesToo) {
+  const Data data = test::tiny_samples(85).data();  // labels of ten samples and of nine
+  const slide::test::Program files;
+  const auto trained_by = [&](const std::string& weights) {
+    Config weighed = config();
+    weighed.set({"data.label_weights=" + weights});
+    return train(weighed, data);
+  };
+  std::string ones;
+  for (std::uint64_t label = 0; label < data.labels(); ++label) ones += "1\n";
+  slide::test::write_file(files.path("ones"), ones);
+  slide::test::write_file(files.path("more"), ones + "1\n");
+  const Model plain = train(config(), data), model = trained_by(files.path("ones"));
+  EXPECT_EQ(vectors_of(model), vectors_of(plain));
+  EXPECT_EQ(vectors_of(train_further(model, data, 1)), vectors_of(train_further(plain, data, 1)));
+  EXPECT_GT(largest_difference(vectors_of(trained_by("-1")), vectors_of(plain)), 1e-5);
+  EXPECT_NE(test::refusal([&] { trained_by(files.path("more")); }).find(": a weight more than the "),
+            std::string::npos);
 }
 
 INSTANTIATE_TEST_SUITE_P(Losses, ApiWeights,

@@ -223,6 +223,21 @@ TEST(Config, ValidatesOnAShareOrAFile) {
   EXPECT_NE(error_of(kLayers, {"data.validation=[0.1]"}), "");
 }
 
+TEST(Config, WeighsLabelsByAPowerOrAFile) {
+  const Config power = parse(kLayers, {"data.label_weights=w.txt", "data.label_weights=-0.5"});
+  EXPECT_EQ(power.data.label_weights.power, -0.5);
+  EXPECT_EQ(power.data.label_weights.file, "");
+  EXPECT_EQ(parse(to_toml(power)).data.label_weights.power, -0.5);
+  const Config file = parse(kLayers, {"data.label_weights=1", "data.label_weights=a/b.txt"});
+  EXPECT_EQ(file.data.label_weights.power, 0);
+  EXPECT_EQ(parse(to_toml(file)).data.label_weights.file, "a/b.txt");
+  EXPECT_FALSE(parse(kLayers).data.label_weights.wanted());
+  EXPECT_EQ(error_of(kLayers, {"data.label_weights=2"}),
+            "--set data.label_weights=2: 'data.label_weights' must be a number in [-1, 1], or a file, not 2");
+  for (const char* wrong : {"\"\"", "nan", "true", "[\"a\"]"})
+    EXPECT_NE(error_of(kLayers, {std::string("data.label_weights=") + wrong}), "") << wrong;
+}
+
 TEST(Config, NamesColumnsOfTextAndLabelsTogether) {
   const Config table = parse(kLayers, {"data.text=title,body", "data.labels=tags", "data.label_separator=;"});
   EXPECT_EQ(table.data.text, "title,body");

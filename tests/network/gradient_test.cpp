@@ -60,6 +60,7 @@ void check_gradient(Config config, std::size_t samples, std::uint32_t shards = 2
   const bool rounded = network.parts().split() && network.input();
   const double loss = stepper.train(0, samples, 4);
   NaiveNetwork naive(network);
+  naive.label_weights.assign(data.label_weights().begin(), data.label_weights().end());
   const std::vector<NaiveBlock> blocks = choices_of(naive, stepper);
   const double want_loss = total_loss(naive, blocks);
   EXPECT_NEAR(loss, want_loss, (rounded ? kRoundedOfLoss : kOfLoss) * std::max(1.0, want_loss));
@@ -184,6 +185,16 @@ TEST_P(Gradient, OfSamplesWithWeights) {
   DataSpec spec;
   spec.weighted = true;
   check_gradient(config(Activation::kTanh, 0.0, 32, 16), 23, 1, spec);
+  check_gradient(config(Activation::kRelu, 0.0, 5, 1), 5, 1, spec);
+}
+
+TEST_P(Gradient, OfLabelsWithWeights) {
+  DataSpec spec;
+  spec.label_weights = true;
+  spec.unlabelled = 5;
+  check_gradient(config(Activation::kTanh, 0.0, 32, 16), 23, 1, spec);
+  spec.weighted = true;
+  check_gradient(config(Activation::kTanh, 0.0, 32, 16), 32, 2, spec);
   check_gradient(config(Activation::kRelu, 0.0, 5, 1), 5, 1, spec);
 }
 
@@ -316,6 +327,17 @@ TEST_P(GradientOfParts, OfSamplesWithWeights) {
   spec.weighted = true;
   check({sampled(0, 7, 5)}, 32, 16, 21, spec);
   check({dense(7, Activation::kTanh), sampled(0, 7, 5)}, 16, 16, 16, spec);
+}
+
+TEST_P(GradientOfParts, OfLabelsWithWeights) {
+  DataSpec spec = spec_of_parts();
+  spec.label_weights = true;
+  for (const LayerConfig& output : {dense(0), sampled(0, 7, 5)}) {
+    check({output}, 32, 16, 21, spec);
+    check({dense(7, Activation::kTanh), output}, 16, 16, 16, spec);
+  }
+  spec.weighted = true;
+  check({sampled(0, 7, 5)}, 32, 16, 21, spec);
 }
 
 TEST_P(GradientOfParts, WithDropout) {

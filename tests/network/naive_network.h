@@ -102,6 +102,7 @@ class NaiveNetwork {
  public:
   std::vector<NaiveLayer> layers;
   LossConfig loss_config;
+  Vector label_weights;  // by label; empty: all are 1
 
   // A copy of the engine's weights.
   explicit NaiveNetwork(const Network& network) : loss_config(network.config().loss) {
@@ -327,11 +328,18 @@ class NaiveNetwork {
     return choice.correction.empty() ? 0.0 : choice.correction[a];
   }
 
-  // Cross-entropy over the active set; a drawn neuron's logit grows by the log of how many it stands for.
-  static double softmax(const NaiveBlock& block, std::size_t s, const Vector& logits, Vector* delta) {
+  double label_weight(std::uint32_t label) const {
+    return label_weights.empty() ? 1.0 : label_weights[label];
+  }
+
+  // The mean over a sample's labels of the cross-entropy of each over the active set, times its weight; a
+  // drawn neuron's logit grows by the log of how many it stands for.
+  double softmax(const NaiveBlock& block, std::size_t s, const Vector& logits, Vector* delta) const {
     const LayerChoice& choice = block.layers.back();
     const Ids& labels = block.labels[s];
     if (labels.empty()) return 0.0;
+    double share = 0.0;
+    for (const std::uint32_t label : labels) share += label_weight(label) / double(labels.size());
     double largest = -1e300, sum = 0.0, label_logits = 0.0;
     for (std::size_t a = 0; a < choice.active.size(); ++a) {
       largest = std::max(largest, logits[choice.active[a]] + correction(choice, a));
@@ -342,11 +350,11 @@ class NaiveNetwork {
     for (std::size_t a = 0; a < choice.active.size(); ++a) {
       const double z = logits[choice.active[a]] + correction(choice, a);
       const bool label = std::find(labels.begin(), labels.end(), choice.active[a]) != labels.end();
-      const double target = label ? 1.0 / double(labels.size()) : 0.0;
+      const double target = label ? label_weight(choice.active[a]) / double(labels.size()) : 0.0;
       label_logits += target * z;
-      if (delta != nullptr) (*delta)[choice.active[a]] += std::exp(z - largest) / sum - target;
+      if (delta != nullptr) (*delta)[choice.active[a]] += share * std::exp(z - largest) / sum - target;
     }
-    return largest + std::log(sum) - label_logits;
+    return share * (largest + std::log(sum)) - label_logits;
   }
 
   // One-vs-all; here, too, a drawn neuron's logit grows by the log of how many it stands for.
@@ -357,7 +365,7 @@ class NaiveNetwork {
     for (std::size_t a = 0; a < choice.active.size(); ++a) {
       const double z = logits[choice.active[a]] + correction(choice, a), sigma = 1.0 / (1.0 + std::exp(-z));
       const bool label = std::find(labels.begin(), labels.end(), choice.active[a]) != labels.end();
-      const double weight = label ? loss_config.positive_weight : 1.0;
+      const double weight = label ? loss_config.positive_weight * label_weight(choice.active[a]) : 1.0;
       loss += weight * softplus(label ? -z : z);
       if (delta != nullptr) (*delta)[choice.active[a]] += weight * (label ? sigma - 1.0 : sigma);
     }

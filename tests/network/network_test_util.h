@@ -28,6 +28,7 @@ struct DataSpec {
   std::uint32_t unlabelled = 0;   // every n-th sample has no label; 0 = none
   std::uint32_t featureless = 0;  // every n-th sample has no feature; 0 = none
   bool weighted = false;          // every sample has a weight, from 0 to 3
+  bool label_weights = false;     // every label has a weight, from 0 to 3
   std::uint32_t dense = 0;        // the last of the features are dense columns
   std::uint64_t seed = 1;
 };
@@ -87,6 +88,14 @@ inline Dataset with_last_dense(const Dataset& data, std::uint32_t dense) {
       .with_dense({numbers, matrix, false, 1, "test"});
 }
 
+inline std::shared_ptr<const std::vector<float>> random_label_weights(const DataSpec& spec) {
+  const auto weights = std::make_shared<std::vector<float>>();
+  Rng rng(spec.seed, Purpose::kTest, 78, 0);
+  for (std::uint32_t label = 0; label < spec.labels; ++label)
+    weights->push_back(label == 1 ? 0.0f : static_cast<float>(3 * rng.uniform()));
+  return weights;
+}
+
 // Samples whose labels follow from their features, so that there is something to learn.
 inline Dataset make_data(const DataSpec& spec) {
   DatasetArrays arrays;
@@ -106,7 +115,8 @@ inline Dataset make_data(const DataSpec& spec) {
     add_sample(arrays, features, values, labels);
     if (spec.weighted) arrays.weights.push_back(static_cast<float>(3 * rng.uniform()));
   }
-  return with_last_dense({std::move(arrays), spec.features, spec.labels}, spec.dense);
+  const Dataset data = with_last_dense({std::move(arrays), spec.features, spec.labels}, spec.dense);
+  return spec.label_weights ? data.with_label_weights(random_label_weights(spec)) : data;
 }
 
 // Softmax over the active neurons, exact deltas, no votes; layers to be added.
@@ -254,7 +264,7 @@ class Stepper {
       }
     }
     PhaseSeconds phases;
-    training_.pass(network_, used_, {step, 1.0f / static_cast<float>(count)}, phases);
+    training_.pass(network_, used_, {step, 1.0f / static_cast<float>(count), data_.label_weights()}, phases);
     sums_ = training_.sums();
     return sums_.loss;
   }

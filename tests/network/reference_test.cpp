@@ -43,8 +43,8 @@ double distance(NaiveNetwork& a, NaiveNetwork& b) {
 }
 
 // Ten steps of one batch each over the data, which has `batch` samples a step but the last of `batch - 5`.
-void expect_follows_reference(const Config& config, bool all_active, std::uint32_t shards = 2) {
-  DataSpec spec;
+void expect_follows_reference(const Config& config, bool all_active, std::uint32_t shards = 2,
+                              DataSpec spec = {}) {
   spec.samples = config.train.batch_size;
   spec.unlabelled = 7;
   // Features of every shard. A first layer that takes single columns is updated block by block, and what its
@@ -60,6 +60,8 @@ void expect_follows_reference(const Config& config, bool all_active, std::uint32
   network.rebuild_index(1, 1);
   Stepper stepper(network, data, shards);
   NaiveNetwork naive(network), before(network);
+  const Vector label_weights(data.label_weights().begin(), data.label_weights().end());
+  naive.label_weights = label_weights;
   NaiveOptimizer reference(config.optimizer, naive);
   Optimizer optimizer(config.optimizer);
   for (std::uint64_t step = 0; step < kSteps; ++step) {
@@ -84,6 +86,7 @@ void expect_follows_reference(const Config& config, bool all_active, std::uint32
     const bool bf16 = config.train.weights == Precision::kBf16;
     expect_same_parameters(network, naive, bf16 ? &old : nullptr);
     if (bf16) naive = NaiveNetwork(network);  // each step by itself: rounding errors add up
+    naive.label_weights = label_weights;
     if (testing::Test::HasFatalFailure()) FAIL() << "after step " << step;
   }
   EXPECT_GT(distance(naive, before), 0.1) << "nothing was learned";
@@ -192,6 +195,22 @@ TEST_P(Reference, TenStepsOfRoundedDeltas) {
     expect_follows_reference(config, structure.all_active);
     config.train.weights = Precision::kBf16;
     expect_follows_reference(config, structure.all_active);
+  }
+}
+
+TEST_P(Reference, TenStepsOfLabelsWithWeights) {
+  const auto& [structure, kind] = GetParam();
+  DataSpec spec;
+  spec.label_weights = true;
+  for (const bool weighted : {false, true}) {
+    spec.weighted = weighted;
+    for (const LossKind loss : {LossKind::kSoftmax, LossKind::kSigmoid}) {
+      Config config = make_config(structure.layers(), 32, 16);
+      config.optimizer = optimizer_config(kind);
+      config.loss.kind = loss;
+      config.loss.delta_floor = weighted ? 0.9 : 0.0;
+      expect_follows_reference(config, structure.all_active, 2, spec);
+    }
   }
 }
 

@@ -144,6 +144,16 @@ TEST_P(MemoryPlanCase, IsWithinATenthOfWhatATrainerTakes) {
   }
 }
 
+TEST(MemoryPlan, KnowsTheWeightsOfLabels) {
+  Config config = with_layers({dense(64), sampled_output(0, 500)});
+  const BlockBounds bounds = bounds_of(make_data({}), config.train.block_size);
+  const double without = plan_memory(config, 11, 5000, bounds, 1).training();
+  config.data.label_weights.power = -0.5;
+  EXPECT_EQ(plan_memory(config, 11, 5000, bounds, 1).training(), without + 5000 * sizeof(float));
+  config.data.label_weights = {0, "w.txt"};
+  EXPECT_EQ(plan_memory(config, 11, 5000, bounds, 1).training(), without + 5000 * sizeof(float));
+}
+
 // Of a wide path the plan knows the most: patterns of as many features as samples have.
 TEST(MemoryPlan, OfAWidePathIsTheMostThereCanBe) {
   if (kSanitized) GTEST_SKIP() << "a sanitizer's heap";
