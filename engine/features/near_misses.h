@@ -3,15 +3,20 @@
 // seldom wanted again; a word that only its neighbours use). The nodes of a label tree learn that from the
 // samples that reach them.
 //
-// What comes with a feature is found once, and kept as a list; a label looks into the lists of its strongest
-// features, so that its cost does not grow with the length of samples.
+// What comes with a feature is found once, when a label asks for it, and kept as a list; a label looks into
+// the lists of its strongest features, so that its cost does not grow with the length of samples.
 //
 // A sample has the features that it names, also those of value 0.
 //
-// Immutable, safe from any thread; one Scratch a thread.
+// Safe from any thread, and the same whatever the order of calls; one Scratch a thread. The data set and the
+// scale must outlive it.
 #pragma once
 
+#include <atomic>
+#include <cstddef>
 #include <cstdint>
+#include <memory>
+#include <mutex>
 #include <vector>
 
 #include "datasets/dataset.h"
@@ -30,12 +35,19 @@ class NearMisses {
   // Of the samples of `train` as `scale` makes them; each label wants up to `wanted` features. The companions
   // of feature t are the features f of the largest sum of |x[t] x[f]| over the samples x that are looked at,
   // of a feature that several samples have.
-  NearMisses(const Dataset& train, const FeatureScale& scale, std::size_t wanted, int threads);
+  NearMisses(const Dataset& train, const FeatureScale& scale, std::size_t wanted);
 
+  struct Companion {
+    std::uint32_t feature;
+    float weight;
+  };
   struct Scratch {
     std::vector<float> likeness;     // by feature, zero between calls
     std::vector<std::uint32_t> ids;  // room for all features with a likeness and one more
     std::vector<std::uint32_t> strongest;
+    std::vector<std::uint32_t> found;
+    std::vector<float> scaled;  // one sample
+    std::vector<Companion> list;
   };
   Scratch make_scratch() const;
 
@@ -45,15 +57,23 @@ class NearMisses {
   void find(const LabelSums::Sum& sum, Scratch& scratch, std::vector<std::uint32_t>& out) const;
 
  private:
-  struct Companion {
-    std::uint32_t feature;
-    float weight;
-  };
-  class Finder;
+  static constexpr std::size_t kBlock = std::size_t{1} << 16;  // companions that memory is asked for at once
 
+  // Strongest first, in front of them one that has their number as its feature.
+  const Companion* companions(std::uint32_t feature, Scratch& scratch) const;
+  void make_list(std::uint32_t feature, Scratch& scratch) const;
+  const Companion* keep(const std::vector<Companion>& list) const;
+
+  const Dataset& train_;
+  const FeatureScale& scale_;
   std::size_t wanted_;
-  std::vector<std::uint64_t> offsets_;  // by feature
-  std::vector<Companion> companions_;   // strongest first
+  std::vector<std::uint32_t> samples_;                             // [feature][kSamples]
+  std::vector<std::uint8_t> counts_;                               // by feature: samples it has there
+  mutable std::vector<std::atomic<const Companion*>> by_feature_;  // nullptr: not asked for
+  mutable std::mutex mutex_;                                       // of what follows
+  mutable std::vector<std::unique_ptr<Companion[]>> blocks_;
+  mutable std::size_t free_ = 0;      // at the end of the last block,
+  mutable Companion* end_ = nullptr;  // which is here
 };
 
 }  // namespace slide

@@ -78,7 +78,7 @@ WidePath::WidePath(const LayerConfig& config, double length, const Dataset& trai
     : config_(config) {
   const LabelSums sums(train, neurons, scale);
   std::optional<NearMisses> misses;
-  if (config_.wide_against > 0) misses.emplace(train, scale, config_.wide_against, threads);
+  if (config_.wide_against > 0) misses.emplace(train, scale, config_.wide_against);
   std::vector<PatternFinder> finders;
   for (int t = 0; t < std::max(1, threads); ++t)
     finders.emplace_back(config_, length, sums, misses ? &*misses : nullptr);

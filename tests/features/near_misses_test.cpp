@@ -105,7 +105,7 @@ TEST(NearMisses, AreTheFeaturesOfTheLikestSamplesWithoutTheLabel) {
     const FeatureScale scale(data, idf_power, true);
     const LabelSums sums(data, kLabels, scale);
     for (const std::size_t wanted : {1, 3, 100}) {
-      const NearMisses misses(data, scale, wanted, 1 + int(wanted % 3));
+      const NearMisses misses(data, scale, wanted);
       LabelSums::Sum sum = sums.make_sum();
       NearMisses::Scratch scratch = misses.make_scratch();
       for (std::uint32_t label = 0; label < kLabels; ++label) {
