@@ -67,7 +67,7 @@ Dataset tiny_data(double value = 0.25) {
   return parse_dataset(text, "tiny");
 }
 
-class CheckpointTest : public testing::Test {
+class CheckpointTest : public ::testing::Test {
  protected:
   void SetUp() override {
     folder_ = fs::temp_directory_path() / fmt::format("slide-checkpoint-{}", getpid());

@@ -65,7 +65,7 @@ std::vector<std::vector<float>> scores_of(const Network& network, const Dataset&
   return scores;
 }
 
-class Further : public testing::TestWithParam<const char*> {};
+class Further : public ::testing::TestWithParam<const char*> {};
 
 TEST_P(Further, GrowthKeepsWhatWasThere) {
   const Config config = config_of({GetParam()});
@@ -142,9 +142,9 @@ TEST_P(Further, NothingNewChangesNothing) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Kinds, Further,
-                         testing::Values("train.epochs=2", "layer.-1.wide=false", "train.weights=bf16",
-                                         "optimizer.kind=adam", "layer.0.kind=sampled", "train.shards=2",
-                                         "data.idf_power=0.5"));
+                         ::testing::Values("train.epochs=2", "layer.-1.wide=false", "train.weights=bf16",
+                                           "optimizer.kind=adam", "layer.0.kind=sampled", "train.shards=2",
+                                           "data.idf_power=0.5"));
 
 TEST(FurtherPredictions, StayWhereOldSamplesHaveNothingNew) {
   const Config config = config_of({"neighbours.share=0"});

@@ -93,7 +93,7 @@ Scores predict(const TrainedNetwork& trained, const Dataset& data, Inference mod
   return scores;
 }
 
-class ModelFileTest : public testing::Test {
+class ModelFileTest : public ::testing::Test {
  protected:
   void SetUp() override {
     folder_ = fs::temp_directory_path() / fmt::format("slide-model-file-{}", getpid());

@@ -21,7 +21,7 @@ void keep_to(const Numbers& processors) {
   ASSERT_EQ(sched_setaffinity(0, sizeof set, &set), 0);
 }
 
-class OwnProcessors : public testing::Test {
+class OwnProcessors : public ::testing::Test {
  protected:
   // own_processors() of ranks that may run on these.
   static std::vector<Numbers> owned(const std::vector<Numbers>& masks) {

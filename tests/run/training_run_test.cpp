@@ -42,7 +42,7 @@ kind = "dense"
 wide = false
 )";
 
-class TrainingRunTest : public testing::Test {
+class TrainingRunTest : public ::testing::Test {
  protected:
   TrainingRunTest() : folder_(fs::temp_directory_path() / fmt::format("slide-run-{}", getpid())) {
     fs::create_directories(folder_);
