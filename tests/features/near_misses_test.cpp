@@ -9,6 +9,7 @@
 #include <set>
 #include <vector>
 
+#include "engine/base/parallel.h"
 #include "engine/inference/inference.h"
 #include "engine/training/trainer.h"
 #include "tests/network/network_test_util.h"
@@ -129,6 +130,32 @@ TEST(NearMisses, AreTheFeaturesOfTheLikestSamplesWithoutTheLabel) {
     }
   }
   EXPECT_GT(cut, kLabels);
+}
+
+// Lists are made when they are asked for, by whoever asks first.
+TEST(NearMisses, AreTheSameWhoeverAsksFirst) {
+  const Dataset data = random_data();
+  const FeatureScale scale;
+  const LabelSums sums(data, kLabels, scale);
+  std::vector<std::vector<std::uint32_t>> expected(kLabels);
+  for (const int threads : {1, 2, 3}) {
+    const NearMisses misses(data, scale, 3);
+    std::vector<LabelSums::Sum> sum;
+    std::vector<NearMisses::Scratch> scratch;
+    for (int t = 0; t < threads; ++t) {
+      sum.push_back(sums.make_sum());
+      scratch.push_back(misses.make_scratch());
+    }
+    std::vector<std::vector<std::uint32_t>> found(kLabels);
+    parallel_for(kLabels, threads, [&](std::size_t label, int thread) {
+      const auto t = static_cast<std::size_t>(thread);
+      sums.add_up(label, sum[t]);
+      misses.find(sum[t], scratch[t], found[label]);
+      std::sort(found[label].begin(), found[label].end());
+    });
+    if (threads == 1) expected = found;
+    EXPECT_EQ(found, expected) << threads;
+  }
 }
 
 // Groups of items, each sample some of a group: half of them seen, the others wanted, of either kind equally
