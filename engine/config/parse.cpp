@@ -100,30 +100,27 @@ bool set(const Real& real, const toml::node& node) {
   return true;
 }
 
-bool set(const ShareOrFile& either, const toml::node& node) {
-  std::string files;
-  if (set(Files{&files}, node)) {
-    if (files.empty()) return false;
-    *either.member = {0.0, std::move(files)};
+// A number, or what `Path` takes, Text or Files.
+template <class Path, class Member>
+bool set_number_or(Member* member, const RealRange& range, const toml::node& node) {
+  std::string path;
+  if (set(Path{&path}, node)) {
+    if (path.empty()) return false;
+    *member = {0.0, std::move(path)};
     return true;
   }
-  double share = 0.0;
-  if (!set(Real{&share, either.range}, node)) return false;
-  *either.member = {share, ""};
+  double number = 0.0;
+  if (!set(Real{&number, range}, node)) return false;
+  *member = {number, ""};
   return true;
 }
 
+bool set(const ShareOrFile& either, const toml::node& node) {
+  return set_number_or<Files>(either.member, either.range, node);
+}
+
 bool set(const PowerOrFile& either, const toml::node& node) {
-  std::string file;
-  if (set(Text{&file}, node)) {
-    if (file.empty()) return false;
-    *either.member = {0.0, std::move(file)};
-    return true;
-  }
-  double power = 0.0;
-  if (!set(Real{&power, either.range}, node)) return false;
-  *either.member = {power, ""};
-  return true;
+  return set_number_or<Text>(either.member, either.range, node);
 }
 
 bool set(const CountList& list, const toml::node& node) {

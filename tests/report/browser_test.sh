@@ -4,14 +4,8 @@
 # usage: browser_test.sh SLIDE; exit 77 = skipped for want of Chromium.
 set -euo pipefail
 slide=$(realpath "${1:?usage: browser_test.sh SLIDE}")
-browser=
-for name in chromium chromium-browser google-chrome; do
-  browser=$(command -v "$name") && break
-done
-if [ -z "$browser" ]; then
-  echo "SKIPPED: no Chromium; install the package chromium to have the report looked at in a browser"
-  exit 77
-fi
+. "$(dirname "$0")/../browser.sh"
+find_browser "the report"
 export OMP_NUM_THREADS=${OMP_NUM_THREADS:-1} OMP_WAIT_POLICY=passive
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
