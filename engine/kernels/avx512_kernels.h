@@ -1,10 +1,11 @@
-// What AVX-512 does better than simd_*.h has it for all: sums over sixteen registers, and the kernels of the
-// wide path by masks, compression and expansion. Included by kernels_avx512.cpp only.
+// What AVX-512 does better than simd_*.h has it for all: sums over sixteen registers, bytes as floats, and
+// the kernels of the wide path by masks, compression and expansion. Included by kernels_avx512.cpp only.
 #pragma once
 
 #include <immintrin.h>
 
 #include "engine/kernels/simd.h"
+#include "engine/kernels/simd_int8.h"
 #include "engine/kernels/simd_patterns.h"
 
 namespace slide::kernels {
@@ -30,6 +31,11 @@ Vec<Avx512> sum_each<Avx512>(const Vec<Avx512>* v) {
                                     _mm512_shuffle_f32x4(fours[2], fours[3], 0xee));
   return Vec<Avx512>(
       _mm512_add_ps(_mm512_shuffle_f32x4(low, high, 0x88), _mm512_shuffle_f32x4(low, high, 0xdd)));
+}
+
+template <>
+Vec<Avx512> load_int8<Avx512>(const std::int8_t* q) {
+  return _mm512_cvtepi32_ps(_mm512_cvtepi8_epi32(_mm_loadu_si128(reinterpret_cast<const __m128i*>(q))));
 }
 
 // The lanes of a register that are among the next `count` entries.

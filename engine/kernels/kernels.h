@@ -14,6 +14,8 @@
 #include <string_view>
 #include <vector>
 
+#include "engine/kernels/int8.h"
+
 namespace slide::kernels {
 
 inline constexpr std::size_t kLaneMultiple = 16;  // floats in the widest register
@@ -140,6 +142,16 @@ struct KernelSet {
   void (*widen)(const uint32_t* w, size_t n, float* x);  // x = w, n columns
   // z[a] += sum_k w[a*ldw, k] * x[k] for bfloat16 rows one behind the other; n is a multiple of 32.
   void (*add_dots_bf16)(const uint32_t* w, size_t ldw, size_t rows, const float* x, size_t n, float* z);
+  // Rows of bytes (see int8.h): row r as n floats, and as a bfloat16 row of n columns.
+  void (*widen_int8)(const Int8Rows& w, size_t r, size_t n, float* x);
+  void (*pair_int8)(const Int8Rows& w, size_t r, size_t n, uint32_t* pairs);
+  // gather_rows from them.
+  void (*gather_rows_int8)(const Int8Rows& w, const uint32_t* ids, const float* values, size_t count,
+                           size_t n, float* h);
+  // z[a] += sum_k w[ids[a], k] * x[k]                                          a < rows; n is a multiple of
+  // 32
+  void (*add_dots_int8)(const Int8Rows& w, const uint32_t* ids, size_t rows, const float* x, size_t n,
+                        float* z);
   void (*narrow)(const float* x, size_t n, uint32_t noise, uint32_t* w);  // w = x, rounded by `noise`
   void (*narrow_nearest)(const float* x, size_t n, uint32_t* w);  // w = x, rounded as nearest_bf16() does
   // Adagrad with an accumulator a weight, started at 1, on those of `count` weights that `masks` names (see

@@ -1,4 +1,6 @@
 // AVX2 with FMA, 8 floats a register, 16 registers.
+#include <immintrin.h>
+
 #include "engine/kernels/simd_kernels.h"
 
 namespace slide::kernels {
@@ -15,6 +17,11 @@ struct Tiles<Avx2Fma> {
   static constexpr size_t kGradientRows = 4;
   static constexpr size_t kGradientVectors = 2;
 };
+
+template <>
+Vec<Avx2Fma> load_int8<Avx2Fma>(const std::int8_t* q) {
+  return _mm256_cvtepi32_ps(_mm256_cvtepi8_epi32(_mm_loadl_epi64(reinterpret_cast<const __m128i*>(q))));
+}
 }  // namespace
 
 extern const KernelSet kAvx2Kernels;

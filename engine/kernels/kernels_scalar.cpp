@@ -213,6 +213,31 @@ void add_dots_bf16(const uint32_t* w, size_t ldw, size_t rows, const float* x, s
   }
 }
 
+void widen_int8(const Int8Rows& w, size_t r, size_t n, float* x) {
+  for (size_t k = 0; k < n; ++k) x[k] = int8_factor(w.exponents[r]) * static_cast<float>(w.row(r)[k]);
+}
+
+void pair_int8(const Int8Rows& w, size_t r, size_t n, uint32_t* pairs) {
+  for (size_t k = 0; k < (n + kPairGroup - 1) / kPairGroup * kPairGroup; ++k)
+    set_nearest_pair_value(pairs, k, int8_factor(w.exponents[r]) * static_cast<float>(w.row(r)[k]));
+}
+
+void gather_rows_int8(const Int8Rows& w, const uint32_t* ids, const float* values, size_t count, size_t n,
+                      float* h) {
+  for (size_t i = 0; i < count; ++i) {
+    const float value = values[i] * int8_factor(w.exponents[ids[i]]);
+    for (size_t k = 0; k < n; ++k) h[k] += value * static_cast<float>(w.row(ids[i])[k]);
+  }
+}
+
+void add_dots_int8(const Int8Rows& w, const uint32_t* ids, size_t rows, const float* x, size_t n, float* z) {
+  for (size_t a = 0; a < rows; ++a) {
+    float sum = 0.0f;
+    for (size_t k = 0; k < n; ++k) sum += static_cast<float>(w.row(ids[a])[k]) * x[k];
+    z[a] += int8_factor(w.exponents[ids[a]]) * sum;
+  }
+}
+
 void narrow(const float* x, size_t n, uint32_t noise, uint32_t* w) {
   for (size_t k = 0; k < n; ++k) set_pair_value(w, k, x[k], noise);
 }
@@ -329,6 +354,10 @@ constinit const KernelSet kScalarKernels = {.name = "scalar",
                                             .sgd_row_bf16 = sgd_row_bf16,
                                             .widen = widen,
                                             .add_dots_bf16 = add_dots_bf16,
+                                            .widen_int8 = widen_int8,
+                                            .pair_int8 = pair_int8,
+                                            .gather_rows_int8 = gather_rows_int8,
+                                            .add_dots_int8 = add_dots_int8,
                                             .narrow = narrow,
                                             .narrow_nearest = narrow_nearest,
                                             .adagrad_masked = adagrad_masked,

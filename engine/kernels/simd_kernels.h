@@ -7,6 +7,7 @@
 #include "engine/kernels/simd_bf16_rows.h"
 #include "engine/kernels/simd_forward.h"
 #include "engine/kernels/simd_gather.h"
+#include "engine/kernels/simd_int8.h"
 #include "engine/kernels/simd_optimizers.h"
 #include "engine/kernels/simd_patterns.h"
 #include "engine/kernels/simd_selection.h"
@@ -51,6 +52,10 @@ constexpr KernelSet make_kernel_set(const char* name) {
           .sgd_row_bf16 = sgd_row_bf16<Arch>,
           .widen = widen<Arch>,
           .add_dots_bf16 = add_dots_bf16<Arch>,
+          .widen_int8 = widen_int8<Arch>,
+          .pair_int8 = pair_int8<Arch>,
+          .gather_rows_int8 = gather_rows_int8<Arch>,
+          .add_dots_int8 = add_dots_int8<Arch>,
           .narrow = narrow<Arch>,
           .narrow_nearest = narrow_nearest<Arch>,
           .adagrad_masked = adagrad_masked<Arch>,

@@ -1,0 +1,135 @@
+// Rows of bytes: every set against the scalar one, and that against arithmetic in double, at every length.
+#include "engine/kernels/int8.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "engine/base/rng.h"
+#include "engine/kernels/bf16.h"
+#include "engine/kernels/kernels.h"
+#include "tests/kernels/guarded.h"
+#include "tests/kernels/kernel_sets.h"
+
+namespace slide::kernels {
+namespace {
+
+constexpr std::size_t kByteLengths = 200;
+
+// Rows of n numbers from -127 to 127, of steps from the least to the largest there can be in a model's
+// products.
+struct ByteMatrix {
+  ByteMatrix(std::size_t rows, std::size_t n)
+      : stride((n + kPairGroup - 1) / kPairGroup * kPairGroup + kPairGroup * (n % 2)),  // rows may lie apart
+        q(rows * stride, 0),
+        exponents(rows) {
+    Rng rng(1, Purpose::kTest, n);
+    for (std::size_t r = 0; r < rows; ++r) {
+      exponents[r] = static_cast<std::int8_t>(static_cast<int>(r * 5 % 17) - 9);
+      for (std::size_t k = 0; k < n; ++k)
+        q[r * stride + k] = static_cast<std::int8_t>(static_cast<int>(rng.next() % 255) - 127);
+    }
+  }
+  Int8Rows rows() const { return {q.data(), stride, exponents.data()}; }
+  double value(std::size_t r, std::size_t k) const {
+    return std::ldexp(static_cast<double>(q[r * stride + k]), exponents[r]);
+  }
+
+  std::size_t stride;
+  std::vector<std::int8_t> q, exponents;
+};
+
+class Int8 : public testing::TestWithParam<const KernelSet*> {};
+
+TEST_P(Int8, RowsAreWidenedAndPairedExactly) {
+  for (std::size_t n = 0; n < kByteLengths; ++n) {
+    const ByteMatrix matrix(4, n);
+    for (std::size_t r = 0; r < 4; ++r) {
+      test::Floats x(n);
+      GetParam()->widen_int8(matrix.rows(), r, n, x.data());
+      ASSERT_TRUE(x.intact()) << n;
+      const std::size_t words = (n + kPairGroup - 1) / kPairGroup * kPairGroup / 2;
+      test::Guarded<std::uint32_t> pairs(words);
+      GetParam()->pair_int8(matrix.rows(), r, n, pairs.data());
+      ASSERT_TRUE(pairs.intact()) << n;
+      for (std::size_t k = 0; k < n; ++k) {
+        ASSERT_EQ(x[k], matrix.value(r, k)) << n << ", " << k;
+        ASSERT_EQ(pair_value(pairs.data(), k), matrix.value(r, k)) << n << ", " << k;
+      }
+      for (std::size_t k = n; k < 2 * words; ++k) ASSERT_EQ(pair_value(pairs.data(), k), 0.0f) << n;
+    }
+  }
+}
+
+TEST_P(Int8, StepsReachAsFarAsAFileMayHoldThem) {
+  const std::vector<std::int8_t> q(32, -127), exponents = {-126, 120};
+  const Int8Rows rows{q.data(), 0, exponents.data()};
+  std::vector<float> x(32);
+  for (const std::size_t r : {0, 1}) {
+    GetParam()->widen_int8(rows, r, 32, x.data());
+    for (const float value : x) ASSERT_EQ(value, -127 * std::ldexp(1.0f, exponents[r]));
+  }
+}
+
+TEST_P(Int8, GatherRowsAtEveryLength) {
+  constexpr std::size_t kRows = 12;
+  for (std::size_t n = 0; n < kByteLengths; ++n) {
+    const ByteMatrix matrix(kRows, n);
+    for (const std::size_t count : {0, 1, 3, 9, 40}) {
+      std::vector<std::uint32_t> ids(count);
+      for (std::size_t i = 0; i < count; ++i) ids[i] = static_cast<std::uint32_t>(i * 7 % kRows);
+      const test::Floats values = test::normal_floats(count, 50);
+      const test::Floats before = test::normal_floats(n, 60);
+      test::Floats got(n), scalar(n);
+      std::copy_n(before.data(), n, got.data());
+      std::copy_n(before.data(), n, scalar.data());
+      GetParam()->gather_rows_int8(matrix.rows(), ids.data(), values.data(), count, n, got.data());
+      find("scalar")->gather_rows_int8(matrix.rows(), ids.data(), values.data(), count, n, scalar.data());
+      ASSERT_TRUE(got.intact()) << n;
+      for (std::size_t k = 0; k < n; ++k) {
+        double want = before[k], magnitude = std::fabs(want);
+        for (std::size_t i = 0; i < count; ++i) {
+          want += values[i] * matrix.value(ids[i], k);
+          magnitude += std::fabs(values[i] * matrix.value(ids[i], k));
+        }
+        const double bound = test::rounding_bound(count, magnitude);
+        ASSERT_NEAR(got[k], want, bound) << n << ", " << count << ", " << k;
+        ASSERT_NEAR(got[k], scalar[k], 2 * bound) << n << ", " << count << ", " << k;
+      }
+    }
+  }
+}
+
+TEST_P(Int8, DotsAreAddedToWhatIsThere) {
+  constexpr std::size_t kRows = 90;
+  for (const std::size_t n : {0, 32, 64, 96, 128, 224, 544}) {
+    const ByteMatrix matrix(kRows, n);
+    const test::Floats x = test::normal_floats(n, n + 1);
+    for (std::size_t rows = 0; rows < 70; ++rows) {
+      const std::vector<std::uint32_t> ids = test::scattered_ids(rows, kRows);
+      const test::Floats before = test::normal_floats(rows, 7);
+      test::Floats got(rows), scalar(rows);
+      std::copy_n(before.data(), rows, got.data());
+      std::copy_n(before.data(), rows, scalar.data());
+      GetParam()->add_dots_int8(matrix.rows(), ids.data(), rows, x.data(), n, got.data());
+      find("scalar")->add_dots_int8(matrix.rows(), ids.data(), rows, x.data(), n, scalar.data());
+      ASSERT_TRUE(got.intact()) << n << ", " << rows;
+      for (std::size_t a = 0; a < rows; ++a) {
+        double want = before[a], magnitude = std::fabs(want);
+        for (std::size_t k = 0; k < n; ++k) {
+          want += matrix.value(ids[a], k) * x[k];
+          magnitude += std::fabs(matrix.value(ids[a], k) * x[k]);
+        }
+        const double bound = test::rounding_bound(n, magnitude);
+        ASSERT_NEAR(got[a], want, bound) << n << ", " << rows << ", " << a;
+        ASSERT_NEAR(got[a], scalar[a], 2 * bound) << n << ", " << rows << ", " << a;
+      }
+    }
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Sets, Int8, testing::ValuesIn(available()), test::set_name);
+
+}  // namespace
+}  // namespace slide::kernels
