@@ -43,6 +43,10 @@ void HashFunctions::hash_row_block(const QueryBlock& block, HashScratch& scratch
 
 const float* fetch_row(const WeightRows& rows, std::size_t dim, std::size_t id, float* buffer) {
   if (rows.fp32 != nullptr) return rows.fp32 + id * rows.stride;
+  if (rows.int8.q != nullptr) {
+    kernels::active().widen_int8(rows.int8, id, dim, buffer);
+    return buffer;
+  }
   kernels::active().widen(rows.pairs + id * rows.stride, dim, buffer);
   return buffer;
 }
@@ -66,11 +70,14 @@ void pack_rows(const RowSet& set, std::size_t dim, float* buffer, float* packed)
 // Asks for the next rows while these are hashed.
 void HashFunctions::prefetch_rows(const RowSet& set, std::size_t begin, std::size_t count) const {
   const WeightRows& rows = set.rows;
-  const bool bf16 = rows.fp32 == nullptr;
-  const std::size_t length = bf16 ? dim_ * 2 : dim_ * sizeof(float);
+  const bool int8 = rows.int8.q != nullptr, bf16 = rows.pairs != nullptr;
+  const std::size_t length = int8 ? dim_ : bf16 ? dim_ * 2 : dim_ * sizeof(float);
   for (std::size_t i = begin; i < std::min(begin + count, set.count); ++i) {
     const std::size_t at = set.id(i) * rows.stride;
-    prefetch(bf16 ? static_cast<const void*>(rows.pairs + at) : rows.fp32 + at, length);
+    const void* row = int8   ? static_cast<const void*>(rows.int8.q + at)
+                      : bf16 ? static_cast<const void*>(rows.pairs + at)
+                             : rows.fp32 + at;
+    prefetch(row, length);
   }
 }
 

@@ -7,15 +7,17 @@
 #include <vector>
 
 #include "engine/base/aligned.h"
+#include "engine/kernels/int8.h"
 
 namespace slide::lsh {
 
-// A matrix of weights, in fp32 or in bfloat16 pairs (engine/kernels/bf16.h): one of the pointers is set, the
-// stride counts its elements.
+// A matrix of weights, in fp32, in bfloat16 pairs (engine/kernels/bf16.h) or in bytes
+// (engine/kernels/int8.h): one of the pointers is set, the stride counts its elements.
 struct WeightRows {
   const float* fp32 = nullptr;
   std::size_t stride = 0;
   const std::uint32_t* pairs = nullptr;
+  kernels::Int8Rows int8 = {};
 };
 
 // A block of vectors in unit-major layout: xt[k*lanes + b], k < inner, b < samples <= lanes

@@ -111,10 +111,23 @@ BlockBounds bounds_of(const Model& model) {
   return bounds;
 }
 
+// Matrices and neighbours as they are held, which for bytes is less than the configuration says.
+void plan_small(const Model& model, MemoryPlan& plan) {
+  const std::vector<const Parameters*> matrices = model.network.matrices();
+  for (std::size_t l = 0; l < plan.layers.size(); ++l) {
+    const Parameters& weights = *matrices[2 * l];
+    plan.layers[l].weights +=
+        double(weights.bytes()) -
+        double(Parameters::bytes_of(weights.rows, weights.columns, model.config.train.weights));
+  }
+  if (model.neighbours) plan.neighbours = double(model.neighbours->bytes());
+}
+
 // Its last layer with the weights that its wide path has, not the most that there can be.
 MemoryPlan plan_of(const Model& model, int threads) {
   MemoryPlan plan =
       plan_memory(model.config, model.shape.features, model.shape.labels, bounds_of(model), threads);
+  if (model.form == ModelForm::kInt8) plan_small(model, plan);
   const Layer& output = model.network.output();
   if (output.wide() == nullptr) return plan;
   const auto neurons = double(output.size());
@@ -163,8 +176,7 @@ void print_model(const Model& model, const std::string& path) {
         memory_text(double(bytes.optimizer)), memory_text(double(bytes.neighbours)),
         memory_text(double(bytes.text)));
   if (model.form != ModelForm::kPlain) {
-    print("form               {} in the file; in memory, weights of layers are bf16, wide ones fp32\n",
-          form_name(model.form));
+    print("form               {}, in the file and in memory\n", form_name(model.form));
   }
 }
 

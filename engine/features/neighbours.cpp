@@ -25,14 +25,22 @@ double length_of(std::span<const float> values) {
   return std::sqrt(square);
 }
 
+float as_float(std::uint16_t bf16) {
+  return from_bf16(bf16);
+}
+float as_float(std::int8_t q) {
+  return static_cast<float>(q);
+}
+
 // sum of x[ids[i]] * values[i], as four sums so that no addition waits for the one before
-float dot_of(const float* x, const std::uint32_t* ids, const std::uint16_t* values, std::size_t count) {
+template <class Value>
+float dot_of(const float* x, const std::uint32_t* ids, const Value* values, std::size_t count) {
   float sums[4] = {};
   std::size_t i = 0;
   for (; i + 4 <= count; i += 4) {
-    for (std::size_t j = 0; j < 4; ++j) sums[j] += x[ids[i + j]] * from_bf16(values[i + j]);
+    for (std::size_t j = 0; j < 4; ++j) sums[j] += x[ids[i + j]] * as_float(values[i + j]);
   }
-  for (; i < count; ++i) sums[0] += x[ids[i]] * from_bf16(values[i]);
+  for (; i < count; ++i) sums[0] += x[ids[i]] * as_float(values[i]);
   return (sums[0] + sums[1]) + (sums[2] + sums[3]);
 }
 
@@ -98,91 +106,22 @@ Neighbours::Neighbours(const NeighbourConfig& config, Storage storage, std::size
   list_postings(features);
 }
 
-namespace {
-
-// Appends sample `i` of `from`, but for dense columns, under today's numbers, unless none of its labels is
-// left; returns whether one is.
-bool append_sample(const Neighbours::Storage& from, std::size_t i, std::span<const std::uint32_t> features,
-                   std::span<const std::uint32_t> labels, Neighbours::Storage& to) {
-  const std::size_t had = to.labels.size();
-  for (std::uint64_t at = from.label_offsets[i]; at < from.label_offsets[i + 1]; ++at) {
-    if (labels[from.labels[at]] != kNewId) to.labels.push_back(labels[from.labels[at]]);
-  }
-  if (to.labels.size() == had) return false;
-  for (std::uint64_t at = from.feature_offsets[i]; at < from.feature_offsets[i + 1]; ++at) {
-    to.features.push_back(features[from.features[at]]);
-    to.values.push_back(from.values[at]);
-  }
-  to.feature_offsets.push_back(to.features.size());
-  to.label_offsets.push_back(to.labels.size());
-  return true;
-}
-
-// Whether the samples of `many` from `first` on begin with those of `few`, by their features and labels.
-bool holds(const Neighbours::Storage& many, std::size_t first, const Neighbours::Storage& few) {
-  const auto same = [&](const std::vector<std::uint64_t>& ends, const std::vector<std::uint32_t>& ids,
-                        const std::vector<std::uint64_t>& few_ends,
-                        const std::vector<std::uint32_t>& few_ids) {
-    const std::uint64_t begin = ends[first];
-    for (std::size_t i = 0; i < few_ends.size(); ++i) {
-      if (ends[first + i] - begin != few_ends[i]) return false;
-    }
-    return std::equal(few_ids.begin(), few_ids.end(), ids.begin() + static_cast<std::ptrdiff_t>(begin));
-  };
-  const auto same_dense = [&] {
-    if (few.dense.columns() == 0) return true;
-    for (std::size_t i = 0; i < few.samples(); ++i) {
-      if (!few.dense.same_row(i, many.dense, first + i)) return false;
-    }
-    return true;
-  };
-  return first + few.samples() <= many.samples() &&
-         same(many.feature_offsets, many.features, few.feature_offsets, few.features) &&
-         same(many.label_offsets, many.labels, few.label_offsets, few.labels) && same_dense();
-}
-
-}  // namespace
-
-Neighbours Neighbours::grown(const NeighbourConfig& config, const Storage* before, const Growth& growth,
-                             const Dataset& more, const FeatureScale& scale) {
-  Neighbours added(config, more, scale);
-  if (before == nullptr) return added;
-  const std::vector<std::uint32_t> features = growth.features.now(), labels = growth.labels.now();
-  Storage all;
-  std::vector<std::uint32_t> kept;
-  for (std::uint32_t i = 0; i < before->samples(); ++i) {
-    if (append_sample(*before, i, features, labels, all)) kept.push_back(i);
-  }
-  if (added.dense()) all.dense = before->dense.chosen(kept);
-  const Storage& from = added.storage();
-  if (holds(from, 0, all)) return added;
-  if (from.samples() <= all.samples() && holds(all, all.samples() - from.samples(), from))
-    return {config, std::move(all), more.feature_count()};
-  const std::uint64_t feature_entries = all.features.size(), label_entries = all.labels.size();
-  for (std::size_t i = 1; i < from.feature_offsets.size(); ++i) {
-    all.feature_offsets.push_back(feature_entries + from.feature_offsets[i]);
-    all.label_offsets.push_back(label_entries + from.label_offsets[i]);
-  }
-  all.features.insert(all.features.end(), from.features.begin(), from.features.end());
-  all.values.insert(all.values.end(), from.values.begin(), from.values.end());
-  all.labels.insert(all.labels.end(), from.labels.begin(), from.labels.end());
-  if (added.dense()) all.dense = all.dense.with(from.dense);
-  if (all.samples() > UINT32_MAX) fail_run("{} samples are too many for neighbours", all.samples());
-  return {config, std::move(all), more.feature_count()};
-}
-
 void Neighbours::list_postings(std::size_t features) {
   offsets_.assign(features + 1, 0);
   for (const std::uint32_t f : storage_.features) ++offsets_[f + 1];
   std::partial_sum(offsets_.begin(), offsets_.end(), offsets_.begin());
   posted_.resize(storage_.features.size());
-  weights_.resize(storage_.features.size());
+  const bool bytes = storage_.small.in_bytes();
+  bytes ? q_.resize(storage_.features.size()) : weights_.resize(storage_.features.size());
   std::vector<std::uint64_t> next(offsets_.begin(), offsets_.end() - 1);
   for (std::size_t i = 0; i < samples(); ++i) {
     for (std::uint64_t at = storage_.feature_offsets[i]; at < storage_.feature_offsets[i + 1]; ++at) {
       const std::uint64_t to = next[storage_.features[at]]++;
       posted_[to] = static_cast<std::uint32_t>(i);
-      weights_[to] = storage_.values[at];
+      if (bytes)
+        q_[to] = storage_.small.q[at];
+      else
+        weights_[to] = storage_.values[at];
     }
   }
 }
@@ -225,18 +164,28 @@ void Neighbours::choose_lists(const SparseRow& row, double scale, Scratch& scrat
 std::size_t Neighbours::gather(const SparseRow& row, double scale, Scratch& scratch) const {
   for (const auto& [tells, i] : scratch.telling) {
     prefetch(&posted_[offsets_[row.ids[i]]]);
-    prefetch(&weights_[offsets_[row.ids[i]]]);
+    q_.empty() ? prefetch(&weights_[offsets_[row.ids[i]]]) : prefetch(&q_[offsets_[row.ids[i]]]);
   }
   std::size_t touched = 0;
-  for (const auto& [tells, i] : scratch.telling) {
-    const std::uint32_t f = row.ids[i];
-    const auto by = static_cast<float>(std::fabs(scale * row.values[i]));
-    for (std::uint64_t at = offsets_[f]; at < offsets_[f + 1]; ++at) {
-      float& rough = scratch.rough[posted_[at]];
-      scratch.touched[touched] = posted_[at];  // without a jump, which no processor would guess
-      touched += rough == 0.0f ? 1 : 0;
-      rough += by * std::fabs(from_bf16(weights_[at]));
+  const auto add_up = [&](const auto& value_at) {
+    for (const auto& [tells, i] : scratch.telling) {
+      const std::uint32_t f = row.ids[i];
+      const auto by = static_cast<float>(std::fabs(scale * row.values[i]));
+      for (std::uint64_t at = offsets_[f]; at < offsets_[f + 1]; ++at) {
+        float& rough = scratch.rough[posted_[at]];
+        scratch.touched[touched] = posted_[at];  // without a jump, which no processor would guess
+        touched += rough == 0.0f ? 1 : 0;
+        rough += by * std::fabs(value_at(at));
+      }
     }
+  };
+  if (q_.empty()) {
+    add_up([&](std::uint64_t at) { return from_bf16(weights_[at]); });
+  } else {
+    const std::vector<std::int8_t>& exponents = storage_.small.exponents;
+    add_up([&](std::uint64_t at) {
+      return kernels::int8_factor(exponents[posted_[at]]) * static_cast<float>(q_[at]);
+    });
   }
   return touched;
 }
@@ -272,6 +221,16 @@ void Neighbours::keep_largest(std::size_t most, std::size_t touched, Scratch& sc
   scratch.keys.resize(most);
 }
 
+// The cosine of a sample with `query`.
+float Neighbours::likeness_of(std::uint32_t sample, const float* query) const {
+  const std::uint64_t at = storage_.feature_offsets[sample];
+  const std::size_t count = storage_.feature_offsets[sample + 1] - at;
+  const std::uint32_t* ids = storage_.features.data() + at;
+  if (q_.empty()) return dot_of(query, ids, storage_.values.data() + at, count);
+  return kernels::int8_factor(storage_.small.exponents[sample]) *
+         dot_of(query, ids, storage_.small.q.data() + at, count);
+}
+
 // Leaves in `likeness` the cosines of the samples in `keys` with the row, if above 0, descending.
 void Neighbours::compare(const SparseRow& row, double scale, Scratch& scratch) const {
   const auto sample_of = [](std::uint64_t key) { return ~static_cast<std::uint32_t>(key); };
@@ -279,16 +238,14 @@ void Neighbours::compare(const SparseRow& row, double scale, Scratch& scratch) c
   for (const std::uint64_t key : scratch.keys) {
     const std::uint64_t at = storage_.feature_offsets[sample_of(key)];
     prefetch(storage_.features.data() + at);
-    prefetch(storage_.values.data() + at);
+    q_.empty() ? prefetch(storage_.values.data() + at) : prefetch(storage_.small.q.data() + at);
   }
   for (std::size_t i = 0; i < row.ids.size(); ++i)
     scratch.query[row.ids[i]] = static_cast<float>(scale * row.values[i]);
   scratch.likeness.clear();
   for (const std::uint64_t key : scratch.keys) {
     const std::uint32_t sample = sample_of(key);
-    const std::uint64_t at = storage_.feature_offsets[sample];
-    const float dot = dot_of(scratch.query.data(), storage_.features.data() + at, storage_.values.data() + at,
-                             storage_.feature_offsets[sample + 1] - at);
+    const float dot = likeness_of(sample, scratch.query.data());
     if (dot > 0) scratch.likeness.emplace_back(std::min(1.0f, dot), sample);
   }
   for (const std::uint32_t id : row.ids) scratch.query[id] = 0.0f;
@@ -358,9 +315,11 @@ double Neighbours::bytes_of(double samples, double feature_count, double feature
 }
 
 std::size_t Neighbours::bytes() const {
-  return static_cast<std::size_t>(bytes_of(double(samples()), double(offsets_.size() - 1),
-                                           double(storage_.features.size()), double(storage_.labels.size()),
-                                           double(storage_.dense.columns())));
+  const double held =
+      bytes_of(double(samples()), double(offsets_.size() - 1), double(storage_.features.size()),
+               double(storage_.labels.size()), double(storage_.dense.columns()));
+  const double saved = 2.0 * double(q_.size()) * (sizeof(std::uint16_t) - sizeof(std::int8_t));
+  return static_cast<std::size_t>(held - saved) + storage_.small.exponents.size();
 }
 
 }  // namespace slide

@@ -24,6 +24,7 @@
 #include "engine/features/dense_samples.h"
 #include "engine/features/feature_scale.h"
 #include "engine/features/growth.h"
+#include "engine/features/small_values.h"
 
 namespace slide {
 
@@ -41,10 +42,17 @@ class Neighbours {
     std::vector<std::uint64_t> feature_offsets{0};
     std::vector<std::uint32_t> features;
     std::vector<std::uint16_t> values;
+    SmallValues small;  // in their place, of a small model file: bytes
     std::vector<std::uint64_t> label_offsets{0};
     std::vector<std::uint32_t> labels;
     DenseSamples dense;  // a row a sample, in place of features, where these are dense columns alone
     std::size_t samples() const { return feature_offsets.size() - 1; }
+    // Value number `at`, which is one of `sample`.
+    float value(std::size_t sample, std::uint64_t at) const {
+      return small.in_bytes() ? small.byte(sample, at) : kernels::from_bf16(values[at]);
+    }
+    // Bytes become bfloat16 values.
+    void widen();
   };
 
   // The samples of `train` that have labels, and a feature that is not 0, as `scale` makes them. Throws Error
@@ -118,13 +126,15 @@ class Neighbours {
   void choose_lists(const SparseRow& row, double scale, Scratch& scratch) const;
   std::size_t gather(const SparseRow& row, double scale, Scratch& scratch) const;
   void keep_largest(std::size_t most, std::size_t touched, Scratch& scratch) const;
+  float likeness_of(std::uint32_t sample, const float* query) const;
   void compare(const SparseRow& row, double scale, Scratch& scratch) const;
 
   NeighbourConfig config_;
   Storage storage_;
   std::vector<std::uint64_t> offsets_;  // by feature
   std::vector<std::uint32_t> posted_;   // samples that have it, ascending,
-  std::vector<std::uint16_t> weights_;  // and its values there
+  std::vector<std::uint16_t> weights_;  // and its values there,
+  std::vector<std::int8_t> q_;          // or in their place bytes
 };
 
 }  // namespace slide

@@ -77,7 +77,7 @@ std::span<const FeaturePart> Attribution::of(std::uint32_t label) {
       const auto at = std::lower_bound(begin, end, row.ids[i]);
       if (at != end && *at == row.ids[i])
         parts_[i].part +=
-            double(row.values[i]) * all.weights[static_cast<std::size_t>(at - all.features.begin())];
+            double(row.values[i]) * all.weight(label, static_cast<std::size_t>(at - all.features.begin()));
     }
   }
   return parts_;

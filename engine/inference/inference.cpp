@@ -62,7 +62,7 @@ void Predictor::choose_full() {
   if (options_.by_row) return;  // a block as a whole may turn out to be scored exactly
   const bool rough_first =
       options_.rough_first.value_or(kernels::active().fast_bf16 && output.size() >= kManyNeurons);
-  if (!rough_first || output.weights().is_bf16()) return;
+  if (!rough_first || !output.weights().is_fp32()) return;
   const RoughScorer& rough = add<RoughScorer>(full, resolve_threads(options_.threads));
   if (rough.bounded()) together_ = &rough;
 }

@@ -17,8 +17,8 @@ Screen::Screen(const Layer& output, const WidePostings* wide)
     : output_(output),
       wide_(wide),
       stride_(round_up(output.inputs(), kernels::kPairGroup) / 2),
-      pairs_(output.size() * stride_) {
-  copy_weights();
+      pairs_(output.weights().is_fp32() ? output.size() * stride_ : 0) {
+  if (output.weights().is_fp32()) copy_weights();
 }
 
 void Screen::copy_weights() {
@@ -44,12 +44,19 @@ void Screen::find(const BlockInput& in, const SparseRow& row, std::size_t k, Scr
                   std::vector<std::uint32_t>& out) const {
   const std::size_t neurons = output_.size();
   std::copy_n(in.xt, in.width, scratch.x.data());
-  if (output_.weights().is_bf16()) {  // exact scores are those of rounded activations
+  const Parameters& weights = output_.weights();
+  if (!weights.is_fp32()) {  // exact scores are those of rounded activations
     for (float& x : scratch.x) x = kernels::nearest_bf16(x);
   }
   float* z = scratch.z.data();
   std::copy_n(output_.bias().row(0), neurons, z);
-  kernels::active().add_dots_bf16(pairs_.data(), stride_, neurons, scratch.x.data(), stride_ * 2, z);
+  if (weights.is_int8()) {
+    kernels::active().add_dots_int8(weights.int8_rows(), output_.all_neurons().data(), neurons,
+                                    scratch.x.data(), stride_ * 2, z);
+  } else {
+    const std::uint32_t* pairs = weights.is_bf16() ? weights.pair_row(0) : pairs_.data();
+    kernels::active().add_dots_bf16(pairs, stride_, neurons, scratch.x.data(), stride_ * 2, z);
+  }
   if (wide_ != nullptr) wide_->add(row, z);
   // The k-th best rough score: a heap of the k best, the least of them in front.
   std::vector<float>& best = scratch.best;

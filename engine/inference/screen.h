@@ -1,5 +1,6 @@
 // The best labels of one sample, soon: all output neurons are scored roughly, from a copy of their weights of
-// half the size, and those that could be among the best are told apart by their exact scores.
+// half the size, and those that could be among the best are told apart by their exact scores. Weights that
+// are no larger than that themselves are not copied.
 //
 // The rough scores are wrong by no more than the length of the hidden activations times that of a row's
 // rounding errors, so no label of the best is missed. The wide path adds up by feature: only weights that the
@@ -43,7 +44,7 @@ class Screen {
   const Layer& output_;
   const WidePostings* wide_;
   std::size_t stride_;                 // words of a row
-  AlignedArray<std::uint32_t> pairs_;  // rows in bfloat16, see kernels/bf16.h
+  AlignedArray<std::uint32_t> pairs_;  // fp32 rows in bfloat16, see kernels/bf16.h
   double worst_ = 0.0;                 // length of the largest row of rounding errors
 };
 

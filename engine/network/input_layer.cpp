@@ -70,20 +70,21 @@ void InputLayer::forward(std::span<const SparseRow> rows, const DenseInput& dens
 // h [samples x ldo] += the dense features of the samples times their rows.
 void InputLayer::multiply(const DenseInput& dense, std::size_t slice, Slice samples, float* h) const {
   const auto& k = kernels::active();
-  if (!weights_.is_bf16()) {
+  if (weights_.is_fp32()) {
     k.rows_backward_input(weights_.weights.data(), weights_.stride, dense_.data(), dense_.size(),
                           dense.xt(slice), size(), samples.count, h, ldo());
     return;
   }
   for (std::size_t s = 0; s < samples.count; ++s) {
-    k.gather_rows_bf16(weights_.pairs.data(), weights_.pair_stride, dense_.data(),
-                       dense.x() + (samples.first + s) * dense.ldx(), dense_.size(), size(), h + s * ldo());
+    gather({dense_, {dense.x() + (samples.first + s) * dense.ldx(), dense_.size()}}, h + s * ldo());
   }
 }
 
 void InputLayer::gather(const SparseRow& row, float* h) const {
   const auto& k = kernels::active();
-  if (weights_.is_bf16()) {
+  if (weights_.is_int8()) {
+    k.gather_rows_int8(weights_.int8_rows(), row.ids.data(), row.values.data(), row.ids.size(), size(), h);
+  } else if (weights_.is_bf16()) {
     k.gather_rows_bf16(weights_.pairs.data(), weights_.pair_stride, row.ids.data(), row.values.data(),
                        row.ids.size(), size(), h);
   } else {

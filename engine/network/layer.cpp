@@ -41,6 +41,7 @@ void Layer::initialise(std::uint64_t seed, std::uint64_t item, int threads) {
 }
 
 lsh::WeightRows Layer::weight_rows(std::size_t first) const {
+  if (weights_.is_int8()) return {nullptr, weights_.byte_stride, nullptr, weights_.int8_rows(first)};
   if (weights_.is_bf16()) return {nullptr, weights_.pair_stride, weights_.pair_row(first)};
   return {weights_.row(first), weights_.stride};
 }
@@ -149,6 +150,10 @@ LayerScratch Layer::make_scratch(const BlockLimits& limits, Use use) const {
   }
   if (use == Use::kSelect) return scratch;
   scratch.shift.resize(active_limit(limits));
+  if (weights_.is_int8()) {
+    scratch.pairs = AlignedArray<std::uint32_t>(kPackedRows * weights_.byte_stride / 2);
+    scratch.rounded = AlignedArray<float>(weights_.byte_stride);
+  }
   if (partial || weights_.is_bf16()) {
     scratch.packed_stride = kernels::spread_stride(partial ? limits.columns : inputs());
     scratch.packed = AlignedArray<float>(kPackedRows * scratch.packed_stride);
@@ -203,7 +208,12 @@ void Layer::pack(const BlockInput& in, Slice units, const std::uint32_t* ids, st
   for (std::size_t a = 0; a < count; ++a) {
     float* to = scratch.packed.data() + a * scratch.packed_stride;
     if (a + kAhead < count) weights_.prefetch_row(ids[a + kAhead]);
-    if (!in.partial) {
+    if (weights_.is_int8()) {
+      const kernels::Int8Rows rows = weights_.int8_rows(ids[a]);
+      const float factor = kernels::int8_factor(*rows.exponents);
+      for (std::size_t i = 0; i < columns.size(); ++i)
+        to[i] = factor * static_cast<float>(rows.q[columns[i]]);
+    } else if (!in.partial) {
       k.widen(weights_.pair_row(ids[a]) + units.first / 2, units.count, to);
     } else if (weights_.is_bf16()) {
       const std::uint32_t* row = weights_.pair_row(ids[a]);
@@ -219,6 +229,7 @@ void Layer::logits(const BlockInput& in, std::span<const std::uint32_t> active, 
                    float* z) const {
   const auto& k = kernels::active();
   const float* shift = scratch.shift.data();
+  if (!in.partial && weights_.is_int8()) return logits_int8(in, active, scratch, z);
   if (!in.partial && weights_.is_bf16()) {
     k.rows_forward_bf16(weights_.pairs.data(), weights_.pair_stride, active.data(), active.size(), shift,
                         in.xt, in.width, in.lanes, z);
@@ -234,6 +245,28 @@ void Layer::logits(const BlockInput& in, std::span<const std::uint32_t> active, 
     pack(in, {0, in.width}, active.data() + a, rows, scratch);
     k.rows_forward(scratch.packed.data(), scratch.packed_stride, identity_.data(), rows, shift + a, in.xt,
                    in.width, in.lanes, z + a * in.lanes);
+  }
+}
+
+// Some rows at a time become bfloat16 where many samples share them. For a sample alone, bytes meet its
+// rounded input as they are: then their way from memory is what takes time.
+void Layer::logits_int8(const BlockInput& in, std::span<const std::uint32_t> ids, LayerScratch& scratch,
+                        float* z) const {
+  const auto& k = kernels::active();
+  const kernels::Int8Rows rows = weights_.int8_rows();
+  const float* shift = scratch.shift.data();
+  if (in.lanes == 1) {
+    std::transform(in.xt, in.xt + in.width, scratch.rounded.data(), kernels::nearest_bf16);
+    std::copy_n(shift, ids.size(), z);
+    return k.add_dots_int8(rows, ids.data(), ids.size(), scratch.rounded.data(), rows.stride, z);
+  }
+  const std::size_t stride = rows.stride / 2;
+  for (std::size_t a = 0; a < ids.size(); a += kPackedRows) {
+    const std::size_t count = std::min(kPackedRows, ids.size() - a);
+    for (std::size_t i = 0; i < count; ++i)
+      k.pair_int8(rows, ids[a + i], weights_.columns, scratch.pairs.data() + i * stride);
+    k.rows_forward_bf16(scratch.pairs.data(), stride, identity_.data(), count, shift + a, in.xt, in.width,
+                        in.lanes, z + a * in.lanes);
   }
 }
 

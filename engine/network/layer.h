@@ -27,7 +27,9 @@ struct LayerScratch {
   std::vector<float> shift;    // bias + correction of the active neurons
   AlignedArray<float> packed;  // fp32 rows of the matrix: of bfloat16 ones, or a block's columns of any
   std::size_t packed_stride = 0;
-  WideHits hits;  // of inference
+  AlignedArray<std::uint32_t> pairs;  // bfloat16 rows of a matrix of bytes
+  AlignedArray<float> rounded;        // the input of a sample alone before such a matrix
+  WideHits hits;                      // of inference
   WideScratch wide;
   AlignedArray<float> query;  // [inputs x lanes] partial inputs spread out for the hash functions
 };
@@ -122,6 +124,9 @@ class Layer {
   // partial
   void logits(const BlockInput& in, std::span<const std::uint32_t> active, LayerScratch& scratch,
               float* z) const;
+  // The same of a matrix of bytes, for all inputs; `shift` and z begin with row ids[0].
+  void logits_int8(const BlockInput& in, std::span<const std::uint32_t> ids, LayerScratch& scratch,
+                   float* z) const;
   void backward_listed(const BlockInput& in, const SliceCell& cell, LayerScratch& scratch,
                        const LayerBlock& block, float* dx, std::size_t ldx) const;
   void finish_hidden(const BlockInput& in, Slice neurons, LayerBlock& block) const;

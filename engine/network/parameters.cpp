@@ -35,6 +35,15 @@ Parameters::Parameters(std::size_t row_count, std::size_t column_count, Precisio
       pair_stride(precision == Precision::kBf16 ? pair_stride_for(columns) : 0),
       pairs(rows * pair_stride) {}
 
+void Parameters::hold_int8() {
+  weights = {};
+  pairs = {};
+  pair_stride = 0;
+  byte_stride = round_up(columns, kernels::kPairGroup);
+  q = AlignedArray<std::int8_t>(rows * byte_stride);
+  exponents = AlignedArray<std::int8_t>(rows);
+}
+
 std::size_t Parameters::bytes_of(std::size_t row_count, std::size_t column_count, Precision precision) {
   const bool wide = precision == Precision::kFp32;
   return row_count * (wide ? stride_of(column_count) * sizeof(float)
@@ -73,7 +82,9 @@ void Parameters::fill_uniform(double scale, std::uint64_t seed, std::uint64_t it
 }
 
 void Parameters::load_row(std::size_t r, float* x) const {
-  if (is_bf16()) {
+  if (is_int8()) {
+    kernels::active().widen_int8(int8_rows(), r, columns, x);
+  } else if (is_bf16()) {
     kernels::active().widen(pair_row(r), columns, x);
   } else {
     std::copy_n(row(r), columns, x);

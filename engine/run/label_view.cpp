@@ -87,7 +87,7 @@ std::vector<Related> strongest_features(const Network& network, std::uint32_t la
   if (const WidePath* wide = network.output().wide(); wide != nullptr) {
     const auto& storage = wide->storage();
     for (std::uint64_t at = storage.offsets[label]; at < storage.offsets[label + 1]; ++at) {
-      all.push_back({storage.features[at], storage.weights[at]});
+      all.push_back({storage.features[at], storage.weight(label, at)});
     }
   } else if (has_feature_weights(network)) {
     const Parameters& weights = network.output().weights();

@@ -23,8 +23,9 @@ struct LayerHash {
   std::uint64_t generation = 0;  // 0: no tables
 };
 
-// How the file holds weights and samples. Those of the small forms are bfloat16 in memory, whatever they were
-// trained as; their wide weights are floats there.
+// How the file holds weights and samples, and memory does: weights of all layers, wide weights and the values
+// of neighbours, but for dense ones, which are bfloat16 in memory. Training that goes on from a small form is
+// one with bfloat16 weights, and wide ones in floats.
 enum class ModelForm {
   kPlain,  // as they are in memory
   kBf16,   // values of 16 bits, ids packed

@@ -53,11 +53,13 @@ void put_int8(ByteWriter& out, const Parameters& matrix) {
   }
 }
 
-// Floats as a bfloat16 matrix is in a file.
+// Other weights as a bfloat16 matrix is in a file.
 void put_narrow(ByteWriter& out, const Parameters& matrix) {
   Parameters narrow(1, matrix.columns, Precision::kBf16);
+  std::vector<float> row(matrix.columns);
   for (std::size_t r = 0; r < matrix.rows; ++r) {
-    kernels::active().narrow_nearest(matrix.row(r), matrix.columns, narrow.pair_row(0));
+    matrix.load_row(r, row.data());
+    narrow.store_row(0, row.data());
     out.put_values(narrow.pairs);
   }
 }
@@ -67,7 +69,7 @@ void put_weights(ByteWriter& out, const Parameters& matrix, ModelForm form) {
   out.put<std::uint64_t>(matrix.all_rows);
   out.put<std::uint64_t>(matrix.columns);
   if (form == ModelForm::kInt8) return put_int8(out, matrix);
-  if (form == ModelForm::kBf16 && !matrix.is_bf16()) return put_narrow(out, matrix);
+  if (matrix.is_int8() || (form == ModelForm::kBf16 && !matrix.is_bf16())) return put_narrow(out, matrix);
   if (!matrix.is_bf16()) return put_rows(out, matrix, matrix.weights, matrix.stride);
   if (matrix.shared) out.share(matrix.pairs.bytes());
   out.put_values(matrix.pairs);
@@ -75,17 +77,14 @@ void put_weights(ByteWriter& out, const Parameters& matrix, ModelForm form) {
 
 void get_int8(ByteReader& in, std::string_view name, Parameters& matrix) {
   const std::size_t behind = matrix.all_rows - matrix.first_in_file() - matrix.rows;
-  std::vector<std::int8_t> exponents, q(matrix.columns);
+  matrix.hold_int8();
   in.skip(matrix.first_in_file());
-  in.get_vector(exponents, matrix.rows);
-  if (!are_int8_exponents(exponents)) in.refuse(fmt::format("{}: steps of rows that cannot be", name));
+  in.get_values(matrix.exponents);
+  if (!are_int8_exponents(matrix.exponents.span()))
+    in.refuse(fmt::format("{}: steps of rows that cannot be", name));
   in.skip(behind + matrix.first_in_file() * matrix.columns);
-  std::vector<float> row(matrix.columns);
-  for (std::size_t r = 0; r < matrix.rows; ++r) {
-    in.get_values(q);
-    from_int8(q.data(), exponents[r], row);
-    matrix.store_row(r, row.data());
-  }
+  for (std::size_t r = 0; r < matrix.rows; ++r)
+    in.get_values(matrix.q.data() + r * matrix.byte_stride, matrix.columns);
   in.skip(behind * matrix.columns);
 }
 

@@ -18,7 +18,7 @@ void put_matrices(ByteWriter& out, const Network& network, const OptimizerState*
 
 // Fills the matrices of `network`, and of `state` those of kRead. Throws InputError when theirs are other
 // sizes or numbers that are not finite. Returns the bytes of the optimizer's state. The network of a small
-// form has bfloat16 weights.
+// form has bfloat16 weights; those of kInt8 are held in bytes from then on.
 std::uint64_t get_matrices(ByteReader& in, StoredState stored, ModelForm form, Network& network,
                            OptimizerState& state);
 

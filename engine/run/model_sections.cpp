@@ -35,6 +35,7 @@ bool is_neighbour_value(std::uint16_t bf16) {
 }
 
 void put_wide(ByteWriter& out, const WidePath& wide, const OptimizerState* state) {
+  if (!wide.storage().small.empty()) return put_wide(out, wide.widened(), state);
   out.put(out.shares_of(wide.weights()).all);
   put_shared_offsets(wide.storage().offsets, out);
   out.put_share(wide.storage().features);
@@ -91,7 +92,13 @@ void put_neighbours(ByteWriter& out, const Neighbours& neighbours) {
   out.put_values(kept.label_offsets);
   out.put_values(kept.features);
   out.put_values(kept.labels);
-  out.put_values(kept.values);
+  if (kept.small.in_bytes()) {
+    Neighbours::Storage wide = kept;
+    wide.widen();
+    out.put_values(wide.values);
+  } else {
+    out.put_values(kept.values);
+  }
   put_dense_rows(out, kept.dense);
 }
 

@@ -16,6 +16,8 @@
 
 namespace slide {
 
+using kernels::from_bf16, kernels::to_bf16;
+
 namespace {
 
 constexpr const char* kBeyond = "rows beyond its length";
@@ -41,7 +43,7 @@ void round_row(std::span<float> row, ModelForm form) {
   from_int8(q.data(), exponent, row);
 }
 
-// Rows of these ids and values, value_of(i), as the form holds them, without what is 0.
+// Rows of these ids and values, value_of(row, i), as the form holds them, without what is 0.
 template <class ValueOf>
 Rows rounded(std::span<const std::uint64_t> offsets, std::span<const std::uint32_t> ids,
              const ValueOf& value_of, ModelForm form) {
@@ -52,7 +54,7 @@ Rows rounded(std::span<const std::uint64_t> offsets, std::span<const std::uint32
   std::vector<float> row;
   for (std::size_t i = 0; i + 1 < offsets.size(); ++i) {
     row.clear();
-    for (std::uint64_t at = offsets[i]; at < offsets[i + 1]; ++at) row.push_back(value_of(at));
+    for (std::uint64_t at = offsets[i]; at < offsets[i + 1]; ++at) row.push_back(value_of(i, at));
     round_row(row, form);
     for (std::size_t c = 0; c < row.size(); ++c) {
       if (row[c] == 0.0f) continue;
@@ -68,7 +70,7 @@ void put_rows(ByteWriter& out, Rows& rows, ModelForm form) {
   put_lists(out, rows.lists.offsets, rows.lists.ids);
   if (form == ModelForm::kBf16) {
     std::vector<std::uint16_t> halves(rows.values.size());
-    std::ranges::transform(rows.values, halves.begin(), kernels::to_bf16);
+    std::ranges::transform(rows.values, halves.begin(), to_bf16);
     return out.put_values(halves);
   }
   const std::size_t count = rows.lists.offsets.size() - 1;
@@ -82,30 +84,24 @@ void put_rows(ByteWriter& out, Rows& rows, ModelForm form) {
   out.put_values(q);
 }
 
-// Values of the rows' ids.
-void get_int8_values(ByteReader& in, Rows& rows) {
-  std::vector<std::int8_t> exponents, q;
-  in.get_vector(exponents, rows.lists.offsets.size() - 1);
-  in.get_vector(q, rows.lists.ids.size());
-  if (!are_int8_exponents(exponents)) in.refuse("steps of rows that cannot be");
-  rows.values.resize(q.size());
-  for (std::size_t i = 0; i < exponents.size(); ++i)
-    from_int8(q.data() + rows.lists.offsets[i], exponents[i], rows.row(i));
-}
-
-// So many rows of ids below `bound`. Values may be no number.
-Rows get_rows(ByteReader& in, std::size_t count, std::size_t bound, ModelForm form, const char* what) {
-  Rows rows;
-  rows.lists = get_lists(in, count, bound, what);
+// Of the lists' values, those of the rows `own`.
+SmallValues get_values(ByteReader& in, std::span<const std::uint64_t> offsets, Slice own, ModelForm form) {
+  const std::uint64_t begin = offsets[own.first], end = offsets[own.end()], all = offsets.back();
+  const std::size_t rows = offsets.size() - 1;
+  SmallValues values;
+  const auto get_own = [&](auto& of, std::uint64_t from, std::uint64_t to, std::uint64_t count) {
+    in.skip(from * sizeof(of[0]));
+    in.get_vector(of, to - from);
+    in.skip((count - to) * sizeof(of[0]));
+  };
   if (form == ModelForm::kInt8) {
-    get_int8_values(in, rows);
-    return rows;
+    get_own(values.exponents, own.first, own.end(), rows);
+    if (!are_int8_exponents(values.exponents)) in.refuse("steps of rows that cannot be");
+    get_own(values.q, begin, end, all);
+  } else {
+    get_own(values.halves, begin, end, all);
   }
-  std::vector<std::uint16_t> halves;
-  in.get_vector(halves, rows.lists.ids.size());
-  rows.values.resize(halves.size());
-  std::ranges::transform(halves, rows.values.begin(), kernels::from_bf16);
-  return rows;
+  return values;
 }
 
 // An exponent and numbers of a byte for each row.
@@ -138,6 +134,14 @@ DenseSamples get_int8_rows(ByteReader& in, std::size_t samples, const DataShape&
   return rows;
 }
 
+bool are_neighbour_values(const Neighbours::Storage& kept) {
+  for (std::size_t i = 0; i < kept.samples(); ++i) {
+    for (std::uint64_t at = kept.feature_offsets[i]; at < kept.feature_offsets[i + 1]; ++at)
+      if (!is_neighbour_value(to_bf16(kept.value(i, at)))) return false;
+  }
+  return true;
+}
+
 }  // namespace
 
 void put_packed_wide(ByteWriter& out, const WidePath& wide, ModelForm form) {
@@ -150,34 +154,33 @@ void put_packed_wide(ByteWriter& out, const WidePath& wide, ModelForm form) {
   }
   Rows rows = rounded(
       kept.offsets, {kept.features.data(), kept.features.size()},
-      [&](std::uint64_t at) { return kept.weights.data()[at]; }, form);
+      [&](std::size_t n, std::uint64_t at) { return kept.weight(n, at); }, form);
   put_rows(out, rows, form);
 }
 
 std::unique_ptr<WidePath> get_packed_wide(ByteReader& in, const Network& network, ModelForm form) {
   auto wide = std::make_unique<WidePath>(network.output().config());
   const Slice own = network.parts().own_neurons();
-  const Rows rows = get_rows(in, network.labels(), network.features(), form, "wide weights");
-  if (!std::ranges::all_of(rows.values, [](float x) { return std::isfinite(x); }))
-    in.refuse("wide weights: no finite number");
-  const std::vector<std::uint64_t>& offsets = rows.lists.offsets;
+  const IdLists lists = get_lists(in, network.labels(), network.features(), "wide weights");
+  const std::vector<std::uint64_t>& offsets = lists.offsets;
   const std::uint64_t begin = offsets[own.first], end = offsets[own.end()];
   WidePath::Storage& kept = wide->storage();
+  kept.small = get_values(in, offsets, own, form);
+  if (!std::ranges::all_of(kept.small.halves, [](std::uint16_t x) { return std::isfinite(from_bf16(x)); }))
+    in.refuse("wide weights: no finite number");
   kept.offsets.assign(offsets.begin() + static_cast<std::ptrdiff_t>(own.first),
                       offsets.begin() + static_cast<std::ptrdiff_t>(own.end() + 1));
   for (std::uint64_t& offset : kept.offsets) offset -= begin;
   kept.features = AlignedArray<std::uint32_t>(end - begin);
-  kept.weights = AlignedArray<float>(end - begin);
-  std::copy_n(rows.lists.ids.data() + begin, end - begin, kept.features.data());
-  std::copy_n(rows.values.data() + begin, end - begin, kept.weights.data());
+  std::copy_n(lists.ids.data() + begin, end - begin, kept.features.data());
   return wide;
 }
 
 void put_packed_neighbours(ByteWriter& out, const Neighbours& neighbours, ModelForm form) {
   const Neighbours::Storage& kept = neighbours.storage();
   Rows rows = rounded(
-      kept.feature_offsets, kept.features,
-      [&](std::uint64_t at) { return kernels::from_bf16(kept.values[at]); }, form);
+      kept.feature_offsets, kept.features, [&](std::size_t i, std::uint64_t at) { return kept.value(i, at); },
+      form);
   out.put<std::uint64_t>(kept.samples());
   put_rows(out, rows, form);
   put_lists(out, kept.label_offsets, kept.labels);
@@ -188,14 +191,15 @@ Neighbours get_packed_neighbours(ByteReader& in, const NeighbourConfig& config, 
                                  ModelForm form) {
   const auto samples = in.get<std::uint64_t>();
   if (samples > shape.samples) in.refuse(kBeyond);
-  Rows rows = get_rows(in, samples, shape.features, form, "neighbours");
+  IdLists lists = get_lists(in, samples, shape.features, "neighbours");
+  SmallValues values = get_values(in, lists.offsets, {0, samples}, form);
   IdLists labels = get_lists(in, samples, shape.labels, "labels of neighbours");
   Neighbours::Storage kept;
-  kept.values.resize(rows.values.size());
-  std::ranges::transform(rows.values, kept.values.begin(), kernels::to_bf16);
-  if (!std::ranges::all_of(kept.values, is_neighbour_value)) in.refuse("impossible neighbours");
-  kept.feature_offsets = std::move(rows.lists.offsets);
-  kept.features = std::move(rows.lists.ids);
+  kept.values = std::move(values.halves);
+  kept.small = std::move(values);
+  kept.feature_offsets = std::move(lists.offsets);
+  kept.features = std::move(lists.ids);
+  if (!are_neighbour_values(kept)) in.refuse("impossible neighbours");
   kept.label_offsets = std::move(labels.offsets);
   kept.labels = std::move(labels.ids);
   kept.dense =

@@ -16,7 +16,8 @@ namespace slide {
 // `form`: kBf16 or kInt8. Weights that are 0, or become it, are left out. Throws InputError when the features
 // of a neuron do not ascend.
 void put_packed_wide(ByteWriter& out, const WidePath& wide, ModelForm form);
-// Of the output layer of `network`.
+// Of the output layer of `network`; weights and values are held as they are in the file, but for those of
+// dense samples.
 std::unique_ptr<WidePath> get_packed_wide(ByteReader& in, const Network& network, ModelForm form);
 
 void put_packed_neighbours(ByteWriter& out, const Neighbours& neighbours, ModelForm form);

@@ -57,6 +57,7 @@ class Sieve {
 };
 
 void prune(const Pruning& pruning, WidePath::Storage& kept) {
+  kept.widen();
   Sieve sieve(kept.weights, pruning);
   std::vector<std::uint32_t> features;
   std::vector<float> weights;

@@ -102,6 +102,7 @@ class Joiner {
 
 WidePath WidePath::grown(const WidePath& before, const LayerConfig& config, const Growth& growth,
                          const More& more, int threads, AlignedArray<float>& sums) {
+  if (!before.storage_.small.empty()) return grown(before.widened(), config, growth, more, threads, sums);
   const std::size_t neurons = growth.labels.size();
   const WidePath added(config, more.length, more.samples, neurons, threads, more.scale);
   const std::vector<std::uint32_t> with = more.samples.label_frequencies();

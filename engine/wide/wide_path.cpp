@@ -128,8 +128,9 @@ void WidePath::prefetch(std::uint32_t id, const float* sums) const {
   constexpr std::uint64_t kLine = kAlignment / sizeof(float);
   constexpr std::uint64_t kMost = 16 * kLine;  // the processor runs on by itself
   const std::uint64_t begin = storage_.offsets[id], end = std::min(storage_.offsets[id + 1], begin + kMost);
+  const bool floats = storage_.small.empty();
   for (std::uint64_t i = begin; i < end; i += kLine) {
-    slide::prefetch(storage_.weights.data() + i);
+    if (floats) slide::prefetch(storage_.weights.data() + i);
     if (sums != nullptr) {
       slide::prefetch<Access::kWrite>(sums + i);
     } else {
@@ -222,8 +223,14 @@ void WidePath::forward(const BlockFeatures& features, std::span<const std::uint3
   for (std::size_t a = 0; a < ids.size(); ++a, z += lanes) {
     if (a + kAhead < ids.size()) prefetch(ids[a + kAhead]);
     const std::uint64_t begin = storage_.offsets[ids[a]], count = storage_.offsets[ids[a] + 1] - begin;
-    const kernels::Parts met = match_pattern(features, storage_.features.data() + begin,
-                                             storage_.weights.data() + begin, count, at, hits, scratch);
+    const float* weights = storage_.weights.data() + begin;
+    if (!storage_.small.empty()) {
+      grow(scratch.pattern, count);
+      storage_.small.load(ids[a], begin, count, scratch.pattern.data());
+      weights = scratch.pattern.data();
+    }
+    const kernels::Parts met =
+        match_pattern(features, storage_.features.data() + begin, weights, count, at, hits, scratch);
     kernels::active().gather_rows(features.columns(), lanes, met.places[0], met.weights[0], met.count[0],
                                   lanes, z);
     add_lists<2>(features, met.places[1], met.weights[1], met.count[1], z);
@@ -330,7 +337,26 @@ double WidePath::most_weights(const LayerConfig& config, double neurons, double 
 }
 
 std::size_t WidePath::bytes() const {
-  return static_cast<std::size_t>(bytes_of(double(weights()), double(storage_.offsets.size()) - 1));
+  return storage_.offsets.size() * sizeof(std::uint64_t) + storage_.features.bytes() +
+         storage_.weights.bytes() + storage_.small.bytes();
+}
+
+void WidePath::Storage::widen() {
+  if (small.empty()) return;
+  weights = AlignedArray<float>(features.size());
+  for (std::size_t n = 0; n + 1 < offsets.size(); ++n)
+    small.load(n, offsets[n], offsets[n + 1] - offsets[n], weights.data() + offsets[n]);
+  small = {};
+}
+
+WidePath WidePath::widened() const {
+  WidePath wide(config_);
+  wide.storage_.offsets = storage_.offsets;
+  wide.storage_.features = AlignedArray<std::uint32_t>(storage_.features.size());
+  std::ranges::copy(storage_.features, wide.storage_.features.data());
+  wide.storage_.small = storage_.small;
+  wide.storage_.widen();
+  return wide;
 }
 
 }  // namespace slide

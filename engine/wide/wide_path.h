@@ -20,6 +20,7 @@
 #include "engine/features/block_features.h"
 #include "engine/features/feature_scale.h"
 #include "engine/features/growth.h"
+#include "engine/features/small_values.h"
 #include "engine/kernels/kernels.h"
 #include "engine/wide/item_ridge.h"
 
@@ -42,7 +43,7 @@ struct WideHits {
 // Working memory of forward(), for one neuron at a time. Grown as needed, then kept.
 struct WideScratch {
   std::vector<std::uint32_t> columns, parted;
-  std::vector<float> weights, parted_weights;
+  std::vector<float> pattern, weights, parted_weights;
 };
 
 // The offsets of lists, from 0 to their end, of which each process has some, as one array.
@@ -115,7 +116,7 @@ class WidePath {
   // features from `features` on, and by their place weights that are not finite.
   void get_weights(ByteReader& in, std::size_t features);
 
-  std::size_t weights() const { return storage_.weights.size(); }
+  std::size_t weights() const { return storage_.features.size(); }
   std::size_t bytes() const;
   // Of patterns of `weights` weights in all, and the most there are of a layer configured so:
   // `label_features` is the sum over samples of labels times features.
@@ -127,8 +128,18 @@ class WidePath {
     std::vector<std::uint64_t> offsets;
     AlignedArray<std::uint32_t> features;
     AlignedArray<float> weights;
+    SmallValues small;  // in their place, of a small model file: for inference alone
+
+    // Weight number `at`, which is one of `neuron`.
+    float weight(std::size_t neuron, std::uint64_t at) const {
+      return small.empty() ? weights[at] : small.value(neuron, at);
+    }
+    // Weights that are small become floats.
+    void widen();
   };
   const Storage& storage() const { return storage_; }
+  // A copy whose weights are floats.
+  WidePath widened() const;
   Storage& storage() { return storage_; }
 
  private:

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <bit>
 #include <numeric>
+#include <type_traits>
 
 #include "engine/base/prefetch.h"
 #include "engine/kernels/kernels.h"
@@ -24,13 +25,23 @@ WidePostings::WidePostings(const WidePath& wide, std::span<const std::uint32_t> 
   }
   std::partial_sum(offsets_.begin(), offsets_.end(), offsets_.begin());
   neurons_ = AlignedArray<std::uint32_t>(offsets_.back());
-  weights_ = AlignedArray<float>(offsets_.back());
+  const bool bytes = from.small.in_bytes(), floats = from.small.empty();
+  weights_ = AlignedArray<float>(floats ? offsets_.back() : 0);
+  small_.halves.resize(floats || bytes ? 0 : offsets_.back());
+  small_.q.resize(bytes ? offsets_.back() : 0);
+  small_.exponents.resize(bytes ? ids.size() : 0);
   std::vector<std::uint64_t> next(offsets_.begin(), offsets_.end() - 1);
   for (std::size_t n = 0; n < ids.size(); ++n) {
+    if (bytes) small_.exponents[n] = from.small.exponents[ids[n]];
     for (std::uint64_t i = from.offsets[ids[n]]; i < from.offsets[ids[n] + 1]; ++i) {
       const std::uint64_t at = next[from.features[i]]++;
       neurons_[at] = static_cast<std::uint32_t>(n);
-      weights_[at] = from.weights[i];
+      if (floats)
+        weights_[at] = from.weights[i];
+      else if (bytes)
+        small_.q[at] = from.small.q[i];
+      else
+        small_.halves[at] = from.small.halves[i];
     }
   }
   if (candidates) rank_common();
@@ -82,25 +93,40 @@ void WidePostings::start(const BlockFeatures& features, Walk& walk) const {
 
 namespace {
 
-// z[ids[i] * lanes + s] += weights[i] * x for the `Length` entries (s, x) of a list, up to the first id of at
-// least `bound`; returns how many came before.
-template <std::size_t Length>
-std::size_t scatter_list(const std::uint32_t* ids, const float* weights, std::size_t count,
-                         std::uint32_t bound, const std::uint16_t* samples, const float* values,
-                         std::size_t lanes, float* z) {
+// Some postings of a feature: neurons, ascending, and the number of the first.
+struct Postings {
+  const std::uint32_t* ids;
+  std::uint64_t first;
+  std::size_t count;
+};
+
+// z[ids[i] * lanes + s] += weight of posting i * x for the `Length` entries (s, x) of a list, up to the first
+// id of at least `bound`; returns how many came before.
+template <std::size_t Length, class Weight>
+std::size_t scatter_list(const Postings& at, const Weight& weight, std::uint32_t bound,
+                         const std::uint16_t* samples, const float* values, std::size_t lanes, float* z) {
   std::size_t i = 0;
-  for (; i < count && ids[i] < bound; ++i) {
-    float* row = z + ids[i] * lanes;
-    for (std::size_t e = 0; e < Length; ++e) row[samples[e]] += weights[i] * values[e];
+  for (; i < at.count && at.ids[i] < bound; ++i) {
+    float* row = z + at.ids[i] * lanes;
+    const float w = weight(at.first + i);
+    for (std::size_t e = 0; e < Length; ++e) row[samples[e]] += w * values[e];
   }
   return i;
 }
 
-using ScatterList = std::size_t (*)(const std::uint32_t*, const float*, std::size_t, std::uint32_t,
-                                    const std::uint16_t*, const float*, std::size_t, float*);
-constexpr ScatterList kScatterList[] = {nullptr,         scatter_list<1>, scatter_list<2>,
-                                        scatter_list<3>, scatter_list<4>, scatter_list<5>,
-                                        scatter_list<6>, scatter_list<7>, scatter_list<8>};
+template <class Weight>
+using ScatterList = std::size_t (*)(const Postings&, const Weight&, std::uint32_t, const std::uint16_t*,
+                                    const float*, std::size_t, float*);
+template <class Weight>
+constexpr ScatterList<Weight> kScatterList[] = {nullptr,
+                                                scatter_list<1, Weight>,
+                                                scatter_list<2, Weight>,
+                                                scatter_list<3, Weight>,
+                                                scatter_list<4, Weight>,
+                                                scatter_list<5, Weight>,
+                                                scatter_list<6, Weight>,
+                                                scatter_list<7, Weight>,
+                                                scatter_list<8, Weight>};
 
 }  // namespace
 
@@ -116,36 +142,58 @@ void WidePostings::add(const BlockFeatures& features, std::size_t first, std::si
   add_listed(features, static_cast<std::uint32_t>(end), lanes, neuron_0, walk);
 }
 
+// Small weights become floats in walk.weights.
+const float* WidePostings::run_of(const Walk::Feature& feature, std::uint32_t end, Walk& walk) const {
+  if (small_.empty()) return weights_.data() + feature.at;
+  by_form([&](const auto& weight) {
+    std::vector<float>& to = walk.weights;
+    std::size_t count = 0;
+    for (std::uint64_t p = feature.at; p < feature.end && neurons_[p] < end; ++p, ++count) {
+      if (count == to.size()) to.resize(2 * count + kernels::kLaneMultiple);
+      to[count] = weight(p);
+    }
+  });
+  return walk.weights.data();
+}
+
 void WidePostings::add_dense(const BlockFeatures& features, std::uint32_t end, std::size_t lanes, float* z,
                              Walk& walk) const {
   const auto& k = kernels::active();
   for (Walk::Feature& feature : walk.dense) {
-    feature.at +=
-        k.scatter_rows(neurons_.data() + feature.at, weights_.data() + feature.at, feature.end - feature.at,
-                       end, features.columns() + feature.place * lanes, lanes, z, lanes);
+    if (feature.at == feature.end || neurons_[feature.at] >= end) continue;
+    const float* weights = run_of(feature, end, walk);
+    feature.at += k.scatter_rows(neurons_.data() + feature.at, weights, feature.end - feature.at, end,
+                                 features.columns() + feature.place * lanes, lanes, z, lanes);
   }
 }
 
 void WidePostings::add_listed(const BlockFeatures& features, std::uint32_t end, std::size_t lanes, float* z,
                               Walk& walk) const {
-  for (std::size_t f = 0; f < walk.listed.size(); ++f) {
-    if (f + kAhead < walk.listed.size()) {
-      const std::uint64_t soon = walk.listed[f + kAhead].at;
-      prefetch(neurons_.data() + soon);
-      prefetch(weights_.data() + soon);
+  by_form([&](const auto& weight) {
+    using Weight = std::decay_t<decltype(weight)>;
+    for (std::size_t f = 0; f < walk.listed.size(); ++f) {
+      if (f + kAhead < walk.listed.size()) prefetch_posting(walk.listed[f + kAhead].at);
+      Walk::Feature& feature = walk.listed[f];
+      feature.at += kScatterList<Weight>[feature.length](
+          {neurons_.data() + feature.at, feature.at, feature.end - feature.at}, weight, end,
+          features.samples() + feature.place, features.values() + feature.place, lanes, z);
     }
-    Walk::Feature& feature = walk.listed[f];
-    feature.at += kScatterList[feature.length](
-        neurons_.data() + feature.at, weights_.data() + feature.at, feature.end - feature.at, end,
-        features.samples() + feature.place, features.values() + feature.place, lanes, z);
-  }
+  });
+}
+
+void WidePostings::prefetch_posting(std::uint64_t p) const {
+  prefetch(neurons_.data() + p);
+  if (small_.empty()) return prefetch(weights_.data() + p);
+  small_.in_bytes() ? prefetch(small_.q.data() + p) : prefetch(small_.halves.data() + p);
 }
 
 void WidePostings::add(const SparseRow& row, float* z) const {
-  for (std::size_t i = 0; i < row.ids.size(); ++i) {
-    for (std::uint64_t p = offsets_[row.ids[i]]; p < offsets_[row.ids[i] + 1]; ++p)
-      z[neurons_[p]] += weights_[p] * row.values[i];
-  }
+  by_form([&](const auto& weight) {
+    for (std::size_t i = 0; i < row.ids.size(); ++i) {
+      for (std::uint64_t p = offsets_[row.ids[i]]; p < offsets_[row.ids[i] + 1]; ++p)
+        z[neurons_[p]] += weight(p) * row.values[i];
+    }
+  });
 }
 
 WidePostings::Scratch WidePostings::make_scratch() const {
@@ -171,17 +219,21 @@ void WidePostings::start(const SparseRow& row, Scratch& scratch) const {
     } else if (end - begin > limits_.added_up) {
       scratch.look_ups.push_back({begin, end, value, false});
     } else if (end - begin > limits_.telling) {
-      for (std::uint64_t p = begin; p < end; ++p) scratch.scores[neurons_[p]] += weights_[p] * value;
+      by_form([&](const auto& weight) {
+        for (std::uint64_t p = begin; p < end; ++p) scratch.scores[neurons_[p]] += weight(p) * value;
+      });
     } else {
-      for (std::uint64_t p = begin; p < end; ++p) {
-        const std::uint32_t neuron = neurons_[p];
-        const float score = weights_[p] * value;
-        const bool lists = score > 0.0f && scratch.listed[neuron] == 0;
-        scratch.scores[neuron] += score;
-        touched[size] = neuron;
-        size += lists ? 1 : 0;
-        scratch.listed[neuron] |= lists ? 1 : 0;
-      }
+      by_form([&](const auto& weight) {
+        for (std::uint64_t p = begin; p < end; ++p) {
+          const std::uint32_t neuron = neurons_[p];
+          const float score = weight(p) * value;
+          const bool lists = score > 0.0f && scratch.listed[neuron] == 0;
+          scratch.scores[neuron] += score;
+          touched[size] = neuron;
+          size += lists ? 1 : 0;
+          scratch.listed[neuron] |= lists ? 1 : 0;
+        }
+      });
     }
   }
   scratch.touched_count = size;
@@ -204,12 +256,13 @@ float WidePostings::weight_of(std::uint32_t neuron, const Scratch::LookUp& at) c
     const Ranks& ranks = ranks_[at.begin + neuron / kRanked];
     const std::uint64_t bit = std::uint64_t{1} << (neuron % kRanked);
     if ((ranks.present & bit) == 0) return 0.0f;
-    return weights_[ranks.first + static_cast<std::size_t>(std::popcount(ranks.present & (bit - 1)))];
+    return weight(neuron, ranks.first + static_cast<std::size_t>(std::popcount(ranks.present & (bit - 1))));
   }
   const std::uint32_t *begin = neurons_.data() + at.begin, *end = neurons_.data() + at.end;
   const std::uint32_t* found = std::lower_bound(begin, end, neuron);
-  return found != end && *found == neuron ? weights_[at.begin + static_cast<std::uint64_t>(found - begin)]
-                                          : 0.0f;
+  return found != end && *found == neuron
+             ? weight(neuron, at.begin + static_cast<std::uint64_t>(found - begin))
+             : 0.0f;
 }
 
 void WidePostings::add(std::span<const std::uint32_t> neurons, const Scratch& scratch, float* z) const {
@@ -234,7 +287,7 @@ double WidePostings::bytes_of(double weights, double features) {
 }
 
 std::size_t WidePostings::bytes() const {
-  return offsets_.size() * sizeof(std::uint64_t) + neurons_.size() * (sizeof(std::uint32_t) + sizeof(float)) +
+  return offsets_.size() * sizeof(std::uint64_t) + neurons_.bytes() + weights_.bytes() + small_.bytes() +
          common_.size() * sizeof(std::uint32_t) + ranks_.size() * sizeof(Ranks);
 }
 

@@ -42,6 +42,7 @@ class WidePostings {
       std::uint32_t length;   // entries of its list
     };
     std::vector<Feature> dense, listed;  // each as the block counts them
+    std::vector<float> weights;          // of some postings, where they are not floats
     // From here on in ascending order, whatever samples the block has.
     void sort();
   };
@@ -91,8 +92,22 @@ class WidePostings {
   };
 
   std::size_t count(std::size_t feature) const { return offsets_[feature + 1] - offsets_[feature]; }
+  // The weights of a feature's postings up to those of neuron `end`.
+  const float* run_of(const Walk::Feature& feature, std::uint32_t end, Walk& walk) const;
+  void prefetch_posting(std::uint64_t p) const;
+  // use(weight_of_posting) in the form in which weights are held.
+  template <class Use>
+  void by_form(const Use& use) const {
+    if (small_.empty()) return use([this](std::uint64_t p) { return weights_[p]; });
+    if (!small_.in_bytes()) return use([this](std::uint64_t p) { return small_.half(p); });
+    use([this](std::uint64_t p) { return small_.byte(neurons_[p], p); });
+  }
   bool is_common(std::size_t feature) const;
   void rank_common();
+  // Of posting p, which is one of `neuron`.
+  float weight(std::uint32_t neuron, std::uint64_t p) const {
+    return small_.empty() ? weights_[p] : small_.value(neuron, p);
+  }
   float weight_of(std::uint32_t neuron, const Scratch::LookUp& at) const;
 
   Limits limits_;
@@ -100,6 +115,7 @@ class WidePostings {
   std::vector<std::uint64_t> offsets_;   // by feature
   AlignedArray<std::uint32_t> neurons_;  // of the postings, ascending for each feature
   AlignedArray<float> weights_;
+  SmallValues small_;                  // in their place, where the wide path has them small
   std::vector<std::uint32_t> common_;  // features in the pattern of many neurons, ascending
   std::vector<Ranks> ranks_;           // [common][neurons / 64]
 };

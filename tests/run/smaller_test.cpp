@@ -12,6 +12,7 @@
 #include "datasets/reader.h"
 #include "engine/base/error.h"
 #include "engine/inference/inference.h"
+#include "engine/run/further.h"
 #include "engine/run/int8_rows.h"
 #include "engine/run/model_file.h"
 #include "engine/training/trainer.h"
@@ -124,7 +125,8 @@ TEST_F(SmallerTest, SmallFormsAnswerAlike) {
     const Model model = load_model(path("small"));
     EXPECT_EQ(model.version, 5U);
     EXPECT_FALSE(model.has_optimizer_state);
-    EXPECT_TRUE(model.network.output().weights().is_bf16());
+    EXPECT_EQ(model.network.output().weights().is_bf16(), form == ModelForm::kBf16);
+    EXPECT_EQ(model.network.output().weights().is_int8(), form == ModelForm::kInt8);
   }
 }
 
@@ -150,8 +152,114 @@ TEST_F(SmallerTest, Int8WeightsAreTheNearestOfTheirRow) {
     for (std::uint64_t i = b.offsets[n]; i < b.offsets[n + 1]; ++i, ++at) {
       while (a.features.data()[at] < b.features.data()[i]) ++at;
       ASSERT_EQ(a.features.data()[at], b.features.data()[i]);
-      EXPECT_LE(std::fabs(a.weights.data()[at] - b.weights.data()[i]), most);
+      EXPECT_LE(std::fabs(a.weights.data()[at] - b.weight(n, i)), most);
     }
+  }
+}
+
+// The same network with bfloat16 rows and wide weights in floats, and the same neighbours in bfloat16.
+Network expanded(const Model& model) {
+  Network network(model.config, model.shape);
+  const auto from = model.network.matrices();
+  const auto to = network.matrices();
+  for (std::size_t m = 0; m < to.size(); ++m) {
+    std::vector<float> row(to[m]->columns);
+    for (std::size_t r = 0; r < to[m]->rows; ++r) {
+      from[m]->load_row(r, row.data());
+      to[m]->store_row(r, row.data());
+    }
+  }
+  network.output().set_wide(std::make_unique<WidePath>(model.network.output().wide()->widened()));
+  network.set_feature_scale(model.network.feature_scale());
+  for (std::size_t l = 0; l < network.layers().size(); ++l)
+    network.layers()[l].rebuild_index(model.hashes[l].seed, model.hashes[l].generation, 1);
+  return network;
+}
+
+Neighbours expanded_neighbours(const Model& model) {
+  Neighbours::Storage kept = model.neighbours->storage();
+  kept.widen();
+  EXPECT_FALSE(kept.small.in_bytes());
+  return {model.config.neighbours, std::move(kept), model.shape.features};
+}
+
+std::vector<float> all_scores(const TrainedNetwork& trained, const Dataset& data,
+                              const InferenceOptions& options) {
+  std::vector<float> scores(data.size() * options.k, -1.0F);
+  Predictor(trained, options).predict(data, [&](std::size_t i, std::span<const Prediction> best) {
+    for (const Prediction& one : best) scores[i * options.k + one.label] = one.score;
+  });
+  return scores;
+}
+
+TEST_F(SmallerTest, SmallFormsAnswerAsTheirValuesDo) {
+  for (const ModelForm form : {ModelForm::kBf16, ModelForm::kInt8}) {
+    for (const char* share : {"neighbours.share=0.25", "neighbours.share=0"}) {
+      train({share});
+      make(form);
+      Model model = load_model(path("small"));
+      model.build_tables(1);
+      EXPECT_FALSE(model.network.output().wide()->storage().small.empty());
+      const Network network = expanded(model);
+      const std::optional<Neighbours> neighbours =
+          model.neighbours ? std::optional(expanded_neighbours(model)) : std::nullopt;
+      InferenceOptions options;
+      options.k = 9;
+      options.threads = 1;
+      options.candidates = 4;
+      for (const Inference mode : {Inference::kFull, Inference::kLsh}) {
+        for (const std::size_t samples : {90, 17, 1}) {
+          options.mode = mode;
+          options.low_latency = samples == 1;
+          const Dataset some = data_.slice(5 % (91 - samples), samples);
+          const auto held = all_scores(model.trained(), some, options);
+          const auto want = all_scores({network, neighbours ? &*neighbours : nullptr}, some, options);
+          for (std::size_t i = 0; i < held.size(); ++i) ASSERT_NEAR(held[i], want[i], 1e-5) << samples;
+        }
+      }
+    }
+  }
+}
+
+TEST_F(SmallerTest, BytesBecomeSixteenBitsWithoutLoss) {
+  make(ModelForm::kInt8);
+  make_smaller({path("small"), path("again"), ModelForm::kBf16, {}, {}, 1});
+  const Model bytes = load_model(path("small")), halves = load_model(path("again"));
+  const auto from = bytes.network.matrices(), to = halves.network.matrices();
+  for (std::size_t m = 0; m < to.size(); ++m) {
+    std::vector<float> a(to[m]->columns), b(to[m]->columns);
+    for (std::size_t r = 0; r < to[m]->rows; ++r) {
+      from[m]->load_row(r, a.data());
+      to[m]->load_row(r, b.data());
+      ASSERT_EQ(a, b);
+    }
+  }
+  EXPECT_TRUE(std::ranges::equal(bytes.network.output().wide()->widened().storage().weights,
+                                 halves.network.output().wide()->widened().storage().weights));
+  EXPECT_EQ(expanded_neighbours(bytes).storage().values, halves.neighbours->storage().values);
+}
+
+// What goes on from a small model is trained in bfloat16 and floats, from the values that the model had.
+TEST_F(SmallerTest, TrainingGoesOnFromWhatIsHeldSmall) {
+  for (const ModelForm form : {ModelForm::kBf16, ModelForm::kInt8}) {
+    make(form);
+    const Model model = load_model(path("small"));
+    const TrainedStart start = start_further(model, model.config, data_, nullptr, {}, 1);
+    const Parameters &was = model.network.output().weights(), &is = start.network.output().weights();
+    ASSERT_TRUE(is.is_bf16());
+    std::vector<float> before(was.columns), now(is.columns);
+    for (std::size_t r = 0; r < was.rows; ++r) {
+      was.load_row(r, before.data());
+      is.load_row(r, now.data());
+      EXPECT_EQ(now, before);
+    }
+    const WidePath::Storage& wide = start.network.output().wide()->storage();
+    EXPECT_TRUE(wide.small.empty());
+    EXPECT_EQ(wide.weights.size(), wide.features.size());
+    EXPECT_GE(wide.weights.size(), model.network.output().wide()->weights());
+    ASSERT_TRUE(start.neighbours);
+    EXPECT_FALSE(start.neighbours->storage().small.in_bytes());
+    EXPECT_EQ(start.neighbours->samples(), data_.size());
   }
 }
 
@@ -227,9 +335,8 @@ TEST_F(SmallerTest, DamageIsRefused) {
       std::ofstream(path("small"), std::ios::binary) << with_checksum(other);
       try {  // what can be is read, and answers are of numbers
         const Model model = load_model(path("small"));
-        const AlignedArray<float>& weights = model.network.output().wide()->storage().weights;
-        EXPECT_TRUE(std::all_of(weights.data(), weights.data() + weights.size(),
-                                [](float w) { return std::isfinite(w); }));
+        const WidePath wide = model.network.output().wide()->widened();
+        EXPECT_TRUE(std::ranges::all_of(wide.storage().weights, [](float w) { return std::isfinite(w); }));
       } catch (const InputError&) {
         ++refused;
       }
