@@ -133,6 +133,7 @@ constexpr ScatterList<Weight> kScatterList[] = {nullptr,
 void WidePostings::add(const BlockFeatures& features, std::size_t first, std::size_t end, std::size_t lanes,
                        float* z, Walk& walk) const {
   float* neuron_0 = z - first * lanes;
+  if (!small_.empty()) widen_dense(static_cast<std::uint32_t>(end), walk);
   // Dense columns meet few neurons at a time, whose scores stay in the first-level cache.
   const std::size_t step = std::max<std::size_t>(1, kCached / lanes);
   for (std::size_t at = first; at < end;) {
@@ -142,28 +143,34 @@ void WidePostings::add(const BlockFeatures& features, std::size_t first, std::si
   add_listed(features, static_cast<std::uint32_t>(end), lanes, neuron_0, walk);
 }
 
-// Small weights become floats in walk.weights.
-const float* WidePostings::run_of(const Walk::Feature& feature, std::uint32_t end, Walk& walk) const {
-  if (small_.empty()) return weights_.data() + feature.at;
+// Small weights of the dense features become floats, up to those of neuron `end`.
+void WidePostings::widen_dense(std::uint32_t end, Walk& walk) const {
+  std::size_t count = 0;
+  walk.used.clear();
   by_form([&](const auto& weight) {
     std::vector<float>& to = walk.weights;
-    std::size_t count = 0;
-    for (std::uint64_t p = feature.at; p < feature.end && neurons_[p] < end; ++p, ++count) {
-      if (count == to.size()) to.resize(2 * count + kernels::kLaneMultiple);
-      to[count] = weight(p);
+    for (const Walk::Feature& feature : walk.dense) {
+      walk.used.push_back(count);
+      for (std::uint64_t p = feature.at; p < feature.end && neurons_[p] < end; ++p) {
+        if (count == to.size()) to.resize(2 * count + kernels::kLaneMultiple);
+        to[count++] = weight(p);
+      }
     }
   });
-  return walk.weights.data();
 }
 
 void WidePostings::add_dense(const BlockFeatures& features, std::uint32_t end, std::size_t lanes, float* z,
                              Walk& walk) const {
   const auto& k = kernels::active();
-  for (Walk::Feature& feature : walk.dense) {
+  const bool small = !small_.empty();
+  for (std::size_t f = 0; f < walk.dense.size(); ++f) {
+    Walk::Feature& feature = walk.dense[f];
     if (feature.at == feature.end || neurons_[feature.at] >= end) continue;
-    const float* weights = run_of(feature, end, walk);
-    feature.at += k.scatter_rows(neurons_.data() + feature.at, weights, feature.end - feature.at, end,
-                                 features.columns() + feature.place * lanes, lanes, z, lanes);
+    const float* weights = small ? walk.weights.data() + walk.used[f] : weights_.data() + feature.at;
+    const std::size_t met = k.scatter_rows(neurons_.data() + feature.at, weights, feature.end - feature.at,
+                                           end, features.columns() + feature.place * lanes, lanes, z, lanes);
+    feature.at += met;
+    if (small) walk.used[f] += met;
   }
 }
 

@@ -42,7 +42,10 @@ class WidePostings {
       std::uint32_t length;   // entries of its list
     };
     std::vector<Feature> dense, listed;  // each as the block counts them
-    std::vector<float> weights;          // of some postings, where they are not floats
+    // Where weights are not floats: those of the dense features' postings of a range, and for each of these
+    // features how many are before its own.
+    std::vector<float> weights;
+    std::vector<std::size_t> used;
     // From here on in ascending order, whatever samples the block has.
     void sort();
   };
@@ -92,8 +95,7 @@ class WidePostings {
   };
 
   std::size_t count(std::size_t feature) const { return offsets_[feature + 1] - offsets_[feature]; }
-  // The weights of a feature's postings up to those of neuron `end`.
-  const float* run_of(const Walk::Feature& feature, std::uint32_t end, Walk& walk) const;
+  void widen_dense(std::uint32_t end, Walk& walk) const;
   void prefetch_posting(std::uint64_t p) const;
   // use(weight_of_posting) in the form in which weights are held.
   template <class Use>
