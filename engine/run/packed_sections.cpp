@@ -187,7 +187,7 @@ void put_packed_neighbours(ByteWriter& out, const Neighbours& neighbours, ModelF
 Neighbours get_packed_neighbours(ByteReader& in, const NeighbourConfig& config, const DataShape& shape,
                                  ModelForm form) {
   const auto samples = in.get<std::uint64_t>();
-  if (samples > shape.samples) in.refuse(kBeyond);
+  if (samples > UINT32_MAX) in.refuse(kBeyond);
   Rows rows = get_rows(in, samples, shape.features, form, "neighbours");
   IdLists labels = get_lists(in, samples, shape.labels, "labels of neighbours");
   Neighbours::Storage kept;
