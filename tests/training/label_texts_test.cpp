@@ -41,6 +41,8 @@ TEST(LabelTextRows, TeachLabelsWithoutASample) {
     Config config = make_config({dense(8), dense(0)}, 32, 16);
     config.loss.kind = LossKind::kSigmoid;
     config.layers.back().wide = true;
+    config.layers.back().wide_fit = 0;
+    config.layers.back().wide_scale = 4;
     config.train.epochs = 20;
     config.train.threads = 1;
     Trainer trainer(config, data, nullptr);
