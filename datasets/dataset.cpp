@@ -1,5 +1,6 @@
 #include "datasets/dataset.h"
 
+#include <algorithm>
 #include <utility>
 
 #include "engine/base/error.h"
@@ -62,7 +63,8 @@ Dataset::Dataset(DatasetArrays arrays, std::uint32_t feature_count, std::uint32_
 std::vector<std::uint32_t> Dataset::label_frequencies() const {
   std::vector<std::uint32_t> frequencies(label_count_);
   if (size() == 0) return frequencies;
-  for (const std::uint32_t label : label_ids_.subspan(label_offsets_.front(), label_entries())) {
+  const std::uint64_t first = label_offsets_.front();
+  for (const std::uint32_t label : label_ids_.subspan(first, label_offsets_[samples()] - first)) {
     ++frequencies[label];
   }
   return frequencies;
@@ -109,6 +111,13 @@ Dataset Dataset::with_label_weights(std::shared_ptr<const std::vector<float>> we
   return data;
 }
 
+Dataset Dataset::with_label_texts(std::size_t count) const {
+  if (count > size()) fail_run("data set: {} texts of labels in {} rows", count, size());
+  Dataset data = *this;
+  data.label_texts_ = count;
+  return data;
+}
+
 Dataset Dataset::slice(std::size_t first, std::size_t count) const {
   if (first > size() || count > size() - first) {
     fail_run("data set: rows {} to {} asked for, but there are {}", first, first + count, size());
@@ -119,6 +128,7 @@ Dataset Dataset::slice(std::size_t first, std::size_t count) const {
   part.label_offsets_ = label_offsets_.subspan(first, count + 1);
   if (!weights_.empty()) part.weights_ = weights_.subspan(first, count);
   part.dense_ = dense_.slice(first, count);
+  part.label_texts_ = std::min(count, first + count - std::min(first + count, samples()));
   return part;
 }
 

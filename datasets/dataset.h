@@ -92,7 +92,14 @@ class Dataset {
     return with_label_weights(other.label_weights_);
   }
 
-  // How many samples carry each label; size label_count().
+  // The last rows may be texts of labels (label_texts.h): what a label is said to be, as a sample of it. They
+  // are trained on, but no samples are held out of them, and nothing that is counted or measured counts them.
+  std::size_t label_texts() const { return label_texts_; }
+  std::size_t samples() const { return size() - label_texts_; }
+  // The same rows, of which the last `count` are such. Throws Error where there are not as many.
+  Dataset with_label_texts(std::size_t count) const;
+
+  // How many samples, but for texts of labels, carry each label; size label_count().
   std::vector<std::uint32_t> label_frequencies() const;
 
   // The same samples with those of their labels that lie in [first, first + count), numbered from `first` on:
@@ -112,7 +119,8 @@ class Dataset {
   // behind the sparse features. Throws Error when there is another number of rows.
   Dataset with_dense(DenseRows rows) const;
 
-  // Rows [first, first + count) as a view of the same storage. Throws Error when they reach past the end.
+  // Rows [first, first + count) as a view of the same storage, texts of labels as such. Throws Error when
+  // they reach past the end.
   Dataset slice(std::size_t first, std::size_t count) const;
 
  private:
@@ -129,6 +137,7 @@ class Dataset {
   std::span<const float> weights_;
   std::shared_ptr<const std::vector<float>> label_weights_;  // nullptr: none
   DenseRows dense_;
+  std::size_t label_texts_ = 0;
   std::uint32_t feature_count_ = 0;
   std::uint32_t label_count_ = 0;
 };

@@ -31,14 +31,16 @@ Dataset copy_rows(const Dataset& data, std::span<const std::uint32_t> samples) {
     arrays.label_offsets.push_back(arrays.label_ids.size());
     if (!data.weights().empty()) arrays.weights.push_back(data.weights()[i]);
   }
+  const auto texts = std::ranges::count_if(samples, [&](std::uint32_t i) { return i >= data.samples(); });
   return Dataset(std::move(arrays), data.sparse_count(), data.label_count())
+      .with_label_texts(static_cast<std::size_t>(texts))
       .with_dense(data.dense().chosen(samples))
       .with_label_weights_of(data);
 }
 
 Split split_dataset(const Dataset& data, double share, std::size_t most, std::uint64_t seed,
                     std::size_t fold) {
-  std::vector<std::uint32_t> order(data.size()), train, validation;
+  std::vector<std::uint32_t> order(data.samples()), train, validation;
   shuffle_order(order, seed, 0);  // training counts its epochs from 1
   const auto labelled = static_cast<std::size_t>(
       std::count_if(order.begin(), order.end(), [&](std::uint32_t i) { return !data.labels(i).empty(); }));
@@ -55,6 +57,7 @@ Split split_dataset(const Dataset& data, double share, std::size_t most, std::ui
     met += data.labels(i).empty() ? 0 : 1;
   }
   std::sort(train.begin(), train.end());
+  for (std::size_t i = data.samples(); i < data.size(); ++i) train.push_back(static_cast<std::uint32_t>(i));
   std::sort(validation.begin(), validation.end());
   return {copy_rows(data, train), copy_rows(data, validation)};
 }

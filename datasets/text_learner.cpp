@@ -8,6 +8,7 @@
 #include <optional>
 #include <string_view>
 #include <unordered_map>
+#include <unordered_set>
 #include <utility>
 #include <vector>
 
@@ -17,6 +18,7 @@
 #include "datasets/file_bytes.h"
 #include "datasets/interactions.h"
 #include "datasets/join_rows.h"
+#include "datasets/label_texts.h"
 #include "datasets/labelled_chunks.h"
 #include "datasets/tokenizer.h"
 #include "engine/base/error.h"
@@ -27,6 +29,17 @@ namespace slide {
 namespace {
 
 constexpr std::size_t kShards = 32;  // of the counts, by the first bits of the hash
+
+// How what was counted becomes a model.
+struct LearnOptions {
+  const TextOptions& text;
+  int threads;
+  const LabelTexts* label_texts = nullptr;
+};
+
+std::span<const LabelTexts::Line> lines_of(const LabelTexts* texts) {
+  return texts != nullptr ? texts->lines() : std::span<const LabelTexts::Line>();
+}
 
 using LabelCounts = std::unordered_map<std::string, std::uint32_t>;
 
@@ -164,23 +177,38 @@ void add_features(const TextModel& before, const TextOptions& options,
   append_features(options, choice, parts);
 }
 
-// Those that are frequent enough and that `before`, unless it is nullptr, does not have, behind the names
-// that `parts` has.
-void append_labels(const TextOptions& options, const TextModel* before, std::vector<Seen>& seen,
-                   TextModelParts& parts) {
+// Those that are frequent enough or have a text, and that `before`, unless it is nullptr, does not have,
+// behind the names that `parts` has.
+void append_labels(const TextOptions& options, const TextModel* before, const LabelTexts* texts,
+                   std::vector<Seen>& seen, TextModelParts& parts) {
   LabelCounts counts = std::move(seen.front().labels);
   for (std::size_t t = 1; t < seen.size(); ++t) {
     for (const auto& [name, count] : seen[t].labels) counts[name] += count;
   }
+  std::unordered_set<std::string_view> told;
+  for (const LabelTexts::Line& line : lines_of(texts)) {
+    counts.try_emplace(std::string(line.label), 0);
+    told.insert(line.label);
+  }
   std::vector<std::pair<std::string, std::uint32_t>> chosen;
   for (const auto& label : counts) {
     if (before != nullptr && before->label_id(label.first)) continue;
-    if (label.second >= options.min_label_count) chosen.emplace_back(label);
+    if (label.second >= options.min_label_count || told.contains(label.first)) chosen.emplace_back(label);
   }
   std::sort(chosen.begin(), chosen.end(), [](const auto& a, const auto& b) {
     return a.second != b.second ? a.second > b.second : a.first < b.first;
   });
   for (const auto& label : chosen) parts.label_names.add(label.first);
+}
+
+// Adds the words of the texts that labels have, whose names are chosen, as those of so many samples.
+void count_label_texts(const LabelTexts* texts, const NameList& labels, Seen& seen) {
+  if (texts == nullptr) return;
+  LabelledLine parts;
+  texts->for_each(labels, [&](std::string_view, std::string_view text) {
+    parts.text = text;
+    count_line(parts, seen);
+  });
 }
 
 // Counts of nothing yet, for each thread.
@@ -199,15 +227,16 @@ void count_all(Chunks& chunks, std::vector<Seen>& seen) {
 
 // What was counted as a model, whose labels are chosen, but for those of LabelIds::kAsGiven.
 std::shared_ptr<const TextModel> model_of(TextModelParts parts, std::vector<Seen> seen,
-                                          const TextOptions& options, int threads,
-                                          const std::string& origin) {
-  for (const Seen& mine : seen) parts.samples += mine.samples;
-  if (parts.label_names.size() == 0) append_labels(options, nullptr, seen, parts);
+                                          const LearnOptions& how, const std::string& origin) {
+  const TextOptions& options = how.text;
+  if (parts.label_names.size() == 0) append_labels(options, nullptr, how.label_texts, seen, parts);
   if (parts.label_names.size() == 0) {
     fail_input("{}: no label occurs in {} samples or more; lower text.min_label_count or check the data",
                origin, options.min_label_count);
   }
-  choose_features(options, merge_features(seen, threads), parts);
+  count_label_texts(how.label_texts, parts.label_names, seen.front());
+  for (const Seen& mine : seen) parts.samples += mine.samples;
+  choose_features(options, merge_features(seen, how.threads), parts);
   if (parts.weights.empty()) {
     fail_input("{}: no word occurs in {} samples or more; lower text.min_count or check the data", origin,
                options.min_count);
@@ -233,15 +262,16 @@ TextForm count_text(const TextSource& source, std::size_t chunk_bytes, bool skip
 }
 
 std::shared_ptr<const TextModel> larger_model_of(const TextModel& before, std::vector<Seen> seen,
-                                                 const TextOptions& options, int threads) {
+                                                 const LearnOptions& how) {
   TextModelParts parts;
   parts.form = before.form();
   parts.samples = before.samples();
-  for (const Seen& mine : seen) parts.samples += mine.samples;
   parts.label_names = before.parts().label_names;
-  append_labels(options, &before, seen, parts);
-  add_features(before, options, merge_features(seen, threads), parts);
-  return std::make_shared<const TextModel>(options, std::move(parts));
+  append_labels(how.text, &before, how.label_texts, seen, parts);
+  count_label_texts(how.label_texts, parts.label_names, seen.front());
+  for (const Seen& mine : seen) parts.samples += mine.samples;
+  add_features(before, how.text, merge_features(seen, how.threads), parts);
+  return std::make_shared<const TextModel>(how.text, std::move(parts));
 }
 
 }  // namespace
@@ -252,7 +282,7 @@ std::shared_ptr<const TextModel> learn_text(const TextSource& source, const Text
   std::vector<Seen> seen = nothing_seen(options, threads);
   TextModelParts parts;
   parts.form = count_text(source, chunk_bytes, skip_bad, table, seen);
-  return model_of(std::move(parts), std::move(seen), options, threads, source.origin);
+  return model_of(std::move(parts), std::move(seen), {options, threads}, source.origin);
 }
 
 std::shared_ptr<const TextModel> without_labels(const TextModel& before, const std::vector<bool>& gone) {
@@ -274,7 +304,7 @@ std::shared_ptr<const TextModel> learn_texts(const TextSamples& samples, LabelId
   }
   std::vector<Seen> seen = nothing_seen(options, threads);
   count_all(chunks, seen);
-  return model_of(std::move(parts), std::move(seen), options, threads, "texts");
+  return model_of(std::move(parts), std::move(seen), {options, threads}, "texts");
 }
 
 namespace {
@@ -343,7 +373,8 @@ bool holds_text(const std::string& path, const ReadOptions& read) {
 }
 
 std::shared_ptr<const TextModel> learn_text_file(const std::string& path, const ReadOptions& read,
-                                                 const TextOptions& options, bool spill) {
+                                                 const TextOptions& options, bool spill,
+                                                 const LabelTexts* label_texts) {
   if (!is_regular_file(path)) return nullptr;
   const std::vector<std::string> files = parts_of(path);
   const DataFormat format = format_to_learn(files, read);
@@ -353,17 +384,17 @@ std::shared_ptr<const TextModel> learn_text_file(const std::string& path, const 
   std::vector<Seen> seen = nothing_seen(options, threads);
   TextModelParts parts;
   parts.form = count_parts(files, read, format, spill, seen);
-  return model_of(std::move(parts), std::move(seen), options, threads, shown_path(path));
+  return model_of(std::move(parts), std::move(seen), {options, threads, label_texts}, shown_path(path));
 }
 
 std::shared_ptr<const TextModel> learn_more_text_file(const std::string& path, const ReadOptions& read,
                                                       const TextModel& before, const TextOptions& options,
-                                                      bool spill) {
+                                                      bool spill, const LabelTexts* label_texts) {
   const int threads = resolve_threads(read.threads);
   const std::vector<std::string> files = parts_of(path);
   std::vector<Seen> seen = nothing_seen(options, threads);
   count_parts(files, read, format_to_learn(files, read), spill, seen);
-  return larger_model_of(before, std::move(seen), options, threads);
+  return larger_model_of(before, std::move(seen), {options, threads, label_texts});
 }
 
 }  // namespace slide

@@ -10,6 +10,7 @@
 #include <string>
 #include <vector>
 
+#include "datasets/label_texts.h"
 #include "datasets/read_options.h"
 #include "datasets/table.h"
 #include "datasets/text_model.h"
@@ -29,9 +30,11 @@ std::shared_ptr<const TextModel> learn_text(const TextSource& source, const Text
 // when that holds no labelled text and is no table, or is a pipe, which cannot be read twice. With `spill`,
 // packed text is unpacked to an unnamed file beside `path`. Several files (data_parts.h) are one text, each
 // with its own lines and, if they are tables, columns. Also throws InputError where columns are named
-// and the file does not have them.
+// and the file does not have them. What labels are said to be, unless that is nullptr, counts as so many
+// samples more, and labels that it names are labels however few samples they have.
 std::shared_ptr<const TextModel> learn_text_file(const std::string& path, const ReadOptions& read,
-                                                 const TextOptions& options, bool spill = false);
+                                                 const TextOptions& options, bool spill = false,
+                                                 const LabelTexts* label_texts = nullptr);
 
 // What `before` knows and what the file at `path` adds to it, which must hold labelled text or be a table:
 // new words and n-grams stand behind those of the vocabulary, before the buckets, new labels behind the
@@ -40,7 +43,8 @@ std::shared_ptr<const TextModel> learn_text_file(const std::string& path, const 
 // Throws InputError as above, but not for a text in which nothing is frequent enough.
 std::shared_ptr<const TextModel> learn_more_text_file(const std::string& path, const ReadOptions& read,
                                                       const TextModel& before, const TextOptions& options,
-                                                      bool spill = false);
+                                                      bool spill = false,
+                                                      const LabelTexts* label_texts = nullptr);
 
 // Whether learn_text_file() would learn from this file. Throws InputError as there.
 bool holds_text(const std::string& path, const ReadOptions& read);

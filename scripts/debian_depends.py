@@ -9,7 +9,8 @@ same side of the split, so that siblings with the same description cannot leak.
 Writes into OUT: train.txt and test.txt (XMC text), labels.txt and features.txt (line i names id i),
 packages_train.txt and packages_test.txt (line i names sample i). With --text also the descriptions themselves, of
 the same packages in the same order: text_train.txt and text_test.txt (`__label__a __label__b words ...`), and the
-same as tables, text_train.tsv and text_test.tsv (`a,b<TAB>words ...`).
+same as tables, text_train.tsv and text_test.tsv (`a,b<TAB>words ...`), and in text_labels.tsv what the index says of the
+dependencies themselves (`a<TAB>words ...`), for data.label_text.
 
 Needs apt and Python's standard library only. Without long descriptions in the index it works from the short ones;
 `apt-get -o Acquire::Languages=en update` brings the long ones.
@@ -78,7 +79,8 @@ def dependencies(field):
 
 
 def packages(lists):
-    """The first stanza of every package that depends on something: name, source, description, dependencies."""
+    """The first stanza of every package that depends on something: name, source, description, dependencies; the
+    number of long descriptions; and the descriptions of all packages by name."""
     text = "\n\n".join(read_index(path) for path in index_files("Packages", lists))
     if not text:
         text = subprocess.run(["apt-cache", "dumpavail"], capture_output=True, check=True).stdout.decode(errors="replace")
@@ -87,17 +89,20 @@ def packages(lists):
         for entry in stanzas(read_index(path), {"Description-md5", "Description-en"}):
             if "Description-en" in entry:
                 long_text[entry.get("Description-md5")] = entry["Description-en"]
-    found = {}
+    found, described = {}, {}
     wanted = {"Package", "Source", "Depends", "Pre-Depends", "Description", "Description-md5"}
     for entry in stanzas(text, wanted):
         name = entry.get("Package")
         depends = dependencies(entry.get("Depends", "") + "," + entry.get("Pre-Depends", ""))
-        if not name or name in found or not depends:
+        if not name or name in found:
             continue
         description = long_text.get(entry.get("Description-md5")) or entry.get("Description", "")
+        described.setdefault(name, description)
+        if not depends:
+            continue
         source = entry.get("Source", name).split(" ")[0]
         found[name] = (name, source, description, sorted(set(depends)))
-    return [found[name] for name in sorted(found)], len(long_text)
+    return [found[name] for name in sorted(found)], len(long_text), described
 
 
 def words(name, description):
@@ -171,7 +176,7 @@ def main():
     arguments = parser.parse_args()
 
     started = time.monotonic()
-    rows, long_descriptions = packages(arguments.lists)
+    rows, long_descriptions, described = packages(arguments.lists)
     if not rows:
         sys.exit("debian_depends.py: the package index is empty: run `apt-get update` first")
     train, test = [], []
@@ -192,6 +197,9 @@ def main():
     os.makedirs(arguments.out, exist_ok=True)
     write_lines(os.path.join(arguments.out, "labels.txt"), sorted(labels))
     write_lines(os.path.join(arguments.out, "features.txt"), sorted(vocab))
+    if arguments.text:
+        texts = ((label, " ".join(described.get(label, "").split())) for label in sorted(labels))
+        write_lines(os.path.join(arguments.out, "text_labels.tsv"), [f"{label}\t{text}" for label, text in texts if text])
     test_count = write_set(arguments.out, "test", test, vocab, idf, label_ids)
     train_count = write_set(arguments.out, "train", train, vocab, idf, label_ids)  # last: its presence means done
     print(f"{train_count} packages to train on, {test_count} to test on, {len(vocab)} words, {len(labels)} "

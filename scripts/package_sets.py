@@ -55,7 +55,7 @@ def seen_and_wanted(groups):
 
 
 def package_sources():
-    rows, _ = packages(None)
+    rows, _, _ = packages(None)
     uses = collections.Counter(source for _, source, _, _ in rows)
     for name, source, description, _ in rows:
         if uses[source] > 1:

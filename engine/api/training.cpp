@@ -118,6 +118,7 @@ Model train_further_on(const Model::Impl& impl, const Data& data, std::uint32_t 
   used.data.validation = {};
   used.train.patience = 0;
   used.data.label_weights.file.clear();  // of the labels there were
+  used.data.label_text.clear();
   const Dataset rows =
       widened(scaled_rows(Internals::of(data), used.data), model.shape.features, model.shape.labels);
   const int threads = resolve_threads(static_cast<int>(used.train.threads));
@@ -155,6 +156,8 @@ Model train_rows(const Config& config, const Data& train, const Data* test, cons
   }
   guarded([&] {
     read_validation(used, data);
+    const auto texts = data.text != nullptr ? named_label_texts(used.data) : nullptr;
+    add_label_texts(used.data, texts.get(), static_cast<int>(used.train.threads), data);
     add_label_weights(used.data, data);
   });
   return guarded_with_callbacks([&] { return train_on(used, std::move(data), callbacks); });

@@ -55,6 +55,8 @@ TuneResult tune(const Config& start, const Data& data, const TuneOptions& option
     RunData read;
     read.train = scaled_rows(impl, config.data);
     if (impl.reading) read.text = impl.reading->text;
+    const auto texts = read.text != nullptr ? named_label_texts(config.data) : nullptr;
+    add_label_texts(config.data, texts.get(), static_cast<int>(config.train.threads), read);
     add_label_weights(config.data, read);
     return tune_on(config, read.train, options, callbacks);
   });

@@ -212,7 +212,7 @@ void inspect_model(const InspectCommand& command) {
 Sizes sizes_of_data(const Config& config, int threads) {
   const RunData data = read_run_data(config, threads);
   return {data.train.feature_count(), data.train.label_count(),
-          slide::bounds_of(data.train, config.train.block_size), false, data.train.size()};
+          slide::bounds_of(data.train, config.train.block_size), false, data.train.samples()};
 }
 
 std::optional<Sizes> find_sizes(const Config& config, const InspectCommand& command) {

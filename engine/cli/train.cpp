@@ -37,7 +37,7 @@ struct TrainCommand {
 };
 
 void print_data(const char* name, const std::string& path, const Dataset& data) {
-  print("{:6}{}: {} samples, {} features, {} labels\n", name, shown_path(path), grouped(data.size()),
+  print("{:6}{}: {} samples, {} features, {} labels\n", name, shown_path(path), grouped(data.samples()),
         grouped(data.feature_count()), grouped(data.label_count()));
 }
 

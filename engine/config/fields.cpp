@@ -103,6 +103,15 @@ std::vector<Field> data_fields(DataConfig& c) {
        "samples 1: below 0 favours rare ones; or a file with a weight for each label, a number a line, or "
        "lines of name, TAB and weight; 0 = all count the same.",
        "0.0"},
+      {"label_text", text(c.label_text),
+       "What labels are said to be, by which those with few samples or none are found: a file with lines of "
+       "name, TAB and text, or with the features of a label in each row; names = the labels' own names; "
+       "empty = nothing.",
+       "\"\""},
+      {"label_text_weight", real(c.label_text_weight, closed(0, 1000)),
+       "What such a text weighs in training as a sample of its label, where samples weigh 1 in the mean; 0 = "
+       "it starts the wide path and votes as a neighbour, no more.",
+       "0.0"},
       {"one_based", flag(c.one_based), "libsvm: feature ids start at 1 instead of 0."},
       {"normalize", flag(c.normalize), "Scale each sample to unit Euclidean length."},
       {"idf_power", real(c.idf_power, closed(-4, 4)),

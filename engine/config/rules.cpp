@@ -171,6 +171,14 @@ MaybeViolation check_shards(const Config& config) {
   return {};
 }
 
+MaybeViolation check_label_text(const Config& config) {
+  if (config.data.label_text.empty() || config.data.label_text_weight > 0) return {};
+  if (config.layers.back().wide || config.neighbours.share > 0) return {};
+  return violation(
+      "data.label_text",
+      "has no effect without a wide path, neighbours and a weight: set 'data.label_text_weight', as 1");
+}
+
 }  // namespace
 
 std::optional<Violation> find_violation(const Config& config) {
@@ -181,6 +189,7 @@ std::optional<Violation> find_violation(const Config& config) {
   if (auto broken = check_layers(config.layers)) return broken;
   if (auto broken = check_interactions(config)) return broken;
   if (auto broken = check_shards(config)) return broken;
+  if (auto broken = check_label_text(config)) return broken;
   if (!config.train.init.empty() && !config.train.vectors.empty()) {
     return violation("train.vectors",
                      "starts a network anew, but 'train.init' goes on from one: leave one out");

@@ -58,6 +58,8 @@ struct DataConfig {
   std::string weight;
   std::string sample_weights;     // file with a weight for each training sample, or empty
   LabelWeights label_weights;     // without, all are 1
+  std::string label_text;         // file with texts or features of labels, `names`, or empty
+  double label_text_weight = 0;   // of such a text in training, where a sample weighs 1
   bool one_based = false;         // libsvm: feature ids start at 1
   bool normalize = true;          // scale each sample to unit Euclidean length
   double idf_power = 0.0;         // of the rarity that features are multiplied by (feature_scale.h)

@@ -15,7 +15,7 @@
 namespace slide {
 
 DataShape shape_of(const Dataset& train) {
-  return {train.feature_count(), train.label_count(), train.label_frequencies(), train.size(),
+  return {train.feature_count(), train.label_count(), train.label_frequencies(), train.samples(),
           train.dense_count()};
 }
 

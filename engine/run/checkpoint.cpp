@@ -36,6 +36,7 @@ DataDigest digest_of(const Dataset& data) {
     crc = crc_32(crc, bytes_of(labels));
   }
   if (!data.weights().empty()) crc = crc_32(crc, bytes_of(data.weights()));
+  if (data.label_texts() > 0) crc = crc_32(crc, bytes_of(std::array<std::uint64_t, 1>{data.label_texts()}));
   if (!data.label_weights().empty()) crc = crc_32(crc, bytes_of(data.label_weights()));
   std::vector<float> dense(data.dense_count());
   for (std::size_t i = 0; !dense.empty() && i < data.size(); ++i) {
@@ -47,7 +48,7 @@ DataDigest digest_of(const Dataset& data) {
 
 std::uint32_t label_checksum(const Dataset& data) {
   std::uint32_t crc = 0;
-  for (std::size_t i = 0; i < data.size(); ++i) {
+  for (std::size_t i = 0; i < data.samples(); ++i) {
     const auto labels = data.labels(i);
     const std::array<std::uint64_t, 1> size = {labels.size()};
     crc = crc_32(crc, bytes_of(size));
@@ -148,8 +149,9 @@ void check_same_config(const Config& saved, const Config& given, const std::stri
       const bool are_files = !a.data.validation.file.empty() && !b.data.validation.file.empty();
       const bool weigh = !a.data.sample_weights.empty() && !b.data.sample_weights.empty();
       const bool labels_weigh = !a.data.label_weights.file.empty() && !b.data.label_weights.file.empty();
+      const bool labels_told = !a.data.label_text.empty() && !b.data.label_text.empty();
       if ((key == "data.validation" && are_files) || (key == "data.sample_weights" && weigh) ||
-          (key == "data.label_weights" && labels_weigh))
+          (key == "data.label_weights" && labels_weigh) || (key == "data.label_text" && labels_told))
         continue;  // what is in it is checked
       const std::string before = value_text(was[s].fields[f]), now = value_text(is[s].fields[f]);
       if (before == now) continue;

@@ -127,6 +127,14 @@ void widen(const Model& model, RunData& data) {
   }
 }
 
+// The texts of labels, which may bring new ones and new features.
+void take_label_texts(const Config& config, const LabelTexts* texts, int threads, const Model& model,
+                      RunData& data) {
+  if (config.data.label_text.empty()) return;
+  add_label_texts(config.data, texts, threads, data);
+  widen(model, data);
+}
+
 // Drops the labels that have been idle for `forget` trainings.
 void forget_labels(std::uint32_t forget, const Model& model, FurtherData& further) {
   if (forget == 0) return;
@@ -158,10 +166,11 @@ Dataset widened(const Dataset& data, std::size_t features, std::size_t labels) {
 FurtherData read_further_data(const Config& config, int threads, bool skip_bad, const Model& model) {
   const ReadOptions options = training_read_options(config.data, threads, skip_bad);
   check_kind(config, options, model);
+  const auto texts = model.text != nullptr ? named_label_texts(config.data) : nullptr;
   std::shared_ptr<const TextModel> text;
   if (model.text != nullptr)
     text = learn_more_text_file(text_path(config.data.train), options, *model.text, config.text,
-                                config.data.cache);
+                                config.data.cache, texts.get());
   FurtherData further;
   further.data = read_training_data(config, threads, skip_bad, text);
   widen(model, further.data);
@@ -178,6 +187,8 @@ FurtherData read_further_data(const Config& config, int threads, bool skip_bad, 
     }
     further.idle.resize(kept);
   }
+  take_label_texts(config, texts.get(), threads, model, further.data);
+  further.idle.resize(further.data.train.label_count());
   add_label_weights(config.data, further.data);
   further.data.notes.push_back(note_of(model, config, further));
   return further;
@@ -186,6 +197,8 @@ FurtherData read_further_data(const Config& config, int threads, bool skip_bad, 
 RunData read_again(const Config& config, int threads, bool skip_bad, const Model& begun) {
   RunData data = read_training_data(config, threads, skip_bad, begun.text);
   widen(begun, data);
+  const auto texts = begun.text != nullptr ? named_label_texts(config.data) : nullptr;
+  take_label_texts(config, texts.get(), threads, begun, data);
   add_label_weights(config.data, data);
   return data;
 }

@@ -136,7 +136,7 @@ Neighbours get_neighbours(ByteReader& in, const NeighbourConfig& config, const D
   const auto samples = in.get_count(2 * sizeof(std::uint64_t), kBeyond);
   const auto features = in.get_count(sizeof(std::uint32_t) + sizeof(std::uint16_t), kBeyond);
   const auto labels = in.get_count(sizeof(std::uint32_t), kBeyond);
-  if (samples > shape.samples) in.refuse(kBeyond);
+  if (samples > UINT32_MAX) in.refuse(kBeyond);
   Neighbours::Storage kept;
   in.get_vector(kept.feature_offsets, samples + 1);
   in.get_vector(kept.label_offsets, samples + 1);

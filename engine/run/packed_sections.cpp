@@ -190,7 +190,7 @@ void put_packed_neighbours(ByteWriter& out, const Neighbours& neighbours, ModelF
 Neighbours get_packed_neighbours(ByteReader& in, const NeighbourConfig& config, const DataShape& shape,
                                  ModelForm form) {
   const auto samples = in.get<std::uint64_t>();
-  if (samples > shape.samples) in.refuse(kBeyond);
+  if (samples > UINT32_MAX) in.refuse(kBeyond);
   IdLists lists = get_lists(in, samples, shape.features, "neighbours");
   SmallValues values = get_values(in, lists.offsets, {0, samples}, form);
   IdLists labels = get_lists(in, samples, shape.labels, "labels of neighbours");

@@ -97,6 +97,8 @@ void require_same_run(Cluster& cluster, const Config& config, const RunData& dat
   if (!same.data.validation.file.empty()) same.data.validation.file = "elsewhere";
   if (!same.data.sample_weights.empty()) same.data.sample_weights = "elsewhere";
   if (!same.data.label_weights.file.empty()) same.data.label_weights.file = "elsewhere";
+  if (!same.data.label_text.empty() && same.data.label_text != LabelTexts::kNames)
+    same.data.label_text = "elsewhere";
   same.train.threads = 0;
   require_same(cluster, crc_32(0, to_toml(same)), "configuration");
   require_same(cluster, digest_of(data.train).checksum, "data.train");

@@ -11,6 +11,7 @@
 #include "datasets/dense_data.h"
 #include "datasets/detect.h"
 #include "datasets/file_bytes.h"
+#include "datasets/label_texts.h"
 #include "datasets/label_weights.h"
 #include "datasets/reader.h"
 #include "datasets/sample_weights.h"
@@ -34,6 +35,7 @@ Config resolved(Config config) {
   for (std::string* file : {&config.data.sample_weights, &config.data.label_weights.file, &config.train.init,
                             &config.train.vectors})
     make_absolute(*file);
+  if (config.data.label_text != LabelTexts::kNames) make_absolute(config.data.label_text);
   return config;
 }
 
@@ -146,13 +148,17 @@ ReadOptions training_read_options(const DataConfig& config, int threads, bool sk
 RunData read_run_data(const Config& config, int threads, bool skip_bad) {
   const ReadOptions options = training_read_options(config.data, threads, skip_bad);
   const std::string source = text_path(config.data.train);
-  auto text = source.empty() ? nullptr : learn_text_file(source, options, config.text, config.data.cache);
+  const bool learns = !source.empty() && holds_text(source, options);
+  const auto texts = learns ? named_label_texts(config.data) : nullptr;
+  auto text =
+      learns ? learn_text_file(source, options, config.text, config.data.cache, texts.get()) : nullptr;
   if (config.data.kind == DataKind::kInteractions && text == nullptr) {
     fail_input(
         "{}: training reads a log of interactions twice, first for its items; name a file that is there",
         shown_path(config.data.train));
   }
   RunData data = read_training_data(config, threads, skip_bad, std::move(text));
+  add_label_texts(config.data, texts.get(), threads, data);
   add_label_weights(config.data, data);
   return data;
 }
@@ -200,6 +206,63 @@ RunData read_training_data(const Config& config, int threads, bool skip_bad,
   return run;
 }
 
+std::unique_ptr<const LabelTexts> named_label_texts(const DataConfig& config) {
+  if (config.label_text.empty()) return nullptr;
+  if (config.kind == DataKind::kInteractions)
+    fail_input(
+        "data.label_text = {}: items of interactions are known by who had them; leave the texts of labels "
+        "out",
+        config.label_text);
+  return std::make_unique<const LabelTexts>(config.label_text);
+}
+
+namespace {
+
+LabelTextRows label_rows(const DataConfig& config, const LabelTexts* texts, int threads, const RunData& data,
+                         const std::string& train) {
+  if (data.text != nullptr) return label_text_rows(*texts, *data.text, config.normalize);
+  if (config.label_text == LabelTexts::kNames)
+    fail_input("data.label_text = {}: the labels of {} are numbers; name a file with the features of each",
+               config.label_text, train);
+  ReadOptions options = read_options(config, 0, threads);
+  return read_label_features(config.label_text, options, data.train.label_count(), train);
+}
+
+// What a run tells of the texts of its labels.
+std::string note_of(const DataConfig& config, const LabelTextRows& texts, const Dataset& train) {
+  const std::vector<std::uint32_t> frequencies = train.label_frequencies();
+  std::vector<bool> told(train.label_count());
+  for (std::size_t i = train.samples(); i < train.size(); ++i) told[train.labels(i).front()] = true;
+  std::size_t with = 0, alone = 0;
+  for (std::size_t label = 0; label < told.size(); ++label) {
+    with += told[label] ? 1 : 0;
+    alone += told[label] && frequencies[label] == 0 ? 1 : 0;
+  }
+  std::string note = fmt::format("label text  {}: {} of {} labels have one, {} of them no sample",
+                                 config.label_text, with, told.size(), alone);
+  if (texts.empty > 0) note += fmt::format("; {} texts have no feature that is known", texts.empty);
+  if (texts.unknown > 0) note += fmt::format("; {} texts are of no label", texts.unknown);
+  return note;
+}
+
+}  // namespace
+
+void add_label_texts(const DataConfig& config, const LabelTexts* texts, int threads, RunData& data) {
+  if (config.label_text.empty()) return;
+  const std::string train = config.train.empty() ? "the data" : shown_path(config.train);
+  if (data.train.dense_count() > 0)
+    fail_input(
+        "data.label_text = {}: {} has dense features, of which labels have none; leave one of the two out",
+        config.label_text, train);
+  const LabelTextRows rows = label_rows(config, texts, threads, data, train);
+  if (rows.rows.size() == 0)
+    fail_input("{}: no text of a label has a feature that is known; check the file, or leave it out",
+               config.label_text);
+  const auto weight = static_cast<float>(config.label_text_weight);
+  data.train = with_label_texts(data.train, rows.rows, weight, threads);
+  data.notes.push_back(note_of(config, rows, data.train));
+}
+
 void add_label_weights(const DataConfig& config, RunData& data) {
   const std::string& file = config.label_weights.file;
   if (file.empty()) return;
@@ -217,7 +280,8 @@ void fit_to_features(const Dataset& train, Config& config) {
 std::optional<Dataset> take_validation(const Config& config, RunData& data) {
   if (!config.data.validation.wanted()) return {};
   if (data.validation) return data.validation;
-  Split split = split_dataset(data.train, config.data.validation.share, data.train.size(), config.train.seed);
+  Split split =
+      split_dataset(data.train, config.data.validation.share, data.train.samples(), config.train.seed);
   data.train = std::move(split.train);
   if (config.data.kind == DataKind::kInteractions) return half_hidden(split.validation, config);
   return std::move(split.validation);

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "datasets/dataset.h"
+#include "datasets/label_texts.h"
 #include "datasets/read_report.h"
 #include "datasets/text_model.h"
 #include "engine/config/config.h"
@@ -40,6 +41,14 @@ RunData read_run_data(const Config& config, int threads, bool skip_bad = false);
 ReadOptions training_read_options(const DataConfig& config, int threads, bool skip_bad);
 RunData read_training_data(const Config& config, int threads, bool skip_bad,
                            std::shared_ptr<const TextModel> text);
+
+// The texts that `config` has for labels with names; nullptr where there are none.
+std::unique_ptr<const LabelTexts> named_label_texts(const DataConfig& config);
+
+// Puts what `config` says of labels behind the training samples of a run, and a note to its notes: `texts`,
+// where the data are text, else the features of labels that a file has. Before their weights, for there may
+// be more labels then.
+void add_label_texts(const DataConfig& config, const LabelTexts* texts, int threads, RunData& data);
 
 // Gives the training samples of a run, whose labels have the numbers that they are trained under, the weights
 // of labels that a file has for them, where `config` names one.

@@ -129,7 +129,7 @@ RunData TrainingRun::load(const RunObserver& observer) {
   }
   validation_ = take_validation(config_, data);
   if (validation_ && config_.data.validation.file.empty())
-    tell(observer.validation, validation_->size(), data.train.size());
+    tell(observer.validation, validation_->size(), data.train.samples());
   return data;
 }
 

@@ -21,6 +21,7 @@ std::vector<std::uint32_t> labelled_samples(const Dataset& data, DataKind kind) 
   const bool users = kind == DataKind::kInteractions;
   std::vector<std::uint32_t> samples;
   for (std::size_t i = 0; i < data.size(); ++i) {
+    if (!data.weights().empty() && data.weights()[i] == 0) continue;  // a text of a label that does not count
     if (users ? can_hide(data, i) : !data.labels(i).empty()) samples.push_back(static_cast<std::uint32_t>(i));
   }
   if (samples.empty() && users) fail_input("no user has two items or more, of which one could be hidden");
@@ -80,7 +81,8 @@ Trainer::Trainer(const Config& config, const Dataset& train, const Dataset* test
                                 : Network::start(config, train, shape_, threads_, cluster_)),
       training_(network_, train, {batch_, step_shape(config.train, threads_).shards, threads_}, cluster_),
       optimizer_(config.optimizer) {
-  unlabelled_ = train.size() - labelled_.size();
+  texts_ = std::ranges::count_if(labelled_, [&](std::uint32_t i) { return i >= train.samples(); });
+  unlabelled_ = train.samples() - (labelled_.size() - texts_);
   inverse_propensities_ = std::make_shared<const InversePropensities>(
       shape_.label_frequencies, shape_.samples, config.eval.propensity_a, config.eval.propensity_b);
   groups_ = std::make_shared<const LabelGroups>(shape_.label_frequencies);

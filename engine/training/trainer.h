@@ -140,8 +140,9 @@ class Trainer {
   const DataShape& shape() const { return shape_; }
   // Training samples skipped for want of a label, of interactions those with less than two items.
   std::size_t unlabelled() const { return unlabelled_; }
-  std::size_t labelled() const { return labelled_.size(); }  // training samples of an epoch
-  Cluster* cluster() const { return cluster_; }              // of several processes, else nullptr
+  std::size_t labelled() const { return labelled_.size() - texts_; }  // training samples of an epoch,
+  std::size_t texts() const { return texts_; }                        // and texts of labels beside them
+  Cluster* cluster() const { return cluster_; }                       // of several processes, else nullptr
   const LabelGroups& label_groups() const { return *groups_; }
   std::size_t batch_samples() const { return batch_; }  // samples in a full step
   std::uint64_t steps() const { return step_; }
@@ -183,7 +184,7 @@ class Trainer {
   std::chrono::steady_clock::time_point started_;
   int threads_;
   std::size_t batch_;
-  std::size_t unlabelled_ = 0;
+  std::size_t unlabelled_ = 0, texts_ = 0;
   DataShape shape_;
   std::vector<std::uint32_t> labelled_;  // samples with labels, in file order
   std::vector<std::uint32_t> order_;     // of this epoch

@@ -48,7 +48,7 @@ class Search {
 
   TuneResult run(const std::function<void(const Trial&)>& observe) {
     TuneResult result;
-    result.train_samples = folds_.front().train.size();
+    result.train_samples = folds_.front().train.samples();
     result.folds = folds_.size();
     for (const Split& fold : folds_) result.validation_samples += fold.validation.size();
     while (result.trials < options_.trials && first_says(seconds_since(began_) < options_.seconds)) {
@@ -185,7 +185,8 @@ class Search {
     const double before = trial.train_seconds;
     Trainer trainer(config, fold.train, &fold.validation, 0, nullptr, cluster_);
     const double held_out = options_.validation ? 0.0 : double(fold.validation.size());
-    const double share = double(trainer.labelled()) / (double(trainer.labelled()) + held_out);
+    const auto trained = double(trainer.labelled() + trainer.texts());
+    const double share = trained / (trained + held_out);
     const auto estimate = [&](double seconds, double done) {
       trial.train_seconds = before + seconds;
       trial.full_seconds = std::max(trial.full_seconds, seconds / share / done);

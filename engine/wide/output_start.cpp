@@ -50,15 +50,14 @@ struct SampleBlock {
   std::vector<std::uint32_t> labels;       // of any of them
   std::vector<std::vector<float>> values;  // of scaled rows
   std::vector<SparseRow> rows;
-  std::size_t evidence = 0;  // samples that have a label which another sample has, too
+  std::size_t evidence = 0;  // samples that have a label which another sample, or its text, has, too
 };
 
-SampleBlock draw_block(const Dataset& train, std::span<const std::uint32_t> frequencies,
-                       const FeatureScale& scale, Rng& rng) {
+SampleBlock draw_block(const Dataset& train, const LabelSums& sums, const FeatureScale& scale, Rng& rng) {
   SampleBlock block;
-  block.samples = draw(kSamples, train.size(), rng);
+  block.samples = draw(kSamples, train.samples(), rng);
   block.values.resize(block.samples.size());
-  const auto tells = [&](std::uint32_t label) { return frequencies[label] > 1; };
+  const auto tells = [&](std::uint32_t label) { return sums.samples(label).size() > 1; };
   for (std::size_t s = 0; s < block.samples.size(); ++s) {
     const auto own = train.labels(block.samples[s]);
     block.labels.insert(block.labels.end(), own.begin(), own.end());
@@ -70,7 +69,7 @@ SampleBlock draw_block(const Dataset& train, std::span<const std::uint32_t> freq
 }
 
 // <s - x, x> / |s - x| of a sample x that carries the label, whose sum is s; 0 where nothing else carries it.
-double likeness_to_others(const SparseRow& row, const LabelSums::Sum& sum, std::uint32_t frequency) {
+double likeness_to_others(const SparseRow& row, const LabelSums::Sum& sum, std::size_t frequency) {
   double square = 0.0;
   for (const float value : row.values) square += double(value) * value;
   const double product = dot(row, sum.values) - square;
@@ -81,13 +80,14 @@ double likeness_to_others(const SparseRow& row, const LabelSums::Sum& sum, std::
 // How like a sample is to the others of a label, by the sum of these.
 class SumLikeness {
  public:
-  SumLikeness(const LabelSums& sums, std::span<const std::uint32_t> frequencies)
-      : sums_(sums), frequencies_(frequencies), sum_(sums.make_sum()) {}
+  explicit SumLikeness(const LabelSums& sums) : sums_(sums), sum_(sums.make_sum()) {}
   void take(std::uint32_t label) {
     label_ = label;
     sums_.add_up(label, sum_);
   }
-  double of_own(const SparseRow& row) const { return likeness_to_others(row, sum_, frequencies_[label_]); }
+  double of_own(const SparseRow& row) const {
+    return likeness_to_others(row, sum_, sums_.samples(label_).size());
+  }
   double of_other(const SparseRow& row) const {
     const double product = dot(row, sum_.values);
     return product == 0.0 ? 0.0 : product / std::sqrt(sum_.square);
@@ -95,7 +95,6 @@ class SumLikeness {
 
  private:
   const LabelSums& sums_;
-  std::span<const std::uint32_t> frequencies_;
   LabelSums::Sum sum_;
   std::uint32_t label_ = 0;
 };
@@ -116,10 +115,7 @@ class ItemLikeness {
 // The pairs of one block, whose evidence is added to `evidence`.
 template <class Likeness>
 std::vector<Pair> pairs_of_block(const Dataset& train, std::span<const std::uint32_t> frequencies,
-                                 Likeness likeness, const FeatureScale& scale, double negatives, Rng rng,
-                                 std::size_t& evidence) {
-  const SampleBlock block = draw_block(train, frequencies, scale, rng);
-  evidence += block.evidence;
+                                 Likeness likeness, const SampleBlock& block, double negatives, Rng& rng) {
   const std::size_t wanted = std::min(kDrawn, frequencies.size());
   const double weight_of_drawn = std::min(negatives, double(frequencies.size())) / double(wanted);
   std::vector<std::uint32_t> all = draw(wanted, frequencies.size(), rng);
@@ -128,7 +124,7 @@ std::vector<Pair> pairs_of_block(const Dataset& train, std::span<const std::uint
   std::vector<Pair> pairs;
   for (const std::uint32_t label : all) {
     likeness.take(label);
-    const double odds = log_odds(frequencies[label], train.size());
+    const double odds = log_odds(frequencies[label], train.samples());
     const double weight = std::ranges::binary_search(block.labels, label) ? 1.0 : weight_of_drawn;
     double unlike = 0.0;  // weight of the samples that share no feature with the label
     for (std::size_t s = 0; s < block.samples.size(); ++s) {
@@ -216,10 +212,12 @@ std::optional<OutputStart> fit_output_start(const Dataset& train,
   std::array<std::size_t, kBlocks> evidence{};
   parallel_for(kBlocks, threads, [&](std::size_t b, int) {
     const auto find = [&](auto likeness) {
-      of_block[b] = pairs_of_block(train, label_frequencies, std::move(likeness), scale, negatives,
-                                   Rng(seed, Purpose::kStart, b), evidence[b]);
+      Rng rng(seed, Purpose::kStart, b);
+      const SampleBlock block = draw_block(train, sums, scale, rng);
+      evidence[b] = block.evidence;
+      of_block[b] = pairs_of_block(train, label_frequencies, std::move(likeness), block, negatives, rng);
     };
-    items != nullptr ? find(ItemLikeness(*items)) : find(SumLikeness(sums, label_frequencies));
+    items != nullptr ? find(ItemLikeness(*items)) : find(SumLikeness(sums));
   });
   std::size_t all_evidence = 0;
   std::vector<Pair> pairs;

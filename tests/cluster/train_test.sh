@@ -95,6 +95,9 @@ same one-vs-all "$configs/default.toml" "${tables[@]}" --set data.idf_power=0.5
 same softmax-bf16 "$configs/throughput.toml" "${tables[@]}" --set optimizer.learning_rate=0.2
 same label-weights "$configs/default.toml" "${tables[@]}" --set data.label_weights=-0.5
 same label-weights-softmax "$configs/throughput.toml" "${tables[@]}" --set data.label_weights=-0.5
+awk -v labels="$(head -n 1 data/train.txt | cut -d' ' -f3)" 'NR == 1 { print labels, $2, 0; next }
+  NR <= labels + 1 { $1 = ""; print }' data/train.txt > data/labels.txt
+same label-text "$configs/default.toml" "${tables[@]}" --set data.label_text=data/labels.txt
 same output-alone output.toml
 same output-alone-bf16-momentum output.toml --set train.weights=bf16 --set optimizer.kind=momentum
 same dense-adam "$configs/default.toml" --set layer.-1.kind=dense --set layer.-1.wide=false --set optimizer.kind=adam \

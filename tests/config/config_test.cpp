@@ -238,6 +238,22 @@ TEST(Config, WeighsLabelsByAPowerOrAFile) {
     EXPECT_NE(error_of(kLayers, {std::string("data.label_weights=") + wrong}), "") << wrong;
 }
 
+TEST(Config, LetsTextsOfLabelsHaveAnEffect) {
+  const std::vector<std::string> bare = {"data.label_text=names", "layer.-1.wide=false",
+                                         "neighbours.share=0"};
+  const auto with = [&](const std::string& key) {
+    std::vector<std::string> keys = bare;
+    keys.push_back(key);
+    return error_of(kLayers, keys);
+  };
+  EXPECT_NE(error_of(kLayers, bare)
+                .find("'data.label_text' has no effect without a wide path, neighbours and a weight"),
+            std::string::npos);
+  for (const char* key : {"data.label_text_weight=0.1", "neighbours.share=0.1", "data.label_text=\"\""})
+    EXPECT_EQ(with(key), "") << key;
+  EXPECT_EQ(parse(kLayers, {"data.label_text=names"}).data.label_text, "names");
+}
+
 TEST(Config, NamesColumnsOfTextAndLabelsTogether) {
   const Config table = parse(kLayers, {"data.text=title,body", "data.labels=tags", "data.label_separator=;"});
   EXPECT_EQ(table.data.text, "title,body");

@@ -1,0 +1,149 @@
+// data.label_text in runs: labels without a sample are learnt, runs that were stopped and that go on from a
+// model, searches, and what is refused.
+#include <gtest/gtest.h>
+
+#include <string>
+#include <vector>
+
+#include "engine/run/further.h"
+#include "engine/run/model_file.h"
+#include "engine/run/run_data.h"
+#include "engine/run/training_run.h"
+#include "engine/run/tuning.h"
+#include "tests/datasets/test_files.h"
+#include "tests/run/file_bytes.h"
+
+namespace slide {
+namespace {
+
+using test::read_bytes;
+
+class RunLabelTexts : public ::testing::Test {
+ protected:
+  RunLabelTexts() {
+    std::string samples = "48 6 3\n", text;
+    for (int i = 0; i < 48; ++i) {
+      samples += fmt::format("{} {}:1 {}:0.5\n", i % 3, i % 4, 4 + i % 2);
+      text += fmt::format("tag{}\tviolin{} {}\n", i % 3, i % 3, i % 7);
+    }
+    folder_.write("data.txt", samples);
+    folder_.write("data.tsv", text);
+    folder_.write("t.tsv", "tag0\tviolin0\ntag9\tballet shoes\n");
+    folder_.write("f.txt", "4 8 0\n 0:1\n 1:1\n 2:1\n 7:1\n");
+  }
+  Config config(const std::string& data, const std::string& texts, std::vector<std::string> more = {}) const {
+    more.insert(more.end(),
+                {"data.train=" + folder_.path(data), "text.min_count=1", "train.epochs=3", "train.threads=1",
+                 "train.batch_size=16", "train.block_size=16", "layer.0.size=6"});
+    if (!texts.empty()) more.push_back("data.label_text=" + (texts == "names" ? texts : folder_.path(texts)));
+    return resolve_defaults(more);
+  }
+  std::string refusal(const std::string& data, const std::string& texts,
+                      std::vector<std::string> more = {}) const {
+    return testing::input_error([&] { read_run_data(config(data, texts, std::move(more)), 1); });
+  }
+  std::string model_of(const Config& config, const std::string& out) const {
+    TrainingRun(config, folder_.path(out)).train({});
+    return read_bytes(folder_.path(out + "/model.slide"));
+  }
+  const testing::TemporaryFolder folder_;
+};
+
+TEST_F(RunLabelTexts, BringLabelsWithoutSamples) {
+  const RunData text = read_run_data(config("data.tsv", "t.tsv"), 2);
+  EXPECT_EQ(text.train.samples(), 48U);
+  EXPECT_EQ(text.train.label_texts(), 2U);
+  EXPECT_EQ(text.train.label_count(), 4U);
+  EXPECT_EQ(text.notes.back(),
+            "label text  " + folder_.path("t.tsv") + ": 2 of 4 labels have one, 1 of them no sample");
+  const RunData features = read_run_data(config("data.txt", "f.txt"), 2);
+  EXPECT_EQ(features.train.label_texts(), 4U);
+  EXPECT_EQ(features.train.label_count(), 4U);
+  EXPECT_EQ(features.train.feature_count(), 8U);
+  EXPECT_EQ(read_run_data(config("data.tsv", "names"), 2).train.label_texts(), 3U);
+  TrainingRun(config("data.tsv", "t.tsv"), folder_.path("run")).train({});
+  const Model model = load_model(folder_.path("run"));
+  EXPECT_EQ(model.shape.samples, 48U);
+  EXPECT_EQ(model.shape.label_frequencies, (std::vector<std::uint32_t>{16, 16, 16, 0}));
+}
+
+TEST_F(RunLabelTexts, AreCachedWithTheirWords) {
+  const std::vector<std::string> cached = {"data.cache=true"};
+  const std::string plain = model_of(config("data.tsv", "t.tsv"), "plain");
+  for (const char* again : {"first", "second"}) {
+    Config with = config("data.tsv", "t.tsv", cached);
+    TrainingRun(with, folder_.path(again)).train({});
+    EXPECT_EQ(load_model(folder_.path(again)).text->digest(),
+              load_model(folder_.path("plain")).text->digest());
+  }
+  EXPECT_EQ(read_run_data(config("data.tsv", "", cached), 1).train.label_count(), 3U);
+}
+
+TEST_F(RunLabelTexts, AreGoneOnWithWhenARunWasStopped) {
+  for (const auto& [data, texts] :
+       {std::pair("data.tsv", "t.tsv"), {"data.tsv", "names"}, {"data.txt", "f.txt"}}) {
+    const Config used = config(data, texts, {"data.validation=0.2", "data.label_text_weight=0.5"});
+    const std::string whole = model_of(used, "whole");
+    {
+      RunObserver observer;
+      observer.step = [](const StepReport& report) { return report.step != 4; };
+      observer.validation = [](std::size_t held_out, std::size_t left) { EXPECT_EQ(held_out + left, 48U); };
+      EXPECT_TRUE(TrainingRun(used, folder_.path("cut")).train(observer).stopped);
+    }
+    EXPECT_FALSE(TrainingRun::resume(folder_.path("cut"), 3).train({}).stopped);
+    EXPECT_TRUE(read_bytes(folder_.path("cut/model.slide")) == whole) << texts;
+  }
+  RunObserver observer;
+  observer.step = [](const StepReport& report) { return report.step != 4; };
+  TrainingRun(config("data.txt", "f.txt"), folder_.path("other")).train(observer);
+  folder_.write("f.txt", "4 8 0\n 0:1\n 1:1\n 2:1\n 6:1\n");
+  EXPECT_NE(testing::input_error([&] {
+              TrainingRun::resume(folder_.path("other"), {}).train({});
+            }).find("the data are not those of the run"),
+            std::string::npos);
+}
+
+TEST_F(RunLabelTexts, AreOfNewLabelsTooWhereTrainingGoesOn) {
+  const Config begun = config("data.tsv", "t.tsv");
+  TrainingRun(begun, folder_.path("begun")).train({});
+  const Config base = further_config(begun, folder_.path("begun"));
+  EXPECT_EQ(base.data.label_text, "");
+  folder_.write("more.tsv", "tag1\tviolin1 3\ntag7\tdrum\n");
+  folder_.write("more_t.tsv", "tag8\tharp strings\ntag7\tdrum\n");
+  const Config further = resolve_over(base, "",
+                                      {"data.train=" + folder_.path("more.tsv"), "text.min_count=1",
+                                       "data.label_text=" + folder_.path("more_t.tsv")});
+  TrainingRun(further, folder_.path("further")).train({});
+  const Model model = load_model(folder_.path("further"));
+  EXPECT_EQ(model.shape.labels, 6U);
+  EXPECT_TRUE(model.text->label_id("tag8"));
+  EXPECT_EQ(model.shape.samples, 50U);
+  EXPECT_EQ(model.shape.label_frequencies[*model.text->label_id("tag8")], 0U);
+  EXPECT_EQ(model.idle.size(), 6U);
+}
+
+TEST_F(RunLabelTexts, GoWithASearch) {
+  TuneOptions options;
+  options.trials = 2;
+  const TuneResult found = tune_to_file(config("data.txt", "f.txt"), options, folder_.path("tuned.toml"), {});
+  EXPECT_EQ(found.config.data.label_text, folder_.path("f.txt"));
+  EXPECT_LT(found.train_samples, 48U);
+}
+
+TEST_F(RunLabelTexts, AreRefusedWithWhatIsWrong) {
+  EXPECT_NE(refusal("data.txt", "names").find("the labels of " + folder_.path("data.txt") + " are numbers"),
+            std::string::npos);
+  EXPECT_NE(refusal("data.tsv", "none.tsv").find("none.tsv: no such file"), std::string::npos);
+  folder_.write("short.txt", "2 8 0\n 0:1\n 1:1\n");
+  EXPECT_NE(refusal("data.txt", "short.txt").find("short.txt: it has 2 rows, but "), std::string::npos);
+  folder_.write("words.tsv", "tag0\t...\n");
+  EXPECT_NE(refusal("data.tsv", "words.tsv").find("no text of a label has a feature that is known"),
+            std::string::npos);
+  folder_.write("log.txt", "ann tea jam\nbob tea jam bread\ncid bread jam\ndora tea bread jam\n");
+  EXPECT_NE(
+      refusal("log.txt", "names", {"data.kind=interactions"}).find("items of interactions are known by"),
+      std::string::npos);
+}
+
+}  // namespace
+}  // namespace slide
