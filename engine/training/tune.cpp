@@ -54,14 +54,17 @@ class Search {
     while (result.trials < options_.trials && first_says(seconds_since(began_) < options_.seconds)) {
       Trial trial;
       trial.number = result.trials + 1;
+      trial.from = base_.number;
       if (trial.number > 1 && !sweep(trial) && !draw(trial)) break;
       if (!train(trial)) break;
+      trial.ended = first_says(seconds_since(began_));
       ++result.trials;
       take(trial);
       if (observe) observe(trial);
     }
     check(result.trials);
     result.best = base_;
+    result.start = start_;
     result.config = config_of(base_.changes);
     return result;
   }
@@ -96,6 +99,7 @@ class Search {
 
   // Fills in the next single change; false at the end of the sweep.
   bool sweep(Trial& trial) {
+    trial.stage = TrialStage::kSweep;
     for (; at_ < moves_.size(); ++at_) {
       const Move move = moves_[at_];
       if (went_.contains({move.key, !move.up})) continue;
@@ -107,6 +111,7 @@ class Search {
 
   // Fills in the best so far with random values of one or two keys; false when nothing new is found.
   bool draw(Trial& trial) {
+    trial.stage = TrialStage::kRandom;
     Rng rng(seed_, Purpose::kTune, trial.number);
     for (std::uint32_t i = 0; i < kMostDraws; ++i) {
       std::vector<std::string> changes(1 + rng.below(2));
@@ -174,7 +179,13 @@ class Search {
       if (trial.number == 1) throw;
       trial.diverged = true;
     }
-    trial.score = trial.within && !trial.diverged ? trial.score / double(folds_.size()) : 0.0;
+    if (!trial.within || trial.diverged) {
+      trial.precision.clear();
+    } else {
+      for (double& precision : trial.precision) precision /= double(folds_.size());
+      for (const double precision : trial.precision)
+        trial.score += precision / double(trial.precision.size());
+    }
     return true;
   }
 
@@ -205,9 +216,9 @@ class Search {
       if (report.epoch == config.train.epochs) estimate(report.train_seconds, 1.0);
     };
     observer.eval = [&](const EvalReport& report) {
-      double score = 0.0;
-      for (const std::uint32_t k : config.eval.k) score += report.metrics.precision(k);
-      trial.score += score / static_cast<double>(config.eval.k.size());
+      trial.precision.resize(config.eval.k.size());
+      for (std::size_t i = 0; i < trial.precision.size(); ++i)
+        trial.precision[i] += report.metrics.precision(config.eval.k[i]);
     };
     const bool done = trainer.run(observer);
     trial.train_seconds = first_says(trial.train_seconds);

@@ -38,19 +38,31 @@ struct TuneOptions {
   Cluster* cluster = nullptr;
 };
 
+// Why a trial was made.
+enum class TrialStage {
+  kStart,   // the configuration as it is
+  kSweep,   // one key of the best so far, to its next value
+  kRandom,  // one or two keys of the best so far at random
+};
+
 struct Trial {
-  std::uint32_t number = 0;          // from 1
+  std::uint32_t number = 0;  // from 1
+  TrialStage stage = TrialStage::kStart;
+  std::uint32_t from = 0;            // the trial whose settings it changes; 0: none
   std::vector<std::string> changes;  // overrides of the configuration that the search began with
   double score = 0.0;                // mean of P@k over eval.k, on the validation part; 0 when not within
+  std::vector<double> precision;     // P@k for each of eval.k, of which the score is the mean; empty without
   double train_seconds = 0.0;        // of this trial, on all splits
   double full_seconds = 0.0;         // estimate: of training on all the data, from the slowest split
   bool within = true;                // full_seconds are at most TuneOptions::train_seconds
   bool stopped = false;              // before its end, because it was not
   bool diverged = false;             // scores 0
   bool is_best = false;              // so far
+  double ended = 0.0;                // seconds since the search began
 };
 
 struct TuneResult {
+  Config start;  // what trials change
   Config config;
   Trial best;
   std::uint32_t trials = 0;
