@@ -45,6 +45,7 @@ void print_trial(const Trial& trial) {
   const std::string score = trial.stopped    ? "stopped"
                             : !trial.within  ? "too slow"
                             : trial.diverged ? "diverged"
+                            : trial.dropped  ? "dropped"
                                              : fmt::format("score {:.4f}", trial.score);
   print("{:4}{} {:<12}  {:.1f} s, about {:.3g} s on all data{}\n", trial.number, trial.is_best ? "*" : " ",
         score, trial.train_seconds, trial.full_seconds, text_of(trial.changes));
@@ -58,7 +59,9 @@ nlohmann::ordered_json to_json(const Trial& trial) {
                                  {"full_seconds", trial.full_seconds},
                                  {"within", trial.within},
                                  {"stopped", trial.stopped},
-                                 {"diverged", trial.diverged}};
+                                 {"diverged", trial.diverged},
+                                 {"dropped", trial.dropped},
+                                 {"gain", trial.gain}};
   json["changes"] = trial.changes;
   return json;
 }
@@ -160,9 +163,11 @@ void add_tune(CLI::App& app, Action& action) {
       "DATA that ends in .toml or begins like TOML is a configuration, and so is DATA beside\n"
       "--set data.train=FILE. Keeps a part of data.train for validation and changes keys while the mean of "
       "P@k over\n"
-      "eval.k rises: first one key after the other to its next values, then one or two at random. Keys "
-      "given\n"
-      "by --set keep their values. Writes the best configuration to FILE.");
+      "eval.k rises: first to what has suited such sets, then one key after the other to its next values, "
+      "then one\n"
+      "or two at random. What is behind is dropped early. Keys given by --set keep their values. Writes the "
+      "best\n"
+      "configuration to FILE, and a page about the search beside it.");
   const auto command = std::make_shared<TuneCommand>();
   add_source(*sub, command->source, "DATA", "Training data, or a configuration to begin with (TOML)");
   add_test_data(*sub, command->source.test);
@@ -170,7 +175,7 @@ void add_tune(CLI::App& app, Action& action) {
       ->capture_default_str()
       ->check(CLI::Range(0.001, kMostMinutes))
       ->type_name("M");
-  sub->add_option("--trials", command->trials, "Training runs at most")
+  sub->add_option("--trials", command->trials, "Trials at most")
       ->capture_default_str()
       ->transform(whole(1, kMostTrials))
       ->type_name("N");

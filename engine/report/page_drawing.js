@@ -120,7 +120,7 @@ const modeSwitch = (figure) => {
     figure.mode = mode;
     draw(figure);
   };
-  if (figure.modes.length > 3)
+  if (figure.modes.length > 3 || figure.modes.join("").length > 24)  // no room for buttons
     return make("div", {}, chooser("What the figure shows", figure.modes, 0, (i) => press(figure.modes[i])));
   const group = make("div", {class: "switch", role: "group", "aria-label": "What the figure shows"});
   for (const mode of figure.modes) {

@@ -7,7 +7,7 @@ const signed = (value) => `${value < 0 ? "\u2212" : "+"}${Math.abs(value).toFixe
 const plain = (text) => text.replace(/^"(.*)"$/, "$1");
 const scoreName = data.ks.length === 1 ? `P@${data.ks[0]}` : `mean of ${data.ks.map((k) => `P@${k}`).join(", ")}`;
 const changesText = (trial) => (trial.changes.length === 0 ? "the configuration as it was" : trial.changes.join(" \u00b7 "));
-const kStages = {start: "as it was", sweep: "one key", random: "at random"};
+const kStages = {start: "as it was", sweep: "one key", random: "at random", proposal: "suited such sets", votes: "other votes"};
 
 // --- What was kept
 
@@ -46,7 +46,8 @@ const drawTrials = () => {
     make("thead", {}, row(...["Trial", "Score", ...data.ks.map((k) => `P@${k}`), "Trial (s)", "All data (s)", "Tried as", "Settings"]
       .map((text) => make("th", {scope: "col"}, text)))),
     make("tbody", {}, ...data.trials.map((trial) => row(make("th", {scope: "row"}, `${trial.number}`),
-      make("td", trial.best ? {class: "best"} : {}, trial.state === "scored" ? measureText(trial.score) : trial.state),
+      make("td", trial.best ? {class: "best"} : {}, trial.state === "scored" ? measureText(trial.score)
+        : trial.state === "dropped" ? `dropped at ${signed(trial.gain)}` : trial.state),
       ...data.ks.map((k, i) => make("td", {}, measureText(trial.precision[i]))),
       make("td", {}, short(trial.train_seconds)), make("td", {}, short(trial.full_seconds)),
       make("td", {}, kStages[trial.stage] || trial.stage),
@@ -157,7 +158,8 @@ const searchFigures = [
   {title: () => "Score against training time", hint: "Up and to the left is better: as much for less time.",
    none: "No trial was scored.", view: costView},
   {title: () => "Which settings mattered",
-   hint: "The most that a step of one setting alone won and lost, against the trial that it was tried on.",
+   hint: "The most that a step of one setting alone won and lost, against the trial that it was tried on; of what was " +
+         "dropped, on the splits until then.",
    none: "No trial changed one setting alone.", view: effectView},
   {title: () => "Score by value", modes: variedKeys.length > 0 ? variedKeys : null,
    hint: "All trials by their value of one setting; the others differ, too, so look at the highest of each.",

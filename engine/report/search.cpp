@@ -18,16 +18,19 @@ using Json = nlohmann::ordered_json;
 using Settings = std::map<std::string, std::string>;  // those that a trial changes, by key
 
 const char* stage_text(TrialStage stage) {
-  constexpr std::array kTexts = {"start", "sweep", "random"};
+  constexpr std::array kTexts = {"start", "sweep", "random", "proposal", "votes"};
   return kTexts[std::size_t(stage)];
 }
 
 const char* outcome_text(const Trial& trial) {
-  return trial.stopped ? "stopped" : !trial.within ? "too slow" : trial.diverged ? "diverged" : "scored";
+  if (trial.stopped) return "stopped";
+  if (!trial.within) return "too slow";
+  if (trial.diverged) return "diverged";
+  return trial.dropped ? "dropped" : "scored";
 }
 
 bool is_scored(const Trial& trial) {
-  return trial.within && !trial.stopped && !trial.diverged;
+  return trial.within && !trial.stopped && !trial.diverged && !trial.dropped;
 }
 
 Settings settings_of(const std::vector<std::string>& changes) {
@@ -44,6 +47,7 @@ Json trial_data(const Trial& trial) {
           {"stage", stage_text(trial.stage)},
           {"state", outcome_text(trial)},
           {"score", trial.score},
+          {"gain", trial.gain},
           {"precision", trial.precision},
           {"train_seconds", trial.train_seconds},
           {"full_seconds", trial.full_seconds},
@@ -90,15 +94,14 @@ class Keys {
   // What a trial that differs in this key alone from the one it began with shows; null when it does not.
   Json changed_alone(const Trial& trial, const std::string& key) const {
     const auto before = trials_.find(trial.from);
-    if (!is_scored(trial) || before == trials_.end() || !is_scored(*before->second)) return {};
+    if (!(is_scored(trial) || trial.dropped) || before == trials_.end() || !is_scored(*before->second))
+      return {};
     const Settings now = settings_of(trial.changes), then = settings_of(before->second->changes);
     for (const std::string& other : keys_) {
       if ((value(now, other) != value(then, other)) != (other == key)) return {};
     }
-    return {{"trial", trial.number},
-            {"from", value(then, key)},
-            {"to", value(now, key)},
-            {"change", trial.score - before->second->score}};
+    return {
+        {"trial", trial.number}, {"from", value(then, key)}, {"to", value(now, key)}, {"change", trial.gain}};
   }
 
   // The values of a key in trials that were scored, in order of their first trials.

@@ -26,7 +26,7 @@ struct SearchHistory {
 //    "keys":[{"key":..,"values":[{"value":..,"trials":..,"best":score}],"alone":[{"trial":..,"from":..,"to":..,
 //      "change":..}]}], by the largest change of score in "alone": what changed when a trial changed this key
 //      alone, against the trial that it began with; "values": of all trials that were scored,
-//    "trials":[{"number":..,"stage":"sweep","state":"scored","score":..,"precision":[..],"train_seconds":..,
+//    "trials":[{"number":..,"stage":"sweep","state":"scored","score":..,"gain":..,"precision":[..],"train_seconds":..,
 //      "full_seconds":..,"ended":..,"best":..,"changes":[..]}]}
 nlohmann::ordered_json search_data(const SearchHistory& search);
 

@@ -194,7 +194,7 @@ for width in 1280 800 390; do
   grep -q 'first (3 seeds)' apart.html.dom || fault "apart.html does not name the seeds"
   load tuned.html "$width"
   check tuned.html ready=4 inked=4 requests=0 overflow=false hover=shown untold=0 best=true
-  grep -q 'data.idf_power=0.5' tuned.html.dom || fault "tuned.html does not list its trials"
+  grep -q 'suited such sets' tuned.html.dom || fault "tuned.html does not list its trials"
 done
 load one.html 390
 check one.html ready=8 inked=8 tables=8 requests=0 overflow=false buttons=0 hover=shown

@@ -30,6 +30,8 @@ SearchHistory small_search() {
                    trial(3, 1, {"layer.0.size=64"}, 0.75, true),
                    trial(4, 3, {"data.idf_power=1.0", "layer.0.size=64", "train.epochs=3"}, 0.8, true),
                    trial(5, 4, {"data.idf_power=1.0", "layer.0.size=64"}, 0.0, false)};
+  search.trials[1].gain = -0.1;
+  search.trials[2].gain = 0.25;
   search.trials[4].within = false;
   search.trials[4].stopped = true;
   search.result.best = search.trials[3];
