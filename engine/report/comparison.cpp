@@ -267,6 +267,7 @@ std::vector<std::string> titles_of(std::span<const DataGroup> groups) {
       if (split.runs.size() == measured.size()) return {title};
       titles.push_back(title);
     }
+    if (group.splits.empty()) titles.push_back(group.title + ", not measured");
   }
   return titles;
 }

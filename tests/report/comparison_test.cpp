@@ -79,6 +79,8 @@ TEST_F(ComparisonTest, OneTitleWhereAllCompare) {
       run("b", {kStart, eval_line("eval", 1, 0.5)}), run("c", {kStart})};
   EXPECT_EQ(titles_of(group_runs(runs)),
             std::vector<std::string>{"training data (10 samples), measured on test data"});
+  EXPECT_EQ(titles_of(group_runs(std::vector<RunHistory>{runs[2]})),
+            std::vector<std::string>{"training data (10 samples), not measured"});
 }
 
 TEST_F(ComparisonTest, RunsThatDifferInTheirSeedAloneAreOne) {
