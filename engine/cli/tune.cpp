@@ -10,6 +10,7 @@
 #include "engine/cli/ranks.h"
 #include "engine/cli/source.h"
 #include "engine/cli/text.h"
+#include "engine/report/report_file.h"
 #include "engine/run/ranks.h"
 #include "engine/run/run_data.h"
 #include "engine/run/tuning.h"
@@ -30,7 +31,8 @@ struct TuneCommand {
   std::uint32_t trials = 1000;
   std::optional<double> train_seconds;  // of training on all the data, at most
   bool json = false;
-  std::string out;  // empty: run/<name of the source>-tuned.toml
+  std::string out;     // empty: run/<name of the source>-tuned.toml
+  std::string report;  // empty: the same with .html
 };
 
 std::string text_of(const std::vector<std::string>& changes) {
@@ -43,6 +45,7 @@ void print_trial(const Trial& trial) {
   const std::string score = trial.stopped    ? "stopped"
                             : !trial.within  ? "too slow"
                             : trial.diverged ? "diverged"
+                            : trial.dropped  ? "dropped"
                                              : fmt::format("score {:.4f}", trial.score);
   print("{:4}{} {:<12}  {:.1f} s, about {:.3g} s on all data{}\n", trial.number, trial.is_best ? "*" : " ",
         score, trial.train_seconds, trial.full_seconds, text_of(trial.changes));
@@ -56,7 +59,9 @@ nlohmann::ordered_json to_json(const Trial& trial) {
                                  {"full_seconds", trial.full_seconds},
                                  {"within", trial.within},
                                  {"stopped", trial.stopped},
-                                 {"diverged", trial.diverged}};
+                                 {"diverged", trial.diverged},
+                                 {"dropped", trial.dropped},
+                                 {"gain", trial.gain}};
   json["changes"] = trial.changes;
   return json;
 }
@@ -65,7 +70,12 @@ void print_json(const nlohmann::ordered_json& json) {
   print_text(json.dump(-1, ' ', false, nlohmann::ordered_json::error_handler_t::replace) + '\n');
 }
 
-void print_json(const TuneResult& result, const std::string& file) {
+// What a search is written to.
+struct Output {
+  std::string file, report;
+};
+
+void print_json(const TuneResult& result, const Output& output) {
   nlohmann::ordered_json json = to_json(result.best);
   json.erase("trial");
   json.update({{"trials", result.trials},
@@ -73,18 +83,44 @@ void print_json(const TuneResult& result, const std::string& file) {
                {"train_samples", result.train_samples},
                {"splits", result.folds},
                {"validation_samples", result.validation_samples},
-               {"out", file}});
+               {"out", output.file},
+               {"report", output.report}});
   print_json(json);
 }
 
-void print_result(const TuneResult& result, const std::string& file) {
+void print_result(const TuneResult& result, const Output& output) {
   print(
       "{} trials on {} samples{}, scored on {} others; best is {}, score {:.4f}, about {:.3g} s on all "
-      "data:{}\nwrote {}\n",
+      "data:{}\nwrote {}\nwrote {} about the search; open it in a browser\n",
       result.trials, grouped(result.train_samples),
       result.folds > 1 ? fmt::format(" of {} splits each", result.folds) : "",
       grouped(result.validation_samples), result.best.number, result.best.score, result.best.full_seconds,
-      text_of(result.best.changes), file);
+      text_of(result.best.changes), output.file, output.report);
+}
+
+Output output_of(const TuneCommand& command, const Config& start) {
+  const fs::path file = command.out.empty()
+                            ? "run" / fs::path(default_name(command.source, start) + "-tuned.toml")
+                            : fs::path(command.out);
+  Output output{file.string(), command.report};
+  if (output.report.empty()) {
+    output.report = fs::path(file).replace_extension(".html").string();
+    if (output.report == output.file) output.report += ".html";
+  }
+  if (output.report == output.file) fail_input("--out and --report name one file; give them two");
+  return output;
+}
+
+// Before the search: a page that cannot be written would cost all of it.
+void prepare_report(const Output& output) {
+  report::check_report_file(output.report, "--report");
+  const fs::path folder = fs::path(output.report).parent_path();
+  std::error_code error;
+  if (!folder.empty()) fs::create_directories(folder, error);
+  if (error) {
+    fail_run("{}: the folder cannot be created ({}); give another --report", folder.string(),
+             error.message());
+  }
 }
 
 void run_tune(const TuneCommand& command, Cluster& cluster) {
@@ -98,19 +134,25 @@ void run_tune(const TuneCommand& command, Cluster& cluster) {
   const Config& start = sourced.config;
   options.fixed = sourced.given;
   if (command.train_seconds) options.train_seconds = *command.train_seconds;
-  const fs::path file = command.out.empty()
-                            ? "run" / fs::path(default_name(command.source, start) + "-tuned.toml")
-                            : fs::path(command.out);
+  const Output output = output_of(command, start);
+  const bool leads = cluster.rank() == 0;
+  if (leads) prepare_report(output);
   options.cluster = &cluster;
   const int threads = own_threads(static_cast<int>(start.train.threads), &cluster);
   const auto pinning = pinned(command.pin, threads, &cluster);
+  report::SearchHistory search;
   TuneObserver observer;
   observer.note = [&](const std::string& note) { command.json ? tell({note}) : print("{}\n", note); };
   observer.trial = [&](const Trial& trial) {
+    search.trials.push_back(trial);
     command.json ? print_json(to_json(trial)) : print_trial(trial);
   };
-  const TuneResult result = tune_to_file(start, options, file, observer);
-  command.json ? print_json(result, file.string()) : print_result(result, file.string());
+  search.result = tune_to_file(start, options, output.file, observer);
+  search.name = default_name(command.source, start);
+  search.file = output.file;
+  search.train_seconds = options.train_seconds;
+  if (leads) report::write_search_report(search, output.report);
+  command.json ? print_json(search.result, output) : print_result(search.result, output);
 }
 
 }  // namespace
@@ -121,9 +163,11 @@ void add_tune(CLI::App& app, Action& action) {
       "DATA that ends in .toml or begins like TOML is a configuration, and so is DATA beside\n"
       "--set data.train=FILE. Keeps a part of data.train for validation and changes keys while the mean of "
       "P@k over\n"
-      "eval.k rises: first one key after the other to its next values, then one or two at random. Keys "
-      "given\n"
-      "by --set keep their values. Writes the best configuration to FILE.");
+      "eval.k rises: first to what has suited such sets, then one key after the other to its next values, "
+      "then one\n"
+      "or two at random. What is behind is dropped early. Keys given by --set keep their values. Writes the "
+      "best\n"
+      "configuration to FILE, and a page about the search beside it.");
   const auto command = std::make_shared<TuneCommand>();
   add_source(*sub, command->source, "DATA", "Training data, or a configuration to begin with (TOML)");
   add_test_data(*sub, command->source.test);
@@ -131,7 +175,7 @@ void add_tune(CLI::App& app, Action& action) {
       ->capture_default_str()
       ->check(CLI::Range(0.001, kMostMinutes))
       ->type_name("M");
-  sub->add_option("--trials", command->trials, "Training runs at most")
+  sub->add_option("--trials", command->trials, "Trials at most")
       ->capture_default_str()
       ->transform(whole(1, kMostTrials))
       ->type_name("N");
@@ -143,6 +187,9 @@ void add_tune(CLI::App& app, Action& action) {
   add_pin(*sub, command->pin);
   add_train_seed(*sub, command->source.seed);
   sub->add_option("--out", command->out, "File to write; default: run/<name of DATA>-tuned.toml")
+      ->type_name("FILE");
+  sub->add_option("--report", command->report,
+                  "Page of HTML about the search; default: the name of the written file with .html")
       ->type_name("FILE");
   sub->add_flag("--json", command->json, "Print a JSON object a line: each trial, and the result");
   sub->callback([command, &action] {

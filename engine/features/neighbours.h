@@ -101,6 +101,12 @@ class Neighbours {
     return probability + config_.share * (weight - probability);
   }
 
+  // Other votes of the same samples: `share` in (0, 1] and `power` as in the configuration. Not while others
+  // ask for votes; who has taken share() or a PanelVotes before makes it anew.
+  void set_votes(double share, double power) {
+    config_.share = share;
+    config_.power = power;
+  }
   double share() const { return config_.share; }
   const Storage& storage() const { return storage_; }
   std::size_t samples() const { return storage_.samples(); }

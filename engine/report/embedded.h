@@ -7,7 +7,10 @@ namespace slide::report::embedded {
 
 std::string_view page_html();
 std::string_view page_css();
-std::string_view page_js();
+std::string_view runs_html();
+std::string_view runs_js();
+std::string_view search_html();
+std::string_view search_js();
 std::string_view chart_js();  // Chart.js, one script
 std::string_view licence();   // of Chart.js
 

@@ -1,12 +1,14 @@
 #include "engine/report/history.h"
 
+#include <sys/stat.h>
+
 #include <algorithm>
 #include <array>
+#include <cstdint>
 #include <filesystem>
 #include <fstream>
 #include <iterator>
-#include <map>
-#include <set>
+#include <optional>
 #include <string_view>
 #include <system_error>
 
@@ -14,6 +16,7 @@
 #include "engine/base/foreign_text.h"
 #include "engine/config/config.h"
 #include "engine/config/fields.h"
+#include "engine/run/machine.h"
 #include "engine/run/run_log.h"
 
 namespace slide::report {
@@ -118,6 +121,26 @@ void read_environment(const fs::path& folder, RunHistory& run) {
   }
 }
 
+// When a file was last written, in seconds since 1970.
+std::optional<std::int64_t> seconds_of_file(const std::string& path) {
+  struct stat facts {};
+  if (stat(path.c_str(), &facts) != 0) return {};
+  return static_cast<std::int64_t>(facts.st_mtime);
+}
+
+// When the run ended and how large its model is: what environment.json says, else what the files tell.
+void read_facts(const fs::path& folder, const fs::path& log, RunHistory& run) {
+  const Json date = run.environment.is_object() ? run.environment.value("date", Json()) : Json();
+  if (date.is_string()) {
+    run.date = date.get<std::string>();
+  } else if (const std::optional<std::int64_t> written = seconds_of_file(log.string())) {
+    run.date = utc_text(*written);
+  }
+  std::error_code error;
+  const std::uintmax_t bytes = fs::file_size(folder / "model.slide", error);
+  if (!error) run.model_mb = double(bytes) / double(1U << 20);
+}
+
 void read_settings(const fs::path& folder, RunHistory& run) {
   std::error_code ignored;
   const fs::path path = folder / "config.toml";
@@ -137,110 +160,6 @@ void read_settings(const fs::path& folder, RunHistory& run) {
   }
 }
 
-const char* state_text(RunState state) {
-  constexpr std::array kTexts = {"finished", "running", "interrupted", "unknown"};
-  return kTexts[std::size_t(state)];
-}
-
-// The last `parts` components of a path.
-std::string end_of(const fs::path& path, std::size_t parts) {
-  std::vector<std::string> names;
-  for (const fs::path& part : path.relative_path()) names.push_back(part.string());
-  std::string end;
-  for (std::size_t i = names.size() - std::min(parts, names.size()); i < names.size(); ++i)
-    end += (end.empty() ? "" : "/") + names[i];
-  return end.empty() ? path.string() : end;
-}
-
-// Empty where the settings do not tell.
-std::string setting_of(const RunHistory& run, std::string_view key) {
-  for (const auto& [name, value] : run.settings) {
-    if (name == key) return value;
-  }
-  return "";
-}
-
-constexpr std::string_view kTest = "test", kValidation = "validation", kNothing = "nothing";
-
-std::string_view measured_on(const RunHistory& run) {
-  return !run.evals.empty() ? kTest : !run.validations.empty() ? kValidation : kNothing;
-}
-
-// Whether two runs had the same data, by the labels of the samples or, in logs without their checksums, by
-// the numbers of samples and labels. Logs that tell nothing do not differ.
-bool same_data(const RunHistory& a, const RunHistory& b) {
-  if (!a.start.is_object() || !b.start.is_object()) return true;
-  if (a.start.contains("label_checksums") && b.start.contains("label_checksums"))
-    return a.start["label_checksums"] == b.start["label_checksums"];
-  for (const char* key : {"samples", "test_samples", "labels"}) {
-    const Json one = a.start.value(key, Json()), other = b.start.value(key, Json());
-    if (!one.is_null() && !other.is_null() && one != other) return false;
-  }
-  return true;
-}
-
-// Which samples validation holds out follows from these.
-bool same_validation(const RunHistory& a, const RunHistory& b) {
-  return setting_of(a, "data.validation") == setting_of(b, "data.validation") &&
-         setting_of(a, "train.seed") == setting_of(b, "train.seed");
-}
-
-bool comparable(const RunHistory& a, const RunHistory& b) {
-  if (!same_data(a, b)) return false;
-  const std::string_view on = measured_on(a), other = measured_on(b);
-  if (on == kNothing || other == kNothing) return true;
-  return on == other && (on == kTest || same_validation(a, b));
-}
-
-// The name of the file that a setting has: "train.txt", or, of a list of files, "part1.txt and 3 more".
-std::string name_of_file(std::string setting) {
-  constexpr std::string_view kBetween = "\", \"";
-  std::size_t others = 0;
-  for (std::size_t at = setting.rfind(kBetween); at != std::string::npos; at = setting.rfind(kBetween)) {
-    setting.resize(at);
-    ++others;
-  }
-  if (others > 0) setting.erase(0, 1);  // the bracket
-  std::erase(setting, '"');
-  const std::string name = fs::path(setting).filename().string();
-  return others == 0 ? name : fmt::format("{} and {} more", name, others);
-}
-
-// "train.txt (300 samples), measured on test.txt (70 samples)"
-std::string title_of(const RunHistory& run) {
-  const auto file = [&](const char* key, const char* otherwise) {
-    const std::string name = name_of_file(setting_of(run, key));
-    return name.empty() ? otherwise : name;
-  };
-  const auto count = [&](const char* key) {
-    const Json value = run.start.is_object() ? run.start.value(key, Json()) : Json();
-    return value.is_number_unsigned() ? fmt::format(" ({} samples)", value.get<std::uint64_t>()) : "";
-  };
-  const std::string train = file("data.train", "training data") + count("samples");
-  const std::string_view on = measured_on(run);
-  if (on == "test")
-    return fmt::format("{}, measured on {}{}", train, file("data.test", "test data"), count("test_samples"));
-  if (on == kNothing) return train + ", not measured";
-  const std::string validated = file("data.validation", "");
-  if (setting_of(run, "data.validation").find('"') != std::string::npos)
-    return train + ", measured on " + validated;
-  return train + ", measured on validation samples held out of it";
-}
-
-Json run_data(const RunHistory& run) {
-  return {{"name", run.name},
-          {"path", run.folder},
-          {"state", state_text(run.state)},
-          {"notes", run.notes},
-          {"start", run.start},
-          {"environment", run.environment},
-          {"summary", summary_of(run)},
-          {"epochs", run.epochs},
-          {"evals", run.evals},
-          {"validations", run.validations},
-          {"tables", run.tables}};
-}
-
 }  // namespace
 
 RunHistory read_run(const std::string& path) {
@@ -254,6 +173,7 @@ RunHistory read_run(const std::string& path) {
   if (in_folder) {
     read_environment(log.parent_path(), run);
     read_settings(log.parent_path(), run);
+    read_facts(log.parent_path(), log, run);
   }
   read_log(read_text(log), run);
   if (run.epochs.empty()) run.notes.push_back("No epoch has ended yet.");
@@ -262,43 +182,6 @@ RunHistory read_run(const std::string& path) {
         "The log has no start event: an older version of slide wrote it, and parts are missing here.");
   }
   return run;
-}
-
-void name_runs(std::vector<RunHistory>& runs) {
-  std::vector<std::size_t> parts(runs.size(), 1);
-  for (bool again = true; again;) {
-    again = false;
-    std::map<std::string, std::vector<std::size_t>> by_name;
-    for (std::size_t i = 0; i < runs.size(); ++i) by_name[end_of(runs[i].folder, parts[i])].push_back(i);
-    for (const auto& [name, same] : by_name) {
-      std::set<std::string> folders;
-      for (const std::size_t i : same) folders.insert(runs[i].folder);
-      for (const std::size_t i : same) parts[i] += folders.size() > 1 ? 1 : 0;
-      again = again || folders.size() > 1;
-    }
-  }
-  for (std::size_t i = 0; i < runs.size(); ++i) runs[i].name = end_of(runs[i].folder, parts[i]);
-}
-
-Json differing_settings(std::span<const RunHistory> runs) {
-  std::vector<std::string> keys;  // in order of first appearance
-  std::map<std::string, std::vector<Json>> values;
-  for (std::size_t i = 0; i < runs.size(); ++i) {
-    for (const auto& [key, value] : runs[i].settings) {
-      const auto [at, is_new] = values.try_emplace(key, runs.size());
-      if (is_new) keys.push_back(key);
-      at->second[i] = value;
-    }
-  }
-  Json differences = Json::array();
-  for (const std::string& key : keys) {
-    std::set<std::string> distinct;
-    for (std::size_t i = 0; i < runs.size(); ++i) {
-      if (!runs[i].settings.empty()) distinct.insert(values[key][i].dump());
-    }
-    if (distinct.size() > 1) differences.push_back({{"key", key}, {"values", values[key]}});
-  }
-  return differences;
 }
 
 Json summary_of(const RunHistory& run) {
@@ -349,39 +232,6 @@ Json summary_of(const RunHistory& run) {
   }
   summary["seconds"]["evaluation"] = evaluation;
   return summary;
-}
-
-RunGroups group_runs(std::span<const RunHistory> runs) {
-  RunGroups groups{std::vector<std::size_t>(runs.size()), {}};
-  std::vector<const RunHistory*> first;  // of each group
-  // Those without measures last: they fit to any of the same data.
-  for (const bool measured : {true, false}) {
-    for (std::size_t i = 0; i < runs.size(); ++i) {
-      if ((measured_on(runs[i]) != kNothing) != measured) continue;
-      std::size_t& group = groups.of[i];
-      while (group < first.size() && !comparable(*first[group], runs[i])) ++group;
-      if (group < first.size()) continue;
-      first.push_back(&runs[i]);
-      groups.titles.push_back(title_of(runs[i]));
-    }
-  }
-  return groups;
-}
-
-Json report_data(std::vector<RunHistory> runs) {
-  std::set<std::string> seen;
-  std::erase_if(runs, [&](const RunHistory& run) { return !seen.insert(run.folder).second; });
-  name_runs(runs);
-  const RunGroups groups = group_runs(runs);
-  Json data = {{"version", SLIDE_VERSION},
-               {"differences", differing_settings(runs)},
-               {"groups", groups.titles},
-               {"runs", Json::array()}};
-  for (std::size_t i = 0; i < runs.size(); ++i) {
-    data["runs"].push_back(run_data(runs[i]));
-    data["runs"].back()["group"] = groups.of[i];
-  }
-  return data;
 }
 
 }  // namespace slide::report

@@ -52,12 +52,15 @@ void fill(std::string& page, std::string_view name, std::string_view content) {
 
 }  // namespace
 
-std::string make_page(const nlohmann::ordered_json& data) {
+std::string make_page(PageKind kind, const nlohmann::ordered_json& data) {
+  const bool runs = kind == PageKind::kRuns;
   std::string page(embedded::page_html());
   fill(page, "generator", kGenerator);
+  fill(page, "title", runs ? "Report of training runs" : "Report of a search");
+  fill(page, "content", runs ? embedded::runs_html() : embedded::search_html());
   fill(page, "style", embedded::page_css());
   fill(page, "licence", html_of(embedded::licence()));
-  fill(page, "script", embedded::page_js());
+  fill(page, "script", runs ? embedded::runs_js() : embedded::search_js());
   fill(page, "library", embedded::chart_js());
   fill(page, "data", script_of(data));
   return page;

@@ -8,9 +8,12 @@
 
 namespace slide::report {
 
-// `data` as report_data() makes it. Nothing in it can end the script that holds it; bytes that are no UTF-8
+// What a page is about, and of whom its data are: report_data() in comparison.h, search_data() in search.h.
+enum class PageKind { kRuns, kSearch };
+
+// Nothing in `data` can end the script that holds it; bytes that are no UTF-8
 // are replaced.
-std::string make_page(const nlohmann::ordered_json& data);
+std::string make_page(PageKind kind, const nlohmann::ordered_json& data);
 
 // Whether this is the beginning of a page that make_page() wrote.
 bool is_page(std::string_view beginning);

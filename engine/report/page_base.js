@@ -1,33 +1,23 @@
-// What the other scripts of the page draw with: data, colours, numbers and names, elements. `runs` are as history.h
-// describes them. The page runs all its scripts as one function.
+// What the other scripts of a page draw with: data, colours, numbers and names, elements. A page runs all its scripts as
+// one function.
 
 const data = JSON.parse(document.getElementById("data").textContent);
-const runs = data.runs;
 const dark = window.matchMedia("(prefers-color-scheme: dark)");
 const narrow = window.matchMedia("(max-width: 46rem)");
 
-// Colours that people with any colour vision tell apart (Okabe and Ito), lighter ones in the dark; each run also has
-// a shape of its own, and beyond the eighth a broken line.
-const kRunColours = {
+// Colours that people with any colour vision tell apart (Okabe and Ito), lighter ones in the dark; each line also has
+// a shape of its own, and beyond the eighth it is broken.
+const kLineColours = {
   light: ["#0072b2", "#d55e00", "#009e73", "#b0508c", "#8a6d00", "#3f9bd8", "#5b4fc4", "#5c656f"],
   dark: ["#56b4e9", "#f0833a", "#35c69b", "#e49cc8", "#e9cd55", "#a5d8f7", "#a89df5", "#b7c0ca"],
 };
 const kShapes = ["circle", "triangle", "rect", "rectRot", "cross", "crossRot"];
 const kDashes = [[], [7, 4], [2, 3]];
-// Paul Tol's light scheme, for parts of a whole.
-const kPartColours = ["#77aadd", "#ee8866", "#eedd88", "#44bb99", "#ffaabb", "#99ddff", "#bbcc33", "#aaaa00", "#8f97a1", "#cfd4da"];
-
-const kPhases = [
-  ["loading", "Loading"], ["setup", "Setup"], ["data", "Data"], ["hashing", "Hashing"], ["forward", "Forward"], ["backward", "Backward"],
-  ["update", "Update"], ["rehash", "Rehash"], ["other", "Other"], ["evaluation", "Evaluation"],
-];
-const kParts = [
-  ["data", "Data"], ["weights", "Weights"], ["optimizer", "Optimizer state"], ["tables", "Hash tables"],
-  ["neighbours", "Neighbours"], ["workspaces", "Workspaces"],
-];
-const kGroups = ["head", "middle", "tail"];
-
-const state = {hidden: new Set(), measure: null, modes: {}};
+// Parts of a whole: Paul Tol's muted scheme in an order in which neighbours differ in lightness, too.
+const kPartColours = {
+  light: ["#332288", "#88ccee", "#117733", "#ddcc77", "#882255", "#44aa99", "#cc6677", "#5f6873", "#aa4499", "#c3cad2"],
+  dark: ["#7b6be0", "#6fc4f0", "#2f9e58", "#ecdc8a", "#b8407f", "#5fd0bd", "#f08a98", "#77828f", "#d27cc6", "#d5dbe2"],
+};
 
 // --- Numbers and names
 
@@ -59,6 +49,12 @@ const make = (tag, attributes = {}, ...children) => {
   return element;
 };
 const row = (...cells) => make("tr", {}, ...cells);
+const chooser = (label, names, chosen, choose) => {
+  const select = make("select", {"aria-label": label}, ...names.map((name, i) => make("option", {value: i}, name)));
+  select.value = chosen;
+  select.addEventListener("change", () => choose(Number(select.value)));
+  return select;
+};
 const tableOf = (caption, head, rows) => {
   const table = make("table", {"aria-label": caption});
   table.append(make("thead", {}, row(...head.map((text) => make("th", {scope: "col"}, text)))));
@@ -67,14 +63,15 @@ const tableOf = (caption, head, rows) => {
   return table;
 };
 
-// --- Runs
+// --- Marks of the lines of a figure, by their number
 
-const colours = () => kRunColours[dark.matches ? "dark" : "light"];
-const colourOf = (run) => colours()[runs.indexOf(run) % colours().length];
-const roundOf = (run) => Math.floor(runs.indexOf(run) / colours().length);
-const shapeOf = (run) => kShapes[(runs.indexOf(run) + roundOf(run)) % kShapes.length];
-const dashOf = (run) => kDashes[roundOf(run) % kDashes.length];
-const shown = () => runs.filter((run) => !state.hidden.has(run));
+const scheme = (colours) => colours[dark.matches ? "dark" : "light"];
+const colourAt = (number) => scheme(kLineColours)[number % kLineColours.light.length];
+const roundAt = (number) => Math.floor(number / kLineColours.light.length);
+const shapeAt = (number) => kShapes[(number + roundAt(number)) % kShapes.length];
+const dashAt = (number) => kDashes[roundAt(number) % kDashes.length];
+const partAt = (number) => scheme(kPartColours)[number % kPartColours.light.length];
+const styleOf = (name) => getComputedStyle(document.documentElement).getPropertyValue(name).trim();
 
 const kPaths = {
   circle: "M13 3.5a4.5 4.5 0 1 0 .01 0z",
@@ -84,32 +81,19 @@ const kPaths = {
   cross: "M12 3h2v4h4v2h-4v4h-2V9H8V7h4z",
   crossRot: "M9.5 3L13 6.5 16.5 3 18 4.5 14.5 8 18 11.500 16.500 13 13 9.500 9.500 13 8 11.500 11.500 8 8 4.500z",
 };
-const swatch = (run) => {
+const swatch = (number) => {
   const space = "http://www.w3.org/2000/svg";
   const svg = document.createElementNS(space, "svg");
   for (const [name, value] of [["width", 26], ["height", 16], ["viewBox", "0 0 26 16"], ["aria-hidden", true]])
     svg.setAttribute(name, value);
   const line = document.createElementNS(space, "path");
   line.setAttribute("d", "M0 8h26");
-  line.setAttribute("stroke", colourOf(run));
+  line.setAttribute("stroke", colourAt(number));
   line.setAttribute("stroke-width", 2);
-  line.setAttribute("stroke-dasharray", dashOf(run).join(" "));
+  line.setAttribute("stroke-dasharray", dashAt(number).join(" "));
   const mark = document.createElementNS(space, "path");
-  mark.setAttribute("d", kPaths[shapeOf(run)]);
-  mark.setAttribute("fill", colourOf(run));
+  mark.setAttribute("d", kPaths[shapeAt(number)]);
+  mark.setAttribute("fill", colourAt(number));
   svg.append(line, mark);
   return svg;
 };
-
-const measures = (() => {
-  const keys = new Set();
-  for (const run of runs) {
-    for (const event of [...run.evals, ...run.validations]) {
-      for (const key of Object.keys(event)) if (/_at_\d+$/.test(key)) keys.add(key);
-    }
-  }
-  const order = ["p", "ndcg", "psp", "recall"];
-  const rank = (key) => order.indexOf(key.split("_at_")[0]) * 1e6 + rankOf(key);
-  return [...keys].sort((a, b) => rank(a) - rank(b));
-})();
-state.measure = measures[0] || null;

@@ -2,21 +2,36 @@
 
 // --- Results
 
+const machineOf = (run) => {
+  const facts = run.environment || {};
+  return [facts.processor, is(facts.threads) ? `${facts.threads} ${facts.threads === 1 ? "thread" : "threads"}` : "",
+    facts.instruction_set].filter(Boolean).join(", ");
+};
+const several = (values) => {
+  const known = [...new Set(values.filter(Boolean))];
+  return known.length === 0 ? dash : known.join("; ");
+};
+const daysOf = (members) => several(members.map((run) => run.date.replace("T", " ").replace(/:\d\dZ$/, "")).sort()
+  .filter((date, i, all) => i === 0 || i === all.length - 1));
+const wholeOrDash = (value) => (is(value) ? grouped(value) : dash);
+const activeOf = (run) => (run.epochs.length > 0 ? 100 * run.epochs.at(-1).active_fraction : undefined);
+
+// What a column shows of a run; columns of measures ask for the samples they are on. `costs` depend on the machine.
 const columns = [
   ...measures.filter((key) => /^(p|psp)_at_/.test(key)).map((key) => ({
-    title: measureName(key), value: (run) => run.summary.measures && run.summary.measures[key],
-    text: measureText, better: Math.max,
+    title: measureName(key), measure: true, better: Math.max, text: measureText,
+    value: (run, split) => (split !== null && split.runs.has(run) ? lastOf(run, split)[key] : undefined),
   })),
-  {title: "Training (s)", value: (run) => run.summary.train_seconds, text: shortOrDash, better: Math.min},
-  {title: "Samples/s", value: (run) => run.summary.samples_per_second,
-   text: (value) => (is(value) ? grouped(value) : dash), better: Math.max},
-  {title: "Peak memory (MB)", value: (run) => run.summary.peak_rss_mb,
-   text: (value) => (is(value) ? grouped(value) : dash), better: Math.min},
+  {title: "Training (s)", value: (run) => run.summary.train_seconds, text: shortOrDash, better: Math.min, costs: true},
+  {title: "Samples/s", value: (run) => run.summary.samples_per_second, text: wholeOrDash, better: Math.max, costs: true},
+  {title: "Active (%)", value: activeOf, text: (value) => (is(value) ? `${Number(value.toPrecision(3))}` : dash)},
+  {title: "Model (MB)", value: (run) => run.model_mb, text: shortOrDash, better: Math.min},
+  {title: "Peak memory (MB)", value: (run) => run.summary.peak_rss_mb, text: wholeOrDash, better: Math.min, costs: true},
   ...(runs.some((run) => run.summary.ranks > 1) ? [  // of the process that wrote the log
     {title: "Processes", value: (run) => run.summary.ranks || 1, text: grouped},
     {title: "Sent (MB)", value: (run) => run.summary.bytes_sent,
      text: (value) => (is(value) ? grouped(Math.round(value / 1e6)) : dash), better: Math.min},
-    {title: "Waited (s)", value: (run) => run.summary.seconds_waited, text: shortOrDash, better: Math.min},
+    {title: "Waited (s)", value: (run) => run.summary.seconds_waited, text: shortOrDash, better: Math.min, costs: true},
   ] : []),
 ];
 
@@ -28,9 +43,13 @@ const settingText = (value) => {
 };
 
 const kMostChanges = 6;
-const changesOf = (run) => {
-  const at = runs.indexOf(run);
-  const differing = data.differences.filter((difference) => difference.values[at] !== null);
+// Which data and samples a run had is said above it, and seeds below a line of several.
+const kToldElsewhere = ["data.train", "data.test", "data.validation"];
+const changesOf = (section, members) => {
+  const at = runs.indexOf(members[0]);
+  const others = section.lines.flatMap((line) => line.runs).map((run) => runs.indexOf(run));
+  const differing = data.differences.filter(({key, values}) => values[at] !== null && !kToldElsewhere.includes(key) &&
+    others.some((i) => values[i] !== values[at]) && (members.length === 1 || key !== "train.seed"));
   if (differing.length === 0) return null;
   const line = make("div", {class: "changes"});
   differing.slice(0, kMostChanges).forEach((difference, i) => {
@@ -40,39 +59,79 @@ const changesOf = (run) => {
   return line;
 };
 
-const nameCell = (run) => {
-  const name = make("span", {title: run.path});
-  run.name.split(/(?<=[/_-])/).forEach((part) => name.append(part, make("wbr")));
-  const line = make("div", {class: "name"}, swatch(run), name);
-  if (run.state === "running" || run.state === "interrupted")
-    line.append(make("span", {class: "badge"}, run.state));
-  if (run.summary.measured === "validation") line.append(make("span", {class: "badge"}, "on validation samples"));
-  return make("th", {scope: "row"}, line, changesOf(run));
+const nameOf = (text, title) => {
+  const name = make("span", title ? {title} : {});
+  text.split(/(?<=[/_-])/).forEach((part) => name.append(part, make("wbr")));
+  return name;
+};
+const isOver = (run) => run.state !== "running" && run.state !== "interrupted";
+const badgesOf = (members) => [...new Set(members.filter((run) => !isOver(run)).map((run) => run.state))]
+  .map((state) => make("span", {class: "badge"}, state));
+const nameCell = (section, line, members) => make("th", {scope: "row"},
+  make("div", {class: "name"}, swatch(numberOf(section, line)),
+    members.length === 1 ? nameOf(members[0].name, members[0].path) : nameOf(line.name), ...badgesOf(members)),
+  changesOf(section, members));
+
+const factCells = (members) => [make("td", {class: "fact"}, several(members.map(machineOf))),
+  make("td", {class: "fact"}, daysOf(members))];
+
+// A line of the table, and below a line of several seeds its runs.
+const rowsOfLine = (section, split, {line, members}, best) => {
+  const cells = columns.map((column, i) => {
+    const value = meanOf(members, (run) => column.value(run, split));
+    const values = members.map((run) => column.value(run, split)).filter(is);
+    const wide = column.measure && values.length > 1 ? ` \u00b1 ${spread(values).toFixed(4)}` : "";
+    return make("td", is(value) && value === best[i] ? {class: "best"} : {}, column.text(value) + wide);
+  });
+  const own = row(nameCell(section, line, members), ...cells, ...factCells(members));
+  if (members.length < 2) return [own];
+  return [own, ...members.map((run) => {
+    const name = make("div", {class: "name"}, nameOf(run.name, run.path), run.seed ? ` seed ${run.seed}` : "");
+    const member = row(make("th", {scope: "row"}, name),
+      ...columns.map((column) => make("td", {}, column.text(column.value(run, split)))), ...factCells([run]));
+    member.className = "member";
+    return member;
+  })];
+};
+
+// The best of each column among finished lines; what depends on the machine only where all ran on one.
+const bestOf = (list, split) => {
+  const over = list.filter(({members}) => members.every(isOver));
+  const machines = new Set(over.flatMap(({members}) => members.map(machineOf)));
+  return columns.map((column) => {
+    const values = over.map(({members}) => meanOf(members, (run) => column.value(run, split))).filter(is);
+    return column.better && new Set(values).size > 1 && (!column.costs || machines.size < 2)
+      ? column.better(...values) : null;
+  });
+};
+
+const headRow = (text, kind) => row(make("th", {scope: "colgroup", colspan: columns.length + 3, class: kind},
+  make("span", {}, text)));
+
+const rowsOfSplit = (section, split) => {
+  const list = section.lines.map((line) => ({line, members: split === null
+    ? line.runs.filter((run) => section.splits.every((each) => !each.runs.has(run))) : measuredOf(line, split)}))
+    .filter(({members}) => members.length > 0);
+  if (list.length === 0) return [];
+  const best = bestOf(list, split);
+  const rows = list.flatMap((each) => rowsOfLine(section, split, each, best));
+  if (sections.length === 1 && section.splits.length < 2 && (split !== null || section.splits.length === 0)) return rows;
+  return [headRow(split === null ? "not measured" : `measured on ${split.title}`, "split"), ...rows];
 };
 
 const drawResults = () => {
-  const table = document.getElementById("runs");
-  const groups = data.groups.map((title, group) => ({title, members: runs.filter((run) => run.group === group)}));
-  const rowsOf = ({title, members}) => {
-    const best = columns.map((column) => {
-      const values = members.filter((run) => run.state !== "running" && run.state !== "interrupted")
-        .map(column.value).filter(is);
-      return column.better && new Set(values).size > 1 ? column.better(...values) : null;
-    });
-    const rows = members.map((run) => row(nameCell(run), ...columns.map((column, i) => {
-      const value = column.value(run);
-      return make("td", is(value) && value === best[i] ? {class: "best"} : {}, column.text(value));
-    })));
-    if (groups.length < 2) return rows;
-    return [row(make("th", {scope: "colgroup", colspan: columns.length + 1, class: "group"}, title)), ...rows];
-  };
-  table.replaceChildren(
-    make("thead", {}, row(...["Run", ...columns.map((column) => column.title)]
+  const rows = sections.flatMap((section) => [
+    ...(sections.length > 1 ? [headRow(section.title, "group")] : []),
+    ...[...section.splits, null].flatMap((split) => rowsOfSplit(section, split))]);
+  document.getElementById("runs").replaceChildren(
+    make("thead", {}, row(...["Run", ...columns.map((column) => column.title), "Machine", "Date (UTC)"]
       .map((title) => make("th", {scope: "col"}, title)))),
-    make("tbody", {}, ...groups.flatMap(rowsOf)));
+    make("tbody", {}, ...rows));
 };
 
-const drawIntroduction = () => {
+// --- Introduction
+
+const drawAbout = () => {
   const parts = [`${runs.length} ${runs.length === 1 ? "run" : "runs"}`];
   for (const [key, name] of [["samples", "training samples"], ["test_samples", "test samples"],
                              ["features", "features"], ["labels", "labels"]]) {
@@ -83,15 +142,22 @@ const drawIntroduction = () => {
   parts.push(`slide ${data.version}`);
   document.getElementById("about").textContent = parts.join(" \u00b7 ");
   if (runs.length === 1) document.querySelector("h1").textContent = `Training run ${runs[0].name}`;
-  document.title = `${cut(runs.map((run) => run.name).join(", "), 80)} \u2013 slide report`;
-  document.getElementById("runs-hint").textContent =
-    "Measures after the last evaluation. Training is wall time without loading and evaluation; " +
+  document.title = `${cut(lines.map((line) => line.name).join(", "), 80)} \u2013 slide report`;
+};
+
+const hintText = () => {
+  const apart = sections.length > 1 || sections[0].splits.length > 1;
+  const machines = new Set(runs.map(machineOf)).size > 1;
+  return "Measures after the last evaluation. Training is wall time without loading and evaluation; " +
     "samples a second are the median over epochs." +
-    (runs.length > 1 ? ` The best value of the finished runs${data.groups.length > 1 ? " of a group" : ""} is bold.` : "") +
-    (data.groups.length > 1 ? " The groups differ in their data or in what was measured: compare measures within a group only." : "");
-  document.getElementById("notes").replaceChildren(...runs.flatMap((run) =>
-    run.notes.map((note) => make("li", {}, make("b", {}, run.name), `: ${note}`))));
-  if (runs.length < 2) return;
+    (lines.length > 1 ? ` The best value of the finished runs${apart ? " on the same samples" : ""} is bold` +
+      (machines ? ", of time and memory only among runs on one machine." : ".") : "") +
+    (lines.some((line) => line.runs.length > 1) ? " Runs that differ in their seed alone are one line: the mean, \u00b1 the " +
+      "standard deviation; figures show the mean, and from the lowest to the highest as a band." : "") +
+    (apart ? " Runs on other data, and measures on test and on validation samples, stand apart and are compared nowhere." : "");
+};
+
+const drawSettings = () => {
   const settings = document.getElementById("settings");
   const count = data.differences.length;
   if (count === 0) {
@@ -103,4 +169,12 @@ const drawIntroduction = () => {
     make("div", {class: "scroll", tabindex: "0", role: "region", "aria-label": "Settings that differ"},
       tableOf("Settings that differ", ["Setting", ...runs.map((run) => run.name)],
         data.differences.map((difference) => [difference.key, ...difference.values.map(settingText)]))));
+};
+
+const drawIntroduction = () => {
+  drawAbout();
+  document.getElementById("runs-hint").textContent = hintText();
+  document.getElementById("notes").replaceChildren(...runs.flatMap((run) =>
+    run.notes.map((note) => make("li", {}, make("b", {}, run.name), `: ${note}`))));
+  if (runs.length > 1) drawSettings();
 };

@@ -8,44 +8,46 @@
 
 #include "engine/base/atomic_file.h"
 #include "engine/base/error.h"
+#include "engine/report/comparison.h"
 #include "engine/report/history.h"
 #include "engine/report/page.h"
 
 namespace slide::report {
 
-namespace {
-
 namespace fs = std::filesystem;
 
 // A report may replace a report, and nothing else.
-void check_output(const std::string& path) {
+void check_report_file(const std::string& path, std::string_view option) {
   std::error_code ignored;
   if (!fs::exists(path, ignored)) return;
-  if (fs::is_directory(path, ignored)) fail_input("{}: is a folder; name a file with --out", path);
+  if (fs::is_directory(path, ignored)) fail_input("{}: is a folder; name a file with {}", path, option);
   std::ifstream file(path, std::ios::binary);
   std::string beginning(1024, '\0');
   file.read(beginning.data(), static_cast<std::streamsize>(beginning.size()));
   if (file.gcount() > 0 && !is_page(beginning)) {
-    fail_input("{}: exists and is no report; remove it, or name another file with --out", path);
+    fail_input("{}: exists and is no report; remove it, or name another file with {}", path, option);
   }
 }
 
-}  // namespace
-
 ReportSummary write_report(const std::vector<std::string>& runs, const std::string& path) {
-  check_output(path);
+  check_report_file(path, "--out");
   std::vector<RunHistory> histories;
   for (const std::string& run : runs) histories.push_back(read_run(run));
   const nlohmann::ordered_json data = report_data(std::move(histories));
-  write_file(path, make_page(data));
+  write_file(path, make_page(PageKind::kRuns, data));
   ReportSummary summary;
   summary.runs = data["runs"].size();
   for (const auto& run : data["runs"]) {
     for (const auto& note : run["notes"])
       summary.notes.push_back(run["name"].get<std::string>() + ": " + note.get<std::string>());
   }
-  for (const auto& title : data["groups"]) summary.groups.push_back(title.get<std::string>());
+  for (const auto& title : data["titles"]) summary.groups.push_back(title.get<std::string>());
   return summary;
+}
+
+void write_search_report(const SearchHistory& search, const std::string& path) {
+  check_report_file(path, "--report");
+  write_file(path, make_page(PageKind::kSearch, search_data(search)));
 }
 
 }  // namespace slide::report

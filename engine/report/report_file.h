@@ -1,9 +1,12 @@
-// The page about some runs as a file. Safe to call from any thread, for different files.
+// The pages about some runs and about a search as files. Safe to call from any thread, for different files.
 #pragma once
 
 #include <cstddef>
 #include <string>
+#include <string_view>
 #include <vector>
+
+#include "engine/report/search.h"
 
 namespace slide::report {
 
@@ -18,5 +21,12 @@ struct ReportSummary {
 // name when it is whole. Throws InputError for the runs, and when `path` is a folder or a file that is no
 // report, Error when it cannot be written.
 ReportSummary write_report(const std::vector<std::string>& runs, const std::string& path);
+
+// Throws InputError where `path` is a folder or a file that is no report, which the functions here do not
+// replace; `option` is what names another file.
+void check_report_file(const std::string& path, std::string_view option);
+
+// Writes the page about a search in the same way.
+void write_search_report(const SearchHistory& search, const std::string& path);
 
 }  // namespace slide::report

@@ -6,6 +6,7 @@
 
 #include <cerrno>
 #include <chrono>
+#include <ctime>
 #include <fstream>
 #include <iterator>
 #include <nlohmann/json.hpp>
@@ -16,6 +17,7 @@
 #include "engine/base/error.h"
 #include "engine/base/foreign_text.h"
 #include "engine/kernels/kernels.h"
+#include "engine/run/machine.h"
 
 namespace slide {
 
@@ -134,6 +136,8 @@ void RunFolder::write_environment(int threads, bool finished) const {
                                         {"instruction_set", kernels::active().name},
                                         {"threads", threads},
                                         {"cores", sysconf(_SC_NPROCESSORS_ONLN)},
+                                        {"processor", processor_name()},
+                                        {"date", utc_text(std::time(nullptr))},
                                         {"finished", finished}};
   write_file(environment(), facts.dump(2) + '\n');
 }

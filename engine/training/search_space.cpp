@@ -139,6 +139,13 @@ std::optional<std::string> SearchSpace::step(const Config& config, const Move& m
   return key.key + "=" + *value;
 }
 
+std::optional<std::string> SearchSpace::known(std::string_view change, const Config& config) const {
+  const std::string key = plain_key(std::string(change), config.layers.size());
+  const auto found = std::find_if(keys_.begin(), keys_.end(), [&](auto& k) { return k.key == key; });
+  if (found == keys_.end()) return std::nullopt;
+  return key + std::string(change.substr(key_of(change).size()));
+}
+
 bool SearchSpace::has_effect(const Config& config, std::string_view change) const {
   const auto found =
       std::find_if(keys_.begin(), keys_.end(), [&](auto& k) { return k.key == key_of(change); });

@@ -1,31 +1,24 @@
 #include "engine/training/tune.h"
 
 #include <algorithm>
-#include <chrono>
+#include <numeric>
 #include <optional>
 #include <set>
-#include <span>
+#include <string_view>
 #include <utility>
 
-#include "datasets/split.h"
 #include "engine/base/error.h"
-#include "engine/base/phases.h"
 #include "engine/base/rng.h"
+#include "engine/training/proposals.h"
 #include "engine/training/search_space.h"
-#include "engine/training/trainer.h"
+#include "engine/training/trial_runner.h"
 
 namespace slide {
 
 namespace {
 
-using Clock = std::chrono::steady_clock;
-
-constexpr double kValidationShare = 0.15;
-constexpr std::size_t kMostValidation = 10000;
-constexpr std::size_t kEnoughValidation =
-    5000;  // scores of fewer samples are too much chance: they get more folds
-constexpr std::size_t kMostFolds = 5;
 constexpr std::uint32_t kMostDraws = 3000;  // for a trial that is new and valid
+constexpr std::string_view kShare = "neighbours.share", kPower = "neighbours.power";
 
 class Search {
  public:
@@ -34,34 +27,29 @@ class Search {
         start_(start),
         text_(to_toml(start)),
         seed_(start.train.seed),
-        cluster_(options.cluster != nullptr && options.cluster->size() > 1 ? options.cluster : nullptr),
         space_(start, options.fixed),
         moves_(space_.sweep()),
-        began_(Clock::now()) {
-    if (options.validation) folds_.push_back({data, *options.validation});
-    std::size_t validated = options.validation ? kEnoughValidation : 0;
-    while (validated < kEnoughValidation && folds_.size() < kMostFolds) {
-      folds_.push_back(split_dataset(data, kValidationShare, kMostValidation, seed_, folds_.size()));
-      validated += folds_.back().validation.size();
-    }
-  }
+        proposals_(proposals_for(traits_of(data))),
+        runner_(start, data, options) {}
 
   TuneResult run(const std::function<void(const Trial&)>& observe) {
-    TuneResult result;
-    result.train_samples = folds_.front().train.samples();
-    result.folds = folds_.size();
-    for (const Split& fold : folds_) result.validation_samples += fold.validation.size();
-    while (result.trials < options_.trials && first_says(seconds_since(began_) < options_.seconds)) {
-      Trial trial;
-      trial.number = result.trials + 1;
-      if (trial.number > 1 && !sweep(trial) && !draw(trial)) break;
+    observe_ = observe;
+    Trial trial;
+    while (trials_ < options_.trials && runner_.first_says(runner_.seconds() < options_.seconds)) {
+      trial = Trial{};
+      trial.number = trials_ + 1;
+      trial.from = base_.number;
+      if (trials_ > 0 && !propose(trial) && !sweep(trial) && !draw(trial)) break;
       if (!train(trial)) break;
-      ++result.trials;
-      take(trial);
-      if (observe) observe(trial);
     }
-    check(result.trials);
+    check();
+    TuneResult result;
+    result.trials = trials_;
+    result.folds = runner_.folds();
+    result.train_samples = runner_.train_samples();
+    result.validation_samples = runner_.validation_samples();
     result.best = base_;
+    result.start = start_;
     result.config = config_of(base_.changes);
     return result;
   }
@@ -87,18 +75,32 @@ class Search {
     }
   }
 
-  // What the first process knows, whose clock counts.
-  template <class T>
-  T first_says(T value) const {
-    if (cluster_ != nullptr) cluster_->broadcast(std::as_writable_bytes(std::span(&value, 1)), 0);
-    return value;
+  // Whether votes are tried with what is trained, in place of trials of their own; not of a network in parts,
+  // so that several processes have the same trials as one.
+  bool tries_votes() const { return start_.train.shards == 1; }
+  bool is_of_votes(const SearchKey& key) const { return key.key == kShare || key.key == kPower; }
+
+  // Fills in the next of the proposals; false when there is none, or while all is too slow.
+  bool propose(Trial& trial) {
+    trial.stage = TrialStage::kProposal;
+    while (base_.within && next_proposal_ < proposals_.size()) {
+      std::vector<std::string> changes;
+      for (const std::string& change : proposals_[next_proposal_++].changes) {
+        const std::optional<std::string> known = space_.known(change, start_);
+        if (known && space_.has_effect(start_, *known)) changes.push_back(*known);
+      }
+      if (!changes.empty() && set_changes({}, changes, trial)) return true;
+    }
+    return false;
   }
 
   // Fills in the next single change; false at the end of the sweep.
   bool sweep(Trial& trial) {
+    trial.stage = TrialStage::kSweep;
     for (; at_ < moves_.size(); ++at_) {
       const Move move = moves_[at_];
-      if (went_.contains({move.key, !move.up})) continue;
+      if (went_.contains({move.key, !move.up}) || (tries_votes() && is_of_votes(space_.keys()[move.key])))
+        continue;
       const std::optional<std::string> change = space_.step(config_of(base_.changes), move);
       if (change && set_changes(base_.changes, {*change}, trial)) return true;
     }
@@ -107,16 +109,92 @@ class Search {
 
   // Fills in the best so far with random values of one or two keys; false when nothing new is found.
   bool draw(Trial& trial) {
+    trial.stage = TrialStage::kRandom;
     Rng rng(seed_, Purpose::kTune, trial.number);
     for (std::uint32_t i = 0; i < kMostDraws; ++i) {
       std::vector<std::string> changes(1 + rng.below(2));
+      bool votes = false;
       for (std::string& change : changes) {
         const SearchKey& key = space_.keys()[rng.below(static_cast<std::uint32_t>(space_.keys().size()))];
         change = key.key + "=" + key.values[rng.below(static_cast<std::uint32_t>(key.values.size()))];
+        votes = votes || is_of_votes(key);
       }
-      if (set_changes(base_.changes, changes, trial)) return true;
+      if (!(votes && tries_votes()) && set_changes(base_.changes, changes, trial)) return true;
     }
     return false;
+  }
+
+  // The votes that differ in share or power alone from those of a configuration, where the search may change
+  // these.
+  std::vector<Votes> votes_beside(const Config& config) const {
+    std::vector<Votes> votes;
+    const Votes own{config.neighbours.share, config.neighbours.power};
+    for (const SearchKey& key : space_.keys()) {
+      for (const std::string& value : is_of_votes(key) ? key.values : std::vector<std::string>{}) {
+        Votes other = own;
+        (key.key == kShare ? other.share : other.power) = std::stod(value);
+        if (!(other == own) && (key.key == kShare || own.share > 0)) votes.push_back(other);
+      }
+    }
+    return votes;
+  }
+
+  // Trains a trial and takes what it shows, and the best of the votes that were tried with it. False when the
+  // search is over.
+  bool train(Trial& trial) {
+    TrialRun run;
+    run.config = config_of(trial.changes);
+    run.config.train.eval_every = 0;
+    run.rival = trials_ > 0 && base_.within ? &base_ : nullptr;
+    if (tries_votes()) run.votes = votes_beside(run.config);
+    tried_.insert(to_toml(config_of(trial.changes)));
+    try {
+      if (!runner_.run(run, trial)) return false;
+    } catch (const Error&) {
+      if (trial.number == 1) throw;
+      trial.diverged = true;
+      trial.score = 0.0;
+      trial.precision.clear();
+    }
+    note(trial);
+    if (!trial.diverged && trial.within && !trial.dropped) vote(run, trial);
+    return true;
+  }
+
+  // The best of the votes that were tried with `trained`, if they are better.
+  void vote(const TrialRun& run, const Trial& trained) {
+    Trial best = trained;
+    for (std::size_t v = 0; v < run.votes.size(); ++v) {
+      const std::vector<double>& precision = run.precision[v];
+      const double sum = std::accumulate(precision.begin(), precision.end(), 0.0);
+      if (precision.empty() || sum / double(precision.size()) <= best.score) continue;
+      best.score = sum / double(precision.size());
+      best.precision = precision;
+      best.changes = with_votes(trained.changes, run.votes[v]);
+    }
+    if (best.score <= trained.score || trials_ >= options_.trials) return;
+    best.number = trials_ + 1;
+    best.stage = TrialStage::kVotes;
+    best.from = trained.number;
+    best.gain = best.score - trained.score;
+    best.train_seconds = 0.0;
+    // What later trials are raced against: these votes would have won as much on each rung, as far as is
+    // known.
+    for (double& rung : best.rungs) rung += best.gain;
+    tried_.insert(to_toml(config_of(best.changes)));
+    note(best);
+  }
+
+  std::vector<std::string> with_votes(std::vector<std::string> changes, const Votes& votes) const {
+    for (const SearchKey& key : space_.keys()) {
+      if (!is_of_votes(key)) continue;
+      const double wanted = key.key == kShare ? votes.share : votes.power;
+      for (const std::string& value : key.values) {
+        if (std::stod(value) == wanted)
+          changes = with_change(std::move(changes), key.key + "=" + value, start_);
+      }
+    }
+    return changes;
   }
 
   // Whether the search goes on from this trial: the better one, or while none is within the time, the shorter
@@ -128,7 +206,9 @@ class Search {
   }
 
   // Notes what a trial has shown.
-  void take(Trial& trial) {
+  void note(Trial& trial) {
+    ++trials_;
+    trial.ended = runner_.first_says(runner_.seconds());
     const bool better = is_better(trial), same = trial.score == base_.score, was_within = base_.within;
     trial.is_best = better && trial.within;
     if (better) base_ = trial;
@@ -136,7 +216,7 @@ class Search {
       moves_ = space_.savings();
       const auto others = space_.sweep();
       moves_.insert(moves_.end(), others.begin(), others.end());
-    } else if (trial.number > 1 && at_ < moves_.size()) {
+    } else if (trial.stage == TrialStage::kSweep && at_ < moves_.size()) {
       if (better || same) went_.insert({moves_[at_].key, moves_[at_].up});
       if (!better) ++at_;
     }
@@ -145,11 +225,12 @@ class Search {
       at_ = 0;
       went_.clear();
     }
+    if (observe_) observe_(trial);
   }
 
-  void check(std::uint32_t trials) const {
-    if (trials == 0 && ended_) fail_input("the search was ended before its first trial was done");
-    if (trials == 0) {
+  void check() const {
+    if (trials_ == 0 && runner_.ended()) fail_input("the search was ended before its first trial was done");
+    if (trials_ == 0) {
       fail_input("{:.1f} minutes were too short for a single training run; give more, or fewer train.epochs",
                  options_.seconds / 60.0);
     }
@@ -158,81 +239,25 @@ class Search {
         "none of {} trials would train on all the data within {} s, the shortest in about {:.3g} s; give "
         "more "
         "--train-seconds, or a smaller layer.0.size",
-        trials, options_.train_seconds, base_.full_seconds);
-  }
-
-  // False when the time is up before the end.
-  bool train(Trial& trial) {
-    const Config config = config_of(trial.changes);
-    tried_.insert(to_toml(config));
-    try {
-      for (const Split& fold : folds_) {
-        if (!train_fold(config, fold, trial)) return false;
-        if (!trial.within) break;
-      }
-    } catch (const Error&) {
-      if (trial.number == 1) throw;
-      trial.diverged = true;
-    }
-    trial.score = trial.within && !trial.diverged ? trial.score / double(folds_.size()) : 0.0;
-    return true;
-  }
-
-  // Adds the score on one fold's validation part to the trial's. False when the time is up before the end.
-  bool train_fold(Config config, const Split& fold, Trial& trial) {
-    config.train.eval_every = 0;
-    const auto began = Clock::now();
-    const double before = trial.train_seconds;
-    Trainer trainer(config, fold.train, &fold.validation, 0, nullptr, cluster_);
-    const double held_out = options_.validation ? 0.0 : double(fold.validation.size());
-    const auto trained = double(trainer.labelled() + trainer.texts());
-    const double share = trained / (trained + held_out);
-    const auto estimate = [&](double seconds, double done) {
-      trial.train_seconds = before + seconds;
-      trial.full_seconds = std::max(trial.full_seconds, seconds / share / done);
-      trial.within = trial.full_seconds <= options_.train_seconds;
-    };
-    TrainObserver observer;
-    observer.step = [&](const StepReport& report) {
-      if (options_.go_on && !options_.go_on()) ended_ = true;
-      if (ended_) return false;
-      if (report.step == report.total_steps || (cluster_ != nullptr && cluster_->rank() != 0)) return true;
-      const double seconds = seconds_since(began);
-      trial.stopped = seconds / share > options_.train_seconds;
-      if (trial.stopped) estimate(seconds, double(report.step) / double(report.total_steps));
-      return !trial.stopped && seconds_since(began_) <= options_.seconds;
-    };
-    observer.epoch = [&](const EpochReport& report) {
-      if (report.epoch == config.train.epochs) estimate(report.train_seconds, 1.0);
-    };
-    observer.eval = [&](const EvalReport& report) {
-      double score = 0.0;
-      for (const std::uint32_t k : config.eval.k) score += report.metrics.precision(k);
-      trial.score += score / static_cast<double>(config.eval.k.size());
-    };
-    const bool done = trainer.run(observer);
-    trial.train_seconds = first_says(trial.train_seconds);
-    trial.full_seconds = first_says(trial.full_seconds);
-    trial.within = first_says(trial.within);
-    trial.stopped = first_says(trial.stopped);
-    return done || trial.stopped;
+        trials_, options_.train_seconds, base_.full_seconds);
   }
 
   const TuneOptions& options_;
   const Config& start_;
   std::string text_;
   std::uint64_t seed_;
-  Cluster* cluster_;
   SearchSpace space_;
   std::vector<Move> moves_;  // of the sweep
   std::size_t at_ = 0;       // of moves_
   // Keys and directions that helped, or did nothing at all: the other direction is not tried.
   std::set<std::pair<std::size_t, bool>> went_;
+  std::vector<Proposal> proposals_;
+  std::size_t next_proposal_ = 0;
+  TrialRunner runner_;
+  std::function<void(const Trial&)> observe_;
   Trial base_;  // what the next trial changes: the best so far
-  std::vector<Split> folds_;
-  Clock::time_point began_;
+  std::uint32_t trials_ = 0;
   std::set<std::string> tried_;
-  bool ended_ = false;  // by TuneOptions::go_on
 };
 
 }  // namespace

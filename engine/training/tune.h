@@ -2,55 +2,31 @@
 // where that would hold few samples, on up to five whose validation parts differ, and trials are scored by
 // their mean.
 //
-// Trial 1 is the configuration as it is. Then one sweep changes a single key at a time to the value next to
-// the present one (search_space.h), the most promising keys first: what scores better is kept at once, and
-// the same key goes on in that direction. After the sweep, trials change one or two keys of the best so far
-// at random. A trial that is not done when the time is up counts for nothing. The same seed gives the same
-// trials; how many there are depends on the time, unless `trials` limits them first.
+// Trial 1 is the configuration as it is. Then come configurations that have suited sets of this shape
+// (proposals.h), then one sweep that changes a single key at a time to the value next to the present one
+// (search_space.h), the most promising keys first: what scores better is kept at once, and the same key goes
+// on in that direction. After the sweep, trials change one or two keys of the best so far at random.
+//
+// Most trials are short: one that is clearly behind the best so far on the first splits, or on a part of the
+// samples of a large set, is dropped (trial_runner.h). How much the neighbours vote acts in prediction alone,
+// so every trial that is trained to its end tries other votes too, and what is better is a trial of its own,
+// without training.
+//
+// A trial that is not done when the time is up counts for nothing. The same seed gives the same trials on any
+// number of threads; how many there are depends on the time, unless `trials` limits them first.
 #pragma once
 
 #include <cstdint>
 #include <functional>
-#include <limits>
-#include <optional>
-#include <string>
-#include <vector>
 
 #include "datasets/dataset.h"
-#include "engine/cluster/cluster.h"
 #include "engine/config/config.h"
+#include "engine/training/trial.h"
 
 namespace slide {
 
-struct TuneOptions {
-  double seconds = 600.0;          // for all trials together
-  std::uint32_t trials = 1000;     // at most
-  std::vector<std::string> fixed;  // overrides, as of load_config: their keys keep their values
-  // Only configurations that train on all the data in at most so long, as estimated, can be the best. While
-  // there is none, the search looks for one that trains sooner. Trials then depend on the machine's speed,
-  // too.
-  double train_seconds = std::numeric_limits<double>::infinity();
-  // What trials are scored on, trained on all the data; without, on parts of the data that are held out.
-  std::optional<Dataset> validation = {};
-  // Asked after each step of a trial; false: the search ends with what is best so far. May be empty.
-  std::function<bool()> go_on = {};
-  // Of the processes that train each trial together, of which the first looks at the clock; or nullptr.
-  Cluster* cluster = nullptr;
-};
-
-struct Trial {
-  std::uint32_t number = 0;          // from 1
-  std::vector<std::string> changes;  // overrides of the configuration that the search began with
-  double score = 0.0;                // mean of P@k over eval.k, on the validation part; 0 when not within
-  double train_seconds = 0.0;        // of this trial, on all splits
-  double full_seconds = 0.0;         // estimate: of training on all the data, from the slowest split
-  bool within = true;                // full_seconds are at most TuneOptions::train_seconds
-  bool stopped = false;              // before its end, because it was not
-  bool diverged = false;             // scores 0
-  bool is_best = false;              // so far
-};
-
 struct TuneResult {
+  Config start;  // what trials change
   Config config;
   Trial best;
   std::uint32_t trials = 0;

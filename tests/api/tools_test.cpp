@@ -104,7 +104,10 @@ TEST(ApiTune, CallbacksEndIt) {
   TuneCallbacks callbacks;
   callbacks.trial = [&](const Trial&) { ++trials; };
   callbacks.step = [&] { return trials < 3; };
-  EXPECT_EQ(tune(small_config(), data, {}, callbacks).trials, 3U);
+  const std::uint32_t ended = tune(small_config(), data, {}, callbacks).trials;
+  EXPECT_EQ(ended, trials);
+  EXPECT_GE(ended, 3U);
+  EXPECT_LE(ended, 4U) << "other votes for the third need no step";
   EXPECT_EQ(refusal([&] { tune(small_config(), data, {}, callbacks); }),
             "the search was ended before its first trial was done");
   callbacks.step = nullptr;

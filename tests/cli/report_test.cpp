@@ -64,9 +64,9 @@ TEST_F(ReportTest, RunsOfOtherDataAreToldApart) {
   ASSERT_EQ(mixed.code, 0) << mixed.err;
   EXPECT_EQ(mixed.out,
             "the runs are not all measured on the same data; compare within these groups only:\n"
-            "  train.txt (80 samples), measured on test.txt (8 samples)\n"
-            "  train.txt (64 samples), measured on validation samples held out of it\n"
-            "  train.txt (64 samples), measured on validation samples held out of it\n"
+            "  data/train.txt (80 samples), measured on data/test.txt (8 samples)\n"
+            "  data/train.txt (80 samples), measured on validation samples held out of it (0.2, seed 1)\n"
+            "  more/train.txt (64 samples), measured on validation samples held out of it (0.2, seed 1)\n"
             "wrote report.html about 4 runs; open it in a browser\n");
 }
 

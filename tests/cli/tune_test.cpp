@@ -20,10 +20,40 @@ TEST_F(TuneCommandTest, TuneWritesAConfigurationThatTrains) {
   EXPECT_NE(done.out.find("4 trials on 255 samples of 5 splits each, scored on 225 others"),
             std::string::npos)
       << done.out;
-  EXPECT_NE(done.out.find("s on all data  data.idf_power=0.5\n"), std::string::npos)
-      << done.out;  // the second trial
+  EXPECT_NE(done.out.find("   1* score "), std::string::npos) << done.out;
   EXPECT_NE(read_file(slide_.path("new/best.toml")).find("uniform = 12"), std::string::npos);
   EXPECT_EQ(slide_.run({"train", "new/best.toml", "--out", "tuned"}).code, 0);
+  const std::string page = read_file(slide_.path("new/best.html"));
+  EXPECT_NE(page.find("\"stage\":\"proposal\""), std::string::npos);
+  EXPECT_NE(done.out.find("wrote new/best.html about the search"), std::string::npos) << done.out;
+}
+
+TEST_F(TuneCommandTest, ThePageGoesWhereReportSays) {
+  generate();
+  const auto tune = [&](std::vector<std::string> more) {
+    std::vector<std::string> all = {"tune",     "small.toml", "--set", "data.train=data/train.txt",
+                                    "--trials", "1",          "--out", "best.toml"};
+    all.insert(all.end(), more.begin(), more.end());
+    return slide_.run(all);
+  };
+  ASSERT_EQ(tune({"--report", "pages/search.html"}).code, 0);
+  EXPECT_TRUE(std::filesystem::exists(slide_.path("pages/search.html")));
+  EXPECT_FALSE(std::filesystem::exists(slide_.path("best.html")));
+  EXPECT_EQ(tune({"--report", "pages/search.html"}).code, 0) << "a report replaces a report";
+  const Outcome foreign = tune({"--report", "small.toml"});
+  EXPECT_EQ(foreign.code, 2);
+  EXPECT_NE(
+      foreign.err.find("small.toml: exists and is no report; remove it, or name another file with --report"),
+      std::string::npos)
+      << foreign.err;
+  EXPECT_EQ(foreign.out, "") << "told after the search";
+  EXPECT_EQ(tune({"--report", "best.toml"}).code, 2);
+  EXPECT_EQ(slide_
+                .run({"tune", "small.toml", "--set", "data.train=data/train.txt", "--trials", "1", "--out",
+                      "page.html"})
+                .code,
+            0);
+  EXPECT_TRUE(std::filesystem::exists(slide_.path("page.html.html")));
 }
 
 TEST_F(TuneCommandTest, TuneRefusesWhatItCannotDo) {

@@ -64,7 +64,7 @@ several "$ranks" predict default/model.slide - < /dev/null || fail "no lines: ex
 tune=(tune "$configs/throughput.toml" --set data.train=data/train.txt --set train.epochs=2 --set "train.shards=$ranks" --trials 3)
 "$slide" "${tune[@]}" --out one.toml > one
 several "$ranks" "${tune[@]}" --out all.toml || fail "tune: exit code $?"
-trials() { sed -nE 's/^ +([0-9]+)[ *] score ([0-9.]+) .* data  (.*)/\1 \2 \3/p' "$1"; }
+trials() { sed -nE 's/ dropped / score 0 /; s/^ +([0-9]+)[ *] score ([0-9.]+) .* data  (.*)/\1 \2 \3/p' "$1"; }
 paste -d ' ' <(trials one) <(trials log) | awk '
   { half = NF / 2; off = $2 - $(half + 2); $2 = $(half + 2) = ""
     for (i = 1; i <= half; ++i) same += $i == $(half + i)

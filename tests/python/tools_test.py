@@ -128,7 +128,7 @@ def test_a_search_in_a_file_is_that_of_the_command_line(program, samples, few, t
     printed = program("tune", os.devnull, "--set", f"data.train={path}", *sets, "--trials", 3, "--out", tmp_path / "best.toml")
     found = slide.tune(path, trials=3, verbose=False, **keys)
     scores = [line.split("score ")[1][:6] for line in printed.splitlines() if " score 0." in line and " s, " in line]
-    assert scores == [f"{trial['score']:.4f}" for trial in found.trials]
+    assert scores == [f"{trial['score']:.4f}" for trial in found.trials if trial["score"] > 0]  # others were dropped
 
 
 def test_a_search_ends_by_what_is_raised(samples, few):

@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
-# Makes real runs on generated data and loads their reports in headless Chromium: every figure must be drawn, with no
-# word on the console, no request, nothing wider than the screen of a phone, and a name that holds a tag stays a name.
+# Makes real runs and a search on generated data and loads their reports in headless Chromium: every figure must be drawn,
+# with no word on the console, no request, nothing wider than the screen of a phone, and a name that holds a tag stays a
+# name. Runs of other data and measures on other samples must never be in one figure.
 # usage: browser_test.sh SLIDE; exit 77 = skipped for want of Chromium.
 set -euo pipefail
 slide=$(realpath "${1:?usage: browser_test.sh SLIDE}")
@@ -37,7 +38,25 @@ html.inked = inked.length;
 html.tables = rows.length;
 html.requests = performance.getEntriesByType("resource").filter((entry) => !entry.name.startsWith("data:")).length;
 html.overflow = document.documentElement.scrollWidth > window.innerWidth;
-html.buttons = document.querySelectorAll("#legend button").length;
+html.buttons = document.querySelectorAll(".legend button").length;
+const charts = canvases.map((canvas) => Chart.getChart(canvas));
+html.banded = charts.flatMap((each) => each.data.datasets).filter((set) => set.banded).length;
+html.sections = document.querySelectorAll(".data-set").length;
+html.best = document.querySelectorAll("td.best").length > 0;
+// An axis of numbers begins at 0 or says where.
+html.untold = charts.flatMap((each) => Object.values(each.scales)).filter((scale) =>
+  scale.type === "linear" && !scale.options.ticks.stepSize && scale.min > 0 && !scale.options.title.text.includes("not 0")).length;
+// Colours of the parts of one bar, each pair as far apart as eyes need (the distance is in CIE Lab).
+const lab = (colour) => {
+  const [r, g, b] = [1, 3, 5].map((i) => parseInt(colour.slice(i, i + 2), 16) / 255)
+    .map((v) => (v > 0.04045 ? ((v + 0.055) / 1.055) ** 2.4 : v / 12.92));
+  const [x, y, z] = [(0.4124 * r + 0.3576 * g + 0.1805 * b) / 0.9505, 0.2126 * r + 0.7152 * g + 0.0722 * b,
+    (0.0193 * r + 0.1192 * g + 0.9505 * b) / 1.089].map((v) => (v > 0.008856 ? Math.cbrt(v) : 7.787 * v + 16 / 116));
+  return [116 * y - 16, 500 * (x - y), 200 * (y - z)];
+};
+const parts = charts.map((each) => each.data.datasets).find((sets) => sets.some((set) => set.stack === "phases")) || [];
+const colours = parts.map((set) => lab(set.backgroundColor));
+html.alike = colours.flatMap((a, i) => colours.slice(i + 1).filter((b) => Math.hypot(...a.map((v, k) => v - b[k])) < 20)).length;
 const chart = canvases.length > 0 && Chart.getChart(canvases[0]);
 if (chart) {
   const point = chart.getDatasetMeta(0).data[0];
@@ -46,12 +65,23 @@ if (chart) {
 }
 setTimeout(() => {
   if (chart) html.hover = chart.tooltip.opacity > 0 ? "shown" : "none";
-  const buttons = document.querySelectorAll("#legend button");
+  const buttons = document.querySelectorAll(".legend button");
   if (buttons.length > 0) {  // a run is hidden and comes back
-    const before = chart.data.datasets.length;
+    const drawn = () => [...document.querySelectorAll("canvas")].map((canvas) => Chart.getChart(canvas))
+      .reduce((sum, each) => sum + (each.config.type === "line" ? each.data.datasets.length : 0), 0);
+    const before = drawn();
     buttons[0].click();
-    html.hidden = before - Chart.getChart(document.querySelector("canvas")).data.datasets.length;
+    html.hidden = drawn() < before;
     buttons[0].click();
+    html.shown = drawn() === before;
+  }
+  const chosen = document.querySelector('select[aria-label="Measured on"]');
+  if (chosen) {  // validation samples, on which one line alone was measured
+    chosen.value = "1";
+    chosen.dispatchEvent(new Event("change"));
+    html.mixed = [...document.querySelectorAll(".figure")].filter((each) => each.querySelector("h3").textContent.startsWith("P@"))
+      .flatMap((each) => [...each.querySelectorAll("canvas")]).flatMap((canvas) => Chart.getChart(canvas).data.datasets)
+      .filter((set) => !set.label.startsWith("first")).length;
   }
   html.probed = "yes";
 }, 500);
@@ -73,7 +103,7 @@ const waiting = setInterval(() => {
   if (!page || page.dataset.probed !== "yes") return;
   clearInterval(waiting);
   Object.assign(document.documentElement.dataset, page.dataset);
-  document.documentElement.append(page.querySelector("#runs"));
+  document.documentElement.append(page.querySelector("#runs, #trials"));
 }, 100);
 </script></body></html>
 FRAME
@@ -136,7 +166,14 @@ train untested
 mkdir -p begun && cp first/config.toml begun/ && head -n 1 first/metrics.jsonl > begun/metrics.jsonl
 echo '{"finished": false}' > begun/environment.json
 
+for seed in 2 3; do train "first-seed$seed" "${tested[@]}" --set data.validation=0.1 --set train.seed=$seed; done
+"$slide" generate --samples 500 --features 200 --labels 90 --seed 5 --out more > /dev/null
+"$slide" train config.toml --set data.train=more/train.txt --set data.test=more/test.txt --out elsewhere --quiet
+"$slide" tune config.toml --set data.train=data/train.txt --trials 12 --minutes 10 --out tuned.toml > /dev/null
+"$slide" tune config.toml --set data.train=data/train.txt --trials 1 --out once.toml > /dev/null
+
 "$slide" report first "$tag" untested begun -o several.html > /dev/null
+"$slide" report first first-seed2 first-seed3 "$tag" elsewhere -o apart.html > /dev/null
 "$slide" report first -o one.html > /dev/null
 "$slide" report untested -o untested.html > /dev/null
 "$slide" report begun -o begun.html > /dev/null
@@ -144,16 +181,29 @@ echo '{"finished": false}' > begun/environment.json
 for style in 0 1; do  # dark, light
   for width in 1280 390; do
     load several.html "$width" --blink-settings=preferredColorScheme="$style"
-    check several.html ready=8 inked=8 tables=8 requests=0 overflow=false buttons=4 hover=shown hidden=2
+    check several.html ready=8 inked=8 tables=8 requests=0 overflow=false buttons=4 hover=shown hidden=true shown=true mixed=0 sections=1 \
+      untold=0 alike=0 best=true
     grep -qF 'onerror=console.log(1)&gt;' several.html.dom || fault "the name of a run is not shown as it is"
   done
 done
+for width in 1280 800 390; do
+  # Two sets, of the first one line of three seeds and one run; the second has one run, in two figures of measures.
+  load apart.html "$width"
+  check apart.html ready=16 inked=16 mixed=2 requests=0 overflow=false sections=2 buttons=2 untold=0 alike=0
+  grep -q 'data-banded="[1-9]' apart.html.dom || fault "apart.html has no band of seeds"
+  grep -q 'first (3 seeds)' apart.html.dom || fault "apart.html does not name the seeds"
+  load tuned.html "$width"
+  check tuned.html ready=4 inked=4 requests=0 overflow=false hover=shown untold=0 best=true
+  grep -q 'suited such sets' tuned.html.dom || fault "tuned.html does not list its trials"
+done
 load one.html 390
 check one.html ready=8 inked=8 tables=8 requests=0 overflow=false buttons=0 hover=shown
+load once.html 390
+check once.html requests=0 overflow=false
 load untested.html 1280
 check untested.html ready=5 inked=5 requests=0 hover=shown
 load begun.html 1280
 check begun.html ready=1 inked=1 requests=0
 grep -qF 'interrupted' begun.html.dom || fault "an interrupted run is not called so"
 [ "$failed" -eq 0 ] || exit 1
-echo "four reports drawn by $browser, light and dark, wide and narrow"
+echo "seven reports drawn by $browser, light and dark, wide and narrow"

@@ -24,13 +24,15 @@ Json data_of(const std::string& page) {
 }
 
 TEST(Page, HoldsAllItNeeds) {
-  const std::string page = make_page({{"runs", Json::array()}});
-  EXPECT_TRUE(is_page(page.substr(0, 1024)));
-  EXPECT_EQ(page.find("<!--slide:"), std::string::npos);
-  EXPECT_NE(page.find("Chart.js v3"), std::string::npos);
-  EXPECT_NE(page.find("Permission is hereby granted"), std::string::npos);
-  for (const char* outside : {" src=\"", "url(", "@import", "fetch(", "XMLHttpRequest"}) {
-    EXPECT_EQ(page.find(outside), std::string::npos) << outside;
+  for (const PageKind kind : {PageKind::kRuns, PageKind::kSearch}) {
+    const std::string page = make_page(kind, {{"runs", Json::array()}});
+    EXPECT_TRUE(is_page(page.substr(0, 1024)));
+    EXPECT_EQ(page.find("<!--slide:"), std::string::npos);
+    EXPECT_NE(page.find("Chart.js v3"), std::string::npos);
+    EXPECT_NE(page.find("Permission is hereby granted"), std::string::npos);
+    for (const char* outside : {" src=\"", "url(", "@import", "fetch(", "XMLHttpRequest"}) {
+      EXPECT_EQ(page.find(outside), std::string::npos) << outside;
+    }
   }
   EXPECT_FALSE(is_page("<!DOCTYPE html><title>mine</title>"));
 }
@@ -38,14 +40,15 @@ TEST(Page, HoldsAllItNeeds) {
 TEST(Page, DataStayInTheirPlace) {
   const std::string hostile = "</script><script>alert(1)</script><!--<!--slide:library-->\xe2\x80\xa8\"'&";
   const Json data = {{"runs", Json::array({{{"name", hostile}}})}};
-  const std::string page = make_page(data), plain = make_page({{"runs", Json::array()}});
+  const std::string page = make_page(PageKind::kRuns, data),
+                    plain = make_page(PageKind::kRuns, {{"runs", Json::array()}});
   EXPECT_EQ(data_of(page), data);
   for (const char* tag : {"<script", "</script", "<!--"})
     EXPECT_EQ(count(page, tag), count(plain, tag)) << tag;
 }
 
 TEST(Page, BytesThatAreNoUtf8AreReplaced) {
-  EXPECT_EQ(data_of(make_page({{"name", "a\xff"}}))["name"], "a\xef\xbf\xbd");
+  EXPECT_EQ(data_of(make_page(PageKind::kRuns, {{"name", "a\xff"}}))["name"], "a\xef\xbf\xbd");
 }
 
 }  // namespace

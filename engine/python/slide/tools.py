@@ -97,8 +97,10 @@ def _value_of(text: str) -> Any:
 def _line_of(trial: dict[str, Any]) -> str:
     if trial["diverged"]:
         outcome = "diverged"
-    else:
-        outcome = f"score {trial['score']:.4f}" if trial["within"] else "too slow"
+    elif not trial["within"]:
+        outcome = "too slow"
+    else:  # without a score, it was behind on the way
+        outcome = f"score {trial['score']:.4f}" if trial["score"] > 0 else "dropped"
     changes = "  ".join(trial["changes"]) or "the configuration as it is"
     return f"{trial['number']:4}{'*' if trial['best'] else ' '} {outcome:<12}  {trial['train_seconds']:.1f} s  {changes}"
 

@@ -24,7 +24,7 @@ struct TuneOptions {
 struct Trial {
   std::uint32_t number = 0;    // from 1
   Config::Overrides changes;   // of the configuration that the search began with
-  double score = 0.0;          // mean of P@k over eval.k
+  double score = 0.0;          // mean of P@k over eval.k; 0 when it was dropped on the way, as it was behind
   double train_seconds = 0.0;  // of this trial
   double full_seconds = 0.0;   // estimate: of training on all the samples
   bool within = true;          // full_seconds are at most TuneOptions::train_seconds

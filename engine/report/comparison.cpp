@@ -1,0 +1,316 @@
+#include "engine/report/comparison.h"
+
+#include <algorithm>
+#include <array>
+#include <filesystem>
+#include <iterator>
+#include <map>
+#include <set>
+#include <string_view>
+#include <utility>
+
+#include "engine/base/error.h"
+
+namespace slide::report {
+
+namespace {
+
+namespace fs = std::filesystem;
+using Json = nlohmann::ordered_json;
+
+// The last `parts` components of a path.
+std::string end_of(const fs::path& path, std::size_t parts) {
+  std::vector<std::string> names;
+  for (const fs::path& part : path.relative_path()) names.push_back(part.string());
+  std::string end;
+  for (std::size_t i = names.size() - std::min(parts, names.size()); i < names.size(); ++i)
+    end += (end.empty() ? "" : "/") + names[i];
+  return end.empty() ? path.string() : end;
+}
+
+// Empty where the settings do not tell.
+std::string setting_of(const RunHistory& run, std::string_view key) {
+  for (const auto& [name, value] : run.settings) {
+    if (name == key) return value;
+  }
+  return "";
+}
+
+Json started_with(const RunHistory& run, const char* key) {
+  return run.start.is_object() ? run.start.value(key, Json()) : Json();
+}
+
+// Whether `one` and `other` tell different things; who tells nothing does not differ.
+bool differ(const Json& one, const Json& other) {
+  return !one.is_null() && !other.is_null() && one != other;
+}
+
+// Whether two runs had the same samples of a kind, by the checksum of their labels or, in logs without, by
+// these numbers.
+bool same_samples(const RunHistory& a, const RunHistory& b, const char* kind,
+                  std::initializer_list<const char*> numbers) {
+  const Json one = started_with(a, "label_checksums"), other = started_with(b, "label_checksums");
+  if (one.is_object() && other.is_object())
+    return !differ(one.value(kind, Json()), other.value(kind, Json()));
+  return std::none_of(numbers.begin(), numbers.end(),
+                      [&](const char* key) { return differ(started_with(a, key), started_with(b, key)); });
+}
+
+bool same_data(const RunHistory& a, const RunHistory& b) {
+  return same_samples(a, b, "train", {"samples", "labels"});
+}
+
+bool same_test(const RunHistory& a, const RunHistory& b) {
+  return same_samples(a, b, "test", {"test_samples"});
+}
+
+// Which samples validation holds out follows from these.
+bool same_validation(const RunHistory& a, const RunHistory& b) {
+  return setting_of(a, "data.validation") == setting_of(b, "data.validation") &&
+         setting_of(a, "train.seed") == setting_of(b, "train.seed");
+}
+
+// The name of the file that a setting has, with its folder's, which often tells sets apart: "set/train.txt",
+// or, of a list of files, "set/part1.txt and 3 more".
+std::string name_of_file(std::string setting) {
+  constexpr std::string_view kBetween = "\", \"";
+  std::size_t others = 0;
+  for (std::size_t at = setting.rfind(kBetween); at != std::string::npos; at = setting.rfind(kBetween)) {
+    setting.resize(at);
+    ++others;
+  }
+  if (others > 0) setting.erase(0, 1);  // the bracket
+  std::erase(setting, '"');
+  const std::string name = setting.empty() ? "" : end_of(setting, 2);
+  return others == 0 ? name : fmt::format("{} and {} more", name, others);
+}
+
+// "set/train.txt (300 samples)"
+std::string samples_title(const RunHistory& run, const char* key, const char* otherwise, const char* number) {
+  const std::string name = name_of_file(setting_of(run, key));
+  const Json count = started_with(run, number);
+  return (name.empty() ? otherwise : name) +
+         (count.is_number_unsigned() ? fmt::format(" ({} samples)", count.get<std::uint64_t>()) : "");
+}
+
+std::string data_title(const RunHistory& run) {
+  return samples_title(run, "data.train", "training data", "samples");
+}
+
+std::string validation_title(const RunHistory& run) {
+  const std::string setting = setting_of(run, "data.validation");
+  if (setting.find('"') != std::string::npos) return name_of_file(setting);
+  return setting.empty() ? "validation samples held out of it"
+                         : fmt::format("validation samples held out of it ({}, seed {})", setting,
+                                       setting_of(run, "train.seed"));
+}
+
+// Puts a run where `fits` says that it belongs, or into a new split.
+template <class Fits>
+void add_to_split(DataGroup& group, std::size_t run, bool is_test, const std::string& title,
+                  const Fits& fits) {
+  const auto found = std::find_if(group.splits.begin(), group.splits.end(), [&](const SplitGroup& split) {
+    return split.is_test == is_test && fits(split.runs.front());
+  });
+  if (found != group.splits.end()) {
+    found->runs.push_back(run);
+  } else {
+    group.splits.push_back({is_test, title, {run}});
+  }
+}
+
+// Called by most of its samples: where validation holds some out, a run tells of the others alone.
+void take_title(const RunHistory& run, DataGroup& group, std::uint64_t& most) {
+  const Json samples = started_with(run, "samples");
+  const std::uint64_t count = samples.is_number_unsigned() ? samples.get<std::uint64_t>() : 0;
+  if (!group.title.empty() && count <= most) return;
+  group.title = data_title(run);
+  most = count;
+}
+
+// What two runs have in common when they differ in their seeds alone; empty where that is not known.
+std::string but_for_the_seed(const RunHistory& run) {
+  std::string text;
+  for (const auto& [key, value] : run.settings) {
+    if (key != "train.seed") text += fmt::format("{}={}\n", key, value);
+  }
+  if (text.empty()) return text;
+  for (const char* key : {"processor", "instruction_set", "threads"}) {
+    if (run.environment.is_object()) text += run.environment.value(key, Json()).dump();
+  }
+  return text;
+}
+
+// "runs/a (3 seeds)" of "runs/a-1", "runs/a-2" and "runs/a-3".
+std::string name_of_seeds(std::span<const RunHistory> runs, std::span<const std::size_t> members) {
+  std::string name = runs[members.front()].name;
+  for (const std::size_t i : members) {
+    const std::string& other = runs[i].name;
+    const auto differs = std::mismatch(name.begin(), name.end(), other.begin(), other.end()).first;
+    name.erase(differs, name.end());
+  }
+  for (const std::string_view word : {"-", "_", "/", ".", " ", "seed", "s", "-", "_", "/"}) {
+    if (name.ends_with(word)) name.resize(name.size() - word.size());
+  }
+  if (name.empty()) name = runs[members.front()].name;
+  return fmt::format("{} ({} seeds)", name, members.size());
+}
+
+const char* state_text(RunState state) {
+  constexpr std::array kTexts = {"finished", "running", "interrupted", "unknown"};
+  return kTexts[std::size_t(state)];
+}
+
+Json run_data(const RunHistory& run) {
+  Json data = {{"name", run.name},
+               {"path", run.folder},
+               {"state", state_text(run.state)},
+               {"notes", run.notes},
+               {"start", run.start},
+               {"environment", run.environment},
+               {"date", run.date},
+               {"summary", summary_of(run)},
+               {"epochs", run.epochs},
+               {"evals", run.evals},
+               {"validations", run.validations},
+               {"tables", run.tables}};
+  if (run.model_mb > 0.0) data["model_mb"] = run.model_mb;
+  if (const std::string seed = setting_of(run, "train.seed"); !seed.empty()) data["seed"] = seed;
+  return data;
+}
+
+Json groups_data(std::span<const DataGroup> groups) {
+  Json all = Json::array();
+  for (const DataGroup& group : groups) {
+    Json splits = Json::array();
+    for (const SplitGroup& split : group.splits)
+      splits.push_back({{"title", split.title}, {"test", split.is_test}, {"runs", split.runs}});
+    all.push_back({{"title", group.title}, {"runs", group.runs}, {"splits", splits}});
+  }
+  return all;
+}
+
+}  // namespace
+
+void name_runs(std::vector<RunHistory>& runs) {
+  std::vector<std::size_t> parts(runs.size(), 1);
+  for (bool again = true; again;) {
+    again = false;
+    std::map<std::string, std::vector<std::size_t>> by_name;
+    for (std::size_t i = 0; i < runs.size(); ++i) by_name[end_of(runs[i].folder, parts[i])].push_back(i);
+    for (const auto& [name, same] : by_name) {
+      std::set<std::string> folders;
+      for (const std::size_t i : same) folders.insert(runs[i].folder);
+      for (const std::size_t i : same) parts[i] += folders.size() > 1 ? 1 : 0;
+      again = again || folders.size() > 1;
+    }
+  }
+  for (std::size_t i = 0; i < runs.size(); ++i) runs[i].name = end_of(runs[i].folder, parts[i]);
+}
+
+Json differing_settings(std::span<const RunHistory> runs) {
+  std::vector<std::string> keys;  // in order of first appearance
+  std::map<std::string, std::vector<Json>> values;
+  for (std::size_t i = 0; i < runs.size(); ++i) {
+    for (const auto& [key, value] : runs[i].settings) {
+      const auto [at, is_new] = values.try_emplace(key, runs.size());
+      if (is_new) keys.push_back(key);
+      at->second[i] = value;
+    }
+  }
+  Json differences = Json::array();
+  for (const std::string& key : keys) {
+    std::set<std::string> distinct;
+    for (std::size_t i = 0; i < runs.size(); ++i) {
+      if (!runs[i].settings.empty()) distinct.insert(values[key][i].dump());
+    }
+    if (distinct.size() > 1) differences.push_back({{"key", key}, {"values", values[key]}});
+  }
+  return differences;
+}
+
+std::vector<DataGroup> group_runs(std::span<const RunHistory> runs) {
+  std::vector<DataGroup> groups;
+  for (std::size_t i = 0; i < runs.size(); ++i) {
+    auto group = std::find_if(groups.begin(), groups.end(), [&](const DataGroup& each) {
+      return same_data(runs[each.runs.front()], runs[i]);
+    });
+    if (group == groups.end()) group = groups.insert(group, DataGroup{});
+    group->runs.push_back(i);
+    if (!runs[i].evals.empty()) {
+      add_to_split(*group, i, true, samples_title(runs[i], "data.test", "test data", "test_samples"),
+                   [&](std::size_t first) { return same_test(runs[first], runs[i]); });
+    }
+    if (!runs[i].validations.empty()) {
+      add_to_split(*group, i, false, validation_title(runs[i]),
+                   [&](std::size_t first) { return same_validation(runs[first], runs[i]); });
+    }
+  }
+  for (DataGroup& group : groups) {
+    std::uint64_t most = 0;
+    for (const std::size_t i : group.runs) take_title(runs[i], group, most);
+    std::stable_partition(group.splits.begin(), group.splits.end(),
+                          [](const SplitGroup& split) { return split.is_test; });
+  }
+  return groups;
+}
+
+std::vector<std::string> titles_of(std::span<const DataGroup> groups) {
+  std::set<std::size_t> measured;
+  for (const DataGroup& group : groups) {
+    for (const SplitGroup& split : group.splits) measured.insert(split.runs.begin(), split.runs.end());
+  }
+  std::vector<std::string> titles;
+  for (const DataGroup& group : groups) {
+    for (const SplitGroup& split : group.splits) {
+      const std::string title = fmt::format("{}, measured on {}", group.title, split.title);
+      if (split.runs.size() == measured.size()) return {title};
+      titles.push_back(title);
+    }
+    if (group.splits.empty()) titles.push_back(group.title + ", not measured");
+  }
+  return titles;
+}
+
+std::vector<SeedGroup> seed_groups(std::span<const RunHistory> runs, std::span<const DataGroup> data) {
+  std::vector<std::vector<std::size_t>> members;
+  std::vector<std::set<std::string>> keys;  // of each of these, with the data and without the seed; and seeds
+  for (std::size_t i = 0; i < runs.size(); ++i) {
+    const auto at = std::find_if(data.begin(), data.end(), [&](const DataGroup& group) {
+      return std::find(group.runs.begin(), group.runs.end(), i) != group.runs.end();
+    });
+    const std::string settings = but_for_the_seed(runs[i]);
+    const std::string key = fmt::format("{} {}", at - data.begin(), settings);
+    const std::string seed = "seed " + setting_of(runs[i], "train.seed");
+    std::size_t group = settings.empty() ? keys.size() : 0;
+    while (group < keys.size() && (!keys[group].contains(key) || keys[group].contains(seed))) ++group;
+    if (group == keys.size()) {
+      keys.push_back({key});
+      members.emplace_back();
+    }
+    keys[group].insert(seed);
+    members[group].push_back(i);
+  }
+  std::vector<SeedGroup> groups;
+  for (std::vector<std::size_t>& group : members) {
+    const std::string name = group.size() == 1 ? runs[group.front()].name : name_of_seeds(runs, group);
+    groups.push_back({name, std::move(group)});
+  }
+  return groups;
+}
+
+Json report_data(std::vector<RunHistory> runs) {
+  std::set<std::string> seen;
+  std::erase_if(runs, [&](const RunHistory& run) { return !seen.insert(run.folder).second; });
+  name_runs(runs);
+  const std::vector<DataGroup> groups = group_runs(runs);
+  Json data = {{"version", SLIDE_VERSION},      {"differences", differing_settings(runs)},
+               {"groups", groups_data(groups)}, {"titles", titles_of(groups)},
+               {"lines", Json::array()},        {"runs", Json::array()}};
+  for (const SeedGroup& line : seed_groups(runs, groups))
+    data["lines"].push_back({{"name", line.name}, {"runs", line.runs}});
+  for (const RunHistory& run : runs) data["runs"].push_back(run_data(run));
+  return data;
+}
+
+}  // namespace slide::report

@@ -1,0 +1,66 @@
+// A section of the page for each data set: which lines and measures it shows, and its figures. Begins when all scripts
+// are there.
+
+const drawSection = (section) => {
+  section.figures.forEach(draw);
+  const constant = section.figures.map((figure) => figure.constant).filter(Boolean);
+  section.rest.hidden = constant.length === 0;
+  section.rest.textContent = `The same all the way, and so not drawn: ${constant.join("; ")}.`;
+};
+
+const drawLegend = (section) => {
+  section.legend.hidden = section.lines.length < 2;
+  if (section.legend.hidden) return;
+  section.legend.replaceChildren(...section.lines.map((line, number) => {
+    const button = make("button", {type: "button", "aria-pressed": String(!section.hidden.has(line))},
+      swatch(number), make("span", {}, line.name));
+    button.addEventListener("click", () => {
+      if (!section.hidden.delete(line)) section.hidden.add(line);
+      button.setAttribute("aria-pressed", String(!section.hidden.has(line)));
+      drawSection(section);
+    });
+    return button;
+  }));
+};
+
+// What a section is asked to show: the samples of the measures, and the measure.
+const choicesOf = (section) => {
+  const choices = make("div", {class: "choices"});
+  const again = () => drawSection(section);
+  if (section.splits.length > 1) {
+    choices.append(make("label", {}, "Measured on ", chooser("Measured on", section.splits.map((split) => split.title), 0,
+      (i) => { section.split = section.splits[i]; again(); })));
+  }
+  if (measures.length > 0 && section.splits.length > 0) {
+    choices.append(make("label", {}, "Measure ", chooser("Measure", measures.map(measureName), 0,
+      (i) => { section.measure = measures[i]; again(); })));
+  }
+  return choices;
+};
+
+const wantedOf = (section, figure) => shown(section).filter((line) =>
+  !figure.measured || section.split === null || measuredOf(line, section.split).length > 0).map((line) => line.name);
+
+const buildSection = (section) => {
+  section.legend = make("div", {class: "legend", role: "group", "aria-label": "Runs: press to show or hide"});
+  section.rest = make("p", {class: "hint"});
+  const place = make("div", {class: "figures"});
+  const bar = make("div", {class: "bar"}, section.legend, choicesOf(section));
+  bar.hidden = section.lines.length < 2 && measures.length === 0;
+  document.getElementById("sections").append(make("div", {class: "data-set"},
+    sections.length > 1 ? make("h2", {}, section.title) : null, bar, place, section.rest));
+  section.figures = figuresOf(section);
+  for (const figure of section.figures) {
+    figure.wanted = () => wantedOf(section, figure);
+    if (figure.measured) figure.where = () => (section.split === null ? "" : `On ${section.split.title}.`);
+    build(figure, place);
+  }
+};
+
+drawIntroduction();
+sections.forEach(buildSection);
+begin(() => {
+  drawResults();
+  sections.forEach(drawLegend);
+  sections.forEach(drawSection);
+});

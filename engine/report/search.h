@@ -1,0 +1,33 @@
+// A search for a configuration (training/tune.h) and what its page says about it. Functions without state,
+// safe from any thread.
+#pragma once
+
+#include <limits>
+#include <nlohmann/json.hpp>
+#include <string>
+#include <vector>
+
+#include "engine/training/tune.h"
+
+namespace slide::report {
+
+struct SearchHistory {
+  std::string name;  // of the data or the configuration
+  std::string file;  // to which the best configuration was written
+  double train_seconds = std::numeric_limits<double>::infinity();  // TuneOptions::train_seconds
+  std::vector<Trial> trials;                                       // all, in order
+  TuneResult result;
+};
+
+// What the page shows:
+//   {"version":..,"name":..,"file":..,"ks":[1,3,5],"samples":..,"splits":..,"validation_samples":..,
+//    "limit":.. (seconds, or missing),"best":trial number,
+//    "kept":[{"key":..,"start":..,"value":..}], the settings that the search changed,
+//    "keys":[{"key":..,"values":[{"value":..,"trials":..,"best":score}],"alone":[{"trial":..,"from":..,"to":..,
+//      "change":..}]}], by the largest change of score in "alone": what changed when a trial changed this key
+//      alone, against the trial that it began with; "values": of all trials that were scored,
+//    "trials":[{"number":..,"stage":"sweep","state":"scored","score":..,"gain":..,"precision":[..],"train_seconds":..,
+//      "full_seconds":..,"ended":..,"best":..,"changes":[..]}]}
+nlohmann::ordered_json search_data(const SearchHistory& search);
+
+}  // namespace slide::report

@@ -1,0 +1,61 @@
+// What a search may do, and what each of its trials shows. See tune.h.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <limits>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "datasets/dataset.h"
+#include "engine/cluster/cluster.h"
+
+namespace slide {
+
+struct TuneOptions {
+  double seconds = 600.0;          // for all trials together
+  std::uint32_t trials = 1000;     // at most
+  std::vector<std::string> fixed;  // overrides, as of load_config: their keys keep their values
+  // Only configurations that train on all the data in at most so long, as estimated, can be the best. While
+  // there is none, the search looks for one that trains sooner. Trials then depend on the machine's speed,
+  // too.
+  double train_seconds = std::numeric_limits<double>::infinity();
+  // What trials are scored on, trained on all the data; without, on parts of the data that are held out.
+  std::optional<Dataset> validation = {};
+  // Asked after each step of a trial; false: the search ends with what is best so far. May be empty.
+  std::function<bool()> go_on = {};
+  // Of the processes that train each trial together, of which the first looks at the clock; or nullptr.
+  Cluster* cluster = nullptr;
+};
+
+// Why a trial was made.
+enum class TrialStage {
+  kStart,     // the configuration as it is
+  kSweep,     // one key of the best so far, to its next value
+  kRandom,    // one or two keys of the best so far at random
+  kProposal,  // what has suited sets of this shape
+  kVotes,     // other votes of neighbours for the trial that it changes, which is not trained anew
+};
+
+struct Trial {
+  std::uint32_t number = 0;  // from 1
+  TrialStage stage = TrialStage::kStart;
+  std::uint32_t from = 0;            // the trial whose settings it changes; 0: none
+  std::vector<std::string> changes;  // overrides of the configuration that the search began with
+  double score = 0.0;                // mean of P@k over eval.k, on the validation part; 0 when not within
+  std::vector<double> precision;     // P@k for each of eval.k, of which the score is the mean; empty without
+  // What it scored on each rung of the race that it got to: splits, or before them a part of a large one.
+  std::vector<double> rungs;
+  double gain = 0.0;     // of score over that of the trial it changes, on the rungs that both were scored on
+  bool dropped = false;  // on the way, because it was behind; scores 0
+  double train_seconds = 0.0;  // of this trial, on all splits
+  double full_seconds = 0.0;   // estimate: of training on all the data, from the slowest split
+  bool within = true;          // full_seconds are at most TuneOptions::train_seconds
+  bool stopped = false;        // before its end, because it was not
+  bool diverged = false;       // scores 0
+  bool is_best = false;        // so far
+  double ended = 0.0;          // seconds since the search began
+};
+
+}  // namespace slide

@@ -1,0 +1,205 @@
+#include "engine/training/trial_runner.h"
+
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+#include <optional>
+#include <utility>
+
+#include "engine/base/phases.h"
+#include "engine/inference/inference.h"
+#include "engine/training/trainer.h"
+
+namespace slide {
+
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+constexpr double kValidationShare = 0.15;
+constexpr std::size_t kMostValidation = 10000;
+constexpr std::size_t kEnoughValidation =
+    5000;  // scores of fewer samples are too much chance: they get more folds
+constexpr std::size_t kMostFolds = 5;
+constexpr std::size_t kLargeTraining = 8000;  // samples: a part of them tells already who is behind
+constexpr std::size_t kShortPart = 4;         // one in so many
+constexpr std::size_t kVoteSamples = 2500;    // on which many votes are tried
+// How far behind is too far: so many standard deviations of a mean over the samples, of which one is about
+// kSpread for the difference of two like configurations.
+constexpr double kSpread = 0.1, kTooFar = 0.5;
+
+// One in so many of the samples, in order.
+Dataset thinned(const Dataset& data, std::size_t one_in) {
+  std::vector<std::uint32_t> kept;
+  for (std::size_t i = 0; i < data.size(); i += one_in) kept.push_back(static_cast<std::uint32_t>(i));
+  return copy_rows(data, kept);
+}
+
+std::size_t one_in_for(const Dataset& data, std::size_t most) {
+  return std::max<std::size_t>(1, (data.size() + most - 1) / most);
+}
+
+std::vector<double> precision_of(const Metrics& metrics, const std::vector<std::uint32_t>& ks) {
+  std::vector<double> precision;
+  for (const std::uint32_t k : ks) precision.push_back(metrics.precision(k));
+  return precision;
+}
+
+void add(std::vector<double>& sum, const std::vector<double>& more) {
+  sum.resize(more.size());
+  for (std::size_t i = 0; i < more.size(); ++i) sum[i] += more[i];
+}
+
+double mean(const std::vector<double>& values) {
+  return std::accumulate(values.begin(), values.end(), 0.0) / double(std::max<std::size_t>(values.size(), 1));
+}
+
+}  // namespace
+
+TrialRunner::TrialRunner(const Config& start, const Dataset& data, const TuneOptions& options)
+    : options_(options),
+      cluster_(options.cluster != nullptr && options.cluster->size() > 1 ? options.cluster : nullptr),
+      began_(Clock::now()) {
+  std::vector<Split> folds;
+  if (options.validation) folds.push_back({data, *options.validation});
+  std::size_t validated = options.validation ? kEnoughValidation : 0;
+  while (validated < kEnoughValidation && folds.size() < kMostFolds) {
+    folds.push_back(split_dataset(data, kValidationShare, kMostValidation, start.train.seed, folds.size()));
+    validated += folds.back().validation.size();
+  }
+  const auto share = [&](const Dataset& part) { return double(part.samples()) / double(data.samples()); };
+  if (folds.size() == 1 && folds.front().train.size() >= kLargeTraining) {
+    const Dataset& validation = folds.front().validation;
+    Split part{thinned(folds.front().train, kShortPart),
+               thinned(validation, one_in_for(validation, kEnoughValidation))};
+    const double of = share(part.train);
+    rungs_.push_back({std::move(part), of});
+    first_ = 1;
+  }
+  for (Split& fold : folds) {
+    const double of = share(fold.train);
+    rungs_.push_back({std::move(fold), of});
+  }
+}
+
+std::size_t TrialRunner::validation_samples() const {
+  std::size_t samples = 0;
+  for (std::size_t r = first_; r < rungs_.size(); ++r) samples += rungs_[r].data.validation.size();
+  return samples;
+}
+
+double TrialRunner::seconds() const {
+  return seconds_since(began_);
+}
+
+bool TrialRunner::run(TrialRun& run, Trial& trial) {
+  run.precision.assign(run.votes.size(), {});
+  for (std::size_t r = 0; r < rungs_.size(); ++r) {
+    Trainer trainer(run.config, rungs_[r].data.train, &rungs_[r].data.validation, 0, nullptr, cluster_);
+    std::vector<double> precision;
+    if (!train(run, r, trial, trainer, precision)) return false;
+    if (!trial.within) break;
+    trial.rungs.push_back(mean(precision));
+    if (is_behind(run, trial, r)) break;
+    if (r < first_) continue;
+    add(trial.precision, precision);
+    if (!run.votes.empty()) score_votes(run, rungs_[r], std::move(trainer));
+  }
+  finish(run, trial);
+  return true;
+}
+
+// False when the time is up before the end.
+bool TrialRunner::train(const TrialRun& run, std::size_t rung, Trial& trial, Trainer& trainer,
+                        std::vector<double>& precision) {
+  const auto began = Clock::now();
+  const double before = trial.train_seconds, share = rungs_[rung].share;
+  const auto estimate = [&](double seconds, double done) {
+    trial.train_seconds = before + seconds;
+    trial.full_seconds =
+        rung == first_ ? seconds / share / done : std::max(trial.full_seconds, seconds / share / done);
+    trial.within = trial.full_seconds <= options_.train_seconds;
+  };
+  TrainObserver observer;
+  observer.step = [&](const StepReport& report) {
+    if (options_.go_on && !options_.go_on()) ended_ = true;
+    if (ended_) return false;
+    if (report.step == report.total_steps || (cluster_ != nullptr && cluster_->rank() != 0)) return true;
+    const double seconds = seconds_since(began);
+    trial.stopped = seconds / share > options_.train_seconds;
+    if (trial.stopped) estimate(seconds, double(report.step) / double(report.total_steps));
+    return !trial.stopped && seconds_since(began_) <= options_.seconds;
+  };
+  observer.epoch = [&](const EpochReport& report) {
+    if (report.epoch == run.config.train.epochs) estimate(report.train_seconds, 1.0);
+  };
+  observer.eval = [&](const EvalReport& report) {
+    precision = precision_of(report.metrics, run.config.eval.k);
+  };
+  const bool done = trainer.run(observer);
+  trial.train_seconds = first_says(trial.train_seconds);
+  trial.full_seconds = first_says(trial.full_seconds);
+  trial.within = first_says(trial.within);
+  trial.stopped = first_says(trial.stopped);
+  return done || trial.stopped;
+}
+
+// Notes how far the trial is ahead of its rival so far.
+bool TrialRunner::is_behind(const TrialRun& run, Trial& trial, std::size_t rung) const {
+  if (run.rival == nullptr || run.rival->rungs.size() <= rung) return false;
+  // Rungs that only tell who is behind stand for themselves.
+  const std::size_t from = rung < first_ ? 0 : first_;
+  double samples = 0.0, gain = 0.0;
+  for (std::size_t r = from; r <= rung; ++r) {
+    samples += double(rungs_[r].data.validation.size());
+    gain += (trial.rungs[r] - run.rival->rungs[r]) / double(rung + 1 - from);
+  }
+  trial.gain = gain;
+  trial.dropped = rung + 1 < rungs_.size() && gain < -kTooFar * kSpread / std::sqrt(samples);
+  return trial.dropped;
+}
+
+void TrialRunner::score_votes(TrialRun& run, const Rung& rung, Trainer&& trainer) const {
+  InferenceOptions options;
+  options.mode = run.config.eval.inference;
+  options.candidates = run.config.eval.candidates;
+  options.threads = resolve_threads(static_cast<int>(run.config.train.threads));
+  TrainedModel model = std::move(trainer).release();
+  NeighbourConfig config = run.config.neighbours;
+  if (!model.neighbours) model.neighbours.emplace(config, rung.data.train, model.network.feature_scale());
+  const auto score = [&](const Votes& votes, const Dataset& data) {
+    model.neighbours->set_votes(votes.share, votes.power);
+    const Neighbours* voters = votes.share > 0 ? &*model.neighbours : nullptr;
+    return precision_of(evaluate({model.network, voters}, data, options, run.config.eval.k, nullptr),
+                        run.config.eval.k);
+  };
+  const Dataset& all = rung.data.validation;
+  const std::size_t one_in = folds() == 1 ? one_in_for(all, kVoteSamples) : 1;
+  if (one_in == 1) {
+    for (std::size_t v = 0; v < run.votes.size(); ++v) add(run.precision[v], score(run.votes[v], all));
+    return;
+  }
+  const Dataset some = thinned(all, one_in);
+  std::size_t best = 0;
+  double highest = -1.0;
+  for (std::size_t v = 0; v < run.votes.size(); ++v) {
+    const double mean_of = mean(score(run.votes[v], some));
+    if (mean_of > highest) best = v, highest = mean_of;
+  }
+  run.precision[best] = score(run.votes[best], all);  // the others stay without
+}
+
+void TrialRunner::finish(TrialRun& run, Trial& trial) const {
+  if (!trial.within || trial.dropped) {
+    trial.precision.clear();
+    for (std::vector<double>& precision : run.precision) precision.clear();
+    return;
+  }
+  for (double& precision : trial.precision) precision /= double(folds());
+  trial.score = mean(trial.precision);
+  for (std::vector<double>& votes : run.precision) {
+    for (double& precision : votes) precision /= double(folds());
+  }
+}
+
+}  // namespace slide

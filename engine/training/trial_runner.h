@@ -1,0 +1,79 @@
+// Trains and scores the trials of a search, rung by rung: each rung is a data set to train on and samples to
+// score on. A trial that is behind the one it changes is dropped after the rung that shows it, so that most
+// trials are short.
+//
+// For one thread, which may have a team (engine/base/parallel.h). `options` must outlive it.
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "datasets/split.h"
+#include "engine/config/config.h"
+#include "engine/training/trial.h"
+
+namespace slide {
+
+class Trainer;
+
+// What votes of neighbours a prediction mixes in; they have no part in training.
+struct Votes {
+  double share = 0.0;
+  double power = 0.0;
+  bool operator==(const Votes&) const = default;
+};
+
+// A trial on its way.
+struct TrialRun {
+  Config config;
+  // What it is raced against, on the same rungs; nullptr: it is not dropped.
+  const Trial* rival = nullptr;
+  std::vector<Votes> votes;  // to be scored too, without training anew
+  // Of each of `votes`, P@k as Trial::precision, when the trial is through.
+  std::vector<std::vector<double>> precision;
+};
+
+class TrialRunner {
+ public:
+  // Throws InputError when the data are too few to split.
+  TrialRunner(const Config& start, const Dataset& data, const TuneOptions& options);
+
+  std::size_t folds() const { return rungs_.size() - first_; }
+  std::size_t train_samples() const { return rungs_.back().data.train.samples(); }
+  std::size_t validation_samples() const;
+
+  // Fills in what `trial` came to. False when the time is up before its end. Throws Error where training
+  // does.
+  bool run(TrialRun& run, Trial& trial);
+  bool ended() const { return ended_; }  // by TuneOptions::go_on
+  double seconds() const;                // since the search began
+
+  // What the first process knows, whose clock counts.
+  template <class T>
+  T first_says(T value) const {
+    if (cluster_ != nullptr) cluster_->broadcast(std::as_writable_bytes(std::span(&value, 1)), 0);
+    return value;
+  }
+
+ private:
+  struct Rung {
+    Split data;
+    double share = 1.0;  // of all samples, that it trains on
+  };
+  bool train(const TrialRun& run, std::size_t rung, Trial& trial, Trainer& trainer,
+             std::vector<double>& precision);
+  void score_votes(TrialRun& run, const Rung& rung, Trainer&& trainer) const;
+  bool is_behind(const TrialRun& run, Trial& trial, std::size_t rung) const;
+  void finish(TrialRun& run, Trial& trial) const;
+
+  const TuneOptions& options_;
+  Cluster* cluster_;
+  std::vector<Rung> rungs_;
+  std::size_t first_ = 0;  // rung that counts for the score; those before it only tell who is behind
+  std::chrono::steady_clock::time_point began_;
+  bool ended_ = false;
+};
+
+}  // namespace slide
