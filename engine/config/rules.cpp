@@ -105,6 +105,9 @@ MaybeViolation check_interactions(const Config& config) {
     if (!data.known.empty())
       return violation("data.known", "= {} needs data.kind = interactions", data.known);
     if (data.test_newest) return violation("data.test_newest", "= true needs data.kind = interactions");
+    if (config.layers.back().wide_ridge != 0)
+      return violation(layer_name(config.layers.size() - 1) + ".wide_ridge",
+                       "= {} needs data.kind = interactions", config.layers.back().wide_ridge);
   }
   if (data.kind != DataKind::kInteractions) return {};
   if (data.format != DataFormat::kAuto && data.format != DataFormat::kInteractions)

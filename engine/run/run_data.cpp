@@ -98,12 +98,26 @@ std::unique_ptr<const FileBytes> bytes_of_stream(const std::string& path, DataFo
       path);
 }
 
+// Of data that are not clearly a log of interactions.
+void require_no_ridge(const Config& config) {
+  const double ridge = config.layers.back().wide_ridge;
+  if (ridge == 0 || config.data.train.empty()) return;
+  fail_input(
+      "layer.-1.wide_ridge = {} is for interactions, but {} is not clearly a log of these; if it is, set "
+      "data.kind=interactions",
+      ridge, shown_path(config.data.train));
+}
+
 // What `parse` makes of the overrides, and where only the data tell that they are interactions, of these and
 // one that says so.
 template <class Parse>
 Config resolved_by_kind(const std::vector<std::string>& overrides, const Parse& parse) {
   Config config = parse(overrides);
-  if (config.data.kind == DataKind::kInteractions || !is_interactions(config.data)) return resolved(config);
+  if (config.data.kind == DataKind::kInteractions) return resolved(config);
+  if (!is_interactions(config.data)) {
+    require_no_ridge(config);
+    return resolved(config);
+  }
   std::vector<std::string> told = {"data.kind=interactions"};
   told.insert(told.end(), overrides.begin(), overrides.end());
   return resolved(parse(told));

@@ -101,6 +101,14 @@ TEST_F(InteractionsTest, WhatDoesNotFitIsRefused) {
       {"train", "known.txt", "--set", "data.kind=samples", "data.known=known.txt", "--out", "other"});
   EXPECT_EQ(samples.code, 2);
   EXPECT_NE(samples.err.find("'data.known'"), std::string::npos) << samples.err;
+  write_file(slide_.path("samples.txt"), "2 5 3\n0 1:1\n2 3:1\n");
+  for (const char* kind : {"data.kind=samples", "data.kind=auto"}) {
+    const Outcome ridge =
+        slide_.run({"train", "samples.txt", "--set", kind, "layer.-1.wide_ridge=10", "--out", "other"});
+    EXPECT_EQ(ridge.code, 2);
+    EXPECT_NE(ridge.err.find("wide_ridge"), std::string::npos) << ridge.err;
+    EXPECT_NE(ridge.err.find("data.kind"), std::string::npos) << ridge.err;
+  }
 }
 
 }  // namespace
