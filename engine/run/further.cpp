@@ -39,7 +39,7 @@ bool is_fixed(std::string_view key, std::size_t layers) {
 }  // namespace
 
 Config further_config(Config config, const std::string& init) {
-  const DataConfig before = std::exchange(config.data, DataConfig{});
+  const DataConfig before = std::exchange(config.data, DataConfig());
   config.data.format = before.format;
   config.data.kind = before.kind;
   config.data.hide = before.hide;
@@ -135,6 +135,18 @@ void take_label_texts(const Config& config, const LabelTexts* texts, int threads
   widen(model, data);
 }
 
+// Labels that a file tells of are not idle; where that has features of labels, it tells of all.
+void keep_told(const DataConfig& config, const LabelTexts* texts, const TextModel* text,
+               std::vector<std::uint32_t>& idle) {
+  if (config.label_text.empty() || config.label_text == LabelTexts::kNames) return;
+  if (texts == nullptr) std::ranges::fill(idle, 0U);
+  for (const LabelTexts::Line& line :
+       texts != nullptr ? texts->lines() : std::span<const LabelTexts::Line>()) {
+    const std::optional<std::uint32_t> label = text->label_id(line.label);
+    if (label && *label < idle.size()) idle[*label] = 0;
+  }
+}
+
 // Drops the labels that have been idle for `forget` trainings.
 void forget_labels(std::uint32_t forget, const Model& model, FurtherData& further) {
   if (forget == 0) return;
@@ -175,6 +187,7 @@ FurtherData read_further_data(const Config& config, int threads, bool skip_bad, 
   further.data = read_training_data(config, threads, skip_bad, text);
   widen(model, further.data);
   further.idle = idle_after(model, further.data.train);
+  keep_told(config.data, texts.get(), text.get(), further.idle);
   forget_labels(config.train.forget, model, further);
   if (text != nullptr && !further.gone.empty()) {
     std::vector<bool> gone = further.gone;

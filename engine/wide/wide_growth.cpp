@@ -98,6 +98,13 @@ class Joiner {
   std::vector<std::size_t> chosen_;  // scratch
 };
 
+// Texts of each label.
+std::vector<std::uint32_t> texts_of(const Dataset& data) {
+  std::vector<std::uint32_t> texts(data.label_count());
+  for (std::size_t i = data.samples(); i < data.size(); ++i) ++texts[data.labels(i).front()];
+  return texts;
+}
+
 }  // namespace
 
 WidePath WidePath::grown(const WidePath& before, const LayerConfig& config, const Growth& growth,
@@ -105,7 +112,7 @@ WidePath WidePath::grown(const WidePath& before, const LayerConfig& config, cons
   if (!before.storage_.small.empty()) return grown(before.widened(), config, growth, more, threads, sums);
   const std::size_t neurons = growth.labels.size();
   const WidePath added(config, more.length, more.samples, neurons, threads, more.scale);
-  const std::vector<std::uint32_t> with = more.samples.label_frequencies();
+  const std::vector<std::uint32_t> with = more.samples.label_frequencies(), texts = texts_of(more.samples);
   const std::vector<std::uint32_t> features = growth.features.now();
   const AlignedArray<float> sums_before = std::move(sums);
   Joiner joiner(before.storage_, features, sums_before.span());
@@ -118,9 +125,10 @@ WidePath WidePath::grown(const WidePath& before, const LayerConfig& config, cons
     }
     const std::uint64_t has = before.storage_.offsets[was + 1] - before.storage_.offsets[was];
     const std::size_t room = config.wide_features - std::min<std::uint64_t>(has, config.wide_features);
-    const bool seen = n < with.size() && with[n] > 0;
-    joiner.append(was, pattern, room,
-                  seen ? static_cast<float>(with[n]) / static_cast<float>(more.frequencies[n]) : 0.0f);
+    const std::uint32_t told = n < texts.size() ? texts[n] : 0, seen = n < with.size() ? with[n] + told : 0;
+    joiner.append(
+        was, pattern, room,
+        seen > 0 ? static_cast<float>(seen) / static_cast<float>(more.frequencies[n] + told) : 0.0f);
   }
   WidePath path(config);
   joiner.finish(path.storage_, sums);

@@ -72,7 +72,8 @@ class WidePath {
   };
   // A larger path that goes on from `before`, whose weights stay. New neurons get patterns and first weights
   // as above. To those of others, features of their new samples are added, as long as the patterns are not
-  // full, with the first weights of such a pattern times the share of the new samples among all of the label.
+  // full, with the first weights of such a pattern times the share of the new samples among all of the label,
+  // its texts among both.
   // `sums`, what the optimizer remembers of the weights, grows with them where it is not empty.
   static WidePath grown(const WidePath& before, const LayerConfig& config, const Growth& growth,
                         const More& more, int threads, AlignedArray<float>& sums);

@@ -122,6 +122,29 @@ TEST_F(RunLabelTexts, AreOfNewLabelsTooWhereTrainingGoesOn) {
   EXPECT_EQ(model.idle.size(), 6U);
 }
 
+// Training goes on with a sample of tag1 alone, and texts of labels that were there.
+TEST_F(RunLabelTexts, OfOldLabelsWithoutNewSamplesCountAndKeepThem) {
+  const Config begun = config("data.tsv", "", {"data.idf_power=0.5"});
+  TrainingRun(begun, folder_.path("begun")).train({});
+  folder_.write("more.tsv", "tag1\tviolin1 3\n");
+  std::string texts = "tag0\tballet shoes\n";
+  for (int i = 0; i < 400; ++i) texts += "tag2\tballet steps\n";
+  folder_.write("more_t.tsv", texts);
+  const Config further = resolve_over(further_config(begun, folder_.path("begun")), "",
+                                      {"data.train=" + folder_.path("more.tsv"), "text.min_count=1",
+                                       "train.forget=1", "data.label_text=" + folder_.path("more_t.tsv")});
+  TrainingRun(further, folder_.path("further")).train({});
+  const Model before = load_model(folder_.path("begun"));
+  const Model model = load_model(folder_.path("further"));  // with factors of features that are numbers
+  const auto tag0 = model.text->label_id("tag0");
+  ASSERT_TRUE(tag0 && model.text->label_id("tag2"));
+  const WidePath::Storage& wide = model.network.output().wide()->storage();
+  int added = 0;
+  for (std::uint64_t at = wide.offsets[*tag0]; at < wide.offsets[*tag0 + 1]; ++at)
+    added += wide.features[at] >= before.shape.features && wide.weights[at] != 0.0f ? 1 : 0;
+  EXPECT_EQ(added, 3);  // two words and the pair
+}
+
 TEST_F(RunLabelTexts, GoWithASearch) {
   TuneOptions options;
   options.trials = 2;
