@@ -32,7 +32,7 @@ constexpr std::uint32_t kFlagInt8 = 64;
 constexpr std::uint32_t kFlagIdle = 128;
 constexpr std::uint32_t kFlagDense = 256;
 // Each model has the oldest version that knows what is in it, so that older programs read it.
-constexpr std::uint32_t kPlainVersion = 4, kSmallVersion = 5, kDenseVersion = 6;
+constexpr std::uint32_t kPlainVersion = 4, kSmallVersion = 5, kDenseVersion = 6, kLabelTextVersion = 7;
 
 // ---- writing ----
 
@@ -57,6 +57,8 @@ std::uint32_t flags_of(const ModelParts& model) {
 
 std::uint32_t version_of(const ModelParts& model) {
   if (model.shape.dense > 0) return kDenseVersion;
+  const Neighbours* neighbours = model.trained.neighbours;
+  if (neighbours != nullptr && neighbours->samples() > model.shape.samples) return kLabelTextVersion;
   return model.form == ModelForm::kPlain ? kPlainVersion : kSmallVersion;
 }
 

@@ -222,7 +222,7 @@ def parse_model(data):
     file = Reader(data[:-12])
     file.take(8)
     version, flags, length = file.u32(), file.u32(), file.u64()
-    if not 1 <= version <= 6 or length != len(data):
+    if not 1 <= version <= 7 or length != len(data):
         raise BadModel(f"version {version}, {length} bytes of {len(data)}")
     file.u64()  # steps
     config = tomllib.loads(file.take(file.u64()).decode())
