@@ -98,6 +98,7 @@ Predictor::Impl::Impl(std::shared_ptr<const Model::Impl> of, const PredictOption
   if (options.k == 0) fail_input("k must be at least 1");
   InferenceOptions inference = options_of(model->model.config.eval, options.inference, options.threads);
   inference.low_latency = options.low_latency;
+  inference.keep_known = options.keep_known;
   inference.k = std::min<std::size_t>(options.k, model->model.trained().network.labels());
   inference.log_softmax =
       options.scores == Scores::kProbability && needs_log_softmax(model->model.config.loss.kind);
@@ -117,7 +118,7 @@ void Predictor::Impl::predict(const Dataset& rows, const slide::Predictor::Sink&
     }
   }
   const InferenceOptions& with = predictor->options();
-  predictor->predict(rows, {with.k, with.log_softmax}, scratch, sink);
+  predictor->predict(rows, {with.k, with.log_softmax, with.keep_known}, scratch, sink);
   const std::lock_guard lock(mutex);
   free.push_back(std::move(scratch));
 }

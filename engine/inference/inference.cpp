@@ -84,9 +84,9 @@ void Predictor::check(const Dataset& data) const {
   }
 }
 
-// Items that a sample of [first, end) has and that are left out of its answer, at most.
+// Items that a sample of [first, end) has and that are to be left out of its answer, at most.
 std::size_t Predictor::most_known(const Dataset& data, std::size_t first, std::size_t end) const {
-  if (!of_items() || options_.keep_known) return 0;
+  if (!of_items()) return 0;
   std::size_t most = 0;
   for (std::size_t i = first; i < end; ++i) most = std::max(most, data.features(i).ids.size());
   return most;
@@ -143,7 +143,8 @@ void Predictor::predict(const Dataset& data, std::vector<Scratch>& scratch, cons
   for (std::size_t t = 0; t < threads; ++t) reserve(blocks, lanes, entries, scratch[t]);
   parallel_for(panels, static_cast<int>(threads), [&](std::size_t p, int thread) {
     const Scratch& mine = scratch[static_cast<std::size_t>(thread)];
-    predict_panel(data, p * size, std::min(data.size(), (p + 1) * size), {options_.k, options_.log_softmax},
+    predict_panel(data, p * size, std::min(data.size(), (p + 1) * size),
+                  {options_.k, options_.log_softmax, options_.keep_known},
                   lanes == 1 ? *mine.one : *mine.many, sink);
     if (options_.progress) options_.progress(std::min(data.size(), (p + 1) * size) - p * size);
   });
@@ -164,7 +165,8 @@ void Predictor::predict_panel(const Dataset& data, std::size_t first, std::size_
                               Scratch::Work& work, const Sink& sink) const {
   Panel& panel = work.panel;
   const LossKind loss = trained_.network.config().loss.kind;
-  const std::size_t known = most_known(data, first, end);
+  const bool keep = options_.keep_known || wanted.keep_known;
+  const std::size_t known = keep ? 0 : most_known(data, first, end);
   panel.k = wanted.k + known;
   std::vector<double>* log_norms = options_.log_norms;
   panel.log_softmax = log_norms != nullptr || (panel.votes ? needs_log_softmax(loss) : wanted.log_softmax);

@@ -92,6 +92,7 @@ class Predictor {
   struct Wanted {
     std::size_t k = 5;
     bool log_softmax = false;
+    bool keep_known = false;
   };
 
   // The same on the calling thread alone, for answers that must come soon: a single sample costs a pass of

@@ -18,14 +18,26 @@ api::Inference inference_of(const std::string& name) {
   throw InputError("inference = '" + name + "'; want 'configured', 'full' or 'lsh'");
 }
 
-api::Predictor make_predictor(const api::Model& model, std::size_t k, bool logits,
-                              const std::string& inference, int threads, bool low_latency) {
-  api::PredictOptions options;
-  options.k = k;
-  options.scores = logits ? api::Scores::kLogit : api::Scores::kProbability;
-  options.inference = inference_of(inference);
-  options.threads = threads;
-  options.low_latency = low_latency;
+void def_predict_options(py::module_& module) {
+  using Options = api::PredictOptions;
+  const auto is_logit = [](const Options& options) { return options.scores == api::Scores::kLogit; };
+  const auto set_logit = [](Options& options, bool logits) {
+    options.scores = logits ? api::Scores::kLogit : api::Scores::kProbability;
+  };
+  const auto set_inference = [](Options& options, const std::string& name) {
+    options.inference = inference_of(name);
+  };
+  py::class_<Options>(module, "PredictOptions")
+      .def(py::init<>())
+      .def_readwrite("k", &Options::k)
+      .def_property("logits", is_logit, set_logit)
+      .def_property("inference", nullptr, set_inference)
+      .def_readwrite("threads", &Options::threads)
+      .def_readwrite("low_latency", &Options::low_latency)
+      .def_readwrite("keep_known", &Options::keep_known);
+}
+
+api::Predictor make_predictor(const api::Model& model, const api::PredictOptions& options) {
   return engine_call([&] { return api::Predictor(model, options); });
 }
 
@@ -111,9 +123,9 @@ void bind_model(py::module_& module) {
       .def("strongest_features", &strongest_features, py::arg("label"), py::arg("count"))
       .def("label_vectors", &label_vectors)
       .def("hidden_vectors", &hidden_vectors, py::arg("data"), py::arg("threads"));
+  def_predict_options(module);
   py::class_<api::Predictor>(module, "Predictor")
-      .def(py::init(&make_predictor), py::arg("model"), py::arg("k"), py::arg("logits"), py::arg("inference"),
-           py::arg("threads"), py::arg("low_latency"))
+      .def(py::init(&make_predictor), py::arg("model"), py::arg("options"))
       .def_property_readonly("k", &api::Predictor::k)
       .def("predict", &predict, py::arg("data"));
   module.def("evaluate", &evaluate, py::arg("model"), py::arg("data"), py::arg("ks"), py::arg("threads"));

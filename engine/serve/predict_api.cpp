@@ -27,6 +27,7 @@ struct Ask {
   std::size_t explain = 0;  // features for each label
   std::optional<double> threshold;
   bool logit = false;
+  bool keep_known = false;
   Inference inference;
 };
 
@@ -71,6 +72,9 @@ bool take_option(const std::string& key, const Json& value, Ask& ask) {
     ask.threshold = value.get<double>();
   } else if (key == "scores") {
     ask.logit = second_of(value, "scores", "probability", "logit");
+  } else if (key == "keep_known") {
+    if (!value.is_boolean()) fail_input("keep_known must be true or false");
+    ask.keep_known = value.get<bool>();
   } else if (key == "inference") {
     const bool lsh = second_of(value, "inference", spelling(Inference::kFull), spelling(Inference::kLsh));
     ask.inference = lsh ? Inference::kLsh : Inference::kFull;
@@ -303,7 +307,8 @@ const Json* take_request(const Json& request, Samples& samples, Ask& ask) {
       if (key == "inputs") inputs = &value;
     } else if (!take_option(key, value, ask)) {
       fail_input(
-          "unknown key '{}'; known are text, features, inputs, k, threshold, scores, inference, explain",
+          "unknown key '{}'; known are text, features, inputs, k, threshold, scores, inference, keep_known, "
+          "explain",
           shown_part(key));
     }
   }
@@ -351,6 +356,8 @@ PredictAnswer answer_predict(std::string_view body, const ServedModel& model, st
   const Predictor* predictor = model.predictor(ask.inference);
   if (predictor == nullptr)
     fail_input("the server was not started with --inference lsh; leave inference out");
+  if (ask.keep_known && !predictor->of_items())
+    fail_input("keep_known: the model was not trained on interactions; leave it out");
   const Dataset data = samples.take();
   ask.k = std::min(ask.k, model.model().network.labels());
   if (data.size() * ask.k > kMostAnswers)
@@ -359,7 +366,8 @@ PredictAnswer answer_predict(std::string_view body, const ServedModel& model, st
   if (ask.explain > 0 && data.size() * ask.k > kMostExplained)
     fail_input("explain: {} inputs with k = {} make more than {} labels; lower k or send less at once",
                data.size(), ask.k, kMostExplained);
-  const Predictor::Wanted wanted = {ask.k, !ask.logit && needs_log_softmax(model.model().config.loss.kind)};
+  const Predictor::Wanted wanted = {ask.k, !ask.logit && needs_log_softmax(model.model().config.loss.kind),
+                                    ask.keep_known};
   Predictor::Scratch& scratch = ask.inference == Inference::kLsh ? (*space).lsh : (*space).full;
   Answer answer(model, ask, data, (*space).attribution);
   if (inputs == nullptr) {

@@ -7,8 +7,9 @@
 //   "features": [0.5, 1, ...]                    of a model of dense columns alone: a number for each
 //   "inputs": [ ... ]                            many of them: objects with "text" or "features", or plain
 //                                                strings
-// and, for all of them, "k", "threshold", "scores" ("probability" or "logit"), "inference" ("full" or "lsh")
-// and "explain", a number of features. A list alone stands for its "inputs". The answer to one is
+// and, for all of them, "k", "threshold", "scores" ("probability" or "logit"), "inference" ("full" or
+// "lsh"), "keep_known" (whether items that an input has are answered, too) and "explain", a number of
+// features. A list alone stands for its "inputs". The answer to one is
 //   {"model": "<fingerprint>", "predictions": [{"id": 7, "label": "music", "score": 0.93}, ...]}
 // best first, without "label" where labels have no names; the answer to "inputs" holds a list "results" of
 // objects with "predictions" in their order. With "explain", each prediction has the features that spoke most

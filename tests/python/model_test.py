@@ -96,3 +96,16 @@ def test_features_of_text_have_names(text_model):
     assert "cello" in [model.feature_name(feature) for feature in features] or len(features) == 5
     with pytest.raises(slide.InputError, match="there is no feature"):
         model.feature_name(10**6)
+
+
+def test_what_a_user_has_is_left_out_unless_asked_for(program, tmp_path):
+    log = tmp_path / "log.txt"
+    log.write_text("".join(f"{u} " + " ".join(str(u % 4 * 6 + i) for i in range(6)) + "\n" for u in range(60)))
+    run = tmp_path / "run"
+    program("train", log, "--set", "data.kind=interactions", "--epochs", 2, "--out", run, "--quiet")
+    model = slide.Model.load(run / "model.slide")
+    x = np.zeros((1, model.features), np.float32)
+    x[0, :3] = 1
+    known = {0, 1, 2}
+    assert not known & set(model.predict(x, model.labels)[0][0])
+    assert known <= set(model.predict(x, model.labels, keep_known=True)[0][0])

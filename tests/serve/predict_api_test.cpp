@@ -151,6 +151,35 @@ TEST_F(PredictApiTest, AnswersRowsOfNumbers) {
   EXPECT_NE(few.body.find("features are 2 numbers, but the model has 6 dense columns"), std::string::npos);
 }
 
+// Users of four groups, each with the items of its group, which are numbers as in the log.
+TEST_F(PredictApiTest, WhatAUserHasIsLeftOutUnlessAskedFor) {
+  std::string log;
+  for (int user = 0; user < 60; ++user) {
+    log += std::to_string(user);
+    for (int item = 0; item < 6; ++item) log.append(1, ' ').append(std::to_string(user % 4 * 6 + item));
+    log += '\n';
+  }
+  write_file(slide_->path("log.txt"), log);
+  run({"train", "log.txt", "--set", "data.kind=interactions", "--epochs", "2", "--out", "items"});
+  ServerProcess server = serve("items");
+  const Json ask = {{"features", {{"0", 1}, {"1", 1}, {"2", 1}}}, {"k", 24}};
+  const auto has_known = [&](const Json& request) {
+    const Answer answer = server.client().predict(request);
+    EXPECT_EQ(answer.code, 200u) << answer.body;
+    std::size_t known = 0;
+    const Json json = answer.json();
+    for (const Json& one : json["predictions"]) known += one["id"] <= 2 ? 1 : 0;
+    return known;
+  };
+  Json kept = ask, left_out = ask;
+  kept["keep_known"] = true;
+  left_out["keep_known"] = false;
+  EXPECT_EQ(has_known(ask), 0u);
+  EXPECT_EQ(has_known(left_out), 0u);
+  EXPECT_EQ(has_known(kept), 3u);
+  EXPECT_EQ(server.stop(), 0) << server.errors();
+}
+
 TEST_F(PredictApiTest, LabelsOfTextsCountForNothing) {
   ServerProcess server = serve("text", {"--k", "2"});
   Client client = server.client();
@@ -237,6 +266,9 @@ TEST_F(PredictApiTest, WrongRequestsAreToldSoInOneLine) {
       {ids, "POST", "/predict", R"({"features": {}, "scores": "percent"})", "", 400,
        "\\\"probability\\\" or \\\"logit\\\""},
       {ids, "POST", "/predict", R"({"features": {}, "inference": "lsh"})", "", 400, "--inference lsh"},
+      {ids, "POST", "/predict", R"({"features": {}, "keep_known": 1})", "", 400, "must be true or false"},
+      {ids, "POST", "/predict", R"({"features": {}, "keep_known": true})", "", 400,
+       "not trained on interactions"},
       {text, "POST", "/predict", R"({"text": 3})", "", 400, "text must be a string"},
       {text, "POST", "/predict", R"({"inputs": ["a", null]})", "", 400, "inputs[1]"},
   };

@@ -289,7 +289,7 @@ class Classifier(ClassifierMixin, BaseEstimator):
         return data_of(features, targets)
 
     def _best(self, x: Any, k: int, logits: bool = False) -> tuple[np.ndarray, np.ndarray]:
-        return self.model_._predict(self._data(x), k, logits, "configured", self._threads)
+        return self.model_._predict(self._data(x), k, logits=logits, threads=self._threads)
 
     def predict(self, X: Any, k: Optional[int] = None) -> np.ndarray:
         """The best `k` labels of each sample, best first, as they stand in ``classes_``: [n, k], without k 5 of them.

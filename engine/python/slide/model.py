@@ -89,25 +89,31 @@ class Model:
         return np.array(self._engine.label_names(), dtype=object) if self.is_text else None
 
     def predict(
-        self, X: Any, k: int = 5, *, logits: bool = False, inference: str = "configured", threads: int = 0
+        self,
+        X: Any,
+        k: int = 5,
+        *,
+        logits: bool = False,
+        inference: str = "configured",
+        threads: int = 0,
+        keep_known: bool = False,
     ) -> tuple[np.ndarray, np.ndarray]:
         """The best labels of each sample, best first.
 
         X: samples as a CSR matrix [n, features or less], a dense array, or a list of texts for a model trained on
         text. logits: scores are those of the output neurons, else probabilities. inference: ``"full"`` scores all
         labels, ``"lsh"`` only candidates that hash tables find, ``"configured"`` does what ``eval.inference`` of the
-        model says. threads: 0 = all cores; up to 128 samples are always answered by the calling thread.
+        model says. threads: 0 = all cores; up to 128 samples are always answered by the calling thread. keep_known: a
+        model of interactions answers with what a sample has already, too.
 
         Returns labels [n, k] of int64, -1 where there are less than k, and scores [n, k] of float32, 0 there.
 
         Raises InputError when X does not fit the model.
         """
-        return self._predict(self._data(X), k, logits, inference, threads)
+        return self._predict(self._data(X), k, logits=logits, inference=inference, threads=threads, keep_known=keep_known)
 
-    def _predict(
-        self, data: _slide.Data, k: int, logits: bool, inference: str, threads: int
-    ) -> tuple[np.ndarray, np.ndarray]:
-        labels, scores = self._predictor(k, logits, inference, threads, data.samples == 1).predict(data)
+    def _predict(self, data: _slide.Data, k: int, **options: Any) -> tuple[np.ndarray, np.ndarray]:
+        labels, scores = self._predictor(k=k, low_latency=data.samples == 1, **options).predict(data)
         ids = labels.astype(np.int64)
         if k > self.labels or (labels.size and labels.max() == NO_LABEL):
             ids[labels == NO_LABEL] = -1
@@ -172,15 +178,19 @@ class Model:
             return text_data_of(x, self._engine, targets)
         return data_of(features_for(self._engine, x), targets)
 
-    def _predictor(self, k: int, logits: bool, inference: str, threads: int, alone: bool) -> _slide.Predictor:
+    def _predictor(self, k: int, **flags: Any) -> _slide.Predictor:
         # Kept, for most callers ask for the same again and again. Those for samples that come alone spend memory on it.
-        key = (operator.index(k), bool(logits), inference, int(threads), alone)
+        key = (operator.index(k), *sorted(flags.items()))
         with self._lock:
             predictor = self._predictors.get(key)
             if predictor is None:
                 if key[0] < 1:
                     raise _slide.InputError("k must be at least 1")
-                predictor = _slide.Predictor(self._engine, *key)
+                options = _slide.PredictOptions()
+                options.k = key[0]
+                for name, value in flags.items():
+                    setattr(options, name, value)
+                predictor = _slide.Predictor(self._engine, options)
                 while len(self._predictors) >= 4:
                     self._predictors.pop(next(iter(self._predictors)))
                 self._predictors[key] = predictor

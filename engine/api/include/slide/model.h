@@ -92,6 +92,7 @@ struct PredictOptions {
   // Memory is spent, 2 bytes a weight of the output layer, on answering samples that come alone sooner, where
   // all labels are scored.
   bool low_latency = false;
+  bool keep_known = false;  // of a model of interactions: what a sample has already is answered, too
 };
 
 inline constexpr std::uint32_t kNoLabel = 0xffffffff;
