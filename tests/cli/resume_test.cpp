@@ -6,6 +6,7 @@
 
 #include <chrono>
 #include <random>
+#include <sstream>
 #include <thread>
 
 #include "tests/cli/cli_fixture.h"
@@ -175,6 +176,31 @@ TEST_F(ResumeTest, SignalsSaveAndSayHowToGoOn) {
     EXPECT_EQ(events("whole"), events(out));
     EXPECT_FALSE(fs::exists(slide_.path(out + "/checkpoint.slide")));
   }
+}
+
+TEST_F(ResumeTest, SeveralFilesAndAFileToValidateOnGoOn) {
+  std::istringstream lines(read_file(slide_.path("data/train.txt")));
+  std::string line, first = "400 300 90\n", second = "500 300 90\n";
+  std::getline(lines, line);  // the header
+  for (int i = 0; std::getline(lines, line); ++i) (i < 400 ? first : second) += line + '\n';
+  write_file(slide_.path("first.txt"), first);
+  write_file(slide_.path("second.txt"), second);
+  const auto arguments = [&](const std::string& out) {
+    return fresh(out, {"--set", R"(data.train=["first.txt", "second.txt"])", "--set",
+                       "data.validation=data/test.txt"});
+  };
+  ASSERT_EQ(slide_.run(arguments("whole")).code, 0);
+  const pid_t child = start(arguments("cut"));
+  ASSERT_TRUE(slide_.appears("cut/metrics.jsonl"));
+  kill(child, SIGINT);
+  ASSERT_EQ(wait_for(child), 130) << read_file(slide_.path("child-err"));
+  const Outcome done = slide_.run({"train", "--resume", "cut", "--threads", "2"});
+  ASSERT_EQ(done.code, 0) << done.err;
+  EXPECT_NE(done.out.find("going on after step"), std::string::npos) << done.out;
+  EXPECT_EQ(events("whole"), events("cut"));
+  EXPECT_TRUE(read_file(slide_.path("whole/model.slide")) == read_file(slide_.path("cut/model.slide")));
+  EXPECT_TRUE(read_file(slide_.path("whole/best-model.slide")) ==
+              read_file(slide_.path("cut/best-model.slide")));
 }
 
 TEST_F(ResumeTest, ACompleteRunHasNothingLeft) {
