@@ -28,7 +28,7 @@ std::vector<std::string> lines_of(const std::string& path) {
 
 TEST(Defaults, AreTheModelOfDefaultToml) {
   const std::string stated = to_toml(load_config(kDefault));
-  EXPECT_EQ(to_toml(Config{}), stated);
+  EXPECT_EQ(to_toml(Config()), stated);
   EXPECT_EQ(resolved(""), stated);
   EXPECT_EQ(to_toml(load_config(kDefault, {"data.train=a", "data.test=b"})),
             resolved("[data]\ntrain = \"a\"\ntest = \"b\"\n"));

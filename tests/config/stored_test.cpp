@@ -48,7 +48,7 @@ TEST(Stored, RoundTrips) {
 }
 
 TEST(Stored, UnknownKeysAreToldAndLeftOut) {
-  const std::string text = to_toml(Config{});
+  const std::string text = to_toml(Config());
   Strings notes;
   const Config config = parse_stored_config(
       "top = 1\n" + text + "later = [1]\n[train.sub]\na = 1\n[new]\n\"k\\ney\" = 3\n", "model", notes);
@@ -60,7 +60,7 @@ TEST(Stored, UnknownKeysAreToldAndLeftOut) {
 }
 
 TEST(Stored, KeysThatDidNotExistYetMeanWhatWasDoneBefore) {
-  const std::string text = to_toml(Config{});
+  const std::string text = to_toml(Config());
   Config defaults;
   int added = 0;
   for (const config::Section& section : config::all_sections(defaults)) {
@@ -130,8 +130,8 @@ TEST(Stored, OnlyKeysOfTheFirstModelsHaveNothingBefore) {
 
 TEST(Stored, AnyOtherKeyThatIsMissingIsTold) {
   Strings notes;
-  const std::string text = without(without(to_toml(Config{}), "[train]", "epochs"), "[[layer]]", "size");
-  EXPECT_EQ(to_toml(parse_stored_config(text, "model", notes)), to_toml(Config{}));
+  const std::string text = without(without(to_toml(Config()), "[train]", "epochs"), "[[layer]]", "size");
+  EXPECT_EQ(to_toml(parse_stored_config(text, "model", notes)), to_toml(Config()));
   EXPECT_EQ(notes, (Strings{"model: 'train.epochs' is missing; it is taken as 6",
                             "model: 'layer.0.size' is missing; it is taken as 128",
                             "model: 'layer.1.size' is missing; it is taken as 0"}));
@@ -143,7 +143,7 @@ TEST(Stored, OldNamesAreThoseOfTodaysKeys) {
                                      {"layer.hash.bits", "layer.hash.k"},
                                      {"layer.loss", "loss.kind"},
                                      {"old.prior", "loss.prior"}};
-  std::string text = to_toml(Config{});
+  std::string text = to_toml(Config());
   text = without(without(without(text, "[train]", "epochs"), "[loss]", "kind"), "[loss]", "prior");
   text = without(without(text, "[[layer]]", "dropout"), "[layer.hash]", "k");
   text += "bits = 5\n[old]\nprior = 0.7\n";

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "datasets/data_writer.h"
+#include "datasets/npz.h"
 #include "datasets/split.h"
 #include "datasets/text_learner.h"
 #include "tests/datasets/test_files.h"
