@@ -28,15 +28,16 @@ constexpr std::size_t kVoteSamples = 2500;    // on which many votes are tried
 // kSpread for the difference of two like configurations.
 constexpr double kSpread = 0.1, kTooFar = 0.5;
 
-// One in so many of the samples, in order.
+// One in so many of the samples, in order, and all texts of labels.
 Dataset thinned(const Dataset& data, std::size_t one_in) {
   std::vector<std::uint32_t> kept;
-  for (std::size_t i = 0; i < data.size(); i += one_in) kept.push_back(static_cast<std::uint32_t>(i));
+  for (std::size_t i = 0; i < data.samples(); i += one_in) kept.push_back(static_cast<std::uint32_t>(i));
+  for (std::size_t i = data.samples(); i < data.size(); ++i) kept.push_back(static_cast<std::uint32_t>(i));
   return copy_rows(data, kept);
 }
 
 std::size_t one_in_for(const Dataset& data, std::size_t most) {
-  return std::max<std::size_t>(1, (data.size() + most - 1) / most);
+  return std::max<std::size_t>(1, (data.samples() + most - 1) / most);
 }
 
 std::vector<double> precision_of(const Metrics& metrics, const std::vector<std::uint32_t>& ks) {
@@ -68,7 +69,7 @@ TrialRunner::TrialRunner(const Config& start, const Dataset& data, const TuneOpt
     validated += folds.back().validation.size();
   }
   const auto share = [&](const Dataset& part) { return double(part.samples()) / double(data.samples()); };
-  if (folds.size() == 1 && folds.front().train.size() >= kLargeTraining) {
+  if (folds.size() == 1 && folds.front().train.samples() >= kLargeTraining) {
     const Dataset& validation = folds.front().validation;
     Split part{thinned(folds.front().train, kShortPart),
                thinned(validation, one_in_for(validation, kEnoughValidation))};

@@ -31,5 +31,48 @@ TEST(TuneRace, ALargeSetIsRacedOnAPartOfIt) {
   for (const Trial& trial : trials) EXPECT_EQ(trial.dropped, trial.rungs.size() == 1) << trial.number;
 }
 
+// 9,000 samples, of which a quarter makes the first rung, in steps of 1,024.
+std::pair<Config, TuneOptions> raced() {
+  DataSpec spec;
+  spec.samples = 500;
+  spec.seed = 2;
+  Config config = small_config();
+  config.train.batch_size = 1024;
+  config.neighbours.share = 0;
+  TuneOptions options{600.0, 1, {}};
+  options.validation = make_data(spec);
+  return {config, options};
+}
+
+Dataset raced_data(std::uint32_t samples) {
+  DataSpec spec;
+  spec.samples = samples;
+  return make_data(spec);
+}
+
+// Texts of labels are no samples: they make no set large, and a part of a large one keeps them all.
+TEST(TuneRace, TextsOfLabelsAreNotThinned) {
+  const auto [config, options] = raced();
+  const auto rungs = [&, &config = config, &options = options](const Dataset& data) {
+    std::vector<double> found;
+    tune(config, data, options, [&](const Trial& trial) { found = trial.rungs; });
+    return found;
+  };
+  DataSpec spec;
+  spec.samples = 4002;
+  spec.seed = 5;
+  const auto with_texts = [&](const Dataset& data) {
+    return with_label_texts(data, make_data(spec), 1.0F, 1);
+  };
+  EXPECT_EQ(rungs(with_texts(raced_data(4000))).size(), 1u) << "a set of 4,000 samples is none of 8,002";
+  const Dataset large = with_texts(raced_data(9000));
+  const std::vector<double> of_large = rungs(large);
+  ASSERT_EQ(of_large.size(), 2u);
+  std::vector<std::uint32_t> part(9000 / 4 + large.label_texts());
+  for (std::size_t i = 0; i < part.size(); ++i)
+    part[i] = static_cast<std::uint32_t>(i < 2250 ? 4 * i : 9000 + i - 2250);
+  EXPECT_EQ(rungs(copy_rows(large, part)), std::vector<double>{of_large[0]});
+}
+
 }  // namespace
 }  // namespace slide::test
