@@ -115,11 +115,14 @@ bool TrialRunner::train(const TrialRun& run, std::size_t rung, Trial& trial, Tra
                         std::vector<double>& precision) {
   const auto began = Clock::now();
   const double before = trial.train_seconds, share = rungs_[rung].share;
+  // A part of a large set is too small to tell how long all of it takes, for setting up counts as often: it
+  // is only too slow where it alone takes too long.
+  const bool tells = rung >= first_;
   const auto estimate = [&](double seconds, double done) {
     trial.train_seconds = before + seconds;
     trial.full_seconds =
-        rung == first_ ? seconds / share / done : std::max(trial.full_seconds, seconds / share / done);
-    trial.within = trial.full_seconds <= options_.train_seconds;
+        rung <= first_ ? seconds / share / done : std::max(trial.full_seconds, seconds / share / done);
+    trial.within = (tells ? trial.full_seconds : seconds) <= options_.train_seconds;
   };
   TrainObserver observer;
   observer.step = [&](const StepReport& report) {
@@ -127,7 +130,7 @@ bool TrialRunner::train(const TrialRun& run, std::size_t rung, Trial& trial, Tra
     if (ended_) return false;
     if (report.step == report.total_steps || (cluster_ != nullptr && cluster_->rank() != 0)) return true;
     const double seconds = seconds_since(began);
-    trial.stopped = seconds / share > options_.train_seconds;
+    trial.stopped = (tells ? seconds / share : seconds) > options_.train_seconds;
     if (trial.stopped) estimate(seconds, double(report.step) / double(report.total_steps));
     return !trial.stopped && seconds_since(began_) <= options_.seconds;
   };

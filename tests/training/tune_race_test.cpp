@@ -50,6 +50,32 @@ Dataset raced_data(std::uint32_t samples) {
   return make_data(spec);
 }
 
+// What setting up takes is the same for a part as for all: it must not make a trial too slow on a part.
+TEST(TuneRace, APartOfALargeSetDoesNotTellThatATrialIsTooSlow) {
+  auto [config, options] = raced();
+  options.train_seconds = 2.0;
+  std::size_t calls = 0;
+  std::chrono::milliseconds first{600};
+  options.go_on = [&] {
+    if (calls++ == 0) std::this_thread::sleep_for(first);
+    return true;
+  };
+  std::vector<Trial> trials;
+  const auto note = [&](const Trial& trial) { trials.push_back(trial); };
+  tune(config, raced_data(9000), options, note);
+  ASSERT_EQ(trials.size(), 1u);
+  EXPECT_TRUE(trials[0].within);
+  EXPECT_EQ(trials[0].rungs.size(), 2u);
+  options.train_seconds = 0.2;  // the part alone takes longer
+  calls = 0;
+  EXPECT_THROW(tune(config, raced_data(9000), options, note), InputError);
+  ASSERT_EQ(trials.size(), 2u);
+  EXPECT_TRUE(trials[1].stopped);
+  EXPECT_FALSE(trials[1].within);
+  EXPECT_TRUE(trials[1].rungs.empty());
+  EXPECT_EQ(calls, 1u) << "after the first step";
+}
+
 // Texts of labels are no samples: they make no set large, and a part of a large one keeps them all.
 TEST(TuneRace, TextsOfLabelsAreNotThinned) {
   const auto [config, options] = raced();
