@@ -59,20 +59,26 @@ class Search {
     return parse_config(text_, "the configuration being tuned", changes);
   }
 
+  // None where keys do not go together.
+  std::optional<Config> valid_config(const std::vector<std::string>& changes) const {
+    try {
+      return config_of(changes);
+    } catch (const InputError&) {
+      return std::nullopt;
+    }
+  }
+
   // Whether `base` with the changes is a valid configuration, in which each has an effect, that was not tried
   // before.
   bool set_changes(std::vector<std::string> base, const std::vector<std::string>& changes, Trial& trial) {
     for (const std::string& change : changes) base = with_change(std::move(base), change, start_);
     trial.changes = std::move(base);
-    try {
-      const Config config = config_of(trial.changes);
-      for (const std::string& change : changes) {
-        if (!space_.has_effect(config, change)) return false;
-      }
-      return tried_.insert(to_toml(config)).second;
-    } catch (const InputError&) {  // keys that do not go together
-      return false;
+    const std::optional<Config> config = valid_config(trial.changes);
+    if (!config) return false;
+    for (const std::string& change : changes) {
+      if (!space_.has_effect(*config, change)) return false;
     }
+    return tried_.insert(to_toml(*config)).second;
   }
 
   // Whether votes are tried with what is trained, in place of trials of their own; not of a network in parts,
@@ -84,14 +90,24 @@ class Search {
   bool propose(Trial& trial) {
     trial.stage = TrialStage::kProposal;
     while (base_.within && next_proposal_ < proposals_.size()) {
-      std::vector<std::string> changes;
-      for (const std::string& change : proposals_[next_proposal_++].changes) {
-        const std::optional<std::string> known = space_.known(change, start_);
-        if (known && space_.has_effect(start_, *known)) changes.push_back(*known);
-      }
+      const std::vector<std::string> changes = effective(proposals_[next_proposal_++].changes);
       if (!changes.empty() && set_changes({}, changes, trial)) return true;
     }
     return false;
+  }
+
+  // Of changes of the start those that the search may make and that have an effect beside each other.
+  std::vector<std::string> effective(const std::vector<std::string>& wanted) const {
+    std::vector<std::string> changes;
+    for (const std::string& change : wanted) {
+      if (const auto known = space_.known(change, start_)) changes.push_back(*known);
+    }
+    for (;;) {
+      const std::optional<Config> config = valid_config(changes);
+      if (!config) return {};
+      const auto idle = [&](const std::string& change) { return !space_.has_effect(*config, change); };
+      if (std::erase_if(changes, idle) == 0) return changes;
+    }
   }
 
   // Fills in the next single change; false at the end of the sweep.

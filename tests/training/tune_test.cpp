@@ -242,6 +242,27 @@ TEST(Proposals, EachKeyIsOneThatTheSearchMayChange) {
   }
 }
 
+// Keys that have an effect beside others of their proposal alone are tried with them.
+TEST(Proposals, KeepTheKeysThatNeedEachOther) {
+  const Config config = parse_config(
+      "[train]\nepochs = 1\nbatch_size = 32\nblock_size = 16\n[[layer]]\nsize = 8\n[[layer]]\nlsh = 0\n"
+      "uniform = 12\nwide_features = 128\n",
+      "x");
+  ASSERT_TRUE(config.layers.back().wide && config.layers.back().wide_fit > 0) << "the default model";
+  std::set<std::string> tried;
+  tune(config, small_data(), {600.0, 12, {}}, [&](const Trial& trial) {
+    if (trial.stage == TrialStage::kProposal) tried.insert(joined(trial.changes));
+  });
+  const SearchSpace space(config, {});
+  const std::vector<Proposal> proposals = proposals_for({});
+  for (const Proposal& proposal : proposals) {
+    std::vector<std::string> changes;
+    for (const std::string& change : proposal.changes)
+      changes = with_change(changes, *space.known(change, config), config);
+    EXPECT_TRUE(tried.contains(joined(changes))) << proposal.name << ": " << joined(changes);
+  }
+}
+
 TEST(SearchSpace, StepsToTheValuesNextToThePresentOne) {
   Config config = small_config();
   const SearchSpace space(config, {});
