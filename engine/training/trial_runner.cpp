@@ -163,7 +163,13 @@ bool TrialRunner::is_behind(const TrialRun& run, Trial& trial, std::size_t rung)
   return trial.dropped;
 }
 
-void TrialRunner::score_votes(TrialRun& run, const Rung& rung, Trainer&& trainer) const {
+// Whether there is time for more, and nobody ends the search.
+bool TrialRunner::goes_on() {
+  if (options_.go_on && !options_.go_on()) ended_ = true;
+  return first_says(!ended_ && seconds() <= options_.seconds);
+}
+
+void TrialRunner::score_votes(TrialRun& run, const Rung& rung, Trainer&& trainer) {
   InferenceOptions options;
   options.mode = run.config.eval.inference;
   options.candidates = run.config.eval.candidates;
@@ -177,20 +183,24 @@ void TrialRunner::score_votes(TrialRun& run, const Rung& rung, Trainer&& trainer
     return precision_of(evaluate({model.network, voters}, data, options, run.config.eval.k, nullptr),
                         run.config.eval.k);
   };
+  const auto keep = [&](std::size_t votes) {
+    run.votes.resize(votes);
+    run.precision.resize(votes);
+  };
   const Dataset& all = rung.data.validation;
   const std::size_t one_in = folds() == 1 ? one_in_for(all, kVoteSamples) : 1;
-  if (one_in == 1) {
-    for (std::size_t v = 0; v < run.votes.size(); ++v) add(run.precision[v], score(run.votes[v], all));
-    return;
-  }
-  const Dataset some = thinned(all, one_in);
+  const Dataset some = one_in == 1 ? all : thinned(all, one_in);
   std::size_t best = 0;
   double highest = -1.0;
   for (std::size_t v = 0; v < run.votes.size(); ++v) {
-    const double mean_of = mean(score(run.votes[v], some));
-    if (mean_of > highest) best = v, highest = mean_of;
+    if (!goes_on()) return keep(one_in == 1 ? v : 0);
+    const std::vector<double> precision = score(run.votes[v], some);
+    if (one_in == 1) add(run.precision[v], precision);
+    if (mean(precision) > highest) best = v, highest = mean(precision);
   }
-  run.precision[best] = score(run.votes[best], all);  // the others stay without
+  if (one_in == 1) return;
+  // The others stay without.
+  goes_on() ? add(run.precision[best], score(run.votes[best], all)) : keep(0);
 }
 
 void TrialRunner::finish(TrialRun& run, Trial& trial) const {

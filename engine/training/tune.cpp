@@ -41,7 +41,8 @@ class Search {
   TuneResult run(const std::function<void(const Trial&)>& observe) {
     observe_ = observe;
     Trial trial;
-    while (trials_ < options_.trials && runner_.first_says(runner_.seconds() < options_.seconds)) {
+    while (trials_ < options_.trials && !runner_.ended() &&
+           runner_.first_says(runner_.seconds() < options_.seconds)) {
       trial = Trial{};
       trial.number = trials_ + 1;
       trial.from = base_.number;
@@ -182,9 +183,9 @@ class Search {
   bool train(Trial& trial) {
     TrialRun run;
     run.config = config_of(trial.changes);
-    run.config.train.eval_every = 0;
     tried_.insert(to_toml(run.config));
     if (tries_votes() && trials_ + 1 < options_.trials) run.votes = votes_beside(trial, run.config);
+    run.config.train.eval_every = 0;
     run.rival = trials_ > 0 && base_.within ? &base_ : nullptr;
     try {
       if (!runner_.run(run, trial)) return false;
@@ -256,7 +257,6 @@ class Search {
     const bool better = is_better(trial);
     trial.is_best = better && trial.within;
     if (better) base_ = trial;
-    if (trial.number == 1 && !trial.within) {
     if (observe_) observe_(trial);
     return better;
   }
@@ -264,6 +264,7 @@ class Search {
   // Where the sweep stands after a trial, which was `better` than the best `before`, with its own votes or
   // others.
   void advance(const Trial& trial, const Trial& before, bool better) {
+    if (trial.number == 1 && !trial.within) {
       moves_ = space_.savings();
       const auto others = space_.sweep();
       moves_.insert(moves_.end(), others.begin(), others.end());
@@ -271,10 +272,10 @@ class Search {
       moves_ = space_.sweep();
       at_ = 0;
       went_.clear();
-    }
     } else if (trial.stage == TrialStage::kSweep && at_ < moves_.size()) {
       if (better || trial.score == before.score) went_.insert({moves_[at_].key, moves_[at_].up});
       if (!better) ++at_;
+    }
   }
 
   void check() const {

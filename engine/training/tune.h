@@ -11,7 +11,8 @@
 // Most trials are short: one that is clearly behind the best so far on the first splits, or on a part of the
 // samples of a large set, is dropped (trial_runner.h). How much the neighbours vote acts in prediction alone,
 // so every trial that is trained to its end tries other votes too, the first one all that there are, and what
-// is better is a trial of its own, without training.
+// is better is a trial of its own, without training. Where the time is up between two votes, the rest stays
+// without.
 //
 // A trial that is not done when the time is up counts for nothing. The same seed gives the same trials on any
 // number of threads; how many there are depends on the time, unless `trials` limits them first.

@@ -94,6 +94,31 @@ TEST(TuneVotes, ThoseThatDoNotGoWithOtherKeysAreLeftOut) {
   EXPECT_EQ(best(), "neighbours.share=0.1");
 }
 
+// The search may be ended between two votes: the trial counts, the votes that were not measured do not.
+TEST(TuneVotes, VotesAreEndedBetweenTwo) {
+  const Config config = voting_config();
+  const auto asked = [&](std::vector<std::string> fixed, std::size_t most, std::uint32_t& trials) {
+    std::size_t calls = 0;
+    TuneOptions options{600.0, 100, std::move(fixed)};
+    options.go_on = [&] { return ++calls <= most; };
+    trials = tune(config, small_data(), options, {}).trials;
+    return calls;
+  };
+  const std::vector<std::string> fixed = all_but_votes(config);
+  std::uint32_t trials = 0;
+  const std::size_t with = asked(fixed, 1000000, trials);
+  EXPECT_EQ(trials, 2u);
+  TuneOptions one{600.0, 1, fixed};  // has no place for other votes
+  std::size_t steps = 0;
+  one.go_on = [&] { return ++steps > 0; };
+  tune(config, small_data(), one, {});
+  ASSERT_GT(with, steps);
+  const std::size_t of_fold = (with - steps) / 5;
+  EXPECT_EQ(with, steps + 5 * of_fold);
+  EXPECT_EQ(asked(fixed, with - of_fold, trials), with - of_fold + 1) << "asked on after the end";
+  EXPECT_EQ(trials, 1u) << "no vote was measured on all splits";
+}
+
 TEST(TuneVotes, FixedVotesStayAsTheyAre) {
   for (const Trial& trial :
        trials_of(small_config(), {600.0, 12, {"neighbours.share=0", "neighbours.power=4"}})) {
