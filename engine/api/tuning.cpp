@@ -14,8 +14,8 @@ namespace slide::api {
 namespace {
 
 Trial trial_of(const slide::Trial& trial) {
-  return {trial.number,       trial.changes, trial.score,    trial.train_seconds,
-          trial.full_seconds, trial.within,  trial.diverged, trial.is_best};
+  return {trial.number, trial.changes,  trial.score,   trial.train_seconds, trial.full_seconds,
+          trial.within, trial.diverged, trial.is_best, trial.dropped};
 }
 
 TuneResult tune_on(const slide::Config& start, const Dataset& rows, const TuneOptions& options,

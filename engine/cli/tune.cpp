@@ -4,6 +4,7 @@
 #include <nlohmann/json.hpp>
 #include <optional>
 
+#include "engine/base/atomic_file.h"
 #include "engine/base/error.h"
 #include "engine/cli/commands.h"
 #include "engine/cli/options.h"
@@ -91,11 +92,11 @@ void print_json(const TuneResult& result, const Output& output) {
 void print_result(const TuneResult& result, const Output& output) {
   print(
       "{} trials on {} samples{}, scored on {} others; best is {}, score {:.4f}, about {:.3g} s on all "
-      "data:{}\nwrote {}\nwrote {} about the search; open it in a browser\n",
+      "data:{}\nwrote {}\n",
       result.trials, grouped(result.train_samples),
       result.folds > 1 ? fmt::format(" of {} splits each", result.folds) : "",
       grouped(result.validation_samples), result.best.number, result.best.score, result.best.full_seconds,
-      text_of(result.best.changes), output.file, output.report);
+      text_of(result.best.changes), output.file);
 }
 
 Output output_of(const TuneCommand& command, const Config& start) {
@@ -111,7 +112,7 @@ Output output_of(const TuneCommand& command, const Config& start) {
   return output;
 }
 
-// Before the search: a page that cannot be written would cost all of it.
+// Before the search: whether the page can be written.
 void prepare_report(const Output& output) {
   report::check_report_file(output.report, "--report");
   const fs::path folder = fs::path(output.report).parent_path();
@@ -121,6 +122,7 @@ void prepare_report(const Output& output) {
     fail_run("{}: the folder cannot be created ({}); give another --report", folder.string(),
              error.message());
   }
+  const AtomicFile probe(output.report);  // throws where the folder cannot be written to, and leaves nothing
 }
 
 void run_tune(const TuneCommand& command, Cluster& cluster) {
@@ -151,8 +153,10 @@ void run_tune(const TuneCommand& command, Cluster& cluster) {
   search.name = default_name(command.source, start);
   search.file = output.file;
   search.train_seconds = options.train_seconds;
-  if (leads) report::write_search_report(search, output.report);
+  // A page that cannot be written after all takes no result along.
   command.json ? print_json(search.result, output) : print_result(search.result, output);
+  if (leads) report::write_search_report(search, output.report);
+  if (!command.json) print("wrote {} about the search; open it in a browser\n", output.report);
 }
 
 }  // namespace

@@ -135,7 +135,7 @@ const valueView = (key) => {
   const order = [...told.values].sort((a, b) => Number(a.value) - Number(b.value));
   const trials = (value) => scored.filter((trial) => {
     const change = trial.changes.find((text) => text.startsWith(`${key}=`));
-    return change ? change.slice(key.length + 1) === value : value === told.values[0].value;
+    return change ? change.slice(key.length + 1) === value : value === told.start;
   });
   const points = order.flatMap((each, i) => trials(each.value).map((trial) => ({x: i, y: trial.score, trial})));
   return {

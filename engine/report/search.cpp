@@ -77,7 +77,10 @@ class Keys {
         most = std::max(most, std::abs(change["change"].get<double>()));
         alone.push_back(change);
       }
-      all.emplace_back(most, Json{{"key", key}, {"values", values_of(key)}, {"alone", alone}});
+      all.emplace_back(most, Json{{"key", key},
+                                  {"start", value_of(search_.result.start, key)},
+                                  {"values", values_of(key)},
+                                  {"alone", alone}});
     }
     std::stable_sort(all.begin(), all.end(), [](const auto& a, const auto& b) { return a.first > b.first; });
     Json data = Json::array();

@@ -23,7 +23,7 @@ struct SearchHistory {
 //   {"version":..,"name":..,"file":..,"ks":[1,3,5],"samples":..,"splits":..,"validation_samples":..,
 //    "limit":.. (seconds, or missing),"best":trial number,
 //    "kept":[{"key":..,"start":..,"value":..}], the settings that the search changed,
-//    "keys":[{"key":..,"values":[{"value":..,"trials":..,"best":score}],"alone":[{"trial":..,"from":..,"to":..,
+//    "keys":[{"key":..,"start":..,"values":[{"value":..,"trials":..,"best":score}],"alone":[{"trial":..,"from":..,"to":..,
 //      "change":..}]}], by the largest change of score in "alone": what changed when a trial changed this key
 //      alone, against the trial that it began with; "values": of all trials that were scored,
 //    "trials":[{"number":..,"stage":"sweep","state":"scored","score":..,"gain":..,"precision":[..],"train_seconds":..,

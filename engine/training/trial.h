@@ -23,7 +23,8 @@ struct TuneOptions {
   double train_seconds = std::numeric_limits<double>::infinity();
   // What trials are scored on, trained on all the data; without, on parts of the data that are held out.
   std::optional<Dataset> validation = {};
-  // Asked after each step of a trial; false: the search ends with what is best so far. May be empty.
+  // Asked after each step of a trial and before other votes are measured; false: the search ends with what is
+  // best so far. May be empty.
   std::function<bool()> go_on = {};
   // Of the processes that train each trial together, of which the first looks at the clock; or nullptr.
   Cluster* cluster = nullptr;
@@ -41,21 +42,26 @@ enum class TrialStage {
 struct Trial {
   std::uint32_t number = 0;  // from 1
   TrialStage stage = TrialStage::kStart;
-  std::uint32_t from = 0;            // the trial whose settings it changes; 0: none
+  // The trial whose settings it changes; of a proposal, which changes the start, the best so far, which it is
+  // raced against. 0: none.
+  std::uint32_t from = 0;
   std::vector<std::string> changes;  // overrides of the configuration that the search began with
   double score = 0.0;                // mean of P@k over eval.k, on the validation part; 0 when not within
   std::vector<double> precision;     // P@k for each of eval.k, of which the score is the mean; empty without
   // What it scored on each rung of the race that it got to: splits, or before them a part of a large one.
   std::vector<double> rungs;
-  double gain = 0.0;     // of score over that of the trial it changes, on the rungs that both were scored on
-  bool dropped = false;  // on the way, because it was behind; scores 0
+  double gain = 0.0;           // of score over that of trial `from`, on the rungs that both were scored on
+  bool dropped = false;        // on the way, because it was behind; scores 0
   double train_seconds = 0.0;  // of this trial, on all splits
-  double full_seconds = 0.0;   // estimate: of training on all the data, from the slowest split
-  bool within = true;          // full_seconds are at most TuneOptions::train_seconds
-  bool stopped = false;        // before its end, because it was not
-  bool diverged = false;       // scores 0
-  bool is_best = false;        // so far
-  double ended = 0.0;          // seconds since the search began
+  // Estimate: of training on all the data, from the slowest split; of one that a part of a large set was
+  // enough for, from that, which is too much.
+  double full_seconds = 0.0;
+  // full_seconds are at most TuneOptions::train_seconds, or nothing but such a part tells.
+  bool within = true;
+  bool stopped = false;   // before its end, because it was not
+  bool diverged = false;  // scores 0
+  bool is_best = false;   // so far
+  double ended = 0.0;     // seconds since the search began
 };
 
 }  // namespace slide

@@ -28,15 +28,16 @@ constexpr std::size_t kVoteSamples = 2500;    // on which many votes are tried
 // kSpread for the difference of two like configurations.
 constexpr double kSpread = 0.1, kTooFar = 0.5;
 
-// One in so many of the samples, in order.
+// One in so many of the samples, in order, and all texts of labels.
 Dataset thinned(const Dataset& data, std::size_t one_in) {
   std::vector<std::uint32_t> kept;
-  for (std::size_t i = 0; i < data.size(); i += one_in) kept.push_back(static_cast<std::uint32_t>(i));
+  for (std::size_t i = 0; i < data.samples(); i += one_in) kept.push_back(static_cast<std::uint32_t>(i));
+  for (std::size_t i = data.samples(); i < data.size(); ++i) kept.push_back(static_cast<std::uint32_t>(i));
   return copy_rows(data, kept);
 }
 
 std::size_t one_in_for(const Dataset& data, std::size_t most) {
-  return std::max<std::size_t>(1, (data.size() + most - 1) / most);
+  return std::max<std::size_t>(1, (data.samples() + most - 1) / most);
 }
 
 std::vector<double> precision_of(const Metrics& metrics, const std::vector<std::uint32_t>& ks) {
@@ -68,7 +69,7 @@ TrialRunner::TrialRunner(const Config& start, const Dataset& data, const TuneOpt
     validated += folds.back().validation.size();
   }
   const auto share = [&](const Dataset& part) { return double(part.samples()) / double(data.samples()); };
-  if (folds.size() == 1 && folds.front().train.size() >= kLargeTraining) {
+  if (folds.size() == 1 && folds.front().train.samples() >= kLargeTraining) {
     const Dataset& validation = folds.front().validation;
     Split part{thinned(folds.front().train, kShortPart),
                thinned(validation, one_in_for(validation, kEnoughValidation))};
@@ -114,11 +115,14 @@ bool TrialRunner::train(const TrialRun& run, std::size_t rung, Trial& trial, Tra
                         std::vector<double>& precision) {
   const auto began = Clock::now();
   const double before = trial.train_seconds, share = rungs_[rung].share;
+  // A part of a large set is too small to tell how long all of it takes, for setting up counts as often: it
+  // is only too slow where it alone takes too long.
+  const bool tells = rung >= first_;
   const auto estimate = [&](double seconds, double done) {
     trial.train_seconds = before + seconds;
     trial.full_seconds =
-        rung == first_ ? seconds / share / done : std::max(trial.full_seconds, seconds / share / done);
-    trial.within = trial.full_seconds <= options_.train_seconds;
+        rung <= first_ ? seconds / share / done : std::max(trial.full_seconds, seconds / share / done);
+    trial.within = (tells ? trial.full_seconds : seconds) <= options_.train_seconds;
   };
   TrainObserver observer;
   observer.step = [&](const StepReport& report) {
@@ -126,7 +130,7 @@ bool TrialRunner::train(const TrialRun& run, std::size_t rung, Trial& trial, Tra
     if (ended_) return false;
     if (report.step == report.total_steps || (cluster_ != nullptr && cluster_->rank() != 0)) return true;
     const double seconds = seconds_since(began);
-    trial.stopped = seconds / share > options_.train_seconds;
+    trial.stopped = (tells ? seconds / share : seconds) > options_.train_seconds;
     if (trial.stopped) estimate(seconds, double(report.step) / double(report.total_steps));
     return !trial.stopped && seconds_since(began_) <= options_.seconds;
   };
@@ -159,7 +163,13 @@ bool TrialRunner::is_behind(const TrialRun& run, Trial& trial, std::size_t rung)
   return trial.dropped;
 }
 
-void TrialRunner::score_votes(TrialRun& run, const Rung& rung, Trainer&& trainer) const {
+// Whether there is time for more, and nobody ends the search.
+bool TrialRunner::goes_on() {
+  if (options_.go_on && !options_.go_on()) ended_ = true;
+  return first_says(!ended_ && seconds() <= options_.seconds);
+}
+
+void TrialRunner::score_votes(TrialRun& run, const Rung& rung, Trainer&& trainer) {
   InferenceOptions options;
   options.mode = run.config.eval.inference;
   options.candidates = run.config.eval.candidates;
@@ -173,20 +183,24 @@ void TrialRunner::score_votes(TrialRun& run, const Rung& rung, Trainer&& trainer
     return precision_of(evaluate({model.network, voters}, data, options, run.config.eval.k, nullptr),
                         run.config.eval.k);
   };
+  const auto keep = [&](std::size_t votes) {
+    run.votes.resize(votes);
+    run.precision.resize(votes);
+  };
   const Dataset& all = rung.data.validation;
   const std::size_t one_in = folds() == 1 ? one_in_for(all, kVoteSamples) : 1;
-  if (one_in == 1) {
-    for (std::size_t v = 0; v < run.votes.size(); ++v) add(run.precision[v], score(run.votes[v], all));
-    return;
-  }
-  const Dataset some = thinned(all, one_in);
+  const Dataset some = one_in == 1 ? all : thinned(all, one_in);
   std::size_t best = 0;
   double highest = -1.0;
   for (std::size_t v = 0; v < run.votes.size(); ++v) {
-    const double mean_of = mean(score(run.votes[v], some));
-    if (mean_of > highest) best = v, highest = mean_of;
+    if (!goes_on()) return keep(one_in == 1 ? v : 0);
+    const std::vector<double> precision = score(run.votes[v], some);
+    if (one_in == 1) add(run.precision[v], precision);
+    if (mean(precision) > highest) best = v, highest = mean(precision);
   }
-  run.precision[best] = score(run.votes[best], all);  // the others stay without
+  if (one_in == 1) return;
+  // The others stay without.
+  goes_on() ? add(run.precision[best], score(run.votes[best], all)) : keep(0);
 }
 
 void TrialRunner::finish(TrialRun& run, Trial& trial) const {

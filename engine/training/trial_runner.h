@@ -30,7 +30,8 @@ struct TrialRun {
   Config config;
   // What it is raced against, on the same rungs; nullptr: it is not dropped.
   const Trial* rival = nullptr;
-  std::vector<Votes> votes;  // to be scored too, without training anew
+  // To be scored too, without training anew; those that there was no time for go.
+  std::vector<Votes> votes;
   // Of each of `votes`, P@k as Trial::precision, when the trial is through.
   std::vector<std::vector<double>> precision;
 };
@@ -64,7 +65,8 @@ class TrialRunner {
   };
   bool train(const TrialRun& run, std::size_t rung, Trial& trial, Trainer& trainer,
              std::vector<double>& precision);
-  void score_votes(TrialRun& run, const Rung& rung, Trainer&& trainer) const;
+  bool goes_on();
+  void score_votes(TrialRun& run, const Rung& rung, Trainer&& trainer);
   bool is_behind(const TrialRun& run, Trial& trial, std::size_t rung) const;
   void finish(TrialRun& run, Trial& trial) const;
 

@@ -20,6 +20,12 @@ namespace {
 constexpr std::uint32_t kMostDraws = 3000;  // for a trial that is new and valid
 constexpr std::string_view kShare = "neighbours.share", kPower = "neighbours.power";
 
+// Whether there is no value between two.
+bool is_next(const std::vector<double>& values, double a, double b) {
+  return std::none_of(values.begin(), values.end(),
+                      [&](double value) { return value > std::min(a, b) && value < std::max(a, b); });
+}
+
 class Search {
  public:
   Search(const Config& start, const Dataset& data, const TuneOptions& options)
@@ -35,7 +41,8 @@ class Search {
   TuneResult run(const std::function<void(const Trial&)>& observe) {
     observe_ = observe;
     Trial trial;
-    while (trials_ < options_.trials && runner_.first_says(runner_.seconds() < options_.seconds)) {
+    while (trials_ < options_.trials && !runner_.ended() &&
+           runner_.first_says(runner_.seconds() < options_.seconds)) {
       trial = Trial{};
       trial.number = trials_ + 1;
       trial.from = base_.number;
@@ -59,20 +66,26 @@ class Search {
     return parse_config(text_, "the configuration being tuned", changes);
   }
 
+  // None where keys do not go together.
+  std::optional<Config> valid_config(const std::vector<std::string>& changes) const {
+    try {
+      return config_of(changes);
+    } catch (const InputError&) {
+      return std::nullopt;
+    }
+  }
+
   // Whether `base` with the changes is a valid configuration, in which each has an effect, that was not tried
   // before.
   bool set_changes(std::vector<std::string> base, const std::vector<std::string>& changes, Trial& trial) {
     for (const std::string& change : changes) base = with_change(std::move(base), change, start_);
     trial.changes = std::move(base);
-    try {
-      const Config config = config_of(trial.changes);
-      for (const std::string& change : changes) {
-        if (!space_.has_effect(config, change)) return false;
-      }
-      return tried_.insert(to_toml(config)).second;
-    } catch (const InputError&) {  // keys that do not go together
-      return false;
+    const std::optional<Config> config = valid_config(trial.changes);
+    if (!config) return false;
+    for (const std::string& change : changes) {
+      if (!space_.has_effect(*config, change)) return false;
     }
+    return tried_.insert(to_toml(*config)).second;
   }
 
   // Whether votes are tried with what is trained, in place of trials of their own; not of a network in parts,
@@ -84,14 +97,24 @@ class Search {
   bool propose(Trial& trial) {
     trial.stage = TrialStage::kProposal;
     while (base_.within && next_proposal_ < proposals_.size()) {
-      std::vector<std::string> changes;
-      for (const std::string& change : proposals_[next_proposal_++].changes) {
-        const std::optional<std::string> known = space_.known(change, start_);
-        if (known && space_.has_effect(start_, *known)) changes.push_back(*known);
-      }
+      const std::vector<std::string> changes = effective(proposals_[next_proposal_++].changes);
       if (!changes.empty() && set_changes({}, changes, trial)) return true;
     }
     return false;
+  }
+
+  // Of changes of the start those that the search may make and that have an effect beside each other.
+  std::vector<std::string> effective(const std::vector<std::string>& wanted) const {
+    std::vector<std::string> changes;
+    for (const std::string& change : wanted) {
+      if (const auto known = space_.known(change, start_)) changes.push_back(*known);
+    }
+    for (;;) {
+      const std::optional<Config> config = valid_config(changes);
+      if (!config) return {};
+      const auto idle = [&](const std::string& change) { return !space_.has_effect(*config, change); };
+      if (std::erase_if(changes, idle) == 0) return changes;
+    }
   }
 
   // Fills in the next single change; false at the end of the sweep.
@@ -124,16 +147,32 @@ class Search {
     return false;
   }
 
-  // The votes that differ in share or power alone from those of a configuration, where the search may change
-  // these.
-  std::vector<Votes> votes_beside(const Config& config) const {
-    std::vector<Votes> votes;
-    const Votes own{config.neighbours.share, config.neighbours.power};
+  // The values of a key of votes, or `own` alone where the search may not change it.
+  std::vector<double> values_of(std::string_view name, double own) const {
+    std::vector<double> values = {own};
     for (const SearchKey& key : space_.keys()) {
-      for (const std::string& value : is_of_votes(key) ? key.values : std::vector<std::string>{}) {
-        Votes other = own;
-        (key.key == kShare ? other.share : other.power) = std::stod(value);
-        if (!(other == own) && (key.key == kShare || own.share > 0)) votes.push_back(other);
+      for (const std::string& value : key.key == name ? key.values : std::vector<std::string>{}) {
+        if (std::stod(value) != own) values.push_back(std::stod(value));
+      }
+    }
+    return values;
+  }
+
+  // What is tried in place of the votes of a configuration: every share with every power beside the first
+  // that is trained to its end; beside others, which begin with what that found, other shares, other powers,
+  // and both one step away.
+  std::vector<Votes> votes_beside(const Trial& trial, const Config& config) const {
+    const Votes own{config.neighbours.share, config.neighbours.power};
+    const auto shares = values_of(kShare, own.share), powers = values_of(kPower, own.power);
+    std::vector<Votes> votes;
+    for (const double share : shares) {
+      for (const double power : powers) {
+        const Votes other{share, power};
+        const bool alone = share == own.share || power == own.power;
+        const bool near = is_next(shares, share, own.share) && is_next(powers, power, own.power);
+        const bool acts = share > 0 || (power == own.power && own.share > 0);
+        if (other == own || !acts || (voted_ && !alone && !near)) continue;
+        if (valid_config(with_votes(trial.changes, other))) votes.push_back(other);
       }
     }
     return votes;
@@ -144,10 +183,10 @@ class Search {
   bool train(Trial& trial) {
     TrialRun run;
     run.config = config_of(trial.changes);
+    tried_.insert(to_toml(run.config));
+    if (tries_votes() && trials_ + 1 < options_.trials) run.votes = votes_beside(trial, run.config);
     run.config.train.eval_every = 0;
     run.rival = trials_ > 0 && base_.within ? &base_ : nullptr;
-    if (tries_votes()) run.votes = votes_beside(run.config);
-    tried_.insert(to_toml(config_of(trial.changes)));
     try {
       if (!runner_.run(run, trial)) return false;
     } catch (const Error&) {
@@ -156,13 +195,19 @@ class Search {
       trial.score = 0.0;
       trial.precision.clear();
     }
-    note(trial);
-    if (!trial.diverged && trial.within && !trial.dropped) vote(run, trial);
+    const Trial before = base_;
+    bool better = note(trial);
+    if (!trial.diverged && trial.within && !trial.dropped) {
+      voted_ = true;
+      better = vote(run, trial) || better;
+    }
+    advance(trial, before, better);
     return true;
   }
 
-  // The best of the votes that were tried with `trained`, if they are better.
-  void vote(const TrialRun& run, const Trial& trained) {
+  // Notes the best of the votes that were tried with `trained`, if they are better; whether they are better
+  // than all so far.
+  bool vote(const TrialRun& run, const Trial& trained) {
     Trial best = trained;
     for (std::size_t v = 0; v < run.votes.size(); ++v) {
       const std::vector<double>& precision = run.precision[v];
@@ -172,7 +217,7 @@ class Search {
       best.precision = precision;
       best.changes = with_votes(trained.changes, run.votes[v]);
     }
-    if (best.score <= trained.score || trials_ >= options_.trials) return;
+    if (best.score <= trained.score || trials_ >= options_.trials) return false;
     best.number = trials_ + 1;
     best.stage = TrialStage::kVotes;
     best.from = trained.number;
@@ -182,7 +227,7 @@ class Search {
     // known.
     for (double& rung : best.rungs) rung += best.gain;
     tried_.insert(to_toml(config_of(best.changes)));
-    note(best);
+    return note(best);
   }
 
   std::vector<std::string> with_votes(std::vector<std::string> changes, const Votes& votes) const {
@@ -205,27 +250,32 @@ class Search {
     return !trial.diverged && trial.full_seconds < base_.full_seconds;
   }
 
-  // Notes what a trial has shown.
-  void note(Trial& trial) {
+  // Notes what a trial has shown; whether the search goes on from it.
+  bool note(Trial& trial) {
     ++trials_;
     trial.ended = runner_.first_says(runner_.seconds());
-    const bool better = is_better(trial), same = trial.score == base_.score, was_within = base_.within;
+    const bool better = is_better(trial);
     trial.is_best = better && trial.within;
     if (better) base_ = trial;
+    if (observe_) observe_(trial);
+    return better;
+  }
+
+  // Where the sweep stands after a trial, which was `better` than the best `before`, with its own votes or
+  // others.
+  void advance(const Trial& trial, const Trial& before, bool better) {
     if (trial.number == 1 && !trial.within) {
       moves_ = space_.savings();
       const auto others = space_.sweep();
       moves_.insert(moves_.end(), others.begin(), others.end());
-    } else if (trial.stage == TrialStage::kSweep && at_ < moves_.size()) {
-      if (better || same) went_.insert({moves_[at_].key, moves_[at_].up});
-      if (!better) ++at_;
-    }
-    if (trial.is_best && !was_within) {  // short enough at last
+    } else if (!before.within && base_.within) {  // short enough at last
       moves_ = space_.sweep();
       at_ = 0;
       went_.clear();
+    } else if (trial.stage == TrialStage::kSweep && at_ < moves_.size()) {
+      if (better || trial.score == before.score) went_.insert({moves_[at_].key, moves_[at_].up});
+      if (!better) ++at_;
     }
-    if (observe_) observe_(trial);
   }
 
   void check() const {
@@ -255,7 +305,8 @@ class Search {
   std::size_t next_proposal_ = 0;
   TrialRunner runner_;
   std::function<void(const Trial&)> observe_;
-  Trial base_;  // what the next trial changes: the best so far
+  Trial base_;          // what the next trial changes: the best so far
+  bool voted_ = false;  // beside a trial that was trained to its end
   std::uint32_t trials_ = 0;
   std::set<std::string> tried_;
 };

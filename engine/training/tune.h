@@ -5,12 +5,14 @@
 // Trial 1 is the configuration as it is. Then come configurations that have suited sets of this shape
 // (proposals.h), then one sweep that changes a single key at a time to the value next to the present one
 // (search_space.h), the most promising keys first: what scores better is kept at once, and the same key goes
-// on in that direction. After the sweep, trials change one or two keys of the best so far at random.
+// on in that direction, also where it is better with other votes of neighbours alone. After the sweep, trials
+// change one or two keys of the best so far at random.
 //
 // Most trials are short: one that is clearly behind the best so far on the first splits, or on a part of the
 // samples of a large set, is dropped (trial_runner.h). How much the neighbours vote acts in prediction alone,
-// so every trial that is trained to its end tries other votes too, and what is better is a trial of its own,
-// without training.
+// so every trial that is trained to its end tries other votes too, the first one all that there are, and what
+// is better is a trial of its own, without training. Where the time is up between two votes, the rest stays
+// without.
 //
 // A trial that is not done when the time is up counts for nothing. The same seed gives the same trials on any
 // number of threads; how many there are depends on the time, unless `trials` limits them first.

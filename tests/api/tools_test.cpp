@@ -83,6 +83,7 @@ TEST(ApiTune, FindsTheSameTrialsAgain) {
     callbacks.trial = [&](const Trial& trial) {
       changes.push_back(trial.changes);
       EXPECT_EQ(trial.number, changes.size());
+      EXPECT_EQ(trial.dropped, trial.score == 0.0) << "all others find something";
     };
     const TuneResult result =
         tune(small_config(), data, {.trials = 5, .fixed = {"layer.0.size=8"}}, callbacks);

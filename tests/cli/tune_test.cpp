@@ -48,6 +48,10 @@ TEST_F(TuneCommandTest, ThePageGoesWhereReportSays) {
       << foreign.err;
   EXPECT_EQ(foreign.out, "") << "told after the search";
   EXPECT_EQ(tune({"--report", "best.toml"}).code, 2);
+  const Outcome sealed = tune({"--report", "/proc/search.html"});  // not even root writes there
+  EXPECT_EQ(sealed.code, 1);
+  EXPECT_EQ(sealed.out, "") << "told after the search";
+  EXPECT_EQ(std::count(sealed.err.begin(), sealed.err.end(), '\n'), 1) << sealed.err;
   EXPECT_EQ(slide_
                 .run({"tune", "small.toml", "--set", "data.train=data/train.txt", "--trials", "1", "--out",
                       "page.html"})

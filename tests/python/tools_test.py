@@ -111,6 +111,7 @@ def test_a_search_finds_parameters_for_a_classifier(samples, few, capsys):
     found = slide.tune(x, y, trials=4, on_trial=seen.append, **{**few, "verbose": True})
     assert seen == found.trials and [trial["number"] for trial in seen] == [1, 2, 3, 4]
     assert found.score == max(trial["score"] for trial in seen)
+    assert all(isinstance(trial["dropped"], bool) and not (trial["dropped"] and trial["score"]) for trial in seen)
     assert capsys.readouterr().out.count("\n") == 4
     assert "train__epochs" not in found.params  # which was given
     classifier = found.classifier(verbose=False)
@@ -128,7 +129,15 @@ def test_a_search_in_a_file_is_that_of_the_command_line(program, samples, few, t
     printed = program("tune", os.devnull, "--set", f"data.train={path}", *sets, "--trials", 3, "--out", tmp_path / "best.toml")
     found = slide.tune(path, trials=3, verbose=False, **keys)
     scores = [line.split("score ")[1][:6] for line in printed.splitlines() if " score 0." in line and " s, " in line]
-    assert scores == [f"{trial['score']:.4f}" for trial in found.trials if trial["score"] > 0]  # others were dropped
+    assert scores == [f"{trial['score']:.4f}" for trial in found.trials if not trial["dropped"]]
+
+
+def test_a_dropped_trial_is_told_from_one_that_scores_nothing():
+    from slide.tools import _line_of
+
+    trial = {"number": 2, "best": False, "changes": [], "score": 0.0, "train_seconds": 1.0, "within": True}
+    assert " score 0.0000 " in _line_of({**trial, "diverged": False, "dropped": False})
+    assert " dropped " in _line_of({**trial, "diverged": False, "dropped": True})
 
 
 def test_a_search_ends_by_what_is_raised(samples, few):

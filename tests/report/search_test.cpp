@@ -69,5 +69,21 @@ TEST(SearchData, ValuesHaveTheirBestScore) {
                                      {{"value", "3"}, {"trials", 2}, {"best", 0.8}}}));
 }
 
+// The page places trials that do not change a key at its first value, also where the start was not scored.
+TEST(SearchData, KeysTellWhereTheSearchBegan) {
+  SearchHistory search = small_search();
+  search.trials[0].within = false;
+  search.trials[2].within = false;
+  const Json keys = search_data(search)["keys"];
+  for (const Json& key : keys) {
+    if (key["key"] != "train.epochs") continue;
+    EXPECT_EQ(key["start"], "6");
+    ASSERT_EQ(key["values"].size(), 1U);
+    EXPECT_EQ(key["values"][0]["value"], "3") << "of scored trials alone";
+    return;
+  }
+  ADD_FAILURE() << "no train.epochs";
+}
+
 }  // namespace
 }  // namespace slide::report

@@ -1,6 +1,4 @@
 // The search for a configuration.
-#include "engine/training/tune.h"
-
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -12,27 +10,10 @@
 #include "engine/base/error.h"
 #include "engine/training/proposals.h"
 #include "engine/training/search_space.h"
-#include "tests/network/network_test_util.h"
+#include "tests/training/tune_fixture.h"
 
 namespace slide::test {
 namespace {
-
-Config small_config() {
-  return parse_config(
-      "[train]\nepochs = 1\nbatch_size = 32\nblock_size = 16\n[optimizer]\nlearning_rate = 0.0001\n"
-      "[loss]\nkind = \"softmax\"\ndelta_floor = 0\n[neighbours]\nshare = 0\n[[layer]]\nsize = 8\n"
-      "[[layer]]\nlsh = 0\nuniform = 12\ncorrection = true\nwide = false\nwide_features = 128\n"
-      "wide_against = 0\nwide_rate = 0.1\nwide_scale = 1\nwide_fit = 0\n",
-      "test");
-}
-
-Dataset small_data() {
-  DataSpec spec;
-  spec.samples = 300;
-  spec.features = 60;
-  spec.labels = 40;
-  return make_data(spec);
-}
 
 std::vector<Trial> trials_of(const TuneOptions& options, TuneResult* result = nullptr) {
   std::vector<Trial> trials;
@@ -106,46 +87,6 @@ TEST(Tune, WhatIsBehindIsDropped) {
   EXPECT_GT(dropped, 0u);
 }
 
-// Votes act in prediction alone: training with them from the beginning scores the same to the bit.
-TEST(Tune, OtherVotesScoreAsIfTrainedWithThem) {
-  std::vector<Trial> trials = trials_of({600.0, 12, {}});
-  const auto votes = std::find_if(trials.begin(), trials.end(),
-                                  [](const Trial& trial) { return trial.stage == TrialStage::kVotes; });
-  ASSERT_NE(votes, trials.end()) << "no votes were better";
-  EXPECT_EQ(votes->train_seconds, 0.0);
-  EXPECT_GT(votes->gain, 0.0);
-  const Config with = parse_config(to_toml(small_config()), "x", votes->changes);
-  std::vector<Trial> alone;
-  tune(with, small_data(), {600.0, 1, {}}, [&](const Trial& trial) { alone.push_back(trial); });
-  ASSERT_EQ(alone.size(), 1u);
-  EXPECT_EQ(alone[0].score, votes->score);
-  EXPECT_EQ(alone[0].precision, votes->precision);
-}
-
-TEST(Tune, FixedVotesStayAsTheyAre) {
-  for (const Trial& trial : trials_of({600.0, 12, {"neighbours.share=0", "neighbours.power=4"}})) {
-    EXPECT_NE(trial.stage, TrialStage::kVotes);
-    for (const std::string& change : trial.changes) EXPECT_EQ(change.find("neighbours."), std::string::npos);
-  }
-}
-
-TEST(Tune, ALargeSetIsRacedOnAPartOfIt) {
-  DataSpec spec;
-  spec.samples = 60000;  // of which 9,000 are for validation
-  spec.features = 40;
-  spec.labels = 20;
-  Config config = small_config();
-  config.layers.front().size = 2;
-  std::vector<Trial> trials;
-  const TuneResult result =
-      tune(config, make_data(spec), {600.0, 8, {}}, [&](const Trial& trial) { trials.push_back(trial); });
-  EXPECT_EQ(result.folds, 1u);
-  EXPECT_EQ(result.validation_samples, 9000u);
-  EXPECT_EQ(trials[0].rungs.size(), 2u) << "a part, and all";
-  EXPECT_EQ(trials[0].rungs[1], trials[0].score);
-  for (const Trial& trial : trials) EXPECT_EQ(trial.dropped, trial.rungs.size() == 1) << trial.number;
-}
-
 TEST(Tune, FixedKeysKeepTheirValues) {
   const std::vector<std::string> fixed = {"train.epochs=1", "layer.-1.wide=false", "layer.1.uniform=12"};
   for (const Trial& trial : trials_of({600.0, 15, fixed})) {
@@ -155,12 +96,6 @@ TEST(Tune, FixedKeysKeepTheirValues) {
       }
     }
   }
-}
-
-std::string joined(const std::vector<std::string>& changes) {
-  std::string text;
-  for (const std::string& change : changes) text += (text.empty() ? "" : " ") + change;
-  return text;
 }
 
 // The key whose value differs between two trials; several are an error.
@@ -304,6 +239,27 @@ TEST(Proposals, EachKeyIsOneThatTheSearchMayChange) {
       changes.push_back(*known);
     }
     EXPECT_NO_THROW(parse_config(to_toml(config), "x", changes)) << proposal.name;
+  }
+}
+
+// Keys that have an effect beside others of their proposal alone are tried with them.
+TEST(Proposals, KeepTheKeysThatNeedEachOther) {
+  const Config config = parse_config(
+      "[train]\nepochs = 1\nbatch_size = 32\nblock_size = 16\n[[layer]]\nsize = 8\n[[layer]]\nlsh = 0\n"
+      "uniform = 12\nwide_features = 128\n",
+      "x");
+  ASSERT_TRUE(config.layers.back().wide && config.layers.back().wide_fit > 0) << "the default model";
+  std::set<std::string> tried;
+  tune(config, small_data(), {600.0, 12, {}}, [&](const Trial& trial) {
+    if (trial.stage == TrialStage::kProposal) tried.insert(joined(trial.changes));
+  });
+  const SearchSpace space(config, {});
+  const std::vector<Proposal> proposals = proposals_for({});
+  for (const Proposal& proposal : proposals) {
+    std::vector<std::string> changes;
+    for (const std::string& change : proposal.changes)
+      changes = with_change(changes, *space.known(change, config), config);
+    EXPECT_TRUE(tried.contains(joined(changes))) << proposal.name << ": " << joined(changes);
   }
 }
 

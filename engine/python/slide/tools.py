@@ -70,7 +70,7 @@ class Tuned:
     params: the keys that changed, for ``Classifier(**params)`` beside those the search began with, which ``classifier``
     puts together. config: all of it as TOML. score: of the best trial, mean of P@k over ``eval__k`` on held-out samples.
     trials: a dict for each, with ``changes``, ``score``, ``train_seconds`` and ``full_seconds``, the estimate for all
-    samples.
+    samples, and ``dropped`` where it was behind on the way and has no score.
     """
 
     params: dict[str, Any]
@@ -99,8 +99,10 @@ def _line_of(trial: dict[str, Any]) -> str:
         outcome = "diverged"
     elif not trial["within"]:
         outcome = "too slow"
-    else:  # without a score, it was behind on the way
-        outcome = f"score {trial['score']:.4f}" if trial["score"] > 0 else "dropped"
+    elif trial["dropped"]:
+        outcome = "dropped"
+    else:
+        outcome = f"score {trial['score']:.4f}"
     changes = "  ".join(trial["changes"]) or "the configuration as it is"
     return f"{trial['number']:4}{'*' if trial['best'] else ' '} {outcome:<12}  {trial['train_seconds']:.1f} s  {changes}"
 

@@ -24,12 +24,13 @@ struct TuneOptions {
 struct Trial {
   std::uint32_t number = 0;    // from 1
   Config::Overrides changes;   // of the configuration that the search began with
-  double score = 0.0;          // mean of P@k over eval.k; 0 when it was dropped on the way, as it was behind
+  double score = 0.0;          // mean of P@k over eval.k
   double train_seconds = 0.0;  // of this trial
   double full_seconds = 0.0;   // estimate: of training on all the samples
   bool within = true;          // full_seconds are at most TuneOptions::train_seconds
   bool diverged = false;       // scores 0
   bool best = false;           // so far
+  bool dropped = false;        // on the way, because it was behind; scores 0
 };
 
 struct TuneResult {
@@ -44,7 +45,9 @@ struct TuneResult {
 // Each may be left out. They come on the calling thread; what they throw comes out of tune() as it is.
 struct TuneCallbacks {
   std::function<void(const Trial&)> trial;
-  std::function<bool()> step;  // after each step of a trial; false: the search ends with what is best so far
+  // After each step of a trial, and before other votes of neighbours are measured; false: the
+  // search ends with what is best so far.
+  std::function<bool()> step;
 };
 
 // Searches from `start` on: first one key after the other, then one or two at random, as long as the score on
