@@ -15,8 +15,9 @@ namespace slide {
 
 std::string processor_name() {
 #if defined(__x86_64__)
-  constexpr unsigned kFirst = 0x80000002, kLast = 0x80000004;  // 16 characters each
-  if (__get_cpuid_max(0x80000000, nullptr) < kLast) return "";
+  constexpr unsigned kFirst = 0x80000002, kLast = 0x80000004;                     // 16 characters each
+  const auto most = static_cast<unsigned>(__get_cpuid_max(0x80000000, nullptr));  // int of Clang
+  if (most < kLast) return "";
   std::array<unsigned, 12> words{};
   for (unsigned leaf = kFirst; leaf <= kLast; ++leaf) {
     unsigned* const at = words.data() + 4 * (leaf - kFirst);

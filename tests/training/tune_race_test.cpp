@@ -53,9 +53,9 @@ Dataset raced_data(std::uint32_t samples) {
 // What setting up takes is the same for a part as for all: it must not make a trial too slow on a part.
 TEST(TuneRace, APartOfALargeSetDoesNotTellThatATrialIsTooSlow) {
   auto [config, options] = raced();
-  options.train_seconds = 2.0;
+  options.train_seconds = 7.0;
   std::size_t calls = 0;
-  std::chrono::milliseconds first{600};
+  std::chrono::seconds first{2};
   options.go_on = [&] {
     if (calls++ == 0) std::this_thread::sleep_for(first);
     return true;
