@@ -102,7 +102,8 @@ def test_what_a_user_has_is_left_out_unless_asked_for(program, tmp_path):
     log = tmp_path / "log.txt"
     log.write_text("".join(f"{u} " + " ".join(str(u % 4 * 6 + i) for i in range(6)) + "\n" for u in range(60)))
     run = tmp_path / "run"
-    program("train", log, "--set", "data.kind=interactions", "--epochs", 2, "--out", run, "--quiet")
+    keys = ("--set", f"data.train={log}", "data.kind=interactions", "train.epochs=2")
+    program("train", *keys, "--out", run, "--quiet")
     model = slide.Model.load(run / "model.slide")
     x = np.zeros((1, model.features), np.float32)
     x[0, :3] = 1
