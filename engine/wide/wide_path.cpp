@@ -223,12 +223,12 @@ void WidePath::forward(const BlockFeatures& features, std::span<const std::uint3
   for (std::size_t a = 0; a < ids.size(); ++a, z += lanes) {
     if (a + kAhead < ids.size()) prefetch(ids[a + kAhead]);
     const std::uint64_t begin = storage_.offsets[ids[a]], count = storage_.offsets[ids[a] + 1] - begin;
-    const float* weights = storage_.weights.data() + begin;
-    if (!storage_.small.empty()) {
+    const bool small = !storage_.small.empty();
+    if (small) {
       grow(scratch.pattern, count);
       storage_.small.load(ids[a], begin, count, scratch.pattern.data());
-      weights = scratch.pattern.data();
     }
+    const float* weights = small ? scratch.pattern.data() : storage_.weights.data() + begin;
     const kernels::Parts met =
         match_pattern(features, storage_.features.data() + begin, weights, count, at, hits, scratch);
     kernels::active().gather_rows(features.columns(), lanes, met.places[0], met.weights[0], met.count[0],
