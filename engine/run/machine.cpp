@@ -19,10 +19,8 @@ std::string processor_name() {
   const auto most = static_cast<unsigned>(__get_cpuid_max(0x80000000, nullptr));  // int of Clang
   if (most < kLast) return "";
   std::array<unsigned, 12> words{};
-  for (unsigned leaf = kFirst; leaf <= kLast; ++leaf) {
-    unsigned* const at = words.data() + 4 * (leaf - kFirst);
-    __get_cpuid(leaf, at, at + 1, at + 2, at + 3);
-  }
+  unsigned* at = words.data();
+  for (unsigned leaf = kFirst; leaf <= kLast; ++leaf, at += 4) __get_cpuid(leaf, at, at + 1, at + 2, at + 3);
   std::array<char, sizeof words> bytes{};
   std::memcpy(bytes.data(), words.data(), sizeof words);
   std::istringstream text(std::string(bytes.data(), strnlen(bytes.data(), bytes.size())));
