@@ -55,7 +55,7 @@ TEST(TuneRace, APartOfALargeSetDoesNotTellThatATrialIsTooSlow) {
   auto [config, options] = raced();
   options.train_seconds = 7.0;
   std::size_t calls = 0;
-  std::chrono::seconds first{2};
+  std::chrono::milliseconds first{2000};
   options.go_on = [&] {
     if (calls++ == 0) std::this_thread::sleep_for(first);
     return true;
@@ -66,7 +66,8 @@ TEST(TuneRace, APartOfALargeSetDoesNotTellThatATrialIsTooSlow) {
   ASSERT_EQ(trials.size(), 1u);
   EXPECT_TRUE(trials[0].within);
   EXPECT_EQ(trials[0].rungs.size(), 2u);
-  options.train_seconds = 0.2;  // the part alone takes longer
+  options.train_seconds = 0.1;  // the part alone takes longer
+  first = std::chrono::milliseconds{500};
   calls = 0;
   EXPECT_THROW(tune(config, raced_data(9000), options, note), InputError);
   ASSERT_EQ(trials.size(), 2u);
