@@ -2,8 +2,8 @@
 
 #include <algorithm>
 #include <memory>
-#include <numeric>
 #include <optional>
+#include <span>
 #include <utility>
 
 #include "datasets/join_rows.h"
@@ -37,6 +37,16 @@ struct Placed {
   std::string_view text;
 };
 
+// Appends a row of `label` alone.
+void append_row(std::uint32_t label, std::span<const std::uint32_t> ids, std::span<const float> values,
+                DatasetArrays& arrays) {
+  arrays.feature_ids.insert(arrays.feature_ids.end(), ids.begin(), ids.end());
+  arrays.feature_values.insert(arrays.feature_values.end(), values.begin(), values.end());
+  arrays.feature_offsets.push_back(arrays.feature_ids.size());
+  arrays.label_ids.push_back(label);
+  arrays.label_offsets.push_back(arrays.label_ids.size());
+}
+
 // Row i of `rows`, each as one of label i; those without features are left out.
 LabelTextRows rows_of_labels(const Dataset& rows) {
   LabelTextRows result;
@@ -47,11 +57,7 @@ LabelTextRows rows_of_labels(const Dataset& rows) {
       ++result.empty;
       continue;
     }
-    arrays.feature_ids.insert(arrays.feature_ids.end(), row.ids.begin(), row.ids.end());
-    arrays.feature_values.insert(arrays.feature_values.end(), row.values.begin(), row.values.end());
-    arrays.feature_offsets.push_back(arrays.feature_ids.size());
-    arrays.label_ids.push_back(label);
-    arrays.label_offsets.push_back(arrays.label_ids.size());
+    append_row(label, row.ids, row.values, arrays);
   }
   result.rows = Dataset(std::move(arrays), rows.feature_count(), static_cast<std::uint32_t>(rows.size()));
   return result;
@@ -106,14 +112,12 @@ LabelTextRows label_text_rows(const LabelTexts& texts, const TextModel& names, b
   DatasetArrays arrays;
   for (const Placed& at : placed) {
     names.features_of(at.text, normalize, tokenizer, row);
-    const auto count = static_cast<std::ptrdiff_t>(row.feature_count);
-    result.empty += count == 0 ? 1 : 0;
-    if (count == 0) continue;
-    arrays.feature_ids.insert(arrays.feature_ids.end(), row.ids.begin(), row.ids.begin() + count);
-    arrays.feature_values.insert(arrays.feature_values.end(), row.values.begin(), row.values.begin() + count);
-    arrays.feature_offsets.push_back(arrays.feature_ids.size());
-    arrays.label_ids.push_back(at.label);
-    arrays.label_offsets.push_back(arrays.label_ids.size());
+    if (row.feature_count == 0) {
+      ++result.empty;
+      continue;
+    }
+    append_row(at.label, std::span(row.ids).first(row.feature_count),
+               std::span(row.values).first(row.feature_count), arrays);
   }
   result.rows = Dataset(std::move(arrays), names.feature_count(), names.label_count());
   return result;

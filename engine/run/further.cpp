@@ -139,9 +139,11 @@ void take_label_texts(const Config& config, const LabelTexts* texts, int threads
 void keep_told(const DataConfig& config, const LabelTexts* texts, const TextModel* text,
                std::vector<std::uint32_t>& idle) {
   if (config.label_text.empty() || config.label_text == LabelTexts::kNames) return;
-  if (texts == nullptr) std::ranges::fill(idle, 0U);
-  for (const LabelTexts::Line& line :
-       texts != nullptr ? texts->lines() : std::span<const LabelTexts::Line>()) {
+  if (texts == nullptr) {
+    std::ranges::fill(idle, 0U);
+    return;
+  }
+  for (const LabelTexts::Line& line : texts->lines()) {
     const std::optional<std::uint32_t> label = text->label_id(line.label);
     if (label && *label < idle.size()) idle[*label] = 0;
   }
