@@ -55,13 +55,13 @@ bool holds(const Neighbours::Storage& many, std::size_t first, const Neighbours:
 
 Neighbours Neighbours::grown(const NeighbourConfig& config, const Storage* before, const Growth& growth,
                              const Dataset& more, const FeatureScale& scale) {
-  Neighbours added(config, more, scale);
-  if (before == nullptr) return added;
-  if (before->small.in_bytes()) {
+  if (before != nullptr && before->small.in_bytes()) {
     Storage wide = *before;
     wide.widen();
     return grown(config, &wide, growth, more, scale);
   }
+  Neighbours added(config, more, scale);
+  if (before == nullptr) return added;
   const std::vector<std::uint32_t> features = growth.features.now(), labels = growth.labels.now();
   Storage all;
   std::vector<std::uint32_t> kept;
