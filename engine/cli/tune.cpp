@@ -4,7 +4,6 @@
 #include <nlohmann/json.hpp>
 #include <optional>
 
-#include "engine/base/atomic_file.h"
 #include "engine/base/error.h"
 #include "engine/cli/commands.h"
 #include "engine/cli/options.h"
@@ -43,11 +42,7 @@ std::string text_of(const std::vector<std::string>& changes) {
 }
 
 void print_trial(const Trial& trial) {
-  const std::string score = trial.stopped    ? "stopped"
-                            : !trial.within  ? "too slow"
-                            : trial.diverged ? "diverged"
-                            : trial.dropped  ? "dropped"
-                                             : fmt::format("score {:.4f}", trial.score);
+  const std::string score = trial.is_scored() ? fmt::format("score {:.4f}", trial.score) : trial.outcome();
   print("{:4}{} {:<12}  {:.1f} s, about {:.3g} s on all data{}\n", trial.number, trial.is_best ? "*" : " ",
         score, trial.train_seconds, trial.full_seconds, text_of(trial.changes));
 }
@@ -112,19 +107,6 @@ Output output_of(const TuneCommand& command, const Config& start) {
   return output;
 }
 
-// Before the search: whether the page can be written.
-void prepare_report(const Output& output) {
-  report::check_report_file(output.report, "--report");
-  const fs::path folder = fs::path(output.report).parent_path();
-  std::error_code error;
-  if (!folder.empty()) fs::create_directories(folder, error);
-  if (error) {
-    fail_run("{}: the folder cannot be created ({}); give another --report", folder.string(),
-             error.message());
-  }
-  const AtomicFile probe(output.report);  // throws where the folder cannot be written to, and leaves nothing
-}
-
 void run_tune(const TuneCommand& command, Cluster& cluster) {
   go_on_without_output();
   TuneOptions options;
@@ -138,7 +120,10 @@ void run_tune(const TuneCommand& command, Cluster& cluster) {
   if (command.train_seconds) options.train_seconds = *command.train_seconds;
   const Output output = output_of(command, start);
   const bool leads = cluster.rank() == 0;
-  if (leads) prepare_report(output);
+  if (leads) {
+    report::check_report_file(output.report, "--report");
+    prepare_output(output.report, "--report");
+  }
   options.cluster = &cluster;
   const int threads = own_threads(static_cast<int>(start.train.threads), &cluster);
   const auto pinning = pinned(command.pin, threads, &cluster);

@@ -22,17 +22,6 @@ const char* stage_text(TrialStage stage) {
   return kTexts[std::size_t(stage)];
 }
 
-const char* outcome_text(const Trial& trial) {
-  if (trial.stopped) return "stopped";
-  if (!trial.within) return "too slow";
-  if (trial.diverged) return "diverged";
-  return trial.dropped ? "dropped" : "scored";
-}
-
-bool is_scored(const Trial& trial) {
-  return trial.within && !trial.stopped && !trial.diverged && !trial.dropped;
-}
-
 Settings settings_of(const std::vector<std::string>& changes) {
   Settings settings;
   for (const std::string& change : changes) {
@@ -45,7 +34,7 @@ Settings settings_of(const std::vector<std::string>& changes) {
 Json trial_data(const Trial& trial) {
   return {{"number", trial.number},
           {"stage", stage_text(trial.stage)},
-          {"state", outcome_text(trial)},
+          {"state", trial.outcome()},
           {"score", trial.score},
           {"gain", trial.gain},
           {"precision", trial.precision},
@@ -97,7 +86,7 @@ class Keys {
   // What a trial that differs in this key alone from the one it began with shows; null when it does not.
   Json changed_alone(const Trial& trial, const std::string& key) const {
     const auto before = trials_.find(trial.from);
-    if (!(is_scored(trial) || trial.dropped) || before == trials_.end() || !is_scored(*before->second))
+    if (!(trial.is_scored() || trial.dropped) || before == trials_.end() || !before->second->is_scored())
       return {};
     const Settings now = settings_of(trial.changes), then = settings_of(before->second->changes);
     for (const std::string& other : keys_) {
@@ -111,7 +100,7 @@ class Keys {
   Json values_of(const std::string& key) const {
     Json values = Json::array();
     for (const Trial& trial : search_.trials) {
-      if (!is_scored(trial)) continue;
+      if (!trial.is_scored()) continue;
       const std::string text = value(settings_of(trial.changes), key);
       const auto found =
           std::find_if(values.begin(), values.end(), [&](const Json& v) { return v["value"] == text; });

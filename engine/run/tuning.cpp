@@ -11,28 +11,24 @@
 
 namespace slide {
 
-namespace {
-
 namespace fs = std::filesystem;
 
-// Before the search: a file that cannot be written would cost all of it.
-void prepare_output(const fs::path& file) {
+void prepare_output(const fs::path& file, const char* option) {
   std::error_code error;
   if (file.has_parent_path()) fs::create_directories(file.parent_path(), error);
   if (error) {
-    fail_run("{}: the folder cannot be created ({}); give another --out", file.parent_path().string(),
-             error.message());
+    fail_run("{}: the folder cannot be created ({}); give another {}", file.parent_path().string(),
+             error.message(), option);
   }
-  if (fs::is_directory(file, error)) fail_input("{} is a folder; --out names a file", file.string());
+  if (fs::is_directory(file, error)) fail_input("{} is a folder; {} names a file", file.string(), option);
+  const AtomicFile probe(file.string());  // throws where the folder cannot be written to, and leaves nothing
 }
-
-}  // namespace
 
 TuneResult tune_to_file(const Config& start, const TuneOptions& options, const fs::path& file,
                         const TuneObserver& observer) {
   Cluster* cluster = options.cluster != nullptr && options.cluster->size() > 1 ? options.cluster : nullptr;
   const bool leads = cluster == nullptr || cluster->rank() == 0;
-  if (leads) prepare_output(file);
+  if (leads) prepare_output(file, "--out");
   if (start.data.kind == DataKind::kInteractions && start.data.validation.file.empty())
     fail_input("of interactions, a search needs a file of held-out items; set data.validation=FILE");
   Config training = start;

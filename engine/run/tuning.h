@@ -16,6 +16,10 @@ struct TuneObserver {
   std::function<void(const Trial&)> trial;            // after each
 };
 
+// Before a search: a file that cannot be written would cost all of it. Creates the folder of `file`, which
+// `option` named. Throws InputError when it is a folder, Error when it could not be written.
+void prepare_output(const std::filesystem::path& file, const char* option);
+
 // Searches from `start` on with the data of data.train; data.test has no part in it. Writes the best
 // configuration to `file`, whose folder is created. Throws InputError when `file` is a folder, for the data
 // and for a lack of memory, Error when `file` cannot be written, and what tune() throws.

@@ -62,6 +62,15 @@ struct Trial {
   bool diverged = false;  // scores 0
   bool is_best = false;   // so far
   double ended = 0.0;     // seconds since the search began
+
+  // How it ended, in a word or two.
+  const char* outcome() const {
+    if (stopped) return "stopped";
+    if (!within) return "too slow";
+    if (diverged) return "diverged";
+    return dropped ? "dropped" : "scored";
+  }
+  bool is_scored() const { return within && !stopped && !diverged && !dropped; }
 };
 
 }  // namespace slide
