@@ -2,13 +2,16 @@
 
 #include <signal.h>
 
+#include <atomic>
 #include <iterator>
 
 namespace slide::cli {
 
 namespace {
 
-volatile sig_atomic_t noted = 0;
+// Signals to a process come to any of its threads, two of them to two threads at once.
+std::atomic<int> noted = 0;
+static_assert(std::atomic<int>::is_always_lock_free);  // as a handler needs it
 constexpr int kSignals[] = {SIGINT, SIGTERM, SIGHUP};
 struct sigaction before[std::size(kSignals)];
 
