@@ -50,13 +50,11 @@ std::size_t BlockFeatures::bytes_of(std::size_t features, std::size_t entries, s
          listed * (sizeof(std::uint16_t) + sizeof(float));
 }
 
-void BlockFeatures::divide(std::size_t parts) {
-  if (parts == divided_) return;
-  for (const Part& part : parts_) {  // a part clears what it had itself, which was of other features
+void BlockFeatures::clear() {
+  for (Part& part : parts_) {
     for (std::size_t i = 0; i < part.words; ++i) present_[words_[part.first_word + i]] = 0;
+    part.words = part.size = 0;
   }
-  parts_ = {};
-  divided_ = parts;
 }
 
 // Calls body(sample, entry, at) for what each sample has of the features of `run`: place `at` of its row,
@@ -83,8 +81,6 @@ void BlockFeatures::start(std::span<const SparseRow> rows, std::size_t lanes, Ru
       entries += static_cast<std::size_t>(std::ranges::lower_bound(row.ids, run.first) - row.ids.begin());
   }
   const std::size_t first = run.first;
-  for (std::size_t i = 0; i < part.words; ++i) present_[words_[part.first_word + i]] = 0;
-  part.words = part.size = 0;
   part.first_word = std::min(first / 32, entries);
   part.first = std::min(first, entries);
   part.first_column = std::min(first, entries / (sparse_entries(lanes) + 1));

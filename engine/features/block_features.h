@@ -23,18 +23,18 @@ class BlockFeatures {
   void reserve(std::size_t features, std::size_t entries, std::size_t lanes);
   static std::size_t bytes_of(std::size_t features, std::size_t entries, std::size_t lanes);  // of reserve()
   void build(std::span<const SparseRow> rows, std::size_t lanes) {
-    divide(1);
+    clear();
     build(rows, lanes, {}, 0);
   }
-  // The same in up to kMostParts parts, which may run at once: first divide() says how many, then each builds
-  // the features [first, end), one run behind the other, all multiples of 32 but the last end; for a number
-  // of parts always the same runs. Each part has its own stretch of numbers and places, so that these have
-  // gaps, and words() are not for what is built so.
+  // The same in up to kMostParts parts, which may run at once: first clear() forgets the block before, whose
+  // parts had their stretches elsewhere, then each part builds the features [first, end), one run behind the
+  // other, all multiples of 32 but the last end. Each part has its own stretch of numbers and places, so that
+  // these have gaps, and words() are not for what is built so.
   struct Run {
     std::uint32_t first = 0, end = UINT32_MAX;
   };
   static constexpr std::size_t kMostParts = 4;
-  void divide(std::size_t parts);
+  void clear();
   void build(std::span<const SparseRow> rows, std::size_t lanes, Run run, std::size_t part);
 
   // Most samples of a feature that is a list: a dense column costs a vector for 16 samples, an entry about as
@@ -75,7 +75,6 @@ class BlockFeatures {
   void count_features(std::span<const SparseRow> rows, Run run, Part& part);
   void give_places(std::size_t lanes, const Part& part);
 
-  std::size_t divided_ = 1;  // parts in use
   std::array<Part, kMostParts> parts_;
   std::vector<std::uint32_t> present_;
   std::vector<std::uint32_t> first_;

@@ -161,13 +161,13 @@ void StepPass::note(Block& block, std::size_t task) const {
 }
 
 // Before note().
-void StepPass::divide_features() {
+void StepPass::clear_features() {
   if (!network_.wide()) return;
-  for (Block& block : blocks_) block.features.divide(feature_parts(block));
+  for (Block& block : blocks_) block.features.clear();
 }
 
 void StepPass::note_features() {
-  divide_features();
+  clear_features();
   each_task(
       1, [&](Place place) { return notes_of(blocks_[place.b]); },
       [&](Place place, std::size_t task, ThreadScratch&) { note(blocks_[place.b], task); });
@@ -214,7 +214,7 @@ void StepPass::select(std::size_t l) {
   for (std::size_t i = 0; dense && i < places; ++i) choose(l, place(i), scratch_.chosen.front().layers[l]);
   const std::size_t chosen = dense ? 0 : places;
   const std::size_t notes = l > 0 || group_ != nullptr || threads_ == 1 ? 0 : notes_of(blocks_.front());
-  if (notes > 0) divide_features();
+  if (notes > 0) clear_features();
   const bool by_place = places <= scratch_.chosen.size();
   parallel_for(chosen + notes * blocks_.size(), threads_, [&](std::size_t i, int thread) {
     if (i >= chosen) return note(blocks_[(i - chosen) / notes], (i - chosen) % notes);

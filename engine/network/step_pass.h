@@ -89,7 +89,7 @@ class StepPass {
   void enter_parts();
   std::size_t notes_of(const Block& block) const;
   std::size_t feature_parts(const Block& block) const;
-  void divide_features();
+  void clear_features();
   void note(Block& block, std::size_t task) const;
   void note_features();
   void activate_parts();

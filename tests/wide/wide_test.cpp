@@ -137,7 +137,7 @@ TEST_P(WideBlock, PartsOfTheFeaturesMakeTheSameScores) {
   const std::vector<float> whole = scores();
   const std::size_t size = features_.size();
   for (int round = 0; round < 2; ++round) {
-    features_.divide(2);
+    features_.clear();
     features_.build(rows_, GetParam(), {32, UINT32_MAX}, 1);  // in any order
     features_.build(rows_, GetParam(), {0, 32}, 0);
     EXPECT_EQ(scores(), whole);
