@@ -123,6 +123,26 @@ TEST_F(TrainCommandTest, SameSeedSameLossesWhateverTheThreads) {
   EXPECT_NE(without_timings(events("one")), without_timings(events("other")));
 }
 
+// Of many features few are in a block, the fewer the smaller it is: the last of an epoch has 76 samples.
+TEST_F(TrainCommandTest, ManyFeaturesAreTheSameModelWhateverTheThreads) {
+  const Outcome made =
+      slide_.run({"generate", "--samples", "1100", "--test-samples", "10", "--features", "60000", "--labels",
+                  "500", "--features-per-sample", "12", "--out", "many"});
+  ASSERT_EQ(made.code, 0) << made.err;
+  const auto model_of = [&](const char* shards, const char* threads) {
+    const Outcome done =
+        slide_.run({"train", "many/train.txt", "--epochs", "3", "--set",
+                    "train.shards=" + std::string(shards), "--threads", threads, "--out", "run", "--force"});
+    EXPECT_EQ(done.code, 0) << done.err;
+    return file("run/model.slide");
+  };
+  for (const char* shards : {"1", "4"}) {
+    const std::string one = model_of(shards, "1");
+    for (const char* threads : {"2", "3", "8"})
+      EXPECT_TRUE(model_of(shards, threads) == one) << shards << " shards, " << threads << " threads";
+  }
+}
+
 TEST_F(TrainCommandTest, WithoutTestDataThereIsNoEvaluation) {
   generate();
   const Outcome done = train({});
