@@ -124,31 +124,61 @@ std::optional<std::size_t> LogUsers::row_of(std::string_view user) const {
   return found->second;
 }
 
-std::shared_ptr<const TextModel> learn_items(std::span<const TextSource> sources, const ReadOptions& options,
-                                             const TextOptions& text, std::size_t chunk_bytes) {
-  const InteractionLog log(sources, options, std::nullopt, chunk_bytes);
+namespace {
+
+// The items of a log that are to be learnt, in the order of their ids: by falling number of users, ties by
+// name, without those that `before` knows.
+std::vector<std::uint32_t> items_to_learn(const InteractionLog& log, const TextOptions& text,
+                                          const TextModel* before) {
   const std::vector<std::uint32_t> counts = users_of_items(log);
   std::vector<std::uint32_t> order(counts.size());
   std::iota(order.begin(), order.end(), 0U);
-  std::erase_if(order, [&](std::uint32_t item) { return counts[item] < std::max(text.min_count, 1U); });
+  std::erase_if(order, [&](std::uint32_t item) {
+    return counts[item] < std::max(text.min_count, 1U) ||
+           (before != nullptr && before->label_id(log.items()[item]));
+  });
   std::ranges::sort(order, [&](std::uint32_t a, std::uint32_t b) {
     return counts[a] != counts[b] ? counts[a] > counts[b] : log.items()[a] < log.items()[b];
   });
-  if (text.max_features != 0 && order.size() > text.max_features) order.resize(text.max_features);
-  if (order.empty()) {
-    fail_input("{}: no item occurs with {} users or more; lower text.min_count or check the data",
-               sources.front().origin, text.min_count);
-  }
-  TextModelParts parts;
-  parts.form = log.form();
-  parts.samples = log.users().size();
+  const std::size_t known = before == nullptr ? 0 : before->label_count();
+  if (text.max_features != 0 && known + order.size() > text.max_features)
+    order.resize(text.max_features - std::min<std::size_t>(known, text.max_features));
+  return order;
+}
+
+void add_items(const InteractionLog& log, std::span<const std::uint32_t> order, TextModelParts& parts) {
+  parts.samples += log.users().size();
   for (const std::uint32_t item : order) {
     parts.hashes.push_back(hash_of_token(log.items()[item]));
     parts.weights.push_back(1.0f);
     parts.feature_names.add(log.items()[item]);
     parts.label_names.add(log.items()[item]);
   }
+}
+
+}  // namespace
+
+std::shared_ptr<const TextModel> learn_items(std::span<const TextSource> sources, const ReadOptions& options,
+                                             const TextOptions& text, std::size_t chunk_bytes) {
+  const InteractionLog log(sources, options, std::nullopt, chunk_bytes);
+  const std::vector<std::uint32_t> order = items_to_learn(log, text, nullptr);
+  if (order.empty()) {
+    fail_input("{}: no item occurs with {} users or more; lower text.min_count or check the data",
+               sources.front().origin, text.min_count);
+  }
+  TextModelParts parts;
+  parts.form = log.form();
+  add_items(log, order, parts);
   return std::make_shared<const TextModel>(text, std::move(parts));
+}
+
+std::shared_ptr<const TextModel> learn_more_items(std::span<const TextSource> sources,
+                                                  const ReadOptions& options, const TextModel& before,
+                                                  const TextOptions& text, std::size_t chunk_bytes) {
+  const InteractionLog log(sources, options, before.form(), chunk_bytes);
+  TextModelParts parts = before.parts();
+  add_items(log, items_to_learn(log, text, &before), parts);
+  return std::make_shared<const TextModel>(before.options(), std::move(parts));
 }
 
 CsrSizes parse_interactions(std::span<const TextSource> sources, const TextModel& items,

@@ -63,6 +63,12 @@ inline std::shared_ptr<const TextModel> learn_items(const TextSource& source, co
                                                     std::size_t chunk_bytes = kDefaultChunkBytes) {
   return learn_items(std::span(&source, 1), options, text, chunk_bytes);
 }
+// The items of `before` and, behind them in that order, those that more of its log adds: of as many users in
+// this log, text.max_features in all at most. That may be none.
+std::shared_ptr<const TextModel> learn_more_items(std::span<const TextSource> sources,
+                                                  const ReadOptions& options, const TextModel& before,
+                                                  const TextOptions& text,
+                                                  std::size_t chunk_bytes = kDefaultChunkBytes);
 
 // Puts the users of a log of these parts into `sink`, with the ids of `items`. Items that it does not know
 // are left out; a user may stay without any. `users`: becomes whose rows they are, or nullptr. Throws

@@ -354,16 +354,17 @@ TextForm count_parts(const std::vector<std::string>& parts, const ReadOptions& r
   return *form;
 }
 
-// The items of a log, whose parts are one text.
+// The items of a log, whose parts are one text, and those of `before`, unless that is nullptr.
 std::shared_ptr<const TextModel> learn_log(const std::vector<std::string>& parts, const ReadOptions& read,
-                                           const TextOptions& options, bool spill) {
+                                           const TextOptions& options, bool spill, const TextModel* before) {
   std::vector<std::unique_ptr<const FileBytes>> files;
   std::vector<TextSource> sources;
   for (const std::string& part : parts) {
     files.push_back(std::make_unique<const FileBytes>(part, spill));
     sources.push_back({files.back()->text(), part, spill ? files.back().get() : nullptr});
   }
-  return learn_items(sources, read, options);
+  return before == nullptr ? learn_items(sources, read, options)
+                           : learn_more_items(sources, read, *before, options);
 }
 
 }  // namespace
@@ -379,7 +380,7 @@ std::shared_ptr<const TextModel> learn_text_file(const std::string& path, const 
   const std::vector<std::string> files = parts_of(path);
   const DataFormat format = format_to_learn(files, read);
   if (format == DataFormat::kAuto) return nullptr;
-  if (format == DataFormat::kInteractions) return learn_log(files, read, options, spill);
+  if (format == DataFormat::kInteractions) return learn_log(files, read, options, spill, nullptr);
   const int threads = resolve_threads(read.threads);
   std::vector<Seen> seen = nothing_seen(options, threads);
   TextModelParts parts;
@@ -392,8 +393,10 @@ std::shared_ptr<const TextModel> learn_more_text_file(const std::string& path, c
                                                       bool spill, const LabelTexts* label_texts) {
   const int threads = resolve_threads(read.threads);
   const std::vector<std::string> files = parts_of(path);
+  const DataFormat format = format_to_learn(files, read);
+  if (format == DataFormat::kInteractions) return learn_log(files, read, options, spill, &before);
   std::vector<Seen> seen = nothing_seen(options, threads);
-  count_parts(files, read, format_to_learn(files, read), spill, seen);
+  count_parts(files, read, format, spill, seen);
   return larger_model_of(before, std::move(seen), {options, threads, label_texts});
 }
 

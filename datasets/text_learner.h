@@ -36,7 +36,8 @@ std::shared_ptr<const TextModel> learn_text_file(const std::string& path, const 
                                                  const TextOptions& options, bool spill = false,
                                                  const LabelTexts* label_texts = nullptr);
 
-// What `before` knows and what the file at `path` adds to it, which must hold labelled text or be a table:
+// What `before` knows and what the file at `path` adds to it, which must hold labelled text or be a table, or
+// a log where `before` has items (see learn_more_items()):
 // new words and n-grams stand behind those of the vocabulary, before the buckets, new labels behind the
 // others. Of both, those that are frequent enough in this text, by `options`, whose other values are those of
 // `before`. Features are weighted by all samples so far, as far as their weights tell how many had them.

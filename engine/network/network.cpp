@@ -157,20 +157,24 @@ Network Network::start(const Config& config, const Dataset& train, const DataSha
   network.initialise(threads,
                      network.input() ? feature_ends(train, network, threads) : std::vector<std::size_t>());
   network.feature_scale_ = FeatureScale(train, config.data.idf_power, config.data.normalize);
-  if (config.data.kind == DataKind::kInteractions) {
-    // What is known of items beside an item itself, as samples of training have it.
-    const Dataset drawn =
-        drawn_samples({config.data.hide, config.data.normalize, config.train.seed, 0}, train, kStartDraws);
-    const bool regressed =
-        network.wide() && config.layers.back().wide_ridge > 0 && !network.feature_scale().active();
-    std::optional<ItemWeights> items;
-    if (regressed) items = item_weights(config.layers.back().wide_ridge, train, shape.labels, threads);
-    network.start_output(drawn, shape_of(drawn), threads, cluster, items ? &*items : nullptr);
-  } else {
-    network.start_output(train, shape, threads, cluster, nullptr);
-  }
+  const OutputSamples from = output_samples(config, network.feature_scale(), train, shape.labels, threads);
+  network.start_output(from.samples,
+                       config.data.kind == DataKind::kInteractions ? shape_of(from.samples) : shape, threads,
+                       cluster, from.items ? &*from.items : nullptr);
   network.rebuild_index(1, threads);
   return network;
+}
+
+OutputSamples output_samples(const Config& config, const FeatureScale& scale, const Dataset& train,
+                             std::size_t labels, int threads) {
+  if (config.data.kind != DataKind::kInteractions) return {train, std::nullopt};
+  OutputSamples from{
+      drawn_samples({config.data.hide, config.data.normalize, config.train.seed, 0}, train, kStartDraws),
+      std::nullopt};
+  const LayerConfig& layer = config.layers.back();
+  if (layer.wide && layer.wide_ridge > 0 && !scale.active())
+    from.items = item_weights(layer.wide_ridge, train, labels, threads);
+  return from;
 }
 
 OutputStart output_start(const Config& config, const FeatureScale& scale, const Dataset& train,

@@ -37,6 +37,15 @@ DataShape shape_of(const Dataset& train);
 // Neurons of the output layer that the configuration says for such data. Throws InputError where it has no
 // layer.
 std::size_t output_neurons(const Config& config, const DataShape& shape);
+// What an output layer starts from.
+struct OutputSamples {
+  Dataset samples;
+  std::optional<ItemWeights> items;  // first weights of its wide path, where it does not find them in samples
+};
+// Of training data, whose features are scaled so, with `labels` labels: of users' items what is known of an
+// item beside itself, as samples of training have it.
+OutputSamples output_samples(const Config& config, const FeatureScale& scale, const Dataset& train,
+                             std::size_t labels, int threads);
 // Where such an output layer starts, whose features are scaled so. `items`: first weights of its wide path,
 // or nullptr.
 OutputStart output_start(const Config& config, const FeatureScale& scale, const Dataset& train,

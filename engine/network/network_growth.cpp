@@ -93,8 +93,12 @@ MatrixState grown_state(const MatrixState& from, const Parameters& matrix, const
 // First biases of new neurons, and the wide path.
 void grow_output(const Network& from, const GrownShape& to, int threads, OptimizerState* state,
                  Network& network) {
-  const DataShape more = shape_of(to.more);
-  const OutputStart start = output_start(network.config(), network.feature_scale(), to.more, more, threads);
+  const OutputSamples by =
+      output_samples(network.config(), network.feature_scale(), to.more, to.shape.labels, threads);
+  const ItemWeights* const items = by.items ? &*by.items : nullptr;
+  const DataShape more = shape_of(by.samples);
+  const OutputStart start =
+      output_start(network.config(), network.feature_scale(), by.samples, more, threads, items);
   const std::vector<std::uint32_t>& was = to.growth.labels.was;
   if (network.config().loss.kind == LossKind::kSigmoid) {
     for (std::size_t i = 0; i < std::min(was.size(), to.shape.labels); ++i) {
@@ -107,7 +111,8 @@ void grow_output(const Network& from, const GrownShape& to, int threads, Optimiz
   if (!network.wide()) return;
   AlignedArray<float> sums;
   if (state != nullptr) sums = std::move(state->wide);
-  const WidePath::More added{to.more, network.feature_scale(), start.scale, to.shape.label_frequencies};
+  const WidePath::More added{by.samples, network.feature_scale(), start.scale, to.shape.label_frequencies,
+                             items};
   network.output().set_wide(std::make_unique<WidePath>(
       WidePath::grown(*from.output().wide(), network.output().config(), to.growth, added, threads, sums)));
   const std::size_t weights = network.output().wide()->weights();

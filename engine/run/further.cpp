@@ -83,10 +83,15 @@ namespace {
 
 // Throws unless the files hold text where the model was trained on some, and features else.
 void check_kind(const Config& config, const ReadOptions& options, const Model& model) {
-  if (model.config.data.kind == DataKind::kInteractions) {
+  const bool of_items = model.config.data.kind == DataKind::kInteractions;
+  if (of_items && config.train.forget > 0)
+    fail_input("train.forget = {} drops labels, but items, which are features too, stay; leave it out",
+               config.train.forget);
+  if (!of_items && config.data.kind == DataKind::kInteractions) {
     fail_input(
-        "{}: a model of interactions is trained from the beginning only; give all of the log, without --init",
-        config.train.init);
+        "{}: this is a log of interactions, but the model {} was trained on samples; give samples, or train "
+        "without --init",
+        shown_path(config.data.train), config.train.init);
   }
   const std::string source = text_path(config.data.train);
   const bool text = !source.empty() && holds_text(source, options);

@@ -111,7 +111,9 @@ WidePath WidePath::grown(const WidePath& before, const LayerConfig& config, cons
                          const More& more, int threads, AlignedArray<float>& sums) {
   if (!before.storage_.small.empty()) return grown(before.widened(), config, growth, more, threads, sums);
   const std::size_t neurons = growth.labels.size();
-  const WidePath added(config, more.length, more.samples, neurons, threads, more.scale);
+  const WidePath added = more.items != nullptr
+                             ? WidePath(config, *more.items, 0, neurons, more.length, threads)
+                             : WidePath(config, more.length, more.samples, neurons, threads, more.scale);
   const std::vector<std::uint32_t> with = more.samples.label_frequencies(), texts = texts_of(more.samples);
   const std::vector<std::uint32_t> features = growth.features.now();
   const AlignedArray<float> sums_before = std::move(sums);

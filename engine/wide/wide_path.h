@@ -69,6 +69,7 @@ class WidePath {
     const FeatureScale& scale;
     double length;                               // of a new neuron's first weights
     std::span<const std::uint32_t> frequencies;  // of all samples so far, these among them; by label
+    const ItemWeights* items;  // first weights times `length`, in place of those of the samples; or nullptr
   };
   // A larger path that goes on from `before`, whose weights stay. New neurons get patterns and first weights
   // as above. To those of others, features of their new samples are added, as long as the patterns are not

@@ -84,6 +84,33 @@ TEST_F(InteractionsTest, TheNewestItemOfEachUserIsATest) {
               events.at(events.size() - 2).contains("hit_rate_at_20"));
 }
 
+// The users of two groups come with the first log, those of the others, whose items it does not have, later.
+TEST_F(InteractionsTest, MoreUsersAndItemsAreLearntBehindThoseOfAModel) {
+  for (const char* ridge : {"layer.-1.wide_ridge=300", "layer.-1.wide_ridge=0"}) {
+    write_logs("i");
+    std::istringstream lines(read_file(slide_.path("known.txt")));
+    std::string first, second, line;
+    for (int user = 0; std::getline(lines, line); ++user)
+      (user % kGroups < 2 ? first : second) += line + "\n";
+    write_file(slide_.path("first.txt"), first);
+    write_file(slide_.path("second.txt"), second);
+    ASSERT_EQ(slide_
+                  .run({"train", "first.txt", "--set", "data.kind=interactions", ridge, "--epochs", "15",
+                        "--force", "--out", "first"})
+                  .code,
+              0);
+    const Outcome more =
+        slide_.run({"train", "--init", "first", "second.txt", "--epochs", "15", "--force", "--out", "run"});
+    ASSERT_EQ(more.code, 0) << more.err;
+    EXPECT_NE(more.out.find("24 features and 24 labels are new"), std::string::npos) << more.out;
+    EXPECT_GT(measures({"--known", "known.txt"})["p_at_1"].get<double>(), 0.9) << ridge;  // old and new ones
+    const Outcome same = slide_.run({"train", "--init", "first", "second.txt", "--epochs", "15", "--threads",
+                                     "3", "--out", "same", "--force"});
+    ASSERT_EQ(same.code, 0) << same.err;
+    EXPECT_TRUE(read_file(slide_.path("same/model.slide")) == read_file(slide_.path("run/model.slide")));
+  }
+}
+
 TEST_F(InteractionsTest, WhatDoesNotFitIsRefused) {
   write_logs();
   ASSERT_EQ(train().code, 0);
@@ -94,14 +121,19 @@ TEST_F(InteractionsTest, WhatDoesNotFitIsRefused) {
   const Outcome missing = slide_.run({"test", "run", "asked.txt", "--known", "nowhere.txt"});
   EXPECT_EQ(missing.code, 2);
   EXPECT_NE(missing.err.find("nowhere.txt: there is no such file"), std::string::npos) << missing.err;
-  const Outcome further = slide_.run({"train", "--init", "run", "known.txt", "--out", "more"});
-  EXPECT_EQ(further.code, 2);
-  EXPECT_NE(further.err.find("from the beginning only"), std::string::npos) << further.err;
+  const Outcome forget =
+      slide_.run({"train", "--init", "run", "known.txt", "--forget", "1", "--out", "more"});
+  EXPECT_EQ(forget.code, 2);
+  EXPECT_NE(forget.err.find("train.forget"), std::string::npos) << forget.err;
   const Outcome samples = slide_.run(
       {"train", "known.txt", "--set", "data.kind=samples", "data.known=known.txt", "--out", "other"});
   EXPECT_EQ(samples.code, 2);
   EXPECT_NE(samples.err.find("'data.known'"), std::string::npos) << samples.err;
   write_file(slide_.path("samples.txt"), "2 5 3\n0 1:1\n2 3:1\n");
+  ASSERT_EQ(slide_.run({"train", "samples.txt", "--epochs", "1", "--out", "samples"}).code, 0);
+  const Outcome mixed = slide_.run({"train", "--init", "samples", "known.txt", "--out", "more"});
+  EXPECT_EQ(mixed.code, 2);
+  EXPECT_NE(mixed.err.find("a log of interactions"), std::string::npos) << mixed.err;
   for (const char* kind : {"data.kind=samples", "data.kind=auto"}) {
     const Outcome ridge =
         slide_.run({"train", "samples.txt", "--set", kind, "layer.-1.wide_ridge=10", "--out", "other"});

@@ -50,6 +50,15 @@ Strings names_of(const TextModel& items) {
   return names;
 }
 
+Strings names_with(std::string_view more, const TextModel& before, const TextOptions& options) {
+  const TextSource source{more, "more"};
+  const auto items = learn_more_items(std::span(&source, 1), log_options(), before, options);
+  EXPECT_EQ(items->vocabulary(), items->label_count());
+  for (std::uint32_t id = 0; id < items->label_count(); ++id)
+    EXPECT_EQ(items->feature_name(id), items->label_name(id));
+  return names_of(*items);
+}
+
 // "user: item=weight item=weight ..." of each row; the newest item behind it.
 Rows users_of(std::string_view text, const TextModel& items, ReadOptions options = log_options(),
               std::size_t chunk_bytes = kDefaultChunkBytes) {
@@ -120,6 +129,20 @@ TEST(Interactions, ItemsAreFeaturesAndLabelsByFallingNumberOfUsers) {
   frequent.min_count = 9;
   EXPECT_EQ(input_error([&] { items_of("u a\n", frequent); }),
             "log: no item occurs with 9 users or more; lower text.min_count or check the data");
+}
+
+TEST(Interactions, MoreOfALogAddsItsOwnBehindThoseKnown) {
+  const auto before = items_of("u b a b b\nv a c\nw c a\n");
+  EXPECT_EQ(before->samples(), 3U);
+  EXPECT_EQ(names_with("x e d\ny d a\n", *before, all_items()), (Strings{"a", "c", "b", "d", "e"}));
+  EXPECT_EQ(names_with("x a b\n", *before, all_items()), names_of(*before));
+  TextOptions options = all_items();
+  options.min_count = 2;
+  EXPECT_EQ(names_with("x e d\ny d a\n", *before, options), (Strings{"a", "c", "b", "d"}));
+  for (const std::uint32_t most : {1U, 3U}) {
+    options.max_features = most;
+    EXPECT_EQ(names_with("x e d\ny d a\n", *before, options), names_of(*before)) << most;
+  }
 }
 
 TEST(Interactions, ListsAndPairsOfTheSameUsersAreTheSameRows) {
