@@ -83,6 +83,9 @@ void print_memory(const Config& config, const MemoryPlan& plan, int threads, boo
   }
   print("workspaces         {} (estimate, {} threads{})\n", memory_text(plan.workspaces()), threads,
         guessed ? fmt::format(", samples of up to {} features", kGuessedFeatures) : "");
+  if (plan.regression > 0)
+    print("regression         {} at most, of items, before optimizer, tables and workspaces are there\n",
+          memory_text(plan.regression));
   print("training           {} beside the data\n", memory_text(plan.training()));
   print("inference          {}, with tables {}\n", memory_text(plan.weights() + plan.neighbours),
         memory_text(plan.weights() + plan.neighbours + plan.tables()));

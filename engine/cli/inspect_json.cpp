@@ -40,6 +40,7 @@ Json json_of(const Config& config, const MemoryPlan& plan, bool guessed) {
                        {"tables_bytes", whole_bytes(plan.tables())},
                        {"neighbours_bytes", whole_bytes(plan.neighbours)},
                        {"workspaces_bytes", whole_bytes(plan.workspaces())},
+                       {"regression_bytes", whole_bytes(plan.regression)},
                        {"training_bytes", whole_bytes(plan.training())},
                        {"inference_bytes", whole_bytes(inference)},
                        {"inference_with_tables_bytes", whole_bytes(inference + plan.tables())},

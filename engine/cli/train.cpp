@@ -51,7 +51,9 @@ void print_data(const DataConfig& config, const RunData& data, double seconds) {
                                                            : "there is no evaluation");
   }
   if (data.validation) print_data("valid", config.validation.file, *data.validation);
-  if (data.text != nullptr) {
+  if (data.text != nullptr && config.kind == DataKind::kInteractions) {
+    print("items  {} are features and labels\n", grouped(data.text->label_count()));
+  } else if (data.text != nullptr) {
     print("text  {} words and n-grams are features, {} labels\n", grouped(data.text->feature_count()),
           grouped(data.text->label_count()));
   }

@@ -97,6 +97,8 @@ MemoryPlan plan_memory(const Config& config, std::size_t features, const Network
                                            bounds.dense == features ? double(bounds.dense) : 0.0);
   }
   plan.evaluation = evaluation_bytes(config, shape, bounds, threads);
+  plan.regression =
+      bytes_of_item_weights(config, parts.neuron_ends.back(), double(all_bounds.label_features), threads);
   plan.step = NetworkTraining::bytes_of(config, shape, bounds, step_shape(config.train, threads));
   if (config.data.label_weights.wanted()) plan.step += double(parts.neuron_ends.back()) * sizeof(float);
   return plan;

@@ -4,6 +4,7 @@
 // expected. Pure functions, safe from any thread.
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <vector>
 
@@ -29,13 +30,16 @@ struct MemoryPlan {
   double neighbours = 0;  // samples kept for votes; 0 where bounds.samples is not known
   double step = 0;        // what training steps need beside the optimizer's state, all threads
   double evaluation = 0;  // what is made for an evaluation, all threads
+  double regression = 0;  // what first weights of items take before the first step; gone when that comes
 
   double parameters() const { return sum(&LayerPlan::parameters); }
   double weights() const { return sum(&LayerPlan::weights); }
   double state() const { return sum(&LayerPlan::state); }
   double tables() const { return sum(&LayerPlan::tables); }
   double workspaces() const { return step + evaluation; }
-  double training() const { return weights() + state() + tables() + neighbours + workspaces(); }
+  double training() const {
+    return weights() + neighbours + std::max(state() + tables() + workspaces(), regression);
+  }
 
  private:
   double sum(double LayerPlan::*member) const {

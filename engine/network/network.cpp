@@ -138,6 +138,11 @@ ItemWeights item_weights(double penalty, const Dataset& train, std::size_t items
                                   : ridge_of_companions(train, own, kCompanions, threads);
 }
 
+bool regresses_items(const Config& config) {
+  const LayerConfig& output = config.layers.back();
+  return config.data.kind == DataKind::kInteractions && output.wide && output.wide_ridge > 0;
+}
+
 // Of the features of the input layer that each thread updates: where its shards end, or nearly so.
 std::vector<std::size_t> feature_ends(const Dataset& train, const Network& network, int threads) {
   const auto runs = static_cast<std::uint32_t>(Indices::stretches(threads));
@@ -171,10 +176,15 @@ OutputSamples output_samples(const Config& config, const FeatureScale& scale, co
   OutputSamples from{
       drawn_samples({config.data.hide, config.data.normalize, config.train.seed, 0}, train, kStartDraws),
       std::nullopt};
-  const LayerConfig& layer = config.layers.back();
-  if (layer.wide && layer.wide_ridge > 0 && !scale.active())
-    from.items = item_weights(layer.wide_ridge, train, labels, threads);
+  if (regresses_items(config) && !scale.active())
+    from.items = item_weights(config.layers.back().wide_ridge, train, labels, threads);
   return from;
+}
+
+double bytes_of_item_weights(const Config& config, std::size_t items, double pairs, int threads) {
+  if (!regresses_items(config)) return 0;
+  return items <= kMostRidgeItems ? bytes_of_ridge(items)
+                                  : bytes_of_companions(items, pairs, kCompanions, threads);
 }
 
 OutputStart output_start(const Config& config, const FeatureScale& scale, const Dataset& train,

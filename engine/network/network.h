@@ -46,6 +46,8 @@ struct OutputSamples {
 // item beside itself, as samples of training have it.
 OutputSamples output_samples(const Config& config, const FeatureScale& scale, const Dataset& train,
                              std::size_t labels, int threads);
+// Bytes that its `items` take at most while they are made, of users who have so many pairs of items.
+double bytes_of_item_weights(const Config& config, std::size_t items, double pairs, int threads);
 // Where such an output layer starts, whose features are scaled so. `items`: first weights of its wide path,
 // or nullptr.
 OutputStart output_start(const Config& config, const FeatureScale& scale, const Dataset& train,

@@ -1,5 +1,7 @@
 #include "engine/run/require_memory.h"
 
+#include <fmt/format.h>
+
 #include <optional>
 
 #include "engine/base/error.h"
@@ -27,10 +29,12 @@ void require_memory(const MemoryPlan& plan, Cluster* cluster) {
   if (!free || plan.training() <= *free) return;
   fail_input(
       "training needs {:.0f} MB beside the data (weights {:.0f}, optimizer {:.0f}, hash tables {:.0f}, "
-      "neighbours {:.0f}, workspaces {:.0f}), and {:.0f} MB are free; set a smaller layer.0.size, "
-      "train.weights = bf16, layer.-1.wide = false or neighbours.share = 0",
+      "neighbours {:.0f}, workspaces {:.0f}{}), and {:.0f} MB are free; set a smaller layer.0.size, "
+      "train.weights = bf16, layer.-1.wide = false{} or neighbours.share = 0",
       plan.training() / 1e6, plan.weights() / 1e6, plan.state() / 1e6, plan.tables() / 1e6,
-      plan.neighbours / 1e6, plan.workspaces() / 1e6, *free / 1e6);
+      plan.neighbours / 1e6, plan.workspaces() / 1e6,
+      plan.regression > 0 ? fmt::format("; before them, the regression of items {:.0f}", plan.regression / 1e6) : "",
+      *free / 1e6, plan.regression > 0 ? ", layer.-1.wide_ridge = 0" : "");
 }
 
 }  // namespace slide

@@ -85,7 +85,8 @@ void RunLog::write(const RunStart& start) {
             {"optimizer", start.plan.state() / kMegabyte},
             {"tables", start.plan.tables() / kMegabyte},
             {"neighbours", start.plan.neighbours / kMegabyte},
-            {"workspaces", start.plan.workspaces() / kMegabyte}}}});
+            {"workspaces", start.plan.workspaces() / kMegabyte},
+            {"regression", start.plan.regression / kMegabyte}}}});
 }
 
 void RunLog::write(const EpochReport& report) {

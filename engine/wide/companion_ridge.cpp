@@ -26,10 +26,11 @@ struct CommonUsers {
 
 // Working memory of a thread.
 struct CompanionRoom {
-  std::vector<float> sums;            // by item, 0 between uses
-  std::vector<std::uint32_t> met;     // whose sums are not 0
-  std::vector<std::uint32_t> places;  // by item: one more than its place among the companions, or 0
-  std::vector<double> matrix, right;  // of the regression
+  std::vector<float> sums;               // by item, 0 between uses
+  std::vector<std::uint32_t> met;        // whose sums are not 0,
+  std::vector<std::uint32_t> strongest;  // and which of them are kept
+  std::vector<std::uint32_t> places;     // by item: one more than its place among the companions, or 0
+  std::vector<double> matrix, right;     // of the regression
 };
 
 void find_common(const Dataset& users, const LabelSums& of_item, std::uint32_t item, CompanionRoom& room,
@@ -44,11 +45,13 @@ void find_common(const Dataset& users, const LabelSums& of_item, std::uint32_t i
   }
   row.own = room.sums[item];
   std::erase(room.met, item);
-  row.ids = room.met;
-  keep_strongest(row.ids, kKeptCommon, room.sums);
-  std::ranges::sort(row.ids, [&](std::uint32_t a, std::uint32_t b) {
+  room.strongest = room.met;
+  keep_strongest(room.strongest, kKeptCommon, room.sums);
+  std::ranges::sort(room.strongest, [&](std::uint32_t a, std::uint32_t b) {
     return room.sums[a] != room.sums[b] ? room.sums[a] > room.sums[b] : a < b;
   });
+  row.ids.assign(room.strongest.begin(), room.strongest.end());  // no more memory than that
+  row.weights.reserve(row.ids.size());
   for (const std::uint32_t id : row.ids) row.weights.push_back(room.sums[id]);
   for (const std::uint32_t id : room.met) room.sums[id] = 0.0F;
   room.sums[item] = 0.0F;
@@ -75,6 +78,15 @@ void gather_matrix(const CommonUsers& common, std::span<const std::uint32_t> ids
 }
 
 }  // namespace
+
+double bytes_of_companions(std::size_t items, double pairs, std::size_t most, int threads) {
+  constexpr double kEntry = sizeof(std::uint32_t) + sizeof(float);
+  const auto all = static_cast<double>(items), companions = static_cast<double>(most);
+  const double common = all * sizeof(CommonUsers::Row) + std::min(all * kKeptCommon, pairs) * kEntry;
+  const double result = all * (2 * sizeof(std::vector<float>)) + std::min(all * companions, pairs) * kEntry;
+  const double room = all * 4 * sizeof(std::uint32_t) + companions * companions * sizeof(double);
+  return common + result + threads * room;
+}
 
 ItemWeights ridge_of_companions(const Dataset& users, double penalty, std::size_t most, int threads) {
   constexpr std::size_t kItems = 16;  // a task

@@ -117,10 +117,14 @@ void add_common_users(const Dataset& users, const LabelSums& of_item, std::size_
   }
 }
 
+std::size_t stride_of(std::size_t items) {
+  return (items + kPivots - 1) / kPivots * kPivots;
+}
+
 }  // namespace
 
 ItemWeights::ItemWeights(std::size_t items)
-    : items_(items), stride_((items + kPivots - 1) / kPivots * kPivots), values_(stride_ * stride_) {}
+    : items_(items), stride_(stride_of(items)), values_(stride_ * stride_) {}
 
 double ItemWeights::product(std::size_t j, const SparseRow& x) const {
   double sum = 0.0;
@@ -136,6 +140,11 @@ double ItemWeights::product(std::size_t j, const SparseRow& x) const {
     k += next_own ? 1 : 0;
   }
   return sum;
+}
+
+double bytes_of_ridge(std::size_t items) {
+  const auto stride = static_cast<double>(stride_of(items));
+  return (stride + kPivots) * stride * sizeof(float);
 }
 
 ItemWeights ridge_of_items(const Dataset& users, double penalty, int threads) {

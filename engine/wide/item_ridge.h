@@ -60,4 +60,9 @@ ItemWeights ridge_of_items(const Dataset& users, double penalty, int threads);
 // ties by number.
 ItemWeights ridge_of_companions(const Dataset& users, double penalty, std::size_t most, int threads);
 
+// Bytes that they take at most while they run, the result among them. `pairs`: of the items of each user, all
+// of them and with themselves.
+double bytes_of_ridge(std::size_t items);
+double bytes_of_companions(std::size_t items, double pairs, std::size_t most, int threads);
+
 }  // namespace slide

@@ -8,7 +8,9 @@
 #include <string>
 
 #include "engine/base/aligned.h"
+#include "engine/network/block_bounds.h"
 #include "engine/training/trainer.h"
+#include "engine/wide/item_ridge.h"
 #include "tests/network/network_test_util.h"
 #include "tests/sanitizers.h"
 
@@ -172,6 +174,46 @@ TEST(MemoryPlan, OfAWidePathIsTheMostThereCanBe) {
   const double taken = bytes_in_use() - before, planned = plan.training() - plan.evaluation;
   EXPECT_GT(planned, 0.9 * taken);
   EXPECT_LT(planned, 1.5 * taken);
+}
+
+// Of items the plan knows what their regression takes before the first step: a matrix of all, or of many what
+// they have in common, and no more than users have pairs.
+TEST(MemoryPlan, KnowsTheRegressionOfItems) {
+  Config config = suited_to_interactions();
+  const auto plan = [&](std::size_t items, std::size_t pairs, int threads) {
+    BlockBounds bounds = bounds_of(make_data({}), config.train.block_size);
+    bounds.label_features = pairs;
+    return plan_memory(config, items, items, bounds, threads);
+  };
+  EXPECT_EQ(plan(1000, 5000, 2).regression, double(1024 + 64) * 1024 * sizeof(float));
+  const MemoryPlan many = plan(3'000'000, std::size_t{1} << 40, 1);
+  EXPECT_GT(many.regression, 3e6 * 2048 * 8);
+  EXPECT_LT(many.regression, 1.2 * 3e6 * 2048 * 8);
+  EXPECT_GE(many.training(), many.weights() + many.regression);
+  EXPECT_GT(plan(3'000'000, std::size_t{1} << 40, 8).regression, many.regression);
+  EXPECT_LT(plan(3'000'000, 10'000'000, 1).regression, 0.02 * many.regression);
+  config.layers.back().wide_ridge = 0;
+  EXPECT_EQ(plan(1000, 5000, 2).regression, 0);
+  config = Config();
+  EXPECT_EQ(plan(1000, 5000, 2).regression, 0);
+}
+
+// The memory is asked for in many pieces and given back, so what is held at the end is compared: the result.
+TEST(MemoryPlan, OfCompanionsIsMoreThanTheirWeightsTake) {
+  if (kSanitized) GTEST_SKIP() << "a sanitizer's heap";
+  DataSpec spec;
+  spec.samples = 3000, spec.features = 3000, spec.labels = 3000, spec.entries = 20;
+  const Dataset users = make_data(spec);
+  double pairs = 0;
+  for (std::size_t user = 0; user < users.size(); ++user) {
+    const auto items = double(users.labels(user).size());
+    pairs += items * items;
+  }
+  const double before = bytes_in_use();
+  const ItemWeights weights = ridge_of_companions(users, 10, 128, 2);
+  const double taken = bytes_in_use() - before;
+  EXPECT_GT(taken, 0);
+  EXPECT_LT(taken, bytes_of_companions(users.label_count(), pairs, 128, 2));
 }
 
 }  // namespace
