@@ -50,8 +50,8 @@ def measure(bench, repetitions):
     return found
 
 
-def draw(path, title, curves):
-    """Both axes logarithmic. curves: [(name, colour, dashed, [(outputs, microseconds)])]."""
+def draw(path, title, curves, across="outputs", upwards="microseconds"):
+    """Both axes logarithmic. curves: [(name, colour, dashed, [(x, y)])]; across, upwards: what these are."""
     width, height, left, right, top, bottom = 840, 420, 64, 256, 34, 48
     xs = [math.log2(x) for *_, points in curves for x, _ in points]
     ys = [math.log10(y) for *_, points in curves for _, y in points]
@@ -71,9 +71,9 @@ def draw(path, title, curves):
     for x in range(round(low_x), round(high_x) + 1, 2):
         at, _ = place(x, low_y)
         out.append(f'<text x="{at:.1f}" y="{height - bottom + 16}" text-anchor="middle">2^{x}</text>')
-    out.append(f'<text x="{(left + width - right) / 2}" y="{height - 10}" text-anchor="middle">outputs</text>')
+    out.append(f'<text x="{(left + width - right) / 2}" y="{height - 10}" text-anchor="middle">{across}</text>')
     out.append(f'<text x="14" y="{(top + height - bottom) / 2}" text-anchor="middle" '
-               f'transform="rotate(-90 14 {(top + height - bottom) / 2})">microseconds</text>')
+               f'transform="rotate(-90 14 {(top + height - bottom) / 2})">{upwards}</text>')
     for i, (name, colour, dash, points) in enumerate(curves):
         places = [place(math.log2(x), math.log10(y)) for x, y in points]
         style = f'stroke="{colour}" stroke-width="2"' + (f' stroke-dasharray="{dash}"' if dash else "")
