@@ -60,10 +60,11 @@ void Predictor::choose_full() {
   if (needs_all || !has_whole_input(network)) return;
   if (options_.low_latency) alone_ = &add<ScreenScorer>(full);
   if (options_.by_row) return;  // a block as a whole may turn out to be scored exactly
-  const bool rough_first =
-      options_.rough_first.value_or(kernels::active().fast_bf16 && output.size() >= kManyNeurons);
-  if (!rough_first || !output.weights().is_fp32()) return;
-  const RoughScorer& rough = add<RoughScorer>(full, resolve_threads(options_.threads));
+  const bool saves =
+      output.wide() != nullptr || PanelScreen::fastest(output.weights()) != PanelScreen::Form::kFloat;
+  const bool rough_first = options_.rough_first.value_or(saves && output.size() >= kManyNeurons);
+  if (!rough_first) return;
+  const RoughScorer& rough = add<RoughScorer>(full, network, resolve_threads(options_.threads));
   if (rough.bounded()) together_ = &rough;
 }
 

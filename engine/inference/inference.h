@@ -34,9 +34,9 @@ struct InferenceOptions {
   std::vector<double>* log_norms = nullptr;
   // Inference::kFull: memory is spent on answering samples that come alone sooner (screen.h).
   bool low_latency = false;
-  // Inference::kFull: samples that come together are scored in bfloat16 first, and only the best of them
-  // exactly (panel_screen.h), where nobody wants to know all scores. Without a word, from
-  // 4,096 neurons on if kernels::active().fast_bf16.
+  // Inference::kFull: bounds of scores come first for samples that come together, and only what could be
+  // among the best is scored exactly (rough_scorer.h), where nobody wants to know all scores. Without a word,
+  // from 4,096 neurons on where there is a wide path or PanelScreen::fastest() is not floats.
   std::optional<bool> rough_first;
   // The scores of a sample are the same to the bit whatever samples come with it and how many. Else they may
   // differ in the last bits, and so from a block of kLanes to one that is not full. Costs some time where

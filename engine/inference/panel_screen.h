@@ -1,6 +1,6 @@
-// The best labels of many samples, soon: all output neurons are scored roughly, from weights and activations
-// rounded to bfloat16, and those that could be among the best are told apart by exact scores. It pays where
-// the processor multiplies bfloat16 faster than floats (kernels::KernelSet::fast_bf16).
+// Rough scores of all output neurons for many samples, and what they may be wrong by: from weights and
+// activations rounded to bytes or to bfloat16, where the processor multiplies these faster than floats
+// (kernels::KernelSet), else from the weights themselves.
 //
 // A rough score is wrong by no more than the lengths of the rounding errors times those of what they are
 // multiplied by, so no label of the best is missed. Rows are rounded as they are met, a few hundred for all
@@ -11,7 +11,6 @@
 #pragma once
 
 #include <cstdint>
-#include <span>
 #include <vector>
 
 #include "engine/network/layer.h"
@@ -20,19 +19,32 @@ namespace slide {
 
 class PanelScreen {
  public:
-  // Of an output layer above a hidden one, with weights in fp32.
-  PanelScreen(const Layer& output, int threads);
+  enum class Form { kFloat, kBf16, kInt8 };  // of the products
+
+  // What this processor is fastest with for such weights.
+  static Form fastest(const Parameters& weights);
+
+  // Of an output layer above a hidden one; kBf16 is for weights in fp32. What scores may be wrong by is
+  // known for each `group` of neurons.
+  PanelScreen(const Layer& output, Form form, std::size_t group, int threads);
 
   // Whether there is a bound on the errors: all weights are finite.
   bool bounded() const;
 
   struct Scratch {
-    AlignedArray<std::uint32_t> rows;    // rounded, of the neurons scored at once
-    std::vector<std::uint32_t> numbers;  // 0, 1, 2, ... for them
-    std::vector<float> shift;            // their biases
-    std::vector<float> errors;           // by sample of the panel: what a rough score may be wrong by
-    AlignedArray<std::uint32_t> row;     // of one neuron, rounded
-    AlignedArray<float> x;               // of one sample: rounded activations, with zeros behind them
+    // Of the neurons scored at once:
+    std::size_t first = 0, count = 0;
+    AlignedArray<std::uint32_t> pairs;       // rounded
+    AlignedArray<std::int8_t> q, exponents;  // or so
+    std::vector<std::int32_t> starts;        // what makes up for 128 in all bytes of a sample
+    std::vector<std::uint32_t> numbers;      // 0, 1, 2, ...
+    std::vector<float> shift;                // their biases
+    std::vector<float> row, error;           // of one neuron or sample
+    // By sample of the panel:
+    std::vector<float> lengths, error_lengths;  // of the activations, of their rounding errors
+    AlignedArray<std::uint32_t> words;          // rounded to bytes, [columns / 4 x lanes] of each block
+    AlignedArray<float> steps;
+    std::vector<bool> is_signed;  // whether its block has activations below 0
   };
   // For panels of up to `samples` samples, `neurons` scored at once.
   Scratch make_scratch(std::size_t neurons, std::size_t samples) const;
@@ -41,22 +53,29 @@ class PanelScreen {
   // nothing: activations are not finite, or exact scores might not be.
   bool begin_block(const BlockInput& in, std::size_t first, Scratch& scratch) const;
 
-  // What the rough score of sample i of the panel may be wrong by, at most.
-  float error(std::size_t i, const Scratch& scratch) const { return scratch.errors[i]; }
+  // Makes ready the neurons [first, first + count).
+  void load(std::size_t first, std::size_t count, Scratch& scratch) const;
+  // z as of Layer::score() without features, roughly, of the neurons loaded; `first` as in begin_block().
+  void score(const BlockInput& in, std::size_t first, LayerScratch& layer, Scratch& scratch, float* z) const;
 
-  // z as of Layer::score() without features, roughly, for `ids`, of which there are no more than `neurons`.
-  void score(std::span<const BlockInput> blocks, std::span<const std::uint32_t> ids, Scratch& scratch,
-             float* z) const;
-
-  // What a rough score of neuron `id` for sample s of a block lacks to be exact; select_sample() comes first.
-  void select_sample(const BlockInput& in, std::size_t s, Scratch& scratch) const;
-  float correction(const BlockInput& in, std::size_t s, std::uint32_t id, Scratch& scratch) const;
+  // What the rough scores of a group of neurons may be wrong by for sample i of the panel, at most.
+  float error(std::size_t group, std::size_t i, const Scratch& scratch) const {
+    return errors_[group] * scratch.lengths[i] + lengths_[group] * scratch.error_lengths[i];
+  }
 
  private:
+  std::size_t columns() const { return output_.inputs(); }
+  void measure_rows(std::size_t first, std::size_t end, float& error, float& length) const;
+  void round_sample(const float* x, bool below_zero, std::size_t s, std::size_t i, std::size_t lanes,
+                    Scratch& scratch) const;
+
   const Layer& output_;
-  std::size_t stride_;         // words of a row
-  double worst_error_ = 0.0;   // length of the largest row of rounding errors
-  double worst_length_ = 0.0;  // of a row
+  Form form_;
+  std::size_t stride_;  // columns of a rounded row
+  // By group: of the longest row of rounding errors, those of float sums included, and of the longest rounded
+  // row.
+  std::vector<float> errors_, lengths_;
+  double longest_ = 0.0;
 };
 
 }  // namespace slide

@@ -45,6 +45,15 @@ class PanelVotes {
   // The score of the label of of(i)[v]; minus infinity before it comes.
   float score(std::size_t i, std::size_t v) const { return scores_[from_[i] + v]; }
 
+  // The least mixed probability that can be among the k best of sample i, as far as scores are known: those
+  // of some votes and of `best`, its best by the network's scores; below 0 before there are k. Not under
+  // softmax.
+  double least_mixed(std::size_t i, const TopK& best);
+  // What the label of of(i)[v] can reach at most, if the network's score is no better than `score`.
+  double most_mixed(std::size_t i, std::size_t v, float score) const {
+    return mixed(0, score, votes_[from_[i] + v].weight).probability;
+  }
+
   // Puts in place of `best`, the k best of sample i by the network's scores, the k best of the mixed
   // probabilities; where nobody votes, it stays as it is. Under softmax the network's scores become
   // probabilities with `log_norm`, the logarithm of the sum of their exponentials, already taken off those in
@@ -80,6 +89,7 @@ class PanelVotes {
   // log-odds are known without their probabilities.
   std::vector<Mixed> voted_, others_;
   std::vector<Prediction> tail_;
+  std::vector<double> known_;  // mixed probabilities
 };
 
 }  // namespace slide

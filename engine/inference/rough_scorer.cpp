@@ -1,126 +1,275 @@
 #include "engine/inference/rough_scorer.h"
 
+#include <algorithm>
+#include <cmath>
 #include <limits>
+#include <numeric>
 
 #include "engine/kernels/kernels.h"
 
 namespace slide {
 
 namespace {
-constexpr std::size_t kFewBest = TopK::kMostInOrder;  // of more, rough scores leave too many neurons
-constexpr std::size_t kMostHits = 2048;  // of a sample by rough scores; twice as many as may be left
+
+constexpr std::size_t kGroup = WideBounds::kGroup;
+constexpr std::size_t kChunk = 32 * kGroup;     // neurons scored at once: their scores stay in the cache
+constexpr std::size_t kStretch = 256 * kGroup;  // neurons whose wide bounds are found at once
+constexpr std::size_t kMostBest = TopK::kMostInOrder;  // of more, bounds leave too many neurons
+constexpr std::size_t kDearer = 64;     // an exact score of one sample, than that of a whole block
+constexpr std::size_t kMostHits = 512;  // kept of a sample before they are scored
+constexpr std::size_t kFirst = 16;      // of them, the ones that are scored before the others
+constexpr float kMostLeast = std::numeric_limits<float>::max();  // before k labels are found it is more
+constexpr float kRounding = WideBounds::kRounding;  // what float sums may be wrong by, relative to scores
+
 }  // namespace
+
+RoughScorer::RoughScorer(const FullScorer& full, const Network& network, int threads)
+    : full_(full),
+      screen_(full.output(), PanelScreen::fastest(full.output().weights()), kGroup, threads),
+      exact_(full.output(), network.features()) {
+  // So that bounds take a fourth of the memory of the wide path and its postings at most.
+  const std::size_t few = std::max(WideBounds::kFew, full.output().size() / (4 * WideBounds::kGroup));
+  if (full.output().wide() != nullptr) bounds_.emplace(*full.output().wide(), network.features(), few);
+}
 
 std::unique_ptr<Scorer::Scratch> RoughScorer::make_scratch(std::size_t blocks, std::size_t lanes) const {
   auto scratch = std::make_unique<Scratch>();
+  const std::size_t samples = blocks * lanes;
   scratch->full = full_.make_full_scratch(blocks, lanes);
-  scratch->screen = screen_.make_scratch(full_.pass().chunks().neurons(), blocks * lanes);
-  scratch->hits.resize(blocks * lanes);
-  for (auto& hits : scratch->hits) hits.reserve(kMostHits);
+  scratch->screen = screen_.make_scratch(kChunk, samples);
+  scratch->exact_scores = exact_.make_scratch();
   scratch->rough.reserve(blocks);
   scratch->exact.reserve(blocks);
-  scratch->too_close.resize(blocks);
+  scratch->scored.resize(blocks);
+  scratch->wide.resize(blocks);
+  scratch->walks.resize(blocks);
+  scratch->bounds = AlignedArray<float>(kStretch / kGroup * samples);
+  scratch->least.resize(samples);
+  scratch->hits.resize(samples);
+  for (auto& hits : scratch->hits) hits.reserve(kMostHits);
+  scratch->z = AlignedArray<float>(kChunk * lanes);
+  scratch->by_sample = AlignedArray<float>(lanes * kStretch / kGroup);
+  scratch->reach.resize(lanes);
+  scratch->threshold.resize(lanes);
+  scratch->places.resize(kGroup * lanes + 1);
   return scratch;
+}
+
+// Whether bounds leave so many neurons that scoring all of them for the whole block is sooner done.
+bool RoughScorer::is_too_close(std::uint32_t b, const Panel& panel, const Scratch& scratch) const {
+  const std::size_t most = std::max(kMostHits, full_.output().size() / kDearer);
+  return scratch.scored[b] > panel.inputs[b].samples * most;
 }
 
 void RoughScorer::score(Panel& panel, Scorer::Scratch& scratch) const {
   auto& own = static_cast<Scratch&>(scratch);
-  if (panel.k > kFewBest || panel.log_softmax) return full_.score(panel, *own.full);
-  ExactPass::Scratch& pass = own.full->pass;
+  const std::size_t neurons = full_.output().size();
+  if (panel.log_softmax || panel.k > kMostBest) return full_.score(panel, *own.full);
   choose_blocks(panel, own);
-  full_.pass().chunks().go_over(
-      full_.output().all_neurons(), full_.postings(), own.rough, panel, pass.chunks,
-      [&](std::span<const BlockInput> inputs, std::span<const std::uint32_t> chunk, float* z) {
-        screen_.score(inputs, chunk, own.screen, z);
-      },
-      [&](std::size_t b, std::span<const std::uint32_t> chunk, const float* z) {
-        keep_possible(b, chunk, z, panel, own);
-      });
-  for (const std::uint32_t b : own.rough) rescore(b, panel, own);
-  full_.score(own.exact, panel, pass);
+  for (std::size_t first = 0; first < neurons; first += kStretch) {
+    const std::size_t end = std::min(neurons, first + kStretch);
+    bound_stretch(first / kGroup, (end - first + kGroup - 1) / kGroup, panel, own);
+    for (std::size_t chunk = first; chunk < end; chunk += kChunk)
+      score_chunk(chunk, std::min(kChunk, end - chunk), panel, own);
+  }
+  for (const std::uint32_t b : own.rough) finish(b, panel, own);
+  full_.score(own.exact, panel, own.full->pass);
 }
 
-void RoughScorer::choose_blocks(const Panel& panel, Scratch& scratch) const {
+void RoughScorer::choose_blocks(Panel& panel, Scratch& scratch) const {
   scratch.rough.clear();
   scratch.exact.clear();
   for (std::uint32_t b = 0; b < panel.inputs.size(); ++b) {
-    const BlockInput& in = panel.inputs[b];
-    const bool bounded = screen_.begin_block(in, panel.sample(b, 0), scratch.screen);
-    (bounded ? scratch.rough : scratch.exact).push_back(b);
-    scratch.too_close[b] = false;
-    for (std::size_t s = 0; s < in.samples; ++s) scratch.hits[panel.sample(b, s)].clear();
+    scratch.scored[b] = 0;
+    (begin_block(b, panel, scratch) ? scratch.rough : scratch.exact).push_back(b);
   }
 }
 
-// Labels of lower rough scores are not among the best of a sample.
-float RoughScorer::least_of_use(std::size_t sample, const Panel& panel, const Scratch& scratch) const {
-  return panel.best[sample].threshold() - 2 * screen_.error(sample, scratch.screen);
-}
-
-// Of the rough scores z [chunk x lanes] of block b, keeps all that could be among the best.
-void RoughScorer::keep_possible(std::size_t b, std::span<const std::uint32_t> chunk, const float* z,
-                                Panel& panel, Scratch& scratch) const {
-  if (scratch.too_close[b]) return;
+// False where there are no bounds.
+bool RoughScorer::begin_block(std::uint32_t b, Panel& panel, Scratch& scratch) const {
   const BlockInput& in = panel.inputs[b];
-  const auto lanes = static_cast<std::uint32_t>(in.lanes);
-  ExactPass::Scratch& pass = scratch.full->pass;
+  const std::size_t first = panel.sample(b, 0);
+  if (!screen_.begin_block(in, first, scratch.screen)) return false;
+  scratch.wide[b].clear();
+  if (bounds_) {
+    for (const SparseRow& row : panel.blocks[b].rows)
+      if (!bounds_->append(row, scratch.wide[b])) return false;
+    full_.postings()->start(*in.features, bounds_->few(), scratch.walks[b]);
+  }
+  for (std::size_t s = 0; s < in.lanes; ++s) {
+    scratch.hits[first + s].clear();
+    scratch.least[first + s] =
+        s < in.samples ? panel.best[first + s].threshold() : std::numeric_limits<float>::infinity();
+  }
+  for (std::size_t s = 0; panel.votes && s < in.samples; ++s) score_first_votes(b, s, panel, scratch);
+  return true;
+}
+
+// Some of the votes of a sample, by their numbers.
+void RoughScorer::score_votes(std::uint32_t b, std::size_t s, std::span<const std::uint32_t> votes,
+                              Panel& panel, Scratch& scratch) const {
+  const std::size_t sample = panel.sample(b, s);
+  const auto all = panel.votes->of(sample);
+  scratch.ids.clear();
+  for (const std::uint32_t v : votes) scratch.ids.push_back(all[v].label);
+  scratch.scores.resize(std::max(scratch.scores.size(), votes.size()));
+  exact_.begin(panel.inputs[b], s, panel.blocks[b].rows[s], scratch.exact_scores);
+  exact_.score(scratch.ids, panel.output_scratch(), scratch.exact_scores, scratch.scores.data());
+  exact_.end(scratch.exact_scores);
+  for (std::size_t i = 0; i < votes.size(); ++i) {
+    panel.votes->set_score(sample, votes[i], scratch.scores[i]);
+    panel.best[sample].offer(scratch.ids[i], scratch.scores[i]);
+  }
+}
+
+// The labels with most votes are likely to be among the best.
+void RoughScorer::score_first_votes(std::uint32_t b, std::size_t s, Panel& panel, Scratch& scratch) const {
+  const std::size_t sample = panel.sample(b, s);
+  const auto all = panel.votes->of(sample);
+  if (all.empty()) return;
+  std::vector<std::uint32_t>& votes = scratch.votes;
+  votes.resize(all.size());
+  std::iota(votes.begin(), votes.end(), 0U);
+  const std::size_t first = std::max(kFirst, panel.k);
+  if (votes.size() > first) {
+    std::ranges::nth_element(votes, votes.begin() + static_cast<std::ptrdiff_t>(first), std::greater<>(),
+                             [&](std::uint32_t v) { return all[v].weight; });
+    votes.resize(first);
+  }
+  score_votes(b, s, votes, panel, scratch);
+  scratch.least[sample] = panel.best[sample].threshold();
+}
+
+// Those that could still be among the best for their votes. Labels without a score so far have none that is
+// among the best.
+void RoughScorer::score_last_votes(std::uint32_t b, std::size_t s, Panel& panel, Scratch& scratch) const {
+  const std::size_t sample = panel.sample(b, s);
+  const auto all = panel.votes->of(sample);
+  if (all.size() <= kFirst) return;
+  const TopK& best = panel.best[sample];
+  const double least = panel.votes->least_mixed(sample, best);
+  std::vector<std::uint32_t>& votes = scratch.votes;
+  votes.clear();
+  for (std::uint32_t v = 0; v < all.size(); ++v) {
+    const bool known = !std::isinf(panel.votes->score(sample, v));
+    if (!known && panel.votes->most_mixed(sample, v, best.threshold()) >= least) votes.push_back(v);
+  }
+  score_votes(b, s, votes, panel, scratch);
+}
+
+// What wide scores of some groups of neurons cannot exceed.
+void RoughScorer::bound_stretch(std::size_t first_group, std::size_t groups, Panel& panel,
+                                Scratch& scratch) const {
+  if (!bounds_) return;
+  constexpr std::size_t kGroups = kStretch / kGroup;
+  for (const std::uint32_t b : scratch.rough) {
+    if (is_too_close(b, panel, scratch)) continue;
+    const BlockInput& in = panel.inputs[b];
+    for (std::size_t s = 0; s < in.samples; ++s)
+      bounds_->bound(scratch.wide[b], s, first_group, groups, scratch.by_sample.data() + s * kGroups);
+    kernels::active().transpose(scratch.by_sample.data(), kGroups, in.lanes, groups, in.lanes,
+                                scratch.bounds.data() + panel.sample(b, 0) * kGroups);
+  }
+}
+
+void RoughScorer::score_chunk(std::size_t first, std::size_t count, Panel& panel, Scratch& scratch) const {
+  screen_.load(first, count, scratch.screen);
+  for (const std::uint32_t b : scratch.rough) {
+    if (is_too_close(b, panel, scratch)) continue;
+    const BlockInput& in = panel.inputs[b];
+    float* z = scratch.z.data();
+    screen_.score(in, panel.sample(b, 0), panel.output_scratch(), scratch.screen, z);
+    if (bounds_) full_.postings()->add(*in.features, first, first + count, in.lanes, z, scratch.walks[b]);
+    for (std::size_t a = 0; a < count; a += kGroup)
+      keep_possible(b, (first + a) / kGroup, z + a * in.lanes, std::min(kGroup, count - a), panel, scratch);
+  }
+}
+
+void RoughScorer::set_thresholds(std::uint32_t b, std::size_t group, Panel& panel, Scratch& scratch) const {
+  constexpr std::size_t kGroups = kStretch / kGroup;
+  const std::size_t lanes = panel.inputs[b].lanes, first = panel.sample(b, 0);
+  const float* bounds = scratch.bounds.data() + first * kGroups + group % kGroups * lanes;
   for (std::size_t s = 0; s < lanes; ++s) {
-    pass.threshold[s] = s < in.samples ? least_of_use(panel.sample(b, s), panel, scratch)
-                                       : std::numeric_limits<float>::infinity();
-  }
-  const std::size_t count =
-      kernels::active().select_above(z, chunk.size(), lanes, pass.threshold.data(), pass.hits.data());
-  for (std::size_t h = 0; h < count; ++h) {
-    const std::uint32_t at = pass.hits[h];
-    const std::size_t sample = panel.sample(b, at % lanes);
-    panel.best[sample].offer(chunk[at / lanes], z[at]);
-    add_hit(b, sample, {chunk[at / lanes], z[at]}, panel, scratch);
+    const float least = scratch.least[first + s], wide = bounds_ ? bounds[s] : 0.0F;
+    const float rounding =
+        kRounding * (1.0F + wide + (std::fabs(least) < kMostLeast ? std::fabs(least) : 0.0F));
+    scratch.reach[s] = screen_.error(group, first + s, scratch.screen) + wide + rounding;
+    scratch.threshold[s] = least - scratch.reach[s];
   }
 }
 
-void RoughScorer::add_hit(std::size_t b, std::size_t sample, const Hit& hit, const Panel& panel,
-                          Scratch& scratch) const {
+// Of the rough scores z [count x lanes] of a group of neurons, keeps all that could be among the best.
+void RoughScorer::keep_possible(std::uint32_t b, std::size_t group, const float* z, std::size_t count,
+                                Panel& panel, Scratch& scratch) const {
+  const std::size_t lanes = panel.inputs[b].lanes;
+  set_thresholds(b, group, panel, scratch);
+  const std::size_t found =
+      kernels::active().select_above(z, count, lanes, scratch.threshold.data(), scratch.places.data());
+  for (std::size_t i = 0; i < found; ++i) {
+    const std::size_t at = scratch.places[i], s = at % lanes, sample = panel.sample(b, s);
+    const auto label = static_cast<std::uint32_t>(group * kGroup + at / lanes);
+    scratch.hits[sample].push_back({label, z[at] + scratch.reach[s]});
+    if (scratch.hits[sample].size() == kMostHits) score_hits(b, s, panel, scratch);
+  }
+}
+
+// Scores of the hits of a sample those that still could be among its best; the likeliest first, so that few
+// are left.
+void RoughScorer::score_hits(std::uint32_t b, std::size_t s, Panel& panel, Scratch& scratch) const {
+  const std::size_t sample = panel.sample(b, s);
   std::vector<Hit>& hits = scratch.hits[sample];
-  const float least = least_of_use(sample, panel, scratch);
-  if (hit.score < least) return;
-  if (hits.size() == kMostHits) {
-    std::erase_if(hits, [&](const Hit& earlier) { return earlier.score < least; });
-    if (hits.size() > kMostHits / 2) scratch.too_close[b] = true;
+  TopK& best = panel.best[sample];
+  std::erase_if(hits, [&](const Hit& hit) { return hit.bound < best.threshold(); });
+  if (hits.size() > kFirst)
+    std::ranges::nth_element(hits, hits.begin() + kFirst, std::greater<>(), &Hit::bound);
+  const auto votes = panel.votes ? panel.votes->of(sample) : std::span<const PanelVotes::Vote>();
+  // The number of its vote, or that of no vote.
+  const auto vote_of = [&](std::uint32_t label) {
+    const auto at = std::ranges::lower_bound(votes, label, {}, &PanelVotes::Vote::label);
+    const bool is_voted = at != votes.end() && at->label == label;
+    return is_voted ? static_cast<std::size_t>(at - votes.begin()) : votes.size();
+  };
+  const auto is_known = [&](std::uint32_t label) {
+    const std::size_t v = vote_of(label);
+    return v < votes.size() && !std::isinf(panel.votes->score(sample, v));
+  };
+  scratch.scores.resize(std::max(scratch.scores.size(), kFirst));
+  exact_.begin(panel.inputs[b], s, panel.blocks[b].rows[s], scratch.exact_scores);
+  for (auto hit = hits.cbegin(); hit != hits.cend();) {
+    scratch.ids.clear();
+    for (; hit != hits.cend() && scratch.ids.size() < kFirst; ++hit) {
+      if (hit->bound >= best.threshold() && !is_known(hit->label)) scratch.ids.push_back(hit->label);
+    }
+    if (scratch.ids.empty()) break;
+    exact_.score(scratch.ids, panel.output_scratch(), scratch.exact_scores, scratch.scores.data());
+    for (std::size_t i = 0; i < scratch.ids.size(); ++i) {
+      best.offer(scratch.ids[i], scratch.scores[i]);
+      if (const std::size_t v = vote_of(scratch.ids[i]); v < votes.size())
+        panel.votes->set_score(sample, v, scratch.scores[i]);
+    }
+    scratch.scored[b] += scratch.ids.size();
   }
-  hits.push_back(hit);
+  exact_.end(scratch.exact_scores);
+  hits.clear();
+  scratch.least[sample] = best.threshold();
 }
 
-// Puts the best by exact scores in place of those by rough ones; the labels voted for get exact scores, too.
-// A block of which rough scores leave too many is listed to be scored exactly as a whole.
-void RoughScorer::rescore(std::uint32_t b, Panel& panel, Scratch& scratch) const {
-  for (std::size_t s = 0; s < panel.inputs[b].samples; ++s) {
-    if (!scratch.too_close[b]) {
-      rescore_sample(b, s, panel, scratch);
-      continue;
-    }
+// Scores what is left of a block. One of which bounds leave too many is listed to be scored exactly as a
+// whole.
+void RoughScorer::finish(std::uint32_t b, Panel& panel, Scratch& scratch) const {
+  const std::size_t samples = panel.inputs[b].samples;
+  for (std::size_t s = 0; s < samples && !is_too_close(b, panel, scratch); ++s)
+    score_hits(b, s, panel, scratch);
+  if (!is_too_close(b, panel, scratch)) {
+    for (std::size_t s = 0; panel.votes && s < samples; ++s) score_last_votes(b, s, panel, scratch);
+    return;
+  }
+  for (std::size_t s = 0; s < samples; ++s) {
     const std::size_t sample = panel.sample(b, s);
     panel.best[sample].clear();
     if (panel.votes) panel.votes->restart(sample);
   }
-  if (scratch.too_close[b]) scratch.exact.push_back(b);
-}
-
-void RoughScorer::rescore_sample(std::size_t b, std::size_t s, Panel& panel, Scratch& scratch) const {
-  const BlockInput& in = panel.inputs[b];
-  const std::size_t sample = panel.sample(b, s);
-  const auto correction = [&](std::uint32_t label) {
-    return screen_.correction(in, s, label, scratch.screen);
-  };
-  screen_.select_sample(in, s, scratch.screen);
-  const float least = least_of_use(sample, panel, scratch);
-  TopK& best = panel.best[sample];
-  best.clear();
-  for (const Hit& hit : scratch.hits[sample]) {
-    if (hit.score >= least) best.offer(hit.label, hit.score + correction(hit.label));
-  }
-  const auto votes = panel.votes ? panel.votes->of(sample) : std::span<const PanelVotes::Vote>();
-  for (std::size_t v = 0; v < votes.size(); ++v)
-    panel.votes->set_score(sample, v, panel.votes->score(sample, v) + correction(votes[v].label));
+  scratch.exact.push_back(b);
 }
 
 }  // namespace slide

@@ -1,55 +1,84 @@
-// Scores all output neurons in bfloat16 first, and only those exactly that could be among the best by a
-// PanelScreen's bound. Where that says too little, and where all exact scores are asked for, FullScorer does
-// the work.
+// The best labels of many samples, soon: bounds of their scores for all output neurons, and exact scores of
+// those alone that could be among the best. A bound is a rough score of the hidden path with what it may be
+// wrong by (PanelScreen), the wide weights of features that few neurons have, and for the other features what
+// they can add at most to any of some neurons (WideBounds). Where bounds say too little, and where all exact
+// scores are asked for, FullScorer does the work.
 #pragma once
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <span>
 #include <vector>
 
 #include "engine/inference/full_scorer.h"
 #include "engine/inference/panel_screen.h"
+#include "engine/inference/sample_scores.h"
 #include "engine/inference/scorer.h"
+#include "engine/wide/wide_bounds.h"
 
 namespace slide {
 
 class RoughScorer final : public Scorer {
  public:
-  // Of a network with a dense first layer and an output layer in fp32. `full`, of the same network, must live
-  // on.
-  RoughScorer(const FullScorer& full, int threads) : full_(full), screen_(full.output(), threads) {}
+  // Of a network with a dense first layer. `full`, of the same network, must live on.
+  RoughScorer(const FullScorer& full, const Network& network, int threads);
 
   // Whether rough scores have a bound at all.
   bool bounded() const { return screen_.bounded(); }
 
   std::unique_ptr<Scorer::Scratch> make_scratch(std::size_t blocks, std::size_t lanes) const override;
   void score(Panel& panel, Scorer::Scratch& scratch) const override;
-  std::size_t bytes() const override { return 0; }
+  std::size_t bytes() const override { return bounds_ ? bounds_->bytes() : 0; }
 
  private:
   struct Hit {  // a label that could be among the best
     std::uint32_t label;
-    float score;  // rough
+    float bound;  // of its score
   };
   struct Scratch final : Scorer::Scratch {
     std::unique_ptr<FullScorer::Scratch> full;
     PanelScreen::Scratch screen;
-    std::vector<std::vector<Hit>> hits;       // by sample
+    SampleScores::Scratch exact_scores;
     std::vector<std::uint32_t> rough, exact;  // blocks to be scored so
-    std::vector<bool> too_close;              // by block: for a sample, rough scores leave too many neurons
+    std::vector<std::size_t> scored;          // by block: exact scores of its samples so far
+    // By block:
+    std::vector<WideBounds::Samples> wide;  // what its samples have of features with bounds
+    std::vector<WidePostings::Walk> walks;  // of its other features
+    AlignedArray<float> bounds;             // of wide scores, [groups of a stretch x lanes] of each
+    // By sample of the panel:
+    std::vector<float> least;            // labels of lower scores are not among the best
+    std::vector<std::vector<Hit>> hits;  // yet to be scored
+    // Of one block:
+    AlignedArray<float> z;                // rough scores, [neurons scored at once x lanes]
+    AlignedArray<float> by_sample;        // bounds of wide scores, [lanes x groups of a stretch]
+    std::vector<float> reach, threshold;  // by lane: what an exact score may be above a rough one, which must
+                                          // exceed this
+    std::vector<std::uint32_t> places;    // of the scores that do
+    // Of one sample:
+    std::vector<std::uint32_t> ids, votes;
+    std::vector<float> scores;
   };
 
-  void choose_blocks(const Panel& panel, Scratch& scratch) const;
-  float least_of_use(std::size_t sample, const Panel& panel, const Scratch& scratch) const;
-  void keep_possible(std::size_t b, std::span<const std::uint32_t> chunk, const float* z, Panel& panel,
+  bool is_too_close(std::uint32_t b, const Panel& panel, const Scratch& scratch) const;
+  void choose_blocks(Panel& panel, Scratch& scratch) const;
+  bool begin_block(std::uint32_t b, Panel& panel, Scratch& scratch) const;
+  void bound_stretch(std::size_t first_group, std::size_t groups, Panel& panel, Scratch& scratch) const;
+  void score_chunk(std::size_t first, std::size_t count, Panel& panel, Scratch& scratch) const;
+  void keep_possible(std::uint32_t b, std::size_t group, const float* z, std::size_t count, Panel& panel,
                      Scratch& scratch) const;
-  void add_hit(std::size_t b, std::size_t sample, const Hit& hit, const Panel& panel, Scratch& scratch) const;
-  void rescore(std::uint32_t b, Panel& panel, Scratch& scratch) const;
-  void rescore_sample(std::size_t b, std::size_t s, Panel& panel, Scratch& scratch) const;
+  void set_thresholds(std::uint32_t b, std::size_t group, Panel& panel, Scratch& scratch) const;
+  void score_hits(std::uint32_t b, std::size_t s, Panel& panel, Scratch& scratch) const;
+  void score_votes(std::uint32_t b, std::size_t s, std::span<const std::uint32_t> votes, Panel& panel,
+                   Scratch& scratch) const;
+  void score_first_votes(std::uint32_t b, std::size_t s, Panel& panel, Scratch& scratch) const;
+  void score_last_votes(std::uint32_t b, std::size_t s, Panel& panel, Scratch& scratch) const;
+  void finish(std::uint32_t b, Panel& panel, Scratch& scratch) const;
 
   const FullScorer& full_;
   PanelScreen screen_;
+  SampleScores exact_;
+  std::optional<WideBounds> bounds_;  // of a wide path
 };
 
 }  // namespace slide

@@ -1,10 +1,12 @@
-// What AVX-512 does better than simd_*.h has it for all: sums over sixteen registers, bytes as floats, and
-// the kernels of the wide path by masks, compression and expansion. Included by kernels_avx512.cpp only.
+// What AVX-512 does better than simd_*.h has it for all: sums over sixteen registers, bytes as floats and
+// back, gathered numbers, and the kernels of the wide path by masks, compression and expansion. Included by
+// kernels_avx512.cpp only.
 #pragma once
 
 #include <immintrin.h>
 
 #include "engine/kernels/simd.h"
+#include "engine/kernels/simd_gather.h"
 #include "engine/kernels/simd_int8.h"
 #include "engine/kernels/simd_patterns.h"
 
@@ -41,6 +43,18 @@ Vec<Avx512> load_int8<Avx512>(const std::int8_t* q) {
 // The lanes of a register that are among the next `count` entries.
 inline __mmask16 lanes_below(size_t count) {
   return static_cast<__mmask16>(count < 16 ? (1u << count) - 1 : 0xffffu);
+}
+
+template <>
+void round_to_bytes<Avx512>(const float* x, size_t n, float factor, std::int8_t* q) {
+  const __m512 by = _mm512_set1_ps(factor);
+  const __m512i least = _mm512_set1_epi32(-127);
+  for (size_t k = 0; k < n; k += 16) {
+    const __mmask16 valid = lanes_below(n - k);
+    // Rounds to even; what is above 127 saturates.
+    const __m512i rounded = _mm512_cvtps_epi32(_mm512_mul_ps(by, _mm512_maskz_loadu_ps(valid, x + k)));
+    _mm512_mask_cvtsepi32_storeu_epi8(q + k, valid, _mm512_max_epi32(rounded, least));
+  }
 }
 
 template <>
@@ -135,6 +149,25 @@ void adagrad_masked<Avx512>(float* w, float* accumulators, const uint16_t* masks
     const __m512 step = _mm512_mul_ps(_mm512_mul_ps(_mm512_set1_ps(rate), h), root);
     _mm512_mask_storeu_ps(w + i, mask, _mm512_sub_ps(_mm512_maskz_loadu_ps(mask, w + i), step));
   }
+}
+
+template <>
+float gather_dot<Avx512>(const float* x, const uint32_t* ids, const float* values, size_t count) {
+  __m512 even = _mm512_setzero_ps(), odd = _mm512_setzero_ps();
+  size_t i = 0;
+  for (; i + 32 <= count; i += 32) {
+    const __m512 low = _mm512_i32gather_ps(_mm512_loadu_si512(ids + i), x, 4);
+    const __m512 high = _mm512_i32gather_ps(_mm512_loadu_si512(ids + i + 16), x, 4);
+    even = _mm512_fmadd_ps(_mm512_loadu_ps(values + i), low, even);
+    odd = _mm512_fmadd_ps(_mm512_loadu_ps(values + i + 16), high, odd);
+  }
+  for (; i < count; i += 16) {
+    const __mmask16 valid = lanes_below(count - i);
+    const __m512i id = _mm512_maskz_loadu_epi32(valid, ids + i);
+    const __m512 part = _mm512_mask_i32gather_ps(_mm512_setzero_ps(), valid, id, x, 4);
+    even = _mm512_fmadd_ps(_mm512_maskz_loadu_ps(valid, values + i), part, even);
+  }
+  return _mm512_reduce_add_ps(_mm512_add_ps(even, odd));
 }
 
 }  // namespace

@@ -1,7 +1,7 @@
 // Chooses the kernel set at run time.
-#if defined(SLIDE_BF16)
+#if defined(SLIDE_X86)
 #include <cpuid.h>
-#if defined(__linux__)
+#if defined(SLIDE_BF16) && defined(__linux__)
 #include <sys/syscall.h>
 #include <unistd.h>
 #endif
@@ -20,9 +20,12 @@ extern const KernelSet kScalarKernels;
 #if defined(SLIDE_X86)
 extern const KernelSet kAvx2Kernels;
 extern const KernelSet kAvx512Kernels;
+using RowsForwardInt8 = decltype(KernelSet::rows_forward_int8);
+std::remove_pointer_t<RowsForwardInt8> rows_forward_int8_dots;
 #if defined(SLIDE_BF16)
 using RowsForwardBf16 = decltype(KernelSet::rows_forward_bf16);
 std::remove_pointer_t<RowsForwardBf16> rows_forward_bf16_dots, rows_forward_bf16_tiles;
+#endif
 
 namespace {
 
@@ -31,6 +34,19 @@ bool cpu_has(unsigned subleaf, int which, int bit) {
   unsigned r[4] = {};
   return __get_cpuid_count(7, subleaf, &r[0], &r[1], &r[2], &r[3]) != 0 && (r[which] >> bit & 1u) != 0;
 }
+bool has_avx512_vnni() {
+  return cpu_has(0, 2, 11);
+}
+
+KernelSet avx512_with_int8() {
+  KernelSet set = kAvx512Kernels;
+  set.name = "avx512_vnni";
+  set.fast_int8 = true;
+  set.rows_forward_int8 = rows_forward_int8_dots;
+  return set;
+}
+
+#if defined(SLIDE_BF16)
 bool has_avx512_bf16() {
   return cpu_has(1, 0, 5);
 }
@@ -52,28 +68,32 @@ bool may_use_tiles() {
 #endif
 }
 
-KernelSet avx512_with(const char* name, bool fast, RowsForwardBf16 rows_forward_bf16) {
-  KernelSet set = kAvx512Kernels;
+KernelSet with_bf16(const KernelSet& base, const char* name, bool fast, RowsForwardBf16 rows_forward_bf16) {
+  KernelSet set = base;
   set.name = name;
   set.fast_bf16 = fast;
   set.rows_forward_bf16 = rows_forward_bf16;
   return set;
 }
 
-// Appends the sets that are more than avx512 on machines that have it.
-void add_bf16_sets(std::vector<const KernelSet*>& sets) {
+// Appends the sets that are more than `base`, the last one, on machines that have bfloat16.
+void add_bf16_sets(const KernelSet& base, std::vector<const KernelSet*>& sets) {
   if (!has_avx512_bf16()) return;
   // Dot products have twice the rate of fp32 on Zen 4 (iree-org/iree, pull request 15089), but half of it on
   // Intel's cores since Sapphire Rapids, which are known by their fp16 arithmetic and have tiles.
   const bool slow_dots = has_avx512_fp16();
-  static const KernelSet dots = avx512_with("avx512_bf16", !slow_dots, rows_forward_bf16_dots);
-  static const KernelSet tiles = avx512_with("amx", true, rows_forward_bf16_tiles);
+  static const KernelSet dots = with_bf16(base, "avx512_bf16", !slow_dots, rows_forward_bf16_dots);
+  static const KernelSet tiles = [&] {
+    KernelSet set = with_bf16(base, "amx", true, rows_forward_bf16_tiles);
+    set.fast_int8 = false;  // tiles of bfloat16 have four times the rate of dot products of bytes
+    return set;
+  }();
   sets.insert(slow_dots ? sets.end() - 1 : sets.end(), &dots);
   if (has_amx() && may_use_tiles()) sets.push_back(&tiles);
 }
+#endif
 
 }  // namespace
-#endif
 #elif defined(SLIDE_NEON)
 extern const KernelSet kNeonKernels;
 #endif
@@ -87,8 +107,10 @@ std::vector<const KernelSet*> available() {
   if (avx2 && __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512cd") &&
       __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512bw")) {
     sets.push_back(&kAvx512Kernels);
+    static const KernelSet int8 = avx512_with_int8();
+    if (has_avx512_vnni()) sets.push_back(&int8);
 #if defined(SLIDE_BF16)
-    add_bf16_sets(sets);
+    add_bf16_sets(*sets.back(), sets);
 #endif
   }
 #elif defined(SLIDE_NEON)

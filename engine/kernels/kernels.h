@@ -43,6 +43,8 @@ struct KernelSet {
   const char* name;
   // rows_forward_bf16 is faster than rows_forward: the processor has bfloat16 arithmetic of its own.
   bool fast_bf16;
+  // rows_forward_int8 is faster than both.
+  bool fast_int8;
 
   // z[a*lanes + b] = shift[a] + sum_k w[ids[a]*ldw + k] * xt[k*lanes + b]      a < rows, k < inner
   // shift may be nullptr: zeros. So may xt where inner is 0.
@@ -52,6 +54,12 @@ struct KernelSet {
   // two equally near ones the even; products are exact and added up in fp32. Denormal numbers may count as 0.
   void (*rows_forward_bf16)(const uint32_t* w, size_t ldw, const uint32_t* ids, size_t rows,
                             const float* shift, const float* xt, size_t inner, size_t lanes, float* z);
+  // z[a*lanes + b] = shift[a] + 2^exponents[a] * steps[b] * (start[a] + sum_k w[a, k] * x[k, b])
+  //                                                                            a < rows, k < x.columns
+  // for bytes of rows, one behind the other, and of samples (see int8.h), the sum in integers. start may be
+  // nullptr: zeros. lanes is a multiple of kLaneMultiple.
+  void (*rows_forward_int8)(const Int8Rows& w, size_t rows, const std::int32_t* start, const float* shift,
+                            const ByteSamples& x, float* z);
   // dx[b*ldx + k] += sum_a w[ids[a]*ldw + k] * d[a*lanes + b]                  a < rows, k < inner, b < lanes
   void (*rows_backward_input)(const float* w, size_t ldw, const uint32_t* ids, size_t rows, const float* d,
                               size_t inner, size_t lanes, float* dx, size_t ldx);
@@ -71,6 +79,8 @@ struct KernelSet {
   void (*gather_rows_bf16)(const uint32_t* w, size_t ldw, const uint32_t* ids, const float* values,
                            size_t count, size_t n, float* h);
   float (*dot)(const float* x, const float* y, size_t n);
+  // sum_i values[i] * x[ids[i]]                                                i < count
+  float (*gather_dot)(const float* x, const uint32_t* ids, const float* values, size_t count);
   float (*sum)(const float* x, size_t n);
   void (*axpy)(float scale, const float* x, size_t n, float* y);  // y += scale * x
 
@@ -152,6 +162,10 @@ struct KernelSet {
   // 32
   void (*add_dots_int8)(const Int8Rows& w, const uint32_t* ids, size_t rows, const float* x, size_t n,
                         float* z);
+  // Row r from n finite floats x: 2^exponent is the least, from 2^-126 to 2^120, with which no byte is beyond
+  // 127 (beyond the largest they are 127), and the bytes are the nearest. Those up to the next multiple of
+  // kPairGroup are zero. Returns the exponent.
+  int (*narrow_int8)(const float* x, size_t n, std::int8_t* q);
   void (*narrow)(const float* x, size_t n, uint32_t noise, uint32_t* w);  // w = x, rounded by `noise`
   void (*narrow_nearest)(const float* x, size_t n, uint32_t* w);  // w = x, rounded as nearest_bf16() does
   // Adagrad with an accumulator a weight, started at 1, on those of `count` weights that `masks` names (see

@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <bit>
 #include <cmath>
+#include <numeric>
 
 #include "engine/kernels/bf16.h"
 #include "engine/kernels/kernels.h"
@@ -31,6 +32,18 @@ void rows_forward_bf16(const uint32_t* w, size_t ldw, const uint32_t* ids, size_
       for (size_t b = 0; b < lanes; ++b) {
         out[b] += pair_value(row, k) * nearest_bf16(xt[k * lanes + b]);
       }
+    }
+  }
+}
+
+void rows_forward_int8(const Int8Rows& w, size_t rows, const std::int32_t* start, const float* shift,
+                       const ByteSamples& x, float* z) {
+  for (size_t a = 0; a < rows; ++a) {
+    for (size_t b = 0; b < x.lanes; ++b) {
+      std::int32_t sum = start == nullptr ? 0 : start[a];
+      for (size_t k = 0; k < x.columns; ++k)
+        sum += w.row(a)[k] * static_cast<std::int32_t>(x.words[k / 4 * x.lanes + b] >> (k % 4 * 8) & 255u);
+      z[a * x.lanes + b] = shift[a] + int8_factor(w.exponents[a]) * x.steps[b] * static_cast<float>(sum);
     }
   }
 }
@@ -69,15 +82,17 @@ void gather_rows_bf16(const uint32_t* w, size_t ldw, const uint32_t* ids, const 
 }
 
 float dot(const float* x, const float* y, size_t n) {
+  return std::inner_product(x, x + n, y, 0.0f);
+}
+
+float gather_dot(const float* x, const uint32_t* ids, const float* values, size_t count) {
   float sum = 0.0f;
-  for (size_t k = 0; k < n; ++k) sum += x[k] * y[k];
+  for (size_t i = 0; i < count; ++i) sum += values[i] * x[ids[i]];
   return sum;
 }
 
 float sum(const float* x, size_t n) {
-  float total = 0.0f;
-  for (size_t k = 0; k < n; ++k) total += x[k];
-  return total;
+  return std::accumulate(x, x + n, 0.0f);
 }
 
 void axpy(float scale, const float* x, size_t n, float* y) {
@@ -238,6 +253,20 @@ void add_dots_int8(const Int8Rows& w, const uint32_t* ids, size_t rows, const fl
   }
 }
 
+int narrow_int8(const float* x, size_t n, std::int8_t* q) {
+  float largest = 0.0f;
+  for (size_t k = 0; k < n; ++k) largest = std::max(largest, std::fabs(x[k]));
+  int exponent = -126;
+  if (largest > 0.0f) std::frexp(largest, &exponent);  // largest < 2^exponent
+  exponent = std::clamp(exponent - 7, -126, 120);
+  if (largest > 127.0f * int8_factor(exponent)) exponent = std::min(exponent + 1, 120);
+  const float factor = int8_factor(-exponent);
+  for (size_t k = 0; k < (n + kPairGroup - 1) / kPairGroup * kPairGroup; ++k)
+    q[k] =
+        static_cast<std::int8_t>(k < n ? std::clamp(std::nearbyint(x[k] * factor), -127.0f, 127.0f) : 0.0f);
+  return exponent;
+}
+
 void narrow(const float* x, size_t n, uint32_t noise, uint32_t* w) {
   for (size_t k = 0; k < n; ++k) set_pair_value(w, k, x[k], noise);
 }
@@ -322,14 +351,17 @@ void adam_row(float* w, float* m, float* v, const float* g, size_t n, float rate
 extern const KernelSet kScalarKernels;
 constinit const KernelSet kScalarKernels = {.name = "scalar",
                                             .fast_bf16 = false,
+                                            .fast_int8 = false,
                                             .rows_forward = rows_forward,
                                             .rows_forward_bf16 = rows_forward_bf16,
+                                            .rows_forward_int8 = rows_forward_int8,
                                             .rows_backward_input = rows_backward_input,
                                             .rows_gradient = rows_gradient,
                                             .gather_rows = gather_rows,
                                             .scatter_rows = scatter_rows,
                                             .gather_rows_bf16 = gather_rows_bf16,
                                             .dot = dot,
+                                            .gather_dot = gather_dot,
                                             .sum = sum,
                                             .axpy = axpy,
                                             .transpose = transpose,
@@ -358,6 +390,7 @@ constinit const KernelSet kScalarKernels = {.name = "scalar",
                                             .pair_int8 = pair_int8,
                                             .gather_rows_int8 = gather_rows_int8,
                                             .add_dots_int8 = add_dots_int8,
+                                            .narrow_int8 = narrow_int8,
                                             .narrow = narrow,
                                             .narrow_nearest = narrow_nearest,
                                             .adagrad_masked = adagrad_masked,

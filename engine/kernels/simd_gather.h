@@ -1,4 +1,4 @@
-// Weighted rows named by ids: added up (gather_rows), added to (scatter_rows).
+// Weighted rows named by ids: added up (gather_rows), added to (scatter_rows); numbers (gather_dot).
 #pragma once
 
 #include "engine/kernels/simd.h"
@@ -99,6 +99,18 @@ size_t scatter_rows(const uint32_t* ids, const float* values, size_t count, uint
     for (size_t rest = k; rest < n; ++rest) h[ids[done] * ldh + rest] += values[done] * x[rest];
   }
   return done;
+}
+
+template <class Arch>
+float gather_dot(const float* x, const uint32_t* ids, const float* values, size_t count) {
+  float sums[4] = {};  // so that no addition waits for the one before
+  size_t i = 0;
+  for (; i + 4 <= count; i += 4) {
+    SLIDE_UNROLL
+    for (size_t j = 0; j < 4; ++j) sums[j] += values[i + j] * x[ids[i + j]];
+  }
+  for (; i < count; ++i) sums[0] += values[i] * x[ids[i]];
+  return (sums[0] + sums[1]) + (sums[2] + sums[3]);
 }
 
 }  // namespace

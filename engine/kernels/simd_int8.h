@@ -1,5 +1,5 @@
-// Rows of bytes (int8.h): widened, added up, multiplied with one vector. Bytes become floats in registers; a
-// row's power of two is multiplied in once, which changes no rounding.
+// Rows of bytes (int8.h): made, widened, added up, multiplied with one vector or with bytes of samples. Bytes
+// become floats in registers; a row's power of two is multiplied in once, which changes no rounding.
 #pragma once
 
 #include "engine/kernels/simd.h"
@@ -113,6 +113,84 @@ void add_dots_int8(const Int8Rows& w, const uint32_t* ids, size_t rows, const fl
     (Vec<Arch>::load_unaligned(z + a) + sum_each<Arch>(acc)).store_unaligned(z + a);
   }
   for (; a < rows; ++a) z[a] += factor_of(w, ids[a]) * sum_of<Arch>(row_sums(w.q + ids[a] * w.stride));
+}
+
+// What a processor without instructions for it does: a register of samples at a time, or several.
+template <class Arch>
+void rows_forward_int8(const Int8Rows& w, size_t rows, const std::int32_t* start, const float* shift,
+                       const ByteSamples& x, float* z) {
+  constexpr size_t B = kLaneMultiple;
+  for (size_t a = 0; a < rows; ++a) {
+    const std::int8_t* q = w.q + a * w.stride;
+    const float factor = factor_of(w, a);
+    for (size_t b = 0; b < x.lanes; b += B) {
+      std::int32_t sums[B];
+      for (size_t s = 0; s < B; ++s) sums[s] = start == nullptr ? 0 : start[a];
+      for (size_t k = 0; k < x.columns; k += 4) {
+        const uint32_t* words = x.words + k / 4 * x.lanes + b;
+        for (size_t s = 0; s < B; ++s) {
+          const uint32_t word = words[s];
+          sums[s] += q[k] * static_cast<std::int32_t>(word & 255u) +
+                     q[k + 1] * static_cast<std::int32_t>(word >> 8 & 255u) +
+                     q[k + 2] * static_cast<std::int32_t>(word >> 16 & 255u) +
+                     q[k + 3] * static_cast<std::int32_t>(word >> 24);
+        }
+      }
+      for (size_t s = 0; s < B; ++s)
+        z[a * x.lanes + b + s] = shift[a] + factor * x.steps[b + s] * static_cast<float>(sums[s]);
+    }
+  }
+}
+
+// The exponent of narrow_int8 for a row whose largest number has this size.
+inline int exponent_for(float largest) {
+  uint32_t bits;
+  __builtin_memcpy(&bits, &largest, sizeof bits);
+  int exponent = static_cast<int>(bits >> 23) - 126 - 7;  // largest < 2^(exponent + 7)
+  exponent = exponent < -126 ? -126 : exponent > 120 ? 120 : exponent;
+  const std::int8_t tried = static_cast<std::int8_t>(exponent);
+  return largest > 127.0f * factor_of({nullptr, 0, &tried}, 0) && exponent < 120 ? exponent + 1 : exponent;
+}
+
+// n numbers times `factor`, as bytes.
+template <class Arch>
+void round_to_bytes(const float* x, size_t n, float factor, std::int8_t* q) {
+  constexpr size_t N = kWidth<Arch>;
+  const Vec<Arch> by(factor), most(127.0f), least(-127.0f);
+  alignas(64) float rounded[N];
+  size_t k = 0;
+  for (; k + N <= n; k += N) {
+    xsimd::nearbyint(xsimd::max(least, xsimd::min(most, Vec<Arch>::load_unaligned(x + k) * by)))
+        .store_aligned(rounded);
+    for (size_t i = 0; i < N; ++i) q[k + i] = static_cast<std::int8_t>(rounded[i]);
+  }
+  for (; k < n; ++k) {
+    const float one = x[k] * factor;
+    q[k] = static_cast<std::int8_t>(__builtin_nearbyintf(one > 127.0f    ? 127.0f
+                                                         : one < -127.0f ? -127.0f
+                                                                         : one));
+  }
+}
+
+template <class Arch>
+int narrow_int8(const float* x, size_t n, std::int8_t* q) {
+  constexpr size_t N = kWidth<Arch>;
+  Vec<Arch> most(0.0f);
+  size_t k = 0;
+  for (; k + N <= n; k += N) most = xsimd::max(most, xsimd::abs(Vec<Arch>::load_unaligned(x + k)));
+  alignas(64) float sizes[N];
+  most.store_aligned(sizes);
+  float largest = 0.0f;
+  for (size_t i = 0; i < N; ++i) largest = sizes[i] > largest ? sizes[i] : largest;
+  for (; k < n; ++k) {
+    const float size = __builtin_fabsf(x[k]);
+    largest = size > largest ? size : largest;
+  }
+  const int exponent = exponent_for(largest);
+  const std::int8_t up = static_cast<std::int8_t>(-exponent);
+  round_to_bytes<Arch>(x, n, factor_of({nullptr, 0, &up}, 0), q);
+  for (size_t i = n; i % (2 * kPairs) != 0; ++i) q[i] = 0;
+  return exponent;
 }
 
 }  // namespace

@@ -244,6 +244,20 @@ void WidePath::forward(const BlockFeatures& features, std::span<const std::uint3
   }
 }
 
+void WidePath::add_scores(std::span<const std::uint32_t> ids, const float* by_feature,
+                          std::vector<float>& weights, float* z) const {
+  for (std::size_t a = 0; a < ids.size(); ++a) {
+    const std::uint64_t begin = storage_.offsets[ids[a]], count = storage_.offsets[ids[a] + 1] - begin;
+    const bool small = !storage_.small.empty();
+    if (small) {
+      grow(weights, count);
+      storage_.small.load(ids[a], begin, count, weights.data());
+    }
+    z[a] += kernels::active().gather_dot(by_feature, storage_.features.data() + begin,
+                                         small ? weights.data() : storage_.weights.data() + begin, count);
+  }
+}
+
 void WidePath::update(std::uint32_t id, const BlockMatch& at, const Deltas& deltas, Step step,
                       std::span<float> sums, std::vector<float>& gradients) {
   const BlockFeatures& features = at.features;

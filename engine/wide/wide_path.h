@@ -84,6 +84,11 @@ class WidePath {
   void forward(const BlockFeatures& features, std::span<const std::uint32_t> ids, std::size_t lanes, float* z,
                WideHits& hits, WideScratch& scratch) const;
 
+  // z[a] += sum over the features f in the pattern of ids[a] of w * by_feature[f], for one sample whose
+  // values are there. `weights` grows as needed.
+  void add_scores(std::span<const std::uint32_t> ids, const float* by_feature, std::vector<float>& weights,
+                  float* z) const;
+
   // Asks for the weights of neuron `id`: before forward(), or with the sums of squares before update().
   void prefetch(std::uint32_t id, const float* sums = nullptr) const;
 

@@ -77,7 +77,7 @@ void WidePostings::Walk::sort() {
   std::sort(listed.begin(), listed.end(), before);
 }
 
-void WidePostings::start(const BlockFeatures& features, Walk& walk) const {
+void WidePostings::start(const BlockFeatures& features, std::size_t most, Walk& walk) const {
   walk.dense.clear();
   walk.listed.clear();
   std::size_t number = 0;
@@ -85,6 +85,7 @@ void WidePostings::start(const BlockFeatures& features, Walk& walk) const {
     for (std::uint32_t bits = features.present()[word]; bits != 0; bits &= bits - 1) {
       const std::size_t f = std::size_t{word} * 32 + static_cast<std::size_t>(std::countr_zero(bits));
       const std::uint32_t place = features.places()[number++], length = features.length_of(place);
+      if (count(f) > most) continue;
       auto& features_alike = length == 0 ? walk.dense : walk.listed;
       features_alike.push_back({offsets_[f], offsets_[f + 1], place / kernels::kKinds, length});
     }

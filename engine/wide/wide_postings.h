@@ -49,7 +49,9 @@ class WidePostings {
     // From here on in ascending order, whatever samples the block has.
     void sort();
   };
-  void start(const BlockFeatures& features, Walk& walk) const;
+  void start(const BlockFeatures& features, Walk& walk) const { start(features, SIZE_MAX, walk); }
+  // The same without the features of more than `most` neurons.
+  void start(const BlockFeatures& features, std::size_t most, Walk& walk) const;
   void add(const BlockFeatures& features, std::size_t first, std::size_t end, std::size_t lanes, float* z,
            Walk& walk) const;
 

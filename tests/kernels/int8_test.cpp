@@ -129,6 +129,90 @@ TEST_P(Int8, DotsAreAddedToWhatIsThere) {
   }
 }
 
+// Of normal numbers, of those that are halfway between two bytes, and of the least and the largest there are.
+TEST_P(Int8, NarrowingTakesTheNearestOfTheFinestSteps) {
+  for (std::size_t n = 0; n < kByteLengths; ++n) {
+    for (const float scale : {1.0f, 0x1p-140f, 0x1p-120f, 0x1p100f, 0x1p127f / 4}) {
+      test::Floats x = test::normal_floats(n, n + 7);
+      for (std::size_t k = 0; k < n; ++k) {
+        x[k] = std::clamp(x[k], -3.9f, 3.9f);
+        if (k % 3 == 1) x[k] = 0x1p-5f * (std::nearbyint(16 * x[k]) + 0.5f);
+        x[k] *= scale;
+      }
+      const std::size_t stride = (n + kPairGroup - 1) / kPairGroup * kPairGroup;
+      std::vector<std::int8_t> got(stride + 1, 99), want(stride + 1, 99);
+      const int exponent = GetParam()->narrow_int8(x.data(), n, got.data());
+      ASSERT_EQ(exponent, find("scalar")->narrow_int8(x.data(), n, want.data())) << n << ", " << scale;
+      ASSERT_EQ(got, want) << n << ", " << scale;
+      ASSERT_EQ(got.back(), 99) << n;
+      float largest = 0.0f;
+      for (std::size_t k = 0; k < n; ++k) largest = std::max(largest, std::fabs(x[k]));
+      for (std::size_t k = 0; k < n; ++k)
+        ASSERT_LE(std::fabs(std::ldexp(double{got[k] * 1.0f}, exponent) - x[k]), std::ldexp(0.5, exponent))
+            << n;
+      const bool finest = exponent == -126 || largest > 127 * std::ldexp(1.0, exponent - 1);
+      ASSERT_TRUE(finest || largest == 0.0f) << n << ", " << scale;
+    }
+  }
+}
+
+// Bytes of samples from 0 to 255.
+struct ByteColumns {
+  ByteColumns(std::size_t column_count, std::size_t lane_count)
+      : words(column_count / 4 * lane_count),
+        steps(test::normal_floats(lane_count, 3)),
+        columns(column_count),
+        lanes(lane_count) {
+    Rng rng(4, Purpose::kTest, column_count, lane_count);
+    for (std::size_t i = 0; i < words.size(); ++i) words[i] = static_cast<std::uint32_t>(rng.next());
+    if (!words.empty()) words[0] = 0xff00ff00u;
+  }
+  ByteSamples samples() const { return {words.data(), steps.data(), columns, lanes}; }
+  int value(std::size_t k, std::size_t b) const {
+    return static_cast<int>(words[k / 4 * lanes + b] >> (8 * (k % 4)) & 255u);
+  }
+
+  std::vector<std::uint32_t> words;
+  test::Floats steps;
+  std::size_t columns, lanes;
+};
+
+void expect_int8_forward(const KernelSet& set, std::size_t rows, std::size_t columns, std::size_t lanes,
+                         bool started) {
+  const ByteMatrix matrix(rows, columns);
+  const ByteColumns x(columns, lanes);
+  const test::Floats shift = test::normal_floats(rows, 5);
+  std::vector<std::int32_t> starts(rows);
+  for (std::size_t a = 0; a < rows; ++a) starts[a] = static_cast<std::int32_t>(a * 977) - 4000;
+  const std::int32_t* start = started ? starts.data() : nullptr;
+  test::Floats z(rows * lanes), scalar(rows * lanes);
+  set.rows_forward_int8(matrix.rows(), rows, start, shift.data(), x.samples(), z.data());
+  find("scalar")->rows_forward_int8(matrix.rows(), rows, start, shift.data(), x.samples(), scalar.data());
+  ASSERT_TRUE(z.intact()) << rows << " x " << columns << " x " << lanes;
+  for (std::size_t a = 0; a < rows; ++a) {
+    for (std::size_t b = 0; b < lanes; ++b) {
+      int sum = started ? starts[a] : 0;
+      for (std::size_t k = 0; k < columns; ++k) sum += matrix.q[a * matrix.stride + k] * x.value(k, b);
+      const double term = std::ldexp(double{x.steps[b]} * sum, matrix.exponents[a]);
+      const double bound = test::rounding_bound(1, std::fabs(term) + std::fabs(shift[a]));
+      ASSERT_NEAR(z[a * lanes + b], shift[a] + term, bound)
+          << rows << " x " << columns << ", " << a << ", " << b;
+      ASSERT_NEAR(scalar[a * lanes + b], shift[a] + term, bound) << rows << " x " << columns;
+    }
+  }
+}
+
+TEST_P(Int8, RowsForwardAtEveryLength) {
+  for (const std::size_t lanes : {16, 32, 48, 112}) {
+    for (std::size_t columns = 0; columns < 200; columns += 4)
+      expect_int8_forward(*GetParam(), columns / 4 % 21, columns, lanes, columns % 8 == 0);
+    for (const std::size_t columns : {4, 32, 132}) {
+      for (std::size_t rows = 0; rows < 40; ++rows)
+        expect_int8_forward(*GetParam(), rows, columns, lanes, rows % 2 == 0);
+    }
+  }
+}
+
 INSTANTIATE_TEST_SUITE_P(Sets, Int8, testing::ValuesIn(available()), test::set_name);
 
 }  // namespace

@@ -82,6 +82,18 @@ TEST_P(Sparse, ScatterRowsAtEveryLength) {
   }
 }
 
+TEST_P(Sparse, GatherDotAtEveryLength) {
+  constexpr std::size_t kNumbers = 90;
+  const Floats x = normal_floats(kNumbers, 1);
+  for (std::size_t count = 0; count < kNumbers; ++count) {
+    std::vector<uint32_t> ids = scattered_ids(count, kNumbers);
+    const Floats values = normal_floats(count, 2);
+    Sum want;
+    for (std::size_t i = 0; i < count; ++i) want.add(double{values[i]} * x[ids[i]]);
+    ASSERT_TRUE(agrees(set().gather_dot(x.data(), ids.data(), values.data(), count), want, count)) << count;
+  }
+}
+
 TEST_P(Sparse, FindPresentAtEveryLength) {
   Rng rng(1, Purpose::kTest);
   std::vector<std::uint32_t> bits(40), first(40);

@@ -1,0 +1,103 @@
+// rows_forward_int8 in the dot products of AVX512-VNNI: four products of bytes a number. dispatch.cpp puts it
+// into a set whose other kernels are the avx512 ones.
+#include <immintrin.h>
+
+#include <type_traits>
+
+#include "engine/kernels/kernels.h"
+#include "engine/kernels/unroll.h"
+
+namespace slide::kernels {
+
+// Declared once more in dispatch.cpp, which makes a set of it.
+std::remove_pointer_t<decltype(KernelSet::rows_forward_int8)> rows_forward_int8_dots;
+
+namespace {
+
+constexpr size_t kVector = 16;
+
+// What all tiles of a product share.
+struct Product {
+  const Int8Rows& w;
+  size_t rows;
+  const std::int32_t* start;
+  const float* shift;
+  const ByteSamples& x;
+  float* z;
+};
+
+inline std::int32_t word_of(const std::int8_t* q) {
+  std::int32_t word;
+  __builtin_memcpy(&word, q, sizeof word);
+  return word;
+}
+
+// 2^exponents[a], see int8.h: that is a shared inline function.
+inline __m512 factor_of(const Product& p, size_t a) {
+  return _mm512_castsi512_ps(_mm512_set1_epi32((p.w.exponents[a] + 127) << 23));
+}
+
+// R rows from row a on, C vectors of samples from sample b on.
+template <size_t R, size_t C>
+void tile(const Product& p, size_t a, size_t b) {
+  constexpr size_t U = 4 / C;  // words at once, so that pointers are loaded once for all of them
+  const std::int8_t* row[R];
+  __m512i acc[R][C];
+  SLIDE_UNROLL
+  for (size_t r = 0; r < R; ++r) {
+    row[r] = p.w.q + (a + r) * p.w.stride;
+    SLIDE_UNROLL
+    for (size_t c = 0; c < C; ++c) acc[r][c] = _mm512_set1_epi32(p.start == nullptr ? 0 : p.start[a + r]);
+  }
+  const auto multiply = [&]<size_t Words>(size_t k) {
+    __m512i x[Words][C];
+    SLIDE_UNROLL
+    for (size_t u = 0; u < Words; ++u) {
+      SLIDE_UNROLL
+      for (size_t c = 0; c < C; ++c)
+        x[u][c] = _mm512_loadu_si512(p.x.words + (k / 4 + u) * p.x.lanes + b + c * kVector);
+    }
+    SLIDE_UNROLL
+    for (size_t r = 0; r < R; ++r) {
+      SLIDE_UNROLL
+      for (size_t u = 0; u < Words; ++u) {
+        const __m512i weights = _mm512_set1_epi32(word_of(row[r] + k + 4 * u));
+        SLIDE_UNROLL
+        for (size_t c = 0; c < C; ++c) acc[r][c] = _mm512_dpbusd_epi32(acc[r][c], x[u][c], weights);
+      }
+    }
+  };
+  size_t k = 0;
+  for (; k + 4 * U <= p.x.columns; k += 4 * U) multiply.template operator()<U>(k);
+  for (; k < p.x.columns; k += 4) multiply.template operator()<1>(k);
+  SLIDE_UNROLL
+  for (size_t r = 0; r < R; ++r) {
+    const __m512 factor = factor_of(p, a + r), shift = _mm512_set1_ps(p.shift[a + r]);
+    SLIDE_UNROLL
+    for (size_t c = 0; c < C; ++c) {
+      const __m512 step = _mm512_mul_ps(factor, _mm512_loadu_ps(p.x.steps + b + c * kVector));
+      _mm512_storeu_ps(p.z + (a + r) * p.x.lanes + b + c * kVector,
+                       _mm512_fmadd_ps(step, _mm512_cvtepi32_ps(acc[r][c]), shift));
+    }
+  }
+}
+
+template <size_t C>
+void all_rows(const Product& p, size_t b) {
+  size_t a = 0;
+  for (; a + 12 <= p.rows; a += 12) tile<12, C>(p, a, b);
+  for (; a + 4 <= p.rows; a += 4) tile<4, C>(p, a, b);
+  for (; a < p.rows; ++a) tile<1, C>(p, a, b);
+}
+
+}  // namespace
+
+void rows_forward_int8_dots(const Int8Rows& w, size_t rows, const std::int32_t* start, const float* shift,
+                            const ByteSamples& x, float* z) {
+  const Product product{w, rows, start, shift, x, z};
+  size_t b = 0;
+  for (; b + 2 * kVector <= x.lanes; b += 2 * kVector) all_rows<2>(product, b);
+  for (; b < x.lanes; b += kVector) all_rows<1>(product, b);
+}
+
+}  // namespace slide::kernels
