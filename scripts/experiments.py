@@ -3,8 +3,11 @@
 
 An experiment names a base configuration (`config`), settings for all its runs (`set`), and its variations (`[[run]]`
 with `name` and `set`); every variation runs with seeds 1 to `seeds` on each of `data`. `curve = true` evaluates after
-every epoch and draws P@1 over train seconds. `[probe]` asks scripts/recall_probe.cpp how many of the neurons that
-fire most are found by tables of several shapes. Called by scripts/experiments.sh.
+every epoch and draws P@1 over train seconds. In place of `[[run]]`, `[[source]]` and `[[cell]]` make a run of each source
+of negatives in each cell, which says how many neurons are drawn for a block of how many samples; a map is drawn of what
+sources gain over the first one (experiment_map.py). `program` trains in place of `slide train`, `[[generate]]` makes data.
+`[probe]` asks scripts/recall_probe.cpp how many of the neurons that fire most are found by tables of several shapes.
+Called by scripts/experiments.sh.
 """
 
 import argparse
@@ -18,6 +21,8 @@ import statistics
 import subprocess
 import sys
 import tomllib
+
+import experiment_map
 
 ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 FOLDER = os.path.join(ROOT, "configs", "experiments")
@@ -39,7 +44,10 @@ def load(names):
     experiments = []
     for name, path in known.items():
         with open(path, "rb") as file:
-            experiments.append({"name": name, **tomllib.load(file)})
+            experiment = {"name": name, **tomllib.load(file)}
+        if "cell" in experiment:
+            experiment["run"] = experiment_map.runs_of(experiment)
+        experiments.append(experiment)
     return experiments
 
 
@@ -50,7 +58,18 @@ def call(command):
     return done.stdout
 
 
+def generate(options, experiment):
+    """Generated data, unless they are there."""
+    for about in experiment.get("generate", []):
+        folder = os.path.join(options.out, "data", about["name"])
+        if not os.path.isfile(os.path.join(folder, "test.txt")):
+            call([options.slide, "generate", "--out", folder, *map(str, about["options"])])
+
+
 def data_file(options, name, part):
+    path = os.path.join(options.out, "data", name, part + ".txt")
+    if os.path.isfile(path):
+        return path
     path = os.path.join(options.data, name, part + ".txt")
     if not os.path.isfile(path):
         stop(f"{path} is missing; set SLIDE_DATA to a folder that holds {name}/{part}.txt")
@@ -73,19 +92,22 @@ def train(options, experiment, data, run, seed):
     folder = folder_of(options, experiment, data, run, seed)
     config = run.get("config", experiment["config"])
     settings = settings_of(experiment, run, seed, options.threads)
+    arguments = [str(word) for word in run.get("arguments", [])]
     done = os.path.join(folder, "done.json")
-    stamp = json.dumps([config, settings])
+    stamp = json.dumps([config, settings, *arguments])
     if not options.fresh and os.path.exists(done):
         with open(done, encoding="utf-8") as file:
             if file.read() == stamp:
                 return
     shutil.rmtree(folder, ignore_errors=True)
-    command = [options.slide, "train", os.path.join(ROOT, config), "--out", folder]
-    for setting in [f"data.train={data_file(options, data, 'train')}",
-                    f"data.test={data_file(options, data, 'test')}", *settings]:
-        command += ["--set", setting]
-    call(command)
-    if not experiment.get("probe") or seed != 1:
+    settings = [f"data.train={data_file(options, data, 'train')}", f"data.test={data_file(options, data, 'test')}",
+                *settings]
+    if "program" in experiment:
+        call([compiled(options, experiment["program"]), os.path.join(ROOT, config), folder, *arguments, *settings])
+    else:
+        call([options.slide, "train", os.path.join(ROOT, config), "--out", folder,
+              *(word for setting in settings for word in ("--set", setting))])
+    if "program" not in experiment and (not experiment.get("probe") or seed != 1):
         os.remove(os.path.join(folder, "model.slide"))
     with open(done, "w", encoding="utf-8") as file:
         file.write(stamp)
@@ -101,13 +123,17 @@ def last(folder):
     return events(folder, "eval")[-1]
 
 
-def compile_probe(options):
-    """The probe is no part of the build: it is compiled here, against the libraries of the release build."""
-    program = os.path.join(options.out, "recall_probe")
-    source = os.path.join(ROOT, "scripts", "recall_probe.cpp")
+def compiled(options, source):
+    """A program that is no part of the build: it is compiled here, against the libraries of the release build."""
+    program = os.path.join(options.out, os.path.basename(source)[:-len(".cpp")])
+    source = os.path.join(ROOT, source)
+    if os.path.exists(program) and os.path.getmtime(program) > max(
+            map(os.path.getmtime, [options.slide, source, *glob.glob(os.path.join(ROOT, "scripts", "*.h"))])):
+        return program
     libraries = sorted(glob.glob(os.path.join(ROOT, "build", "release", "**", "libslide_*.a"), recursive=True))
-    call(["c++", "-std=c++20", "-O2", "-I", ROOT, source, "-Wl,--start-group", *libraries, "-Wl,--end-group",
-          "-lfmt", "-lz", "-fopenmp", "-o", program])
+    headers = ["-I", ROOT, "-I", os.path.join(ROOT, "engine", "base", "include")]
+    call(["c++", "-std=c++20", "-O3", *headers, source, "-Wl,--start-group", *libraries, "-Wl,--end-group",
+          "-lfmt", "-lz", "-lzstd", "-lutf8proc", "-ldl", "-fopenmp", "-o", program])
     return program
 
 
@@ -119,7 +145,7 @@ def probe(options, experiment):
     """Trains the probe's model and writes a line of JSON for each shape to probe-<data>-<block>.jsonl."""
     about = experiment["probe"]
     run = {"name": "probe model", "set": about.get("set", [])}
-    program = compile_probe(options)
+    program = compiled(options, "scripts/recall_probe.cpp")
     for data in about["data"]:
         train(options, experiment, data, run, 1)
         model = os.path.join(folder_of(options, experiment, data, run, 1), "model.slide")
@@ -140,7 +166,7 @@ def perform(options, experiment):
     for data in experiment["data"]:
         for seed in seeds_of(options, experiment):
             for run in experiment["run"]:
-                if seed <= run.get("seeds", seed):
+                if seed <= run.get("seeds", seed) and data in run.get("data", [data]):
                     train(options, experiment, data, run, seed)
     if experiment.get("probe"):
         probe(options, experiment)
@@ -275,6 +301,20 @@ def curves(options, experiment):
     return lines
 
 
+def maps(options, experiment):
+    """The map of an experiment with cells, and the line that shows it."""
+    if len(experiment.get("cell", [])) < 2:
+        return []
+
+    def by_seed(data, name):
+        runs = done_folders(options, experiment, data, {"name": name})
+        return {os.path.basename(folder): last(folder)["p_at_1"] for folder in runs}
+
+    name = f"{experiment['name']}.svg"
+    experiment_map.draw(os.path.join(FOLDER, name), experiment, by_seed)
+    return ["", f"![Points of P@1 that sources of negatives gain]({name})"]
+
+
 def machine():
     text = f"{os.cpu_count()} cores"
     try:
@@ -317,13 +357,15 @@ def report(options, experiments):
                   f". Machine: {machine()}; {threads} a run.", ""]
         lines += rows
         lines += probe_table(options, experiment) if experiment.get("probe") else []
-        lines += curves(options, experiment)
+        lines += curves(options, experiment) + maps(options, experiment)
         if experiment.get("conclusion"):
             lines += ["", experiment["conclusion"].strip()]
         lines += ["", "<details><summary>Settings</summary>", ""]
         for run in experiment["run"]:
             base = f"base `{run['config']}`, " if "config" in run else ""
-            lines.append(f"- {run['name']}: {base}" + (" ".join(f"`{s}`" for s in run.get("set", [])) or "as the base"))
+            words = [" ".join(map(str, run["arguments"]))] if "arguments" in run else []
+            words = [*words, *run.get("set", [])]
+            lines.append(f"- {run['name']}: {base}" + (" ".join(f"`{word}`" for word in words) or "as the base"))
         lines += ["", "</details>", ""]
     with open(os.path.join(FOLDER, "RESULTS.md"), "w", encoding="utf-8") as file:
         file.write("\n".join(lines).rstrip() + "\n")
@@ -347,8 +389,10 @@ def main():
     experiments = load(options.experiments)
     chosen = [e for e in experiments if not options.experiments or e["name"] in options.experiments]
     if not options.report_only:
-        for data in {data for experiment in chosen for data in experiment["data"]}:
-            data_file(options, data, "train"), data_file(options, data, "test")
+        for experiment in chosen:
+            generate(options, experiment)
+            for data in experiment["data"]:
+                data_file(options, data, "train"), data_file(options, data, "test")
         for experiment in chosen:
             perform(options, experiment)
     report(options, experiments)

@@ -3,7 +3,7 @@
 # several seeds. Writes configs/experiments/RESULTS.md (mean and spread of accuracy, train seconds) and the curves of
 # accuracy over time beside it. Runs that are done are kept in build/experiments and not repeated; --fresh does.
 # usage: scripts/experiments.sh [--seeds N] [--threads N] [--fresh] [--report-only] [EXPERIMENT ...]
-#        EXPERIMENT is the name of a file without .toml; all by default: about 40 minutes on one thread.
+#        EXPERIMENT is the name of a file without .toml; all by default: about an hour on one thread.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 . scripts/packages.sh

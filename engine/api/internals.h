@@ -44,9 +44,11 @@ struct Model::Impl {
   mutable slide::Model model;  // but for its tables it stays as it is
   mutable std::once_flag tables;
 
-  // LSH inference needs them; those of a model that was read are built when they are first asked for. Safe
-  // from any thread: nothing else looks at them.
+  // Those of a model that was read are built when they are first needed. Safe from any thread: nothing else
+  // looks at them.
   void build_tables(int threads) const;
+  // The same where LSH inference asks them.
+  void build_asked_tables(int threads) const;
 };
 
 struct Internals {

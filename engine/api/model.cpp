@@ -6,6 +6,7 @@
 
 #include "engine/api/internals.h"
 #include "engine/base/parallel.h"
+#include "engine/inference/candidate_scorer.h"
 #include "engine/inference/inference.h"
 #include "engine/run/model_use.h"
 
@@ -32,6 +33,10 @@ const TextModel& text_of(const slide::Model& model) {
 
 void Model::Impl::build_tables(int threads) const {
   std::call_once(tables, [&] { model.build_tables(threads); });
+}
+
+void Model::Impl::build_asked_tables(int threads) const {
+  if (CandidateScorer::asks_training_tables(model.network)) build_tables(threads);
 }
 
 Model::Model(std::shared_ptr<const Impl> impl) : impl_(std::move(impl)) {}
@@ -102,7 +107,7 @@ Predictor::Impl::Impl(std::shared_ptr<const Model::Impl> of, const PredictOption
   inference.k = std::min<std::size_t>(options.k, model->model.trained().network.labels());
   inference.log_softmax =
       options.scores == Scores::kProbability && needs_log_softmax(model->model.config.loss.kind);
-  if (inference.mode == slide::Inference::kLsh) model->build_tables(options.threads);
+  if (inference.mode == slide::Inference::kLsh) model->build_asked_tables(options.threads);
   predictor.emplace(model->model.trained(), inference);
 }
 
@@ -166,7 +171,7 @@ Measures evaluate(const Model& model, const Data& data, const std::vector<std::u
     const std::vector<std::uint32_t>& ranks = ks.empty() ? impl.model.config.eval.k : ks;
     InferenceOptions options = options_of(impl.model.config.eval, Inference::kConfigured, threads);
     options.k = *std::max_element(ranks.begin(), ranks.end());
-    if (options.mode == slide::Inference::kLsh) impl.build_tables(threads);
+    if (options.mode == slide::Inference::kLsh) impl.build_asked_tables(threads);
     const slide::Predictor predictor(impl.model.trained(), options);
     const Metrics metrics = slide::evaluate(
         predictor, scaled_rows(Internals::of(data), impl.model.config.data), ranks, propensities(impl.model));

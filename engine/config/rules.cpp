@@ -152,12 +152,14 @@ MaybeViolation check_layers(const std::vector<LayerConfig>& layers) {
   return std::nullopt;
 }
 
+// Behind hidden layers a search index is made of the weights; a first layer's tables are those of training.
 MaybeViolation check_inference(const Config& config) {
   const LayerConfig& last = config.layers.back();
-  if (config.eval.inference == Inference::kFull || (last.kind == LayerKind::kSampled && last.lsh > 0))
+  if (config.eval.inference == Inference::kFull || config.layers.size() > 1 ||
+      (last.kind == LayerKind::kSampled && last.lsh > 0))
     return {};
   return violation("eval.inference",
-                   "= lsh needs hash tables: the last layer must be sampled, with lsh above 0");
+                   "= lsh needs a hidden layer, or hash tables: a sampled layer with lsh above 0");
 }
 
 MaybeViolation check_shards(const Config& config) {

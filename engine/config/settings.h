@@ -117,8 +117,8 @@ struct LayerConfig {
   Activation activation = Activation::kRelu;  // hidden layers; the output layer's is the loss's
   double dropout = 0.0;
   // A sampled layer's active set, neurons for each block of samples, by source:
-  std::uint32_t lsh = 256;
-  std::uint32_t uniform = 1024;
+  std::uint32_t lsh = 0;
+  std::uint32_t uniform = 1280;
   std::uint32_t frequency = 0;  // drawn by label frequency; output layer only
   bool correction = false;      // sampled negatives stand for all neurons that were not drawn
   // Output layer: sparse weights straight from the features of a label's own samples (see wide_path.h).

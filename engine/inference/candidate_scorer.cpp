@@ -13,8 +13,7 @@ CandidateScorer::CandidateScorer(const Network& network, std::size_t candidates,
   const Layer& output = network.output();
   if (output.wide() != nullptr)
     postings_.emplace(*output.wide(), output.all_neurons(), network.features(), true);
-  const bool sparse = !network.input() && network.dense() == 0 && network.layers().size() == 1;
-  if (sparse) return;  // the training tables answer
+  if (asks_training_tables(network)) return;
   search_.emplace(output.weight_rows(), output.inputs(), output.bias().weights.span(),
                   network.config().train.seed, threads);
   always_.assign(output.size(), false);

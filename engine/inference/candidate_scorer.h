@@ -21,8 +21,12 @@ namespace slide {
 
 class CandidateScorer final : public Scorer {
  public:
-  // Up to `candidates` from tables, and as many from features. Of a network whose output layer has hash
-  // tables.
+  // Whether it asks the output layer's hash tables of training, and so needs them.
+  static bool asks_training_tables(const Network& network) {
+    return !network.input() && network.dense() == 0 && network.layers().size() == 1;
+  }
+
+  // Up to `candidates` from tables, and as many from features.
   CandidateScorer(const Network& network, std::size_t candidates, int threads);
 
   std::unique_ptr<Scorer::Scratch> make_scratch(std::size_t blocks, std::size_t lanes) const override;

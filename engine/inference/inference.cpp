@@ -34,10 +34,10 @@ const Way& Predictor::add(Args&&... args) {
 Predictor::Predictor(const TrainedNetwork& trained, const InferenceOptions& options)
     : trained_(trained), options_(options) {
   const Network& network = trained_.network;
-  if (options_.mode == Inference::kLsh && network.output().index() == nullptr) {
+  if (options_.mode == Inference::kLsh && CandidateScorer::asks_training_tables(network) &&
+      network.output().index() == nullptr) {
     fail_input(
-        "inference = lsh needs hash tables, but the output layer is not sampled by lsh; use inference = "
-        "full");
+        "inference = lsh needs hash tables, but the only layer is not sampled by lsh; use inference = full");
   }
   if (options_.mode == Inference::kFull) {
     choose_full();

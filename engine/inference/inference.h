@@ -57,8 +57,8 @@ std::function<void(std::size_t samples)> summed_progress(Progress told, std::siz
 class Predictor {
  public:
   // Chooses how samples are scored, together and alone. Inference::kLsh: builds the search index of the
-  // output layer. Throws InputError when that layer has no hash tables from training (rebuild_index), which
-  // are asked where the network's only layer is the output.
+  // output layer; where that is the network's only layer, hash tables of training are asked in its place
+  // (rebuild_index). Throws InputError where it has none.
   Predictor(const TrainedNetwork& trained, const InferenceOptions& options);
 
   const InferenceOptions& options() const { return options_; }

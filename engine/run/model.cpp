@@ -1,5 +1,7 @@
 #include "engine/run/model.h"
 
+#include "engine/inference/candidate_scorer.h"
+
 namespace slide {
 
 void Model::build_tables(int threads) {
@@ -8,6 +10,10 @@ void Model::build_tables(int threads) {
     if (hashes[l].generation == 0 || layer.index() != nullptr) continue;
     layer.rebuild_index(hashes[l].seed, hashes[l].generation, threads);
   }
+}
+
+void Model::build_asked_tables(int threads) {
+  if (CandidateScorer::asks_training_tables(network)) build_tables(threads);
 }
 
 }  // namespace slide

@@ -64,9 +64,10 @@ struct Model {
   bool keep_known = false;
 
   TrainedNetwork trained() const { return {network, neighbours ? &*neighbours : nullptr}; }
-  // Builds the hash tables of the layers that had them, which LSH inference needs. A second call does
-  // nothing.
+  // Builds the hash tables of the layers that had them. A second call does nothing.
   void build_tables(int threads);
+  // The same where LSH inference asks them.
+  void build_asked_tables(int threads);
 };
 
 // What goes into a model file.

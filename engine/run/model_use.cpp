@@ -45,7 +45,7 @@ InferenceOptions prepared(Model& model, int threads, std::size_t k, bool log_sof
   options.log_softmax = log_softmax;
   options.by_row = by_row;
   options.keep_known = model.keep_known;
-  if (options.mode == Inference::kLsh) model.build_tables(threads);
+  if (options.mode == Inference::kLsh) model.build_asked_tables(threads);
   return options;
 }
 

@@ -19,7 +19,7 @@ ServedModel::ServedModel(const Options& options)
   wanted.low_latency = true;
   full_.emplace(model_.trained(), wanted);
   if (options.inference.value_or(model_.config.eval.inference) == Inference::kLsh) {
-    model_.build_tables(options.threads);
+    model_.build_asked_tables(options.threads);
     wanted.mode = Inference::kLsh;
     lsh_.emplace(model_.trained(), wanted);
   }

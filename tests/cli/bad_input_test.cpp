@@ -166,6 +166,8 @@ TEST_F(BadInputTest, Models) {
   write_file(slide_.path("bad.slide"), damaged);
   expect(2, "checksum", {"predict", "bad.slide", "d.txt"});
   expect(2, "checksum", {"inspect", "bad.slide"});
+  write_file(slide_.path("c.toml"), "[neighbours]\nshare = 0\n[[layer]]\nkind = \"dense\"\nwide = false\n");
+  ASSERT_EQ(slide_.run(train({})).code, 0);
   expect(2, "lsh needs hash tables", {"test", "out/model.slide", "d.txt", "--inference", "lsh"});
 }
 

@@ -391,8 +391,13 @@ TEST(Rules, NetworksInParts) {
   for (const std::string& layers : {sampled, dense + sampled, dense + "[[layer]]\nkind = \"dense\"\n"})
     EXPECT_EQ(error_of(small + layers, {"train.shards=65536"}), "");
   EXPECT_EQ(error_of(small + dense + sampled, {"train.shards=2", "eval.inference=lsh"}), "");
-  EXPECT_EQ(error_of(small + sampled, {"eval.inference=lsh"}), "");
-  EXPECT_EQ(error_of(small + sampled, {"eval.inference=lsh", "train.shards=2"}),
+  EXPECT_EQ(error_of(small + sampled, {"eval.inference=lsh", "layer.0.lsh=4"}), "");
+  EXPECT_EQ(error_of(dense + sampled, {"eval.inference=lsh", "layer.1.lsh=0"}), "");
+  EXPECT_EQ(error_of(sampled, {"eval.inference=lsh", "layer.0.lsh=0"}),
+            "--set eval.inference=lsh: 'eval.inference' = lsh needs a hidden layer, or hash tables: a "
+            "sampled layer "
+            "with lsh above 0");
+  EXPECT_EQ(error_of(small + sampled, {"eval.inference=lsh", "layer.0.lsh=4", "train.shards=2"}),
             "--set train.shards=2: 'train.shards' = 2 needs a hidden layer where 'eval.inference' = lsh");
   for (const std::string count : {"0", "65537"})
     EXPECT_NE(override_error("train.shards=" + count).find("1..65536"), std::string::npos);

@@ -74,7 +74,7 @@ TEST(Defaults, TheReferenceTellsThoseOfBothPlaces) {
   const std::string text = config_reference();
   EXPECT_NE(text.find("| `size` | integer | `128`; last layer `0` |"), std::string::npos);
   EXPECT_NE(text.find("| `wide` | boolean | `false`; last layer `true` |"), std::string::npos);
-  EXPECT_NE(text.find("| `uniform` | integer | `1024` |"), std::string::npos);
+  EXPECT_NE(text.find("| `uniform` | integer | `1280` |"), std::string::npos);
 }
 
 TEST(Defaults, EveryConfigurationThatIsShippedIsValid) {
