@@ -6,6 +6,7 @@
 #include "engine/network/network_training.h"
 #include "engine/network/optimizer_state.h"
 #include "engine/network/parameters.h"
+#include "engine/wide/wide_bounds.h"
 #include "engine/wide/wide_postings.h"
 
 namespace slide {
@@ -64,6 +65,7 @@ double evaluation_bytes(const Config& config, const NetworkShape& shape, const B
     const double wide =
         WidePath::most_weights(output, double(shape.layers.back().neurons), double(bounds.label_features));
     bytes += WidePostings::bytes_of(wide, double(shape.features));
+    bytes += WideBounds::bytes_of(wide, double(shape.features));
   }
   if (config.neighbours.share > 0 && bounds.samples > 0)
     bytes += threads * Neighbours::scratch_bytes_of(double(bounds.samples), double(shape.features));

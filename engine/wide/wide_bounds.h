@@ -48,6 +48,10 @@ class WideBounds {
              float* bounds) const;
 
   std::size_t bytes() const;
+  // At most, of so many weights, where `few` is a fourth of the groups or more.
+  static double bytes_of(double weights, double features) {
+    return 4 * weights + features * sizeof(std::uint32_t);
+  }
 
  private:
   std::size_t groups_, few_;
