@@ -12,8 +12,8 @@
 namespace slide {
 namespace {
 
-constexpr std::uint32_t kFeatures = 2048, kEach = 8;  // features of each sample
-constexpr std::size_t kLanes = 128;                   // samples at most
+constexpr std::uint32_t kMostFeatures = 2048, kEach = 8;  // features of each sample
+constexpr std::size_t kLanes = 128;                       // samples at most
 
 using Samples = std::vector<std::vector<std::uint32_t>>;  // ids of the features of each
 
@@ -21,10 +21,10 @@ using Samples = std::vector<std::vector<std::uint32_t>>;  // ids of the features
 Samples draw(std::size_t samples, std::uint64_t seed) {
   Rng rng(seed, Purpose::kShuffle, 0, 0);
   Samples drawn(samples);
-  const auto first = static_cast<std::uint32_t>(kFeatures / 2 / samples);
+  const auto first = static_cast<std::uint32_t>(kMostFeatures / 2 / samples);
   for (auto& ids : drawn) {
     for (std::uint32_t i = 0; i < kEach; ++i)
-      ids.push_back(first + (kFeatures - first) / kEach * i + rng.below((kFeatures - first) / kEach));
+      ids.push_back(first + (kMostFeatures - first) / kEach * i + rng.below((kMostFeatures - first) / kEach));
   }
   return drawn;
 }
@@ -46,9 +46,9 @@ Entries entries_of(const Samples& samples, std::span<const float> values) {
 }
 
 // What has been built.
-Entries entries_of(const BlockFeatures& features) {
+Entries entries_of(const BlockMostFeatures& features) {
   Entries entries;
-  for (std::uint32_t f = 0, number = 0; f < kFeatures; ++f) {
+  for (std::uint32_t f = 0, number = 0; f < kMostFeatures; ++f) {
     const std::uint32_t word = features.present()[f / 32];
     if (f % 32 == 0) number = features.first()[f / 32];
     if ((word >> (f % 32) & 1) == 0) continue;
@@ -64,31 +64,31 @@ Entries entries_of(const BlockFeatures& features) {
 }
 
 // The fewer entries there are before a part, the earlier its stretch begins.
-TEST(BlockFeatures, PartsWhoseStretchesMoveForgetTheBlockBefore) {
+TEST(BlockMostFeatures, PartsWhoseStretchesMoveForgetTheBlockBefore) {
   const std::vector<float> values = {1, 2, 3, 4, 5, 6, 7, 8};
-  BlockFeatures features;
-  features.reserve(kFeatures, kLanes * kEach, kLanes);
+  BlockMostFeatures features;
+  features.reserve(kMostFeatures, kLanes * kEach, kLanes);
   std::uint64_t seed = 0;
   for (const std::size_t samples : {2, 128, 1, 100, 30, 5, 128, 127, 3, 64}) {
     for (const bool ascending : {true, false}) {
       const Samples drawn = draw(samples, ++seed);
       const std::vector<SparseRow> rows = rows_of(drawn, values);
       features.clear();
-      for (std::size_t i = 0; i < BlockFeatures::kMostParts; ++i) {
-        const std::size_t part = ascending ? i : BlockFeatures::kMostParts - 1 - i;
-        const auto begin = static_cast<std::uint32_t>(kFeatures / BlockFeatures::kMostParts * part);
-        features.build(rows, kLanes, {begin, begin + kFeatures / std::uint32_t{BlockFeatures::kMostParts}},
-                       part);
+      for (std::size_t i = 0; i < BlockMostFeatures::kMostParts; ++i) {
+        const std::size_t part = ascending ? i : BlockMostFeatures::kMostParts - 1 - i;
+        const auto begin = static_cast<std::uint32_t>(kMostFeatures / BlockMostFeatures::kMostParts * part);
+        features.build(rows, kLanes,
+                       {begin, begin + kMostFeatures / std::uint32_t{BlockMostFeatures::kMostParts}}, part);
       }
       EXPECT_EQ(entries_of(features), entries_of(drawn, values)) << samples << (ascending ? " up" : " down");
     }
   }
 }
 
-TEST(BlockFeatures, AWholeBuildForgetsTheOneBefore) {
+TEST(BlockMostFeatures, AWholeBuildForgetsTheOneBefore) {
   const std::vector<float> values = {1, 2, 3, 4, 5, 6, 7, 8};
-  BlockFeatures features;
-  features.reserve(kFeatures, kLanes * kEach, kLanes);
+  BlockMostFeatures features;
+  features.reserve(kMostFeatures, kLanes * kEach, kLanes);
   std::uint64_t seed = 0;
   for (const std::size_t samples : {2, 128, 1, 100}) {
     const Samples drawn = draw(samples, ++seed);
