@@ -46,7 +46,7 @@ Entries entries_of(const Samples& samples, std::span<const float> values) {
 }
 
 // What has been built.
-Entries entries_of(const BlockMostFeatures& features) {
+Entries entries_of(const BlockFeatures& features) {
   Entries entries;
   for (std::uint32_t f = 0, number = 0; f < kMostFeatures; ++f) {
     const std::uint32_t word = features.present()[f / 32];
@@ -64,9 +64,9 @@ Entries entries_of(const BlockMostFeatures& features) {
 }
 
 // The fewer entries there are before a part, the earlier its stretch begins.
-TEST(BlockMostFeatures, PartsWhoseStretchesMoveForgetTheBlockBefore) {
+TEST(BlockFeatures, PartsWhoseStretchesMoveForgetTheBlockBefore) {
   const std::vector<float> values = {1, 2, 3, 4, 5, 6, 7, 8};
-  BlockMostFeatures features;
+  BlockFeatures features;
   features.reserve(kMostFeatures, kLanes * kEach, kLanes);
   std::uint64_t seed = 0;
   for (const std::size_t samples : {2, 128, 1, 100, 30, 5, 128, 127, 3, 64}) {
@@ -74,20 +74,20 @@ TEST(BlockMostFeatures, PartsWhoseStretchesMoveForgetTheBlockBefore) {
       const Samples drawn = draw(samples, ++seed);
       const std::vector<SparseRow> rows = rows_of(drawn, values);
       features.clear();
-      for (std::size_t i = 0; i < BlockMostFeatures::kMostParts; ++i) {
-        const std::size_t part = ascending ? i : BlockMostFeatures::kMostParts - 1 - i;
-        const auto begin = static_cast<std::uint32_t>(kMostFeatures / BlockMostFeatures::kMostParts * part);
+      for (std::size_t i = 0; i < BlockFeatures::kMostParts; ++i) {
+        const std::size_t part = ascending ? i : BlockFeatures::kMostParts - 1 - i;
+        const auto begin = static_cast<std::uint32_t>(kMostFeatures / BlockFeatures::kMostParts * part);
         features.build(rows, kLanes,
-                       {begin, begin + kMostFeatures / std::uint32_t{BlockMostFeatures::kMostParts}}, part);
+                       {begin, begin + kMostFeatures / std::uint32_t{BlockFeatures::kMostParts}}, part);
       }
       EXPECT_EQ(entries_of(features), entries_of(drawn, values)) << samples << (ascending ? " up" : " down");
     }
   }
 }
 
-TEST(BlockMostFeatures, AWholeBuildForgetsTheOneBefore) {
+TEST(BlockFeatures, AWholeBuildForgetsTheOneBefore) {
   const std::vector<float> values = {1, 2, 3, 4, 5, 6, 7, 8};
-  BlockMostFeatures features;
+  BlockFeatures features;
   features.reserve(kMostFeatures, kLanes * kEach, kLanes);
   std::uint64_t seed = 0;
   for (const std::size_t samples : {2, 128, 1, 100}) {
