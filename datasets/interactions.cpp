@@ -1,10 +1,12 @@
 #include "datasets/interactions.h"
 
 #include <algorithm>
+#include <memory>
 #include <numeric>
 #include <span>
 #include <utility>
 
+#include "datasets/file_bytes.h"
 #include "datasets/interaction_log.h"
 #include "datasets/read_report.h"
 #include "datasets/row_parser.h"
@@ -179,6 +181,19 @@ std::shared_ptr<const TextModel> learn_more_items(std::span<const TextSource> so
   TextModelParts parts = before.parts();
   add_items(log, items_to_learn(log, text, &before), parts);
   return std::make_shared<const TextModel>(before.options(), std::move(parts));
+}
+
+std::shared_ptr<const TextModel> learn_items_of(std::span<const std::string> files,
+                                                const ReadOptions& options, const TextOptions& text,
+                                                bool spill, const TextModel* before) {
+  std::vector<std::unique_ptr<const FileBytes>> parts;
+  std::vector<TextSource> sources;
+  for (const std::string& file : files) {
+    parts.push_back(std::make_unique<const FileBytes>(file, spill));
+    sources.push_back({parts.back()->text(), file, spill ? parts.back().get() : nullptr});
+  }
+  return before == nullptr ? learn_items(sources, options, text)
+                           : learn_more_items(sources, options, *before, text);
 }
 
 CsrSizes parse_interactions(std::span<const TextSource> sources, const TextModel& items,

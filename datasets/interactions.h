@@ -70,6 +70,12 @@ std::shared_ptr<const TextModel> learn_more_items(std::span<const TextSource> so
                                                   const TextOptions& text,
                                                   std::size_t chunk_bytes = kDefaultChunkBytes);
 
+// Of a log in these files, its parts: learn_items(), or with `before` learn_more_items(). With `spill`, what
+// is packed is unpacked to an unnamed file beside it.
+std::shared_ptr<const TextModel> learn_items_of(std::span<const std::string> files,
+                                                const ReadOptions& options, const TextOptions& text,
+                                                bool spill, const TextModel* before = nullptr);
+
 // Puts the users of a log of these parts into `sink`, with the ids of `items`. Items that it does not know
 // are left out; a user may stay without any. `users`: becomes whose rows they are, or nullptr. Throws
 // InputError.

@@ -354,19 +354,6 @@ TextForm count_parts(const std::vector<std::string>& parts, const ReadOptions& r
   return *form;
 }
 
-// The items of a log, whose parts are one text, and those of `before`, unless that is nullptr.
-std::shared_ptr<const TextModel> learn_log(const std::vector<std::string>& parts, const ReadOptions& read,
-                                           const TextOptions& options, bool spill, const TextModel* before) {
-  std::vector<std::unique_ptr<const FileBytes>> files;
-  std::vector<TextSource> sources;
-  for (const std::string& part : parts) {
-    files.push_back(std::make_unique<const FileBytes>(part, spill));
-    sources.push_back({files.back()->text(), part, spill ? files.back().get() : nullptr});
-  }
-  return before == nullptr ? learn_items(sources, read, options)
-                           : learn_more_items(sources, read, *before, options);
-}
-
 }  // namespace
 
 bool holds_text(const std::string& path, const ReadOptions& read) {
@@ -380,7 +367,7 @@ std::shared_ptr<const TextModel> learn_text_file(const std::string& path, const 
   const std::vector<std::string> files = parts_of(path);
   const DataFormat format = format_to_learn(files, read);
   if (format == DataFormat::kAuto) return nullptr;
-  if (format == DataFormat::kInteractions) return learn_log(files, read, options, spill, nullptr);
+  if (format == DataFormat::kInteractions) return learn_items_of(files, read, options, spill);
   const int threads = resolve_threads(read.threads);
   std::vector<Seen> seen = nothing_seen(options, threads);
   TextModelParts parts;
@@ -394,7 +381,7 @@ std::shared_ptr<const TextModel> learn_more_text_file(const std::string& path, c
   const int threads = resolve_threads(read.threads);
   const std::vector<std::string> files = parts_of(path);
   const DataFormat format = format_to_learn(files, read);
-  if (format == DataFormat::kInteractions) return learn_log(files, read, options, spill, &before);
+  if (format == DataFormat::kInteractions) return learn_items_of(files, read, options, spill, &before);
   std::vector<Seen> seen = nothing_seen(options, threads);
   count_parts(files, read, format, spill, seen);
   return larger_model_of(before, std::move(seen), {options, threads, label_texts});

@@ -33,7 +33,9 @@ void require_memory(const MemoryPlan& plan, Cluster* cluster) {
       "train.weights = bf16, layer.-1.wide = false{} or neighbours.share = 0",
       plan.training() / 1e6, plan.weights() / 1e6, plan.state() / 1e6, plan.tables() / 1e6,
       plan.neighbours / 1e6, plan.workspaces() / 1e6,
-      plan.regression > 0 ? fmt::format("; before them, the regression of items {:.0f}", plan.regression / 1e6) : "",
+      plan.regression > 0
+          ? fmt::format("; before them, the regression of items {:.0f}", plan.regression / 1e6)
+          : "",
       *free / 1e6, plan.regression > 0 ? ", layer.-1.wide_ridge = 0" : "");
 }
 
