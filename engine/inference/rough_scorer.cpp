@@ -19,7 +19,6 @@ constexpr std::size_t kDearer = 64;     // an exact score of one sample, than th
 constexpr std::size_t kMostHits = 512;  // kept of a sample before they are scored
 constexpr std::size_t kFirst = 16;      // of them, the ones that are scored before the others
 constexpr float kMostLeast = std::numeric_limits<float>::max();  // before k labels are found it is more
-constexpr float kRounding = WideBounds::kRounding;  // what float sums may be wrong by, relative to scores
 
 }  // namespace
 
@@ -192,7 +191,7 @@ void RoughScorer::set_thresholds(std::uint32_t b, std::size_t group, Panel& pane
   for (std::size_t s = 0; s < lanes; ++s) {
     const float least = scratch.least[first + s], wide = bounds_ ? bounds[s] : 0.0F;
     const float rounding =
-        kRounding * (1.0F + wide + (std::fabs(least) < kMostLeast ? std::fabs(least) : 0.0F));
+        WideBounds::kRounding * (1.0F + wide + (std::fabs(least) < kMostLeast ? std::fabs(least) : 0.0F));
     scratch.reach[s] = screen_.error(group, first + s, scratch.screen) + wide + rounding;
     scratch.threshold[s] = least - scratch.reach[s];
   }
