@@ -52,11 +52,12 @@ def main():
     parser.add_argument("--repetitions", type=int, default=3)
     parser.add_argument("--out", default="configs/experiments")
     options = parser.parse_args()
+    runs = "one run each" if options.repetitions == 1 else f"medians of {options.repetitions}"
     title = "Seconds before the first step, default.toml"
     base = ", ".join(f"{size:,} {name}" for name, size in BASE.items())
     text = ["# What a run does before its first step", "",
             f"Written by `scripts/start_up.py`. Data of `slide generate`, of {base} (a quarter of Amazon-670K's sizes), one "
-            f"size changed at a time; `configs/default.toml`, all cores; medians of {options.repetitions}. Reading is the "
+            f"size changed at a time; `configs/default.toml`, all cores; {runs}. Reading is the "
             "text file's; set-up is what follows up to the first step: first weights, the wide path's patterns and their "
             "fit, hash tables, working memory. Peak: most memory of the run.", "",
             f"![{title}](start-up.svg)", "", "| Changed | Size | Reading, s | Set-up, s | Peak, MB |",
