@@ -15,7 +15,7 @@ namespace {
 constexpr double kMostScore = 0x1p126;   // what is larger may overflow
 constexpr double kFloatError = 0x1p-22;  // of a column's part in two sums of floats, relative to the lengths
 constexpr float kUp = 1.001f;            // lengths are float sums themselves
-constexpr float kLeast = 0x1p-100f;      // activations that are all smaller count as 0
+constexpr float kLeastActivation = 0x1p-100f;  // activations that are all smaller count as 0
 
 }  // namespace
 
@@ -134,8 +134,8 @@ void PanelScreen::round_sample(const float* x, bool below_zero, std::size_t s, s
   float largest = 0.0F;
   for (std::size_t c = 0; c < n; ++c) largest = std::max(largest, std::fabs(x[c]));
   const float most = below_zero ? 127.0F : 255.0F, zero = below_zero ? 128.0F : 0.0F;
-  const float factor = largest < kLeast ? 0.0F : most / largest;
-  const float step = largest < kLeast ? 0.0F : largest / most;
+  const float factor = largest < kLeastActivation ? 0.0F : most / largest;
+  const float step = largest < kLeastActivation ? 0.0F : largest / most;
   scratch.steps[first + s] = step;
   std::uint32_t* words = scratch.words.data() + first * stride_ / 4 + s;
   for (std::size_t c = 0; c < stride_; c += 4) {

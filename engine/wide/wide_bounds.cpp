@@ -11,14 +11,14 @@ namespace slide {
 namespace {
 
 constexpr std::uint32_t kNone = UINT32_MAX;
-constexpr float kMost = 127.0f;
+constexpr float kLargestByte = 127.0f;
 
 // The least power of two of which `largest` is 127 or less.
 int exponent_of(float largest) {
   int exponent = 0;
   std::frexp(largest, &exponent);  // largest < 2^exponent
   exponent = std::clamp(exponent - 7, -126, 120);
-  return largest > kMost * kernels::int8_factor(exponent) ? exponent + 1 : exponent;
+  return largest > kLargestByte * kernels::int8_factor(exponent) ? exponent + 1 : exponent;
 }
 
 }  // namespace
