@@ -78,10 +78,11 @@ bool WideBounds::append(const SparseRow& row, Samples& samples) const {
 void WideBounds::bound(const Samples& samples, std::size_t sample, std::size_t first, std::size_t count,
                        float* bounds) const {
   std::fill_n(bounds, count, 0.0f);
-  const std::size_t from = samples.from[sample];
+  const std::size_t from = samples.from[sample], rows = samples.from[sample + 1] - from;
+  if (rows == 0) return;
   kernels::active().gather_rows_int8({q_.data() + first, stride_, exponents_.data()},
-                                     samples.rows.data() + from, samples.values.data() + from,
-                                     samples.from[sample + 1] - from, count, bounds);
+                                     samples.rows.data() + from, samples.values.data() + from, rows, count,
+                                     bounds);
 }
 
 std::size_t WideBounds::bytes() const {
