@@ -32,7 +32,7 @@ range_pow = 4
 rehash_steps = 5
 rebuild_steps = 12
 EOF
-tables=(--set layer.-1.hash.rehash_steps=5 --set layer.-1.hash.rebuild_steps=12)
+tables=(--set layer.-1.lsh=64 --set layer.-1.hash.rehash_steps=5 --set layer.-1.hash.rebuild_steps=12)
 
 # A value of the last line of this event in a log.
 value_of() {  # event, key, file
