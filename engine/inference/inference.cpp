@@ -58,7 +58,10 @@ void Predictor::choose_full() {
   // activations.
   const bool needs_all = trained_.neighbours != nullptr && needs_log_softmax(network.config().loss.kind);
   if (needs_all || !has_whole_input(network)) return;
-  if (options_.low_latency) alone_ = &add<ScreenScorer>(full);
+  if (options_.low_latency) {
+    const ScreenScorer& screen = add<ScreenScorer>(full);
+    if (screen.bounded()) alone_ = &screen;
+  }
   if (options_.by_row) return;  // a block as a whole may turn out to be scored exactly
   const bool saves =
       output.wide() != nullptr || PanelScreen::fastest(output.weights()) != PanelScreen::Form::kFloat;

@@ -17,6 +17,9 @@ class ScreenScorer final : public Scorer {
   // Of a network with a dense first layer. `full`, of the same network, must live on.
   explicit ScreenScorer(const FullScorer& full) : full_(full), screen_(full.output(), full.postings()) {}
 
+  // Whether there are bounds on the errors of rough scores: else it must not be used.
+  bool bounded() const { return screen_.bounded(); }
+
   // For one sample: `blocks` and `lanes` are 1.
   std::unique_ptr<Scorer::Scratch> make_scratch(std::size_t blocks, std::size_t lanes) const override;
   void score(Panel& panel, Scorer::Scratch& scratch) const override;
