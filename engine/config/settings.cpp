@@ -15,13 +15,12 @@ std::vector<LayerConfig> default_layers(std::size_t count) {
 Config suited_to_interactions(Config base) {
   base.data.kind = DataKind::kInteractions;
   base.text.min_count = 1;
-  base.train.epochs = 3;
-  base.optimizer.learning_rate = 0.03;
+  base.train.epochs = 1;
+  base.optimizer.learning_rate = 0.001;  // the regression knows nearly all there is to know
+  base.neighbours.share = 0;
   base.eval.k = {1, 5, 20};
   if (!base.layers.empty()) {
     LayerConfig& last = base.layers.back();
-    last.lsh = 256;
-    last.uniform = 1024;
     last.correction = true;
     last.wide_ridge = 60.0;
     last.wide_rate = 0.02;  // the start is near to where it should end

@@ -4,6 +4,7 @@
 #include <array>
 #include <cmath>
 #include <numeric>
+#include <utility>
 #include <vector>
 
 #include "engine/base/parallel.h"
@@ -117,6 +118,29 @@ void add_common_users(const Dataset& users, const LabelSums& of_item, std::size_
   }
 }
 
+constexpr double kPenaltyPower = 0.25;
+constexpr double kLeastShare = 1e-4;    // of the mean popularity, that an item counts for at least
+constexpr double kFactorPower = 0.15;   // where users have very many items;
+constexpr double kFewItemsOfUser = 25;  // it is 0 where they have so many in the mean or less
+
+double factor_power(const Dataset& users) {
+  double items = 0;
+  for (std::size_t user = 0; user < users.size(); ++user) items += double(users.labels(user).size());
+  if (items == 0) return 0;
+  return kFactorPower * std::max(0.0, 1 - kFewItemsOfUser * double(users.size()) / items);
+}
+
+// Of each item, its share of the mean popularity of those that somebody has.
+std::vector<double> shares_of_mean(std::vector<double> popularity) {
+  double sum = 0, count = 0;
+  for (const double one : popularity) {
+    sum += one;
+    count += one > 0 ? 1 : 0;
+  }
+  for (double& one : popularity) one = count == 0 ? 1 : std::max(one * count / sum, kLeastShare);
+  return popularity;
+}
+
 std::size_t stride_of(std::size_t items) {
   return (items + kPivots - 1) / kPivots * kPivots;
 }
@@ -154,17 +178,27 @@ ItemWeights ridge_of_items(const Dataset& users, double penalty, int threads) {
   float* matrix = weights.values_.data();
   const FeatureScale as_they_are;
   const LabelSums of_item(users, items, as_they_are);
+  std::vector<double> own(items);
   parallel_for((stride + kRows - 1) / kRows, threads, [&](std::size_t task, int) {
     for (std::size_t i = task * kRows; i < std::min(stride, (task + 1) * kRows); ++i) {
-      if (i < items) add_common_users(users, of_item, i, matrix + i * stride);
-      matrix[i * stride + i] += static_cast<float>(penalty);
+      float* row = matrix + i * stride;
+      if (i < items) {
+        add_common_users(users, of_item, i, row);
+        own[i] = row[i];
+      } else {
+        row[i] = 1.0F;
+      }
     }
   });
+  const std::vector<double> share = shares_of_mean(std::move(own));
+  const double power = -factor_power(users);
+  for (std::size_t i = 0; i < items; ++i)
+    matrix[i * stride + i] += static_cast<float>(penalty * std::pow(share[i], kPenaltyPower));
   BlockInverse(matrix, stride).run(threads);
   parallel_for((items + kRows - 1) / kRows, threads, [&](std::size_t task, int) {
     for (std::size_t j = task * kRows; j < std::min(items, (task + 1) * kRows); ++j) {
       float* row = matrix + j * stride;
-      const float factor = -1.0F / row[j];
+      const float factor = -static_cast<float>(std::pow(share[j], power)) / row[j];
       for (std::size_t i = 0; i < items; ++i) row[i] *= factor;
       row[j] = 0.0F;
     }

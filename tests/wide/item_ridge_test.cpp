@@ -33,16 +33,22 @@ Dataset some_users(std::size_t count, std::uint32_t items, std::uint64_t seed) {
   return {std::move(arrays), items, items};
 }
 
-// Column j: -P_ij / P_jj of P, the inverse.
-std::vector<double> naive_ridge(const Dataset& users, std::size_t items, double penalty) {
-  std::vector<double> a(items * items), p(items * items);
+// Column j: -P_ij / P_jj of P, the inverse, over the `power`-th power of j's popularity.
+std::vector<double> naive_ridge(const Dataset& users, std::size_t items, double penalty, double power = 0) {
+  std::vector<double> a(items * items), p(items * items), share(items);
+  double mean = 0, used = 0;
   for (std::size_t u = 0; u < users.size(); ++u) {
     const auto own = users.labels(u);
     for (const std::uint32_t i : own)
       for (const std::uint32_t j : own) a[i * items + j] += 1.0 / std::sqrt(double(own.size()));
   }
   for (std::size_t i = 0; i < items; ++i) {
-    a[i * items + i] += penalty;
+    mean += a[i * items + i];
+    used += a[i * items + i] > 0 ? 1 : 0;
+  }
+  for (std::size_t i = 0; i < items; ++i) {
+    share[i] = std::max(1e-4, a[i * items + i] * used / mean);
+    a[i * items + i] += penalty * std::sqrt(std::sqrt(share[i]));
     p[i * items + i] = 1.0;
   }
   for (std::size_t k = 0; k < items; ++k) {
@@ -63,7 +69,8 @@ std::vector<double> naive_ridge(const Dataset& users, std::size_t items, double 
   std::vector<double> weights(items * items);
   for (std::size_t j = 0; j < items; ++j)
     for (std::size_t i = 0; i < items; ++i)
-      weights[j * items + i] = i == j ? 0.0 : -p[i * items + j] / p[j * items + j];
+      weights[j * items + i] =
+          i == j ? 0.0 : -p[i * items + j] / p[j * items + j] / std::pow(share[j], power);
   return weights;
 }
 
@@ -80,6 +87,31 @@ TEST(ItemRidge, EqualsTheInverseInDoublePrecision) {
     }
     for (const float weight : weights.row(items - 1)) EXPECT_EQ(weight, 0.0F) << "nobody has that item";
   }
+}
+
+TEST(ItemRidge, WhereUsersHaveManyItemsPopularOnesGetLess) {
+  Rng rng(3, Purpose::kTest);
+  DatasetArrays arrays;
+  std::size_t pairs = 0;
+  for (std::size_t u = 0; u < 300; ++u) {
+    for (std::uint32_t item = 0; item < 90; ++item) {
+      if (rng.below(90) < item / 2) continue;  // the first have the most users
+      arrays.feature_ids.push_back(item);
+      arrays.feature_values.push_back(1.0F);
+      arrays.label_ids.push_back(item);
+      ++pairs;
+    }
+    arrays.feature_offsets.push_back(arrays.feature_ids.size());
+    arrays.label_offsets.push_back(arrays.label_ids.size());
+  }
+  const Dataset users(std::move(arrays), 90, 90);
+  const double power = 0.15 * (1 - 25.0 * 300 / double(pairs));
+  ASSERT_GT(power, 0.05);
+  const std::vector<double> expected = naive_ridge(users, 90, 20.0, power);
+  const ItemWeights weights = ridge_of_items(users, 20.0, 2);
+  for (std::size_t j = 0; j < 90; ++j)
+    for (std::size_t i = 0; i < 90; ++i)
+      ASSERT_NEAR(weights.row(j)[i], expected[j * 90 + i], 2e-5) << i << " for " << j;
 }
 
 TEST(ItemRidge, DoesNotDependOnThreads) {
@@ -179,20 +211,37 @@ TEST(CompanionRidge, EqualsTheSystemOfCompanionsInDoublePrecision) {
   EXPECT_TRUE(weights.list(59).ids.empty()) << "nobody has that item";
 }
 
-TEST(CompanionRidge, OfAllItemsIsTheRidgeOfItems) {
-  const Dataset users = some_users(400, 50, 8);
-  const ItemWeights all = ridge_of_items(users, 5.0, 1), lists = ridge_of_companions(users, 5.0, 50, 1);
-  const std::vector<std::uint32_t> ids{0, 7, 21, 49};
-  const std::vector<float> values{1.0F, 0.5F, 2.0F, 1.0F};
-  std::size_t compared = 0;
-  for (std::size_t j = 0; j < 49; ++j) {
-    if (lists.list(j).ids.size() < 48) continue;  // some have no user in common
-    const std::vector<float> row = filled(lists, j);
-    for (std::size_t i = 0; i < 50; ++i) ASSERT_NEAR(row[i], all.row(j)[i], 2e-5);
-    EXPECT_NEAR(lists.product(j, {ids, values}), all.product(j, {ids, values}), 1e-4);
-    ++compared;
+// 25 items, each of which has as many users as any other, and some with any other; users have 5 each.
+Dataset even_users() {
+  DatasetArrays arrays;
+  for (const std::uint32_t step : {1U, 3U, 8U, 11U}) {
+    for (std::uint32_t u = 0; u < 25; ++u) {
+      std::vector<std::uint32_t> own;
+      for (std::uint32_t i = 0; i < 5; ++i) own.push_back((u + i * step + i * i) % 25);
+      std::sort(own.begin(), own.end());
+      for (const std::uint32_t item : own) {
+        arrays.feature_ids.push_back(item);
+        arrays.feature_values.push_back(1.0F);
+        arrays.label_ids.push_back(item);
+      }
+      arrays.feature_offsets.push_back(arrays.feature_ids.size());
+      arrays.label_offsets.push_back(arrays.label_ids.size());
+    }
   }
-  EXPECT_GT(compared, 10U);
+  return {std::move(arrays), 25, 25};
+}
+
+TEST(CompanionRidge, OfAllItemsOfOnePopularityIsTheRidgeOfItems) {
+  const Dataset users = even_users();
+  const ItemWeights all = ridge_of_items(users, 5.0, 1), lists = ridge_of_companions(users, 5.0, 24, 1);
+  const std::vector<std::uint32_t> ids{0, 7, 21, 24};
+  const std::vector<float> values{1.0F, 0.5F, 2.0F, 1.0F};
+  for (std::size_t j = 0; j < 25; ++j) {
+    ASSERT_EQ(lists.list(j).ids.size(), 24U);
+    const std::vector<float> row = filled(lists, j);
+    for (std::size_t i = 0; i < 25; ++i) ASSERT_NEAR(row[i], all.row(j)[i], 2e-5);
+    EXPECT_NEAR(lists.product(j, {ids, values}), all.product(j, {ids, values}), 1e-4);
+  }
 }
 
 TEST(CompanionRidge, DoesNotDependOnThreads) {
