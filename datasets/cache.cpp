@@ -54,6 +54,12 @@ std::uint64_t digest_of(const TableColumns& columns) {
     for (const char c : *name) digest = mix64(digest + static_cast<unsigned char>(c));
     digest = mix64(digest + 0x100);  // its end
   }
+  // Which rows have faults depends on these, too.
+  for (const std::string* name : {&columns.group, &columns.time}) {
+    if (name->empty()) continue;
+    digest = mix64(digest + 0x101 + (name == &columns.time ? 1 : 0));
+    for (const char c : *name) digest = mix64(digest + static_cast<unsigned char>(c));
+  }
   return digest;
 }
 

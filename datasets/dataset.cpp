@@ -111,10 +111,23 @@ Dataset Dataset::with_label_weights(std::shared_ptr<const std::vector<float>> we
   return data;
 }
 
+Dataset Dataset::with_keys(std::shared_ptr<const SampleKeys> keys) const {
+  if (keys != nullptr) {
+    for (const auto* of_samples : {&keys->groups, &keys->times}) {
+      if (!of_samples->empty() && of_samples->size() != samples())
+        fail_run("data set: keys of {} samples for {}", of_samples->size(), samples());
+    }
+  }
+  Dataset data = *this;
+  data.keys_ = std::move(keys);
+  return data;
+}
+
 Dataset Dataset::with_label_texts(std::size_t count) const {
   if (count > size()) fail_run("data set: {} texts of labels in {} rows", count, size());
   Dataset data = *this;
   data.label_texts_ = count;
+  data.keys_ = nullptr;
   return data;
 }
 
@@ -123,6 +136,7 @@ Dataset Dataset::slice(std::size_t first, std::size_t count) const {
     fail_run("data set: rows {} to {} asked for, but there are {}", first, first + count, size());
   }
   Dataset part = *this;
+  part.keys_ = nullptr;
   if (feature_offsets_.empty()) return part;
   part.feature_offsets_ = feature_offsets_.subspan(first, count + 1);
   part.label_offsets_ = label_offsets_.subspan(first, count + 1);

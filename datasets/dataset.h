@@ -42,6 +42,15 @@ struct DatasetView {
   DenseRows dense = {};  // one a sample, where there are columns
 };
 
+// What samples that are held out for validation are chosen by, see split.h; for each sample, but not for
+// texts of labels.
+struct SampleKeys {
+  std::vector<std::uint32_t>
+      groups;  // in the order of their first samples from 0 on; empty: no sample has one
+  std::vector<std::uint32_t> times;  // less is earlier; empty: no sample has one
+  bool in_order = false;             // times are the order of the samples
+};
+
 class Dataset {
  public:
   Dataset() = default;
@@ -92,11 +101,17 @@ class Dataset {
     return with_label_weights(other.label_weights_);
   }
 
+  // nullptr: none. They go with copies of rows, not with slices.
+  const std::shared_ptr<const SampleKeys>& keys() const { return keys_; }
+  // The same samples with these. Throws Error where they are not of as many samples.
+  Dataset with_keys(std::shared_ptr<const SampleKeys> keys) const;
+
   // The last rows may be texts of labels (label_texts.h): what a label is said to be, as a sample of it. They
   // are trained on, but no samples are held out of them, and nothing that is counted or measured counts them.
   std::size_t label_texts() const { return label_texts_; }
   std::size_t samples() const { return size() - label_texts_; }
-  // The same rows, of which the last `count` are such. Throws Error where there are not as many.
+  // The same rows, of which the last `count` are such, without keys. Throws Error where there are not as
+  // many.
   Dataset with_label_texts(std::size_t count) const;
 
   // How many samples, but for texts of labels, carry each label; size label_count().
@@ -136,6 +151,7 @@ class Dataset {
   std::span<const std::uint32_t> label_ids_;
   std::span<const float> weights_;
   std::shared_ptr<const std::vector<float>> label_weights_;  // nullptr: none
+  std::shared_ptr<const SampleKeys> keys_;
   DenseRows dense_;
   std::size_t label_texts_ = 0;
   std::uint32_t feature_count_ = 0;

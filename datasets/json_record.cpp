@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <cstdint>
 #include <nlohmann/json.hpp>
 #include <string_view>
@@ -71,13 +72,16 @@ class Listener : public Json::json_sax_t {
 
 class RecordListener : public Listener {
  public:
-  RecordListener(const std::vector<std::string>& texts, std::string_view labels, std::string_view weight,
-                 JsonRecord& record)
-      : texts_(texts), labels_(labels), weight_(weight), record_(record) {
-    record.texts.assign(texts.size(), {});
-    record.has_text.assign(texts.size(), false);
+  RecordListener(const RecordColumns& columns, JsonRecord& record)
+      : columns_(columns),
+        texts_(columns.texts),
+        record_(record),
+        single_{Single{columns.weight, &record.weight, false}, Single{columns.group, &record.group, false},
+                Single{columns.time, &record.time, false}} {
+    record.texts.assign(texts_.size(), {});
+    record.has_text.assign(texts_.size(), false);
     clear_labels();
-    record.weight.clear();
+    for (const Single& single : single_) single.value->clear();
   }
 
   bool value(std::string_view text) override {
@@ -87,7 +91,9 @@ class RecordListener : public Listener {
       all += text;
     }
     if (is_labels_ && (record_.labels_are_list || !text.empty())) record_.labels.emplace_back(text);
-    if (is_weight_) record_.weight = text;
+    for (const Single& single : single_) {
+      if (single.is_read) *single.value = text;
+    }
     return true;
   }
 
@@ -99,31 +105,40 @@ class RecordListener : public Listener {
   void column(const std::string& name) override {
     name_ = name;
     text_ = static_cast<std::size_t>(std::ranges::find(texts_, name) - texts_.begin());
-    is_labels_ = !labels_.empty() && name == labels_;
-    is_weight_ = !weight_.empty() && name == weight_;
+    is_labels_ = !columns_.labels.empty() && name == columns_.labels;
+    for (Single& single : single_) single.is_read = !single.column.empty() && name == single.column;
     if (is_labels_) clear_labels();  // of a name that is there twice, the last counts
     if (text_ == texts_.size()) return;
     record_.texts[text_].clear();
     record_.has_text[text_] = true;
   }
   bool allow_object() override {
-    return (text_ == texts_.size() && !is_labels_ && !is_weight_) ||
+    return (text_ == texts_.size() && !is_labels_ && !reads_single()) ||
            fail(1, fmt::format("the column '{}' holds an object; want a string or a list of strings", name_));
   }
   bool start_list() override {
     if (is_labels_) record_.labels_are_list = true;
-    if ((is_labels_ && depth() > 2) || is_weight_)
+    if ((is_labels_ && depth() > 2) || reads_single())
       return fail(1,
-                  fmt::format("the column '{}' holds a list within a list, or in place of a number", name_));
+                  fmt::format("the column '{}' holds a list within a list, or in place of one value", name_));
     return true;
   }
 
+  // A column of single values, and whether it is the one that is being read.
+  struct Single {
+    std::string_view column;
+    std::string* value;
+    bool is_read;
+  };
+  bool reads_single() const { return std::ranges::any_of(single_, &Single::is_read); }
+
+  const RecordColumns& columns_;
   const std::vector<std::string>& texts_;
-  const std::string_view labels_, weight_;
   JsonRecord& record_;
+  std::array<Single, 3> single_;
   std::string name_;  // of the column that is being read, and what it is:
   std::size_t text_ = static_cast<std::size_t>(-1);
-  bool is_labels_ = false, is_weight_ = false;
+  bool is_labels_ = false;
 };
 
 class NameListener : public Listener {
@@ -137,10 +152,9 @@ class NameListener : public Listener {
 
 }  // namespace
 
-void parse_json_record(std::string_view line, const std::vector<std::string>& text_columns,
-                       std::string_view label_column, std::string_view weight_column, JsonRecord& record) {
+void parse_json_record(std::string_view line, const RecordColumns& columns, JsonRecord& record) {
   if (nests_too_deep(line)) throw RowFault{1, fmt::format("nested deeper than {} values", kMostNesting)};
-  RecordListener listener(text_columns, label_column, weight_column, record);
+  RecordListener listener(columns, record);
   if (!Json::sax_parse(line.begin(), line.end(), &listener)) throw RowFault(listener.fault());
 }
 

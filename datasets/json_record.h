@@ -13,14 +13,19 @@ struct JsonRecord {
   std::vector<bool> has_text;       // whether the record has the column
   std::vector<std::string> labels;  // elements of the column, or
   bool labels_are_list = false;     // false: one string, of labels with separators between them
-  std::string weight;               // as it stands there; empty: none
+  std::string weight, group, time;  // as they stand there; empty: none
+};
+
+// The names of the columns that are wanted; empty: none.
+struct RecordColumns {
+  const std::vector<std::string>& texts;
+  std::string_view labels{}, weight{}, group{}, time{};
 };
 
 // Reads one line. Columns: null is an empty text and no label; numbers and truth values are their JSON. Other
 // columns may hold anything. Throws RowFault for a line that is no object, is nested too
 // deep (kMostNesting) or holds an object where a column is wanted.
-void parse_json_record(std::string_view line, const std::vector<std::string>& text_columns,
-                       std::string_view label_column, std::string_view weight_column, JsonRecord& record);
+void parse_json_record(std::string_view line, const RecordColumns& columns, JsonRecord& record);
 
 // The names of the columns of a line, as far as it can be read.
 std::vector<std::string> json_columns(std::string_view line);

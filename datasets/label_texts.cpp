@@ -141,7 +141,7 @@ Dataset with_label_texts(const Dataset& train, const Dataset& texts, float weigh
   std::vector<Dataset> parts = {train, texts};
   if (weigh && train.weights().empty()) parts.front() = weighing(train, 1);
   if (weigh) parts.back() = weighing(texts, weight);
-  return joined_rows(std::move(parts), threads).with_label_texts(texts.size());
+  return joined_rows(std::move(parts), threads).with_label_texts(texts.size()).with_keys(train.keys());
 }
 
 }  // namespace slide

@@ -36,7 +36,8 @@ struct LabelledLine {
   std::vector<std::string_view> labels;
   std::string_view text;
   std::string scratch;
-  float weight = 1;  // of the sample; other than 1 only in a table
+  float weight = 1;              // of the sample; other than 1 only in a table
+  std::string_view group, time;  // of the sample, in a table where they have columns
   // Of a record of a table (table.h):
   std::vector<std::string_view> fields;
   std::string unquoted;

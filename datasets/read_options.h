@@ -25,6 +25,7 @@ struct TableColumns {
   std::string labels;                 // its name
   std::string label_separator = ",";  // where the column of labels is one string
   std::string weight;                 // its name; empty: every sample has weight 1
+  std::string group{}, time{};        // their names, or empty: see SampleKeys
   bool operator==(const TableColumns&) const = default;
 };
 

@@ -75,7 +75,8 @@ Dataset with_weights(const Dataset& data, std::vector<float> weights) {
   const auto storage = std::make_shared<WeightedStorage>(WeightedStorage{data, std::move(weights)});
   DatasetView view = storage->rows.view();
   view.weights = storage->weights;
-  return Dataset(storage, view, data.feature_count(), data.label_count());
+  const Dataset weighted(storage, view, data.feature_count(), data.label_count());
+  return data.label_texts() == 0 ? weighted.with_keys(data.keys()) : weighted;
 }
 
 Dataset weighted_rows(const Dataset& data, std::span<const float> weights) {

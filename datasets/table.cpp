@@ -115,6 +115,15 @@ float weight_of(std::string_view text, const std::string& column) {
       1, fmt::format("the weight '{}' in the column '{}' is no number from 0 on", shown_part(text), column)};
 }
 
+// The group or time of a sample.
+std::string_view key_in(std::string_view text, const std::string& column, const char* key) {
+  text = trimmed(text);
+  if (!text.empty()) return text;
+  throw RowFault{1, fmt::format("the column '{}', which {} names, is empty or not there; give every sample a "
+                                "value",
+                                column, key)};
+}
+
 }  // namespace
 
 std::optional<DataFormat> detect_table(std::string_view head, const TableColumns& columns) {
@@ -169,7 +178,7 @@ Table::Table(std::string_view text, const std::string& origin, DataFormat format
         "{}:1:1: this is a table; name its columns of text and labels by data.text and data.labels{}{}",
         origin, shown.empty() ? "" : ": there are ", shown);
   }
-  if (labels == Labels::kOptional) columns_.labels = columns_.weight = "";
+  if (labels == Labels::kOptional) columns_.labels = columns_.weight = columns_.group = columns_.time = "";
   read_head(text, origin);
 }
 
@@ -195,6 +204,8 @@ void Table::read_head(std::string_view text, const std::string& origin) {
   for (const std::string& name : texts_) text_fields_.push_back(place_of(names, name, "data.text", where));
   if (!columns_.labels.empty()) label_field_ = place_of(names, columns_.labels, "data.labels", where);
   if (!columns_.weight.empty()) weight_field_ = place_of(names, columns_.weight, "data.weight", where);
+  if (!columns_.group.empty()) group_field_ = place_of(names, columns_.group, "data.group", where);
+  if (!columns_.time.empty()) time_field_ = place_of(names, columns_.time, "data.time", where);
 }
 
 TextSource behind_head(const TextSource& source, const Table& table) {
@@ -209,6 +220,7 @@ void Table::split(std::string_view record, LabelledLine& result) const {
   result.labels.clear();
   result.scratch.clear();
   result.weight = 1.0F;
+  result.group = result.time = {};
   if (!is_blank_line(record)) {
     delimiter_ == '\0' ? split_object(record, result) : split_fields(record, result);
   }
@@ -225,11 +237,15 @@ void Table::split_fields(std::string_view record, LabelledLine& result) const {
   for (const std::size_t field : text_fields_) append_text(result.fields[field], result.scratch);
   if (!columns_.labels.empty()) add_separated(result.fields[label_field_], columns_.label_separator, result);
   if (has_weights()) result.weight = weight_of(result.fields[weight_field_], columns_.weight);
+  if (!columns_.group.empty())
+    result.group = key_in(result.fields[group_field_], columns_.group, "data.group");
+  if (!columns_.time.empty()) result.time = key_in(result.fields[time_field_], columns_.time, "data.time");
 }
 
 void Table::split_object(std::string_view record, LabelledLine& result) const {
   JsonRecord& object = result.object;
-  parse_json_record(record, texts_, columns_.labels, columns_.weight, object);
+  parse_json_record(record, {texts_, columns_.labels, columns_.weight, columns_.group, columns_.time},
+                    object);
   if (std::ranges::find(object.has_text, true) == object.has_text.end()) {
     throw RowFault{1, fmt::format("there is no column '{}', which data.text names; the columns are {}",
                                   fmt::join(texts_, "' or '"), columns_shown(record))};
@@ -243,6 +259,8 @@ void Table::split_object(std::string_view record, LabelledLine& result) const {
     }
   }
   if (has_weights()) result.weight = weight_of(object.weight, columns_.weight);
+  if (!columns_.group.empty()) result.group = key_in(object.group, columns_.group, "data.group");
+  if (!columns_.time.empty()) result.time = key_in(object.time, columns_.time, "data.time");
 }
 
 }  // namespace slide

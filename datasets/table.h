@@ -62,7 +62,7 @@ class Table {
   std::uint64_t head_lines_ = 0;
   std::size_t fields_ = 0;  // of a record of CSV, and which of them:
   std::vector<std::size_t> text_fields_;
-  std::size_t label_field_ = 0, weight_field_ = 0;
+  std::size_t label_field_ = 0, weight_field_ = 0, group_field_ = 0, time_field_ = 0;
 };
 
 // The text behind the head of its table.

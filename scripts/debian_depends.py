@@ -7,7 +7,8 @@ of packages and the Depends field itself are never features. All binary packages
 same side of the split, so that siblings with the same description cannot leak.
 
 Writes into OUT: train.txt and test.txt (XMC text), labels.txt and features.txt (line i names id i),
-packages_train.txt and packages_test.txt (line i names sample i). With --text also the descriptions themselves, of
+packages_train.txt and packages_test.txt (line i names sample i), sources_train.txt and sources_test.txt (line i names
+the source package of sample i, for data.group). With --text also the descriptions themselves, of
 the same packages in the same order: text_train.txt and text_test.txt (`__label__a __label__b words ...`), and the
 same as tables, text_train.tsv and text_test.tsv (`a,b<TAB>words ...`), and in text_labels.tsv what the index says of the
 dependencies themselves (`a<TAB>words ...`), for data.label_text.
@@ -151,17 +152,19 @@ def write_text(out, part, samples):
 
 def write_set(out, part, samples, vocab, idf, label_ids):
     """One XMC file and the names of its samples; samples with no known label or no known word are left out."""
-    lines, names, texts = [], [], []
-    for name, bag, depends, text in samples:
+    lines, names, sources, texts = [], [], [], []
+    for name, source, bag, depends, text in samples:
         labels = sorted(label_ids[d] for d in depends if d in label_ids)
         features = vector(bag, vocab, idf)
         if labels and features:
             lines.append(f"{','.join(map(str, labels))} {features}")
             names.append(name)
+            sources.append(source)
             texts.append((text, [d for d in depends if d in label_ids]))
     if texts and texts[0][0] is not None:
         write_text(out, part, texts)
     write_lines(os.path.join(out, f"packages_{part}.txt"), names)
+    write_lines(os.path.join(out, f"sources_{part}.txt"), sources)
     write_lines(os.path.join(out, f"{part}.txt"), [f"{len(lines)} {len(vocab)} {len(label_ids)}", *lines])
     return len(lines)
 
@@ -183,11 +186,11 @@ def main():
     for name, source, description, depends in rows:
         part = test if in_test(source, arguments.test_share) else train
         text = plain_text(name, description) if arguments.text else None
-        part.append((name, Counter(words(name, description)), depends, text))
+        part.append((name, source, Counter(words(name, description)), depends, text))
 
     document_count = Counter()
     labels = set()
-    for _, bag, depends, _ in train:
+    for _, _, bag, depends, _ in train:
         document_count.update(bag.keys())
         labels.update(depends)
     vocab = vocabulary(document_count, arguments.min_count)

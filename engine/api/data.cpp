@@ -8,6 +8,7 @@
 #include "datasets/labelled_text.h"
 #include "datasets/reader.h"
 #include "datasets/row_parser.h"
+#include "datasets/sample_keys.h"
 #include "datasets/sample_weights.h"
 #include "datasets/text_learner.h"
 #include "engine/api/csr_input.h"
@@ -86,8 +87,28 @@ Dataset scaled_rows(const Data::Impl& data, const DataConfig& config) {
     }
   });
   view.feature_values = storage->values.span();
-  return Dataset(storage, view, data.rows.feature_count(), data.rows.label_count());
+  return Dataset(storage, view, data.rows.feature_count(), data.rows.label_count())
+      .with_keys(data.rows.keys());
 }
+
+namespace {
+
+// What the samples are held out by comes with them.
+void record_keys(const Data::Impl& data, DataConfig& config) {
+  const auto check = [](const KeyName& name, const std::string& wanted, const std::string& read) {
+    if (wanted.empty() || wanted == read) return;
+    fail_input("{} = {} belongs to a file; read that with it, or give the {}s with the samples", name.key,
+               wanted, name.thing);
+  };
+  const DataConfig of_file = data.reading ? data.reading->options : DataConfig();
+  const bool in_order = config.time == kFileOrder;
+  check(kGroupKey, config.group, of_file.group);
+  if (!in_order) check(kTimeKey, config.time, of_file.time);
+  config.group = of_file.group;
+  if (!in_order) config.time = of_file.time;
+}
+
+}  // namespace
 
 void record_reading(const Data::Impl& data, slide::Config& config) {
   const std::string weights = data.reading ? data.reading->options.sample_weights : "";
@@ -95,6 +116,7 @@ void record_reading(const Data::Impl& data, slide::Config& config) {
     fail_input(
         "data.sample_weights = {} belongs to a file; read that with it, or weigh samples by Data::weighted()",
         config.data.sample_weights);
+  record_keys(data, config.data);
   if (!data.reading) return;
   config.data.sample_weights = weights;
   config.data.format = data.reading->options.format;
@@ -219,6 +241,38 @@ Data Data::weighted(const float* weights, std::size_t count) const {
     weighted.storage = rows;
     weighted.rows = *rows;
     return Internals::make<Data>(std::move(weighted));
+  });
+}
+
+namespace {
+
+// The same data with keys that `change` has set, one for each sample.
+template <class Change>
+Data with_changed_keys(const Data::Impl& data, std::size_t count, const KeyName& name, const Change& change) {
+  if (count != data.rows.samples())
+    fail_input("{}s: there are {} for {} samples", name.thing, count, data.rows.samples());
+  SampleKeys keys = data.rows.keys() != nullptr ? *data.rows.keys() : SampleKeys();
+  change(keys);
+  Data::Impl changed = data;
+  changed.rows = data.rows.with_keys(std::make_shared<const SampleKeys>(std::move(keys)));
+  return Internals::make<Data>(std::move(changed));
+}
+
+}  // namespace
+
+Data Data::grouped(const std::vector<std::string_view>& groups) const {
+  return guarded([&] {
+    return with_changed_keys(*impl_, groups.size(), kGroupKey,
+                             [&](SampleKeys& keys) { keys.groups = key_values(groups).ids; });
+  });
+}
+
+Data Data::timed(const std::vector<std::string_view>& times) const {
+  return guarded([&] {
+    return with_changed_keys(*impl_, times.size(), kTimeKey, [&](SampleKeys& keys) {
+      keys.times = ranks_of_times(key_values(times), "the data");
+      keys.in_order = false;
+    });
   });
 }
 

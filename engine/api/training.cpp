@@ -15,6 +15,7 @@
 #include "engine/run/further.h"
 #include "engine/run/require_memory.h"
 #include "engine/run/run_data.h"
+#include "engine/run/validation_keys.h"
 
 namespace slide::api {
 
@@ -147,7 +148,7 @@ Model train_rows(const Config& config, const Data& train, const Data* test, cons
   RunData data;
   record_reading(rows, used);
   if (rows.reading) data.text = rows.reading->text;
-  data.train = scaled_rows(rows, used.data);
+  data.train = in_wanted_order(scaled_rows(rows, used.data), used.data);
   if (test != nullptr) {
     if (test->features() > train.features())
       fail_input("the test data have {} features, the training data {}; give both the same number of columns",

@@ -93,6 +93,14 @@ bool has_status_line() {
   return !quiet && isatty(STDOUT_FILENO) != 0;
 }
 
+std::string_view chosen_text(std::string_view by) {
+  if (by == "group") return " (whole groups)";
+  if (by == "time") return " (the latest)";
+  if (by == "order") return " (the last of the file)";
+  if (by == "group and time") return " (the latest groups)";
+  return by == "group and order" ? " (the last groups of the file)" : "";
+}
+
 void be_quiet() {
   quiet = true;
 }

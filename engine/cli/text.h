@@ -27,6 +27,10 @@ std::string wrapped(std::string_view text, std::size_t width, std::size_t indent
 // The same of every line of `text`, as wide as the terminal, where standard output is one; else `text`.
 std::string for_terminal(std::string text);
 
+// How samples for validation were chosen, as split_rule() says, behind their number: " (whole groups)". Empty
+// where they were drawn or are of a file.
+std::string_view chosen_text(std::string_view by);
+
 // From now on print() writes nothing.
 void be_quiet();
 

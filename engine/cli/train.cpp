@@ -163,9 +163,9 @@ class Status {
 RunObserver printing(const Config& config, int ranks, Status& status, std::optional<StopSignal>& signals) {
   RunObserver observer;
   observer.data = [&](const RunData& data, double seconds) { print_data(config.data, data, seconds); };
-  observer.validation = [](std::size_t held_out, std::size_t left) {
-    print("{} samples are held out for validation, {} are left to train on\n", grouped(held_out),
-          grouped(left));
+  observer.validation = [](std::size_t held_out, std::size_t left, const char* by) {
+    print("{} samples{} are held out for validation, {} are left to train on\n", grouped(held_out),
+          chosen_text(by), grouped(left));
   };
   observer.start = [&, ranks](const TrainingStart& start) {
     print_start(config, start, ranks);

@@ -79,6 +79,7 @@ void print_json(const TuneResult& result, const Output& output) {
                {"train_samples", result.train_samples},
                {"splits", result.folds},
                {"validation_samples", result.validation_samples},
+               {"validation_by", result.validation_by},
                {"out", output.file},
                {"report", output.report}});
   print_json(json);
@@ -86,12 +87,12 @@ void print_json(const TuneResult& result, const Output& output) {
 
 void print_result(const TuneResult& result, const Output& output) {
   print(
-      "{} trials on {} samples{}, scored on {} others; best is {}, score {:.4f}, about {:.3g} s on all "
+      "{} trials on {} samples{}, scored on {} others{}; best is {}, score {:.4f}, about {:.3g} s on all "
       "data:{}\nwrote {}\n",
       result.trials, grouped(result.train_samples),
       result.folds > 1 ? fmt::format(" of {} splits each", result.folds) : "",
-      grouped(result.validation_samples), result.best.number, result.best.score, result.best.full_seconds,
-      text_of(result.best.changes), output.file);
+      grouped(result.validation_samples), chosen_text(result.validation_by), result.best.number,
+      result.best.score, result.best.full_seconds, text_of(result.best.changes), output.file);
 }
 
 Output output_of(const TuneCommand& command, const Config& start) {

@@ -126,6 +126,17 @@ std::vector<Field> data_fields(DataConfig& c) {
        "Share of the labelled training samples held out to evaluate on, drawn by train.seed, or a file for "
        "that, or several; 0 = none.",
        "0.0"},
+      {"group", text(c.group),
+       "What keeps samples together where a share is held out, by train.seed, or by slide tune: JSON lines, "
+       "CSV, TSV: a column; else a file with a value for each sample of the training file, one a line; those "
+       "of one value are held out all or not at all; empty = samples stand alone.",
+       "\"\""},
+      {"time", text(c.time),
+       "When samples are from, where the latest of them are to be held out: JSON lines, CSV, TSV: a column; "
+       "else a file with a value a line; numbers, or texts that sort by time, as 2024-05-31; order = the "
+       "order "
+       "in the file; empty = samples are drawn.",
+       "\"\""},
       {"train_first", count(c.train_first, 0, kMax31), "IDX: train on the first n samples only, 0 = all."},
       {"test_last", count(c.test_last, 0, kMax31), "IDX: test on the last n samples only, 0 = all."},
   };

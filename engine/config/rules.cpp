@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <bit>
+#include <utility>
 
 #include "engine/config/fields.h"
 
@@ -99,6 +100,23 @@ MaybeViolation check_columns(const DataConfig& data) {
   return std::nullopt;
 }
 
+// What a share of the samples is held out by.
+MaybeViolation check_sample_keys(const DataConfig& data) {
+  const std::pair<const char*, const std::string&> both[] = {{"data.group", data.group},
+                                                             {"data.time", data.time}};
+  for (const auto& [key, value] : both) {
+    if (value.empty()) continue;
+    if (!data.validation.file.empty())
+      return violation(key,
+                       "= {} is for a share of the training samples, but 'data.validation' is a file; "
+                       "leave one out",
+                       value);
+    if (data.kind == DataKind::kInteractions)
+      return violation(key, "= {} must be empty where data.kind = interactions", value);
+  }
+  return std::nullopt;
+}
+
 MaybeViolation check_interactions(const Config& config) {
   const DataConfig& data = config.data;
   if (data.kind == DataKind::kSamples) {
@@ -190,6 +208,7 @@ std::optional<Violation> find_violation(const Config& config) {
   if (auto broken = check_ranges(config)) return broken;
   if (auto broken = check_blocks(config.train)) return broken;
   if (auto broken = check_columns(config.data)) return broken;
+  if (auto broken = check_sample_keys(config.data)) return broken;
   if (auto broken = check_text(config.text)) return broken;
   if (auto broken = check_layers(config.layers)) return broken;
   if (auto broken = check_interactions(config)) return broken;

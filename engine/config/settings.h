@@ -6,6 +6,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "datasets/read_options.h"
@@ -40,6 +41,9 @@ struct LabelWeights {
   bool wanted() const { return power != 0 || !file.empty(); }
 };
 
+// data.time: samples are in the order of their times.
+inline constexpr std::string_view kFileOrder = "order";
+
 // [data]: where samples come from.
 struct DataConfig {
   std::string train;  // training file; for IDX the images file, labels beside it
@@ -56,15 +60,19 @@ struct DataConfig {
   std::string labels;
   std::string label_separator = ",";
   std::string weight;
-  std::string sample_weights;     // file with a weight for each training sample, or empty
-  LabelWeights label_weights;     // without, all are 1
-  std::string label_text;         // file with texts or features of labels, `names`, or empty
-  double label_text_weight = 0;   // of such a text in training, where a sample weighs 1
-  bool one_based = false;         // libsvm: feature ids start at 1
-  bool normalize = true;          // scale each sample to unit Euclidean length
-  double idf_power = 0.0;         // of the rarity that features are multiplied by (feature_scale.h)
-  bool cache = false;             // training: keep the parsed rows in FILE.slidecache and map them from there
-  ValidationSource validation;    // without, none
+  std::string sample_weights;    // file with a weight for each training sample, or empty
+  LabelWeights label_weights;    // without, all are 1
+  std::string label_text;        // file with texts or features of labels, `names`, or empty
+  double label_text_weight = 0;  // of such a text in training, where a sample weighs 1
+  bool one_based = false;        // libsvm: feature ids start at 1
+  bool normalize = true;         // scale each sample to unit Euclidean length
+  double idf_power = 0.0;        // of the rarity that features are multiplied by (feature_scale.h)
+  bool cache = false;            // training: keep the parsed rows in FILE.slidecache and map them from there
+  ValidationSource validation;   // without, none
+  // What a share for validation goes by, and so does that of a search. Of tables a column, else a file with a
+  // value for each training sample, or empty; for the time kFileOrder, too.
+  std::string group;              // samples of one are held out together
+  std::string time;               // the latest samples are held out
   std::uint32_t train_first = 0;  // IDX: use the first n samples for training, 0 = all
   std::uint32_t test_last = 0;    // IDX: use the last n samples of the test file, 0 = all
 };

@@ -2,7 +2,9 @@
 #include <pybind11/stl.h>
 
 #include <string>
+#include <string_view>
 #include <utility>
+#include <vector>
 
 #include "engine/python/bindings.h"
 #include "engine/python/engine_call.h"
@@ -50,6 +52,18 @@ api::Data weighted(const api::Data& data,
   const float* const values = weights.data();
   const auto count = static_cast<std::size_t>(weights.size());
   return engine_call([&] { return data.weighted(values, count); });
+}
+
+std::vector<std::string_view> key_views(const std::vector<std::string>& values) {
+  return {values.begin(), values.end()};
+}
+
+api::Data grouped(const api::Data& data, const std::vector<std::string>& groups) {
+  return engine_call([&] { return data.grouped(key_views(groups)); });
+}
+
+api::Data timed(const api::Data& data, const std::vector<std::string>& times) {
+  return engine_call([&] { return data.timed(key_views(times)); });
 }
 
 // (offsets of uint64, ids of uint32, values of float32)
@@ -110,6 +124,8 @@ void bind_data(py::module_& module) {
           },
           py::arg("path"), py::arg("config"))
       .def("weighted", &weighted, py::arg("weights"))
+      .def("grouped", &grouped, py::arg("groups"))
+      .def("timed", &timed, py::arg("times"))
       .def("feature_rows", &features_of)
       .def("label_rows", &labels_of)
       .def("label_names", &label_names_of)

@@ -64,10 +64,17 @@ bool same_test(const RunHistory& a, const RunHistory& b) {
   return same_samples(a, b, "test", {"test_samples"});
 }
 
+// Whether validation holds samples out by their times, and so draws none.
+bool holds_latest_out(const RunHistory& run) {
+  const std::string times = setting_of(run, "data.time");
+  return !times.empty() && times != "\"\"";
+}
+
 // Which samples validation holds out follows from these.
 bool same_validation(const RunHistory& a, const RunHistory& b) {
-  return setting_of(a, "data.validation") == setting_of(b, "data.validation") &&
-         setting_of(a, "train.seed") == setting_of(b, "train.seed");
+  const auto same = [&](const char* key) { return setting_of(a, key) == setting_of(b, key); };
+  return same("data.validation") && same("data.group") && same("data.time") &&
+         (holds_latest_out(a) || same("train.seed"));
 }
 
 // The name of the file that a setting has, with its folder's, which often tells sets apart: "set/train.txt",
@@ -100,9 +107,12 @@ std::string data_title(const RunHistory& run) {
 std::string validation_title(const RunHistory& run) {
   const std::string setting = setting_of(run, "data.validation");
   if (setting.find('"') != std::string::npos) return name_of_file(setting);
-  return setting.empty() ? "validation samples held out of it"
-                         : fmt::format("validation samples held out of it ({}, seed {})", setting,
-                                       setting_of(run, "train.seed"));
+  if (setting.empty()) return "validation samples held out of it";
+  const Json by = started_with(run, "validation_by");
+  std::string how = setting;
+  if (by.is_string() && by != "random") how += " by " + by.get<std::string>();
+  if (!holds_latest_out(run)) how += ", seed " + setting_of(run, "train.seed");
+  return fmt::format("validation samples held out of it ({})", how);
 }
 
 // Puts a run where `fits` says that it belongs, or into a new split.

@@ -9,6 +9,9 @@ const scoreName = data.ks.length === 1 ? `P@${data.ks[0]}` : `mean of ${data.ks.
 const changesText = (trial) => (trial.changes.length === 0 ? "the configuration as it was" : trial.changes.join(" \u00b7 "));
 const kStages = {start: "as it was", sweep: "one key", random: "at random", proposal: "suited such sets", votes: "other votes"};
 
+const kChosen = {file: ", of a file", group: ", whole groups", time: ", the latest", order: ", the last of the file",
+  "group and time": ", the latest groups", "group and order": ", the last groups of the file"};
+
 // --- What was kept
 
 // What the search gained where it took this key's value: trials that became the best by this key alone.
@@ -21,7 +24,7 @@ const gainOf = (key) => {
 const drawKept = () => {
   document.getElementById("about").textContent = [data.name, `${grouped(data.trials.length)} trials`,
     `${short(data.trials.at(-1).ended)} s`, `${grouped(data.samples)} samples to train on`,
-    `${grouped(data.validation_samples)} to score on${data.splits > 1 ? `, in ${data.splits} splits` : ""}`,
+    `${grouped(data.validation_samples)} to score on${kChosen[data.validation_by] || ""}${data.splits > 1 ? `, in ${data.splits} splits` : ""}`,
     `slide ${data.version}`].join(" \u00b7 ");
   document.title = `${cut(data.name, 60)} \u2013 slide tune`;
   const rise = first.state === "scored" ? ` (the configuration as it was: ${measureText(first.score)})` : "";

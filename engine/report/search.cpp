@@ -136,6 +136,7 @@ Json search_data(const SearchHistory& search) {
                {"samples", result.train_samples},
                {"splits", result.folds},
                {"validation_samples", result.validation_samples},
+               {"validation_by", result.validation_by},
                {"best", result.best.number},
                {"kept", kept_data(result)},
                {"keys", Keys(search).data()},

@@ -20,7 +20,8 @@ struct SearchHistory {
 };
 
 // What the page shows:
-//   {"version":..,"name":..,"file":..,"ks":[1,3,5],"samples":..,"splits":..,"validation_samples":..,
+//   {"version":..,"name":..,"file":..,"ks":[1,3,5],"samples":..,"splits":..,"validation_samples":..,"validation_by":"random"
+//   (TuneResult),
 //    "limit":.. (seconds, or missing),"best":trial number,
 //    "kept":[{"key":..,"start":..,"value":..}], the settings that the search changed,
 //    "keys":[{"key":..,"start":..,"values":[{"value":..,"trials":..,"best":score}],"alone":[{"trial":..,"from":..,"to":..,

@@ -38,6 +38,8 @@ DataDigest digest_of(const Dataset& data) {
   if (!data.weights().empty()) crc = crc_32(crc, bytes_of(data.weights()));
   if (data.label_texts() > 0) crc = crc_32(crc, bytes_of(std::array<std::uint64_t, 1>{data.label_texts()}));
   if (!data.label_weights().empty()) crc = crc_32(crc, bytes_of(data.label_weights()));
+  if (data.keys() != nullptr)
+    crc = crc_32(crc_32(crc, bytes_of(data.keys()->groups)), bytes_of(data.keys()->times));
   std::vector<float> dense(data.dense_count());
   for (std::size_t i = 0; !dense.empty() && i < data.size(); ++i) {
     data.dense().copy_row(i, dense.data());

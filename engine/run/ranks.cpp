@@ -16,6 +16,7 @@
 #include "engine/base/summed_file.h"
 #include "engine/kernels/kernels.h"
 #include "engine/run/checkpoint.h"
+#include "engine/run/validation_keys.h"
 
 namespace slide {
 
@@ -99,6 +100,7 @@ void require_same_run(Cluster& cluster, const Config& config, const RunData& dat
   if (!same.data.label_weights.file.empty()) same.data.label_weights.file = "elsewhere";
   if (!same.data.label_text.empty() && same.data.label_text != LabelTexts::kNames)
     same.data.label_text = "elsewhere";
+  for (std::string* file : key_files(same.data)) *file = file->empty() ? "" : "elsewhere";
   same.train.threads = 0;
   require_same(cluster, crc_32(0, to_toml(same)), "configuration");
   require_same(cluster, digest_of(data.train).checksum, "data.train");

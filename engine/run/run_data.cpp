@@ -19,6 +19,7 @@
 #include "datasets/text_learner.h"
 #include "engine/base/error.h"
 #include "engine/run/interaction_data.h"
+#include "engine/run/validation_keys.h"
 
 namespace slide {
 
@@ -35,6 +36,7 @@ Config resolved(Config config) {
   for (std::string* file : {&config.data.sample_weights, &config.data.label_weights.file, &config.train.init,
                             &config.train.vectors})
     make_absolute(*file);
+  for (std::string* file : key_files(config.data)) make_absolute(*file);
   if (config.data.label_text != LabelTexts::kNames) make_absolute(config.data.label_text);
   return config;
 }
@@ -47,6 +49,7 @@ ReadOptions read_options(const DataConfig& config, std::size_t features, int thr
   options.feature_limit = static_cast<std::uint32_t>(features);
   options.threads = threads;
   options.columns = {config.text, config.labels, config.label_separator, config.weight};
+  name_key_columns(config, options.columns);
   return options;
 }
 
@@ -96,6 +99,13 @@ std::unique_ptr<const FileBytes> bytes_of_stream(const std::string& path, DataFo
       "to a file "
       "first",
       path);
+}
+
+// Names no more columns that are for training alone, and returns what there were.
+TableColumns without_training_columns(TableColumns& columns) {
+  TableColumns before = columns;
+  columns.weight = columns.group = columns.time = "";
+  return before;
 }
 
 // Of data that are not clearly a log of interactions.
@@ -156,6 +166,7 @@ ReadOptions training_read_options(const DataConfig& config, int threads, bool sk
         "some "
         "out; leave one of the two out",
         config.sample_weights);
+  if (skip_bad) refuse_key_files(config);
   return options;
 }
 
@@ -193,7 +204,7 @@ RunData read_training_data(const Config& config, int threads, bool skip_bad,
   };
   Dataset train = read(data.train, run.train_report);
   options.dense_columns = train.dense_count();
-  const std::string weight = std::exchange(options.columns.weight, "");  // for training alone
+  const TableColumns columns = without_training_columns(options.columns);
   if (options.text != nullptr) options.feature_limit = options.text->feature_count();
   std::uint32_t features = train.sparse_count();
   const auto read_beside = [&](const std::string& path, ReadReport& report) {
@@ -210,12 +221,13 @@ RunData read_training_data(const Config& config, int threads, bool skip_bad,
     run.validation = read_beside(data.validation.file, run.validation_report);
   if (features > train.sparse_count()) {
     options.feature_limit = features;
-    options.columns.weight = weight;
+    options.columns = columns;
     train = read(data.train, run.train_report);
   }
   if (!data.sample_weights.empty())
     train = with_weights(train, read_weights(data.sample_weights, train.size(), shown_path(data.train)));
-  run.train = first_of(train, data);
+  options.columns = columns;
+  run.train = with_sample_keys(first_of(train, data), train.size(), data, options);
   if (!run.train.weights().empty()) run.train = weighted_rows(run.train, run.train.weights());
   return run;
 }
@@ -305,7 +317,7 @@ ReadOptions model_read_options(const DataConfig& config, const KnownFeatures& fe
                                std::shared_ptr<const TextModel> text, int threads) {
   ReadOptions options = read_options(config, features.sparse, threads);
   options.dense_columns = static_cast<std::uint32_t>(features.dense);
-  options.columns.weight.clear();  // for training alone
+  without_training_columns(options.columns);
   if (config.kind == DataKind::kInteractions && config.format == DataFormat::kAuto)
     options.format = DataFormat::kInteractions;
   // A model trained on text takes features too, whatever its training file was.

@@ -71,22 +71,27 @@ void RunLog::write(const RunStart& start) {
   }
   nlohmann::ordered_json checksums = {{"train", fmt::format("{:08x}", start.train_labels)}};
   if (start.test_labels) checksums["test"] = fmt::format("{:08x}", *start.test_labels);
-  append({{"event", "start"},
-          {"samples", start.samples},
-          {"test_samples", start.test_samples},
-          {"features", start.features},
-          {"labels", start.labels},
-          {"label_checksums", checksums},
-          {"load_seconds", start.load_seconds},
-          {"label_groups", groups},
-          {"planned_mb",
-           {{"data", start.data_bytes / kMegabyte},
-            {"weights", start.plan.weights() / kMegabyte},
-            {"optimizer", start.plan.state() / kMegabyte},
-            {"tables", start.plan.tables() / kMegabyte},
-            {"neighbours", start.plan.neighbours / kMegabyte},
-            {"workspaces", start.plan.workspaces() / kMegabyte},
-            {"regression", start.plan.regression / kMegabyte}}}});
+  nlohmann::ordered_json event = {{"event", "start"},
+                                  {"samples", start.samples},
+                                  {"test_samples", start.test_samples},
+                                  {"features", start.features},
+                                  {"labels", start.labels},
+                                  {"label_checksums", checksums},
+                                  {"load_seconds", start.load_seconds},
+                                  {"label_groups", groups},
+                                  {"planned_mb",
+                                   {{"data", start.data_bytes / kMegabyte},
+                                    {"weights", start.plan.weights() / kMegabyte},
+                                    {"optimizer", start.plan.state() / kMegabyte},
+                                    {"tables", start.plan.tables() / kMegabyte},
+                                    {"neighbours", start.plan.neighbours / kMegabyte},
+                                    {"workspaces", start.plan.workspaces() / kMegabyte},
+                                    {"regression", start.plan.regression / kMegabyte}}}};
+  if (!start.validation_by.empty()) {
+    event["validation_samples"] = start.validation_samples;
+    event["validation_by"] = start.validation_by;
+  }
+  append(event);
 }
 
 void RunLog::write(const EpochReport& report) {

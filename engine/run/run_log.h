@@ -27,6 +27,8 @@ struct RunStart {
   double data_bytes = 0.0;
   MemoryPlan plan;
   LabelGroups groups;
+  std::size_t validation_samples = 0;
+  std::string validation_by;  // as split_rule() says, or "file"; empty: there is no validation
 };
 
 class RunLog {
@@ -44,6 +46,7 @@ class RunLog {
   std::uint64_t sync();
 
   // The first line of a run: {"event":"start","samples":..,"test_samples":..,"features":..,"labels":..,
+  //  "validation_samples":..,"validation_by":"random" where there is validation,
   //  "label_checksums":{"train":"7c0ffee1","test":..},
   //  "load_seconds":..,"label_groups":{"head":{"labels":..,"least":..,"most":..},..},"planned_mb":{"data":..,..}}
   void write(const RunStart& start);

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "datasets/data_parts.h"
+#include "datasets/split.h"
 #include "engine/base/byte_io.h"
 #include "engine/base/error.h"
 #include "engine/base/phases.h"
@@ -127,9 +128,11 @@ RunData TrainingRun::load(const RunObserver& observer) {
     train_labels_ = label_checksum(data.train);
     if (data.test) test_labels_ = label_checksum(*data.test);
   }
+  const char* const by = data.validation ? "file" : split_rule(data.train);
   validation_ = take_validation(config_, data);
+  if (validation_) validation_by_ = by;
   if (validation_ && config_.data.validation.file.empty())
-    tell(observer.validation, validation_->size(), data.train.samples());
+    tell(observer.validation, validation_->size(), data.train.samples(), by);
   return data;
 }
 
@@ -222,7 +225,9 @@ RunStart TrainingRun::log_start(const Trainer& trainer, const RunData& data, con
           load_seconds_,
           data_bytes,
           plan,
-          trainer.label_groups()};
+          trainer.label_groups(),
+          validation_ ? validation_->size() : 0,
+          validation_by_};
 }
 
 // False when the observer stopped it; the checkpoint is saved then.

@@ -40,7 +40,8 @@ struct TrainingStart {
 struct RunObserver : TrainObserver {
   // All samples of data.train and data.test, read in so many seconds.
   std::function<void(const RunData& data, double seconds)> data;
-  std::function<void(std::size_t held_out, std::size_t left)> validation;  // samples of data.train
+  // Samples of data.train, of which those held out were chosen as split_rule() says.
+  std::function<void(std::size_t held_out, std::size_t left, const char* by)> validation;
   // The network stands. From here on a stop loses nothing: `step` is asked before the run ends.
   std::function<void(const TrainingStart&)> start;
   std::function<void(const std::string& folder)> kept;  // a finished run that was here before now lies there
@@ -119,6 +120,7 @@ class TrainingRun {
   RunRecord record_;
   bool digested_ = false;  // record_ has those of the data
   std::optional<Dataset> validation_;
+  std::string validation_by_;  // as RunStart has it
   bool finished_ = false;
   bool skip_bad_ = false;
   std::vector<std::string> notes_;

@@ -60,12 +60,15 @@ double mean(const std::vector<double>& values) {
 TrialRunner::TrialRunner(const Config& start, const Dataset& data, const TuneOptions& options)
     : options_(options),
       cluster_(options.cluster != nullptr && options.cluster->size() > 1 ? options.cluster : nullptr),
+      validation_by_(options.validation ? "file" : split_rule(data)),
       began_(Clock::now()) {
   std::vector<Split> folds;
   if (options.validation) folds.push_back({data, *options.validation});
   std::size_t validated = options.validation ? kEnoughValidation : 0;
   while (validated < kEnoughValidation && folds.size() < kMostFolds) {
-    folds.push_back(split_dataset(data, kValidationShare, kMostValidation, start.train.seed, folds.size()));
+    Split fold = split_dataset(data, kValidationShare, kMostValidation, start.train.seed, folds.size());
+    if (fold.validation.samples() == 0) break;  // there are no more
+    folds.push_back(std::move(fold));
     validated += folds.back().validation.size();
   }
   const auto share = [&](const Dataset& part) { return double(part.samples()) / double(data.samples()); };

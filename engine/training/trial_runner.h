@@ -8,6 +8,7 @@
 #include <chrono>
 #include <cstdint>
 #include <span>
+#include <string>
 #include <vector>
 
 #include "datasets/split.h"
@@ -44,6 +45,7 @@ class TrialRunner {
   std::size_t folds() const { return rungs_.size() - first_; }
   std::size_t train_samples() const { return rungs_.back().data.train.samples(); }
   std::size_t validation_samples() const;
+  const std::string& validation_by() const { return validation_by_; }
 
   // Fills in what `trial` came to. False when the time is up before its end. Throws Error where training
   // does.
@@ -73,6 +75,7 @@ class TrialRunner {
   const TuneOptions& options_;
   Cluster* cluster_;
   std::vector<Rung> rungs_;
+  std::string validation_by_;
   std::size_t first_ = 0;  // rung that counts for the score; those before it only tell who is behind
   std::chrono::steady_clock::time_point began_;
   bool ended_ = false;

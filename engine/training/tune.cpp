@@ -55,6 +55,7 @@ class Search {
     result.folds = runner_.folds();
     result.train_samples = runner_.train_samples();
     result.validation_samples = runner_.validation_samples();
+    result.validation_by = runner_.validation_by();
     result.best = base_;
     result.start = start_;
     result.config = config_of(base_.changes);

@@ -1,6 +1,6 @@
 // Search for a good configuration on validation splits of the training data, in a limited time: on one, or
 // where that would hold few samples, on up to five whose validation parts differ, and trials are scored by
-// their mean.
+// their mean. Samples with times have one, whose validation part are the latest (datasets/split.h).
 //
 // Trial 1 is the configuration as it is. Then come configurations that have suited sets of this shape
 // (proposals.h), then one sweep that changes a single key at a time to the value next to the present one
@@ -20,6 +20,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <string>
 
 #include "datasets/dataset.h"
 #include "engine/config/config.h"
@@ -35,6 +36,7 @@ struct TuneResult {
   std::size_t folds = 0;               // splits that each trial is trained and scored on
   std::size_t train_samples = 0;       // of one split
   std::size_t validation_samples = 0;  // of all splits
+  std::string validation_by;           // how these were chosen: as split_rule() says, or "file"
 };
 
 // `trial` (may be empty) is called after each trial. Throws InputError when the data are too few to split,

@@ -275,6 +275,29 @@ TEST_F(ResumeTest, ValidationKeepsTheBestModelAndStopsEarly) {
               read_file(slide_.path("cut/best-model.slide")));
 }
 
+TEST_F(ResumeTest, TheSameGroupsAreHeldOutAgain) {
+  std::string groups;
+  for (int i = 0; i < 900; ++i) groups += fmt::format("group {}\n", i * 7919 % 97);
+  write_file(slide_.path("groups.txt"), groups);
+  const std::vector<std::string> more = {"--set", "data.validation=0.2",  "--set", "data.group=groups.txt",
+                                         "--set", "data.time=groups.txt", "--set", "train.epochs=100"};
+  const Outcome whole = slide_.run(fresh("whole", more));
+  ASSERT_EQ(whole.code, 0) << whole.err;
+  const pid_t child = start(fresh("cut", more));
+  ASSERT_TRUE(slide_.appears("cut/checkpoint.slide"));
+  kill(child, SIGKILL);
+  wait_for(child);
+  write_file(slide_.path("groups.txt"), groups.substr(groups.find('\n') + 1) + "group 1\n");
+  expect_refused(slide_.run({"train", "--resume", "cut"}), "the data are not those of the run");
+  write_file(slide_.path("groups.txt"), groups);
+  const Outcome resumed = slide_.run({"train", "--resume", "cut"});
+  ASSERT_EQ(resumed.code, 0) << resumed.err;
+  EXPECT_NE(resumed.out.find("(the latest groups) are held out"), std::string::npos) << resumed.out;
+  EXPECT_EQ(events("whole"), events("cut"));
+  EXPECT_TRUE(read_file(slide_.path("whole/best-model.slide")) ==
+              read_file(slide_.path("cut/best-model.slide")));
+}
+
 TEST_F(ResumeTest, PatienceNeedsValidation) {
   expect_refused(slide_.run(fresh("out", {"--set", "train.patience=3"})), "data.validation");
 }

@@ -47,6 +47,11 @@ one_differs 2 "rank $last of $ranks has another configuration" --set train.seed=
 one_differs 2 "rank $last of $ranks has another data.train" --set data.train=other/train.txt
 one_differs 2 "rank $last of $ranks has another data.test" --set data.test=other/test.txt
 one_differs 2 "rank $last of $ranks .*none.txt: no such file" --set data.train=none.txt
+seq 1 300 | awk '{print $1 % 30}' > groups.txt
+seq 1 300 | awk '{print $1 % 29}' > others.txt
+train+=(--set data.validation=0.1 --set data.group=groups.txt)
+one_differs 2 "rank $last of $ranks has another data.train" --set data.group=others.txt
+train=("${train[@]:0:${#train[@]}-4}")
 
 touch file
 code=0

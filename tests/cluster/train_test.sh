@@ -109,3 +109,12 @@ same wide-adam-bf16 "$configs/default.toml" "${tables[@]}" --set optimizer.kind=
   --set train.weights=bf16 --set layer.-1.frequency=20
 same without-state "$configs/default.toml" --set train.save_optimizer=false --set data.validation=0.1
 cmp without-state.1/best-model.slide "without-state.$ranks/best-model.slide" || fail "another best model"
+
+# Every process holds the same samples out.
+rows=$(sed -n '1s/ .*//p' data/train.txt)
+seq 1 "$rows" | awk '{print $1 % 37}' > groups.txt
+seq 1 "$rows" | awk '{print $1 * 7919 % 1009}' > times.txt
+same grouped "$configs/default.toml" --set data.validation=0.1 --set data.group=groups.txt
+cmp grouped.1/best-model.slide "grouped.$ranks/best-model.slide" || fail "another best model of groups"
+same later "$configs/default.toml" --set data.validation=0.1 --set data.group=groups.txt --set data.time=times.txt
+cmp later.1/best-model.slide "later.$ranks/best-model.slide" || fail "another best model of times"

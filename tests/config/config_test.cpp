@@ -267,6 +267,21 @@ TEST(Config, NamesColumnsOfTextAndLabelsTogether) {
   EXPECT_NE(error_of(kLayers, {"data.label_separator=\"\""}).find("must not be empty"), std::string::npos);
 }
 
+TEST(Config, GroupsAndTimesAreForASharePart) {
+  for (const std::string key : {"data.group", "data.time"}) {
+    EXPECT_EQ(error_of(kLayers, {key + "=f", "data.validation=0.1"}), "");
+    EXPECT_EQ(error_of(kLayers, {key + "=f"}), "") << "slide tune holds samples out by itself";
+    EXPECT_NE(error_of(kLayers, {key + "=f", "data.validation=v.txt"})
+                  .find("'" + key +
+                        "' = f is for a share of the training samples, but 'data.validation' is a "
+                        "file; leave one out"),
+              std::string::npos);
+    EXPECT_NE(error_of(kLayers, {key + "=f", "data.kind=interactions"})
+                  .find("'" + key + "' = f must be empty where data.kind = interactions"),
+              std::string::npos);
+  }
+}
+
 TEST(Config, LoadsFiles) {
   const std::string path = testing::TempDir() + "slide_config_test.toml";
   std::ofstream(path) << kLayers;

@@ -128,7 +128,7 @@ TEST(JsonLines, TellFaultsWithTheirLines) {
   EXPECT_EQ(fault("{\"title\": {\"a\": 1}}"),
             "t:2:1: the column 'title' holds an object; want a string or a list of strings");
   EXPECT_EQ(fault("{\"title\": \"\", \"tags\": [[\"a\"]]}"),
-            "t:2:1: the column 'tags' holds a list within a list, or in place of a number");
+            "t:2:1: the column 'tags' holds a list within a list, or in place of one value");
   EXPECT_EQ(fault("{\"title\": \"\", \"tags\": [\"a\\tb\"]}"),
             "t:2:1: a label with a line break or TAB in its name; write it without");
   EXPECT_EQ(fault("{\"title\": \"\", \"z\": " + std::string(40, '[') + std::string(40, ']') + "}"),

@@ -26,7 +26,8 @@ ReadOptions read_options(unsigned choice) {
   const auto chosen = [choice](unsigned bit, const char* one, const char* other) {
     return std::string((choice & bit) != 0 ? one : other);
   };
-  options.columns = {chosen(8, "a", "a,b"), chosen(16, "b", "c"), chosen(32, "; ", ","), chosen(64, "w", "")};
+  options.columns = {chosen(8, "a", "a,b"), chosen(16, "b", "c"), chosen(32, "; ", ","),
+                     chosen(64, "w", ""),   chosen(128, "w", ""), chosen(128, "b", "")};
   options.threads = 1;
   return options;
 }

@@ -159,6 +159,28 @@ def test_validation_keeps_the_best_model(samples, few, tmp_path):
         slide.Classifier(**few, validation=1.5).fit(x, y)
 
 
+def test_validation_goes_by_groups_and_times(samples, few):
+    x, y = samples
+    n = x.shape[0]
+    last = 4 * n // 5
+    few = {**few, "train__epochs": 1}
+    alone = slide.Classifier(**few).fit(x[:last], y[:last])
+    vectors = alone.model_.label_vectors()
+    days = np.datetime64("2024-01-01") + np.arange(n)
+    for times in (np.arange(n), np.arange(n) / 7, days, [str(day) for day in days]):
+        later = slide.Classifier(**few, validation=0.2, train__patience=0).fit(x, y, times=times)
+        np.testing.assert_array_equal(later.model_.label_vectors(), vectors)
+    ordered = slide.Classifier(**few, validation=0.2, train__patience=0, data__time="order").fit(x, y)
+    np.testing.assert_array_equal(ordered.model_.label_vectors(), vectors)
+    groups = np.where(np.arange(n) < last, "first", "last")
+    grouped = slide.Classifier(**few, validation=0.2, train__patience=0).fit(x, y, groups=groups)
+    np.testing.assert_array_equal(grouped.model_.label_vectors(), vectors)
+    with pytest.raises(slide.InputError, match=f"groups: there are 3 for {n} samples"):
+        slide.Classifier(**few, validation=0.2).fit(x, y, groups=[1, 2, 3])
+    with pytest.raises(slide.InputError, match="so none is the latest"):
+        slide.Classifier(**few, validation=0.2).fit(x, y, times=np.zeros(n))
+
+
 @pytest.mark.parametrize(
     "change, message",
     [

@@ -61,6 +61,32 @@ TEST_F(ComparisonTest, MeasuresOfOtherDataStandApart) {
   EXPECT_EQ(titles[4], "training data (10 samples), measured on test data (5 samples)");
 }
 
+TEST_F(ComparisonTest, OtherGroupsAndTimesAreOtherValidationSamples) {
+  const auto held = [&](const std::string& name, const std::string& by,
+                        const std::map<std::string, std::string>& settings) {
+    RunHistory one = run(name, {fmt::format(R"({{"event":"start","samples":10,"validation_by":"{}"}})", by),
+                                eval_line("validation", 1, 0.5)});
+    for (auto& [key, value] : one.settings) {
+      if (settings.contains(key)) value = settings.at(key);
+    }
+    return one;
+  };
+  const std::string file = "\"g.txt\"";
+  const std::vector<RunHistory> runs = {
+      held("drawn", "random", {}), held("grouped", "group", {{"data.group", file}}),
+      held("seed", "group", {{"data.group", file}, {"train.seed", "2"}}),
+      held("later", "time", {{"data.time", file}}),
+      held("later-seed", "time", {{"data.time", file}, {"train.seed", "2"}})};
+  const auto groups = group_runs(runs);
+  ASSERT_EQ(groups.size(), 1U);
+  std::vector<std::string> titles;
+  for (const SplitGroup& split : groups[0].splits) titles.push_back(split.title);
+  const std::string held_out = "validation samples held out of it (0.0";
+  EXPECT_EQ(titles, (std::vector<std::string>{held_out + ", seed 1)", held_out + " by group, seed 1)",
+                                              held_out + " by group, seed 2)", held_out + " by time)"}));
+  EXPECT_EQ(groups[0].splits[3].runs, (std::vector<std::size_t>{3, 4})) << "nothing is drawn";
+}
+
 TEST_F(ComparisonTest, LogsWithoutChecksumsAreToldApartByTheirNumbers) {
   const auto counted = [](int samples) {
     return fmt::format(R"({{"event":"start","samples":{}}})", samples);

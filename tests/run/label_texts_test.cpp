@@ -87,7 +87,9 @@ TEST_F(RunLabelTexts, AreGoneOnWithWhenARunWasStopped) {
     {
       RunObserver observer;
       observer.step = [](const StepReport& report) { return report.step != 4; };
-      observer.validation = [](std::size_t held_out, std::size_t left) { EXPECT_EQ(held_out + left, 48U); };
+      observer.validation = [](std::size_t held_out, std::size_t left, const char*) {
+        EXPECT_EQ(held_out + left, 48U);
+      };
       EXPECT_TRUE(TrainingRun(used, folder_.path("cut")).train(observer).stopped);
     }
     EXPECT_FALSE(TrainingRun::resume(folder_.path("cut"), 3).train({}).stopped);

@@ -58,7 +58,7 @@ class TrainingRunTest : public ::testing::Test {
   RunObserver noting(std::uint64_t last) {
     RunObserver observer;
     observer.data = [&](const RunData& data, double) { note("data {}", data.train.size()); };
-    observer.validation = [&](std::size_t held_out, std::size_t left) {
+    observer.validation = [&](std::size_t held_out, std::size_t left, const char*) {
       note("validation {} {}", held_out, left);
     };
     observer.start = [&](const TrainingStart& start) {

@@ -214,3 +214,17 @@ def weighted(data: _slide.Data, weights: Any) -> _slide.Data:
     if array.ndim != 1:
         raise InputError(f"Sample weights must be 1D array or scalar: there are {array.ndim} dimensions")
     return data.weighted(array)
+
+
+def _texts_of(values: Any, what: str) -> list[str]:
+    array = np.asarray(values)
+    if array.ndim != 1:
+        raise InputError(f"{what}: want one for each sample, in one dimension; there are {array.ndim}")
+    return (array.astype(str) if array.dtype.kind == "M" else array).astype(object).astype(str).tolist()
+
+
+def keyed(data: _slide.Data, groups: Any, times: Any) -> _slide.Data:
+    """The samples with groups and times, [n] each, by which some are held out; None leaves them as they are."""
+    if groups is not None:
+        data = data.grouped(_texts_of(groups, "groups"))
+    return data if times is None else data.timed(_texts_of(times, "times"))

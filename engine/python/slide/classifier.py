@@ -19,6 +19,7 @@ from ._inputs import (
     feature_names,
     features_for,
     features_of,
+    keyed,
     learnt_data_of,
     targets_of,
     text_data_of,
@@ -137,7 +138,9 @@ class Classifier(ClassifierMixin, BaseEstimator):
 
     # ---- training ----
 
-    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> "Classifier":
+    def fit(
+        self, X: Any, y: Any, sample_weight: Any = None, groups: Any = None, times: Any = None
+    ) -> "Classifier":
         """Trains a new model.
 
         X: features as a CSR matrix, another sparse matrix, or a dense array, [n, features]; or n texts, from which words
@@ -150,6 +153,9 @@ class Classifier(ClassifierMixin, BaseEstimator):
         The last form makes ``predict``, ``predict_proba`` and ``score`` behave as those of other classifiers.
         sample_weight: [n], what the gradients of each sample are multiplied with, over the mean of all. Samples of
             weight 0 are left out. The loss of ``history`` takes no notice of weights.
+        groups: [n], with ``validation``: samples of one value are held out all or not at all.
+        times: [n], numbers, dates or texts that sort by time, with ``validation``: the latest samples are held out.
+            ``data__time="order"`` holds out the last rows.
 
         Samples without labels are left out. Names of labels of texts stand in ``classes_`` by falling frequency, those
         of ``text__min_label_count`` samples or more. The same arrays or texts give the model that ``slide train`` makes of the same
@@ -158,11 +164,13 @@ class Classifier(ClassifierMixin, BaseEstimator):
         Raises InputError, which is a ValueError, for parameters and data at fault.
         """
         config = self._configuration()
-        data = self._take(X, targets_of(y), config, sample_weight)
+        data = self._take(X, targets_of(y), config, sample_weight, groups, times)
         self._run(lambda course: self._train(config, data, course))
         return self
 
-    def _take(self, x: Any, targets: Targets, config: _slide.Config, weights: Any) -> _slide.Data:
+    def _take(
+        self, x: Any, targets: Targets, config: _slide.Config, weights: Any, groups: Any = None, times: Any = None
+    ) -> _slide.Data:
         """The samples of a first fit, and all that it knows of them."""
         texts = are_texts(x)
         if texts:
@@ -176,7 +184,7 @@ class Classifier(ClassifierMixin, BaseEstimator):
                     "1 is required."
                 )
             data, columns = data_of(features, targets), features.shape[1]
-        data = weighted(data, weights)
+        data = weighted(keyed(data, groups, times), weights)
         self._text = texts
         self._keep("n_features_in_", columns)
         self._keep("feature_names_in_", None if texts else feature_names(x))

@@ -10,7 +10,17 @@ from typing import TYPE_CHECKING, Any, Callable, NamedTuple, Optional, Sequence
 import numpy as np
 
 from . import _slide
-from ._inputs import are_texts, csr_of, data_of, is_sparse, labels_of_sparse, learnt_data_of, rows_of, targets_of
+from ._inputs import (
+    are_texts,
+    csr_of,
+    data_of,
+    is_sparse,
+    keyed,
+    labels_of_sparse,
+    learnt_data_of,
+    rows_of,
+    targets_of,
+)
 from ._keys import config_of, overrides_of
 
 if TYPE_CHECKING:
@@ -111,6 +121,8 @@ def tune(
     X: Any,
     Y: Any = None,
     *,
+    groups: Any = None,
+    times: Any = None,
     config: "str | os.PathLike[str] | None" = None,
     seconds: float = 600.0,
     trials: int = 1000,
@@ -121,7 +133,7 @@ def tune(
 ) -> Tuned:
     """Searches for a better configuration, on held-out parts of the training samples, as ``slide tune`` does.
 
-    X, Y: as ``Classifier.fit`` takes them, or X the path of a training file and no Y. config, keys: what to begin with, as
+    X, Y, groups, times: as ``Classifier.fit`` takes them, or X the path of a training file and no Y. config, keys: what to begin with, as
     of ``Classifier``; keys that are given keep their values. seconds: for the whole search. trials: at most so many.
     train_seconds: accept only configurations that train on all samples in so long, as estimated. verbose: print a line a
     trial. on_trial: called with a dict after each.
@@ -140,6 +152,7 @@ def tune(
         data = learnt_data_of(X, targets_of(Y), start)
     else:
         data = data_of(csr_of(X), targets_of(Y))
+    data = keyed(data, groups, times)
     done: list[dict[str, Any]] = []
 
     def after(trial: dict[str, Any]) -> None:

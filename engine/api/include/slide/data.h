@@ -98,6 +98,15 @@ class SLIDE_API Data {
   // Throws InputError unless there are as many weights as samples, finite, not negative and not all 0.
   Data weighted(const float* weights, std::size_t count) const;
 
+  // The same samples with the group of each, any text: where a configuration holds a share of them out for
+  // validation (data.validation), and where tune() does, samples of one group are held out all or not at all.
+  // Throws InputError unless there is one for each sample.
+  Data grouped(const std::vector<std::string_view>& groups) const;
+  // The same samples with the time of each, numbers or texts that sort by time: the latest are held out then.
+  // data.time = order takes the order of the samples. Throws InputError unless there is one for each sample,
+  // where numbers and other texts are mixed, and where all are the same.
+  Data timed(const std::vector<std::string_view>& times) const;
+
   std::size_t samples() const;
   std::uint32_t features() const;       // columns
   std::uint32_t dense_columns() const;  // of these
