@@ -13,7 +13,18 @@
 namespace slide {
 namespace {
 
-// Users with some of so many items each, which are features and labels; the last item is nobody's.
+// A user with such items, ascending, which are features and labels.
+void add_user(DatasetArrays& arrays, const std::vector<std::uint32_t>& own) {
+  for (const std::uint32_t item : own) {
+    arrays.feature_ids.push_back(item);
+    arrays.feature_values.push_back(1.0F);
+    arrays.label_ids.push_back(item);
+  }
+  arrays.feature_offsets.push_back(arrays.feature_ids.size());
+  arrays.label_offsets.push_back(arrays.label_ids.size());
+}
+
+// Users with some of so many items each; the last item is nobody's.
 Dataset some_users(std::size_t count, std::uint32_t items, std::uint64_t seed) {
   Rng rng(seed, Purpose::kTest);
   DatasetArrays arrays;
@@ -22,13 +33,7 @@ Dataset some_users(std::size_t count, std::uint32_t items, std::uint64_t seed) {
     for (std::uint32_t i = 0; i < 2 + rng.below(12); ++i) own.push_back(rng.below(items - 1));
     std::sort(own.begin(), own.end());
     own.erase(std::unique(own.begin(), own.end()), own.end());
-    for (const std::uint32_t item : own) {
-      arrays.feature_ids.push_back(item);
-      arrays.feature_values.push_back(1.0F);
-      arrays.label_ids.push_back(item);
-    }
-    arrays.feature_offsets.push_back(arrays.feature_ids.size());
-    arrays.label_offsets.push_back(arrays.label_ids.size());
+    add_user(arrays, own);
   }
   return {std::move(arrays), items, items};
 }
@@ -94,15 +99,12 @@ TEST(ItemRidge, WhereUsersHaveManyItemsPopularOnesGetLess) {
   DatasetArrays arrays;
   std::size_t pairs = 0;
   for (std::size_t u = 0; u < 300; ++u) {
+    std::vector<std::uint32_t> own;
     for (std::uint32_t item = 0; item < 90; ++item) {
-      if (rng.below(90) < item / 2) continue;  // the first have the most users
-      arrays.feature_ids.push_back(item);
-      arrays.feature_values.push_back(1.0F);
-      arrays.label_ids.push_back(item);
-      ++pairs;
+      if (rng.below(90) >= item / 2) own.push_back(item);  // the first have the most users
     }
-    arrays.feature_offsets.push_back(arrays.feature_ids.size());
-    arrays.label_offsets.push_back(arrays.label_ids.size());
+    add_user(arrays, own);
+    pairs += own.size();
   }
   const Dataset users(std::move(arrays), 90, 90);
   const double power = 0.15 * (1 - 25.0 * 300 / double(pairs));
@@ -219,13 +221,7 @@ Dataset even_users() {
       std::vector<std::uint32_t> own;
       for (std::uint32_t i = 0; i < 5; ++i) own.push_back((u + i * step + i * i) % 25);
       std::sort(own.begin(), own.end());
-      for (const std::uint32_t item : own) {
-        arrays.feature_ids.push_back(item);
-        arrays.feature_values.push_back(1.0F);
-        arrays.label_ids.push_back(item);
-      }
-      arrays.feature_offsets.push_back(arrays.feature_ids.size());
-      arrays.label_offsets.push_back(arrays.label_ids.size());
+      add_user(arrays, own);
     }
   }
   return {std::move(arrays), 25, 25};
