@@ -3,8 +3,8 @@
 // Autoencoders for Sparse Data", 2019, section 3). W weighs a user by the inverse root of the number of its
 // items, so that those who have much of everything tell less.
 //
-// What an item's popularity is, the weight of its users or (X^T W X)_ii, to the mean, matters twice: L is
-// diagonal, the penalty times the 0.25th power of that (between one penalty for all and that of dropout,
+// An item's popularity, (X^T W X)_ii over the mean of those that somebody has, matters twice: L is diagonal,
+// the penalty times the 0.25th power of it (between one penalty for all and that of dropout,
 // which grows in proportion: Steck, "Autoencoders that don't overfit towards the Identity", 2020, section 3),
 // and the weights for an item are divided by a power of it that is 0 where users have 25 items or less in the
 // mean and nears 0.15 where they have many, so that what is popular does not answer everything.
