@@ -13,7 +13,7 @@
 #include "datasets/file_bytes.h"
 #include "datasets/labelled_chunks.h"
 #include "datasets/labelled_line.h"
-#include "datasets/line_chunks.h"
+#include "datasets/sample_lines.h"
 #include "datasets/table.h"
 #include "engine/base/error.h"
 #include "engine/base/foreign_text.h"
@@ -101,18 +101,8 @@ KeyValues read_key_file(const std::string& path, const KeyName& name, std::size_
                         const std::string& data) {
   const FileBytes file(path);
   KeyNumbers numbers;
-  std::size_t number = 0;
-  for (std::string_view rest = without_byte_order_mark(file.text()); !rest.empty();) {
-    if (++number > count)
-      fail_input("{}:{}: a {} more than the {} samples of {}; give one line for each", path, number,
-                 name.thing, count, data);
-    const std::string_view text = trimmed(take_line(rest));
-    if (text.empty()) fail_input("{}:{}: the line is blank; give one {} a line", path, number, name.thing);
-    numbers.add(text);
-  }
-  if (number < count)
-    fail_input("{}:{}: the {}s end here, but {} has {} samples; give one line for each", path, number,
-               name.thing, data, count);
+  for_each_sample_line(without_byte_order_mark(file.text()), path, count, name.thing, "samples", data,
+                       [&](std::string_view line, std::size_t) { numbers.add(line); });
   return numbers.take();
 }
 

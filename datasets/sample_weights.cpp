@@ -11,8 +11,7 @@
 #include <vector>
 
 #include "datasets/file_bytes.h"
-#include "datasets/labelled_line.h"
-#include "datasets/line_chunks.h"
+#include "datasets/sample_lines.h"
 #include "datasets/split.h"
 #include "engine/base/error.h"
 #include "engine/base/foreign_text.h"
@@ -26,18 +25,6 @@ struct WeightedStorage {
   Dataset rows;
   std::vector<float> weights;
 };
-
-// The weight on a line of a file.
-float weight_on(std::string_view line, const std::string& path, std::size_t number) {
-  const std::string_view text = trimmed(line);
-  if (text.empty()) fail_input("{}:{}: the line is blank; give one weight a line", path, number);
-  const std::optional<float> weight = weight_in(text);
-  if (!weight) {
-    fail_input("{}:{}: the weight '{}' is no number from 0 on; give one a line", path, number,
-               shown_part(text));
-  }
-  return *weight;
-}
 
 }  // namespace
 
@@ -58,16 +45,14 @@ std::vector<float> parse_weights(std::string_view text, const std::string& path,
                                  const std::string& data, std::string_view things) {
   std::vector<float> weights;
   weights.reserve(count);
-  for (std::string_view rest = text; !rest.empty();) {
-    const std::size_t number = weights.size() + 1;
-    if (number > count)
-      fail_input("{}:{}: a weight more than the {} {} of {}; give one line for each", path, number, count,
-                 things, data);
-    weights.push_back(weight_on(take_line(rest), path, number));
-  }
-  if (weights.size() < count)
-    fail_input("{}:{}: the weights end here, but {} has {} {}; give one line for each", path, weights.size(),
-               data, count, things);
+  for_each_sample_line(text, path, count, "weight", things, data,
+                       [&](std::string_view line, std::size_t number) {
+                         const std::optional<float> weight = weight_in(line);
+                         if (!weight)
+                           fail_input("{}:{}: the weight '{}' is no number from 0 on; give one a line", path,
+                                      number, shown_part(line));
+                         weights.push_back(*weight);
+                       });
   return weights;
 }
 

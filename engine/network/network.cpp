@@ -126,14 +126,11 @@ namespace {
 constexpr std::size_t kStartDraws = 2;
 
 constexpr std::size_t kCompanions = 128;  // that an item is regressed on where there are many
-constexpr double kItemsOfUser = 25.0;     // from so many on in the mean, the penalty is as it is set
 
 // Where users have few items, those that two items have in common are few, and the penalty is less.
 ItemWeights item_weights(double penalty, const Dataset& train, std::size_t items, int threads) {
-  double all = 0;
-  for (std::size_t user = 0; user < train.size(); ++user) all += double(train.labels(user).size());
-  const double mean = all / std::max(1.0, double(train.size()));
-  const double own = penalty * std::sqrt(std::clamp(mean / kItemsOfUser, 0.01, 1.0));
+  const double many = std::clamp(items_of_user(train) / kItemsOfUser, 0.01, 1.0);
+  const double own = penalty * std::sqrt(many);
   return items <= kMostRidgeItems ? ridge_of_items(train, own, threads)
                                   : ridge_of_companions(train, own, kCompanions, threads);
 }

@@ -119,15 +119,11 @@ void add_common_users(const Dataset& users, const LabelSums& of_item, std::size_
 }
 
 constexpr double kPenaltyPower = 0.25;
-constexpr double kLeastShare = 1e-4;    // of the mean popularity, that an item counts for at least
-constexpr double kFactorPower = 0.15;   // where users have very many items;
-constexpr double kFewItemsOfUser = 25;  // it is 0 where they have so many in the mean or less
+constexpr double kLeastShare = 1e-4;   // of the mean popularity, that an item counts for at least
+constexpr double kFactorPower = 0.15;  // where users have very many items; 0 up to kItemsOfUser
 
 double factor_power(const Dataset& users) {
-  double items = 0;
-  for (std::size_t user = 0; user < users.size(); ++user) items += double(users.labels(user).size());
-  if (items == 0) return 0;
-  return kFactorPower * std::max(0.0, 1 - kFewItemsOfUser * double(users.size()) / items);
+  return kFactorPower * std::max(0.0, 1 - kItemsOfUser / items_of_user(users));
 }
 
 // Of each item, its share of the mean popularity of those that somebody has.
@@ -146,6 +142,12 @@ std::size_t stride_of(std::size_t items) {
 }
 
 }  // namespace
+
+double items_of_user(const Dataset& users) {
+  double all = 0;
+  for (std::size_t user = 0; user < users.size(); ++user) all += double(users.labels(user).size());
+  return all / std::max(1.0, double(users.size()));
+}
 
 ItemWeights::ItemWeights(std::size_t items)
     : items_(items), stride_(stride_of(items)), values_(stride_ * stride_) {}

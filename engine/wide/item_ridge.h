@@ -29,6 +29,10 @@ namespace slide {
 // on its companions.
 inline constexpr std::size_t kMostRidgeItems = 8192;
 
+// Items that a user has in the mean; 0 of no users. From kItemsOfUser on it has many.
+double items_of_user(const Dataset& users);
+inline constexpr double kItemsOfUser = 25.0;
+
 // Weights of all items for each item, those of an item for itself 0.
 class ItemWeights {
  public:
