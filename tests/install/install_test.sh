@@ -121,7 +121,7 @@ by_add_subdirectory() {
   local place=$work/subproject kind
   write_project "$place" "add_subdirectory($sources slide)"
   for kind in OFF ON; do
-    cmake -S "$place" -B "$place/build" -G Ninja -DCMAKE_CXX_FLAGS=-O1 "${unity[@]}" \
+    cmake -S "$place" -B "$place/build" -G Ninja -DCMAKE_CXX_FLAGS=-O0 "${unity[@]}" \
       -DCMAKE_POSITION_INDEPENDENT_CODE=ON -DBUILD_SHARED_LIBS=$kind -DSLIDE_INSTALL=$kind > "$place/log" ||
       { cat "$place/log"; fail "add_subdirectory fails"; }
     cmake --build "$place/build" --target example >> "$place/log" ||

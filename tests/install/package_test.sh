@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Makes a package and tries it in a bare system of its own: one command installs it, one predicts. The bare system is
 # the distribution's smallest, made once in WORK_FOLDER by debootstrap from the mirror that this machine's apt uses;
-# each test has a copy. What mounts runs in a mount namespace, which ends with it: no mount is left, however it ends.
+# each test unpacks it. What mounts runs in a mount namespace, which ends with it: no mount is left, however it ends.
 # usage: tests/install/package_test.sh deb|tar|wheel BUILD_FOLDER WORK_FOLDER
 #   deb    installed by apt with what it depends on, for the program; then scikit-learn, for Python
 #   tar    unpacked into a folder with nothing else, no C library either
@@ -14,7 +14,6 @@ sources=$(realpath "$(dirname "$0")/../..")
 mkdir -p "${3:?}"
 work=$(realpath "$3")
 packages=$work/$kind
-root=$work/root-$kind
 unpacked=$work/unpacked-$kind
 fail() { echo "package_test.sh: $*" >&2; exit 1; }
 skip() { echo "SKIPPED: $*"; exit 77; }
@@ -47,28 +46,33 @@ make_bare() {
   release=$(. /etc/os-release && echo "${VERSION_CODENAME:-}")
   mirror=$(apt_sources | awk -v release="$release" '$3 == release { print $2; exit }')
   [ -n "$mirror" ] || skip "apt names no mirror of $release; apt-get update brings its lists"
-  rm -rf "$work/bare" "$work/bare.part"
-  unshare -m --propagation private debootstrap --variant=minbase "$release" "$work/bare.part" "$mirror" \
+  unshare -m --propagation private debootstrap --variant=minbase "$release" "$root" "$mirror" \
     > "$work/debootstrap.log" 2>&1 ||
     { tail -n 5 "$work/debootstrap.log"; skip "debootstrap made no system of $release"; }
-  apt_sources > "$work/bare.part/etc/apt/sources.list"
-  apt-config dump | grep -E '^Acquire::(Check|http|https|Languages)' > "$work/bare.part/etc/apt/apt.conf.d/99test" || true
-  echo force-unsafe-io > "$work/bare.part/etc/dpkg/dpkg.cfg.d/99test"
-  cp /etc/resolv.conf /etc/hosts "$work/bare.part/etc/"
-  inside "$work/bare.part" apt-get -qq update > "$work/update.log" 2>&1 ||
+  apt_sources > "$root/etc/apt/sources.list"
+  apt-config dump | grep -E '^Acquire::(Check|http|https|Languages)' > "$root/etc/apt/apt.conf.d/99test" || true
+  echo force-unsafe-io > "$root/etc/dpkg/dpkg.cfg.d/99test"
+  cp /etc/resolv.conf /etc/hosts "$root/etc/"
+  inside "$root" apt-get -qq update > "$work/update.log" 2>&1 ||
     { cat "$work/update.log"; skip "apt reaches no mirror"; }
-  mv "$work/bare.part" "$work/bare"
+  tar -C "$root" -cf "$work/bare.tar.part" .
+  mv "$work/bare.tar.part" "$work/bare.tar"
 }
 
-# A copy of the bare system as $root.
+# The bare system as $root.
 bare_root() {
   [ -n "$(command -v debootstrap)" ] || skip "there is no debootstrap (package debootstrap)"
   [ -n "$(command -v apt-get)" ] || skip "there is no apt"
   (
     flock 9
-    [ -e "$work/bare" ] || make_bare
+    [ -e "$work/bare.tar" ] || make_bare
   ) 9> "$work/bare.lock"
-  cp -a "$work/bare" "$root"
+  [ -d "$root" ] || unpack_bare
+}
+
+unpack_bare() {
+  mkdir -p "$root"
+  tar -C "$root" -xpf "$work/bare.tar" --numeric-owner
 }
 
 apt_in_root() { inside "$root" apt-get -qq -y install "$@" > "$work/$kind-apt.log" 2>&1; }
@@ -179,11 +183,21 @@ test_wheel() {
   try_python
 }
 
-clean_up() { rm -rf --one-file-system "$root" "$unpacked"; }
-[ "$kind" != wheel ] || [ -d "$build/python" ] || skip "the build has no Python package"
-clean_up
-rm -rf "$packages"
+# Systems of thousands of small files, each used once, are in memory where there is room.
+systems=$work
+free=$(df --output=avail -B 1000000 /dev/shm 2> /dev/null | tail -n 1 || true)
+memory=$(awk '/^MemAvailable/ {print int($2 / 1000)}' /proc/meminfo 2> /dev/null || echo 0)
+if [ "${free:-0}" -gt 4000 ] && [ "$memory" -gt 8000 ]; then
+  systems=$(mktemp -d /dev/shm/slide-packages-XXXXXX)
+fi
+root=$systems/root-$kind
+clean_up() {
+  rm -rf --one-file-system "$root" "$unpacked"
+  [ "$systems" = "$work" ] || rm -rf --one-file-system "$systems"
+}
 trap clean_up EXIT
+[ "$kind" != wheel ] || [ -d "$build/python" ] || skip "the build has no Python package"
+rm -rf --one-file-system "$packages" "$root" "$unpacked"
 "$sources/scripts/package.sh" "$kind" "$packages" "$build" > "$work/$kind.log" 2>&1 ||
   { cat "$work/$kind.log"; fail "the package cannot be made"; }
 "test_$kind"
