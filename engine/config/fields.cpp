@@ -263,6 +263,8 @@ std::vector<Field> layer_fields(LayerConfig& c) {
       {"kind", choice(c.kind), "Compute all neurons, or only a sampled active set."},
       {"activation", choice(c.activation), "Activation of a hidden layer; the last layer's is the loss's."},
       {"dropout", real(c.dropout, below(0, 1)), "Share of a hidden layer's neurons dropped in training."},
+      {"init_scale", real(c.init_scale, closed(0, 100)),
+       "Factor of the first weights, drawn at random; 0, in the last layer: they are all 0.", "1.0"},
       {"lsh", count(c.lsh, 0, kMax31), "sampled: neurons from the hash tables for each block of samples."},
       {"uniform", count(c.uniform, 0, kMax31), "sampled: neurons drawn uniformly for each block."},
       {"frequency", count(c.frequency, 0, kMax31),

@@ -51,6 +51,10 @@ MaybeViolation check_place(const LayerConfig& layer, const std::string& name, bo
   if (!last && layer.size == 0) {
     return violation(name + ".size", "must be above 0: only the last layer takes its size from the data");
   }
+  if (!last && layer.init_scale == 0) {
+    return violation(name + ".init_scale",
+                     "must be above 0: neurons of a hidden layer that start alike stay alike");
+  }
   if (last && layer.dropout != 0) {
     return violation(name + ".dropout", "= {} must be 0 in the last layer: only hidden layers have dropout",
                      layer.dropout);

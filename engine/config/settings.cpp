@@ -8,6 +8,7 @@ std::vector<LayerConfig> default_layers(std::size_t count) {
   layers.back().size = 0;
   layers.back().kind = LayerKind::kSampled;
   layers.back().wide = true;
+  layers.back().init_scale = 0.0;
   return layers;
 }
 

@@ -124,6 +124,7 @@ struct LayerConfig {
   LayerKind kind = LayerKind::kDense;
   Activation activation = Activation::kRelu;  // hidden layers; the output layer's is the loss's
   double dropout = 0.0;
+  double init_scale = 1.0;  // of the first weights; 0, the last layer's default, starts them at zero
   // A sampled layer's active set, neurons for each block of samples, by source:
   std::uint32_t lsh = 0;
   std::uint32_t uniform = 1280;

@@ -18,7 +18,7 @@ InputLayer::InputLayer(const LayerConfig& config, std::size_t features, Precisio
 void InputLayer::initialise(std::uint64_t seed, int threads, std::span<const std::size_t> ends) {
   // A unit-length sample then gives pre-activations of variance 2 / size: hidden vectors of about unit
   // length.
-  weights_.fill_uniform(std::sqrt(2.0 / double(size())), seed, 0, threads, ends);
+  weights_.fill_uniform(config_.init_scale * std::sqrt(2.0 / double(size())), seed, 0, threads, ends);
 }
 
 void InputLayer::reserve(LayerBlock& block, std::size_t lanes) const {

@@ -24,7 +24,7 @@ class InputLayer {
   // `features` in all, the last `dense` of which are dense columns.
   InputLayer(const LayerConfig& config, std::size_t features, Precision precision, std::size_t dense = 0);
 
-  // Random weights, zero biases.
+  // Random weights times init_scale, zero biases.
   // `ends`: of the features that each thread writes first (Parameters::fill_uniform).
   void initialise(std::uint64_t seed, int threads, std::span<const std::size_t> ends = {});
   void reserve(LayerBlock& block, std::size_t lanes) const;

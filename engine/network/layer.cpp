@@ -35,9 +35,10 @@ Layer::Layer(const LayerShape& shape, std::span<const std::uint32_t> frequencies
 
 void Layer::initialise(std::uint64_t seed, std::uint64_t item, int threads) {
   const double gain = shape_.output ? 1.0 : 2.0;  // He et al. 2015 for hidden layers
+  const double scale = shape_.config.init_scale * std::sqrt(gain / double(inputs()));
   // A thread updates a run of a dense layer's rows, but rows of a sampled one that lie anywhere.
   const auto ends = sampled() ? std::vector<std::size_t>() : even_ends(size(), threads);
-  weights_.fill_uniform(std::sqrt(gain / double(inputs())), seed, item, threads, ends);
+  weights_.fill_uniform(scale, seed, item, threads, ends);
 }
 
 lsh::WeightRows Layer::weight_rows(std::size_t first) const {

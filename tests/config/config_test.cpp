@@ -344,6 +344,10 @@ TEST(Rules, LayersAndBlocks) {
   EXPECT_EQ(error_of("layer = []\n"), "run.toml: there is no layer; add at least one [[layer]] table");
   EXPECT_EQ(error_of("[[layer]]\nsize = 0\n[[layer]]\n"),
             "run.toml:2: 'layer.0.size' must be above 0: only the last layer takes its size from the data");
+  EXPECT_EQ(
+      override_error("layer.0.init_scale=0"),
+      "--set layer.0.init_scale=0: 'layer.0.init_scale' must be above 0: neurons of a hidden layer that "
+      "start alike stay alike");
   EXPECT_EQ(override_error("train.block_size=24"),
             "--set train.block_size=24: 'train.block_size' must be 1 or a multiple of 16, not 24");
   EXPECT_EQ(override_error("train.block_size=128"),

@@ -1,4 +1,5 @@
-// First weights are the same whoever writes them, and the thread that owns a row touches it first.
+// First weights are the same whoever writes them and as large as init_scale says, and the thread that owns a
+// row touches it first.
 #include "engine/network/parameters.h"
 
 #include <gtest/gtest.h>
@@ -7,8 +8,11 @@
 
 #include <algorithm>
 #include <array>
+#include <span>
+#include <vector>
 
 #include "engine/base/parallel.h"
+#include "tests/network/network_test_util.h"
 
 namespace slide {
 namespace {
@@ -74,6 +78,34 @@ TEST(FillUniform, TheOwnerOfARowTouchesItFirst) {
   };
   EXPECT_NEAR(share(by_owner), 0.25, 0.03);
   EXPECT_NEAR(share(by_turns), 0.5, 0.03);
+}
+
+// The same draws whatever the scale: 2 doubles the hidden layers, and the output layer may be all 0.
+TEST(FirstWeights, AreDrawnTimesInitScale) {
+  const Dataset data = test::make_data({});
+  const auto first_weights = [&](double hidden, double output) {
+    Config config = test::small_wide_config();
+    config.layers.insert(config.layers.begin(), config.layers.front());
+    config.layers[0].init_scale = config.layers[1].init_scale = hidden;
+    config.layers[2].init_scale = output;
+    Network network(config, test::shape_of_data(data));
+    network.initialise(1);
+    std::vector<std::vector<float>> weights;
+    for (const Parameters* matrix : network.matrices()) {
+      const std::span<const float> all = matrix->weights.span();
+      weights.emplace_back(all.begin(), all.end());
+    }
+    return weights;
+  };
+  const auto once = first_weights(1.0, 1.0), other = first_weights(2.0, 0.0);
+  ASSERT_EQ(once.size(), 6u);
+  for (std::size_t m = 0; m < once.size(); ++m) {
+    std::vector<float> wanted = once[m];
+    for (float& weight : wanted) weight *= m < 4 ? 2.0f : 0.0f;
+    EXPECT_EQ(other[m], wanted) << "matrix " << m;
+    const bool drawn = std::ranges::any_of(once[m], [](float weight) { return weight != 0.0f; });
+    EXPECT_EQ(drawn, m % 2 == 0) << "matrix " << m;
+  }
 }
 
 }  // namespace
