@@ -85,6 +85,12 @@ MaybeViolation check_sampled(const LayerConfig& layer, const std::string& name) 
                      "must be above 0, or uniform or frequency: the sampled layer has no source of "
                      "active neurons");
   }
+  if (layer.lsh > 0 && layer.init_scale == 0 && layer.hash.rehash_steps == 0 &&
+      layer.hash.rebuild_steps == 0) {
+    return violation(name + ".hash.rehash_steps",
+                     "= 0 needs '{}.init_scale' above 0: tables find nothing among weights that are all 0",
+                     name);
+  }
   return check_hash(layer.hash, name + ".hash");
 }
 

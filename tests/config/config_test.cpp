@@ -345,6 +345,10 @@ TEST(Rules, LayersAndBlocks) {
   EXPECT_EQ(error_of("[[layer]]\nsize = 0\n[[layer]]\n"),
             "run.toml:2: 'layer.0.size' must be above 0: only the last layer takes its size from the data");
   EXPECT_EQ(
+      error_of("[[layer]]\n[[layer]]\nlsh = 8\n[layer.hash]\nrehash_steps = 0\n"),
+      "run.toml:5: 'layer.1.hash.rehash_steps' = 0 needs 'layer.1.init_scale' above 0: tables find nothing "
+      "among weights that are all 0");
+  EXPECT_EQ(
       override_error("layer.0.init_scale=0"),
       "--set layer.0.init_scale=0: 'layer.0.init_scale' must be above 0: neurons of a hidden layer that "
       "start alike stay alike");
