@@ -57,7 +57,7 @@ void Model::save(const std::string& path) const {
 }
 
 std::uint32_t Model::features() const {
-  return static_cast<std::uint32_t>(impl_->model.trained().network.features());
+  return static_cast<std::uint32_t>(impl_->model.trained().network.sample_features());
 }
 std::uint32_t Model::dense_columns() const {
   return static_cast<std::uint32_t>(impl_->model.shape.dense);

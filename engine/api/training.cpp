@@ -86,8 +86,10 @@ Model train_on(slide::Config config, RunData data, const Callbacks& callbacks) {
   const bool tested = data.test && callbacks.evaluation;
   const std::optional<Dataset> validation = take_validation(config, data);
   const int threads = resolve_threads(static_cast<int>(config.train.threads));
-  require_memory(plan_run(config, data.train, threads));
-  Trainer trainer(config, data.train, tested ? &*data.test : nullptr, 0, validation ? &*validation : nullptr);
+  TrainingRows rows(config, data.train, threads);
+  require_memory(plan_run(config, rows, threads));
+  Trainer trainer(config, std::move(rows), tested ? &*data.test : nullptr, 0,
+                  validation ? &*validation : nullptr, nullptr);
   if (!config.train.vectors.empty())
     start_from_vectors(config.train.vectors, data.text.get(), trainer.network());
   trainer.run(observer_of(callbacks, [&](const std::string& path) {
@@ -120,15 +122,16 @@ Model train_further_on(const Model::Impl& impl, const Data& data, std::uint32_t 
   used.train.patience = 0;
   used.data.label_weights.file.clear();  // of the labels there were
   used.data.label_text.clear();
-  const Dataset rows =
+  const Dataset more =
       widened(scaled_rows(Internals::of(data), used.data), model.shape.features, model.shape.labels);
   const int threads = resolve_threads(static_cast<int>(used.train.threads));
-  require_memory(plan_memory(used, rows.feature_count(), rows.label_count(),
-                             bounds_of(rows, used.train.block_size), threads));
-  Trainer trainer(used, rows, start_further(model, used, rows, nullptr, {}, threads));
+  TrainingRows rows = further_rows(model, more, nullptr, threads);
+  require_memory(plan_run(used, rows, threads));
+  TrainedStart start = start_further(model, used, rows, nullptr, {}, threads);
+  Trainer trainer(used, std::move(rows), std::move(start));
   trainer.run(observer_of(callbacks, {}));
   std::vector<std::uint32_t> idle = model.idle;  // `slide train --init` alone counts
-  if (!idle.empty()) idle.resize(rows.label_count());
+  if (!idle.empty()) idle.resize(more.label_count());
   return keep(model.config, std::move(trainer), model.text, std::move(idle));
 }
 

@@ -22,7 +22,7 @@ Trial trial_of(const slide::Trial& trial) {
 TuneResult tune_on(const slide::Config& start, const Dataset& rows, const TuneOptions& options,
                    const TuneCallbacks& callbacks) {
   const int threads = resolve_threads(static_cast<int>(start.train.threads));
-  require_memory(plan_run(start, rows, threads));
+  require_memory(plan_run(start, TrainingRows(start, rows, threads), threads));
   slide::TuneOptions search;
   search.seconds = options.seconds;
   search.trials = options.trials;

@@ -1,4 +1,5 @@
 // `slide inspect`: what a model or a configuration is.
+#include <algorithm>
 #include <filesystem>
 #include <memory>
 #include <optional>
@@ -17,6 +18,7 @@
 #include "engine/network/memory_plan.h"
 #include "engine/run/model_file.h"
 #include "engine/run/run_data.h"
+#include "engine/training/training_rows.h"
 
 namespace slide::cli {
 
@@ -41,6 +43,7 @@ struct Sizes {
   BlockBounds bounds;
   bool guessed = true;      // the bounds
   std::size_t samples = 0;  // of data that was read
+  std::size_t pairs = 0;    // of features; guessed, the most there can be
 };
 
 BlockBounds guessed_bounds(const Config& config) {
@@ -129,7 +132,7 @@ void plan_small(const Model& model, MemoryPlan& plan) {
 // Its last layer with the weights that its wide path has, not the most that there can be.
 MemoryPlan plan_of(const Model& model, int threads) {
   MemoryPlan plan =
-      plan_memory(model.config, model.shape.features, model.shape.labels, bounds_of(model), threads);
+      plan_memory(model.config, model.shape.inputs(), model.shape.labels, bounds_of(model), threads);
   if (model.form == ModelForm::kInt8) plan_small(model, plan);
   const Layer& output = model.network.output();
   if (output.wide() == nullptr) return plan;
@@ -162,6 +165,7 @@ void print_model(const Model& model, const std::string& path) {
   print("trained on         {} samples, {} features, {} labels\n", grouped(shape.samples),
         grouped(shape.features), grouped(shape.labels));
   if (shape.dense > 0) print("dense features     {} of them are dense columns\n", grouped(shape.dense));
+  if (shape.pairs > 0) print("pairs of features  {} as further features\n", grouped(shape.pairs));
   if (model.config.data.idf_power != 0)
     print("feature values     times their rarity to the power {}\n", model.config.data.idf_power);
   if (model.text != nullptr) {
@@ -214,13 +218,18 @@ void inspect_model(const InspectCommand& command) {
 
 Sizes sizes_of_data(const Config& config, int threads) {
   const RunData data = read_run_data(config, threads);
-  return {data.train.feature_count(), data.train.label_count(),
-          slide::bounds_of(data.train, config.train.block_size), false, data.train.samples()};
+  const TrainingRows rows(config, data.train, resolve_threads(threads));
+  BlockBounds bounds = slide::bounds_of(rows.taken, config.train.block_size);
+  bounds.all_features = data.train.feature_entries();
+  return {data.train.feature_count(), data.train.label_count(), bounds, false,
+          data.train.samples(),       rows.pairs.size()};
 }
 
 std::optional<Sizes> find_sizes(const Config& config, const InspectCommand& command) {
   if (command.features > 0 && command.labels > 0) {
-    return Sizes{command.features, command.labels, guessed_bounds(config)};
+    Sizes sizes{command.features, command.labels, guessed_bounds(config)};
+    sizes.pairs = std::min(kMostPairs, config.data.pairs * sizes.labels);
+    return sizes;
   }
   std::error_code ignored;
   const std::string& train = config.data.train;
@@ -250,7 +259,7 @@ nlohmann::ordered_json json_of_config(const Source& source, const Config& config
                                       const std::optional<MemoryPlan>& plan) {
   nlohmann::ordered_json json = {
       {"configuration", config_name(source)}, {"features", nullptr}, {"labels", nullptr}};
-  if (sizes) json.update({{"features", sizes->features}, {"labels", sizes->labels}});
+  if (sizes) json.update({{"features", sizes->features}, {"labels", sizes->labels}, {"pairs", sizes->pairs}});
   if (plan) json.update(json_of(config, *plan, sizes->guessed));
   json["toml"] = to_toml(config);
   return json;
@@ -266,7 +275,8 @@ void inspect_config(const InspectCommand& command) {
       resolve_threads(command.threads > 0 ? command.threads : static_cast<int>(config.train.threads));
   const std::optional<Sizes> sizes = find_sizes(config, command);
   std::optional<MemoryPlan> plan;
-  if (sizes) plan = plan_memory(config, sizes->features, sizes->labels, sizes->bounds, threads);
+  if (sizes)
+    plan = plan_memory(config, sizes->features + sizes->pairs, sizes->labels, sizes->bounds, threads);
   if (command.json) return print_text(text_of(json_of_config(command.source, config, sizes, plan)));
   print("configuration      {}\n", config_name(command.source));
   if (!plan) {
@@ -276,6 +286,9 @@ void inspect_config(const InspectCommand& command) {
       print("data.train         {} samples, {} features, {} labels\n", grouped(sizes->samples),
             grouped(sizes->features), grouped(sizes->labels));
     }
+    if (sizes->pairs > 0)
+      print("pairs of features  {}{} as further features\n", sizes->guessed ? "up to " : "",
+            grouped(sizes->pairs));
     print_layers(config, *plan);
     print_memory(config, *plan, threads, sizes->guessed);
   }

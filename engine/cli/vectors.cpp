@@ -97,7 +97,7 @@ void run_vectors(const VectorsCommand& command, Cluster& cluster) {
         [&](std::uint32_t id, std::span<float> vector) { label_vector(model, id, vector); });
   }
   write_known(
-      command, model.network.features(), feature_width(model),
+      command, model.network.sample_features(), feature_width(model),
       [&](std::uint32_t id) { return feature_text(model, id); },
       [&](std::uint32_t id, std::span<float> vector) { feature_vector(model, id, vector); });
 }

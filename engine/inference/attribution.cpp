@@ -13,7 +13,7 @@ void Attribution::begin(const Network& network, const Dataset& data, std::size_t
     fail_input("other processes hold parts of the network; ask one that holds all");
   network_ = &network;
   panel_.k = 1;
-  panel_.reserve(TrainedNetwork(network, nullptr), 1, 1, std::bit_ceil(most_entries(data, 1)));
+  panel_.reserve(TrainedNetwork(network, nullptr), 1, 1, std::bit_ceil(most_entries(network, data, 1)));
   panel_.begin(network, data, sample, sample + 1);
 }
 
@@ -51,6 +51,17 @@ double Attribution::part_in_input(std::uint32_t feature, double value) {
   return value * sum;
 }
 
+// What a pair says goes to its two features by halves.
+std::span<const FeaturePart> Attribution::without_pairs() {
+  const FeaturePairs& pairs = network_->feature_pairs();
+  for (; pairs.active() && !parts_.empty() && parts_.back().feature >= pairs.features(); parts_.pop_back()) {
+    const FeaturePair& pair = pairs.pairs()[parts_.back().feature - pairs.features()];
+    for (const std::uint32_t feature : {pair.first, pair.second})
+      std::ranges::lower_bound(parts_, feature, {}, &FeaturePart::feature)->part += 0.5 * parts_.back().part;
+  }
+  return parts_;
+}
+
 std::span<const FeaturePart> Attribution::of(std::uint32_t label) {
   const Block& block = panel_.blocks.front();
   slope_of_output(label);
@@ -80,7 +91,7 @@ std::span<const FeaturePart> Attribution::of(std::uint32_t label) {
             double(row.values[i]) * all.weight(label, static_cast<std::size_t>(at - all.features.begin()));
     }
   }
-  return parts_;
+  return without_pairs();
 }
 
 std::vector<FeaturePart> largest(std::span<const FeaturePart> parts, std::size_t most) {

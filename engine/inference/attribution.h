@@ -3,7 +3,8 @@
 // A feature's part is its value times the derivative of the label's logit by it, through the hidden layers
 // and the wide path ("gradient times input"; Shrikumar et al., "Not Just a Black Box", 2016, section 2).
 // Where hidden units are ReLU, or there are none, the parts and what the biases add make up the logit; with
-// other activations they are its slope at the sample. The vote of neighbours has no part in it.
+// other activations they are its slope at the sample. What a pair of features adds is its features' by
+// halves. The vote of neighbours has no part in it.
 //
 // Of one thread. Kept from call to call; memory grows to what the largest call needs.
 #pragma once
@@ -35,6 +36,7 @@ class Attribution {
   void through_activation(const LayerConfig& layer, const LayerBlock& at);
   void through_weights(const Parameters& weights, std::size_t inputs);
   double part_in_input(std::uint32_t feature, double value);
+  std::span<const FeaturePart> without_pairs();
 
   const Network* network_ = nullptr;
   Panel panel_;

@@ -78,9 +78,9 @@ std::size_t Predictor::index_bytes() const {
 }
 
 void Predictor::check(const Dataset& data) const {
-  if (data.feature_count() > trained_.network.features()) {
+  if (data.feature_count() > trained_.network.sample_features()) {
     fail_input("the data has {} features, the model knows {}; use data with the model's feature ids",
-               data.feature_count(), trained_.network.features());
+               data.feature_count(), trained_.network.sample_features());
   }
   if (data.dense_count() != trained_.network.dense()) {
     fail_input("the data has {} dense columns, the model {}; use features of the same kind",
@@ -141,7 +141,8 @@ void Predictor::predict(const Dataset& data, std::vector<Scratch>& scratch, cons
                               lanes == 1 ? 1 : Panel::kMostBlocks);
   const std::size_t panels = (groups + blocks - 1) / blocks, size = blocks * lanes;
   const std::size_t threads = std::max<std::size_t>(1, std::min(panels, most_threads));
-  const std::size_t most = most_entries(data, lanes), entries = options_.by_row ? std::bit_ceil(most) : most;
+  const std::size_t most = most_entries(trained_.network, data, lanes),
+                    entries = options_.by_row ? std::bit_ceil(most) : most;
   if (scratch.size() < threads) scratch.resize(threads);
   if (options_.log_norms != nullptr) options_.log_norms->resize(data.size());
   for (std::size_t t = 0; t < threads; ++t) reserve(blocks, lanes, entries, scratch[t]);
@@ -159,7 +160,8 @@ void Predictor::predict(const Dataset& data, const Wanted& wanted, Scratch& scra
   const bool alone = data.size() == 1 && !options_.by_row;
   const std::size_t lanes = alone ? 1 : block_lanes(), blocks = lanes == 1 ? 1 : Panel::kMostBlocks;
   // Powers of two, so that growing requests do not ask for memory each time.
-  Scratch::Work& work = reserve(blocks, lanes, std::bit_ceil(most_entries(data, lanes)), scratch);
+  Scratch::Work& work =
+      reserve(blocks, lanes, std::bit_ceil(most_entries(trained_.network, data, lanes)), scratch);
   for (std::size_t first = 0; first < data.size(); first += blocks * lanes)
     predict_panel(data, first, std::min(data.size(), first + blocks * lanes), wanted, work, sink);
 }

@@ -9,12 +9,12 @@
 
 namespace slide {
 
-std::size_t most_entries(const Dataset& data, std::size_t lanes) {
+std::size_t most_entries(const Network& network, const Dataset& data, std::size_t lanes) {
   std::size_t most = 0;
   for (std::size_t first = 0; first < data.size(); first += lanes) {
     std::size_t entries = 0;
     for (std::size_t i = first; i < std::min(data.size(), first + lanes); ++i)
-      entries += data.features(i).ids.size();
+      entries += network.feature_pairs().most_entries(data.features(i).ids.size());
     most = std::max(most, entries);
   }
   return most;
@@ -56,7 +56,7 @@ void Panel::begin(const Network& network, const Dataset& data, std::size_t first
     block.clear_samples();
     for (std::size_t i = from; i < std::min(samples, from + lanes); ++i)
       network.add_sample(data, first + i, block);
-    if (votes) votes->add_samples(block);
+    if (votes) votes->add_samples(block, network.sample_features());
     const bool alone = lanes == 1 || (block.rows.size() == 1 && !by_row);
     block.lanes = alone ? 1 : round_up(block.rows.size(), kernels::kLaneMultiple);
     inputs.push_back(hidden != nullptr

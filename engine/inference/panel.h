@@ -31,8 +31,9 @@ struct TrainedNetwork {
   const HiddenRows* hidden = nullptr;
 };
 
-// The most feature values of `lanes` samples that are passed through the network together.
-std::size_t most_entries(const Dataset& data, std::size_t lanes);
+// The most feature values, pairs among them, of `lanes` samples of `data` that are passed through the network
+// together.
+std::size_t most_entries(const Network& network, const Dataset& data, std::size_t lanes);
 
 // Whether the samples of a block do not share which of their features a first layer looks at.
 bool has_whole_input(const Network& network);

@@ -25,7 +25,18 @@ void PanelVotes::clear() {
   scores_.clear();
 }
 
-void PanelVotes::add_samples(const Block& block) {
+namespace {
+
+// Without the features from `features` on.
+SparseRow first_features(const SparseRow& row, std::size_t features) {
+  std::size_t count = row.ids.size();
+  while (count > 0 && row.ids[count - 1] >= features) --count;
+  return {row.ids.first(count), row.values.first(count)};
+}
+
+}  // namespace
+
+void PanelVotes::add_samples(const Block& block, std::size_t features) {
   const std::size_t samples = block.rows.size();
   const bool dense = neighbours_->dense();
   if (dense) neighbours_->find_alike(block.dense.x(), block.dense.ldx(), samples, scratch_);
@@ -34,7 +45,7 @@ void PanelVotes::add_samples(const Block& block) {
     if (dense) {
       neighbours_->vote_dense(s, scratch_, votes_);
     } else {
-      neighbours_->vote(block.rows[s], scratch_, votes_);
+      neighbours_->vote(first_features(block.rows[s], features), scratch_, votes_);
     }
     end_sample();
   }

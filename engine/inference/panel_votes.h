@@ -27,8 +27,8 @@ class PanelVotes {
   void clear();
 
   // Has the neighbours vote for the panel's next samples: those of a block that are put into it, but not yet
-  // passed through any layer.
-  void add_samples(const Block& block);
+  // passed through any layer. Neighbours know the first `features` features, behind which pairs stand.
+  void add_samples(const Block& block, std::size_t features);
 
   // Of sample i, labels ascending.
   std::span<const Vote> of(std::size_t i) const {

@@ -46,16 +46,20 @@ class SharedPredictor::HiddenSums {
  private:
   struct Scratch {
     std::vector<float> values, sums;
-    std::vector<std::uint32_t> ids;
+    std::vector<std::uint32_t> ids, paired_ids;
+    std::vector<float> paired_values;
   };
   void add_parts(const SparseRow& row, std::size_t i, Scratch& scratch) {
     const std::size_t size = network_.input()->size();
     scratch.values.clear();
     scratch.ids.clear();
-    scratch.values.reserve(row.ids.size());
-    scratch.ids.reserve(row.ids.size());
+    scratch.paired_ids.clear();
+    scratch.paired_values.clear();
+    const SparseRow paired = network_.feature_pairs().paired(row, scratch.paired_ids, scratch.paired_values);
+    scratch.values.reserve(paired.ids.size());
+    scratch.ids.reserve(paired.ids.size());
     const SparseRow own =
-        network_.own_features(network_.feature_scale().scaled(row, scratch.values), scratch.ids);
+        network_.own_features(network_.feature_scale().scaled(paired, scratch.values), scratch.ids);
     for (std::size_t part = 0; part < network_.parts().own.count; ++part) {
       scratch.sums.assign(network_.input()->ldo(), 0.0f);
       network_.input()->add_features(own, network_.features_of(part), scratch.sums.data());

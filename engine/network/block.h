@@ -83,7 +83,9 @@ struct FeatureColumns {
 
 struct Block {
   std::vector<SparseRow> rows;
-  std::vector<float> values;           // of rows that the network has scaled
+  std::vector<std::uint32_t> ids;      // of rows that the network has added pairs to, whose
+  std::vector<float> paired;           // values are these,
+  std::vector<float> values;           // and those of rows that it has scaled
   std::vector<SparseRow> own_rows;     // what the rows have of the features that the process holds,
   std::vector<std::uint32_t> own_ids;  // numbered from the first of these on, where it does not hold all
   bool split = false;
@@ -108,6 +110,8 @@ struct Block {
   std::size_t first_sample() const { return number * lanes; }  // of its batch
   void clear_samples() {
     rows.clear();
+    ids.clear();
+    paired.clear();
     values.clear();
     own_rows.clear();
     own_ids.clear();

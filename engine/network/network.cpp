@@ -26,10 +26,10 @@ std::size_t output_neurons(const Config& config, const DataShape& shape) {
 }
 
 Network::Network(const Config& config, const DataShape& shape)
-    : Network(config, shape, whole_network(shape.features, output_neurons(config, shape))) {}
+    : Network(config, shape, whole_network(shape.inputs(), output_neurons(config, shape))) {}
 
 Network::Network(const Config& config, const DataShape& shape, NetworkParts parts)
-    : config_(config), features_(shape.features), dense_(shape.dense), parts_(std::move(parts)) {
+    : config_(config), features_(shape.inputs()), dense_(shape.dense), parts_(std::move(parts)) {
   if (features_ == 0) fail_input("the training data has no features");
   config_.layers.back().size = static_cast<std::uint32_t>(output_neurons(config, shape));
   if (config_.layers.back().size < shape.labels) {
@@ -152,12 +152,13 @@ std::vector<std::size_t> feature_ends(const Dataset& train, const Network& netwo
 }  // namespace
 
 Network Network::start(const Config& config, const Dataset& train, const DataShape& shape, int threads,
-                       Cluster* cluster) {
+                       Cluster* cluster, FeaturePairs pairs) {
   const std::size_t rank = cluster == nullptr ? 0 : static_cast<std::size_t>(cluster->rank());
   const std::size_t ranks = cluster == nullptr ? 1 : static_cast<std::size_t>(cluster->size());
   Network network(config, shape, parts_for(config, train, output_neurons(config, shape), rank, ranks));
   network.initialise(threads,
                      network.input() ? feature_ends(train, network, threads) : std::vector<std::size_t>());
+  network.feature_pairs_ = std::move(pairs);
   network.feature_scale_ = FeatureScale(train, config.data.idf_power, config.data.normalize);
   const OutputSamples from = output_samples(config, network.feature_scale(), train, shape.labels, threads);
   network.start_output(from.samples,
@@ -234,6 +235,10 @@ SparseRow Network::own_features(const SparseRow& row, std::vector<std::uint32_t>
 }
 
 void Network::reserve_features(std::size_t entries, std::size_t lanes, Block& block) const {
+  if (feature_pairs_.active()) {
+    block.ids.reserve(entries);
+    block.paired.reserve(entries);
+  }
   if (feature_scale_.active()) block.values.reserve(entries);
   if (wide()) block.features.reserve(features_, entries, lanes);
   if (dense_ > 0)

@@ -15,6 +15,7 @@
 
 #include "engine/cluster/cluster.h"
 #include "engine/config/config.h"
+#include "engine/features/feature_pairs.h"
 #include "engine/features/feature_scale.h"
 #include "engine/network/block.h"
 #include "engine/network/input_layer.h"
@@ -30,8 +31,10 @@ struct DataShape {
   std::vector<std::uint32_t> label_frequencies;  // in the training set; size labels
   std::size_t samples = 0;                       // in the training set
   std::size_t dense = 0;                         // dense columns: the last of the features
+  std::size_t pairs = 0;                         // of features, as further features; needs dense == 0
+  std::size_t inputs() const { return features + pairs; }  // of the first layer
 };
-// Of a training set.
+// Of a training set without pairs.
 DataShape shape_of(const Dataset& train);
 
 // Neurons of the output layer that the configuration says for such data. Throws InputError where it has no
@@ -72,9 +75,10 @@ class Network {
   // of the features by data.idf_power, first biases and wide path of the output layer (output_start.h),
   // tables of generation 1. Throws InputError as above.
   // `cluster`: of the processes that share it by its train.shards parts, each getting its own; they call it
-  // together. nullptr where there is one.
+  // together. nullptr where there is one. `pairs`: shape.pairs of them, which the samples of `train` have
+  // already (FeaturePairs::paired).
   static Network start(const Config& config, const Dataset& train, const DataShape& shape, int threads,
-                       Cluster* cluster = nullptr);
+                       Cluster* cluster = nullptr, FeaturePairs pairs = {});
 
   // Random weights of the configured seed, zero biases; no tables yet.
   // `input_ends`: of the features of an input layer that each thread writes first (Parameters::fill_uniform).
@@ -84,12 +88,16 @@ class Network {
   // Of the hash functions that a layer got last; 1 without tables.
   std::uint64_t generation() const;
   const FeatureScale& feature_scale() const { return feature_scale_; }
+  // Behind the features of samples; none where there are no pairs.
+  const FeaturePairs& feature_pairs() const { return feature_pairs_; }
+  void set_feature_pairs(FeaturePairs pairs) { feature_pairs_ = std::move(pairs); }
   void set_feature_scale(FeatureScale scale) { feature_scale_ = std::move(scale); }
   // Seed of a layer's hash functions, with which Layer::rebuild_index() is called.
   std::uint64_t hash_seed(std::size_t l) const { return mix64(config_.train.seed) + l; }
 
   const Config& config() const { return config_; }
-  std::size_t features() const { return features_; }  // of all parts
+  std::size_t features() const { return features_; }  // of all parts, with pairs
+  std::size_t sample_features() const { return features_ - feature_pairs_.size(); }  // without
   std::size_t labels() const { return parts_.neuron_ends.back(); }
   std::size_t dense() const { return dense_; }  // of these, dense columns
   // The parts there are, and which of them are here.
@@ -117,13 +125,18 @@ class Network {
   bool wide() const { return config_.layers.back().wide; }
 
   // Adds a sample, as the layers take it, to a block. Its sparse features must live as long as the block uses
-  // them. The data set has the features of the network.
+  // them. The data set has the features of samples.
   void add_sample(const Dataset& data, std::size_t sample, Block& block) const {
     if (dense_ > 0) data.dense().copy_row(sample, block.dense.row(block.rows.size()));
-    add_row(data.features(sample), block);
+    add_paired(feature_pairs_.paired(data.features(sample), block.ids, block.paired), block);
   }
-  // The same of a sample without dense features.
-  void add_row(const SparseRow& row, Block& block) const {
+  // The same of a data set whose samples have their pairs already.
+  void add_paired_sample(const Dataset& data, std::size_t sample, Block& block) const {
+    if (dense_ > 0) data.dense().copy_row(sample, block.dense.row(block.rows.size()));
+    add_paired(data.features(sample), block);
+  }
+  // The same of a row without dense features that has its pairs.
+  void add_paired(const SparseRow& row, Block& block) const {
     block.rows.push_back(feature_scale_.scaled(row, block.values));
     if (block.split) block.own_rows.push_back(own_features(block.rows.back(), block.own_ids));
   }
@@ -131,7 +144,8 @@ class Network {
   // `ids`, and it is good as long as they do not move.
   SparseRow own_features(const SparseRow& row, std::vector<std::uint32_t>& ids) const;
 
-  // Makes room for what the layers take of the features of up to `lanes` samples with `entries` sparse ones.
+  // Makes room for what the layers take of the features of up to `lanes` samples with `entries` sparse ones,
+  // pairs among them.
   void reserve_features(std::size_t entries, std::size_t lanes, Block& block) const;
   // What a first layer by neuron needs of the block's samples.
   void enter_rows(Block& block) const;
@@ -158,6 +172,7 @@ class Network {
   std::size_t features_;
   std::size_t dense_;
   NetworkParts parts_;
+  FeaturePairs feature_pairs_;
   FeatureScale feature_scale_;
   std::optional<InputLayer> input_;
   std::vector<Layer> layers_;  // stored by neuron; all of them when there is no input_

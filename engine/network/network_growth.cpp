@@ -137,6 +137,7 @@ Network grown(const Network& from, const Config& config, const GrownShape& to, i
     }
   }
   if (state != nullptr) state->matrices = std::move(remembered.matrices);
+  network.set_feature_pairs(to.pairs);
   network.set_feature_scale(from.feature_scale().grown(
       to.growth.features, to.more, to.shape.samples + to.more.label_texts(), config.data.idf_power));
   grow_output(from, to, threads, state, network);

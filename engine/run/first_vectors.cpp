@@ -174,9 +174,9 @@ void set_by_number(const std::string& path, const TextModel* text, std::size_t f
 std::size_t start_from_vectors(const std::string& path, const TextModel* text, Network& network) {
   FirstRows rows(network);
   if (dense_paths(path)) {
-    set_by_number(path, text, network.features(), rows);
+    set_by_number(path, text, network.sample_features(), rows);
   } else {
-    set_by_name(path, FeatureNames(text, network.features()), rows);
+    set_by_name(path, FeatureNames(text, network.sample_features()), rows);
   }
   return rows.count();
 }

@@ -23,11 +23,10 @@ constexpr std::uint32_t kEpochs = 4;
 
 // Keys that say what the parameters are.
 bool is_fixed(std::string_view key, std::size_t layers) {
-  static constexpr std::array<std::string_view, 11> kFixed = {
-      "data.normalize",       "data.idf_power",   "text.tokens",
-      "text.lowercase",       "text.word_ngrams", "text.char_ngrams_min",
-      "text.char_ngrams_max", "text.weighting",   "text.hash_buckets",
-      "train.weights",        "loss.kind"};
+  static constexpr std::array<std::string_view, 12> kFixed = {
+      "data.normalize", "data.idf_power",    "data.pairs",           "text.tokens",
+      "text.lowercase", "text.word_ngrams",  "text.char_ngrams_min", "text.char_ngrams_max",
+      "text.weighting", "text.hash_buckets", "train.weights",        "loss.kind"};
   if (std::ranges::find(kFixed, key) != kFixed.end()) return true;
   if (!key.starts_with("layer.")) return false;
   const bool last = key.starts_with(fmt::format("layer.{}.", layers - 1));
@@ -51,6 +50,7 @@ Config further_config(Config config, const std::string& init) {
   config.data.one_based = before.one_based;
   config.data.normalize = before.normalize;
   config.data.idf_power = before.idf_power;
+  config.data.pairs = before.pairs;
   config.train.epochs = kEpochs;
   config.train.patience = 0;
   config.train.threads = 0;
@@ -238,6 +238,14 @@ IdGrowth feature_growth(const Model& model, const Dataset& more, const TextModel
   return ids;
 }
 
+// The same with the pairs of the model, which stay behind them.
+IdGrowth with_pairs(IdGrowth features, std::size_t pairs) {
+  for (std::size_t p = 0; p < pairs; ++p)
+    features.was.push_back(static_cast<std::uint32_t>(features.before + p));
+  features.before += pairs;
+  return features;
+}
+
 // Of `neurons` of the output layer, the first of which are labels.
 IdGrowth label_growth(const Model& model, std::size_t labels, std::size_t neurons, const TextModel* text,
                       const std::vector<bool>& gone) {
@@ -255,8 +263,9 @@ IdGrowth label_growth(const Model& model, std::size_t labels, std::size_t neuron
 }
 
 // Of all samples so far.
-DataShape shape_after(const Model& model, const Dataset& more, const IdGrowth& labels) {
-  DataShape shape = shape_of(more);
+DataShape shape_after(const Model& model, const TrainingRows& more, const IdGrowth& labels) {
+  DataShape shape = shape_of(more.given);
+  shape.pairs = more.pairs.size();
   shape.samples += model.shape.samples;
   for (std::size_t label = 0; label < shape.labels; ++label) {
     const std::uint32_t was = labels.was[label];
@@ -283,30 +292,36 @@ TrainedStart start_of(const Model& model, const Config& config, const GrownShape
 
 }  // namespace
 
-TrainedStart start_further(const Model& model, const Config& config, const Dataset& more,
+TrainingRows further_rows(const Model& model, const Dataset& more, const TextModel* text, int threads) {
+  return {model.network.feature_pairs().grown(feature_growth(model, more, text)), more, threads};
+}
+
+TrainedStart start_further(const Model& model, const Config& config, const TrainingRows& more,
                            const TextModel* text, const std::vector<bool>& gone, int threads) {
-  const std::size_t neurons = output_neurons(config, shape_of(more));
+  const std::size_t neurons = output_neurons(config, shape_of(more.given));
   if (config.layers.back().size != 0 && neurons < model.network.labels()) {
     fail_input(
         "the last layer has {} neurons, but that of the model {}; give it as many, or 0 for one a label",
         neurons, model.network.labels());
   }
-  const Growth growth{feature_growth(model, more, text),
-                      label_growth(model, more.label_count(), neurons, text, gone)};
+  const Growth growth{feature_growth(model, more.given, text),
+                      label_growth(model, more.given.label_count(), neurons, text, gone)};
+  const Growth inputs{with_pairs(growth.features, more.pairs.size()), growth.labels};
   const DataShape shape = shape_after(model, more, growth.labels);
-  TrainedStart start = start_of(model, config, {shape, growth, more}, threads);
+  TrainedStart start = start_of(model, config, {shape, inputs, more.taken, more.pairs}, threads);
   if (config.neighbours.share > 0) {
     start.neighbours =
         Neighbours::grown(config.neighbours, model.neighbours ? &model.neighbours->storage() : nullptr,
-                          growth, more, start.network.feature_scale());
+                          growth, more.given, start.network.feature_scale());
   }
   return start;
 }
 
-TrainedStart start_again(const Model& begun, const Config& config, const Dataset& more, int threads) {
-  const Growth growth{IdGrowth::behind(begun.shape.features, begun.shape.features),
+TrainedStart start_again(const Model& begun, const Config& config, const TrainingRows& more, int threads) {
+  const std::size_t inputs = begun.shape.inputs();
+  const Growth growth{IdGrowth::behind(inputs, inputs),
                       IdGrowth::behind(begun.network.labels(), begun.network.labels())};
-  TrainedStart start = start_of(begun, config, {begun.shape, growth, more}, threads);
+  TrainedStart start = start_of(begun, config, {begun.shape, growth, more.taken, more.pairs}, threads);
   if (begun.neighbours) {
     start.neighbours = Neighbours(config.neighbours, begun.neighbours->storage(), begun.shape.features);
   }

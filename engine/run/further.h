@@ -12,6 +12,7 @@
 #include "engine/run/model.h"
 #include "engine/run/run_data.h"
 #include "engine/training/trainer.h"
+#include "engine/training/training_rows.h"
 
 namespace slide {
 
@@ -39,14 +40,16 @@ FurtherData read_further_data(const Config& config, int threads, bool skip_bad, 
 // The same samples, of at least so many features and labels.
 Dataset widened(const Dataset& data, std::size_t features, std::size_t labels);
 
-// What training with `config` goes on from with the samples of `more`, of which none has less features or
-// labels than the model. `text`: what they were read with, or nullptr.
-TrainedStart start_further(const Model& model, const Config& config, const Dataset& more,
+// The samples of `more`, of which none has less features or labels than the model, with the model's pairs of
+// features. `text`: what they were read with, or nullptr.
+TrainingRows further_rows(const Model& model, const Dataset& more, const TextModel* text, int threads);
+// What training with `config` goes on from with such samples.
+TrainedStart start_further(const Model& model, const Config& config, const TrainingRows& more,
                            const TextModel* text, const std::vector<bool>& gone, int threads);
 
 // The same of a run that has begun with the model `begun`, which has grown already, and goes on from a
 // checkpoint, which fills what training starts from.
 RunData read_again(const Config& config, int threads, bool skip_bad, const Model& begun);
-TrainedStart start_again(const Model& begun, const Config& config, const Dataset& more, int threads);
+TrainedStart start_again(const Model& begun, const Config& config, const TrainingRows& more, int threads);
 
 }  // namespace slide

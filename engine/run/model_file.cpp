@@ -31,8 +31,10 @@ constexpr std::uint32_t kFlagBf16 = 32;  // the small forms
 constexpr std::uint32_t kFlagInt8 = 64;
 constexpr std::uint32_t kFlagIdle = 128;
 constexpr std::uint32_t kFlagDense = 256;
+constexpr std::uint32_t kFlagPairs = 512;
 // Each model has the oldest version that knows what is in it, so that older programs read it.
-constexpr std::uint32_t kPlainVersion = 4, kSmallVersion = 5, kDenseVersion = 6, kLabelTextVersion = 7;
+constexpr std::uint32_t kPlainVersion = 4, kSmallVersion = 5, kDenseVersion = 6, kLabelTextVersion = 7,
+                        kPairsVersion = 8;
 
 // ---- writing ----
 
@@ -52,10 +54,11 @@ std::uint32_t flags_of(const ModelParts& model) {
          (network.output().wide() != nullptr ? kFlagWide : 0) | (model.text != nullptr ? kFlagText : 0) |
          (network.feature_scale().factors().empty() ? 0 : kFlagFactors) |
          (model.trained.neighbours != nullptr ? kFlagNeighbours : 0) | (model.idle.empty() ? 0 : kFlagIdle) |
-         (model.shape.dense > 0 ? kFlagDense : 0);
+         (model.shape.dense > 0 ? kFlagDense : 0) | (model.shape.pairs > 0 ? kFlagPairs : 0);
 }
 
 std::uint32_t version_of(const ModelParts& model) {
+  if (model.shape.pairs > 0) return kPairsVersion;
   if (model.shape.dense > 0) return kDenseVersion;
   const Neighbours* neighbours = model.trained.neighbours;
   if (neighbours != nullptr && neighbours->samples() > model.shape.samples) return kLabelTextVersion;
@@ -121,6 +124,7 @@ void put_contents(ByteWriter& out, const ModelParts& model, const std::string& t
   const std::string config = config_of(model);
   out.put_array(config.data(), config.size());
   put_shape(out, model.shape);
+  put_pairs(out, network.feature_pairs());
   put_hashes(out, hashes_of(model));
   put_matrices(out, network, state, model.form);
   put_sparse(out, model, state);
@@ -151,6 +155,15 @@ DataShape get_shape(ByteReader& in, std::uint32_t flags) {
   return shape;
 }
 
+FeaturePairs get_shape_pairs(ByteReader& in, std::uint32_t flags, const DataConfig& config,
+                             DataShape& shape) {
+  if ((flags & kFlagPairs) == 0) return {};
+  if (shape.dense > 0) in.refuse("pairs beside dense features");
+  FeaturePairs pairs = get_pairs(in, shape.features, config.normalize);
+  shape.pairs = pairs.size();
+  return pairs;
+}
+
 std::vector<LayerHash> get_hashes(ByteReader& in) {
   std::vector<LayerHash> hashes(in.get_count(2 * sizeof(std::uint64_t), "layers beyond its length"));
   for (LayerHash& hash : hashes) {
@@ -162,7 +175,7 @@ std::vector<LayerHash> get_hashes(ByteReader& in) {
 
 // Refuses sizes that the file cannot hold before memory is asked for them.
 void check_sizes(const Config& config, const DataShape& shape, ModelForm form, const ByteReader& in) {
-  double inputs = double(shape.features), weights = 0.0;
+  double inputs = double(shape.inputs()), weights = 0.0;
   for (const LayerConfig& layer : config.layers) {
     const double size = layer.size == 0 ? double(shape.labels) : double(layer.size);
     weights += (inputs + 1) * size;
@@ -229,7 +242,7 @@ Network share_of(const Config& config, const DataShape& shape, const Cluster& cl
     fail_input("several processes share networks of one dense hidden layer at most; start one");
   const std::size_t size = config.layers.back().size, neurons = size == 0 ? shape.labels : size;
   return {config, shape,
-          even_parts(shape.features, neurons, static_cast<std::size_t>(cluster.rank()),
+          even_parts(shape.inputs(), neurons, static_cast<std::size_t>(cluster.rank()),
                      static_cast<std::size_t>(cluster.size()))};
 }
 
@@ -241,10 +254,12 @@ Model get_model(ByteReader& in, LoadOptimizer optimizer, const std::string& path
   std::vector<std::string> notes;
   Config config = get_config(in, path, notes);
   DataShape shape = get_shape(in, flags);
+  FeaturePairs pairs = get_shape_pairs(in, flags, config.data, shape);
   std::vector<LayerHash> hashes = get_hashes(in);
   const ModelForm form = get_form(flags, config, in);
   check_sizes(config, shape, form, in);
   Network network = cluster != nullptr ? share_of(config, shape, *cluster) : Network(config, shape);
+  network.set_feature_pairs(std::move(pairs));
   if (hashes.size() != network.layers().size()) in.refuse("another number of layers");
   const bool state_stored = (flags & kFlagOptimizer) != 0;
   const bool state_read = state_stored && optimizer == LoadOptimizer::kYes;

@@ -71,6 +71,26 @@ std::unique_ptr<WidePath> get_wide(ByteReader& in, const Network& network, Store
   return wide;
 }
 
+void put_pairs(ByteWriter& out, const FeaturePairs& pairs) {
+  if (!pairs.active()) return;
+  out.put<std::uint64_t>(pairs.size());
+  for (const FeaturePair& pair : pairs.pairs()) {
+    out.put(pair.first);
+    out.put(pair.second);
+  }
+}
+
+FeaturePairs get_pairs(ByteReader& in, std::size_t features, bool normalize) {
+  std::vector<FeaturePair> pairs(
+      in.get_count(2 * sizeof(std::uint32_t), "pairs of features beyond its length"));
+  for (FeaturePair& pair : pairs) {
+    pair.first = in.get<std::uint32_t>();
+    pair.second = in.get<std::uint32_t>();
+  }
+  if (pairs.empty() || !FeaturePairs::are_good(pairs, features)) in.refuse("impossible pairs of features");
+  return FeaturePairs(std::move(pairs), features, normalize);
+}
+
 void put_factors(ByteWriter& out, const FeatureScale& scale) {
   out.put_values(scale.factors());
 }

@@ -1,6 +1,6 @@
-// The parts of a model file that not every model has: wide path, factors of features, neighbours
-// (model_file.h). Functions may be called from any thread, on different models. Reading throws InputError
-// when a part is larger than what is left, or cannot be.
+// The parts of a model file that not every model has: pairs of features, wide path, factors of
+// features, neighbours (model_file.h). Functions may be called from any thread, on different models. Reading
+// throws InputError when a part is larger than what is left, or cannot be.
 #pragma once
 
 #include <cstddef>
@@ -9,6 +9,7 @@
 #include <span>
 
 #include "engine/base/byte_io.h"
+#include "engine/features/feature_pairs.h"
 #include "engine/features/feature_scale.h"
 #include "engine/features/neighbours.h"
 #include "engine/network/network.h"
@@ -22,6 +23,11 @@ void put_wide(ByteWriter& out, const WidePath& wide, const OptimizerState* state
 // Of the output layer of `network`; of kRead with the optimizer's part, into `state`.
 std::unique_ptr<WidePath> get_wide(ByteReader& in, const Network& network, StoredState stored,
                                    OptimizerState& state);
+
+// Nothing where there are none.
+void put_pairs(ByteWriter& out, const FeaturePairs& pairs);
+// Of a model with so many features of samples.
+FeaturePairs get_pairs(ByteReader& in, std::size_t features, bool normalize);
 
 void put_factors(ByteWriter& out, const FeatureScale& scale);
 FeatureScale get_factors(ByteReader& in, const DataConfig& config, std::size_t features);

@@ -10,8 +10,10 @@
 
 namespace slide {
 
-MemoryPlan plan_run(const Config& config, const Dataset& train, int threads, const Cluster* cluster) {
-  const BlockBounds bounds = bounds_of(train, config.train.block_size);
+MemoryPlan plan_run(const Config& config, const TrainingRows& rows, int threads, const Cluster* cluster) {
+  const Dataset& train = rows.taken;
+  BlockBounds bounds = bounds_of(train, config.train.block_size);
+  bounds.all_features = rows.given.feature_entries();  // neighbours have no pairs
   const std::size_t features = train.feature_count(), labels = train.label_count();
   if (cluster == nullptr || cluster->size() == 1)
     return plan_memory(config, features, labels, bounds, threads);

@@ -1,16 +1,16 @@
 // What a run takes of memory, and the refusal of one that would not fit. Safe from any thread.
 #pragma once
 
-#include "datasets/dataset.h"
 #include "engine/cluster/cluster.h"
 #include "engine/config/config.h"
 #include "engine/network/memory_plan.h"
+#include "engine/training/training_rows.h"
 
 namespace slide {
 
-// What training on `train` takes, of this process alone where there are several. Here and below, `cluster` is
-// nullptr or alone where there is one.
-MemoryPlan plan_run(const Config& config, const Dataset& train, int threads,
+// What training on `rows` takes beside them, of this process alone where there are several. Here and below,
+// `cluster` is nullptr or alone where there is one.
+MemoryPlan plan_run(const Config& config, const TrainingRows& rows, int threads,
                     const Cluster* cluster = nullptr);
 
 // Throws InputError, with the figures and what to change, when training needs more than free_memory(), of

@@ -100,9 +100,10 @@ RunResult TrainingRun::train(const RunObserver& observer) {
     if (data.test || validation_) require_shared_evaluation(config_);
   }
   if (saved_) check_data(data);
-  const MemoryPlan needed = plan_run(config_, data.train, threads_, cluster_);
+  TrainingRows rows = rows_of(data);
+  const MemoryPlan needed = plan_run(config_, rows, threads_, cluster_);
   require_memory(needed, cluster_);
-  Trainer trainer = make_trainer(data);
+  Trainer trainer = make_trainer(data, std::move(rows));
   init_.reset();
   TrainingStart start = start_of(trainer, threads_);
   if (!saved_ && !config_.train.vectors.empty())
@@ -157,17 +158,24 @@ RunData TrainingRun::read_further() {
   return std::move(further_.data);
 }
 
-Trainer TrainingRun::make_trainer(const RunData& data) const {
+TrainingRows TrainingRun::rows_of(const RunData& data) const {
+  if (!init_) return {used_, data.train, threads_};
+  if (saved_) return {init_->network.feature_pairs(), data.train, threads_};
+  return further_rows(*init_, data.train, data.text.get(), threads_);
+}
+
+Trainer TrainingRun::make_trainer(const RunData& data, TrainingRows rows) const {
   const Dataset* test = data.test ? &*data.test : nullptr;
   const Dataset* validation = validation_ ? &*validation_ : nullptr;
   const std::size_t step_samples = saved_ ? saved_->record().step_samples : 0;
-  if (!init_) return {used_, data.train, test, step_samples, validation, cluster_};
-  return {used_, data.train, start_further(data), test, step_samples, validation};
+  if (!init_) return {used_, std::move(rows), test, step_samples, validation, cluster_};
+  TrainedStart start = start_further(data, rows);
+  return {used_, std::move(rows), std::move(start), test, step_samples, validation};
 }
 
-TrainedStart TrainingRun::start_further(const RunData& data) const {
-  if (saved_) return start_again(*init_, used_, data.train, threads_);
-  return slide::start_further(*init_, used_, data.train, data.text.get(), further_.gone, threads_);
+TrainedStart TrainingRun::start_further(const RunData& data, const TrainingRows& rows) const {
+  if (saved_) return start_again(*init_, used_, rows, threads_);
+  return slide::start_further(*init_, used_, rows, data.text.get(), further_.gone, threads_);
 }
 
 // Throws unless the data are those of the checkpoint.

@@ -94,8 +94,9 @@ class TrainingRun {
   RunData load(const RunObserver& observer);
   RunData read();
   RunData read_further();
-  TrainedStart start_further(const RunData& data) const;
-  Trainer make_trainer(const RunData& data) const;
+  TrainingRows rows_of(const RunData& data) const;
+  TrainedStart start_further(const RunData& data, const TrainingRows& rows) const;
+  Trainer make_trainer(const RunData& data, TrainingRows rows) const;
   ModelParts parts_of(const Trainer& trainer, const RunData& data) const;
   void check_data(const RunData& data);
   void begin(Trainer& trainer, const RunData& data, const MemoryPlan& plan, const RunObserver& observer);

@@ -47,7 +47,7 @@ TuneResult tune_to_file(const Config& start, const TuneOptions& options, const f
     require_shared_evaluation(training);
   }
   fit_to_features(data.train, training);
-  require_memory(plan_run(training, data.train, threads, cluster), cluster);
+  require_memory(plan_run(training, TrainingRows(training, data.train, threads), threads, cluster), cluster);
   TuneOptions used = options;
   used.validation = data.validation;
   TuneResult result = tune(training, data.train, used, observer.trial);

@@ -46,11 +46,12 @@ std::size_t vector_width(const Model& model) {
 void sample_vectors(const Model& model, const Dataset& samples, int threads, float* vectors) {
   vector_width(model);
   const Network& network = model.network;
-  if (samples.feature_count() > network.features())
-    fail_input("the data have {} features, the model {}", samples.feature_count(), network.features());
+  const std::size_t features = network.sample_features();
+  if (samples.feature_count() > features)
+    fail_input("the data have {} features, the model {}", samples.feature_count(), features);
   const std::size_t lanes = has_whole_input(network) ? Panel::kLanesByRow : 1;
   const std::size_t groups = (samples.size() + lanes - 1) / lanes;
-  const std::size_t entries = std::bit_ceil(most_entries(samples, lanes));
+  const std::size_t entries = std::bit_ceil(most_entries(network, samples, lanes));
   std::vector<Panel> panels(static_cast<std::size_t>(resolve_threads(threads)));
   parallel_for(groups, static_cast<int>(panels.size()), [&](std::size_t group, int thread) {
     Panel& panel = panels[static_cast<std::size_t>(thread)];

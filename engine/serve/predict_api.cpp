@@ -136,7 +136,9 @@ class Samples {
 
  private:
   std::size_t columns() const { return model_.shape.dense; }
-  std::uint32_t sparse() const { return static_cast<std::uint32_t>(model_.network.features() - columns()); }
+  std::uint32_t sparse() const {
+    return static_cast<std::uint32_t>(model_.network.sample_features() - columns());
+  }
   bool is_dense() const { return columns() > 0 && sparse() == 0; }
 
   // A list of numbers, one for each dense column.
@@ -180,7 +182,7 @@ class Samples {
   }
 
   void add_pair(std::uint64_t id, const Json& value) {
-    const std::uint64_t first = first_id(), end = first + model_.network.features();
+    const std::uint64_t first = first_id(), end = first + model_.network.sample_features();
     if (id < first || id >= end)
       fail_input("feature {}: the model knows the ids {} to {}", id, first, end - 1);
     const float number = value.is_number() ? static_cast<float>(value.get<double>()) : NAN;

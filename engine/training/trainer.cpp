@@ -49,6 +49,16 @@ std::uint32_t epochs_of_fall(const TrainConfig& train) {
   return static_cast<std::uint32_t>(std::min<std::uint64_t>(epochs, train.epochs));
 }
 
+int threads_of(const Config& config) {
+  return resolve_threads(static_cast<int>(config.train.threads));
+}
+
+DataShape shape_of(const TrainingRows& rows) {
+  DataShape shape = slide::shape_of(rows.given);
+  shape.pairs = rows.pairs.size();
+  return shape;
+}
+
 int ranks_of(const Cluster* cluster) {
   return cluster == nullptr ? 1 : cluster->size();
 }
@@ -57,32 +67,44 @@ int ranks_of(const Cluster* cluster) {
 
 Trainer::Trainer(const Config& config, const Dataset& train, const Dataset* test, std::size_t step_samples,
                  const Dataset* validation, Cluster* cluster)
-    : Trainer(config, train, test, step_samples, validation, cluster, nullptr) {}
+    : Trainer(config, TrainingRows(config, train, threads_of(config)), test, step_samples, validation,
+              cluster) {}
+
+Trainer::Trainer(const Config& config, TrainingRows train, const Dataset* test, std::size_t step_samples,
+                 const Dataset* validation, Cluster* cluster)
+    : Trainer(config, std::move(train), test, step_samples, validation, cluster, nullptr) {}
 
 Trainer::Trainer(const Config& config, const Dataset& train, TrainedStart start, const Dataset* test,
                  std::size_t step_samples, const Dataset* validation)
-    : Trainer(config, train, test, step_samples, validation, nullptr, &start) {}
+    : Trainer(config, TrainingRows(start.network.feature_pairs(), train, threads_of(config)),
+              std::move(start), test, step_samples, validation) {}
 
-Trainer::Trainer(const Config& config, const Dataset& train, const Dataset* test, std::size_t step_samples,
+Trainer::Trainer(const Config& config, TrainingRows train, TrainedStart start, const Dataset* test,
+                 std::size_t step_samples, const Dataset* validation)
+    : Trainer(config, std::move(train), test, step_samples, validation, nullptr, &start) {}
+
+Trainer::Trainer(const Config& config, TrainingRows train, const Dataset* test, std::size_t step_samples,
                  const Dataset* validation, Cluster* cluster, TrainedStart* start)
     : config_(config),
       cluster_(cluster != nullptr && cluster->size() > 1 ? cluster : nullptr),
-      train_(train),
+      rows_(std::move(train)),
       test_(test),
       validation_(validation),
       started_(Clock::now()),
-      threads_(resolve_threads(static_cast<int>(config.train.threads))),
+      threads_(threads_of(config)),
       batch_(step_samples > 0 ? step_samples : step_shape(config.train, threads_).samples),
-      shape_(start != nullptr ? std::move(start->shape) : shape_of(train)),
-      labelled_(labelled_samples(train, config.data.kind)),
+      shape_(start != nullptr ? std::move(start->shape) : shape_of(rows_)),
+      labelled_(labelled_samples(rows_.given, config.data.kind)),
       order_(labelled_),
-      label_weights_(label_weights_of(config, train, shape_)),
-      network_(start != nullptr ? std::move(start->network)
-                                : Network::start(config, train, shape_, threads_, cluster_)),
-      training_(network_, train, {batch_, step_shape(config.train, threads_).shards, threads_}, cluster_),
+      label_weights_(label_weights_of(config, rows_.given, shape_)),
+      network_(start != nullptr
+                   ? std::move(start->network)
+                   : Network::start(config, rows_.taken, shape_, threads_, cluster_, rows_.pairs)),
+      training_(network_, rows_.taken, {batch_, step_shape(config.train, threads_).shards, threads_},
+                cluster_),
       optimizer_(config.optimizer) {
-  texts_ = std::ranges::count_if(labelled_, [&](std::uint32_t i) { return i >= train.samples(); });
-  unlabelled_ = train.samples() - (labelled_.size() - texts_);
+  texts_ = std::ranges::count_if(labelled_, [&](std::uint32_t i) { return i >= rows_.given.samples(); });
+  unlabelled_ = rows_.given.samples() - (labelled_.size() - texts_);
   inverse_propensities_ = std::make_shared<const InversePropensities>(
       shape_.label_frequencies, shape_.samples, config.eval.propensity_a, config.eval.propensity_b);
   groups_ = std::make_shared<const LabelGroups>(shape_.label_frequencies);
@@ -92,14 +114,14 @@ Trainer::Trainer(const Config& config, const Dataset& train, const Dataset* test
   if (start != nullptr) {
     go_on_from(*start);
   } else if (config.neighbours.share > 0) {
-    neighbours_.emplace(config.neighbours, train, network_.feature_scale());
+    neighbours_.emplace(config.neighbours, rows_.given, network_.feature_scale());
   }
   for (const Layer& layer : network_.layers()) {
     const HashConfig& hash = layer.config().hash;
     rehash_.emplace_back(layer.index() != nullptr ? hash.rehash_steps : 0, hash.interval_growth);
     rebuild_.emplace_back(layer.index() != nullptr ? hash.rebuild_steps : 0, hash.interval_growth);
   }
-  train_seconds_ = phases_.setup = seconds_since(started_);
+  train_seconds_ = phases_.setup = rows_.seconds + seconds_since(started_);
 }
 
 void Trainer::go_on_from(TrainedStart& start) {
@@ -261,15 +283,15 @@ void Trainer::fill_block(std::size_t first, std::size_t count, Block& block) con
   const bool users = config_.data.kind == DataKind::kInteractions;
   for (std::size_t i = first; i < first + count; ++i) {
     if (users) {
-      const DrawnItems items = draw_items(draw(), train_, order_[i], block.drawn);
-      network_.add_row(items.shown, block);
+      const DrawnItems items = draw_items(draw(), rows_.given, order_[i], block.drawn);
+      network_.add_paired(items.shown, block);
       block.labels.push_back(items.hidden);
       block.left_out.push_back(items.shown.ids);
     } else {
-      network_.add_sample(train_, order_[i], block);
-      block.labels.push_back(train_.labels(order_[i]));
+      network_.add_paired_sample(rows_.taken, order_[i], block);
+      block.labels.push_back(rows_.given.labels(order_[i]));
     }
-    if (!train_.weights().empty()) block.weights.push_back(train_.weights()[order_[i]]);
+    if (!rows_.given.weights().empty()) block.weights.push_back(rows_.given.weights()[order_[i]]);
   }
 }
 

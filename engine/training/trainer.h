@@ -27,6 +27,7 @@
 #include "engine/network/network_training.h"
 #include "engine/network/optimizer.h"
 #include "engine/training/schedule.h"
+#include "engine/training/training_rows.h"
 
 namespace slide {
 
@@ -100,17 +101,23 @@ struct TrainedStart {
 
 class Trainer {
  public:
-  // `test` may be nullptr. Both data sets must outlive the trainer. Allocates everything that training needs.
+  // `test` may be nullptr. All data sets must outlive the trainer. Allocates everything that training needs.
   // `step_samples`: samples in a full step of a run that goes on; 0 = as configured. `validation`: samples,
   // not part of `train`, on which the mean of P@k over eval.k tells the best model and when to stop; or
   // nullptr. `cluster`: of the processes that train the network together, each with the same configuration
   // and data and all making the same calls; nullptr where there is one. It must outlive the trainer.
   Trainer(const Config& config, const Dataset& train, const Dataset* test, std::size_t step_samples = 0,
           const Dataset* validation = nullptr, Cluster* cluster = nullptr);
+  // The same of rows that have chosen their pairs.
+  Trainer(const Config& config, TrainingRows train, const Dataset* test, std::size_t step_samples,
+          const Dataset* validation, Cluster* cluster);
 
-  // Goes on from a trained network, with samples of as many features and no more labels: the run is one of
-  // its own, with its epochs and its schedule, but draws other random numbers than those before it.
+  // Goes on from a trained network, with samples of as many features and no more labels, and its pairs: the
+  // run is one of its own, with its epochs and its schedule, but draws other random numbers than those before
+  // it.
   Trainer(const Config& config, const Dataset& train, TrainedStart start, const Dataset* test = nullptr,
+          std::size_t step_samples = 0, const Dataset* validation = nullptr);
+  Trainer(const Config& config, TrainingRows train, TrainedStart start, const Dataset* test = nullptr,
           std::size_t step_samples = 0, const Dataset* validation = nullptr);
 
   // All epochs, or what is left of them, or until train.patience is at its end. False when the observer
@@ -150,7 +157,7 @@ class Trainer {
   std::uint64_t total_steps() const { return total_steps_; }
 
  private:
-  Trainer(const Config& config, const Dataset& train, const Dataset* test, std::size_t step_samples,
+  Trainer(const Config& config, TrainingRows train, const Dataset* test, std::size_t step_samples,
           const Dataset* validation, Cluster* cluster, TrainedStart* start);
 
   // Where the run is in its epoch.
@@ -178,7 +185,7 @@ class Trainer {
   Config config_;
   Cluster* cluster_;
   bool stop_agreed_ = false;
-  const Dataset& train_;
+  TrainingRows rows_;
   const Dataset* test_;
   const Dataset* validation_;
   std::chrono::steady_clock::time_point started_;

@@ -188,6 +188,7 @@ TEST(NearMisses, LetTheWidePathLearnWhatSpeaksAgainstALabel) {
   double precision[2] = {};
   for (const std::uint32_t against : {0U, 8U}) {
     Config config = test::small_wide_config();
+    config.data.pairs = 0;
     config.train.epochs = 30;
     config.optimizer.kind = OptimizerKind::kAdagrad;
     config.optimizer.learning_rate = 0.1;

@@ -93,11 +93,14 @@ TEST(Inference, FullIsASortOfAllScoresAtEveryPanelEdge) {
   const Dataset train = inference_data(64);
   const Trainer trainer = trained({dense(24), sampled(0, 20, 12)}, train);
   const NaiveNetwork naive(trainer.network());
+  const FeaturePairs& pairs = trainer.network().feature_pairs();
+  ASSERT_TRUE(pairs.active());
   for (const std::uint32_t samples : {1, 31, 32, 33, 127, 128, 129, 511, 512, 513, 1025}) {
     const Dataset data = inference_data(samples, 2);
     for (const bool rough_first : {false, true}) {
       const auto all = predict(trainer.trained(), data, full_options(5, rough_first));
-      for (std::uint32_t s = 0; s < samples; ++s) expect_is_best(all[s], naive.scores(data.features(s)), 5);
+      const Dataset paired = pairs.paired(data, 1);
+      for (std::uint32_t s = 0; s < samples; ++s) expect_is_best(all[s], naive.scores(paired.features(s)), 5);
     }
   }
 }

@@ -245,6 +245,7 @@ TEST(ReferenceOfParts, TenSteps) {
 TEST(ReferenceOfTrainer, StepsAreThoseOfTheNaiveNetwork) {
   for (const OptimizerKind kind : {OptimizerKind::kAdagrad, OptimizerKind::kAdam}) {
     Config config = make_config({dense(6, Activation::kTanh), dense(0)}, 32, 16);
+    config.data.pairs = 0;
     config.optimizer = optimizer_config(kind);
     config.train.epochs = 5;
     config.train.shuffle = false;

@@ -6,7 +6,7 @@ import zlib
 
 import numpy as np
 
-OPTIMIZER, WIDE, TEXT, FACTORS, NEIGHBOURS, BF16, INT8, IDLE, DENSE = 1, 2, 4, 8, 16, 32, 64, 128, 256  # flags
+OPTIMIZER, WIDE, TEXT, FACTORS, NEIGHBOURS, BF16, INT8, IDLE, DENSE, PAIRS = 1, 2, 4, 8, 16, 32, 64, 128, 256, 512  # flags
 MAGIC, END = b"SLIDEMDL", b"SLIDEEND"
 
 
@@ -35,12 +35,18 @@ class Model:
     features: int
     labels: int
     layers: list
-    wide: np.ndarray = None  # [features, neurons]
-    factors: np.ndarray = None  # [features]
+    pairs: np.ndarray = None  # [pairs, 2]: features, behind which they stand as features
+    wide: np.ndarray = None  # [inputs, neurons]
+    factors: np.ndarray = None  # [inputs]
     neighbours: np.ndarray = None  # [samples, features]
     neighbour_labels: np.ndarray = None  # [samples, neurons], whether it has the label
     text: Text = None
     dense: int = 0  # columns: the last of the features
+
+    @property
+    def inputs(self):
+        """Features with pairs."""
+        return self.features + len(self.pairs)
 
     @property
     def is_dense(self):
@@ -164,14 +170,14 @@ def spread(offsets, columns, values, width):
 def read_wide(file, model, flags):
     if flags & (BF16 | INT8):
         rows = read_small_rows(file, flags, len(model.layers[-1].bias))
-        model.wide = spread(*rows, model.features).T.copy()
+        model.wide = spread(*rows, model.inputs).T.copy()
         return
     count = file.u64()
     offsets = file.array("<u8", len(model.layers[-1].bias) + 1)
     columns, values = file.array("<u4", count), file.array("<f4", count).astype(np.float64)
     if flags & OPTIMIZER:
         file.array("<f4", count)
-    model.wide = spread(offsets, columns, values, model.features).T.copy()
+    model.wide = spread(offsets, columns, values, model.inputs).T.copy()
 
 
 def read_small_neighbours(file, model, flags):
@@ -222,19 +228,20 @@ def parse_model(data):
     file = Reader(data[:-12])
     file.take(8)
     version, flags, length = file.u32(), file.u32(), file.u64()
-    if not 1 <= version <= 7 or length != len(data):
+    if not 1 <= version <= 8 or length != len(data):
         raise BadModel(f"version {version}, {length} bytes of {len(data)}")
     file.u64()  # steps
     config = tomllib.loads(file.take(file.u64()).decode())
     features, labels, _ = file.u64(), file.u64(), file.u64()
     dense = file.u64() if flags & DENSE else 0
     file.array("<u4", labels)  # frequencies
+    pairs = file.array("<u4", 2 * file.u64() if flags & PAIRS else 0).reshape(-1, 2)
     file.array("<u8", 2 * file.u64())  # hash functions
-    model = Model(config, features, labels, read_layers(file, config, flags), dense=dense)
+    model = Model(config, features, labels, read_layers(file, config, flags), dense=dense, pairs=pairs)
     if flags & WIDE:
         read_wide(file, model, flags)
     if flags & FACTORS:
-        model.factors = file.array("<f4", features).astype(np.float64)
+        model.factors = file.array("<f4", model.inputs).astype(np.float64)
     if flags & NEIGHBOURS:
         read_small_neighbours(file, model, flags) if flags & (BF16 | INT8) else read_neighbours(file, model)
     if flags & TEXT:

@@ -8,6 +8,7 @@ import numpy as np
 
 FLOAT_ERROR = 1e-6  # of a sum in single precision, as a share of the sum of its terms' sizes
 POSTINGS, CANDIDATES, LEAST_VALUE, STRANGER = 4096, 64, 2.0**-30, 0.75
+PAIRED, PAIR_SCALE = 40, 0.35  # entries of a row that make pairs, and what these weigh
 ACTIVATIONS = {
     "relu": lambda z: np.maximum(z, 0),
     "tanh": np.tanh,
@@ -32,9 +33,22 @@ def to_unit_length(x):
     return x / np.where(length > 0, length, 1)
 
 
+def with_pairs(x, pairs):
+    """The values of the pairs behind those of the features."""
+    kept = np.zeros_like(x)
+    for row, kept_row in zip(np.abs(x), kept):
+        largest_first = np.argsort(-row, kind="stable")[:PAIRED]
+        kept_row[largest_first] = row[largest_first]
+    first, second = pairs.T
+    return np.hstack([x, PAIR_SCALE * np.sqrt(kept[:, first] * kept[:, second])])
+
+
 def scaled(x, model):
     normalize = model.config["data"]["normalize"]
     x = to_unit_length(x) if normalize else x
+    if len(model.pairs) > 0:
+        x = with_pairs(x, model.pairs)
+        x = to_unit_length(x) if normalize else x
     if model.factors is not None:
         x = x * model.factors
         x = to_unit_length(x) if normalize else x
@@ -144,5 +158,5 @@ def predict(x, model):
     p = np.exp(log_softmax(z)) if softmax else 1 / (1 + np.exp(-z))
     if model.neighbours is None:
         return Prediction(p, z, np.zeros((len(x), 1)), logit_slack)
-    slack = mix_votes(p, x, model)
+    slack = mix_votes(p, x[:, : model.features], model)
     return Prediction(p, np.log(p) if softmax else np.log(p) - np.log1p(-p), slack, logit_slack)

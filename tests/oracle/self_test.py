@@ -54,11 +54,15 @@ def changed_numbers(model, lines, answers):
     if model.wide is not None:
         strongest = int(np.argmax(x * np.abs(model.wide[:, label])))
         changes["a wide weight"] = lambda m: times(m.wide, (strongest, label), 1.01)
+    if len(model.pairs) > 0:
+        pair = model.features + int(np.argmax(x[model.features :] * np.abs(model.layers[0].weights[model.features :, unit])))
+        changes["a pair's weight"] = lambda m: times(m.layers[0].weights, (pair, unit), 1.5)
     if model.factors is not None:
         changes["a factor"] = lambda m: times(m.factors, feature, 1.01)
     if model.neighbours is not None:
-        nearest = int(np.argmax(model.neighbours @ x))
-        common = int(np.argmax(model.neighbours[nearest] * x))
+        features = x[: model.features]
+        nearest = int(np.argmax(model.neighbours @ features))
+        common = int(np.argmax(model.neighbours[nearest] * features))
         changes["a neighbour's value"] = lambda m: times(m.neighbours, (nearest, common), 1.5)
         changes["a neighbour's label"] = lambda m: flip(m.neighbour_labels, (nearest, label))
     if model.text:

@@ -25,6 +25,8 @@ using test::with_checksum;
 namespace fs = std::filesystem;
 
 constexpr const char* kConfig = R"(
+[data]
+pairs = 0
 [train]
 epochs = 4
 batch_size = 16

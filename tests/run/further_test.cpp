@@ -16,7 +16,8 @@ constexpr std::uint32_t kFeatures = 20, kLabels = 6;
 
 Config config_of(const std::vector<std::string>& overrides = {}) {
   std::vector<std::string> all = {"train.batch_size=32", "train.block_size=16", "train.threads=2",
-                                  "layer.0.size=8",      "layer.-1.uniform=4",  "layer.-1.lsh=4"};
+                                  "layer.0.size=8",      "layer.-1.uniform=4",  "layer.-1.lsh=4",
+                                  "data.pairs=0"};
   all.insert(all.end(), overrides.begin(), overrides.end());
   return parse_config("", "here", all);
 }
@@ -71,7 +72,8 @@ TEST_P(Further, GrowthKeepsWhatWasThere) {
   const Config config = config_of({GetParam()});
   const Dataset old = data_of(kFeatures, kLabels, 1), more = data_of(kFeatures + 9, kLabels + 3, 2);
   const Model model = model_of(config, old);
-  const TrainedStart start = start_further(model, config, more, nullptr, {}, 2);
+  const TrainedStart start =
+      start_further(model, config, further_rows(model, more, nullptr, 2), nullptr, {}, 2);
   const auto before = model.network.matrices(), now = start.network.matrices();
   ASSERT_EQ(before.size(), now.size());
   for (std::size_t m = 0; m < before.size(); ++m) {
@@ -94,7 +96,9 @@ TEST_P(Further, SamplesGivenAgainAreNeighboursOnce) {
   const Config config = config_of({GetParam()});
   const Dataset all = data_of(kFeatures, kLabels, 1), part = all.slice(0, 50);
   const auto neighbours_of = [&](const Dataset& first, const Dataset& then) {
-    return start_further(model_of(config, first), config, then, nullptr, {}, 2).neighbours->samples();
+    const Model model = model_of(config, first);
+    return start_further(model, config, further_rows(model, then, nullptr, 2), nullptr, {}, 2)
+        .neighbours->samples();
   };
   EXPECT_EQ(neighbours_of(all, all), 120U);
   EXPECT_EQ(neighbours_of(part, all), 120U);
@@ -107,7 +111,8 @@ TEST_P(Further, NewRowsStartAsThoseOfAnyTraining) {
   const Config config = config_of({GetParam()});
   const Dataset more = data_of(kFeatures + 9, kLabels + 3, 2);
   const Model model = model_of(config, data_of(kFeatures, kLabels, 1));
-  const TrainedStart start = start_further(model, config, more, nullptr, {}, 2);
+  const TrainedStart start =
+      start_further(model, config, further_rows(model, more, nullptr, 2), nullptr, {}, 2);
   Network fresh(config, shape_of(more));
   fresh.initialise(1);
   if (fresh.input()) {
@@ -125,7 +130,8 @@ TEST_P(Further, NothingNewChangesNothing) {
   const Config config = config_of({GetParam()});
   const Dataset old = data_of(kFeatures, kLabels, 1);
   const Model model = model_of(config, old);
-  const TrainedStart start = start_further(model, config, old, nullptr, {}, 2);
+  const TrainedStart start =
+      start_further(model, config, further_rows(model, old, nullptr, 2), nullptr, {}, 2);
   const auto before = model.network.matrices(), now = start.network.matrices();
   for (std::size_t m = 0; m < before.size(); ++m) {
     EXPECT_TRUE(std::ranges::equal(before[m]->weights, now[m]->weights)) << m;
@@ -154,7 +160,8 @@ TEST(FurtherPredictions, StayWhereOldSamplesHaveNothingNew) {
   const Dataset more = test::dataset_of(
       {{{{kFeatures, 1.0F}, {kFeatures + 1, 0.5F}}, {kLabels}}, {{{kFeatures + 1, 1.0F}}, {kLabels}}},
       kFeatures + 2, kLabels + 1);
-  const TrainedStart start = start_further(model, config, more, nullptr, {}, 1);
+  const TrainedStart start =
+      start_further(model, config, further_rows(model, more, nullptr, 1), nullptr, {}, 1);
   const auto before = scores_of(model.network, old);
   const auto now = scores_of(start.network, old.with_counts(kFeatures + 2, kLabels));
   for (std::size_t sample = 0; sample < old.size(); ++sample) {

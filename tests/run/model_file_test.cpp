@@ -227,7 +227,7 @@ TEST_F(ModelFileTest, WidePathComesBack) {
 
 TEST_F(ModelFileTest, FactorsOfFeaturesComeBack) {
   for (const char* wide : {"layer.1.wide=false", "layer.1.wide=true"}) {
-    train({"data.idf_power=-1.5", wide});
+    train({"data.idf_power=-1.5", "data.pairs=0", wide});
     save();
     Model model = load_model(path());
     const auto saved = trainer_->network().feature_scale().factors(),
@@ -239,7 +239,7 @@ TEST_F(ModelFileTest, FactorsOfFeaturesComeBack) {
               predict(model.trained(), data_, Inference::kFull));
   }
   const auto with_factors = fs::file_size(path());
-  train({"data.idf_power=0.0", "layer.1.wide=true"});
+  train({"data.idf_power=0.0", "data.pairs=0", "layer.1.wide=true"});
   save();
   EXPECT_FALSE(load_model(path()).network.feature_scale().active());
   EXPECT_NEAR(double(fs::file_size(path())), double(with_factors), 12 * sizeof(float) + 4);

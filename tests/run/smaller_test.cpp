@@ -33,6 +33,7 @@ batch_size = 16
 block_size = 16
 threads = 1
 [data]
+pairs = 0
 idf_power = 0.5
 [optimizer]
 kind = "adam"
@@ -244,7 +245,8 @@ TEST_F(SmallerTest, TrainingGoesOnFromWhatIsHeldSmall) {
   for (const ModelForm form : {ModelForm::kBf16, ModelForm::kInt8}) {
     make(form);
     const Model model = load_model(path("small"));
-    const TrainedStart start = start_further(model, model.config, data_, nullptr, {}, 1);
+    const TrainedStart start =
+        start_further(model, model.config, further_rows(model, data_, nullptr, 1), nullptr, {}, 1);
     const Parameters &was = model.network.output().weights(), &is = start.network.output().weights();
     ASSERT_TRUE(is.is_bf16());
     std::vector<float> before(was.columns), now(is.columns);

@@ -135,10 +135,14 @@ TEST_P(MemoryPlanCase, IsWithinATenthOfWhatATrainerTakes) {
   config.train.epochs = 1;
   for (const std::uint32_t threads : {1, 2, 6}) {
     config.train.threads = threads;
-    const MemoryPlan plan = plan_memory(config, data.feature_count(), data.label_count(),
-                                        bounds_of(data, config.train.block_size), static_cast<int>(threads));
+    TrainingRows rows(config, data, static_cast<int>(threads));
+    ASSERT_GT(rows.pairs.size(), 1000U);
+    BlockBounds bounds = bounds_of(rows.taken, config.train.block_size);
+    bounds.all_features = data.feature_entries();
+    const MemoryPlan plan = plan_memory(config, rows.taken.feature_count(), data.label_count(), bounds,
+                                        static_cast<int>(threads));
     const double before = bytes_in_use();
-    Trainer trainer(config, data, nullptr);
+    Trainer trainer(config, std::move(rows), nullptr, 0, nullptr, nullptr);
     trainer.run({});
     const double taken = bytes_in_use() - before, planned = plan.training() - plan.evaluation;
     EXPECT_NEAR(planned / taken, 1.0, 0.1)
@@ -163,6 +167,7 @@ TEST(MemoryPlan, OfAWidePathIsTheMostThereCanBe) {
   spec.samples = 4000, spec.features = 4000, spec.labels = 5000, spec.entries = 20, spec.most_labels = 1;
   const Dataset data = make_data(spec);
   Config config = with_layers({dense(64), sampled_output(0, 500)});
+  config.data.pairs = 0;
   config.layers[1].wide = true;
   config.train.epochs = 1;
   config.train.threads = 1;

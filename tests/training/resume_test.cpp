@@ -148,6 +148,7 @@ TEST(Resume, FactorsOfFeaturesAreTheRunsOwn) {
   spec.seed = 2;
   Config config = config_of({dense(18), sampled(0, 20, 12)});
   config.data.idf_power = 1.0;
+  config.data.pairs = 0;  // of other features in each
   const Trainer first(config, samples, nullptr);
   Trainer second(config, make_data(spec), nullptr);
   const auto factors = [](const Trainer& trainer) {

@@ -1,0 +1,168 @@
+#include "engine/features/feature_pairs.h"
+
+#include <algorithm>
+#include <array>
+#include <bit>
+#include <cmath>
+#include <memory>
+#include <numeric>
+#include <utility>
+
+#include "datasets/row_parser.h"
+#include "engine/base/aligned.h"
+#include "engine/base/error.h"
+#include "engine/base/parallel.h"
+#include "engine/base/rng.h"
+#include "engine/features/paired_entries.h"
+
+namespace slide {
+
+struct FeaturePairs::Found {
+  std::size_t count = 0;
+  std::array<std::uint32_t, kPairsOfRow> ids;
+  std::array<float, kPairsOfRow> values;
+};
+
+FeaturePairs::FeaturePairs(std::vector<FeaturePair> pairs, std::size_t features, bool normalize)
+    : pairs_(std::move(pairs)), features_(features), normalize_(normalize) {
+  if (!are_good(pairs_, features_)) fail_run("pairs of features that do not ascend, or beyond {}", features_);
+  if (!active()) return;
+  places_.resize(std::bit_ceil(4 * pairs_.size()));
+  for (std::size_t p = 0; p < pairs_.size(); ++p) {
+    std::size_t place = place_of(mix64(pairs_[p].first), pairs_[p].second);
+    while (places_[place] != 0) place = (place + 1) & (places_.size() - 1);
+    places_[place] = static_cast<std::uint32_t>(p + 1);
+  }
+}
+
+bool FeaturePairs::are_good(std::span<const FeaturePair> pairs, std::size_t features) {
+  if (features > kIdLimit || pairs.size() > kIdLimit - features) return false;
+  for (std::size_t p = 0; p < pairs.size(); ++p) {
+    if (pairs[p].first >= pairs[p].second || pairs[p].second >= features) return false;
+    if (p > 0 && pairs[p - 1] >= pairs[p]) return false;
+  }
+  return true;
+}
+
+FeaturePairs FeaturePairs::grown(const IdGrowth& features) const {
+  const std::vector<std::uint32_t> now = active() ? features.now() : std::vector<std::uint32_t>();
+  std::vector<FeaturePair> pairs = pairs_;
+  for (FeaturePair& pair : pairs) pair = {now[pair.first], now[pair.second]};
+  return FeaturePairs(std::move(pairs), features.size(), normalize_);
+}
+
+std::size_t FeaturePairs::most_entries(std::size_t features) const {
+  const std::size_t paired = std::min(features, kPairedFeatures);
+  return features + std::min(pairs_.size(), paired * (paired - std::min<std::size_t>(paired, 1)) / 2);
+}
+
+std::size_t FeaturePairs::place_of(std::uint64_t mixed_first, std::uint32_t second) const {
+  return (mixed_first + second) * 0x9e3779b97f4a7c15ULL >> 32 & (places_.size() - 1);
+}
+
+void FeaturePairs::find(const SparseRow& row, Found& found) const {
+  std::array<std::uint32_t, kPairedFeatures> ids;
+  std::array<float, kPairedFeatures> roots;
+  std::size_t entries = 0;
+  visit_paired(row, [&](std::size_t i) {
+    ids[entries] = row.ids[i];
+    roots[entries++] = std::sqrt(std::fabs(row.values[i]));
+  });
+  struct Likely {
+    std::uint32_t place, second;
+  };
+  std::array<Likely, kPairedFeatures> likely;
+  found.count = 0;
+  for (std::size_t i = 0; i < entries; ++i) {
+    const std::uint64_t mixed = mix64(ids[i]);
+    std::size_t count = 0;
+    for (std::size_t j = i + 1; j < entries; ++j) {  // without a jump, which no processor would guess
+      const std::size_t place = place_of(mixed, ids[j]);
+      likely[count] = {static_cast<std::uint32_t>(place), static_cast<std::uint32_t>(j)};
+      count += places_[place] != 0 ? 1 : 0;
+    }
+    for (std::size_t l = 0; l < count; ++l) {
+      const FeaturePair pair = {ids[i], ids[likely[l].second]};
+      std::size_t place = likely[l].place;
+      while (places_[place] != 0 && pairs_[places_[place] - 1] != pair)
+        place = (place + 1) & (places_.size() - 1);
+      if (places_[place] == 0) continue;
+      found.ids[found.count] = static_cast<std::uint32_t>(features_ + places_[place] - 1);
+      found.values[found.count++] = kPairScale * roots[i] * roots[likely[l].second];
+    }
+  }
+}
+
+void FeaturePairs::put(const SparseRow& row, const Found& found, std::uint32_t* ids, float* values) const {
+  const std::size_t own = row.ids.size();
+  std::copy_n(row.ids.data(), own, ids);
+  std::copy_n(row.values.data(), own, values);
+  std::copy_n(found.ids.data(), found.count, ids + own);
+  std::copy_n(found.values.data(), found.count, values + own);
+  if (normalize_ && found.count > 0) scale_to_unit_length(values, own + found.count);
+}
+
+SparseRow FeaturePairs::paired(const SparseRow& row, std::vector<std::uint32_t>& ids,
+                               std::vector<float>& values) const {
+  if (!active()) return row;
+  Found found;
+  find(row, found);
+  if (found.count == 0) return row;
+  const std::size_t at = ids.size(), value_at = values.size(), count = row.ids.size() + found.count;
+  ids.resize(at + count);
+  values.resize(value_at + count);
+  put(row, found, ids.data() + at, values.data() + value_at);
+  return {{ids.data() + at, count}, {values.data() + value_at, count}};
+}
+
+Dataset FeaturePairs::paired(const Dataset& data, int threads) const {
+  if (!active()) return data;
+  if (data.dense_count() > 0 || data.feature_count() > features_)
+    fail_run("pairs of {} features for data of {}, {} of them dense", features_, data.feature_count(),
+             data.dense_count());
+  struct Arrays {
+    Dataset data;  // whose labels and weights are shared
+    std::vector<std::uint64_t> feature_offsets, label_offsets;
+    AlignedArray<std::uint32_t> ids;
+    AlignedArray<float> values;
+  };
+  const auto arrays = std::make_shared<Arrays>();
+  arrays->data = data;
+  auto& offsets = arrays->feature_offsets;
+  offsets.assign(data.size() + 1, 0);
+  // Finds them twice, which takes no longer than keeping them.
+  const auto find_all = [&](auto&& use) {
+    parallel_for((data.size() + kPairedRows - 1) / kPairedRows, threads, [&](std::size_t part, int) {
+      Found found;
+      for (std::size_t i = part * kPairedRows; i < std::min(data.size(), (part + 1) * kPairedRows); ++i) {
+        find(data.features(i), found);
+        use(i, found);
+      }
+    });
+  };
+  find_all(
+      [&](std::size_t i, const Found& found) { offsets[i + 1] = data.features(i).ids.size() + found.count; });
+  std::partial_sum(offsets.begin(), offsets.end(), offsets.begin());
+  arrays->ids = AlignedArray<std::uint32_t>(offsets.back());
+  arrays->values = AlignedArray<float>(offsets.back());
+  find_all([&](std::size_t i, const Found& found) {
+    put(data.features(i), found, arrays->ids.data() + offsets[i], arrays->values.data() + offsets[i]);
+  });
+
+  DatasetView view = data.view();
+  const std::uint64_t first = data.size() == 0 ? 0 : view.label_offsets.front();
+  arrays->label_offsets.assign(1, 0);
+  for (std::size_t i = 0; i < data.size(); ++i)
+    arrays->label_offsets.push_back(view.label_offsets[i + 1] - first);
+  view.feature_offsets = offsets;
+  view.feature_ids = arrays->ids.span();
+  view.feature_values = arrays->values.span();
+  view.label_ids = view.label_ids.subspan(first, data.label_entries());
+  view.label_offsets = arrays->label_offsets;
+  return Dataset(arrays, view, static_cast<std::uint32_t>(features_ + pairs_.size()), data.label_count())
+      .with_label_weights_of(data)
+      .with_label_texts(data.label_texts())
+      .with_keys(data.keys());
+}
+
+}  // namespace slide

@@ -1,0 +1,219 @@
+// Pairs of features from training to answers: what a network makes of them, that its file keeps them, and
+// what becomes of them when training goes on.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <filesystem>
+#include <fstream>
+
+#include "engine/base/error.h"
+#include "engine/base/rng.h"
+#include "engine/inference/attribution.h"
+#include "engine/inference/inference.h"
+#include "engine/run/further.h"
+#include "engine/run/label_view.h"
+#include "engine/run/model_file.h"
+#include "engine/training/trainer.h"
+#include "tests/run/file_bytes.h"
+
+namespace slide {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr std::uint32_t kWords = 30, kMeanings = 12;
+
+// Sample i has label l where it has the words 2l and 2l + 1, at least one of them; else the last label.
+Dataset meanings(std::size_t samples, std::uint64_t seed, std::uint32_t words = kWords) {
+  Rng rng(seed, Purpose::kTest);
+  DatasetArrays arrays;
+  for (std::size_t i = 0; i < samples; ++i) {
+    std::vector<bool> has(words);
+    const auto one = rng.below(kMeanings - 1);
+    has[2 * one] = has[2 * one + 1] = true;
+    for (int more = 0; more < 5; ++more) has[rng.below(words)] = true;
+    for (std::uint32_t w = 0; w < words; ++w) {
+      if (!has[w]) continue;
+      arrays.feature_ids.push_back(w);
+      arrays.feature_values.push_back(static_cast<float>(1 + (w + i) % 3));
+    }
+    arrays.feature_offsets.push_back(arrays.feature_ids.size());
+    for (std::uint32_t l = 0; l + 1 < kMeanings; ++l) {
+      if (has[2 * l] && has[2 * l + 1]) arrays.label_ids.push_back(l);
+    }
+    arrays.label_offsets.push_back(arrays.label_ids.size());
+  }
+  return {std::move(arrays), words, kMeanings};
+}
+
+Config pairs_config(const std::vector<std::string>& more = {}) {
+  std::vector<std::string> all = {"train.batch_size=32", "train.block_size=16", "train.threads=2",
+                                  "layer.0.size=8",      "layer.-1.uniform=4",  "data.pairs=4"};
+  all.insert(all.end(), more.begin(), more.end());
+  return parse_config("", "here", all);
+}
+
+std::vector<std::vector<float>> answers_of(const TrainedNetwork& trained, const Dataset& data,
+                                           int threads = 1) {
+  InferenceOptions options;
+  options.threads = threads;
+  options.k = trained.network.labels();
+  std::vector<std::vector<float>> scores(data.size(), std::vector<float>(trained.network.labels()));
+  Predictor(trained, options).predict(data, [&](std::size_t i, std::span<const Prediction> best) {
+    for (const Prediction& one : best) scores[i][one.label] = one.score;
+  });
+  return scores;
+}
+
+Model pairs_model(const Config& config, const Dataset& train) {
+  Trainer trainer(config, train, nullptr);
+  trainer.run({});
+  DataShape shape = trainer.shape();
+  TrainedModel trained = std::move(trainer).release();
+  return {.config = config,
+          .shape = std::move(shape),
+          .steps = 1,
+          .has_optimizer_state = true,
+          .hashes = {},
+          .network = std::move(trained.network),
+          .optimizer = std::move(trained.optimizer),
+          .neighbours = std::move(trained.neighbours),
+          .text = nullptr,
+          .idle = {},
+          .checksum = 0,
+          .bytes = {},
+          .notes = {}};
+}
+
+bool has_pair(const FeaturePairs& pairs, FeaturePair pair) {
+  return std::ranges::binary_search(pairs.pairs(), pair);
+}
+
+class Pairs : public ::testing::TestWithParam<std::vector<std::string>> {};
+
+// The same network to the bit as one that is given the pairs as features by the data.
+TEST_P(Pairs, AreFeaturesLikeOthers) {
+  std::vector<std::string> keys = GetParam();
+  keys.emplace_back("neighbours.share=0");
+  const Dataset train = meanings(400, 1), test = meanings(90, 2);
+  Config config = pairs_config(keys);
+  Trainer with(config, train, nullptr);
+  with.run({});
+  const FeaturePairs& pairs = with.network().feature_pairs();
+  std::size_t found = 0;
+  for (std::uint32_t l = 0; l + 1 < kMeanings; ++l) found += has_pair(pairs, {2 * l, 2 * l + 1});
+  EXPECT_GE(found + 1, kMeanings - 1);  // one may share its count with another pair
+  EXPECT_EQ(with.network().features(), kWords + pairs.size());
+  EXPECT_EQ(with.network().sample_features(), kWords);
+  EXPECT_EQ(with.shape().features, kWords);
+
+  config.data.pairs = 0;
+  const Dataset given = pairs.paired(train, 1);
+  Trainer plain(config, given, nullptr);
+  plain.run({});
+  EXPECT_FALSE(plain.network().feature_pairs().active());
+  EXPECT_EQ(answers_of(with.trained(), test), answers_of(plain.trained(), pairs.paired(test, 1)));
+}
+
+TEST_P(Pairs, StayInTheFile) {
+  const fs::path folder = fs::path(::testing::TempDir()) / "pairs_test";
+  fs::create_directories(folder);
+  const std::string path = (folder / (std::to_string(GetParam().size()) + ".slide")).string();
+  const Dataset train = meanings(400, 1), test = meanings(90, 2);
+  const Config config = pairs_config(GetParam());
+  Trainer trainer(config, train, nullptr);
+  trainer.run({});
+  save_model(path,
+             {config, trainer.shape(), trainer.trained(), &trainer.training().optimizer_state(), 1, nullptr});
+  const Model model = load_model(path);
+  EXPECT_EQ(model.version, 8U);
+  EXPECT_EQ(model.shape.features, kWords);
+  EXPECT_EQ(model.shape.pairs, trainer.shape().pairs);
+  EXPECT_TRUE(
+      std::ranges::equal(model.network.feature_pairs().pairs(), trainer.network().feature_pairs().pairs()));
+  EXPECT_EQ(answers_of(model.trained(), test), answers_of(trainer.trained(), test));
+  EXPECT_EQ(answers_of(model.trained(), test, 3), answers_of(trainer.trained(), test));
+  EXPECT_EQ(feature_text(model, kWords),
+            fmt::format("{} + {}", model.network.feature_pairs().pairs()[0].first,
+                        model.network.feature_pairs().pairs()[0].second));
+
+  // Two features that do not ascend.
+  std::string bytes = test::read_bytes(path);
+  const FeaturePair first = model.network.feature_pairs().pairs()[0];
+  const std::uint32_t words[] = {first.first, first.second};
+  const std::string_view found(reinterpret_cast<const char*>(words), sizeof words);
+  const std::uint64_t count = model.shape.pairs;
+  const std::string begin =
+      std::string(reinterpret_cast<const char*>(&count), sizeof count) + std::string(found);
+  const std::size_t at = bytes.find(begin);
+  ASSERT_NE(at, std::string::npos);
+  std::swap_ranges(bytes.begin() + static_cast<std::ptrdiff_t>(at + 8),
+                   bytes.begin() + static_cast<std::ptrdiff_t>(at + 12),
+                   bytes.begin() + static_cast<std::ptrdiff_t>(at + 12));
+  std::ofstream(path, std::ios::binary) << test::with_checksum(bytes);
+  EXPECT_THROW(load_model(path), InputError);
+}
+
+TEST_P(Pairs, StayWhenTrainingGoesOn) {
+  const Dataset old = meanings(400, 1), more = meanings(100, 3, kWords + 7), test = meanings(60, 2);
+  std::vector<std::string> keys = GetParam();
+  keys.emplace_back("layer.-1.wide=false");  // which learns of new features before the first step
+  const Config config = pairs_config(keys);
+  const Model model = pairs_model(config, old);
+  TrainingRows rows = further_rows(model, more, nullptr, 2);
+  const TrainedStart start = start_further(model, config, rows, nullptr, {}, 2);
+  EXPECT_EQ(start.network.features(), kWords + 7 + model.shape.pairs);
+  EXPECT_EQ(start.network.sample_features(), kWords + 7);
+  EXPECT_TRUE(
+      std::ranges::equal(start.network.feature_pairs().pairs(), model.network.feature_pairs().pairs()));
+  EXPECT_EQ(answers_of({start.network, nullptr}, test), answers_of({model.network, nullptr}, test));
+
+  Trainer trainer(config, std::move(rows),
+                  start_further(model, config, further_rows(model, more, nullptr, 2), nullptr, {}, 2));
+  trainer.run({});
+  EXPECT_EQ(trainer.shape().features, kWords + 7);
+  EXPECT_EQ(trainer.shape().pairs, model.shape.pairs);
+  EXPECT_NE(answers_of(trainer.trained(), test), answers_of(model.trained(), test));
+}
+
+// What pairs say goes to their features, and none of it is lost.
+TEST_P(Pairs, SpeakThroughTheirFeatures) {
+  const Dataset train = meanings(400, 1), test = meanings(20, 2);
+  Config config = pairs_config(GetParam());
+  Trainer with(config, train, nullptr);
+  const FeaturePairs& pairs = with.network().feature_pairs();
+  config.data.pairs = 0;
+  const Dataset given = pairs.paired(train, 1), asked = pairs.paired(test, 1);
+  Trainer plain(config, given, nullptr);
+  with.run({});
+  plain.run({});
+  Attribution attribution, by_pair;
+  for (std::size_t i = 0; i < test.size(); ++i) {
+    attribution.begin(with.network(), test, i);
+    by_pair.begin(plain.network(), asked, i);
+    std::vector<double> expected(kWords), found(kWords);
+    for (const FeaturePart& part : by_pair.of(0)) {
+      if (part.feature < kWords) {
+        expected[part.feature] += part.part;
+        continue;
+      }
+      const FeaturePair pair = pairs.pairs()[part.feature - kWords];
+      for (const std::uint32_t feature : {pair.first, pair.second}) expected[feature] += part.part / 2;
+    }
+    const auto parts = attribution.of(0);
+    ASSERT_EQ(parts.size(), test.features(i).ids.size());
+    for (const FeaturePart& part : parts) found[part.feature] = part.part;
+    for (std::uint32_t f = 0; f < kWords; ++f) EXPECT_NEAR(found[f], expected[f], 1e-9) << f;
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    Kinds, Pairs,
+    ::testing::Values(std::vector<std::string>{}, std::vector<std::string>{"data.idf_power=0.5"},
+                      std::vector<std::string>{"data.normalize=false", "train.weights=bf16"},
+                      std::vector<std::string>{"layer.0.kind=sampled", "layer.0.lsh=4",
+                                               "layer.-1.wide=false"}));
+
+}  // namespace
+}  // namespace slide
