@@ -66,7 +66,7 @@ struct DataConfig {
   double label_text_weight = 0;  // of such a text in training, where a sample weighs 1
   bool one_based = false;        // libsvm: feature ids start at 1
   bool normalize = true;         // scale each sample to unit Euclidean length
-  std::uint32_t pairs = 32;      // of features that each label chooses as further features (feature_pairs.h)
+  std::uint32_t pairs = 8;       // of features that each label chooses as further features (feature_pairs.h)
   double idf_power = 0.0;        // of the rarity that features are multiplied by (feature_scale.h)
   bool cache = false;            // training: keep the parsed rows in FILE.slidecache and map them from there
   ValidationSource validation;   // without, none

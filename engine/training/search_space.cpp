@@ -44,7 +44,7 @@ std::vector<SearchKey> all_keys(const Config& start) {
       {"neighbours.share", {"0.0", "0.1", "0.25", "0.4", "0.55", "0.7"}, true, false, {}},
       {"optimizer.epsilon", {"1e-08", "0.001", "0.01", "0.1"}, false, false, {adagrad}},
       {"layer.0.size", {"64", "128", "256", "512"}, false, true, {}},
-      {"data.pairs", {"0", "8", "32", "128"}, true, true, {"data.kind!=\"interactions\""}},
+      {"data.pairs", {"0", "8", "32"}, true, true, {"data.kind!=\"interactions\""}},
       {out + "wide_rate", {"0.3", "0.7", "1.5", "3.0", "6.0"}, true, false, {wide}},
       {out + "wide_fit", {"0.0", "0.25", "0.5", "0.75", "1.0"}, true, false, {wide, sigmoid}},
       {out + "wide_scale", {"0.5", "1.0", "3.0", "6.0", "12.0"}, true, false, {wide, not_fitted}},
