@@ -25,12 +25,12 @@ std::vector<Related> told(const std::vector<slide::Related>& found) {
 std::string Model::feature_name(std::uint32_t feature) const {
   return guarded([&] {
     const slide::Model& model = impl_->model;
+    const std::size_t features = model.shape.features;
+    if (feature >= features && feature - features < model.shape.pairs) return feature_text(model, feature);
     if (model.text == nullptr) fail_input("the features have no names: the model was not trained on text");
-    const std::size_t pairs = model.network.feature_pairs().size(), features = model.shape.features;
-    const bool known =
-        feature < features ? feature < model.text->feature_count() : feature - features < pairs;
-    if (!known) fail_input("there is no feature {}; the model has {}", feature, model.text->feature_count());
-    return feature_text(model, feature);
+    if (feature >= model.text->feature_count())
+      fail_input("there is no feature {}; the model has {}", feature, model.text->feature_count());
+    return model.text->feature_name(feature);
   });
 }
 

@@ -48,14 +48,15 @@ class SLIDE_API Model {
   std::string_view label_name(std::uint32_t label) const;
   // Nothing where no label has the name.
   std::optional<std::uint32_t> label_id(std::string_view name) const;
-  // Of a model trained on text; throws as label_name().
+  // Of a model trained on text; throws as label_name(). Of a pair of features (data.pairs), which has a
+  // number from features() on, "a + b", with any model.
   std::string feature_name(std::uint32_t feature) const;
 
   // The `count` other labels whose vectors have the largest cosines with that of `label`, best first; none
   // whose vector is all 0. Throws InputError when there is no such label.
   std::vector<Related> nearest_labels(std::uint32_t label, std::size_t count) const;
-  // The `count` features with the largest weights straight to the label, best first. Throws InputError when
-  // there is no such label, or the model has hidden layers but no wide path.
+  // The `count` features, pairs of them included, with the largest weights straight to the label, best first.
+  // Throws InputError when there is no such label, or the model has hidden layers but no wide path.
   std::vector<Related> strongest_features(std::uint32_t label, std::size_t count) const;
 
   // Numbers in the vector of a label, which is its weights in the output layer, and in the hidden vector of a
