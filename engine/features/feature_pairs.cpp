@@ -39,7 +39,7 @@ bool FeaturePairs::are_good(std::span<const FeaturePair> pairs, std::size_t feat
   if (features > kIdLimit || pairs.size() > kIdLimit - features) return false;
   for (std::size_t p = 0; p < pairs.size(); ++p) {
     if (pairs[p].first >= pairs[p].second || pairs[p].second >= features) return false;
-    if (p > 0 && pairs[p - 1] >= pairs[p]) return false;
+    if (p > 0 && !(pairs[p - 1] < pairs[p])) return false;
   }
   return true;
 }

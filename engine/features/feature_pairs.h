@@ -8,7 +8,6 @@
 // Immutable, safe to use from any thread.
 #pragma once
 
-#include <compare>
 #include <cstddef>
 #include <cstdint>
 #include <span>
@@ -28,7 +27,10 @@ inline constexpr std::size_t kPairSamples = 4096;  // of a label that are looked
 
 struct FeaturePair {
   std::uint32_t first = 0, second = 0;  // first < second
-  auto operator<=>(const FeaturePair&) const = default;
+  bool operator==(const FeaturePair&) const = default;
+  bool operator<(const FeaturePair& other) const {
+    return first < other.first || (first == other.first && second < other.second);
+  }
 };
 
 class FeaturePairs {

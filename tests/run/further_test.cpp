@@ -8,6 +8,7 @@
 #include "engine/base/error.h"
 #include "engine/inference/inference.h"
 #include "tests/network/network_test_util.h"
+#include "tests/run/model_of.h"
 
 namespace slide {
 namespace {
@@ -24,27 +25,6 @@ Config config_of(const std::vector<std::string>& overrides = {}) {
 
 Dataset data_of(std::uint32_t features, std::uint32_t labels, std::uint64_t seed) {
   return test::make_data({.samples = 120, .features = features, .labels = labels, .seed = seed});
-}
-
-Model model_of(const Config& config, const Dataset& train) {
-  Trainer trainer(config, train, nullptr);
-  trainer.run({});
-  DataShape shape = trainer.shape();
-  const std::uint64_t steps = trainer.steps();
-  TrainedModel trained = std::move(trainer).release();
-  return {.config = config,
-          .shape = std::move(shape),
-          .steps = steps,
-          .has_optimizer_state = true,
-          .hashes = {},
-          .network = std::move(trained.network),
-          .optimizer = std::move(trained.optimizer),
-          .neighbours = std::move(trained.neighbours),
-          .text = nullptr,
-          .idle = {},
-          .checksum = 0,
-          .bytes = {},
-          .notes = {}};
 }
 
 std::vector<float> row_of(const Parameters& matrix, std::size_t r) {
@@ -71,7 +51,7 @@ class Further : public ::testing::TestWithParam<const char*> {};
 TEST_P(Further, GrowthKeepsWhatWasThere) {
   const Config config = config_of({GetParam()});
   const Dataset old = data_of(kFeatures, kLabels, 1), more = data_of(kFeatures + 9, kLabels + 3, 2);
-  const Model model = model_of(config, old);
+  const Model model = test::model_of(config, old);
   const TrainedStart start =
       start_further(model, config, further_rows(model, more, nullptr, 2), nullptr, {}, 2);
   const auto before = model.network.matrices(), now = start.network.matrices();
@@ -96,7 +76,7 @@ TEST_P(Further, SamplesGivenAgainAreNeighboursOnce) {
   const Config config = config_of({GetParam()});
   const Dataset all = data_of(kFeatures, kLabels, 1), part = all.slice(0, 50);
   const auto neighbours_of = [&](const Dataset& first, const Dataset& then) {
-    const Model model = model_of(config, first);
+    const Model model = test::model_of(config, first);
     return start_further(model, config, further_rows(model, then, nullptr, 2), nullptr, {}, 2)
         .neighbours->samples();
   };
@@ -110,7 +90,7 @@ TEST_P(Further, SamplesGivenAgainAreNeighboursOnce) {
 TEST_P(Further, NewRowsStartAsThoseOfAnyTraining) {
   const Config config = config_of({GetParam()});
   const Dataset more = data_of(kFeatures + 9, kLabels + 3, 2);
-  const Model model = model_of(config, data_of(kFeatures, kLabels, 1));
+  const Model model = test::model_of(config, data_of(kFeatures, kLabels, 1));
   const TrainedStart start =
       start_further(model, config, further_rows(model, more, nullptr, 2), nullptr, {}, 2);
   Network fresh(config, shape_of(more));
@@ -129,7 +109,7 @@ TEST_P(Further, NewRowsStartAsThoseOfAnyTraining) {
 TEST_P(Further, NothingNewChangesNothing) {
   const Config config = config_of({GetParam()});
   const Dataset old = data_of(kFeatures, kLabels, 1);
-  const Model model = model_of(config, old);
+  const Model model = test::model_of(config, old);
   const TrainedStart start =
       start_further(model, config, further_rows(model, old, nullptr, 2), nullptr, {}, 2);
   const auto before = model.network.matrices(), now = start.network.matrices();
@@ -155,7 +135,7 @@ INSTANTIATE_TEST_SUITE_P(Kinds, Further,
 TEST(FurtherPredictions, StayWhereOldSamplesHaveNothingNew) {
   const Config config = config_of({"neighbours.share=0"});
   const Dataset old = data_of(kFeatures, kLabels, 1);
-  const Model model = model_of(config, old);
+  const Model model = test::model_of(config, old);
   // New samples have new features and labels alone.
   const Dataset more = test::dataset_of(
       {{{{kFeatures, 1.0F}, {kFeatures + 1, 0.5F}}, {kLabels}}, {{{kFeatures + 1, 1.0F}}, {kLabels}}},

@@ -16,6 +16,7 @@
 #include "engine/run/model_file.h"
 #include "engine/training/trainer.h"
 #include "tests/run/file_bytes.h"
+#include "tests/run/model_of.h"
 
 namespace slide {
 namespace {
@@ -66,28 +67,8 @@ std::vector<std::vector<float>> answers_of(const TrainedNetwork& trained, const 
   return scores;
 }
 
-Model pairs_model(const Config& config, const Dataset& train) {
-  Trainer trainer(config, train, nullptr);
-  trainer.run({});
-  DataShape shape = trainer.shape();
-  TrainedModel trained = std::move(trainer).release();
-  return {.config = config,
-          .shape = std::move(shape),
-          .steps = 1,
-          .has_optimizer_state = true,
-          .hashes = {},
-          .network = std::move(trained.network),
-          .optimizer = std::move(trained.optimizer),
-          .neighbours = std::move(trained.neighbours),
-          .text = nullptr,
-          .idle = {},
-          .checksum = 0,
-          .bytes = {},
-          .notes = {}};
-}
-
 bool has_pair(const FeaturePairs& pairs, FeaturePair pair) {
-  return std::ranges::binary_search(pairs.pairs(), pair);
+  return std::binary_search(pairs.pairs().begin(), pairs.pairs().end(), pair);
 }
 
 class Pairs : public ::testing::TestWithParam<std::vector<std::string>> {};
@@ -160,7 +141,7 @@ TEST_P(Pairs, StayWhenTrainingGoesOn) {
   std::vector<std::string> keys = GetParam();
   keys.emplace_back("layer.-1.wide=false");  // which learns of new features before the first step
   const Config config = pairs_config(keys);
-  const Model model = pairs_model(config, old);
+  const Model model = test::model_of(config, old);
   TrainingRows rows = further_rows(model, more, nullptr, 2);
   const TrainedStart start = start_further(model, config, rows, nullptr, {}, 2);
   EXPECT_EQ(start.network.features(), kWords + 7 + model.shape.pairs);

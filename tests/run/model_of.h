@@ -1,0 +1,32 @@
+// A model in memory, as a file of it would be read.
+#pragma once
+
+#include <utility>
+
+#include "engine/run/model.h"
+#include "engine/training/trainer.h"
+
+namespace slide::test {
+
+inline Model model_of(const Config& config, const Dataset& train) {
+  Trainer trainer(config, train, nullptr);
+  trainer.run({});
+  DataShape shape = trainer.shape();
+  const std::uint64_t steps = trainer.steps();
+  TrainedModel trained = std::move(trainer).release();
+  return {.config = config,
+          .shape = std::move(shape),
+          .steps = steps,
+          .has_optimizer_state = true,
+          .hashes = {},
+          .network = std::move(trained.network),
+          .optimizer = std::move(trained.optimizer),
+          .neighbours = std::move(trained.neighbours),
+          .text = nullptr,
+          .idle = {},
+          .checksum = 0,
+          .bytes = {},
+          .notes = {}};
+}
+
+}  // namespace slide::test
