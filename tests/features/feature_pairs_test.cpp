@@ -171,7 +171,7 @@ std::map<std::uint32_t, double> naive_row(const FeaturePairs& pairs, const Spars
   std::map<std::uint32_t, double> all, own;
   for (std::size_t k = 0; k < row.ids.size(); ++k) all[row.ids[k]] = own[row.ids[k]] = row.values[k];
   for_each_pair(naive_paired(row), [&](FeaturePair pair) {
-    const auto at = std::ranges::lower_bound(pairs.pairs(), pair);
+    const auto at = std::lower_bound(pairs.pairs().begin(), pairs.pairs().end(), pair);
     if (at == pairs.pairs().end() || *at != pair) return;
     const auto id = static_cast<std::uint32_t>(pairs.features() + std::size_t(at - pairs.pairs().begin()));
     all[id] = kPairScale * std::sqrt(std::fabs(own[pair.first] * own[pair.second]));
