@@ -54,8 +54,9 @@ def changed_numbers(model, lines, answers):
     if model.wide is not None:
         strongest = int(np.argmax(x * np.abs(model.wide[:, label])))
         changes["a wide weight"] = lambda m: times(m.wide, (strongest, label), 1.01)
-    if len(model.pairs) > 0:
-        pair = model.features + int(np.argmax(x[model.features :] * np.abs(model.layers[0].weights[model.features :, unit])))
+    by_pair = x[model.features :] * np.abs(model.layers[0].weights[model.features :, unit])
+    if len(by_pair) > 0 and by_pair.max() > 0:
+        pair = model.features + int(np.argmax(by_pair))
         changes["a pair's weight"] = lambda m: times(m.layers[0].weights, (pair, unit), 1.5)
     if model.factors is not None:
         changes["a factor"] = lambda m: times(m.factors, feature, 1.01)
@@ -101,6 +102,7 @@ FORMULAS = {  # of `prediction`, by the case that has a use for them, and anothe
         "ACTIVATIONS": {"relu": lambda z: z},
         "STRANGER": 0.76,
         "POSTINGS": 3000,
+        "PAIR_SCALE": 0.36,
     },
     "softmax": {"log_softmax": lambda z: z - np.log1p(np.exp(z).sum(axis=1, keepdims=True))},
     "bf16": {"to_bf16": lambda x: x},
