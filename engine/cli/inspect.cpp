@@ -17,6 +17,7 @@
 #include "engine/cli/text.h"
 #include "engine/network/memory_plan.h"
 #include "engine/run/model_file.h"
+#include "engine/run/require_memory.h"
 #include "engine/run/run_data.h"
 #include "engine/training/training_rows.h"
 
@@ -219,10 +220,12 @@ void inspect_model(const InspectCommand& command) {
 Sizes sizes_of_data(const Config& config, int threads) {
   const RunData data = read_run_data(config, threads);
   const TrainingRows rows(config, data.train, resolve_threads(threads));
-  BlockBounds bounds = slide::bounds_of(rows.taken, config.train.block_size);
-  bounds.all_features = data.train.feature_entries();
-  return {data.train.feature_count(), data.train.label_count(), bounds, false,
-          data.train.samples(),       rows.pairs.size()};
+  return {data.train.feature_count(),
+          data.train.label_count(),
+          slide::bounds_of(rows, config.train.block_size),
+          false,
+          data.train.samples(),
+          rows.pairs.size()};
 }
 
 std::optional<Sizes> find_sizes(const Config& config, const InspectCommand& command) {

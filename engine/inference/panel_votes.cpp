@@ -29,8 +29,7 @@ namespace {
 
 // Without the features from `features` on.
 SparseRow first_features(const SparseRow& row, std::size_t features) {
-  std::size_t count = row.ids.size();
-  while (count > 0 && row.ids[count - 1] >= features) --count;
+  const auto count = static_cast<std::size_t>(std::ranges::lower_bound(row.ids, features) - row.ids.begin());
   return {row.ids.first(count), row.values.first(count)};
 }
 

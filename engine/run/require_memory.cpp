@@ -10,10 +10,15 @@
 
 namespace slide {
 
+BlockBounds bounds_of(const TrainingRows& rows, std::size_t block_size) {
+  BlockBounds bounds = bounds_of(rows.taken, block_size);
+  bounds.all_features = rows.given.feature_entries();
+  return bounds;
+}
+
 MemoryPlan plan_run(const Config& config, const TrainingRows& rows, int threads, const Cluster* cluster) {
   const Dataset& train = rows.taken;
-  BlockBounds bounds = bounds_of(train, config.train.block_size);
-  bounds.all_features = rows.given.feature_entries();  // neighbours have no pairs
+  const BlockBounds bounds = bounds_of(rows, config.train.block_size);
   const std::size_t features = train.feature_count(), labels = train.label_count();
   if (cluster == nullptr || cluster->size() == 1)
     return plan_memory(config, features, labels, bounds, threads);
