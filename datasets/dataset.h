@@ -5,6 +5,7 @@
 // mapped file; a Dataset only views them and shares their ownership, so copies are cheap.
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
@@ -20,6 +21,11 @@ struct SparseRow {
   std::span<const std::uint32_t> ids;
   std::span<const float> values;
 };
+// Without the features from `features` on.
+inline SparseRow first_features(const SparseRow& row, std::size_t features) {
+  const auto count = static_cast<std::size_t>(std::ranges::lower_bound(row.ids, features) - row.ids.begin());
+  return {row.ids.first(count), row.values.first(count)};
+}
 
 // Owned storage of a data set; offsets have size samples + 1 and start at 0.
 struct DatasetArrays {

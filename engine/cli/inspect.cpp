@@ -15,11 +15,11 @@
 #include "engine/cli/options.h"
 #include "engine/cli/source.h"
 #include "engine/cli/text.h"
+#include "engine/features/training_rows.h"
 #include "engine/network/memory_plan.h"
 #include "engine/run/model_file.h"
 #include "engine/run/require_memory.h"
 #include "engine/run/run_data.h"
-#include "engine/training/training_rows.h"
 
 namespace slide::cli {
 

@@ -115,9 +115,8 @@ std::vector<Field> data_fields(DataConfig& c) {
       {"one_based", flag(c.one_based), "libsvm: feature ids start at 1 instead of 0."},
       {"normalize", flag(c.normalize), "Scale each sample to unit Euclidean length."},
       {"pairs", count(c.pairs, 0, 1024),
-       "Pairs of sparse features that each label chooses as further features, those that say most of it "
-       "beyond "
-       "the two alone; 0 = none.",
+       "Pairs of sparse features that each label chooses as further features of the first layer, those that "
+       "say most of it beyond the two alone; 0 = none.",
        "0"},
       {"idf_power", real(c.idf_power, closed(-4, 4)),
        "Power of a feature's rarity, 1 + ln((samples + 1) / (samples with it + 1)) in the training data, "

@@ -22,9 +22,10 @@ class BlockFeatures {
   // For ids below `features` and blocks of up to `entries` feature values in up to `lanes` lanes.
   void reserve(std::size_t features, std::size_t entries, std::size_t lanes);
   static std::size_t bytes_of(std::size_t features, std::size_t entries, std::size_t lanes);  // of reserve()
-  void build(std::span<const SparseRow> rows, std::size_t lanes) {
+  // What the rows have of the features below `end`.
+  void build(std::span<const SparseRow> rows, std::size_t lanes, std::uint32_t end = UINT32_MAX) {
     clear();
-    build(rows, lanes, {}, 0);
+    build(rows, lanes, {0, end}, 0);
   }
   // The same in up to kMostParts parts, which may run at once: first clear() forgets the block before, whose
   // parts had their stretches elsewhere, then each part builds the features [first, end), one run behind the

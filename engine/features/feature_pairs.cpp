@@ -23,8 +23,8 @@ struct FeaturePairs::Found {
   std::array<float, kPairsOfRow> values;
 };
 
-FeaturePairs::FeaturePairs(std::vector<FeaturePair> pairs, std::size_t features, bool normalize)
-    : pairs_(std::move(pairs)), features_(features), normalize_(normalize) {
+FeaturePairs::FeaturePairs(std::vector<FeaturePair> pairs, std::size_t features)
+    : pairs_(std::move(pairs)), features_(features) {
   if (!are_good(pairs_, features_)) fail_run("pairs of features that do not ascend, or beyond {}", features_);
   if (!active()) return;
   places_.resize(std::bit_ceil(4 * pairs_.size()));
@@ -48,7 +48,7 @@ FeaturePairs FeaturePairs::grown(const IdGrowth& features) const {
   const std::vector<std::uint32_t> now = active() ? features.now() : std::vector<std::uint32_t>();
   std::vector<FeaturePair> pairs = pairs_;
   for (FeaturePair& pair : pairs) pair = {now[pair.first], now[pair.second]};
-  return FeaturePairs(std::move(pairs), features.size(), normalize_);
+  return FeaturePairs(std::move(pairs), features.size());
 }
 
 std::size_t FeaturePairs::most_entries(std::size_t features) const {
@@ -93,13 +93,12 @@ void FeaturePairs::find(const SparseRow& row, Found& found) const {
   }
 }
 
-void FeaturePairs::put(const SparseRow& row, const Found& found, std::uint32_t* ids, float* values) const {
+void FeaturePairs::put(const SparseRow& row, const Found& found, std::uint32_t* ids, float* values) {
   const std::size_t own = row.ids.size();
   std::copy_n(row.ids.data(), own, ids);
   std::copy_n(row.values.data(), own, values);
   std::copy_n(found.ids.data(), found.count, ids + own);
   std::copy_n(found.values.data(), found.count, values + own);
-  if (normalize_ && found.count > 0) scale_to_unit_length(values, own + found.count);
 }
 
 SparseRow FeaturePairs::paired(const SparseRow& row, std::vector<std::uint32_t>& ids,

@@ -1,9 +1,9 @@
-// Pairs of features that say more of some label together than either does alone, as further features: what a
-// network learns of a pair, a linear path over single features cannot.
+// Pairs of features that say more of some label together than either does alone, as further features of the
+// first layer: what hidden units learn of a pair, they cannot of single features that few samples have.
 //
-// A row's pair (a, b) has the value kPairScale * sqrt(|x_a| * |x_b|); a row that has any gets unit length
-// again where rows have it. Only its kPairedFeatures entries of largest |value| are paired. Pairs are
-// numbered behind the features: the p-th of them is feature features() + p.
+// A row's pair (a, b) has the value kPairScale * sqrt(|x_a| * |x_b|), and what the row had stays. Only its
+// kPairedFeatures entries of largest |value| are paired. Pairs are numbered behind the features: the p-th of
+// them is feature features() + p.
 //
 // Immutable, safe to use from any thread.
 #pragma once
@@ -19,7 +19,7 @@
 
 namespace slide {
 
-inline constexpr float kPairScale = 0.35f;
+inline constexpr float kPairScale = 0.5f;
 inline constexpr std::size_t kMostPairs = 80000;
 inline constexpr std::uint32_t kLeastTogether = 5, kLeastOfLabel = 3;  // samples that have a pair
 inline constexpr std::size_t kPairSlots = std::size_t{1} << 24;        // a power of 2
@@ -37,9 +37,8 @@ class FeaturePairs {
  public:
   // No pairs: rows stay as they are.
   FeaturePairs() = default;
-  // Strictly ascending pairs of features below `features` (are_good). `normalize`: rows get unit length
-  // again.
-  FeaturePairs(std::vector<FeaturePair> pairs, std::size_t features, bool normalize);
+  // Strictly ascending pairs of features below `features` (are_good).
+  FeaturePairs(std::vector<FeaturePair> pairs, std::size_t features);
 
   // Of each label the `a_label` pairs that say most of it, at most kMostPairs of all, those with the most to
   // say: with n samples having both features and the label, of m having both, and p_a, p_b the shares with
@@ -47,7 +46,7 @@ class FeaturePairs {
   // over two features that speak independently. Pairs count that kLeastTogether samples have, kLeastOfLabel
   // of the label among them. m is counted in up to kPairSlots slots by hash, so that it may be too large, but
   // no pair takes memory of its own. Neither depends on `threads`. None where `train` has dense columns.
-  static FeaturePairs choose(const Dataset& train, std::uint32_t a_label, bool normalize, int threads);
+  static FeaturePairs choose(const Dataset& train, std::uint32_t a_label, int threads);
 
   // Whether pairs from a file can be such, of so many features.
   static bool are_good(std::span<const FeaturePair> pairs, std::size_t features);
@@ -73,12 +72,11 @@ class FeaturePairs {
   std::size_t place_of(std::uint64_t mixed_first, std::uint32_t second) const;
   // The pairs of a row, ascending.
   void find(const SparseRow& row, Found& found) const;
-  // The row and its pairs, of unit length where that is asked for.
-  void put(const SparseRow& row, const Found& found, std::uint32_t* ids, float* values) const;
+  // The row and its pairs.
+  static void put(const SparseRow& row, const Found& found, std::uint32_t* ids, float* values);
 
   std::vector<FeaturePair> pairs_;
   std::size_t features_ = 0;
-  bool normalize_ = false;
   // By a hash of a pair, or at the next free place: where it stands in pairs_, from 1 on. Most are free, 0.
   std::vector<std::uint32_t> places_;
 };

@@ -314,10 +314,10 @@ class LabelPairs {
 
 }  // namespace
 
-FeaturePairs FeaturePairs::choose(const Dataset& train, std::uint32_t a_label, bool normalize, int threads) {
+FeaturePairs FeaturePairs::choose(const Dataset& train, std::uint32_t a_label, int threads) {
   const std::size_t features = train.feature_count();
   const std::size_t most = std::min<std::uint64_t>(kMostPairs, kIdLimit - features);
-  if (train.dense_count() > 0 || a_label == 0 || most == 0) return FeaturePairs({}, features, normalize);
+  if (train.dense_count() > 0 || a_label == 0 || most == 0) return FeaturePairs({}, features);
   const Samples samples(train, threads);
   const AlignedArray<std::uint32_t> slots = count_pairs(samples, threads);
   std::vector<std::unique_ptr<LabelPairs>> by_thread(static_cast<std::size_t>(std::max(1, threads)));
@@ -334,7 +334,7 @@ FeaturePairs FeaturePairs::choose(const Dataset& train, std::uint32_t a_label, b
   std::vector<FeaturePair> chosen;
   for (const Candidate& candidate : best.cut()) chosen.push_back(candidate.pair);
   std::sort(chosen.begin(), chosen.end());
-  return FeaturePairs(std::move(chosen), features, normalize);
+  return FeaturePairs(std::move(chosen), features);
 }
 
 }  // namespace slide

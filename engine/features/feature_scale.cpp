@@ -55,8 +55,10 @@ SparseRow FeatureScale::scaled(const SparseRow& row, std::vector<float>& values)
   const std::size_t first = values.size(), count = row.ids.size();
   values.resize(first + count);
   float* own = values.data() + first;
-  for (std::size_t i = 0; i < count; ++i) own[i] = row.values[i] * factors_[row.ids[i]];
-  if (normalize_) scale_to_unit_length(own, count);
+  const std::size_t single = first_features(row, factors_.size()).ids.size();
+  for (std::size_t i = 0; i < single; ++i) own[i] = row.values[i] * factors_[row.ids[i]];
+  if (normalize_) scale_to_unit_length(own, single);
+  std::copy(row.values.begin() + static_cast<std::ptrdiff_t>(single), row.values.end(), own + single);
   return {row.ids, {own, count}};
 }
 

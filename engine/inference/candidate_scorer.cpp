@@ -12,13 +12,14 @@ CandidateScorer::CandidateScorer(const Network& network, std::size_t candidates,
       pass_(network.output(), network.output().wide() != nullptr) {
   const Layer& output = network.output();
   if (output.wide() != nullptr)
-    postings_.emplace(*output.wide(), output.all_neurons(), network.features(), true);
+    postings_.emplace(*output.wide(), output.all_neurons(), network.sample_features(), true);
   if (asks_training_tables(network)) return;
   search_.emplace(output.weight_rows(), output.inputs(), output.bias().weights.span(),
                   network.config().train.seed, threads);
   always_.assign(output.size(), false);
   for (const std::uint32_t id : search_->always()) always_[id] = true;
-  if (postings_) always_postings_.emplace(*output.wide(), search_->always(), network.features(), false);
+  if (postings_)
+    always_postings_.emplace(*output.wide(), search_->always(), network.sample_features(), false);
 }
 
 std::size_t CandidateScorer::bytes() const {
@@ -55,7 +56,7 @@ void CandidateScorer::score(Panel& panel, Scorer::Scratch& scratch) const {
 }
 
 void CandidateScorer::score_sample(std::size_t b, std::size_t s, Panel& panel, Scratch& scratch) const {
-  const SparseRow& row = panel.blocks[b].rows[s];
+  const SparseRow row = panel.single_features(b, s);
   if (postings_) postings_->start(row, scratch.postings);
   find_candidates(b, s, panel, scratch);
   score_candidates(b, s, panel, scratch);

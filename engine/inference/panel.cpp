@@ -47,6 +47,7 @@ void Panel::reserve(const TrainedNetwork& trained, std::size_t block_count, std:
 }
 
 void Panel::begin(const Network& network, const Dataset& data, std::size_t first_sample, std::size_t end) {
+  features = network.sample_features();
   first = first_sample;
   samples = end - first;
   inputs.clear();

@@ -48,6 +48,8 @@ struct Panel {
   std::size_t lanes = 0;    // of each block, at most
   std::size_t entries = 0;  // feature values of a block that there is room for
 
+  std::size_t features = 0;  // of samples, without pairs
+
   std::size_t first = 0;    // number of the first sample in its data
   std::size_t samples = 0;  // in use
   std::size_t k = 0;
@@ -66,6 +68,10 @@ struct Panel {
 
   // Sample s of block b.
   std::size_t sample(std::size_t b, std::size_t s) const { return b * lanes + s; }
+  // Its features without pairs: what wide path and neighbours take.
+  SparseRow single_features(std::size_t b, std::size_t s) const {
+    return first_features(blocks[b].rows[s], features);
+  }
   LayerScratch& output_scratch() { return scratch.layers.back(); }
   // log_norm of sample i with exp(more) added to the sum.
   void add_log_norm(std::size_t i, double more);

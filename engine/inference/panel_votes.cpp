@@ -25,16 +25,6 @@ void PanelVotes::clear() {
   scores_.clear();
 }
 
-namespace {
-
-// Without the features from `features` on.
-SparseRow first_features(const SparseRow& row, std::size_t features) {
-  const auto count = static_cast<std::size_t>(std::ranges::lower_bound(row.ids, features) - row.ids.begin());
-  return {row.ids.first(count), row.values.first(count)};
-}
-
-}  // namespace
-
 void PanelVotes::add_samples(const Block& block, std::size_t features) {
   const std::size_t samples = block.rows.size();
   const bool dense = neighbours_->dense();

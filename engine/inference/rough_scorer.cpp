@@ -25,10 +25,10 @@ constexpr float kMostLeast = std::numeric_limits<float>::max();  // before k lab
 RoughScorer::RoughScorer(const FullScorer& full, const Network& network, int threads)
     : full_(full),
       screen_(full.output(), PanelScreen::fastest(full.output().weights()), kGroup, threads),
-      exact_(full.output(), network.features()) {
+      exact_(full.output(), network.sample_features()) {
   // So that bounds take a fourth of the memory of the wide path and its postings at most.
   const std::size_t few = std::max(WideBounds::kFew, full.output().size() / (4 * WideBounds::kGroup));
-  if (full.output().wide() != nullptr) bounds_.emplace(*full.output().wide(), network.features(), few);
+  if (full.output().wide() != nullptr) bounds_.emplace(*full.output().wide(), network.sample_features(), few);
 }
 
 std::unique_ptr<Scorer::Scratch> RoughScorer::make_scratch(std::size_t blocks, std::size_t lanes) const {
@@ -91,8 +91,8 @@ bool RoughScorer::begin_block(std::uint32_t b, Panel& panel, Scratch& scratch) c
   if (!screen_.begin_block(in, first, scratch.screen)) return false;
   scratch.wide[b].clear();
   if (bounds_) {
-    for (const SparseRow& row : panel.blocks[b].rows)
-      if (!bounds_->append(row, scratch.wide[b])) return false;
+    for (std::size_t s = 0; s < in.samples; ++s)
+      if (!bounds_->append(panel.single_features(b, s), scratch.wide[b])) return false;
     full_.postings()->start(*in.features, bounds_->few(), scratch.walks[b]);
   }
   for (std::size_t s = 0; s < in.lanes; ++s) {
@@ -112,7 +112,7 @@ void RoughScorer::score_votes(std::uint32_t b, std::size_t s, std::span<const st
   scratch.ids.clear();
   for (const std::uint32_t v : votes) scratch.ids.push_back(all[v].label);
   scratch.scores.resize(std::max(scratch.scores.size(), votes.size()));
-  exact_.begin(panel.inputs[b], s, panel.blocks[b].rows[s], scratch.exact_scores);
+  exact_.begin(panel.inputs[b], s, panel.single_features(b, s), scratch.exact_scores);
   exact_.score(scratch.ids, panel.output_scratch(), scratch.exact_scores, scratch.scores.data());
   exact_.end(scratch.exact_scores);
   for (std::size_t i = 0; i < votes.size(); ++i) {
@@ -233,7 +233,7 @@ void RoughScorer::score_hits(std::uint32_t b, std::size_t s, Panel& panel, Scrat
     return v < votes.size() && !std::isinf(panel.votes->score(sample, v));
   };
   scratch.scores.resize(std::max(scratch.scores.size(), kFirst));
-  exact_.begin(panel.inputs[b], s, panel.blocks[b].rows[s], scratch.exact_scores);
+  exact_.begin(panel.inputs[b], s, panel.single_features(b, s), scratch.exact_scores);
   for (auto hit = hits.cbegin(); hit != hits.cend();) {
     scratch.ids.clear();
     for (; hit != hits.cend() && scratch.ids.size() < kFirst; ++hit) {

@@ -23,14 +23,14 @@ void SampleScores::begin(const BlockInput& in, std::size_t s, const SparseRow& r
   scratch.in.lanes = scratch.in.samples = 1;
   scratch.in.x = scratch.in.xt = in.x + s * in.ldx;
   scratch.in.features = nullptr;
-  scratch.row = &row;
+  scratch.row = row;
   if (scratch.by_feature.empty()) return;
   for (std::size_t i = 0; i < row.ids.size(); ++i) scratch.by_feature[row.ids[i]] = row.values[i];
 }
 
 void SampleScores::end(Scratch& scratch) const {
   if (scratch.by_feature.empty()) return;
-  for (const std::uint32_t id : scratch.row->ids) scratch.by_feature[id] = 0.0F;
+  for (const std::uint32_t id : scratch.row.ids) scratch.by_feature[id] = 0.0F;
 }
 
 void SampleScores::score(std::span<const std::uint32_t> ids, LayerScratch& layer, Scratch& scratch,

@@ -21,7 +21,7 @@ class SampleScores {
   struct Scratch {
     AlignedArray<float> by_feature;  // of the sample; zero between samples
     BlockInput in;                   // of the sample alone
-    const SparseRow* row = nullptr;
+    SparseRow row;
     std::vector<std::uint32_t> ids;  // as many as are scored at once
     std::vector<float> z, weights;
   };

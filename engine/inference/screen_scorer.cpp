@@ -16,7 +16,7 @@ void ScreenScorer::score(Panel& panel, Scorer::Scratch& scratch) const {
   if (panel.log_softmax) return full_.score(panel, *own.full);
   std::vector<std::uint32_t>& candidates = own.candidates;
   candidates.clear();
-  screen_.find(panel.inputs.front(), panel.blocks.front().rows.front(), panel.k, own.screen, candidates);
+  screen_.find(panel.inputs.front(), panel.single_features(0, 0), panel.k, own.screen, candidates);
   if (panel.votes) {
     for (const PanelVotes::Vote& vote : panel.votes->of(0)) candidates.push_back(vote.label);
     std::sort(candidates.begin(), candidates.end());

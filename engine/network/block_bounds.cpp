@@ -35,4 +35,10 @@ BlockBounds bounds_of(const Dataset& data, std::size_t block_size) {
           data.dense_count()};
 }
 
+BlockBounds bounds_of(const TrainingRows& rows, std::size_t block_size) {
+  BlockBounds bounds = bounds_of(rows.given, block_size);
+  if (rows.pairs.active()) bounds.feature_entries = bounds_of(rows.taken, block_size).feature_entries;
+  return bounds;
+}
+
 }  // namespace slide

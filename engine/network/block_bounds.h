@@ -6,6 +6,7 @@
 #include <cstdint>
 
 #include "datasets/dataset.h"
+#include "engine/features/training_rows.h"
 
 namespace slide {
 
@@ -23,5 +24,7 @@ struct BlockBounds {
 };
 // Of any `block_size` samples of `data`.
 BlockBounds bounds_of(const Dataset& data, std::size_t block_size);
+// The same of rows with their pairs, which wide path and neighbours do not keep.
+BlockBounds bounds_of(const TrainingRows& rows, std::size_t block_size);
 
 }  // namespace slide

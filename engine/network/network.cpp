@@ -151,16 +151,17 @@ std::vector<std::size_t> feature_ends(const Dataset& train, const Network& netwo
 
 }  // namespace
 
-Network Network::start(const Config& config, const Dataset& train, const DataShape& shape, int threads,
-                       Cluster* cluster, FeaturePairs pairs) {
+Network Network::start(const Config& config, const TrainingRows& train, const DataShape& shape, int threads,
+                       Cluster* cluster) {
   const std::size_t rank = cluster == nullptr ? 0 : static_cast<std::size_t>(cluster->rank());
   const std::size_t ranks = cluster == nullptr ? 1 : static_cast<std::size_t>(cluster->size());
-  Network network(config, shape, parts_for(config, train, output_neurons(config, shape), rank, ranks));
-  network.initialise(threads,
-                     network.input() ? feature_ends(train, network, threads) : std::vector<std::size_t>());
-  network.feature_pairs_ = std::move(pairs);
-  network.feature_scale_ = FeatureScale(train, config.data.idf_power, config.data.normalize);
-  const OutputSamples from = output_samples(config, network.feature_scale(), train, shape.labels, threads);
+  Network network(config, shape, parts_for(config, train.taken, output_neurons(config, shape), rank, ranks));
+  network.initialise(
+      threads, network.input() ? feature_ends(train.taken, network, threads) : std::vector<std::size_t>());
+  network.feature_pairs_ = train.pairs;
+  network.feature_scale_ = FeatureScale(train.given, config.data.idf_power, config.data.normalize);
+  const OutputSamples from =
+      output_samples(config, network.feature_scale(), train.given, shape.labels, threads);
   network.start_output(from.samples,
                        config.data.kind == DataKind::kInteractions ? shape_of(from.samples) : shape, threads,
                        cluster, from.items ? &*from.items : nullptr);
@@ -240,7 +241,7 @@ void Network::reserve_features(std::size_t entries, std::size_t lanes, Block& bl
     block.paired.reserve(entries);
   }
   if (feature_scale_.active()) block.values.reserve(entries);
-  if (wide()) block.features.reserve(features_, entries, lanes);
+  if (wide()) block.features.reserve(wide_features(), entries, lanes);
   if (dense_ > 0)
     block.dense.reserve(dense_, lanes, input_ ? DenseInput::Order::kSlices : DenseInput::Order::kWhole);
   if (!input_ && dense_ == 0) block.columns.reserve(features_, entries, lanes);
@@ -255,7 +256,7 @@ void Network::enter_rows(Block& block) const {
 }
 
 void Network::forward_input(Block& block) const {
-  if (wide()) block.features.build(block.rows, block.lanes);
+  if (wide()) block.features.build(block.rows, block.lanes, wide_features());
   if (!input_) return enter_rows(block);
   if (dense_ == 0) return input_->forward(block.rows, block.lanes, {0, block.lanes}, block.input);
   block.dense.transpose_all(block.samples(), block.lanes);
@@ -319,7 +320,7 @@ ThreadScratch Network::make_inference_scratch(std::size_t lanes, std::size_t fea
 }
 
 BlockInput Network::take_hidden(Block& block, const float* sums) const {
-  if (wide()) block.features.build(block.rows, block.lanes);
+  if (wide()) block.features.build(block.rows, block.lanes, wide_features());
   const std::size_t size = input_->size();
   const auto sum_of = [&](std::size_t s, float* h) { std::copy_n(sums + s * size, size, h); };
   input_->activate(block.samples(), block.lanes, {0, block.lanes}, sum_of, block.input);

@@ -15,8 +15,8 @@
 
 #include "engine/cluster/cluster.h"
 #include "engine/config/config.h"
-#include "engine/features/feature_pairs.h"
 #include "engine/features/feature_scale.h"
+#include "engine/features/training_rows.h"
 #include "engine/network/block.h"
 #include "engine/network/input_layer.h"
 #include "engine/network/layer.h"
@@ -75,10 +75,9 @@ class Network {
   // of the features by data.idf_power, first biases and wide path of the output layer (output_start.h),
   // tables of generation 1. Throws InputError as above.
   // `cluster`: of the processes that share it by its train.shards parts, each getting its own; they call it
-  // together. nullptr where there is one. `pairs`: shape.pairs of them, which the samples of `train` have
-  // already (FeaturePairs::paired).
-  static Network start(const Config& config, const Dataset& train, const DataShape& shape, int threads,
-                       Cluster* cluster = nullptr, FeaturePairs pairs = {});
+  // together. nullptr where there is one.
+  static Network start(const Config& config, const TrainingRows& train, const DataShape& shape, int threads,
+                       Cluster* cluster = nullptr);
 
   // Random weights of the configured seed, zero biases; no tables yet.
   // `input_ends`: of the features of an input layer that each thread writes first (Parameters::fill_uniform).
@@ -149,6 +148,8 @@ class Network {
   void reserve_features(std::size_t entries, std::size_t lanes, Block& block) const;
   // What a first layer by neuron needs of the block's samples.
   void enter_rows(Block& block) const;
+  // What the wide path takes of them: no pairs.
+  std::uint32_t wide_features() const { return static_cast<std::uint32_t>(sample_features()); }
   // What the first layer needs of the block's samples, and its activations where it is the input layer:
   // inference.
   void forward_input(Block& block) const;

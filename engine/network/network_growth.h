@@ -11,10 +11,9 @@ namespace slide {
 
 // What a network grows to.
 struct GrownShape {
-  const DataShape& shape;     // with the frequencies that labels are drawn by: of all samples so far
-  const Growth& growth;       // of features with pairs
-  const Dataset& more;        // new samples, under today's numbers, with their pairs
-  const FeaturePairs& pairs;  // those there were, under today's numbers
+  const DataShape& shape;    // with the frequencies that labels are drawn by: of all samples so far
+  const Growth& growth;      // of features without pairs
+  const TrainingRows& more;  // new samples with the pairs there were, under today's numbers
 };
 
 // The same parameters, factors and wide path, without tables, and what is new as Network::start() has it from

@@ -399,7 +399,7 @@ void NetworkTraining::save(const Network& network, ByteWriter& out) const {
 void NetworkTraining::load(ByteReader& in, Network& network) {
   const FeatureScale& scale = network.feature_scale();
   if (scale.active()) {
-    std::vector<float> factors(network.features());
+    std::vector<float> factors(network.sample_features());
     in.get_array(factors.data(), factors.size(), "another number of features");
     if (!FeatureScale::are_good(factors)) in.refuse("impossible factors of features");
     network.set_feature_scale(FeatureScale(std::move(factors), network.config().data.normalize));
@@ -415,7 +415,7 @@ void NetworkTraining::load(ByteReader& in, Network& network) {
     load_pair(state_of(l));
     if (layer.wide() != nullptr) {
       const std::size_t first = network.parts().own_neurons().first;
-      load_wide_sums(in, layer.wide()->load(in, network.features(), first, network.labels()));
+      load_wide_sums(in, layer.wide()->load(in, network.sample_features(), first, network.labels()));
     }
     if (layer.index() != nullptr) load_tables(in, layer, layers_[l]);
   }

@@ -151,11 +151,13 @@ void StepPass::note(Block& block, std::size_t task) const {
     }
     return;
   }
-  if (parts == 1) return block.features.build(block.rows, block.lanes);
-  const auto border = [&](std::size_t part) {  // a multiple of 32
+  const std::uint32_t all = network_.wide_features();
+  if (parts == 1) return block.features.build(block.rows, block.lanes, all);
+  const auto border = [&](std::size_t part) {  // a multiple of 32, but for the last
     const std::uint32_t shards = input_->shards().size();
-    if (part == 0 || part == parts) return part == 0 ? 0 : UINT32_MAX;
-    return input_->shards().end(static_cast<std::uint32_t>(shards * part / parts) - 1) / 32 * 32;
+    if (part == 0 || part == parts) return part == 0 ? 0 : all;
+    const std::uint32_t end = input_->shards().end(static_cast<std::uint32_t>(shards * part / parts) - 1);
+    return std::min(end, all) / 32 * 32;
   };
   block.features.build(block.rows, block.lanes, {border(task), border(task + 1)}, task);
 }

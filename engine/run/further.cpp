@@ -238,14 +238,6 @@ IdGrowth feature_growth(const Model& model, const Dataset& more, const TextModel
   return ids;
 }
 
-// The same with the pairs of the model, which stay behind them.
-IdGrowth with_pairs(IdGrowth features, std::size_t pairs) {
-  for (std::size_t p = 0; p < pairs; ++p)
-    features.was.push_back(static_cast<std::uint32_t>(features.before + p));
-  features.before += pairs;
-  return features;
-}
-
 // Of `neurons` of the output layer, the first of which are labels.
 IdGrowth label_growth(const Model& model, std::size_t labels, std::size_t neurons, const TextModel* text,
                       const std::vector<bool>& gone) {
@@ -306,9 +298,8 @@ TrainedStart start_further(const Model& model, const Config& config, const Train
   }
   const Growth growth{feature_growth(model, more.given, text),
                       label_growth(model, more.given.label_count(), neurons, text, gone)};
-  const Growth inputs{with_pairs(growth.features, more.pairs.size()), growth.labels};
   const DataShape shape = shape_after(model, more, growth.labels);
-  TrainedStart start = start_of(model, config, {shape, inputs, more.taken, more.pairs}, threads);
+  TrainedStart start = start_of(model, config, {shape, growth, more}, threads);
   if (config.neighbours.share > 0) {
     start.neighbours =
         Neighbours::grown(config.neighbours, model.neighbours ? &model.neighbours->storage() : nullptr,
@@ -318,10 +309,9 @@ TrainedStart start_further(const Model& model, const Config& config, const Train
 }
 
 TrainedStart start_again(const Model& begun, const Config& config, const TrainingRows& more, int threads) {
-  const std::size_t inputs = begun.shape.inputs();
-  const Growth growth{IdGrowth::behind(inputs, inputs),
+  const Growth growth{IdGrowth::behind(begun.shape.features, begun.shape.features),
                       IdGrowth::behind(begun.network.labels(), begun.network.labels())};
-  TrainedStart start = start_of(begun, config, {begun.shape, growth, more.taken, more.pairs}, threads);
+  TrainedStart start = start_of(begun, config, {begun.shape, growth, more}, threads);
   if (begun.neighbours) {
     start.neighbours = Neighbours(config.neighbours, begun.neighbours->storage(), begun.shape.features);
   }

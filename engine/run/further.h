@@ -9,10 +9,10 @@
 #include <vector>
 
 #include "engine/config/config.h"
+#include "engine/features/training_rows.h"
 #include "engine/run/model.h"
 #include "engine/run/run_data.h"
 #include "engine/training/trainer.h"
-#include "engine/training/training_rows.h"
 
 namespace slide {
 

@@ -101,7 +101,8 @@ std::vector<Related> strongest_features(const Network& network, std::uint32_t la
     for (std::uint32_t f = 0; f < weights.columns; ++f) all.push_back({f, row[f]});
   }
   if (network.feature_scale().active()) {
-    for (Related& feature : all) feature.score *= network.feature_scale().factors()[feature.id];
+    const auto factors = network.feature_scale().factors();
+    for (Related& feature : all) feature.score *= feature.id < factors.size() ? factors[feature.id] : 1.0F;
   }
   return best_of(std::move(all), count);
 }

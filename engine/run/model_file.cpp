@@ -34,7 +34,7 @@ constexpr std::uint32_t kFlagDense = 256;
 constexpr std::uint32_t kFlagPairs = 512;
 // Each model has the oldest version that knows what is in it, so that older programs read it.
 constexpr std::uint32_t kPlainVersion = 4, kSmallVersion = 5, kDenseVersion = 6, kLabelTextVersion = 7,
-                        kPairsVersion = 8;
+                        kPairsVersion = 9;
 
 // ---- writing ----
 
@@ -155,11 +155,10 @@ DataShape get_shape(ByteReader& in, std::uint32_t flags) {
   return shape;
 }
 
-FeaturePairs get_shape_pairs(ByteReader& in, std::uint32_t flags, const DataConfig& config,
-                             DataShape& shape) {
+FeaturePairs get_shape_pairs(ByteReader& in, std::uint32_t flags, DataShape& shape) {
   if ((flags & kFlagPairs) == 0) return {};
   if (shape.dense > 0) in.refuse("pairs beside dense features");
-  FeaturePairs pairs = get_pairs(in, shape.features, config.normalize);
+  FeaturePairs pairs = get_pairs(in, shape.features);
   shape.pairs = pairs.size();
   return pairs;
 }
@@ -224,7 +223,8 @@ void get_network(ByteReader& in, std::uint32_t flags, StoredState stored, Networ
   if (config.layers.back().wide) get_wide_path(in, stored, form, network, state, bytes);
   check_flag(flags, kFlagFactors, config.data.idf_power != 0, "factors of features against its configuration",
              in);
-  if (config.data.idf_power != 0) network.set_feature_scale(get_factors(in, config.data, network.features()));
+  if (config.data.idf_power != 0)
+    network.set_feature_scale(get_factors(in, config.data, network.sample_features()));
 }
 
 std::shared_ptr<const TextModel> get_text(ByteReader& in, const Config& config, const DataShape& shape,
@@ -254,7 +254,7 @@ Model get_model(ByteReader& in, LoadOptimizer optimizer, const std::string& path
   std::vector<std::string> notes;
   Config config = get_config(in, path, notes);
   DataShape shape = get_shape(in, flags);
-  FeaturePairs pairs = get_shape_pairs(in, flags, config.data, shape);
+  FeaturePairs pairs = get_shape_pairs(in, flags, shape);
   std::vector<LayerHash> hashes = get_hashes(in);
   const ModelForm form = get_form(flags, config, in);
   check_sizes(config, shape, form, in);

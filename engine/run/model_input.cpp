@@ -21,6 +21,7 @@ namespace slide {
 namespace {
 
 constexpr std::uint32_t kOldestVersion = 1;
+constexpr std::uint32_t kPassedOver = 8;  // never released: pairs of features had wide weights
 
 // The bytes of a pipe, or what a packed file unpacks to, as a file.
 ModelInput file_of_stream(const std::string& path) {
@@ -69,9 +70,10 @@ std::uint32_t check_model_header(std::string_view header, std::uint64_t bytes, c
   }
   ByteReader in(header.substr(kModelMagic.size()), "", "");
   const auto version = in.get<std::uint32_t>();
-  if (version < kOldestVersion || version > kModelVersion) {
-    fail_input("{}: the model has format version {}, this program reads versions {} to {}; train again", path,
-               version, kOldestVersion, kModelVersion);
+  if (version < kOldestVersion || version > kModelVersion || version == kPassedOver) {
+    fail_input(
+        "{}: the model has format version {}, this program reads versions {} to {} but {}; train again", path,
+        version, kOldestVersion, kModelVersion, kPassedOver);
   }
   in.get<std::uint32_t>();  // flags
   const auto length = in.get<std::uint64_t>();

@@ -60,7 +60,7 @@ std::unique_ptr<WidePath> get_wide(ByteReader& in, const Network& network, Store
   if (count > in.left() / sizeof(float)) in.refuse(kImpossible);
   kept.weights = AlignedArray<float>(end - before);
   in.skip(before * sizeof(float));
-  wide->get_weights(in, network.features());
+  wide->get_weights(in, network.sample_features());
   in.skip((count - end) * sizeof(float));
   if (stored == StoredState::kRead) {
     if (count > in.left() / sizeof(float)) in.refuse(kImpossible);
@@ -80,7 +80,7 @@ void put_pairs(ByteWriter& out, const FeaturePairs& pairs) {
   }
 }
 
-FeaturePairs get_pairs(ByteReader& in, std::size_t features, bool normalize) {
+FeaturePairs get_pairs(ByteReader& in, std::size_t features) {
   std::vector<FeaturePair> pairs(
       in.get_count(2 * sizeof(std::uint32_t), "pairs of features beyond its length"));
   for (FeaturePair& pair : pairs) {
@@ -88,7 +88,7 @@ FeaturePairs get_pairs(ByteReader& in, std::size_t features, bool normalize) {
     pair.second = in.get<std::uint32_t>();
   }
   if (pairs.empty() || !FeaturePairs::are_good(pairs, features)) in.refuse("impossible pairs of features");
-  return FeaturePairs(std::move(pairs), features, normalize);
+  return FeaturePairs(std::move(pairs), features);
 }
 
 void put_factors(ByteWriter& out, const FeatureScale& scale) {

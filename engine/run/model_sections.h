@@ -27,7 +27,7 @@ std::unique_ptr<WidePath> get_wide(ByteReader& in, const Network& network, Store
 // Nothing where there are none.
 void put_pairs(ByteWriter& out, const FeaturePairs& pairs);
 // Of a model with so many features of samples.
-FeaturePairs get_pairs(ByteReader& in, std::size_t features, bool normalize);
+FeaturePairs get_pairs(ByteReader& in, std::size_t features);
 
 void put_factors(ByteWriter& out, const FeatureScale& scale);
 FeatureScale get_factors(ByteReader& in, const DataConfig& config, std::size_t features);

@@ -161,7 +161,7 @@ void put_packed_wide(ByteWriter& out, const WidePath& wide, ModelForm form) {
 std::unique_ptr<WidePath> get_packed_wide(ByteReader& in, const Network& network, ModelForm form) {
   auto wide = std::make_unique<WidePath>(network.output().config());
   const Slice own = network.parts().own_neurons();
-  const IdLists lists = get_lists(in, network.labels(), network.features(), "wide weights");
+  const IdLists lists = get_lists(in, network.labels(), network.sample_features(), "wide weights");
   const std::vector<std::uint64_t>& offsets = lists.offsets;
   const std::uint64_t begin = offsets[own.first], end = offsets[own.end()];
   WidePath::Storage& kept = wide->storage();

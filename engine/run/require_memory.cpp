@@ -10,12 +10,6 @@
 
 namespace slide {
 
-BlockBounds bounds_of(const TrainingRows& rows, std::size_t block_size) {
-  BlockBounds bounds = bounds_of(rows.taken, block_size);
-  bounds.all_features = rows.given.feature_entries();
-  return bounds;
-}
-
 MemoryPlan plan_run(const Config& config, const TrainingRows& rows, int threads, const Cluster* cluster) {
   const Dataset& train = rows.taken;
   const BlockBounds bounds = bounds_of(rows, config.train.block_size);

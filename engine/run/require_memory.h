@@ -5,14 +5,11 @@
 
 #include "engine/cluster/cluster.h"
 #include "engine/config/config.h"
+#include "engine/features/training_rows.h"
 #include "engine/network/block_bounds.h"
 #include "engine/network/memory_plan.h"
-#include "engine/training/training_rows.h"
 
 namespace slide {
-
-// Of any `block_size` samples as the network takes them; neighbours keep them without pairs.
-BlockBounds bounds_of(const TrainingRows& rows, std::size_t block_size);
 
 // What training on `rows` takes beside them, of this process alone where there are several. Here and below,
 // `cluster` is nullptr or alone where there is one.

@@ -97,9 +97,8 @@ Trainer::Trainer(const Config& config, TrainingRows train, const Dataset* test, 
       labelled_(labelled_samples(rows_.given, config.data.kind)),
       order_(labelled_),
       label_weights_(label_weights_of(config, rows_.given, shape_)),
-      network_(start != nullptr
-                   ? std::move(start->network)
-                   : Network::start(config, rows_.taken, shape_, threads_, cluster_, rows_.pairs)),
+      network_(start != nullptr ? std::move(start->network)
+                                : Network::start(config, rows_, shape_, threads_, cluster_)),
       training_(network_, rows_.taken, {batch_, step_shape(config.train, threads_).shards, threads_},
                 cluster_),
       optimizer_(config.optimizer) {

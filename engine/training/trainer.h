@@ -21,13 +21,13 @@
 #include "engine/base/phases.h"
 #include "engine/config/config.h"
 #include "engine/features/item_draw.h"
+#include "engine/features/training_rows.h"
 #include "engine/inference/inference.h"
 #include "engine/inference/metrics.h"
 #include "engine/network/network.h"
 #include "engine/network/network_training.h"
 #include "engine/network/optimizer.h"
 #include "engine/training/schedule.h"
-#include "engine/training/training_rows.h"
 
 namespace slide {
 

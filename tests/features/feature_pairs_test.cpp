@@ -112,7 +112,7 @@ TEST(FeaturePairs, AreThoseThatSayMostOfALabelOnAnyNumberOfThreads) {
       const Pairs expected = naive_choice(data, a_label);
       EXPECT_GT(expected.size(), 10U);
       for (const int threads : {1, 2, 5}) {
-        const FeaturePairs pairs = FeaturePairs::choose(data, a_label, true, threads);
+        const FeaturePairs pairs = FeaturePairs::choose(data, a_label, threads);
         EXPECT_EQ(pairs_of(pairs), expected) << seed << " " << a_label << " " << threads;
         EXPECT_TRUE(FeaturePairs::are_good(pairs.pairs(), data.feature_count()));
         EXPECT_EQ(pairs.features(), data.feature_count());
@@ -135,39 +135,39 @@ Dataset both_or_neither(std::uint32_t repeats) {
 
 TEST(FeaturePairs, AreFoundWhereSingleFeaturesSayNothing) {
   const Pairs both = {{0, 1}};
-  EXPECT_EQ(pairs_of(FeaturePairs::choose(both_or_neither(20), 1, true, 1)), both);
-  EXPECT_FALSE(FeaturePairs::choose(both_or_neither(20), 0, true, 1).active());
-  EXPECT_FALSE(FeaturePairs::choose(both_or_neither(4), 8, true, 1).active());  // too few samples
-  EXPECT_FALSE(FeaturePairs::choose({DatasetArrays(), 4, 2}, 8, true, 2).active());
+  EXPECT_EQ(pairs_of(FeaturePairs::choose(both_or_neither(20), 1, 1)), both);
+  EXPECT_FALSE(FeaturePairs::choose(both_or_neither(20), 0, 1).active());
+  EXPECT_FALSE(FeaturePairs::choose(both_or_neither(4), 8, 1).active());  // too few samples
+  EXPECT_FALSE(FeaturePairs::choose({DatasetArrays(), 4, 2}, 8, 2).active());
 }
 
 // A label with very many samples looks at some of them.
 TEST(FeaturePairs, OfALabelWithManySamplesAreThoseOfAnEvenPart) {
   constexpr std::uint32_t repeats = 13000;  // of 26000, every 6.3th: of both kinds alike
   static_assert(6 * kPairSamples < 2 * repeats);
-  EXPECT_EQ(pairs_of(FeaturePairs::choose(both_or_neither(repeats), 1, true, 2)), (Pairs{{0, 1}}));
+  EXPECT_EQ(pairs_of(FeaturePairs::choose(both_or_neither(repeats), 1, 2)), (Pairs{{0, 1}}));
 }
 
 TEST(FeaturePairs, ComeOfSparseSamplesAlone) {
   const Dataset data = both_or_neither(20);
-  EXPECT_FALSE(FeaturePairs::choose(with_last_dense(data, 1), 8, true, 1).active());
+  EXPECT_FALSE(FeaturePairs::choose(with_last_dense(data, 1), 8, 1).active());
   const Dataset texts = data.with_label_texts(data.size() - 16);  // four of each kind are samples
-  EXPECT_FALSE(FeaturePairs::choose(texts, 8, true, 1).active());
-  EXPECT_EQ(pairs_of(FeaturePairs::choose(data.with_label_texts(40), 8, true, 1)),
-            pairs_of(FeaturePairs::choose(data.slice(0, 40), 8, true, 1)));
+  EXPECT_FALSE(FeaturePairs::choose(texts, 8, 1).active());
+  EXPECT_EQ(pairs_of(FeaturePairs::choose(data.with_label_texts(40), 8, 1)),
+            pairs_of(FeaturePairs::choose(data.slice(0, 40), 8, 1)));
 }
 
 // Of many features, every third pair.
-FeaturePairs some_pairs(std::uint32_t features, bool normalize) {
+FeaturePairs some_pairs(std::uint32_t features) {
   Pairs pairs;
   for (std::uint32_t a = 0; a < features; ++a) {
     for (std::uint32_t b = a + 1 + a % 3; b < features; b += 3) pairs.push_back({a, b});
   }
-  return {pairs, features, normalize};
+  return {pairs, features};
 }
 
 // As the formula says.
-std::map<std::uint32_t, double> naive_row(const FeaturePairs& pairs, const SparseRow& row, bool normalize) {
+std::map<std::uint32_t, double> naive_row(const FeaturePairs& pairs, const SparseRow& row) {
   std::map<std::uint32_t, double> all, own;
   for (std::size_t k = 0; k < row.ids.size(); ++k) all[row.ids[k]] = own[row.ids[k]] = row.values[k];
   for_each_pair(naive_paired(row), [&](FeaturePair pair) {
@@ -176,38 +176,31 @@ std::map<std::uint32_t, double> naive_row(const FeaturePairs& pairs, const Spars
     const auto id = static_cast<std::uint32_t>(pairs.features() + std::size_t(at - pairs.pairs().begin()));
     all[id] = kPairScale * std::sqrt(std::fabs(own[pair.first] * own[pair.second]));
   });
-  double square = 0;
-  for (const auto& [id, value] : all) square += value * value;
-  for (auto& [id, value] : all) {
-    if (normalize && all.size() > own.size()) value /= std::sqrt(square);
-  }
   return all;
 }
 
 TEST(FeaturePairs, RowsGetThemBehindTheirFeatures) {
-  for (const bool normalize : {false, true}) {
-    for (const std::size_t entries : {1, 5, 40, 90}) {
-      const Dataset data = data_of_groups(7, 20, 300, 5, entries);
-      const FeaturePairs pairs = some_pairs(300, normalize);
-      std::vector<std::uint32_t> ids = {7};
-      std::vector<float> values = {1.0f, 2.0f};
-      for (std::size_t i = 0; i < data.size(); ++i) {
-        const SparseRow row = pairs.paired(data.features(i), ids, values);
-        const auto expected = naive_row(pairs, data.features(i), normalize);
-        ASSERT_EQ(row.ids.size(), expected.size());
-        ASSERT_EQ(row.values.size(), expected.size());
-        EXPECT_LE(row.ids.size(), pairs.most_entries(entries));
-        EXPECT_TRUE(row.ids.size() > entries || entries < 40);
-        std::size_t k = 0;
-        for (const auto& [id, value] : expected) {
-          EXPECT_EQ(row.ids[k], id);
-          EXPECT_NEAR(row.values[k++], value, 1e-6);
-        }
+  for (const std::size_t entries : {1, 5, 40, 90}) {
+    const Dataset data = data_of_groups(7, 20, 300, 5, entries);
+    const FeaturePairs pairs = some_pairs(300);
+    std::vector<std::uint32_t> ids = {7};
+    std::vector<float> values = {1.0f, 2.0f};
+    for (std::size_t i = 0; i < data.size(); ++i) {
+      const SparseRow row = pairs.paired(data.features(i), ids, values);
+      const auto expected = naive_row(pairs, data.features(i));
+      ASSERT_EQ(row.ids.size(), expected.size());
+      ASSERT_EQ(row.values.size(), expected.size());
+      EXPECT_LE(row.ids.size(), pairs.most_entries(entries));
+      EXPECT_TRUE(row.ids.size() > entries || entries < 40);
+      std::size_t k = 0;
+      for (const auto& [id, value] : expected) {
+        EXPECT_EQ(row.ids[k], id);
+        EXPECT_NEAR(row.values[k++], value, 1e-6);
       }
-      EXPECT_EQ(ids[0], 7U);
-      EXPECT_EQ(values[1], 2.0f);
-      EXPECT_EQ(ids.size() + 1, values.size());
     }
+    EXPECT_EQ(ids[0], 7U);
+    EXPECT_EQ(values[1], 2.0f);
+    EXPECT_EQ(ids.size() + 1, values.size());
   }
 }
 
@@ -216,7 +209,7 @@ TEST(FeaturePairs, RowsWithoutOneStayWhereTheyAre) {
       dataset_of({{{{0, 3.0f}, {2, 4.0f}}, {}}, {{{1, 0.0f}, {2, 4.0f}}, {}}, {{}, {}}}, 3, 1);
   std::vector<std::uint32_t> ids;
   std::vector<float> values;
-  for (const FeaturePairs& pairs : {FeaturePairs(), FeaturePairs({{0, 1}, {1, 2}}, 3, true)}) {
+  for (const FeaturePairs& pairs : {FeaturePairs(), FeaturePairs({{0, 1}, {1, 2}}, 3)}) {
     for (std::size_t i = 0; i < data.size(); ++i) {
       const SparseRow row = pairs.paired(data.features(i), ids, values);
       EXPECT_EQ(row.ids.data(), data.features(i).ids.data());
@@ -244,15 +237,15 @@ TEST(FeaturePairs, OfALongRowAreThoseOfItsLargestEntries) {
   for_each_pair(every, [&](FeaturePair pair) { all.push_back(pair); });
   std::vector<std::uint32_t> row_ids;
   std::vector<float> row_values;
-  const SparseRow row = FeaturePairs(all, 50, true).paired(data.features(0), row_ids, row_values);
+  const SparseRow row = FeaturePairs(all, 50).paired(data.features(0), row_ids, row_values);
   ASSERT_EQ(row.ids.size(), 50U + 40 * 39 / 2);
   for (const std::uint32_t id : row.ids.subspan(50)) {
     EXPECT_TRUE(all[id - 50].first == 0 || all[id - 50].first > 10);
     EXPECT_GT(all[id - 50].second, 10U);
   }
-  EXPECT_EQ(FeaturePairs(all, 50, true).most_entries(50), 50U + 40 * 39 / 2);
-  EXPECT_EQ(FeaturePairs(all, 50, true).most_entries(0), 0U);
-  EXPECT_EQ(FeaturePairs({{1, 2}}, 50, true).most_entries(9), 10U);
+  EXPECT_EQ(FeaturePairs(all, 50).most_entries(50), 50U + 40 * 39 / 2);
+  EXPECT_EQ(FeaturePairs(all, 50).most_entries(0), 0U);
+  EXPECT_EQ(FeaturePairs({{1, 2}}, 50).most_entries(9), 10U);
 }
 
 void expect_paired(const FeaturePairs& pairs, const Dataset& data, int threads) {
@@ -282,7 +275,7 @@ TEST(FeaturePairs, DataSetsGetThemRowByRow) {
   const auto keys = std::make_shared<SampleKeys>();
   keys->groups.assign(690, 0);
   const Dataset data = make_data(spec).with_label_texts(10).with_keys(keys);
-  const FeaturePairs pairs = some_pairs(40, true);
+  const FeaturePairs pairs = some_pairs(40);
   for (const int threads : {1, 2, 3}) {
     expect_paired(pairs, data, threads);
     for (const auto& [first, count] : {std::pair{0, 300}, {311, 389}, {695, 5}, {5, 0}})
@@ -294,7 +287,7 @@ TEST(FeaturePairs, DataSetsGetThemRowByRow) {
 }
 
 TEST(FeaturePairs, StayTheSameWhereFeaturesComeIn) {
-  const FeaturePairs pairs({{0, 1}, {0, 3}, {2, 3}}, 4, true);
+  const FeaturePairs pairs({{0, 1}, {0, 3}, {2, 3}}, 4);
   const FeaturePairs more = pairs.grown({{kNewId, 0, 1, kNewId, 2, 3, kNewId}, 4});
   EXPECT_EQ(more.features(), 7U);
   EXPECT_EQ(pairs_of(more), (Pairs{{1, 2}, {1, 5}, {4, 5}}));
@@ -313,7 +306,7 @@ TEST(FeaturePairs, ThatAreNoneAreRefused) {
   EXPECT_FALSE(FeaturePairs::are_good(Pairs{{1, 1}}, 3));
   EXPECT_FALSE(FeaturePairs::are_good(Pairs{{2, 1}}, 3));
   EXPECT_FALSE(FeaturePairs::are_good(Pairs{{0, 1}}, std::size_t{0xffffffff}));  // no number is left
-  EXPECT_THROW(FeaturePairs({{2, 1}}, 3, true), Error);
+  EXPECT_THROW(FeaturePairs({{2, 1}}, 3), Error);
 }
 
 }  // namespace

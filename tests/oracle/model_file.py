@@ -36,8 +36,8 @@ class Model:
     labels: int
     layers: list
     pairs: np.ndarray = None  # [pairs, 2]: features, behind which they stand as features
-    wide: np.ndarray = None  # [inputs, neurons]
-    factors: np.ndarray = None  # [inputs]
+    wide: np.ndarray = None  # [features, neurons]
+    factors: np.ndarray = None  # [features]
     neighbours: np.ndarray = None  # [samples, features]
     neighbour_labels: np.ndarray = None  # [samples, neurons], whether it has the label
     text: Text = None
@@ -170,14 +170,14 @@ def spread(offsets, columns, values, width):
 def read_wide(file, model, flags):
     if flags & (BF16 | INT8):
         rows = read_small_rows(file, flags, len(model.layers[-1].bias))
-        model.wide = spread(*rows, model.inputs).T.copy()
+        model.wide = spread(*rows, model.features).T.copy()
         return
     count = file.u64()
     offsets = file.array("<u8", len(model.layers[-1].bias) + 1)
     columns, values = file.array("<u4", count), file.array("<f4", count).astype(np.float64)
     if flags & OPTIMIZER:
         file.array("<f4", count)
-    model.wide = spread(offsets, columns, values, model.inputs).T.copy()
+    model.wide = spread(offsets, columns, values, model.features).T.copy()
 
 
 def read_small_neighbours(file, model, flags):
@@ -228,7 +228,7 @@ def parse_model(data):
     file = Reader(data[:-12])
     file.take(8)
     version, flags, length = file.u32(), file.u32(), file.u64()
-    if not 1 <= version <= 8 or length != len(data):
+    if version not in (*range(1, 8), 9) or length != len(data):
         raise BadModel(f"version {version}, {length} bytes of {len(data)}")
     file.u64()  # steps
     config = tomllib.loads(file.take(file.u64()).decode())
@@ -241,7 +241,7 @@ def parse_model(data):
     if flags & WIDE:
         read_wide(file, model, flags)
     if flags & FACTORS:
-        model.factors = file.array("<f4", model.inputs).astype(np.float64)
+        model.factors = file.array("<f4", model.features).astype(np.float64)
     if flags & NEIGHBOURS:
         read_small_neighbours(file, model, flags) if flags & (BF16 | INT8) else read_neighbours(file, model)
     if flags & TEXT:

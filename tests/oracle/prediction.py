@@ -8,7 +8,7 @@ import numpy as np
 
 FLOAT_ERROR = 1e-6  # of a sum in single precision, as a share of the sum of its terms' sizes
 POSTINGS, CANDIDATES, LEAST_VALUE, STRANGER = 4096, 64, 2.0**-30, 0.75
-PAIRED, PAIR_SCALE = 40, 0.35  # entries of a row that make pairs, and what these weigh
+PAIRED, PAIR_SCALE = 40, 0.5  # entries of a row that make pairs, and what these weigh
 ACTIVATIONS = {
     "relu": lambda z: np.maximum(z, 0),
     "tanh": np.tanh,
@@ -33,26 +33,25 @@ def to_unit_length(x):
     return x / np.where(length > 0, length, 1)
 
 
-def with_pairs(x, pairs):
-    """The values of the pairs behind those of the features."""
+def values_of_pairs(x, pairs):
+    if len(pairs) == 0:
+        return x[:, :0]
     kept = np.zeros_like(x)
     for row, kept_row in zip(np.abs(x), kept):
         largest_first = np.argsort(-row, kind="stable")[:PAIRED]
         kept_row[largest_first] = row[largest_first]
     first, second = pairs.T
-    return np.hstack([x, PAIR_SCALE * np.sqrt(kept[:, first] * kept[:, second])])
+    return PAIR_SCALE * np.sqrt(kept[:, first] * kept[:, second])
 
 
 def scaled(x, model):
     normalize = model.config["data"]["normalize"]
     x = to_unit_length(x) if normalize else x
-    if len(model.pairs) > 0:
-        x = with_pairs(x, model.pairs)
-        x = to_unit_length(x) if normalize else x
+    of_pairs = values_of_pairs(x, model.pairs)
     if model.factors is not None:
         x = x * model.factors
         x = to_unit_length(x) if normalize else x
-    return x
+    return np.hstack([x, of_pairs])
 
 
 def to_bf16(x):
@@ -80,7 +79,7 @@ def logits_of(x, model):
             h = ACTIVATIONS[layer.activation](h)
             error = error + FLOAT_ERROR * size if model.bf16 else error
     if model.wide is not None:
-        h = h + x @ model.wide
+        h = h + x[:, : model.features] @ model.wide
     return h, error.max(axis=1, keepdims=True)
 
 

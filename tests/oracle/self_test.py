@@ -44,7 +44,8 @@ def first_answer(model, lines, answers):
 def changed_numbers(model, lines, answers):
     """What changes one number of a model, by its name: one that matters to the first answer."""
     x, label, unit = first_answer(model, lines, answers)
-    feature = int(np.argmax(x * np.abs(model.layers[0].weights[:, unit])))
+    single, by_unit = x[: model.features], x * np.abs(model.layers[0].weights[:, unit])
+    feature = int(np.argmax(by_unit[: model.features]))
     changes = {
         "a hidden weight": lambda m: times(m.layers[0].weights, (feature, unit), 1.5),
         "a hidden bias": lambda m: add(m.layers[0].bias, unit, 0.02),
@@ -52,18 +53,17 @@ def changed_numbers(model, lines, answers):
         "an output bias": lambda m: add(m.layers[-1].bias, label, 0.01),
     }
     if model.wide is not None:
-        strongest = int(np.argmax(x * np.abs(model.wide[:, label])))
+        strongest = int(np.argmax(single * np.abs(model.wide[:, label])))
         changes["a wide weight"] = lambda m: times(m.wide, (strongest, label), 1.01)
-    by_pair = x[model.features :] * np.abs(model.layers[0].weights[model.features :, unit])
+    by_pair = by_unit[model.features :]
     if len(by_pair) > 0 and by_pair.max() > 0:
         pair = model.features + int(np.argmax(by_pair))
         changes["a pair's weight"] = lambda m: times(m.layers[0].weights, (pair, unit), 1.5)
     if model.factors is not None:
         changes["a factor"] = lambda m: times(m.factors, feature, 1.01)
     if model.neighbours is not None:
-        features = x[: model.features]
-        nearest = int(np.argmax(model.neighbours @ features))
-        common = int(np.argmax(model.neighbours[nearest] * features))
+        nearest = int(np.argmax(model.neighbours @ single))
+        common = int(np.argmax(model.neighbours[nearest] * single))
         changes["a neighbour's value"] = lambda m: times(m.neighbours, (nearest, common), 1.5)
         changes["a neighbour's label"] = lambda m: flip(m.neighbour_labels, (nearest, label))
     if model.text:
@@ -102,7 +102,7 @@ FORMULAS = {  # of `prediction`, by the case that has a use for them, and anothe
         "ACTIVATIONS": {"relu": lambda z: z},
         "STRANGER": 0.76,
         "POSTINGS": 3000,
-        "PAIR_SCALE": 0.36,
+        "PAIR_SCALE": 0.51,
     },
     "softmax": {"log_softmax": lambda z: z - np.log1p(np.exp(z).sum(axis=1, keepdims=True))},
     "bf16": {"to_bf16": lambda x: x},

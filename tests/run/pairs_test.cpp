@@ -73,10 +73,15 @@ bool has_pair(const FeaturePairs& pairs, FeaturePair pair) {
 
 class Pairs : public ::testing::TestWithParam<std::vector<std::string>> {};
 
+// Without what takes no pairs.
+std::vector<std::string> hidden_alone(std::vector<std::string> keys) {
+  keys.insert(keys.end(), {"neighbours.share=0", "layer.-1.wide=false", "data.idf_power=0"});
+  return keys;
+}
+
 // The same network to the bit as one that is given the pairs as features by the data.
-TEST_P(Pairs, AreFeaturesLikeOthers) {
-  std::vector<std::string> keys = GetParam();
-  keys.emplace_back("neighbours.share=0");
+TEST_P(Pairs, AreFeaturesLikeOthersOfTheHiddenLayers) {
+  const std::vector<std::string> keys = hidden_alone(GetParam());
   const Dataset train = meanings(400, 1), test = meanings(90, 2);
   Config config = pairs_config(keys);
   Trainer with(config, train, nullptr);
@@ -97,6 +102,24 @@ TEST_P(Pairs, AreFeaturesLikeOthers) {
   EXPECT_EQ(answers_of(with.trained(), test), answers_of(plain.trained(), pairs.paired(test, 1)));
 }
 
+TEST_P(Pairs, AreNothingToTheWidePath) {
+  const Dataset train = meanings(400, 1);
+  Config config = pairs_config(GetParam());
+  Trainer with(config, train, nullptr);
+  config.data.pairs = 0;
+  const Trainer without(config, train, nullptr);
+  ASSERT_TRUE(with.network().feature_pairs().active());
+  if (!with.network().wide()) GTEST_SKIP() << "none";
+  const WidePath::Storage &one = with.network().output().wide()->storage(),
+                          &other = without.network().output().wide()->storage();
+  EXPECT_EQ(one.offsets, other.offsets);
+  EXPECT_TRUE(std::ranges::equal(one.features, other.features));
+  EXPECT_TRUE(std::ranges::equal(one.weights, other.weights));
+  const std::vector<float> before(one.weights.begin(), one.weights.end());
+  with.run({});
+  EXPECT_FALSE(std::ranges::equal(one.weights, before));
+}
+
 TEST_P(Pairs, StayInTheFile) {
   const fs::path folder = fs::path(::testing::TempDir()) / "pairs_test";
   fs::create_directories(folder);
@@ -108,7 +131,7 @@ TEST_P(Pairs, StayInTheFile) {
   save_model(path,
              {config, trainer.shape(), trainer.trained(), &trainer.training().optimizer_state(), 1, nullptr});
   const Model model = load_model(path);
-  EXPECT_EQ(model.version, 8U);
+  EXPECT_EQ(model.version, 9U);
   EXPECT_EQ(model.shape.features, kWords);
   EXPECT_EQ(model.shape.pairs, trainer.shape().pairs);
   EXPECT_TRUE(
@@ -161,7 +184,7 @@ TEST_P(Pairs, StayWhenTrainingGoesOn) {
 // What pairs say goes to their features, and none of it is lost.
 TEST_P(Pairs, SpeakThroughTheirFeatures) {
   const Dataset train = meanings(400, 1), test = meanings(20, 2);
-  Config config = pairs_config(GetParam());
+  Config config = pairs_config(hidden_alone(GetParam()));
   Trainer with(config, train, nullptr);
   const FeaturePairs& pairs = with.network().feature_pairs();
   config.data.pairs = 0;

@@ -55,7 +55,8 @@ class SLIDE_API Model {
   // The `count` other labels whose vectors have the largest cosines with that of `label`, best first; none
   // whose vector is all 0. Throws InputError when there is no such label.
   std::vector<Related> nearest_labels(std::uint32_t label, std::size_t count) const;
-  // The `count` features, pairs of them included, with the largest weights straight to the label, best first.
+  // The `count` features with the largest weights straight to the label, best first; pairs of features are
+  // among them where the model has no hidden layer and no wide path.
   // Throws InputError when there is no such label, or the model has hidden layers but no wide path.
   std::vector<Related> strongest_features(std::uint32_t label, std::size_t count) const;
 

@@ -1,4 +1,4 @@
-#include "engine/training/training_rows.h"
+#include "engine/features/training_rows.h"
 
 #include <chrono>
 #include <utility>
@@ -11,7 +11,7 @@ namespace {
 
 FeaturePairs chosen_pairs(const Config& config, const Dataset& train, int threads) {
   if (config.data.pairs == 0 || config.data.kind == DataKind::kInteractions) return {};
-  return FeaturePairs::choose(train, config.data.pairs, config.data.normalize, threads);
+  return FeaturePairs::choose(train, config.data.pairs, threads);
 }
 
 }  // namespace

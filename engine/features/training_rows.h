@@ -1,4 +1,5 @@
-// The rows that a network is trained on: those of the data with their pairs of features.
+// The rows that a network is trained on: those of the data, and with their pairs of features, which hidden
+// layers take. Wide path and neighbours take them as they are given.
 //
 // Immutable, safe to use from any thread.
 #pragma once
@@ -12,8 +13,10 @@ namespace slide {
 struct TrainingRows {
   Dataset given;  // as the data have them
   FeaturePairs pairs;
-  Dataset taken;  // as the network takes them, but for FeatureScale
+  Dataset taken;  // with them
 
+  // Without pairs.
+  TrainingRows(const Dataset& train) : given(train), taken(train) {}
   // With pairs that the samples choose as data.pairs says; none of interactions and of dense columns.
   TrainingRows(const Config& config, const Dataset& train, int threads);
   // With those there are.
