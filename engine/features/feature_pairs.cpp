@@ -17,6 +17,14 @@
 
 namespace slide {
 
+namespace {
+
+std::uint32_t hash_of(std::uint64_t mixed_first, std::uint32_t second) {
+  return static_cast<std::uint32_t>((mixed_first + second) * 0x9e3779b97f4a7c15ULL >> 32);
+}
+
+}  // namespace
+
 struct FeaturePairs::Found {
   std::size_t count = 0;
   std::array<std::uint32_t, kPairsOfRow> ids;
@@ -27,9 +35,17 @@ FeaturePairs::FeaturePairs(std::vector<FeaturePair> pairs, std::size_t features)
     : pairs_(std::move(pairs)), features_(features) {
   if (!are_good(pairs_, features_)) fail_run("pairs of features that do not ascend, or beyond {}", features_);
   if (!active()) return;
+  member_of_.resize(features_);
+  for (const FeaturePair& pair : pairs_) {
+    member_of_[pair.first] |= kFirst;
+    member_of_[pair.second] |= kSecond;
+  }
   places_.resize(std::bit_ceil(4 * pairs_.size()));
+  bits_.resize(std::bit_ceil(pairs_.size() / 4 + 1));
   for (std::size_t p = 0; p < pairs_.size(); ++p) {
-    std::size_t place = place_of(mix64(pairs_[p].first), pairs_[p].second);
+    const std::uint32_t hash = hash_of(mix64(pairs_[p].first), pairs_[p].second);
+    bits_[hash / 64 & (bits_.size() - 1)] |= std::uint64_t{1} << hash % 64;
+    std::size_t place = hash & (places_.size() - 1);
     while (places_[place] != 0) place = (place + 1) & (places_.size() - 1);
     places_[place] = static_cast<std::uint32_t>(p + 1);
   }
@@ -56,34 +72,32 @@ std::size_t FeaturePairs::most_entries(std::size_t features) const {
   return features + std::min(pairs_.size(), paired * (paired - std::min<std::size_t>(paired, 1)) / 2);
 }
 
-std::size_t FeaturePairs::place_of(std::uint64_t mixed_first, std::uint32_t second) const {
-  return (mixed_first + second) * 0x9e3779b97f4a7c15ULL >> 32 & (places_.size() - 1);
-}
-
 void FeaturePairs::find(const SparseRow& row, Found& found) const {
   std::array<std::uint32_t, kPairedFeatures> ids;
   std::array<float, kPairedFeatures> roots;
   std::size_t entries = 0;
   visit_paired(row, [&](std::size_t i) {
+    if (member_of_[row.ids[i]] == 0) return;
     ids[entries] = row.ids[i];
     roots[entries++] = std::sqrt(std::fabs(row.values[i]));
   });
   struct Likely {
-    std::uint32_t place, second;
+    std::uint32_t hash, second;
   };
   std::array<Likely, kPairedFeatures> likely;
   found.count = 0;
   for (std::size_t i = 0; i < entries; ++i) {
+    if ((member_of_[ids[i]] & kFirst) == 0) continue;
     const std::uint64_t mixed = mix64(ids[i]);
     std::size_t count = 0;
     for (std::size_t j = i + 1; j < entries; ++j) {  // without a jump, which no processor would guess
-      const std::size_t place = place_of(mixed, ids[j]);
-      likely[count] = {static_cast<std::uint32_t>(place), static_cast<std::uint32_t>(j)};
-      count += places_[place] != 0 ? 1 : 0;
+      const std::uint32_t hash = hash_of(mixed, ids[j]);
+      likely[count] = {hash, static_cast<std::uint32_t>(j)};
+      count += bits_[hash / 64 & (bits_.size() - 1)] >> hash % 64 & 1;
     }
     for (std::size_t l = 0; l < count; ++l) {
       const FeaturePair pair = {ids[i], ids[likely[l].second]};
-      std::size_t place = likely[l].place;
+      std::size_t place = likely[l].hash & (places_.size() - 1);
       while (places_[place] != 0 && pairs_[places_[place] - 1] != pair)
         place = (place + 1) & (places_.size() - 1);
       if (places_[place] == 0) continue;

@@ -69,7 +69,7 @@ class FeaturePairs {
 
  private:
   struct Found;
-  std::size_t place_of(std::uint64_t mixed_first, std::uint32_t second) const;
+  static constexpr std::uint8_t kFirst = 1, kSecond = 2;
   // The pairs of a row, ascending.
   void find(const SparseRow& row, Found& found) const;
   // The row and its pairs.
@@ -77,7 +77,11 @@ class FeaturePairs {
 
   std::vector<FeaturePair> pairs_;
   std::size_t features_ = 0;
-  // By a hash of a pair, or at the next free place: where it stands in pairs_, from 1 on. Most are free, 0.
+  std::vector<std::uint8_t> member_of_;  // by feature: kFirst and kSecond where it is that of some pair
+  // By a hash of a pair: a bit where there may be one. Few are set, and all stay in a near cache.
+  std::vector<std::uint64_t> bits_;
+  // By its lower bits, or at the next free place: where the pair stands in pairs_, from 1 on. Most are free,
+  // 0.
   std::vector<std::uint32_t> places_;
 };
 

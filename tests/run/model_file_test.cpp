@@ -544,9 +544,11 @@ TEST_F(ModelFileTest, MessagesSayWhatIsWrong) {
   EXPECT_NE(refusal_of("3 4 5\n1 2:3\n").find("no slide model"), std::string::npos);
   EXPECT_NE(refusal_of("").find("no slide model"), std::string::npos);
   std::string other = bytes;
-  put(other, 8, kModelVersion + 1);
-  EXPECT_NE(refusal_of(with_checksum(other)).find(fmt::format("format version {}", kModelVersion + 1)),
-            std::string::npos);
+  for (const std::uint32_t version : {0U, 8U, kModelVersion + 1}) {
+    put(other, 8, version);
+    EXPECT_NE(refusal_of(with_checksum(other)).find(fmt::format("format version {}", version)),
+              std::string::npos);
+  }
   other = bytes;
   other[bytes.size() / 2] ^= 1;
   EXPECT_NE(refusal_of(other).find("checksum"), std::string::npos);
