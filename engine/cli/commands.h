@@ -25,6 +25,7 @@ void add_predict(CLI::App& app, Action& action);
 void add_evaluate(CLI::App& app, Action& action);
 void add_vectors(CLI::App& app, Action& action);
 void add_serve(CLI::App& app, Action& action);
+void add_average(CLI::App& app, Action& action);
 void add_convert(CLI::App& app, Action& action);
 void add_generate(CLI::App& app, Action& action);
 void add_inspect(CLI::App& app, Action& action);

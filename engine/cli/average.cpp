@@ -1,0 +1,48 @@
+// `slide average`: several models of the same data as one.
+#include "engine/run/average.h"
+
+#include <memory>
+#include <nlohmann/json.hpp>
+
+#include "engine/cli/commands.h"
+#include "engine/cli/convert_model.h"
+#include "engine/cli/text.h"
+
+namespace slide::cli {
+
+namespace {
+
+void run_average(const AverageOptions& options, bool json) {
+  go_on_without_output();
+  const AverageResult result = average_models(options);
+  tell(result.notes);
+  if (json) {
+    nlohmann::ordered_json all = {{"models", options.models},
+                                  {"out", options.out},
+                                  {"hidden_units", result.hidden},
+                                  {"wide_weights", result.wide_weights}};
+    all.update(json_of(result.bytes));
+    return print_text(all.dump(-1, ' ', false, nlohmann::ordered_json::error_handler_t::replace) + '\n');
+  }
+  print("{}: {} models as one of {} hidden units, {}\n", options.out, options.models.size(),
+        grouped(result.hidden), memory_text(double(result.bytes.file)));
+}
+
+}  // namespace
+
+void add_average(CLI::App& app, Action& action) {
+  CLI::App* sub =
+      app.add_subcommand("average", "Make one model of several that were trained on the same data");
+  sub->footer(
+      "The logits of the new model are the means of theirs: of two to four trainings that differ in --seed, "
+      "it\n"
+      "is better than each of them. All commands take it as they take any model; --init goes on from it.");
+  const auto options = std::make_shared<AverageOptions>();
+  const auto json = std::make_shared<bool>(false);
+  sub->add_option("MODEL", options->models, "Folders of runs, or model files; two or more")->required();
+  sub->add_option("--out", options->out, "Model file to write")->required()->type_name("FILE");
+  sub->add_flag("--json", *json, "Print one JSON object");
+  sub->callback([options, json, &action] { action = [options, json] { run_average(*options, *json); }; });
+}
+
+}  // namespace slide::cli

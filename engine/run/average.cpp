@@ -1,0 +1,227 @@
+#include "engine/run/average.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstdint>
+#include <filesystem>
+#include <memory>
+#include <system_error>
+#include <utility>
+
+#include "engine/base/error.h"
+#include "engine/run/model_file.h"
+#include "engine/run/run_folder.h"
+
+namespace slide {
+
+namespace {
+
+namespace fs = std::filesystem;
+
+void check_out(const AverageOptions& options) {
+  std::error_code ignored;
+  if (fs::is_directory(options.out, ignored))
+    fail_input("{}: this is a folder; name the file to write, as {}", options.out,
+               (fs::path(options.out) / "average.slide").string());
+  for (const std::string& model : options.models) {
+    if (fs::equivalent(model_at(model), options.out, ignored))
+      fail_input("{}: this is one of the models; give their average another name", options.out);
+  }
+}
+
+// `other` with the keys of `first` in place of those that may differ.
+Config with_own_keys_of(const Config& first, const Config& other) {
+  Config config = first;
+  config.data.kind = other.data.kind;
+  config.data.normalize = other.data.normalize;
+  config.data.idf_power = other.data.idf_power;
+  config.text = other.text;
+  config.loss.kind = other.loss.kind;
+  config.neighbours = other.neighbours;
+  config.layers.front().activation = other.layers.front().activation;
+  config.layers.back().wide = other.layers.back().wide;
+  return config;
+}
+
+// The first line of a configuration that another one does not have, as "[section] key = value".
+std::string first_difference(const std::string& one, const std::string& other) {
+  std::string section;
+  for (std::size_t begin = 0; begin < one.size();) {
+    const std::size_t end = std::min(one.find('\n', begin), one.size());
+    const std::string line = one.substr(begin, end - begin);
+    if (line.starts_with('[')) section = line;
+    if (other.compare(begin, line.size() + 1, line + '\n') != 0) {
+      const std::size_t key_end = line.find_last_not_of(' ', line.find('#') - 1);
+      return fmt::format("{} {}", section, line.substr(0, key_end + 1));
+    }
+    begin = end + 1;
+  }
+  return "";
+}
+
+void check_layers(const Model& model, const std::string& name) {
+  const std::size_t layers = model.config.layers.size();
+  if (layers != 2 || !model.network.input()) {
+    fail_input("{}: only networks of one hidden layer of kind \"dense\" are averaged; this one has {} layers",
+               name, layers);
+  }
+  if (model.form != ModelForm::kPlain) {
+    fail_input("{}: this is a small form; average the models that it and its like were made of", name);
+  }
+}
+
+std::string text_of(const Model& model) {
+  return model.text == nullptr ? "" : model.text->to_bytes();
+}
+
+bool same_samples(const std::optional<Neighbours>& a, const std::optional<Neighbours>& b) {
+  if (!a || !b) return !a && !b;
+  return a->storage().features == b->storage().features && a->storage().labels == b->storage().labels;
+}
+
+// That the models take and answer samples in the same way.
+void check_alike(const Model& first, const std::string& first_name, const Model& other,
+                 const std::string& name) {
+  const auto fail = [&](const std::string& why) {
+    fail_input("{} and {} {}; average models of the same data", first_name, name, why);
+  };
+  const DataShape &a = first.shape, &b = other.shape;
+  if (a.features != b.features || a.labels != b.labels || a.dense != b.dense)
+    fail(
+        fmt::format("have {} and {} features, {} and {} labels", a.features, b.features, a.labels, b.labels));
+  if (a.samples != b.samples || a.label_frequencies != b.label_frequencies ||
+      !same_samples(first.neighbours, other.neighbours))
+    fail("were trained on other samples");
+  if (text_of(first) != text_of(other)) fail("have other words or names");
+  const std::string difference =
+      first_difference(to_toml(first.config), to_toml(with_own_keys_of(first.config, other.config)));
+  if (!difference.empty()) fail(fmt::format("differ in '{}'", difference));
+  const auto own = first.network.feature_pairs().pairs(), theirs = other.network.feature_pairs().pairs();
+  if (!std::ranges::equal(own, theirs)) fail("have other pairs of features (data.pairs)");
+  if (!std::ranges::equal(first.network.feature_scale().factors(), other.network.feature_scale().factors()))
+    fail("have other factors of features");
+}
+
+// Adds `share` of a row of one matrix to a row of another, from a column on.
+void add_row(const Parameters& from, std::size_t row, float share, std::vector<float>& scratch,
+             std::span<float> to, std::size_t column) {
+  scratch.resize(from.columns);
+  from.load_row(row, scratch.data());
+  for (std::size_t c = 0; c < from.columns; ++c) to[column + c] += share * scratch[c];
+}
+
+// The network that they become, one after the other.
+class AverageNetwork {
+ public:
+  AverageNetwork(const Config& config, const DataShape& shape, std::size_t models)
+      : network_(config, shape), share_(1.0F / static_cast<float>(models)) {
+    wide_.offsets.assign(network_.labels() + 1, 0);
+  }
+
+  // `model` has all hidden units from the number of those added before on.
+  void add(const Model& model) {
+    const InputLayer& input = *model.network.input();
+    put(input.weights(), 1.0F, units_, network_.input()->weights());
+    put(input.bias(), 1.0F, units_, network_.input()->bias());
+    put(model.network.output().weights(), share_, units_, network_.output().weights());
+    put(model.network.output().bias(), share_, 0, network_.output().bias());
+    if (const WidePath* wide = model.network.output().wide(); wide != nullptr) add_wide(wide->storage());
+    units_ += input.size();
+  }
+
+  Network finish(const Network& first) {
+    network_.set_feature_pairs(first.feature_pairs());
+    network_.set_feature_scale(first.feature_scale());
+    if (first.output().wide() != nullptr) {
+      auto wide = std::make_unique<WidePath>(network_.output().config());
+      wide->storage() = std::move(wide_);
+      network_.output().set_wide(std::move(wide));
+    }
+    return std::move(network_);
+  }
+
+ private:
+  void put(const Parameters& from, float share, std::size_t column, Parameters& to) {
+    for (std::size_t r = 0; r < to.rows; ++r) {
+      row_.resize(to.columns);
+      to.load_row(r, row_.data());
+      add_row(from, r, share, scratch_, row_, column);
+      if (to.is_bf16()) {
+        to.store_row(r, row_.data());
+      } else {
+        std::copy(row_.begin(), row_.end(), to.row(r));
+      }
+    }
+  }
+
+  // Patterns become the unions of theirs.
+  void add_wide(const WidePath::Storage& more) {
+    std::vector<std::uint32_t> features;
+    std::vector<float> weights;
+    std::vector<std::uint64_t> offsets{0};
+    for (std::size_t n = 0; n + 1 < more.offsets.size(); ++n) {
+      std::uint64_t a = wide_.offsets[n], b = more.offsets[n];
+      while (a < wide_.offsets[n + 1] || b < more.offsets[n + 1]) {
+        const std::uint32_t of_a = a < wide_.offsets[n + 1] ? wide_.features[a] : UINT32_MAX,
+                            of_b = b < more.offsets[n + 1] ? more.features[b] : UINT32_MAX;
+        float weight = 0.0F;
+        if (of_a <= of_b) weight += wide_.weights[a++];
+        if (of_b <= of_a) weight += share_ * more.weights[b++];
+        features.push_back(std::min(of_a, of_b));
+        weights.push_back(weight);
+      }
+      offsets.push_back(features.size());
+    }
+    wide_.offsets = std::move(offsets);
+    wide_.features = AlignedArray<std::uint32_t>(features.size());
+    wide_.weights = AlignedArray<float>(weights.size());
+    std::ranges::copy(features, wide_.features.data());
+    std::ranges::copy(weights, wide_.weights.data());
+  }
+
+  Network network_;
+  float share_;
+  std::size_t units_ = 0;  // of the models so far
+  WidePath::Storage wide_;
+  std::vector<float> row_, scratch_;
+};
+
+}  // namespace
+
+AverageResult average_models(const AverageOptions& options) {
+  check_out(options);
+  if (options.models.size() < 2) fail_input("{}: one model alone; name two or more", options.models.front());
+  std::size_t units = 0;
+  for (const std::string& name : options.models) units += load_model_config(name).layers.front().size;
+  const Model first = load_model(options.models.front());
+  check_layers(first, options.models.front());
+  Config config = first.config;
+  config.layers.front().size = static_cast<std::uint32_t>(units);
+  AverageNetwork network(config, first.shape, options.models.size());
+  network.add(first);
+  AverageResult result{units, 0, {}, first.notes};
+  for (std::size_t m = 1; m < options.models.size(); ++m) {
+    const Model other = load_model(options.models[m]);
+    check_layers(other, options.models[m]);
+    check_alike(first, options.models.front(), other, options.models[m]);
+    network.add(other);
+  }
+  const Network average = network.finish(first.network);
+  save_model(options.out, {config,
+                           first.shape,
+                           {average, first.trained().neighbours},
+                           nullptr,
+                           first.steps,
+                           first.text.get(),
+                           first.idle,
+                           ModelForm::kPlain,
+                           &first.hashes});
+  const Model written = load_model(options.out);
+  result.bytes = written.bytes;
+  if (const WidePath* wide = written.network.output().wide(); wide != nullptr)
+    result.wide_weights = wide->weights();
+  return result;
+}
+
+}  // namespace slide
