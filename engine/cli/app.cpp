@@ -123,6 +123,7 @@ int parse_and_execute(int argc, char** argv) {
     std::vector<std::string> words = arguments_of(argc, argv);
     std::ranges::reverse(words);  // as the library takes them
     app.parse(std::move(words));
+    refuse_options_as_values(*app.get_subcommands().front());
   } catch (const CLI::Success& success) {  // --help, --version
     return app.exit(success);
   } catch (const CLI::ParseError& error) {

@@ -86,6 +86,16 @@ std::string nearest_command(const CLI::App& app, std::string_view name) {
   return suggestion(name, names);
 }
 
+void refuse_options_as_values(const CLI::App& command) {
+  for (const CLI::Option* option : command.get_options()) {
+    for (const std::string& value : option->results()) {
+      if (!value.starts_with("--") || command.get_option_no_throw(value) == nullptr) continue;
+      throw CLI::ValidationError(
+          option->get_name(), fmt::format("{} is an option, not its value; give the value before it", value));
+    }
+  }
+}
+
 std::string usage_fault(const CLI::App& app, const CLI::ParseError& error) {
   const std::vector<CLI::App*> parsed = app.get_subcommands();
   if (parsed.empty()) return fmt::format("{}; see 'slide --help'", error.what());

@@ -15,6 +15,9 @@ std::vector<std::string> arguments_of(int argc, char** argv);
 // "; did you mean 'train'?" for the command nearest to `name`, else empty.
 std::string nearest_command(const CLI::App& app, std::string_view name);
 
+// Throws CLI::ValidationError where an option has the name of another one as its value: `--out --force`.
+void refuse_options_as_values(const CLI::App& command);
+
 // Why `error` was thrown, and where to read on.
 std::string usage_fault(const CLI::App& app, const CLI::ParseError& error);
 

@@ -53,6 +53,7 @@ TEST_F(BadInputTest, Usage) {
   expect(2, "unknown command 'fly'", {"fly"});
   expect(2, "DATA, CONFIG or --resume", {"train"});
   expect(2, "--fast", train({"--fast"}));
+  expect(2, "--out: --force is an option", {"train", "d.txt", "--out", "--force"});
   expect(2, "DATA", {"test", "m"});
   expect(2, "--k", {"test", "m", "d", "--k", "0"});
   expect(2, "--k", {"test", "m", "d", "--k", "1,x"});
