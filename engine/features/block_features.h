@@ -23,9 +23,9 @@ class BlockFeatures {
   void reserve(std::size_t features, std::size_t entries, std::size_t lanes);
   static std::size_t bytes_of(std::size_t features, std::size_t entries, std::size_t lanes);  // of reserve()
   // What the rows have of the features below `end`.
-  void build(std::span<const SparseRow> rows, std::size_t lanes, std::uint32_t end = UINT32_MAX) {
+  void build(std::span<const SparseRow> rows, std::size_t lanes, std::size_t end = UINT32_MAX) {
     clear();
-    build(rows, lanes, {0, end}, 0);
+    build(rows, lanes, {0, static_cast<std::uint32_t>(end)}, 0);
   }
   // The same in up to kMostParts parts, which may run at once: first clear() forgets the block before, whose
   // parts had their stretches elsewhere, then each part builds the features [first, end), one run behind the

@@ -241,7 +241,7 @@ void Network::reserve_features(std::size_t entries, std::size_t lanes, Block& bl
     block.paired.reserve(entries);
   }
   if (feature_scale_.active()) block.values.reserve(entries);
-  if (wide()) block.features.reserve(wide_features(), entries, lanes);
+  if (wide()) block.features.reserve(sample_features(), entries, lanes);
   if (dense_ > 0)
     block.dense.reserve(dense_, lanes, input_ ? DenseInput::Order::kSlices : DenseInput::Order::kWhole);
   if (!input_ && dense_ == 0) block.columns.reserve(features_, entries, lanes);
@@ -256,7 +256,7 @@ void Network::enter_rows(Block& block) const {
 }
 
 void Network::forward_input(Block& block) const {
-  if (wide()) block.features.build(block.rows, block.lanes, wide_features());
+  if (wide()) block.features.build(block.rows, block.lanes, sample_features());
   if (!input_) return enter_rows(block);
   if (dense_ == 0) return input_->forward(block.rows, block.lanes, {0, block.lanes}, block.input);
   block.dense.transpose_all(block.samples(), block.lanes);
@@ -320,7 +320,7 @@ ThreadScratch Network::make_inference_scratch(std::size_t lanes, std::size_t fea
 }
 
 BlockInput Network::take_hidden(Block& block, const float* sums) const {
-  if (wide()) block.features.build(block.rows, block.lanes, wide_features());
+  if (wide()) block.features.build(block.rows, block.lanes, sample_features());
   const std::size_t size = input_->size();
   const auto sum_of = [&](std::size_t s, float* h) { std::copy_n(sums + s * size, size, h); };
   input_->activate(block.samples(), block.lanes, {0, block.lanes}, sum_of, block.input);

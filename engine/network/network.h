@@ -95,8 +95,9 @@ class Network {
   std::uint64_t hash_seed(std::size_t l) const { return mix64(config_.train.seed) + l; }
 
   const Config& config() const { return config_; }
-  std::size_t features() const { return features_; }  // of all parts, with pairs
-  std::size_t sample_features() const { return features_ - feature_pairs_.size(); }  // without
+  // Of all parts: with pairs, and without them, as the wide path takes them.
+  std::size_t features() const { return features_; }
+  std::size_t sample_features() const { return features_ - feature_pairs_.size(); }
   std::size_t labels() const { return parts_.neuron_ends.back(); }
   std::size_t dense() const { return dense_; }  // of these, dense columns
   // The parts there are, and which of them are here.
@@ -148,8 +149,6 @@ class Network {
   void reserve_features(std::size_t entries, std::size_t lanes, Block& block) const;
   // What a first layer by neuron needs of the block's samples.
   void enter_rows(Block& block) const;
-  // What the wide path takes of them: no pairs.
-  std::uint32_t wide_features() const { return static_cast<std::uint32_t>(sample_features()); }
   // What the first layer needs of the block's samples, and its activations where it is the input layer:
   // inference.
   void forward_input(Block& block) const;

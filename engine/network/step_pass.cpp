@@ -151,7 +151,7 @@ void StepPass::note(Block& block, std::size_t task) const {
     }
     return;
   }
-  const std::uint32_t all = network_.wide_features();
+  const auto all = static_cast<std::uint32_t>(network_.sample_features());
   if (parts == 1) return block.features.build(block.rows, block.lanes, all);
   const auto border = [&](std::size_t part) {  // a multiple of 32, but for the last
     const std::uint32_t shards = input_->shards().size();
