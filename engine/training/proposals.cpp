@@ -24,6 +24,10 @@ std::vector<Ranked> ranked_for(const DataTraits& traits) {
   const auto far = [](bool suits, int more = 0) { return (suits ? 0 : 2) + more; };
   return {
       {far(few && many_labels),
+       {"few samples of many labels, wider",
+        {"data.pairs=32", "layer.0.size=256", "layer.-1.correction=true", "layer.-1.wide_features=128",
+         "layer.-1.wide_fit=0.75", "layer.-1.wide_rate=0.3", "layer.-1.wide_against=0", "train.epochs=3"}}},
+      {far(few && many_labels),
        {"few samples of many labels",
         {"layer.0.dropout=0.2", "layer.-1.wide_fit=1.0", "layer.-1.wide_rate=0.3", "layer.-1.wide_against=0",
          "train.epochs=3"}}},

@@ -214,7 +214,7 @@ TEST(Proposals, ComeByTheShapeOfTheData) {
     return proposals_for({samples, features, labels}).front().name;
   };
   EXPECT_EQ(first(5000, 70, 2.4), "few samples");
-  EXPECT_EQ(first(13000, 18, 19), "few samples of many labels");
+  EXPECT_EQ(first(13000, 18, 19), "few samples of many labels, wider");
   EXPECT_EQ(first(80000, 40, 5), "many samples, slower and wider");
   EXPECT_EQ(first(45000, 9, 5), "many samples of few features");
   const DataTraits traits = traits_of(small_data());
