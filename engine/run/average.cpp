@@ -4,9 +4,7 @@
 
 #include <algorithm>
 #include <cstdint>
-#include <filesystem>
 #include <memory>
-#include <system_error>
 #include <utility>
 
 #include "engine/base/error.h"
@@ -16,19 +14,6 @@
 namespace slide {
 
 namespace {
-
-namespace fs = std::filesystem;
-
-void check_out(const AverageOptions& options) {
-  std::error_code ignored;
-  if (fs::is_directory(options.out, ignored))
-    fail_input("{}: this is a folder; name the file to write, as {}", options.out,
-               (fs::path(options.out) / "average.slide").string());
-  for (const std::string& model : options.models) {
-    if (fs::equivalent(model_at(model), options.out, ignored))
-      fail_input("{}: this is one of the models; give their average another name", options.out);
-  }
-}
 
 // `other` with the keys of `first` in place of those that may differ.
 Config with_own_keys_of(const Config& first, const Config& other) {
@@ -190,7 +175,7 @@ class AverageNetwork {
 }  // namespace
 
 AverageResult average_models(const AverageOptions& options) {
-  check_out(options);
+  check_model_out(options.out, options.models, "average.slide");
   if (options.models.size() < 2) fail_input("{}: one model alone; name two or more", options.models.front());
   std::size_t units = 0;
   for (const std::string& name : options.models) units += load_model_config(name).layers.front().size;

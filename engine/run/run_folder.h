@@ -6,6 +6,7 @@
 #pragma once
 
 #include <filesystem>
+#include <span>
 #include <string>
 
 #include "engine/config/config.h"
@@ -61,5 +62,9 @@ class RunFolder {
 // The model file that `path` names: of a folder, the model of the run in it. Throws InputError where the
 // folder holds none.
 std::string model_at(const std::string& path);
+
+// Throws InputError where `out`, a model file to be made of `models`, is a folder or one of them. `example`:
+// a name for it.
+void check_model_out(const std::string& out, std::span<const std::string> models, const char* example);
 
 }  // namespace slide

@@ -3,8 +3,6 @@
 #include <algorithm>
 #include <cmath>
 #include <cstddef>
-#include <filesystem>
-#include <system_error>
 #include <utility>
 
 #include "engine/base/error.h"
@@ -17,17 +15,6 @@
 namespace slide {
 
 namespace {
-
-namespace fs = std::filesystem;
-
-void check_out(const SmallerOptions& options) {
-  std::error_code ignored;
-  if (fs::is_directory(options.out, ignored))
-    fail_input("{}: this is a folder; name the file to write, as {}", options.out,
-               (fs::path(options.out) / "small.slide").string());
-  if (fs::equivalent(model_at(options.model), options.out, ignored))
-    fail_input("{}: this is the model itself; give the smaller one another name", options.out);
-}
 
 // Which weights stay, from the first to the last.
 class Sieve {
@@ -99,7 +86,7 @@ ModelSide side_of(Model& model, const SmallerOptions& options, std::size_t& samp
 }  // namespace
 
 SmallerResult make_smaller(const SmallerOptions& options) {
-  check_out(options);
+  check_model_out(options.out, {&options.model, 1}, "small.slide");
   SmallerResult result;
   Model model = load_model(options.model);
   WidePath* wide = model.network.output().wide();
