@@ -34,9 +34,8 @@ void add_average(CLI::App& app, Action& action) {
   CLI::App* sub =
       app.add_subcommand("average", "Make one model of several that were trained on the same data");
   sub->footer(
-      "The logits of the new model are the means of theirs: of two to four trainings that differ in --seed, "
-      "it\n"
-      "is better than each of them. All commands take it as they take any model; --init goes on from it.");
+      "The logits of the new model are the means of theirs: of two to four trainings that differ in --seed\n"
+      "it is on most sets better than each. All commands take it as they take any model.");
   const auto options = std::make_shared<AverageOptions>();
   const auto json = std::make_shared<bool>(false);
   sub->add_option("MODEL", options->models, "Folders of runs, or model files; two or more")->required();

@@ -18,7 +18,6 @@
 #include "engine/features/training_rows.h"
 #include "engine/network/memory_plan.h"
 #include "engine/run/model_file.h"
-#include "engine/run/require_memory.h"
 #include "engine/run/run_data.h"
 
 namespace slide::cli {

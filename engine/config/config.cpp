@@ -118,6 +118,22 @@ std::string to_toml(const Config& config) {
   return out;
 }
 
+std::optional<ChangedKey> first_changed_key(const Config& before, const Config& after,
+                                            const std::function<bool(std::string_view)>& matters) {
+  Config a = before, b = after;
+  const auto was = config::all_sections(a), is = config::all_sections(b);
+  for (std::size_t s = 0; s < was.size(); ++s) {
+    for (std::size_t f = 0; f < was[s].fields.size(); ++f) {
+      const std::string key(was[s].fields[f].key);
+      if (!matters(fmt::format("{}.{}", was[s].name, key))) continue;
+      const std::string one = config::value_text(was[s].fields[f]),
+                        other = config::value_text(is[s].fields[f]);
+      if (one != other) return ChangedKey{was[s].heading, was[s].name, key, one, other};
+    }
+  }
+  return std::nullopt;
+}
+
 std::string config_reference() {
   Config defaults;
   std::string out =

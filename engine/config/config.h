@@ -2,7 +2,10 @@
 // one table of keys (fields.cpp). All functions are safe from any thread.
 #pragma once
 
+#include <functional>
+#include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "engine/config/settings.h"
@@ -32,6 +35,17 @@ Config load_stored_config(const std::string& path, std::vector<std::string>& not
 
 // The whole configuration as TOML, every key present, such that parse_config gives it back exactly.
 std::string to_toml(const Config& config);
+
+// A key that has another value in another configuration.
+struct ChangedKey {
+  std::string heading;  // of its section, as in the file: "[train]", "[[layer]]"
+  std::string section;  // "train", "layer.0"
+  std::string key;      // in it
+  std::string before, after;
+};
+// The first of the keys that matter, each told as "train.epochs", or none. Both have as many layers.
+std::optional<ChangedKey> first_changed_key(const Config& before, const Config& after,
+                                            const std::function<bool(std::string_view)>& matters);
 
 // Markdown: every key with type, default, range and meaning.
 std::string config_reference();

@@ -3,8 +3,10 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <cstdint>
 #include <memory>
+#include <string_view>
 #include <utility>
 
 #include "engine/base/error.h"
@@ -15,34 +17,12 @@ namespace slide {
 
 namespace {
 
-// `other` with the keys of `first` in place of those that may differ.
-Config with_own_keys_of(const Config& first, const Config& other) {
-  Config config = first;
-  config.data.kind = other.data.kind;
-  config.data.normalize = other.data.normalize;
-  config.data.idf_power = other.data.idf_power;
-  config.text = other.text;
-  config.loss.kind = other.loss.kind;
-  config.neighbours = other.neighbours;
-  config.layers.front().activation = other.layers.front().activation;
-  config.layers.back().wide = other.layers.back().wide;
-  return config;
-}
-
-// The first line of a configuration that another one does not have, as "[section] key = value".
-std::string first_difference(const std::string& one, const std::string& other) {
-  std::string section;
-  for (std::size_t begin = 0; begin < one.size();) {
-    const std::size_t end = std::min(one.find('\n', begin), one.size());
-    const std::string line = one.substr(begin, end - begin);
-    if (line.starts_with('[')) section = line;
-    if (other.compare(begin, line.size() + 1, line + '\n') != 0) {
-      const std::size_t key_end = line.find_last_not_of(' ', line.find('#') - 1);
-      return fmt::format("{} {}", section, line.substr(0, key_end + 1));
-    }
-    begin = end + 1;
-  }
-  return "";
+// Keys that say what a model takes and answers.
+bool is_alike(std::string_view key) {
+  static constexpr std::array<std::string_view, 6> kAlike = {
+      "data.kind", "data.normalize", "data.idf_power", "loss.kind", "layer.0.activation", "layer.1.wide"};
+  return std::ranges::find(kAlike, key) != kAlike.end() || key.starts_with("text.") ||
+         key.starts_with("neighbours.");
 }
 
 void check_layers(const Model& model, const std::string& name) {
@@ -79,21 +59,12 @@ void check_alike(const Model& first, const std::string& first_name, const Model&
       !same_samples(first.neighbours, other.neighbours))
     fail("were trained on other samples");
   if (text_of(first) != text_of(other)) fail("have other words or names");
-  const std::string difference =
-      first_difference(to_toml(first.config), to_toml(with_own_keys_of(first.config, other.config)));
-  if (!difference.empty()) fail(fmt::format("differ in '{}'", difference));
+  if (const auto key = first_changed_key(first.config, other.config, is_alike))
+    fail(fmt::format("differ in '{} {} = {}'", key->heading, key->key, key->before));
   const auto own = first.network.feature_pairs().pairs(), theirs = other.network.feature_pairs().pairs();
   if (!std::ranges::equal(own, theirs)) fail("have other pairs of features (data.pairs)");
   if (!std::ranges::equal(first.network.feature_scale().factors(), other.network.feature_scale().factors()))
     fail("have other factors of features");
-}
-
-// Adds `share` of a row of one matrix to a row of another, from a column on.
-void add_row(const Parameters& from, std::size_t row, float share, std::vector<float>& scratch,
-             std::span<float> to, std::size_t column) {
-  scratch.resize(from.columns);
-  from.load_row(row, scratch.data());
-  for (std::size_t c = 0; c < from.columns; ++c) to[column + c] += share * scratch[c];
 }
 
 // The network that they become, one after the other.
@@ -127,11 +98,14 @@ class AverageNetwork {
   }
 
  private:
+  // Adds `share` of each row of one matrix to that of another, from a column on.
   void put(const Parameters& from, float share, std::size_t column, Parameters& to) {
+    added_.resize(from.columns);
+    row_.resize(to.columns);
     for (std::size_t r = 0; r < to.rows; ++r) {
-      row_.resize(to.columns);
+      from.load_row(r, added_.data());
       to.load_row(r, row_.data());
-      add_row(from, r, share, scratch_, row_, column);
+      for (std::size_t c = 0; c < from.columns; ++c) row_[column + c] += share * added_[c];
       if (to.is_bf16()) {
         to.store_row(r, row_.data());
       } else {
@@ -169,7 +143,7 @@ class AverageNetwork {
   float share_;
   std::size_t units_ = 0;  // of the models so far
   WidePath::Storage wide_;
-  std::vector<float> row_, scratch_;
+  std::vector<float> row_, added_;
 };
 
 }  // namespace
@@ -202,10 +176,8 @@ AverageResult average_models(const AverageOptions& options) {
                            first.idle,
                            ModelForm::kPlain,
                            &first.hashes});
-  const Model written = load_model(options.out);
-  result.bytes = written.bytes;
-  if (const WidePath* wide = written.network.output().wide(); wide != nullptr)
-    result.wide_weights = wide->weights();
+  if (const WidePath* wide = average.output().wide(); wide != nullptr) result.wide_weights = wide->weights();
+  result.bytes = load_model(options.out).bytes;
   return result;
 }
 

@@ -11,7 +11,7 @@
 #include "datasets/dense_data.h"
 #include "datasets/text_learner.h"
 #include "engine/base/error.h"
-#include "engine/config/fields.h"
+#include "engine/config/config.h"
 #include "engine/network/network_growth.h"
 
 namespace slide {
@@ -59,23 +59,16 @@ Config further_config(Config config, const std::string& init) {
 }
 
 void check_further(const Config& model, const Config& now, const std::string& init) {
-  Config a = model, b = now;  // fields bind to mutable objects
-  if (a.layers.size() != b.layers.size()) {
+  if (model.layers.size() != now.layers.size()) {
     fail_input("there are {} layers, but the model {} has {}; leave them out, or train without --init",
-               b.layers.size(), init, a.layers.size());
+               now.layers.size(), init, model.layers.size());
   }
-  const auto was = config::all_sections(a), is = config::all_sections(b);
-  for (std::size_t s = 0; s < was.size(); ++s) {
-    for (std::size_t f = 0; f < was[s].fields.size(); ++f) {
-      const std::string key = fmt::format("{}.{}", was[s].name, was[s].fields[f].key);
-      if (!is_fixed(key, a.layers.size())) continue;
-      const std::string before = value_text(was[s].fields[f]), after = value_text(is[s].fields[f]);
-      if (before == after) continue;
-      fail_input(
-          "'{}' is {}, but it is {} in the model {}, which cannot change; leave it out, or train without "
-          "--init",
-          key, after, before, init);
-    }
+  const auto is_fixed_key = [&](std::string_view key) { return is_fixed(key, model.layers.size()); };
+  if (const auto changed = first_changed_key(model, now, is_fixed_key)) {
+    fail_input(
+        "'{}.{}' is {}, but it is {} in the model {}, which cannot change; leave it out, or train without "
+        "--init",
+        changed->section, changed->key, changed->after, changed->before, init);
   }
 }
 
