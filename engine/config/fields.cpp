@@ -258,6 +258,10 @@ std::vector<Field> neighbour_fields(NeighbourConfig& c) {
       {"power", real(c.power, above(0, 100)),
        "A vote weighs the cosine of the two samples' features to this power: higher asks the most alike.",
        "4.0"},
+      {"companions", real(c.companions, closed(0, 1)),
+       "Share of its probability, times that of another label where it is there, which a label among the ten "
+       "best adds to the other's, as its training samples say; 0 = none.",
+       "0.0"},
   };
 }
 

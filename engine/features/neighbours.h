@@ -24,6 +24,7 @@
 #include "engine/features/dense_samples.h"
 #include "engine/features/feature_scale.h"
 #include "engine/features/growth.h"
+#include "engine/features/label_companions.h"
 #include "engine/features/small_values.h"
 
 namespace slide {
@@ -101,17 +102,18 @@ class Neighbours {
     return probability + config_.share * (weight - probability);
   }
 
-  // Other votes of the same samples: `share` in (0, 1] and `power` as in the configuration. Not while others
-  // ask for votes; who has taken share() or a PanelVotes before makes it anew.
-  void set_votes(double share, double power) {
-    config_.share = share;
-    config_.power = power;
-  }
+  // Other votes of the same samples: `share` in (0, 1], `power` and `companions` as in the configuration. Not
+  // while others ask for votes; who has taken share() or a PanelVotes before makes it anew.
+  void set_votes(double share, double power, double companions);
   double share() const { return config_.share; }
+  // What labels lend to those they come with (inference/companions.h), and which these are; with a share
+  // of 0, none.
+  double companions_share() const { return config_.companions; }
+  const LabelCompanions& companions() const { return companions_; }
   const Storage& storage() const { return storage_; }
   std::size_t samples() const { return storage_.samples(); }
   std::size_t bytes() const;
-  // Of so many samples, with so many entries of features and of labels in all.
+  // Of so many samples, with so many entries of features and of labels in all, but for companions.
   // `dense`: columns, where samples are known by these.
   static double bytes_of(double samples, double feature_count, double feature_entries, double label_entries,
                          double dense = 0);
@@ -123,6 +125,7 @@ class Neighbours {
   void take_sparse(const Dataset& train, const FeatureScale& scale);
   void take_dense(const Dataset& train);
   void list_postings(std::size_t features);
+  void count_companions();
   std::size_t candidates() const {
     return std::max<std::size_t>(kCandidates, 3 * std::size_t{config_.count});
   }
@@ -141,6 +144,7 @@ class Neighbours {
   std::vector<std::uint32_t> posted_;   // samples that have it, ascending,
   std::vector<std::uint16_t> weights_;  // and its values there,
   std::vector<std::int8_t> q_;          // or in their place bytes
+  LabelCompanions companions_;
 };
 
 }  // namespace slide

@@ -9,6 +9,7 @@
 #include "engine/base/error.h"
 #include "engine/base/parallel.h"
 #include "engine/inference/candidate_scorer.h"
+#include "engine/inference/companions.h"
 #include "engine/inference/full_scorer.h"
 #include "engine/inference/rough_scorer.h"
 #include "engine/inference/screen_scorer.h"
@@ -32,7 +33,9 @@ const Way& Predictor::add(Args&&... args) {
 }
 
 Predictor::Predictor(const TrainedNetwork& trained, const InferenceOptions& options)
-    : trained_(trained), options_(options) {
+    : trained_(trained),
+      options_(options),
+      lenders_(options.companions ? with_companions(trained.neighbours) : nullptr) {
   const Network& network = trained_.network;
   if (options_.mode == Inference::kLsh && CandidateScorer::asks_training_tables(network) &&
       network.output().index() == nullptr) {
@@ -136,9 +139,9 @@ void Predictor::predict(const Dataset& data, std::vector<Scratch>& scratch, cons
   const std::size_t lanes = block_lanes(), groups = (data.size() + lanes - 1) / lanes;
   const auto most_threads = static_cast<std::size_t>(resolve_threads(options_.threads));
   // So that all have work, and memory stays within bounds.
-  const std::size_t blocks =
-      std::clamp<std::size_t>(std::min(groups / most_threads, kBestAtOnce / (lanes * options_.k)), 1,
-                              lanes == 1 ? 1 : Panel::kMostBlocks);
+  const std::size_t blocks = std::clamp<std::size_t>(
+      std::min(groups / most_threads, kBestAtOnce / (lanes * kept_for_companions(lenders_, options_.k))), 1,
+      lanes == 1 ? 1 : Panel::kMostBlocks);
   const std::size_t panels = (groups + blocks - 1) / blocks, size = blocks * lanes;
   const std::size_t threads = std::max<std::size_t>(1, std::min(panels, most_threads));
   const std::size_t most = most_entries(trained_.network, data, lanes),
@@ -173,7 +176,7 @@ void Predictor::predict_panel(const Dataset& data, std::size_t first, std::size_
   const LossKind loss = trained_.network.config().loss.kind;
   const bool keep = options_.keep_known || wanted.keep_known;
   const std::size_t known = keep ? 0 : most_known(data, first, end);
-  panel.k = wanted.k + known;
+  panel.k = kept_for_companions(lenders_, wanted.k + known);
   std::vector<double>* log_norms = options_.log_norms;
   panel.log_softmax = log_norms != nullptr || (panel.votes ? needs_log_softmax(loss) : wanted.log_softmax);
   panel.begin(trained_.network, data, first, end);
@@ -189,8 +192,9 @@ void Predictor::predict_panel(const Dataset& data, std::size_t first, std::size_
     }
     if (panel.votes) panel.votes->mix(i, log_norm, best);
     best.keep_finite();
+    if (lenders_ != nullptr) lend_to_companions(*lenders_, loss, best.best());
     sink(first + i, known == 0
-                        ? best.best()
+                        ? best.best().first(std::min(wanted.k, best.best().size()))
                         : without_known(best.best(), data.features(first + i), wanted.k, work.unknown));
   }
 }

@@ -44,6 +44,8 @@ struct InferenceOptions {
   bool by_row = false;
   // Of a model of interactions: a sample's own items are answered, too.
   bool keep_known = false;
+  // Of neighbours: whether likely labels lend to those they come with (companions.h).
+  bool companions = true;
   // Unless empty, hears how many samples have just been answered where several threads answer many; from each
   // of them.
   std::function<void(std::size_t samples)> progress;
@@ -114,6 +116,7 @@ class Predictor {
 
   TrainedNetwork trained_;
   InferenceOptions options_;
+  const Neighbours* lenders_;                           // nullptr: no companions
   std::vector<std::unique_ptr<const Scorer>> scorers_;  // these two, and what they build on
   const Scorer* together_;
   const Scorer* alone_;  // of samples that come alone to a thread

@@ -7,6 +7,7 @@
 
 #include "engine/base/error.h"
 #include "engine/base/parallel.h"
+#include "engine/inference/companions.h"
 #include "engine/network/part_sums.h"
 
 namespace slide {
@@ -95,8 +96,11 @@ TrainedNetwork with_hidden(TrainedNetwork trained, const HiddenRows& rows) {
   return trained;
 }
 
-InferenceOptions with_norms(InferenceOptions options, std::vector<double>& norms) {
+// What each process asks of its own labels.
+InferenceOptions of_part(InferenceOptions options, const Neighbours* lenders, std::vector<double>& norms) {
   if (std::exchange(options.log_softmax, false)) options.log_norms = &norms;
+  options.k = kept_for_companions(lenders, options.k);
+  options.companions = false;  // they are looked for among the best of all
   return options;
 }
 
@@ -105,10 +109,13 @@ InferenceOptions with_norms(InferenceOptions options, std::vector<double>& norms
 SharedPredictor::SharedPredictor(Cluster& cluster, const TrainedNetwork& trained,
                                  const InferenceOptions& options)
     : cluster_(cluster),
-      k_(options.k),
-      at_once_(samples_at_once(cluster, options.k)),
+      wanted_(options.k),
+      lenders_(options.companions ? with_companions(trained.neighbours) : nullptr),
+      k_(kept_for_companions(lenders_, options.k)),
+      at_once_(samples_at_once(cluster, k_)),
       first_label_(static_cast<std::uint32_t>(trained.network.parts().own_neurons().first)),
-      predictor_(with_hidden(trained, rows_), with_norms(options, norms_)) {
+      loss_(trained.network.config().loss.kind),
+      predictor_(with_hidden(trained, rows_), of_part(options, lenders_, norms_)) {
   require_shared_evaluation(trained.network.config());
   if (trained.network.input())
     sums_ =
@@ -134,7 +141,8 @@ void SharedPredictor::predict_part(const Dataset& part, std::size_t first, const
   if (predictor_.options().log_norms != nullptr) add_up_norms(part.size());
   for (std::size_t i = 0; i < part.size(); ++i) {
     merge(part.size(), i);
-    sink(first + i, best_);
+    if (lenders_ != nullptr) lend_to_companions(*lenders_, loss_, best_);
+    sink(first + i, std::span<const Prediction>(best_).first(std::min(wanted_, best_.size())));
   }
 }
 
@@ -159,12 +167,10 @@ void SharedPredictor::merge(std::size_t samples, std::size_t sample) {
   std::erase_if(best_, [](const Prediction& one) { return one.label == kNone.label; });
   const std::size_t kept = std::min(k_, best_.size());
   std::partial_sort(best_.begin(), best_.begin() + static_cast<std::ptrdiff_t>(kept), best_.end(),
-                    [](const Prediction& a, const Prediction& b) {
-                      return a.score > b.score || (a.score == b.score && a.label < b.label);
-                    });
+                    ranks_before);
   best_.resize(kept);
-  if (predictor_.options().log_norms == nullptr) return;
-  for (Prediction& one : best_) one.score = static_cast<float>(one.score - norms_[sample]);
+  if (predictor_.options().log_norms != nullptr)
+    for (Prediction& one : best_) one.score = static_cast<float>(one.score - norms_[sample]);
 }
 
 Ranking ranked_shared(Cluster& cluster, const TrainedNetwork& trained, const Dataset& data,

@@ -14,10 +14,6 @@ namespace {
 
 constexpr std::size_t kFewEntries = 2048;  // less are sorted by comparing them
 
-bool better(const Prediction& a, const Prediction& b) {
-  return a.score > b.score || (a.score == b.score && a.label < b.label);
-}
-
 using Entry = TopK::Scratch::Entry;
 
 // Keys ascend as scores descend; zeros of both signs are neighbours.
@@ -59,11 +55,11 @@ void TopK::clear() {
 
 void TopK::insert(const Prediction& entry) {
   if (size_ == k_) {
-    if (k_ == 0 || !better(entry, entries_[k_ - 1])) return;
+    if (k_ == 0 || !ranks_before(entry, entries_[k_ - 1])) return;
     --size_;
   }
   std::size_t at = size_++;
-  for (; at > 0 && better(entry, entries_[at - 1]); --at) entries_[at] = entries_[at - 1];
+  for (; at > 0 && ranks_before(entry, entries_[at - 1]); --at) entries_[at] = entries_[at - 1];
   entries_[at] = entry;
   if (size_ == k_) threshold_ = entries_[k_ - 1].score;
 }
@@ -99,7 +95,7 @@ void TopK::make_room() {
 void TopK::cut_down() {
   const auto begin = entries_.begin();
   const auto last = begin + static_cast<std::ptrdiff_t>(k_) - 1;
-  std::nth_element(begin, last, begin + static_cast<std::ptrdiff_t>(size_), better);
+  std::nth_element(begin, last, begin + static_cast<std::ptrdiff_t>(size_), ranks_before);
   size_ = k_;
   threshold_ = last->score;
 }
@@ -126,7 +122,7 @@ void TopK::finish(Scratch& scratch) {
       return radix_sort(scratch);
   }
   if (size_ > k_) cut_down();
-  std::sort(entries_.begin(), entries_.begin() + static_cast<std::ptrdiff_t>(size_), better);
+  std::sort(entries_.begin(), entries_.begin() + static_cast<std::ptrdiff_t>(size_), ranks_before);
 }
 
 // Brings labels and keys of the k best of the entries, and perhaps of some more, to scratch.entries. False

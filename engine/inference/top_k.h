@@ -24,6 +24,11 @@ struct Prediction {
   float score;
 };
 
+// Of labels in order of their scores, best first; equal scores by smaller label.
+inline bool ranks_before(const Prediction& a, const Prediction& b) {
+  return a.score > b.score || (a.score == b.score && a.label < b.label);
+}
+
 class TopK {
  public:
   // So many are kept in order, and threshold() is exact.
@@ -97,6 +102,8 @@ class TopK {
   // smaller label.
   void finish(Scratch& scratch);
   std::span<const Prediction> best() const { return {entries_.data(), size_}; }
+  // Whoever changes scores keeps the order.
+  std::span<Prediction> best() { return {entries_.data(), size_}; }
 
   // Adds `offset` to all scores, after finish().
   void shift(float offset);

@@ -97,6 +97,8 @@ MemoryPlan plan_memory(const Config& config, std::size_t features, const Network
     plan.neighbours = Neighbours::bytes_of(double(bounds.samples), double(features),
                                            double(bounds.all_features), double(bounds.all_labels),
                                            bounds.dense == features ? double(bounds.dense) : 0.0);
+    if (config.neighbours.companions > 0)
+      plan.neighbours += LabelCompanions::bytes_of(double(parts.neuron_ends.back()));
   }
   plan.evaluation = evaluation_bytes(config, shape, bounds, threads);
   plan.regression =

@@ -51,6 +51,7 @@ std::vector<SearchKey> all_keys(const Config& start) {
       {"layer.0.dropout", {"0.0", "0.2", "0.4"}, false, false, {}},
       {"loss.prior", {"0.0", "0.25", "0.5", "0.75", "1.0"}, true, false, {sigmoid, not_fitted}},
       {"neighbours.power", {"2.0", "3.0", "4.0", "6.0", "10.0"}, true, false, {"neighbours.share!=0.0"}},
+      {"neighbours.companions", {"0.0", "0.1", "0.25", "0.4"}, true, false, {"neighbours.share!=0.0"}},
       {out + "wide_against", {"0", "16", "64"}, false, true, {wide}},
       {out + "wide_features", {"128", "1024", "8192"}, false, true, {wide}},
       {out + "uniform", {"128", "256", "512", "1024", "2048"}, false, true, {sampled}},

@@ -181,7 +181,7 @@ void TrialRunner::score_votes(TrialRun& run, const Rung& rung, Trainer&& trainer
   NeighbourConfig config = run.config.neighbours;
   if (!model.neighbours) model.neighbours.emplace(config, rung.data.train, model.network.feature_scale());
   const auto score = [&](const Votes& votes, const Dataset& data) {
-    model.neighbours->set_votes(votes.share, votes.power);
+    model.neighbours->set_votes(votes.share, votes.power, votes.companions);
     const Neighbours* voters = votes.share > 0 ? &*model.neighbours : nullptr;
     return precision_of(evaluate({model.network, voters}, data, options, run.config.eval.k, nullptr),
                         run.config.eval.k);

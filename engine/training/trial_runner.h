@@ -19,10 +19,11 @@ namespace slide {
 
 class Trainer;
 
-// What votes of neighbours a prediction mixes in; they have no part in training.
+// What a prediction takes from neighbours; it has no part in training.
 struct Votes {
   double share = 0.0;
   double power = 0.0;
+  double companions = 0.0;
   bool operator==(const Votes&) const = default;
 };
 

@@ -18,7 +18,8 @@ namespace slide {
 namespace {
 
 constexpr std::uint32_t kMostDraws = 3000;  // for a trial that is new and valid
-constexpr std::string_view kShare = "neighbours.share", kPower = "neighbours.power";
+constexpr std::string_view kShare = "neighbours.share", kPower = "neighbours.power",
+                           kCompanions = "neighbours.companions";
 
 // Whether there is no value between two.
 bool is_next(const std::vector<double>& values, double a, double b) {
@@ -92,7 +93,9 @@ class Search {
   // Whether votes are tried with what is trained, in place of trials of their own; not of a network in parts,
   // so that several processes have the same trials as one.
   bool tries_votes() const { return start_.train.shards == 1; }
-  bool is_of_votes(const SearchKey& key) const { return key.key == kShare || key.key == kPower; }
+  bool is_of_votes(const SearchKey& key) const {
+    return key.key == kShare || key.key == kPower || key.key == kCompanions;
+  }
 
   // Fills in the next of the proposals; false when there is none, or while all is too slow.
   bool propose(Trial& trial) {
@@ -161,20 +164,25 @@ class Search {
 
   // What is tried in place of the votes of a configuration: every share with every power beside the first
   // that is trained to its end; beside others, which begin with what that found, other shares, other powers,
-  // and both one step away.
+  // and both one step away; beside each, others of what labels lend to companions.
   std::vector<Votes> votes_beside(const Trial& trial, const Config& config) const {
-    const Votes own{config.neighbours.share, config.neighbours.power};
+    const Votes own{config.neighbours.share, config.neighbours.power, config.neighbours.companions};
     const auto shares = values_of(kShare, own.share), powers = values_of(kPower, own.power);
     std::vector<Votes> votes;
     for (const double share : shares) {
       for (const double power : powers) {
-        const Votes other{share, power};
+        const Votes other{share, power, own.companions};
         const bool alone = share == own.share || power == own.power;
         const bool near = is_next(shares, share, own.share) && is_next(powers, power, own.power);
         const bool acts = share > 0 || (power == own.power && own.share > 0);
         if (other == own || !acts || (voted_ && !alone && !near)) continue;
         if (valid_config(with_votes(trial.changes, other))) votes.push_back(other);
       }
+    }
+    for (const double companions : values_of(kCompanions, own.companions)) {
+      const Votes other{own.share, own.power, companions};
+      const bool acts = own.share > 0 && companions != own.companions;
+      if (acts && valid_config(with_votes(trial.changes, other))) votes.push_back(other);
     }
     return votes;
   }
@@ -234,7 +242,9 @@ class Search {
   std::vector<std::string> with_votes(std::vector<std::string> changes, const Votes& votes) const {
     for (const SearchKey& key : space_.keys()) {
       if (!is_of_votes(key)) continue;
-      const double wanted = key.key == kShare ? votes.share : votes.power;
+      const double wanted = key.key == kShare   ? votes.share
+                            : key.key == kPower ? votes.power
+                                                : votes.companions;
       for (const std::string& value : key.values) {
         if (std::stod(value) == wanted)
           changes = with_change(std::move(changes), key.key + "=" + value, start_);

@@ -67,11 +67,6 @@ InferenceOptions full_options(std::size_t k, bool rough_first, int threads = 1) 
   options.rough_first = rough_first;
   return options;
 }
-
-bool ranks_before(const Prediction& a, const Prediction& b) {
-  return a.score > b.score || (a.score == b.score && a.label < b.label);
-}
-
 // Sums of at most some hundred products of size 1 in float.
 constexpr double kTolerance = 2e-5;
 

@@ -220,7 +220,7 @@ Config config_with_neighbours(LossKind loss, bool wide) {
   config.layers.back().lsh = 8;
   config.layers.back().hash = small_hash();
   config.train.epochs = 3;
-  config.neighbours = {0.35, 7, 3.0};
+  config.neighbours = {0.35, 7, 3.0, 0.0};
   return config;
 }
 

@@ -8,6 +8,7 @@ import numpy as np
 
 FLOAT_ERROR = 1e-6  # of a sum in single precision, as a share of the sum of its terms' sizes
 POSTINGS, CANDIDATES, LEAST_VALUE, STRANGER = 4096, 64, 2.0**-30, 0.75
+AMONG, LENDERS, COMPANIONS, TOGETHER, ENTRIES = 10, 3, 8, 2, 2**14  # see Companions in FORMAT.md
 PAIRED, PAIR_SCALE = 40, 0.5  # entries of a row that make pairs, and what these weigh
 ACTIVATIONS = {
     "relu": lambda z: np.maximum(z, 0),
@@ -144,6 +145,39 @@ def mix_votes(p, x, model):
     return slack
 
 
+def companions_of(model):
+    """P(y | z) as [z, y], of the companions y of each label z; else 0."""
+    has = model.neighbour_labels.astype(np.float64)
+    share = np.zeros((has.shape[1], has.shape[1]))
+    entries = has.sum(axis=1)
+    for z in np.flatnonzero(has.any(axis=0)):
+        samples = np.flatnonzero(has[:, z])
+        samples = samples[:: int(-(-entries[samples].sum() // ENTRIES))]
+        together = has[samples].sum(axis=0)
+        together[z] = 0
+        together[together < TOGETHER] = 0
+        kept = np.argsort(-together, kind="stable")[:COMPANIONS]
+        share[z, kept] = together[kept] / (len(samples) + 2)
+    return share
+
+
+def lend_to_companions(p, model):
+    """In place; returns the slack [samples, 1]: of samples where rounding decides who is among the best."""
+    share = model.config["neighbours"]["companions"]
+    slack = np.zeros((len(p), 1))
+    if share == 0:
+        return slack
+    by_label = companions_of(model)
+    for i, row in enumerate(p):
+        order = np.argsort(-row, kind="stable")
+        some, rest = order[:AMONG], order[AMONG:]
+        lent = np.sort(share * row[some, None] * by_label[np.ix_(some, some)], axis=0)[-LENDERS:]
+        if len(rest) > 0 and row[some[-1]] - row[rest[0]] < 1e-5 * row[some[-1]]:
+            slack[i] = LENDERS * share
+        row[some] += (1 - row[some]) * (1 - np.prod(1 - lent, axis=0))
+    return slack
+
+
 def log_softmax(z):
     z = z - z.max(axis=1, keepdims=True)
     return z - np.log(np.exp(z).sum(axis=1, keepdims=True))
@@ -158,4 +192,6 @@ def predict(x, model):
     if model.neighbours is None:
         return Prediction(p, z, np.zeros((len(x), 1)), logit_slack)
     slack = mix_votes(p, x[:, : model.features], model)
-    return Prediction(p, np.log(p) if softmax else np.log(p) - np.log1p(-p), slack, logit_slack)
+    more = 1 + LENDERS * model.config["neighbours"]["companions"]  # what one label is wrong by, others take
+    slack = more * slack + lend_to_companions(p, model)
+    return Prediction(p, np.log(p) if softmax else np.log(p) - np.log1p(-p), slack, more * logit_slack)

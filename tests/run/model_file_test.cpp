@@ -285,7 +285,12 @@ TEST_F(ModelFileTest, ThePlanOfMemoryCountsNeighbours) {
   };
   EXPECT_EQ(planned().neighbours, 0.0);
   const double without = planned().training();
-  train({"neighbours.share=0.5"});
+  train({"neighbours.share=0.5"});  // of companions there may be fewer than can be
+  config = config_;
+  EXPECT_GE(planned().neighbours, double(trainer_->neighbours()->bytes()));
+  EXPECT_LE(planned().neighbours,
+            double(trainer_->neighbours()->bytes()) + LabelCompanions::bytes_of(data_.label_count()));
+  train({"neighbours.share=0.5", "neighbours.companions=0.0"});
   config = config_;
   EXPECT_EQ(planned().neighbours, double(trainer_->neighbours()->bytes()));
   const std::size_t marks =

@@ -1,0 +1,77 @@
+#include "engine/features/label_companions.h"
+
+#include <algorithm>
+#include <numeric>
+#include <utility>
+
+namespace slide {
+
+namespace {
+
+// Samples by label.
+struct SamplesOfLabels {
+  std::vector<std::uint64_t> offsets;
+  std::vector<std::uint32_t> samples;
+
+  SamplesOfLabels(std::span<const std::uint64_t> rows, std::span<const std::uint32_t> labels) {
+    const std::size_t count = labels.empty() ? 0 : *std::ranges::max_element(labels) + std::size_t{1};
+    offsets.assign(count + 1, 0);
+    for (const std::uint32_t label : labels) ++offsets[label + 1];
+    std::partial_sum(offsets.begin(), offsets.end(), offsets.begin());
+    samples.resize(labels.size());
+    std::vector<std::uint64_t> next(offsets.begin(), offsets.end() - 1);
+    for (std::size_t i = 0; i + 1 < rows.size(); ++i) {
+      for (std::uint64_t at = rows[i]; at < rows[i + 1]; ++at)
+        samples[next[labels[at]]++] = static_cast<std::uint32_t>(i);
+    }
+  }
+  std::span<const std::uint32_t> of(std::size_t label) const {
+    return std::span(samples).subspan(offsets[label], offsets[label + 1] - offsets[label]);
+  }
+};
+
+// Every so many-th sample is looked at, so that those have few enough labels.
+std::size_t step_of(std::span<const std::uint32_t> samples, std::span<const std::uint64_t> rows) {
+  std::size_t entries = 0;
+  for (const std::uint32_t i : samples) entries += rows[i + 1] - rows[i];
+  return (entries + LabelCompanions::kMostEntries - 1) / LabelCompanions::kMostEntries;
+}
+
+}  // namespace
+
+LabelCompanions::LabelCompanions(std::span<const std::uint64_t> offsets,
+                                 std::span<const std::uint32_t> labels) {
+  const SamplesOfLabels by_label(offsets, labels);
+  const std::size_t count = by_label.offsets.size() - 1;
+  offsets_.assign(count + 1, 0);
+  std::vector<std::uint32_t> together(count, 0), touched;
+  for (std::size_t label = 0; label < count; ++label) {
+    const auto samples = by_label.of(label);
+    const std::size_t step = step_of(samples, offsets);
+    std::size_t seen = 0;
+    touched.clear();
+    for (std::size_t s = 0; s < samples.size(); s += step, ++seen) {
+      for (std::uint64_t at = offsets[samples[s]]; at < offsets[samples[s] + std::size_t{1}]; ++at)
+        if (together[labels[at]]++ == 0) touched.push_back(labels[at]);
+    }
+    const std::size_t first = companions_.size();
+    const auto often = [&](std::uint32_t other) { return std::pair(-std::int64_t{together[other]}, other); };
+    std::erase_if(touched, [&](std::uint32_t other) {
+      const bool left_out = other == label || together[other] < kLeastTogether;
+      if (left_out) together[other] = 0;
+      return left_out;
+    });
+    const std::size_t kept = std::min(kMost, touched.size());
+    std::ranges::partial_sort(touched, touched.begin() + static_cast<std::ptrdiff_t>(kept), {}, often);
+    for (std::size_t c = 0; c < touched.size(); ++c) {
+      const double both = std::exchange(together[touched[c]], 0);
+      if (c < kept) companions_.push_back({touched[c], static_cast<float>(both / double(seen + 2))});
+    }
+    std::sort(companions_.begin() + static_cast<std::ptrdiff_t>(first), companions_.end(),
+              [](const Companion& a, const Companion& b) { return a.label < b.label; });
+    offsets_[label + 1] = companions_.size();
+  }
+  companions_.shrink_to_fit();
+}
+
+}  // namespace slide
