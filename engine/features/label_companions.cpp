@@ -65,7 +65,7 @@ LabelCompanions::LabelCompanions(std::span<const std::uint64_t> offsets,
     std::ranges::partial_sort(touched, touched.begin() + static_cast<std::ptrdiff_t>(kept), {}, often);
     for (std::size_t c = 0; c < touched.size(); ++c) {
       const double both = std::exchange(together[touched[c]], 0);
-      if (c < kept) companions_.push_back({touched[c], static_cast<float>(both / double(seen + 2))});
+      if (c < kept) companions_.push_back({touched[c], static_cast<float>(both / double(seen + kUnseen))});
     }
     std::sort(companions_.begin() + static_cast<std::ptrdiff_t>(first), companions_.end(),
               [](const Companion& a, const Companion& b) { return a.label < b.label; });

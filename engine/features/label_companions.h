@@ -15,14 +15,15 @@ class LabelCompanions {
  public:
   static constexpr std::size_t kMost = 8;             // companions of a label
   static constexpr std::uint32_t kLeastTogether = 2;  // samples that have both
+  static constexpr std::size_t kUnseen = 10;          // samples more that a label might have, alone
   // Labels of samples of a label that are looked at, at most, but for its first sample: of a label with more,
   // not all samples are, but some all over the data.
   static constexpr std::size_t kMostEntries = std::size_t{1} << 14;
 
   struct Companion {
     std::uint32_t label;
-    // P(label | the other) = samples with both / (samples with the other + 2): two samples more, without it,
-    // stand for those that nobody has seen.
+    // P(label | the other) = samples with both / (samples with the other + kUnseen): little where few have
+    // it.
     float probability;
   };
 

@@ -58,7 +58,7 @@ Shares naive_companions(const LabelRows& rows, std::uint32_t label) {
   std::ranges::sort(order);
   Shares shares;
   for (std::size_t c = 0; c < std::min<std::size_t>(8, order.size()); ++c)
-    shares[order[c].second] = -order[c].first / double(samples + 2);
+    shares[order[c].second] = -order[c].first / double(samples + 10);
   return shares;
 }
 

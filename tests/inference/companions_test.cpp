@@ -50,9 +50,9 @@ Probabilities naive(const Neighbours& lenders, const Probabilities& before) {
 
 TEST(Companions, TakeWhatLikelyLabelsLend) {
   const Neighbours lenders = lenders_of({0.3, 5, 4.0, 0.5});
-  // P(1 | 0) = 8 / 12, P(3 | 0) = 4 / 12, P(0 | 1) = 8 / 10
+  // P(1 | 0) = 8 / 20, P(1 | 2) = 2 / 12, P(1 | 3) = 2 / 14
   ASSERT_EQ(lenders.companions().of(0).size(), 3U);
-  EXPECT_FLOAT_EQ(lenders.companions().of(0)[0].probability, 8.0f / 12);
+  EXPECT_FLOAT_EQ(lenders.companions().of(0)[0].probability, 8.0f / 20);
   for (const LossKind loss : {LossKind::kSigmoid, LossKind::kSoftmax}) {
     const Probabilities before = {{0, 0.9}, {1, 0.2}, {2, 0.001}, {3, 0.25}, {4, 0.24}};
     std::vector<Prediction> best;
@@ -65,7 +65,7 @@ TEST(Companions, TakeWhatLikelyLabelsLend) {
     for (const auto& [label, score] : best)
       EXPECT_NEAR(probability_of(loss, score), after.at(label), 1e-6) << label;
     EXPECT_NEAR(after.at(1),
-                1 - 0.8 * (1 - 0.5 * 0.9 * 8 / 12) * (1 - 0.5 * 0.001 * 2 / 4) * (1 - 0.5 * 0.25 * 2 / 6),
+                1 - 0.8 * (1 - 0.5 * 0.9 * 8 / 20) * (1 - 0.5 * 0.001 * 2 / 12) * (1 - 0.5 * 0.25 * 2 / 14),
                 1e-7);
     EXPECT_EQ(best[1].label, 1U);  // from behind 3 and 4
     EXPECT_EQ(after.at(4), 0.24);
