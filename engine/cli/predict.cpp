@@ -305,11 +305,12 @@ void add_predict(CLI::App& app, Action& action) {
   sub->footer(
       "One line a sample: label:score label:score ..., best first; a model trained on text writes names,\n"
       "with tabs between them. The score is the label's probability: of the softmax over all labels, or of\n"
-      "each label's own sigmoid, mixed with the neighbours' vote if the model has them; as a logit, its\n"
-      "log-odds, or the logit of the softmax, with neighbours its logarithm. DATA holds lines of text\n"
-      "for a model trained on text, else 'label,label id:value ...' where the labels may be left out\n"
-      "(start the line with a blank), or XMC text with its header. A line of a pipe is answered as soon\n"
-      "as it is read. With --skip-bad, a row with a fault is answered by an empty line.");
+      "each label's own sigmoid, mixed with the neighbours' vote and raised where labels are likely that\n"
+      "it comes with, if the model has neighbours; as a logit, its log-odds, or the logit of the softmax,\n"
+      "with neighbours its logarithm. DATA holds lines of text for a model trained on text, else\n"
+      "'label,label id:value ...' where the labels may be left out (start the line with a blank), or XMC\n"
+      "text with its header. A line of a pipe is answered as soon as it is read. With --skip-bad, a row\n"
+      "with a fault is answered by an empty line.");
   const auto command = std::make_shared<PredictCommand>();
   sub->add_option("MODEL", command->model, "Folder of a run, or its model.slide")->required();
   sub->add_option("DATA", command->data, "Data file, or a pattern of several, or - for standard input")
