@@ -47,6 +47,8 @@ LabelCompanions::LabelCompanions(std::span<const std::uint64_t> offsets,
   std::vector<std::uint32_t> together(count, 0), touched;
   for (std::size_t label = 0; label < count; ++label) {
     const auto samples = by_label.of(label);
+    offsets_[label + 1] = companions_.size();
+    if (samples.size() < kLeastTogether) continue;
     const std::size_t step = step_of(samples, offsets);
     std::size_t seen = 0;
     touched.clear();

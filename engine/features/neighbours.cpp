@@ -54,7 +54,6 @@ Neighbours::Neighbours(const NeighbourConfig& config, const Dataset& train, cons
   storage_.label_offsets.reserve(train.size() + 1);
   takes_dense(train) ? take_dense(train) : take_sparse(train, scale);
   list_postings(train.feature_count());
-  count_companions();
 }
 
 void Neighbours::take_sparse(const Dataset& train, const FeatureScale& scale) {
@@ -105,7 +104,6 @@ void Neighbours::take_dense(const Dataset& train) {
 Neighbours::Neighbours(const NeighbourConfig& config, Storage storage, std::size_t features)
     : config_(config), storage_(std::move(storage)) {
   list_postings(features);
-  count_companions();
 }
 
 void Neighbours::list_postings(std::size_t features) {
@@ -128,15 +126,16 @@ void Neighbours::list_postings(std::size_t features) {
   }
 }
 
-void Neighbours::count_companions() {
-  if (config_.companions > 0) companions_ = LabelCompanions(storage_.label_offsets, storage_.labels);
+const LabelCompanions& Neighbours::companions() const {
+  std::call_once(companions_->counted,
+                 [this] { companions_->labels = LabelCompanions(storage_.label_offsets, storage_.labels); });
+  return companions_->labels;
 }
 
 void Neighbours::set_votes(double share, double power, double companions) {
   config_.share = share;
   config_.power = power;
   config_.companions = companions;
-  if (companions_.bytes() == 0) count_companions();
 }
 
 Neighbours::Scratch Neighbours::make_scratch() const {
@@ -332,7 +331,8 @@ std::size_t Neighbours::bytes() const {
       bytes_of(double(samples()), double(offsets_.size() - 1), double(storage_.features.size()),
                double(storage_.labels.size()), double(storage_.dense.columns()));
   const double saved = 2.0 * double(q_.size()) * (sizeof(std::uint16_t) - sizeof(std::int8_t));
-  return static_cast<std::size_t>(held - saved) + storage_.small.exponents.size() + companions_.bytes();
+  return static_cast<std::size_t>(held - saved) + storage_.small.exponents.size() +
+         (config_.companions > 0 ? companions().bytes() : 0);
 }
 
 }  // namespace slide

@@ -15,6 +15,8 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <memory>
+#include <mutex>
 #include <span>
 #include <utility>
 #include <vector>
@@ -106,10 +108,10 @@ class Neighbours {
   // while others ask for votes; who has taken share() or a PanelVotes before makes it anew.
   void set_votes(double share, double power, double companions);
   double share() const { return config_.share; }
-  // What labels lend to those they come with (inference/companions.h), and which these are; with a share
-  // of 0, none.
+  // What labels lend to those they come with (inference/companions.h), and which these are, which the first
+  // to ask counts.
   double companions_share() const { return config_.companions; }
-  const LabelCompanions& companions() const { return companions_; }
+  const LabelCompanions& companions() const;
   const Storage& storage() const { return storage_; }
   std::size_t samples() const { return storage_.samples(); }
   std::size_t bytes() const;
@@ -125,7 +127,6 @@ class Neighbours {
   void take_sparse(const Dataset& train, const FeatureScale& scale);
   void take_dense(const Dataset& train);
   void list_postings(std::size_t features);
-  void count_companions();
   std::size_t candidates() const {
     return std::max<std::size_t>(kCandidates, 3 * std::size_t{config_.count});
   }
@@ -144,7 +145,11 @@ class Neighbours {
   std::vector<std::uint32_t> posted_;   // samples that have it, ascending,
   std::vector<std::uint16_t> weights_;  // and its values there,
   std::vector<std::int8_t> q_;          // or in their place bytes
-  LabelCompanions companions_;
+  struct Companions {
+    std::once_flag counted;
+    LabelCompanions labels;
+  };
+  std::unique_ptr<Companions> companions_ = std::make_unique<Companions>();
 };
 
 }  // namespace slide

@@ -31,17 +31,20 @@ struct Lent {
 }  // namespace
 
 const Neighbours* with_companions(const Neighbours* neighbours) {
-  return neighbours != nullptr && neighbours->companions_share() > 0 ? neighbours : nullptr;
+  if (neighbours == nullptr || neighbours->companions_share() == 0) return nullptr;
+  neighbours->companions();  // no sample waits for them
+  return neighbours;
 }
 
 void lend_to_companions(const Neighbours& lenders, LossKind loss, std::span<Prediction> best) {
   const auto some = best.first(std::min(best.size(), kCompanionsAmong));
+  const LabelCompanions& companions = lenders.companions();
   std::array<double, kCompanionsAmong> probabilities;
   std::array<Lent, kCompanionsAmong> lent;
   for (std::size_t i = 0; i < some.size(); ++i) probabilities[i] = probability_of(loss, some[i].score);
   for (std::size_t i = 0; i < some.size(); ++i) {
     const double share = lenders.companions_share() * probabilities[i];
-    for (const auto& [label, probability] : lenders.companions().of(some[i].label)) {
+    for (const auto& [label, probability] : companions.of(some[i].label)) {
       const auto at = std::ranges::find(some, label, &Prediction::label);
       if (at != some.end()) lent[static_cast<std::size_t>(at - some.begin())].add(share * probability);
     }

@@ -21,7 +21,8 @@ namespace slide {
 // The best labels of a sample that lend and take; others stay as they are, behind them.
 inline constexpr std::size_t kCompanionsAmong = 10;
 
-// `neighbours`, which may be nullptr, where labels of theirs lend to others, else nullptr.
+// `neighbours`, which may be nullptr, where labels of theirs lend to others, whose companions are counted
+// then; else nullptr.
 const Neighbours* with_companions(const Neighbours* neighbours);
 // How many labels are to be found of a sample for the k best to be among them. `lenders`: of
 // with_companions().

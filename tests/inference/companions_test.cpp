@@ -77,7 +77,6 @@ TEST(Companions, AreNoneWithoutLenders) {
   const Neighbours none = lenders_of({0.3, 5, 4.0, 0.0}), some = lenders_of({0.3, 5, 4.0, 0.1});
   EXPECT_EQ(with_companions(&none), nullptr);
   EXPECT_EQ(with_companions(&some), &some);
-  EXPECT_TRUE(none.companions().of(0).empty());
   EXPECT_EQ(kept_for_companions(nullptr, 3), 3U);
   EXPECT_EQ(kept_for_companions(&some, 3), kCompanionsAmong);
   EXPECT_EQ(kept_for_companions(&some, 30), 30U);
