@@ -19,7 +19,7 @@
 namespace slide {
 
 // The best labels of a sample that lend and take; others stay as they are, behind them.
-inline constexpr std::size_t kCompanionsAmong = 10;
+inline constexpr std::size_t kCompanionsAmong = 7;
 
 // `neighbours`, which may be nullptr, where labels of theirs lend to others, whose companions are counted
 // then; else nullptr.
