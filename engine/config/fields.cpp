@@ -259,9 +259,8 @@ std::vector<Field> neighbour_fields(NeighbourConfig& c) {
        "A vote weighs the cosine of the two samples' features to this power: higher asks the most alike.",
        "4.0"},
       {"companions", real(c.companions, closed(0, 1)),
-       "Share of its probability, times that of another label where it is there, which a label among the "
-       "seven "
-       "best adds to the other's, as its training samples say; 0 = none.",
+       "Share of its probability, times that of another label where it is there, which each of the "
+       "seven best labels adds to the other's, as its training samples say; 0 = none.",
        "0.0"},
   };
 }
