@@ -159,9 +159,8 @@ struct EvalConfig {
 struct NeighbourConfig {
   double share = 0.25;  // of a label's probability that is their vote; 0 = none are kept
   std::uint32_t count = 20;
-  double power = 4.0;  // of the cosine, for the weight of a vote
-  double companions =
-      0.25;  // of the probability that a likely label lends to those it comes with (companions.h)
+  double power = 4.0;        // of the cosine, for the weight of a vote
+  double companions = 0.25;  // of a label's probability, which it lends to those it comes with
 };
 
 // As a default write Config(): for Config{}, GCC 12 destroys members twice when a later one's value throws.

@@ -14,6 +14,7 @@
 #include "engine/base/prefetch.h"
 #include "engine/features/feature_pairs.h"
 #include "engine/features/paired_entries.h"
+#include "engine/features/samples_of_labels.h"
 
 namespace slide {
 
@@ -79,9 +80,8 @@ class Samples {
       : train_(train),
         offsets_(train.samples() + 1),
         with_(train.feature_count()),
-        label_offsets_(train.label_count() + std::size_t{1}) {
+        by_label_(train.samples(), train.label_count(), [&](std::size_t i) { return train.labels(i); }) {
     keep_paired(threads);
-    list_by_label();
   }
 
   std::size_t size() const { return train_.samples(); }
@@ -92,9 +92,7 @@ class Samples {
   }
   // How many samples have a feature.
   std::uint32_t with(std::uint32_t feature) const { return with_[feature]; }
-  std::span<const std::uint32_t> of_label(std::size_t label) const {
-    return {by_label_.data() + label_offsets_[label], label_offsets_[label + 1] - label_offsets_[label]};
-  }
+  std::span<const std::uint32_t> of_label(std::size_t label) const { return by_label_.of(label); }
 
  private:
   void keep_paired(int threads) {
@@ -117,25 +115,11 @@ class Samples {
     }
   }
 
-  void list_by_label() {
-    for (std::size_t i = 0; i < size(); ++i) {
-      for (const std::uint32_t label : train_.labels(i)) ++label_offsets_[label + 1];
-    }
-    std::partial_sum(label_offsets_.begin(), label_offsets_.end(), label_offsets_.begin());
-    by_label_.resize(label_offsets_.back());
-    std::vector<std::uint64_t> next(label_offsets_.begin(), label_offsets_.end() - 1);
-    for (std::size_t i = 0; i < size(); ++i) {
-      for (const std::uint32_t label : train_.labels(i))
-        by_label_[next[label]++] = static_cast<std::uint32_t>(i);
-    }
-  }
-
   const Dataset& train_;
   std::vector<std::uint64_t> offsets_;  // of kept_
   std::unique_ptr<std::uint32_t[]> kept_;
   std::vector<std::uint32_t> with_;
-  std::vector<std::uint64_t> label_offsets_;  // of by_label_
-  std::vector<std::uint32_t> by_label_;
+  SamplesOfLabels by_label_;
 };
 
 // Many for each pair that samples can have, so that few share one, within bounds.

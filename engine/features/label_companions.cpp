@@ -1,34 +1,13 @@
 #include "engine/features/label_companions.h"
 
 #include <algorithm>
-#include <numeric>
 #include <utility>
+
+#include "engine/features/samples_of_labels.h"
 
 namespace slide {
 
 namespace {
-
-// Samples by label.
-struct SamplesOfLabels {
-  std::vector<std::uint64_t> offsets;
-  std::vector<std::uint32_t> samples;
-
-  SamplesOfLabels(std::span<const std::uint64_t> rows, std::span<const std::uint32_t> labels) {
-    const std::size_t count = labels.empty() ? 0 : *std::ranges::max_element(labels) + std::size_t{1};
-    offsets.assign(count + 1, 0);
-    for (const std::uint32_t label : labels) ++offsets[label + 1];
-    std::partial_sum(offsets.begin(), offsets.end(), offsets.begin());
-    samples.resize(labels.size());
-    std::vector<std::uint64_t> next(offsets.begin(), offsets.end() - 1);
-    for (std::size_t i = 0; i + 1 < rows.size(); ++i) {
-      for (std::uint64_t at = rows[i]; at < rows[i + 1]; ++at)
-        samples[next[labels[at]]++] = static_cast<std::uint32_t>(i);
-    }
-  }
-  std::span<const std::uint32_t> of(std::size_t label) const {
-    return std::span(samples).subspan(offsets[label], offsets[label + 1] - offsets[label]);
-  }
-};
 
 // Every so many-th sample is looked at, so that those have few enough labels.
 std::size_t step_of(std::span<const std::uint32_t> samples, std::span<const std::uint64_t> rows) {
@@ -41,8 +20,10 @@ std::size_t step_of(std::span<const std::uint32_t> samples, std::span<const std:
 
 LabelCompanions::LabelCompanions(std::span<const std::uint64_t> offsets,
                                  std::span<const std::uint32_t> labels) {
-  const SamplesOfLabels by_label(offsets, labels);
-  const std::size_t count = by_label.offsets.size() - 1;
+  const std::size_t count = labels.empty() ? 0 : *std::ranges::max_element(labels) + std::size_t{1};
+  const SamplesOfLabels by_label(offsets.size() - 1, count, [&](std::size_t i) {
+    return labels.subspan(offsets[i], offsets[i + 1] - offsets[i]);
+  });
   offsets_.assign(count + 1, 0);
   std::vector<std::uint32_t> together(count, 0), touched;
   for (std::size_t label = 0; label < count; ++label) {

@@ -3,22 +3,13 @@
 #include <algorithm>
 #include <bit>
 #include <cmath>
-#include <numeric>
 
 namespace slide {
 
 LabelSums::LabelSums(const Dataset& train, std::size_t labels, const FeatureScale& scale)
-    : train_(train), scale_(scale), offsets_(labels + 1, 0) {
-  for (std::size_t i = 0; i < train.size(); ++i) {
-    for (const std::uint32_t label : train.labels(i)) ++offsets_[label + 1];
-  }
-  std::partial_sum(offsets_.begin(), offsets_.end(), offsets_.begin());
-  samples_.resize(offsets_.back());
-  std::vector<std::size_t> next(offsets_.begin(), offsets_.end() - 1);
-  for (std::size_t i = 0; i < train.size(); ++i) {
-    for (const std::uint32_t label : train.labels(i)) samples_[next[label]++] = static_cast<std::uint32_t>(i);
-  }
-}
+    : train_(train),
+      scale_(scale),
+      samples_(train.size(), labels, [&](std::size_t i) { return train.labels(i); }) {}
 
 LabelSums::Sum LabelSums::make_sum() const {
   Sum sum;

@@ -10,6 +10,7 @@
 
 #include "datasets/dataset.h"
 #include "engine/features/feature_scale.h"
+#include "engine/features/samples_of_labels.h"
 
 namespace slide {
 
@@ -18,9 +19,7 @@ class LabelSums {
   // Of the samples of `train` as `scale` makes them; `labels` bounds its label ids.
   LabelSums(const Dataset& train, std::size_t labels, const FeatureScale& scale);
 
-  std::span<const std::uint32_t> samples(std::size_t label) const {
-    return std::span(samples_).subspan(offsets_[label], offsets_[label + 1] - offsets_[label]);
-  }
+  std::span<const std::uint32_t> samples(std::size_t label) const { return samples_.of(label); }
 
   struct Sum {
     std::vector<float> values;         // by feature
@@ -36,8 +35,7 @@ class LabelSums {
  private:
   const Dataset& train_;
   const FeatureScale& scale_;
-  std::vector<std::size_t> offsets_;  // by label
-  std::vector<std::uint32_t> samples_;
+  SamplesOfLabels samples_;
 };
 
 // Leaves of `ids` the `most` with the largest |values[id]|, ties by id, in no order.

@@ -1,0 +1,41 @@
+// The samples of each label.
+//
+// Immutable, safe from any thread.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <numeric>
+#include <span>
+#include <vector>
+
+namespace slide {
+
+class SamplesOfLabels {
+ public:
+  // labels_of(i): those of sample i < `samples`, below `labels`. There are fewer samples than 2^32.
+  template <class LabelsOf>
+  SamplesOfLabels(std::size_t samples, std::size_t labels, LabelsOf labels_of) : offsets_(labels + 1, 0) {
+    for (std::size_t i = 0; i < samples; ++i) {
+      for (const std::uint32_t label : labels_of(i)) ++offsets_[label + 1];
+    }
+    std::partial_sum(offsets_.begin(), offsets_.end(), offsets_.begin());
+    samples_.resize(offsets_.back());
+    std::vector<std::uint64_t> next(offsets_.begin(), offsets_.end() - 1);
+    for (std::size_t i = 0; i < samples; ++i) {
+      for (const std::uint32_t label : labels_of(i)) samples_[next[label]++] = static_cast<std::uint32_t>(i);
+    }
+  }
+
+  std::size_t labels() const { return offsets_.size() - 1; }
+  // Ascending; a sample that has the label twice stands twice.
+  std::span<const std::uint32_t> of(std::size_t label) const {
+    return std::span(samples_).subspan(offsets_[label], offsets_[label + 1] - offsets_[label]);
+  }
+
+ private:
+  std::vector<std::uint64_t> offsets_;  // by label
+  std::vector<std::uint32_t> samples_;
+};
+
+}  // namespace slide
