@@ -27,7 +27,6 @@ class SamplesOfLabels {
     }
   }
 
-  std::size_t labels() const { return offsets_.size() - 1; }
   // Ascending; a sample that has the label twice stands twice.
   std::span<const std::uint32_t> of(std::size_t label) const {
     return std::span(samples_).subspan(offsets_[label], offsets_[label + 1] - offsets_[label]);
