@@ -258,6 +258,10 @@ std::vector<Field> neighbour_fields(NeighbourConfig& c) {
       {"power", real(c.power, above(0, 100)),
        "A vote weighs the cosine of the two samples' features to this power: higher asks the most alike.",
        "4.0"},
+      {"learn", flag(c.learn),
+       "Learns, before the network, what sparse features weigh in these cosines, so that samples that are "
+       "alike share labels; false = all the same.",
+       "false"},
       {"companions", real(c.companions, closed(0, 1)),
        "Share of its probability, times that of another label where it is there, which each of the "
        "seven best labels adds to the other's, as its training samples say; 0 = none.",

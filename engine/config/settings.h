@@ -161,6 +161,7 @@ struct NeighbourConfig {
   std::uint32_t count = 20;
   double power = 4.0;        // of the cosine, for the weight of a vote
   double companions = 0.25;  // of a label's probability, which it lends to those it comes with
+  bool learn = true;         // what features weigh in the cosine
 };
 
 // As a default write Config(): for Config{}, GCC 12 destroys members twice when a later one's value throws.

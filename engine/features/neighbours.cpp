@@ -8,6 +8,7 @@
 
 #include "engine/base/error.h"
 #include "engine/base/prefetch.h"
+#include "engine/features/likeness_learning.h"
 #include "engine/kernels/bf16.h"
 
 namespace slide {
@@ -124,6 +125,43 @@ void Neighbours::list_postings(std::size_t features) {
         weights_[to] = storage_.values[at];
     }
   }
+  measure();
+}
+
+// What follows from the weights of features.
+void Neighbours::measure() {
+  const std::vector<std::uint16_t>& weights = storage_.feature_weights;
+  factors_.resize(weights.size());
+  std::ranges::transform(weights, factors_.begin(), from_bf16);
+  norms_.resize(weights.empty() ? 0 : samples());
+  for (std::size_t i = 0; i < norms_.size(); ++i) {
+    double square = 0.0;
+    for (std::uint64_t at = storage_.feature_offsets[i]; at < storage_.feature_offsets[i + 1]; ++at) {
+      const double value = double(storage_.value(i, at)) * factors_[storage_.features[at]];
+      square += value * value;
+    }
+    norms_[i] = square > 0 ? static_cast<float>(1.0 / std::sqrt(square)) : 0.0f;
+  }
+}
+
+void Neighbours::set_feature_weights(std::vector<std::uint16_t> weights) {
+  storage_.feature_weights = std::move(weights);
+  measure();
+}
+
+Neighbours Neighbours::learnt(const NeighbourConfig& config, const Dataset& train, const FeatureScale& scale,
+                              int threads) {
+  Neighbours neighbours(config, train, scale);
+  neighbours.learn(threads);
+  return neighbours;
+}
+
+void Neighbours::learn(int threads) {
+  if (!config_.learn || dense() || samples() < 2) return;
+  LikenessLearning learning(*this, config_.power, threads);
+  set_feature_weights(learning.first_weights());
+  learning.find_candidates(*this);
+  set_feature_weights(learning.learn());
 }
 
 const LabelCompanions& Neighbours::companions() const {
@@ -148,14 +186,32 @@ Neighbours::Scratch Neighbours::make_scratch() const {
   return scratch;
 }
 
-// Leaves in `telling` the features of the row whose lists to go through: those that tell most for the length
-// of their lists, as many as fit.
-void Neighbours::choose_lists(const SparseRow& row, double scale, Scratch& scratch) const {
+// Leaves the row's values in `entries`; false where all are 0.
+bool Neighbours::enter(const SparseRow& row, Scratch& scratch) const {
+  double square = 0.0;
+  for (std::size_t i = 0; i < row.ids.size(); ++i) {
+    const double value = double(row.values[i]) * factor_of(row.ids[i]);
+    square += value * value;
+  }
+  scratch.entries.clear();
+  if (square == 0) return false;
+  const double scale = 1.0 / std::sqrt(square);
+  for (std::size_t i = 0; i < row.ids.size(); ++i) {
+    const float factor = factor_of(row.ids[i]);
+    const auto value = static_cast<float>(scale * row.values[i] * factor);
+    scratch.entries.push_back({row.ids[i], value, value * factor});
+  }
+  return true;
+}
+
+// Leaves in `telling` the entries whose features' lists to go through: those that tell most for the length of
+// their lists, as many as fit.
+void Neighbours::choose_lists(Scratch& scratch) const {
   auto& telling = scratch.telling;
   telling.clear();
-  for (std::size_t i = 0; i < row.ids.size(); ++i) {
-    const auto value = static_cast<float>(scale * row.values[i]);
-    const std::uint64_t samples = count(row.ids[i]);
+  for (std::size_t i = 0; i < scratch.entries.size(); ++i) {
+    const auto [feature, value, product] = scratch.entries[i];
+    const std::uint64_t samples = count(feature);
     if (std::fabs(value) < kLeastValue || samples == 0 || samples > kPostings) continue;
     telling.emplace_back(value * value / std::sqrt(static_cast<float>(samples)),
                          static_cast<std::uint32_t>(i));
@@ -163,7 +219,7 @@ void Neighbours::choose_lists(const SparseRow& row, double scale, Scratch& scrat
   std::sort(telling.begin(), telling.end(), std::greater<>());
   std::size_t left = kPostings, chosen = 0;
   for (const auto& one : telling) {
-    const std::uint64_t samples = count(row.ids[one.second]);
+    const std::uint64_t samples = count(scratch.entries[one.second].feature);
     if (samples > left) continue;
     left -= samples;
     telling[chosen++] = one;
@@ -171,18 +227,19 @@ void Neighbours::choose_lists(const SparseRow& row, double scale, Scratch& scrat
   telling.resize(chosen);
 }
 
-// Adds up |q[f] x[f]| over the chosen features f for each sample that has them; returns how many samples
-// `touched` begins with.
-std::size_t Neighbours::gather(const SparseRow& row, double scale, Scratch& scratch) const {
+// Adds up |q[f] x[f]| over the chosen features f for each sample that has them, but for the sample's own
+// norm; returns how many samples `touched` begins with.
+std::size_t Neighbours::gather(Scratch& scratch) const {
   for (const auto& [tells, i] : scratch.telling) {
-    prefetch(&posted_[offsets_[row.ids[i]]]);
-    q_.empty() ? prefetch(&weights_[offsets_[row.ids[i]]]) : prefetch(&q_[offsets_[row.ids[i]]]);
+    const std::uint64_t first = offsets_[scratch.entries[i].feature];
+    prefetch(&posted_[first]);
+    q_.empty() ? prefetch(&weights_[first]) : prefetch(&q_[first]);
   }
   std::size_t touched = 0;
   const auto add_up = [&](const auto& value_at) {
     for (const auto& [tells, i] : scratch.telling) {
-      const std::uint32_t f = row.ids[i];
-      const auto by = static_cast<float>(std::fabs(scale * row.values[i]));
+      const std::uint32_t f = scratch.entries[i].feature;
+      const float by = std::fabs(scratch.entries[i].product);
       for (std::uint64_t at = offsets_[f]; at < offsets_[f + 1]; ++at) {
         float& rough = scratch.rough[posted_[at]];
         scratch.touched[touched] = posted_[at];  // without a jump, which no processor would guess
@@ -213,7 +270,8 @@ void Neighbours::keep_largest(std::size_t most, std::size_t touched, Scratch& sc
   scratch.keys.resize(touched);
   for (std::size_t t = 0; t < touched; ++t) {
     const std::uint32_t sample = scratch.touched[t];
-    const std::uint64_t score = std::bit_cast<std::uint32_t>(scratch.rough[sample]);
+    const float norm = norms_.empty() ? 1.0f : norms_[sample];
+    const std::uint64_t score = std::bit_cast<std::uint32_t>(scratch.rough[sample] * norm);
     scratch.rough[sample] = 0.0f;
     scratch.keys[t] = score << 32 | ~sample;  // of equal ones the first samples
     ++sizes[step_of(scratch.keys[t])];
@@ -233,8 +291,8 @@ void Neighbours::keep_largest(std::size_t most, std::size_t touched, Scratch& sc
   scratch.keys.resize(most);
 }
 
-// The cosine of a sample with `query`.
-float Neighbours::likeness_of(std::uint32_t sample, const float* query) const {
+// The product of a sample's values and `query`.
+float Neighbours::product_of(std::uint32_t sample, const float* query) const {
   const std::uint64_t at = storage_.feature_offsets[sample];
   const std::size_t count = storage_.feature_offsets[sample + 1] - at;
   const std::uint32_t* ids = storage_.features.data() + at;
@@ -243,8 +301,8 @@ float Neighbours::likeness_of(std::uint32_t sample, const float* query) const {
          dot_of(query, ids, storage_.small.q.data() + at, count);
 }
 
-// Leaves in `likeness` the cosines of the samples in `keys` with the row, if above 0, descending.
-void Neighbours::compare(const SparseRow& row, double scale, Scratch& scratch) const {
+// Leaves in `likeness` the cosines of the samples in `keys` with the entries, if above 0, descending.
+void Neighbours::compare(Scratch& scratch) const {
   const auto sample_of = [](std::uint64_t key) { return ~static_cast<std::uint32_t>(key); };
   for (const std::uint64_t key : scratch.keys) prefetch(&storage_.feature_offsets[sample_of(key)]);
   for (const std::uint64_t key : scratch.keys) {
@@ -252,30 +310,32 @@ void Neighbours::compare(const SparseRow& row, double scale, Scratch& scratch) c
     prefetch(storage_.features.data() + at);
     q_.empty() ? prefetch(storage_.values.data() + at) : prefetch(storage_.small.q.data() + at);
   }
-  for (std::size_t i = 0; i < row.ids.size(); ++i)
-    scratch.query[row.ids[i]] = static_cast<float>(scale * row.values[i]);
+  for (const Entry& entry : scratch.entries) scratch.query[entry.feature] = entry.product;
   scratch.likeness.clear();
   for (const std::uint64_t key : scratch.keys) {
     const std::uint32_t sample = sample_of(key);
-    const float dot = likeness_of(sample, scratch.query.data());
+    const float norm = norms_.empty() ? 1.0f : norms_[sample];
+    const float dot = norm * product_of(sample, scratch.query.data());
     if (dot > 0) scratch.likeness.emplace_back(std::min(1.0f, dot), sample);
   }
-  for (const std::uint32_t id : row.ids) scratch.query[id] = 0.0f;
+  for (const Entry& entry : scratch.entries) scratch.query[entry.feature] = 0.0f;
   const auto more_alike = [](const auto& a, const auto& b) {
     return a.first > b.first || (a.first == b.first && a.second < b.second);
   };
   std::sort(scratch.likeness.begin(), scratch.likeness.end(), more_alike);
 }
 
+void Neighbours::find(const SparseRow& row, Scratch& scratch) const {
+  scratch.likeness.clear();
+  if (!enter(row, scratch)) return;
+  choose_lists(scratch);
+  keep_largest(candidates(), gather(scratch), scratch);
+  compare(scratch);
+}
+
 void Neighbours::vote(const SparseRow& row, Scratch& scratch, std::vector<Vote>& votes) const {
-  const double length = length_of(row.values);
-  if (length == 0) return;
-  const double scale = 1.0 / length;
-  choose_lists(row, scale, scratch);
-  const std::size_t touched = gather(row, scale, scratch);
-  keep_largest(candidates(), touched, scratch);
-  compare(row, scale, scratch);
-  add_votes(scratch, votes);
+  find(row, scratch);
+  if (!scratch.likeness.empty()) add_votes(scratch, votes);
 }
 
 void Neighbours::find_alike(const float* x, std::size_t ldx, std::size_t samples, Scratch& scratch) const {
@@ -326,12 +386,17 @@ double Neighbours::bytes_of(double samples, double feature_count, double feature
          label_entries * sizeof(std::uint32_t) + (2 * samples + feature_count) * sizeof(std::uint64_t);
 }
 
+double Neighbours::weight_bytes_of(double samples, double feature_count) {
+  return feature_count * (sizeof(std::uint16_t) + sizeof(float)) + samples * sizeof(float);
+}
+
 std::size_t Neighbours::bytes() const {
   const double held =
       bytes_of(double(samples()), double(offsets_.size() - 1), double(storage_.features.size()),
                double(storage_.labels.size()), double(storage_.dense.columns()));
   const double saved = 2.0 * double(q_.size()) * (sizeof(std::uint16_t) - sizeof(std::int8_t));
-  return static_cast<std::size_t>(held - saved) + storage_.small.exponents.size() +
+  const double weights = factors_.empty() ? 0.0 : weight_bytes_of(double(samples()), double(features()));
+  return static_cast<std::size_t>(held - saved + weights) + storage_.small.exponents.size() +
          (config_.companions > 0 ? companions().bytes() : 0);
 }
 

@@ -3,12 +3,13 @@
 //
 // What the layers have made of a sample they know by its features; which samples there were, and what came
 // together in them, is lost. The neighbours remember. Likeness is the cosine of two samples' features as the
-// network takes them. The mean of a network's probability and a vote of nearest neighbours is that of
-// Khandelwal et al., "Generalization through Memorization", 2020, equation 3 (there over hidden activations,
-// with a distance in the exponent). Lists by feature bring candidates, whose exact cosines are then taken;
-// features that more than kPostings samples have bring none, so that a search costs no more among many
-// samples than among few. A sample without a rarer feature has no neighbours. Samples of dense columns alone
-// are all compared (dense_samples.h); where there are sparse features besides, these alone are looked at.
+// network takes them, times weights that are learnt (likeness_learning.h). The mean of a network's
+// probability and a vote of nearest neighbours is that of Khandelwal et al., "Generalization through
+// Memorization", 2020, equation 3 (there over hidden activations, with a distance in the exponent). Lists by
+// feature bring candidates, whose exact cosines are then taken; features that more than kPostings samples
+// have bring none, so that a search costs no more among many samples than among few. A sample without a rarer
+// feature has no neighbours. Samples of dense columns alone are all compared (dense_samples.h); where there
+// are sparse features besides, these alone are looked at.
 //
 // Immutable, safe from any thread; one Scratch a thread.
 #pragma once
@@ -48,6 +49,8 @@ class Neighbours {
     SmallValues small;  // in their place, of a small model file: bytes
     std::vector<std::uint64_t> label_offsets{0};
     std::vector<std::uint32_t> labels;
+    // Bfloat16, by feature, above 0: what values are multiplied by before cosines are taken. Empty: all 1.
+    std::vector<std::uint16_t> feature_weights;
     DenseSamples dense;  // a row a sample, in place of features, where these are dense columns alone
     std::size_t samples() const { return feature_offsets.size() - 1; }
     // Value number `at`, which is one of `sample`.
@@ -58,27 +61,38 @@ class Neighbours {
     void widen();
   };
 
-  // The samples of `train` that have labels, and a feature that is not 0, as `scale` makes them. Throws Error
-  // when they are too many for 32 bits.
+  // The samples of `train` that have labels, and a feature that is not 0, as `scale` makes them; features
+  // weigh the same. Throws Error when they are too many for 32 bits.
   Neighbours(const NeighbourConfig& config, const Dataset& train, const FeatureScale& scale);
+  // The same, and what features weigh is learnt where config.learn says so and samples have sparse ones.
+  static Neighbours learnt(const NeighbourConfig& config, const Dataset& train, const FeatureScale& scale,
+                           int threads);
   // Of a model file; `features` bounds the ids.
   Neighbours(const NeighbourConfig& config, Storage storage, std::size_t features);
 
   // The samples of `before`, less the labels that are gone and what has none left, and behind them those of
   // `more`, as `scale` makes them. Where `more` begins with those of `before`, or they end with it, these are
-  // the same samples and stand once. Throws Error as above.
+  // the same samples and stand once. What features weigh is learnt anew from all of them, as above. Throws
+  // Error as above.
   static Neighbours grown(const NeighbourConfig& config, const Storage* before, const Growth& growth,
-                          const Dataset& more, const FeatureScale& scale);
+                          const Dataset& more, const FeatureScale& scale, int threads);
 
   struct Vote {
     std::uint32_t label;
     float weight;  // in [0, 1]
   };
 
+  // A value of the sample that asks, times its feature's weight, at unit length, and times the weight again.
+  struct Entry {
+    std::uint32_t feature;
+    float value, product;
+  };
+
   struct Scratch {
+    std::vector<Entry> entries;
     std::vector<float> query;                              // by feature, zero between calls
     std::vector<float> rough;                              // by sample, zero between calls
-    std::vector<std::pair<float, std::uint32_t>> telling;  // places of features in the row
+    std::vector<std::pair<float, std::uint32_t>> telling;  // places in `entries`
     std::vector<std::uint32_t> touched;
     std::vector<std::uint64_t> keys;
     std::vector<std::pair<float, std::uint32_t>> likeness;  // and samples
@@ -93,6 +107,8 @@ class Neighbours {
   //   weight[l] = sum of cos^power over neighbours with l / (kStranger^power + sum of cos^power)
   // `row` is as the network takes it; its ids are below the number of features.
   void vote(const SparseRow& row, Scratch& scratch, std::vector<Vote>& votes) const;
+  // Leaves in scratch.likeness the cosines above 0 of the row and its candidates, most alike first.
+  void find(const SparseRow& row, Scratch& scratch) const;
 
   // The same of samples with dense columns, x [samples x ldx]: find_alike() goes over them all, then
   // vote_dense() is called for each, by its number among them.
@@ -107,37 +123,53 @@ class Neighbours {
   // Other votes of the same samples: `share` in (0, 1], `power` and `companions` as in the configuration. Not
   // while others ask for votes; who has taken share() or a PanelVotes before makes it anew.
   void set_votes(double share, double power, double companions);
+  // Other weights of features, as Storage has them. Not while others ask for votes.
+  void set_feature_weights(std::vector<std::uint16_t> weights);
   double share() const { return config_.share; }
   // What labels lend to those they come with (inference/companions.h), and which these are, which the first
   // to ask counts.
   double companions_share() const { return config_.companions; }
   const LabelCompanions& companions() const;
   const Storage& storage() const { return storage_; }
+  // The samples that have a feature, ascending.
+  std::span<const std::uint32_t> samples_with(std::uint32_t feature) const {
+    return std::span(posted_).subspan(offsets_[feature], count(feature));
+  }
+  std::size_t features() const { return offsets_.size() - 1; }
   std::size_t samples() const { return storage_.samples(); }
   std::size_t bytes() const;
   // Of so many samples, with so many entries of features and of labels in all, but for companions.
   // `dense`: columns, where samples are known by these.
   static double bytes_of(double samples, double feature_count, double feature_entries, double label_entries,
                          double dense = 0);
+  // What weights of features add to it.
+  static double weight_bytes_of(double samples, double feature_count);
 
   // Whether these samples are known by dense columns.
   static bool takes_dense(const Dataset& data) { return data.dense_count() > 0 && data.sparse_count() == 0; }
 
  private:
+  // grown() before anything is learnt.
+  static Neighbours joined(const NeighbourConfig& config, const Storage* before, const Growth& growth,
+                           const Dataset& more, const FeatureScale& scale);
   void take_sparse(const Dataset& train, const FeatureScale& scale);
   void take_dense(const Dataset& train);
   void list_postings(std::size_t features);
+  void learn(int threads);
+  void measure();
   std::size_t candidates() const {
     return std::max<std::size_t>(kCandidates, 3 * std::size_t{config_.count});
   }
   // Votes of the nearest samples in scratch.likeness, most alike first.
   void add_votes(Scratch& scratch, std::vector<Vote>& votes) const;
   std::uint64_t count(std::uint32_t feature) const { return offsets_[feature + 1] - offsets_[feature]; }
-  void choose_lists(const SparseRow& row, double scale, Scratch& scratch) const;
-  std::size_t gather(const SparseRow& row, double scale, Scratch& scratch) const;
+  bool enter(const SparseRow& row, Scratch& scratch) const;
+  void choose_lists(Scratch& scratch) const;
+  std::size_t gather(Scratch& scratch) const;
   void keep_largest(std::size_t most, std::size_t touched, Scratch& scratch) const;
-  float likeness_of(std::uint32_t sample, const float* query) const;
-  void compare(const SparseRow& row, double scale, Scratch& scratch) const;
+  float product_of(std::uint32_t sample, const float* query) const;
+  void compare(Scratch& scratch) const;
+  float factor_of(std::uint32_t feature) const { return factors_.empty() ? 1.0f : factors_[feature]; }
 
   NeighbourConfig config_;
   Storage storage_;
@@ -145,6 +177,8 @@ class Neighbours {
   std::vector<std::uint32_t> posted_;   // samples that have it, ascending,
   std::vector<std::uint16_t> weights_;  // and its values there,
   std::vector<std::int8_t> q_;          // or in their place bytes
+  std::vector<float> factors_;          // storage_.feature_weights
+  std::vector<float> norms_;            // by sample: 1 / its length with them; empty where they are
   struct Companions {
     std::once_flag counted;
     LabelCompanions labels;

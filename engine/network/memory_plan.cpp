@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "engine/features/likeness_learning.h"
 #include "engine/features/neighbours.h"
 #include "engine/network/network_training.h"
 #include "engine/network/optimizer_state.h"
@@ -72,6 +73,14 @@ double evaluation_bytes(const Config& config, const NetworkShape& shape, const B
   return bytes;
 }
 
+// What learning the weights of neighbours takes before the first step.
+double learning_bytes(const Config& config, std::size_t features, const BlockBounds& bounds, int threads) {
+  if (config.neighbours.share == 0 || !config.neighbours.learn || bounds.samples == 0 ||
+      bounds.dense == features)
+    return 0;
+  return LikenessLearning::bytes_of(double(bounds.samples), double(features), threads);
+}
+
 }  // namespace
 
 MemoryPlan plan_memory(const Config& config, std::size_t features, std::size_t labels,
@@ -97,10 +106,13 @@ MemoryPlan plan_memory(const Config& config, std::size_t features, const Network
     plan.neighbours = Neighbours::bytes_of(double(bounds.samples), double(features),
                                            double(bounds.all_features), double(bounds.all_labels),
                                            bounds.dense == features ? double(bounds.dense) : 0.0);
+    const bool learnt = config.neighbours.learn && bounds.dense != features;
+    if (learnt) plan.neighbours += Neighbours::weight_bytes_of(double(bounds.samples), double(features));
     if (config.neighbours.companions > 0)
       plan.neighbours += LabelCompanions::bytes_of(double(parts.neuron_ends.back()));
   }
-  plan.evaluation = evaluation_bytes(config, shape, bounds, threads);
+  plan.evaluation = std::max(evaluation_bytes(config, shape, bounds, threads),
+                             learning_bytes(config, features, bounds, threads));
   plan.regression =
       bytes_of_item_weights(config, parts.neuron_ends.back(), double(all_bounds.label_features), threads);
   plan.step = NetworkTraining::bytes_of(config, shape, bounds, step_shape(config.train, threads));

@@ -29,7 +29,7 @@ struct MemoryPlan {
   std::vector<LayerPlan> layers;
   double neighbours = 0;  // samples kept for votes; 0 where bounds.samples is not known
   double step = 0;        // what training steps need beside the optimizer's state, all threads
-  double evaluation = 0;  // what is made for an evaluation, all threads
+  double evaluation = 0;  // what is made for an evaluation, all threads, or earlier to learn who is alike
   double regression = 0;  // what first weights of items take before the first step; gone when that comes
 
   double parameters() const { return sum(&LayerPlan::parameters); }

@@ -296,7 +296,7 @@ TrainedStart start_further(const Model& model, const Config& config, const Train
   if (config.neighbours.share > 0) {
     start.neighbours =
         Neighbours::grown(config.neighbours, model.neighbours ? &model.neighbours->storage() : nullptr,
-                          growth, more.given, start.network.feature_scale());
+                          growth, more.given, start.network.feature_scale(), threads);
   }
   return start;
 }

@@ -32,9 +32,10 @@ constexpr std::uint32_t kFlagInt8 = 64;
 constexpr std::uint32_t kFlagIdle = 128;
 constexpr std::uint32_t kFlagDense = 256;
 constexpr std::uint32_t kFlagPairs = 512;
+constexpr std::uint32_t kFlagLikeness = 1024;
 // Each model has the oldest version that knows what is in it, so that older programs read it.
 constexpr std::uint32_t kPlainVersion = 4, kSmallVersion = 5, kDenseVersion = 6, kLabelTextVersion = 7,
-                        kPairsVersion = 9;
+                        kPairsVersion = 9, kLikenessVersion = 10;
 
 // ---- writing ----
 
@@ -48,16 +49,24 @@ std::uint32_t flag_of(ModelForm form) {
   return form == ModelForm::kBf16 ? kFlagBf16 : form == ModelForm::kInt8 ? kFlagInt8 : 0;
 }
 
+// What features weigh for the neighbours, where that was learnt.
+std::span<const std::uint16_t> likeness_of(const ModelParts& model) {
+  if (model.trained.neighbours == nullptr) return {};
+  return model.trained.neighbours->storage().feature_weights;
+}
+
 std::uint32_t flags_of(const ModelParts& model) {
   const Network& network = model.trained.network;
   return flag_of(model.form) | (state_of(model) != nullptr ? kFlagOptimizer : 0) |
          (network.output().wide() != nullptr ? kFlagWide : 0) | (model.text != nullptr ? kFlagText : 0) |
          (network.feature_scale().factors().empty() ? 0 : kFlagFactors) |
          (model.trained.neighbours != nullptr ? kFlagNeighbours : 0) | (model.idle.empty() ? 0 : kFlagIdle) |
-         (model.shape.dense > 0 ? kFlagDense : 0) | (model.shape.pairs > 0 ? kFlagPairs : 0);
+         (model.shape.dense > 0 ? kFlagDense : 0) | (model.shape.pairs > 0 ? kFlagPairs : 0) |
+         (likeness_of(model).empty() ? 0 : kFlagLikeness);
 }
 
 std::uint32_t version_of(const ModelParts& model) {
+  if (!likeness_of(model).empty()) return kLikenessVersion;
   if (model.shape.pairs > 0) return kPairsVersion;
   if (model.shape.dense > 0) return kDenseVersion;
   const Neighbours* neighbours = model.trained.neighbours;
@@ -109,6 +118,7 @@ void put_sparse(ByteWriter& out, const ModelParts& model, const OptimizerState* 
   put_factors(out, model.trained.network.feature_scale());
   if (neighbours != nullptr)
     plain ? put_neighbours(out, *neighbours) : put_packed_neighbours(out, *neighbours, model.form);
+  out.put_values(likeness_of(model));
 }
 
 // `text`: bytes of the text model, if there is one.
@@ -276,6 +286,7 @@ Model get_model(ByteReader& in, LoadOptimizer optimizer, const std::string& path
   if ((flags & kFlagNeighbours) != 0) {
     neighbours = form == ModelForm::kPlain ? get_neighbours(in, config.neighbours, shape)
                                            : get_packed_neighbours(in, config.neighbours, shape, form);
+    if ((flags & kFlagLikeness) != 0) neighbours->set_feature_weights(get_likeness(in, shape));
   }
   bytes.neighbours = left - in.left();
   left = in.left();

@@ -12,7 +12,7 @@
 namespace slide {
 
 inline constexpr std::string_view kModelMagic = "SLIDEMDL";
-inline constexpr std::uint32_t kModelVersion = 9;  // the newest that is read
+inline constexpr std::uint32_t kModelVersion = 10;  // the newest that is read
 
 inline constexpr std::size_t kModelFlagsAt = 8 + 4;                      // behind magic and version
 inline constexpr std::size_t kModelHeaderBytes = kModelFlagsAt + 4 + 8;  // and flags and length

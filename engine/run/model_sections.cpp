@@ -172,4 +172,16 @@ Neighbours get_neighbours(ByteReader& in, const NeighbourConfig& config, const D
   return Neighbours(config, std::move(kept), shape.features);
 }
 
+std::vector<std::uint16_t> get_likeness(ByteReader& in, const DataShape& shape) {
+  if (shape.features > in.left() / sizeof(std::uint16_t))
+    in.refuse("weights of features for neighbours beyond its length");
+  std::vector<std::uint16_t> weights;
+  in.get_vector(weights, shape.features);
+  const auto good = [](std::uint16_t bf16) {
+    return kernels::from_bf16(bf16) >= 0x1p-20F && kernels::from_bf16(bf16) <= 0x1p20F;
+  };
+  if (!std::ranges::all_of(weights, good)) in.refuse("impossible weights of features for neighbours");
+  return weights;
+}
+
 }  // namespace slide

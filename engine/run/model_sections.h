@@ -36,6 +36,8 @@ FeatureScale get_factors(ByteReader& in, const DataConfig& config, std::size_t f
 bool is_neighbour_value(std::uint16_t bf16);
 void put_neighbours(ByteWriter& out, const Neighbours& neighbours);
 Neighbours get_neighbours(ByteReader& in, const NeighbourConfig& config, const DataShape& shape);
+// What features weigh for them, where that was learnt.
+std::vector<std::uint16_t> get_likeness(ByteReader& in, const DataShape& shape);
 
 // What neighbours are known by where all features of a model are dense columns, else nothing: `samples` rows
 // of bfloat16.

@@ -113,7 +113,7 @@ Trainer::Trainer(const Config& config, TrainingRows train, const Dataset* test, 
   if (start != nullptr) {
     go_on_from(*start);
   } else if (config.neighbours.share > 0) {
-    neighbours_.emplace(config.neighbours, rows_.given, network_.feature_scale());
+    neighbours_ = Neighbours::learnt(config.neighbours, rows_.given, network_.feature_scale(), threads_);
   }
   for (const Layer& layer : network_.layers()) {
     const HashConfig& hash = layer.config().hash;

@@ -179,7 +179,10 @@ void TrialRunner::score_votes(TrialRun& run, const Rung& rung, Trainer&& trainer
   options.threads = resolve_threads(static_cast<int>(run.config.train.threads));
   TrainedModel model = std::move(trainer).release();
   NeighbourConfig config = run.config.neighbours;
-  if (!model.neighbours) model.neighbours.emplace(config, rung.data.train, model.network.feature_scale());
+  if (!model.neighbours) {
+    model.neighbours =
+        Neighbours::learnt(config, rung.data.train, model.network.feature_scale(), options.threads);
+  }
   const auto score = [&](const Votes& votes, const Dataset& data) {
     model.neighbours->set_votes(votes.share, votes.power, votes.companions);
     const Neighbours* voters = votes.share > 0 ? &*model.neighbours : nullptr;
