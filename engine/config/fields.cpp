@@ -259,9 +259,12 @@ std::vector<Field> neighbour_fields(NeighbourConfig& c) {
        "A vote weighs the cosine of the two samples' features to this power: higher asks the most alike.",
        "4.0"},
       {"learn", flag(c.learn),
-       "Learns, before the network, what sparse features weigh in these cosines, so that samples that are "
-       "alike share labels; false = all the same.",
+       "Learns what sparse features weigh in it, so that samples alike share labels; false = all the same.",
        "false"},
+      {"mean", real(c.mean, closed(0.1, 1)),
+       "Exponent of the mean of a label's probability and its vote: 1 the weighted sum; less is more for "
+       "labels that have both.",
+       "1.0"},
       {"companions", real(c.companions, closed(0, 1)),
        "Share of its probability, times that of another label where it is there, which each of the "
        "seven best labels adds to the other's, as its training samples say; 0 = none.",

@@ -157,11 +157,12 @@ struct EvalConfig {
 
 // [neighbours]: training samples that vote at inference (see neighbours.h).
 struct NeighbourConfig {
-  double share = 0.25;  // of a label's probability that is their vote; 0 = none are kept
+  double share = 0.3;  // of a label's probability that is their vote; 0 = none are kept
   std::uint32_t count = 20;
   double power = 4.0;        // of the cosine, for the weight of a vote
   double companions = 0.25;  // of a label's probability, which it lends to those it comes with
   bool learn = true;         // what features weigh in the cosine
+  double mean = 0.5;         // exponent of the mean of probability and vote
 };
 
 // As a default write Config(): for Config{}, GCC 12 destroys members twice when a later one's value throws.

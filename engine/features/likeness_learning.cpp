@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <cmath>
+#include <iterator>
+#include <numeric>
 
 #include "engine/base/parallel.h"
 #include "engine/kernels/bf16.h"
@@ -26,6 +28,11 @@ std::size_t slices_for(std::size_t features) {
   return std::clamp(kSliceFloats / std::max<std::size_t>(features, 1), kLeastSlices, kMostSlices);
 }
 
+constexpr double power_of(double likeness) {
+  static_assert(LikenessLearning::kPower == 4.0);
+  return likeness * likeness * (likeness * likeness);
+}
+
 // Calls body(i) for each i whose label in `own` is among `others`, both ascending.
 template <class Body>
 void each_shared(std::span<const std::uint32_t> own, std::span<const std::uint32_t> others, Body&& body) {
@@ -43,10 +50,9 @@ std::size_t step_for(std::size_t samples) {
 
 }  // namespace
 
-LikenessLearning::LikenessLearning(const Neighbours& samples, double power, int threads)
+LikenessLearning::LikenessLearning(const Neighbours& samples, int threads)
     : neighbours_(samples),
       samples_(samples.storage()),
-      power_(power),
       threads_(threads),
       step_(step_for(samples.samples())),
       asked_((samples.samples() + step_ - 1) / step_),
@@ -170,17 +176,13 @@ void LikenessLearning::measure() {
   });
 }
 
-double LikenessLearning::power_of(double likeness) const {
-  return power_ == 4.0 ? (likeness * likeness) * (likeness * likeness) : std::pow(likeness, power_);
-}
-
 // Cosines of the sample in scratch.asked with others, and the votes of these for its labels.
 void LikenessLearning::vote(std::uint32_t sample, std::span<const std::uint32_t> others,
                             Scratch& scratch) const {
   const auto labels = labels_of(sample);
   scratch.likeness.clear();
   scratch.votes.assign(labels.size() + 1, 0.0);  // behind those for labels, the sum of all
-  double& all = scratch.votes.back() = std::pow(Neighbours::kStranger, power_);
+  double& all = scratch.votes.back() = power_of(Neighbours::kStranger);
   for (const std::uint32_t other : others) {
     float dot = 0.0f;
     for (std::uint64_t at = samples_.feature_offsets[other];
@@ -196,10 +198,10 @@ void LikenessLearning::vote(std::uint32_t sample, std::span<const std::uint32_t>
   }
 }
 
-// Adds what one sample that is asked about adds to the gradient of the logarithms.
-void LikenessLearning::add_gradient(std::size_t asked, Scratch& scratch, std::span<float> gradient) const {
+// Adds what one sample that is asked about adds to the gradient of the logarithms; returns its likelihood.
+double LikenessLearning::add_gradient(std::size_t asked, Scratch& scratch, std::span<float> gradient) const {
   const auto others = candidates_of(asked);
-  if (others.empty()) return;
+  if (others.empty()) return 0.0;
   const std::uint32_t sample = sample_of(asked);
   const std::uint64_t first = samples_.feature_offsets[sample],
                       end = samples_.feature_offsets[sample + std::size_t{1}];
@@ -210,19 +212,20 @@ void LikenessLearning::add_gradient(std::size_t asked, Scratch& scratch, std::sp
   vote(sample, others, scratch);
   const auto labels = labels_of(sample);
   const double all = scratch.votes.back();
-  double mean = 0.0;  // of d / d v_y, weighted by v_y
+  double mean = 0.0, likelihood = 0.0;  // of d / d v_y, weighted by v_y
   scratch.gain.resize(labels.size());
   for (std::size_t l = 0; l < labels.size(); ++l) {
     const double v = scratch.votes[l] / all;
     scratch.gain[l] = 1.0 / (double(labels.size()) * (v + kLeastVote));
     mean += scratch.gain[l] * v;
+    likelihood += std::log(v + kLeastVote) / double(labels.size());
   }
   double own = 0.0;
   for (std::size_t c = 0; c < others.size(); ++c) {
     double gain = -mean;
     each_shared(labels, labels_of(others[c]), [&](std::size_t l) { gain += scratch.gain[l]; });
     const double likeness = scratch.likeness[c];
-    const auto by = static_cast<float>(power_ * power_of(likeness) / likeness * gain / all);
+    const auto by = static_cast<float>(kPower * power_of(likeness) / likeness * gain / all);
     own += by * likeness;
     const float norm = norms_[others[c]], turn = by * static_cast<float>(likeness);
     for (std::uint64_t at = samples_.feature_offsets[others[c]];
@@ -237,17 +240,22 @@ void LikenessLearning::add_gradient(std::size_t asked, Scratch& scratch, std::sp
     gradient[f] -= static_cast<float>(own) * scratch.asked[f] * scratch.asked[f];
     scratch.asked[f] = 0.0f;
   }
+  return likelihood;
 }
 
-// The gradients of the samples asked + k * kBatches, in slices that are added up in their order later.
-void LikenessLearning::add_up(std::size_t batch) {
+// The gradients of samples number batch + k * kBatches, in slices that are added up in their order later;
+// returns their likelihood.
+double LikenessLearning::add_up(std::size_t batch) {
   const std::size_t count = (asked_ - std::min(batch, asked_) + kBatches - 1) / kBatches;
   parallel_for(gradients_.size(), threads_, [&](std::size_t slice, int thread) {
     std::ranges::fill(gradients_[slice], 0.0f);
     const std::size_t end = count * (slice + 1) / gradients_.size();
+    double& likelihood = likelihoods_[slice] = 0.0;
+    Scratch& scratch = scratch_[static_cast<std::size_t>(thread)];
     for (std::size_t k = count * slice / gradients_.size(); k < end; ++k)
-      add_gradient(batch + k * kBatches, scratch_[static_cast<std::size_t>(thread)], gradients_[slice]);
+      likelihood += add_gradient(batch + k * kBatches, scratch, gradients_[slice]);
   });
+  return std::accumulate(likelihoods_.begin(), likelihoods_.end(), 0.0);
 }
 
 void LikenessLearning::climb(double rate) {
@@ -261,11 +269,29 @@ void LikenessLearning::climb(double rate) {
   });
 }
 
-std::vector<std::uint16_t> LikenessLearning::learn() {
+void LikenessLearning::prepare() {
   squares_.assign(logs_.size(), 0.0);
   gradients_.assign(slices_for(logs_.size()), std::vector<float>(logs_.size()));
+  likelihoods_.resize(gradients_.size());
   scratch_.resize(static_cast<std::size_t>(threads_));
   for (Scratch& scratch : scratch_) scratch.asked.assign(logs_.size(), 0.0f);
+}
+
+LikenessLearning::Slope LikenessLearning::slope_at(std::span<const float> logs) {
+  logs_.assign(logs.begin(), logs.end());
+  prepare();
+  measure();
+  Slope slope{0.0, std::vector<double>(logs_.size(), 0.0)};
+  for (std::size_t batch = 0; batch < kBatches; ++batch) {
+    slope.likelihood += add_up(batch);
+    for (const std::vector<float>& slice : gradients_)
+      for (std::size_t f = 0; f < slice.size(); ++f) slope.gradient[f] += slice[f];
+  }
+  return slope;
+}
+
+std::vector<std::uint16_t> LikenessLearning::learn() {
+  prepare();
   for (std::size_t round = 0; round < kRounds; ++round) {
     for (std::size_t batch = 0; batch < kBatches; ++batch) {
       measure();
@@ -274,6 +300,14 @@ std::vector<std::uint16_t> LikenessLearning::learn() {
     }
   }
   return rounded();
+}
+
+void learn_likeness(Neighbours& neighbours, int threads) {
+  if (!neighbours.learns()) return;
+  LikenessLearning learning(neighbours, threads);
+  neighbours.set_feature_weights(learning.first_weights());
+  learning.find_candidates(neighbours);
+  neighbours.set_feature_weights(learning.learn());
 }
 
 }  // namespace slide

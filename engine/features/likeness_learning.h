@@ -10,10 +10,10 @@
 //   mean over y in Y of log(v_y + kLeastVote),  v_y = sum of c_ij^P over neighbours j with y / (S^P + sum of
 //   c_ij^P)
 //
-// with the cosines c_ij of what Neighbours votes with. That is neighbourhood components analysis (Goldberger
-// et al. 2004) of a diagonal matrix, with those votes in place of a softmax of distances, and candidates in
-// place of all samples. The gradients of a feature are added up over a batch, and the logarithm of its factor
-// follows them as by Adagrad (Duchi et al. 2011).
+// with the cosines c_ij and the stranger S of Neighbours; P is the same whatever power votes have. That is
+// neighbourhood components analysis (Goldberger et al. 2004) of a diagonal matrix, with those votes in place
+// of a softmax of distances, and candidates in place of all samples. The gradients of a feature are added up
+// over a batch, and the logarithm of its factor follows them as by Adagrad (Duchi et al. 2011).
 //
 // Serves one learning; its calls have threads of their own, one at a time. Results do not depend on how many.
 #pragma once
@@ -31,14 +31,15 @@ class LikenessLearning {
  public:
   static constexpr std::size_t kMostAsked = 1 << 16;  // samples that are asked about: where there are twice
                                                       // as many or more, every second, third, ...
-  static constexpr std::size_t kNearest = 40;  // candidates of a sample
-  static constexpr std::size_t kRounds = 3;    // through the samples that are asked about
-  static constexpr std::size_t kBatches = 4;   // in a round
-  static constexpr double kRate = 0.3;         // falls to 0 over the rounds
+  static constexpr std::size_t kNearest = 40;         // candidates of a sample
+  static constexpr std::size_t kRounds = 3;           // through the samples that are asked about
+  static constexpr std::size_t kBatches = 4;          // in a round
+  static constexpr double kRate = 0.3;                // falls to 0 over the rounds
   static constexpr double kLeastVote = 1e-3;
+  static constexpr double kPower = 4.0;  // P above
 
-  // `samples` has values in bfloat16 and no dense columns, and must outlive this; `power` of its votes.
-  LikenessLearning(const Neighbours& samples, double power, int threads);
+  // `samples` are at least two, have values in bfloat16 and no dense columns, and must outlive this.
+  LikenessLearning(const Neighbours& samples, int threads);
 
   // The steps, in this order. Factors are those of Neighbours::Storage::feature_weights.
   // Factors to begin with, from the labels of each feature's samples.
@@ -46,6 +47,14 @@ class LikenessLearning {
   // Who may vote for each sample that is asked about; `samples` has the first factors.
   void find_candidates(const Neighbours& samples);
   std::vector<std::uint16_t> learn();
+
+  // Behind find_candidates(), with factors exp(logs), by feature: the likelihood above, added up over the
+  // samples that are asked about, and its gradient by `logs`.
+  struct Slope {
+    double likelihood = 0.0;
+    std::vector<double> gradient;
+  };
+  Slope slope_at(std::span<const float> logs);
 
   // What one takes, of so many samples and features.
   static double bytes_of(double samples, double features, int threads);
@@ -59,19 +68,18 @@ class LikenessLearning {
 
   double coherence_of(std::uint32_t feature, std::vector<std::pair<std::uint32_t, float>>& labels) const;
   std::vector<std::uint16_t> rounded() const;
+  void prepare();
   void measure();
-  void add_up(std::size_t batch);
-  void add_gradient(std::size_t asked, Scratch& scratch, std::span<float> gradient) const;
+  double add_up(std::size_t batch);
+  double add_gradient(std::size_t asked, Scratch& scratch, std::span<float> gradient) const;
   void vote(std::uint32_t sample, std::span<const std::uint32_t> others, Scratch& scratch) const;
   void climb(double rate);
-  double power_of(double likeness) const;
   std::span<const std::uint32_t> labels_of(std::uint32_t sample) const;
   std::span<const std::uint32_t> candidates_of(std::size_t asked) const;
   std::uint32_t sample_of(std::size_t asked) const { return static_cast<std::uint32_t>(asked * step_); }
 
   const Neighbours& neighbours_;
   const Samples& samples_;
-  double power_;
   int threads_;
   std::size_t step_, asked_;
   std::vector<float> label_weights_;           // rarity
@@ -81,8 +89,12 @@ class LikenessLearning {
   std::vector<double> squares_;                // of gradients so far, by feature
   std::vector<std::uint32_t> candidates_;      // kNearest for each sample that is asked about,
   std::vector<std::uint32_t> counts_;          // of which so many are used
-  std::vector<std::vector<float>> gradients_;  // by slice of a batch, by feature
+  std::vector<std::vector<float>> gradients_;  // by slice of a batch, by feature,
+  std::vector<double> likelihoods_;            // and the likelihood of its samples
   std::vector<Scratch> scratch_;               // by thread
 };
+
+// Learns it for neighbours that are to (Neighbours::learns()), from their own samples.
+void learn_likeness(Neighbours& neighbours, int threads);
 
 }  // namespace slide

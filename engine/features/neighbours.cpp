@@ -8,7 +8,6 @@
 
 #include "engine/base/error.h"
 #include "engine/base/prefetch.h"
-#include "engine/features/likeness_learning.h"
 #include "engine/kernels/bf16.h"
 
 namespace slide {
@@ -149,25 +148,16 @@ void Neighbours::set_feature_weights(std::vector<std::uint16_t> weights) {
   measure();
 }
 
-Neighbours Neighbours::learnt(const NeighbourConfig& config, const Dataset& train, const FeatureScale& scale,
-                              int threads) {
-  Neighbours neighbours(config, train, scale);
-  neighbours.learn(threads);
-  return neighbours;
-}
-
-void Neighbours::learn(int threads) {
-  if (!config_.learn || dense() || samples() < 2) return;
-  LikenessLearning learning(*this, config_.power, threads);
-  set_feature_weights(learning.first_weights());
-  learning.find_candidates(*this);
-  set_feature_weights(learning.learn());
-}
-
 const LabelCompanions& Neighbours::companions() const {
   std::call_once(companions_->counted,
                  [this] { companions_->labels = LabelCompanions(storage_.label_offsets, storage_.labels); });
   return companions_->labels;
+}
+
+double Neighbours::power_mean(double probability, double weight) const {
+  const double sum = (1.0 - config_.share) * std::pow(probability, config_.mean) +
+                     config_.share * std::pow(weight, config_.mean);
+  return std::pow(sum, 1.0 / config_.mean);
 }
 
 void Neighbours::set_votes(double share, double power, double companions) {

@@ -3,7 +3,7 @@
 //
 // What the layers have made of a sample they know by its features; which samples there were, and what came
 // together in them, is lost. The neighbours remember. Likeness is the cosine of two samples' features as the
-// network takes them, times weights that are learnt (likeness_learning.h). The mean of a network's
+// network takes them, times weights that can be learnt (likeness_learning.h). The mean of a network's
 // probability and a vote of nearest neighbours is that of Khandelwal et al., "Generalization through
 // Memorization", 2020, equation 3 (there over hidden activations, with a distance in the exponent). Lists by
 // feature bring candidates, whose exact cosines are then taken; features that more than kPostings samples
@@ -15,6 +15,7 @@
 #pragma once
 
 #include <algorithm>
+#include <cmath>
 #include <cstdint>
 #include <memory>
 #include <mutex>
@@ -64,18 +65,14 @@ class Neighbours {
   // The samples of `train` that have labels, and a feature that is not 0, as `scale` makes them; features
   // weigh the same. Throws Error when they are too many for 32 bits.
   Neighbours(const NeighbourConfig& config, const Dataset& train, const FeatureScale& scale);
-  // The same, and what features weigh is learnt where config.learn says so and samples have sparse ones.
-  static Neighbours learnt(const NeighbourConfig& config, const Dataset& train, const FeatureScale& scale,
-                           int threads);
   // Of a model file; `features` bounds the ids.
   Neighbours(const NeighbourConfig& config, Storage storage, std::size_t features);
 
   // The samples of `before`, less the labels that are gone and what has none left, and behind them those of
   // `more`, as `scale` makes them. Where `more` begins with those of `before`, or they end with it, these are
-  // the same samples and stand once. What features weigh is learnt anew from all of them, as above. Throws
-  // Error as above.
+  // the same samples and stand once. Features weigh the same. Throws Error as above.
   static Neighbours grown(const NeighbourConfig& config, const Storage* before, const Growth& growth,
-                          const Dataset& more, const FeatureScale& scale, int threads);
+                          const Dataset& more, const FeatureScale& scale);
 
   struct Vote {
     std::uint32_t label;
@@ -115,14 +112,21 @@ class Neighbours {
   void find_alike(const float* x, std::size_t ldx, std::size_t samples, Scratch& scratch) const;
   void vote_dense(std::size_t sample, Scratch& scratch, std::vector<Vote>& votes) const;
 
-  // (1 - share) * probability + share * weight
+  // The power mean ((1 - share) * probability^mean + share * weight^mean)^(1 / mean), which grows with both.
   double mixed(double probability, double weight) const {
-    return probability + config_.share * (weight - probability);
+    if (config_.mean == 1.0) return probability + config_.share * (weight - probability);
+    if (config_.mean != 0.5) return power_mean(probability, weight);
+    const double root = (1.0 - config_.share) * std::sqrt(probability) + config_.share * std::sqrt(weight);
+    return root * root;
   }
+  // What mixed() multiplies a probability by where nobody votes for the label.
+  double share_without_vote() const { return std::pow(1.0 - config_.share, 1.0 / config_.mean); }
 
   // Other votes of the same samples: `share` in (0, 1], `power` and `companions` as in the configuration. Not
   // while others ask for votes; who has taken share() or a PanelVotes before makes it anew.
   void set_votes(double share, double power, double companions);
+  // Whether what features weigh is to be learnt.
+  bool learns() const { return config_.learn && !dense() && samples() > 1; }
   // Other weights of features, as Storage has them. Not while others ask for votes.
   void set_feature_weights(std::vector<std::uint16_t> weights);
   double share() const { return config_.share; }
@@ -149,13 +153,10 @@ class Neighbours {
   static bool takes_dense(const Dataset& data) { return data.dense_count() > 0 && data.sparse_count() == 0; }
 
  private:
-  // grown() before anything is learnt.
-  static Neighbours joined(const NeighbourConfig& config, const Storage* before, const Growth& growth,
-                           const Dataset& more, const FeatureScale& scale);
+  double power_mean(double probability, double weight) const;
   void take_sparse(const Dataset& train, const FeatureScale& scale);
   void take_dense(const Dataset& train);
   void list_postings(std::size_t features);
-  void learn(int threads);
   void measure();
   std::size_t candidates() const {
     return std::max<std::size_t>(kCandidates, 3 * std::size_t{config_.count});

@@ -54,18 +54,11 @@ bool holds(const Neighbours::Storage& many, std::size_t first, const Neighbours:
 }  // namespace
 
 Neighbours Neighbours::grown(const NeighbourConfig& config, const Storage* before, const Growth& growth,
-                             const Dataset& more, const FeatureScale& scale, int threads) {
-  Neighbours all = joined(config, before, growth, more, scale);
-  all.learn(threads);
-  return all;
-}
-
-Neighbours Neighbours::joined(const NeighbourConfig& config, const Storage* before, const Growth& growth,
-                              const Dataset& more, const FeatureScale& scale) {
+                             const Dataset& more, const FeatureScale& scale) {
   if (before != nullptr && before->small.in_bytes()) {
     Storage wide = *before;
     wide.widen();
-    return joined(config, &wide, growth, more, scale);
+    return grown(config, &wide, growth, more, scale);
   }
   Neighbours added(config, more, scale);
   if (before == nullptr) return added;

@@ -13,7 +13,7 @@ PanelVotes::PanelVotes(const Neighbours& neighbours, LossKind loss, Slice labels
     : neighbours_(&neighbours),
       loss_(loss),
       labels_(labels),
-      log_odds_(1.0 - neighbours.share()),
+      log_odds_(neighbours.share_without_vote()),
       scratch_(neighbours.make_scratch()),
       has_vote_(labels.count) {}
 

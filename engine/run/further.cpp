@@ -12,6 +12,7 @@
 #include "datasets/text_learner.h"
 #include "engine/base/error.h"
 #include "engine/config/config.h"
+#include "engine/features/likeness_learning.h"
 #include "engine/network/network_growth.h"
 
 namespace slide {
@@ -296,7 +297,8 @@ TrainedStart start_further(const Model& model, const Config& config, const Train
   if (config.neighbours.share > 0) {
     start.neighbours =
         Neighbours::grown(config.neighbours, model.neighbours ? &model.neighbours->storage() : nullptr,
-                          growth, more.given, start.network.feature_scale(), threads);
+                          growth, more.given, start.network.feature_scale());
+    learn_likeness(*start.neighbours, threads);
   }
   return start;
 }

@@ -9,6 +9,7 @@
 #include "datasets/shuffle.h"
 #include "engine/base/error.h"
 #include "engine/base/parallel.h"
+#include "engine/features/likeness_learning.h"
 #include "engine/inference/shared_predictor.h"
 
 namespace slide {
@@ -113,7 +114,8 @@ Trainer::Trainer(const Config& config, TrainingRows train, const Dataset* test, 
   if (start != nullptr) {
     go_on_from(*start);
   } else if (config.neighbours.share > 0) {
-    neighbours_ = Neighbours::learnt(config.neighbours, rows_.given, network_.feature_scale(), threads_);
+    neighbours_.emplace(config.neighbours, rows_.given, network_.feature_scale());
+    learn_likeness(*neighbours_, threads_);
   }
   for (const Layer& layer : network_.layers()) {
     const HashConfig& hash = layer.config().hash;

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "engine/base/phases.h"
+#include "engine/features/likeness_learning.h"
 #include "engine/inference/inference.h"
 #include "engine/training/trainer.h"
 
@@ -180,8 +181,8 @@ void TrialRunner::score_votes(TrialRun& run, const Rung& rung, Trainer&& trainer
   TrainedModel model = std::move(trainer).release();
   NeighbourConfig config = run.config.neighbours;
   if (!model.neighbours) {
-    model.neighbours =
-        Neighbours::learnt(config, rung.data.train, model.network.feature_scale(), options.threads);
+    model.neighbours.emplace(config, rung.data.train, model.network.feature_scale());
+    learn_likeness(*model.neighbours, options.threads);
   }
   const auto score = [&](const Votes& votes, const Dataset& data) {
     model.neighbours->set_votes(votes.share, votes.power, votes.companions);

@@ -54,7 +54,7 @@ TEST_F(ConvertModelTest, JsonHasTheMeasuresOfTest) {
   EXPECT_EQ(json["after"]["p_at_1"], Json::parse(test.out)["p_at_1"]);
   const Json inspected = Json::parse(slide_.run({"inspect", "small.slide", "--json"}).out);
   EXPECT_GT(inspected["pairs"], 0);
-  EXPECT_EQ(inspected["format"], 9);
+  EXPECT_EQ(inspected["format"], 10);
   EXPECT_EQ(inspected["form"], "bf16");
   EXPECT_EQ(inspected["file"]["wide_bytes"], json["after"]["wide_bytes"]);
 }

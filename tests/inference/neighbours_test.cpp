@@ -202,6 +202,13 @@ Scores predict(const TrainedNetwork& trained, const Dataset& data, const Inferen
   return scores;
 }
 
+// A network's probability and a vote, by the definition of the power mean.
+double mean_of(const NeighbourConfig& config, double probability, double vote) {
+  const double sum =
+      (1 - config.share) * std::pow(probability, config.mean) + config.share * std::pow(vote, config.mean);
+  return std::pow(sum, 1 / config.mean);
+}
+
 // The network's own scores for all labels, of the same training without neighbours.
 Scores scores_without(Config config, const Dataset& train, const Dataset& data, bool log_softmax) {
   config.neighbours.share = 0.0;
@@ -213,24 +220,28 @@ Scores scores_without(Config config, const Dataset& train, const Dataset& data, 
   return predict(trainer.trained(), data, options);
 }
 
-Config config_with_neighbours(LossKind loss, bool wide) {
+Config config_with_neighbours(LossKind loss, bool wide, double mean = 0.5) {
   Config config = small_wide_config();
   config.loss.kind = loss;
   config.layers.back().wide = wide;
   config.layers.back().lsh = 8;
   config.layers.back().hash = small_hash();
   config.train.epochs = 3;
-  config.neighbours = {0.35, 7, 3.0, 0.0};
+  config.neighbours = {0.35, 7, 3.0, 0.0, false, mean};  // votes of equal features, as naive_votes()
   return config;
 }
 
 struct Case {
   LossKind loss;
   bool wide;
+  double mean;
 };
 
 void PrintTo(const Case& tested, std::ostream* out) {
-  *out << (tested.loss == LossKind::kSoftmax ? "softmax" : "sigmoid") << (tested.wide ? "Wide" : "");
+  *out << (tested.loss == LossKind::kSoftmax ? "softmax" : "sigmoid") << (tested.wide ? "Wide" : "")
+       << (tested.mean == 1.0   ? "Sum"
+           : tested.mean == 0.5 ? ""
+                                : "Power");
 }
 
 class MixedPredictions : public testing::TestWithParam<Case> {
@@ -242,7 +253,7 @@ class MixedPredictions : public testing::TestWithParam<Case> {
     spec.seed = 2;
     return make_data(spec);
   }();
-  const Config config_ = config_with_neighbours(GetParam().loss, GetParam().wide);
+  const Config config_ = config_with_neighbours(GetParam().loss, GetParam().wide, GetParam().mean);
 
   // By label: the score of the mixed probability.
   Scores expected() {
@@ -253,8 +264,8 @@ class MixedPredictions : public testing::TestWithParam<Case> {
       if (votes.empty()) continue;
       for (auto& [label, score] : scores[i]) {
         const auto vote = votes.find(label);
-        const double p =
-            0.65 * probability_of(loss, score) + 0.35 * (vote == votes.end() ? 0.0 : vote->second);
+        const double p = mean_of(config_.neighbours, probability_of(loss, score),
+                                 vote == votes.end() ? 0.0 : vote->second);
         score = loss == LossKind::kSoftmax ? std::log(p) : std::log(p / (1 - p));
       }
     }
@@ -328,31 +339,38 @@ TEST_P(MixedPredictions, OfCandidatesHaveTheVotes) {
   const bool softmax = config_.loss.kind == LossKind::kSoftmax;
   for (std::size_t i = 0; i < data_.size(); ++i) {
     const Shares votes = naive_votes(config_.neighbours, train_, data_.features(i));
+    // The network's own probability, from the mean of it and the vote.
     const auto network_share = [&](const Scores& scores, std::uint32_t label) {
+      const double probability = probability_of(config_.loss.kind, scores[i].at(label));
       const auto vote = votes.find(label);
-      return probability_of(config_.loss.kind, scores[i].at(label)) -
-             0.35 * (vote == votes.end() ? 0.0 : vote->second);
+      if (votes.empty()) return probability;
+      const double mean = config_.neighbours.mean;
+      const double root =
+          std::pow(probability, mean) - 0.35 * std::pow(vote == votes.end() ? 0.0 : vote->second, mean);
+      return std::pow(std::max(root / 0.65, 0.0), 1 / mean);
     };
-    const double share = votes.empty() ? 1.0 : 0.65;  // the network's
     for (const auto& [label, vote] : votes) ASSERT_TRUE(some[i].contains(label)) << i << " " << label;
     EXPECT_LE(some[i].size(), votes.size() + 6);
-    double sum = 0.0, full_sum = 0.0;  // under softmax the candidates share what is not the vote's
+    double sum = 0.0, full_sum = 0.0;  // under softmax the candidates share all
     for (const auto& [label, score] : some[i]) {
       sum += network_share(some, label);
       full_sum += network_share(full, label);
     }
     for (const auto& [label, score] : some[i]) {
-      const double expected = network_share(full, label) * (softmax ? share / full_sum : 1.0);
-      EXPECT_NEAR(network_share(some, label), expected, 0.003) << i << " " << label;
+      const double expected = network_share(full, label) / (softmax ? full_sum : 1.0);
+      EXPECT_NEAR(network_share(some, label), expected, 0.005) << i << " " << label;
     }
-    EXPECT_NEAR(sum, softmax ? share : sum, 0.01);
+    EXPECT_NEAR(sum, softmax ? 1.0 : sum, 0.015);
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(Losses, MixedPredictions,
-                         testing::Values(Case{LossKind::kSigmoid, false}, Case{LossKind::kSigmoid, true},
-                                         Case{LossKind::kSoftmax, false}, Case{LossKind::kSoftmax, true}),
-                         [](const auto& tested) { return testing::PrintToString(tested.param); });
+INSTANTIATE_TEST_SUITE_P(
+    Losses, MixedPredictions,
+    testing::Values(Case{LossKind::kSigmoid, false, 0.5}, Case{LossKind::kSigmoid, true, 0.5},
+                    Case{LossKind::kSoftmax, false, 0.5}, Case{LossKind::kSoftmax, true, 0.5},
+                    Case{LossKind::kSigmoid, true, 1.0}, Case{LossKind::kSoftmax, true, 1.0},
+                    Case{LossKind::kSigmoid, true, 0.7}),
+    [](const auto& tested) { return testing::PrintToString(tested.param); });
 
 // Several chunks of neurons, blocks in a panel, always scored neurons and candidates; all ways to ask.
 TEST(ManyLabels, EveryWayToAskMixesTheSameVotes) {
@@ -388,8 +406,8 @@ TEST(ManyLabels, EveryWayToAskMixesTheSameVotes) {
       if (votes.empty()) continue;
       for (auto& [label, score] : all[i]) {
         const auto vote = votes.find(label);
-        const double p = 0.65 * probability_of(LossKind::kSigmoid, score) +
-                         0.35 * (vote == votes.end() ? 0.0 : vote->second);
+        const double p = mean_of(config.neighbours, probability_of(LossKind::kSigmoid, score),
+                                 vote == votes.end() ? 0.0 : vote->second);
         score = std::log(p / (1 - p));
       }
     }
@@ -462,7 +480,8 @@ TEST(SureLabels, KeepTheirOrder) {
       EXPECT_NEAR(best[0].score, first, 1e-5);
     });
   };
-  expect_order(train.slice(0, 1), std::log(0.65 / 0.35));
+  const double first = 0.65 * 0.65;  // of a probability of 1, without votes
+  expect_order(train.slice(0, 1), std::log(first / (1 - first)));
   expect_order(dataset_of({{{}, {}}}, 60, 40), 60.0);
 }
 

@@ -7,6 +7,7 @@ import zlib
 import numpy as np
 
 OPTIMIZER, WIDE, TEXT, FACTORS, NEIGHBOURS, BF16, INT8, IDLE, DENSE, PAIRS = 1, 2, 4, 8, 16, 32, 64, 128, 256, 512  # flags
+LIKENESS = 1024
 MAGIC, END = b"SLIDEMDL", b"SLIDEEND"
 
 
@@ -40,6 +41,7 @@ class Model:
     factors: np.ndarray = None  # [features]
     neighbours: np.ndarray = None  # [samples, features]
     neighbour_labels: np.ndarray = None  # [samples, neurons], whether it has the label
+    likeness: np.ndarray = None  # [features]: what they weigh for neighbours
     text: Text = None
     dense: int = 0  # columns: the last of the features
 
@@ -228,7 +230,7 @@ def parse_model(data):
     file = Reader(data[:-12])
     file.take(8)
     version, flags, length = file.u32(), file.u32(), file.u64()
-    if version not in (*range(1, 8), 9) or length != len(data):
+    if version not in (*range(1, 8), 9, 10) or length != len(data):
         raise BadModel(f"version {version}, {length} bytes of {len(data)}")
     file.u64()  # steps
     config = tomllib.loads(file.take(file.u64()).decode())
@@ -244,6 +246,8 @@ def parse_model(data):
         model.factors = file.array("<f4", model.features).astype(np.float64)
     if flags & NEIGHBOURS:
         read_small_neighbours(file, model, flags) if flags & (BF16 | INT8) else read_neighbours(file, model)
+    if flags & LIKENESS:
+        model.likeness = from_bf16(file.array("<u2", model.features))
     if flags & TEXT:
         model.text = read_text(file)
     if flags & IDLE:

@@ -38,6 +38,7 @@ CASES = {
                            ["loss.kind=softmax", NO_WIDE, "neighbours.share=0.4", "neighbours.count=3",
                             "neighbours.companions=0.6"]),
     "neighbours_alone": ([(24, "")], "sampled", ["neighbours.companions=0"]),
+    "neighbours_alike": ([(24, "")], "sampled", ["neighbours.learn=false"]),
     "all_parts": ([(24, "")], "sampled", ["data.idf_power=0.5"]),
     "pairs": ([(24, "")], "sampled", ["data.pairs=8"]),
     "pairs_all_parts": ([(24, "")], "sampled", ["data.pairs=8", "data.idf_power=0.5"]),

@@ -108,21 +108,21 @@ def largest(values, count):
     return order[:count], 1e-11 < gap < FLOAT_ERROR
 
 
-def rough_scores(q, model, lengths):
+def rough_scores(q, stored, model, lengths):
     if model.is_dense:
-        return np.maximum(model.neighbours @ to_bf16(q), 0)
+        return np.maximum(stored @ to_bf16(q), 0)
     chosen = chosen_lists(q, lengths)
-    return np.abs(model.neighbours[:, chosen]) @ np.abs(q[chosen])
+    return np.abs(stored[:, chosen]) @ np.abs(q[chosen])
 
 
-def votes_of(q, model, lengths):
+def votes_of(q, stored, model, lengths):
     """Votes [labels] or None, and their slack."""
     config = model.config["neighbours"]
-    rough = rough_scores(q, model, lengths)
+    rough = rough_scores(q, stored, model, lengths)
     touched = np.flatnonzero(rough)
     candidates, unsure = largest(rough[touched], max(CANDIDATES, 3 * config["count"]))
     candidates = np.sort(touched[candidates])
-    cosine = np.minimum(model.neighbours[candidates] @ q, 1)
+    cosine = np.minimum(stored[candidates] @ q, 1)
     candidates, cosine = candidates[cosine > 0], cosine[cosine > 0]
     nearest, unsure_too = largest(cosine, config["count"])
     if len(nearest) == 0:
@@ -135,13 +135,19 @@ def votes_of(q, model, lengths):
 
 def mix_votes(p, x, model):
     """In place; returns the slack [samples, 1]."""
-    share, slack = model.config["neighbours"]["share"], np.zeros((len(x), 1))
+    config, slack = model.config["neighbours"], np.zeros((len(x), 1))
+    share, mean = config["share"], config["mean"]
     lengths = np.count_nonzero(model.neighbours, axis=0)
+    stored = model.neighbours
+    if model.likeness is not None:
+        x, stored = x * model.likeness, to_unit_length(stored * model.likeness)
     for i, q in enumerate(to_unit_length(x)):
-        votes, unsure = votes_of(q, model, lengths)
+        votes, unsure = votes_of(q, stored, model, lengths)
         if votes is not None:
-            p[i] += share * (votes - p[i])
-            slack[i] = share * unsure
+            mixed = (1 - share) * p[i] ** mean + share * votes**mean
+            most = (mixed + share * ((votes + unsure) ** mean - votes**mean)) ** (1 / mean)
+            p[i] = mixed ** (1 / mean)
+            slack[i] = np.max(most - p[i])
     return slack
 
 

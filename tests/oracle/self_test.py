@@ -65,6 +65,8 @@ def changed_numbers(model, lines, answers):
         nearest = int(np.argmax(model.neighbours @ single))
         common = int(np.argmax(model.neighbours[nearest] * single))
         changes["a neighbour's value"] = lambda m: times(m.neighbours, (nearest, common), 1.5)
+        if model.likeness is not None:
+            changes["what a feature weighs"] = lambda m: times(m.likeness, common, 1.5)
         changes["a neighbour's label"] = lambda m: flip(m.neighbour_labels, (nearest, label))
     if model.text:
         changes["a word's weight"] = lambda m: times(m.text.weights, feature, 1.05)
@@ -79,7 +81,7 @@ def changed_keys(model):
     if model.bf16:
         yield "train", "weights", "fp32"
     if model.neighbours is not None:
-        yield from (("neighbours", key, value) for key, value in {"share": 0.251, "power": 4.05, "count": 19, "companions": 0.3}.items())
+        yield from (("neighbours", key, value) for key, value in {"share": 0.251, "power": 4.05, "count": 19, "companions": 0.3, "mean": 0.52}.items())
     if model.text:
         values = {"weighting": "counts", "lowercase": False, "tokens": "blanks", "word_ngrams": 1}
         yield from (("text", key, value) for key, value in values.items())

@@ -18,6 +18,7 @@
 #include "datasets/text_learner.h"
 #include "engine/base/byte_io.h"
 #include "engine/base/error.h"
+#include "engine/features/likeness_learning.h"
 #include "engine/inference/inference.h"
 #include "engine/network/memory_plan.h"
 #include "engine/training/trainer.h"
@@ -293,6 +294,12 @@ TEST_F(ModelFileTest, ThePlanOfMemoryCountsNeighbours) {
   train({"neighbours.share=0.5", "neighbours.companions=0.0"});
   config = config_;
   EXPECT_EQ(planned().neighbours, double(trainer_->neighbours()->bytes()));
+  EXPECT_EQ(planned().training() - without,
+            planned().neighbours +
+                LikenessLearning::bytes_of(double(data_.size()), double(data_.feature_count()), 1));
+  train({"neighbours.share=0.5", "neighbours.companions=0.0", "neighbours.learn=false"});
+  config = config_;
+  EXPECT_EQ(planned().neighbours, double(trainer_->neighbours()->bytes()));
   const std::size_t marks =
       data_.size() + data_.feature_count();  // in which the one thread marks what it finds
   EXPECT_EQ(planned().training() - without, planned().neighbours + double(marks * sizeof(float)));
@@ -310,6 +317,8 @@ TEST_F(ModelFileTest, NeighboursComeBack) {
     ASSERT_TRUE(model.neighbours);
     EXPECT_EQ(model.neighbours->samples(), data_.size());
     EXPECT_EQ(model.neighbours->storage().values, trainer_->neighbours()->storage().values);
+    EXPECT_EQ(model.neighbours->storage().feature_weights, trainer_->neighbours()->storage().feature_weights);
+    EXPECT_EQ(model.version, 10U);
     model.build_tables(1);
     for (const Inference mode : {Inference::kFull, Inference::kLsh})
       EXPECT_EQ(predict(trainer_->trained(), data_, mode), predict(model.trained(), data_, mode));
@@ -323,7 +332,8 @@ TEST_F(ModelFileTest, NeighboursThatCannotBeAreFound) {
   const std::string bytes = read_bytes(path());
   const Neighbours::Storage& kept = trainer_->neighbours()->storage();
   const std::size_t entries = kept.features.size(), labels = kept.labels.size(), offsets = kept.samples() + 1;
-  const std::size_t values_at = bytes.size() - 12 - 2 * entries, labels_at = values_at - 4 * labels,
+  const std::size_t weights_at = bytes.size() - 12 - 2 * data_.feature_count(),
+                    values_at = weights_at - 2 * entries, labels_at = values_at - 4 * labels,
                     features_at = labels_at - 4 * entries, label_offsets_at = features_at - 8 * offsets,
                     feature_offsets_at = label_offsets_at - 8 * offsets, sizes_at = feature_offsets_at - 24;
   const auto refused = [&](std::size_t at, auto value, const char* what) {
@@ -342,7 +352,9 @@ TEST_F(ModelFileTest, NeighboursThatCannotBeAreFound) {
   }
   for (const std::size_t at : {features_at, labels_at})
     refused(at, std::uint32_t{12}, "impossible neighbours");
-  refused(values_at, std::uint16_t{0x7f80}, "impossible neighbours");      // infinity
+  refused(values_at, std::uint16_t{0x7f80}, "impossible neighbours");  // infinity
+  for (const int weight : {0x0000, 0x7f80, 0x7fc0, 0xbf80})            // 0, infinity, no number, -1
+    refused(weights_at, static_cast<std::uint16_t>(weight), "impossible weights of features for neighbours");
   refused(values_at + 2, std::uint16_t{0xffc0}, "impossible neighbours");  // no number
   std::string without_share = bytes;
   const std::size_t share = bytes.find("share = 0.4");

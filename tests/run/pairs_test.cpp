@@ -131,7 +131,7 @@ TEST_P(Pairs, StayInTheFile) {
   save_model(path,
              {config, trainer.shape(), trainer.trained(), &trainer.training().optimizer_state(), 1, nullptr});
   const Model model = load_model(path);
-  EXPECT_EQ(model.version, 9U);
+  EXPECT_EQ(model.version, 10U);
   EXPECT_EQ(model.shape.features, kWords);
   EXPECT_EQ(model.shape.pairs, trainer.shape().pairs);
   EXPECT_TRUE(

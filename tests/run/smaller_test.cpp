@@ -124,7 +124,9 @@ TEST_F(SmallerTest, SmallFormsAnswerAlike) {
     EXPECT_LT(result.after.bytes.wide, result.before.bytes.wide / 2);
     EXPECT_NEAR(result.after.measures[0].precision, result.before.measures[0].precision, 0.03);
     const Model model = load_model(path("small"));
-    EXPECT_EQ(model.version, 5U);
+    EXPECT_EQ(model.version, 10U);
+    EXPECT_EQ(model.neighbours->storage().feature_weights,
+              load_model(path("model")).neighbours->storage().feature_weights);
     EXPECT_FALSE(model.has_optimizer_state);
     EXPECT_EQ(model.network.output().weights().is_bf16(), form == ModelForm::kBf16);
     EXPECT_EQ(model.network.output().weights().is_int8(), form == ModelForm::kInt8);

@@ -86,6 +86,7 @@ TEST(TuneVotes, ThoseThatDoNotGoWithOtherKeysAreLeftOut) {
   config.train.epochs = 20;
   config.neighbours.share = 0.7;
   config.neighbours.count = 1;
+  config.neighbours.learn = false;  // which would know what says nothing
   TuneOptions options{600.0, 2, all_but_votes(config)};
   options.fixed.push_back("neighbours.power=2");
   const auto best = [&] { return joined(tune(config, misleading_data(), options, {}).best.changes); };
