@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <iterator>
 #include <numeric>
 
 #include "engine/base/parallel.h"
@@ -16,8 +15,8 @@ namespace {
 
 constexpr std::size_t kCompared = 256;  // samples of a feature that are compared by their labels, at most
 constexpr double kUnknown = 5;          // samples that a feature is thought to have besides, of usual labels
-constexpr float kLeastFirst = 1e-3f;    // of the usual factor
-constexpr double kEnough = 1.0;         // added to the root of a feature's squares
+constexpr double kMostFirst = 2;        // times the factor of the mean coherence, or as many times less
+constexpr double kEnough = 2.0;         // added to the root of a feature's squares
 constexpr float kLeastLog = -6.0f, kMostLog = 4.0f;
 constexpr double kLeastLikeness = 1e-3;
 constexpr std::size_t kMostSlices = 16, kLeastSlices = 4;
@@ -123,16 +122,18 @@ std::vector<std::uint16_t> LikenessLearning::first_weights() {
   parallel_for(features, threads_, [&](std::size_t f, int thread) {
     coherence[f] = coherence_of(static_cast<std::uint32_t>(f), labels[static_cast<std::size_t>(thread)]);
   });
-  std::vector<double> known;
-  std::ranges::copy_if(coherence, std::back_inserter(known), [](double c) { return c >= 0; });
-  const auto middle = known.begin() + static_cast<std::ptrdiff_t>(known.size() / 2);
-  if (!known.empty()) std::nth_element(known.begin(), middle, known.end());
-  const double usual = known.empty() ? 0.0 : *middle;
-  for (std::size_t f = 0; f < features && usual > 0; ++f) {
+  double sum = 0.0, known = 0.0;
+  for (const double one : coherence) {
+    if (one < 0) continue;
+    sum += one;
+    ++known;
+  }
+  for (std::size_t f = 0; f < features && sum > 0; ++f) {
+    if (coherence[f] < 0) continue;
+    const double usual = sum / known;
     const auto count = double(neighbours_.samples_with(static_cast<std::uint32_t>(f)).size());
-    const double mean =
-        coherence[f] < 0 ? usual : (coherence[f] * count + kUnknown * usual) / (count + kUnknown);
-    logs_[f] = std::log(std::max(static_cast<float>(std::sqrt(mean / usual)), kLeastFirst));
+    const double mean = (coherence[f] * count + kUnknown * usual) / (count + kUnknown);
+    logs_[f] = static_cast<float>(std::log(std::clamp(std::sqrt(mean / usual), 1 / kMostFirst, kMostFirst)));
   }
   return rounded();
 }

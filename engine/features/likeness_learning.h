@@ -4,8 +4,8 @@
 // A cosine takes all features for equally telling: two samples are alike because both begin with the same
 // phrase, as much as because both name the same thing. Here each feature gets a factor of its values. It
 // begins with the root of how alike the labels of samples are that have the feature (the mean cosine of two
-// samples' labels, which count by their rarity), and then climbs the likelihood of votes that leave out the
-// sample that is asked about: for sample i with labels Y,
+// samples' labels, which count by their rarity), against the mean over features, and then climbs the
+// likelihood of votes that leave out the sample that is asked about: for sample i with labels Y,
 //
 //   mean over y in Y of log(v_y + kLeastVote),  v_y = sum of c_ij^P over neighbours j with y / (S^P + sum of
 //   c_ij^P)
