@@ -13,10 +13,10 @@ using kernels::from_bf16, kernels::to_bf16;
 
 namespace {
 
-constexpr std::size_t kCompared = 256;  // samples of a feature that are compared by their labels, at most
-constexpr double kUnknown = 5;          // samples that a feature is thought to have besides, of usual labels
-constexpr double kMostFirst = 2;        // times the factor of the mean coherence, or as many times less
-constexpr double kEnough = 2.0;         // added to the root of a feature's squares
+constexpr std::size_t kCompared = 64;  // samples of a feature that are compared by their labels, at most
+constexpr double kUnknown = 5;         // samples that a feature is thought to have besides, of usual labels
+constexpr double kMostFirst = 2;       // times the factor of the mean coherence, or as many times less
+constexpr double kEnough = 2.0;        // added to the root of a feature's squares
 constexpr float kLeastLog = -6.0f, kMostLog = 4.0f;
 constexpr double kLeastLikeness = 1e-3;
 constexpr std::size_t kMostSlices = 16, kLeastSlices = 4;
