@@ -167,14 +167,8 @@ void LikenessLearning::measure() {
   factors_.resize(logs_.size());
   std::ranges::transform(logs_, factors_.begin(), [](float log) { return std::exp(log); });
   norms_.resize(samples_.samples());
-  parallel_for(norms_.size(), threads_, [&](std::size_t i, int) {
-    double square = 0.0;
-    for (std::uint64_t at = samples_.feature_offsets[i]; at < samples_.feature_offsets[i + 1]; ++at) {
-      const double value = double(from_bf16(samples_.values[at])) * factors_[samples_.features[at]];
-      square += value * value;
-    }
-    norms_[i] = square > 0 ? static_cast<float>(1.0 / std::sqrt(square)) : 0.0f;
-  });
+  parallel_for(norms_.size(), threads_,
+               [&](std::size_t i, int) { norms_[i] = samples_.norm_with(factors_, i); });
 }
 
 // Cosines of the sample in scratch.asked with others, and the votes of these for its labels.
@@ -213,7 +207,8 @@ double LikenessLearning::add_gradient(std::size_t asked, Scratch& scratch, std::
   vote(sample, others, scratch);
   const auto labels = labels_of(sample);
   const double all = scratch.votes.back();
-  double mean = 0.0, likelihood = 0.0;  // of d / d v_y, weighted by v_y
+  double mean = 0.0;  // of d / d v_y, weighted by v_y
+  double likelihood = 0.0;
   scratch.gain.resize(labels.size());
   for (std::size_t l = 0; l < labels.size(); ++l) {
     const double v = scratch.votes[l] / all;

@@ -133,14 +133,16 @@ void Neighbours::measure() {
   factors_.resize(weights.size());
   std::ranges::transform(weights, factors_.begin(), from_bf16);
   norms_.resize(weights.empty() ? 0 : samples());
-  for (std::size_t i = 0; i < norms_.size(); ++i) {
-    double square = 0.0;
-    for (std::uint64_t at = storage_.feature_offsets[i]; at < storage_.feature_offsets[i + 1]; ++at) {
-      const double value = double(storage_.value(i, at)) * factors_[storage_.features[at]];
-      square += value * value;
-    }
-    norms_[i] = square > 0 ? static_cast<float>(1.0 / std::sqrt(square)) : 0.0f;
+  for (std::size_t i = 0; i < norms_.size(); ++i) norms_[i] = storage_.norm_with(factors_, i);
+}
+
+float Neighbours::Storage::norm_with(std::span<const float> factors, std::size_t sample) const {
+  double square = 0.0;
+  for (std::uint64_t at = feature_offsets[sample]; at < feature_offsets[sample + 1]; ++at) {
+    const double weighted = double(value(sample, at)) * factors[features[at]];
+    square += weighted * weighted;
   }
+  return square > 0 ? static_cast<float>(1.0 / std::sqrt(square)) : 0.0f;
 }
 
 void Neighbours::set_feature_weights(std::vector<std::uint16_t> weights) {

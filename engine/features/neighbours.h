@@ -58,6 +58,8 @@ class Neighbours {
     float value(std::size_t sample, std::uint64_t at) const {
       return small.in_bytes() ? small.byte(sample, at) : kernels::from_bf16(values[at]);
     }
+    // 1 / the length of a sample whose values are multiplied by `factors`, by feature; 0 where it is 0.
+    float norm_with(std::span<const float> factors, std::size_t sample) const;
     // Bytes become bfloat16 values.
     void widen();
   };

@@ -73,12 +73,10 @@ double evaluation_bytes(const Config& config, const NetworkShape& shape, const B
   return bytes;
 }
 
-// What learning the weights of neighbours takes before the first step.
-double learning_bytes(const Config& config, std::size_t features, const BlockBounds& bounds, int threads) {
-  if (config.neighbours.share == 0 || !config.neighbours.learn || bounds.samples == 0 ||
-      bounds.dense == features)
-    return 0;
-  return LikenessLearning::bytes_of(double(bounds.samples), double(features), threads);
+// Whether there are neighbours whose features get weights.
+bool learns_likeness(const Config& config, std::size_t features, const BlockBounds& bounds) {
+  return config.neighbours.share > 0 && config.neighbours.learn && bounds.samples > 0 &&
+         bounds.dense != features;
 }
 
 }  // namespace
@@ -106,13 +104,15 @@ MemoryPlan plan_memory(const Config& config, std::size_t features, const Network
     plan.neighbours = Neighbours::bytes_of(double(bounds.samples), double(features),
                                            double(bounds.all_features), double(bounds.all_labels),
                                            bounds.dense == features ? double(bounds.dense) : 0.0);
-    const bool learnt = config.neighbours.learn && bounds.dense != features;
-    if (learnt) plan.neighbours += Neighbours::weight_bytes_of(double(bounds.samples), double(features));
     if (config.neighbours.companions > 0)
       plan.neighbours += LabelCompanions::bytes_of(double(parts.neuron_ends.back()));
   }
-  plan.evaluation = std::max(evaluation_bytes(config, shape, bounds, threads),
-                             learning_bytes(config, features, bounds, threads));
+  plan.evaluation = evaluation_bytes(config, shape, bounds, threads);
+  if (learns_likeness(config, features, bounds)) {
+    const auto samples = double(bounds.samples), all = double(features);
+    plan.neighbours += Neighbours::weight_bytes_of(samples, all);
+    plan.evaluation = std::max(plan.evaluation, LikenessLearning::bytes_of(samples, all, threads));
+  }
   plan.regression =
       bytes_of_item_weights(config, parts.neuron_ends.back(), double(all_bounds.label_features), threads);
   plan.step = NetworkTraining::bytes_of(config, shape, bounds, step_shape(config.train, threads));

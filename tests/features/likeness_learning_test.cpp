@@ -19,7 +19,7 @@ namespace {
 
 constexpr std::uint32_t kTelling = 40, kFeatures = 80, kGroups = 20;
 
-// A sample has one of kGroups groups, which say its label; three features of its group's, and six that say
+// A sample has one of kGroups groups, which say its labels; two features of its group's, and six that say
 // nothing.
 Dataset telling_and_noisy(std::size_t samples, std::uint64_t seed) {
   std::vector<Sample> rows;
@@ -96,22 +96,20 @@ TEST(LikenessLearning, LikelihoodIsThatOfVotesThatLeaveTheSampleOut) {
 }
 
 TEST(LikenessLearning, GradientIsThatOfTheLikelihood) {
-  {
-    const Neighbours neighbours(NeighbourConfig(), telling_and_noisy(150, 2), FeatureScale());
-    LikenessLearning learning(neighbours, 2);
-    learning.find_candidates(neighbours);
-    std::vector<float> logs = some_logs();
-    const std::vector<double> gradient = learning.slope_at(logs).gradient;
-    constexpr float kStep = 0x1p-6f;
-    for (std::size_t f = 0; f < kFeatures; ++f) {
-      const float before = logs[f];
-      logs[f] = before + kStep;
-      const double above = learning.slope_at(logs).likelihood;
-      logs[f] = before - kStep;
-      const double below = learning.slope_at(logs).likelihood;
-      logs[f] = before;
-      EXPECT_NEAR(gradient[f], (above - below) / (2 * kStep), 0.01 + 0.01 * std::fabs(gradient[f])) << f;
-    }
+  const Neighbours neighbours(NeighbourConfig(), telling_and_noisy(150, 2), FeatureScale());
+  LikenessLearning learning(neighbours, 2);
+  learning.find_candidates(neighbours);
+  std::vector<float> logs = some_logs();
+  const std::vector<double> gradient = learning.slope_at(logs).gradient;
+  constexpr float kStep = 0x1p-6f;
+  for (std::size_t f = 0; f < kFeatures; ++f) {
+    const float before = logs[f];
+    logs[f] = before + kStep;
+    const double above = learning.slope_at(logs).likelihood;
+    logs[f] = before - kStep;
+    const double below = learning.slope_at(logs).likelihood;
+    logs[f] = before;
+    EXPECT_NEAR(gradient[f], (above - below) / (2 * kStep), 0.01 + 0.01 * std::fabs(gradient[f])) << f;
   }
 }
 
