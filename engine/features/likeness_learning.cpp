@@ -5,6 +5,7 @@
 #include <numeric>
 
 #include "engine/base/parallel.h"
+#include "engine/base/prefetch.h"
 #include "engine/kernels/bf16.h"
 
 namespace slide {
@@ -23,8 +24,8 @@ constexpr std::size_t kMostSlices = 16, kLeastSlices = 4;
 constexpr std::size_t kSliceFloats = std::size_t{1} << 25;  // of all slices, if that leaves enough of them
 
 // Depends on the data alone, as the sums do.
-std::size_t slices_for(std::size_t features) {
-  return std::clamp(kSliceFloats / std::max<std::size_t>(features, 1), kLeastSlices, kMostSlices);
+std::size_t slices_for(std::size_t samples, std::size_t features) {
+  return std::clamp(kSliceFloats / std::max<std::size_t>(samples + features, 1), kLeastSlices, kMostSlices);
 }
 
 constexpr double power_of(double likeness) {
@@ -55,15 +56,18 @@ LikenessLearning::LikenessLearning(const Neighbours& samples, int threads)
       threads_(threads),
       step_(step_for(samples.samples())),
       asked_((samples.samples() + step_ - 1) / step_),
+      slice_count_(slices_for(samples.samples(), samples.features())),
       logs_(samples.features(), 0.0f) {}
 
-double LikenessLearning::bytes_of(double samples, double features, int threads) {
-  const auto count = static_cast<std::size_t>(samples);
-  const double asked = samples / double(step_for(count));
-  const auto slices = double(slices_for(static_cast<std::size_t>(features)));
-  return asked * double(kNearest + 1) * sizeof(std::uint32_t) + 2 * samples * sizeof(float) +
-         features * (2 * sizeof(float) + sizeof(double) + slices * sizeof(float)) +
-         threads * Neighbours::scratch_bytes_of(samples, features);
+double LikenessLearning::bytes_of(double samples, double features, double entries, int threads) {
+  const double asked = samples / double(step_for(static_cast<std::size_t>(samples)));
+  const auto slices =
+      double(slices_for(static_cast<std::size_t>(samples), static_cast<std::size_t>(features)));
+  const double shared = std::min(double(kMostShared), double(kNearest) * entries / std::max(samples, 1.0));
+  return asked * (sizeof(Asked) + double(kNearest) * sizeof(Candidate) + shared * sizeof(Shared)) +
+         2 * samples * sizeof(float) + features * (2 * sizeof(float) + sizeof(double)) +
+         slices * (samples + features) * sizeof(float) +
+         threads * (Neighbours::scratch_bytes_of(samples, features) + features * sizeof(std::uint16_t));
 }
 
 std::span<const std::uint32_t> LikenessLearning::labels_of(std::uint32_t sample) const {
@@ -71,8 +75,10 @@ std::span<const std::uint32_t> LikenessLearning::labels_of(std::uint32_t sample)
   return std::span(samples_.labels).subspan(first, samples_.label_offsets[sample + std::size_t{1}] - first);
 }
 
-std::span<const std::uint32_t> LikenessLearning::candidates_of(std::size_t asked) const {
-  return std::span(candidates_).subspan(asked * kNearest, counts_[asked]);
+std::span<const std::uint32_t> LikenessLearning::features_of(std::uint32_t sample) const {
+  const std::uint64_t first = samples_.feature_offsets[sample];
+  return std::span(samples_.features)
+      .subspan(first, samples_.feature_offsets[sample + std::size_t{1}] - first);
 }
 
 std::vector<std::uint16_t> LikenessLearning::rounded() const {
@@ -139,26 +145,81 @@ std::vector<std::uint16_t> LikenessLearning::first_weights() {
 }
 
 void LikenessLearning::find_candidates(const Neighbours& samples) {
-  candidates_.resize(asked_ * kNearest);
-  counts_.assign(asked_, 0);
+  slices_.assign(kBatches * slice_count_, {});
   struct Asking {
     Neighbours::Scratch find;
     std::vector<float> values;
+    std::vector<std::uint16_t> places;  // by feature: 1 + its place in the sample that asks, or 0
   };
   std::vector<Asking> asking(static_cast<std::size_t>(threads_));
-  for (Asking& one : asking) one.find = samples.make_scratch();
-  parallel_for(asked_, threads_, [&](std::size_t asked, int thread) {
+  for (Asking& one : asking) {
+    one.find = samples.make_scratch();
+    one.places.assign(logs_.size(), 0);
+  }
+  parallel_for(slices_.size(), threads_, [&](std::size_t s, int thread) {
     Asking& one = asking[static_cast<std::size_t>(thread)];
-    const std::uint32_t sample = sample_of(asked);
-    const std::uint64_t first = samples_.feature_offsets[sample],
-                        end = samples_.feature_offsets[sample + std::size_t{1}];
-    one.values.clear();
-    for (std::uint64_t at = first; at < end; ++at) one.values.push_back(samples_.value(sample, at));
-    samples.find({std::span(samples_.features).subspan(first, end - first), one.values}, one.find);
-    for (const auto& [likeness, other] : one.find.likeness) {
-      if (other != sample && counts_[asked] < kNearest)
-        candidates_[asked * kNearest + counts_[asked]++] = other;
+    const std::size_t batch = s / slice_count_, slice = s % slice_count_;
+    const std::size_t count = (asked_ - std::min(batch, asked_) + kBatches - 1) / kBatches;
+    const std::size_t end = count * (slice + 1) / slice_count_;
+    for (std::size_t k = count * slice / slice_count_; k < end; ++k) {
+      const auto sample = static_cast<std::uint32_t>((batch + k * kBatches) * step_);
+      const auto features = features_of(sample);
+      if (features.size() >= UINT16_MAX || labels_of(sample).size() > UINT16_MAX) continue;
+      one.values.clear();
+      for (std::size_t p = 0; p < features.size(); ++p) {
+        one.values.push_back(samples_.value(sample, samples_.feature_offsets[sample] + p));
+        one.places[features[p]] = static_cast<std::uint16_t>(p + 1);
+      }
+      samples.find({features, one.values}, one.find);
+      list_candidates(sample, one.find.likeness, one.places, slices_[s]);
+      for (const std::uint32_t f : features) one.places[f] = 0;
     }
+    slices_[s].candidates.shrink_to_fit();
+    slices_[s].shared.shrink_to_fit();
+  });
+}
+
+// Appends a sample and those of `likeness` that may vote for it, with what they share.
+void LikenessLearning::list_candidates(std::uint32_t sample,
+                                       std::span<const std::pair<float, std::uint32_t>> likeness,
+                                       std::span<const std::uint16_t> places, Slice& to) const {
+  to.asked.push_back({sample, 0, to.candidates.size(), to.shared.size(), to.labels.size()});
+  Asked& asked = to.asked.back();
+  const auto nearest = likeness.first(std::min(likeness.size(), kNearest + 1));
+  for (const auto& [cosine, other] : nearest) prefetch(&samples_.label_offsets[other]);
+  for (const auto& [cosine, other] : nearest) prefetch(&samples_.labels[samples_.label_offsets[other]]);
+  for (const auto& [cosine, other] : nearest) {
+    if (other == sample) continue;
+    if (asked.count == kNearest) return;
+    Candidate candidate{other, 0, 0};
+    const auto features = features_of(other);
+    const std::size_t first = to.shared.size();
+    if (first + features.size() > asked.shared + kMostShared) return;
+    to.shared.resize(first + features.size());
+    const std::uint16_t* values = samples_.values.data() + samples_.feature_offsets[other];
+    std::size_t end = first;
+    for (std::size_t p = 0; p < features.size(); ++p) {  // without a jump, which no processor would guess
+      const std::uint16_t place = places[features[p]];
+      to.shared[end] = {static_cast<std::uint16_t>(place - 1), values[p]};
+      end += place != 0 ? 1 : 0;
+    }
+    to.shared.resize(end);
+    candidate.features = static_cast<std::uint16_t>(end - first);
+    each_shared(labels_of(sample), labels_of(other), [&](std::size_t l) {
+      to.labels.push_back(static_cast<std::uint16_t>(l));
+      ++candidate.labels;
+    });
+    to.candidates.push_back(candidate);
+    ++asked.count;
+  }
+}
+
+// Calls body(slice, first, end) for the stretch [first, end) of all samples that each slice has.
+template <class Body>
+void LikenessLearning::each_slice(Body&& body) const {
+  parallel_for(slice_count_, threads_, [&](std::size_t slice, int) {
+    const std::size_t count = samples_.samples();
+    body(slice, count * slice / slice_count_, count * (slice + 1) / slice_count_);
   });
 }
 
@@ -167,97 +228,112 @@ void LikenessLearning::measure() {
   factors_.resize(logs_.size());
   std::ranges::transform(logs_, factors_.begin(), [](float log) { return std::exp(log); });
   norms_.resize(samples_.samples());
-  parallel_for(norms_.size(), threads_,
-               [&](std::size_t i, int) { norms_[i] = samples_.norm_with(factors_, i); });
+  each_slice([&](std::size_t, std::size_t first, std::size_t end) {
+    for (std::size_t i = first; i < end; ++i) norms_[i] = samples_.norm_with(factors_, i);
+  });
 }
 
-// Cosines of the sample in scratch.asked with others, and the votes of these for its labels.
-void LikenessLearning::vote(std::uint32_t sample, std::span<const std::uint32_t> others,
-                            Scratch& scratch) const {
-  const auto labels = labels_of(sample);
+// Cosines of the sample with its candidates, and the votes of these for its labels.
+void LikenessLearning::vote(const Slice& slice, const Asked& asked, Scratch& scratch) const {
+  const std::uint32_t sample = asked.sample;
+  const auto features = features_of(sample);
+  const std::uint16_t* values = samples_.values.data() + samples_.feature_offsets[sample];
+  scratch.asked.resize(features.size());
+  for (std::size_t p = 0; p < features.size(); ++p) {
+    const float factor = factors_[features[p]];
+    scratch.asked[p] = from_bf16(values[p]) * factor * factor * norms_[sample];
+  }
   scratch.likeness.clear();
-  scratch.votes.assign(labels.size() + 1, 0.0);  // behind those for labels, the sum of all
+  scratch.votes.assign(labels_of(sample).size() + 1, 0.0);  // behind those for labels, the sum of all
   double& all = scratch.votes.back() = power_of(Neighbours::kStranger);
-  for (const std::uint32_t other : others) {
+  slice.each(asked, [&](const Candidate& one, const Shared* shared, const std::uint16_t* labels) {
     float dot = 0.0f;
-    for (std::uint64_t at = samples_.feature_offsets[other];
-         at < samples_.feature_offsets[other + std::size_t{1}]; ++at) {
-      const std::uint32_t f = samples_.features[at];
-      dot += scratch.asked[f] * (from_bf16(samples_.values[at]) * factors_[f]);
-    }
-    const double likeness = std::clamp(double(dot) * norms_[other], kLeastLikeness, 1.0);
+    for (std::size_t e = 0; e < one.features; ++e)
+      dot += scratch.asked[shared[e].place] * from_bf16(shared[e].value);
+    const double likeness = std::clamp(double(dot) * norms_[one.sample], kLeastLikeness, 1.0);
     const double vote = power_of(likeness);
     scratch.likeness.push_back(likeness);
     all += vote;
-    each_shared(labels, labels_of(other), [&](std::size_t l) { scratch.votes[l] += vote; });
-  }
+    for (std::size_t l = 0; l < one.labels; ++l) scratch.votes[labels[l]] += vote;
+  });
 }
 
-// Adds what one sample that is asked about adds to the gradient of the logarithms; returns its likelihood.
-double LikenessLearning::add_gradient(std::size_t asked, Scratch& scratch, std::span<float> gradient) const {
-  const auto others = candidates_of(asked);
-  if (others.empty()) return 0.0;
-  const std::uint32_t sample = sample_of(asked);
-  const std::uint64_t first = samples_.feature_offsets[sample],
-                      end = samples_.feature_offsets[sample + std::size_t{1}];
-  for (std::uint64_t at = first; at < end; ++at) {
-    const std::uint32_t f = samples_.features[at];
-    scratch.asked[f] = from_bf16(samples_.values[at]) * factors_[f] * norms_[sample];
-  }
-  vote(sample, others, scratch);
-  const auto labels = labels_of(sample);
+// What one sample that is asked about adds to the gradient of the logarithms, but for the turns; returns its
+// likelihood. The cosine of a and b, rows of unit length, grows with the logarithm of factor f by
+//   2 a[f] b[f] - cosine (a[f]^2 + b[f]^2)
+// of which the second part is added up by row first.
+double LikenessLearning::add_gradient(const Slice& slice, const Asked& asked, Scratch& scratch,
+                                      Gradient& gradient) const {
+  if (asked.count == 0) return 0.0;
+  vote(slice, asked, scratch);
+  const std::size_t labels = scratch.votes.size() - 1;
   const double all = scratch.votes.back();
   double mean = 0.0;  // of d / d v_y, weighted by v_y
   double likelihood = 0.0;
-  scratch.gain.resize(labels.size());
-  for (std::size_t l = 0; l < labels.size(); ++l) {
+  scratch.gain.resize(labels);
+  for (std::size_t l = 0; l < labels; ++l) {
     const double v = scratch.votes[l] / all;
-    scratch.gain[l] = 1.0 / (double(labels.size()) * (v + kLeastVote));
+    scratch.gain[l] = 1.0 / (double(labels) * (v + kLeastVote));
     mean += scratch.gain[l] * v;
-    likelihood += std::log(v + kLeastVote) / double(labels.size());
+    likelihood += std::log(v + kLeastVote) / double(labels);
   }
+  scratch.shared.assign(scratch.asked.size(), 0.0f);
   double own = 0.0;
-  for (std::size_t c = 0; c < others.size(); ++c) {
+  std::size_t c = 0;
+  slice.each(asked, [&](const Candidate& one, const Shared* shared, const std::uint16_t* mine) {
     double gain = -mean;
-    each_shared(labels, labels_of(others[c]), [&](std::size_t l) { gain += scratch.gain[l]; });
-    const double likeness = scratch.likeness[c];
-    const auto by = static_cast<float>(kPower * power_of(likeness) / likeness * gain / all);
+    for (std::size_t l = 0; l < one.labels; ++l) gain += scratch.gain[mine[l]];
+    const double likeness = scratch.likeness[c++];
+    const double by = kPower * power_of(likeness) / likeness * gain / all;
     own += by * likeness;
-    const float norm = norms_[others[c]], turn = by * static_cast<float>(likeness);
-    for (std::uint64_t at = samples_.feature_offsets[others[c]];
-         at < samples_.feature_offsets[others[c] + std::size_t{1}]; ++at) {
-      const std::uint32_t f = samples_.features[at];
-      const float value = from_bf16(samples_.values[at]) * factors_[f] * norm;
-      gradient[f] += (2.0f * by * scratch.asked[f] - turn * value) * value;
-    }
-  }
-  for (std::uint64_t at = first; at < end; ++at) {
-    const std::uint32_t f = samples_.features[at];
-    gradient[f] -= static_cast<float>(own) * scratch.asked[f] * scratch.asked[f];
-    scratch.asked[f] = 0.0f;
-  }
+    gradient.turns[one.sample] += static_cast<float>(by * likeness);
+    const auto scale = static_cast<float>(2.0 * by) * norms_[one.sample];
+    for (std::size_t e = 0; e < one.features; ++e)
+      scratch.shared[shared[e].place] += scale * from_bf16(shared[e].value);
+  });
+  gradient.turns[asked.sample] += static_cast<float>(own);
+  const auto features = features_of(asked.sample);
+  for (std::size_t p = 0; p < features.size(); ++p)
+    gradient.features[features[p]] += scratch.asked[p] * scratch.shared[p];
   return likelihood;
 }
 
-// The gradients of samples number batch + k * kBatches, in slices that are added up in their order later;
-// returns their likelihood.
+// The gradients of a batch, in slices that are added up in their order later; returns its likelihood.
 double LikenessLearning::add_up(std::size_t batch) {
-  const std::size_t count = (asked_ - std::min(batch, asked_) + kBatches - 1) / kBatches;
-  parallel_for(gradients_.size(), threads_, [&](std::size_t slice, int thread) {
-    std::ranges::fill(gradients_[slice], 0.0f);
-    const std::size_t end = count * (slice + 1) / gradients_.size();
-    double& likelihood = likelihoods_[slice] = 0.0;
+  parallel_for(slice_count_, threads_, [&](std::size_t s, int thread) {
+    Gradient& gradient = gradients_[s];
+    std::ranges::fill(gradient.features, 0.0f);
+    std::ranges::fill(gradient.turns, 0.0f);
+    gradient.likelihood = 0.0;
+    const Slice& slice = slices_[batch * slice_count_ + s];
     Scratch& scratch = scratch_[static_cast<std::size_t>(thread)];
-    for (std::size_t k = count * slice / gradients_.size(); k < end; ++k)
-      likelihood += add_gradient(batch + k * kBatches, scratch, gradients_[slice]);
+    for (const Asked& asked : slice.asked)
+      gradient.likelihood += add_gradient(slice, asked, scratch, gradient);
   });
-  return std::accumulate(likelihoods_.begin(), likelihoods_.end(), 0.0);
+  each_slice([&](std::size_t slice, std::size_t first, std::size_t end) {
+    for (std::size_t i = first; i < end; ++i) turn(i, gradients_[slice].features);
+  });
+  return std::accumulate(gradients_.begin(), gradients_.end(), 0.0,
+                         [](double sum, const Gradient& one) { return sum + one.likelihood; });
+}
+
+// Takes from the gradient what a sample turns, by the sum of all slices.
+void LikenessLearning::turn(std::size_t sample, std::span<float> gradient) const {
+  float sum = 0.0f;
+  for (const Gradient& one : gradients_) sum += one.turns[sample];
+  if (sum == 0) return;
+  const float by = sum * norms_[sample] * norms_[sample];
+  for (std::uint64_t at = samples_.feature_offsets[sample]; at < samples_.feature_offsets[sample + 1]; ++at) {
+    const std::uint32_t f = samples_.features[at];
+    const float value = from_bf16(samples_.values[at]) * factors_[f];
+    gradient[f] -= by * value * value;
+  }
 }
 
 void LikenessLearning::climb(double rate) {
   parallel_for(logs_.size(), threads_, [&](std::size_t f, int) {
     double gradient = 0.0;
-    for (const std::vector<float>& slice : gradients_) gradient += slice[f];
+    for (const Gradient& slice : gradients_) gradient += slice.features[f];
     if (gradient == 0) return;
     squares_[f] += gradient * gradient;
     const double log = logs_[f] + rate * gradient / (std::sqrt(squares_[f]) + kEnough);
@@ -267,10 +343,12 @@ void LikenessLearning::climb(double rate) {
 
 void LikenessLearning::prepare() {
   squares_.assign(logs_.size(), 0.0);
-  gradients_.assign(slices_for(logs_.size()), std::vector<float>(logs_.size()));
-  likelihoods_.resize(gradients_.size());
+  gradients_.resize(slice_count_);
+  for (Gradient& gradient : gradients_) {
+    gradient.features.resize(logs_.size());
+    gradient.turns.resize(samples_.samples());
+  }
   scratch_.resize(static_cast<std::size_t>(threads_));
-  for (Scratch& scratch : scratch_) scratch.asked.assign(logs_.size(), 0.0f);
 }
 
 LikenessLearning::Slope LikenessLearning::slope_at(std::span<const float> logs) {
@@ -280,8 +358,8 @@ LikenessLearning::Slope LikenessLearning::slope_at(std::span<const float> logs) 
   Slope slope{0.0, std::vector<double>(logs_.size(), 0.0)};
   for (std::size_t batch = 0; batch < kBatches; ++batch) {
     slope.likelihood += add_up(batch);
-    for (const std::vector<float>& slice : gradients_)
-      for (std::size_t f = 0; f < slice.size(); ++f) slope.gradient[f] += slice[f];
+    for (const Gradient& slice : gradients_)
+      for (std::size_t f = 0; f < logs_.size(); ++f) slope.gradient[f] += slice.features[f];
   }
   return slope;
 }

@@ -32,7 +32,8 @@ class LikenessLearning {
  public:
   static constexpr std::size_t kMostAsked = 1 << 16;  // samples that are asked about: where there are twice
                                                       // as many or more, every second, third, ...
-  static constexpr std::size_t kNearest = 40;         // candidates of a sample
+  static constexpr std::size_t kNearest = 40;         // candidates of a sample,
+  static constexpr std::size_t kMostShared = 1600;    // which share so many features with it in all, at most
   static constexpr std::size_t kRounds = 3;           // through the samples that are asked about
   static constexpr std::size_t kBatches = 4;          // in a round
   static constexpr double kRate = 0.3;                // falls to 0 over the rounds
@@ -57,12 +58,49 @@ class LikenessLearning {
   };
   Slope slope_at(std::span<const float> logs);
 
-  // What one takes, of so many samples and features.
-  static double bytes_of(double samples, double features, int threads);
+  // What one takes, of so many samples and features, with so many entries.
+  static double bytes_of(double samples, double features, double entries, int threads);
 
  private:
+  // A feature that a candidate shares with the sample that is asked about: its place among this one's, and
+  // the candidate's value in bfloat16.
+  struct Shared {
+    std::uint16_t place, value;
+  };
+  struct Candidate {
+    std::uint32_t sample;
+    std::uint16_t features, labels;  // how many it shares
+  };
+  struct Asked {
+    std::uint32_t sample;
+    std::uint32_t count;                    // of its candidates,
+    std::size_t candidate, shared, labels;  // which begin here in their slice
+  };
+  struct Slice {
+    std::vector<Asked> asked;
+    std::vector<Candidate> candidates;
+    std::vector<Shared> shared;
+    std::vector<std::uint16_t> labels;  // shared ones, as places among those of the sample
+
+    // Calls body(candidate, features, labels) for each candidate, with the first of what it shares.
+    template <class Body>
+    void each(const Asked& of, Body&& body) const {
+      const Shared* features = shared.data() + of.shared;
+      const std::uint16_t* places = labels.data() + of.labels;
+      for (const Candidate& one : std::span(candidates).subspan(of.candidate, of.count)) {
+        body(one, features, places);
+        features += one.features;
+        places += one.labels;
+      }
+    }
+  };
+  struct Gradient {
+    std::vector<float> features;  // by feature
+    std::vector<float> turns;     // by sample: what is still to be taken away, by its squares
+    double likelihood = 0.0;
+  };
   struct Scratch {
-    std::vector<float> asked;                   // values of the sample asked about by feature, else zero
+    std::vector<float> asked, shared;           // by place in the sample that is asked about
     std::vector<double> likeness, votes, gain;  // by candidate, by label of the sample, by label
   };
   using Samples = Neighbours::Storage;
@@ -72,27 +110,29 @@ class LikenessLearning {
   void prepare();
   void measure();
   double add_up(std::size_t batch);
-  double add_gradient(std::size_t asked, Scratch& scratch, std::span<float> gradient) const;
-  void vote(std::uint32_t sample, std::span<const std::uint32_t> others, Scratch& scratch) const;
+  void list_candidates(std::uint32_t sample, std::span<const std::pair<float, std::uint32_t>> likeness,
+                       std::span<const std::uint16_t> places, Slice& to) const;
+  template <class Body>
+  void each_slice(Body&& body) const;
+  void vote(const Slice& slice, const Asked& asked, Scratch& scratch) const;
+  double add_gradient(const Slice& slice, const Asked& asked, Scratch& scratch, Gradient& gradient) const;
+  void turn(std::size_t sample, std::span<float> gradient) const;
   void climb(double rate);
   std::span<const std::uint32_t> labels_of(std::uint32_t sample) const;
-  std::span<const std::uint32_t> candidates_of(std::size_t asked) const;
-  std::uint32_t sample_of(std::size_t asked) const { return static_cast<std::uint32_t>(asked * step_); }
+  std::span<const std::uint32_t> features_of(std::uint32_t sample) const;
 
   const Neighbours& neighbours_;
   const Samples& samples_;
   int threads_;
-  std::size_t step_, asked_;
-  std::vector<float> label_weights_;           // rarity
-  std::vector<float> label_norms_;             // by sample: 1 / the length of its labels
-  std::vector<float> logs_;                    // of the factors, by feature
-  std::vector<float> factors_, norms_;         // the factors, and by sample 1 / its length with them
-  std::vector<double> squares_;                // of gradients so far, by feature
-  std::vector<std::uint32_t> candidates_;      // kNearest for each sample that is asked about,
-  std::vector<std::uint32_t> counts_;          // of which so many are used
-  std::vector<std::vector<float>> gradients_;  // by slice of a batch, by feature,
-  std::vector<double> likelihoods_;            // and the likelihood of its samples
-  std::vector<Scratch> scratch_;               // by thread
+  std::size_t step_, asked_, slice_count_;
+  std::vector<float> label_weights_;    // rarity
+  std::vector<float> label_norms_;      // by sample: 1 / the length of its labels
+  std::vector<float> logs_;             // of the factors, by feature
+  std::vector<float> factors_, norms_;  // the factors, and by sample 1 / its length with them
+  std::vector<double> squares_;         // of gradients so far, by feature
+  std::vector<Slice> slices_;           // [batch][slice] of those that are asked about
+  std::vector<Gradient> gradients_;     // by slice of a batch
+  std::vector<Scratch> scratch_;        // by thread
 };
 
 // Learns it for neighbours that are to (Neighbours::learns()), from their own samples.

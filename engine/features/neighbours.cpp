@@ -17,7 +17,7 @@ using kernels::from_bf16, kernels::to_bf16;
 namespace {
 
 // Rough scores by eighths of an octave, down from 4: they are cosines, or little more.
-constexpr std::uint32_t kSteps = 256, kLowestStep = (0x40800000u >> 20) - kSteps;
+constexpr std::uint32_t kStepBits = 20, kSteps = 256, kLowestStep = (0x40800000u >> kStepBits) - kSteps;
 
 double length_of(std::span<const float> values) {
   double square = 0.0;
@@ -254,27 +254,29 @@ std::size_t Neighbours::gather(Scratch& scratch) const {
 // Leaves in `keys` the `most` touched samples with the largest rough scores, or all of them if there are
 // less, and zeroes the scores.
 void Neighbours::keep_largest(std::size_t most, std::size_t touched, Scratch& scratch) const {
-  const auto step_of = [](std::uint64_t key) {  // positive floats are ordered as their bits are
-    const auto eighth = static_cast<std::uint32_t>(key >> 52);
-    return std::min(eighth - std::min(eighth, kLowestStep), kSteps - 1);
-  };
-  std::array<std::uint32_t, kSteps> sizes{};
+  constexpr std::size_t kTables = 4;  // one after the other, so that no count waits for the one before
+  std::array<std::array<std::uint32_t, kSteps>, kTables> sizes{};
   scratch.keys.resize(touched);
   for (std::size_t t = 0; t < touched; ++t) {
     const std::uint32_t sample = scratch.touched[t];
     const float norm = norms_.empty() ? 1.0f : norms_[sample];
-    const std::uint64_t score = std::bit_cast<std::uint32_t>(scratch.rough[sample] * norm);
+    const std::uint32_t score = std::bit_cast<std::uint32_t>(scratch.rough[sample] * norm);
     scratch.rough[sample] = 0.0f;
-    scratch.keys[t] = score << 32 | ~sample;  // of equal ones the first samples
-    ++sizes[step_of(scratch.keys[t])];
+    scratch.keys[t] = std::uint64_t{score} << 32 | ~sample;  // of equal ones the first samples
+    const std::uint32_t eighth = score >> kStepBits;         // positive floats are ordered as their bits are
+    ++sizes[t % kTables][std::min(eighth - std::min(eighth, kLowestStep), kSteps - 1)];
   }
   std::size_t kept = 0;
   std::uint32_t lowest = kSteps;
-  while (lowest > 0 && kept < most) kept += sizes[--lowest];
+  while (lowest > 0 && kept < most) {
+    --lowest;
+    for (const auto& table : sizes) kept += table[lowest];
+  }
+  const std::uint64_t least = lowest == 0 ? 0 : std::uint64_t{lowest + kLowestStep} << (32 + kStepBits);
   kept = 0;
   for (const std::uint64_t key : scratch.keys) {  // without a jump, as above
     scratch.keys[kept] = key;
-    kept += step_of(key) >= lowest ? 1 : 0;
+    kept += key >= least ? 1 : 0;
   }
   scratch.keys.resize(kept);
   if (kept <= most) return;
