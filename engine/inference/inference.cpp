@@ -22,6 +22,13 @@ namespace {
 constexpr std::size_t kManyNeurons = 4096;       // with less, rough scores save less than they cost
 constexpr std::size_t kBestAtOnce = 1ULL << 21;  // labels a panel keeps, but for the least panel
 
+// They take a fourth of the memory of the wide path and its postings at most.
+std::shared_ptr<const WideBounds> bounds_of(const WidePath& wide, std::size_t features) {
+  const std::size_t neurons = wide.storage().offsets.size() - 1;
+  const std::size_t few = std::max(WideBounds::kFew, neurons / (4 * WideBounds::kGroup));
+  return std::make_shared<const WideBounds>(wide, features, few);
+}
+
 }  // namespace
 
 template <class Way, class... Args>
@@ -61,21 +68,24 @@ void Predictor::choose_full() {
   // activations.
   const bool needs_all = trained_.neighbours != nullptr && needs_log_softmax(network.config().loss.kind);
   if (needs_all || !has_whole_input(network)) return;
-  if (options_.low_latency) {
-    const ScreenScorer& screen = add<ScreenScorer>(full);
-    if (screen.bounded()) alone_ = &screen;
-  }
-  if (options_.by_row) return;  // a block as a whole may turn out to be scored exactly
   const bool saves =
       output.wide() != nullptr || PanelScreen::fastest(output.weights()) != PanelScreen::Form::kFloat;
-  const bool rough_first = options_.rough_first.value_or(saves && output.size() >= kManyNeurons);
+  // By row, a block as a whole may turn out to be scored exactly.
+  const bool rough_first =
+      !options_.by_row && options_.rough_first.value_or(saves && output.size() >= kManyNeurons);
+  if (!rough_first && !options_.low_latency) return;
+  if (output.wide() != nullptr) bounds_ = bounds_of(*output.wide(), network.sample_features());
+  if (options_.low_latency) {
+    const ScreenScorer& screen = add<ScreenScorer>(full, network, bounds_);
+    if (screen.bounded()) alone_ = &screen;
+  }
   if (!rough_first) return;
-  const RoughScorer& rough = add<RoughScorer>(full, network, resolve_threads(options_.threads));
+  const RoughScorer& rough = add<RoughScorer>(full, network, bounds_, resolve_threads(options_.threads));
   if (rough.bounded()) together_ = &rough;
 }
 
 std::size_t Predictor::index_bytes() const {
-  std::size_t bytes = 0;
+  std::size_t bytes = bounds_ ? bounds_->bytes() : 0;
   for (const auto& scorer : scorers_) bytes += scorer->bytes();
   return bytes;
 }

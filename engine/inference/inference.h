@@ -18,6 +18,7 @@
 #include "engine/inference/scorer.h"
 #include "engine/inference/top_k.h"
 #include "engine/network/network.h"
+#include "engine/wide/wide_bounds.h"
 
 namespace slide {
 
@@ -117,6 +118,7 @@ class Predictor {
   TrainedNetwork trained_;
   InferenceOptions options_;
   const Neighbours* lenders_;                           // nullptr: no companions
+  std::shared_ptr<const WideBounds> bounds_;            // of the wide path, where scorers use them
   std::vector<std::unique_ptr<const Scorer>> scorers_;  // these two, and what they build on
   const Scorer* together_;
   const Scorer* alone_;  // of samples that come alone to a thread

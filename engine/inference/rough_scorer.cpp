@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
-#include <numeric>
+#include <utility>
 
 #include "engine/kernels/kernels.h"
 
@@ -14,29 +14,25 @@ namespace {
 constexpr std::size_t kGroup = WideBounds::kGroup;
 constexpr std::size_t kChunk = 32 * kGroup;     // neurons scored at once: their scores stay in the cache
 constexpr std::size_t kStretch = 256 * kGroup;  // neurons whose wide bounds are found at once
-constexpr std::size_t kMostBest = TopK::kMostInOrder;  // of more, bounds leave too many neurons
-constexpr std::size_t kDearer = 64;     // an exact score of one sample, than that of a whole block
-constexpr std::size_t kMostHits = 512;  // kept of a sample before they are scored
-constexpr std::size_t kFirst = 16;      // of them, the ones that are scored before the others
+constexpr std::size_t kDearer = 64;             // an exact score of one sample, than that of a whole block
+constexpr std::size_t kMostHits = 512;          // kept of a sample before they are scored
 constexpr float kMostLeast = std::numeric_limits<float>::max();  // before k labels are found it is more
 
 }  // namespace
 
-RoughScorer::RoughScorer(const FullScorer& full, const Network& network, int threads)
+RoughScorer::RoughScorer(const FullScorer& full, const Network& network,
+                         std::shared_ptr<const WideBounds> bounds, int threads)
     : full_(full),
       screen_(full.output(), PanelScreen::fastest(full.output().weights()), kGroup, threads),
-      exact_(full.output(), network.sample_features()) {
-  // So that bounds take a fourth of the memory of the wide path and its postings at most.
-  const std::size_t few = std::max(WideBounds::kFew, full.output().size() / (4 * WideBounds::kGroup));
-  if (full.output().wide() != nullptr) bounds_.emplace(*full.output().wide(), network.sample_features(), few);
-}
+      hits_(full.output(), network.sample_features()),
+      bounds_(std::move(bounds)) {}
 
 std::unique_ptr<Scorer::Scratch> RoughScorer::make_scratch(std::size_t blocks, std::size_t lanes) const {
   auto scratch = std::make_unique<Scratch>();
   const std::size_t samples = blocks * lanes;
   scratch->full = full_.make_full_scratch(blocks, lanes);
   scratch->screen = screen_.make_scratch(kChunk, samples);
-  scratch->exact_scores = exact_.make_scratch();
+  scratch->hit_scores = hits_.make_scratch();
   scratch->rough.reserve(blocks);
   scratch->exact.reserve(blocks);
   scratch->scored.resize(blocks);
@@ -63,7 +59,7 @@ bool RoughScorer::is_too_close(std::uint32_t b, const Panel& panel, const Scratc
 void RoughScorer::score(Panel& panel, Scorer::Scratch& scratch) const {
   auto& own = static_cast<Scratch&>(scratch);
   const std::size_t neurons = full_.output().size();
-  if (panel.log_softmax || panel.k > kMostBest) return full_.score(panel, *own.full);
+  if (panel.log_softmax || panel.k > HitScores::kMostBest) return full_.score(panel, *own.full);
   choose_blocks(panel, own);
   for (std::size_t first = 0; first < neurons; first += kStretch) {
     const std::size_t end = std::min(neurons, first + kStretch);
@@ -100,60 +96,11 @@ bool RoughScorer::begin_block(std::uint32_t b, Panel& panel, Scratch& scratch) c
     scratch.least[first + s] =
         s < in.samples ? panel.best[first + s].threshold() : std::numeric_limits<float>::infinity();
   }
-  for (std::size_t s = 0; panel.votes && s < in.samples; ++s) score_first_votes(b, s, panel, scratch);
+  for (std::size_t s = 0; panel.votes && s < in.samples; ++s) {
+    hits_.score_first_votes(b, s, panel, scratch.hit_scores);
+    scratch.least[first + s] = panel.best[first + s].threshold();
+  }
   return true;
-}
-
-// Some of the votes of a sample, by their numbers.
-void RoughScorer::score_votes(std::uint32_t b, std::size_t s, std::span<const std::uint32_t> votes,
-                              Panel& panel, Scratch& scratch) const {
-  const std::size_t sample = panel.sample(b, s);
-  const auto all = panel.votes->of(sample);
-  scratch.ids.clear();
-  for (const std::uint32_t v : votes) scratch.ids.push_back(all[v].label);
-  scratch.scores.resize(std::max(scratch.scores.size(), votes.size()));
-  exact_.begin(panel.inputs[b], s, panel.single_features(b, s), scratch.exact_scores);
-  exact_.score(scratch.ids, panel.output_scratch(), scratch.exact_scores, scratch.scores.data());
-  exact_.end(scratch.exact_scores);
-  for (std::size_t i = 0; i < votes.size(); ++i) {
-    panel.votes->set_score(sample, votes[i], scratch.scores[i]);
-    panel.best[sample].offer(scratch.ids[i], scratch.scores[i]);
-  }
-}
-
-// The labels with most votes are likely to be among the best.
-void RoughScorer::score_first_votes(std::uint32_t b, std::size_t s, Panel& panel, Scratch& scratch) const {
-  const std::size_t sample = panel.sample(b, s);
-  const auto all = panel.votes->of(sample);
-  if (all.empty()) return;
-  std::vector<std::uint32_t>& votes = scratch.votes;
-  votes.resize(all.size());
-  std::iota(votes.begin(), votes.end(), 0U);
-  const std::size_t first = std::max(kFirst, panel.k);
-  if (votes.size() > first) {
-    std::ranges::nth_element(votes, votes.begin() + static_cast<std::ptrdiff_t>(first), std::greater<>(),
-                             [&](std::uint32_t v) { return all[v].weight; });
-    votes.resize(first);
-  }
-  score_votes(b, s, votes, panel, scratch);
-  scratch.least[sample] = panel.best[sample].threshold();
-}
-
-// Those that could still be among the best for their votes. Labels without a score so far have none that is
-// among the best.
-void RoughScorer::score_last_votes(std::uint32_t b, std::size_t s, Panel& panel, Scratch& scratch) const {
-  const std::size_t sample = panel.sample(b, s);
-  const auto all = panel.votes->of(sample);
-  if (all.size() <= kFirst) return;
-  const TopK& best = panel.best[sample];
-  const double least = panel.votes->least_mixed(sample, best);
-  std::vector<std::uint32_t>& votes = scratch.votes;
-  votes.clear();
-  for (std::uint32_t v = 0; v < all.size(); ++v) {
-    const bool known = !std::isinf(panel.votes->score(sample, v));
-    if (!known && panel.votes->most_mixed(sample, v, best.threshold()) >= least) votes.push_back(v);
-  }
-  score_votes(b, s, votes, panel, scratch);
 }
 
 // What wide scores of some groups of neurons cannot exceed.
@@ -212,45 +159,11 @@ void RoughScorer::keep_possible(std::uint32_t b, std::size_t group, const float*
   }
 }
 
-// Scores of the hits of a sample those that still could be among its best; the likeliest first, so that few
-// are left.
+// Scores the hits of a sample.
 void RoughScorer::score_hits(std::uint32_t b, std::size_t s, Panel& panel, Scratch& scratch) const {
   const std::size_t sample = panel.sample(b, s);
-  std::vector<Hit>& hits = scratch.hits[sample];
-  TopK& best = panel.best[sample];
-  std::erase_if(hits, [&](const Hit& hit) { return hit.bound < best.threshold(); });
-  if (hits.size() > kFirst)
-    std::ranges::nth_element(hits, hits.begin() + kFirst, std::greater<>(), &Hit::bound);
-  const auto votes = panel.votes ? panel.votes->of(sample) : std::span<const PanelVotes::Vote>();
-  // The number of its vote, or that of no vote.
-  const auto vote_of = [&](std::uint32_t label) {
-    const auto at = std::ranges::lower_bound(votes, label, {}, &PanelVotes::Vote::label);
-    const bool is_voted = at != votes.end() && at->label == label;
-    return is_voted ? static_cast<std::size_t>(at - votes.begin()) : votes.size();
-  };
-  const auto is_known = [&](std::uint32_t label) {
-    const std::size_t v = vote_of(label);
-    return v < votes.size() && !std::isinf(panel.votes->score(sample, v));
-  };
-  scratch.scores.resize(std::max(scratch.scores.size(), kFirst));
-  exact_.begin(panel.inputs[b], s, panel.single_features(b, s), scratch.exact_scores);
-  for (auto hit = hits.cbegin(); hit != hits.cend();) {
-    scratch.ids.clear();
-    for (; hit != hits.cend() && scratch.ids.size() < kFirst; ++hit) {
-      if (hit->bound >= best.threshold() && !is_known(hit->label)) scratch.ids.push_back(hit->label);
-    }
-    if (scratch.ids.empty()) break;
-    exact_.score(scratch.ids, panel.output_scratch(), scratch.exact_scores, scratch.scores.data());
-    for (std::size_t i = 0; i < scratch.ids.size(); ++i) {
-      best.offer(scratch.ids[i], scratch.scores[i]);
-      if (const std::size_t v = vote_of(scratch.ids[i]); v < votes.size())
-        panel.votes->set_score(sample, v, scratch.scores[i]);
-    }
-    scratch.scored[b] += scratch.ids.size();
-  }
-  exact_.end(scratch.exact_scores);
-  hits.clear();
-  scratch.least[sample] = best.threshold();
+  scratch.scored[b] += hits_.score(scratch.hits[sample], b, s, panel, scratch.hit_scores);
+  scratch.least[sample] = panel.best[sample].threshold();
 }
 
 // Scores what is left of a block. One of which bounds leave too many is listed to be scored exactly as a
@@ -260,7 +173,8 @@ void RoughScorer::finish(std::uint32_t b, Panel& panel, Scratch& scratch) const 
   for (std::size_t s = 0; s < samples && !is_too_close(b, panel, scratch); ++s)
     score_hits(b, s, panel, scratch);
   if (!is_too_close(b, panel, scratch)) {
-    for (std::size_t s = 0; panel.votes && s < samples; ++s) score_last_votes(b, s, panel, scratch);
+    for (std::size_t s = 0; panel.votes && s < samples; ++s)
+      hits_.score_last_votes(b, s, panel, scratch.hit_scores);
     return;
   }
   for (std::size_t s = 0; s < samples; ++s) {

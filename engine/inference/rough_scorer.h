@@ -7,13 +7,12 @@
 
 #include <cstdint>
 #include <memory>
-#include <optional>
 #include <span>
 #include <vector>
 
 #include "engine/inference/full_scorer.h"
+#include "engine/inference/hit_scores.h"
 #include "engine/inference/panel_screen.h"
-#include "engine/inference/sample_scores.h"
 #include "engine/inference/scorer.h"
 #include "engine/wide/wide_bounds.h"
 
@@ -21,25 +20,23 @@ namespace slide {
 
 class RoughScorer final : public Scorer {
  public:
-  // Of a network with a dense first layer. `full`, of the same network, must live on.
-  RoughScorer(const FullScorer& full, const Network& network, int threads);
+  // Of a network with a dense first layer. `full`, of the same network, must live on; `bounds` of its wide
+  // path, nullptr without one.
+  RoughScorer(const FullScorer& full, const Network& network, std::shared_ptr<const WideBounds> bounds,
+              int threads);
 
   // Whether rough scores have a bound at all.
   bool bounded() const { return screen_.bounded(); }
 
   std::unique_ptr<Scorer::Scratch> make_scratch(std::size_t blocks, std::size_t lanes) const override;
   void score(Panel& panel, Scorer::Scratch& scratch) const override;
-  std::size_t bytes() const override { return bounds_ ? bounds_->bytes() : 0; }
 
  private:
-  struct Hit {  // a label that could be among the best
-    std::uint32_t label;
-    float bound;  // of its score
-  };
+  using Hit = HitScores::Hit;
   struct Scratch final : Scorer::Scratch {
     std::unique_ptr<FullScorer::Scratch> full;
     PanelScreen::Scratch screen;
-    SampleScores::Scratch exact_scores;
+    HitScores::Scratch hit_scores;
     std::vector<std::uint32_t> rough, exact;  // blocks to be scored so
     std::vector<std::size_t> scored;          // by block: exact scores of its samples so far
     // By block:
@@ -55,9 +52,6 @@ class RoughScorer final : public Scorer {
     std::vector<float> reach, threshold;  // by lane: what an exact score may be above a rough one, which must
                                           // exceed this
     std::vector<std::uint32_t> places;    // of the scores that do
-    // Of one sample:
-    std::vector<std::uint32_t> ids, votes;
-    std::vector<float> scores;
   };
 
   bool is_too_close(std::uint32_t b, const Panel& panel, const Scratch& scratch) const;
@@ -69,16 +63,12 @@ class RoughScorer final : public Scorer {
                      Scratch& scratch) const;
   void set_thresholds(std::uint32_t b, std::size_t group, Panel& panel, Scratch& scratch) const;
   void score_hits(std::uint32_t b, std::size_t s, Panel& panel, Scratch& scratch) const;
-  void score_votes(std::uint32_t b, std::size_t s, std::span<const std::uint32_t> votes, Panel& panel,
-                   Scratch& scratch) const;
-  void score_first_votes(std::uint32_t b, std::size_t s, Panel& panel, Scratch& scratch) const;
-  void score_last_votes(std::uint32_t b, std::size_t s, Panel& panel, Scratch& scratch) const;
   void finish(std::uint32_t b, Panel& panel, Scratch& scratch) const;
 
   const FullScorer& full_;
   PanelScreen screen_;
-  SampleScores exact_;
-  std::optional<WideBounds> bounds_;  // of a wide path
+  HitScores hits_;
+  std::shared_ptr<const WideBounds> bounds_;
 };
 
 }  // namespace slide

@@ -3,7 +3,8 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
-#include <functional>
+#include <limits>
+#include <utility>
 
 #include "engine/kernels/bf16.h"
 #include "engine/kernels/kernels.h"
@@ -13,28 +14,19 @@ namespace slide {
 namespace {
 
 // What float sums of the rough and the exact score may differ by, relative to the largest of them.
-constexpr double kRounding = 1e-4;
+constexpr float kRounding = 1e-4F;
 
-// Calls take(n) for the scores z[n], first <= n < end, that are above `least`. z is aligned at `first`.
-template <class Take>
-void for_each_above(const float* z, std::size_t first, std::size_t end, float least,
-                    std::vector<std::uint32_t>& places, Take&& take) {
-  constexpr std::size_t kLanes = kernels::kLaneMultiple;
-  std::array<float, kLanes> threshold;
-  threshold.fill(least);
-  const std::size_t rows = (end - first) / kLanes;
-  const std::size_t found =
-      kernels::active().select_above(z + first, rows, kLanes, threshold.data(), places.data());
-  for (std::size_t i = 0; i < found; ++i) take(first + places[i]);
-  for (std::size_t n = first + rows * kLanes; n < end; ++n) {
-    if (z[n] > least) take(n);
-  }
+float rounding_of(float score) {
+  return 2 * kRounding * std::max(std::fabs(score), 1.0F);
 }
 
 }  // namespace
 
-Screen::Screen(const Layer& output, const WidePostings* wide)
-    : output_(output), wide_(wide), stride_(round_up(output.inputs(), kernels::kPairGroup)) {
+Screen::Screen(const Layer& output, const WidePostings* wide, std::shared_ptr<const WideBounds> bounds)
+    : output_(output),
+      wide_(wide),
+      bounds_(std::move(bounds)),
+      stride_(round_up(output.inputs(), kernels::kPairGroup)) {
   if (output.weights().is_fp32()) copy_weights();
 }
 
@@ -65,7 +57,8 @@ void Screen::copy_weights() {
 }
 
 Screen::Scratch Screen::make_scratch() const {
-  Scratch scratch{AlignedArray<float>(stride_), AlignedArray<float>(output_.size()), {}, {}};
+  Scratch scratch{AlignedArray<float>(stride_), AlignedArray<float>(output_.size()), {}, {}, {}, {}};
+  if (bounds_) scratch.wide = AlignedArray<float>(bounds_->groups());
   scratch.places.resize(kStretch + 1);
   return scratch;
 }
@@ -76,8 +69,8 @@ float Screen::error(std::size_t first, double length) const {
   return errors_.empty() ? 0.0F : static_cast<float>(errors_[first / kStretch] * length);
 }
 
-// Rough scores of all neurons.
-void Screen::score(const BlockInput& in, const SparseRow& row, Scratch& scratch) const {
+// Rough scores of all neurons, without the wide path.
+void Screen::score_hidden(const BlockInput& in, Scratch& scratch) const {
   const std::size_t neurons = output_.size();
   const Parameters& weights = output_.weights();
   std::copy_n(in.xt, in.width, scratch.x.data());
@@ -94,43 +87,85 @@ void Screen::score(const BlockInput& in, const SparseRow& row, Scratch& scratch)
     kernels::active().add_dots_int8(rows, output_.all_neurons().data(), neurons, scratch.x.data(), stride_,
                                     z);
   }
-  if (wide_ != nullptr) wide_->add(row, z);
 }
 
-// What the k-th best exact score is at least: a heap of the k best of the rough scores, each less what it may
-// be wrong by, the least of them in front.
-float Screen::least_of_best(std::size_t k, double length, Scratch& scratch) const {
-  const std::size_t neurons = output_.size();
-  const float* z = scratch.z.data();
-  std::vector<float>& best = scratch.best;
-  best.assign(k, -INFINITY);
-  for (std::size_t first = 0; first < neurons; first += kStretch) {
-    const float wrong = error(first, length);
-    for_each_above(z, first, std::min(neurons, first + kStretch), best.front() + wrong, scratch.places,
-                   [&](std::size_t n) {
-                     if (z[n] - wrong <= best.front()) return;
-                     std::pop_heap(best.begin(), best.end(), std::greater<>());
-                     best.back() = z[n] - wrong;
-                     std::push_heap(best.begin(), best.end(), std::greater<>());
-                   });
+// Adds wide scores: of features with bounds, these; of all features where a value below 0 leaves none.
+void Screen::add_wide(const SparseRow& row, Scratch& scratch) const {
+  scratch.sample.clear();
+  if (!bounds_->append(row, scratch.sample)) return wide_->add(row, SIZE_MAX, scratch.z.data());
+  wide_->add(row, bounds_->few(), scratch.z.data());
+  bounds_->bound(scratch.sample, 0, 0, bounds_->groups(), scratch.wide.data());
+  constexpr std::size_t kGroup = WideBounds::kGroup;
+  for (std::size_t g = 0; g < bounds_->groups(); ++g) {
+    const float more = scratch.wide.data()[g] * (1.0F + WideBounds::kRounding);
+    const std::size_t end = std::min(output_.size(), (g + 1) * kGroup);
+    for (std::size_t n = g * kGroup; n < end; ++n) scratch.z.data()[n] += more;
   }
-  return best.front();
 }
 
-void Screen::find(const BlockInput& in, const SparseRow& row, std::size_t k, Scratch& scratch,
-                  std::vector<std::uint32_t>& out) const {
-  const std::size_t neurons = output_.size();
-  score(in, row, scratch);
+bool Screen::bound(const BlockInput& in, const SparseRow& row, Scratch& scratch) const {
   double square = 0.0;
   for (std::size_t i = 0; i < in.width; ++i) square += double{in.xt[i]} * double{in.xt[i]};
+  if (!std::isfinite(static_cast<float>(square))) return false;
+  score_hidden(in, scratch);
+  if (wide_ != nullptr) add_wide(row, scratch);
   const double length = std::sqrt(square);
-  const float best = least_of_best(std::min(k, neurons), length, scratch);
-  const double rounding = 2 * kRounding * std::max(std::fabs(double{best}), 1.0);
-  for (std::size_t first = 0; first < neurons; first += kStretch) {
-    const auto least = static_cast<float>(best - error(first, length) - rounding);
-    for_each_above(scratch.z.data(), first, std::min(neurons, first + kStretch), least, scratch.places,
-                   [&](std::size_t n) { out.push_back(static_cast<std::uint32_t>(n)); });
+  for (std::size_t first = 0; first < output_.size(); first += kStretch) {
+    const float wrong = error(first, length);
+    const std::size_t end = std::min(output_.size(), first + kStretch);
+    for (std::size_t n = first; n < end; ++n) scratch.z.data()[n] += wrong;
   }
+  return true;
+}
+
+// Calls take(n), which returns the next `least`, for neurons whose bound is above it; those that are not
+// wanted any more by then may be among them.
+template <class Take>
+void Screen::take(float least, Scratch& scratch, Take&& take) const {
+  constexpr std::size_t kLanes = kernels::kLaneMultiple;
+  float* z = scratch.z.data();
+  for (std::size_t first = 0; first < output_.size(); first += kStretch) {
+    const std::size_t end = std::min(output_.size(), first + kStretch), rows = (end - first) / kLanes;
+    std::array<float, kLanes> threshold;
+    threshold.fill(least);
+    const std::size_t found =
+        kernels::active().select_above(z + first, rows, kLanes, threshold.data(), scratch.places.data());
+    for (std::size_t i = 0; i < found; ++i) least = take(first + scratch.places[i]);
+    for (std::size_t n = first + rows * kLanes; n < end; ++n) {
+      if (z[n] > least) least = take(n);
+    }
+  }
+}
+
+void Screen::take_largest(std::size_t count, Scratch& scratch, std::vector<HitScores::Hit>& out) const {
+  using Hit = HitScores::Hit;
+  float* z = scratch.z.data();
+  const auto first = out.size();
+  const auto above = [](const Hit& a, const Hit& b) { return a.bound > b.bound; };
+  take(-INFINITY, scratch, [&](std::size_t n) {  // a heap, the least of them in front
+    if (out.size() - first == count) {
+      if (z[n] <= out[first].bound) return out[first].bound;
+      std::pop_heap(out.begin() + first, out.end(), above);
+      out.pop_back();
+    }
+    out.push_back({static_cast<std::uint32_t>(n), z[n]});
+    std::push_heap(out.begin() + first, out.end(), above);
+    return out.size() - first == count ? out[first].bound : -INFINITY;
+  });
+  for (std::size_t i = first; i < out.size(); ++i) {
+    z[out[i].label] = -INFINITY;
+    out[i].bound += rounding_of(out[i].bound);
+  }
+}
+
+void Screen::take_above(float least, Scratch& scratch, std::vector<HitScores::Hit>& out) const {
+  const float lowest = least > std::numeric_limits<float>::lowest() ? least - rounding_of(least) : -INFINITY;
+  float* z = scratch.z.data();
+  take(lowest, scratch, [&](std::size_t n) {
+    out.push_back({static_cast<std::uint32_t>(n), z[n] + rounding_of(z[n])});
+    z[n] = -INFINITY;
+    return lowest;
+  });
 }
 
 std::size_t Screen::bytes() const {

@@ -1,44 +1,51 @@
-// The best labels of one sample, soon: all output neurons are scored roughly, from a copy of their weights in
-// bytes, and those that could be among the best are told apart by their exact scores. Weights that are
-// bfloat16 or bytes themselves are not copied.
+// What the scores of all output neurons cannot exceed for one sample, soon: from a copy of their weights in
+// bytes, and for the wide path from bounds (WideBounds), so that of the features which many neurons have no
+// weight is read. Weights that are bfloat16 or bytes themselves are not copied.
 //
-// The rough scores are wrong by no more than the length of the hidden activations times that of a row's
-// rounding errors, so no label of the best is missed. The wide path adds up by feature: only weights that the
-// sample meets are read.
+// Rough scores are wrong by no more than the length of the hidden activations times that of a row's rounding
+// errors, so no label of the best is missed.
 //
 // Immutable, and safe to use from any thread with a Scratch each; refers to the layer, which must not change
-// meanwhile.
+// meanwhile. For many samples there is panel_screen.h.
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <vector>
 
+#include "engine/inference/hit_scores.h"
 #include "engine/network/layer.h"
+#include "engine/wide/wide_bounds.h"
 #include "engine/wide/wide_postings.h"
 
 namespace slide {
 
 class Screen {
  public:
-  // Of an output layer above a hidden one. `wide`: the postings of its wide path, nullptr without; they must
-  // live on.
-  Screen(const Layer& output, const WidePostings* wide);
+  // Of an output layer above a hidden one. `wide`: the postings of its wide path, which must live on, and
+  // `bounds`, both nullptr without one.
+  Screen(const Layer& output, const WidePostings* wide, std::shared_ptr<const WideBounds> bounds);
 
   // Whether there is a bound on the errors: all weights that are copied are finite.
   bool bounded() const { return bounded_; }
 
   struct Scratch {
     AlignedArray<float> x;  // the hidden activations, with zeros behind them
-    AlignedArray<float> z;  // rough scores
-    std::vector<float> best;
+    AlignedArray<float> z;  // rough scores, then their bounds; minus infinity where they are taken
+    WideBounds::Samples sample;
+    AlignedArray<float> wide;  // bounds of wide scores, by group
+    std::vector<float> largest;
     std::vector<std::uint32_t> places;
   };
   Scratch make_scratch() const;
 
-  // Appends to `out` the neurons that can be among the `k` best for the sample of `in` (one lane), ascending;
-  // all of the k best are there. `row` holds its features.
-  void find(const BlockInput& in, const SparseRow& row, std::size_t k, Scratch& scratch,
-            std::vector<std::uint32_t>& out) const;
+  // Leaves in `scratch` what the scores of all neurons cannot exceed for the sample of `in` (one lane), whose
+  // features are `row`. False where there are no bounds: activations are not finite.
+  bool bound(const BlockInput& in, const SparseRow& row, Scratch& scratch) const;
+  // Moves neurons from there to `out`, in no order: the `count` with the largest bounds; and those whose
+  // score could be `least` or more.
+  void take_largest(std::size_t count, Scratch& scratch, std::vector<HitScores::Hit>& out) const;
+  void take_above(float least, Scratch& scratch, std::vector<HitScores::Hit>& out) const;
 
   std::size_t bytes() const;
 
@@ -47,11 +54,14 @@ class Screen {
 
   void copy_weights();
   float error(std::size_t first, double length) const;
-  void score(const BlockInput& in, const SparseRow& row, Scratch& scratch) const;
-  float least_of_best(std::size_t k, double length, Scratch& scratch) const;
+  void score_hidden(const BlockInput& in, Scratch& scratch) const;
+  void add_wide(const SparseRow& row, Scratch& scratch) const;
+  template <class Take>
+  void take(float least, Scratch& scratch, Take&& take) const;
 
   const Layer& output_;
   const WidePostings* wide_;
+  std::shared_ptr<const WideBounds> bounds_;
   std::size_t stride_;           // columns of a row
   AlignedArray<std::int8_t> q_;  // fp32 rows in bytes, see kernels/int8.h
   std::vector<std::int8_t> exponents_;

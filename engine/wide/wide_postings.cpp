@@ -195,9 +195,10 @@ void WidePostings::prefetch_posting(std::uint64_t p) const {
   small_.in_bytes() ? prefetch(small_.q.data() + p) : prefetch(small_.halves.data() + p);
 }
 
-void WidePostings::add(const SparseRow& row, float* z) const {
+void WidePostings::add(const SparseRow& row, std::size_t most, float* z) const {
   by_form([&](const auto& weight) {
     for (std::size_t i = 0; i < row.ids.size(); ++i) {
+      if (count(row.ids[i]) > most) continue;
       for (std::uint64_t p = offsets_[row.ids[i]]; p < offsets_[row.ids[i] + 1]; ++p)
         z[neurons_[p]] += weight(p) * row.values[i];
     }

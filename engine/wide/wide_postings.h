@@ -55,8 +55,9 @@ class WidePostings {
   void add(const BlockFeatures& features, std::size_t first, std::size_t end, std::size_t lanes, float* z,
            Walk& walk) const;
 
-  // z[n] += the wide score of every neuron n, for one sample.
-  void add(const SparseRow& row, float* z) const;
+  // z[n] += the wide score of every neuron n, for one sample, without the features of more than `most`
+  // neurons.
+  void add(const SparseRow& row, std::size_t most, float* z) const;
 
   // For the candidates of one sample: start() with its features, then best() appends to `out` the `wanted`
   // neurons of the largest scores among those that a telling feature speaks for, in no order; these scores

@@ -6,7 +6,9 @@
 
 #include <algorithm>
 #include <cmath>
+#include <functional>
 #include <limits>
+#include <numeric>
 #include <vector>
 
 #include "engine/inference/inference.h"
@@ -52,31 +54,61 @@ std::vector<std::vector<Prediction>> alone(const TrainedNetwork& trained, const 
   return all;
 }
 
+void expect_alike(const std::vector<std::vector<Prediction>>& got,
+                  const std::vector<std::vector<Prediction>>& want) {
+  for (std::size_t i = 0; i < want.size(); ++i) {
+    ASSERT_EQ(got[i].size(), want[i].size());
+    for (std::size_t r = 0; r < want[i].size(); ++r) {
+      const float tolerance = 2e-5F * std::max(1.0F, std::fabs(want[i][r].score));
+      ASSERT_NEAR(got[i][r].score, want[i][r].score, tolerance) << i << ", " << r << " of " << want[i].size();
+    }
+  }
+}
+
+// Its rows, and the same with every second value below 0.
+Dataset with_values_below_0(const Dataset& data) {
+  std::vector<Sample> rows;
+  for (const float sign : {1.0F, -1.0F}) {
+    for (std::size_t i = 0; i < data.size(); ++i) {
+      Sample row;
+      const SparseRow from = data.features(i);
+      for (std::size_t f = 0; f < from.ids.size(); ++f)
+        row.features.emplace_back(from.ids[f], f % 2 == 0 ? from.values[f] : sign * from.values[f]);
+      row.labels.assign(data.labels(i).begin(), data.labels(i).end());
+      rows.push_back(row);
+    }
+  }
+  return dataset_of(rows, data.feature_count(), data.label_count());
+}
+
 TEST(Screen, GivesTheAnswersOfExactScores) {
-  const Dataset train = make_data(screened_data(3000, 1)), data = make_data(screened_data(60, 2));
+  const Dataset train = make_data(screened_data(3000, 1)),
+                data = with_values_below_0(make_data(screened_data(60, 2)));
   for (const double share : {0.0, 0.3}) {
     for (const Precision weights : {Precision::kFp32, Precision::kBf16}) {
       const Trainer trainer = screened_trainer(train, share, weights);
       for (const std::size_t k : {1, 5, 60, 300, 2000}) {
-        const auto want = alone(trainer.trained(), data, k, false),
-                   got = alone(trainer.trained(), data, k, true);
-        for (std::size_t i = 0; i < data.size(); ++i) {
-          ASSERT_EQ(got[i].size(), want[i].size());
-          for (std::size_t r = 0; r < want[i].size(); ++r) {
-            const float tolerance = 2e-5F * std::max(1.0F, std::fabs(want[i][r].score));
-            ASSERT_NEAR(got[i][r].score, want[i][r].score, tolerance) << i << ", " << r << " of " << k;
-          }
-        }
+        expect_alike(alone(trainer.trained(), data, k, true), alone(trainer.trained(), data, k, false));
       }
     }
   }
+}
+
+// Where hardly any score differs from others, bounds leave too many labels.
+TEST(Screen, GivesThemWhereAllLabelsAreAlike) {
+  const Dataset train = make_data(screened_data(3000, 1)), data = make_data(screened_data(60, 2));
+  Trainer trainer = screened_trainer(train, 0.3, Precision::kFp32);
+  for (float& w : trainer.network().output().weights().weights) w *= 1e-4F;
+  for (float& w : trainer.network().output().wide()->storage().weights) w *= 1e-4F;
+  for (std::uint32_t label = 0; label < 1500; ++label) *trainer.network().output().bias().row(label) = -1.0F;
+  expect_alike(alone(trainer.trained(), data, 5, true), alone(trainer.trained(), data, 5, false));
 }
 
 TEST(Screen, FindsFewOfManyNeurons) {
   const Dataset train = make_data(screened_data(3000, 1));
   Trainer trainer = screened_trainer(train, 0, Precision::kFp32);
   const Layer& output = trainer.network().output();
-  const Screen screen(output, nullptr);
+  const Screen screen(output, nullptr, nullptr);
   ASSERT_TRUE(screen.bounded());
   Screen::Scratch scratch = screen.make_scratch();
   std::vector<float> x(24);
@@ -84,18 +116,43 @@ TEST(Screen, FindsFewOfManyNeurons) {
   BlockInput in;
   in.x = in.xt = x.data();
   in.width = 24, in.lanes = 1, in.samples = 1, in.ldx = 24;
-  std::vector<std::uint32_t> found;
-  screen.find(in, {}, 5, scratch, found);
-  EXPECT_GE(found.size(), 5U);
+  std::vector<float> exact(output.size());
+  for (std::size_t n = 0; n < exact.size(); ++n) {
+    const float* row = output.weights().row(n);
+    exact[n] = std::inner_product(x.begin(), x.end(), row, output.bias().row(0)[n]);
+  }
+  std::vector<float> sorted = exact;
+  std::ranges::sort(sorted, std::greater<>());
+  ASSERT_TRUE(screen.bound(in, {}, scratch));
+  std::vector<HitScores::Hit> found;
+  screen.take_largest(16, scratch, found);
+  EXPECT_EQ(found.size(), 16U);
+  screen.take_above(sorted[4], scratch, found);
   EXPECT_LT(found.size(), 200U);
-  EXPECT_TRUE(std::ranges::is_sorted(found));
+  std::vector<bool> is_found(exact.size(), false);
+  for (const HitScores::Hit& hit : found) {
+    EXPECT_GE(hit.bound, exact[hit.label]);
+    EXPECT_FALSE(is_found[hit.label]) << "twice";
+    is_found[hit.label] = true;
+  }
+  for (std::size_t n = 0; n < exact.size(); ++n) {
+    if (exact[n] >= sorted[4]) {
+      EXPECT_TRUE(is_found[n]) << n;
+    }
+  }
+  found.clear();
+  screen.take_above(std::numeric_limits<float>::lowest(), scratch, found);
+  EXPECT_EQ(found.size() + static_cast<std::size_t>(std::ranges::count(is_found, true)), exact.size());
+
+  x[3] = std::numeric_limits<float>::infinity();
+  EXPECT_FALSE(screen.bound(in, {}, scratch));
 }
 
 TEST(Screen, HasNoBoundsWhereAWeightIsNotFinite) {
   const Dataset train = make_data(screened_data(300, 1));
   Trainer trainer = screened_trainer(train, 0, Precision::kFp32);
   trainer.network().output().weights().row(700)[3] = std::numeric_limits<float>::infinity();
-  EXPECT_FALSE(Screen(trainer.network().output(), nullptr).bounded());
+  EXPECT_FALSE(Screen(trainer.network().output(), nullptr, nullptr).bounded());
 }
 
 }  // namespace

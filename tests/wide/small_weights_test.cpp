@@ -125,7 +125,7 @@ TEST_P(SmallWeights, SamplesAloneAndTheirCandidatesGetTheSameScores) {
       const auto scores = [&](const WidePath& wide) {
         const WidePostings postings(wide, ids, kSmallFeatures, true, limits);
         std::vector<float> z(ids.size() + asked.size(), 0.25F);
-        postings.add(row, z.data());
+        postings.add(row, SIZE_MAX, z.data());
         WidePostings::Scratch scratch = postings.make_scratch();
         std::vector<std::uint32_t> best;
         postings.start(row, scratch);
