@@ -46,7 +46,12 @@ void keep_strongest(std::vector<std::uint32_t>& ids, std::size_t most, const std
     const std::uint64_t size = std::bit_cast<std::uint32_t>(std::fabs(values[id]));
     keys.push_back(~size << 32 | id);
   }
-  std::nth_element(keys.begin(), keys.begin() + static_cast<std::ptrdiff_t>(most), keys.end());
+  const auto end = keys.begin() + static_cast<std::ptrdiff_t>(most);
+  constexpr std::size_t kFew = 8;  // of so many are few sooner found with a heap
+  if (most * kFew < keys.size())
+    std::partial_sort(keys.begin(), end, keys.end());
+  else
+    std::nth_element(keys.begin(), end, keys.end());
   ids.resize(most);
   for (std::size_t i = 0; i < most; ++i) ids[i] = static_cast<std::uint32_t>(keys[i]);
 }

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <numeric>
+#include <utility>
 
 #include "engine/base/parallel.h"
 #include "engine/base/prefetch.h"
@@ -59,15 +60,19 @@ LikenessLearning::LikenessLearning(const Neighbours& samples, int threads)
       slice_count_(slices_for(samples.samples(), samples.features())),
       logs_(samples.features(), 0.0f) {}
 
-double LikenessLearning::bytes_of(double samples, double features, double entries, int threads) {
+double LikenessLearning::bytes_of(double samples, double features, double labels, double entries,
+                                  int threads) {
   const double asked = samples / double(step_for(static_cast<std::size_t>(samples)));
   const auto slices =
       double(slices_for(static_cast<std::size_t>(samples), static_cast<std::size_t>(features)));
   const double shared = std::min(double(kMostShared), double(kNearest) * entries / std::max(samples, 1.0));
-  return asked * (sizeof(Asked) + double(kNearest) * sizeof(Candidate) + shared * sizeof(Shared)) +
-         2 * samples * sizeof(float) + features * (2 * sizeof(float) + sizeof(double)) +
-         slices * (samples + features) * sizeof(float) +
-         threads * (Neighbours::scratch_bytes_of(samples, features) + features * sizeof(std::uint16_t));
+  const double first = threads * labels * sizeof(float);
+  const double learning =
+      asked * (sizeof(Asked) + double(kNearest) * sizeof(Candidate) + shared * sizeof(Shared)) +
+      2 * samples * sizeof(float) + features * (2 * sizeof(float) + sizeof(double)) +
+      slices * (samples + features) * sizeof(float) +
+      threads * (Neighbours::scratch_bytes_of(samples, features) + features * sizeof(std::uint16_t));
+  return labels * sizeof(float) + std::max(first, learning);
 }
 
 std::span<const std::uint32_t> LikenessLearning::labels_of(std::uint32_t sample) const {
@@ -88,25 +93,21 @@ std::vector<std::uint16_t> LikenessLearning::rounded() const {
 }
 
 // Mean cosine of the labels of two samples that have the feature; below 0 where only one has it.
-double LikenessLearning::coherence_of(std::uint32_t feature,
-                                      std::vector<std::pair<std::uint32_t, float>>& labels) const {
+double LikenessLearning::coherence_of(std::uint32_t feature, LabelSum& sum) const {
   const auto samples = neighbours_.samples_with(feature);
   if (samples.size() < 2) return -1.0;
   const std::size_t step = (samples.size() + kCompared - 1) / kCompared;
-  labels.clear();
+  sum.touched.clear();
   double count = 0.0;
   for (std::size_t s = 0; s < samples.size(); s += step, ++count) {
-    for (const std::uint32_t label : labels_of(samples[s]))
-      labels.emplace_back(label, label_weights_[label] * label_norms_[samples[s]]);
+    for (const std::uint32_t label : labels_of(samples[s])) {
+      sum.by_label[label] += label_weights_[label] * label_norms_[samples[s]];
+      sum.touched.push_back(label);
+    }
   }
-  std::sort(labels.begin(), labels.end());
   double square = 0.0;
-  for (std::size_t at = 0; at < labels.size();) {
-    double sum = 0.0;
-    const std::uint32_t label = labels[at].first;
-    for (; at < labels.size() && labels[at].first == label; ++at) sum += labels[at].second;
-    square += sum * sum;
-  }
+  for (const std::uint32_t label : sum.touched)
+    square += double(sum.by_label[label]) * std::exchange(sum.by_label[label], 0.0f);
   return std::max(square - count, 0.0) / (count * (count - 1));
 }
 
@@ -124,9 +125,10 @@ std::vector<std::uint16_t> LikenessLearning::first_weights() {
     label_norms_[i] = square > 0 ? static_cast<float>(1.0 / std::sqrt(square)) : 0.0f;
   }
   std::vector<double> coherence(features);
-  std::vector<std::vector<std::pair<std::uint32_t, float>>> labels(static_cast<std::size_t>(threads_));
+  std::vector<LabelSum> sums(static_cast<std::size_t>(threads_));
+  for (LabelSum& one : sums) one.by_label.resize(label_weights_.size());
   parallel_for(features, threads_, [&](std::size_t f, int thread) {
-    coherence[f] = coherence_of(static_cast<std::uint32_t>(f), labels[static_cast<std::size_t>(thread)]);
+    coherence[f] = coherence_of(static_cast<std::uint32_t>(f), sums[static_cast<std::size_t>(thread)]);
   });
   double sum = 0.0, known = 0.0;
   for (const double one : coherence) {

@@ -58,8 +58,8 @@ class LikenessLearning {
   };
   Slope slope_at(std::span<const float> logs);
 
-  // What one takes, of so many samples and features, with so many entries.
-  static double bytes_of(double samples, double features, double entries, int threads);
+  // What one takes, of so many samples, features and labels, with so many entries of features.
+  static double bytes_of(double samples, double features, double labels, double entries, int threads);
 
  private:
   // A feature that a candidate shares with the sample that is asked about: its place among this one's, and
@@ -105,7 +105,11 @@ class LikenessLearning {
   };
   using Samples = Neighbours::Storage;
 
-  double coherence_of(std::uint32_t feature, std::vector<std::pair<std::uint32_t, float>>& labels) const;
+  struct LabelSum {
+    std::vector<float> by_label;         // zero between calls
+    std::vector<std::uint32_t> touched;  // labels, some of them more than once
+  };
+  double coherence_of(std::uint32_t feature, LabelSum& sum) const;
   std::vector<std::uint16_t> rounded() const;
   void prepare();
   void measure();

@@ -111,8 +111,9 @@ MemoryPlan plan_memory(const Config& config, std::size_t features, const Network
   if (learns_likeness(config, features, bounds)) {
     const auto samples = double(bounds.samples), all = double(features);
     plan.neighbours += Neighbours::weight_bytes_of(samples, all);
-    plan.evaluation = std::max(
-        plan.evaluation, LikenessLearning::bytes_of(samples, all, double(bounds.all_features), threads));
+    plan.evaluation =
+        std::max(plan.evaluation, LikenessLearning::bytes_of(samples, all, double(parts.neuron_ends.back()),
+                                                             double(bounds.all_features), threads));
   }
   plan.regression =
       bytes_of_item_weights(config, parts.neuron_ends.back(), double(all_bounds.label_features), threads);

@@ -10,6 +10,7 @@
 #include "engine/base/finite.h"
 #include "engine/base/parallel.h"
 #include "engine/base/prefetch.h"
+#include "engine/features/id_order.h"
 #include "engine/features/label_sums.h"
 #include "engine/features/near_misses.h"
 #include "engine/kernels/kernels.h"
@@ -27,7 +28,12 @@ class WidePath::PatternFinder {
  public:
   // `misses`: nullptr, or what speaks against labels.
   PatternFinder(const LayerConfig& config, double length, const LabelSums& sums, const NearMisses* misses)
-      : config_(config), length_(length), sums_(sums), misses_(misses), sum_(sums.make_sum()) {
+      : config_(config),
+        length_(length),
+        sums_(sums),
+        misses_(misses),
+        sum_(sums.make_sum()),
+        order_(sum_.values.size()) {
     if (misses != nullptr) scratch_ = misses->make_scratch();
   }
 
@@ -35,17 +41,16 @@ class WidePath::PatternFinder {
   std::size_t append(std::size_t n, PatternChunk& to) {
     sums_.add_up(n, sum_);
     const double factor = sum_.square > 0 ? length_ / std::sqrt(sum_.square) : 0.0;
-    std::vector<std::uint32_t> ids = sum_.ids;
-    keep_strongest(ids, config_.wide_features, sum_.values);
-    if (misses_ != nullptr) {
-      misses_->find(sum_, scratch_, ids);
-    }
-    std::sort(ids.begin(), ids.end());
-    for (const std::uint32_t id : ids) {
-      to.features.push_back(id);
-      to.weights.push_back(static_cast<float>(factor * sum_.values[id]));  // 0 where a feature is against
-    }
-    return ids.size();
+    ids_ = sum_.ids;
+    keep_strongest(ids_, config_.wide_features, sum_.values);
+    if (misses_ != nullptr) misses_->find(sum_, scratch_, ids_);
+    order_.sort(ids_);
+    to.features.insert(to.features.end(), ids_.begin(), ids_.end());
+    to.weights.resize(to.features.size());
+    std::ranges::transform(ids_, to.weights.end() - std::ssize(ids_), [&](std::uint32_t id) {
+      return static_cast<float>(factor * sum_.values[id]);  // 0 where a feature is against
+    });
+    return ids_.size();
   }
 
  private:
@@ -55,6 +60,8 @@ class WidePath::PatternFinder {
   const NearMisses* misses_;
   LabelSums::Sum sum_;
   NearMisses::Scratch scratch_;
+  IdOrder order_;
+  std::vector<std::uint32_t> ids_;  // of a pattern
 };
 
 // Appends the `most` weights of a row that are farthest from 0, times `scale`; returns how many there are.

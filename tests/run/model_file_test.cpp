@@ -294,10 +294,10 @@ TEST_F(ModelFileTest, ThePlanOfMemoryCountsNeighbours) {
   train({"neighbours.share=0.5", "neighbours.companions=0.0"});
   config = config_;
   EXPECT_EQ(planned().neighbours, double(trainer_->neighbours()->bytes()));
-  EXPECT_EQ(
-      planned().training() - without,
-      planned().neighbours + LikenessLearning::bytes_of(double(data_.size()), double(data_.feature_count()),
-                                                        double(data_.feature_entries()), 1));
+  EXPECT_EQ(planned().training() - without,
+            planned().neighbours +
+                LikenessLearning::bytes_of(double(data_.size()), double(data_.feature_count()),
+                                           double(data_.label_count()), double(data_.feature_entries()), 1));
   train({"neighbours.share=0.5", "neighbours.companions=0.0", "neighbours.learn=false"});
   config = config_;
   EXPECT_EQ(planned().neighbours, double(trainer_->neighbours()->bytes()));
