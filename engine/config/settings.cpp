@@ -24,6 +24,7 @@ Config suited_to_interactions(Config base) {
     LayerConfig& last = base.layers.back();
     last.correction = true;
     last.wide_ridge = 60.0;
+    last.wide_features = 1024;
     last.wide_rate = 0.02;  // the start is near to where it should end
     last.wide_fit = 1.0;
   }

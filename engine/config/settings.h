@@ -80,7 +80,7 @@ struct DataConfig {
 
 // [train]: the loop.
 struct TrainConfig {
-  std::uint32_t epochs = 6;
+  std::uint32_t epochs = 7;
   std::uint32_t batch_size = 256;  // samples in one step
   std::uint32_t block_size = 128;  // samples that share an active set; 1 = the paper's SLIDE
   std::uint64_t seed = 1;
@@ -133,10 +133,10 @@ struct LayerConfig {
   bool correction = false;      // sampled negatives stand for all neurons that were not drawn
   // Output layer: sparse weights straight from the features of a label's own samples (see wide_path.h).
   bool wide = false;
-  std::uint32_t wide_features = 1024;  // of one neuron at most
-  std::uint32_t wide_against = 16;     // besides, features of near misses
-  double wide_rate = 1.5;              // learning rate of these weights, scheduled as the others
-  double wide_scale = 3.0;             // length of a neuron's first wide weights
+  std::uint32_t wide_features = 256;  // of one neuron at most
+  std::uint32_t wide_against = 16;    // besides, features of near misses
+  double wide_rate = 1.5;             // learning rate of these weights, scheduled as the others
+  double wide_scale = 3.0;            // length of a neuron's first wide weights
   double wide_fit = 0.5;    // share of a fitted start that takes the place of wide_scale and loss.prior
   double wide_ridge = 0.0;  // interactions: penalty of the regression that first weights come from; 0: none
   HashConfig hash;

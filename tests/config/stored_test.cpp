@@ -132,7 +132,7 @@ TEST(Stored, AnyOtherKeyThatIsMissingIsTold) {
   Strings notes;
   const std::string text = without(without(to_toml(Config()), "[train]", "epochs"), "[[layer]]", "size");
   EXPECT_EQ(to_toml(parse_stored_config(text, "model", notes)), to_toml(Config()));
-  EXPECT_EQ(notes, (Strings{"model: 'train.epochs' is missing; it is taken as 6",
+  EXPECT_EQ(notes, (Strings{"model: 'train.epochs' is missing; it is taken as 7",
                             "model: 'layer.0.size' is missing; it is taken as 128",
                             "model: 'layer.1.size' is missing; it is taken as 0"}));
 }

@@ -67,7 +67,7 @@ TEST(Reference, HasEveryKey) {
       EXPECT_NE(text.find("| `" + std::string(field.key) + "` |"), std::string::npos) << field.key;
     }
   }
-  EXPECT_NE(text.find("| `epochs` | integer | `6` | 1..1000000 | Passes over the training file. |"),
+  EXPECT_NE(text.find("| `epochs` | integer | `7` | 1..1000000 | Passes over the training file. |"),
             std::string::npos);
   EXPECT_NE(text.find("## `[layer.hash]`"), std::string::npos);
 }
