@@ -215,8 +215,8 @@ TEST(Proposals, ComeByTheShapeOfTheData) {
   };
   EXPECT_EQ(first(5000, 70, 2.4), "few samples");
   EXPECT_EQ(first(13000, 18, 19), "few samples of many labels, wider");
-  EXPECT_EQ(first(80000, 40, 5), "many samples, slower and wider");
-  EXPECT_EQ(first(45000, 9, 5), "many samples of few features");
+  EXPECT_EQ(first(80000, 40, 5), "many samples, more pairs, wider");
+  EXPECT_EQ(first(45000, 9, 5), "many samples, more pairs, wider");
   const DataTraits traits = traits_of(small_data());
   EXPECT_EQ(traits.samples, 300u);
   EXPECT_GT(traits.features, 0.0);
