@@ -95,11 +95,10 @@ void Screen::add_wide(const SparseRow& row, Scratch& scratch) const {
   if (!bounds_->append(row, scratch.sample)) return wide_->add(row, SIZE_MAX, scratch.z.data());
   wide_->add(row, bounds_->few(), scratch.z.data());
   bounds_->bound(scratch.sample, 0, 0, bounds_->groups(), scratch.wide.data());
-  constexpr std::size_t kGroup = WideBounds::kGroup;
   for (std::size_t g = 0; g < bounds_->groups(); ++g) {
     const float more = scratch.wide.data()[g] * (1.0F + WideBounds::kRounding);
-    const std::size_t end = std::min(output_.size(), (g + 1) * kGroup);
-    for (std::size_t n = g * kGroup; n < end; ++n) scratch.z.data()[n] += more;
+    const std::size_t end = std::min(output_.size(), (g + 1) * WideBounds::kGroup);
+    for (std::size_t n = g * WideBounds::kGroup; n < end; ++n) scratch.z.data()[n] += more;
   }
 }
 
