@@ -43,7 +43,7 @@ TEST(SearchData, TellsWhatWasKept) {
   EXPECT_EQ(data["best"], 4);
   EXPECT_EQ(data["kept"], (Json{{{"key", "data.idf_power"}, {"start", "0.0"}, {"value", "1.0"}},
                                 {{"key", "layer.0.size"}, {"start", "8"}, {"value", "64"}},
-                                {{"key", "train.epochs"}, {"start", "6"}, {"value", "3"}}}));
+                                {{"key", "train.epochs"}, {"start", "7"}, {"value", "3"}}}));
   EXPECT_EQ(data["trials"].size(), 5U);
   EXPECT_EQ(data["trials"][4]["state"], "stopped");
   EXPECT_EQ(data["trials"][1]["state"], "scored");
@@ -65,7 +65,7 @@ TEST(SearchData, WhatMatteredIsWhatChangedAlone) {
 
 TEST(SearchData, ValuesHaveTheirBestScore) {
   const Json keys = search_data(small_search())["keys"];
-  EXPECT_EQ(keys[1]["values"], (Json{{{"value", "6"}, {"trials", 2}, {"best", 0.75}},
+  EXPECT_EQ(keys[1]["values"], (Json{{{"value", "7"}, {"trials", 2}, {"best", 0.75}},
                                      {{"value", "3"}, {"trials", 2}, {"best", 0.8}}}));
 }
 
@@ -77,7 +77,7 @@ TEST(SearchData, KeysTellWhereTheSearchBegan) {
   const Json keys = search_data(search)["keys"];
   for (const Json& key : keys) {
     if (key["key"] != "train.epochs") continue;
-    EXPECT_EQ(key["start"], "6");
+    EXPECT_EQ(key["start"], "7");
     ASSERT_EQ(key["values"].size(), 1U);
     EXPECT_EQ(key["values"][0]["value"], "3") << "of scored trials alone";
     return;
