@@ -57,7 +57,7 @@ void Screen::copy_weights() {
 }
 
 Screen::Scratch Screen::make_scratch() const {
-  Scratch scratch{AlignedArray<float>(stride_), AlignedArray<float>(output_.size()), {}, {}, {}, {}};
+  Scratch scratch{AlignedArray<float>(stride_), AlignedArray<float>(output_.size()), {}, {}, {}};
   if (bounds_) scratch.wide = AlignedArray<float>(bounds_->groups());
   scratch.places.resize(kStretch + 1);
   return scratch;

@@ -34,7 +34,6 @@ class Screen {
     AlignedArray<float> z;  // rough scores, then their bounds; minus infinity where they are taken
     WideBounds::Samples sample;
     AlignedArray<float> wide;  // bounds of wide scores, by group
-    std::vector<float> largest;
     std::vector<std::uint32_t> places;
   };
   Scratch make_scratch() const;
