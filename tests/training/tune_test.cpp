@@ -217,6 +217,10 @@ TEST(Proposals, ComeByTheShapeOfTheData) {
   EXPECT_EQ(first(13000, 18, 19), "few samples of many labels, wider");
   EXPECT_EQ(first(80000, 40, 5), "many samples, more pairs, wider");
   EXPECT_EQ(first(45000, 9, 5), "many samples, more pairs, wider");
+  // Behind what suits all large sets comes what suits the length of their rows.
+  const auto third = [](double features) { return proposals_for({80000, features, 5}).at(2).name; };
+  EXPECT_EQ(third(40), "many samples, slower and wider");
+  EXPECT_EQ(third(9), "many samples of few features");
   const DataTraits traits = traits_of(small_data());
   EXPECT_EQ(traits.samples, 300u);
   EXPECT_GT(traits.features, 0.0);
