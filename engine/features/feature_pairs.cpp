@@ -12,6 +12,7 @@
 #include "engine/base/aligned.h"
 #include "engine/base/error.h"
 #include "engine/base/parallel.h"
+#include "engine/base/prefetch.h"
 #include "engine/base/rng.h"
 #include "engine/features/paired_entries.h"
 
@@ -82,28 +83,36 @@ void FeaturePairs::find(const SparseRow& row, Found& found) const {
     roots[entries++] = std::sqrt(std::fabs(row.values[i]));
   });
   struct Likely {
-    std::uint32_t hash, second;
+    std::uint32_t hash;
+    std::uint16_t first, second;
   };
-  std::array<Likely, kPairedFeatures> likely;
-  found.count = 0;
+  std::array<Likely, kPairsOfRow> likely;
+  std::size_t count = 0;
   for (std::size_t i = 0; i < entries; ++i) {
     if ((member_of_[ids[i]] & kFirst) == 0) continue;
     const std::uint64_t mixed = mix64(ids[i]);
-    std::size_t count = 0;
     for (std::size_t j = i + 1; j < entries; ++j) {  // without a jump, which no processor would guess
       const std::uint32_t hash = hash_of(mixed, ids[j]);
-      likely[count] = {hash, static_cast<std::uint32_t>(j)};
+      likely[count] = {hash, static_cast<std::uint16_t>(i), static_cast<std::uint16_t>(j)};
       count += bits_[hash / 64 & (bits_.size() - 1)] >> hash % 64 & 1;
     }
-    for (std::size_t l = 0; l < count; ++l) {
-      const FeaturePair pair = {ids[i], ids[likely[l].second]};
-      std::size_t place = likely[l].hash & (places_.size() - 1);
-      while (places_[place] != 0 && pairs_[places_[place] - 1] != pair)
-        place = (place + 1) & (places_.size() - 1);
-      if (places_[place] == 0) continue;
-      found.ids[found.count] = static_cast<std::uint32_t>(features_ + places_[place] - 1);
-      found.values[found.count++] = kPairScale * roots[i] * roots[likely[l].second];
-    }
+  }
+  // They lie anywhere: all are asked for at once.
+  const std::size_t places = places_.size() - 1;
+  for (std::size_t l = 0; l < count; ++l) prefetch(&places_[likely[l].hash & places]);
+  for (std::size_t l = 0; l < count; ++l) {
+    if (const std::uint32_t place = places_[likely[l].hash & places]; place != 0)
+      prefetch(&pairs_[place - 1]);
+  }
+  found.count = 0;
+  for (std::size_t l = 0; l < count; ++l) {
+    const auto [hash, first, second] = likely[l];
+    const FeaturePair pair = {ids[first], ids[second]};
+    std::size_t place = hash & places;
+    while (places_[place] != 0 && pairs_[places_[place] - 1] != pair) place = (place + 1) & places;
+    if (places_[place] == 0) continue;
+    found.ids[found.count] = static_cast<std::uint32_t>(features_ + places_[place] - 1);
+    found.values[found.count++] = kPairScale * roots[first] * roots[second];
   }
 }
 

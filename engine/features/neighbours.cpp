@@ -1,7 +1,6 @@
 #include "engine/features/neighbours.h"
 
 #include <algorithm>
-#include <array>
 #include <bit>
 #include <cmath>
 #include <numeric>
@@ -15,9 +14,6 @@ namespace slide {
 using kernels::from_bf16, kernels::to_bf16;
 
 namespace {
-
-// Rough scores by eighths of an octave, down from 4: they are cosines, or little more.
-constexpr std::uint32_t kStepBits = 20, kSteps = 256, kLowestStep = (0x40800000u >> kStepBits) - kSteps;
 
 double length_of(std::span<const float> values) {
   double square = 0.0;
@@ -174,6 +170,8 @@ Neighbours::Scratch Neighbours::make_scratch() const {
   scratch.query.assign(offsets_.size() - 1, 0.0f);
   scratch.rough.assign(samples(), 0.0f);
   scratch.touched.resize(kPostings + 1);
+  scratch.scores.reserve(kPostings);
+  scratch.largest.reserve(2 * candidates());
   scratch.keys.reserve(kPostings);
   return scratch;
 }
@@ -251,32 +249,39 @@ std::size_t Neighbours::gather(Scratch& scratch) const {
   return touched;
 }
 
+// A score that `most` of the scores reach, and few others: the scores are dealt out to twice as many stacks,
+// of which `most` have a largest one that reaches it. 0 where there are not enough of them.
+float Neighbours::bound_of(std::size_t most, std::span<const float> scores, std::vector<float>& largest) {
+  const std::size_t stacks = 2 * most;
+  if (scores.size() < 2 * stacks) return 0.0f;
+  largest.assign(scores.begin(), scores.begin() + static_cast<std::ptrdiff_t>(stacks));
+  for (std::size_t first = stacks; first < scores.size(); first += stacks) {
+    const std::size_t count = std::min(stacks, scores.size() - first);
+    const float* row = scores.data() + first;
+    for (std::size_t i = 0; i < count; ++i) largest[i] = row[i] > largest[i] ? row[i] : largest[i];
+  }
+  const auto bound = largest.begin() + static_cast<std::ptrdiff_t>(most - 1);
+  std::nth_element(largest.begin(), bound, largest.end(), std::greater<>());
+  return *bound;
+}
+
 // Leaves in `keys` the `most` touched samples with the largest rough scores, or all of them if there are
 // less, and zeroes the scores.
 void Neighbours::keep_largest(std::size_t most, std::size_t touched, Scratch& scratch) const {
-  constexpr std::size_t kTables = 4;  // one after the other, so that no count waits for the one before
-  std::array<std::array<std::uint32_t, kSteps>, kTables> sizes{};
-  scratch.keys.resize(touched);
+  std::vector<float>& scores = scratch.scores;
+  scores.resize(touched);
   for (std::size_t t = 0; t < touched; ++t) {
     const std::uint32_t sample = scratch.touched[t];
-    const float norm = norms_.empty() ? 1.0f : norms_[sample];
-    const std::uint32_t score = std::bit_cast<std::uint32_t>(scratch.rough[sample] * norm);
+    scores[t] = norms_.empty() ? scratch.rough[sample] : scratch.rough[sample] * norms_[sample];
     scratch.rough[sample] = 0.0f;
-    scratch.keys[t] = std::uint64_t{score} << 32 | ~sample;  // of equal ones the first samples
-    const std::uint32_t eighth = score >> kStepBits;         // positive floats are ordered as their bits are
-    ++sizes[t % kTables][std::min(eighth - std::min(eighth, kLowestStep), kSteps - 1)];
   }
+  const float least = bound_of(most, scores, scratch.largest);
+  scratch.keys.resize(touched);
   std::size_t kept = 0;
-  std::uint32_t lowest = kSteps;
-  while (lowest > 0 && kept < most) {
-    --lowest;
-    for (const auto& table : sizes) kept += table[lowest];
-  }
-  const std::uint64_t least = lowest == 0 ? 0 : std::uint64_t{lowest + kLowestStep} << (32 + kStepBits);
-  kept = 0;
-  for (const std::uint64_t key : scratch.keys) {  // without a jump, as above
-    scratch.keys[kept] = key;
-    kept += key >= least ? 1 : 0;
+  for (std::size_t t = 0; t < touched; ++t) {  // without a jump, which no processor would guess
+    // Positive floats are ordered as their bits are; of equal ones the first samples.
+    scratch.keys[kept] = std::uint64_t{std::bit_cast<std::uint32_t>(scores[t])} << 32 | ~scratch.touched[t];
+    kept += scores[t] >= least ? 1 : 0;
   }
   scratch.keys.resize(kept);
   if (kept <= most) return;
@@ -302,6 +307,7 @@ void Neighbours::compare(Scratch& scratch) const {
   for (const std::uint64_t key : scratch.keys) {
     const std::uint64_t at = storage_.feature_offsets[sample_of(key)];
     prefetch(storage_.features.data() + at);
+    prefetch(storage_.features.data() + at + 16);
     q_.empty() ? prefetch(storage_.values.data() + at) : prefetch(storage_.small.q.data() + at);
   }
   for (const Entry& entry : scratch.entries) scratch.query[entry.feature] = entry.product;

@@ -93,6 +93,7 @@ class Neighbours {
     std::vector<float> rough;                              // by sample, zero between calls
     std::vector<std::pair<float, std::uint32_t>> telling;  // places in `entries`
     std::vector<std::uint32_t> touched;
+    std::vector<float> scores, largest;  // rough ones of these
     std::vector<std::uint64_t> keys;
     std::vector<std::pair<float, std::uint32_t>> likeness;  // and samples
     DenseSamples::Scratch dense;
@@ -169,6 +170,7 @@ class Neighbours {
   bool enter(const SparseRow& row, Scratch& scratch) const;
   void choose_lists(Scratch& scratch) const;
   std::size_t gather(Scratch& scratch) const;
+  static float bound_of(std::size_t most, std::span<const float> scores, std::vector<float>& largest);
   void keep_largest(std::size_t most, std::size_t touched, Scratch& scratch) const;
   float product_of(std::uint32_t sample, const float* query) const;
   void compare(Scratch& scratch) const;
