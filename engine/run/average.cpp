@@ -55,6 +55,9 @@ void check_alike(const Model& first, const std::string& first_name, const Model&
   if (a.features != b.features || a.labels != b.labels || a.dense != b.dense)
     fail(
         fmt::format("have {} and {} features, {} and {} labels", a.features, b.features, a.labels, b.labels));
+  if (first.network.labels() != other.network.labels())
+    fail(fmt::format("have output layers of {} and {} neurons (layer.-1.size)", first.network.labels(),
+                     other.network.labels()));
   if (a.samples != b.samples || a.label_frequencies != b.label_frequencies ||
       !same_samples(first.neighbours, other.neighbours))
     fail("were trained on other samples");

@@ -134,6 +134,9 @@ TEST_P(AverageRefusalTest, RefusesWhatIsNotAlike) {
   DataSpec fewer;
   fewer.samples = 400, fewer.features = 59, fewer.labels = 30;
   expect("60 and 59 features", {a, trained("b", {}, make_data(fewer))});
+  const std::string larger = trained("b", {"layer.-1.size=50"});
+  expect("output layers of 30 and 50 neurons", {a, larger});
+  expect("output layers of 50 and 30 neurons", {larger, a});
   expect("[data] normalize", {a, trained("b", {"data.normalize=false"})});
   expect("[loss] kind", {a, trained("b", {"loss.kind=softmax"})});
   expect("[neighbours] share = 0.1",
