@@ -29,6 +29,7 @@ class LabelSums {
     std::vector<float> scaled;         // working memory: one sample
   };
   Sum make_sum() const;
+  static double sum_bytes_of(double features) { return features * (sizeof(float) + sizeof(std::uint8_t)); }
   // Puts the sum of the label's samples in place of what `sum`, from make_sum(), held.
   void add_up(std::size_t label, Sum& sum) const;
 

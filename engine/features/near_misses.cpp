@@ -26,6 +26,11 @@ void find_largest(std::size_t most, std::size_t count, NearMisses::Scratch& in) 
   keep_strongest(in.found, most, in.likeness);
 }
 
+// Room for `more` than `count` and one.
+void make_room(std::size_t count, std::size_t more, NearMisses::Scratch& in) {
+  if (in.ids.size() <= count + more) in.ids.resize(2 * (count + more) + 1);
+}
+
 void clear(std::size_t count, NearMisses::Scratch& scratch) {
   for (std::size_t i = 0; i < count; ++i) scratch.likeness[scratch.ids[i]] = 0.0f;
 }
@@ -56,7 +61,6 @@ NearMisses::NearMisses(const Dataset& train, const FeatureScale& scale, std::siz
 NearMisses::Scratch NearMisses::make_scratch() const {
   Scratch scratch;
   scratch.likeness.assign(train_.feature_count(), 0.0f);
-  scratch.ids.resize(train_.feature_count() + 1);
   return scratch;
 }
 
@@ -68,6 +72,7 @@ void NearMisses::make_list(std::uint32_t feature, Scratch& scratch) const {
     const SparseRow row = scale_.scaled(train_.features(samples_[feature * kSamples + s]), scratch.scaled);
     const auto at = std::lower_bound(row.ids.begin(), row.ids.end(), feature) - row.ids.begin();
     const float shared = std::fabs(row.values[static_cast<std::size_t>(at)]);
+    make_room(count, row.ids.size(), scratch);
     for (std::size_t i = 0; i < row.ids.size(); ++i)
       add(row.ids[i], shared * std::fabs(row.values[i]), scratch, count);
   }
@@ -93,6 +98,16 @@ const NearMisses::Companion* NearMisses::keep(const std::vector<Companion>& list
   return place;
 }
 
+double NearMisses::bytes_of(double labels, double features, double wanted) {
+  const double lists = std::min(features, kStrongest * labels), companions = kListed * wanted + 1;
+  return features * (kSamples * sizeof(std::uint32_t) + sizeof(std::uint8_t) + sizeof(void*)) +
+         lists * companions * sizeof(Companion);
+}
+
+double NearMisses::scratch_bytes_of(double features) {
+  return features * sizeof(float);
+}
+
 const NearMisses::Companion* NearMisses::companions(std::uint32_t feature, Scratch& scratch) const {
   std::atomic<const Companion*>& known = by_feature_[feature];
   if (const Companion* list = known.load(std::memory_order_acquire)) return list;
@@ -116,6 +131,7 @@ void NearMisses::find(const LabelSums::Sum& sum, Scratch& scratch, std::vector<s
     for (std::size_t i = 0; i < kTaken * wanted_; i += kLine) prefetch(lists[t] + i);
   }
   std::size_t count = 0;
+  make_room(count, kStrongest * kTaken * wanted_, scratch);
   for (std::size_t t = 0; t < scratch.strongest.size(); ++t) {
     const float weight = std::fabs(sum.values[scratch.strongest[t]]);
     const std::span all(lists[t] + 1, lists[t]->feature);

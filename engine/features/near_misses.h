@@ -43,13 +43,16 @@ class NearMisses {
   };
   struct Scratch {
     std::vector<float> likeness;     // by feature, zero between calls
-    std::vector<std::uint32_t> ids;  // room for all features with a likeness and one more
+    std::vector<std::uint32_t> ids;  // room for those with a likeness and one more
     std::vector<std::uint32_t> strongest;
     std::vector<std::uint32_t> found;
     std::vector<float> scaled;  // one sample
     std::vector<Companion> list;
   };
   Scratch make_scratch() const;
+  // At most, when all labels have been asked about.
+  static double bytes_of(double labels, double features, double wanted);
+  static double scratch_bytes_of(double features);
 
   // Appends to `out` up to `wanted` features that are not in the sum s of a label's samples, in no order:
   // those of the largest sum of |s[t]| times the companion's over the strongest features t of s, of each as

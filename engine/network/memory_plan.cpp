@@ -117,6 +117,11 @@ MemoryPlan plan_memory(const Config& config, std::size_t features, const Network
   }
   plan.regression =
       bytes_of_item_weights(config, parts.neuron_ends.back(), double(all_bounds.label_features), threads);
+  if (const LayerConfig& output = config.layers.back(); output.wide) {
+    plan.patterns =
+        WidePath::finding_bytes_of(output, double(shape.layers.back().neurons), double(bounds.label_features),
+                                   double(shape.features), threads);
+  }
   plan.step = NetworkTraining::bytes_of(config, shape, bounds, step_shape(config.train, threads));
   if (config.data.label_weights.wanted()) plan.step += double(parts.neuron_ends.back()) * sizeof(float);
   return plan;

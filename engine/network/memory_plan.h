@@ -30,7 +30,8 @@ struct MemoryPlan {
   double neighbours = 0;  // samples kept for votes; 0 where bounds.samples is not known
   double step = 0;        // what training steps need beside the optimizer's state, all threads
   double evaluation = 0;  // what is made for an evaluation, all threads, or earlier to learn who is alike
-  double regression = 0;  // what first weights of items take before the first step; gone when that comes
+  // What is gone when the first step comes: of first weights of items, and of the wide path's patterns.
+  double regression = 0, patterns = 0;
 
   double parameters() const { return sum(&LayerPlan::parameters); }
   double weights() const { return sum(&LayerPlan::weights); }
@@ -38,7 +39,7 @@ struct MemoryPlan {
   double tables() const { return sum(&LayerPlan::tables); }
   double workspaces() const { return step + evaluation; }
   double training() const {
-    return weights() + neighbours + std::max(state() + tables() + workspaces(), regression);
+    return weights() + neighbours + std::max({state() + tables() + workspaces(), regression, patterns});
   }
 
  private:

@@ -23,6 +23,18 @@ MemoryPlan plan_run(const Config& config, const TrainingRows& rows, int threads,
   return plan_memory(config, features, parts, bounds, threads);
 }
 
+namespace {
+
+// What is taken before optimizer, tables and workspaces are there, where that is more.
+std::string told_before(const MemoryPlan& plan) {
+  if (plan.regression > 0)
+    return fmt::format("; before them, the regression of items {:.0f}", plan.regression / 1e6);
+  if (plan.patterns <= plan.state() + plan.tables() + plan.workspaces()) return "";
+  return fmt::format("; before them, patterns of the wide path {:.0f}", plan.patterns / 1e6);
+}
+
+}  // namespace
+
 void require_memory(const MemoryPlan& plan, Cluster* cluster) {
   std::optional<double> free = free_memory();
   const int processes = cluster == nullptr ? 1 : processes_here(*cluster);
@@ -33,11 +45,8 @@ void require_memory(const MemoryPlan& plan, Cluster* cluster) {
       "neighbours {:.0f}, workspaces {:.0f}{}), and {:.0f} MB are free; set a smaller layer.0.size, "
       "train.weights = bf16, layer.-1.wide = false{} or neighbours.share = 0",
       plan.training() / 1e6, plan.weights() / 1e6, plan.state() / 1e6, plan.tables() / 1e6,
-      plan.neighbours / 1e6, plan.workspaces() / 1e6,
-      plan.regression > 0
-          ? fmt::format("; before them, the regression of items {:.0f}", plan.regression / 1e6)
-          : "",
-      *free / 1e6, plan.regression > 0 ? ", layer.-1.wide_ridge = 0" : "");
+      plan.neighbours / 1e6, plan.workspaces() / 1e6, told_before(plan), *free / 1e6,
+      plan.regression > 0 ? ", layer.-1.wide_ridge = 0" : "");
 }
 
 }  // namespace slide

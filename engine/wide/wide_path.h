@@ -129,6 +129,9 @@ class WidePath {
   // `label_features` is the sum over samples of labels times features.
   static double bytes_of(double weights, double neurons);
   static double most_weights(const LayerConfig& config, double neurons, double label_features);
+  // At most, what finding these patterns takes beside them.
+  static double finding_bytes_of(const LayerConfig& config, double neurons, double label_features,
+                                 double features, int threads);
 
   // What the model file keeps. Neuron i has the features and weights [offsets[i], offsets[i+1]), ascending.
   struct Storage {
@@ -152,6 +155,8 @@ class WidePath {
  private:
   struct PatternChunk;  // patterns and first weights of neighbouring neurons
   class PatternFinder;
+  template <class SamplesOf>
+  static std::vector<PatternChunk> chunks_of(std::size_t neurons, SamplesOf&& samples_of);
   static std::size_t append_strongest(const SparseRow& row, std::size_t most, double scale, PatternChunk& to);
   void store(std::vector<PatternChunk> chunks, int threads);
 

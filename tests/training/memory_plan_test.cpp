@@ -181,6 +181,22 @@ TEST(MemoryPlan, OfAWidePathIsTheMostThereCanBe) {
   EXPECT_LT(planned, 1.5 * taken);
 }
 
+// Patterns are found by each thread in memory of all features, which training has to wait for.
+TEST(MemoryPlan, KnowsWhatFindingPatternsTakes) {
+  Config config = with_layers({dense(16), sampled_output(0, 500)});
+  const std::size_t features = 1'000'000;
+  const auto plan = [&](int threads) {
+    return plan_memory(config, features, 2000, bounds_of(make_data({}), config.train.block_size), threads);
+  };
+  EXPECT_EQ(plan(64).patterns, 0);
+  config.layers[1].wide = true;
+  config.layers[1].wide_against = 0;
+  EXPECT_EQ(plan(64).patterns - plan(1).patterns, 63.0 * features * (sizeof(float) + 1));
+  config.layers[1].wide_against = 16;
+  EXPECT_EQ(plan(64).patterns - plan(1).patterns, 63.0 * features * (2 * sizeof(float) + 1));
+  EXPECT_GE(plan(64).training(), plan(64).weights() + plan(64).patterns);
+}
+
 // Of items the plan knows what their regression takes before the first step: a matrix of all, or of many what
 // they have in common, and no more than users have pairs.
 TEST(MemoryPlan, KnowsTheRegressionOfItems) {

@@ -1,0 +1,158 @@
+// How the wide path begins: the features and first weights of each neuron.
+#include <algorithm>
+#include <cmath>
+#include <memory>
+#include <numeric>
+#include <optional>
+
+#include "engine/base/parallel.h"
+#include "engine/features/id_order.h"
+#include "engine/features/label_sums.h"
+#include "engine/features/near_misses.h"
+#include "engine/wide/wide_path.h"
+
+namespace slide {
+
+struct WidePath::PatternChunk {
+  static constexpr std::size_t kNeurons = 512;   // at most,
+  static constexpr std::size_t kSamples = 4096;  // and of so many, but for one alone that has more
+  std::size_t first, end;                        // neurons
+  std::vector<std::uint32_t> features;
+  std::vector<float> weights;
+};
+
+// Stretches of neurons, so that what the samples of all of them take is about the same.
+template <class SamplesOf>
+std::vector<WidePath::PatternChunk> WidePath::chunks_of(std::size_t neurons, SamplesOf&& samples_of) {
+  std::vector<PatternChunk> chunks;
+  std::size_t samples = 0;
+  for (std::size_t n = 0; n < neurons; ++n) {
+    const std::size_t own = samples_of(n);
+    samples += own;
+    if (n == 0 || n - chunks.back().first == PatternChunk::kNeurons || samples > PatternChunk::kSamples) {
+      chunks.push_back({n, n, {}, {}});
+      samples = own;
+    }
+    chunks.back().end = n + 1;
+  }
+  return chunks;
+}
+
+// Finds patterns; one for each thread.
+class WidePath::PatternFinder {
+ public:
+  // `misses`: nullptr, or what speaks against labels.
+  PatternFinder(const LayerConfig& config, double length, const LabelSums& sums, const NearMisses* misses)
+      : config_(config),
+        length_(length),
+        sums_(sums),
+        misses_(misses),
+        sum_(sums.make_sum()),
+        order_(sum_.values.size()) {
+    if (misses != nullptr) scratch_ = misses->make_scratch();
+  }
+
+  // Appends the pattern of neuron `n`; returns its size.
+  std::size_t append(std::size_t n, PatternChunk& to) {
+    sums_.add_up(n, sum_);
+    const double factor = sum_.square > 0 ? length_ / std::sqrt(sum_.square) : 0.0;
+    ids_ = sum_.ids;
+    keep_strongest(ids_, config_.wide_features, sum_.values);
+    if (misses_ != nullptr) misses_->find(sum_, scratch_, ids_);
+    order_.sort(ids_);
+    to.features.insert(to.features.end(), ids_.begin(), ids_.end());
+    to.weights.resize(to.features.size());
+    std::ranges::transform(ids_, to.weights.end() - std::ssize(ids_), [&](std::uint32_t id) {
+      return static_cast<float>(factor * sum_.values[id]);  // 0 where a feature is against
+    });
+    return ids_.size();
+  }
+
+ private:
+  const LayerConfig& config_;
+  double length_;
+  const LabelSums& sums_;
+  const NearMisses* misses_;
+  LabelSums::Sum sum_;
+  NearMisses::Scratch scratch_;
+  IdOrder order_;
+  std::vector<std::uint32_t> ids_;  // of a pattern
+};
+
+// Appends the `most` weights of a row that are farthest from 0, times `scale`; returns how many there are.
+std::size_t WidePath::append_strongest(const SparseRow& row, std::size_t most, double scale,
+                                       PatternChunk& to) {
+  const std::vector<float> values(row.values.begin(), row.values.end());
+  std::vector<std::uint32_t> places;
+  for (std::uint32_t i = 0; i < values.size(); ++i)
+    if (values[i] != 0.0F) places.push_back(i);
+  keep_strongest(places, most, values);
+  std::sort(places.begin(), places.end());
+  for (const std::uint32_t place : places) {
+    to.features.push_back(row.ids[place]);
+    to.weights.push_back(static_cast<float>(scale * values[place]));
+  }
+  return places.size();
+}
+
+WidePath::WidePath(const LayerConfig& config, double length, const Dataset& train, std::size_t neurons,
+                   int threads, const FeatureScale& scale)
+    : config_(config) {
+  const LabelSums sums(train, neurons, scale);
+  std::optional<NearMisses> misses;
+  if (config_.wide_against > 0) misses.emplace(train, scale, config_.wide_against);
+  std::vector<std::unique_ptr<PatternFinder>> finders(static_cast<std::size_t>(std::max(1, threads)));
+  std::vector<PatternChunk> chunks =
+      chunks_of(neurons, [&](std::size_t n) { return sums.samples(n).size(); });
+  storage_.offsets.assign(neurons + 1, 0);
+  parallel_for(chunks.size(), threads, [&](std::size_t c, int thread) {
+    PatternChunk& chunk = chunks[c];
+    auto& finder = finders[static_cast<std::size_t>(thread)];
+    if (!finder) finder = std::make_unique<PatternFinder>(config_, length, sums, misses ? &*misses : nullptr);
+    for (std::size_t n = chunk.first; n < chunk.end; ++n) storage_.offsets[n + 1] = finder->append(n, chunk);
+  });
+  finders.clear();
+  store(std::move(chunks), threads);
+}
+
+WidePath::WidePath(const LayerConfig& config, const ItemWeights& items, std::size_t first, std::size_t count,
+                   double scale, int threads)
+    : config_(config) {
+  std::vector<PatternChunk> chunks = chunks_of(count, [](std::size_t) { return std::size_t{1}; });
+  storage_.offsets.assign(count + 1, 0);
+  std::vector<std::uint32_t> all(items.dense() ? items.items() : 0);
+  std::iota(all.begin(), all.end(), 0U);
+  parallel_for(chunks.size(), threads, [&](std::size_t c, int) {
+    for (std::size_t n = chunks[c].first; n < chunks[c].end; ++n) {
+      const std::size_t item = first + n;
+      const SparseRow row = items.dense() ? SparseRow{all, items.row(item)} : items.list(item);
+      storage_.offsets[n + 1] = append_strongest(row, config_.wide_features, scale, chunks[c]);
+    }
+  });
+  store(std::move(chunks), threads);
+}
+
+// The patterns of all neurons, whose sizes are in the offsets.
+void WidePath::store(std::vector<PatternChunk> chunks, int threads) {
+  std::partial_sum(storage_.offsets.begin(), storage_.offsets.end(), storage_.offsets.begin());
+  storage_.features = AlignedArray<std::uint32_t>(storage_.offsets.back());
+  storage_.weights = AlignedArray<float>(storage_.offsets.back());
+  // In turns, so that memory comes from the nodes of all threads alike.
+  parallel_in_turns(chunks.size(), threads, [&](std::size_t chunk) {
+    const PatternChunk from = std::move(chunks[chunk]);
+    const std::uint64_t at = storage_.offsets[from.first];
+    std::ranges::copy(from.features, storage_.features.data() + at);
+    std::ranges::copy(from.weights, storage_.weights.data() + at);
+  });
+}
+
+double WidePath::finding_bytes_of(const LayerConfig& config, double neurons, double label_features,
+                                  double features, int threads) {
+  const double copy = most_weights(config, neurons, label_features) * (sizeof(std::uint32_t) + sizeof(float));
+  const double sums = threads * LabelSums::sum_bytes_of(features), against = config.wide_against;
+  if (against == 0) return copy + sums;
+  return copy + sums + NearMisses::bytes_of(neurons, features, against) +
+         threads * NearMisses::scratch_bytes_of(features);
+}
+
+}  // namespace slide
