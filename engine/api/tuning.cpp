@@ -16,14 +16,17 @@ namespace {
 
 Trial trial_of(const slide::Trial& trial) {
   return {trial.number, trial.changes,  trial.score,   trial.train_seconds, trial.full_seconds,
-          trial.within, trial.diverged, trial.is_best, trial.dropped};
+          trial.within, trial.diverged, trial.is_best, trial.dropped,       trial.too_large};
 }
 
 TuneResult tune_on(const slide::Config& start, const Dataset& rows, const TuneOptions& options,
                    const TuneCallbacks& callbacks) {
   const int threads = resolve_threads(static_cast<int>(start.train.threads));
-  require_memory(plan_run(start, TrainingRows(start, rows, threads), threads));
   slide::TuneOptions search;
+  search.require_memory = [&](const slide::Config& config, const TrainingRows& trained) {
+    require_memory(plan_run(config, trained, threads));
+  };
+  search.require_memory(start, TrainingRows(start, rows, threads));
   search.seconds = options.seconds;
   search.trials = options.trials;
   search.fixed = options.fixed;

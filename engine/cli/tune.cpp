@@ -57,6 +57,7 @@ nlohmann::ordered_json to_json(const Trial& trial) {
                                  {"stopped", trial.stopped},
                                  {"diverged", trial.diverged},
                                  {"dropped", trial.dropped},
+                                 {"too_large", trial.too_large},
                                  {"gain", trial.gain}};
   json["changes"] = trial.changes;
   return json;

@@ -1,8 +1,13 @@
 // The rows that a network is trained on: those of the data, and with their pairs of features, which hidden
-// layers take. Wide path and neighbours take them as they are given.
+// layers take. Wide path and neighbours take them as they are given. What has been found out about them once
+// serves other trainings on the same rows.
 //
 // Immutable, safe to use from any thread.
 #pragma once
+
+#include <cstdint>
+#include <memory>
+#include <vector>
 
 #include "datasets/dataset.h"
 #include "engine/config/config.h"
@@ -22,7 +27,11 @@ struct TrainingRows {
   // With those there are.
   TrainingRows(FeaturePairs chosen, const Dataset& train, int threads);
 
-  double seconds = 0.0;  // that this took
+  // What features weigh where neighbours are looked for (Neighbours::Storage), once it has been learnt.
+  std::shared_ptr<const std::vector<std::uint16_t>> feature_weights;
+
+  double seconds = 0.0;           // that pairs took,
+  double learning_seconds = 0.0;  // and the weights
 };
 
 }  // namespace slide

@@ -33,7 +33,7 @@ py::dict dict_of(const api::Trial& trial) {
   return py::dict("number"_a = trial.number, "changes"_a = trial.changes, "score"_a = trial.score,
                   "train_seconds"_a = trial.train_seconds, "full_seconds"_a = trial.full_seconds,
                   "within"_a = trial.within, "diverged"_a = trial.diverged, "best"_a = trial.best,
-                  "dropped"_a = trial.dropped);
+                  "dropped"_a = trial.dropped, "too_large"_a = trial.too_large);
 }
 
 // A dict, or None where Python ended the search; then what it raised comes out.

@@ -1,9 +1,13 @@
 #include "engine/run/tuning.h"
 
+#include <fmt/format.h>
+
 #include <system_error>
+#include <utility>
 
 #include "engine/base/atomic_file.h"
 #include "engine/base/error.h"
+#include "engine/config/parse.h"
 #include "engine/inference/shared_predictor.h"
 #include "engine/run/ranks.h"
 #include "engine/run/require_memory.h"
@@ -34,6 +38,12 @@ TuneResult tune_to_file(const Config& start, const TuneOptions& options, const f
   Config training = start;
   training.data.test.clear();
   std::vector<std::string> notes;
+  if (training.train.patience > 0) {
+    notes.push_back(
+        fmt::format("train.patience = {} has no part in a search, which tries train.epochs; it becomes 0",
+                    training.train.patience));
+    training.train.patience = 0;
+  }
   if (cluster != nullptr) notes.push_back(part_among(*cluster, training));
   const int threads = own_threads(static_cast<int>(start.train.threads), cluster);
   training.train.threads = static_cast<std::uint32_t>(threads);
@@ -47,13 +57,25 @@ TuneResult tune_to_file(const Config& start, const TuneOptions& options, const f
     require_shared_evaluation(training);
   }
   fit_to_features(data.train, training);
-  require_memory(plan_run(training, TrainingRows(training, data.train, threads), threads, cluster), cluster);
+  const auto require = [&](const Config& config, const TrainingRows& rows) {
+    require_memory(plan_run(config, rows, threads, cluster), cluster);
+  };
+  require(training, TrainingRows(training, data.train, threads));
   TuneOptions used = options;
   used.validation = data.validation;
-  TuneResult result = tune(training, data.train, used, observer.trial);
-  result.config.train.threads = start.train.threads;
-  result.config.data.test = start.data.test;
-  if (leads) write_file(file.string(), to_toml(result.config));
+  used.require_memory = require;
+  const auto write = [&](Config found) {
+    found.train.threads = start.train.threads;
+    found.data.test = start.data.test;
+    if (leads) write_file(file.string(), to_toml(found));
+    return found;
+  };
+  TuneResult result = tune(training, data.train, used, [&](const Trial& trial) {
+    // Whatever ends the search, the best so far is there.
+    if (trial.is_best) write(parse_config(to_toml(training), "the configuration being tuned", trial.changes));
+    if (observer.trial) observer.trial(trial);
+  });
+  result.config = write(std::move(result.config));
   return result;
 }
 

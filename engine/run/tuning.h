@@ -21,8 +21,9 @@ struct TuneObserver {
 void prepare_output(const std::filesystem::path& file, const char* option);
 
 // Searches from `start` on with the data of data.train; data.test has no part in it. Writes the best
-// configuration to `file`, whose folder is created. Throws InputError when `file` is a folder, for the data
-// and for a lack of memory, Error when `file` cannot be written, and what tune() throws.
+// configuration so far to `file`, whose folder is created, whenever there is a better one. Throws InputError
+// when `file` is a folder, for the data and for a lack of memory, Error when `file` cannot be written, and
+// what tune() throws.
 TuneResult tune_to_file(const Config& start, const TuneOptions& options, const std::filesystem::path& file,
                         const TuneObserver& observer);
 

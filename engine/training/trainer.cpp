@@ -103,6 +103,7 @@ Trainer::Trainer(const Config& config, TrainingRows train, const Dataset* test, 
       training_(network_, rows_.taken, {batch_, step_shape(config.train, threads_).shards, threads_},
                 cluster_),
       optimizer_(config.optimizer) {
+  double seconds_before = rows_.seconds;
   texts_ = std::ranges::count_if(labelled_, [&](std::uint32_t i) { return i >= rows_.given.samples(); });
   unlabelled_ = rows_.given.samples() - (labelled_.size() - texts_);
   inverse_propensities_ = std::make_shared<const InversePropensities>(
@@ -114,15 +115,30 @@ Trainer::Trainer(const Config& config, TrainingRows train, const Dataset* test, 
   if (start != nullptr) {
     go_on_from(*start);
   } else if (config.neighbours.share > 0) {
-    neighbours_.emplace(config.neighbours, rows_.given, network_.feature_scale());
-    learn_likeness(*neighbours_, threads_);
+    seconds_before += choose_neighbours();
   }
   for (const Layer& layer : network_.layers()) {
     const HashConfig& hash = layer.config().hash;
     rehash_.emplace_back(layer.index() != nullptr ? hash.rehash_steps : 0, hash.interval_growth);
     rebuild_.emplace_back(layer.index() != nullptr ? hash.rebuild_steps : 0, hash.interval_growth);
   }
-  train_seconds_ = phases_.setup = rows_.seconds + seconds_since(started_);
+  train_seconds_ = phases_.setup = seconds_before + seconds_since(started_);
+}
+
+// Returns the seconds that it has taken before, where what features weigh is known already.
+double Trainer::choose_neighbours() {
+  neighbours_.emplace(config_.neighbours, rows_.given, network_.feature_scale());
+  if (!neighbours_->learns()) return 0.0;
+  if (rows_.feature_weights != nullptr) {
+    neighbours_->set_feature_weights(*rows_.feature_weights);
+    return rows_.learning_seconds;
+  }
+  const auto start = Clock::now();
+  learn_likeness(*neighbours_, threads_);
+  rows_.feature_weights =
+      std::make_shared<const std::vector<std::uint16_t>>(neighbours_->storage().feature_weights);
+  rows_.learning_seconds = seconds_since(start);
+  return 0.0;
 }
 
 void Trainer::go_on_from(TrainedStart& start) {

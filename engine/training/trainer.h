@@ -145,6 +145,8 @@ class Trainer {
   const NetworkTraining& training() const { return training_; }
   Network& network() { return network_; }
   const DataShape& shape() const { return shape_; }
+  // What it trains on, with what it learnt of it before the first step.
+  const TrainingRows& rows() const { return rows_; }
   // Training samples skipped for want of a label, of interactions those with less than two items.
   std::size_t unlabelled() const { return unlabelled_; }
   std::size_t labelled() const { return labelled_.size() - texts_; }  // training samples of an epoch,
@@ -168,6 +170,7 @@ class Trainer {
     double seconds = 0.0;
   };
   void go_on_from(TrainedStart& start);
+  double choose_neighbours();
   bool run_epochs(const TrainObserver& observer);
   bool run_epoch(const TrainObserver& observer);
   bool observe_step(const TrainObserver& observer);  // false: stop here

@@ -10,6 +10,8 @@
 
 #include "datasets/dataset.h"
 #include "engine/cluster/cluster.h"
+#include "engine/config/config.h"
+#include "engine/features/training_rows.h"
 
 namespace slide {
 
@@ -26,6 +28,8 @@ struct TuneOptions {
   // Asked after each step of a trial and before other votes are measured; false: the search ends with what is
   // best so far. May be empty.
   std::function<bool()> go_on = {};
+  // Throws InputError where the memory left would not do for training so. May be empty.
+  std::function<void(const Config& config, const TrainingRows& rows)> require_memory = {};
   // Of the processes that train each trial together, of which the first looks at the clock; or nullptr.
   Cluster* cluster = nullptr;
 };
@@ -58,19 +62,21 @@ struct Trial {
   double full_seconds = 0.0;
   // full_seconds are at most TuneOptions::train_seconds, or nothing but such a part tells.
   bool within = true;
-  bool stopped = false;   // before its end, because it was not
-  bool diverged = false;  // scores 0
-  bool is_best = false;   // so far
-  double ended = 0.0;     // seconds since the search began
+  bool stopped = false;    // before its end, because it was not
+  bool diverged = false;   // scores 0
+  bool too_large = false;  // not trained, for want of memory; scores 0
+  bool is_best = false;    // so far
+  double ended = 0.0;      // seconds since the search began
 
   // How it ended, in a word or two.
   const char* outcome() const {
+    if (too_large) return "too large";
     if (stopped) return "stopped";
     if (!within) return "too slow";
     if (diverged) return "diverged";
     return dropped ? "dropped" : "scored";
   }
-  bool is_scored() const { return within && !stopped && !diverged && !dropped; }
+  bool is_scored() const { return within && !stopped && !diverged && !dropped && !too_large; }
 };
 
 }  // namespace slide

@@ -100,7 +100,10 @@ double TrialRunner::seconds() const {
 bool TrialRunner::run(TrialRun& run, Trial& trial) {
   run.precision.assign(run.votes.size(), {});
   for (std::size_t r = 0; r < rungs_.size(); ++r) {
-    Trainer trainer(run.config, rungs_[r].data.train, &rungs_[r].data.validation, 0, nullptr, cluster_);
+    TrainingRows& rows = rows_for(run.config, rungs_[r]);
+    if (options_.require_memory) options_.require_memory(run.config, rows);
+    Trainer trainer(run.config, rows, &rungs_[r].data.validation, 0, nullptr, cluster_);
+    rows = trainer.rows();
     std::vector<double> precision;
     if (!train(run, r, trial, trainer, precision)) return false;
     if (!trial.within) break;
@@ -112,6 +115,20 @@ bool TrialRunner::run(TrialRun& run, Trial& trial) {
   }
   finish(run, trial);
   return true;
+}
+
+// What trials find out about the rows of a rung is kept for the next: most change other keys.
+TrainingRows& TrialRunner::rows_for(const Config& config, Rung& rung) const {
+  if (!rung.rows || rung.pairs != config.data.pairs) {
+    rung.rows.reset();  // before there are others
+    rung.rows.emplace(config, rung.data.train, resolve_threads(static_cast<int>(config.train.threads)));
+    rung.pairs = config.data.pairs;
+  }
+  if (rung.idf_power != config.data.idf_power) {
+    rung.rows->feature_weights.reset();
+    rung.idf_power = config.data.idf_power;
+  }
+  return *rung.rows;
 }
 
 // False when the time is up before the end.
@@ -173,22 +190,32 @@ bool TrialRunner::goes_on() {
   return first_says(!ended_ && seconds() <= options_.seconds);
 }
 
-void TrialRunner::score_votes(TrialRun& run, const Rung& rung, Trainer&& trainer) {
+void TrialRunner::score_votes(TrialRun& run, Rung& rung, Trainer&& trainer) {
   InferenceOptions options;
   options.mode = run.config.eval.inference;
   options.candidates = run.config.eval.candidates;
   options.threads = resolve_threads(static_cast<int>(run.config.train.threads));
+  const std::vector<std::uint32_t>& ks = run.config.eval.k;
+  options.k = *std::ranges::max_element(ks);
   TrainedModel model = std::move(trainer).release();
-  NeighbourConfig config = run.config.neighbours;
   if (!model.neighbours) {
-    model.neighbours.emplace(config, rung.data.train, model.network.feature_scale());
-    learn_likeness(*model.neighbours, options.threads);
+    model.neighbours.emplace(run.config.neighbours, rung.data.train, model.network.feature_scale());
+    if (rung.rows->feature_weights != nullptr && model.neighbours->learns())
+      model.neighbours->set_feature_weights(*rung.rows->feature_weights);
+    else
+      learn_likeness(*model.neighbours, options.threads);
   }
+  // Kept from votes to votes, but where there are others to ask.
+  std::optional<Predictor> predictor;
+  bool asks_voters = false, asks_companions = false;
   const auto score = [&](const Votes& votes, const Dataset& data) {
     model.neighbours->set_votes(votes.share, votes.power, votes.companions);
-    const Neighbours* voters = votes.share > 0 ? &*model.neighbours : nullptr;
-    return precision_of(evaluate({model.network, voters}, data, options, run.config.eval.k, nullptr),
-                        run.config.eval.k);
+    const bool voted = votes.share > 0, lent = voted && votes.companions > 0;
+    if (!predictor || voted != asks_voters || lent != asks_companions)
+      predictor.emplace(TrainedNetwork{model.network, voted ? &*model.neighbours : nullptr}, options);
+    asks_voters = voted;
+    asks_companions = lent;
+    return precision_of(evaluate(*predictor, data, ks, nullptr), ks);
   };
   const auto keep = [&](std::size_t votes) {
     run.votes.resize(votes);

@@ -7,6 +7,7 @@
 
 #include <chrono>
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -48,8 +49,8 @@ class TrialRunner {
   std::size_t validation_samples() const;
   const std::string& validation_by() const { return validation_by_; }
 
-  // Fills in what `trial` came to. False when the time is up before its end. Throws Error where training
-  // does.
+  // Fills in what `trial` came to. False when the time is up before its end. Throws InputError where memory
+  // would not do, and Error where training does.
   bool run(TrialRun& run, Trial& trial);
   bool ended() const { return ended_; }  // by TuneOptions::go_on
   double seconds() const;                // since the search began
@@ -65,11 +66,16 @@ class TrialRunner {
   struct Rung {
     Split data;
     double share = 1.0;  // of all samples, that it trains on
+    // As the trial before had them, and its keys that they follow from.
+    std::optional<TrainingRows> rows = {};
+    std::uint32_t pairs = 0;
+    double idf_power = 0.0;
   };
+  TrainingRows& rows_for(const Config& config, Rung& rung) const;
   bool train(const TrialRun& run, std::size_t rung, Trial& trial, Trainer& trainer,
              std::vector<double>& precision);
   bool goes_on();
-  void score_votes(TrialRun& run, const Rung& rung, Trainer&& trainer);
+  void score_votes(TrialRun& run, Rung& rung, Trainer&& trainer);
   bool is_behind(const TrialRun& run, Trial& trial, std::size_t rung) const;
   void finish(TrialRun& run, Trial& trial) const;
 

@@ -1,6 +1,7 @@
 #include "engine/training/tune.h"
 
 #include <algorithm>
+#include <new>
 #include <numeric>
 #include <optional>
 #include <set>
@@ -187,6 +188,12 @@ class Search {
     return votes;
   }
 
+  static Trial& scores_nothing(Trial& trial) {
+    trial.score = 0.0;
+    trial.precision.clear();
+    return trial;
+  }
+
   // Trains a trial and takes what it shows, and the best of the votes that were tried with it. False when the
   // search is over.
   bool train(Trial& trial) {
@@ -198,15 +205,19 @@ class Search {
     run.rival = trials_ > 0 && base_.within ? &base_ : nullptr;
     try {
       if (!runner_.run(run, trial)) return false;
+    } catch (const InputError&) {
+      if (trial.number == 1) throw;
+      scores_nothing(trial).too_large = true;
+    } catch (const std::bad_alloc&) {
+      if (trial.number == 1 || options_.cluster != nullptr) throw;  // the others would wait for it
+      scores_nothing(trial).too_large = true;
     } catch (const Error&) {
       if (trial.number == 1) throw;
-      trial.diverged = true;
-      trial.score = 0.0;
-      trial.precision.clear();
+      scores_nothing(trial).diverged = true;
     }
     const Trial before = base_;
     bool better = note(trial);
-    if (!trial.diverged && trial.within && !trial.dropped) {
+    if (trial.is_scored()) {
       voted_ = true;
       better = vote(run, trial) || better;
     }
@@ -258,7 +269,7 @@ class Search {
   bool is_better(const Trial& trial) const {
     if (trial.number == 1) return true;
     if (base_.within) return trial.within && trial.score > base_.score;
-    return !trial.diverged && trial.full_seconds < base_.full_seconds;
+    return !trial.diverged && !trial.too_large && trial.full_seconds < base_.full_seconds;
   }
 
   // Notes what a trial has shown; whether the search goes on from it.
@@ -330,7 +341,9 @@ TuneResult tune(const Config& start, const Dataset& data, const TuneOptions& opt
     fail_input(
         "train.vectors is set, but a search starts from random weights; set it to train what was found");
   }
-  return Search(start, data, options).run(trial);
+  Config trained = start;
+  trained.train.patience = 0;  // a search tries epochs in its place
+  return Search(trained, data, options).run(trial);
 }
 
 }  // namespace slide

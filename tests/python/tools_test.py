@@ -136,8 +136,10 @@ def test_a_dropped_trial_is_told_from_one_that_scores_nothing():
     from slide.tools import _line_of
 
     trial = {"number": 2, "best": False, "changes": [], "score": 0.0, "train_seconds": 1.0, "within": True}
+    trial["too_large"] = False
     assert " score 0.0000 " in _line_of({**trial, "diverged": False, "dropped": False})
     assert " dropped " in _line_of({**trial, "diverged": False, "dropped": True})
+    assert " too large " in _line_of({**trial, "diverged": False, "dropped": False, "too_large": True})
 
 
 def test_a_search_ends_by_what_is_raised(samples, few):

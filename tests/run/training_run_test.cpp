@@ -165,8 +165,20 @@ TEST_F(TrainingRunTest, ASearchWritesWhatItFound) {
   std::size_t trials = 0;
   const TuneOptions options{60.0, 2, {}};
   const fs::path file = folder_ / "new/best.toml";
-  const TuneResult result = tune_to_file(config_, options, file, {{}, [&](const Trial&) { ++trials; }});
+  config_.train.patience = 3;
+  std::vector<std::string> notes;
+  const auto note = [&](const std::string& line) { notes.push_back(line); };
+  const TuneResult result = tune_to_file(
+      config_, options, file,
+      {note, [&](const Trial& trial) {
+         ++trials;
+         if (trial.is_best) EXPECT_EQ(parse_config(read_bytes(file), "file", {}).train.patience, 0U);
+         if (trial.number == 1)
+           EXPECT_EQ(read_bytes(file), to_toml(parse_config(to_toml(config_), "", {"train.patience=0"})));
+       }});
   EXPECT_EQ(trials, 2U);
+  ASSERT_FALSE(notes.empty());
+  EXPECT_NE(notes[0].find("train.patience = 3"), std::string::npos);
   EXPECT_EQ(read_bytes(file), to_toml(result.config));
   EXPECT_THROW(tune_to_file(config_, options, folder_, {}), InputError);
 }

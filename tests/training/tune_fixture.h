@@ -33,4 +33,10 @@ inline std::string joined(const std::vector<std::string>& changes) {
   return text;
 }
 
+inline std::vector<Trial> trials_from(const Config& config, const TuneOptions& options) {
+  std::vector<Trial> trials;
+  tune(config, small_data(), options, [&](const Trial& trial) { trials.push_back(trial); });
+  return trials;
+}
+
 }  // namespace slide::test

@@ -335,12 +335,5 @@ TEST(SearchSpace, ChangesReplaceEachOtherAndVanishAtTheStart) {
   EXPECT_EQ(joined(with_change(both, "train.epochs=1", start)), "layer.0.size=64");
 }
 
-TEST(Tune, EndsWhenTheTimeIsUp) {
-  Config config = small_config();
-  config.train.epochs = 1000000;
-  const TuneOptions options{0.2, 1000, {}};
-  EXPECT_THROW(tune(config, small_data(), options, {}), InputError);
-}
-
 }  // namespace
 }  // namespace slide::test

@@ -13,15 +13,9 @@
 namespace slide::test {
 namespace {
 
-std::vector<Trial> trials_of(const Config& config, const TuneOptions& options) {
-  std::vector<Trial> trials;
-  tune(config, small_data(), options, [&](const Trial& trial) { trials.push_back(trial); });
-  return trials;
-}
-
 // Votes act in prediction alone: training with them from the beginning scores the same to the bit.
 TEST(TuneVotes, OtherVotesScoreAsIfTrainedWithThem) {
-  const std::vector<Trial> trials = trials_of(small_config(), {600.0, 12, {}});
+  const std::vector<Trial> trials = trials_from(small_config(), {600.0, 12, {}});
   const auto votes = std::find_if(trials.begin(), trials.end(),
                                   [](const Trial& trial) { return trial.stage == TrialStage::kVotes; });
   ASSERT_NE(votes, trials.end()) << "no votes were better";
@@ -55,7 +49,7 @@ Config voting_config() {
 // Share and power at once, though each alone is tried but beside the first trial.
 TEST(TuneVotes, VotesAreSearchedJointly) {
   const Config config = voting_config();
-  const std::vector<Trial> trials = trials_of(config, {600.0, 100, all_but_votes(config)});
+  const std::vector<Trial> trials = trials_from(config, {600.0, 100, all_but_votes(config)});
   ASSERT_EQ(trials.size(), 2u) << "nothing is left to train";
   std::map<double, std::string> by_score;
   for (const char* share : {"0.0", "0.1", "0.25", "0.4", "0.55", "0.7"}) {
@@ -122,7 +116,7 @@ TEST(TuneVotes, VotesAreEndedBetweenTwo) {
 
 TEST(TuneVotes, FixedVotesStayAsTheyAre) {
   for (const Trial& trial :
-       trials_of(small_config(), {600.0, 12, {"neighbours.share=0", "neighbours.power=4"}})) {
+       trials_from(small_config(), {600.0, 12, {"neighbours.share=0", "neighbours.power=4"}})) {
     EXPECT_NE(trial.stage, TrialStage::kVotes);
     for (const std::string& change : trial.changes) EXPECT_EQ(change.find("neighbours."), std::string::npos);
   }
@@ -135,7 +129,7 @@ TEST(TuneVotes, AStepThatWinsByItsVotesGoesOn) {
     Config config = voting_config();
     config.train.seed = seed;
     const SearchSpace space(config, {});
-    const std::vector<Trial> trials = trials_of(config, {600.0, 24, {}});
+    const std::vector<Trial> trials = trials_from(config, {600.0, 24, {}});
     for (std::size_t i = 0; i + 2 < trials.size(); ++i) {
       const Trial &step = trials[i], &votes = trials[i + 1], &next = trials[i + 2];
       if (step.stage != TrialStage::kSweep || step.is_best || votes.stage != TrialStage::kVotes) continue;

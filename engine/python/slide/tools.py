@@ -80,7 +80,7 @@ class Tuned:
     params: the keys that changed, for ``Classifier(**params)`` beside those the search began with, which ``classifier``
     puts together. config: all of it as TOML. score: of the best trial, mean of P@k over ``eval__k`` on held-out samples.
     trials: a dict for each, with ``changes``, ``score``, ``train_seconds`` and ``full_seconds``, the estimate for all
-    samples, and ``dropped`` where it was behind on the way and has no score.
+    samples, ``dropped`` where it was behind on the way and ``too_large`` where memory would not do: these have no score.
     """
 
     params: dict[str, Any]
@@ -105,7 +105,9 @@ def _value_of(text: str) -> Any:
 
 
 def _line_of(trial: dict[str, Any]) -> str:
-    if trial["diverged"]:
+    if trial["too_large"]:
+        outcome = "too large"
+    elif trial["diverged"]:
         outcome = "diverged"
     elif not trial["within"]:
         outcome = "too slow"

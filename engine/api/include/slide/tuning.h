@@ -31,6 +31,7 @@ struct Trial {
   bool diverged = false;       // scores 0
   bool best = false;           // so far
   bool dropped = false;        // on the way, because it was behind; scores 0
+  bool too_large = false;      // not trained, for want of memory; scores 0
 };
 
 struct TuneResult {
