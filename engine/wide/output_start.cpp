@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <limits>
 #include <vector>
 
 #include "engine/base/parallel.h"
@@ -142,6 +143,7 @@ std::vector<Pair> pairs_of_block(const Dataset& train, std::span<const std::uint
 }
 
 using Vector = std::array<double, 3>;
+constexpr double kNoBound = std::numeric_limits<double>::infinity();
 
 // Log loss of the pairs under the model (scale, prior, offset), with a small penalty that keeps it finite
 // where the pairs can be told apart without a fault, and its first two derivatives.
@@ -175,12 +177,17 @@ Objective objective_at(const Vector& model, std::span<const Pair> pairs) {
   return sum;
 }
 
-Vector minimise(std::span<const Pair> pairs) {
-  Vector model{};
+// From `model` on, of which only what is `free` changes.
+Vector minimise(std::span<const Pair> pairs, Vector model, const std::array<bool, 3>& free) {
   Objective at = objective_at(model, pairs);
   for (int round = 0; round < 50; ++round) {
     std::array<double, 9> factor = at.hessian;
     Vector step = at.gradient;
+    for (std::size_t i = 0; i < 3; ++i) {
+      if (free[i]) continue;
+      step[i] = 0.0;
+      for (std::size_t j = 0; j < 3; ++j) factor[std::max(i, j) * 3 + std::min(i, j)] = i == j ? 1.0 : 0.0;
+    }
     solve_by_cholesky(step.size(), factor.data(), step.data());
     double share = 1.0, before = at.loss;
     for (; share > 1e-6; share /= 2) {
@@ -195,6 +202,23 @@ Vector minimise(std::span<const Pair> pairs) {
     if (before - at.loss <= 1e-7 * before) break;
   }
   return model;
+}
+
+// The same where the scale is not below 0, nor the prior outside [0, 1]: what would be stays at the bound,
+// and the others are found beside it.
+Vector minimise(std::span<const Pair> pairs) {
+  constexpr Vector kLeast{0.0, 0.0, -kNoBound}, kMost{kNoBound, 1.0, kNoBound};
+  std::array<bool, 3> free{true, true, true};
+  for (Vector model{};;) {
+    model = minimise(pairs, model, free);
+    std::size_t i = 0;
+    while (i < model.size() && kLeast[i] <= model[i] && model[i] <= kMost[i]) ++i;
+    if (i == model.size()) return model;
+    model[i] = std::clamp(model[i], kLeast[i], kMost[i]);
+    free[i] = false;
+    for (std::size_t j = 0; j < model.size(); ++j)
+      if (free[j]) model[j] = 0.0;
+  }
 }
 
 }  // namespace
@@ -227,7 +251,7 @@ std::optional<OutputStart> fit_output_start(const Dataset& train,
   }
   if (all_evidence < kLeastEvidence) return std::nullopt;
   const Vector model = minimise(pairs);
-  return OutputStart{std::max(model[0], 0.0), std::clamp(model[1], 0.0, 1.0), model[2]};
+  return OutputStart{model[0], model[1], model[2]};
 }
 
 }  // namespace slide

@@ -124,6 +124,24 @@ TEST(OutputStart, StaysFiniteWhereLabelsCanBeToldWithoutAFault) {
   EXPECT_GT(start.scale, 5.0);
 }
 
+// Where samples are less alike to those of their own labels than to others, likeness would count against a
+// label, and the offset would take back what that takes: neither may be, and rows without features have about
+// the share of the labels.
+TEST(OutputStart, LikenessNeverCountsAgainstALabel) {
+  std::vector<Sample> samples;
+  for (std::uint32_t i = 0; i < 300; ++i)
+    samples.push_back({{{i % 7, 0.4f}, {7 + i % 11, 0.2f}, {20 + i % 4, 0.9f}}, {i % 5, 5 + i % 3}});
+  const Dataset data = dataset_of(samples, 24, 8);
+  const OutputStart start = fit(data, 1024);
+  EXPECT_GE(start.scale, 0.0);
+  EXPECT_GE(start.prior, 0.0);
+  EXPECT_LE(start.prior, 1.0);
+  for (const std::uint32_t with : {60U, 100U}) {
+    const double odds = log_odds(with, data.size());
+    EXPECT_NEAR(start.prior * odds + start.offset, odds, 1.0) << with;
+  }
+}
+
 Config wide_config(double share) {
   Config config = test::small_wide_config();
   LayerConfig& output = config.layers.back();
