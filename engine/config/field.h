@@ -23,14 +23,15 @@ struct IntRange {
   bool contains(std::int64_t value) const { return value >= low && value <= high; }
 };
 
-// An end belongs to the range unless it is marked open. NaN is in no range.
+// An end belongs to the range unless it is marked open: what a float would round to it does not either. NaN
+// is in no range.
 struct RealRange {
   double low;
   double high;
   bool low_open = false;
   bool high_open = false;
   bool contains(double value) const {
-    return (low_open ? value > low : value >= low) && (high_open ? value < high : value <= high);
+    return (low_open ? float(value) > low : value >= low) && (high_open ? value < high : value <= high);
   }
 };
 

@@ -17,6 +17,9 @@ namespace {
 
 constexpr std::size_t kPivots = 64;    // rows that are eliminated at once
 constexpr std::size_t kColumns = 512;  // of a task that multiplies them
+// Of an item's own square: less is lost in floats, and items that the same users have could not be told
+// apart.
+constexpr float kLeastPenalty = 1e-5F;
 
 using PivotBlock = std::array<double, kPivots * kPivots>;
 
@@ -194,8 +197,11 @@ ItemWeights ridge_of_items(const Dataset& users, double penalty, int threads) {
   });
   const std::vector<double> share = shares_of_mean(std::move(own));
   const double power = -factor_power(users);
-  for (std::size_t i = 0; i < items; ++i)
-    matrix[i * stride + i] += static_cast<float>(penalty * std::pow(share[i], kPenaltyPower));
+  for (std::size_t i = 0; i < items; ++i) {
+    float& square = matrix[i * stride + i];
+    square +=
+        std::max(static_cast<float>(penalty * std::pow(share[i], kPenaltyPower)), kLeastPenalty * square);
+  }
   BlockInverse(matrix, stride).run(threads);
   parallel_for((items + kRows - 1) / kRows, threads, [&](std::size_t task, int) {
     for (std::size_t j = task * kRows; j < std::min(items, (task + 1) * kRows); ++j) {

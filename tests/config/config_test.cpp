@@ -145,6 +145,8 @@ TEST(Config, OutOfRange) {
   }
   EXPECT_EQ(error_of("[optimizer]\nlearning_rate = 0\n"),
             "run.toml:2: 'optimizer.learning_rate' must be a number in (0, 1000], not 0");
+  EXPECT_EQ(error_of("[optimizer]\nlearning_rate = 1e-46\n"),  // 0 as a float
+            "run.toml:2: 'optimizer.learning_rate' must be a number in (0, 1000], not 1e-46");
   for (const std::string value : {"nan", "-4.1", "5"}) {
     EXPECT_EQ(error_of("[data]\nidf_power = " + value + "\n"),
               "run.toml:2: 'data.idf_power' must be a number in [-4, 4], not " + value);

@@ -116,6 +116,21 @@ TEST(ItemRidge, WhereUsersHaveManyItemsPopularOnesGetLess) {
       ASSERT_NEAR(weights.row(j)[i], expected[j * 90 + i], 2e-5) << i << " for " << j;
 }
 
+// Items that the same users have are told apart by nothing but the penalty, which floats would lose.
+TEST(ItemRidge, StaysFiniteWithTwinsAndNextToNoPenalty) {
+  DatasetArrays arrays;
+  for (std::uint32_t u = 0; u < 400; ++u) {
+    const std::uint32_t a = 2 * (u % 17), b = 2 * (u % 13 + 17);
+    add_user(arrays, {a, a + 1, b, b + 1});
+  }
+  const Dataset users(std::move(arrays), 60, 60);
+  for (const double penalty : {1e-9, 1e-3}) {
+    const ItemWeights weights = ridge_of_items(users, penalty, 2);
+    for (std::size_t j = 0; j < 60; ++j)
+      for (const float w : weights.row(j)) EXPECT_LT(std::fabs(w), 10.0F) << j;
+  }
+}
+
 TEST(ItemRidge, DoesNotDependOnThreads) {
   const Dataset users = some_users(300, 200, 5);
   const ItemWeights one = ridge_of_items(users, 10.0, 1);
