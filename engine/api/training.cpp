@@ -86,6 +86,7 @@ Model train_on(slide::Config config, RunData data, const Callbacks& callbacks) {
   const bool tested = data.test && callbacks.evaluation;
   const std::optional<Dataset> validation = take_validation(config, data);
   const int threads = resolve_threads(static_cast<int>(config.train.threads));
+  require_memory(plan_least(config, data.train, threads));
   TrainingRows rows(config, data.train, threads);
   require_memory(plan_run(config, rows, threads));
   Trainer trainer(config, std::move(rows), tested ? &*data.test : nullptr, 0,

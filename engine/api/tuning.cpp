@@ -26,6 +26,7 @@ TuneResult tune_on(const slide::Config& start, const Dataset& rows, const TuneOp
   search.require_memory = [&](const slide::Config& config, const TrainingRows& trained) {
     require_memory(plan_run(config, trained, threads));
   };
+  require_memory(plan_least(start, rows, threads));
   search.require_memory(start, TrainingRows(start, rows, threads));
   search.seconds = options.seconds;
   search.trials = options.trials;

@@ -1,5 +1,6 @@
 // `slide inspect`: what a model or a configuration is.
 #include <algorithm>
+#include <cmath>
 #include <filesystem>
 #include <memory>
 #include <optional>
@@ -7,6 +8,7 @@
 
 #include "datasets/dense_data.h"
 #include "engine/base/error.h"
+#include "engine/base/free_memory.h"
 #include "engine/base/parallel.h"
 #include "engine/cli/commands.h"
 #include "engine/cli/convert_model.h"
@@ -18,6 +20,7 @@
 #include "engine/features/training_rows.h"
 #include "engine/network/memory_plan.h"
 #include "engine/run/model_file.h"
+#include "engine/run/require_memory.h"
 #include "engine/run/run_data.h"
 
 namespace slide::cli {
@@ -218,7 +221,9 @@ void inspect_model(const InspectCommand& command) {
 
 Sizes sizes_of_data(const Config& config, int threads) {
   const RunData data = read_run_data(config, threads);
-  const TrainingRows rows(config, data.train, resolve_threads(threads));
+  // Of a network far beyond memory the pairs say nothing more, and looking for them takes some, too.
+  const bool fits = plan_least(config, data.train, 1).training() <= free_memory().value_or(INFINITY);
+  const TrainingRows rows = fits ? TrainingRows(config, data.train, resolve_threads(threads)) : data.train;
   return {data.train.feature_count(),
           data.train.label_count(),
           slide::bounds_of(rows, config.train.block_size),

@@ -10,9 +10,10 @@
 
 namespace slide {
 
-MemoryPlan plan_run(const Config& config, const TrainingRows& rows, int threads, const Cluster* cluster) {
-  const Dataset& train = rows.taken;
-  const BlockBounds bounds = bounds_of(rows, config.train.block_size);
+namespace {
+
+MemoryPlan plan_within(const Config& config, const Dataset& train, const BlockBounds& bounds, int threads,
+                       const Cluster* cluster) {
   const std::size_t features = train.feature_count(), labels = train.label_count();
   if (cluster == nullptr || cluster->size() == 1)
     return plan_memory(config, features, labels, bounds, threads);
@@ -23,8 +24,6 @@ MemoryPlan plan_run(const Config& config, const TrainingRows& rows, int threads,
   return plan_memory(config, features, parts, bounds, threads);
 }
 
-namespace {
-
 // What is taken before optimizer, tables and workspaces are there, where that is more.
 std::string told_before(const MemoryPlan& plan) {
   if (plan.regression > 0)
@@ -34,6 +33,16 @@ std::string told_before(const MemoryPlan& plan) {
 }
 
 }  // namespace
+
+MemoryPlan plan_run(const Config& config, const TrainingRows& rows, int threads, const Cluster* cluster) {
+  return plan_within(config, rows.taken, bounds_of(rows, config.train.block_size), threads, cluster);
+}
+
+MemoryPlan plan_least(const Config& config, const Dataset& train, int threads, const Cluster* cluster) {
+  BlockBounds bounds;
+  bounds.label_features = 0;
+  return plan_within(config, train, bounds, threads, cluster);
+}
 
 void require_memory(const MemoryPlan& plan, Cluster* cluster) {
   std::optional<double> free = free_memory();

@@ -100,6 +100,7 @@ RunResult TrainingRun::train(const RunObserver& observer) {
     if (data.test || validation_) require_shared_evaluation(config_);
   }
   if (saved_) check_data(data);
+  require_memory(plan_least(config_, data.train, threads_, cluster_), cluster_);
   TrainingRows rows = rows_of(data);
   const MemoryPlan needed = plan_run(config_, rows, threads_, cluster_);
   require_memory(needed, cluster_);

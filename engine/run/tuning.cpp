@@ -60,6 +60,7 @@ TuneResult tune_to_file(const Config& start, const TuneOptions& options, const f
   const auto require = [&](const Config& config, const TrainingRows& rows) {
     require_memory(plan_run(config, rows, threads, cluster), cluster);
   };
+  require_memory(plan_least(training, data.train, threads, cluster), cluster);
   require(training, TrainingRows(training, data.train, threads));
   TuneOptions used = options;
   used.validation = data.validation;

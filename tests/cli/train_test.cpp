@@ -24,6 +24,23 @@ TEST_F(TrainCommandTest, WhatWillNotFitIntoMemoryIsRefusedBeforeItIsTaken) {
             2);
 }
 
+// A single number in a file can ask for any amount, also before the first weight is there.
+TEST_F(TrainCommandTest, ALargeNumberInAFileIsRefusedBeforeAnythingIsMadeForIt) {
+  write_file(slide_.path("label.txt"), "0 1:1\n2000000000 1:1\n");
+  write_file(slide_.path("feature.txt"), "2 2000000000 3\n0 1:1\n1 2:1\n");
+  for (const std::string data : {"label.txt", "feature.txt"}) {
+    for (const std::vector<std::string>& command :
+         {std::vector<std::string>{"train", data, "--out", "large"}, {"tune", data, "--out", "large.toml"}}) {
+      const Outcome refused = slide_.run(command);
+      EXPECT_EQ(refused.code, 2) << command[0] << ' ' << data;
+      EXPECT_NE(refused.err.find("training needs"), std::string::npos) << refused.err;
+    }
+    const Outcome told = slide_.run({"inspect", data});
+    EXPECT_EQ(told.code, 0) << told.err;
+    EXPECT_NE(told.out.find("2,000,000,00"), std::string::npos) << told.out;
+  }
+}
+
 TEST_F(TrainCommandTest, TrainWritesConfigMetricsAndModel) {
   generate();
   const Outcome done = train({"--set", "data.test=data/test.txt"});
