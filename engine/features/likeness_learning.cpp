@@ -229,10 +229,7 @@ void LikenessLearning::each_slice(Body&& body) const {
 void LikenessLearning::measure() {
   factors_.resize(logs_.size());
   std::ranges::transform(logs_, factors_.begin(), [](float log) { return std::exp(log); });
-  norms_.resize(samples_.samples());
-  each_slice([&](std::size_t, std::size_t first, std::size_t end) {
-    for (std::size_t i = first; i < end; ++i) norms_[i] = samples_.norm_with(factors_, i);
-  });
+  samples_.measure(factors_, threads_, norms_);
 }
 
 // Cosines of the sample with its candidates, and the votes of these for its labels.
@@ -381,9 +378,9 @@ std::vector<std::uint16_t> LikenessLearning::learn() {
 void learn_likeness(Neighbours& neighbours, int threads) {
   if (!neighbours.learns()) return;
   LikenessLearning learning(neighbours, threads);
-  neighbours.set_feature_weights(learning.first_weights());
+  neighbours.set_feature_weights(learning.first_weights(), threads);
   learning.find_candidates(neighbours);
-  neighbours.set_feature_weights(learning.learn());
+  neighbours.set_feature_weights(learning.learn(), threads);
 }
 
 }  // namespace slide

@@ -1,12 +1,11 @@
 #include "engine/features/neighbours.h"
 
 #include <algorithm>
-#include <bit>
 #include <cmath>
 #include <numeric>
 
 #include "engine/base/error.h"
-#include "engine/base/prefetch.h"
+#include "engine/base/parallel.h"
 #include "engine/kernels/bf16.h"
 
 namespace slide {
@@ -19,25 +18,6 @@ double length_of(std::span<const float> values) {
   double square = 0.0;
   for (const float v : values) square += double(v) * v;
   return std::sqrt(square);
-}
-
-float as_float(std::uint16_t bf16) {
-  return from_bf16(bf16);
-}
-float as_float(std::int8_t q) {
-  return static_cast<float>(q);
-}
-
-// sum of x[ids[i]] * values[i], as four sums so that no addition waits for the one before
-template <class Value>
-float dot_of(const float* x, const std::uint32_t* ids, const Value* values, std::size_t count) {
-  float sums[4] = {};
-  std::size_t i = 0;
-  for (; i + 4 <= count; i += 4) {
-    for (std::size_t j = 0; j < 4; ++j) sums[j] += x[ids[i + j]] * as_float(values[i + j]);
-  }
-  for (; i < count; ++i) sums[0] += x[ids[i]] * as_float(values[i]);
-  return (sums[0] + sums[1]) + (sums[2] + sums[3]);
 }
 
 }  // namespace
@@ -120,16 +100,25 @@ void Neighbours::list_postings(std::size_t features) {
         weights_[to] = storage_.values[at];
     }
   }
-  measure();
+  measure(1);
 }
 
 // What follows from the weights of features.
-void Neighbours::measure() {
+void Neighbours::measure(int threads) {
   const std::vector<std::uint16_t>& weights = storage_.feature_weights;
   factors_.resize(weights.size());
   std::ranges::transform(weights, factors_.begin(), from_bf16);
-  norms_.resize(weights.empty() ? 0 : samples());
-  for (std::size_t i = 0; i < norms_.size(); ++i) norms_[i] = storage_.norm_with(factors_, i);
+  weights.empty() ? norms_.clear() : storage_.measure(factors_, threads, norms_);
+}
+
+void Neighbours::Storage::measure(std::span<const float> factors, int threads,
+                                  std::vector<float>& norms) const {
+  constexpr std::size_t kAtOnce = 1024;
+  norms.resize(samples());
+  parallel_for((samples() + kAtOnce - 1) / kAtOnce, threads, [&](std::size_t part, int) {
+    for (std::size_t i = part * kAtOnce; i < std::min(samples(), (part + 1) * kAtOnce); ++i)
+      norms[i] = norm_with(factors, i);
+  });
 }
 
 float Neighbours::Storage::norm_with(std::span<const float> factors, std::size_t sample) const {
@@ -141,9 +130,9 @@ float Neighbours::Storage::norm_with(std::span<const float> factors, std::size_t
   return square > 0 ? static_cast<float>(1.0 / std::sqrt(square)) : 0.0f;
 }
 
-void Neighbours::set_feature_weights(std::vector<std::uint16_t> weights) {
+void Neighbours::set_feature_weights(std::vector<std::uint16_t> weights, int threads) {
   storage_.feature_weights = std::move(weights);
-  measure();
+  measure(threads);
 }
 
 const LabelCompanions& Neighbours::companions() const {
@@ -174,205 +163,6 @@ Neighbours::Scratch Neighbours::make_scratch() const {
   scratch.largest.reserve(2 * candidates());
   scratch.keys.reserve(kPostings);
   return scratch;
-}
-
-// Leaves the row's values in `entries`; false where all are 0.
-bool Neighbours::enter(const SparseRow& row, Scratch& scratch) const {
-  double square = 0.0;
-  for (std::size_t i = 0; i < row.ids.size(); ++i) {
-    const double value = double(row.values[i]) * factor_of(row.ids[i]);
-    square += value * value;
-  }
-  scratch.entries.clear();
-  if (square == 0) return false;
-  const double scale = 1.0 / std::sqrt(square);
-  for (std::size_t i = 0; i < row.ids.size(); ++i) {
-    const float factor = factor_of(row.ids[i]);
-    const auto value = static_cast<float>(scale * row.values[i] * factor);
-    scratch.entries.push_back({row.ids[i], value, value * factor});
-  }
-  return true;
-}
-
-// Leaves in `telling` the entries whose features' lists to go through: those that tell most for the length of
-// their lists, as many as fit.
-void Neighbours::choose_lists(Scratch& scratch) const {
-  auto& telling = scratch.telling;
-  telling.clear();
-  for (std::size_t i = 0; i < scratch.entries.size(); ++i) {
-    const auto [feature, value, product] = scratch.entries[i];
-    const std::uint64_t samples = count(feature);
-    if (std::fabs(value) < kLeastValue || samples == 0 || samples > kPostings) continue;
-    telling.emplace_back(value * value / std::sqrt(static_cast<float>(samples)),
-                         static_cast<std::uint32_t>(i));
-  }
-  std::sort(telling.begin(), telling.end(), std::greater<>());
-  std::size_t left = kPostings, chosen = 0;
-  for (const auto& one : telling) {
-    const std::uint64_t samples = count(scratch.entries[one.second].feature);
-    if (samples > left) continue;
-    left -= samples;
-    telling[chosen++] = one;
-  }
-  telling.resize(chosen);
-}
-
-// Adds up |q[f] x[f]| over the chosen features f for each sample that has them, but for the sample's own
-// norm; returns how many samples `touched` begins with.
-std::size_t Neighbours::gather(Scratch& scratch) const {
-  for (const auto& [tells, i] : scratch.telling) {
-    const std::uint64_t first = offsets_[scratch.entries[i].feature];
-    prefetch(&posted_[first]);
-    q_.empty() ? prefetch(&weights_[first]) : prefetch(&q_[first]);
-  }
-  std::size_t touched = 0;
-  const auto add_up = [&](const auto& value_at) {
-    for (const auto& [tells, i] : scratch.telling) {
-      const std::uint32_t f = scratch.entries[i].feature;
-      const float by = std::fabs(scratch.entries[i].product);
-      for (std::uint64_t at = offsets_[f]; at < offsets_[f + 1]; ++at) {
-        float& rough = scratch.rough[posted_[at]];
-        scratch.touched[touched] = posted_[at];  // without a jump, which no processor would guess
-        touched += rough == 0.0f ? 1 : 0;
-        rough += by * std::fabs(value_at(at));
-      }
-    }
-  };
-  if (q_.empty()) {
-    add_up([&](std::uint64_t at) { return from_bf16(weights_[at]); });
-  } else {
-    const std::vector<std::int8_t>& exponents = storage_.small.exponents;
-    add_up([&](std::uint64_t at) {
-      return kernels::int8_factor(exponents[posted_[at]]) * static_cast<float>(q_[at]);
-    });
-  }
-  return touched;
-}
-
-// A score that `most` of the scores reach, and few others: the scores are dealt out to twice as many stacks,
-// of which `most` have a largest one that reaches it. 0 where there are not enough of them.
-float Neighbours::bound_of(std::size_t most, std::span<const float> scores, std::vector<float>& largest) {
-  const std::size_t stacks = 2 * most;
-  if (scores.size() < 2 * stacks) return 0.0f;
-  largest.assign(scores.begin(), scores.begin() + static_cast<std::ptrdiff_t>(stacks));
-  for (std::size_t first = stacks; first < scores.size(); first += stacks) {
-    const std::size_t count = std::min(stacks, scores.size() - first);
-    const float* row = scores.data() + first;
-    for (std::size_t i = 0; i < count; ++i) largest[i] = row[i] > largest[i] ? row[i] : largest[i];
-  }
-  const auto bound = largest.begin() + static_cast<std::ptrdiff_t>(most - 1);
-  std::nth_element(largest.begin(), bound, largest.end(), std::greater<>());
-  return *bound;
-}
-
-// Leaves in `keys` the `most` touched samples with the largest rough scores, or all of them if there are
-// less, and zeroes the scores.
-void Neighbours::keep_largest(std::size_t most, std::size_t touched, Scratch& scratch) const {
-  std::vector<float>& scores = scratch.scores;
-  scores.resize(touched);
-  for (std::size_t t = 0; t < touched; ++t) {
-    const std::uint32_t sample = scratch.touched[t];
-    scores[t] = norms_.empty() ? scratch.rough[sample] : scratch.rough[sample] * norms_[sample];
-    scratch.rough[sample] = 0.0f;
-  }
-  const float least = bound_of(most, scores, scratch.largest);
-  scratch.keys.resize(touched);
-  std::size_t kept = 0;
-  for (std::size_t t = 0; t < touched; ++t) {  // without a jump, which no processor would guess
-    // Positive floats are ordered as their bits are; of equal ones the first samples.
-    scratch.keys[kept] = std::uint64_t{std::bit_cast<std::uint32_t>(scores[t])} << 32 | ~scratch.touched[t];
-    kept += scores[t] >= least ? 1 : 0;
-  }
-  scratch.keys.resize(kept);
-  if (kept <= most) return;
-  std::nth_element(scratch.keys.begin(), scratch.keys.begin() + static_cast<std::ptrdiff_t>(most),
-                   scratch.keys.end(), std::greater<>());
-  scratch.keys.resize(most);
-}
-
-// The product of a sample's values and `query`.
-float Neighbours::product_of(std::uint32_t sample, const float* query) const {
-  const std::uint64_t at = storage_.feature_offsets[sample];
-  const std::size_t count = storage_.feature_offsets[sample + 1] - at;
-  const std::uint32_t* ids = storage_.features.data() + at;
-  if (q_.empty()) return dot_of(query, ids, storage_.values.data() + at, count);
-  return kernels::int8_factor(storage_.small.exponents[sample]) *
-         dot_of(query, ids, storage_.small.q.data() + at, count);
-}
-
-// Leaves in `likeness` the cosines of the samples in `keys` with the entries, if above 0, descending.
-void Neighbours::compare(Scratch& scratch) const {
-  const auto sample_of = [](std::uint64_t key) { return ~static_cast<std::uint32_t>(key); };
-  for (const std::uint64_t key : scratch.keys) prefetch(&storage_.feature_offsets[sample_of(key)]);
-  for (const std::uint64_t key : scratch.keys) {
-    const std::uint64_t at = storage_.feature_offsets[sample_of(key)];
-    prefetch(storage_.features.data() + at);
-    prefetch(storage_.features.data() + at + 16);
-    q_.empty() ? prefetch(storage_.values.data() + at) : prefetch(storage_.small.q.data() + at);
-  }
-  for (const Entry& entry : scratch.entries) scratch.query[entry.feature] = entry.product;
-  scratch.likeness.clear();
-  for (const std::uint64_t key : scratch.keys) {
-    const std::uint32_t sample = sample_of(key);
-    const float norm = norms_.empty() ? 1.0f : norms_[sample];
-    const float dot = norm * product_of(sample, scratch.query.data());
-    if (dot > 0) scratch.likeness.emplace_back(std::min(1.0f, dot), sample);
-  }
-  for (const Entry& entry : scratch.entries) scratch.query[entry.feature] = 0.0f;
-  const auto more_alike = [](const auto& a, const auto& b) {
-    return a.first > b.first || (a.first == b.first && a.second < b.second);
-  };
-  std::sort(scratch.likeness.begin(), scratch.likeness.end(), more_alike);
-}
-
-void Neighbours::find(const SparseRow& row, Scratch& scratch) const {
-  scratch.likeness.clear();
-  if (!enter(row, scratch)) return;
-  choose_lists(scratch);
-  keep_largest(candidates(), gather(scratch), scratch);
-  compare(scratch);
-}
-
-void Neighbours::vote(const SparseRow& row, Scratch& scratch, std::vector<Vote>& votes) const {
-  find(row, scratch);
-  if (!scratch.likeness.empty()) add_votes(scratch, votes);
-}
-
-void Neighbours::find_alike(const float* x, std::size_t ldx, std::size_t samples, Scratch& scratch) const {
-  storage_.dense.find(x, ldx, samples, candidates(), scratch.dense);
-}
-
-void Neighbours::vote_dense(std::size_t sample, Scratch& scratch, std::vector<Vote>& votes) const {
-  const auto nearest = storage_.dense.compare(sample, scratch.dense);
-  scratch.likeness.assign(nearest.begin(), nearest.end());
-  add_votes(scratch, votes);
-}
-
-void Neighbours::add_votes(Scratch& scratch, std::vector<Vote>& votes) const {
-  auto& nearest = scratch.likeness;
-  nearest.resize(std::min<std::size_t>(nearest.size(), config_.count));
-  double sum = std::pow(kStranger, config_.power);
-  for (auto& [likeness, sample] : nearest)
-    sum += likeness = static_cast<float>(std::pow(double(likeness), config_.power));
-  const std::size_t first = votes.size();
-  for (const auto& [weight, sample] : nearest) {
-    for (std::uint64_t at = storage_.label_offsets[sample]; at < storage_.label_offsets[sample + 1]; ++at)
-      votes.push_back({storage_.labels[at], static_cast<float>(weight / sum)});
-  }
-  std::sort(votes.begin() + static_cast<std::ptrdiff_t>(first), votes.end(),
-            [](const Vote& a, const Vote& b) {
-              return a.label < b.label ||
-                     (a.label == b.label && a.weight > b.weight);  // added up from the nearest on
-            });
-  std::size_t kept = first;
-  for (std::size_t v = first; v < votes.size(); ++v) {
-    if (kept > first && votes[kept - 1].label == votes[v].label) {
-      votes[kept - 1].weight = std::min(1.0f, votes[kept - 1].weight + votes[v].weight);
-    } else {
-      votes[kept++] = votes[v];
-    }
-  }
-  votes.resize(kept);
 }
 
 double Neighbours::scratch_bytes_of(double samples, double feature_count) {

@@ -60,6 +60,8 @@ class Neighbours {
     }
     // 1 / the length of a sample whose values are multiplied by `factors`, by feature; 0 where it is 0.
     float norm_with(std::span<const float> factors, std::size_t sample) const;
+    // That of all samples.
+    void measure(std::span<const float> factors, int threads, std::vector<float>& norms) const;
     // Bytes become bfloat16 values.
     void widen();
   };
@@ -131,7 +133,7 @@ class Neighbours {
   // Whether what features weigh is to be learnt.
   bool learns() const { return config_.learn && !dense() && samples() > 1; }
   // Other weights of features, as Storage has them. Not while others ask for votes.
-  void set_feature_weights(std::vector<std::uint16_t> weights);
+  void set_feature_weights(std::vector<std::uint16_t> weights, int threads = 1);
   double share() const { return config_.share; }
   // What labels lend to those they come with (inference/companions.h), and which these are, which the first
   // to ask counts.
@@ -160,7 +162,7 @@ class Neighbours {
   void take_sparse(const Dataset& train, const FeatureScale& scale);
   void take_dense(const Dataset& train);
   void list_postings(std::size_t features);
-  void measure();
+  void measure(int threads);
   std::size_t candidates() const {
     return std::max<std::size_t>(kCandidates, 3 * std::size_t{config_.count});
   }

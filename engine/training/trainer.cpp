@@ -130,7 +130,7 @@ double Trainer::choose_neighbours() {
   neighbours_.emplace(config_.neighbours, rows_.given, network_.feature_scale());
   if (!neighbours_->learns()) return 0.0;
   if (rows_.feature_weights != nullptr) {
-    neighbours_->set_feature_weights(*rows_.feature_weights);
+    neighbours_->set_feature_weights(*rows_.feature_weights, threads_);
     return rows_.learning_seconds;
   }
   const auto start = Clock::now();

@@ -201,7 +201,7 @@ void TrialRunner::score_votes(TrialRun& run, Rung& rung, Trainer&& trainer) {
   if (!model.neighbours) {
     model.neighbours.emplace(run.config.neighbours, rung.data.train, model.network.feature_scale());
     if (rung.rows->feature_weights != nullptr && model.neighbours->learns())
-      model.neighbours->set_feature_weights(*rung.rows->feature_weights);
+      model.neighbours->set_feature_weights(*rung.rows->feature_weights, options.threads);
     else
       learn_likeness(*model.neighbours, options.threads);
   }
