@@ -295,8 +295,8 @@ std::vector<Field> layer_fields(LayerConfig& c) {
        "wide: features of one neuron at most that none of its label's samples has, but samples like them: "
        "they may speak against it; 0 = none.",
        "0"},
-      {"wide_rate", real(c.wide_rate, above(0, 1000)), "wide: learning rate, scheduled as the optimizer's.",
-       "1.5"},
+      {"wide_rate", real(c.wide_rate, closed(0, 1000)),
+       "wide: learning rate, scheduled as the optimizer's; 0 = 1.5, of fewer than 7 epochs more.", "1.5"},
       {"wide_scale", real(c.wide_scale, closed(0, 1000)), "wide: length of a neuron's first weights.", "3.0"},
       {"wide_fit", real(c.wide_fit, closed(0, 1)),
        "wide: with loss.kind = sigmoid, weights and biases start at this share of a logistic model fitted to "

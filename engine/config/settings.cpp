@@ -1,5 +1,8 @@
 #include "engine/config/settings.h"
 
+#include <algorithm>
+#include <cmath>
+
 namespace slide {
 
 std::vector<LayerConfig> default_layers(std::size_t count) {
@@ -10,6 +13,12 @@ std::vector<LayerConfig> default_layers(std::size_t count) {
   layers.back().wide = true;
   layers.back().init_scale = 0.0;
   return layers;
+}
+
+double used_wide_rate(const LayerConfig& layer, std::uint32_t epochs) {
+  constexpr double kRate = 1.5, kEpochs = 7;
+  if (layer.wide_rate > 0) return layer.wide_rate;
+  return kRate * std::sqrt(std::max(1.0, kEpochs / std::max<std::uint32_t>(epochs, 1)));
 }
 
 // What it changes was measured on two logs (configs/interactions.toml).

@@ -135,12 +135,17 @@ struct LayerConfig {
   bool wide = false;
   std::uint32_t wide_features = 256;  // of one neuron at most
   std::uint32_t wide_against = 16;    // besides, features of near misses
-  double wide_rate = 1.5;             // learning rate of these weights, scheduled as the others
+  double wide_rate = 0.0;             // learning rate of these weights, scheduled as the others; 0: by epochs
   double wide_scale = 3.0;            // length of a neuron's first wide weights
   double wide_fit = 0.5;    // share of a fitted start that takes the place of wide_scale and loss.prior
   double wide_ridge = 0.0;  // interactions: penalty of the regression that first weights come from; 0: none
   HashConfig hash;
 };
+
+// The layer's wide_rate in a run of so many epochs; where that is 0, 1.5, of fewer than 7 epochs more, as the
+// inverse root of their number (Zinkevich, "Online Convex Programming and Generalized Infinitesimal Gradient
+// Ascent", 2003, theorem 1: a fixed number T of steps asks for steps of the order of T^-1/2).
+double used_wide_rate(const LayerConfig& layer, std::uint32_t epochs);
 
 // As many layers as wanted, of default values: hidden ones, and a last one that is sampled, has a wide path
 // and takes its size from the data.

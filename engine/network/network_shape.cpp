@@ -65,8 +65,9 @@ NetworkShape network_shape(const Config& config, std::size_t features, const Net
     first = 1;
   }
   for (std::size_t i = first; i < depth; ++i) {
-    const LayerConfig& layer = config.layers[i];
+    LayerConfig layer = config.layers[i];
     const bool output = i + 1 == depth;
+    layer.wide_rate = used_wide_rate(layer, config.train.epochs);
     const std::size_t neurons = output ? parts.own_neurons().count : layer.size;
     shape.layers.push_back({layer, inputs, neurons, output, config.train.weights,
                             output ? parts.of_layer() : std::vector<LayerPart>{{{0, neurons}, 0, 1}}});

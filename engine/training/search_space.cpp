@@ -136,7 +136,9 @@ std::vector<Move> SearchSpace::savings() const {
 std::optional<std::string> SearchSpace::step(const Config& config, const Move& move) const {
   const SearchKey& key = keys_[move.key];
   if (!has_effect(config, key.key)) return std::nullopt;
-  const std::optional<std::string> value = next_value(key.values, value_of(config, key.key), move.up);
+  Config used = config;
+  used.layers.back().wide_rate = used_wide_rate(config.layers.back(), config.train.epochs);
+  const std::optional<std::string> value = next_value(key.values, value_of(used, key.key), move.up);
   if (!value) return std::nullopt;
   return key.key + "=" + *value;
 }

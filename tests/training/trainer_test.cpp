@@ -73,6 +73,23 @@ TEST(Training, WithPatienceTheRateFallsOverTwiceThatMany) {
   }
 }
 
+TEST(Training, AWideRateThatIsNotSetRisesWhereARunIsShort) {
+  const Dataset data = make_data(wide_data());
+  Config config = full_config({dense(8), sampled(0, 20, 12)});
+  config.layers.back().wide = true;
+  config.layers.back().wide_fit = 0;
+  const auto losses = [&](std::uint32_t epochs, double rate) {
+    config.train.epochs = epochs;
+    config.layers.back().wide_rate = rate;
+    return losses_of(config, data, epochs);
+  };
+  EXPECT_EQ(losses(1, 0), losses(1, 1.5 * std::sqrt(7.0)));
+  EXPECT_EQ(losses(2, 0), losses(2, 1.5 * std::sqrt(3.5)));
+  EXPECT_EQ(losses(7, 0), losses(7, 1.5));
+  EXPECT_EQ(losses(9, 0), losses(9, 1.5));
+  EXPECT_NE(losses(2, 0), losses(2, 1.5));
+}
+
 TEST(Training, AConstantRateStaysWithPatience) {
   const Dataset data = make_data(wide_data());
   Config config = full_config({dense(8), sampled(0, 20, 12)});

@@ -292,6 +292,9 @@ TEST(SearchSpace, StepsToTheValuesNextToThePresentOne) {
   EXPECT_EQ(step("layer.1.wide_rate", true), "none");
   config.layers.back().wide = true;
   EXPECT_EQ(step("layer.1.wide_rate", true), "layer.1.wide_rate=0.3");
+  config.layers.back().wide_rate = 0;  // that of so many epochs, 1.5
+  EXPECT_EQ(step("layer.1.wide_rate", true), "layer.1.wide_rate=3.0");
+  EXPECT_EQ(step("layer.1.wide_rate", false), "layer.1.wide_rate=0.7");
   EXPECT_EQ(step("layer.1.wide_scale", true), "layer.1.wide_scale=3.0");
   config.layers.back().wide_fit = 0.5;  // takes its place, and the prior's
   EXPECT_EQ(step("layer.1.wide_scale", true), "none");
