@@ -248,14 +248,6 @@ void train(TrainingRun& run, bool skip_bad, Cluster& cluster) {
   throw Ended{128 + signal};
 }
 
-void refuse_finished(const RunFolder& folder) {
-  fail_input(
-      "{}: a finished run is here; give another --out, or --force to train anew and keep it in {} (--resume "
-      "goes "
-      "on with stopped runs only)",
-      folder.name(), folder.previous());
-}
-
 void begin(const TrainCommand& command, Cluster& cluster) {
   Config config = resolve(command.source).config;
   if (command.source.forget && config.train.init.empty())
@@ -263,7 +255,7 @@ void begin(const TrainCommand& command, Cluster& cluster) {
   const fs::path folder =
       command.out.empty() ? "run" / fs::path(default_name(command.source, config)) : fs::path(command.out);
   TrainingRun run(std::move(config), folder, &cluster);
-  if (!command.force && run.folder().has_finished()) refuse_finished(run.folder());
+  run.require_free_folder(command.force);
   tell(run.notes());
   const auto pinning = pinned(command.pin, run.threads(), &cluster);
   train(run, command.skip_bad, cluster);
@@ -313,7 +305,8 @@ void add_train(CLI::App& app, Action& action) {
   add_train_seed(*sub, source.seed);
   sub->add_option("--out", command->out, "Folder for the results; default: run/<name of DATA>")
       ->type_name("DIR");
-  sub->add_flag("--force", command->force, "Train where a finished run is; it is kept in DIR/previous");
+  sub->add_flag("--force", command->force,
+                "Train where a run is: a finished one is kept in DIR/previous, a stopped one replaced");
   for (const char* name : {"--config", "--test", "--set", "--init", "--forget", "--vectors", "--epochs",
                            "--seed", "--out", "--force"})
     resume->excludes(sub->get_option(name));

@@ -140,7 +140,7 @@ void check_same_config(const Config& saved, const Config& given, const std::stri
   Config a = saved, b = given;  // fields bind to mutable objects
   if (a.layers.size() != b.layers.size()) {
     fail_input(
-        "{}: it has {} layers, the checkpoint of this run {}; put them back, or train anew without --resume",
+        "{}: it has {} layers, the checkpoint of this run {}; put them back, or train anew with --force",
         origin, b.layers.size(), a.layers.size());
   }
   const auto was = config::all_sections(a), is = config::all_sections(b);
@@ -157,8 +157,8 @@ void check_same_config(const Config& saved, const Config& given, const std::stri
         continue;  // what is in it is checked
       const std::string before = value_text(was[s].fields[f]), now = value_text(is[s].fields[f]);
       if (before == now) continue;
-      fail_input("{}: '{}' is {}, but the run began with {}; put it back, or train anew without --resume",
-                 origin, key, now, before);
+      fail_input("{}: '{}' is {}, but the run began with {}; put it back, or train anew with --force", origin,
+                 key, now, before);
     }
   }
 }

@@ -61,6 +61,23 @@ void RunFolder::claim() {
   fail_input("{}: another process trains into this folder; wait for it, or give another --out", name());
 }
 
+void RunFolder::require_free(bool replace) {
+  claim();
+  if (replace) return;
+  if (has_finished()) {
+    fail_input(
+        "{}: a finished run is here; give another --out, or --force to train anew and keep it in {} "
+        "(--resume goes on with stopped runs only)",
+        name(), previous());
+  }
+  if (has_stopped()) {
+    fail_input(
+        "{}: a stopped run is here; go on with it by --resume {}, give another --out, or --force to train "
+        "anew and replace it",
+        name(), name());
+  }
+}
+
 bool RunFolder::begin(const Config& config, int threads) {
   std::error_code error;
   fs::create_directories(folder_, error);
@@ -157,6 +174,11 @@ bool RunFolder::is_finished() const {
 bool RunFolder::has_finished() const {
   std::error_code ignored;
   return is_finished() && fs::exists(config(), ignored) && fs::exists(model(), ignored);
+}
+
+bool RunFolder::has_stopped() const {
+  std::error_code ignored;
+  return has_checkpoint() && fs::exists(config(), ignored);
 }
 
 std::string model_at(const std::string& path) {

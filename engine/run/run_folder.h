@@ -34,6 +34,9 @@ class RunFolder {
   // it ends. A second call does nothing. Throws InputError when another process has it. Where the file system
   // knows no locks, nobody is kept out.
   void claim();
+  // Before a run that begins anew, and before its data are read: claims the folder. Throws InputError where,
+  // unless it may be replaced, a run is there that is finished or can be gone on with.
+  void require_free(bool replace);
   // A new run: the folder, claimed, with config.toml and an environment.json that calls it unfinished, and
   // nothing else of a run before. A finished one is kept in the folder previous(), in place of the one there;
   // whether there was one. Throws Error when the folder cannot be written.
@@ -50,6 +53,8 @@ class RunFolder {
   bool is_finished() const;
   // Whether there is a finished run, which begin() would keep in previous().
   bool has_finished() const;
+  // Whether there is a run that has a checkpoint to go on from.
+  bool has_stopped() const;
 
  private:
   std::string file(const char* name) const { return (folder_ / name).string(); }

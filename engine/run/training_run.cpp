@@ -92,6 +92,10 @@ TrainingRun::TrainingRun(Resume, fs::path folder, std::optional<std::uint32_t> t
   threads_ = own_threads(static_cast<int>(used_.train.threads), cluster_);
 }
 
+void TrainingRun::require_free_folder(bool replace) {
+  if (leads()) folder_.require_free(replace);
+}
+
 RunResult TrainingRun::train(const RunObserver& observer) {
   if (leads()) folder_.claim();
   const RunData data = load(observer);
@@ -184,7 +188,7 @@ void TrainingRun::check_data(const RunData& data) {
   const auto check = [&](const std::string& path, const std::optional<DataDigest>& now,
                          const std::optional<DataDigest>& before) {
     if (now == before) return;
-    fail_input("{}: the data are not those of the run in {}; put them back, or train anew without --resume",
+    fail_input("{}: the data are not those of the run in {}; put them back, or train anew with --force",
                path.empty() ? "data.test" : path, folder_.name());
   };
   record_.train = training_digest(data);

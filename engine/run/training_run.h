@@ -78,6 +78,10 @@ class TrainingRun {
   // What the user should know about the configuration, a sentence each.
   const std::vector<std::string>& notes() const { return notes_; }
 
+  // Of a run that begins anew: claims its folder before train() does. Throws InputError where another process
+  // has it, or a run is there that RunFolder::require_free() does not let it replace.
+  void require_free_folder(bool replace);
+
   // Lines of the data with faults are left out, and train() does not fail for them.
   void skip_bad_rows() { skip_bad_ = true; }
 

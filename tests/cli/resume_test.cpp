@@ -129,7 +129,7 @@ TEST_F(ResumeTest, OneProcessAtATimeTrainsIntoAFolder) {
   EXPECT_EQ(read_file(slide_.path("out/config.toml")), config);
   kill(child, SIGKILL);
   EXPECT_EQ(wait_for(child), 128 + SIGKILL);
-  EXPECT_EQ(slide_.run(fresh("out")).code, 0);  // the lock went with the process
+  EXPECT_EQ(slide_.run(fresh("out", {"--force"})).code, 0);  // the lock went with the process
 }
 
 TEST_F(ResumeTest, KilledAtAnyMomentTheRunEndsAsIfNothingHadHappened) {
@@ -340,12 +340,25 @@ TEST_F(ResumeTest, StatusLineOnTerminalsOnly) {
   EXPECT_NE(shown.find(" left"), std::string::npos);
 }
 
-TEST_F(ResumeTest, ANewRunReplacesAStoppedOne) {
+TEST_F(ResumeTest, ANewRunReplacesAStoppedOneOnlyWhereForced) {
   ASSERT_EQ(stopped("out", SIGTERM), 143);
-  ASSERT_TRUE(fs::exists(slide_.path("out/checkpoint.slide")));
-  ASSERT_EQ(slide_.run(fresh("out", {"--set", "train.epochs=1"})).code, 0);
+  const std::string checkpoint = read_file(slide_.path("out/checkpoint.slide"));
+  ASSERT_FALSE(checkpoint.empty());
+  expect_refused(slide_.run(fresh("out", {"--set", "train.epochs=1"})),
+                 "out: a stopped run is here; go on with it by --resume out, give another --out, or --force");
+  EXPECT_TRUE(read_file(slide_.path("out/checkpoint.slide")) == checkpoint);
+  ASSERT_EQ(slide_.run(fresh("out", {"--set", "train.epochs=1", "--force"})).code, 0);
   EXPECT_FALSE(fs::exists(slide_.path("out/checkpoint.slide")));
   EXPECT_EQ(events("out").size(), 4U);  // start, epoch, tables, eval
+}
+
+TEST_F(ResumeTest, WhatCannotBeGoneOnWithIsReplaced) {
+  ASSERT_EQ(stopped("out", SIGTERM), 143);
+  fs::copy(slide_.path("out"), slide_.path("bare"));
+  fs::remove(slide_.path("out/checkpoint.slide"));
+  EXPECT_EQ(slide_.run(fresh("out", {"--set", "train.epochs=1"})).code, 0);
+  fs::remove(slide_.path("bare/config.toml"));  // killed while another run began there
+  EXPECT_EQ(slide_.run(fresh("bare", {"--set", "train.epochs=1"})).code, 0);
 }
 
 }  // namespace
