@@ -1,9 +1,14 @@
 #include "engine/cli/stop_signal.h"
 
 #include <signal.h>
+#include <sys/uio.h>
+#include <unistd.h>
 
 #include <atomic>
 #include <iterator>
+#include <string>
+#include <string_view>
+#include <utility>
 
 namespace slide::cli {
 
@@ -14,28 +19,50 @@ std::atomic<int> noted = 0;
 static_assert(std::atomic<int>::is_always_lock_free);  // as a handler needs it
 constexpr int kSignals[] = {SIGINT, SIGTERM, SIGHUP};
 struct sigaction before[std::size(kSignals)];
+std::string words;  // of end_at_once()
 
-// Only what is allowed in a handler.
+// Only what is allowed in a handler, here and below.
 void note(int number) {
   noted = number;
   // A terminal that closes sends SIGHUP more than once, itself and through the shell: that is no second wish.
   for (const int other : kSignals) signal(other, other == SIGHUP ? SIG_IGN : SIG_DFL);
 }
 
-}  // namespace
+// A cache that is being written meanwhile does not appear (atomic_file.h).
+void end_at_once(int number) {
+  if (noted.exchange(number) != 0) return;  // another thread ends the process
+  note(number);
+  const std::string_view parts[] = {"slide: stopped by ", StopSignal::name(number), " ", words, "\n"};
+  iovec line[std::size(parts)];
+  for (std::size_t i = 0; i < std::size(parts); ++i)
+    line[i] = {const_cast<char*>(parts[i].data()), parts[i].size()};
+  static_cast<void>(writev(STDERR_FILENO, line, std::size(line)) < 0);
+  _exit(128 + number);
+}
 
-StopSignal::StopSignal() {
-  noted = 0;
+// Who started the process may want it to ignore Ctrl-C, as a shell does for background jobs, or SIGHUP, as
+// nohup does.
+void handle(void (*handler)(int)) {
   struct sigaction action {};
-  action.sa_handler = note;
+  action.sa_handler = handler;
   action.sa_flags = SA_RESTART;
   sigemptyset(&action.sa_mask);
-  for (std::size_t i = 0; i < std::size(kSignals); ++i) {
-    sigaction(kSignals[i], nullptr, &before[i]);
-    // Who started the process may want it to ignore Ctrl-C, as a shell does for background jobs, or SIGHUP,
-    // as nohup does.
+  for (const int number : kSignals) sigaddset(&action.sa_mask, number);
+  for (std::size_t i = 0; i < std::size(kSignals); ++i)
     if (before[i].sa_handler != SIG_IGN) sigaction(kSignals[i], &action, nullptr);
-  }
+}
+
+}  // namespace
+
+StopSignal::StopSignal(std::string last_words) {
+  words = std::move(last_words);
+  noted = 0;
+  for (std::size_t i = 0; i < std::size(kSignals); ++i) sigaction(kSignals[i], nullptr, &before[i]);
+  if (!words.empty()) handle(end_at_once);
+}
+
+void StopSignal::note_only() {
+  handle(note);
 }
 
 StopSignal::~StopSignal() {

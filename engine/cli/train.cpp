@@ -159,7 +159,15 @@ class Status {
   std::optional<double> precision_;
 };
 
-// Prints what a run reports, and stops it at a signal. `signals` are caught while there is something to save.
+// What a signal is answered by that comes before the first step: the folder is as it was. Of several
+// processes the launcher tells it, which ends all by a signal where one of them has failed, too.
+std::string last_words(const TrainCommand& command, const Cluster& cluster) {
+  if (cluster.size() > 1) return {};
+  if (command.resume.empty()) return "before the first step; there is nothing to go on with: start again";
+  return one_line("before it went on; go on with: slide train --resume " + command.resume);
+}
+
+// Prints what a run reports, and stops it at a signal, which is noted while there is something to save.
 RunObserver printing(const Config& config, int ranks, Status& status, std::optional<StopSignal>& signals) {
   RunObserver observer;
   observer.data = [&](const RunData& data, double seconds) { print_data(config.data, data, seconds); };
@@ -170,7 +178,7 @@ RunObserver printing(const Config& config, int ranks, Status& status, std::optio
   observer.start = [&, ranks](const TrainingStart& start) {
     print_start(config, start, ranks);
     // From before the folder shows that there is a run: whoever sees it may stop it.
-    signals.emplace();
+    signals->note_only();
     status.begin(0);
   };
   observer.kept = [](const std::string& folder) {
@@ -223,8 +231,7 @@ int signal_to_any(Cluster& cluster) {
   return came != all.end() ? *came : 0;
 }
 
-void train(TrainingRun& run, bool skip_bad, Cluster& cluster) {
-  std::optional<StopSignal> signals;
+void train(TrainingRun& run, bool skip_bad, Cluster& cluster, std::optional<StopSignal>& signals) {
   Status status(run.config(), cluster);
   BadRows bad;
   RunObserver observer = printing(run.config(), cluster.size(), status, signals);
@@ -248,7 +255,7 @@ void train(TrainingRun& run, bool skip_bad, Cluster& cluster) {
   throw Ended{128 + signal};
 }
 
-void begin(const TrainCommand& command, Cluster& cluster) {
+void begin(const TrainCommand& command, Cluster& cluster, std::optional<StopSignal>& signals) {
   Config config = resolve(command.source).config;
   if (command.source.forget && config.train.init.empty())
     fail_input("--forget is for training that goes on from a model; give it with --init MODEL");
@@ -258,10 +265,10 @@ void begin(const TrainCommand& command, Cluster& cluster) {
   run.require_free_folder(command.force);
   tell(run.notes());
   const auto pinning = pinned(command.pin, run.threads(), &cluster);
-  train(run, command.skip_bad, cluster);
+  train(run, command.skip_bad, cluster, signals);
 }
 
-void go_on(const TrainCommand& command, Cluster& cluster) {
+void go_on(const TrainCommand& command, Cluster& cluster, std::optional<StopSignal>& signals) {
   TrainingRun run = TrainingRun::resume(command.resume, command.source.threads, &cluster);
   tell(run.notes());
   if (run.finished()) return print("the run in {} is complete\n", run.folder().name());
@@ -269,14 +276,15 @@ void go_on(const TrainCommand& command, Cluster& cluster) {
     print("{} has no checkpoint yet: from the beginning\n", run.folder().name());
   }
   const auto pinning = pinned(command.pin, run.threads(), &cluster);
-  train(run, command.skip_bad, cluster);
+  train(run, command.skip_bad, cluster, signals);
 }
 
 void run_train(const TrainCommand& command) {
   run_together([&](Cluster& cluster) {
     if (command.quiet) be_quiet();
     go_on_without_output();
-    command.resume.empty() ? begin(command, cluster) : go_on(command, cluster);
+    std::optional<StopSignal> signals(last_words(command, cluster));
+    command.resume.empty() ? begin(command, cluster, signals) : go_on(command, cluster, signals);
   });
 }
 
@@ -289,7 +297,7 @@ void add_train(CLI::App& app, Action& action) {
       "--set data.train=FILE. A pattern in quotes, as 'parts/*.txt', names several files that are one\n"
       "data set. Writes config.toml (resolved), environment.json, metrics.jsonl and\n"
       "model.slide into DIR, the folder of the run. Ctrl-C, SIGTERM and SIGHUP save a checkpoint\n"
-      "there first; a second Ctrl-C or SIGTERM ends at once.");
+      "there first, from the first step on; a second Ctrl-C or SIGTERM ends at once.");
   const auto command = std::make_shared<TrainCommand>();
   Source& source = command->source;
   CLI::Option* data = add_source(*sub, source, "DATA", "Training data, or a configuration (TOML)");
