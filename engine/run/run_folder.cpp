@@ -62,6 +62,7 @@ void RunFolder::claim() {
 }
 
 void RunFolder::require_free(bool replace) {
+  require_writable();
   claim();
   if (replace) return;
   if (has_finished()) {
@@ -75,6 +76,20 @@ void RunFolder::require_free(bool replace) {
         "{}: a stopped run is here; go on with it by --resume {}, give another --out, or --force to train "
         "anew and replace it",
         name(), name());
+  }
+}
+
+// Looks at the folder or, where there is none, at the nearest above it that is there.
+void RunFolder::require_writable() const {
+  std::error_code error;
+  fs::path there = folder_;
+  while (!there.empty() && !fs::exists(fs::symlink_status(there, error))) there = there.parent_path();
+  if (there.empty()) there = ".";
+  if (!fs::is_directory(there, error))
+    fail_input("{}: {} is no folder; give another --out", name(), there.string());
+  if (access(there.c_str(), W_OK | X_OK) != 0) {
+    fail_run("{}: the folder {} cannot be written ({}); give another --out", name(), there.string(),
+             std::generic_category().message(errno));
   }
 }
 

@@ -34,8 +34,9 @@ class RunFolder {
   // it ends. A second call does nothing. Throws InputError when another process has it. Where the file system
   // knows no locks, nobody is kept out.
   void claim();
-  // Before a run that begins anew, and before its data are read: claims the folder. Throws InputError where,
-  // unless it may be replaced, a run is there that is finished or can be gone on with.
+  // Before a run that begins anew, and before its data are read: claims the folder, and makes none. Throws
+  // InputError where there cannot be one or, unless it may be replaced, a run is there that is finished or
+  // can be gone on with, Error where nothing can be written.
   void require_free(bool replace);
   // A new run: the folder, claimed, with config.toml and an environment.json that calls it unfinished, and
   // nothing else of a run before. A finished one is kept in the folder previous(), in place of the one there;
@@ -58,6 +59,7 @@ class RunFolder {
 
  private:
   std::string file(const char* name) const { return (folder_ / name).string(); }
+  void require_writable() const;
   bool keep_finished() const;
 
   std::filesystem::path folder_;

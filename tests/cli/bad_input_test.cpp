@@ -172,8 +172,25 @@ TEST_F(BadInputTest, Models) {
   expect(2, "lsh needs hash tables", {"test", "out/model.slide", "d.txt", "--inference", "lsh"});
 }
 
+// Before anything is read.
+TEST_F(BadInputTest, FoldersThatCannotBe) {
+  const auto refused = [&](int code, const std::string& part, const std::string& out) {
+    expect(code, part, {"train", "c.toml", "--set", "data.train=d.txt", "--out", out});
+    EXPECT_EQ(read_file(slide_.path("stdout")), "");
+  };
+  refused(2, "d.txt/sub/sub: d.txt is no folder; give another --out", "d.txt/sub/sub");
+  refused(2, "d.txt: d.txt is no folder", "d.txt");
+  std::filesystem::create_symlink("nowhere", slide_.path("link"));
+  refused(2, "link/sub: link is no folder", "link/sub");
+  expect(2, "none.txt", {"train", "c.toml", "--set", "data.train=none.txt", "--out", "made/sub"});
+  EXPECT_FALSE(std::filesystem::exists(slide_.path("made")));
+  if (geteuid() == 0) return;  // who may write everywhere
+  std::filesystem::create_directory(slide_.path("locked"));
+  std::filesystem::permissions(slide_.path("locked"), std::filesystem::perms::owner_read);
+  refused(1, "locked/sub: the folder locked cannot be written (Permission denied)", "locked/sub");
+}
+
 TEST_F(BadInputTest, RunsThatFail) {
-  expect(1, "cannot be created", {"train", "c.toml", "--set", "data.train=d.txt", "--out", "d.txt/sub"});
   expect(1, "standard output", train({}), "/dev/full");
   std::filesystem::create_directories(slide_.path("out"));
   std::filesystem::remove(slide_.path("out/metrics.jsonl"));

@@ -56,7 +56,7 @@ train=("${train[@]:0:${#train[@]}-4}")
 touch file
 code=0
 several "$ranks" train "$config" "${data[@]}" --set train.shards=4 --out file/out || code=$?
-expect 'a folder that cannot be made' 1 "$code" 'file/out: the folder cannot be created'
+expect 'a folder that cannot be made' 2 "$code" 'file/out: file is no folder'
 
 code=0
 several $((ranks + 1)) "${train[@]}" --set train.shards="$ranks" || code=$?
