@@ -4,7 +4,6 @@
 #include <array>
 #include <cerrno>
 #include <cstring>
-#include <fstream>
 #include <memory>
 #include <optional>
 #include <utility>
@@ -379,6 +378,10 @@ Config load_model_config(const std::string& name) {
   return get_config(in, path, notes);
 }
 
+void check_model_file(const std::string& name) {
+  open_model(model_at(name)).in->finish();
+}
+
 Model load_model(const std::string& name, LoadOptimizer optimizer, const Cluster* cluster) {
   const std::string path = model_at(name);
   const OpenedModel opened = open_model(path);
@@ -388,13 +391,6 @@ Model load_model(const std::string& name, LoadOptimizer optimizer, const Cluster
   model.version = opened.version;
   model.bytes.file = opened.bytes;
   return model;
-}
-
-bool looks_like_model(const std::string& path) {
-  std::ifstream file(path, std::ios::binary);
-  char start[8] = {};
-  file.read(start, sizeof start);
-  return file && std::string_view(start, sizeof start) == kModelMagic;
 }
 
 }  // namespace slide

@@ -36,7 +36,8 @@ Model load_model(const std::string& name, LoadOptimizer optimizer = LoadOptimize
 // Its configuration alone; what stands behind it is not looked at. Throws InputError as load_model().
 Config load_model_config(const std::string& name);
 
-// Whether the file starts like a model. False also when it cannot be read.
-bool looks_like_model(const std::string& path);
+// Throws InputError as load_model() does where the file is missing, no model or damaged, and takes no memory.
+// Of what is in it nothing is looked at but the checksum.
+void check_model_file(const std::string& name);
 
 }  // namespace slide

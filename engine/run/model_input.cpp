@@ -9,6 +9,7 @@
 #include <array>
 #include <cerrno>
 #include <cstring>
+#include <fstream>
 #include <utility>
 
 #include "datasets/file_bytes.h"
@@ -85,6 +86,13 @@ std::uint32_t check_model_header(std::string_view header, std::uint64_t bytes, c
                length);
   }
   return version;
+}
+
+bool looks_like_model(const std::string& path) {
+  std::ifstream file(path, std::ios::binary);
+  char start[8] = {};
+  file.read(start, sizeof start);
+  return file && std::string_view(start, sizeof start) == kModelMagic;
 }
 
 }  // namespace slide

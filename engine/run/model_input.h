@@ -31,4 +31,7 @@ ModelInput open_model_input(const std::string& path);
 // is no model, or not a whole one, or of a version that is not read. Returns the version.
 std::uint32_t check_model_header(std::string_view header, std::uint64_t bytes, const std::string& path);
 
+// Whether the file starts like a model. False also when it cannot be read.
+bool looks_like_model(const std::string& path);
+
 }  // namespace slide

@@ -51,6 +51,17 @@ TrainingStart start_of(const Trainer& trainer, int threads) {
   return start;
 }
 
+// What a finished run has to show.
+void require_model(const RunFolder& folder) {
+  try {
+    check_model_file(folder.model());
+  } catch (const InputError& error) {
+    fail_input(
+        "{}: the run is finished, but its model cannot be used ({}); put it back, or train anew with --force",
+        folder.name(), error.what());
+  }
+}
+
 }  // namespace
 
 TrainingRun::TrainingRun(Config config, fs::path folder, Cluster* cluster)
@@ -86,6 +97,7 @@ TrainingRun::TrainingRun(Resume, fs::path folder, std::optional<std::uint32_t> t
     check_same_config(saved_->record().config, config_, folder_.config());
   } else {
     finished_ = folder_.is_finished();
+    if (finished_ && leads()) require_model(folder_);
   }
   used_ = config_;
   if (threads) used_.train.threads = *threads;

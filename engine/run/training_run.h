@@ -64,7 +64,7 @@ class TrainingRun {
   TrainingRun(Config config, std::filesystem::path folder, Cluster* cluster = nullptr);
   // The run in `folder`, which stops counting as free for other processes; `threads` in place of its
   // train.threads, in this process alone. Throws InputError when there is no run, another process has it, or
-  // its configuration or checkpoint cannot be used.
+  // its configuration, its checkpoint or, where it is finished, its model cannot be used.
   static TrainingRun resume(std::filesystem::path folder, std::optional<std::uint32_t> threads,
                             Cluster* cluster = nullptr);
 

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 #include <signal.h>
 
+#include <algorithm>
 #include <filesystem>
 
 #include "tests/cli/cli_fixture.h"
@@ -85,6 +86,36 @@ TEST_F(RunFolderTest, WhereItCannotBeReadNothingIsTrained) {
   const Outcome refused = slide_.run(arguments("out", "2"));
   EXPECT_EQ(refused.code, 1);
   EXPECT_NE(refused.err.find("out/environment.json: cannot be read"), std::string::npos) << refused.err;
+  EXPECT_TRUE(file("out/model.slide") == model);
+}
+
+// A finished run is no more than its model.
+TEST_F(RunFolderTest, AFinishedRunWithoutItsModelIsNotCalledComplete) {
+  ASSERT_EQ(slide_.run(arguments("out", "1")).code, 0);
+  const std::string model = file("out/model.slide");
+  std::string flipped = model;
+  flipped[model.size() / 2] ^= 1;
+  const auto refused = [&](const std::string& why) {
+    const Outcome resumed = slide_.run({"train", "--resume", "out"});
+    EXPECT_EQ(resumed.code, 2) << resumed.out;
+    EXPECT_TRUE(resumed.err.starts_with("slide: out: the run is finished, but its model cannot be used"))
+        << resumed.err;
+    EXPECT_NE(resumed.err.find(why), std::string::npos) << resumed.err;
+    EXPECT_TRUE(resumed.err.ends_with("train anew with --force\n")) << resumed.err;
+    EXPECT_EQ(std::count(resumed.err.begin(), resumed.err.end(), '\n'), 1) << resumed.err;
+  };
+  for (const auto& [bytes, why] :
+       {std::pair(model.substr(0, model.size() / 2), "cut off"), std::pair(std::string(), "no slide model"),
+        std::pair(flipped, "checksum")}) {
+    write_file(slide_.path("out/model.slide"), bytes);
+    refused(why);
+  }
+  fs::remove(slide_.path("out/model.slide"));
+  refused("no such model");
+  write_file(slide_.path("out/model.slide"), model);
+  EXPECT_NE(slide_.run({"train", "--resume", "out"}).out.find("is complete"), std::string::npos);
+  write_file(slide_.path("out/model.slide"), "");
+  EXPECT_EQ(slide_.run(arguments("out", "1")).code, 0);
   EXPECT_TRUE(file("out/model.slide") == model);
 }
 
