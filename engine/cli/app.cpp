@@ -30,8 +30,8 @@ namespace slide::cli {
 namespace {
 
 constexpr const char* kAbout =
-    "Trains and uses networks with very many outputs, on the CPU: hash tables find\n"
-    "the neurons that will fire, and only those are computed and updated.";
+    "Trains and uses networks with very many outputs, on the CPU: a training step\n"
+    "computes and updates only neurons that draws or hash tables choose.";
 
 int fail(int code, std::string_view message) {
   complain(message);

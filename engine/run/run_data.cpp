@@ -3,8 +3,10 @@
 #include <algorithm>
 #include <filesystem>
 #include <optional>
+#include <string>
 #include <system_error>
 #include <utility>
+#include <vector>
 
 #include "datasets/cache.h"
 #include "datasets/data_parts.h"
@@ -370,11 +372,16 @@ Unknown count_unknown(const Dataset& rows, const ReadReport& report, std::uint64
 }
 
 std::string told(const Unknown& unknown, const std::string& path, std::uint64_t rows) {
-  if (unknown.empty_rows == 0 && unknown.features == 0 && unknown.labels == 0) return {};
-  return fmt::format(
-      "{}: {} of {} samples have no feature that the model knows; unknown are {} words and n-grams and {} "
-      "labels, as often as they occur",
-      shown_path(path), unknown.empty_rows, rows, unknown.features, unknown.labels);
+  std::vector<std::string> kinds, facts;
+  if (unknown.features > 0) kinds.push_back(fmt::format("{} words and n-grams", unknown.features));
+  if (unknown.labels > 0) kinds.push_back(fmt::format("{} labels", unknown.labels));
+  if (unknown.empty_rows > 0) {
+    facts.push_back(
+        fmt::format("{} of {} samples have no feature that the model knows", unknown.empty_rows, rows));
+  }
+  if (!kinds.empty())
+    facts.push_back(fmt::format("unknown are {}, as often as they occur", fmt::join(kinds, " and ")));
+  return facts.empty() ? "" : fmt::format("{}: {}", shown_path(path), fmt::join(facts, "; "));
 }
 
 }  // namespace slide

@@ -138,6 +138,17 @@ TEST_F(TextCliTest, TestsAndTrainingTellWhatTheModelDoesNotKnow) {
                             "\"unknown_labels\":2}"),
             std::string::npos)
       << tested.out;
+  // What is there none of goes without saying.
+  const auto told_of = [&](const std::string& rows) {
+    write_file(slide_.path("some.tsv"), rows);
+    return slide_.run({"test", "out/model.slide", "some.tsv", "--json"}).err;
+  };
+  EXPECT_EQ(told_of("music\tviolin yxcvb\n"),
+            "slide: some.tsv: unknown are 1 words and n-grams, as often as they occur\n");
+  EXPECT_EQ(told_of("history\tviolin\nhistory\tviolin\n"),
+            "slide: some.tsv: unknown are 2 labels, as often as they occur\n");
+  EXPECT_EQ(told_of("music\t\nmusic\tviolin\n"),
+            "slide: some.tsv: 1 of 2 samples have no feature that the model knows\n");
   const Outcome known = slide_.run({"test", "out/model.slide", "train.tsv", "--json"});
   EXPECT_EQ(known.err, "");
   EXPECT_NE(known.out.find("\"unknown_features\":0,\"unknown_labels\":0}"), std::string::npos) << known.out;

@@ -39,8 +39,8 @@ set(CPACK_PACKAGE_VERSION ${PROJECT_VERSION})
 set(CPACK_PACKAGE_DESCRIPTION_SUMMARY "networks with very many outputs, trained on the CPU")
 set(CPACK_PACKAGE_DESCRIPTION
 "SLIDE trains classifiers of 10^4 to 10^7 labels from text or sparse features,
-and uses them. Hash tables find the neurons that will fire, and only those are
-computed and updated.
+and uses them. A training step computes and updates only neurons that draws or
+hash tables choose.
 .
 This package holds the program, the C++ library with its headers, and the
 Python package.")
