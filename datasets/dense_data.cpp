@@ -82,6 +82,12 @@ bool is_file_list(const std::string& path) {
   return dense ? !dense->beside.empty() : is_npz_pair(path) || named_text_pair(path).has_value();
 }
 
+bool is_stream(const std::string& path) {
+  std::error_code ignored;
+  return !is_file_list(path) && std::filesystem::exists(path, ignored) &&
+         !std::filesystem::is_directory(path, ignored) && !std::filesystem::is_regular_file(path, ignored);
+}
+
 void for_each_file(std::string& path, const std::function<void(std::string&)>& use) {
   if (std::vector<std::string> parts = parts_of(path); parts.front() != path) {
     for (std::string& part : parts) for_each_file(part, use);

@@ -26,6 +26,8 @@ std::optional<DensePaths> dense_paths(const std::string& path);
 // Whether `path` names several files: an .npz or text pair, or dense features and what goes with them, or the
 // parts of a data set (data_parts.h).
 bool is_file_list(const std::string& path);
+// Whether `path` is a pipe or a device, which can be read only once: nobody may look into it before.
+bool is_stream(const std::string& path);
 // Calls use(file) for each file of `path`, which may change its name. Patterns become the files they match.
 void for_each_file(std::string& path, const std::function<void(std::string&)>& use);
 // The part of `path` that can hold text: all of it, or the samples beside dense features; empty for labels.

@@ -47,7 +47,9 @@ struct Foreign {
 };
 using namespace std::string_view_literals;
 constexpr Foreign kForeign[] = {
-    {"SLIDEMDL"sv, 0, "a model of slide, no data; name the model first, then the data"},
+    {"SLIDEMDL"sv, 0,
+     "a model of slide, no data; name the model first, then the data, and a model alone as a file, not by a "
+     "pipe"},
     {"SLIDERUN"sv, 0, "a checkpoint of slide, no data; go on with its run by --resume"},
     {"ustar"sv, 257, "a tar archive; unpack it and name a file of it"},
     {"\xfd"

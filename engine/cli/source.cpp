@@ -19,6 +19,7 @@
 #include "engine/config/field.h"
 #include "engine/run/further.h"
 #include "engine/run/model_file.h"
+#include "engine/run/model_input.h"
 #include "engine/run/run_data.h"
 #include "engine/run/run_folder.h"
 

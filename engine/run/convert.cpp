@@ -23,6 +23,13 @@ namespace slide {
 
 namespace {
 
+// All that a pipe holds, which can be read only once; none of a file.
+using Stream = std::unique_ptr<const FileBytes>;
+
+Stream stream_of(const std::string& path) {
+  return is_stream(path) ? std::make_unique<const FileBytes>(path) : nullptr;
+}
+
 // ---- text into text ----
 
 // Where the lines of a text are, and what they are.
@@ -93,13 +100,17 @@ void rewrite_file(const std::string& path, const Lines& lines, FileFormat to, bo
   }
 }
 
-ConvertResult rewrite_text(const ConvertOptions& options, DataFormat from, const TableColumns& columns,
-                           FileFormat to) {
+ConvertResult rewrite_text(const ConvertOptions& options, const Stream& stream, DataFormat from,
+                           const TableColumns& columns, FileFormat to) {
   LineFile out(options.out);
   ConvertResult result;
-  for (const std::string& part : parts_of(options.in)) {
-    const FileBytes bytes(part);
-    rewrite_file(part, lines_of({bytes.text(), part}, from, columns), to, options.skip_bad, out, result);
+  const auto rewrite = [&](const FileBytes& bytes, const std::string& path) {
+    rewrite_file(path, lines_of({bytes.text(), path}, from, columns), to, options.skip_bad, out, result);
+  };
+  if (stream) {
+    rewrite(*stream, options.in);
+  } else {
+    for (const std::string& part : parts_of(options.in)) rewrite(FileBytes(part), part);
   }
   if (result.samples == 0 && result.report.bad_rows > 0)
     fail_input("{}; no row of the file can be read", result.report.first.front());
@@ -155,8 +166,36 @@ Settings settings_of(const ConvertOptions& options) {
   return settings;
 }
 
-// What text is read with, and whose names are written: of the model, else learnt from --fit or the input.
-std::shared_ptr<const TextModel> find_text_model(const ConvertOptions& options, const Settings& settings) {
+// What a pipe holds, which may have no clear format.
+DataFormat format_of_stream(const FileBytes& stream, const TableColumns& columns) {
+  if (const std::optional<DataFormat> table = detect_table(stream.text(), columns)) return *table;
+  return detect_format(stream.text()).value_or(DataFormat::kAuto);
+}
+
+// The words of a text that came from a pipe; nullptr where it is none.
+std::shared_ptr<const TextModel> learn_stream(const FileBytes& stream, const std::string& path,
+                                              const ReadOptions& read, const TextOptions& options) {
+  const DataFormat format =
+      read.format == DataFormat::kAuto ? format_of_stream(stream, read.columns) : read.format;
+  if (format == DataFormat::kInteractions) {
+    fail_input(
+        "{}: a log of interactions is read twice, first for its items, but a pipe can be read only once; "
+        "write "
+        "it to a file first",
+        path);
+  }
+  if (format != DataFormat::kText && !is_table(format)) return nullptr;
+  const TextSource source{stream.text(), path};
+  std::optional<Table> table;
+  if (is_table(format)) table.emplace(source.text, path, format, read.columns, Labels::kRequired);
+  return learn_text(source, options, read.threads, kDefaultChunkBytes, read.skip_bad,
+                    table ? &*table : nullptr);
+}
+
+// What text is read with, and whose names are written: of the model, else learnt from --fit or the input, of
+// `stream` where that is a pipe.
+std::shared_ptr<const TextModel> find_text_model(const ConvertOptions& options, const Stream& stream,
+                                                 const Settings& settings) {
   if (!options.model.empty()) return settings.text;
   const std::string& source = options.fit.empty() ? options.in : options.fit;
   if (is_file_list(source) && parts_of(source).size() == 1) return nullptr;
@@ -167,6 +206,9 @@ std::shared_ptr<const TextModel> find_text_model(const ConvertOptions& options, 
   read.threads = options.threads;
   read.skip_bad = options.skip_bad;
   read.columns = settings.columns;
+  if (is_input && stream) return learn_stream(*stream, source, read, settings.config.text);
+  if (const Stream fit = is_input ? nullptr : stream_of(source))
+    return learn_stream(*fit, source, read, settings.config.text);
   return learn_text_file(source, read, settings.config.text);
 }
 
@@ -214,15 +256,19 @@ ConvertResult convert_data(const ConvertOptions& given) {
   }
   const FileFormat to = *found;
   const Settings settings = settings_of(options);
-  const DataFormat from = options.from ? *options.from : format_of_input(options.in, settings.columns);
+  const Stream stream = stream_of(options.in);
+  const DataFormat from = options.from ? *options.from
+                          : stream     ? format_of_stream(*stream, settings.columns)
+                                       : format_of_input(options.in, settings.columns);
   if ((from == DataFormat::kText || is_table(from)) && is_text(to))
-    return rewrite_text(options, from, settings.columns, to);
-  const std::shared_ptr<const TextModel> text = find_text_model(options, settings);
+    return rewrite_text(options, stream, from, settings.columns, to);
+  const std::shared_ptr<const TextModel> text = find_text_model(options, stream, settings);
   const std::string beside = to == FileFormat::kNpz ? npz_paths(options.out).features : options.out;
   ConvertResult result;
   ReadOptions read = read_options(options, from, settings.columns, text);
   read.report = &result.report;
-  const Dataset data = read_dataset_to_disk(options.in, read, beside);
+  const Dataset data = stream ? parse_dataset(stream->text(), options.in, read)
+                              : read_dataset_to_disk(options.in, read, beside);
   write_data(data, options.out, to, text.get(), shown_path(options.in));
   write_names(options.label_names, "--label-names", text.get(), true);
   write_names(options.feature_names, "--feature-names", text.get(), false);

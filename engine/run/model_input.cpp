@@ -12,6 +12,7 @@
 #include <fstream>
 #include <utility>
 
+#include "datasets/dense_data.h"
 #include "datasets/file_bytes.h"
 #include "datasets/unpack.h"
 #include "engine/base/byte_io.h"
@@ -59,6 +60,14 @@ ModelInput open_model_input(const std::string& path) {
   return {std::move(file), static_cast<std::uint64_t>(status.st_size)};
 }
 
+bool looks_like_model(const std::string& path) {
+  if (is_stream(path)) return false;
+  std::ifstream file(path, std::ios::binary);
+  char start[kModelMagic.size()] = {};
+  file.read(start, sizeof start);
+  return file && std::string_view(start, sizeof start) == kModelMagic;
+}
+
 std::uint32_t check_model_header(std::string_view header, std::uint64_t bytes, const std::string& path) {
   if (header.substr(0, kModelMagic.size()) !=
       kModelMagic.substr(0, std::max<std::size_t>(1, header.size()))) {
@@ -86,13 +95,6 @@ std::uint32_t check_model_header(std::string_view header, std::uint64_t bytes, c
                length);
   }
   return version;
-}
-
-bool looks_like_model(const std::string& path) {
-  std::ifstream file(path, std::ios::binary);
-  char start[8] = {};
-  file.read(start, sizeof start);
-  return file && std::string_view(start, sizeof start) == kModelMagic;
 }
 
 }  // namespace slide

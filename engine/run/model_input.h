@@ -27,11 +27,12 @@ struct ModelInput {
 // Error when there is no room for what a pipe holds.
 ModelInput open_model_input(const std::string& path);
 
+// Whether the file starts like a model. False also when it cannot be read, and for pipes, whose beginning
+// would be lost.
+bool looks_like_model(const std::string& path);
+
 // Magic, version and length of a file of so many bytes that begins with `header`: throws InputError when it
 // is no model, or not a whole one, or of a version that is not read. Returns the version.
 std::uint32_t check_model_header(std::string_view header, std::uint64_t bytes, const std::string& path);
-
-// Whether the file starts like a model. False also when it cannot be read.
-bool looks_like_model(const std::string& path);
 
 }  // namespace slide

@@ -4,7 +4,6 @@
 #include <filesystem>
 #include <optional>
 #include <string>
-#include <system_error>
 #include <utility>
 #include <vector>
 
@@ -83,13 +82,6 @@ Dataset read_training_file(const std::string& path, const ReadOptions& options, 
   CachedDataset cached = read_dataset_cached(path, options);
   if (cached.outcome == CacheOutcome::kNone) notes.push_back("no cache: " + cached.reason);
   return std::move(cached.data);
-}
-
-// A pipe or a device, which can be read only once.
-bool is_stream(const std::string& path) {
-  std::error_code ignored;
-  return !is_file_list(path) && std::filesystem::exists(path, ignored) &&
-         !std::filesystem::is_directory(path, ignored) && !std::filesystem::is_regular_file(path, ignored);
 }
 
 // All of it. Text is read twice, and so can be no stream.

@@ -65,17 +65,15 @@ void prune(const Pruning& pruning, WidePath::Storage& kept) {
 }
 
 // Also measures the model, on the data if there are any.
-ModelSide side_of(Model& model, const SmallerOptions& options, std::size_t& samples) {
+ModelSide side_of(Model& model, const std::optional<TestData>& data, int threads) {
   ModelSide side{model.form, model.bytes, 0, {}};
   if (const WidePath* wide = model.network.output().wide(); wide != nullptr)
     side.wide_weights = wide->weights();
-  if (options.test.empty()) return side;
+  if (!data) return side;
   TestOptions test;
-  test.threads = resolve_threads(options.threads);
+  test.threads = threads;
   test.ks = model.config.eval.k;
-  const TestData data = read_test_data(options.test, model, test.threads);
-  const TestResult result = test_model(model, data, test);
-  samples = result.samples;
+  const TestResult result = test_model(model, *data, test);
   for (const std::uint32_t k : test.ks) {
     const Metrics& metrics = result.metrics;
     side.measures.push_back({k, metrics.precision(k), metrics.ndcg(k), metrics.psp(k), metrics.recall(k)});
@@ -92,13 +90,17 @@ SmallerResult make_smaller(const SmallerOptions& options) {
   WidePath* wide = model.network.output().wide();
   if (options.pruning && wide == nullptr)
     fail_input("{}: --prune drops weights of the wide path, which this model does not have", options.model);
-  result.before = side_of(model, options, result.samples);
+  const int threads = resolve_threads(options.threads);
+  std::optional<TestData> data;  // read once: it may come from a pipe
+  if (!options.test.empty()) data = read_test_data(options.test, model, threads);
+  if (data) result.samples = data->rows.size();
+  result.before = side_of(model, data, threads);
   result.notes = model.notes;
   if (options.pruning) prune(*options.pruning, wide->storage());
   save_model(options.out, {model.config, model.shape, model.trained(), nullptr, model.steps, model.text.get(),
                            model.idle, options.form.value_or(model.form), &model.hashes});
   Model small = load_model(options.out);
-  result.after = side_of(small, options, result.samples);
+  result.after = side_of(small, data, threads);
   return result;
 }
 
