@@ -12,13 +12,11 @@
 
 #include "datasets/cache_file.h"
 #include "datasets/data_parts.h"
-#include "datasets/idx.h"
-#include "datasets/npz.h"
+#include "datasets/dense_data.h"
 #include "datasets/read_into.h"
 #include "datasets/read_report.h"
 #include "datasets/reader.h"
 #include "datasets/text_model.h"
-#include "datasets/text_pair.h"
 #include "engine/base/atomic_file.h"
 #include "engine/base/descriptor.h"
 #include "engine/base/error.h"
@@ -70,18 +68,8 @@ std::optional<CacheKey> key_of_file(const std::string& path, const ReadOptions& 
   CacheKey key;
   key.source_bytes = source->bytes;
   key.source_time = source->time;
-  if (path.find("images-idx3") != std::string::npos) {
-    const FileState labels = state_of(idx_labels_path(path)).value_or(FileState{});
-    key.labels_bytes = labels.bytes;
-    key.labels_time = labels.time;
-  }
-  if (path.ends_with(".npz") && !is_npz_pair(path)) {
-    const FileState labels = state_of(npz_paths(path).labels).value_or(FileState{});
-    key.labels_bytes = labels.bytes;
-    key.labels_time = labels.time;
-  }
-  if (const auto pair = text_pair(path)) {
-    const FileState labels = state_of(pair->labels).value_or(FileState{});
+  if (const std::string beside = labels_file_of(path); !beside.empty()) {
+    const FileState labels = state_of(beside).value_or(FileState{});
     key.labels_bytes = labels.bytes;
     key.labels_time = labels.time;
   }
@@ -133,7 +121,7 @@ std::optional<Dataset> open_cache(const std::string& path, const CacheKey& key, 
 
 // Parses into a new cache file and maps that. Throws Error when it cannot be written.
 CachedDataset write_cache(const std::string& path, const CacheKey& key, const ReadOptions& options) {
-  AtomicFile file(cache_path(path));
+  AtomicFile file(cache_path(path), FileUse::kOwn);
   CacheSink sink(file);
   ReadReport report;
   ReadOptions reporting = options;
@@ -161,7 +149,7 @@ CachedDataset write_cache(const std::string& path, const CacheKey& key, const Re
 }  // namespace
 
 Dataset read_dataset_to_disk(const std::string& path, const ReadOptions& options, const std::string& beside) {
-  AtomicFile file(beside + ".rows");
+  AtomicFile file(beside + ".rows", FileUse::kOwn);
   CacheSink sink(file);
   ReadReport report;
   ReadOptions reporting = options;

@@ -10,11 +10,13 @@
 
 #include "datasets/data_parts.h"
 #include "datasets/file_bytes.h"
+#include "datasets/idx.h"
 #include "datasets/label_lists.h"
 #include "datasets/npy.h"
 #include "datasets/npz.h"
 #include "datasets/row_parser.h"
 #include "datasets/text_pair.h"
+#include "engine/base/atomic_file.h"
 #include "engine/base/error.h"
 #include "engine/base/parallel.h"
 
@@ -38,17 +40,26 @@ std::size_t rows_end(const std::string& path) {
   return 0;
 }
 
-// The labels that lie beside rows that are named alone.
-std::string labels_beside(const std::string& rows) {
-  const std::size_t name = rows.rfind('/') == std::string::npos ? 0 : rows.rfind('/') + 1;
-  if (name < rows.size() && rows[name] == 'X') {
-    std::string stem = rows.substr(0, rows.rfind(".npy"));
-    stem[name] = 'Y';
-    std::error_code ignored;
-    for (const std::string_view end : kLabelsEnds) {
-      if (std::filesystem::exists(stem + std::string(end), ignored)) return stem + std::string(end);
-    }
+// Where a name begins behind its folders.
+std::size_t name_begin(const std::string& path) {
+  return path.rfind('/') == std::string::npos ? 0 : path.rfind('/') + 1;
+}
+
+// The labels that lie beside rows that are named alone; empty where there are none.
+std::string find_labels_beside(const std::string& rows) {
+  const std::size_t name = name_begin(rows);
+  if (name >= rows.size() || rows[name] != 'X') return {};
+  std::string stem = rows.substr(0, rows.rfind(".npy"));
+  stem[name] = 'Y';
+  std::error_code ignored;
+  for (const std::string_view end : kLabelsEnds) {
+    if (std::filesystem::exists(stem + std::string(end), ignored)) return stem + std::string(end);
   }
+  return {};
+}
+
+std::string labels_beside(const std::string& rows) {
+  if (std::string labels = find_labels_beside(rows); !labels.empty()) return labels;
   fail_input("{}: its labels are a second file; call them X....npy and Y....npz, or name both: {},LABELS",
              rows, rows);
 }
@@ -82,10 +93,17 @@ bool is_file_list(const std::string& path) {
   return dense ? !dense->beside.empty() : is_npz_pair(path) || named_text_pair(path).has_value();
 }
 
+std::string labels_file_of(const std::string& file) {
+  if (dense_paths(file)) return find_labels_beside(file);
+  if (file.find("images-idx3") != std::string::npos) return idx_labels_path(file);
+  if (file.ends_with(".npz"))
+    return file.substr(name_begin(file)).starts_with('X') ? npz_paths(file).labels : "";
+  const std::optional<TextPair> text = text_pair(file);
+  return text ? text->labels : "";
+}
+
 bool is_stream(const std::string& path) {
-  std::error_code ignored;
-  return !is_file_list(path) && std::filesystem::exists(path, ignored) &&
-         !std::filesystem::is_directory(path, ignored) && !std::filesystem::is_regular_file(path, ignored);
+  return !is_file_list(path) && is_pipe_or_device(path);
 }
 
 void for_each_file(std::string& path, const std::function<void(std::string&)>& use) {

@@ -28,6 +28,8 @@ std::optional<DensePaths> dense_paths(const std::string& path);
 bool is_file_list(const std::string& path);
 // Whether `path` is a pipe or a device, which can be read only once: nobody may look into it before.
 bool is_stream(const std::string& path);
+// The file that the labels of `file`, one that is named alone, lie in beside it; empty where it has its own.
+std::string labels_file_of(const std::string& file);
 // Calls use(file) for each file of `path`, which may change its name. Patterns become the files they match.
 void for_each_file(std::string& path, const std::function<void(std::string&)>& use);
 // The part of `path` that can hold text: all of it, or the samples beside dense features; empty for labels.

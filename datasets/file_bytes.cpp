@@ -132,7 +132,7 @@ void FileBytes::open_whole(const std::string& path, bool map) {
 }
 
 void FileBytes::unpack_to_disk(const std::string& path) {
-  AtomicFile file(path + ".unpacked");
+  AtomicFile file(path + ".unpacked", FileUse::kOwn);
   std::uint64_t bytes = 0;
   const char* packed = text().data();
   unpack(text(), path, [&](std::string_view piece, const char* input) {

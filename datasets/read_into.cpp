@@ -125,7 +125,7 @@ Dataset read_part(const CsrSink& sink, const std::string& part, const ReadOption
     sizes = read_into(rows, part, options, chunk_bytes);
     return rows.take(sizes, {});
   }
-  AtomicFile file(sink.file() + ".part");
+  AtomicFile file(sink.file() + ".part", FileUse::kOwn);
   CacheSink rows(file);
   sizes = read_into(rows, part, options, chunk_bytes);
   rows.finish({}, sizes);

@@ -58,7 +58,8 @@ class RawDeflater {
 
 class ZipWriter {
  public:
-  ZipWriter(const std::string& path, std::uint64_t zip64_from) : file_(path), zip64_from_(zip64_from) {}
+  ZipWriter(const std::string& path, std::uint64_t zip64_from)
+      : file_(path, FileUse::kAnyOrder), zip64_from_(zip64_from) {}
 
   void add(const ZipMember& member) {
     const bool is_large = member.bytes.size() >= zip64_from_ || at_ >= zip64_from_;

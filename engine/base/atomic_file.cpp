@@ -1,6 +1,7 @@
 #include "engine/base/atomic_file.h"
 
 #include <fcntl.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <atomic>
@@ -8,6 +9,7 @@
 #include <cstdio>
 #include <cstring>
 #include <filesystem>
+#include <system_error>
 #include <utility>
 
 #include "engine/base/error.h"
@@ -19,9 +21,46 @@ namespace {
 constexpr const char* kOpenFiles = "/proc/self/fd";  // through which a file without a name gets one
 constexpr mode_t kMode = 0666;                       // less what the umask takes away
 
+constexpr int kMostLinks = 40;  // one behind the other, as the system has it
+
+// Where a chain of symbolic links ends, whether there is a file or not.
+std::string target_of(const std::string& path) {
+  namespace fs = std::filesystem;
+  fs::path target(path);
+  std::error_code error;
+  for (int i = 0; i < kMostLinks && fs::is_symlink(target, error); ++i) {
+    const fs::path next = fs::read_symlink(target, error);
+    if (error) return path;
+    target = target.parent_path() / next;
+  }
+  return fs::is_symlink(target, error) ? path : target.string();
+}
+
 }  // namespace
 
-AtomicFile::AtomicFile(std::string path) : path_(std::move(path)) {
+bool is_pipe_or_device(const std::string& path) {
+  struct stat status {};
+  return stat(path.c_str(), &status) == 0 && !S_ISREG(status.st_mode) && !S_ISDIR(status.st_mode);
+}
+
+AtomicFile::AtomicFile(std::string path, FileUse use) : path_(std::move(path)), target_(path_) {
+  if (use != FileUse::kOwn) {
+    streams_ = is_pipe_or_device(path_);
+    if (!streams_) target_ = target_of(path_);
+  }
+  if (!streams_) {
+    create();
+  } else if (use == FileUse::kAnyOrder) {
+    fail_input(
+        "{}: this is a pipe or a device, but what is written here is not written from front to end; name a "
+        "file",
+        path_);
+  } else if (access(path_.c_str(), W_OK) != 0) {
+    fail("cannot be opened", errno);
+  }
+}
+
+void AtomicFile::create() {
   if (access(kOpenFiles, X_OK) == 0) {
     file_ = Descriptor(open(folder().c_str(), O_TMPFILE | O_RDWR | O_CLOEXEC, kMode));
   }
@@ -43,18 +82,41 @@ void AtomicFile::fail(const char* what, int reason) const {
            std::strerror(reason));
 }
 
+// Not before there is something to write: a pipe waits for its reader, which takes its closing for the end.
+void AtomicFile::open_stream() {
+  if (file_.is_open()) return;
+  file_ = Descriptor(open(path_.c_str(), O_WRONLY | O_NOCTTY | O_CLOEXEC));
+  if (!file_.is_open()) fail("cannot be opened", errno);
+}
+
+void AtomicFile::end_stream() {
+  open_stream();
+  file_ = Descriptor();
+}
+
+void AtomicFile::write_stream(std::string_view bytes) {
+  open_stream();
+  while (!bytes.empty()) {
+    const ssize_t written = ::write(file_.get(), bytes.data(), bytes.size());
+    if (written < 0 && errno == EINTR) continue;
+    if (written < 0) fail("cannot be written", errno);
+    bytes.remove_prefix(static_cast<std::size_t>(written));
+  }
+}
+
 std::string AtomicFile::folder() const {
-  const std::string parent = std::filesystem::path(path_).parent_path().string();
+  const std::string parent = std::filesystem::path(target_).parent_path().string();
   return parent.empty() ? "." : parent;
 }
 
 // A name beside the path that no other object of this machine has.
 std::string AtomicFile::unused_name() const {
   static std::atomic<unsigned> next{0};
-  return fmt::format("{}.{}.{}.tmp", path_, getpid(), next.fetch_add(1));
+  return fmt::format("{}.{}.{}.tmp", target_, getpid(), next.fetch_add(1));
 }
 
 void AtomicFile::write(std::string_view bytes) {
+  if (streams_) return write_stream(bytes);
   write_at(written_, bytes);
   written_ += bytes.size();
 }
@@ -74,16 +136,24 @@ void AtomicFile::resize(std::uint64_t bytes) {
 }
 
 void AtomicFile::finish() {
+  if (streams_) return end_stream();
+  sync();
+  put_in_place();
+  sync_folder();
+}
+
+void AtomicFile::sync() {
   // Some file systems cannot sync; they say EINVAL.
   if (fsync(file_.get()) != 0 && errno != EINVAL) fail("cannot be written", errno);
-  if (!temporary_.empty() || !link_to(path_)) {
-    while (temporary_.empty()) {
-      if (std::string name = unused_name(); link_to(name)) temporary_ = std::move(name);
-    }
-    if (std::rename(temporary_.c_str(), path_.c_str()) != 0) fail("cannot be renamed into place", errno);
-    temporary_.clear();
+}
+
+void AtomicFile::put_in_place() {
+  if (temporary_.empty() && link_to(target_)) return;
+  while (temporary_.empty()) {
+    if (std::string name = unused_name(); link_to(name)) temporary_ = std::move(name);
   }
-  sync_folder();
+  if (std::rename(temporary_.c_str(), target_.c_str()) != 0) fail("cannot be renamed into place", errno);
+  temporary_.clear();
 }
 
 // Gives an unnamed file this name; returns whether there was none so far: a link cannot replace a file, a

@@ -5,6 +5,9 @@
 // flushes it to the disk, gives it its name in place of what was there, and flushes the folder: whoever opens
 // the name, after a crash too, finds the old content or the new one, never a part. An object destroyed before
 // finish() leaves nothing. write_at() is safe from several threads, the rest for one thread at a time.
+//
+// What a symbolic link leads to is replaced, and the link stays. A pipe or a device is nothing to replace: it
+// is opened and written to, as far as it has come when a program fails.
 #pragma once
 
 #include <cstddef>
@@ -16,11 +19,21 @@
 
 namespace slide {
 
+// How a file is used.
+enum class FileUse {
+  kSequential,  // its user names it, and it is written from the first byte to the last
+  kAnyOrder,    // the same, but in any order, or it is read: neither a pipe nor a device will do
+  kOwn,         // the program gives it its name and replaces whatever has that, links and devices too
+};
+
+// Whether there is something other than a file or a folder.
+bool is_pipe_or_device(const std::string& path);
+
 class AtomicFile {
  public:
   // Throws Error that names file and cause, here and below, when the folder cannot be written or the disk is
-  // full.
-  explicit AtomicFile(std::string path);
+  // full. Throws InputError for a pipe or a device that will not do.
+  explicit AtomicFile(std::string path, FileUse use = FileUse::kSequential);
   ~AtomicFile();
   AtomicFile(const AtomicFile&) = delete;
   AtomicFile& operator=(const AtomicFile&) = delete;
@@ -39,10 +52,18 @@ class AtomicFile {
   [[noreturn]] void fail(const char* what, int reason) const;
   std::string folder() const;
   std::string unused_name() const;
+  void create();
+  void open_stream();
+  void end_stream();
+  void write_stream(std::string_view bytes);
+  void sync();
+  void put_in_place();
   bool link_to(const std::string& name) const;
   void sync_folder() const;
 
   std::string path_;
+  std::string target_;     // what path_ leads to
+  bool streams_ = false;   // a pipe or a device, open from the first byte on
   std::string temporary_;  // empty while the file has no name, and again once it has its own
   Descriptor file_;
   std::uint64_t written_ = 0;  // by write()

@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <limits>
 #include <memory>
 #include <optional>
@@ -19,6 +20,7 @@
 #include "engine/config/config.h"
 #include "engine/inference/f1.h"
 #include "engine/inference/ranking.h"
+#include "engine/run/output_files.h"
 #include "engine/run/score_files.h"
 
 namespace slide::cli {
@@ -212,7 +214,19 @@ void tell_resampled(const EvaluateCommand& command, Evaluation& evaluation, cons
   if (!command.compare.empty()) tell_comparison(command, evaluation, ratios, told);
 }
 
+// The table of labels replaces nothing that is read.
+void check_per_label(const EvaluateCommand& command) {
+  std::vector<std::string> inputs = command.files;
+  inputs.insert(inputs.end(), {command.labels, command.train, command.compare, command.measures.filter});
+  if (!command.validation.empty()) {
+    inputs.push_back(command.validation[1]);
+    for (std::string& scores : parted(command.validation[0])) inputs.push_back(std::move(scores));
+  }
+  check_outputs(std::array{OutputFile{"--per-label", command.measures.per_label}}, inputs);
+}
+
 void run_evaluate(const EvaluateCommand& command) {
+  check_per_label(command);
   Evaluation evaluation = read_all(command);
   const Ranking ranking = ranked(evaluation.scores, most_of(evaluation), command.threads);
   const Metrics metrics = measured(ranking, evaluation.truth, *evaluation.none);

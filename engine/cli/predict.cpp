@@ -24,6 +24,7 @@
 #include "engine/run/label_names.h"
 #include "engine/run/model_file.h"
 #include "engine/run/model_use.h"
+#include "engine/run/output_files.h"
 #include "engine/run/ranks.h"
 #include "engine/serve/predict_api.h"
 
@@ -275,6 +276,8 @@ void answer(const RowPart& part, bool skip_bad, Answers& answers, BadRows& bad) 
 void run_predict(const PredictCommand& command, Cluster& cluster) {
   const int threads = own_threads(command.use.threads, &cluster);
   const auto pinning = pinned(command.pin, threads, &cluster);
+  check_outputs(std::array{OutputFile{"--out", command.out}},
+                std::array{command.model, command.data, command.labels});
   Model model = open_model(command.model, command.use, &cluster);
   tell(model.notes);
   const SampleInput input(model, command.use, command.data, cluster);

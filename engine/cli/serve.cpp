@@ -1,10 +1,13 @@
 // `slide serve`: predictions over HTTP until a signal comes.
+#include <array>
 #include <memory>
+#include <string>
 
 #include "engine/cli/commands.h"
 #include "engine/cli/options.h"
 #include "engine/cli/spare_memory.h"
 #include "engine/cli/text.h"
+#include "engine/run/output_files.h"
 #include "engine/serve/http_server.h"
 #include "engine/serve/predict_api.h"
 
@@ -23,6 +26,9 @@ struct ServeCommand {
 
 void run_serve(const ServeCommand& command) {
   go_on_without_output();
+  const std::string& log_file = command.server.access_log;
+  check_outputs(std::array{OutputFile{"--access-log", log_file == "-" ? "" : log_file}},
+                std::array{command.model.path, command.model.labels});
   const auto load = [&] {
     auto model = std::make_shared<const serve::ServedModel>(command.model);
     tell(model->model().notes);

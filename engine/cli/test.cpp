@@ -2,6 +2,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <array>
 #include <memory>
 #include <string>
 #include <string_view>
@@ -18,6 +19,7 @@
 #include "engine/cli/text.h"
 #include "engine/run/label_names.h"
 #include "engine/run/model_use.h"
+#include "engine/run/output_files.h"
 #include "engine/run/ranks.h"
 
 namespace slide::cli {
@@ -82,12 +84,22 @@ void write_per_label(const TestCommand& command, const Model& model, const Label
                     model.shape.label_frequencies);
 }
 
+// The table of labels replaces nothing that is read.
+void check_per_label(const TestCommand& command, const Model& model) {
+  const DataConfig& data = model.config.data;
+  std::string known = data.known.empty() ? data.train : data.known;
+  if (data.kind != DataKind::kInteractions) known.clear();
+  check_outputs(std::array{OutputFile{"--per-label", command.measures.per_label}},
+                std::array{command.model, command.data, command.measures.filter, known});
+}
+
 void run_test(const TestCommand& command, Cluster& cluster) {
   TestOptions options;
   options.threads = own_threads(command.use.threads, &cluster);
   const auto pinning = pinned(command.pin, options.threads, &cluster);
   Model model = open_model(command.model, command.use, &cluster);
   tell(model.notes);
+  check_per_label(command, model);
   options.ks = each_once(command.measures.ks.empty() ? model.config.eval.k : command.measures.ks);
   options.filter = command.measures.filter;
   options.propensity = command.measures.propensity;

@@ -1,4 +1,5 @@
 // `slide tune`: the search for a better configuration, a line for each trial.
+#include <array>
 #include <filesystem>
 #include <memory>
 #include <nlohmann/json.hpp>
@@ -11,6 +12,7 @@
 #include "engine/cli/source.h"
 #include "engine/cli/text.h"
 #include "engine/report/report_file.h"
+#include "engine/run/output_files.h"
 #include "engine/run/ranks.h"
 #include "engine/run/run_data.h"
 #include "engine/run/tuning.h"
@@ -105,7 +107,6 @@ Output output_of(const TuneCommand& command, const Config& start) {
     output.report = fs::path(file).replace_extension(".html").string();
     if (output.report == output.file) output.report += ".html";
   }
-  if (output.report == output.file) fail_input("--out and --report name one file; give them two");
   return output;
 }
 
@@ -123,7 +124,11 @@ void run_tune(const TuneCommand& command, Cluster& cluster) {
   const Output output = output_of(command, start);
   const bool leads = cluster.rank() == 0;
   if (leads) {
+    std::vector<std::string> inputs = inputs_of(start);
+    inputs.insert(inputs.end(), {command.source.name, command.source.config});
     report::check_report_file(output.report, "--report");
+    check_outputs(std::array{OutputFile{"--out", output.file}, OutputFile{"--report", output.report}},
+                  inputs);
     prepare_output(output.report, "--report");
   }
   options.cluster = &cluster;

@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <memory>
 #include <span>
 #include <string>
@@ -17,6 +18,7 @@
 #include "engine/cli/text.h"
 #include "engine/run/label_view.h"
 #include "engine/run/model_use.h"
+#include "engine/run/output_files.h"
 #include "engine/run/vectors.h"
 
 namespace slide::cli {
@@ -87,6 +89,8 @@ void run_vectors(const VectorsCommand& command, Cluster& cluster) {
     fail_input("slide vectors runs in one process, which reads the whole model; leave the launcher out");
   const std::string of = !command.of.empty() ? command.of : command.data.empty() ? "labels" : "samples";
   check_vectors(command, of);
+  check_outputs(std::array{OutputFile{"--out", command.out}, OutputFile{"--names", command.names}},
+                std::array{command.model, command.data});
   const Model model = open_model(command.model, command.use);
   tell(model.notes);
   if (of == "samples") return write_samples(command, model, cluster);

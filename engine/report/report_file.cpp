@@ -1,5 +1,6 @@
 #include "engine/report/report_file.h"
 
+#include <array>
 #include <filesystem>
 #include <fstream>
 #include <nlohmann/json.hpp>
@@ -11,6 +12,7 @@
 #include "engine/report/comparison.h"
 #include "engine/report/history.h"
 #include "engine/report/page.h"
+#include "engine/run/output_files.h"
 
 namespace slide::report {
 
@@ -19,7 +21,7 @@ namespace fs = std::filesystem;
 // A report may replace a report, and nothing else.
 void check_report_file(const std::string& path, std::string_view option) {
   std::error_code ignored;
-  if (!fs::exists(path, ignored)) return;
+  if (!fs::exists(path, ignored) || is_pipe_or_device(path)) return;
   if (fs::is_directory(path, ignored)) fail_input("{}: is a folder; name a file with {}", path, option);
   std::ifstream file(path, std::ios::binary);
   std::string beginning(1024, '\0');
@@ -31,6 +33,7 @@ void check_report_file(const std::string& path, std::string_view option) {
 
 ReportSummary write_report(const std::vector<std::string>& runs, const std::string& path) {
   check_report_file(path, "--out");
+  check_outputs(std::array{OutputFile{"--out", path}}, runs);
   std::vector<RunHistory> histories;
   for (const std::string& run : runs) histories.push_back(read_run(run));
   const nlohmann::ordered_json data = report_data(std::move(histories));

@@ -11,7 +11,7 @@
 
 #include "engine/base/error.h"
 #include "engine/run/model_file.h"
-#include "engine/run/run_folder.h"
+#include "engine/run/output_files.h"
 
 namespace slide {
 
@@ -152,7 +152,7 @@ class AverageNetwork {
 }  // namespace
 
 AverageResult average_models(const AverageOptions& options) {
-  check_model_out(options.out, options.models, "average.slide");
+  check_model_out({"--out", options.out}, options.models, "average.slide");
   if (options.models.size() < 2) fail_input("{}: one model alone; name two or more", options.models.front());
   std::size_t units = 0;
   for (const std::string& name : options.models) units += load_model_config(name).layers.front().size;

@@ -1,7 +1,10 @@
 #include "engine/run/convert.h"
 
 #include <algorithm>
+#include <array>
+#include <memory>
 #include <utility>
+#include <vector>
 
 #include "datasets/cache.h"
 #include "datasets/data_parts.h"
@@ -16,8 +19,10 @@
 #include "datasets/table.h"
 #include "datasets/text_learner.h"
 #include "datasets/text_pair.h"
+#include "engine/base/atomic_file.h"
 #include "engine/base/error.h"
 #include "engine/run/model_file.h"
+#include "engine/run/output_files.h"
 
 namespace slide {
 
@@ -227,6 +232,19 @@ ReadOptions read_options(const ConvertOptions& options, DataFormat from, const T
   return read;
 }
 
+// No output replaces what is read or another one.
+void check_names(const ConvertOptions& options, FileFormat to) {
+  std::vector<OutputFile> outputs = {{"OUT", options.out},
+                                     {"--label-names", options.label_names},
+                                     {"--feature-names", options.feature_names}};
+  if (to == FileFormat::kNpz) {
+    const NpzPaths pair = npz_paths(options.out);
+    outputs.front().path = pair.features;
+    outputs.insert(outputs.begin() + 1, {"OUT", pair.labels});
+  }
+  check_outputs(outputs, std::array{options.in, options.model, options.fit});
+}
+
 DataFormat format_of_input(const std::string& path, const TableColumns& columns) {
   if (const std::vector<std::string> parts = parts_of(path); parts.size() > 1) {
     ReadOptions read;
@@ -255,6 +273,7 @@ ConvertResult convert_data(const ConvertOptions& given) {
                options.in);
   }
   const FileFormat to = *found;
+  check_names(options, to);
   const Settings settings = settings_of(options);
   const Stream stream = stream_of(options.in);
   const DataFormat from = options.from ? *options.from
@@ -267,8 +286,11 @@ ConvertResult convert_data(const ConvertOptions& given) {
   ConvertResult result;
   ReadOptions read = read_options(options, from, settings.columns, text);
   read.report = &result.report;
-  const Dataset data = stream ? parse_dataset(stream->text(), options.in, read)
-                              : read_dataset_to_disk(options.in, read, beside);
+  const auto read_file = [&] {  // beside a device is no place for rows
+    return is_pipe_or_device(options.out) ? read_dataset(options.in, read)
+                                          : read_dataset_to_disk(options.in, read, beside);
+  };
+  const Dataset data = stream ? parse_dataset(stream->text(), options.in, read) : read_file();
   write_data(data, options.out, to, text.get(), shown_path(options.in));
   write_names(options.label_names, "--label-names", text.get(), true);
   write_names(options.feature_names, "--feature-names", text.get(), false);

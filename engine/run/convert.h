@@ -37,8 +37,8 @@ struct ConvertResult {
   ReadReport report;            // of the reading of `in`
 };
 
-// Each file gets its name only when it is whole. Throws InputError for the input and options that do not go
-// together, Error when something cannot be written.
+// Each file gets its name only when it is whole. Throws InputError for the input, for options that do not go
+// together and for outputs that are read or the same, Error when something cannot be written.
 ConvertResult convert_data(const ConvertOptions& options);
 
 }  // namespace slide

@@ -30,15 +30,22 @@ void make_absolute(std::string& file) {
   if (!file.empty()) file = std::filesystem::absolute(file).lexically_normal().string();
 }
 
-Config resolved(Config config) {
-  for (std::string* data :
+// Calls data(path) for the paths of data, and file(path) for those of other files.
+template <class Data, class File>
+void for_each_path(Config& config, const Data& data, const File& file) {
+  for (std::string* path :
        {&config.data.train, &config.data.test, &config.data.validation.file, &config.data.known})
-    for_each_file(*data, make_absolute);
-  for (std::string* file : {&config.data.sample_weights, &config.data.label_weights.file, &config.train.init,
+    data(*path);
+  for (std::string* path : {&config.data.sample_weights, &config.data.label_weights.file, &config.train.init,
                             &config.train.vectors})
-    make_absolute(*file);
-  for (std::string* file : key_files(config.data)) make_absolute(*file);
-  if (config.data.label_text != LabelTexts::kNames) make_absolute(config.data.label_text);
+    file(*path);
+  for (std::string* path : key_files(config.data)) file(*path);
+  if (config.data.label_text != LabelTexts::kNames) file(config.data.label_text);
+}
+
+Config resolved(Config config) {
+  for_each_path(
+      config, [](std::string& data) { for_each_file(data, make_absolute); }, make_absolute);
   return config;
 }
 
@@ -147,6 +154,13 @@ Config resolve_over(const Config& base, const std::string& path, const std::vect
 
 Config resolve_stored_config(const std::string& path, std::vector<std::string>& notes) {
   return resolved(load_stored_config(path, notes));
+}
+
+std::vector<std::string> inputs_of(Config config) {
+  std::vector<std::string> inputs;
+  const auto take = [&](const std::string& path) { inputs.push_back(path); };
+  for_each_path(config, take, take);
+  return inputs;
 }
 
 ReadOptions training_read_options(const DataConfig& config, int threads, bool skip_bad) {

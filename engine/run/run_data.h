@@ -31,6 +31,9 @@ Config resolve_over(const Config& base, const std::string& path, const std::vect
 // The configuration that a run has stored at `path`, read as parse_stored_config does, its paths absolute.
 Config resolve_stored_config(const std::string& path, std::vector<std::string>& notes);
 
+// The paths of all that a configuration has read: data and files, some of them empty.
+std::vector<std::string> inputs_of(Config config);
+
 // data.train and, where they are set, data.test and the file of data.validation, all with the largest of
 // their numbers of features; the training samples with their weights and those of labels, of a column or
 // files, where they have some. With `skip_bad`, lines with faults are left out.

@@ -210,15 +210,4 @@ std::string model_at(const std::string& path) {
   fail_input("{}: this folder holds no run; name the one that 'slide train' wrote to, or a model file", path);
 }
 
-void check_model_out(const std::string& out, std::span<const std::string> models, const char* example) {
-  std::error_code ignored;
-  if (fs::is_directory(out, ignored))
-    fail_input("{}: this is a folder; name the file to write, as {}", out,
-               (fs::path(out) / example).string());
-  for (const std::string& model : models) {
-    if (fs::equivalent(model_at(model), out, ignored))
-      fail_input("{}: this is one of the models that are read; give what is made of them another name", out);
-  }
-}
-
 }  // namespace slide

@@ -70,8 +70,4 @@ class RunFolder {
 // folder holds none.
 std::string model_at(const std::string& path);
 
-// Throws InputError where `out`, a model file to be made of `models`, is a folder or one of them. `example`:
-// a name for it.
-void check_model_out(const std::string& out, std::span<const std::string> models, const char* example);
-
 }  // namespace slide

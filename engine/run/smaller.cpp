@@ -1,6 +1,7 @@
 #include "engine/run/smaller.h"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <cstddef>
 #include <utility>
@@ -9,8 +10,8 @@
 #include "engine/base/parallel.h"
 #include "engine/run/model_file.h"
 #include "engine/run/model_use.h"
+#include "engine/run/output_files.h"
 #include "engine/run/run_data.h"
-#include "engine/run/run_folder.h"
 
 namespace slide {
 
@@ -84,7 +85,7 @@ ModelSide side_of(Model& model, const std::optional<TestData>& data, int threads
 }  // namespace
 
 SmallerResult make_smaller(const SmallerOptions& options) {
-  check_model_out(options.out, {&options.model, 1}, "small.slide");
+  check_model_out({"OUT", options.out}, std::array{options.model, options.test}, "small.slide");
   SmallerResult result;
   Model model = load_model(options.model);
   WidePath* wide = model.network.output().wide();

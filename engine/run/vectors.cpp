@@ -98,7 +98,7 @@ std::string vector_name(std::string_view name) {
 VectorWriter::VectorWriter(const std::string& path, std::size_t width, Print print)
     : path_(path), npy_(path.ends_with(".npy")), width_(width), print_(std::move(print)) {
   if (path_.empty()) return;
-  file_ = std::make_unique<AtomicFile>(path_);
+  file_ = std::make_unique<AtomicFile>(path_, npy_ ? FileUse::kAnyOrder : FileUse::kSequential);
   if (npy_) put(head_of_matrix(0, width_));
 }
 

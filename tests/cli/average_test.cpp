@@ -57,7 +57,7 @@ TEST_F(AverageCommandTest, RefusesInOneLine) {
   expect_bad("one model alone", {"average", "seed1", "--out", "mean.slide"});
   expect_bad("no such model", {"average", "seed1", "seed3", "--out", "mean.slide"});
   expect_bad("--out", {"average", "seed1", "seed2"});
-  expect_bad("one of the models", {"average", "seed1", "seed2", "--out", "seed2/model.slide"});
+  expect_bad("one of the files that are read", {"average", "seed1", "seed2", "--out", "seed2/model.slide"});
   expect_bad("no slide model", {"average", "data/test.txt", "seed1", "--out", "mean.slide"});
 }
 

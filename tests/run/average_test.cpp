@@ -150,7 +150,7 @@ TEST_P(AverageRefusalTest, RefusesWhatIsNotAlike) {
   smaller.model = a, smaller.out = path("small"), smaller.form = ModelForm::kInt8;
   make_smaller(smaller);
   expect("small form", {path("small"), a});
-  EXPECT_NE(refusal({a, path("b")}, a).find("one of the models"), std::string::npos);
+  EXPECT_NE(refusal({a, path("b")}, a).find("one of the files that are read"), std::string::npos);
   EXPECT_NE(refusal({a, path("b")}, folder_.string()).find("this is a folder"), std::string::npos);
 }
 
