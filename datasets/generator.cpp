@@ -226,8 +226,7 @@ void write_dense(const GeneratorOptions& options, const SampleSource& source, Sa
                                     chunk.rows.size() * sizeof(float)));
         labels.write(chunk.labels);
       });
-  rows.finish();
-  labels.finish();
+  AtomicFile::finish(rows, labels);
 }
 
 }  // namespace

@@ -119,6 +119,7 @@ CsrSizes parse_npz(const NamedBytes& features, const NamedBytes& labels, const R
 }
 
 void write_npz(const Dataset& data, const NpzPaths& paths) {
+  AtomicFile features(paths.features, FileUse::kAnyOrder), labels(paths.labels, FileUse::kAnyOrder);
   NpzEntries entries;
   entries.ids.reserve(data.feature_entries());
   entries.values.reserve(data.feature_entries());
@@ -128,15 +129,16 @@ void write_npz(const Dataset& data, const NpzPaths& paths) {
     entries.values.insert(entries.values.end(), row.values.begin(), row.values.end());
     entries.ends.push_back(entries.ids.size());
   }
-  write_npz_matrix(paths.features, std::move(entries), data.feature_count());
+  write_npz_matrix(features, std::move(entries), data.feature_count());
   entries = {};
   for (std::size_t i = 0; i < data.size(); ++i) {
-    const auto labels = data.labels(i);
-    entries.ids.insert(entries.ids.end(), labels.begin(), labels.end());
+    const auto row = data.labels(i);
+    entries.ids.insert(entries.ids.end(), row.begin(), row.end());
     entries.ends.push_back(entries.ids.size());
   }
   entries.values.assign(entries.ids.size(), 1.0F);
-  write_npz_matrix(paths.labels, std::move(entries), data.label_count());
+  write_npz_matrix(labels, std::move(entries), data.label_count());
+  AtomicFile::finish(features, labels);
 }
 
 }  // namespace slide

@@ -33,7 +33,7 @@ bool is_npz_pair(const std::string& path);  // whether `path` names two files
 CsrSizes parse_npz(const NamedBytes& features, const NamedBytes& labels, const ReadOptions& options,
                    CsrSink& sink);
 
-// Writes values as 32-bit floats, labels as 1. The files get their names when they are whole. Throws Error
+// Writes values as 32-bit floats, labels as 1. The files get their names when both are whole. Throws Error
 // when they cannot be written.
 void write_npz(const Dataset& data, const NpzPaths& paths);
 

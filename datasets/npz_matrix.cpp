@@ -116,6 +116,12 @@ NpzMatrix read_npz_matrix(const NamedBytes& file, Repeated repeated) {
 }
 
 void write_npz_matrix(const std::string& path, NpzEntries entries, std::uint32_t columns) {
+  AtomicFile file(path, FileUse::kAnyOrder);
+  write_npz_matrix(file, std::move(entries), columns);
+  file.finish();
+}
+
+void write_npz_matrix(AtomicFile& file, NpzEntries entries, std::uint32_t columns) {
   const bool wide = entries.ids.size() > std::numeric_limits<std::int32_t>::max() ||
                     columns > std::numeric_limits<std::int32_t>::max();
   const std::int64_t shape[] = {static_cast<std::int64_t>(entries.ends.size() - 1), columns};
@@ -125,7 +131,7 @@ void write_npz_matrix(const std::string& path, NpzEntries entries, std::uint32_t
   members.push_back({"format.npy", npy_bytes("|S3", "()", "csr")});
   members.push_back({"shape.npy", npy_bytes("<i8", "(2,)", bytes_of(shape))});
   members.push_back(list_member("data", "<f4", std::exchange(entries.values, {})));
-  write_zip(path, members);
+  write_zip(file, members);
 }
 
 }  // namespace slide

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "datasets/file_bytes.h"
+#include "engine/base/atomic_file.h"
 
 namespace slide {
 
@@ -32,7 +33,9 @@ struct NpzEntries {
   std::vector<float> values;
 };
 
-// Writes an archive that gets its name when it is whole. Throws Error when it cannot be written.
+// Writes an archive that gets its name when it is whole, or into a file for any order, which is left to be
+// finished. Throws Error when it cannot be written.
 void write_npz_matrix(const std::string& path, NpzEntries entries, std::uint32_t columns);
+void write_npz_matrix(AtomicFile& file, NpzEntries entries, std::uint32_t columns);
 
 }  // namespace slide

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "datasets/file_bytes.h"
+#include "engine/base/atomic_file.h"
 
 namespace slide {
 
@@ -45,9 +46,9 @@ struct ZipMember {
 // hold what a member is packed into, too.
 inline constexpr std::uint64_t kZip64From = 0xF0000000;
 
-// Writes an archive that appears under its name when it is whole. The same members give the same bytes.
-// Throws Error when it cannot be written. `zip64_from` is another value in tests alone.
-void write_zip(const std::string& path, const std::vector<ZipMember>& members,
+// Writes an archive into a file for any order, which is left to be finished. The same members give the same
+// bytes. Throws Error when it cannot be written. `zip64_from` is another value in tests alone.
+void write_zip(AtomicFile& file, const std::vector<ZipMember>& members,
                std::uint64_t zip64_from = kZip64From);
 
 }  // namespace slide

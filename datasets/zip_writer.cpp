@@ -6,7 +6,6 @@
 
 #include "datasets/zip_archive.h"
 #include "datasets/zip_format.h"
-#include "engine/base/atomic_file.h"
 #include "engine/base/byte_io.h"
 #include "engine/base/error.h"
 #include "engine/base/summed_file.h"
@@ -58,8 +57,7 @@ class RawDeflater {
 
 class ZipWriter {
  public:
-  ZipWriter(const std::string& path, std::uint64_t zip64_from)
-      : file_(path, FileUse::kAnyOrder), zip64_from_(zip64_from) {}
+  ZipWriter(AtomicFile& file, std::uint64_t zip64_from) : file_(file), zip64_from_(zip64_from) {}
 
   void add(const ZipMember& member) {
     const bool is_large = member.bytes.size() >= zip64_from_ || at_ >= zip64_from_;
@@ -76,7 +74,7 @@ class ZipWriter {
     ++count_;
   }
 
-  void finish() {
+  void end() {
     const std::uint64_t directory = at_, bytes = directory_.bytes().size();
     append(directory_.bytes());
     if (directory >= zip64_from_) append_end64(directory, bytes);
@@ -89,7 +87,6 @@ class ZipWriter {
     end.put(is_large ? zip::kSeeZip64 : static_cast<std::uint32_t>(directory));
     end.put<std::uint16_t>(0);  // comment
     append(end.bytes());
-    file_.finish();
   }
 
  private:
@@ -154,7 +151,7 @@ class ZipWriter {
     append(end.bytes());
   }
 
-  AtomicFile file_;
+  AtomicFile& file_;
   std::uint64_t zip64_from_;
   std::uint64_t at_ = 0, count_ = 0;
   ByteString directory_;
@@ -162,10 +159,10 @@ class ZipWriter {
 
 }  // namespace
 
-void write_zip(const std::string& path, const std::vector<ZipMember>& members, std::uint64_t zip64_from) {
-  ZipWriter writer(path, zip64_from);
+void write_zip(AtomicFile& file, const std::vector<ZipMember>& members, std::uint64_t zip64_from) {
+  ZipWriter writer(file, zip64_from);
   for (const ZipMember& member : members) writer.add(member);
-  writer.finish();
+  writer.end();
 }
 
 }  // namespace slide

@@ -142,16 +142,33 @@ void AtomicFile::finish() {
   sync_folder();
 }
 
+void AtomicFile::finish(AtomicFile& first, AtomicFile& second) {
+  if (first.streams_ || second.streams_) {
+    first.finish();
+    return second.finish();
+  }
+  for (AtomicFile* file : {&first, &second}) {
+    file->sync();
+    file->name_temporarily();
+  }
+  for (AtomicFile* file : {&first, &second}) file->put_in_place();
+  for (AtomicFile* file : {&first, &second}) file->sync_folder();
+}
+
 void AtomicFile::sync() {
   // Some file systems cannot sync; they say EINVAL.
   if (fsync(file_.get()) != 0 && errno != EINVAL) fail("cannot be written", errno);
 }
 
-void AtomicFile::put_in_place() {
-  if (temporary_.empty() && link_to(target_)) return;
+void AtomicFile::name_temporarily() {
   while (temporary_.empty()) {
     if (std::string name = unused_name(); link_to(name)) temporary_ = std::move(name);
   }
+}
+
+void AtomicFile::put_in_place() {
+  if (temporary_.empty() && link_to(target_)) return;
+  name_temporarily();
   if (std::rename(temporary_.c_str(), target_.c_str()) != 0) fail("cannot be renamed into place", errno);
   temporary_.clear();
 }

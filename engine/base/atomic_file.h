@@ -46,6 +46,8 @@ class AtomicFile {
   // Open for reading too, as long as this object lives: what it maps stays when the file goes.
   int descriptor() const { return file_.get(); }
   void finish();
+  // Both, of which one without the other means little: the second gets its name right behind the first.
+  static void finish(AtomicFile& first, AtomicFile& second);
   const std::string& path() const { return path_; }
 
  private:
@@ -57,6 +59,7 @@ class AtomicFile {
   void end_stream();
   void write_stream(std::string_view bytes);
   void sync();
+  void name_temporarily();
   void put_in_place();
   bool link_to(const std::string& name) const;
   void sync_folder() const;

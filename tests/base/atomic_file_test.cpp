@@ -89,6 +89,18 @@ TEST_F(AtomicFileTest, WritesAtPlaces) {
   EXPECT_EQ(content(), std::string("Head!\0ababab", 12));
 }
 
+TEST_F(AtomicFileTest, TwoThatBelongTogetherGetTheirNamesTogether) {
+  for (const char* old : {"", "old"}) {
+    if (*old != 0) write_file(path("a"), old), write_file(path("b"), old);
+    AtomicFile a(path("a")), b(path("b"));
+    a.write("of a");
+    b.write("of b");
+    AtomicFile::finish(a, b);
+    EXPECT_EQ(content("a") + content("b"), "of aof b");
+    EXPECT_EQ(files(), 2U);
+  }
+}
+
 TEST_F(AtomicFileTest, CanBeReadBeforeItHasAName) {
   AtomicFile file(path());
   file.write("content");

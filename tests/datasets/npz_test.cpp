@@ -86,6 +86,13 @@ ReadOptions as_they_are(int threads = 1) {
   return options;
 }
 
+void write_archive(const std::string& path, const std::vector<ZipMember>& members,
+                   std::uint64_t zip64_from = kZip64From) {
+  AtomicFile file(path, FileUse::kAnyOrder);
+  write_zip(file, members, zip64_from);
+  file.finish();
+}
+
 class NpzTest : public ::testing::Test {
  protected:
   void write_pair(const std::string& features, const std::string& labels) {
@@ -188,11 +195,11 @@ TEST_F(NpzTest, WhatUnpacksToMoreThanIsFreeIsRefused) {
   const auto write = [&](std::size_t entries, std::string_view type, std::size_t width) {
     const std::int64_t shape[] = {2, 3};
     const std::int64_t ends[] = {0, 1, static_cast<std::int64_t>(entries)};
-    write_zip(folder_.path("X.t.npz"), {{"format.npy", npy_bytes("|S3", "()", "csr")},
-                                        {"shape.npy", npy_bytes("<i8", "(2,)", bytes_of(shape))},
-                                        {"indptr.npy", npy_bytes("<i8", "(3,)", bytes_of(ends))},
-                                        {"indices.npy", npy_bytes(type, fmt::format("({},)", entries),
-                                                                  std::string(entries * width, '\0'))}});
+    write_archive(folder_.path("X.t.npz"), {{"format.npy", npy_bytes("|S3", "()", "csr")},
+                                            {"shape.npy", npy_bytes("<i8", "(2,)", bytes_of(shape))},
+                                            {"indptr.npy", npy_bytes("<i8", "(3,)", bytes_of(ends))},
+                                            {"indices.npy", npy_bytes(type, fmt::format("({},)", entries),
+                                                                      std::string(entries * width, '\0'))}});
     const testing::AddressSpaceLimit limit(std::size_t{80} << 20);
     return fault();
   };
@@ -206,7 +213,7 @@ TEST_F(NpzTest, ArchivesOfNumbersOf64BitsAreReadBack) {
       {"a.npy", std::string(100'000, 'a') + "end"}, {"b.npy", ""}, {"c.npy", "c"}};
   for (const std::uint64_t zip64_from : {std::uint64_t{0}, std::uint64_t{100}, kZip64From}) {
     const std::string path = folder_.path(fmt::format("{}.zip", zip64_from));
-    write_zip(path, members, zip64_from);
+    write_archive(path, members, zip64_from);
     const std::string bytes = testing::read_text(path);
     const NamedBytes file = {bytes, path};
     const ZipReader archive(file);
@@ -217,7 +224,7 @@ TEST_F(NpzTest, ArchivesOfNumbersOf64BitsAreReadBack) {
 
 // Of a member: what is said of it in the directory of the end, which begins with the last mark of an entry.
 TEST_F(NpzTest, MembersThatCannotBeReadSayWhy) {
-  write_zip(folder_.path("X.t.npz"), {{"format.npy", std::string(5000, 'x')}});
+  write_archive(folder_.path("X.t.npz"), {{"format.npy", std::string(5000, 'x')}});
   const std::string whole = testing::read_text(folder_.path("X.t.npz"));
   const std::size_t entry = whole.rfind("PK\x01\x02");
   struct Case {
@@ -270,27 +277,37 @@ TEST_F(NpzTest, FoldersThatCannotBeWritten) {
   EXPECT_THROW(write_npz(data, npz_paths(folder_.path("missing/X.npz"))), Error);
 }
 
-// A limit on the size of files stands for a full disk.
-TEST_F(NpzTest, AFullDiskLeavesThePairBefore) {
-  const std::string features = from_hex(kFeatures), labels = from_hex(kLabels);
-  write_pair(features, labels);
-  const std::size_t files = folder_.files();
-  const Dataset data = read();
+// What is said of writing a pair where files may have so many bytes: such a limit stands for a full disk.
+std::string written_within(rlim_t bytes, const Dataset& data, const NpzPaths& paths) {
   rlimit old{};
   getrlimit(RLIMIT_FSIZE, &old);
   auto* handler = signal(SIGXFSZ, SIG_IGN);
-  const rlimit low = {100, old.rlim_max};
+  const rlimit low = {bytes, old.rlim_max};
   setrlimit(RLIMIT_FSIZE, &low);
   std::string message;
   try {
-    write_npz(data, npz_paths(folder_.path("X.t.npz")));
+    write_npz(data, paths);
   } catch (const Error& error) {
     message = error.what();
   }
   setrlimit(RLIMIT_FSIZE, &old);
   signal(SIGXFSZ, handler);
-  EXPECT_TRUE(message.starts_with(folder_.path("X.t.npz") + ": cannot be written")) << message;
-  EXPECT_EQ(testing::read_text(folder_.path("X.t.npz")), features);
+  return message;
+}
+
+TEST_F(NpzTest, AFullDiskLeavesThePairBefore) {
+  const std::string features = from_hex(kFeatures), labels = from_hex(kLabels);
+  write_pair(features, labels);
+  const std::size_t files = folder_.files();
+  const NpzPaths paths = npz_paths(folder_.path("X.t.npz"));
+  const std::string message = written_within(100, read(), paths);
+  EXPECT_TRUE(message.starts_with(paths.features + ": cannot be written")) << message;
+  DatasetArrays many = {{0, 0}, {}, {}, {0, 5000}, {}};
+  for (std::uint32_t i = 0; i < 5000; ++i) many.label_ids.push_back(100 * i + i * i % 97);
+  const std::string later = written_within(3000, Dataset(many, 3, 600'000), paths);
+  EXPECT_TRUE(later.starts_with(paths.labels + ": cannot be written")) << later;
+  EXPECT_EQ(testing::read_text(paths.features), features) << "no features without their labels";
+  EXPECT_EQ(testing::read_text(paths.labels), labels);
   EXPECT_EQ(folder_.files(), files);
 }
 
