@@ -75,7 +75,7 @@ std::string expanded(const std::string& path) {
 }
 
 std::string shown_path(const std::string& path) {
-  if (!names_parts(path)) return path;
+  if (!names_parts(path)) return path.empty() ? "the data" : path;
   const std::vector<std::string> parts = named_parts(path);
   return fmt::format("{} and {} more", parts.front(), parts.size() - 1);
 }

@@ -27,7 +27,7 @@ bool names_parts(const std::string& path);
 // Whether `path` is a pattern, and no file that is there.
 bool is_pattern(const std::string& path);
 
-// For people: "first.txt and 3 more", or the path itself.
+// For people: "first.txt and 3 more", or the path itself, or "the data" where there is none.
 std::string shown_path(const std::string& path);
 
 }  // namespace slide

@@ -30,6 +30,16 @@ float widened(std::uint16_t half) {
                                                                        << 16);
 }
 
+// What a row is multiplied with to have unit length. Where that is more than a float holds, for a row of tiny
+// numbers, it is negative, and for a row that is multiplied with kLift before.
+constexpr float kLift = 0x1p64F;
+float scale_of(double square) {
+  if (square == 0) return 1.0F;
+  const double scale = 1.0 / std::sqrt(square);
+  const bool fits = scale <= double{std::numeric_limits<float>::max()};
+  return static_cast<float>(fits ? scale : -scale / double{kLift});
+}
+
 // The first column that holds no finite number, else kNone.
 std::size_t find_bad(const float* row, std::size_t columns, float largest) {
   const float* bad = std::find_if(row, row + columns, [&](float x) { return !(std::fabs(x) <= largest); });
@@ -57,18 +67,17 @@ void DenseRows::take_lengths(bool normalize, int threads, const std::string& ori
       const std::size_t at = find_bad(row.data(), columns, largest);
       double square = 0.0;
       for (const float x : row) square += double{x} * double{x};
-      const auto scale = static_cast<float>(square > 0 ? 1.0 / std::sqrt(square) : 1.0);
-      if (at != kNone || !std::isfinite(scale)) {
-        bad[task] = r * columns + (at == kNone ? 0 : at);
+      if (at != kNone) {
+        bad[task] = r * columns + at;
         return;
       }
-      (*scales)[r] = scale;
+      (*scales)[r] = scale_of(square);
     }
   });
   for (const std::size_t at : bad) {
     if (at == kNone) continue;
-    fail_input("{}: row {}, column {} (from 0) holds no finite number that can be used; correct the features",
-               origin, at / columns, at % columns);
+    fail_input("{}: row {}, column {} (from 0) holds no finite number; correct the features", origin,
+               at / columns, at % columns);
   }
   if (normalize) scales_ = std::move(scales);
 }
@@ -91,7 +100,11 @@ void DenseRows::copy_row(std::size_t row, float* to) const {
   const std::size_t at = place(row);
   widen(at, to);
   if (!scales_) return;
-  const float scale = (*scales_)[at];
+  float scale = (*scales_)[at];
+  if (scale < 0) {
+    for (std::size_t c = 0; c < matrix_.columns; ++c) to[c] *= kLift;
+    scale = -scale;
+  }
   for (std::size_t c = 0; c < matrix_.columns; ++c) to[c] *= scale;
 }
 

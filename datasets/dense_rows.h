@@ -56,7 +56,7 @@ class DenseRows {
 
   std::shared_ptr<const void> storage_;
   DenseMatrix matrix_;
-  std::shared_ptr<const std::vector<float>> scales_;          // by row of the matrix; nullptr: all are 1
+  std::shared_ptr<const std::vector<float>> scales_;  // by row of the matrix (scale_of()); nullptr: all are 1
   std::shared_ptr<const std::vector<std::uint32_t>> chosen_;  // rows of the matrix; nullptr: all of them
   std::size_t first_ = 0, count_ = 0;                         // of those
 };

@@ -43,6 +43,7 @@ std::string type_of(std::string_view header, const NpyName& name) {
 std::vector<std::uint64_t> shape_of(std::string_view header, const NpyName& name) {
   std::string_view shape = required_value(header, "shape", name);
   shape = shape.substr(0, shape.find(')'));
+  if (shape.find('-') != std::string_view::npos) name.fail(name.name + " has a negative size");
   std::vector<std::uint64_t> sizes;
   for (std::size_t at = 0; (at = shape.find_first_of("0123456789", at)) != std::string_view::npos;) {
     std::uint64_t size = 0;

@@ -48,6 +48,8 @@ DataFormat detect(std::string_view bytes, const std::string& origin, const Table
     fail_input("{}:1:1: the file is empty; check the path of the data", origin);
   }
   if (const std::optional<DataFormat> table = detect_table(bytes, columns)) return *table;
+  if (is_npz(bytes) && !origin.ends_with(".npz") && bytes.find(".npy") == std::string_view::npos)
+    fail_input("{}:1:1: this is a zip archive, but no .npz file; unpack it and name a file of it", origin);
   if (const std::optional<DataFormat> format = detect_format(bytes)) return *format;
   const std::optional<std::string> kind = foreign_kind(bytes);
   const std::size_t first = without_byte_order_mark(bytes).find_first_not_of(" \t\r\n");

@@ -221,12 +221,16 @@ const char* split_rule(const Dataset& data) {
   return keys->in_order ? "group and order" : "group and time";
 }
 
-Split split_dataset(const Dataset& data, double share, std::size_t most, std::uint64_t seed,
-                    std::size_t fold) {
+Split split_dataset(const Dataset& data, double share, std::size_t most, std::uint64_t seed, std::size_t fold,
+                    const std::string& origin) {
   std::size_t labelled = 0;
   for (std::size_t i = 0; i < data.samples(); ++i) labelled += data.labels(i).empty() ? 0 : 1;
   if (labelled < 2) {
-    fail_input("a validation split needs two samples with labels, the training data has {}", labelled);
+    fail_input(
+        "{}: a validation split needs two samples with labels, and this has {}; give more data, or other "
+        "samples "
+        "to validate on, by data.validation=FILE",
+        origin, labelled);
   }
   const auto target = static_cast<std::size_t>(share * static_cast<double>(labelled));
   const std::size_t wanted = std::clamp<std::size_t>(std::min(target, most), 1, labelled - 1);

@@ -29,9 +29,10 @@ struct Split {
 // - With times the latest samples are taken, of equal times the last. Validation parts of folds after the
 //   first are empty.
 // - With both, groups are in the order of their latest times, and those are taken which come nearest.
-// Throws InputError where groups are so large that fold 0 would have no samples on one side.
+// Throws InputError where groups are so large that fold 0 would have no samples on one side. `origin` stands
+// for the name of the data in messages.
 Split split_dataset(const Dataset& data, double share, std::size_t most, std::uint64_t seed,
-                    std::size_t fold = 0);
+                    std::size_t fold = 0, const std::string& origin = "the data");
 
 // How split_dataset() chooses among these samples, for people: "random", "group", "time", "order", "group and
 // time" or "group and order".

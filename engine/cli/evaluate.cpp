@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cstdlib>
 #include <limits>
 #include <memory>
 #include <optional>
@@ -57,16 +58,6 @@ std::size_t labels_of(const Evaluation& evaluation) {
   return std::max({std::size_t{evaluation.scores.feature_count()},
                    std::size_t{evaluation.truth.label_count()}, std::size_t{evaluation.index.limit()},
                    evaluation.index.names()});
-}
-
-std::vector<std::string> parted(const std::string& names) {
-  std::vector<std::string> parts;
-  for (std::size_t at = 0; at <= names.size();) {
-    const std::size_t end = std::min(names.find(',', at), names.size());
-    parts.push_back(names.substr(at, end - at));
-    at = end + 1;
-  }
-  return parts;
 }
 
 // The scores of several files, averaged by the weights.
@@ -284,10 +275,12 @@ void add_evaluate(CLI::App& app, Action& action) {
       ->expected(2, 1000)
       ->type_name("SCORES... DATA");
   add_measures(*sub, command->measures, "1,3,5");
-  sub->add_option("--weights", command->weights, "Weights of the files of scores; default: the same for all")
-      ->delimiter(',')
-      ->allow_extra_args(false)
-      ->check(finite_number())
+  const auto take_weights = [command](const std::vector<std::string>& weights) {
+    for (const std::string& weight : weights)
+      command->weights.push_back(std::strtod(weight.c_str(), nullptr));
+  };
+  add_list(*sub, "--weights", "Weights of the files of scores; default: the same for all", finite_number(),
+           take_weights)
       ->type_name("W,W,...");
   sub->add_option("--labels", command->labels, "Names of the labels, one a line, label 0 first")
       ->type_name("FILE");

@@ -43,10 +43,11 @@ std::vector<std::uint32_t> each_once(const std::vector<std::uint32_t>& ks) {
 }
 
 void add_measures(CLI::App& app, MeasureOptions& options, const char* ks) {
-  app.add_option("--k", options.ks, fmt::format("Ranks to measure at, as 1,3,5; default: {}", ks))
-      ->delimiter(',')
-      ->allow_extra_args(false)
-      ->transform(whole(1, kMostK))
+  const auto take_ks = [&options](const std::vector<std::string>& values) {
+    for (const std::string& k : values) options.ks.push_back(static_cast<std::uint32_t>(std::stoul(k)));
+  };
+  add_list(app, "--k", fmt::format("Ranks to measure at, as 1,3,5; default: {}", ks), whole(1, kMostK),
+           take_ks)
       ->type_name("K,K,...");
   app.add_option("--filter", options.filter, "Pairs that do not count: lines 'sample label', from 0")
       ->type_name("FILE");

@@ -26,6 +26,15 @@ CLI::Option* add_choice(CLI::App& app, const char* name, const char* meaning, st
   return app.add_option_function<std::string>(name, take, meaning)->check(CLI::IsMember(known));
 }
 
+// The finite number that the whole text is.
+std::optional<double> number_of(const std::string& text) {
+  double value = 0;
+  const char* end = text.data() + text.size();
+  const auto [stop, error] = std::from_chars(text.data(), end, value);
+  if (error != std::errc() || stop != end || !std::isfinite(value)) return std::nullopt;
+  return value;
+}
+
 }  // namespace
 
 CLI::Validator whole(std::uint64_t low, std::uint64_t high) {
@@ -43,14 +52,46 @@ CLI::Validator whole(std::uint64_t low, std::uint64_t high) {
 }
 
 CLI::Validator finite_number() {
-  const auto check = [](std::string& text) -> std::string {
-    double value = 0;
-    const char* end = text.data() + text.size();
-    const auto [stop, error] = std::from_chars(text.data(), end, value);
-    if (error == std::errc() && stop == end && std::isfinite(value)) return {};
-    return fmt::format("'{}' is no number", text);
+  const auto check = [](const std::string& text) {
+    return number_of(text) ? std::string() : fmt::format("'{}' is no number", text);
   };
   return {check, ""};
+}
+
+CLI::Validator number(double low, double high) {
+  const std::string range = fmt::format("[{:.6g} - {:.6g}]", low, high);
+  const auto check = [=](const std::string& text) {
+    const std::optional<double> value = number_of(text);
+    return value && *value >= low && *value <= high ? std::string()
+                                                    : fmt::format("Value {} not in range {}", text, range);
+  };
+  return {check, "FLOAT in " + range};
+}
+
+std::vector<std::string> parted(const std::string& text) {
+  std::vector<std::string> parts;
+  for (std::size_t at = 0; at <= text.size();) {
+    const std::size_t end = std::min(text.find(',', at), text.size());
+    parts.push_back(text.substr(at, end - at));
+    at = end + 1;
+  }
+  return parts;
+}
+
+CLI::Option* add_list(CLI::App& app, const char* name, const std::string& meaning, const CLI::Validator& each,
+                      const std::function<void(const std::vector<std::string>&)>& take) {
+  const auto take_lists = [=](const std::vector<std::string>& lists) {
+    std::vector<std::string> values;
+    for (const std::string& list : lists) {
+      for (std::string& value : parted(list)) {
+        if (const std::string fault = each(value); !fault.empty()) throw CLI::ValidationError(name, fault);
+        values.push_back(std::move(value));
+      }
+    }
+    take(values);
+  };
+  return app.add_option_function<std::vector<std::string>>(name, take_lists, meaning)
+      ->allow_extra_args(false);
 }
 
 CLI::Option* add_set(CLI::App& app, std::vector<std::string>& set) {

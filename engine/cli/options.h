@@ -4,6 +4,7 @@
 
 #include <CLI/CLI.hpp>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -23,6 +24,16 @@ CLI::Validator whole(std::uint64_t low, std::uint64_t high);
 
 // A number; the library would take "nan" and trailing text.
 CLI::Validator finite_number();
+
+// The same from `low` to `high`.
+CLI::Validator number(double low, double high);
+
+// The parts of a text between its commas, empty ones too.
+std::vector<std::string> parted(const std::string& text);
+// `name`, a list of values with commas between them, which take() gets. `each` checks one of them: the
+// library would leave out those that are empty.
+CLI::Option* add_list(CLI::App& app, const char* name, const std::string& meaning, const CLI::Validator& each,
+                      const std::function<void(const std::vector<std::string>&)>& take);
 
 // --set, keys of a configuration.
 CLI::Option* add_set(CLI::App& app, std::vector<std::string>& set);

@@ -63,7 +63,7 @@ void add_serve(CLI::App& app, Action& action) {
   const auto seconds = [sub](const char* name, double& value, const char* meaning) {
     sub->add_option(name, value, meaning)
         ->capture_default_str()
-        ->check(CLI::Range(0.001, kMostSeconds))
+        ->check(number(0.001, kMostSeconds))
         ->type_name("S");
   };
   sub->add_option("MODEL", command->model.path, "Folder of a run, or its model.slide")->required();

@@ -169,7 +169,7 @@ void add_tune(CLI::App& app, Action& action) {
   add_test_data(*sub, command->source.test);
   sub->add_option("--minutes", command->minutes, "Time for the whole search")
       ->capture_default_str()
-      ->check(CLI::Range(0.001, kMostMinutes))
+      ->check(number(0.001, kMostMinutes))
       ->type_name("M");
   sub->add_option("--trials", command->trials, "Trials at most")
       ->capture_default_str()
@@ -177,7 +177,7 @@ void add_tune(CLI::App& app, Action& action) {
       ->type_name("N");
   sub->add_option("--train-seconds", command->train_seconds,
                   "Accept only configurations that train on all of data.train in so long, as estimated")
-      ->check(CLI::Range(0.001, kMostMinutes * 60))
+      ->check(number(0.001, kMostMinutes * 60))
       ->type_name("S");
   add_train_threads(*sub, command->source.threads);
   add_pin(*sub, command->pin);

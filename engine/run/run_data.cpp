@@ -283,7 +283,7 @@ std::string note_of(const DataConfig& config, const LabelTextRows& texts, const 
 
 void add_label_texts(const DataConfig& config, const LabelTexts* texts, int threads, RunData& data) {
   if (config.label_text.empty()) return;
-  const std::string train = config.train.empty() ? "the data" : shown_path(config.train);
+  const std::string train = shown_path(config.train);
   if (data.train.dense_count() > 0)
     fail_input(
         "data.label_text = {}: {} has dense features, of which labels have none; leave one of the two out",
@@ -300,7 +300,7 @@ void add_label_texts(const DataConfig& config, const LabelTexts* texts, int thre
 void add_label_weights(const DataConfig& config, RunData& data) {
   const std::string& file = config.label_weights.file;
   if (file.empty()) return;
-  const std::string train = config.train.empty() ? "the data" : shown_path(config.train);
+  const std::string train = shown_path(config.train);
   data.train = data.train.with_label_weights(std::make_shared<const std::vector<float>>(
       read_label_weights(file, data.train.label_count(), data.text.get(), train)));
 }
@@ -315,8 +315,8 @@ void fit_to_features(const Dataset& train, Config& config) {
 std::optional<Dataset> take_validation(const Config& config, RunData& data) {
   if (!config.data.validation.wanted()) return {};
   if (data.validation) return data.validation;
-  Split split =
-      split_dataset(data.train, config.data.validation.share, data.train.samples(), config.train.seed);
+  Split split = split_dataset(data.train, config.data.validation.share, data.train.samples(),
+                              config.train.seed, 0, shown_path(config.data.train));
   data.train = std::move(split.train);
   if (config.data.kind == DataKind::kInteractions) return half_hidden(split.validation, config);
   return std::move(split.validation);

@@ -5,6 +5,7 @@
 #include <cmath>
 #include <utility>
 
+#include "datasets/data_parts.h"
 #include "datasets/label_weights.h"
 #include "datasets/shuffle.h"
 #include "engine/base/error.h"
@@ -18,15 +19,22 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-std::vector<std::uint32_t> labelled_samples(const Dataset& data, DataKind kind) {
-  const bool users = kind == DataKind::kInteractions;
+std::vector<std::uint32_t> labelled_samples(const Dataset& data, const DataConfig& config) {
+  const bool users = config.kind == DataKind::kInteractions;
   std::vector<std::uint32_t> samples;
   for (std::size_t i = 0; i < data.size(); ++i) {
     if (!data.weights().empty() && data.weights()[i] == 0) continue;  // a text of a label that does not count
     if (users ? can_hide(data, i) : !data.labels(i).empty()) samples.push_back(static_cast<std::uint32_t>(i));
   }
-  if (samples.empty() && users) fail_input("no user has two items or more, of which one could be hidden");
-  if (samples.empty()) fail_input("no training sample has a label");
+  if (samples.empty() && users) {
+    fail_input("{}: no user has two items or more, of which one could be hidden; give a larger log",
+               shown_path(config.train));
+  }
+  if (samples.empty()) {
+    fail_input(
+        "{}: no training sample has a label; give data with labels, which stand first in a line of text",
+        shown_path(config.train));
+  }
   return samples;
 }
 
@@ -95,7 +103,7 @@ Trainer::Trainer(const Config& config, TrainingRows train, const Dataset* test, 
       threads_(threads_of(config)),
       batch_(step_samples > 0 ? step_samples : step_shape(config.train, threads_).samples),
       shape_(start != nullptr ? std::move(start->shape) : shape_of(rows_)),
-      labelled_(labelled_samples(rows_.given, config.data.kind)),
+      labelled_(labelled_samples(rows_.given, config.data)),
       order_(labelled_),
       label_weights_(label_weights_of(config, rows_.given, shape_)),
       network_(start != nullptr ? std::move(start->network)

@@ -6,6 +6,7 @@
 #include <optional>
 #include <utility>
 
+#include "datasets/data_parts.h"
 #include "engine/base/phases.h"
 #include "engine/features/likeness_learning.h"
 #include "engine/inference/inference.h"
@@ -67,7 +68,8 @@ TrialRunner::TrialRunner(const Config& start, const Dataset& data, const TuneOpt
   if (options.validation) folds.push_back({data, *options.validation});
   std::size_t validated = options.validation ? kEnoughValidation : 0;
   while (validated < kEnoughValidation && folds.size() < kMostFolds) {
-    Split fold = split_dataset(data, kValidationShare, kMostValidation, start.train.seed, folds.size());
+    Split fold = split_dataset(data, kValidationShare, kMostValidation, start.train.seed, folds.size(),
+                               shown_path(start.data.train));
     if (fold.validation.samples() == 0) break;  // there are no more
     folds.push_back(std::move(fold));
     validated += folds.back().validation.size();

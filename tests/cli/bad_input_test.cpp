@@ -57,6 +57,8 @@ TEST_F(BadInputTest, Usage) {
   expect(2, "DATA", {"test", "m"});
   expect(2, "--k", {"test", "m", "d", "--k", "0"});
   expect(2, "--k", {"test", "m", "d", "--k", "1,x"});
+  expect(2, "--k: '' is no whole number", {"test", "m", "d", "--k", "1,,3"});
+  expect(2, "--weights: '' is no number", {"evaluate", "s", "d", "--weights", "1,,3"});
   expect(2, "--inference", {"predict", "m", "d", "--inference", "fast"});
   expect(2, "--threads", train({"--threads", "-1"}));
   expect(2, "--samples", {"generate", "--samples", "-5", "--out", "g"});
@@ -106,6 +108,7 @@ TEST_F(BadInputTest, DataFiles) {
 TEST_F(BadInputTest, FilesOfOtherKinds) {
   expect_bad_data("[{\"text\": \"a: b\", \"labels\": [\"x\"]}]\n", "bad.txt:1:1: this is JSON");
   expect_bad_data("{\"text\": \"a: b\"}\n{\"text\": \"c\"}\n", "a table with the columns text, name those");
+  expect_bad_data("PK\x03\x04 words.txt", "bad.txt:1:1: this is a zip archive, but no .npz file; unpack it");
   expect_bad_data("SLIDEMDL....", "this is a model of slide, no data");
   expect_bad_data(std::string("\xfd") + "7zXZ" + std::string(9, '\0'), "packed by xz");
   expect_bad_data(std::string("\xff\xfe") + "a\0b" + std::string(1, '\0'), "UTF-16");

@@ -203,7 +203,9 @@ TEST_F(TrainCommandTest, SamplesWithoutLabelsAreSkippedAndCounted) {
   write_file(slide_.path("none.txt"), "1 4 3\n 1:1\n");
   const Outcome none = slide_.run({"train", "small.toml", "--set", "data.train=none.txt", "--force"});
   EXPECT_EQ(none.code, 2);
-  EXPECT_EQ(none.err, "slide: no training sample has a label\n");
+  EXPECT_EQ(none.err, fmt::format("slide: {}: no training sample has a label; give data with labels, which "
+                                  "stand first in a line of text\n",
+                                  slide_.path("none.txt")));
 }
 
 TEST_F(TrainCommandTest, TestDataMayHaveMoreFeaturesThanTrainingData) {

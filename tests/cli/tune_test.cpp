@@ -70,6 +70,18 @@ TEST_F(TuneCommandTest, TuneRefusesWhatItCannotDo) {
   EXPECT_EQ(with({"--minutes", "0"}).code, 2);
   EXPECT_EQ(with({"--minutes", "x"}).code, 2);
   EXPECT_EQ(with({"--trials", "0"}).code, 2);
+  for (const char* option : {"--minutes", "--train-seconds"}) {
+    const Outcome none = with({option, "nan"});
+    EXPECT_EQ(none.code, 2);
+    EXPECT_NE(none.err.find(std::string(option) + ": Value nan not in range [0.001"), std::string::npos)
+        << none.err;
+  }
+  write_file(slide_.path("one.txt"), "1 4 3\n0 1:1\n");
+  const Outcome one = slide_.run({"tune", "one.txt", "--out", "x.toml"});
+  EXPECT_EQ(one.code, 2);
+  EXPECT_NE(one.err.find("one.txt: a validation split needs two samples with labels, and this has 1; give"),
+            std::string::npos)
+      << one.err;
   EXPECT_EQ(with({"--train-seconds", "0"}).code, 2);
   const Outcome slow =
       with({"--train-seconds", "0.001", "--trials", "2", "--set", "train.epochs=50", "--out", "x.toml"});

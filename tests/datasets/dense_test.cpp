@@ -198,6 +198,8 @@ TEST_F(DenseTest, RefusesWhatIsNoMatrixOfFloats) {
   EXPECT_NE(fault(npy_bytes("<f4", "(2,)", bytes_of(Floats{1, 2}))).find("has 1 dimensions"),
             std::string::npos);
   EXPECT_NE(fault(npy_bytes("<f4", "(0, 4)", "")).find("the matrix is empty"), std::string::npos);
+  EXPECT_NE(fault(npy_bytes("<f4", "(-2, 1)", bytes_of(Floats{1, 2}))).find("has a negative size"),
+            std::string::npos);
   EXPECT_NE(fault(npy_bytes("<f4", "(2, 3)", bytes_of(Floats{1}))).find("cut off"), std::string::npos);
   EXPECT_NE(fault(npy_bytes("<f4", "(2, 1)", bytes_of(Floats{1, 2, 3}))).find("another size"),
             std::string::npos);
@@ -205,6 +207,17 @@ TEST_F(DenseTest, RefusesWhatIsNoMatrixOfFloats) {
   by_column.replace(by_column.find("False"), 5, "True ");
   EXPECT_NE(fault(by_column).find("numpy.ascontiguousarray"), std::string::npos);
   EXPECT_EQ(fault(npy_bytes("<f4", "(2, 1)", bytes_of(Floats{1, 2}))), "");
+}
+
+TEST_F(DenseTest, RowsOfTinyNumbersGetUnitLength) {
+  folder_.write("Y.txt", "0\n1\n2\n");
+  const Dataset data = read_dataset(floats("X.npy", 3, {1e-45F, 0, 3e-42F, -4e-42F, 3, 4}), {});
+  std::vector<float> row(2);
+  const std::vector<Floats> expected = {{1, 0}, {0.6F, -0.8F}, {0.6F, 0.8F}};
+  for (std::size_t i = 0; i < 3; ++i) {
+    data.dense().copy_row(i, row.data());
+    for (std::size_t c = 0; c < 2; ++c) EXPECT_NEAR(row[c], expected[i][c], 1e-3F) << i;
+  }
 }
 
 TEST_F(DenseTest, RefusesNumbersThatAreNotFinite) {
