@@ -16,6 +16,7 @@ namespace slide {
 namespace {
 
 constexpr std::size_t kBlocks = 4, kSamples = 128;  // looked at
+constexpr std::size_t kParts = 64;                  // that pairs are gone over in
 constexpr std::size_t kDrawn = 1024;                // uniform labels beside those of a block
 constexpr std::size_t kLeastEvidence = 32;          // samples with a label that another one has
 
@@ -145,28 +146,21 @@ std::vector<Pair> pairs_of_block(const Dataset& train, std::span<const std::uint
 using Vector = std::array<double, 3>;
 constexpr double kNoBound = std::numeric_limits<double>::infinity();
 
-// Log loss of the pairs under the model (scale, prior, offset), with a small penalty that keeps it finite
-// where the pairs can be told apart without a fault, and its first two derivatives.
+// Log loss of the pairs under the model (scale, prior, offset), and its first two derivatives.
 struct Objective {
   double loss = 0.0;
   Vector gradient{};
   std::array<double, 9> hessian{};  // its lower half, by rows
 };
 
-Objective objective_at(const Vector& model, std::span<const Pair> pairs) {
-  constexpr Vector kPenalty{0.01, 1.0, 0.01};
+Objective objective_of(const Vector& model, std::span<const Pair> pairs) {
   Objective sum;
-  for (std::size_t i = 0; i < 3; ++i) {
-    sum.loss += 0.5 * kPenalty[i] * model[i] * model[i];
-    sum.gradient[i] = kPenalty[i] * model[i];
-    sum.hessian[i * 3 + i] = kPenalty[i];
-  }
   for (const Pair& pair : pairs) {
     const Vector input{pair.likeness, pair.odds, 1.0};
     const double z = model[0] * input[0] + model[1] * input[1] + model[2];
     const double e = std::exp(-std::fabs(z));
     const double p = z >= 0 ? 1.0 / (1.0 + e) : e / (1.0 + e);
-    sum.loss += pair.weight * (std::log1p(e) + std::max(z, 0.0) - (pair.positive ? z : 0.0));
+    sum.loss += pair.weight * (std::log(1.0 + e) + std::max(z, 0.0) - (pair.positive ? z : 0.0));
     const double first = pair.weight * (p - (pair.positive ? 1.0 : 0.0)),
                  second = pair.weight * p * (1.0 - p);
     for (std::size_t i = 0; i < 3; ++i) {
@@ -177,9 +171,37 @@ Objective objective_at(const Vector& model, std::span<const Pair> pairs) {
   return sum;
 }
 
+// The pairs, and how many threads go over them.
+struct Fit {
+  std::span<const Pair> pairs;
+  int threads;
+
+  // With a small penalty, which keeps the model finite where the pairs can be told apart without a fault.
+  Objective at(const Vector& model) const {
+    constexpr Vector kPenalty{0.01, 1.0, 0.01};
+    Objective sum;
+    for (std::size_t i = 0; i < 3; ++i) {
+      sum.loss += 0.5 * kPenalty[i] * model[i] * model[i];
+      sum.gradient[i] = kPenalty[i] * model[i];
+      sum.hessian[i * 3 + i] = kPenalty[i];
+    }
+    std::array<Objective, kParts> parts;  // added up in their order, whoever has found them
+    parallel_for(kParts, threads, [&](std::size_t p, int) {
+      const std::size_t first = pairs.size() * p / kParts, end = pairs.size() * (p + 1) / kParts;
+      parts[p] = objective_of(model, pairs.subspan(first, end - first));
+    });
+    for (const Objective& part : parts) {
+      sum.loss += part.loss;
+      for (std::size_t i = 0; i < sum.gradient.size(); ++i) sum.gradient[i] += part.gradient[i];
+      for (std::size_t i = 0; i < sum.hessian.size(); ++i) sum.hessian[i] += part.hessian[i];
+    }
+    return sum;
+  }
+};
+
 // From `model` on, of which only what is `free` changes.
-Vector minimise(std::span<const Pair> pairs, Vector model, const std::array<bool, 3>& free) {
-  Objective at = objective_at(model, pairs);
+Vector minimise(const Fit& fit, Vector model, const std::array<bool, 3>& free) {
+  Objective at = fit.at(model);
   for (int round = 0; round < 50; ++round) {
     std::array<double, 9> factor = at.hessian;
     Vector step = at.gradient;
@@ -193,7 +215,7 @@ Vector minimise(std::span<const Pair> pairs, Vector model, const std::array<bool
     for (; share > 1e-6; share /= 2) {
       Vector next = model;
       for (std::size_t i = 0; i < 3; ++i) next[i] -= share * step[i];
-      Objective there = objective_at(next, pairs);
+      Objective there = fit.at(next);
       if (!(there.loss <= before)) continue;
       model = next;
       at = there;
@@ -206,11 +228,11 @@ Vector minimise(std::span<const Pair> pairs, Vector model, const std::array<bool
 
 // The same where the scale is not below 0, nor the prior outside [0, 1]: what would be stays at the bound,
 // and the others are found beside it.
-Vector minimise(std::span<const Pair> pairs) {
+Vector minimise(const Fit& fit) {
   constexpr Vector kLeast{0.0, 0.0, -kNoBound}, kMost{kNoBound, 1.0, kNoBound};
   std::array<bool, 3> free{true, true, true};
   for (Vector model{};;) {
-    model = minimise(pairs, model, free);
+    model = minimise(fit, model, free);
     std::size_t i = 0;
     while (i < model.size() && kLeast[i] <= model[i] && model[i] <= kMost[i]) ++i;
     if (i == model.size()) return model;
@@ -250,7 +272,7 @@ std::optional<OutputStart> fit_output_start(const Dataset& train,
     pairs.insert(pairs.end(), of_block[b].begin(), of_block[b].end());
   }
   if (all_evidence < kLeastEvidence) return std::nullopt;
-  const Vector model = minimise(pairs);
+  const Vector model = minimise({pairs, threads});
   return OutputStart{model[0], model[1], model[2]};
 }
 
