@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "datasets/data_parts.h"
+#include "engine/base/error.h"
 #include "engine/base/phases.h"
 #include "engine/features/likeness_learning.h"
 #include "engine/inference/inference.h"
@@ -103,7 +104,7 @@ bool TrialRunner::run(TrialRun& run, Trial& trial) {
   run.precision.assign(run.votes.size(), {});
   for (std::size_t r = 0; r < rungs_.size(); ++r) {
     TrainingRows& rows = rows_for(run.config, rungs_[r]);
-    if (options_.require_memory) options_.require_memory(run.config, rows);
+    if (!has_memory(run.config, rows, trial)) break;
     Trainer trainer(run.config, rows, &rungs_[r].data.validation, 0, nullptr, cluster_);
     rows = trainer.rows();
     std::vector<double> precision;
@@ -117,6 +118,18 @@ bool TrialRunner::run(TrialRun& run, Trial& trial) {
   }
   finish(run, trial);
   return true;
+}
+
+// False where memory would not do; of the first trial that is an InputError.
+bool TrialRunner::has_memory(const Config& config, const TrainingRows& rows, Trial& trial) const {
+  if (!options_.require_memory) return true;
+  try {
+    options_.require_memory(config, rows);
+  } catch (const InputError&) {
+    if (trial.number == 1) throw;
+    trial.too_large = true;
+  }
+  return !trial.too_large;
 }
 
 // What trials find out about the rows of a rung is kept for the next: most change other keys.
@@ -240,7 +253,7 @@ void TrialRunner::score_votes(TrialRun& run, Rung& rung, Trainer&& trainer) {
 }
 
 void TrialRunner::finish(TrialRun& run, Trial& trial) const {
-  if (!trial.within || trial.dropped) {
+  if (!trial.is_scored()) {
     trial.precision.clear();
     for (std::vector<double>& precision : run.precision) precision.clear();
     return;

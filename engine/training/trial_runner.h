@@ -50,7 +50,7 @@ class TrialRunner {
   const std::string& validation_by() const { return validation_by_; }
 
   // Fills in what `trial` came to. False when the time is up before its end. Throws InputError where memory
-  // would not do, and Error where training does.
+  // would not do for the first one, and Error where training does.
   bool run(TrialRun& run, Trial& trial);
   bool ended() const { return ended_; }  // by TuneOptions::go_on
   double seconds() const;                // since the search began
@@ -72,6 +72,7 @@ class TrialRunner {
     double idf_power = 0.0;
   };
   TrainingRows& rows_for(const Config& config, Rung& rung) const;
+  bool has_memory(const Config& config, const TrainingRows& rows, Trial& trial) const;
   bool train(const TrialRun& run, std::size_t rung, Trial& trial, Trainer& trainer,
              std::vector<double>& precision);
   bool goes_on();

@@ -205,9 +205,6 @@ class Search {
     run.rival = trials_ > 0 && base_.within ? &base_ : nullptr;
     try {
       if (!runner_.run(run, trial)) return false;
-    } catch (const InputError&) {
-      if (trial.number == 1) throw;
-      scores_nothing(trial).too_large = true;
     } catch (const std::bad_alloc&) {
       if (trial.number == 1 || options_.cluster != nullptr) throw;  // the others would wait for it
       scores_nothing(trial).too_large = true;
