@@ -216,15 +216,6 @@ void LikenessLearning::list_candidates(std::uint32_t sample,
   }
 }
 
-// Calls body(slice, first, end) for the stretch [first, end) of all samples that each slice has.
-template <class Body>
-void LikenessLearning::each_slice(Body&& body) const {
-  parallel_for(slice_count_, threads_, [&](std::size_t slice, int) {
-    const std::size_t count = samples_.samples();
-    body(slice, count * slice / slice_count_, count * (slice + 1) / slice_count_);
-  });
-}
-
 // Factors and norms from the logarithms.
 void LikenessLearning::measure() {
   factors_.resize(logs_.size());
@@ -309,8 +300,9 @@ double LikenessLearning::add_up(std::size_t batch) {
     for (const Asked& asked : slice.asked)
       gradient.likelihood += add_gradient(slice, asked, scratch, gradient);
   });
-  each_slice([&](std::size_t slice, std::size_t first, std::size_t end) {
-    for (std::size_t i = first; i < end; ++i) turn(i, gradients_[slice].features);
+  parallel_for(slice_count_, threads_, [&](std::size_t s, int) {
+    const std::size_t count = samples_.samples(), end = count * (s + 1) / slice_count_;
+    for (std::size_t i = count * s / slice_count_; i < end; ++i) turn(i, gradients_[s].features);
   });
   return std::accumulate(gradients_.begin(), gradients_.end(), 0.0,
                          [](double sum, const Gradient& one) { return sum + one.likelihood; });

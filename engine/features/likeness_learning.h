@@ -116,8 +116,6 @@ class LikenessLearning {
   double add_up(std::size_t batch);
   void list_candidates(std::uint32_t sample, std::span<const std::pair<float, std::uint32_t>> likeness,
                        std::span<const std::uint16_t> places, Slice& to) const;
-  template <class Body>
-  void each_slice(Body&& body) const;
   void vote(const Slice& slice, const Asked& asked, Scratch& scratch) const;
   double add_gradient(const Slice& slice, const Asked& asked, Scratch& scratch, Gradient& gradient) const;
   void turn(std::size_t sample, std::span<float> gradient) const;

@@ -65,18 +65,19 @@ TuneResult tune_to_file(const Config& start, const TuneOptions& options, const f
   TuneOptions used = options;
   used.validation = data.validation;
   used.require_memory = require;
-  const auto write = [&](Config found) {
+  const auto as_given = [&](Config found) {
     found.train.threads = start.train.threads;
     found.data.test = start.data.test;
-    if (leads) write_file(file.string(), to_toml(found));
     return found;
   };
   TuneResult result = tune(training, data.train, used, [&](const Trial& trial) {
-    // Whatever ends the search, the best so far is there.
-    if (trial.is_best) write(parse_config(to_toml(training), "the configuration being tuned", trial.changes));
+    if (trial.is_best && leads) {  // whatever ends the search, the best so far is there
+      const Config best = parse_config(to_toml(training), "the configuration being tuned", trial.changes);
+      write_file(file.string(), to_toml(as_given(best)));
+    }
     if (observer.trial) observer.trial(trial);
   });
-  result.config = write(std::move(result.config));
+  result.config = as_given(std::move(result.config));
   return result;
 }
 
