@@ -121,7 +121,7 @@ TEST_F(OutputFilesTest, DevicesStayDevices) {
       {"evaluate", "scores.txt", "data/test.txt", "--per-label", "null"},
       {"vectors", "out", "--out", "null", "--names", "null"},
       {"convert", "data/test.txt", "null", "--to", "xmc"},
-      {"tune", "data/train.txt", "--trials", "1", "--minutes", "0.01", "--out", "null", "--report", "null"},
+      {"tune", "data/train.txt", "--trials", "1", "--minutes", "5", "--out", "null", "--report", "null"},
       {"report", "out", "--out", "null"}};
   for (const Strings& command : commands) {
     const Outcome outcome = slide_.run(command);
