@@ -1,7 +1,6 @@
 // Which pairs of features are worth it.
 #include <algorithm>
 #include <array>
-#include <atomic>
 #include <bit>
 #include <cmath>
 #include <memory>
@@ -130,32 +129,53 @@ std::size_t slots_for(const Samples& samples) {
   return std::bit_ceil(std::clamp<std::uint64_t>(16 * pairs, std::uint64_t{1} << 16, kPairSlots));
 }
 
-// By slot: how many samples have one of its pairs.
-AlignedArray<std::uint32_t> count_pairs(const Samples& samples, int threads) {
-  AlignedArray<std::uint32_t> slots(slots_for(samples));
-  const int bits = std::countr_zero(slots.size());
-  parallel_for((samples.size() + kPairedRows - 1) / kPairedRows, threads, [&](std::size_t part, int) {
-    std::array<std::uint32_t*, kPairsOfRow> found;  // they lie anywhere: all are asked for at once
-    const std::size_t end = std::min(samples.size(), (part + 1) * kPairedRows);
-    for (std::size_t sample = part * kPairedRows; sample < end; ++sample) {
-      const auto kept = samples.kept(sample);
-      std::size_t count = 0;
-      for (std::size_t i = 0; i < kept.size(); ++i) {
-        for (std::size_t j = i + 1; j < kept.size(); ++j) {
-          found[count] = slots.data() + slot_of(kept[i], kept[j], bits);
-          prefetch<Access::kWrite>(found[count++]);
-        }
-      }
-      if (threads > 1) {
-        for (std::size_t i = 0; i < count; ++i)
-          std::atomic_ref(*found[i]).fetch_add(1, std::memory_order_relaxed);
-      } else {
-        for (std::size_t i = 0; i < count; ++i) ++*found[i];
+// Counts for each slot how many samples have one of its pairs. Threads that add to the same counters would
+// wait for one another, and for memory: stretches of samples list the slots of each owner, a part of all
+// slots that a cache holds, and then each owner counts what it was listed.
+class PairCounts {
+ public:
+  PairCounts(const Samples& samples, int threads)
+      : counts_(slots_for(samples)), owner_shift_(std::countr_zero(counts_.size()) - kOwnerBits) {
+    std::vector<Lists> lists(std::min(kStretches, stretches_of(samples.size())));
+    for (std::size_t first = 0; first < samples.size(); first += kStretches * kRows) {
+      const std::size_t stretches = std::min(kStretches, stretches_of(samples.size() - first));
+      parallel_for(stretches, threads, [&](std::size_t s, int) {
+        for (auto& list : lists[s]) list.clear();
+        const std::size_t begin = first + s * kRows, end = std::min(samples.size(), begin + kRows);
+        for (std::size_t sample = begin; sample < end; ++sample) list_pairs(samples.kept(sample), lists[s]);
+      });
+      parallel_for(kOwners, threads, [&](std::size_t owner, int) {
+        std::uint32_t* own = &counts_[owner << owner_shift_];
+        for (std::size_t s = 0; s < stretches; ++s)
+          for (const std::uint16_t slot : lists[s][owner]) ++own[slot];
+      });
+    }
+  }
+
+  std::span<const std::uint32_t> slots() const { return counts_.span(); }
+
+ private:
+  static constexpr int kOwnerBits = 8;
+  static constexpr std::size_t kOwners = std::size_t{1} << kOwnerBits;
+  static_assert(kPairSlots / kOwners <= std::size_t{1} << 16);
+  static constexpr std::size_t kStretches = 64, kRows = 512;  // of samples, at a time
+  using Lists = std::array<std::vector<std::uint16_t>, kOwners>;
+
+  static std::size_t stretches_of(std::size_t samples) { return (samples + kRows - 1) / kRows; }
+
+  void list_pairs(std::span<const std::uint32_t> kept, Lists& to) const {
+    const std::size_t own = (std::size_t{1} << owner_shift_) - 1;
+    for (std::size_t i = 0; i < kept.size(); ++i) {
+      for (std::size_t j = i + 1; j < kept.size(); ++j) {
+        const std::size_t slot = slot_of(kept[i], kept[j], owner_shift_ + kOwnerBits);
+        to[slot >> owner_shift_].push_back(static_cast<std::uint16_t>(slot & own));
       }
     }
-  });
-  return slots;
-}
+  }
+
+  AlignedArray<std::uint32_t> counts_;
+  const int owner_shift_;  // bits of a slot's number among its owner's
+};
 
 // What pairs say of one label after the other. Scratch memory, one for each thread.
 class LabelPairs {
@@ -303,11 +323,11 @@ FeaturePairs FeaturePairs::choose(const Dataset& train, std::uint32_t a_label, i
   const std::size_t most = std::min<std::uint64_t>(kMostPairs, kIdLimit - features);
   if (train.dense_count() > 0 || a_label == 0 || most == 0) return FeaturePairs({}, features);
   const Samples samples(train, threads);
-  const AlignedArray<std::uint32_t> slots = count_pairs(samples, threads);
+  const PairCounts counts(samples, threads);
   std::vector<std::unique_ptr<LabelPairs>> by_thread(static_cast<std::size_t>(std::max(1, threads)));
   parallel_for(train.label_count(), threads, [&](std::size_t label, int thread) {
     auto& pairs = by_thread[static_cast<std::size_t>(thread)];
-    if (!pairs) pairs = std::make_unique<LabelPairs>(samples, slots.span(), features, a_label, most);
+    if (!pairs) pairs = std::make_unique<LabelPairs>(samples, counts.slots(), features, a_label, most);
     pairs->look_at(label);
   });
   Best best(most);
