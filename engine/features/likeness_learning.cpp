@@ -248,8 +248,9 @@ void LikenessLearning::vote(const Slice& slice, const Asked& asked, Scratch& scr
   });
 }
 
-// What one sample that is asked about adds to the gradient of the logarithms, but for the turns; returns its
-// likelihood. The cosine of a and b, rows of unit length, grows with the logarithm of factor f by
+// What one sample that is asked about adds to the gradient of the logarithms, but for the turns and for the
+// square of each factor; returns its likelihood. The cosine of a and b, rows of unit length, grows with the
+// logarithm of factor f by
 //   2 a[f] b[f] - cosine (a[f]^2 + b[f]^2)
 // of which the second part is added up by row first.
 double LikenessLearning::add_gradient(const Slice& slice, const Asked& asked, Scratch& scratch,
@@ -283,8 +284,9 @@ double LikenessLearning::add_gradient(const Slice& slice, const Asked& asked, Sc
   });
   gradient.turns[asked.sample] += static_cast<float>(own);
   const auto features = features_of(asked.sample);
+  const std::uint16_t* values = samples_.values.data() + samples_.feature_offsets[asked.sample];
   for (std::size_t p = 0; p < features.size(); ++p)
-    gradient.features[features[p]] += scratch.asked[p] * scratch.shared[p];
+    gradient.features[features[p]] += from_bf16(values[p]) * norms_[asked.sample] * scratch.shared[p];
   return likelihood;
 }
 
@@ -315,16 +317,20 @@ void LikenessLearning::turn(std::size_t sample, std::span<float> gradient) const
   if (sum == 0) return;
   const float by = sum * norms_[sample] * norms_[sample];
   for (std::uint64_t at = samples_.feature_offsets[sample]; at < samples_.feature_offsets[sample + 1]; ++at) {
-    const std::uint32_t f = samples_.features[at];
-    const float value = from_bf16(samples_.values[at]) * factors_[f];
-    gradient[f] -= by * value * value;
+    const float value = from_bf16(samples_.values[at]);
+    gradient[samples_.features[at]] -= by * value * value;
   }
+}
+
+double LikenessLearning::gradient_of(std::size_t feature) const {
+  double sum = 0.0;
+  for (const Gradient& slice : gradients_) sum += slice.features[feature];
+  return sum * factors_[feature] * factors_[feature];
 }
 
 void LikenessLearning::climb(double rate) {
   parallel_for(logs_.size(), threads_, [&](std::size_t f, int) {
-    double gradient = 0.0;
-    for (const Gradient& slice : gradients_) gradient += slice.features[f];
+    const double gradient = gradient_of(f);
     if (gradient == 0) return;
     squares_[f] += gradient * gradient;
     const double log = logs_[f] + rate * gradient / (std::sqrt(squares_[f]) + kEnough);
@@ -349,8 +355,7 @@ LikenessLearning::Slope LikenessLearning::slope_at(std::span<const float> logs) 
   Slope slope{0.0, std::vector<double>(logs_.size(), 0.0)};
   for (std::size_t batch = 0; batch < kBatches; ++batch) {
     slope.likelihood += add_up(batch);
-    for (const Gradient& slice : gradients_)
-      for (std::size_t f = 0; f < logs_.size(); ++f) slope.gradient[f] += slice.features[f];
+    for (std::size_t f = 0; f < logs_.size(); ++f) slope.gradient[f] += gradient_of(f);
   }
   return slope;
 }

@@ -95,7 +95,7 @@ class LikenessLearning {
     }
   };
   struct Gradient {
-    std::vector<float> features;  // by feature
+    std::vector<float> features;  // by feature, but for the square of its factor
     std::vector<float> turns;     // by sample: what is still to be taken away, by its squares
     double likelihood = 0.0;
   };
@@ -119,6 +119,7 @@ class LikenessLearning {
   void vote(const Slice& slice, const Asked& asked, Scratch& scratch) const;
   double add_gradient(const Slice& slice, const Asked& asked, Scratch& scratch, Gradient& gradient) const;
   void turn(std::size_t sample, std::span<float> gradient) const;
+  double gradient_of(std::size_t feature) const;  // of the batch last added up
   void climb(double rate);
   std::span<const std::uint32_t> labels_of(std::uint32_t sample) const;
   std::span<const std::uint32_t> features_of(std::uint32_t sample) const;
