@@ -1,7 +1,9 @@
 #include "engine/base/aligned.h"
 
 #include <sys/mman.h>
+#include <unistd.h>
 
+#include <algorithm>
 #include <atomic>
 #include <cstdlib>
 #include <cstring>
@@ -39,6 +41,15 @@ void release(void* memory, std::size_t bytes) noexcept {
     munmap(memory, bytes);
     mapped.fetch_sub(bytes, std::memory_order_relaxed);
   }
+}
+
+std::size_t release_behind(void* memory, std::size_t bytes, std::size_t kept) noexcept {
+  const auto page = static_cast<std::size_t>(sysconf(_SC_PAGESIZE));
+  const std::size_t rest = round_up(std::max(kept, kMapped), page);  // stays an area of its own
+  if (bytes < kMapped || rest >= bytes) return bytes;
+  if (munmap(static_cast<char*>(memory) + rest, bytes - rest) != 0) return bytes;
+  mapped.fetch_sub(bytes - rest, std::memory_order_relaxed);
+  return rest;
 }
 
 std::size_t mapped_bytes() noexcept {

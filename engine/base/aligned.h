@@ -21,6 +21,8 @@ constexpr std::size_t round_up(std::size_t count, std::size_t multiple) {
 // is free to refuse. Throws Error when memory runs out.
 void* allocate_zeroed(std::size_t bytes);
 void release(void* memory, std::size_t bytes) noexcept;
+// Gives whole pages behind the first `kept` bytes back, if it can; returns how many bytes are to be released.
+std::size_t release_behind(void* memory, std::size_t bytes, std::size_t kept) noexcept;
 // Of all areas in use that are pages of their own, outside the heap.
 std::size_t mapped_bytes() noexcept;
 
@@ -32,16 +34,27 @@ class AlignedArray {
  public:
   AlignedArray() = default;
   explicit AlignedArray(std::size_t size)
-      : data_(size == 0 ? nullptr : static_cast<T*>(allocate_zeroed(size * sizeof(T)))), size_(size) {}
+      : data_(size == 0 ? nullptr : static_cast<T*>(allocate_zeroed(size * sizeof(T)))),
+        size_(size),
+        allocated_(size * sizeof(T)) {}
   AlignedArray(AlignedArray&& other) noexcept
-      : data_(std::exchange(other.data_, nullptr)), size_(std::exchange(other.size_, 0)) {}
+      : data_(std::exchange(other.data_, nullptr)),
+        size_(std::exchange(other.size_, 0)),
+        allocated_(std::exchange(other.allocated_, 0)) {}
   AlignedArray& operator=(AlignedArray&& other) noexcept {
     std::swap(data_, other.data_);
     std::swap(size_, other.size_);
+    std::swap(allocated_, other.allocated_);
     return *this;
   }
   ~AlignedArray() {
-    if (data_ != nullptr) release(data_, size_ * sizeof(T));
+    if (data_ != nullptr) release(data_, allocated_);
+  }
+
+  // Keeps the first `size` elements, which are not more than there are, where they are.
+  void shrink(std::size_t size) {
+    size_ = size;
+    if (data_ != nullptr) allocated_ = release_behind(data_, allocated_, size * sizeof(T));
   }
 
   T* data() { return data_; }
@@ -61,6 +74,7 @@ class AlignedArray {
  private:
   T* data_ = nullptr;
   std::size_t size_ = 0;
+  std::size_t allocated_ = 0;  // bytes
 };
 
 }  // namespace slide

@@ -153,12 +153,14 @@ class WidePath {
   Storage& storage() { return storage_; }
 
  private:
-  struct PatternChunk;  // patterns and first weights of neighbouring neurons
+  struct PatternChunk;  // neighbouring neurons
+  struct Patterns;      // of some, and first weights, one behind the other
   class PatternFinder;
   template <class SamplesOf>
   static std::vector<PatternChunk> chunks_of(std::size_t neurons, SamplesOf&& samples_of);
-  static std::size_t append_strongest(const SparseRow& row, std::size_t most, double scale, PatternChunk& to);
-  void store(std::vector<PatternChunk> chunks, int threads);
+  static std::size_t append_strongest(const SparseRow& row, std::size_t most, double scale, Patterns& to);
+  template <class Append>
+  void find(const std::vector<PatternChunk>& chunks, std::size_t most, int threads, Append&& append);
 
   LayerConfig config_;
   Storage storage_;

@@ -16,7 +16,11 @@ namespace slide {
 struct WidePath::PatternChunk {
   static constexpr std::size_t kNeurons = 512;   // at most,
   static constexpr std::size_t kSamples = 4096;  // and of so many, but for one alone that has more
+  static constexpr std::size_t kAtOnce = 8;      // are found for each thread before they are stored
   std::size_t first, end;                        // neurons
+};
+
+struct WidePath::Patterns {
   std::vector<std::uint32_t> features;
   std::vector<float> weights;
 };
@@ -30,7 +34,7 @@ std::vector<WidePath::PatternChunk> WidePath::chunks_of(std::size_t neurons, Sam
     const std::size_t own = samples_of(n);
     samples += own;
     if (n == 0 || n - chunks.back().first == PatternChunk::kNeurons || samples > PatternChunk::kSamples) {
-      chunks.push_back({n, n, {}, {}});
+      chunks.push_back({n, n});
       samples = own;
     }
     chunks.back().end = n + 1;
@@ -53,7 +57,7 @@ class WidePath::PatternFinder {
   }
 
   // Appends the pattern of neuron `n`; returns its size.
-  std::size_t append(std::size_t n, PatternChunk& to) {
+  std::size_t append(std::size_t n, Patterns& to) {
     sums_.add_up(n, sum_);
     const double factor = sum_.square > 0 ? length_ / std::sqrt(sum_.square) : 0.0;
     ids_ = sum_.ids;
@@ -80,8 +84,7 @@ class WidePath::PatternFinder {
 };
 
 // Appends the `most` weights of a row that are farthest from 0, times `scale`; returns how many there are.
-std::size_t WidePath::append_strongest(const SparseRow& row, std::size_t most, double scale,
-                                       PatternChunk& to) {
+std::size_t WidePath::append_strongest(const SparseRow& row, std::size_t most, double scale, Patterns& to) {
   const std::vector<float> values(row.values.begin(), row.values.end());
   std::vector<std::uint32_t> places;
   for (std::uint32_t i = 0; i < values.size(); ++i)
@@ -102,53 +105,67 @@ WidePath::WidePath(const LayerConfig& config, double length, const Dataset& trai
   std::optional<NearMisses> misses;
   if (config_.wide_against > 0) misses.emplace(train, scale, config_.wide_against);
   std::vector<std::unique_ptr<PatternFinder>> finders(static_cast<std::size_t>(std::max(1, threads)));
-  std::vector<PatternChunk> chunks =
-      chunks_of(neurons, [&](std::size_t n) { return sums.samples(n).size(); });
-  storage_.offsets.assign(neurons + 1, 0);
-  parallel_for(chunks.size(), threads, [&](std::size_t c, int thread) {
-    PatternChunk& chunk = chunks[c];
+  double label_features = 0;
+  for (std::size_t i = 0; i < train.size(); ++i)
+    label_features += double(train.labels(i).size()) * double(train.features(i).ids.size());
+  const auto most = static_cast<std::size_t>(most_weights(config_, double(neurons), label_features));
+  const auto samples_of = [&](std::size_t n) { return sums.samples(n).size(); };
+  find(chunks_of(neurons, samples_of), most, threads, [&](std::size_t n, int thread, Patterns& to) {
     auto& finder = finders[static_cast<std::size_t>(thread)];
     if (!finder) finder = std::make_unique<PatternFinder>(config_, length, sums, misses ? &*misses : nullptr);
-    for (std::size_t n = chunk.first; n < chunk.end; ++n) storage_.offsets[n + 1] = finder->append(n, chunk);
+    return finder->append(n, to);
   });
-  finders.clear();
-  store(std::move(chunks), threads);
 }
 
 WidePath::WidePath(const LayerConfig& config, const ItemWeights& items, std::size_t first, std::size_t count,
                    double scale, int threads)
     : config_(config) {
-  std::vector<PatternChunk> chunks = chunks_of(count, [](std::size_t) { return std::size_t{1}; });
-  storage_.offsets.assign(count + 1, 0);
   std::vector<std::uint32_t> all(items.dense() ? items.items() : 0);
   std::iota(all.begin(), all.end(), 0U);
-  parallel_for(chunks.size(), threads, [&](std::size_t c, int) {
-    for (std::size_t n = chunks[c].first; n < chunks[c].end; ++n) {
-      const std::size_t item = first + n;
-      const SparseRow row = items.dense() ? SparseRow{all, items.row(item)} : items.list(item);
-      storage_.offsets[n + 1] = append_strongest(row, config_.wide_features, scale, chunks[c]);
-    }
+  const auto row_of = [&](std::size_t n) {
+    return items.dense() ? SparseRow{all, items.row(first + n)} : items.list(first + n);
+  };
+  std::size_t most = 0;
+  for (std::size_t n = 0; n < count; ++n)
+    most += std::min<std::size_t>(row_of(n).ids.size(), config_.wide_features);
+  const auto one = [](std::size_t) { return std::size_t{1}; };
+  find(chunks_of(count, one), most, threads, [&](std::size_t n, int, Patterns& to) {
+    return append_strongest(row_of(n), config_.wide_features, scale, to);
   });
-  store(std::move(chunks), threads);
 }
 
-// The patterns of all neurons, whose sizes are in the offsets.
-void WidePath::store(std::vector<PatternChunk> chunks, int threads) {
-  std::partial_sum(storage_.offsets.begin(), storage_.offsets.end(), storage_.offsets.begin());
-  storage_.features = AlignedArray<std::uint32_t>(storage_.offsets.back());
-  storage_.weights = AlignedArray<float>(storage_.offsets.back());
-  // In turns, so that memory comes from the nodes of all threads alike.
-  parallel_in_turns(chunks.size(), threads, [&](std::size_t chunk) {
-    const PatternChunk from = std::move(chunks[chunk]);
-    const std::uint64_t at = storage_.offsets[from.first];
-    std::ranges::copy(from.features, storage_.features.data() + at);
-    std::ranges::copy(from.weights, storage_.weights.data() + at);
-  });
+// Stores what append(neuron, thread, patterns) appends for each neuron, returning how much; `most` in all.
+template <class Append>
+void WidePath::find(const std::vector<PatternChunk>& chunks, std::size_t most, int threads, Append&& append) {
+  std::vector<std::uint64_t>& offsets = storage_.offsets;
+  offsets.assign(chunks.empty() ? 1 : chunks.back().end + 1, 0);
+  storage_.features = AlignedArray<std::uint32_t>(most);
+  storage_.weights = AlignedArray<float>(most);
+  const std::size_t at_once = PatternChunk::kAtOnce * static_cast<std::size_t>(std::max(1, threads));
+  std::vector<Patterns> found(std::min(at_once, chunks.size()));
+  for (std::size_t first = 0; first < chunks.size(); first += at_once) {
+    const auto part = std::span(chunks).subspan(first, std::min(at_once, chunks.size() - first));
+    parallel_for(part.size(), threads, [&](std::size_t c, int thread) {
+      found[c].features.clear();
+      found[c].weights.clear();
+      for (std::size_t n = part[c].first; n < part[c].end; ++n) offsets[n + 1] = append(n, thread, found[c]);
+    });
+    for (std::size_t n = part.front().first; n < part.back().end; ++n) offsets[n + 1] += offsets[n];
+    // In turns, so that memory comes from the nodes of all threads alike.
+    parallel_in_turns(part.size(), threads, [&](std::size_t c) {
+      std::ranges::copy(found[c].features, storage_.features.data() + offsets[part[c].first]);
+      std::ranges::copy(found[c].weights, storage_.weights.data() + offsets[part[c].first]);
+    });
+  }
+  storage_.features.shrink(offsets.back());
+  storage_.weights.shrink(offsets.back());
 }
 
 double WidePath::finding_bytes_of(const LayerConfig& config, double neurons, double label_features,
                                   double features, int threads) {
-  const double copy = most_weights(config, neurons, label_features) * (sizeof(std::uint32_t) + sizeof(float));
+  const double at_once = PatternChunk::kAtOnce * std::max(1, threads) * double(PatternChunk::kNeurons);
+  const double copy = most_weights(config, std::min(neurons, at_once), label_features) *
+                      (sizeof(std::uint32_t) + sizeof(float));
   const double sums = threads * LabelSums::sum_bytes_of(features), against = config.wide_against;
   if (against == 0) return copy + sums;
   return copy + sums + NearMisses::bytes_of(neurons, features, against) +

@@ -57,6 +57,28 @@ TEST(Aligned, MovingHandsTheMemoryOver) {
   EXPECT_EQ(c[99], 7u);
 }
 
+TEST(Aligned, ShrinkingKeepsTheFirstAndGivesPagesBack) {
+  const std::size_t before = mapped_bytes();
+  for (const std::size_t size : {0, 1, 1000, 100'000, 2'000'000}) {
+    for (const std::size_t kept : {std::size_t{0}, size / 1000, size / 2, size}) {
+      AlignedArray<std::uint32_t> array(size);
+      for (std::size_t i = 0; i < size; ++i) array[i] = static_cast<std::uint32_t>(i);
+      const std::uint32_t* memory = array.data();
+      array.shrink(kept);
+      ASSERT_EQ(array.size(), kept);
+      ASSERT_EQ(array.data(), memory);
+      for (std::size_t i = 0; i < kept; ++i) ASSERT_EQ(array[i], i);
+      if (size > 1'000'000 && kept == size / 2) {
+        EXPECT_LT(mapped_bytes() - before, 5'000'000u);
+      }
+      AlignedArray<std::uint32_t> other = std::move(array);
+      other.shrink(kept / 2);
+      EXPECT_EQ(other.bytes(), kept / 2 * sizeof(std::uint32_t));
+    }
+    EXPECT_EQ(mapped_bytes(), before);
+  }
+}
+
 TEST(Aligned, AskingForTheImpossibleIsAnError) {
   EXPECT_ANY_THROW(AlignedArray<float>(std::size_t{1} << 60));
 }
