@@ -40,18 +40,31 @@ void LabelSums::add_up(std::size_t label, Sum& sum) const {
 
 void keep_strongest(std::vector<std::uint32_t>& ids, std::size_t most, const std::vector<float>& values) {
   if (ids.size() <= most) return;
-  std::vector<std::uint64_t> keys;  // ascending: by falling size, then by rising id
-  keys.reserve(ids.size());
-  for (const std::uint32_t id : ids) {
-    const std::uint64_t size = std::bit_cast<std::uint32_t>(std::fabs(values[id]));
-    keys.push_back(~size << 32 | id);
+  thread_local std::vector<std::uint64_t> keys, first;  // ascending: by falling size, then by rising id
+  keys.resize(ids.size());
+  for (std::size_t i = 0; i < ids.size(); ++i) {
+    const std::uint64_t size = std::bit_cast<std::uint32_t>(std::fabs(values[ids[i]]));
+    keys[i] = ~size << 32 | ids[i];
+  }
+  // Dealt out to twice as many stacks, `most` of these have a first key up to a bound, which few others
+  // reach.
+  if (const std::size_t stacks = 2 * most; keys.size() >= 2 * stacks) {
+    first.assign(keys.begin(), keys.begin() + static_cast<std::ptrdiff_t>(stacks));
+    for (std::size_t row = stacks; row < keys.size(); row += stacks) {
+      const std::size_t count = std::min(stacks, keys.size() - row);
+      for (std::size_t i = 0; i < count; ++i) first[i] = std::min(first[i], keys[row + i]);
+    }
+    const auto bound = first.begin() + static_cast<std::ptrdiff_t>(most - 1);
+    std::nth_element(first.begin(), bound, first.end());
+    std::size_t kept = 0;
+    for (const std::uint64_t key : keys) {  // without a jump, which no processor would guess
+      keys[kept] = key;
+      kept += key <= *bound ? 1 : 0;
+    }
+    keys.resize(kept);
   }
   const auto end = keys.begin() + static_cast<std::ptrdiff_t>(most);
-  constexpr std::size_t kFew = 8;  // of so many are few sooner found with a heap
-  if (most * kFew < keys.size())
-    std::partial_sort(keys.begin(), end, keys.end());
-  else
-    std::nth_element(keys.begin(), end, keys.end());
+  std::nth_element(keys.begin(), end, keys.end());
   ids.resize(most);
   for (std::size_t i = 0; i < most; ++i) ids[i] = static_cast<std::uint32_t>(keys[i]);
 }
