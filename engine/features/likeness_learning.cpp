@@ -97,6 +97,12 @@ double LikenessLearning::coherence_of(std::uint32_t feature, LabelSum& sum) cons
   const auto samples = neighbours_.samples_with(feature);
   if (samples.size() < 2) return -1.0;
   const std::size_t step = (samples.size() + kCompared - 1) / kCompared;
+  // They lie anywhere: all are asked for at once.
+  for (std::size_t s = 0; s < samples.size(); s += step) prefetch(&samples_.label_offsets[samples[s]]);
+  for (std::size_t s = 0; s < samples.size(); s += step) {
+    prefetch(&samples_.labels[samples_.label_offsets[samples[s]]]);
+    prefetch(&label_norms_[samples[s]]);
+  }
   sum.touched.clear();
   double count = 0.0;
   for (std::size_t s = 0; s < samples.size(); s += step, ++count) {
