@@ -2,7 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
-#include <numeric>
+#include <utility>
 
 #include "engine/base/error.h"
 #include "engine/base/parallel.h"
@@ -14,6 +14,9 @@ using kernels::from_bf16, kernels::to_bf16;
 
 namespace {
 
+constexpr std::size_t kAtOnce = 1024;       // samples that are handed to a thread
+constexpr std::size_t kMostStretches = 16;  // that postings are listed in
+
 double length_of(std::span<const float> values) {
   double square = 0.0;
   for (const float v : values) square += double(v) * v;
@@ -22,36 +25,57 @@ double length_of(std::span<const float> values) {
 
 }  // namespace
 
-Neighbours::Neighbours(const NeighbourConfig& config, const Dataset& train, const FeatureScale& scale)
+Neighbours::Neighbours(const NeighbourConfig& config, const Dataset& train, const FeatureScale& scale,
+                       int threads)
     : config_(config) {
   if (train.size() > UINT32_MAX) fail_run("{} samples are too many for neighbours", train.size());
   storage_.labels.reserve(train.label_entries());
   storage_.feature_offsets.reserve(train.size() + 1);
   storage_.label_offsets.reserve(train.size() + 1);
-  takes_dense(train) ? take_dense(train) : take_sparse(train, scale);
-  list_postings(train.feature_count());
+  takes_dense(train) ? take_dense(train) : take_sparse(train, scale, threads);
+  list_postings(train.feature_count(), threads);
 }
 
-void Neighbours::take_sparse(const Dataset& train, const FeatureScale& scale) {
-  storage_.features.reserve(train.feature_entries());
-  storage_.values.reserve(train.feature_entries());
-  std::vector<float> scaled;
+void Neighbours::take_sparse(const Dataset& train, const FeatureScale& scale, int threads) {
+  // Calls use(sample, ids, values of unit length) for each that is kept.
+  const auto each_kept = [&](auto&& use) {
+    parallel_for((train.size() + kAtOnce - 1) / kAtOnce, threads, [&](std::size_t part, int) {
+      std::vector<float> scaled, values;
+      for (std::size_t i = part * kAtOnce; i < std::min(train.size(), (part + 1) * kAtOnce); ++i) {
+        scaled.clear();
+        const SparseRow row = scale.scaled(train.features(i), scaled);
+        const double length = length_of(row.values);
+        if (train.labels(i).empty() || length == 0) continue;
+        values.resize(row.values.size());
+        std::ranges::transform(row.values, values.begin(),
+                               [&](float value) { return static_cast<float>(value / length); });
+        use(i, row.ids, std::span<const float>(values));
+      }
+    });
+  };
+  const auto counts = [](float value) { return std::fabs(value) >= kLeastValue; };
+  std::vector<std::uint32_t> entries(train.size());  // by sample; then the number it has
+  each_kept([&](std::size_t i, std::span<const std::uint32_t>, std::span<const float> values) {
+    entries[i] = static_cast<std::uint32_t>(std::ranges::count_if(values, counts));
+  });
   for (std::size_t i = 0; i < train.size(); ++i) {
+    if (entries[i] == 0) continue;
     const auto labels = train.labels(i);
-    scaled.clear();
-    const SparseRow row = scale.scaled(train.features(i), scaled);
-    const double length = length_of(row.values);
-    if (labels.empty() || length == 0) continue;
-    for (std::size_t f = 0; f < row.ids.size(); ++f) {
-      const auto value = static_cast<float>(row.values[f] / length);
-      if (std::fabs(value) < kLeastValue) continue;
-      storage_.features.push_back(row.ids[f]);
-      storage_.values.push_back(to_bf16(value));
-    }
     storage_.labels.insert(storage_.labels.end(), labels.begin(), labels.end());
-    storage_.feature_offsets.push_back(storage_.features.size());
     storage_.label_offsets.push_back(storage_.labels.size());
+    storage_.feature_offsets.push_back(storage_.feature_offsets.back() + entries[i]);
+    entries[i] = static_cast<std::uint32_t>(storage_.samples() - 1);
   }
+  storage_.features.resize(storage_.feature_offsets.back());
+  storage_.values.resize(storage_.feature_offsets.back());
+  each_kept([&](std::size_t i, std::span<const std::uint32_t> ids, std::span<const float> values) {
+    std::uint64_t at = storage_.feature_offsets[entries[i]];
+    for (std::size_t k = 0; k < ids.size(); ++k) {
+      if (!counts(values[k])) continue;
+      storage_.features[at] = ids[k];
+      storage_.values[at++] = to_bf16(values[k]);
+    }
+  });
 }
 
 // Rows of unit length.
@@ -79,28 +103,43 @@ void Neighbours::take_dense(const Dataset& train) {
 
 Neighbours::Neighbours(const NeighbourConfig& config, Storage storage, std::size_t features)
     : config_(config), storage_(std::move(storage)) {
-  list_postings(features);
+  list_postings(features, 1);
 }
 
-void Neighbours::list_postings(std::size_t features) {
+// In stretches of samples that count how often they have a feature, and then know where theirs begin.
+void Neighbours::list_postings(std::size_t features, int threads) {
+  const std::size_t entries = storage_.features.size();
+  const std::size_t stretches = std::clamp<std::size_t>(entries / (4 * features + 1), 1, kMostStretches);
+  std::vector<std::vector<std::uint64_t>> next(stretches);
+  const auto each_entry = [&](std::size_t s, auto&& use) {
+    for (std::size_t i = samples() * s / stretches; i < samples() * (s + 1) / stretches; ++i)
+      for (std::uint64_t at = storage_.feature_offsets[i]; at < storage_.feature_offsets[i + 1]; ++at)
+        use(i, at);
+  };
+  parallel_for(stretches, threads, [&](std::size_t s, int) {
+    next[s].resize(features);
+    each_entry(s, [&](std::size_t, std::uint64_t at) { ++next[s][storage_.features[at]]; });
+  });
   offsets_.assign(features + 1, 0);
-  for (const std::uint32_t f : storage_.features) ++offsets_[f + 1];
-  std::partial_sum(offsets_.begin(), offsets_.end(), offsets_.begin());
-  posted_.resize(storage_.features.size());
+  for (std::size_t f = 0; f < features; ++f) {
+    std::uint64_t end = offsets_[f];
+    for (auto& places : next) end += std::exchange(places[f], end);
+    offsets_[f + 1] = end;
+  }
+  posted_.resize(entries);
   const bool bytes = storage_.small.in_bytes();
-  bytes ? q_.resize(storage_.features.size()) : weights_.resize(storage_.features.size());
-  std::vector<std::uint64_t> next(offsets_.begin(), offsets_.end() - 1);
-  for (std::size_t i = 0; i < samples(); ++i) {
-    for (std::uint64_t at = storage_.feature_offsets[i]; at < storage_.feature_offsets[i + 1]; ++at) {
-      const std::uint64_t to = next[storage_.features[at]]++;
+  bytes ? q_.resize(entries) : weights_.resize(entries);
+  parallel_for(stretches, threads, [&](std::size_t s, int) {
+    each_entry(s, [&](std::size_t i, std::uint64_t at) {
+      const std::uint64_t to = next[s][storage_.features[at]]++;
       posted_[to] = static_cast<std::uint32_t>(i);
       if (bytes)
         q_[to] = storage_.small.q[at];
       else
         weights_[to] = storage_.values[at];
-    }
-  }
-  measure(1);
+    });
+  });
+  measure(threads);
 }
 
 // What follows from the weights of features.
@@ -113,7 +152,6 @@ void Neighbours::measure(int threads) {
 
 void Neighbours::Storage::measure(std::span<const float> factors, int threads,
                                   std::vector<float>& norms) const {
-  constexpr std::size_t kAtOnce = 1024;
   norms.resize(samples());
   parallel_for((samples() + kAtOnce - 1) / kAtOnce, threads, [&](std::size_t part, int) {
     for (std::size_t i = part * kAtOnce; i < std::min(samples(), (part + 1) * kAtOnce); ++i)

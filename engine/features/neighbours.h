@@ -68,7 +68,7 @@ class Neighbours {
 
   // The samples of `train` that have labels, and a feature that is not 0, as `scale` makes them; features
   // weigh the same. Throws Error when they are too many for 32 bits.
-  Neighbours(const NeighbourConfig& config, const Dataset& train, const FeatureScale& scale);
+  Neighbours(const NeighbourConfig& config, const Dataset& train, const FeatureScale& scale, int threads = 1);
   // Of a model file; `features` bounds the ids.
   Neighbours(const NeighbourConfig& config, Storage storage, std::size_t features);
 
@@ -159,9 +159,9 @@ class Neighbours {
 
  private:
   double power_mean(double probability, double weight) const;
-  void take_sparse(const Dataset& train, const FeatureScale& scale);
+  void take_sparse(const Dataset& train, const FeatureScale& scale, int threads);
   void take_dense(const Dataset& train);
-  void list_postings(std::size_t features);
+  void list_postings(std::size_t features, int threads);
   void measure(int threads);
   std::size_t candidates() const {
     return std::max<std::size_t>(kCandidates, 3 * std::size_t{config_.count});

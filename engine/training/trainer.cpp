@@ -135,7 +135,7 @@ Trainer::Trainer(const Config& config, TrainingRows train, const Dataset* test, 
 
 // Returns the seconds that it has taken before, where what features weigh is known already.
 double Trainer::choose_neighbours() {
-  neighbours_.emplace(config_.neighbours, rows_.given, network_.feature_scale());
+  neighbours_.emplace(config_.neighbours, rows_.given, network_.feature_scale(), threads_);
   if (!neighbours_->learns()) return 0.0;
   if (rows_.feature_weights != nullptr) {
     neighbours_->set_feature_weights(*rows_.feature_weights, threads_);

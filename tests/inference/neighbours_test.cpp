@@ -67,6 +67,30 @@ Dataset training_data() {
   return make_data(spec);
 }
 
+// Each feature's samples in their order, however many threads list them and how many stretches they do it in.
+TEST(Neighbours, AreListedByTheirFeatures) {
+  DataSpec spec;
+  spec.samples = 5000, spec.features = 60, spec.labels = 40, spec.entries = 7, spec.unlabelled = 9;
+  spec.featureless = 13;
+  const Dataset train = make_data(spec);
+  std::vector<std::vector<std::uint32_t>> expected(train.feature_count());
+  std::uint32_t count = 0;
+  for (std::size_t i = 0; i < train.size(); ++i) {
+    const SparseRow row = train.features(i);
+    if (train.labels(i).empty() || std::ranges::all_of(row.values, [](float x) { return x == 0; })) continue;
+    for (std::size_t k = 0; k < row.ids.size(); ++k)
+      if (row.values[k] != 0) expected[row.ids[k]].push_back(count);
+    ++count;
+  }
+  ASSERT_GT(count, 4000U);
+  for (const int threads : {1, 3}) {
+    const Neighbours neighbours(NeighbourConfig{0.3, 1, 1.0}, train, FeatureScale(), threads);
+    ASSERT_EQ(neighbours.samples(), count);
+    for (std::uint32_t f = 0; f < expected.size(); ++f)
+      EXPECT_TRUE(std::ranges::equal(neighbours.samples_with(f), expected[f])) << threads << " " << f;
+  }
+}
+
 TEST(Neighbours, VoteByTheirCosines) {
   const Dataset train = training_data();
   DataSpec spec;
