@@ -98,6 +98,7 @@ class Neighbours {
     std::vector<float> scores, largest;  // rough ones of these
     std::vector<std::uint64_t> keys;
     std::vector<std::pair<float, std::uint32_t>> likeness;  // and samples
+    std::vector<std::uint32_t> places;                      // of votes, by hash of their labels
     DenseSamples::Scratch dense;
   };
   Scratch make_scratch() const;

@@ -211,27 +211,32 @@ void Neighbours::add_votes(Scratch& scratch, std::vector<Vote>& votes) const {
   auto& nearest = scratch.likeness;
   nearest.resize(std::min<std::size_t>(nearest.size(), config_.count));
   double sum = std::pow(kStranger, config_.power);
-  for (auto& [likeness, sample] : nearest)
+  std::size_t labels = 0;
+  for (auto& [likeness, sample] : nearest) {
     sum += likeness = static_cast<float>(std::pow(double(likeness), config_.power));
-  const std::size_t first = votes.size();
-  for (const auto& [weight, sample] : nearest) {
-    for (std::uint64_t at = storage_.label_offsets[sample]; at < storage_.label_offsets[sample + 1]; ++at)
-      votes.push_back({storage_.labels[at], static_cast<float>(weight / sum)});
+    labels += storage_.label_offsets[sample + std::size_t{1}] - storage_.label_offsets[sample];
   }
-  std::sort(votes.begin() + static_cast<std::ptrdiff_t>(first), votes.end(),
-            [](const Vote& a, const Vote& b) {
-              return a.label < b.label ||
-                     (a.label == b.label && a.weight > b.weight);  // added up from the nearest on
-            });
-  std::size_t kept = first;
-  for (std::size_t v = first; v < votes.size(); ++v) {
-    if (kept > first && votes[kept - 1].label == votes[v].label) {
-      votes[kept - 1].weight = std::min(1.0f, votes[kept - 1].weight + votes[v].weight);
-    } else {
-      votes[kept++] = votes[v];
+  // By hash, 1 + the place of a label's vote, or 0: most labels have the votes of several neighbours.
+  scratch.places.assign(std::bit_ceil(2 * labels + 1), 0);
+  const std::size_t mask = scratch.places.size() - 1, first = votes.size();
+  for (const auto& [likeness, sample] : nearest) {
+    const auto weight = static_cast<float>(likeness / sum);
+    for (std::uint64_t at = storage_.label_offsets[sample]; at < storage_.label_offsets[sample + 1]; ++at) {
+      const std::uint32_t label = storage_.labels[at];
+      std::size_t place = (label * 0x9e3779b9u >> 7) & mask;
+      while (scratch.places[place] != 0 && votes[first + scratch.places[place] - 1].label != label)
+        place = (place + 1) & mask;
+      if (scratch.places[place] == 0) {
+        votes.push_back({label, weight});
+        scratch.places[place] = static_cast<std::uint32_t>(votes.size() - first);
+      } else {
+        float& all = votes[first + scratch.places[place] - 1].weight;
+        all = std::min(1.0f, all + weight);
+      }
     }
   }
-  votes.resize(kept);
+  std::sort(votes.begin() + static_cast<std::ptrdiff_t>(first), votes.end(),
+            [](const Vote& a, const Vote& b) { return a.label < b.label; });
 }
 
 }  // namespace slide
