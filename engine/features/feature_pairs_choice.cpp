@@ -158,7 +158,7 @@ class PairCounts {
   static constexpr int kOwnerBits = 8;
   static constexpr std::size_t kOwners = std::size_t{1} << kOwnerBits;
   static_assert(kPairSlots / kOwners <= std::size_t{1} << 16);
-  static constexpr std::size_t kStretches = 64, kRows = 512;  // of samples, at a time
+  static constexpr std::size_t kStretches = 64, kRows = 256;  // of samples, at a time
   using Lists = std::array<std::vector<std::uint16_t>, kOwners>;
 
   static std::size_t stretches_of(std::size_t samples) { return (samples + kRows - 1) / kRows; }
