@@ -3,6 +3,10 @@
 #include <algorithm>
 #include <bit>
 #include <cmath>
+#include <functional>
+#include <limits>
+
+#include "engine/features/top_bound.h"
 
 namespace slide {
 
@@ -46,23 +50,14 @@ void keep_strongest(std::vector<std::uint32_t>& ids, std::size_t most, const std
     const std::uint64_t size = std::bit_cast<std::uint32_t>(std::fabs(values[ids[i]]));
     keys[i] = ~size << 32 | ids[i];
   }
-  // Dealt out to twice as many stacks, `most` of these have a first key up to a bound, which few others
-  // reach.
-  if (const std::size_t stacks = 2 * most; keys.size() >= 2 * stacks) {
-    first.assign(keys.begin(), keys.begin() + static_cast<std::ptrdiff_t>(stacks));
-    for (std::size_t row = stacks; row < keys.size(); row += stacks) {
-      const std::size_t count = std::min(stacks, keys.size() - row);
-      for (std::size_t i = 0; i < count; ++i) first[i] = std::min(first[i], keys[row + i]);
-    }
-    const auto bound = first.begin() + static_cast<std::ptrdiff_t>(most - 1);
-    std::nth_element(first.begin(), bound, first.end());
-    std::size_t kept = 0;
-    for (const std::uint64_t key : keys) {  // without a jump, which no processor would guess
-      keys[kept] = key;
-      kept += key <= *bound ? 1 : 0;
-    }
-    keys.resize(kept);
+  const std::uint64_t last =
+      top_bound<std::uint64_t>(most, keys, std::less<>(), std::numeric_limits<std::uint64_t>::max(), first);
+  std::size_t kept = 0;
+  for (const std::uint64_t key : keys) {  // without a jump, which no processor would guess
+    keys[kept] = key;
+    kept += key <= last ? 1 : 0;
   }
+  keys.resize(kept);
   const auto end = keys.begin() + static_cast<std::ptrdiff_t>(most);
   std::nth_element(keys.begin(), end, keys.end());
   ids.resize(most);

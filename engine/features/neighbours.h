@@ -173,7 +173,6 @@ class Neighbours {
   bool enter(const SparseRow& row, Scratch& scratch) const;
   void choose_lists(Scratch& scratch) const;
   std::size_t gather(Scratch& scratch) const;
-  static float bound_of(std::size_t most, std::span<const float> scores, std::vector<float>& largest);
   void keep_largest(std::size_t most, std::size_t touched, Scratch& scratch) const;
   float product_of(std::uint32_t sample, const float* query) const;
   void compare(Scratch& scratch) const;

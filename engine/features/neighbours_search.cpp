@@ -6,6 +6,7 @@
 
 #include "engine/base/prefetch.h"
 #include "engine/features/neighbours.h"
+#include "engine/features/top_bound.h"
 #include "engine/kernels/bf16.h"
 
 namespace slide {
@@ -108,22 +109,6 @@ std::size_t Neighbours::gather(Scratch& scratch) const {
   return touched;
 }
 
-// A score that `most` of the scores reach, and few others: the scores are dealt out to twice as many stacks,
-// of which `most` have a largest one that reaches it. 0 where there are not enough of them.
-float Neighbours::bound_of(std::size_t most, std::span<const float> scores, std::vector<float>& largest) {
-  const std::size_t stacks = 2 * most;
-  if (scores.size() < 2 * stacks) return 0.0f;
-  largest.assign(scores.begin(), scores.begin() + static_cast<std::ptrdiff_t>(stacks));
-  for (std::size_t first = stacks; first < scores.size(); first += stacks) {
-    const std::size_t count = std::min(stacks, scores.size() - first);
-    const float* row = scores.data() + first;
-    for (std::size_t i = 0; i < count; ++i) largest[i] = row[i] > largest[i] ? row[i] : largest[i];
-  }
-  const auto bound = largest.begin() + static_cast<std::ptrdiff_t>(most - 1);
-  std::nth_element(largest.begin(), bound, largest.end(), std::greater<>());
-  return *bound;
-}
-
 // Leaves in `keys` the `most` touched samples with the largest rough scores, or all of them if there are
 // less, and zeroes the scores.
 void Neighbours::keep_largest(std::size_t most, std::size_t touched, Scratch& scratch) const {
@@ -134,7 +119,7 @@ void Neighbours::keep_largest(std::size_t most, std::size_t touched, Scratch& sc
     scores[t] = norms_.empty() ? scratch.rough[sample] : scratch.rough[sample] * norms_[sample];
     scratch.rough[sample] = 0.0f;
   }
-  const float least = bound_of(most, scores, scratch.largest);
+  const float least = top_bound<float>(most, scores, std::greater<>(), 0.0f, scratch.largest);
   scratch.keys.resize(touched);
   std::size_t kept = 0;
   for (std::size_t t = 0; t < touched; ++t) {  // without a jump, which no processor would guess
