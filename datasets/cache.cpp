@@ -78,6 +78,7 @@ std::optional<CacheKey> key_of_file(const std::string& path, const ReadOptions& 
   key.normalize = options.normalize ? 1 : 0;
   key.columns = digest_of(options.columns);
   key.text = options.text != nullptr ? options.text->digest() : 0;
+  if (options.unknown_labels != nullptr) key.text = mix64(key.text + 1);
   return key;
 }
 

@@ -37,18 +37,24 @@ void append_words(std::string& line, const SparseRow& row, const TextModel* text
   }
 }
 
-void write_text(const Dataset& data, const std::string& path, FileFormat to, const TextModel* text,
+std::string name_of(std::uint32_t label, const WrittenNames& names) {
+  if (names.text == nullptr) return std::to_string(label);
+  const std::uint32_t known = names.text->label_count();
+  return std::string(label < known ? names.text->label_name(label)
+                                   : std::string_view((*names.unknown)[label - known]));
+}
+
+void write_text(const Dataset& data, const std::string& path, FileFormat to, const WrittenNames& names,
                 const std::string& origin) {
   LineFile out(path);
   for (std::size_t i = 0; i < data.size(); ++i) {
     bool is_first = true;
     for (const std::uint32_t label : data.labels(i)) {
-      append_label(out.text(), to, text != nullptr ? text->label_name(label) : std::to_string(label),
-                   is_first, origin);
+      append_label(out.text(), to, name_of(label, names), is_first, origin);
       is_first = false;
     }
     end_labels(out.text(), to);
-    append_words(out.text(), data.features(i), text);
+    append_words(out.text(), data.features(i), names.text);
     out.end_line();
   }
   out.finish();
@@ -126,7 +132,7 @@ void end_labels(std::string& line, FileFormat to) {
   line += to == FileFormat::kFastText ? ' ' : '\t';
 }
 
-void write_data(const Dataset& data, const std::string& path, FileFormat to, const TextModel* text,
+void write_data(const Dataset& data, const std::string& path, FileFormat to, const WrittenNames& names,
                 const std::string& origin) {
   switch (to) {
     case FileFormat::kXmc:
@@ -137,7 +143,7 @@ void write_data(const Dataset& data, const std::string& path, FileFormat to, con
       return write_npz(data, npz_paths(path));
     case FileFormat::kFastText:
     case FileFormat::kTsv:
-      return write_text(data, path, to, text, origin);
+      return write_text(data, path, to, names, origin);
   }
 }
 

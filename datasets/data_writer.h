@@ -8,6 +8,7 @@
 
 #include "datasets/dataset.h"
 #include "datasets/text_model.h"
+#include "datasets/unknown_labels.h"
 #include "engine/base/atomic_file.h"
 
 namespace slide {
@@ -55,11 +56,17 @@ void append_label(std::string& line, FileFormat to, std::string_view name, bool 
 // Appends what stands between labels and text.
 void end_labels(std::string& line, FileFormat to);
 
+// The names of features and labels that text is written with.
+struct WrittenNames {
+  const TextModel* text = nullptr;         // nullptr: there are none
+  const UnknownLabels* unknown = nullptr;  // of labels behind those of `text`
+};
+
 // Writes all samples to `path`, which gets its name when it is whole; an .npz pair is named by its features
-// (npz_paths). Text has the names of `text`, or without one numbers as labels and words f0, f1 .. as often as
-// counts say. Throws InputError where a name does not fit the format, of data that came from `origin`, and
+// (npz_paths). Text has these names, or without any numbers as labels and words f0, f1 .. as often as counts
+// say. Throws InputError where a name does not fit the format, of data that came from `origin`, and
 // Error when the file cannot be written.
-void write_data(const Dataset& data, const std::string& path, FileFormat to, const TextModel* text,
+void write_data(const Dataset& data, const std::string& path, FileFormat to, const WrittenNames& names,
                 const std::string& origin);
 
 }  // namespace slide

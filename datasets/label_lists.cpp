@@ -5,8 +5,11 @@
 #include <cmath>
 #include <optional>
 #include <string_view>
+#include <utility>
+#include <vector>
 
 #include "datasets/file_bytes.h"
+#include "datasets/labelled_line.h"
 #include "datasets/line_chunks.h"
 #include "datasets/npy.h"
 #include "datasets/npz.h"
@@ -65,20 +68,114 @@ LabelLists of_npz(std::string_view bytes, const Source& from) {
   return lists;
 }
 
+// What rows of the same number of entries are.
+enum class Rows { kIds, kIndicator, kEither };
+
+// Looks at rows of 0 and 1 for one that has a number twice, as a list of ids does not.
+class IndicatorTest {
+ public:
+  // An entry of the present row.
+  void add(std::uint64_t value) {
+    ++count_;
+    if (value > 1) binary_ = false;
+    if (value == 0) ++zeros_;
+  }
+  void end_row() {
+    if (first_) columns_ = count_;
+    same_ = same_ && count_ == columns_;
+    twice_ = twice_ || zeros_ > 1 || count_ - zeros_ > 1;
+    first_ = false;
+    count_ = zeros_ = 0;
+  }
+  std::size_t columns() const { return columns_; }
+  // Whether more rows can make a difference.
+  bool open() const { return binary_ && same_; }
+  Rows rows() const {
+    if (first_ || !binary_ || !same_ || columns_ < 2) return Rows::kIds;
+    return twice_ ? Rows::kIndicator : Rows::kEither;
+  }
+
+ private:
+  bool binary_ = true, same_ = true, twice_ = false, first_ = true;
+  std::size_t columns_ = 0, count_ = 0, zeros_ = 0;
+};
+
+[[noreturn]] void fail_either(const std::string& path, const char* advice) {
+  fail_input(
+      "{}: every row is 0 and 1, which can be two ids of labels or a column for each of two labels; {}", path,
+      advice);
+}
+
+// The labels whose columns are not 0; `value(row, column)`.
+template <class Value>
+LabelLists of_columns(std::size_t columns, const Source& from, const Value& value) {
+  if (from.limit != 0 && columns > from.limit) {
+    fail_input("{}: {} columns, one a label, but there are {} labels: correct the matrix or the number of labels",
+               from.path, columns, from.limit);
+  }
+  LabelLists lists;
+  for (std::size_t row = 0; row < from.samples; ++row) {
+    for (std::size_t c = 0; c < columns; ++c) {
+      if (value(row, c)) lists.ids.push_back(static_cast<std::uint32_t>(c));
+    }
+    lists.offsets.push_back(lists.ids.size());
+  }
+  lists.count = static_cast<std::uint32_t>(columns);
+  return lists;
+}
+
+// An array of two dimensions whose rows are in C's order or Fortran's.
+struct Grid {
+  std::size_t rows, columns;
+  bool by_column;
+
+  std::size_t at(std::size_t row, std::size_t column) const {
+    return by_column ? column * rows + row : row * columns + column;
+  }
+};
+
+// Real numbers are no ids: a matrix of 0 and 1 alone.
+LabelLists of_reals(const NpyArray& array, const Grid& grid, const NpyName& name, const Source& from) {
+  std::vector<float> values;
+  if (!array.numbers(values)) name.fail("the array has no whole numbers");
+  const bool indicator = array.header().shape.size() == 2 && grid.columns > 1 &&
+                         std::ranges::all_of(values, [](float v) { return v == 0.0F || v == 1.0F; });
+  if (!indicator) name.fail("the array has no whole numbers, and is no matrix of 0 and 1 either");
+  return of_columns(grid.columns, from,
+                    [&](std::size_t row, std::size_t c) { return values[grid.at(row, c)] != 0; });
+}
+
+Rows rows_of(const std::vector<std::uint64_t>& values, const Grid& grid) {
+  IndicatorTest test;
+  for (std::size_t row = 0; row < grid.rows; ++row) {
+    for (std::size_t c = 0; c < grid.columns; ++c) test.add(values[grid.at(row, c)]);
+    test.end_row();
+    if (test.rows() == Rows::kIds) break;
+  }
+  return test.rows();
+}
+
 LabelLists of_npy(std::string_view bytes, const Source& from) {
   const NpyName name{from.path, "the array",
                      "save whole numbers with numpy.save, one or a row for each sample"};
   const NpyArray array(std::string(bytes), name);
   const NpyHeader& header = array.header();
-  std::vector<std::uint64_t> values;
-  if (!array.whole_numbers(values)) name.fail("the array has no whole numbers");
   if (header.shape.empty() || header.shape.size() > 2) name.fail("the array has not one or two dimensions");
   if (header.shape[0] != from.samples) fail_rows(from, header.shape[0]);
-  const std::size_t each = header.shape.size() == 2 ? header.shape[1] : 1;
+  const Grid grid{from.samples, header.shape.size() == 2 ? header.shape[1] : 1, header.by_column};
+  std::vector<std::uint64_t> values;
+  if (!array.whole_numbers(values)) return of_reals(array, grid, name, from);
+  Rows rows = rows_of(values, grid);
+  if (header.type == "b1" && grid.columns > 1) rows = Rows::kIndicator;
+  if (rows == Rows::kEither)
+    fail_either(from.path, "save the columns of labels as bool, or ids with a column of -1 beside them");
+  if (rows == Rows::kIndicator)
+    return of_columns(grid.columns, from,
+                      [&](std::size_t row, std::size_t c) { return values[grid.at(row, c)] != 0; });
   LabelLists lists;
   for (std::size_t row = 0; row < from.samples; ++row) {
-    for (std::size_t i = 0; i < each; ++i) {
-      const std::uint64_t id = values[header.by_column ? i * from.samples + row : row * each + i];
+    for (std::size_t c = 0; c < grid.columns; ++c) {
+      const std::uint64_t id = values[grid.at(row, c)];
       if (static_cast<std::int64_t>(id) >= 0) add_label(id, from, fmt::format("row {}", row), lists);
     }
     end_sample(lists);
@@ -99,15 +196,91 @@ void skip_between(std::string_view& rest) {
   rest.remove_prefix(std::min(rest.find_first_not_of(kBetween), rest.size()));
 }
 
-// The number of labels that a line `samples labels` tells.
-std::optional<std::uint32_t> labels_of_header(std::string_view line, std::size_t samples) {
-  std::uint64_t rows = 0;
+// A line `samples labels`.
+struct LabelsHeader {
+  std::uint64_t samples = 0;
   std::uint32_t labels = 0;
+};
+
+std::optional<LabelsHeader> header_of(std::string_view line) {
+  LabelsHeader header;
   std::string_view rest = line;
-  if (!take(rest, rows) || rows != samples || !rest.starts_with(' ')) return std::nullopt;
+  if (!take(rest, header.samples) || !rest.starts_with(' ')) return std::nullopt;
   rest.remove_prefix(1);
-  if (!take(rest, labels) || !is_blank_line(rest)) return std::nullopt;
-  return labels;
+  if (!take(rest, header.labels) || !is_blank_line(rest)) return std::nullopt;
+  return header;
+}
+
+// What the lines of a text of labels show before they are read.
+struct TextShape {
+  std::size_t lines = 0;  // all, but for empty ones at the end
+  std::size_t empty = 0;  // those, each with its line end
+  bool ended = true;      // the last line has its line end, behind which an empty one without it may lie
+  std::optional<LabelsHeader> header;  // what the first line would be as one
+  bool header_alone = false;           // all lines behind it say id:value, or have commas, and it does not
+  std::uint64_t largest = 0;           // id of the lines behind that do not
+  IndicatorTest all, rest;             // of all lines, and of those behind the first
+
+  // Samples that there may be behind a header.
+  std::size_t given() const { return lines - 1 + empty + (ended ? 1 : 0); }
+};
+
+// Adds a line to what is open yet. What is at fault is found later.
+void look_at_line(std::string_view line, bool first, TextShape& shape) {
+  const auto add = [&](std::uint64_t value) {
+    shape.all.add(value);
+    if (!first) shape.rest.add(value);
+  };
+  std::string_view rest = line;
+  for (skip_between(rest); !rest.empty(); skip_between(rest)) {
+    std::uint64_t id = 0;
+    const bool number = take(rest, id);
+    const std::size_t end = std::min(rest.find_first_of(kBetween), rest.size());
+    add(number && end == 0 ? id : 2);  // `id:value` is no column of an indicator matrix
+    if (!first && number) shape.largest = std::max(shape.largest, id);
+    rest.remove_prefix(end);
+  }
+  shape.all.end_row();
+  if (!first) shape.rest.end_row();
+}
+
+TextShape shape_of(std::string_view text) {
+  TextShape shape;
+  bool marked = true;
+  std::size_t behind = 0;  // lines behind the first that are not blank
+  for (bool first = true; !text.empty(); first = false) {
+    shape.ended = text.find('\n') != std::string_view::npos;
+    const std::string_view line = take_line(text);
+    if (first) shape.header = header_of(line);
+    if (is_blank_line(line)) {
+      ++shape.empty;
+      continue;
+    }
+    const std::size_t empty = std::exchange(shape.empty, 0);
+    shape.lines += empty + 1;
+    if (empty > 0) look_at_line({}, shape.lines == empty + 1, shape);
+    const bool has_mark = first || line.find_first_of(":,") != std::string_view::npos;
+    marked = marked && has_mark;
+    behind += first ? 0 : 1;
+    if (shape.rest.open() || (shape.header && !has_mark)) look_at_line(line, first, shape);
+  }
+  shape.header_alone = behind > 0 && marked;
+  return shape;
+}
+
+// Whether the first line is a header. Throws where it can be labels of the first sample as well.
+bool has_header(const TextShape& shape, const Source& from) {
+  if (!shape.header) return false;
+  const std::uint64_t samples = shape.header->samples;
+  if (shape.header_alone) return true;
+  if (samples != from.samples) return samples + 1 == shape.lines && shape.lines != from.samples;
+  if (shape.lines + shape.empty > from.samples) return true;
+  if (shape.given() < samples || shape.largest >= shape.header->labels) return false;
+  if (shape.header->labels == samples) return true;  // a list has no label twice
+  fail_input(
+      "{}:1:1: this line can be a header 'samples labels' or two labels of the first sample; write '{},{}' for "
+      "labels, or for a header end the file with the empty line of the last sample",
+      from.path, samples, shape.header->labels);
 }
 
 void add_line(std::string_view line, std::size_t number, const Source& from, LabelLists& lists) {
@@ -131,35 +304,62 @@ void add_line(std::string_view line, std::size_t number, const Source& from, Lab
   end_sample(lists);
 }
 
-LabelLists of_text(std::string_view text, const Source& from) {
-  const auto lines = static_cast<std::size_t>(std::count(text.begin(), text.end(), '\n')) +
-                     (text.empty() || text.ends_with('\n') ? 0 : 1);
+// A line a sample; blank ones behind the last are none.
+LabelLists of_lines(std::string_view text, std::size_t number, const Source& from) {
   LabelLists lists;
-  std::optional<std::uint32_t> all;
-  std::size_t number = 1;
-  if (lines > from.samples) {
-    std::string_view rest = text;
-    all = labels_of_header(take_line(rest), from.samples);
-    if (all) {
-      text = rest;
-      ++number;
-    }
-  }
-  const std::size_t first = number;
   for (; !text.empty(); ++number) {
     const std::string_view line = take_line(text);
-    if (number - first >= from.samples) {
-      if (is_blank_line(line)) continue;
-      fail_rows(from, lines - (all ? 1 : 0));
-    }
+    if (lists.offsets.size() > from.samples) break;
     add_line(line, number, from, lists);
   }
-  if (lists.offsets.size() != from.samples + 1) fail_rows(from, lists.offsets.size() - 1);
-  if (all && *all < lists.count) {
-    fail_input("{}:1:1: the first line says that there are {} labels, but there is label {}", from.path, *all,
-               lists.count - 1);
+  return lists;
+}
+
+LabelLists of_indicator_lines(std::string_view text, std::size_t columns, const Source& from) {
+  std::vector<char> values;
+  while (!text.empty()) {
+    std::string_view rest = take_line(text);
+    for (skip_between(rest); !rest.empty(); skip_between(rest)) {
+      values.push_back(rest.front());
+      rest.remove_prefix(1);
+    }
   }
-  if (all) lists.count = *all;
+  return of_columns(columns, from,
+                    [&](std::size_t row, std::size_t c) { return values[row * columns + c] == '1'; });
+}
+
+void check_header(const LabelsHeader& header, std::size_t lines, std::size_t given, const Source& from) {
+  if (header.samples > given) {
+    fail_input("{}:{}:1: the file ends after {} samples, but its header says {}; it may be cut off", from.path,
+               lines + 2, lines, header.samples);
+  }
+  if (header.samples != from.samples) fail_rows(from, header.samples);
+}
+
+LabelLists of_text(std::string_view text, const Source& from) {
+  text = without_byte_order_mark(text);
+  const TextShape shape = shape_of(text);
+  const bool headed = has_header(shape, from);
+  const std::size_t lines = shape.lines - (headed ? 1 : 0);
+  if (headed) {
+    take_line(text);
+    check_header(*shape.header, lines, shape.given(), from);
+  }
+  if (lines > from.samples) fail_rows(from, lines);
+  const IndicatorTest& test = headed ? shape.rest : shape.all;
+  const bool indicator = test.rows() == Rows::kIndicator && lines == from.samples;
+  if (test.rows() == Rows::kEither)
+    fail_either(from.path, "write id:1 for ids, or save the columns as a matrix of bool in a .npy");
+  LabelLists lists =
+      indicator ? of_indicator_lines(text, test.columns(), from) : of_lines(text, headed ? 2 : 1, from);
+  if (headed && lists.offsets.size() == from.samples) end_sample(lists);  // an empty line without its end
+  if (lists.offsets.size() != from.samples + 1) fail_rows(from, lists.offsets.size() - 1);
+  if (!headed) return lists;
+  if (shape.header->labels < lists.count) {
+    fail_input("{}:1:1: the first line says that there are {} labels, but there is label {}", from.path,
+               shape.header->labels, lists.count - 1);
+  }
+  lists.count = shape.header->labels;
   return lists;
 }
 

@@ -9,6 +9,7 @@
 #include "datasets/labelled_chunks.h"
 #include "datasets/row_parser.h"
 #include "datasets/tokenizer.h"
+#include "datasets/unknown_labels.h"
 #include "engine/base/error.h"
 #include "engine/base/parallel.h"
 
@@ -25,6 +26,14 @@ struct ChunkRows {
   std::vector<float> feature_values;
   std::vector<float> weights;  // none where all weigh the same
   std::uint64_t unknown_features = 0, unknown_labels = 0;
+  UnknownLabels names;  // of unknown labels, where these are numbered: ids behind the model's, by chunk
+};
+
+// How rows are made of text.
+struct TextRules {
+  bool normalize = true;
+  int threads = 0;
+  UnknownLabels* unknown_labels = nullptr;  // see ReadOptions
 };
 
 struct Reading {
@@ -44,12 +53,15 @@ void append(const Row& row, ChunkRows& rows) {
   rows.label_ends.push_back(rows.label_ids.size());
 }
 
-// Returns how many labels the model does not know.
-std::uint64_t find_labels(const LabelledLine& parts, const TextModel& model,
+// Returns how many labels the model does not know; `unknown`, where there is one, numbers them.
+std::uint64_t find_labels(const LabelledLine& parts, const TextModel& model, UnknownLabels* unknown_names,
                           std::vector<std::uint32_t>& ids) {
   ids.clear();
   for (const std::string_view name : parts.labels) {
-    if (const auto id = model.label_id(name)) ids.push_back(*id);
+    if (const auto id = model.label_id(name))
+      ids.push_back(*id);
+    else if (unknown_names != nullptr)
+      ids.push_back(model.label_count() + unknown_names->number(name));
   }
   const std::uint64_t unknown = parts.labels.size() - ids.size();
   std::sort(ids.begin(), ids.end());
@@ -58,19 +70,22 @@ std::uint64_t find_labels(const LabelledLine& parts, const TextModel& model,
 }
 
 template <class Chunks>
-void read_chunk(Chunks& chunks, std::size_t chunk, const TextModel& model, bool normalize, Reading& reading,
-                ChunkRows& rows) {
+void read_chunk(Chunks& chunks, std::size_t chunk, const TextModel& model, const TextRules& rules,
+                Reading& reading, ChunkRows& rows) {
   rows = {};
+  UnknownLabels* const names = rules.unknown_labels != nullptr ? &rows.names : nullptr;
   chunks.for_each_line(chunk, reading.parts, [&](const LabelledLine& parts) {
-    rows.unknown_labels += find_labels(parts, model, reading.row.labels);
-    model.features_of(parts.text, normalize, reading.tokenizer, reading.row);
+    rows.unknown_labels += find_labels(parts, model, names, reading.row.labels);
+    model.features_of(parts.text, rules.normalize, reading.tokenizer, reading.row);
     rows.unknown_features += reading.row.unknown;
     append(reading.row, rows);
     if (chunks.has_weights()) rows.weights.push_back(parts.weight);
   });
 }
 
-void store(const ChunkRows& rows, const CsrCounts& before, const CsrRoom& room) {
+// `numbers`: of the unknown labels of the chunk, among all; they are behind `known` labels.
+void store(const ChunkRows& rows, std::uint32_t known, const std::vector<std::uint32_t>& numbers,
+           const CsrCounts& before, const CsrRoom& room) {
   std::copy(rows.feature_ids.begin(), rows.feature_ids.end(), room.feature_ids);
   std::copy(rows.feature_values.begin(), rows.feature_values.end(), room.feature_values);
   std::copy(rows.label_ids.begin(), rows.label_ids.end(), room.label_ids);
@@ -79,35 +94,58 @@ void store(const ChunkRows& rows, const CsrCounts& before, const CsrRoom& room) 
     room.feature_ends[i] = before.features + rows.feature_ends[i];
     room.label_ends[i] = before.labels + rows.label_ends[i];
   }
+  if (numbers.empty()) return;
+  for (std::size_t i = 0, first = 0; i < rows.label_ends.size(); first = rows.label_ends[i++]) {
+    for (std::size_t l = first; l < rows.label_ends[i]; ++l) {
+      if (room.label_ids[l] >= known) room.label_ids[l] = known + numbers[room.label_ids[l] - known];
+    }
+    std::sort(room.label_ids + first, room.label_ids + rows.label_ends[i]);
+  }
+}
+
+// Numbers the unknown labels of all chunks as if these were one.
+std::vector<std::vector<std::uint32_t>> numbers_of(const std::vector<UnknownLabels>& names,
+                                                   UnknownLabels* all) {
+  std::vector<std::vector<std::uint32_t>> numbers(names.size());
+  for (std::size_t c = 0; all != nullptr && c < names.size(); ++c) {
+    for (std::size_t n = 0; n < names[c].size(); ++n) numbers[c].push_back(all->number(names[c][n]));
+  }
+  return numbers;
 }
 
 // Reads all samples into `sink`, tells of that in `report`, and returns how many there were.
 template <class Chunks>
-std::uint64_t read_samples(Chunks& chunks, const TextModel& model, bool normalize, int threads, CsrSink& sink,
+std::uint64_t read_samples(Chunks& chunks, const TextModel& model, const TextRules& rules, CsrSink& sink,
                            ReadReport& report) {
-  threads = static_cast<int>(
-      std::min(static_cast<std::size_t>(resolve_threads(threads)), std::max<std::size_t>(chunks.size(), 1)));
-  std::vector<Reading> readings(static_cast<std::size_t>(threads), Reading(model.options()));
+  const auto threads = static_cast<int>(std::min(static_cast<std::size_t>(resolve_threads(rules.threads)),
+                                                 std::max<std::size_t>(chunks.size(), 1)));
+  std::vector<Reading> readings;
+  for (int thread = 0; thread < threads; ++thread) readings.emplace_back(model.options());
   const bool twice = sink.saves_memory();  // else the rows of the first pass wait for their places
   std::vector<ChunkRows> waiting(twice ? 0 : chunks.size());
   std::vector<CsrCounts> counts(chunks.size());
   std::vector<std::pair<std::uint64_t, std::uint64_t>> unknown(chunks.size());  // features and labels
+  std::vector<UnknownLabels> names(chunks.size());
   const auto read = [&](std::size_t index, int thread) -> const ChunkRows& {
     Reading& mine = readings[static_cast<std::size_t>(thread)];
     ChunkRows& rows = twice ? mine.rows : waiting[index];
-    read_chunk(chunks, index, model, normalize, mine, rows);
+    read_chunk(chunks, index, model, rules, mine, rows);
     counts[index] = {rows.feature_ends.size(), rows.feature_ids.size(), rows.label_ids.size(),
                      rows.weights.size()};
     unknown[index] = {rows.unknown_features, rows.unknown_labels};
     return rows;
   };
-  parallel_for(chunks.size(), threads, read);
+  parallel_for(chunks.size(), threads, [&](std::size_t index, int thread) {
+    read(index, thread);
+    names[index] = std::move((twice ? readings[static_cast<std::size_t>(thread)].rows : waiting[index]).names);
+  });
   chunks.check_faults();
   chunks.report_faults(report);
   for (const auto& [features, labels] : unknown) {
     report.unknown_features += features;
-    report.unknown_labels += labels;
+    report.unknown_labels += rules.unknown_labels != nullptr ? 0 : labels;
   }
+  const auto numbers = numbers_of(names, rules.unknown_labels);
   std::vector<CsrCounts> bases(chunks.size() + 1);
   for (std::size_t i = 0; i < chunks.size(); ++i) {
     bases[i + 1] = bases[i];
@@ -117,7 +155,8 @@ std::uint64_t read_samples(Chunks& chunks, const TextModel& model, bool normaliz
   parallel_for(chunks.size(), threads, [&](std::size_t index, int thread) {
     if (twice) read(index, thread);
     const CsrRoom room = sink.open(bases[index], counts[index], thread);
-    store(twice ? readings[static_cast<std::size_t>(thread)].rows : waiting[index], bases[index], room);
+    store(twice ? readings[static_cast<std::size_t>(thread)].rows : waiting[index], model.label_count(),
+          numbers[index], bases[index], room);
     sink.close(thread);
     if (!twice) waiting[index] = {};
   });
@@ -136,14 +175,17 @@ CsrSizes parse_labelled_text(const TextSource& source, const TextModel& model, c
   if (table) rules.table = &*table, rules.lines_before = table->head_lines();
   LabelledChunks chunks(rest, rules, chunk_bytes);
   ReadReport report;
-  const std::uint64_t rows = read_samples(chunks, model, options.normalize, options.threads, sink, report);
+  const TextRules how{options.normalize, options.threads, options.unknown_labels};
+  const std::uint64_t rows = read_samples(chunks, model, how, sink, report);
   if (rows == 0 && report.bad_rows > 0)
     fail_input("{}; no row of the file can be read", report.first.front());
   if (rows == 0)
     fail_input("{}:1:1: the file is empty; write {} for each sample", source.origin,
                table ? "a record" : "a line of labels and text");
   if (options.report != nullptr) *options.report = std::move(report);
-  return {model.feature_count(), model.label_count(), model.feature_count(), model.label_count()};
+  const std::size_t more = options.unknown_labels != nullptr ? options.unknown_labels->size() : 0;
+  const auto labels = model.label_count() + static_cast<std::uint32_t>(more);
+  return {model.feature_count(), labels, model.feature_count(), labels};
 }
 
 namespace {
@@ -152,7 +194,7 @@ template <class Chunks>
 Dataset read_to_memory(Chunks& chunks, const TextModel& model, bool normalize, int threads,
                        ReadReport& report) {
   MemorySink sink;
-  read_samples(chunks, model, normalize, threads, sink, report);
+  read_samples(chunks, model, {normalize, threads}, sink, report);
   const CsrSizes sizes = {model.feature_count(), model.label_count(), 0, 0};
   return sink.take(sizes, {});
 }

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "datasets/npz_matrix.h"
+#include "datasets/read_report.h"
 #include "datasets/row_parser.h"
 #include "engine/base/error.h"
 #include "engine/base/parallel.h"
@@ -33,6 +34,26 @@ void check_limit(const NamedBytes& file, const NpzMatrix& m, std::uint32_t limit
   if (limit == 0 || largest == m.ids.end() || *largest < limit) return;
   fail_input("{}: {} {} is out of range; ids must be below {}: correct the id or the number of {}s",
              file.path, what, *largest, limit, what);
+}
+
+// Leaves out columns from `limit` on; returns how many entries there were.
+std::uint64_t keep_below(NpzMatrix& m, std::uint64_t limit) {
+  std::size_t used = 0, begin = 0;
+  for (std::size_t r = 0; r < m.rows; ++r) {
+    const std::size_t end = m.ends[r + 1];
+    for (std::size_t i = begin; i < end; ++i) {
+      if (m.ids[i] >= limit) continue;
+      m.ids[used] = m.ids[i];
+      m.values[used++] = m.values[i];
+    }
+    begin = end;
+    m.ends[r + 1] = used;
+  }
+  const std::uint64_t left_out = m.ids.size() - used;
+  m.ids.resize(used);
+  m.values.resize(used);
+  m.columns = std::min(m.columns, limit);
+  return left_out;
 }
 
 // The rows [first, last) of a pair.
@@ -106,6 +127,10 @@ CsrSizes parse_npz(const NamedBytes& features, const NamedBytes& labels, const R
   }
   if (x.rows == 0) fail_input("{}: the matrix has no rows; check the path of the data", features.path);
   keep_nonzero(y);
+  if (options.leave_out_features && options.feature_limit != 0 && x.columns > options.feature_limit) {
+    const std::uint64_t left_out = keep_below(x, options.feature_limit);
+    if (options.report != nullptr) options.report->unknown_features = left_out;
+  }
   check_limit(features, x, options.feature_limit, "feature");
   check_limit(labels, y, options.label_limit, "label");
   const int threads = resolve_threads(options.threads);

@@ -10,6 +10,7 @@ namespace slide {
 
 class LogUsers;
 class TextModel;
+class UnknownLabels;
 struct ReadReport;
 
 enum class DataFormat { kAuto, kXmc, kLibsvm, kIdx, kText, kNpz, kJsonl, kCsv, kTsv, kInteractions };
@@ -37,6 +38,12 @@ struct ReadOptions {
   // sparse_count() or label_count() of the data set, so that a test set has the shape of its training set.
   std::uint32_t feature_limit = 0;
   std::uint32_t label_limit = 0;
+  // Sparse features at or above feature_limit are left out, and counted in the report, where the file itself
+  // has room for them: a trained model knows no more. No such features are in IDX images, which have a size.
+  bool leave_out_features = false;
+  // Labels that text names and `text` does not know get the numbers behind its own, and their names go here;
+  // else they are left out.
+  UnknownLabels* unknown_labels = nullptr;
   // Dense columns that there must be; without, as many as there are.
   std::optional<std::uint32_t> dense_columns = std::nullopt;
   int threads = 0;  // 0 = all cores

@@ -30,8 +30,10 @@ struct ReadReport {
 
   std::uint64_t bad_rows = 0;          // left out because there is a fault in them
   std::vector<std::string> first;      // what is wrong, described, with the first kShown of them
-  std::uint64_t unknown_features = 0;  // in text: words and n-grams that the text model does not know,
-  std::uint64_t unknown_labels = 0;    // and labels; each as often as it is there
+  // What the model does not know and was left out: features, of text words and n-grams, and labels of text;
+  // each as often as it is there.
+  std::uint64_t unknown_features = 0;
+  std::uint64_t unknown_labels = 0;
 
   // What another reading tells, of what follows.
   void add(const ReadReport& other) {

@@ -167,13 +167,16 @@ class TextParser {
     RowAppender appender(chunk, sink_.open(base, chunk.expected, thread), base);
     Row& row = rows_[static_cast<std::size_t>(thread)];
     std::uint64_t line = chunk.first_line;
-    chunk.bad = 0;
+    chunk.bad = chunk.unknown = 0;
     chunk.faults.clear();
     chunk.emptied.clear();
     for (std::string_view rest = chunk.text; !rest.empty(); ++line) {
       const std::size_t end = std::min(rest.find('\n'), rest.size());
       try {
-        if (parse_line(rest.data(), rest.data() + end, row)) appender.append(row);
+        if (parse_line(rest.data(), rest.data() + end, row)) {
+          appender.append(row);
+          chunk.unknown += row.unknown;
+        }
       } catch (RowFault& fault) {
         add_fault(chunk, {line, std::move(fault)});
         if (on_fault_ == OnFault::kStop) return;
@@ -238,6 +241,12 @@ std::uint64_t lines_of(const std::vector<RowChunk>& chunks) {
   std::uint64_t lines = 0;
   for (const RowChunk& chunk : chunks) lines += chunk.lines;
   return lines;
+}
+
+std::uint64_t unknown_of(const std::vector<RowChunk>& chunks) {
+  std::uint64_t unknown = 0;
+  for (const RowChunk& chunk : chunks) unknown += chunk.unknown;
+  return unknown;
 }
 
 void parse_rows(const TextSource& source, const RowSyntax& syntax, OnFault on_fault,

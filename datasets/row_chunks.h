@@ -37,6 +37,7 @@ struct RowChunk {
   std::uint64_t feature_ids = 0;  // largest id + 1
   std::uint64_t label_ids = 0;
   std::uint64_t bad = 0;               // rows with faults
+  std::uint64_t unknown = 0;           // features left out
   std::vector<PlacedFault> faults;     // of the first ReadReport::kShown of them
   std::vector<std::uint64_t> emptied;  // OnFault::kEmpty: their places among the rows of the chunk
 };
@@ -53,6 +54,9 @@ std::uint64_t lines_of(const std::vector<RowChunk>& chunks);
 // sink is not filled, and the first chunk that has one tells the first fault of the text.
 void parse_rows(const TextSource& source, const RowSyntax& syntax, OnFault on_fault,
                 std::vector<RowChunk>& chunks, std::uint64_t extra_rows, CsrSink& sink, int threads);
+
+// Features that were left out of all chunks.
+std::uint64_t unknown_of(const std::vector<RowChunk>& chunks);
 
 // Sizes from the ids alone.
 CsrSizes sizes_of(const std::vector<RowChunk>& chunks);

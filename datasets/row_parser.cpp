@@ -146,9 +146,18 @@ const char* parse_labels(const Line& line, std::vector<std::uint32_t>& labels) {
   return at;
 }
 
+// Throws for what is wrong with a value that ends at `number.end`.
+void check_value(const Line& line, const char* at, const char* stop, const ParsedFloat& number) {
+  if (number.fault != NumberFault::kNone) fail_value(line, stop + 1, number.fault);
+  if (line.ends_token(number.end)) return;
+  if (number.end == stop) fail_feature(line, at);
+  fail_value(line, stop + 1, NumberFault::kNoNumber);
+}
+
 // Reads the features from `at` to the end of the line in their order; returns whether that was ascending.
 bool parse_features(const Line& line, const char* at, Row& row) {
-  const std::uint64_t base = line.syntax.one_based ? 1 : 0, limit = line.syntax.feature_limit;
+  const std::uint64_t base = line.syntax.one_based ? 1 : 0;
+  const std::uint64_t limit = std::min(line.syntax.feature_limit, line.syntax.known_features);
   std::uint32_t* const ids = row.ids.data();
   float* const values = row.values.data();
   std::size_t count = 0;
@@ -163,12 +172,15 @@ bool parse_features(const Line& line, const char* at, Row& row) {
     const std::uint64_t id = written - base;  // wraps around for a 0 that should be at least 1
     ParsedFloat number = {1.0F, NumberFault::kNone, stop};
     if (*stop == ':' && stop < line.end) number = parse_float(stop + 1, line.end);
-    if (id >= limit) fail_feature_range(line, at, written);
-    if (number.fault != NumberFault::kNone) fail_value(line, stop + 1, number.fault);
-    if (!line.ends_token(number.end)) {
-      if (number.end == stop) fail_feature(line, at);
-      fail_value(line, stop + 1, NumberFault::kNoNumber);
+    if (id >= limit) [[unlikely]] {
+      if (id >= line.syntax.feature_limit) fail_feature_range(line, at, written);
+      check_value(line, at, stop, number);
+      ++row.unknown;
+      at = number.end;
+      continue;
     }
+    if (number.fault != NumberFault::kNone || !line.ends_token(number.end)) [[unlikely]]
+      check_value(line, at, stop, number);
     ids[count] = static_cast<std::uint32_t>(id);
     values[count] = number.value;
     ++count;
@@ -228,7 +240,7 @@ bool parse_row(const char* begin, const char* end, const RowSyntax& syntax, Row&
   }
   while (end > begin && (is_blank(end[-1]) || end[-1] == '\r')) --end;
   row.labels.clear();
-  row.feature_count = 0;
+  row.feature_count = row.unknown = 0;
   if (begin == end) return !syntax.libsvm || (syntax.blank_rows && comment == nullptr);
   const Line line = {begin, end, syntax};
   const auto room = static_cast<std::size_t>(end - begin) / 2 + 1;

@@ -20,6 +20,7 @@ struct RowSyntax {
   bool one_based = false;   // feature ids in the text start at 1 (libsvm)
   bool normalize = true;
   std::uint64_t feature_limit = kIdLimit;  // ids, counted from 0, lie below
+  std::uint64_t known_features = kIdLimit;  // those from here on are left out
   std::uint64_t label_limit = kIdLimit;
 };
 
@@ -31,7 +32,7 @@ struct Row {
   std::size_t feature_count = 0;
   std::vector<std::uint64_t> order;  // scratch of sorting
   std::vector<float> unsorted;       // scratch of sorting
-  std::size_t unknown = 0;           // of text: words and n-grams without an id
+  std::size_t unknown = 0;           // features left out; of text: words and n-grams without an id
 };
 
 // A fault in a line. Internal to the text parser, which adds file and line.

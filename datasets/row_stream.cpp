@@ -55,6 +55,7 @@ RowPart RowStream::read_rows(std::string_view lines) {
     }
     before += chunk.parsed.rows;
   }
+  part.unknown_features = unknown_of(chunks);
   part.rows = sink.take(sizes_of(chunks), options_);
   return part;
 }

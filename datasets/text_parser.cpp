@@ -51,6 +51,7 @@ void settle_faults(const std::vector<RowChunk>& chunks, const std::string& origi
                    const ReadOptions& options) {
   ReadReport report;
   options.skip_bad ? report_faults(chunks, origin, report) : check_faults(chunks, origin, end_line);
+  report.unknown_features = unknown_of(chunks);
   if (options.report != nullptr) *options.report = std::move(report);
 }
 

@@ -81,9 +81,22 @@ XmcHeader parse_xmc_header(std::string_view text, const std::string& origin) {
   return {numbers[0], numbers[1], numbers[2], std::min(stop + 1, text.size())};
 }
 
+namespace {
+
+// Features of a model that knows no more are left out, not at fault.
+std::uint64_t known_features(const ReadOptions& options) {
+  return options.leave_out_features && options.feature_limit != 0 ? options.feature_limit : kIdLimit;
+}
+std::uint64_t feature_limit(const ReadOptions& options, std::uint64_t header) {
+  return options.leave_out_features ? header : id_limit(options.feature_limit, header);
+}
+
+}  // namespace
+
 RowSyntax row_syntax(const ReadOptions& options, const XmcHeader& header) {
   return {.normalize = options.normalize,
-          .feature_limit = id_limit(options.feature_limit, header.features),
+          .feature_limit = feature_limit(options, header.features),
+          .known_features = known_features(options),
           .label_limit = id_limit(options.label_limit, header.labels)};
 }
 
@@ -91,7 +104,8 @@ RowSyntax row_syntax(const ReadOptions& options) {
   return {.libsvm = true,
           .one_based = options.one_based,
           .normalize = options.normalize,
-          .feature_limit = id_limit(options.feature_limit, kIdLimit),
+          .feature_limit = feature_limit(options, kIdLimit),
+          .known_features = known_features(options),
           .label_limit = id_limit(options.label_limit, kIdLimit)};
 }
 

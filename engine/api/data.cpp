@@ -17,7 +17,9 @@
 #include "engine/base/byte_io.h"
 #include "engine/base/foreign_text.h"
 #include "engine/base/parallel.h"
+#include "datasets/read_report.h"
 #include "engine/run/interaction_data.h"
+#include "engine/run/model_input.h"
 #include "engine/run/run_data.h"
 
 namespace slide::api {
@@ -32,13 +34,29 @@ struct ScaledStorage {
   std::shared_ptr<const void> rest;
 };
 
+void check_rows(const std::vector<std::string_view>& texts, const CsrInput& rows) {
+  if (rows.view.feature_offsets.size() == texts.size() + 1) return;
+  fail_input("{} texts, but {} rows of labels; they must be of the same samples", texts.size(),
+             rows.view.feature_offsets.size() - 1);
+}
+
+// The features of `data` with labels of their own, those beyond the model's too: they count as missed.
+Dataset with_labels_of(const Dataset& data, const CsrInput& rows) {
+  struct Storage {
+    Dataset features;
+    CsrInput labels;
+  };
+  const auto storage = std::make_shared<const Storage>(Storage{data, rows});
+  DatasetView view = data.view();
+  view.label_offsets = rows.view.feature_offsets;
+  view.label_ids = rows.view.feature_ids;
+  return {storage, view, data.feature_count(), std::max(data.label_count(), rows.feature_count)};
+}
+
 // The samples of texts and their labels, whose matrix `rows` keeps.
 TextSamples samples_of(const std::vector<std::string_view>& texts, const CsrInput& rows,
                        const std::vector<std::string_view>& names) {
-  if (rows.view.feature_offsets.size() != texts.size() + 1) {
-    fail_input("{} texts, but {} rows of labels; they must be of the same samples", texts.size(),
-               rows.view.feature_offsets.size() - 1);
-  }
+  check_rows(texts, rows);
   if (rows.feature_count > names.size())
     fail_input("labels: there are {} of them, but {} names", rows.feature_count, names.size());
   return {texts, rows.view.feature_offsets, rows.view.feature_ids, names};
@@ -89,6 +107,12 @@ Dataset scaled_rows(const Data::Impl& data, const DataConfig& config) {
   view.feature_values = storage->values.span();
   return Dataset(storage, view, data.rows.feature_count(), data.rows.label_count())
       .with_keys(data.rows.keys());
+}
+
+Dataset rows_to_train(const Data::Impl& data, Dataset rows) {
+  const TextModel* const text = data.reading ? data.reading->text.get() : nullptr;
+  if (text == nullptr || rows.label_count() <= text->label_count()) return rows;
+  return rows.with_labels(0, text->label_count());
 }
 
 namespace {
@@ -196,8 +220,15 @@ Data Data::read(const std::string& path, const Config& config) {
 Data Data::read(const std::string& path, const Model& model) {
   return guarded([&] {
     const slide::Model& used = Internals::of(model)->model;
+    const auto unknown = std::make_shared<UnknownLabels>();
     ReadOptions options = model_read_options(used, 0);
-    return read_with(used.config.data, read_dataset(path, options), used.text);
+    ReadReport report;
+    options.report = &report;
+    options.unknown_labels = unknown.get();
+    Data::Impl impl;
+    impl.rows = read_dataset(path, options);
+    impl.reading = Reading{used.config.data, used.text, unknown, report.unknown_features};
+    return Internals::make<Data>(std::move(impl));
   });
 }
 
@@ -221,15 +252,12 @@ Data Data::from_texts(const std::vector<std::string_view>& texts, const Model& m
   return guarded([&] {
     const slide::Model& used = Internals::of(model)->model;
     if (used.text == nullptr) fail_input("the model was trained on features, not on text; use from_csr()");
-    const auto parsed = [&](const TextSamples& samples) {
-      return read_with(used.config.data, parse_texts(samples, *used.text, used.config.data.normalize, 0),
-                       used.text);
-    };
-    if (labels.offsets.size() == 0) return parsed({texts, {}, {}, {}});
-    std::vector<std::string_view> names(used.text->label_count());
-    for (std::uint32_t label = 0; label < names.size(); ++label) names[label] = used.text->label_name(label);
+    const TextSamples samples{texts, {}, {}, {}};
+    Dataset parsed = parse_texts(samples, *used.text, used.config.data.normalize, 0);
+    if (labels.offsets.size() == 0) return read_with(used.config.data, std::move(parsed), used.text);
     const CsrInput rows = take_csr(labels, {}, nullptr, "labels");
-    return parsed(samples_of(texts, rows, names));
+    check_rows(texts, rows);
+    return read_with(used.config.data, with_labels_of(parsed, rows), used.text);
   });
 }
 
@@ -313,14 +341,21 @@ void Data::copy_labels(std::uint64_t* offsets, std::uint32_t* ids) const {
   }
 }
 
+std::uint64_t Data::unknown_features() const {
+  return impl_->reading ? impl_->reading->unknown_features : 0;
+}
+
 bool Data::is_text() const {
   return impl_->reading && impl_->reading->text != nullptr;
 }
 
 std::string Data::label_name(std::uint32_t label) const {
   const TextModel& text = names_of(*impl_);
-  if (label >= text.label_count()) fail_input("there is no label {}; they count from 0", label);
-  return std::string(text.label_name(label));
+  if (label < text.label_count()) return std::string(text.label_name(label));
+  const UnknownLabels* const unknown = impl_->reading->unknown.get();
+  const std::uint32_t beyond = label - text.label_count();
+  if (unknown != nullptr && beyond < unknown->size()) return (*unknown)[beyond];
+  fail_input("there is no label {} with a name; they count from 0", label);
 }
 
 std::string Data::feature_name(std::uint32_t feature) const {
@@ -340,7 +375,10 @@ void Data::write(const std::string& path, const std::string& format) const {
     }
     if (dense_columns() > 0)
       fail_input("{}: the data has dense features, and only sparse ones are written; use numpy.save", path);
-    write_data(impl_->rows, path, *to, is_text() ? impl_->reading->text.get() : nullptr, path);
+    if (looks_like_model(path)) fail_input("{}: this is a model; give the data another name", path);
+    const TextModel* const text = is_text() ? impl_->reading->text.get() : nullptr;
+    write_data(impl_->rows, path, *to, {text, text != nullptr ? impl_->reading->unknown.get() : nullptr},
+               path);
   });
 }
 

@@ -12,6 +12,7 @@
 #include <utility>
 
 #include "datasets/dataset.h"
+#include "datasets/unknown_labels.h"
 #include "engine/base/error.h"
 #include "engine/config/config.h"
 #include "engine/run/model_file.h"
@@ -27,6 +28,9 @@ struct Config::Impl {
 struct Reading {
   DataConfig options;
   std::shared_ptr<const TextModel> text;  // or nullptr
+  // Names of labels behind those of `text`, which it does not know; or nullptr.
+  std::shared_ptr<const UnknownLabels> unknown = nullptr;
+  std::uint64_t unknown_features = 0;  // left out
 };
 
 struct Data::Impl {
@@ -67,6 +71,9 @@ struct Internals {
 // The samples of `data` for a network of `config`: scaled to unit length where that says so and `data` came
 // from memory, else the same arrays.
 Dataset scaled_rows(const Data::Impl& data, const DataConfig& config);
+
+// The rows to train on: without labels that a text names and its model does not know.
+Dataset rows_to_train(const Data::Impl& data, Dataset rows);
 
 // Puts the settings that `data` were read with, from a file or of texts, into a configuration.
 void record_reading(const Data::Impl& data, slide::Config& config);

@@ -8,6 +8,7 @@
 #include "engine/base/parallel.h"
 #include "engine/inference/candidate_scorer.h"
 #include "engine/inference/inference.h"
+#include "engine/inference/reaching.h"
 #include "engine/run/model_use.h"
 
 namespace slide::api {
@@ -90,6 +91,12 @@ struct Predictor::Impl {
   Impl(std::shared_ptr<const Model::Impl> of, const PredictOptions& wanted);
 
   void predict(const Dataset& rows, const slide::Predictor::Sink& sink) const;
+  void predict(const Dataset& rows, const slide::Predictor::Wanted& wanted,
+               const slide::Predictor::Sink& sink) const;
+  float score_of(float score) const {
+    const bool as_probability = options.scores == Scores::kProbability;
+    return as_probability ? float(probability_of(model->model.config.loss.kind, score)) : score;
+  }
 
   std::shared_ptr<const Model::Impl> model;
   PredictOptions options;
@@ -112,8 +119,16 @@ Predictor::Impl::Impl(std::shared_ptr<const Model::Impl> of, const PredictOption
 }
 
 void Predictor::Impl::predict(const Dataset& rows, const slide::Predictor::Sink& sink) const {
+  predict(rows, predictor->wanted(), sink);
+}
+
+void Predictor::Impl::predict(const Dataset& rows, const slide::Predictor::Wanted& wanted,
+                              const slide::Predictor::Sink& sink) const {
   constexpr std::size_t kFewSamples = 128;
-  if (rows.size() > kFewSamples) return predictor->predict(rows, sink);
+  if (rows.size() > kFewSamples) {
+    std::vector<slide::Predictor::Scratch> own;
+    return predictor->predict(rows, wanted, own, sink);
+  }
   slide::Predictor::Scratch scratch;
   {
     const std::lock_guard lock(mutex);
@@ -122,8 +137,7 @@ void Predictor::Impl::predict(const Dataset& rows, const slide::Predictor::Sink&
       free.pop_back();
     }
   }
-  const InferenceOptions& with = predictor->options();
-  predictor->predict(rows, {with.k, with.log_softmax, with.keep_known}, scratch, sink);
+  predictor->predict(rows, wanted, scratch, sink);
   const std::lock_guard lock(mutex);
   free.push_back(std::move(scratch));
 }
@@ -148,8 +162,6 @@ Predictions Predictor::predict(const Data& data) const {
 
 void Predictor::predict(const Data& data, std::uint32_t* labels, float* scores) const {
   guarded([&] {
-    const bool as_probability = impl_->options.scores == Scores::kProbability;
-    const LossKind loss = impl_->model->model.config.loss.kind;
     const std::size_t width = k();
     const Dataset rows = scaled_rows(Internals::of(data), impl_->model->model.config.data);
     impl_->predict(rows, [&](std::size_t sample, std::span<const Prediction> best) {
@@ -157,11 +169,35 @@ void Predictor::predict(const Data& data, std::uint32_t* labels, float* scores) 
       float* const score = scores + sample * width;
       for (std::size_t r = 0; r < best.size(); ++r) {
         label[r] = best[r].label;
-        score[r] = as_probability ? float(probability_of(loss, best[r].score)) : best[r].score;
+        score[r] = impl_->score_of(best[r].score);
       }
       std::fill(label + best.size(), label + width, kNoLabel);
       std::fill(score + best.size(), score + width, 0.0F);
     });
+  });
+}
+
+Predictions Predictor::predict_reaching(const Data& data, float threshold) const {
+  return guarded([&] {
+    const slide::Model& model = impl_->model->model;
+    const Dataset rows = scaled_rows(Internals::of(data), model.config.data);
+    std::vector<std::vector<Prediction>> found(rows.size());
+    slide::predict_reaching(
+        rows, impl_->predictor->wanted(), {model.trained().network.labels(), 0},
+        [&](float score) { return impl_->score_of(score) >= threshold; },
+        [&](const Dataset& some, const auto& wanted, const auto& sink) { impl_->predict(some, wanted, sink); },
+        [&](std::size_t sample, auto best) { found[sample].assign(best.begin(), best.end()); });
+    Predictions all;
+    for (const auto& best : found) all.k = std::max(all.k, best.size());
+    all.labels.resize(rows.size() * all.k, kNoLabel);
+    all.scores.resize(rows.size() * all.k, 0.0F);
+    for (std::size_t i = 0; i < found.size(); ++i) {
+      for (std::size_t r = 0; r < found[i].size(); ++r) {
+        all.labels[i * all.k + r] = found[i][r].label;
+        all.scores[i * all.k + r] = impl_->score_of(found[i][r].score);
+      }
+    }
+    return all;
   });
 }
 

@@ -124,7 +124,8 @@ Model train_further_on(const Model::Impl& impl, const Data& data, std::uint32_t 
   used.data.label_weights.file.clear();  // of the labels there were
   used.data.label_text.clear();
   const Dataset more =
-      widened(scaled_rows(Internals::of(data), used.data), model.shape.features, model.shape.labels);
+      widened(rows_to_train(Internals::of(data), scaled_rows(Internals::of(data), used.data)),
+              model.shape.features, model.shape.labels);
   const int threads = resolve_threads(static_cast<int>(used.train.threads));
   TrainingRows rows = further_rows(model, more, nullptr, threads);
   require_memory(plan_run(used, rows, threads));
@@ -152,7 +153,7 @@ Model train_rows(const Config& config, const Data& train, const Data* test, cons
   RunData data;
   record_reading(rows, used);
   if (rows.reading) data.text = rows.reading->text;
-  data.train = in_wanted_order(scaled_rows(rows, used.data), used.data);
+  data.train = in_wanted_order(rows_to_train(rows, scaled_rows(rows, used.data)), used.data);
   if (test != nullptr) {
     if (test->features() > train.features())
       fail_input("the test data have {} features, the training data {}; give both the same number of columns",

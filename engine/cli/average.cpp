@@ -40,6 +40,8 @@ void add_average(CLI::App& app, Action& action) {
   const auto json = std::make_shared<bool>(false);
   sub->add_option("MODEL", options->models, "Folders of runs, or model files; two or more")->required();
   sub->add_option("--out", options->out, "Model file to write")->required()->type_name("FILE");
+  options->replace = false;
+  sub->add_flag("--force", options->replace, "Replace a model that is called FILE");
   sub->add_flag("--json", *json, "Print one JSON object");
   sub->callback([options, json, &action] { action = [options, json] { run_average(*options, *json); }; });
 }

@@ -21,6 +21,7 @@ struct ConvertCommand {
   ConvertOptions options;
   SmallerCommand smaller;  // where IN is a model
   bool json = false;
+  bool force = false;
 };
 
 std::string to_json(const ConvertResult& result, const std::string& out) {
@@ -109,6 +110,7 @@ void add_convert(CLI::App& app, Action& action) {
       ->type_name("FORMAT");
   add_text_options(*sub, *options);
   add_smaller(*sub, command->smaller);
+  sub->add_flag("--force", command->force, "Replace a model that is called OUT");
   sub->add_option("--features", options->features, "Number of features; default: as IN says")
       ->transform(whole(1, kMostItems))
       ->type_name("D");
@@ -121,6 +123,7 @@ void add_convert(CLI::App& app, Action& action) {
   sub->add_flag("--json", command->json, "Print one JSON object");
   sub->callback([command, sub, &action] {
     action = [command, sub] {
+      command->options.replace_models = command->smaller.options.replace = command->force;
       if (!is_of_model(*sub, *command)) return run_convert(*command);
       command->smaller.options.model = command->options.in;
       command->smaller.options.out = command->options.out;

@@ -49,6 +49,7 @@ struct Evaluation {
   LabelPairs pairs;
   std::vector<std::uint32_t> ks;
   std::vector<std::uint32_t> training;  // samples of each label; none without --train
+  bool trained = false;                 // whether there is --train
   std::optional<Metrics> none;
   std::optional<float> threshold;
   std::optional<F1> validation;  // at the threshold, of the validation samples
@@ -90,6 +91,7 @@ void take_training(const EvaluateCommand& command, Evaluation& evaluation) {
   if (!command.train.empty()) {
     const Dataset train = read_labels(command.train, command.format, command.threads, evaluation.index);
     evaluation.training = train.label_frequencies();
+    evaluation.trained = true;
     const EvalConfig defaults;
     const PropensityConstants constants = command.measures.propensity.value_or(
         PropensityConstants{defaults.propensity_a, defaults.propensity_b});
@@ -146,6 +148,40 @@ struct Told {
   Json json;
   std::string text;
 };
+
+// Labels of samples that have no score in any row, and those that training lacks; as often as they occur.
+struct Missing {
+  std::uint64_t unscored = 0, untrained = 0;
+};
+
+Missing missing_of(const Evaluation& evaluation) {
+  std::vector<bool> scored(labels_of(evaluation));
+  for (std::size_t i = 0; i < evaluation.scores.size(); ++i) {
+    for (const std::uint32_t label : evaluation.scores.features(i).ids) scored[label] = true;
+  }
+  Missing missing;
+  for (std::size_t i = 0; i < evaluation.truth.size(); ++i) {
+    for (const std::uint32_t label : evaluation.truth.labels(i)) {
+      missing.unscored += scored[label] ? 0 : 1;
+      missing.untrained +=
+          label < evaluation.training.size() && evaluation.training[label] > 0 ? 0 : 1;
+    }
+  }
+  return missing;
+}
+
+void tell_missing(const Evaluation& evaluation, Told& told) {
+  const Missing missing = missing_of(evaluation);
+  told.json["unscored_labels"] = missing.unscored;
+  if (missing.unscored > 0)
+    told.text += fmt::format("missed are {} labels, as often as they occur, that have no score in any row\n",
+                             grouped(missing.unscored));
+  if (!evaluation.trained) return;
+  told.json["unknown_labels"] = missing.untrained;
+  if (missing.untrained > 0)
+    told.text += fmt::format("unknown are {} labels, as often as they occur, that training lacks\n",
+                             grouped(missing.untrained));
+}
 
 void tell_f1(const Evaluation& evaluation, Told& told) {
   if (!evaluation.threshold) return;
@@ -229,6 +265,7 @@ void run_evaluate(const EvaluateCommand& command) {
   told.text =
       fmt::format("{} samples, {} labels, of which samples carry {}\n{}", grouped(evaluation.truth.size()),
                   grouped(counts.labels()), grouped(counts.carried()), table(metrics, counts));
+  tell_missing(evaluation, told);
   tell_groups(evaluation, metrics, told);
   tell_f1(evaluation, told);
   tell_resampled(command, evaluation, ranking, told);

@@ -1,11 +1,13 @@
 // `slide generate`: a synthetic data set.
 #include "datasets/generator.h"
 
+#include <array>
 #include <memory>
 
 #include "engine/cli/commands.h"
 #include "engine/cli/options.h"
 #include "engine/cli/text.h"
+#include "engine/run/output_files.h"
 
 namespace slide::cli {
 
@@ -20,6 +22,8 @@ struct GenerateCommand {
 
 void run_generate(const GenerateCommand& command) {
   go_on_without_output();
+  for (const char* name : {"train.txt", "test.txt", "X.train.npy", "Y.train.txt", "X.test.npy", "Y.test.txt"})
+    check_outputs(std::array{OutputFile{"--out", command.out + '/' + name}}, {});
   generate_dataset(command.options, command.out);
   const GeneratorOptions& options = command.options;
   const bool dense = options.dense > 0;

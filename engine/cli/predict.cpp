@@ -21,6 +21,7 @@
 #include "engine/cli/sample_input.h"
 #include "engine/cli/text.h"
 #include "engine/inference/inference.h"
+#include "engine/inference/reaching.h"
 #include "engine/run/label_names.h"
 #include "engine/run/model_file.h"
 #include "engine/run/model_use.h"
@@ -36,12 +37,14 @@ constexpr std::size_t kFewSamples = Panel::kLanes;  // one thread's work
 // Bounds of the memory of the lines that wait to be printed.
 constexpr std::size_t kSamplesAtOnce = 16384;
 constexpr std::size_t kLabelsAtOnce = 1ULL << 20;  // but for a panel's samples a thread
+constexpr std::size_t kReachingAtOnce = 1ULL << 24;
 constexpr std::size_t kTextAtOnce = 1ULL << 16;
+constexpr std::uint32_t kDefaultK = 5;
 
 struct PredictCommand {
   std::string model;
   std::string data;  // "-": standard input
-  std::uint32_t k = 5;
+  std::optional<std::uint32_t> k;
   std::string scores = "probability";  // what a label is printed with: this or "logit"
   std::optional<double> threshold;     // labels with lower scores are left out
   std::string labels;                  // file with names of labels, or empty: those of the model
@@ -51,6 +54,14 @@ struct PredictCommand {
   bool skip_bad = false;
   bool pin = false;
   bool logits() const { return scores == "logit"; }
+  // Whether all labels that reach the threshold are answered, however many.
+  bool reaching() const { return threshold && !k; }
+  // Whether a score reaches the threshold as it is written.
+  bool reaches(double score) const {
+    if (!threshold) return true;
+    if (!out.empty()) return static_cast<float>(score) >= static_cast<float>(*threshold);
+    return reaches_written(score, *threshold);
+  }
 };
 
 // The text of one sample's labels. Memory is kept from sample to sample.
@@ -115,12 +126,18 @@ class ScoreTable {
 class Answers {
  public:
   Answers(Model& model, const PredictCommand& command, Cluster& cluster, int threads, bool by_row)
-      : loss_(model.config.loss.kind), names_(model, command.labels), command_(command), threads_(threads) {
+      : loss_(model.config.loss.kind),
+        names_(model, command.labels),
+        command_(command),
+        threads_(threads),
+        labels_(model.network.labels()) {
     const bool log_softmax = !command.logits() && needs_log_softmax(loss_);
     if (cluster.size() > 1) {
-      shared_ = make_shared_predictor(model, cluster, threads_, command.k, log_softmax, by_row);
+      const std::size_t k = command.reaching() ? labels_ : command.k.value_or(kDefaultK);
+      shared_ = make_shared_predictor(model, cluster, threads_, k, log_softmax, by_row);
     } else {
-      predictor_.emplace(make_predictor(model, threads_, command.k, log_softmax, by_row));
+      predictor_.emplace(
+          make_predictor(model, threads_, command.k.value_or(kDefaultK), log_softmax, by_row));
     }
   }
 
@@ -131,7 +148,9 @@ class Answers {
   void print_all(const Dataset& data, std::span<const std::uint64_t> bad) {
     // Whole blocks, whatever k: how samples of a file are grouped shows in the last bits of scores.
     const auto threads = static_cast<std::size_t>(threads_);
-    const std::size_t blocks = std::max(kLabelsAtOnce / (Panel::kLanes * command_.k), threads);
+    const std::size_t labels = command_.reaching() ? labels_ : command_.k.value_or(kDefaultK);
+    const std::size_t most = command_.reaching() ? kReachingAtOnce : kLabelsAtOnce;
+    const std::size_t blocks = std::max(most / (Panel::kLanes * labels), threads);
     const std::size_t count = std::min(blocks * Panel::kLanes, kSamplesAtOnce);
     bad_ = bad;
     for (first_ = 0; first_ < data.size(); first_ += count)
@@ -151,13 +170,11 @@ class Answers {
     };
     if (shared_) {
       shared_->predict(part, take_next);
-    } else if (part.size() <= kFewSamples) {  // they come in order
-      const InferenceOptions& options = predictor_->options();
-      predictor_->predict(part, {options.k, options.log_softmax}, scratch_, take_next);
+    } else if (part.size() <= kFewSamples && !command_.reaching()) {  // they come in order
+      predict(part, take_next);
     } else {
       if (lines_.size() < part.size()) lines_.resize(part.size());
-      const auto take = [&](std::size_t sample, auto best) { write_answer(sample, best, lines_[sample]); };
-      predictor_->predict(part, threads_scratch_, take);
+      predict(part, [&](std::size_t sample, auto best) { write_answer(sample, best, lines_[sample]); });
       for (std::size_t sample = 0; sample < part.size(); ++sample) put(lines_[sample].text());
     }
     print_text(text_);
@@ -169,13 +186,29 @@ class Answers {
     const auto keep = [&](std::size_t sample, auto best) { keep_answer(sample, best, rows_[sample]); };
     if (shared_) {
       shared_->predict(part, keep);
-    } else if (part.size() <= kFewSamples) {
-      const InferenceOptions& options = predictor_->options();
-      predictor_->predict(part, {options.k, options.log_softmax}, scratch_, keep);
     } else {
-      predictor_->predict(part, threads_scratch_, keep);
+      predict(part, keep);
     }
     for (std::size_t sample = 0; sample < part.size(); ++sample) table_.add_row(rows_[sample]);
+  }
+
+  // Few samples in their order, on this thread.
+  void predict(const Dataset& part, const Predictor::Sink& sink) {
+    const auto call = [&](const Dataset& rows, const Predictor::Wanted& wanted, const Predictor::Sink& take) {
+      if (rows.size() <= kFewSamples) return predictor_->predict(rows, wanted, scratch_, take);
+      predictor_->predict(rows, wanted, threads_scratch_, take);
+    };
+    const Predictor::Wanted wanted = {predictor_->options().k, predictor_->options().log_softmax};
+    if (!command_.reaching()) return call(part, wanted, sink);
+    predict_reaching(
+        part, wanted, {labels_, 0}, [&](float score) { return command_.reaches(written(score)); }, call, sink);
+  }
+
+  // What is printed of one score of the network.
+  double written(float score) const {
+    double value = 0;
+    take_scores(std::array{Prediction{0, score}}, &value);
+    return value;
   }
 
   // Prints a line together with others, but for a long one.
@@ -204,7 +237,7 @@ class Answers {
       const auto some = best.subspan(first, std::min(kAtOnce, best.size() - first));
       take_scores(some, scores.data());
       for (std::size_t i = 0; i < some.size(); ++i) {
-        if (command_.threshold && scores[i] < *command_.threshold) return;
+        if (!command_.reaches(scores[i])) return;
         take(some[i].label, scores[i]);
       }
     }
@@ -250,6 +283,7 @@ class Answers {
   const LabelNames names_;
   const PredictCommand& command_;
   const int threads_;
+  const std::size_t labels_;  // of the model
   std::optional<Predictor> predictor_;
   std::unique_ptr<SharedPredictor> shared_;  // of several processes
   Predictor::Scratch scratch_;
@@ -283,13 +317,19 @@ void run_predict(const PredictCommand& command, Cluster& cluster) {
   const SampleInput input(model, command.use, command.data, cluster);
   Answers answers(model, command, cluster, threads, input.comes_in_pieces());
   BadRows bad;
+  Unknown unknown;
   try {
-    input.for_each_part([&](const RowPart& part) { answer(part, command.skip_bad, answers, bad); });
+    input.for_each_part([&](const RowPart& part) {
+      answer(part, command.skip_bad, answers, bad);
+      unknown.features += part.unknown_features;
+    });
   } catch (const Ended& end) {  // nobody reads what this process prints
     if (cluster.size() > 1) cluster.abort(end.code);
     throw;
   }
   if (!command.out.empty() && cluster.rank() == 0) answers.write_table(model.network.labels());
+  const std::string left_out = told(unknown, command.data == "-" ? kStandardInput : command.data, 0, false);
+  if (!left_out.empty()) tell({left_out});
   bad.end();
 }
 
@@ -315,15 +355,17 @@ void add_predict(CLI::App& app, Action& action) {
       "text with its header. A line of a pipe is answered as soon as it is read. With --skip-bad, a row\n"
       "with a fault is answered by an empty line.");
   const auto command = std::make_shared<PredictCommand>();
-  sub->add_option("MODEL", command->model, "Folder of a run, or its model.slide")->required();
+  sub->add_option("MODEL", command->model, "Folder of a run, or a model file")->required();
   sub->add_option("DATA", command->data, "Data file, or a pattern of several, or - for standard input")
       ->required();
-  sub->add_option("--k,--top-k", command->k, "Labels a sample")
-      ->capture_default_str()
+  sub->add_option("--k,--top-k", command->k,
+                  "Labels a sample; default: 5, or with --threshold all that reach it")
       ->transform(whole(1, kMostK))
       ->type_name("K");
   const auto take_threshold = [command](const std::string& text) { command->threshold = std::stod(text); };
-  sub->add_option_function<std::string>("--threshold", take_threshold, "Leave out labels with lower scores")
+  sub->add_option_function<std::string>("--threshold", take_threshold,
+                                        "Leave out labels with lower scores; without --k, all others are "
+                                        "answered")
       ->check(finite_number())
       ->type_name("SCORE");
   sub->add_option("--scores", command->scores, "Print probabilities or logits")

@@ -71,7 +71,10 @@ void SampleInput::for_each_part(const Take& take) const {
     return take_files(parts, take);
   if (origin_ == path_ && is_dense_file(path_))
     return take({read_dense_features(path_, model_read_options(model_, use_.threads)), {}, {}});
-  if (is_array_file()) return take({read_test_data(path_, model_, use_.threads).rows, {}, {}});
+  if (is_array_file()) {
+    TestData data = read_test_data(path_, model_, use_.threads);
+    return take({std::move(data.rows), {}, {}, data.report.unknown_features});
+  }
   const FileBytes bytes(path_);
   if (bytes.text().empty() && origin_ == path_ && model_.text == nullptr)
     fail_input("{}:1:1: the file is empty; check the path of the data", path_);
@@ -122,7 +125,10 @@ void SampleInput::take_bytes(std::string_view bytes, const Take& take) const {
   if (format == DataFormat::kIdx || format == DataFormat::kNpz) {
     ReadOptions options = model_read_options(model_, use_.threads);
     options.format = format;
-    return take({parse_features(bytes, origin_, options), {}, {}});
+    ReadReport report;
+    options.report = &report;
+    Dataset rows = parse_features(bytes, origin_, options);
+    return take({std::move(rows), {}, {}, report.unknown_features});
   }
   if (format == DataFormat::kInteractions) {
     ReadOptions options = model_read_options(model_, use_.threads);

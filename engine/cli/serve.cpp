@@ -66,7 +66,7 @@ void add_serve(CLI::App& app, Action& action) {
         ->check(number(0.001, kMostSeconds))
         ->type_name("S");
   };
-  sub->add_option("MODEL", command->model.path, "Folder of a run, or its model.slide")->required();
+  sub->add_option("MODEL", command->model.path, "Folder of a run, or a model file")->required();
   sub->add_option("--host", server.host, "Address to listen on")->capture_default_str()->type_name("HOST");
   server.port = 8080;
   count("--port", server.port, "Port; 0 = any that is free", 0, 65535);

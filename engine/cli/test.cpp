@@ -75,10 +75,13 @@ Json to_json(const TestResult& result, const Details& details) {
   return json;
 }
 
-void write_per_label(const TestCommand& command, const Model& model, const LabelCounts& counts) {
+void write_per_label(const TestCommand& command, const Model& model, const UnknownLabels& unknown,
+                     const LabelCounts& counts) {
   const LabelNames names(model, "");
+  const std::size_t labels = model.network.labels();
   const auto known = [&](std::uint32_t label) {
-    return label < model.network.labels() ? names[label] : std::string_view();
+    if (label < labels) return names[label];
+    return label - labels < unknown.size() ? std::string_view(unknown[label - labels]) : std::string_view();
   };
   write_label_table(command.measures.per_label, counts, names.known() ? NameOf(known) : NameOf(),
                     model.shape.label_frequencies);
@@ -114,11 +117,11 @@ void run_test(const TestCommand& command, Cluster& cluster) {
   BadRows bad;
   bad.add(result.report);
   const std::string origin = command.data == "-" ? kStandardInput : expanded(command.data);
-  const std::string unknown = told(result.unknown, origin, result.samples);
+  const std::string unknown = told(result.unknown, origin, result.samples, model.text != nullptr);
   if (!unknown.empty()) tell({unknown});
   const Details details = details_of(command, model, result, options);
   if (!command.measures.per_label.empty() && cluster.rank() == 0)
-    write_per_label(command, model, details.counts);
+    write_per_label(command, model, data.unknown, details.counts);
   if (command.measures.json) {
     print("{}\n", to_json(result, details).dump());
   } else {
@@ -133,7 +136,7 @@ void run_test(const TestCommand& command, Cluster& cluster) {
 void add_test(CLI::App& app, Action& action) {
   CLI::App* sub = app.add_subcommand("test", "Measure a model on a test file");
   const auto command = std::make_shared<TestCommand>();
-  sub->add_option("MODEL", command->model, "Folder of a run, or its model.slide")->required();
+  sub->add_option("MODEL", command->model, "Folder of a run, or a model file")->required();
   sub->add_option("DATA", command->data,
                   "Test file, or a pattern of several, read as the training data were; - for standard input")
       ->required();

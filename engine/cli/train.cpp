@@ -60,7 +60,7 @@ void print_data(const DataConfig& config, const RunData& data, double seconds) {
   for (const std::string& note : data.notes) print("{}\n", note);
   if (data.test) {
     const Unknown unknown = count_unknown(*data.test, data.test_report, data.train.label_count());
-    const std::string line = told(unknown, config.test, data.test->size());
+    const std::string line = told(unknown, config.test, data.test->size(), data.text != nullptr);
     if (!line.empty()) print("{}\n", line);
   }
   print("loaded in {:.2f} s\n", seconds);
@@ -217,7 +217,7 @@ void print_end(const TrainingRun& run, const RunResult& result) {
     print("stopped early: {} validations in a row without improvement\n", run.config().train.patience);
   }
   if (run.config().data.validation.wanted())
-    print("the best model by validation is in {}\n", folder.best_model());
+    print("the best model by validation is in {}, which {} stands for\n", folder.best_model(), folder.name());
   print("wrote config.toml, environment.json, metrics.jsonl and model.slide ({}) to {}\n",
         memory_text(static_cast<double>(fs::file_size(folder.model()))), folder.name());
 }
@@ -314,7 +314,7 @@ void add_train(CLI::App& app, Action& action) {
   sub->add_option("--out", command->out, "Folder for the results; default: run/<name of DATA>")
       ->type_name("DIR");
   sub->add_flag("--force", command->force,
-                "Train where a run is: a finished one is kept in DIR/previous, a stopped one replaced");
+                "Train where a run or a model is: a finished run is kept in DIR/previous, all else replaced");
   for (const char* name : {"--config", "--test", "--set", "--init", "--forget", "--vectors", "--epochs",
                            "--seed", "--out", "--force"})
     resume->excludes(sub->get_option(name));

@@ -42,6 +42,7 @@ void write_samples(const VectorsCommand& command, const Model& model, Cluster& c
   const std::size_t width = vector_width(model);
   VectorWriter writer(command.out, width, print_piece);
   BadRows bad;
+  Unknown unknown;
   const SampleInput input(model, command.use, command.data, cluster);
   input.for_each_part([&](const RowPart& part) {
     if (!part.bad.empty() && !command.skip_bad) throw InputError(part.faults.front());
@@ -52,8 +53,11 @@ void write_samples(const VectorsCommand& command, const Model& model, Cluster& c
     for (std::size_t i = 0; i < part.rows.size(); ++i)
       writer.add({}, std::span<const float>(vectors).subspan(i * width, width));
     bad.add(part.bad.size(), part.faults);
+    unknown.features += part.unknown_features;
   });
   writer.finish();
+  const std::string left_out = told(unknown, command.data == "-" ? kStandardInput : command.data, 0, false);
+  if (!left_out.empty()) tell({left_out});
   bad.end();
 }
 
@@ -116,7 +120,7 @@ void add_vectors(CLI::App& app, Action& action) {
       "float32; any other name, or standard output, is text: of samples the numbers, of labels and\n"
       "features the format of word2vec, with '_' for blanks in names.");
   const auto command = std::make_shared<VectorsCommand>();
-  sub->add_option("MODEL", command->model, "Folder of a run, or its model.slide")->required();
+  sub->add_option("MODEL", command->model, "Folder of a run, or a model file")->required();
   sub->add_option("DATA", command->data, "Samples, or - for standard input");
   sub->add_option("--of", command->of, "Whose vectors; default: samples with DATA, else labels")
       ->check(CLI::IsMember({"samples", "labels", "features"}))

@@ -145,12 +145,17 @@ void Predictor::predict(const Dataset& data, const Sink& sink) const {
 }
 
 void Predictor::predict(const Dataset& data, std::vector<Scratch>& scratch, const Sink& sink) const {
+  predict(data, wanted(), scratch, sink);
+}
+
+void Predictor::predict(const Dataset& data, const Wanted& wanted, std::vector<Scratch>& scratch,
+                        const Sink& sink) const {
   check(data);
   const std::size_t lanes = block_lanes(), groups = (data.size() + lanes - 1) / lanes;
   const auto most_threads = static_cast<std::size_t>(resolve_threads(options_.threads));
   // So that all have work, and memory stays within bounds.
   const std::size_t blocks = std::clamp<std::size_t>(
-      std::min(groups / most_threads, kBestAtOnce / (lanes * kept_for_companions(lenders_, options_.k))), 1,
+      std::min(groups / most_threads, kBestAtOnce / (lanes * kept_for_companions(lenders_, wanted.k))), 1,
       lanes == 1 ? 1 : Panel::kMostBlocks);
   const std::size_t panels = (groups + blocks - 1) / blocks, size = blocks * lanes;
   const std::size_t threads = std::max<std::size_t>(1, std::min(panels, most_threads));
@@ -161,8 +166,7 @@ void Predictor::predict(const Dataset& data, std::vector<Scratch>& scratch, cons
   for (std::size_t t = 0; t < threads; ++t) reserve(blocks, lanes, entries, scratch[t]);
   parallel_for(panels, static_cast<int>(threads), [&](std::size_t p, int thread) {
     const Scratch& mine = scratch[static_cast<std::size_t>(thread)];
-    predict_panel(data, p * size, std::min(data.size(), (p + 1) * size),
-                  {options_.k, options_.log_softmax, options_.keep_known},
+    predict_panel(data, p * size, std::min(data.size(), (p + 1) * size), wanted,
                   lanes == 1 ? *mine.one : *mine.many, sink);
     if (options_.progress) options_.progress(std::min(data.size(), (p + 1) * size) - p * size);
   });

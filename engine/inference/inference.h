@@ -97,6 +97,11 @@ class Predictor {
     bool log_softmax = false;
     bool keep_known = false;
   };
+  Wanted wanted() const { return {options_.k, options_.log_softmax, options_.keep_known}; }
+
+  // From several threads, what this call asks for.
+  void predict(const Dataset& data, const Wanted& wanted, std::vector<Scratch>& scratch,
+               const Sink& sink) const;
 
   // The same on the calling thread alone, for answers that must come soon: a single sample costs a pass of
   // one lane. May run on many threads at once, with a Scratch each.

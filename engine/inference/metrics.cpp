@@ -36,6 +36,7 @@ InversePropensities::InversePropensities(std::span<const std::uint32_t> label_fr
   values_.resize(label_frequencies.empty() ? 0 : std::size_t{most} + 1);
   for (std::size_t frequency = 0; frequency < values_.size(); ++frequency)
     values_[frequency] = 1.0 + c * std::exp(-a * std::log(static_cast<double>(frequency) + b));
+  if (!values_.empty()) beyond_ = values_.front();
 }
 
 const char* name_of(LabelGroup group) {
@@ -152,7 +153,7 @@ void Metrics::merge(const Metrics& other) {
 }
 
 double Metrics::weight(std::uint32_t label) const {
-  return label < inverse_->size() ? (*inverse_)[label] : 1.0;
+  return (*inverse_)[label];
 }
 
 const Metrics::Sums& Metrics::sums_of(std::uint32_t k) const {

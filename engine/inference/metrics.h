@@ -29,17 +29,21 @@ class InversePropensities {
   // InputError unless a >= 0 and b > 0.
   InversePropensities(std::span<const std::uint32_t> label_frequencies, std::size_t samples, double a,
                       double b);
-  // One of its own for every label.
-  explicit InversePropensities(std::vector<double> by_label) : values_(std::move(by_label)) {}
+  // One of its own for every label, and of labels beyond.
+  explicit InversePropensities(std::vector<double> by_label, double beyond = 1.0)
+      : values_(std::move(by_label)), beyond_(beyond) {}
 
   std::size_t size() const { return frequencies_.empty() ? values_.size() : frequencies_.size(); }  // labels
+  // A label beyond size() is one that training lacks: its frequency is 0.
   double operator[](std::size_t label) const {
+    if (label >= size()) return beyond_;
     return values_[frequencies_.empty() ? label : frequencies_[label]];
   }
 
  private:
   std::span<const std::uint32_t> frequencies_;
   std::vector<double> values_;  // by frequency, or where there are none by label
+  double beyond_ = 1.0;
 };
 
 enum class LabelGroup : std::uint8_t { kHead, kMiddle, kTail };
@@ -77,7 +81,7 @@ class Metrics {
   using Propensities = std::shared_ptr<const InversePropensities>;
 
   // `ks` in any order, each at least 1, else Error. Without propensities (null or empty) there is no PSP.
-  // A label beyond the vector counts with weight 1. Without groups nothing is told by group.
+  // Without groups nothing is told by group.
   explicit Metrics(std::vector<std::uint32_t> ks, Propensities inverse_propensities = nullptr,
                    Groups groups = nullptr);
 

@@ -117,6 +117,7 @@ void bind_data(py::module_& module) {
       .def_property_readonly("label_entries", &api::Data::label_entries)
       .def_property_readonly("copied_bytes", &api::Data::copied_bytes)
       .def_property_readonly("is_text", &api::Data::is_text)
+      .def_property_readonly("unknown_features", &api::Data::unknown_features)
       .def_static(
           "read",
           [](const std::string& path, const api::Config& config) {

@@ -1,6 +1,7 @@
 // Model, Predictor and measures.
 #include <pybind11/stl.h>
 
+#include <algorithm>
 #include <string>
 #include <utility>
 
@@ -48,6 +49,17 @@ py::tuple predict(const api::Predictor& predictor, const api::Data& data) {
   std::uint32_t* const to_labels = labels.mutable_data();
   float* const to_scores = scores.mutable_data();
   engine_call([&] { predictor.predict(data, to_labels, to_scores); });
+  return py::make_tuple(labels, scores);
+}
+
+// The same of all labels that reach the threshold; k is how many the sample with the most of them has.
+py::tuple predict_reaching(const api::Predictor& predictor, const api::Data& data, float threshold) {
+  const api::Predictions all = engine_call([&] { return predictor.predict_reaching(data, threshold); });
+  const auto rows = static_cast<py::ssize_t>(data.samples()), width = static_cast<py::ssize_t>(all.k);
+  py::array_t<std::uint32_t> labels({rows, width});
+  py::array_t<float> scores({rows, width});
+  std::copy(all.labels.begin(), all.labels.end(), labels.mutable_data());
+  std::copy(all.scores.begin(), all.scores.end(), scores.mutable_data());
   return py::make_tuple(labels, scores);
 }
 
@@ -127,7 +139,8 @@ void bind_model(py::module_& module) {
   py::class_<api::Predictor>(module, "Predictor")
       .def(py::init(&make_predictor), py::arg("model"), py::arg("options"))
       .def_property_readonly("k", &api::Predictor::k)
-      .def("predict", &predict, py::arg("data"));
+      .def("predict", &predict, py::arg("data"))
+      .def("predict_reaching", &predict_reaching, py::arg("data"), py::arg("threshold"));
   module.def("evaluate", &evaluate, py::arg("model"), py::arg("data"), py::arg("ks"), py::arg("threads"));
 }
 

@@ -152,7 +152,7 @@ class AverageNetwork {
 }  // namespace
 
 AverageResult average_models(const AverageOptions& options) {
-  check_model_out({"--out", options.out}, options.models, "average.slide");
+  check_model_out({"--out", options.out}, options.models, "average.slide", options.replace);
   if (options.models.size() < 2) fail_input("{}: one model alone; name two or more", options.models.front());
   std::size_t units = 0;
   for (const std::string& name : options.models) units += load_model_config(name).layers.front().size;

@@ -17,6 +17,7 @@ namespace slide {
 struct AverageOptions {
   std::vector<std::string> models;  // files, or folders of runs; at least two
   std::string out;                  // the file to write
+  bool replace = true;              // a model that lies there, else InputError
 };
 
 struct AverageResult {

@@ -242,7 +242,7 @@ void check_names(const ConvertOptions& options, FileFormat to) {
     outputs.front().path = pair.features;
     outputs.insert(outputs.begin() + 1, {"OUT", pair.labels});
   }
-  check_outputs(outputs, std::array{options.in, options.model, options.fit});
+  check_outputs(outputs, std::array{options.in, options.model, options.fit}, options.replace_models);
 }
 
 DataFormat format_of_input(const std::string& path, const TableColumns& columns) {
@@ -291,7 +291,7 @@ ConvertResult convert_data(const ConvertOptions& given) {
                                           : read_dataset_to_disk(options.in, read, beside);
   };
   const Dataset data = stream ? parse_dataset(stream->text(), options.in, read) : read_file();
-  write_data(data, options.out, to, text.get(), shown_path(options.in));
+  write_data(data, options.out, to, {text.get()}, shown_path(options.in));
   write_names(options.label_names, "--label-names", text.get(), true);
   write_names(options.feature_names, "--feature-names", text.get(), false);
   result.samples = data.size();

@@ -29,6 +29,7 @@ struct ConvertOptions {
   bool one_based = false;  // `in` is libsvm whose features count from 1
   bool skip_bad = false;   // lines of `in` with faults are left out
   int threads = 0;
+  bool replace_models = false;  // a model that lies where something is written
 };
 
 struct ConvertResult {

@@ -45,7 +45,7 @@ ModelInput file_of_stream(const std::string& path) {
 ModelInput open_model_input(const std::string& path) {
   struct stat status {};
   if (stat(path.c_str(), &status) != 0 && errno == ENOENT) {
-    fail_input("{}: there is no such model; name the folder of a run of 'slide train', or its model.slide",
+    fail_input("{}: there is no such model; name the folder of a run of 'slide train', or a model file",
                path);
   }
   if (!S_ISREG(status.st_mode)) return file_of_stream(path);
@@ -72,7 +72,7 @@ std::uint32_t check_model_header(std::string_view header, std::uint64_t bytes, c
   if (header.substr(0, kModelMagic.size()) !=
       kModelMagic.substr(0, std::max<std::size_t>(1, header.size()))) {
     fail_input(
-        "{}: this is no slide model; the model comes first: name the folder of a run, or its model.slide",
+        "{}: this is no slide model; the model comes first: name the folder of a run, or a model file",
         path);
   }
   if (header.size() < kModelHeaderBytes) {

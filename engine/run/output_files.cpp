@@ -7,6 +7,7 @@
 #include "datasets/dense_data.h"
 #include "engine/base/atomic_file.h"
 #include "engine/base/error.h"
+#include "engine/run/model_input.h"
 #include "engine/run/run_folder.h"
 
 namespace slide {
@@ -35,6 +36,26 @@ void check_output(const OutputFile& output, std::span<const std::string> inputs)
   }
 }
 
+// `way`: how to replace it after all, or empty.
+void check_no_model(const OutputFile& output, const char* way) {
+  std::error_code ignored;
+  if (!fs::is_regular_file(output.path, ignored) || !looks_like_model(output.path)) return;
+  fail_input("{}: {} names a model that is there; give what is written another name{}", output.path,
+             output.option, way);
+}
+
+void check_each(std::span<const OutputFile> outputs, std::span<const std::string> inputs) {
+  for (std::size_t i = 0; i < outputs.size(); ++i) {
+    if (outputs[i].path.empty()) continue;
+    check_output(outputs[i], inputs);
+    for (const OutputFile& other : outputs.first(i)) {
+      if (!other.path.empty() && is_one_file(other.path, outputs[i].path))
+        fail_input("{}: {} and {} name one file; give them two", outputs[i].path, other.option,
+                   outputs[i].option);
+    }
+  }
+}
+
 }  // namespace
 
 std::vector<std::string> files_read(const std::string& path) {
@@ -54,26 +75,23 @@ std::vector<std::string> files_read(const std::string& path) {
   return files;
 }
 
-void check_outputs(std::span<const OutputFile> outputs, std::span<const std::string> inputs) {
-  for (std::size_t i = 0; i < outputs.size(); ++i) {
-    if (outputs[i].path.empty()) continue;
-    check_output(outputs[i], inputs);
-    for (const OutputFile& other : outputs.first(i)) {
-      if (!other.path.empty() && is_one_file(other.path, outputs[i].path))
-        fail_input("{}: {} and {} name one file; give them two", outputs[i].path, other.option,
-                   outputs[i].option);
-    }
-  }
+void check_outputs(std::span<const OutputFile> outputs, std::span<const std::string> inputs,
+                   bool replace_models) {
+  check_each(outputs, inputs);
+  if (replace_models) return;
+  for (const OutputFile& output : outputs) check_no_model(output, ", or remove the model");
 }
 
-void check_model_out(const OutputFile& out, std::span<const std::string> inputs, const char* example) {
+void check_model_out(const OutputFile& out, std::span<const std::string> inputs, const char* example,
+                     bool replace) {
   std::error_code ignored;
   if (fs::is_directory(out.path, ignored))
     fail_input("{}: this is a folder; name the file to write, as {}", out.path,
                (fs::path(out.path) / example).string());
   if (is_pipe_or_device(out.path))
     fail_input("{}: this is a pipe or a device, but a model is read again; name the file to write", out.path);
-  check_outputs({&out, 1}, inputs);
+  check_each({&out, 1}, inputs);
+  if (!replace) check_no_model(out, ", or --force to replace it");
 }
 
 }  // namespace slide

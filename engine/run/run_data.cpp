@@ -215,8 +215,13 @@ RunData read_training_data(const Config& config, int threads, bool skip_bad,
   const TableColumns columns = without_training_columns(options.columns);
   if (options.text != nullptr) options.feature_limit = options.text->feature_count();
   std::uint32_t features = train.sparse_count();
+  // All of its labels count, those of text that training lacks, too.
   const auto read_beside = [&](const std::string& path, ReadReport& report) {
-    Dataset beside = path == data.train ? train : read(path, report);
+    UnknownLabels unknown;
+    options.unknown_labels = &unknown;
+    const bool same = path == data.train && run.train_report.unknown_labels == 0;
+    Dataset beside = same ? train : read(path, report);
+    options.unknown_labels = nullptr;
     features = std::max(features, beside.sparse_count());
     return beside;
   };
@@ -333,6 +338,7 @@ ReadOptions model_read_options(const DataConfig& config, const KnownFeatures& fe
   if (text != nullptr && (options.format == DataFormat::kText || is_table(options.format)))
     options.format = DataFormat::kAuto;
   options.text = std::move(text);
+  options.leave_out_features = options.feature_limit != 0;
   return options;
 }
 
@@ -347,6 +353,7 @@ TestData read_test_data(const std::string& path, const Model& model, int threads
   ReadOptions options = model_read_options(model, threads);
   options.skip_bad = skip_bad;
   options.report = &data.report;
+  options.unknown_labels = &data.unknown;
   if (options.format == DataFormat::kInteractions) {
     const DataConfig& config = model.config.data;
     data.rows = read_held_out(path, config.known.empty() ? config.train : config.known, options);
@@ -362,6 +369,7 @@ TestData parse_test_data(std::string_view bytes, const std::string& origin, cons
   ReadOptions options = model_read_options(model, threads);
   options.skip_bad = skip_bad;
   options.report = &data.report;
+  options.unknown_labels = &data.unknown;
   data.rows = parse_dataset(bytes, origin, options);
   return data;
 }
@@ -377,9 +385,10 @@ Unknown count_unknown(const Dataset& rows, const ReadReport& report, std::uint64
   return unknown;
 }
 
-std::string told(const Unknown& unknown, const std::string& path, std::uint64_t rows) {
+std::string told(const Unknown& unknown, const std::string& path, std::uint64_t rows, bool text) {
   std::vector<std::string> kinds, facts;
-  if (unknown.features > 0) kinds.push_back(fmt::format("{} words and n-grams", unknown.features));
+  if (unknown.features > 0)
+    kinds.push_back(fmt::format("{} {}", unknown.features, text ? "words and n-grams" : "features"));
   if (unknown.labels > 0) kinds.push_back(fmt::format("{} labels", unknown.labels));
   if (unknown.empty_rows > 0) {
     facts.push_back(

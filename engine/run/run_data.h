@@ -12,6 +12,7 @@
 #include "datasets/label_texts.h"
 #include "datasets/read_report.h"
 #include "datasets/text_model.h"
+#include "datasets/unknown_labels.h"
 #include "engine/config/config.h"
 #include "engine/run/model_file.h"
 #include "engine/run/run_sets.h"
@@ -75,10 +76,12 @@ ReadOptions model_read_options(const DataConfig& config, const KnownFeatures& fe
 ReadOptions model_read_options(const Model& model, int threads);
 
 // A file for a trained model. With `skip_bad`, lines with faults are left out. Of interactions, the samples
-// are those of interaction_data.h.
+// are those of interaction_data.h. Labels that the model does not know have numbers behind its own, so that
+// measures count them as missed; of text the names of these go to `unknown`.
 struct TestData {
   Dataset rows;
   ReadReport report;
+  UnknownLabels unknown = {};
 };
 TestData read_test_data(const std::string& path, const Model& model, int threads, bool skip_bad = false);
 // The same of bytes in memory; `origin` stands for the path in messages.
@@ -89,10 +92,11 @@ TestData parse_test_data(std::string_view bytes, const std::string& origin, cons
 // nothing.
 struct Unknown {
   std::uint64_t empty_rows = 0;  // without a known feature
-  std::uint64_t features = 0;    // words and n-grams of text
+  std::uint64_t features = 0;    // left out; of text words and n-grams
   std::uint64_t labels = 0;
 };
 Unknown count_unknown(const Dataset& rows, const ReadReport& report, std::uint64_t labels);
-std::string told(const Unknown& unknown, const std::string& path, std::uint64_t rows);
+// `text`: the model was trained on text.
+std::string told(const Unknown& unknown, const std::string& path, std::uint64_t rows, bool text);
 
 }  // namespace slide

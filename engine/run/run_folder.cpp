@@ -77,6 +77,10 @@ void RunFolder::require_free(bool replace) {
         "anew and replace it",
         name(), name());
   }
+  if (const std::string model = any_model(); !model.empty()) {
+    fail_input(
+        "{}: a model is here, which training would replace; give another --out, or --force to replace it", model);
+  }
 }
 
 // Looks at the folder or, where there is none, at the nearest above it that is there.
@@ -196,12 +200,24 @@ bool RunFolder::has_stopped() const {
   return has_checkpoint() && fs::exists(config(), ignored);
 }
 
+std::string RunFolder::any_model() const {
+  std::error_code ignored;
+  for (const std::string& file : {model(), best_model(), start(), checkpoint()}) {
+    if (fs::exists(fs::symlink_status(file, ignored))) return file;
+  }
+  return {};
+}
+
 std::string model_at(const std::string& path) {
   std::error_code ignored;
   if (!fs::is_directory(path, ignored)) return path;
   const RunFolder folder(path);
-  if (fs::exists(folder.model(), ignored)) return folder.model();
-  if (fs::exists(folder.config(), ignored)) {
+  const bool has_best = fs::exists(folder.best_model(), ignored);
+  const bool is_run = fs::exists(folder.config(), ignored);
+  // While a run has not ended, its model is not known.
+  if (fs::exists(folder.model(), ignored)) return has_best ? folder.best_model() : folder.model();
+  if (has_best && !is_run) return folder.best_model();
+  if (is_run) {
     fail_input(
         "{}: the run in this folder has no model yet; wait for its end, or go on with it: slide train "
         "--resume {}",

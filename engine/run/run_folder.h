@@ -36,7 +36,7 @@ class RunFolder {
   void claim();
   // Before a run that begins anew, and before its data are read: claims the folder, and makes none. Throws
   // InputError where there cannot be one or, unless it may be replaced, a run is there that is finished or
-  // can be gone on with, Error where nothing can be written.
+  // can be gone on with, or a model alone, Error where nothing can be written.
   void require_free(bool replace);
   // A new run: the folder, claimed, with config.toml and an environment.json that calls it unfinished, and
   // nothing else of a run before. A finished one is kept in the folder previous(), in place of the one there;
@@ -56,6 +56,8 @@ class RunFolder {
   bool has_finished() const;
   // Whether there is a run that has a checkpoint to go on from.
   bool has_stopped() const;
+  // A file of these that holds a model or a checkpoint and would be replaced; empty where there is none.
+  std::string any_model() const;
 
  private:
   std::string file(const char* name) const { return (folder_ / name).string(); }
@@ -66,8 +68,8 @@ class RunFolder {
   int lock_ = -1;  // the open folder, locked
 };
 
-// The model file that `path` names: of a folder, the model of the run in it. Throws InputError where the
-// folder holds none.
+// The model file that `path` names: of a folder, the best model by validation of the run in it, or where the
+// run had no validation the one at its end. Throws InputError where the folder holds none.
 std::string model_at(const std::string& path);
 
 }  // namespace slide

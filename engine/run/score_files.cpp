@@ -93,10 +93,7 @@ Dataset read_named_labels(const std::string& path, int threads, LabelIndex& inde
   const Dataset text = read_dataset(path, reading);
   std::vector<std::uint32_t> ids(reading.text->label_count());
   for (std::uint32_t label = 0; label < ids.size(); ++label) {
-    const std::string_view name = reading.text->label_name(label);
-    const auto found = index.find(name);
-    if (!found) fail_input("{}: the label '{}' is not among the names of labels", path, shown_part(name));
-    ids[label] = *found;
+    ids[label] = index.find_carried(reading.text->label_name(label));
   }
   DatasetArrays arrays;
   for (std::size_t i = 0; i < text.size(); ++i) {
@@ -252,8 +249,13 @@ LabelIndex::LabelIndex(const std::string& names_file) : named_(true) {
 
 std::optional<std::uint32_t> LabelIndex::find(std::string_view name) {
   const auto found = ids_.find(name);
-  if (found != ids_.end()) return found->second;
+  if (found != ids_.end() && (!fixed_ || found->second < limit_)) return found->second;
   return grows() ? std::optional(add(name)) : std::nullopt;
+}
+
+std::uint32_t LabelIndex::find_carried(std::string_view name) {
+  const auto found = ids_.find(name);
+  return found != ids_.end() ? found->second : add(name);
 }
 
 std::uint32_t LabelIndex::add(std::string_view name) {
@@ -284,7 +286,6 @@ Dataset read_labels(const std::string& path, std::optional<DataFormat> format, i
   Dataset labels = is_label_text(path, found)     ? read_label_text(path, index)
                    : is_labels_alone(path, found) ? read_label_matrix(path, index)
                                                   : read_numbered_labels(path, found, threads, index);
-  for (const std::uint32_t label : labels.view().label_ids) check_label(label, index, path);
   return labels;
 }
 

@@ -31,12 +31,14 @@ class LabelIndex {
   bool named() const { return named_; }
   // Whether any name is one: they come from data, not from a file.
   bool grows() const { return named_ && !fixed_; }
-  // All labels lie below; 0: not known.
+  // All labels that may have scores lie below; 0: not known.
   std::uint32_t limit() const { return limit_; }
   std::string_view name(std::uint32_t label) const { return names_[label]; }
   std::size_t names() const { return names_.size(); }
   // Nothing for an unknown name, but where the index grows.
   std::optional<std::uint32_t> find(std::string_view name);
+  // The same of a label that samples carry: an unknown name gets a number behind those of the file.
+  std::uint32_t find_carried(std::string_view name);
 
   // Whether data have given labels their numbers.
   bool knows_numbers() const { return numbered_; }
@@ -54,7 +56,8 @@ class LabelIndex {
 };
 
 // The labels of a data file, in any format that can be read, or of a matrix of SciPy, labels alone, in an
-// .npz whose name does not begin with X. The first file that is read with an index says whether labels have
+// .npz whose name does not begin with X. Labels beyond those that are named or that have scores are kept: they
+// count as missed. The first file that is read with an index says whether labels have
 // names; data with a header, and matrices, how many labels there are. The result has no features. Throws
 // InputError.
 Dataset read_labels(const std::string& path, std::optional<DataFormat> format, int threads,

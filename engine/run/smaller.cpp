@@ -85,7 +85,8 @@ ModelSide side_of(Model& model, const std::optional<TestData>& data, int threads
 }  // namespace
 
 SmallerResult make_smaller(const SmallerOptions& options) {
-  check_model_out({"OUT", options.out}, std::array{options.model, options.test}, "small.slide");
+  check_model_out({"OUT", options.out}, std::array{options.model, options.test}, "small.slide",
+                  options.replace);
   SmallerResult result;
   Model model = load_model(options.model);
   WidePath* wide = model.network.output().wide();

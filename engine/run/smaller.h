@@ -26,6 +26,7 @@ struct SmallerOptions {
   std::optional<Pruning> pruning;  // none: all weights stay
   std::string test;                // data to measure both on; empty: none
   int threads = 0;
+  bool replace = true;  // a model that lies at `out`, else InputError
 };
 
 struct Measures {

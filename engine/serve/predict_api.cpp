@@ -14,6 +14,7 @@
 #include "engine/base/error.h"
 #include "engine/base/foreign_text.h"
 #include "engine/config/spellings.h"
+#include "engine/inference/reaching.h"
 
 namespace slide::serve {
 
@@ -24,6 +25,7 @@ using Json = nlohmann::json;
 // What all inputs of a request share.
 struct Ask {
   std::size_t k;
+  bool has_k = false;  // the request says how many labels it wants
   std::size_t explain = 0;  // features for each label
   std::optional<double> threshold;
   bool logit = false;
@@ -65,6 +67,7 @@ std::size_t count_of(const Json& value, const char* key, std::size_t most) {
 bool take_option(const std::string& key, const Json& value, Ask& ask) {
   if (key == "k") {
     ask.k = count_of(value, "k", kMostK);
+    ask.has_k = true;
   } else if (key == "explain") {
     ask.explain = count_of(value, "explain", kMostFeatures);
   } else if (key == "threshold") {
@@ -123,6 +126,9 @@ class Samples {
     }
     merge_pairs();
   }
+
+  // Features of all samples that the model does not know, and that were left out.
+  std::size_t unknown() const { return unknown_; }
 
   Dataset take() {
     const std::size_t rows = arrays_.feature_offsets.size() - 1;
@@ -183,11 +189,15 @@ class Samples {
 
   void add_pair(std::uint64_t id, const Json& value) {
     const std::uint64_t first = first_id(), end = first + model_.network.sample_features();
-    if (id < first || id >= end)
+    const bool left_out = id >= end && columns() == 0;
+    if (id < first || (id >= end && !left_out))
       fail_input("feature {}: the model knows the ids {} to {}", id, first, end - 1);
     const float number = value.is_number() ? static_cast<float>(value.get<double>()) : NAN;
     if (!std::isfinite(number)) fail_input("feature {}: the value must be a number that fits a float", id);
-    pairs_.emplace_back(static_cast<std::uint32_t>(id - first), number);
+    if (left_out)
+      ++unknown_;
+    else
+      pairs_.emplace_back(static_cast<std::uint32_t>(id - first), number);
   }
 
   // A list or an object is named, not printed: what is in it may have any size.
@@ -233,6 +243,7 @@ class Samples {
   DatasetArrays arrays_;
   std::vector<std::pair<std::uint32_t, float>> pairs_;
   std::vector<float> dense_;  // rows of dense columns, one behind the other
+  std::size_t unknown_ = 0;
 };
 
 class Answer {
@@ -249,7 +260,7 @@ class Answer {
     bool first = true;
     for (const Prediction& prediction : best) {
       const double score = score_of(prediction.score);
-      if (ask_.threshold && score < *ask_.threshold) break;  // best first
+      if (!reaches(score)) break;  // best first
       text_ += first ? "" : ",";
       first = false;
       append_prediction(text_, prediction.label, name_of(prediction.label), score);
@@ -259,6 +270,12 @@ class Answer {
   }
   void add(std::string_view text) { text_ += text; }
   std::string take() { return std::move(text_); }
+
+  // Whether a score reaches the threshold as it is written.
+  bool reaches(double score) const { return !ask_.threshold || reaches_written(score, *ask_.threshold); }
+  double score_of(double score) const {
+    return ask_.logit ? score : probability_of(model_.model().config.loss.kind, score);
+  }
 
  private:
   // Into the prediction that was written last.
@@ -282,10 +299,6 @@ class Answer {
   std::optional<std::string_view> name_of(std::uint32_t label) const {
     if (!model_.names().known()) return std::nullopt;
     return model_.names()[label];
-  }
-
-  double score_of(double score) const {
-    return ask_.logit ? score : probability_of(model_.model().config.loss.kind, score);
   }
 
   const ServedModel& model_;
@@ -331,6 +344,37 @@ void add_inputs(const Json& inputs, Samples& samples) {
   }
 }
 
+void check_size(const Ask& ask, std::size_t inputs) {
+  if (inputs * ask.k > kMostAnswers)
+    fail_input("{} inputs with k = {} make more than {} labels; lower k or send less at once", inputs, ask.k,
+               kMostAnswers);
+  if (ask.explain > 0 && inputs * ask.k > kMostExplained)
+    fail_input("explain: {} inputs with k = {} make more than {} labels; lower k or send less at once",
+               inputs, ask.k, kMostExplained);
+}
+
+// What each sample is answered with, best first, where all labels that reach a threshold are wanted.
+using Found = std::vector<std::vector<Prediction>>;
+
+Found all_reaching(const Answer& answer, const Dataset& data, const Predictor::Wanted& wanted,
+                   std::size_t labels, const PredictCall& call) {
+  Found found(data.size());
+  predict_reaching(
+      data, wanted, {labels, kMostAnswers},
+      [&](float score) { return answer.reaches(answer.score_of(score)); }, call,
+      [&](std::size_t sample, auto best) { found[sample].assign(best.begin(), best.end()); });
+  return found;
+}
+
+void check_found(const Found& found, bool explained) {
+  std::size_t all = 0;
+  for (const auto& best : found) all += best.size();
+  const std::size_t most = explained ? kMostExplained : kMostAnswers;
+  if (all > most)
+    fail_input("{}: {} labels reach it, but an answer has {} at most; raise it, give k, or send less at once",
+               explained ? "threshold with explain" : "threshold", all, most);
+}
+
 }  // namespace
 
 void append_prediction(std::string& text, std::uint32_t id, std::optional<std::string_view> name,
@@ -362,29 +406,31 @@ PredictAnswer answer_predict(std::string_view body, const ServedModel& model, st
     fail_input("keep_known: the model was not trained on interactions; leave it out");
   const Dataset data = samples.take();
   ask.k = std::min(ask.k, model.model().network.labels());
-  if (data.size() * ask.k > kMostAnswers)
-    fail_input("{} inputs with k = {} make more than {} labels; lower k or send less at once", data.size(),
-               ask.k, kMostAnswers);
-  if (ask.explain > 0 && data.size() * ask.k > kMostExplained)
-    fail_input("explain: {} inputs with k = {} make more than {} labels; lower k or send less at once",
-               data.size(), ask.k, kMostExplained);
+  const bool reaching = ask.threshold && !ask.has_k;
+  if (!reaching) check_size(ask, data.size());
   const Predictor::Wanted wanted = {ask.k, !ask.logit && needs_log_softmax(model.model().config.loss.kind),
                                     ask.keep_known};
   Predictor::Scratch& scratch = ask.inference == Inference::kLsh ? (*space).lsh : (*space).full;
   Answer answer(model, ask, data, (*space).attribution);
-  if (inputs == nullptr) {
-    predictor->predict(data, wanted, scratch,
-                       [&](std::size_t sample, auto best) { answer.add_predictions(sample, best); });
-    answer.add("}");
-    return {answer.take(), data.size()};
-  }
-  answer.add("\"results\":[");
-  predictor->predict(data, wanted, scratch, [&](std::size_t sample, auto best) {
+  const auto call = [&](const Dataset& rows, const Predictor::Wanted& asked, const Predictor::Sink& sink) {
+    predictor->predict(rows, asked, scratch, sink);
+  };
+  const auto write = [&](std::size_t sample, std::span<const Prediction> best) {
+    if (inputs == nullptr) return answer.add_predictions(sample, best);
     answer.add(sample == 0 ? "{" : ",{");
     answer.add_predictions(sample, best);
     answer.add("}");
-  });
-  answer.add("]}");
+  };
+  if (samples.unknown() > 0) answer.add(fmt::format("\"unknown_features\":{},", samples.unknown()));
+  if (inputs != nullptr) answer.add("\"results\":[");
+  if (reaching) {
+    const Found found = all_reaching(answer, data, wanted, model.model().network.labels(), call);
+    check_found(found, ask.explain > 0);
+    for (std::size_t sample = 0; sample < found.size(); ++sample) write(sample, found[sample]);
+  } else {
+    call(data, wanted, write);
+  }
+  answer.add(inputs != nullptr ? "]}" : "}");
   return {answer.take(), data.size()};
 }
 

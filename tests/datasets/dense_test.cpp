@@ -169,7 +169,7 @@ TEST_F(DenseTest, ReadsLinesOfLabels) {
   EXPECT_EQ(labels("1 1\t0\r\n4\r\n\r\n"), (Rows{"5", "0,1", "4", ""}));
   EXPECT_EQ(labels("1:0.5 2:0\n0:1\n7\n\n\n"), (Rows{"8", "1", "0", "7"})) << "blank lines at the end";
   EXPECT_EQ(labels("3 9\n1\n2\n3\n"), (Rows{"9", "1", "2", "3"})) << "a line with sizes";
-  EXPECT_EQ(labels("3 9\n2\n3\n"), (Rows{"10", "3,9", "2", "3"})) << "a line with labels";
+  EXPECT_EQ(labels("3,9\n2\n3\n"), (Rows{"10", "3,9", "2", "3"})) << "a line with labels";
   EXPECT_EQ(labels("1\n2\n0\n", 3, 20).front(), "20");
 }
 

@@ -215,6 +215,18 @@ TEST(InversePropensities, ByHand) {
   EXPECT_NEAR(inverse[2], 1 + c / std::pow(999.5, 0.55), 1e-12);
 }
 
+// A label that training lacks, of data without a header, weighs as one whose frequency is 0.
+TEST(InversePropensities, BeyondTheLabelsOfTrainingIsFrequencyZero) {
+  const Labels frequencies = {4, 1, 998};
+  const auto inverse = std::make_shared<const InversePropensities>(frequencies, 1000, 0.55, 1.5);
+  const double c = (std::log(1000.0) - 1) * std::pow(2.5, 0.55), unseen = 1 + c / std::pow(1.5, 0.55);
+  EXPECT_NEAR((*inverse)[3], unseen, 1e-12);
+  EXPECT_NEAR((*inverse)[1000000], unseen, 1e-12);
+  Metrics metrics({1}, inverse);
+  metrics.add(Labels{0}, Labels{0, 7});
+  EXPECT_NEAR(metrics.psp(1), (*inverse)[0] / unseen, 1e-12);
+}
+
 TEST(InversePropensities, TinySetsAndBadParameters) {
   const Labels frequencies = {0, 5};
   const InversePropensities two_samples(frequencies, 2, 0.55, 1.5), none(frequencies, 0, 0.55, 1.5);

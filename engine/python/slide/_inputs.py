@@ -6,6 +6,7 @@ see ``Classifier`` for what other types cost.
 
 from __future__ import annotations
 
+import operator
 from typing import Any, Optional
 
 import numpy as np
@@ -23,11 +24,62 @@ def is_sparse(x: Any) -> bool:
     return bool(issparse(x))
 
 
+def is_missing(value: Any) -> bool:
+    """Whether a value is None, NaN, or what pandas has for them."""
+    return (
+        value is None
+        or type(value).__name__ in ("NAType", "NaTType")
+        or (isinstance(value, (float, np.floating)) and value != value)
+        or (isinstance(value, (np.datetime64, np.timedelta64)) and bool(np.isnat(value)))
+    )
+
+
+def _shown(value: Any) -> str:
+    text = repr(value)
+    return text if len(text) <= 40 else text[:37] + "..."
+
+
 def are_texts(x: Any) -> bool:
-    """Whether `x` is a sequence of texts, one a sample."""
-    if isinstance(x, str) or is_sparse(x) or getattr(x, "ndim", 1) != 1 or not hasattr(x, "__len__") or len(x) == 0:
+    """Whether `x` is a sequence of texts, one a sample. Raises InputError where some are texts and others are not, and
+    for bytes."""
+    if isinstance(x, (str, bytes)) or is_sparse(x) or getattr(x, "ndim", 1) != 1 or not hasattr(x, "__len__"):
         return False
-    return all(isinstance(one, str) for one in x)
+    if len(x) == 0 or getattr(getattr(x, "dtype", None), "kind", "O") not in "OUS":
+        return False
+    other = next((i for i, one in enumerate(x) if not isinstance(one, str)), None)
+    if other is None:
+        return True
+    value = x.iloc[other] if hasattr(x, "iloc") else x[other] if hasattr(x, "__getitem__") else list(x)[other]
+    if isinstance(value, bytes):
+        raise InputError(f"X: row {other} is bytes, no text; decode them, as text.decode('utf-8')")
+    if any(isinstance(one, str) for one in x):
+        cause = "is missing" if is_missing(value) else "is no text"
+        raise InputError(f"X: row {other} {cause} ({_shown(value)}), but others are texts; give a text, '' for an empty one")
+    return False
+
+
+def _utf8_fault(texts: Any, what: str) -> Optional[InputError]:
+    for row, text in enumerate(texts):
+        try:
+            text.encode("utf-8")
+        except UnicodeEncodeError as fault:
+            return InputError(
+                f"{what}: row {row}: character {fault.start} is half of a surrogate pair, which UTF-8 cannot hold; "
+                "take it out, as text.encode('utf-8', 'ignore').decode()"
+            )
+    return None
+
+
+def _plain_frame(x: Any) -> Any:
+    """A data frame of sparse columns as a sparse matrix; everything else as it is."""
+    dtypes = getattr(x, "dtypes", None)
+    if not hasattr(x, "columns") or dtypes is None or len(x.columns) == 0:
+        return x
+    if not all(type(one).__name__ == "SparseDtype" for one in dtypes):
+        return x
+    if any(one.fill_value not in (0, False) for one in dtypes):
+        return x.sparse.to_dense()
+    return x.sparse.to_coo().tocsr()
 
 
 def feature_names(x: Any) -> Optional[np.ndarray]:
@@ -42,6 +94,7 @@ def csr_of(x: Any) -> Any:
     """Features as a CSR matrix of float32: the same object where it is one."""
     import scipy.sparse as sparse
 
+    x = _plain_frame(x)
     if sparse.issparse(x):
         if np.issubdtype(x.dtype, np.complexfloating):
             raise InputError("Complex data not supported: features are real numbers")
@@ -58,12 +111,14 @@ def array_of(x: Any) -> np.ndarray:
     """Features as a dense array of float32 without gaps: the same object where it is one."""
     from sklearn.utils import check_array
 
+    x = _plain_frame(x)
     x = csr_of(x).toarray() if is_sparse(x) else x
     return np.ascontiguousarray(check_array(x, dtype=np.float32, ensure_min_samples=0, estimator="Classifier"))
 
 
 def features_of(x: Any) -> Any:
     """Features as the engine takes them best: an array of which more than half is not 0 as it is, all else as CSR."""
+    x = _plain_frame(x)
     if is_sparse(x) or are_texts(x):
         return csr_of(x)
     array = array_of(x)
@@ -105,17 +160,26 @@ class Targets:
         return len(self.rows[0]) - 1
 
 
-def _of_lists(y: Any, known: Optional[np.ndarray]) -> Targets:
+def _ids_of(values: list, known: np.ndarray, unseen: bool) -> tuple[np.ndarray, int]:
+    """The places of `values` in `known`, and how many labels there are. With `unseen`, others come behind, each with a
+    place of its own, so that measures count them as missed; else they are InputErrors."""
+    place = {name: number for number, name in enumerate(known.tolist())}
+    if not unseen:
+        try:
+            return np.array([place[value] for value in values], np.int32), len(known)
+        except KeyError as missing:
+            raise InputError(f"labels: there is no label {missing}; give only those that the model was fitted with")
+    return np.array([place.setdefault(value, len(place)) for value in values], np.int32), len(place)
+
+
+def _of_lists(y: Any, known: Optional[np.ndarray], unseen: bool = False) -> Targets:
     offsets = np.zeros(len(y) + 1, np.int64)
     np.cumsum([len(one) for one in y], out=offsets[1:])
     flat = [label for one in y for label in one]
     if all(isinstance(label, str) for label in flat) and (flat or (known is not None and known.dtype.kind in "UO")):
         classes = known if known is not None else np.array(sorted(set(flat)), dtype=object)
-        place = {name: number for number, name in enumerate(classes)}
-        try:
-            ids = np.array([place[name] for name in flat], np.int32)
-        except KeyError as missing:
-            raise InputError(f"labels: there is no label {missing}; give only those that the model was fitted with")
+        ids, count = _ids_of(flat, classes, unseen)
+        return Targets((offsets, ids, None, count), classes, False, known is None)
     elif all(isinstance(label, (int, np.integer)) and not isinstance(label, bool) for label in flat):
         largest = max(flat, default=-1)
         if largest > MOST_LABEL or min(flat, default=0) < 0:
@@ -124,8 +188,18 @@ def _of_lists(y: Any, known: Optional[np.ndarray]) -> Targets:
         ids = np.array(flat, np.int64)
         classes = known if known is not None else np.arange(int(ids.max(initial=-1)) + 1)
     else:
+        _require_no_missing(y)
         raise InputError("labels: give whole numbers from 0 or names, the same for all samples")
-    return Targets((offsets, ids, None, len(classes)), classes, False, known is None and classes.dtype.kind == "O")
+    columns = max(len(classes), int(ids.max(initial=-1)) + 1) if unseen else len(classes)
+    return Targets((offsets, ids, None, columns), classes, False)
+
+
+def _require_no_missing(y: Any) -> None:
+    """Raises InputError for the first row of labels that is missing, or has a label that is."""
+    for row, one in enumerate(y):
+        for label in one if _is_list_of_labels(one) else (one,):
+            if is_missing(label):
+                raise InputError(f"labels: row {row} is missing ({_shown(label)}); leave the sample out, or give its label")
 
 
 def _of_matrix(y: np.ndarray) -> Targets:
@@ -136,7 +210,7 @@ def _of_matrix(y: np.ndarray) -> Targets:
     return Targets(labels_of_sparse(csr_matrix(y)), np.arange(y.shape[1]), False)
 
 
-def _of_single(y: np.ndarray, known: Optional[np.ndarray]) -> Targets:
+def _of_single(y: np.ndarray, known: Optional[np.ndarray], unseen: bool = False) -> Targets:
     from sklearn.utils.multiclass import check_classification_targets
 
     check_classification_targets(y)
@@ -144,25 +218,66 @@ def _of_single(y: np.ndarray, known: Optional[np.ndarray]) -> Targets:
         classes, ids = np.unique(y, return_inverse=True)
     else:
         classes = known
-        ids = np.minimum(np.searchsorted(classes, y), len(classes) - 1)
-        if not np.array_equal(classes[ids], y):
+        ids, count = _ids_of(y.tolist(), classes, True)
+        if count > len(classes) and not unseen:
             raise InputError("labels: there is a class that is not in classes_; give all classes to the first call")
+        return Targets((np.arange(len(y) + 1), ids, None, count), classes, True)
     return Targets((np.arange(len(y) + 1), ids.astype(np.int32), None, len(classes)), classes, True)
 
 
-def targets_of(y: Any, known: Optional[np.ndarray] = None) -> Targets:
-    """Encodes Y. `known`: the classes there are; without, they are found in Y.
+def _numbers_where_they_are(array: np.ndarray) -> np.ndarray:
+    """Objects that are all whole numbers, as pandas has them in nullable columns, as such; else the same array."""
+    if array.dtype.kind != "O" or array.size == 0:
+        return array
+    if all(isinstance(one, (bool, np.bool_)) for one in array.flat):
+        return array.astype(bool)
+    if all(isinstance(one, (int, np.integer)) and not isinstance(one, bool) for one in array.flat):
+        return array.astype(np.int64)
+    return array
+
+
+def _plain_labels(y: Any) -> Any:
+    """Labels of any form as a sparse matrix, a list or an array of NumPy."""
+    if y is None:
+        raise InputError("This Classifier estimator requires y to be passed, but the target y is None")
+    y = _plain_frame(y)
+    if not is_sparse(y) and not isinstance(y, (np.ndarray, list, tuple)):
+        y = y.to_numpy() if hasattr(y, "to_numpy") else np.asarray(y)
+    if isinstance(y, np.ndarray) and y.dtype.kind == "O" and not (y.ndim == 1 and any(map(_is_list_of_labels, y))):
+        _require_no_missing(y.reshape(len(y), -1) if y.ndim > 1 else y)
+        y = _numbers_where_they_are(y)
+    return y
+
+
+def first_label(y: Any) -> Any:
+    """Some label of Y where there is one, else None."""
+    if is_sparse(y) or getattr(y, "ndim", 1) != 1:
+        return None
+    for one in y:
+        if not _is_list_of_labels(one):
+            return one
+        for label in one:
+            return label
+    return None
+
+
+def _are_lists(y: Any) -> bool:
+    return getattr(y, "ndim", 1) == 1 and len(y) > 0 and all(_is_list_of_labels(one) for one in y)
+
+
+def targets_of(y: Any, known: Optional[np.ndarray] = None, unseen: bool = False) -> Targets:
+    """Encodes Y. `known`: the classes there are; without, they are found in Y. `unseen`: others may be there, for
+    measures, which count them as missed.
 
     Raises InputError, a ValueError, for what is none of the forms that ``Classifier.fit`` names.
     """
-    if y is None:
-        raise InputError("This Classifier estimator requires y to be passed, but the target y is None")
+    y = _plain_labels(y)
     if is_sparse(y):
         return Targets(labels_of_sparse(y), np.arange(y.shape[1]), False)
-    if not isinstance(y, (np.ndarray, list, tuple)):
-        y = y.to_numpy() if hasattr(y, "to_numpy") else np.asarray(y)
-    if getattr(y, "ndim", 1) == 1 and len(y) and all(_is_list_of_labels(one) for one in y):
-        return _of_lists(list(y), known)
+    if _are_lists(y):
+        return _of_lists(list(y), known, unseen)
+    if isinstance(y, (list, tuple)):
+        _require_no_missing(y)
     array = np.asarray(y)
     if array.ndim == 2 and array.shape[1] != 1:
         return _of_matrix(array)
@@ -172,7 +287,43 @@ def targets_of(y: Any, known: Optional[np.ndarray] = None) -> Targets:
     array = column_or_1d(array, warn=True)
     if array.dtype.kind == "f":
         assert_all_finite(array, input_name="y")
-    return _of_single(array, known)
+    return _of_single(array, known, unseen)
+
+
+def numbered(y: Any) -> Targets:
+    """Labels that are numbers, as they are given: one a sample, lists, or a matrix with a column for each."""
+    y = _plain_labels(y)
+    if is_sparse(y):
+        return Targets(labels_of_sparse(y), np.arange(y.shape[1]), False)
+    if _are_lists(y):
+        targets = _of_lists(list(y), None)
+        if targets.found:
+            raise InputError("labels: give numbers, or a matrix with a column for each label; names are not known here")
+        return targets
+    array = np.asarray(y)
+    if array.ndim == 2 and array.shape[1] != 1:
+        return _of_matrix(array)
+    if array.ndim not in (1, 2):
+        raise InputError(f"labels: want one or two dimensions, a row a sample; there are {array.ndim}")
+    array = array.ravel()
+    if array.size and array.dtype.kind not in "biuf":
+        raise InputError("labels: give numbers, or a matrix with a column for each label; names are not known here")
+    good = (array >= 0) & (array <= MOST_LABEL) & (array == np.floor(array)) if array.dtype.kind == "f" else (
+        (array >= 0) & (array <= MOST_LABEL))
+    if not np.all(good):
+        row = int(np.argmin(good))
+        raise InputError(f"labels: row {row} is {array[row]}; give whole numbers from 0 to {MOST_LABEL}")
+    ids = array.astype(np.int64)
+    columns = int(ids.max(initial=-1)) + 1
+    return Targets((np.arange(len(ids) + 1), ids, None, columns), np.arange(columns), True)
+
+
+def ranks_of(k: Any) -> list[int]:
+    """The ranks to measure at: several, or one."""
+    try:
+        return [operator.index(k)] if not np.iterable(k) else [operator.index(one) for one in k]
+    except TypeError:
+        raise InputError(f"ranks: {_shown(k)}; give a whole number or several") from None
 
 
 def _check_samples(samples: int, targets: Optional[Targets], what: str) -> None:
@@ -194,7 +345,10 @@ def learnt_data_of(texts: Any, targets: Targets, config: _slide.Config) -> _slid
     those of a file would have."""
     _check_samples(len(texts), targets, "texts")
     names = tuple(str(name) for name in targets.classes)
-    data = _slide.learn_texts(tuple(texts), targets.rows, names, config, not targets.found)
+    try:
+        data = _slide.learn_texts(tuple(texts), targets.rows, names, config, not targets.found)
+    except UnicodeEncodeError:
+        raise (_utf8_fault(texts, "X") or _utf8_fault(names, "labels")) from None
     if targets.found:
         targets.classes = np.array(data.label_names(), dtype=object)
     return data
@@ -203,7 +357,10 @@ def learnt_data_of(texts: Any, targets: Targets, config: _slide.Config) -> _slid
 def text_data_of(texts: Any, model: _slide.Model, targets: Optional[Targets] = None) -> _slide.Data:
     """Texts, and labels of the model's numbers where there are some, for a model that was trained on text."""
     _check_samples(len(texts), targets, "texts")
-    return _slide.from_texts(tuple(texts), model, None if targets is None else targets.rows)
+    try:
+        return _slide.from_texts(tuple(texts), model, None if targets is None else targets.rows)
+    except UnicodeEncodeError:
+        raise _utf8_fault(texts, "X") from None
 
 
 def weighted(data: _slide.Data, weights: Any) -> _slide.Data:
@@ -220,7 +377,15 @@ def _texts_of(values: Any, what: str) -> list[str]:
     array = np.asarray(values)
     if array.ndim != 1:
         raise InputError(f"{what}: want one for each sample, in one dimension; there are {array.ndim}")
-    return (array.astype(str) if array.dtype.kind == "M" else array).astype(object).astype(str).tolist()
+    if array.dtype.kind in "OfMm":
+        missing = next((row for row, one in enumerate(array) if is_missing(one)), None)
+        if missing is not None:
+            raise InputError(f"{what}: row {missing} is missing ({_shown(array[missing])}); give one for each sample")
+    texts = (array.astype(str) if array.dtype.kind == "M" else array).astype(object).astype(str).tolist()
+    fault = _utf8_fault(texts, what) if array.dtype.kind in "OU" else None
+    if fault is not None:
+        raise fault
+    return texts
 
 
 def keyed(data: _slide.Data, groups: Any, times: Any) -> _slide.Data:

@@ -21,6 +21,7 @@ from ._inputs import (
     features_of,
     keyed,
     learnt_data_of,
+    numbered,
     targets_of,
     text_data_of,
     weighted,
@@ -296,19 +297,21 @@ class Classifier(ClassifierMixin, BaseEstimator):
             raise InputError("The feature names should match those that were passed during fit.")
         return data_of(features, targets)
 
-    def _best(self, x: Any, k: int, logits: bool = False) -> tuple[np.ndarray, np.ndarray]:
-        return self.model_._predict(self._data(x), k, logits=logits, threads=self._threads)
+    def _best(
+        self, x: Any, k: Optional[int], logits: bool = False, threshold: Optional[float] = None
+    ) -> tuple[np.ndarray, np.ndarray]:
+        return self.model_._predict(self._data(x), k, threshold, logits=logits, threads=self._threads)
 
-    def predict(self, X: Any, k: Optional[int] = None) -> np.ndarray:
-        """The best `k` labels of each sample, best first, as they stand in ``classes_``: [n, k], without k 5 of them.
-        Where there are less, numbers end in -1 and names in None.
+    def predict(self, X: Any, k: Optional[int] = None, threshold: Optional[float] = None) -> np.ndarray:
+        """The best `k` labels of each sample, best first, as they stand in ``classes_``: [n, k], without k 5 of them, or
+        with a threshold alone all whose probability reaches it. Where there are less, numbers end in -1 and names in None.
 
-        Fitted with one class a sample and without k: the best class of each, [n].
+        Fitted with one class a sample, without k and threshold: the best class of each, [n].
         """
         check_is_fitted(self, "model_")
-        if k is None and self._single:
+        if k is None and threshold is None and self._single:
             return self.classes_[self._best(X, 1)[0][:, 0]]
-        ids, _ = self._best(X, 5 if k is None else k)
+        ids, _ = self._best(X, k, threshold=threshold)
         labels = self.classes_[ids]
         missing = ids < 0
         if missing.any():
@@ -317,11 +320,11 @@ class Classifier(ClassifierMixin, BaseEstimator):
             labels[missing] = -1 if labels.dtype.kind == "i" else None
         return labels
 
-    def _scores(self, x: Any, k: int, logits: bool) -> Any:
+    def _scores(self, x: Any, k: Optional[int], logits: bool, threshold: Optional[float] = None) -> Any:
         """CSR [n, labels] of float32 with min(k, labels) entries a row, fewer where fewer are found, ids ascending."""
         from scipy.sparse import csr_matrix
 
-        ids, scores = self._best(x, min(k, self.model_.labels), logits)
+        ids, scores = self._best(x, None if k is None else min(k, self.model_.labels), logits, threshold)
         found = ids >= 0
         indptr = np.zeros(len(ids) + 1, np.int64)
         np.cumsum(found.sum(axis=1), out=indptr[1:])
@@ -335,15 +338,16 @@ class Classifier(ClassifierMixin, BaseEstimator):
         np.put_along_axis(dense, ids, scores.astype(np.float64), axis=1)
         return dense[:, : len(self.classes_)]
 
-    def predict_proba(self, X: Any, k: Optional[int] = None) -> Any:
-        """Probabilities of the best `k` labels as a CSR matrix [n, labels] with k entries a row; without k 5 of them.
+    def predict_proba(self, X: Any, k: Optional[int] = None, threshold: Optional[float] = None) -> Any:
+        """Probabilities of the best `k` labels as a CSR matrix [n, labels] with k entries a row; without k 5 of them, or
+        with a threshold alone all that reach it.
 
         With the loss of one against all, the default, they are those of each label alone. Fitted with one class a
         sample and without k: a dense array [n, classes] whose rows are divided by their sum.
         """
         check_is_fitted(self, "model_")
-        if k is not None or not self._single:
-            return self._scores(X, 5 if k is None else k, False)
+        if k is not None or threshold is not None or not self._single:
+            return self._scores(X, k, False, threshold)
         dense = self._dense(X, False)
         return dense / np.maximum(dense.sum(axis=1, keepdims=True), np.finfo(np.float64).tiny)
 
@@ -361,14 +365,16 @@ class Classifier(ClassifierMixin, BaseEstimator):
 
     def score(self, X: Any, y: Any, k: int = 1) -> float:
         """Mean precision at `k`: the share of the best k labels that are right. With one class a sample and k = 1 it is
-        the accuracy."""
+        the accuracy. Labels that are not in ``classes_`` count as missed."""
         check_is_fitted(self, "model_")
-        targets = self._known(y)
+        targets = self._known(y, unseen=True)
         return _slide.evaluate(self.model_._engine, self._data(X, targets), [k], self._threads)[f"p_at_{k}"]
 
-    def _known(self, y: Any) -> Targets:
+    def _known(self, y: Any, unseen: bool = False) -> Targets:
         by_number = self.classes_.dtype.kind == "i" and not self._single
-        return targets_of(y, None if by_number and hasattr(y, "shape") else self.classes_)
+        if by_number and unseen:
+            return numbered(y)
+        return targets_of(y, None if by_number and hasattr(y, "shape") else self.classes_, unseen)
 
     # ---- files ----
 

@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import os
+import warnings
 from typing import Any, Optional
 
 import numpy as np
 
 from . import _slide
-from ._inputs import csr_of, data_of, targets_of
+from ._inputs import csr_of, data_of, numbered
 from ._keys import config_of
-from .model import Model
+from .model import Model, left_out_line
 
 _INT32 = np.iinfo(np.int32).max
 
@@ -40,6 +41,8 @@ def read(path: "str | os.PathLike[str]", *, model: Optional[Model] = None, names
         if keys:
             raise _slide.InputError(f"{next(iter(keys))}: the model says how its data are read; leave it out")
         data = _slide.read_for(os.fspath(path), model._engine)
+        if data.unknown_features and not data.is_text:
+            warnings.warn(left_out_line(data.unknown_features), stacklevel=2)
     else:
         data = _slide.Data.read(os.fspath(path), config_of(None, {"data__normalize": False, **keys}))
     offsets, ids, values = data.feature_rows()
@@ -57,14 +60,12 @@ def write(path: "str | os.PathLike[str]", X: Any, Y: Any = None, *, format: Opti
     """Writes samples to a file, which gets its name when it is whole.
 
     X: features as a sparse matrix or a dense array [n, features]. Y: labels as a sparse matrix or an array of 0 and 1
-    [n, labels], or as n lists of numbers; without, the samples have none. format: ``"xmc"``, ``"libsvm"``, ``"fasttext"``,
+    [n, labels], as n lists of numbers, or as n numbers, one a sample, all written as they are given; without, the samples
+    have none. format: ``"xmc"``, ``"libsvm"``, ``"fasttext"``,
     ``"tsv"`` or ``"npz"``, else as the name ends: .xmc or .txt, .libsvm or .svm, .ft, .tsv, .npz. The labels of X.npz go
     into a file beside it, X....npz into Y....npz, or are named as ``"FEATURES.npz,LABELS.npz"``. Values read back to the
     same float32, but from text, where feature i is the word ``fi``, as often as a count says.
 
     Raises InputError for matrices at fault and a format that is not known, Error when the file cannot be written.
     """
-    targets = None if Y is None else targets_of(Y)
-    if targets is not None and targets.classes.dtype.kind not in "iu":
-        raise _slide.InputError("labels: give numbers, or a matrix with a column for each label")
-    data_of(csr_of(X), targets).write(os.fspath(path), format or "")
+    data_of(csr_of(X), None if Y is None else numbered(Y)).write(os.fspath(path), format or "")

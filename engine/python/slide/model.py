@@ -6,16 +6,33 @@ import operator
 import os
 import tempfile
 import threading
+import warnings
 from html import escape
 from typing import Any, Optional, Sequence
 
 import numpy as np
 
 from . import _slide
-from ._inputs import Targets, are_texts, data_of, features_for, targets_of, text_data_of
+from ._inputs import (
+    Targets,
+    are_texts,
+    data_of,
+    features_for,
+    first_label,
+    is_sparse,
+    numbered,
+    ranks_of,
+    targets_of,
+    text_data_of,
+)
 from ._keys import value_in
 
 NO_LABEL = 0xFFFFFFFF  # the engine's id where there are less than k labels
+
+
+def left_out_line(features: int) -> str:
+    """What a warning says of values of features that the model does not know."""
+    return f"{features} values are of features that the model does not know, and were left out"
 
 
 def _id_of(value: Any, what: str) -> int:
@@ -91,8 +108,9 @@ class Model:
     def predict(
         self,
         X: Any,
-        k: int = 5,
+        k: Optional[int] = None,
         *,
+        threshold: Optional[float] = None,
         logits: bool = False,
         inference: str = "configured",
         threads: int = 0,
@@ -100,38 +118,54 @@ class Model:
     ) -> tuple[np.ndarray, np.ndarray]:
         """The best labels of each sample, best first.
 
-        X: samples as a CSR matrix [n, features or less], a dense array, or a list of texts for a model trained on
-        text. logits: scores are those of the output neurons, else probabilities. inference: ``"full"`` scores all
+        X: samples as a CSR matrix, a dense array, or a list of texts for a model trained on text. Features that the model
+        does not know are left out, with a warning. k: labels a sample; 5, or with a threshold alone all that reach it.
+        threshold: leaves out labels with lower scores. logits: scores are those of the output neurons, else probabilities. inference: ``"full"`` scores all
         labels, ``"lsh"`` only candidates that hash tables find, ``"configured"`` does what ``eval.inference`` of the
         model says. threads: 0 = all cores; up to 128 samples are always answered by the calling thread. keep_known: a
         model of interactions answers with what a sample has already, too.
 
-        Returns labels [n, k] of int64, -1 where there are less than k, and scores [n, k] of float32, 0 there.
+        Returns labels [n, k] of int64, -1 where there are less than k, and scores [n, k] of float32, 0 there; with a
+        threshold alone k is how many the sample with the most of them has. Of no samples, X = [], both have no rows.
 
         Raises InputError when X does not fit the model.
         """
-        return self._predict(self._data(X), k, logits=logits, inference=inference, threads=threads, keep_known=keep_known)
+        options = {"logits": logits, "inference": inference, "threads": threads, "keep_known": keep_known}
+        if isinstance(X, (list, tuple)) and len(X) == 0:
+            width = 0 if k is None and threshold is not None else 5 if k is None else _id_of(k, "k")
+            return np.empty((0, width), np.int64), np.empty((0, width), np.float32)
+        return self._predict(self._data(X), k, threshold, **options)
 
-    def _predict(self, data: _slide.Data, k: int, **options: Any) -> tuple[np.ndarray, np.ndarray]:
-        labels, scores = self._predictor(k=k, low_latency=data.samples == 1, **options).predict(data)
+    def _predict(
+        self, data: _slide.Data, k: Optional[int] = None, threshold: Optional[float] = None, **options: Any
+    ) -> tuple[np.ndarray, np.ndarray]:
+        predictor = self._predictor(k=5 if k is None else k, low_latency=data.samples == 1, **options)
+        if k is None and threshold is not None:
+            labels, scores = predictor.predict_reaching(data, float(threshold))
+        else:
+            labels, scores = predictor.predict(data)
         ids = labels.astype(np.int64)
-        if k > self.labels or (labels.size and labels.max() == NO_LABEL):
+        if (labels.size and labels.max() == NO_LABEL) or labels.shape[1] > self.labels:
             ids[labels == NO_LABEL] = -1
+        if k is not None and threshold is not None:
+            low = scores < np.float32(threshold)
+            ids[low], scores[low] = -1, 0
         return ids, scores
 
-    def evaluate(self, X: Any, Y: Any, k: Sequence[int] = (), *, threads: int = 0) -> dict[str, float]:
+    def evaluate(self, X: Any, Y: Any, k: "int | Sequence[int]" = (), *, threads: int = 0) -> dict[str, float]:
         """Precision, nDCG, propensity-scored precision and recall at the ranks `k`, as ``slide test`` prints them.
 
         X: as in ``predict``. Y: labels of the samples as a CSR matrix [n, labels], an array of 0 and 1, lists of numbers of
-        labels, or of names of a model trained on text. Without `k` the ranks are ``eval.k`` of the model. Returns means over all samples, ``{"p_at_1": ...}``.
+        labels, or of names of a model trained on text, or one number or name a sample, [n]. Labels that the model does not
+        know count as missed. Without `k` the ranks are ``eval.k`` of the model. Returns means over all samples,
+        ``{"p_at_1": ...}``.
         """
-        return _slide.evaluate(self._engine, self._data(X, self._targets(Y)), list(k), threads)
+        return _slide.evaluate(self._engine, self._data(X, self._targets(Y)), ranks_of(k), threads)
 
     def _targets(self, y: Any) -> Targets:
-        if hasattr(y, "shape"):
-            return targets_of(y)
-        named = self.is_text and any(isinstance(label, str) for one in y for label in one)
-        return targets_of(y, self.label_names if named else np.arange(self.labels))
+        if self.is_text and isinstance(first_label(y), str):
+            return targets_of(y, self.label_names, unseen=True)
+        return numbered(y)
 
     def nearest_labels(self, label: "int | str", count: int = 10) -> tuple[np.ndarray, np.ndarray]:
         """The other labels whose vectors have the largest cosines with that of `label`, a number or a name.
@@ -176,7 +210,14 @@ class Model:
     def _data(self, x: Any, targets: Optional[Targets] = None) -> _slide.Data:
         if are_texts(x):
             return text_data_of(x, self._engine, targets)
-        return data_of(features_for(self._engine, x), targets)
+        features = features_for(self._engine, x)
+        beyond = features.shape[1] - self.features
+        if beyond > 0 and is_sparse(features):
+            known = features[:, : self.features]
+            if known.nnz < features.nnz:
+                warnings.warn(left_out_line(features.nnz - known.nnz), stacklevel=3)
+            features = known
+        return data_of(features, targets)
 
     def _predictor(self, k: int, **flags: Any) -> _slide.Predictor:
         # Kept, for most callers ask for the same again and again. Those for samples that come alone spend memory on it.

@@ -16,8 +16,9 @@ from ._inputs import (
     data_of,
     is_sparse,
     keyed,
-    labels_of_sparse,
     learnt_data_of,
+    numbered,
+    ranks_of,
     rows_of,
     targets_of,
 )
@@ -27,10 +28,6 @@ if TYPE_CHECKING:
     from .classifier import Classifier
 
 # ---- measures ----
-
-
-def _labels(y: Any) -> tuple:
-    return labels_of_sparse(y) if is_sparse(y) else targets_of(y).rows
 
 
 def _scores(scores: Any) -> tuple:
@@ -46,16 +43,17 @@ def _scores(scores: Any) -> tuple:
 def evaluate(
     Y_true: Any,
     scores: Any,
-    k: Sequence[int] = (1, 3, 5),
+    k: "int | Sequence[int]" = (1, 3, 5),
     *,
     Y_train: Any = None,
     propensity: tuple[float, float] = (0.55, 1.5),
 ) -> dict[str, float]:
     """How good scores are, whoever made them.
 
-    Y_true: labels of n samples, as a sparse matrix or an array of 0 and 1 [n, labels], or lists of numbers. scores: a
-    sparse matrix [n, labels], of which what has no entry is not predicted, or a dense array. Labels are ranked by falling
-    score, equal ones by number. k: the ranks to measure at.
+    Y_true: labels of n samples, as a sparse matrix or an array of 0 and 1 [n, labels], lists of numbers, or one number a
+    sample [n]. scores: a sparse matrix [n, labels], of which what has no entry is not predicted, or a dense array. Labels
+    are ranked by falling score, equal ones by number; those that have no column count as missed. k: the ranks to measure
+    at, or one.
 
     Y_train: the labels of the samples that were trained on. With them there are propensity-scored precision and nDCG, with the
     constants (A, B) of `propensity` (Jain, Prabhu, Varma 2016), and precision and recall of frequent, middling and rare
@@ -66,8 +64,8 @@ def evaluate(
 
     Raises InputError for matrices at fault.
     """
-    train = None if Y_train is None else _labels(Y_train)
-    return _slide.evaluate_scores(_scores(scores), _labels(Y_true), list(k), train, *map(float, propensity))
+    train = None if Y_train is None else numbered(Y_train).rows
+    return _slide.evaluate_scores(_scores(scores), numbered(Y_true).rows, ranks_of(k), train, *map(float, propensity))
 
 
 # ---- search ----

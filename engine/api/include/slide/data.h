@@ -87,8 +87,8 @@ class SLIDE_API Data {
   static Data learn_texts(const std::vector<std::string_view>& texts, const CsrMatrix& labels,
                           const std::vector<std::string_view>& label_names, const Config& config,
                           bool keep_labels = false);
-  // Texts for a model that was trained on text; a sample each. `labels`: a row a text, of the model's labels;
-  // without offsets there are none.
+  // Texts for a model that was trained on text; a sample each. `labels`: a row a text, of the model's labels,
+  // or others, with numbers behind these, which measures count as missed; without offsets there are none.
   static Data from_texts(const std::vector<std::string_view>& texts, const Model& model,
                          const CsrMatrix& labels = {});
 
@@ -113,6 +113,9 @@ class SLIDE_API Data {
   std::uint32_t labels() const;
   std::uint64_t feature_entries() const;
   std::uint64_t label_entries() const;
+  // Of read() for a model: features, of text words and n-grams, that the model does not know and that were left
+  // out, as often as they occur. Labels that it does not know have numbers behind its own.
+  std::uint64_t unknown_features() const;
   // Copies of the samples, as CsrMatrix has them: offsets [samples() + 1], and as many ids and values as
   // there are entries.
   void copy_features(std::uint64_t* offsets, std::uint32_t* ids, float* values) const;

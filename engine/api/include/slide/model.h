@@ -117,7 +117,10 @@ class SLIDE_API Predictor {
   // At most 128 samples are answered on the calling thread alone, with memory that is kept for the next call;
   // more by `threads` threads. Throws InputError when the data have more features than the model.
   Predictions predict(const Data& data) const;
-  // The same into the caller's arrays, data.samples() * k() of each.
+  // All labels of each sample whose score reaches `threshold`, however many, whatever k() is;
+  // Predictions::k is how many the sample with the most of them has.
+  Predictions predict_reaching(const Data& data, float threshold) const;
+  // The same as predict() into the caller's arrays, data.samples() * k() of each.
   void predict(const Data& data, std::uint32_t* labels, float* scores) const;
 
   std::size_t k() const;

@@ -1,0 +1,85 @@
+#include "engine/inference/reaching.h"
+
+#include <algorithm>
+#include <array>
+#include <charconv>
+#include <cmath>
+#include <cstdint>
+#include <span>
+#include <utility>
+#include <vector>
+
+#include "engine/base/error.h"
+#include "engine/base/number_text.h"
+
+namespace slide {
+
+namespace {
+
+constexpr std::size_t kFirstLabels = 32;  // asked for at first
+constexpr std::size_t kGrowth = 8;
+
+// These rows of `data`, without labels.
+Dataset chosen_rows(const Dataset& data, std::span<const std::uint32_t> rows) {
+  DatasetArrays arrays;
+  for (const std::uint32_t row : rows) {
+    const SparseRow features = data.features(row);
+    arrays.feature_ids.insert(arrays.feature_ids.end(), features.ids.begin(), features.ids.end());
+    arrays.feature_values.insert(arrays.feature_values.end(), features.values.begin(), features.values.end());
+    arrays.feature_offsets.push_back(arrays.feature_ids.size());
+  }
+  arrays.label_offsets.resize(rows.size() + 1);
+  const Dataset chosen(std::move(arrays), data.sparse_count(), data.label_count());
+  return data.dense_count() > 0 ? chosen.with_dense(data.dense().chosen(rows)) : chosen;
+}
+
+// How many labels to ask for next.
+std::size_t next_k(std::size_t k, std::size_t rows, const ReachingLimits& limits) {
+  const std::size_t most = limits.most == 0 ? limits.labels : std::min(limits.labels, limits.most / rows);
+  if (most <= k && most < limits.labels)
+    fail_input("threshold: more than {} labels of a sample reach it; raise it, or give k", k);
+  return std::min(k * kGrowth, most);
+}
+
+}  // namespace
+
+bool reaches_written(double score, double threshold) {
+  constexpr double kRounding = 1e-5;
+  if (!(std::abs(score - threshold) <= kRounding * std::abs(threshold))) return score >= threshold;
+  std::array<char, kNumberRoom> text;
+  const char* const end = write_six_digits(score, text.data());
+  double written = score;
+  std::from_chars(text.data(), end, written);
+  return written >= threshold;
+}
+
+void predict_reaching(const Dataset& data, Predictor::Wanted wanted, const ReachingLimits& limits,
+                      const Reaches& reaches, const PredictCall& call, const Predictor::Sink& sink) {
+  Dataset rows = data;
+  std::vector<std::uint32_t> places;  // of the rows in `data`; empty: all
+  wanted.k = std::min(std::max(wanted.k, kFirstLabels), limits.labels);
+  if (limits.most != 0 && data.size() > 0)
+    wanted.k = std::min(wanted.k, std::max<std::size_t>(limits.most / data.size(), 1));
+  while (rows.size() > 0) {
+    std::vector<char> has_more(rows.size());  // bytes: threads write neighbours
+    call(rows, wanted, [&](std::size_t row, std::span<const Prediction> best) {
+      const auto end =
+          std::find_if(best.begin(), best.end(), [&](const Prediction& one) { return !reaches(one.score); });
+      has_more[row] = end == best.end() && best.size() == wanted.k && wanted.k < limits.labels ? 1 : 0;
+      if (has_more[row] == 0)
+        sink(places.empty() ? row : places[row], best.first(static_cast<std::size_t>(end - best.begin())));
+    });
+    std::vector<std::uint32_t> again, again_places;
+    for (std::uint32_t row = 0; row < has_more.size(); ++row) {
+      if (has_more[row] == 0) continue;
+      again.push_back(row);
+      again_places.push_back(places.empty() ? row : places[row]);
+    }
+    if (again.empty()) return;
+    wanted.k = next_k(wanted.k, again.size(), limits);
+    rows = chosen_rows(rows, again);
+    places = std::move(again_places);
+  }
+}
+
+}  // namespace slide

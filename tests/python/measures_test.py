@@ -1,0 +1,221 @@
+"""One truth: what a model is worth by Python is what the command line says, on labels that training lacks, too."""
+
+import json
+import warnings
+
+import numpy as np
+import pytest
+import scipy.sparse as sparse
+
+import slide
+
+WORDS = {"music": "violin cello", "nature": "bird tree", "sport": "ball goal", "x": "rare seldom"}
+
+
+def drawn(labels, rows, seed):
+    """(lists of names, texts)."""
+    rng = np.random.default_rng(seed)
+    names = [sorted(set(rng.choice(labels, 2).tolist())) for _ in range(rows)]
+    return names, [" ".join(word for name in one for word in rng.choice(WORDS[name].split(), 3)) for one in names]
+
+
+@pytest.fixture(scope="module")
+def text_model(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("text")
+    names, texts = drawn(["music", "nature", "sport"], 120, 1)
+    (folder / "tr.tsv").write_text("".join(f"{','.join(n)}\t{t}\n" for n, t in zip(names, texts)))
+    model = slide.Classifier(train__epochs=3, verbose=False, text__min_count=1).fit(texts, names)
+    model.model_.save(folder / "m.slide")
+    tested, words = drawn(["music", "nature", "sport", "x"], 40, 2)
+    (folder / "te.tsv").write_text("".join(f"{','.join(n)}\t{t}\n" for n, t in zip(tested, words)))
+    return model, folder, tested, words
+
+
+def same(one, other):
+    compared = [name for name in one if name in other and "_at_" in name]
+    assert len(compared) >= 8
+    for name in compared:
+        assert one[name] == pytest.approx(other[name], abs=1e-9), name
+
+
+def test_all_doors_agree_on_labels_that_training_lacks(text_model, program):
+    classifier, folder, names, texts = text_model
+    ranks = [1, 2, 3]
+    tested = json.loads(program("test", folder / "m.slide", folder / "te.tsv", "--k", "1,2,3", "--json"))
+    assert tested["unknown_labels"] == sum("x" in one for one in names) > 5
+    model = slide.Model.load(folder / "m.slide")
+    same(tested, model.evaluate(texts, names, ranks))
+    same(tested, classifier.model_.evaluate(texts, names, ranks))
+    x, y, _, found = slide.read(folder / "te.tsv", model=model, names=True)
+    assert found.tolist() == [*model.label_names, "x"] and y.shape[1] == 4
+    same(tested, model.evaluate(x, y, ranks))
+    scores = classifier.predict_proba(texts, k=3)
+    train = slide.read(folder / "tr.tsv", model=model)[1]
+    assert train.shape[1] == 3
+    same(tested, slide.evaluate(y, scores, ranks, Y_train=train))
+    assert classifier.score(texts, names) == pytest.approx(tested["p_at_1"], abs=1e-9)
+    assert tested["recall_at_3"] < 1
+
+
+def test_data_with_other_labels_are_written_with_their_names(text_model, tmp_path):
+    classifier, folder, names, _ = text_model
+    data = slide._slide.read_for(str(folder / "te.tsv"), classifier.model_._engine)
+    data.write(str(tmp_path / "o.tsv"), "")
+    written = [line.split("\t")[0].split(",") for line in (tmp_path / "o.tsv").read_text().splitlines()]
+    assert [sorted(one) for one in written] == names
+
+
+# ---- labels as they are given ----
+
+
+def test_labels_that_are_one_number_a_sample_keep_their_numbers(tmp_path):
+    y = np.array([2, 3, 5, 5, 3])
+    perfect = np.eye(6, dtype=np.float32)[y]
+    pandas = pytest.importorskip("pandas")
+    for given in (y, y.tolist(), y.astype(float), y[:, None], pandas.Series(y), [[int(v)] for v in y],
+                  sparse.csr_matrix(perfect), perfect, pandas.Series(y, dtype="Int64")):
+        assert slide.evaluate(given, perfect, k=[1])["p_at_1"] == 1.0
+        assert slide.evaluate(given, perfect, k=1, Y_train=given)["psp_at_1"] == 1.0
+        slide.write(tmp_path / "o.libsvm", sparse.identity(5, dtype=np.float32, format="csr"), given)
+        assert [line.split()[0] for line in open(tmp_path / "o.libsvm")] == ["2", "3", "5", "5", "3"]
+    for bad, message in ((["a", "b", "c", "d", "e"], "give numbers"), ([0, -1, 2, 3, 4], "row 1 is -1"),
+                         ([0.5, 1, 2, 3, 4], "row 0 is 0.5"), ([0, 1, None, 3, 4], "row 2 is missing")):
+        with pytest.raises(slide.InputError, match=message):
+            slide.evaluate(bad, perfect, k=[1])
+    with pytest.raises(slide.InputError, match="ranks: 'x'; give a whole number"):
+        slide.evaluate(y, perfect, k=["x"])
+
+
+def test_a_model_measures_numbers_as_they_are(samples, few):
+    x, y = samples
+    model = slide.Classifier(**few).fit(x, y).model_
+    one = np.asarray(y.argmax(axis=1)).ravel()
+    as_lists = model.evaluate(x, [[int(v)] for v in one], 1)
+    assert model.evaluate(x, one, 1) == as_lists and model.evaluate(x, one.tolist(), [1]) == as_lists
+    keep = one >= 20  # classes of a part are not counted from 0
+    assert model.evaluate(x[keep], one[keep], 1) == model.evaluate(x[keep], [[int(v)] for v in one[keep]], 1)
+
+
+def test_classes_that_fit_has_not_seen_are_missed(few):
+    from sklearn.model_selection import cross_val_score
+
+    x = np.eye(40, 12, dtype=np.float32) + 1
+    y = np.r_[np.arange(39) % 3, 99]
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        scores = cross_val_score(slide.Classifier(**few), x, y, cv=2)
+    assert np.isfinite(scores).all()
+    seen = slide.Classifier(**few).fit(x[:39], y[:39])
+    right = (seen.predict(x) == y).mean()
+    assert seen.score(x, y) == pytest.approx(right, abs=1e-12)
+    names = slide.Classifier(**few).fit(x[:20], [["a"], ["b"]] * 10)
+    hits = (names.predict(x[20:], 1)[:, 0] == "a").mean()
+    assert names.score(x[20:], [["a", "new"]] * 20) == pytest.approx(hits, abs=1e-12)
+    numbers = slide.Classifier(**few).fit(x[:20], [[0], [1]] * 10)
+    assert numbers.score(x[20:], [[7]] * 20) == 0
+    with pytest.raises(slide.InputError, match="not in classes_"):
+        slide.Classifier(**few).partial_fit(x[:20], y[:20]).partial_fit(x, y)
+    with pytest.raises(slide.InputError, match="there is no label 'new'"):
+        names.partial_fit(x[20:], [["a", "new"]] * 20)
+
+
+# ---- features, thresholds ----
+
+
+def test_features_that_the_model_does_not_know_are_left_out(few, tmp_path, program):
+    x = sparse.csr_matrix(np.eye(4, 3, dtype=np.float32)[np.arange(40) % 3])
+    model = slide.Classifier(**few).fit(x, np.arange(40) % 3).model_
+    wide = sparse.hstack([x, sparse.csr_matrix(np.ones((40, 2), np.float32))]).tocsr()
+    with pytest.warns(UserWarning, match="80 values are of features that the model does not know"):
+        labels, scores = model.predict(wide)
+    assert (labels == model.predict(x)[0]).all() and (scores == model.predict(x)[1]).all()
+    slide.write(tmp_path / "w.libsvm", wide)
+    with pytest.warns(UserWarning, match="80 values are of features"):
+        again, _ = slide.read(tmp_path / "w.libsvm", model=model)
+    assert again.shape == (40, 3)
+
+
+def test_a_threshold_alone_gives_all_labels_above_it(samples, few):
+    x, y = samples
+    classifier = slide.Classifier(**few).fit(x, y)
+    model = classifier.model_
+    labels, scores = model.predict(x, 40)
+    for threshold in (0.5, 0.01, 0.0):
+        reached, theirs = model.predict(x, threshold=threshold)
+        wanted = (scores >= np.float32(threshold)).sum(axis=1)
+        assert ((reached >= 0).sum(axis=1) == wanted).all() and reached.shape[1] == wanted.max()
+        for row in range(0, 1500, 97):
+            assert reached[row, : wanted[row]].tolist() == labels[row, : wanted[row]].tolist()
+            assert (theirs[row, wanted[row] :] == 0).all()
+        proba = classifier.predict_proba(x, threshold=threshold)
+        assert proba.nnz == wanted.sum() and proba.shape == (1500, 40)
+        assert ((classifier.predict(x, threshold=threshold) >= 0).sum(axis=1) == wanted).all()
+    few_labels, few_scores = model.predict(x, 3, threshold=0.5)
+    assert few_labels.shape == (1500, 3) and ((few_labels >= 0) == (few_scores >= 0.5)).all()
+    assert model.predict(x, threshold=2.0)[0].shape == (1500, 0)
+    assert model.predict(x[:1], threshold=0.0)[0].shape == (1, 40)
+
+
+# ---- what is given and cannot be taken ----
+
+
+def test_what_is_at_fault_is_named_with_its_row():
+    pandas = pytest.importorskip("pandas")
+
+    def fit(x, y, validation=0.0, **more):
+        return slide.Classifier(train__epochs=1, verbose=False, text__min_count=1, validation=validation).fit(x, y, **more)
+
+    x = np.eye(20, 6, dtype=np.float32) + 1
+    y = np.arange(20) % 2
+    texts = ["one two", "three four"] * 10
+
+    def refused(message, *arguments, **more):
+        with pytest.raises(slide.InputError, match=message):
+            fit(*arguments, **more)
+
+    refused(r"X: row 0 is missing \(nan\), but others are texts", pandas.Series([np.nan] + texts[1:]), y)
+    refused(r"X: row 3 is missing \(None\)", texts[:3] + [None] + texts[4:], y)
+    refused(r"X: row 5 is no text \(7\)", texts[:5] + [7] + texts[6:], y)
+    refused("X: row 0 is bytes, no text; decode them", [one.encode() for one in texts], y)
+    refused("X: row 1: character 2 is half of a surrogate pair", ["one", "a \ud83d"] + texts[2:], y)
+    refused("labels: row 1: character 0 is half of a surrogate pair", texts, [["a"], ["\ud83d"]] * 10)
+    dates = list(pandas.date_range("2024-01-01", periods=19))
+    refused("times: row 0 is missing", x, y, 0.2, times=pandas.Series([pandas.NaT] + dates))
+    refused("times: row 1 is missing", x, y, 0.2, times=[1, None] + [2] * 18)
+    refused(r"groups: row 0 is missing \(nan\)", x, y, 0.2, groups=np.r_[np.nan, np.arange(19) // 4])
+    refused("labels: row 2 is missing", x, pandas.Series([0, 1, None] + [0] * 17, dtype="Int64"))
+    refused("labels: row 2 is missing", x, ["a", "b", None] + ["a"] * 17)
+    refused("labels: row 1 is missing", x, [["a"], ["a", None]] * 10)
+    classifier = fit(texts, y)
+    with pytest.raises(slide.InputError, match="X: row 0: character 0 is half"):
+        classifier.predict(["\ud83d"])
+
+
+def test_nullable_and_sparse_frames_are_taken():
+    pandas = pytest.importorskip("pandas")
+    x = np.eye(20, 6, dtype=np.float32) + 1
+    y = np.arange(20) % 2
+
+    def fit(x, y):
+        return slide.Classifier(train__epochs=1, verbose=False).fit(x, y)
+
+    plain = fit(x, y)
+    for nullable in ("Int64", "UInt8", "boolean", "category"):
+        other = fit(x, pandas.Series(y).astype(nullable))
+        assert other.classes_.tolist() == [0, 1]
+        assert (other.predict_proba(x) == plain.predict_proba(x)).all(), nullable
+    matrix = sparse.csr_matrix(x * (x > 1))
+    frame = pandas.DataFrame.sparse.from_spmatrix(matrix, columns=[f"f{i}" for i in range(6)])
+    of_frame, of_matrix = fit(frame, y), fit(matrix, y)
+    assert (of_frame.predict_proba(frame) == of_matrix.predict_proba(matrix)).all()
+    assert of_frame.feature_names_in_.tolist() == frame.columns.tolist()
+    labels = pandas.DataFrame.sparse.from_spmatrix(sparse.csr_matrix(np.eye(2, dtype=np.int8)[y]))
+    assert fit(matrix, labels).classes_.tolist() == [0, 1]
+
+
+def test_no_samples_have_no_answers(few):
+    texts = ["one two", "three four"] * 10
+    model = slide.Classifier(**few, text__min_count=1).fit(texts, np.arange(20) % 2).model_
+    labels, scores = model.predict([])
+    assert labels.shape == scores.shape == (0, 5) and labels.dtype == np.int64
+    assert model.predict([], 2)[0].shape == (0, 2)
