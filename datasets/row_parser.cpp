@@ -61,6 +61,12 @@ bool starts_negative(const Line& line, const char* at) {
             line.token(at, ','), line.syntax.label_limit);
 }
 
+// 0 and 1 again and again are no ids.
+[[noreturn]] void fail_indicator(const Line& line) {
+  line.fail(line.begin, "'{}' is a column for each label; write the ids of those that are 1, as l1,l2,...",
+            line.token(line.begin));
+}
+
 [[noreturn]] void fail_feature(const Line& line, const char* at) {
   if (line.token(at).starts_with("qid:")) {
     line.fail(at, "'{}' is a query id, which means nothing here; remove it from every line", line.token(at));
@@ -141,6 +147,7 @@ const char* parse_labels(const Line& line, std::vector<std::uint32_t>& labels) {
   }
   if (!ascending) {
     std::sort(labels.begin(), labels.end());
+    if (labels.size() > 2 && labels.back() <= 1) fail_indicator(line);
     labels.erase(std::unique(labels.begin(), labels.end()), labels.end());
   }
   return at;

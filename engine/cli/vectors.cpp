@@ -12,6 +12,7 @@
 #include "engine/base/error.h"
 #include "engine/cli/bad_rows.h"
 #include "engine/cli/commands.h"
+#include "engine/cli/line_source.h"
 #include "engine/cli/options.h"
 #include "engine/cli/ranks.h"
 #include "engine/cli/sample_input.h"

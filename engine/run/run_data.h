@@ -16,6 +16,7 @@
 #include "engine/config/config.h"
 #include "engine/run/model_file.h"
 #include "engine/run/run_sets.h"
+#include "engine/run/unknown.h"
 
 namespace slide {
 
@@ -87,16 +88,5 @@ TestData read_test_data(const std::string& path, const Model& model, int threads
 // The same of bytes in memory; `origin` stands for the path in messages.
 TestData parse_test_data(std::string_view bytes, const std::string& origin, const Model& model, int threads,
                          bool skip_bad = false);
-
-// What data hold that a model of `labels` labels does not know, a line for the user; empty where that is
-// nothing.
-struct Unknown {
-  std::uint64_t empty_rows = 0;  // without a known feature
-  std::uint64_t features = 0;    // left out; of text words and n-grams
-  std::uint64_t labels = 0;
-};
-Unknown count_unknown(const Dataset& rows, const ReadReport& report, std::uint64_t labels);
-// `text`: the model was trained on text.
-std::string told(const Unknown& unknown, const std::string& path, std::uint64_t rows, bool text);
 
 }  // namespace slide

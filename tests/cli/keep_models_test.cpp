@@ -15,8 +15,7 @@ class KeepModelsTest : public CliTest {
     train_model();
   }
   Outcome train_into(const std::string& out, const Strings& more = {}) {
-    Strings arguments = {"train", "small.toml", "--set", "data.train=data/train.txt", "--epochs", "1",
-                         "--out", out};
+    Strings arguments = {"train", "small.toml", "--set", "data.train=data/train.txt", "--out", out};
     arguments.insert(arguments.end(), more.begin(), more.end());
     return slide_.run(arguments);
   }
@@ -96,7 +95,7 @@ TEST_F(KeepModelsTest, OtherOutputsReplaceNone) {
 // ---- the model of a run with validation ----
 
 TEST_F(KeepModelsTest, AFolderStandsForItsBestModel) {
-  ASSERT_EQ(train_into("v", {"--set", "data.validation=0.2", "--epochs", "3"}).code, 0);
+  ASSERT_EQ(train_into("v", {"--set", "data.validation=0.2"}).code, 0);
   // As if the last one was another.
   fs::copy(slide_.path("out/model.slide"), slide_.path("v/model.slide"), fs::copy_options::overwrite_existing);
   const auto printed = [&](Strings arguments) {
@@ -114,8 +113,7 @@ TEST_F(KeepModelsTest, AFolderStandsForItsBestModel) {
   ASSERT_EQ(slide_.run({"convert", "v", "a.slide", "--drop-optimizer"}).code, 0);
   ASSERT_EQ(slide_.run({"convert", "v/best-model.slide", "b.slide", "--drop-optimizer"}).code, 0);
   EXPECT_TRUE(file("a.slide") == file("b.slide"));
-  const Strings further = {"--init", "v", "--epochs", "1"};
-  ASSERT_EQ(train_into("f", further).code, 0);
+  ASSERT_EQ(train_into("f", {"--init", "v", "--epochs", "1"}).code, 0);
   ASSERT_EQ(train_into("g", {"--init", "v/best-model.slide", "--epochs", "1"}).code, 0);
   EXPECT_EQ(of("f"), of("g"));
   // Without validation there is but one.

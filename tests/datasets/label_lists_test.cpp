@@ -165,6 +165,17 @@ TEST_F(LabelListsTest, RowsOfATextMayBeColumns) {
   EXPECT_EQ(text("0,1\n1,1\n", 2), (Rows{"2", "1", "0,1"})) << "a list has no label twice";
 }
 
+// Labels in the rows of features.
+TEST_F(LabelListsTest, ColumnsInRowsOfFeaturesAreRefused) {
+  for (const std::string text : {"0,0,1,0 1:1\n", "1 4 4\n0,0,1,0 1:1\n"}) {
+    const std::string message = input_error([&] { parse_dataset(text, "data", {}); });
+    EXPECT_NE(message.find(":1: '0,0,1,0' is a column for each label; write the ids of those that are 1"),
+              std::string::npos)
+        << message;
+  }
+  EXPECT_EQ(parse_dataset("3,1,3 1:1\n", "data", {}).labels(0).size(), 2U) << "ids may repeat";
+}
+
 // A matrix of SciPy has columns alone; one of features and one of labels.
 TEST_F(LabelListsTest, ASparseMatrixHasColumns) {
   NpzEntries entries{{0, 1, 3}, {1, 0, 3}, {1, 1, 1}};

@@ -86,6 +86,18 @@ def test_labels_that_are_one_number_a_sample_keep_their_numbers(tmp_path):
         slide.evaluate(y, perfect, k=["x"])
 
 
+def test_lists_of_zeros_and_ones_are_a_matrix(few):
+    x = np.eye(20, 6, dtype=np.float32) + 1
+    rows = [[0, 0, 1], [1, 0, 0]] * 10
+    for given in (rows, [tuple(one) for one in rows], [[bool(v) for v in one] for one in rows], np.array(rows)):
+        assert slide.Classifier(**few).fit(x, given).classes_.tolist() == [0, 1, 2]
+        assert slide.evaluate(given, np.array(rows, float), 1)["p_at_1"] == 1.0
+    assert slide.evaluate([[1, 1], [0, 1]], [[1.0, 0.5], [0.0, 1.0]], 2)["p_at_2"] == 0.75
+    with pytest.raises(slide.InputError, match="can be two labels or a column for each of two labels"):
+        slide.Classifier(**few).fit(x, [[0, 1], [1, 0]] * 10)
+    assert slide.evaluate([{0, 1}, {1, 0}], [[1.0, 0.5], [0.0, 1.0]], 2)["p_at_2"] == 1.0
+
+
 def test_a_model_measures_numbers_as_they_are(samples, few):
     x, y = samples
     model = slide.Classifier(**few).fit(x, y).model_

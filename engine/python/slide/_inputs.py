@@ -160,6 +160,24 @@ class Targets:
         return len(self.rows[0]) - 1
 
 
+def _is_indicator(y: list) -> bool:
+    """Whether lists are rows of a matrix of 0 and 1, with a column for each label. Raises InputError where they can be
+    lists of labels as well."""
+    width = len(y[0])
+    if width < 2 or any(isinstance(one, (set, frozenset)) or len(one) != width for one in y):
+        return False
+    if all(isinstance(value, (bool, np.bool_)) for one in y for value in one):
+        return True
+    if not all(isinstance(value, (int, np.integer)) and value in (0, 1) for one in y for value in one):
+        return False
+    if any(len(set(one)) < width for one in y):
+        return True
+    raise InputError(
+        "labels: every list is 0 and 1, which can be two labels or a column for each of two labels; "
+        "give sets for labels, or numpy.array(y) for columns"
+    )
+
+
 def _ids_of(values: list, known: np.ndarray, unseen: bool) -> tuple[np.ndarray, int]:
     """The places of `values` in `known`, and how many labels there are. With `unseen`, others come behind, each with a
     place of its own, so that measures count them as missed; else they are InputErrors."""
@@ -173,6 +191,8 @@ def _ids_of(values: list, known: np.ndarray, unseen: bool) -> tuple[np.ndarray, 
 
 
 def _of_lists(y: Any, known: Optional[np.ndarray], unseen: bool = False) -> Targets:
+    if _is_indicator(y):
+        return _of_matrix(np.array(y))
     offsets = np.zeros(len(y) + 1, np.int64)
     np.cumsum([len(one) for one in y], out=offsets[1:])
     flat = [label for one in y for label in one]

@@ -148,7 +148,8 @@ class Classifier(ClassifierMixin, BaseEstimator):
             and their weights are learnt as the keys of ``text`` say.
         y: labels, in one of these forms:
             a CSR matrix or an array of 0 and 1, [n, labels]: what is not 0 is a label;
-            n lists of labels, all of them numbers from 0 or all of them names;
+            n lists of labels, all of them numbers from 0 or all of them names; lists of 0 and 1 alone are rows of such an
+            array as soon as one has a number twice, and sets are always labels;
             n classes, one a sample, as any classifier of scikit-learn takes them.
 
         The last form makes ``predict``, ``predict_proba`` and ``score`` behave as those of other classifiers.

@@ -1,0 +1,22 @@
+// What data hold that a model does not know. Pure functions.
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+#include "datasets/dataset.h"
+#include "datasets/read_report.h"
+
+namespace slide {
+
+// Of data for a model of `labels` labels; as a line for the user, empty where that is nothing.
+struct Unknown {
+  std::uint64_t empty_rows = 0;  // without a known feature
+  std::uint64_t features = 0;    // left out; of text words and n-grams
+  std::uint64_t labels = 0;
+};
+Unknown count_unknown(const Dataset& rows, const ReadReport& report, std::uint64_t labels);
+// `text`: the model was trained on text.
+std::string told(const Unknown& unknown, const std::string& path, std::uint64_t rows, bool text);
+
+}  // namespace slide

@@ -1,0 +1,154 @@
+#include "engine/serve/request_samples.h"
+
+#include <algorithm>
+#include <charconv>
+#include <cmath>
+#include <memory>
+
+#include "engine/base/byte_io.h"
+#include "engine/base/error.h"
+#include "engine/base/foreign_text.h"
+
+namespace slide::serve {
+
+namespace {
+
+using Json = RequestSamples::Json;
+
+// A list or an object is named, not printed: what is in it may have any size.
+std::string shown(const Json& value) {
+  if (value.is_structured()) return value.is_array() ? "a list" : "an object";
+  if (value.is_string()) return fmt::format("'{}'", shown_part(value.get_ref<const std::string&>()));
+  return value.dump();
+}
+
+std::uint64_t id_of(const std::string& key) {
+  std::uint64_t id = 0;
+  const char* end = key.data() + key.size();
+  const auto [stop, error] = std::from_chars(key.data(), end, id);
+  if (error != std::errc() || stop != end)
+    fail_input("'{}' is no feature id; ids are whole numbers", shown_part(key));
+  return id;
+}
+
+std::uint64_t id_of(const Json& id) {
+  if (!id.is_number_unsigned()) fail_input("{} is no feature id; ids are whole numbers", shown(id));
+  return id.get<std::uint64_t>();
+}
+
+}  // namespace
+
+void RequestSamples::add(const Json& input) {
+  if (input.is_string()) return add_text(input);
+  if (!input.is_object() || input.size() != 1)
+    fail_input("an input must be a string, {{\"text\": ...}} or {{\"features\": ...}}");
+  const auto only = input.begin();
+  if (only.key() == "text") return add_text(only.value());
+  if (only.key() == "features") return add_features(only.value());
+  fail_input("unknown key '{}'; an input has \"text\" or \"features\"", shown_part(only.key()));
+}
+
+void RequestSamples::add_text(const Json& value) {
+  const std::string* text = value.get_ptr<const std::string*>();
+  if (text == nullptr) fail_input("text must be a string");
+  if (model_.text == nullptr)
+    fail_input("the model was trained on features, not on text; send {{\"features\": {{\"ID\": VALUE}}}}");
+  Row& row = space_.row;
+  split_plain(*text, model_.text->form(), space_.parts);
+  model_.text->features_of(space_.parts.text, model_.config.data.normalize, space_.tokenizer, row);
+  append(row.feature_count);
+}
+
+void RequestSamples::add_features(const Json& value) {
+  pairs_.clear();
+  if (value.is_array() && is_dense()) {
+    add_columns(value);
+  } else if (value.is_object()) {
+    for (const auto& [key, number] : value.items()) add_pair(id_of(key), number);
+  } else if (value.is_array()) {
+    for (const Json& entry : value) add_entry(entry);
+  } else {
+    fail_input("features must be an object as {{\"12\": 0.5}} or a list of [id, value] pairs");
+  }
+  merge_pairs();
+}
+
+Dataset RequestSamples::take() {
+  const std::size_t rows = arrays_.feature_offsets.size() - 1;
+  arrays_.label_offsets.assign(rows + 1, 0);
+  Dataset data(std::move(arrays_), sparse(), static_cast<std::uint32_t>(model_.network.labels()));
+  if (dense_.empty() || dense_.size() != rows * columns()) return data;
+  const auto kept = std::make_shared<const std::vector<float>>(std::move(dense_));
+  const DenseMatrix matrix{bytes_of(*kept), DenseType::kFloat32, rows, columns()};
+  return data.with_dense({kept, matrix, model_.config.data.normalize, 1, "features"});
+}
+
+// A list of numbers, one for each dense column.
+void RequestSamples::add_columns(const Json& value) {
+  if (value.size() != columns())
+    fail_input("features are {} numbers, but the model has {} dense columns", value.size(), columns());
+  for (std::size_t c = 0; c < value.size(); ++c) add_pair(first_id() + c, value[c]);
+}
+
+// Takes the dense columns, whose ids are the last, out of the workspace's row.
+void RequestSamples::take_dense() {
+  if (columns() == 0) return;
+  Row& row = space_.row;
+  const std::size_t first = dense_.size();
+  dense_.resize(first + columns());
+  for (; !row.ids.empty() && row.ids.back() >= sparse(); row.ids.pop_back(), row.values.pop_back())
+    dense_[first + row.ids.back() - sparse()] = row.values.back();
+}
+
+void RequestSamples::add_entry(const Json& entry) {
+  static const Json one = 1;
+  if (!entry.is_array()) return add_pair(id_of(entry), one);
+  if (entry.size() != 2) fail_input("a feature in a list must be an id or an [id, value] pair");
+  add_pair(id_of(entry[0]), entry[1]);
+}
+
+void RequestSamples::add_pair(std::uint64_t id, const Json& value) {
+  const std::uint64_t first = first_id(), end = first + model_.network.sample_features();
+  const bool left_out = id >= end && columns() == 0;
+  if (id < first || (id >= end && !left_out))
+    fail_input("feature {}: the model knows the ids {} to {}", id, first, end - 1);
+  const float number = value.is_number() ? static_cast<float>(value.get<double>()) : NAN;
+  if (!std::isfinite(number)) fail_input("feature {}: the value must be a number that fits a float", id);
+  if (left_out)
+    ++unknown_;
+  else
+    pairs_.emplace_back(static_cast<std::uint32_t>(id - first), number);
+}
+
+void RequestSamples::merge_pairs() {
+  std::stable_sort(pairs_.begin(), pairs_.end(),
+                   [](const auto& a, const auto& b) { return a.first < b.first; });
+  Row& row = space_.row;
+  row.ids.clear();
+  row.values.clear();
+  for (const auto& [id, value] : pairs_) {
+    if (!row.ids.empty() && row.ids.back() == id) {
+      row.values.back() += value;
+      if (!std::isfinite(row.values.back()))
+        fail_input("feature {}: its values add up to no float", id + first_id());
+    } else {
+      row.ids.push_back(id);
+      row.values.push_back(value);
+    }
+  }
+  take_dense();
+  if (model_.config.data.normalize) scale_to_unit_length(row.values.data(), row.values.size());
+  append(row.ids.size());
+}
+
+// The sample in the workspace's row.
+void RequestSamples::append(std::size_t count) {
+  const Row& row = space_.row;
+  const auto entries = static_cast<std::ptrdiff_t>(count);
+  arrays_.feature_ids.insert(arrays_.feature_ids.end(), row.ids.begin(), row.ids.begin() + entries);
+  arrays_.feature_values.insert(arrays_.feature_values.end(), row.values.begin(),
+                                row.values.begin() + entries);
+  arrays_.feature_offsets.push_back(arrays_.feature_ids.size());
+}
+
+}  // namespace slide::serve
