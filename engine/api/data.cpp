@@ -42,11 +42,11 @@ void check_rows(const std::vector<std::string_view>& texts, const CsrInput& rows
 
 // The features of `data` with labels of their own, those beyond the model's too: they count as missed.
 Dataset with_labels_of(const Dataset& data, const CsrInput& rows) {
-  struct Storage {
+  struct Both {
     Dataset features;
     CsrInput labels;
   };
-  const auto storage = std::make_shared<const Storage>(Storage{data, rows});
+  const auto storage = std::make_shared<const Both>(Both{data, rows});
   DatasetView view = data.view();
   view.label_offsets = rows.view.feature_offsets;
   view.label_ids = rows.view.feature_ids;

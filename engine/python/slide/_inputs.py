@@ -320,6 +320,8 @@ def numbered(y: Any) -> Targets:
         if targets.found:
             raise InputError("labels: give numbers, or a matrix with a column for each label; names are not known here")
         return targets
+    if isinstance(y, (list, tuple)):
+        _require_no_missing(y)
     array = np.asarray(y)
     if array.ndim == 2 and array.shape[1] != 1:
         return _of_matrix(array)

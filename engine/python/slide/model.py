@@ -118,8 +118,8 @@ class Model:
     ) -> tuple[np.ndarray, np.ndarray]:
         """The best labels of each sample, best first.
 
-        X: samples as a CSR matrix, a dense array, or a list of texts for a model trained on text. Features that the model
-        does not know are left out, with a warning. k: labels a sample; 5, or with a threshold alone all that reach it.
+        X: samples as a CSR matrix, a dense array [n, features or less], or a list of texts for a model trained on text.
+        Features of a matrix that the model does not know are left out, with a warning. k: labels a sample; 5, or with a threshold alone all that reach it.
         threshold: leaves out labels with lower scores. logits: scores are those of the output neurons, else probabilities. inference: ``"full"`` scores all
         labels, ``"lsh"`` only candidates that hash tables find, ``"configured"`` does what ``eval.inference`` of the
         model says. threads: 0 = all cores; up to 128 samples are always answered by the calling thread. keep_known: a
@@ -212,7 +212,7 @@ class Model:
             return text_data_of(x, self._engine, targets)
         features = features_for(self._engine, x)
         beyond = features.shape[1] - self.features
-        if beyond > 0 and is_sparse(features):
+        if beyond > 0 and is_sparse(x) and is_sparse(features):  # an array has a size; what is beyond is a mistake
             known = features[:, : self.features]
             if known.nnz < features.nnz:
                 warnings.warn(left_out_line(features.nnz - known.nnz), stacklevel=3)
