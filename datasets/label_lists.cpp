@@ -110,8 +110,9 @@ class IndicatorTest {
 template <class Value>
 LabelLists of_columns(std::size_t columns, const Source& from, const Value& value) {
   if (from.limit != 0 && columns > from.limit) {
-    fail_input("{}: {} columns, one a label, but there are {} labels: correct the matrix or the number of labels",
-               from.path, columns, from.limit);
+    fail_input(
+        "{}: {} columns, one a label, but there are {} labels: correct the matrix or the number of labels",
+        from.path, columns, from.limit);
   }
   LabelLists lists;
   for (std::size_t row = 0; row < from.samples; ++row) {
@@ -278,7 +279,8 @@ bool has_header(const TextShape& shape, const Source& from) {
   if (shape.given() < samples || shape.largest >= shape.header->labels) return false;
   if (shape.header->labels == samples) return true;  // a list has no label twice
   fail_input(
-      "{}:1:1: this line can be a header 'samples labels' or two labels of the first sample; write '{},{}' for "
+      "{}:1:1: this line can be a header 'samples labels' or two labels of the first sample; write '{},{}' "
+      "for "
       "labels, or for a header end the file with the empty line of the last sample",
       from.path, samples, shape.header->labels);
 }
@@ -330,8 +332,8 @@ LabelLists of_indicator_lines(std::string_view text, std::size_t columns, const 
 
 void check_header(const LabelsHeader& header, std::size_t lines, std::size_t given, const Source& from) {
   if (header.samples > given) {
-    fail_input("{}:{}:1: the file ends after {} samples, but its header says {}; it may be cut off", from.path,
-               lines + 2, lines, header.samples);
+    fail_input("{}:{}:1: the file ends after {} samples, but its header says {}; it may be cut off",
+               from.path, lines + 2, lines, header.samples);
   }
   if (header.samples != from.samples) fail_rows(from, header.samples);
 }

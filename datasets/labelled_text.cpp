@@ -137,7 +137,8 @@ std::uint64_t read_samples(Chunks& chunks, const TextModel& model, const TextRul
   };
   parallel_for(chunks.size(), threads, [&](std::size_t index, int thread) {
     read(index, thread);
-    names[index] = std::move((twice ? readings[static_cast<std::size_t>(thread)].rows : waiting[index]).names);
+    names[index] =
+        std::move((twice ? readings[static_cast<std::size_t>(thread)].rows : waiting[index]).names);
   });
   chunks.check_faults();
   chunks.report_faults(report);

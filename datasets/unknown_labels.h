@@ -1,5 +1,5 @@
-// Labels that samples name and the model they are read for does not know: numbered behind those that it knows,
-// in the order in which they are met, so that measures count them. For one thread.
+// Labels that samples name and the model they are read for does not know: numbered behind those that it
+// knows, in the order in which they are met, so that measures count them. For one thread.
 #pragma once
 
 #include <cstddef>

@@ -185,7 +185,9 @@ Predictions Predictor::predict_reaching(const Data& data, float threshold) const
     slide::predict_reaching(
         rows, impl_->predictor->wanted(), {model.trained().network.labels(), 0},
         [&](float score) { return impl_->score_of(score) >= threshold; },
-        [&](const Dataset& some, const auto& wanted, const auto& sink) { impl_->predict(some, wanted, sink); },
+        [&](const Dataset& some, const auto& wanted, const auto& sink) {
+          impl_->predict(some, wanted, sink);
+        },
         [&](std::size_t sample, auto best) { found[sample].assign(best.begin(), best.end()); });
     Predictions all;
     for (const auto& best : found) all.k = std::max(all.k, best.size());

@@ -163,8 +163,7 @@ Missing missing_of(const Evaluation& evaluation) {
   for (std::size_t i = 0; i < evaluation.truth.size(); ++i) {
     for (const std::uint32_t label : evaluation.truth.labels(i)) {
       missing.unscored += scored[label] ? 0 : 1;
-      missing.untrained +=
-          label < evaluation.training.size() && evaluation.training[label] > 0 ? 0 : 1;
+      missing.untrained += label < evaluation.training.size() && evaluation.training[label] > 0 ? 0 : 1;
     }
   }
   return missing;

@@ -137,8 +137,7 @@ class Answers {
       const std::size_t k = command.reaching() ? labels_ : command.k.value_or(kDefaultK);
       shared_ = make_shared_predictor(model, cluster, threads_, k, log_softmax, by_row);
     } else {
-      predictor_.emplace(
-          make_predictor(model, threads_, command.k.value_or(kDefaultK), log_softmax, by_row));
+      predictor_.emplace(make_predictor(model, threads_, command.k.value_or(kDefaultK), log_softmax, by_row));
     }
   }
 
@@ -202,7 +201,8 @@ class Answers {
     const Predictor::Wanted wanted = {predictor_->options().k, predictor_->options().log_softmax};
     if (!command_.reaching()) return call(part, wanted, sink);
     predict_reaching(
-        part, wanted, {labels_, 0}, [&](float score) { return command_.reaches(written(score)); }, call, sink);
+        part, wanted, {labels_, 0}, [&](float score) { return command_.reaches(written(score)); }, call,
+        sink);
   }
 
   // What is printed of one score of the network.

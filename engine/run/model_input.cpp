@@ -71,9 +71,8 @@ bool looks_like_model(const std::string& path) {
 std::uint32_t check_model_header(std::string_view header, std::uint64_t bytes, const std::string& path) {
   if (header.substr(0, kModelMagic.size()) !=
       kModelMagic.substr(0, std::max<std::size_t>(1, header.size()))) {
-    fail_input(
-        "{}: this is no slide model; the model comes first: name the folder of a run, or a model file",
-        path);
+    fail_input("{}: this is no slide model; the model comes first: name the folder of a run, or a model file",
+               path);
   }
   if (header.size() < kModelHeaderBytes) {
     fail_input("{}: the model is cut off after {} bytes; copy it again or train again", path, bytes);

@@ -1,5 +1,5 @@
-// That what a command writes replaces nothing that it reads, nothing else that it writes, and no model. May be
-// called from any thread.
+// That what a command writes replaces nothing that it reads, nothing else that it writes, and no model. May
+// be called from any thread.
 #pragma once
 
 #include <span>
@@ -19,8 +19,8 @@ struct OutputFile {
 };
 
 // Throws InputError where an output is a file of `inputs`, paths as files_read() takes them, by whatever
-// name, or where two outputs are one file; pipes and devices may be both. Likewise where it is a model, unless
-// these may be replaced.
+// name, or where two outputs are one file; pipes and devices may be both. Likewise where it is a model,
+// unless these may be replaced.
 void check_outputs(std::span<const OutputFile> outputs, std::span<const std::string> inputs,
                    bool replace_models = false);
 

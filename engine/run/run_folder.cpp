@@ -79,7 +79,8 @@ void RunFolder::require_free(bool replace) {
   }
   if (const std::string model = any_model(); !model.empty()) {
     fail_input(
-        "{}: a model is here, which training would replace; give another --out, or --force to replace it", model);
+        "{}: a model is here, which training would replace; give another --out, or --force to replace it",
+        model);
   }
 }
 

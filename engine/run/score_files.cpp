@@ -8,12 +8,14 @@
 #include <vector>
 
 #include "datasets/data_parts.h"
+#include "datasets/dense_data.h"
 #include "datasets/detect.h"
 #include "datasets/file_bytes.h"
 #include "datasets/join_rows.h"
 #include "datasets/label_lists.h"
 #include "datasets/labelled_line.h"
 #include "datasets/line_chunks.h"
+#include "datasets/npy.h"
 #include "datasets/npz.h"
 #include "datasets/npz_matrix.h"
 #include "datasets/reader.h"
@@ -64,6 +66,23 @@ Dataset read_label_text(const std::string& path, LabelIndex& index) {
 bool is_labels_alone(const std::string& path, DataFormat format) {
   const std::string name = path.substr(path.rfind('/') + 1);  // npos + 1 is 0
   return format == DataFormat::kNpz && !is_npz_pair(path) && !name.starts_with('X');
+}
+
+// An array of labels, whose name ends in .npy and does not begin with X.
+bool is_label_array(const std::string& path) {
+  const std::string name = path.substr(path.rfind('/') + 1);
+  return name.ends_with(".npy") && !name.starts_with('X') && !is_file_list(path);
+}
+
+Dataset read_label_array(const std::string& path, LabelIndex& index) {
+  const FileBytes bytes(path);
+  const NpyHeader header = read_npy_header(bytes.text(), {path, "the array", "save labels with numpy.save"});
+  LabelLists lists = read_labels(path, header.shape.empty() ? 0 : header.shape.front(), 0, path);
+  if (!index.named() && header.shape.size() == 2) index.limit_to(lists.count);
+  DatasetArrays arrays;
+  arrays.label_offsets = std::move(lists.offsets);
+  arrays.label_ids = std::move(lists.ids);
+  return labels_of(std::move(arrays), lists.count);
 }
 
 Dataset read_label_matrix(const std::string& path, LabelIndex& index) {
@@ -283,7 +302,8 @@ Dataset read_labels(const std::string& path, std::optional<DataFormat> format, i
   if (index.grows())
     fail_input("{}: this numbers its labels, but other files name them; give the names by --labels", path);
   index.number_by_data();
-  Dataset labels = is_label_text(path, found)     ? read_label_text(path, index)
+  Dataset labels = is_label_array(path)           ? read_label_array(path, index)
+                   : is_label_text(path, found)   ? read_label_text(path, index)
                    : is_labels_alone(path, found) ? read_label_matrix(path, index)
                                                   : read_numbered_labels(path, found, threads, index);
   return labels;

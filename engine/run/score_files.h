@@ -55,11 +55,11 @@ class LabelIndex {
   std::unordered_map<std::string_view, std::uint32_t> ids_;
 };
 
-// The labels of a data file, in any format that can be read, or of a matrix of SciPy, labels alone, in an
-// .npz whose name does not begin with X. Labels beyond those that are named or that have scores are kept: they
-// count as missed. The first file that is read with an index says whether labels have
-// names; data with a header, and matrices, how many labels there are. The result has no features. Throws
-// InputError.
+// The labels of a data file, in any format that can be read, or labels alone: a matrix of SciPy in an
+// .npz, or what read_labels() of label_lists.h takes in an .npy, whose name does not begin with X. Labels
+// beyond those that are named or that have scores are kept: they count as missed. The first file that is read
+// with an index says whether labels have names; data with a header, and matrices, how many labels there are.
+// The result has no features. Throws InputError.
 Dataset read_labels(const std::string& path, std::optional<DataFormat> format, int threads,
                     LabelIndex& index);
 

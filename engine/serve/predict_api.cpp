@@ -23,7 +23,7 @@ using Json = nlohmann::json;
 // What all inputs of a request share.
 struct Ask {
   std::size_t k;
-  bool has_k = false;  // the request says how many labels it wants
+  bool has_k = false;       // the request says how many labels it wants
   std::size_t explain = 0;  // features for each label
   std::optional<double> threshold;
   bool logit = false;

@@ -65,7 +65,8 @@ TEST(ApiMeasures, AllDoorsAgreeOnLabelsThatTrainingLacks) {
   const std::vector<std::string> words = {"violin goal", "cello paint", "brush", "ball", "goal", "violin"};
   for (const std::string& text : words) texts.emplace_back(text);
   const auto id = [&](const char* name) { return static_cast<std::int32_t>(*model.label_id(name)); };
-  std::vector<std::int32_t> ids = {id("music"), 3, 3, id("art"), 4, id("sport"), 3, 4, id("sport"), id("music")};
+  std::vector<std::int32_t> ids = {id("music"), 3, 3, id("art"),   4,
+                                   id("sport"), 3, 4, id("sport"), id("music")};
   const std::vector<std::int64_t> ends = {0, 2, 3, 5, 8, 9, 10};
   const CsrMatrix labels{ends, ids, nullptr, 5};
   expect_same(measures, evaluate(model, Data::from_texts(texts, model, labels)));

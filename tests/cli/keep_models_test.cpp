@@ -82,7 +82,8 @@ TEST_F(KeepModelsTest, OtherOutputsReplaceNone) {
   }
   // Through a link, too.
   fs::create_symlink("m.slide", slide_.folder() / "link");
-  expect_kept("m.slide", "names a model that is there", slide_.run({"vectors", "out", "--out", "link"}), before);
+  expect_kept("m.slide", "names a model that is there", slide_.run({"vectors", "out", "--out", "link"}),
+              before);
   EXPECT_EQ(slide_.run({"average", "out", "out", "--out", "m.slide", "--force"}).code, 0);
   EXPECT_FALSE(file("m.slide") == before);
   EXPECT_EQ(slide_.run({"convert", "out", "m.slide", "--drop-optimizer", "--force"}).code, 0);
@@ -97,7 +98,8 @@ TEST_F(KeepModelsTest, OtherOutputsReplaceNone) {
 TEST_F(KeepModelsTest, AFolderStandsForItsBestModel) {
   ASSERT_EQ(train_into("v", {"--set", "data.validation=0.2"}).code, 0);
   // As if the last one was another.
-  fs::copy(slide_.path("out/model.slide"), slide_.path("v/model.slide"), fs::copy_options::overwrite_existing);
+  fs::copy(slide_.path("out/model.slide"), slide_.path("v/model.slide"),
+           fs::copy_options::overwrite_existing);
   const auto printed = [&](Strings arguments) {
     const Outcome done = slide_.run(arguments);
     EXPECT_EQ(done.code, 0) << done.err;

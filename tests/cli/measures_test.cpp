@@ -115,8 +115,9 @@ TEST_F(MeasuresTest, LabelsThatTrainingLacksCountAsMissedByAllDoors) {
   const Outcome told = slide_.run({"test", "text", "te.tsv", "--k", "1,3,5", "--json"});
   const Json tested = Json::parse(told.out);
   EXPECT_GT(tested["unknown_labels"], 10);
-  EXPECT_NE(told.err.find(fmt::format("{} labels, as often as they occur", tested["unknown_labels"].get<int>())),
-            std::string::npos)
+  EXPECT_NE(
+      told.err.find(fmt::format("{} labels, as often as they occur", tested["unknown_labels"].get<int>())),
+      std::string::npos)
       << told.err;
   expect_same(logged("text"), tested, "train --test");
   write("s.txt", run({"predict", "text", "te.tsv"}).out);
@@ -190,6 +191,23 @@ TEST_F(MeasuresTest, TheirPropensityIsThatOfFrequencyZero) {
   }
 }
 
+// Labels alone, as classes and as columns.
+TEST_F(MeasuresTest, TruthMayBeAnArray) {
+  const auto array = [&](const std::string& type, const std::string& shape, const std::string& items) {
+    std::string head = fmt::format("{{'descr': '{}', 'fortran_order': False, 'shape': {}, }}", type, shape);
+    head.resize(117, ' ');
+    write("Y.npy", std::string("\x93NUMPY\x01\0\x76\0", 10) + head + '\n' + items);
+  };
+  write("s.txt", "0:1 2:0.5\n2:1\n");
+  const std::string classes("\2\0\0\0\2\0\0\0", 8), columns("\0\0\1\0\0\1", 6);
+  array("<i4", "(2,)", classes);
+  const Json of_classes = json({"evaluate", "s.txt", "Y.npy", "--k", "1,2"});
+  EXPECT_NEAR(of_classes["p_at_1"].get<double>(), 0.5, 1e-12);
+  EXPECT_NEAR(of_classes["recall_at_2"].get<double>(), 1, 1e-12);
+  array("|b1", "(2, 3)", columns);
+  EXPECT_EQ(json({"evaluate", "s.txt", "Y.npy", "--k", "1,2"}), of_classes);
+}
+
 // ---- features that the model does not know ----
 
 TEST_F(MeasuresTest, UnknownFeaturesAreLeftOutAndTold) {
@@ -206,7 +224,8 @@ TEST_F(MeasuresTest, UnknownFeaturesAreLeftOutAndTold) {
   for (const std::string data : {"u.svm", "u.xmc", "X.u.npz"}) {
     const Outcome predicted = run({"predict", "l", data});
     EXPECT_EQ(predicted.out, known) << data << ": and their length does not count";
-    EXPECT_NE(predicted.err.find("unknown are 1 features, as often as they occur"), std::string::npos) << data;
+    EXPECT_NE(predicted.err.find("unknown are 1 features, as often as they occur"), std::string::npos)
+        << data;
     EXPECT_EQ(json({"test", "l", data})["unknown_features"], 1) << data;
   }
   const Outcome piped = slide_.run({"predict", "l", "-"}, "1 9:1 1:1\n");
@@ -261,7 +280,8 @@ TEST_F(MeasuresTest, ThresholdAndBestThresholdGiveTheSameF1) {
   write("all.txt", run({"predict", "out", "data/test.txt", "--k", "60"}).out);
   run({"predict", "out", "data/test.txt", "--k", "60", "--out", "all.npz"});
   for (const std::string scores : {"all.txt", "all.npz"}) {
-    const Json best = json({"evaluate", scores, "data/test.txt", "--best-threshold", scores, "data/test.txt"});
+    const Json best =
+        json({"evaluate", scores, "data/test.txt", "--best-threshold", scores, "data/test.txt"});
     const std::string threshold = fmt::format("{}", best["threshold"].get<double>());
     std::string given = "given.txt";
     if (scores == "all.npz") {

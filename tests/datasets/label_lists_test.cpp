@@ -58,7 +58,11 @@ TEST_F(LabelListsTest, AHeaderIsNoRow) {
   EXPECT_EQ(text("3 5\n0,4\n\n1,2\n", 3), (Rows{"5", "0,4", "", "1,2"}));
   EXPECT_EQ(text("2 9\n3\n4\n", 2), (Rows{"9", "3", "4"})) << "one line more than samples";
   EXPECT_EQ(text("3 3\n0\n1\n", 3), (Rows{"3", "0", "1", ""})) << "a list has no label twice";
-  EXPECT_EQ(text("\xef\xbb\xbf" "2 9\r\n3:1\r\n4:1\r\n", 2), (Rows{"9", "3", "4"})) << "a byte order mark";
+  EXPECT_EQ(text("\xef\xbb\xbf"
+                 "2 9\r\n3:1\r\n4:1\r\n",
+                 2),
+            (Rows{"9", "3", "4"}))
+      << "a byte order mark";
 }
 
 TEST_F(LabelListsTest, ListsNeedNone) {
@@ -77,8 +81,9 @@ TEST_F(LabelListsTest, WhatCanBeBothIsRefused) {
 }
 
 TEST_F(LabelListsTest, AFileThatIsCutOffIsRefusedByItsOwnHeader) {
-  EXPECT_NE(fault("4 3\n0:1\n1:1\n", 4).find("Y.txt:4:1: the file ends after 2 samples, but its header says 4"),
-            std::string::npos);
+  EXPECT_NE(
+      fault("4 3\n0:1\n1:1\n", 4).find("Y.txt:4:1: the file ends after 2 samples, but its header says 4"),
+      std::string::npos);
   EXPECT_NE(fault("3 3\n0:1\n1:1", 3).find("the file ends after 2 samples, but its header says 3"),
             std::string::npos)
       << "without a line end nothing lies behind";
@@ -123,9 +128,8 @@ TEST_F(LabelListsTest, WholeAndRealNumbersThatAreZeroOrOneAreColumns) {
   const std::vector<float> real = {0, 1, 1, 0};
   EXPECT_EQ(read(array("<f4", "(2, 2)", real), 2), (Rows{"2", "1", "0"}));
   const std::vector<std::int32_t> by_column = {1, 0, 1, 0, 0, 0};  // of rows 1 1 0 and 0 0 0
-  const std::string header =
-      "\x93NUMPY\x01" + std::string(1, '\0') + "\x46" + std::string(1, '\0') +
-      "{'descr': '<i4', 'fortran_order': True, 'shape': (2, 3), }";
+  const std::string header = "\x93NUMPY\x01" + std::string(1, '\0') + "\x46" + std::string(1, '\0') +
+                             "{'descr': '<i4', 'fortran_order': True, 'shape': (2, 3), }";
   std::string bytes = header + std::string(10 + 0x46 - header.size() - 1, ' ') + '\n';
   bytes += bytes_of(by_column);
   EXPECT_EQ(read(folder_.write("Y.npy", bytes), 2), (Rows{"3", "0,1", ""}));
@@ -136,8 +140,9 @@ TEST_F(LabelListsTest, OtherNumbersAreIds) {
   EXPECT_EQ(read(array<std::int32_t>("<i4", "(2, 2)", {0, -1, 1, 0}), 2), (Rows{"2", "0", "0,1"}))
       << "-1 stands for none";
   EXPECT_EQ(read(array<std::int32_t>("<i4", "(2, 1)", {0, 1}), 2), (Rows{"2", "0", "1"}));
-  EXPECT_NE(input_error([&] { read(array<float>("<f4", "(2, 2)", {0, 1, 2, 0}), 2); })
-                .find("Y.npy: the array has no whole numbers, and is no matrix of 0 and 1 either"),
+  EXPECT_NE(input_error([&] {
+              read(array<float>("<f4", "(2, 2)", {0, 1, 2, 0}), 2);
+            }).find("Y.npy: the array has no whole numbers, and is no matrix of 0 and 1 either"),
             std::string::npos);
 }
 

@@ -113,8 +113,8 @@ class SLIDE_API Data {
   std::uint32_t labels() const;
   std::uint64_t feature_entries() const;
   std::uint64_t label_entries() const;
-  // Of read() for a model: features, of text words and n-grams, that the model does not know and that were left
-  // out, as often as they occur. Labels that it does not know have numbers behind its own.
+  // Of read() for a model: features, of text words and n-grams, that the model does not know and that were
+  // left out, as often as they occur. Labels that it does not know have numbers behind its own.
   std::uint64_t unknown_features() const;
   // Copies of the samples, as CsrMatrix has them: offsets [samples() + 1], and as many ids and values as
   // there are entries.
