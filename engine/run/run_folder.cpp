@@ -203,7 +203,7 @@ bool RunFolder::has_stopped() const {
 
 std::string RunFolder::any_model() const {
   std::error_code ignored;
-  for (const std::string& file : {model(), best_model(), start(), checkpoint()}) {
+  for (const std::string& file : {model(), best_model(), start()}) {
     if (fs::exists(fs::symlink_status(file, ignored))) return file;
   }
   return {};

@@ -56,7 +56,7 @@ class RunFolder {
   bool has_finished() const;
   // Whether there is a run that has a checkpoint to go on from.
   bool has_stopped() const;
-  // A file of these that holds a model or a checkpoint and would be replaced; empty where there is none.
+  // A file of these that holds a model and would be replaced; empty where there is none.
   std::string any_model() const;
 
  private:

@@ -184,7 +184,7 @@ TEST_F(PredictInputTest, FormatsAreFoundTheSameWayWhereverTheyComeFrom) {
 
 TEST_F(PredictInputTest, BadRowsAreLeftOutAndCounted) {
   const std::string two = head(rows_, 2);
-  write_file(slide_.path("bad.txt"), two + "1 5:x\n" + two + "2 900:1\n7 -3:1\n" + two);
+  write_file(slide_.path("bad.txt"), two + "1 5:x\n" + two + "2 x:1\n7 -3:1\n" + two);
   const std::string pair = slide_.run({"predict", kModel, "-"}, two).out;
   for (const Outcome& outcome : {predict("bad.txt", {"--skip-bad"}), piped("bad.txt", {"--skip-bad"}),
                                  redirected("bad.txt", {"--skip-bad"})}) {
