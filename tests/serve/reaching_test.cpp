@@ -24,7 +24,9 @@ TEST_F(PredictReachingTest, AThresholdAloneGivesAllLabelsAboveIt) {
     std::size_t sample = 0;
     for (std::string line; std::getline(expected, line); ++sample) {
       expect_same(together["results"].at(sample)["predictions"], line, ' ', "id");
-      if (threshold == "0") EXPECT_EQ(together["results"].at(sample)["predictions"].size(), 60u);
+      if (threshold == "0") {
+        EXPECT_EQ(together["results"].at(sample)["predictions"].size(), 60u);
+      }
     }
     EXPECT_EQ(sample, 40u);
   }
