@@ -6,6 +6,7 @@
 #include <cstdlib>
 #include <limits>
 #include <memory>
+#include <numeric>
 #include <optional>
 #include <string>
 #include <utility>
@@ -46,6 +47,7 @@ struct Evaluation {
   LabelIndex index;
   Dataset truth;
   Dataset scores;
+  std::vector<std::uint32_t> order;  // of each score in its line of text; empty: none, or not known
   LabelPairs pairs;
   std::vector<std::uint32_t> ks;
   std::vector<std::uint32_t> training;  // samples of each label; none without --train
@@ -61,13 +63,13 @@ std::size_t labels_of(const Evaluation& evaluation) {
                    evaluation.index.names()});
 }
 
-// The scores of several files, averaged by the weights.
+// The scores of several files, averaged by the weights. `order`: of one file, as read_scores() has it.
 Dataset read_average(const EvaluateCommand& command, const std::vector<std::string>& files,
-                     std::size_t samples, LabelIndex& index) {
+                     std::size_t samples, LabelIndex& index, std::vector<std::uint32_t>* order = nullptr) {
   if (std::ranges::count(files, "-") > 1) fail_input("standard input can be one file only");
+  if (files.size() == 1 && command.weights.empty()) return read_scores(files.front(), samples, index, order);
   std::vector<Dataset> scores;
   for (const std::string& file : files) scores.push_back(read_scores(file, samples, index));
-  if (scores.size() == 1 && command.weights.empty()) return scores.front();
   const std::vector<double> weights =
       command.weights.empty() ? std::vector<double>(files.size(), 1.0 / static_cast<double>(files.size()))
                               : command.weights;
@@ -112,6 +114,42 @@ void take_threshold(const EvaluateCommand& command, Evaluation& evaluation) {
   evaluation.validation = f1_at(scores, truth, *evaluation.threshold);
 }
 
+// Leaves these pairs out of scores and their order.
+void leave_out(const LabelPairs& pairs, Dataset& scores, std::vector<std::uint32_t>& order) {
+  std::vector<std::uint32_t> kept;
+  std::size_t at = 0;
+  for (std::size_t i = 0; !order.empty() && i < scores.size(); ++i) {
+    for (const std::uint32_t label : scores.features(i).ids) {
+      if (!pairs.has(i, label)) kept.push_back(order[at]);
+      ++at;
+    }
+  }
+  order = std::move(kept);
+  scores = scores_without(scores, pairs);
+}
+
+// The best labels of each sample; of text, equal scores in the order of their line, which is that of the
+// ranks that `slide predict` gave them before they had six digits.
+Ranking ranked_in_order(const Dataset& scores, const std::vector<std::uint32_t>& order, std::size_t most,
+                        int threads) {
+  if (order.empty()) return ranked(scores, most, threads);
+  Ranking ranking(scores.size(), most);
+  std::vector<std::uint32_t> places;
+  std::size_t first = 0;
+  for (std::size_t i = 0; i < scores.size(); ++i) {
+    const SparseRow row = scores.features(i);
+    places.resize(row.ids.size());
+    std::iota(places.begin(), places.end(), 0U);
+    std::ranges::sort(places, [&](std::uint32_t a, std::uint32_t b) {
+      return row.values[a] != row.values[b] ? row.values[a] > row.values[b]
+                                            : order[first + a] < order[first + b];
+    });
+    for (const std::uint32_t place : places) ranking.add(i, row.ids[place]);
+    first += row.ids.size();
+  }
+  return ranking;
+}
+
 Evaluation read_all(const EvaluateCommand& command) {
   check_counts(command);
   Evaluation evaluation;
@@ -120,7 +158,8 @@ Evaluation read_all(const EvaluateCommand& command) {
   evaluation.truth = read_labels(command.files.back(), command.format, command.threads, evaluation.index);
   take_training(command, evaluation);
   const std::vector<std::string> files(command.files.begin(), command.files.end() - 1);
-  evaluation.scores = read_average(command, files, evaluation.truth.size(), evaluation.index);
+  evaluation.scores =
+      read_average(command, files, evaluation.truth.size(), evaluation.index, &evaluation.order);
   take_threshold(command, evaluation);
   if (command.measures.filter.empty()) return evaluation;
   if (evaluation.index.grows())
@@ -128,7 +167,7 @@ Evaluation read_all(const EvaluateCommand& command) {
   evaluation.pairs = read_label_pairs(command.measures.filter, evaluation.truth.size(),
                                       static_cast<std::uint32_t>(labels_of(evaluation)));
   evaluation.truth = labels_without(evaluation.truth, evaluation.pairs);
-  evaluation.scores = scores_without(evaluation.scores, evaluation.pairs);
+  leave_out(evaluation.pairs, evaluation.scores, evaluation.order);
   return evaluation;
 }
 
@@ -209,9 +248,10 @@ void tell_groups(const Evaluation& evaluation, const Metrics& metrics, Told& tol
 
 void tell_comparison(const EvaluateCommand& command, Evaluation& evaluation, const SampleRatios& ratios,
                      Told& told) {
-  Dataset other = read_scores(command.compare, evaluation.truth.size(), evaluation.index);
-  if (!evaluation.pairs.empty()) other = scores_without(other, evaluation.pairs);
-  const Ranking ranking = ranked(other, most_of(evaluation), command.threads);
+  std::vector<std::uint32_t> order;
+  Dataset other = read_scores(command.compare, evaluation.truth.size(), evaluation.index, &order);
+  if (!evaluation.pairs.empty()) leave_out(evaluation.pairs, other, order);
+  const Ranking ranking = ranked_in_order(other, order, most_of(evaluation), command.threads);
   Resampling resampling = command.measures.resampling(command.threads);
   if (resampling.count == 0) resampling.count = Resampling().count;
   const std::vector<Difference> differences =
@@ -254,7 +294,8 @@ void check_per_label(const EvaluateCommand& command) {
 void run_evaluate(const EvaluateCommand& command) {
   check_per_label(command);
   Evaluation evaluation = read_all(command);
-  const Ranking ranking = ranked(evaluation.scores, most_of(evaluation), command.threads);
+  const Ranking ranking =
+      ranked_in_order(evaluation.scores, evaluation.order, most_of(evaluation), command.threads);
   const Metrics metrics = measured(ranking, evaluation.truth, *evaluation.none);
   const LabelCounts counts(ranking, evaluation.truth, evaluation.ks, labels_of(evaluation));
   Told told;

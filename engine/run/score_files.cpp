@@ -31,7 +31,11 @@ namespace slide {
 
 namespace {
 
-using Entry = std::pair<std::uint32_t, float>;
+struct Entry {
+  std::uint32_t label;
+  float score;
+  std::uint32_t place;  // in its line
+};
 
 // Fails for a label that a row must not have.
 void check_label(std::uint64_t label, const LabelIndex& index, const std::string& where) {
@@ -198,13 +202,14 @@ void parse_line(const ScoreLine& line, LabelIndex& index, std::vector<Entry>& ro
     const std::size_t colon = part.rfind(':');
     if (colon == std::string_view::npos)
       fail_input("{}: '{}' is no label:score", line.place(part), shown_part(part));
-    row.emplace_back(label_of(part.substr(0, colon), line, index), score_of(part.substr(colon + 1), line));
+    row.push_back({label_of(part.substr(0, colon), line, index), score_of(part.substr(colon + 1), line),
+                   static_cast<std::uint32_t>(row.size())});
   }
-  std::ranges::sort(row);
-  const auto twice = std::ranges::adjacent_find(row, {}, &Entry::first);
+  std::ranges::sort(row, {}, &Entry::label);
+  const auto twice = std::ranges::adjacent_find(row, {}, &Entry::label);
   if (twice == row.end()) return;
   const std::string name =
-      index.named() ? shown_part(index.name(twice->first)) : std::to_string(twice->first);
+      index.named() ? shown_part(index.name(twice->label)) : std::to_string(twice->label);
   fail_input("{}:{}:1: the label '{}' is there twice", line.origin, line.number, name);
 }
 
@@ -213,7 +218,7 @@ void parse_line(const ScoreLine& line, LabelIndex& index, std::vector<Entry>& ro
 }
 
 DatasetArrays parse_scores(std::string_view text, const std::string& origin, std::size_t samples,
-                           LabelIndex& index) {
+                           LabelIndex& index, std::vector<std::uint32_t>* order) {
   DatasetArrays arrays;
   std::vector<Entry> row;
   std::size_t number = 0;
@@ -224,9 +229,10 @@ DatasetArrays parse_scores(std::string_view text, const std::string& origin, std
       fail_rows(origin, number + more + (text.empty() || text.back() == '\n' ? 0 : 1), samples);
     }
     parse_line(line, index, row);
-    for (const auto& [label, score] : row) {
-      arrays.feature_ids.push_back(label);
-      arrays.feature_values.push_back(score);
+    for (const Entry& entry : row) {
+      arrays.feature_ids.push_back(entry.label);
+      arrays.feature_values.push_back(entry.score);
+      if (order != nullptr) order->push_back(entry.place);
     }
     arrays.feature_offsets.push_back(arrays.feature_ids.size());
   }
@@ -309,11 +315,12 @@ Dataset read_labels(const std::string& path, std::optional<DataFormat> format, i
   return labels;
 }
 
-Dataset read_scores(const std::string& path, std::size_t samples, LabelIndex& index) {
+Dataset read_scores(const std::string& path, std::size_t samples, LabelIndex& index,
+                    std::vector<std::uint32_t>* order) {
   const std::string origin = path == "-" ? "standard input" : path;
   const FileBytes bytes(path == "-" ? "/dev/stdin" : path);
   DatasetArrays arrays = is_npz(bytes.text()) ? parse_score_matrix({bytes.text(), origin}, samples, index)
-                                              : parse_scores(bytes.text(), origin, samples, index);
+                                              : parse_scores(bytes.text(), origin, samples, index, order);
   std::uint32_t bound = index.named() ? static_cast<std::uint32_t>(index.names()) : index.limit();
   for (const std::uint32_t label : arrays.feature_ids) bound = std::max(bound, label + 1);
   arrays.label_offsets = std::vector<std::uint64_t>(arrays.feature_offsets.size());

@@ -8,6 +8,7 @@
 #include <string>
 #include <string_view>
 #include <unordered_map>
+#include <vector>
 
 #include "datasets/dataset.h"
 #include "datasets/read_options.h"
@@ -68,6 +69,8 @@ Dataset read_labels(const std::string& path, std::optional<DataFormat> format, i
 // `name:score` separated by tabs.
 // "-" is standard input. Throws InputError for another number of rows than `samples`, and with line and
 // column for anything else at fault: a label twice, unknown or out of range, a score that is not finite.
-Dataset read_scores(const std::string& path, std::size_t samples, LabelIndex& index);
+// `order`, unless nullptr, gets for each entry which of its line it is, in text; of a matrix it stays empty.
+Dataset read_scores(const std::string& path, std::size_t samples, LabelIndex& index,
+                    std::vector<std::uint32_t>* order = nullptr);
 
 }  // namespace slide

@@ -191,6 +191,19 @@ TEST_F(MeasuresTest, TheirPropensityIsThatOfFrequencyZero) {
   }
 }
 
+// Six digits make scores equal that `slide predict` ranked.
+TEST_F(MeasuresTest, EqualScoresOfALineRankAsTheyStand) {
+  write("t.svm", "3 1:1\n1 1:1\n"), write("s.txt", "3:1 1:1 0:0.5\n3:1 1:1 0:0.5\n");
+  EXPECT_NEAR(json({"evaluate", "s.txt", "t.svm", "--k", "1"})["p_at_1"].get<double>(), 0.5, 1e-12);
+  write("two.svm", "3 1:1\n3 1:1\n");
+  EXPECT_NEAR(json({"evaluate", "s.txt", "two.svm", "--k", "1"})["p_at_1"].get<double>(), 1, 1e-12);
+  write("f.txt", "0 3\n");
+  EXPECT_NEAR(json({"evaluate", "s.txt", "two.svm", "--k", "1", "--filter", "f.txt"})["p_at_1"].get<double>(),
+              0.5, 1e-12);
+  EXPECT_NEAR(json({"evaluate", "s.txt", "s.txt", "t.svm", "--k", "1"})["p_at_1"].get<double>(), 0.5, 1e-12)
+      << "sums by number";
+}
+
 // Labels alone, as classes and as columns.
 TEST_F(MeasuresTest, TruthMayBeAnArray) {
   const auto array = [&](const std::string& type, const std::string& shape, const std::string& items) {
