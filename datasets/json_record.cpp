@@ -45,8 +45,13 @@ class Listener : public Json::json_sax_t {
   bool parse_error(std::size_t position, const std::string&, const Json::exception& error) override {
     const std::string_view what = error.what();
     const std::size_t reason = what.rfind("; ");
-    return fail(position, fmt::format("this is no JSON object on one line ({})",
-                                      reason == std::string_view::npos ? what : what.substr(reason + 2)));
+    const std::string_view why = reason == std::string_view::npos ? what : what.substr(reason + 2);
+    const bool goes_on = what.find("unexpected end of input") != std::string_view::npos;
+    return fail(position,
+                fmt::format("this is no JSON object on one line ({}){}", why,
+                            goes_on ? "; write each object on a line of its own (jq -c . FILE; those of "
+                                      "a list in one: jq -c '.NAME[]' FILE)"
+                                    : ""));
   }
 
   const RowFault& fault() const { return fault_; }

@@ -11,6 +11,7 @@
 
 #include "datasets/cache_file.h"
 #include "datasets/data_parts.h"
+#include "datasets/data_warnings.h"
 #include "datasets/detect.h"
 #include "datasets/file_bytes.h"
 #include "datasets/idx.h"
@@ -19,6 +20,7 @@
 #include "datasets/labelled_line.h"
 #include "datasets/labelled_text.h"
 #include "datasets/npz.h"
+#include "datasets/read_report.h"
 #include "datasets/table.h"
 #include "datasets/text_pair.h"
 #include "datasets/text_parser.h"
@@ -78,7 +80,11 @@ CsrSizes parse_log(std::span<const TextSource> sources, const ReadOptions& optio
         "a log, or name the format of the data",
         sources.front().origin);
   }
-  return parse_interactions(sources, *options.text, options, sink, chunk_bytes);
+  const CsrSizes sizes = parse_interactions(sources, *options.text, options, sink, chunk_bytes);
+  for (const TextSource& source : sources) {
+    if (options.report != nullptr) add_text_warnings(source, options, *options.report);
+  }
+  return sizes;
 }
 
 // XMC, libsvm, labelled text or interactions.
@@ -96,7 +102,9 @@ CsrSizes parse_lines(const TextSource& source, const ReadOptions& options, CsrSi
         "use one trained on text",
         source.origin);
   }
-  return parse_labelled_text(source, *options.text, options, sink, chunk_bytes);
+  const CsrSizes sizes = parse_labelled_text(source, *options.text, options, sink, chunk_bytes);
+  if (options.report != nullptr) add_text_warnings(source, options, *options.report);
+  return sizes;
 }
 
 CsrSizes read_npz(const std::string& path, const ReadOptions& options, CsrSink& sink) {

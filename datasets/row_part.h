@@ -12,8 +12,9 @@ namespace slide {
 // Rows of some lines.
 struct RowPart {
   Dataset rows;
-  std::vector<std::uint64_t> bad;   // rows with faults, ascending; they are empty
-  std::vector<std::string> faults;  // "FILE:LINE:COLUMN: what" of the first ReadReport::kShown of them
+  std::vector<std::uint64_t> bad;          // rows with faults, ascending; they are empty
+  std::vector<std::string> faults;         // "FILE:LINE:COLUMN: what" of the first ReadReport::kShown of them
+  std::vector<std::string> warnings = {};  // as in ReadReport
 };
 
 }  // namespace slide

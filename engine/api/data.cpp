@@ -6,6 +6,7 @@
 #include "datasets/data_parts.h"
 #include "datasets/data_writer.h"
 #include "datasets/labelled_text.h"
+#include "datasets/read_report.h"
 #include "datasets/reader.h"
 #include "datasets/row_parser.h"
 #include "datasets/sample_keys.h"
@@ -60,9 +61,11 @@ const TextModel& names_of(const Data::Impl& data) {
   return *data.reading->text;
 }
 
-Data read_with(const DataConfig& config, Dataset rows, std::shared_ptr<const TextModel> text) {
+Data read_with(const DataConfig& config, Dataset rows, std::shared_ptr<const TextModel> text,
+               std::vector<std::string> warnings = {}) {
   Data::Impl impl;
   impl.rows = std::move(rows);
+  impl.warnings = std::move(warnings);
   impl.reading = Reading{config, std::move(text)};
   return Internals::make<Data>(std::move(impl));
 }
@@ -189,7 +192,7 @@ Data Data::read(const std::string& path, const Config& config) {
     const bool suited = chosen.data.kind == DataKind::kInteractions;
     if (!suited && is_interactions(chosen.data)) chosen = suited_to_interactions(chosen);
     RunData read = read_run_data(chosen, static_cast<int>(chosen.train.threads));
-    return read_with(chosen.data, std::move(read.train), std::move(read.text));
+    return read_with(chosen.data, std::move(read.train), std::move(read.text), read.warnings());
   });
 }
 
@@ -197,7 +200,10 @@ Data Data::read(const std::string& path, const Model& model) {
   return guarded([&] {
     const slide::Model& used = Internals::of(model)->model;
     ReadOptions options = model_read_options(used, 0);
-    return read_with(used.config.data, read_dataset(path, options), used.text);
+    ReadReport report;
+    options.report = &report;
+    Dataset rows = read_dataset(path, options);
+    return read_with(used.config.data, std::move(rows), used.text, std::move(report.warnings));
   });
 }
 
@@ -342,6 +348,10 @@ void Data::write(const std::string& path, const std::string& format) const {
       fail_input("{}: the data has dense features, and only sparse ones are written; use numpy.save", path);
     write_data(impl_->rows, path, *to, is_text() ? impl_->reading->text.get() : nullptr, path);
   });
+}
+
+std::vector<std::string> Data::warnings() const {
+  return impl_->warnings;
 }
 
 std::size_t Data::copied_bytes() const {

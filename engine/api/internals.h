@@ -9,7 +9,9 @@
 #include <mutex>
 #include <new>
 #include <optional>
+#include <string>
 #include <utility>
+#include <vector>
 
 #include "datasets/dataset.h"
 #include "engine/base/error.h"
@@ -36,6 +38,7 @@ struct Data::Impl {
   DatasetView view;
   std::shared_ptr<const void> storage;
   std::size_t copied_bytes = 0;
+  std::vector<std::string> warnings = {};  // of a file
 };
 
 struct Model::Impl {

@@ -11,6 +11,7 @@
 #include <utility>
 #include <vector>
 
+#include "datasets/data_warnings.h"
 #include "datasets/label_pairs.h"
 #include "engine/base/error.h"
 #include "engine/base/parallel.h"
@@ -18,6 +19,7 @@
 #include "engine/cli/evaluation.h"
 #include "engine/cli/options.h"
 #include "engine/cli/text.h"
+#include "engine/cli/warnings.h"
 #include "engine/config/config.h"
 #include "engine/inference/f1.h"
 #include "engine/inference/ranking.h"
@@ -38,13 +40,18 @@ struct EvaluateCommand {
   std::optional<float> threshold;
   MeasureOptions measures;
   std::optional<DataFormat> format;
+  std::vector<std::string> set;  // keys that say how the data are read
   int threads = 0;
+  bool strict = false;
 };
 
 // What is measured, and with what.
 struct Evaluation {
   LabelIndex index;
+  TruthOptions reading;
+  ReadReport report;
   Dataset truth;
+  ScoredRows rows;  // of all scores
   Dataset scores;
   LabelPairs pairs;
   std::vector<std::uint32_t> ks;
@@ -62,10 +69,10 @@ std::size_t labels_of(const Evaluation& evaluation) {
 
 // The scores of several files, averaged by the weights.
 Dataset read_average(const EvaluateCommand& command, const std::vector<std::string>& files,
-                     std::size_t samples, LabelIndex& index) {
+                     const ScoredRows& rows, LabelIndex& index) {
   if (std::ranges::count(files, "-") > 1) fail_input("standard input can be one file only");
   std::vector<Dataset> scores;
-  for (const std::string& file : files) scores.push_back(read_scores(file, samples, index));
+  for (const std::string& file : files) scores.push_back(read_scores(file, rows, index));
   if (scores.size() == 1 && command.weights.empty()) return scores.front();
   const std::vector<double> weights =
       command.weights.empty() ? std::vector<double>(files.size(), 1.0 / static_cast<double>(files.size()))
@@ -88,7 +95,7 @@ void take_training(const EvaluateCommand& command, Evaluation& evaluation) {
   Metrics::Propensities propensities;
   Metrics::Groups groups;
   if (!command.train.empty()) {
-    const Dataset train = read_labels(command.train, command.format, command.threads, evaluation.index);
+    const Dataset train = read_labels(command.train, evaluation.reading, evaluation.index);
     evaluation.training = train.label_frequencies();
     const EvalConfig defaults;
     const PropensityConstants constants = command.measures.propensity.value_or(
@@ -104,30 +111,50 @@ void take_training(const EvaluateCommand& command, Evaluation& evaluation) {
 void take_threshold(const EvaluateCommand& command, Evaluation& evaluation) {
   evaluation.threshold = command.threshold;
   if (command.validation.empty()) return;
-  const Dataset truth = read_labels(command.validation[1], command.format, command.threads, evaluation.index);
-  const Dataset scores = read_average(command, parted(command.validation[0]), truth.size(), evaluation.index);
+  const Dataset truth = read_labels(command.validation[1], evaluation.reading, evaluation.index);
+  const ScoredRows rows = scored_rows(command.validation[1], evaluation.reading, truth.size());
+  const Dataset scores = read_average(command, parted(command.validation[0]), rows, evaluation.index);
   evaluation.threshold = best_threshold(scores, truth).threshold;
   evaluation.validation = f1_at(scores, truth, *evaluation.threshold);
 }
 
-Evaluation read_all(const EvaluateCommand& command) {
+// How the data are read, by --format, --set and --threads.
+TruthOptions reading_of(const EvaluateCommand& command) {
+  static constexpr std::array kMeant = {
+      "data.text=", "data.labels=", "data.label_separator=", "data.format="};
+  for (const std::string& set : command.set) {
+    if (std::ranges::none_of(kMeant, [&](std::string_view key) { return set.starts_with(key); })) {
+      fail_input(
+          "--set {}: only data.text, data.labels, data.label_separator and data.format have a meaning here",
+          set);
+    }
+  }
+  const DataConfig data = parse_config("", "the settings", command.set).data;
+  TruthOptions reading{command.format, {data.text, data.labels, data.label_separator, ""}, command.threads};
+  if (!reading.format && data.format != DataFormat::kAuto) reading.format = data.format;
+  return reading;
+}
+
+void read_all(const EvaluateCommand& command, Evaluation& evaluation) {
   check_counts(command);
-  Evaluation evaluation;
   if (!command.labels.empty()) evaluation.index = LabelIndex(command.labels);
   evaluation.ks = each_once(command.measures.ks.empty() ? EvalConfig().k : command.measures.ks);
-  evaluation.truth = read_labels(command.files.back(), command.format, command.threads, evaluation.index);
+  evaluation.reading = reading_of(command);
+  evaluation.reading.report = &evaluation.report;
+  evaluation.truth = read_labels(command.files.back(), evaluation.reading, evaluation.index);
+  add_measure_warnings(evaluation.truth, UINT64_MAX, false, command.files.back(), evaluation.report);
+  evaluation.rows = scored_rows(command.files.back(), evaluation.reading, evaluation.truth.size());
   take_training(command, evaluation);
   const std::vector<std::string> files(command.files.begin(), command.files.end() - 1);
-  evaluation.scores = read_average(command, files, evaluation.truth.size(), evaluation.index);
+  evaluation.scores = read_average(command, files, evaluation.rows, evaluation.index);
   take_threshold(command, evaluation);
-  if (command.measures.filter.empty()) return evaluation;
+  if (command.measures.filter.empty()) return;
   if (evaluation.index.grows())
     fail_input("--filter has numbers of labels, but the data name theirs; give the names by --labels");
   evaluation.pairs = read_label_pairs(command.measures.filter, evaluation.truth.size(),
                                       static_cast<std::uint32_t>(labels_of(evaluation)));
   evaluation.truth = labels_without(evaluation.truth, evaluation.pairs);
   evaluation.scores = scores_without(evaluation.scores, evaluation.pairs);
-  return evaluation;
 }
 
 std::size_t most_of(const Evaluation& evaluation) {
@@ -174,7 +201,7 @@ void tell_groups(const Evaluation& evaluation, const Metrics& metrics, Told& tol
 
 void tell_comparison(const EvaluateCommand& command, Evaluation& evaluation, const SampleRatios& ratios,
                      Told& told) {
-  Dataset other = read_scores(command.compare, evaluation.truth.size(), evaluation.index);
+  Dataset other = read_scores(command.compare, evaluation.rows, evaluation.index);
   if (!evaluation.pairs.empty()) other = scores_without(other, evaluation.pairs);
   const Ranking ranking = ranked(other, most_of(evaluation), command.threads);
   Resampling resampling = command.measures.resampling(command.threads);
@@ -218,7 +245,9 @@ void check_per_label(const EvaluateCommand& command) {
 
 void run_evaluate(const EvaluateCommand& command) {
   check_per_label(command);
-  Evaluation evaluation = read_all(command);
+  Evaluation evaluation;
+  read_all(command, evaluation);
+  Warnings(command.strict).add(evaluation.report);
   const Ranking ranking = ranked(evaluation.scores, most_of(evaluation), command.threads);
   const Metrics metrics = measured(ranking, evaluation.truth, *evaluation.none);
   const LabelCounts counts(ranking, evaluation.truth, evaluation.ks, labels_of(evaluation));
@@ -291,7 +320,11 @@ void add_evaluate(CLI::App& app, Action& action) {
   sub->add_option("--compare", command->compare, "Other scores of the same samples, to test the difference")
       ->type_name("SCORES");
   add_format(*sub, "--format", "Format of the data; default: found from their content", command->format);
+  sub->add_option("--set", command->set, "How the data are read: a column of [data]; may be repeated")
+      ->type_name("data.KEY=VALUE")
+      ->allow_extra_args(false);
   add_threads(*sub, command->threads);
+  add_strict(*sub, command->strict);
   sub->callback([command, &action] { action = [command] { run_evaluate(*command); }; });
 }
 

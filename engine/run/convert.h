@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <optional>
 #include <string>
 #include <vector>
@@ -29,6 +30,8 @@ struct ConvertOptions {
   bool one_based = false;  // `in` is libsvm whose features count from 1
   bool skip_bad = false;   // lines of `in` with faults are left out
   int threads = 0;
+  // Hears what the data are warned of, before anything is written; what it throws ends the conversion.
+  std::function<void(const ReadReport&)> warned = {};
 };
 
 struct ConvertResult {

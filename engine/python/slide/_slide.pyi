@@ -27,6 +27,7 @@ class Data:
     label_entries: int
     copied_bytes: int
     is_text: bool
+    warnings: List[str]
     @staticmethod
     def read(path: str, config: Config) -> Data: ...
     def weighted(self, weights: NDArray[Any]) -> Data: ...
