@@ -24,7 +24,7 @@ namespace {
 
 constexpr std::size_t kLookedLines = 1000;
 constexpr std::size_t kLookedBytes = std::size_t{1} << 20;
-constexpr std::size_t kMinLabels = 3;  // that occur once, to be worth a word
+constexpr std::size_t kMinLabels = 3;  // samples with labels that occur once, to be worth a word
 
 std::uint64_t line_of(std::string_view text, std::size_t at) {
   return 1 + static_cast<std::uint64_t>(
@@ -183,7 +183,10 @@ void add_label_warnings(const Dataset& train, const std::string& path, ReadRepor
     if (samples > 1) return;
     labels += samples;
   }
-  if (labels < kMinLabels) return;
+  std::size_t labelled = 0;
+  for (std::size_t i = 0; i < train.samples() && labelled < kMinLabels; ++i)
+    labelled += train.labels(i).empty() ? 0 : 1;
+  if (labelled < kMinLabels) return;
   report.add_warning(
       fmt::format("{}: each of its {} labels occurs once, as ids or texts do; check that its labels are "
                   "where they are read",

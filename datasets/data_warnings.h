@@ -22,8 +22,8 @@ void add_text_warnings(const TextSource& source, const ReadOptions& options, Rea
 std::string encoding_warning(std::string_view text, const std::string& origin,
                              std::uint64_t lines_before = 0);
 
-// Adds that each of the labels of training data, three or more, occurs once, unless `report` has a warning
-// that may be the reason.
+// Adds that each of the labels of training data, of three samples or more, occurs once, unless `report` has a
+// warning that may be the reason.
 void add_label_warnings(const Dataset& train, const std::string& path, ReadReport& report);
 
 // The same of samples to measure a model of `labels` labels by: that there is nothing to measure, because

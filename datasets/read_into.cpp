@@ -57,6 +57,11 @@ DataFormat detect(std::string_view bytes, const std::string& origin, const Table
   const std::size_t first = without_byte_order_mark(bytes).find_first_not_of(" \t\r\n");
   const bool is_object = kind && without_byte_order_mark(bytes).substr(first).starts_with('{');
   if (kind && !is_object) fail_input("{}:1:1: this is {}", origin, *kind);
+  if (is_object) {
+    const std::string_view object = without_byte_order_mark(bytes).substr(first);
+    const std::string fault = json_form_fault(object.substr(0, object.find('\n')));
+    if (!fault.empty()) fail_input("{}:1:1: this is {}", origin, fault);
+  }
   fail_as_table(bytes, origin, columns);
   fail_input(
       "{}:1:1: the format is not clear: neither a header 'samples features labels', nor a line 'label "

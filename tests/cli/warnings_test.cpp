@@ -25,7 +25,8 @@ class WarningsTest : public CliTest {
     const Outcome done = train_on(data, more);
     ASSERT_EQ(done.code, 0) << done.err;
     EXPECT_EQ(std::ranges::count(done.err, '\n'), 1) << done.err;
-    EXPECT_TRUE(done.err.starts_with("slide: warning: " + data)) << done.err;
+    EXPECT_TRUE(done.err.starts_with("slide: warning: ")) << done.err;
+    EXPECT_NE(done.err.find(data), std::string::npos) << done.err;
     for (const std::string& part : parts) EXPECT_NE(done.err.find(part), std::string::npos) << done.err;
     Strings logged;
     for (const Json& event : events("r")) {
@@ -94,7 +95,7 @@ TEST_F(WarningsTest, OtherEncodings) {
   for (const Strings& command : commands) {
     const Outcome done = slide_.run(command);
     EXPECT_EQ(done.code, 0) << command.front() << done.err;
-    EXPECT_NE(done.err.find("warning: latin.csv:2: "), std::string::npos) << command.front() << done.err;
+    EXPECT_NE(done.err.find("latin.csv:2: "), std::string::npos) << command.front() << done.err;
     expect_refused(slide_.run(command + Strings{"--strict"}), {"latin.csv:2: ", "--strict"});
   }
   const Outcome piped = slide_.run({"predict", "r", "-"}, "text\nred\ncaf\xe9\n");
@@ -240,8 +241,7 @@ TEST_F(WarningsTest, MeasuresOfNothing) {
   write("other.tsv", "x\tred ball\ny\tblue ball\n");
   write("none.tsv", "\tred ball\n\tblue ball\n");
   const Outcome trained = train_on("t.tsv", {"--test", "other.tsv"});
-  EXPECT_NE(trained.err.find("warning: other.tsv: no sample has a label that the model knows"),
-            std::string::npos)
+  EXPECT_NE(trained.err.find("other.tsv: no sample has a label that the model knows"), std::string::npos)
       << trained.err;
   ASSERT_EQ(train_on("t.tsv").err, "");
   EXPECT_EQ(slide_.run({"test", "r", "t.tsv"}).err, "");
