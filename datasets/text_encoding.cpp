@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <cstdint>
 #include <cstring>
 
@@ -38,6 +39,23 @@ std::size_t character_at(std::string_view text, std::size_t at) {
   return second && follows(2) && follows(3) ? 4 : 0;
 }
 
+// How many bytes of ASCII the text begins with.
+std::size_t ascii_bytes(std::string_view text) {
+  constexpr std::uint64_t kHighBits = 0x8080808080808080ULL;
+  std::size_t at = 0;
+  std::array<std::uint64_t, 4> words{};
+  for (; text.size() - at >= sizeof words; at += sizeof words) {
+    std::memcpy(words.data(), text.data() + at, sizeof words);
+    if (((words[0] | words[1] | words[2] | words[3]) & kHighBits) != 0) break;
+  }
+  for (; text.size() - at >= sizeof words[0]; at += sizeof words[0]) {
+    std::memcpy(words.data(), text.data() + at, sizeof words[0]);
+    if ((words[0] & kHighBits) != 0) break;
+  }
+  while (at < text.size() && !is_high(text[at])) ++at;
+  return at;
+}
+
 // Whether of each `step` bytes that at `kept` alone is not 0.
 bool has_zeros_around(std::string_view text, std::size_t step, std::size_t kept) {
   const std::size_t bytes = std::min<std::size_t>(text.size(), 64) / step * step;
@@ -51,21 +69,13 @@ bool has_zeros_around(std::string_view text, std::size_t step, std::size_t kept)
 }  // namespace
 
 std::optional<std::size_t> first_no_utf8(std::string_view text) {
-  constexpr std::uint64_t kHighBits = 0x8080808080808080ULL;
-  for (std::size_t at = 0; at < text.size();) {
-    std::uint64_t word = 0;
-    if (text.size() - at >= sizeof word) {
-      std::memcpy(&word, text.data() + at, sizeof word);
-      if ((word & kHighBits) == 0) {
-        at += sizeof word;
-        continue;
-      }
-    }
+  for (std::size_t at = 0;;) {
+    at += ascii_bytes(text.substr(at));
+    if (at == text.size()) return std::nullopt;
     const std::size_t bytes = character_at(text, at);
     if (bytes == 0) return at;
     at += bytes;
   }
-  return std::nullopt;
 }
 
 // In Latin alphabets a byte above ASCII mostly stands alone between ASCII letters; in others runs of them are
