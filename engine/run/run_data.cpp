@@ -9,7 +9,6 @@
 
 #include "datasets/cache.h"
 #include "datasets/data_parts.h"
-#include "datasets/data_warnings.h"
 #include "datasets/dense_data.h"
 #include "datasets/detect.h"
 #include "datasets/file_bytes.h"
@@ -21,6 +20,7 @@
 #include "datasets/text_learner.h"
 #include "engine/base/error.h"
 #include "engine/run/interaction_data.h"
+#include "engine/run/run_warnings.h"
 #include "engine/run/validation_keys.h"
 
 namespace slide {
@@ -120,17 +120,6 @@ void require_no_ridge(const Config& config) {
       ridge, shown_path(config.data.train));
 }
 
-// Where labels have no separator that could be another.
-void check_separator(const DataConfig& config, const TextModel* text) {
-  const bool in_table = !config.text.empty() || (text != nullptr && text->form() == TextForm::kTabs);
-  if (in_table || config.label_separator == DataConfig().label_separator) return;
-  fail_input(
-      "data.label_separator = {} is for tables and for lines LABEL{}LABEL<TAB>TEXT, but {} holds neither; "
-      "leave "
-      "it out",
-      config.label_separator, config.label_separator, shown_path(config.train));
-}
-
 // What `parse` makes of the overrides, and where only the data tell that they are interactions, of these and
 // one that says so.
 template <class Parse>
@@ -204,14 +193,7 @@ RunData read_run_data(const Config& config, int threads, bool skip_bad) {
   }
   check_separator(config.data, text.get());
   RunData data = read_training_data(config, threads, skip_bad, std::move(text));
-  if (config.data.kind != DataKind::kInteractions)
-    add_label_warnings(data.train, config.data.train, data.train_report);
-  const bool log = config.data.kind == DataKind::kInteractions;
-  const auto labels = data.train.label_count();
-  if (data.test && !config.data.test.empty())
-    add_measure_warnings(*data.test, labels, log, config.data.test, data.test_report);
-  if (data.validation)
-    add_measure_warnings(*data.validation, labels, log, config.data.validation.file, data.validation_report);
+  add_warnings(config.data, data);
   add_label_texts(config.data, texts.get(), threads, data);
   add_label_weights(config.data, data);
   return data;
