@@ -45,7 +45,7 @@ std::optional<FileState> state_of(const std::string& path) {
 }
 
 std::uint64_t digest_of(const TableColumns& columns) {
-  if (columns.text.empty()) return 0;
+  if (columns.text.empty() && columns.label_separator == TableColumns().label_separator) return 0;
   std::uint64_t digest = 1;
   for (const std::string* name :
        {&columns.text, &columns.labels, &columns.label_separator, &columns.weight}) {

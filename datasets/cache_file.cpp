@@ -11,6 +11,7 @@
 #include <cstring>
 #include <memory>
 #include <span>
+#include <string_view>
 #include <type_traits>
 
 #include "engine/base/aligned.h"
@@ -30,7 +31,8 @@ constexpr std::uint64_t kByteOrder = 0x0102030405060708ULL;
 constexpr std::uint64_t kHeaderBytes = 4096;
 constexpr std::uint64_t kSummedBytes = std::uint64_t{1}
                                        << 30;  // files up to here have a checksum of the arrays
-constexpr std::size_t kRowsToCheck = 512;      // of a check of entries: what they hold stays in the cache
+constexpr std::size_t kWarningBytes = 3072;
+constexpr std::size_t kRowsToCheck = 512;  // of a check of entries: what they hold stays in the cache
 constexpr std::size_t kSumBytes = std::size_t{1} << 20;  // a block of the checksum, a multiple of a page
 
 struct CacheHeader {
@@ -40,6 +42,7 @@ struct CacheHeader {
   CsrCounts counts;
   CsrSizes sizes;
   std::uint64_t unknown_features = 0, unknown_labels = 0;  // as in ReadReport
+  std::array<char, kWarningBytes> warnings{};  // likewise, a line each, as many as there is room for
   std::uint64_t file_bytes = 0;
   std::uint64_t has_data_checksum = 0;
   std::uint64_t data_checksum = 0;  // of everything behind the header's page
@@ -54,6 +57,23 @@ std::uint64_t checksum(const CacheHeader& header) {
   std::uint64_t sum = 0;
   for (const std::uint64_t word : words) sum = mix64(sum + word);
   return sum;
+}
+
+void keep_warnings(const ReadReport& report, CacheHeader& header) {
+  std::size_t used = 0;
+  for (const std::string& warning : report.warnings) {
+    if (used + warning.size() + 1 > header.warnings.size()) return;
+    std::ranges::copy(warning, header.warnings.begin() + static_cast<std::ptrdiff_t>(used));
+    used += warning.size();
+    header.warnings[used++] = '\n';
+  }
+}
+
+void take_warnings(const CacheHeader& header, ReadReport& report) {
+  std::string_view rest(header.warnings.data(), header.warnings.size());
+  rest = rest.substr(0, rest.find('\0'));
+  for (std::size_t end = 0; (end = rest.find('\n')) != std::string_view::npos; rest.remove_prefix(end + 1))
+    report.add_warning(std::string(rest.substr(0, end)));
 }
 
 // Where the arrays lie in the file.
@@ -248,6 +268,7 @@ void CacheSink::finish(const CacheKey& key, const CsrSizes& sizes, const ReadRep
   header.sizes = sizes;
   header.unknown_features = report.unknown_features;
   header.unknown_labels = report.unknown_labels;
+  keep_warnings(report, header);
   header.file_bytes = layout_of(total_).end;
   if (header.file_bytes <= kSummedBytes) {
     const MappedFile file(file_.descriptor(), header.file_bytes, "");
@@ -270,6 +291,7 @@ std::optional<Dataset> map_cache(int descriptor, const std::string& path, const 
   if (options.report != nullptr) {
     options.report->unknown_features = header->unknown_features;
     options.report->unknown_labels = header->unknown_labels;
+    take_warnings(*header, *options.report);
   }
   return Dataset(file, view_of(*file, header->counts),
                  chosen_size(options.feature_limit, header->sizes.feature_count),

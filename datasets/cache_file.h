@@ -26,7 +26,7 @@ namespace slide {
 
 // What the cached rows were made from. A change of how readers understand a file, or of this layout, is a new
 // kCacheVersion.
-inline constexpr std::uint32_t kCacheVersion = 4;
+inline constexpr std::uint32_t kCacheVersion = 5;
 
 struct CacheKey {
   std::uint64_t source_bytes = 0;
@@ -52,7 +52,8 @@ class CacheSink : public CsrSink {
   CsrRoom open(const CsrCounts& before, const CsrCounts& count, int thread) override;
   void close(int thread) override;
   std::string file() const override { return file_.path(); }
-  // Completes the file by its checksums and header, which keeps what `report` counts as unknown.
+  // Completes the file by its checksums and header, which keeps what `report` counts as unknown, and warns
+  // of.
   void finish(const CacheKey& key, const CsrSizes& sizes, const ReadReport& report = {});
 
  private:
@@ -76,7 +77,7 @@ enum class CacheCheck { kAll, kHeader };  // kHeader: for a file just written
 
 // The data set in the cache file open as `descriptor`, called `path`, mapped: its memory is the kernel's page
 // cache. Nothing when the file is no whole cache for `key`, or holds ids that the limits of `options` forbid.
-// The report of `options` gets what was unknown when the file was made.
+// The report of `options` gets what was unknown, and warned of, when the file was made.
 std::optional<Dataset> map_cache(int descriptor, const std::string& path, const CacheKey& key,
                                  const ReadOptions& options, CacheCheck check = CacheCheck::kAll);
 

@@ -24,11 +24,13 @@ std::string word_of(const TextModel* text, std::uint32_t id) {
   return name.starts_with('~') || name.starts_with('#') || name.find(' ') != std::string::npos ? "" : name;
 }
 
-void append_words(std::string& line, const SparseRow& row, const TextModel* text) {
+void append_words(std::string& line, FileFormat to, const SparseRow& row, const TextModel* text,
+                  const std::string& origin) {
   for (std::size_t f = 0; f < row.ids.size(); ++f) {
     const std::string word = word_of(text, row.ids[f]);
     const float value = row.values[f];
     if (word.empty() || value == 0) continue;
+    check_words(to, word, origin);
     const bool is_count = value >= 1 && value <= kMostRepeats && value == std::floor(value);
     for (int n = is_count ? static_cast<int>(value) : 1; n > 0; --n) {
       if (!line.empty() && line.back() != ' ' && line.back() != '\t') line += ' ';
@@ -54,7 +56,7 @@ void write_text(const Dataset& data, const std::string& path, FileFormat to, con
       is_first = false;
     }
     end_labels(out.text(), to);
-    append_words(out.text(), data.features(i), names.text);
+    append_words(out.text(), to, data.features(i), names.text, origin);
     out.end_line();
   }
   out.finish();
@@ -119,12 +121,30 @@ void append_label(std::string& line, FileFormat to, std::string_view name, bool 
     if (!is_first) line += ' ';
     line.append(kLabelPrefix).append(label);
   } else {
+    if (is_first && label.starts_with(kLabelPrefix)) {
+      fail_input(
+          "{}: the label '{}' begins like a line of fastText, and the table would be read as that; write "
+          "fasttext instead",
+          where, shown_part(label));
+    }
     if (label.find(',') != std::string::npos) {
       fail_input("{}: the label '{}' has a comma, which separates labels in a table; write fasttext instead",
                  where, shown_part(label));
     }
     if (!is_first) line += ',';
     line += label;
+  }
+}
+
+void check_words(FileFormat to, std::string_view text, const std::string& where) {
+  if (to != FileFormat::kFastText) return;
+  for (std::size_t at = text.find(kLabelPrefix); at != std::string_view::npos;
+       at = text.find(kLabelPrefix, at + 1)) {
+    if (at > 0 && text[at - 1] != ' ' && text[at - 1] != '\t') continue;
+    const std::string_view word = text.substr(at, text.find_first_of(" \t", at) - at);
+    fail_input(
+        "{}: the word '{}' would become a label in fastText's form; change the word, or write tsv instead",
+        where, shown_part(word));
   }
 }
 

@@ -53,6 +53,8 @@ class LineFile {
 // name that the format cannot hold.
 void append_label(std::string& line, FileFormat to, std::string_view name, bool is_first,
                   const std::string& where);
+// Throws InputError for a text with a word that would be a label there.
+void check_words(FileFormat to, std::string_view text, const std::string& where);
 // Appends what stands between labels and text.
 void end_labels(std::string& line, FileFormat to);
 

@@ -10,6 +10,7 @@
 #include "datasets/interaction_lines.h"
 #include "datasets/line_chunks.h"
 #include "datasets/npz.h"
+#include "datasets/text_encoding.h"
 #include "datasets/unpack.h"
 #include "datasets/xmc_header.h"
 #include "engine/base/descriptor.h"
@@ -19,6 +20,7 @@ namespace slide {
 namespace {
 
 constexpr std::size_t kHeadBytes = std::size_t{1} << 16;        // of a file to look at
+constexpr std::size_t kMaxHeadBytes = std::size_t{1} << 28;     // for a line that is longer
 constexpr std::size_t kPackedHeadBytes = std::size_t{1} << 18;  // that these lie in: a block of Zstandard
 
 // The first line that is neither blank nor a comment, without its comment.
@@ -29,6 +31,19 @@ std::string_view first_line_of_data(std::string_view text) {
     if (!is_blank_line(line)) return line;
   }
   return {};
+}
+
+// Whether the first line of data has its end there, or these are no lines.
+bool has_whole_line(std::string_view head) {
+  if (head.find('\0') != std::string_view::npos) return true;
+  while (!head.empty()) {
+    const std::size_t end = head.find('\n');
+    if (end == std::string_view::npos) return false;
+    const std::string_view line = head.substr(0, end);
+    if (!is_blank_line(line.substr(0, line.find('#')))) return true;
+    head.remove_prefix(end + 1);
+  }
+  return false;
 }
 
 // `id:value`, with a number or what begins like one.
@@ -56,8 +71,6 @@ constexpr Foreign kForeign[] = {
      "7zXZ\0"sv,
      0, "packed by xz; unpack it, or pack it by gzip"},
     {"BZh"sv, 0, "packed by bzip2; unpack it, or pack it by gzip"},
-    {"\xff\xfe"sv, 0, "text in UTF-16; store it as UTF-8"},
-    {"\xfe\xff"sv, 0, "text in UTF-16; store it as UTF-8"},
     {"\x93NUMPY"sv, 0,
      "a dense NumPy array; store it by scipy.sparse.save_npz, features and labels in a file each"},
     {"\x89HDF"sv, 0, "HDF5, which is not read; write XMC text, libsvm or an .npz pair"},
@@ -83,9 +96,16 @@ std::optional<std::string> foreign_kind(std::string_view bytes) {
     if (bytes.size() > known.place && bytes.substr(known.place).starts_with(known.magic))
       return std::string(known.what);
   }
-  if (is_json(without_byte_order_mark(bytes)))
+  if (const auto wide = wide_encoding(bytes)) return in_wide_encoding(*wide);
+  bytes = without_byte_order_mark(bytes);
+  if (is_json(bytes)) {
+    if (trimmed(bytes.substr(0, 256)).starts_with('['))
+      return "a JSON array; write its objects one a line (jq -c '.[]' FILE) and name their columns by "
+             "data.text "
+             "and data.labels";
     return "JSON, of which objects are read, one a line, whose text and labels data.text and data.labels "
            "name";
+  }
   if (first_line_of_data(bytes).find('\0') != std::string_view::npos)
     return "binary data; check the path of the data";
   return std::nullopt;
@@ -147,10 +167,15 @@ std::string head_of_file(const std::string& named) {
   if (stat(path.c_str(), &status) != 0 || !S_ISREG(status.st_mode)) return {};
   const Descriptor file(open(path.c_str(), O_RDONLY | O_CLOEXEC));
   if (!file.is_open()) return {};
-  std::string packed(kPackedHeadBytes, '\0');
-  const ssize_t bytes = read_at(file.get(), packed.data(), packed.size(), 0);
-  packed.resize(static_cast<std::size_t>(std::max<ssize_t>(bytes, 0)));
-  return unpack_head(packed, kHeadBytes);
+  for (std::size_t wanted = kPackedHeadBytes;; wanted *= 4) {
+    std::string packed(wanted, '\0');
+    const ssize_t bytes = read_at(file.get(), packed.data(), packed.size(), 0);
+    packed.resize(static_cast<std::size_t>(std::max<ssize_t>(bytes, 0)));
+    const std::size_t most = kHeadBytes * (wanted / kPackedHeadBytes);
+    std::string head = unpack_head(packed, most);
+    const bool all = packed.size() < wanted && head.size() < most;
+    if (all || wanted >= kMaxHeadBytes || has_whole_line(head)) return head;
+  }
 }
 
 std::optional<DataFormat> detect_file(const std::string& path) {

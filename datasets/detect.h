@@ -21,8 +21,8 @@ std::optional<std::string> foreign_kind(std::string_view bytes);
 // Whether there is a line that is neither blank nor a comment. The lines up to it tell the format of a text.
 bool has_line_of_data(std::string_view text);
 
-// The first bytes of a file, of several (data_parts.h) the first, unpacked if it is packed. Empty also when
-// it cannot be read, or only once, as a pipe.
+// The first bytes of a file, of several (data_parts.h) the first, unpacked if it is packed: 64 KiB or more,
+// so that the first line of data is whole. Empty also when it cannot be read, or only once, as a pipe.
 std::string head_of_file(const std::string& path);
 
 // Of a file, packed or not, from its first bytes. Nothing also when it cannot be read, or only once, as a

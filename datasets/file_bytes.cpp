@@ -12,6 +12,7 @@
 #include <optional>
 
 #include "datasets/data_parts.h"
+#include "datasets/text_encoding.h"
 #include "datasets/unpack.h"
 #include "engine/base/atomic_file.h"
 #include "engine/base/descriptor.h"
@@ -101,14 +102,20 @@ std::string read_stream(int descriptor, const std::string& path) {
 
 FileBytes::FileBytes(const std::string& path, Way way) {
   open_whole(path, way != kRead);
-  if (!is_packed(text())) return;
-  if (way == kSpilled) {
+  if (is_packed(text()) && way == kSpilled) {
     unpack_to_disk(path);
-    return;
+  } else if (is_packed(text())) {
+    streamed_ = unpack(text(), path);
+    mapped_ = {};
+    read_ = {};
   }
-  streamed_ = unpack(text(), path);
-  mapped_ = {};
-  read_ = {};
+  refuse_wide(path);
+}
+
+// No file that is read begins with the mark of UTF-16, but text that cannot be.
+void FileBytes::refuse_wide(const std::string& path) const {
+  if (const auto wide = marked_wide_encoding(text()))
+    fail_input("{}:1:1: this is {}", path, in_wide_encoding(*wide));
 }
 
 std::string_view FileBytes::text() const {

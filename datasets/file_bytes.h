@@ -16,9 +16,9 @@ namespace slide {
 class FileBytes {
  public:
   // Opens `path` whole; what gzip or Zstandard packed is unpacked. Throws InputError when the file is
-  // missing, a folder, not readable, or damaged, and Error when it changes meanwhile. With `spill`, content
-  // takes disk instead of memory: the file is mapped, and unpacked content goes to an unnamed file beside
-  // `path`; then also throws Error when that file cannot be written.
+  // missing, a folder, not readable, damaged, or text in UTF-16, and Error when it changes meanwhile. With
+  // `spill`, content takes disk instead of memory: the file is mapped, and unpacked content goes to an
+  // unnamed file beside `path`; then also throws Error when that file cannot be written.
   explicit FileBytes(const std::string& path, bool spill = false)
       : FileBytes(path, spill ? kSpilled : kRead) {}
   // kMapped: a file that is not packed is mapped, whatever its size. kSpilled: with `spill`.
@@ -34,6 +34,7 @@ class FileBytes {
  private:
   void open_whole(const std::string& path, bool map);
   void unpack_to_disk(const std::string& path);
+  void refuse_wide(const std::string& path) const;
 
   MappedFile mapped_;
   AlignedArray<char> read_;

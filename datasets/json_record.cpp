@@ -45,8 +45,8 @@ class Listener : public Json::json_sax_t {
   bool parse_error(std::size_t position, const std::string&, const Json::exception& error) override {
     const std::string_view what = error.what();
     const std::size_t reason = what.rfind("; ");
-    return fail(position, fmt::format("this is no JSON object on one line ({})",
-                                      reason == std::string_view::npos ? what : what.substr(reason + 2)));
+    const std::string_view why = reason == std::string_view::npos ? what : what.substr(reason + 2);
+    return fail(position, fmt::format("this is no JSON object on one line ({})", why));
   }
 
   const RowFault& fault() const { return fault_; }
@@ -69,6 +69,10 @@ class Listener : public Json::json_sax_t {
   int depth_ = 0;
   RowFault fault_{1, "this is no JSON object on one line"};
 };
+
+const std::string kWholeObjects =
+    "write each object on a line of its own (jq -c . FILE, or jq -c '.NAME[]' FILE where NAME is a list of "
+    "them)";
 
 class RecordListener : public Listener {
  public:
@@ -155,7 +159,14 @@ class NameListener : public Listener {
 void parse_json_record(std::string_view line, const RecordColumns& columns, JsonRecord& record) {
   if (nests_too_deep(line)) throw RowFault{1, fmt::format("nested deeper than {} values", kMostNesting)};
   RecordListener listener(columns, record);
-  if (!Json::sax_parse(line.begin(), line.end(), &listener)) throw RowFault(listener.fault());
+  if (Json::sax_parse(line.begin(), line.end(), &listener)) return;
+  RowFault fault = listener.fault();
+  if (fault.column > line.size()) fault.message += "; " + kWholeObjects;
+  throw fault;
+}
+
+std::string json_form_fault(std::string_view line) {
+  return Json::accept(line.begin(), line.end()) ? std::string() : "JSON on several lines; " + kWholeObjects;
 }
 
 std::vector<std::string> json_columns(std::string_view line) {

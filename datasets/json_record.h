@@ -27,6 +27,9 @@ struct RecordColumns {
 // deep (kMostNesting) or holds an object where a column is wanted.
 void parse_json_record(std::string_view line, const RecordColumns& columns, JsonRecord& record);
 
+// What the first line of JSON is where it is no whole object, and what to do, for a message; else empty.
+std::string json_form_fault(std::string_view line);
+
 // The names of the columns of a line, as far as it can be read.
 std::vector<std::string> json_columns(std::string_view line);
 

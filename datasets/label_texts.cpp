@@ -6,6 +6,7 @@
 #include <span>
 #include <utility>
 
+#include "datasets/detect.h"
 #include "datasets/join_rows.h"
 #include "datasets/labelled_line.h"
 #include "datasets/line_chunks.h"
@@ -21,6 +22,14 @@
 namespace slide {
 
 namespace {
+
+// JSON, say, which none of these files is.
+void refuse_foreign(std::string_view text, const std::string& path, const char* wanted) {
+  const std::optional<std::string> kind = foreign_kind(text);
+  if (!kind) return;
+  const std::string_view name = std::string_view(*kind).substr(0, kind->find_first_of(",;"));
+  fail_input("{}:1:1: this is {}; texts of labels are read from {}", path, name, wanted);
+}
 
 LabelTexts::Line line_of_label(std::string_view line, const std::string& path, std::size_t number) {
   const std::size_t tab = line.find('\t');
@@ -71,6 +80,7 @@ Dataset read_feature_rows(const std::string& path, ReadOptions options) {
     options.format = DataFormat::kNpz;
     return parse_features(text, path, options);
   }
+  refuse_foreign(text, path, "a line 'id:value ...' for each label, label 0 first");
   if (is_blank_line(text.substr(0, text.find('\n'))))
     fail_input("{}:1:1: the first line is blank; give a header or the features of label 0", path);
   const bool header = has_xmc_header(text) || has_features_header(text) || is_lone_features_header(text);
@@ -92,6 +102,7 @@ LabelTexts::LabelTexts(const std::string& path) {
   if (path == kNames) return;
   file_ = std::make_unique<const FileBytes>(path);
   std::string_view rest = without_byte_order_mark(file_->text());
+  refuse_foreign(rest, path, "a line 'NAME<TAB>text' for each label");
   for (std::size_t number = 1; !rest.empty(); ++number)
     lines_.push_back(line_of_label(take_line(rest), path, number));
   if (lines_.empty()) fail_input("{}:1: the file is empty; write 'NAME<TAB>text' for each label", path);

@@ -53,7 +53,7 @@ bool LabelledChunks::split(std::string_view line, std::uint64_t number, Labelled
     } else if (rules_.plain) {
       split_plain(line, rules_.form, parts);
     } else {
-      split_labelled(line, rules_.form, Labels::kRequired, parts);
+      split_labelled(line, rules_.form, Labels::kRequired, parts, rules_.separator);
     }
     return true;
   } catch (RowFault& fault) {

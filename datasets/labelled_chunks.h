@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -24,6 +25,7 @@ struct LineRules {
   bool keep_bad = false;           // nor that: a line with a fault is a sample without text
   const Table* table = nullptr;    // the lines are records of this, behind its head
   std::uint64_t lines_before = 0;  // of the file
+  std::string separator = ",";     // of labels, where the lines are no records
 };
 
 class LabelledChunks {

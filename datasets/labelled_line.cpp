@@ -20,7 +20,12 @@ std::size_t column_of(std::string_view line, const char* at) {
   return static_cast<std::size_t>(at - line.data()) + 1;
 }
 
-void split_table(std::string_view line, Labels labels, LabelledLine& result) {
+// Several blanks part labels as one does.
+bool is_blank(std::string_view separator) {
+  return separator.find_first_not_of(kBlanks) == std::string_view::npos;
+}
+
+void split_table(std::string_view line, Labels labels, std::string_view separator, LabelledLine& result) {
   const std::size_t tab = line.find('\t');
   if (tab == std::string_view::npos) {
     if (labels == Labels::kOptional) return;
@@ -31,14 +36,15 @@ void split_table(std::string_view line, Labels labels, LabelledLine& result) {
   result.text = line.substr(tab + 1);
   if (trimmed(names).empty()) return;
   while (true) {
-    const std::size_t comma = std::min(names.find(','), names.size());
-    const std::string_view name = trimmed(names.substr(0, comma));
-    if (name.empty() && labels == Labels::kRequired) {
-      throw RowFault{column_of(line, names.data()), "a label without a name; write LABEL,LABEL<TAB>TEXT"};
+    const std::size_t end = std::min(names.find(separator), names.size());
+    const std::string_view name = trimmed(names.substr(0, end));
+    if (name.empty() && labels == Labels::kRequired && !is_blank(separator)) {
+      throw RowFault{column_of(line, names.data()),
+                     fmt::format("a label without a name; write LABEL{}LABEL<TAB>TEXT", separator)};
     }
     if (!name.empty()) result.labels.push_back(name);
-    if (comma == names.size()) return;
-    names.remove_prefix(comma + 1);
+    if (end == names.size()) return;
+    names.remove_prefix(end + separator.size());
   }
 }
 
@@ -79,11 +85,12 @@ std::string_view trimmed(std::string_view text) {
   return text;
 }
 
-void split_labelled(std::string_view line, TextForm form, Labels labels, LabelledLine& result) {
+void split_labelled(std::string_view line, TextForm form, Labels labels, LabelledLine& result,
+                    std::string_view separator) {
   result.labels.clear();
   result.text = line;
   if (form == TextForm::kTabs) {
-    split_table(line, labels, result);
+    split_table(line, labels, separator, result);
   } else {
     split_prefixed(line, labels, result);
   }

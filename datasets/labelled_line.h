@@ -48,8 +48,10 @@ struct LabelledLine {
 // lacks a name is no label.
 enum class Labels { kRequired, kOptional };
 
-// Takes `line`, without its end, apart. Throws RowFault, but not with Labels::kOptional.
-void split_labelled(std::string_view line, TextForm form, Labels labels, LabelledLine& result);
+// Takes `line`, without its end, apart. `separator`: of labels before a TAB. Throws RowFault, but not with
+// Labels::kOptional.
+void split_labelled(std::string_view line, TextForm form, Labels labels, LabelledLine& result,
+                    std::string_view separator = ",");
 
 // The same of a text to predict labels for, by a model whose training text had `form`: labels may be there,
 // __label__NAME always, and what stands before a TAB in the first line where `form` is a table.

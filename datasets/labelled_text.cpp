@@ -174,6 +174,7 @@ CsrSizes parse_labelled_text(const TextSource& source, const TextModel& model, c
   const TextSource rest = table ? behind_head(source, *table) : source;
   LineRules rules = {find_text_form(source.text).value_or(model.form()), false, options.skip_bad};
   if (table) rules.table = &*table, rules.lines_before = table->head_lines();
+  rules.separator = options.columns.label_separator;
   LabelledChunks chunks(rest, rules, chunk_bytes);
   ReadReport report;
   const TextRules how{options.normalize, options.threads, options.unknown_labels};

@@ -11,6 +11,7 @@
 
 #include "datasets/cache_file.h"
 #include "datasets/data_parts.h"
+#include "datasets/data_warnings.h"
 #include "datasets/detect.h"
 #include "datasets/file_bytes.h"
 #include "datasets/idx.h"
@@ -19,6 +20,7 @@
 #include "datasets/labelled_line.h"
 #include "datasets/labelled_text.h"
 #include "datasets/npz.h"
+#include "datasets/read_report.h"
 #include "datasets/table.h"
 #include "datasets/text_pair.h"
 #include "datasets/text_parser.h"
@@ -55,6 +57,11 @@ DataFormat detect(std::string_view bytes, const std::string& origin, const Table
   const std::size_t first = without_byte_order_mark(bytes).find_first_not_of(" \t\r\n");
   const bool is_object = kind && without_byte_order_mark(bytes).substr(first).starts_with('{');
   if (kind && !is_object) fail_input("{}:1:1: this is {}", origin, *kind);
+  if (is_object) {
+    const std::string_view object = without_byte_order_mark(bytes).substr(first);
+    const std::string fault = json_form_fault(object.substr(0, object.find('\n')));
+    if (!fault.empty()) fail_input("{}:1:1: this is {}", origin, fault);
+  }
   fail_as_table(bytes, origin, columns);
   fail_input(
       "{}:1:1: the format is not clear: neither a header 'samples features labels', nor a line 'label "
@@ -78,7 +85,11 @@ CsrSizes parse_log(std::span<const TextSource> sources, const ReadOptions& optio
         "a log, or name the format of the data",
         sources.front().origin);
   }
-  return parse_interactions(sources, *options.text, options, sink, chunk_bytes);
+  const CsrSizes sizes = parse_interactions(sources, *options.text, options, sink, chunk_bytes);
+  for (const TextSource& source : sources) {
+    if (options.report != nullptr) add_text_warnings(source, options, *options.report);
+  }
+  return sizes;
 }
 
 // XMC, libsvm, labelled text or interactions.
@@ -96,7 +107,9 @@ CsrSizes parse_lines(const TextSource& source, const ReadOptions& options, CsrSi
         "use one trained on text",
         source.origin);
   }
-  return parse_labelled_text(source, *options.text, options, sink, chunk_bytes);
+  const CsrSizes sizes = parse_labelled_text(source, *options.text, options, sink, chunk_bytes);
+  if (options.report != nullptr) add_text_warnings(source, options, *options.report);
+  return sizes;
 }
 
 CsrSizes read_npz(const std::string& path, const ReadOptions& options, CsrSink& sink) {

@@ -3,6 +3,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <string>
@@ -27,6 +28,7 @@ inline std::string described(const std::string& origin, const PlacedFault& fault
 
 struct ReadReport {
   static constexpr std::size_t kShown = 5;
+  static constexpr std::size_t kMaxWarnings = 16;
 
   std::uint64_t bad_rows = 0;      // left out because there is a fault in them
   std::vector<std::string> first;  // what is wrong, described, with the first kShown of them
@@ -34,6 +36,8 @@ struct ReadReport {
   // each as often as it is there.
   std::uint64_t unknown_features = 0;
   std::uint64_t unknown_labels = 0;
+  // What is probably not meant as it was read, a line each: "FILE:LINE: what it looks like; what to do".
+  std::vector<std::string> warnings;
 
   // What another reading tells, of what follows.
   void add(const ReadReport& other) {
@@ -41,6 +45,14 @@ struct ReadReport {
     unknown_features += other.unknown_features;
     unknown_labels += other.unknown_labels;
     for (const std::string& fault : other.first) add_shown(fault);
+    for (const std::string& warning : other.warnings) add_warning(warning);
+  }
+
+  // Each once, and of many files the first few.
+  void add_warning(std::string warning) {
+    warning = one_line(std::move(warning));
+    if (warnings.size() < kMaxWarnings && std::ranges::find(warnings, warning) == warnings.end())
+      warnings.push_back(std::move(warning));
   }
 
   void add_shown(std::string fault) {

@@ -5,6 +5,7 @@
 
 #include "datasets/csr_sink.h"
 #include "datasets/csv_record.h"
+#include "datasets/data_warnings.h"
 #include "datasets/labelled_line.h"
 #include "datasets/labelled_text.h"
 #include "datasets/line_chunks.h"
@@ -27,8 +28,7 @@ RowStream::RowStream(std::string origin, const ReadOptions& options)
 
 RowPart RowStream::read(std::string_view lines) {
   if (!std::exchange(begun_, true)) lines = without_byte_order_mark(lines);
-  if (options_.format == DataFormat::kText)
-    return {parse_plain_text(lines, *options_.text, options_.normalize, options_.threads), {}, {}};
+  if (options_.format == DataFormat::kText) return read_text(lines);
   if (is_table(options_.format)) return read_records(lines);
   if (options_.format == DataFormat::kXmc && !header_) {
     header_ = parse_xmc_header(lines, origin_);
@@ -37,6 +37,21 @@ RowPart RowStream::read(std::string_view lines) {
     lines_ = 1;
   }
   return read_rows(header_ ? take_promised(lines) : lines);
+}
+
+RowPart RowStream::read_text(std::string_view lines) {
+  RowPart part{parse_plain_text(lines, *options_.text, options_.normalize, options_.threads), {}, {}};
+  warn_of_encoding(lines, part);
+  lines_ += static_cast<std::uint64_t>(std::count(lines.begin(), lines.end(), '\n'));
+  return part;
+}
+
+// Once in all.
+void RowStream::warn_of_encoding(std::string_view lines, RowPart& part) {
+  if (warned_) return;
+  std::string warning = encoding_warning(lines, origin_, lines_);
+  warned_ = !warning.empty();
+  if (warned_) part.warnings.push_back(std::move(warning));
 }
 
 RowPart RowStream::read_rows(std::string_view lines) {
@@ -101,6 +116,7 @@ RowPart RowStream::parse_records(std::string_view records) {
   }
   std::uint64_t lines = 0;
   RowPart part = parse_plain_records({records, origin_}, *table_, lines_, options_, &lines);
+  if (options_.format != DataFormat::kJsonl) warn_of_encoding(records, part);
   lines_ += lines;
   return part;
 }

@@ -34,6 +34,8 @@ class RowStream {
   RowPart finish();
 
  private:
+  RowPart read_text(std::string_view lines);
+  void warn_of_encoding(std::string_view lines, RowPart& part);
   RowPart read_records(std::string_view lines);
   RowPart parse_records(std::string_view records);
   RowPart read_rows(std::string_view lines);
@@ -44,6 +46,7 @@ class RowStream {
   std::optional<XmcHeader> header_;
   RowSyntax syntax_;
   bool begun_ = false;
+  bool warned_ = false;  // that the text is not UTF-8
   std::optional<Table> table_;
   std::string open_;  // what came of a record whose quotes are open, or before the names of the columns
   std::uint64_t lines_ = 0;  // taken so far, with the header

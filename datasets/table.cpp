@@ -227,6 +227,13 @@ void Table::split(std::string_view record, LabelledLine& result) const {
   result.text = result.scratch;
 }
 
+std::optional<std::string_view> Table::label_cell(const LabelledLine& parts) const {
+  if (columns_.labels.empty()) return {};
+  if (delimiter_ != '\0') return parts.fields[label_field_];
+  if (parts.object.labels_are_list || parts.object.labels.empty()) return {};
+  return parts.object.labels.front();
+}
+
 void Table::split_fields(std::string_view record, LabelledLine& result) const {
   split_csv_record(record, delimiter_, result.fields, result.unquoted);
   if (result.fields.size() != fields_) {

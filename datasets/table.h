@@ -49,6 +49,8 @@ class Table {
   std::string_view take_record(std::string_view& text) const;
   // Takes a record apart; blanks stand for what breaks lines in its text. Throws RowFault.
   void split(std::string_view record, LabelledLine& result) const;
+  // The labels of a record that was just split as they stand there; nothing where they are a list.
+  std::optional<std::string_view> label_cell(const LabelledLine& parts) const;
 
  private:
   void read_head(std::string_view text, const std::string& origin);

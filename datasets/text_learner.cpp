@@ -245,14 +245,16 @@ std::shared_ptr<const TextModel> model_of(TextModelParts parts, std::vector<Seen
 }
 
 // Adds the samples of a text to what was seen, and returns its form.
-TextForm count_text(const TextSource& source, std::size_t chunk_bytes, bool skip_bad, const Table* table,
+TextForm count_text(const TextSource& source, std::size_t chunk_bytes, const LearnRules& how,
                     std::vector<Seen>& seen) {
+  const Table* const table = how.table;
   const std::optional<TextForm> form = table != nullptr ? TextForm::kFastText : find_text_form(source.text);
   if (!form) {
     fail_input("{}:1:1: no labelled text; write '{}NAME words ...' or 'NAME,NAME<TAB>words ...'",
                source.origin, kLabelPrefix);
   }
-  LineRules rules = {*form, false, skip_bad};
+  LineRules rules = {*form, false, how.skip_bad};
+  rules.separator = how.label_separator;
   const TextSource rest = table != nullptr ? behind_head(source, *table) : source;
   if (table != nullptr) rules.table = table, rules.lines_before = table->head_lines();
   LabelledChunks chunks(rest, rules, chunk_bytes);
@@ -277,11 +279,11 @@ std::shared_ptr<const TextModel> larger_model_of(const TextModel& before, std::v
 }  // namespace
 
 std::shared_ptr<const TextModel> learn_text(const TextSource& source, const TextOptions& options, int threads,
-                                            std::size_t chunk_bytes, bool skip_bad, const Table* table) {
+                                            std::size_t chunk_bytes, const LearnRules& rules) {
   threads = resolve_threads(threads);
   std::vector<Seen> seen = nothing_seen(options, threads);
   TextModelParts parts;
-  parts.form = count_text(source, chunk_bytes, skip_bad, table, seen);
+  parts.form = count_text(source, chunk_bytes, rules, seen);
   return model_of(std::move(parts), std::move(seen), {options, threads}, source.origin);
 }
 
@@ -325,6 +327,7 @@ DataFormat format_to_learn(const std::vector<std::string>& parts, const ReadOpti
   if (head.empty()) return DataFormat::kAuto;
   if (const std::optional<DataFormat> table = detect_table(head, read.columns)) return *table;
   if (!read.columns.text.empty()) {
+    if (const auto kind = foreign_kind(head)) fail_input("{}:1:1: this is {}", path, *kind);
     const std::string shown = columns_shown(head);
     fail_input("{}:1:1: no table with the columns '{}', which data.text names{}{}", path, read.columns.text,
                shown.empty() ? "; want JSON lines, CSV or TSV" : "; its columns are ", shown);
@@ -348,7 +351,8 @@ TextForm count_parts(const std::vector<std::string>& parts, const ReadOptions& r
     std::optional<Table> table;
     if (is_table(format)) table.emplace(source.text, part, format, read.columns, Labels::kRequired);
     const TextForm of_part =
-        count_text(source, kDefaultChunkBytes, read.skip_bad, table ? &*table : nullptr, seen);
+        count_text(source, kDefaultChunkBytes,
+                   {read.skip_bad, table ? &*table : nullptr, read.columns.label_separator}, seen);
     if (!form) form = of_part;
   }
   return *form;

@@ -20,11 +20,14 @@
 namespace slide {
 
 // Throws InputError with the first fault of the text, and when no label or no feature is frequent enough.
-// With `skip_bad`, lines with faults teach nothing.
-// With `table`, `source` is that table.
+struct LearnRules {
+  bool skip_bad = false;              // lines with faults teach nothing
+  const Table* table = nullptr;       // the source is this
+  std::string label_separator = ",";  // else
+};
 std::shared_ptr<const TextModel> learn_text(const TextSource& source, const TextOptions& options, int threads,
                                             std::size_t chunk_bytes = kDefaultChunkBytes,
-                                            bool skip_bad = false, const Table* table = nullptr);
+                                            const LearnRules& rules = {});
 
 // The same from the file at `path`, whose format, columns, threads and bad lines are as in `read`; nullptr
 // when that holds no labelled text and is no table, or is a pipe, which cannot be read twice. With `spill`,

@@ -78,9 +78,11 @@ const TextModel& names_of(const Data::Impl& data) {
   return *data.reading->text;
 }
 
-Data read_with(const DataConfig& config, Dataset rows, std::shared_ptr<const TextModel> text) {
+Data read_with(const DataConfig& config, Dataset rows, std::shared_ptr<const TextModel> text,
+               std::vector<std::string> warnings = {}) {
   Data::Impl impl;
   impl.rows = std::move(rows);
+  impl.warnings = std::move(warnings);
   impl.reading = Reading{config, std::move(text)};
   return Internals::make<Data>(std::move(impl));
 }
@@ -213,7 +215,7 @@ Data Data::read(const std::string& path, const Config& config) {
     const bool suited = chosen.data.kind == DataKind::kInteractions;
     if (!suited && is_interactions(chosen.data)) chosen = suited_to_interactions(chosen);
     RunData read = read_run_data(chosen, static_cast<int>(chosen.train.threads));
-    return read_with(chosen.data, std::move(read.train), std::move(read.text));
+    return read_with(chosen.data, std::move(read.train), std::move(read.text), read.warnings());
   });
 }
 
@@ -227,6 +229,7 @@ Data Data::read(const std::string& path, const Model& model) {
     options.unknown_labels = unknown.get();
     Data::Impl impl;
     impl.rows = read_dataset(path, options);
+    impl.warnings = std::move(report.warnings);
     impl.reading = Reading{used.config.data, used.text, unknown, report.unknown_features};
     return Internals::make<Data>(std::move(impl));
   });
@@ -380,6 +383,10 @@ void Data::write(const std::string& path, const std::string& format) const {
     write_data(impl_->rows, path, *to, {text, text != nullptr ? impl_->reading->unknown.get() : nullptr},
                path);
   });
+}
+
+std::vector<std::string> Data::warnings() const {
+  return impl_->warnings;
 }
 
 std::size_t Data::copied_bytes() const {

@@ -9,7 +9,9 @@
 #include <mutex>
 #include <new>
 #include <optional>
+#include <string>
 #include <utility>
+#include <vector>
 
 #include "datasets/dataset.h"
 #include "datasets/unknown_labels.h"
@@ -40,6 +42,7 @@ struct Data::Impl {
   DatasetView view;
   std::shared_ptr<const void> storage;
   std::size_t copied_bytes = 0;
+  std::vector<std::string> warnings = {};  // of a file
 };
 
 struct Model::Impl {

@@ -175,7 +175,12 @@ Model train(const Config& config, const Callbacks& callbacks) {
   const slide::Config& used = Internals::of(config);
   check_beginning(used);
   RunData data = guarded([&] { return read_run_data(used, static_cast<int>(used.train.threads)); });
-  return guarded_with_callbacks([&] { return train_on(used, std::move(data), callbacks); });
+  return guarded_with_callbacks([&] {
+    for (const std::string& warning : data.warnings()) {
+      if (callbacks.warning) call(callbacks.warning, warning);
+    }
+    return train_on(used, std::move(data), callbacks);
+  });
 }
 
 Model train(const Config& config, const Data& train, const Callbacks& callbacks) {

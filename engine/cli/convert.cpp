@@ -12,6 +12,7 @@
 #include "engine/cli/options.h"
 #include "engine/cli/source.h"
 #include "engine/cli/text.h"
+#include "engine/cli/warnings.h"
 
 namespace slide::cli {
 
@@ -22,6 +23,7 @@ struct ConvertCommand {
   SmallerCommand smaller;  // where IN is a model
   bool json = false;
   bool force = false;
+  bool strict = false;
 };
 
 std::string to_json(const ConvertResult& result, const std::string& out) {
@@ -35,7 +37,9 @@ std::string to_json(const ConvertResult& result, const std::string& out) {
 
 void run_convert(const ConvertCommand& command) {
   go_on_without_output();
-  const ConvertOptions& options = command.options;
+  ConvertOptions options = command.options;
+  Warnings warnings(command.strict);
+  options.warned = [&](const ReadReport& report) { warnings.add(report); };
   const ConvertResult result = convert_data(options);
   BadRows bad;
   bad.add(result.report);
@@ -55,7 +59,7 @@ bool is_of_model(const CLI::App& app, const ConvertCommand& command) {
   if (!command.smaller.any() && !names_model(command.options.in)) return false;
   constexpr const char* kForData[] = {"--from",   "--to",          "--model",         "--fit",
                                       "--set",    "--label-names", "--feature-names", "--features",
-                                      "--labels", "--one-based",   "--skip-bad"};
+                                      "--labels", "--one-based",   "--skip-bad",      "--strict"};
   for (const char* option : kForData) {
     if (app.count(option) == 0) continue;
     fail_input("{}: {} is for data, not for a model; leave it out", command.options.in, option);
@@ -119,6 +123,7 @@ void add_convert(CLI::App& app, Action& action) {
       ->type_name("L");
   sub->add_flag("--one-based", options->one_based, "IN is libsvm whose features count from 1");
   add_skip_bad(*sub, options->skip_bad);
+  add_strict(*sub, command->strict);
   add_threads(*sub, options->threads);
   sub->add_flag("--json", command->json, "Print one JSON object");
   sub->callback([command, sub, &action] {

@@ -12,6 +12,7 @@
 #include <utility>
 #include <vector>
 
+#include "datasets/data_warnings.h"
 #include "datasets/label_pairs.h"
 #include "engine/base/error.h"
 #include "engine/base/parallel.h"
@@ -19,6 +20,7 @@
 #include "engine/cli/evaluation.h"
 #include "engine/cli/options.h"
 #include "engine/cli/text.h"
+#include "engine/cli/warnings.h"
 #include "engine/config/config.h"
 #include "engine/inference/f1.h"
 #include "engine/inference/ranking.h"
@@ -39,13 +41,18 @@ struct EvaluateCommand {
   std::optional<float> threshold;
   MeasureOptions measures;
   std::optional<DataFormat> format;
+  std::vector<std::string> set;  // keys that say how the data are read
   int threads = 0;
+  bool strict = false;
 };
 
 // What is measured, and with what.
 struct Evaluation {
   LabelIndex index;
+  TruthOptions reading;
+  ReadReport report;
   Dataset truth;
+  ScoredRows rows;  // of all scores
   Dataset scores;
   std::vector<std::uint32_t> order;  // of each score in its line of text; empty: none, or not known
   LabelPairs pairs;
@@ -65,11 +72,11 @@ std::size_t labels_of(const Evaluation& evaluation) {
 
 // The scores of several files, averaged by the weights. `order`: of one file, as read_scores() has it.
 Dataset read_average(const EvaluateCommand& command, const std::vector<std::string>& files,
-                     std::size_t samples, LabelIndex& index, std::vector<std::uint32_t>* order = nullptr) {
+                     const ScoredRows& rows, LabelIndex& index, std::vector<std::uint32_t>* order = nullptr) {
   if (std::ranges::count(files, "-") > 1) fail_input("standard input can be one file only");
-  if (files.size() == 1 && command.weights.empty()) return read_scores(files.front(), samples, index, order);
+  if (files.size() == 1 && command.weights.empty()) return read_scores(files.front(), rows, index, order);
   std::vector<Dataset> scores;
-  for (const std::string& file : files) scores.push_back(read_scores(file, samples, index));
+  for (const std::string& file : files) scores.push_back(read_scores(file, rows, index));
   const std::vector<double> weights =
       command.weights.empty() ? std::vector<double>(files.size(), 1.0 / static_cast<double>(files.size()))
                               : command.weights;
@@ -91,7 +98,7 @@ void take_training(const EvaluateCommand& command, Evaluation& evaluation) {
   Metrics::Propensities propensities;
   Metrics::Groups groups;
   if (!command.train.empty()) {
-    const Dataset train = read_labels(command.train, command.format, command.threads, evaluation.index);
+    const Dataset train = read_labels(command.train, evaluation.reading, evaluation.index);
     evaluation.training = train.label_frequencies();
     evaluation.trained = true;
     const EvalConfig defaults;
@@ -108,8 +115,9 @@ void take_training(const EvaluateCommand& command, Evaluation& evaluation) {
 void take_threshold(const EvaluateCommand& command, Evaluation& evaluation) {
   evaluation.threshold = command.threshold;
   if (command.validation.empty()) return;
-  const Dataset truth = read_labels(command.validation[1], command.format, command.threads, evaluation.index);
-  const Dataset scores = read_average(command, parted(command.validation[0]), truth.size(), evaluation.index);
+  const Dataset truth = read_labels(command.validation[1], evaluation.reading, evaluation.index);
+  const ScoredRows rows = scored_rows(command.validation[1], evaluation.reading, truth.size());
+  const Dataset scores = read_average(command, parted(command.validation[0]), rows, evaluation.index);
   evaluation.threshold = best_threshold(scores, truth).threshold;
   evaluation.validation = f1_at(scores, truth, *evaluation.threshold);
 }
@@ -149,26 +157,43 @@ Ranking ranked_in_order(const Dataset& scores, const std::vector<std::uint32_t>&
   }
   return ranking;
 }
+// How the data are read, by --format, --set and --threads.
+TruthOptions reading_of(const EvaluateCommand& command) {
+  static constexpr std::array kMeant = {
+      "data.text=", "data.labels=", "data.label_separator=", "data.format="};
+  for (const std::string& set : command.set) {
+    if (std::ranges::none_of(kMeant, [&](std::string_view key) { return set.starts_with(key); })) {
+      fail_input(
+          "--set {}: only data.text, data.labels, data.label_separator and data.format have a meaning here",
+          set);
+    }
+  }
+  const DataConfig data = parse_config("", "the settings", command.set).data;
+  TruthOptions reading{command.format, {data.text, data.labels, data.label_separator, ""}, command.threads};
+  if (!reading.format && data.format != DataFormat::kAuto) reading.format = data.format;
+  return reading;
+}
 
-Evaluation read_all(const EvaluateCommand& command) {
+void read_all(const EvaluateCommand& command, Evaluation& evaluation) {
   check_counts(command);
-  Evaluation evaluation;
   if (!command.labels.empty()) evaluation.index = LabelIndex(command.labels);
   evaluation.ks = each_once(command.measures.ks.empty() ? EvalConfig().k : command.measures.ks);
-  evaluation.truth = read_labels(command.files.back(), command.format, command.threads, evaluation.index);
+  evaluation.reading = reading_of(command);
+  evaluation.reading.report = &evaluation.report;
+  evaluation.truth = read_labels(command.files.back(), evaluation.reading, evaluation.index);
+  add_measure_warnings(evaluation.truth, UINT64_MAX, false, command.files.back(), evaluation.report);
+  evaluation.rows = scored_rows(command.files.back(), evaluation.reading, evaluation.truth.size());
   take_training(command, evaluation);
   const std::vector<std::string> files(command.files.begin(), command.files.end() - 1);
-  evaluation.scores =
-      read_average(command, files, evaluation.truth.size(), evaluation.index, &evaluation.order);
+  evaluation.scores = read_average(command, files, evaluation.rows, evaluation.index, &evaluation.order);
   take_threshold(command, evaluation);
-  if (command.measures.filter.empty()) return evaluation;
+  if (command.measures.filter.empty()) return;
   if (evaluation.index.grows())
     fail_input("--filter has numbers of labels, but the data name theirs; give the names by --labels");
   evaluation.pairs = read_label_pairs(command.measures.filter, evaluation.truth.size(),
                                       static_cast<std::uint32_t>(labels_of(evaluation)));
   evaluation.truth = labels_without(evaluation.truth, evaluation.pairs);
   leave_out(evaluation.pairs, evaluation.scores, evaluation.order);
-  return evaluation;
 }
 
 std::size_t most_of(const Evaluation& evaluation) {
@@ -249,7 +274,7 @@ void tell_groups(const Evaluation& evaluation, const Metrics& metrics, Told& tol
 void tell_comparison(const EvaluateCommand& command, Evaluation& evaluation, const SampleRatios& ratios,
                      Told& told) {
   std::vector<std::uint32_t> order;
-  Dataset other = read_scores(command.compare, evaluation.truth.size(), evaluation.index, &order);
+  Dataset other = read_scores(command.compare, evaluation.rows, evaluation.index, &order);
   if (!evaluation.pairs.empty()) leave_out(evaluation.pairs, other, order);
   const Ranking ranking = ranked_in_order(other, order, most_of(evaluation), command.threads);
   Resampling resampling = command.measures.resampling(command.threads);
@@ -293,7 +318,9 @@ void check_per_label(const EvaluateCommand& command) {
 
 void run_evaluate(const EvaluateCommand& command) {
   check_per_label(command);
-  Evaluation evaluation = read_all(command);
+  Evaluation evaluation;
+  read_all(command, evaluation);
+  Warnings(command.strict).add(evaluation.report);
   const Ranking ranking =
       ranked_in_order(evaluation.scores, evaluation.order, most_of(evaluation), command.threads);
   const Metrics metrics = measured(ranking, evaluation.truth, *evaluation.none);
@@ -368,7 +395,11 @@ void add_evaluate(CLI::App& app, Action& action) {
   sub->add_option("--compare", command->compare, "Other scores of the same samples, to test the difference")
       ->type_name("SCORES");
   add_format(*sub, "--format", "Format of the data; default: found from their content", command->format);
+  sub->add_option("--set", command->set, "How the data are read: a column of [data]; may be repeated")
+      ->type_name("data.KEY=VALUE")
+      ->allow_extra_args(false);
   add_threads(*sub, command->threads);
+  add_strict(*sub, command->strict);
   sub->callback([command, &action] { action = [command] { run_evaluate(*command); }; });
 }
 

@@ -8,6 +8,7 @@
 
 #include "datasets/dense_data.h"
 #include "engine/base/error.h"
+#include "engine/base/foreign_text.h"
 #include "engine/base/free_memory.h"
 #include "engine/base/parallel.h"
 #include "engine/cli/commands.h"
@@ -17,8 +18,10 @@
 #include "engine/cli/options.h"
 #include "engine/cli/source.h"
 #include "engine/cli/text.h"
+#include "engine/cli/warnings.h"
 #include "engine/features/training_rows.h"
 #include "engine/network/memory_plan.h"
+#include "engine/run/data_look.h"
 #include "engine/run/model_file.h"
 #include "engine/run/require_memory.h"
 #include "engine/run/run_data.h"
@@ -35,6 +38,7 @@ struct InspectCommand {
   std::uint32_t k = 10;                  // nearest labels and strongest features of each
   int threads = 0;
   bool json = false;
+  bool strict = false;
 };
 
 // What a sample is taken to hold at most where there is no data to look at.
@@ -44,9 +48,10 @@ struct Sizes {
   std::size_t features = 0;
   std::size_t labels = 0;
   BlockBounds bounds;
-  bool guessed = true;      // the bounds
-  std::size_t samples = 0;  // of data that was read
-  std::size_t pairs = 0;    // of features; guessed, the most there can be
+  bool guessed = true;                // the bounds
+  std::size_t samples = 0;            // of data that was read
+  std::size_t pairs = 0;              // of features; guessed, the most there can be
+  std::optional<DataLook> data = {};  // that was read
 };
 
 BlockBounds guessed_bounds(const Config& config) {
@@ -229,7 +234,31 @@ Sizes sizes_of_data(const Config& config, int threads) {
           slide::bounds_of(rows, config.train.block_size),
           false,
           data.train.samples(),
-          rows.pairs.size()};
+          rows.pairs.size(),
+          look_at(config, data)};
+}
+
+// What was read of data.train, a line a subject.
+void print_data_look(const DataLook& look) {
+  const double samples = std::max<double>(1.0, double(look.samples));
+  if (!look.form.empty()) print("form               {}\n", look.form);
+  if (!look.columns.empty()) print("columns            {}\n", look.columns);
+  print("labels             {} have samples, {:.1f} a sample; {} occur once{}\n", grouped(look.labels),
+        double(look.label_entries) / samples, grouped(look.labels_once),
+        look.unlabelled > 0 ? fmt::format("; {} samples have none", grouped(look.unlabelled)) : "");
+  std::string frequent;
+  for (const auto& [name, count] : look.frequent)
+    frequent += fmt::format("{}{} ({})", frequent.empty() ? "" : ", ", shown_part(name), grouped(count));
+  print("most frequent      {}\n", frequent);
+  print("features           {:.1f} a sample{}{}\n", double(look.feature_entries) / samples,
+        look.dense > 0 ? fmt::format(", and {} dense columns", grouped(look.dense)) : "",
+        look.featureless > 0 ? fmt::format("; {} samples have none", grouped(look.featureless)) : "");
+  if (look.groups > 0) print("groups             {}\n", grouped(look.groups));
+  if (look.times > 0) print("times              {} different ones\n", grouped(look.times));
+  print("looks wrong        {}\n",
+        look.warnings.empty()
+            ? "nothing"
+            : fmt::format("{} of what was looked at: see the warnings", look.warnings.size()));
 }
 
 std::optional<Sizes> find_sizes(const Config& config, const InspectCommand& command) {
@@ -268,6 +297,7 @@ nlohmann::ordered_json json_of_config(const Source& source, const Config& config
       {"configuration", config_name(source)}, {"features", nullptr}, {"labels", nullptr}};
   if (sizes) json.update({{"features", sizes->features}, {"labels", sizes->labels}, {"pairs", sizes->pairs}});
   if (plan) json.update(json_of(config, *plan, sizes->guessed));
+  if (sizes && sizes->data) json["data"] = json_of(*sizes->data);
   json["toml"] = to_toml(config);
   return json;
 }
@@ -284,6 +314,7 @@ void inspect_config(const InspectCommand& command) {
   std::optional<MemoryPlan> plan;
   if (sizes)
     plan = plan_memory(config, sizes->features + sizes->pairs, sizes->labels, sizes->bounds, threads);
+  if (sizes && sizes->data) Warnings(command.strict).add(sizes->data->warnings);
   if (command.json) return print_text(text_of(json_of_config(command.source, config, sizes, plan)));
   print("configuration      {}\n", config_name(command.source));
   if (!plan) {
@@ -293,6 +324,7 @@ void inspect_config(const InspectCommand& command) {
       print("data.train         {} samples, {} features, {} labels\n", grouped(sizes->samples),
             grouped(sizes->features), grouped(sizes->labels));
     }
+    if (sizes->data) print_data_look(*sizes->data);
     if (sizes->pairs > 0)
       print("pairs of features  {}{} as further features\n", sizes->guessed ? "up to " : "",
             grouped(sizes->pairs));
@@ -311,7 +343,7 @@ void run_inspect(const InspectCommand& command) {
 
 void add_inspect(CLI::App& app, Action& action) {
   CLI::App* sub =
-      app.add_subcommand("inspect", "Tell what a model or a configuration is: layers, memory, tables");
+      app.add_subcommand("inspect", "Tell what a model, a configuration or data are: layers, memory, labels");
   const auto command = std::make_shared<InspectCommand>();
   add_source(*sub, command->source, "SUBJECT",
              "Folder of a run, model file, configuration (TOML), or data to tell of the defaults for")
@@ -333,6 +365,7 @@ void add_inspect(CLI::App& app, Action& action) {
       ->transform(whole(1, kMostK))
       ->type_name("K");
   add_threads(*sub, command->threads);
+  add_strict(*sub, command->strict);
   sub->add_flag("--json", command->json, "Print one JSON object, sizes in bytes");
   sub->callback([command, &action] {
     require_source(command->source, "RUN, MODEL, CONFIG or DATA");

@@ -72,6 +72,27 @@ Json json_of(const Model& model, const std::string& path) {
   return json;
 }
 
+Json json_of(const DataLook& look) {
+  Json frequent = Json::array();
+  for (const auto& [name, samples] : look.frequent)
+    frequent.push_back({{"label", name}, {"samples", samples}});
+  return {{"form", look.form},
+          {"columns", look.columns},
+          {"samples", look.samples},
+          {"unlabelled", look.unlabelled},
+          {"labels", look.labels},
+          {"labels_once", look.labels_once},
+          {"label_entries", look.label_entries},
+          {"most_frequent", frequent},
+          {"features", look.features},
+          {"dense_columns", look.dense},
+          {"feature_entries", look.feature_entries},
+          {"featureless", look.featureless},
+          {"groups", look.groups},
+          {"times", look.times},
+          {"warnings", look.warnings}};
+}
+
 Json json_of_tables(const Model& model) {
   Json tables = Json::array();
   const auto& layers = model.network.layers();

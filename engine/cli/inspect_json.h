@@ -7,6 +7,7 @@
 
 #include "engine/config/config.h"
 #include "engine/network/memory_plan.h"
+#include "engine/run/data_look.h"
 #include "engine/run/model_file.h"
 
 namespace slide::cli {
@@ -23,6 +24,9 @@ nlohmann::ordered_json json_of_tables(const Model& model);
 // "labels", a list: what print_label() tells of each. Throws as that.
 nlohmann::ordered_json json_of_labels(const Model& model, const std::vector<std::string>& names,
                                       std::size_t count);
+
+// A first look at data, its names whole.
+nlohmann::ordered_json json_of(const DataLook& look);
 
 // The object as text. Names in the encoding of the data may be no UTF-8; such bytes are replaced.
 std::string text_of(const nlohmann::ordered_json& json);

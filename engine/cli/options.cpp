@@ -158,6 +158,10 @@ void add_skip_bad(CLI::App& app, bool& skip_bad) {
   app.add_flag("--skip-bad", skip_bad, "Leave out and count rows with faults; exit code 3 if there are any");
 }
 
+void add_strict(CLI::App& app, bool& strict) {
+  app.add_flag("--strict", strict, "A warning about the data is an error, exit code 2");
+}
+
 void add_format(CLI::App& app, const char* name, const char* meaning, std::optional<DataFormat>& format) {
   add_choice(app, name, meaning, "auto", format)->type_name("FORMAT");
 }

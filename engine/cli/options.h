@@ -57,6 +57,8 @@ void add_labels(CLI::App& app, std::string& file);
 
 // --skip-bad.
 void add_skip_bad(CLI::App& app, bool& skip_bad);
+// --strict.
+void add_strict(CLI::App& app, bool& strict);
 
 // `name`, the format of some data: a word of data.format but for auto.
 void add_format(CLI::App& app, const char* name, const char* meaning, std::optional<DataFormat>& format);

@@ -21,6 +21,7 @@
 #include "engine/cli/ranks.h"
 #include "engine/cli/sample_input.h"
 #include "engine/cli/text.h"
+#include "engine/cli/warnings.h"
 #include "engine/inference/inference.h"
 #include "engine/inference/reaching.h"
 #include "engine/run/label_names.h"
@@ -53,6 +54,7 @@ struct PredictCommand {
   ModelUse use;
   bool json = false;  // prints a JSON object for each sample
   bool skip_bad = false;
+  bool strict = false;
   bool pin = false;
   bool logits() const { return scores == "logit"; }
   // Whether all labels that reach the threshold are answered, however many.
@@ -319,8 +321,10 @@ void run_predict(const PredictCommand& command, Cluster& cluster) {
   Answers answers(model, command, cluster, threads, input.comes_in_pieces());
   BadRows bad;
   Unknown unknown;
+  Warnings warnings(command.strict);
   try {
     input.for_each_part([&](const RowPart& part) {
+      warnings.add(part.warnings);
       answer(part, command.skip_bad, answers, bad);
       unknown.features += part.unknown_features;
     });
@@ -382,6 +386,7 @@ void add_predict(CLI::App& app, Action& action) {
   add_inference(*sub, command->use.inference);
   add_keep_known(*sub, command->use.keep_known);
   add_skip_bad(*sub, command->skip_bad);
+  add_strict(*sub, command->strict);
   add_threads(*sub, command->use.threads);
   add_pin(*sub, command->pin);
   sub->callback([command, &action] {

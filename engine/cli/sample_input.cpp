@@ -12,6 +12,7 @@
 #include "datasets/idx.h"
 #include "datasets/line_chunks.h"
 #include "datasets/npz.h"
+#include "datasets/read_report.h"
 #include "datasets/reader.h"
 #include "datasets/table.h"
 #include "datasets/unpack.h"
@@ -51,6 +52,17 @@ bool is_dense_file(const std::string& path) {
   return dense && dense->beside.empty();
 }
 
+// The rows that `read` reads with the options, and what these are warned of.
+template <class Read>
+RowPart with_warnings(ReadOptions& options, const Read& read) {
+  ReadReport report;
+  options.report = &report;
+  RowPart part{read(), {}, {}};
+  options.report = nullptr;
+  part.warnings = std::move(report.warnings);
+  return part;
+}
+
 bool is_binary(std::string_view bytes) {
   return is_packed(bytes) || is_idx_images(bytes) || is_npz(bytes);
 }
@@ -88,7 +100,7 @@ void SampleInput::take_files(const std::vector<std::string>& files, const Take& 
   if (is_log) {
     ReadOptions options = model_read_options(model_, use_.threads);
     options.format = DataFormat::kInteractions;
-    return take({read_dataset(path_, options), {}, {}});
+    return take(with_warnings(options, [&] { return read_dataset(path_, options); }));
   }
   for (const std::string& file : files) SampleInput(model_, use_, file, cluster_).for_each_part(take);
 }
@@ -133,7 +145,7 @@ void SampleInput::take_bytes(std::string_view bytes, const Take& take) const {
   if (format == DataFormat::kInteractions) {
     ReadOptions options = model_read_options(model_, use_.threads);
     options.format = format;
-    return take({parse_dataset(bytes, origin_, options), {}, {}});
+    return take(with_warnings(options, [&] { return parse_dataset(bytes, origin_, options); }));
   }
   RowStream stream = stream_of(format);
   if (format != DataFormat::kText && !is_table(format)) {

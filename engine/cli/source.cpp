@@ -59,6 +59,7 @@ std::optional<std::string> first_line(const std::string& path) {
        !text.empty();) {
     std::string_view line = take_line(text);
     line.remove_prefix(std::min(line.find_first_not_of(" \t"), line.size()));
+    if (text.empty() && line.size() >= kHeadBytes / 2) return std::nullopt;  // too long for a configuration
     if (!line.empty() && line.front() != '#') return std::string(line);
   }
   return std::nullopt;

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "datasets/data_parts.h"
+#include "datasets/data_warnings.h"
 #include "datasets/unpack.h"
 #include "engine/cli/bad_rows.h"
 #include "engine/cli/commands.h"
@@ -17,6 +18,7 @@
 #include "engine/cli/options.h"
 #include "engine/cli/ranks.h"
 #include "engine/cli/text.h"
+#include "engine/cli/warnings.h"
 #include "engine/run/label_names.h"
 #include "engine/run/model_use.h"
 #include "engine/run/output_files.h"
@@ -33,6 +35,7 @@ struct TestCommand {
   ModelUse use;
   bool pin = false;
   bool skip_bad = false;
+  bool strict = false;
 };
 
 // All that comes over standard input.
@@ -106,9 +109,13 @@ void run_test(const TestCommand& command, Cluster& cluster) {
   options.ks = each_once(command.measures.ks.empty() ? model.config.eval.k : command.measures.ks);
   options.filter = command.measures.filter;
   options.propensity = command.measures.propensity;
-  const TestData data = command.data == "-"
-                            ? read_standard_input(model, options.threads, command.skip_bad, cluster)
-                            : read_test_data(command.data, model, options.threads, command.skip_bad);
+  TestData data = command.data == "-"
+                      ? read_standard_input(model, options.threads, command.skip_bad, cluster)
+                      : read_test_data(command.data, model, options.threads, command.skip_bad);
+  const std::string origin = command.data == "-" ? kStandardInput : expanded(command.data);
+  const bool log = model.config.data.kind == DataKind::kInteractions;
+  add_measure_warnings(data.rows, model.network.labels(), log, origin, data.report);
+  Warnings(command.strict).add(data.report);
   EvaluationStatus status;
   if (cluster.rank() == 0 && has_status_line())
     options.progress = [&](std::size_t done, std::size_t all) { status.show("evaluating", done, all); };
@@ -148,6 +155,7 @@ void add_test(CLI::App& app, Action& action) {
   add_pin(*sub, command->pin);
   add_format(*sub, "--format", "Format of DATA; default: found from its content", command->use.format);
   add_skip_bad(*sub, command->skip_bad);
+  add_strict(*sub, command->strict);
   sub->get_option("--skip-bad")->excludes(sub->get_option("--filter"));  // which counts the rows of the file
   sub->callback([command, &action] {
     action = [command] { run_together([&](Cluster& cluster) { run_test(*command, cluster); }); };

@@ -17,6 +17,7 @@
 #include "engine/cli/source.h"
 #include "engine/cli/stop_signal.h"
 #include "engine/cli/text.h"
+#include "engine/cli/warnings.h"
 #include "engine/run/training_run.h"
 
 namespace slide::cli {
@@ -33,6 +34,7 @@ struct TrainCommand {
   bool pin = false;
   bool quiet = false;
   bool skip_bad = false;
+  bool strict = false;
   std::string resume;  // folder of a stopped run to go on with, or empty
 };
 
@@ -231,9 +233,11 @@ int signal_to_any(Cluster& cluster) {
   return came != all.end() ? *came : 0;
 }
 
-void train(TrainingRun& run, bool skip_bad, Cluster& cluster, std::optional<StopSignal>& signals) {
+void train(TrainingRun& run, const TrainCommand& command, Cluster& cluster,
+           std::optional<StopSignal>& signals) {
   Status status(run.config(), cluster);
   BadRows bad;
+  Warnings warnings(command.strict);
   RunObserver observer = printing(run.config(), cluster.size(), status, signals);
   const auto print_data_of = observer.data;
   observer.data = [&](const RunData& data, double seconds) {
@@ -241,8 +245,9 @@ void train(TrainingRun& run, bool skip_bad, Cluster& cluster, std::optional<Stop
     bad.add(data.train_report);
     bad.add(data.test_report);
     bad.add(data.validation_report);
+    warnings.add(data.warnings());
   };
-  if (skip_bad) run.skip_bad_rows();
+  if (command.skip_bad) run.skip_bad_rows();
   const RunResult result = run.train(observer);
   if (!result.stopped) {
     if (cluster.rank() == 0) print_end(run, result);
@@ -265,7 +270,7 @@ void begin(const TrainCommand& command, Cluster& cluster, std::optional<StopSign
   run.require_free_folder(command.force);
   tell(run.notes());
   const auto pinning = pinned(command.pin, run.threads(), &cluster);
-  train(run, command.skip_bad, cluster, signals);
+  train(run, command, cluster, signals);
 }
 
 void go_on(const TrainCommand& command, Cluster& cluster, std::optional<StopSignal>& signals) {
@@ -276,7 +281,7 @@ void go_on(const TrainCommand& command, Cluster& cluster, std::optional<StopSign
     print("{} has no checkpoint yet: from the beginning\n", run.folder().name());
   }
   const auto pinning = pinned(command.pin, run.threads(), &cluster);
-  train(run, command.skip_bad, cluster, signals);
+  train(run, command, cluster, signals);
 }
 
 void run_train(const TrainCommand& command) {
@@ -320,6 +325,7 @@ void add_train(CLI::App& app, Action& action) {
     resume->excludes(sub->get_option(name));
   resume->excludes(data);
   add_skip_bad(*sub, command->skip_bad);
+  add_strict(*sub, command->strict);
   sub->add_flag("--quiet", command->quiet, "Print nothing but failures");
   sub->callback([command, &action] {
     if (command->resume.empty()) require_source(command->source, "DATA, CONFIG or --resume");

@@ -11,6 +11,7 @@
 #include "engine/cli/ranks.h"
 #include "engine/cli/source.h"
 #include "engine/cli/text.h"
+#include "engine/cli/warnings.h"
 #include "engine/report/report_file.h"
 #include "engine/run/output_files.h"
 #include "engine/run/ranks.h"
@@ -33,6 +34,7 @@ struct TuneCommand {
   std::uint32_t trials = 1000;
   std::optional<double> train_seconds;  // of training on all the data, at most
   bool json = false;
+  bool strict = false;
   std::string out;     // empty: run/<name of the source>-tuned.toml
   std::string report;  // empty: the same with .html
 };
@@ -137,6 +139,8 @@ void run_tune(const TuneCommand& command, Cluster& cluster) {
   report::SearchHistory search;
   TuneObserver observer;
   observer.note = [&](const std::string& note) { command.json ? tell({note}) : print("{}\n", note); };
+  Warnings warnings(command.strict);
+  observer.warnings = [&](const std::vector<std::string>& all) { warnings.add(all); };
   observer.trial = [&](const Trial& trial) {
     search.trials.push_back(trial);
     command.json ? print_json(to_json(trial)) : print_trial(trial);
@@ -187,6 +191,7 @@ void add_tune(CLI::App& app, Action& action) {
   sub->add_option("--report", command->report,
                   "Page of HTML about the search; default: the name of the written file with .html")
       ->type_name("FILE");
+  add_strict(*sub, command->strict);
   sub->add_flag("--json", command->json, "Print a JSON object a line: each trial, and the result");
   sub->callback([command, &action] {
     require_source(command->source, "DATA or CONFIG");

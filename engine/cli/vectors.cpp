@@ -17,6 +17,7 @@
 #include "engine/cli/ranks.h"
 #include "engine/cli/sample_input.h"
 #include "engine/cli/text.h"
+#include "engine/cli/warnings.h"
 #include "engine/run/label_view.h"
 #include "engine/run/model_use.h"
 #include "engine/run/output_files.h"
@@ -31,6 +32,7 @@ struct VectorsCommand {
   std::string of;  // samples, labels or features; empty: samples where there is data, else labels
   std::string out, names;
   bool skip_bad = false;
+  bool strict = false;
   ModelUse use;
 };
 
@@ -44,8 +46,10 @@ void write_samples(const VectorsCommand& command, const Model& model, Cluster& c
   VectorWriter writer(command.out, width, print_piece);
   BadRows bad;
   Unknown unknown;
+  Warnings warnings(command.strict);
   const SampleInput input(model, command.use, command.data, cluster);
   input.for_each_part([&](const RowPart& part) {
+    warnings.add(part.warnings);
     if (!part.bad.empty() && !command.skip_bad) throw InputError(part.faults.front());
     std::vector<float> vectors(part.rows.size() * width);
     sample_vectors(model, part.rows, command.use.threads, vectors.data());
@@ -131,6 +135,7 @@ void add_vectors(CLI::App& app, Action& action) {
       ->type_name("FILE");
   add_format(*sub, "--format", "Format of DATA; default: found from its content", command->use.format);
   add_skip_bad(*sub, command->skip_bad);
+  add_strict(*sub, command->strict);
   add_threads(*sub, command->use.threads);
   sub->callback([command, &action] {
     action = [command] { run_together([&](Cluster& cluster) { run_vectors(*command, cluster); }); };

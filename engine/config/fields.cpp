@@ -88,8 +88,8 @@ std::vector<Field> data_fields(DataConfig& c) {
        "JSON lines, CSV, TSV: the columns whose texts are joined, with commas between them.", "\"\""},
       {"labels", text(c.labels),
        "JSON lines, CSV, TSV: the column of labels, a list of strings, or a string of several.", "\"\""},
-      {"label_separator", text(c.label_separator), "What stands between the labels of such a string.",
-       "\",\""},
+      {"label_separator", text(c.label_separator),
+       "What stands between the labels of such a string, and before the TAB of labelled text.", "\",\""},
       {"weight", text(c.weight),
        "JSON lines, CSV, TSV: the column with the weights of samples in training; empty = all weigh the "
        "same.",

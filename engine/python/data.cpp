@@ -124,6 +124,7 @@ void bind_data(py::module_& module) {
             return engine_call([&] { return api::Data::read(path, config); });
           },
           py::arg("path"), py::arg("config"))
+      .def_property_readonly("warnings", &api::Data::warnings)
       .def("weighted", &weighted, py::arg("weights"))
       .def("grouped", &grouped, py::arg("groups"))
       .def("timed", &timed, py::arg("times"))

@@ -8,6 +8,7 @@
 
 #include "datasets/cache.h"
 #include "datasets/data_parts.h"
+#include "datasets/data_warnings.h"
 #include "datasets/dense_data.h"
 #include "datasets/detect.h"
 #include "datasets/file_bytes.h"
@@ -43,12 +44,13 @@ struct Lines {
   TextForm form = TextForm::kFastText;
   std::string_view text;
   std::uint64_t before = 0;  // lines of the head of a table
+  std::string separator = ",";
 
   std::string_view take(std::string_view& rest) const {
     return table ? table->take_record(rest) : take_line(rest);
   }
   void split(std::string_view line, LabelledLine& parts) const {
-    table ? table->split(line, parts) : split_labelled(line, form, Labels::kRequired, parts);
+    table ? table->split(line, parts) : split_labelled(line, form, Labels::kRequired, parts, separator);
   }
 };
 
@@ -58,14 +60,14 @@ Lines lines_of(const TextSource& source, DataFormat from, const TableColumns& co
     Table table(text, source.origin, from, columns, Labels::kRequired);
     text.remove_prefix(table.head_bytes());
     const std::uint64_t before = table.head_lines();
-    return {std::move(table), TextForm::kFastText, text, before};
+    return {std::move(table), TextForm::kFastText, text, before, {}};
   }
   const std::optional<TextForm> form = find_text_form(text);
   if (!form) {
     fail_input("{}:1:1: no labelled text; write '{}NAME words ...' or 'NAME,NAME<TAB>words ...'",
                source.origin, kLabelPrefix);
   }
-  return {std::nullopt, *form, without_byte_order_mark(text), 0};
+  return {std::nullopt, *form, without_byte_order_mark(text), 0, columns.label_separator};
 }
 
 // Keeps a fault, described, or throws it.
@@ -79,6 +81,7 @@ void write_line(const LabelledLine& parts, FileFormat to, const std::string& whe
   for (std::size_t i = 0; i < parts.labels.size(); ++i)
     append_label(out.text(), to, parts.labels[i], i == 0, where);
   end_labels(out.text(), to);
+  check_words(to, parts.text, where);
   const std::size_t begin = std::min(parts.text.find_first_not_of(" \t"), parts.text.size());
   out.text() += parts.text.substr(begin);
   out.end_line();
@@ -109,7 +112,13 @@ ConvertResult rewrite_text(const ConvertOptions& options, const Stream& stream, 
                            const TableColumns& columns, FileFormat to) {
   LineFile out(options.out);
   ConvertResult result;
+  ReadOptions read;
+  read.format = from;
+  read.columns = columns;
+  read.threads = options.threads;
   const auto rewrite = [&](const FileBytes& bytes, const std::string& path) {
+    add_text_warnings({bytes.text(), path}, read, result.report);
+    if (options.warned) options.warned(result.report);
     rewrite_file(path, lines_of({bytes.text(), path}, from, columns), to, options.skip_bad, out, result);
   };
   if (stream) {
@@ -193,8 +202,8 @@ std::shared_ptr<const TextModel> learn_stream(const FileBytes& stream, const std
   const TextSource source{stream.text(), path};
   std::optional<Table> table;
   if (is_table(format)) table.emplace(source.text, path, format, read.columns, Labels::kRequired);
-  return learn_text(source, options, read.threads, kDefaultChunkBytes, read.skip_bad,
-                    table ? &*table : nullptr);
+  return learn_text(source, options, read.threads, kDefaultChunkBytes,
+                    {read.skip_bad, table ? &*table : nullptr, read.columns.label_separator});
 }
 
 // What text is read with, and whose names are written: of the model, else learnt from --fit or the input, of
@@ -291,6 +300,7 @@ ConvertResult convert_data(const ConvertOptions& given) {
                                           : read_dataset_to_disk(options.in, read, beside);
   };
   const Dataset data = stream ? parse_dataset(stream->text(), options.in, read) : read_file();
+  if (options.warned) options.warned(result.report);
   write_data(data, options.out, to, {text.get()}, shown_path(options.in));
   write_names(options.label_names, "--label-names", text.get(), true);
   write_names(options.feature_names, "--feature-names", text.get(), false);

@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <optional>
 #include <string>
 #include <vector>
@@ -30,6 +31,8 @@ struct ConvertOptions {
   bool skip_bad = false;   // lines of `in` with faults are left out
   int threads = 0;
   bool replace_models = false;  // a model that lies where something is written
+  // Hears what the data are warned of, before anything is written; what it throws ends the conversion.
+  std::function<void(const ReadReport&)> warned = {};
 };
 
 struct ConvertResult {

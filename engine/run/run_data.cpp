@@ -20,6 +20,7 @@
 #include "datasets/text_learner.h"
 #include "engine/base/error.h"
 #include "engine/run/interaction_data.h"
+#include "engine/run/run_warnings.h"
 #include "engine/run/validation_keys.h"
 
 namespace slide {
@@ -190,7 +191,9 @@ RunData read_run_data(const Config& config, int threads, bool skip_bad) {
         "{}: training reads a log of interactions twice, first for its items; name a file that is there",
         shown_path(config.data.train));
   }
+  check_separator(config.data, text.get());
   RunData data = read_training_data(config, threads, skip_bad, std::move(text));
+  add_warnings(config.data, data);
   add_label_texts(config.data, texts.get(), threads, data);
   add_label_weights(config.data, data);
   return data;

@@ -94,6 +94,10 @@ void RunLog::write(const RunStart& start) {
   append(event);
 }
 
+void RunLog::write_warning(const std::string& text) {
+  append({{"event", "warning"}, {"text", text}});
+}
+
 void RunLog::write(const EpochReport& report) {
   const PhaseSeconds& phases = report.phases;
   nlohmann::ordered_json event = {{"event", "epoch"},
@@ -148,7 +152,9 @@ void RunLog::write(const TablesReport& report) {
 }
 
 void RunLog::append(const nlohmann::ordered_json& event) {
-  const std::string line = event.dump() + '\n';
+  // Warnings quote data, which may be in any encoding.
+  const std::string line =
+      event.dump(-1, ' ', false, nlohmann::ordered_json::error_handler_t::replace) + '\n';
   if (std::fwrite(line.data(), 1, line.size(), file_.get()) != line.size()) fail_write(path_);
   if (std::fflush(file_.get()) != 0) fail_write(path_);
 }

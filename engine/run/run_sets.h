@@ -21,6 +21,14 @@ struct RunData {
   std::shared_ptr<const TextModel> text;  // of training text or interactions, else nullptr
   std::vector<std::string> notes;         // what the user should know about the reading, a line each
   ReadReport train_report, test_report, validation_report;
+
+  // Of all readings, each once.
+  std::vector<std::string> warnings() const {
+    ReadReport all = train_report;
+    all.add(test_report);
+    all.add(validation_report);
+    return all.warnings;
+  }
 };
 
 }  // namespace slide

@@ -4,9 +4,11 @@
 #include <charconv>
 #include <cmath>
 #include <limits>
+#include <nlohmann/json.hpp>
 #include <utility>
 #include <vector>
 
+#include "datasets/blank_rows.h"
 #include "datasets/data_parts.h"
 #include "datasets/dense_data.h"
 #include "datasets/detect.h"
@@ -20,6 +22,7 @@
 #include "datasets/npz_matrix.h"
 #include "datasets/reader.h"
 #include "datasets/row_parser.h"
+#include "datasets/table.h"
 #include "datasets/text_learner.h"
 #include "datasets/text_pair.h"
 #include "datasets/xmc_header.h"
@@ -103,17 +106,30 @@ Dataset read_label_matrix(const std::string& path, LabelIndex& index) {
   return labels_of(std::move(arrays), static_cast<std::uint32_t>(matrix.columns));
 }
 
-// The labels of a text by their names.
-Dataset read_named_labels(const std::string& path, int threads, LabelIndex& index) {
+// Reads the file, and adds what is warned of.
+Dataset read_data(const std::string& path, ReadOptions reading, const TruthOptions& options) {
+  ReadReport report;
+  reading.report = &report;
+  reading.threads = options.threads;
+  Dataset data = read_dataset(path, reading);
+  if (options.report == nullptr) return data;
+  for (std::string& warning : report.warnings) options.report->add_warning(std::move(warning));
+  return data;
+}
+
+// The labels of a text or a table by their names.
+Dataset read_named_labels(const std::string& path, DataFormat format, const TruthOptions& wanted,
+                          LabelIndex& index) {
   TextOptions options;  // as little as can be learnt beside the labels
   options.tokens = TokenKind::kBlanks;
   options.word_ngrams = options.min_count = options.max_features = 1;
   ReadOptions reading;
-  reading.format = DataFormat::kText;
-  reading.threads = threads;
+  reading.format = format;
+  reading.threads = wanted.threads;
+  reading.columns = wanted.columns;
   reading.text = learn_text_file(path, reading, options);
   if (reading.text == nullptr) fail_input("{}: this is no file of text with labels", path);
-  const Dataset text = read_dataset(path, reading);
+  const Dataset text = read_data(path, reading, wanted);
   std::vector<std::uint32_t> ids(reading.text->label_count());
   for (std::uint32_t label = 0; label < ids.size(); ++label) {
     ids[label] = index.find_carried(reading.text->label_name(label));
@@ -128,12 +144,13 @@ Dataset read_named_labels(const std::string& path, int threads, LabelIndex& inde
   return labels_of(std::move(arrays), static_cast<std::uint32_t>(index.names()));
 }
 
-Dataset read_numbered_labels(const std::string& path, DataFormat format, int threads, LabelIndex& index) {
+Dataset read_numbered_labels(const std::string& path, DataFormat format, const TruthOptions& wanted,
+                             LabelIndex& index) {
   ReadOptions reading;
   reading.format = format;
   reading.normalize = false;
-  reading.threads = threads;
-  const Dataset data = read_dataset(path, reading);
+  reading.columns = wanted.columns;
+  const Dataset data = read_data(path, reading, wanted);
   const bool tells_labels =
       format == DataFormat::kXmc || format == DataFormat::kNpz || format == DataFormat::kIdx;
   if (!index.named() && tells_labels) index.limit_to(data.label_count());
@@ -144,17 +161,22 @@ Dataset read_numbered_labels(const std::string& path, DataFormat format, int thr
   return labels_of(std::move(arrays), data.label_count());
 }
 
-DataFormat format_of(const std::string& path, std::optional<DataFormat> format) {
-  if (format) return *format;
+DataFormat format_of(const std::string& path, const TruthOptions& options) {
+  if (options.format) return *options.format;
+  if (const auto table = detect_table(head_of_file(path), options.columns)) return *table;
   return is_npz_pair(path) ? DataFormat::kNpz : detect_file(path).value_or(DataFormat::kAuto);
 }
 
 // The labels of several files, one behind the other.
-Dataset read_label_parts(const std::vector<std::string>& parts, std::optional<DataFormat> format, int threads,
+Dataset read_label_parts(const std::vector<std::string>& parts, const TruthOptions& options,
                          LabelIndex& index) {
   std::vector<Dataset> labels;
-  for (const std::string& part : parts) labels.push_back(read_labels(part, format, threads, index));
-  return joined_rows(std::move(labels), threads);
+  for (const std::string& part : parts) labels.push_back(read_labels(part, options, index));
+  return joined_rows(std::move(labels), options.threads);
+}
+
+bool has_names(DataFormat format) {
+  return format == DataFormat::kText || is_table(format);
 }
 
 // --- Scores
@@ -165,8 +187,10 @@ struct ScoreLine {
   std::size_t number;
   std::string_view text;
 
+  // A part of something else than the line is at its beginning.
   std::string place(std::string_view part) const {
-    return fmt::format("{}:{}:{}", origin, number, part.data() - text.data() + 1);
+    const bool within = part.data() >= text.data() && part.data() < text.data() + text.size();
+    return fmt::format("{}:{}:{}", origin, number, within ? part.data() - text.data() + 1 : 1);
   }
 };
 
@@ -191,6 +215,43 @@ std::uint32_t label_of(std::string_view text, const ScoreLine& line, LabelIndex&
   return static_cast<std::uint32_t>(label);
 }
 
+// Sorts the scores of a sample by label.
+void finish_row(const ScoreLine& line, const LabelIndex& index, std::vector<Entry>& row) {
+  std::ranges::sort(row, {}, &Entry::label);
+  const auto twice = std::ranges::adjacent_find(row, {}, &Entry::label);
+  if (twice == row.end()) return;
+  const std::string name =
+      index.named() ? shown_part(index.name(twice->label)) : std::to_string(twice->label);
+  fail_input("{}:{}:1: the label '{}' is there twice", line.origin, line.number, name);
+}
+
+// What `slide predict --json` prints for a sample.
+constexpr std::string_view kJsonLine = "{\"predictions\":";
+
+void parse_json_line(const ScoreLine& line, LabelIndex& index, std::vector<Entry>& row) {
+  row.clear();
+  const auto fail = [&](const char* what) {
+    fail_input("{}:{}:1: {}; want {}[{{\"id\":..,\"score\":..}},..]}}", line.origin, line.number, what,
+               kJsonLine);
+  };
+  if (nests_too_deep(line.text)) fail("nested too deep");
+  const nlohmann::json object = nlohmann::json::parse(line.text, nullptr, false);
+  if (object.is_discarded() || !object["predictions"].is_array()) fail("this is no whole object");
+  for (const nlohmann::json& one : object["predictions"]) {
+    const char* const key = index.named() ? "label" : "id";
+    const bool known = one.is_object() && one.contains(key) && one.contains("score") &&
+                       one["score"].is_number() &&
+                       (index.named() ? one[key].is_string() : one[key].is_number_unsigned());
+    if (!known)
+      fail(index.named() ? "a prediction without the name of a label, or without a score"
+                         : "a prediction without a label's id, or without a score");
+    const std::string label = index.named() ? one[key].get<std::string>() : one[key].dump();
+    row.push_back({label_of(label, line, index), score_of(one["score"].dump(), line),
+                   static_cast<std::uint32_t>(row.size())});
+  }
+  finish_row(line, index, row);
+}
+
 void parse_line(const ScoreLine& line, LabelIndex& index, std::vector<Entry>& row) {
   const char* separators = index.named() ? "\t" : " \t";
   row.clear();
@@ -205,30 +266,53 @@ void parse_line(const ScoreLine& line, LabelIndex& index, std::vector<Entry>& ro
     row.push_back({label_of(part.substr(0, colon), line, index), score_of(part.substr(colon + 1), line),
                    static_cast<std::uint32_t>(row.size())});
   }
-  std::ranges::sort(row, {}, &Entry::label);
-  const auto twice = std::ranges::adjacent_find(row, {}, &Entry::label);
-  if (twice == row.end()) return;
-  const std::string name =
-      index.named() ? shown_part(index.name(twice->label)) : std::to_string(twice->label);
-  fail_input("{}:{}:1: the label '{}' is there twice", line.origin, line.number, name);
+  finish_row(line, index, row);
 }
 
-[[noreturn]] void fail_rows(const std::string& origin, std::size_t rows, std::size_t samples) {
-  fail_input("{}: {} rows of scores for {} samples; they must be of the same samples", origin, rows, samples);
+[[noreturn]] void fail_rows(const std::string& origin, std::size_t rows, const ScoredRows& wanted) {
+  const std::string blank =
+      wanted.blank.empty() ? "" : fmt::format(" and {} blank lines", wanted.blank.size());
+  fail_input("{}: {} rows of scores for {} samples{}; they must be of the same samples", origin, rows,
+             wanted.samples, blank);
 }
 
-DatasetArrays parse_scores(std::string_view text, const std::string& origin, std::size_t samples,
+// Takes away the rows that are of blank lines, if there are rows for all lines.
+void leave_out_blank(const std::string& origin, const ScoredRows& rows, DatasetArrays& arrays,
+                     std::vector<std::uint32_t>* order = nullptr) {
+  const std::size_t count = arrays.feature_offsets.size() - 1;
+  if (count == rows.samples) return;
+  if (count != rows.samples + rows.blank.size()) fail_rows(origin, count, rows);
+  DatasetArrays kept;
+  std::vector<std::uint32_t> kept_order;
+  auto blank = rows.blank.begin();
+  for (std::size_t row = 0; row < count; ++row) {
+    if (blank != rows.blank.end() && *blank == row) {
+      ++blank;
+      continue;
+    }
+    for (std::uint64_t e = arrays.feature_offsets[row]; e < arrays.feature_offsets[row + 1]; ++e) {
+      kept.feature_ids.push_back(arrays.feature_ids[e]);
+      kept.feature_values.push_back(arrays.feature_values[e]);
+      if (order != nullptr) kept_order.push_back((*order)[e]);
+    }
+    kept.feature_offsets.push_back(kept.feature_ids.size());
+  }
+  arrays = std::move(kept);
+  if (order != nullptr) *order = std::move(kept_order);
+}
+
+DatasetArrays parse_scores(std::string_view text, const std::string& origin, const ScoredRows& rows,
                            LabelIndex& index, std::vector<std::uint32_t>* order) {
   DatasetArrays arrays;
   std::vector<Entry> row;
   std::size_t number = 0;
   while (!text.empty()) {
     const ScoreLine line{origin, ++number, take_line(text)};
-    if (number > samples) {
+    if (number > rows.samples + rows.blank.size()) {
       const auto more = static_cast<std::size_t>(std::count(text.begin(), text.end(), '\n'));
-      fail_rows(origin, number + more + (text.empty() || text.back() == '\n' ? 0 : 1), samples);
+      fail_rows(origin, number + more + (text.empty() || text.back() == '\n' ? 0 : 1), rows);
     }
-    parse_line(line, index, row);
+    line.text.starts_with(kJsonLine) ? parse_json_line(line, index, row) : parse_line(line, index, row);
     for (const Entry& entry : row) {
       arrays.feature_ids.push_back(entry.label);
       arrays.feature_values.push_back(entry.score);
@@ -236,17 +320,18 @@ DatasetArrays parse_scores(std::string_view text, const std::string& origin, std
     }
     arrays.feature_offsets.push_back(arrays.feature_ids.size());
   }
-  if (number != samples) fail_rows(origin, number, samples);
+  leave_out_blank(origin, rows, arrays, order);
   return arrays;
 }
 
-DatasetArrays parse_score_matrix(const NamedBytes& bytes, std::size_t samples, const LabelIndex& index) {
+DatasetArrays parse_score_matrix(const NamedBytes& bytes, const ScoredRows& rows, const LabelIndex& index) {
   if (index.grows()) {
     fail_input("{}: columns are numbers, but the data name their labels; give the names by --labels",
                bytes.path);
   }
   NpzMatrix matrix = read_npz_matrix(bytes, Repeated::kRefuse);
-  if (matrix.rows != samples) fail_rows(bytes.path, matrix.rows, samples);
+  if (matrix.rows != rows.samples && matrix.rows != rows.samples + rows.blank.size())
+    fail_rows(bytes.path, matrix.rows, rows);
   DatasetArrays arrays;
   for (std::size_t r = 0; r < matrix.rows; ++r) {
     for (std::size_t e = matrix.ends[r]; e < matrix.ends[r + 1]; ++e)
@@ -255,6 +340,7 @@ DatasetArrays parse_score_matrix(const NamedBytes& bytes, std::size_t samples, c
   arrays.feature_offsets = std::move(matrix.ends);
   arrays.feature_ids.assign(matrix.ids.begin(), matrix.ids.end());
   arrays.feature_values = std::move(matrix.values);
+  leave_out_blank(bytes.path, rows, arrays);
   return arrays;
 }
 
@@ -290,20 +376,18 @@ std::uint32_t LabelIndex::add(std::string_view name) {
   return id;
 }
 
-Dataset read_labels(const std::string& path, std::optional<DataFormat> format, int threads,
-                    LabelIndex& index) {
+Dataset read_labels(const std::string& path, const TruthOptions& options, LabelIndex& index) {
   if (const std::vector<std::string> parts = parts_of(path); parts.size() > 1) {
-    if (format_of(parts.front(), format) != DataFormat::kText)
-      return read_label_parts(parts, format, threads, index);
+    if (!has_names(format_of(parts.front(), options))) return read_label_parts(parts, options, index);
   } else if (parts.front() != path) {
-    return read_labels(parts.front(), format, threads, index);
+    return read_labels(parts.front(), options, index);
   }
-  const DataFormat found = format_of(path, format);
-  if (found == DataFormat::kText) {
+  const DataFormat found = format_of(path, options);
+  if (has_names(found)) {
     if (!index.named() && index.knows_numbers())
       fail_input("{}: this names its labels, but other files number them; give the names by --labels", path);
     index.name_by_data();
-    return read_named_labels(path, threads, index);
+    return read_named_labels(path, found, options, index);
   }
   if (index.grows())
     fail_input("{}: this numbers its labels, but other files name them; give the names by --labels", path);
@@ -311,16 +395,25 @@ Dataset read_labels(const std::string& path, std::optional<DataFormat> format, i
   Dataset labels = is_label_array(path)           ? read_label_array(path, index)
                    : is_label_text(path, found)   ? read_label_text(path, index)
                    : is_labels_alone(path, found) ? read_label_matrix(path, index)
-                                                  : read_numbered_labels(path, found, threads, index);
+                                                  : read_numbered_labels(path, found, options, index);
   return labels;
 }
 
-Dataset read_scores(const std::string& path, std::size_t samples, LabelIndex& index,
+ScoredRows scored_rows(const std::string& path, const TruthOptions& options, std::size_t samples) {
+  ReadOptions reading;
+  reading.format = format_of(path, options);
+  reading.columns = options.columns;
+  const bool pair = text_pair(path).has_value();
+  return {samples, pair ? std::vector<std::uint64_t>() : blank_rows(path, reading)};
+}
+
+Dataset read_scores(const std::string& path, const ScoredRows& rows, LabelIndex& index,
                     std::vector<std::uint32_t>* order) {
   const std::string origin = path == "-" ? "standard input" : path;
   const FileBytes bytes(path == "-" ? "/dev/stdin" : path);
-  DatasetArrays arrays = is_npz(bytes.text()) ? parse_score_matrix({bytes.text(), origin}, samples, index)
-                                              : parse_scores(bytes.text(), origin, samples, index, order);
+  const std::string_view text = without_byte_order_mark(bytes.text());
+  DatasetArrays arrays = is_npz(text) ? parse_score_matrix({text, origin}, rows, index)
+                                      : parse_scores(text, origin, rows, index, order);
   std::uint32_t bound = index.named() ? static_cast<std::uint32_t>(index.names()) : index.limit();
   for (const std::uint32_t label : arrays.feature_ids) bound = std::max(bound, label + 1);
   arrays.label_offsets = std::vector<std::uint64_t>(arrays.feature_offsets.size());

@@ -12,6 +12,7 @@
 
 #include "datasets/dataset.h"
 #include "datasets/read_options.h"
+#include "datasets/read_report.h"
 
 namespace slide {
 
@@ -56,21 +57,38 @@ class LabelIndex {
   std::unordered_map<std::string_view, std::uint32_t> ids_;
 };
 
+// How data are read for their labels.
+struct TruthOptions {
+  std::optional<DataFormat> format = {};  // none: from the content
+  TableColumns columns = {};
+  int threads = 0;
+  ReadReport* report = nullptr;  // becomes what was warned of, beside what is there
+};
+
+// The samples that scores are of.
+struct ScoredRows {
+  std::size_t samples = 0;
+  std::vector<std::uint64_t> blank = {};  // places of blank lines, among all lines (blank_rows.h)
+};
+
 // The labels of a data file, in any format that can be read, or labels alone: a matrix of SciPy in an
 // .npz, or what read_labels() of label_lists.h takes in an .npy, whose name does not begin with X. Labels
 // beyond those that are named or that have scores are kept: they count as missed. The first file that is read
 // with an index says whether labels have names; data with a header, and matrices, how many labels there are.
 // The result has no features. Throws InputError.
-Dataset read_labels(const std::string& path, std::optional<DataFormat> format, int threads,
-                    LabelIndex& index);
+Dataset read_labels(const std::string& path, const TruthOptions& options, LabelIndex& index);
+
+// What scores of the data that were read so may be of.
+ScoredRows scored_rows(const std::string& path, const TruthOptions& options, std::size_t samples);
 
 // Scores as features (ranking.h), a row a sample, from a matrix of SciPy in .npz or text with a sample a
 // line, as `slide predict` prints it: `label:score` separated by blanks, or where labels have names
-// `name:score` separated by tabs.
-// "-" is standard input. Throws InputError for another number of rows than `samples`, and with line and
-// column for anything else at fault: a label twice, unknown or out of range, a score that is not finite.
-// `order`, unless nullptr, gets for each entry which of its line it is, in text; of a matrix it stays empty.
-Dataset read_scores(const std::string& path, std::size_t samples, LabelIndex& index,
+// `name:score` separated by tabs, or objects of JSON.
+// "-" is standard input. Rows of blank lines are left out where there are such. Throws InputError for another
+// number of rows than samples, with or without those, and with line and column for anything else at fault: a
+// label twice, unknown or out of range, a score that is not finite. `order`, unless nullptr, gets for each
+// entry which of its line it is, in text; of a matrix it stays empty.
+Dataset read_scores(const std::string& path, const ScoredRows& rows, LabelIndex& index,
                     std::vector<std::uint32_t>* order = nullptr);
 
 }  // namespace slide

@@ -223,6 +223,7 @@ void TrainingRun::begin(Trainer& trainer, const RunData& data, const MemoryPlan&
       if (folder_.begin(config_, threads_)) tell(observer.kept, folder_.previous());
       log_.emplace(folder_.log(), config_.eval.k);
       log_->write(log_start(trainer, data, plan));
+      for (const std::string& warning : data.warnings()) log_->write_warning(warning);
     }
   } else {
     saved_->restore(trainer);

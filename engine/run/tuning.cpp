@@ -52,6 +52,7 @@ TuneResult tune_to_file(const Config& start, const TuneOptions& options, const f
   for (const std::string& note : notes) {
     if (observer.note && !note.empty()) observer.note(note);
   }
+  if (observer.warnings) observer.warnings(data.warnings());
   if (cluster != nullptr) {
     require_same_run(*cluster, training, data);
     require_shared_evaluation(training);

@@ -10,10 +10,11 @@
 
 namespace slide {
 
-// What a search reports; both may be empty.
+// What a search reports; all may be empty.
 struct TuneObserver {
-  std::function<void(const std::string& line)> note;  // what the user should know about the data
-  std::function<void(const Trial&)> trial;            // after each
+  std::function<void(const std::string& line)> note;              // what the user should know about the data
+  std::function<void(const std::vector<std::string>&)> warnings;  // of the data, ReadReport::warnings
+  std::function<void(const Trial&)> trial;                        // after each
 };
 
 // Before a search: a file that cannot be written would cost all of it. Creates the folder of `file`, which

@@ -50,6 +50,20 @@ Config text_config(const std::string& train = "") {
                  "layer.1.uniform=2", "text.min_count=1"});
 }
 
+TEST(ApiText, WarningsOfFilesAreHandedOut) {
+  const testing::TemporaryFolder folder;
+  const std::string path = folder.write("t.tsv", "a;b\tred ball\nb\tblue ball\n");
+  const std::vector<std::string> warnings = Data::read(path, text_config()).warnings();
+  ASSERT_EQ(warnings.size(), 1U);
+  EXPECT_NE(warnings.front().find("t.tsv:1: "), std::string::npos) << warnings.front();
+  std::vector<std::string> heard;
+  Callbacks callbacks;
+  callbacks.warning = [&](const std::string& warning) { heard.push_back(warning); };
+  const Model model = train(text_config(path), callbacks);
+  EXPECT_EQ(heard, warnings);
+  EXPECT_EQ(Data::read(path, model).warnings(), warnings);
+}
+
 TEST(ApiText, GivesTheModelOfTheFile) {
   const testing::TemporaryFolder folder;
   const Texts texts(600);  // more than a chunk

@@ -65,7 +65,7 @@ TEST_F(ShellTest, ZshCompletesCommandsAndTheirOptions) {
   ASSERT_EQ(script.code, 0) << script.err;
   EXPECT_TRUE(script.out.starts_with("#compdef slide\n"));
   for (const char* part :
-       {"      'inspect:Tell what a model or a configuration is\\: layers, memory, tables'\n",
+       {"      'inspect:Tell what a model, a configuration or data are\\: layers, memory, labels'\n",
         "    train)\n      _arguments", "        '--resume[Go on with the stopped run", "]:DIR:_files' \\\n",
         "        '*--set[Overrides one key", "default\\: the model'\\''s]:full|lsh:(full lsh)' \\\n",
         "        '--quiet[Print nothing but failures]' \\\n", "        '-o[File to write]:FILE:_files' \\\n"})

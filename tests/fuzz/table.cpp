@@ -38,7 +38,7 @@ Learnt learn(const TextSource& source, const Table& table, bool skip_bad) {
   Learnt whole, cut;
   std::string why_whole, why_cut;
   const auto learnt = [&](std::size_t chunk) {
-    return learn_text(source, words, 1, chunk, skip_bad, &table);
+    return learn_text(source, words, 1, chunk, {skip_bad, &table, ","});
   };
   accepted([&] { whole = learnt(kDefaultChunkBytes); }, why_whole);
   accepted([&] { cut = learnt(1 + source.text.size() / 4); }, why_cut);

@@ -1,6 +1,7 @@
 """slide.Classifier on texts: the same model as from a file, labels in every form, going on."""
 
 import pickle
+import warnings
 
 import numpy as np
 import pytest
@@ -28,6 +29,17 @@ def test_the_model_file_is_that_of_the_command_line(program, words, tmp_path):
     classifier.model_.save(tmp_path / "python.slide")
     assert (tmp_path / "python.slide").read_bytes() == (tmp_path / "run" / "model.slide").read_bytes()
     assert classifier.classes_.tolist() == classifier.model_.label_names.tolist()
+
+
+def test_what_is_read_otherwise_than_meant_is_warned_of(tmp_path):
+    path = tmp_path / "t.tsv"
+    path.write_text("a;b\tred ball\nb\tblue ball\n")
+    with pytest.warns(UserWarning, match=r"t\.tsv:1: .*data\.label_separator=;"):
+        slide.read(path, text__min_count=1)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        _, labels = slide.read(path, text__min_count=1, data__label_separator=";")
+    assert labels.toarray().tolist() == [[1, 1], [0, 1]] or labels.toarray().tolist() == [[1, 1], [1, 0]]
 
 
 def test_labels_have_the_forms_of_features(words):

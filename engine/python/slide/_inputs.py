@@ -7,6 +7,7 @@ see ``Classifier`` for what other types cost.
 from __future__ import annotations
 
 import operator
+import warnings
 from typing import Any, Optional
 
 import numpy as np
@@ -16,6 +17,13 @@ from ._slide import InputError
 
 MOST_LABEL = 2**31 - 2
 Rows = tuple  # (offsets, ids, values or None, columns)
+
+
+def told(data: Any) -> Any:
+    """The same data, once Python has warned of what the engine has."""
+    for warning in data.warnings:
+        warnings.warn(warning, UserWarning, stacklevel=3)
+    return data
 
 
 def is_sparse(x: Any) -> bool:

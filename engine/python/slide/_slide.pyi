@@ -28,6 +28,7 @@ class Data:
     copied_bytes: int
     is_text: bool
     unknown_features: int
+    warnings: List[str]
     @staticmethod
     def read(path: str, config: Config) -> Data: ...
     def weighted(self, weights: NDArray[Any]) -> Data: ...

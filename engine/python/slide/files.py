@@ -9,7 +9,7 @@ from typing import Any, Optional
 import numpy as np
 
 from . import _slide
-from ._inputs import csr_of, data_of, numbered
+from ._inputs import csr_of, data_of, numbered, told
 from ._keys import config_of
 from .model import Model, left_out_line
 
@@ -35,16 +35,17 @@ def read(path: "str | os.PathLike[str]", *, model: Optional[Model] = None, names
     with that of the model, and its labels get the model's numbers. names: return X, Y, feature names and label names,
     object arrays, None of data that are no text.
 
-    Raises InputError with file, line and column of what is wrong.
+    Raises InputError with file, line and column of what is wrong. What is read and probably not meant so, labels that are
+    not parted for one, is a UserWarning.
     """
     if model is not None:
         if keys:
             raise _slide.InputError(f"{next(iter(keys))}: the model says how its data are read; leave it out")
-        data = _slide.read_for(os.fspath(path), model._engine)
+        data = told(_slide.read_for(os.fspath(path), model._engine))
         if data.unknown_features and not data.is_text:
             warnings.warn(left_out_line(data.unknown_features), stacklevel=2)
     else:
-        data = _slide.Data.read(os.fspath(path), config_of(None, {"data__normalize": False, **keys}))
+        data = told(_slide.Data.read(os.fspath(path), config_of(None, {"data__normalize": False, **keys})))
     offsets, ids, values = data.feature_rows()
     label_offsets, labels = data.label_rows()
     x = _matrix(offsets, ids, values, data.features)

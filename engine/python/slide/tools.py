@@ -21,6 +21,7 @@ from ._inputs import (
     ranks_of,
     rows_of,
     targets_of,
+    told,
 )
 from ._keys import config_of, overrides_of
 
@@ -147,7 +148,7 @@ def tune(
     if Y is None:
         if not isinstance(X, (str, os.PathLike)):
             raise _slide.InputError("give X and Y, or the path of a training file")
-        data = _slide.Data.read(os.fspath(X), start)
+        data = told(_slide.Data.read(os.fspath(X), start))
     elif are_texts(X):
         data = learnt_data_of(X, targets_of(Y), start)
     else:

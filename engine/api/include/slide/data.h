@@ -132,6 +132,9 @@ class SLIDE_API Data {
   // cannot hold and for dense features, Error when the file cannot be written.
   void write(const std::string& path, const std::string& format = {}) const;
 
+  // Of a file: what is probably not meant as it was read, a line each, "FILE:LINE: what; what to do".
+  std::vector<std::string> warnings() const;
+
   // Of from_csr(): bytes of the arrays that had to be copied, 0 when all are the caller's.
   std::size_t copied_bytes() const;
 

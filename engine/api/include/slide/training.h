@@ -51,6 +51,7 @@ struct Callbacks {
   std::function<bool(const Progress&)> step;  // false: training ends here
   std::function<void(const EpochSummary&)> epoch;
   std::function<void(const Evaluation&)> evaluation;
+  std::function<void(const std::string&)> warning = {};  // of files that are read, as Data::warnings()
 };
 
 // Trains a model on the files that data.train and data.test name, as `slide train` does: the same

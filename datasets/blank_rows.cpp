@@ -1,0 +1,52 @@
+#include "datasets/blank_rows.h"
+
+#include <optional>
+#include <string_view>
+
+#include "datasets/data_parts.h"
+#include "datasets/dense_data.h"
+#include "datasets/file_bytes.h"
+#include "datasets/labelled_line.h"
+#include "datasets/line_chunks.h"
+#include "datasets/table.h"
+
+namespace slide {
+
+namespace {
+
+bool is_comment(std::string_view line) {
+  const std::size_t first = line.find_first_not_of(" \t\r");
+  return first != std::string_view::npos && line[first] == '#';
+}
+
+// Adds the blank rows of one file, `rows` behind those of others.
+void add_blank_rows(const std::string& path, const ReadOptions& options, std::uint64_t& rows,
+                    std::vector<std::uint64_t>& blank) {
+  const FileBytes bytes(path);
+  std::string_view rest = without_byte_order_mark(bytes.text());
+  std::optional<Table> table;
+  if (is_table(options.format)) {
+    table.emplace(rest, path, options.format, options.columns, Labels::kRequired);
+    rest.remove_prefix(table->head_bytes());
+  }
+  while (!rest.empty()) {
+    const std::string_view line = table ? table->take_record(rest) : take_line(rest);
+    if (options.format == DataFormat::kLibsvm && is_comment(line)) continue;
+    if (is_blank_line(line)) blank.push_back(rows);
+    ++rows;
+  }
+}
+
+}  // namespace
+
+std::vector<std::uint64_t> blank_rows(const std::string& path, const ReadOptions& options) {
+  std::vector<std::uint64_t> blank;
+  const bool has_lines = options.format == DataFormat::kText || options.format == DataFormat::kLibsvm ||
+                         is_table(options.format);
+  if (!has_lines || is_stream(path)) return blank;
+  std::uint64_t rows = 0;
+  for (const std::string& part : parts_of(path)) add_blank_rows(part, options, rows, blank);
+  return blank;
+}
+
+}  // namespace slide

@@ -1,0 +1,42 @@
+// What the columns of a text look like whose lines are NAME,NAME<TAB>text: whether they are others than
+// these. For one thread.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <unordered_set>
+#include <vector>
+
+namespace slide {
+
+class ColumnLook {
+ public:
+  void add(std::string_view line, std::uint64_t number);
+  // A warning, or nothing: a first line of column names, ids before the labels, labels behind the text.
+  // `separator`: of labels.
+  std::string warning(const std::string& origin, std::string_view separator) const;
+
+ private:
+  // What a column holds.
+  struct Column {
+    std::unordered_set<std::string> distinct;
+    std::size_t cells = 0, words = 0, numbers = 0, uris = 0, parted = 0;
+    std::string first;
+    void add(std::string_view cell);
+    bool is_unique() const { return distinct.size() == cells; }
+    bool repeats() const { return distinct.size() < cells; }
+    double words_of_cell() const { return cells == 0 ? 0 : double(words) / double(cells); }
+  };
+  std::string header_warning(const std::string& origin) const;
+
+  std::vector<std::string> head_;  // cells of the first line
+  std::uint64_t first_line_ = 0;   // its number
+  std::size_t lines_ = 0;
+  std::size_t like_head_ = 0;          // lines behind the first whose first cell is as there
+  std::size_t fewest_ = 0, most_ = 0;  // cells of a line
+  std::vector<Column> columns_;        // the first three
+};
+
+}  // namespace slide

@@ -1,0 +1,196 @@
+#include "datasets/data_warnings.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <atomic>
+#include <optional>
+#include <vector>
+
+#include "datasets/column_look.h"
+#include "datasets/data_parts.h"
+#include "datasets/detect.h"
+#include "datasets/label_cells.h"
+#include "datasets/labelled_line.h"
+#include "datasets/line_chunks.h"
+#include "datasets/row_parser.h"
+#include "datasets/table.h"
+#include "datasets/text_encoding.h"
+#include "engine/base/parallel.h"
+
+namespace slide {
+
+namespace {
+
+constexpr std::size_t kLookedLines = 1000;
+constexpr std::size_t kLookedBytes = std::size_t{1} << 20;
+constexpr std::size_t kMinLabels = 3;  // samples with labels that occur once, to be worth a word
+
+std::uint64_t line_of(std::string_view text, std::size_t at) {
+  return 1 + static_cast<std::uint64_t>(
+                 std::count(text.begin(), text.begin() + static_cast<std::ptrdiff_t>(at), '\n'));
+}
+
+std::string not_utf8(std::string_view text, std::size_t at, const std::string& origin,
+                     std::uint64_t lines_before) {
+  const std::string looks = looks_like_encoding(text, at);
+  return fmt::format(
+      "{}:{}: this is not UTF-8, and words end at such bytes; it looks like {}: store it as UTF-8{}", origin,
+      lines_before + line_of(text, at), looks,
+      looks.ends_with("Windows-1252") ? " (iconv -f WINDOWS-1252 -t UTF-8)" : "");
+}
+
+// Threads look at the text as readers do, and let go of it.
+std::optional<std::size_t> first_no_utf8(const TextSource& source, int threads) {
+  const std::vector<std::string_view> chunks =
+      cut_lines(source.text, kDefaultChunkBytes, [](const char*, const char*) {});
+  std::atomic<std::size_t> first = source.text.size();
+  parallel_for(chunks.size(), resolve_threads(threads), [&](std::size_t index, int) {
+    const std::string_view chunk = chunks[index];
+    const auto begin = static_cast<std::size_t>(chunk.data() - source.text.data());
+    if (begin >= first.load()) return;
+    if (const auto at = slide::first_no_utf8(chunk)) {
+      std::size_t before = first.load();
+      while (begin + *at < before && !first.compare_exchange_weak(before, begin + *at)) {
+      }
+    }
+    source.let_go(chunk.data(), chunk.data() + chunk.size());
+  });
+  return first.load() < source.text.size() ? std::optional(first.load()) : std::nullopt;
+}
+
+// The labels of a table, as they stand there.
+void look_at_table(const TextSource& source, const ReadOptions& options, ReadReport& report) {
+  const Table table(source.text, source.origin, options.format, options.columns, Labels::kRequired);
+  LabelCells cells(options.columns.label_separator);
+  LabelledLine parts;
+  std::string_view rest = source.text.substr(table.head_bytes());
+  std::uint64_t line = table.head_lines();
+  for (std::size_t i = 0; i < kLookedLines && !rest.empty(); ++i) {
+    const std::string_view record = table.take_record(rest);
+    const std::uint64_t number = line + 1;
+    line = number + static_cast<std::uint64_t>(std::count(record.begin(), record.end(), '\n'));
+    if (is_blank_line(record)) continue;
+    try {
+      table.split(record, parts);
+    } catch (const RowFault&) {
+      continue;  // readers tell it
+    }
+    if (const auto cell = table.label_cell(parts)) cells.add(*cell, number);
+  }
+  if (std::string warning = cells.warning(source.origin); !warning.empty())
+    report.add_warning(std::move(warning));
+}
+
+// A second line of column names, where files were put one behind the other.
+void look_for_heads(const TextSource& source, const ReadOptions& options, ReadReport& report) {
+  if (options.format == DataFormat::kJsonl) return;
+  const Table table(source.text, source.origin, options.format, options.columns, Labels::kRequired);
+  const std::string_view head = trimmed(source.text.substr(0, table.head_bytes()));
+  if (head.empty() || head.find('\n') != std::string_view::npos) return;
+  const std::string again = fmt::format("\n{}", head.substr(0, head.find_last_not_of('\r') + 1));
+  const std::size_t at = source.text.find(again, table.head_bytes() - 1);
+  if (at == std::string_view::npos) return;
+  const std::string_view rest = source.text.substr(at + again.size());
+  if (!rest.empty() && rest.front() != '\r' && rest.front() != '\n') return;
+  report.add_warning(
+      fmt::format("{}:{}: the names of the columns stand here once more and are read as a sample; remove the "
+                  "line, or name the "
+                  "files that were joined by a pattern",
+                  source.origin, line_of(source.text, at + 1)));
+}
+
+// `__label__a,__label__b`: one name.
+std::string joined_prefixes(const LabelledLine& parts, std::uint64_t number, const std::string& origin) {
+  for (const std::string_view name : parts.labels) {
+    if (name.find(kLabelPrefix) == std::string_view::npos) continue;
+    return fmt::format("{}:{}: the label '{}' holds {}; write a blank before each {}", origin, number, name,
+                       kLabelPrefix, kLabelPrefix);
+  }
+  return {};
+}
+
+void look_at_lines(const TextSource& source, const ReadOptions& options, ReadReport& report) {
+  const TextForm form = find_text_form(source.text).value_or(TextForm::kFastText);
+  LabelCells cells(options.columns.label_separator);
+  ColumnLook columns;
+  LabelledLine parts;
+  std::string warning;
+  std::string_view rest = without_byte_order_mark(source.text);
+  std::uint64_t number = 0;
+  for (std::size_t i = 0; i < kLookedLines && !rest.empty() && warning.empty(); ++i) {
+    const std::string_view line = take_line(rest);
+    ++number;
+    if (is_blank_line(line)) continue;
+    if (form == TextForm::kTabs) {
+      columns.add(line, number);
+      cells.add(line.substr(0, line.find('\t')), number);
+    } else {
+      split_labelled(line, form, Labels::kOptional, parts);
+      warning = joined_prefixes(parts, number, source.origin);
+    }
+  }
+  if (warning.empty()) warning = columns.warning(source.origin, options.columns.label_separator);
+  if (warning.empty()) warning = cells.warning(source.origin);
+  if (!warning.empty()) report.add_warning(std::move(warning));
+}
+
+}  // namespace
+
+void add_text_warnings(const TextSource& source, const ReadOptions& options, ReadReport& report) {
+  const bool table = is_table(options.format);
+  if (!table && options.format != DataFormat::kText && options.format != DataFormat::kInteractions) return;
+  const bool log = options.format == DataFormat::kInteractions;
+  const TextSource looked = {log ? source.text.substr(0, kLookedBytes) : source.text, source.origin,
+                             source.file};
+  // The last line of what is looked at of a log may be cut within a character.
+  const auto at = first_no_utf8(looked, options.threads);
+  if (at && (!log || *at + 4 < looked.text.size() || looked.text.size() == source.text.size()))
+    report.add_warning(not_utf8(source.text, *at, source.origin, 0));
+  if (table) {
+    look_at_table(source, options, report);
+    look_for_heads(source, options, report);
+  } else if (!log) {
+    look_at_lines(source, options, report);
+  }
+}
+
+std::string encoding_warning(std::string_view text, const std::string& origin, std::uint64_t lines_before) {
+  const auto at = slide::first_no_utf8(text);
+  return at ? not_utf8(text, *at, origin, lines_before) : std::string();
+}
+
+void add_measure_warnings(const Dataset& samples, std::uint64_t labels, bool log, const std::string& path,
+                          ReadReport& report) {
+  bool labelled = report.unknown_labels > 0;
+  for (std::size_t i = 0; i < samples.size(); ++i) {
+    const auto ids = samples.labels(i);
+    labelled = labelled || !ids.empty();
+    if (!ids.empty() && ids.front() < labels) return;
+  }
+  const char* const what = log ? "no user has an item that is known and that the user did not have before"
+                           : labelled ? "no sample has a label that the model knows"
+                                      : "no sample has a label";
+  report.add_warning(
+      fmt::format("{}: {}, so that there is nothing to measure: all measures are 0 or no number",
+                  shown_path(path), what));
+}
+
+void add_label_warnings(const Dataset& train, const std::string& path, ReadReport& report) {
+  if (!report.warnings.empty()) return;
+  std::size_t labels = 0;
+  for (const std::uint32_t samples : train.label_frequencies()) {
+    if (samples > 1) return;
+    labels += samples;
+  }
+  std::size_t labelled = 0;
+  for (std::size_t i = 0; i < train.samples() && labelled < kMinLabels; ++i)
+    labelled += train.labels(i).empty() ? 0 : 1;
+  if (labelled < kMinLabels) return;
+  report.add_warning(
+      fmt::format("{}: each of its {} labels occurs once, as ids or texts do; check that its labels are "
+                  "where they are read",
+                  shown_path(path), labels));
+}
+
+}  // namespace slide

@@ -1,0 +1,34 @@
+// Looks for what is read without a fault and is probably not meant so: labels that are not parted, a line of
+// names that is taken for a sample, text in another encoding. Training, `slide inspect` and all other readers
+// tell the same. Pure functions, safe from any thread.
+#pragma once
+
+#include <string>
+#include <string_view>
+
+#include "datasets/dataset.h"
+#include "datasets/read_options.h"
+#include "datasets/read_report.h"
+#include "datasets/text_source.h"
+
+namespace slide {
+
+// Adds warnings of a text in options.format, which is not kAuto, to `report`. Of labelled text and tables all
+// bytes are checked to be UTF-8, of logs the first MiB; labels and columns are those of the first 1000 lines.
+void add_text_warnings(const TextSource& source, const ReadOptions& options, ReadReport& report);
+
+// The same of lines of text alone: a warning that they are not UTF-8, or nothing. `lines_before` of the file
+// lie before `text`.
+std::string encoding_warning(std::string_view text, const std::string& origin,
+                             std::uint64_t lines_before = 0);
+
+// Adds that each of the labels of training data, of three samples or more, occurs once, unless `report` has a
+// warning that may be the reason.
+void add_label_warnings(const Dataset& train, const std::string& path, ReadReport& report);
+
+// The same of samples to measure a model of `labels` labels by: that there is nothing to measure, because
+// none has a label, or none of those that the model has. `log`: of interactions.
+void add_measure_warnings(const Dataset& samples, std::uint64_t labels, bool log, const std::string& path,
+                          ReadReport& report);
+
+}  // namespace slide

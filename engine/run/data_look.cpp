@@ -1,0 +1,123 @@
+#include "engine/run/data_look.h"
+
+#include <algorithm>
+#include <numeric>
+#include <set>
+
+#include "datasets/data_parts.h"
+#include "datasets/dense_data.h"
+#include "datasets/detect.h"
+#include "datasets/sample_keys.h"
+#include "datasets/table.h"
+#include "datasets/text_pair.h"
+
+namespace slide {
+
+namespace {
+
+const char* shown(DataFormat format) {
+  switch (format) {
+    case DataFormat::kXmc:
+      return "XMC text";
+    case DataFormat::kLibsvm:
+      return "libsvm text";
+    case DataFormat::kIdx:
+      return "IDX images";
+    case DataFormat::kNpz:
+      return "a pair of .npz matrices";
+    case DataFormat::kJsonl:
+      return "JSON lines";
+    case DataFormat::kCsv:
+      return "CSV";
+    case DataFormat::kTsv:
+      return "TSV";
+    default:
+      return "";
+  }
+}
+
+const char* shown(TextForm form) {
+  switch (form) {
+    case TextForm::kFastText:
+      return "__label__NAME text";
+    case TextForm::kTabs:
+      return "labels<TAB>text";
+    case TextForm::kItemLists:
+      return "user item item ...";
+    case TextForm::kItemPairs:
+      return "user item [weight [time]]";
+  }
+  return "";
+}
+
+void look_at_form(const Config& config, const RunData& data, DataLook& look) {
+  const std::string& path = config.data.train;
+  const std::string head = head_of_file(path);
+  const TableColumns columns{config.data.text, config.data.labels, config.data.label_separator, ""};
+  std::optional<DataFormat> format = detect_table(head, columns);
+  if (config.data.format != DataFormat::kAuto) format = config.data.format;
+  if (data.text != nullptr && !(format && is_table(*format))) {
+    look.form = shown(data.text->form());
+  } else if (dense_paths(path)) {
+    look.form = "dense features";
+  } else if (text_pair(path)) {
+    look.form = "features and labels in two texts";
+  } else {
+    if (!format) format = detect_format(head);
+    look.form = format ? shown(*format) : "";
+  }
+  if (format && is_table(*format)) look.columns = columns_shown(head);
+}
+
+std::string label_of(const RunData& data, std::uint32_t label) {
+  return data.text != nullptr ? std::string(data.text->label_name(label)) : std::to_string(label);
+}
+
+void look_at_labels(const RunData& data, DataLook& look) {
+  const std::vector<std::uint32_t> samples = data.train.label_frequencies();
+  std::vector<std::uint32_t> order;
+  for (std::uint32_t label = 0; label < samples.size(); ++label) {
+    if (samples[label] == 0) continue;
+    order.push_back(label);
+    look.labels_once += samples[label] == 1 ? 1 : 0;
+    look.label_entries += samples[label];
+  }
+  look.labels = order.size();
+  const std::size_t shown = std::min(DataLook::kFrequent, order.size());
+  std::ranges::partial_sort(order, order.begin() + static_cast<std::ptrdiff_t>(shown),
+                            [&](std::uint32_t a, std::uint32_t b) {
+                              return samples[a] != samples[b] ? samples[a] > samples[b] : a < b;
+                            });
+  for (std::size_t i = 0; i < shown; ++i)
+    look.frequent.emplace_back(label_of(data, order[i]), samples[order[i]]);
+}
+
+std::size_t distinct(const std::vector<std::uint32_t>& ids) {
+  return std::set<std::uint32_t>(ids.begin(), ids.end()).size();
+}
+
+}  // namespace
+
+DataLook look_at(const Config& config, const RunData& data) {
+  DataLook look;
+  look_at_form(config, data, look);
+  look_at_labels(data, look);
+  const Dataset& train = data.train;
+  look.samples = train.samples();
+  look.features = train.feature_count();
+  look.dense = train.dense_count();
+  for (std::size_t i = 0; i < train.samples(); ++i) {
+    const std::size_t features = train.features(i).ids.size();
+    look.unlabelled += train.labels(i).empty() ? 1 : 0;
+    look.featureless += features == 0 && look.dense == 0 ? 1 : 0;
+    look.feature_entries += features;
+  }
+  if (const auto& keys = train.keys(); keys != nullptr) {
+    look.groups = distinct(keys->groups);
+    look.times = distinct(keys->times);
+  }
+  look.warnings = data.warnings();
+  return look;
+}
+
+}  // namespace slide
