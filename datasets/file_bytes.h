@@ -27,6 +27,7 @@ class FileBytes {
   FileBytes(const FileBytes&) = delete;
   FileBytes& operator=(const FileBytes&) = delete;
 
+  // Without the byte order mark that some editors begin a text with.
   std::string_view text() const;
   // Gives the memory of a part of text() back, as far as the file can bring it again. It stays readable.
   void let_go(std::string_view part) const noexcept;
@@ -34,6 +35,7 @@ class FileBytes {
  private:
   void open_whole(const std::string& path, bool map);
   void unpack_to_disk(const std::string& path);
+  std::string_view all() const;
 
   MappedFile mapped_;
   AlignedArray<char> read_;
