@@ -32,6 +32,7 @@ struct ReadReport {
   std::vector<std::string> first;      // what is wrong, described, with the first kShown of them
   std::uint64_t unknown_features = 0;  // in text: words and n-grams that the text model does not know,
   std::uint64_t unknown_labels = 0;    // and labels; each as often as it is there
+  std::vector<std::string> warnings;   // what may be meant otherwise than it is read, a line each
 
   // What another reading tells, of what follows.
   void add(const ReadReport& other) {
@@ -39,6 +40,7 @@ struct ReadReport {
     unknown_features += other.unknown_features;
     unknown_labels += other.unknown_labels;
     for (const std::string& fault : other.first) add_shown(fault);
+    warnings.insert(warnings.end(), other.warnings.begin(), other.warnings.end());
   }
 
   void add_shown(std::string fault) {

@@ -2,10 +2,12 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <string>
 #include <vector>
 
 #include "datasets/dataset.h"
+#include "datasets/interactions.h"
 
 namespace slide {
 
@@ -14,6 +16,7 @@ struct RowPart {
   Dataset rows;
   std::vector<std::uint64_t> bad;   // rows with faults, ascending; they are empty
   std::vector<std::string> faults;  // "FILE:LINE:COLUMN: what" of the first ReadReport::kShown of them
+  std::shared_ptr<const LogUsers> users = nullptr;  // of interactions: whose rows they are
 };
 
 }  // namespace slide
