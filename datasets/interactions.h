@@ -21,7 +21,7 @@
 
 #include "datasets/csr_sink.h"
 #include "datasets/dataset.h"
-#include "datasets/log_layout.h"
+#include "datasets/log_form.h"
 #include "datasets/read_options.h"
 #include "datasets/text_model.h"
 #include "datasets/text_options.h"

@@ -104,13 +104,13 @@ class Decision {
   }
 
   LogLayout warned(LogLayout layout, const std::string& what) {
-    warnings_.push_back(fmt::format("{}: {}", origin(), what));
+    if (!asked_.known) warnings_.push_back(fmt::format("{}: {}", origin(), what));
     return layout;
   }
 
-  // Whether users, of whom several lines are pairs, are on several lines; known logs tell.
+  // Whether users are on several lines, as those of pairs are; or it is known that lines are pairs.
   bool repeats() {
-    if (asked_.known) return asked_.known->form == TextForm::kItemPairs;
+    if (asked_.known && asked_.known->form == TextForm::kItemPairs) return true;
     if (!repeats_) repeats_ = repeats_user(asked_.bodies, asked_.separator, kUserColumn);
     return *repeats_;
   }

@@ -7,8 +7,10 @@
 #include <string>
 #include <vector>
 
-#include "datasets/log_layout.h"
+#include "datasets/log_form.h"
 #include "datasets/log_survey.h"
+#include "datasets/read_options.h"
+#include "datasets/text_source.h"
 
 namespace slide {
 

@@ -8,22 +8,11 @@
 #include <string>
 #include <vector>
 
-#include "datasets/labelled_line.h"
-#include "datasets/log_columns.h"
-#include "datasets/log_fields.h"
+#include "datasets/log_form.h"
 #include "datasets/read_options.h"
 #include "datasets/text_source.h"
 
 namespace slide {
-
-// Of one part of a log.
-struct LogLayout {
-  TextForm form = TextForm::kItemLists;
-  Separator separator = Separator::kBlanks;
-  std::size_t head_bytes = 0;  // of a first line that names columns, and of blank ones before it
-  std::size_t fields = 0;      // kItemPairs: of every line
-  PairColumns columns;         // kItemPairs
-};
 
 // Of all parts.
 struct LogLayouts {
@@ -32,12 +21,6 @@ struct LogLayouts {
 
   TextForm form() const { return parts.front().form; }
   bool has_times() const;
-};
-
-// What is known of a log from another part of it.
-struct KnownLog {
-  TextForm form = TextForm::kItemLists;
-  std::size_t fields = 0;  // of its pairs that are read; 0: not known
 };
 
 // Pairs are lines whose columns a first line or `options` name; lines that all have two fields; and of three

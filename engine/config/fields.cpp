@@ -81,18 +81,9 @@ std::vector<Field> data_fields(DataConfig& c) {
        "\"\""},
       {"test_newest", flag(c.test_newest),
        "interactions: hold the newest item of each user out, by its time, and test on these.", "false"},
-      {"log", choice(c.log),
-       "interactions: whether a line is a user with its items (lists) or one item of a user (pairs); auto "
-       "looks "
-       "at all lines.",
-       "\"auto\""},
-      {"user", text(c.user),
-       "interactions: the column of users, by its name in the first line or its number from 1; empty = found "
-       "by "
-       "the usual names, else the first.",
-       "\"\""},
-      {"item", text(c.item),
-       "interactions: the column of items, likewise; empty = by the usual names, else the second.", "\"\""},
+      {"log", choice(c.log), "interactions: a line is a user and its items, or one item of it.", "\"auto\""},
+      {"user", text(c.user), "interactions: the column of users, by name or number; empty = found.", "\"\""},
+      {"item", text(c.item), "interactions: the column of items, by name or number; empty = found.", "\"\""},
       {"text", text(c.text),
        "JSON lines, CSV, TSV: the columns whose texts are joined, with commas between them.", "\"\""},
       {"labels", text(c.labels),
@@ -147,8 +138,8 @@ std::vector<Field> data_fields(DataConfig& c) {
       {"time", text(c.time),
        "When samples are from, where the latest of them are to be held out: JSON lines, CSV, TSV: a column; "
        "else a file with a value a line; numbers, or texts that sort by time, as 2024-05-31; "
-       "order = the order in the file; empty = samples are drawn; interactions: the column of times, by name "
-       "or number, none = there is none, order = the later in the file is the newer.",
+       "order = the order in the file; empty = samples are drawn; interactions: the column of times, or "
+       "none.",
        "\"\""},
       {"train_first", count(c.train_first, 0, kMax31), "IDX: train on the first n samples only, 0 = all."},
       {"test_last", count(c.test_last, 0, kMax31), "IDX: test on the last n samples only, 0 = all."},
