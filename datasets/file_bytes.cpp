@@ -12,6 +12,7 @@
 #include <optional>
 
 #include "datasets/data_parts.h"
+#include "datasets/labelled_line.h"
 #include "datasets/text_encoding.h"
 #include "datasets/unpack.h"
 #include "engine/base/atomic_file.h"
@@ -119,6 +120,10 @@ void FileBytes::refuse_wide(const std::string& path) const {
 }
 
 std::string_view FileBytes::text() const {
+  return without_byte_order_mark(all());
+}
+
+std::string_view FileBytes::all() const {
   if (mapped_.is_open()) return mapped_.bytes();
   return read_.empty() ? std::string_view(streamed_) : std::string_view(read_.data(), read_.size());
 }

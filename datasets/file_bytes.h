@@ -27,6 +27,7 @@ class FileBytes {
   FileBytes(const FileBytes&) = delete;
   FileBytes& operator=(const FileBytes&) = delete;
 
+  // Without the byte order mark that some editors begin a text with.
   std::string_view text() const;
   // Gives the memory of a part of text() back, as far as the file can bring it again. It stays readable.
   void let_go(std::string_view part) const noexcept;
@@ -35,6 +36,7 @@ class FileBytes {
   void open_whole(const std::string& path, bool map);
   void unpack_to_disk(const std::string& path);
   void refuse_wide(const std::string& path) const;
+  std::string_view all() const;
 
   MappedFile mapped_;
   AlignedArray<char> read_;

@@ -5,9 +5,7 @@
 #include <algorithm>
 #include <array>
 #include <charconv>
-#include <cmath>
 #include <string>
-#include <unordered_set>
 
 #include "datasets/line_chunks.h"
 #include "datasets/row_parser.h"
@@ -17,11 +15,7 @@ namespace slide {
 
 namespace {
 
-constexpr std::string_view kSeparators = " \t,\r";
-constexpr std::size_t kShapeBytes = std::size_t{1} << 20;  // looked at for the form
-constexpr std::size_t kMostFields = 4;                     // of a pair
-
-// The whole of a field as a number; nothing where it is none, or none that is finite.
+// The whole of a field as a number; nothing where it is none.
 template <class T>
 std::optional<T> number_of(std::string_view field) {
   T value{};
@@ -30,70 +24,87 @@ std::optional<T> number_of(std::string_view field) {
   return value;
 }
 
-[[noreturn]] void fail_field(std::string_view line, std::string_view field, const char* what) {
-  throw RowFault{static_cast<std::size_t>(field.data() - line.data()) + 1,
+// Where a field stands, from 1: a view of the line, or else what its quotes were taken off.
+std::size_t column_of(std::string_view line, std::string_view field) {
+  const bool inside = field.data() >= line.data() && field.data() <= line.data() + line.size();
+  return inside ? static_cast<std::size_t>(field.data() - line.data()) + 1 : 1;
+}
+
+[[noreturn]] void fail_field(std::string_view line, std::string_view field, const std::string& what) {
+  throw RowFault{column_of(line, field),
                  fmt::format("'{}' is {}; a line is 'user item [weight [time]]'", shown_part(field), what)};
 }
 
-// Takes the weight and the time off what is left of a pair.
-ItemWeight take_weight(std::string_view line, std::string_view& rest) {
-  ItemWeight taken;
-  if (const std::string_view field = take_field(rest); !field.empty()) {
-    const std::optional<float> weight = number_of<float>(field);
-    if (!weight || !std::isfinite(*weight)) fail_field(line, field, "no weight");
-    if (*weight < 0) fail_field(line, field, "a negative weight");
-    taken.weight = *weight;
+[[noreturn]] void fail_empty(std::string_view line, std::string_view field, std::size_t column) {
+  throw RowFault{
+      column_of(line, field),
+      fmt::format("field {} is empty; give every line a user, an item and what else is read, or say by "
+                  "data.user, data.item, data.weight and data.time which columns are what",
+                  column + 1)};
+}
+
+float weight_of(std::string_view line, std::string_view field) {
+  const std::optional<float> weight = weight_in_field(field);
+  if (!weight) fail_field(line, field, "no weight");
+  if (*weight < 0) fail_field(line, field, "a negative weight");
+  return *weight;
+}
+
+void split_pair(std::string_view line, const LogLayout& layout, LogLine& result) {
+  const std::vector<std::string_view>& fields = result.fields;
+  if (fields.size() != layout.fields) {
+    throw RowFault{1, fmt::format("{} fields in a file of pairs that has {} in each line; write "
+                                  "'user item [weight [time]]' throughout, or set data.log=lists where lines "
+                                  "are a user and its items",
+                                  fields.size(), layout.fields)};
   }
-  if (const std::string_view field = take_field(rest); !field.empty()) {
-    const std::optional<double> time = number_of<double>(field);
-    if (!time || !std::isfinite(*time)) fail_field(line, field, "no time, which is a number");
-    taken.time = *time;
+  const auto field = [&](std::size_t column) {
+    if (fields[column].empty()) fail_empty(line, fields[column], column);
+    return fields[column];
+  };
+  const PairColumns& columns = layout.columns;
+  result.user = field(columns.user);
+  result.items.push_back(field(columns.item));
+  if (columns.weight) result.of_pair.weight = weight_of(line, field(*columns.weight));
+  if (!columns.time) return;
+  const std::optional<double> time = time_in_field(field(*columns.time));
+  if (!time)
+    fail_field(line, fields[*columns.time],
+               "no time, which is a number, or a date as 2024-05-31 or 2024-05-31T12:30:00Z");
+  result.of_pair.time = *time;
+}
+
+// Empty fields at the end are those of shorter lists.
+void split_list(std::string_view line, LogLine& result) {
+  std::vector<std::string_view>& fields = result.fields;
+  while (!fields.empty() && fields.back().empty()) fields.pop_back();
+  for (std::size_t column = 0; column < fields.size(); ++column) {
+    if (fields[column].empty()) fail_empty(line, fields[column], column);
   }
-  return taken;
+  if (fields.empty()) throw RowFault{1, "there is no user; write 'user item item ...'"};
+  result.user = fields.front();
+  result.items.assign(fields.begin() + 1, fields.end());
 }
 
-std::size_t fields_of(std::string_view line) {
-  std::size_t count = 0;
-  while (!take_field(line).empty()) ++count;
-  return count;
-}
-
-// Whether a first line names columns: as user, userId, "user_id".
-bool names_columns(std::string_view line) {
-  std::string first(take_field(line));
-  std::erase(first, '"');
-  std::ranges::transform(first, first.begin(),
-                         [](char c) { return c >= 'A' && c <= 'Z' ? char(c + 32) : c; });
-  const bool has_digit = std::ranges::any_of(first, [](char c) { return c >= '0' && c <= '9'; });
-  return !has_digit && (first.starts_with("user") || first == "uid") && !take_field(line).empty();
-}
-
-// The largest number of lines, users and fields that all lines have.
-struct Lines {
-  std::size_t fields = 0;  // of all lines, or 0
-  bool repeats = false;    // a user is on two of them
-};
-
-Lines look_at(std::string_view text) {
-  Lines seen;
-  std::unordered_set<std::string_view> users;
-  for (bool first = true; !text.empty();) {
-    std::string_view line = take_line(text);
-    const std::size_t fields = fields_of(line);
-    if (fields == 0) continue;
-    if (first) seen.fields = fields;
-    if (fields != seen.fields) return {};
-    first = false;
-    if (!users.insert(take_field(line)).second) seen.repeats = true;
+// Whether nine of ten lines are numbers between TABs, or pairs of colons, of which the last is a time.
+bool is_timed_log(std::string_view text) {
+  std::vector<std::string_view> fields;
+  UnquotedNames unquoted;
+  for (const Separator separator : {Separator::kTab, Separator::kColons}) {
+    std::uint64_t lines = 0, good = 0;
+    for (std::string_view rest = text; !rest.empty();) {
+      const std::string_view line = take_line(rest);
+      if (is_blank_line(line)) continue;
+      ++lines;
+      cut_fields(line, separator, fields, unquoted);
+      if (fields.size() != 3 && fields.size() != 4) continue;
+      const bool numbers = std::ranges::all_of(
+          fields, [](std::string_view field) { return number_of<double>(field).has_value(); });
+      good += numbers && time_unit_of(*number_of<double>(fields.back())) ? 1 : 0;
+    }
+    if (lines >= 2 && good == lines) return true;
   }
-  return seen;
-}
-
-// Whole lines of the first bytes, or all of a text that has no line end there.
-std::string_view first_lines(std::string_view text, std::size_t bytes) {
-  if (text.size() <= bytes) return text;
-  const std::size_t end = text.rfind('\n', bytes - 1);
-  return end == std::string_view::npos ? text : text.substr(0, end + 1);
+  return false;
 }
 
 // Whether the lines behind a line of three numbers cannot be samples that this is the XMC header of: an id
@@ -118,70 +129,20 @@ bool contradicts(const std::array<std::uint64_t, 3>& header, std::string_view te
 
 }  // namespace
 
-std::string_view take_field(std::string_view& rest) {
-  rest.remove_prefix(std::min(rest.find_first_not_of(kSeparators), rest.size()));
-  const std::string_view field = rest.substr(0, rest.find_first_of(kSeparators));
-  rest.remove_prefix(field.size());
-  return field;
-}
-
-void split_log_line(std::string_view line, TextForm form, std::size_t fields, LogLine& result) {
-  std::string_view rest = line;
-  result.user = take_field(rest);
+void split_log_line(std::string_view line, const LogLayout& layout, LogLine& result) {
   result.items.clear();
   result.of_pair = {};
-  if (form == TextForm::kItemLists) {
-    for (std::string_view item = take_field(rest); !item.empty(); item = take_field(rest))
-      result.items.push_back(item);
-    return;
-  }
-  const std::size_t found = fields_of(line);
-  if (found != fields) {
-    throw RowFault{1, fmt::format("{} fields in a file of pairs that has {} in each line; write "
-                                  "'user item [weight [time]]' throughout",
-                                  found, fields)};
-  }
-  result.items.push_back(take_field(rest));
-  result.of_pair = take_weight(line, rest);
-}
-
-std::size_t log_head(std::string_view text) {
-  for (std::string_view rest = text; !rest.empty();) {
-    const std::string_view before = rest, line = take_line(rest);
-    if (!is_blank_line(line)) return text.size() - (names_columns(line) ? rest : before).size();
-  }
-  return text.size();
-}
-
-LogShape find_log_shape(std::span<const std::string_view> texts, std::optional<TextForm> known) {
-  LogShape shape;
-  std::string joined;
-  std::string_view begin;
-  for (const std::string_view text : texts) {
-    const std::string_view lines = first_lines(text.substr(log_head(text)), kShapeBytes - begin.size());
-    if (texts.size() == 1) {
-      begin = lines;
-      break;
-    }
-    joined += lines;
-    if (!joined.empty() && joined.back() != '\n') joined += '\n';
-    begin = joined;
-    if (begin.size() >= kShapeBytes) break;
-  }
-  const Lines seen = look_at(begin);
-  const bool may_be_pairs = seen.fields >= 2 && seen.fields <= kMostFields;
-  if (may_be_pairs && (seen.fields == 2 || seen.repeats || known == TextForm::kItemPairs)) {
-    shape.form = TextForm::kItemPairs;
-    shape.fields = seen.fields;
-  }
-  return shape;
+  cut_fields(line, layout.separator, result.fields, result.unquoted);
+  layout.form == TextForm::kItemPairs ? split_pair(line, layout, result) : split_list(line, result);
 }
 
 bool looks_like_log(std::string_view text) {
   constexpr std::size_t kLeastLines = 2;
   const std::size_t end = text.rfind('\n');
-  if (end == std::string_view::npos || text.find_first_of(":\t") != std::string_view::npos) return false;
+  if (end == std::string_view::npos) return false;
   const std::string_view lines = text.substr(0, end + 1);
+  if (has_log_head(lines)) return true;
+  if (text.find_first_of(":\t") != std::string_view::npos) return is_timed_log(lines);
   std::array<std::uint64_t, 3> header{};
   std::size_t count = 0, header_fields = 0;
   bool all_alike = true;  // lines of as many fields

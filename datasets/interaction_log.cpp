@@ -2,10 +2,10 @@
 
 #include <algorithm>
 #include <iterator>
-#include <unordered_map>
 #include <utility>
 
 #include "datasets/line_chunks.h"
+#include "datasets/name_numbers.h"
 #include "engine/base/error.h"
 #include "engine/base/parallel.h"
 
@@ -13,42 +13,22 @@ namespace slide {
 
 namespace {
 
-// Numbers names in the order in which they come.
-class Numbering {
- public:
-  explicit Numbering(std::vector<std::string_view>& names) : names_(names) {}
-  std::uint32_t operator()(std::string_view name) {
-    const auto [found, added] = numbers_.try_emplace(name, static_cast<std::uint32_t>(names_.size()));
-    if (added) names_.push_back(name);
-    return found->second;
-  }
-
- private:
-  std::vector<std::string_view>& names_;
-  std::unordered_map<std::string_view, std::uint32_t> numbers_;
-};
-
-std::vector<std::uint32_t> renumbered(std::span<const std::string_view> names, Numbering& numbering) {
-  std::vector<std::uint32_t> numbers;
-  numbers.reserve(names.size());
-  for (const std::string_view name : names) numbers.push_back(numbering(name));
-  return numbers;
-}
-
-LogShape log_shape_of(std::span<const TextSource> sources, std::optional<TextForm> known) {
-  std::vector<std::string_view> parts;
-  for (const TextSource& source : sources) parts.push_back(source.text);
-  return find_log_shape(parts, known);
+std::vector<std::uint32_t> renumbered(std::span<const std::string_view> names, NameNumbers& numbers) {
+  std::vector<std::uint32_t> renumbered;
+  renumbered.reserve(names.size());
+  for (const std::string_view name : names) renumbered.push_back(numbers(name));
+  return renumbered;
 }
 
 }  // namespace
 
 InteractionLog::InteractionLog(std::span<const TextSource> sources, const ReadOptions& options,
-                               std::optional<TextForm> known, std::size_t chunk_bytes)
-    : shape_(log_shape_of(sources, known)) {
+                               std::optional<KnownLog> known, std::size_t chunk_bytes)
+    : layouts_(find_log_layouts(sources, options, known, chunk_bytes)) {
+  report_.warnings = layouts_.warnings;
   std::vector<Chunk> chunks;
-  for (const TextSource& source : sources)
-    std::ranges::move(cut(source, chunk_bytes), std::back_inserter(chunks));
+  for (std::size_t part = 0; part < sources.size(); ++part)
+    std::ranges::move(cut(sources[part], layouts_.parts[part], chunk_bytes), std::back_inserter(chunks));
   parallel_for(chunks.size(), resolve_threads(options.threads),
                [&](std::size_t i, int) { read_chunk(chunks[i], options.skip_bad); });
   settle_faults(chunks, options.skip_bad);
@@ -59,13 +39,15 @@ InteractionLog::InteractionLog(std::span<const TextSource> sources, const ReadOp
 }
 
 // A part in chunks, without the line that names columns.
-std::vector<InteractionLog::Chunk> InteractionLog::cut(const TextSource& source, std::size_t chunk_bytes) {
-  const std::size_t head = log_head(source.text);
+std::vector<InteractionLog::Chunk> InteractionLog::cut(const TextSource& source, const LogLayout& layout,
+                                                       std::size_t chunk_bytes) {
+  const std::size_t head = layout.head_bytes;
   const std::string_view names = source.text.substr(0, head);
   std::vector<Chunk> chunks;
   const auto let_go = [&](const char* begin, const char* end) { source.let_go(begin, end); };
   for (const std::string_view text : cut_lines(source.text.substr(head), chunk_bytes, let_go)) {
     chunks.emplace_back().source = &source;
+    chunks.back().layout = &layout;
     chunks.back().text = text;
   }
   if (!chunks.empty())
@@ -74,14 +56,14 @@ std::vector<InteractionLog::Chunk> InteractionLog::cut(const TextSource& source,
 }
 
 void InteractionLog::read_chunk(Chunk& chunk, bool skip_bad) const {
-  Numbering user_of(chunk.users), item_of(chunk.items);
+  NameNumbers user_of, item_of;
   LogLine parts;
   for (std::string_view rest = chunk.text; !rest.empty();) {
     const std::string_view line = take_line(rest);
     ++chunk.lines;
-    if (std::string_view fields = line; take_field(fields).empty()) continue;
+    if (is_blank_line(line)) continue;
     try {
-      split_log_line(line, shape_.form, shape_.fields, parts);
+      split_log_line(line, *chunk.layout, parts);
     } catch (RowFault& fault) {
       ++chunk.bad;
       if (chunk.faults.size() < ReadReport::kShown) chunk.faults.push_back({chunk.lines, std::move(fault)});
@@ -89,12 +71,18 @@ void InteractionLog::read_chunk(Chunk& chunk, bool skip_bad) const {
       continue;
     }
     const std::uint32_t user = user_of(parts.user);
-    if (parts.of_pair.weight == 0) continue;
+    if (parts.of_pair.weight == 0) {
+      ++chunk.weightless;
+      continue;
+    }
     for (const std::string_view item : parts.items) {
       chunk.of_user.push_back(user);
       chunk.entries.push_back({item_of(item), parts.of_pair.weight, parts.of_pair.time});
     }
   }
+  chunk.users = std::move(user_of).take_names();
+  chunk.items = std::move(item_of).take_names();
+  chunk.unquoted = std::move(parts.unquoted);
   chunk.source->let_go(chunk.text.data(), chunk.text.data() + chunk.text.size());
 }
 
@@ -116,18 +104,28 @@ void InteractionLog::settle_faults(const std::vector<Chunk>& chunks, bool skip_b
 
 // The entries of all chunks, by user.
 void InteractionLog::gather(std::vector<Chunk>& chunks) {
-  Numbering user_of(users_), item_of(items_);
+  NameNumbers user_of, item_of;
   std::vector<std::size_t> counts;
+  std::uint64_t weightless = 0, lines = 0;
+  for (const Chunk& chunk : chunks) weightless += chunk.weightless, lines += chunk.lines;
+  if (weightless > 0)
+    report_.warnings.push_back(
+        fmt::format("{}: {} of {} lines have weight 0 and are left out; say "
+                    "data.weight=none if they count",
+                    chunks.front().source->origin, weightless, lines));
   for (Chunk& chunk : chunks) {
+    unquoted_.push_back(std::move(chunk.unquoted));
     const std::vector<std::uint32_t> users = renumbered(chunk.users, user_of),
                                      items = renumbered(chunk.items, item_of);
-    counts.resize(users_.size());
+    counts.resize(user_of.names().size());
     for (std::size_t i = 0; i < chunk.entries.size(); ++i) {
       chunk.of_user[i] = users[chunk.of_user[i]];
       chunk.entries[i].item = items[chunk.entries[i].item];
       ++counts[chunk.of_user[i]];
     }
   }
+  users_ = std::move(user_of).take_names();
+  items_ = std::move(item_of).take_names();
   if (items_.size() >= kIdLimit || users_.size() >= kIdLimit)
     throw InputError("a log has more users or items than 32 bits can number");
   offsets_.assign(users_.size() + 1, 0);
@@ -141,20 +139,19 @@ void InteractionLog::gather(std::vector<Chunk>& chunks) {
   }
 }
 
-void each_item_once(std::span<const InteractionLog::Entry> entries, std::vector<InteractionLog::Entry>& out) {
+std::size_t each_item_once(std::span<InteractionLog::Entry> entries) {
   using Entry = InteractionLog::Entry;
-  out.assign(entries.begin(), entries.end());
-  std::ranges::sort(out, {}, &Entry::item);
+  std::ranges::sort(entries, {}, &Entry::item);
   std::size_t used = 0;
-  for (const Entry& entry : out) {
-    if (used == 0 || out[used - 1].item != entry.item) {
-      out[used++] = entry;
+  for (const Entry& entry : entries) {
+    if (used == 0 || entries[used - 1].item != entry.item) {
+      entries[used++] = entry;
       continue;
     }
-    out[used - 1].weight = std::max(out[used - 1].weight, entry.weight);
-    out[used - 1].time = std::max(out[used - 1].time, entry.time);
+    entries[used - 1].weight = std::max(entries[used - 1].weight, entry.weight);
+    entries[used - 1].time = std::max(entries[used - 1].time, entry.time);
   }
-  out.resize(used);
+  return used;
 }
 
 }  // namespace slide

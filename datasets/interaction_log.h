@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <deque>
 #include <optional>
 #include <span>
 #include <string_view>
@@ -25,12 +26,13 @@ class InteractionLog {
   };
 
   // `sources`, one or more, are parts of the log, in order; each may begin with a line that names columns.
-  // `known`: the form of another part of it (find_log_shape). Throws InputError with the first fault; with
-  // options.skip_bad, where nothing else is left.
+  // `known`: what is known of another part of it (find_log_layouts). Throws InputError with the first fault;
+  // with options.skip_bad, where nothing else is left.
   InteractionLog(std::span<const TextSource> sources, const ReadOptions& options,
-                 std::optional<TextForm> known, std::size_t chunk_bytes);
+                 std::optional<KnownLog> known, std::size_t chunk_bytes);
 
-  TextForm form() const { return shape_.form; }
+  TextForm form() const { return layouts_.form(); }
+  const LogLayouts& layouts() const { return layouts_; }
   // In the order in which they first occur.
   std::span<const std::string_view> users() const { return users_; }
   std::span<const std::string_view> items() const { return items_; }
@@ -38,34 +40,43 @@ class InteractionLog {
   std::span<const Entry> entries(std::size_t user) const {
     return std::span(entries_).subspan(offsets_[user], offsets_[user + 1] - offsets_[user]);
   }
+  // The same, for who puts them in an order of their own. Of different users from any thread.
+  std::span<Entry> entries_to_order(std::size_t user) {
+    return std::span(entries_).subspan(offsets_[user], offsets_[user + 1] - offsets_[user]);
+  }
+  // Its warnings are those of the layout, too.
   const ReadReport& report() const { return report_; }
 
  private:
   // Lines that a thread goes through on its own, with numbers of users and items of its own.
   struct Chunk {
     const TextSource* source = nullptr;
+    const LogLayout* layout = nullptr;
     std::string_view text;
     std::uint64_t lines = 0;
     std::uint64_t lines_before = 0;  // of the first chunk of its source, in the file
     std::uint64_t bad = 0;
     std::vector<PlacedFault> faults;  // of the first few, lines counted in the chunk
     std::vector<std::string_view> users, items;
+    UnquotedNames unquoted;              // that some of these are
+    std::uint64_t weightless = 0;        // lines of weight 0
     std::vector<std::uint32_t> of_user;  // by entry
     std::vector<Entry> entries;
   };
-  static std::vector<Chunk> cut(const TextSource& source, std::size_t chunk_bytes);
+  static std::vector<Chunk> cut(const TextSource& source, const LogLayout& layout, std::size_t chunk_bytes);
   void read_chunk(Chunk& chunk, bool skip_bad) const;
   void settle_faults(const std::vector<Chunk>& chunks, bool skip_bad);
   void gather(std::vector<Chunk>& chunks);
 
-  LogShape shape_;
+  LogLayouts layouts_;
+  std::deque<UnquotedNames> unquoted_;  // whose strings stay where they are
   std::vector<std::string_view> users_, items_;
   std::vector<std::size_t> offsets_;  // by user
   std::vector<Entry> entries_;
   ReadReport report_;
 };
 
-// Appends to `out`, which is emptied first, each item once, ascending, by its largest weight and time.
-void each_item_once(std::span<const InteractionLog::Entry> entries, std::vector<InteractionLog::Entry>& out);
+// Puts each item once, ascending, with its largest weight and time, at the beginning; how many these are.
+std::size_t each_item_once(std::span<InteractionLog::Entry> entries);
 
 }  // namespace slide

@@ -25,13 +25,36 @@ constexpr std::size_t kRunUsers = 4096;         // whose rows a thread makes at 
 
 // Users that had each item.
 std::vector<std::uint32_t> users_of_items(const InteractionLog& log) {
-  std::vector<std::uint32_t> counts(log.items().size());
-  std::vector<Entry> once;
-  for (std::size_t user = 0; user < log.users().size(); ++user) {
-    each_item_once(log.entries(user), once);
-    for (const Entry& entry : once) ++counts[entry.item];
+  std::vector<std::uint32_t> counts(log.items().size()), last(log.items().size(), kUnknown);
+  for (std::uint32_t user = 0; user < log.users().size(); ++user) {
+    for (const Entry& entry : log.entries(user)) {
+      counts[entry.item] += last[entry.item] != user ? 1 : 0;
+      last[entry.item] = user;
+    }
   }
   return counts;
+}
+
+// The users of a log by their names, byte by byte.
+std::vector<std::uint32_t> by_name(std::span<const std::string_view> users) {
+  struct Key {
+    std::uint64_t begin;  // of the name
+    std::uint32_t user;
+  };
+  std::vector<Key> keys(users.size());
+  for (std::uint32_t user = 0; user < users.size(); ++user) {
+    std::uint64_t begin = 0;
+    for (std::size_t at = 0; at < sizeof begin; ++at)
+      begin = begin << 8 | (at < users[user].size() ? static_cast<unsigned char>(users[user][at]) : 0);
+    keys[user] = {begin, user};
+  }
+  std::ranges::sort(keys, [&](const Key& a, const Key& b) {
+    return a.begin != b.begin ? a.begin < b.begin : users[a.user] < users[b.user];
+  });
+  std::vector<std::uint32_t> order;
+  order.reserve(keys.size());
+  for (const Key& key : keys) order.push_back(key.user);
+  return order;
 }
 
 // By item of the log, its id in the model.
@@ -42,36 +65,48 @@ std::vector<std::uint32_t> ids_of(const InteractionLog& log, const TextModel& it
   return ids;
 }
 
-// The rows of a log under a model's ids.
+// The rows of a log under a model's ids. Orders the entries of the log.
 class LogRows {
  public:
-  LogRows(const InteractionLog& log, const TextModel& items, bool normalize)
-      : log_(log), ids_(ids_of(log, items)), normalize_(normalize) {}
+  LogRows(InteractionLog& log, const TextModel& items, const ReadOptions& options)
+      : log_(log),
+        ids_(ids_of(log, items)),
+        normalize_(options.normalize),
+        in_order_(options.log.in_order),
+        sizes_(log.users().size()),
+        newest_(log.users().size(), kUnknown) {
+    if (options.log.rows_by_name) {
+      order_ = by_name(log.users());
+    } else {
+      order_.resize(log.users().size());
+      std::iota(order_.begin(), order_.end(), 0U);
+    }
+  }
 
   std::size_t runs() const { return (log_.users().size() + kRunUsers - 1) / kRunUsers; }
+  // The users in the order of their rows.
+  std::span<const std::uint32_t> order() const { return order_; }
 
-  // What the users of a run take, and how many of their items the model does not know.
-  CsrCounts count(std::size_t run, std::uint64_t& unknown) const {
+  // Makes the rows of a run: what they take, and how many of their items the model does not know.
+  CsrCounts make(std::size_t run, std::uint64_t& unknown) {
     CsrCounts counts;
-    std::vector<Entry> row;
     for_each(run, [&](std::size_t user) {
-      make_row(user, row, &unknown);
-      counts += {1, row.size(), row.size(), 0};
+      make_row(user, unknown);
+      counts += {1, sizes_[user], sizes_[user], 0};
     });
     return counts;
   }
 
+  // Once they are made.
   void store(std::size_t run, const CsrCounts& before, const CsrRoom& room) const {
-    std::vector<Entry> row;
     std::size_t at = 0, number = 0;
     for_each(run, [&](std::size_t user) {
-      make_row(user, row, nullptr);
       float* const values = room.feature_values + at;
-      for (std::size_t i = 0; i < row.size(); ++i, ++at) {
-        room.feature_ids[at] = room.label_ids[at] = row[i].item;
-        room.feature_values[at] = row[i].weight;
+      for (const Entry& entry : log_.entries(user).first(sizes_[user])) {
+        room.feature_ids[at] = room.label_ids[at] = entry.item;
+        room.feature_values[at++] = entry.weight;
       }
-      if (normalize_) scale_to_unit_length(values, row.size());
+      if (normalize_) scale_to_unit_length(values, sizes_[user]);
       room.feature_ends[number] = before.features + at;
       room.label_ends[number++] = before.labels + at;
     });
@@ -79,34 +114,56 @@ class LogRows {
 
   // The item that the user had last of those that the model knows.
   std::optional<std::uint32_t> newest(std::size_t user) const {
-    const Entry* last = nullptr;
-    for (const Entry& entry : log_.entries(user)) {
-      if (ids_[entry.item] != kUnknown && (last == nullptr || entry.time >= last->time)) last = &entry;
-    }
-    return last == nullptr ? std::nullopt : std::optional(ids_[last->item]);
+    return newest_[user] == kUnknown ? std::nullopt : std::optional(newest_[user]);
   }
 
  private:
   template <class Use>
   void for_each(std::size_t run, const Use& use) const {
     const std::size_t end = std::min(log_.users().size(), (run + 1) * kRunUsers);
-    for (std::size_t user = run * kRunUsers; user < end; ++user) use(user);
+    for (std::size_t row = run * kRunUsers; row < end; ++row) use(order_[row]);
+  }
+
+  bool is_newer(const Entry& entry, const Entry& than) const {
+    if (in_order_) return true;
+    if (entry.time != than.time) return entry.time > than.time;
+    return log_.items()[entry.item] > log_.items()[than.item];
   }
 
   // The items of a user that have an id, by it.
-  void make_row(std::size_t user, std::vector<Entry>& row, std::uint64_t* unknown) const {
-    each_item_once(log_.entries(user), row);
-    for (Entry& entry : row) entry.item = ids_[entry.item];
-    const std::size_t all = row.size();
-    std::erase_if(row, [](const Entry& entry) { return entry.item == kUnknown; });
-    if (unknown != nullptr) *unknown += all - row.size();
-    std::ranges::sort(row, {}, &Entry::item);
+  void make_row(std::size_t user, std::uint64_t& unknown) {
+    const std::span<Entry> entries = log_.entries_to_order(user);
+    const Entry* last = nullptr;
+    for (const Entry& entry : entries) {
+      if (ids_[entry.item] != kUnknown && (last == nullptr || is_newer(entry, *last))) last = &entry;
+    }
+    if (last != nullptr) newest_[user] = ids_[last->item];
+    std::size_t known = 0, unknown_from = entries.size();
+    while (known < unknown_from) {
+      const std::uint32_t id = ids_[entries[known].item];
+      if (id == kUnknown) {
+        std::swap(entries[known], entries[--unknown_from]);
+      } else {
+        entries[known++].item = id;
+      }
+    }
+    sizes_[user] = each_item_once(entries.first(known));
+    unknown += each_item_once(entries.subspan(known));
   }
 
-  const InteractionLog& log_;
+  InteractionLog& log_;
   std::vector<std::uint32_t> ids_;
-  bool normalize_;
+  bool normalize_, in_order_;
+  std::vector<std::uint32_t> order_;
+  std::vector<std::size_t> sizes_;     // of rows, by user
+  std::vector<std::uint32_t> newest_;  // by user, kUnknown where there is none
 };
+
+// What is told of this log to who reads another part of it.
+KnownLog known_of(const InteractionLog& log) {
+  const PairColumns& columns = log.layouts().parts.front().columns;
+  return {log.form(), std::size_t{2} + (columns.weight ? 1 : 0) + (columns.time ? 1 : 0)};
+}
 
 }  // namespace
 
@@ -177,7 +234,7 @@ std::shared_ptr<const TextModel> learn_items(std::span<const TextSource> sources
 std::shared_ptr<const TextModel> learn_more_items(std::span<const TextSource> sources,
                                                   const ReadOptions& options, const TextModel& before,
                                                   const TextOptions& text, std::size_t chunk_bytes) {
-  const InteractionLog log(sources, options, before.form(), chunk_bytes);
+  const InteractionLog log(sources, options, KnownLog{before.form()}, chunk_bytes);
   TextModelParts parts = before.parts();
   add_items(log, items_to_learn(log, text, &before), parts);
   return std::make_shared<const TextModel>(before.options(), std::move(parts));
@@ -198,14 +255,14 @@ std::shared_ptr<const TextModel> learn_items_of(std::span<const std::string> fil
 
 CsrSizes parse_interactions(std::span<const TextSource> sources, const TextModel& items,
                             const ReadOptions& options, CsrSink& sink, std::size_t chunk_bytes) {
-  const InteractionLog log(sources, options, items.form(), chunk_bytes);
-  const LogRows rows(log, items, options.normalize);
+  InteractionLog log(sources, options, KnownLog{items.form(), options.log.like_fields}, chunk_bytes);
+  LogRows rows(log, items, options);
   const int threads = static_cast<int>(std::min(static_cast<std::size_t>(resolve_threads(options.threads)),
                                                 std::max<std::size_t>(rows.runs(), 1)));
   std::vector<CsrCounts> counts(rows.runs());
   std::vector<std::uint64_t> unknown(rows.runs());
   parallel_for(rows.runs(), threads,
-               [&](std::size_t run, int) { counts[run] = rows.count(run, unknown[run]); });
+               [&](std::size_t run, int) { counts[run] = rows.make(run, unknown[run]); });
   std::vector<CsrCounts> bases(rows.runs() + 1);
   for (std::size_t run = 0; run < rows.runs(); ++run) {
     bases[run + 1] = bases[run];
@@ -217,8 +274,8 @@ CsrSizes parse_interactions(std::span<const TextSource> sources, const TextModel
     sink.close(thread);
   });
   if (options.users != nullptr) {
-    for (std::size_t user = 0; user < log.users().size(); ++user)
-      options.users->add(log.users()[user], rows.newest(user));
+    for (const std::uint32_t user : rows.order()) options.users->add(log.users()[user], rows.newest(user));
+    options.users->set_log(known_of(log), options.log.in_order || log.layouts().has_times());
     options.users->finish();
   }
   if (options.report != nullptr) {

@@ -1,11 +1,12 @@
 // Logs of interactions, read into a row for each user: the items that it had are features and labels alike,
 // under the same numbers. What a sample shows of them and what it asks for is chosen later.
 //
-// A user may be on several lines, in any order; rows stand in the order in which users first occur. An item
-// that a user names twice counts once, by its largest weight; one of weight 0 is left out. Weights are the
-// values of features. Lines end in LF or CR LF; blank ones are skipped, and so is a first line that names
-// columns (`userId,movieId,...`). Runs in parallel over chunks of whole lines, and neither result nor error
-// depends on the number of threads or chunks. Functions are safe to call from any thread.
+// A user may be on several lines, in any order; rows stand in the order in which users first occur, or with
+// options.log.rows_by_name in that of their names: then the order of lines changes nothing. An item that a
+// user names twice counts once, by its largest weight; one of weight 0 is left out. Weights are the values of
+// features. Lines end in LF or CR LF; blank ones are skipped; a first line may name columns (log_layout.h).
+// Runs in parallel over chunks of whole lines, and neither result nor error depends on the number of threads
+// or chunks. Functions are safe to call from any thread.
 #pragma once
 
 #include <cstddef>
@@ -20,6 +21,7 @@
 
 #include "datasets/csr_sink.h"
 #include "datasets/dataset.h"
+#include "datasets/log_form.h"
 #include "datasets/read_options.h"
 #include "datasets/text_model.h"
 #include "datasets/text_options.h"
@@ -34,10 +36,17 @@ class LogUsers {
   LogUsers(const LogUsers&) = delete;
   LogUsers& operator=(const LogUsers&) = delete;
 
-  // The next row: its user, and the item that it had last, by time and then by place in the log.
+  // The next row: its user, and the item that it had last, by time; of equal times the last by name, or with
+  // options.log.in_order the last in the log.
   void add(std::string_view user, std::optional<std::uint32_t> newest);
   // Once all are added.
   void finish();
+
+  // Whether the log says when users had items, or that its order does.
+  bool knows_newest() const { return knows_newest_; }
+  // How its lines hold items.
+  const KnownLog& log() const { return log_; }
+  void set_log(const KnownLog& log, bool knows_newest) { log_ = log, knows_newest_ = knows_newest; }
 
   std::size_t size() const { return names_.size(); }
   std::string_view name(std::size_t row) const { return names_[row]; }
@@ -48,6 +57,8 @@ class LogUsers {
   NameList names_;
   std::vector<std::optional<std::uint32_t>> newest_;
   std::unordered_map<std::string_view, std::uint32_t> rows_;
+  KnownLog log_;
+  bool knows_newest_ = false;
 };
 
 // The items of a log as a model knows them: features and labels of the same names and numbers, by falling
@@ -77,7 +88,7 @@ std::shared_ptr<const TextModel> learn_items_of(std::span<const std::string> fil
                                                 bool spill, const TextModel* before = nullptr);
 
 // Puts the users of a log of these parts into `sink`, with the ids of `items`. Items that it does not know
-// are left out; a user may stay without any. `users`: becomes whose rows they are, or nullptr. Throws
+// are left out; a user may stay without any. options.users becomes whose rows they are; Throws
 // InputError.
 CsrSizes parse_interactions(std::span<const TextSource> sources, const TextModel& items,
                             const ReadOptions& options, CsrSink& sink,

@@ -79,8 +79,44 @@ void make_canonical(NpzMatrix& m, const std::string& path, Repeated repeated) {
 
 // The bytes of an array that is one list.
 template <class T>
+ZipMember list_member(const std::string& name, std::string_view type, const std::vector<T>& values,
+                      std::size_t count) {
+  return {name + ".npy", npy_bytes(type, fmt::format("({},)", count), bytes_of(values))};
+}
+template <class T>
 ZipMember list_member(const std::string& name, std::string_view type, const std::vector<T>& values) {
-  return {name + ".npy", npy_bytes(type, fmt::format("({},)", values.size()), bytes_of(values))};
+  return list_member(name, type, values, values.size());
+}
+
+// Characters of UTF-8 text; U+FFFD for each byte that is none.
+std::u32string characters_of(std::string_view text) {
+  std::u32string characters;
+  for (std::size_t at = 0; at < text.size();) {
+    const auto lead = static_cast<unsigned char>(text[at]);
+    const std::size_t bytes = lead < 0x80 ? 1 : lead >= 0xF0 ? 4 : lead >= 0xE0 ? 3 : lead >= 0xC2 ? 2 : 0;
+    char32_t character = bytes == 1 ? lead : bytes == 0 ? 0 : lead & (0x7FU >> bytes);
+    bool good = bytes > 0 && at + bytes <= text.size();
+    for (std::size_t i = 1; good && i < bytes; ++i) {
+      const auto next = static_cast<unsigned char>(text[at + i]);
+      good = (next & 0xC0) == 0x80;
+      character = character << 6 | (next & 0x3F);
+    }
+    characters += good ? character : U'\xFFFD';
+    at += good ? bytes : 1;
+  }
+  return characters;
+}
+
+// Text of NumPy: as many characters for each as the longest has.
+ZipMember text_member(const std::string& name, const std::vector<std::string>& texts) {
+  std::vector<std::u32string> all;
+  std::size_t longest = 1;
+  for (const std::string& text : texts)
+    longest = std::max(longest, all.emplace_back(characters_of(text)).size());
+  std::vector<char32_t> items(texts.size() * longest);
+  for (std::size_t i = 0; i < all.size(); ++i)
+    std::ranges::copy(all[i], items.begin() + static_cast<std::ptrdiff_t>(i * longest));
+  return list_member(name, fmt::format("<U{}", longest), items, texts.size());
 }
 
 // As 32-bit numbers where they fit: SciPy wants indices and indptr of the same type.
@@ -131,6 +167,7 @@ void write_npz_matrix(AtomicFile& file, NpzEntries entries, std::uint32_t column
   members.push_back({"format.npy", npy_bytes("|S3", "()", "csr")});
   members.push_back({"shape.npy", npy_bytes("<i8", "(2,)", bytes_of(shape))});
   members.push_back(list_member("data", "<f4", std::exchange(entries.values, {})));
+  if (!entries.users.empty()) members.push_back(text_member("users", entries.users));
   write_zip(file, members);
 }
 

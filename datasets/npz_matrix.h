@@ -31,6 +31,7 @@ struct NpzEntries {
   std::vector<std::uint64_t> ends{0};
   std::vector<std::uint32_t> ids;
   std::vector<float> values;
+  std::vector<std::string> users{};  // whose rows they are, or empty: the member "users", text of NumPy
 };
 
 // Writes an archive that gets its name when it is whole, or into a file for any order, which is left to be

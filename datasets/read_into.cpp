@@ -19,6 +19,7 @@
 #include "datasets/join_rows.h"
 #include "datasets/labelled_line.h"
 #include "datasets/labelled_text.h"
+#include "datasets/log_layout.h"
 #include "datasets/npz.h"
 #include "datasets/read_report.h"
 #include "datasets/table.h"
@@ -35,6 +36,13 @@ namespace {
 void fail_as_table(std::string_view bytes, const std::string& origin, const TableColumns& columns) {
   const std::string shown = columns_shown(bytes);
   if (shown.empty()) return;
+  if (columns.text.empty() && layout_of_head(bytes, {})) {
+    fail_input(
+        "{}:1:1: the format is not clear: if this is a log of interactions, whose columns are {}, set "
+        "data.kind=interactions; if it is a table, name those of text and labels by data.text and "
+        "data.labels",
+        origin, shown);
+  }
   if (columns.text.empty()) {
     fail_input(
         "{}:1:1: the format is not clear; if this is a table with the columns {}, name those of text and "

@@ -1,6 +1,7 @@
 // How a data file is read. Plain values.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <memory>
 #include <optional>
@@ -30,6 +31,23 @@ struct TableColumns {
   bool operator==(const TableColumns&) const = default;
 };
 
+// Whether a line of a log of interactions is a user with its items, or a user and one item.
+enum class LogForm { kAuto, kLists, kPairs };
+
+// How a log of interactions is read (log_layout.h). Columns are names of the first line or numbers from 1;
+// empty: found by the names that public sets use, or by what the fields hold. kNoColumn: there is none.
+struct LogOptions {
+  static constexpr const char* kNoColumn = "none";
+
+  LogForm form = LogForm::kAuto;
+  std::string user{}, item{};  // either: lines are pairs
+  std::string weight{}, time{};
+  bool in_order = false;        // the later in the file is the newer, whatever the times
+  bool rows_by_name = false;    // rows in the order of the users' names, else of their first lines
+  std::size_t like_fields = 0;  // to predict for: pairs have so many fields, or two; 0: any number
+  bool operator==(const LogOptions&) const = default;
+};
+
 struct ReadOptions {
   DataFormat format = DataFormat::kAuto;
   bool one_based = false;  // libsvm: feature ids start at 1
@@ -51,6 +69,8 @@ struct ReadOptions {
   std::shared_ptr<const TextModel> text = nullptr;
   // What a table is read by.
   TableColumns columns = {};
+  // What a log of interactions is read by.
+  LogOptions log = {};
   // Lines of text with faults are left out; else the first one is an error.
   bool skip_bad = false;
   // Where a reading tells of itself, in place of what is there.

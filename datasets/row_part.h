@@ -2,10 +2,12 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <string>
 #include <vector>
 
 #include "datasets/dataset.h"
+#include "datasets/interactions.h"
 
 namespace slide {
 
@@ -16,6 +18,7 @@ struct RowPart {
   std::vector<std::string> faults = {};    // "FILE:LINE:COLUMN: what" of the first ReadReport::kShown of them
   std::uint64_t unknown_features = 0;      // of data with features: those left out
   std::vector<std::string> warnings = {};  // as in ReadReport
+  std::shared_ptr<const LogUsers> users = nullptr;  // of interactions: whose rows they are
 };
 
 }  // namespace slide

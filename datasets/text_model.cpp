@@ -6,7 +6,7 @@
 #include <cstring>
 #include <utility>
 
-#include "datasets/interaction_lines.h"
+#include "datasets/log_fields.h"
 #include "engine/base/byte_io.h"
 #include "engine/base/error.h"
 #include "engine/base/finite.h"
@@ -112,7 +112,10 @@ void TextModel::features_of(std::string_view text, bool normalize, Tokenizer& to
 void TextModel::items_of(std::string_view text, bool normalize, Row& row) const {
   row.ids.clear();
   row.unknown = 0;
-  for (std::string_view name = take_field(text); !name.empty(); name = take_field(text)) {
+  std::vector<std::string_view> names;
+  UnquotedNames unquoted;
+  cut_fields(text, Separator::kBlanks, names, unquoted);
+  for (const std::string_view name : names) {
     const auto id = label_id(name);
     if (id) row.ids.push_back(*id);
     row.unknown += id ? 0 : 1;

@@ -9,6 +9,7 @@
 #include <utility>
 #include <vector>
 
+#include "datasets/interactions.h"
 #include "datasets/npz_matrix.h"
 #include "datasets/row_stream.h"
 #include "engine/base/error.h"
@@ -78,6 +79,12 @@ class Line {
     char* at = begin(separator, label.size());
     finish(std::copy(label.begin(), label.end(), at), score);
   }
+  // Whose line it is, before all labels; TABs follow.
+  void begin_with(std::string_view user) {
+    clear();
+    std::copy(user.begin(), user.end(), begin('\t', user.size()));
+    size_ = user.size();
+  }
   void end() {
     if (bytes_.empty()) bytes_.resize(1);
     bytes_[size_++] = '\n';
@@ -110,6 +117,7 @@ class Line {
 // The scores of all samples, on their way to a file. For one thread.
 class ScoreTable {
  public:
+  void add_user(std::string_view user) { entries_.users.emplace_back(user); }
   void add_row(std::span<const std::pair<std::uint32_t, float>> row) {
     for (const auto& [label, score] : row) {
       entries_.ids.push_back(label);
@@ -146,8 +154,9 @@ class Answers {
   // Writes what was kept in place of printing it.
   void write_table(std::size_t labels) { table_.write(command_.out, labels); }
 
-  // Of the rows `bad`, ascending, no label is printed.
-  void print_all(const Dataset& data, std::span<const std::uint64_t> bad) {
+  // Of the rows `bad`, ascending, no label is printed. `users`: whose rows they are, or nullptr.
+  void print_all(const Dataset& data, std::span<const std::uint64_t> bad, const LogUsers* users = nullptr) {
+    users_ = users;
     // Whole blocks, whatever k: how samples of a file are grouped shows in the last bits of scores.
     const auto threads = static_cast<std::size_t>(threads_);
     const std::size_t labels = command_.reaching() ? labels_ : command_.k.value_or(kDefaultK);
@@ -191,7 +200,10 @@ class Answers {
     } else {
       predict(part, keep);
     }
-    for (std::size_t sample = 0; sample < part.size(); ++sample) table_.add_row(rows_[sample]);
+    for (std::size_t sample = 0; sample < part.size(); ++sample) {
+      table_.add_row(rows_[sample]);
+      if (users_ != nullptr) table_.add_user(users_->name(first_ + sample));
+    }
   }
 
   // Few samples in their order, on this thread.
@@ -252,6 +264,7 @@ class Answers {
       line.set(json_of(sample, best));
       return line.end();
     }
+    if (users_ != nullptr) line.begin_with(users_->name(first_ + sample));
     for_each_label(sample, best, [&](std::uint32_t label, double score) {
       if (names_.known()) {
         line.add('\t', names_[label], score);
@@ -264,7 +277,9 @@ class Answers {
 
   // As `slide serve` answers.
   std::string json_of(std::size_t sample, std::span<const Prediction> best) const {
-    std::string text = "{\"predictions\":[";
+    std::string text = "{";
+    if (users_ != nullptr) text += "\"user\":" + serve::json_string(users_->name(first_ + sample)) + ',';
+    text += "\"predictions\":[";
     for_each_label(sample, best, [&](std::uint32_t label, double score) {
       const auto name = names_.known() ? std::optional(names_[label]) : std::nullopt;
       if (text.back() != '[') text += ',';
@@ -292,6 +307,7 @@ class Answers {
   Predictor::Scratch scratch_;
   std::vector<Predictor::Scratch> threads_scratch_;
   std::span<const std::uint64_t> bad_;
+  const LogUsers* users_ = nullptr;
   std::size_t first_ = 0;  // of the part, in its data
   std::vector<Line> lines_;
   std::string text_;
@@ -303,7 +319,7 @@ class Answers {
 // throws.
 void answer(const RowPart& part, bool skip_bad, Answers& answers, BadRows& bad) {
   if (part.bad.empty() || skip_bad) {
-    answers.print_all(part.rows, part.bad);
+    answers.print_all(part.rows, part.bad, part.users.get());
     return bad.add(part.bad.size(), part.faults);
   }
   answers.print_all(part.rows.slice(0, part.bad.front()), {});
@@ -358,7 +374,8 @@ void add_predict(CLI::App& app, Action& action) {
       "with neighbours its logarithm. DATA holds lines of text for a model trained on text, else\n"
       "'label,label id:value ...' where the labels may be left out (start the line with a blank), or XMC\n"
       "text with its header. A line of a pipe is answered as soon as it is read. With --skip-bad, a row\n"
-      "with a fault is answered by an empty line.");
+      "with a fault is answered by an empty line. Of interactions, DATA is a log of users; each line begins\n"
+      "with the user and a TAB, in the order in which users first occur in DATA.");
   const auto command = std::make_shared<PredictCommand>();
   sub->add_option("MODEL", command->model, "Folder of a run, or a model file")->required();
   sub->add_option("DATA", command->data, "Data file, or a pattern of several, or - for standard input")
@@ -384,6 +401,7 @@ void add_predict(CLI::App& app, Action& action) {
   sub->add_flag("--json", command->json, "Print a JSON object for each sample")->excludes("--out");
   add_format(*sub, "--format", "Format of DATA; default: found from its content", command->use.format);
   add_inference(*sub, command->use.inference);
+  add_known(*sub, command->use.known);
   add_keep_known(*sub, command->use.keep_known);
   add_skip_bad(*sub, command->skip_bad);
   add_strict(*sub, command->strict);

@@ -3,6 +3,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <filesystem>
+#include <memory>
 #include <utility>
 
 #include "datasets/data_parts.h"
@@ -19,6 +21,7 @@
 #include "datasets/xmc_header.h"
 #include "engine/base/error.h"
 #include "engine/cli/line_source.h"
+#include "engine/cli/text.h"
 #include "engine/run/run_data.h"
 
 namespace slide::cli {
@@ -50,17 +53,6 @@ void take_rest(RowStream& stream, const SampleInput::Take& take) {
 bool is_dense_file(const std::string& path) {
   const std::optional<DensePaths> dense = dense_paths(path);
   return dense && dense->beside.empty();
-}
-
-// The rows that `read` reads with the options, and what these are warned of.
-template <class Read>
-RowPart with_warnings(ReadOptions& options, const Read& read) {
-  ReadReport report;
-  options.report = &report;
-  RowPart part{read(), {}, {}};
-  options.report = nullptr;
-  part.warnings = std::move(report.warnings);
-  return part;
 }
 
 bool is_binary(std::string_view bytes) {
@@ -97,11 +89,8 @@ void SampleInput::for_each_part(const Take& take) const {
 void SampleInput::take_files(const std::vector<std::string>& files, const Take& take) const {
   const bool is_log = use_.format ? *use_.format == DataFormat::kInteractions
                                   : model_.config.data.kind == DataKind::kInteractions;
-  if (is_log) {
-    ReadOptions options = model_read_options(model_, use_.threads);
-    options.format = DataFormat::kInteractions;
-    return take(with_warnings(options, [&] { return read_dataset(path_, options); }));
-  }
+  if (is_log)
+    return take_users([&](const ReadOptions& options) { return read_dataset(path_, options); }, take);
   for (const std::string& file : files) SampleInput(model_, use_, file, cluster_).for_each_part(take);
 }
 
@@ -142,11 +131,9 @@ void SampleInput::take_bytes(std::string_view bytes, const Take& take) const {
     Dataset rows = parse_features(bytes, origin_, options);
     return take({std::move(rows), {}, {}, report.unknown_features});
   }
-  if (format == DataFormat::kInteractions) {
-    ReadOptions options = model_read_options(model_, use_.threads);
-    options.format = format;
-    return take(with_warnings(options, [&] { return parse_dataset(bytes, origin_, options); }));
-  }
+  if (format == DataFormat::kInteractions)
+    return take_users([&](const ReadOptions& options) { return parse_dataset(bytes, origin_, options); },
+                      take);
   RowStream stream = stream_of(format);
   if (format != DataFormat::kText && !is_table(format)) {
     take(stream.read(bytes));
@@ -155,6 +142,39 @@ void SampleInput::take_bytes(std::string_view bytes, const Take& take) const {
       take(stream.read(lines));
   }
   take_rest(stream, take);
+}
+
+// The log that users are looked up in; empty where it is the input itself, or not there.
+std::string SampleInput::known_log() const {
+  const DataConfig& data = model_.config.data;
+  if (data.kind != DataKind::kInteractions) return {};
+  const std::string known = data.known.empty() ? data.train : data.known;
+  if (origin_ == path_ && expanded(known) == path_) return {};
+  for (const std::string& part : parts_of(known)) {
+    if (std::filesystem::exists(part)) continue;
+    if (!use_.known.empty()) fail_input("{}: there is no such file; name a log by --known", part);
+    tell({fmt::format(
+        "{} is not there, so users are not looked up; name the log of what they have by --known", part)});
+    return {};
+  }
+  return known;
+}
+
+void SampleInput::take_users(const ReadAsked& read, const Take& take) const {
+  const auto asked = std::make_shared<AskedUsers>();
+  read_asked_users(read, known_log(), model_read_options(model_, use_.threads), *asked);
+  std::vector<std::string> warnings = asked->report.warnings;
+  std::size_t without = 0;
+  for (std::size_t i = 0; i < asked->rows.size(); ++i) without += asked->rows.features(i).ids.empty() ? 1 : 0;
+  if (without > 0)
+    warnings.push_back(fmt::format(
+        "{}: {} of {} users have no item that the model knows; what most users have is their answer", origin_,
+        without, asked->rows.size()));
+  RowPart part;
+  part.warnings = std::move(warnings);
+  part.rows = asked->rows;
+  part.users = std::shared_ptr<const LogUsers>(asked, &asked->users);
+  take(part);
 }
 
 // Whether the path names arrays, IDX or npz, which are not read as lines.

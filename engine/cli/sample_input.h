@@ -9,6 +9,7 @@
 
 #include "datasets/row_stream.h"
 #include "engine/cluster/cluster.h"
+#include "engine/run/interaction_data.h"
 #include "engine/run/model_file.h"
 #include "engine/run/model_use.h"
 
@@ -25,6 +26,9 @@ class SampleInput {
   // standard input that is no file.
   bool comes_in_pieces() const { return in_pieces_; }
 
+  // Of a log of interactions, users are looked up in the log that the model was trained on, or that `use`
+  // names: what they have there counts as what they have in the input.
+  //
   // Calls take(part) for all rows in their order; each line is passed on as soon as it is there. The format
   // is named by `use`, else found from the first line that is neither blank nor a comment, for a model
   // trained on text from the first line: the same way wherever the bytes come from. Throws InputError.
@@ -35,6 +39,8 @@ class SampleInput {
   void take_pieces(const Take& take) const;
   void take_files(const std::vector<std::string>& files, const Take& take) const;
   void take_bytes(std::string_view bytes, const Take& take) const;
+  void take_users(const ReadAsked& read, const Take& take) const;
+  std::string known_log() const;
   bool is_array_file() const;
   bool shows_format(std::string_view head) const;
   DataFormat format_of(std::string_view head) const;

@@ -121,6 +121,7 @@ void run_test(const TestCommand& command, Cluster& cluster) {
     options.progress = [&](std::size_t done, std::size_t all) { status.show("evaluating", done, all); };
   const TestResult result = test_model(model, data, options, &cluster);
   show_status("");
+  tell(result.report.warnings);
   BadRows bad;
   bad.add(result.report);
   const std::string origin = command.data == "-" ? kStandardInput : expanded(command.data);

@@ -9,6 +9,7 @@
 #include <iterator>
 #include <system_error>
 
+#include "datasets/labelled_line.h"
 #include "engine/base/error.h"
 #include "engine/config/fields.h"
 #include "engine/config/parse.h"
@@ -62,7 +63,8 @@ std::string read_file(const std::string& path) {
     fail_input("cannot read configuration '{}': {}; check the path, or start from configs/default.toml", path,
                std::generic_category().message(errno));
   }
-  return {std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};
+  std::string text{std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};
+  return std::string(without_byte_order_mark(text));
 }
 
 }  // namespace

@@ -80,10 +80,10 @@ std::vector<Field> data_fields(DataConfig& c) {
        "interactions: file with what the users of the test file have already; empty = the training file.",
        "\"\""},
       {"test_newest", flag(c.test_newest),
-       "interactions: hold the newest item of each user out, by time or else by its place in the file, and "
-       "test "
-       "on these.",
-       "false"},
+       "interactions: hold the newest item of each user out, by its time, and test on these.", "false"},
+      {"log", choice(c.log), "interactions: a line is a user and its items, or one item of it.", "\"auto\""},
+      {"user", text(c.user), "interactions: the column of users, by name or number; empty = found.", "\"\""},
+      {"item", text(c.item), "interactions: the column of items, by name or number; empty = found.", "\"\""},
       {"text", text(c.text),
        "JSON lines, CSV, TSV: the columns whose texts are joined, with commas between them.", "\"\""},
       {"labels", text(c.labels),
@@ -92,7 +92,7 @@ std::vector<Field> data_fields(DataConfig& c) {
        "What stands between the labels of such a string, and before the TAB of labelled text.", "\",\""},
       {"weight", text(c.weight),
        "JSON lines, CSV, TSV: the column with the weights of samples in training; empty = all weigh the "
-       "same.",
+       "same; interactions: the column of weights, by name or number, none = there is none.",
        "\"\""},
       {"sample_weights", text(c.sample_weights),
        "File with the weights of the samples of the training file, a number a line; empty = all weigh the "
@@ -138,7 +138,8 @@ std::vector<Field> data_fields(DataConfig& c) {
       {"time", text(c.time),
        "When samples are from, where the latest of them are to be held out: JSON lines, CSV, TSV: a column; "
        "else a file with a value a line; numbers, or texts that sort by time, as 2024-05-31; "
-       "order = the order in the file; empty = samples are drawn.",
+       "order = the order in the file; empty = samples are drawn; interactions: the column of times, or "
+       "none.",
        "\"\""},
       {"train_first", count(c.train_first, 0, kMax31), "IDX: train on the first n samples only, 0 = all."},
       {"test_last", count(c.test_last, 0, kMax31), "IDX: test on the last n samples only, 0 = all."},

@@ -99,7 +99,8 @@ MaybeViolation check_columns(const DataConfig& data) {
     const char* const missing = data.text.empty() ? "data.text" : "data.labels";
     return violation(missing, "is not set: a table needs the columns of its texts and of its labels");
   }
-  if (data.text.empty() && !data.weight.empty())
+  const bool of_log = data.kind == DataKind::kInteractions || !data.user.empty() || !data.item.empty();
+  if (data.text.empty() && !data.weight.empty() && !of_log)
     return violation("data.weight", "= {} needs a table, whose columns data.text and data.labels name",
                      data.weight);
   if (!data.sample_weights.empty() && !data.weight.empty())
@@ -115,7 +116,7 @@ MaybeViolation check_sample_keys(const DataConfig& data) {
   const std::pair<const char*, const std::string&> both[] = {{"data.group", data.group},
                                                              {"data.time", data.time}};
   for (const auto& [key, value] : both) {
-    if (value.empty()) continue;
+    if (value.empty() || (&value == &data.time && data.kind == DataKind::kInteractions)) continue;
     if (!data.validation.file.empty())
       return violation(key,
                        "= {} is for a share of the training samples, but 'data.validation' is a file; "
@@ -133,6 +134,9 @@ MaybeViolation check_interactions(const Config& config) {
     if (!data.known.empty())
       return violation("data.known", "= {} needs data.kind = interactions", data.known);
     if (data.test_newest) return violation("data.test_newest", "= true needs data.kind = interactions");
+    if (!data.user.empty()) return violation("data.user", "= {} needs data.kind = interactions", data.user);
+    if (!data.item.empty()) return violation("data.item", "= {} needs data.kind = interactions", data.item);
+    if (data.log != LogForm::kAuto) return violation("data.log", "needs data.kind = interactions");
     if (config.layers.back().wide_ridge != 0)
       return violation(layer_name(config.layers.size() - 1) + ".wide_ridge",
                        "= {} needs data.kind = interactions", config.layers.back().wide_ridge);
@@ -143,6 +147,10 @@ MaybeViolation check_interactions(const Config& config) {
   if (data.test_newest && !data.test.empty())
     return violation("data.test_newest", "= true leaves no place for data.test = {}; leave one out",
                      data.test);
+  if (data.log == LogForm::kLists && (!data.user.empty() || !data.item.empty() || !data.weight.empty() ||
+                                      (!data.time.empty() && data.time != kFileOrder)))
+    return violation("data.log",
+                     "= lists has no columns; leave data.user, data.item, data.weight and data.time out");
   if (config.text.hash_buckets != 0)
     return violation("text.hash_buckets", "must be 0 where data.kind = interactions: items have no buckets");
   if (config.train.shards != 1)

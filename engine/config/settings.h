@@ -55,6 +55,9 @@ struct DataConfig {
   double hide = 0.5;
   std::string known;
   bool test_newest = false;  // and whether the newest item of each is the test
+  // Interactions: how lines are read, and which columns are what; weight and time below name further ones.
+  LogForm log = LogForm::kAuto;
+  std::string user, item;
   // Tables, JSON lines and CSV: see TableColumns.
   std::string text;
   std::string labels;

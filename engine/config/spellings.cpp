@@ -6,6 +6,7 @@ namespace {
 constexpr std::string_view kDataFormats[] = {"auto", "xmc",   "libsvm", "idx", "text",
                                              "npz",  "jsonl", "csv",    "tsv", "interactions"};
 constexpr std::string_view kDataKinds[] = {"auto", "samples", "interactions"};
+constexpr std::string_view kLogForms[] = {"auto", "lists", "pairs"};
 constexpr std::string_view kTokenKinds[] = {"words", "blanks"};
 constexpr std::string_view kWeightings[] = {"tf-idf", "counts"};
 constexpr std::string_view kLayerKinds[] = {"dense", "sampled"};
@@ -26,6 +27,9 @@ Spellings spellings_of(DataFormat) {
 }
 Spellings spellings_of(DataKind) {
   return kDataKinds;
+}
+Spellings spellings_of(LogForm) {
+  return kLogForms;
 }
 Spellings spellings_of(TokenKind) {
   return kTokenKinds;

@@ -18,6 +18,7 @@ using Spellings = std::span<const std::string_view>;
 // Of all values of an enum, whatever the argument's.
 Spellings spellings_of(DataFormat);
 Spellings spellings_of(DataKind);
+Spellings spellings_of(LogForm);
 Spellings spellings_of(TokenKind);
 Spellings spellings_of(Weighting);
 Spellings spellings_of(LayerKind);

@@ -47,6 +47,10 @@ Config further_config(Config config, const std::string& init) {
   config.data.labels = before.labels;
   config.data.label_separator = before.label_separator;
   config.data.weight = before.weight;
+  config.data.log = before.log;
+  config.data.user = before.user;
+  config.data.item = before.item;
+  if (before.kind == DataKind::kInteractions) config.data.time = before.time;
   config.data.label_weights.power = before.label_weights.power;
   config.data.one_based = before.one_based;
   config.data.normalize = before.normalize;

@@ -2,9 +2,12 @@
 // what is known. Safe to call from any thread.
 #pragma once
 
+#include <functional>
 #include <string>
 
+#include "datasets/interactions.h"
 #include "datasets/read_options.h"
+#include "datasets/read_report.h"
 #include "engine/config/config.h"
 #include "engine/run/run_sets.h"
 
@@ -14,10 +17,27 @@ namespace slide {
 // Throws InputError where keys of such logs are set for one that is none.
 bool is_interactions(const DataConfig& config);
 
+// How its lines are read.
+LogOptions log_options(const DataConfig& config);
+
 // The data of a run, read by `options`, which have the items. Of data.test and a file of data.validation, a
 // sample is a user with the items that it has in data.known, or else in data.train, for features, and those
 // of the file for labels. With data.test_newest the newest item of each user is its test.
 RunData read_interaction_data(const DataConfig& config, const ReadOptions& options);
+
+// Users to predict for. Not copyable.
+struct AskedUsers {
+  Dataset rows;  // without labels
+  LogUsers users;
+  ReadReport report;
+};
+
+// What has been read of users to predict for, its values as they are, and what they have besides in the log
+// at `known` (empty: nothing): an item of both counts once, by its larger weight. Read by `options`, which
+// have the items. Rows stand in the order in which users first occur.
+using ReadAsked = std::function<Dataset(const ReadOptions& options)>;
+void read_asked_users(const ReadAsked& read, const std::string& known, const ReadOptions& options,
+                      AskedUsers& asked);
 
 // Samples for users of whom nothing is known but some of their items: of each row, labels drawn from the
 // items as training draws them, and the others for features. Those with less than two items are left out.

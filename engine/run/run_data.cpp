@@ -57,6 +57,10 @@ ReadOptions read_options(const DataConfig& config, std::size_t features, int thr
   options.normalize = config.normalize;
   options.feature_limit = static_cast<std::uint32_t>(features);
   options.threads = threads;
+  if (config.kind == DataKind::kInteractions) {
+    options.log = log_options(config);
+    return options;
+  }
   options.columns = {config.text, config.labels, config.label_separator, config.weight};
   name_key_columns(config, options.columns);
   return options;

@@ -40,7 +40,7 @@ KeyColumns read_keys(const DataConfig& config, std::size_t samples, const ReadOp
 
 std::vector<std::string*> key_files(DataConfig& config) {
   std::vector<std::string*> files;
-  if (reads_columns(config)) return files;
+  if (reads_columns(config) || config.kind == DataKind::kInteractions) return files;  // they name columns
   if (!config.group.empty()) files.push_back(&config.group);
   if (has_times(config)) files.push_back(&config.time);
   return files;

@@ -31,10 +31,6 @@ struct Ask {
   Inference inference;
 };
 
-std::string json_string(std::string_view text) {
-  return Json(text).dump(-1, ' ', false, Json::error_handler_t::replace);
-}
-
 Json parse(std::string_view body) {
   if (nests_too_deep(body))
     fail_input("the body is nested more than {} deep; send an object as {{\"text\": \"...\"}}", kMostNesting);
@@ -215,6 +211,10 @@ void check_found(const Found& found, bool explained) {
 }
 
 }  // namespace
+
+std::string json_string(std::string_view text) {
+  return Json(text).dump(-1, ' ', false, Json::error_handler_t::replace);
+}
 
 void append_prediction(std::string& text, std::uint32_t id, std::optional<std::string_view> name,
                        double score) {

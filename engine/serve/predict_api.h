@@ -43,6 +43,9 @@ struct PredictAnswer {
 // answer it.
 PredictAnswer answer_predict(std::string_view body, const ServedModel& model, std::size_t default_k);
 
+// Text in the quotes of JSON; what is no UTF-8 is replaced.
+std::string json_string(std::string_view text);
+
 // Appends {"id":7,"label":"music","score":0.93}, without "label" where labels have no names; a score that is
 // not finite is null.
 void append_prediction(std::string& text, std::uint32_t id, std::optional<std::string_view> name,

@@ -33,12 +33,11 @@ struct CompanionRoom {
   std::vector<double> matrix, right;     // of the regression
 };
 
-void find_common(const Dataset& users, const LabelSums& of_item, std::uint32_t item, CompanionRoom& room,
+void find_common(const RidgeUsers& users, const LabelSums& of_item, std::uint32_t item, CompanionRoom& room,
                  CommonUsers::Row& row) {
   for (const std::uint32_t user : of_item.samples(item)) {
-    const auto items = users.labels(user);
-    const auto weight = static_cast<float>(1.0 / std::sqrt(static_cast<double>(items.size())));
-    for (const std::uint32_t other : items) {
+    const float weight = users.weight(user);
+    for (const std::uint32_t other : users.items(user)) {
       if (room.sums[other] == 0.0F) room.met.push_back(other);
       room.sums[other] += weight;
     }
@@ -88,14 +87,15 @@ double bytes_of_companions(std::size_t items, double pairs, std::size_t most, in
   return common + result + threads * room;
 }
 
-ItemWeights ridge_of_companions(const Dataset& users, double penalty, std::size_t most, int threads) {
+ItemWeights ridge_of_companions(const Dataset& all_users, double penalty, std::size_t most, int threads) {
   constexpr std::size_t kItems = 16;  // a task
   ItemWeights weights;
-  const std::size_t items = users.label_count(), tasks = (items + kItems - 1) / kItems;
+  const RidgeUsers users(all_users);
+  const std::size_t items = all_users.label_count(), tasks = (items + kItems - 1) / kItems;
   weights.items_ = items;
   weights.lists_.resize(items);
   const FeatureScale as_they_are;
-  const LabelSums of_item(users, items, as_they_are);
+  const LabelSums of_item(users.rows(), items, as_they_are);
   std::vector<CompanionRoom> rooms(static_cast<std::size_t>(std::max(1, threads)));
   for (CompanionRoom& room : rooms) {
     room.sums.resize(items);

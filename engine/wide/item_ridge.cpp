@@ -113,11 +113,12 @@ class BlockInverse {
 };
 
 // Row `item` of X^T W X.
-void add_common_users(const Dataset& users, const LabelSums& of_item, std::size_t item, float* row) {
+// Items have the places that `place` says.
+void add_common_users(const RidgeUsers& users, const LabelSums& of_item, std::size_t item,
+                      std::span<const std::uint32_t> place, float* row) {
   for (const std::uint32_t user : of_item.samples(item)) {
-    const auto items = users.labels(user);
-    const auto weight = static_cast<float>(1.0 / std::sqrt(static_cast<double>(items.size())));
-    for (const std::uint32_t other : items) row[other] += weight;
+    const float weight = users.weight(user);
+    for (const std::uint32_t other : users.items(user)) row[place[other]] += weight;
   }
 }
 
@@ -145,6 +146,26 @@ std::size_t stride_of(std::size_t items) {
 }
 
 }  // namespace
+
+RidgeUsers::RidgeUsers(const Dataset& users) : users_(users) {
+  bool too_many = false;
+  for (std::size_t user = 0; user < users.size(); ++user)
+    too_many = too_many || users.labels(user).size() > kMaxRidgeUserItems;
+  if (!too_many) return;
+  DatasetArrays rows;
+  for (std::size_t user = 0; user < users.size(); ++user) {
+    const auto items = users.labels(user);
+    const std::size_t count = std::min(items.size(), kMaxRidgeUserItems);
+    for (std::size_t i = 0; i < count; ++i) {
+      rows.label_ids.push_back(items[i * items.size() / count]);
+      rows.feature_ids.push_back(rows.label_ids.back());
+      rows.feature_values.push_back(1.0F);
+    }
+    rows.label_offsets.push_back(rows.label_ids.size());
+    rows.feature_offsets.push_back(rows.feature_ids.size());
+  }
+  fewer_.emplace(std::move(rows), users.feature_count(), users.label_count());
+}
 
 double items_of_user(const Dataset& users) {
   double all = 0;
@@ -176,19 +197,46 @@ double bytes_of_ridge(std::size_t items) {
   return (stride + kPivots) * stride * sizeof(float);
 }
 
-ItemWeights ridge_of_items(const Dataset& users, double penalty, int threads) {
+namespace {
+
+// Rows of the items that have users, side by side from the beginning of `matrix` on, move to those of all
+// items; the others become zeros.
+void spread_rows(std::span<const std::uint32_t> with_users, std::size_t packed_stride, std::size_t items,
+                 std::size_t stride, float* matrix) {
+  const std::size_t packed = with_users.size() * packed_stride;
+  std::vector<float> row(packed_stride);
+  std::size_t left = with_users.size();
+  for (std::size_t j = items; j-- > 0;) {
+    float* const to = matrix + j * stride;
+    const bool has_users = left > 0 && with_users[left - 1] == j;
+    if (has_users) std::copy_n(matrix + --left * packed_stride, packed_stride, row.begin());
+    if (j * stride < packed) std::fill_n(to, std::min(stride, packed - j * stride), 0.0F);
+    if (!has_users) continue;
+    for (std::size_t i = 0; i < with_users.size(); ++i) to[with_users[i]] = row[i];
+  }
+}
+
+}  // namespace
+
+ItemWeights ridge_of_items(const Dataset& all_users, double penalty, int threads) {
   constexpr std::size_t kRows = 16;  // a task
-  ItemWeights weights(users.label_count());
-  const std::size_t items = weights.items_, stride = weights.stride_;
-  float* matrix = weights.values_.data();
+  ItemWeights weights(all_users.label_count());
+  const RidgeUsers users(all_users);
   const FeatureScale as_they_are;
-  const LabelSums of_item(users, items, as_they_are);
+  const LabelSums of_item(users.rows(), weights.items_, as_they_are);
+  std::vector<std::uint32_t> with_users, place(weights.items_);
+  for (std::uint32_t item = 0; item < weights.items_; ++item) {
+    place[item] = static_cast<std::uint32_t>(with_users.size());
+    if (!of_item.samples(item).empty()) with_users.push_back(item);
+  }
+  const std::size_t items = with_users.size(), stride = stride_of(items);
+  float* matrix = weights.values_.data();
   std::vector<double> own(items);
   parallel_for((stride + kRows - 1) / kRows, threads, [&](std::size_t task, int) {
     for (std::size_t i = task * kRows; i < std::min(stride, (task + 1) * kRows); ++i) {
       float* row = matrix + i * stride;
       if (i < items) {
-        add_common_users(users, of_item, i, row);
+        add_common_users(users, of_item, with_users[i], place, row);
         own[i] = row[i];
       } else {
         row[i] = 1.0F;
@@ -196,7 +244,7 @@ ItemWeights ridge_of_items(const Dataset& users, double penalty, int threads) {
     }
   });
   const std::vector<double> share = shares_of_mean(std::move(own));
-  const double power = -factor_power(users);
+  const double power = -factor_power(all_users);
   for (std::size_t i = 0; i < items; ++i) {
     float& square = matrix[i * stride + i];
     square +=
@@ -211,6 +259,7 @@ ItemWeights ridge_of_items(const Dataset& users, double penalty, int threads) {
       row[j] = 0.0F;
     }
   });
+  if (items < weights.items_) spread_rows(with_users, stride, weights.items_, weights.stride_, matrix);
   return weights;
 }
 

@@ -12,11 +12,16 @@
 // With too many items for that, each is regressed on the items that most of its users have besides, by
 // itself, with one penalty for all, as suits logs where users have few of many items.
 //
+// Of a user with more than kMaxRidgeUserItems items, so many of them count, spread evenly over all items by
+// popularity: pairs grow by the square. Items that no user is left for are in no regression.
+//
 // Pure functions of their arguments, whatever the threads.
 #pragma once
 
+#include <cmath>
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <vector>
 
@@ -32,6 +37,25 @@ inline constexpr std::size_t kMostRidgeItems = 8192;
 // Items that a user has in the mean; 0 of no users. From kItemsOfUser on it has many.
 double items_of_user(const Dataset& users);
 inline constexpr double kItemsOfUser = 25.0;
+
+inline constexpr std::size_t kMaxRidgeUserItems = 1024;
+
+// The items of users that count in a regression, and what each of them weighs.
+class RidgeUsers {
+ public:
+  // `users` must outlive it.
+  explicit RidgeUsers(const Dataset& users);
+  const Dataset& rows() const { return fewer_ ? *fewer_ : users_; }
+  std::span<const std::uint32_t> items(std::size_t user) const { return rows().labels(user); }
+  // The inverse root of the number of all its items.
+  float weight(std::size_t user) const {
+    return static_cast<float>(1.0 / std::sqrt(static_cast<double>(users_.labels(user).size())));
+  }
+
+ private:
+  const Dataset& users_;
+  std::optional<Dataset> fewer_;
+};
 
 // Weights of all items for each item, those of an item for itself 0.
 class ItemWeights {

@@ -72,7 +72,7 @@ TEST_F(InteractionsTest, PredictReadsUsersAndNamesItems) {
   ASSERT_EQ(train({"--set", "data.kind=interactions"}).code, 0);
   const Outcome done = slide_.run({"predict", "run", "-", "--k", "1"}, "new i8 i9 i10 i11 i12 i13 i14\n");
   EXPECT_EQ(done.code, 0) << done.err;
-  EXPECT_EQ(done.out.substr(0, done.out.find(':')), "i15");
+  EXPECT_EQ(done.out.substr(0, done.out.find(':')), "new\ti15");
   const Outcome known =
       slide_.run({"predict", "run", "-", "--k", "40", "--keep-known"}, "new i8 i9 i10 i11 i12 i13 i14\n");
   EXPECT_NE(known.out.find("i9:"), std::string::npos);
@@ -80,13 +80,24 @@ TEST_F(InteractionsTest, PredictReadsUsersAndNamesItems) {
 
 TEST_F(InteractionsTest, TheNewestItemOfEachUserIsATest) {
   write_logs();
-  const Outcome done = slide_.run(
-      {"train", "known.txt", "--set", "data.test_newest=true", "--epochs", "2", "--out", "newest"});
+  const Outcome done = slide_.run({"train", "known.txt", "--set", "data.test_newest=true", "data.time=order",
+                                   "--epochs", "2", "--out", "newest"});
   ASSERT_EQ(done.code, 0) << done.err;
   const std::vector<Json> events = events_of(read_file(slide_.path("newest/metrics.jsonl")));
   EXPECT_EQ(events.front()["test_samples"], kUsers);
   EXPECT_TRUE(events.back().contains("hit_rate_at_20") ||
               events.at(events.size() - 2).contains("hit_rate_at_20"));
+}
+
+TEST_F(InteractionsTest, TheNewestItemNeedsATime) {
+  write_logs();
+  const Outcome refused = slide_.run(
+      {"train", "known.txt", "--set", "data.test_newest=true", "--epochs", "1", "--out", "newest"});
+  EXPECT_EQ(refused.code, 2);
+  EXPECT_NE(
+      refused.err.find("known.txt has no times; name their column by data.time, or say data.time=order"),
+      std::string::npos)
+      << refused.err;
 }
 
 // The users of two groups come with the first log, those of the others, whose items it does not have, later.

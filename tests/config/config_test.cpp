@@ -278,15 +278,31 @@ TEST(Config, GroupsAndTimesAreForASharePart) {
                         "' = f is for a share of the training samples, but 'data.validation' is a "
                         "file; leave one out"),
               std::string::npos);
-    EXPECT_NE(error_of(kLayers, {key + "=f", "data.kind=interactions"})
-                  .find("'" + key + "' = f must be empty where data.kind = interactions"),
-              std::string::npos);
   }
+  EXPECT_NE(error_of(kLayers, {"data.group=f", "data.kind=interactions"})
+                .find("'data.group' = f must be empty where data.kind = interactions"),
+            std::string::npos);
+}
+
+TEST(Config, LogsHaveColumnsOrLists) {
+  EXPECT_EQ(error_of(kLayers, {"data.kind=interactions", "data.user=u", "data.item=2", "data.weight=none",
+                               "data.time=when"}),
+            "");
+  EXPECT_EQ(error_of(kLayers, {"data.user=u", "data.weight=w"}), "");
+  EXPECT_EQ(error_of(kLayers, {"data.kind=interactions", "data.log=lists", "data.time=order"}), "");
+  EXPECT_NE(error_of(kLayers, {"data.kind=interactions", "data.log=lists", "data.item=i"})
+                .find("'data.log' = lists has no columns"),
+            std::string::npos);
+  for (const char* key : {"data.user=u", "data.item=i", "data.log=pairs"})
+    EXPECT_NE(error_of(kLayers, {"data.kind=samples", key}).find("needs data.kind = interactions"),
+              std::string::npos);
 }
 
 TEST(Config, LoadsFiles) {
   const std::string path = testing::TempDir() + "slide_config_test.toml";
   std::ofstream(path) << kLayers;
+  EXPECT_EQ(load_config(path, {"train.epochs=9"}).train.epochs, 9u);
+  std::ofstream(path) << "\xef\xbb\xbf" << kLayers;  // as some editors begin a file
   EXPECT_EQ(load_config(path, {"train.epochs=9"}).train.epochs, 9u);
   std::remove(path.c_str());
 }

@@ -40,6 +40,18 @@ TEST(FileBytes, AreWholeAtEverySize) {
   }
 }
 
+// Of any text, whoever reads it.
+TEST(FileBytes, ComeWithoutAByteOrderMark) {
+  const TemporaryFolder folder;
+  const std::string marked = "\xef\xbb\xbfuser item\n";
+  for (const std::string& content : {marked, testing::gzip(marked), testing::zstd(marked)}) {
+    const std::string path = folder.write("data", content);
+    for (const bool spill : {false, true}) EXPECT_EQ(FileBytes(path, spill).text(), "user item\n");
+  }
+  EXPECT_EQ(FileBytes(folder.write("data", "\xef\xbb\xbf")).text(), "");
+  EXPECT_EQ(FileBytes(folder.write("data", "\xef\xbb")).text(), "\xef\xbb");
+}
+
 TEST(FileBytes, StayWhenTheFileShrinks) {
   const TemporaryFolder folder;
   const std::string content = bytes_without_pattern(100'000);

@@ -11,6 +11,7 @@
 #include "datasets/detect.h"
 #include "datasets/held_out.h"
 #include "datasets/interaction_lines.h"
+#include "datasets/log_layout.h"
 #include "datasets/read_report.h"
 #include "datasets/reader.h"
 #include "datasets/text_learner.h"
@@ -87,16 +88,25 @@ Rows users_of(std::string_view text) {
   return users_of(text, *items_of(text));
 }
 
+LogLayout layout_of(std::string_view text, std::optional<KnownLog> known = {},
+                    const ReadOptions& options = log_options()) {
+  const TextSource source{text, "log"};
+  return find_log_layouts(std::span(&source, 1), options, known).parts.front();
+}
+
 TEST(InteractionForms, ListsAndPairsAreToldApart) {
-  const auto form_of = [](std::string_view text) { return find_log_shape(text).form; };
+  const auto form_of = [](std::string_view text, std::optional<KnownLog> known = {}) {
+    return layout_of(text, known).form;
+  };
   EXPECT_EQ(form_of("u a b c\nv b\n"), TextForm::kItemLists);
   EXPECT_EQ(form_of("u a\nu b\n"), TextForm::kItemPairs);
   EXPECT_EQ(form_of("u a 1\nv b 2\nu b 3\n"), TextForm::kItemPairs);
   EXPECT_EQ(form_of("u a b\nv b c\n"), TextForm::kItemLists);  // each user once
   EXPECT_EQ(form_of("u a b c d\nu b c d e\n"), TextForm::kItemLists);
-  EXPECT_EQ(find_log_shape("u a 1\nv b 2\n", TextForm::kItemPairs).form, TextForm::kItemPairs);
-  EXPECT_EQ(log_head("userId,movieId\nu,a\n"), 15U);
-  EXPECT_EQ(log_head("user1,a\nuser2,b\n"), 0U);
+  EXPECT_EQ(form_of("u 1 1\nv 2 2\n"), TextForm::kItemLists);
+  EXPECT_EQ(form_of("u 1 1\nv 2 2\n", KnownLog{TextForm::kItemPairs}), TextForm::kItemPairs);
+  EXPECT_EQ(layout_of("userId,movieId\nu,a\n").head_bytes, 15U);
+  EXPECT_EQ(layout_of("user1,a\nuser2,b\n").head_bytes, 0U);
 }
 
 TEST(InteractionForms, NumbersAreGuessedWhereNothingElseCanBeMeant) {
@@ -151,14 +161,18 @@ TEST(Interactions, ListsAndPairsOfTheSameUsersAreTheSameRows) {
   EXPECT_EQ(users_of("u,a\r\nv,a\r\n\r\nu,b"), rows);
   EXPECT_EQ(users_of("u\ta\nv\ta\nu\tb\n"), rows);
   EXPECT_EQ(users_of("user_id,item_id\nu,a\nv,a\nu,b\n"), rows);
-  EXPECT_EQ(users_of("u a\nv a\nu b a\n"), (Rows{"u: a=1 b=1 newest a", "v: a=1 newest a"}));
+  EXPECT_EQ(users_of("u a\nv a\nu b a\n"), (Rows{"u: a=1 b=1 newest b", "v: a=1 newest a"}));
   EXPECT_EQ(users_of("u a b\nv\n"), (Rows{"u: a=1 b=1 newest b", "v:"}));  // a list of none
 }
 
 TEST(Interactions, WeightsAreValuesAndTimesTellTheNewest) {
   EXPECT_EQ(users_of("u a 2 30\nu b 0.5 10\nv a 1 5\nu a 3 20\nv b 0 9\n"),
             (Rows{"u: a=3 b=0.5 newest a", "v: a=1 newest a"}));
-  EXPECT_EQ(users_of("u a 1 30\nu b 1 30\n"), (Rows{"u: a=1 b=1 newest b"}));  // as in the file
+  EXPECT_EQ(users_of("u a 1 30\nu b 1 30\n"), (Rows{"u: a=1 b=1 newest b"}));  // by name
+  ReadOptions in_order = log_options();
+  in_order.log.in_order = true;
+  const std::string text = "u b 1 30\nu a 1 20\nv a 1 5\n";
+  EXPECT_EQ(users_of(text, *items_of(text), in_order), (Rows{"u: a=1 b=1 newest a", "v: a=1 newest a"}));
 }
 
 TEST(Interactions, RowsDoNotDependOnThreadsOrChunks) {
@@ -195,8 +209,10 @@ TEST(Interactions, FaultsNameTheirPlace) {
   EXPECT_EQ(fault_of("u a 1\nu b x\n"), "log:2:5: 'x' is no weight; a line is 'user item [weight [time]]'");
   EXPECT_EQ(fault_of("u a -1\nu b 1\n"),
             "log:1:5: '-1' is a negative weight; a line is 'user item [weight [time]]'");
-  EXPECT_EQ(fault_of("user,item,w,t\nu,a,1,2\nu,b,1,nan\n"),
-            "log:3:7: 'nan' is no time, which is a number; a line is 'user item [weight [time]]'");
+  EXPECT_EQ(
+      fault_of("user,item,w,t\nu,a,1,2\nu,b,1,nan\n"),
+      "log:3:7: 'nan' is no time, which is a number, or a date as 2024-05-31 or 2024-05-31T12:30:00Z; a "
+      "line is 'user item [weight [time]]'");
   EXPECT_EQ(fault_of("\n\n"), "log:1:1: the log is empty; write 'user item item ...' for each user");
 }
 

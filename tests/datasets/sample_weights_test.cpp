@@ -35,6 +35,7 @@ TEST_F(SampleWeights, AreANumberALineHoweverPacked) {
   const Weights expected = {1, 0, 2.5F, 1e-3F};
   EXPECT_EQ(read(text, 4), expected);
   EXPECT_EQ(read("1\n0\n2.5\n1e-3", 4), expected) << "without a line end behind the last";
+  EXPECT_EQ(read("\xef\xbb\xbf" + text, 4), expected) << "a byte order mark";
   EXPECT_EQ(read("1\r\n0\r\n 2.5\r\n1e-3\r\n", 4), expected);
   EXPECT_EQ(read(testing::gzip(text), 4), expected);
   EXPECT_EQ(read(testing::zstd(text), 4), expected);

@@ -139,7 +139,8 @@ TEST_F(ValidationKeys, AreRefusedWhereTheyMakeNoSense) {
   for (const char* key : {"data.group", "data.time"}) {
     const std::string file = of_file(key, "g.txt");
     refused({file}, "--skip-bad", true);
-    refused({file, "data.kind=interactions"}, fmt::format("'{}' = ", key));
+    refused({file, "data.kind=interactions"},
+            key == std::string("data.group") ? "'data.group' = " : "which data.time names");
     const std::string message = testing::input_error([&] {
       resolve_defaults({file, of_file("data.validation", "k.tsv")});
     });

@@ -131,6 +131,27 @@ TEST(ItemRidge, StaysFiniteWithTwinsAndNextToNoPenalty) {
   }
 }
 
+// Of twice as many items, each second one of the heavy user counts; item 1 has users of its own.
+TEST(ItemRidge, OfAHeavyUserSoManyItemsCount) {
+  constexpr std::uint32_t kItems = 2 * kMaxRidgeUserItems;
+  DatasetArrays arrays;
+  std::vector<std::uint32_t> all(kItems);
+  for (std::uint32_t i = 0; i < kItems; ++i) all[i] = i;
+  add_user(arrays, all);
+  for (int user = 0; user < 3; ++user) add_user(arrays, {0, 1, 2});
+  const Dataset users(std::move(arrays), kItems, kItems);
+  const ItemWeights weights = ridge_of_items(users, 5.0, 2);
+  for (std::size_t j = 0; j < kItems; ++j) {
+    const bool counts = j == 1 || j % 2 == 0;
+    for (std::size_t i = 0; i < kItems; ++i) {
+      if (!counts || (i != 1 && i % 2 == 1) || i == j)
+        ASSERT_EQ(weights.row(j)[i], 0.0F) << i << " for " << j;
+    }
+    if (counts) EXPECT_GT(weights.row(j)[j == 0 ? 2 : 0], 0.0F) << j;
+  }
+  EXPECT_GT(weights.row(1)[2], 10 * weights.row(4)[2]);
+}
+
 TEST(ItemRidge, DoesNotDependOnThreads) {
   const Dataset users = some_users(300, 200, 5);
   const ItemWeights one = ridge_of_items(users, 10.0, 1);

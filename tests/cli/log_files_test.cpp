@@ -1,0 +1,129 @@
+// Logs of interactions as public sets have them, on the command line: what trains as it is, what does not
+// depend on the order of lines, recommendations with their users, and heavy users.
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <sstream>
+#include <string>
+#include <vector>
+
+#include "tests/cli/cli_fixture.h"
+
+namespace slide::test {
+namespace {
+
+class LogFilesTest : public CliTest {
+ protected:
+  Outcome train(const std::string& text, std::vector<std::string> set = {}, const std::string& out = "run") {
+    write_file(slide_.path("log"), text);
+    std::vector<std::string> arguments = {"train", "log", "--epochs", "1", "--force", "--out", out, "--set"};
+    set.insert(set.begin(), "data.kind=interactions");
+    arguments.insert(arguments.end(), set.begin(), set.end());
+    return slide_.run(arguments);
+  }
+  Json start() const { return events_of(read_file(slide_.path("run/metrics.jsonl"))).front(); }
+};
+
+TEST_F(LogFilesTest, PublicSetsTrainAsTheyAre) {
+  // Of three users with three items, the newest of two.
+  struct Form {
+    const char* head;
+    std::string line;  // of user, item, rating and time
+  };
+  const Form forms[] = {
+      {"", "{0}\t{1}\t{2}\t{3}\n"},
+      {"", "{0}::{1}::{2}::{3}\n"},
+      {"userId,movieId,rating,timestamp\n", "{0},{1},{2}.0,{3}\n"},
+      {"user_id:token\titem_id:token\trating:float\ttimestamp:float\n", "{0}\t{1}\t{2}\t{3}\n"},
+      {"timestamp,visitorid,event,itemid,transactionid\n", "{3}000,{0},view,{1},\n"},
+      {",user,item,rating,timestamp\n", "7,{0},{1},{2},{3}\n"}};
+  for (const Form& form : forms) {
+    std::string log = form.head;
+    for (int user = 1; user < 4; ++user) {
+      for (int item = 0; item < 3; ++item)
+        log +=
+            fmt::format(fmt::runtime(form.line), user, 100 + (user + item) % 4, item + 1, 978300000 - item);
+    }
+    const Outcome done = train(log, {"data.test_newest=true"});
+    ASSERT_EQ(done.code, 0) << log << done.err;
+    EXPECT_EQ(start()["samples"], 3) << log;
+    EXPECT_EQ(start()["labels"], 4) << log;
+    EXPECT_EQ(start()["test_samples"], 3) << log;
+  }
+}
+
+// Ties of times are not broken by the place in the file.
+TEST_F(LogFilesTest, TheOrderOfLinesChangesNoModel) {
+  std::vector<std::string> lines;
+  for (int i = 0; i < 600; ++i)
+    lines.push_back(
+        fmt::format("{},{},{},{}\n", i * 7919 % 61, 1000 + i * 104729 % 37, i % 5 + 1, 978300000 + i % 7));
+  std::string first;
+  for (const auto& order : {0, 1, 2}) {
+    if (order == 1) std::ranges::sort(lines);
+    if (order == 2) std::ranges::reverse(lines);
+    std::string log;
+    for (const std::string& line : lines) log += line;
+    ASSERT_EQ(train(log, {"data.test_newest=true"}).code, 0);
+    const std::string model = read_file(slide_.path("run/model.slide"));
+    if (first.empty()) first = model;
+    EXPECT_TRUE(model == first) << order;
+  }
+}
+
+TEST_F(LogFilesTest, RecommendationsNameTheirUsers) {
+  ASSERT_EQ(train("ann,green tea,5\nann,\"jam, hot\",4\nbob,green tea,1\nbob,rice,2\ncid,rice,3\n").code, 0);
+  const Outcome text = slide_.run({"predict", "run", "-", "--k", "1"}, "zed,rice,3\nann,rice,2\n");
+  ASSERT_EQ(text.code, 0) << text.err;
+  EXPECT_EQ(text.out.substr(0, 4), "zed\t") << text.out;
+  EXPECT_EQ(text.out.substr(text.out.find('\n') + 1, 4), "ann\n") << text.out;  // she has all there is
+  const Outcome json = slide_.run({"predict", "run", "-", "--json"}, "cid\n");
+  ASSERT_EQ(json.code, 0) << json.err;
+  const Json answer = Json::parse(json.out);
+  EXPECT_EQ(answer["user"], "cid");
+  EXPECT_EQ(answer["predictions"].size(), 2U) << "rice, which the training log has, is left out";
+  EXPECT_NE(json.out.find("\"jam, hot\""), std::string::npos);
+  const Outcome file = slide_.run({"predict", "run", "-", "--out", "scores.npz"}, "zed,rice,3\nann,rice,2\n");
+  ASSERT_EQ(file.code, 0) << file.err;
+  const std::string bytes = read_file(slide_.path("scores.npz"));
+  EXPECT_NE(bytes.find("users.npy"), std::string::npos);
+}
+
+TEST_F(LogFilesTest, PredictLooksUsersUpAsTestDoes) {
+  ASSERT_EQ(train("1 10 5\n1 20 3\n2 20 4\n2 30 4\n3 10 1\n3 30 2\n").code, 0);
+  const Outcome known = slide_.run({"predict", "run", "-", "--k", "3"}, "1\n");
+  ASSERT_EQ(known.code, 0) << known.err;
+  EXPECT_EQ(known.out.substr(0, 5), "1\t30:") << known.out;
+  EXPECT_EQ(std::ranges::count(known.out, ':'), 1);
+  // Lines of as many fields as those of training are pairs, others lists.
+  const Outcome list = slide_.run({"predict", "run", "-", "--k", "3"}, "new 10 20 30\n");
+  EXPECT_EQ(list.out, "new\n") << list.err;
+  const Outcome pair = slide_.run({"predict", "run", "-", "--k", "3"}, "new 10 20\n");
+  EXPECT_EQ(std::ranges::count(pair.out, ':'), 2) << pair.out;
+  write_file(slide_.path("other.txt"), "1 30 5\n1 10 5\n");
+  const Outcome other = slide_.run({"predict", "run", "-", "--known", "other.txt"}, "1\n");
+  EXPECT_EQ(other.out.substr(0, 5), "1\t20:") << other.out << other.err;
+  write_file(slide_.path("log"), "");
+  ASSERT_EQ(std::remove(slide_.path("log").c_str()), 0);
+  const Outcome gone = slide_.run({"predict", "run", "-", "--k", "3"}, "1 10 5\n");
+  EXPECT_EQ(gone.code, 0) << gone.err;
+  EXPECT_NE(gone.err.find("is not there, so users are not looked up"), std::string::npos) << gone.err;
+  EXPECT_EQ(slide_.run({"predict", "run", "-", "--known", "none.txt"}, "1\n").code, 2);
+}
+
+TEST_F(LogFilesTest, DoubtIsOneLine) {
+  const Outcome done = train("1,10,5\n2,20,3\n3,10,1\n");
+  ASSERT_EQ(done.code, 0) << done.err;
+  EXPECT_EQ(std::ranges::count(done.err, '\n'), 1) << done.err;
+  EXPECT_NE(done.err.find("set data.log=pairs"), std::string::npos) << done.err;
+  EXPECT_EQ(train("1,10,5\n2,20,3\n3,10,1\n", {"data.log=lists"}).err, "");
+  const Outcome column = train("who,what\na,x\na,y\nb,x\n", {"data.user=who", "data.item=which"});
+  EXPECT_EQ(column.code, 2);
+  EXPECT_NE(column.err.find("there is no column 'which', which data.item names; the columns are who, what"),
+            std::string::npos)
+      << column.err;
+}
+
+}  // namespace
+}  // namespace slide::test
