@@ -31,7 +31,7 @@ constexpr std::string_view kWeights[] = {"rating",     "ratings",     "overall",
                                          "value",      "label",       "preference",    "strength", "plays",
                                          "playcount",  "playcounts",  "listencount",   "count",    "counts",
                                          "watchratio", "quantity",    "hours"};
-constexpr std::string_view kTimes[] = {
+constexpr std::string_view kTimeNames[] = {
     "timestamp",   "time",       "unixreviewtime", "unixtimestamp", "unixtime",   "timestampms",
     "ts",          "t",          "eventtime",      "datetime",      "date",       "createdat",
     "created",     "reviewtime", "timems",         "epoch",         "ratingdate", "timestamps",
@@ -48,7 +48,7 @@ std::span<const std::string_view> spellings_of(LogRole role) {
     case LogRole::kTime:
       break;
   }
-  return kTimes;
+  return kTimeNames;
 }
 
 // Letters and digits in lower case, without the type behind a colon that RecBole's files have.
@@ -132,7 +132,7 @@ std::optional<std::uint64_t> short_whole(std::string_view field) {
 }
 
 template <class T>
-std::optional<T> number_of(std::string_view field) {
+std::optional<T> parsed(std::string_view field) {
   if (field.starts_with('+')) field.remove_prefix(1);
   T value{};
   const auto [stop, error] = std::from_chars(field.data(), field.data() + field.size(), value);
@@ -173,7 +173,7 @@ bool names_index(std::string_view name) {
 
 std::optional<float> weight_in_field(std::string_view field) {
   if (const auto whole = short_whole(field)) return static_cast<float>(*whole);
-  return number_of<float>(field);
+  return parsed<float>(field);
 }
 
 std::optional<double> date_in_field(std::string_view field) {
@@ -200,7 +200,7 @@ std::optional<double> date_in_field(std::string_view field) {
 
 std::optional<double> time_in_field(std::string_view field) {
   if (const auto whole = short_whole(field)) return static_cast<double>(*whole);
-  if (const auto number = number_of<double>(field)) return number;
+  if (const auto number = parsed<double>(field)) return number;
   return date_in_field(field);
 }
 

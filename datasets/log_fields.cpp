@@ -11,7 +11,7 @@ namespace {
 
 constexpr std::string_view kAnyBlanks = " \t,\r";
 
-constexpr bool is_blank(char c) {
+constexpr bool is_field_blank(char c) {
   return c == ' ' || c == '\t' || c == '\r';
 }
 
@@ -29,8 +29,8 @@ std::size_t separator_at(std::string_view line, std::size_t at, Separator separa
 }
 
 std::string_view without_blanks(const char* begin, const char* end) {
-  while (begin < end && is_blank(*begin)) ++begin;
-  while (begin < end && is_blank(end[-1])) --end;
+  while (begin < end && is_field_blank(*begin)) ++begin;
+  while (begin < end && is_field_blank(end[-1])) --end;
   return {begin, static_cast<std::size_t>(end - begin)};
 }
 
@@ -47,7 +47,7 @@ void cut_plain(std::string_view line, char separator, std::vector<std::string_vi
 }
 
 constexpr bool is_any_blank(char c) {
-  return is_blank(c) || c == ',';
+  return is_field_blank(c) || c == ',';
 }
 
 // Lines without quotes, by kBlanks.
@@ -71,7 +71,7 @@ std::size_t end_of_quotes(std::string_view line, std::size_t open, Separator sep
       continue;
     }
     std::size_t behind = at + 1;
-    while (behind < line.size() && is_blank(line[behind]) && separator_at(line, behind, separator) == 0)
+    while (behind < line.size() && is_field_blank(line[behind]) && separator_at(line, behind, separator) == 0)
       ++behind;
     return behind == line.size() || separator_at(line, behind, separator) > 0 ? at + 1
                                                                               : std::string_view::npos;
@@ -93,7 +93,7 @@ std::string_view take_any(std::string_view line, Separator separator, std::size_
                           UnquotedNames& unquoted) {
   const std::size_t begin = at;
   if (separator != Separator::kBlanks) {
-    while (at < line.size() && is_blank(line[at]) && separator_at(line, at, separator) == 0) ++at;
+    while (at < line.size() && is_field_blank(line[at]) && separator_at(line, at, separator) == 0) ++at;
   }
   if (at < line.size() && line[at] == '"') {
     const std::size_t open = at, end = end_of_quotes(line, open, separator);

@@ -19,7 +19,7 @@ namespace slide {
 
 namespace {
 
-constexpr std::size_t kHeadBytes = std::size_t{1} << 16;  // that a first look goes through
+constexpr std::size_t kLookBytes = std::size_t{1} << 16;  // that a first look goes through
 
 using Names = std::vector<std::string>;
 
@@ -177,13 +177,13 @@ LogLayout layout_of_lines(std::span<const TextSource> bodies, const ReadOptions&
   std::vector<TextSource> heads;
   std::size_t bytes = 0;
   for (const TextSource& body : bodies) {
-    if (bytes >= kHeadBytes) break;
+    if (bytes >= kLookBytes) break;
     const std::size_t some =
-        body.text.size() <= kHeadBytes ? body.text.size() : body.text.rfind('\n', kHeadBytes);
+        body.text.size() <= kLookBytes ? body.text.size() : body.text.rfind('\n', kLookBytes);
     heads.push_back({body.text.substr(0, some), body.origin, nullptr});
     bytes += heads.back().text.size();
   }
-  Separator separator = separator_of(survey(heads, Separator::kBlanks, 1, kHeadBytes));
+  Separator separator = separator_of(survey(heads, Separator::kBlanks, 1, kLookBytes));
   LogFacts facts = survey(bodies, separator, threads, chunk_bytes);
   if (const Separator found = separator_of(facts); found != separator) {
     separator = found;

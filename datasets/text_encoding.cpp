@@ -13,7 +13,7 @@ namespace {
 
 using namespace std::string_view_literals;
 
-constexpr std::size_t kLookedBytes = 4096;
+constexpr std::size_t kJudgedBytes = 4096;
 
 bool is_high(char c) {
   return (static_cast<unsigned char>(c) & 0x80U) != 0;
@@ -81,7 +81,7 @@ std::optional<std::size_t> first_no_utf8(std::string_view text) {
 // In Latin alphabets a byte above ASCII mostly stands alone between ASCII letters; in others runs of them are
 // words.
 std::string looks_like_encoding(std::string_view text, std::size_t at) {
-  text = text.substr(at, kLookedBytes);
+  text = text.substr(at, kJudgedBytes);
   std::size_t high = 0, in_runs = 0;
   bool is_windows = false;
   for (std::size_t i = 0; i < text.size(); ++i) {

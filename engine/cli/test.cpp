@@ -115,16 +115,16 @@ void run_test(const TestCommand& command, Cluster& cluster) {
   const std::string origin = command.data == "-" ? kStandardInput : expanded(command.data);
   const bool log = model.config.data.kind == DataKind::kInteractions;
   add_measure_warnings(data.rows, model.network.labels(), log, origin, data.report);
-  Warnings(command.strict).add(data.report);
+  Warnings warnings(command.strict);
+  warnings.add(data.report);
   EvaluationStatus status;
   if (cluster.rank() == 0 && has_status_line())
     options.progress = [&](std::size_t done, std::size_t all) { status.show("evaluating", done, all); };
   const TestResult result = test_model(model, data, options, &cluster);
   show_status("");
-  tell(result.report.warnings);
+  warnings.add(result.report);
   BadRows bad;
   bad.add(result.report);
-  const std::string origin = command.data == "-" ? kStandardInput : expanded(command.data);
   const std::string unknown = told(result.unknown, origin, result.samples, model.text != nullptr);
   if (!unknown.empty()) tell({unknown});
   const Details details = details_of(command, model, result, options);

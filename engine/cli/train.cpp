@@ -60,8 +60,6 @@ void print_data(const DataConfig& config, const RunData& data, double seconds) {
           grouped(data.text->label_count()));
   }
   for (const std::string& note : data.notes) print("{}\n", note);
-  for (const ReadReport* report : {&data.train_report, &data.test_report, &data.validation_report})
-    tell(report->warnings);
   if (data.test) {
     const Unknown unknown = count_unknown(*data.test, data.test_report, data.train.label_count());
     const std::string line = told(unknown, config.test, data.test->size(), data.text != nullptr);

@@ -175,7 +175,7 @@ TEST_F(TrainingRunTest, ASearchWritesWhatItFound) {
     const Config start = parse_config(to_toml(config_), "", {"train.patience=0"});
     EXPECT_EQ(read_bytes(file), to_toml(parse_config(to_toml(start), "", trial.changes)));
   };
-  const TuneResult result = tune_to_file(config_, options, file, {note, observe});
+  const TuneResult result = tune_to_file(config_, options, file, {note, nullptr, observe});
   EXPECT_EQ(trials, 2U);
   ASSERT_FALSE(notes.empty());
   EXPECT_NE(notes[0].find("train.patience = 3"), std::string::npos);
