@@ -11,7 +11,7 @@ namespace {
 constexpr const char* kConfig =
     "[train]\nbatch_size = 16\nblock_size = 16\nepochs = 1\n[loss]\nkind = \"softmax\"\n"
     "[neighbours]\nshare = 0\n[[layer]]\nsize = 4\n[[layer]]\nkind = \"dense\"\nwide = false\n";
-constexpr const char* kData = "3 5 4\n0 0:1 1:2\n1,2 3:1\n3 4:0.5\n";
+constexpr const char* kData = "3 5 4\n0 0:1 1:2\n1,2 3:1\n0,3 4:0.5\n";
 
 class BadInputTest : public testing::Test {
  protected:
@@ -106,7 +106,7 @@ TEST_F(BadInputTest, DataFiles) {
 
 // What newcomers give: the message names what it is.
 TEST_F(BadInputTest, FilesOfOtherKinds) {
-  expect_bad_data("[{\"text\": \"a: b\", \"labels\": [\"x\"]}]\n", "bad.txt:1:1: this is JSON");
+  expect_bad_data("[{\"text\": \"a: b\", \"labels\": [\"x\"]}]\n", "bad.txt:1:1: this is a JSON array");
   expect_bad_data("{\"text\": \"a: b\"}\n{\"text\": \"c\"}\n", "a table with the columns text, name those");
   expect_bad_data("PK\x03\x04 words.txt", "bad.txt:1:1: this is a zip archive, but no .npz file; unpack it");
   expect_bad_data("SLIDEMDL....", "this is a model of slide, no data");

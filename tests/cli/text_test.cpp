@@ -145,8 +145,11 @@ TEST_F(TextCliTest, TestsAndTrainingTellWhatTheModelDoesNotKnow) {
   };
   EXPECT_EQ(told_of("music\tviolin yxcvb\n"),
             "slide: some.tsv: unknown are 1 words and n-grams, as often as they occur\n");
-  EXPECT_EQ(told_of("history\tviolin\nhistory\tviolin\n"),
-            "slide: some.tsv: unknown are 2 labels, as often as they occur\n");
+  EXPECT_EQ(
+      told_of("history\tviolin\nhistory\tviolin\n"),
+      "slide: warning: some.tsv: no sample has a label that the model knows, so that there is nothing to "
+      "measure: all measures are 0 or no number\n"
+      "slide: some.tsv: unknown are 2 labels, as often as they occur\n");
   EXPECT_EQ(told_of("music\t\nmusic\tviolin\n"),
             "slide: some.tsv: 1 of 2 samples have no feature that the model knows\n");
   const Outcome known = slide_.run({"test", "out/model.slide", "train.tsv", "--json"});
