@@ -104,7 +104,7 @@ class Decision {
   }
 
   LogLayout warned(LogLayout layout, const std::string& what) {
-    if (!asked_.known) warnings_.push_back(fmt::format("{}: {}", origin(), what));
+    warnings_.push_back(fmt::format("{}: {}", origin(), what));
     return layout;
   }
 

@@ -76,11 +76,10 @@ std::vector<Field> data_fields(DataConfig& c) {
        "\"samples\""},
       {"hide", real(c.hide, between(0, 1)), "interactions: share of each user's items that an epoch hides.",
        "0.5"},
-      {"known", files(c.known),
-       "interactions: file with what the users of the test file have already; empty = the training file.",
+      {"known", files(c.known), "interactions: file with what users have already; empty = the training file.",
        "\"\""},
       {"test_newest", flag(c.test_newest),
-       "interactions: hold the newest item of each user out, by its time, and test on these.", "false"},
+       "interactions: hold each user's newest item out, by its time, to test on.", "false"},
       {"log", choice(c.log), "interactions: a line is a user and its items, or one item of it.", "\"auto\""},
       {"user", text(c.user), "interactions: the column of users, by name or number; empty = found.", "\"\""},
       {"item", text(c.item), "interactions: the column of items, by name or number; empty = found.", "\"\""},
@@ -137,9 +136,9 @@ std::vector<Field> data_fields(DataConfig& c) {
        "\"\""},
       {"time", text(c.time),
        "When samples are from, where the latest of them are to be held out: JSON lines, CSV, TSV: a column; "
-       "else a file with a value a line; numbers, or texts that sort by time, as 2024-05-31; "
-       "order = the order in the file; empty = samples are drawn; interactions: the column of times, or "
-       "none.",
+       "else a file with a value a line; numbers, or texts that sort by time, as 2024-05-31; order = the "
+       "order "
+       "in the file; empty = samples are drawn; interactions: the column of times, or none, or order.",
        "\"\""},
       {"train_first", count(c.train_first, 0, kMax31), "IDX: train on the first n samples only, 0 = all."},
       {"test_last", count(c.test_last, 0, kMax31), "IDX: test on the last n samples only, 0 = all."},
