@@ -137,7 +137,7 @@ void split_log_line(std::string_view line, const LogLayout& layout, LogLine& res
 }
 
 bool looks_like_log(std::string_view text) {
-  constexpr std::size_t kLeastLines = 2;
+  constexpr std::size_t kMinLines = 2;
   const std::size_t end = text.rfind('\n');
   if (end == std::string_view::npos) return false;
   const std::string_view lines = text.substr(0, end + 1);
@@ -145,7 +145,7 @@ bool looks_like_log(std::string_view text) {
   if (text.find_first_of(":\t") != std::string_view::npos) return is_timed_log(lines);
   std::array<std::uint64_t, 3> header{};
   std::size_t count = 0, header_fields = 0;
-  bool all_alike = true;  // lines of as many fields
+  bool all_same = true;  // lines of as many fields
   std::string_view behind_header;
   for (std::string_view rest = lines; !rest.empty();) {
     std::string_view line = take_line(rest);
@@ -157,14 +157,14 @@ bool looks_like_log(std::string_view text) {
       if (count == 0 && fields < header.size()) header[fields] = id.value_or(0);
     }
     if (fields < 2) return false;
-    all_alike = all_alike && (count == 0 || fields == header_fields);
+    all_same = all_same && (count == 0 || fields == header_fields);
     if (count++ == 0) {
       header_fields = fields;
       behind_header = rest;
     }
   }
-  if (count < kLeastLines) return false;
-  return header_fields != header.size() || (all_alike && contradicts(header, behind_header));
+  if (count < kMinLines) return false;
+  return header_fields != header.size() || (all_same && contradicts(header, behind_header));
 }
 
 }  // namespace slide

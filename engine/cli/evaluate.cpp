@@ -71,8 +71,9 @@ std::size_t labels_of(const Evaluation& evaluation) {
 }
 
 // The scores of several files, averaged by the weights. `order`: of one file, as read_scores() has it.
-Dataset read_average(const EvaluateCommand& command, const std::vector<std::string>& files,
-                     const ScoredRows& rows, LabelIndex& index, std::vector<std::uint32_t>* order = nullptr) {
+Dataset read_ensemble_member(const EvaluateCommand& command, const std::vector<std::string>& files,
+                             const ScoredRows& rows, LabelIndex& index,
+                             std::vector<std::uint32_t>* order = nullptr) {
   if (std::ranges::count(files, "-") > 1) fail_input("standard input can be one file only");
   if (files.size() == 1 && command.weights.empty()) return read_scores(files.front(), rows, index, order);
   std::vector<Dataset> scores;
@@ -117,7 +118,7 @@ void take_threshold(const EvaluateCommand& command, Evaluation& evaluation) {
   if (command.validation.empty()) return;
   const Dataset truth = read_labels(command.validation[1], evaluation.reading, evaluation.index);
   const ScoredRows rows = scored_rows(command.validation[1], evaluation.reading, truth.size());
-  const Dataset scores = read_average(command, parted(command.validation[0]), rows, evaluation.index);
+  const Dataset scores = read_ensemble_member(command, parted(command.validation[0]), rows, evaluation.index);
   evaluation.threshold = best_threshold(scores, truth).threshold;
   evaluation.validation = f1_at(scores, truth, *evaluation.threshold);
 }
@@ -185,7 +186,8 @@ void read_all(const EvaluateCommand& command, Evaluation& evaluation) {
   evaluation.rows = scored_rows(command.files.back(), evaluation.reading, evaluation.truth.size());
   take_training(command, evaluation);
   const std::vector<std::string> files(command.files.begin(), command.files.end() - 1);
-  evaluation.scores = read_average(command, files, evaluation.rows, evaluation.index, &evaluation.order);
+  evaluation.scores =
+      read_ensemble_member(command, files, evaluation.rows, evaluation.index, &evaluation.order);
   take_threshold(command, evaluation);
   if (command.measures.filter.empty()) return;
   if (evaluation.index.grows())
@@ -347,8 +349,8 @@ void run_evaluate(const EvaluateCommand& command) {
 // --threshold and --best-threshold.
 void add_thresholds(CLI::App& app, const std::shared_ptr<EvaluateCommand>& command) {
   const auto take_threshold = [command](const std::string& text) {
-    constexpr double kMost = std::numeric_limits<float>::max();
-    command->threshold = static_cast<float>(std::clamp(std::stod(text), -kMost, kMost));
+    constexpr double kMax = std::numeric_limits<float>::max();
+    command->threshold = static_cast<float>(std::clamp(std::stod(text), -kMax, kMax));
   };
   CLI::Option* threshold = app.add_option_function<std::string>("--threshold", take_threshold,
                                                                 "F1 of labels with this score or more")

@@ -50,7 +50,7 @@ struct Sizes {
   BlockBounds bounds;
   bool guessed = true;                // the bounds
   std::size_t samples = 0;            // of data that was read
-  std::size_t pairs = 0;              // of features; guessed, the most there can be
+  std::size_t crosses = 0;            // of features; guessed, the most there can be
   std::optional<DataLook> data = {};  // that was read
 };
 
@@ -173,7 +173,7 @@ void print_model(const Model& model, const std::string& path) {
   print("trained on         {} samples, {} features, {} labels\n", grouped(shape.samples),
         grouped(shape.features), grouped(shape.labels));
   if (shape.dense > 0) print("dense features     {} of them are dense columns\n", grouped(shape.dense));
-  if (shape.pairs > 0) print("pairs of features  {} as further features\n", grouped(shape.pairs));
+  if (shape.crosses > 0) print("pairs of features  {} as further features\n", grouped(shape.crosses));
   if (model.config.data.idf_power != 0)
     print("feature values     times their rarity to the power {}\n", model.config.data.idf_power);
   if (model.text != nullptr) {
@@ -234,7 +234,7 @@ Sizes sizes_of_data(const Config& config, int threads) {
           slide::bounds_of(rows, config.train.block_size),
           false,
           data.train.samples(),
-          rows.pairs.size(),
+          rows.crosses.size(),
           look_at(config, data)};
 }
 
@@ -264,7 +264,7 @@ void print_data_look(const DataLook& look) {
 std::optional<Sizes> find_sizes(const Config& config, const InspectCommand& command) {
   if (command.features > 0 && command.labels > 0) {
     Sizes sizes{command.features, command.labels, guessed_bounds(config)};
-    sizes.pairs = std::min(kMostPairs, config.data.pairs * sizes.labels);
+    sizes.crosses = std::min(kMaxCrosses, config.data.crosses * sizes.labels);
     return sizes;
   }
   std::error_code ignored;
@@ -295,7 +295,8 @@ nlohmann::ordered_json json_of_config(const Source& source, const Config& config
                                       const std::optional<MemoryPlan>& plan) {
   nlohmann::ordered_json json = {
       {"configuration", config_name(source)}, {"features", nullptr}, {"labels", nullptr}};
-  if (sizes) json.update({{"features", sizes->features}, {"labels", sizes->labels}, {"pairs", sizes->pairs}});
+  if (sizes)
+    json.update({{"features", sizes->features}, {"labels", sizes->labels}, {"pairs", sizes->crosses}});
   if (plan) json.update(json_of(config, *plan, sizes->guessed));
   if (sizes && sizes->data) json["data"] = json_of(*sizes->data);
   json["toml"] = to_toml(config);
@@ -313,7 +314,7 @@ void inspect_config(const InspectCommand& command) {
   const std::optional<Sizes> sizes = find_sizes(config, command);
   std::optional<MemoryPlan> plan;
   if (sizes)
-    plan = plan_memory(config, sizes->features + sizes->pairs, sizes->labels, sizes->bounds, threads);
+    plan = plan_memory(config, sizes->features + sizes->crosses, sizes->labels, sizes->bounds, threads);
   if (sizes && sizes->data) Warnings(command.strict).add(sizes->data->warnings);
   if (command.json) return print_text(text_of(json_of_config(command.source, config, sizes, plan)));
   print("configuration      {}\n", config_name(command.source));
@@ -325,9 +326,9 @@ void inspect_config(const InspectCommand& command) {
             grouped(sizes->features), grouped(sizes->labels));
     }
     if (sizes->data) print_data_look(*sizes->data);
-    if (sizes->pairs > 0)
+    if (sizes->crosses > 0)
       print("pairs of features  {}{} as further features\n", sizes->guessed ? "up to " : "",
-            grouped(sizes->pairs));
+            grouped(sizes->crosses));
     print_layers(config, *plan);
     print_memory(config, *plan, threads, sizes->guessed);
   }
@@ -350,10 +351,10 @@ void add_inspect(CLI::App& app, Action& action) {
       ->type_name("RUN|MODEL|CONFIG|DATA");
   sub->add_option("--features", command->features,
                   "Configuration: features of the data; default: read data.train")
-      ->transform(whole(1, kMostItems))
+      ->transform(whole(1, kMaxItems))
       ->type_name("D");
   sub->add_option("--labels", command->labels, "Configuration: labels of the data; default: read data.train")
-      ->transform(whole(1, kMostItems))
+      ->transform(whole(1, kMaxItems))
       ->type_name("L");
   sub->add_option(
          "--label", command->show_labels,
@@ -362,7 +363,7 @@ void add_inspect(CLI::App& app, Action& action) {
       ->allow_extra_args(false);
   sub->add_option("--k", command->k, "Model: so many of them")
       ->capture_default_str()
-      ->transform(whole(1, kMostK))
+      ->transform(whole(1, kMaxK))
       ->type_name("K");
   add_threads(*sub, command->threads);
   add_strict(*sub, command->strict);

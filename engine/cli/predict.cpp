@@ -36,10 +36,10 @@ namespace slide::cli {
 
 namespace {
 
-constexpr std::size_t kFewSamples = Panel::kLanes;  // one thread's work
+constexpr std::size_t kFewSamples = PredictionBatch::kLanes;  // one thread's work
 // Bounds of the memory of the lines that wait to be printed.
 constexpr std::size_t kSamplesAtOnce = 16384;
-constexpr std::size_t kLabelsAtOnce = 1ULL << 20;  // but for a panel's samples a thread
+constexpr std::size_t kLabelsAtOnce = 1ULL << 20;  // but for a batch's samples a thread
 constexpr std::size_t kReachingAtOnce = 1ULL << 24;
 constexpr std::size_t kTextAtOnce = 1ULL << 16;
 constexpr std::uint32_t kDefaultK = 5;
@@ -161,8 +161,8 @@ class Answers {
     const auto threads = static_cast<std::size_t>(threads_);
     const std::size_t labels = command_.reaching() ? labels_ : command_.k.value_or(kDefaultK);
     const std::size_t most = command_.reaching() ? kReachingAtOnce : kLabelsAtOnce;
-    const std::size_t blocks = std::max(most / (Panel::kLanes * labels), threads);
-    const std::size_t count = std::min(blocks * Panel::kLanes, kSamplesAtOnce);
+    const std::size_t blocks = std::max(most / (PredictionBatch::kLanes * labels), threads);
+    const std::size_t count = std::min(blocks * PredictionBatch::kLanes, kSamplesAtOnce);
     bad_ = bad;
     for (first_ = 0; first_ < data.size(); first_ += count)
       print_part(data.slice(first_, std::min(count, data.size() - first_)));
@@ -382,7 +382,7 @@ void add_predict(CLI::App& app, Action& action) {
       ->required();
   sub->add_option("--k,--top-k", command->k,
                   "Labels a sample; default: 5, or with --threshold all that reach it")
-      ->transform(whole(1, kMostK))
+      ->transform(whole(1, kMaxK))
       ->type_name("K");
   const auto take_threshold = [command](const std::string& text) { command->threshold = std::stod(text); };
   sub->add_option_function<std::string>("--threshold", take_threshold,

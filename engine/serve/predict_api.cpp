@@ -33,7 +33,7 @@ struct Ask {
 
 Json parse(std::string_view body) {
   if (nests_too_deep(body))
-    fail_input("the body is nested more than {} deep; send an object as {{\"text\": \"...\"}}", kMostNesting);
+    fail_input("the body is nested more than {} deep; send an object as {{\"text\": \"...\"}}", kMaxNesting);
   try {
     return Json::parse(body);
   } catch (const Json::parse_error& error) {
@@ -60,10 +60,10 @@ std::size_t count_of(const Json& value, const char* key, std::size_t most) {
 // Takes a key of the whole request in; false when it is none.
 bool take_option(const std::string& key, const Json& value, Ask& ask) {
   if (key == "k") {
-    ask.k = count_of(value, "k", kMostK);
+    ask.k = count_of(value, "k", kMaxK);
     ask.has_k = true;
   } else if (key == "explain") {
-    ask.explain = count_of(value, "explain", kMostFeatures);
+    ask.explain = count_of(value, "explain", kMaxFeatures);
   } else if (key == "threshold") {
     if (!value.is_number()) fail_input("threshold must be a number");
     ask.threshold = value.get<double>();
@@ -168,8 +168,8 @@ const Json* take_request(const Json& request, RequestSamples& samples, Ask& ask)
 }
 
 void add_inputs(const Json& inputs, RequestSamples& samples) {
-  if (inputs.size() > kMostInputs)
-    fail_input("{} inputs; send at most {} in one request", inputs.size(), kMostInputs);
+  if (inputs.size() > kMaxInputs)
+    fail_input("{} inputs; send at most {} in one request", inputs.size(), kMaxInputs);
   for (std::size_t i = 0; i < inputs.size(); ++i) {
     try {
       samples.add(inputs[i]);
@@ -180,12 +180,12 @@ void add_inputs(const Json& inputs, RequestSamples& samples) {
 }
 
 void check_size(const Ask& ask, std::size_t inputs) {
-  if (inputs * ask.k > kMostAnswers)
+  if (inputs * ask.k > kMaxAnswers)
     fail_input("{} inputs with k = {} make more than {} labels; lower k or send less at once", inputs, ask.k,
-               kMostAnswers);
-  if (ask.explain > 0 && inputs * ask.k > kMostExplained)
+               kMaxAnswers);
+  if (ask.explain > 0 && inputs * ask.k > kMaxExplained)
     fail_input("explain: {} inputs with k = {} make more than {} labels; lower k or send less at once",
-               inputs, ask.k, kMostExplained);
+               inputs, ask.k, kMaxExplained);
 }
 
 // What each sample is answered with, best first, where all labels that reach a threshold are wanted.
@@ -195,7 +195,7 @@ Found all_reaching(const Answer& answer, const Dataset& data, const Predictor::W
                    std::size_t labels, const PredictCall& call) {
   Found found(data.size());
   predict_reaching(
-      data, wanted, {labels, kMostAnswers},
+      data, wanted, {labels, kMaxAnswers},
       [&](float score) { return answer.reaches(answer.score_of(score)); }, call,
       [&](std::size_t sample, auto best) { found[sample].assign(best.begin(), best.end()); });
   return found;
@@ -204,7 +204,7 @@ Found all_reaching(const Answer& answer, const Dataset& data, const Predictor::W
 void check_found(const Found& found, bool explained) {
   std::size_t all = 0;
   for (const auto& best : found) all += best.size();
-  const std::size_t most = explained ? kMostExplained : kMostAnswers;
+  const std::size_t most = explained ? kMaxExplained : kMaxAnswers;
   if (all > most)
     fail_input("{}: {} labels reach it, but an answer has {} at most; raise it, give k, or send less at once",
                explained ? "threshold with explain" : "threshold", all, most);

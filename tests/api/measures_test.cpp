@@ -87,7 +87,7 @@ TEST(ApiMeasures, OthersThanTheModelsLabelsAreNotTrainedOn) {
   const std::string train_file = folder.write("tr.tsv", repeated(kTrain, 20));
   const Model model = train(text_config(train_file, ""));
   const Data data = Data::read(folder.write("te.tsv", repeated(kTest, 3)), model);
-  const Model further = train_further(model, data, 1);
+  const Model further = continue_training(model, data, 1);
   EXPECT_EQ(further.labels(), 3U);
   data.write(folder.path("o.tsv"));
   EXPECT_EQ(test::read_file(folder.path("o.tsv")).find("x,music\t"), std::string::npos);
