@@ -15,7 +15,7 @@ namespace slide {
 namespace {
 
 constexpr std::size_t kLineBufferBytes = std::size_t{1} << 20;
-constexpr float kMostRepeats = 1000;  // of a word, when counts become text
+constexpr float kMaxRepeats = 1000;  // of a word, when counts become text
 
 // A word that stands for a feature: one word of its own, or nothing.
 std::string word_of(const TextModel* text, std::uint32_t id) {
@@ -29,7 +29,7 @@ void append_words(std::string& line, const SparseRow& row, const TextModel* text
     const std::string word = word_of(text, row.ids[f]);
     const float value = row.values[f];
     if (word.empty() || value == 0) continue;
-    const bool is_count = value >= 1 && value <= kMostRepeats && value == std::floor(value);
+    const bool is_count = value >= 1 && value <= kMaxRepeats && value == std::floor(value);
     for (int n = is_count ? static_cast<int>(value) : 1; n > 0; --n) {
       if (!line.empty() && line.back() != ' ' && line.back() != '\t') line += ' ';
       line += word;

@@ -141,9 +141,9 @@ void check(const GeneratorOptions& options) {
   need(options.features_per_sample, "features a sample");
   need(options.labels_per_sample, "labels a sample");
   if (options.dense > 0) need(options.test_samples.value_or(options.samples / 10), "test samples");
-  constexpr std::uint32_t kMost = 1U << 20;
-  if (options.features_per_sample > kMost || options.labels_per_sample > kMost) {
-    fail_input("generate: more than {} features or labels a sample; ask for fewer", kMost);
+  constexpr std::uint32_t kMax = 1U << 20;
+  if (options.features_per_sample > kMax || options.labels_per_sample > kMax) {
+    fail_input("generate: more than {} features or labels a sample; ask for fewer", kMax);
   }
 }
 

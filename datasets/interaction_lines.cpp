@@ -19,7 +19,7 @@ namespace {
 
 constexpr std::string_view kSeparators = " \t,\r";
 constexpr std::size_t kShapeBytes = std::size_t{1} << 20;  // looked at for the form
-constexpr std::size_t kMostFields = 4;                     // of a pair
+constexpr std::size_t kMaxFields = 4;                      // of a pair
 
 // The whole of a field as a number; nothing where it is none, or none that is finite.
 template <class T>
@@ -169,7 +169,7 @@ LogShape find_log_shape(std::span<const std::string_view> texts, std::optional<T
     if (begin.size() >= kShapeBytes) break;
   }
   const Lines seen = look_at(begin);
-  const bool may_be_pairs = seen.fields >= 2 && seen.fields <= kMostFields;
+  const bool may_be_pairs = seen.fields >= 2 && seen.fields <= kMaxFields;
   if (may_be_pairs && (seen.fields == 2 || seen.repeats || known == TextForm::kItemPairs)) {
     shape.form = TextForm::kItemPairs;
     shape.fields = seen.fields;
@@ -178,13 +178,13 @@ LogShape find_log_shape(std::span<const std::string_view> texts, std::optional<T
 }
 
 bool looks_like_log(std::string_view text) {
-  constexpr std::size_t kLeastLines = 2;
+  constexpr std::size_t kMinLines = 2;
   const std::size_t end = text.rfind('\n');
   if (end == std::string_view::npos || text.find_first_of(":\t") != std::string_view::npos) return false;
   const std::string_view lines = text.substr(0, end + 1);
   std::array<std::uint64_t, 3> header{};
   std::size_t count = 0, header_fields = 0;
-  bool all_alike = true;  // lines of as many fields
+  bool all_same = true;  // lines of as many fields
   std::string_view behind_header;
   for (std::string_view rest = lines; !rest.empty();) {
     std::string_view line = take_line(rest);
@@ -196,14 +196,14 @@ bool looks_like_log(std::string_view text) {
       if (count == 0 && fields < header.size()) header[fields] = id.value_or(0);
     }
     if (fields < 2) return false;
-    all_alike = all_alike && (count == 0 || fields == header_fields);
+    all_same = all_same && (count == 0 || fields == header_fields);
     if (count++ == 0) {
       header_fields = fields;
       behind_header = rest;
     }
   }
-  if (count < kLeastLines) return false;
-  return header_fields != header.size() || (all_alike && contradicts(header, behind_header));
+  if (count < kMinLines) return false;
+  return header_fields != header.size() || (all_same && contradicts(header, behind_header));
 }
 
 }  // namespace slide

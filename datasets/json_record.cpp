@@ -153,7 +153,7 @@ class NameListener : public Listener {
 }  // namespace
 
 void parse_json_record(std::string_view line, const RecordColumns& columns, JsonRecord& record) {
-  if (nests_too_deep(line)) throw RowFault{1, fmt::format("nested deeper than {} values", kMostNesting)};
+  if (nests_too_deep(line)) throw RowFault{1, fmt::format("nested deeper than {} values", kMaxNesting)};
   RecordListener listener(columns, record);
   if (!Json::sax_parse(line.begin(), line.end(), &listener)) throw RowFault(listener.fault());
 }

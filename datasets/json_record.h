@@ -24,7 +24,7 @@ struct RecordColumns {
 
 // Reads one line. Columns: null is an empty text and no label; numbers and truth values are their JSON. Other
 // columns may hold anything. Throws RowFault for a line that is no object, is nested too
-// deep (kMostNesting) or holds an object where a column is wanted.
+// deep (kMaxNesting) or holds an object where a column is wanted.
 void parse_json_record(std::string_view line, const RecordColumns& columns, JsonRecord& record);
 
 // The names of the columns of a line, as far as it can be read.

@@ -13,7 +13,7 @@ namespace slide {
 namespace {
 
 constexpr std::string_view kNpyMagic = "\x93NUMPY";
-constexpr std::uint64_t kMostItems = std::uint64_t{1} << 56;  // more than any file holds
+constexpr std::uint64_t kMaxItems = std::uint64_t{1} << 56;  // more than any file holds
 constexpr const char* kAdvice = "save a CSR matrix with scipy.sparse.save_npz";
 
 // The text behind 'key': in a header, which is a Python dict; empty where there is none.
@@ -49,7 +49,7 @@ std::vector<std::uint64_t> shape_of(std::string_view header, const NpyName& name
     std::uint64_t size = 0;
     for (; at < shape.size() && shape[at] >= '0' && shape[at] <= '9'; ++at) {
       size = size * 10 + static_cast<std::uint64_t>(shape[at] - '0');
-      if (size > kMostItems) name.fail(name.name + " is cut off");
+      if (size > kMaxItems) name.fail(name.name + " is cut off");
     }
     sizes.push_back(size);
   }

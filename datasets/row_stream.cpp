@@ -16,7 +16,7 @@ namespace slide {
 
 namespace {
 
-constexpr std::size_t kMostRecordBytes = std::size_t{1} << 26;
+constexpr std::size_t kMaxRecordBytes = std::size_t{1} << 26;
 
 }  // namespace
 
@@ -83,9 +83,9 @@ RowPart RowStream::read_records(std::string_view lines) {
     const bool has_names = table_.has_value() || has_head(open_);
     whole = has_names ? mark + whole_csv_records(std::string_view(open_).substr(mark), delimiter) : 0;
   }
-  if (open_.size() - whole > kMostRecordBytes) {
+  if (open_.size() - whole > kMaxRecordBytes) {
     fail_input("{}:{}:1: quotes that open in this record do not close within {} MiB; check the quotes",
-               origin_, lines_ + 1, kMostRecordBytes >> 20);
+               origin_, lines_ + 1, kMaxRecordBytes >> 20);
   }
   const std::string records = std::exchange(open_, open_.substr(whole)).substr(0, whole);
   return parse_records(records);

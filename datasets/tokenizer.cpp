@@ -232,8 +232,8 @@ void Tokenizer::add_word_ngrams() {
 
 void Tokenizer::add_char_ngrams(std::size_t token) {
   const std::string_view word = this->token(token);
-  const bool whole = word.size() <= kMostWordBytes;
-  marked_.assign(1, '<').append(whole ? word : word.substr(0, start_before(word, kMostWordBytes)));
+  const bool whole = word.size() <= kMaxWordBytes;
+  marked_.assign(1, '<').append(whole ? word : word.substr(0, start_before(word, kMaxWordBytes)));
   if (whole) marked_.push_back('>');
   starts_.clear();
   for (std::size_t at = 0; at < marked_.size(); ++at) {
@@ -269,8 +269,8 @@ std::string Tokenizer::name(std::size_t i) const {
       name += token(t);
     }
   }
-  if (name.size() > kMostNameBytes) {
-    name.resize(start_before(name, kMostNameBytes));
+  if (name.size() > kMaxNameBytes) {
+    name.resize(start_before(name, kMaxNameBytes));
   }
   return name;
 }

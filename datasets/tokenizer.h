@@ -36,13 +36,13 @@ class Tokenizer {
   // Every occurrence of a feature; never 0.
   std::span<const std::uint64_t> features() const { return features_; }
   // What features()[i] is, for people: `word`, `two words`, or `~ord>` for a character n-gram, where < and >
-  // stand for the ends of the word. At most kMostNameBytes long.
+  // stand for the ends of the word. At most kMaxNameBytes long.
   std::string name(std::size_t i) const;
 
-  static constexpr std::size_t kMostNameBytes = 1000;
+  static constexpr std::size_t kMaxNameBytes = 1000;
   // Character n-grams are of this much of a word, which bounds the memory that a word takes; longer words
   // lack the mark of their end.
-  static constexpr std::size_t kMostWordBytes = 10'000;
+  static constexpr std::size_t kMaxWordBytes = 10'000;
 
  private:
   struct Token {

@@ -16,8 +16,8 @@ namespace slide {
 
 namespace {
 
-constexpr std::uint64_t kMostRatio = 1032;  // deflate packs no more bytes into one
-constexpr std::size_t kMostComment = 0xFFFF;
+constexpr std::uint64_t kMaxRatio = 1032;  // deflate packs no more bytes into one
+constexpr std::size_t kMaxComment = 0xFFFF;
 
 // The bytes from `at` on, of which a part that is not there is refused.
 class Part final : public ByteReader {
@@ -64,14 +64,14 @@ class RawInflater {
  private:
   // zlib counts in 32 bits. Takes what it is given off both.
   void refill(std::string_view& packed, std::uint64_t& room) {
-    constexpr std::uint64_t kMost = std::numeric_limits<uInt>::max();
+    constexpr std::uint64_t kMax = std::numeric_limits<uInt>::max();
     if (stream_.avail_in == 0) {
       stream_.next_in = reinterpret_cast<Bytef*>(const_cast<char*>(packed.data()));
-      stream_.avail_in = static_cast<uInt>(std::min<std::uint64_t>(packed.size(), kMost));
+      stream_.avail_in = static_cast<uInt>(std::min<std::uint64_t>(packed.size(), kMax));
       packed.remove_prefix(stream_.avail_in);
     }
     if (stream_.avail_out == 0) {
-      stream_.avail_out = static_cast<uInt>(std::min(room, kMost));
+      stream_.avail_out = static_cast<uInt>(std::min(room, kMax));
       room -= stream_.avail_out;
     }
   }
@@ -158,7 +158,7 @@ ZipReader::ZipReader(const NamedBytes& file) : file_(file) {
   const std::size_t last = bytes.size() < zip::kEndBytes
                                ? std::string_view::npos
                                : bytes.rfind(zip::kEnd, bytes.size() - zip::kEndBytes);
-  if (last == std::string_view::npos || bytes.size() - last > zip::kEndBytes + kMostComment)
+  if (last == std::string_view::npos || bytes.size() - last > zip::kEndBytes + kMaxComment)
     Part(file_, bytes.size()).refuse("its directory is missing");
   const Directory directory = find_directory(file_, last);
   Part part(file_, directory.at);
@@ -179,7 +179,7 @@ std::string ZipReader::read(const std::string& name) const {
   }
   const std::string_view packed = packed_bytes(file_, *entry);
   // An archive may say anything; no more is asked for than it can hold.
-  if (is_stored ? entry->size != packed.size() : entry->size / kMostRatio > packed.size())
+  if (is_stored ? entry->size != packed.size() : entry->size / kMaxRatio > packed.size())
     fail_damaged(file_, name, "its size cannot be true");
   require_room(double(entry->size), path());
   std::string bytes;

@@ -36,9 +36,9 @@ class RawDeflater {
     std::uint64_t packed = 0;
     for (int status = Z_OK; status != Z_STREAM_END;) {
       if (stream_.avail_in == 0) {
-        constexpr std::size_t kMost = std::numeric_limits<uInt>::max();
+        constexpr std::size_t kMax = std::numeric_limits<uInt>::max();
         stream_.next_in = reinterpret_cast<Bytef*>(const_cast<char*>(bytes.data()));
-        stream_.avail_in = static_cast<uInt>(std::min(bytes.size(), kMost));
+        stream_.avail_in = static_cast<uInt>(std::min(bytes.size(), kMax));
         bytes.remove_prefix(stream_.avail_in);
       }
       stream_.next_out = reinterpret_cast<Bytef*>(piece.data());

@@ -22,7 +22,7 @@ namespace {
 constexpr std::size_t kTables = 32;
 constexpr std::size_t kProbes = 2;          // buckets of a table that a query looks into
 constexpr std::size_t kLogBucket = 5;       // a bucket holds about 2^4 to 2^5 neurons on average
-constexpr std::size_t kMostBits = 16;       // of a fingerprint; with more than 2^21 neurons buckets grow
+constexpr std::size_t kMaxBits = 16;        // of a fingerprint; with more than 2^21 neurons buckets grow
 constexpr std::size_t kAlwaysPart = 24;     // one neuron of so many is scored always
 constexpr std::size_t kFewNeurons = 4096;   // below: none is
 constexpr std::size_t kRowsOfTask = 1024;   // rows of a task
@@ -70,7 +70,7 @@ SearchIndex::SearchIndex(const WeightRows& rows, std::size_t dim, std::span<cons
     : neurons_(biases.size()),
       dim_(dim),
       k_(std::clamp<std::size_t>(static_cast<std::size_t>(std::bit_width(biases.size())), 1 + kLogBucket,
-                                 kMostBits + kLogBucket) -
+                                 kMaxBits + kLogBucket) -
          kLogBucket),
       stride_(round_up(dim, kernels::kPairGroup) / 2),
       projections_(kTables * k_ * stride_),

@@ -26,7 +26,7 @@ std::string Model::feature_name(std::uint32_t feature) const {
   return guarded([&] {
     const slide::Model& model = impl_->model;
     const std::size_t features = model.shape.features;
-    if (feature >= features && feature - features < model.shape.pairs) return feature_text(model, feature);
+    if (feature >= features && feature - features < model.shape.crosses) return feature_text(model, feature);
     if (model.text == nullptr) fail_input("the features have no names: the model was not trained on text");
     if (feature >= model.text->feature_count())
       fail_input("there is no feature {}; the model has {}", feature, model.text->feature_count());

@@ -11,8 +11,8 @@
 #include "engine/api/internals.h"
 #include "engine/base/parallel.h"
 #include "engine/network/memory_plan.h"
+#include "engine/run/continue_training.h"
 #include "engine/run/first_vectors.h"
-#include "engine/run/further.h"
 #include "engine/run/require_memory.h"
 #include "engine/run/run_data.h"
 #include "engine/run/validation_keys.h"
@@ -109,11 +109,11 @@ void check_text(const Data::Impl& data, const slide::Model& model) {
 
 void check_beginning(const slide::Config& config) {
   if (!config.train.init.empty())
-    fail_input("train.init is set: train() begins anew; load that model and use train_further()");
+    fail_input("train.init is set: train() begins anew; load that model and use continue_training()");
 }
 
-Model train_further_on(const Model::Impl& impl, const Data& data, std::uint32_t epochs,
-                       const Callbacks& callbacks) {
+Model continue_training_on(const Model::Impl& impl, const Data& data, std::uint32_t epochs,
+                           const Callbacks& callbacks) {
   const slide::Model& model = impl.model;
   check_text(Internals::of(data), model);
   if (epochs == 0) fail_input("epochs must be at least 1");
@@ -126,9 +126,9 @@ Model train_further_on(const Model::Impl& impl, const Data& data, std::uint32_t 
   const Dataset more =
       widened(scaled_rows(Internals::of(data), used.data), model.shape.features, model.shape.labels);
   const int threads = resolve_threads(static_cast<int>(used.train.threads));
-  TrainingRows rows = further_rows(model, more, nullptr, threads);
+  TrainingRows rows = continued_rows(model, more, nullptr, threads);
   require_memory(plan_run(used, rows, threads));
-  TrainedStart start = start_further(model, used, rows, nullptr, {}, threads);
+  TrainedStart start = start_continued(model, used, rows, nullptr, {}, threads);
   Trainer trainer(used, std::move(rows), std::move(start));
   trainer.run(observer_of(callbacks, {}));
   std::vector<std::uint32_t> idle = model.idle;  // `slide train --init` alone counts
@@ -185,9 +185,10 @@ Model train(const Config& config, const Data& train, const Data& test, const Cal
   return train_rows(config, train, &test, callbacks);
 }
 
-Model train_further(const Model& model, const Data& data, std::uint32_t epochs, const Callbacks& callbacks) {
+Model continue_training(const Model& model, const Data& data, std::uint32_t epochs,
+                        const Callbacks& callbacks) {
   return guarded_with_callbacks(
-      [&] { return train_further_on(*Internals::of(model), data, epochs, callbacks); });
+      [&] { return continue_training_on(*Internals::of(model), data, epochs, callbacks); });
 }
 
 }  // namespace slide::api

@@ -21,14 +21,14 @@ namespace {
 constexpr const char* kOpenFiles = "/proc/self/fd";  // through which a file without a name gets one
 constexpr mode_t kMode = 0666;                       // less what the umask takes away
 
-constexpr int kMostLinks = 40;  // one behind the other, as the system has it
+constexpr int kMaxLinks = 40;  // one behind the other, as the system has it
 
 // Where a chain of symbolic links ends, whether there is a file or not.
 std::string target_of(const std::string& path) {
   namespace fs = std::filesystem;
   fs::path target(path);
   std::error_code error;
-  for (int i = 0; i < kMostLinks && fs::is_symlink(target, error); ++i) {
+  for (int i = 0; i < kMaxLinks && fs::is_symlink(target, error); ++i) {
     const fs::path next = fs::read_symlink(target, error);
     if (error) return path;
     target = target.parent_path() / next;

@@ -13,7 +13,7 @@ bool nests_too_deep(std::string_view json) {
     } else if (c == '"') {
       in_string = true;
     } else if (c == '[' || c == '{') {
-      if (++depth > kMostNesting) return true;
+      if (++depth > kMaxNesting) return true;
     } else if ((c == ']' || c == '}') && depth > 0) {
       --depth;
     }
@@ -22,13 +22,13 @@ bool nests_too_deep(std::string_view json) {
 }
 
 std::string shown_part(std::string_view text) {
-  constexpr std::size_t kMostShown = 80;
+  constexpr std::size_t kMaxShown = 80;
   const auto begins_character = [](char c) { return (static_cast<unsigned char>(c) & 0xC0) != 0x80; };
   std::string shown;
   std::size_t characters = 0;
   for (const char c : text) {
-    if (begins_character(c) && ++characters > kMostShown) return shown + "...";
-    if (shown.size() >= 4 * kMostShown) return shown + "...";  // no UTF-8
+    if (begins_character(c) && ++characters > kMaxShown) return shown + "...";
+    if (shown.size() >= 4 * kMaxShown) return shown + "...";  // no UTF-8
     shown += static_cast<unsigned char>(c) < 32 || c == 127 ? ' ' : c;
   }
   return shown;

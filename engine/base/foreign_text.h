@@ -10,9 +10,9 @@ namespace slide {
 
 // Nesting that any JSON of this project stays far below. Copying, printing and destroying a value may recurse
 // as deep as it is nested, so what is deeper must be refused before it becomes a value.
-inline constexpr std::size_t kMostNesting = 32;
+inline constexpr std::size_t kMaxNesting = 32;
 
-// Whether objects and lists of a JSON text are nested deeper than kMostNesting. Exact up to the first byte
+// Whether objects and lists of a JSON text are nested deeper than kMaxNesting. Exact up to the first byte
 // that is no JSON; a reader stops there.
 bool nests_too_deep(std::string_view json);
 

@@ -15,11 +15,11 @@ namespace {
 
 constexpr int kFractionBits = 30;  // of numbers below a million, in an integer
 constexpr double kOne = 1 << kFractionBits;
-constexpr int kMostPower = 22;  // powers of ten up to here, and with kOne as a factor, are doubles
-constexpr std::array<double, kMostPower + 1> kPowers = [] {
-  std::array<double, kMostPower + 1> powers{1e0,  1e1,  1e2,  1e3,  1e4,  1e5,  1e6,  1e7,
-                                            1e8,  1e9,  1e10, 1e11, 1e12, 1e13, 1e14, 1e15,
-                                            1e16, 1e17, 1e18, 1e19, 1e20, 1e21, 1e22};
+constexpr int kMaxPower = 22;  // powers of ten up to here, and with kOne as a factor, are doubles
+constexpr std::array<double, kMaxPower + 1> kPowers = [] {
+  std::array<double, kMaxPower + 1> powers{1e0,  1e1,  1e2,  1e3,  1e4,  1e5,  1e6,  1e7,
+                                           1e8,  1e9,  1e10, 1e11, 1e12, 1e13, 1e14, 1e15,
+                                           1e16, 1e17, 1e18, 1e19, 1e20, 1e21, 1e22};
   for (double& power : powers) power *= kOne;
   return powers;
 }();
@@ -47,7 +47,7 @@ constexpr std::array<std::uint32_t, 1000> kTriples = [] {
 bool to_decimal(double value, Decimal& decimal) {
   const auto bits = static_cast<int>(std::bit_cast<std::uint64_t>(value) >> 52) - 1023;  // floor(log2(value))
   int exponent = (bits * 1233) >> 12;  // floor(log10(2^bits)): of the value, or one less
-  if (exponent < 5 - kMostPower || exponent > 4) return false;
+  if (exponent < 5 - kMaxPower || exponent > 4) return false;
   double scaled = value * kPowers[static_cast<std::size_t>(5 - exponent)];
   if (scaled >= 1e6 * kOne) scaled = value * kPowers[static_cast<std::size_t>(5 - ++exponent)];
   constexpr auto kUnit = std::uint64_t{1} << kFractionBits;

@@ -175,7 +175,7 @@ class Indices {
 
   // How many stretches there are for so many threads.
   static std::size_t stretches(int threads) {
-    return std::clamp<std::size_t>(static_cast<std::size_t>(threads), 1, kMost);
+    return std::clamp<std::size_t>(static_cast<std::size_t>(threads), 1, kMax);
   }
 
   // The next one for `thread`; false when there is none left.
@@ -190,14 +190,14 @@ class Indices {
   }
 
  private:
-  static constexpr std::size_t kMost = 64;
+  static constexpr std::size_t kMax = 64;
   struct alignas(64) Stretch {
     std::atomic<std::size_t> next;
     std::size_t end;
   };
 
   std::size_t size_;
-  std::array<Stretch, kMost> stretches_;
+  std::array<Stretch, kMax> stretches_;
 };
 
 // Calls body(index, thread) for every index in [0, count), handed out one at a time. The assignment of

@@ -1,5 +1,5 @@
 // `slide average`: several models of the same data as one.
-#include "engine/run/average.h"
+#include "engine/run/ensemble.h"
 
 #include <memory>
 #include <nlohmann/json.hpp>
@@ -14,7 +14,7 @@ namespace {
 
 void run_average(const AverageOptions& options, bool json) {
   go_on_without_output();
-  const AverageResult result = average_models(options);
+  const EnsembleResult result = make_ensemble(options);
   tell(result.notes);
   if (json) {
     nlohmann::ordered_json all = {{"models", options.models},

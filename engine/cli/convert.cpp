@@ -19,7 +19,7 @@ namespace {
 
 struct ConvertCommand {
   ConvertOptions options;
-  SmallerCommand smaller;  // where IN is a model
+  QuantizeCommand smaller;  // where IN is a model
   bool json = false;
 };
 
@@ -108,12 +108,12 @@ void add_convert(CLI::App& app, Action& action) {
       ->check(CLI::IsMember(words))
       ->type_name("FORMAT");
   add_text_options(*sub, *options);
-  add_smaller(*sub, command->smaller);
+  add_quantize(*sub, command->smaller);
   sub->add_option("--features", options->features, "Number of features; default: as IN says")
-      ->transform(whole(1, kMostItems))
+      ->transform(whole(1, kMaxItems))
       ->type_name("D");
   sub->add_option("--labels", options->labels, "Number of labels; default: as IN says")
-      ->transform(whole(1, kMostItems))
+      ->transform(whole(1, kMaxItems))
       ->type_name("L");
   sub->add_flag("--one-based", options->one_based, "IN is libsvm whose features count from 1");
   add_skip_bad(*sub, options->skip_bad);
@@ -126,7 +126,7 @@ void add_convert(CLI::App& app, Action& action) {
       command->smaller.options.out = command->options.out;
       command->smaller.options.threads = command->options.threads;
       go_on_without_output();
-      run_smaller(command->smaller, command->json);
+      run_quantize(command->smaller, command->json);
     };
   });
 }

@@ -42,7 +42,7 @@ std::string sizes(const ModelBytes& a, const ModelBytes& b) {
          row("file", a.file, b.file);
 }
 
-std::string measures(const SmallerResult& result) {
+std::string measures(const QuantizeResult& result) {
   std::string text;
   const auto add = [&](std::string_view name, std::uint32_t k, double before, double after) {
     text += fmt::format("{:<18} {:>10.4f} {:>10.4f}\n", fmt::format("{}@{}", name, k), before, after);
@@ -69,7 +69,7 @@ Json side_json(const ModelSide& side) {
   return json;
 }
 
-std::string to_json(const SmallerOptions& options, const SmallerResult& result) {
+std::string to_json(const QuantizeOptions& options, const QuantizeResult& result) {
   Json json = {{"model", options.model},
                {"out", options.out},
                {"samples", options.test.empty() ? Json() : Json(result.samples)},
@@ -93,7 +93,7 @@ nlohmann::ordered_json json_of(const ModelBytes& bytes) {
           {"text_bytes", bytes.text}};
 }
 
-void add_smaller(CLI::App& app, SmallerCommand& command) {
+void add_quantize(CLI::App& app, QuantizeCommand& command) {
   app.add_flag("--drop-optimizer", command.drop_optimizer,
                "Model: leave out the state of the optimizer, as --weights and --prune do, too");
   app.add_option_function<std::string>(
@@ -112,14 +112,14 @@ void add_smaller(CLI::App& app, SmallerCommand& command) {
       ->type_name("FILE");
 }
 
-void run_smaller(const SmallerCommand& command, bool json) {
-  const SmallerOptions& options = command.options;
+void run_quantize(const QuantizeCommand& command, bool json) {
+  const QuantizeOptions& options = command.options;
   if (!command.drop_optimizer && !options.form && !options.pruning) {
     fail_input(
         "{}: this is a model; say how it gets smaller: --drop-optimizer, --weights bf16|int8, --prune X",
         options.model);
   }
-  const SmallerResult result = make_smaller(options);
+  const QuantizeResult result = quantize_model(options);
   tell(result.notes);
   if (json) return print_text(to_json(options, result));
   const ModelBytes &before = result.before.bytes, &after = result.after.bytes;

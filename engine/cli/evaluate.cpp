@@ -61,8 +61,8 @@ std::size_t labels_of(const Evaluation& evaluation) {
 }
 
 // The scores of several files, averaged by the weights.
-Dataset read_average(const EvaluateCommand& command, const std::vector<std::string>& files,
-                     std::size_t samples, LabelIndex& index) {
+Dataset read_ensemble_member(const EvaluateCommand& command, const std::vector<std::string>& files,
+                             std::size_t samples, LabelIndex& index) {
   if (std::ranges::count(files, "-") > 1) fail_input("standard input can be one file only");
   std::vector<Dataset> scores;
   for (const std::string& file : files) scores.push_back(read_scores(file, samples, index));
@@ -105,7 +105,8 @@ void take_threshold(const EvaluateCommand& command, Evaluation& evaluation) {
   evaluation.threshold = command.threshold;
   if (command.validation.empty()) return;
   const Dataset truth = read_labels(command.validation[1], command.format, command.threads, evaluation.index);
-  const Dataset scores = read_average(command, parted(command.validation[0]), truth.size(), evaluation.index);
+  const Dataset scores =
+      read_ensemble_member(command, parted(command.validation[0]), truth.size(), evaluation.index);
   evaluation.threshold = best_threshold(scores, truth).threshold;
   evaluation.validation = f1_at(scores, truth, *evaluation.threshold);
 }
@@ -118,7 +119,7 @@ Evaluation read_all(const EvaluateCommand& command) {
   evaluation.truth = read_labels(command.files.back(), command.format, command.threads, evaluation.index);
   take_training(command, evaluation);
   const std::vector<std::string> files(command.files.begin(), command.files.end() - 1);
-  evaluation.scores = read_average(command, files, evaluation.truth.size(), evaluation.index);
+  evaluation.scores = read_ensemble_member(command, files, evaluation.truth.size(), evaluation.index);
   take_threshold(command, evaluation);
   if (command.measures.filter.empty()) return evaluation;
   if (evaluation.index.grows())
@@ -243,8 +244,8 @@ void run_evaluate(const EvaluateCommand& command) {
 // --threshold and --best-threshold.
 void add_thresholds(CLI::App& app, const std::shared_ptr<EvaluateCommand>& command) {
   const auto take_threshold = [command](const std::string& text) {
-    constexpr double kMost = std::numeric_limits<float>::max();
-    command->threshold = static_cast<float>(std::clamp(std::stod(text), -kMost, kMost));
+    constexpr double kMax = std::numeric_limits<float>::max();
+    command->threshold = static_cast<float>(std::clamp(std::stod(text), -kMax, kMax));
   };
   CLI::Option* threshold = app.add_option_function<std::string>("--threshold", take_threshold,
                                                                 "F1 of labels with this score or more")

@@ -11,7 +11,7 @@ namespace slide::cli {
 
 namespace {
 
-constexpr std::uint32_t kMostRounds = 1000000;
+constexpr std::uint32_t kMaxRounds = 1000000;
 
 double share(std::uint64_t part, std::uint64_t whole) {
   return whole == 0 ? 0.0 : static_cast<double>(part) / static_cast<double>(whole);
@@ -46,7 +46,7 @@ void add_measures(CLI::App& app, MeasureOptions& options, const char* ks) {
   const auto take_ks = [&options](const std::vector<std::string>& values) {
     for (const std::string& k : values) options.ks.push_back(static_cast<std::uint32_t>(std::stoul(k)));
   };
-  add_list(app, "--k", fmt::format("Ranks to measure at, as 1,3,5; default: {}", ks), whole(1, kMostK),
+  add_list(app, "--k", fmt::format("Ranks to measure at, as 1,3,5; default: {}", ks), whole(1, kMaxK),
            take_ks)
       ->type_name("K,K,...");
   app.add_option("--filter", options.filter, "Pairs that do not count: lines 'sample label', from 0")
@@ -63,11 +63,11 @@ void add_measures(CLI::App& app, MeasureOptions& options, const char* ks) {
   app.add_option("--per-label", options.per_label, "Write a table of all labels, its columns parted by tabs")
       ->type_name("FILE");
   app.add_option("--bootstrap", options.bootstrap, "Intervals of 95 % from so many draws of the samples")
-      ->transform(whole(1, kMostRounds))
+      ->transform(whole(1, kMaxRounds))
       ->type_name("N");
   app.add_option("--seed", options.seed, "Seed of the draws")
       ->capture_default_str()
-      ->transform(whole(0, kMostSeed))
+      ->transform(whole(0, kMaxSeed))
       ->type_name("N");
   app.add_flag("--json", options.json, "Print one JSON object");
 }

@@ -11,7 +11,7 @@ namespace slide::cli {
 
 namespace {
 
-constexpr std::uint64_t kMostColumns = 65536;
+constexpr std::uint64_t kMaxColumns = 65536;
 
 struct GenerateCommand {
   GeneratorOptions options;
@@ -38,25 +38,25 @@ void add_generate(CLI::App& app, Action& action) {
   const auto command = std::make_shared<GenerateCommand>();
   GeneratorOptions& options = command->options;
   const auto count = [sub](const char* name, auto& value, const char* meaning, const char* type) {
-    return sub->add_option(name, value, meaning)->transform(whole(1, kMostItems))->type_name(type);
+    return sub->add_option(name, value, meaning)->transform(whole(1, kMaxItems))->type_name(type);
   };
   count("--samples", options.samples, "Training samples", "N")->capture_default_str();
   count("--features", options.features, "Features", "D")->capture_default_str();
   count("--labels", options.labels, "Labels", "L")->capture_default_str();
   sub->add_option("--seed", options.seed, "Seed")
-      ->transform(whole(0, kMostSeed))
+      ->transform(whole(0, kMaxSeed))
       ->capture_default_str()
       ->type_name("S");
   sub->add_option("--out", command->out, "Folder to write to")->type_name("DIR")->required();
   sub->add_option("--test-samples", options.test_samples, "Test samples; default: a tenth")
-      ->transform(whole(0, kMostItems))
+      ->transform(whole(0, kMaxItems))
       ->type_name("N");
   count("--features-per-sample", options.features_per_sample, "Mean features of a sample", "N")
       ->capture_default_str();
   count("--labels-per-sample", options.labels_per_sample, "Mean labels of a sample", "N")
       ->capture_default_str();
   sub->add_option("--dense", options.dense, "Dense columns in place of sparse features, in X.train.npy")
-      ->transform(whole(1, kMostColumns))
+      ->transform(whole(1, kMaxColumns))
       ->type_name("D");
   add_threads(*sub, options.threads);
   sub->callback([command, &action] { action = [command] { run_generate(*command); }; });

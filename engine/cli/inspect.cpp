@@ -168,7 +168,7 @@ void print_model(const Model& model, const std::string& path) {
   print("trained on         {} samples, {} features, {} labels\n", grouped(shape.samples),
         grouped(shape.features), grouped(shape.labels));
   if (shape.dense > 0) print("dense features     {} of them are dense columns\n", grouped(shape.dense));
-  if (shape.pairs > 0) print("pairs of features  {} as further features\n", grouped(shape.pairs));
+  if (shape.crosses > 0) print("pairs of features  {} as further features\n", grouped(shape.crosses));
   if (model.config.data.idf_power != 0)
     print("feature values     times their rarity to the power {}\n", model.config.data.idf_power);
   if (model.text != nullptr) {
@@ -229,13 +229,13 @@ Sizes sizes_of_data(const Config& config, int threads) {
           slide::bounds_of(rows, config.train.block_size),
           false,
           data.train.samples(),
-          rows.pairs.size()};
+          rows.crosses.size()};
 }
 
 std::optional<Sizes> find_sizes(const Config& config, const InspectCommand& command) {
   if (command.features > 0 && command.labels > 0) {
     Sizes sizes{command.features, command.labels, guessed_bounds(config)};
-    sizes.pairs = std::min(kMostPairs, config.data.pairs * sizes.labels);
+    sizes.crosses = std::min(kMaxCrosses, config.data.crosses * sizes.labels);
     return sizes;
   }
   std::error_code ignored;
@@ -318,10 +318,10 @@ void add_inspect(CLI::App& app, Action& action) {
       ->type_name("RUN|MODEL|CONFIG|DATA");
   sub->add_option("--features", command->features,
                   "Configuration: features of the data; default: read data.train")
-      ->transform(whole(1, kMostItems))
+      ->transform(whole(1, kMaxItems))
       ->type_name("D");
   sub->add_option("--labels", command->labels, "Configuration: labels of the data; default: read data.train")
-      ->transform(whole(1, kMostItems))
+      ->transform(whole(1, kMaxItems))
       ->type_name("L");
   sub->add_option(
          "--label", command->show_labels,
@@ -330,7 +330,7 @@ void add_inspect(CLI::App& app, Action& action) {
       ->allow_extra_args(false);
   sub->add_option("--k", command->k, "Model: so many of them")
       ->capture_default_str()
-      ->transform(whole(1, kMostK))
+      ->transform(whole(1, kMaxK))
       ->type_name("K");
   add_threads(*sub, command->threads);
   sub->add_flag("--json", command->json, "Print one JSON object, sizes in bytes");

@@ -56,7 +56,7 @@ Json json_of(const Model& model, const std::string& path) {
                {"samples", shape.samples},
                {"features", shape.features},
                {"labels", shape.labels},
-               {"pairs", shape.pairs},
+               {"pairs", shape.crosses},
                {"idf_power", model.config.data.idf_power},
                {"text", nullptr},
                {"neighbours", nullptr},

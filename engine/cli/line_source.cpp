@@ -42,7 +42,7 @@ std::string_view LineSource::next() {
     const std::size_t last = std::string_view(buffer_).substr(searched).rfind('\n');
     if (last != std::string_view::npos) whole = searched + last + 1;
     searched = buffer_.size();
-    if (at_end_ || (whole > 0 && (buffer_.size() >= kMostBytes || !has_more_now()))) break;
+    if (at_end_ || (whole > 0 && (buffer_.size() >= kMaxBytes || !has_more_now()))) break;
     read_more();
   }
   used_ = at_end_ ? buffer_.size() : whole;

@@ -17,11 +17,11 @@ class LineSource {
   // Reads the open file `descriptor`; does not close it.
   explicit LineSource(int descriptor) : descriptor_(descriptor) {}
 
-  // Whole lines with their ends, the last one perhaps without; about kMostBytes at most, unless one line is
+  // Whole lines with their ends, the last one perhaps without; about kMaxBytes at most, unless one line is
   // longer. Empty at the end of the input. Valid until the next call. Throws InputError when reading fails.
   std::string_view next();
 
-  static constexpr std::size_t kMostBytes = std::size_t{1} << 22;
+  static constexpr std::size_t kMaxBytes = std::size_t{1} << 22;
 
  private:
   bool read_more();

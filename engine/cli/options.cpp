@@ -107,13 +107,13 @@ CLI::Option* add_set(CLI::App& app, std::vector<std::string>& set) {
 
 CLI::Option* add_threads(CLI::App& app, int& threads) {
   return app.add_option("--threads", threads, "Threads, 0 = all cores")
-      ->transform(whole(0, kMostThreads))
+      ->transform(whole(0, kMaxThreads))
       ->type_name("N");
 }
 
 CLI::Option* add_train_threads(CLI::App& app, std::optional<std::uint32_t>& threads) {
   return app.add_option("--threads", threads, "Threads, 0 = all cores; overrides train.threads")
-      ->transform(whole(0, kMostThreads))
+      ->transform(whole(0, kMaxThreads))
       ->type_name("N");
 }
 
@@ -129,7 +129,7 @@ std::unique_ptr<const Pinning> pinned(bool pin, int threads, Cluster* cluster) {
 
 CLI::Option* add_train_seed(CLI::App& app, std::optional<std::uint64_t>& seed) {
   return app.add_option("--seed", seed, "Overrides train.seed")
-      ->transform(whole(0, kMostSeed))
+      ->transform(whole(0, kMaxSeed))
       ->type_name("N");
 }
 

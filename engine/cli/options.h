@@ -16,8 +16,8 @@
 
 namespace slide::cli {
 
-inline constexpr std::uint64_t kMostK = 10000;
-inline constexpr std::uint64_t kMostItems = 0xfffffffe;  // ids and their number have 32 bits
+inline constexpr std::uint64_t kMaxK = 10000;
+inline constexpr std::uint64_t kMaxItems = 0xfffffffe;  // ids and their number have 32 bits
 
 // A whole number from `low` to `high`. The library itself would take -1 for 2^64 - 1 and 010 for 8.
 CLI::Validator whole(std::uint64_t low, std::uint64_t high);

@@ -32,10 +32,10 @@ namespace slide::cli {
 
 namespace {
 
-constexpr std::size_t kFewSamples = Panel::kLanes;  // one thread's work
+constexpr std::size_t kFewSamples = PredictionBatch::kLanes;  // one thread's work
 // Bounds of the memory of the lines that wait to be printed.
 constexpr std::size_t kSamplesAtOnce = 16384;
-constexpr std::size_t kLabelsAtOnce = 1ULL << 20;  // but for a panel's samples a thread
+constexpr std::size_t kLabelsAtOnce = 1ULL << 20;  // but for a batch's samples a thread
 constexpr std::size_t kTextAtOnce = 1ULL << 16;
 
 struct PredictCommand {
@@ -131,8 +131,8 @@ class Answers {
   void print_all(const Dataset& data, std::span<const std::uint64_t> bad) {
     // Whole blocks, whatever k: how samples of a file are grouped shows in the last bits of scores.
     const auto threads = static_cast<std::size_t>(threads_);
-    const std::size_t blocks = std::max(kLabelsAtOnce / (Panel::kLanes * command_.k), threads);
-    const std::size_t count = std::min(blocks * Panel::kLanes, kSamplesAtOnce);
+    const std::size_t blocks = std::max(kLabelsAtOnce / (PredictionBatch::kLanes * command_.k), threads);
+    const std::size_t count = std::min(blocks * PredictionBatch::kLanes, kSamplesAtOnce);
     bad_ = bad;
     for (first_ = 0; first_ < data.size(); first_ += count)
       print_part(data.slice(first_, std::min(count, data.size() - first_)));
@@ -320,7 +320,7 @@ void add_predict(CLI::App& app, Action& action) {
       ->required();
   sub->add_option("--k,--top-k", command->k, "Labels a sample")
       ->capture_default_str()
-      ->transform(whole(1, kMostK))
+      ->transform(whole(1, kMaxK))
       ->type_name("K");
   const auto take_threshold = [command](const std::string& text) { command->threshold = std::stod(text); };
   sub->add_option_function<std::string>("--threshold", take_threshold, "Leave out labels with lower scores")

@@ -133,7 +133,7 @@ void SampleInput::take_bytes(std::string_view bytes, const Take& take) const {
   if (format != DataFormat::kText && !is_table(format)) {
     take(stream.read(bytes));
   } else {
-    for (const std::string_view lines : cut_lines(bytes, LineSource::kMostBytes, [](auto, auto) {}))
+    for (const std::string_view lines : cut_lines(bytes, LineSource::kMaxBytes, [](auto, auto) {}))
       take(stream.read(lines));
   }
   take_rest(stream, take);

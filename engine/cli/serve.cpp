@@ -15,9 +15,9 @@ namespace slide::cli {
 
 namespace {
 
-constexpr std::uint64_t kMostBytes = std::uint64_t{1} << 32;
-constexpr std::uint64_t kMostWaiting = 1000000;
-constexpr double kMostSeconds = 86400;
+constexpr std::uint64_t kMaxBytes = std::uint64_t{1} << 32;
+constexpr std::uint64_t kMaxWaiting = 1000000;
+constexpr double kMaxSeconds = 86400;
 
 struct ServeCommand {
   serve::ServedModel::Options model;
@@ -63,18 +63,18 @@ void add_serve(CLI::App& app, Action& action) {
   const auto seconds = [sub](const char* name, double& value, const char* meaning) {
     sub->add_option(name, value, meaning)
         ->capture_default_str()
-        ->check(number(0.001, kMostSeconds))
+        ->check(number(0.001, kMaxSeconds))
         ->type_name("S");
   };
   sub->add_option("MODEL", command->model.path, "Folder of a run, or its model.slide")->required();
   sub->add_option("--host", server.host, "Address to listen on")->capture_default_str()->type_name("HOST");
   server.port = 8080;
   count("--port", server.port, "Port; 0 = any that is free", 0, 65535);
-  count("--k", server.k, "Labels an answer, when the request does not say", 1, serve::kMostK);
-  count("--max-body", server.max_body, "Bytes of a request at most", 1, kMostBytes);
+  count("--k", server.k, "Labels an answer, when the request does not say", 1, serve::kMaxK);
+  count("--max-body", server.max_body, "Bytes of a request at most", 1, kMaxBytes);
   count("--max-queue", server.max_queue,
-        "Requests that may wait for a thread; more are told to come again (503)", 0, kMostWaiting);
-  count("--max-connections", server.max_connections, "Connections at once", 1, kMostWaiting);
+        "Requests that may wait for a thread; more are told to come again (503)", 0, kMaxWaiting);
+  count("--max-connections", server.max_connections, "Connections at once", 1, kMaxWaiting);
   seconds("--timeout", server.timeout,
           "Seconds that a request may take to arrive, wait, or have its answer taken");
   seconds("--keep-alive", server.keep_alive, "Seconds that a connection may be idle");

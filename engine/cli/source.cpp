@@ -17,7 +17,7 @@
 #include "engine/base/error.h"
 #include "engine/cli/options.h"
 #include "engine/config/field.h"
-#include "engine/run/further.h"
+#include "engine/run/continue_training.h"
 #include "engine/run/model_file.h"
 #include "engine/run/model_input.h"
 #include "engine/run/run_data.h"
@@ -29,7 +29,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr std::uint64_t kMostEpochs = 1000000, kMostForget = 0x7fffffff;
+constexpr std::uint64_t kMaxEpochs = 1000000, kMaxExpire = 0x7fffffff;
 constexpr std::size_t kHeadBytes = std::size_t{1} << 16;  // of a file to look at
 
 bool names_train_data(const std::vector<std::string>& set) {
@@ -108,7 +108,7 @@ Config of_file_or_model(const std::string& file, const std::string& init,
     if (config.train.init.empty()) return config;
     model = config.train.init;
   }
-  return resolve_over(further_config(load_model_config(model), model), file, given);
+  return resolve_over(continued_config(load_model_config(model), model), file, given);
 }
 
 Config of_file(const Source& source, const std::string& file, const std::vector<std::string>& given) {
@@ -146,7 +146,7 @@ void add_init(CLI::App& app, Source& source) {
       ->type_name("MODEL");
   app.add_option("--forget", source.forget,
                  "With --init: drop labels that N such trainings in a row had no sample of")
-      ->transform(whole(1, kMostForget))
+      ->transform(whole(1, kMaxExpire))
       ->type_name("N");
 }
 
@@ -157,7 +157,7 @@ void add_vectors_start(CLI::App& app, Source& source) {
 
 CLI::Option* add_train_epochs(CLI::App& app, std::optional<std::uint32_t>& epochs) {
   return app.add_option("--epochs", epochs, "Passes over the data; overrides train.epochs")
-      ->transform(whole(1, kMostEpochs))
+      ->transform(whole(1, kMaxEpochs))
       ->type_name("N");
 }
 
@@ -196,7 +196,7 @@ Sourced resolve(const Source& source) {
   if (!source.init.empty()) given.push_back(assignment("train.init", source.init));
   if (!source.vectors.empty()) given.push_back(assignment("train.vectors", source.vectors));
   if (source.epochs) given.push_back(fmt::format("train.epochs={}", *source.epochs));
-  if (source.forget) given.push_back(fmt::format("train.forget={}", *source.forget));
+  if (source.forget) given.push_back(fmt::format("train.expire_labels={}", *source.forget));
   given = with_train_keys(std::move(given), source.threads, source.seed);
   const std::string& file = named_config ? source.name : source.config;
   sourced.config = of_file(source, file, given);

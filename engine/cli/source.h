@@ -30,7 +30,7 @@ CLI::Option* add_source(CLI::App& app, Source& source, const char* name, const c
 void require_source(const Source& source, const char* what);
 // --test in place of data.test.
 CLI::Option* add_test_data(CLI::App& app, std::string& test);
-// --init and --forget in place of train.init and train.forget.
+// --init and --forget in place of train.init and train.expire_labels.
 void add_init(CLI::App& app, Source& source);
 // --vectors in place of train.vectors.
 void add_vectors_start(CLI::App& app, Source& source);

@@ -23,8 +23,8 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr std::uint64_t kMostTrials = 1000000;
-constexpr double kMostMinutes = 100000;
+constexpr std::uint64_t kMaxTrials = 1000000;
+constexpr double kMaxMinutes = 100000;
 
 struct TuneCommand {
   Source source;
@@ -169,15 +169,15 @@ void add_tune(CLI::App& app, Action& action) {
   add_test_data(*sub, command->source.test);
   sub->add_option("--minutes", command->minutes, "Time for the whole search")
       ->capture_default_str()
-      ->check(number(0.001, kMostMinutes))
+      ->check(number(0.001, kMaxMinutes))
       ->type_name("M");
   sub->add_option("--trials", command->trials, "Trials at most")
       ->capture_default_str()
-      ->transform(whole(1, kMostTrials))
+      ->transform(whole(1, kMaxTrials))
       ->type_name("N");
   sub->add_option("--train-seconds", command->train_seconds,
                   "Accept only configurations that train on all of data.train in so long, as estimated")
-      ->check(number(0.001, kMostMinutes * 60))
+      ->check(number(0.001, kMaxMinutes * 60))
       ->type_name("S");
   add_train_threads(*sub, command->source.threads);
   add_pin(*sub, command->pin);

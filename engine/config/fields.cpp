@@ -46,7 +46,7 @@ CountList list(std::vector<std::uint32_t>& member, std::int64_t low, std::int64_
   return {&member, {low, high}};
 }
 
-constexpr std::int64_t kMostTables = 1024;
+constexpr std::int64_t kMaxTables = 1024;
 constexpr std::int64_t kMax31 = std::numeric_limits<std::int32_t>::max();
 
 constexpr RealRange closed(double low, double high) {
@@ -74,7 +74,7 @@ std::vector<Field> data_fields(DataConfig& c) {
        "others; "
        "auto looks at the content.",
        "\"samples\""},
-      {"hide", real(c.hide, between(0, 1)), "interactions: share of each user's items that an epoch hides.",
+      {"mask", real(c.mask, between(0, 1)), "interactions: share of each user's items that an epoch hides.",
        "0.5"},
       {"known", files(c.known),
        "interactions: file with what the users of the test file have already; empty = the training file.",
@@ -114,7 +114,7 @@ std::vector<Field> data_fields(DataConfig& c) {
        "0.0"},
       {"one_based", flag(c.one_based), "libsvm: feature ids start at 1 instead of 0."},
       {"normalize", flag(c.normalize), "Scale each sample to unit Euclidean length."},
-      {"pairs", count(c.pairs, 0, 1024),
+      {"crosses", count(c.crosses, 0, 1024),
        "Pairs of sparse features that each label chooses as further features of the first layer, those that "
        "say most of it beyond the two alone; 0 = none.",
        "0"},
@@ -173,8 +173,8 @@ std::vector<Field> train_fields(TrainConfig& c) {
       {"batch_size", count(c.batch_size, 1, 1 << 20), "Samples in one step; a multiple of block_size."},
       {"block_size", count(c.block_size, 1, 1 << 16),
        "Samples that share an active set: a multiple of 16, or 1 for a set of its own for each sample."},
-      {"seed", count(c.seed, 0, kMostSeed), "Seed of everything random in the run."},
-      {"threads", count(c.threads, 0, kMostThreads), "Threads to use, 0 = all cores."},
+      {"seed", count(c.seed, 0, kMaxSeed), "Seed of everything random in the run."},
+      {"threads", count(c.threads, 0, kMaxThreads), "Threads to use, 0 = all cores."},
       {"deterministic", flag(c.deterministic),
        "No effect: the result is the same to the bit whatever the thread count."},
       {"shuffle", flag(c.shuffle), "Visit the samples in a new order each epoch."},
@@ -199,7 +199,7 @@ std::vector<Field> train_fields(TrainConfig& c) {
       {"vectors", text(c.vectors),
        "File of vectors of words or features, which the first layer starts from; empty = random weights.",
        "\"\""},
-      {"forget", count(c.forget, 0, kMax31),
+      {"expire_labels", count(c.expire_labels, 0, kMax31),
        "init: labels that so many trainings in a row brought no sample of are dropped, 0 = none.", "0"},
   };
 }
@@ -225,7 +225,7 @@ std::vector<Field> loss_fields(LossConfig& c) {
       {"kind", choice(c.kind), "Loss of the output layer; sigmoid is one-vs-all."},
       {"positive_weight", real(c.positive_weight, above(0, 1e6)),
        "sigmoid: weight of a label against a negative."},
-      {"delta_floor", real(c.delta_floor, below(0, 1)),
+      {"gradient_threshold", real(c.gradient_threshold, below(0, 1)),
        "Smaller deltas of the output layer are rounded at random to 0 or to this, so that their mean stays; "
        "backward pass "
        "and update cost what is left. 0 keeps them all.",
@@ -265,7 +265,7 @@ std::vector<Field> neighbour_fields(NeighbourConfig& c) {
        "Exponent of the mean of a label's probability and its vote: 1 the weighted sum; less is more for "
        "labels that have both.",
        "1.0"},
-      {"companions", real(c.companions, closed(0, 1)),
+      {"cooccurrence", real(c.cooccurrence, closed(0, 1)),
        "Share of its probability, times that of another label where it is there, which each of the "
        "seven best labels adds to the other's, as its training samples say; 0 = none.",
        "0.0"},
@@ -284,14 +284,14 @@ std::vector<Field> layer_fields(LayerConfig& c) {
       {"uniform", count(c.uniform, 0, kMax31), "sampled: neurons drawn uniformly for each block."},
       {"frequency", count(c.frequency, 0, kMax31),
        "sampled, last layer only: neurons drawn by label frequency for each block."},
-      {"correction", flag(c.correction),
+      {"logq_correction", flag(c.logq_correction),
        "sampled: drawn negatives stand for all neurons that were not drawn."},
       {"wide", flag(c.wide),
        "Last layer: sparse weights straight from the features of a label's own samples, and of near misses.",
        "false"},
       {"wide_features", count(c.wide_features, 1, kMax31),
        "wide: features of one neuron at most, the strongest.", "1024"},
-      {"wide_against", count(c.wide_against, 0, kMax31),
+      {"wide_negatives", count(c.wide_negatives, 0, kMax31),
        "wide: features of one neuron at most that none of its label's samples has, but samples like them: "
        "they may speak against it; 0 = none.",
        "0"},
@@ -315,7 +315,7 @@ std::vector<Field> hash_fields(HashConfig& c) {
       {"family", choice(c.family), "Hash functions."},
       {"k", count(c.k, 1, kMaxCodes),
        "Hash functions in one fingerprint; k times the bits of a code <= range_pow."},
-      {"tables", count(c.tables, 1, kMostTables), "Hash tables."},
+      {"tables", count(c.tables, 1, kMaxTables), "Hash tables."},
       {"bin_size", count(c.bin_size, kMinBinSize, kMaxBinSize),
        "wta, dwta, minhash: values compared in one hash function, a power of 2."},
       {"range_pow", count(c.range_pow, 1, kMaxRangePow), "A table has 2^range_pow buckets."},
@@ -326,7 +326,7 @@ std::vector<Field> hash_fields(HashConfig& c) {
       {"candidates", choice(c.candidates),
        "Choose candidates from tables in random order, by number of tables, or "
        "from at least threshold tables."},
-      {"threshold", count(c.threshold, 1, kMostTables), "threshold: tables that must return a candidate."},
+      {"threshold", count(c.threshold, 1, kMaxTables), "threshold: tables that must return a candidate."},
       {"topk_ratio", count(c.topk_ratio, 1, 65536), "minhash: the 1/ratio largest values are hashed."},
       {"asymmetric", flag(c.asymmetric), "simhash: transform for maximum inner product."},
       {"rehash_steps", count(c.rehash_steps, 0, kMax31),

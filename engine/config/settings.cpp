@@ -31,7 +31,7 @@ Config suited_to_interactions(Config base) {
   base.eval.k = {1, 5, 20};
   if (!base.layers.empty()) {
     LayerConfig& last = base.layers.back();
-    last.correction = true;
+    last.logq_correction = true;
     last.wide_ridge = 60.0;
     last.wide_features = 1024;
     last.wide_rate = 0.02;  // the start is near to where it should end

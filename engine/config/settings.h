@@ -15,8 +15,8 @@
 
 namespace slide {
 
-inline constexpr std::uint32_t kMostThreads = 4096;
-inline constexpr std::uint64_t kMostSeed = 0x7fffffffffffffff;  // what TOML can hold
+inline constexpr std::uint32_t kMaxThreads = 4096;
+inline constexpr std::uint64_t kMaxSeed = 0x7fffffffffffffff;  // what TOML can hold
 
 enum class DataKind { kAuto, kSamples, kInteractions };
 enum class LayerKind { kDense, kSampled };
@@ -52,7 +52,7 @@ struct DataConfig {
   DataKind kind = DataKind::kAuto;
   // Interactions: the share of a user's items that an epoch hides, and asks for; and what else the users of
   // the test file have.
-  double hide = 0.5;
+  double mask = 0.5;
   std::string known;
   bool test_newest = false;  // and whether the newest item of each is the test
   // Tables, JSON lines and CSV: see TableColumns.
@@ -66,10 +66,10 @@ struct DataConfig {
   double label_text_weight = 0;  // of such a text in training, where a sample weighs 1
   bool one_based = false;        // libsvm: feature ids start at 1
   bool normalize = true;         // scale each sample to unit Euclidean length
-  std::uint32_t pairs = 8;       // of features that each label chooses as further features (feature_pairs.h)
-  double idf_power = 0.0;        // of the rarity that features are multiplied by (feature_scale.h)
-  bool cache = false;            // training: keep the parsed rows in FILE.slidecache and map them from there
-  ValidationSource validation;   // without, none
+  std::uint32_t crosses = 8;    // of features that each label chooses as further features (feature_crosses.h)
+  double idf_power = 0.0;       // of the rarity that features are multiplied by (feature_scale.h)
+  bool cache = false;           // training: keep the parsed rows in FILE.slidecache and map them from there
+  ValidationSource validation;  // without, none
   // What a share for validation goes by, and so does that of a search. Of tables a column, else a file with a
   // value for each training sample, or empty; for the time kFileOrder, too.
   std::string group;              // samples of one are held out together
@@ -95,7 +95,7 @@ struct TrainConfig {
   std::uint32_t shards = 1;              // parts that the arithmetic is cut into, for as many processes
   std::string init;                      // model that training goes on from, or empty: from the beginning
   std::string vectors;                   // of features, which the first layer starts from, or empty
-  std::uint32_t forget = 0;              // init: trainings without a sample that end a label, 0 = none do
+  std::uint32_t expire_labels = 0;       // init: trainings without a sample that end a label, 0 = none do
 };
 
 // [optimizer]
@@ -114,7 +114,8 @@ struct OptimizerConfig {
 // [loss]: of the output layer.
 struct LossConfig {
   LossKind kind = LossKind::kSigmoid;
-  double delta_floor = 0.05;  // smaller deltas of the output layer become 0 or this, at random; 0 keeps all
+  double gradient_threshold =
+      0.05;  // smaller deltas of the output layer become 0 or this, at random; 0 keeps all
   double positive_weight = 1.0;  // sigmoid loss: weight of a label against a negative
   double prior = 0.3;            // sigmoid loss: biases start at this share of the labels' log-odds
 };
@@ -129,12 +130,12 @@ struct LayerConfig {
   // A sampled layer's active set, neurons for each block of samples, by source:
   std::uint32_t lsh = 0;
   std::uint32_t uniform = 1280;
-  std::uint32_t frequency = 0;  // drawn by label frequency; output layer only
-  bool correction = false;      // sampled negatives stand for all neurons that were not drawn
+  std::uint32_t frequency = 0;   // drawn by label frequency; output layer only
+  bool logq_correction = false;  // sampled negatives stand for all neurons that were not drawn
   // Output layer: sparse weights straight from the features of a label's own samples (see wide_path.h).
   bool wide = false;
   std::uint32_t wide_features = 256;  // of one neuron at most
-  std::uint32_t wide_against = 16;    // besides, features of near misses
+  std::uint32_t wide_negatives = 16;  // besides, features of near misses
   double wide_rate = 0.0;             // learning rate of these weights, scheduled as the others; 0: by epochs
   double wide_scale = 3.0;            // length of a neuron's first wide weights
   double wide_fit = 0.5;    // share of a fitted start that takes the place of wide_scale and loss.prior
@@ -164,10 +165,10 @@ struct EvalConfig {
 struct NeighbourConfig {
   double share = 0.3;  // of a label's probability that is their vote; 0 = none are kept
   std::uint32_t count = 20;
-  double power = 4.0;        // of the cosine, for the weight of a vote
-  double companions = 0.25;  // of a label's probability, which it lends to those it comes with
-  bool learn = true;         // what features weigh in the cosine
-  double mean = 0.5;         // exponent of the mean of probability and vote
+  double power = 4.0;          // of the cosine, for the weight of a vote
+  double cooccurrence = 0.25;  // of a label's probability, which it lends to those it comes with
+  bool learn = true;           // what features weigh in the cosine
+  double mean = 0.5;           // exponent of the mean of probability and vote
 };
 
 // As a default write Config(): for Config{}, GCC 12 destroys members twice when a later one's value throws.

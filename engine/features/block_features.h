@@ -27,14 +27,14 @@ class BlockFeatures {
     clear();
     build(rows, lanes, {0, static_cast<std::uint32_t>(end)}, 0);
   }
-  // The same in up to kMostParts parts, which may run at once: first clear() forgets the block before, whose
+  // The same in up to kMaxParts parts, which may run at once: first clear() forgets the block before, whose
   // parts had their stretches elsewhere, then each part builds the features [first, end), one run behind the
   // other, all multiples of 32 but the last end. Each part has its own stretch of numbers and places, so that
   // these have gaps, and words() are not for what is built so.
   struct Run {
     std::uint32_t first = 0, end = UINT32_MAX;
   };
-  static constexpr std::size_t kMostParts = 4;
+  static constexpr std::size_t kMaxParts = 4;
   void clear();
   void build(std::span<const SparseRow> rows, std::size_t lanes, Run run, std::size_t part);
 
@@ -76,7 +76,7 @@ class BlockFeatures {
   void count_features(std::span<const SparseRow> rows, Run run, Part& part);
   void give_places(std::size_t lanes, const Part& part);
 
-  std::array<Part, kMostParts> parts_;
+  std::array<Part, kMaxParts> parts_;
   std::vector<std::uint32_t> present_;
   std::vector<std::uint32_t> first_;
   std::vector<std::uint32_t> words_;       // with a bit set

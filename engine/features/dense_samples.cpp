@@ -14,14 +14,14 @@ namespace {
 
 constexpr std::size_t kScoredAtOnce = 256;  // rows, whose scores for all queries stay in the cache
 
-bool is_more_alike(const DenseSamples::Alike& a, const DenseSamples::Alike& b) {
+bool is_more_similar(const DenseSamples::Similar& a, const DenseSamples::Similar& b) {
   return a.first > b.first || (a.first == b.first && a.second < b.second);
 }
 
 // Keeps the `most` largest; returns the least of them.
-float keep_most_alike(std::size_t most, std::vector<DenseSamples::Alike>& best) {
+float keep_most_similar(std::size_t most, std::vector<DenseSamples::Similar>& best) {
   std::nth_element(best.begin(), best.begin() + static_cast<std::ptrdiff_t>(most - 1), best.end(),
-                   is_more_alike);
+                   is_more_similar);
   best.resize(most);
   return best.back().first;
 }
@@ -116,24 +116,24 @@ void DenseSamples::find(const float* x, std::size_t ldx, std::size_t queries, st
       const std::size_t at = scratch.hits[h], q = at % lanes;
       auto& best = scratch.best[q];
       best.emplace_back(scratch.scores[at], static_cast<std::uint32_t>(first + at / lanes));
-      if (best.size() == 2 * most) scratch.threshold[q] = keep_most_alike(most, best);
+      if (best.size() == 2 * most) scratch.threshold[q] = keep_most_similar(most, best);
     }
   }
   for (std::size_t q = 0; q < queries; ++q) {
-    if (scratch.best[q].size() > most) keep_most_alike(most, scratch.best[q]);
+    if (scratch.best[q].size() > most) keep_most_similar(most, scratch.best[q]);
   }
 }
 
-std::span<const DenseSamples::Alike> DenseSamples::compare(std::size_t q, Scratch& scratch) const {
+std::span<const DenseSamples::Similar> DenseSamples::compare(std::size_t q, Scratch& scratch) const {
   const auto& k = kernels::active();
   auto& best = scratch.best[q];
   if (scratch.row.size() < columns_) scratch.row = AlignedArray<float>(columns_);
-  for (auto& [likeness, row] : best) {
+  for (auto& [similarity, row] : best) {
     k.widen(words(row), columns_, scratch.row.data());
-    likeness = std::min(1.0F, k.dot(scratch.row.data(), scratch.queries.data() + q * columns_, columns_));
+    similarity = std::min(1.0F, k.dot(scratch.row.data(), scratch.queries.data() + q * columns_, columns_));
   }
-  std::erase_if(best, [](const Alike& one) { return !(one.first > 0); });
-  std::ranges::sort(best, is_more_alike);
+  std::erase_if(best, [](const Similar& one) { return !(one.first > 0); });
+  std::ranges::sort(best, is_more_similar);
   return best;
 }
 

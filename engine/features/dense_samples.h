@@ -38,14 +38,14 @@ class DenseSamples {
   DenseSamples with(const DenseSamples& more) const;
   bool same_row(std::size_t i, const DenseSamples& other, std::size_t row) const;
 
-  using Alike = std::pair<float, std::uint32_t>;  // likeness, and number of a row
+  using Similar = std::pair<float, std::uint32_t>;  // similarity, and number of a row
   struct Scratch {
     AlignedArray<float> queries, queries_t;  // of unit length, sample-major and unit-major
     AlignedArray<float> scores;              // of some rows
     AlignedArray<float> row;
     std::vector<float> threshold;  // by query
     std::vector<std::uint32_t> hits, numbers;
-    std::vector<std::vector<Alike>> best;  // by query: what may be among its most alike
+    std::vector<std::vector<Similar>> best;  // by query: what may be among its most alike
   };
 
   // Finds the `most` rows most like each of `queries` vectors x [queries x ldx], roughly, by their cosines;
@@ -54,7 +54,7 @@ class DenseSamples {
 
   // What find() left of query q with exact cosines, at most 1: those above 0, the most alike first, of
   // equally alike ones that with the lower number.
-  std::span<const Alike> compare(std::size_t q, Scratch& scratch) const;
+  std::span<const Similar> compare(std::size_t q, Scratch& scratch) const;
 
  private:
   void copy_row(std::size_t i, const DenseSamples& from, std::size_t row);

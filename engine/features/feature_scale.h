@@ -37,7 +37,7 @@ class FeatureScale {
   std::span<const float> factors() const { return factors_; }  // by feature; empty when not active
 
   // The row as a network takes it. Its values, if they differ, are appended to `values`, and the row is good
-  // as long as they do not move. What lies behind the features that have factors, pairs of features, stays.
+  // as long as they do not move. What lies behind the features that have factors, feature crosses, stays.
   SparseRow scaled(const SparseRow& row, std::vector<float>& values) const;
 
  private:

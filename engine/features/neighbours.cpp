@@ -14,8 +14,8 @@ using kernels::from_bf16, kernels::to_bf16;
 
 namespace {
 
-constexpr std::size_t kAtOnce = 1024;       // samples that are handed to a thread
-constexpr std::size_t kMostStretches = 16;  // that postings are listed in
+constexpr std::size_t kAtOnce = 1024;      // samples that are handed to a thread
+constexpr std::size_t kMaxStretches = 16;  // that postings are listed in
 
 double length_of(std::span<const float> values) {
   double square = 0.0;
@@ -53,7 +53,7 @@ void Neighbours::take_sparse(const Dataset& train, const FeatureScale& scale, in
       }
     });
   };
-  const auto counts = [](float value) { return std::fabs(value) >= kLeastValue; };
+  const auto counts = [](float value) { return std::fabs(value) >= kMinValue; };
   std::vector<std::uint32_t> entries(train.size());  // by sample; then the number it has
   each_kept([&](std::size_t i, std::span<const std::uint32_t>, std::span<const float> values) {
     entries[i] = static_cast<std::uint32_t>(std::ranges::count_if(values, counts));
@@ -109,7 +109,7 @@ Neighbours::Neighbours(const NeighbourConfig& config, Storage storage, std::size
 // In stretches of samples that count how often they have a feature, and then know where theirs begin.
 void Neighbours::list_postings(std::size_t features, int threads) {
   const std::size_t entries = storage_.features.size();
-  const std::size_t stretches = std::clamp<std::size_t>(entries / (4 * features + 1), 1, kMostStretches);
+  const std::size_t stretches = std::clamp<std::size_t>(entries / (4 * features + 1), 1, kMaxStretches);
   std::vector<std::vector<std::uint64_t>> next(stretches);
   const auto each_entry = [&](std::size_t s, auto&& use) {
     for (std::size_t i = samples() * s / stretches; i < samples() * (s + 1) / stretches; ++i)
@@ -180,10 +180,11 @@ void Neighbours::set_feature_weights(std::vector<std::uint16_t> weights, int thr
   measure(threads);
 }
 
-const LabelCompanions& Neighbours::companions() const {
-  std::call_once(companions_->counted,
-                 [this] { companions_->labels = LabelCompanions(storage_.label_offsets, storage_.labels); });
-  return companions_->labels;
+const LabelCooccurrence& Neighbours::cooccurrence() const {
+  std::call_once(cooccurrence_->counted, [this] {
+    cooccurrence_->labels = LabelCooccurrence(storage_.label_offsets, storage_.labels);
+  });
+  return cooccurrence_->labels;
 }
 
 double Neighbours::power_mean(double probability, double weight) const {
@@ -192,10 +193,10 @@ double Neighbours::power_mean(double probability, double weight) const {
   return std::pow(sum, 1.0 / config_.mean);
 }
 
-void Neighbours::set_votes(double share, double power, double companions) {
+void Neighbours::set_votes(double share, double power, double cooccurrence) {
   config_.share = share;
   config_.power = power;
-  config_.companions = companions;
+  config_.cooccurrence = cooccurrence;
 }
 
 Neighbours::Scratch Neighbours::make_scratch() const {
@@ -232,7 +233,7 @@ std::size_t Neighbours::bytes() const {
   const double saved = 2.0 * double(q_.size()) * (sizeof(std::uint16_t) - sizeof(std::int8_t));
   const double weights = factors_.empty() ? 0.0 : weight_bytes_of(double(samples()), double(features()));
   return static_cast<std::size_t>(held - saved + weights) + storage_.small.exponents.size() +
-         (config_.companions > 0 ? companions().bytes() : 0);
+         (config_.cooccurrence > 0 ? cooccurrence().bytes() : 0);
 }
 
 }  // namespace slide

@@ -2,14 +2,14 @@
 // share of each label's probability is their vote.
 //
 // What the layers have made of a sample they know by its features; which samples there were, and what came
-// together in them, is lost. The neighbours remember. Likeness is the cosine of two samples' features as the
-// network takes them, times weights that can be learnt (likeness_learning.h). The mean of a network's
-// probability and a vote of nearest neighbours is that of Khandelwal et al., "Generalization through
-// Memorization", 2020, equation 3 (there over hidden activations, with a distance in the exponent). Lists by
-// feature bring candidates, whose exact cosines are then taken; features that more than kPostings samples
-// have bring none, so that a search costs no more among many samples than among few. A sample without a rarer
-// feature has no neighbours. Samples of dense columns alone are all compared (dense_samples.h); where there
-// are sparse features besides, these alone are looked at.
+// together in them, is lost. The neighbours remember. Similarity is the cosine of two samples' features as
+// the network takes them, times weights that can be learnt (feature_weight_learning.h). The mean of a
+// network's probability and a vote of nearest neighbours is that of Khandelwal et al., "Generalization
+// through Memorization", 2020, equation 3 (there over hidden activations, with a distance in the exponent).
+// Lists by feature bring candidates, whose exact cosines are then taken; features that more than kPostings
+// samples have bring none, so that a search costs no more among many samples than among few. A sample without
+// a rarer feature has no neighbours. Samples of dense columns alone are all compared (dense_samples.h); where
+// there are sparse features besides, these alone are looked at.
 //
 // Immutable, safe from any thread; one Scratch a thread.
 #pragma once
@@ -28,7 +28,7 @@
 #include "engine/features/dense_samples.h"
 #include "engine/features/feature_scale.h"
 #include "engine/features/growth.h"
-#include "engine/features/label_companions.h"
+#include "engine/features/label_cooccurrence.h"
 #include "engine/features/small_values.h"
 
 namespace slide {
@@ -37,12 +37,12 @@ class Neighbours {
  public:
   static constexpr std::size_t kPostings = 4096;  // entries of lists that a search goes through, at most
   static constexpr std::size_t kCandidates = 64;  // whose cosines are taken, at most, or 3 for each neighbour
-  static constexpr float kLeastValue = 0x1p-30f;  // less counts as 0, so that no product of two vanishes
-  // Besides its neighbours, a stranger of this likeness votes, for no label: few or unlike ones say little.
-  static constexpr double kStranger = 0.75;
+  static constexpr float kMinValue = 0x1p-30f;    // less counts as 0, so that no product of two vanishes
+  // Besides its neighbours, a stranger of this similarity votes, for no label: few or unlike ones say little.
+  static constexpr double kPriorNeighbour = 0.75;
 
   // The samples of a model file: features and labels of sample i are those in [offsets[i], offsets[i + 1]),
-  // ascending. Values are bfloat16, at least kLeastValue in size; rows have unit length but for the rounding.
+  // ascending. Values are bfloat16, at least kMinValue in size; rows have unit length but for the rounding.
   struct Storage {
     std::vector<std::uint64_t> feature_offsets{0};
     std::vector<std::uint32_t> features;
@@ -97,25 +97,25 @@ class Neighbours {
     std::vector<std::uint32_t> touched;
     std::vector<float> scores, largest;  // rough ones of these
     std::vector<std::uint64_t> keys;
-    std::vector<std::pair<float, std::uint32_t>> likeness;  // and samples
-    std::vector<std::uint32_t> places;                      // of votes, by hash of their labels
+    std::vector<std::pair<float, std::uint32_t>> similarity;  // and samples
+    std::vector<std::uint32_t> places;                        // of votes, by hash of their labels
     DenseSamples::Scratch dense;
   };
   Scratch make_scratch() const;
   static double scratch_bytes_of(double samples, double feature_count);
-  // Whether samples are known by dense columns: then find_alike() and vote_dense() are called, else vote().
+  // Whether samples are known by dense columns: then find_similar() and vote_dense() are called, else vote().
   bool dense() const { return storage_.dense.columns() > 0; }
 
   // Appends the labels of the nearest samples to `votes`, ascending, each once:
-  //   weight[l] = sum of cos^power over neighbours with l / (kStranger^power + sum of cos^power)
+  //   weight[l] = sum of cos^power over neighbours with l / (kPriorNeighbour^power + sum of cos^power)
   // `row` is as the network takes it; its ids are below the number of features.
   void vote(const SparseRow& row, Scratch& scratch, std::vector<Vote>& votes) const;
-  // Leaves in scratch.likeness the cosines above 0 of the row and its candidates, most alike first.
+  // Leaves in scratch.similarity the cosines above 0 of the row and its candidates, most alike first.
   void find(const SparseRow& row, Scratch& scratch) const;
 
-  // The same of samples with dense columns, x [samples x ldx]: find_alike() goes over them all, then
+  // The same of samples with dense columns, x [samples x ldx]: find_similar() goes over them all, then
   // vote_dense() is called for each, by its number among them.
-  void find_alike(const float* x, std::size_t ldx, std::size_t samples, Scratch& scratch) const;
+  void find_similar(const float* x, std::size_t ldx, std::size_t samples, Scratch& scratch) const;
   void vote_dense(std::size_t sample, Scratch& scratch, std::vector<Vote>& votes) const;
 
   // The power mean ((1 - share) * probability^mean + share * weight^mean)^(1 / mean), which grows with both.
@@ -128,18 +128,18 @@ class Neighbours {
   // What mixed() multiplies a probability by where nobody votes for the label.
   double share_without_vote() const { return std::pow(1.0 - config_.share, 1.0 / config_.mean); }
 
-  // Other votes of the same samples: `share` in (0, 1], `power` and `companions` as in the configuration. Not
-  // while others ask for votes; who has taken share() or a PanelVotes before makes it anew.
-  void set_votes(double share, double power, double companions);
+  // Other votes of the same samples: `share` in (0, 1], `power` and `co-occurring labels` as in the
+  // configuration. Not while others ask for votes; who has taken share() or a KnnVotes before makes it anew.
+  void set_votes(double share, double power, double cooccurrence);
   // Whether what features weigh is to be learnt.
   bool learns() const { return config_.learn && !dense() && samples() > 1; }
   // Other weights of features, as Storage has them. Not while others ask for votes.
   void set_feature_weights(std::vector<std::uint16_t> weights, int threads = 1);
   double share() const { return config_.share; }
-  // What labels lend to those they come with (inference/companions.h), and which these are, which the first
-  // to ask counts.
-  double companions_share() const { return config_.companions; }
-  const LabelCompanions& companions() const;
+  // What labels lend to those they come with (inference/co-occurring labels.h), and which these are, which
+  // the first to ask counts.
+  double cooccurrence_share() const { return config_.cooccurrence; }
+  const LabelCooccurrence& cooccurrence() const;
   const Storage& storage() const { return storage_; }
   // The samples that have a feature, ascending.
   std::span<const std::uint32_t> samples_with(std::uint32_t feature) const {
@@ -148,7 +148,7 @@ class Neighbours {
   std::size_t features() const { return offsets_.size() - 1; }
   std::size_t samples() const { return storage_.samples(); }
   std::size_t bytes() const;
-  // Of so many samples, with so many entries of features and of labels in all, but for companions.
+  // Of so many samples, with so many entries of features and of labels in all, but for co-occurring labels.
   // `dense`: columns, where samples are known by these.
   static double bytes_of(double samples, double feature_count, double feature_entries, double label_entries,
                          double dense = 0);
@@ -167,7 +167,7 @@ class Neighbours {
   std::size_t candidates() const {
     return std::max<std::size_t>(kCandidates, 3 * std::size_t{config_.count});
   }
-  // Votes of the nearest samples in scratch.likeness, most alike first.
+  // Votes of the nearest samples in scratch.similarity, most alike first.
   void add_votes(Scratch& scratch, std::vector<Vote>& votes) const;
   std::uint64_t count(std::uint32_t feature) const { return offsets_[feature + 1] - offsets_[feature]; }
   bool enter(const SparseRow& row, Scratch& scratch) const;
@@ -186,11 +186,11 @@ class Neighbours {
   std::vector<std::int8_t> q_;          // or in their place bytes
   std::vector<float> factors_;          // storage_.feature_weights
   std::vector<float> norms_;            // by sample: 1 / its length with them; empty where they are
-  struct Companions {
+  struct Cooccurrence {
     std::once_flag counted;
-    LabelCompanions labels;
+    LabelCooccurrence labels;
   };
-  std::unique_ptr<Companions> companions_ = std::make_unique<Companions>();
+  std::unique_ptr<Cooccurrence> cooccurrence_ = std::make_unique<Cooccurrence>();
 };
 
 }  // namespace slide

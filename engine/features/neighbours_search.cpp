@@ -62,7 +62,7 @@ void Neighbours::choose_lists(Scratch& scratch) const {
   for (std::size_t i = 0; i < scratch.entries.size(); ++i) {
     const auto [feature, value, product] = scratch.entries[i];
     const std::uint64_t samples = count(feature);
-    if (std::fabs(value) < kLeastValue || samples == 0 || samples > kPostings) continue;
+    if (std::fabs(value) < kMinValue || samples == 0 || samples > kPostings) continue;
     telling.emplace_back(value * value / std::sqrt(static_cast<float>(samples)),
                          static_cast<std::uint32_t>(i));
   }
@@ -144,7 +144,7 @@ float Neighbours::product_of(std::uint32_t sample, const float* query) const {
          dot_of(query, ids, storage_.small.q.data() + at, count);
 }
 
-// Leaves in `likeness` the cosines of the samples in `keys` with the entries, if above 0, descending.
+// Leaves in `similarity` the cosines of the samples in `keys` with the entries, if above 0, descending.
 void Neighbours::compare(Scratch& scratch) const {
   const auto sample_of = [](std::uint64_t key) { return ~static_cast<std::uint32_t>(key); };
   for (const std::uint64_t key : scratch.keys) prefetch(&storage_.feature_offsets[sample_of(key)]);
@@ -155,22 +155,22 @@ void Neighbours::compare(Scratch& scratch) const {
     q_.empty() ? prefetch(storage_.values.data() + at) : prefetch(storage_.small.q.data() + at);
   }
   for (const Entry& entry : scratch.entries) scratch.query[entry.feature] = entry.product;
-  scratch.likeness.clear();
+  scratch.similarity.clear();
   for (const std::uint64_t key : scratch.keys) {
     const std::uint32_t sample = sample_of(key);
     const float norm = norms_.empty() ? 1.0f : norms_[sample];
     const float dot = norm * product_of(sample, scratch.query.data());
-    if (dot > 0) scratch.likeness.emplace_back(std::min(1.0f, dot), sample);
+    if (dot > 0) scratch.similarity.emplace_back(std::min(1.0f, dot), sample);
   }
   for (const Entry& entry : scratch.entries) scratch.query[entry.feature] = 0.0f;
-  const auto more_alike = [](const auto& a, const auto& b) {
+  const auto more_similar = [](const auto& a, const auto& b) {
     return a.first > b.first || (a.first == b.first && a.second < b.second);
   };
-  std::sort(scratch.likeness.begin(), scratch.likeness.end(), more_alike);
+  std::sort(scratch.similarity.begin(), scratch.similarity.end(), more_similar);
 }
 
 void Neighbours::find(const SparseRow& row, Scratch& scratch) const {
-  scratch.likeness.clear();
+  scratch.similarity.clear();
   if (!enter(row, scratch)) return;
   choose_lists(scratch);
   keep_largest(candidates(), gather(scratch), scratch);
@@ -179,33 +179,33 @@ void Neighbours::find(const SparseRow& row, Scratch& scratch) const {
 
 void Neighbours::vote(const SparseRow& row, Scratch& scratch, std::vector<Vote>& votes) const {
   find(row, scratch);
-  if (!scratch.likeness.empty()) add_votes(scratch, votes);
+  if (!scratch.similarity.empty()) add_votes(scratch, votes);
 }
 
-void Neighbours::find_alike(const float* x, std::size_t ldx, std::size_t samples, Scratch& scratch) const {
+void Neighbours::find_similar(const float* x, std::size_t ldx, std::size_t samples, Scratch& scratch) const {
   storage_.dense.find(x, ldx, samples, candidates(), scratch.dense);
 }
 
 void Neighbours::vote_dense(std::size_t sample, Scratch& scratch, std::vector<Vote>& votes) const {
   const auto nearest = storage_.dense.compare(sample, scratch.dense);
-  scratch.likeness.assign(nearest.begin(), nearest.end());
+  scratch.similarity.assign(nearest.begin(), nearest.end());
   add_votes(scratch, votes);
 }
 
 void Neighbours::add_votes(Scratch& scratch, std::vector<Vote>& votes) const {
-  auto& nearest = scratch.likeness;
+  auto& nearest = scratch.similarity;
   nearest.resize(std::min<std::size_t>(nearest.size(), config_.count));
-  double sum = std::pow(kStranger, config_.power);
+  double sum = std::pow(kPriorNeighbour, config_.power);
   std::size_t labels = 0;
-  for (auto& [likeness, sample] : nearest) {
-    sum += likeness = static_cast<float>(std::pow(double(likeness), config_.power));
+  for (auto& [similarity, sample] : nearest) {
+    sum += similarity = static_cast<float>(std::pow(double(similarity), config_.power));
     labels += storage_.label_offsets[sample + std::size_t{1}] - storage_.label_offsets[sample];
   }
   // By hash, 1 + the place of a label's vote, or 0: most labels have the votes of several neighbours.
   scratch.places.assign(std::bit_ceil(2 * labels + 1), 0);
   const std::size_t mask = scratch.places.size() - 1, first = votes.size();
-  for (const auto& [likeness, sample] : nearest) {
-    const auto weight = static_cast<float>(likeness / sum);
+  for (const auto& [similarity, sample] : nearest) {
+    const auto weight = static_cast<float>(similarity / sum);
     for (std::uint64_t at = storage_.label_offsets[sample]; at < storage_.label_offsets[sample + 1]; ++at) {
       const std::uint32_t label = storage_.labels[at];
       std::size_t place = (label * 0x9e3779b9u >> 7) & mask;

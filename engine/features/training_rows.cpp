@@ -9,24 +9,24 @@ namespace slide {
 
 namespace {
 
-FeaturePairs chosen_pairs(const Config& config, const Dataset& train, int threads) {
-  if (config.data.pairs == 0 || config.data.kind == DataKind::kInteractions) return {};
-  return FeaturePairs::choose(train, config.data.pairs, threads);
+FeatureCrosses chosen_crosses(const Config& config, const Dataset& train, int threads) {
+  if (config.data.crosses == 0 || config.data.kind == DataKind::kInteractions) return {};
+  return FeatureCrosses::choose(train, config.data.crosses, threads);
 }
 
 }  // namespace
 
-TrainingRows::TrainingRows(const Config& config, const Dataset& train, int threads) : given(train) {
+TrainingRows::TrainingRows(const Config& config, const Dataset& train, int threads) : raw(train) {
   const auto start = std::chrono::steady_clock::now();
-  pairs = chosen_pairs(config, train, threads);
-  taken = pairs.paired(train, threads);
+  crosses = chosen_crosses(config, train, threads);
+  crossed = crosses.crossed(train, threads);
   seconds = seconds_since(start);
 }
 
-TrainingRows::TrainingRows(FeaturePairs chosen, const Dataset& train, int threads)
-    : given(train), pairs(std::move(chosen)) {
+TrainingRows::TrainingRows(FeatureCrosses chosen, const Dataset& train, int threads)
+    : raw(train), crosses(std::move(chosen)) {
   const auto start = std::chrono::steady_clock::now();
-  taken = pairs.paired(train, threads);
+  crossed = crosses.crossed(train, threads);
   seconds = seconds_since(start);
 }
 

@@ -1,4 +1,4 @@
-// The rows that a network is trained on: those of the data, and with their pairs of features, which hidden
+// The rows that a network is trained on: those of the data, and with their feature crosses, which hidden
 // layers take. Wide path and neighbours take them as they are given. What has been found out about them once
 // serves other trainings on the same rows.
 //
@@ -11,21 +11,21 @@
 
 #include "datasets/dataset.h"
 #include "engine/config/config.h"
-#include "engine/features/feature_pairs.h"
+#include "engine/features/feature_crosses.h"
 
 namespace slide {
 
 struct TrainingRows {
-  Dataset given;  // as the data have them
-  FeaturePairs pairs;
-  Dataset taken;  // with them
+  Dataset raw;  // as the data have them
+  FeatureCrosses crosses;
+  Dataset crossed;  // with them
 
   // Without pairs.
-  TrainingRows(const Dataset& train) : given(train), taken(train) {}
-  // With pairs that the samples choose as data.pairs says; none of interactions and of dense columns.
+  TrainingRows(const Dataset& train) : raw(train), crossed(train) {}
+  // With pairs that the samples choose as data.crosses says; none of interactions and of dense columns.
   TrainingRows(const Config& config, const Dataset& train, int threads);
   // With those there are.
-  TrainingRows(FeaturePairs chosen, const Dataset& train, int threads);
+  TrainingRows(FeatureCrosses chosen, const Dataset& train, int threads);
 
   // What features weigh where neighbours are looked for (Neighbours::Storage), once it has been learnt.
   std::shared_ptr<const std::vector<std::uint16_t>> feature_weights;

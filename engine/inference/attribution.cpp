@@ -12,9 +12,9 @@ void Attribution::begin(const Network& network, const Dataset& data, std::size_t
   if (network.parts().split())
     fail_input("other processes hold parts of the network; ask one that holds all");
   network_ = &network;
-  panel_.k = 1;
-  panel_.reserve(TrainedNetwork(network, nullptr), 1, 1, std::bit_ceil(most_entries(network, data, 1)));
-  panel_.begin(network, data, sample, sample + 1);
+  batch_.k = 1;
+  batch_.reserve(TrainedNetwork(network, nullptr), 1, 1, std::bit_ceil(most_entries(network, data, 1)));
+  batch_.begin(network, data, sample, sample + 1);
 }
 
 // The slope of the label's logit by the units below the output layer.
@@ -53,9 +53,9 @@ double Attribution::part_in_input(std::uint32_t feature, double value) {
 
 // What a pair says goes to its two features by halves.
 std::span<const FeaturePart> Attribution::without_pairs() {
-  const FeaturePairs& pairs = network_->feature_pairs();
+  const FeatureCrosses& pairs = network_->feature_crosses();
   for (; pairs.active() && !parts_.empty() && parts_.back().feature >= pairs.features(); parts_.pop_back()) {
-    const FeaturePair& pair = pairs.pairs()[parts_.back().feature - pairs.features()];
+    const FeatureCross& pair = pairs.crosses()[parts_.back().feature - pairs.features()];
     for (const std::uint32_t feature : {pair.first, pair.second})
       std::ranges::lower_bound(parts_, feature, {}, &FeaturePart::feature)->part += 0.5 * parts_.back().part;
   }
@@ -63,7 +63,7 @@ std::span<const FeaturePart> Attribution::without_pairs() {
 }
 
 std::span<const FeaturePart> Attribution::of(std::uint32_t label) {
-  const Block& block = panel_.blocks.front();
+  const Block& block = batch_.blocks.front();
   slope_of_output(label);
   const std::vector<Layer>& layers = network_->layers();
   for (std::size_t l = layers.size() - 1; l-- > 0;) {

@@ -13,7 +13,7 @@
 #include <span>
 #include <vector>
 
-#include "engine/inference/panel.h"
+#include "engine/inference/prediction_batch.h"
 
 namespace slide {
 
@@ -39,7 +39,7 @@ class Attribution {
   std::span<const FeaturePart> without_pairs();
 
   const Network* network_ = nullptr;
-  Panel panel_;
+  PredictionBatch batch_;
   std::vector<float> slope_;  // by unit of a layer: of the label's logit
   std::vector<float> row_, below_;
   std::vector<FeaturePart> parts_;

@@ -42,51 +42,53 @@ std::unique_ptr<Scorer::Scratch> CandidateScorer::make_scratch(std::size_t block
   return scratch;
 }
 
-void CandidateScorer::score(Panel& panel, Scorer::Scratch& scratch) const {
+void CandidateScorer::score(PredictionBatch& batch, Scorer::Scratch& scratch) const {
   auto& own = static_cast<Scratch&>(scratch);
   if (search_) {
-    const auto blocks = std::span(own.all_blocks).first(panel.inputs.size());
-    pass_.score(search_->always(), always_postings_ ? &*always_postings_ : nullptr, blocks, panel, own.pass);
+    const auto blocks = std::span(own.all_blocks).first(batch.inputs.size());
+    pass_.score(search_->always(), always_postings_ ? &*always_postings_ : nullptr, blocks, batch, own.pass);
   }
-  for (std::size_t b = 0; b < panel.inputs.size(); ++b) {
-    const BlockInput& in = panel.inputs[b];
+  for (std::size_t b = 0; b < batch.inputs.size(); ++b) {
+    const BlockInput& in = batch.inputs[b];
     if (search_) search_->project({in.xt, in.width, in.lanes, in.samples}, own.search);
-    for (std::size_t s = 0; s < in.samples; ++s) score_sample(b, s, panel, own);
+    for (std::size_t s = 0; s < in.samples; ++s) score_sample(b, s, batch, own);
   }
 }
 
-void CandidateScorer::score_sample(std::size_t b, std::size_t s, Panel& panel, Scratch& scratch) const {
-  const SparseRow row = panel.single_features(b, s);
+void CandidateScorer::score_sample(std::size_t b, std::size_t s, PredictionBatch& batch,
+                                   Scratch& scratch) const {
+  const SparseRow row = batch.single_features(b, s);
   if (postings_) postings_->start(row, scratch.postings);
-  find_candidates(b, s, panel, scratch);
-  score_candidates(b, s, panel, scratch);
+  find_candidates(b, s, batch, scratch);
+  score_candidates(b, s, batch, scratch);
   if (postings_) postings_->clear(row, scratch.postings);
-  const std::size_t i = panel.sample(b, s);
-  const auto votes = panel.votes ? panel.votes->of(i) : std::span<const PanelVotes::Vote>();
+  const std::size_t i = batch.sample(b, s);
+  const auto votes = batch.votes ? batch.votes->of(i) : std::span<const KnnVotes::Vote>();
   for (std::size_t v = 0, c = 0; v < votes.size(); ++v) {
-    if (!is_always(votes[v].label)) panel.votes->set_score(i, v, scratch.z[c++]);
+    if (!is_always(votes[v].label)) batch.votes->set_score(i, v, scratch.z[c++]);
   }
   for (std::size_t c = 0; c < scratch.candidates.size(); ++c) {
-    if (panel.log_softmax) panel.add_log_norm(i, scratch.z[c]);
-    panel.best[i].offer(scratch.candidates[c], scratch.z[c]);
+    if (batch.log_softmax) batch.add_log_norm(i, scratch.z[c]);
+    batch.best[i].offer(scratch.candidates[c], scratch.z[c]);
   }
 }
 
-void CandidateScorer::find_candidates(std::size_t b, std::size_t s, Panel& panel, Scratch& scratch) const {
-  const std::size_t i = panel.sample(b, s);
+void CandidateScorer::find_candidates(std::size_t b, std::size_t s, PredictionBatch& batch,
+                                      Scratch& scratch) const {
+  const std::size_t i = batch.sample(b, s);
   if (search_) {
-    search_->find(s, panel.inputs[b].lanes, candidates_, scratch.search, scratch.candidates);
+    search_->find(s, batch.inputs[b].lanes, candidates_, scratch.search, scratch.candidates);
   } else {
-    query_tables(panel.blocks[b].rows[s], panel.by_row ? 0 : panel.first + i, panel, scratch);
+    query_tables(batch.blocks[b].rows[s], batch.by_row ? 0 : batch.first + i, batch, scratch);
   }
   if (postings_) add_wide_candidates(scratch);
-  if (panel.votes) put_votes_first(i, panel, scratch);
+  if (batch.votes) put_votes_first(i, batch, scratch);
 }
 
 // From the training tables: the first layer's neurons for one sparse sample.
-void CandidateScorer::query_tables(const SparseRow& row, std::size_t sample, Panel& panel,
+void CandidateScorer::query_tables(const SparseRow& row, std::size_t sample, PredictionBatch& batch,
                                    Scratch& scratch) const {
-  SamplerScratch& sampler = panel.output_scratch().sampler;
+  SamplerScratch& sampler = batch.output_scratch().sampler;
   Rng rng(network_.config().train.seed, Purpose::kProbe, sample);
   scratch.candidates.clear();
   sampler.seen.clear();
@@ -108,11 +110,11 @@ void CandidateScorer::add_wide_candidates(Scratch& scratch) const {
 
 // Puts the labels that neighbours vote for, but for those that are scored for all samples, before sample i's
 // other candidates.
-void CandidateScorer::put_votes_first(std::size_t i, const Panel& panel, Scratch& scratch) const {
+void CandidateScorer::put_votes_first(std::size_t i, const PredictionBatch& batch, Scratch& scratch) const {
   scratch.found.assign(scratch.candidates.begin(), scratch.candidates.end());
   scratch.candidates.clear();
   scratch.seen.clear();
-  for (const PanelVotes::Vote& vote : panel.votes->of(i)) {
+  for (const KnnVotes::Vote& vote : batch.votes->of(i)) {
     if (is_always(vote.label)) continue;
     scratch.seen.insert(vote.label);
     scratch.candidates.push_back(vote.label);
@@ -122,8 +124,9 @@ void CandidateScorer::put_votes_first(std::size_t i, const Panel& panel, Scratch
   }
 }
 
-void CandidateScorer::score_candidates(std::size_t b, std::size_t s, Panel& panel, Scratch& scratch) const {
-  const BlockInput& in = panel.inputs[b];
+void CandidateScorer::score_candidates(std::size_t b, std::size_t s, PredictionBatch& batch,
+                                       Scratch& scratch) const {
+  const BlockInput& in = batch.inputs[b];
   BlockInput one = in;
   one.lanes = one.samples = 1;
   one.xt = in.x + s * in.ldx;
@@ -134,7 +137,7 @@ void CandidateScorer::score_candidates(std::size_t b, std::size_t s, Panel& pane
   if (postings_) one.features = nullptr;
   if (scratch.z.size() < scratch.candidates.size())
     scratch.z = AlignedArray<float>(std::bit_ceil(scratch.candidates.size()));
-  network_.output().score({&one, 1}, scratch.candidates, panel.output_scratch(), scratch.z.data());
+  network_.output().score({&one, 1}, scratch.candidates, batch.output_scratch(), scratch.z.data());
   if (postings_) postings_->add(scratch.candidates, scratch.postings, scratch.z.data());
 }
 

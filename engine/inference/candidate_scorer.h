@@ -30,7 +30,7 @@ class CandidateScorer final : public Scorer {
   CandidateScorer(const Network& network, std::size_t candidates, int threads);
 
   std::unique_ptr<Scorer::Scratch> make_scratch(std::size_t blocks, std::size_t lanes) const override;
-  void score(Panel& panel, Scorer::Scratch& scratch) const override;
+  void score(PredictionBatch& batch, Scorer::Scratch& scratch) const override;
   std::size_t bytes() const override;
 
  private:
@@ -48,12 +48,12 @@ class CandidateScorer final : public Scorer {
 
   // Whether neuron `id` is scored for every sample, candidate or not.
   bool is_always(std::uint32_t id) const { return search_ && always_[id]; }
-  void score_sample(std::size_t b, std::size_t s, Panel& panel, Scratch& scratch) const;
-  void find_candidates(std::size_t b, std::size_t s, Panel& panel, Scratch& scratch) const;
-  void query_tables(const SparseRow& row, std::size_t sample, Panel& panel, Scratch& scratch) const;
+  void score_sample(std::size_t b, std::size_t s, PredictionBatch& batch, Scratch& scratch) const;
+  void find_candidates(std::size_t b, std::size_t s, PredictionBatch& batch, Scratch& scratch) const;
+  void query_tables(const SparseRow& row, std::size_t sample, PredictionBatch& batch, Scratch& scratch) const;
   void add_wide_candidates(Scratch& scratch) const;
-  void put_votes_first(std::size_t i, const Panel& panel, Scratch& scratch) const;
-  void score_candidates(std::size_t b, std::size_t s, Panel& panel, Scratch& scratch) const;
+  void put_votes_first(std::size_t i, const PredictionBatch& batch, Scratch& scratch) const;
+  void score_candidates(std::size_t b, std::size_t s, PredictionBatch& batch, Scratch& scratch) const;
 
   const Network& network_;
   std::size_t candidates_;

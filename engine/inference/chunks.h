@@ -8,7 +8,7 @@
 #include <span>
 #include <vector>
 
-#include "engine/inference/panel.h"
+#include "engine/inference/prediction_batch.h"
 #include "engine/wide/wide_postings.h"
 
 namespace slide {
@@ -40,19 +40,19 @@ class Chunks {
   // and the labels voted for. Without postings a wide path is left to score().
   template <class Score, class Keep>
   void go_over(std::span<const std::uint32_t> ids, const WidePostings* postings,
-               std::span<const std::uint32_t> blocks, Panel& panel, Scratch& scratch, Score&& score,
+               std::span<const std::uint32_t> blocks, PredictionBatch& batch, Scratch& scratch, Score&& score,
                Keep&& keep) const {
-    begin(postings, blocks, panel, scratch);
+    begin(postings, blocks, batch, scratch);
     for (std::size_t first = 0; first < ids.size(); first += neurons_) {
       const auto chunk = ids.subspan(first, std::min(neurons_, ids.size() - first));
       float* z = scratch.z.data();
       score(std::span<const BlockInput>(scratch.inputs), chunk, z);
       for (const std::uint32_t b : blocks) {
-        const BlockInput& in = panel.inputs[b];
+        const BlockInput& in = batch.inputs[b];
         if (postings != nullptr)
           postings->add(*in.features, first, first + chunk.size(), in.lanes, z, scratch.walks[b]);
-        for (std::size_t s = 0; panel.votes && s < in.samples; ++s)
-          panel.votes->take_scores(panel.sample(b, s), chunk, z + s, in.lanes);
+        for (std::size_t s = 0; batch.votes && s < in.samples; ++s)
+          batch.votes->take_scores(batch.sample(b, s), chunk, z + s, in.lanes);
         keep(b, chunk, z);
         z += chunk.size() * in.lanes;
       }
@@ -60,14 +60,14 @@ class Chunks {
   }
 
  private:
-  static void begin(const WidePostings* postings, std::span<const std::uint32_t> blocks, const Panel& panel,
-                    Scratch& scratch) {
+  static void begin(const WidePostings* postings, std::span<const std::uint32_t> blocks,
+                    const PredictionBatch& batch, Scratch& scratch) {
     scratch.inputs.clear();
     for (const std::uint32_t b : blocks) {
-      scratch.inputs.push_back(panel.inputs[b]);
+      scratch.inputs.push_back(batch.inputs[b]);
       if (postings == nullptr) continue;
-      postings->start(*panel.inputs[b].features, scratch.walks[b]);
-      if (panel.by_row) scratch.walks[b].sort();
+      postings->start(*batch.inputs[b].features, scratch.walks[b]);
+      if (batch.by_row) scratch.walks[b].sort();
       scratch.inputs.back().features = nullptr;
     }
   }

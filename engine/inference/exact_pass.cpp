@@ -22,11 +22,11 @@ void keep_many(std::span<const std::uint32_t> chunk, const BlockInput& in, const
 }
 
 // Of the scores z [chunk x lanes] of block b.
-void keep_best(std::size_t b, std::span<const std::uint32_t> chunk, const float* z, Panel& panel,
+void keep_best(std::size_t b, std::span<const std::uint32_t> chunk, const float* z, PredictionBatch& batch,
                ExactPass::Scratch& scratch) {
-  const BlockInput& in = panel.inputs[b];
-  TopK* best = panel.best.data() + panel.sample(b, 0);
-  if (panel.k > TopK::kMostInOrder) return keep_many(chunk, in, z, best, scratch.columns);
+  const BlockInput& in = batch.inputs[b];
+  TopK* best = batch.best.data() + batch.sample(b, 0);
+  if (batch.k > TopK::kMaxInOrder) return keep_many(chunk, in, z, best, scratch.columns);
   for (std::size_t s = 0; s < in.lanes; ++s)
     scratch.threshold[s] = s < in.samples ? best[s].threshold() : std::numeric_limits<float>::infinity();
   const std::size_t hits = kernels::active().select_above(z, chunk.size(), in.lanes, scratch.threshold.data(),
@@ -39,10 +39,11 @@ void keep_best(std::size_t b, std::span<const std::uint32_t> chunk, const float*
 }
 
 // Turns the scores z [chunk x lanes] of block b into something else.
-void add_norms(std::size_t b, std::size_t count, float* z, Panel& panel, ExactPass::Scratch& scratch) {
-  const BlockInput& in = panel.inputs[b];
+void add_norms(std::size_t b, std::size_t count, float* z, PredictionBatch& batch,
+               ExactPass::Scratch& scratch) {
+  const BlockInput& in = batch.inputs[b];
   kernels::active().softmax_lanes(z, in.lanes, count, in.lanes, 1.0f, scratch.chunk_norm.data());
-  for (std::size_t s = 0; s < in.samples; ++s) panel.add_log_norm(panel.sample(b, s), scratch.chunk_norm[s]);
+  for (std::size_t s = 0; s < in.samples; ++s) batch.add_log_norm(batch.sample(b, s), scratch.chunk_norm[s]);
 }
 
 }  // namespace
@@ -54,15 +55,15 @@ ExactPass::Scratch ExactPass::make_scratch(std::size_t blocks, std::size_t lanes
 }
 
 void ExactPass::score(std::span<const std::uint32_t> ids, const WidePostings* postings,
-                      std::span<const std::uint32_t> blocks, Panel& panel, Scratch& scratch) const {
+                      std::span<const std::uint32_t> blocks, PredictionBatch& batch, Scratch& scratch) const {
   chunks_.go_over(
-      ids, postings, blocks, panel, scratch.chunks,
+      ids, postings, blocks, batch, scratch.chunks,
       [&](std::span<const BlockInput> inputs, std::span<const std::uint32_t> chunk, float* z) {
-        output_.score(inputs, chunk, panel.output_scratch(), z);
+        output_.score(inputs, chunk, batch.output_scratch(), z);
       },
       [&](std::size_t b, std::span<const std::uint32_t> chunk, float* z) {
-        keep_best(b, chunk, z, panel, scratch);
-        if (panel.log_softmax) add_norms(b, chunk.size(), z, panel, scratch);
+        keep_best(b, chunk, z, batch, scratch);
+        if (batch.log_softmax) add_norms(b, chunk.size(), z, batch, scratch);
       });
 }
 

@@ -27,10 +27,10 @@ class ExactPass {
   const Chunks& chunks() const { return chunks_; }
   Scratch make_scratch(std::size_t blocks, std::size_t lanes) const;
 
-  // Adds what the scores of the neurons `ids`, ascending, are to the samples of `blocks` to the panel's best,
+  // Adds what the scores of the neurons `ids`, ascending, are to the samples of `blocks` to the batch's best,
   // log_norm and votes; see Chunks::go_over().
   void score(std::span<const std::uint32_t> ids, const WidePostings* postings,
-             std::span<const std::uint32_t> blocks, Panel& panel, Scratch& scratch) const;
+             std::span<const std::uint32_t> blocks, PredictionBatch& batch, Scratch& scratch) const;
 
  private:
   const Layer& output_;

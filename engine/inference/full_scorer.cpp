@@ -19,14 +19,14 @@ std::unique_ptr<FullScorer::Scratch> FullScorer::make_full_scratch(std::size_t b
   return scratch;
 }
 
-void FullScorer::score(Panel& panel, Scorer::Scratch& scratch) const {
+void FullScorer::score(PredictionBatch& batch, Scorer::Scratch& scratch) const {
   auto& own = static_cast<Scratch&>(scratch);
-  score(std::span(own.all_blocks).first(panel.inputs.size()), panel, own.pass);
+  score(std::span(own.all_blocks).first(batch.inputs.size()), batch, own.pass);
 }
 
-void FullScorer::score(std::span<const std::uint32_t> blocks, Panel& panel,
+void FullScorer::score(std::span<const std::uint32_t> blocks, PredictionBatch& batch,
                        ExactPass::Scratch& scratch) const {
-  pass_.score(output_.all_neurons(), postings(), blocks, panel, scratch);
+  pass_.score(output_.all_neurons(), postings(), blocks, batch, scratch);
 }
 
 }  // namespace slide

@@ -24,12 +24,13 @@ class FullScorer final : public Scorer {
   std::unique_ptr<Scorer::Scratch> make_scratch(std::size_t blocks, std::size_t lanes) const override {
     return make_full_scratch(blocks, lanes);
   }
-  void score(Panel& panel, Scorer::Scratch& scratch) const override;
+  void score(PredictionBatch& batch, Scorer::Scratch& scratch) const override;
   std::size_t bytes() const override { return postings_ ? postings_->bytes() : 0; }
 
-  // What other scorers over all neurons build on: the same of some blocks of the panel, and the parts.
+  // What other scorers over all neurons build on: the same of some blocks of the batch, and the parts.
   std::unique_ptr<Scratch> make_full_scratch(std::size_t blocks, std::size_t lanes) const;
-  void score(std::span<const std::uint32_t> blocks, Panel& panel, ExactPass::Scratch& scratch) const;
+  void score(std::span<const std::uint32_t> blocks, PredictionBatch& batch,
+             ExactPass::Scratch& scratch) const;
   const Layer& output() const { return output_; }
   const ExactPass& pass() const { return pass_; }
   const WidePostings* postings() const { return postings_ ? &*postings_ : nullptr; }

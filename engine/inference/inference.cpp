@@ -8,11 +8,11 @@
 
 #include "engine/base/error.h"
 #include "engine/base/parallel.h"
+#include "engine/inference/batch_bounded_scorer.h"
 #include "engine/inference/candidate_scorer.h"
-#include "engine/inference/companions.h"
+#include "engine/inference/cooccurrence.h"
 #include "engine/inference/full_scorer.h"
-#include "engine/inference/rough_scorer.h"
-#include "engine/inference/screen_scorer.h"
+#include "engine/inference/sample_bounded_scorer.h"
 #include "engine/kernels/kernels.h"
 
 namespace slide {
@@ -20,7 +20,7 @@ namespace slide {
 namespace {
 
 constexpr std::size_t kManyNeurons = 4096;       // with less, rough scores save less than they cost
-constexpr std::size_t kBestAtOnce = 1ULL << 21;  // labels a panel keeps, but for the least panel
+constexpr std::size_t kBestAtOnce = 1ULL << 21;  // labels a batch keeps, but for the least batch
 
 // They take a fourth of the memory of the wide path and its postings at most.
 std::shared_ptr<const WideBounds> bounds_of(const WidePath& wide, std::size_t features) {
@@ -42,7 +42,7 @@ const Way& Predictor::add(Args&&... args) {
 Predictor::Predictor(const TrainedNetwork& trained, const InferenceOptions& options)
     : trained_(trained),
       options_(options),
-      lenders_(options.companions ? with_companions(trained.neighbours) : nullptr) {
+      cooccurrence_knn_(options.cooccurrence ? knn_with_cooccurrence(trained.neighbours) : nullptr) {
   const Network& network = trained_.network;
   if (options_.mode == Inference::kLsh && CandidateScorer::asks_training_tables(network) &&
       network.output().index() == nullptr) {
@@ -69,18 +69,19 @@ void Predictor::choose_full() {
   const bool needs_all = trained_.neighbours != nullptr && needs_log_softmax(network.config().loss.kind);
   if (needs_all || !has_whole_input(network)) return;
   const bool saves =
-      output.wide() != nullptr || PanelScreen::fastest(output.weights()) != PanelScreen::Form::kFloat;
+      output.wide() != nullptr || BatchBounds::fastest(output.weights()) != BatchBounds::Form::kFloat;
   // By row, a block as a whole may turn out to be scored exactly.
-  const bool rough_first =
-      !options_.by_row && options_.rough_first.value_or(saves && output.size() >= kManyNeurons);
-  if (!rough_first && !options_.low_latency) return;
+  const bool bound_first =
+      !options_.by_row && options_.bound_first.value_or(saves && output.size() >= kManyNeurons);
+  if (!bound_first && !options_.low_latency) return;
   if (output.wide() != nullptr) bounds_ = bounds_of(*output.wide(), network.sample_features());
   if (options_.low_latency) {
-    const ScreenScorer& screen = add<ScreenScorer>(full, network, bounds_);
+    const SampleBoundedScorer& screen = add<SampleBoundedScorer>(full, network, bounds_);
     if (screen.bounded()) alone_ = &screen;
   }
-  if (!rough_first) return;
-  const RoughScorer& rough = add<RoughScorer>(full, network, bounds_, resolve_threads(options_.threads));
+  if (!bound_first) return;
+  const BatchBoundedScorer& rough =
+      add<BatchBoundedScorer>(full, network, bounds_, resolve_threads(options_.threads));
   if (rough.bounded()) together_ = &rough;
 }
 
@@ -123,8 +124,8 @@ std::span<const Prediction> Predictor::without_known(std::span<const Prediction>
 
 // Most samples of a block that does not have a sample alone.
 std::size_t Predictor::block_lanes() const {
-  if (!options_.by_row) return Panel::kLanes;
-  return has_whole_input(trained_.network) ? Panel::kLanesByRow
+  if (!options_.by_row) return PredictionBatch::kLanes;
+  return has_whole_input(trained_.network) ? PredictionBatch::kLanesByRow
                                            : 1;  // a first layer by neuron sums over a block's features
 }
 
@@ -132,9 +133,9 @@ Predictor::Scratch::Work& Predictor::reserve(std::size_t blocks, std::size_t lan
                                              Scratch& scratch) const {
   std::unique_ptr<Scratch::Work>& work = lanes == 1 ? scratch.one : scratch.many;
   if (!work) work = std::make_unique<Scratch::Work>();
-  const bool more_blocks = work->panel.blocks.size() < blocks;
-  work->panel.by_row = options_.by_row;
-  work->panel.reserve(trained_, blocks, lanes, entries);
+  const bool more_blocks = work->batch.blocks.size() < blocks;
+  work->batch.by_row = options_.by_row;
+  work->batch.reserve(trained_, blocks, lanes, entries);
   if (more_blocks) work->scorer = (lanes == 1 ? alone_ : together_)->make_scratch(blocks, lanes);
   return *work;
 }
@@ -150,18 +151,19 @@ void Predictor::predict(const Dataset& data, std::vector<Scratch>& scratch, cons
   const auto most_threads = static_cast<std::size_t>(resolve_threads(options_.threads));
   // So that all have work, and memory stays within bounds.
   const std::size_t blocks = std::clamp<std::size_t>(
-      std::min(groups / most_threads, kBestAtOnce / (lanes * kept_for_companions(lenders_, options_.k))), 1,
-      lanes == 1 ? 1 : Panel::kMostBlocks);
-  const std::size_t panels = (groups + blocks - 1) / blocks, size = blocks * lanes;
-  const std::size_t threads = std::max<std::size_t>(1, std::min(panels, most_threads));
+      std::min(groups / most_threads,
+               kBestAtOnce / (lanes * kept_for_cooccurrence(cooccurrence_knn_, options_.k))),
+      1, lanes == 1 ? 1 : PredictionBatch::kMaxBlocks);
+  const std::size_t batches = (groups + blocks - 1) / blocks, size = blocks * lanes;
+  const std::size_t threads = std::max<std::size_t>(1, std::min(batches, most_threads));
   const std::size_t most = most_entries(trained_.network, data, lanes),
                     entries = options_.by_row ? std::bit_ceil(most) : most;
   if (scratch.size() < threads) scratch.resize(threads);
   if (options_.log_norms != nullptr) options_.log_norms->resize(data.size());
   for (std::size_t t = 0; t < threads; ++t) reserve(blocks, lanes, entries, scratch[t]);
-  parallel_for(panels, static_cast<int>(threads), [&](std::size_t p, int thread) {
+  parallel_for(batches, static_cast<int>(threads), [&](std::size_t p, int thread) {
     const Scratch& mine = scratch[static_cast<std::size_t>(thread)];
-    predict_panel(data, p * size, std::min(data.size(), (p + 1) * size),
+    predict_batch(data, p * size, std::min(data.size(), (p + 1) * size),
                   {options_.k, options_.log_softmax, options_.keep_known},
                   lanes == 1 ? *mine.one : *mine.many, sink);
     if (options_.progress) options_.progress(std::min(data.size(), (p + 1) * size) - p * size);
@@ -171,38 +173,38 @@ void Predictor::predict(const Dataset& data, std::vector<Scratch>& scratch, cons
 void Predictor::predict(const Dataset& data, const Wanted& wanted, Scratch& scratch, const Sink& sink) const {
   check(data);
   const bool alone = data.size() == 1 && !options_.by_row;
-  const std::size_t lanes = alone ? 1 : block_lanes(), blocks = lanes == 1 ? 1 : Panel::kMostBlocks;
+  const std::size_t lanes = alone ? 1 : block_lanes(), blocks = lanes == 1 ? 1 : PredictionBatch::kMaxBlocks;
   // Powers of two, so that growing requests do not ask for memory each time.
   Scratch::Work& work =
       reserve(blocks, lanes, std::bit_ceil(most_entries(trained_.network, data, lanes)), scratch);
   for (std::size_t first = 0; first < data.size(); first += blocks * lanes)
-    predict_panel(data, first, std::min(data.size(), first + blocks * lanes), wanted, work, sink);
+    predict_batch(data, first, std::min(data.size(), first + blocks * lanes), wanted, work, sink);
 }
 
 // Samples [first, end) of `data`.
-void Predictor::predict_panel(const Dataset& data, std::size_t first, std::size_t end, const Wanted& wanted,
+void Predictor::predict_batch(const Dataset& data, std::size_t first, std::size_t end, const Wanted& wanted,
                               Scratch::Work& work, const Sink& sink) const {
-  Panel& panel = work.panel;
+  PredictionBatch& batch = work.batch;
   const LossKind loss = trained_.network.config().loss.kind;
   const bool keep = options_.keep_known || wanted.keep_known;
   const std::size_t known = keep ? 0 : most_known(data, first, end);
-  panel.k = kept_for_companions(lenders_, wanted.k + known);
+  batch.k = kept_for_cooccurrence(cooccurrence_knn_, wanted.k + known);
   std::vector<double>* log_norms = options_.log_norms;
-  panel.log_softmax = log_norms != nullptr || (panel.votes ? needs_log_softmax(loss) : wanted.log_softmax);
-  panel.begin(trained_.network, data, first, end);
-  (panel.lanes == 1 ? alone_ : together_)->score(panel, *work.scorer);
-  for (std::size_t i = 0; i < panel.samples; ++i) {
-    TopK& best = panel.best[i];
-    const double log_norm = panel.log_softmax ? panel.log_norm[i] : 0.0;
+  batch.log_softmax = log_norms != nullptr || (batch.votes ? needs_log_softmax(loss) : wanted.log_softmax);
+  batch.begin(trained_.network, data, first, end);
+  (batch.lanes == 1 ? alone_ : together_)->score(batch, *work.scorer);
+  for (std::size_t i = 0; i < batch.samples; ++i) {
+    TopK& best = batch.best[i];
+    const double log_norm = batch.log_softmax ? batch.log_norm[i] : 0.0;
     best.finish(work.top_k);
     if (log_norms != nullptr) {
       (*log_norms)[first + i] = log_norm;
-    } else if (panel.log_softmax) {
+    } else if (batch.log_softmax) {
       best.shift(static_cast<float>(-log_norm));
     }
-    if (panel.votes) panel.votes->mix(i, log_norm, best);
+    if (batch.votes) batch.votes->mix(i, log_norm, best);
     best.keep_finite();
-    if (lenders_ != nullptr) lend_to_companions(*lenders_, loss, best.best());
+    if (cooccurrence_knn_ != nullptr) propagate_cooccurrence(*cooccurrence_knn_, loss, best.best());
     sink(first + i, known == 0
                         ? best.best().first(std::min(wanted.k, best.best().size()))
                         : without_known(best.best(), data.features(first + i), wanted.k, work.unknown));

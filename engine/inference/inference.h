@@ -12,7 +12,7 @@
 
 #include "engine/features/neighbours.h"
 #include "engine/inference/metrics.h"
-#include "engine/inference/panel.h"
+#include "engine/inference/prediction_batch.h"
 #include "engine/inference/probability.h"
 #include "engine/inference/ranking.h"
 #include "engine/inference/scorer.h"
@@ -33,20 +33,20 @@ struct InferenceOptions {
   // Where not nullptr, takes for each sample of a call, by its number, what would make a logit one of these
   // when taken off it, and scores stay logits.
   std::vector<double>* log_norms = nullptr;
-  // Inference::kFull: memory is spent on answering samples that come alone sooner (screen.h).
+  // Inference::kFull: memory is spent on answering samples that come alone sooner (sample_bounds.h).
   bool low_latency = false;
   // Inference::kFull: bounds of scores come first for samples that come together, and only what could be
-  // among the best is scored exactly (rough_scorer.h), where nobody wants to know all scores. Without a word,
-  // from 4,096 neurons on where there is a wide path or PanelScreen::fastest() is not floats.
-  std::optional<bool> rough_first;
+  // among the best is scored exactly (batch_bounded_scorer.h), where nobody wants to know all scores. Without
+  // a word, from 4,096 neurons on where there is a wide path or BatchBounds::fastest() is not floats.
+  std::optional<bool> bound_first;
   // The scores of a sample are the same to the bit whatever samples come with it and how many. Else they may
   // differ in the last bits, and so from a block of kLanes to one that is not full. Costs some time where
   // many come together.
   bool by_row = false;
   // Of a model of interactions: a sample's own items are answered, too.
   bool keep_known = false;
-  // Of neighbours: whether likely labels lend to those they come with (companions.h).
-  bool companions = true;
+  // Of neighbours: whether likely labels lend to those they come with (cooccurrence.h).
+  bool cooccurrence = true;
   // Unless empty, hears how many samples have just been answered where several threads answer many; from each
   // of them.
   std::function<void(std::size_t samples)> progress;
@@ -75,12 +75,12 @@ class Predictor {
    private:
     friend class Predictor;
     struct Work {
-      Panel panel;
+      PredictionBatch batch;
       std::unique_ptr<Scorer::Scratch> scorer;
       TopK::Scratch top_k;
       std::vector<Prediction> unknown;  // the best items but for those that a sample has
     };
-    std::unique_ptr<Work> one, many;  // for a sample alone, for panels of many
+    std::unique_ptr<Work> one, many;  // for a sample alone, for batches of many
   };
 
   // Calls sink(sample, best) for every row of `data`, from several threads, each sample once. `best` holds at
@@ -112,12 +112,12 @@ class Predictor {
                                             std::size_t k, std::vector<Prediction>& unknown) const;
   std::size_t block_lanes() const;
   Scratch::Work& reserve(std::size_t blocks, std::size_t lanes, std::size_t entries, Scratch& scratch) const;
-  void predict_panel(const Dataset& data, std::size_t first, std::size_t end, const Wanted& wanted,
+  void predict_batch(const Dataset& data, std::size_t first, std::size_t end, const Wanted& wanted,
                      Scratch::Work& work, const Sink& sink) const;
 
   TrainedNetwork trained_;
   InferenceOptions options_;
-  const Neighbours* lenders_;                           // nullptr: no companions
+  const Neighbours* cooccurrence_knn_;                  // nullptr: no co-occurring labels
   std::shared_ptr<const WideBounds> bounds_;            // of the wide path, where scorers use them
   std::vector<std::unique_ptr<const Scorer>> scorers_;  // these two, and what they build on
   const Scorer* together_;

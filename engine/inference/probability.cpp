@@ -16,8 +16,8 @@ void probabilities_of(LossKind loss, const float* scores, std::size_t count, dou
 }
 
 double score_of(LossKind loss, double probability) {
-  constexpr double kLeast = std::numeric_limits<double>::min(), kMost = 1.0 - 0x1p-53;
-  const double p = std::clamp(probability, kLeast, kMost);
+  constexpr double kMin = std::numeric_limits<double>::min(), kMax = 1.0 - 0x1p-53;
+  const double p = std::clamp(probability, kMin, kMax);
   return std::log(p) - (needs_log_softmax(loss) ? 0.0 : std::log1p(-p));
 }
 

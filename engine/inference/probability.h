@@ -38,7 +38,7 @@ inline double log_of_sum(double a, double b) {
 // by the series of log(1 - x). Immutable.
 class LogOddsOfShare {
  public:
-  static constexpr float kMostLogit = -6.0f, kLeastLogit = -80.0f;  // of the small probabilities
+  static constexpr float kMaxLogit = -6.0f, kMinLogit = -80.0f;  // of the small probabilities
 
   explicit LogOddsOfShare(double share);
 

@@ -4,7 +4,7 @@
 #include <cstddef>
 #include <memory>
 
-#include "engine/inference/panel.h"
+#include "engine/inference/prediction_batch.h"
 
 namespace slide {
 
@@ -17,10 +17,10 @@ class Scorer {
   };
 
   virtual ~Scorer() = default;
-  // For panels of up to `blocks` blocks of `lanes` samples.
+  // For batches of up to `blocks` blocks of `lanes` samples.
   virtual std::unique_ptr<Scratch> make_scratch(std::size_t blocks, std::size_t lanes) const = 0;
-  // Fills in what `panel`, begun with, leaves to a Scorer.
-  virtual void score(Panel& panel, Scratch& scratch) const = 0;
+  // Fills in what `batch`, begun with, leaves to a Scorer.
+  virtual void score(PredictionBatch& batch, Scratch& scratch) const = 0;
   // Of the memory it has beside the network's; 0 where that is next to nothing.
   virtual std::size_t bytes() const { return 0; }
 };

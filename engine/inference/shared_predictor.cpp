@@ -7,14 +7,14 @@
 
 #include "engine/base/error.h"
 #include "engine/base/parallel.h"
-#include "engine/inference/companions.h"
+#include "engine/inference/cooccurrence.h"
 #include "engine/network/part_sums.h"
 
 namespace slide {
 
 namespace {
 
-constexpr std::size_t kMostAtOnce = 4096;          // samples that are exchanged at a time
+constexpr std::size_t kMaxAtOnce = 4096;           // samples that are exchanged at a time
 constexpr std::size_t kLabelsAtOnce = 1ULL << 21;  // labels likewise, but for the least block
 constexpr std::size_t kLanes = 128;                // of a block of samples
 constexpr Prediction kNone{UINT32_MAX, -std::numeric_limits<float>::infinity()};
@@ -56,11 +56,12 @@ class SharedPredictor::HiddenSums {
     scratch.ids.clear();
     scratch.paired_ids.clear();
     scratch.paired_values.clear();
-    const SparseRow paired = network_.feature_pairs().paired(row, scratch.paired_ids, scratch.paired_values);
-    scratch.values.reserve(paired.ids.size());
-    scratch.ids.reserve(paired.ids.size());
+    const SparseRow crossed =
+        network_.feature_crosses().crossed(row, scratch.paired_ids, scratch.paired_values);
+    scratch.values.reserve(crossed.ids.size());
+    scratch.ids.reserve(crossed.ids.size());
     const SparseRow own =
-        network_.own_features(network_.feature_scale().scaled(paired, scratch.values), scratch.ids);
+        network_.own_features(network_.feature_scale().scaled(crossed, scratch.values), scratch.ids);
     for (std::size_t part = 0; part < network_.parts().own.count; ++part) {
       scratch.sums.assign(network_.input()->ldo(), 0.0f);
       network_.input()->add_features(own, network_.features_of(part), scratch.sums.data());
@@ -88,7 +89,7 @@ namespace {
 // Whole blocks.
 std::size_t samples_at_once(const Cluster& cluster, std::size_t k) {
   const std::size_t samples = kLabelsAtOnce / (k * static_cast<std::size_t>(cluster.size()));
-  return std::clamp(samples / kLanes * kLanes, kLanes, kMostAtOnce);
+  return std::clamp(samples / kLanes * kLanes, kLanes, kMaxAtOnce);
 }
 
 TrainedNetwork with_hidden(TrainedNetwork trained, const HiddenRows& rows) {
@@ -97,10 +98,11 @@ TrainedNetwork with_hidden(TrainedNetwork trained, const HiddenRows& rows) {
 }
 
 // What each process asks of its own labels.
-InferenceOptions of_part(InferenceOptions options, const Neighbours* lenders, std::vector<double>& norms) {
+InferenceOptions of_part(InferenceOptions options, const Neighbours* cooccurrence_knn,
+                         std::vector<double>& norms) {
   if (std::exchange(options.log_softmax, false)) options.log_norms = &norms;
-  options.k = kept_for_companions(lenders, options.k);
-  options.companions = false;  // they are looked for among the best of all
+  options.k = kept_for_cooccurrence(cooccurrence_knn, options.k);
+  options.cooccurrence = false;  // they are looked for among the best of all
   return options;
 }
 
@@ -110,12 +112,12 @@ SharedPredictor::SharedPredictor(Cluster& cluster, const TrainedNetwork& trained
                                  const InferenceOptions& options)
     : cluster_(cluster),
       wanted_(options.k),
-      lenders_(options.companions ? with_companions(trained.neighbours) : nullptr),
-      k_(kept_for_companions(lenders_, options.k)),
+      cooccurrence_knn_(options.cooccurrence ? knn_with_cooccurrence(trained.neighbours) : nullptr),
+      k_(kept_for_cooccurrence(cooccurrence_knn_, options.k)),
       at_once_(samples_at_once(cluster, k_)),
       first_label_(static_cast<std::uint32_t>(trained.network.parts().own_neurons().first)),
       loss_(trained.network.config().loss.kind),
-      predictor_(with_hidden(trained, rows_), of_part(options, lenders_, norms_)) {
+      predictor_(with_hidden(trained, rows_), of_part(options, cooccurrence_knn_, norms_)) {
   require_shared_evaluation(trained.network.config());
   if (trained.network.input())
     sums_ =
@@ -141,7 +143,7 @@ void SharedPredictor::predict_part(const Dataset& part, std::size_t first, const
   if (predictor_.options().log_norms != nullptr) add_up_norms(part.size());
   for (std::size_t i = 0; i < part.size(); ++i) {
     merge(part.size(), i);
-    if (lenders_ != nullptr) lend_to_companions(*lenders_, loss_, best_);
+    if (cooccurrence_knn_ != nullptr) propagate_cooccurrence(*cooccurrence_knn_, loss_, best_);
     sink(first + i, std::span<const Prediction>(best_).first(std::min(wanted_, best_.size())));
   }
 }

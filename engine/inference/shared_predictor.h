@@ -37,10 +37,10 @@ class SharedPredictor {
   void merge(std::size_t samples, std::size_t sample);
 
   Cluster& cluster_;
-  const std::size_t wanted_;   // options.k
-  const Neighbours* lenders_;  // nullptr: no companions
-  const std::size_t k_;        // labels that each process answers
-  const std::size_t at_once_;  // samples exchanged at a time
+  const std::size_t wanted_;            // options.k
+  const Neighbours* cooccurrence_knn_;  // nullptr: no co-occurring labels
+  const std::size_t k_;                 // labels that each process answers
+  const std::size_t at_once_;           // samples exchanged at a time
   const std::uint32_t first_label_;
   const LossKind loss_;
   HiddenRows rows_;

@@ -35,10 +35,10 @@ float score_of_key(std::uint32_t key) {
 
 void TopK::reset(std::size_t k, std::size_t labels) {
   k_ = k;
-  keeps_all_ = k > kMostInOrder && 2 * k >= labels && labels >= kFewEntries;
+  keeps_all_ = k > kMaxInOrder && 2 * k >= labels && labels >= kFewEntries;
   if (keeps_all_) {
     scores_.resize(labels);
-  } else if (k > kMostInOrder) {
+  } else if (k > kMaxInOrder) {
     entries_.reserve(std::min(2 * k, labels));
     entries_.resize(std::min(entries_.size(), 2 * k));  // more may be left of a stream that kept more
   } else {
@@ -65,7 +65,7 @@ void TopK::insert(const Prediction& entry) {
 }
 
 void TopK::offer(std::span<const std::uint32_t> labels, const float* scores) {
-  if (k_ <= kMostInOrder) {
+  if (k_ <= kMaxInOrder) {
     for (std::size_t i = 0; i < labels.size(); ++i) offer(labels[i], scores[i]);
     return;
   }
@@ -86,10 +86,10 @@ void TopK::offer(std::span<const std::uint32_t> labels, const float* scores) {
 }
 
 void TopK::make_room() {
-  constexpr std::size_t kLeastRoom = 1024;
+  constexpr std::size_t kMinRoom = 1024;
   if (size_ == 2 * k_) return cut_down();
   const std::size_t room = size_ < entries_.capacity() ? entries_.capacity() : SIZE_MAX;  // no more than that
-  entries_.resize(std::min({room, 2 * k_, std::max(kLeastRoom, 2 * size_)}));
+  entries_.resize(std::min({room, 2 * k_, std::max(kMinRoom, 2 * size_)}));
 }
 
 void TopK::cut_down() {
@@ -109,7 +109,7 @@ void TopK::list_all() {
 }
 
 void TopK::finish(Scratch& scratch) {
-  if (k_ <= kMostInOrder) return;
+  if (k_ <= kMaxInOrder) return;
   if (keeps_all_) {
     const auto entry_at = [this](std::size_t i) {
       return Prediction{static_cast<std::uint32_t>(i), scores_[i]};
@@ -233,10 +233,10 @@ void TopK::shift(float offset) {
 }
 
 void TopK::keep_finite() {
-  constexpr float kLowest = std::numeric_limits<float>::lowest(), kMost = std::numeric_limits<float>::max();
+  constexpr float kLowest = std::numeric_limits<float>::lowest(), kMax = std::numeric_limits<float>::max();
   for (std::size_t i = 0; i < size_; ++i) {
     const float score = entries_[i].score;
-    entries_[i].score = score >= kLowest ? std::min(score, kMost) : kLowest;
+    entries_[i].score = score >= kLowest ? std::min(score, kMax) : kLowest;
   }
 }
 

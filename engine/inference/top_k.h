@@ -32,7 +32,7 @@ inline bool ranks_before(const Prediction& a, const Prediction& b) {
 class TopK {
  public:
   // So many are kept in order, and threshold() is exact.
-  static constexpr std::size_t kMostInOrder = 256;
+  static constexpr std::size_t kMaxInOrder = 256;
 
   // Begins a stream of labels below `labels`, of which the `k` best are kept.
   void reset(std::size_t k, std::size_t labels);
@@ -40,7 +40,7 @@ class TopK {
   std::size_t k() const { return k_; }
 
   // Lower scores are not kept any more, nor equal ones of labels larger than all there are. It is the k-th
-  // best score, with k > kMostInOrder one that was it some time ago; before there are k, the least finite
+  // best score, with k > kMaxInOrder one that was it some time ago; before there are k, the least finite
   // float, so that minus infinity and what is no number are never kept.
   float threshold() const { return threshold_; }
 
@@ -49,7 +49,7 @@ class TopK {
     if (!(score >= threshold_)) return;
     if (keeps_all_) {
       scores_[label] = score;
-    } else if (k_ > kMostInOrder) {
+    } else if (k_ > kMaxInOrder) {
       append({label, score});
     } else {
       insert({label, score});

@@ -157,7 +157,7 @@ void ActiveSampler::add_candidates(const ActiveQuery& query, const lsh::NeuronIn
 // A frequency draw stands for the rest only when there is no uniform fill to do so: its expected count
 // n * q corrects the logit (Bengio and Senecal 2008; "sampled softmax"), never below one neuron.
 void ActiveSampler::add_frequent(Rng& rng, SamplerScratch& scratch, ActiveSet& set) const {
-  const bool stands = config_.correction && config_.uniform == 0;
+  const bool stands = config_.logq_correction && config_.uniform == 0;
   for (std::uint32_t i = 0; i < config_.frequency; ++i) {
     const std::uint32_t id = alias_->draw(rng);
     if (!scratch.seen.insert(id)) continue;
@@ -187,7 +187,7 @@ void ActiveSampler::add_uniform(Rng& rng, SamplerScratch& scratch, ActiveSet& se
     }
   }
   const float correction =
-      config_.correction ? static_cast<float>(std::log(double(rest) / double(wanted))) : 0.0f;
+      config_.logq_correction ? static_cast<float>(std::log(double(rest) / double(wanted))) : 0.0f;
   set.correction.resize(set.ids.size(), correction);
 }
 

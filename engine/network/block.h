@@ -84,7 +84,7 @@ struct FeatureColumns {
 struct Block {
   std::vector<SparseRow> rows;
   std::vector<std::uint32_t> ids;      // of rows that the network has added pairs to, whose
-  std::vector<float> paired;           // values are these,
+  std::vector<float> crossed;          // values are these,
   std::vector<float> values;           // and those of rows that it has scaled
   std::vector<SparseRow> own_rows;     // what the rows have of the features that the process holds,
   std::vector<std::uint32_t> own_ids;  // numbered from the first of these on, where it does not hold all
@@ -111,7 +111,7 @@ struct Block {
   void clear_samples() {
     rows.clear();
     ids.clear();
-    paired.clear();
+    crossed.clear();
     values.clear();
     own_rows.clear();
     own_ids.clear();

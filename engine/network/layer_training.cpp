@@ -35,7 +35,7 @@ class ShardUpdate {
   bool whole() const { return !batch_.inputs.front().partial; }
 
   // Asks for rows before they are read and written.
-  void ask_for(std::span<const std::uint32_t> rows) const {
+  void prefetch_rows(std::span<const std::uint32_t> rows) const {
     for (const std::uint32_t row : rows) {
       weights_.values.prefetch_row(row);
       bias_.values.prefetch_row(row);
@@ -53,8 +53,8 @@ class ShardUpdate {
   void sum_sparse_gradients(std::size_t rows, SourcesOf&& sources_of);
   void gather_parts();
   void update_wide(std::uint32_t row, std::uint32_t source);
-  void ask_for_wide(std::uint32_t row) const;
-  void ask_for_state(std::uint32_t row) const {
+  void prefetch_wide(std::uint32_t row) const;
+  void prefetch_state(std::uint32_t row) const {
     weights_.state.prefetch_row(row);
     bias_.state.prefetch_row(row);
   }
@@ -92,7 +92,7 @@ void ShardUpdate::update_columns(std::uint32_t row, Sources sources) {
   optimizer_.update(bias_, row, &bias_gradient, false, scratch_.packed);
 }
 
-void ShardUpdate::ask_for_wide(std::uint32_t row) const {
+void ShardUpdate::prefetch_wide(std::uint32_t row) const {
   if (wide_ != nullptr) wide_->prefetch(row, wide_sums_.data());
 }
 
@@ -165,8 +165,8 @@ void ShardUpdate::sum_sparse_gradients(std::size_t rows, SourcesOf&& sources_of)
 // stays as it is.
 template <class SourcesOf>
 void ShardUpdate::update_rows(std::span<const std::uint32_t> rows, SourcesOf&& sources_of) {
-  for (const std::uint32_t row : rows.first(std::min(rows.size(), kStateAhead))) ask_for_state(row);
-  for (const std::uint32_t row : rows.first(std::min(rows.size(), kWideAhead))) ask_for_wide(row);
+  for (const std::uint32_t row : rows.first(std::min(rows.size(), kStateAhead))) prefetch_state(row);
+  for (const std::uint32_t row : rows.first(std::min(rows.size(), kWideAhead))) prefetch_wide(row);
   std::fill_n(scratch_.gradient.data(), rows.size() * scratch_.stride, 0.0f);
   std::fill_n(scratch_.bias_gradient.data(), rows.size(), 0.0f);
   if (batch_.blocks.front()->sparse.in_use()) {
@@ -175,8 +175,8 @@ void ShardUpdate::update_rows(std::span<const std::uint32_t> rows, SourcesOf&& s
     sum_gradients(rows.size(), sources_of);
   }
   for (std::size_t i = 0; i < rows.size(); ++i) {
-    if (i + kStateAhead < rows.size()) ask_for_state(rows[i + kStateAhead]);
-    if (i + kWideAhead < rows.size()) ask_for_wide(rows[i + kWideAhead]);
+    if (i + kStateAhead < rows.size()) prefetch_state(rows[i + kStateAhead]);
+    if (i + kWideAhead < rows.size()) prefetch_wide(rows[i + kWideAhead]);
     const Sources sources = sources_of(i);
     if (sources.empty()) continue;
     for (const std::uint32_t source : sources) {
@@ -193,10 +193,10 @@ void update_listed(const RowGroups& groups, ShardUpdate& update) {
   const auto rows_at = [&](std::size_t first) {
     return groups.rows().subspan(first, std::min(kRowsTogether, groups.size() - first));
   };
-  if (groups.size() > 0) update.ask_for(rows_at(0));
+  if (groups.size() > 0) update.prefetch_rows(rows_at(0));
   for (std::size_t first = 0; first < groups.size(); first += kRowsTogether) {
     const auto rows = rows_at(first);
-    if (first + kRowsTogether < groups.size()) update.ask_for(rows_at(first + kRowsTogether));
+    if (first + kRowsTogether < groups.size()) update.prefetch_rows(rows_at(first + kRowsTogether));
     if (update.whole()) {
       update.update_rows(rows, [&](std::size_t i) { return groups.sources(first + i); });
       continue;

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "engine/features/likeness_learning.h"
+#include "engine/features/feature_weight_learning.h"
 #include "engine/features/neighbours.h"
 #include "engine/network/network_training.h"
 #include "engine/network/optimizer_state.h"
@@ -74,7 +74,7 @@ double evaluation_bytes(const Config& config, const NetworkShape& shape, const B
 }
 
 // Whether there are neighbours whose features get weights.
-bool learns_likeness(const Config& config, std::size_t features, const BlockBounds& bounds) {
+bool learns_feature_weights(const Config& config, std::size_t features, const BlockBounds& bounds) {
   return config.neighbours.share > 0 && config.neighbours.learn && bounds.samples > 0 &&
          bounds.dense != features;
 }
@@ -104,16 +104,16 @@ MemoryPlan plan_memory(const Config& config, std::size_t features, const Network
     plan.neighbours = Neighbours::bytes_of(double(bounds.samples), double(features),
                                            double(bounds.all_features), double(bounds.all_labels),
                                            bounds.dense == features ? double(bounds.dense) : 0.0);
-    if (config.neighbours.companions > 0)
-      plan.neighbours += LabelCompanions::bytes_of(double(parts.neuron_ends.back()));
+    if (config.neighbours.cooccurrence > 0)
+      plan.neighbours += LabelCooccurrence::bytes_of(double(parts.neuron_ends.back()));
   }
   plan.evaluation = evaluation_bytes(config, shape, bounds, threads);
-  if (learns_likeness(config, features, bounds)) {
+  if (learns_feature_weights(config, features, bounds)) {
     const auto samples = double(bounds.samples), all = double(features);
     plan.neighbours += Neighbours::weight_bytes_of(samples, all);
-    plan.evaluation =
-        std::max(plan.evaluation, LikenessLearning::bytes_of(samples, all, double(parts.neuron_ends.back()),
-                                                             double(bounds.all_features), threads));
+    plan.evaluation = std::max(plan.evaluation,
+                               FeatureWeightLearning::bytes_of(samples, all, double(parts.neuron_ends.back()),
+                                                               double(bounds.all_features), threads));
   }
   plan.regression =
       bytes_of_item_weights(config, parts.neuron_ends.back(), double(all_bounds.label_features), threads);

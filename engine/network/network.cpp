@@ -125,14 +125,14 @@ namespace {
 // Of users' items, for the first weights and biases: with few, many pairs of items never come apart.
 constexpr std::size_t kStartDraws = 2;
 
-constexpr std::size_t kCompanions = 128;  // that an item is regressed on where there are many
+constexpr std::size_t kCooccurrence = 128;  // that an item is regressed on where there are many
 
 // Where users have few items, those that two items have in common are few, and the penalty is less.
 ItemWeights item_weights(double penalty, const Dataset& train, std::size_t items, int threads) {
   const double many = std::clamp(items_of_user(train) / kItemsOfUser, 0.01, 1.0);
   const double own = penalty * std::sqrt(many);
-  return items <= kMostRidgeItems ? ridge_of_items(train, own, threads)
-                                  : ridge_of_companions(train, own, kCompanions, threads);
+  return items <= kMaxRidgeItems ? ridge_of_items(train, own, threads)
+                                 : ridge_of_cooccurring(train, own, kCooccurrence, threads);
 }
 
 bool regresses_items(const Config& config) {
@@ -155,13 +155,14 @@ Network Network::start(const Config& config, const TrainingRows& train, const Da
                        Cluster* cluster) {
   const std::size_t rank = cluster == nullptr ? 0 : static_cast<std::size_t>(cluster->rank());
   const std::size_t ranks = cluster == nullptr ? 1 : static_cast<std::size_t>(cluster->size());
-  Network network(config, shape, parts_for(config, train.taken, output_neurons(config, shape), rank, ranks));
+  Network network(config, shape,
+                  parts_for(config, train.crossed, output_neurons(config, shape), rank, ranks));
   network.initialise(
-      threads, network.input() ? feature_ends(train.taken, network, threads) : std::vector<std::size_t>());
-  network.feature_pairs_ = train.pairs;
-  network.feature_scale_ = FeatureScale(train.given, config.data.idf_power, config.data.normalize);
+      threads, network.input() ? feature_ends(train.crossed, network, threads) : std::vector<std::size_t>());
+  network.feature_crosses_ = train.crosses;
+  network.feature_scale_ = FeatureScale(train.raw, config.data.idf_power, config.data.normalize);
   const OutputSamples from =
-      output_samples(config, network.feature_scale(), train.given, shape.labels, threads);
+      output_samples(config, network.feature_scale(), train.raw, shape.labels, threads);
   network.start_output(from.samples,
                        config.data.kind == DataKind::kInteractions ? shape_of(from.samples) : shape, threads,
                        cluster, from.items ? &*from.items : nullptr);
@@ -173,7 +174,7 @@ OutputSamples output_samples(const Config& config, const FeatureScale& scale, co
                              std::size_t labels, int threads) {
   if (config.data.kind != DataKind::kInteractions) return {train, std::nullopt};
   OutputSamples from{
-      drawn_samples({config.data.hide, config.data.normalize, config.train.seed, 0}, train, kStartDraws),
+      drawn_samples({config.data.mask, config.data.normalize, config.train.seed, 0}, train, kStartDraws),
       std::nullopt};
   if (regresses_items(config) && !scale.active())
     from.items = item_weights(config.layers.back().wide_ridge, train, labels, threads);
@@ -182,15 +183,15 @@ OutputSamples output_samples(const Config& config, const FeatureScale& scale, co
 
 double bytes_of_item_weights(const Config& config, std::size_t items, double pairs, int threads) {
   if (!regresses_items(config)) return 0;
-  return items <= kMostRidgeItems ? bytes_of_ridge(items)
-                                  : bytes_of_companions(items, pairs, kCompanions, threads);
+  return items <= kMaxRidgeItems ? bytes_of_ridge(items)
+                                 : bytes_of_sparse_ridge(items, pairs, kCooccurrence, threads);
 }
 
 OutputStart output_start(const Config& config, const FeatureScale& scale, const Dataset& train,
                          const DataShape& shape, int threads, const ItemWeights* items) {
   const LayerConfig& layer = config.layers.back();
   if (layer.wide && layer.wide_fit > 0 && config.loss.kind == LossKind::kSigmoid) {
-    const bool all = layer.kind == LayerKind::kDense || layer.correction;
+    const bool all = layer.kind == LayerKind::kDense || layer.logq_correction;
     const auto fitted = fit_output_start(train, shape.label_frequencies, scale,
                                          all ? double(shape.labels) : double(layer.uniform),
                                          config.train.seed, threads, items);
@@ -236,9 +237,9 @@ SparseRow Network::own_features(const SparseRow& row, std::vector<std::uint32_t>
 }
 
 void Network::reserve_features(std::size_t entries, std::size_t lanes, Block& block) const {
-  if (feature_pairs_.active()) {
+  if (feature_crosses_.active()) {
     block.ids.reserve(entries);
-    block.paired.reserve(entries);
+    block.crossed.reserve(entries);
   }
   if (feature_scale_.active()) block.values.reserve(entries);
   if (wide()) block.features.reserve(sample_features(), entries, lanes);

@@ -31,8 +31,8 @@ struct DataShape {
   std::vector<std::uint32_t> label_frequencies;  // in the training set; size labels
   std::size_t samples = 0;                       // in the training set
   std::size_t dense = 0;                         // dense columns: the last of the features
-  std::size_t pairs = 0;                         // of features, as further features; needs dense == 0
-  std::size_t inputs() const { return features + pairs; }  // of the first layer
+  std::size_t crosses = 0;                       // of features, as further features; needs dense == 0
+  std::size_t inputs() const { return features + crosses; }  // of the first layer
 };
 // Of a training set without pairs.
 DataShape shape_of(const Dataset& train);
@@ -88,8 +88,8 @@ class Network {
   std::uint64_t generation() const;
   const FeatureScale& feature_scale() const { return feature_scale_; }
   // Behind the features of samples; none where there are no pairs.
-  const FeaturePairs& feature_pairs() const { return feature_pairs_; }
-  void set_feature_pairs(FeaturePairs pairs) { feature_pairs_ = std::move(pairs); }
+  const FeatureCrosses& feature_crosses() const { return feature_crosses_; }
+  void set_feature_crosses(FeatureCrosses crosses) { feature_crosses_ = std::move(crosses); }
   void set_feature_scale(FeatureScale scale) { feature_scale_ = std::move(scale); }
   // Seed of a layer's hash functions, with which Layer::rebuild_index() is called.
   std::uint64_t hash_seed(std::size_t l) const { return mix64(config_.train.seed) + l; }
@@ -97,7 +97,7 @@ class Network {
   const Config& config() const { return config_; }
   // Of all parts: with pairs, and without them, as the wide path takes them.
   std::size_t features() const { return features_; }
-  std::size_t sample_features() const { return features_ - feature_pairs_.size(); }
+  std::size_t sample_features() const { return features_ - feature_crosses_.size(); }
   std::size_t labels() const { return parts_.neuron_ends.back(); }
   std::size_t dense() const { return dense_; }  // of these, dense columns
   // The parts there are, and which of them are here.
@@ -128,15 +128,15 @@ class Network {
   // them. The data set has the features of samples.
   void add_sample(const Dataset& data, std::size_t sample, Block& block) const {
     if (dense_ > 0) data.dense().copy_row(sample, block.dense.row(block.rows.size()));
-    add_paired(feature_pairs_.paired(data.features(sample), block.ids, block.paired), block);
+    add_crossed(feature_crosses_.crossed(data.features(sample), block.ids, block.crossed), block);
   }
   // The same of a data set whose samples have their pairs already.
-  void add_paired_sample(const Dataset& data, std::size_t sample, Block& block) const {
+  void add_crossed_sample(const Dataset& data, std::size_t sample, Block& block) const {
     if (dense_ > 0) data.dense().copy_row(sample, block.dense.row(block.rows.size()));
-    add_paired(data.features(sample), block);
+    add_crossed(data.features(sample), block);
   }
   // The same of a row without dense features that has its pairs.
-  void add_paired(const SparseRow& row, Block& block) const {
+  void add_crossed(const SparseRow& row, Block& block) const {
     block.rows.push_back(feature_scale_.scaled(row, block.values));
     if (block.split) block.own_rows.push_back(own_features(block.rows.back(), block.own_ids));
   }
@@ -172,7 +172,7 @@ class Network {
   std::size_t features_;
   std::size_t dense_;
   NetworkParts parts_;
-  FeaturePairs feature_pairs_;
+  FeatureCrosses feature_crosses_;
   FeatureScale feature_scale_;
   std::optional<InputLayer> input_;
   std::vector<Layer> layers_;  // stored by neuron; all of them when there is no input_

@@ -26,7 +26,7 @@ struct MatrixGrowth {
   bool stays() const { return rows.stays() && columns.stays(); }
 };
 
-// The same with pairs of features, which stay behind them.
+// The same with feature crosses, which stay behind them.
 IdGrowth with_pairs(IdGrowth features, std::size_t pairs) {
   for (std::size_t p = 0; p < pairs; ++p)
     features.was.push_back(static_cast<std::uint32_t>(features.before + p));
@@ -36,7 +36,7 @@ IdGrowth with_pairs(IdGrowth features, std::size_t pairs) {
 
 // Of all matrices, in the order of Network::matrices().
 std::vector<MatrixGrowth> growth_of(const Network& from, const Growth& growth) {
-  const IdGrowth inputs = with_pairs(growth.features, from.feature_pairs().size());
+  const IdGrowth inputs = with_pairs(growth.features, from.feature_crosses().size());
   const auto same = [](std::size_t count) { return IdGrowth::behind(count, count); };
   std::vector<MatrixGrowth> all;
   if (from.input()) {
@@ -103,7 +103,7 @@ MatrixState grown_state(const MatrixState& from, const Parameters& matrix, const
 void grow_output(const Network& from, const GrownShape& to, int threads, OptimizerState* state,
                  Network& network) {
   const OutputSamples by =
-      output_samples(network.config(), network.feature_scale(), to.more.given, to.shape.labels, threads);
+      output_samples(network.config(), network.feature_scale(), to.more.raw, to.shape.labels, threads);
   const ItemWeights* const items = by.items ? &*by.items : nullptr;
   const DataShape more = shape_of(by.samples);
   const OutputStart start =
@@ -133,7 +133,7 @@ void grow_output(const Network& from, const GrownShape& to, int threads, Optimiz
 Network grown(const Network& from, const Config& config, const GrownShape& to, int threads,
               OptimizerState* state) {
   const std::vector<MatrixGrowth> growth = growth_of(from, to.growth);
-  Network network(config, to.shape, parts_for(config, to.more.taken, to.growth.labels.size(), 0, 1));
+  Network network(config, to.shape, parts_for(config, to.more.crossed, to.growth.labels.size(), 0, 1));
   const auto before = from.matrices();
   const auto now = network.matrices();
   if (!std::ranges::all_of(growth, &MatrixGrowth::stays)) network.initialise(threads);
@@ -146,10 +146,9 @@ Network grown(const Network& from, const Config& config, const GrownShape& to, i
     }
   }
   if (state != nullptr) state->matrices = std::move(remembered.matrices);
-  network.set_feature_pairs(to.more.pairs);
-  network.set_feature_scale(from.feature_scale().grown(to.growth.features, to.more.given,
-                                                       to.shape.samples + to.more.given.label_texts(),
-                                                       config.data.idf_power));
+  network.set_feature_crosses(to.more.crosses);
+  network.set_feature_scale(from.feature_scale().grown(
+      to.growth.features, to.more.raw, to.shape.samples + to.more.raw.label_texts(), config.data.idf_power));
   grow_output(from, to, threads, state, network);
   return network;
 }

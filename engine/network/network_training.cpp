@@ -11,7 +11,7 @@ namespace {
 
 // Of expected equal cost: one for each of few threads, for more several, because one that is late holds up
 // all of them.
-constexpr std::uint32_t kFewThreads = 4, kShardsPerThread = 8, kMostShards = 256;
+constexpr std::uint32_t kFewThreads = 4, kShardsPerThread = 8, kMaxShards = 256;
 // With so many blocks a thread, or an even number, blocks are the tasks of a pass; else threads share them.
 constexpr std::size_t kBlocksPerThread = 4;
 
@@ -26,7 +26,7 @@ PartJoin::Shape join_shape(const Config& config, const NetworkShape& network, st
 StepShape step_shape(const TrainConfig& config, int threads) {
   // Where processes share the network, half of the shards at a time.
   const auto own = static_cast<std::uint32_t>(config.shards > 1 ? 2 * threads : threads);
-  return {config.batch_size, own <= kFewThreads ? own : std::min(own * kShardsPerThread, kMostShards),
+  return {config.batch_size, own <= kFewThreads ? own : std::min(own * kShardsPerThread, kMaxShards),
           threads};
 }
 

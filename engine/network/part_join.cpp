@@ -12,7 +12,7 @@ namespace {
 
 constexpr int kNorms = 0, kLosses = 1, kFirstOfSums = 2;  // channels
 constexpr double kBytes = 2;                              // of a unit
-constexpr double kLeastHalved = 8192;                     // bytes; a message of half costs hardly less time
+constexpr double kMinHalved = 8192;                       // bytes; a message of half costs hardly less time
 
 }  // namespace
 
@@ -33,7 +33,7 @@ PartJoin::PartJoin(const NetworkParts& parts, const Shape& shape, Cluster* clust
   in_.resize(ranks);
   if (shape.hidden == 0) return;
   const double message = double(blocks_ * lanes_ * shape.hidden) * kBytes / double(ranks);
-  const std::size_t count = ranks > 1 && message >= kLeastHalved ? std::min<std::size_t>(blocks_, 2) : 1;
+  const std::size_t count = ranks > 1 && message >= kMinHalved ? std::min<std::size_t>(blocks_, 2) : 1;
   for (std::size_t g = 0; g < count; ++g) {
     const std::size_t first = blocks_ * g / count, size = blocks_ * (g + 1) / count - first;
     const auto sums = [&](int i) {

@@ -10,8 +10,8 @@ void SparseDeltas::reserve(std::size_t neurons, std::size_t lanes) {
   values_ = AlignedArray<float>(entries);
 }
 
-void SparseDeltas::round(float floor, Rng rng, std::size_t slice, Slice neurons, std::size_t samples,
-                         std::size_t lanes, float* d) {
+void SparseDeltas::sparsify(float floor, Rng rng, std::size_t slice, Slice neurons, std::size_t samples,
+                            std::size_t lanes, float* d) {
   const auto& k = kernels::active();
   rng.skip(neurons.first);
   std::size_t at = slice * room_of(lanes);

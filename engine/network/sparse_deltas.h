@@ -4,7 +4,7 @@
 // not what is active.
 //
 // The estimate of the gradient stays unbiased; an entry below the floor f gains the variance |delta| (f -
-// |delta|). round() may run on different slices at once; not thread-safe else.
+// |delta|). sparsify() may run on different slices at once; not thread-safe else.
 #pragma once
 
 #include <cstddef>
@@ -21,7 +21,8 @@ namespace slide {
 
 class SparseDeltas {
  public:
-  // Room for `neurons` of `lanes` samples each; round() needs no more memory. Until then in_use() is false.
+  // Room for `neurons` of `lanes` samples each; sparsify() needs no more memory. Until then in_use() is
+  // false.
   void reserve(std::size_t neurons, std::size_t lanes);
   static std::size_t bytes_of(std::size_t neurons, std::size_t lanes) {
     return neurons * (sizeof(std::size_t) + sizeof(std::uint32_t)) +
@@ -32,8 +33,8 @@ class SparseDeltas {
   // Of d [neurons x lanes], which is not 0 in the first `samples` lanes only, rounds slice number `slice`,
   // which is `neurons`, in place and lists the rest. `floor` is in the units of d; `rng` is the stream of all
   // neurons. May run on different slices at once.
-  void round(float floor, Rng rng, std::size_t slice, Slice neurons, std::size_t samples, std::size_t lanes,
-             float* d);
+  void sparsify(float floor, Rng rng, std::size_t slice, Slice neurons, std::size_t samples,
+                std::size_t lanes, float* d);
 
   // Of the neuron in place `a`: the samples whose delta is not 0, ascending, and these deltas.
   std::span<const std::uint32_t> samples_of(std::size_t a) const {

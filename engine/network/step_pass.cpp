@@ -40,18 +40,18 @@ Rng StepPass::rng_of(Purpose purpose, Place place, std::size_t what) const {
 StepSums StepPass::run(PhaseSeconds& phases) {
   LapClock clock;
   if (join_ != nullptr && input_ != nullptr) {
-    each_group([&] { enter_parts(); });
+    each_group([&] { forward_input_parts(); });
     each_group([&] {
-      note_features();
+      index_features();
       group_->hidden.pass_on(threads_);
     });
     each_group([&] {
       activate_parts();
-      go_through_layers(phases, clock);
+      forward_layers(phases, clock);
     });
   } else {
     forward_input();
-    go_through_layers(phases, clock);
+    forward_layers(phases, clock);
   }
   const StepSums own = sums();
   phases.forward += clock.lap();
@@ -59,7 +59,7 @@ StepSums StepPass::run(PhaseSeconds& phases) {
 }
 
 // Forward and backward of layers of which the first has its input.
-void StepPass::go_through_layers(PhaseSeconds& phases, LapClock& clock) {
+void StepPass::forward_layers(PhaseSeconds& phases, LapClock& clock) {
   phases.forward += clock.lap();
   for (std::size_t l = 0; l < layers_.size(); ++l) {
     select(l);
@@ -93,13 +93,13 @@ void StepPass::forward_input() {
     Block& block = blocks_[place.b];
     if (input_ == nullptr) return network_.enter_rows(block);
     const Slice run = run_of(task, slices(place));
-    for (std::size_t slice = run.first; slice < run.end(); ++slice) enter(block, slice);
+    for (std::size_t slice = run.first; slice < run.end(); ++slice) forward_input_slice(block, slice);
   });
-  if (threads_ == 1) note_features();  // threads do so beside the choice of neurons
+  if (threads_ == 1) index_features();  // threads do so beside the choice of neurons
 }
 
 // First activations of a slice of samples.
-void StepPass::enter(Block& block, std::size_t slice) {
+void StepPass::forward_input_slice(Block& block, std::size_t slice) {
   const Slice samples = slice_of(slice, block.lanes, kSliceSamples);
   if (network_.dense() > 0) {
     block.dense.transpose(slice, block.samples(), block.lanes);
@@ -120,16 +120,17 @@ void StepPass::drop_input(Block& block, Slice samples) {
 }
 
 // Sends what the own parts add to the first activations.
-void StepPass::enter_parts() {
+void StepPass::forward_input_parts() {
   const auto slices = [&](Place place) { return slices_of(blocks_[place.b].lanes, kSliceSamples); };
   each_run(parts_of(last()), slices, [&](Place place, Slice run, ThreadScratch& scratch) {
-    for (std::size_t slice = run.first; slice < run.end(); ++slice) enter_part(place, slice, scratch.sums);
+    for (std::size_t slice = run.first; slice < run.end(); ++slice)
+      forward_input_part(place, slice, scratch.sums);
   });
   group_->hidden.start(blocks_.size(), threads_);
 }
 
 // Tasks of note() for a block.
-std::size_t StepPass::notes_of(const Block& block) const {
+std::size_t StepPass::index_tasks_of(const Block& block) const {
   const std::size_t listed = input_ != nullptr ? runs_of(slices_of(block.lanes, kSliceSamples)) : 0;
   return feature_parts(block) + listed;
 }
@@ -138,11 +139,11 @@ std::size_t StepPass::notes_of(const Block& block) const {
 std::size_t StepPass::feature_parts(const Block& block) const {
   if (!network_.wide()) return 0;
   if (input_ == nullptr || block.split || threads_ == 1) return 1;
-  return std::min<std::size_t>(BlockFeatures::kMostParts, input_->shards().size());
+  return std::min<std::size_t>(BlockFeatures::kMaxParts, input_->shards().size());
 }
 
 // What needs no activations: the block's features for the wide path, and by shard for the update.
-void StepPass::note(Block& block, std::size_t task) const {
+void StepPass::index_block_features(Block& block, std::size_t task) const {
   const std::size_t parts = feature_parts(block);
   if (task >= parts) {
     const Slice run = run_of(task - parts, slices_of(block.lanes, kSliceSamples));
@@ -168,11 +169,11 @@ void StepPass::clear_features() {
   for (Block& block : blocks_) block.features.clear();
 }
 
-void StepPass::note_features() {
+void StepPass::index_features() {
   clear_features();
   each_task(
-      1, [&](Place place) { return notes_of(blocks_[place.b]); },
-      [&](Place place, std::size_t task, ThreadScratch&) { note(blocks_[place.b], task); });
+      1, [&](Place place) { return index_tasks_of(blocks_[place.b]); },
+      [&](Place place, std::size_t task, ThreadScratch&) { index_block_features(blocks_[place.b], task); });
 }
 
 // First activations from what all parts add to them.
@@ -183,7 +184,7 @@ void StepPass::activate_parts() {
 }
 
 // What a part adds to the first activations of a slice of samples.
-void StepPass::enter_part(Place place, std::size_t slice, std::vector<float>& sums) {
+void StepPass::forward_input_part(Place place, std::size_t slice, std::vector<float>& sums) {
   const Block& block = blocks_[place.b];
   const InputLayer& layer = *network_.input();
   const Slice samples = slice_of(slice, block.lanes, kSliceSamples);
@@ -213,18 +214,19 @@ void StepPass::select(std::size_t l) {
   const std::size_t parts = parts_of(l), places = blocks_.size() * parts;
   const auto place = [&](std::size_t i) { return Place{i / parts, i % parts}; };
   const bool dense = !layer.sampled() && !layer.output();  // all are active: too little for threads
-  for (std::size_t i = 0; dense && i < places; ++i) choose(l, place(i), scratch_.chosen.front().layers[l]);
+  for (std::size_t i = 0; dense && i < places; ++i)
+    select_active(l, place(i), scratch_.chosen.front().layers[l]);
   const std::size_t chosen = dense ? 0 : places;
-  const std::size_t notes = l > 0 || group_ != nullptr || threads_ == 1 ? 0 : notes_of(blocks_.front());
+  const std::size_t notes = l > 0 || group_ != nullptr || threads_ == 1 ? 0 : index_tasks_of(blocks_.front());
   if (notes > 0) clear_features();
   const bool by_place = places <= scratch_.chosen.size();
   parallel_for(chosen + notes * blocks_.size(), threads_, [&](std::size_t i, int thread) {
-    if (i >= chosen) return note(blocks_[(i - chosen) / notes], (i - chosen) % notes);
-    choose(l, place(i), scratch_.chosen[by_place ? i : static_cast<std::size_t>(thread)].layers[l]);
+    if (i >= chosen) return index_block_features(blocks_[(i - chosen) / notes], (i - chosen) % notes);
+    select_active(l, place(i), scratch_.chosen[by_place ? i : static_cast<std::size_t>(thread)].layers[l]);
   });
 }
 
-void StepPass::choose(std::size_t l, Place place, LayerScratch& scratch) {
+void StepPass::select_active(std::size_t l, Place place, LayerScratch& scratch) {
   const Block& block = blocks_[place.b];
   const Layer& layer = network_.layers()[l];
   Layer::Query query{block.rows, {}};
@@ -258,10 +260,10 @@ void StepPass::forward(std::size_t l) {
     LayerBlock& mine = at(l, place);
     layer.forward(network_.input_of(l, block), run, scratch.layers[l], mine);
     if (layer.output()) {
-      leave_out(place, run);
+      mask(place, run);
       if (under_softmax()) return;
-      for (std::size_t i = run.first; i < run.end(); ++i) lose(place, i);
-      round(place, run);
+      for (std::size_t i = run.first; i < run.end(); ++i) compute_loss(place, i);
+      sparsify(place, run);
     } else if (layer.config().dropout > 0) {
       apply_dropout(layer.config().dropout, covered(run, mine.count, kSliceNeurons), {0, block.samples()},
                     block.samples(), block.lanes, rng_of(Purpose::kDropout, place, l + 1), mine);
@@ -270,7 +272,7 @@ void StepPass::forward(std::size_t l) {
 }
 
 // The logits of neurons that samples leave out.
-void StepPass::leave_out(Place place, Slice slices) const {
+void StepPass::mask(Place place, Slice slices) const {
   const Block& block = blocks_[place.b];
   LayerBlock& out = at(last(), place);
   if (block.left_out.empty()) return;
@@ -281,7 +283,7 @@ void StepPass::leave_out(Place place, Slice slices) const {
 }
 
 // One-vs-all loss of a slice; logits become deltas.
-void StepPass::lose(Place place, std::size_t slice) const {
+void StepPass::compute_loss(Place place, std::size_t slice) const {
   LayerBlock& out = at(last(), place);
   const BlockTargets targets = targets_of(place);
   const Slice neurons = slice_of(slice, out.count, kSliceNeurons);
@@ -290,16 +292,16 @@ void StepPass::lose(Place place, std::size_t slice) const {
   weigh(targets, neurons, {0, targets.samples}, blocks_[place.b].weights, out.out_t.data());
 }
 
-void StepPass::round(Place place, Slice slices) const {
+void StepPass::sparsify(Place place, Slice slices) const {
   const Config& config = network_.config();
   const Block& block = blocks_[place.b];
   LayerBlock& out = at(last(), place);
   if (!out.sparse.in_use()) return;
-  const auto floor = static_cast<float>(config.loss.delta_floor) * key_.scale;
+  const auto floor = static_cast<float>(config.loss.gradient_threshold) * key_.scale;
   const Rng rng(config.train.seed, Purpose::kDeltas, key_.step, number_of(place));
   for (std::size_t i = slices.first; i < slices.end(); ++i) {
-    out.sparse.round(floor, rng, i, slice_of(i, out.count, kSliceNeurons), block.samples(), block.lanes,
-                     out.out_t.data());
+    out.sparse.sparsify(floor, rng, i, slice_of(i, out.count, kSliceNeurons), block.samples(), block.lanes,
+                        out.out_t.data());
   }
 }
 

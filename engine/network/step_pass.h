@@ -80,29 +80,29 @@ class StepPass {
   }
 
   void forward_input();
-  void enter(Block& block, std::size_t slice);
-  void enter_part(Place place, std::size_t slice, std::vector<float>& sums);
+  void forward_input_slice(Block& block, std::size_t slice);
+  void forward_input_part(Place place, std::size_t slice, std::vector<float>& sums);
   void drop_input(Block& block, Slice samples);
   template <class Body>
   void each_group(Body&& body);
-  void go_through_layers(PhaseSeconds& phases, LapClock& clock);
-  void enter_parts();
-  std::size_t notes_of(const Block& block) const;
+  void forward_layers(PhaseSeconds& phases, LapClock& clock);
+  void forward_input_parts();
+  std::size_t index_tasks_of(const Block& block) const;
   std::size_t feature_parts(const Block& block) const;
   void clear_features();
-  void note(Block& block, std::size_t task) const;
-  void note_features();
+  void index_block_features(Block& block, std::size_t task) const;
+  void index_features();
   void activate_parts();
   void activate(Place place, Slice run);
   void select(std::size_t l);
-  void choose(std::size_t l, Place place, LayerScratch& scratch);
+  void select_active(std::size_t l, Place place, LayerScratch& scratch);
   void forward(std::size_t l);
   void softmax();
   StepSums sums();
   double loss_of(Place place) const;
-  void leave_out(Place place, Slice slices) const;
-  void lose(Place place, std::size_t slice) const;
-  void round(Place place, Slice slices) const;
+  void mask(Place place, Slice slices) const;
+  void compute_loss(Place place, std::size_t slice) const;
+  void sparsify(Place place, Slice slices) const;
   void backward(std::size_t l);
   SliceCells cells_of(std::size_t l, Place place) const;
   void backward_cell(std::size_t l, Place place, const SliceCell& cell, LayerScratch& scratch);

@@ -46,7 +46,7 @@ void StepPass::softmax() {
   }
   if (!at(last(), {0, 0}).sparse.in_use()) return;
   const auto neurons = [&](Place place) { return slices_of(at(last(), place).count, kSliceNeurons); };
-  each_run(parts, neurons, [&](Place place, Slice run, ThreadScratch&) { round(place, run); });
+  each_run(parts, neurons, [&](Place place, Slice run, ThreadScratch&) { sparsify(place, run); });
 }
 
 }  // namespace slide

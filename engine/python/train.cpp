@@ -98,12 +98,12 @@ py::tuple train(const api::Config& config, const api::Data& data, const std::opt
   return py::make_tuple(model, watch.outcome());
 }
 
-py::tuple train_further(const api::Model& model, const api::Data& data, std::uint32_t epochs,
-                        const py::object& step, double interval, const py::object& epoch) {
+py::tuple continue_training(const api::Model& model, const api::Data& data, std::uint32_t epochs,
+                            const py::object& step, double interval, const py::object& epoch) {
   TrainWatch watch(step, interval, epoch, py::none(), "");
   const api::Callbacks callbacks = watch.callbacks();
-  const api::Model further =
-      engine_call([&] { return api::train_further(model, data, epochs, callbacks); }, [&] { watch.poll(); });
+  const api::Model further = engine_call(
+      [&] { return api::continue_training(model, data, epochs, callbacks); }, [&] { watch.poll(); });
   return py::make_tuple(further, watch.outcome());
 }
 
@@ -112,7 +112,7 @@ py::tuple train_further(const api::Model& model, const api::Data& data, std::uin
 void bind_train(py::module_& module) {
   module.def("train", &train, py::arg("config"), py::arg("data"), py::arg("test"), py::arg("step"),
              py::arg("interval"), py::arg("epoch"), py::arg("evaluation"), py::arg("best_path"));
-  module.def("train_further", &train_further, py::arg("model"), py::arg("data"), py::arg("epochs"),
+  module.def("continue_training", &continue_training, py::arg("model"), py::arg("data"), py::arg("epochs"),
              py::arg("step"), py::arg("interval"), py::arg("epoch"));
 }
 

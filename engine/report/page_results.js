@@ -42,7 +42,7 @@ const settingText = (value) => {
   return path ? path[1].split("/").slice(-2).join("/") : value;
 };
 
-const kMostChanges = 6;
+const kMaxChanges = 6;
 // Which data and samples a run had is said above it, and seeds below a line of several.
 const kToldElsewhere = ["data.train", "data.test", "data.validation"];
 const changesOf = (section, members) => {
@@ -52,10 +52,10 @@ const changesOf = (section, members) => {
     others.some((i) => values[i] !== values[at]) && (members.length === 1 || key !== "train.seed"));
   if (differing.length === 0) return null;
   const line = make("div", {class: "changes"});
-  differing.slice(0, kMostChanges).forEach((difference, i) => {
+  differing.slice(0, kMaxChanges).forEach((difference, i) => {
     line.append(i > 0 ? " \u00b7 " : "", `${difference.key} `, make("code", {}, settingText(difference.values[at])));
   });
-  if (differing.length > kMostChanges) line.append(` \u00b7 and ${differing.length - kMostChanges} more`);
+  if (differing.length > kMaxChanges) line.append(` \u00b7 and ${differing.length - kMaxChanges} more`);
   return line;
 };
 

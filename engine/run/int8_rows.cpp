@@ -6,7 +6,7 @@
 namespace slide {
 
 namespace {
-constexpr float kMost = 127.0f;
+constexpr float kMax = 127.0f;
 }
 
 int int8_exponent(std::span<const float> row) {
@@ -15,19 +15,19 @@ int int8_exponent(std::span<const float> row) {
   if (largest == 0.0f) return 0;
   int exponent = 0;
   std::frexp(largest, &exponent);  // largest < 2^exponent
-  exponent = std::clamp(exponent - 7, kLeastExponent, kMostExponent);
-  const bool fits = largest <= kMost * std::ldexp(1.0f, exponent);
-  return fits ? exponent : std::min(exponent + 1, kMostExponent);
+  exponent = std::clamp(exponent - 7, kMinExponent, kMaxExponent);
+  const bool fits = largest <= kMax * std::ldexp(1.0f, exponent);
+  return fits ? exponent : std::min(exponent + 1, kMaxExponent);
 }
 
 bool are_int8_exponents(std::span<const std::int8_t> exponents) {
-  return std::ranges::all_of(exponents, [](int e) { return e >= kLeastExponent && e <= kMostExponent; });
+  return std::ranges::all_of(exponents, [](int e) { return e >= kMinExponent && e <= kMaxExponent; });
 }
 
 void to_int8(std::span<const float> row, int exponent, std::int8_t* q) {
   const float factor = std::ldexp(1.0f, -exponent);
   std::ranges::transform(row, q, [factor](float x) {
-    return static_cast<std::int8_t>(std::clamp(std::nearbyint(x * factor), -kMost, kMost));
+    return static_cast<std::int8_t>(std::clamp(std::nearbyint(x * factor), -kMax, kMax));
   });
 }
 

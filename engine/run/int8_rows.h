@@ -15,7 +15,7 @@
 
 namespace slide {
 
-inline constexpr int kLeastExponent = -126, kMostExponent = 120;
+inline constexpr int kMinExponent = -126, kMaxExponent = 120;
 
 // e of a row of finite numbers; 0 where there is none but 0.
 int int8_exponent(std::span<const float> row);

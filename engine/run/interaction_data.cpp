@@ -70,7 +70,7 @@ RunData read_interaction_data(const DataConfig& config, const ReadOptions& optio
 }
 
 Dataset half_hidden(const Dataset& users, const Config& config) {
-  return drawn_samples({config.data.hide, config.data.normalize, config.train.seed, 0}, users, 1);
+  return drawn_samples({config.data.mask, config.data.normalize, config.train.seed, 0}, users, 1);
 }
 
 Dataset read_held_out(const std::string& path, const std::string& known, const ReadOptions& options) {

@@ -43,9 +43,9 @@ std::string label_text(const Model& model, std::uint32_t id) {
 }
 
 std::string feature_text(const Model& model, std::uint32_t id) {
-  const FeaturePairs& pairs = model.network.feature_pairs();
+  const FeatureCrosses& pairs = model.network.feature_crosses();
   if (pairs.active() && id >= pairs.features()) {
-    const FeaturePair& pair = pairs.pairs()[id - pairs.features()];
+    const FeatureCross& pair = pairs.crosses()[id - pairs.features()];
     return feature_text(model, pair.first) + " + " + feature_text(model, pair.second);
   }
   return model.text != nullptr ? model.text->feature_name(id) : std::to_string(id);

@@ -31,10 +31,10 @@ constexpr std::uint32_t kFlagInt8 = 64;
 constexpr std::uint32_t kFlagIdle = 128;
 constexpr std::uint32_t kFlagDense = 256;
 constexpr std::uint32_t kFlagPairs = 512;
-constexpr std::uint32_t kFlagLikeness = 1024;
+constexpr std::uint32_t kFlagFeatureWeights = 1024;
 // Each model has the oldest version that knows what is in it, so that older programs read it.
 constexpr std::uint32_t kPlainVersion = 4, kSmallVersion = 5, kDenseVersion = 6, kLabelTextVersion = 7,
-                        kPairsVersion = 9, kLikenessVersion = 10;
+                        kPairsVersion = 9, kFeatureWeightsVersion = 10;
 
 // ---- writing ----
 
@@ -49,7 +49,7 @@ std::uint32_t flag_of(ModelForm form) {
 }
 
 // What features weigh for the neighbours, where that was learnt.
-std::span<const std::uint16_t> likeness_of(const ModelParts& model) {
+std::span<const std::uint16_t> similarity_of(const ModelParts& model) {
   if (model.trained.neighbours == nullptr) return {};
   return model.trained.neighbours->storage().feature_weights;
 }
@@ -60,13 +60,13 @@ std::uint32_t flags_of(const ModelParts& model) {
          (network.output().wide() != nullptr ? kFlagWide : 0) | (model.text != nullptr ? kFlagText : 0) |
          (network.feature_scale().factors().empty() ? 0 : kFlagFactors) |
          (model.trained.neighbours != nullptr ? kFlagNeighbours : 0) | (model.idle.empty() ? 0 : kFlagIdle) |
-         (model.shape.dense > 0 ? kFlagDense : 0) | (model.shape.pairs > 0 ? kFlagPairs : 0) |
-         (likeness_of(model).empty() ? 0 : kFlagLikeness);
+         (model.shape.dense > 0 ? kFlagDense : 0) | (model.shape.crosses > 0 ? kFlagPairs : 0) |
+         (similarity_of(model).empty() ? 0 : kFlagFeatureWeights);
 }
 
 std::uint32_t version_of(const ModelParts& model) {
-  if (!likeness_of(model).empty()) return kLikenessVersion;
-  if (model.shape.pairs > 0) return kPairsVersion;
+  if (!similarity_of(model).empty()) return kFeatureWeightsVersion;
+  if (model.shape.crosses > 0) return kPairsVersion;
   if (model.shape.dense > 0) return kDenseVersion;
   const Neighbours* neighbours = model.trained.neighbours;
   if (neighbours != nullptr && neighbours->samples() > model.shape.samples) return kLabelTextVersion;
@@ -117,7 +117,7 @@ void put_sparse(ByteWriter& out, const ModelParts& model, const OptimizerState* 
   put_factors(out, model.trained.network.feature_scale());
   if (neighbours != nullptr)
     plain ? put_neighbours(out, *neighbours) : put_packed_neighbours(out, *neighbours, model.form);
-  out.put_values(likeness_of(model));
+  out.put_values(similarity_of(model));
 }
 
 // `text`: bytes of the text model, if there is one.
@@ -133,7 +133,7 @@ void put_contents(ByteWriter& out, const ModelParts& model, const std::string& t
   const std::string config = config_of(model);
   out.put_array(config.data(), config.size());
   put_shape(out, model.shape);
-  put_pairs(out, network.feature_pairs());
+  put_pairs(out, network.feature_crosses());
   put_hashes(out, hashes_of(model));
   put_matrices(out, network, state, model.form);
   put_sparse(out, model, state);
@@ -164,11 +164,11 @@ DataShape get_shape(ByteReader& in, std::uint32_t flags) {
   return shape;
 }
 
-FeaturePairs get_shape_pairs(ByteReader& in, std::uint32_t flags, DataShape& shape) {
+FeatureCrosses get_shape_pairs(ByteReader& in, std::uint32_t flags, DataShape& shape) {
   if ((flags & kFlagPairs) == 0) return {};
   if (shape.dense > 0) in.refuse("pairs beside dense features");
-  FeaturePairs pairs = get_pairs(in, shape.features);
-  shape.pairs = pairs.size();
+  FeatureCrosses pairs = get_pairs(in, shape.features);
+  shape.crosses = pairs.size();
   return pairs;
 }
 
@@ -263,12 +263,12 @@ Model get_model(ByteReader& in, LoadOptimizer optimizer, const std::string& path
   std::vector<std::string> notes;
   Config config = get_config(in, path, notes);
   DataShape shape = get_shape(in, flags);
-  FeaturePairs pairs = get_shape_pairs(in, flags, shape);
+  FeatureCrosses pairs = get_shape_pairs(in, flags, shape);
   std::vector<LayerHash> hashes = get_hashes(in);
   const ModelForm form = get_form(flags, config, in);
   check_sizes(config, shape, form, in);
   Network network = cluster != nullptr ? share_of(config, shape, *cluster) : Network(config, shape);
-  network.set_feature_pairs(std::move(pairs));
+  network.set_feature_crosses(std::move(pairs));
   if (hashes.size() != network.layers().size()) in.refuse("another number of layers");
   const bool state_stored = (flags & kFlagOptimizer) != 0;
   const bool state_read = state_stored && optimizer == LoadOptimizer::kYes;
@@ -285,7 +285,7 @@ Model get_model(ByteReader& in, LoadOptimizer optimizer, const std::string& path
   if ((flags & kFlagNeighbours) != 0) {
     neighbours = form == ModelForm::kPlain ? get_neighbours(in, config.neighbours, shape)
                                            : get_packed_neighbours(in, config.neighbours, shape, form);
-    if ((flags & kFlagLikeness) != 0) neighbours->set_feature_weights(get_likeness(in, shape));
+    if ((flags & kFlagFeatureWeights) != 0) neighbours->set_feature_weights(get_feature_weights(in, shape));
   }
   bytes.neighbours = left - in.left();
   left = in.left();

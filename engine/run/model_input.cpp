@@ -23,7 +23,7 @@ namespace slide {
 namespace {
 
 constexpr std::uint32_t kOldestVersion = 1;
-constexpr std::uint32_t kPassedOver = 8;  // never released: pairs of features had wide weights
+constexpr std::uint32_t kPassedOver = 8;  // never released: feature crosses had wide weights
 
 // The bytes of a pipe, or what a packed file unpacks to, as a file.
 ModelInput file_of_stream(const std::string& path) {

@@ -31,7 +31,7 @@ bool good_lists(std::span<const std::uint64_t> offsets, std::span<const std::uin
 
 bool is_neighbour_value(std::uint16_t bf16) {
   const float size = std::fabs(kernels::from_bf16(bf16));
-  return size >= 0.5f * Neighbours::kLeastValue && size < 2.0f;
+  return size >= 0.5f * Neighbours::kMinValue && size < 2.0f;
 }
 
 void put_wide(ByteWriter& out, const WidePath& wide, const OptimizerState* state) {
@@ -71,24 +71,24 @@ std::unique_ptr<WidePath> get_wide(ByteReader& in, const Network& network, Store
   return wide;
 }
 
-void put_pairs(ByteWriter& out, const FeaturePairs& pairs) {
+void put_pairs(ByteWriter& out, const FeatureCrosses& pairs) {
   if (!pairs.active()) return;
   out.put<std::uint64_t>(pairs.size());
-  for (const FeaturePair& pair : pairs.pairs()) {
+  for (const FeatureCross& pair : pairs.crosses()) {
     out.put(pair.first);
     out.put(pair.second);
   }
 }
 
-FeaturePairs get_pairs(ByteReader& in, std::size_t features) {
-  std::vector<FeaturePair> pairs(
+FeatureCrosses get_pairs(ByteReader& in, std::size_t features) {
+  std::vector<FeatureCross> pairs(
       in.get_count(2 * sizeof(std::uint32_t), "pairs of features beyond its length"));
-  for (FeaturePair& pair : pairs) {
+  for (FeatureCross& pair : pairs) {
     pair.first = in.get<std::uint32_t>();
     pair.second = in.get<std::uint32_t>();
   }
-  if (pairs.empty() || !FeaturePairs::are_good(pairs, features)) in.refuse("impossible pairs of features");
-  return FeaturePairs(std::move(pairs), features);
+  if (pairs.empty() || !FeatureCrosses::are_good(pairs, features)) in.refuse("impossible pairs of features");
+  return FeatureCrosses(std::move(pairs), features);
 }
 
 void put_factors(ByteWriter& out, const FeatureScale& scale) {
@@ -172,7 +172,7 @@ Neighbours get_neighbours(ByteReader& in, const NeighbourConfig& config, const D
   return Neighbours(config, std::move(kept), shape.features);
 }
 
-std::vector<std::uint16_t> get_likeness(ByteReader& in, const DataShape& shape) {
+std::vector<std::uint16_t> get_feature_weights(ByteReader& in, const DataShape& shape) {
   if (shape.features > in.left() / sizeof(std::uint16_t))
     in.refuse("weights of features for neighbours beyond its length");
   std::vector<std::uint16_t> weights;

@@ -1,4 +1,4 @@
-// The parts of a model file that not every model has: pairs of features, wide path, factors of
+// The parts of a model file that not every model has: feature crosses, wide path, factors of
 // features, neighbours (model_file.h). Functions may be called from any thread, on different models. Reading
 // throws InputError when a part is larger than what is left, or cannot be.
 #pragma once
@@ -9,7 +9,7 @@
 #include <span>
 
 #include "engine/base/byte_io.h"
-#include "engine/features/feature_pairs.h"
+#include "engine/features/feature_crosses.h"
 #include "engine/features/feature_scale.h"
 #include "engine/features/neighbours.h"
 #include "engine/network/network.h"
@@ -25,9 +25,9 @@ std::unique_ptr<WidePath> get_wide(ByteReader& in, const Network& network, Store
                                    OptimizerState& state);
 
 // Nothing where there are none.
-void put_pairs(ByteWriter& out, const FeaturePairs& pairs);
+void put_pairs(ByteWriter& out, const FeatureCrosses& pairs);
 // Of a model with so many features of samples.
-FeaturePairs get_pairs(ByteReader& in, std::size_t features);
+FeatureCrosses get_pairs(ByteReader& in, std::size_t features);
 
 void put_factors(ByteWriter& out, const FeatureScale& scale);
 FeatureScale get_factors(ByteReader& in, const DataConfig& config, std::size_t features);
@@ -37,7 +37,7 @@ bool is_neighbour_value(std::uint16_t bf16);
 void put_neighbours(ByteWriter& out, const Neighbours& neighbours);
 Neighbours get_neighbours(ByteReader& in, const NeighbourConfig& config, const DataShape& shape);
 // What features weigh for them, where that was learnt.
-std::vector<std::uint16_t> get_likeness(ByteReader& in, const DataShape& shape);
+std::vector<std::uint16_t> get_feature_weights(ByteReader& in, const DataShape& shape);
 
 // What neighbours are known by where all features of a model are dense columns, else nothing: `samples` rows
 // of bfloat16.

@@ -35,7 +35,7 @@ std::string told_before(const MemoryPlan& plan) {
 }  // namespace
 
 MemoryPlan plan_run(const Config& config, const TrainingRows& rows, int threads, const Cluster* cluster) {
-  return plan_within(config, rows.taken, bounds_of(rows, config.train.block_size), threads, cluster);
+  return plan_within(config, rows.crossed, bounds_of(rows, config.train.block_size), threads, cluster);
 }
 
 MemoryPlan plan_least(const Config& config, const Dataset& train, int threads, const Cluster* cluster) {

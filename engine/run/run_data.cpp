@@ -309,7 +309,7 @@ void fit_to_features(const Dataset& train, Config& config) {
   if (train.dense_count() == 0 || train.sparse_count() > 0) return;
   config.layers.back().wide = false;
   config.data.idf_power = 0;
-  config.data.pairs = 0;
+  config.data.crosses = 0;
 }
 
 std::optional<Dataset> take_validation(const Config& config, RunData& data) {

@@ -159,26 +159,26 @@ RunData TrainingRun::read() {
   if (cluster_ != nullptr)
     fail_input(
         "several processes train from the beginning only; start one to go on from a model (train.init)");
-  return read_further();
+  return read_continued();
 }
 
 // Loads the model that the run goes on from, and reads the data for it.
-RunData TrainingRun::read_further() {
+RunData TrainingRun::read_continued() {
   if (saved_) {
     init_ = load_model(folder_.start());
-    further_.idle = init_->idle;
+    continued_.idle = init_->idle;
     return read_again(used_, threads_, skip_bad_, *init_);
   }
   init_ = load_model(folder_.model_before(config_.train.init), LoadOptimizer::kYes);
-  check_further(init_->config, config_, config_.train.init);
-  further_ = slide::read_further_data(used_, threads_, skip_bad_, *init_);
-  return std::move(further_.data);
+  check_continued(init_->config, config_, config_.train.init);
+  continued_ = slide::read_continued_data(used_, threads_, skip_bad_, *init_);
+  return std::move(continued_.data);
 }
 
 TrainingRows TrainingRun::rows_of(const RunData& data) const {
   if (!init_) return {used_, data.train, threads_};
-  if (saved_) return {init_->network.feature_pairs(), data.train, threads_};
-  return further_rows(*init_, data.train, data.text.get(), threads_);
+  if (saved_) return {init_->network.feature_crosses(), data.train, threads_};
+  return continued_rows(*init_, data.train, data.text.get(), threads_);
 }
 
 Trainer TrainingRun::make_trainer(const RunData& data, TrainingRows rows) const {
@@ -186,13 +186,13 @@ Trainer TrainingRun::make_trainer(const RunData& data, TrainingRows rows) const 
   const Dataset* validation = validation_ ? &*validation_ : nullptr;
   const std::size_t step_samples = saved_ ? saved_->record().step_samples : 0;
   if (!init_) return {used_, std::move(rows), test, step_samples, validation, cluster_};
-  TrainedStart start = start_further(data, rows);
+  TrainedStart start = start_continued(data, rows);
   return {used_, std::move(rows), std::move(start), test, step_samples, validation};
 }
 
-TrainedStart TrainingRun::start_further(const RunData& data, const TrainingRows& rows) const {
+TrainedStart TrainingRun::start_continued(const RunData& data, const TrainingRows& rows) const {
   if (saved_) return start_again(*init_, used_, rows, threads_);
-  return slide::start_further(*init_, used_, rows, data.text.get(), further_.gone, threads_);
+  return slide::start_continued(*init_, used_, rows, data.text.get(), continued_.gone, threads_);
 }
 
 // Throws unless the data are those of the checkpoint.
@@ -309,7 +309,7 @@ ModelParts TrainingRun::parts_of(const Trainer& trainer, const RunData& data) co
           &trainer.training().optimizer_state(),
           trainer.all_steps(),
           data.text.get(),
-          further_.idle};
+          continued_.idle};
 }
 
 void TrainingRun::finish(const Trainer& trainer, const RunData& data) const {

@@ -18,7 +18,7 @@
 #include "engine/config/config.h"
 #include "engine/network/memory_plan.h"
 #include "engine/run/checkpoint.h"
-#include "engine/run/further.h"
+#include "engine/run/continue_training.h"
 #include "engine/run/run_data.h"
 #include "engine/run/run_folder.h"
 #include "engine/run/run_log.h"
@@ -97,9 +97,9 @@ class TrainingRun {
   bool leads() const { return cluster_ == nullptr || cluster_->rank() == 0; }
   RunData load(const RunObserver& observer);
   RunData read();
-  RunData read_further();
+  RunData read_continued();
   TrainingRows rows_of(const RunData& data) const;
-  TrainedStart start_further(const RunData& data, const TrainingRows& rows) const;
+  TrainedStart start_continued(const RunData& data, const TrainingRows& rows) const;
   Trainer make_trainer(const RunData& data, TrainingRows rows) const;
   ModelParts parts_of(const Trainer& trainer, const RunData& data) const;
   void check_data(const RunData& data);
@@ -121,7 +121,7 @@ class TrainingRun {
   double load_seconds_ = 0.0;
   std::optional<Checkpoint> saved_;
   std::optional<Model> init_;  // that the run goes on from: train.init, or what it began with
-  FurtherData further_;        // of such a run, but for the data
+  ContinuedData continued_;    // of such a run, but for the data
   RunRecord record_;
   bool digested_ = false;  // record_ has those of the data
   std::optional<Dataset> validation_;

@@ -10,7 +10,7 @@
 #include "datasets/npy.h"
 #include "engine/base/error.h"
 #include "engine/base/parallel.h"
-#include "engine/inference/panel.h"
+#include "engine/inference/prediction_batch.h"
 
 namespace slide {
 
@@ -23,10 +23,10 @@ std::string head_of_matrix(std::size_t rows, std::size_t width) {
   return npy_bytes("<f4", fmt::format("({:>20}, {})", rows, width), {});
 }
 
-// The vectors of samples [first, first + panel.samples).
-void copy_hidden(const Panel& panel, std::size_t first, float* vectors) {
-  const BlockInput& input = panel.inputs.front();
-  for (std::size_t i = 0; i < panel.samples; ++i)
+// The vectors of samples [first, first + batch.samples).
+void copy_hidden(const PredictionBatch& batch, std::size_t first, float* vectors) {
+  const BlockInput& input = batch.inputs.front();
+  for (std::size_t i = 0; i < batch.samples; ++i)
     std::copy_n(input.x + i * input.ldx, input.width, vectors + (first + i) * input.width);
 }
 
@@ -49,18 +49,18 @@ void sample_vectors(const Model& model, const Dataset& samples, int threads, flo
   const std::size_t features = network.sample_features();
   if (samples.feature_count() > features)
     fail_input("the data have {} features, the model {}", samples.feature_count(), features);
-  const std::size_t lanes = has_whole_input(network) ? Panel::kLanesByRow : 1;
+  const std::size_t lanes = has_whole_input(network) ? PredictionBatch::kLanesByRow : 1;
   const std::size_t groups = (samples.size() + lanes - 1) / lanes;
   const std::size_t entries = std::bit_ceil(most_entries(network, samples, lanes));
-  std::vector<Panel> panels(static_cast<std::size_t>(resolve_threads(threads)));
-  parallel_for(groups, static_cast<int>(panels.size()), [&](std::size_t group, int thread) {
-    Panel& panel = panels[static_cast<std::size_t>(thread)];
-    panel.by_row = true;
-    panel.k = 1;
-    panel.reserve(TrainedNetwork(network, nullptr), 1, lanes, entries);
+  std::vector<PredictionBatch> batches(static_cast<std::size_t>(resolve_threads(threads)));
+  parallel_for(groups, static_cast<int>(batches.size()), [&](std::size_t group, int thread) {
+    PredictionBatch& batch = batches[static_cast<std::size_t>(thread)];
+    batch.by_row = true;
+    batch.k = 1;
+    batch.reserve(TrainedNetwork(network, nullptr), 1, lanes, entries);
     const std::size_t first = group * lanes;
-    panel.begin(network, samples, first, std::min(samples.size(), first + lanes));
-    copy_hidden(panel, first, vectors);
+    batch.begin(network, samples, first, std::min(samples.size(), first + lanes));
+    copy_hidden(batch, first, vectors);
   });
 }
 

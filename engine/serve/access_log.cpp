@@ -18,7 +18,7 @@ namespace slide::serve {
 namespace {
 
 // Bytes that are shown: a line stays below the 4096 that a pipe takes whole, each byte escaped.
-constexpr std::size_t kMostMethod = 32, kMostPath = 512;
+constexpr std::size_t kMaxMethod = 32, kMaxPath = 512;
 
 // Not to wait for a pipe that nobody reads.
 Descriptor open_log(const std::string& path) {
@@ -52,8 +52,8 @@ std::string AccessLog::line_of(const Access& access, std::chrono::system_clock::
       "{{\"time\":\"{}\",\"client\":{},\"method\":{},\"path\":{},\"status\":{},\"bytes_in\":{},\"bytes_out\":"
       "{},"
       "\"rows\":{},\"seconds\":{:.6f},\"model\":{}}}\n",
-      time_text(time), ascii_json(access.client), ascii_json(access.method.substr(0, kMostMethod)),
-      ascii_json(access.path.substr(0, kMostPath)), access.status, access.bytes_in, access.bytes_out,
+      time_text(time), ascii_json(access.client), ascii_json(access.method.substr(0, kMaxMethod)),
+      ascii_json(access.path.substr(0, kMaxPath)), access.status, access.bytes_in, access.bytes_out,
       access.rows, access.seconds, access.model.empty() ? "null" : ascii_json(access.model));
 }
 

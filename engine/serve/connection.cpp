@@ -17,9 +17,9 @@ using Endpoint = ServerMetrics::Endpoint;
 
 namespace {
 
-constexpr std::size_t kMostHeader = 16384;
+constexpr std::size_t kMaxHeader = 16384;
 constexpr std::size_t kReadBytes = 8192;
-constexpr std::size_t kMostBuffer =
+constexpr std::size_t kMaxBuffer =
     65536;  // holds a whole header, a chunk's extensions, the lines after the last
 constexpr auto kDrainTime = std::chrono::seconds(1);
 
@@ -35,7 +35,7 @@ std::string client_of(const tcp::socket& socket) {
 }  // namespace
 
 Connection::Connection(ConnectionHost& host, tcp::socket socket)
-    : host_(host), socket_(std::move(socket)), timer_(socket_.get_executor()), buffer_(kMostBuffer) {
+    : host_(host), socket_(std::move(socket)), timer_(socket_.get_executor()), buffer_(kMaxBuffer) {
   if (host_.logs()) client_ = client_of(socket_);
   host_.add(this);  // last: what throws before it leaves no trace of this
 }
@@ -84,7 +84,7 @@ void Connection::await_request() {
   route_ = {};
   bytes_in_ = 0;
   parser_.emplace();
-  parser_->header_limit(kMostHeader);
+  parser_->header_limit(kMaxHeader);
   parser_->body_limit(host_.limits().body);
   if (buffer_.size() > 0) return read_header();
   error_code ignored;
@@ -161,7 +161,7 @@ void Connection::read_failed(const error_code& error) {
   }
   if (error == http::error::header_limit) {
     return refuse_rest(failure(http::status::request_header_fields_too_large,
-                               fmt::format("the header may have {} bytes", kMostHeader)));
+                               fmt::format("the header may have {} bytes", kMaxHeader)));
   }
   if (error == http::error::buffer_overflow) {
     return refuse_rest(failure(http::status::request_header_fields_too_large,

@@ -37,7 +37,7 @@ std::string json_string(std::string_view text) {
 
 Json parse(std::string_view body) {
   if (nests_too_deep(body))
-    fail_input("the body is nested more than {} deep; send an object as {{\"text\": \"...\"}}", kMostNesting);
+    fail_input("the body is nested more than {} deep; send an object as {{\"text\": \"...\"}}", kMaxNesting);
   try {
     return Json::parse(body);
   } catch (const Json::parse_error& error) {
@@ -64,9 +64,9 @@ std::size_t count_of(const Json& value, const char* key, std::size_t most) {
 // Takes a key of the whole request in; false when it is none.
 bool take_option(const std::string& key, const Json& value, Ask& ask) {
   if (key == "k") {
-    ask.k = count_of(value, "k", kMostK);
+    ask.k = count_of(value, "k", kMaxK);
   } else if (key == "explain") {
-    ask.explain = count_of(value, "explain", kMostFeatures);
+    ask.explain = count_of(value, "explain", kMaxFeatures);
   } else if (key == "threshold") {
     if (!value.is_number()) fail_input("threshold must be a number");
     ask.threshold = value.get<double>();
@@ -320,8 +320,8 @@ const Json* take_request(const Json& request, Samples& samples, Ask& ask) {
 }
 
 void add_inputs(const Json& inputs, Samples& samples) {
-  if (inputs.size() > kMostInputs)
-    fail_input("{} inputs; send at most {} in one request", inputs.size(), kMostInputs);
+  if (inputs.size() > kMaxInputs)
+    fail_input("{} inputs; send at most {} in one request", inputs.size(), kMaxInputs);
   for (std::size_t i = 0; i < inputs.size(); ++i) {
     try {
       samples.add(inputs[i]);
@@ -362,12 +362,12 @@ PredictAnswer answer_predict(std::string_view body, const ServedModel& model, st
     fail_input("keep_known: the model was not trained on interactions; leave it out");
   const Dataset data = samples.take();
   ask.k = std::min(ask.k, model.model().network.labels());
-  if (data.size() * ask.k > kMostAnswers)
+  if (data.size() * ask.k > kMaxAnswers)
     fail_input("{} inputs with k = {} make more than {} labels; lower k or send less at once", data.size(),
-               ask.k, kMostAnswers);
-  if (ask.explain > 0 && data.size() * ask.k > kMostExplained)
+               ask.k, kMaxAnswers);
+  if (ask.explain > 0 && data.size() * ask.k > kMaxExplained)
     fail_input("explain: {} inputs with k = {} make more than {} labels; lower k or send less at once",
-               data.size(), ask.k, kMostExplained);
+               data.size(), ask.k, kMaxExplained);
   const Predictor::Wanted wanted = {ask.k, !ask.logit && needs_log_softmax(model.model().config.loss.kind),
                                     ask.keep_known};
   Predictor::Scratch& scratch = ask.inference == Inference::kLsh ? (*space).lsh : (*space).full;

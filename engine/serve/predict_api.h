@@ -27,11 +27,11 @@
 
 namespace slide::serve {
 
-inline constexpr std::size_t kMostK = 10000;
-inline constexpr std::size_t kMostInputs = 4096;      // in one request
-inline constexpr std::size_t kMostAnswers = 1000000;  // labels in one answer
-inline constexpr std::size_t kMostExplained = 100;    // labels that are explained in one,
-inline constexpr std::size_t kMostFeatures = 100;     // with so many features each
+inline constexpr std::size_t kMaxK = 10000;
+inline constexpr std::size_t kMaxInputs = 4096;      // in one request
+inline constexpr std::size_t kMaxAnswers = 1000000;  // labels in one answer
+inline constexpr std::size_t kMaxExplained = 100;    // labels that are explained in one,
+inline constexpr std::size_t kMaxFeatures = 100;     // with so many features each
 
 struct PredictAnswer {
   std::string json;

@@ -10,7 +10,7 @@
 #include "datasets/shuffle.h"
 #include "engine/base/error.h"
 #include "engine/base/parallel.h"
-#include "engine/features/likeness_learning.h"
+#include "engine/features/feature_weight_learning.h"
 #include "engine/inference/shared_predictor.h"
 
 namespace slide {
@@ -46,7 +46,7 @@ std::vector<float> label_weights_of(const Config& config, const Dataset& train, 
 }
 
 // Least share of the learning rate where training goes on behind the end of the schedule's fall.
-constexpr double kLeastRate = 0.05;
+constexpr double kMinRate = 0.05;
 
 // Epochs over which the schedule lets the rate fall. With train.patience, `epochs` is only a bound: a fall
 // over so many would keep the rate high until the patience is at its end, and what a high rate learns last is
@@ -63,8 +63,8 @@ int threads_of(const Config& config) {
 }
 
 DataShape shape_of(const TrainingRows& rows) {
-  DataShape shape = slide::shape_of(rows.given);
-  shape.pairs = rows.pairs.size();
+  DataShape shape = slide::shape_of(rows.raw);
+  shape.crosses = rows.crosses.size();
   return shape;
 }
 
@@ -85,7 +85,7 @@ Trainer::Trainer(const Config& config, TrainingRows train, const Dataset* test, 
 
 Trainer::Trainer(const Config& config, const Dataset& train, TrainedStart start, const Dataset* test,
                  std::size_t step_samples, const Dataset* validation)
-    : Trainer(config, TrainingRows(start.network.feature_pairs(), train, threads_of(config)),
+    : Trainer(config, TrainingRows(start.network.feature_crosses(), train, threads_of(config)),
               std::move(start), test, step_samples, validation) {}
 
 Trainer::Trainer(const Config& config, TrainingRows train, TrainedStart start, const Dataset* test,
@@ -103,17 +103,17 @@ Trainer::Trainer(const Config& config, TrainingRows train, const Dataset* test, 
       threads_(threads_of(config)),
       batch_(step_samples > 0 ? step_samples : step_shape(config.train, threads_).samples),
       shape_(start != nullptr ? std::move(start->shape) : shape_of(rows_)),
-      labelled_(labelled_samples(rows_.given, config.data)),
+      labelled_(labelled_samples(rows_.raw, config.data)),
       order_(labelled_),
-      label_weights_(label_weights_of(config, rows_.given, shape_)),
+      label_weights_(label_weights_of(config, rows_.raw, shape_)),
       network_(start != nullptr ? std::move(start->network)
                                 : Network::start(config, rows_, shape_, threads_, cluster_)),
-      training_(network_, rows_.taken, {batch_, step_shape(config.train, threads_).shards, threads_},
+      training_(network_, rows_.crossed, {batch_, step_shape(config.train, threads_).shards, threads_},
                 cluster_),
       optimizer_(config.optimizer) {
   double seconds_before = rows_.seconds;
-  texts_ = std::ranges::count_if(labelled_, [&](std::uint32_t i) { return i >= rows_.given.samples(); });
-  unlabelled_ = rows_.given.samples() - (labelled_.size() - texts_);
+  texts_ = std::ranges::count_if(labelled_, [&](std::uint32_t i) { return i >= rows_.raw.samples(); });
+  unlabelled_ = rows_.raw.samples() - (labelled_.size() - texts_);
   inverse_propensities_ = std::make_shared<const InversePropensities>(
       shape_.label_frequencies, shape_.samples, config.eval.propensity_a, config.eval.propensity_b);
   groups_ = std::make_shared<const LabelGroups>(shape_.label_frequencies);
@@ -135,14 +135,14 @@ Trainer::Trainer(const Config& config, TrainingRows train, const Dataset* test, 
 
 // Returns the seconds that it has taken before, where what features weigh is known already.
 double Trainer::choose_neighbours() {
-  neighbours_.emplace(config_.neighbours, rows_.given, network_.feature_scale(), threads_);
+  neighbours_.emplace(config_.neighbours, rows_.raw, network_.feature_scale(), threads_);
   if (!neighbours_->learns()) return 0.0;
   if (rows_.feature_weights != nullptr) {
     neighbours_->set_feature_weights(*rows_.feature_weights, threads_);
     return rows_.learning_seconds;
   }
   const auto start = Clock::now();
-  learn_likeness(*neighbours_, threads_);
+  learn_feature_weights(*neighbours_, threads_);
   rows_.feature_weights =
       std::make_shared<const std::vector<std::uint16_t>>(neighbours_->storage().feature_weights);
   rows_.learning_seconds = seconds_since(start);
@@ -300,7 +300,7 @@ void Trainer::arrange_epoch(std::uint32_t epoch) {
 }
 
 ItemDraw Trainer::draw() const {
-  return {config_.data.hide, config_.data.normalize, config_.train.seed + steps_before_, progress_.epoch};
+  return {config_.data.mask, config_.data.normalize, config_.train.seed + steps_before_, progress_.epoch};
 }
 
 void Trainer::fill_block(std::size_t first, std::size_t count, Block& block) const {
@@ -308,22 +308,22 @@ void Trainer::fill_block(std::size_t first, std::size_t count, Block& block) con
   const bool users = config_.data.kind == DataKind::kInteractions;
   for (std::size_t i = first; i < first + count; ++i) {
     if (users) {
-      const DrawnItems items = draw_items(draw(), rows_.given, order_[i], block.drawn);
-      network_.add_paired(items.shown, block);
+      const DrawnItems items = draw_items(draw(), rows_.raw, order_[i], block.drawn);
+      network_.add_crossed(items.shown, block);
       block.labels.push_back(items.hidden);
       block.left_out.push_back(items.shown.ids);
     } else {
-      network_.add_paired_sample(rows_.taken, order_[i], block);
-      block.labels.push_back(rows_.given.labels(order_[i]));
+      network_.add_crossed_sample(rows_.crossed, order_[i], block);
+      block.labels.push_back(rows_.raw.labels(order_[i]));
     }
-    if (!rows_.given.weights().empty()) block.weights.push_back(rows_.given.weights()[order_[i]]);
+    if (!rows_.raw.weights().empty()) block.weights.push_back(rows_.raw.weights()[order_[i]]);
   }
 }
 
 double Trainer::rate() const {
   const double rate = optimizer_.rate_at(step_, fall_steps_);
   if (fall_steps_ == total_steps_ || step_ < config_.optimizer.warmup_steps) return rate;
-  return std::max(rate, kLeastRate * config_.optimizer.learning_rate);
+  return std::max(rate, kMinRate * config_.optimizer.learning_rate);
 }
 
 double Trainer::step(std::size_t first, std::size_t count) {

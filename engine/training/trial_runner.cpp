@@ -9,7 +9,7 @@
 #include "datasets/data_parts.h"
 #include "engine/base/error.h"
 #include "engine/base/phases.h"
-#include "engine/features/likeness_learning.h"
+#include "engine/features/feature_weight_learning.h"
 #include "engine/inference/inference.h"
 #include "engine/training/trainer.h"
 
@@ -20,10 +20,10 @@ namespace {
 using Clock = std::chrono::steady_clock;
 
 constexpr double kValidationShare = 0.15;
-constexpr std::size_t kMostValidation = 10000;
+constexpr std::size_t kMaxValidation = 10000;
 constexpr std::size_t kEnoughValidation =
     5000;  // scores of fewer samples are too much chance: they get more folds
-constexpr std::size_t kMostFolds = 5;
+constexpr std::size_t kMaxFolds = 5;
 constexpr std::size_t kLargeTraining = 8000;  // samples: a part of them tells already who is behind
 constexpr std::size_t kShortPart = 4;         // one in so many
 constexpr std::size_t kVoteSamples = 2500;    // on which many votes are tried
@@ -68,8 +68,8 @@ TrialRunner::TrialRunner(const Config& start, const Dataset& data, const TuneOpt
   std::vector<Split> folds;
   if (options.validation) folds.push_back({data, *options.validation});
   std::size_t validated = options.validation ? kEnoughValidation : 0;
-  while (validated < kEnoughValidation && folds.size() < kMostFolds) {
-    Split fold = split_dataset(data, kValidationShare, kMostValidation, start.train.seed, folds.size(),
+  while (validated < kEnoughValidation && folds.size() < kMaxFolds) {
+    Split fold = split_dataset(data, kValidationShare, kMaxValidation, start.train.seed, folds.size(),
                                shown_path(start.data.train));
     if (fold.validation.samples() == 0) break;  // there are no more
     folds.push_back(std::move(fold));
@@ -134,10 +134,10 @@ bool TrialRunner::has_memory(const Config& config, const TrainingRows& rows, Tri
 
 // What trials find out about the rows of a rung is kept for the next: most change other keys.
 TrainingRows& TrialRunner::rows_for(const Config& config, Rung& rung) const {
-  if (!rung.rows || rung.pairs != config.data.pairs) {
+  if (!rung.rows || rung.crosses != config.data.crosses) {
     rung.rows.reset();  // before there are others
     rung.rows.emplace(config, rung.data.train, resolve_threads(static_cast<int>(config.train.threads)));
-    rung.pairs = config.data.pairs;
+    rung.crosses = config.data.crosses;
   }
   if (rung.idf_power != config.data.idf_power) {
     rung.rows->feature_weights.reset();
@@ -218,18 +218,18 @@ void TrialRunner::score_votes(TrialRun& run, Rung& rung, Trainer&& trainer) {
     if (rung.rows->feature_weights != nullptr && model.neighbours->learns())
       model.neighbours->set_feature_weights(*rung.rows->feature_weights, options.threads);
     else
-      learn_likeness(*model.neighbours, options.threads);
+      learn_feature_weights(*model.neighbours, options.threads);
   }
   // Kept from votes to votes, but where there are others to ask.
   std::optional<Predictor> predictor;
-  bool asks_voters = false, asks_companions = false;
+  bool asks_voters = false, uses_cooccurrence = false;
   const auto score = [&](const Votes& votes, const Dataset& data) {
-    model.neighbours->set_votes(votes.share, votes.power, votes.companions);
-    const bool voted = votes.share > 0, lent = voted && votes.companions > 0;
-    if (!predictor || voted != asks_voters || lent != asks_companions)
+    model.neighbours->set_votes(votes.share, votes.power, votes.cooccurrence);
+    const bool voted = votes.share > 0, lent = voted && votes.cooccurrence > 0;
+    if (!predictor || voted != asks_voters || lent != uses_cooccurrence)
       predictor.emplace(TrainedNetwork{model.network, voted ? &*model.neighbours : nullptr}, options);
     asks_voters = voted;
-    asks_companions = lent;
+    uses_cooccurrence = lent;
     return precision_of(evaluate(*predictor, data, ks, nullptr), ks);
   };
   const auto keep = [&](std::size_t votes) {

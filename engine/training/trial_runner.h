@@ -24,7 +24,7 @@ class Trainer;
 struct Votes {
   double share = 0.0;
   double power = 0.0;
-  double companions = 0.0;
+  double cooccurrence = 0.0;
   bool operator==(const Votes&) const = default;
 };
 
@@ -68,7 +68,7 @@ class TrialRunner {
     double share = 1.0;  // of all samples, that it trains on
     // As the trial before had them, and its keys that they follow from.
     std::optional<TrainingRows> rows = {};
-    std::uint32_t pairs = 0;
+    std::uint32_t crosses = 0;
     double idf_power = 0.0;
   };
   TrainingRows& rows_for(const Config& config, Rung& rung) const;

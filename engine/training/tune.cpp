@@ -18,9 +18,9 @@ namespace slide {
 
 namespace {
 
-constexpr std::uint32_t kMostDraws = 3000;  // for a trial that is new and valid
+constexpr std::uint32_t kMaxDraws = 3000;  // for a trial that is new and valid
 constexpr std::string_view kShare = "neighbours.share", kPower = "neighbours.power",
-                           kCompanions = "neighbours.companions";
+                           kCooccurrence = "neighbours.cooccurrence";
 
 // Whether there is no value between two.
 bool is_next(const std::vector<double>& values, double a, double b) {
@@ -95,7 +95,7 @@ class Search {
   // so that several processes have the same trials as one.
   bool tries_votes() const { return start_.train.shards == 1; }
   bool is_of_votes(const SearchKey& key) const {
-    return key.key == kShare || key.key == kPower || key.key == kCompanions;
+    return key.key == kShare || key.key == kPower || key.key == kCooccurrence;
   }
 
   // Fills in the next of the proposals; false when there is none, or while all is too slow.
@@ -139,7 +139,7 @@ class Search {
   bool draw(Trial& trial) {
     trial.stage = TrialStage::kRandom;
     Rng rng(seed_, Purpose::kTune, trial.number);
-    for (std::uint32_t i = 0; i < kMostDraws; ++i) {
+    for (std::uint32_t i = 0; i < kMaxDraws; ++i) {
       std::vector<std::string> changes(1 + rng.below(2));
       bool votes = false;
       for (std::string& change : changes) {
@@ -165,14 +165,14 @@ class Search {
 
   // What is tried in place of the votes of a configuration: every share with every power beside the first
   // that is trained to its end; beside others, which begin with what that found, other shares, other powers,
-  // and both one step away; beside each, others of what labels lend to companions.
+  // and both one step away; beside each, others of what labels lend to co-occurring labels.
   std::vector<Votes> votes_beside(const Trial& trial, const Config& config) const {
-    const Votes own{config.neighbours.share, config.neighbours.power, config.neighbours.companions};
+    const Votes own{config.neighbours.share, config.neighbours.power, config.neighbours.cooccurrence};
     const auto shares = values_of(kShare, own.share), powers = values_of(kPower, own.power);
     std::vector<Votes> votes;
     for (const double share : shares) {
       for (const double power : powers) {
-        const Votes other{share, power, own.companions};
+        const Votes other{share, power, own.cooccurrence};
         const bool alone = share == own.share || power == own.power;
         const bool near = is_next(shares, share, own.share) && is_next(powers, power, own.power);
         const bool acts = share > 0 || (power == own.power && own.share > 0);
@@ -180,9 +180,9 @@ class Search {
         if (valid_config(with_votes(trial.changes, other))) votes.push_back(other);
       }
     }
-    for (const double companions : values_of(kCompanions, own.companions)) {
-      const Votes other{own.share, own.power, companions};
-      const bool acts = own.share > 0 && companions != own.companions;
+    for (const double cooccurrence : values_of(kCooccurrence, own.cooccurrence)) {
+      const Votes other{own.share, own.power, cooccurrence};
+      const bool acts = own.share > 0 && cooccurrence != own.cooccurrence;
       if (acts && valid_config(with_votes(trial.changes, other))) votes.push_back(other);
     }
     return votes;
@@ -252,7 +252,7 @@ class Search {
       if (!is_of_votes(key)) continue;
       const double wanted = key.key == kShare   ? votes.share
                             : key.key == kPower ? votes.power
-                                                : votes.companions;
+                                                : votes.cooccurrence;
       for (const std::string& value : key.values) {
         if (std::stod(value) == wanted)
           changes = with_change(std::move(changes), key.key + "=" + value, start_);

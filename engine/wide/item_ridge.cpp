@@ -19,7 +19,7 @@ constexpr std::size_t kPivots = 64;    // rows that are eliminated at once
 constexpr std::size_t kColumns = 512;  // of a task that multiplies them
 // Of an item's own square: less is lost in floats, and items that the same users have could not be told
 // apart.
-constexpr float kLeastPenalty = 1e-5F;
+constexpr float kMinPenalty = 1e-5F;
 
 using PivotBlock = std::array<double, kPivots * kPivots>;
 
@@ -122,7 +122,7 @@ void add_common_users(const Dataset& users, const LabelSums& of_item, std::size_
 }
 
 constexpr double kPenaltyPower = 0.25;
-constexpr double kLeastShare = 1e-4;   // of the mean popularity, that an item counts for at least
+constexpr double kMinShare = 1e-4;     // of the mean popularity, that an item counts for at least
 constexpr double kFactorPower = 0.15;  // where users have very many items; 0 up to kItemsOfUser
 
 double factor_power(const Dataset& users) {
@@ -136,7 +136,7 @@ std::vector<double> shares_of_mean(std::vector<double> popularity) {
     sum += one;
     count += one > 0 ? 1 : 0;
   }
-  for (double& one : popularity) one = count == 0 ? 1 : std::max(one * count / sum, kLeastShare);
+  for (double& one : popularity) one = count == 0 ? 1 : std::max(one * count / sum, kMinShare);
   return popularity;
 }
 
@@ -199,8 +199,7 @@ ItemWeights ridge_of_items(const Dataset& users, double penalty, int threads) {
   const double power = -factor_power(users);
   for (std::size_t i = 0; i < items; ++i) {
     float& square = matrix[i * stride + i];
-    square +=
-        std::max(static_cast<float>(penalty * std::pow(share[i], kPenaltyPower)), kLeastPenalty * square);
+    square += std::max(static_cast<float>(penalty * std::pow(share[i], kPenaltyPower)), kMinPenalty * square);
   }
   BlockInverse(matrix, stride).run(threads);
   parallel_for((items + kRows - 1) / kRows, threads, [&](std::size_t task, int) {

@@ -26,8 +26,8 @@
 namespace slide {
 
 // With more, the matrix of all pairs would be too large: of this many, it has 268 MB. They are regressed each
-// on its companions.
-inline constexpr std::size_t kMostRidgeItems = 8192;
+// on its co-occurring items.
+inline constexpr std::size_t kMaxRidgeItems = 8192;
 
 // Items that a user has in the mean; 0 of no users. From kItemsOfUser on it has many.
 double items_of_user(const Dataset& users);
@@ -55,24 +55,24 @@ class ItemWeights {
   };
   ItemWeights() = default;
   friend ItemWeights ridge_of_items(const Dataset&, double, int);
-  friend ItemWeights ridge_of_companions(const Dataset&, double, std::size_t, int);
+  friend ItemWeights ridge_of_cooccurring(const Dataset&, double, std::size_t, int);
 
   std::size_t items_ = 0, stride_ = 0;
   AlignedArray<float> values_;  // [stride x stride]
   std::vector<List> lists_;     // [items], or none
 };
 
-// `users`: a row a user, whose items are its features and its labels; at most kMostRidgeItems of them.
+// `users`: a row a user, whose items are its features and its labels; at most kMaxRidgeItems of them.
 // `penalty` > 0, in users.
 ItemWeights ridge_of_items(const Dataset& users, double penalty, int threads);
 
 // Any number of items, each regressed on the `most` items with which it has most users in common, weighted,
 // ties by number.
-ItemWeights ridge_of_companions(const Dataset& users, double penalty, std::size_t most, int threads);
+ItemWeights ridge_of_cooccurring(const Dataset& users, double penalty, std::size_t most, int threads);
 
 // Bytes that they take at most while they run, the result among them. `pairs`: of the items of each user, all
 // of them and with themselves.
 double bytes_of_ridge(std::size_t items);
-double bytes_of_companions(std::size_t items, double pairs, std::size_t most, int threads);
+double bytes_of_sparse_ridge(std::size_t items, double pairs, std::size_t most, int threads);
 
 }  // namespace slide

@@ -18,12 +18,12 @@ namespace {
 constexpr std::size_t kBlocks = 4, kSamples = 128;  // looked at
 constexpr std::size_t kParts = 64;                  // that pairs are gone over in
 constexpr std::size_t kDrawn = 1024;                // uniform labels beside those of a block
-constexpr std::size_t kLeastEvidence = 32;          // samples with a label that another one has
+constexpr std::size_t kMinEvidence = 32;            // samples with a label that another one has
 
 // Samples, labels and whether they belong together; equal ones as one, by their weight.
 struct Pair {
-  double likeness;  // of the sample to the label's others: <s, x> / |s|
-  double odds;      // of the label
+  double similarity;  // of the sample to the label's others: <s, x> / |s|
+  double odds;        // of the label
   double weight;
   bool positive;
 };
@@ -71,7 +71,7 @@ SampleBlock draw_block(const Dataset& train, const LabelSums& sums, const Featur
 }
 
 // <s - x, x> / |s - x| of a sample x that carries the label, whose sum is s; 0 where nothing else carries it.
-double likeness_to_others(const SparseRow& row, const LabelSums::Sum& sum, std::size_t frequency) {
+double similarity_to_others(const SparseRow& row, const LabelSums::Sum& sum, std::size_t frequency) {
   double square = 0.0;
   for (const float value : row.values) square += double(value) * value;
   const double product = dot(row, sum.values) - square;
@@ -80,15 +80,15 @@ double likeness_to_others(const SparseRow& row, const LabelSums::Sum& sum, std::
 }
 
 // How like a sample is to the others of a label, by the sum of these.
-class SumLikeness {
+class SumSimilarity {
  public:
-  explicit SumLikeness(const LabelSums& sums) : sums_(sums), sum_(sums.make_sum()) {}
+  explicit SumSimilarity(const LabelSums& sums) : sums_(sums), sum_(sums.make_sum()) {}
   void take(std::uint32_t label) {
     label_ = label;
     sums_.add_up(label, sum_);
   }
   double of_own(const SparseRow& row) const {
-    return likeness_to_others(row, sum_, sums_.samples(label_).size());
+    return similarity_to_others(row, sum_, sums_.samples(label_).size());
   }
   double of_other(const SparseRow& row) const {
     const double product = dot(row, sum_.values);
@@ -102,9 +102,9 @@ class SumLikeness {
 };
 
 // The same by weights of items.
-class ItemLikeness {
+class ItemSimilarity {
  public:
-  explicit ItemLikeness(const ItemWeights& items) : items_(items) {}
+  explicit ItemSimilarity(const ItemWeights& items) : items_(items) {}
   void take(std::uint32_t label) { label_ = label; }
   double of_own(const SparseRow& row) const { return items_.product(label_, row); }
   double of_other(const SparseRow& row) const { return items_.product(label_, row); }
@@ -115,9 +115,10 @@ class ItemLikeness {
 };
 
 // The pairs of one block, whose evidence is added to `evidence`.
-template <class Likeness>
+template <class Similarity>
 std::vector<Pair> pairs_of_block(const Dataset& train, std::span<const std::uint32_t> frequencies,
-                                 Likeness likeness, const SampleBlock& block, double negatives, Rng& rng) {
+                                 Similarity similarity, const SampleBlock& block, double negatives,
+                                 Rng& rng) {
   const std::size_t wanted = std::min(kDrawn, frequencies.size());
   const double weight_of_drawn = std::min(negatives, double(frequencies.size())) / double(wanted);
   std::vector<std::uint32_t> all = draw(wanted, frequencies.size(), rng);
@@ -125,14 +126,14 @@ std::vector<Pair> pairs_of_block(const Dataset& train, std::span<const std::uint
   sort_distinct(all);
   std::vector<Pair> pairs;
   for (const std::uint32_t label : all) {
-    likeness.take(label);
+    similarity.take(label);
     const double odds = log_odds(frequencies[label], train.samples());
     const double weight = std::ranges::binary_search(block.labels, label) ? 1.0 : weight_of_drawn;
     double unlike = 0.0;  // weight of the samples that share no feature with the label
     for (std::size_t s = 0; s < block.samples.size(); ++s) {
       if (std::ranges::binary_search(train.labels(block.samples[s]), label)) {
-        pairs.push_back({likeness.of_own(block.rows[s]), odds, 1.0, true});
-      } else if (const double like = likeness.of_other(block.rows[s]); like == 0.0) {
+        pairs.push_back({similarity.of_own(block.rows[s]), odds, 1.0, true});
+      } else if (const double like = similarity.of_other(block.rows[s]); like == 0.0) {
         unlike += weight;
       } else {
         pairs.push_back({like, odds, weight, false});
@@ -156,7 +157,7 @@ struct Objective {
 Objective objective_of(const Vector& model, std::span<const Pair> pairs) {
   Objective sum;
   for (const Pair& pair : pairs) {
-    const Vector input{pair.likeness, pair.odds, 1.0};
+    const Vector input{pair.similarity, pair.odds, 1.0};
     const double z = model[0] * input[0] + model[1] * input[1] + model[2];
     const double e = std::exp(-std::fabs(z));
     const double p = z >= 0 ? 1.0 / (1.0 + e) : e / (1.0 + e);
@@ -229,14 +230,14 @@ Vector minimise(const Fit& fit, Vector model, const std::array<bool, 3>& free) {
 // The same where the scale is not below 0, nor the prior outside [0, 1]: what would be stays at the bound,
 // and the others are found beside it.
 Vector minimise(const Fit& fit) {
-  constexpr Vector kLeast{0.0, 0.0, -kNoBound}, kMost{kNoBound, 1.0, kNoBound};
+  constexpr Vector kMin{0.0, 0.0, -kNoBound}, kMax{kNoBound, 1.0, kNoBound};
   std::array<bool, 3> free{true, true, true};
   for (Vector model{};;) {
     model = minimise(fit, model, free);
     std::size_t i = 0;
-    while (i < model.size() && kLeast[i] <= model[i] && model[i] <= kMost[i]) ++i;
+    while (i < model.size() && kMin[i] <= model[i] && model[i] <= kMax[i]) ++i;
     if (i == model.size()) return model;
-    model[i] = std::clamp(model[i], kLeast[i], kMost[i]);
+    model[i] = std::clamp(model[i], kMin[i], kMax[i]);
     free[i] = false;
     for (std::size_t j = 0; j < model.size(); ++j)
       if (free[j]) model[j] = 0.0;
@@ -257,13 +258,13 @@ std::optional<OutputStart> fit_output_start(const Dataset& train,
   std::array<std::vector<Pair>, kBlocks> of_block;
   std::array<std::size_t, kBlocks> evidence{};
   parallel_for(kBlocks, threads, [&](std::size_t b, int) {
-    const auto find = [&](auto likeness) {
+    const auto find = [&](auto similarity) {
       Rng rng(seed, Purpose::kStart, b);
       const SampleBlock block = draw_block(train, sums, scale, rng);
       evidence[b] = block.evidence;
-      of_block[b] = pairs_of_block(train, label_frequencies, std::move(likeness), block, negatives, rng);
+      of_block[b] = pairs_of_block(train, label_frequencies, std::move(similarity), block, negatives, rng);
     };
-    items != nullptr ? find(ItemLikeness(*items)) : find(SumLikeness(sums));
+    items != nullptr ? find(ItemSimilarity(*items)) : find(SumSimilarity(sums));
   });
   std::size_t all_evidence = 0;
   std::vector<Pair> pairs;
@@ -271,7 +272,7 @@ std::optional<OutputStart> fit_output_start(const Dataset& train,
     all_evidence += evidence[b];
     pairs.insert(pairs.end(), of_block[b].begin(), of_block[b].end());
   }
-  if (all_evidence < kLeastEvidence) return std::nullopt;
+  if (all_evidence < kMinEvidence) return std::nullopt;
   const Vector model = minimise({pairs, threads});
   return OutputStart{model[0], model[1], model[2]};
 }

@@ -27,7 +27,7 @@ double log_odds(std::uint32_t with, std::size_t samples);
 
 // The start that says best which labels a few blocks of training samples have, against the labels of the same
 // block and uniform ones: logistic regression by Newton's method, with a sample left out of the sums of its
-// own labels, since its likeness to itself says nothing. `negatives`: uniform negatives that a sample meets
+// own labels, since its similarity to itself says nothing. `negatives`: uniform negatives that a sample meets
 // in training. None where too few samples have a label that another sample has, too. A pure function of its
 // arguments but for `threads`.
 // `items`: nullptr, or weights that take the place of the sums: <w_l, x> of that of <s_l, x> / |s_l|.

@@ -13,8 +13,8 @@ namespace slide {
 
 void WidePath::prefetch(std::uint32_t id, const float* sums) const {
   constexpr std::uint64_t kLine = kAlignment / sizeof(float);
-  constexpr std::uint64_t kMost = 16 * kLine;  // the processor runs on by itself
-  const std::uint64_t begin = storage_.offsets[id], end = std::min(storage_.offsets[id + 1], begin + kMost);
+  constexpr std::uint64_t kMax = 16 * kLine;  // the processor runs on by itself
+  const std::uint64_t begin = storage_.offsets[id], end = std::min(storage_.offsets[id + 1], begin + kMax);
   const bool floats = storage_.small.empty();
   for (std::uint64_t i = begin; i < end; i += kLine) {
     if (floats) slide::prefetch(storage_.weights.data() + i);
@@ -234,7 +234,7 @@ double WidePath::bytes_of(double weights, double neurons) {
 }
 
 double WidePath::most_weights(const LayerConfig& config, double neurons, double label_features) {
-  return std::min(neurons * config.wide_features, label_features) + neurons * config.wide_against;
+  return std::min(neurons * config.wide_features, label_features) + neurons * config.wide_negatives;
 }
 
 std::size_t WidePath::bytes() const {

@@ -2,9 +2,9 @@
 //
 // A neuron has weights only for features that occur in its own label's training samples (its pattern, at most
 // `wide_features` of them, the strongest), started at the normalised sum of those samples, and for at most
-// `wide_against` of those that may speak against it (near_misses.h), started at 0. What the hidden
-// layers are too narrow to remember of a rare label stands here (compare the wide part of Cheng et al., "Wide
-// & Deep Learning", 2016, and the one-vs-all linear models of extreme classification).
+// `wide_negatives` of those that may speak against it (hard_negative_features.h), started at 0. What the
+// hidden layers are too narrow to remember of a rare label stands here (compare the wide part of Cheng et
+// al., "Wide & Deep Learning", 2016, and the one-vs-all linear models of extreme classification).
 //
 // forward() is const and may run on slices of many blocks at once; update() on different neurons.
 #pragma once

@@ -6,9 +6,9 @@
 #include <optional>
 
 #include "engine/base/parallel.h"
+#include "engine/features/hard_negative_features.h"
 #include "engine/features/id_order.h"
 #include "engine/features/label_sums.h"
-#include "engine/features/near_misses.h"
 #include "engine/wide/wide_path.h"
 
 namespace slide {
@@ -46,7 +46,8 @@ std::vector<WidePath::PatternChunk> WidePath::chunks_of(std::size_t neurons, Sam
 class WidePath::PatternFinder {
  public:
   // `misses`: nullptr, or what speaks against labels.
-  PatternFinder(const LayerConfig& config, double length, const LabelSums& sums, const NearMisses* misses)
+  PatternFinder(const LayerConfig& config, double length, const LabelSums& sums,
+                const HardNegativeFeatures* misses)
       : config_(config),
         length_(length),
         sums_(sums),
@@ -76,9 +77,9 @@ class WidePath::PatternFinder {
   const LayerConfig& config_;
   double length_;
   const LabelSums& sums_;
-  const NearMisses* misses_;
+  const HardNegativeFeatures* misses_;
   LabelSums::Sum sum_;
-  NearMisses::Scratch scratch_;
+  HardNegativeFeatures::Scratch scratch_;
   IdOrder order_;
   std::vector<std::uint32_t> ids_;  // of a pattern
 };
@@ -102,8 +103,8 @@ WidePath::WidePath(const LayerConfig& config, double length, const Dataset& trai
                    int threads, const FeatureScale& scale)
     : config_(config) {
   const LabelSums sums(train, neurons, scale);
-  std::optional<NearMisses> misses;
-  if (config_.wide_against > 0) misses.emplace(train, scale, config_.wide_against);
+  std::optional<HardNegativeFeatures> misses;
+  if (config_.wide_negatives > 0) misses.emplace(train, scale, config_.wide_negatives);
   std::vector<std::unique_ptr<PatternFinder>> finders(static_cast<std::size_t>(std::max(1, threads)));
   double label_features = 0;
   for (std::size_t i = 0; i < train.size(); ++i)
@@ -166,10 +167,10 @@ double WidePath::finding_bytes_of(const LayerConfig& config, double neurons, dou
   const double at_once = PatternChunk::kAtOnce * std::max(1, threads) * double(PatternChunk::kNeurons);
   const double copy = most_weights(config, std::min(neurons, at_once), label_features) *
                       (sizeof(std::uint32_t) + sizeof(float));
-  const double sums = threads * LabelSums::sum_bytes_of(features), against = config.wide_against;
+  const double sums = threads * LabelSums::sum_bytes_of(features), against = config.wide_negatives;
   if (against == 0) return copy + sums;
-  return copy + sums + NearMisses::bytes_of(neurons, features, against) +
-         threads * NearMisses::scratch_bytes_of(features);
+  return copy + sums + HardNegativeFeatures::bytes_of(neurons, features, against) +
+         threads * HardNegativeFeatures::scratch_bytes_of(features);
 }
 
 }  // namespace slide

@@ -86,8 +86,8 @@ void WidePostings::start(const BlockFeatures& features, std::size_t most, Walk& 
       const std::size_t f = std::size_t{word} * 32 + static_cast<std::size_t>(std::countr_zero(bits));
       const std::uint32_t place = features.places()[number++], length = features.length_of(place);
       if (count(f) > most) continue;
-      auto& features_alike = length == 0 ? walk.dense : walk.listed;
-      features_alike.push_back({offsets_[f], offsets_[f + 1], place / kernels::kKinds, length});
+      auto& features_similar = length == 0 ? walk.dense : walk.listed;
+      features_similar.push_back({offsets_[f], offsets_[f + 1], place / kernels::kKinds, length});
     }
   }
 }

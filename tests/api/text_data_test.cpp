@@ -86,7 +86,7 @@ TEST(ApiText, IsPredictedMeasuredAndTrainedFurther) {
   const Data same = Data::from_texts(texts.views(), model, texts.matrix());
   EXPECT_EQ(same.label_entries(), texts.labels.size());
   EXPECT_GT(evaluate(model, same, {1}).at("p_at_1"), 0.99);
-  const Model further = train_further(model, same);
+  const Model further = continue_training(model, same);
   EXPECT_GT(further.steps(), model.steps());
   const Predictions best = Predictor(further).predict(Data::from_texts({"word3", ""}, further));
   EXPECT_EQ(model.label_name(best.labels[0]), "a");

@@ -27,7 +27,7 @@ size = 8
 kind = "dense"
 wide = false
 )",
-      {"loss.kind=" + loss, "loss.delta_floor=0", "loss.prior=0", "train.shards=" + shards,
+      {"loss.kind=" + loss, "loss.gradient_threshold=0", "loss.prior=0", "train.shards=" + shards,
        "train.weights=fp32"});
 }
 
@@ -103,7 +103,7 @@ TEST_P(ApiWeights, OfLabelsAreAPowerOrAFilesToo) {
   slide::test::write_file(files.path("more"), ones + "1\n");
   const Model plain = train(config(), data), model = trained_by(files.path("ones"));
   EXPECT_EQ(vectors_of(model), vectors_of(plain));
-  EXPECT_EQ(vectors_of(train_further(model, data, 1)), vectors_of(train_further(plain, data, 1)));
+  EXPECT_EQ(vectors_of(continue_training(model, data, 1)), vectors_of(continue_training(plain, data, 1)));
   EXPECT_GT(largest_difference(vectors_of(trained_by("-1")), vectors_of(plain)), 1e-5);
   EXPECT_NE(test::refusal([&] { trained_by(files.path("more")); }).find(": a weight more than the "),
             std::string::npos);

@@ -11,15 +11,15 @@ std::string nested(std::size_t depth) {
 
 TEST(ForeignTextTest, CountsHowDeepJsonIsNested) {
   EXPECT_FALSE(nests_too_deep(""));
-  EXPECT_FALSE(nests_too_deep(nested(kMostNesting)));
-  EXPECT_TRUE(nests_too_deep(nested(kMostNesting + 1)));
+  EXPECT_FALSE(nests_too_deep(nested(kMaxNesting)));
+  EXPECT_TRUE(nests_too_deep(nested(kMaxNesting + 1)));
   std::string objects;
-  for (std::size_t i = 0; i <= kMostNesting; ++i) objects += "{\"a\":";
+  for (std::size_t i = 0; i <= kMaxNesting; ++i) objects += "{\"a\":";
   EXPECT_TRUE(nests_too_deep(objects));
   std::string side_by_side = "[";
   for (int i = 0; i < 1000; ++i) side_by_side += "[],{},";
   EXPECT_FALSE(nests_too_deep(side_by_side + "[]]"));
-  EXPECT_TRUE(nests_too_deep(std::string(10, ']') + nested(kMostNesting + 1)));
+  EXPECT_TRUE(nests_too_deep(std::string(10, ']') + nested(kMaxNesting + 1)));
 }
 
 TEST(ForeignTextTest, BracketsInStringsNestNothing) {

@@ -105,7 +105,7 @@ class Bench {
     const std::size_t drawn = c.active - std::min(c.active, c.labels);
     layer.lsh = static_cast<std::uint32_t>(drawn / 2);
     layer.uniform = static_cast<std::uint32_t>(drawn - drawn / 2);
-    layer.correction = true;
+    layer.logq_correction = true;
     layer.hash.k = layer.hash.range_pow = 7;
     return layer;
   }

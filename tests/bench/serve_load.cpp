@@ -33,7 +33,7 @@ using asio::ip::tcp;
 using Clock = std::chrono::steady_clock;
 
 constexpr double kWarmUp = 2.0;  // seconds
-constexpr std::size_t kMostBodies = 5000;
+constexpr std::size_t kMaxBodies = 5000;
 
 // The JSON body for a line of the data; empty where there is nothing to ask.
 std::string body_of(const std::string& line, bool first) {
@@ -62,7 +62,7 @@ std::vector<std::string> read_bodies(const std::string& path) {
   std::vector<std::string> bodies;
   std::ifstream file(path);
   bool first = true;
-  for (std::string line; bodies.size() < kMostBodies && std::getline(file, line); first = false) {
+  for (std::string line; bodies.size() < kMaxBodies && std::getline(file, line); first = false) {
     std::string body = body_of(line, first);
     if (!body.empty()) bodies.push_back(std::move(body));
   }

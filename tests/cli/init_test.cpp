@@ -110,12 +110,12 @@ TEST_F(InitTest, SettingsComeFromTheModelAndTheCommandOverThem) {
              "[optimizer]\nlearning_rate = 0.03\n[[layer]]\n[[layer]]\nuniform = 7\n");
   begin("old.txt", "old", {"--set", "layer.0.size=16", "train.seed=7", "train.batch_size=128"});
   ASSERT_EQ(go_on("old", "old.txt", "new",
-                  {"--config", "more.toml", "--set", "loss.delta_floor=0.1", "--epochs", "2"})
+                  {"--config", "more.toml", "--set", "loss.gradient_threshold=0.1", "--epochs", "2"})
                 .code,
             0);
   const std::string config = file("new/config.toml");
   for (const char* line : {"size = 16", "seed = 7", "batch_size = 128", "learning_rate = 0.03", "uniform = 7",
-                           "delta_floor = 0.1", "epochs = 2"})
+                           "gradient_threshold = 0.1", "epochs = 2"})
     EXPECT_NE(config.find(line), std::string::npos) << line;
   ASSERT_EQ(slide_.run({"train", "new/config.toml", "--out", "again"}).code, 0) << "it names the model";
   EXPECT_TRUE(file("new/model.slide") == file("again/model.slide"));

@@ -129,7 +129,7 @@ TEST_F(InteractionsTest, WhatDoesNotFitIsRefused) {
   const Outcome forget =
       slide_.run({"train", "--init", "run", "known.txt", "--forget", "1", "--out", "more"});
   EXPECT_EQ(forget.code, 2);
-  EXPECT_NE(forget.err.find("train.forget"), std::string::npos) << forget.err;
+  EXPECT_NE(forget.err.find("train.expire_labels"), std::string::npos) << forget.err;
   const Outcome samples = slide_.run(
       {"train", "known.txt", "--set", "data.kind=samples", "data.known=known.txt", "--out", "other"});
   EXPECT_EQ(samples.code, 2);

@@ -71,7 +71,7 @@ class PredictInputTest : public CliTest {
     write_file(slide_.path(name), packed);
   }
   // The input in both ways gives what the file gives.
-  void expect_alike(const std::string& file) const {
+  void expect_same(const std::string& file) const {
     const Outcome whole = predict(file), from_file = redirected(file), from_pipe = piped(file);
     EXPECT_EQ(from_file.out, whole.out) << file;
     EXPECT_EQ(from_pipe.out, whole.out) << file;
@@ -149,8 +149,9 @@ TEST_F(PredictInputTest, PipedScoresDoNotDependOnHowRowsArrive) {
   write_file(slide_.path("rows.txt"), head(rows_, 40));
   const std::string slowly = "while read -r row; do echo \"$row\"; sleep 0.02; done < rows.txt";
   for (const char* loss : {"softmax", "sigmoid"}) {
-    const Outcome trained = train({"--set", std::string("loss.kind=") + loss, "--set", "layer.1.wide=true",
-                                   "--set", "neighbours.share=0.4", "--set", "layer.1.correction=false"});
+    const Outcome trained =
+        train({"--set", std::string("loss.kind=") + loss, "--set", "layer.1.wide=true", "--set",
+               "neighbours.share=0.4", "--set", "layer.1.logq_correction=false"});
     ASSERT_EQ(trained.code, 0) << trained.err;
     const Strings command = {"predict", kModel, "-", "--k", "60"};
     const Outcome together = slide_.run_behind("cat rows.txt", command);
@@ -174,7 +175,7 @@ TEST_F(PredictInputTest, FormatsAreFoundTheSameWayWhereverTheyComeFrom) {
   ASSERT_EQ(slide_.run({"convert", "data/test.txt", "X.npz"}).code, 0);
   for (const char* name : {"xmc.txt", "libsvm.txt", "blank.txt", "bare.txt", "numbers.txt", "times.txt",
                            "words.txt", "labelled.txt", "packed.gz", "packed-xmc.gz", "packed.zst", "X.npz"})
-    expect_alike(name);
+    expect_same(name);
   const std::string answers = predict("xmc.txt").out;
   EXPECT_EQ(lines_in(answers), 70U);
   for (const char* name : {"libsvm.txt", "packed.gz", "packed-xmc.gz", "packed.zst", "X.npz"})

@@ -90,7 +90,7 @@ TEST(Stored, TheFirstModelsHadNoneOfTheLaterParts) {
   const Config read = parse_quietly(text);
   EXPECT_EQ(read.neighbours.share, 0.0);
   EXPECT_EQ(read.data.idf_power, 0.0);
-  EXPECT_EQ(read.loss.delta_floor, 0.0);
+  EXPECT_EQ(read.loss.gradient_threshold, 0.0);
   EXPECT_EQ(read.train.weights, Precision::kFp32);
   for (const LayerConfig& layer : read.layers) {
     EXPECT_FALSE(layer.wide);
@@ -113,7 +113,8 @@ TEST(Stored, OnlyKeysOfTheFirstModelsHaveNothingBefore) {
       {"[loss]", {"kind", "positive_weight"}},
       {"[eval]", {"k", "inference", "candidates", "propensity_a", "propensity_b"}},
       {"[neighbours]", {}},
-      {"[[layer]]", {"size", "kind", "activation", "dropout", "lsh", "uniform", "frequency", "correction"}},
+      {"[[layer]]",
+       {"size", "kind", "activation", "dropout", "lsh", "uniform", "frequency", "logq_correction"}},
       {"[layer.hash]",
        {"family", "k", "tables", "bin_size", "range_pow", "bucket_capacity", "bucket_policy", "candidates",
         "threshold", "topk_ratio", "asymmetric", "rehash_steps", "rebuild_steps", "interval_growth"}}};

@@ -32,7 +32,7 @@ class DataPartsTest : public ::testing::Test {
     return folder_.write("whole" + end, text);
   }
   // Both read alike, however many threads there are.
-  void expect_alike(const std::string& parts, const std::string& whole, ReadOptions options = {}) {
+  void expect_same(const std::string& parts, const std::string& whole, ReadOptions options = {}) {
     for (const int threads : {1, 2, 3}) {
       options.threads = threads;
       const Dataset joined = read_dataset(parts, options), expected = read_dataset(whole, options);
@@ -77,20 +77,20 @@ TEST_F(DataPartsTest, SeveralAreShownByTheFirst) {
 }
 
 TEST_F(DataPartsTest, XmcTextHasTheSizesOfTheLargest) {
-  expect_alike(parts(".txt", "2 4 9\n0 0:1 3:2\n8 1:1\n", "3 7 3\n2 6:1 5:3\n\n1 2:1\n"),
-               whole(".txt", "5 7 9\n0 0:1 3:2\n8 1:1\n2 6:1 5:3\n\n1 2:1\n"));
+  expect_same(parts(".txt", "2 4 9\n0 0:1 3:2\n8 1:1\n", "3 7 3\n2 6:1 5:3\n\n1 2:1\n"),
+              whole(".txt", "5 7 9\n0 0:1 3:2\n8 1:1\n2 6:1 5:3\n\n1 2:1\n"));
 }
 
 TEST_F(DataPartsTest, LibsvmAndPackedFiles) {
   const std::string one = "3 1:1 1:2\n# c\n1 2:1\n", two = "2 7:1\n4,1 1:0.5\n";
-  expect_alike(parts(".svm", one, two), whole(".svm", one + two));
-  expect_alike(parts(".gz", testing::gzip(one), testing::gzip(two)), whole(".svm", one + two));
+  expect_same(parts(".svm", one, two), whole(".svm", one + two));
+  expect_same(parts(".gz", testing::gzip(one), testing::gzip(two)), whole(".svm", one + two));
 }
 
 TEST_F(DataPartsTest, PatternsAreReadLikeLists) {
   parts(".svm", "3 1:1\n", "2 7:1\n");
-  expect_alike(folder_.path("???.svm"), whole(".txt", "3 1:1\n2 7:1\n"));
-  expect_alike(folder_.path("tw*"), folder_.path("two.svm"));
+  expect_same(folder_.path("???.svm"), whole(".txt", "3 1:1\n2 7:1\n"));
+  expect_same(folder_.path("tw*"), folder_.path("two.svm"));
 }
 
 TEST_F(DataPartsTest, OfTextTheWordsOfAllPartsCount) {
@@ -104,7 +104,7 @@ TEST_F(DataPartsTest, OfTextTheWordsOfAllPartsCount) {
     options.text = learn_text_file(several, options, text);
     ASSERT_NE(options.text, nullptr);
     EXPECT_EQ(options.text->to_bytes(), learn_text_file(all, options, text)->to_bytes());
-    expect_alike(several, all, options);
+    expect_same(several, all, options);
   }
   EXPECT_TRUE(holds_text(several, {}));
 }
@@ -119,7 +119,7 @@ TEST_F(DataPartsTest, EachTableHasColumnsOfItsOwn) {
   text.min_count = 1;
   options.text = learn_text_file(several, options, text);
   EXPECT_EQ(options.text->to_bytes(), learn_text_file(all, options, text)->to_bytes());
-  expect_alike(several, all, options);
+  expect_same(several, all, options);
   const std::string lacks = parts(".csv", "label,text,w\nx,red,1\n", "label,words,w\nx,red,1\n");
   EXPECT_NE(input_error([&] { learn_text_file(lacks, options, text); }).find("two.csv"), std::string::npos);
 }
@@ -133,7 +133,7 @@ TEST_F(DataPartsTest, UsersOfSeveralLogsAreOne) {
   text.min_count = 1;
   options.text = learn_text_file(several, options, text);
   EXPECT_EQ(options.text->to_bytes(), learn_text_file(all, options, text)->to_bytes());
-  expect_alike(several, all, options);
+  expect_same(several, all, options);
   EXPECT_EQ(read_dataset(several, options).size(), 3U);
   const std::string faulty = parts(".csv", "u,a,1\nu,b,2\n", "userId,itemId,rating\nw,a,1\nu,c,x\n");
   EXPECT_EQ(input_error([&] { read_dataset(faulty, options); }).find(folder_.path("two.csv:3:")), 0U)
@@ -151,7 +151,7 @@ TEST_F(DataPartsTest, TheShapeOfALogIsThatOfAllParts) {
   options.text = learn_text_file(several, options, text);
   EXPECT_EQ(options.text->to_bytes(), learn_text_file(all, options, text)->to_bytes());
   EXPECT_EQ(options.text->label_count(), 3U);
-  expect_alike(several, all, options);
+  expect_same(several, all, options);
 }
 
 TEST_F(DataPartsTest, PairsAreJoined) {
@@ -163,8 +163,8 @@ TEST_F(DataPartsTest, PairsAreJoined) {
     return folder_.path("X." + end);
   };
   const std::string one = "3 1:1 4:2\n1 2:1\n", two = "0,2 7:1\n";
-  expect_alike(path_of_parts({write("a.npz", one), write("b.npz", two)}), whole(".svm", one + two));
-  expect_alike(folder_.path("X.?.npz"), whole(".svm", one + two));
+  expect_same(path_of_parts({write("a.npz", one), write("b.npz", two)}), whole(".svm", one + two));
+  expect_same(folder_.path("X.?.npz"), whole(".svm", one + two));
 }
 
 TEST_F(DataPartsTest, FaultsNameTheirPart) {

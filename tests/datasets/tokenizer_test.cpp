@@ -141,7 +141,7 @@ TEST(Tokenizer, CharacterNgrams) {
 TEST(Tokenizer, LongWordsHaveCharacterNgramsOfTheirHeadOnly) {
   TextOptions options = words_only();
   options.char_ngrams_min = options.char_ngrams_max = 3;
-  const std::size_t most = Tokenizer::kMostWordBytes;
+  const std::size_t most = Tokenizer::kMaxWordBytes;
   const auto ngrams = [&](const std::string& word) { return names_of(word, options).size() - 1; };
   EXPECT_EQ(ngrams(std::string(most, 'a')), most);
   EXPECT_EQ(names_of(std::string(most, 'a'), options).back(), "~aa>");
@@ -168,7 +168,7 @@ TEST(Tokenizer, LongNamesAreCutBetweenCharacters) {
   std::string text;
   for (int i = 0; i < 900; ++i) text += "é";
   const std::string name = names_of(text, words_only()).at(0);
-  EXPECT_EQ(name.size(), Tokenizer::kMostNameBytes);
+  EXPECT_EQ(name.size(), Tokenizer::kMaxNameBytes);
   EXPECT_EQ(text.substr(0, name.size()), name);
 }
 

@@ -50,11 +50,11 @@ std::atomic<long> freed = 0;          // bytes
 
 // ---- which places ask for memory ----
 
-constexpr std::size_t kMostPlaces = 1 << 15;
+constexpr std::size_t kMaxPlaces = 1 << 15;
 constexpr int kFrames = 14, kOwnFrames = 3;
 bool places_wanted = false;
-std::uint64_t places[kMostPlaces];  // hashes of call stacks, 0: free
-long firsts[kMostPlaces];           // the first call from each
+std::uint64_t places[kMaxPlaces];  // hashes of call stacks, 0: free
+long firsts[kMaxPlaces];           // the first call from each
 std::atomic_flag places_busy;
 thread_local bool looking = false;
 
@@ -67,8 +67,7 @@ void note_place(long number) {
   hash |= 1;
   while (places_busy.test_and_set()) {
   }
-  for (std::size_t i = hash % kMostPlaces, tries = 0; tries < kMostPlaces;
-       i = (i + 1) % kMostPlaces, ++tries) {
+  for (std::size_t i = hash % kMaxPlaces, tries = 0; tries < kMaxPlaces; i = (i + 1) % kMaxPlaces, ++tries) {
     if (places[i] == hash) break;
     if (places[i] != 0) continue;
     places[i] = hash;
@@ -136,7 +135,7 @@ void write_counts() {
   std::FILE* file = std::fopen(path, "we");
   if (file == nullptr) return;
   for (int i = 0; i < kKinds; ++i) std::fprintf(file, "%s %ld\n", kNames[i], counts[i].load());
-  for (std::size_t i = 0; i < kMostPlaces; ++i) {
+  for (std::size_t i = 0; i < kMaxPlaces; ++i) {
     if (places[i] != 0) std::fprintf(file, "place %ld\n", firsts[i]);
   }
   std::fclose(file);

@@ -12,8 +12,8 @@
 namespace slide {
 namespace {
 
-constexpr std::uint32_t kMostFeatures = 2048, kEach = 8;  // features of each sample
-constexpr std::size_t kLanes = 128;                       // samples at most
+constexpr std::uint32_t kMaxFeatures = 2048, kEach = 8;  // features of each sample
+constexpr std::size_t kLanes = 128;                      // samples at most
 
 using Samples = std::vector<std::vector<std::uint32_t>>;  // ids of the features of each
 
@@ -21,10 +21,10 @@ using Samples = std::vector<std::vector<std::uint32_t>>;  // ids of the features
 Samples draw(std::size_t samples, std::uint64_t seed) {
   Rng rng(seed, Purpose::kShuffle, 0, 0);
   Samples drawn(samples);
-  const auto first = static_cast<std::uint32_t>(kMostFeatures / 2 / samples);
+  const auto first = static_cast<std::uint32_t>(kMaxFeatures / 2 / samples);
   for (auto& ids : drawn) {
     for (std::uint32_t i = 0; i < kEach; ++i)
-      ids.push_back(first + (kMostFeatures - first) / kEach * i + rng.below((kMostFeatures - first) / kEach));
+      ids.push_back(first + (kMaxFeatures - first) / kEach * i + rng.below((kMaxFeatures - first) / kEach));
   }
   return drawn;
 }
@@ -48,7 +48,7 @@ Entries entries_of(const Samples& samples, std::span<const float> values) {
 // What has been built.
 Entries entries_of(const BlockFeatures& features) {
   Entries entries;
-  for (std::uint32_t f = 0, number = 0; f < kMostFeatures; ++f) {
+  for (std::uint32_t f = 0, number = 0; f < kMaxFeatures; ++f) {
     const std::uint32_t word = features.present()[f / 32];
     if (f % 32 == 0) number = features.first()[f / 32];
     if ((word >> (f % 32) & 1) == 0) continue;
@@ -67,18 +67,18 @@ Entries entries_of(const BlockFeatures& features) {
 TEST(BlockFeatures, PartsWhoseStretchesMoveForgetTheBlockBefore) {
   const std::vector<float> values = {1, 2, 3, 4, 5, 6, 7, 8};
   BlockFeatures features;
-  features.reserve(kMostFeatures, kLanes * kEach, kLanes);
+  features.reserve(kMaxFeatures, kLanes * kEach, kLanes);
   std::uint64_t seed = 0;
   for (const std::size_t samples : {2, 128, 1, 100, 30, 5, 128, 127, 3, 64}) {
     for (const bool ascending : {true, false}) {
       const Samples drawn = draw(samples, ++seed);
       const std::vector<SparseRow> rows = rows_of(drawn, values);
       features.clear();
-      for (std::size_t i = 0; i < BlockFeatures::kMostParts; ++i) {
-        const std::size_t part = ascending ? i : BlockFeatures::kMostParts - 1 - i;
-        const auto begin = static_cast<std::uint32_t>(kMostFeatures / BlockFeatures::kMostParts * part);
-        features.build(rows, kLanes,
-                       {begin, begin + kMostFeatures / std::uint32_t{BlockFeatures::kMostParts}}, part);
+      for (std::size_t i = 0; i < BlockFeatures::kMaxParts; ++i) {
+        const std::size_t part = ascending ? i : BlockFeatures::kMaxParts - 1 - i;
+        const auto begin = static_cast<std::uint32_t>(kMaxFeatures / BlockFeatures::kMaxParts * part);
+        features.build(rows, kLanes, {begin, begin + kMaxFeatures / std::uint32_t{BlockFeatures::kMaxParts}},
+                       part);
       }
       EXPECT_EQ(entries_of(features), entries_of(drawn, values)) << samples << (ascending ? " up" : " down");
     }
@@ -88,7 +88,7 @@ TEST(BlockFeatures, PartsWhoseStretchesMoveForgetTheBlockBefore) {
 TEST(BlockFeatures, AWholeBuildForgetsTheOneBefore) {
   const std::vector<float> values = {1, 2, 3, 4, 5, 6, 7, 8};
   BlockFeatures features;
-  features.reserve(kMostFeatures, kLanes * kEach, kLanes);
+  features.reserve(kMaxFeatures, kLanes * kEach, kLanes);
   std::uint64_t seed = 0;
   for (const std::size_t samples : {2, 128, 1, 100}) {
     const Samples drawn = draw(samples, ++seed);

@@ -53,8 +53,8 @@ std::vector<float> joined(const Rows& rows, std::size_t ldx) {
 }
 
 // Cosines above 0, the largest first.
-std::vector<DenseSamples::Alike> naive(const Rows& rows, const std::vector<float>& query) {
-  std::vector<DenseSamples::Alike> all;
+std::vector<DenseSamples::Similar> naive(const Rows& rows, const std::vector<float>& query) {
+  std::vector<DenseSamples::Similar> all;
   for (std::uint32_t i = 0; i < rows.size(); ++i) {
     const double cosine = dot(rows[i], query) / std::sqrt(dot(query, query));
     if (cosine > 0) all.emplace_back(static_cast<float>(cosine), i);

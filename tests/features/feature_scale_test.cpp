@@ -158,7 +158,7 @@ TEST(FeatureScale, TrainingIsThatOnDataScaledByHand) {
     for (std::size_t shape = 0; shape < shapes().size(); ++shape) {
       SCOPED_TRACE("power " + std::to_string(power) + " shape " + std::to_string(shape));
       Config config = make_config(shapes()[shape], 32, 16);
-      config.data.pairs = 0;  // whose values are roots of the features'
+      config.data.crosses = 0;  // whose values are roots of the features'
       config.train.epochs = 3;
       config.train.threads = 2;
       Trainer by_hand(config, train_by_hand, nullptr);

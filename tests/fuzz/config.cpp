@@ -14,7 +14,7 @@ namespace slide::fuzz {
 namespace {
 
 constexpr std::string_view kSet = "\n--set\n";
-constexpr double kMostMemory = 16e6;
+constexpr double kMaxMemory = 16e6;
 
 struct Input {
   std::string toml;
@@ -46,7 +46,7 @@ void check_round_trip(const Config& config) {
 void train(Config config, const Dataset& data) {
   config.train.threads = 1;
   const BlockBounds bounds = bounds_of(data, config.train.block_size);
-  if (plan_memory(config, data.feature_count(), data.label_count(), bounds, 1).training() > kMostMemory)
+  if (plan_memory(config, data.feature_count(), data.label_count(), bounds, 1).training() > kMaxMemory)
     return;
   Trainer trainer(config, data, nullptr);
   trainer.step(0, std::min(trainer.labelled(), trainer.batch_samples()));

@@ -22,7 +22,7 @@ namespace slide::fuzz {
 namespace {
 
 // What a tiny network is made for.
-constexpr std::size_t kMostSamples = 64, kMostFeatures = 1024, kMostLabels = 256;
+constexpr std::size_t kMaxSamples = 64, kMaxFeatures = 1024, kMaxLabels = 256;
 constexpr std::size_t kStep = 16;
 
 bool is_finite(const Parameters& parameters) {
@@ -132,7 +132,7 @@ Config tiny_config() {
   config.layers.front().size = 4;
   output.lsh = 4;
   output.uniform = 4;
-  output.wide_against = 2;
+  output.wide_negatives = 2;
   output.hash.k = 2;
   output.hash.tables = 2;
   output.hash.bin_size = 2;
@@ -155,8 +155,8 @@ Dataset tiny_data() {
 }
 
 void train_and_predict(const Dataset& data) {
-  if (data.size() > kMostSamples || data.feature_count() == 0 || data.feature_count() > kMostFeatures ||
-      data.label_count() == 0 || data.label_count() > kMostLabels || data.label_entries() == 0) {
+  if (data.size() > kMaxSamples || data.feature_count() == 0 || data.feature_count() > kMaxFeatures ||
+      data.label_count() == 0 || data.label_count() > kMaxLabels || data.label_entries() == 0) {
     return;
   }
   Trainer trainer(tiny_config(), data, nullptr);

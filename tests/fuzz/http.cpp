@@ -140,7 +140,7 @@ std::vector<unsigned> exchange(std::string_view bytes, std::size_t piece) {
 
 // Alike but for a last answer that says that this is no HTTP: whether the parser sees that before the client
 // is gone depends on where a piece ends.
-bool are_alike(std::vector<unsigned> a, std::vector<unsigned> b) {
+bool are_same(std::vector<unsigned> a, std::vector<unsigned> b) {
   if (a.size() < b.size()) std::swap(a, b);
   if (a.size() == b.size() + 1 && a.back() == 400) a.pop_back();
   return a == b;
@@ -153,6 +153,6 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   using namespace slide::fuzz;
   const std::string_view bytes = text_of(data, size);
   const auto whole = exchange(bytes, bytes.size());
-  check(are_alike(whole, exchange(bytes, bytes.size() / 8 + 1)), "pieces are answered as the whole is");
+  check(are_same(whole, exchange(bytes, bytes.size() / 8 + 1)), "pieces are answered as the whole is");
   return 0;
 }

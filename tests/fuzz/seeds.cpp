@@ -18,7 +18,7 @@
 #include "engine/config/fields.h"
 #include "engine/run/checkpoint.h"
 #include "engine/run/model_file.h"
-#include "engine/run/smaller.h"
+#include "engine/run/quantize.h"
 #include "engine/training/trainer.h"
 #include "tests/fuzz/cache_seal.h"
 #include "tests/fuzz/fuzz.h"
@@ -151,7 +151,7 @@ std::vector<std::pair<std::string, Config>> model_configs() {
     change(configs.emplace_back(name, plain).second);
   };
   add("bf16", [](Config& c) { c.train.weights = Precision::kBf16; });
-  add("softmax", [](Config& c) { c.loss.kind = LossKind::kSoftmax, c.loss.delta_floor = 0; });
+  add("softmax", [](Config& c) { c.loss.kind = LossKind::kSoftmax, c.loss.gradient_threshold = 0; });
   add("factors", [](Config& c) { c.data.idf_power = 1; });
   add("adam", [](Config& c) { c.optimizer.kind = OptimizerKind::kAdam; });
   add("bare", [](Config& c) {
@@ -188,7 +188,7 @@ void write_models(const Seeds& seeds) {
   }
   for (const ModelForm form : {ModelForm::kBf16, ModelForm::kInt8}) {
     const std::string path = seeds.path("model_file", form == ModelForm::kBf16 ? "small_bf16" : "small_int8");
-    make_smaller(
+    quantize_model(
         {.model = seeds.path("model_file", "factors"), .out = path, .form = form, .pruning = {}, .test = {}});
     finish(path);
   }

@@ -18,7 +18,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr unsigned kMostSeconds = 60;  // for one input
+constexpr unsigned kMaxSeconds = 60;  // for one input
 
 std::vector<fs::path> files_of(int count, char** arguments) {
   std::vector<fs::path> files;
@@ -53,7 +53,7 @@ int main(int argument_count, char** arguments) {
     std::ifstream in(file, std::ios::binary);
     std::string bytes{std::istreambuf_iterator<char>(in), std::istreambuf_iterator<char>()};
     bytes.shrink_to_fit();
-    alarm(kMostSeconds);
+    alarm(kMaxSeconds);
     LLVMFuzzerTestOneInput(reinterpret_cast<const std::uint8_t*>(bytes.data()), bytes.size());
   }
   std::printf("%zu inputs\n", files.size());

@@ -57,7 +57,7 @@ void expect_scores_by_row(const Config& config, Inference mode) {
   options.by_row = true;
   options.mode = mode;
   options.candidates = 20;
-  options.rough_first = true;
+  options.bound_first = true;
   options.threads = 2;
   options.log_softmax = config.loss.kind == LossKind::kSoftmax;
   const Predictor predictor(trainer.trained(), options);

@@ -62,9 +62,9 @@ InferenceOptions options_of(std::size_t k, Inference mode = Inference::kFull, in
 }
 
 // Over all neurons: exactly from the start, or roughly first, whatever this machine prefers.
-InferenceOptions full_options(std::size_t k, bool rough_first, int threads = 1) {
+InferenceOptions full_options(std::size_t k, bool bound_first, int threads = 1) {
   InferenceOptions options = options_of(k, Inference::kFull, threads);
-  options.rough_first = rough_first;
+  options.bound_first = bound_first;
   return options;
 }
 // Sums of at most some hundred products of size 1 in float.
@@ -88,13 +88,13 @@ TEST(Inference, FullIsASortOfAllScoresAtEveryPanelEdge) {
   const Dataset train = inference_data(64);
   const Trainer trainer = trained({dense(24), sampled(0, 20, 12)}, train);
   const NaiveNetwork naive(trainer.network());
-  const FeaturePairs& pairs = trainer.network().feature_pairs();
+  const FeatureCrosses& pairs = trainer.network().feature_crosses();
   ASSERT_TRUE(pairs.active());
   for (const std::uint32_t samples : {1, 31, 32, 33, 127, 128, 129, 511, 512, 513, 1025}) {
     const Dataset data = inference_data(samples, 2);
-    for (const bool rough_first : {false, true}) {
-      const auto all = predict(trainer.trained(), data, full_options(5, rough_first));
-      const Dataset paired = pairs.paired(data, 1);
+    for (const bool bound_first : {false, true}) {
+      const auto all = predict(trainer.trained(), data, full_options(5, bound_first));
+      const Dataset paired = pairs.crossed(data, 1);
       for (std::uint32_t s = 0; s < samples; ++s) expect_is_best(all[s], naive.scores(paired.features(s)), 5);
     }
   }
@@ -109,8 +109,8 @@ TEST(Inference, FullOfEveryShape) {
         Layers{dense(17), sampled(40, 9, 9, Activation::kTanh, 0.3), sampled(0, 20, 12)}}) {
     const Trainer trainer = trained(layers, data);
     const NaiveNetwork naive(trainer.network());
-    for (const bool rough_first : {false, true}) {
-      const auto all = predict(trainer.trained(), data, full_options(7, rough_first, 2));
+    for (const bool bound_first : {false, true}) {
+      const auto all = predict(trainer.trained(), data, full_options(7, bound_first, 2));
       for (std::uint32_t s = 0; s < data.size(); ++s)
         expect_is_best(all[s], naive.scores(data.features(s)), 7);
     }
@@ -121,8 +121,8 @@ TEST(Inference, MoreThanThereAreLabelsGivesAllOfThem) {
   const Dataset data = inference_data(40);
   const Trainer trainer = trained({dense(24), sampled(0, 20, 12)}, data);
   const NaiveNetwork naive(trainer.network());
-  for (const bool rough_first : {false, true}) {
-    const auto all = predict(trainer.trained(), data, full_options(200, rough_first));
+  for (const bool bound_first : {false, true}) {
+    const auto all = predict(trainer.trained(), data, full_options(200, bound_first));
     for (std::uint32_t s = 0; s < data.size(); ++s)
       expect_is_best(all[s], naive.scores(data.features(s)), 200);
   }
@@ -135,8 +135,8 @@ TEST(Inference, EqualScoresGoToTheSmallerLabel) {
   for (float& w : output.weights().weights) w = 0.0f;
   for (std::uint32_t label = 0; label < 150; ++label)
     *output.bias().row(label) = label % 10 == 3 ? 2.0f : 1.0f;
-  for (const bool rough_first : {false, true}) {
-    for (const Ranking& best : predict(trainer.trained(), data, full_options(17, rough_first))) {
+  for (const bool bound_first : {false, true}) {
+    for (const Ranking& best : predict(trainer.trained(), data, full_options(17, bound_first))) {
       std::vector<std::uint32_t> labels;
       for (const Prediction& p : best) labels.push_back(p.label);
       EXPECT_EQ(labels, (std::vector<std::uint32_t>{3, 13, 23, 33, 43, 53, 63, 73, 83, 93, 103, 113, 123, 133,
@@ -244,7 +244,7 @@ TEST(Inference, SamplesWithoutFeaturesGetTheBiases) {
 }
 
 // Rows that bfloat16 cannot tell apart.
-void make_rows_alike(Layer& output) {
+void make_rows_similar(Layer& output) {
   for (std::uint32_t label = 100; label < 110; ++label) {
     for (std::size_t c = 0; c < output.inputs(); ++c)
       output.weights().row(label)[c] =
@@ -263,7 +263,7 @@ TEST(Inference, ScreenedSamplesGetTheBestOfAllScores) {
       config.train.epochs = 2;
       Trainer trainer(config, data, nullptr);
       trainer.run({});
-      if (precision == Precision::kFp32) make_rows_alike(trainer.network().output());
+      if (precision == Precision::kFp32) make_rows_similar(trainer.network().output());
       for (const std::size_t k : {1, 5, 149, 150, 200}) {
         const auto expected = predict(trainer.trained(), data, full_options(k, false));
         const auto expect_same = [&](std::size_t s, std::span<const Prediction> best) {

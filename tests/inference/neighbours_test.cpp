@@ -41,7 +41,7 @@ Shares naive_votes(const NeighbourConfig& config, const Dataset& train, const Sp
   }
   std::sort(nearest.begin(), nearest.end());
   nearest.resize(std::min<std::size_t>(nearest.size(), config.count));
-  double sum = std::pow(Neighbours::kStranger, config.power);
+  double sum = std::pow(Neighbours::kPriorNeighbour, config.power);
   for (const auto& [c, i] : nearest) sum += std::pow(-c, config.power);
   Shares shares;
   for (const auto& [c, i] : nearest) {
@@ -325,9 +325,9 @@ TEST_P(MixedPredictions, AreThoseOfTheMixedProbabilities) {
     InferenceOptions options;
     options.k = k;
     options.threads = 2;
-    options.rough_first = true;
-    const Scores rough_first = predict(trainer.trained(), data_, options);
-    options.rough_first = false;
+    options.bound_first = true;
+    const Scores bound_first = predict(trainer.trained(), data_, options);
+    options.bound_first = false;
     const Scores full = predict(trainer.trained(), data_, options);
     options.low_latency = true;
     options.threads = 1;
@@ -335,11 +335,11 @@ TEST_P(MixedPredictions, AreThoseOfTheMixedProbabilities) {
     Predictor::Scratch scratch;
     for (std::size_t i = 0; i < data_.size(); ++i) {
       expect_best(full[i], all[i], k);
-      expect_best(rough_first[i], all[i], k);
-      const auto scores = sorted_scores(full[i]), rough_scores = sorted_scores(rough_first[i]);
-      ASSERT_EQ(scores.size(), rough_scores.size());
+      expect_best(bound_first[i], all[i], k);
+      const auto scores = sorted_scores(full[i]), bounded_scores = sorted_scores(bound_first[i]);
+      ASSERT_EQ(scores.size(), bounded_scores.size());
       for (std::size_t r = 0; r < scores.size(); ++r)  // with the same votes
-        EXPECT_NEAR(rough_scores[r], scores[r], 2e-5) << i << ", " << r;
+        EXPECT_NEAR(bounded_scores[r], scores[r], 2e-5) << i << ", " << r;
       std::map<std::uint32_t, double> alone;
       low_latency.predict(data_.slice(i, 1), {k, false}, scratch,
                           [&](std::size_t, std::span<const Prediction> best) {
@@ -396,7 +396,7 @@ INSTANTIATE_TEST_SUITE_P(
                     Case{LossKind::kSigmoid, true, 0.7}),
     [](const auto& tested) { return testing::PrintToString(tested.param); });
 
-// Several chunks of neurons, blocks in a panel, always scored neurons and candidates; all ways to ask.
+// Several chunks of neurons, blocks in a batch, always scored neurons and candidates; all ways to ask.
 TEST(ManyLabels, EveryWayToAskMixesTheSameVotes) {
   DataSpec spec;
   spec.samples = 900, spec.features = 400, spec.labels = 4200, spec.entries = 6, spec.featureless = 50;

@@ -156,21 +156,21 @@ TEST(TopK, AppendsAfterClear) {
 }
 
 TEST(TopK, ScoresBeyondFloatsBecomeTheirEnds) {
-  constexpr float kMost = std::numeric_limits<float>::max();
+  constexpr float kMax = std::numeric_limits<float>::max();
   TopK best;
   TopK::Scratch scratch;
   best.reset(4, 4);
   for (std::uint32_t label = 0; label < 3; ++label)
-    best.offer(label, std::vector{1.0F, kInfinity, kMost}[label]);
+    best.offer(label, std::vector{1.0F, kInfinity, kMax}[label]);
   best.finish(scratch);
   best.shift(-kInfinity);  // infinity less infinity is no number
   best.keep_finite();
   ASSERT_EQ(best.best().size(), 3U);
   EXPECT_EQ(best.best()[0].label, 1U);
-  for (const Prediction& one : best.best()) EXPECT_EQ(one.score, -kMost);
+  for (const Prediction& one : best.best()) EXPECT_EQ(one.score, -kMax);
   best.shift(kInfinity);
   best.keep_finite();
-  for (const Prediction& one : best.best()) EXPECT_EQ(one.score, kMost);
+  for (const Prediction& one : best.best()) EXPECT_EQ(one.score, kMax);
 }
 
 }  // namespace

@@ -66,13 +66,13 @@ TEST_P(Bf16, NarrowNearestIsTheNearestBf16OfEveryColumn) {
 // Against a sum in double over samples that are rounded one by one, and against the scalar set.
 void expect_forward(const KernelSet& set, const std::vector<std::uint32_t>& ids, std::size_t inner,
                     std::size_t lanes, bool shifted) {
-  constexpr std::size_t kMatrixRows = 170, kMostColumns = 600;
-  static const std::vector<float> kMatrix = normals(kMatrixRows * kMostColumns, 9);
+  constexpr std::size_t kMatrixRows = 170, kMaxColumns = 600;
+  static const std::vector<float> kMatrix = normals(kMatrixRows * kMaxColumns, 9);
   const std::size_t rows = ids.size(), ldw = words(inner) + 16 * (inner % 2);  // rows may lie apart
   test::Guarded<std::uint32_t> w(kMatrixRows * ldw, 0, 0x7fc07fc0u);           // no numbers beside the rows
   for (const std::uint32_t r : ids) {
     std::fill_n(w.data() + r * ldw, words(inner), 0u);
-    find("scalar")->narrow(kMatrix.data() + r * kMostColumns, inner, 5, w.data() + r * ldw);
+    find("scalar")->narrow(kMatrix.data() + r * kMaxColumns, inner, 5, w.data() + r * ldw);
   }
   const test::Floats xt = test::normal_floats(inner * lanes, lanes);
   const test::Floats shift = test::normal_floats(rows, lanes + 1);

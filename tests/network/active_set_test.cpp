@@ -126,7 +126,7 @@ TEST(ActiveSet, FillStopsWhenEveryNeuronIsActive) {
 
 TEST(ActiveSet, WithoutCorrectionEveryNeuronStandsForItself) {
   LayerConfig layer = sources(0, 20, 10);
-  layer.correction = false;
+  layer.logq_correction = false;
   const ActiveSampler sampler(layer, kNeurons, decreasing_frequencies());
   SamplerScratch scratch = sampler.make_scratch(nullptr, 1);
   ActiveSet set;

@@ -191,7 +191,8 @@ class NaiveNetwork {
   void round(const LayerChoice& choice, std::size_t s, std::size_t samples, Vector& delta) const {
     for (std::size_t a = 0; a < choice.active.size() && !choice.signs.empty(); ++a) {
       double& d = delta[choice.active[a]];
-      if (std::fabs(d) < loss_config.delta_floor) d = loss_config.delta_floor * choice.signs[a * samples + s];
+      if (std::fabs(d) < loss_config.gradient_threshold)
+        d = loss_config.gradient_threshold * choice.signs[a * samples + s];
     }
   }
 

@@ -105,7 +105,7 @@ TEST(NetworkParts, AProcessHasTheFeaturesOfItsPartsOfARow) {
       Block block;
       block.split = true;
       block.values.reserve(1000), block.own_ids.reserve(1000);
-      for (std::size_t i = 0; i < 40; ++i) network.add_paired(data.features(i), block);
+      for (std::size_t i = 0; i < 40; ++i) network.add_crossed(data.features(i), block);
       ASSERT_EQ(block.entered().size(), 40u);
       for (std::size_t i = 0; i < 40; ++i) {
         Ids ids;
@@ -129,7 +129,7 @@ TEST(NetworkParts, AWholeProcessTakesRowsAsTheyAre) {
   NetworkTraining training(network, data, {48, 1, 1});
   Block& block = training.block(0);
   EXPECT_FALSE(block.split);
-  network.add_paired(data.features(0), block);
+  network.add_crossed(data.features(0), block);
   EXPECT_EQ(block.entered().data(), block.rows.data());
 }
 

@@ -127,7 +127,7 @@ inline Config plain_config() {
   config.train.block_size = 32;
   config.optimizer.learning_rate = 0.05;
   config.loss.kind = LossKind::kSoftmax;
-  config.loss.delta_floor = 0.0;
+  config.loss.gradient_threshold = 0.0;
   config.neighbours.share = 0.0;
   config.layers.clear();
   return config;
@@ -138,9 +138,9 @@ inline LayerConfig plain_layer() {
   LayerConfig layer;
   layer.size = 0;
   layer.uniform = 128;
-  layer.correction = true;
+  layer.logq_correction = true;
   layer.wide_features = 128;
-  layer.wide_against = 0;
+  layer.wide_negatives = 0;
   layer.wide_rate = 0.1;
   layer.wide_scale = 1.0;
   layer.wide_fit = 0.0;
@@ -161,7 +161,7 @@ inline Config small_wide_config() {
   output.kind = LayerKind::kSampled;
   output.lsh = 0;
   output.uniform = 20;
-  output.correction = false;
+  output.logq_correction = false;
   output.wide = true;
   config.layers = {hidden, output};
   return config;

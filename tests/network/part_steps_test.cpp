@@ -126,7 +126,7 @@ LayerConfig wide_output(std::uint32_t lsh, std::uint32_t uniform) {
   LayerConfig layer = sampled(0, lsh, uniform);
   layer.wide = true;
   layer.wide_features = 30;
-  layer.wide_against = 12;
+  layer.wide_negatives = 12;
   layer.wide_fit = 0.5;
   return layer;
 }
@@ -210,7 +210,7 @@ TEST(PartSteps, AreTheSameWithRoundedDeltasAndScaledFeatures) {
   for (const LossKind loss : {LossKind::kSigmoid, LossKind::kSoftmax}) {
     Config config = steps_config(5, {dense(24), wide_output(20, 12)});
     config.loss.kind = loss;
-    config.loss.delta_floor = 0.3;
+    config.loss.gradient_threshold = 0.3;
     config.data.idf_power = 1.0;
     config.layers.back().frequency = 6;
     expect_same_on_ranks(config, data, 3);

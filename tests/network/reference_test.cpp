@@ -188,7 +188,7 @@ TEST_P(Reference, TenStepsOfRoundedDeltas) {
     Config config = make_config(structure.layers(), 8, 1);
     config.optimizer = optimizer_config(kind);
     config.loss.kind = loss;
-    config.loss.delta_floor = 0.9;
+    config.loss.gradient_threshold = 0.9;
     expect_follows_reference(config, structure.all_active);
     config.train.batch_size = 32;
     config.train.block_size = 16;
@@ -208,7 +208,7 @@ TEST_P(Reference, TenStepsOfLabelsWithWeights) {
       Config config = make_config(structure.layers(), 32, 16);
       config.optimizer = optimizer_config(kind);
       config.loss.kind = loss;
-      config.loss.delta_floor = weighted ? 0.9 : 0.0;
+      config.loss.gradient_threshold = weighted ? 0.9 : 0.0;
       expect_follows_reference(config, structure.all_active, 2, spec);
     }
   }
@@ -232,7 +232,7 @@ TEST(ReferenceOfParts, TenSteps) {
           Config config = make_config({layer}, 32, 16);
           config.optimizer = optimizer_config(kind);
           config.loss.kind = loss;
-          config.loss.delta_floor = floor;
+          config.loss.gradient_threshold = floor;
           config.train.shards = 3;
           expect_follows_reference(config, layer.lsh == 0);
         }
@@ -245,7 +245,7 @@ TEST(ReferenceOfParts, TenSteps) {
 TEST(ReferenceOfTrainer, StepsAreThoseOfTheNaiveNetwork) {
   for (const OptimizerKind kind : {OptimizerKind::kAdagrad, OptimizerKind::kAdam}) {
     Config config = make_config({dense(6, Activation::kTanh), dense(0)}, 32, 16);
-    config.data.pairs = 0;
+    config.data.crosses = 0;
     config.optimizer = optimizer_config(kind);
     config.train.epochs = 5;
     config.train.shuffle = false;

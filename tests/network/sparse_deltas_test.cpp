@@ -23,7 +23,7 @@ std::vector<float> deltas() {
 // Slice by slice, the last one first.
 void round_all(SparseDeltas& sparse, float floor, const Rng& rng, std::vector<float>& d) {
   for (std::size_t i = slices_of(kNeurons, kSliceNeurons); i-- > 0;)
-    sparse.round(floor, rng, i, slice_of(i, kNeurons, kSliceNeurons), kSamples, kLanes, d.data());
+    sparse.sparsify(floor, rng, i, slice_of(i, kNeurons, kSliceNeurons), kSamples, kLanes, d.data());
 }
 
 TEST(SparseDeltas, ListWhatIsLeftOfEveryNeuron) {

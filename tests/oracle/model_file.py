@@ -7,7 +7,7 @@ import zlib
 import numpy as np
 
 OPTIMIZER, WIDE, TEXT, FACTORS, NEIGHBOURS, BF16, INT8, IDLE, DENSE, PAIRS = 1, 2, 4, 8, 16, 32, 64, 128, 256, 512  # flags
-LIKENESS = 1024
+FEATURE_WEIGHTS = 1024
 MAGIC, END = b"SLIDEMDL", b"SLIDEEND"
 
 
@@ -246,7 +246,7 @@ def parse_model(data):
         model.factors = file.array("<f4", model.features).astype(np.float64)
     if flags & NEIGHBOURS:
         read_small_neighbours(file, model, flags) if flags & (BF16 | INT8) else read_neighbours(file, model)
-    if flags & LIKENESS:
+    if flags & FEATURE_WEIGHTS:
         model.likeness = from_bf16(file.array("<u2", model.features))
     if flags & TEXT:
         model.text = read_text(file)

@@ -7,8 +7,8 @@ import dataclasses
 import numpy as np
 
 FLOAT_ERROR = 1e-6  # of a sum in single precision, as a share of the sum of its terms' sizes
-POSTINGS, CANDIDATES, LEAST_VALUE, STRANGER = 4096, 64, 2.0**-30, 0.75
-AMONG, LENDERS, COMPANIONS, TOGETHER, UNSEEN, ENTRIES = 7, 3, 8, 2, 10, 2**14  # see Companions in FORMAT.md
+POSTINGS, CANDIDATES, LEAST_VALUE, PRIOR_NEIGHBOUR = 4096, 64, 2.0**-30, 0.75
+AMONG, PROPAGATING, COOCCURRENCE, TOGETHER, UNSEEN, ENTRIES = 7, 3, 8, 2, 10, 2**14  # see Companions in FORMAT.md
 PAIRED, PAIR_SCALE = 40, 0.5  # entries of a row that make pairs, and what these weigh
 ACTIVATIONS = {
     "relu": lambda z: np.maximum(z, 0),
@@ -108,7 +108,7 @@ def largest(values, count):
     return order[:count], 1e-11 < gap < FLOAT_ERROR
 
 
-def rough_scores(q, stored, model, lengths):
+def bounded_scores(q, stored, model, lengths):
     if model.is_dense:
         return np.maximum(stored @ to_bf16(q), 0)
     chosen = chosen_lists(q, lengths)
@@ -118,7 +118,7 @@ def rough_scores(q, stored, model, lengths):
 def votes_of(q, stored, model, lengths):
     """Votes [labels] or None, and their slack."""
     config = model.config["neighbours"]
-    rough = rough_scores(q, stored, model, lengths)
+    rough = bounded_scores(q, stored, model, lengths)
     touched = np.flatnonzero(rough)
     candidates, unsure = largest(rough[touched], max(CANDIDATES, 3 * config["count"]))
     candidates = np.sort(touched[candidates])
@@ -128,7 +128,7 @@ def votes_of(q, stored, model, lengths):
     if len(nearest) == 0:
         return None, 0.0
     weights = cosine[nearest] ** config["power"]
-    total = STRANGER ** config["power"] + weights.sum()
+    total = PRIOR_NEIGHBOUR ** config["power"] + weights.sum()
     slack = 2 * weights.min() / total if unsure or unsure_too else 0.0
     return weights @ model.neighbour_labels[candidates[nearest]] / total, slack
 
@@ -151,7 +151,7 @@ def mix_votes(p, x, model):
     return slack
 
 
-def companions_of(model):
+def cooccurring_with(model):
     """P(y | z) as [z, y], of the companions y of each label z; else 0."""
     has = model.neighbour_labels.astype(np.float64)
     share = np.zeros((has.shape[1], has.shape[1]))
@@ -162,24 +162,24 @@ def companions_of(model):
         together = has[samples].sum(axis=0)
         together[z] = 0
         together[together < TOGETHER] = 0
-        kept = np.argsort(-together, kind="stable")[:COMPANIONS]
+        kept = np.argsort(-together, kind="stable")[:COOCCURRENCE]
         share[z, kept] = together[kept] / (len(samples) + UNSEEN)
     return share
 
 
-def lend_to_companions(p, model):
+def propagate_cooccurrence(p, model):
     """In place; returns the slack [samples, 1]: of samples where rounding decides who is among the best."""
-    share = model.config["neighbours"]["companions"]
+    share = model.config["neighbours"]["cooccurrence"]
     slack = np.zeros((len(p), 1))
     if share == 0:
         return slack
-    by_label = companions_of(model)
+    by_label = cooccurring_with(model)
     for i, row in enumerate(p):
         order = np.argsort(-row, kind="stable")
         some, rest = order[:AMONG], order[AMONG:]
-        lent = np.sort(share * row[some, None] * by_label[np.ix_(some, some)], axis=0)[-LENDERS:]
+        lent = np.sort(share * row[some, None] * by_label[np.ix_(some, some)], axis=0)[-PROPAGATING:]
         if len(rest) > 0 and row[some[-1]] - row[rest[0]] < 1e-5 * row[some[-1]]:
-            slack[i] = LENDERS * share
+            slack[i] = PROPAGATING * share
         row[some] += (1 - row[some]) * (1 - np.prod(1 - lent, axis=0))
     return slack
 
@@ -198,6 +198,6 @@ def predict(x, model):
     if model.neighbours is None:
         return Prediction(p, z, np.zeros((len(x), 1)), logit_slack)
     slack = mix_votes(p, x[:, : model.features], model)
-    more = 1 + LENDERS * model.config["neighbours"]["companions"]  # what one label is wrong by, others take
-    slack = more * slack + lend_to_companions(p, model)
+    more = 1 + PROPAGATING * model.config["neighbours"]["cooccurrence"]  # what one label is wrong by, others take
+    slack = more * slack + propagate_cooccurrence(p, model)
     return Prediction(p, np.log(p) if softmax else np.log(p) - np.log1p(-p), slack, more * logit_slack)

@@ -81,7 +81,7 @@ def changed_keys(model):
     if model.bf16:
         yield "train", "weights", "fp32"
     if model.neighbours is not None:
-        yield from (("neighbours", key, value) for key, value in {"share": 0.251, "power": 4.05, "count": 19, "companions": 0.3, "mean": 0.52}.items())
+        yield from (("neighbours", key, value) for key, value in {"share": 0.251, "power": 4.05, "count": 19, "cooccurrence": 0.3, "mean": 0.52}.items())
     if model.text:
         values = {"weighting": "counts", "lowercase": False, "tokens": "blanks", "word_ngrams": 1}
         yield from (("text", key, value) for key, value in values.items())
@@ -102,11 +102,11 @@ def changed_models(model, lines, answers):
 FORMULAS = {  # of `prediction`, by the case that has a use for them, and another one
     "all_parts": {
         "ACTIVATIONS": {"relu": lambda z: z},
-        "STRANGER": 0.76,
+        "PRIOR_NEIGHBOUR": 0.76,
         "POSTINGS": 3000,
         "PAIR_SCALE": 0.51,
-        "LENDERS": 1,
-        "COMPANIONS": 1,
+        "PROPAGATING": 1,
+        "COOCCURRENCE": 1,
     },
     "softmax": {"log_softmax": lambda z: z - np.log1p(np.exp(z).sum(axis=1, keepdims=True))},
     "bf16": {"to_bf16": lambda x: x},

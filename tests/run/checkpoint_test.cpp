@@ -36,7 +36,7 @@ threads = 1
 learning_rate = 0.05
 [loss]
 kind = "softmax"
-delta_floor = 0
+gradient_threshold = 0
 [neighbours]
 share = 0
 [[layer]]
@@ -48,7 +48,7 @@ uniform = 2
 correction = true
 wide = true
 wide_features = 128
-wide_against = 0
+wide_negatives = 0
 wide_rate = 0.1
 wide_scale = 1
 wide_fit = 0

@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "engine/run/further.h"
+#include "engine/run/continue_training.h"
 #include "engine/run/model_file.h"
 #include "engine/run/run_data.h"
 #include "engine/run/training_run.h"
@@ -108,7 +108,7 @@ TEST_F(RunLabelTexts, AreGoneOnWithWhenARunWasStopped) {
 TEST_F(RunLabelTexts, AreOfNewLabelsTooWhereTrainingGoesOn) {
   const Config begun = config("data.tsv", "t.tsv");
   TrainingRun(begun, folder_.path("begun")).train({});
-  const Config base = further_config(begun, folder_.path("begun"));
+  const Config base = continued_config(begun, folder_.path("begun"));
   EXPECT_EQ(base.data.label_text, "");
   folder_.write("more.tsv", "tag1\tviolin1 3\ntag7\tdrum\n");
   folder_.write("more_t.tsv", "tag8\tharp strings\ntag7\tdrum\n");
@@ -132,9 +132,10 @@ TEST_F(RunLabelTexts, OfOldLabelsWithoutNewSamplesCountAndKeepThem) {
   std::string texts = "tag0\tballet shoes\n";
   for (int i = 0; i < 400; ++i) texts += "tag2\tballet steps\n";
   folder_.write("more_t.tsv", texts);
-  const Config further = resolve_over(further_config(begun, folder_.path("begun")), "",
-                                      {"data.train=" + folder_.path("more.tsv"), "text.min_count=1",
-                                       "train.forget=1", "data.label_text=" + folder_.path("more_t.tsv")});
+  const Config further =
+      resolve_over(continued_config(begun, folder_.path("begun")), "",
+                   {"data.train=" + folder_.path("more.tsv"), "text.min_count=1", "train.expire_labels=1",
+                    "data.label_text=" + folder_.path("more_t.tsv")});
   TrainingRun(further, folder_.path("further")).train({});
   const Model before = load_model(folder_.path("begun"));
   const Model model = load_model(folder_.path("further"));  // with factors of features that are numbers

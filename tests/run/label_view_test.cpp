@@ -27,7 +27,7 @@ Model trained(const std::string& more) {
   Config config = parse_config(
       "[train]\nepochs = 300\nthreads = 1\nbatch_size = 16\nblock_size = 16\n[optimizer]\nlearning_rate = "
       "0.05\n"
-      "[loss]\nkind = \"softmax\"\ndelta_floor = 0\n[neighbours]\nshare = 0\n" +
+      "[loss]\nkind = \"softmax\"\ngradient_threshold = 0\n[neighbours]\nshare = 0\n" +
           more + "[[layer]]\nkind = \"dense\"\nwide = false\n",
       "here");
   config.data.train = (folder / "data.txt").string();

@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "engine/run/further.h"
+#include "engine/run/continue_training.h"
 #include "engine/run/model_file.h"
 #include "engine/run/training_run.h"
 #include "engine/run/tuning.h"
@@ -89,13 +89,13 @@ TEST_F(RunLabelWeights, AreOfNewLabelsTooWhereTrainingGoesOn) {
   TrainingRun(begun, folder_.path("begun")).train({});
   folder_.write("more.txt", "2 6 3\n0 1:1\n2 2:1\n");
   const auto go_on = [&](const std::string& weights, const std::string& more) {
-    const Config base = further_config(begun, folder_.path("begun"));
+    const Config base = continued_config(begun, folder_.path("begun"));
     const Config further = resolve_over(base, "", {"data.train=" + folder_.path(more), weights});
     TrainingRun(further, folder_.path("further")).train({});
     return read_bytes(folder_.path("further/model.slide"));
   };
-  EXPECT_EQ(further_config(begun, "model").data.label_weights.file, "");
-  EXPECT_EQ(further_config(config({"data.label_weights=-0.25"}), "model").data.label_weights.power, -0.25);
+  EXPECT_EQ(continued_config(begun, "model").data.label_weights.file, "");
+  EXPECT_EQ(continued_config(config({"data.label_weights=-0.25"}), "model").data.label_weights.power, -0.25);
   EXPECT_NE(go_on(key("w.txt"), "more.txt"), go_on("data.label_weights=0", "more.txt"));  // four as before
   folder_.write("more.txt", "2 6 6\n0 1:1\n5 2:1\n");
   EXPECT_NE(testing::input_error([&] {

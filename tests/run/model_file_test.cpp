@@ -18,7 +18,7 @@
 #include "datasets/text_learner.h"
 #include "engine/base/byte_io.h"
 #include "engine/base/error.h"
-#include "engine/features/likeness_learning.h"
+#include "engine/features/feature_weight_learning.h"
 #include "engine/inference/inference.h"
 #include "engine/network/memory_plan.h"
 #include "engine/training/trainer.h"
@@ -42,7 +42,7 @@ threads = 1
 learning_rate = 0.05
 [loss]
 kind = "softmax"
-delta_floor = 0
+gradient_threshold = 0
 [neighbours]
 share = 0
 [[layer]]
@@ -54,7 +54,7 @@ uniform = 2
 correction = true
 wide = false
 wide_features = 128
-wide_against = 0
+wide_negatives = 0
 wide_rate = 0.1
 wide_scale = 1
 wide_fit = 0
@@ -228,7 +228,7 @@ TEST_F(ModelFileTest, WidePathComesBack) {
 
 TEST_F(ModelFileTest, FactorsOfFeaturesComeBack) {
   for (const char* wide : {"layer.1.wide=false", "layer.1.wide=true"}) {
-    train({"data.idf_power=-1.5", "data.pairs=0", wide});
+    train({"data.idf_power=-1.5", "data.crosses=0", wide});
     save();
     Model model = load_model(path());
     const auto saved = trainer_->network().feature_scale().factors(),
@@ -240,7 +240,7 @@ TEST_F(ModelFileTest, FactorsOfFeaturesComeBack) {
               predict(model.trained(), data_, Inference::kFull));
   }
   const auto with_factors = fs::file_size(path());
-  train({"data.idf_power=0.0", "data.pairs=0", "layer.1.wide=true"});
+  train({"data.idf_power=0.0", "data.crosses=0", "layer.1.wide=true"});
   save();
   EXPECT_FALSE(load_model(path()).network.feature_scale().active());
   EXPECT_NEAR(double(fs::file_size(path())), double(with_factors), 12 * sizeof(float) + 4);
@@ -286,19 +286,19 @@ TEST_F(ModelFileTest, ThePlanOfMemoryCountsNeighbours) {
   };
   EXPECT_EQ(planned().neighbours, 0.0);
   const double without = planned().training();
-  train({"neighbours.share=0.5"});  // of companions there may be fewer than can be
+  train({"neighbours.share=0.5"});  // of co-occurring labels there may be fewer than can be
   config = config_;
   EXPECT_GE(planned().neighbours, double(trainer_->neighbours()->bytes()));
   EXPECT_LE(planned().neighbours,
-            double(trainer_->neighbours()->bytes()) + LabelCompanions::bytes_of(data_.label_count()));
-  train({"neighbours.share=0.5", "neighbours.companions=0.0"});
+            double(trainer_->neighbours()->bytes()) + LabelCooccurrence::bytes_of(data_.label_count()));
+  train({"neighbours.share=0.5", "neighbours.cooccurrence=0.0"});
   config = config_;
   EXPECT_EQ(planned().neighbours, double(trainer_->neighbours()->bytes()));
   EXPECT_EQ(planned().training() - without,
-            planned().neighbours +
-                LikenessLearning::bytes_of(double(data_.size()), double(data_.feature_count()),
-                                           double(data_.label_count()), double(data_.feature_entries()), 1));
-  train({"neighbours.share=0.5", "neighbours.companions=0.0", "neighbours.learn=false"});
+            planned().neighbours + FeatureWeightLearning::bytes_of(
+                                       double(data_.size()), double(data_.feature_count()),
+                                       double(data_.label_count()), double(data_.feature_entries()), 1));
+  train({"neighbours.share=0.5", "neighbours.cooccurrence=0.0", "neighbours.learn=false"});
   config = config_;
   EXPECT_EQ(planned().neighbours, double(trainer_->neighbours()->bytes()));
   const std::size_t marks =

@@ -11,7 +11,7 @@
 #include "engine/base/rng.h"
 #include "engine/inference/attribution.h"
 #include "engine/inference/inference.h"
-#include "engine/run/further.h"
+#include "engine/run/continue_training.h"
 #include "engine/run/label_view.h"
 #include "engine/run/model_file.h"
 #include "engine/training/trainer.h"
@@ -50,7 +50,7 @@ Dataset meanings(std::size_t samples, std::uint64_t seed, std::uint32_t words = 
 
 Config pairs_config(const std::vector<std::string>& more = {}) {
   std::vector<std::string> all = {"train.batch_size=32", "train.block_size=16", "train.threads=2",
-                                  "layer.0.size=8",      "layer.-1.uniform=4",  "data.pairs=4"};
+                                  "layer.0.size=8",      "layer.-1.uniform=4",  "data.crosses=4"};
   all.insert(all.end(), more.begin(), more.end());
   return parse_config("", "here", all);
 }
@@ -67,8 +67,8 @@ std::vector<std::vector<float>> answers_of(const TrainedNetwork& trained, const 
   return scores;
 }
 
-bool has_pair(const FeaturePairs& pairs, FeaturePair pair) {
-  return std::binary_search(pairs.pairs().begin(), pairs.pairs().end(), pair);
+bool has_pair(const FeatureCrosses& pairs, FeatureCross pair) {
+  return std::binary_search(pairs.crosses().begin(), pairs.crosses().end(), pair);
 }
 
 class Pairs : public ::testing::TestWithParam<std::vector<std::string>> {};
@@ -86,7 +86,7 @@ TEST_P(Pairs, AreFeaturesLikeOthersOfTheHiddenLayers) {
   Config config = pairs_config(keys);
   Trainer with(config, train, nullptr);
   with.run({});
-  const FeaturePairs& pairs = with.network().feature_pairs();
+  const FeatureCrosses& pairs = with.network().feature_crosses();
   std::size_t found = 0;
   for (std::uint32_t l = 0; l + 1 < kMeanings; ++l) found += has_pair(pairs, {2 * l, 2 * l + 1});
   EXPECT_GE(found + 1, kMeanings - 1);  // one may share its count with another pair
@@ -94,21 +94,21 @@ TEST_P(Pairs, AreFeaturesLikeOthersOfTheHiddenLayers) {
   EXPECT_EQ(with.network().sample_features(), kWords);
   EXPECT_EQ(with.shape().features, kWords);
 
-  config.data.pairs = 0;
-  const Dataset given = pairs.paired(train, 1);
+  config.data.crosses = 0;
+  const Dataset given = pairs.crossed(train, 1);
   Trainer plain(config, given, nullptr);
   plain.run({});
-  EXPECT_FALSE(plain.network().feature_pairs().active());
-  EXPECT_EQ(answers_of(with.trained(), test), answers_of(plain.trained(), pairs.paired(test, 1)));
+  EXPECT_FALSE(plain.network().feature_crosses().active());
+  EXPECT_EQ(answers_of(with.trained(), test), answers_of(plain.trained(), pairs.crossed(test, 1)));
 }
 
 TEST_P(Pairs, AreNothingToTheWidePath) {
   const Dataset train = meanings(400, 1);
   Config config = pairs_config(GetParam());
   Trainer with(config, train, nullptr);
-  config.data.pairs = 0;
+  config.data.crosses = 0;
   const Trainer without(config, train, nullptr);
-  ASSERT_TRUE(with.network().feature_pairs().active());
+  ASSERT_TRUE(with.network().feature_crosses().active());
   if (!with.network().wide()) GTEST_SKIP() << "none";
   const WidePath::Storage &one = with.network().output().wide()->storage(),
                           &other = without.network().output().wide()->storage();
@@ -133,21 +133,21 @@ TEST_P(Pairs, StayInTheFile) {
   const Model model = load_model(path);
   EXPECT_EQ(model.version, 10U);
   EXPECT_EQ(model.shape.features, kWords);
-  EXPECT_EQ(model.shape.pairs, trainer.shape().pairs);
-  EXPECT_TRUE(
-      std::ranges::equal(model.network.feature_pairs().pairs(), trainer.network().feature_pairs().pairs()));
+  EXPECT_EQ(model.shape.crosses, trainer.shape().pairs);
+  EXPECT_TRUE(std::ranges::equal(model.network.feature_crosses().crosses(),
+                                 trainer.network().feature_crosses().crosses()));
   EXPECT_EQ(answers_of(model.trained(), test), answers_of(trainer.trained(), test));
   EXPECT_EQ(answers_of(model.trained(), test, 3), answers_of(trainer.trained(), test));
   EXPECT_EQ(feature_text(model, kWords),
-            fmt::format("{} + {}", model.network.feature_pairs().pairs()[0].first,
-                        model.network.feature_pairs().pairs()[0].second));
+            fmt::format("{} + {}", model.network.feature_crosses().crosses()[0].first,
+                        model.network.feature_crosses().crosses()[0].second));
 
   // Two features that do not ascend.
   std::string bytes = test::read_bytes(path);
-  const FeaturePair first = model.network.feature_pairs().pairs()[0];
+  const FeatureCross first = model.network.feature_crosses().crosses()[0];
   const std::uint32_t words[] = {first.first, first.second};
   const std::string_view found(reinterpret_cast<const char*>(words), sizeof words);
-  const std::uint64_t count = model.shape.pairs;
+  const std::uint64_t count = model.shape.crosses;
   const std::string begin =
       std::string(reinterpret_cast<const char*>(&count), sizeof count) + std::string(found);
   const std::size_t at = bytes.find(begin);
@@ -165,19 +165,19 @@ TEST_P(Pairs, StayWhenTrainingGoesOn) {
   keys.emplace_back("layer.-1.wide=false");  // which learns of new features before the first step
   const Config config = pairs_config(keys);
   const Model model = test::model_of(config, old);
-  TrainingRows rows = further_rows(model, more, nullptr, 2);
-  const TrainedStart start = start_further(model, config, rows, nullptr, {}, 2);
-  EXPECT_EQ(start.network.features(), kWords + 7 + model.shape.pairs);
+  TrainingRows rows = continued_rows(model, more, nullptr, 2);
+  const TrainedStart start = start_continued(model, config, rows, nullptr, {}, 2);
+  EXPECT_EQ(start.network.features(), kWords + 7 + model.shape.crosses);
   EXPECT_EQ(start.network.sample_features(), kWords + 7);
-  EXPECT_TRUE(
-      std::ranges::equal(start.network.feature_pairs().pairs(), model.network.feature_pairs().pairs()));
+  EXPECT_TRUE(std::ranges::equal(start.network.feature_crosses().crosses(),
+                                 model.network.feature_crosses().crosses()));
   EXPECT_EQ(answers_of({start.network, nullptr}, test), answers_of({model.network, nullptr}, test));
 
   Trainer trainer(config, std::move(rows),
-                  start_further(model, config, further_rows(model, more, nullptr, 2), nullptr, {}, 2));
+                  start_continued(model, config, continued_rows(model, more, nullptr, 2), nullptr, {}, 2));
   trainer.run({});
   EXPECT_EQ(trainer.shape().features, kWords + 7);
-  EXPECT_EQ(trainer.shape().pairs, model.shape.pairs);
+  EXPECT_EQ(trainer.shape().pairs, model.shape.crosses);
   EXPECT_NE(answers_of(trainer.trained(), test), answers_of(model.trained(), test));
 }
 
@@ -186,9 +186,9 @@ TEST_P(Pairs, SpeakThroughTheirFeatures) {
   const Dataset train = meanings(400, 1), test = meanings(20, 2);
   Config config = pairs_config(hidden_alone(GetParam()));
   Trainer with(config, train, nullptr);
-  const FeaturePairs& pairs = with.network().feature_pairs();
-  config.data.pairs = 0;
-  const Dataset given = pairs.paired(train, 1), asked = pairs.paired(test, 1);
+  const FeatureCrosses& pairs = with.network().feature_crosses();
+  config.data.crosses = 0;
+  const Dataset given = pairs.crossed(train, 1), asked = pairs.crossed(test, 1);
   Trainer plain(config, given, nullptr);
   with.run({});
   plain.run({});
@@ -202,7 +202,7 @@ TEST_P(Pairs, SpeakThroughTheirFeatures) {
         expected[part.feature] += part.part;
         continue;
       }
-      const FeaturePair pair = pairs.pairs()[part.feature - kWords];
+      const FeatureCross pair = pairs.crosses()[part.feature - kWords];
       for (const std::uint32_t feature : {pair.first, pair.second}) expected[feature] += part.part / 2;
     }
     const auto parts = attribution.of(0);

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "datasets/dataset.h"
-#include "engine/run/further.h"
+#include "engine/run/continue_training.h"
 #include "engine/run/run_data.h"
 #include "tests/datasets/test_files.h"
 
@@ -53,7 +53,7 @@ TEST_F(RunSampleWeights, AreThoseOfAColumn) {
 TEST_F(RunSampleWeights, AreNotThoseOfWhatTrainingGoesOnWith) {
   const Config begun = config("w.tsv", {file()});
   EXPECT_EQ(begun.data.sample_weights, folder_.path("w.gz"));
-  EXPECT_EQ(further_config(begun, "model").data.sample_weights, "");
+  EXPECT_EQ(continued_config(begun, "model").data.sample_weights, "");
 }
 
 TEST_F(RunSampleWeights, AreRefusedWhereTheyDoNotFit) {

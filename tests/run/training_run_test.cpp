@@ -33,7 +33,7 @@ threads = 1
 learning_rate = 0.05
 [loss]
 kind = "softmax"
-delta_floor = 0
+gradient_threshold = 0
 [neighbours]
 share = 0
 [[layer]]

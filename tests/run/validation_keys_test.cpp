@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "engine/run/checkpoint.h"
-#include "engine/run/further.h"
+#include "engine/run/continue_training.h"
 #include "engine/run/run_data.h"
 #include "tests/datasets/test_files.h"
 
@@ -119,8 +119,8 @@ TEST_F(ValidationKeys, ArePathsOnlyWhereTheyAreFiles) {
 
 TEST_F(ValidationKeys, AreForTrainingAlone) {
   const Config config = with_data("k.csv", of_columns({"data.group=g", "data.time=when"}));
-  EXPECT_EQ(further_config(config, "model").data.group, "");
-  EXPECT_EQ(further_config(config, "model").data.time, "");
+  EXPECT_EQ(continued_config(config, "model").data.group, "");
+  EXPECT_EQ(continued_config(config, "model").data.time, "");
   const TableColumns columns = model_read_options(config.data, {}, nullptr, 1).columns;
   EXPECT_EQ(columns.group + columns.time, "");
   folder_.write("test.csv", "text,tag\nviolin,tag1\n");

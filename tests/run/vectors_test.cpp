@@ -44,7 +44,7 @@ class VectorsTest : public ::testing::Test {
     Config config = parse_config(
         "[data]\npairs = 0\nidf_power = 0.5\n[train]\nepochs = 20\nthreads = 1\nbatch_size = 16\nblock_size "
         "= 16\n"
-        "[loss]\nkind = \"softmax\"\ndelta_floor = 0\n[neighbours]\nshare = 0\n" +
+        "[loss]\nkind = \"softmax\"\ngradient_threshold = 0\n[neighbours]\nshare = 0\n" +
             hidden + "[[layer]]\nkind = \"dense\"\nwide = false\n",
         "here");
     config.data.train = (folder_ / "data.txt").string();

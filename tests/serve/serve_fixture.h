@@ -20,7 +20,7 @@ block_size = 16
 learning_rate = 0.05
 [loss]
 kind = "softmax"
-delta_floor = 0
+gradient_threshold = 0
 [neighbours]
 share = 0
 [[layer]]
@@ -32,7 +32,7 @@ uniform = 8
 correction = true
 wide = true
 wide_features = 128
-wide_against = 0
+wide_negatives = 0
 wide_rate = 0.1
 wide_scale = 1
 wide_fit = 0

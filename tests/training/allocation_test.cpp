@@ -170,7 +170,7 @@ TEST(Allocation, NoneWithRoundedDeltas) {
   for (std::size_t i = 0; i < shapes().size(); ++i) {
     SCOPED_TRACE("shape " + std::to_string(i));
     Config config = allocation_config(shapes()[i], 2);
-    config.loss.delta_floor = 0.1;
+    config.loss.gradient_threshold = 0.1;
     for (LayerConfig& layer : config.layers) layer.hash.rehash_steps = 0;
     expect_steps_allocate_nothing(config, 0);
   }
@@ -256,7 +256,7 @@ TEST(Allocation, NoneInAWarmPrediction) {
         InferenceOptions options;
         options.mode = mode;
         options.low_latency = true;
-        options.rough_first = true;
+        options.bound_first = true;
         options.candidates = 20;
         const Predictor predictor(trainer.trained(), options);
         Predictor::Scratch scratch;

@@ -48,7 +48,7 @@ TEST(Determinism, RoundedDeltas) {
   for (const LossKind loss : {LossKind::kSoftmax, LossKind::kSigmoid}) {
     Config config = full_config({dense(37, Activation::kRelu, 0.2), sampled(0, 20, 12)});
     config.loss.kind = loss;
-    config.loss.delta_floor = 0.2;
+    config.loss.gradient_threshold = 0.2;
     expect_same_on_all_threads(config);
   }
 }
@@ -84,7 +84,7 @@ TEST(Determinism, RoundedDeltasAndBf16InParts) {
   for (const LossKind loss : {LossKind::kSoftmax, LossKind::kSigmoid}) {
     Config config = full_config({dense(37), sampled(0, 20, 12)});
     config.loss.kind = loss;
-    config.loss.delta_floor = 0.2;
+    config.loss.gradient_threshold = 0.2;
     config.train.weights = Precision::kBf16;
     config.train.shards = 5;
     expect_same_on_all_threads(config);

@@ -60,7 +60,7 @@ TEST(Interactions, AreTheSameOnAnyNumberOfThreads) {
     const Trace one = train(config, users);
     config.train.threads = 3;
     EXPECT_TRUE(same_bits(one, train(config, users)));
-    config.data.hide = 0.3;
+    config.data.mask = 0.3;
     EXPECT_FALSE(same_bits(one, train(config, users)));
   }
 }

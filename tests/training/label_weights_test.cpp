@@ -18,7 +18,7 @@ std::vector<Config> weighed_configs() {
     for (const std::uint32_t shards : {1, 5}) {
       Config config = full_config({dense(37, Activation::kRelu, 0.2), sampled(0, 20, 12)});
       config.loss.kind = loss;
-      config.loss.delta_floor = 0.1;
+      config.loss.gradient_threshold = 0.1;
       config.layers.back().wide = loss == LossKind::kSigmoid;
       config.train.shards = shards;
       configs.push_back(config);

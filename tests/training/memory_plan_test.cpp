@@ -75,7 +75,7 @@ const Case kCases[] = {
     {"RoundedDeltas",
      [] {
        Config config = with_layers({dense(64), sampled_output(0, 1500)});
-       config.loss.delta_floor = 0.05;
+       config.loss.gradient_threshold = 0.05;
        return config;
      }},
     {"TwoHiddenLayersWithDropout",
@@ -136,10 +136,10 @@ TEST_P(MemoryPlanCase, IsWithinATenthOfWhatATrainerTakes) {
   for (const std::uint32_t threads : {1, 2, 6}) {
     config.train.threads = threads;
     TrainingRows rows(config, data, static_cast<int>(threads));
-    ASSERT_GT(rows.pairs.size(), 1000U);
-    BlockBounds bounds = bounds_of(rows.taken, config.train.block_size);
+    ASSERT_GT(rows.crosses.size(), 1000U);
+    BlockBounds bounds = bounds_of(rows.crossed, config.train.block_size);
     bounds.all_features = data.feature_entries();
-    const MemoryPlan plan = plan_memory(config, rows.taken.feature_count(), data.label_count(), bounds,
+    const MemoryPlan plan = plan_memory(config, rows.crossed.feature_count(), data.label_count(), bounds,
                                         static_cast<int>(threads));
     const double before = bytes_in_use();
     Trainer trainer(config, std::move(rows), nullptr, 0, nullptr, nullptr);
@@ -167,7 +167,7 @@ TEST(MemoryPlan, OfAWidePathIsTheMostThereCanBe) {
   spec.samples = 4000, spec.features = 4000, spec.labels = 5000, spec.entries = 20, spec.most_labels = 1;
   const Dataset data = make_data(spec);
   Config config = with_layers({dense(64), sampled_output(0, 500)});
-  config.data.pairs = 0;
+  config.data.crosses = 0;
   config.layers[1].wide = true;
   config.train.epochs = 1;
   config.train.threads = 1;
@@ -190,9 +190,9 @@ TEST(MemoryPlan, KnowsWhatFindingPatternsTakes) {
   };
   EXPECT_EQ(plan(64).patterns, 0);
   config.layers[1].wide = true;
-  config.layers[1].wide_against = 0;
+  config.layers[1].wide_negatives = 0;
   EXPECT_EQ(plan(64).patterns - plan(1).patterns, 63.0 * features * (sizeof(float) + 1));
-  config.layers[1].wide_against = 16;
+  config.layers[1].wide_negatives = 16;
   EXPECT_EQ(plan(64).patterns - plan(1).patterns, 63.0 * features * (2 * sizeof(float) + 1));
   EXPECT_GE(plan(64).training(), plan(64).weights() + plan(64).patterns);
 }
@@ -231,10 +231,10 @@ TEST(MemoryPlan, OfCompanionsIsMoreThanTheirWeightsTake) {
     pairs += items * items;
   }
   const double before = bytes_in_use();
-  const ItemWeights weights = ridge_of_companions(users, 10, 128, 2);
+  const ItemWeights weights = ridge_of_cooccurring(users, 10, 128, 2);
   const double taken = bytes_in_use() - before;
   EXPECT_GT(taken, 0);
-  EXPECT_LT(taken, bytes_of_companions(users.label_count(), pairs, 128, 2));
+  EXPECT_LT(taken, bytes_of_sparse_ridge(users.label_count(), pairs, 128, 2));
 }
 
 }  // namespace

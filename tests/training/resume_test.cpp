@@ -116,7 +116,7 @@ TEST(Resume, WidePathAndSampledLayers) {
 TEST(Resume, RoundedDeltas) {
   Config config = config_of({dense(18), sampled(0, 20, 12)});
   config.layers.back().wide = true;
-  config.loss.delta_floor = 0.3;
+  config.loss.gradient_threshold = 0.3;
   expect_same_after_stops(config);
 }
 
@@ -148,7 +148,7 @@ TEST(Resume, FactorsOfFeaturesAreTheRunsOwn) {
   spec.seed = 2;
   Config config = config_of({dense(18), sampled(0, 20, 12)});
   config.data.idf_power = 1.0;
-  config.data.pairs = 0;  // of other features in each
+  config.data.crosses = 0;  // of other features in each
   const Trainer first(config, samples, nullptr);
   Trainer second(config, make_data(spec), nullptr);
   const auto factors = [](const Trainer& trainer) {

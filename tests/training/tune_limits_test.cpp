@@ -19,11 +19,11 @@ TEST(TuneLimits, EndsWhenTheTimeIsUp) {
 
 // More than the start has does not fit, by a plan or by what the system says.
 template <class Refusal>
-void expect_only_smaller(Refusal&& refuse) {
+void expect_only_quantized(Refusal&& refuse) {
   const Config config = small_config();
   TuneOptions options{600.0, 12, {}};
   options.require_memory = [&](const Config& trained, const TrainingRows& rows) {
-    EXPECT_GT(rows.taken.samples(), 0U);
+    EXPECT_GT(rows.crossed.samples(), 0U);
     if (trained.layers[0].size > config.layers[0].size) refuse();
   };
   std::size_t large = 0;
@@ -40,8 +40,8 @@ void expect_only_smaller(Refusal&& refuse) {
 }
 
 TEST(TuneLimits, TrialsThatMemoryWouldNotDoForAreNotTheBest) {
-  expect_only_smaller([] { throw InputError("needs more"); });
-  expect_only_smaller([] { throw std::bad_alloc(); });
+  expect_only_quantized([] { throw InputError("needs more"); });
+  expect_only_quantized([] { throw std::bad_alloc(); });
 }
 
 TEST(TuneLimits, AStartThatMemoryWouldNotDoForIsRefused) {
@@ -70,12 +70,12 @@ TEST(TuneLimits, PatienceHasNoPartInIt) {
 // What trials have found out about the samples serves the next ones: each scores what it scores alone.
 TEST(TuneLimits, TrialsShareWhatTheyFindOutAboutTheSamples) {
   Config config = small_config();
-  config.data.pairs = 4;
+  config.data.crosses = 4;
   config.neighbours.share = 0.25;
   config.neighbours.learn = true;
   config.optimizer.learning_rate = 0.05;
   std::size_t other_rows = 0;
-  for (const Trial& trial : trials_from(config, {600.0, 14, {"neighbours.companions=0"}})) {
+  for (const Trial& trial : trials_from(config, {600.0, 14, {"neighbours.cooccurrence=0"}})) {
     if (!trial.is_scored() || trial.stage == TrialStage::kVotes) continue;
     const std::string changes = joined(trial.changes);
     other_rows += changes.find("data.") != std::string::npos;

@@ -146,9 +146,9 @@ TEST(Tune, TheSweepChangesOneKeyOfTheBest) {
 }
 
 TEST(Tune, AfterTheSweepOneOrTwoKeysChangeAtRandom) {
-  const std::vector<std::string> fixed = {"data.idf_power=0",        "data.pairs=0",
+  const std::vector<std::string> fixed = {"data.idf_power=0",        "data.crosses=0",
                                           "layer.1.wide=false",      "loss.kind=softmax",
-                                          "layer.1.uniform=12",      "layer.1.correction=true",
+                                          "layer.1.uniform=12",      "layer.1.logq_correction=true",
                                           "layer.0.size=8",          "optimizer.learning_rate=0.0001",
                                           "optimizer.epsilon=0.001", "neighbours.share=0.0"};
   const auto trials = trials_of({600.0, 1000, fixed});

@@ -178,9 +178,9 @@ std::vector<double> naive_common(const Dataset& users) {
   return common;
 }
 
-// The weights of the companions `ids` for item j, by elimination.
-std::vector<double> naive_companions(const std::vector<double>& common, std::size_t items, std::size_t j,
-                                     std::span<const std::uint32_t> ids, double penalty) {
+// The weights of the co-occurring items `ids` for item j, by elimination.
+std::vector<double> naive_cooccurrence(const std::vector<double>& common, std::size_t items, std::size_t j,
+                                       std::span<const std::uint32_t> ids, double penalty) {
   const std::size_t n = ids.size(), width = n + 1;
   std::vector<double> a(n * width), weights(items);
   for (std::size_t r = 0; r < n; ++r) {
@@ -205,9 +205,9 @@ std::vector<float> filled(const ItemWeights& weights, std::size_t j) {
   return row;
 }
 
-TEST(CompanionRidge, EqualsTheSystemOfCompanionsInDoublePrecision) {
+TEST(SparseItemRidge, EqualsTheSystemOfCompanionsInDoublePrecision) {
   const Dataset users = some_users(400, 60, 7);
-  const ItemWeights weights = ridge_of_companions(users, 3.0, 10, 2);
+  const ItemWeights weights = ridge_of_cooccurring(users, 3.0, 10, 2);
   const std::vector<double> common = naive_common(users);
   ASSERT_FALSE(weights.dense());
   for (std::size_t j = 0; j < 60; ++j) {
@@ -221,7 +221,7 @@ TEST(CompanionRidge, EqualsTheSystemOfCompanionsInDoublePrecision) {
     }
     EXPECT_EQ(ids.size(), j == 59 ? 0U : 10U);
     EXPECT_LE(left_out, least + 1e-5) << "of " << j;
-    const std::vector<double> expected = naive_companions(common, 60, j, ids, 3.0);
+    const std::vector<double> expected = naive_cooccurrence(common, 60, j, ids, 3.0);
     const std::vector<float> row = filled(weights, j);
     for (std::size_t i = 0; i < 60; ++i) ASSERT_NEAR(row[i], expected[i], 2e-5) << i << " for " << j;
   }
@@ -242,9 +242,9 @@ Dataset even_users() {
   return {std::move(arrays), 25, 25};
 }
 
-TEST(CompanionRidge, OfAllItemsOfOnePopularityIsTheRidgeOfItems) {
+TEST(SparseItemRidge, OfAllItemsOfOnePopularityIsTheRidgeOfItems) {
   const Dataset users = even_users();
-  const ItemWeights all = ridge_of_items(users, 5.0, 1), lists = ridge_of_companions(users, 5.0, 24, 1);
+  const ItemWeights all = ridge_of_items(users, 5.0, 1), lists = ridge_of_cooccurring(users, 5.0, 24, 1);
   const std::vector<std::uint32_t> ids{0, 7, 21, 24};
   const std::vector<float> values{1.0F, 0.5F, 2.0F, 1.0F};
   for (std::size_t j = 0; j < 25; ++j) {
@@ -255,12 +255,12 @@ TEST(CompanionRidge, OfAllItemsOfOnePopularityIsTheRidgeOfItems) {
   }
 }
 
-TEST(CompanionRidge, DoesNotDependOnThreads) {
+TEST(SparseItemRidge, DoesNotDependOnThreads) {
   const Dataset users = some_users(20000, 9000, 9);  // more items than the matrix of all pairs takes
-  const ItemWeights one = ridge_of_companions(users, 10.0, 32, 1);
+  const ItemWeights one = ridge_of_cooccurring(users, 10.0, 32, 1);
   std::size_t entries = 0;
   for (const int threads : {2, 3}) {
-    const ItemWeights more = ridge_of_companions(users, 10.0, 32, threads);
+    const ItemWeights more = ridge_of_cooccurring(users, 10.0, 32, threads);
     for (std::size_t j = 0; j < 9000; ++j) {
       ASSERT_TRUE(std::ranges::equal(one.list(j).ids, more.list(j).ids));
       ASSERT_TRUE(std::ranges::equal(one.list(j).values, more.list(j).values));
@@ -270,9 +270,9 @@ TEST(CompanionRidge, DoesNotDependOnThreads) {
   EXPECT_GT(entries, 9000U);
 }
 
-TEST(CompanionRidge, AWidePathStartsAtItsStrongestWeights) {
+TEST(SparseItemRidge, AWidePathStartsAtItsStrongestWeights) {
   const Dataset users = some_users(300, 100, 6);
-  const ItemWeights weights = ridge_of_companions(users, 5.0, 30, 1);
+  const ItemWeights weights = ridge_of_cooccurring(users, 5.0, 30, 1);
   LayerConfig layer;
   layer.wide = true;
   layer.wide_features = 10;

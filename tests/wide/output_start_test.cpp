@@ -87,7 +87,7 @@ TEST(OutputStart, TheFirstWeightsAreLongOnlyWhereTheFeaturesTellTheLabel) {
 TEST(OutputStart, WithoutEvidenceItGivesTheShareOfPositives) {
   const OutputStart start = fit(labelled_data(0), kLabels);
   const double logit = start.offset + start.prior * log_odds(kEach, kLabels * kEach);
-  EXPECT_NEAR(logit, std::log(1.0 / (kLabels - 1.0)), 0.5);  // and a little likeness
+  EXPECT_NEAR(logit, std::log(1.0 / (kLabels - 1.0)), 0.5);  // and a little similarity
 }
 
 TEST(OutputStart, FewerNegativesRaiseTheLogit) {
@@ -124,7 +124,7 @@ TEST(OutputStart, StaysFiniteWhereLabelsCanBeToldWithoutAFault) {
   EXPECT_GT(start.scale, 5.0);
 }
 
-// Where samples are less alike to those of their own labels than to others, likeness would count against a
+// Where samples are less alike to those of their own labels than to others, similarity would count against a
 // label, and the offset would take back what that takes: neither may be, and rows without features have about
 // the share of the labels.
 TEST(OutputStart, LikenessNeverCountsAgainstALabel) {

@@ -42,7 +42,7 @@ LayerConfig wide_config(std::uint32_t most) {
   LayerConfig config;
   config.wide = true;
   config.wide_features = most;
-  config.wide_against = 0;
+  config.wide_negatives = 0;
   config.wide_rate = 0.1;
   config.wide_scale = 3.0;
   config.wide_fit = 0.0;
@@ -387,9 +387,9 @@ TEST(WideInference, CandidatesAreScoredAsInTheFullRanking) {
     const Dataset data = random_data(labels == kLabels ? 300 : 1500, labels);
     const Config config = parse_config(
         "[train]\nepochs = 3\nbatch_size = 32\nblock_size = 16\n[optimizer]\nlearning_rate = 0.05\n"
-        "[loss]\nkind = \"softmax\"\ndelta_floor = 0\n[neighbours]\nshare = 0\n[[layer]]\nsize = 16\n"
+        "[loss]\nkind = \"softmax\"\ngradient_threshold = 0\n[neighbours]\nshare = 0\n[[layer]]\nsize = 16\n"
         "[[layer]]\nkind = \"sampled\"\nlsh = 4\nuniform = 4\ncorrection = true\nwide = true\n"
-        "wide_features = 128\nwide_against = 3\nwide_rate = 0.1\nwide_scale = 1\nwide_fit = 0\n"
+        "wide_features = 128\nwide_negatives = 3\nwide_rate = 0.1\nwide_scale = 1\nwide_fit = 0\n"
         "[layer.hash]\nrange_pow = 9\nrehash_steps = 100\n",
         "test");
     Trainer trainer(config, data, nullptr);

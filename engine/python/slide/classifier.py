@@ -252,7 +252,7 @@ class Classifier(ClassifierMixin, BaseEstimator):
         if targets.single != self._single or targets.rows[3] > len(self.classes_):
             raise InputError("labels: give them in the form of the first call, with no more columns than it had")
         data = weighted(self._data(X, targets), sample_weight)
-        self._run(lambda course: _slide.train_further(
+        self._run(lambda course: _slide.continue_training(
             self.model_._engine, data, epochs, course.step, course.interval, course.epoch))
         return self
 

@@ -29,8 +29,8 @@ class SLIDE_API Model {
  public:
   struct Impl;  // of the library
 
-  // Reads what save() or `slide train` wrote; the state of the optimizer, which train_further() goes on with,
-  // only where asked to and where the file holds it.
+  // Reads what save() or `slide train` wrote; the state of the optimizer, which continue_training() goes on
+  // with, only where asked to and where the file holds it.
   static Model load(const std::string& path, bool with_optimizer = false);
   // The file gets its name when it is whole. A model from train() is written with the state of its optimizer
   // unless train.save_optimizer is off, a loaded one without.
@@ -48,14 +48,14 @@ class SLIDE_API Model {
   std::string_view label_name(std::uint32_t label) const;
   // Nothing where no label has the name.
   std::optional<std::uint32_t> label_id(std::string_view name) const;
-  // Of a model trained on text; throws as label_name(). Of a pair of features (data.pairs), which has a
+  // Of a model trained on text; throws as label_name(). Of a pair of features (data.crosses), which has a
   // number from features() on, "a + b", with any model.
   std::string feature_name(std::uint32_t feature) const;
 
   // The `count` other labels whose vectors have the largest cosines with that of `label`, best first; none
   // whose vector is all 0. Throws InputError when there is no such label.
   std::vector<Related> nearest_labels(std::uint32_t label, std::size_t count) const;
-  // The `count` features with the largest weights straight to the label, best first; pairs of features are
+  // The `count` features with the largest weights straight to the label, best first; feature crosses are
   // among them where the model has no hidden layer and no wide path.
   // Throws InputError when there is no such label, or the model has hidden layers but no wide path.
   std::vector<Related> strongest_features(std::uint32_t label, std::size_t count) const;

@@ -73,7 +73,7 @@ SLIDE_API Model train(const Config& config, const Data& train, const Data& test,
 // label has in new samples alone join its wide path. Features and labels that the model does not have are
 // new, under the numbers behind its own. Throws InputError for text that was not read by the model, whose
 // words and labels stay those it has.
-SLIDE_API Model train_further(const Model& model, const Data& data, std::uint32_t epochs = 1,
-                              const Callbacks& callbacks = {});
+SLIDE_API Model continue_training(const Model& model, const Data& data, std::uint32_t epochs = 1,
+                                  const Callbacks& callbacks = {});
 
 }  // namespace slide::api

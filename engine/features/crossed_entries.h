@@ -1,0 +1,41 @@
+// Which entries of a row are paired: what choosing pairs and finding them have in common.
+#pragma once
+
+#include <algorithm>
+#include <bit>
+#include <cmath>
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+#include "datasets/dataset.h"
+
+namespace slide {
+
+inline constexpr std::size_t kCrossedFeatures = 40;  // of a row
+inline constexpr std::size_t kCrossesOfRow = kCrossedFeatures * (kCrossedFeatures - 1) / 2;
+inline constexpr std::size_t kCrossedRows = 256;  // are handed to a thread
+
+// Calls visit(i) for those entries of a row, ascending, that are paired.
+template <class F>
+void visit_crossed(const SparseRow& row, F&& visit) {
+  // Ascending: by falling size, then by rising place. All ones without a value, which is above all others.
+  const auto key_of = [&](std::size_t i) {
+    const std::uint64_t size = std::bit_cast<std::uint32_t>(std::fabs(row.values[i]));
+    return size == 0 ? ~std::uint64_t{0} : ~size << 32 | i;
+  };
+  std::uint64_t last = ~std::uint64_t{0} - 1;
+  if (row.ids.size() > kCrossedFeatures) {
+    thread_local std::vector<std::uint64_t> keys;
+    keys.resize(row.ids.size());
+    for (std::size_t i = 0; i < keys.size(); ++i) keys[i] = key_of(i);
+    const auto end = keys.begin() + (kCrossedFeatures - 1);
+    std::nth_element(keys.begin(), end, keys.end());
+    last = std::min(last, *end);
+  }
+  for (std::size_t i = 0; i < row.ids.size(); ++i) {
+    if (key_of(i) <= last) visit(i);
+  }
+}
+
+}  // namespace slide

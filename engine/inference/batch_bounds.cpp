@@ -1,0 +1,191 @@
+#include "engine/inference/batch_bounds.h"
+
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+
+#include "engine/base/parallel.h"
+#include "engine/kernels/bf16.h"
+#include "engine/kernels/kernels.h"
+
+namespace slide {
+
+namespace {
+
+constexpr double kMaxScore = 0x1p126;    // what is larger may overflow
+constexpr double kFloatError = 0x1p-22;  // of a column's part in two sums of floats, relative to the lengths
+constexpr float kUp = 1.001f;            // lengths are float sums themselves
+constexpr float kMinActivation = 0x1p-100f;  // activations that are all smaller count as 0
+
+}  // namespace
+
+BatchBounds::Form BatchBounds::fastest(const Parameters& weights) {
+  if (kernels::active().fast_int8) return Form::kInt8;
+  return kernels::active().fast_bf16 && weights.is_fp32() ? Form::kBf16 : Form::kFloat;
+}
+
+BatchBounds::BatchBounds(const Layer& output, Form form, std::size_t group, int threads)
+    : output_(output), form_(form), stride_(round_up(output.inputs(), kernels::kPairGroup)) {
+  const std::size_t rows = output.size(), groups = (rows + group - 1) / group;
+  errors_.resize(groups);
+  lengths_.resize(groups);
+  parallel_for(groups, threads, [&](std::size_t g, int) {
+    measure_rows(g * group, std::min(rows, (g + 1) * group), errors_[g], lengths_[g]);
+  });
+  for (std::size_t g = 0; g < groups; ++g) {
+    const double longest = double{lengths_[g]} + double{errors_[g]};
+    longest_ = std::isfinite(longest) ? std::max(longest_, longest) : INFINITY;
+  }
+}
+
+// Lengths of some rows: of the rounding errors, at most, and of the rounded rows.
+void BatchBounds::measure_rows(std::size_t first, std::size_t end, float& error, float& length) const {
+  const auto& k = kernels::active();
+  const std::size_t n = columns();
+  std::vector<float> row(n), rounded(n);
+  std::vector<std::uint32_t> pairs(stride_ / 2);
+  std::vector<std::int8_t> q(stride_);
+  float error2 = 0.0F, length2 = 0.0F;
+  for (std::size_t r = first; r < end; ++r) {
+    output_.weights().load_row(r, row.data());
+    // The negations keep what is no number.
+    const float row2 = k.dot(row.data(), row.data(), n);
+    if (!(row2 <= length2)) length2 = row2;
+    if (!std::isfinite(length2)) break;
+    if (form_ == Form::kFloat) continue;
+    if (form_ == Form::kBf16) {
+      k.narrow_nearest(row.data(), n, pairs.data());
+      k.widen(pairs.data(), n, rounded.data());
+    } else {
+      const auto exponent = static_cast<std::int8_t>(k.narrow_int8(row.data(), n, q.data()));
+      k.widen_int8({q.data(), stride_, &exponent}, 0, n, rounded.data());
+    }
+    k.axpy(-1.0F, row.data(), n, rounded.data());
+    const float rounded2 = k.dot(rounded.data(), rounded.data(), n);
+    if (!(rounded2 <= error2)) error2 = rounded2;
+  }
+  error = kUp * std::sqrt(error2);
+  length = kUp * std::sqrt(length2) + error;
+  error += static_cast<float>(kFloatError * static_cast<double>(n)) * length;
+}
+
+bool BatchBounds::bounded() const {
+  return std::isfinite(longest_);
+}
+
+BatchBounds::Scratch BatchBounds::make_scratch(std::size_t neurons, std::size_t samples) const {
+  Scratch scratch;
+  if (form_ == Form::kBf16) {
+    scratch.pairs = AlignedArray<std::uint32_t>(neurons * stride_ / 2);
+  } else if (form_ == Form::kInt8) {
+    scratch.q = AlignedArray<std::int8_t>(neurons * stride_);
+    scratch.exponents = AlignedArray<std::int8_t>(neurons);
+    scratch.starts.resize(neurons);
+    scratch.words = AlignedArray<std::uint32_t>(samples * stride_ / 4);
+    scratch.steps = AlignedArray<float>(samples);
+  }
+  scratch.numbers.resize(neurons);
+  std::iota(scratch.numbers.begin(), scratch.numbers.end(), 0U);
+  scratch.shift.resize(neurons);
+  scratch.row.resize(stride_);
+  scratch.error.resize(stride_);
+  scratch.lengths.resize(samples);
+  scratch.error_lengths.resize(samples);
+  scratch.is_signed.resize(samples);
+  return scratch;
+}
+
+// |w.x - w'.x'| <= |w - w'| |x| + |w'| |x - x'| by the triangle and Cauchy-Schwarz's inequality.
+bool BatchBounds::begin_block(const BlockInput& in, std::size_t first, Scratch& scratch) const {
+  const auto& k = kernels::active();
+  bool below_zero = false;
+  for (std::size_t s = 0; s < in.samples; ++s) {
+    const float* x = in.x + s * in.ldx;
+    below_zero = below_zero || *std::min_element(x, x + in.width) < 0.0F;
+  }
+  for (std::size_t s = 0; s < in.lanes; ++s) scratch.is_signed[first + s] = below_zero;
+  for (std::size_t s = 0; s < in.samples; ++s) {
+    std::copy_n(in.x + s * in.ldx, in.width, scratch.row.data());
+    // Exact scores are those of rounded activations.
+    if (!output_.weights().is_fp32())
+      std::transform(scratch.row.begin(), scratch.row.end(), scratch.row.begin(), kernels::nearest_bf16);
+    const float* x = scratch.row.data();
+    const float length = kUp * std::sqrt(k.dot(x, x, in.width));
+    if (!(2 * longest_ * double{length} < kMaxScore)) return false;
+    scratch.lengths[first + s] = length;
+    scratch.error_lengths[first + s] = 0.0F;
+    if (form_ == Form::kFloat) continue;
+    if (form_ == Form::kBf16) {
+      std::transform(x, x + in.width, scratch.error.begin(),
+                     [](float one) { return one - kernels::nearest_bf16(one); });
+    } else {
+      round_sample(x, below_zero, s, first, in.lanes, scratch);
+    }
+    scratch.error_lengths[first + s] =
+        kUp * std::sqrt(k.dot(scratch.error.data(), scratch.error.data(), in.width));
+  }
+  return true;
+}
+
+// The bytes of sample s of a block that begins with sample `first` of the batch, and their errors.
+void BatchBounds::round_sample(const float* x, bool below_zero, std::size_t s, std::size_t first,
+                               std::size_t lanes, Scratch& scratch) const {
+  const std::size_t n = columns();
+  float largest = 0.0F;
+  for (std::size_t c = 0; c < n; ++c) largest = std::max(largest, std::fabs(x[c]));
+  const float most = below_zero ? 127.0F : 255.0F, zero = below_zero ? 128.0F : 0.0F;
+  const float factor = largest < kMinActivation ? 0.0F : most / largest;
+  const float step = largest < kMinActivation ? 0.0F : largest / most;
+  scratch.steps[first + s] = step;
+  std::uint32_t* words = scratch.words.data() + first * stride_ / 4 + s;
+  for (std::size_t c = 0; c < stride_; c += 4) {
+    std::uint32_t word = 0;
+    for (std::size_t i = 0; i < 4; ++i) {
+      const float one = c + i < n ? x[c + i] : 0.0F;
+      const auto byte = static_cast<std::int32_t>(std::min(one * factor + (zero + 0.5F), 255.0F));
+      word |= static_cast<std::uint32_t>(byte) << (8 * i);
+      scratch.error[c + i] = one - step * (static_cast<float>(byte) - zero);
+    }
+    words[c / 4 * lanes] = word;
+  }
+}
+
+void BatchBounds::load(std::size_t first, std::size_t count, Scratch& scratch) const {
+  const auto& k = kernels::active();
+  const Parameters& weights = output_.weights();
+  scratch.first = first;
+  scratch.count = count;
+  const bool below_zero = std::ranges::find(scratch.is_signed, true) != scratch.is_signed.end();
+  for (std::size_t a = 0; a < count; ++a) {
+    scratch.shift[a] = *output_.bias().row(first + a);
+    if (form_ == Form::kBf16) {
+      k.narrow_nearest(weights.row(first + a), columns(), scratch.pairs.data() + a * stride_ / 2);
+    } else if (form_ == Form::kInt8) {
+      std::int8_t* q = scratch.q.data() + a * stride_;
+      const float* row = weights.is_fp32() ? weights.row(first + a) : scratch.row.data();
+      if (!weights.is_fp32()) weights.load_row(first + a, scratch.row.data());
+      scratch.exponents[a] = static_cast<std::int8_t>(k.narrow_int8(row, columns(), q));
+      if (below_zero) scratch.starts[a] = -128 * std::accumulate(q, q + stride_, 0);
+    }
+  }
+}
+
+void BatchBounds::score(const BlockInput& in, std::size_t first, LayerScratch& layer, Scratch& scratch,
+                        float* z) const {
+  const auto& k = kernels::active();
+  if (form_ == Form::kFloat) {
+    BlockInput hidden = in;
+    hidden.features = nullptr;
+    output_.score({&hidden, 1}, output_.all_neurons().subspan(scratch.first, scratch.count), layer, z);
+  } else if (form_ == Form::kBf16) {
+    k.rows_forward_bf16(scratch.pairs.data(), stride_ / 2, scratch.numbers.data(), scratch.count,
+                        scratch.shift.data(), in.xt, in.width, in.lanes, z);
+  } else {
+    k.rows_forward_int8(
+        {scratch.q.data(), stride_, scratch.exponents.data()}, scratch.count,
+        scratch.is_signed[first] ? scratch.starts.data() : nullptr, scratch.shift.data(),
+        {scratch.words.data() + first * stride_ / 4, scratch.steps.data() + first, stride_, in.lanes}, z);
+  }
+}
+
+}  // namespace slide

@@ -1,0 +1,101 @@
+#include "engine/inference/candidate_rescorer.h"
+
+#include <algorithm>
+#include <cmath>
+#include <functional>
+#include <numeric>
+
+namespace slide {
+
+// The votes of a sample that are listed by their numbers.
+void CandidateRescorer::score_votes(std::uint32_t b, std::size_t s, PredictionBatch& batch,
+                                    Scratch& scratch) const {
+  const std::size_t sample = batch.sample(b, s);
+  const auto all = batch.votes->of(sample);
+  const std::vector<std::uint32_t>& votes = scratch.votes;
+  scratch.ids.clear();
+  for (const std::uint32_t v : votes) scratch.ids.push_back(all[v].label);
+  scratch.scores.resize(std::max(scratch.scores.size(), votes.size()));
+  exact_.begin(batch.inputs[b], s, batch.single_features(b, s), scratch.exact);
+  exact_.score(scratch.ids, batch.output_scratch(), scratch.exact, scratch.scores.data());
+  exact_.end(scratch.exact);
+  for (std::size_t i = 0; i < votes.size(); ++i) {
+    batch.votes->set_score(sample, votes[i], scratch.scores[i]);
+    batch.best[sample].offer(scratch.ids[i], scratch.scores[i]);
+  }
+}
+
+void CandidateRescorer::score_first_votes(std::uint32_t b, std::size_t s, PredictionBatch& batch,
+                                          Scratch& scratch) const {
+  const std::size_t sample = batch.sample(b, s);
+  const auto all = batch.votes->of(sample);
+  if (all.empty()) return;
+  std::vector<std::uint32_t>& votes = scratch.votes;
+  votes.resize(all.size());
+  std::iota(votes.begin(), votes.end(), 0U);
+  const std::size_t first = std::max(kFirst, batch.k);
+  if (votes.size() > first) {
+    std::ranges::nth_element(votes, votes.begin() + static_cast<std::ptrdiff_t>(first), std::greater<>(),
+                             [&](std::uint32_t v) { return all[v].weight; });
+    votes.resize(first);
+  }
+  score_votes(b, s, batch, scratch);
+}
+
+void CandidateRescorer::score_last_votes(std::uint32_t b, std::size_t s, PredictionBatch& batch,
+                                         Scratch& scratch) const {
+  const std::size_t sample = batch.sample(b, s);
+  const auto all = batch.votes->of(sample);
+  if (all.size() <= kFirst) return;
+  const TopK& best = batch.best[sample];
+  const double least = batch.votes->least_mixed(sample, best);
+  std::vector<std::uint32_t>& votes = scratch.votes;
+  votes.clear();
+  for (std::uint32_t v = 0; v < all.size(); ++v) {
+    const bool known = !std::isinf(batch.votes->score(sample, v));
+    if (!known && batch.votes->most_mixed(sample, v, best.threshold()) >= least) votes.push_back(v);
+  }
+  score_votes(b, s, batch, scratch);
+}
+
+std::size_t CandidateRescorer::score(std::vector<Hit>& hits, std::uint32_t b, std::size_t s,
+                                     PredictionBatch& batch, Scratch& scratch) const {
+  const std::size_t sample = batch.sample(b, s);
+  TopK& best = batch.best[sample];
+  std::erase_if(hits, [&](const Hit& hit) { return hit.bound < best.threshold(); });
+  if (hits.size() > kFirst)
+    std::ranges::nth_element(hits, hits.begin() + kFirst, std::greater<>(), &Hit::bound);
+  const auto votes = batch.votes ? batch.votes->of(sample) : std::span<const KnnVotes::Vote>();
+  // The number of its vote, or that of no vote.
+  const auto vote_of = [&](std::uint32_t label) {
+    const auto at = std::ranges::lower_bound(votes, label, {}, &KnnVotes::Vote::label);
+    const bool is_voted = at != votes.end() && at->label == label;
+    return is_voted ? static_cast<std::size_t>(at - votes.begin()) : votes.size();
+  };
+  const auto is_known = [&](std::uint32_t label) {
+    const std::size_t v = vote_of(label);
+    return v < votes.size() && !std::isinf(batch.votes->score(sample, v));
+  };
+  std::size_t scored = 0;
+  scratch.scores.resize(std::max(scratch.scores.size(), kFirst));
+  exact_.begin(batch.inputs[b], s, batch.single_features(b, s), scratch.exact);
+  for (auto hit = hits.cbegin(); hit != hits.cend();) {
+    scratch.ids.clear();
+    for (; hit != hits.cend() && scratch.ids.size() < kFirst; ++hit) {
+      if (hit->bound >= best.threshold() && !is_known(hit->label)) scratch.ids.push_back(hit->label);
+    }
+    if (scratch.ids.empty()) break;
+    exact_.score(scratch.ids, batch.output_scratch(), scratch.exact, scratch.scores.data());
+    for (std::size_t i = 0; i < scratch.ids.size(); ++i) {
+      best.offer(scratch.ids[i], scratch.scores[i]);
+      if (const std::size_t v = vote_of(scratch.ids[i]); v < votes.size())
+        batch.votes->set_score(sample, v, scratch.scores[i]);
+    }
+    scored += scratch.ids.size();
+  }
+  exact_.end(scratch.exact);
+  hits.clear();
+  return scored;
+}
+
+}  // namespace slide

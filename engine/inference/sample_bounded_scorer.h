@@ -1,0 +1,51 @@
+// The best labels of a sample alone, soon: bounds of their scores for all output neurons (SampleBounds), and
+// exact scores of those alone that could be among the best. Where bounds say too little, and where all exact
+// scores are asked for, FullScorer does the work.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <utility>
+#include <vector>
+
+#include "engine/inference/candidate_rescorer.h"
+#include "engine/inference/full_scorer.h"
+#include "engine/inference/sample_bounds.h"
+#include "engine/inference/scorer.h"
+
+namespace slide {
+
+class SampleBoundedScorer final : public Scorer {
+ public:
+  // Of a network with a dense first layer. `full`, of the same network, must live on; `bounds` of its wide
+  // path, nullptr without one.
+  SampleBoundedScorer(const FullScorer& full, const Network& network,
+                      std::shared_ptr<const WideBounds> bounds)
+      : full_(full),
+        screen_(full.output(), full.postings(), std::move(bounds)),
+        hits_(full.output(), network.sample_features()) {}
+
+  // Whether there are bounds on the errors of rough scores: else it must not be used.
+  bool bounded() const { return screen_.bounded(); }
+
+  // For one sample: `blocks` and `lanes` are 1.
+  std::unique_ptr<Scorer::Scratch> make_scratch(std::size_t blocks, std::size_t lanes) const override;
+  void score(PredictionBatch& batch, Scorer::Scratch& scratch) const override;
+  std::size_t bytes() const override { return screen_.bytes(); }
+
+ private:
+  struct Scratch final : Scorer::Scratch {
+    std::unique_ptr<FullScorer::Scratch> full;
+    SampleBounds::Scratch screen;
+    CandidateRescorer::Scratch candidate_rescorer;
+    std::vector<CandidateRescorer::Hit> hits;
+  };
+
+  bool score_hits(PredictionBatch& batch, Scratch& scratch) const;
+
+  const FullScorer& full_;
+  SampleBounds screen_;
+  CandidateRescorer hits_;
+};
+
+}  // namespace slide

@@ -1,0 +1,316 @@
+#include "engine/run/continue_training.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <string_view>
+#include <utility>
+
+#include "datasets/data_parts.h"
+#include "datasets/dense_data.h"
+#include "datasets/text_learner.h"
+#include "engine/base/error.h"
+#include "engine/config/config.h"
+#include "engine/features/feature_weight_learning.h"
+#include "engine/network/network_growth.h"
+
+namespace slide {
+
+namespace {
+
+// Where nothing is said: more learn new samples a little better and wear off more of what only old ones told.
+constexpr std::uint32_t kEpochs = 4;
+
+// Keys that say what the parameters are.
+bool is_fixed(std::string_view key, std::size_t layers) {
+  static constexpr std::array<std::string_view, 12> kFixed = {
+      "data.normalize", "data.idf_power",    "data.crosses",         "text.tokens",
+      "text.lowercase", "text.word_ngrams",  "text.char_ngrams_min", "text.char_ngrams_max",
+      "text.weighting", "text.hash_buckets", "train.weights",        "loss.kind"};
+  if (std::ranges::find(kFixed, key) != kFixed.end()) return true;
+  if (!key.starts_with("layer.")) return false;
+  const bool last = key.starts_with(fmt::format("layer.{}.", layers - 1));
+  const std::string_view name = key.substr(key.find('.', 6) + 1);
+  if (last) return name == "wide";
+  return name == "size" || name == "kind" || name == "activation";
+}
+
+}  // namespace
+
+Config continued_config(Config config, const std::string& init) {
+  const DataConfig before = std::exchange(config.data, DataConfig());
+  config.data.format = before.format;
+  config.data.kind = before.kind;
+  config.data.mask = before.mask;
+  config.data.text = before.text;
+  config.data.labels = before.labels;
+  config.data.label_separator = before.label_separator;
+  config.data.weight = before.weight;
+  config.data.label_weights.power = before.label_weights.power;
+  config.data.one_based = before.one_based;
+  config.data.normalize = before.normalize;
+  config.data.idf_power = before.idf_power;
+  config.data.crosses = before.crosses;
+  config.train.epochs = kEpochs;
+  config.train.patience = 0;
+  config.train.threads = 0;
+  config.train.init = init;
+  return config;
+}
+
+void check_continued(const Config& model, const Config& now, const std::string& init) {
+  if (model.layers.size() != now.layers.size()) {
+    fail_input("there are {} layers, but the model {} has {}; leave them out, or train without --init",
+               now.layers.size(), init, model.layers.size());
+  }
+  const auto is_fixed_key = [&](std::string_view key) { return is_fixed(key, model.layers.size()); };
+  if (const auto changed = first_changed_key(model, now, is_fixed_key)) {
+    fail_input(
+        "'{}.{}' is {}, but it is {} in the model {}, which cannot change; leave it out, or train without "
+        "--init",
+        changed->section, changed->key, changed->after, changed->before, init);
+  }
+}
+
+namespace {
+
+// Throws unless the files hold text where the model was trained on some, and features else.
+void check_kind(const Config& config, const ReadOptions& options, const Model& model) {
+  const bool of_items = model.config.data.kind == DataKind::kInteractions;
+  if (of_items && config.train.expire_labels > 0)
+    fail_input("train.expire_labels = {} drops labels, but items, which are features too, stay; leave it out",
+               config.train.expire_labels);
+  if (!of_items && config.data.kind == DataKind::kInteractions) {
+    fail_input(
+        "{}: this is a log of interactions, but the model {} was trained on samples; give samples, or train "
+        "without --init",
+        shown_path(config.data.train), config.train.init);
+  }
+  const std::string source = text_path(config.data.train);
+  const bool text = !source.empty() && holds_text(source, options);
+  if (text == (model.text != nullptr)) return;
+  if (text) {
+    fail_input(
+        "{}: this is text, but the model {} was trained on features, which have numbers and no words; "
+        "give features, or train without --init",
+        shown_path(config.data.train), config.train.init);
+  }
+  fail_input(
+      "{}: these are features, but the model {} was trained on text; give text with labels, or train "
+      "without --init",
+      shown_path(config.data.train), config.train.init);
+}
+
+// For how many trainings in a row each label of the grown model has had no sample.
+std::vector<std::uint32_t> idle_after(const Model& model, const Dataset& more) {
+  std::vector<std::uint32_t> idle = model.idle;
+  idle.resize(more.label_count());
+  const std::vector<std::uint32_t> with = more.label_frequencies();
+  for (std::size_t label = 0; label < idle.size(); ++label) {
+    const bool known = label < model.shape.labels && model.shape.label_frequencies[label] > 0;
+    idle[label] = with[label] > 0 || !known ? 0 : idle[label] + 1;
+  }
+  return idle;
+}
+
+// Sizes that hold both the data and the model; those of text are the vocabulary's.
+void widen(const Model& model, RunData& data) {
+  if (data.train.dense_count() != model.shape.dense) {
+    fail_input("the data has {} dense columns, the model {}; use features of the same kind",
+               data.train.dense_count(), model.shape.dense);
+  }
+  if (data.text == nullptr) data.train = widened(data.train, model.shape.features, model.shape.labels);
+  for (std::optional<Dataset>* beside : {&data.test, &data.validation}) {
+    if (*beside) *beside = widened(**beside, data.train.feature_count(), data.train.label_count());
+  }
+}
+
+// The texts of labels, which may bring new ones and new features.
+void take_label_texts(const Config& config, const LabelTexts* texts, int threads, const Model& model,
+                      RunData& data) {
+  if (config.data.label_text.empty()) return;
+  add_label_texts(config.data, texts, threads, data);
+  widen(model, data);
+}
+
+// Labels that a file tells of are not idle; where that has features of labels, it tells of all.
+void keep_told(const DataConfig& config, const LabelTexts* texts, const TextModel* text,
+               std::vector<std::uint32_t>& idle) {
+  if (config.label_text.empty() || config.label_text == LabelTexts::kNames) return;
+  if (texts == nullptr) {
+    std::ranges::fill(idle, 0U);
+    return;
+  }
+  for (const LabelTexts::Line& line : texts->lines()) {
+    const std::optional<std::uint32_t> label = text->label_id(line.label);
+    if (label && *label < idle.size()) idle[*label] = 0;
+  }
+}
+
+// Drops the labels that have been idle for `forget` trainings.
+void expire_labels(std::uint32_t forget, const Model& model, ContinuedData& further) {
+  if (forget == 0) return;
+  std::vector<bool> gone(model.shape.labels);
+  for (std::size_t label = 0; label < gone.size(); ++label) gone[label] = further.idle[label] >= forget;
+  if (std::ranges::find(gone, true) == gone.end()) return;
+  for (std::size_t label = 0; label < gone.size(); ++label) {
+    if (gone[label]) further.idle[label] = 0;
+  }
+  further.gone = std::move(gone);
+}
+
+std::string note_of(const Model& model, const Config& config, const ContinuedData& further) {
+  const auto dropped = std::ranges::count(further.gone, true);
+  const std::size_t features = further.data.train.feature_count(), labels = further.data.train.label_count();
+  const std::size_t named = model.text != nullptr ? static_cast<std::size_t>(dropped) : 0;
+  return fmt::format("init  {}: {} features and {} labels are new{}", config.train.init,
+                     features - model.shape.features, labels + named - model.shape.labels,
+                     dropped > 0 ? fmt::format(", {} labels are dropped", dropped) : "");
+}
+
+}  // namespace
+
+Dataset widened(const Dataset& data, std::size_t features, std::size_t labels) {
+  return data.with_counts(std::max(data.feature_count(), static_cast<std::uint32_t>(features)),
+                          std::max(data.label_count(), static_cast<std::uint32_t>(labels)));
+}
+
+ContinuedData read_continued_data(const Config& config, int threads, bool skip_bad, const Model& model) {
+  const ReadOptions options = training_read_options(config.data, threads, skip_bad);
+  check_kind(config, options, model);
+  const auto texts = model.text != nullptr ? named_label_texts(config.data) : nullptr;
+  std::shared_ptr<const TextModel> text;
+  if (model.text != nullptr)
+    text = learn_more_text_file(text_path(config.data.train), options, *model.text, config.text,
+                                config.data.cache, texts.get());
+  ContinuedData further;
+  further.data = read_training_data(config, threads, skip_bad, text);
+  widen(model, further.data);
+  further.idle = idle_after(model, further.data.train);
+  keep_told(config.data, texts.get(), text.get(), further.idle);
+  expire_labels(config.train.expire_labels, model, further);
+  if (text != nullptr && !further.gone.empty()) {
+    std::vector<bool> gone = further.gone;
+    gone.resize(text->label_count());
+    text = without_labels(*text, gone);
+    further.data = read_training_data(config, threads, skip_bad, text);
+    std::size_t kept = 0;
+    for (std::size_t label = 0; label < gone.size(); ++label) {
+      if (!gone[label]) further.idle[kept++] = further.idle[label];
+    }
+    further.idle.resize(kept);
+  }
+  take_label_texts(config, texts.get(), threads, model, further.data);
+  further.idle.resize(further.data.train.label_count());
+  add_label_weights(config.data, further.data);
+  further.data.notes.push_back(note_of(model, config, further));
+  return further;
+}
+
+RunData read_again(const Config& config, int threads, bool skip_bad, const Model& begun) {
+  RunData data = read_training_data(config, threads, skip_bad, begun.text);
+  widen(begun, data);
+  const auto texts = begun.text != nullptr ? named_label_texts(config.data) : nullptr;
+  take_label_texts(config, texts.get(), threads, begun, data);
+  add_label_weights(config.data, data);
+  return data;
+}
+
+namespace {
+
+IdGrowth feature_growth(const Model& model, const Dataset& more, const TextModel* text) {
+  IdGrowth ids = IdGrowth::behind(model.shape.features, more.feature_count());
+  std::uint32_t before = static_cast<std::uint32_t>(model.shape.features - model.shape.dense);
+  std::uint32_t now = more.sparse_count();
+  if (text != nullptr && model.text != nullptr) {
+    before = model.text->vocabulary();
+    now = text->vocabulary();
+  }
+  // What stands behind them, buckets and dense columns, moves.
+  for (std::uint32_t id = before; id < ids.size(); ++id) ids.was[id] = id < now ? kNewId : id - now + before;
+  return ids;
+}
+
+// Of `neurons` of the output layer, the first of which are labels.
+IdGrowth label_growth(const Model& model, std::size_t labels, std::size_t neurons, const TextModel* text,
+                      const std::vector<bool>& gone) {
+  IdGrowth ids{std::vector<std::uint32_t>(neurons, kNewId), model.network.labels()};
+  for (std::uint32_t id = 0; id < neurons; ++id) {
+    if (id >= std::max(labels, model.shape.labels)) {
+      if (id < ids.before) ids.was[id] = id;  // stands for no label
+    } else if (id < labels && text != nullptr && model.text != nullptr) {
+      ids.was[id] = model.text->label_id(text->label_name(id)).value_or(kNewId);
+    } else if (id < std::min(labels, model.shape.labels) && (gone.empty() || !gone[id])) {
+      ids.was[id] = id;
+    }
+  }
+  return ids;
+}
+
+// Of all samples so far.
+DataShape shape_after(const Model& model, const TrainingRows& more, const IdGrowth& labels) {
+  DataShape shape = shape_of(more.raw);
+  shape.crosses = more.crosses.size();
+  shape.samples += model.shape.samples;
+  for (std::size_t label = 0; label < shape.labels; ++label) {
+    const std::uint32_t was = labels.was[label];
+    if (was < model.shape.label_frequencies.size())
+      shape.label_frequencies[label] += model.shape.label_frequencies[was];
+  }
+  return shape;
+}
+
+std::uint64_t generation_of(const Model& model) {
+  std::uint64_t last = model.network.generation();
+  for (const LayerHash& hash : model.hashes) last = std::max(last, hash.generation);
+  return last;
+}
+
+TrainedStart start_of(const Model& model, const Config& config, const GrownShape& to, int threads) {
+  std::optional<OptimizerState> state;
+  if (model.optimizer && model.config.optimizer.kind == config.optimizer.kind)
+    state = copy_of(*model.optimizer);
+  Network network = grown(model.network, config, to, threads, state ? &*state : nullptr);
+  network.rebuild_index(generation_of(model), threads);
+  return {to.shape, std::move(network), std::move(state), std::nullopt, model.steps};
+}
+
+}  // namespace
+
+TrainingRows continued_rows(const Model& model, const Dataset& more, const TextModel* text, int threads) {
+  return {model.network.feature_crosses().grown(feature_growth(model, more, text)), more, threads};
+}
+
+TrainedStart start_continued(const Model& model, const Config& config, const TrainingRows& more,
+                             const TextModel* text, const std::vector<bool>& gone, int threads) {
+  const std::size_t neurons = output_neurons(config, shape_of(more.raw));
+  if (config.layers.back().size != 0 && neurons < model.network.labels()) {
+    fail_input(
+        "the last layer has {} neurons, but that of the model {}; give it as many, or 0 for one a label",
+        neurons, model.network.labels());
+  }
+  const Growth growth{feature_growth(model, more.raw, text),
+                      label_growth(model, more.raw.label_count(), neurons, text, gone)};
+  const DataShape shape = shape_after(model, more, growth.labels);
+  TrainedStart start = start_of(model, config, {shape, growth, more}, threads);
+  if (config.neighbours.share > 0) {
+    start.neighbours =
+        Neighbours::grown(config.neighbours, model.neighbours ? &model.neighbours->storage() : nullptr,
+                          growth, more.raw, start.network.feature_scale());
+    learn_feature_weights(*start.neighbours, threads);
+  }
+  return start;
+}
+
+TrainedStart start_again(const Model& begun, const Config& config, const TrainingRows& more, int threads) {
+  const Growth growth{IdGrowth::behind(begun.shape.features, begun.shape.features),
+                      IdGrowth::behind(begun.network.labels(), begun.network.labels())};
+  TrainedStart start = start_of(begun, config, {begun.shape, growth, more}, threads);
+  if (begun.neighbours) {
+    start.neighbours = Neighbours(config.neighbours, begun.neighbours->storage(), begun.shape.features);
+  }
+  return start;
+}
+
+}  // namespace slide

@@ -1,0 +1,108 @@
+#include "engine/run/quantize.h"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <cstddef>
+#include <utility>
+
+#include "engine/base/error.h"
+#include "engine/base/parallel.h"
+#include "engine/run/model_file.h"
+#include "engine/run/model_use.h"
+#include "engine/run/output_files.h"
+#include "engine/run/run_data.h"
+
+namespace slide {
+
+namespace {
+
+// Which weights stay, from the first to the last.
+class Sieve {
+ public:
+  Sieve(const AlignedArray<float>& weights, const Pruning& pruning) : least_(pruning.least) {
+    equal_ = 0;
+    const auto drops = static_cast<std::size_t>(pruning.share * double(weights.size()));
+    if (drops == 0) return;
+    std::vector<float> sizes(weights.size());
+    std::transform(weights.data(), weights.data() + weights.size(), sizes.begin(),
+                   [](float w) { return std::fabs(w); });
+    const auto border = sizes.begin() + static_cast<std::ptrdiff_t>(drops) - 1;
+    std::nth_element(sizes.begin(), border, sizes.end());
+    least_ = *border;
+    equal_ = drops - static_cast<std::size_t>(
+                         std::count_if(sizes.begin(), border, [&](float size) { return size < *border; }));
+  }
+  bool keeps(float weight) {
+    const double size = std::fabs(weight);
+    if (size == least_ && equal_ > 0) return --equal_, false;
+    return size >= least_;
+  }
+
+ private:
+  double least_;
+  std::size_t equal_;  // of that size that still go
+};
+
+void prune(const Pruning& pruning, WidePath::Storage& kept) {
+  kept.widen();
+  Sieve sieve(kept.weights, pruning);
+  std::vector<std::uint32_t> features;
+  std::vector<float> weights;
+  std::uint64_t at = 0;
+  for (std::size_t n = 1; n < kept.offsets.size(); ++n) {
+    for (; at < kept.offsets[n]; ++at) {
+      const float weight = kept.weights.data()[at];
+      if (!sieve.keeps(weight)) continue;
+      features.push_back(kept.features.data()[at]);
+      weights.push_back(weight);
+    }
+    kept.offsets[n] = features.size();
+  }
+  kept.features = AlignedArray<std::uint32_t>(features.size());
+  kept.weights = AlignedArray<float>(weights.size());
+  std::ranges::copy(features, kept.features.data());
+  std::ranges::copy(weights, kept.weights.data());
+}
+
+// Also measures the model, on the data if there are any.
+ModelSide side_of(Model& model, const std::optional<TestData>& data, int threads) {
+  ModelSide side{model.form, model.bytes, 0, {}};
+  if (const WidePath* wide = model.network.output().wide(); wide != nullptr)
+    side.wide_weights = wide->weights();
+  if (!data) return side;
+  TestOptions test;
+  test.threads = threads;
+  test.ks = model.config.eval.k;
+  const TestResult result = test_model(model, *data, test);
+  for (const std::uint32_t k : test.ks) {
+    const Metrics& metrics = result.metrics;
+    side.measures.push_back({k, metrics.precision(k), metrics.ndcg(k), metrics.psp(k), metrics.recall(k)});
+  }
+  return side;
+}
+
+}  // namespace
+
+QuantizeResult quantize_model(const QuantizeOptions& options) {
+  check_model_out({"OUT", options.out}, std::array{options.model, options.test}, "small.slide");
+  QuantizeResult result;
+  Model model = load_model(options.model);
+  WidePath* wide = model.network.output().wide();
+  if (options.pruning && wide == nullptr)
+    fail_input("{}: --prune drops weights of the wide path, which this model does not have", options.model);
+  const int threads = resolve_threads(options.threads);
+  std::optional<TestData> data;  // read once: it may come from a pipe
+  if (!options.test.empty()) data = read_test_data(options.test, model, threads);
+  if (data) result.samples = data->rows.size();
+  result.before = side_of(model, data, threads);
+  result.notes = model.notes;
+  if (options.pruning) prune(*options.pruning, wide->storage());
+  save_model(options.out, {model.config, model.shape, model.trained(), nullptr, model.steps, model.text.get(),
+                           model.idle, options.form.value_or(model.form), &model.hashes});
+  Model small = load_model(options.out);
+  result.after = side_of(small, data, threads);
+  return result;
+}
+
+}  // namespace slide

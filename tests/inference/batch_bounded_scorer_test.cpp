@@ -1,0 +1,94 @@
+// Samples that are scored by bounds first get the answers of exact scores for all labels, where features that
+// many labels have are bounded and others added up.
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <mutex>
+#include <vector>
+
+#include "engine/inference/inference.h"
+#include "engine/training/trainer.h"
+#include "tests/inference/similar_labels.h"
+#include "tests/network/network_test_util.h"
+
+namespace slide::test {
+namespace {
+
+using Answers = std::vector<std::vector<Prediction>>;
+
+DataSpec spec_of(std::uint32_t samples, std::uint64_t seed) {
+  DataSpec spec;
+  spec.samples = samples, spec.features = 50, spec.labels = 1500, spec.entries = 8, spec.featureless = 31;
+  spec.seed = seed;
+  return spec;
+}
+
+Trainer trainer_of(const Dataset& train, double share, Activation activation) {
+  Config config = make_config({dense(24, activation), sampled(0, 20, 12)}, 32, 16);
+  config.layers.back().wide = true;
+  config.loss.kind = LossKind::kSigmoid;  // under softmax the votes need all scores
+  config.neighbours = {share, 7, 3.0};
+  config.train.epochs = 2;
+  Trainer trainer(config, train, nullptr);
+  trainer.run({});
+  return trainer;
+}
+
+Answers answers(const Predictor& predictor, const Dataset& data) {
+  Answers all(data.size());
+  std::mutex mutex;
+  predictor.predict(data, [&](std::size_t sample, std::span<const Prediction> best) {
+    const std::lock_guard lock(mutex);
+    all[sample].assign(best.begin(), best.end());
+  });
+  return all;
+}
+
+TEST(BatchBoundedScorer, GivesTheAnswersOfExactScores) {
+  const Dataset train = make_data(spec_of(3000, 1)), data = make_data(spec_of(300, 2));
+  for (const double share : {0.0, 0.3}) {
+    for (const Activation activation : {Activation::kRelu, Activation::kTanh}) {
+      const Trainer trainer = trainer_of(train, share, activation);
+      for (const std::size_t k : {1, 5, 60, 300}) {
+        InferenceOptions options;
+        options.k = k;
+        options.threads = 1;
+        options.bound_first = false;
+        const Predictor exact(trainer.trained(), options);
+        options.bound_first = true;
+        const Predictor rough(trainer.trained(), options);
+        EXPECT_GT(rough.index_bytes(), exact.index_bytes() + 50 * 1500 / 16);  // some features have bounds
+        const Answers want = answers(exact, data), got = answers(rough, data);
+        options.threads = 3;
+        const Answers threads = answers(Predictor(trainer.trained(), options), data);
+        for (std::size_t i = 0; i < data.size(); ++i) {
+          ASSERT_EQ(got[i].size(), want[i].size());
+          for (std::size_t r = 0; r < want[i].size(); ++r) {
+            const float tolerance = 2e-5F * std::max(1.0F, std::fabs(want[i][r].score));
+            ASSERT_NEAR(got[i][r].score, want[i][r].score, tolerance) << i << ", " << r << " of " << k;
+            ASSERT_EQ(threads[i][r].score, got[i][r].score);
+            ASSERT_EQ(threads[i][r].label, got[i][r].label);
+          }
+        }
+      }
+    }
+  }
+}
+
+TEST(BatchBoundedScorer, GivesThemWhereAllLabelsAreAlike) {
+  const Dataset train = make_data(spec_of(3000, 1)), data = make_data(spec_of(200, 2));
+  Trainer trainer = trainer_of(train, 0.3, Activation::kRelu);
+  make_labels_similar(trainer.network());
+  InferenceOptions options;
+  options.bound_first = false;
+  const Answers want = answers(Predictor(trainer.trained(), options), data);
+  options.bound_first = true;
+  const Answers got = answers(Predictor(trainer.trained(), options), data);
+  for (std::size_t i = 0; i < data.size(); ++i) {
+    ASSERT_EQ(got[i].size(), want[i].size());
+    for (std::size_t r = 0; r < want[i].size(); ++r) ASSERT_NEAR(got[i][r].score, want[i][r].score, 2e-5F);
+  }
+}
+
+}  // namespace
+}  // namespace slide::test

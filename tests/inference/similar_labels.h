@@ -1,0 +1,17 @@
+// A network of which hardly any score differs from others, so that bounds leave too many labels.
+#pragma once
+
+#include <cstdint>
+
+#include "engine/network/network.h"
+
+namespace slide::test {
+
+inline void make_labels_similar(Network& network) {
+  Layer& output = network.output();
+  for (float& w : output.weights().weights) w *= 1e-4F;
+  for (float& w : output.wide()->storage().weights) w *= 1e-4F;
+  for (std::uint32_t label = 0; label < output.size(); ++label) *output.bias().row(label) = -1.0F;
+}
+
+}  // namespace slide::test
