@@ -46,7 +46,7 @@ struct Sizes {
   BlockBounds bounds;
   bool guessed = true;      // the bounds
   std::size_t samples = 0;  // of data that was read
-  std::size_t pairs = 0;    // of features; guessed, the most there can be
+  std::size_t crosses = 0;  // of features; guessed, the most there can be
 };
 
 BlockBounds guessed_bounds(const Config& config) {
@@ -266,7 +266,8 @@ nlohmann::ordered_json json_of_config(const Source& source, const Config& config
                                       const std::optional<MemoryPlan>& plan) {
   nlohmann::ordered_json json = {
       {"configuration", config_name(source)}, {"features", nullptr}, {"labels", nullptr}};
-  if (sizes) json.update({{"features", sizes->features}, {"labels", sizes->labels}, {"pairs", sizes->pairs}});
+  if (sizes)
+    json.update({{"features", sizes->features}, {"labels", sizes->labels}, {"pairs", sizes->crosses}});
   if (plan) json.update(json_of(config, *plan, sizes->guessed));
   json["toml"] = to_toml(config);
   return json;
@@ -283,7 +284,7 @@ void inspect_config(const InspectCommand& command) {
   const std::optional<Sizes> sizes = find_sizes(config, command);
   std::optional<MemoryPlan> plan;
   if (sizes)
-    plan = plan_memory(config, sizes->features + sizes->pairs, sizes->labels, sizes->bounds, threads);
+    plan = plan_memory(config, sizes->features + sizes->crosses, sizes->labels, sizes->bounds, threads);
   if (command.json) return print_text(text_of(json_of_config(command.source, config, sizes, plan)));
   print("configuration      {}\n", config_name(command.source));
   if (!plan) {
@@ -293,9 +294,9 @@ void inspect_config(const InspectCommand& command) {
       print("data.train         {} samples, {} features, {} labels\n", grouped(sizes->samples),
             grouped(sizes->features), grouped(sizes->labels));
     }
-    if (sizes->pairs > 0)
+    if (sizes->crosses > 0)
       print("pairs of features  {}{} as further features\n", sizes->guessed ? "up to " : "",
-            grouped(sizes->pairs));
+            grouped(sizes->crosses));
     print_layers(config, *plan);
     print_memory(config, *plan, threads, sizes->guessed);
   }
