@@ -11,7 +11,7 @@ cp -r README.md CMakeLists.txt configs datasets engine lsh scripts "$work/"
 mkdir "$work/tests"
 
 # Puts the text into a file of its own, of which so many lines are to be told.
-declare -A expected
+declare -A expected=()
 expect() {  # lines, folder/name, text
   local file=${2%.*}${#expected[@]}.${2##*.}
   printf '%b\n' "$3" > "$work/$file"
