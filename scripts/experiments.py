@@ -202,7 +202,7 @@ def table(options, experiment):
             ends = [last(folder) for folder in folders]
             cells = [spread([end[measure] for end in ends], 3) for measure in MEASURES]
             times = [end["train_seconds"] for end in ends]
-            seconds = spread(times, 1) + (f" (least {min(times):.1f})" if len(times) > 1 else "")
+            seconds = spread(times, 1) + (f" (min {min(times):.1f})" if len(times) > 1 else "")
             active = statistics.mean(events(folder, "epoch")[-1]["active_mean"] for folder in folders)
             lines.append(f"| {data} | {run['name']} | {len(folders)} | {active:,.0f} | {' | '.join(cells)} | "
                          f"{seconds} |")
