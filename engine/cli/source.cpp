@@ -16,6 +16,8 @@
 #include "datasets/line_chunks.h"
 #include "engine/base/error.h"
 #include "engine/cli/options.h"
+#include "engine/cli/text.h"
+#include "engine/config/config.h"
 #include "engine/config/field.h"
 #include "engine/run/continue_training.h"
 #include "engine/run/model_file.h"
@@ -201,6 +203,7 @@ Sourced resolve(const Source& source) {
   given = with_train_keys(std::move(given), source.threads, source.seed);
   const std::string& file = named_config ? source.name : source.config;
   sourced.config = of_file(source, file, given);
+  tell(old_key_names(file, given, sourced.config));
   return sourced;
 }
 

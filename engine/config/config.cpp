@@ -93,6 +93,14 @@ Config load_config(const std::string& path, const std::vector<std::string>& over
   return parse_config(read_file(path), path, overrides, base);
 }
 
+std::vector<std::string> old_key_names(const std::string& path, const std::vector<std::string>& overrides,
+                                       const Config& config) {
+  config::Parser parser(path, config);
+  if (!path.empty()) parser.read(read_file(path));
+  for (const std::string& override_text : overrides) parser.apply_override(override_text);
+  return parser.old_names();
+}
+
 Config parse_stored_config(const std::string& text, const std::string& origin,
                            std::vector<std::string>& notes) {
   return config::parse_stored(text, origin, config::renamed_keys(), notes);

@@ -23,6 +23,11 @@ Config load_config(const std::string& path, const std::vector<std::string>& over
 Config parse_config(const std::string& text, const std::string& origin,
                     const std::vector<std::string>& overrides = {}, const Config& base = Config());
 
+// A sentence for each key that the file (none where `path` is empty) or an override writes by an old name;
+// `config` is what was read from them. Throws InputError as load_config.
+std::vector<std::string> old_key_names(const std::string& path, const std::vector<std::string>& overrides,
+                                       const Config& config);
+
 // What to_toml() of this or another version wrote, as in a model file; `origin` stands in messages for the
 // file name. Keys of old names are understood, and a key that did not exist yet has the value that means the
 // same as before. A key that is not known is left out. What was left out or had to be guessed is added to

@@ -381,7 +381,16 @@ const Field* find_field(const Section& section, std::string_view key) {
 }
 
 std::span<const Renamed> renamed_keys() {
-  return {};
+  static constexpr Renamed kRenamed[] = {
+      {"data.pairs", "data.crosses"},
+      {"data.hide", "data.mask"},
+      {"train.forget", "train.expire_labels"},
+      {"loss.delta_floor", "loss.gradient_threshold"},
+      {"neighbours.companions", "neighbours.cooccurrence"},
+      {"layer.correction", "layer.logq_correction"},
+      {"layer.wide_against", "layer.wide_negatives"},
+  };
+  return kRenamed;
 }
 
 const Field* find_field(std::span<const Section> sections, std::string_view name) {

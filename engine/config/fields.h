@@ -38,13 +38,14 @@ std::string layer_name(std::size_t index);
 // The field of a section, or nullptr.
 const Field* find_field(const Section& section, std::string_view key);
 
-// A key that had another name once: "train.was", "train.is"; "layer.hash.was" stands for that of every layer.
+// A key that had another name once, in the same section: "train.was", "train.is"; "layer.hash.was" stands for
+// that of every layer.
 struct Renamed {
   std::string_view was;
   std::string_view is;
 };
 
-// Those of stored configurations, by their old names.
+// Old names that files, overrides and stored configurations may still use.
 std::span<const Renamed> renamed_keys();
 
 // The field of a full name as "train.epochs" or "layer.1.hash.k", or nullptr.

@@ -268,11 +268,16 @@ struct Parser::TomlAccess {
   }
 
   void read_value(const Section& section, const std::string& key, const toml::node& node) const {
-    const std::string name = fmt::format("{}.{}", section.name, key);
-    const Field* field = find_field(section, key);
-    if (field == nullptr) fail_unknown(node, name);
-    assign(*field, node, where(node), name);
-    parser.places_[name] = where(node);
+    const std::string written = fmt::format("{}.{}", section.name, key);
+    const std::string name = present_name(written, renamed_keys());
+    const Field* field = find_field(section, std::string_view(name).substr(section.name.size() + 1));
+    if (field == nullptr) fail_unknown(node, written);
+    assign(*field, node, where(node), written);
+    if (name != written) parser.note_old_name(where(node), written, name);
+    if (const auto [place, first] = parser.places_.emplace(name, where(node)); !first) {
+      fail_at(where(node), fmt::format("'{}' is set at {} too, under another name; leave one out", written,
+                                       place->second));
+    }
   }
 
   void read_section(const Section& section, const toml::node& node) const {
@@ -326,7 +331,8 @@ void Parser::apply_override(const std::string& text) {
   const std::size_t equals = text.find('=');
   if (equals == std::string::npos || equals == 0)
     fail_at(where, "expected section.key=value, as in --set train.epochs=3");
-  const std::string name = resolve_layer(where, std::string(trim(text.substr(0, equals))));
+  const std::string written = resolve_layer(where, std::string(trim(text.substr(0, equals))));
+  const std::string name = present_name(written, renamed_keys());
   const toml::table value = parse_value(where, trim(std::string_view(text).substr(equals + 1)));
   if (sections_.empty()) sections_ = all_sections(config_);
   if (const auto section = std::ranges::find(sections_, name, &Section::name); section != sections_.end()) {
@@ -335,8 +341,14 @@ void Parser::apply_override(const std::string& text) {
   }
   const Field* field = find_field(sections_, name);
   if (field == nullptr) fail_unknown_key(where, name);
-  assign(*field, *value.get("v"), where, name);
+  assign(*field, *value.get("v"), where, written);
+  if (name != written) note_old_name(where, written, name);
   places_[name] = where;
+}
+
+void Parser::note_old_name(const std::string& where, const std::string& was, const std::string& is) {
+  old_names_.push_back(
+      fmt::format("{}: '{}' is now called '{}'; the old name is still read", where, was, is));
 }
 
 Config Parser::finish() {

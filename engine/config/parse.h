@@ -30,6 +30,9 @@ class Parser {
   // Applies "section.key=value". Throws InputError naming the override.
   void apply_override(const std::string& text);
 
+  // A sentence for each key that was written by an old name (renamed_keys()), in the order of reading.
+  const std::vector<std::string>& old_names() const { return old_names_; }
+
   // The configuration, its rules checked. Throws InputError, at the line or override that set the culprit.
   Config finish();
 
@@ -39,6 +42,7 @@ class Parser {
   std::vector<std::string> names_of_keys();
   std::vector<std::string> names_of_sections();
   std::string place(unsigned line) const;
+  void note_old_name(const std::string& where, const std::string& was, const std::string& is);
   [[noreturn]] void fail_unknown_key(const std::string& where, const std::string& name);
   std::string resolve_layer(const std::string& where, const std::string& name) const;
 
@@ -46,6 +50,7 @@ class Parser {
   Config config_;
   std::vector<Section> sections_;              // of config_, from the first override on
   std::map<std::string, std::string> places_;  // key -> where it was set
+  std::vector<std::string> old_names_;
 };
 
 // Reads what to_toml() of this or another version wrote. Names in `renamed` are those of today's keys; a key

@@ -16,7 +16,7 @@ struct Ranked {
   Proposal proposal;
 };
 
-// Found by searches on the training files of the sets of configs/ (configs/experiments/README.md).
+// Found by searches on the training files of the sets of configs/ (configs/experiments/tuning.md).
 std::vector<Ranked> ranked_for(const DataTraits& traits) {
   const bool few = traits.samples < kFewSamples;
   const bool short_rows = traits.features < kFewFeatures;

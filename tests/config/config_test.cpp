@@ -307,6 +307,37 @@ TEST(Config, LoadsFiles) {
   std::remove(path.c_str());
 }
 
+TEST(OldNames, AreReadInFilesAndOverridesAndTold) {
+  const std::string path = ::testing::TempDir() + "old_names.toml";
+  std::ofstream(path) << "[data]\npairs = 5\n[[layer]]\n[[layer]]\nkind = \"sampled\"\ncorrection = true\n";
+  const std::vector<std::string> overrides{"neighbours.companions=0.25", "layer.-1.wide_against=3",
+                                           "loss.gradient_threshold=0.25"};
+  const Config config = load_config(path, overrides);
+  EXPECT_EQ(config.data.crosses, 5u);
+  EXPECT_TRUE(config.layers[1].logq_correction);
+  EXPECT_EQ(config.neighbours.cooccurrence, 0.25);
+  EXPECT_EQ(config.layers[1].wide_negatives, 3u);
+  EXPECT_EQ(config.loss.gradient_threshold, 0.25);
+  const std::vector<std::string> told = old_key_names(path, overrides, config);
+  ASSERT_EQ(told.size(), 4u);  // each key once, and none that has today's name
+  EXPECT_EQ(told[0], path + ":2: 'data.pairs' is now called 'data.crosses'; the old name is still read");
+  EXPECT_EQ(told[1], path +
+                         ":6: 'layer.1.correction' is now called 'layer.1.logq_correction'; the old "
+                         "name is still read");
+}
+
+TEST(OldNames, ATwiceNamedKeyIsRefused) {
+  const auto refusal = [] {
+    try {
+      parse_config("[data]\npairs = 5\ncrosses = 6\n", "file");
+    } catch (const InputError& error) {
+      return std::string(error.what());
+    }
+    return std::string();
+  };
+  EXPECT_EQ(refusal(), "file:3: 'data.crosses' is set at file:2 too, under another name; leave one out");
+}
+
 TEST(Overrides, SetValuesOfEveryKind) {
   const Config config = parse(
       kLayers, {"data.train=some/path with blanks.txt", "data.test = \"quoted\"", "train.epochs=3",
