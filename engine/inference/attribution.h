@@ -23,7 +23,6 @@ struct FeaturePart {
 
 class Attribution {
  public:
-  // Sample `sample` of `data`, which has the features of `network`, for of() to be asked about. Both must
   // Selects sample `sample` of `data`, whose features are those of `network`; both must outlive the calls of
   // of(). Throws InputError where other processes hold shards of the network.
   void begin(const Network& network, const Dataset& data, std::size_t sample);
