@@ -21,10 +21,10 @@ namespace {
 
 using Json = nlohmann::json;
 
-// What all inputs of a request share.
+// Parameters common to all inputs of a request.
 struct Ask {
   std::size_t k;
-  std::size_t explain = 0;  // features for each label
+  std::size_t explain = 0;  // features per label
   std::optional<double> threshold;
   bool logit = false;
   bool keep_known = false;
@@ -42,12 +42,12 @@ Json parse(std::string_view body) {
     return Json::parse(body);
   } catch (const Json::parse_error& error) {
     fail_input("the body is no JSON (byte {}); send an object as {{\"text\": \"...\"}}", error.byte);
-  } catch (const Json::exception&) {  // a number beyond all bounds
+  } catch (const Json::exception&) {  // a number out of range
     fail_input("the body holds a number out of range; send numbers that fit a double");
   }
 }
 
-// The value of a key that must be one of two words; whether it is the second.
+// Parses a value that must be `first` or `second`; returns whether it is `second`.
 bool second_of(const Json& value, const char* key, std::string_view first, std::string_view second) {
   const std::string* word = value.get_ptr<const std::string*>();
   if (word == nullptr || (*word != first && *word != second))
@@ -61,7 +61,7 @@ std::size_t count_of(const Json& value, const char* key, std::size_t most) {
   return value.get<std::size_t>();
 }
 
-// Takes a key of the whole request in; false when it is none.
+// Parses a key of the whole request; returns false for an unknown key.
 bool take_option(const std::string& key, const Json& value, Ask& ask) {
   if (key == "k") {
     ask.k = count_of(value, "k", kMaxK);
@@ -84,7 +84,7 @@ bool take_option(const std::string& key, const Json& value, Ask& ask) {
   return true;
 }
 
-// Brings samples of a request into the form of a data set.
+// Converts the inputs of a request to a data set.
 class Samples {
  public:
   Samples(const Model& model, Workspace& space) : model_(model), space_(space) {}
@@ -141,14 +141,14 @@ class Samples {
   }
   bool is_dense() const { return columns() > 0 && sparse() == 0; }
 
-  // A list of numbers, one for each dense column.
+  // A list of numbers, one per dense column.
   void add_columns(const Json& value) {
     if (value.size() != columns())
       fail_input("features are {} numbers, but the model has {} dense columns", value.size(), columns());
     for (std::size_t c = 0; c < value.size(); ++c) add_pair(first_id() + c, value[c]);
   }
 
-  // Takes the dense columns, whose ids are the last, out of the workspace's row.
+  // Moves the dense columns, which have the last ids, out of the workspace's row.
   void take_dense() {
     if (columns() == 0) return;
     Row& row = space_.row;
@@ -190,7 +190,7 @@ class Samples {
     pairs_.emplace_back(static_cast<std::uint32_t>(id - first), number);
   }
 
-  // A list or an object is named, not printed: what is in it may have any size.
+  // Names a list or an object instead of printing it: its size is unbounded.
   static std::string shown(const Json& value) {
     if (value.is_structured()) return value.is_array() ? "a list" : "an object";
     if (value.is_string()) return fmt::format("'{}'", shown_part(value.get_ref<const std::string&>()));
@@ -218,7 +218,7 @@ class Samples {
     append(row.ids.size());
   }
 
-  // The sample in the workspace's row.
+  // Appends the sample in the workspace's row.
   void append(std::size_t count) {
     const Row& row = space_.row;
     const auto entries = static_cast<std::ptrdiff_t>(count);
@@ -232,12 +232,12 @@ class Samples {
   Workspace& space_;
   DatasetArrays arrays_;
   std::vector<std::pair<std::uint32_t, float>> pairs_;
-  std::vector<float> dense_;  // rows of dense columns, one behind the other
+  std::vector<float> dense_;  // rows of dense columns, one after another
 };
 
 class Answer {
  public:
-  // `data`: the samples that are answered, by `attribution` where they are explained.
+  // `data`: the samples to answer; `attribution` explains them.
   Answer(const ServedModel& model, const Ask& ask, const Dataset& data, Attribution& attribution)
       : model_(model), ask_(ask), data_(data), attribution_(attribution) {
     text_ = fmt::format("{{\"model\":\"{}\",", model.fingerprint());
@@ -261,7 +261,7 @@ class Answer {
   std::string take() { return std::move(text_); }
 
  private:
-  // Into the prediction that was written last.
+  // Appends to the last written prediction.
   void add_reasons(std::uint32_t label) {
     text_.back() = ',';
     text_ += "\"because\":[";
@@ -295,7 +295,7 @@ class Answer {
   std::string text_;
 };
 
-// The inputs of a request, nullptr where it has but one.
+// Parses the request; returns its list of inputs, or nullptr for a single input.
 const Json* take_request(const Json& request, Samples& samples, Ask& ask) {
   if (request.is_array()) return &request;
   if (!request.is_object()) fail_input("the body must be an object as {{\"text\": \"...\"}}");
