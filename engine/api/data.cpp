@@ -26,13 +26,13 @@ namespace {
 
 constexpr std::size_t kRowsAtOnce = 1024;
 
-// Rows whose values are their own.
+// Rows with their own scaled values.
 struct ScaledStorage {
   AlignedArray<float> values;
   std::shared_ptr<const void> rest;
 };
 
-// The samples of texts and their labels, whose matrix `rows` keeps.
+// Texts and their labels, whose matrix `rows` keeps.
 TextSamples samples_of(const std::vector<std::string_view>& texts, const CsrInput& rows,
                        const std::vector<std::string_view>& names) {
   if (rows.view.feature_offsets.size() != texts.size() + 1) {
@@ -93,7 +93,7 @@ Dataset scaled_rows(const Data::Impl& data, const DataConfig& config) {
 
 namespace {
 
-// What the samples are held out by comes with them.
+// Groups and times come with the samples.
 void record_keys(const Data::Impl& data, DataConfig& config) {
   const auto check = [](const KeyName& name, const std::string& wanted, const std::string& read) {
     if (wanted.empty() || wanted == read) return;
@@ -246,7 +246,7 @@ Data Data::weighted(const float* weights, std::size_t count) const {
 
 namespace {
 
-// The same data with keys that `change` has set, one for each sample.
+// The same data with keys set by `change`, one per sample.
 template <class Change>
 Data with_changed_keys(const Data::Impl& data, std::size_t count, const KeyName& name, const Change& change) {
   if (count != data.rows.samples())

@@ -1,5 +1,5 @@
-// Reads logs of interactions for a run and for its model: a row for each user, and what is asked for beside
-// what is known. Safe to call from any thread.
+// Reads interaction logs (implicit feedback) for runs and models: one row per user, with input items and
+// target items. Safe from any thread.
 #pragma once
 
 #include <string>
@@ -10,21 +10,21 @@
 
 namespace slide {
 
-// Whether data.train is a log of interactions: data.kind says so, or leaves it open and the file tells.
-// Throws InputError where keys of such logs are set for one that is none.
+// Whether data.train is an interaction log: data.kind says so, or leaves it open and the file has that
+// format. Throws InputError where keys for interaction logs are set for other data.
 bool is_interactions(const DataConfig& config);
 
-// The data of a run, read by `options`, which have the items. Of data.test and a file of data.validation, a
-// sample is a user with the items that it has in data.known, or else in data.train, for features, and those
-// of the file for labels. With data.test_newest the newest item of each user is its test.
+// Reads the data of a run with `options`, which contain the items. A sample of data.test or of a
+// data.validation file is a user: its features are the user's items in data.known (else data.train), its
+// labels the items in that file. With data.test_newest, the test item of each user is its newest item.
 RunData read_interaction_data(const DataConfig& config, const ReadOptions& options);
 
-// Samples for users of whom nothing is known but some of their items: of each row, labels drawn from the
-// items as training draws them, and the others for features. Those with less than two items are left out.
+// Samples of users known only by their items: labels are target items masked as in training, features the
+// other items. Users with fewer than two items are dropped.
 Dataset half_hidden(const Dataset& users, const Config& config);
 
-// What is asked for in the file at `path` of users whose items are in the file at `known`. Both are read by
-// `options`, which have the items.
+// Target items in the file `path` for users with input items in the file `known`. `options` contain the
+// items.
 Dataset read_held_out(const std::string& path, const std::string& known, const ReadOptions& options);
 
 }  // namespace slide

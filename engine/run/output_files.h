@@ -1,5 +1,5 @@
-// That what a command writes replaces nothing that it reads, and nothing else that it writes. May be called
-// from any thread.
+// Checks that the outputs of a command replace neither its inputs nor each other. Functions are safe from any
+// thread.
 #pragma once
 
 #include <span>
@@ -8,21 +8,22 @@
 
 namespace slide {
 
-// The files that a path of data, a model or the folder of a run names, with labels that lie beside them; "-"
-// is standard input. None for an empty path.
+// The files of a data path, a model or a run folder, including label files beside them; "-" is standard
+// input. Empty for an empty path.
 std::vector<std::string> files_read(const std::string& path);
 
-// A file to write, and the option that names it; an empty path is none.
+// An output file and the option that names it; an empty path: none.
 struct OutputFile {
   const char* option;
   std::string path;
 };
 
-// Throws InputError where an output is a file of `inputs`, paths as files_read() takes them, by whatever
-// name, or where two outputs are one file. Pipes and devices may be both.
+// Throws InputError where an output is a file of `inputs` (paths as for files_read(), compared by identity)
+// or where two outputs are one file. Pipes and devices may be both.
 void check_outputs(std::span<const OutputFile> outputs, std::span<const std::string> inputs);
 
-// The same of a model file to be made of `inputs`, which also is to be a file; `example`: a name for it.
+// The same for a model file built from `inputs`; also requires that `out` is given. `example`: a file name
+// for the message.
 void check_model_out(const OutputFile& out, std::span<const std::string> inputs, const char* example);
 
 }  // namespace slide

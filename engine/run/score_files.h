@@ -1,5 +1,5 @@
-// Scores of labels that anybody made, and the true labels that they are measured by, from files. Functions
-// are safe to call from any thread, with different LabelIndex objects.
+// Reads external scores, and the true labels to evaluate them, from files. Functions are safe from any
+// thread, with different LabelIndex objects.
 #pragma once
 
 #include <cstdint>
@@ -14,31 +14,31 @@
 
 namespace slide {
 
-// Which number a label of a file has: the number that stands there, or, where a file names its labels, that
-// of the name. For one thread.
+// Maps labels in files to ids: the number in the file, or the id of the name where the file has names. One
+// thread.
 class LabelIndex {
  public:
   LabelIndex() = default;
-  // By the lines of a file, label 0 first; other names are errors. Throws InputError for a name that is there
-  // twice.
+  // Names from a file, one per line, label 0 first; other names are errors. Throws InputError for a duplicate
+  // name.
   explicit LabelIndex(const std::string& names_file);
-  LabelIndex(const LabelIndex&) = delete;  // ids_ looks into names_
+  LabelIndex(const LabelIndex&) = delete;  // ids_ refers to names_
   LabelIndex& operator=(const LabelIndex&) = delete;
   LabelIndex(LabelIndex&&) = default;
   LabelIndex& operator=(LabelIndex&&) = default;
 
   // Whether labels have names.
   bool named() const { return named_; }
-  // Whether any name is one: they come from data, not from a file.
+  // Whether unknown names are added: names come from data, not from a names file.
   bool grows() const { return named_ && !fixed_; }
-  // All labels lie below; 0: not known.
+  // Upper bound of all labels; 0: unknown.
   std::uint32_t limit() const { return limit_; }
   std::string_view name(std::uint32_t label) const { return names_[label]; }
   std::size_t names() const { return names_.size(); }
-  // Nothing for an unknown name, but where the index grows.
+  // nullopt for an unknown name, unless the index grows, which adds it.
   std::optional<std::uint32_t> find(std::string_view name);
 
-  // Whether data have given labels their numbers.
+  // Whether data with numeric labels were read.
   bool knows_numbers() const { return numbered_; }
   void name_by_data() { named_ = true; }
   void number_by_data() { numbered_ = true; }
@@ -49,22 +49,21 @@ class LabelIndex {
 
   bool named_ = false, fixed_ = false, numbered_ = false;
   std::uint32_t limit_ = 0;
-  std::deque<std::string> names_;  // which stay where they are
+  std::deque<std::string> names_;  // stable addresses
   std::unordered_map<std::string_view, std::uint32_t> ids_;
 };
 
-// The labels of a data file, in any format that can be read, or of a matrix of SciPy, labels alone, in an
-// .npz whose name does not begin with X. The first file that is read with an index says whether labels have
-// names; data with a header, and matrices, how many labels there are. The result has no features. Throws
-// InputError.
+// Reads the labels of a data file in any readable format, or of a SciPy matrix of labels only (an .npz whose
+// name does not begin with X). The first file read with an index determines whether labels have names; data
+// with a header, and matrices, determine the number of labels. The result has no features. Throws InputError.
 Dataset read_labels(const std::string& path, std::optional<DataFormat> format, int threads,
                     LabelIndex& index);
 
-// Scores as features (ranking.h), a row a sample, from a matrix of SciPy in .npz or text with a sample a
-// line, as `slide predict` prints it: `label:score` separated by blanks, or where labels have names
-// `name:score` separated by tabs.
-// "-" is standard input. Throws InputError for another number of rows than `samples`, and with line and
-// column for anything else at fault: a label twice, unknown or out of range, a score that is not finite.
+// Reads scores as features (ranking.h), one row per sample: a SciPy matrix in .npz, or text with one sample
+// per line as `slide predict` prints it: `label:score` separated by blanks, or with names `name:score`
+// separated by tabs. "-" is standard input. Throws InputError where the number of rows is not `samples`, and
+// with line and column for a label that is duplicate, unknown or out of range, and a score that is not
+// finite.
 Dataset read_scores(const std::string& path, std::size_t samples, LabelIndex& index);
 
 }  // namespace slide
