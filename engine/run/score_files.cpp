@@ -31,7 +31,7 @@ namespace {
 
 using Entry = std::pair<std::uint32_t, float>;
 
-// Fails for a label that a row must not have.
+// Throws for a label that a row must not have.
 void check_label(std::uint64_t label, const LabelIndex& index, const std::string& where) {
   const std::uint64_t limit = index.limit() == 0 ? kIdLimit : index.limit();
   if (label >= limit)
@@ -45,7 +45,7 @@ Dataset labels_of(DatasetArrays arrays, std::uint32_t labels) {
   return {std::move(arrays), 0, labels};
 }
 
-// A matrix of labels as text, with a first line `samples labels`.
+// Whether the file is a text matrix of labels, with a first line `samples labels`.
 bool is_label_text(const std::string& path, DataFormat format) {
   return format == DataFormat::kXmc && !text_pair(path) && has_features_header(head_of_file(path));
 }
@@ -80,9 +80,9 @@ Dataset read_label_matrix(const std::string& path, LabelIndex& index) {
   return labels_of(std::move(arrays), static_cast<std::uint32_t>(matrix.columns));
 }
 
-// The labels of a text by their names.
+// Reads the labels of text files by name.
 Dataset read_named_labels(const std::string& path, int threads, LabelIndex& index) {
-  TextOptions options;  // as little as can be learnt beside the labels
+  TextOptions options;  // minimal text options
   options.tokens = TokenKind::kBlanks;
   options.word_ngrams = options.min_count = options.max_features = 1;
   ReadOptions reading;
@@ -129,7 +129,7 @@ DataFormat format_of(const std::string& path, std::optional<DataFormat> format) 
   return is_npz_pair(path) ? DataFormat::kNpz : detect_file(path).value_or(DataFormat::kAuto);
 }
 
-// The labels of several files, one behind the other.
+// Reads the labels of several files, concatenated.
 Dataset read_label_parts(const std::vector<std::string>& parts, std::optional<DataFormat> format, int threads,
                          LabelIndex& index) {
   std::vector<Dataset> labels;
@@ -139,7 +139,7 @@ Dataset read_label_parts(const std::vector<std::string>& parts, std::optional<Da
 
 // --- Scores
 
-// A line of scores, and where it stands.
+// A line of scores and its position.
 struct ScoreLine {
   const std::string& origin;
   std::size_t number;
