@@ -1,6 +1,6 @@
-// One line of a log of interactions, taken apart: who had what. Lists hold all items of a user in a line
-// (`user item item ...`), pairs one item each (`user item [weight [time]]`). Fields are separated by blanks,
-// TABs and commas, of which names hold none. Pure functions.
+// Parser of a line of an interaction log: user and items. Lists have all items of a user per line (`user item
+// item ...`); pairs have one item (`user item [weight [time]]`). Fields are separated by blanks, tabs and
+// commas, which names cannot contain. Pure functions.
 #pragma once
 
 #include <cstddef>
@@ -13,47 +13,47 @@
 
 namespace slide {
 
-// Takes the next field off `rest`; empty where there is none.
+// Removes and returns the next field of `rest`; empty at the end.
 std::string_view take_field(std::string_view& rest);
 
-// One interaction of a pair.
+// Weight and time of an interaction.
 struct ItemWeight {
   float weight = 1;
-  double time = 0;  // in any unit; without one, 0
+  double time = 0;  // in any unit; 0 without a time
 };
 
-// A line taken apart: views of it, reused from line to line.
+// A parsed line: views of it, reused for every line.
 struct LogLine {
   std::string_view user;
   std::vector<std::string_view> items;
-  ItemWeight of_pair;  // kItemPairs: of its one item
+  ItemWeight of_pair;  // kItemPairs: of its item
 };
 
-// Takes `line`, without its end, apart, which is not blank. `fields`: kItemPairs: how many every line has.
+// Parses `line`, nonblank and without its end. `fields`: for kItemPairs, the number of fields of every line.
 // Throws RowFault.
 void split_log_line(std::string_view line, TextForm form, std::size_t fields, LogLine& result);
 
-// How the lines of a log hold items.
+// Structure of a log.
 struct LogShape {
   TextForm form = TextForm::kItemLists;
   std::size_t fields = 0;  // kItemPairs: of every line
 };
 
-// Bytes of a first line that names columns, and of blank ones before it.
+// Number of bytes of a header line that names columns, with blank lines before it; 0 without one.
 std::size_t log_head(std::string_view text);
 
-// Pairs are lines that all have two fields, or all three or all four where a user is on several of them; all
-// else are lists. `known`: of a log of which this is another part, which decides where each user is on one
-// line of three or four fields. Looks at the first 2^20 bytes, of several texts those of all together.
+// Detects the structure. Pairs: all lines have two fields, or all three or all four where some user has
+// several lines; else lists. `known`: form of another part of the same log, which decides where lines have
+// three or four fields and no user repeats. Examines the first 2^20 bytes of all texts together.
 LogShape find_log_shape(std::span<const std::string_view> texts,
                         std::optional<TextForm> known = std::nullopt);
 inline LogShape find_log_shape(std::string_view text, std::optional<TextForm> known = std::nullopt) {
   return find_log_shape(std::span(&text, 1), known);
 }
 
-// Whether this is a log for sure: two lines or more, of two fields or more, which are all numbers; behind a
-// line of three fields, which could be the header of XMC text, all of three fields that go against it.
-// Between numbers, TABs are those of labelled text. `text` may end within a line.
+// Whether this is certainly a log: at least two lines, each of at least two fields, all numbers; after a line
+// of three fields that could be an XMC header, only lines of three fields that contradict it. Tabs between
+// numbers mean labelled text. `text` may end within a line.
 bool looks_like_log(std::string_view text);
 
 }  // namespace slide

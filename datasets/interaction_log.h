@@ -1,4 +1,4 @@
-// The lines of a log of interactions, gathered by user: what learning its items and reading its rows share.
+// An interaction log grouped by user; shared by learning the items and reading the rows.
 #pragma once
 
 #include <cstddef>
@@ -15,7 +15,7 @@
 
 namespace slide {
 
-// Refers to the text of the sources, which must outlive it. Immutable once made, then safe from any thread.
+// Refers to the text of the sources, which must outlive it. Immutable, safe from any thread.
 class InteractionLog {
  public:
   struct Entry {
@@ -24,31 +24,31 @@ class InteractionLog {
     double time;
   };
 
-  // `sources`, one or more, are parts of the log, in order; each may begin with a line that names columns.
-  // `known`: the form of another part of it (find_log_shape). Throws InputError with the first fault; with
-  // options.skip_bad, where nothing else is left.
+  // `sources`: at least one part of the log, in order; each may begin with a header line. `known`: form of
+  // another part (find_log_shape). Throws InputError with the first malformed line; with options.skip_bad
+  // only where no valid line is left.
   InteractionLog(std::span<const TextSource> sources, const ReadOptions& options,
                  std::optional<TextForm> known, std::size_t chunk_bytes);
 
   TextForm form() const { return shape_.form; }
-  // In the order in which they first occur.
+  // In order of first occurrence.
   std::span<const std::string_view> users() const { return users_; }
   std::span<const std::string_view> items() const { return items_; }
-  // Of a user, in the order of the file, an item as often as it is there.
+  // Entries of a user, in file order, repeated items included.
   std::span<const Entry> entries(std::size_t user) const {
     return std::span(entries_).subspan(offsets_[user], offsets_[user + 1] - offsets_[user]);
   }
   const ReadReport& report() const { return report_; }
 
  private:
-  // Lines that a thread goes through on its own, with numbers of users and items of its own.
+  // Lines processed by one task, with local numbers of users and items.
   struct Chunk {
     const TextSource* source = nullptr;
     std::string_view text;
     std::uint64_t lines = 0;
-    std::uint64_t lines_before = 0;  // of the first chunk of its source, in the file
+    std::uint64_t lines_before = 0;  // lines of the file before it; set for the first chunk of a source
     std::uint64_t bad = 0;
-    std::vector<PlacedFault> faults;  // of the first few, lines counted in the chunk
+    std::vector<PlacedFault> faults;  // first few, with line numbers within the chunk
     std::vector<std::string_view> users, items;
     std::vector<std::uint32_t> of_user;  // by entry
     std::vector<Entry> entries;
@@ -65,7 +65,7 @@ class InteractionLog {
   ReadReport report_;
 };
 
-// Appends to `out`, which is emptied first, each item once, ascending, by its largest weight and time.
+// Replaces `out` by the distinct items, ascending, each with its largest weight and time.
 void each_item_once(std::span<const InteractionLog::Entry> entries, std::vector<InteractionLog::Entry>& out);
 
 }  // namespace slide

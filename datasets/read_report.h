@@ -1,4 +1,4 @@
-// What a reading tells beside the rows. Not thread-safe; readers fill it in once their threads are done.
+// Report of a reading, besides the rows. Not thread-safe; readers fill it after their threads have finished.
 #pragma once
 
 #include <fmt/format.h>
@@ -14,7 +14,7 @@
 
 namespace slide {
 
-// A fault in a line of a text, which are numbered from 1.
+// An error in a line of text, numbered from 1.
 struct PlacedFault {
   std::uint64_t line = 0;
   RowFault fault;
@@ -28,12 +28,12 @@ inline std::string described(const std::string& origin, const PlacedFault& fault
 struct ReadReport {
   static constexpr std::size_t kShown = 5;
 
-  std::uint64_t bad_rows = 0;          // left out because there is a fault in them
-  std::vector<std::string> first;      // what is wrong, described, with the first kShown of them
-  std::uint64_t unknown_features = 0;  // in text: words and n-grams that the text model does not know,
-  std::uint64_t unknown_labels = 0;    // and labels; each as often as it is there
+  std::uint64_t bad_rows = 0;          // malformed rows, skipped
+  std::vector<std::string> first;      // descriptions of the first kShown of them
+  std::uint64_t unknown_features = 0;  // in text: occurrences of words and n-grams unknown to the model
+  std::uint64_t unknown_labels = 0;    // and of unknown labels
 
-  // What another reading tells, of what follows.
+  // Adds the report of a reading of further data.
   void add(const ReadReport& other) {
     bad_rows += other.bad_rows;
     unknown_features += other.unknown_features;

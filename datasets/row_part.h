@@ -1,4 +1,4 @@
-// Samples to predict labels for, from a part of a text. Plain values.
+// Samples for prediction from a part of a text. Plain values.
 #pragma once
 
 #include <cstdint>
@@ -12,8 +12,8 @@ namespace slide {
 // Rows of some lines.
 struct RowPart {
   Dataset rows;
-  std::vector<std::uint64_t> bad;   // rows with faults, ascending; they are empty
-  std::vector<std::string> faults;  // "FILE:LINE:COLUMN: what" of the first ReadReport::kShown of them
+  std::vector<std::uint64_t> bad;   // malformed rows, ascending; they are empty
+  std::vector<std::string> faults;  // "FILE:LINE:COLUMN: what" for the first ReadReport::kShown of them
 };
 
 }  // namespace slide
