@@ -29,9 +29,9 @@ constexpr std::array<char, 8> kCacheMagic = {'S', 'L', 'I', 'D', 'E', 'C', 'S', 
 constexpr std::uint64_t kByteOrder = 0x0102030405060708ULL;
 constexpr std::uint64_t kHeaderBytes = 4096;
 constexpr std::uint64_t kSummedBytes = std::uint64_t{1}
-                                       << 30;  // files up to here have a checksum of the arrays
-constexpr std::size_t kRowsToCheck = 512;      // of a check of entries: what they hold stays in the cache
-constexpr std::size_t kSumBytes = std::size_t{1} << 20;  // a block of the checksum, a multiple of a page
+                                       << 30;  // files up to this size have a checksum of the arrays
+constexpr std::size_t kRowsToCheck = 512;      // rows per check: their entries stay in cache
+constexpr std::size_t kSumBytes = std::size_t{1} << 20;  // checksum block, a multiple of a page
 
 struct CacheHeader {
   std::array<char, 8> magic = kCacheMagic;
@@ -39,11 +39,11 @@ struct CacheHeader {
   CacheKey key;
   CsrCounts counts;
   CsrSizes sizes;
-  std::uint64_t unknown_features = 0, unknown_labels = 0;  // as in ReadReport
+  std::uint64_t unknown_features = 0, unknown_labels = 0;  // see ReadReport
   std::uint64_t file_bytes = 0;
   std::uint64_t has_data_checksum = 0;
-  std::uint64_t data_checksum = 0;  // of everything behind the header's page
-  std::uint64_t checksum = 0;       // of everything before it
+  std::uint64_t data_checksum = 0;  // of everything after the header's page
+  std::uint64_t checksum = 0;       // of everything before this member
 };
 static_assert(std::is_trivially_copyable_v<CacheHeader> && sizeof(CacheHeader) <= kHeaderBytes);
 static_assert(std::has_unique_object_representations_v<CacheHeader>, "padding would change the checksum");
@@ -56,7 +56,7 @@ std::uint64_t checksum(const CacheHeader& header) {
   return sum;
 }
 
-// Where the arrays lie in the file.
+// Positions of the arrays in the file.
 struct Layout {
   std::uint64_t feature_offsets, label_offsets, feature_ids, feature_values, label_ids, weights, end;
 };
@@ -79,7 +79,7 @@ bool is_sound(const CacheHeader& header, std::uint64_t file_bytes) {
   if (header.magic != kCacheMagic || header.byte_order != kByteOrder || header.checksum != checksum(header)) {
     return false;
   }
-  // No count above the number of bytes, so that the layout cannot overflow.
+  // No count exceeds the number of bytes, so that the layout cannot overflow.
   const CsrCounts& counts = header.counts;
   const CsrSizes& sizes = header.sizes;
   return std::max(sizes.feature_count, sizes.label_count) <= UINT32_MAX &&
@@ -89,7 +89,7 @@ bool is_sound(const CacheHeader& header, std::uint64_t file_bytes) {
          layout_of(counts).end == file_bytes;
 }
 
-// Whether the limits let all ids pass.
+// Whether all ids are within the limits.
 bool is_allowed(const CsrSizes& sizes, const ReadOptions& options) {
   return (options.feature_limit == 0 || sizes.feature_bound <= options.feature_limit) &&
          (options.label_limit == 0 || sizes.label_bound <= options.label_limit);
@@ -111,8 +111,8 @@ bool fits_in_memory(std::uint64_t bytes) {
   return bytes <= pages * static_cast<std::uint64_t>(sysconf(_SC_PAGESIZE)) / 2;
 }
 
-// Four chains of products over a multiple of four words, so that a block runs at the speed of memory; each
-// step keeps what differs different, so a changed word shows.
+// Checksum of a block: four independent multiplication chains over a multiple of four words, which runs at
+// memory speed; each step is a bijection, so that a changed word changes the sum.
 std::uint64_t sum_block(std::span<const std::uint64_t> words) {
   std::array<std::uint64_t, 4> sums = {1, 2, 3, 4};
   for (std::size_t i = 0; i + 4 <= words.size(); i += 4) {
@@ -121,7 +121,7 @@ std::uint64_t sum_block(std::span<const std::uint64_t> words) {
   return mix64(sums[0] + mix64(sums[1] + mix64(sums[2] + mix64(sums[3]))));
 }
 
-// The checksum of the arrays; does not depend on the number of threads. `let_go` unmaps each block again.
+// Checksum of the arrays, independent of the number of threads. `let_go` unmaps each block afterwards.
 std::uint64_t sum_data(const MappedFile& file, int threads, bool let_go) {
   const std::size_t bytes = file.bytes().size() - kHeaderBytes;
   std::vector<std::uint64_t> sums((bytes + kSumBytes - 1) / kSumBytes);
@@ -146,8 +146,8 @@ DatasetView view_of(const MappedFile& file, const CsrCounts& counts) {
           array_of<float>(file, at.weights, counts.weights)};
 }
 
-// Whether the ids of the rows [first, last) ascend within each and lie below `bound`. Without branches over
-// the ids: where one does not exceed the one before, a row must begin.
+// Whether the ids of the rows [first, last) ascend within each row and are below `bound`. Branch-free over
+// the ids: wherever an id does not exceed its predecessor, a row must begin.
 bool good_ids(std::span<const std::uint64_t> offsets, std::span<const std::uint32_t> ids, std::size_t first,
               std::size_t last, std::uint64_t bound) {
   const std::uint64_t begin = offsets[first], end = offsets[last];
@@ -163,7 +163,7 @@ bool good_ids(std::span<const std::uint64_t> offsets, std::span<const std::uint3
   return (begin == end || largest < bound) && descents == at_rows;
 }
 
-// What a Dataset promises of its entries.
+// Checks the invariants of a Dataset's entries.
 bool good_entries(const DatasetView& view, const CacheHeader& header, int threads) {
   const CsrSizes& sizes = header.sizes;
   std::atomic<bool> good = true;
@@ -181,7 +181,7 @@ bool good_entries(const DatasetView& view, const CacheHeader& header, int thread
   return good;
 }
 
-// Checks the arrays: of a large file, only where rows begin.
+// Checks the arrays; for a large file only the offsets.
 bool is_whole(const MappedFile& file, const CacheHeader& header, int threads) {
   const bool small = header.file_bytes <= kSummedBytes;
   if (header.has_data_checksum != 0 && sum_data(file, threads, false) != header.data_checksum) return false;
@@ -208,7 +208,7 @@ void CacheSink::start(const CsrCounts& total, int threads) {
   threads_ = threads;
   total_ = total;
   scratch_.resize(static_cast<std::size_t>(threads));
-  file_.resize(0);  // the first offset of a row is the zero of a hole
+  file_.resize(0);  // the first offset is the zero of a file hole
   file_.resize(layout_of(total).end);
 }
 

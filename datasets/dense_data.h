@@ -23,8 +23,8 @@ struct DensePaths {
 // Parses `X.npy,LABELS`, `X.npy+SAMPLES` or `X.npy`; also .npy.gz and .npy.zst. nullopt for other paths.
 std::optional<DensePaths> dense_paths(const std::string& path);
 
-// Whether `path` names several files: an .npz or text pair, dense features with a companion file, or parts of
-// a data set (data_parts.h).
+// Whether `path` names several files: an .npz or text pair, dense features with a second file, or parts of a
+// data set (data_parts.h).
 bool is_file_list(const std::string& path);
 // Whether `path` is a pipe or device, which can be read only once.
 bool is_stream(const std::string& path);

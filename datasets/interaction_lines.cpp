@@ -18,10 +18,10 @@ namespace slide {
 namespace {
 
 constexpr std::string_view kSeparators = " \t,\r";
-constexpr std::size_t kShapeBytes = std::size_t{1} << 20;  // looked at for the form
+constexpr std::size_t kShapeBytes = std::size_t{1} << 20;  // examined bytes
 constexpr std::size_t kMaxFields = 4;                      // of a pair
 
-// The whole of a field as a number; nothing where it is none, or none that is finite.
+// Parses the whole field as a finite number; nullopt otherwise.
 template <class T>
 std::optional<T> number_of(std::string_view field) {
   T value{};
@@ -35,7 +35,7 @@ std::optional<T> number_of(std::string_view field) {
                  fmt::format("'{}' is {}; a line is 'user item [weight [time]]'", shown_part(field), what)};
 }
 
-// Takes the weight and the time off what is left of a pair.
+// Parses weight and time from the rest of a pair.
 ItemWeight take_weight(std::string_view line, std::string_view& rest) {
   ItemWeight taken;
   if (const std::string_view field = take_field(rest); !field.empty()) {
@@ -58,7 +58,7 @@ std::size_t fields_of(std::string_view line) {
   return count;
 }
 
-// Whether a first line names columns: as user, userId, "user_id".
+// Whether a first line names columns, such as user, userId, "user_id".
 bool names_columns(std::string_view line) {
   std::string first(take_field(line));
   std::erase(first, '"');
@@ -68,10 +68,10 @@ bool names_columns(std::string_view line) {
   return !has_digit && (first.starts_with("user") || first == "uid") && !take_field(line).empty();
 }
 
-// The largest number of lines, users and fields that all lines have.
+// Summary of some lines.
 struct Lines {
-  std::size_t fields = 0;  // of all lines, or 0
-  bool repeats = false;    // a user is on two of them
+  std::size_t fields = 0;  // common number of fields, or 0
+  bool repeats = false;    // a user has several lines
 };
 
 Lines look_at(std::string_view text) {
@@ -89,15 +89,15 @@ Lines look_at(std::string_view text) {
   return seen;
 }
 
-// Whole lines of the first bytes, or all of a text that has no line end there.
+// Whole lines among the first bytes; a text without a line end there is returned completely.
 std::string_view first_lines(std::string_view text, std::size_t bytes) {
   if (text.size() <= bytes) return text;
   const std::size_t end = text.rfind('\n', bytes - 1);
   return end == std::string_view::npos ? text : text.substr(0, end + 1);
 }
 
-// Whether the lines behind a line of three numbers cannot be samples that this is the XMC header of: an id
-// is out of range, or there are more lines than samples. A sample is 'label,label feature feature ...'.
+// Whether lines after a line of three numbers contradict an XMC header: an id is out of range, or there are
+// more lines than samples. A sample is 'label,label feature feature ...'.
 bool contradicts(const std::array<std::uint64_t, 3>& header, std::string_view text) {
   std::uint64_t samples = 0;
   while (!text.empty()) {
@@ -184,7 +184,7 @@ bool looks_like_log(std::string_view text) {
   const std::string_view lines = text.substr(0, end + 1);
   std::array<std::uint64_t, 3> header{};
   std::size_t count = 0, header_fields = 0;
-  bool all_same = true;  // lines of as many fields
+  bool all_same = true;  // all lines have equally many fields
   std::string_view behind_header;
   for (std::string_view rest = lines; !rest.empty();) {
     std::string_view line = take_line(rest);

@@ -13,7 +13,7 @@ namespace slide {
 
 namespace {
 
-// Numbers names in the order in which they come.
+// Numbers names in order of first occurrence.
 class Numbering {
  public:
   explicit Numbering(std::vector<std::string_view>& names) : names_(names) {}
@@ -58,7 +58,7 @@ InteractionLog::InteractionLog(std::span<const TextSource> sources, const ReadOp
   fail_input("{}:1:1: the log is empty; write 'user item item ...' for each user", sources.front().origin);
 }
 
-// A part in chunks, without the line that names columns.
+// Cuts a part into chunks, without its header line.
 std::vector<InteractionLog::Chunk> InteractionLog::cut(const TextSource& source, std::size_t chunk_bytes) {
   const std::size_t head = log_head(source.text);
   const std::string_view names = source.text.substr(0, head);
@@ -98,7 +98,7 @@ void InteractionLog::read_chunk(Chunk& chunk, bool skip_bad) const {
   chunk.source->let_go(chunk.text.data(), chunk.text.data() + chunk.text.size());
 }
 
-// Throws the fault that comes first, or tells of what was left out.
+// Throws the first error, or reports skipped lines.
 void InteractionLog::settle_faults(const std::vector<Chunk>& chunks, bool skip_bad) {
   const TextSource* source = nullptr;
   std::uint64_t lines_before = 0;
@@ -114,7 +114,7 @@ void InteractionLog::settle_faults(const std::vector<Chunk>& chunks, bool skip_b
   }
 }
 
-// The entries of all chunks, by user.
+// Groups the entries of all chunks by user.
 void InteractionLog::gather(std::vector<Chunk>& chunks) {
   Numbering user_of(users_), item_of(items_);
   std::vector<std::size_t> counts;

@@ -21,9 +21,9 @@ namespace {
 using Entry = InteractionLog::Entry;
 
 constexpr std::uint32_t kUnknown = 0xffffffff;  // an item without an id
-constexpr std::size_t kRunUsers = 4096;         // whose rows a thread makes at a time
+constexpr std::size_t kRunUsers = 4096;         // users per task
 
-// Users that had each item.
+// Number of users of each item.
 std::vector<std::uint32_t> users_of_items(const InteractionLog& log) {
   std::vector<std::uint32_t> counts(log.items().size());
   std::vector<Entry> once;
@@ -34,7 +34,7 @@ std::vector<std::uint32_t> users_of_items(const InteractionLog& log) {
   return counts;
 }
 
-// By item of the log, its id in the model.
+// Model id by item of the log.
 std::vector<std::uint32_t> ids_of(const InteractionLog& log, const TextModel& items) {
   std::vector<std::uint32_t> ids;
   ids.reserve(log.items().size());
@@ -42,7 +42,7 @@ std::vector<std::uint32_t> ids_of(const InteractionLog& log, const TextModel& it
   return ids;
 }
 
-// The rows of a log under a model's ids.
+// The rows of a log with a model's ids.
 class LogRows {
  public:
   LogRows(const InteractionLog& log, const TextModel& items, bool normalize)
@@ -50,7 +50,7 @@ class LogRows {
 
   std::size_t runs() const { return (log_.users().size() + kRunUsers - 1) / kRunUsers; }
 
-  // What the users of a run take, and how many of their items the model does not know.
+  // Sizes of the users of a task; adds the number of their unknown items.
   CsrCounts count(std::size_t run, std::uint64_t& unknown) const {
     CsrCounts counts;
     std::vector<Entry> row;
@@ -77,7 +77,7 @@ class LogRows {
     });
   }
 
-  // The item that the user had last of those that the model knows.
+  // The newest item of a user among those known to the model.
   std::optional<std::uint32_t> newest(std::size_t user) const {
     const Entry* last = nullptr;
     for (const Entry& entry : log_.entries(user)) {
@@ -93,7 +93,7 @@ class LogRows {
     for (std::size_t user = run * kRunUsers; user < end; ++user) use(user);
   }
 
-  // The items of a user that have an id, by it.
+  // The known items of a user, by ascending id.
   void make_row(std::size_t user, std::vector<Entry>& row, std::uint64_t* unknown) const {
     each_item_once(log_.entries(user), row);
     for (Entry& entry : row) entry.item = ids_[entry.item];
@@ -128,8 +128,7 @@ std::optional<std::size_t> LogUsers::row_of(std::string_view user) const {
 
 namespace {
 
-// The items of a log that are to be learnt, in the order of their ids: by falling number of users, ties by
-// name, without those that `before` knows.
+// The items to learn, in id order: by decreasing number of users, ties by name, without those of `before`.
 std::vector<std::uint32_t> items_to_learn(const InteractionLog& log, const TextOptions& text,
                                           const TextModel* before) {
   const std::vector<std::uint32_t> counts = users_of_items(log);

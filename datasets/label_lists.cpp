@@ -40,7 +40,7 @@ void end_sample(LabelLists& lists) {
   lists.offsets.push_back(lists.ids.size());
 }
 
-// `id` of a sample, as messages call its place.
+// Appends label `id` of a sample; `place`: its position in messages.
 void add_label(std::uint64_t id, const Source& from, const std::string& place, LabelLists& lists) {
   if (id >= (from.limit == 0 ? kIdLimit : from.limit)) {
     fail_input(
@@ -86,7 +86,7 @@ LabelLists of_npy(std::string_view bytes, const Source& from) {
   return lists;
 }
 
-// A part of `line` that is a number, taken off the front of `rest`.
+// Parses a number at the start of `rest` and removes it.
 template <class T>
 bool take(std::string_view& rest, T& value) {
   const auto [end, error] = std::from_chars(rest.data(), rest.data() + rest.size(), value);
@@ -99,7 +99,7 @@ void skip_between(std::string_view& rest) {
   rest.remove_prefix(std::min(rest.find_first_not_of(kBetween), rest.size()));
 }
 
-// The number of labels that a line `samples labels` tells.
+// Number of labels in a line `samples labels`, if it is one.
 std::optional<std::uint32_t> labels_of_header(std::string_view line, std::size_t samples) {
   std::uint64_t rows = 0;
   std::uint32_t labels = 0;

@@ -16,14 +16,14 @@ namespace slide {
 
 namespace {
 
-constexpr std::size_t kPlainChunkBytes = std::size_t{1} << 14;  // small, to use all threads on little text
+constexpr std::size_t kPlainChunkBytes = std::size_t{1} << 14;  // small, for parallelism on small texts
 
 // The rows of a chunk.
 struct ChunkRows {
-  std::vector<std::uint64_t> feature_ends, label_ends;  // from the start of the chunk
+  std::vector<std::uint64_t> feature_ends, label_ends;  // relative to the start of the chunk
   std::vector<std::uint32_t> feature_ids, label_ids;
   std::vector<float> feature_values;
-  std::vector<float> weights;  // none where all weigh the same
+  std::vector<float> weights;  // empty where all weights are equal
   std::uint64_t unknown_features = 0, unknown_labels = 0;
 };
 
@@ -44,7 +44,7 @@ void append(const Row& row, ChunkRows& rows) {
   rows.label_ends.push_back(rows.label_ids.size());
 }
 
-// Returns how many labels the model does not know.
+// Returns the number of unknown labels.
 std::uint64_t find_labels(const LabelledLine& parts, const TextModel& model,
                           std::vector<std::uint32_t>& ids) {
   ids.clear();
@@ -81,14 +81,14 @@ void store(const ChunkRows& rows, const CsrCounts& before, const CsrRoom& room) 
   }
 }
 
-// Reads all samples into `sink`, tells of that in `report`, and returns how many there were.
+// Reads all samples into `sink`, fills in `report`, and returns the number of samples.
 template <class Chunks>
 std::uint64_t read_samples(Chunks& chunks, const TextModel& model, bool normalize, int threads, CsrSink& sink,
                            ReadReport& report) {
   threads = static_cast<int>(
       std::min(static_cast<std::size_t>(resolve_threads(threads)), std::max<std::size_t>(chunks.size(), 1)));
   std::vector<Reading> readings(static_cast<std::size_t>(threads), Reading(model.options()));
-  const bool twice = sink.saves_memory();  // else the rows of the first pass wait for their places
+  const bool twice = sink.saves_memory();  // else rows of the first pass are kept
   std::vector<ChunkRows> waiting(twice ? 0 : chunks.size());
   std::vector<CsrCounts> counts(chunks.size());
   std::vector<std::pair<std::uint64_t, std::uint64_t>> unknown(chunks.size());  // features and labels

@@ -29,7 +29,7 @@ NameList get_names(ByteReader& in, std::size_t count) {
   return names;
 }
 
-// A number of things that have ids and take at least `bytes` each.
+// Reads a number of items with ids, of at least `bytes` bytes each.
 std::size_t get_count(ByteReader& in, std::size_t bytes) {
   constexpr const char* kWhat = "an impossible size";
   const std::uint64_t count = in.get_count(bytes, kWhat);
