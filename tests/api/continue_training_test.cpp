@@ -77,7 +77,7 @@ TEST(ApiContinue, IsTheSameToTheBit) {
   }
 }
 
-TEST(ApiContinue, GoesOnAgainAndAgain) {
+TEST(ApiContinue, ContinuesAgainAndAgain) {
   const Data data = tiny_samples().data();
   Model model = train(config_of(), data);
   for (int i = 0; i < 3; ++i) model = continue_training(model, data);

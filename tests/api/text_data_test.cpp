@@ -79,7 +79,7 @@ TEST(ApiText, LabelsGetTheOrderOfAFileOrKeepTheirOwn) {
   EXPECT_EQ(labels[2], 3U);
 }
 
-TEST(ApiText, IsPredictedMeasuredAndTrainedFurther) {
+TEST(ApiText, IsPredictedEvaluatedAndContinued) {
   const Texts texts(200);
   const Config config({"train.epochs=20", "layer.0.size=16", "layer.1.uniform=4", "text.min_count=1"});
   const Model model = train(config, texts.learnt(config, true));

@@ -125,7 +125,7 @@ TEST(SummedFile, EndsInItsChecksum) {
   std::filesystem::remove(path);
 }
 
-TEST(SummedFile, ChecksumsGoOn) {
+TEST(SummedFile, ChecksumsContinue) {
   EXPECT_EQ(crc_32(0, "123456789"), 0xcbf43926U);  // the check value of CRC-32
   EXPECT_EQ(crc_32(crc_32(0, "1234"), "56789"), 0xcbf43926U);
   EXPECT_EQ(crc_32(7, {}), 7U);

@@ -26,7 +26,7 @@ TEST(Parallel, ForCoversEachIndexOnce) {
   }
 }
 
-TEST(Parallel, IndicesAreTakenOnceWhoeverAsks) {
+TEST(Parallel, EachIndexIsTakenOnceByAnyThread) {
   for (const int threads : {1, 2, 3, 64, 65, 200}) {
     for (const std::size_t count : {0, 1, 5, 64, 1000}) {
       Indices indices(count, threads);
@@ -149,7 +149,7 @@ TEST(Parallel, ATeamWorksAfterAnException) {
 
 // Inside a parallel region the runtime gives a team one thread, whatever is asked: nobody may wait for the
 // others.
-TEST(Parallel, ATeamOfFewerThreadsThanAskedForWorks) {
+TEST(Parallel, ATeamOfFewerThreadsThanRequestedWorks) {
   std::atomic<int> calls = 0;
   parallel_run(2, [&](int) {
     with_team(3, [&] {

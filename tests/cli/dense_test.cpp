@@ -154,7 +154,7 @@ TEST_F(DenseTest, GivesTheSameModelOfHalvesThatHoldTheSameNumbers) {
   EXPECT_EQ(half.out, slide_.run({"predict", "float", "float.npy"}).out);
 }
 
-TEST_F(DenseTest, GoesOnFromAModel) {
+TEST_F(DenseTest, ContinuesAModel) {
   ASSERT_EQ(train_on("small.toml", "X.trn.npy", "out", {"--set", "neighbours.share=0.25"}).code, 0);
   const Outcome more = slide_.run({"train", "--init", "out", "X.tst.npy", "--out", "more"});
   EXPECT_EQ(more.code, 0) << more.err;

@@ -121,7 +121,7 @@ TEST_F(InitTest, SettingsComeFromTheModelAndTheCommandOverThem) {
   EXPECT_TRUE(file("new/model.slide") == file("again/model.slide"));
 }
 
-TEST_F(InitTest, WhatCannotGoOnIsRefusedInOneLine) {
+TEST_F(InitTest, ImpossibleContinuationsAreRefusedInOneLine) {
   write_samples("old.txt", 60, 0, 4, 20);
   write_texts("old.tsv", 0, 2, 5);
   begin("old.txt", "ids");
@@ -176,7 +176,7 @@ TEST_F(InitTest, NumbersThatAreForgottenStayAsUnknownLabels) {
   for (const char* label : {"3:", "4:", "5:"}) EXPECT_EQ(sure.out.find(label), std::string::npos) << sure.out;
 }
 
-TEST_F(InitTest, AStoppedRunGoesOnFromItsCheckpoint) {
+TEST_F(InitTest, AStoppedRunResumesFromItsCheckpoint) {
   write_texts("old.tsv", 0, 2);
   write_texts("new.tsv", 1, 3, 200);
   begin("old.tsv", "old");
@@ -210,7 +210,7 @@ TEST_F(InitTest, AStoppedRunGoesOnFromItsCheckpoint) {
   no_temporaries("cut");
 }
 
-TEST_F(InitTest, AFolderMayGoOnFromTheRunThatItHolds) {
+TEST_F(InitTest, AFolderMayContinueTheRunThatItHolds) {
   write_texts("old.tsv", 0, 2);
   write_texts("new.tsv", 1, 3);
   begin("old.tsv", "run");

@@ -30,7 +30,7 @@ TEST_F(ModelCommandsTest, TestMeasuresWhatTrainingMeasured) {
 }
 
 // Training, test and predict see the same features, full and through the tables.
-TEST_F(ModelCommandsTest, FeaturesAreScaledAlikeWhereverAModelIsUsed) {
+TEST_F(ModelCommandsTest, FeaturesAreScaledTheSameWhereverAModelIsUsed) {
   generate();
   for (const std::string mode : {"full", "lsh"}) {
     ASSERT_EQ(train({"--set", "data.test=data/test.txt", "--set", "data.idf_power=2", "--set",

@@ -38,7 +38,7 @@ class OutputTest : public CliTest {
   }
 };
 
-TEST_F(OutputTest, WhatIsPrintedForNobodyEndsWithoutAWord) {
+TEST_F(OutputTest, PrintingWithoutAReaderEndsSilently) {
   for (const std::vector<std::string>& arguments :
        {std::vector<std::string>{"predict", "out/model.slide", "data/test.txt"},
         {"test", "out/model.slide", "data/test.txt"},
@@ -49,7 +49,7 @@ TEST_F(OutputTest, WhatIsPrintedForNobodyEndsWithoutAWord) {
   }
 }
 
-TEST_F(OutputTest, WhatWritesFilesGoesOnWithoutReaders) {
+TEST_F(OutputTest, CommandsThatWriteFilesContinueWithoutReaders) {
   for (const std::vector<std::string>& arguments :
        {training("piped", "3"),
         {"tune", "small.toml", "--set", "data.train=data/train.txt", "--trials", "2", "--out", "tuned.toml"},
@@ -78,7 +78,7 @@ TEST_F(OutputTest, AClosedTerminalStopsTrainingWithACheckpoint) {
   EXPECT_FALSE(fs::exists(slide_.path("cut/model.slide")));
 }
 
-TEST_F(OutputTest, HangingUpIsAStopAndGoesOnToTheSameModel) {
+TEST_F(OutputTest, HangingUpIsAStopAndResumesToTheSameModel) {
   ASSERT_EQ(slide_.run(training("whole", "400")).code, 0);
   const auto silent = [] { dup2(open("/dev/null", O_WRONLY), 1), send_errors_to("child-err"); };
   const pid_t child = slide_.start(training("cut", "400"), silent);

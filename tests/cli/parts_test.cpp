@@ -187,7 +187,7 @@ TEST_F(PartsTest, InspectAndTuneReadThem) {
   EXPECT_TRUE(exists("run/small-tuned.toml"));
 }
 
-TEST_F(PartsTest, ARunIsNamedAfterTheFirstAndGoesOnWithAll) {
+TEST_F(PartsTest, ARunIsNamedAfterTheFirstAndResumesWithAll) {
   generate();
   split(samples("data/train.txt"), 100, ".txt", xmc);
   const Outcome done = slide_.run({"train", "parts/*.txt", "--epochs", "1"});

@@ -157,7 +157,7 @@ TEST_F(ResumeTest, KilledAtAnyMomentTheRunEndsAsIfNothingHadHappened) {
   no_temporaries("cut");
 }
 
-TEST_F(ResumeTest, SignalsSaveAndSayHowToGoOn) {
+TEST_F(ResumeTest, SignalsSaveAndSayHowToResume) {
   ASSERT_EQ(slide_.run(fresh("whole")).code, 0);
   for (const int signal : {SIGINT, SIGTERM}) {
     const std::string out = signal == SIGINT ? "int" : "term";
@@ -178,7 +178,7 @@ TEST_F(ResumeTest, SignalsSaveAndSayHowToGoOn) {
   }
 }
 
-TEST_F(ResumeTest, SeveralFilesAndAFileToValidateOnGoOn) {
+TEST_F(ResumeTest, SeveralFilesAndAValidationFileResume) {
   std::istringstream lines(read_file(slide_.path("data/train.txt")));
   std::string line, first = "400 300 90\n", second = "500 300 90\n";
   std::getline(lines, line);  // the header
@@ -215,7 +215,7 @@ TEST_F(ResumeTest, ACompleteRunHasNothingLeft) {
   EXPECT_TRUE(read_file(slide_.path("out/model.slide")) == model);
 }
 
-TEST_F(ResumeTest, WhatCannotGoOnIsRefusedInOneLine) {
+TEST_F(ResumeTest, ImpossibleContinuationsAreRefusedInOneLine) {
   ASSERT_EQ(stopped("out", SIGINT), 130);
   const std::string config = read_file(slide_.path("out/config.toml"));
   const std::string checkpoint = read_file(slide_.path("out/checkpoint.slide"));
@@ -352,7 +352,7 @@ TEST_F(ResumeTest, ANewRunReplacesAStoppedOneOnlyWhereForced) {
   EXPECT_EQ(events("out").size(), 4U);  // start, epoch, tables, eval
 }
 
-TEST_F(ResumeTest, WhatCannotBeGoneOnWithIsReplaced) {
+TEST_F(ResumeTest, RunsThatCannotResumeAreReplaced) {
   ASSERT_EQ(stopped("out", SIGTERM), 143);
   fs::copy(slide_.path("out"), slide_.path("bare"));
   fs::remove(slide_.path("out/checkpoint.slide"));

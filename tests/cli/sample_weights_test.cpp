@@ -97,7 +97,7 @@ TEST_F(SampleWeightsCliTest, MayBePackedAndComeToTheSameModel) {
       << "the path is absolute";
 }
 
-TEST_F(SampleWeightsCliTest, AreOfTheNewSamplesWhereTrainingGoesOn) {
+TEST_F(SampleWeightsCliTest, AreOfTheNewSamplesInIncrementalTraining) {
   ASSERT_EQ(teach("w.tsv", "begun", {file_}).code, 0);
   write_file(slide_.path("more.tsv"), "nature\tviolin 1\nmusic\tviolin 2\nsport\tviolin 3\n");
   const auto go_on = [&](const std::string& out, const Settings& more) {

@@ -63,7 +63,7 @@ TEST_F(StopTest, BeforeTheFirstStepASignalEndsAtOnceAndSaysSo) {
   }
 }
 
-TEST_F(StopTest, BeforeARunGoesOnASignalSaysHowTo) {
+TEST_F(StopTest, BeforeARunResumesASignalSaysHowTo) {
   ASSERT_EQ(slide_.run(begin_).code, 0);
   EXPECT_EQ(stopped({"train", "--resume", "out"}, SIGTERM), 128 + SIGTERM);
   EXPECT_EQ(file("child-err"),

@@ -70,7 +70,7 @@ class TableCliTest : public testing::Test {
   const Program slide_;
 };
 
-TEST_F(TableCliTest, TeachWhatTheirTextDoesAndArePredictedAlike) {
+TEST_F(TableCliTest, TrainAndPredictAsTheirTextDoes) {
   ASSERT_EQ(train("train.txt").code, 0);
   const std::string expected = answers("train.txt", "test.plain");
   EXPECT_NE(expected.find("deep sea:"), std::string::npos);

@@ -48,7 +48,7 @@ class Launched : public testing::Test {
   }
 };
 
-TEST_F(Launched, ByNobodyIsAlone) {
+TEST_F(Launched, WithoutALauncherIsAlone) {
   EXPECT_EQ(launched_processes(), 1);
   EXPECT_EQ(open_cluster()->size(), 1);
 }

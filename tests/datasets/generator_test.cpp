@@ -80,7 +80,7 @@ TEST(Generator, DenseFeaturesAreAProjectionOfSparseOnes) {
   }
 }
 
-TEST(Generator, HasTheShapeAskedFor) {
+TEST(Generator, HasTheRequestedShape) {
   const TemporaryFolder folder;
   generate_dataset(small(), folder.path("deep/er"));
   const Dataset train = read_dataset(folder.path("deep/er/train.txt"));

@@ -62,7 +62,7 @@ class ServeFaultsTest : public ServeTest {
   }
 };
 
-TEST_F(ServeFaultsTest, ARunningServerGoesOn) {
+TEST_F(ServeFaultsTest, ARunningServerContinues) {
   std::string wanted;
   {
     ServerProcess counted = serve_with("FAULT_COUNT", "counts");

@@ -63,7 +63,7 @@ std::vector<DenseSamples::Similar> naive(const Rows& rows, const std::vector<flo
   return all;
 }
 
-TEST(DenseSamples, FindsTheMostAlike) {
+TEST(DenseSamples, FindsTheMostSimilar) {
   for (const std::size_t columns : {1, 31, 37, 64}) {
     Rows rows = random_rows(1000, columns, columns);
     const DenseSamples samples = samples_of(rows);
@@ -81,7 +81,7 @@ TEST(DenseSamples, FindsTheMostAlike) {
   }
 }
 
-TEST(DenseSamples, AnswersAlikeAloneAndTogether) {
+TEST(DenseSamples, AnswersTheSameForSingleSamplesAndBatches) {
   Rows rows = random_rows(700, 50, 1);
   const DenseSamples samples = samples_of(rows);
   const Rows queries = random_rows(33, 50, 2);

@@ -133,7 +133,7 @@ TEST(HardNegativeFeatures, AreTheFeaturesOfTheLikestSamplesWithoutTheLabel) {
 }
 
 // Lists are made when they are asked for, by whoever asks first.
-TEST(HardNegativeFeatures, AreTheSameWhoeverAsksFirst) {
+TEST(HardNegativeFeatures, DoNotDependOnTheOrderOfCalls) {
   const Dataset data = random_data();
   const FeatureScale scale;
   const LabelSums sums(data, kLabels, scale);
@@ -182,7 +182,7 @@ std::vector<Sample> items_seen_and_wanted(std::uint32_t samples, std::uint64_t s
 }
 
 // What a sample has seen it does not want: no label's own samples show that.
-TEST(HardNegativeFeatures, LetTheWidePathLearnWhatSpeaksAgainstALabel) {
+TEST(HardNegativeFeatures, LetTheLinearTermLearnNegativeWeights) {
   const Dataset train = dataset_of(items_seen_and_wanted(600, 1), 96, 96);
   const Dataset test = dataset_of(items_seen_and_wanted(200, 2), 96, 96);
   double precision[2] = {};

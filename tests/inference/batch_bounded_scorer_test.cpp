@@ -75,7 +75,7 @@ TEST(BatchBoundedScorer, GivesTheAnswersOfExactScores) {
   }
 }
 
-TEST(BatchBoundedScorer, GivesThemWhereAllLabelsAreAlike) {
+TEST(BatchBoundedScorer, FindsTheTopKWhereAllLabelsAreSimilar) {
   const Dataset train = make_data(spec_of(3000, 1)), data = make_data(spec_of(200, 2));
   Trainer trainer = trainer_of(train, 0.3, Activation::kRelu);
   make_labels_similar(trainer.network());

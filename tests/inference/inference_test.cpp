@@ -84,7 +84,7 @@ void expect_is_best(const Ranking& got, const Vector& scores, std::size_t k) {
   }
 }
 
-TEST(Inference, FullIsASortOfAllScoresAtEveryPanelEdge) {
+TEST(Inference, FullIsASortOfAllScoresAtEveryBatchEdge) {
   const Dataset train = inference_data(64);
   const Trainer trainer = trained({dense(24), sampled(0, 20, 12)}, train);
   const NaiveNetwork naive(trainer.network());
@@ -331,7 +331,7 @@ TEST(Inference, OddWeightsAndActivationsAreScoredAllTheSame) {
 
 // More labels than a sample can have hits, and their scores within the errors of rough ones: all of them for
 // samples with features, none for the first block's, which have no features.
-TEST(Inference, ScoresTooCloseForRoughOnesAreExact) {
+TEST(Inference, ScoresTooCloseForBoundsAreExact) {
   constexpr std::uint32_t kLabels = 6000;
   std::vector<Sample> samples;
   for (std::uint32_t i = 0; i < 300; ++i) {

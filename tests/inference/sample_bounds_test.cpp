@@ -95,7 +95,7 @@ TEST(SampleBounds, GivesTheAnswersOfExactScores) {
   }
 }
 
-TEST(SampleBounds, GivesThemWhereAllLabelsAreAlike) {
+TEST(SampleBounds, FindsTheTopKWhereAllLabelsAreSimilar) {
   const Dataset train = make_data(screened_data(3000, 1)), data = make_data(screened_data(60, 2));
   Trainer trainer = screened_trainer(train, 0.3, Precision::kFp32);
   make_labels_similar(trainer.network());

@@ -59,7 +59,7 @@ TEST(Dispatch, X86NamesFollowTheProcessor) {
 }
 #endif
 
-TEST(Dispatch, TheActiveSetIsTheFastestOrTheOneAskedFor) {
+TEST(Dispatch, TheActiveSetIsTheFastestOrTheRequestedOne) {
   const char* wish = std::getenv("SLIDE_SIMD");
   const KernelSet* want = wish != nullptr && *wish != '\0' ? find(wish) : available().back();
   if (want == nullptr) GTEST_SKIP() << "SLIDE_SIMD asks for a set this machine lacks";

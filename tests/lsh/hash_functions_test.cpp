@@ -36,7 +36,7 @@ HashConfig config_of(const Case& c, std::uint32_t tables) {
 class Forms : public testing::TestWithParam<Case> {};
 
 // Block lanes, single lane, sparse vector and weight row hash alike; so does a subset of the tables.
-TEST_P(Forms, AllFormsOfAVectorHashAlike) {
+TEST_P(Forms, AllFormsOfAVectorHashTheSame) {
   const Case& c = GetParam();
   const auto functions = make_hash_functions(config_of(c, 11), c.dim, 7);
   std::vector<std::vector<float>> vectors;

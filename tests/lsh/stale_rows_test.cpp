@@ -63,7 +63,7 @@ TEST_P(StaleRowsOfShards, ClearForgetsAll) {
 
 INSTANTIATE_TEST_SUITE_P(Shards, StaleRowsOfShards, testing::Values(1, 2, 7));
 
-TEST(StaleRows, GoOnFromSavedStateWithOtherShards) {
+TEST(StaleRows, ContinueFromSavedStateWithOtherShards) {
   StaleRows rows, again;
   rows.prepare(100, 3);
   again.prepare(100, 2);

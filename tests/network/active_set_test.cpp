@@ -98,7 +98,7 @@ TEST(ActiveSet, CandidatesAreThoseOfTheIndex) {
   EXPECT_EQ(set.ids, want);
 }
 
-TEST(ActiveSet, MoreLabelsThanDrawsAllStay) {
+TEST(ActiveSet, MoreLabelsThanNegativeSamplesAllStay) {
   const LayerConfig layer = sources(0, 2);
   const ActiveSampler sampler(layer, kNeurons, {});
   SamplerScratch scratch = sampler.make_scratch(nullptr, 16);
@@ -134,7 +134,7 @@ TEST(ActiveSet, WithoutCorrectionEveryNeuronStandsForItself) {
   for (const float correction : set.correction) EXPECT_EQ(correction, 0.0f);
 }
 
-TEST(ActiveSet, FrequencyDrawsComeBeforeTheFillAndStandForTheRestAlone) {
+TEST(ActiveSet, FrequencySamplesComeBeforeTheFillAndStandForTheRest) {
   const Ids weights = decreasing_frequencies();
   const AliasTable alias(weights);
   for (const std::uint32_t uniform : {0, 20}) {

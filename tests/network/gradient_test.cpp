@@ -209,7 +209,7 @@ TEST_P(Gradient, OfSamplesWithoutFeatures) {
   check_gradient(config(Activation::kTanh, 0.0, 5, 1), 5, 1, spec);
 }
 
-TEST(GradientOfSources, FrequencyDrawsStandForTheRestWithoutUniformFill) {
+TEST(GradientOfSources, FrequencySamplesStandForTheRestWithoutUniformFill) {
   for (const LossKind loss : {LossKind::kSoftmax, LossKind::kSigmoid}) {
     for (const std::uint32_t uniform : {0, 2}) {
       Config config = make_config({dense(7, Activation::kTanh), sampled(0, 2, uniform)}, 4, 1);

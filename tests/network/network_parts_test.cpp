@@ -184,7 +184,7 @@ void expect_part(const Block& block, const LayerBlock& at, const Layer& output, 
   }
 }
 
-TEST(PartChoice, EachPartTakesItsLabelsAndItsShareOfTheDraws) {
+TEST(PartChoice, EachShardTakesItsLabelsAndItsShareOfTheNegatives) {
   const Dataset data = parts_data();
   LayerConfig frequent = sampled(0, 12, 14);
   frequent.frequency = 8;
@@ -240,7 +240,7 @@ TEST(PartChoice, PartsDrawForThemselves) {
 }
 
 // A part may have no label that any sample carries.
-TEST(PartChoice, DrawsByFrequencyInAPartOfLabelsThatNobodyHas) {
+TEST(PartChoice, SamplesByFrequencyInAShardOfLabelsWithoutSamples) {
   std::vector<Sample> samples(20);
   for (std::uint32_t i = 0; i < samples.size(); ++i) samples[i] = {{{i % 5, 1.0f}}, {i % 10}};
   const Dataset data = dataset_of(samples, 30, 40);

@@ -46,9 +46,9 @@ std::vector<std::vector<float>> scores_of(const Network& network, const Dataset&
   return scores;
 }
 
-class Further : public ::testing::TestWithParam<const char*> {};
+class ContinueTraining : public ::testing::TestWithParam<const char*> {};
 
-TEST_P(Further, GrowthKeepsWhatWasThere) {
+TEST_P(ContinueTraining, GrowthKeepsWhatWasThere) {
   const Config config = config_of({GetParam()});
   const Dataset old = data_of(kFeatures, kLabels, 1), more = data_of(kFeatures + 9, kLabels + 3, 2);
   const Model model = test::model_of(config, old);
@@ -72,7 +72,7 @@ TEST_P(Further, GrowthKeepsWhatWasThere) {
               old.label_frequencies()[label] + more.label_frequencies()[label]);
 }
 
-TEST_P(Further, SamplesGivenAgainAreNeighboursOnce) {
+TEST_P(ContinueTraining, RepeatedSamplesAreNeighboursOnce) {
   const Config config = config_of({GetParam()});
   const Dataset all = data_of(kFeatures, kLabels, 1), part = all.slice(0, 50);
   const auto neighbours_of = [&](const Dataset& first, const Dataset& then) {
@@ -87,7 +87,7 @@ TEST_P(Further, SamplesGivenAgainAreNeighboursOnce) {
 }
 
 // As a training from the beginning draws them.
-TEST_P(Further, NewRowsStartAsThoseOfAnyTraining) {
+TEST_P(ContinueTraining, NewRowsStartAsInAnyTraining) {
   const Config config = config_of({GetParam()});
   const Dataset more = data_of(kFeatures + 9, kLabels + 3, 2);
   const Model model = test::model_of(config, data_of(kFeatures, kLabels, 1));
@@ -106,7 +106,7 @@ TEST_P(Further, NewRowsStartAsThoseOfAnyTraining) {
   }
 }
 
-TEST_P(Further, NothingNewChangesNothing) {
+TEST_P(ContinueTraining, NothingNewChangesNothing) {
   const Config config = config_of({GetParam()});
   const Dataset old = data_of(kFeatures, kLabels, 1);
   const Model model = test::model_of(config, old);
@@ -127,7 +127,7 @@ TEST_P(Further, NothingNewChangesNothing) {
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(Kinds, Further,
+INSTANTIATE_TEST_SUITE_P(Kinds, ContinueTraining,
                          ::testing::Values("train.epochs=2", "layer.-1.wide=false", "train.weights=bf16",
                                            "optimizer.kind=adam", "layer.0.kind=sampled", "train.shards=2",
                                            "data.idf_power=0.5"));

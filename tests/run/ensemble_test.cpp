@@ -120,7 +120,7 @@ TEST_P(EnsembleRefusalTest, TakesOtherPatterns) {
     for (std::size_t l = 0; l < own[i].size(); ++l) EXPECT_NEAR(own[i][l], (a[i][l] + b[i][l]) / 2, 1e-4);
 }
 
-TEST_P(EnsembleRefusalTest, RefusesWhatIsNotAlike) {
+TEST_P(EnsembleRefusalTest, RefusesModelsThatDiffer) {
   const std::string a = trained("a", {}), out = path("mean");
   const auto expect = [&](const std::string& part, const std::vector<std::string>& models) {
     const std::string found = refusal(models, out);

@@ -79,7 +79,7 @@ TEST_F(RunLabelTexts, AreCachedWithTheirWords) {
   EXPECT_EQ(read_run_data(config("data.tsv", "", cached), 1).train.label_count(), 3U);
 }
 
-TEST_F(RunLabelTexts, AreGoneOnWithWhenARunWasStopped) {
+TEST_F(RunLabelTexts, AreKeptWhenAStoppedRunResumes) {
   for (const auto& [data, texts] :
        {std::pair("data.tsv", "t.tsv"), {"data.tsv", "names"}, {"data.txt", "f.txt"}}) {
     const Config used = config(data, texts, {"data.validation=0.2", "data.label_text_weight=0.5"});
@@ -105,7 +105,7 @@ TEST_F(RunLabelTexts, AreGoneOnWithWhenARunWasStopped) {
             std::string::npos);
 }
 
-TEST_F(RunLabelTexts, AreOfNewLabelsTooWhereTrainingGoesOn) {
+TEST_F(RunLabelTexts, AreOfNewLabelsTooInIncrementalTraining) {
   const Config begun = config("data.tsv", "t.tsv");
   TrainingRun(begun, folder_.path("begun")).train({});
   const Config base = continued_config(begun, folder_.path("begun"));

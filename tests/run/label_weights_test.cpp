@@ -63,7 +63,7 @@ TEST_F(RunLabelWeights, ThatAreAllOneLeaveTheModelFileAsItIs) {
   }
 }
 
-TEST_F(RunLabelWeights, AreGoneOnWithWhenARunWasStopped) {
+TEST_F(RunLabelWeights, AreKeptWhenAStoppedRunResumes) {
   for (const std::string& weights : {key("w.txt"), std::string("data.label_weights=-0.5")}) {
     TrainingRun(config({weights}), folder_.path("whole")).train({});
     {
@@ -84,7 +84,7 @@ TEST_F(RunLabelWeights, AreGoneOnWithWhenARunWasStopped) {
             std::string::npos);
 }
 
-TEST_F(RunLabelWeights, AreOfNewLabelsTooWhereTrainingGoesOn) {
+TEST_F(RunLabelWeights, AreOfNewLabelsTooInIncrementalTraining) {
   const Config begun = config({key("w.txt")});
   TrainingRun(begun, folder_.path("begun")).train({});
   folder_.write("more.txt", "2 6 3\n0 1:1\n2 2:1\n");

@@ -210,7 +210,7 @@ TEST_F(ModelFileTest, HiddenSampledLayersAndSingleLayers) {
             predict(load_model(path()).trained(), data_, Inference::kFull));
 }
 
-TEST_F(ModelFileTest, WidePathComesBack) {
+TEST_F(ModelFileTest, LinearTermComesBack) {
   train({"layer.1.wide=true"});
   save();
   const Model model = load_model(path(), LoadOptimizer::kYes);

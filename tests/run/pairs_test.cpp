@@ -102,7 +102,7 @@ TEST_P(Pairs, AreFeaturesLikeOthersOfTheHiddenLayers) {
   EXPECT_EQ(answers_of(with.trained(), test), answers_of(plain.trained(), pairs.crossed(test, 1)));
 }
 
-TEST_P(Pairs, AreNothingToTheWidePath) {
+TEST_P(Pairs, DoNotEnterTheLinearTerm) {
   const Dataset train = meanings(400, 1);
   Config config = pairs_config(GetParam());
   Trainer with(config, train, nullptr);
@@ -159,7 +159,7 @@ TEST_P(Pairs, StayInTheFile) {
   EXPECT_THROW(load_model(path), InputError);
 }
 
-TEST_P(Pairs, StayWhenTrainingGoesOn) {
+TEST_P(Pairs, StayInIncrementalTraining) {
   const Dataset old = meanings(400, 1), more = meanings(100, 3, kWords + 7), test = meanings(60, 2);
   std::vector<std::string> keys = GetParam();
   keys.emplace_back("layer.-1.wide=false");  // which learns of new features before the first step

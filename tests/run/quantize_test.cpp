@@ -113,7 +113,7 @@ TEST_F(QuantizeTest, WithoutTheOptimizerAllElseStays) {
   EXPECT_EQ(first_labels("small", Inference::kLsh), first_labels("model", Inference::kLsh));
 }
 
-TEST_F(QuantizeTest, SmallFormsAnswerAlike) {
+TEST_F(QuantizeTest, QuantizedFormsPredictTheSame) {
   for (const ModelForm form : {ModelForm::kBf16, ModelForm::kInt8}) {
     const QuantizeResult result = make(form);
     EXPECT_EQ(result.samples, 90U);
@@ -243,7 +243,7 @@ TEST_F(QuantizeTest, BytesBecomeSixteenBitsWithoutLoss) {
 }
 
 // What goes on from a small model is trained in bfloat16 and floats, from the values that the model had.
-TEST_F(QuantizeTest, TrainingGoesOnFromWhatIsHeldSmall) {
+TEST_F(QuantizeTest, TrainingContinuesFromQuantizedModels) {
   for (const ModelForm form : {ModelForm::kBf16, ModelForm::kInt8}) {
     make(form);
     const Model model = load_model(path("small"));

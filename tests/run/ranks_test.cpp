@@ -77,7 +77,7 @@ TEST_F(OwnProcessors, AreRefusedOnAllRanksWhereTwoMayUseSomeOfTheSame) {
   EXPECT_EQ(refused, 3);
 }
 
-TEST(OwnThreads, AreAsManyAsAskedForElseAPart) {
+TEST(OwnThreads, AreAsManyAsRequestedElseAShare) {
   EXPECT_EQ(own_threads(5, nullptr), 5);
   const int alone = own_threads(0, nullptr);
   EXPECT_GE(alone, 1);

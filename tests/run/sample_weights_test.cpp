@@ -50,7 +50,7 @@ TEST_F(RunSampleWeights, AreThoseOfAColumn) {
   }
 }
 
-TEST_F(RunSampleWeights, AreNotThoseOfWhatTrainingGoesOnWith) {
+TEST_F(RunSampleWeights, AreNotThoseOfTheContinuedModel) {
   const Config begun = config("w.tsv", {file()});
   EXPECT_EQ(begun.data.sample_weights, folder_.path("w.gz"));
   EXPECT_EQ(continued_config(begun, "model").data.sample_weights, "");

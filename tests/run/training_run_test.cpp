@@ -114,7 +114,7 @@ TEST_F(TrainingRunTest, WithoutAnObserverItIsTheSameRun) {
   EXPECT_EQ(read_bytes(watched.folder().model()), read_bytes(alone.folder().model()));
 }
 
-TEST_F(TrainingRunTest, AStoppedRunGoesOnToTheSameModel) {
+TEST_F(TrainingRunTest, AStoppedRunResumesToTheSameModel) {
   TrainingRun whole(config_, folder_ / "whole");
   whole.train({});
   {

@@ -152,7 +152,7 @@ TEST_F(PredictApiTest, AnswersRowsOfNumbers) {
 }
 
 // Users of four groups, each with the items of its group, which are numbers as in the log.
-TEST_F(PredictApiTest, WhatAUserHasIsLeftOutUnlessAskedFor) {
+TEST_F(PredictApiTest, KnownItemsAreExcludedUnlessRequested) {
   std::string log;
   for (int user = 0; user < 60; ++user) {
     log += std::to_string(user);

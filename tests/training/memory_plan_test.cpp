@@ -161,7 +161,7 @@ TEST(MemoryPlan, KnowsTheWeightsOfLabels) {
 }
 
 // Of a wide path the plan knows the most: patterns of as many features as samples have.
-TEST(MemoryPlan, OfAWidePathIsTheMostThereCanBe) {
+TEST(MemoryPlan, OfALinearTermIsAnUpperBound) {
   if (kSanitized) GTEST_SKIP() << "a sanitizer's heap";
   DataSpec spec;
   spec.samples = 4000, spec.features = 4000, spec.labels = 5000, spec.entries = 20, spec.most_labels = 1;
@@ -220,7 +220,7 @@ TEST(MemoryPlan, KnowsTheRegressionOfItems) {
 }
 
 // The memory is asked for in many pieces and given back, so what is held at the end is compared: the result.
-TEST(MemoryPlan, OfCompanionsIsMoreThanTheirWeightsTake) {
+TEST(MemoryPlan, OfCooccurrenceBoundsItsMemory) {
   if (kSanitized) GTEST_SKIP() << "a sanitizer's heap";
   DataSpec spec;
   spec.samples = 3000, spec.features = 3000, spec.labels = 3000, spec.entries = 20;

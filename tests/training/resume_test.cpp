@@ -107,7 +107,7 @@ TEST(Resume, AsymmetricSimhash) {
   expect_same_after_stops(config);
 }
 
-TEST(Resume, WidePathAndSampledLayers) {
+TEST(Resume, LinearTermAndSampledLayers) {
   Config config = config_of({sampled(37, 12, 9, Activation::kTanh, 0.2), sampled(0, 20, 12)});
   config.layers.back().wide = true;
   expect_same_after_stops(config);

@@ -123,7 +123,7 @@ TEST(TuneVotes, FixedVotesStayAsTheyAre) {
 }
 
 // A key goes on in its direction where it was better with other votes alone.
-TEST(TuneVotes, AStepThatWinsByItsVotesGoesOn) {
+TEST(TuneVotes, AStepThatWinsByItsVotesContinues) {
   std::size_t won = 0;
   for (const std::uint64_t seed : {1, 5}) {
     Config config = voting_config();

@@ -140,7 +140,7 @@ TEST(ItemRidge, DoesNotDependOnThreads) {
   }
 }
 
-TEST(ItemRidge, AWidePathStartsAtItsStrongestWeights) {
+TEST(ItemRidge, ALinearTermStartsAtItsStrongestWeights) {
   const Dataset users = some_users(300, 100, 6);
   const ItemWeights weights = ridge_of_items(users, 5.0, 1);
   LayerConfig layer;
@@ -205,7 +205,7 @@ std::vector<float> filled(const ItemWeights& weights, std::size_t j) {
   return row;
 }
 
-TEST(SparseItemRidge, EqualsTheSystemOfCompanionsInDoublePrecision) {
+TEST(SparseItemRidge, EqualsTheSystemOfCooccurringItemsInDoublePrecision) {
   const Dataset users = some_users(400, 60, 7);
   const ItemWeights weights = ridge_of_cooccurring(users, 3.0, 10, 2);
   const std::vector<double> common = naive_common(users);
@@ -270,7 +270,7 @@ TEST(SparseItemRidge, DoesNotDependOnThreads) {
   EXPECT_GT(entries, 9000U);
 }
 
-TEST(SparseItemRidge, AWidePathStartsAtItsStrongestWeights) {
+TEST(SparseItemRidge, ALinearTermStartsAtItsStrongestWeights) {
   const Dataset users = some_users(300, 100, 6);
   const ItemWeights weights = ridge_of_cooccurring(users, 5.0, 30, 1);
   LayerConfig layer;

@@ -127,7 +127,7 @@ TEST(OutputStart, StaysFiniteWhereLabelsCanBeToldWithoutAFault) {
 // Where samples are less alike to those of their own labels than to others, similarity would count against a
 // label, and the offset would take back what that takes: neither may be, and rows without features have about
 // the share of the labels.
-TEST(OutputStart, LikenessNeverCountsAgainstALabel) {
+TEST(OutputStart, SimilarityNeverCountsAgainstALabel) {
   std::vector<Sample> samples;
   for (std::uint32_t i = 0; i < 300; ++i)
     samples.push_back({{{i % 7, 0.4f}, {7 + i % 11, 0.2f}, {20 + i % 4, 0.9f}}, {i % 5, 5 + i % 3}});
