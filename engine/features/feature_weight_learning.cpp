@@ -20,7 +20,7 @@ constexpr double kUnknown = 5;         // pseudo-samples of mean coherence per f
 constexpr double kMaxFirst = 2;        // max ratio between an initial factor and the mean factor
 constexpr double kEnough = 2.0;        // offset of the Adagrad denominator
 constexpr float kMinLog = -6.0f, kMaxLog = 4.0f;
-constexpr double kMinLikeness = 1e-3;
+constexpr double kMinSimilarity = 1e-3;
 constexpr std::size_t kMaxSlices = 16, kMinSlices = 4;
 // max floats of all slices, as long as kMinSlices remain
 constexpr std::size_t kSliceFloats = std::size_t{1} << 25;
@@ -248,7 +248,7 @@ void FeatureWeightLearning::vote(const Slice& slice, const Asked& asked, Scratch
     float dot = 0.0f;
     for (std::size_t e = 0; e < one.features; ++e)
       dot += scratch.asked[shared[e].place] * from_bf16(shared[e].value);
-    const double similarity = std::clamp(double(dot) * norms_[one.sample], kMinLikeness, 1.0);
+    const double similarity = std::clamp(double(dot) * norms_[one.sample], kMinSimilarity, 1.0);
     const double vote = power_of(similarity);
     scratch.similarity.push_back(similarity);
     all += vote;

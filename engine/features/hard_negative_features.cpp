@@ -139,9 +139,9 @@ void HardNegativeFeatures::find(const LabelSums::Sum& sum, Scratch& scratch,
     const float weight = std::fabs(sum.values[scratch.strongest[t]]);
     const std::span all(lists[t] + 1, lists[t]->feature);
     std::size_t left = kTaken * wanted_;
-    for (auto companion = all.begin(); companion != all.end() && left > 0; ++companion) {
-      if (sum.listed[companion->feature] != 0) continue;
-      add(companion->feature, weight * companion->weight, scratch, count);
+    for (auto candidate = all.begin(); candidate != all.end() && left > 0; ++candidate) {
+      if (sum.listed[candidate->feature] != 0) continue;
+      add(candidate->feature, weight * candidate->weight, scratch, count);
       --left;
     }
   }

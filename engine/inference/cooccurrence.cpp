@@ -10,11 +10,11 @@ namespace slide {
 
 namespace {
 
-constexpr std::size_t kLenders = 3;  // propagating labels per receiving label
+constexpr std::size_t kMaxPropagating = 3;  // propagating labels per receiving label
 
 // The largest propagated probabilities of one label, descending.
 struct Lent {
-  std::array<double, kLenders> most{};
+  std::array<double, kMaxPropagating> most{};
 
   void add(double amount) {
     for (double& one : most)

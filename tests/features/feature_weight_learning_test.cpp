@@ -115,10 +115,10 @@ TEST(FeatureWeightLearning, GradientIsThatOfTheLikelihood) {
 
 TEST(FeatureWeightLearning, FeaturesThatTellWeighMore) {
   const Dataset train = informative_and_noisy(600, 3);
-  const Neighbours alike(NeighbourConfig(), train, FeatureScale());
+  const Neighbours unweighted(NeighbourConfig(), train, FeatureScale());
   const Neighbours learnt = learnt_from(train, 2);
   ASSERT_EQ(learnt.storage().feature_weights.size(), kFeatures);
-  EXPECT_TRUE(alike.storage().feature_weights.empty());
+  EXPECT_TRUE(unweighted.storage().feature_weights.empty());
   std::vector<float> weights;
   for (const std::uint16_t weight : learnt.storage().feature_weights)
     weights.push_back(kernels::from_bf16(weight));
@@ -139,7 +139,7 @@ TEST(FeatureWeightLearning, FeaturesThatTellWeighMore) {
     return share / double(asked.size());
   };
   EXPECT_GT(right(learnt), 0.9);
-  EXPECT_LT(right(alike), 0.6);
+  EXPECT_LT(right(unweighted), 0.6);
 }
 
 TEST(FeatureWeightLearning, DoesNotDependOnThreads) {

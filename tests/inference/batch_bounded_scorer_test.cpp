@@ -56,9 +56,9 @@ TEST(BatchBoundedScorer, GivesTheAnswersOfExactScores) {
         options.bound_first = false;
         const Predictor exact(trainer.trained(), options);
         options.bound_first = true;
-        const Predictor rough(trainer.trained(), options);
-        EXPECT_GT(rough.index_bytes(), exact.index_bytes() + 50 * 1500 / 16);  // some features have bounds
-        const Answers want = answers(exact, data), got = answers(rough, data);
+        const Predictor bounded(trainer.trained(), options);
+        EXPECT_GT(bounded.index_bytes(), exact.index_bytes() + 50 * 1500 / 16);  // some features have bounds
+        const Answers want = answers(exact, data), got = answers(bounded, data);
         options.threads = 3;
         const Answers threads = answers(Predictor(trainer.trained(), options), data);
         for (std::size_t i = 0; i < data.size(); ++i) {
