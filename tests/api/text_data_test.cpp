@@ -1,4 +1,4 @@
-// Texts in memory: the same model as from a file, names, and what is refused.
+// Tests of texts in memory: equality with models from files, names, refused input.
 #include <gtest/gtest.h>
 #include <slide/slide.h>
 
@@ -12,7 +12,7 @@ namespace {
 using test::read_file;
 using test::refusal;
 
-// Texts with labels 0 to 3, of which label 2 is the most frequent and 0 never occurs.
+// Texts with labels 0 to 3: label 2 is the most frequent, label 0 never occurs.
 struct Texts {
   std::vector<std::string> texts;
   std::vector<std::int64_t> offsets{0};
@@ -52,7 +52,7 @@ Config text_config(const std::string& train = "") {
 
 TEST(ApiText, GivesTheModelOfTheFile) {
   const testing::TemporaryFolder folder;
-  const Texts texts(600);  // more than a chunk
+  const Texts texts(600);  // more than one chunk
   const std::string path = folder.write("train.txt", texts.file());
   const Config config = text_config(path);
   train(config).save(folder.path("file.slide"));

@@ -1,4 +1,4 @@
-// `slide average`: what it prints, and what it refuses.
+// Tests of `slide average`: output and refusals.
 #include <gtest/gtest.h>
 
 #include <algorithm>

@@ -1,4 +1,4 @@
-// Outputs that nobody reads and terminals that close.
+// Tests of closed pipes and terminals as outputs.
 #include <fcntl.h>
 #include <gtest/gtest.h>
 #include <signal.h>
@@ -19,7 +19,7 @@ class OutputTest : public CliTest {
     train_model();
   }
   static void send_errors_to(const char* file) { dup2(open(file, O_WRONLY | O_CREAT | O_TRUNC, 0666), 2); }
-  // Into a pipe whose other end is closed; what it says is in child-err.
+  // Writes into a pipe whose other end is closed; standard error goes to child-err.
   int run_unread(const std::vector<std::string>& arguments) const {
     return wait_for(slide_.start(arguments, [] {
       int ends[2];

@@ -1,4 +1,4 @@
-// Runs that are killed and stopped: what they leave and how they go on.
+// Tests of killed and stopped runs: their files, and their resumption.
 #include <fcntl.h>
 #include <gtest/gtest.h>
 #include <signal.h>
@@ -78,7 +78,7 @@ class ResumeTest : public CliTest {
       dup2(open("child-err", O_WRONLY | O_CREAT | O_TRUNC, 0666), 2);
     });
   }
-  // A run that `signal` stopped after its first checkpoint, as it says in child-err.
+  // Starts a run and stops it with `signal` after its first checkpoint, which child-err reports.
   int stopped(const std::string& out, int signal, std::vector<std::string> more = {}) const {
     more.insert(more.end(), {"--set", "train.epochs=20000"});
     const pid_t child = start(fresh(out, more));
@@ -129,7 +129,7 @@ TEST_F(ResumeTest, OneProcessAtATimeTrainsIntoAFolder) {
   EXPECT_EQ(read_file(slide_.path("out/config.toml")), config);
   kill(child, SIGKILL);
   EXPECT_EQ(wait_for(child), 128 + SIGKILL);
-  EXPECT_EQ(slide_.run(fresh("out", {"--force"})).code, 0);  // the lock went with the process
+  EXPECT_EQ(slide_.run(fresh("out", {"--force"})).code, 0);  // the lock ended with the process
 }
 
 TEST_F(ResumeTest, KilledAtAnyMomentTheRunEndsAsIfNothingHadHappened) {
@@ -323,7 +323,7 @@ TEST_F(ResumeTest, StatusLineOnTerminalsOnly) {
           "tty", nullptr);
     _exit(98);
   }
-  const int keep = open(ptsname(screen), O_RDWR | O_NOCTTY);  // else reading ends with the first writer
+  const int keep = open(ptsname(screen), O_RDWR | O_NOCTTY);  // otherwise reading ends with the first writer
   fcntl(screen, F_SETFL, O_NONBLOCK);
   std::string shown;
   int status = 0;
@@ -357,7 +357,7 @@ TEST_F(ResumeTest, RunsThatCannotResumeAreReplaced) {
   fs::copy(slide_.path("out"), slide_.path("bare"));
   fs::remove(slide_.path("out/checkpoint.slide"));
   EXPECT_EQ(slide_.run(fresh("out", {"--set", "train.epochs=1"})).code, 0);
-  fs::remove(slide_.path("bare/config.toml"));  // killed while another run began there
+  fs::remove(slide_.path("bare/config.toml"));  // as if killed while another run began there
   EXPECT_EQ(slide_.run(fresh("bare", {"--set", "train.epochs=1"})).code, 0);
 }
 

@@ -1,4 +1,4 @@
-// Reading, overriding, checking and writing configurations: every message a user can meet.
+// Tests of reading, overriding, checking and writing configurations: every error message.
 #include "engine/config/config.h"
 
 #include <gtest/gtest.h>
@@ -303,7 +303,7 @@ TEST(OldNames, AreReadInFilesAndOverridesAndTold) {
   EXPECT_EQ(config.layers[1].wide_negatives, 3u);
   EXPECT_EQ(config.loss.gradient_threshold, 0.25);
   const std::vector<std::string> told = old_key_names(path, overrides, config);
-  ASSERT_EQ(told.size(), 4u);  // each key once, and none that has today's name
+  ASSERT_EQ(told.size(), 4u);  // each old key once, no current key
   EXPECT_EQ(told[0], path + ":2: 'data.pairs' is now called 'data.crosses'; the old name is still read");
   EXPECT_EQ(told[1], path +
                          ":6: 'layer.1.correction' is now called 'layer.1.logq_correction'; the old "
