@@ -70,9 +70,9 @@ TEST_F(OutputTest, AClosedTerminalStopsTrainingWithACheckpoint) {
       training("cut", "40000"), [] {}, &terminal);
   ASSERT_TRUE(slide_.appears("cut/metrics.jsonl"));
   char bytes[4096];
-  for (int i = 0; i < 5; ++i) EXPECT_GT(read(terminal, bytes, sizeof bytes), 0);  // it is writing
+  for (int i = 0; i < 5; ++i) EXPECT_GT(read(terminal, bytes, sizeof bytes), 0);  // while the program writes
   close(terminal);
-  kill(child, SIGHUP);  // as the shell does, once more
+  kill(child, SIGHUP);  // the shell sends it once more
   EXPECT_EQ(wait_for(child), 128 + SIGHUP);
   EXPECT_TRUE(fs::exists(slide_.path("cut/checkpoint.slide")));
   EXPECT_FALSE(fs::exists(slide_.path("cut/model.slide")));
@@ -88,7 +88,7 @@ TEST_F(OutputTest, HangingUpIsAStopAndResumesToTheSameModel) {
   EXPECT_NE(errors().find("slide: stopped by SIGHUP after step"), std::string::npos) << errors();
   ASSERT_EQ(slide_.run({"train", "--resume", "cut"}).code, 0);
   EXPECT_TRUE(read_file(slide_.path("whole/model.slide")) == read_file(slide_.path("cut/model.slide")));
-  // Under nohup it is nothing.
+  // Ignored under nohup.
   const pid_t deaf = slide_.start(training("deaf", "400"), [&] { silent(), signal(SIGHUP, SIG_IGN); });
   ASSERT_TRUE(slide_.appears("deaf/metrics.jsonl"));
   kill(deaf, SIGHUP);

@@ -1,5 +1,5 @@
-// Samples that are scored by bounds first get the answers of exact scores for all labels, where features that
-// many labels have are bounded and others added up.
+// Batched bounded scoring gives the answers of exact scoring of all labels, with bounds for frequent features
+// and exact sums for others.
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -26,7 +26,7 @@ DataSpec spec_of(std::uint32_t samples, std::uint64_t seed) {
 Trainer trainer_of(const Dataset& train, double share, Activation activation) {
   Config config = make_config({dense(24, activation), sampled(0, 20, 12)}, 32, 16);
   config.layers.back().wide = true;
-  config.loss.kind = LossKind::kSigmoid;  // under softmax the votes need all scores
+  config.loss.kind = LossKind::kSigmoid;  // under softmax, votes need all scores
   config.neighbours = {share, 7, 3.0};
   config.train.epochs = 2;
   Trainer trainer(config, train, nullptr);

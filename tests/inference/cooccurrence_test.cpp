@@ -1,4 +1,4 @@
-// Labels that become likelier for those they come with: against the formula, alone and in predictions.
+// Tests of label propagation along co-occurrence: against the formula, alone and in predictions.
 #include "engine/inference/cooccurrence.h"
 
 #include <gtest/gtest.h>
@@ -16,7 +16,7 @@
 namespace slide::test {
 namespace {
 
-// Labels 0 to 3 come together in various ways, 4 with none; each sample has feature 0.
+// Labels 0 to 3 co-occur in various ways, label 4 with none; each sample has feature 0.
 Neighbours cooccurrence_knn_of(const NeighbourConfig& config) {
   std::vector<Sample> samples;
   const auto add = [&](std::size_t count, const std::vector<std::uint32_t>& labels) {
@@ -31,7 +31,7 @@ Neighbours cooccurrence_knn_of(const NeighbourConfig& config) {
 
 using Probabilities = std::map<std::uint32_t, double>;
 
-// By the definition, of all co-occurring labels there are.
+// By definition, over all co-occurring labels.
 Probabilities naive(const Neighbours& cooccurrence_knn, const Probabilities& before) {
   Probabilities after;
   for (const auto& [y, p] : before) {
@@ -109,7 +109,7 @@ std::vector<std::vector<Prediction>> answers(const TrainedNetwork& trained, cons
 
 class PropagatedPredictions : public testing::TestWithParam<LossKind> {};
 
-// The best of what is without become those of the formula, whatever k, and those behind them stay.
+// The top labels without propagation become those of the formula for any k; the labels behind them stay.
 TEST_P(PropagatedPredictions, AreTheBestAsTheFormulaHasThem) {
   Config config = small_wide_config();
   config.loss.kind = GetParam();
