@@ -1,4 +1,5 @@
-// Training that goes on from a model: what grows, what stays to the bit, and how new rows start.
+// Tests of incremental training: grown sizes, unchanged weights (bit for bit), and initialisation of new
+// rows.
 #include "engine/run/continue_training.h"
 
 #include <gtest/gtest.h>
@@ -86,7 +87,7 @@ TEST_P(ContinueTraining, RepeatedSamplesAreNeighboursOnce) {
   EXPECT_EQ(neighbours_of(all, part), 170U) << "others that are alike";
 }
 
-// As a training from the beginning draws them.
+// Initialised as in training from the beginning.
 TEST_P(ContinueTraining, NewRowsStartAsInAnyTraining) {
   const Config config = config_of({GetParam()});
   const Dataset more = data_of(kFeatures + 9, kLabels + 3, 2);
@@ -136,7 +137,7 @@ TEST(ContinuedPredictions, StayWhereOldSamplesHaveNothingNew) {
   const Config config = config_of({"neighbours.share=0"});
   const Dataset old = data_of(kFeatures, kLabels, 1);
   const Model model = test::model_of(config, old);
-  // New samples have new features and labels alone.
+  // New samples have only new features and labels.
   const Dataset more = test::dataset_of(
       {{{{kFeatures, 1.0F}, {kFeatures + 1, 0.5F}}, {kLabels}}, {{{kFeatures + 1, 1.0F}}, {kLabels}}},
       kFeatures + 2, kLabels + 1);

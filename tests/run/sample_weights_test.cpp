@@ -1,4 +1,4 @@
-// data.sample_weights: rows and weights as a column of weights gives them, and what it does not go with.
+// Tests of data.sample_weights: equality with a weights column, and invalid combinations.
 #include <gtest/gtest.h>
 
 #include <algorithm>
