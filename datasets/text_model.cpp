@@ -175,7 +175,7 @@ std::shared_ptr<const TextModel> TextModel::from_bytes(std::string_view bytes, c
   if (!all_finite(parts.weights)) in.refuse("impossible weights of features");
   parts.feature_names = get_names(in, vocabulary);
   parts.label_names = get_names(in, labels);
-  if (has_items(parts.form) && features != labels) in.refuse("items that are not features and labels alike");
+  if (has_items(parts.form) && features != labels) in.refuse("items that differ between features and labels");
   if (in.left() != 0) in.refuse("more than its sizes say");
   return std::make_shared<const TextModel>(options, std::move(parts));
 }

@@ -105,7 +105,7 @@ void check_text(const Data::Impl& data, const slide::Model& model) {
   const std::shared_ptr<const TextModel> text = data.reading ? data.reading->text : nullptr;
   if (text == nullptr || text == model.text) return;
   if (model.text == nullptr || text->digest() != model.text->digest())
-    fail_input("the data are text with words of its own; read it by the model that training goes on from");
+    fail_input("the data are text with words of its own; read it with the model to continue");
 }
 
 void check_beginning(const slide::Config& config) {

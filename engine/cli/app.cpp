@@ -111,7 +111,7 @@ int parse_and_execute(int argc, char** argv) {
   app.require_subcommand(1);
   app.footer(
       "Exit codes: 0 done, 1 the run failed, 2 bad usage, configuration, data or model,\n"
-      "3 done but for bad rows that --skip-bad left out, 141 nobody reads the output,\n"
+      "3 done but for bad rows that --skip-bad left out, 141 the output is closed,\n"
       "129, 130 and 143 stopped by SIGHUP, Ctrl-C and SIGTERM.");
   add_commands(app, action);
   const auto commands_known = app.get_subcommands(nullptr);

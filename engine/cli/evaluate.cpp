@@ -1,4 +1,4 @@
-// `slide evaluate`: the measures of scores that anybody made.
+// `slide evaluate`: metrics of external scores.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -261,7 +261,7 @@ void add_thresholds(CLI::App& app, const std::shared_ptr<EvaluateCommand>& comma
 }  // namespace
 
 void add_evaluate(CLI::App& app, Action& action) {
-  CLI::App* sub = app.add_subcommand("evaluate", "Measure scores that anybody made");
+  CLI::App* sub = app.add_subcommand("evaluate", "Evaluate external scores");
   sub->footer(
       "slide evaluate SCORES... DATA. SCORES hold a row a sample of DATA: a matrix of SciPy in compressed "
       "sparse\n"

@@ -138,7 +138,7 @@ void print_text(std::string_view text) {
     if (nobody_reads()) {
       if (!outlive_output) throw Ended{128 + SIGPIPE};
       be_quiet();
-      return complain("nobody reads standard output any more; going on without it");
+      return complain("standard output is closed; continuing without it");
     }
     fail_run("cannot write to standard output ({})", std::strerror(errno));
   }

@@ -258,7 +258,7 @@ void train(TrainingRun& run, bool skip_bad, Cluster& cluster, std::optional<Stop
 void begin(const TrainCommand& command, Cluster& cluster, std::optional<StopSignal>& signals) {
   Config config = resolve(command.source).config;
   if (command.source.forget && config.train.init.empty())
-    fail_input("--forget is for training that goes on from a model; give it with --init MODEL");
+    fail_input("--forget is for incremental training; give it with --init MODEL");
   const fs::path folder =
       command.out.empty() ? "run" / fs::path(default_name(command.source, config)) : fs::path(command.out);
   TrainingRun run(std::move(config), folder, &cluster);

@@ -52,8 +52,7 @@ MaybeViolation check_place(const LayerConfig& layer, const std::string& name, bo
     return violation(name + ".size", "must be above 0: only the last layer takes its size from the data");
   }
   if (!last && layer.init_scale == 0) {
-    return violation(name + ".init_scale",
-                     "must be above 0: neurons of a hidden layer that start alike stay alike");
+    return violation(name + ".init_scale", "must be above 0: equal neurons of a hidden layer stay equal");
   }
   if (last && layer.dropout != 0) {
     return violation(name + ".dropout", "= {} must be 0 in the last layer: only hidden layers have dropout",
@@ -225,8 +224,7 @@ std::optional<Violation> find_violation(const Config& config) {
   if (auto broken = check_shards(config)) return broken;
   if (auto broken = check_label_text(config)) return broken;
   if (!config.train.init.empty() && !config.train.vectors.empty()) {
-    return violation("train.vectors",
-                     "starts a network anew, but 'train.init' goes on from one: leave one out");
+    return violation("train.vectors", "starts a network anew, but 'train.init' continues one: leave one out");
   }
   if (config.train.patience > 0 && !config.data.validation.wanted()) {
     return violation("train.patience", "= {} needs samples to validate on: set 'data.validation', as 0.1",

@@ -34,8 +34,8 @@ void require_same(Cluster& cluster, std::uint64_t value, const char* what) {
   const std::vector<std::uint64_t> all = of_all(cluster, value);
   const auto other = std::ranges::find_if(all, [&](std::uint64_t one) { return one != all.front(); });
   if (other == all.end()) return;
-  fail_input("rank {} of {} has another {} than rank 0; start all processes alike", other - all.begin(),
-             all.size(), what);
+  fail_input("rank {} of {} has another {} than rank 0; start all processes with the same input",
+             other - all.begin(), all.size(), what);
 }
 
 namespace {

@@ -57,8 +57,7 @@ TEST_F(OutputTest, CommandsThatWriteFilesContinueWithoutReaders) {
         {"generate", "--samples", "20", "--out", "made"},
         {"report", "out", "-o", "page.html"}}) {
     EXPECT_EQ(run_unread(arguments), 0) << arguments[0];
-    EXPECT_EQ(errors(), "slide: nobody reads standard output any more; going on without it\n")
-        << arguments[0];
+    EXPECT_EQ(errors(), "slide: standard output is closed; continuing without it\n") << arguments[0];
   }
   for (const char* file : {"piped/model.slide", "tuned.toml", "test.svm", "made/train.txt", "page.html"})
     EXPECT_TRUE(fs::exists(slide_.path(file))) << file;

@@ -212,7 +212,7 @@ TEST(Ranks, AllLearnThatARankCannotWrite) {
   setrlimit(RLIMIT_FSIZE, &before);
   try {
     file->close();
-    ADD_FAILURE() << "nobody is told";
+    ADD_FAILURE() << "no error was thrown";
   } catch (const Error& error) {
     EXPECT_NE(std::string(error.what()).find("(seen by rank 1 of "), std::string::npos) << error.what();
   }

@@ -383,8 +383,8 @@ TEST(Rules, LayersAndBlocks) {
       "among weights that are all 0");
   EXPECT_EQ(
       override_error("layer.0.init_scale=0"),
-      "--set layer.0.init_scale=0: 'layer.0.init_scale' must be above 0: neurons of a hidden layer that "
-      "start alike stay alike");
+      "--set layer.0.init_scale=0: 'layer.0.init_scale' must be above 0: equal neurons of a hidden layer "
+      "stay equal");
   EXPECT_EQ(override_error("train.block_size=24"),
             "--set train.block_size=24: 'train.block_size' must be 1 or a multiple of 16, not 24");
   EXPECT_EQ(override_error("train.block_size=128"),

@@ -154,7 +154,7 @@ void run_ranks(int ranks, const Body& body) {
     });
   }
   for (std::thread& thread : threads) thread.join();
-  EXPECT_TRUE(office.empty()) << "messages that nobody took";
+  EXPECT_TRUE(office.empty()) << "messages without a receiver";
 }
 
 }  // namespace slide::test

@@ -84,7 +84,7 @@ TEST_P(ContinueTraining, RepeatedSamplesAreNeighboursOnce) {
   EXPECT_EQ(neighbours_of(all, all), 120U);
   EXPECT_EQ(neighbours_of(part, all), 120U);
   EXPECT_EQ(neighbours_of(all, all.slice(70, 50)), 120U);
-  EXPECT_EQ(neighbours_of(all, part), 170U) << "others that are alike";
+  EXPECT_EQ(neighbours_of(all, part), 170U) << "other samples that are similar";
 }
 
 // Initialised as in training from the beginning.

@@ -90,7 +90,7 @@ TEST(ItemRidge, EqualsTheInverseInDoublePrecision) {
         ASSERT_NEAR(weights.row(j)[i], expected[j * items + i], 2e-5) << items << ": " << i << " for " << j;
       EXPECT_EQ(weights.row(j)[j], 0.0F);
     }
-    for (const float weight : weights.row(items - 1)) EXPECT_EQ(weight, 0.0F) << "nobody has that item";
+    for (const float weight : weights.row(items - 1)) EXPECT_EQ(weight, 0.0F) << "no user has that item";
   }
 }
 
@@ -225,7 +225,7 @@ TEST(SparseItemRidge, EqualsTheSystemOfCooccurringItemsInDoublePrecision) {
     const std::vector<float> row = filled(weights, j);
     for (std::size_t i = 0; i < 60; ++i) ASSERT_NEAR(row[i], expected[i], 2e-5) << i << " for " << j;
   }
-  EXPECT_TRUE(weights.list(59).ids.empty()) << "nobody has that item";
+  EXPECT_TRUE(weights.list(59).ids.empty()) << "no user has that item";
 }
 
 // 25 items with equally many users, and equally many common users per pair; users have 5 items each.
