@@ -202,7 +202,7 @@ def table(options, experiment):
             ends = [last(folder) for folder in folders]
             cells = [spread([end[measure] for end in ends], 3) for measure in MEASURES]
             times = [end["train_seconds"] for end in ends]
-            seconds = spread(times, 1) + (f" (least {min(times):.1f})" if len(times) > 1 else "")
+            seconds = spread(times, 1) + (f" (min {min(times):.1f})" if len(times) > 1 else "")
             active = statistics.mean(events(folder, "epoch")[-1]["active_mean"] for folder in folders)
             lines.append(f"| {data} | {run['name']} | {len(folders)} | {active:,.0f} | {' | '.join(cells)} | "
                          f"{seconds} |")
@@ -326,50 +326,78 @@ def machine():
     return text
 
 
+PAGES = {"sampling": "Sources of active neurons, hash tables", "hard-negatives": "Hard negatives",
+         "step": "Sampling, optimizers, losses", "linear": "The linear term of the output layer",
+         "knn": "kNN prediction, co-occurrence, feature crosses"}
+
+
+def page_name(experiment):
+    return f"results-{experiment['page']}.md"
+
+
 def sections_so_far():
-    """What RESULTS.md says of each experiment: title -> lines. They stay where no runs are at hand to write them again."""
-    try:
-        with open(os.path.join(FOLDER, "RESULTS.md"), encoding="utf-8") as file:
-            sections = file.read().split("\n## ")[1:]
-    except FileNotFoundError:
-        return {}
+    """What the pages say of each experiment: title -> lines. They stay where no runs are at hand to write them again."""
+    sections = []
+    for page in PAGES:
+        try:
+            with open(os.path.join(FOLDER, f"results-{page}.md"), encoding="utf-8") as file:
+                sections += file.read().split("\n## ")[1:]
+        except FileNotFoundError:
+            pass
     return {section.partition("\n")[0]: [*f"## {section.rstrip()}".splitlines(), ""] for section in sections}
 
 
-def report(options, experiments):
+def section(options, experiment, rows):
     threads = f"{options.threads} thread" + ("s" if options.threads != 1 else "")
-    lines = ["# Experiments", "",
-             "Written by `scripts/experiments.sh` from the descriptions beside this file; nothing here is edited by",
-             "hand but the conclusions, which stand in the descriptions. The machines were shared, so seconds are indicative,",
-             "the least of the seeds more so than their mean; curves are drawn over the least. Measures are of the whole",
-             "test file after the last epoch: mean ± standard deviation over the seeds. Active: neurons of the output layer",
-             "that take part, mean over samples. Every run: `slide train CONFIG --set data.train=... --set data.test=...`",
-             "with the settings named, `--set train.seed=1` and up, and `--set train.threads` as each section says.", ""]
-    before = sections_so_far()
-    for experiment in experiments:
-        rows = table(options, experiment)
-        if not rows:
-            lines += before.get(experiment["title"], [])
-            continue
-        lines += [f"## {experiment['title']}", "", experiment["question"].strip(), "",
-                  f"Command: `scripts/experiments.sh {experiment['name']}`. Base: `{experiment['config']}`" +
-                  (f" with `{'`, `'.join(experiment['set'])}`" if experiment.get("set") else "") +
-                  f". Machine: {machine()}; {threads} a run.", ""]
-        lines += rows
-        lines += probe_table(options, experiment) if experiment.get("probe") else []
-        lines += curves(options, experiment) + maps(options, experiment)
-        if experiment.get("conclusion"):
-            lines += ["", experiment["conclusion"].strip()]
-        lines += ["", "<details><summary>Settings</summary>", ""]
-        for run in experiment["run"]:
-            base = f"base `{run['config']}`, " if "config" in run else ""
-            words = [" ".join(map(str, run["arguments"]))] if "arguments" in run else []
-            words = [*words, *run.get("set", [])]
-            lines.append(f"- {run['name']}: {base}" + (" ".join(f"`{word}`" for word in words) or "as the base"))
-        lines += ["", "</details>", ""]
-    with open(os.path.join(FOLDER, "RESULTS.md"), "w", encoding="utf-8") as file:
+    lines = [f"## {experiment['title']}", "", experiment["question"].strip(), "",
+             f"Command: `scripts/experiments.sh {experiment['name']}`. Base: `{experiment['config']}`" +
+             (f" with `{'`, `'.join(experiment['set'])}`" if experiment.get("set") else "") +
+             f". Machine: {machine()}; {threads} a run.", "", *rows]
+    lines += probe_table(options, experiment) if experiment.get("probe") else []
+    lines += curves(options, experiment) + maps(options, experiment)
+    if experiment.get("conclusion"):
+        lines += ["", experiment["conclusion"].strip()]
+    lines += ["", "<details><summary>Settings</summary>", ""]
+    for run in experiment["run"]:
+        base = f"base `{run['config']}`, " if "config" in run else ""
+        words = [" ".join(map(str, run["arguments"]))] if "arguments" in run else []
+        words = [*words, *run.get("set", [])]
+        lines.append(f"- {run['name']}: {base}" + (" ".join(f"`{word}`" for word in words) or "as the base"))
+    return [*lines, "", "</details>", ""]
+
+
+def anchor(title):
+    return "".join(c for c in title.lower() if c.isalnum() or c in " _-").replace(" ", "-")
+
+
+def write(name, lines):
+    with open(os.path.join(FOLDER, name), "w", encoding="utf-8") as file:
         file.write("\n".join(lines).rstrip() + "\n")
-    print("Wrote configs/experiments/RESULTS.md")
+    print(f"Wrote configs/experiments/{name}")
+
+
+def report(options, experiments):
+    """A page for each subject, and RESULTS.md, which lists what stands where."""
+    before = sections_so_far()
+    index = ["# Experiments", "",
+             "`scripts/experiments.sh` writes this page and those it links to from the descriptions beside them. Only the",
+             "conclusions are written by hand; they stand in the descriptions. How to read the tables:", "",
+             "- Metrics are of the whole test file after the last epoch: mean ± standard deviation over the seeds.",
+             "- Active: neurons of the output layer that take part, mean over the samples.",
+             "- Machines were shared, so seconds are indicative, the minimum over the seeds more so than the mean. Curves are",
+             "  drawn over the minimum.",
+             "- Every run: `slide train CONFIG --set data.train=... --set data.test=...` with the settings named,",
+             "  `--set train.seed=1` and up, and `--set train.threads` as each section says.", ""]
+    for page, title in PAGES.items():
+        lines = [f"# {title}", "", "Written by `scripts/experiments.sh`; [RESULTS.md](RESULTS.md) says how to read it.", ""]
+        index += [f"**{title}**", ""]
+        for experiment in (e for e in experiments if e["page"] == page):
+            rows = table(options, experiment)
+            lines += section(options, experiment, rows) if rows else before.get(experiment["title"], [])
+            index.append(f"- [{experiment['title']}]({page_name(experiment)}#{anchor(experiment['title'])})")
+        index.append("")
+        write(f"results-{page}.md", lines)
+    write("RESULTS.md", index)
 
 
 def main():

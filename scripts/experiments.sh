@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Runs the experiments of configs/experiments/*.toml: each a base configuration and a list of variations, with
-# several seeds. Writes configs/experiments/RESULTS.md (mean and spread of accuracy, train seconds) and the curves of
-# accuracy over time beside it. Runs that are done are kept in build/experiments and not repeated; --fresh does.
+# several seeds. Writes configs/experiments/RESULTS.md and results-*.md (mean and spread of accuracy, train seconds) and the
+# curves of accuracy over time beside them. Runs that are done are kept in build/experiments and not repeated; --fresh does.
 # usage: scripts/experiments.sh [--seeds N] [--threads N] [--fresh] [--report-only] [EXPERIMENT ...]
 #        EXPERIMENT is the name of a file without .toml; all by default: about an hour on one thread.
 set -euo pipefail

@@ -58,8 +58,8 @@ def main():
     text = ["# What a run does before its first step", "",
             f"Written by `scripts/start_up.py`. Data of `slide generate`, of {base} (a quarter of Amazon-670K's sizes), one "
             f"size changed at a time; `configs/default.toml`, all cores; {runs}. Reading is the "
-            "text file's; set-up is what follows up to the first step: pairs of features, first weights, the wide "
-            "path's patterns and their fit, who is alike, hash tables, working memory. Peak: most memory of the run.", "",
+            "text file's; set-up is the time up to the first step: feature crosses, initial weights, the linear "
+            "term and its fit, feature weights of the kNN, hash tables, working memory. Peak: maximum memory of the run.", "",
             f"![{title}](start-up.svg)", "", "| Changed | Size | Reading, s | Set-up, s | Peak, MB |",
             "|---|--:|--:|--:|--:|"]
     curves, same = [], None

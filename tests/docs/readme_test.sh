@@ -12,7 +12,8 @@ slide=$(realpath "${1:?usage: readme_test.sh SLIDE_BINARY}")
 code_pages=(engine/README.md lsh/README.md datasets/README.md)  # every name they quote stands in the sources
 stops_pages=(engine/README.md)       # ten numbered stops, each with a link to a function
 awaited=()                           # pages that may be linked before they are there
-most_lines=200                       # of README.md
+max_lines=150                       # of README.md
+max_lines_of_pages=250              # of every other page
 # Threads that wait by spinning would be slow where several tests run at once.
 export OMP_NUM_THREADS=${OMP_NUM_THREADS:-1} OMP_WAIT_POLICY=passive
 
@@ -236,24 +237,24 @@ check_explained() {  # page, page whose blocks made the files, what they hold, p
   done
 }
 
-# The guide says of every key when to touch it.
-check_guide() {
+# configs/KEYS.md says of every key when to change it.
+check_keys() {
   local key pattern
   for key in "${!keys[@]}"; do
     pattern=${key/#layer./layer.(N|-1).}
-    grep -qE "\`${pattern//./\\.}\`" configs/GUIDE.md || fault "configs/GUIDE.md: nothing about $key"
+    grep -qE "\`${pattern//./\\.}\`" configs/KEYS.md || fault "configs/KEYS.md: nothing about $key"
   done
 }
 
-# The page of the commands has a section for each, with its options, or names it in another.
+# The pages of the commands have a section for each, with its options, or name it in another.
 check_commands() {
-  local page=engine/cli/README.md command option section
+  local folder=engine/cli command option section
   for command in $(commands); do
-    grep -q "slide $command" "$page" || fault "$page: nothing about slide $command"
-    section=$(awk -v heading="## $command" '/^## / { on = $0 == heading } on' "$page")
+    grep -q "slide $command" "$folder/README.md" || fault "$folder/README.md: nothing about slide $command"
+    section=$(awk -v heading="## $command" '/^## / || FNR == 1 { on = $0 == heading } on' "$folder"/*.md)
     for option in $(options_of "$command"); do
-      [ "$option" = --help ] || [[ ${section:-$(cat "$page")} =~ ${option}[^a-z-] ]] ||
-        fault "$page: nothing about $option of slide $command"
+      [ "$option" = --help ] || [[ ${section:-$(cat "$folder"/*.md)} =~ ${option}[^a-z-] ]] ||
+        fault "$folder: nothing about $option of slide $command"
     done
   done
 }
@@ -266,10 +267,14 @@ for page in "${pages[@]}"; do
 done
 for page in "${stops_pages[@]}"; do check_stops "$page"; done
 check_found
-check_explained engine/run/README.md README.md "key" '"[a-z_0-9]+":' build/demo/run/{metrics.jsonl,environment.json}
+check_explained engine/run/METRICS.md README.md "key" '"[a-z_0-9]+":' build/demo/run/metrics.jsonl
+check_explained engine/run/README.md README.md "key" '"[a-z_0-9]+":' build/demo/run/environment.json
 check_explained engine/serve/README.md engine/serve/README.md metric '^# TYPE [a-z_]+' build/demo/serve-metrics.txt
-check_guide
+check_keys
 check_commands
-[ "$(wc -l < README.md)" -le "$most_lines" ] || fault "README.md has more than $most_lines lines"
+for page in "${pages[@]}"; do
+  [ "$(wc -l < "$page")" -le "$([ "$page" = README.md ] && echo "$max_lines" || echo "$max_lines_of_pages")" ] ||
+    fault "$page is too long: at most $max_lines lines of README.md, $max_lines_of_pages of any other page"
+done
 [ "$faults" -eq 0 ] || { echo "$faults faults in the pages" >&2; exit 1; }
 echo "the pages hold: $(cat "${pages[@]}" | grep -c '^```bash') blocks of ${#pages[@]} pages run, all names found"
