@@ -38,8 +38,8 @@ int fail(int code, std::string_view message) {
   return code;
 }
 
-// The same for what all processes of a launcher find alike: the first says it. The others wait, since the
-// launcher ends all when one has ended.
+// The same for an error that all processes of a launcher have: only rank 0 prints it. The others wait, since
+// the launcher ends all processes when one has ended.
 int fail_together(int code, std::string_view message) {
   if (launched_processes() == 1 || launched_rank() == 0) return fail(code, message);
   std::this_thread::sleep_for(std::chrono::seconds(2));

@@ -1,5 +1,5 @@
-// Signals that would end the program without a word. Only the program changes what they do: the library
-// leaves signals alone.
+// Handlers of signals that would end the program silently. Only the program installs them; the library does
+// not touch signals.
 #pragma once
 
 namespace slide::cli {

@@ -285,7 +285,7 @@ void run_predict(const PredictCommand& command, Cluster& cluster) {
   BadRows bad;
   try {
     input.for_each_part([&](const RowPart& part) { answer(part, command.skip_bad, answers, bad); });
-  } catch (const Ended& end) {  // nobody reads what this process prints
+  } catch (const Ended& end) {  // standard output is closed
     if (cluster.size() > 1) cluster.abort(end.code);
     throw;
   }

@@ -101,7 +101,7 @@ void check_name(const std::string& given) {
   }
 }
 
-// The configuration of a file, or of none, over the settings of the model that training goes on from.
+// Configuration of incremental training: the model's settings, overridden by a file (may be empty).
 Config of_file_or_model(const std::string& file, const std::string& init,
                         const std::vector<std::string>& given) {
   std::string model = init;
@@ -144,7 +144,7 @@ CLI::Option* add_test_data(CLI::App& app, std::string& test) {
 }
 
 void add_init(CLI::App& app, Source& source) {
-  app.add_option("--init", source.init, "Model, or folder of a run, to go on from with new samples")
+  app.add_option("--init", source.init, "Model, or folder of a run, to continue with new samples")
       ->type_name("MODEL");
   app.add_option("--forget", source.forget,
                  "With --init: drop labels that N such trainings in a row had no sample of")

@@ -20,9 +20,9 @@ bool another_tells = false;
 bool status_shown = false;
 bool outlive_output = false;
 
-// Whether the last write failed because nobody reads any more: a pipe that is closed, a terminal that is
-// gone.
-bool nobody_reads() {
+// Whether the last write failed because the output is closed: a pipe without a reader, a terminal that hung
+// up.
+bool is_closed_output() {
   struct stat out {};
   return errno == EPIPE || (errno == EIO && fstat(STDOUT_FILENO, &out) == 0 && S_ISCHR(out.st_mode));
 }
@@ -135,7 +135,7 @@ void print_text(std::string_view text) {
   show_status("");
   const bool written = std::fwrite(text.data(), 1, text.size(), stdout) == text.size();
   if (!written || std::fflush(stdout) != 0) {
-    if (nobody_reads()) {
+    if (is_closed_output()) {
       if (!outlive_output) throw Ended{128 + SIGPIPE};
       be_quiet();
       return complain("standard output is closed; continuing without it");

@@ -53,15 +53,14 @@ class EvaluationStatus {
   std::chrono::steady_clock::time_point shown_;
 };
 
-// Writes to standard output at once. Throws Error when that fails, and Ended, to end without a word,
-// when nobody reads it any more.
+// Writes to standard output, unbuffered. Throws Error where that fails, and Ended, to exit silently, where
+// standard output is closed.
 void print_text(std::string_view text);
 
-// From now on a standard output that nobody reads silences print() and no more: what the command is for are
-// its files.
+// From now on a closed standard output only silences print(): for commands whose result is files.
 void go_on_without_output();
 
-// Writes a line to standard error. Whether anybody reads that makes no difference.
+// Writes a line to standard error; ignores failures.
 void complain(std::string_view line);
 
 // Words for people: lines that are too long for the terminal are broken between words.

@@ -177,7 +177,7 @@ RunObserver printing(const Config& config, int ranks, Status& status, std::optio
   };
   observer.start = [&, ranks](const TrainingStart& start) {
     print_start(config, start, ranks);
-    // From before the folder shows that there is a run: whoever sees it may stop it.
+    // Before the folder shows the run: from then on it may be stopped by a signal.
     signals->note_only();
     status.begin(0);
   };

@@ -157,8 +157,7 @@ RunData TrainingRun::load(const RunObserver& observer) {
 RunData TrainingRun::read() {
   if (config_.train.init.empty()) return read_together(used_, threads_, skip_bad_, cluster_);
   if (cluster_ != nullptr)
-    fail_input(
-        "several processes train from the beginning only; start one to go on from a model (train.init)");
+    fail_input("several processes cannot continue a model (train.init); start a single process");
   return read_continued();
 }
 

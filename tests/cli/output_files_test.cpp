@@ -83,7 +83,7 @@ TEST_F(OutputFilesTest, TwoOutputsAreTwoFiles) {
   EXPECT_FALSE(exists("new"));
 }
 
-TEST_F(OutputFilesTest, OtherFilesAreReplacedAsEver) {
+TEST_F(OutputFilesTest, OtherFilesAreReplaced) {
   write_file(slide_.path("out/vectors.txt"), "old");
   fs::create_symlink("out/vectors.txt", slide_.folder() / "link");
   EXPECT_EQ(slide_.run({"vectors", "out", "--out", "link"}).code, 0);

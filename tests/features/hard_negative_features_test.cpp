@@ -99,7 +99,7 @@ Weights naive_similarity(const Dataset& data, const FeatureScale& scale, std::ui
   return similarity;
 }
 
-TEST(HardNegativeFeatures, AreTheFeaturesOfTheLikestSamplesWithoutTheLabel) {
+TEST(HardNegativeFeatures, AreTheStrongestCooccurringFeaturesWithoutTheLabel) {
   const Dataset data = random_data();
   std::size_t cut = 0;
   for (const double idf_power : {0.0, 1.0}) {
