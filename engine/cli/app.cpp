@@ -46,8 +46,8 @@ int fail_together(int code, std::string_view message) {
   return code;
 }
 
-// Commands that several processes do together, and one that the first does for all; the others would do for
-// themselves, and over each other.
+// Commands that all processes run together, and one that rank 0 runs for all; other commands would run in
+// each process and overwrite each other's results.
 constexpr std::array kTogether = {"train", "tune", "test", "predict"};
 constexpr const char* kByFirst = "convert";
 
@@ -74,7 +74,7 @@ int execute(const Action& action) {
   }
 }
 
-// For CLI11, which passes on errors of its own alone.
+// For CLI11, which propagates only its own exceptions.
 std::string version_or_error() {
   try {
     return version_line();
@@ -107,7 +107,7 @@ int parse_and_execute(int argc, char** argv) {
   Action action;
   CLI::App app(kAbout, "slide");
   app.set_version_flag("--version", version_or_error, "Print version, commit and instruction set");
-  app.formatter(std::make_shared<HelpFormat>());  // the commands take it over
+  app.formatter(std::make_shared<HelpFormat>());  // inherited by the commands
   app.require_subcommand(1);
   app.footer(
       "Exit codes: 0 done, 1 the run failed, 2 bad usage, configuration, data or model,\n"
@@ -121,7 +121,7 @@ int parse_and_execute(int argc, char** argv) {
   }
   try {
     std::vector<std::string> words = arguments_of(argc, argv);
-    std::ranges::reverse(words);  // as the library takes them
+    std::ranges::reverse(words);  // in the order that CLI11 expects
     app.parse(std::move(words));
     refuse_options_as_values(*app.get_subcommands().front());
   } catch (const CLI::Success& success) {  // --help, --version
@@ -141,13 +141,13 @@ int parse_and_execute(int argc, char** argv) {
 }  // namespace
 
 int run(int argc, char** argv) {
-  signal(SIGPIPE, SIG_IGN);  // print() and the sockets see the error instead
+  signal(SIGPIPE, SIG_IGN);  // print() and sockets report the error instead
   name_lost_files(kExitFailed);
-  signal(SIGXFSZ, SIG_IGN);  // a limit on the size of files (ulimit -f) is an error like a full disk
+  signal(SIGXFSZ, SIG_IGN);  // exceeding a file size limit (ulimit -f) is an error like a full disk
   hold_spare_memory();
   try {
     return parse_and_execute(argc, argv);
-  } catch (const std::bad_alloc&) {  // there may be none left to make a message of
+  } catch (const std::bad_alloc&) {  // no memory to format a message
     std::fputs("slide: out of memory; 'slide inspect' tells how much a configuration needs\n", stderr);
     return kExitFailed;
   }

@@ -29,29 +29,29 @@ namespace slide::cli {
 namespace {
 
 struct EvaluateCommand {
-  std::vector<std::string> files;       // one or more of scores, then the data
-  std::vector<double> weights;          // of the files of scores; empty: all the same
-  std::string labels;                   // file with names of labels, or empty
+  std::vector<std::string> files;       // one or more files of scores, then the data
+  std::vector<double> weights;          // of the score files; empty: equal
+  std::string labels;                   // names file of labels, or empty
   std::string train;                    // file with training labels, or empty
   std::string compare;                  // another file of scores, or empty
-  std::vector<std::string> validation;  // files of scores, parted by commas, and of their data; or none
+  std::vector<std::string> validation;  // comma-separated score files and their data, or empty
   std::optional<float> threshold;
   MeasureOptions measures;
   std::optional<DataFormat> format;
   int threads = 0;
 };
 
-// What is measured, and with what.
+// Data and parameters of the evaluation.
 struct Evaluation {
   LabelIndex index;
   Dataset truth;
   Dataset scores;
   LabelPairs pairs;
   std::vector<std::uint32_t> ks;
-  std::vector<std::uint32_t> training;  // samples of each label; none without --train
+  std::vector<std::uint32_t> training;  // samples of each label; empty without --train
   std::optional<Metrics> none;
   std::optional<float> threshold;
-  std::optional<F1> validation;  // at the threshold, of the validation samples
+  std::optional<F1> validation;  // at the threshold, on the validation samples
 };
 
 std::size_t labels_of(const Evaluation& evaluation) {
@@ -60,7 +60,7 @@ std::size_t labels_of(const Evaluation& evaluation) {
                    evaluation.index.names()});
 }
 
-// The scores of several files, averaged by the weights.
+// Weighted sum of the scores of several files.
 Dataset read_ensemble_member(const EvaluateCommand& command, const std::vector<std::string>& files,
                              std::size_t samples, LabelIndex& index) {
   if (std::ranges::count(files, "-") > 1) fail_input("standard input can be one file only");
@@ -100,7 +100,7 @@ void take_training(const EvaluateCommand& command, Evaluation& evaluation) {
   evaluation.none.emplace(evaluation.ks, std::move(propensities), std::move(groups));
 }
 
-// --threshold, or what is best on the validation samples.
+// Sets the threshold from --threshold, or the best one on the validation samples.
 void take_threshold(const EvaluateCommand& command, Evaluation& evaluation) {
   evaluation.threshold = command.threshold;
   if (command.validation.empty()) return;
@@ -142,7 +142,7 @@ SampleRatios ratios_of(const Evaluation& evaluation, const Dataset& scores, cons
   return ratios;
 }
 
-// What was found, as JSON and as lines for people.
+// Results as JSON and as text.
 struct Told {
   Json json;
   std::string text;
@@ -206,7 +206,7 @@ void tell_resampled(const EvaluateCommand& command, Evaluation& evaluation, cons
   if (!command.compare.empty()) tell_comparison(command, evaluation, ratios, told);
 }
 
-// The table of labels replaces nothing that is read.
+// The table of labels must not replace an input.
 void check_per_label(const EvaluateCommand& command) {
   std::vector<std::string> inputs = command.files;
   inputs.insert(inputs.end(), {command.labels, command.train, command.compare, command.measures.filter});
@@ -241,7 +241,7 @@ void run_evaluate(const EvaluateCommand& command) {
   print_text(command.measures.json ? told.json.dump() + "\n" : told.text);
 }
 
-// --threshold and --best-threshold.
+// Adds --threshold and --best-threshold.
 void add_thresholds(CLI::App& app, const std::shared_ptr<EvaluateCommand>& command) {
   const auto take_threshold = [command](const std::string& text) {
     constexpr double kMax = std::numeric_limits<float>::max();

@@ -1,4 +1,4 @@
-// `slide predict`: the best labels of each sample, a line for each.
+// `slide predict`: the top labels of each sample, one line per sample.
 #include <algorithm>
 #include <array>
 #include <memory>
@@ -32,28 +32,28 @@ namespace slide::cli {
 
 namespace {
 
-constexpr std::size_t kFewSamples = PredictionBatch::kLanes;  // one thread's work
-// Bounds of the memory of the lines that wait to be printed.
+constexpr std::size_t kFewSamples = PredictionBatch::kLanes;  // work for one thread
+// Bounds of the memory of pending output lines.
 constexpr std::size_t kSamplesAtOnce = 16384;
-constexpr std::size_t kLabelsAtOnce = 1ULL << 20;  // but for a batch's samples a thread
+constexpr std::size_t kLabelsAtOnce = 1ULL << 20;  // unless one block of samples per thread has more
 constexpr std::size_t kTextAtOnce = 1ULL << 16;
 
 struct PredictCommand {
   std::string model;
   std::string data;  // "-": standard input
   std::uint32_t k = 5;
-  std::string scores = "probability";  // what a label is printed with: this or "logit"
-  std::optional<double> threshold;     // labels with lower scores are left out
-  std::string labels;                  // file with names of labels, or empty: those of the model
-  std::string out;                     // .npz file that gets the scores in place of what is printed, or empty
+  std::string scores = "probability";  // printed score: this or "logit"
+  std::optional<double> threshold;     // labels with lower scores are omitted
+  std::string labels;                  // names file of labels, or empty: the model's names
+  std::string out;                     // .npz file for the scores, in place of printing, or empty
   ModelUse use;
-  bool json = false;  // prints a JSON object for each sample
+  bool json = false;  // prints a JSON object per sample
   bool skip_bad = false;
   bool pin = false;
   bool logits() const { return scores == "logit"; }
 };
 
-// The text of one sample's labels. Memory is kept from sample to sample.
+// Output line of one sample. Memory is kept between samples.
 class Line {
  public:
   void clear() { size_ = 0; }
@@ -68,7 +68,7 @@ class Line {
     if (bytes_.empty()) bytes_.resize(1);
     bytes_[size_++] = '\n';
   }
-  // The line is this text.
+  // Sets the whole line.
   void set(std::string_view text) {
     clear();
     std::copy(text.begin(), text.end(), begin(' ', text.size()));
@@ -77,7 +77,7 @@ class Line {
   std::string_view text() const { return {bytes_.data(), size_}; }
 
  private:
-  // Where a label of up to `length` bytes goes.
+  // Start of the space for a label of up to `length` bytes.
   char* begin(char separator, std::size_t length) {
     const std::size_t room = size_ + length + kNumberRoom + 3;  // separator, colon, end of line
     if (bytes_.size() < room) bytes_.resize(2 * room);
@@ -93,7 +93,7 @@ class Line {
   std::size_t size_ = 0;
 };
 
-// The scores of all samples, on their way to a file. For one thread.
+// Collects the scores of all samples for a file. One thread.
 class ScoreTable {
  public:
   void add_row(std::span<const std::pair<std::uint32_t, float>> row) {
@@ -111,7 +111,7 @@ class ScoreTable {
   NpzEntries entries_;
 };
 
-// Predicts samples and prints a line for each, in their order. Of several processes all make the same calls.
+// Predicts samples and prints a line for each, in order. Collective with several processes.
 class Answers {
  public:
   Answers(Model& model, const PredictCommand& command, Cluster& cluster, int threads, bool by_row)
@@ -124,12 +124,12 @@ class Answers {
     }
   }
 
-  // Writes what was kept in place of printing it.
+  // Writes the collected scores.
   void write_table(std::size_t labels) { table_.write(command_.out, labels); }
 
-  // Of the rows `bad`, ascending, no label is printed.
+  // Rows in `bad`, ascending, get no labels.
   void print_all(const Dataset& data, std::span<const std::uint64_t> bad) {
-    // Whole blocks, whatever k: how samples of a file are grouped shows in the last bits of scores.
+    // Whole blocks for any k: the grouping of a file's samples affects the last bits of scores.
     const auto threads = static_cast<std::size_t>(threads_);
     const std::size_t blocks = std::max(kLabelsAtOnce / (PredictionBatch::kLanes * command_.k), threads);
     const std::size_t count = std::min(blocks * PredictionBatch::kLanes, kSamplesAtOnce);
@@ -139,7 +139,7 @@ class Answers {
   }
 
  private:
-  static constexpr std::size_t kAtOnce = 128;  // labels whose scores are taken together
+  static constexpr std::size_t kAtOnce = 128;  // labels whose scores are converted together
 
   void print_part(const Dataset& part) {
     if (!command_.out.empty()) return keep_part(part);
@@ -151,7 +151,7 @@ class Answers {
     };
     if (shared_) {
       shared_->predict(part, take_next);
-    } else if (part.size() <= kFewSamples) {  // they come in order
+    } else if (part.size() <= kFewSamples) {  // results arrive in order
       const InferenceOptions& options = predictor_->options();
       predictor_->predict(part, {options.k, options.log_softmax}, scratch_, take_next);
     } else {
@@ -163,7 +163,7 @@ class Answers {
     print_text(text_);
   }
 
-  // The same for the file.
+  // The same for the score file.
   void keep_part(const Dataset& part) {
     if (rows_.size() < part.size()) rows_.resize(part.size());
     const auto keep = [&](std::size_t sample, auto best) { keep_answer(sample, best, rows_[sample]); };
@@ -178,13 +178,13 @@ class Answers {
     for (std::size_t sample = 0; sample < part.size(); ++sample) table_.add_row(rows_[sample]);
   }
 
-  // Prints a line together with others, but for a long one.
+  // Buffers a line for output; long lines are written directly.
   void put(std::string_view line) {
     if (text_.size() + line.size() > kTextAtOnce && !text_.empty()) print_text(text_), text_.clear();
     line.size() > kTextAtOnce ? print_text(line) : void(text_ += line);
   }
 
-  // What is printed: logits, or the labels' probabilities.
+  // The printed scores: logits or probabilities.
   void take_scores(std::span<const Prediction> best, double* scores) const {
     std::array<float, kAtOnce> logits;
     for (std::size_t i = 0; i < best.size(); ++i) logits[i] = best[i].score;
@@ -226,7 +226,7 @@ class Answers {
     line.end();
   }
 
-  // As `slide serve` answers.
+  // JSON as in answers of `slide serve`.
   std::string json_of(std::size_t sample, std::span<const Prediction> best) const {
     std::string text = "{\"predictions\":[";
     for_each_label(sample, best, [&](std::uint32_t label, double score) {
@@ -251,19 +251,19 @@ class Answers {
   const PredictCommand& command_;
   const int threads_;
   std::optional<Predictor> predictor_;
-  std::unique_ptr<SharedPredictor> shared_;  // of several processes
+  std::unique_ptr<SharedPredictor> shared_;  // with several processes
   Predictor::Scratch scratch_;
   std::vector<Predictor::Scratch> threads_scratch_;
   std::span<const std::uint64_t> bad_;
-  std::size_t first_ = 0;  // of the part, in its data
+  std::size_t first_ = 0;  // of the part, within its data
   std::vector<Line> lines_;
   std::string text_;
   std::vector<std::vector<std::pair<std::uint32_t, float>>> rows_;  // of the part
   ScoreTable table_;
 };
 
-// Answers the rows, those with faults by an empty line; without --skip-bad up to the first of these, which it
-// throws.
+// Answers the rows, malformed ones by an empty line; without --skip-bad, stops at the first malformed row and
+// throws its error.
 void answer(const RowPart& part, bool skip_bad, Answers& answers, BadRows& bad) {
   if (part.bad.empty() || skip_bad) {
     answers.print_all(part.rows, part.bad);
@@ -293,7 +293,7 @@ void run_predict(const PredictCommand& command, Cluster& cluster) {
   bad.end();
 }
 
-// Scores go to no file of another kind.
+// The score file must be .npz.
 CLI::Validator npz_name() {
   const auto check = [](const std::string& name) {
     return name.ends_with(".npz") ? std::string() : fmt::format("'{}' must end in .npz", name);

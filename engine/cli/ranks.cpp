@@ -33,7 +33,7 @@ void run_together(const std::function<void(Cluster&)>& run) {
     run(*cluster);
   } catch (const Ended&) {
     const bool first = cluster->rank() == 0;
-    cluster.reset();  // takes leave of the others
+    cluster.reset();  // synchronises with the other processes
     if (first) throw;
   } catch (const InputError& error) {
     leave(*cluster, kExitBadInput, error.what());

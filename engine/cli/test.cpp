@@ -1,4 +1,4 @@
-// `slide test`: the measures of a model on a file.
+// `slide test`: metrics of a model on a file.
 #include <unistd.h>
 
 #include <algorithm>
@@ -29,13 +29,13 @@ namespace {
 struct TestCommand {
   std::string model;
   std::string data;         // "-": standard input
-  MeasureOptions measures;  // no ks: eval.k of the model
+  MeasureOptions measures;  // empty ks: eval.k of the model
   ModelUse use;
   bool pin = false;
   bool skip_bad = false;
 };
 
-// All that comes over standard input.
+// Reads all of standard input.
 TestData read_standard_input(const Model& model, int threads, bool skip_bad, Cluster& cluster) {
   SharedLines source(cluster, STDIN_FILENO);
   std::string bytes;
@@ -44,7 +44,7 @@ TestData read_standard_input(const Model& model, int threads, bool skip_bad, Clu
   return parse_test_data(bytes, kStandardInput, model, threads, skip_bad);
 }
 
-// What is told beside the measures themselves.
+// Results besides the metrics.
 struct Details {
   LabelCounts counts;
   SampleRatios ratios;
@@ -84,7 +84,7 @@ void write_per_label(const TestCommand& command, const Model& model, const Label
                     model.shape.label_frequencies);
 }
 
-// The table of labels replaces nothing that is read.
+// The table of labels must not replace an input.
 void check_per_label(const TestCommand& command, const Model& model) {
   const DataConfig& data = model.config.data;
   std::string known = data.known.empty() ? data.train : data.known;
@@ -145,7 +145,8 @@ void add_test(CLI::App& app, Action& action) {
   add_pin(*sub, command->pin);
   add_format(*sub, "--format", "Format of DATA; default: found from its content", command->use.format);
   add_skip_bad(*sub, command->skip_bad);
-  sub->get_option("--skip-bad")->excludes(sub->get_option("--filter"));  // which counts the rows of the file
+  // --filter refers to row numbers of the file
+  sub->get_option("--skip-bad")->excludes(sub->get_option("--filter"));
   sub->callback([command, &action] {
     action = [command] { run_together([&](Cluster& cluster) { run_test(*command, cluster); }); };
   });

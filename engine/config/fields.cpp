@@ -340,7 +340,7 @@ std::vector<Field> hash_fields(HashConfig& c) {
   };
 }
 
-// A vector's list of elements would be copied, with all fields.
+// An initializer list would copy all fields.
 template <std::size_t n>
 std::vector<Section> moved(Section (&&sections)[n]) {
   return {std::move_iterator(std::begin(sections)), std::move_iterator(std::end(sections))};

@@ -67,7 +67,7 @@ MaybeViolation check_place(const LayerConfig& layer, const std::string& name, bo
   return std::nullopt;
 }
 
-// The rules of the tables themselves, and one for files: bins of a power of 2 leave no bucket unreachable.
+// Rules of hash tables; and one for files: only bins of a power of 2 leave no bucket unreachable.
 MaybeViolation check_hash(const HashConfig& hash, const std::string& name) {
   if (hash.family != HashFamily::kSimhash && !std::has_single_bit(hash.bin_size)) {
     return violation(name + ".bin_size", "must be a power of 2 in {}..{} for wta, dwta and minhash, not {}",
@@ -109,7 +109,7 @@ MaybeViolation check_columns(const DataConfig& data) {
   return std::nullopt;
 }
 
-// What a share of the samples is held out by.
+// Rules of data.group and data.time.
 MaybeViolation check_sample_keys(const DataConfig& data) {
   const std::pair<const char*, const std::string&> both[] = {{"data.group", data.group},
                                                              {"data.time", data.time}};
@@ -179,7 +179,8 @@ MaybeViolation check_layers(const std::vector<LayerConfig>& layers) {
   return std::nullopt;
 }
 
-// Behind hidden layers a search index is made of the weights; a first layer's tables are those of training.
+// LSH inference builds a search index behind hidden layers; an output layer without hidden layers needs
+// training tables.
 MaybeViolation check_inference(const Config& config) {
   const LayerConfig& last = config.layers.back();
   if (config.eval.inference == Inference::kFull || config.layers.size() > 1 ||
