@@ -255,12 +255,10 @@ std::vector<Field> neighbour_fields(NeighbourConfig& c) {
        "0.0"},
       {"count", count(c.count, 1, 1000), "Samples that vote.", "20"},
       {"power", real(c.power, above(0, 100)),
-       "A vote weighs the cosine of the two samples' features to this power: higher favours the most "
-       "similar.",
+       "A vote weighs the cosine of the two samples' features to this power: higher favours similar samples.",
        "4.0"},
       {"learn", flag(c.learn),
-       "Learns the weights of sparse features in it, so that similar samples share labels; false = all "
-       "equal.",
+       "Learns feature weights of that cosine, under which similar samples share labels; false = all 1.",
        "false"},
       {"mean", real(c.mean, closed(0.1, 1)),
        "Exponent of the mean of a label's probability and its vote: 1 the weighted sum; less is more for "
