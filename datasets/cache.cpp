@@ -28,7 +28,7 @@ namespace {
 
 using Nanoseconds = std::chrono::nanoseconds;
 
-// Clocks of file systems move in steps; two changes within one step show the same time.
+// File system clocks advance in steps; two changes within one step have the same time.
 constexpr Nanoseconds kClockStep = std::chrono::milliseconds(20);
 
 struct FileState {
@@ -36,7 +36,7 @@ struct FileState {
   std::int64_t time = 0;
 };
 
-// Nothing when there is no regular file at `path`.
+// nullopt where there is no regular file at `path`.
 std::optional<FileState> state_of(const std::string& path) {
   struct stat status {};
   if (stat(path.c_str(), &status) != 0 || !S_ISREG(status.st_mode)) return {};
@@ -50,9 +50,9 @@ std::uint64_t digest_of(const TableColumns& columns) {
   for (const std::string* name :
        {&columns.text, &columns.labels, &columns.label_separator, &columns.weight}) {
     for (const char c : *name) digest = mix64(digest + static_cast<unsigned char>(c));
-    digest = mix64(digest + 0x100);  // its end
+    digest = mix64(digest + 0x100);  // end of a name
   }
-  // Which rows have faults depends on these, too.
+  // These columns affect which rows are malformed.
   for (const std::string* name : {&columns.group, &columns.time}) {
     if (name->empty()) continue;
     digest = mix64(digest + 0x101 + (name == &columns.time ? 1 : 0));
@@ -61,7 +61,7 @@ std::uint64_t digest_of(const TableColumns& columns) {
   return digest;
 }
 
-// Nothing for pipes, devices and missing files, which have no cache.
+// nullopt for pipes, devices and missing files, which are not cached.
 std::optional<CacheKey> key_of_file(const std::string& path, const ReadOptions& options) {
   const std::optional<FileState> source = state_of(path);
   if (!source) return {};
@@ -82,7 +82,7 @@ std::optional<CacheKey> key_of_file(const std::string& path, const ReadOptions& 
   return key;
 }
 
-// The same of several files: what each is, and which they are.
+// Key of several files: the key of each and their names.
 std::optional<CacheKey> key_of(const std::string& path, const ReadOptions& options) {
   if (!names_parts(path)) return key_of_file(path, options);
   CacheKey all;
@@ -105,7 +105,7 @@ std::optional<CacheKey> key_of(const std::string& path, const ReadOptions& optio
   return all;
 }
 
-// Waits until the next change of a file that was changed just now would show another time.
+// Waits until a later change of a file changed just now would have a different time.
 void let_clock_step(const CacheKey& key) {
   const auto now =
       std::chrono::duration_cast<Nanoseconds>(std::chrono::system_clock::now().time_since_epoch());
@@ -120,7 +120,7 @@ std::optional<Dataset> open_cache(const std::string& path, const CacheKey& key, 
   return map_cache(file.get(), cache_path(path), key, options);
 }
 
-// Parses into a new cache file and maps that. Throws Error when it cannot be written.
+// Parses into a new cache file and maps it. Throws Error where it cannot be written.
 CachedDataset write_cache(const std::string& path, const CacheKey& key, const ReadOptions& options) {
   AtomicFile file(cache_path(path), FileUse::kOwn);
   CacheSink sink(file);

@@ -45,8 +45,8 @@ struct CacheHeader {
   std::array<char, kWarningBytes> warnings{};  // likewise, a line each, as many as there is room for
   std::uint64_t file_bytes = 0;
   std::uint64_t has_data_checksum = 0;
-  std::uint64_t data_checksum = 0;  // of everything behind the header's page
-  std::uint64_t checksum = 0;       // of everything before it
+  std::uint64_t data_checksum = 0;  // of everything after the header's page
+  std::uint64_t checksum = 0;       // of everything before this member
 };
 static_assert(std::is_trivially_copyable_v<CacheHeader> && sizeof(CacheHeader) <= kHeaderBytes);
 static_assert(std::has_unique_object_representations_v<CacheHeader>, "padding would change the checksum");
@@ -99,7 +99,7 @@ bool is_sound(const CacheHeader& header, std::uint64_t file_bytes) {
   if (header.magic != kCacheMagic || header.byte_order != kByteOrder || header.checksum != checksum(header)) {
     return false;
   }
-  // No count above the number of bytes, so that the layout cannot overflow.
+  // No count exceeds the number of bytes, so that the layout cannot overflow.
   const CsrCounts& counts = header.counts;
   const CsrSizes& sizes = header.sizes;
   return std::max(sizes.feature_count, sizes.label_count) <= UINT32_MAX &&
@@ -109,7 +109,7 @@ bool is_sound(const CacheHeader& header, std::uint64_t file_bytes) {
          layout_of(counts).end == file_bytes;
 }
 
-// Whether the limits let all ids pass.
+// Whether all ids are within the limits.
 bool is_allowed(const CsrSizes& sizes, const ReadOptions& options) {
   return (options.feature_limit == 0 || sizes.feature_bound <= options.feature_limit) &&
          (options.label_limit == 0 || sizes.label_bound <= options.label_limit);
@@ -131,8 +131,8 @@ bool fits_in_memory(std::uint64_t bytes) {
   return bytes <= pages * static_cast<std::uint64_t>(sysconf(_SC_PAGESIZE)) / 2;
 }
 
-// Four chains of products over a multiple of four words, so that a block runs at the speed of memory; each
-// step keeps what differs different, so a changed word shows.
+// Checksum of a block: four independent multiplication chains over a multiple of four words, which runs at
+// memory speed; each step is a bijection, so that a changed word changes the sum.
 std::uint64_t sum_block(std::span<const std::uint64_t> words) {
   std::array<std::uint64_t, 4> sums = {1, 2, 3, 4};
   for (std::size_t i = 0; i + 4 <= words.size(); i += 4) {
@@ -141,7 +141,7 @@ std::uint64_t sum_block(std::span<const std::uint64_t> words) {
   return mix64(sums[0] + mix64(sums[1] + mix64(sums[2] + mix64(sums[3]))));
 }
 
-// The checksum of the arrays; does not depend on the number of threads. `let_go` unmaps each block again.
+// Checksum of the arrays, independent of the number of threads. `let_go` unmaps each block afterwards.
 std::uint64_t sum_data(const MappedFile& file, int threads, bool let_go) {
   const std::size_t bytes = file.bytes().size() - kHeaderBytes;
   std::vector<std::uint64_t> sums((bytes + kSumBytes - 1) / kSumBytes);
@@ -166,8 +166,8 @@ DatasetView view_of(const MappedFile& file, const CsrCounts& counts) {
           array_of<float>(file, at.weights, counts.weights)};
 }
 
-// Whether the ids of the rows [first, last) ascend within each and lie below `bound`. Without branches over
-// the ids: where one does not exceed the one before, a row must begin.
+// Whether the ids of the rows [first, last) ascend within each row and are below `bound`. Branch-free over
+// the ids: wherever an id does not exceed its predecessor, a row must begin.
 bool good_ids(std::span<const std::uint64_t> offsets, std::span<const std::uint32_t> ids, std::size_t first,
               std::size_t last, std::uint64_t bound) {
   const std::uint64_t begin = offsets[first], end = offsets[last];
@@ -183,7 +183,7 @@ bool good_ids(std::span<const std::uint64_t> offsets, std::span<const std::uint3
   return (begin == end || largest < bound) && descents == at_rows;
 }
 
-// What a Dataset promises of its entries.
+// Checks the invariants of a Dataset's entries.
 bool good_entries(const DatasetView& view, const CacheHeader& header, int threads) {
   const CsrSizes& sizes = header.sizes;
   std::atomic<bool> good = true;
@@ -201,7 +201,7 @@ bool good_entries(const DatasetView& view, const CacheHeader& header, int thread
   return good;
 }
 
-// Checks the arrays: of a large file, only where rows begin.
+// Checks the arrays; for a large file only the offsets.
 bool is_whole(const MappedFile& file, const CacheHeader& header, int threads) {
   const bool small = header.file_bytes <= kSummedBytes;
   if (header.has_data_checksum != 0 && sum_data(file, threads, false) != header.data_checksum) return false;
@@ -228,7 +228,7 @@ void CacheSink::start(const CsrCounts& total, int threads) {
   threads_ = threads;
   total_ = total;
   scratch_.resize(static_cast<std::size_t>(threads));
-  file_.resize(0);  // the first offset of a row is the zero of a hole
+  file_.resize(0);  // the first offset is the zero of a file hole
   file_.resize(layout_of(total).end);
 }
 

@@ -5,7 +5,7 @@
 namespace slide {
 
 void MemorySink::start(const CsrCounts& total, int) {
-  storage_ = CsrStorage();  // gives its memory back first
+  storage_ = CsrStorage();  // releases its memory first
   storage_ = CsrStorage(total);
 }
 

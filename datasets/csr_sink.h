@@ -1,7 +1,7 @@
-// Where a reader puts the rows it parses: memory, or a file with the same arrays.
+// Destination of parsed rows: memory, or a file with the same arrays.
 //
-// A reader counts first, then starts the sink with the exact totals, and several threads fill disjoint places
-// in any order. Each thread has one place open at a time.
+// A reader first counts, then starts the sink with exact totals; then several threads fill disjoint ranges in
+// any order, one open range per thread.
 #pragma once
 
 #include <cstdint>
@@ -13,40 +13,40 @@
 
 namespace slide {
 
-// What a reader finds out about the ids beside the rows.
+// Numbers of features and labels found by a reader.
 struct CsrSizes {
-  std::uint64_t feature_count = 0;  // of a data set read without limits: from the header, else feature_bound
+  std::uint64_t feature_count = 0;  // for data read without limits: from the header, else feature_bound
   std::uint64_t label_count = 0;
-  std::uint64_t feature_bound = 0;  // all ids lie below
+  std::uint64_t feature_bound = 0;  // all ids are below
   std::uint64_t label_bound = 0;
 };
 
-// Room for some consecutive rows: one end offset a row, counted from the start of the data set, and entries.
+// Memory for consecutive rows: one end offset per row, relative to the start of the data set, and entries.
 struct CsrRoom {
   std::uint64_t* feature_ends = nullptr;
   std::uint32_t* feature_ids = nullptr;
   float* feature_values = nullptr;
   std::uint64_t* label_ends = nullptr;
   std::uint32_t* label_ids = nullptr;
-  float* weights = nullptr;  // where there are any
+  float* weights = nullptr;  // only if rows have weights
 };
 
 class CsrSink {
  public:
   virtual ~CsrSink() = default;
-  // Makes place for `total`, forgetting what was there, to be filled by threads 0 .. threads - 1.
+  // Allocates `total`, dropping previous content, for threads 0 .. threads - 1.
   virtual void start(const CsrCounts& total, int threads) = 0;
-  // Room of `thread` for `count` rows and entries behind `before`.
+  // Memory of `thread` for `count` rows and entries, after `before`.
   virtual CsrRoom open(const CsrCounts& before, const CsrCounts& count, int thread) = 0;
-  // The room that `thread` opened last is filled.
+  // Marks the last range opened by `thread` as filled.
   virtual void close(int thread) = 0;
-  // Of a sink that exists to save memory, so that a reader should not hold its file either: the file that it
-  // writes, beside which others may lie meanwhile. Empty: it does not.
+  // Path of the file that a memory-saving sink writes (temporary files may be placed beside it; readers
+  // should not hold their input in memory either); empty for other sinks.
   virtual std::string file() const { return {}; }
   bool saves_memory() const { return !file().empty(); }
 };
 
-// Collects a data set in memory.
+// Builds a data set in memory.
 class MemorySink : public CsrSink {
  public:
   void start(const CsrCounts& total, int threads) override;
@@ -58,7 +58,7 @@ class MemorySink : public CsrSink {
   CsrStorage storage_;
 };
 
-// The number of features or labels of a data set: the limit where one is given.
+// Number of features or labels of a data set: the limit where given, else the number found.
 inline std::uint32_t chosen_size(std::uint32_t limit, std::uint64_t found) {
   return limit != 0 ? limit : static_cast<std::uint32_t>(found);
 }

@@ -1,5 +1,5 @@
-// Memory of a data set under construction, sized exactly once and then filled by several threads at their own
-// places. Pages are touched first by the thread that writes them. Not thread-safe beyond disjoint places.
+// Memory of a data set under construction: allocated once with exact sizes, then filled by several threads in
+// disjoint ranges; the filling thread touches its pages first. Not thread-safe beyond disjoint ranges.
 #pragma once
 
 #include <cstdint>
@@ -9,12 +9,12 @@
 
 namespace slide {
 
-// How much of a data set: samples, and entries over all of them.
+// Size of a data set: samples, and total entries.
 struct CsrCounts {
   std::uint64_t rows = 0;
   std::uint64_t features = 0;
   std::uint64_t labels = 0;
-  std::uint64_t weights = 0;  // of samples: none, or one for each
+  std::uint64_t weights = 0;  // of samples: 0, or one per sample
 
   CsrCounts& operator+=(const CsrCounts& other) {
     rows += other.rows;
@@ -38,7 +38,7 @@ struct CsrStorage {
   explicit CsrStorage(const CsrCounts& counts);
 };
 
-// Turns filled storage into a data set that owns it.
+// Converts filled storage to a data set that owns it.
 Dataset make_dataset(CsrStorage storage, std::uint32_t feature_count, std::uint32_t label_count);
 
 }  // namespace slide

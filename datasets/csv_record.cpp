@@ -8,7 +8,7 @@ namespace slide {
 
 namespace {
 
-// Where the quotes that open at `open` close: behind the last of them, or npos.
+// Position after the quote that closes the one at `open`, or npos.
 std::size_t end_of_quotes(std::string_view text, std::size_t open) {
   for (std::size_t at = open + 1;;) {
     const std::size_t quote = text.find('"', at);
@@ -18,10 +18,10 @@ std::size_t end_of_quotes(std::string_view text, std::size_t open) {
   }
 }
 
-// What a record without its line end is, or the text up to its end where quotes stay open.
+// Extent of a record without its line end, or of the text where quotes are unclosed.
 struct Extent {
-  std::size_t bytes = 0;  // up to its line end, or the end of the text
-  bool open = false;      // it ends within quotes
+  std::size_t bytes = 0;  // up to the line end, or the end of the text
+  bool open = false;      // ends within quotes
 };
 
 Extent first_record(std::string_view text, char delimiter) {
@@ -37,7 +37,7 @@ Extent first_record(std::string_view text, char delimiter) {
   }
 }
 
-// The content of quotes, each doubled one in it once.
+// Content of quotes, with doubled quotes reduced.
 std::string_view without_doubled(std::string_view content, std::string& unquoted) {
   if (content.find('"') == std::string_view::npos) return content;
   const std::size_t begin = unquoted.size();
@@ -72,7 +72,7 @@ void split_csv_record(std::string_view record, char delimiter, std::vector<std::
                       std::string& unquoted) {
   fields.clear();
   unquoted.clear();
-  unquoted.reserve(record.size());  // so that it stays where it is
+  unquoted.reserve(record.size());  // avoids reallocation, which would invalidate views
   for (std::size_t at = 0;;) {
     std::size_t end = 0;
     if (at < record.size() && record[at] == '"') {

@@ -14,14 +14,14 @@ namespace slide {
 namespace {
 
 constexpr char kBetweenParts = '\n';
-constexpr std::string_view kCacheEnd = ".slidecache";  // of cache_path()
+constexpr std::string_view kCacheEnd = ".slidecache";  // see cache_path()
 
 bool is_there(const std::string& path) {
   std::error_code ignored;
   return std::filesystem::exists(path, ignored);
 }
 
-// The files that a pattern matches, in the order of their names.
+// The files that a pattern matches, sorted by name.
 std::vector<std::string> matches_of(const std::string& pattern) {
   std::vector<std::string> files;
   glob_t found{};

@@ -1,6 +1,6 @@
-// Several files that are one data set: its parts, in their order. A path names them one a line, or by a
-// pattern of the shell (`parts/*.txt`), whose files are in the order of the bytes of their names. Where there
-// is a file of the very name, the path means that file alone. Functions are safe to call from any thread.
+// Data sets in several files, in order. A path lists them one per line, or by a shell pattern
+// (`parts/*.txt`), expanded in byte order of names. Where a file with exactly that name exists, the path
+// means that file. Functions are safe from any thread.
 #pragma once
 
 #include <string>
@@ -8,26 +8,26 @@
 
 namespace slide {
 
-// The files that `path` names, of patterns those that are there, without caches. One that names nothing that
-// is there stays as it is, for whoever opens it to tell. Never empty.
+// The files of `path`, patterns expanded, without caches. A name or pattern without a match is returned
+// unchanged, for the reader to report. Never empty.
 std::vector<std::string> parts_of(const std::string& path);
 
-// The lines of `path`, patterns and all. Never empty.
+// The lines of `path`, patterns not expanded. Never empty.
 std::vector<std::string> named_parts(const std::string& path);
 
-// The other way: the path that names these.
+// Inverse of named_parts().
 std::string path_of_parts(const std::vector<std::string>& parts);
 
-// The same files without patterns.
+// `path` with patterns expanded.
 std::string expanded(const std::string& path);
 
-// Whether `path` names several files, one a line.
+// Whether `path` lists several files, one per line.
 bool names_parts(const std::string& path);
 
-// Whether `path` is a pattern, and no file that is there.
+// Whether `path` is a pattern and not an existing file.
 bool is_pattern(const std::string& path);
 
-// For people: "first.txt and 3 more", or the path itself, or "the data" where there is none.
+// For messages: "first.txt and 3 more", or the path itself, or "the data" where it is empty.
 std::string shown_path(const std::string& path);
 
 }  // namespace slide

@@ -15,9 +15,9 @@ namespace slide {
 namespace {
 
 constexpr std::size_t kLineBufferBytes = std::size_t{1} << 20;
-constexpr float kMaxRepeats = 1000;  // of a word, when counts become text
+constexpr float kMaxRepeats = 1000;  // of a word, where values are counts
 
-// A word that stands for a feature: one word of its own, or nothing.
+// The word of a feature: a single word, or empty.
 std::string word_of(const TextModel* text, std::uint32_t id) {
   if (text == nullptr) return fmt::format("f{}", id);
   const std::string name = text->feature_name(id);
@@ -68,7 +68,7 @@ void write_libsvm(const Dataset& data, const std::string& path) {
     std::string& text = out.text();
     const bool empty = data.labels(i).empty() && data.features(i).ids.empty();
     if (empty)
-      text += " 0:0\n";  // a blank line would be no sample
+      text += " 0:0\n";  // a blank line would not be a sample
     else
       append_xmc_row(text, data.labels(i), data.features(i));
     text.pop_back();

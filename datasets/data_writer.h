@@ -1,4 +1,4 @@
-// Writes data sets in any format that can be written. Safe to call from any thread, for different files.
+// Writers of all output formats. Safe from any thread, for different files.
 #pragma once
 
 #include <cstddef>
@@ -13,7 +13,7 @@
 
 namespace slide {
 
-// What can be written.
+// Output formats.
 enum class FileFormat { kXmc, kLibsvm, kFastText, kTsv, kNpz };
 
 struct NamedFormat {
@@ -25,20 +25,20 @@ inline constexpr NamedFormat kFileFormats[] = {{"xmc", FileFormat::kXmc},
                                                {"fasttext", FileFormat::kFastText},
                                                {"tsv", FileFormat::kTsv},
                                                {"npz", FileFormat::kNpz}};
-// By its name there; nothing for another word.
+// Format by its name in kFileFormats; nullopt for other words.
 std::optional<FileFormat> format_of_word(std::string_view word);
-// By the end of the name of a file; nothing where that does not tell.
+// Format by file name extension; nullopt where unknown.
 std::optional<FileFormat> format_of_name(const std::string& path);
 
 inline bool is_text(FileFormat format) {
   return format == FileFormat::kFastText || format == FileFormat::kTsv;
 }
 
-// Lines on their way to a file that gets its name when it is whole. For one thread.
+// Writes lines to a file that appears when complete. One thread.
 class LineFile {
  public:
   explicit LineFile(const std::string& path) : file_(path) {}
-  std::string& text() { return text_; }  // of the line
+  std::string& text() { return text_; }  // of the current line
   void end_line();
   void finish();
 
@@ -49,8 +49,8 @@ class LineFile {
   std::string text_;
 };
 
-// Appends a label of a line of text; `is_first` of its line, whose place is `where`. Throws InputError for a
-// name that the format cannot hold.
+// Appends a label to a line of text; `is_first` of the line; `where`: position for messages. Throws
+// InputError for a name that the format cannot represent.
 void append_label(std::string& line, FileFormat to, std::string_view name, bool is_first,
                   const std::string& where);
 // Throws InputError for a text with a word that would be a label there.

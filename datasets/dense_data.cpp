@@ -28,7 +28,7 @@ constexpr std::array<std::string_view, 3> kRowsEnds = {".npy", ".npy.gz", ".npy.
 constexpr std::array<std::string_view, 3> kLabelsEnds = {".npz", ".npy", ".txt"};
 constexpr const char* kMatrixAdvice = "save a matrix of float32 or float16, a row a sample, with numpy.save";
 
-// The length of the name of the rows, at the front of `path`; 0 where there is none.
+// Length of the name of the rows file at the start of `path`; 0 where there is none.
 std::size_t rows_end(const std::string& path) {
   for (const std::string_view end : kRowsEnds) {
     for (const char joint : {',', '+'}) {
@@ -40,12 +40,12 @@ std::size_t rows_end(const std::string& path) {
   return 0;
 }
 
-// Where a name begins behind its folders.
+// Position of the file name after the folders.
 std::size_t name_begin(const std::string& path) {
   return path.rfind('/') == std::string::npos ? 0 : path.rfind('/') + 1;
 }
 
-// The labels that lie beside rows that are named alone; empty where there are none.
+// Labels file beside a lone rows file; empty where there is none.
 std::string find_labels_beside(const std::string& rows) {
   const std::size_t name = name_begin(rows);
   if (name >= rows.size() || rows[name] != 'X') return {};

@@ -14,15 +14,15 @@ namespace slide {
 
 namespace {
 
-constexpr std::size_t kDenseRowsAtOnce = 1024;  // a task
+constexpr std::size_t kDenseRowsAtOnce = 1024;  // rows per task
 constexpr std::size_t kNone = ~std::size_t{0};
 
 std::size_t bytes_of_number(DenseType type) {
   return type == DenseType::kFloat16 ? sizeof(std::uint16_t) : sizeof(float);
 }
 
-// The exponent moves to its new place; the factor makes up for the other bias, and exact numbers of denormal
-// ones. Infinity and what is no number become numbers beyond kLargestHalf.
+// float16 to float: shifts the exponent; the factor corrects the bias and makes denormals exact. Infinity and
+// NaN become numbers beyond kLargestHalf.
 constexpr float kLargestHalf = 65504.0F;
 float widened(std::uint16_t half) {
   const auto rest = std::bit_cast<float>(static_cast<std::uint32_t>(half & 0x7fffU) << 13) * 0x1p112F;
@@ -30,8 +30,8 @@ float widened(std::uint16_t half) {
                                                                        << 16);
 }
 
-// What a row is multiplied with to have unit length. Where that is more than a float holds, for a row of tiny
-// numbers, it is negative, and for a row that is multiplied with kLift before.
+// Factor for unit length. Negative where the factor overflows a float (rows of tiny numbers): it then applies
+// to the row multiplied by kLift.
 constexpr float kLift = 0x1p64F;
 float scale_of(double square) {
   if (square == 0) return 1.0F;
@@ -40,7 +40,7 @@ float scale_of(double square) {
   return static_cast<float>(fits ? scale : -scale / double{kLift});
 }
 
-// The first column that holds no finite number, else kNone.
+// First column with a number that is not finite, or kNone.
 std::size_t find_bad(const float* row, std::size_t columns, float largest) {
   const float* bad = std::find_if(row, row + columns, [&](float x) { return !(std::fabs(x) <= largest); });
   return bad == row + columns ? kNone : static_cast<std::size_t>(bad - row);
@@ -59,7 +59,7 @@ void DenseRows::take_lengths(bool normalize, int threads, const std::string& ori
   const float largest = type() == DenseType::kFloat16 ? kLargestHalf : std::numeric_limits<float>::max();
   auto scales = std::make_shared<std::vector<float>>(rows, 1.0F);
   const std::size_t tasks = (rows + kDenseRowsAtOnce - 1) / kDenseRowsAtOnce;
-  std::vector<std::size_t> bad(tasks, kNone);  // first place of each task without a good number
+  std::vector<std::size_t> bad(tasks, kNone);  // first invalid position of each task
   parallel_for(tasks, threads, [&](std::size_t task, int) {
     std::vector<float> row(columns);
     for (std::size_t r = task * kDenseRowsAtOnce; r < std::min(rows, (task + 1) * kDenseRowsAtOnce); ++r) {

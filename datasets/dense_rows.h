@@ -1,9 +1,8 @@
-// Dense features of a data set: a number for each sample and column, as they lie in a file or in an array of
-// a caller. Rows are widened and scaled on their way out, so that they are held once, in the size that they
-// came in.
+// Dense features of a data set: a row-major matrix in a file or a caller's array. Rows are converted to float
+// and scaled when read, so that the matrix is stored once, in its original size.
 //
-// Immutable and safe to read from any thread. Views the numbers and shares their ownership: copies, slices
-// and choices of rows are cheap.
+// Immutable, safe from any thread. Views the numbers and shares their ownership: copies, slices and
+// selections are cheap.
 #pragma once
 
 #include <cstddef>
@@ -18,9 +17,9 @@ namespace slide {
 
 enum class DenseType : std::uint8_t { kFloat32, kFloat16 };
 
-// Rows of numbers, one behind the other, at any address, in the byte order of this machine.
+// Row-major numbers at any alignment, in native byte order.
 struct DenseMatrix {
-  std::string_view bytes;  // rows * columns items
+  std::string_view bytes;  // rows * columns numbers
   DenseType type = DenseType::kFloat32;
   std::size_t rows = 0, columns = 0;
 };
@@ -28,9 +27,9 @@ struct DenseMatrix {
 class DenseRows {
  public:
   DenseRows() = default;  // no columns
-  // Views a matrix that `storage` keeps alive; goes over all of it once. `normalize`: rows get unit Euclidean
-  // length, but a row of zeros stays. Throws InputError, naming `origin`, row and column, for the first
-  // number that is not finite, and for a row whose length no float holds.
+  // Views a matrix that `storage` keeps alive, after one checking pass. `normalize`: scales rows to unit
+  // Euclidean length (zero rows stay). Throws InputError, with `origin`, row and column, for the first number
+  // that is not finite, and for a row whose length overflows a float.
   DenseRows(std::shared_ptr<const void> storage, const DenseMatrix& matrix, bool normalize, int threads,
             const std::string& origin);
 
@@ -39,13 +38,13 @@ class DenseRows {
   DenseType type() const { return matrix_.type; }
   bool normalized() const { return scales_ != nullptr; }
 
-  // to[columns()] = row number `row`.
+  // Writes row `row` to to[columns()].
   void copy_row(std::size_t row, float* to) const;
 
-  // The same rows with unit length, as above.
+  // The same rows scaled to unit length, as above.
   DenseRows of_unit_length(int threads) const;
 
-  // Rows [first, first + count), and these rows in this order; they must be there.
+  // Rows [first, first + count); and the given rows in the given order. All must exist.
   DenseRows slice(std::size_t first, std::size_t count) const;
   DenseRows chosen(std::span<const std::uint32_t> rows) const;
 
@@ -56,9 +55,9 @@ class DenseRows {
 
   std::shared_ptr<const void> storage_;
   DenseMatrix matrix_;
-  std::shared_ptr<const std::vector<float>> scales_;  // by row of the matrix (scale_of()); nullptr: all are 1
-  std::shared_ptr<const std::vector<std::uint32_t>> chosen_;  // rows of the matrix; nullptr: all of them
-  std::size_t first_ = 0, count_ = 0;                         // of those
+  std::shared_ptr<const std::vector<float>> scales_;  // by row of the matrix (scale_of()); nullptr: all 1
+  std::shared_ptr<const std::vector<std::uint32_t>> chosen_;  // rows of the matrix; nullptr: all
+  std::size_t first_ = 0, count_ = 0;                         // range within `chosen_`
 };
 
 }  // namespace slide

@@ -23,7 +23,7 @@ constexpr std::size_t kHeadBytes = std::size_t{1} << 16;        // of a file to 
 constexpr std::size_t kMaxHeadBytes = std::size_t{1} << 28;     // for a line that is longer
 constexpr std::size_t kPackedHeadBytes = std::size_t{1} << 18;  // that these lie in: a block of Zstandard
 
-// The first line that is neither blank nor a comment, without its comment.
+// The first line that is neither blank nor a comment, without a trailing comment.
 std::string_view first_line_of_data(std::string_view text) {
   while (!text.empty()) {
     std::string_view line = take_line(text);
@@ -54,7 +54,7 @@ bool is_feature(std::string_view token) {
          token.substr(colon + 1).find_first_not_of("0123456789.eE+-") == std::string_view::npos;
 }
 
-// Files that begin with `magic`, at `place`.
+// Unsupported formats by magic bytes at an offset.
 struct Foreign {
   std::string_view magic;
   std::size_t place;
@@ -77,7 +77,7 @@ constexpr Foreign kForeign[] = {
     {"PAR1"sv, 0, "Parquet, which is not read; write a sample a line, as 'label,label<TAB>text'"},
 };
 
-// An object or a list that holds what JSON does. No line of another format begins like that.
+// Whether the text begins like a JSON object or array. Lines of other formats do not.
 bool is_json(std::string_view text) {
   const auto skip_blanks = [&] {
     text.remove_prefix(std::min(text.find_first_not_of(" \t\r\n"), text.size()));

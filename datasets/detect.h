@@ -1,5 +1,4 @@
-// Finds the format of data from their first bytes. Pure functions, but for detect_file(); safe from any
-// thread.
+// Format detection from the first bytes of data. Safe from any thread; all pure except functions with a path.
 #pragma once
 
 #include <optional>
@@ -11,29 +10,29 @@
 
 namespace slide {
 
-// Nothing when the format is not clear.
+// nullopt where the format is unclear.
 std::optional<DataFormat> detect_format(std::string_view bytes);
 
-// What bytes of none of these formats are, and what to do, for a message: "JSON, which is not read; ...".
-// Nothing where that is text, with no labels that can be found.
+// For bytes of an unsupported format: its name and advice, for a message: "JSON, which is not read; ...".
+// nullopt for text without recognisable labels.
 std::optional<std::string> foreign_kind(std::string_view bytes);
 
-// Whether there is a line that is neither blank nor a comment. The lines up to it tell the format of a text.
+// Whether the text has a line that is neither blank nor a comment. Detection needs the text up to such a
+// line.
 bool has_line_of_data(std::string_view text);
 
-// The first bytes of a file, of several (data_parts.h) the first, unpacked if it is packed: 64 KiB or more,
-// so that the first line of data is whole. Empty also when it cannot be read, or only once, as a pipe.
+// First bytes of a file (of several files, see data_parts.h: of the first), decompressed. Empty also for
+// unreadable files and pipes.
 std::string head_of_file(const std::string& path);
 
-// Of a file, packed or not, from its first bytes. Nothing also when it cannot be read, or only once, as a
-// pipe.
+// Format of a file, compressed or not, from its first bytes. nullopt also for unreadable files and pipes.
 std::optional<DataFormat> detect_file(const std::string& path);
 
-// Whether a line is one of XMC or libsvm text for sure: labels, or none, and then features `id:value` only.
+// Whether a line is certainly XMC or libsvm text: optional labels, then only features `id:value`.
 bool looks_like_features(std::string_view line);
 
-// The form of a text with labels, from its first line that is not blank. Nothing when that has neither kind
-// of labels, or is a line of libsvm.
+// Form of labelled text, from its first nonblank line; nullopt where that has neither kind of labels, or is
+// libsvm.
 std::optional<TextForm> find_text_form(std::string_view text);
 
 }  // namespace slide

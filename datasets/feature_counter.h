@@ -1,5 +1,5 @@
-// How many samples hold each feature of a text, with the features' names: an open table by hash. One thread
-// at a time.
+// Counts the samples that contain each feature of a text: open-addressing hash table with feature names. One
+// thread at a time.
 #pragma once
 
 #include <algorithm>
@@ -11,15 +11,15 @@
 namespace slide {
 
 struct FeatureCount {
-  std::uint64_t hash = 0;  // 0: free
-  std::uint64_t name = 0;  // where its name begins
+  std::uint64_t hash = 0;  // 0: free slot
+  std::uint64_t name = 0;  // offset of its name
   std::uint32_t samples = 0;
   std::uint32_t last = 0;  // the sample that counted it last
 };
 
 class FeatureCounter {
  public:
-  // The name is asked for once a feature. `sample`: from 1, another one for each sample of this counter.
+  // Calls name() once per feature. `sample`: from 1, a distinct number per sample of this counter.
   template <class Name>
   void add(std::uint64_t hash, std::uint32_t sample, const Name& name) {
     FeatureCount& entry = entry_of(hash, name);
@@ -30,7 +30,7 @@ class FeatureCounter {
   void add_count(std::uint64_t hash, std::uint32_t samples, const char* name) {
     entry_of(hash, [&] { return name; }).samples += samples;
   }
-  // Calls use(entry, its name) for each feature, in no order.
+  // Calls use(entry, name) for each feature, in no particular order.
   template <class Use>
   void for_each(const Use& use) const {
     for (const FeatureCount& entry : table_) {
@@ -45,7 +45,7 @@ class FeatureCounter {
     FeatureCount& entry = find(hash);
     if (entry.hash != 0) return entry;
     entry = {hash, names_.size(), 0, 0};
-    names_.append(name()).push_back('\0');  // tokens hold no zero byte
+    names_.append(name()).push_back('\0');  // tokens contain no zero byte
     ++used_;
     return entry;
   }

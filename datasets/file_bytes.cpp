@@ -25,8 +25,8 @@ namespace slide {
 
 namespace {
 
-constexpr std::size_t kReadBytes = std::size_t{1} << 22;    // of a file, by a thread at once
-constexpr std::size_t kStreamBytes = std::size_t{1} << 20;  // of a pipe, at least
+constexpr std::size_t kReadBytes = std::size_t{1} << 22;    // bytes per read of a file
+constexpr std::size_t kStreamBytes = std::size_t{1} << 20;  // min bytes per read of a pipe
 
 Descriptor open_for_reading(const std::string& path) {
   Descriptor descriptor(open(path.c_str(), O_RDONLY | O_CLOEXEC));
@@ -44,7 +44,7 @@ struct stat status_of(int descriptor, const std::string& path) {
   return status;
 }
 
-// Whether there is room for so many bytes, and as many again for what is made of them.
+// Whether memory has room for `bytes` bytes, and as many again for the data made from them.
 bool fits(std::size_t bytes) {
   if (double(bytes) <= kLittleMemory) return true;
   const std::optional<double> free = free_memory();
@@ -55,7 +55,7 @@ bool fits(std::size_t bytes) {
   fail_input("{}: cannot be read ({}); check the file and its disk", path, std::strerror(errno));
 }
 
-// The next bytes of a stream, up to `bytes`; 0 at its end.
+// Reads up to `bytes` bytes of a stream; 0 at its end.
 std::size_t read_some(int descriptor, char* to, std::size_t bytes, const std::string& path) {
   while (true) {
     const ssize_t got = read(descriptor, to, bytes);
@@ -68,7 +68,7 @@ std::size_t read_some(int descriptor, char* to, std::size_t bytes, const std::st
   fail_run("{}: it changed while it was read; start again when it is whole", path);
 }
 
-// A regular file of this status, in parallel.
+// Reads a regular file in parallel.
 AlignedArray<char> read_file(int descriptor, const struct stat& status, const std::string& path) {
   AlignedArray<char> bytes(static_cast<std::size_t>(status.st_size));
   parallel_for(
@@ -85,7 +85,7 @@ AlignedArray<char> read_file(int descriptor, const struct stat& status, const st
   return bytes;
 }
 
-// A pipe or a device, to its end.
+// Reads a pipe or device to its end.
 std::string read_stream(int descriptor, const std::string& path) {
   std::string buffer;
   std::size_t used = 0;

@@ -1,7 +1,7 @@
-// The bytes of a file, read-only. A file is read into memory, in parallel; it is mapped where that is asked
-// for, where it is not to take any memory, and where it would take more than half of what is free. A file
-// that changes while it is read is an error; one that shrinks while it is mapped ends the process
-// (engine/base/mapped_file.h). Not copyable; safe to read from any thread.
+// Read-only content of a file. Files are read into memory in parallel; they are mapped on request, with
+// `spill`, and where they would need more than half of the free memory. A file that changes while it is read
+// is an error; one that shrinks while mapped ends the process (engine/base/mapped_file.h). Not copyable; safe
+// from any thread.
 #pragma once
 
 #include <cstddef>
@@ -15,13 +15,13 @@ namespace slide {
 
 class FileBytes {
  public:
-  // Opens `path` whole; what gzip or Zstandard packed is unpacked. Throws InputError when the file is
-  // missing, a folder, not readable, damaged, or text in UTF-16, and Error when it changes meanwhile. With
-  // `spill`, content takes disk instead of memory: the file is mapped, and unpacked content goes to an
-  // unnamed file beside `path`; then also throws Error when that file cannot be written.
+  // Opens the whole file; decompresses gzip and Zstandard. `spill`: uses disk instead of memory, by mapping
+  // the file and decompressing into an unnamed file beside `path`. Throws InputError where the file is
+  // missing, a folder, unreadable or damaged; Error where it changes meanwhile, or the unnamed file cannot be
+  // written.
   explicit FileBytes(const std::string& path, bool spill = false)
       : FileBytes(path, spill ? kSpilled : kRead) {}
-  // kMapped: a file that is not packed is mapped, whatever its size. kSpilled: with `spill`.
+  // kMapped: maps uncompressed files of any size. kSpilled: as with `spill`.
   enum Way { kRead, kMapped, kSpilled };
   FileBytes(const std::string& path, Way way);
   FileBytes(const FileBytes&) = delete;
@@ -29,7 +29,7 @@ class FileBytes {
 
   // Without the byte order mark that some editors begin a text with.
   std::string_view text() const;
-  // Gives the memory of a part of text() back, as far as the file can bring it again. It stays readable.
+  // Releases the memory of a part of text() where it can be loaded from the file again; it stays readable.
   void let_go(std::string_view part) const noexcept;
 
  private:
@@ -40,10 +40,10 @@ class FileBytes {
 
   MappedFile mapped_;
   AlignedArray<char> read_;
-  std::string streamed_;  // unpacked, or from a pipe or device
+  std::string streamed_;  // decompressed, or from a pipe or device
 };
 
-// The unpacked bytes of a file; the path is for messages.
+// Decompressed content of a file, with its path for messages.
 struct NamedBytes {
   std::string_view bytes;
   std::string path;

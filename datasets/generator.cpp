@@ -23,17 +23,17 @@ namespace slide {
 
 namespace {
 
-constexpr double kLabelExponent = 0.7;      // of the frequencies of labels
+constexpr double kLabelExponent = 0.7;      // power-law exponent of label frequencies
 constexpr double kFeatureExponent = 1.0;    // of noise features: like words in text
-constexpr double kPrototypeExponent = 0.4;  // of prototype features: flatter, so that they tell labels apart
-constexpr std::uint32_t kPrototypes = 12;   // features a label
+constexpr double kPrototypeExponent = 0.4;  // of prototype features: flatter, to distinguish labels
+constexpr std::uint32_t kPrototypes = 12;   // features per label
 constexpr double kSignal = 0.7;             // share of features drawn from prototypes
 constexpr double kValueStep = 1e4;          // values have four decimals
 constexpr std::uint64_t kChunkSamples = 1024;
-constexpr std::uint64_t kChunkNumbers = 1U << 20;  // dense ones
+constexpr std::uint64_t kChunkNumbers = 1U << 20;  // dense numbers per chunk
 constexpr std::size_t kChunksPerThread = 4;        // formatted before a write
 
-// The `step` of the random streams; prototypes use kPrototypeStream + index.
+// `step` of the random streams; prototypes use kPrototypeStream + index.
 constexpr std::uint64_t kSampleStream = 1, kLabelScramble = 2, kFeatureScramble = 3, kSignStream = 4,
                         kPrototypeStream = 16;
 
@@ -42,7 +42,7 @@ struct Feature {
   float value;
 };
 
-// One sample, reused as scratch memory.
+// One sample; scratch memory.
 struct Sample {
   std::vector<std::uint32_t> labels;
   std::vector<Feature> features;
@@ -50,7 +50,7 @@ struct Sample {
   std::vector<float> values;
 };
 
-// Some samples: numbers [first, first + count).
+// Samples [first, first + count).
 struct Samples {
   std::uint64_t first, count;
 };
@@ -73,8 +73,8 @@ class SampleSource {
     sample.labels.erase(std::unique(sample.labels.begin(), sample.labels.end()), sample.labels.end());
   }
 
-  // Adds a feature to the dense ones of its sample: its value with the signs of the feature, divided by the
-  // root of their number, so that lengths stay nearly as they are.
+  // Random projection: adds the feature's value, with its random sign per column, over the root of the number
+  // of columns, which nearly preserves lengths.
   void project(std::uint32_t feature, float value, std::span<float> row) const {
     Rng rng(options_.seed, Purpose::kGenerator, kSignStream, feature);
     const float share = value / std::sqrt(static_cast<float>(row.size()));
@@ -101,7 +101,7 @@ class SampleSource {
     sample.features.resize(least + rng.below(2 * (mean - least) + 1));
     const auto labels = static_cast<std::uint32_t>(sample.labels.size());
     for (std::size_t i = 0; i < sample.features.size(); ++i) {
-      // The first ones go round the labels, so that each of them leaves a trace.
+      // The first features cycle through the labels, so that each label has at least one.
       const bool signal = i < labels || rng.uniform() < kSignal;
       const std::uint32_t label = sample.labels[i < labels ? i : rng.below(labels)];
       const std::uint32_t id =
@@ -112,7 +112,7 @@ class SampleSource {
     sort_features(sample);
   }
 
-  // Sorts by id and keeps the larger value of a feature drawn twice.
+  // Sorts by id; keeps the larger value of duplicates.
   static void sort_features(Sample& sample) {
     std::sort(sample.features.begin(), sample.features.end(), [](const Feature& a, const Feature& b) {
       return a.id != b.id ? a.id < b.id : a.value > b.value;
@@ -147,7 +147,7 @@ void check(const GeneratorOptions& options) {
   }
 }
 
-// Samples [first, first + count) as lines.
+// Formats samples [first, first + count) as lines.
 void format_samples(const SampleSource& source, std::uint64_t first, std::uint64_t count,
                     std::string& lines) {
   Sample sample;
@@ -158,8 +158,7 @@ void format_samples(const SampleSource& source, std::uint64_t first, std::uint64
   }
 }
 
-// Calls format(first, count, chunk) for chunks of samples, in parallel, and write(chunk) for one after the
-// other.
+// Calls format(first, count, chunk) for chunks of samples in parallel, and write(chunk) in order.
 template <class Chunk, class Format, class Write>
 void in_chunks(const GeneratorOptions& options, Samples samples, std::uint64_t chunk_samples,
                const Format& format, const Write& write) {
@@ -191,10 +190,10 @@ void write_sparse(const GeneratorOptions& options, const SampleSource& source, S
 
 struct DenseChunk {
   std::vector<float> rows;
-  std::string labels;  // lines
+  std::string labels;  // as lines
 };
 
-// Samples [first, first + count) as rows of dense features, and their labels.
+// Formats samples [first, first + count) as rows of dense features, and their labels.
 void format_dense(const GeneratorOptions& options, const SampleSource& source, Samples samples,
                   DenseChunk& chunk) {
   const std::size_t columns = options.dense;
@@ -209,7 +208,7 @@ void format_dense(const GeneratorOptions& options, const SampleSource& source, S
   }
 }
 
-// Rows into X.NAME.npy, labels into Y.NAME.txt.
+// Writes rows to X.NAME.npy and labels to Y.NAME.txt.
 void write_dense(const GeneratorOptions& options, const SampleSource& source, Samples samples,
                  const std::filesystem::path& folder, const std::string& name) {
   AtomicFile rows((folder / ("X." + name + ".npy")).string());

@@ -1,5 +1,5 @@
-// What is asked for of users whose items are known: samples whose features are known items and whose labels
-// are others of the same user. Pure functions, safe from any thread; all data are copied.
+// Samples for evaluating recommendations: features are known (input) items of a user, labels are other
+// (target) items of the same user. Pure functions, safe from any thread; results are copies.
 #pragma once
 
 #include "datasets/dataset.h"
@@ -7,15 +7,15 @@
 
 namespace slide {
 
-// A sample for each row of `asked`: its labels, less those that the same user has in `known`, and for
-// features what it has there; none where the user is not there. Samples without labels stay. Both were read
-// with the same items.
+// A sample per row of `asked`: its labels without the items that the user has in `known`, with the user's
+// items in `known` as features (none for an unknown user). Samples without labels stay. Both data sets use
+// the same item ids.
 Dataset held_out_samples(const Dataset& asked, const LogUsers& asked_users, const Dataset& known,
                          const LogUsers& known_users);
 
-// The users of a log apart from the newest item of each who has two or more: those items are the labels of
-// `newest`, whose features are the others, and `rest` is the log without them. Values of features keep unit
-// length with `normalize`.
+// Splits a log by time: the newest item of each user with at least two items becomes a label in `newest`,
+// with the other items as features; `rest` is the log without these newest items. With `normalize`, features
+// keep unit length.
 struct NewestApart {
   Dataset rest;
   Dataset newest;

@@ -17,7 +17,7 @@ namespace {
 
 constexpr std::uint32_t kImagesMagic = 0x00000803, kLabelsMagic = 0x00000801;
 constexpr std::size_t kImagesHeader = 16, kLabelsHeader = 8;  // bytes
-constexpr std::size_t kBlock = 256;                           // images a task
+constexpr std::size_t kBlock = 256;                           // images per task
 
 std::uint32_t big_endian(std::string_view bytes, std::size_t at) {
   std::uint32_t value = 0;
@@ -44,7 +44,7 @@ void check_size(std::string_view bytes, const std::string& path, std::uint64_t e
 struct Images {
   std::string_view pixels;
   std::uint32_t count = 0;
-  std::uint32_t size = 0;  // pixels an image
+  std::uint32_t size = 0;  // pixels per image
 
   std::string_view operator[](std::size_t image) const { return pixels.substr(image * size, size); }
 };
@@ -76,7 +76,7 @@ std::string_view open_labels(std::string_view bytes, const std::string& path, st
   return labels;
 }
 
-// The value of each pixel level, scaled to unit length of the image if asked.
+// Value of each pixel level, scaled to unit length of the image if requested.
 std::array<float, 256> pixel_values(std::string_view image, bool normalize) {
   double scale = 1.0 / 255;
   if (normalize) {
@@ -94,7 +94,7 @@ std::array<float, 256> pixel_values(std::string_view image, bool normalize) {
   return values;
 }
 
-// Stores the pixels that are not zero behind `at`; returns how many.
+// Stores the nonzero pixels from position `at`; returns their number.
 std::uint64_t store_image(const CsrRoom& room, std::uint64_t at, std::string_view image, bool normalize) {
   const std::array<float, 256> values = pixel_values(image, normalize);
   const std::uint64_t first = at;

@@ -1,4 +1,4 @@
-// Reads IDX images (the format of MNIST) with their labels.
+// Reader of IDX images (the format of MNIST) with their labels.
 #pragma once
 
 #include <string>
@@ -10,15 +10,15 @@
 
 namespace slide {
 
-// Whether the bytes start like a file of IDX images of unsigned bytes.
+// Whether the bytes begin like IDX images of unsigned bytes.
 bool is_idx_images(std::string_view bytes);
 
-// Path of the labels beside the images at `path`: the one that exists, packed or not. Throws InputError when
-// the name of the images lacks `images-idx3`.
+// Path of the labels beside the images at `path`: the existing one, compressed or not. Throws InputError
+// where the name of the images lacks `images-idx3`.
 std::string idx_labels_path(const std::string& path);
 
-// Puts images (rows x columns features, pixel / 255, zero pixels left out) with their labels (one each) into
-// `sink`. Where `labels` has no path, all get label 0. Throws InputError on a wrong magic number or size.
+// Writes images (rows x columns features, pixel / 255, without zero pixels) with one label each to `sink`.
+// Without a labels path, all labels are 0. Throws InputError for a wrong magic number or size.
 CsrSizes parse_idx(const NamedBytes& images, const NamedBytes& labels, const ReadOptions& options,
                    CsrSink& sink);
 

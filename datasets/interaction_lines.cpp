@@ -107,8 +107,8 @@ bool is_timed_log(std::string_view text) {
   return false;
 }
 
-// Whether the lines behind a line of three numbers cannot be samples that this is the XMC header of: an id
-// is out of range, or there are more lines than samples. A sample is 'label,label feature feature ...'.
+// Whether lines after a line of three numbers contradict an XMC header: an id is out of range, or there are
+// more lines than samples. A sample is 'label,label feature feature ...'.
 bool contradicts(const std::array<std::uint64_t, 3>& header, std::string_view text) {
   std::uint64_t samples = 0;
   while (!text.empty()) {
@@ -145,7 +145,7 @@ bool looks_like_log(std::string_view text) {
   if (text.find_first_of(":\t") != std::string_view::npos) return is_timed_log(lines);
   std::array<std::uint64_t, 3> header{};
   std::size_t count = 0, header_fields = 0;
-  bool all_same = true;  // lines of as many fields
+  bool all_same = true;  // all lines have equally many fields
   std::string_view behind_header;
   for (std::string_view rest = lines; !rest.empty();) {
     std::string_view line = take_line(rest);

@@ -1,5 +1,6 @@
-// One line of a log of interactions, taken apart: who had what. Lists hold all items of a user in a line
-// (`user item item ...`), pairs one item each (`user item [weight [time]]`). Pure functions.
+// Parser of a line of an interaction log: user and items. Lists have all items of a user per line (`user item
+// item ...`); pairs have one item (`user item [weight [time]]`). Fields are separated by blanks, tabs and
+// commas, which names cannot contain. Pure functions.
 #pragma once
 
 #include <cstddef>
@@ -13,7 +14,7 @@ namespace slide {
 // One interaction of a pair.
 struct ItemWeight {
   float weight = 1;
-  double time = 0;  // in any unit; without one, 0
+  double time = 0;  // in any unit; 0 without a time
 };
 
 // A line taken apart: views of it or of `unquoted`, reused from line to line.

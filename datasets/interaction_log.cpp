@@ -86,7 +86,7 @@ void InteractionLog::read_chunk(Chunk& chunk, bool skip_bad) const {
   chunk.source->let_go(chunk.text.data(), chunk.text.data() + chunk.text.size());
 }
 
-// Throws the fault that comes first, or tells of what was left out.
+// Throws the first error, or reports skipped lines.
 void InteractionLog::settle_faults(const std::vector<Chunk>& chunks, bool skip_bad) {
   const TextSource* source = nullptr;
   std::uint64_t lines_before = 0;
@@ -102,7 +102,7 @@ void InteractionLog::settle_faults(const std::vector<Chunk>& chunks, bool skip_b
   }
 }
 
-// The entries of all chunks, by user.
+// Groups the entries of all chunks by user.
 void InteractionLog::gather(std::vector<Chunk>& chunks) {
   NameNumbers user_of, item_of;
   std::vector<std::size_t> counts;

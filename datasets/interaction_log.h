@@ -1,4 +1,4 @@
-// The lines of a log of interactions, gathered by user: what learning its items and reading its rows share.
+// An interaction log grouped by user; shared by learning the items and reading the rows.
 #pragma once
 
 #include <cstddef>
@@ -16,7 +16,7 @@
 
 namespace slide {
 
-// Refers to the text of the sources, which must outlive it. Immutable once made, then safe from any thread.
+// Refers to the text of the sources, which must outlive it. Immutable, safe from any thread.
 class InteractionLog {
  public:
   struct Entry {
@@ -25,9 +25,9 @@ class InteractionLog {
     double time;
   };
 
-  // `sources`, one or more, are parts of the log, in order; each may begin with a line that names columns.
-  // `known`: what is known of another part of it (find_log_layouts). Throws InputError with the first fault;
-  // with options.skip_bad, where nothing else is left.
+  // `sources`: at least one part of the log, in order; each may begin with a header line. `known`: form of
+  // another part (find_log_shape). Throws InputError with the first malformed line; with options.skip_bad
+  // only where no valid line is left.
   InteractionLog(std::span<const TextSource> sources, const ReadOptions& options,
                  std::optional<KnownLog> known, std::size_t chunk_bytes);
 
@@ -36,7 +36,7 @@ class InteractionLog {
   // In the order in which they first occur.
   std::span<const std::string_view> users() const { return users_; }
   std::span<const std::string_view> items() const { return items_; }
-  // Of a user, in the order of the file, an item as often as it is there.
+  // Entries of a user, in file order, repeated items included.
   std::span<const Entry> entries(std::size_t user) const {
     return std::span(entries_).subspan(offsets_[user], offsets_[user + 1] - offsets_[user]);
   }
@@ -48,15 +48,15 @@ class InteractionLog {
   const ReadReport& report() const { return report_; }
 
  private:
-  // Lines that a thread goes through on its own, with numbers of users and items of its own.
+  // Lines processed by one task, with local numbers of users and items.
   struct Chunk {
     const TextSource* source = nullptr;
     const LogLayout* layout = nullptr;
     std::string_view text;
     std::uint64_t lines = 0;
-    std::uint64_t lines_before = 0;  // of the first chunk of its source, in the file
+    std::uint64_t lines_before = 0;  // lines of the file before it; set for the first chunk of a source
     std::uint64_t bad = 0;
-    std::vector<PlacedFault> faults;  // of the first few, lines counted in the chunk
+    std::vector<PlacedFault> faults;  // first few, with line numbers within the chunk
     std::vector<std::string_view> users, items;
     UnquotedNames unquoted;              // that some of these are
     std::uint64_t weightless = 0;        // lines of weight 0

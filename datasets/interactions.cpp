@@ -21,9 +21,9 @@ namespace {
 using Entry = InteractionLog::Entry;
 
 constexpr std::uint32_t kUnknown = 0xffffffff;  // an item without an id
-constexpr std::size_t kRunUsers = 4096;         // whose rows a thread makes at a time
+constexpr std::size_t kRunUsers = 4096;         // users per task
 
-// Users that had each item.
+// Number of users of each item.
 std::vector<std::uint32_t> users_of_items(const InteractionLog& log) {
   std::vector<std::uint32_t> counts(log.items().size()), last(log.items().size(), kUnknown);
   for (std::uint32_t user = 0; user < log.users().size(); ++user) {
@@ -65,7 +65,7 @@ std::vector<std::uint32_t> ids_of(const InteractionLog& log, const TextModel& it
   return ids;
 }
 
-// The rows of a log under a model's ids. Orders the entries of the log.
+// The rows of a log with a model's ids.
 class LogRows {
  public:
   LogRows(InteractionLog& log, const TextModel& items, const ReadOptions& options)
@@ -112,7 +112,7 @@ class LogRows {
     });
   }
 
-  // The item that the user had last of those that the model knows.
+  // The newest item of a user among those known to the model.
   std::optional<std::uint32_t> newest(std::size_t user) const {
     return newest_[user] == kUnknown ? std::nullopt : std::optional(newest_[user]);
   }
@@ -185,8 +185,7 @@ std::optional<std::size_t> LogUsers::row_of(std::string_view user) const {
 
 namespace {
 
-// The items of a log that are to be learnt, in the order of their ids: by falling number of users, ties by
-// name, without those that `before` knows.
+// The items to learn, in id order: by decreasing number of users, ties by name, without those of `before`.
 std::vector<std::uint32_t> items_to_learn(const InteractionLog& log, const TextOptions& text,
                                           const TextModel* before) {
   const std::vector<std::uint32_t> counts = users_of_items(log);

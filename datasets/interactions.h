@@ -1,12 +1,11 @@
-// Logs of interactions, read into a row for each user: the items that it had are features and labels alike,
-// under the same numbers. What a sample shows of them and what it asks for is chosen later.
+// Interaction logs (implicit feedback) as data sets: one row per user, whose items are both features and
+// labels, with equal ids. Masking into input and target items happens later.
 //
-// A user may be on several lines, in any order; rows stand in the order in which users first occur, or with
-// options.log.rows_by_name in that of their names: then the order of lines changes nothing. An item that a
-// user names twice counts once, by its largest weight; one of weight 0 is left out. Weights are the values of
-// features. Lines end in LF or CR LF; blank ones are skipped; a first line may name columns (log_layout.h).
-// Runs in parallel over chunks of whole lines, and neither result nor error depends on the number of threads
-// or chunks. Functions are safe to call from any thread.
+// A user may occur on several lines, in any order; rows are in order of first occurrence. A repeated item
+// counts once, with its largest weight; weight 0 is ignored. Weights are feature values. Lines end in LF or
+// CR LF; blank lines and a header line (`userId,movieId,...`) are skipped. Runs in parallel over chunks of
+// whole lines; results and errors do not depend on the number of threads or chunks. Functions are safe from
+// any thread.
 #pragma once
 
 #include <cstddef>
@@ -29,17 +28,16 @@
 
 namespace slide {
 
-// Whose rows those of a log are. Filled by a reader, then safe from any thread. Not copyable.
+// The users of a log's rows. Filled by a reader, then safe from any thread. Not copyable.
 class LogUsers {
  public:
   LogUsers() = default;
   LogUsers(const LogUsers&) = delete;
   LogUsers& operator=(const LogUsers&) = delete;
 
-  // The next row: its user, and the item that it had last, by time; of equal times the last by name, or with
-  // options.log.in_order the last in the log.
+  // Appends a row: its user, and the user's newest item, by time and then by position in the log.
   void add(std::string_view user, std::optional<std::uint32_t> newest);
-  // Once all are added.
+  // Call after the last add().
   void finish();
 
   // Whether the log says when users had items, or that its order does.
@@ -61,11 +59,11 @@ class LogUsers {
   bool knows_newest_ = false;
 };
 
-// The items of a log as a model knows them: features and labels of the same names and numbers, by falling
-// number of users, ties by name, of those that text.min_count users or more had, text.max_features at most.
-// Throws InputError with the first fault of the log, and where no item is frequent enough. With
-// options.skip_bad, lines with faults teach nothing.
-// `sources`: the parts of the log, in order; a user may be in several.
+// Learns the items of a log as a model knows them: features and labels with equal names and ids, by
+// decreasing number of users, ties by name; items of at least text.min_count users, at most
+// text.max_features. `sources`: the parts of the log, in order; a user may occur in several. Throws
+// InputError with the first malformed line, and where no item is frequent enough. options.skip_bad: malformed
+// lines are skipped.
 std::shared_ptr<const TextModel> learn_items(std::span<const TextSource> sources, const ReadOptions& options,
                                              const TextOptions& text,
                                              std::size_t chunk_bytes = kDefaultChunkBytes);
@@ -74,22 +72,21 @@ inline std::shared_ptr<const TextModel> learn_items(const TextSource& source, co
                                                     std::size_t chunk_bytes = kDefaultChunkBytes) {
   return learn_items(std::span(&source, 1), options, text, chunk_bytes);
 }
-// The items of `before` and, behind them in that order, those that more of its log adds: of as many users in
-// this log, text.max_features in all at most. That may be none.
+// The items of `before`, followed by new items of this log in the same order: with at least text.min_count
+// users in this log, at most text.max_features in total; possibly none.
 std::shared_ptr<const TextModel> learn_more_items(std::span<const TextSource> sources,
                                                   const ReadOptions& options, const TextModel& before,
                                                   const TextOptions& text,
                                                   std::size_t chunk_bytes = kDefaultChunkBytes);
 
-// Of a log in these files, its parts: learn_items(), or with `before` learn_more_items(). With `spill`, what
-// is packed is unpacked to an unnamed file beside it.
+// The same for log files, parts of one log: learn_items(), or with `before` learn_more_items(). `spill`:
+// decompresses into an unnamed file beside the file.
 std::shared_ptr<const TextModel> learn_items_of(std::span<const std::string> files,
                                                 const ReadOptions& options, const TextOptions& text,
                                                 bool spill, const TextModel* before = nullptr);
 
-// Puts the users of a log of these parts into `sink`, with the ids of `items`. Items that it does not know
-// are left out; a user may stay without any. options.users becomes whose rows they are; Throws
-// InputError.
+// Writes the users of a log to `sink`, with the ids of `items`; unknown items are ignored, and a user may be
+// left without items. options.users (may be nullptr) receives the users of the rows. Throws InputError.
 CsrSizes parse_interactions(std::span<const TextSource> sources, const TextModel& items,
                             const ReadOptions& options, CsrSink& sink,
                             std::size_t chunk_bytes = kDefaultChunkBytes);

@@ -20,9 +20,9 @@ namespace slide {
 
 namespace {
 
-constexpr std::size_t kRunRows = std::size_t{1} << 14;  // that a thread copies at once
+constexpr std::size_t kRunRows = std::size_t{1} << 14;  // rows copied per task
 
-// What data of a format are called.
+// Name of a format in messages.
 std::string_view kind_name(DataFormat format) {
   switch (format) {
     case DataFormat::kXmc:
@@ -49,7 +49,7 @@ std::string_view kind_name(DataFormat format) {
   return "data of no clear format";
 }
 
-// kAuto: the file does not tell.
+// kAuto where the file does not tell.
 DataFormat format_of_part(const std::string& part, const TableColumns& columns) {
   if (is_npz_pair(part)) return DataFormat::kNpz;
   if (text_pair(part)) return DataFormat::kXmc;
@@ -73,7 +73,7 @@ void check_part(const std::string& part) {
     fail_input("{}: a pipe cannot be one of several files; write it to a file first", part);
 }
 
-// What comes before a row of a data set, whose first offset need not be 0.
+// Sizes before a row of a data set, whose first offset may be nonzero.
 CsrCounts before_row(const DatasetView& view, std::size_t row) {
   return {row, view.feature_offsets[row] - view.feature_offsets[0],
           view.label_offsets[row] - view.label_offsets[0], view.weights.empty() ? 0 : row};
@@ -87,7 +87,7 @@ CsrCounts difference(const CsrCounts& a, const CsrCounts& b) {
   return {a.rows - b.rows, a.features - b.features, a.labels - b.labels, a.weights - b.weights};
 }
 
-// Rows [first, end) of a part that begins behind `base`.
+// Copies rows [first, end) of a part that begins after `base`.
 void copy_run(const DatasetView& view, std::size_t first, std::size_t end, const CsrCounts& base,
               const CsrRoom& room) {
   const std::uint64_t feature = view.feature_offsets[first], label = view.label_offsets[first];

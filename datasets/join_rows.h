@@ -1,4 +1,4 @@
-// Puts the rows of several data sets one behind the other. Functions are safe to call from any thread.
+// Concatenation of data sets. Functions are safe from any thread.
 #pragma once
 
 #include <string>
@@ -10,15 +10,15 @@
 
 namespace slide {
 
-// The format of all parts of a data set, read by `options`: that which they say, else that of the first part,
-// or kAuto where it does not tell. Throws InputError where another part has another one, and for parts that
-// cannot be joined: dense features, pipes and what is not there.
+// Common format of all parts of a data set, read with `options`: the format given there, else that of the
+// first part, or kAuto where unclear. Throws InputError where another part has another format, and for parts
+// that cannot be joined: dense features, pipes, missing files.
 DataFormat format_of_parts(const std::vector<std::string>& parts, const ReadOptions& options);
 
-// Puts the samples of all into `sink`, taking each once it is there. None has dense columns.
+// Writes all samples to `sink`; releases each part after copying it. No part has dense columns.
 void join_rows(std::vector<Dataset> parts, CsrSink& sink, int threads);
 
-// The same in memory; as many features and labels as the largest of them has.
+// The same in memory; numbers of features and labels are the maxima over the parts.
 Dataset joined_rows(std::vector<Dataset> parts, int threads);
 
 }  // namespace slide

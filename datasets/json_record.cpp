@@ -17,10 +17,10 @@ namespace {
 
 using Json = nlohmann::json;
 
-// Hears what a line holds, value by value, and keeps what is wanted. Each function returns whether to go on.
+// SAX listener that keeps the wanted values. Its functions return whether to continue.
 class Listener : public Json::json_sax_t {
  public:
-  // A value of the column `name`, as text; `quoted`: it was a string.
+  // A value of the current column, as text.
   virtual bool value(std::string_view text) = 0;
 
   bool null() override { return in_object() && value({}); }
@@ -111,7 +111,7 @@ class RecordListener : public Listener {
     text_ = static_cast<std::size_t>(std::ranges::find(texts_, name) - texts_.begin());
     is_labels_ = !columns_.labels.empty() && name == columns_.labels;
     for (Single& single : single_) single.is_read = !single.column.empty() && name == single.column;
-    if (is_labels_) clear_labels();  // of a name that is there twice, the last counts
+    if (is_labels_) clear_labels();  // for repeated names, the last one counts
     if (text_ == texts_.size()) return;
     record_.texts[text_].clear();
     record_.has_text[text_] = true;
@@ -128,7 +128,7 @@ class RecordListener : public Listener {
     return true;
   }
 
-  // A column of single values, and whether it is the one that is being read.
+  // A column with a single value, and whether it is being read.
   struct Single {
     std::string_view column;
     std::string* value;
@@ -140,7 +140,7 @@ class RecordListener : public Listener {
   const std::vector<std::string>& texts_;
   JsonRecord& record_;
   std::array<Single, 3> single_;
-  std::string name_;  // of the column that is being read, and what it is:
+  std::string name_;  // current column, and its role:
   std::size_t text_ = static_cast<std::size_t>(-1);
   bool is_labels_ = false;
 };

@@ -1,4 +1,4 @@
-// Records of JSON lines: an object on each line. Pure functions.
+// Records of JSON Lines: one object per line. Pure functions.
 #pragma once
 
 #include <string>
@@ -7,24 +7,24 @@
 
 namespace slide {
 
-// What is wanted of a record, and what it holds of that. Members keep their memory from record to record.
+// The wanted columns of a record. Members keep their memory between records.
 struct JsonRecord {
-  std::vector<std::string> texts;   // of the wanted columns; the strings of a list with blanks between them
+  std::vector<std::string> texts;   // of the wanted columns; strings of a list are joined by blanks
   std::vector<bool> has_text;       // whether the record has the column
-  std::vector<std::string> labels;  // elements of the column, or
-  bool labels_are_list = false;     // false: one string, of labels with separators between them
-  std::string weight, group, time;  // as they stand there; empty: none
+  std::vector<std::string> labels;  // elements of the labels column, or
+  bool labels_are_list = false;     // false: one string, with separators between labels
+  std::string weight, group, time;  // as written; empty: none
 };
 
-// The names of the columns that are wanted; empty: none.
+// Names of the wanted columns; empty: none.
 struct RecordColumns {
   const std::vector<std::string>& texts;
   std::string_view labels{}, weight{}, group{}, time{};
 };
 
-// Reads one line. Columns: null is an empty text and no label; numbers and truth values are their JSON. Other
-// columns may hold anything. Throws RowFault for a line that is no object, is nested too
-// deep (kMaxNesting) or holds an object where a column is wanted.
+// Parses one line. In wanted columns, null is an empty text and no label; numbers and booleans are their JSON
+// text. Other columns are ignored. Throws RowFault for a line that is not an object, nests deeper than
+// kMaxNesting, or has an object in a wanted column.
 void parse_json_record(std::string_view line, const RecordColumns& columns, JsonRecord& record);
 
 // What the first line of JSON is where it is no whole object, and what to do, for a message; else empty.

@@ -43,7 +43,7 @@ void end_sample(LabelLists& lists) {
   lists.offsets.push_back(lists.ids.size());
 }
 
-// `id` of a sample, as messages call its place.
+// Appends label `id` of a sample; `place`: its position in messages.
 void add_label(std::uint64_t id, const Source& from, const std::string& place, LabelLists& lists) {
   if (id >= (from.limit == 0 ? kIdLimit : from.limit)) {
     fail_input(
@@ -184,7 +184,7 @@ LabelLists of_npy(std::string_view bytes, const Source& from) {
   return lists;
 }
 
-// A part of `line` that is a number, taken off the front of `rest`.
+// Parses a number at the start of `rest` and removes it.
 template <class T>
 bool take(std::string_view& rest, T& value) {
   const auto [end, error] = std::from_chars(rest.data(), rest.data() + rest.size(), value);

@@ -15,13 +15,13 @@ namespace slide {
 
 namespace {
 
-// Where a number of a file stands.
+// Position in a file.
 struct Place {
   const std::string& path;
   std::size_t line;
 };
 
-// Takes a whole number below `limit` off `rest`, which is what is left of `line`.
+// Parses and removes an integer below `limit` at the start of `rest`, the remainder of `line`.
 std::uint32_t take_number(std::string_view line, std::string_view& rest, const Place& place, const char* what,
                           std::uint64_t limit) {
   rest.remove_prefix(std::min(rest.find_first_not_of(" \t"), rest.size()));

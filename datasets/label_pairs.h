@@ -1,6 +1,6 @@
-// Pairs of a sample and a label that count for nothing in an evaluation, as filter_labels_test.txt of the
-// label-text sets of the extreme classification repository (Bhatia et al. 2016) has them: a product that is
-// asked for itself. Immutable once made, then safe to use from any thread.
+// Excluded (sample, label) pairs of an evaluation, as in filter_labels_test.txt of the extreme classification
+// repository (Bhatia et al. 2016): for example a product that would recommend itself. Immutable, safe from
+// any thread.
 #pragma once
 
 #include <cstddef>
@@ -16,16 +16,16 @@ namespace slide {
 
 class LabelPairs {
  public:
-  // Pairs of no sample.
+  // No pairs.
   LabelPairs() = default;
-  // `pairs` of a sample and a label, in any order, also twice; samples lie below `samples`.
+  // `pairs` (sample, label) in any order, duplicates allowed; samples are below `samples`.
   LabelPairs(std::vector<std::pair<std::uint32_t, std::uint32_t>> pairs, std::size_t samples);
 
   bool empty() const { return labels_.empty(); }
   std::size_t size() const { return labels_.size(); }
-  // Labels of one sample at most.
+  // Max number of pairs of one sample.
   std::size_t most() const { return most_; }
-  // The labels of a sample, ascending; none of a sample beyond the last.
+  // The labels of a sample, ascending; empty beyond the last sample.
   std::span<const std::uint32_t> of(std::size_t sample) const {
     if (sample + 1 >= offsets_.size()) return {};
     return std::span(labels_).subspan(offsets_[sample], offsets_[sample + 1] - offsets_[sample]);
@@ -38,12 +38,12 @@ class LabelPairs {
   std::size_t most_ = 0;
 };
 
-// Reads a file, packed or not, of lines `sample label`, both counted from 0; blank lines count for nothing.
-// Throws InputError that names line and column for anything else, for a sample of `samples` or more, and for
-// a label of `labels` or more, where that is not 0.
+// Reads a file, compressed or not, of lines `sample label`, from 0; skips blank lines. Throws InputError with
+// line and column for malformed lines, a sample of `samples` or more, and a label of `labels` or more (0: no
+// limit).
 LabelPairs read_label_pairs(const std::string& path, std::size_t samples, std::uint32_t labels);
 
-// `data` without the labels of these pairs; features are shared.
+// `data` without the labels of these pairs; shares features.
 Dataset labels_without(const Dataset& data, const LabelPairs& pairs);
 
 }  // namespace slide

@@ -40,13 +40,13 @@ LabelTexts::Line line_of_label(std::string_view line, const std::string& path, s
   return parts;
 }
 
-// A text's place among the others, and its label.
+// A text with its label.
 struct Placed {
   std::uint32_t label;
   std::string_view text;
 };
 
-// Appends a row of `label` alone.
+// Appends a row with the single label `label`.
 void append_row(std::uint32_t label, std::span<const std::uint32_t> ids, std::span<const float> values,
                 DatasetArrays& arrays) {
   arrays.feature_ids.insert(arrays.feature_ids.end(), ids.begin(), ids.end());
@@ -56,7 +56,7 @@ void append_row(std::uint32_t label, std::span<const std::uint32_t> ids, std::sp
   arrays.label_offsets.push_back(arrays.label_ids.size());
 }
 
-// Row i of `rows`, each as one of label i; those without features are left out.
+// Row i of `rows` with label i; rows without features are dropped.
 LabelTextRows rows_of_labels(const Dataset& rows) {
   LabelTextRows result;
   DatasetArrays arrays;
@@ -72,7 +72,7 @@ LabelTextRows rows_of_labels(const Dataset& rows) {
   return result;
 }
 
-// The features of all rows of a file, whatever labels they may have.
+// The features of all rows of a file; ignores labels.
 Dataset read_feature_rows(const std::string& path, ReadOptions options) {
   const FileBytes bytes(path);
   const std::string_view text = without_byte_order_mark(bytes.text());

@@ -1,6 +1,6 @@
-// What labels are said to be: a title, a description, a name; as text, or as features that samples have, too.
-// Training takes each as a sample of its label alone, so that a label with few samples, or none, is found by
-// it. Functions are safe to call from any thread.
+// Label texts: descriptions of labels (titles, names), as text or as features of the same space as the
+// samples'. Training takes each as an additional sample of its label, so that labels with few or no samples
+// can be predicted. Functions are safe from any thread.
 #pragma once
 
 #include <cstddef>
@@ -19,16 +19,16 @@ namespace slide {
 
 class TextModel;
 
-// Texts of labels that have names. Immutable, safe from any thread; not copyable.
+// Texts of named labels. Immutable, safe from any thread; not copyable.
 class LabelTexts {
  public:
-  static constexpr std::string_view kNames = "names";  // in place of a file: labels are what they are called
+  static constexpr std::string_view kNames = "names";  // in place of a file: the label's name is its text
 
-  // Of a file, plain or packed: lines of name, TAB and text; a label may have several. Throws InputError with
-  // the file and line where that is not so.
+  // Reads a file, plain or compressed, of lines "name TAB text"; a label may have several. Throws InputError
+  // with file and line for malformed lines.
   explicit LabelTexts(const std::string& path);
 
-  // Calls use(label, text) for each text, of `labels` or of the file.
+  // Calls use(label, text) for each text: of the file, or the names of `labels`.
   template <class Names, class Use>
   void for_each(const Names& labels, const Use& use) const {
     for (const Line& line : lines_) use(line.label, line.text);
@@ -46,25 +46,25 @@ class LabelTexts {
   std::vector<Line> lines_;
 };
 
-// Rows of such texts, in the order of their labels, and those that are none.
+// Rows of label texts, in label order, and counts of unusable ones.
 struct LabelTextRows {
-  Dataset rows;             // of one label each
-  std::size_t unknown = 0;  // texts of what is no label
+  Dataset rows;             // one label each
+  std::size_t unknown = 0;  // texts of unknown labels
   std::size_t empty = 0;    // texts without a known word, or rows without features
 };
 
-// As `names` reads texts, whose words and labels it knows.
+// Converts texts with the vocabulary and labels of `names`.
 LabelTextRows label_text_rows(const LabelTexts& texts, const TextModel& names, bool normalize);
 
-// Those of a file with the features of a label in each row, label 0 first: XMC text or libsvm without labels,
-// or `samples features` in place of the header, or an .npz matrix; read by `options`. It has a row for each
-// of `labels` labels of `data`, which names them in messages, and may have more, of labels without samples.
-// Throws InputError where that is not so.
+// Reads label features from a file, one row per label, label 0 first: XMC or libsvm text without labels,
+// optionally after a line `samples features`, or an .npz matrix; `options` as for samples. The file has at
+// least `labels` rows (the labels of `data`, named in messages); further rows are labels without samples.
+// Throws InputError otherwise.
 LabelTextRows read_label_features(const std::string& path, const ReadOptions& options, std::size_t labels,
                                   const std::string& data);
 
-// `train`, and behind its samples the rows as texts of labels, each of this weight where the samples weigh 1
-// in the mean: of as many features and labels as both have. Throws Error where there are dense columns.
+// Appends `texts` to the samples of `train` as label texts of the given weight, relative to the mean sample
+// weight 1; feature and label counts are the maxima. Throws Error where there are dense columns.
 Dataset with_label_texts(const Dataset& train, const Dataset& texts, float weight, int threads);
 
 }  // namespace slide

@@ -16,7 +16,7 @@ namespace slide {
 
 namespace {
 
-// Reads lines of name, TAB and weight.
+// Parses lines of name, tab and weight.
 class NamedWeights {
  public:
   NamedWeights(const std::string& path, const TextModel& names, const std::string& data)

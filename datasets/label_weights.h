@@ -1,4 +1,4 @@
-// What labels count in training. Pure functions, safe from any thread.
+// Label weights in training. Pure functions, safe from any thread.
 #pragma once
 
 #include <cstddef>
@@ -11,15 +11,15 @@
 
 namespace slide {
 
-// Those of a file, plain or packed, for each of `labels` labels of `data`, which names them in messages. It
-// has a number a line, finite and not negative, label 0 first; or, where its first line has a TAB and labels
-// have names, those of `names`, lines of name, TAB and number: labels that no line names weigh 1. Throws
-// InputError with the file and line where that is not so, and where all are 0.
+// Reads label weights, one per label, from a file, plain or compressed. Format: one number per line (finite,
+// >= 0), label 0 first; or, where the first line has a tab and labels have names (`names`), lines "name TAB
+// number", unnamed labels weigh 1. `data` names the data set in messages. Throws InputError with file and
+// line for malformed lines, and where all weights are 0.
 std::vector<float> read_label_weights(const std::string& path, std::size_t labels, const TextModel* names,
                                       const std::string& data);
 
-// The power of each label's frequency over the mean of that over all pairs of a sample and its label, of
-// which label l has pairs[l]. A frequency of 0 counts as 1.
+// Weights frequency^power (frequency 0 counts as 1), normalised to mean 1 over all (sample, label) pairs;
+// pairs[l] is the number of pairs of label l.
 std::vector<float> power_weights(std::span<const std::uint32_t> frequencies,
                                  std::span<const std::uint32_t> pairs, double power);
 

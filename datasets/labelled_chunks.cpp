@@ -8,7 +8,7 @@ namespace slide {
 
 namespace {
 
-// Chunks of whole records, as cut_lines() makes them of lines.
+// Chunks of whole records, like cut_lines() for lines.
 std::vector<std::string_view> cut_records(std::string_view text, const Table& table, std::size_t chunk_bytes,
                                           const TextSource& source) {
   std::vector<std::string_view> chunks;
@@ -22,7 +22,7 @@ std::vector<std::string_view> cut_records(std::string_view text, const Table& ta
   return chunks;
 }
 
-// The fault where it is in the line, or in a later one of a record of several.
+// Position of an error within a record of one or several lines.
 PlacedFault placed(std::string_view record, std::uint64_t number, RowFault fault) {
   const std::string_view before = record.substr(0, std::min(fault.column - 1, record.size()));
   const std::size_t last = before.rfind('\n');
@@ -44,7 +44,7 @@ LabelledChunks::LabelledChunks(const TextSource& source, const LineRules& rules,
     chunks_.emplace_back().text = text;
 }
 
-// False when there is a fault, which the chunk keeps.
+// Returns false for a malformed line, whose error the chunk keeps.
 bool LabelledChunks::split(std::string_view line, std::uint64_t number, LabelledLine& parts,
                            Chunk& chunk) const {
   try {

@@ -1,5 +1,5 @@
-// A text with labels, or a table, in chunks of whole lines or records, which threads go through on their own:
-// what learning and reading share. Each chunk belongs to one thread at a time.
+// Chunks of labelled text or of a table: whole lines or records, processed by independent tasks; shared by
+// learning and reading. One thread per chunk at a time.
 #pragma once
 
 #include <algorithm>
@@ -17,24 +17,24 @@
 
 namespace slide {
 
-// What the lines of a text are.
+// Interpretation of lines.
 struct LineRules {
   TextForm form = TextForm::kFastText;
-  bool plain = false;              // every line is a sample, and need not have labels
-  bool skip_bad = false;           // a fault ends its line only, not its chunk
-  bool keep_bad = false;           // nor that: a line with a fault is a sample without text
-  const Table* table = nullptr;    // the lines are records of this, behind its head
+  bool plain = false;              // every line is a sample, with or without labels
+  bool skip_bad = false;           // an error drops its line, not the rest of its chunk
+  bool keep_bad = false;           // an erroneous line becomes a sample without text
+  const Table* table = nullptr;    // lines are records of this table, after its header
   std::uint64_t lines_before = 0;  // of the file
   std::string separator = ",";     // of labels, where the lines are no records
 };
 
 class LabelledChunks {
  public:
-  // `source` outlives this object; chunks have about `chunk_bytes`.
+  // `source` must outlive this object; chunks have about `chunk_bytes` bytes.
   LabelledChunks(const TextSource& source, const LineRules& rules, std::size_t chunk_bytes);
 
   std::size_t size() const { return chunks_.size(); }
-  // Calls use(parts of the line) for each sample of a chunk. `parts` is scratch memory.
+  // Calls use(parts) for each sample of a chunk. `parts` is scratch memory.
   template <class Use>
   void for_each_line(std::size_t chunk, LabelledLine& parts, const Use& use) {
     Chunk& mine = chunks_[chunk];
@@ -58,24 +58,24 @@ class LabelledChunks {
     }
     source_.let_go(mine.text.data(), mine.text.data() + mine.text.size());
   }
-  // Throws InputError with the fault that comes first in the text, if there is one and it counts.
+  // Throws InputError with the first error of the text, unless errors are skipped.
   void check_faults() const;
-  // Tells of the lines that were left out, or kept without text.
+  // Reports skipped lines, or lines kept without text.
   void report_faults(ReadReport& report) const;
-  // The samples without text that stand for these, ascending.
+  // Indices of the samples kept without text, ascending.
   std::vector<std::uint64_t> emptied() const;
-  // Lines of all chunks, once they are gone through.
+  // Number of lines of all chunks, after processing.
   std::uint64_t lines() const;
   bool has_weights() const { return rules_.table != nullptr && rules_.table->has_weights(); }
 
  private:
   struct Chunk {
     std::string_view text;
-    std::uint64_t lines = 0;  // gone through
+    std::uint64_t lines = 0;  // processed
     std::uint64_t rows = 0;
-    std::uint64_t bad = 0;               // lines with faults
-    std::vector<PlacedFault> faults;     // of the first few, lines counted in the chunk
-    std::vector<std::uint64_t> emptied;  // rows, counted in the chunk
+    std::uint64_t bad = 0;               // malformed lines
+    std::vector<PlacedFault> faults;     // first few, with line numbers within the chunk
+    std::vector<std::uint64_t> emptied;  // rows, counted within the chunk
   };
 
   std::string_view take_record(std::string_view& rest) const {

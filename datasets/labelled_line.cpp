@@ -10,7 +10,7 @@ namespace slide {
 
 namespace {
 
-constexpr std::string_view kBlanks = " \t\n";  // texts that are no line of a file may have several
+constexpr std::string_view kBlanks = " \t\n";  // texts in memory may contain several lines
 
 bool is_between_words(char c) {
   return kBlanks.find(c) != std::string_view::npos;
@@ -48,7 +48,7 @@ void split_table(std::string_view line, Labels labels, std::string_view separato
   }
 }
 
-// What is neither label nor before the first text stays where it is, so most lines need no copy.
+// Labels at the start leave the text a view of the line; only labels after other text require a copy.
 void split_prefixed(std::string_view line, Labels labels, LabelledLine& result) {
   bool copied = false;
   for (std::size_t at = line.find(kLabelPrefix); at != std::string_view::npos;

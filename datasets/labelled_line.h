@@ -1,4 +1,4 @@
-// One line of text with labels, taken apart. Pure functions.
+// Parser of one line of labelled text. Pure functions.
 #pragma once
 
 #include <cstdint>
@@ -10,42 +10,42 @@
 
 namespace slide {
 
-// How a line holds labels, or of a log of interactions, items: values are stored in models.
+// Form of labels in a line, or of items in an interaction log; values are stored in models.
 enum class TextForm : std::uint32_t {
-  kFastText,   // tokens __label__NAME, wherever they stand
-  kTabs,       // NAME,NAME,... before the first TAB
+  kFastText,   // tokens __label__NAME anywhere
+  kTabs,       // NAME,NAME,... before the first tab
   kItemLists,  // user item item ...
   kItemPairs,  // user item [weight [time]]
 };
 
-// Whether it is that of a log of interactions (interaction_lines.h).
+// Whether it is the form of an interaction log (interaction_lines.h).
 inline bool has_items(TextForm form) {
   return form == TextForm::kItemLists || form == TextForm::kItemPairs;
 }
 
 inline constexpr std::string_view kLabelPrefix = "__label__";
 
-// The text without the byte order mark that some editors begin a file with.
+// The text without a UTF-8 byte order mark.
 std::string_view without_byte_order_mark(std::string_view text);
 
-// The text without the blanks around it.
+// The text without surrounding blanks.
 std::string_view trimmed(std::string_view text);
 
-// A line taken apart. Views of the line or of `scratch`; reused from line to line.
+// A parsed line: views of the line or of `scratch`; reused for every line.
 struct LabelledLine {
   std::vector<std::string_view> labels;
   std::string_view text;
   std::string scratch;
-  float weight = 1;              // of the sample; other than 1 only in a table
-  std::string_view group, time;  // of the sample, in a table where they have columns
-  // Of a record of a table (table.h):
+  float weight = 1;              // of the sample; other than 1 only in tables
+  std::string_view group, time;  // of the sample, in tables with such columns
+  // For records of a table (table.h):
   std::vector<std::string_view> fields;
   std::string unquoted;
   JsonRecord object;
 };
 
-// Whether a line of a table must have a TAB, and labels a name. Without, a line may be text alone, and what
-// lacks a name is no label.
+// kRequired: a line of a table needs a tab, and labels need names. kOptional: a line may be text only, and
+// empty label names are ignored.
 enum class Labels { kRequired, kOptional };
 
 // Takes `line`, without its end, apart. `separator`: of labels before a TAB. Throws RowFault, but not with
@@ -53,8 +53,8 @@ enum class Labels { kRequired, kOptional };
 void split_labelled(std::string_view line, TextForm form, Labels labels, LabelledLine& result,
                     std::string_view separator = ",");
 
-// The same of a text to predict labels for, by a model whose training text had `form`: labels may be there,
-// __label__NAME always, and what stands before a TAB in the first line where `form` is a table.
+// Parses text for prediction by a model whose training text had `form`: optional labels are removed,
+// __label__NAME always, and for tables the part before a tab in the first line.
 void split_plain(std::string_view text, TextForm form, LabelledLine& result);
 
 }  // namespace slide

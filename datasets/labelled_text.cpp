@@ -17,14 +17,14 @@ namespace slide {
 
 namespace {
 
-constexpr std::size_t kPlainChunkBytes = std::size_t{1} << 14;  // small, to use all threads on little text
+constexpr std::size_t kPlainChunkBytes = std::size_t{1} << 14;  // small, for parallelism on small texts
 
 // The rows of a chunk.
 struct ChunkRows {
-  std::vector<std::uint64_t> feature_ends, label_ends;  // from the start of the chunk
+  std::vector<std::uint64_t> feature_ends, label_ends;  // relative to the start of the chunk
   std::vector<std::uint32_t> feature_ids, label_ids;
   std::vector<float> feature_values;
-  std::vector<float> weights;  // none where all weigh the same
+  std::vector<float> weights;  // empty where all weights are equal
   std::uint64_t unknown_features = 0, unknown_labels = 0;
   UnknownLabels names;  // of unknown labels, where these are numbered: ids behind the model's, by chunk
 };
@@ -113,7 +113,7 @@ std::vector<std::vector<std::uint32_t>> numbers_of(const std::vector<UnknownLabe
   return numbers;
 }
 
-// Reads all samples into `sink`, tells of that in `report`, and returns how many there were.
+// Reads all samples into `sink`, fills in `report`, and returns the number of samples.
 template <class Chunks>
 std::uint64_t read_samples(Chunks& chunks, const TextModel& model, const TextRules& rules, CsrSink& sink,
                            ReadReport& report) {

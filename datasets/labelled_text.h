@@ -1,8 +1,8 @@
-// Text with labels, a sample a line: fastText's form (`__label__a __label__b words ...`) and tables
-// (`a,b<TAB>words ...`), read into rows with what was learnt from such a text (text_learner.h).
+// Labelled text, one sample per line: fastText's form (`__label__a __label__b words ...`) and tab-separated
+// (`a,b<TAB>words ...`), converted to rows with a learnt vocabulary (text_learner.h).
 //
-// Lines end in LF or CR LF; blank ones are skipped. Runs in parallel over chunks of whole lines, and neither
-// result nor error depends on the number of threads or chunks. Functions are safe to call from any thread.
+// Lines end in LF or CR LF; blank lines are skipped. Runs in parallel over chunks of whole lines; results and
+// errors do not depend on the number of threads or chunks. Functions are safe from any thread.
 #pragma once
 
 #include <cstddef>
@@ -19,21 +19,19 @@
 
 namespace slide {
 
-// Puts the samples of `source`, in either form or a table as options.format says, into `sink`, with the ids
-// of `model`. Labels that it does not know are left out; a sample may stay without labels or features. Throws
-// InputError.
+// Writes the samples of `source`, text or a table according to options.format, to `sink` with the ids of
+// `model`. Unknown labels are ignored; a sample may be left without labels or features. Throws InputError.
 CsrSizes parse_labelled_text(const TextSource& source, const TextModel& model, const ReadOptions& options,
                              CsrSink& sink, std::size_t chunk_bytes = kDefaultChunkBytes);
 
-// The same of samples in memory, each of which is one, whatever it holds.
+// The same for samples in memory; each text is one sample.
 Dataset parse_texts(const TextSamples& samples, const TextModel& model, bool normalize, int threads);
 
-// Reads text to predict labels for: every line is a sample, blank ones too. Labels may be there and count for
-// nothing (split_plain).
+// Reads text for prediction: every line is a sample, also blank ones; labels are ignored (split_plain).
 Dataset parse_plain_text(std::string_view text, const TextModel& model, bool normalize, int threads);
 
-// The same of records of a table, behind its head and so many lines of the file: each is a sample, those with
-// faults, too. `lines` becomes how many lines they have. Reads by options.text.
+// The same for records of a table, after its header and `lines_before` lines of the file: every record is a
+// sample, also malformed ones. Sets `lines` to their number of lines. Uses options.text.
 RowPart parse_plain_records(const TextSource& records, const Table& table, std::uint64_t lines_before,
                             const ReadOptions& options, std::uint64_t* lines);
 

@@ -8,8 +8,8 @@
 
 namespace slide {
 
-// Chunks of about `chunk_bytes`, at least 1. `let_go(begin, end)` is told of each chunk: looking for its end
-// has brought pages into memory.
+// Chunks of about `chunk_bytes` bytes, at least 1. Calls let_go(begin, end) for each chunk, since the search
+// for its end has loaded its pages.
 template <class LetGo>
 std::vector<std::string_view> cut_lines(std::string_view text, std::size_t chunk_bytes, const LetGo& let_go) {
   std::vector<std::string_view> chunks;
@@ -24,7 +24,7 @@ std::vector<std::string_view> cut_lines(std::string_view text, std::size_t chunk
   return chunks;
 }
 
-// Takes the first line off `text`, which is not empty; without its end, LF or CR LF.
+// Removes and returns the first line of `text` (not empty), without its end, LF or CR LF.
 inline std::string_view take_line(std::string_view& text) {
   const std::size_t end = std::min(text.find('\n'), text.size());
   std::string_view line = text.substr(0, end);

@@ -13,10 +13,10 @@ namespace slide {
 namespace {
 
 constexpr std::string_view kNpyMagic = "\x93NUMPY";
-constexpr std::uint64_t kMaxItems = std::uint64_t{1} << 56;  // more than any file holds
+constexpr std::uint64_t kMaxItems = std::uint64_t{1} << 56;  // more than any file can hold
 constexpr const char* kAdvice = "save a CSR matrix with scipy.sparse.save_npz";
 
-// The text behind 'key': in a header, which is a Python dict; empty where there is none.
+// Text after 'key': in a header (a Python dict literal); empty where it is missing.
 std::string_view value_of(std::string_view header, std::string_view key) {
   const std::size_t at = header.find(fmt::format("'{}':", key));
   if (at == std::string_view::npos) return {};
@@ -56,7 +56,7 @@ std::vector<std::uint64_t> shape_of(std::string_view header, const NpyName& name
   return sizes;
 }
 
-// Items of that shape, each of which takes a byte at least.
+// Number of items of a shape; each item takes at least one byte.
 std::uint64_t count_of(const std::vector<std::uint64_t>& shape, std::size_t bytes, const NpyName& name) {
   if (std::ranges::find(shape, 0U) != shape.end()) return 0;
   std::uint64_t count = 1;
@@ -67,7 +67,7 @@ std::uint64_t count_of(const std::vector<std::uint64_t>& shape, std::size_t byte
   return count;
 }
 
-// Bytes of an item.
+// Bytes per item.
 std::size_t width_of(const std::string& type, const NpyName& name) {
   std::size_t width = 0;
   for (const char c : std::string_view(type).substr(1)) {
@@ -96,7 +96,8 @@ NpyHeader read_npy_header(std::string_view bytes, const NpyName& name) {
   ByteReader in(bytes, fmt::format("{}: {} is no NumPy array", name.path, name.name), name.advice);
   if (!is_npy(bytes)) in.refuse("it does not begin like one");
   in.take(kNpyMagic.size());
-  const bool is_old = in.get<std::uint8_t>() == 1;  // version; a length of two bytes, later four
+  // version 1 has a length of two bytes, later versions four
+  const bool is_old = in.get<std::uint8_t>() == 1;
   in.get<std::uint8_t>();
   const std::size_t length = is_old ? in.get<std::uint16_t>() : in.get<std::uint32_t>();
   const std::string_view text = in.take(length);
@@ -123,7 +124,7 @@ void NpyArray::convert(std::vector<To>& values) const {
   for (std::size_t i = 0; i < header_.count; ++i) {
     T value;
     std::memcpy(&value, from + i * sizeof(T), sizeof value);
-    values[i] = static_cast<To>(+value);  // small integers as int first
+    values[i] = static_cast<To>(+value);  // converts small integers to int first
   }
 }
 

@@ -1,5 +1,4 @@
-// Arrays in NumPy's .npy format, alone or as members of an .npz archive. Functions are safe to call from any
-// thread.
+// Arrays in NumPy's .npy format, as files or members of an .npz archive. Functions are safe from any thread.
 #pragma once
 
 #include <cstddef>
@@ -11,45 +10,45 @@
 
 namespace slide {
 
-// Throws InputError that names the archive at `path` and says what to save instead.
+// Throws InputError that names the archive at `path` and advises what to save instead.
 [[noreturn]] void fail_npz(const std::string& path, const std::string& what);
 
-// What messages call an array, and what they advise.
+// Name of an array and advice, for messages.
 struct NpyName {
   std::string path;  // of its file
   std::string name;
   const char* advice;
 
-  // Throws InputError: "PATH: WHAT; ADVICE".
+  // Throws InputError "PATH: WHAT; ADVICE".
   [[noreturn]] void fail(const std::string& what) const;
 };
 NpyName npz_member(const std::string& path, const std::string& name);
 
-// What stands before the items of an array.
+// Header of an array.
 struct NpyHeader {
   std::string type;                  // without byte order: i4, f8, S3
-  std::vector<std::uint64_t> shape;  // none for a single item
-  bool by_column = false;            // Fortran's order
-  std::size_t begin = 0;             // of the items, in bytes
-  std::uint64_t count = 0;           // items
+  std::vector<std::uint64_t> shape;  // empty for a scalar
+  bool by_column = false;            // Fortran order
+  std::size_t begin = 0;             // byte offset of the items
+  std::uint64_t count = 0;           // number of items
 };
-// Throws InputError when the bytes are no array, or not all of it, or more.
+// Throws InputError where the bytes are not an array of exactly this length.
 NpyHeader read_npy_header(std::string_view bytes, const NpyName& name);
 
-// An array of numbers or bytes in the order of this machine. Immutable.
+// An array of numbers or bytes in native byte order. Immutable.
 class NpyArray {
  public:
-  // Takes the bytes of an array. Throws InputError as read_npy_header() does.
+  // Takes the bytes of an array. Throws InputError as read_npy_header().
   NpyArray(std::string bytes, const NpyName& name);
-  // The same of the array `name` of the archive at `path`.
+  // The same for the array `name` of the archive at `path`.
   NpyArray(std::string bytes, const std::string& name, const std::string& path)
       : NpyArray(std::move(bytes), npz_member(path, name)) {}
 
   const NpyHeader& header() const { return header_; }
-  // The items as they lie in memory.
+  // The items as in memory.
   std::string_view items() const { return std::string_view(bytes_).substr(header_.begin); }
-  // The items as numbers; false when they are none. Negative ones become huge as whole numbers. Throw
-  // InputError when there is no memory for them.
+  // Convert the items; return false where they are not numbers of this kind. Negative integers become huge.
+  // Throw InputError where memory is exhausted.
   bool whole_numbers(std::vector<std::uint64_t>& values) const;
   bool numbers(std::vector<float>& values) const;
 
@@ -64,10 +63,10 @@ class NpyArray {
   NpyHeader header_;
 };
 
-// Whether the bytes start like an array.
+// Whether the bytes begin like an array.
 bool is_npy(std::string_view bytes);
 
-// The bytes of an array: `type` as NumPy writes it, <i4; `shape` as a Python tuple, (3,).
+// The bytes of an array: `type` in NumPy's notation, <i4; `shape` as a Python tuple, (3,).
 std::string npy_bytes(std::string_view type, std::string_view shape, std::string_view items);
 
 }  // namespace slide

@@ -14,7 +14,7 @@ namespace slide {
 
 namespace {
 
-constexpr std::size_t kRowsAtOnce = 4096;  // a task
+constexpr std::size_t kRowsAtOnce = 4096;  // rows per task
 
 void keep_nonzero(NpzMatrix& m) {
   std::size_t used = 0, begin = 0;

@@ -1,6 +1,6 @@
-// Pairs of SciPy matrices in compressed sparse rows, as scipy.sparse.save_npz writes them and PECOS uses
-// them: features in X.npz, labels in Y.npz, a row a sample. A Y entry other than 0 is a label. Functions are
-// safe to call from any thread, on different files.
+// Pairs of SciPy CSR matrices, as written by scipy.sparse.save_npz and used by PECOS: features in X.npz,
+// labels in Y.npz, one row per sample; nonzero entries of Y are labels. Functions are safe from any thread,
+// for different files.
 #pragma once
 
 #include <string>
@@ -13,7 +13,7 @@
 
 namespace slide {
 
-// Whether the bytes start like a zip archive, which is what an .npz file is.
+// Whether the bytes begin like a zip archive, the container of .npz.
 bool is_npz(std::string_view bytes);
 
 // The two files of a pair.
@@ -22,19 +22,19 @@ struct NpzPaths {
   std::string labels;
 };
 
-// `X.trn.npz` goes with `Y.trn.npz` in the same folder; `a.npz,b.npz` names both. Throws InputError for other
-// names.
+// `X.trn.npz` belongs to `Y.trn.npz` in the same folder; `a.npz,b.npz` names both. Throws InputError for
+// other names.
 NpzPaths npz_paths(const std::string& path);
 bool is_npz_pair(const std::string& path);  // whether `path` names two files
 
-// Puts the rows into `sink`; `labels` without a path are none. Entries may come in any order, and entries of
-// the same place are summed. Throws InputError when an archive is damaged, holds no CSR matrix, or the two
-// have different numbers of rows.
+// Writes the rows to `sink`; without a labels path there are no labels. Entries may be unordered; duplicates
+// are summed. Throws InputError where an archive is damaged, is not a CSR matrix, or the numbers of rows
+// differ.
 CsrSizes parse_npz(const NamedBytes& features, const NamedBytes& labels, const ReadOptions& options,
                    CsrSink& sink);
 
-// Writes values as 32-bit floats, labels as 1. The files get their names when both are whole. Throws Error
-// when they cannot be written.
+// Writes values as 32-bit floats, labels as 1; both files appear when both are complete. Throws Error where
+// they cannot be written.
 void write_npz(const Dataset& data, const NpzPaths& paths);
 
 }  // namespace slide

@@ -20,7 +20,7 @@ NpyArray read_array(const ZipReader& archive, const std::string& name) {
 }
 
 std::string format_of(const NpyArray& array) {
-  std::string text;  // as bytes, or as code points of four
+  std::string text;  // stored as bytes, or as four-byte code points
   for (const char c : array.items()) {
     if (c != '\0') text += c;
   }
@@ -46,7 +46,7 @@ void check_matrix(const NpzMatrix& m, const std::string& path) {
   }
 }
 
-// Sorts the columns of each row and sums what is there twice, in the order it is stored.
+// Sorts the columns of each row; sums duplicates in stored order.
 void make_canonical(NpzMatrix& m, const std::string& path, Repeated repeated) {
   std::size_t used = 0, begin = 0;
   std::vector<std::pair<std::uint64_t, float>> row;
@@ -77,7 +77,7 @@ void make_canonical(NpzMatrix& m, const std::string& path, Repeated repeated) {
   m.values.resize(used);
 }
 
-// The bytes of an array that is one list.
+// A member with a one-dimensional array.
 template <class T>
 ZipMember list_member(const std::string& name, std::string_view type, const std::vector<T>& values,
                       std::size_t count) {
@@ -119,7 +119,7 @@ ZipMember text_member(const std::string& name, const std::vector<std::string>& t
   return list_member(name, fmt::format("<U{}", longest), items, texts.size());
 }
 
-// As 32-bit numbers where they fit: SciPy wants indices and indptr of the same type.
+// 32-bit integers where possible: SciPy requires indices and indptr of equal type.
 template <class T>
 ZipMember index_member(const std::string& name, bool wide, const std::vector<T>& values) {
   if (wide) return list_member(name, "<i8", std::vector<std::int64_t>(values.begin(), values.end()));

@@ -1,5 +1,5 @@
-// A sparse matrix of SciPy in an .npz archive, as scipy.sparse.save_npz writes it. Functions are safe to call
-// from any thread, on different files.
+// SciPy sparse matrix in an .npz archive (scipy.sparse.save_npz). Functions are safe from any thread, for
+// different files.
 #pragma once
 
 #include <cstdint>
@@ -19,11 +19,10 @@ struct NpzMatrix {
   std::vector<float> values;        // finite
 };
 
-// What is made of a place that has several entries: SciPy's own meaning is their sum.
+// Duplicate entries: summed as SciPy defines, or an error.
 enum class Repeated { kSum, kRefuse };
 
-// Reads an archive; the columns of each row ascend. Throws InputError when it is damaged or holds no CSR
-// matrix.
+// Reads an archive; columns of each row ascend. Throws InputError where it is damaged or not a CSR matrix.
 NpzMatrix read_npz_matrix(const NamedBytes& file, Repeated repeated = Repeated::kSum);
 
 // A matrix to write.
@@ -34,8 +33,8 @@ struct NpzEntries {
   std::vector<std::string> users{};  // whose rows they are, or empty: the member "users", text of NumPy
 };
 
-// Writes an archive that gets its name when it is whole, or into a file for any order, which is left to be
-// finished. Throws Error when it cannot be written.
+// Writes an archive atomically; or into a file opened for any order, without finishing it. Throws Error where
+// it cannot be written.
 void write_npz_matrix(const std::string& path, NpzEntries entries, std::uint32_t columns);
 void write_npz_matrix(AtomicFile& file, NpzEntries entries, std::uint32_t columns);
 

@@ -20,7 +20,7 @@ bool starts_with_word(std::string_view text, std::string_view word) {
   return true;
 }
 
-// Whether a number that does not fit a float is too large, not too small: its first significant digit stands
+// Whether a number out of float range overflows rather than underflows: its first significant digit is
 // `order` places left of the point, exponent included.
 bool is_large(std::string_view number) {
   const std::size_t mark = number.find_first_of("eE");

@@ -1,7 +1,7 @@
-// Reads numbers from text, eight digits at a time. Pure functions, safe from any thread.
+// Fast number parser, eight digits at a time. Pure functions, safe from any thread.
 //
-// All of them may read up to kReadAhead bytes beyond the end of the number, so the text must be readable that
-// far, and a number must be followed by a byte that cannot belong to it (a blank, a line end).
+// Functions may read up to kReadAhead bytes past the end of the number: the text must be readable that far,
+// and a byte that cannot belong to a number (blank, line end) must follow the number.
 #pragma once
 
 #include <bit>
@@ -15,7 +15,7 @@ inline constexpr std::size_t kReadAhead = 16;  // bytes
 
 inline constexpr std::uint64_t kIdTooLarge = ~std::uint64_t{0};
 
-// The digits a text starts with, eight at most.
+// Leading digits of a text, at most eight.
 struct LeadingDigits {
   std::uint64_t value = 0;
   unsigned count = 0;
@@ -25,11 +25,11 @@ inline LeadingDigits leading_digits(const char* text) {
   std::uint64_t word = 0;
   std::memcpy(&word, text, sizeof word);
   if constexpr (std::endian::native == std::endian::big) word = __builtin_bswap64(word);
-  word ^= 0x3030303030303030ULL;  // digits become 0..9, all other bytes more than 9
+  word ^= 0x3030303030303030ULL;  // digits become 0..9, all other bytes exceed 9
   const std::uint64_t stops = ((word + 0x7676767676767676ULL) | word) & 0x8080808080808080ULL;
   if ((stops & 0x80) != 0) return {};
   const auto count = static_cast<unsigned>(stops == 0 ? 8 : std::countr_zero(stops) / 8);
-  word <<= 8 * (8 - count);        // leading zeros instead of what follows the digits
+  word <<= 8 * (8 - count);        // replaces the bytes after the digits by leading zeros
   word = word * 10 + (word >> 8);  // pairs
   const std::uint64_t mask = 0x000000ff000000ffULL;
   const std::uint64_t high = (word & mask) * 0x000f424000000064ULL;         // 100 + (10^6 << 32)
@@ -41,10 +41,10 @@ inline bool is_digit(char c) {
   return static_cast<unsigned char>(c - '0') < 10;
 }
 
-// More than eight digits of an id; kIdTooLarge beyond sixteen.
+// Parses an id of more than eight digits; kIdTooLarge beyond sixteen.
 const char* parse_long_id(const char* text, std::uint64_t& id);
 
-// Reads an unsigned integer; returns the end, which is `text` itself where there is no digit.
+// Parses an unsigned integer; returns its end, or `text` where there is no digit.
 inline const char* parse_id(const char* text, std::uint64_t& id) {
   const LeadingDigits digits = leading_digits(text);
   if (digits.count == 8) [[unlikely]] {
@@ -59,7 +59,7 @@ enum class NumberFault : std::uint8_t { kNone, kNoNumber, kNotFinite, kTooLarge 
 struct ParsedFloat {
   float value = 0;
   NumberFault fault = NumberFault::kNone;
-  const char* end = nullptr;  // behind the number
+  const char* end = nullptr;  // after the number
 };
 
 inline constexpr std::uint64_t kPowersOfTen[] = {
@@ -81,19 +81,18 @@ inline constexpr std::uint64_t kPowersOfTen[] = {
     1000000000000000,
 };
 
-// The general case of parse_float.
+// General case of parse_float().
 ParsedFloat parse_any_float(const char* text, const char* limit);
 
-// Whether `value` lies so near the middle between two floats that an error of a few units in its last place
-// could change the float it rounds to.
+// Whether `value` is so close to the midpoint of two floats that an error of a few units in its last place
+// could change its rounding to float.
 inline bool near_float_midpoint(double value) {
   const std::uint64_t tail = std::bit_cast<std::uint64_t>(value) & 0x1fffffffULL;
   return tail - 0x0ffffff8ULL <= 0x10ULL;
 }
 
-// Reads a decimal number, [+-]digits[.digits][e[+-]digits], rounded to the nearest float. Nothing at or
-// beyond `limit` belongs to the number. NaN, infinity and values beyond a float's range are faults; values
-// too small for a float are zero.
+// Parses a decimal number [+-]digits[.digits][e[+-]digits], rounded to the nearest float; reads nothing at or
+// beyond `limit`. NaN, infinity and overflow are faults; underflow gives zero.
 inline ParsedFloat parse_float(const char* text, const char* limit) {
   const bool negative = *text == '-';
   const char* p = text + (negative || *text == '+');

@@ -1,4 +1,4 @@
-// Draws from power laws over many items without tables. Immutable values, safe from any thread.
+// Sampling from power laws over many items without tables. Immutable values, safe from any thread.
 #pragma once
 
 #include <algorithm>
@@ -10,8 +10,8 @@
 
 namespace slide {
 
-// Ranks 0 .. items - 1 with probability close to (rank + 1)^-exponent: the floor of a continuous power law on
-// [1, items + 1), by the inverse of its distribution function. Takes constant time and no memory.
+// Ranks 0 .. items - 1 with probability approximately proportional to (rank + 1)^-exponent: the floor of a
+// continuous power law on [1, items + 1), by inversion of its distribution function. O(1) time, no memory.
 class PowerLaw {
  public:
   PowerLaw(std::uint32_t items, double exponent)
@@ -34,7 +34,7 @@ class PowerLaw {
   double span_;
 };
 
-// A fixed permutation of 0 .. items - 1 drawn from a seed, so that ids say nothing about ranks.
+// A fixed pseudo-random permutation of 0 .. items - 1, so that ids do not reveal ranks.
 class IdScramble {
  public:
   IdScramble(std::uint32_t items, std::uint64_t seed, std::uint64_t use) : items_(items) {

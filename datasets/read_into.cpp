@@ -32,7 +32,7 @@ namespace slide {
 
 namespace {
 
-// Fails if there are columns with names, none of which are known to hold text.
+// Throws if the data has named columns of which none is configured as text.
 void fail_as_table(std::string_view bytes, const std::string& origin, const TableColumns& columns) {
   const std::string shown = columns_shown(bytes);
   if (shown.empty()) return;
@@ -83,7 +83,7 @@ ReadOptions with_format(ReadOptions options, std::string_view bytes, const std::
   return options;
 }
 
-// A log of interactions, in one source or more.
+// Parses an interaction log from one or more sources.
 CsrSizes parse_log(std::span<const TextSource> sources, const ReadOptions& options, CsrSink& sink,
                    std::size_t chunk_bytes) {
   if (options.text == nullptr || !has_items(options.text->form())) {
@@ -100,7 +100,7 @@ CsrSizes parse_log(std::span<const TextSource> sources, const ReadOptions& optio
   return sizes;
 }
 
-// XMC, libsvm, labelled text or interactions.
+// Parses XMC, libsvm, labelled text or interactions.
 CsrSizes parse_lines(const TextSource& source, const ReadOptions& options, CsrSink& sink,
                      std::size_t chunk_bytes) {
   if (options.format == DataFormat::kInteractions) return parse_log({&source, 1}, options, sink, chunk_bytes);
@@ -126,7 +126,7 @@ CsrSizes read_npz(const std::string& path, const ReadOptions& options, CsrSink& 
   return parse_npz({features.text(), paths.features}, {labels.text(), paths.labels}, options, sink);
 }
 
-// The files of a log, which are one text: a user may be in several.
+// Reads the files of a log as one text: a user may occur in several.
 CsrSizes read_log_parts(const std::vector<std::string>& parts, const ReadOptions& options, CsrSink& sink,
                         std::size_t chunk_bytes) {
   const bool spill = sink.saves_memory();
@@ -140,7 +140,7 @@ CsrSizes read_log_parts(const std::vector<std::string>& parts, const ReadOptions
   return parse_log(sources, options, sink, chunk_bytes);
 }
 
-// The rows of a part, on disk where the sink saves memory.
+// Reads a part; on disk where the sink saves memory.
 Dataset read_part(const CsrSink& sink, const std::string& part, const ReadOptions& options,
                   std::size_t chunk_bytes, CsrSizes& sizes) {
   if (!sink.saves_memory()) {
@@ -157,7 +157,7 @@ Dataset read_part(const CsrSink& sink, const std::string& part, const ReadOption
   return *std::move(data);
 }
 
-// Each part by its own reader and header, then the rows of all.
+// Reads each part separately, with its own header; then concatenates the rows.
 CsrSizes read_parts(const std::vector<std::string>& parts, const ReadOptions& options, CsrSink& sink,
                     std::size_t chunk_bytes) {
   ReadReport report, of_part;

@@ -1,5 +1,5 @@
-// Reads data of any format into any sink: what read_dataset and the cache share. Safe to call from any
-// thread, each with its own sink.
+// Reads data of any format into any sink; shared by read_dataset() and the cache. Safe from any thread, with
+// separate sinks.
 #pragma once
 
 #include <cstddef>
@@ -11,14 +11,14 @@
 
 namespace slide {
 
-// Reads `path`, as read_dataset does, several files (data_parts.h) one behind the other, in chunks of about
-// `chunk_bytes`. Where the sink saves memory, packed text is unpacked to an unnamed file beside `path`, and
-// pages of text are given back once they are read. Throws InputError on faults of the data, Error when the
-// sink or the unnamed file cannot be written.
+// Reads `path` as read_dataset(), several files (data_parts.h) consecutively, in chunks of about
+// `chunk_bytes` bytes. For memory-saving sinks, compressed text is decompressed into an unnamed file beside
+// `path`, and pages are released after parsing. Throws InputError for malformed data, Error where the sink or
+// the unnamed file cannot be written.
 CsrSizes read_into(CsrSink& sink, const std::string& path, const ReadOptions& options,
                    std::size_t chunk_bytes = kDefaultChunkBytes);
 
-// The same from text already in memory, as parse_dataset does.
+// The same for text in memory, as parse_dataset().
 CsrSizes read_text_into(CsrSink& sink, const TextSource& source, const ReadOptions& options);
 
 }  // namespace slide

@@ -1,4 +1,4 @@
-// How a data file is read. Plain values.
+// Options for reading a data file. Plain values.
 #pragma once
 
 #include <cstddef>
@@ -21,13 +21,13 @@ inline bool is_table(DataFormat format) {
   return format == DataFormat::kJsonl || format == DataFormat::kCsv || format == DataFormat::kTsv;
 }
 
-// Which columns of a table are what; without `text`, a table is an error.
+// Roles of the columns of a table; a table without `text` is an error.
 struct TableColumns {
-  std::string text;                   // their names, with commas between them
-  std::string labels;                 // its name
-  std::string label_separator = ",";  // where the column of labels is one string
-  std::string weight;                 // its name; empty: every sample has weight 1
-  std::string group{}, time{};        // their names, or empty: see SampleKeys
+  std::string text;                   // column names, comma-separated
+  std::string labels;                 // column name
+  std::string label_separator = ",";  // where the labels column is one string
+  std::string weight;                 // column name; empty: all weights 1
+  std::string group{}, time{};        // column names or empty: see SampleKeys
   bool operator==(const TableColumns&) const = default;
 };
 
@@ -51,8 +51,8 @@ struct LogOptions {
 struct ReadOptions {
   DataFormat format = DataFormat::kAuto;
   bool one_based = false;  // libsvm: feature ids start at 1
-  bool normalize = true;   // scale each sample to unit Euclidean length (a zero sample stays zero)
-  // Ids at or above are an error; 0 = what the header says, or no limit. A limit given here is also the
+  bool normalize = true;   // scale each sample to unit Euclidean length (zero samples stay)
+  // Ids at or above are an error; 0: the header's value, or no limit. A given limit also becomes the
   // sparse_count() or label_count() of the data set, so that a test set has the shape of its training set.
   std::uint32_t feature_limit = 0;
   std::uint32_t label_limit = 0;
@@ -65,17 +65,17 @@ struct ReadOptions {
   // Dense columns that there must be; without, as many as there are.
   std::optional<std::uint32_t> dense_columns = std::nullopt;
   int threads = 0;  // 0 = all cores
-  // What text is read with; without, labelled text is an error.
+  // Vocabulary for text; without it, labelled text is an error.
   std::shared_ptr<const TextModel> text = nullptr;
-  // What a table is read by.
+  // Columns of a table.
   TableColumns columns = {};
   // What a log of interactions is read by.
   LogOptions log = {};
   // Lines of text with faults are left out; else the first one is an error.
   bool skip_bad = false;
-  // Where a reading tells of itself, in place of what is there.
+  // If set: receives the report of the reading; overwritten.
   ReadReport* report = nullptr;
-  // Interactions: becomes whose rows they are, empty before.
+  // For interactions, if set: receives the users of the rows; must be empty.
   LogUsers* users = nullptr;
 };
 

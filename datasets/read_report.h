@@ -1,4 +1,4 @@
-// What a reading tells beside the rows. Not thread-safe; readers fill it in once their threads are done.
+// Report of a reading, besides the rows. Not thread-safe; readers fill it after their threads have finished.
 #pragma once
 
 #include <fmt/format.h>
@@ -15,7 +15,7 @@
 
 namespace slide {
 
-// A fault in a line of a text, which are numbered from 1.
+// An error in a line of text, numbered from 1.
 struct PlacedFault {
   std::uint64_t line = 0;
   RowFault fault;
@@ -39,7 +39,7 @@ struct ReadReport {
   // What is probably not meant as it was read, a line each: "FILE:LINE: what it looks like; what to do".
   std::vector<std::string> warnings;
 
-  // What another reading tells, of what follows.
+  // Adds the report of a reading of further data.
   void add(const ReadReport& other) {
     bad_rows += other.bad_rows;
     unknown_features += other.unknown_features;

@@ -13,8 +13,8 @@ namespace slide {
 
 namespace {
 
-constexpr std::uint64_t kEmptyRows = 1 << 16;  // written at once
-constexpr std::size_t kCountBlock = 192;       // bytes; below 256, so that one byte holds a block's count
+constexpr std::uint64_t kEmptyRows = 1 << 16;  // rows written at a time
+constexpr std::size_t kCountBlock = 192;       // bytes; below 256, so that a byte can hold a block's count
 
 // ---- counting ----
 
@@ -29,8 +29,7 @@ struct TokenCounts {
   }
 };
 
-// Counts `bytes` <= kCountBlock bytes; text[-1] is readable. One-byte counters let the compiler use full
-// vectors.
+// Counts `bytes` <= kCountBlock bytes; text[-1] is readable. One-byte counters allow full vectorisation.
 void count_block(const unsigned char* text, std::size_t bytes, TokenCounts& counts) {
   std::uint8_t lines = 0, tokens = 0, heads = 0, commas = 0;
   for (std::size_t i = 0; i < bytes; ++i) {
@@ -60,7 +59,7 @@ void count_chunk(RowChunk& chunk) {
 
 // ---- parsing ----
 
-// Appends rows to a chunk's room; beyond it, it only counts.
+// Appends rows to a chunk's space; beyond it, only counts.
 class RowAppender {
  public:
   RowAppender(RowChunk& chunk, const CsrRoom& room, const CsrCounts& base)
@@ -109,7 +108,7 @@ class TextParser {
         threads_(threads),
         rows_(static_cast<std::size_t>(threads)) {}
 
-  // Parses all counted chunks into the sink; `extra_rows` empty rows follow. Stops early at faults.
+  // Parses all counted chunks into the sink, followed by `extra_rows` empty rows. Stops early at errors.
   void run(std::vector<RowChunk>& chunks, std::uint64_t extra_rows) {
     parse_all(chunks, extra_rows);
     bool exact = true;
@@ -158,7 +157,7 @@ class TextParser {
 
   void parse_chunk(RowChunk& chunk, const CsrCounts& base, int thread) {
     parse_lines(chunk, base, thread);
-    // What does not fit is parsed again, what is faulty never used.
+    // A chunk that does not fit is parsed again; a malformed chunk is not used.
     if (!stopped(chunk) && chunk.parsed == chunk.expected) sink_.close(thread);
     source_.let_go(chunk.text.data(), chunk.text.data() + chunk.text.size());
   }
@@ -200,7 +199,7 @@ class TextParser {
 
   bool stopped(const RowChunk& chunk) const { return on_fault_ == OnFault::kStop && chunk.bad > 0; }
 
-  // Lines at the very end of the text are copied, so that reading ahead stays inside memory.
+  // Lines at the very end of the text are copied, so that reading ahead stays within memory.
   bool parse_line(const char* begin, const char* end, Row& row) const {
     if (static_cast<std::size_t>(text_end_ - end) > kReadAhead) return parse_row(begin, end, syntax_, row);
     std::string copy(begin, end);

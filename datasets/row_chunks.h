@@ -1,11 +1,9 @@
-// Lines of XMC or libsvm text, in chunks that threads go through on their own: what reading whole files and
-// reading a stream share.
+// Chunked parallel parser of XMC and libsvm lines; shared by the readers of files and streams.
 //
-// Every chunk counts its lines and tokens first, which for ordinary text gives the exact sizes of the arrays;
-// then every chunk is parsed straight into its place. Where the counts were wrong (merged duplicates, lines
-// without labels that do not start with a blank, comments, rows left out) the chunks are parsed once more
-// with the counts of the first parse. Neither the rows nor the faults depend on the number of threads or
-// chunks.
+// Each chunk first counts its lines and tokens, which for ordinary text gives exact array sizes; then each
+// chunk is parsed directly to its position. Where counts were wrong (merged duplicates, unlabelled lines that
+// do not start with a blank, comments, skipped rows), chunks are parsed again with the counts of the first
+// parse. Rows and errors do not depend on the number of threads or chunks.
 #pragma once
 
 #include <cstddef>
@@ -21,19 +19,19 @@
 
 namespace slide {
 
-// What becomes of a row with a fault.
+// Handling of malformed rows.
 enum class OnFault {
-  kStop,  // its chunk ends there
+  kStop,  // stops its chunk
   kLeaveOut,
-  kEmpty,  // it stays, without labels and features
+  kEmpty,  // keeps an empty row
 };
 
 struct RowChunk {
   std::string_view text;
-  CsrCounts expected;  // room it gets in the arrays
+  CsrCounts expected;  // its space in the arrays
   CsrCounts parsed;
   std::uint64_t lines = 0;
-  std::uint64_t first_line = 0;   // number of its first line in the input, from 1
+  std::uint64_t first_line = 0;   // line number in the input, from 1
   std::uint64_t feature_ids = 0;  // largest id + 1
   std::uint64_t label_ids = 0;
   std::uint64_t bad = 0;               // rows with faults
@@ -42,16 +40,16 @@ struct RowChunk {
   std::vector<std::uint64_t> emptied;  // OnFault::kEmpty: their places among the rows of the chunk
 };
 
-// Cuts `lines`, a part of the source, into chunks of about `chunk_bytes`, and counts them. Their lines are
-// numbered from `first_line` on.
+// Cuts `lines`, a part of the source, into chunks of about `chunk_bytes` bytes and counts them. Line numbers
+// start at `first_line`.
 std::vector<RowChunk> cut_rows(const TextSource& source, std::string_view lines, std::uint64_t first_line,
                                std::size_t chunk_bytes, int threads);
 
-// How many lines the chunks have.
+// Total number of lines of the chunks.
 std::uint64_t lines_of(const std::vector<RowChunk>& chunks);
 
-// Parses all chunks into `sink`, `extra_rows` empty rows behind them. With OnFault::kStop and a fault, the
-// sink is not filled, and the first chunk that has one tells the first fault of the text.
+// Parses all chunks into `sink`, followed by `extra_rows` empty rows. With OnFault::kStop and an error, the
+// sink is not filled, and the first chunk with an error holds the first error of the text.
 void parse_rows(const TextSource& source, const RowSyntax& syntax, OnFault on_fault,
                 std::vector<RowChunk>& chunks, std::uint64_t extra_rows, CsrSink& sink, int threads);
 

@@ -18,7 +18,7 @@ constexpr bool is_blank(char c) {
   return c == ' ' || c == '\t';
 }
 
-// The line being parsed.
+// The current line.
 struct Line {
   const char* begin;
   const char* end;
@@ -30,7 +30,7 @@ struct Line {
                    fmt::format(format, std::forward<Args>(args)...)};
   }
   bool ends_token(const char* at) const { return at >= end || is_blank(*at); }
-  // The text at `at` up to the next blank or `separator`, shortened for a message.
+  // The text from `at` to the next blank or `separator`, shortened for a message.
   std::string token(const char* at, char separator = ' ') const {
     constexpr std::size_t kShown = 24;
     const char* stop = at;
@@ -99,7 +99,7 @@ bool starts_negative(const Line& line, const char* at) {
   }
 }
 
-// libsvm writes labels as numbers: skips a fraction of zeros.
+// libsvm may write labels as decimals: skips a fraction of zeros.
 const char* skip_zero_fraction(const Line& line, const char* at) {
   if (at >= line.end || *at != '.') return at;
   ++at;
@@ -107,7 +107,7 @@ const char* skip_zero_fraction(const Line& line, const char* at) {
   return at;
 }
 
-// Whether the token at `at` has a colon and so is a feature, not a list of labels.
+// Whether the token at `at` has a colon, and thus is a feature, not a list of labels.
 bool is_feature_token(const Line& line, const char* at) {
   for (; !line.ends_token(at); ++at) {
     if (*at == ':') return true;
@@ -115,7 +115,7 @@ bool is_feature_token(const Line& line, const char* at) {
   return false;
 }
 
-// Reads one label and returns its end; nullptr where there is none.
+// Parses one label and returns its end; nullptr where there is none.
 const char* parse_label(const Line& line, const char* at, std::uint64_t& label) {
   if (line.syntax.libsvm && *at == '+') ++at;
   const char* stop = parse_id(at, label);
@@ -124,7 +124,7 @@ const char* parse_label(const Line& line, const char* at, std::uint64_t& label) 
   return line.ends_token(stop) || *stop == ',' ? stop : nullptr;
 }
 
-// Reads `l1,l2,...` at the start of the line, where there is such a list, and returns the end of the token.
+// Parses `l1,l2,...` at the start of the line, if present, and returns the end of the token.
 const char* parse_labels(const Line& line, std::vector<std::uint32_t>& labels) {
   bool ascending = true;
   std::int64_t previous = -1;
@@ -176,7 +176,7 @@ bool parse_features(const Line& line, const char* at, Row& row) {
     std::uint64_t written = 0;
     const char* stop = parse_id(at, written);
     if (stop == at) fail_feature(line, at);
-    const std::uint64_t id = written - base;  // wraps around for a 0 that should be at least 1
+    const std::uint64_t id = written - base;  // an id 0 wraps around where ids start at 1
     ParsedFloat number = {1.0F, NumberFault::kNone, stop};
     if (*stop == ':' && stop < line.end) number = parse_float(stop + 1, line.end);
     if (id >= limit) [[unlikely]] {
@@ -199,7 +199,7 @@ bool parse_features(const Line& line, const char* at, Row& row) {
   return ascending;
 }
 
-// Sorts the features by id and sums the values of equal ids in the order they were written.
+// Sorts the features by id; sums values of equal ids in written order.
 void sort_and_merge(const Line& line, Row& row) {
   const std::size_t count = row.feature_count;
   row.order.resize(count);
@@ -227,7 +227,7 @@ void sort_and_merge(const Line& line, Row& row) {
 }  // namespace
 
 void scale_to_unit_length(float* values, std::size_t count) {
-  double even = 0, odd = 0;  // two sums hide half the latency of the additions
+  double even = 0, odd = 0;  // two independent sums hide the latency of additions
   for (std::size_t i = 0; i + 1 < count; i += 2) {
     even += double{values[i]} * double{values[i]};
     odd += double{values[i + 1]} * double{values[i + 1]};

@@ -1,4 +1,4 @@
-// Samples to predict labels for, from a part of a text. Plain values.
+// Samples for prediction from a part of a text. Plain values.
 #pragma once
 
 #include <cstdint>

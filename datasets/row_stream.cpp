@@ -75,7 +75,7 @@ RowPart RowStream::read_rows(std::string_view lines) {
   return part;
 }
 
-// The lines up to the last sample that the header promises; counts the others.
+// The lines up to the last sample of the header; counts the others.
 std::string_view RowStream::take_promised(std::string_view lines) {
   std::string_view rest = lines;
   for (std::uint64_t left = header_->samples + 1 - lines_; left > 0 && !rest.empty(); --left)
@@ -88,8 +88,8 @@ std::string_view RowStream::take_promised(std::string_view lines) {
   return lines;
 }
 
-// The whole records, of what came before, too; keeps one that is not, and what comes before the names of the
-// columns.
+// Returns whole records, including an earlier incomplete one; keeps an incomplete record, and text before the
+// header.
 RowPart RowStream::read_records(std::string_view lines) {
   open_ += lines;
   std::size_t whole = open_.size();

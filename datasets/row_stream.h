@@ -1,9 +1,9 @@
-// Samples to predict labels for, from text that comes in parts of whole lines: a pipe, or a file as one part.
-// Every line is a sample, blank ones too, but for the header of XMC text and the comments of libsvm. Of CSV
-// and TSV every record behind the names of the columns is.
+// Streaming reader of samples for prediction: text in parts of whole lines, from a pipe or a file. Every line
+// is a sample, also blank ones, except the header of XMC text and comments of libsvm; in CSV and TSV, every
+// record after the header.
 //
-// Lines keep their numbers from part to part, and memory does not grow with them. For one thread; parts are
-// parsed in parallel. Neither rows nor faults depend on how the lines are parted.
+// Line numbers continue across parts; memory is constant. One thread; each part is parsed in parallel. Rows
+// and errors do not depend on the division into parts.
 #pragma once
 
 #include <cstdint>
@@ -21,16 +21,16 @@ namespace slide {
 
 class RowStream {
  public:
-  // options.format: kXmc, kLibsvm, or kText or a table with options.text. `origin` stands for the file in
+  // options.format: kXmc, kLibsvm, or with options.text kText or a table. `origin` replaces the file name in
   // messages.
   RowStream(std::string origin, const ReadOptions& options);
 
-  // The rows of the next lines, of which only the last in all may lack its end. XMC: those beyond what the
-  // header says are counted only. Throws InputError for a header that is none.
+  // Rows of the next lines; only the very last line may lack its end. XMC: lines beyond the number in the
+  // header are only counted. Throws InputError for an invalid header.
   RowPart read(std::string_view lines);
 
-  // After the last line: a record whose quotes stay open, else no rows. Throws InputError where there are
-  // more or fewer samples than an XMC header says.
+  // Call after the last line. Returns a record with unclosed quotes, if any, else no rows. Throws InputError
+  // where the number of samples differs from the XMC header.
   RowPart finish();
 
  private:
@@ -48,11 +48,10 @@ class RowStream {
   bool begun_ = false;
   bool warned_ = false;  // that the text is not UTF-8
   std::optional<Table> table_;
-  std::string open_;  // what came of a record whose quotes are open, or before the names of the columns
-  std::uint64_t lines_ = 0;  // taken so far, with the header
-  std::uint64_t surplus_lines_ =
-      0;                           // behind those that the header promises, up to the last that is not blank
-  std::uint64_t blank_lines_ = 0;  // behind these
+  std::string open_;                 // start of a record with unclosed quotes, or text before the header
+  std::uint64_t lines_ = 0;          // so far, header included
+  std::uint64_t surplus_lines_ = 0;  // nonblank lines beyond the header's number, and blank ones before them
+  std::uint64_t blank_lines_ = 0;    // after these
 };
 
 }  // namespace slide

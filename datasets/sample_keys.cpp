@@ -23,7 +23,7 @@ namespace slide {
 
 namespace {
 
-// Gives values numbers in the order in which they come.
+// Numbers values in order of first occurrence.
 class KeyNumbers {
  public:
   void add(std::string_view value) {
@@ -39,7 +39,7 @@ class KeyNumbers {
   KeyValues values_;
 };
 
-// The number that all of `text` is.
+// Parses the whole text as a number.
 std::optional<double> number_in_text(std::string_view text) {
   double number = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
@@ -47,12 +47,12 @@ std::optional<double> number_in_text(std::string_view text) {
   return number;
 }
 
-// What the samples of a chunk have, one behind the other.
+// Keys of the samples of a chunk, consecutively.
 struct ChunkKeys {
   std::vector<std::string> group, time;
 };
 
-// The values of one table.
+// Adds the values of one table.
 void add_table_keys(const std::string& path, const ReadOptions& options, KeyNumbers& group,
                     KeyNumbers& time) {
   const TableColumns& columns = options.columns;

@@ -1,5 +1,5 @@
-// What samples for validation are chosen by: groups and times of samples, of a file or of columns of a table.
-// Pure functions but for reading, safe from any thread.
+// Groups and times of samples, for the choice of validation samples, from a file or from columns of a table.
+// Safe from any thread; all pure except functions with a path.
 #pragma once
 
 #include <cstddef>
@@ -14,40 +14,39 @@
 
 namespace slide {
 
-// Values of samples: distinct ones, in the order of their first samples, and which of them each sample has.
+// Values of samples: the distinct values in order of first occurrence, and the index of each sample's value.
 struct KeyValues {
   std::vector<std::uint32_t> ids;
   std::vector<std::string> distinct;
 };
 KeyValues key_values(const std::vector<std::string_view>& values);
 
-// What is a group or a time in messages, and the key of the configuration that names where it comes from.
+// Words for messages: "group" or "time", and its configuration key.
 struct KeyName {
-  const char* thing;  // "group"
-  const char* key;    // "data.group"
+  const char* thing;  // e.g. "group"
+  const char* key;    // e.g. "data.group"
 };
 inline constexpr KeyName kGroupKey = {"group", "data.group"};
 inline constexpr KeyName kTimeKey = {"time", "data.time"};
 
-// Those of a file, plain or packed: a value a line, which blanks around it are no part of, for each of
-// `count` samples of `data`, which names them in messages. Throws InputError with the file and line where
-// that is not so.
+// Reads a file, plain or compressed, with one value per line (surrounding blanks removed), for each of
+// `count` samples of `data`, named in messages. Throws InputError with file and line for malformed files.
 KeyValues read_key_file(const std::string& path, const KeyName& name, std::size_t count,
                         const std::string& data);
 
-// Those of the columns `group` and `time` of the table at `path`, or of several, which `options` has names
-// for; a column without a name has none. Samples are those that a reading with `options` finds. Throws
-// InputError where a column or a value is not there, and where this is no table.
+// Reads the columns `group` and `time` (names in `options`; empty: none) of one or several table files, for
+// the samples that a reading with `options` finds. Throws InputError where a column or value is missing, and
+// for files that are not tables.
 struct KeyColumns {
   KeyValues group, time;
 };
 KeyColumns read_key_columns(const std::string& path, const ReadOptions& options);
 
-// The ranks of times: of numbers by size, else of texts by their bytes. `data` names them in messages. Throws
-// InputError where numbers and texts are mixed, and where all are the same.
+// Ranks of times: numeric order for numbers, else byte order. `data` names the data set in messages. Throws
+// InputError where numbers and texts are mixed, and where all are equal.
 std::vector<std::uint32_t> ranks_of_times(const KeyValues& times, const std::string& data);
 
-// The same samples with the order that they are in for times, in place of those there are.
+// The same samples with their order as times, replacing existing times.
 Dataset with_file_order(const Dataset& data);
 
 }  // namespace slide

@@ -1,4 +1,4 @@
-// Files with a line for each sample, or for each label: weights, groups, times. Pure functions.
+// Files with one line per sample or label: weights, groups, times. Pure functions.
 #pragma once
 
 #include <cstddef>
@@ -11,9 +11,9 @@
 
 namespace slide {
 
-// Calls take(line, number), from 1 on, for each line of `text`, without blanks around it. Throws InputError
-// with `path` and the line where one is blank, and unless there are `count`: a `thing` for each of the
-// `things` of `data`.
+// Calls take(line, number) for each line of `text`, from 1, without surrounding blanks. Throws InputError,
+// with `path` and line, for a blank line, and unless there are exactly `count` lines: one `thing` for each of
+// the `things` of `data`.
 template <class Take>
 void for_each_sample_line(std::string_view text, const std::string& path, std::size_t count,
                           std::string_view thing, std::string_view things, const std::string& data,

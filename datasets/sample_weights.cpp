@@ -20,7 +20,7 @@ namespace slide {
 
 namespace {
 
-// Rows, and weights of them.
+// Rows with separate weights.
 struct WeightedStorage {
   Dataset rows;
   std::vector<float> weights;

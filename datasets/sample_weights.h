@@ -1,4 +1,4 @@
-// Weights of samples in training. Pure functions, safe from any thread.
+// Sample weights in training. Safe from any thread; all pure except functions with a path.
 #pragma once
 
 #include <cstddef>
@@ -12,22 +12,21 @@
 
 namespace slide {
 
-// The samples of `data` with these weights, one for each, divided by their mean; samples of weight 0 are left
-// out. Throws InputError for weights that are negative or not finite, and where all are 0.
+// The samples of `data` with weights, one per sample, divided by their mean; samples of weight 0 are dropped.
+// Throws InputError for weights that are negative or not finite, and where all are 0.
 Dataset weighted_rows(const Dataset& data, std::span<const float> weights);
 
-// The weight that all of `text` says: a finite number from 0 on, or nothing.
+// The weight in `text`: a finite number >= 0; nullopt otherwise.
 std::optional<float> weight_in(std::string_view text);
 
-// Those of a file, plain or packed: one number a line, finite and not negative, for each of `count` samples
-// of `data`, which names them in messages. Throws InputError with the file and line where that is not so.
+// Reads weights from a file, plain or compressed: one number per line, finite and >= 0, for each of `count`
+// samples of `data`, named in messages. Throws InputError with file and line for malformed files.
 std::vector<float> read_weights(const std::string& path, std::size_t count, const std::string& data);
-// The same of the text of such a file, for what messages call `things`.
+// The same for the text of such a file; `things`: word for samples or labels in messages.
 std::vector<float> parse_weights(std::string_view text, const std::string& path, std::size_t count,
                                  const std::string& data, std::string_view things);
 
-// The samples of `data` with these weights as they are, one for each. Throws Error where there are not as
-// many.
+// The samples of `data` with unscaled weights, one per sample. Throws Error for another number.
 Dataset with_weights(const Dataset& data, std::vector<float> weights);
 
 }  // namespace slide

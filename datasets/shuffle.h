@@ -1,4 +1,4 @@
-// The order in which an epoch visits the samples. A pure function of its arguments, safe from any thread.
+// Order of the samples in an epoch. A pure function, safe from any thread.
 #pragma once
 
 #include <cstdint>
@@ -6,8 +6,7 @@
 
 namespace slide {
 
-// Fills `order` with a permutation of 0 .. order.size() - 1 drawn from (seed, epoch), uniform over all
-// permutations up to the quality of the random stream.
+// Fills `order` with a uniformly random permutation of 0 .. order.size() - 1, from (seed, epoch).
 void shuffle_order(std::span<std::uint32_t> order, std::uint64_t seed, std::uint64_t epoch);
 
 }  // namespace slide

@@ -13,7 +13,7 @@ namespace slide {
 
 namespace {
 
-// The keys of some rows, those behind the samples left out.
+// Keys of the chosen rows, without label texts.
 std::shared_ptr<const SampleKeys> chosen_keys(const SampleKeys* keys, std::span<const std::uint32_t> samples,
                                               std::size_t count) {
   if (keys == nullptr) return nullptr;
@@ -63,17 +63,17 @@ Dataset copy_rows(const Dataset& data, std::span<const std::uint32_t> samples) {
 
 namespace {
 
-// Samples that are held out together, or not at all.
+// Samples that are held out together or not at all.
 struct Unit {
-  std::uint64_t latest = 0;   // its latest time, and the place of the last sample that has it
-  std::uint64_t samples = 0;  // that have labels
+  std::uint64_t latest = 0;   // its latest time, then the position of the last sample with it
+  std::uint64_t samples = 0;  // labelled samples
 };
 
 bool comes_later(const Unit& a, const Unit& b) {
   return a.latest > b.latest;
 }
 
-// Which unit each sample belongs to: its group, or itself alone.
+// Unit of a sample: its group, or itself.
 std::uint32_t unit_of(const SampleKeys& keys, std::size_t sample) {
   return keys.groups.empty() ? static_cast<std::uint32_t>(sample) : keys.groups[sample];
 }
@@ -95,7 +95,7 @@ std::uint64_t distance(std::uint64_t a, std::uint64_t b) {
   return a > b ? a - b : b - a;
 }
 
-// The latest units, as many as come nearest to `wanted` samples.
+// The latest units, in a number that comes nearest to `wanted` samples.
 std::vector<std::uint32_t> latest_units(const std::vector<Unit>& units, std::uint64_t wanted) {
   std::vector<std::uint32_t> order;
   for (std::uint32_t u = 0; u < units.size(); ++u) {
@@ -114,8 +114,8 @@ std::vector<std::uint32_t> latest_units(const std::vector<Unit>& units, std::uin
   return order;
 }
 
-// Takes units out of `order` that come to about `wanted` samples: each that fits, and in the end the smallest
-// that is left where that comes nearer. So what is missed is half of that one at most.
+// Removes units from `order` with about `wanted` samples in total: each unit that fits, and finally the
+// smallest remaining one where that comes nearer. The difference is at most half of that unit.
 std::vector<std::uint32_t> take_units(const std::vector<Unit>& units, std::uint64_t wanted,
                                       std::vector<std::uint32_t>& order) {
   std::vector<std::uint32_t> taken, left;
@@ -134,7 +134,7 @@ std::vector<std::uint32_t> take_units(const std::vector<Unit>& units, std::uint6
   return taken;
 }
 
-// Groups in an order drawn by the seed; those of earlier folds are taken out before.
+// Groups in random order by the seed; those of earlier folds are removed first.
 std::vector<std::uint32_t> drawn_units(const std::vector<Unit>& units, std::uint64_t wanted,
                                        std::uint64_t seed, std::size_t fold) {
   std::vector<std::uint32_t> order(units.size());
@@ -144,8 +144,8 @@ std::vector<std::uint32_t> drawn_units(const std::vector<Unit>& units, std::uint
   return take_units(units, wanted, order);
 }
 
-// Throws InputError where units that cannot be parted leave no samples on one side. `held`: how many are held
-// out of `all`, of which `wanted` should be.
+// Throws InputError where indivisible units leave one side empty. `held`: held-out samples among `all`;
+// `wanted`: the intended number.
 void check_sides(const std::vector<Unit>& units, const SampleKeys& keys, std::uint64_t held,
                  std::uint64_t wanted, std::uint64_t all) {
   if (held > 0 && held < all) return;
@@ -171,7 +171,7 @@ void check_sides(const std::vector<Unit>& units, const SampleKeys& keys, std::ui
       wanted, all, keys.times.empty() ? "smallest" : "latest", groups, first.samples);
 }
 
-// Samples with labels for validation, by keys.
+// Chooses labelled samples for validation by keys.
 std::vector<bool> held_out_by_keys(const Dataset& data, std::uint64_t wanted, std::uint64_t all,
                                    std::uint64_t seed, std::size_t fold) {
   const SampleKeys& keys = *data.keys();
@@ -195,14 +195,14 @@ std::vector<bool> held_out_by_keys(const Dataset& data, std::uint64_t wanted, st
   return validates;
 }
 
-// The same, drawn one by one.
+// Chooses samples individually at random.
 std::vector<bool> drawn_one_by_one(const Dataset& data, std::size_t wanted, std::size_t all,
                                    std::uint64_t seed, std::size_t fold) {
   std::vector<std::uint32_t> order(data.samples());
-  shuffle_order(order, seed, 0);  // training counts its epochs from 1
+  shuffle_order(order, seed, 0);  // training epochs start at 1
   const std::size_t first = std::min(fold * wanted, all - wanted);
   std::vector<bool> validates(data.samples());
-  std::size_t met = 0;  // samples with labels so far
+  std::size_t met = 0;  // labelled samples so far
   for (const std::uint32_t i : order) {
     if (data.labels(i).empty()) continue;
     validates[i] = met >= first && met < first + wanted;

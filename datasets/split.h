@@ -1,5 +1,4 @@
-// Parts of a data set as data sets of their own: a training part and a validation part that share no sample.
-// Pure functions of their arguments, safe from any thread.
+// Splits a data set into disjoint training and validation parts. Pure functions, safe from any thread.
 #pragma once
 
 #include <cstddef>
@@ -10,7 +9,7 @@
 
 namespace slide {
 
-// A copy of the rows `samples` of `data`, in this order, texts of labels behind the others.
+// Copies the rows `samples` of `data`, in this order, followed by its label texts.
 Dataset copy_rows(const Dataset& data, std::span<const std::uint32_t> samples);
 
 struct Split {
@@ -18,23 +17,23 @@ struct Split {
   Dataset validation;
 };
 
-// Takes `share` of the samples that have labels for validation, at most `most` and at least one; all other
-// samples are for training, in file order, and behind them all texts of labels. Throws InputError when less
-// than two samples have labels.
-// - Without keys (SampleKeys) they are drawn by `seed`. Splits of one seed and another `fold`, from 0, share
-//   no sample for validation as long as (fold + 1) * share <= 1.
-// - With groups, samples of one group that have labels are on one side. Groups are drawn by `seed`, so that
-//   the share is met but for half a group at most; no two folds have one for validation, and a fold for which
-//   none is left has an empty validation part.
-// - With times the latest samples are taken, of equal times the last. Validation parts of folds after the
+// Takes `share` of the labelled samples for validation, at least one and at most `most`; all other samples
+// are for training, in file order, followed by all label texts.
+// - Without keys (SampleKeys), samples are drawn by `seed`. Different folds of one seed, from 0, have
+//   disjoint validation parts while (fold + 1) * share <= 1.
+// - With groups, labelled samples of one group are on one side. Groups are drawn by `seed`; the share is met
+//   up to half a group. Each group is in the validation part of at most one fold; a fold without remaining
+//   groups has an empty validation part.
+// - With times, the latest samples are taken, ties by later position. Validation parts of folds after the
 //   first are empty.
-// - With both, groups are in the order of their latest times, and those are taken which come nearest.
-// Throws InputError where groups are so large that fold 0 would have no samples on one side. `origin` stands
-// for the name of the data in messages.
+// - With both, groups are ordered by their latest times, and the number of latest groups that comes nearest
+//   to the share is taken.
+// Throws InputError where fewer than two samples have labels, and where groups are so large that fold 0 would
+// have an empty side. `origin` names the data in messages.
 Split split_dataset(const Dataset& data, double share, std::size_t most, std::uint64_t seed,
                     std::size_t fold = 0, const std::string& origin = "the data");
 
-// How split_dataset() chooses among these samples, for people: "random", "group", "time", "order", "group and
+// Rule of split_dataset() for these samples, for messages: "random", "group", "time", "order", "group and
 // time" or "group and order".
 const char* split_rule(const Dataset& data);
 

@@ -18,7 +18,7 @@ namespace slide {
 
 namespace {
 
-// The names in data.text.
+// The column names in data.text.
 std::vector<std::string> names_in(std::string_view list) {
   std::vector<std::string> names;
   while (true) {
@@ -44,7 +44,7 @@ bool begins_object(std::string_view text) {
   return trimmed(text).starts_with('{');
 }
 
-// The names of a table of fields, from its first record.
+// The column names of a table with fields, from its header.
 std::vector<std::string> field_names(std::string_view record, char delimiter) {
   std::vector<std::string_view> fields;
   std::string unquoted;
@@ -69,7 +69,7 @@ bool has_columns(std::string_view text, char delimiter, const std::vector<std::s
   }
 }
 
-// Where the column stands. Throws InputError where it does not, or twice.
+// Index of a column. Throws InputError where it is missing or repeated.
 std::size_t place_of(const std::vector<std::string>& names, const std::string& name, const char* key,
                      const std::string& where) {
   const auto found = std::ranges::find(names, name);

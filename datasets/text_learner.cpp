@@ -28,9 +28,9 @@ namespace slide {
 
 namespace {
 
-constexpr std::size_t kShards = 32;  // of the counts, by the first bits of the hash
+constexpr std::size_t kShards = 32;  // shards of the counters, by leading hash bits
 
-// How what was counted becomes a model.
+// Parameters for building a model from counts.
 struct LearnOptions {
   const TextOptions& text;
   int threads;
@@ -43,7 +43,7 @@ std::span<const LabelTexts::Line> lines_of(const LabelTexts* texts) {
 
 using LabelCounts = std::unordered_map<std::string, std::uint32_t>;
 
-// What one thread has seen.
+// Counts of one thread.
 struct Seen {
   explicit Seen(const TextOptions& options) : tokenizer(options), features(kShards) {}
   Tokenizer tokenizer;
@@ -73,7 +73,7 @@ struct Candidate {
   const char* name;
 };
 
-// The sums over threads, one counter a shard; takes the threads' memory back.
+// Sums the counters over threads, one per shard; releases the threads' memory.
 std::vector<FeatureCounter> merge_features(std::vector<Seen>& seen, int threads) {
   std::vector<FeatureCounter> merged(kShards);
   parallel_for(kShards, threads, [&](std::size_t shard, int) {
@@ -90,18 +90,18 @@ std::vector<FeatureCounter> merge_features(std::vector<Seen>& seen, int threads)
 
 float weight_of(const TextOptions& options, std::uint64_t samples, std::uint64_t with_feature) {
   if (options.weighting == Weighting::kCounts) return 1.0F;
-  const std::uint64_t found = std::min(samples, with_feature);  // buckets: features may share samples
+  const std::uint64_t found = std::min(samples, with_feature);  // the features of a bucket may share samples
   return static_cast<float>(1 + std::log(double(1 + samples) / double(1 + found)));
 }
 
-// How many samples of `samples` had a feature of this weight, as nearly as it tells.
+// Number of samples with a feature, recovered from its weight as exactly as possible.
 std::uint64_t samples_with(const TextOptions& options, std::uint64_t samples, float weight) {
-  if (options.weighting == Weighting::kCounts) return 0;  // and does not matter
+  if (options.weighting == Weighting::kCounts) return 0;  // unused
   const double with = double(1 + samples) / std::exp(double(weight) - 1) - 1;
   return static_cast<std::uint64_t>(std::llround(std::clamp(with, 0.0, double(samples))));
 }
 
-// Features that a text may add, and what goes into the buckets.
+// New features, and counts for the buckets.
 struct Choice {
   std::vector<Candidate> chosen;
   std::vector<std::uint64_t> buckets;
@@ -110,7 +110,7 @@ struct Choice {
   }
 };
 
-// Leaves the most frequent candidates, in order, where `known` others are there already.
+// Keeps the most frequent candidates, in order, besides `known` existing ones.
 void keep_most(const TextOptions& options, std::size_t known, Choice& choice) {
   std::vector<Candidate>& chosen = choice.chosen;
   std::sort(chosen.begin(), chosen.end(), [](const Candidate& a, const Candidate& b) {
@@ -123,7 +123,7 @@ void keep_most(const TextOptions& options, std::size_t known, Choice& choice) {
   if (chosen.size() > room) chosen.resize(room);
 }
 
-// Behind the features that `parts` has, the chosen ones and the buckets.
+// Appends the chosen features and the buckets to `parts`.
 void append_features(const TextOptions& options, const Choice& choice, TextModelParts& parts) {
   for (const Candidate& feature : choice.chosen) {
     parts.hashes.push_back(feature.hash);
@@ -150,7 +150,7 @@ void choose_features(const TextOptions& options, const std::vector<FeatureCounte
   append_features(options, choice, parts);
 }
 
-// The features of `before` with the weights that all samples so far give them, and new ones.
+// Adds the features of `before`, reweighted by all samples so far, and new ones.
 void add_features(const TextModel& before, const TextOptions& options,
                   const std::vector<FeatureCounter>& counts, TextModelParts& parts) {
   const TextModelParts& old = before.parts();
@@ -177,8 +177,8 @@ void add_features(const TextModel& before, const TextOptions& options,
   append_features(options, choice, parts);
 }
 
-// Those that are frequent enough or have a text, and that `before`, unless it is nullptr, does not have,
-// behind the names that `parts` has.
+// Appends the labels that are frequent enough or have a text, without those of `before` (if any), after the
+// names in `parts`.
 void append_labels(const TextOptions& options, const TextModel* before, const LabelTexts* texts,
                    std::vector<Seen>& seen, TextModelParts& parts) {
   LabelCounts counts = std::move(seen.front().labels);
@@ -201,7 +201,7 @@ void append_labels(const TextOptions& options, const TextModel* before, const La
   for (const auto& label : chosen) parts.label_names.add(label.first);
 }
 
-// Adds the words of the texts that labels have, whose names are chosen, as those of so many samples.
+// Counts the words of the chosen labels' texts, as additional samples.
 void count_label_texts(const LabelTexts* texts, const NameList& labels, Seen& seen) {
   if (texts == nullptr) return;
   LabelledLine parts;
@@ -211,12 +211,12 @@ void count_label_texts(const LabelTexts* texts, const NameList& labels, Seen& se
   });
 }
 
-// Counts of nothing yet, for each thread.
+// Empty counts for each thread.
 std::vector<Seen> nothing_seen(const TextOptions& options, int threads) {
   return std::vector<Seen>(static_cast<std::size_t>(threads), Seen(options));
 }
 
-// Goes through all samples, each thread with its own counts.
+// Counts all samples; each thread has its own counts.
 template <class Chunks>
 void count_all(Chunks& chunks, std::vector<Seen>& seen) {
   parallel_for(chunks.size(), static_cast<int>(seen.size()), [&](std::size_t chunk, int thread) {
@@ -225,7 +225,7 @@ void count_all(Chunks& chunks, std::vector<Seen>& seen) {
   });
 }
 
-// What was counted as a model, whose labels are chosen, but for those of LabelIds::kAsGiven.
+// Builds a model from the counts; labels are already chosen, except with LabelIds::kAsGiven.
 std::shared_ptr<const TextModel> model_of(TextModelParts parts, std::vector<Seen> seen,
                                           const LearnOptions& how, const std::string& origin) {
   const TextOptions& options = how.text;
@@ -311,12 +311,12 @@ std::shared_ptr<const TextModel> learn_texts(const TextSamples& samples, LabelId
 
 namespace {
 
-// Whether words or items of such a file are learnt before it is read.
+// Whether such a file requires learning before reading.
 bool is_learnt(DataFormat format) {
   return format == DataFormat::kText || format == DataFormat::kInteractions || is_table(format);
 }
 
-// Of a text to learn from, all parts of it; kAuto: the files hold none.
+// Format of a text to learn from, common to all parts; kAuto: not a text.
 DataFormat format_to_learn(const std::vector<std::string>& parts, const ReadOptions& read) {
   if (parts.size() > 1) format_of_parts(parts, read);
   const std::string& path = parts.front();
@@ -341,7 +341,7 @@ bool is_regular_file(const std::string& path) {
   return stat(path.c_str(), &status) != 0 || S_ISREG(status.st_mode);
 }
 
-// Adds all parts of a text to what was seen, and returns the form of the first.
+// Counts all parts of a text; returns the form of the first.
 TextForm count_parts(const std::vector<std::string>& parts, const ReadOptions& read, DataFormat format,
                      bool spill, std::vector<Seen>& seen) {
   std::optional<TextForm> form;

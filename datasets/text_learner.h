@@ -1,8 +1,8 @@
-// Learns from a text with labels what its samples are made of: vocabulary, weights and labels.
+// Learns a text model (vocabulary, feature weights, labels) from labelled text.
 //
-// Runs in parallel over chunks of whole lines; neither result nor error depends on the number of threads or
-// chunks. Holds the distinct features in memory (about 50 bytes each), never the text or the rows. Functions
-// are safe to call from any thread.
+// Runs in parallel over chunks of whole lines; results and errors do not depend on the number of threads or
+// chunks. Memory: about 50 bytes per distinct feature; neither text nor rows are held. Functions are safe
+// from any thread.
 #pragma once
 
 #include <cstddef>
@@ -29,22 +29,20 @@ std::shared_ptr<const TextModel> learn_text(const TextSource& source, const Text
                                             std::size_t chunk_bytes = kDefaultChunkBytes,
                                             const LearnRules& rules = {});
 
-// The same from the file at `path`, whose format, columns, threads and bad lines are as in `read`; nullptr
-// when that holds no labelled text and is no table, or is a pipe, which cannot be read twice. With `spill`,
-// packed text is unpacked to an unnamed file beside `path`. Several files (data_parts.h) are one text, each
-// with its own lines and, if they are tables, columns. Also throws InputError where columns are named
-// and the file does not have them. What labels are said to be, unless that is nullptr, counts as so many
-// samples more, and labels that it names are labels however few samples they have.
+// The same for the file `path`, with format, columns, threads and skip_bad of `read`; nullptr where it is
+// neither labelled text nor a table, or is a pipe, which cannot be read twice. `spill`: decompresses into an
+// unnamed file beside `path`. Several files (data_parts.h) form one text, each with its own lines and
+// columns. Throws InputError also where named columns are missing. `label_texts` (may be nullptr) count as
+// additional samples, and their labels are kept independent of frequency.
 std::shared_ptr<const TextModel> learn_text_file(const std::string& path, const ReadOptions& read,
                                                  const TextOptions& options, bool spill = false,
                                                  const LabelTexts* label_texts = nullptr);
 
-// What `before` knows and what the file at `path` adds to it, which must hold labelled text or be a table, or
-// a log where `before` has items (see learn_more_items()):
-// new words and n-grams stand behind those of the vocabulary, before the buckets, new labels behind the
-// others. Of both, those that are frequent enough in this text, by `options`, whose other values are those of
-// `before`. Features are weighted by all samples so far, as far as their weights tell how many had them.
-// Throws InputError as above, but not for a text in which nothing is frequent enough.
+// Incremental learning: extends `before` by the file `path`, labelled text or a table, or a log where
+// `before` has items (learn_more_items()). New words and n-grams follow the vocabulary, before the buckets;
+// new labels follow the labels. Both must be frequent enough in this text, by `options`; other options must
+// equal those of `before`. Feature weights use all samples so far, as far as the weights of `before` reveal
+// their frequencies. Throws InputError as above, but not where nothing new is frequent enough.
 std::shared_ptr<const TextModel> learn_more_text_file(const std::string& path, const ReadOptions& read,
                                                       const TextModel& before, const TextOptions& options,
                                                       bool spill = false,
@@ -53,14 +51,14 @@ std::shared_ptr<const TextModel> learn_more_text_file(const std::string& path, c
 // Whether learn_text_file() would learn from this file. Throws InputError as there.
 bool holds_text(const std::string& path, const ReadOptions& read);
 
-// `before` without the labels for which `gone` is true; it has one entry for each.
+// `before` without the labels with gone[label]; `gone` has one entry per label.
 std::shared_ptr<const TextModel> without_labels(const TextModel& before, const std::vector<bool>& gone);
 
-// Which ids labels get: by falling frequency, those that are frequent enough, or all of TextSamples, as
-// there.
+// Label ids: sufficiently frequent labels by decreasing frequency; or all labels of TextSamples with their
+// ids.
 enum class LabelIds { kByFrequency, kAsGiven };
 
-// The same from memory. Throws InputError as above.
+// The same for texts in memory. Throws InputError as above.
 std::shared_ptr<const TextModel> learn_texts(const TextSamples& samples, LabelIds label_ids,
                                              const TextOptions& options, int threads);
 

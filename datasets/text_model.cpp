@@ -29,7 +29,7 @@ NameList get_names(ByteReader& in, std::size_t count) {
   return names;
 }
 
-// A number of things that have ids and take at least `bytes` each.
+// Reads a number of items with ids, of at least `bytes` bytes each.
 std::size_t get_count(ByteReader& in, std::size_t bytes) {
   constexpr const char* kWhat = "an impossible size";
   const std::uint64_t count = in.get_count(bytes, kWhat);
@@ -178,7 +178,7 @@ std::shared_ptr<const TextModel> TextModel::from_bytes(std::string_view bytes, c
   if (!all_finite(parts.weights)) in.refuse("impossible weights of features");
   parts.feature_names = get_names(in, vocabulary);
   parts.label_names = get_names(in, labels);
-  if (has_items(parts.form) && features != labels) in.refuse("items that are not features and labels alike");
+  if (has_items(parts.form) && features != labels) in.refuse("items that differ between features and labels");
   if (in.left() != 0) in.refuse("more than its sizes say");
   return std::make_shared<const TextModel>(options, std::move(parts));
 }

@@ -1,13 +1,13 @@
-// What turns text into the samples of one model: the vocabulary with its weights, the names of the labels,
-// and the form its training text had. Learnt from a training file, kept in the model file.
+// Text model: converts text to samples of one network. Holds the vocabulary with feature weights, the label
+// names, and the form of the training text. Learnt from a training file, stored in the model file.
 //
-// That of a log of interactions has items for features and labels, the same under each number
-// (interactions.h).
+// For interaction logs, items are both features and labels, with equal ids (interactions.h).
 //
-// Feature ids: the vocabulary by falling frequency (ties by hash), then text.hash_buckets buckets for what is
-// not in it. Label ids: by falling frequency, ties by name. Neither depends on the number of threads.
+// Feature ids: the vocabulary by decreasing frequency (ties by hash), then text.hash_buckets buckets for
+// features outside the vocabulary. Label ids: by decreasing frequency, ties by name. Independent of the
+// number of threads.
 //
-// Immutable once made, then safe to use from any thread. Not copyable: shared by pointer.
+// Immutable, safe from any thread. Not copyable: share it by pointer.
 #pragma once
 
 #include <cstdint>
@@ -25,7 +25,7 @@
 
 namespace slide {
 
-// Strings in one piece of memory.
+// Strings in contiguous memory.
 class NameList {
  public:
   void add(std::string_view name);
@@ -40,8 +40,7 @@ class NameList {
   std::vector<std::size_t> ends_;
 };
 
-// The parts of a TextModel. Sizes must fit: as many hashes as feature names, and a weight for each of them
-// and each bucket.
+// Content of a TextModel. Invariant: one name per hash, and one weight per hash and bucket.
 struct TextModelParts {
   TextForm form = TextForm::kFastText;
   std::uint64_t samples = 0;  // of the training text
@@ -61,26 +60,27 @@ class TextModel {
   std::uint64_t samples() const { return parts_.samples; }
   std::uint32_t feature_count() const { return static_cast<std::uint32_t>(parts_.weights.size()); }
   std::uint32_t label_count() const { return static_cast<std::uint32_t>(parts_.label_names.size()); }
-  // Features with a name; the others are buckets.
+  // Number of features with a name; the others are buckets.
   std::uint32_t vocabulary() const { return static_cast<std::uint32_t>(parts_.hashes.size()); }
   const TextModelParts& parts() const { return parts_; }
-  // The feature of the vocabulary with this hash.
+  // The vocabulary feature with this hash.
   std::optional<std::uint32_t> known_feature(std::uint64_t hash) const;
   // `#3` for bucket 3.
   std::string feature_name(std::uint32_t id) const;
   std::string_view label_name(std::uint32_t id) const { return parts_.label_names[id]; }
   std::optional<std::uint32_t> label_id(std::string_view name) const;
 
-  // The features of a text without labels, of a model of items those that it names, each once; `row.labels`
-  // stays as it is. `tokenizer` was made with options().
+  // Features of a text without labels (for an item model: its named items, once each); leaves `row.labels`
+  // unchanged. `tokenizer` is constructed with options().
   void features_of(std::string_view text, bool normalize, Tokenizer& tokenizer, Row& row) const;
 
-  // Another number for other options, vocabulary, weights or labels, as far as 64 bits can tell.
+  // 64-bit digest of options, vocabulary, weights and labels.
   std::uint64_t digest() const;
 
-  // All but the options, as bytes; little-endian.
+  // Serialised content without options; little-endian.
   std::string to_bytes() const;
-  // Throws InputError that starts with `origin` when the bytes are none of a model with these options.
+  // Inverse of to_bytes(). Throws InputError that starts with `origin` where the bytes are not a model with
+  // these options.
   static std::shared_ptr<const TextModel> from_bytes(std::string_view bytes, const TextOptions& options,
                                                      const std::string& origin);
 
@@ -91,7 +91,7 @@ class TextModel {
 
   TextOptions options_;
   TextModelParts parts_;
-  std::vector<std::uint32_t> slots_;  // open addressing by hash: ids, or kNone
+  std::vector<std::uint32_t> slots_;  // hash table with open addressing: ids, or kNone
   std::unordered_map<std::string_view, std::uint32_t> label_ids_;
 };
 

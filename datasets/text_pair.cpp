@@ -21,14 +21,14 @@ namespace {
 
 constexpr std::string_view kFeaturesMark = "_Xf.";
 constexpr std::string_view kLabelsMark = "_Y.";
-constexpr std::size_t kPairRowsAtOnce = 4096;  // a task
+constexpr std::size_t kPairRowsAtOnce = 4096;  // rows per task
 
 bool is_file(const std::string& path) {
   std::error_code ignored;
   return !path.empty() && std::filesystem::is_regular_file(path, ignored);
 }
 
-// The features alone, without labels.
+// Reads the features, without labels.
 Dataset read_pair_features(const TextPair& pair, const ReadOptions& options, std::size_t chunk_bytes) {
   const FileBytes bytes(pair.features);
   const std::string_view text = without_byte_order_mark(bytes.text());
@@ -50,7 +50,7 @@ Dataset read_pair_features(const TextPair& pair, const ReadOptions& options, std
   return features;
 }
 
-// The rows [first, last) of both.
+// Stores the rows [first, last) of both files.
 void store_pair(const DatasetView& x, const LabelLists& y, std::size_t first, std::size_t last, CsrSink& sink,
                 int thread) {
   const CsrCounts before = {first, x.feature_offsets[first], y.offsets[first]};

@@ -1,6 +1,6 @@
-// Pairs of text files, as the Extreme Classification Repository gives its newer sets: features in
-// trn_X_Xf.txt, labels in trn_X_Y.txt, a line a sample in both. Functions are safe to call from any thread,
-// on different files.
+// Pairs of text files, as in newer sets of the Extreme Classification Repository: features in trn_X_Xf.txt,
+// labels in trn_X_Y.txt, one line per sample in both. Functions are safe from any thread, for different
+// files.
 #pragma once
 
 #include <cstddef>
@@ -17,17 +17,15 @@ struct TextPair {
   std::string labels;
 };
 
-// `FEATURES,LABELS` names both, of which FEATURES is there; it may be any text of sparse features, LABELS all
-// that read_labels() takes.
+// Parses `FEATURES,LABELS`, where the file FEATURES exists; FEATURES is text with sparse features, LABELS as
+// for read_labels().
 std::optional<TextPair> named_text_pair(const std::string& path);
 
-// The same, or `A_Xf.txt` alone, a file that begins with `samples features`, whose labels lie beside it in
-// `A_Y.txt`.
+// The same, or a lone `A_Xf.txt` that begins with `samples features`, with its labels in `A_Y.txt` beside it.
 std::optional<TextPair> text_pair(const std::string& path);
 
-// Puts the rows into `sink`. options.skip_bad does not hold here, as lines of the two files would no longer
-// belong together. Throws InputError with the place of the first fault, or when the two are not of the same
-// number of samples.
+// Writes the rows to `sink`. Ignores options.skip_bad, since lines of the two files would no longer match.
+// Throws InputError with the position of the first error, and where the numbers of samples differ.
 CsrSizes read_text_pair(const TextPair& pair, const ReadOptions& options, CsrSink& sink,
                         std::size_t chunk_bytes);
 

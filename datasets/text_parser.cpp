@@ -14,7 +14,7 @@ namespace slide {
 
 namespace {
 
-// Length of the text up to the end of its last line that is not blank.
+// Length of the text up to the end of its last nonblank line.
 std::size_t without_blank_end(std::string_view text) {
   const std::size_t last = text.find_last_not_of(" \t\r\n");
   if (last == std::string_view::npos) return 0;
@@ -26,7 +26,7 @@ std::uint64_t count_lines(std::string_view text) {
   return ends + (!text.empty() && text.back() != '\n' ? 1 : 0);
 }
 
-// Throws the fault that comes first in the text, if it is before `end_line`.
+// Throws the first error of the text, if it is before `end_line`.
 void check_faults(const std::vector<RowChunk>& chunks, const std::string& origin, std::uint64_t end_line) {
   for (const RowChunk& chunk : chunks) {
     if (chunk.bad == 0) continue;
@@ -35,7 +35,7 @@ void check_faults(const std::vector<RowChunk>& chunks, const std::string& origin
   }
 }
 
-// Tells of the rows that were left out.
+// Reports the skipped rows.
 void report_faults(const std::vector<RowChunk>& chunks, const std::string& origin, ReadReport& report) {
   std::uint64_t rows = 0;
   for (const RowChunk& chunk : chunks) {

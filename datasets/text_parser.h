@@ -1,5 +1,5 @@
-// Parses XMC and libsvm text into a data set, in parallel chunks of whole lines (row_chunks.h). Neither the
-// result nor the error reported depends on the number of threads or chunks.
+// Parser of XMC and libsvm text, in parallel chunks of whole lines (row_chunks.h). Results and errors do not
+// depend on the number of threads or chunks. Functions are safe from any thread.
 #pragma once
 
 #include <cstddef>
@@ -13,9 +13,8 @@
 
 namespace slide {
 
-// Parses `source`, whose format is options.format (kXmc or kLibsvm), into `sink`. Chunks have about
-// `chunk_bytes`, at least 1. Throws InputError with the first fault in the order of the text, or that there
-// is no row without one.
+// Parses `source`, in format options.format (kXmc or kLibsvm), into `sink`. Chunks have about `chunk_bytes`
+// bytes, at least 1. Throws InputError with the first error in text order, or where no valid row exists.
 CsrSizes parse_text(const TextSource& source, const ReadOptions& options, CsrSink& sink,
                     std::size_t chunk_bytes = kDefaultChunkBytes);
 

@@ -1,4 +1,4 @@
-// Samples of text that are in memory already, for learning and reading as those of a file.
+// Text samples in memory, with the interface of text files for learning and reading.
 #pragma once
 
 #include <algorithm>
@@ -12,8 +12,8 @@
 
 namespace slide {
 
-// Texts and the labels of each: those of text i are label_names[label_ids[j]] for j from label_offsets[i] up
-// to label_offsets[i + 1]. Without offsets there are none. Views of what outlives them.
+// Texts and their labels: text i has the labels label_names[label_ids[j]] for j in [label_offsets[i],
+// label_offsets[i + 1]). Without offsets there are no labels. Views; the content must outlive them.
 struct TextSamples {
   std::span<const std::string_view> texts;
   std::span<const std::uint64_t> label_offsets;  // texts + 1
@@ -21,7 +21,7 @@ struct TextSamples {
   std::span<const std::string_view> label_names;
 };
 
-// The same in chunks that threads go through on their own, as LabelledChunks has the lines of a text.
+// The same in chunks for independent tasks, like LabelledChunks.
 class TextSampleChunks {
  public:
   explicit TextSampleChunks(const TextSamples& samples) : samples_(samples) {}
@@ -40,13 +40,13 @@ class TextSampleChunks {
       use(parts);
     }
   }
-  // There are none: any text is one.
+  // Texts in memory are never malformed.
   void check_faults() const {}
   void report_faults(ReadReport&) const {}
   bool has_weights() const { return false; }
 
  private:
-  static constexpr std::size_t kSamples = 256;  // of a chunk
+  static constexpr std::size_t kSamples = 256;  // per chunk
 
   TextSamples samples_;
 };

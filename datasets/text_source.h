@@ -1,4 +1,4 @@
-// A text that a reader goes through.
+// A text to parse, with its origin.
 #pragma once
 
 #include <cstddef>
@@ -11,11 +11,11 @@ namespace slide {
 
 inline constexpr std::size_t kDefaultChunkBytes = std::size_t{1} << 20;
 
-// A text to parse; it must outlive this view.
+// View of a text, which must outlive it.
 struct TextSource {
   std::string_view text;
-  std::string origin;               // stands for the file name in messages
-  const FileBytes* file = nullptr;  // set: lets go of parts of the text once they are read
+  std::string origin;               // replaces the file name in messages
+  const FileBytes* file = nullptr;  // if set: releases memory of parsed parts
 
   void let_go(const char* begin, const char* end) const {
     if (file != nullptr) file->let_go({begin, end});

@@ -15,7 +15,7 @@ namespace slide {
 
 namespace {
 
-// Values are part of every model: never change them.
+// Part of every model: never change these values.
 constexpr std::uint64_t kWordSeed = 0x736c696465776f72ULL;
 constexpr std::uint64_t kCharSeed = 0x736c696465636872ULL;
 constexpr std::uint64_t kGamma = 0x9e3779b97f4a7c15ULL;
@@ -61,7 +61,7 @@ bool is_ascii(char c) {
 
 enum class CodeKind { kSeparator, kWord, kMark, kAlone, kIgnorable };
 
-// Scripts written without blanks whose characters are words or near to it.
+// Scripts without blanks between words, whose characters are approximately words.
 bool stands_alone(utf8proc_int32_t code) {
   return (code >= 0x3040 && code <= 0x30ff) || (code >= 0x3400 && code <= 0x4dbf) ||
          (code >= 0x4e00 && code <= 0x9fff) || (code >= 0xf900 && code <= 0xfaff) ||
@@ -83,7 +83,7 @@ CodeKind kind_of(utf8proc_int32_t code) {
     case UTF8PROC_CATEGORY_MN:
     case UTF8PROC_CATEGORY_MC:
     case UTF8PROC_CATEGORY_ME:
-      return CodeKind::kMark;  // belongs to what stands before it
+      return CodeKind::kMark;  // belongs to the preceding character
     case UTF8PROC_CATEGORY_CF:
       return CodeKind::kIgnorable;
     default:
@@ -91,7 +91,7 @@ CodeKind kind_of(utf8proc_int32_t code) {
   }
 }
 
-// The code point at `at`, and its length; 0 bytes where there is no UTF-8.
+// Decodes the code point at `at`; returns its length, 0 for invalid UTF-8.
 std::size_t decode(std::string_view text, std::size_t at, utf8proc_int32_t& code) {
   const auto* bytes = reinterpret_cast<const utf8proc_uint8_t*>(text.data()) + at;
   const auto left = static_cast<utf8proc_ssize_t>(std::min<std::size_t>(text.size() - at, 4));
@@ -99,7 +99,7 @@ std::size_t decode(std::string_view text, std::size_t at, utf8proc_int32_t& code
   return length > 0 ? static_cast<std::size_t>(length) : 0;
 }
 
-// The text with U+FFFD for each byte that is no UTF-8.
+// The text with U+FFFD for each invalid byte.
 std::string valid_utf8(std::string_view raw) {
   std::string valid;
   for (std::size_t at = 0; at < raw.size();) {
@@ -111,7 +111,7 @@ std::string valid_utf8(std::string_view raw) {
   return valid;
 }
 
-// NFC without ignorable code points, and folded if wanted.
+// NFC without ignorable code points, case-folded if requested.
 std::string normalised(std::string_view valid, bool fold) {
   int options = UTF8PROC_STABLE | UTF8PROC_COMPOSE | UTF8PROC_IGNORE;
   if (fold) options |= UTF8PROC_CASEFOLD;
@@ -128,7 +128,7 @@ char lower(char c) {
   return c >= 'A' && c <= 'Z' ? static_cast<char>(c + ('a' - 'A')) : c;
 }
 
-// Where the code point begins that the byte at `at` is part of.
+// Start of the code point that contains the byte at `at`.
 std::size_t start_before(std::string_view text, std::size_t at) {
   while (at > 0 && (static_cast<unsigned char>(text[at]) & 0xc0) == 0x80) --at;
   return at;
@@ -156,7 +156,7 @@ void Tokenizer::run(std::string_view text) {
 }
 
 void Tokenizer::split_words(std::string_view text) {
-  std::size_t at = 0, begin = 0;  // the token so far is [begin, at)
+  std::size_t at = 0, begin = 0;  // the current token is [begin, at)
   bool ascii = true, alone = false;
   const auto end_token = [&](std::size_t next) {
     if (at > begin) add_token(text.substr(begin, at - begin), ascii);
@@ -214,7 +214,7 @@ void Tokenizer::add_token(std::string_view raw, bool ascii) {
     text_.append(normalised(raw, options_.lowercase));
   }
   const std::size_t bytes = text_.size() - begin;
-  if (bytes == 0) return;  // nothing but ignorable code points
+  if (bytes == 0) return;  // only ignorable code points
   tokens_.push_back({begin, bytes, hash_bytes(kWordSeed, std::string_view(text_).substr(begin))});
 }
 
@@ -245,7 +245,8 @@ void Tokenizer::add_char_ngrams(std::size_t token) {
   for (std::size_t first = 0; first < length; ++first) {
     for (std::size_t count = options_.char_ngrams_min; count <= options_.char_ngrams_max; ++count) {
       if (first + count > length) break;
-      if (count == 1 && (first == 0 || (whole && first + 1 == length))) continue;  // a mark alone
+      // only a word boundary mark
+      if (count == 1 && (first == 0 || (whole && first + 1 == length))) continue;
       const std::uint32_t begin = starts_[first], bytes = starts_[first + count] - begin;
       features_.push_back(not_zero(hash_bytes(kCharSeed, std::string_view(marked_).substr(begin, bytes))));
       places_.push_back({static_cast<std::uint32_t>(token), bytes, begin, true});
@@ -257,7 +258,7 @@ std::string Tokenizer::name(std::size_t i) const {
   const Place& place = places_[i];
   std::string name;
   if (place.characters) {
-    const std::string_view word = token(place.token);  // the place counts the mark before it
+    const std::string_view word = token(place.token);  // positions include the mark before the word
     const std::size_t end = place.begin + place.count;
     const std::size_t from = place.begin == 0 ? 0 : place.begin - 1;
     name = place.begin == 0 ? "~<" : "~";

@@ -1,10 +1,10 @@
-// Splits UTF-8 text into tokens and lists its features: word n-grams and character n-grams, each by a 64-bit
-// hash that is the same on every machine. Two features of the same hash would be one; among a hundred million
-// that has a chance of 1 in 3,000.
+// Splits UTF-8 text into tokens and lists its features: word n-grams and character n-grams, each identified
+// by a platform-independent 64-bit hash. A hash collision merges two features; its probability among a
+// hundred million features is 1 in 3,000.
 //
-// Tokens are brought into Unicode's composed form (NFC), without ignorable code points such as soft hyphens,
-// and case-folded if wanted. A byte that is no UTF-8 separates words; between blanks it becomes U+FFFD.
-// A Tokenizer is scratch memory, one for each thread.
+// Tokens are normalised to NFC, without ignorable code points such as soft hyphens, and optionally
+// case-folded. An invalid byte separates words; between blanks it becomes U+FFFD. A Tokenizer is scratch
+// memory, one per thread.
 #pragma once
 
 #include <cstddef>
@@ -18,14 +18,14 @@
 
 namespace slide {
 
-// The feature that a token is by itself, which is composed and folded as it is.
+// Hash of the feature of a single token, already normalised.
 std::uint64_t hash_of_token(std::string_view token);
 
 class Tokenizer {
  public:
   explicit Tokenizer(const TextOptions& options) : options_(options) {}
 
-  // Takes in one sample's text, forgetting the one before.
+  // Tokenises one sample's text; drops the previous one.
   void run(std::string_view text);
 
   std::size_t tokens() const { return tokens_.size(); }
@@ -33,15 +33,15 @@ class Tokenizer {
     return std::string_view(text_).substr(tokens_[i].begin, tokens_[i].bytes);
   }
 
-  // Every occurrence of a feature; never 0.
+  // Hashes of all feature occurrences; never 0.
   std::span<const std::uint64_t> features() const { return features_; }
-  // What features()[i] is, for people: `word`, `two words`, or `~ord>` for a character n-gram, where < and >
-  // stand for the ends of the word. At most kMaxNameBytes long.
+  // Name of features()[i] for messages: `word`, `two words`, or `~ord>` for a character n-gram, where < and >
+  // mark the ends of the word. At most kMaxNameBytes long.
   std::string name(std::size_t i) const;
 
   static constexpr std::size_t kMaxNameBytes = 1000;
-  // Character n-grams are of this much of a word, which bounds the memory that a word takes; longer words
-  // lack the mark of their end.
+  // Character n-grams cover at most this prefix of a word, which bounds memory; longer words lack the end
+  // mark.
   static constexpr std::size_t kMaxWordBytes = 10'000;
 
  private:
@@ -49,7 +49,8 @@ class Tokenizer {
     std::size_t begin, bytes;  // in text_
     std::uint64_t hash;
   };
-  // Where a feature comes from: `count` tokens from `token`, or, with characters, bytes of a marked token.
+  // Origin of a feature: `count` tokens from `token`, or with `characters` a range of bytes of a marked
+  // token.
   struct Place {
     std::uint32_t token, count, begin;
     bool characters;

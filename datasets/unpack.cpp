@@ -22,14 +22,14 @@ bool is_gzip(std::string_view bytes) {
   return bytes.starts_with("\x1f\x8b");
 }
 
-// A frame, or one to skip, as programs that pack in parallel begin with.
+// A frame, or a skippable frame, with which parallel compressors begin.
 bool is_zstd(std::string_view bytes) {
   if (bytes.starts_with("\x28\xb5\x2f\xfd")) return true;
   return bytes.size() >= kPackedMagicBytes && (static_cast<unsigned char>(bytes[0]) & 0xf0) == 0x50 &&
          bytes.substr(1).starts_with("\x2a\x4d\x18");
 }
 
-// An inflating zlib stream with the gzip wrapper.
+// zlib stream that inflates gzip.
 class Inflater {
  public:
   Inflater() {
@@ -45,7 +45,7 @@ class Inflater {
   z_stream stream_{};
 };
 
-// What both kinds share: the input that is left, and where the pieces go.
+// Common state: the remaining input and the receiver of pieces.
 class Unpacker {
  public:
   Unpacker(std::string_view input, const std::string& origin, const TakeUnpacked& take)
@@ -61,7 +61,7 @@ class Unpacker {
   }
 
  private:
-  // Unpacks one gzip member from the front of the input. False when no more is wanted.
+  // Decompresses one gzip member at the start of the input. Returns false to stop.
   bool unpack_member() {
     Inflater stream;
     int status = Z_OK;
@@ -81,12 +81,12 @@ class Unpacker {
     return true;
   }
 
-  // Unpacks Zstandard to the end of the input, frame after frame.
+  // Decompresses Zstandard to the end of the input, frame by frame.
   void unpack_frames() {
     const std::unique_ptr<ZSTD_DCtx, decltype(&ZSTD_freeDCtx)> stream(ZSTD_createDCtx(), &ZSTD_freeDCtx);
     if (stream == nullptr) fail_run("out of memory: zstd could not be started");
     ZSTD_inBuffer in = {input_.data(), input_.size(), 0};
-    std::size_t left = 1;  // of the frame: 0 at its end
+    std::size_t left = 1;  // of the frame; 0 at its end
     while (in.pos < in.size || left != 0) {
       ZSTD_outBuffer out = {piece_.get(), kPieceBytes, 0};
       const std::size_t before = in.pos;
@@ -115,7 +115,7 @@ class Unpacker {
   std::string_view input_;
   const std::string& origin_;
   const TakeUnpacked& take_;
-  std::unique_ptr<char[]> piece_;  // of kPieceBytes; only what is unpacked is ever touched
+  std::unique_ptr<char[]> piece_;  // kPieceBytes; untouched parts use no memory
   std::uint64_t unpacked_ = 0;
 };
 
@@ -153,7 +153,7 @@ std::string unpack_head(std::string_view bytes, std::size_t most) {
       return head.size() < most;
     });
   } catch (const InputError&) {
-    // cut off where the beginning ends
+    // truncated at the end of the beginning
   }
   return head;
 }

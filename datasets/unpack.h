@@ -1,4 +1,4 @@
-// What gzip and Zstandard have packed, unpacked piece by piece. Pure functions, safe from any thread.
+// Streaming decompression of gzip and Zstandard. Pure functions, safe from any thread.
 #pragma once
 
 #include <cstddef>
@@ -8,25 +8,23 @@
 
 namespace slide {
 
-inline constexpr std::size_t kPackedMagicBytes = 4;  // of a file, to see whether it is packed
+inline constexpr std::size_t kPackedMagicBytes = 4;  // bytes needed to detect compression
 
-// Whether the bytes start like gzip or Zstandard.
+// Whether the bytes begin like gzip or Zstandard.
 bool is_packed(std::string_view bytes);
 
-// Takes a piece of unpacked bytes, after which the input that is left starts at `input`. False: no more is
-// wanted.
+// Receives a piece of decompressed bytes; `input` points to the remaining input. Returning false stops.
 using TakeUnpacked = std::function<bool(std::string_view piece, const char* input)>;
 
-// Unpacks packed bytes, one or several members (gzip) or frames (Zstandard, of a window up to 128 MiB). What
-// follows the last member of gzip counts for nothing. Throws InputError that names `origin` when the data are
-// cut off or damaged.
+// Decompresses all members (gzip) or frames (Zstandard, windows up to 128 MiB). Ignores data after the last
+// gzip member. Throws InputError, naming `origin`, where the data are truncated or damaged.
 void unpack(std::string_view bytes, const std::string& origin, const TakeUnpacked& take);
 
-// The same into memory; also throws InputError when that is more than there is memory for.
+// The same into memory; throws InputError also where memory is insufficient.
 std::string unpack(std::string_view bytes, const std::string& origin);
 
-// The first bytes of what `bytes`, the beginning of a file, unpacks to, up to about `most`: as far as it is
-// there and sound. Bytes that are not packed are returned as they are.
+// Decompresses the beginning of a file, `bytes`, up to about `most` bytes, as far as it is complete and
+// valid. Uncompressed bytes are returned unchanged.
 std::string unpack_head(std::string_view bytes, std::size_t most);
 
 }  // namespace slide

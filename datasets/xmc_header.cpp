@@ -17,7 +17,7 @@ std::uint64_t id_limit(std::uint32_t option, std::uint64_t header) {
   return option != 0 ? std::min<std::uint64_t>(option, header) : header;
 }
 
-// Numbers with blanks between them; 0 where there is anything else.
+// Counts blank-separated numbers; 0 where there is anything else.
 int count_numbers(std::string_view line) {
   int numbers = 0;
   bool inside = false;

@@ -1,6 +1,5 @@
-// Zip archives, as far as .npz files need them: members stored as they are or deflated, of any size (zip64).
-// After PKWARE's APPNOTE.TXT, 6.3.10, sections 4.3 to 4.5. Functions are safe to call from any thread, on
-// different archives.
+// Zip archives, as needed for .npz: stored or deflated members of any size (zip64). By PKWARE's APPNOTE.TXT,
+// 6.3.10, sections 4.3 to 4.5. Functions are safe from any thread, for different archives.
 #pragma once
 
 #include <cstdint>
@@ -12,24 +11,24 @@
 
 namespace slide {
 
-// What the directory at the end of an archive says of a member.
+// Entry of a member in the central directory.
 struct ZipEntry {
   std::string name;
   std::uint16_t flags = 0, method = 0;
   std::uint32_t checksum = 0;
-  std::uint64_t packed = 0, size = 0;  // bytes
-  std::uint64_t header = 0;            // where in the file the member begins
+  std::uint64_t packed = 0, size = 0;  // compressed and uncompressed bytes
+  std::uint64_t header = 0;            // offset of the member's local header
 };
 
-// Reads the members of an archive, whose bytes outlive it. Safe from several threads.
+// Reads the members of an archive, whose bytes must outlive it. Safe from any thread.
 class ZipReader {
  public:
-  // Throws InputError when the bytes are no whole archive.
+  // Throws InputError where the bytes are not a complete archive.
   explicit ZipReader(const NamedBytes& file);
 
   const std::string& path() const { return file_.path; }
-  // The unpacked bytes of a member. Throws InputError when there is none of this name, or it is damaged,
-  // encrypted or packed in another way, or unpacks to more than there is memory for.
+  // Decompressed content of a member. Throws InputError where it does not exist, is damaged, encrypted,
+  // compressed by another method, or larger than available memory.
   std::string read(const std::string& name) const;
 
  private:
@@ -42,12 +41,12 @@ struct ZipMember {
   std::string bytes;
 };
 
-// From so many bytes on, of a member or before it, numbers of 64 bits are written; below, those of 32 bits
-// hold what a member is packed into, too.
+// Sizes and offsets from this value on are written as 64-bit fields. The margin below 2^32 leaves room for
+// the compressed size, which may exceed the original.
 inline constexpr std::uint64_t kZip64From = 0xF0000000;
 
-// Writes an archive into a file for any order, which is left to be finished. The same members give the same
-// bytes. Throws Error when it cannot be written. `zip64_from` is another value in tests alone.
+// Writes an archive into a file opened for any order, without finishing it. Equal members give equal bytes.
+// Throws Error where it cannot be written. Only tests change `zip64_from`.
 void write_zip(AtomicFile& file, const std::vector<ZipMember>& members,
                std::uint64_t zip64_from = kZip64From);
 

@@ -16,10 +16,10 @@ namespace slide {
 
 namespace {
 
-constexpr std::uint64_t kMaxRatio = 1032;  // deflate packs no more bytes into one
+constexpr std::uint64_t kMaxRatio = 1032;  // max compression ratio of deflate
 constexpr std::size_t kMaxComment = 0xFFFF;
 
-// The bytes from `at` on, of which a part that is not there is refused.
+// Reader of the bytes from `at` on; throws for missing bytes.
 class Part final : public ByteReader {
  public:
   Part(const NamedBytes& file, std::uint64_t at)
@@ -45,7 +45,7 @@ class RawInflater {
   RawInflater(const RawInflater&) = delete;
   RawInflater& operator=(const RawInflater&) = delete;
 
-  // Unpacks into exactly all of `bytes`; returns what is wrong, or nothing.
+  // Decompresses to exactly fill `bytes`; returns an error, or nullopt.
   std::optional<std::string_view> unpack(std::string_view packed, std::string& bytes) {
     std::uint64_t room = bytes.size();
     stream_.next_out = reinterpret_cast<Bytef*>(bytes.data());
@@ -62,7 +62,7 @@ class RawInflater {
   }
 
  private:
-  // zlib counts in 32 bits. Takes what it is given off both.
+  // zlib counts in 32 bits: refills its input and output, reducing both arguments.
   void refill(std::string_view& packed, std::uint64_t& room) {
     constexpr std::uint64_t kMax = std::numeric_limits<uInt>::max();
     if (stream_.avail_in == 0) {
@@ -83,9 +83,9 @@ struct Directory {
   std::uint64_t entries = 0, at = 0;
 };
 
-// Where the end of the archive says that its directory is. `end`: where that lies.
+// Parses the end of the archive at `end`, which locates the directory.
 Directory find_directory(const NamedBytes& file, std::size_t end) {
-  Part part(file, end + 10);  // behind the mark and what is said of several disks
+  Part part(file, end + 10);  // after the mark and disk numbers
   const auto entries = part.get<std::uint16_t>();
   part.skip(4);
   const auto at = part.get<std::uint32_t>();
@@ -102,7 +102,7 @@ Directory find_directory(const NamedBytes& file, std::size_t end) {
   return {entries64, end64.get<std::uint64_t>()};
 }
 
-// Puts the numbers of 64 bits that the extra fields of an entry hold in place of those that say so.
+// Replaces placeholder numbers of an entry by the 64-bit numbers in its extra fields.
 void read_extra(Part& part, std::uint64_t bytes, std::initializer_list<std::uint64_t*> numbers) {
   while (bytes >= 4) {
     const auto kind = part.get<std::uint16_t>();
@@ -140,7 +140,7 @@ ZipEntry read_entry(Part& part) {
   return entry;
 }
 
-// As they lie in the file.
+// The compressed bytes of a member.
 std::string_view packed_bytes(const NamedBytes& file, const ZipEntry& entry) {
   Part part(file, entry.header);
   part.expect_mark(zip::kMember, "a member is missing");
@@ -178,7 +178,7 @@ std::string ZipReader::read(const std::string& name) const {
         path(), name);
   }
   const std::string_view packed = packed_bytes(file_, *entry);
-  // An archive may say anything; no more is asked for than it can hold.
+  // Bounds allocation: the archive's sizes are untrusted.
   if (is_stored ? entry->size != packed.size() : entry->size / kMaxRatio > packed.size())
     fail_damaged(file_, name, "its size cannot be true");
   require_room(double(entry->size), path());

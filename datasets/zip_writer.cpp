@@ -14,9 +14,9 @@ namespace slide {
 
 namespace {
 
-constexpr std::size_t kDeflatedAtOnce = std::size_t{1} << 18;  // packed at once, at most
+constexpr std::size_t kDeflatedAtOnce = std::size_t{1} << 18;  // compressed bytes per write
 constexpr int kLevel = 1;
-constexpr std::uint16_t kDate = 0x21;  // the first of 1980: the same bytes for the same data
+constexpr std::uint16_t kDate = 0x21;  // 1980-01-01: equal data gives equal bytes
 constexpr std::uint16_t kVersion = 20, kVersion64 = 45;
 constexpr int kMemory = 8;  // zlib's default
 
@@ -30,7 +30,7 @@ class RawDeflater {
   RawDeflater(const RawDeflater&) = delete;
   RawDeflater& operator=(const RawDeflater&) = delete;
 
-  // Puts the packed bytes behind what `file` has, and returns how many they are.
+  // Appends the compressed bytes to `file`; returns their number.
   std::uint64_t pack(std::string_view bytes, AtomicFile& file) {
     std::string piece(kDeflatedAtOnce, '\0');
     std::uint64_t packed = 0;
@@ -95,7 +95,7 @@ class ZipWriter {
     at_ += bytes.size();
   }
 
-  // What the header of a member and its entry of the directory have in common.
+  // Fields common to a local header and a directory entry.
   static void put_facts(ByteString& out, const ZipMember& member, bool is_large, std::uint64_t packed,
                         std::uint32_t checksum) {
     out.put(is_large ? kVersion64 : kVersion);
@@ -127,7 +127,7 @@ class ZipWriter {
   void add_entry(const ZipMember& member, bool is_large, std::uint64_t packed, std::uint32_t checksum,
                  std::uint64_t begin) {
     directory_.write(zip::kEntry);
-    directory_.put(is_large ? kVersion64 : kVersion);  // made by
+    directory_.put(is_large ? kVersion64 : kVersion);  // version made by
     put_facts(directory_, member, is_large, packed, checksum);
     directory_.put<std::uint16_t>(is_large ? 28 : 0);
     for (int i = 0; i < 3; ++i) directory_.put<std::uint16_t>(0);  // comment, disk, attributes

@@ -20,22 +20,22 @@ namespace slide::lsh {
 namespace {
 
 constexpr std::size_t kTables = 32;
-constexpr std::size_t kProbes = 2;          // buckets of a table that a query looks into
-constexpr std::size_t kLogBucket = 5;       // a bucket holds about 2^4 to 2^5 neurons on average
-constexpr std::size_t kMaxBits = 16;        // of a fingerprint; with more than 2^21 neurons buckets grow
-constexpr std::size_t kAlwaysPart = 24;     // one neuron of so many is scored always
-constexpr std::size_t kFewNeurons = 4096;   // below: none is
-constexpr std::size_t kRowsOfTask = 1024;   // rows of a task
-constexpr std::size_t kFunctionTile = 128;  // functions projected at once: their sums stay in cache
-constexpr std::size_t kFew = 32;            // ids of one bucket are taken while there are fewer than so many
-constexpr std::size_t kFewPart = 8;         // and than one in so many of those wanted
-constexpr std::size_t kBucketsAhead = 8;    // buckets whose ids are asked for ahead
+constexpr std::size_t kProbes = 2;          // buckets probed per table
+constexpr std::size_t kLogBucket = 5;       // a bucket holds 2^4 to 2^5 neurons on average
+constexpr std::size_t kMaxBits = 16;        // of a fingerprint; above 2^21 neurons, buckets grow
+constexpr std::size_t kAlwaysPart = 24;     // one of this many neurons is always scored
+constexpr std::size_t kFewNeurons = 4096;   // below: no neuron is always scored
+constexpr std::size_t kRowsOfTask = 1024;   // rows per task
+constexpr std::size_t kFunctionTile = 128;  // functions projected together: their sums stay in cache
+constexpr std::size_t kFew = 32;            // ids found once are taken up to this many ids
+constexpr std::size_t kFewPart = 8;         // or up to wanted / kFewPart
+constexpr std::size_t kBucketsAhead = 8;    // prefetch distance, in buckets
 
 std::size_t tasks(std::size_t rows) {
   return (rows + kRowsOfTask - 1) / kRowsOfTask;
 }
 
-// Calls `use` (id, row) for the rows of a task, in ascending order.
+// Calls use(id, row) for the rows of a task, in ascending order.
 template <class Use>
 void each_row(const WeightRows& rows, std::size_t dim, std::size_t neurons, std::size_t task, Use&& use) {
   std::vector<float> buffer(dim);
@@ -44,7 +44,8 @@ void each_row(const WeightRows& rows, std::size_t dim, std::size_t neurons, std:
   }
 }
 
-// The mean of all rows, and of the biases behind it. Summed by task, then in order: the same for all threads.
+// The mean of all rows, followed by the mean bias. Summed by task, then in task order: independent of
+// threads.
 std::vector<double> mean_row(const WeightRows& rows, std::size_t dim, std::span<const float> biases,
                              int threads) {
   const std::size_t n = biases.size();
@@ -99,7 +100,7 @@ void SearchIndex::draw(std::uint64_t seed) {
   }
 }
 
-// The rows furthest from the mean row: what all rows have in common moves no neuron before another.
+// Selects the rows farthest from the mean row: the component that all rows share does not affect the ranking.
 void SearchIndex::choose_always(const WeightRows& rows, std::span<const float> biases, int threads) {
   const std::vector<double> mean_values = mean_row(rows, dim_, biases, threads);
   const std::vector<float> mean(mean_values.begin(), mean_values.end());
@@ -118,7 +119,7 @@ void SearchIndex::choose_always(const WeightRows& rows, std::span<const float> b
   std::vector<float> sorted = length;
   const auto last = sorted.begin() + static_cast<std::ptrdiff_t>(chosen);
   std::nth_element(sorted.begin(), last, sorted.end(), std::greater<>());
-  const float bound = chosen < neurons_ ? *last : 0.0F;  // rows that are longer are all chosen
+  const float bound = chosen < neurons_ ? *last : 0.0F;  // all longer rows are selected
   std::size_t equal = chosen - static_cast<std::size_t>(std::count_if(length.begin(), length.end(),
                                                                       [&](float l) { return l > bound; }));
   for (std::uint32_t i = 0; i < neurons_; ++i) {
@@ -129,7 +130,7 @@ void SearchIndex::choose_always(const WeightRows& rows, std::span<const float> b
   }
 }
 
-// codes[t*neurons_ + i]: row i in table t.
+// codes[t * neurons_ + i]: fingerprint of row i in table t.
 void SearchIndex::hash_rows(const WeightRows& rows, std::span<const float> biases, std::uint16_t* codes,
                             int threads) const {
   struct Scratch {
@@ -166,7 +167,7 @@ void SearchIndex::hash_rows(const WeightRows& rows, std::span<const float> biase
   });
 }
 
-// Files the neurons of one table by counting.
+// Fills one table by counting sort.
 void SearchIndex::fill(std::size_t table, const std::uint16_t* codes) {
   const std::size_t buckets = std::size_t{1} << k_;
   std::uint32_t* starts = starts_.data() + table * (buckets + 1);
@@ -200,8 +201,7 @@ void SearchIndex::project(const QueryBlock& block, SearchScratch& scratch) const
   }
 }
 
-// The two buckets of every table that a sample looks into. Their bounds are read after all of them were asked
-// for.
+// Finds the two buckets to probe in every table; prefetches all their bounds before reading them.
 void SearchIndex::list_buckets(std::size_t sample, std::size_t lanes, SearchScratch& scratch) const {
   const std::size_t stride = (std::size_t{1} << k_) + 1;
   std::array<const std::uint32_t*, kTables * kProbes> starts;
@@ -218,8 +218,8 @@ void SearchIndex::list_buckets(std::size_t sample, std::size_t lanes, SearchScra
   }
 }
 
-// Counts in how many buckets each id is; returns how many ids are in scratch.repeated: those of two or more,
-// in the order in which that showed. Most ids are in one bucket only.
+// Counts the buckets that contain each id; returns the number of ids in scratch.repeated: ids found at least
+// twice, in order of discovery. Most ids are found once.
 std::size_t SearchIndex::count(SearchScratch& scratch) const {
   std::uint16_t* counts = scratch.counts.data();
   const std::uint16_t none = scratch.none;
@@ -245,13 +245,14 @@ std::size_t SearchIndex::count(SearchScratch& scratch) const {
 void SearchIndex::find(std::size_t sample, std::size_t lanes, std::size_t wanted, SearchScratch& scratch,
                        std::vector<std::uint32_t>& out) const {
   out.clear();
-  out.reserve(std::min(wanted, neurons_));  // nothing fails once there are counts
+  out.reserve(std::min(wanted, neurons_));  // no allocation fails after counting has begun
   list_buckets(sample, lanes, scratch);
   const std::span<const std::uint32_t> repeated(scratch.repeated.data(), count(scratch));
   const auto times_of = [&](std::uint32_t id) -> std::size_t { return scratch.counts[id] - scratch.none; };
   std::array<std::size_t, kTables + 2> ids_of{};  // by count
   for (const std::uint32_t id : repeated) ++ids_of[times_of(id)];
-  std::size_t least = kTables + 1, room = wanted;  // all ids of larger counts are wanted, `room` of this one
+  // all ids of larger counts are taken, and `room` of this count
+  std::size_t least = kTables + 1, room = wanted;
   while (least > 1 && ids_of[least] <= room) room -= ids_of[least--];
   for (const std::uint32_t id : repeated) {
     const std::size_t times = times_of(id);

@@ -7,8 +7,8 @@
 // (the same among what a search index finds that is built anew when tables are rehashed), exact-labels (the
 // neurons whose weights have the largest products with those of the block's labels), table-labels (hash
 // tables are asked with the weights of the block's labels), none. N of them for each block of N samples, in
-// the steps between two shares of the run; of the files the first rows. Tables that are asked with samples
-// are `lsh` of the layer, as ever. What is found enters a block as the labels of one more sample, which has
+// the steps between two shares of the run; of the files the first rows. Tables that are queried with
+// samples are `lsh` of the layer. What is found enters a block as the labels of one more sample, which has
 // no features and weighs 0: so it is active and stands for itself. That sample is there without a source,
 // too. FOLDER/metrics.jsonl gets what `slide train` writes after an epoch, but train_seconds leave out the
 // search, which is find_seconds.

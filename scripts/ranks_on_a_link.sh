@@ -126,7 +126,7 @@ TIMEFORMAT='%U %S'
 END
 chmod +x "$work/remote" "$work/rank"
 
-# Processor time that the machine has given to anybody, in ticks.
+# Total processor time of the machine, in ticks.
 busy() { awk '$1 == "cpu" { print $2 + $3 + $4 + $7 + $8 + $9 }' /proc/stat; }
 
 before=() after=() begun=$(busy) begun_at=$(date +%s.%N)

@@ -1,5 +1,5 @@
-// Which sanitizer a test is built with. Sanitizers have a heap of their own, hold freed memory back, reserve
-// address space, and are slow.
+// The sanitizer of a test build. Sanitizers use their own heap, delay the release of memory, reserve address
+// space, and are slow.
 #pragma once
 
 #if defined(__SANITIZE_ADDRESS__)  // GCC's names, then Clang's

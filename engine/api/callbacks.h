@@ -1,5 +1,4 @@
-// How the library calls what a caller gave it: what that throws comes out of the library as it is. Internal
-// to the library.
+// Calls of the caller's callbacks: their exceptions leave the library unchanged. Internal to the library.
 #pragma once
 
 #include <exception>
@@ -8,7 +7,7 @@
 
 namespace slide::api {
 
-// A callback threw. Not one of the standard exceptions, so that the engine passes it on as it is.
+// A callback threw. Not derived from std::exception, so that the engine passes it on.
 struct CallbackFailed {
   std::exception_ptr reason;
 };
@@ -22,7 +21,7 @@ auto call(const F& callback, const Reports&... reports) {
   }
 }
 
-// guarded() for what calls callbacks through call().
+// guarded() for code that calls callbacks through call().
 template <class F>
 auto guarded_with_callbacks(F&& body) {
   try {

@@ -17,7 +17,7 @@ namespace {
 
 constexpr std::size_t kRowsToCheck = 4096;
 
-// One of the two matrices: where its arrays are, and the copies of those that could not stay where they are.
+// One of the two matrices: views of its arrays, and copies of arrays that could not be borrowed.
 struct Matrix {
   const char* name;
   std::span<const std::uint64_t> offsets;
@@ -36,7 +36,7 @@ struct Matrix {
   }
 };
 
-// Calls f with the array as a span of its type.
+// Calls f with the array as a span of its element type.
 template <class F>
 auto with_type(const Integers& array, F&& f) {
   const auto span = [&]<class T>(T) { return std::span(static_cast<const T*>(array.data()), array.size()); };
@@ -56,7 +56,7 @@ bool is_64_bit(const Integers& array) {
   return array.type() == Integers::Type::kInt64 || array.type() == Integers::Type::kUint64;
 }
 
-// Negative numbers come out too large for any offset or id.
+// Negative numbers become too large for any offset or id.
 template <class T>
 std::uint64_t unsigned_of(T value) {
   return static_cast<std::uint64_t>(static_cast<std::int64_t>(value));
@@ -88,11 +88,11 @@ void take_offsets(const CsrMatrix& from, Matrix& matrix) {
   }
 }
 
-// What a look at some rows tells.
+// Result of checking some rows.
 struct Found {
-  std::uint64_t columns = 0;  // all ids lie below
+  std::uint64_t columns = 0;  // upper bound of all ids
   bool ascending = true;      // in every row, without repeats
-  std::string fault;          // the first one, or empty
+  std::string fault;          // the first error, or empty
 };
 
 template <class T>
@@ -120,7 +120,7 @@ Found look_at_rows(const Matrix& matrix, std::span<const T> ids, std::size_t fir
   return found;
 }
 
-// All rows, in parallel; the fault is the first whatever the number of threads.
+// Checks all rows in parallel; the reported error is the first one for any number of threads.
 template <class T>
 Found look_at(const Matrix& matrix, std::span<const T> ids, std::uint64_t limit) {
   std::vector<Found> parts((matrix.rows() + kRowsToCheck - 1) / kRowsToCheck);
@@ -137,8 +137,7 @@ Found look_at(const Matrix& matrix, std::span<const T> ids, std::uint64_t limit)
   return all;
 }
 
-// Copies of all rows with ids ascending; entries of one id become one, their values summed in the order they
-// had.
+// Copies all rows with sorted ids; equal ids become one entry, with values summed in their original order.
 template <class T>
 void sort_rows(std::span<const T> ids, Matrix& matrix) {
   std::vector<std::uint64_t> offsets{0}, order;
@@ -195,7 +194,7 @@ void take(const CsrMatrix& from, Matrix& matrix) {
   take_ids(from, matrix);
 }
 
-// What a data set views stays here.
+// Owner of everything that the data set views.
 struct Storage {
   Matrix features{"features"}, labels{"labels"};
   std::shared_ptr<const void> keep_alive;

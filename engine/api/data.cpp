@@ -28,7 +28,7 @@ namespace {
 
 constexpr std::size_t kRowsAtOnce = 1024;
 
-// Rows whose values are their own.
+// Rows with their own scaled values.
 struct ScaledStorage {
   AlignedArray<float> values;
   std::shared_ptr<const void> rest;
@@ -119,7 +119,7 @@ Dataset rows_to_train(const Data::Impl& data, Dataset rows) {
 
 namespace {
 
-// What the samples are held out by comes with them.
+// Groups and times come with the samples.
 void record_keys(const Data::Impl& data, DataConfig& config) {
   const auto check = [](const KeyName& name, const std::string& wanted, const std::string& read) {
     if (wanted.empty() || wanted == read) return;
@@ -277,7 +277,7 @@ Data Data::weighted(const float* weights, std::size_t count) const {
 
 namespace {
 
-// The same data with keys that `change` has set, one for each sample.
+// The same data with keys set by `change`, one per sample.
 template <class Change>
 Data with_changed_keys(const Data::Impl& data, std::size_t count, const KeyName& name, const Change& change) {
   if (count != data.rows.samples())

@@ -1,4 +1,4 @@
-// Trains on data in memory, saves the model, loads it and asks it for the best labels of a sample.
+// Example: trains on data in memory, saves the model, loads it and predicts the best labels of a sample.
 #include <slide/slide.h>
 
 #include <cstdint>
@@ -8,7 +8,7 @@
 namespace api = slide::api;
 
 int main() {
-  // 2,000 samples in compressed sparse rows. Sample i has label i % 50, and the features that go with it.
+  // 2,000 samples in compressed sparse rows. Sample i has label i % 50 and matching features.
   std::vector<std::int64_t> offsets = {0}, label_offsets = {0};
   std::vector<std::int32_t> features, labels;
   std::vector<float> values;

@@ -1,4 +1,4 @@
-// What stands behind the public classes, and the one way to get at it. Internal to the library.
+// Implementation classes of the public handles, and access to them. Internal to the library.
 #pragma once
 
 #include <slide/config.h>
@@ -26,7 +26,7 @@ struct Config::Impl {
   slide::Config config;
 };
 
-// What a file was read with, and later readers must know.
+// Settings with which a file was read, needed by later readers.
 struct Reading {
   DataConfig options;
   std::shared_ptr<const TextModel> text;  // or nullptr
@@ -37,8 +37,8 @@ struct Reading {
 
 struct Data::Impl {
   Dataset rows;
-  std::optional<Reading> reading;  // none: from memory, values as they are
-  // From memory: the arrays of `rows`, and who keeps them.
+  std::optional<Reading> reading;  // none: from memory, unscaled values
+  // Only from memory: the arrays of `rows`, and their owner.
   DatasetView view;
   std::shared_ptr<const void> storage;
   std::size_t copied_bytes = 0;
@@ -48,13 +48,13 @@ struct Data::Impl {
 struct Model::Impl {
   explicit Impl(slide::Model trained) : model(std::move(trained)) {}
 
-  mutable slide::Model model;  // but for its tables it stays as it is
+  mutable slide::Model model;  // constant except for its hash tables
   mutable std::once_flag tables;
 
-  // Those of a model that was read are built when they are first needed. Safe from any thread: nothing else
-  // looks at them.
+  // Builds the tables of a loaded model on the first call. Thread-safe: only users of tables access them,
+  // after this call.
   void build_tables(int threads) const;
-  // The same where LSH inference asks them.
+  // The same, only where LSH inference uses training tables.
   void build_asked_tables(int threads) const;
 };
 
@@ -71,8 +71,8 @@ struct Internals {
   }
 };
 
-// The samples of `data` for a network of `config`: scaled to unit length where that says so and `data` came
-// from memory, else the same arrays.
+// The samples of `data` for a network of `config`: scaled to unit length where `config` says so and `data`
+// came from memory; else the same arrays.
 Dataset scaled_rows(const Data::Impl& data, const DataConfig& config);
 
 // The rows to train on: without labels that a text names and its model does not know.
@@ -83,7 +83,7 @@ void record_reading(const Data::Impl& data, slide::Config& config);
 
 Measures measures_of(const Metrics& metrics);
 
-// Runs `body`; of the standard library's exceptions, which callers are not told of, it makes an Error.
+// Runs `body`; converts exceptions of the standard library to Error.
 template <class F>
 auto guarded(F&& body) {
   try {

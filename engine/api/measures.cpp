@@ -14,7 +14,7 @@ namespace slide::api {
 
 namespace {
 
-// What measures are weighted with and grouped by.
+// Propensities and label groups from training labels.
 struct Training {
   std::vector<std::uint32_t> frequencies;
   Metrics::Propensities propensities;

@@ -49,7 +49,7 @@ Model Model::load(const std::string& path, bool with_optimizer) {
 
 void Model::save(const std::string& path) const {
   guarded([&] {
-    impl_->build_tables(0);  // without them the file would not know their seeds
+    impl_->build_tables(0);  // the file stores their seeds
     const slide::Model& model = impl_->model;
     const OptimizerState* optimizer = model.optimizer ? &*model.optimizer : nullptr;
     save_model(path, {model.config, model.shape, model.trained(), optimizer, model.steps, model.text.get(),
@@ -102,7 +102,7 @@ struct Predictor::Impl {
   PredictOptions options;
   std::optional<slide::Predictor> predictor;
   mutable std::mutex mutex;
-  mutable std::vector<slide::Predictor::Scratch> free;  // working memory that nobody uses now
+  mutable std::vector<slide::Predictor::Scratch> free;  // unused working memory
 };
 
 Predictor::Impl::Impl(std::shared_ptr<const Model::Impl> of, const PredictOptions& wanted)

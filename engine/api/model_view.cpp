@@ -1,4 +1,4 @@
-// What a model has learnt, for whoever looks inside.
+// Inspection of a trained model: names, related labels and features, vectors.
 #include <slide/model.h>
 
 #include "engine/api/internals.h"

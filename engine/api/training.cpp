@@ -43,7 +43,8 @@ TrainObserver observer_of(const Callbacks& callbacks, const std::function<void(c
       call(callbacks.epoch, EpochSummary{r.epoch, r.step, r.loss, r.train_seconds, r.samples_per_second});
     };
   }
-  observer.eval = [&, save](const EvalReport& report) {  // without, train.patience would count nothing
+  // needed even without a callback: train.patience counts evaluations
+  observer.eval = [&, save](const EvalReport& report) {
     if (!callbacks.evaluation) return;
     Evaluation evaluation = evaluation_of(report);
     evaluation.save_model = save;
@@ -58,7 +59,7 @@ void save_running(const std::string& path, const slide::Config& config, const Tr
   save_model(path, {config, trainer.shape(), trainer.trained(), &state, trainer.steps(), text});
 }
 
-// The model alone: the data and the rest of the trainer are given back.
+// Keeps the model; releases the data and the rest of the trainer.
 Model keep(const slide::Config& config, Trainer&& trainer, std::shared_ptr<const TextModel> text,
            std::vector<std::uint32_t> idle = {}) {
   DataShape shape = trainer.shape();
@@ -70,7 +71,7 @@ Model keep(const slide::Config& config, Trainer&& trainer, std::shared_ptr<const
                           .shape = std::move(shape),
                           .steps = steps,
                           .has_optimizer_state = config.train.save_optimizer,
-                          .hashes = {},  // the tables are there
+                          .hashes = {},  // the network has its tables
                           .network = std::move(trained.network),
                           .optimizer = std::move(optimizer),
                           .neighbours = std::move(trained.neighbours),
@@ -99,12 +100,12 @@ Model train_on(slide::Config config, RunData data, const Callbacks& callbacks) {
   return keep(config, std::move(trainer), data.text);
 }
 
-// Words and labels of text have the numbers of what it was read with.
+// Ids of words and labels are valid only for text read with the same vocabulary.
 void check_text(const Data::Impl& data, const slide::Model& model) {
   const std::shared_ptr<const TextModel> text = data.reading ? data.reading->text : nullptr;
   if (text == nullptr || text == model.text) return;
   if (model.text == nullptr || text->digest() != model.text->digest())
-    fail_input("the data are text with words of its own; read it by the model that training goes on from");
+    fail_input("the data are text with words of its own; read it with the model to continue");
 }
 
 void check_beginning(const slide::Config& config) {
@@ -121,7 +122,7 @@ Model continue_training_on(const Model::Impl& impl, const Data& data, std::uint3
   used.train.epochs = epochs;
   used.data.validation = {};
   used.train.patience = 0;
-  used.data.label_weights.file.clear();  // of the labels there were
+  used.data.label_weights.file.clear();  // for the labels before
   used.data.label_text.clear();
   const Dataset more =
       widened(rows_to_train(Internals::of(data), scaled_rows(Internals::of(data), used.data)),
@@ -132,12 +133,12 @@ Model continue_training_on(const Model::Impl& impl, const Data& data, std::uint3
   TrainedStart start = start_continued(model, used, rows, nullptr, {}, threads);
   Trainer trainer(used, std::move(rows), std::move(start));
   trainer.run(observer_of(callbacks, {}));
-  std::vector<std::uint32_t> idle = model.idle;  // `slide train --init` alone counts
+  std::vector<std::uint32_t> idle = model.idle;  // only `slide train --init` counts them
   if (!idle.empty()) idle.resize(more.label_count());
   return keep(model.config, std::move(trainer), model.text, std::move(idle));
 }
 
-// The file of validation, as samples like those in memory.
+// Reads the validation file as samples in memory.
 void read_validation(const slide::Config& config, RunData& data) {
   if (config.data.validation.file.empty()) return;
   const ReadOptions options =

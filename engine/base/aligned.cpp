@@ -13,7 +13,8 @@
 namespace slide {
 
 namespace {
-constexpr std::size_t kMapped = std::size_t{128} << 10;  // bytes from which areas are pages of their own
+// min bytes of an area that is mapped outside the heap
+constexpr std::size_t kMapped = std::size_t{128} << 10;
 
 std::atomic<std::size_t> mapped{0};  // bytes
 }  // namespace
@@ -25,8 +26,8 @@ void* allocate_zeroed(std::size_t bytes) {
     std::memset(memory, 0, bytes);
     return memory;
   }
-  // Fresh anonymous pages are zero already and cost nothing until they are touched: arrays are as large as
-  // the largest block could need, and most blocks are far from it.
+  // Fresh anonymous pages are zero and cost nothing until touched: arrays are sized for the largest block,
+  // and most blocks are much smaller.
   void* memory = mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
   if (memory == MAP_FAILED) fail_run("out of memory: {:.1f} MB asked for", double(bytes) / 1e6);
   mapped.fetch_add(bytes, std::memory_order_relaxed);
@@ -45,7 +46,7 @@ void release(void* memory, std::size_t bytes) noexcept {
 
 std::size_t release_behind(void* memory, std::size_t bytes, std::size_t kept) noexcept {
   const auto page = static_cast<std::size_t>(sysconf(_SC_PAGESIZE));
-  const std::size_t rest = round_up(std::max(kept, kMapped), page);  // stays an area of its own
+  const std::size_t rest = round_up(std::max(kept, kMapped), page);  // keeps the area mapped
   if (bytes < kMapped || rest >= bytes) return bytes;
   if (munmap(static_cast<char*>(memory) + rest, bytes - rest) != 0) return bytes;
   mapped.fetch_sub(bytes - rest, std::memory_order_relaxed);

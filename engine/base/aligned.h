@@ -1,4 +1,5 @@
-// Cache-line aligned arrays for weights, tables and workspaces. Not thread-safe; movable, not copyable.
+// Cache-line aligned, zero-initialised arrays for weights, tables and workspaces. Movable, not copyable; not
+// thread-safe.
 #pragma once
 
 #include <cstddef>
@@ -17,13 +18,14 @@ constexpr std::size_t round_up(std::size_t count, std::size_t multiple) {
   return (count + multiple - 1) / multiple * multiple;
 }
 
-// Allocates `bytes` zeroed bytes aligned to kAlignment; large areas ask the kernel for large pages, which it
-// is free to refuse. Throws Error when memory runs out.
+// Allocates `bytes` zeroed bytes aligned to kAlignment; requests huge pages for large areas (the kernel may
+// refuse). Throws Error when memory runs out.
 void* allocate_zeroed(std::size_t bytes);
 void release(void* memory, std::size_t bytes) noexcept;
-// Gives whole pages behind the first `kept` bytes back, if it can; returns how many bytes are to be released.
+// Returns whole pages behind the first `kept` bytes to the system where possible; returns the number of bytes
+// that release() must release later.
 std::size_t release_behind(void* memory, std::size_t bytes, std::size_t kept) noexcept;
-// Of all areas in use that are pages of their own, outside the heap.
+// Total bytes of all live areas that were mapped outside the heap.
 std::size_t mapped_bytes() noexcept;
 
 // A fixed-size zero-initialised array of trivial elements.
@@ -51,7 +53,7 @@ class AlignedArray {
     if (data_ != nullptr) release(data_, allocated_);
   }
 
-  // Keeps the first `size` elements, which are not more than there are, where they are.
+  // Keeps the first `size` elements in place; `size` is at most size().
   void shrink(std::size_t size) {
     size_ = size;
     if (data_ != nullptr) allocated_ = release_behind(data_, allocated_, size * sizeof(T));

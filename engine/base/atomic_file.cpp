@@ -18,12 +18,12 @@ namespace slide {
 
 namespace {
 
-constexpr const char* kOpenFiles = "/proc/self/fd";  // through which a file without a name gets one
-constexpr mode_t kMode = 0666;                       // less what the umask takes away
+constexpr const char* kOpenFiles = "/proc/self/fd";  // to link an unnamed file
+constexpr mode_t kMode = 0666;                       // before the umask
 
-constexpr int kMaxLinks = 40;  // one behind the other, as the system has it
+constexpr int kMaxLinks = 40;  // max links of a chain, as in the kernel
 
-// Where a chain of symbolic links ends, whether there is a file or not.
+// End of a chain of symbolic links, whether a file exists there or not.
 std::string target_of(const std::string& path) {
   namespace fs = std::filesystem;
   fs::path target(path);
@@ -82,7 +82,7 @@ void AtomicFile::fail(const char* what, int reason) const {
            std::strerror(reason));
 }
 
-// Not before there is something to write: a pipe waits for its reader, which takes its closing for the end.
+// Opens the stream only at the first write: a pipe's reader takes its closing as the end.
 void AtomicFile::open_stream() {
   if (file_.is_open()) return;
   file_ = Descriptor(open(path_.c_str(), O_WRONLY | O_NOCTTY | O_CLOEXEC));
@@ -109,7 +109,7 @@ std::string AtomicFile::folder() const {
   return parent.empty() ? "." : parent;
 }
 
-// A name beside the path that no other object of this machine has.
+// A unique name beside the target on this machine.
 std::string AtomicFile::unused_name() const {
   static std::atomic<unsigned> next{0};
   return fmt::format("{}.{}.{}.tmp", target_, getpid(), next.fetch_add(1));
@@ -156,7 +156,7 @@ void AtomicFile::finish(AtomicFile& first, AtomicFile& second) {
 }
 
 void AtomicFile::sync() {
-  // Some file systems cannot sync; they say EINVAL.
+  // EINVAL: the file system does not support fsync.
   if (fsync(file_.get()) != 0 && errno != EINVAL) fail("cannot be written", errno);
 }
 
@@ -173,8 +173,8 @@ void AtomicFile::put_in_place() {
   temporary_.clear();
 }
 
-// Gives an unnamed file this name; returns whether there was none so far: a link cannot replace a file, a
-// renaming can.
+// Links an unnamed file to `name`. Returns false where the name exists: a link cannot replace a file, a
+// rename can.
 bool AtomicFile::link_to(const std::string& name) const {
   const std::string from = fmt::format("{}/{}", kOpenFiles, file_.get());
   if (linkat(AT_FDCWD, from.c_str(), AT_FDCWD, name.c_str(), AT_SYMLINK_FOLLOW) == 0) return true;
@@ -182,8 +182,7 @@ bool AtomicFile::link_to(const std::string& name) const {
   return false;
 }
 
-// Makes the name last through a crash. A folder that cannot be read, or a file system that cannot sync
-// folders, leaves that to the system.
+// Makes the name durable. Ignores folders that cannot be read and file systems that cannot sync folders.
 void AtomicFile::sync_folder() const {
   const Descriptor parent(open(folder().c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
   if (!parent.is_open() || fsync(parent.get()) == 0 || errno == EINVAL || errno == EBADF) return;

@@ -1,13 +1,15 @@
-// A file that appears under its name only when it is whole.
+// Atomic file creation: a file appears under its name only when it is complete.
 //
-// Until then it lies in the folder it is meant for: without a name where the file system can do that, so that
-// nothing is left behind by a program that is killed, else under a temporary one, NAME.PID.N.tmp. finish()
-// flushes it to the disk, gives it its name in place of what was there, and flushes the folder: whoever opens
-// the name, after a crash too, finds the old content or the new one, never a part. An object destroyed before
-// finish() leaves nothing. write_at() is safe from several threads, the rest for one thread at a time.
+// The content is written to the target folder first: into an unnamed file where the file system supports
+// that, so that a killed program leaves nothing, else under a temporary name, NAME.PID.N.tmp. finish()
+// flushes the content to disk, gives the file its name (replacing an old file) and flushes the folder:
+// readers of the name, even after a crash, see the old or the new content, never a partial one. Destruction
+// before finish() leaves nothing.
 //
-// What a symbolic link leads to is replaced, and the link stays. A pipe or a device is nothing to replace: it
-// is opened and written to, as far as it has come when a program fails.
+// write_at() is safe from several threads; all else from one thread at a time.
+//
+// A symbolic link stays and its target is replaced. A pipe or device cannot be replaced: it is opened and
+// written directly, so that a failing program leaves partial output there.
 #pragma once
 
 #include <cstddef>
@@ -21,32 +23,32 @@ namespace slide {
 
 // How a file is used.
 enum class FileUse {
-  kSequential,  // its user names it, and it is written from the first byte to the last
-  kAnyOrder,    // the same, but in any order, or it is read: neither a pipe nor a device will do
-  kOwn,         // the program gives it its name and replaces whatever has that, links and devices too
+  kSequential,  // named by the user, written sequentially
+  kAnyOrder,    // named by the user, written in any order or read back: pipes and devices are refused
+  kOwn,         // named by the program: replaces any existing file, link or device of that name
 };
 
-// Whether there is something other than a file or a folder.
+// Whether `path` exists and is neither a file nor a folder.
 bool is_pipe_or_device(const std::string& path);
 
 class AtomicFile {
  public:
-  // Throws Error that names file and cause, here and below, when the folder cannot be written or the disk is
-  // full. Throws InputError for a pipe or a device that will not do.
+  // Throws Error, with file and cause, where the folder is not writable or the disk is full; so do all
+  // methods below. Throws InputError for a pipe or device that FileUse does not allow.
   explicit AtomicFile(std::string path, FileUse use = FileUse::kSequential);
   ~AtomicFile();
   AtomicFile(const AtomicFile&) = delete;
   AtomicFile& operator=(const AtomicFile&) = delete;
 
-  // Puts `bytes` behind what write() has written so far.
+  // Appends `bytes` after all bytes of earlier write() calls.
   void write(std::string_view bytes);
-  // Puts `bytes` at `offset` from the start; what lies between and was never written is zeros.
+  // Writes `bytes` at `offset`; gaps that are never written read as zeros.
   void write_at(std::uint64_t offset, std::string_view bytes);
   void resize(std::uint64_t bytes);
-  // Open for reading too, as long as this object lives: what it maps stays when the file goes.
+  // Readable too while this object lives; mappings of it stay valid after the file is removed.
   int descriptor() const { return file_.get(); }
   void finish();
-  // Both, of which one without the other means little: the second gets its name right behind the first.
+  // Finishes two files that belong together: the second gets its name directly after the first.
   static void finish(AtomicFile& first, AtomicFile& second);
   const std::string& path() const { return path_; }
 
@@ -65,14 +67,14 @@ class AtomicFile {
   void sync_folder() const;
 
   std::string path_;
-  std::string target_;     // what path_ leads to
-  bool streams_ = false;   // a pipe or a device, open from the first byte on
-  std::string temporary_;  // empty while the file has no name, and again once it has its own
+  std::string target_;     // target of path_, links resolved
+  bool streams_ = false;   // a pipe or device, open from the first byte on
+  std::string temporary_;  // empty before and after the file has its temporary name
   Descriptor file_;
   std::uint64_t written_ = 0;  // by write()
 };
 
-// Writes `content` to `path` in one go.
+// Writes `content` to `path` in one call.
 void write_file(const std::string& path, std::string_view content);
 
 }  // namespace slide

@@ -1,6 +1,5 @@
-// Values as bytes and bytes as values, what every binary file of the project is made of: one value behind the
-// other as it lies in memory, little-endian. Whoever writes or reads need not know whether the bytes are
-// those of a file. An object serves one thread.
+// Binary serialisation of values, shared by all binary files of the project: values in memory layout,
+// little-endian, without padding. Writers and readers work on files or on memory. One thread per object.
 #pragma once
 
 #include <bit>
@@ -19,7 +18,7 @@ namespace slide {
 
 static_assert(std::endian::native == std::endian::little, "files are little-endian");
 
-// The bytes of the values of an array, a vector, a span and the like.
+// The bytes of the values of a contiguous container.
 template <class Values>
 std::string_view bytes_of(const Values& values) {
   using Value = std::remove_pointer_t<decltype(std::data(values))>;
@@ -32,9 +31,10 @@ class ByteWriter {
   virtual ~ByteWriter() = default;
   virtual void write(std::string_view bytes) = 0;
 
-  // Where processes write together, each has a share of some things, which lie in the order of the processes,
-  // and the same of all else. What this process has `own` of: how many of those are before its own, and in
-  // all; and that the next `bytes` to be written are its share, to be said by all, if only of 0.
+  // Collective writing: with several processes, each owns a share of some arrays, concatenated in process
+  // order; all else is the same on all processes. shares_of(own): the number of elements before the own share
+  // and in total. share(bytes): announces that the next `bytes` bytes are the own share; all processes call
+  // it, also with 0.
   struct Shares {
     std::uint64_t before, all;
   };
@@ -51,12 +51,12 @@ class ByteWriter {
   void put(const T& value) {
     write(bytes_of(std::span(&value, 1)));
   }
-  // Values alone.
+  // Writes the values without their count.
   template <class Values>
   void put_values(const Values& values) {
     write(bytes_of(values));
   }
-  // Their count, a u64, then the values.
+  // Writes the count as u64, then the values.
   template <class T>
   void put_array(const T* values, std::size_t count) {
     put<std::uint64_t>(count);
@@ -64,7 +64,7 @@ class ByteWriter {
   }
 };
 
-// Collects what is written.
+// Writes to a string.
 class ByteString final : public ByteWriter {
  public:
   void write(std::string_view bytes) override { bytes_.append(bytes); }
@@ -75,7 +75,7 @@ class ByteString final : public ByteWriter {
   std::string bytes_;
 };
 
-// Only counts what is written.
+// Counts bytes without storing them.
 class ByteCounter final : public ByteWriter {
  public:
   void write(std::string_view bytes) override { count_ += bytes.size(); }
@@ -85,21 +85,22 @@ class ByteCounter final : public ByteWriter {
   std::uint64_t count_ = 0;
 };
 
-// Takes values off the front of bytes that outlive it, or of those that a derived class brings.
+// Reads values from bytes that outlive the reader, or from a source of a derived class.
 class ByteReader {
  public:
-  // `subject` and `advice`: what is said of bytes that do not fit, "SUBJECT (what does not); ADVICE".
+  // Errors read "SUBJECT (cause); ADVICE".
   ByteReader(std::string_view bytes, std::string subject, std::string advice)
       : rest_(bytes), subject_(std::move(subject)), advice_(std::move(advice)) {}
   virtual ~ByteReader() = default;
   ByteReader(const ByteReader&) = delete;
   ByteReader& operator=(const ByteReader&) = delete;
 
-  // Throws InputError that says what does not fit.
+  // Throws InputError with `what` as the cause.
   [[noreturn]] void refuse(std::string_view what) const;
   std::uint64_t left() const { return rest_.size() + behind_; }
 
-  // The next bytes, good until the next call; throws InputError, here and below, when there are less.
+  // Returns the next `bytes` bytes, valid until the next call. Throws InputError where fewer are left, as do
+  // all methods below.
   std::string_view take(std::uint64_t bytes);
   void skip(std::uint64_t bytes);
   template <class T>
@@ -114,57 +115,57 @@ class ByteReader {
     require(count, sizeof(T));
     copy(reinterpret_cast<char*>(values), count * sizeof(T));
   }
-  template <class Values>  // as many as there is room for
+  template <class Values>  // fills the container
   void get_values(Values& values) {
     get_values(std::data(values), std::size(values));
   }
-  // `count` values; their memory is asked for when it is clear that there are so many.
+  // Reads `count` values; allocates only after checking that so many are left.
   template <class T>
   void get_vector(std::vector<T>& values, std::uint64_t count) {
     require(count, sizeof(T));
     values.resize(count);
     get_values(values);
   }
-  // What put_array() wrote: exactly `count` values, refused as `what` otherwise.
+  // Reads what put_array() wrote; throws InputError with `what` unless the count is `count`.
   template <class T>
   void get_array(T* values, std::size_t count, std::string_view what) {
     expect(count, what);
     get_values(values, count);
   }
-  // The same with as many as there are.
+  // Reads what put_array() wrote, any count.
   template <class T>
   void get_vector(std::vector<T>& values) {
     get_vector(values, get<std::uint64_t>());
   }
-  // `own` of `all` values that lie one behind the other, from number `first` on.
+  // Reads the share [first, first + own.size()) of `all` consecutive values; skips the others.
   template <class T>
   void get_share(std::span<T> own, std::uint64_t first, std::uint64_t all) {
     skip(first * sizeof(T));
     get_values(own.data(), own.size());
     skip((all - first - own.size()) * sizeof(T));
   }
-  // A u64 that must be `expected`, refused as `what` otherwise.
+  // Reads a u64; throws InputError with `what` unless it is `expected`.
   void expect(std::uint64_t expected, std::string_view what) {
     if (get<std::uint64_t>() != expected) refuse(what);
   }
-  // A u64: a number of things of which each takes at least `bytes` in what is left, refused as `what`
-  // otherwise.
+  // Reads a u64 count of items of at least `bytes` bytes each; throws InputError with `what` where so many
+  // cannot be left.
   std::uint64_t get_count(std::size_t bytes, std::string_view what);
 
  protected:
-  // The next `bytes` of those not at hand, at most as many as there are: brings some to `to` and returns how
-  // many, or puts some into rest_ and returns 0; takes them off behind_.
+  // Provides up to `bytes` of the bytes not yet in memory: copies some to `to` and returns their number, or
+  // sets rest_ and returns 0. Reduces behind_ accordingly.
   virtual std::size_t bring(char* to, std::size_t bytes);
 
-  std::string_view rest_;     // at hand
-  std::uint64_t behind_ = 0;  // bytes that follow these
+  std::string_view rest_;     // in memory
+  std::uint64_t behind_ = 0;  // bytes that follow rest_
 
  private:
   void require(std::uint64_t count, std::size_t size) const;
   void copy(char* to, std::size_t bytes);
 
   std::string subject_, advice_;
-  std::string taken_;  // what take() has put together
+  std::string taken_;  // memory of the last take()
 };
 
 }  // namespace slide

@@ -29,8 +29,8 @@ class Descriptor {
   int value_ = -1;
 };
 
-// Reads `bytes` bytes from `offset` on, fewer only where the file ends, whatever interrupts it: how many, or
-// -1 with errno.
+// Reads up to `bytes` bytes at `offset`; retries after interruptions. Returns the number of bytes read (fewer
+// only at the end of the file), or -1 with errno.
 ssize_t read_at(int file, char* to, std::size_t bytes, std::uint64_t offset);
 
 }  // namespace slide

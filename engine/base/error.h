@@ -1,7 +1,6 @@
-// How a call fails: the two errors of the library (include/slide/error.h), thrown with a formatted message.
-// The program ends with exit code 1 after an Error and 2 after an InputError. Messages quote names and files,
-// so blanks stand in place of control characters: a message is one line, and no terminal takes it for a
-// command.
+// Error reporting: throws the two exceptions of the library (include/slide/error.h) with a formatted message.
+// The program exits with 1 after an Error and 2 after an InputError. Messages quote names and files, so
+// control characters become blanks: a message is one line without terminal escapes. Safe from any thread.
 #pragma once
 
 #include <fmt/format.h>
@@ -13,7 +12,7 @@
 
 namespace slide {
 
-// A message without control characters.
+// The message with blanks in place of control characters.
 inline std::string one_line(std::string message) {
   std::ranges::replace_if(
       message, [](char c) { return static_cast<unsigned char>(c) < 0x20 || c == 0x7f; }, ' ');

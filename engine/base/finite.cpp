@@ -7,9 +7,8 @@ namespace slide {
 
 namespace {
 
-constexpr std::size_t kPiece = std::size_t{1}
-                               << 16;            // values: checked while the processor's cache holds them
-constexpr std::uint32_t kExponent = 0x7f800000;  // all set: infinite, or no number
+constexpr std::size_t kPiece = std::size_t{1} << 16;  // values per piece, checked while in cache
+constexpr std::uint32_t kExponent = 0x7f800000;       // all bits set: infinity or NaN
 
 bool is_bad(float value) {
   return (std::bit_cast<std::uint32_t>(value) & kExponent) == kExponent;
@@ -18,7 +17,7 @@ bool is_bad(std::uint32_t pair) {
   return (pair & kExponent) == kExponent || (pair << 16 & kExponent) == kExponent;
 }
 
-// Without branches, for full vectors.
+// Branch-free, for vectorisation.
 template <class T>
 bool all_good(std::span<const T> values) {
   std::uint32_t bad = 0;

@@ -1,5 +1,5 @@
-// Tells which floats are no finite numbers, in memory and where they are taken off bytes. Functions serve one
-// thread, on different readers.
+// Detection of infinite and NaN floats, in memory and while reading. Functions are safe from several threads
+// with different readers.
 #pragma once
 
 #include <cstddef>
@@ -12,9 +12,9 @@ namespace slide {
 
 bool all_finite(std::span<const float> values);
 
-// Fills `values` from `in`; the place of the first that is infinite or no number, values.size() without one.
+// Reads `values` from `in`; returns the index of the first infinite or NaN value, or values.size().
 std::size_t get_finite(ByteReader& in, std::span<float> values);
-// The same for words of two bfloat16 values each: the place of the first word with such a value.
+// The same for words of two bfloat16 values each; returns the index of the first word with such a value.
 std::size_t get_finite_pairs(ByteReader& in, std::span<std::uint32_t> words);
 
 }  // namespace slide

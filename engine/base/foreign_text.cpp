@@ -8,7 +8,7 @@ bool nests_too_deep(std::string_view json) {
   for (std::size_t at = 0; at < json.size(); ++at) {
     const char c = json[at];
     if (in_string) {
-      if (c == '\\') ++at;  // whatever is escaped ends no string
+      if (c == '\\') ++at;  // an escaped character never ends a string
       in_string = c != '"';
     } else if (c == '"') {
       in_string = true;
@@ -28,7 +28,7 @@ std::string shown_part(std::string_view text) {
   std::size_t characters = 0;
   for (const char c : text) {
     if (begins_character(c) && ++characters > kMaxShown) return shown + "...";
-    if (shown.size() >= 4 * kMaxShown) return shown + "...";  // no UTF-8
+    if (shown.size() >= 4 * kMaxShown) return shown + "...";  // not UTF-8
     shown += static_cast<unsigned char>(c) < 32 || c == 127 ? ' ' : c;
   }
   return shown;

@@ -1,5 +1,5 @@
-// Text that comes from elsewhere, a client or a damaged file: how deep it may be nested, and how much of it a
-// message quotes. Pure functions, safe from any thread.
+// Safe handling of untrusted text (clients, damaged files): limits of JSON nesting, and excerpts for
+// messages. Pure functions, safe from any thread.
 #pragma once
 
 #include <cstddef>
@@ -8,16 +8,16 @@
 
 namespace slide {
 
-// Nesting that any JSON of this project stays far below. Copying, printing and destroying a value may recurse
-// as deep as it is nested, so what is deeper must be refused before it becomes a value.
+// Max nesting of JSON, far above any JSON of this project. Copying, printing and destroying a value may
+// recurse to its depth, so that deeper text is refused before parsing.
 inline constexpr std::size_t kMaxNesting = 32;
 
-// Whether objects and lists of a JSON text are nested deeper than kMaxNesting. Exact up to the first byte
-// that is no JSON; a reader stops there.
+// Whether objects and arrays of a JSON text nest deeper than kMaxNesting. Exact up to the first byte that is
+// not JSON.
 bool nests_too_deep(std::string_view json);
 
-// What a message quotes: the first 80 characters of UTF-8 text, "..." where there are more, blanks in place
-// of control characters.
+// Excerpt for messages: the first 80 UTF-8 characters, then "..." where there are more; control characters
+// become blanks.
 std::string shown_part(std::string_view text);
 
 }  // namespace slide

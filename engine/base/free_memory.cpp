@@ -13,7 +13,7 @@ namespace slide {
 
 namespace {
 
-// The number in a file of one, or none: "max" is no limit.
+// The number in a file, or nullopt ("max" means no limit).
 std::optional<double> number_in(const char* path) {
   std::ifstream file(path);
   double value = 0.0;
@@ -29,7 +29,7 @@ std::optional<double> machine_free() {
   return std::nullopt;
 }
 
-// Version 2 as containers see it, then version 1.
+// Control group version 2 as containers see it, then version 1.
 std::optional<double> group_free() {
   constexpr const char* kFiles[][2] = {
       {"/sys/fs/cgroup/memory.max", "/sys/fs/cgroup/memory.current"},

@@ -1,5 +1,4 @@
-// How much memory this process may still take, and the refusal of a file that unpacks to more. Safe from any
-// thread.
+// Memory still available to this process, and refusal of files that decompress to more. Safe from any thread.
 #pragma once
 
 #include <optional>
@@ -7,14 +6,15 @@
 
 namespace slide {
 
-// Bytes that this process can still get: what the machine has free, within the limits of its control group
-// and of `ulimit -v`. None where the system does not tell.
+// Available bytes: free memory of the machine, limited by the control group and by `ulimit -v`. nullopt where
+// the system does not say.
 std::optional<double> free_memory();
 
-// Bytes that are not asked about: looking costs more than they do.
+// Requests up to this size are not checked: the check costs more.
 inline constexpr double kLittleMemory = 1 << 20;
 
-// Throws InputError, with the figures, when `bytes` that the file at `path` unpacks to are more than is free.
+// Throws InputError, with both figures, where the decompressed size `bytes` of the file at `path` exceeds the
+// available memory.
 void require_room(double bytes, const std::string& path);
 
 }  // namespace slide

@@ -17,9 +17,9 @@ struct MappedFile::Area {
 
 namespace {
 
-// What mapped_path() knows of; those beyond have no name there.
+// Mappings visible to mapped_path(); further ones are not.
 constexpr std::size_t kKnown = 64;
-std::array<std::atomic<const void*>, kKnown> known{};  // MappedFile::Area, written by one thread each
+std::array<std::atomic<const void*>, kKnown> known{};  // MappedFile::Area; each slot is written by one thread
 
 void replace_known(const void* from, const void* to) noexcept {
   for (std::atomic<const void*>& slot : known) {

@@ -1,9 +1,8 @@
-// A file mapped for reading: for what may be larger than memory, and for what must not take any. Whatever
-// else is better read. Movable, not copyable; safe to read from any thread.
+// Read-only memory mapping of a file, for content that may exceed memory. Movable, not copyable; reads are
+// safe from any thread.
 //
-// A file that shrinks while it is mapped takes its pages away: touching one raises SIGBUS, which no exception
-// can follow. What then happens is for the program to say, since handlers belong to the process;
-// mapped_path() names the file in one.
+// A file that shrinks while mapped loses pages: touching one raises SIGBUS, which cannot become an exception.
+// Signal handlers belong to the program; mapped_path() gives a handler the file's name.
 #pragma once
 
 #include <cstddef>
@@ -16,13 +15,13 @@ namespace slide {
 class MappedFile {
  public:
   MappedFile() = default;
-  // The first `bytes` of the file open as `descriptor`, called `path`. Not open where the system cannot map
-  // it.
+  // Maps the first `bytes` bytes of the open file `descriptor`, named `path`. is_open() is false where the
+  // system cannot map it.
   MappedFile(int descriptor, std::size_t bytes, const std::string& path);
 
   bool is_open() const { return area_ != nullptr; }
   std::string_view bytes() const;
-  // Tells the kernel how `part` of bytes() will be used, by an MADV_ constant.
+  // Passes an MADV_ constant for `part` of bytes() to the kernel.
   void advise(std::string_view part, int advice) const noexcept;
 
  private:
@@ -35,7 +34,7 @@ class MappedFile {
   std::unique_ptr<const Area, Unmap> area_;
 };
 
-// The path of the mapped file that `address` lies in, or nullptr. May be called in a signal handler.
+// Path of the mapped file that contains `address`, or nullptr. Async-signal-safe.
 const char* mapped_path(const void* address) noexcept;
 
 }  // namespace slide

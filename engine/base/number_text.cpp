@@ -13,9 +13,9 @@ namespace slide {
 
 namespace {
 
-constexpr int kFractionBits = 30;  // of numbers below a million, in an integer
+constexpr int kFractionBits = 30;  // of numbers below a million, as fixed point
 constexpr double kOne = 1 << kFractionBits;
-constexpr int kMaxPower = 22;  // powers of ten up to here, and with kOne as a factor, are doubles
+constexpr int kMaxPower = 22;  // powers up to here, also times kOne, are exact doubles
 constexpr std::array<double, kMaxPower + 1> kPowers = [] {
   std::array<double, kMaxPower + 1> powers{1e0,  1e1,  1e2,  1e3,  1e4,  1e5,  1e6,  1e7,
                                            1e8,  1e9,  1e10, 1e11, 1e12, 1e13, 1e14, 1e15,
@@ -23,17 +23,18 @@ constexpr std::array<double, kMaxPower + 1> kPowers = [] {
   for (double& power : powers) power *= kOne;
   return powers;
 }();
-// A product with such a power is rounded once, by less than a quarter of the last bit, and then cut off.
+// Error bound: a product with such a power is rounded once, by less than a quarter of the last bit, then
+// truncated.
 constexpr std::uint64_t kError = 2;
 
 struct Decimal {
-  std::uint32_t digits;  // six, the first not 0
-  int exponent;          // of the first
+  std::uint32_t digits;  // six digits, the first nonzero
+  int exponent;          // of the first digit
 };
 
-// Texts are put together in registers, the first character in the lowest byte.
+// Text is assembled in registers, the first character in the lowest byte.
 static_assert(std::endian::native == std::endian::little);
-constexpr std::uint64_t kZeros = 0x303030303030;  // six
+constexpr std::uint64_t kZeros = 0x303030303030;  // six '0'
 
 // The three characters of each number below 1,000.
 constexpr std::array<std::uint32_t, 1000> kTriples = [] {
@@ -43,10 +44,10 @@ constexpr std::array<std::uint32_t, 1000> kTriples = [] {
   return triples;
 }();
 
-// The nearest decimal; false where that takes more exact arithmetic. `value` is positive.
+// Nearest decimal; returns false where more precise arithmetic is required. `value` is positive.
 bool to_decimal(double value, Decimal& decimal) {
   const auto bits = static_cast<int>(std::bit_cast<std::uint64_t>(value) >> 52) - 1023;  // floor(log2(value))
-  int exponent = (bits * 1233) >> 12;  // floor(log10(2^bits)): of the value, or one less
+  int exponent = (bits * 1233) >> 12;  // floor(log10(2^bits)): that of the value, or one less
   if (exponent < 5 - kMaxPower || exponent > 4) return false;
   double scaled = value * kPowers[static_cast<std::size_t>(5 - exponent)];
   if (scaled >= 1e6 * kOne) scaled = value * kPowers[static_cast<std::size_t>(5 - ++exponent)];
@@ -59,12 +60,13 @@ bool to_decimal(double value, Decimal& decimal) {
   return true;
 }
 
-// Of a number below 1,000,000, with zeros before it.
+// Six characters of a number below 1,000,000, zero-padded.
 std::uint64_t six_characters(std::uint32_t number) {
   return kTriples[number / 1000] | std::uint64_t{kTriples[number % 1000]} << 24;
 }
 
-// The digits with a point behind the first `whole` of them; without zeros behind it, nor it before nothing.
+// Writes the digits with a point after the first `whole`, without trailing zeros and without a trailing
+// point.
 char* write_pointed(std::uint64_t digits, std::size_t length, std::size_t whole, char* out) {
   const std::uint64_t behind = digits >> (8 * whole);
   std::memcpy(out, &digits, 8);
@@ -74,7 +76,7 @@ char* write_pointed(std::uint64_t digits, std::size_t length, std::size_t whole,
 }
 
 char* write_power(int exponent, char* out) {
-  const auto size = static_cast<std::uint32_t>(exponent < 0 ? -exponent : exponent);  // of two digits
+  const auto size = static_cast<std::uint32_t>(exponent < 0 ? -exponent : exponent);  // has two digits
   constexpr std::uint32_t kMinus = 0x2d, kPlus = 0x2b;
   const std::uint32_t sign = exponent < 0 ? kMinus : kPlus;
   const std::uint32_t text = 'e' | sign << 8 | ('0' + size / 10) << 16 | ('0' + size % 10) << 24;
@@ -84,7 +86,8 @@ char* write_power(int exponent, char* out) {
 
 char* write_decimal(const Decimal& decimal, char* out) {
   const std::uint64_t digits = six_characters(decimal.digits);
-  const auto length = static_cast<std::size_t>(71 - std::countl_zero(digits ^ kZeros)) / 8;  // but for zeros
+  // without trailing zeros
+  const auto length = static_cast<std::size_t>(71 - std::countl_zero(digits ^ kZeros)) / 8;
   const int exponent = decimal.exponent;
   if (exponent >= 0 && exponent < 6)
     return write_pointed(digits, length, static_cast<std::size_t>(exponent) + 1, out);
@@ -104,7 +107,7 @@ char* write_decimal(const Decimal& decimal, char* out) {
 char* write_whole(std::uint32_t value, char* out) {
   if (value >= 1000000) return std::to_chars(out, out + kNumberRoom, value).ptr;
   const std::uint64_t digits = six_characters(value);
-  const std::uint64_t last = std::uint64_t{1} << 40;  // stays, whatever it is
+  const std::uint64_t last = std::uint64_t{1} << 40;  // keeps at least one digit
   const auto zeros = static_cast<std::size_t>(std::countr_zero((digits ^ kZeros) | last)) / 8;
   const std::uint64_t text = digits >> (8 * zeros);
   std::memcpy(out, &text, 8);

@@ -1,5 +1,4 @@
-// Numbers as text where there are many of them: the characters of the format library, several times as fast.
-// Pure functions.
+// Fast formatting of numbers, with the same output as the format library. Pure functions.
 #pragma once
 
 #include <cstddef>
@@ -8,14 +7,14 @@
 
 namespace slide {
 
-inline constexpr std::size_t kNumberRoom = 18;  // characters, and what may be written behind them
+inline constexpr std::size_t kNumberRoom = 18;  // max characters, plus slack that may be overwritten
 
-// Writes `value` as "{}" to `out`, where there must be kNumberRoom, and returns the end of the text.
+// Writes `value` as "{}" to `out`, which has room for kNumberRoom characters; returns the end of the text.
 char* write_whole(std::uint32_t value, char* out);
-// Likewise as "{:.6g}", with six significant digits.
+// The same for "{:.6g}", six significant digits.
 char* write_six_digits(double value, char* out);
 
-// Appends that to `text`.
+// Appends the text of write_six_digits() to `text`.
 inline void append_six_digits(double value, std::string& text) {
   char digits[kNumberRoom];
   text.append(digits, write_six_digits(value, digits));

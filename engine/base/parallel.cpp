@@ -20,7 +20,7 @@ inline void pause_briefly() {
 #endif
 }
 
-// Waits until `value` is no longer `old`: spins first, then sleeps.
+// Waits until `value` differs from `old`: spins first, then sleeps.
 template <class T>
 void wait_while(const std::atomic<T>& value, T old) {
   const auto end = std::chrono::steady_clock::now() + kSpin;
@@ -64,7 +64,7 @@ Team::Scope::~Scope() {
 
 namespace {
 
-// How many groups there are for so many workers, and groups of these, and so on to the one of all.
+// Total number of groups of the combining tree for `members` workers.
 std::size_t groups_of(std::size_t members, std::size_t size) {
   const std::size_t groups = (members + size - 1) / size;
   return groups <= 1 ? 1 : groups + groups_of(groups, size);
@@ -86,7 +86,7 @@ Team::Team(int threads)
   }
 }
 
-// The last of a group makes it ready for the next job before it counts in the one above.
+// The last worker of a group resets it for the next job before it counts down in the parent.
 void Team::end_job(int thread) {
   std::size_t at = static_cast<std::size_t>(thread - 1) / kGroup;
   while (groups_[at].busy.fetch_sub(1, std::memory_order_acq_rel) == 1) {
@@ -104,7 +104,7 @@ void Team::run(Job job, void* context) {
   round_.fetch_add(1, std::memory_order_release);
   round_.notify_all();
   {
-    const Scope alone(nullptr);  // a job's own parallel calls do not come back here
+    const Scope alone(nullptr);  // nested parallel calls of the job do not use this team
     job(context, 0);
   }
   for (int left; (left = busy.load(std::memory_order_acquire)) > 0;) wait_while(busy, left);

@@ -1,11 +1,10 @@
-// Thread teams over OpenMP. The only place of the project that opens parallel regions, so that one rule
-// holds everywhere: an exception thrown by a worker is carried out of the region and rethrown by the caller.
+// Thread teams over OpenMP. The only file that opens parallel regions, so that one rule holds everywhere: an
+// exception thrown by a worker is carried out of the region and rethrown by the caller.
 //
-// A training step is a few hundred microseconds and has several parallel phases. with_team() keeps one OpenMP
-// region open around many of them: workers wait for the next phase by spinning for some tens of microseconds
-// and then sleep, so that phases follow each other without system calls on an idle machine, and a machine
-// busy with other work, or short of cores, loses microseconds at a phase, not the milliseconds for which an
-// OpenMP runtime spins.
+// A training step takes a few hundred microseconds and has several parallel phases. with_team() keeps one
+// OpenMP region open around many phases: workers spin for some tens of microseconds before they sleep, so
+// that consecutive phases need no system calls on an idle machine, and a busy machine loses microseconds per
+// phase instead of the milliseconds for which an OpenMP runtime spins.
 #pragma once
 
 #include <algorithm>
@@ -62,13 +61,13 @@ class Team {
   using Job = void (*)(void* context, int thread);
 
   explicit Team(int threads);
-  // The team that stands by for the calling thread, or nullptr.
+  // The team of the calling thread, or nullptr.
   static Team* current();
 
   int threads() const { return threads_; }
   // Runs job(context, t) on every thread t of the team, the caller being thread 0, and waits for all.
   void run(Job job, void* context);
-  // A worker's life: runs jobs until stop().
+  // Body of a worker: runs jobs until stop().
   void serve(int thread);
   void stop();
 
@@ -90,23 +89,22 @@ class Team {
   void* context_ = nullptr;
   alignas(64) std::atomic<unsigned> round_{0};  // grows by one with each job
 
-  // Workers that end a job count themselves down a few at a time, so that many do not wait for one another at
-  // one counter: the last of a group counts for it in a group of groups, and at last in the one the caller
-  // waits for (the combining tree of Yew, Tzeng and Lawrie 1987; release by one word as in Mellor-Crummey
-  // and Scott 1991).
+  // Workers count down in groups at the end of a job, to avoid contention on one counter: the last worker of
+  // a group counts down in the group above, up to the root, on which the caller waits (combining tree of Yew,
+  // Tzeng and Lawrie 1987; release by one word as in Mellor-Crummey and Scott 1991).
   static constexpr std::size_t kGroup = 4;
   struct alignas(64) Group {
-    std::atomic<int> busy{0};  // of its members
+    std::atomic<int> busy{0};  // members that still work
     int members = 0;
-    std::size_t above = 0;  // the group that it is a member of
+    std::size_t above = 0;  // index of its parent group
   };
   void end_job(int thread);
-  std::vector<Group> groups_;  // of workers, then of groups; that of all is the last
+  std::vector<Group> groups_;  // of workers, then of groups; the root is last
 };
 
-// Calls body() on the calling thread while threads - 1 workers stand by for the parallel_run() and
-// parallel_for() calls in it that ask for `threads` threads. Where the OpenMP runtime gives less threads than
-// that, as inside another parallel region, these calls work as they do without a team.
+// Calls body() on the calling thread while threads - 1 workers wait for its parallel_run() and parallel_for()
+// calls with the same `threads`. Where the OpenMP runtime provides fewer threads (as inside another parallel
+// region), these calls work as without a team.
 template <class F>
 void with_team(int threads, F&& body) {
   if (threads <= 1 || TaskLog::current() != nullptr) {
@@ -160,10 +158,9 @@ void parallel_run(int threads, F&& body) {
   carrier.rethrow();
 }
 
-// Hands out the indices [0, count), each once. A thread begins with a stretch of its own (one for several
-// threads where there are more than 64), which is the same whenever there are as many indices and threads, so
-// that it meets again what it left in its cache; then it takes from the others', so that uneven work
-// balances. Thread-safe.
+// Distributes the indices [0, count), each once. Each thread starts with its own contiguous range (shared by
+// several threads where there are more than 64), the same for equal counts and threads, for cache reuse; then
+// it takes indices from other ranges, for load balance. Thread-safe.
 class Indices {
  public:
   Indices(std::size_t count, int threads) : size_(stretches(threads)) {
@@ -173,12 +170,12 @@ class Indices {
     }
   }
 
-  // How many stretches there are for so many threads.
+  // Number of ranges for `threads` threads.
   static std::size_t stretches(int threads) {
     return std::clamp<std::size_t>(static_cast<std::size_t>(threads), 1, kMax);
   }
 
-  // The next one for `thread`; false when there is none left.
+  // Takes the next index for `thread`; returns false when none is left.
   bool take(int thread, std::size_t& index) {
     for (std::size_t i = 0; i < size_; ++i) {
       Stretch& stretch = stretches_[(static_cast<std::size_t>(thread) + i) % size_];
@@ -200,9 +197,9 @@ class Indices {
   std::array<Stretch, kMax> stretches_;
 };
 
-// Calls body(index, thread) for every index in [0, count), handed out one at a time. The assignment of
-// indices to threads is not deterministic: a body may depend on `thread` only for scratch memory. After an
-// exception the remaining indices are still visited. Under a TaskLog, the caller does them all.
+// Calls body(index, thread) for every index in [0, count), one at a time. Indices are assigned to threads
+// dynamically: a body may use `thread` only to select scratch memory. After an exception, the remaining
+// indices are still visited. Under a TaskLog, the caller runs all of them.
 template <class F>
 void parallel_for(std::size_t count, int threads, F&& body) {
   if (TaskLog* log = TaskLog::current()) return log->run(count, body);
@@ -218,17 +215,17 @@ void parallel_for(std::size_t count, int threads, F&& body) {
   carrier.rethrow();
 }
 
-// What the indices [0, count) are as ends of Indices' stretches: thread t of parallel_for() begins in
-// [ends[t - 1], ends[t]).
+// The ends of the ranges of Indices: thread t of parallel_for() starts in [ends[t - 1], ends[t]).
 inline std::vector<std::size_t> even_ends(std::size_t count, int threads) {
   std::vector<std::size_t> ends(Indices::stretches(threads));
   for (std::size_t t = 0; t < ends.size(); ++t) ends[t] = count * (t + 1) / ends.size();
   return ends;
 }
 
-// Calls body(index) for every index below ends.back(), on thread t for those in [ends[t - 1], ends[t]) and no
-// other: memory comes from the node of the thread that writes it first. So the work is only as even as
-// `ends`, which has Indices::stretches(threads). Under a TaskLog, the caller does them all.
+// Static schedule: calls body(index) for every index below ends.back(); thread t runs exactly [ends[t - 1],
+// ends[t]). For first-touch placement of memory on the thread's NUMA node. `ends` has
+// Indices::stretches(threads) elements and determines the balance. Under a TaskLog, the caller runs all
+// indices.
 template <class F>
 void parallel_owned(std::span<const std::size_t> ends, int threads, F&& body) {
   if (threads <= 1 || TaskLog::current() != nullptr)
@@ -240,8 +237,8 @@ void parallel_owned(std::span<const std::size_t> ends, int threads, F&& body) {
   });
 }
 
-// The same where thread t has the indices t, t + threads, ...: memory that all threads use alike comes from
-// the nodes of all of them.
+// Static interleaved schedule: thread t runs the indices t, t + threads, ...; spreads memory that all threads
+// use equally over their NUMA nodes.
 template <class F>
 void parallel_in_turns(std::size_t count, int threads, F&& body) {
   const std::size_t turns = Indices::stretches(threads);

@@ -1,24 +1,24 @@
-// Where the time of training goes. Plain values; a LapClock is for one thread.
+// Training time by phase. Plain values; a LapClock is for one thread.
 #pragma once
 
 #include <chrono>
 
 namespace slide {
 
-// Seconds of wall time since `start`.
+// Wall time in seconds since `start`.
 inline double seconds_since(std::chrono::steady_clock::time_point start) {
   return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
 }
 
-// Seconds of wall time by phase: those of a run add up to its training time.
+// Wall time in seconds by phase; the phases of a run sum to its training time.
 struct PhaseSeconds {
-  double setup = 0.0;     // weights, biases, the wide path and the first hash tables
-  double data = 0.0;      // order of an epoch, samples of a block
-  double hashing = 0.0;   // choice of the active neurons: labels, hash tables, random ones
+  double setup = 0.0;     // weights, biases, the linear term and the first hash tables
+  double data = 0.0;      // sample order of an epoch, samples of a block
+  double hashing = 0.0;   // selection of the active neurons: labels, hash tables, negative samples
   double forward = 0.0;   // activations, logits, loss
-  double backward = 0.0;  // gradients into the layers below
-  double update = 0.0;    // gradients of weights, optimizer
-  double rehash = 0.0;    // hash tables that follow the weights
+  double backward = 0.0;  // gradients of the layers below
+  double update = 0.0;    // weight gradients, optimizer
+  double rehash = 0.0;    // updates of the hash tables
 };
 
 class LapClock {

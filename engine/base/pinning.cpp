@@ -23,7 +23,7 @@ namespace fs = std::filesystem;
 
 constexpr std::size_t kBits = sizeof(unsigned long) * CHAR_BIT;
 
-// False if the kernel refuses.
+// Returns false where the kernel refuses.
 bool get_mask(ProcessorMask& mask) {
   mask.fill(0);
   return sched_getaffinity(0, sizeof mask, reinterpret_cast<cpu_set_t*>(mask.data())) == 0;
@@ -38,7 +38,7 @@ bool set_mask(int processor) {
   return set_mask(mask);
 }
 
-// The numbers of a list such as "0-3,8,10-11"; those before its first fault.
+// Numbers of a list such as "0-3,8,10-11", up to its first syntax error.
 std::vector<int> numbers_of(const fs::path& file) {
   std::vector<int> numbers;
   std::string text;
@@ -55,7 +55,7 @@ std::vector<int> numbers_of(const fs::path& file) {
   return numbers;
 }
 
-// Of each processor that the kernel tells of: its memory node.
+// NUMA node by processor, as the kernel lists them.
 std::map<int, int> nodes_of(const fs::path& system) {
   std::map<int, int> nodes;
   for (const int node : numbers_of(system / "node" / "online")) {
@@ -65,12 +65,12 @@ std::map<int, int> nodes_of(const fs::path& system) {
   return nodes;
 }
 
-// Where a processor is.
+// Position of a processor in the machine.
 struct Place {
   int processor;
   int node;
-  int core;               // the first of its processors that may be used
-  std::ptrdiff_t before;  // how many of its core's come before it
+  int core;               // first allowed processor of the core
+  std::ptrdiff_t before;  // number of earlier allowed processors of the core
 };
 
 std::vector<Place> places_of(std::span<const int> processors, const fs::path& system) {

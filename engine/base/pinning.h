@@ -1,5 +1,5 @@
-// Threads that stay on their core. On a machine with several memory nodes a thread that the system moves to
-// another node has its memory far away from then on.
+// CPU pinning of threads. On a machine with several NUMA nodes, a thread that the scheduler moves to another
+// node loses local access to its memory.
 #pragma once
 
 #include <array>
@@ -11,51 +11,49 @@
 
 namespace slide {
 
-// Processors that a thread may run on, a bit each; the kernel has at most so many.
+// Set of processors, one bit each, up to the kernel's maximum.
 using ProcessorMask = std::array<unsigned long, 8192 / (8 * sizeof(unsigned long))>;
 
-// The processors that the calling thread may run on, also as their numbers, ascending; none if the kernel
-// does not tell.
+// The processors that the calling thread may run on, as a mask or as ascending numbers; empty where the
+// kernel does not say.
 ProcessorMask allowed_mask();
 std::vector<int> allowed_processors();
 
-// `processors` in the order in which threads get them: one of each core of the first memory node, then of the
-// next, and when all cores have one their other processors (hyperthreads), node after node again. `system`:
-// the kernel's description of the machine; a processor that it does not tell of is a core of its own, on the
-// first node.
+// `processors` in the order of assignment to threads: one per core, NUMA node by NUMA node; then the
+// remaining hyperthreads, node by node again. `system`: the kernel's machine description; a processor that it
+// does not list counts as a core of its own on the first node.
 std::vector<int> pin_order(std::span<const int> processors,
                            const std::string& system = "/sys/devices/system");
 
-// Of `processors` those of the `part`-th of `parts` processes that share them, about as many for each: a run
-// of neighbouring cores with all their processors, memory node after memory node. `system`: as above.
+// The share of process `part` of `parts` processes on one machine: adjacent cores with all their
+// hyperthreads, in NUMA node order, about equally many each. `system` as above.
 std::vector<int> share_of(std::span<const int> processors, std::size_t part, std::size_t parts,
                           const std::string& system = "/sys/devices/system");
 
 class PinnedThread;
 
-// While it exists, thread t of each parallel region (parallel.h) runs on the t-th of some processors in
-// pin_order(), and where it did before when the region ends. Threads beyond the last one stay free. There may
-// be one at a time, made and destroyed on one thread, outside of regions.
+// While it exists, thread t of each parallel region (parallel.h) is bound to processor t of pin_order(), and
+// gets its previous mask back at the end of the region. Threads beyond the last processor are not bound. At
+// most one Pinning at a time, constructed and destroyed on one thread, outside of regions.
 class Pinning {
  public:
-  // `processors`: those, which the calling thread may use. Throws InputError if they are less than `threads`,
-  // Error if the system refuses.
+  // `processors` must be allowed for the calling thread. Throws InputError where there are fewer than
+  // `threads`, Error where the system refuses.
   Pinning(std::span<const int> processors, int threads);
   ~Pinning();
   Pinning(const Pinning&) = delete;
   Pinning& operator=(const Pinning&) = delete;
 
-  // The processor of each thread, or nullptr where threads are free.
+  // The processor of each thread, or nullptr without pinning.
   static const std::vector<int>* current() { return current_.load(std::memory_order_acquire); }
 
  private:
   static std::atomic<const std::vector<int>*> current_;
   std::vector<int> order_;
-  std::unique_ptr<PinnedThread> alone_;  // a single thread opens no regions
+  std::unique_ptr<PinnedThread> alone_;  // for single-threaded runs, which open no regions
 };
 
-// Binds the calling thread, which each thread of a region does at its start. Within a region in another one
-// nothing changes.
+// Binds the calling thread; each thread of a region creates one at its start. No effect in nested regions.
 class PinnedThread {
  public:
   explicit PinnedThread(int thread) {
@@ -72,7 +70,7 @@ class PinnedThread {
   void restore();
 
   bool bound_ = false;
-  ProcessorMask before_;  // if it is bound
+  ProcessorMask before_;  // if bound_
 };
 
 }  // namespace slide

@@ -1,10 +1,10 @@
-// Asking for memory ahead of its use.
+// Software prefetch.
 //
-// A function that does nothing but prefetch has no effects that GCC sees: where it is not inlined soon, calls
-// of it are left out (-fipa-pure-const). The empty asm statement is an effect, and no instruction.
+// GCC treats a function that only prefetches as free of effects and drops calls to it unless it is inlined
+// early (-fipa-pure-const). The empty asm statement counts as an effect and emits no instruction.
 //
-// For code that runs on all of x86-64, GCC does not use prefetchw, which takes a line from the other cores at
-// once where a later write would have to. Processors that do not know it do nothing.
+// For baseline x86-64, GCC does not emit prefetchw, which takes exclusive ownership of a line ahead of a
+// write; the instruction is a no-op on processors without it.
 #pragma once
 
 #include <cstddef>
@@ -27,7 +27,7 @@ inline void prefetch(const void* at) {
   asm volatile("");
 }
 
-// All cache lines of `bytes` bytes that begin at the start of one.
+// Prefetches all cache lines of `bytes` bytes; `at` is aligned to a line.
 template <Access access = Access::kRead>
 inline void prefetch(const void* at, std::size_t bytes) {
   for (std::size_t b = 0; b < bytes; b += kAlignment) prefetch<access>(static_cast<const char*>(at) + b);

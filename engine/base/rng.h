@@ -1,5 +1,6 @@
-// Random streams. Every stream is derived from (seed, purpose, step, item), never from time or thread, so
-// a run repeats whatever the number of threads. A stream is a value of eight bytes: make one where needed.
+// Random number streams (SplitMix64). Each stream is derived from (seed, purpose, step, item), never from
+// time or thread, so that runs are reproducible with any number of threads. A stream is an eight-byte value;
+// construct it where needed. Not thread-safe; independent streams are.
 #pragma once
 
 #include <cmath>
@@ -8,7 +9,7 @@
 
 namespace slide {
 
-// What a stream is for; part of its key, so that two uses never share numbers. Values are stored in models:
+// Purpose of a stream, part of its key, so that two uses never share numbers. Values are stored in models:
 // append, never renumber.
 enum class Purpose : std::uint64_t {
   kWeights = 1,
@@ -45,7 +46,7 @@ class Rng {
 
   constexpr std::uint64_t next() { return mix64(state_ += kGamma); }
 
-  // Leaves out `count` numbers, in constant time.
+  // Skips `count` numbers in constant time.
   constexpr void skip(std::uint64_t count) { state_ += count * kGamma; }
 
   // Uniform integer in [0, bound), bound >= 1, by multiply and shift; bias below bound / 2^32.
@@ -54,7 +55,7 @@ class Rng {
   }
   // Uniform in [0, 1).
   constexpr double uniform() { return static_cast<double>(next() >> 11) * 0x1.0p-53; }
-  // Standard normal, by Box and Muller's transform.
+  // Standard normal, by the Box-Muller transform.
   double normal() {
     const double radius = std::sqrt(-2.0 * std::log(1.0 - uniform()));
     return radius * std::cos(2.0 * std::numbers::pi * uniform());

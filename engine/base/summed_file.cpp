@@ -19,7 +19,7 @@ namespace {
 constexpr std::size_t kBufferBytes = std::size_t{1} << 20;
 constexpr std::size_t kReadBytes = std::size_t{1} << 18;
 
-// Refuses a footer that does not belong to content of the checksum `sum`.
+// Throws InputError unless the footer has the end marker and the checksum `sum`.
 void check_sum(std::string_view footer, std::uint32_t sum, const ByteReader& in) {
   if (!footer.ends_with(kEndMarker)) in.refuse("it is cut off");
   std::uint32_t stored = 0;
@@ -30,7 +30,7 @@ void check_sum(std::string_view footer, std::uint32_t sum, const ByteReader& in)
 }  // namespace
 
 std::uint32_t crc_32(std::uint32_t crc, std::string_view bytes) {
-  if (bytes.empty()) return crc;  // zlib takes an empty view's null pointer for a fresh start
+  if (bytes.empty()) return crc;  // for zlib, a null pointer means a fresh start
   return static_cast<std::uint32_t>(
       crc32_z(crc, reinterpret_cast<const unsigned char*>(bytes.data()), bytes.size()));
 }
@@ -84,8 +84,7 @@ void SummedReader::read(char* to, std::size_t bytes) {
   at_ += bytes;
 }
 
-// In pieces that the processor's cache still holds when they are summed. What is small goes through the
-// buffer.
+// Reads in pieces that are summed while in cache. Small reads use the buffer.
 std::size_t SummedReader::bring(char* to, std::size_t bytes) {
   const bool direct = bytes >= buffer_.size();
   const auto count = static_cast<std::size_t>(std::min<std::uint64_t>(behind_, buffer_.size()));

@@ -1,9 +1,9 @@
-// A file of values that ends in a checksum of them, so that damage shows:
+// Binary file with a checksum footer that reveals damage:
 //
-//   values as ByteWriter puts them
-//   u32 CRC-32 of all bytes before it, "SLIDEEND"
+//   values as written by ByteWriter
+//   u32 CRC-32 of all preceding bytes, "SLIDEEND"
 //
-// It appears under its name only when it is whole (atomic_file.h). For one thread at a time.
+// The file appears under its name only when complete (atomic_file.h). One thread at a time.
 #pragma once
 
 #include <cstdint>
@@ -19,19 +19,19 @@ namespace slide {
 
 inline constexpr std::size_t kFooterBytes = 4 + 8;  // checksum and end marker
 
-// CRC-32 of the bytes behind those that `crc` is of; 0: of none.
+// CRC-32 of the concatenation of bytes with checksum `crc` (0: none) and `bytes`.
 std::uint32_t crc_32(std::uint32_t crc, std::string_view bytes);
-// The same of `length` bytes, of checksum `next`, behind those.
+// CRC-32 of the concatenation of bytes with checksum `crc` and `length` bytes with checksum `next`.
 std::uint32_t join_crc_32(std::uint32_t crc, std::uint32_t next, std::uint64_t length);
-inline constexpr std::string_view kEndMarker = "SLIDEEND";  // behind the checksum
+inline constexpr std::string_view kEndMarker = "SLIDEEND";  // after the checksum
 
 class SummedFile final : public ByteWriter {
  public:
-  // Throws Error, here and below, when the file cannot be written.
+  // Throws Error where the file cannot be written, as do the methods below.
   explicit SummedFile(const std::string& path);
 
   void write(std::string_view bytes) override;
-  // Puts the footer and gives the file its name.
+  // Writes the footer and gives the file its name.
   void finish();
 
  private:
@@ -40,18 +40,17 @@ class SummedFile final : public ByteWriter {
 
   AtomicFile file_;
   std::string buffer_;
-  std::uint32_t crc_ = 0;  // of what is in the file
+  std::uint32_t crc_ = 0;  // of the bytes written to the file
 };
 
-// Reads such a file piece by piece, without ever holding it: what is written over it meanwhile shows as
-// damage.
+// Reads such a file in pieces, without holding it in memory; concurrent overwriting shows as damage.
 class SummedReader final : public ByteReader {
  public:
-  // The regular file open as `file`, of `file_bytes`. `subject` and `advice`: ByteReader.
+  // `file`: an open regular file of `file_bytes` bytes. `subject`, `advice`: see ByteReader.
   SummedReader(Descriptor file, std::uint64_t file_bytes, std::string subject, std::string advice);
 
-  // Reads to the end and refuses a file that is cut off or has another checksum; returns that. What was read
-  // before is not known to be good until then.
+  // Reads to the end and returns the checksum. Throws InputError where the file is truncated or the checksum
+  // differs. Values read before are unverified until then.
   std::uint32_t finish();
 
  private:
@@ -59,7 +58,7 @@ class SummedReader final : public ByteReader {
   void read(char* to, std::size_t bytes);
 
   Descriptor file_;
-  std::uint64_t at_ = 0;  // what of the file has been read
+  std::uint64_t at_ = 0;  // bytes read so far
   std::uint32_t crc_ = 0;
   AlignedArray<char> buffer_;
 };

@@ -47,7 +47,7 @@ double TaskLog::lap() {
 }
 
 double greedy_makespan(std::span<const double> seconds, std::size_t threads) {
-  std::vector<double> free_at(std::min(threads, seconds.size()), 0.0);  // a heap, the earliest first
+  std::vector<double> free_at(std::min(threads, seconds.size()), 0.0);  // min-heap
   double end = 0.0;
   for (const double task : seconds) {
     std::ranges::pop_heap(free_at, std::greater<>());

@@ -1,6 +1,6 @@
-// What parallel work consists of: each task of each parallel_for(), timed by itself, and the work between
-// them. From it, and the cost of starting and ending parallel work, follows how long any number of threads
-// would take. One log at a time for a thread, of what that thread starts.
+// Profile of parallel work: the time of each task of each parallel_for() and of the serial work between. With
+// the cost of starting and ending parallel work, it predicts the run time for any number of threads. One log
+// at a time per thread, for work that this thread starts.
 #pragma once
 
 #include <chrono>
@@ -13,29 +13,29 @@ namespace slide {
 
 class TaskLog {
  public:
-  // A parallel_for().
+  // One parallel_for().
   struct Region {
-    double before = 0.0;    // seconds on one thread since the last one
-    std::size_t tasks = 0;  // that it has
+    double before = 0.0;    // seconds of serial work since the previous region
+    std::size_t tasks = 0;  // number of its tasks
   };
 
-  // While it lives, parallel_for() on this thread does its tasks itself, in order and one by one, whatever
-  // number of threads is asked for; up to the first that throws.
+  // While it lives, parallel_for() on this thread runs its tasks itself, in order, for any number of threads;
+  // it stops at the first task that throws.
   TaskLog();
   ~TaskLog();
   TaskLog(const TaskLog&) = delete;
   TaskLog& operator=(const TaskLog&) = delete;
 
-  // The log that is open on this thread, or nullptr.
+  // The open log of this thread, or nullptr.
   static TaskLog* current();
 
-  // Since the beginning, or the last clear(); the seconds of all tasks in the order of regions.
+  // Regions since construction or the last clear(); and the seconds of all their tasks, in order.
   std::span<const Region> regions() const { return regions_; }
   std::span<const double> seconds() const { return seconds_; }
   double after() const;  // seconds since the last region
   void clear();
 
-  // Of parallel_for(): runs body(index, 0) for every index. One inside another's task is a part of that task.
+  // For parallel_for(): runs body(index, 0) for every index. A nested call counts as part of the outer task.
   template <class F>
   void run(std::size_t count, F&& body) {
     if (inside_) return run_plain(count, body);
@@ -67,8 +67,8 @@ class TaskLog {
   bool inside_ = false;
 };
 
-// Seconds that `threads` threads would take for tasks of these seconds: each takes the next one when it is
-// done with one (Graham 1966: at most work / threads + span).
+// Seconds that `threads` threads need for tasks of the given seconds under greedy list scheduling (Graham
+// 1966: at most work / threads + span).
 double greedy_makespan(std::span<const double> seconds, std::size_t threads);
 
 }  // namespace slide

@@ -38,16 +38,16 @@ int fail(int code, std::string_view message) {
   return code;
 }
 
-// The same for what all processes of a launcher find alike: the first says it. The others wait, since the
-// launcher ends all when one has ended.
+// The same for an error that all processes of a launcher have: only rank 0 prints it. The others wait, since
+// the launcher ends all processes when one has ended.
 int fail_together(int code, std::string_view message) {
   if (launched_processes() == 1 || launched_rank() == 0) return fail(code, message);
   std::this_thread::sleep_for(std::chrono::seconds(2));
   return code;
 }
 
-// Commands that several processes do together, and one that the first does for all; the others would do for
-// themselves, and over each other.
+// Commands that all processes run together, and one that rank 0 runs for all; other commands would run in
+// each process and overwrite each other's results.
 constexpr std::array kTogether = {"train", "tune", "test", "predict"};
 constexpr const char* kByFirst = "convert";
 
@@ -74,7 +74,7 @@ int execute(const Action& action) {
   }
 }
 
-// For CLI11, which passes on errors of its own alone.
+// For CLI11, which propagates only its own exceptions.
 std::string version_or_error() {
   try {
     return version_line();
@@ -107,11 +107,11 @@ int parse_and_execute(int argc, char** argv) {
   Action action;
   CLI::App app(kAbout, "slide");
   app.set_version_flag("--version", version_or_error, "Print version, commit and instruction set");
-  app.formatter(std::make_shared<HelpFormat>());  // the commands take it over
+  app.formatter(std::make_shared<HelpFormat>());  // inherited by the commands
   app.require_subcommand(1);
   app.footer(
       "Exit codes: 0 done, 1 the run failed, 2 bad usage, configuration, data or model,\n"
-      "3 done but for bad rows that --skip-bad left out, 141 nobody reads the output,\n"
+      "3 done but for bad rows that --skip-bad left out, 141 the output is closed,\n"
       "129, 130 and 143 stopped by SIGHUP, Ctrl-C and SIGTERM.");
   add_commands(app, action);
   const auto commands_known = app.get_subcommands(nullptr);
@@ -121,7 +121,7 @@ int parse_and_execute(int argc, char** argv) {
   }
   try {
     std::vector<std::string> words = arguments_of(argc, argv);
-    std::ranges::reverse(words);  // as the library takes them
+    std::ranges::reverse(words);  // in the order that CLI11 expects
     app.parse(std::move(words));
     refuse_options_as_values(*app.get_subcommands().front());
   } catch (const CLI::Success& success) {  // --help, --version
@@ -141,13 +141,13 @@ int parse_and_execute(int argc, char** argv) {
 }  // namespace
 
 int run(int argc, char** argv) {
-  signal(SIGPIPE, SIG_IGN);  // print() and the sockets see the error instead
+  signal(SIGPIPE, SIG_IGN);  // print() and sockets report the error instead
   name_lost_files(kExitFailed);
-  signal(SIGXFSZ, SIG_IGN);  // a limit on the size of files (ulimit -f) is an error like a full disk
+  signal(SIGXFSZ, SIG_IGN);  // exceeding a file size limit (ulimit -f) is an error like a full disk
   hold_spare_memory();
   try {
     return parse_and_execute(argc, argv);
-  } catch (const std::bad_alloc&) {  // there may be none left to make a message of
+  } catch (const std::bad_alloc&) {  // no memory to format a message
     std::fputs("slide: out of memory; 'slide inspect' tells how much a configuration needs\n", stderr);
     return kExitFailed;
   }

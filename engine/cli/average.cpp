@@ -1,4 +1,4 @@
-// `slide average`: several models of the same data as one.
+// `slide average`: an ensemble of several models of the same data.
 #include "engine/run/ensemble.h"
 
 #include <memory>

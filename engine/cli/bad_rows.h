@@ -1,4 +1,4 @@
-// Rows that --skip-bad leaves out, and what a command says of them. For one thread.
+// Malformed rows skipped by --skip-bad, and their report. One thread.
 #pragma once
 
 #include <cstddef>
@@ -12,11 +12,11 @@ namespace slide::cli {
 
 class BadRows {
  public:
-  // Tells the first few faults to standard error as they come.
+  // Prints the first few errors to standard error as they occur.
   void add(std::uint64_t count, const std::vector<std::string>& faults);
   void add(const ReadReport& report) { add(report.bad_rows, report.first); }
 
-  // At the end of a command: where rows were left out, tells how many and throws Ended.
+  // At the end of a command: if rows were skipped, prints their number and throws Ended.
   void end() const;
 
  private:

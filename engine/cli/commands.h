@@ -1,8 +1,8 @@
-// The commands of the program, a file for each: its options, and beside them what it does with them.
+// The commands of the program, one file each with options and action.
 //
-// Each function adds one command to `app`, and puts what it does into `action` when the command line names
-// it. An action prints its results to standard output and throws what goes wrong; app.cpp turns that into a
-// message and an exit code. One command runs in a process.
+// Each function adds one command to `app`; when the command line names it, it stores its action in `action`.
+// An action prints its results to standard output and throws on errors, which app.cpp converts to a message
+// and an exit code. One command per process.
 #pragma once
 
 #include <CLI/CLI.hpp>
@@ -12,8 +12,8 @@ namespace slide::cli {
 
 using Action = std::function<void()>;
 
-// What an action throws when it ends otherwise than done and has said so: stopped by a signal, or without
-// some rows; `code` is the exit code.
+// Thrown by an action that has already reported its abnormal end (stopped by a signal, or skipped rows);
+// `code` is the exit code.
 struct Ended {
   int code;
 };

@@ -1,4 +1,4 @@
-// `slide completion`: scripts for shells, made from the description of the commands.
+// `slide completion`: completion scripts for shells, generated from the descriptions of the commands.
 #include <algorithm>
 #include <map>
 
@@ -45,7 +45,7 @@ std::string bash_completion(const CLI::App& app) {
       commands, option_names(app), cases);
 }
 
-// `text` with a backslash before each of `special`.
+// `text` with a backslash before each of the characters `special`.
 std::string escaped(const std::string& text, std::string_view special) {
   std::string result;
   for (const char c : text) {
@@ -55,16 +55,16 @@ std::string escaped(const std::string& text, std::string_view special) {
   return result;
 }
 
-// What may stand behind an option: nothing, one of some words, a file, or what no shell can know.
+// Kinds of option values: none, one of some words, a file, or unknown to the shell.
 enum class Values { kNone, kWords, kFile, kOther };
 
-// The type as help shows it, without what the checks of its value add behind a colon.
+// The type as shown in help, without the descriptions of validators after a colon.
 std::string type_of(const CLI::Option& option) {
   const std::string type = option.get_type_name();
   return type.substr(0, type.find(':'));
 }
 
-// The words that the value of an option may be, with blanks between them; they stand in the type as "{a,b}".
+// The words that an option accepts, blank-separated; the type has them as "{a,b}".
 std::string words_of(const CLI::Option& option) {
   const std::string type = option.get_type_name();
   const std::size_t begin = type.find('{'), end = type.find('}');
@@ -81,7 +81,7 @@ Values values_of(const CLI::Option& option) {
   return type == "FILE" || type == "DIR" || type == "MODEL" ? Values::kFile : Values::kOther;
 }
 
-// Text between single quotes, as part of one: a quote ends it, stands alone and begins it again.
+// Text for use inside single quotes: a quote ends the string, stands alone, and starts it again.
 std::string zsh_quoted(const std::string& text) {
   std::string result;
   for (const char c : text) result += c == '\'' ? "'\\''" : std::string(1, c);
@@ -142,7 +142,7 @@ std::string zsh_completion(const CLI::App& app) {
       commands, zsh_options(app), cases);
 }
 
-// Lines that complete the options of a command, wherever `condition` holds.
+// Lines that complete the options of a command where `condition` holds.
 std::string fish_options(const CLI::App& app, const std::string& condition) {
   std::string lines;
   for (const CLI::Option* option : app.get_options()) {

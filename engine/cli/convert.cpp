@@ -1,4 +1,4 @@
-// `slide convert`: data from one format into another, or a model into a smaller one.
+// `slide convert`: converts data between formats, or compresses a model.
 #include "engine/run/convert.h"
 
 #include <memory>
@@ -54,7 +54,7 @@ void run_convert(const ConvertCommand& command) {
   bad.end();
 }
 
-// Whether IN is a model. Throws InputError for options that are for data.
+// Whether IN is a model. Throws InputError for options that apply to data only.
 bool is_of_model(const CLI::App& app, const ConvertCommand& command) {
   if (!command.smaller.any() && !names_model(command.options.in)) return false;
   constexpr const char* kForData[] = {"--from",   "--to",          "--model",         "--fit",
@@ -67,7 +67,7 @@ bool is_of_model(const CLI::App& app, const ConvertCommand& command) {
   return true;
 }
 
-// What text becomes features with, and the names of both.
+// Options of text conversion, and for both kinds of names.
 void add_text_options(CLI::App& app, ConvertOptions& options) {
   CLI::Option* model = app.add_option("--model", options.model, "Text: use the vocabulary of this model");
   model->type_name("MODEL");

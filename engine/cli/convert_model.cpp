@@ -34,7 +34,7 @@ std::string row(std::string_view what, std::uint64_t before, std::uint64_t after
   return fmt::format("{:<18} {:>10} {:>10}\n", what, memory_text(double(before)), memory_text(double(after)));
 }
 
-// Sizes, before and after.
+// Section sizes, before and after.
 std::string sizes(const ModelBytes& a, const ModelBytes& b) {
   return fmt::format("{:<18} {:>10} {:>10}\n", "", "before", "after") + row("weights", a.weights, b.weights) +
          row("wide path", a.wide, b.wide) + row("optimizer state", a.optimizer, b.optimizer) +

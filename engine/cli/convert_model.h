@@ -1,4 +1,4 @@
-// `slide convert` of a model: into a smaller one. For one thread.
+// `slide convert` of a model: quantization, pruning, removal of the optimizer state. One thread.
 #pragma once
 
 #include <CLI/CLI.hpp>
@@ -18,11 +18,11 @@ struct QuantizeCommand {
 };
 void add_quantize(CLI::App& app, QuantizeCommand& command);
 
-// What a form is called, and what a file holds.
+// Name of a storage form; sizes of a file's sections.
 const char* form_name(ModelForm form);
 nlohmann::ordered_json json_of(const ModelBytes& bytes);
 
-// Makes the model smaller and tells how: a table, or JSON.
+// Writes the compressed model and prints a comparison, as a table or JSON.
 void run_quantize(const QuantizeCommand& command, bool json);
 
 }  // namespace slide::cli

@@ -1,4 +1,4 @@
-// `slide evaluate`: the measures of scores that anybody made.
+// `slide evaluate`: metrics of external scores.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -32,12 +32,12 @@ namespace slide::cli {
 namespace {
 
 struct EvaluateCommand {
-  std::vector<std::string> files;       // one or more of scores, then the data
-  std::vector<double> weights;          // of the files of scores; empty: all the same
-  std::string labels;                   // file with names of labels, or empty
+  std::vector<std::string> files;       // one or more files of scores, then the data
+  std::vector<double> weights;          // of the score files; empty: equal
+  std::string labels;                   // names file of labels, or empty
   std::string train;                    // file with training labels, or empty
   std::string compare;                  // another file of scores, or empty
-  std::vector<std::string> validation;  // files of scores, parted by commas, and of their data; or none
+  std::vector<std::string> validation;  // comma-separated score files and their data, or empty
   std::optional<float> threshold;
   MeasureOptions measures;
   std::optional<DataFormat> format;
@@ -46,7 +46,7 @@ struct EvaluateCommand {
   bool strict = false;
 };
 
-// What is measured, and with what.
+// Data and parameters of the evaluation.
 struct Evaluation {
   LabelIndex index;
   TruthOptions reading;
@@ -61,7 +61,7 @@ struct Evaluation {
   bool trained = false;                 // whether there is --train
   std::optional<Metrics> none;
   std::optional<float> threshold;
-  std::optional<F1> validation;  // at the threshold, of the validation samples
+  std::optional<F1> validation;  // at the threshold, on the validation samples
 };
 
 std::size_t labels_of(const Evaluation& evaluation) {
@@ -70,7 +70,7 @@ std::size_t labels_of(const Evaluation& evaluation) {
                    evaluation.index.names()});
 }
 
-// The scores of several files, averaged by the weights. `order`: of one file, as read_scores() has it.
+// Weighted sum of the scores of several files.
 Dataset read_ensemble_member(const EvaluateCommand& command, const std::vector<std::string>& files,
                              const ScoredRows& rows, LabelIndex& index,
                              std::vector<std::uint32_t>* order = nullptr) {
@@ -112,7 +112,7 @@ void take_training(const EvaluateCommand& command, Evaluation& evaluation) {
   evaluation.none.emplace(evaluation.ks, std::move(propensities), std::move(groups));
 }
 
-// --threshold, or what is best on the validation samples.
+// Sets the threshold from --threshold, or the best one on the validation samples.
 void take_threshold(const EvaluateCommand& command, Evaluation& evaluation) {
   evaluation.threshold = command.threshold;
   if (command.validation.empty()) return;
@@ -209,7 +209,7 @@ SampleRatios ratios_of(const Evaluation& evaluation, const Dataset& scores, cons
   return ratios;
 }
 
-// What was found, as JSON and as lines for people.
+// Results as JSON and as text.
 struct Told {
   Json json;
   std::string text;
@@ -307,7 +307,7 @@ void tell_resampled(const EvaluateCommand& command, Evaluation& evaluation, cons
   if (!command.compare.empty()) tell_comparison(command, evaluation, ratios, told);
 }
 
-// The table of labels replaces nothing that is read.
+// The table of labels must not replace an input.
 void check_per_label(const EvaluateCommand& command) {
   std::vector<std::string> inputs = command.files;
   inputs.insert(inputs.end(), {command.labels, command.train, command.compare, command.measures.filter});
@@ -346,7 +346,7 @@ void run_evaluate(const EvaluateCommand& command) {
   print_text(command.measures.json ? told.json.dump() + "\n" : told.text);
 }
 
-// --threshold and --best-threshold.
+// Adds --threshold and --best-threshold.
 void add_thresholds(CLI::App& app, const std::shared_ptr<EvaluateCommand>& command) {
   const auto take_threshold = [command](const std::string& text) {
     constexpr double kMax = std::numeric_limits<float>::max();
@@ -366,7 +366,7 @@ void add_thresholds(CLI::App& app, const std::shared_ptr<EvaluateCommand>& comma
 }  // namespace
 
 void add_evaluate(CLI::App& app, Action& action) {
-  CLI::App* sub = app.add_subcommand("evaluate", "Measure scores that anybody made");
+  CLI::App* sub = app.add_subcommand("evaluate", "Evaluate external scores");
   sub->footer(
       "slide evaluate SCORES... DATA. SCORES hold a row a sample of DATA: a matrix of SciPy in compressed "
       "sparse\n"

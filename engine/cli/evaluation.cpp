@@ -17,7 +17,7 @@ double share(std::uint64_t part, std::uint64_t whole) {
   return whole == 0 ? 0.0 : static_cast<double>(part) / static_cast<double>(whole);
 }
 
-// A name that does not end its column or its line.
+// The name without characters that would end its column or line.
 std::string one_column(std::string_view name) {
   std::string text(name);
   std::ranges::replace_if(

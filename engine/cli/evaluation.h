@@ -1,4 +1,4 @@
-// What `slide test` and `slide evaluate` have in common: options, and how measures are told. For one thread.
+// Common options and output of `slide test` and `slide evaluate`. One thread.
 #pragma once
 
 #include <CLI/CLI.hpp>
@@ -32,23 +32,24 @@ struct MeasureOptions {
   Resampling resampling(int threads) const { return {bootstrap, seed, threads}; }
 };
 
-// Each of `ks` once, in their order.
+// The distinct values of `ks`, in order.
 std::vector<std::uint32_t> each_once(const std::vector<std::uint32_t>& ks);
 
-// --k, --filter, --propensity, --per-label, --bootstrap, --seed and --json; `ks`: what --k is by default.
+// Adds --k, --filter, --propensity, --per-label, --bootstrap, --seed and --json; `ks`: description of the
+// default of --k.
 void add_measures(CLI::App& app, MeasureOptions& options, const char* ks);
 
-// A line for each k, of P, nDCG, PSP where there are propensities, recall, PSnDCG likewise, and coverage.
+// One line for each k: P, nDCG, PSP (with propensities), recall, PSnDCG (with propensities), coverage.
 std::string table(const Metrics& metrics, const LabelCounts& counts);
 // {"coverage_at_1": .., "catalogue_at_1": ..}.
 Json coverage_json(const LabelCounts& counts);
 
-// A line for each measure with its interval; {"p_at_1": [low, high], ..}.
+// One line per metric with its interval; {"p_at_1": [low, high], ..}.
 std::string interval_lines(const SampleRatios& ratios, std::span<const Interval> intervals);
 Json interval_json(const SampleRatios& ratios, std::span<const Interval> intervals);
 
-// Writes a table of tabs: what became of each label. `name`: of a label, or nothing where labels have none;
-// `training`: samples of each label in training, or nothing. Throws Error when the file cannot be written.
+// Writes a tab-separated table of counts per label. `name`: returns a label's name, or empty where labels
+// have none; `training`: training samples per label, or empty. Throws Error where the file cannot be written.
 using NameOf = std::function<std::string_view(std::uint32_t)>;
 void write_label_table(const std::string& path, const LabelCounts& counts, const NameOf& name,
                        std::span<const std::uint32_t> training);

@@ -17,15 +17,15 @@ namespace {
 std::atomic_flag has_told;
 int exit_code = 0;
 
-// Only what is allowed in a handler. Files that are written get their names when they are whole, and those
-// that have them, checkpoints too, stay.
+// Uses only async-signal-safe functions. Files being written get their names when complete, so that existing
+// files, also checkpoints, stay.
 void name_lost_file(int number, siginfo_t* info, void*) {
   const char* path = mapped_path(info->si_addr);
   if (path == nullptr) {
-    signal(number, SIG_DFL);  // comes again, to no handler
+    signal(number, SIG_DFL);  // the fault repeats, without a handler
     return;
   }
-  while (has_told.test_and_set()) pause();  // another thread tells it and ends the process
+  while (has_told.test_and_set()) pause();  // another thread reports it and ends the process
   const std::string_view parts[] = {
       "slide: ", path,
       ": it was cut off, or its disk failed, while it was in use; put it back and start again\n"};

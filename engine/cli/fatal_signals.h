@@ -1,11 +1,11 @@
-// Signals that would end the program without a word. Only the program changes what they do: the library
-// leaves signals alone.
+// Handlers of signals that would end the program silently. Only the program installs them; the library does
+// not touch signals.
 #pragma once
 
 namespace slide::cli {
 
-// For the life of the process, for all threads: a mapped file that loses its pages (SIGBUS) is named in one
-// line, with exit code `code`, and whatever else raises SIGBUS ends the process as it did.
+// For the lifetime of the process and all threads: a mapped file that loses its pages (SIGBUS) is reported in
+// one line, with exit code `code`; any other SIGBUS has its default effect.
 void name_lost_files(int code);
 
 }  // namespace slide::cli

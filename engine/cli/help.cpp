@@ -1,4 +1,4 @@
-// `slide help` and `slide version`: what --help and --version print, for those who try a command first.
+// `slide help` and `slide version`: commands equivalent to --help and --version.
 #include <memory>
 
 #include "engine/base/error.h"
@@ -12,7 +12,7 @@ namespace slide::cli {
 namespace {
 
 std::string help_of(const CLI::App& app, const std::string& name) {
-  // App::help() would tell of the command that was given, which is this one.
+  // App::help() would describe the given command, which is `help`.
   if (name.empty()) return app.get_formatter()->make_help(&app, app.get_name(), CLI::AppFormatMode::Normal);
   for (const CLI::App* sub : app.get_subcommands(nullptr)) {
     if (sub->get_name() == name) return sub->help(app.get_name());

@@ -1,4 +1,4 @@
-// `slide inspect`: what a model or a configuration is.
+// `slide inspect`: shows a model or a configuration.
 #include <algorithm>
 #include <cmath>
 #include <filesystem>
@@ -34,14 +34,14 @@ struct InspectCommand {
   Source source;               // or a model
   std::uint32_t features = 0;  // configuration: sizes of the data, 0 = read data.train
   std::uint32_t labels = 0;
-  std::vector<std::string> show_labels;  // model: labels to tell about, by name or id
+  std::vector<std::string> show_labels;  // model: labels to show, by name or id
   std::uint32_t k = 10;                  // nearest labels and strongest features of each
   int threads = 0;
   bool json = false;
   bool strict = false;
 };
 
-// What a sample is taken to hold at most where there is no data to look at.
+// Assumed maxima per sample where there is no data.
 constexpr std::size_t kGuessedFeatures = 200, kGuessedLabels = 10;
 
 struct Sizes {
@@ -125,7 +125,7 @@ BlockBounds bounds_of(const Model& model) {
   return bounds;
 }
 
-// Matrices and neighbours as they are held, which for bytes is less than the configuration says.
+// Uses actual sizes of matrices and neighbours, which are smaller for int8 than the configuration implies.
 void plan_small(const Model& model, MemoryPlan& plan) {
   const std::vector<const Parameters*> matrices = model.network.matrices();
   for (std::size_t l = 0; l < plan.layers.size(); ++l) {
@@ -137,7 +137,7 @@ void plan_small(const Model& model, MemoryPlan& plan) {
   if (model.neighbours) plan.neighbours = double(model.neighbours->bytes());
 }
 
-// Its last layer with the weights that its wide path has, not the most that there can be.
+// Uses the actual number of linear-term weights instead of the maximum.
 MemoryPlan plan_of(const Model& model, int threads) {
   MemoryPlan plan =
       plan_memory(model.config, model.shape.inputs(), model.shape.labels, bounds_of(model), threads);
@@ -226,7 +226,7 @@ void inspect_model(const InspectCommand& command) {
 
 Sizes sizes_of_data(const Config& config, int threads) {
   const RunData data = read_run_data(config, threads);
-  // Of a network far beyond memory the pairs say nothing more, and looking for them takes some, too.
+  // For a network far beyond memory, the crosses add no information, and their search needs memory too.
   const bool fits = plan_least(config, data.train, 1).training() <= free_memory().value_or(INFINITY);
   const TrainingRows rows = fits ? TrainingRows(config, data.train, resolve_threads(threads)) : data.train;
   return {data.train.feature_count(),

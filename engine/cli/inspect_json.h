@@ -1,4 +1,4 @@
-// What `slide inspect --json` prints: the figures of the text as one object. Sizes in bytes.
+// Output of `slide inspect --json`: the figures of the text output as one object. Sizes in bytes.
 #pragma once
 
 #include <nlohmann/json.hpp>
@@ -12,16 +12,16 @@
 
 namespace slide::cli {
 
-// "layers", a list, and "memory". What is an estimate of samples nobody has seen is so with `guessed`.
+// "layers" (a list) and "memory". `guessed`: sizes of samples are estimates, and marked as such.
 nlohmann::ordered_json json_of(const Config& config, const MemoryPlan& plan, bool guessed);
 
-// What the file at `path` says, without layers and memory.
+// Facts of the model file at `path`, without layers and memory.
 nlohmann::ordered_json json_of(const Model& model, const std::string& path);
 
 // The hash tables, a list; they must be built.
 nlohmann::ordered_json json_of_tables(const Model& model);
 
-// "labels", a list: what print_label() tells of each. Throws as that.
+// "labels", a list with the content of print_label() for each. Throws as print_label().
 nlohmann::ordered_json json_of_labels(const Model& model, const std::vector<std::string>& names,
                                       std::size_t count);
 

@@ -1,4 +1,4 @@
-// `slide inspect MODEL --label NAME`: what a model has learnt about one label.
+// `slide inspect MODEL --label NAME`: what a model has learnt about a label.
 #pragma once
 
 #include <cstddef>
@@ -8,8 +8,8 @@
 
 namespace slide::cli {
 
-// Prints it, with `count` nearest labels and strongest features. Throws InputError when the model has no such
-// label.
+// Prints the label with its `count` nearest labels and strongest features. Throws InputError where the model
+// does not have the label.
 void print_label(const Model& model, const std::string& name, std::size_t count);
 
 }  // namespace slide::cli

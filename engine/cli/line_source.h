@@ -1,5 +1,5 @@
-// Lines of an input as they come: each call waits for one whole line and brings all that are there by then,
-// so that a program at the other end of a pipe gets its answers without closing it. For one thread.
+// Reads lines of an input as they arrive: each call waits for one whole line and returns all whole lines
+// available then, so that a program at the other end of a pipe gets answers without closing it. One thread.
 #pragma once
 
 #include <cstddef>
@@ -10,15 +10,16 @@
 
 namespace slide::cli {
 
-inline constexpr const char* kStandardInput = "standard input";  // as messages call it
+inline constexpr const char* kStandardInput = "standard input";  // name in messages
 
 class LineSource {
  public:
   // Reads the open file `descriptor`; does not close it.
   explicit LineSource(int descriptor) : descriptor_(descriptor) {}
 
-  // Whole lines with their ends, the last one perhaps without; about kMaxBytes at most, unless one line is
-  // longer. Empty at the end of the input. Valid until the next call. Throws InputError when reading fails.
+  // Whole lines with their ends (the last one possibly without); about kMaxBytes at most, unless a single
+  // line is longer. Empty at the end of the input. Valid until the next call. Throws InputError where reading
+  // fails.
   std::string_view next();
 
   static constexpr std::size_t kMaxBytes = std::size_t{1} << 22;
@@ -30,10 +31,10 @@ class LineSource {
   int descriptor_;
   bool at_end_ = false;
   std::string buffer_;
-  std::size_t used_ = 0;  // bytes of buffer_ that the last call returned
+  std::size_t used_ = 0;  // bytes of buffer_ returned by the last call
 };
 
-// The lines of the first process's input, on all processes, which call next() together.
+// Distributes rank 0's input lines to all processes; next() is collective.
 class SharedLines {
  public:
   SharedLines(Cluster& cluster, int descriptor) : cluster_(cluster), source_(descriptor) {}
@@ -44,7 +45,7 @@ class SharedLines {
  private:
   Cluster& cluster_;
   LineSource source_;
-  std::string lines_;  // of several processes
+  std::string lines_;  // with several processes
 };
 
 }  // namespace slide::cli

@@ -1,4 +1,4 @@
-// `slide man`: the manual page, made from the description of the commands.
+// `slide man`: the manual page, generated from the descriptions of the commands.
 #include "engine/cli/commands.h"
 #include "engine/cli/text.h"
 
@@ -6,7 +6,7 @@ namespace slide::cli {
 
 namespace {
 
-// Text as roff takes it: no line begins a request, no dash becomes a hyphen.
+// Escapes text for roff: no line starts a request, no dash becomes a hyphen.
 std::string roff(const std::string& text) {
   std::string escaped;
   for (const char c : text) {

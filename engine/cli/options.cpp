@@ -14,7 +14,7 @@ namespace slide::cli {
 
 namespace {
 
-// An option that takes the spelling of a value, named in the order of the alphabet, but for `without`.
+// Adds an option with the spellings of an enum, in alphabetical order, except `without`.
 template <class Enum>
 CLI::Option* add_choice(CLI::App& app, const char* name, const char* meaning, std::string_view without,
                         std::optional<Enum>& value) {
@@ -26,7 +26,7 @@ CLI::Option* add_choice(CLI::App& app, const char* name, const char* meaning, st
   return app.add_option_function<std::string>(name, take, meaning)->check(CLI::IsMember(known));
 }
 
-// The finite number that the whole text is.
+// Parses the whole text as a finite number.
 std::optional<double> number_of(const std::string& text) {
   double value = 0;
   const char* end = text.data() + text.size();

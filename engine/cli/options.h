@@ -1,5 +1,5 @@
-// Options that several commands have, and what their values may be. The words of enums and their order are
-// those of the configuration.
+// Options shared by several commands, and validators of their values. Enum spellings are those of the
+// configuration.
 #pragma once
 
 #include <CLI/CLI.hpp>
@@ -19,51 +19,51 @@ namespace slide::cli {
 inline constexpr std::uint64_t kMaxK = 10000;
 inline constexpr std::uint64_t kMaxItems = 0xfffffffe;  // ids and their number have 32 bits
 
-// A whole number from `low` to `high`. The library itself would take -1 for 2^64 - 1 and 010 for 8.
+// An integer from `low` to `high`. CLI11 itself would accept -1 as 2^64 - 1 and 010 as 8.
 CLI::Validator whole(std::uint64_t low, std::uint64_t high);
 
-// A number; the library would take "nan" and trailing text.
+// A finite number; CLI11 would accept "nan" and trailing text.
 CLI::Validator finite_number();
 
-// The same from `low` to `high`.
+// A finite number from `low` to `high`.
 CLI::Validator number(double low, double high);
 
-// The parts of a text between its commas, empty ones too.
+// Splits a text at commas; keeps empty parts.
 std::vector<std::string> parted(const std::string& text);
-// `name`, a list of values with commas between them, which take() gets. `each` checks one of them: the
-// library would leave out those that are empty.
+// Adds `name`, a comma-separated list of values, passed to take(). `each` checks each value; CLI11 would drop
+// empty ones.
 CLI::Option* add_list(CLI::App& app, const char* name, const std::string& meaning, const CLI::Validator& each,
                       const std::function<void(const std::vector<std::string>&)>& take);
 
-// --set, keys of a configuration.
+// Adds --set, keys of a configuration.
 CLI::Option* add_set(CLI::App& app, std::vector<std::string>& set);
 
-// --threads, and where it stands for the key of a configuration.
+// Adds --threads; the second overrides train.threads.
 CLI::Option* add_threads(CLI::App& app, int& threads);
 CLI::Option* add_train_threads(CLI::App& app, std::optional<std::uint32_t>& threads);
-// --pin, and what it asks for: while the result exists, `threads` threads are bound to cores, of several
-// processes of a machine each to its own. Throws InputError or Error where that is not possible. Collective.
+// Adds --pin; pinned() binds `threads` threads to cores during the lifetime of the result, distinct cores for
+// the processes of a machine. Throws InputError or Error where that is impossible. Collective.
 void add_pin(CLI::App& app, bool& pin);
 std::unique_ptr<const Pinning> pinned(bool pin, int threads, Cluster* cluster = nullptr);
-// --seed in place of train.seed.
+// Adds --seed, which overrides train.seed.
 CLI::Option* add_train_seed(CLI::App& app, std::optional<std::uint64_t>& seed);
 
-// --inference and --labels of a model.
+// Add --inference and --labels of a model.
 void add_inference(CLI::App& app, std::optional<Inference>& inference);
-// Of models of interactions: --known and --keep-known.
+// Add --known and --keep-known, for models of interactions.
 void add_known(CLI::App& app, std::string& file);
 void add_keep_known(CLI::App& app, bool& keep);
 void add_labels(CLI::App& app, std::string& file);
 
-// --skip-bad.
+// Adds --skip-bad.
 void add_skip_bad(CLI::App& app, bool& skip_bad);
 // --strict.
 void add_strict(CLI::App& app, bool& strict);
 
-// `name`, the format of some data: a word of data.format but for auto.
+// Adds `name`, a data format: a value of data.format except auto.
 void add_format(CLI::App& app, const char* name, const char* meaning, std::optional<DataFormat>& format);
 
-// What `overrides` and the options above make of a configuration: "key=value", in order.
+// The overrides of a configuration, "key=value" in order, from `overrides` and the options above.
 std::vector<std::string> with_train_keys(std::vector<std::string> overrides,
                                          const std::optional<std::uint32_t>& threads,
                                          const std::optional<std::uint64_t>& seed);

@@ -1,4 +1,4 @@
-// `slide predict`: the best labels of each sample, a line for each.
+// `slide predict`: the top labels of each sample, one line per sample.
 #include <algorithm>
 #include <array>
 #include <memory>
@@ -36,8 +36,8 @@ namespace slide::cli {
 
 namespace {
 
-constexpr std::size_t kFewSamples = PredictionBatch::kLanes;  // one thread's work
-// Bounds of the memory of the lines that wait to be printed.
+constexpr std::size_t kFewSamples = PredictionBatch::kLanes;  // work for one thread
+// Bounds of the memory of pending output lines.
 constexpr std::size_t kSamplesAtOnce = 16384;
 constexpr std::size_t kLabelsAtOnce = 1ULL << 20;  // but for a batch's samples a thread
 constexpr std::size_t kReachingAtOnce = 1ULL << 24;
@@ -53,7 +53,7 @@ struct PredictCommand {
   std::string labels;                  // file with names of labels, or empty: those of the model
   std::string out;                     // .npz file that gets the scores in place of what is printed, or empty
   ModelUse use;
-  bool json = false;  // prints a JSON object for each sample
+  bool json = false;  // prints a JSON object per sample
   bool skip_bad = false;
   bool strict = false;
   bool pin = false;
@@ -68,7 +68,7 @@ struct PredictCommand {
   }
 };
 
-// The text of one sample's labels. Memory is kept from sample to sample.
+// Output line of one sample. Memory is kept between samples.
 class Line {
  public:
   void clear() { size_ = 0; }
@@ -89,7 +89,7 @@ class Line {
     if (bytes_.empty()) bytes_.resize(1);
     bytes_[size_++] = '\n';
   }
-  // The line is this text.
+  // Sets the whole line.
   void set(std::string_view text) {
     clear();
     std::copy(text.begin(), text.end(), begin(' ', text.size()));
@@ -98,7 +98,7 @@ class Line {
   std::string_view text() const { return {bytes_.data(), size_}; }
 
  private:
-  // Where a label of up to `length` bytes goes.
+  // Start of the space for a label of up to `length` bytes.
   char* begin(char separator, std::size_t length) {
     const std::size_t room = size_ + length + kNumberRoom + 3;  // separator, colon, end of line
     if (bytes_.size() < room) bytes_.resize(2 * room);
@@ -114,7 +114,7 @@ class Line {
   std::size_t size_ = 0;
 };
 
-// The scores of all samples, on their way to a file. For one thread.
+// Collects the scores of all samples for a file. One thread.
 class ScoreTable {
  public:
   void add_user(std::string_view user) { entries_.users.emplace_back(user); }
@@ -133,7 +133,7 @@ class ScoreTable {
   NpzEntries entries_;
 };
 
-// Predicts samples and prints a line for each, in their order. Of several processes all make the same calls.
+// Predicts samples and prints a line for each, in order. Collective with several processes.
 class Answers {
  public:
   Answers(Model& model, const PredictCommand& command, Cluster& cluster, int threads, bool by_row)
@@ -151,7 +151,7 @@ class Answers {
     }
   }
 
-  // Writes what was kept in place of printing it.
+  // Writes the collected scores.
   void write_table(std::size_t labels) { table_.write(command_.out, labels); }
 
   // Of the rows `bad`, ascending, no label is printed. `users`: whose rows they are, or nullptr.
@@ -169,7 +169,7 @@ class Answers {
   }
 
  private:
-  static constexpr std::size_t kAtOnce = 128;  // labels whose scores are taken together
+  static constexpr std::size_t kAtOnce = 128;  // labels whose scores are converted together
 
   void print_part(const Dataset& part) {
     if (!command_.out.empty()) return keep_part(part);
@@ -191,7 +191,7 @@ class Answers {
     print_text(text_);
   }
 
-  // The same for the file.
+  // The same for the score file.
   void keep_part(const Dataset& part) {
     if (rows_.size() < part.size()) rows_.resize(part.size());
     const auto keep = [&](std::size_t sample, auto best) { keep_answer(sample, best, rows_[sample]); };
@@ -226,13 +226,13 @@ class Answers {
     return value;
   }
 
-  // Prints a line together with others, but for a long one.
+  // Buffers a line for output; long lines are written directly.
   void put(std::string_view line) {
     if (text_.size() + line.size() > kTextAtOnce && !text_.empty()) print_text(text_), text_.clear();
     line.size() > kTextAtOnce ? print_text(line) : void(text_ += line);
   }
 
-  // What is printed: logits, or the labels' probabilities.
+  // The printed scores: logits or probabilities.
   void take_scores(std::span<const Prediction> best, double* scores) const {
     std::array<float, kAtOnce> logits;
     for (std::size_t i = 0; i < best.size(); ++i) logits[i] = best[i].score;
@@ -275,7 +275,7 @@ class Answers {
     line.end();
   }
 
-  // As `slide serve` answers.
+  // JSON as in answers of `slide serve`.
   std::string json_of(std::size_t sample, std::span<const Prediction> best) const {
     std::string text = "{";
     if (users_ != nullptr) text += "\"user\":" + serve::json_string(users_->name(first_ + sample)) + ',';
@@ -303,7 +303,7 @@ class Answers {
   const int threads_;
   const std::size_t labels_;  // of the model
   std::optional<Predictor> predictor_;
-  std::unique_ptr<SharedPredictor> shared_;  // of several processes
+  std::unique_ptr<SharedPredictor> shared_;  // with several processes
   Predictor::Scratch scratch_;
   std::vector<Predictor::Scratch> threads_scratch_;
   std::span<const std::uint64_t> bad_;
@@ -315,8 +315,8 @@ class Answers {
   ScoreTable table_;
 };
 
-// Answers the rows, those with faults by an empty line; without --skip-bad up to the first of these, which it
-// throws.
+// Answers the rows, malformed ones by an empty line; without --skip-bad, stops at the first malformed row and
+// throws its error.
 void answer(const RowPart& part, bool skip_bad, Answers& answers, BadRows& bad) {
   if (part.bad.empty() || skip_bad) {
     answers.print_all(part.rows, part.bad, part.users.get());
@@ -354,7 +354,7 @@ void run_predict(const PredictCommand& command, Cluster& cluster) {
   bad.end();
 }
 
-// Scores go to no file of another kind.
+// The score file must be .npz.
 CLI::Validator npz_name() {
   const auto check = [](const std::string& name) {
     return name.ends_with(".npz") ? std::string() : fmt::format("'{}' must end in .npz", name);

@@ -16,7 +16,7 @@ namespace slide::cli {
 
 namespace {
 
-// Ends the other processes, too. Those that fail alike leave it to rank 0 to say why.
+// Ends the other processes, too. For an error of all processes, rank 0 prints the reason.
 void leave(Cluster& cluster, int code, std::string_view reason) {
   if (cluster.rank() != 0) std::this_thread::sleep_for(std::chrono::seconds(2));
   complain(fmt::format("{}: {}", cluster.name(), reason));
@@ -33,7 +33,7 @@ void run_together(const std::function<void(Cluster&)>& run) {
     run(*cluster);
   } catch (const Ended&) {
     const bool first = cluster->rank() == 0;
-    cluster.reset();  // takes leave of the others
+    cluster.reset();  // synchronises with the other processes
     if (first) throw;
   } catch (const InputError& error) {
     leave(*cluster, kExitBadInput, error.what());

@@ -1,4 +1,4 @@
-// Commands that several processes run together, where a launcher of MPI has started them.
+// Commands that several processes run together under an MPI launcher.
 #pragma once
 
 #include <functional>
@@ -7,10 +7,10 @@
 
 namespace slide::cli {
 
-// Calls run() with the cluster of this process, or of it alone. Of several processes only the first prints;
-// where one fails, it says why by its name and all end, with the exit code of that failure. Ended may be
-// thrown where the others end so too, or need this process no more; its code is the first process's alone,
-// since a launcher drops what is on its way from the others when one ends otherwise than done.
+// Calls run() with the cluster of this process. Only rank 0 prints; where a process fails, it prints the
+// reason with its name and all processes end with the exit code of that failure. run() may throw Ended where
+// the other processes do so too, or do not need this process any more; only rank 0 uses its code, since a
+// launcher discards pending output when a process ends with a nonzero code.
 void run_together(const std::function<void(Cluster&)>& run);
 
 }  // namespace slide::cli

@@ -1,4 +1,4 @@
-// `slide report`: the page that compares runs.
+// `slide report`: a page that compares runs.
 #include "engine/report/report_file.h"
 
 #include <memory>

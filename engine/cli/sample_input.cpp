@@ -30,26 +30,26 @@ namespace {
 
 constexpr const char* kStandardInputFile = "/dev/stdin";
 
-// Whether standard input is a file that nothing has been read of, and that can be opened once more.
+// Whether standard input is a file at its beginning that can be opened again.
 bool standard_input_is_file() {
   struct stat status {};
   return fstat(STDIN_FILENO, &status) == 0 && S_ISREG(status.st_mode) &&
          lseek(STDIN_FILENO, 0, SEEK_CUR) == 0 && access(kStandardInputFile, R_OK) == 0;
 }
 
-// Whether there is nothing in the first line but labels, or nothing at all: a sample without features.
+// Whether the first line has only labels, or is empty: a sample without features.
 bool is_labels_only(std::string_view bytes) {
   const std::string_view line = bytes.substr(0, bytes.find('\n'));
   return line.find_first_not_of("0123456789,+-. \t\r") == std::string_view::npos || line.starts_with('#');
 }
 
-// What the stream has kept to its end.
+// Takes the rows that the stream kept until its end.
 void take_rest(RowStream& stream, const SampleInput::Take& take) {
   const RowPart rest = stream.finish();
   if (rest.rows.size() > 0) take(rest);
 }
 
-// Dense features alone, without labels.
+// Whether the path is a file of dense features only, without labels.
 bool is_dense_file(const std::string& path) {
   const std::optional<DensePaths> dense = dense_paths(path);
   return dense && dense->beside.empty();
@@ -85,7 +85,7 @@ void SampleInput::for_each_part(const Take& take) const {
   take_bytes(bytes.text(), take);
 }
 
-// Each on its own, but for logs, of which a user may be in several.
+// Reads each file separately, except logs, where a user may occur in several files.
 void SampleInput::take_files(const std::vector<std::string>& files, const Take& take) const {
   const bool is_log = use_.format ? *use_.format == DataFormat::kInteractions
                                   : model_.config.data.kind == DataKind::kInteractions;
@@ -110,7 +110,7 @@ void SampleInput::take_pieces(const Take& take) const {
     return take_bytes(is_packed(head) ? unpack(head, origin_) : head, take);
   }
   if (head.empty()) return;
-  if (format_of(head) == DataFormat::kInteractions) {  // a user may be on several lines
+  if (format_of(head) == DataFormat::kInteractions) {  // a user may have several lines
     while (read_more()) {
     }
     return take_bytes(head, take);
@@ -185,7 +185,7 @@ bool SampleInput::is_array_file() const {
   return format == DataFormat::kIdx || format == DataFormat::kNpz;
 }
 
-// Whether format_of() would not find anything else if there was more.
+// Whether more bytes could not change the result of format_of().
 bool SampleInput::shows_format(std::string_view head) const {
   if (use_.format || is_binary(head) || model_.text != nullptr) return true;
   return has_line_of_data(head) && !is_lone_features_header(head);
@@ -199,7 +199,7 @@ DataFormat SampleInput::format_of(std::string_view head) const {
   const std::optional<std::string> foreign = foreign_kind(head);
   const bool text = model_.text != nullptr;
   if (text && (!foreign || foreign->starts_with("JSON")))
-    return DataFormat::kText;  // a line may be any words
+    return DataFormat::kText;  // any words form a line of text
   if (foreign) fail_input("{}:1:1: this is {}", origin_, *foreign);
   if (const std::optional<DataFormat> format = detect_format(head)) return *format;
   if (is_labels_only(head)) return DataFormat::kLibsvm;
@@ -210,8 +210,8 @@ DataFormat SampleInput::format_of(std::string_view head) const {
       origin_);
 }
 
-// Of a table with the columns that the model was trained on. Throws InputError for a file that is one by its
-// name, but lacks them.
+// Format of a table with the columns that the model was trained on. Throws InputError for a file with a
+// table's name that lacks them.
 std::optional<DataFormat> SampleInput::table_format_of(std::string_view head) const {
   const ReadOptions options = model_read_options(model_, use_.threads);
   if (options.text == nullptr || options.columns.text.empty()) return {};
@@ -221,7 +221,7 @@ std::optional<DataFormat> SampleInput::table_format_of(std::string_view head) co
   return {};
 }
 
-// Of features for a model trained on text, or in the format that the model's own data had.
+// Format of features for a text model, or in the format of the model's own data.
 std::optional<DataFormat> SampleInput::features_format_of(std::string_view head) const {
   const bool has_header = has_xmc_header(head) || has_features_header(head);
   if (is_idx_images(head)) return DataFormat::kIdx;

@@ -1,4 +1,4 @@
-// The samples that `slide predict` answers, from a file or standard input. For one thread.
+// Input samples of `slide predict`, from a file or standard input. One thread.
 #pragma once
 
 #include <functional>
@@ -17,21 +17,18 @@ namespace slide::cli {
 
 class SampleInput {
  public:
-  // `path`: "-" is standard input; several files (data_parts.h) are answered one after the other. All
-  // arguments must outlive this object. Of several processes, which make the same calls, each reads a file
-  // for itself; of standard input the first tells the others.
+  // `path`: "-" is standard input; several files (data_parts.h) are read consecutively. All arguments must
+  // outlive this object. With several processes (collective calls), each reads a file itself; rank 0
+  // distributes standard input.
   SampleInput(const Model& model, const ModelUse& use, const std::string& path, Cluster& cluster);
 
-  // Whether rows are there only as somebody writes them, so that which come together is a matter of time:
-  // standard input that is no file.
+  // Whether rows arrive over time, so that their grouping depends on timing: standard input that is not a
+  // file.
   bool comes_in_pieces() const { return in_pieces_; }
 
-  // Of a log of interactions, users are looked up in the log that the model was trained on, or that `use`
-  // names: what they have there counts as what they have in the input.
-  //
-  // Calls take(part) for all rows in their order; each line is passed on as soon as it is there. The format
-  // is named by `use`, else found from the first line that is neither blank nor a comment, for a model
-  // trained on text from the first line: the same way wherever the bytes come from. Throws InputError.
+  // Calls take(part) for all rows in order, for each line as soon as it arrives. The format is given by
+  // `use`, or detected from the first line that is neither blank nor a comment (for text models: from the
+  // first line), independent of the kind of input. Throws InputError.
   using Take = std::function<void(const RowPart& part)>;
   void for_each_part(const Take& take) const;
 
@@ -52,7 +49,7 @@ class SampleInput {
   const ModelUse& use_;
   Cluster& cluster_;
   std::string path_;    // of a file that can be read from its beginning
-  std::string origin_;  // stands for it in messages
+  std::string origin_;  // replaces the path in messages
   bool in_pieces_;
 };
 

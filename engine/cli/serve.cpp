@@ -1,4 +1,4 @@
-// `slide serve`: predictions over HTTP until a signal comes.
+// `slide serve`: answers predictions over HTTP until a signal arrives.
 #include <array>
 #include <memory>
 #include <string>
@@ -35,7 +35,7 @@ void run_serve(const ServeCommand& command) {
     return model;
   };
   const auto log = [](std::string_view line) {
-    hold_spare_memory();  // what was short may be over
+    hold_spare_memory();  // memory may be available again
     complain(line);
   };
   serve::HttpServer server(command.server, load, log);

@@ -32,13 +32,13 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr std::uint64_t kMaxEpochs = 1000000, kMaxExpire = 0x7fffffff;
-constexpr std::size_t kHeadBytes = std::size_t{1} << 16;  // of a file to look at
+constexpr std::size_t kHeadBytes = std::size_t{1} << 16;  // examined bytes of a file
 
 bool names_train_data(const std::vector<std::string>& set) {
   return std::ranges::any_of(set, [](const std::string& key) { return key.starts_with("data.train="); });
 }
 
-// Whether a line is `[section]` or `key = value`. Labelled text has a TAB where these have none.
+// Whether a line is `[section]` or `key = value`. Labelled text would have a tab there.
 bool is_toml(std::string_view line) {
   constexpr std::string_view kNames = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-.";
   if (line.find('\t') != std::string_view::npos) return false;
@@ -50,11 +50,11 @@ bool is_toml(std::string_view line) {
   return rest.substr(std::min(rest.find_first_not_of(' '), rest.size())).starts_with('=');
 }
 
-// The first line of a file that is neither blank nor a comment, without the blanks that it begins with.
+// The first line of a file that is neither blank nor a comment, without leading blanks.
 std::optional<std::string> first_line(const std::string& path) {
   std::string head(kHeadBytes, '\0');
   std::error_code ignored;
-  if (!fs::is_regular_file(path, ignored)) return std::nullopt;  // a pipe can be read once only
+  if (!fs::is_regular_file(path, ignored)) return std::nullopt;  // a pipe can be read only once
   std::ifstream file(path, std::ios::binary);
   file.read(head.data(), static_cast<std::streamsize>(head.size()));
   for (auto text = without_byte_order_mark({head.data(), static_cast<std::size_t>(file.gcount())});
@@ -67,7 +67,7 @@ std::optional<std::string> first_line(const std::string& path) {
   return std::nullopt;
 }
 
-// "key=value" whose value is taken as it is.
+// "key=value" with a literal value.
 std::string assignment(const char* key, const std::string& value) {
   return fmt::format("{}={}", key, config::quote(value));
 }
@@ -102,7 +102,7 @@ void check_name(const std::string& given) {
   }
 }
 
-// The configuration of a file, or of none, over the settings of the model that training goes on from.
+// Configuration of incremental training: the model's settings, overridden by a file (may be empty).
 Config of_file_or_model(const std::string& file, const std::string& init,
                         const std::vector<std::string>& given) {
   std::string model = init;
@@ -145,7 +145,7 @@ CLI::Option* add_test_data(CLI::App& app, std::string& test) {
 }
 
 void add_init(CLI::App& app, Source& source) {
-  app.add_option("--init", source.init, "Model, or folder of a run, to go on from with new samples")
+  app.add_option("--init", source.init, "Model, or folder of a run, to continue with new samples")
       ->type_name("MODEL");
   app.add_option("--forget", source.forget,
                  "With --init: drop labels that N such trainings in a row had no sample of")

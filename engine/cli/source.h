@@ -1,4 +1,4 @@
-// What a command trains on or looks at: data, a configuration, or both. For one thread.
+// Source of a command: data, a configuration, or both. One thread.
 #pragma once
 
 #include <CLI/CLI.hpp>
@@ -11,52 +11,51 @@
 
 namespace slide::cli {
 
-// The words of a command line that make a configuration, in the order in which they hold: file or defaults,
-// data, --set, and the options that stand for a key.
+// Command line arguments that form a configuration, in increasing precedence: file or defaults, data, --set,
+// options for single keys.
 struct Source {
-  std::string name;     // data or a configuration, whichever it is; may be empty
-  std::string config;   // --config: a configuration for sure; then `name` is data for sure
+  std::string name;     // data or a configuration; may be empty
+  std::string config;   // --config: certainly a configuration; `name` is then certainly data
   std::string test;     // --test
-  std::string init;     // --init: the model whose settings hold in place of the defaults
+  std::string init;     // --init: the model whose settings replace the defaults
   std::string vectors;  // --vectors
   std::vector<std::string> set;
   std::optional<std::uint32_t> epochs, threads, forget;
   std::optional<std::uint64_t> seed;
 };
 
-// The argument `name`, which says `what` it is, --config and --set.
+// Adds the argument `name` with description `what`, --config and --set.
 CLI::Option* add_source(CLI::App& app, Source& source, const char* name, const char* what);
 // Throws CLI::RequiredError where none of them was given.
 void require_source(const Source& source, const char* what);
-// --test in place of data.test.
+// Adds --test, which overrides data.test.
 CLI::Option* add_test_data(CLI::App& app, std::string& test);
-// --init and --forget in place of train.init and train.expire_labels.
+// Adds --init and --forget, which override train.init and train.expire_labels.
 void add_init(CLI::App& app, Source& source);
-// --vectors in place of train.vectors.
+// Adds --vectors, which overrides train.vectors.
 void add_vectors_start(CLI::App& app, Source& source);
-// --epochs in place of train.epochs.
+// Adds --epochs, which overrides train.epochs.
 CLI::Option* add_train_epochs(CLI::App& app, std::optional<std::uint32_t>& epochs);
 
-// Whether `name` is a model, or is to be taken for one: a folder, and a file that is not there but sounds
-// like it.
+// Whether `name` is a model, or should be treated as one: a folder, or a missing file with a model-like name.
 bool names_model(const std::string& name);
 
-// Whether `name` is a configuration: where it ends in .toml, and where its first line that says anything is
-// one of TOML, `[section]` or `key = value`; beside --config it is data. A file that says nothing is one
-// where --set gives data.train. Throws InputError when there is no such file, it is a folder, or it is data
-// beside those.
+// Whether the source's name is a configuration: it ends in .toml, or its first meaningful line is TOML,
+// `[section]` or `key = value`; with --config it is data. An empty file is a configuration where --set gives
+// data.train. Throws InputError where the file does not exist, is a folder, or is data although --set gives
+// data.train.
 bool is_config(const Source& source);
 
-// A configuration and the keys that were given beside it ("key=value", in order), data among them.
+// A configuration and the given keys ("key=value", in order), data included.
 struct Sourced {
   Config config;
   std::vector<std::string> given;
 };
-// The paths of the data are absolute. Throws InputError, with what to say where the guess of is_config() may
-// be why.
+// Resolves the configuration with absolute data paths. Throws InputError, with advice where is_config() may
+// have guessed wrong.
 Sourced resolve(const Source& source);
 
-// What a result is called by default: the name of the configuration file, or without one that of the data.
+// Default name of a result: the name of the configuration file, or else of the data.
 std::string default_name(const Source& source, const Config& config);
 
 }  // namespace slide::cli

@@ -13,8 +13,8 @@ constexpr std::size_t kSpareBytes = std::size_t{64} << 10;
 
 std::atomic<void*> spare = nullptr;
 
-// Libraries free values of JSON by way of a list that they allocate, where they cannot throw. What is large
-// gets nothing the second time either, and throws while there is enough for the rest.
+// JSON destructors of the library allocate a list and must not throw. Large requests fail again after the
+// release, and throw while memory suffices for the rest.
 void give_back() {
   void* memory = spare.exchange(nullptr);
   if (memory == nullptr) throw std::bad_alloc();

@@ -1,11 +1,10 @@
-// Memory held back for when there is none left: to tell it, and to end what was under way, which takes a
-// little.
+// Memory reserve for reporting and handling exhausted memory.
 #pragma once
 
 namespace slide::cli {
 
-// For the life of the process, for all threads: the first `new` that gets no memory gives the spare back and
-// tries again, later ones throw std::bad_alloc. Called again, holds some back again, where there is some.
+// For the lifetime of the process and all threads: the first failing `new` releases the reserve and retries;
+// later ones throw std::bad_alloc. A repeated call restores the reserve where possible.
 void hold_spare_memory() noexcept;
 
 }  // namespace slide::cli

@@ -14,21 +14,22 @@ namespace slide::cli {
 
 namespace {
 
-// Signals to a process come to any of its threads, two of them to two threads at once.
+// A signal to a process may arrive on any thread, two signals on two threads at once.
 std::atomic<int> noted = 0;
-static_assert(std::atomic<int>::is_always_lock_free);  // as a handler needs it
+static_assert(std::atomic<int>::is_always_lock_free);  // required in a handler
 constexpr int kSignals[] = {SIGINT, SIGTERM, SIGHUP};
 struct sigaction before[std::size(kSignals)];
-std::string words;  // of end_at_once()
+std::string words;  // for end_at_once()
 
-// Only what is allowed in a handler, here and below.
+// Async-signal-safe, like the functions below.
 void note(int number) {
   noted = number;
-  // A terminal that closes sends SIGHUP more than once, itself and through the shell: that is no second wish.
+  // A closing terminal sends SIGHUP more than once, directly and through the shell; that is not a second
+  // request.
   for (const int other : kSignals) signal(other, other == SIGHUP ? SIG_IGN : SIG_DFL);
 }
 
-// A cache that is being written meanwhile does not appear (atomic_file.h).
+// A cache being written does not appear (atomic_file.h).
 void end_at_once(int number) {
   if (noted.exchange(number) != 0) return;  // another thread ends the process
   note(number);
@@ -40,8 +41,7 @@ void end_at_once(int number) {
   _exit(128 + number);
 }
 
-// Who started the process may want it to ignore Ctrl-C, as a shell does for background jobs, or SIGHUP, as
-// nohup does.
+// The parent process may want Ctrl-C ignored, as shells do for background jobs, or SIGHUP, as nohup does.
 void handle(void (*handler)(int)) {
   struct sigaction action {};
   action.sa_handler = handler;

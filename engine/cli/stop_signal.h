@@ -1,7 +1,6 @@
-// Ctrl-C, SIGTERM and SIGHUP (the terminal is gone) while a command works: as long as there is nothing to
-// finish the first ends the process with a line; later it is only noted, so that the command can finish what
-// it does, and a second Ctrl-C or SIGTERM ends the process at once, as without this. One object at a time in
-// a process.
+// Handling of Ctrl-C, SIGTERM and SIGHUP during a command. While there is nothing to finish, the first signal
+// ends the process with one line; later it is only recorded, so that the command can finish its work, and a
+// second Ctrl-C or SIGTERM ends the process at once. One object at a time per process.
 #pragma once
 
 #include <string>
@@ -11,15 +10,16 @@ namespace slide::cli {
 class StopSignal {
  public:
   // From now on a signal ends the process with exit code 128 + signal and the line "slide: stopped by SIGINT
-  // `last_words`", or as it did where they are empty. Nothing may be under way that must not be cut off.
+  // `last_words`", or with the default effect where `last_words` is empty. No operation that must not be
+  // interrupted may be pending.
   explicit StopSignal(std::string last_words);
   ~StopSignal();
   StopSignal(const StopSignal&) = delete;
   StopSignal& operator=(const StopSignal&) = delete;
 
-  // From now on a signal is noted. `this` must not end before the command has looked for it.
+  // From now on a signal is only recorded; the command must check came() before `this` is destroyed.
   void note_only();
-  // The signal that was noted, or 0.
+  // The recorded signal, or 0.
   static int came();
   static const char* name(int signal);
 };

@@ -1,4 +1,4 @@
-// `slide test`: the measures of a model on a file.
+// `slide test`: metrics of a model on a file.
 #include <unistd.h>
 
 #include <algorithm>
@@ -31,14 +31,14 @@ namespace {
 struct TestCommand {
   std::string model;
   std::string data;         // "-": standard input
-  MeasureOptions measures;  // no ks: eval.k of the model
+  MeasureOptions measures;  // empty ks: eval.k of the model
   ModelUse use;
   bool pin = false;
   bool skip_bad = false;
   bool strict = false;
 };
 
-// All that comes over standard input.
+// Reads all of standard input.
 TestData read_standard_input(const Model& model, int threads, bool skip_bad, Cluster& cluster) {
   SharedLines source(cluster, STDIN_FILENO);
   std::string bytes;
@@ -47,7 +47,7 @@ TestData read_standard_input(const Model& model, int threads, bool skip_bad, Clu
   return parse_test_data(bytes, kStandardInput, model, threads, skip_bad);
 }
 
-// What is told beside the measures themselves.
+// Results besides the metrics.
 struct Details {
   LabelCounts counts;
   SampleRatios ratios;
@@ -90,7 +90,7 @@ void write_per_label(const TestCommand& command, const Model& model, const Unkno
                     model.shape.label_frequencies);
 }
 
-// The table of labels replaces nothing that is read.
+// The table of labels must not replace an input.
 void check_per_label(const TestCommand& command, const Model& model) {
   const DataConfig& data = model.config.data;
   std::string known = data.known.empty() ? data.train : data.known;

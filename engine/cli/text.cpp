@@ -20,21 +20,21 @@ bool another_tells = false;
 bool status_shown = false;
 bool outlive_output = false;
 
-// Whether the last write failed because nobody reads any more: a pipe that is closed, a terminal that is
-// gone.
-bool nobody_reads() {
+// Whether the last write failed because the output is closed: a pipe without a reader, a terminal that hung
+// up.
+bool is_closed_output() {
   struct stat out {};
   return errno == EPIPE || (errno == EIO && fstat(STDOUT_FILENO, &out) == 0 && S_ISCHR(out.st_mode));
 }
 
-// Columns of the terminal that standard output is, 0 where it is none or does not say.
+// Columns of the terminal at standard output; 0 without a terminal or where unknown.
 std::size_t terminal_columns() {
   winsize size{};
   return isatty(STDOUT_FILENO) != 0 && ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0 ? size.ws_col : 0;
 }
 
-// Where to break a line that is longer than `room`, behind column `from`: at the last two blanks within, else
-// at the last blank, else at the first one behind. Its length where there is none.
+// Position to break a line longer than `room`, after column `from`: at the last double blank within, else at
+// the last blank, else at the first blank after. The length of the line where there is none.
 std::size_t break_of(std::string_view line, std::size_t from, std::size_t room) {
   for (const std::string_view gap : {"  ", " "}) {
     const std::size_t at = line.rfind(gap, room);
@@ -47,7 +47,7 @@ std::size_t break_of(std::string_view line, std::size_t from, std::size_t room) 
 
 std::string wrapped(std::string_view text, std::size_t width, std::size_t indent) {
   std::string result;
-  std::size_t from = std::min(text.find_first_not_of(' '), text.size());  // what a line begins with
+  std::size_t from = std::min(text.find_first_not_of(' '), text.size());  // leading blanks
   std::size_t room = width;
   while (text.size() > room) {
     const std::size_t end = break_of(text, from, room);
@@ -62,7 +62,7 @@ std::string wrapped(std::string_view text, std::size_t width, std::size_t indent
 }
 
 std::string for_terminal(std::string text) {
-  constexpr std::size_t kFewest = 20;  // columns in which words have room
+  constexpr std::size_t kFewest = 20;  // min columns for wrapping
   constexpr std::size_t kIndent = 4;
   const std::size_t width = terminal_columns();
   if (width < kFewest || text.size() <= width) return text;
@@ -116,7 +116,7 @@ void show_status(std::string_view line) {
   if (columns > 1) line = line.substr(0, columns - 1);
   const std::string text = fmt::format("\r\033[K{}", line);
   std::fwrite(text.data(), 1, text.size(), stdout);
-  std::fflush(stdout);  // print_text() tells what fails
+  std::fflush(stdout);  // print_text() reports failures
   status_shown = !line.empty();
 }
 
@@ -135,10 +135,10 @@ void print_text(std::string_view text) {
   show_status("");
   const bool written = std::fwrite(text.data(), 1, text.size(), stdout) == text.size();
   if (!written || std::fflush(stdout) != 0) {
-    if (nobody_reads()) {
+    if (is_closed_output()) {
       if (!outlive_output) throw Ended{128 + SIGPIPE};
       be_quiet();
-      return complain("nobody reads standard output any more; going on without it");
+      return complain("standard output is closed; continuing without it");
     }
     fail_run("cannot write to standard output ({})", std::strerror(errno));
   }

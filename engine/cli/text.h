@@ -1,4 +1,4 @@
-// How the program writes numbers and text for people. Pure functions, except print().
+// Output of numbers and text for people. Functions are pure, except output functions.
 #pragma once
 
 #include <fmt/format.h>
@@ -17,60 +17,59 @@ namespace slide::cli {
 // 1234567 -> "1,234,567".
 std::string grouped(std::uint64_t number);
 
-// Bytes as "512 B", "12.3 MB"; units of 2^10.
+// Bytes as "512 B", "12.3 MB"; units of powers of 2^10.
 std::string memory_text(double bytes);
 
-// `text` in lines of at most `width` columns where its words allow, those behind the first with `indent`
-// blanks in front. Lines are broken between fields, which two blanks part, and within a field between words.
+// Wraps `text` to lines of at most `width` columns, continuation lines indented by `indent` blanks. Breaks
+// between fields (separated by two blanks) where possible, else between words.
 std::string wrapped(std::string_view text, std::size_t width, std::size_t indent = 0);
 
-// The same of every line of `text`, as wide as the terminal, where standard output is one; else `text`.
+// Wraps every line of `text` to the width of the terminal, if standard output is one.
 std::string for_terminal(std::string text);
 
-// How samples for validation were chosen, as split_rule() says, behind their number: " (whole groups)". Empty
-// where they were drawn or are of a file.
+// Rule of the choice of validation samples (split_rule()), to print after their number: " (whole groups)";
+// empty for random samples and for a file.
 std::string_view chosen_text(std::string_view by);
 
-// From now on print() writes nothing.
+// From now on print() has no effect.
 void be_quiet();
 
-// From now on neither print() nor tell() does: another process says the same.
+// From now on print() and tell() have no effect: another process prints the same.
 void leave_words_to_another();
 
-// Shows `line` in place of the status line before, which any print() takes away; an empty one only does that.
-// Nothing unless standard output is a terminal.
+// Replaces the current status line by `line` (empty: removes it); print() removes it too. No effect unless
+// standard output is a terminal.
 void show_status(std::string_view line);
-bool has_status_line();  // whether it is
+bool has_status_line();  // whether show_status() has an effect
 
-// The status line of an evaluation, `what` and how far it is, five times a second at most; for any thread.
+// Status line of an evaluation, `what` and its progress, at most five times per second; thread-safe.
 class EvaluationStatus {
  public:
   EvaluationStatus();
   void show(std::string_view what, std::size_t done, std::size_t all);
 
  private:
-  std::mutex mutex_;  // of the fields below; who finds it taken shows nothing
+  std::mutex mutex_;  // of the fields below; on contention nothing is shown
   std::chrono::steady_clock::time_point shown_;
 };
 
-// Writes to standard output at once. Throws Error when that fails, and Ended, to end without a word,
-// when nobody reads it any more.
+// Writes to standard output, unbuffered. Throws Error where that fails, and Ended, to exit silently, where
+// standard output is closed.
 void print_text(std::string_view text);
 
-// From now on a standard output that nobody reads silences print() and no more: what the command is for are
-// its files.
+// From now on a closed standard output only silences print(): for commands whose result is files.
 void go_on_without_output();
 
-// Writes a line to standard error. Whether anybody reads that makes no difference.
+// Writes a line to standard error; ignores failures.
 void complain(std::string_view line);
 
-// Words for people: lines that are too long for the terminal are broken between words.
+// Formats for people: lines wider than the terminal are broken between words.
 template <class... Args>
 void print(fmt::format_string<Args...> format, Args&&... args) {
   print_text(for_terminal(fmt::format(format, std::forward<Args>(args)...)));
 }
 
-// Writes what a user should know to standard error, a line each, as Model::notes.
+// Writes notes for the user to standard error, one per line.
 void tell(const std::vector<std::string>& notes);
 
 }  // namespace slide::cli

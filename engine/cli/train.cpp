@@ -1,4 +1,4 @@
-// `slide train`: a run in its folder, and what it says as it goes.
+// `slide train`: a run in its folder, with its console output.
 #include <algorithm>
 #include <chrono>
 #include <filesystem>
@@ -28,7 +28,7 @@ namespace fs = std::filesystem;
 using Clock = std::chrono::steady_clock;
 
 struct TrainCommand {
-  Source source;    // threads too where the run is resumed
+  Source source;    // its threads also apply to resumed runs
   std::string out;  // empty: run/<name of the source>
   bool force = false;
   bool pin = false;
@@ -80,7 +80,7 @@ void print_start(const Config& config, const TrainingStart& start, int ranks) {
   }
 }
 
-// What this process has exchanged with the others.
+// Traffic of this process with the others.
 std::string traffic_text(int ranks, const Cluster::Traffic& traffic) {
   if (ranks == 1) return {};
   return fmt::format("  {} sent  {:.1f} s waited", memory_text(double(traffic.bytes_sent)),
@@ -102,7 +102,7 @@ void print_report(const EvalReport& report, const std::vector<std::uint32_t>& ks
   print("{}{}  ({:.2f} s)\n", line, report.best ? "  best" : "", report.eval_seconds);
 }
 
-// The status line of a run, at most five times a second.
+// Status line of a run, at most five times per second.
 class Status {
  public:
   Status(const Config& config, const Cluster& cluster)
@@ -114,7 +114,7 @@ class Status {
   Status(const Status&) = delete;
   Status& operator=(const Status&) = delete;
 
-  // Training begins, after step `from`.
+  // Training begins after step `from`.
   void begin(std::uint64_t from) {
     from_ = from;
     began_ = Clock::now();
@@ -135,7 +135,7 @@ class Status {
       line += fmt::format("  {} ranks{}", cluster_.size(), traffic_text(cluster_.size(), cluster_.traffic()));
     show_status(line);
   }
-  // The evaluation behind an epoch begins; it is so far, from any thread.
+  // The evaluation after an epoch begins; its progress comes from any thread.
   void evaluate(std::uint32_t epoch) {
     evaluating_ = fmt::format("epoch {}/{}  evaluating", epoch, epochs_);
     show_status(evaluating_);
@@ -161,15 +161,15 @@ class Status {
   std::optional<double> precision_;
 };
 
-// What a signal is answered by that comes before the first step: the folder is as it was. Of several
-// processes the launcher tells it, which ends all by a signal where one of them has failed, too.
+// Message for a signal before the first step, when the folder is unchanged. With several processes the
+// launcher reports it; it also ends all by a signal when one has failed.
 std::string last_words(const TrainCommand& command, const Cluster& cluster) {
   if (cluster.size() > 1) return {};
   if (command.resume.empty()) return "before the first step; there is nothing to go on with: start again";
   return one_line("before it went on; go on with: slide train --resume " + command.resume);
 }
 
-// Prints what a run reports, and stops it at a signal, which is noted while there is something to save.
+// Prints the events of a run; stops it at a signal, which is only recorded while there is something to save.
 RunObserver printing(const Config& config, int ranks, Status& status, std::optional<StopSignal>& signals) {
   RunObserver observer;
   observer.data = [&](const RunData& data, double seconds) { print_data(config.data, data, seconds); };
@@ -179,7 +179,7 @@ RunObserver printing(const Config& config, int ranks, Status& status, std::optio
   };
   observer.start = [&, ranks](const TrainingStart& start) {
     print_start(config, start, ranks);
-    // From before the folder shows that there is a run: whoever sees it may stop it.
+    // Before the folder shows the run: from then on it may be stopped by a signal.
     signals->note_only();
     status.begin(0);
   };
@@ -224,7 +224,7 @@ void print_end(const TrainingRun& run, const RunResult& result) {
         memory_text(static_cast<double>(fs::file_size(folder.model()))), folder.name());
 }
 
-// The signal that stopped the run, of whichever process it came to.
+// The signal that stopped the run, received by any process.
 int signal_to_any(Cluster& cluster) {
   const int own = StopSignal::came();
   std::vector<int> all(static_cast<std::size_t>(cluster.size()));
@@ -263,7 +263,7 @@ void train(TrainingRun& run, const TrainCommand& command, Cluster& cluster,
 void begin(const TrainCommand& command, Cluster& cluster, std::optional<StopSignal>& signals) {
   Config config = resolve(command.source).config;
   if (command.source.forget && config.train.init.empty())
-    fail_input("--forget is for training that goes on from a model; give it with --init MODEL");
+    fail_input("--forget is for incremental training; give it with --init MODEL");
   const fs::path folder =
       command.out.empty() ? "run" / fs::path(default_name(command.source, config)) : fs::path(command.out);
   TrainingRun run(std::move(config), folder, &cluster);

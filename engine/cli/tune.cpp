@@ -1,4 +1,4 @@
-// `slide tune`: the search for a better configuration, a line for each trial.
+// `slide tune`: searches for a better configuration, one line per trial.
 #include <array>
 #include <filesystem>
 #include <memory>
@@ -32,7 +32,7 @@ struct TuneCommand {
   bool pin = false;
   double minutes = 10.0;
   std::uint32_t trials = 1000;
-  std::optional<double> train_seconds;  // of training on all the data, at most
+  std::optional<double> train_seconds;  // max training time on all data
   bool json = false;
   bool strict = false;
   std::string out;     // empty: run/<name of the source>-tuned.toml
@@ -71,7 +71,7 @@ void print_json(const nlohmann::ordered_json& json) {
   print_text(json.dump(-1, ' ', false, nlohmann::ordered_json::error_handler_t::replace) + '\n');
 }
 
-// What a search is written to.
+// Output files of a search.
 struct Output {
   std::string file, report;
 };
@@ -149,7 +149,7 @@ void run_tune(const TuneCommand& command, Cluster& cluster) {
   search.name = default_name(command.source, start);
   search.file = output.file;
   search.train_seconds = options.train_seconds;
-  // A page that cannot be written after all takes no result along.
+  // Print the result first: it is not lost where the page cannot be written.
   command.json ? print_json(search.result, output) : print_result(search.result, output);
   if (leads) report::write_search_report(search, output.report);
   if (!command.json) print("wrote {} about the search; open it in a browser\n", output.report);

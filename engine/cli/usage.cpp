@@ -10,7 +10,7 @@ namespace slide::cli {
 
 namespace {
 
-// `section.key=value`. A file of such a name can be given as ./NAME.
+// Whether a word is `section.key=value`. A file of such a name can be given as ./NAME.
 bool is_assignment(std::string_view word) {
   constexpr std::string_view kNames = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-.";
   const std::string_view key = word.substr(0, std::min(word.find_first_not_of(kNames), word.size()));
@@ -18,7 +18,7 @@ bool is_assignment(std::string_view word) {
          key.find('.') != std::string_view::npos;
 }
 
-// The nearest of `names`, or nothing where none is near: more than half of the letters would change.
+// The nearest of `names`, or empty where more than half of the letters would change.
 std::string near_name(std::string_view name, const std::vector<std::string>& names) {
   std::string nearest = config::nearest_name(name, names);
   const std::size_t longer = std::max(name.size(), nearest.size());
@@ -41,7 +41,7 @@ std::string nearest_option(const CLI::App& sub, const std::string& word) {
   return nearest.empty() ? "" : fmt::format("; did you mean '--{}'?", nearest);
 }
 
-// "DATA", "MODEL DATA": what a command takes beside its options.
+// "DATA", "MODEL DATA": the positional arguments of a command.
 std::string positionals(const CLI::App& sub) {
   std::string names;
   for (const CLI::Option* option : sub.get_options()) {

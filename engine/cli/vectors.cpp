@@ -1,4 +1,4 @@
-// `slide vectors`: what a model has learnt, as vectors for other programs.
+// `slide vectors`: vectors learnt by a model, for other programs.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -40,7 +40,7 @@ void print_piece(std::string_view text) {
   print("{}", text);
 }
 
-// One for each line of the data; zeros for a line with a fault.
+// One vector per line of the data; zeros for a malformed line.
 void write_samples(const VectorsCommand& command, const Model& model, Cluster& cluster) {
   const std::size_t width = vector_width(model);
   VectorWriter writer(command.out, width, print_piece);
@@ -66,7 +66,7 @@ void write_samples(const VectorsCommand& command, const Model& model, Cluster& c
   bad.end();
 }
 
-// Labels or features, which have numbers and perhaps names.
+// Writes vectors of labels or features, with ids and possibly names.
 template <class Name, class Fill>
 void write_known(const VectorsCommand& command, std::size_t count, std::size_t width, const Name& name_of,
                  const Fill& fill) {

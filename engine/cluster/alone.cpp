@@ -38,7 +38,7 @@ class PlainFile final : public SharedFile {
   }
 
   void close() override {
-    // Some file systems cannot sync; they say EINVAL.
+    // EINVAL: the file system does not support fsync.
     if (reason_ == 0 && fsync(file_.get()) != 0 && errno != EINVAL) reason_ = errno;
     file_ = Descriptor();
     if (reason_ != 0) fail("cannot be written", reason_);
@@ -52,7 +52,7 @@ class PlainFile final : public SharedFile {
 
   std::string path_;
   Descriptor file_;
-  int reason_ = 0;  // of the first failure
+  int reason_ = 0;  // errno of the first failure
 };
 
 }  // namespace

@@ -1,5 +1,5 @@
-// A cluster of one process, without MPI: what it sends itself is copied, and there is nobody to wait for. For
-// one thread at a time.
+// Cluster of a single process, without MPI: an exchange copies the own part, and nothing waits. One thread at
+// a time.
 #pragma once
 
 #include <memory>

@@ -13,7 +13,7 @@ bool is_set(const char* name) {
   return std::getenv(name) != nullptr;
 }
 
-// The number in a variable of the environment, 0 where there is none.
+// The number in an environment variable, or 0.
 int count_in(const char* name) {
   const char* text = std::getenv(name);
   if (text == nullptr) return 0;
@@ -34,7 +34,7 @@ int launched_processes() {
     if (const int count = count_in("SLURM_STEP_NUM_TASKS"); count > 0) return count;
   }
   if (managed) return 0;
-  const int here = count_in("MPI_LOCALNRANKS");  // of this machine, where there may be more
+  const int here = count_in("MPI_LOCALNRANKS");  // counts only this machine
   return here > 0 ? 0 : 1;
 }
 

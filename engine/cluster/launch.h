@@ -1,15 +1,14 @@
-// How this process was started, as launchers of MPI tell it in the environment.
+// How this process was launched, from the environment variables of MPI launchers.
 #pragma once
 
 namespace slide {
 
-// How many processes were started together, this one included: 1 where no launcher is behind it, 0 where
-// there is one that does not tell. Known are mpirun of Open MPI, MPICH and its kin, and srun of Slurm, which
-// counts only where it also offers a process manager: processes that could not find each other are each for
-// themselves.
+// Number of processes launched together: 1 without a launcher, 0 with a launcher that does not tell.
+// Recognises mpirun of Open MPI, MPICH and its derivatives, and srun of Slurm, the last only with a process
+// manager: without it, processes cannot find each other and run independently.
 int launched_processes();
 
-// Which of them this one is, from 0; 0 also where there is no launcher, or it does not tell.
+// Rank of this process, from 0; 0 also without a launcher or where it does not tell.
 int launched_rank();
 
 }  // namespace slide

@@ -16,7 +16,7 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-constexpr int kChannels = MpiLink::kTags - 1;  // a tag each; the last one is the link's own
+constexpr int kChannels = MpiLink::kTags - 1;  // one tag per channel; the last tag is reserved for the link
 
 // Adds the time of a scope.
 class Stopwatch {
@@ -99,7 +99,7 @@ void MpiCluster::count(std::size_t bytes, int messages) {
 
 }  // namespace slide
 
-// The one name of the plug-in that the program looks for: OpenMpi in plugin.h.
+// The plug-in's exported function: OpenMpi in plugin.h.
 extern "C" __attribute__((visibility("default"))) slide::Cluster* slide_open_mpi(
     const char* version, std::size_t longest_message) {
   if (std::string_view(version) != SLIDE_VERSION) {

@@ -1,8 +1,8 @@
-// The processes that a launcher of MPI started together. Lives in the plug-in slide_mpi.so, which stands on
-// the headers of engine/base alone. One thread at a time.
+// Cluster over MPI. Part of the plug-in slide_mpi.so, which depends only on the headers of engine/base. One
+// thread at a time.
 //
-// An exchange is a message from each rank to each, tagged with its channel, so that several are under way at
-// once.
+// An exchange is one message from each rank to each other, tagged with its channel, so that several exchanges
+// can be pending.
 #pragma once
 
 #include <map>

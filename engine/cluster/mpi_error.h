@@ -1,4 +1,4 @@
-// Failures of MPI as Error. For the plug-in.
+// Conversion of MPI failures to Error. Part of the plug-in.
 #pragma once
 
 #include <mpi.h>
@@ -9,7 +9,7 @@
 
 namespace slide {
 
-// What MPI says of an error code.
+// MPI's description of an error code.
 inline std::string mpi_text(int code) {
   char text[MPI_MAX_ERROR_STRING] = {};
   int length = 0;
@@ -17,7 +17,7 @@ inline std::string mpi_text(int code) {
   return {text, static_cast<std::size_t>(length)};
 }
 
-// Throws Error unless a call of MPI went well. `what` was to be done.
+// Throws Error "MPI cannot WHAT: ..." unless `code` is success.
 inline void check(int code, const char* what) {
   if (code != MPI_SUCCESS) fail_run("MPI cannot {}: {}", what, mpi_text(code));
 }

@@ -4,7 +4,7 @@
 
 namespace slide {
 
-// Files return errors by default, without a handler of their own.
+// MPI files return errors by default, without an error handler.
 MpiFile::MpiFile(MpiLink& link, const std::string& path) : link_(link), path_(path) {
   note("cannot be created", MPI_File_open(link_.communicator(), path_.c_str(),
                                           MPI_MODE_CREATE | MPI_MODE_WRONLY, MPI_INFO_NULL, &file_));
@@ -38,7 +38,7 @@ void MpiFile::close() {
   link_.agree(reason_);
 }
 
-// The first failure stays.
+// Keeps the first failure.
 void MpiFile::note(const char* what, int code) {
   if (code == MPI_SUCCESS || !reason_.empty()) return;
   reason_ = fmt::format("{}: {} ({}); check the folder, its permissions and the space on its disk", path_,

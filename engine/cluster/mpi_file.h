@@ -1,4 +1,4 @@
-// A file that all ranks write at once, through MPI-IO. Lives in the plug-in. One thread at a time.
+// SharedFile over MPI-IO. Part of the plug-in. One thread at a time.
 #pragma once
 
 #include <mpi.h>
@@ -11,8 +11,8 @@ namespace slide {
 
 class MpiFile final : public SharedFile {
  public:
-  // Collective. `link` outlives this. Where a rank cannot open the file, those that did leave it open:
-  // closing is collective.
+  // Collective. `link` must outlive this object. Where one rank cannot open the file, the others leave it
+  // open: closing is collective.
   MpiFile(MpiLink& link, const std::string& path);
   void write_at(std::uint64_t offset, std::span<const std::byte> bytes) override;
   void close() override;
@@ -24,7 +24,7 @@ class MpiFile final : public SharedFile {
   MpiLink& link_;
   std::string path_;
   MPI_File file_ = MPI_FILE_NULL;
-  std::string reason_;  // why it fails, empty until then
+  std::string reason_;  // first failure; empty before
 };
 
 }  // namespace slide

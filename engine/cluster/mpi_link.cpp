@@ -16,11 +16,11 @@ namespace slide {
 
 namespace {
 
-constexpr std::size_t kReason = 512;  // bytes of a reason that ranks tell each other
-constexpr int kLooks = 2000;          // about a millisecond where nobody else wants the core
+constexpr std::size_t kReason = 512;  // max bytes of a reason exchanged between ranks
+constexpr int kLooks = 2000;          // about a millisecond on an idle core
 constexpr int kFewLooks = 8;
 
-// How a rank waits: it looks, gives the core away, and, when others take long, sleeps.
+// Waiting strategy: spin with tests, then yield the core, then sleep with growing intervals.
 class Patience {
  public:
   explicit Patience(int looks) : looks_(looks) {}
@@ -37,8 +37,8 @@ class Patience {
  private:
   using Nap = std::chrono::nanoseconds;
   static constexpr Nap kLongestNap = std::chrono::milliseconds(1);
-  int looks_;                                // that are left
-  Nap nap_ = std::chrono::microseconds(50);  // longer the longer it takes
+  int looks_;                                // tests left
+  Nap nap_ = std::chrono::microseconds(50);  // grows with the waiting time
 };
 
 void initialise() {
@@ -67,8 +67,8 @@ MpiLink::MpiLink(std::size_t longest_message)
   looks_ = looks_with_neighbours();
 }
 
-// Where more ranks than cores share these, each look takes time from those that are waited for, and giving a
-// core away costs as much as a nap. Collective.
+// Number of tests before sleeping. Few where ranks outnumber the cores they share: each test then takes time
+// from the ranks being waited for. Collective.
 int MpiLink::looks_with_neighbours() {
   cpu_set_t cores;
   CPU_ZERO(&cores);
@@ -81,7 +81,7 @@ int MpiLink::looks_with_neighbours() {
 }
 
 MpiLink::~MpiLink() {
-  if (std::uncaught_exceptions() > exceptions_) return;  // MPI would wait for others that may not come
+  if (std::uncaught_exceptions() > exceptions_) return;  // MPI would wait for ranks that may never come
   MPI_Comm_free(&communicator_);
   MPI_Finalize();
 }
@@ -90,7 +90,7 @@ std::string MpiLink::name() const {
   return fmt::format("rank {} of {} ({})", rank_, size_, host_);
 }
 
-// To the next ranks first, so that not all begin with the same.
+// Starts with the next rank, to spread the load.
 void MpiLink::post(Requests& requests, Cluster::ConstParts out, Cluster::Parts in, int tag) {
   for (int i = 1; i < size_; ++i) {
     const int from = (rank_ + size_ - i) % size_;
@@ -136,7 +136,7 @@ bool MpiLink::done(Requests& requests) {
   return true;
 }
 
-// MPI itself refuses a message only where it is longer than its place.
+// MPI itself reports only messages longer than the buffer.
 void MpiLink::check_received(Requests& requests) const {
   for (std::size_t i = 0; i < requests.bytes.size(); ++i) {
     int got = requests.bytes[i];
@@ -155,7 +155,8 @@ void MpiLink::finish(MPI_Request request) {
   finish(single_);
 }
 
-// By messages where there is much: MPI counts in int, some in int over all ranks.
+// Uses point-to-point messages for large data: MPI counts in int, some implementations over all ranks
+// together.
 void MpiLink::gather(std::span<const std::byte> mine, std::span<std::byte> all) {
   if (all.size() <= longest_) {
     const int bytes = static_cast<int>(mine.size());

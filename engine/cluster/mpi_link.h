@@ -1,9 +1,9 @@
-// The communicator of a cluster, and messages over it. Lives in the plug-in. One thread at a time: the one
-// that made it (MPI_THREAD_FUNNELED).
+// The MPI communicator of a cluster and its messages. Part of the plug-in. Only the constructing thread may
+// call (MPI_THREAD_FUNNELED).
 //
-// Begins MPI, and ends it when destroyed in good order (cluster.h). All waiting is done in one place,
-// finish(), which gives the core away: ranks may be more than cores, and a rank's other threads want theirs.
-// So collective calls are those of MPI that do not block.
+// Initialises MPI and finalises it on normal destruction (cluster.h). All waiting happens in finish(), which
+// yields the core: there may be more ranks than cores, and other threads of a rank need theirs. Hence
+// collective calls use the nonblocking functions of MPI.
 #pragma once
 
 #include <mpi.h>
@@ -16,18 +16,18 @@
 
 namespace slide {
 
-// Requests that are waited for together; none when nothing is under way.
+// Requests that are completed together; empty when nothing is pending.
 struct Requests {
   std::vector<MPI_Request> handles;
   std::vector<MPI_Status> statuses;
-  std::vector<int> bytes;  // to be received, -1 where nothing is
+  std::vector<int> bytes;  // expected size of each receive; -1 for sends
 };
 
 class MpiLink {
  public:
-  static constexpr int kTags = 32767;  // tags lie below, in every MPI
+  static constexpr int kTags = 32767;  // tags are below this in every MPI
 
-  // Messages of MPI have at most `longest_message` bytes.
+  // MPI messages have at most `longest_message` bytes.
   explicit MpiLink(std::size_t longest_message);
   ~MpiLink();
   MpiLink(const MpiLink&) = delete;
@@ -39,18 +39,19 @@ class MpiLink {
   std::size_t longest() const { return longest_; }
   MPI_Comm communicator() const { return communicator_; }
 
-  // Begins to send and receive the parts of all other ranks. Messages of one tag follow each other in order.
+  // Starts sending and receiving the parts of all other ranks. Messages of one tag keep their order.
   void post(Requests& requests, Cluster::ConstParts out, Cluster::Parts in, int tag);
-  // Looks once, which makes progress of everything under way.
+  // Tests once, which makes progress on all pending requests.
   bool done(Requests& requests);
   void finish(Requests& requests);
   void finish(MPI_Request request);
   // As Cluster::all_gather.
   void gather(std::span<const std::byte> mine, std::span<std::byte> all);
-  // Throws Error on all ranks if any has a reason: that of the first, with its name. Collective.
+  // Collective: throws Error on all ranks where any rank has a nonempty reason: the first such reason, with
+  // the rank's name.
   void agree(const std::string& reason);
 
-  // Calls f(begin, count) for the pieces of so many bytes.
+  // Calls f(begin, count) for the pieces of a message of `bytes` bytes.
   template <class F>
   void for_pieces(std::size_t bytes, F&& f) const {
     for (std::size_t begin = 0; begin < bytes; begin += longest_) {
@@ -66,10 +67,10 @@ class MpiLink {
   int looks_with_neighbours();
 
   std::size_t longest_;
-  int exceptions_;  // on their way up when this was made
+  int exceptions_;  // uncaught exceptions at construction
   MPI_Comm communicator_ = MPI_COMM_NULL;
   int rank_ = 0, size_ = 1;
-  int looks_ = 0;  // before a rank that waits sleeps
+  int looks_ = 0;  // tests before a waiting rank sleeps
   std::string host_;
   Requests single_;  // of a collective call
 };

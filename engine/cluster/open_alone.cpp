@@ -1,5 +1,5 @@
-// open_cluster() of a program that is linked statically, in place of open_cluster.cpp: such a program can
-// load no plug-in, so it is never one of several processes.
+// open_cluster() for statically linked programs, in place of open_cluster.cpp: they cannot load a plug-in and
+// always run as a single process.
 #include "engine/base/error.h"
 #include "engine/cluster/alone.h"
 #include "engine/cluster/cluster.h"

@@ -1,4 +1,4 @@
-// Looks how this process was started, and loads the plug-in if it is one of several.
+// Detects how this process was launched, and loads the plug-in where it is one of several.
 #include <dlfcn.h>
 
 #include <cstdlib>
@@ -18,7 +18,8 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// Where the plug-in may lie. SLIDE_PLUGIN_FOLDER is the way from the folder of programs to the installed one.
+// Candidate paths of the plug-in. SLIDE_PLUGIN_FOLDER is the path from the program's folder to the installed
+// plug-in.
 std::vector<fs::path> plugin_paths() {
   if (const char* named = std::getenv("SLIDE_MPI_PLUGIN")) return {named};
   std::error_code ignored;
@@ -42,8 +43,8 @@ fs::path find_plugin(int launched) {
              paths.front().lexically_normal().string());
 }
 
-// Never unloaded: the cluster's code lies in it, and libmpi has threads and handlers of its own. Global,
-// since the parts that Open MPI loads itself look for its symbols there.
+// Never unloaded: the cluster's code is in it, and libmpi has threads and handlers. RTLD_GLOBAL, since the
+// components that Open MPI loads resolve symbols in it.
 OpenMpi* load_plugin(int launched) {
   const std::string path = find_plugin(launched).string();
   void* library = dlopen(path.c_str(), RTLD_NOW | RTLD_GLOBAL);

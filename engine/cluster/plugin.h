@@ -1,5 +1,5 @@
-// The one function through which the program gets its cluster from the plug-in slide_mpi.so. It takes leave
-// of MPI in the destructor of what it returns; the plug-in itself stays loaded.
+// Entry point of the plug-in slide_mpi.so. The returned cluster finalises MPI in its destructor; the plug-in
+// stays loaded.
 #pragma once
 
 #include <cstddef>
@@ -11,7 +11,7 @@ namespace slide {
 inline constexpr const char* kPluginFile = "slide_mpi.so";
 inline constexpr const char* kPluginFunction = "slide_open_mpi";
 
-// Throws InputError if `version`, the program's, is not the plug-in's: the two share classes.
+// Throws InputError unless `version`, the program's, equals the plug-in's: the two share classes.
 using OpenMpi = Cluster*(const char* version, std::size_t longest_message);
 
 }  // namespace slide

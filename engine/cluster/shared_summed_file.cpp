@@ -99,7 +99,7 @@ void SharedSummedFile::flush() {
   buffer_.clear();
 }
 
-// Even segments are what all have, written by rank 0; odd ones the shares of the ranks, in their order.
+// Even segments are common, written by rank 0; odd segments are the ranks' shares, in rank order.
 std::uint32_t SharedSummedFile::sum_of_all() const {
   const std::vector<Segment> all = of_all_ranks<Segment>(place_.cluster(), segments_);
   std::uint32_t crc = 0;
@@ -118,7 +118,7 @@ void SharedSummedFile::finish() {
   write(kEndMarker);
   flush();
   file_->close();
-  // Whoever goes on finds the file under its name, or hears that it has none.
+  // All ranks learn whether the file has its name now.
   std::uint64_t failed = 0;
   std::string reason;
   try {

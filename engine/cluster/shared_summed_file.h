@@ -1,9 +1,9 @@
-// A summed file (summed_file.h) that all ranks write together: each puts the same values and its share of
-// what is shared (ByteWriter::share). Rank 0 writes what all have. The file is the one that a single process
-// with all shares would write, and appears under its name when it is whole; until then it lies in
-// NAME.shared.tmp. An object destroyed before finish() leaves nothing.
+// Checksummed file (summed_file.h) that all ranks write together. Each rank writes the same values, and its
+// share of shared arrays (ByteWriter::share); rank 0 writes the common values. The result is the file that a
+// single process with all shares would write. It appears under its name when complete; until then it is
+// NAME.shared.tmp. Destruction before finish() removes it.
 //
-// All ranks make the same calls in the same order; for one thread.
+// All ranks make the same calls in the same order; one thread.
 #pragma once
 
 #include <cstdint>
@@ -17,15 +17,15 @@
 
 namespace slide {
 
-// Where in a file that all write the next byte of a rank goes.
+// Write position of a rank within the shared file.
 class SharedPlace {
  public:
   explicit SharedPlace(Cluster& cluster) : cluster_(cluster) {}
 
   ByteWriter::Shares shares_of(std::uint64_t own) const;
-  // The share begins that `shares` tells of, of `own` bytes.
+  // Begins a share of `own` bytes at the position that `shares` gives.
   void begin(ByteWriter::Shares shares, std::uint64_t own);
-  // `bytes` more were put; whether that ended a share.
+  // Advances by `bytes` written bytes; returns whether a share ended.
   bool advance(std::uint64_t bytes);
   bool in_share() const { return in_share_; }
   std::uint64_t offset() const { return offset_; }
@@ -35,8 +35,8 @@ class SharedPlace {
   Cluster& cluster_;
   std::uint64_t offset_ = 0;
   bool in_share_ = false;
-  std::uint64_t left_ = 0;  // of the share
-  std::uint64_t end_ = 0;   // of all shares
+  std::uint64_t left_ = 0;  // bytes left of the own share
+  std::uint64_t end_ = 0;   // end of all shares
 };
 
 // Counts the bytes of such a file.
@@ -54,21 +54,21 @@ class SharedCounter final : public ByteWriter {
 
 class SharedSummedFile final : public ByteWriter {
  public:
-  // Throws Error on every rank, here and in finish(), when one cannot write.
+  // Throws Error on every rank where any rank cannot write; so does finish().
   SharedSummedFile(Cluster& cluster, std::string path);
 
   void write(std::string_view bytes) override;
   Shares shares_of(std::uint64_t own) override { return place_.shares_of(own); }
   void share(std::uint64_t bytes) override;
-  // Puts the footer and gives the file its name.
+  // Writes the footer and gives the file its name.
   void finish();
 
  private:
-  struct Unfinished {  // removed at the end where it still has this name; rank 0 does it for all
+  struct Unfinished {  // removes the temporary file at destruction, if it still exists; rank 0 acts for all
     std::string name;
     ~Unfinished();
   };
-  struct Segment {  // of the file, in its order: what all have and the shares by turns
+  struct Segment {  // alternating common and shared segments, in file order
     std::uint64_t bytes = 0;
     std::uint64_t crc = 0;
   };

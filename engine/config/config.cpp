@@ -35,13 +35,13 @@ std::string replace_all(std::string text, std::string_view from, std::string_vie
   return text;
 }
 
-// The default of a field, and that of the same field of the last layer where it is another.
+// The default of a field, and that of the same field of the last layer where it differs.
 std::string default_text(const Field& field, const Field& of_last) {
   const std::string value = config::value_text(field), last = config::value_text(of_last);
   return value == last ? fmt::format("`{}`", value) : fmt::format("`{}`; last layer `{}`", value, last);
 }
 
-// `last` is the same section of the last layer, or `section` again.
+// `last` is the same section of the last layer, or `section` itself.
 void append_reference(std::string& out, const Section& section, const Section& last) {
   fmt::format_to(std::back_inserter(out), "\n## `{}`\n\n", section.heading);
   out += "| Key | Type | Default | Range | Meaning |\n|---|---|---|---|---|\n";

@@ -27,7 +27,7 @@ std::string text_of(const RealRange& range) {
                      range.high_open ? ')' : ']');
 }
 
-// A path as a string, several as a list of these.
+// One path as a string, several as a list.
 std::string text_of_files(const std::string& path) {
   const std::vector<std::string> parts = named_parts(path);
   if (parts.size() == 1) return quote(path);

@@ -1,8 +1,7 @@
-// One configuration key: its name, the member it is bound to, what the member may hold, and how that is
-// written.
+// One configuration key: name, bound member, allowed values and notation.
 //
-// A Field points into a Config and dies with it. Not thread-safe beyond what the Config itself is. Internal
-// to the configuration library and to those who go over its keys.
+// A Field points into a Config and must not outlive it. Not thread-safe beyond the Config itself. Internal to
+// the configuration library and to code that iterates over its keys.
 #pragma once
 
 #include <cstdint>
@@ -16,15 +15,15 @@
 
 namespace slide::config {
 
-// Both ends belong to the range.
+// Inclusive range.
 struct IntRange {
   std::int64_t low;
   std::int64_t high;
   bool contains(std::int64_t value) const { return value >= low && value <= high; }
 };
 
-// An end belongs to the range unless it is marked open: what a float would round to it does not either. NaN
-// is in no range.
+// A range whose ends are inclusive unless marked open; for an open lower end, values that round to it as
+// float are excluded too. Contains no NaN.
 struct RealRange {
   double low;
   double high;
@@ -35,7 +34,7 @@ struct RealRange {
   }
 };
 
-// An enum member; names[i] spells the value i.
+// An enum member; names[i] is the spelling of value i.
 struct Choice {
   void* member;
   std::span<const std::string_view> names;
@@ -49,7 +48,7 @@ struct Flag {
 struct Text {
   std::string* member;
 };
-struct Files {  // a path, or a list of these; see data_parts.h for how the member holds several
+struct Files {  // a path or a list of paths; see data_parts.h for several paths in one string
   std::string* member;
 };
 struct Count {
@@ -64,7 +63,7 @@ struct Real {
   double* member;
   RealRange range;
 };
-struct ShareOrFile {  // a number, or what Files are
+struct ShareOrFile {  // a number, or Files
   ValidationSource* member;
   RealRange range;
 };
@@ -72,7 +71,7 @@ struct PowerOrFile {  // a number, or a path
   LabelWeights* member;
   RealRange range;
 };
-struct CountList {  // not empty, strictly ascending
+struct CountList {  // nonempty, strictly ascending
   std::vector<std::uint32_t>* member;
   IntRange range;
 };
@@ -81,26 +80,26 @@ struct Field {
   std::string_view key;
   std::variant<Flag, Text, Files, Count, BigCount, Real, ShareOrFile, PowerOrFile, CountList, Choice> value;
   std::string_view meaning;  // one sentence for the user
-  // As TOML: what a stored configuration means that was written before there was this key; empty for keys
-  // that the first model files had.
+  // TOML value for stored configurations written before this key existed; empty for keys of the first model
+  // files.
   std::string_view before = {};
 };
 
-std::string type_text(const Field& field);     // "integer"
-std::string range_text(const Field& field);    // "1..1024", "(0, 1]", "sgd, adam"; empty if anything goes
-std::string expects_text(const Field& field);  // "an integer in 1..1024"
+std::string type_text(const Field& field);     // e.g. "integer"
+std::string range_text(const Field& field);    // e.g. "1..1024", "(0, 1]", "sgd, adam"; empty for any value
+std::string expects_text(const Field& field);  // e.g. "an integer in 1..1024"
 std::string value_text(const Field& field);    // the current value as TOML; numbers round-trip exactly
 
-// True if the current value is one that the parser would have accepted.
+// Whether the parser would accept the current value.
 bool in_range(const Field& field);
 
-// Shared with the parser: not empty, strictly ascending, each in `range`.
+// Whether the list is nonempty, strictly ascending and within `range`; shared with the parser.
 bool list_in_range(std::span<const std::uint32_t> list, const IntRange& range);
 
-// Shortest TOML that reads back as the same double, with a point or an exponent in it.
+// Shortest TOML that parses to the same double, with a point or an exponent.
 std::string real_text(double value);
 
-// `text` as a TOML basic string, quotes included.
+// `text` as a TOML basic string, with quotes.
 std::string quote(std::string_view text);
 
 }  // namespace slide::config

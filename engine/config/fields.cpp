@@ -194,8 +194,7 @@ std::vector<Field> train_fields(TrainConfig& c) {
        "can train the model together, and however many do, it is the same to the bit.",
        "1"},
       {"init", text(c.init),
-       "Model, or folder of a run, that training goes on from with new samples; empty = from the beginning.",
-       "\"\""},
+       "Model, or folder of a run, to continue with new samples; empty = train from the beginning.", "\"\""},
       {"vectors", text(c.vectors),
        "File of vectors of words or features, which the first layer starts from; empty = random weights.",
        "\"\""},
@@ -256,10 +255,10 @@ std::vector<Field> neighbour_fields(NeighbourConfig& c) {
        "0.0"},
       {"count", count(c.count, 1, 1000), "Samples that vote.", "20"},
       {"power", real(c.power, above(0, 100)),
-       "A vote weighs the cosine of the two samples' features to this power: higher asks the most alike.",
+       "A vote weighs the cosine of the two samples' features to this power: higher favours similar samples.",
        "4.0"},
       {"learn", flag(c.learn),
-       "Learns what sparse features weigh in it, so that samples alike share labels; false = all the same.",
+       "Learns feature weights of that cosine, under which similar samples share labels; false = all 1.",
        "false"},
       {"mean", real(c.mean, closed(0.1, 1)),
        "Exponent of the mean of a label's probability and its vote: 1 the weighted sum; less is more for "
@@ -287,8 +286,7 @@ std::vector<Field> layer_fields(LayerConfig& c) {
       {"logq_correction", flag(c.logq_correction),
        "sampled: drawn negatives stand for all neurons that were not drawn."},
       {"wide", flag(c.wide),
-       "Last layer: sparse weights straight from the features of a label's own samples, and of near misses.",
-       "false"},
+       "Last layer: sparse weights from the features of a label's samples and its hard negatives.", "false"},
       {"wide_features", count(c.wide_features, 1, kMax31),
        "wide: features of one neuron at most, the strongest.", "1024"},
       {"wide_negatives", count(c.wide_negatives, 0, kMax31),
@@ -340,7 +338,7 @@ std::vector<Field> hash_fields(HashConfig& c) {
   };
 }
 
-// A vector's list of elements would be copied, with all fields.
+// An initializer list would copy all fields.
 template <std::size_t n>
 std::vector<Section> moved(Section (&&sections)[n]) {
   return {std::move_iterator(std::begin(sections)), std::move_iterator(std::end(sections))};

@@ -1,9 +1,9 @@
-// The tables of all configuration keys: name, member, range and meaning, each stated once, in fields.cpp. The
-// parser, the overrides, the range checks, the resolved file and the reference are loops over these tables; a
-// new key is one line there and one member in settings.h.
+// Tables of all configuration keys: name, member, range and meaning, each stated once, in fields.cpp. Parser,
+// overrides, range checks, resolved file and reference iterate over these tables; a new key is one line there
+// and one member in settings.h.
 //
-// Fields are bound to one Config: they point into that object and die with it. Not thread-safe beyond what
-// the Config itself is. Internal to the configuration library and to those who go over its keys.
+// Fields point into one Config and must not outlive it. Not thread-safe beyond the Config itself. Internal to
+// the configuration library and to code that iterates over its keys.
 #pragma once
 
 #include <optional>
@@ -29,7 +29,7 @@ std::vector<Section> plain_sections(Config& config);
 // [[layer]] and its [layer.hash], in this order; `name` is the prefix of the layer's keys.
 std::vector<Section> layer_sections(LayerConfig& layer, const std::string& name);
 
-// All of them, layers named layer.0, layer.1, ...
+// All sections, with layers named layer.0, layer.1, ...
 std::vector<Section> all_sections(Config& config);
 
 // "layer.<index>"
@@ -38,8 +38,7 @@ std::string layer_name(std::size_t index);
 // The field of a section, or nullptr.
 const Field* find_field(const Section& section, std::string_view key);
 
-// A key that had another name once, in the same section: "train.was", "train.is"; "layer.hash.was" stands for
-// that of every layer.
+// A renamed key within a section: "train.was", "train.is"; "layer.hash.was" applies to every layer.
 struct Renamed {
   std::string_view was;
   std::string_view is;
@@ -48,10 +47,10 @@ struct Renamed {
 // Old names that files, overrides and stored configurations may still use.
 std::span<const Renamed> renamed_keys();
 
-// The field of a full name as "train.epochs" or "layer.1.hash.k", or nullptr.
+// The field of a full name such as "train.epochs" or "layer.1.hash.k", or nullptr.
 const Field* find_field(std::span<const Section> sections, std::string_view name);
 
-// The same, of all sections; for many names, make these once.
+// The same among all sections; for many names, build the sections once.
 std::optional<Field> find_field(Config& config, std::string_view name);
 
 }  // namespace slide::config

@@ -9,7 +9,7 @@
 namespace slide::config {
 namespace {
 
-constexpr std::size_t kOtherSection = 2;  // most that a wrong section counts
+constexpr std::size_t kOtherSection = 2;  // max distance contributed by the section
 
 // "layer.0.size" -> ("layer.0", "size"); "size" -> ("", "size")
 std::pair<std::string_view, std::string_view> split(std::string_view name) {
@@ -46,7 +46,7 @@ std::string nearest_name(std::string_view name, std::span<const std::string> nam
   for (const std::string& candidate : names) {
     const auto [other_section, other_key] = split(candidate);
     const auto [shorter, longer] = std::minmax({key.size(), other_key.size()});
-    if (longer - shorter >= smallest) continue;  // so many letters must be added at least
+    if (longer - shorter >= smallest) continue;  // lower bound: letters to add
     const std::size_t distance = edit_distance(key, other_key) + section_distance(section, other_section);
     if (distance < smallest) {
       smallest = distance;

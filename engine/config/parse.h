@@ -1,6 +1,6 @@
-// Reads TOML text and overrides into a Config. What a user wrote is read strictly: what is not described in
-// fields.cpp is an error. What a program stored is read by what it meant when it was written. One parser
-// reads one configuration; not thread-safe. Internal to the configuration library.
+// Parser of TOML text and overrides. User input is read strictly: keys missing in fields.cpp are errors.
+// Stored configurations are read with the meaning at their time of writing. One Parser per configuration; not
+// thread-safe. Internal to the configuration library.
 #pragma once
 
 #include <map>
@@ -17,27 +17,28 @@ namespace slide::config {
 
 class Parser {
  public:
-  // `origin` stands in messages for the file name. `base` has the values of keys that nobody gives, of as
-  // many layers as are read; of another number they are of default values.
+  // `origin` replaces the file name in messages. `base` has the values of missing keys, for an equal number
+  // of layers; otherwise layers start from defaults.
   Parser(std::string origin, const Config& base) : origin_(std::move(origin)), config_(base) {}
   Parser(const Parser&) = delete;  // fields are bound to config_
   Parser& operator=(const Parser&) = delete;
 
-  // Reads a whole file. Call it once, before the overrides. Throws InputError: syntax, unknown name, wrong
-  // type, value out of range.
+  // Reads a whole file. Call it once, before the overrides. Throws InputError for syntax errors, unknown
+  // names, wrong types and values out of range.
   void read(std::string_view text);
 
-  // Applies "section.key=value". Throws InputError naming the override.
+  // Applies "section.key=value". Throws InputError that names the override.
   void apply_override(const std::string& text);
 
-  // A sentence for each key that was written by an old name (renamed_keys()), in the order of reading.
+  // A sentence for each key given by an old name (renamed_keys()), in reading order.
   const std::vector<std::string>& old_names() const { return old_names_; }
 
-  // The configuration, its rules checked. Throws InputError, at the line or override that set the culprit.
+  // Checks the rules and returns the configuration. Throws InputError with the line or override of the
+  // culprit.
   Config finish();
 
  private:
-  struct TomlAccess;  // the part that sees the TOML library
+  struct TomlAccess;  // code with access to the TOML library
 
   std::vector<std::string> names_of_keys();
   std::vector<std::string> names_of_sections();
@@ -48,15 +49,15 @@ class Parser {
 
   std::string origin_;
   Config config_;
-  std::vector<Section> sections_;              // of config_, from the first override on
+  std::vector<Section> sections_;              // of config_, built for the first override
   std::map<std::string, std::string> places_;  // key -> where it was set
   std::vector<std::string> old_names_;
 };
 
-// Reads what to_toml() of this or another version wrote. Names in `renamed` are those of today's keys; a key
-// that is not known is left out, one that is missing has its Field::before, else its default. What was left
-// out, and every default taken, is added to `notes`, a sentence each. Throws InputError: syntax, wrong type,
-// value out of range, a broken rule, no layer.
+// Reads the output of to_toml() of this or another version. `renamed` maps old names to current keys; unknown
+// keys are ignored; missing keys get their Field::before, else their default. Appends a sentence to `notes`
+// for each ignored key and each default. Throws InputError for syntax errors, wrong types, values out of
+// range, broken rules, and no layers.
 Config parse_stored(std::string_view text, const std::string& origin, std::span<const Renamed> renamed,
                     std::vector<std::string>& notes);
 

@@ -52,8 +52,7 @@ MaybeViolation check_place(const LayerConfig& layer, const std::string& name, bo
     return violation(name + ".size", "must be above 0: only the last layer takes its size from the data");
   }
   if (!last && layer.init_scale == 0) {
-    return violation(name + ".init_scale",
-                     "must be above 0: neurons of a hidden layer that start alike stay alike");
+    return violation(name + ".init_scale", "must be above 0: equal neurons of a hidden layer stay equal");
   }
   if (last && layer.dropout != 0) {
     return violation(name + ".dropout", "= {} must be 0 in the last layer: only hidden layers have dropout",
@@ -68,7 +67,7 @@ MaybeViolation check_place(const LayerConfig& layer, const std::string& name, bo
   return std::nullopt;
 }
 
-// The rules of the tables themselves, and one for files: bins of a power of 2 leave no bucket unreachable.
+// Rules of hash tables; and one for files: only bins of a power of 2 leave no bucket unreachable.
 MaybeViolation check_hash(const HashConfig& hash, const std::string& name) {
   if (hash.family != HashFamily::kSimhash && !std::has_single_bit(hash.bin_size)) {
     return violation(name + ".bin_size", "must be a power of 2 in {}..{} for wta, dwta and minhash, not {}",
@@ -111,7 +110,7 @@ MaybeViolation check_columns(const DataConfig& data) {
   return std::nullopt;
 }
 
-// What a share of the samples is held out by.
+// Rules of data.group and data.time.
 MaybeViolation check_sample_keys(const DataConfig& data) {
   const std::pair<const char*, const std::string&> both[] = {{"data.group", data.group},
                                                              {"data.time", data.time}};
@@ -188,7 +187,8 @@ MaybeViolation check_layers(const std::vector<LayerConfig>& layers) {
   return std::nullopt;
 }
 
-// Behind hidden layers a search index is made of the weights; a first layer's tables are those of training.
+// LSH inference builds a search index behind hidden layers; an output layer without hidden layers needs
+// training tables.
 MaybeViolation check_inference(const Config& config) {
   const LayerConfig& last = config.layers.back();
   if (config.eval.inference == Inference::kFull || config.layers.size() > 1 ||
@@ -233,8 +233,7 @@ std::optional<Violation> find_violation(const Config& config) {
   if (auto broken = check_shards(config)) return broken;
   if (auto broken = check_label_text(config)) return broken;
   if (!config.train.init.empty() && !config.train.vectors.empty()) {
-    return violation("train.vectors",
-                     "starts a network anew, but 'train.init' goes on from one: leave one out");
+    return violation("train.vectors", "starts a network anew, but 'train.init' continues one: leave one out");
   }
   if (config.train.patience > 0 && !config.data.validation.wanted()) {
     return violation("train.patience", "= {} needs samples to validate on: set 'data.validation', as 0.1",

@@ -1,5 +1,5 @@
-// Rules between configuration fields, and the range of each. Pure functions, safe from any thread. Internal
-// to the configuration library.
+// Ranges of fields and rules between them. Pure functions, safe from any thread. Internal to the
+// configuration library.
 #pragma once
 
 #include <optional>
@@ -9,13 +9,13 @@
 
 namespace slide::config {
 
-// A broken rule: the key to change ("layer.0.hash.k"; empty if it is about the whole file) and one sentence.
+// A broken rule: the key to change ("layer.0.hash.k"; empty for the whole file) and a message.
 struct Violation {
   std::string key;
   std::string message;
 };
 
-// The first broken rule or range, in the order of the file.
+// The first broken rule or range, in file order.
 std::optional<Violation> find_violation(const Config& config);
 
 }  // namespace slide::config

@@ -21,12 +21,12 @@ double used_wide_rate(const LayerConfig& layer, std::uint32_t epochs) {
   return kRate * std::sqrt(std::max(1.0, kEpochs / std::max<std::uint32_t>(epochs, 1)));
 }
 
-// What it changes was measured on two logs (configs/interactions.toml).
+// Chosen by measurements on two logs (configs/interactions.toml).
 Config suited_to_interactions(Config base) {
   base.data.kind = DataKind::kInteractions;
   base.text.min_count = 1;
   base.train.epochs = 1;
-  base.optimizer.learning_rate = 0.001;  // the regression knows nearly all there is to know
+  base.optimizer.learning_rate = 0.001;  // the item regression is already nearly optimal
   base.neighbours.share = 0;
   base.eval.k = {1, 5, 20};
   if (!base.layers.empty()) {
@@ -34,7 +34,7 @@ Config suited_to_interactions(Config base) {
     last.logq_correction = true;
     last.wide_ridge = 60.0;
     last.wide_features = 1024;
-    last.wide_rate = 0.02;  // the start is near to where it should end
+    last.wide_rate = 0.02;  // the initialisation is close to the optimum
     last.wide_fit = 1.0;
   }
   return base;

@@ -1,5 +1,5 @@
-// How values of enums are spelt in configurations, on the command line and in answers. Pure functions, safe
-// from any thread.
+// Spellings of enum values in configurations, on the command line and in answers. Pure functions, safe from
+// any thread.
 #pragma once
 
 #include <algorithm>
@@ -15,7 +15,7 @@ namespace slide {
 // In the order of the values.
 using Spellings = std::span<const std::string_view>;
 
-// Of all values of an enum, whatever the argument's.
+// Spellings of all values of an enum; the argument's value is ignored.
 Spellings spellings_of(DataFormat);
 Spellings spellings_of(DataKind);
 Spellings spellings_of(LogForm);
@@ -37,7 +37,7 @@ std::string_view spelling(E value) {
   return spellings_of(value)[static_cast<std::size_t>(value)];
 }
 
-// The value that is spelt so, if any.
+// The value with this spelling, if any.
 template <class E>
 std::optional<E> from_spelling(std::string_view text) {
   const Spellings all = spellings_of(E{});

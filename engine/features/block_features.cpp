@@ -7,7 +7,7 @@ namespace slide {
 
 namespace {
 
-// The kind of a feature that `samples` have: how many entries its list is filled up to, as a power of 2.
+// Kind of a list for a feature of `samples` samples: log2 of the padded length.
 constexpr std::uint32_t kind_of(std::uint32_t samples) {
   return samples <= 2 ? 1 : samples <= 4 ? 2 : 3;
 }
@@ -16,9 +16,9 @@ constexpr std::uint32_t kind_of(std::uint32_t samples) {
 
 namespace {
 
-// Floats of the dense columns of a block, at most.
+// Max floats of the dense columns of a block.
 std::size_t column_room(std::size_t features, std::size_t entries, std::size_t lanes) {
-  std::size_t room = std::min(features, entries);  // of a single sample
+  std::size_t room = std::min(features, entries);  // for a single sample
   for (std::size_t l = kernels::kLaneMultiple; l <= lanes; l += kernels::kLaneMultiple) {
     room = std::max(room, l * std::min(features, entries / (BlockFeatures::sparse_entries(l) + 1)));
   }
@@ -38,7 +38,7 @@ void BlockFeatures::reserve(std::size_t features, std::size_t entries, std::size
   places_.resize(most);
   columns_ = AlignedArray<float>(column_room(features, entries, lanes));
   if (sparse_entries(lanes) == 0) return;
-  samples_.resize(2 * entries);  // a list is filled up to twice its entries at most
+  samples_.resize(2 * entries);  // padding at most doubles a list
   values_.resize(2 * entries);
 }
 
@@ -57,11 +57,11 @@ void BlockFeatures::clear() {
   }
 }
 
-// Calls body(sample, entry, at) for what each sample has of the features of `run`: place `at` of its row,
-// which is entry number `entry` of the block.
+// Calls body(sample, entry, at) for each entry of the samples within the feature range `run`: index `at` of
+// the row, index `entry` of the block.
 template <class Body>
 void BlockFeatures::each_entry(std::span<const SparseRow> rows, Run run, Body&& body) {
-  std::size_t before = 0;  // entries of earlier rows
+  std::size_t before = 0;  // entries of previous rows
   for (std::size_t s = 0; s < rows.size(); before += rows[s++].ids.size()) {
     const auto ids = rows[s].ids;
     const auto begin = run.first == 0 ? ids.begin() : std::ranges::lower_bound(ids, run.first);
@@ -73,9 +73,9 @@ void BlockFeatures::each_entry(std::span<const SparseRow> rows, Run run, Body&& 
   }
 }
 
-// Where the part's stretches begin: behind the most that the features before it can need.
+// Sets where the part's ranges begin: behind the worst-case need of all features before it.
 void BlockFeatures::start(std::span<const SparseRow> rows, std::size_t lanes, Run run, Part& part) {
-  std::size_t entries = 0;  // of features before
+  std::size_t entries = 0;  // entries of features before the part
   for (const SparseRow& row : rows) {
     if (run.first > 0)
       entries += static_cast<std::size_t>(std::ranges::lower_bound(row.ids, run.first) - row.ids.begin());
@@ -87,7 +87,7 @@ void BlockFeatures::start(std::span<const SparseRow> rows, std::size_t lanes, Ru
   part.first_entry = 2 * entries;
 }
 
-// Finds the features of the part, and how many samples have each.
+// Finds the distinct features of the part and counts the samples of each.
 void BlockFeatures::count_features(std::span<const SparseRow> rows, Run run, Part& part) {
   each_entry(rows, run, [&](std::size_t s, std::size_t, std::size_t at) {
     const std::uint32_t f = rows[s].ids[at];
@@ -121,7 +121,7 @@ void BlockFeatures::give_places(std::size_t lanes, const Part& part) {
     }
   }
   std::fill_n(columns_.data() + part.first_column * lanes, (columns - part.first_column) * lanes, 0.0f);
-  // What fills a list up names some sample: each another one, so that additions need not wait for each other.
+  // Padding entries add 0 to different samples, so that the additions do not depend on each other.
   for (std::size_t e = part.first_entry; e < entries; ++e) {
     values_[e] = 0.0f;
     samples_[e] = static_cast<std::uint16_t>(e % lanes);

@@ -1,4 +1,5 @@
-// The features of a block of samples, by feature: what the wide path multiplies its weights with.
+// Feature-major view of a block of samples: for each feature that occurs in the block, the samples that have
+// it and their values. The linear term (engine/wide) multiplies its weights with it.
 #pragma once
 
 #include <algorithm>
@@ -13,24 +14,30 @@
 
 namespace slide {
 
-// A feature of many samples is a dense column, the value that each sample has of it; one of few is the list
-// of its entries, filled up to 2, 4 or 8 with zeros, so that loops over them have a fixed length. Which
-// features are there is kept in two words for 32, which stay in the first-level cache while patterns are
-// compared with them. One a block; not thread-safe.
+// Layout: a feature of many samples is a dense column (one value per sample of the block); a feature of few
+// samples is a list of entries, padded with zeros to 2, 4 or 8, so that loops have a fixed length. A bitmap
+// marks the features that occur; `first` gives the rank of each bitmap word's first feature, so that rank =
+// first[f / 32] + popcount of the lower bits. Both arrays stay in the first-level cache while feature
+// patterns are matched against the block.
+//
+// Not thread-safe, except that the parts of one block may be built concurrently (see below). One object per
+// block.
 class BlockFeatures {
  public:
-  // For ids below `features` and blocks of up to `entries` feature values in up to `lanes` lanes.
+  // Reserves memory for feature ids below `features` and for blocks of up to `entries` feature values and up
+  // to `lanes` samples (padded to kernels::kLaneMultiple).
   void reserve(std::size_t features, std::size_t entries, std::size_t lanes);
-  static std::size_t bytes_of(std::size_t features, std::size_t entries, std::size_t lanes);  // of reserve()
-  // What the rows have of the features below `end`.
+  // bytes that reserve() allocates
+  static std::size_t bytes_of(std::size_t features, std::size_t entries, std::size_t lanes);
+  // Indexes the features below `end` of all rows.
   void build(std::span<const SparseRow> rows, std::size_t lanes, std::size_t end = UINT32_MAX) {
     clear();
     build(rows, lanes, {0, static_cast<std::uint32_t>(end)}, 0);
   }
-  // The same in up to kMaxParts parts, which may run at once: first clear() forgets the block before, whose
-  // parts had their stretches elsewhere, then each part builds the features [first, end), one run behind the
-  // other, all multiples of 32 but the last end. Each part has its own stretch of numbers and places, so that
-  // these have gaps, and words() are not for what is built so.
+  // Builds the index in up to kMaxParts parts, which may run concurrently: clear() first drops the previous
+  // block, then each part indexes the features [first, end). The ranges of the parts follow each other; all
+  // bounds but the last end are multiples of 32. Each part owns a separate range of feature numbers and
+  // storage, so that numbers have gaps between parts; words() is valid only after the one-part build().
   struct Run {
     std::uint32_t first = 0, end = UINT32_MAX;
   };
@@ -38,36 +45,39 @@ class BlockFeatures {
   void clear();
   void build(std::span<const SparseRow> rows, std::size_t lanes, Run run, std::size_t part);
 
-  // Most samples of a feature that is a list: a dense column costs a vector for 16 samples, an entry about as
-  // much.
+  // Max entries of a feature that is stored as a list: a dense column costs one vector for 16 samples, an
+  // entry costs about as much.
   static constexpr std::size_t sparse_entries(std::size_t lanes) {
     return lanes < 64 ? 0 : std::min<std::size_t>(lanes / 16, 8);
   }
 
-  // Distinct features.
+  // Number of distinct features.
   std::size_t size() const {
     std::size_t all = 0;
     for (const Part& part : parts_) all += part.size;
     return all;
   }
-  // A bit for each feature, and of each word of bits the number of its first feature; the others follow.
+  // One bit per feature; for each 32-bit word, the number of its first feature (the others of the word follow
+  // in order).
   const std::uint32_t* present() const { return present_.data(); }
   const std::uint32_t* first() const { return first_.data(); }
-  // By number: place * kKinds + kind. Of kind 0 the dense columns, in order; of kind k lists of 2^k entries.
+  // By feature number: position * kKinds + kind. Kind 0: index of a dense column; kind k > 0: index of a list
+  // of 2^k entries.
   const std::uint32_t* places() const { return places_.data(); }
-  // Entries of the list at places()[i], without what fills it up; 0 for a dense column.
+  // Number of entries of the list at places()[i] without padding; 0 for a dense column.
   std::uint32_t length_of(std::uint32_t place) const;
-  // With a bit set, in order of the features' numbers; of a whole build().
+  // Indices of the bitmap words with a bit set, in the order of the feature numbers; valid after the one-part
+  // build().
   std::span<const std::uint32_t> words() const { return {words_.data(), parts_[0].words}; }
   const float* columns() const { return columns_.data(); }          // [dense columns x lanes]
-  const std::uint16_t* samples() const { return samples_.data(); }  // of the entries
+  const std::uint16_t* samples() const { return samples_.data(); }  // of the entries, [entries]
   const float* values() const { return values_.data(); }
 
  private:
-  // What one part has, and where its stretch of everything begins.
+  // Sizes of one part, and where the part's range of each array begins.
   struct Part {
-    std::size_t words = 0, size = 0;        // words with a bit set, distinct features
-    std::size_t first_word = 0, first = 0;  // in words_; number of the first feature
+    std::size_t words = 0, size = 0;        // bitmap words with a bit set; distinct features
+    std::size_t first_word = 0, first = 0;  // first index in words_; number of the first feature
     std::size_t first_column = 0, first_entry = 0;
   };
   template <class Body>
@@ -79,9 +89,10 @@ class BlockFeatures {
   std::array<Part, kMaxParts> parts_;
   std::vector<std::uint32_t> present_;
   std::vector<std::uint32_t> first_;
-  std::vector<std::uint32_t> words_;       // with a bit set
-  std::vector<std::uint32_t> entry_of_;    // of each feature value of the block, its feature
-  std::vector<std::uint32_t> samples_of_;  // of each feature, how many have it; then how many were filled in
+  std::vector<std::uint32_t> words_;     // indices of nonzero bitmap words
+  std::vector<std::uint32_t> entry_of_;  // by feature value of the block: its feature number
+  // by feature number: number of samples that have it; then a fill cursor
+  std::vector<std::uint32_t> samples_of_;
   std::vector<std::uint32_t> places_;
   AlignedArray<float> columns_;
   std::vector<std::uint16_t> samples_;

@@ -1,4 +1,5 @@
-// Which entries of a row are paired: what choosing pairs and finding them have in common.
+// Selection of the entries of a row from which feature crosses are formed; shared by the choice of crosses
+// and by their lookup. Functions of their arguments, safe from any thread.
 #pragma once
 
 #include <algorithm>
@@ -12,14 +13,15 @@
 
 namespace slide {
 
-inline constexpr std::size_t kCrossedFeatures = 40;  // of a row
+inline constexpr std::size_t kCrossedFeatures = 40;  // max features of a row that form crosses
 inline constexpr std::size_t kCrossesOfRow = kCrossedFeatures * (kCrossedFeatures - 1) / 2;
-inline constexpr std::size_t kCrossedRows = 256;  // are handed to a thread
+inline constexpr std::size_t kCrossedRows = 256;  // rows per task
 
-// Calls visit(i) for those entries of a row, ascending, that are paired.
+// Calls visit(i) for the entries of a row, ascending, that form crosses: the kCrossedFeatures entries of
+// largest |value|, ties by lower index; entries of value 0 never.
 template <class F>
 void visit_crossed(const SparseRow& row, F&& visit) {
-  // Ascending: by falling size, then by rising place. All ones without a value, which is above all others.
+  // Sort key, ascending: by decreasing |value|, then by index. All ones for value 0, which sorts last.
   const auto key_of = [&](std::size_t i) {
     const std::uint64_t size = std::bit_cast<std::uint32_t>(std::fabs(row.values[i]));
     return size == 0 ? ~std::uint64_t{0} : ~size << 32 | i;

@@ -12,13 +12,13 @@ namespace slide {
 
 namespace {
 
-constexpr std::size_t kScoredAtOnce = 256;  // rows, whose scores for all queries stay in the cache
+constexpr std::size_t kScoredAtOnce = 256;  // rows per tile: their scores for all queries stay in cache
 
 bool is_more_similar(const DenseSamples::Similar& a, const DenseSamples::Similar& b) {
   return a.first > b.first || (a.first == b.first && a.second < b.second);
 }
 
-// Keeps the `most` largest; returns the least of them.
+// Keeps the `most` largest; returns the smallest of them.
 float keep_most_similar(std::size_t most, std::vector<DenseSamples::Similar>& best) {
   std::nth_element(best.begin(), best.begin() + static_cast<std::ptrdiff_t>(most - 1), best.end(),
                    is_more_similar);
@@ -71,7 +71,7 @@ bool DenseSamples::same_row(std::size_t i, const DenseSamples& other, std::size_
   return columns_ == other.columns_ && std::equal(words(i), words(i) + stride_, other.words(row));
 }
 
-// The queries with unit length, and zeros for the lanes behind them.
+// Copies the queries at unit length; pads the lanes with zeros.
 void DenseSamples::take_queries(const float* x, std::size_t ldx, std::size_t queries, std::size_t lanes,
                                 Scratch& scratch) const {
   if (scratch.queries.size() < lanes * columns_) {

@@ -1,10 +1,11 @@
-// Samples whose features are dense columns, kept to find which of them are most like others.
+// Samples with dense features only, as a matrix for exact k-nearest-neighbour search by cosine.
 //
-// Rows are bfloat16, in the form that products are made from (kernels/bf16.h). All of them are compared with
-// a block of queries roughly, as a matrix product, and the best few of each query exactly.
+// Rows are bfloat16, packed in the layout of the dot-product kernels (kernels/bf16.h). A search computes
+// approximate scores of all rows for a batch of queries as one matrix product, then exact cosines of the best
+// rows of each query. O(rows * columns) per query.
 //
-// Copies share the rows. Rows are set before any is made; from then on it is immutable and safe from any
-// thread, with a Scratch each.
+// Copies share the rows. Set all rows before the first copy; from then on the object is immutable and safe
+// from any thread, with one Scratch per thread.
 #pragma once
 
 #include <cstddef>
@@ -21,7 +22,7 @@ namespace slide {
 class DenseSamples {
  public:
   DenseSamples() = default;  // no columns
-  // So many rows of zeros.
+  // Allocates `rows` x `columns` zeros.
   DenseSamples(std::size_t columns, std::size_t rows);
 
   std::size_t columns() const { return columns_; }
@@ -29,31 +30,32 @@ class DenseSamples {
   std::size_t bytes() const { return words_ ? words_->bytes() : 0; }
   static double bytes_of(double columns, double rows);
 
-  // Row i becomes the nearest bfloat16 values of values[columns()].
+  // Rounds values[columns()] to bfloat16 and stores them as row i.
   void set_row(std::size_t i, const float* values);
-  // values[columns()] of row i.
+  // Writes row i to values[columns()] as floats.
   void get_row(std::size_t i, float* values) const;
-  // These rows, in this order; and those of `more` behind these.
+  // Returns the given rows, in the given order.
+  // with(): returns the rows of this object followed by the rows of `more`.
   DenseSamples chosen(std::span<const std::uint32_t> rows) const;
   DenseSamples with(const DenseSamples& more) const;
   bool same_row(std::size_t i, const DenseSamples& other, std::size_t row) const;
 
-  using Similar = std::pair<float, std::uint32_t>;  // similarity, and number of a row
+  using Similar = std::pair<float, std::uint32_t>;  // similarity, row number
   struct Scratch {
-    AlignedArray<float> queries, queries_t;  // of unit length, sample-major and unit-major
-    AlignedArray<float> scores;              // of some rows
+    AlignedArray<float> queries, queries_t;  // unit length; sample-major and unit-major
+    AlignedArray<float> scores;              // of a tile of rows
     AlignedArray<float> row;
     std::vector<float> threshold;  // by query
     std::vector<std::uint32_t> hits, numbers;
-    std::vector<std::vector<Similar>> best;  // by query: what may be among its most alike
+    std::vector<std::vector<Similar>> best;  // by query: candidates for the most similar rows
   };
 
-  // Finds the `most` rows most like each of `queries` vectors x [queries x ldx], roughly, by their cosines;
-  // those above 0 are left in scratch.best, in no order. A row of zeros finds none.
+  // Approximate search: for each of the `queries` vectors x [queries x ldx], leaves the `most` rows of
+  // largest approximate cosine above 0 in scratch.best, unordered. A zero query finds no row.
   void find(const float* x, std::size_t ldx, std::size_t queries, std::size_t most, Scratch& scratch) const;
 
-  // What find() left of query q with exact cosines, at most 1: those above 0, the most alike first, of
-  // equally alike ones that with the lower number.
+  // Exact cosines (at most 1) of the rows that find() left for query q: those above 0, descending, ties by
+  // lower row number.
   std::span<const Similar> compare(std::size_t q, Scratch& scratch) const;
 
  private:

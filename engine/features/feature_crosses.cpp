@@ -92,13 +92,13 @@ void FeatureCrosses::find(const SparseRow& row, Found& found) const {
   for (std::size_t i = 0; i < entries; ++i) {
     if ((member_of_[ids[i]] & kFirst) == 0) continue;
     const std::uint64_t mixed = mix64(ids[i]);
-    for (std::size_t j = i + 1; j < entries; ++j) {  // without a jump, which no processor would guess
+    for (std::size_t j = i + 1; j < entries; ++j) {  // branch-free: the branch is unpredictable
       const std::uint32_t hash = hash_of(mixed, ids[j]);
       likely[count] = {hash, static_cast<std::uint16_t>(i), static_cast<std::uint16_t>(j)};
       count += bits_[hash / 64 & (bits_.size() - 1)] >> hash % 64 & 1;
     }
   }
-  // They lie anywhere: all are asked for at once.
+  // Random access: prefetch all slots first.
   const std::size_t places = places_.size() - 1;
   for (std::size_t l = 0; l < count; ++l) prefetch(&places_[likely[l].hash & places]);
   for (std::size_t l = 0; l < count; ++l) {
@@ -144,7 +144,7 @@ Dataset FeatureCrosses::crossed(const Dataset& data, int threads) const {
     fail_run("crosses of {} features for data of {}, {} of them dense", features_, data.feature_count(),
              data.dense_count());
   struct Arrays {
-    Dataset data;  // whose labels and weights are shared
+    Dataset data;  // labels and weights are shared
     std::vector<std::uint64_t> feature_offsets, label_offsets;
     AlignedArray<std::uint32_t> ids;
     AlignedArray<float> values;
@@ -153,7 +153,7 @@ Dataset FeatureCrosses::crossed(const Dataset& data, int threads) const {
   arrays->data = data;
   auto& offsets = arrays->feature_offsets;
   offsets.assign(data.size() + 1, 0);
-  // Finds them twice, which takes no longer than keeping them.
+  // Two passes, count then fill: as fast as caching the result of the first.
   const auto find_all = [&](auto&& use) {
     parallel_for((data.size() + kCrossedRows - 1) / kCrossedRows, threads, [&](std::size_t part, int) {
       Found found;

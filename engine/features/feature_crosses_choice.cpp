@@ -1,4 +1,4 @@
-// Which feature crosses are worth it.
+// Selection of feature crosses from the training data (FeatureCrosses::choose).
 #include <algorithm>
 #include <array>
 #include <bit>
@@ -19,15 +19,15 @@ namespace slide {
 
 namespace {
 
-// The upper `bits` of a hash.
+// The upper `bits` of a hash of the pair.
 std::size_t slot_of(std::uint32_t first, std::uint32_t second, int bits) {
-  std::uint64_t key = std::uint64_t{first} << 32 | second;  // two rounds of a multiplication and a shift
+  std::uint64_t key = std::uint64_t{first} << 32 | second;  // two rounds of multiply and shift
   key = (key ^ key >> 29) * 0x9e3779b97f4a7c15ULL;
   key = (key ^ key >> 32) * 0xbf58476d1ce4e5b9ULL;
   return key >> (64 - bits);
 }
 
-constexpr double kMinGain = 1 + 1e-6;  // less is rounding
+constexpr double kMinGain = 1 + 1e-6;  // rounding stays below it
 
 struct Candidate {
   float score;
@@ -38,7 +38,7 @@ bool says_more(const Candidate& a, const Candidate& b) {
   return a.score > b.score || (a.score == b.score && a.pair < b.pair);
 }
 
-// The candidates that say most, each pair once, in memory of some times as many.
+// Top candidates, each pair once, in memory of a few times their number.
 class Best {
  public:
   explicit Best(std::size_t most) : most_(most) {}
@@ -51,7 +51,7 @@ class Best {
   void add(const Best& other) {
     for (const Candidate& candidate : other.all_) add(candidate);
   }
-  // At most so many, in any order.
+  // Returns at most `most` candidates, unordered.
   std::vector<Candidate>& cut() {
     std::sort(all_.begin(), all_.end(), [](const Candidate& a, const Candidate& b) {
       return a.pair < b.pair || (a.pair == b.pair && a.score > b.score);
@@ -62,7 +62,7 @@ class Best {
     const auto end = all_.begin() + static_cast<std::ptrdiff_t>(most_);
     std::nth_element(all_.begin(), end - 1, all_.end(), says_more);
     all_.erase(end, all_.end());
-    least_ = all_.back().score;  // as many say no less
+    least_ = all_.back().score;  // new candidates of equal score do not replace old ones
     return all_;
   }
 
@@ -72,7 +72,7 @@ class Best {
   float least_ = 0.0f;
 };
 
-// The samples as choose() sees them.
+// The training samples as choose() reads them.
 class Samples {
  public:
   Samples(const Dataset& train, int threads)
@@ -85,11 +85,11 @@ class Samples {
 
   std::size_t size() const { return train_.samples(); }
   SparseRow row(std::size_t sample) const { return train_.features(sample); }
-  // The features of a sample that are paired, ascending.
+  // Features of a sample that form crosses, ascending.
   std::span<const std::uint32_t> kept(std::size_t sample) const {
     return {kept_.get() + offsets_[sample], offsets_[sample + 1] - offsets_[sample]};
   }
-  // How many samples have a feature.
+  // Number of samples that have a feature.
   std::uint32_t with(std::uint32_t feature) const { return with_[feature]; }
   std::span<const std::uint32_t> of_label(std::size_t label) const { return by_label_.of(label); }
 
@@ -121,7 +121,8 @@ class Samples {
   SamplesOfLabels by_label_;
 };
 
-// Many for each pair that samples can have, so that few share one, within bounds.
+// Number of counter slots: a multiple of the number of pairs of the samples, so that few pairs collide,
+// within bounds.
 std::size_t slots_for(const Samples& samples) {
   std::uint64_t crosses = 0;
   for (std::size_t i = 0; i < samples.size(); ++i)
@@ -129,9 +130,9 @@ std::size_t slots_for(const Samples& samples) {
   return std::bit_ceil(std::clamp<std::uint64_t>(16 * crosses, std::uint64_t{1} << 16, kCrossSlots));
 }
 
-// Counts for each slot how many samples have one of its crosses. Threads that add to the same counters would
-// wait for one another, and for memory: stretches of samples list the slots of each owner, a part of all
-// slots that a cache holds, and then each owner counts what it was listed.
+// Counts per slot the samples that have one of the slot's crosses. Shared counters would make threads
+// contend; so first, tasks list the slots of their samples by owner (a cache-sized range of all slots), then
+// each owner counts its lists.
 class PairCounts {
  public:
   PairCounts(const Samples& samples, int threads)
@@ -158,7 +159,7 @@ class PairCounts {
   static constexpr int kOwnerBits = 8;
   static constexpr std::size_t kOwners = std::size_t{1} << kOwnerBits;
   static_assert(kCrossSlots / kOwners <= std::size_t{1} << 16);
-  static constexpr std::size_t kStretches = 64, kRows = 256;  // of samples, at a time
+  static constexpr std::size_t kStretches = 64, kRows = 256;  // tiles of rows per round
   using Lists = std::array<std::vector<std::uint16_t>, kOwners>;
 
   static std::size_t stretches_of(std::size_t samples) { return (samples + kRows - 1) / kRows; }
@@ -174,10 +175,10 @@ class PairCounts {
   }
 
   AlignedArray<std::uint32_t> counts_;
-  const int owner_shift_;  // bits of a slot's number among its owner's
+  const int owner_shift_;  // bits of a slot's index within its owner
 };
 
-// What crosses say of one label after the other. Scratch memory, one for each thread.
+// Scores the crosses of one label after another. Scratch memory, one object per thread.
 class LabelPairs {
  public:
   LabelPairs(const Samples& samples, std::span<const std::uint32_t> slots, std::size_t features,
@@ -213,7 +214,7 @@ class LabelPairs {
   }
 
  private:
-  // Numbers the features that enough of the samples have, so that what is counted of them lies together.
+  // Numbers the features that enough of the label's samples have, so that their counters are adjacent.
   void number_features() {
     features_.clear();
     listed_.clear();
@@ -234,8 +235,7 @@ class LabelPairs {
     }
   }
 
-  // Lists, sample by sample, the numbers of its features, and for each feature what comes behind it in its
-  // samples.
+  // Lists the feature numbers sample by sample, and for each feature the rest of each of its samples.
   void list_entries() {
     entries_.clear();
     sample_ends_.clear();
@@ -259,13 +259,13 @@ class LabelPairs {
     found_.resize(features_.size() + 1);
   }
 
-  // Looks at all crosses that begin with a feature.
+  // Scores all crosses whose first feature is `first`.
   void pair(std::uint32_t first) {
     std::size_t count = 0, kept = 0;
     for (std::uint32_t t = ends_[first]; t < ends_[first + 1]; ++t) {
       for (std::uint32_t at = tails_[t].begin; at < tails_[t].end; ++at) {
         const std::uint32_t second = entries_[at];
-        found_[count] = second;  // without a jump, which no processor would guess
+        found_[count] = second;  // branch-free: the branch is unpredictable
         count += together_[second]++ == 0 ? 1 : 0;
       }
     }
@@ -298,19 +298,19 @@ class LabelPairs {
 
   const Samples& samples_;
   const std::span<const std::uint32_t> slots_;
-  const int bits_;  // of a number of theirs
+  const int bits_;  // bits of a slot index
   const std::size_t a_label_;
   std::vector<std::uint32_t> number_;  // by feature; 0 between labels
   Best best_;
 
-  // Of a label:
-  std::vector<std::uint32_t> looked_at_, listed_;  // its samples; their features
-  double weight_ = 1.0;                            // how many samples one stands for
+  // State of the current label:
+  std::vector<std::uint32_t> looked_at_, listed_;  // its inspected samples; their features
+  double weight_ = 1.0;                            // samples that one inspected sample stands for
   std::vector<std::uint32_t> features_;            // by number
   std::vector<double> alone_;                      // by number: 1 - p_a
   std::vector<std::uint32_t> entries_, sample_ends_;
-  std::vector<Tail> tails_;          // by number
-  std::vector<std::uint32_t> ends_;  // of tails_: those of a number end where those of the next begin
+  std::vector<Tail> tails_;                      // by number
+  std::vector<std::uint32_t> ends_;              // tails_ of number i end where those of i + 1 begin
   std::vector<std::uint32_t> together_, found_;  // by number, 0 between features; numbers
   std::vector<std::size_t> slots_of_;            // of found_
   std::vector<Candidate> own_;

@@ -10,7 +10,7 @@ namespace slide {
 
 namespace {
 
-// How many samples have each feature.
+// Document frequency of each feature.
 std::vector<std::uint32_t> feature_frequencies(const Dataset& data) {
   std::vector<std::uint32_t> frequencies(data.feature_count());
   for (std::size_t i = 0; i < data.size(); ++i) {

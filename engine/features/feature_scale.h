@@ -1,8 +1,8 @@
-// What a model multiplies the values of its features by: a power of their rarity in the training data.
+// Feature scaling by a power of the smoothed inverse document frequency (idf).
 //
-// With df of n training samples having a feature, its rarity is 1 + ln((n + 1) / (df + 1)): 1 for a feature
-// that all samples have, most for one that none has. The factors belong to the model, not to the data: rows
-// are scaled on their way into a network, in training as in use. Immutable, safe to use from any thread.
+// With df of n training samples that have a feature, idf = 1 + ln((n + 1) / (df + 1)): 1 for a feature of all
+// samples, largest for a feature of none. The factors belong to the model: rows are scaled when they enter a
+// network, in training and at inference. Immutable, safe from any thread.
 #pragma once
 
 #include <cstddef>
@@ -17,27 +17,27 @@ namespace slide {
 
 class FeatureScale {
  public:
-  // Rows stay as they are.
+  // No scaling.
   FeatureScale() = default;
-  // Rarity in `train` to the power of `power`; rows stay as they are when it is 0. `normalize`: rows get unit
-  // length again.
+  // Factors idf^power from `train`; no scaling where `power` is 0. `normalize`: rescales each row to unit
+  // length.
   FeatureScale(const Dataset& train, double power, bool normalize);
-  // The factors of a model file, one a feature.
+  // Factors of a model file, one per feature.
   FeatureScale(std::vector<float> factors, bool normalize)
       : factors_(std::move(factors)), normalize_(normalize) {}
 
-  // The same factors, and behind them or between them those of new features, by their rarity in `more` among
-  // `samples` samples in all.
+  // Keeps the factors of known features and adds factors of new features, from their document frequency in
+  // `more` among `samples` samples in total.
   FeatureScale grown(const IdGrowth& features, const Dataset& more, std::size_t samples, double power) const;
 
-  // Whether factors from a file can be such.
+  // Returns whether factors read from a file are valid.
   static bool are_good(std::span<const float> factors);
 
   bool active() const { return !factors_.empty(); }
   std::span<const float> factors() const { return factors_; }  // by feature; empty when not active
 
-  // The row as a network takes it. Its values, if they differ, are appended to `values`, and the row is good
-  // as long as they do not move. What lies behind the features that have factors, feature crosses, stays.
+  // Returns the row as the network takes it. Scaled values are appended to `values`; the result is valid
+  // while `values` does not reallocate. Ids beyond the factors (feature crosses) stay unscaled.
   SparseRow scaled(const SparseRow& row, std::vector<float>& values) const;
 
  private:

@@ -15,16 +15,17 @@ using kernels::from_bf16, kernels::to_bf16;
 
 namespace {
 
-constexpr std::size_t kCompared = 64;  // samples of a feature that are compared by their labels, at most
-constexpr double kUnknown = 5;         // samples that a feature is thought to have besides, of usual labels
-constexpr double kMaxFirst = 2;        // times the factor of the mean coherence, or as many times less
-constexpr double kEnough = 2.0;        // added to the root of a feature's squares
+constexpr std::size_t kCompared = 64;  // max samples per feature whose labels are compared
+constexpr double kUnknown = 5;         // pseudo-samples of mean coherence per feature (smoothing)
+constexpr double kMaxFirst = 2;        // max ratio between an initial factor and the mean factor
+constexpr double kEnough = 2.0;        // offset of the Adagrad denominator
 constexpr float kMinLog = -6.0f, kMaxLog = 4.0f;
-constexpr double kMinLikeness = 1e-3;
+constexpr double kMinSimilarity = 1e-3;
 constexpr std::size_t kMaxSlices = 16, kMinSlices = 4;
-constexpr std::size_t kSliceFloats = std::size_t{1} << 25;  // of all slices, if that leaves enough of them
+// max floats of all slices, as long as kMinSlices remain
+constexpr std::size_t kSliceFloats = std::size_t{1} << 25;
 
-// Depends on the data alone, as the sums do.
+// Depends only on the data, so that sums do not depend on the number of threads.
 std::size_t slices_for(std::size_t samples, std::size_t features) {
   return std::clamp(kSliceFloats / std::max<std::size_t>(samples + features, 1), kMinSlices, kMaxSlices);
 }
@@ -34,7 +35,7 @@ constexpr double power_of(double similarity) {
   return similarity * similarity * (similarity * similarity);
 }
 
-// Calls body(i) for each i whose label in `own` is among `others`, both ascending.
+// Calls body(i) for each index i of `own` whose label also occurs in `others`; both ascend.
 template <class Body>
 void each_shared(std::span<const std::uint32_t> own, std::span<const std::uint32_t> others, Body&& body) {
   std::size_t at = 0;
@@ -92,12 +93,13 @@ std::vector<std::uint16_t> FeatureWeightLearning::rounded() const {
   return weights;
 }
 
-// Mean cosine of the labels of two samples that have the feature; below 0 where only one has it.
+// Mean cosine between the label vectors of two samples that have the feature; negative where fewer than two
+// have it.
 double FeatureWeightLearning::coherence_of(std::uint32_t feature, LabelSum& sum) const {
   const auto samples = neighbours_.samples_with(feature);
   if (samples.size() < 2) return -1.0;
   const std::size_t step = (samples.size() + kCompared - 1) / kCompared;
-  // They lie anywhere: all are asked for at once.
+  // Random access: prefetch all rows first.
   for (std::size_t s = 0; s < samples.size(); s += step) prefetch(&samples_.label_offsets[samples[s]]);
   for (std::size_t s = 0; s < samples.size(); s += step) {
     prefetch(&samples_.labels[samples_.label_offsets[samples[s]]]);
@@ -157,7 +159,7 @@ void FeatureWeightLearning::find_candidates(const Neighbours& samples) {
   struct Asking {
     Neighbours::Scratch find;
     std::vector<float> values;
-    std::vector<std::uint16_t> places;  // by feature: 1 + its place in the sample that asks, or 0
+    std::vector<std::uint16_t> places;  // by feature: 1 + index within the query, or 0
   };
   std::vector<Asking> asking(static_cast<std::size_t>(threads_));
   for (Asking& one : asking) {
@@ -187,7 +189,7 @@ void FeatureWeightLearning::find_candidates(const Neighbours& samples) {
   });
 }
 
-// Appends a sample and those of `similarity` that may vote for it, with what they share.
+// Appends a query and its candidates from `similarity`, with their shared features and labels.
 void FeatureWeightLearning::list_candidates(std::uint32_t sample,
                                             std::span<const std::pair<float, std::uint32_t>> similarity,
                                             std::span<const std::uint16_t> places, Slice& to) const {
@@ -206,7 +208,7 @@ void FeatureWeightLearning::list_candidates(std::uint32_t sample,
     to.shared.resize(first + features.size());
     const std::uint16_t* values = samples_.values.data() + samples_.feature_offsets[other];
     std::size_t end = first;
-    for (std::size_t p = 0; p < features.size(); ++p) {  // without a jump, which no processor would guess
+    for (std::size_t p = 0; p < features.size(); ++p) {  // branch-free: the branch is unpredictable
       const std::uint16_t place = places[features[p]];
       to.shared[end] = {static_cast<std::uint16_t>(place - 1), values[p]};
       end += place != 0 ? 1 : 0;
@@ -222,14 +224,14 @@ void FeatureWeightLearning::list_candidates(std::uint32_t sample,
   }
 }
 
-// Factors and norms from the logarithms.
+// Computes factors and norms from their logarithms.
 void FeatureWeightLearning::measure() {
   factors_.resize(logs_.size());
   std::ranges::transform(logs_, factors_.begin(), [](float log) { return std::exp(log); });
   samples_.measure(factors_, threads_, norms_);
 }
 
-// Cosines of the sample with its candidates, and the votes of these for its labels.
+// Computes the cosines between the query and its candidates, and the candidates' votes for its labels.
 void FeatureWeightLearning::vote(const Slice& slice, const Asked& asked, Scratch& scratch) const {
   const std::uint32_t sample = asked.sample;
   const auto features = features_of(sample);
@@ -240,13 +242,13 @@ void FeatureWeightLearning::vote(const Slice& slice, const Asked& asked, Scratch
     scratch.asked[p] = from_bf16(values[p]) * factor * factor * norms_[sample];
   }
   scratch.similarity.clear();
-  scratch.votes.assign(labels_of(sample).size() + 1, 0.0);  // behind those for labels, the sum of all
+  scratch.votes.assign(labels_of(sample).size() + 1, 0.0);  // last element: the sum over all candidates
   double& all = scratch.votes.back() = power_of(Neighbours::kPriorNeighbour);
   slice.each(asked, [&](const Candidate& one, const Shared* shared, const std::uint16_t* labels) {
     float dot = 0.0f;
     for (std::size_t e = 0; e < one.features; ++e)
       dot += scratch.asked[shared[e].place] * from_bf16(shared[e].value);
-    const double similarity = std::clamp(double(dot) * norms_[one.sample], kMinLikeness, 1.0);
+    const double similarity = std::clamp(double(dot) * norms_[one.sample], kMinSimilarity, 1.0);
     const double vote = power_of(similarity);
     scratch.similarity.push_back(similarity);
     all += vote;
@@ -254,18 +256,18 @@ void FeatureWeightLearning::vote(const Slice& slice, const Asked& asked, Scratch
   });
 }
 
-// What one sample that is asked about adds to the gradient of the logarithms, but for the turns and for the
-// square of each factor; returns its likelihood. The cosine of a and b, rows of unit length, grows with the
-// logarithm of factor f by
+// Adds one query's contribution to the gradient with respect to the logarithms, without the norm terms and
+// without the square of each factor; returns its log-likelihood. For rows a and b of unit length, the
+// derivative of their cosine by the logarithm of factor f is
 //   2 a[f] b[f] - cosine (a[f]^2 + b[f]^2)
-// of which the second part is added up by row first.
+// The second part (norm term) is first summed by row.
 double FeatureWeightLearning::add_gradient(const Slice& slice, const Asked& asked, Scratch& scratch,
                                            Gradient& gradient) const {
   if (asked.count == 0) return 0.0;
   vote(slice, asked, scratch);
   const std::size_t labels = scratch.votes.size() - 1;
   const double all = scratch.votes.back();
-  double mean = 0.0;  // of d / d v_y, weighted by v_y
+  double mean = 0.0;  // mean of d / d v_y, weighted by v_y
   double likelihood = 0.0;
   scratch.gain.resize(labels);
   for (std::size_t l = 0; l < labels; ++l) {
@@ -296,7 +298,7 @@ double FeatureWeightLearning::add_gradient(const Slice& slice, const Asked& aske
   return likelihood;
 }
 
-// The gradients of a batch, in slices that are added up in their order later; returns its likelihood.
+// Computes the gradients of a batch per slice, summed later in slice order; returns the log-likelihood.
 double FeatureWeightLearning::add_up(std::size_t batch) {
   parallel_for(slice_count_, threads_, [&](std::size_t s, int thread) {
     Gradient& gradient = gradients_[s];
@@ -316,7 +318,7 @@ double FeatureWeightLearning::add_up(std::size_t batch) {
                          [](double sum, const Gradient& one) { return sum + one.likelihood; });
 }
 
-// Takes from the gradient what a sample turns, by the sum of all slices.
+// Subtracts the norm term of a sample, summed over all slices.
 void FeatureWeightLearning::turn(std::size_t sample, std::span<float> gradient) const {
   float sum = 0.0f;
   for (const Gradient& one : gradients_) sum += one.turns[sample];

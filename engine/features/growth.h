@@ -1,5 +1,5 @@
-// How the sizes of a model grow when training goes on with new samples: which feature and which label of the
-// model before each one of the larger model was.
+// Id maps for incremental training: for each feature and label of the grown model, its id in the previous
+// model.
 //
 // Plain data, safe from any thread.
 #pragma once
@@ -14,26 +14,26 @@ namespace slide {
 
 inline constexpr std::uint32_t kNewId = 0xffffffff;
 
-// What stays keeps its order.
+// Ids that remain keep their order.
 struct IdGrowth {
-  std::vector<std::uint32_t> was;  // by number now, what it was before, or kNewId
-  std::size_t before = 0;          // numbers there were
+  std::vector<std::uint32_t> was;  // by new id: the previous id, or kNewId
+  std::size_t before = 0;          // number of previous ids
 
-  // All numbers stay as they are, and new ones stand behind them up to `now`.
+  // All previous ids stay; new ids follow up to `now`.
   static IdGrowth behind(std::size_t before, std::size_t now) {
     IdGrowth ids{std::vector<std::uint32_t>(now, kNewId), before};
     std::iota(ids.was.begin(), ids.was.begin() + static_cast<std::ptrdiff_t>(std::min(before, now)), 0u);
     return ids;
   }
   std::size_t size() const { return was.size(); }
-  // Whether nothing is new, gone or moved.
+  // Whether no id is new, dropped or moved.
   bool stays() const {
     for (std::size_t i = 0; i < was.size(); ++i) {
       if (was[i] != i) return false;
     }
     return was.size() == before;
   }
-  // By number before, what it is now, or kNewId where it is gone.
+  // By previous id: the new id, or kNewId where the id is dropped.
   std::vector<std::uint32_t> now() const {
     std::vector<std::uint32_t> ids(before, kNewId);
     for (std::uint32_t id = 0; id < was.size(); ++id) {
@@ -44,7 +44,7 @@ struct IdGrowth {
 };
 
 struct Growth {
-  IdGrowth features, labels;  // labels: neurons of the output layer, which may be more
+  IdGrowth features, labels;  // labels: neurons of the output layer, possibly more than labels of the data
 };
 
 }  // namespace slide

@@ -11,8 +11,8 @@ namespace slide {
 
 namespace {
 
-// Adds to the weights of features, zero but for those that are listed. Without a jump, which no processor
-// would guess.
+// Adds `more` to the weight of feature `id` and lists the feature on its first nonzero addition. Branch-free:
+// the branch is unpredictable.
 void add(std::uint32_t id, float more, HardNegativeFeatures::Scratch& to, std::size_t& count) {
   float& similarity = to.similarity[id];
   to.ids[count] = id;
@@ -20,13 +20,13 @@ void add(std::uint32_t id, float more, HardNegativeFeatures::Scratch& to, std::s
   similarity += more;
 }
 
-// The `most` largest of the `count` listed, in no order.
+// Finds the `most` largest of the `count` listed features, unordered.
 void find_largest(std::size_t most, std::size_t count, HardNegativeFeatures::Scratch& in) {
   in.found.assign(in.ids.begin(), in.ids.begin() + static_cast<std::ptrdiff_t>(count));
   keep_strongest(in.found, most, in.similarity);
 }
 
-// Room for `more` than `count` and one.
+// Ensures room for `count` + `more` + 1 ids.
 void make_room(std::size_t count, std::size_t more, HardNegativeFeatures::Scratch& in) {
   if (in.ids.size() <= count + more) in.ids.resize(2 * (count + more) + 1);
 }
@@ -52,7 +52,7 @@ HardNegativeFeatures::HardNegativeFeatures(const Dataset& train, const FeatureSc
   size = left;
   for (std::size_t i = 0; i < train.size(); ++i) {
     for (const std::uint32_t f : train.features(i).ids) {
-      const std::uint64_t at = size[f] - left[f]--;  // among the samples of f
+      const std::uint64_t at = size[f] - left[f]--;  // rank among the samples of f
       if (counts_[f] == kSamples || at * kSamples < counts_[f] * size[f]) continue;
       samples_[f * kSamples + counts_[f]++] = static_cast<std::uint32_t>(i);
     }
@@ -65,7 +65,7 @@ HardNegativeFeatures::Scratch HardNegativeFeatures::make_scratch() const {
   return scratch;
 }
 
-// What a single sample has is of no use: its labels have all of that themselves.
+// Skips features of a single sample: all its features occur with its labels already.
 void HardNegativeFeatures::make_list(std::uint32_t feature, Scratch& scratch) const {
   std::size_t count = 0;
   for (std::size_t s = 0; s < counts_[feature] && counts_[feature] > 1; ++s) {
@@ -86,7 +86,7 @@ void HardNegativeFeatures::make_list(std::uint32_t feature, Scratch& scratch) co
   clear(count, scratch);
 }
 
-// The list at its place in a block.
+// Copies the list into a block and returns its address.
 const HardNegativeFeatures::Cooccurring* HardNegativeFeatures::keep(
     const std::vector<Cooccurring>& list) const {
   if (list.size() > free_) {
@@ -129,8 +129,7 @@ void HardNegativeFeatures::find(const LabelSums::Sum& sum, Scratch& scratch,
   scratch.strongest = sum.ids;
   keep_strongest(scratch.strongest, kStrongest, sum.values);
   const Cooccurring* lists[kStrongest];
-  for (std::size_t t = 0; t < scratch.strongest.size();
-       ++t) {  // they lie anywhere: all are asked for at once
+  for (std::size_t t = 0; t < scratch.strongest.size(); ++t) {
     lists[t] = cooccurring(scratch.strongest[t], scratch);
     for (std::size_t i = 0; i < kTaken * wanted_; i += kLine) prefetch(lists[t] + i);
   }
@@ -140,9 +139,9 @@ void HardNegativeFeatures::find(const LabelSums::Sum& sum, Scratch& scratch,
     const float weight = std::fabs(sum.values[scratch.strongest[t]]);
     const std::span all(lists[t] + 1, lists[t]->feature);
     std::size_t left = kTaken * wanted_;
-    for (auto companion = all.begin(); companion != all.end() && left > 0; ++companion) {
-      if (sum.listed[companion->feature] != 0) continue;
-      add(companion->feature, weight * companion->weight, scratch, count);
+    for (auto candidate = all.begin(); candidate != all.end() && left > 0; ++candidate) {
+      if (sum.listed[candidate->feature] != 0) continue;
+      add(candidate->feature, weight * candidate->weight, scratch, count);
       --left;
     }
   }

@@ -1,15 +1,15 @@
-// Features that may speak against a label: those of training samples that look like its own and do not carry
-// it. The features of a label's own samples cannot say what it is told from (an item that was seen before is
-// seldom wanted again; a word that only its neighbours use). The nodes of a label tree learn that from the
-// samples that reach them.
+// Hard-negative features of a label: features that co-occur with the label's strongest features in training
+// samples of other labels. The label's own samples do not have them, so that a linear model without them
+// could not learn their negative weights. Label trees (Parabel, Bonsai) learn them from the samples that
+// reach a node.
 //
-// What comes with a feature is found once, when a label asks for it, and kept as a list; a label looks into
-// the lists of its strongest features, so that its cost does not grow with the length of samples.
+// The co-occurring features of a feature are computed once, on first use, and cached. A label merges the
+// lists of its strongest features, so that its cost does not grow with the length of samples.
 //
-// A sample has the features that it names, also those of value 0.
+// A feature counts as present in a sample also where its value is 0.
 //
-// Safe from any thread, and the same whatever the order of calls; one Scratch a thread. The data set and the
-// scale must outlive it.
+// Safe from any thread; results do not depend on the order of calls; one Scratch per thread. The data set and
+// the scale must outlive the object.
 #pragma once
 
 #include <atomic>
@@ -27,15 +27,14 @@ namespace slide {
 
 class HardNegativeFeatures {
  public:
-  static constexpr std::size_t kStrongest =
-      16;                                     // features of a label whose co-occurring features are looked at
-  static constexpr std::size_t kSamples = 8;  // of each feature, spread evenly over the data
-  static constexpr std::size_t kListed = 4;   // co-occurring features of a feature that are kept,
-  static constexpr std::size_t kTaken = 1;  // and that a label takes from one list, as multiples of `wanted`
+  static constexpr std::size_t kStrongest = 16;  // strongest features of a label that are used
+  static constexpr std::size_t kSamples = 8;     // sampled samples per feature, evenly spaced
+  static constexpr std::size_t kListed = 4;      // cached co-occurring features per feature, in `wanted`
+  static constexpr std::size_t kTaken = 1;       // used per list, in `wanted`
 
-  // Of the samples of `train` as `scale` makes them; each label wants up to `wanted` features. The
-  // co-occurring features of feature t are the features f of the largest sum of |x[t] x[f]| over the samples
-  // x that are looked at, of a feature that several samples have.
+  // Uses the samples of `train`, scaled by `scale`; each label gets up to `wanted` features. The co-occurring
+  // features of feature t are the features f with the largest sum of |x[t] x[f]| over the sampled samples x
+  // of t; a feature of a single sample has none.
   HardNegativeFeatures(const Dataset& train, const FeatureScale& scale, std::size_t wanted);
 
   struct Cooccurring {
@@ -44,27 +43,26 @@ class HardNegativeFeatures {
   };
   struct Scratch {
     std::vector<float> similarity;   // by feature, zero between calls
-    std::vector<std::uint32_t> ids;  // room for those with a similarity and one more
+    std::vector<std::uint32_t> ids;  // features of nonzero similarity, plus one slot
     std::vector<std::uint32_t> strongest;
     std::vector<std::uint32_t> found;
     std::vector<float> scaled;  // one sample
     std::vector<Cooccurring> list;
   };
   Scratch make_scratch() const;
-  // At most, when all labels have been asked about.
+  // Upper bound, reached when all labels are queried.
   static double bytes_of(double labels, double features, double wanted);
   static double scratch_bytes_of(double features);
 
-  // Appends to `out` up to `wanted` features that are not in the sum s of a label's samples, in no order:
-  // those of the largest sum of |s[t]| times the co-occurring feature's over the strongest features t of s,
-  // of each as many co-occurring features as are taken.
+  // Appends to `out` up to `wanted` features that do not occur in the sum s of a label's samples, unordered:
+  // those with the largest sum of |s[t]| * weight of the co-occurring feature, over the strongest features t
+  // of s.
   void find(const LabelSums::Sum& sum, Scratch& scratch, std::vector<std::uint32_t>& out) const;
 
  private:
-  static constexpr std::size_t kBlock = std::size_t{1}
-                                        << 16;  // co-occurring features that memory is asked for at once
+  static constexpr std::size_t kBlock = std::size_t{1} << 16;  // co-occurring features per allocation
 
-  // Strongest first, in front of them one that has their number as its feature.
+  // Returns a list, strongest first; the entry before the first holds the length in `feature`.
   const Cooccurring* cooccurring(std::uint32_t feature, Scratch& scratch) const;
   void make_list(std::uint32_t feature, Scratch& scratch) const;
   const Cooccurring* keep(const std::vector<Cooccurring>& list) const;
@@ -73,12 +71,12 @@ class HardNegativeFeatures {
   const FeatureScale& scale_;
   std::size_t wanted_;
   std::vector<std::uint32_t> samples_;                               // [feature][kSamples]
-  std::vector<std::uint8_t> counts_;                                 // by feature: samples it has there
-  mutable std::vector<std::atomic<const Cooccurring*>> by_feature_;  // nullptr: not asked for
-  mutable std::mutex mutex_;                                         // of what follows
+  std::vector<std::uint8_t> counts_;                                 // by feature: number of sampled samples
+  mutable std::vector<std::atomic<const Cooccurring*>> by_feature_;  // nullptr: not computed yet
+  mutable std::mutex mutex_;                                         // guards the members below
   mutable std::vector<std::unique_ptr<Cooccurring[]>> blocks_;
-  mutable std::size_t free_ = 0;        // at the end of the last block,
-  mutable Cooccurring* end_ = nullptr;  // which is here
+  mutable std::size_t free_ = 0;        // free entries of the last block
+  mutable Cooccurring* end_ = nullptr;  // end of the last block
 };
 
 }  // namespace slide

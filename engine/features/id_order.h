@@ -1,7 +1,6 @@
-// Puts a few of many ids in order by marking them in two bitmaps, the second of the first one's words: in
-// time by how many are given, and a bit for each 4,096 there are.
+// Bitmap sort of a few distinct ids below n, with a two-level bitmap: O(k + n / 4096) for k ids.
 //
-// For one thread; nothing is kept from call to call.
+// Not thread-safe; no state remains between calls.
 #pragma once
 
 #include <bit>
@@ -13,10 +12,10 @@ namespace slide {
 
 class IdOrder {
  public:
-  // For ids below `count`.
+  // Sorts ids below `count`.
   explicit IdOrder(std::size_t count) : words_(count / kBits + 1, 0), above_(words_.size() / kBits + 1, 0) {}
 
-  // Leaves the ids, each of which is given once, in ascending order.
+  // Sorts distinct ids, ascending.
   void sort(std::vector<std::uint32_t>& ids) {
     for (const std::uint32_t id : ids) {
       words_[id / kBits] |= std::uint64_t{1} << id % kBits;

@@ -1,5 +1,6 @@
-// What a sample shows of a user's items, and what it asks for: drawn anew in each epoch, so that a user is
-// many samples. Functions of their arguments alone, safe from any thread.
+// Item masking for implicit-feedback data: splits a user's items at random into input items and target items,
+// anew in each epoch, so that one user yields many samples. Functions of their arguments, safe from any
+// thread.
 #pragma once
 
 #include <cstddef>
@@ -11,20 +12,20 @@
 
 namespace slide {
 
-// How items are drawn.
+// How items are masked.
 struct ItemDraw {
-  double hide = 0.5;      // probability of an item to be asked for
-  bool normalize = true;  // what is shown has unit length
+  double hide = 0.5;      // probability that an item becomes a target
+  bool normalize = true;  // input items are scaled to unit length
   std::uint64_t seed = 0;
-  std::uint64_t epoch = 1;  // from 1 on those of training
+  std::uint64_t epoch = 1;  // training epochs start at 1
 };
 
-// Memory that drawn items lie in.
+// Memory that holds the split items.
 struct DrawnRoom {
   std::vector<std::uint32_t> shown, hidden;
-  std::vector<float> values;  // of what is shown
+  std::vector<float> values;  // of the input items
 
-  // For users with so many items in all.
+  // Reserves memory for users with `items` items in total.
   void reserve(std::size_t items) {
     shown.reserve(items);
     hidden.reserve(items);
@@ -45,17 +46,18 @@ struct DrawnItems {
   std::span<const std::uint32_t> hidden;
 };
 
-// Whether a user, whose items are the features of its row and its labels, has something to show and something
-// to ask for.
+// Whether a user has at least one item for the input and one for the targets. The user's items are the
+// features of its row and its labels.
 inline bool can_hide(const Dataset& users, std::size_t user) {
   return users.features(user).ids.size() > 1;
 }
 
-// Draws the items of such a user; where all came to one side, one of them goes to the other. They are good as
-// long as the memory of `room`, to which they are added, does not move.
+// Splits the items of a user for whom can_hide() is true; where all items fall on one side, one of them moves
+// to the other. The result is appended to `room` and valid while `room` does not reallocate.
 DrawnItems draw_items(const ItemDraw& draw, const Dataset& users, std::uint32_t user, DrawnRoom& room);
 
-// A sample of what is shown and asked for of each such user, from `draws` draws, one behind the other.
+// Builds samples of input items and target items: `draws` splits of each user for whom can_hide() is true,
+// consecutively.
 Dataset drawn_samples(const ItemDraw& draw, const Dataset& users, std::size_t draws);
 
 }  // namespace slide

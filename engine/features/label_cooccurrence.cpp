@@ -9,7 +9,7 @@ namespace slide {
 
 namespace {
 
-// Every so many-th sample is looked at, so that those have few enough labels.
+// Sampling step such that the inspected samples have at most kMaxEntries labels.
 std::size_t step_of(std::span<const std::uint32_t> samples, std::span<const std::uint64_t> rows) {
   std::size_t entries = 0;
   for (const std::uint32_t i : samples) entries += rows[i + 1] - rows[i];

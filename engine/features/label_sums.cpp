@@ -44,7 +44,8 @@ void LabelSums::add_up(std::size_t label, Sum& sum) const {
 
 void keep_strongest(std::vector<std::uint32_t>& ids, std::size_t most, const std::vector<float>& values) {
   if (ids.size() <= most) return;
-  thread_local std::vector<std::uint64_t> keys, first;  // ascending: by falling size, then by rising id
+  // sort key, ascending: by decreasing |value|, then by id
+  thread_local std::vector<std::uint64_t> keys, first;
   keys.resize(ids.size());
   for (std::size_t i = 0; i < ids.size(); ++i) {
     const std::uint64_t size = std::bit_cast<std::uint32_t>(std::fabs(values[ids[i]]));
@@ -53,7 +54,7 @@ void keep_strongest(std::vector<std::uint32_t>& ids, std::size_t most, const std
   const std::uint64_t last =
       top_bound<std::uint64_t>(most, keys, std::less<>(), std::numeric_limits<std::uint64_t>::max(), first);
   std::size_t kept = 0;
-  for (const std::uint64_t key : keys) {  // without a jump, which no processor would guess
+  for (const std::uint64_t key : keys) {  // branch-free: the branch is unpredictable
     keys[kept] = key;
     kept += key <= last ? 1 : 0;
   }

@@ -1,6 +1,6 @@
-// The training samples of each label, and their sums.
+// Per label, its training samples and the sum of their scaled feature vectors.
 //
-// Immutable, safe from any thread; one Sum a thread. The data set and the scale must outlive it.
+// Immutable, safe from any thread; one Sum per thread. The data set and the scale must outlive the object.
 #pragma once
 
 #include <cstddef>
@@ -16,21 +16,22 @@ namespace slide {
 
 class LabelSums {
  public:
-  // Of the samples of `train` as `scale` makes them; `labels` bounds its label ids.
+  // Uses the samples of `train`, scaled by `scale`; label ids are below `labels`.
   LabelSums(const Dataset& train, std::size_t labels, const FeatureScale& scale);
 
   std::span<const std::uint32_t> samples(std::size_t label) const { return samples_.of(label); }
 
   struct Sum {
     std::vector<float> values;         // by feature
-    std::vector<std::uint32_t> ids;    // features of the label's samples, each once, in no order
+    std::vector<std::uint32_t> ids;    // distinct features of the label's samples, unordered
     std::vector<std::uint8_t> listed;  // by feature: whether it is among the ids
-    double square = 0.0;               // of its length
-    std::vector<float> scaled;         // working memory: one sample
+    double square = 0.0;               // squared Euclidean length
+    std::vector<float> scaled;         // scratch: one sample
   };
   Sum make_sum() const;
   static double sum_bytes_of(double features) { return features * (sizeof(float) + sizeof(std::uint8_t)); }
-  // Puts the sum of the label's samples in place of what `sum`, from make_sum(), held.
+  // Computes the sum of the label's samples into `sum`, which make_sum() made; overwrites its previous
+  // content.
   void add_up(std::size_t label, Sum& sum) const;
 
  private:
@@ -39,7 +40,7 @@ class LabelSums {
   SamplesOfLabels samples_;
 };
 
-// Leaves of `ids` the `most` with the largest |values[id]|, ties by id, in no order.
+// Keeps the `most` ids with the largest |values[id]|, ties by lower id; unordered.
 void keep_strongest(std::vector<std::uint32_t>& ids, std::size_t most, const std::vector<float>& values);
 
 }  // namespace slide

@@ -14,8 +14,8 @@ using kernels::from_bf16, kernels::to_bf16;
 
 namespace {
 
-constexpr std::size_t kAtOnce = 1024;      // samples that are handed to a thread
-constexpr std::size_t kMaxStretches = 16;  // that postings are listed in
+constexpr std::size_t kAtOnce = 1024;      // samples per task
+constexpr std::size_t kMaxStretches = 16;  // max tasks that fill the inverted index
 
 double length_of(std::span<const float> values) {
   double square = 0.0;
@@ -37,7 +37,7 @@ Neighbours::Neighbours(const NeighbourConfig& config, const Dataset& train, cons
 }
 
 void Neighbours::take_sparse(const Dataset& train, const FeatureScale& scale, int threads) {
-  // Calls use(sample, ids, values of unit length) for each that is kept.
+  // Calls use(sample, ids, values of unit length) for each sample that is kept.
   const auto each_kept = [&](auto&& use) {
     parallel_for((train.size() + kAtOnce - 1) / kAtOnce, threads, [&](std::size_t part, int) {
       std::vector<float> scaled, values;
@@ -54,7 +54,7 @@ void Neighbours::take_sparse(const Dataset& train, const FeatureScale& scale, in
     });
   };
   const auto counts = [](float value) { return std::fabs(value) >= kMinValue; };
-  std::vector<std::uint32_t> entries(train.size());  // by sample; then the number it has
+  std::vector<std::uint32_t> entries(train.size());  // by sample: number of entries; then its row number
   each_kept([&](std::size_t i, std::span<const std::uint32_t>, std::span<const float> values) {
     entries[i] = static_cast<std::uint32_t>(std::ranges::count_if(values, counts));
   });
@@ -78,7 +78,7 @@ void Neighbours::take_sparse(const Dataset& train, const FeatureScale& scale, in
   });
 }
 
-// Rows of unit length.
+// Stores rows at unit length.
 void Neighbours::take_dense(const Dataset& train) {
   const std::size_t columns = train.dense_count();
   std::vector<float> row(columns);
@@ -106,7 +106,7 @@ Neighbours::Neighbours(const NeighbourConfig& config, Storage storage, std::size
   list_postings(features, 1);
 }
 
-// In stretches of samples that count how often they have a feature, and then know where theirs begin.
+// Counting sort in tasks: each task counts its samples per feature, then knows where its postings begin.
 void Neighbours::list_postings(std::size_t features, int threads) {
   const std::size_t entries = storage_.features.size();
   const std::size_t stretches = std::clamp<std::size_t>(entries / (4 * features + 1), 1, kMaxStretches);
@@ -142,7 +142,7 @@ void Neighbours::list_postings(std::size_t features, int threads) {
   measure(threads);
 }
 
-// What follows from the weights of features.
+// Computes factors and norms from the feature weights.
 void Neighbours::measure(int threads) {
   const std::vector<std::uint16_t>& weights = storage_.feature_weights;
   factors_.resize(weights.size());
@@ -159,7 +159,7 @@ void Neighbours::Storage::measure(std::span<const float> factors, int threads,
   });
 }
 
-// As two sums, so that no addition waits for the one before.
+// Two independent sums hide the latency of additions.
 float Neighbours::Storage::norm_with(std::span<const float> factors, std::size_t sample) const {
   const std::uint64_t end = feature_offsets[sample + 1];
   const auto weighted = [&](std::uint64_t at) { return double(value(sample, at)) * factors[features[at]]; };

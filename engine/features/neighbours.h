@@ -1,17 +1,18 @@
-// Nearest neighbours at inference: the training samples most like a sample vote for their own labels, and a
-// share of each label's probability is their vote.
+// k-nearest-neighbour (kNN) prediction: the training samples most similar to the input vote for their labels,
+// and the vote is mixed with the network's probabilities.
 //
-// What the layers have made of a sample they know by its features; which samples there were, and what came
-// together in them, is lost. The neighbours remember. Similarity is the cosine of two samples' features as
-// the network takes them, times weights that can be learnt (feature_weight_learning.h). The mean of a
-// network's probability and a vote of nearest neighbours is that of Khandelwal et al., "Generalization
-// through Memorization", 2020, equation 3 (there over hidden activations, with a distance in the exponent).
-// Lists by feature bring candidates, whose exact cosines are then taken; features that more than kPostings
-// samples have bring none, so that a search costs no more among many samples than among few. A sample without
-// a rarer feature has no neighbours. Samples of dense columns alone are all compared (dense_samples.h); where
-// there are sparse features besides, these alone are looked at.
+// Similarity is the cosine of the scaled features, optionally weighted per feature
+// (feature_weight_learning.h). Mixing the probability of a network with a kNN vote follows Khandelwal et al.,
+// "Generalization through Memorization", 2020, equation 3 (there with distances between hidden activations in
+// the exponent).
 //
-// Immutable, safe from any thread; one Scratch a thread.
+// Search: an inverted index yields candidates by partial scores, exact cosines rank the candidates. A feature
+// of more than kPostings samples yields no candidates, so that the cost of a search is bounded. A sample
+// whose features are all that frequent has no neighbours. Samples with dense columns only are compared
+// exhaustively (dense_samples.h); where sparse features exist too, only these are used.
+//
+// Const methods are safe from any thread, with one Scratch per thread. set_votes() and set_feature_weights()
+// must not run concurrently with any other call.
 #pragma once
 
 #include <algorithm>
@@ -35,46 +36,49 @@ namespace slide {
 
 class Neighbours {
  public:
-  static constexpr std::size_t kPostings = 4096;  // entries of lists that a search goes through, at most
-  static constexpr std::size_t kCandidates = 64;  // whose cosines are taken, at most, or 3 for each neighbour
-  static constexpr float kMinValue = 0x1p-30f;    // less counts as 0, so that no product of two vanishes
-  // Besides its neighbours, a stranger of this similarity votes, for no label: few or unlike ones say little.
+  static constexpr std::size_t kPostings = 4096;  // max postings read per search
+  static constexpr std::size_t kCandidates = 64;  // min number of candidates, or 3 per neighbour
+  static constexpr float kMinValue = 0x1p-30f;    // smaller values count as 0; no product underflows
+  // Similarity of the prior pseudo-neighbour, which votes for no label: smooths the vote where neighbours are
+  // few or dissimilar.
   static constexpr double kPriorNeighbour = 0.75;
 
   // The samples of a model file: features and labels of sample i are those in [offsets[i], offsets[i + 1]),
-  // ascending. Values are bfloat16, at least kMinValue in size; rows have unit length but for the rounding.
+  // ascending. Values are bfloat16, at least kMinValue in size; rows have unit length up to rounding.
   struct Storage {
     std::vector<std::uint64_t> feature_offsets{0};
     std::vector<std::uint32_t> features;
     std::vector<std::uint16_t> values;
-    SmallValues small;  // in their place, of a small model file: bytes
+    SmallValues small;  // int8 values of a quantized model, in place of `values`
     std::vector<std::uint64_t> label_offsets{0};
     std::vector<std::uint32_t> labels;
-    // Bfloat16, by feature, above 0: what values are multiplied by before cosines are taken. Empty: all 1.
+    // Feature weights in bfloat16, by feature, above 0; values are multiplied by them before cosines. Empty:
+    // all 1.
     std::vector<std::uint16_t> feature_weights;
-    DenseSamples dense;  // a row a sample, in place of features, where these are dense columns alone
+    DenseSamples dense;  // one row per sample, in place of features, for samples with dense columns only
     std::size_t samples() const { return feature_offsets.size() - 1; }
-    // Value number `at`, which is one of `sample`.
+    // Value at index `at` of all values, which belongs to `sample`.
     float value(std::size_t sample, std::uint64_t at) const {
       return small.in_bytes() ? small.byte(sample, at) : kernels::from_bf16(values[at]);
     }
-    // 1 / the length of a sample whose values are multiplied by `factors`, by feature; 0 where it is 0.
+    // 1 / length of a sample whose values are multiplied by `factors`, by feature; 0 for length 0.
     float norm_with(std::span<const float> factors, std::size_t sample) const;
-    // That of all samples.
+    // norm_with() of all samples.
     void measure(std::span<const float> factors, int threads, std::vector<float>& norms) const;
-    // Bytes become bfloat16 values.
+    // Converts int8 values to bfloat16.
     void widen();
   };
 
-  // The samples of `train` that have labels, and a feature that is not 0, as `scale` makes them; features
-  // weigh the same. Throws Error when they are too many for 32 bits.
+  // Stores the samples of `train` that have a label and a nonzero feature, scaled by `scale`; feature weights
+  // are 1. Throws Error where there are 2^32 samples or more.
   Neighbours(const NeighbourConfig& config, const Dataset& train, const FeatureScale& scale, int threads = 1);
-  // Of a model file; `features` bounds the ids.
+  // Takes the samples of a model file; feature ids are below `features`.
   Neighbours(const NeighbourConfig& config, Storage storage, std::size_t features);
 
-  // The samples of `before`, less the labels that are gone and what has none left, and behind them those of
-  // `more`, as `scale` makes them. Where `more` begins with those of `before`, or they end with it, these are
-  // the same samples and stand once. Features weigh the same. Throws Error as above.
+  // Incremental training: the samples of `before` without the dropped labels (samples without labels are
+  // dropped too), followed by the samples of `more`, scaled by `scale`. Where `more` begins with the samples
+  // of `before`, or `before` ends with the samples of `more`, the shared samples are stored once. Feature
+  // weights are 1. Throws Error as the constructor does.
   static Neighbours grown(const NeighbourConfig& config, const Storage* before, const Growth& growth,
                           const Dataset& more, const FeatureScale& scale);
 
@@ -83,7 +87,7 @@ class Neighbours {
     float weight;  // in [0, 1]
   };
 
-  // A value of the sample that asks, times its feature's weight, at unit length, and times the weight again.
+  // An entry of the query: value times feature weight at unit length, and this times the weight again.
   struct Entry {
     std::uint32_t feature;
     float value, product;
@@ -91,53 +95,54 @@ class Neighbours {
 
   struct Scratch {
     std::vector<Entry> entries;
-    std::vector<float> query;                              // by feature, zero between calls
-    std::vector<float> rough;                              // by sample, zero between calls
-    std::vector<std::pair<float, std::uint32_t>> telling;  // places in `entries`
+    std::vector<float> query;  // by feature, zero between calls
+    std::vector<float> rough;  // by sample: partial scores, zero between calls
+    // value and index in `entries`: entries whose postings are read
+    std::vector<std::pair<float, std::uint32_t>> telling;
     std::vector<std::uint32_t> touched;
-    std::vector<float> scores, largest;  // rough ones of these
+    std::vector<float> scores, largest;  // partial scores of `touched`
     std::vector<std::uint64_t> keys;
-    std::vector<std::pair<float, std::uint32_t>> similarity;  // and samples
-    std::vector<std::uint32_t> places;                        // of votes, by hash of their labels
+    std::vector<std::pair<float, std::uint32_t>> similarity;  // cosines and samples
+    std::vector<std::uint32_t> places;                        // hash table by label: 1 + index of its vote
     DenseSamples::Scratch dense;
   };
   Scratch make_scratch() const;
   static double scratch_bytes_of(double samples, double feature_count);
-  // Whether samples are known by dense columns: then find_similar() and vote_dense() are called, else vote().
+  // Whether samples are dense: then call find_similar() and vote_dense(), else vote().
   bool dense() const { return storage_.dense.columns() > 0; }
 
-  // Appends the labels of the nearest samples to `votes`, ascending, each once:
+  // Appends the votes for labels of the nearest samples, ascending by label, without duplicates:
   //   weight[l] = sum of cos^power over neighbours with l / (kPriorNeighbour^power + sum of cos^power)
-  // `row` is as the network takes it; its ids are below the number of features.
+  // `row` is scaled as the network takes it; its ids are below features().
   void vote(const SparseRow& row, Scratch& scratch, std::vector<Vote>& votes) const;
-  // Leaves in scratch.similarity the cosines above 0 of the row and its candidates, most alike first.
+  // Leaves the cosines above 0 of the row and its candidates in scratch.similarity, descending.
   void find(const SparseRow& row, Scratch& scratch) const;
 
-  // The same of samples with dense columns, x [samples x ldx]: find_similar() goes over them all, then
-  // vote_dense() is called for each, by its number among them.
+  // The same for dense samples x [samples x ldx]: find_similar() searches for the whole batch, then
+  // vote_dense() appends the votes of one sample of the batch.
   void find_similar(const float* x, std::size_t ldx, std::size_t samples, Scratch& scratch) const;
   void vote_dense(std::size_t sample, Scratch& scratch, std::vector<Vote>& votes) const;
 
-  // The power mean ((1 - share) * probability^mean + share * weight^mean)^(1 / mean), which grows with both.
+  // Power mean ((1 - share) * probability^mean + share * weight^mean)^(1 / mean); increases with both.
   double mixed(double probability, double weight) const {
     if (config_.mean == 1.0) return probability + config_.share * (weight - probability);
     if (config_.mean != 0.5) return power_mean(probability, weight);
     const double root = (1.0 - config_.share) * std::sqrt(probability) + config_.share * std::sqrt(weight);
     return root * root;
   }
-  // What mixed() multiplies a probability by where nobody votes for the label.
+  // The factor by which mixed() scales a probability where the vote is 0.
   double share_without_vote() const { return std::pow(1.0 - config_.share, 1.0 / config_.mean); }
 
-  // Other votes of the same samples: `share` in (0, 1], `power` and `co-occurring labels` as in the
-  // configuration. Not while others ask for votes; who has taken share() or a KnnVotes before makes it anew.
+  // Changes the parameters of the vote: `share` in (0, 1], `power` and `cooccurrence` as in the
+  // configuration. Values of share() and KnnVotes objects made before are stale afterwards. Not thread-safe.
   void set_votes(double share, double power, double cooccurrence);
-  // Whether what features weigh is to be learnt.
+  // Whether feature weights are learnt.
   bool learns() const { return config_.learn && !dense() && samples() > 1; }
-  // Other weights of features, as Storage has them. Not while others ask for votes.
+  // Replaces the feature weights (see Storage). Not thread-safe.
   void set_feature_weights(std::vector<std::uint16_t> weights, int threads = 1);
   double share() const { return config_.share; }
-  // What labels lend to those they come with (inference/co-occurring labels.h), and which these are, which
-  // the first to ask counts.
+  // Strength of label propagation along co-occurrence (inference/cooccurrence.h), and the
+  // co-occurrence itself, computed on the first call (thread-safe).
   double cooccurrence_share() const { return config_.cooccurrence; }
   const LabelCooccurrence& cooccurrence() const;
   const Storage& storage() const { return storage_; }
@@ -148,14 +153,14 @@ class Neighbours {
   std::size_t features() const { return offsets_.size() - 1; }
   std::size_t samples() const { return storage_.samples(); }
   std::size_t bytes() const;
-  // Of so many samples, with so many entries of features and of labels in all, but for co-occurring labels.
-  // `dense`: columns, where samples are known by these.
+  // Memory for the given numbers of samples, feature entries and label entries, without co-occurrence.
+  // `dense`: number of columns, for dense samples.
   static double bytes_of(double samples, double feature_count, double feature_entries, double label_entries,
                          double dense = 0);
-  // What weights of features add to it.
+  // Additional memory with feature weights.
   static double weight_bytes_of(double samples, double feature_count);
 
-  // Whether these samples are known by dense columns.
+  // Whether neighbours of this data set compare dense columns.
   static bool takes_dense(const Dataset& data) { return data.dense_count() > 0 && data.sparse_count() == 0; }
 
  private:
@@ -167,7 +172,7 @@ class Neighbours {
   std::size_t candidates() const {
     return std::max<std::size_t>(kCandidates, 3 * std::size_t{config_.count});
   }
-  // Votes of the nearest samples in scratch.similarity, most alike first.
+  // Appends the votes of the nearest samples in scratch.similarity, which is descending.
   void add_votes(Scratch& scratch, std::vector<Vote>& votes) const;
   std::uint64_t count(std::uint32_t feature) const { return offsets_[feature + 1] - offsets_[feature]; }
   bool enter(const SparseRow& row, Scratch& scratch) const;
@@ -180,12 +185,12 @@ class Neighbours {
 
   NeighbourConfig config_;
   Storage storage_;
-  std::vector<std::uint64_t> offsets_;  // by feature
-  std::vector<std::uint32_t> posted_;   // samples that have it, ascending,
-  std::vector<std::uint16_t> weights_;  // and its values there,
-  std::vector<std::int8_t> q_;          // or in their place bytes
-  std::vector<float> factors_;          // storage_.feature_weights
-  std::vector<float> norms_;            // by sample: 1 / its length with them; empty where they are
+  std::vector<std::uint64_t> offsets_;  // posting lists by feature
+  std::vector<std::uint32_t> posted_;   // samples that have the feature, ascending
+  std::vector<std::uint16_t> weights_;  // their bfloat16 values
+  std::vector<std::int8_t> q_;          // or their int8 values
+  std::vector<float> factors_;          // storage_.feature_weights as floats
+  std::vector<float> norms_;            // by sample: 1 / length with feature weights; empty where weights are
   struct Cooccurrence {
     std::once_flag counted;
     LabelCooccurrence labels;

@@ -1,4 +1,4 @@
-// How neighbours go on with new samples, and bytes become what training keeps.
+// Incremental training of neighbours, and conversion of int8 values to bfloat16.
 #include <algorithm>
 #include <utility>
 
@@ -10,8 +10,8 @@ namespace slide {
 
 namespace {
 
-// Appends sample `i` of `from`, but for dense columns, under today's numbers, unless none of its labels is
-// left; returns whether one is.
+// Appends sample `i` of `from` with new ids, without dense columns, unless all its labels are dropped;
+// returns whether it was appended.
 bool append_sample(const Neighbours::Storage& from, std::size_t i, std::span<const std::uint32_t> features,
                    std::span<const std::uint32_t> labels, Neighbours::Storage& to) {
   const std::size_t had = to.labels.size();
@@ -28,7 +28,8 @@ bool append_sample(const Neighbours::Storage& from, std::size_t i, std::span<con
   return true;
 }
 
-// Whether the samples of `many` from `first` on begin with those of `few`, by their features and labels.
+// Whether the samples of `many` from `first` on begin with the samples of `few`, compared by features and
+// labels.
 bool holds(const Neighbours::Storage& many, std::size_t first, const Neighbours::Storage& few) {
   const auto same = [&](const std::vector<std::uint64_t>& ends, const std::vector<std::uint32_t>& ids,
                         const std::vector<std::uint64_t>& few_ends,

@@ -1,4 +1,4 @@
-// The search for the samples most like one that asks, and their votes.
+// kNN search and vote.
 #include <algorithm>
 #include <bit>
 #include <cmath>
@@ -22,7 +22,7 @@ float as_float(std::int8_t q) {
   return static_cast<float>(q);
 }
 
-// sum of x[ids[i]] * values[i], as four sums so that no addition waits for the one before
+// sum of x[ids[i]] * values[i]; four independent sums hide the latency of additions
 template <class Value>
 float dot_of(const float* x, const std::uint32_t* ids, const Value* values, std::size_t count) {
   float sums[4] = {};
@@ -36,7 +36,7 @@ float dot_of(const float* x, const std::uint32_t* ids, const Value* values, std:
 
 }  // namespace
 
-// Leaves the row's values in `entries`; false where all are 0.
+// Computes the query's entries from the row; returns false where all values are 0.
 bool Neighbours::enter(const SparseRow& row, Scratch& scratch) const {
   double square = 0.0;
   for (std::size_t i = 0; i < row.ids.size(); ++i) {
@@ -54,8 +54,8 @@ bool Neighbours::enter(const SparseRow& row, Scratch& scratch) const {
   return true;
 }
 
-// Leaves in `telling` the entries whose features' lists to go through: those that tell most for the length of
-// their lists, as many as fit.
+// Selects the entries whose postings are read: those of the largest weight per posting, as many as kPostings
+// allows.
 void Neighbours::choose_lists(Scratch& scratch) const {
   auto& telling = scratch.telling;
   telling.clear();
@@ -77,8 +77,8 @@ void Neighbours::choose_lists(Scratch& scratch) const {
   telling.resize(chosen);
 }
 
-// Adds up |q[f] x[f]| over the chosen features f for each sample that has them, but for the sample's own
-// norm; returns how many samples `touched` begins with.
+// Adds |q[f] x[f]| over the selected features f to the partial score of each sample that has them, without
+// the sample's norm; returns the number of touched samples.
 std::size_t Neighbours::gather(Scratch& scratch) const {
   for (const auto& [tells, i] : scratch.telling) {
     const std::uint64_t first = offsets_[scratch.entries[i].feature];
@@ -92,7 +92,7 @@ std::size_t Neighbours::gather(Scratch& scratch) const {
       const float by = std::fabs(scratch.entries[i].product);
       for (std::uint64_t at = offsets_[f]; at < offsets_[f + 1]; ++at) {
         float& rough = scratch.rough[posted_[at]];
-        scratch.touched[touched] = posted_[at];  // without a jump, which no processor would guess
+        scratch.touched[touched] = posted_[at];  // branch-free: the branch is unpredictable
         touched += rough == 0.0f ? 1 : 0;
         rough += by * std::fabs(value_at(at));
       }
@@ -109,8 +109,8 @@ std::size_t Neighbours::gather(Scratch& scratch) const {
   return touched;
 }
 
-// Leaves in `keys` the `most` touched samples with the largest rough scores, or all of them if there are
-// less, and zeroes the scores.
+// Keeps in `keys` the `most` touched samples of largest partial score, or all if there are fewer; resets the
+// scores.
 void Neighbours::keep_largest(std::size_t most, std::size_t touched, Scratch& scratch) const {
   std::vector<float>& scores = scratch.scores;
   scores.resize(touched);
@@ -122,8 +122,8 @@ void Neighbours::keep_largest(std::size_t most, std::size_t touched, Scratch& sc
   const float least = top_bound<float>(most, scores, std::greater<>(), 0.0f, scratch.largest);
   scratch.keys.resize(touched);
   std::size_t kept = 0;
-  for (std::size_t t = 0; t < touched; ++t) {  // without a jump, which no processor would guess
-    // Positive floats are ordered as their bits are; of equal ones the first samples.
+  for (std::size_t t = 0; t < touched; ++t) {  // branch-free: the branch is unpredictable
+    // Positive floats compare like their bits; ties go to the lower sample number.
     scratch.keys[kept] = std::uint64_t{std::bit_cast<std::uint32_t>(scores[t])} << 32 | ~scratch.touched[t];
     kept += scores[t] >= least ? 1 : 0;
   }
@@ -134,7 +134,7 @@ void Neighbours::keep_largest(std::size_t most, std::size_t touched, Scratch& sc
   scratch.keys.resize(most);
 }
 
-// The product of a sample's values and `query`.
+// Dot product of a sample's values and `query`.
 float Neighbours::product_of(std::uint32_t sample, const float* query) const {
   const std::uint64_t at = storage_.feature_offsets[sample];
   const std::size_t count = storage_.feature_offsets[sample + 1] - at;
@@ -144,7 +144,7 @@ float Neighbours::product_of(std::uint32_t sample, const float* query) const {
          dot_of(query, ids, storage_.small.q.data() + at, count);
 }
 
-// Leaves in `similarity` the cosines of the samples in `keys` with the entries, if above 0, descending.
+// Leaves in `similarity` the positive cosines between the query and the samples in `keys`, descending.
 void Neighbours::compare(Scratch& scratch) const {
   const auto sample_of = [](std::uint64_t key) { return ~static_cast<std::uint32_t>(key); };
   for (const std::uint64_t key : scratch.keys) prefetch(&storage_.feature_offsets[sample_of(key)]);
@@ -201,7 +201,7 @@ void Neighbours::add_votes(Scratch& scratch, std::vector<Vote>& votes) const {
     sum += similarity = static_cast<float>(std::pow(double(similarity), config_.power));
     labels += storage_.label_offsets[sample + std::size_t{1}] - storage_.label_offsets[sample];
   }
-  // By hash, 1 + the place of a label's vote, or 0: most labels have the votes of several neighbours.
+  // Hash table: 1 + index of a label's vote, or 0; labels of several neighbours are common.
   scratch.places.assign(std::bit_ceil(2 * labels + 1), 0);
   const std::size_t mask = scratch.places.size() - 1, first = votes.size();
   for (const auto& [similarity, sample] : nearest) {

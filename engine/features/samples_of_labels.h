@@ -1,4 +1,4 @@
-// The samples of each label.
+// Inverted index from labels to samples (compressed rows).
 //
 // Immutable, safe from any thread.
 #pragma once
@@ -13,7 +13,7 @@ namespace slide {
 
 class SamplesOfLabels {
  public:
-  // labels_of(i): those of sample i < `samples`, below `labels`. There are fewer samples than 2^32.
+  // labels_of(i) returns the labels of sample i < `samples`, each below `labels`; `samples` is below 2^32.
   template <class LabelsOf>
   SamplesOfLabels(std::size_t samples, std::size_t labels, LabelsOf labels_of) : offsets_(labels + 1, 0) {
     for (std::size_t i = 0; i < samples; ++i) {
@@ -27,7 +27,7 @@ class SamplesOfLabels {
     }
   }
 
-  // Ascending; a sample that has the label twice stands twice.
+  // The samples of a label, ascending; a sample that lists the label twice occurs twice.
   std::span<const std::uint32_t> of(std::size_t label) const {
     return std::span(samples_).subspan(offsets_[label], offsets_[label + 1] - offsets_[label]);
   }

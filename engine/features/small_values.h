@@ -1,7 +1,8 @@
-// The values of sparse rows, one row behind the other, as a small model file holds them: bfloat16, or bytes
-// with a power of two for each row (kernels/int8.h). All are bfloat16 values.
+// Compressed values of sparse rows, one row after another, as a quantized model file stores them: bfloat16,
+// or int8 with a power-of-two factor per row (kernels/int8.h). Each value is exactly representable in
+// bfloat16.
 //
-// Plain data; reading is safe from any thread.
+// Plain data; concurrent reads are safe.
 #pragma once
 
 #include <cstddef>
@@ -14,8 +15,8 @@
 namespace slide {
 
 struct SmallValues {
-  std::vector<std::uint16_t> halves;      // of all rows; or
-  std::vector<std::int8_t> q, exponents;  // of all rows, and of each row
+  std::vector<std::uint16_t> halves;      // bfloat16 values of all rows; or
+  std::vector<std::int8_t> q, exponents;  // int8 values of all rows, and one exponent per row
 
   bool empty() const { return halves.empty() && q.empty(); }
   bool in_bytes() const { return !q.empty(); }
@@ -23,9 +24,9 @@ struct SmallValues {
   float byte(std::size_t row, std::uint64_t at) const {
     return kernels::int8_factor(exponents[row]) * static_cast<float>(q[at]);
   }
-  // Value number `at` of all, which is one of `row`.
+  // Value at index `at` of all values, which belongs to `row`.
   float value(std::size_t row, std::uint64_t at) const { return in_bytes() ? byte(row, at) : half(at); }
-  // to[count] = those of `row` from number `at` on.
+  // Writes `count` values of `row`, from index `at` on, to `to`.
   void load(std::size_t row, std::uint64_t at, std::size_t count, float* to) const {
     if (in_bytes()) {
       for (std::size_t i = 0; i < count; ++i) to[i] = byte(row, at + i);

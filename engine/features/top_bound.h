@@ -1,4 +1,5 @@
-// A bound that the first few of many values reach, and few others, without putting the values in order.
+// Bound of the top k of many values in one pass, without sorting them. Function of its arguments, safe from
+// any thread with separate `first`.
 #pragma once
 
 #include <algorithm>
@@ -8,10 +9,10 @@
 
 namespace slide {
 
-// A value that at least `most` of the values are not behind, in the order of `before`: they are dealt out to
-// twice as many stacks, of which `most` have a first one that is not behind it. `none` where there are not
-// two for each stack, or `most` is 0. `first` is scratch memory. The loop has no jump, which no processor
-// would guess.
+// Returns a value such that at least `most` values do not come after it in the order of `before`. Method:
+// deal the values out to 2 * most groups; the best of each group are distinct values, and the `most`-th best
+// of these is the bound. Returns `none` where there are fewer than two values per group or `most` is 0.
+// `first` is scratch memory. O(values), branch-free inner loop.
 template <class Value, class Before>
 Value top_bound(std::size_t most, std::span<const Value> values, Before before, Value none,
                 std::vector<Value>& first) {

@@ -1,8 +1,8 @@
-// The rows that a network is trained on: those of the data, and with their feature crosses, which hidden
-// layers take. Wide path and neighbours take them as they are given. What has been found out about them once
-// serves other trainings on the same rows.
+// The training rows, without and with feature crosses. Hidden layers take the rows with crosses; the linear
+// term and the kNN prediction take the raw rows. Feature weights learnt once are cached here and serve later
+// training runs on the same rows.
 //
-// Immutable, safe to use from any thread.
+// Concurrent reads are safe; `feature_weights` and the seconds are written by the first training run.
 #pragma once
 
 #include <cstdint>
@@ -16,22 +16,22 @@
 namespace slide {
 
 struct TrainingRows {
-  Dataset raw;  // as the data have them
+  Dataset raw;  // as in the data
   FeatureCrosses crosses;
-  Dataset crossed;  // with them
+  Dataset crossed;  // rows with crosses
 
-  // Without pairs.
+  // No crosses.
   TrainingRows(const Dataset& train) : raw(train), crossed(train) {}
-  // With pairs that the samples choose as data.crosses says; none of interactions and of dense columns.
+  // Chooses crosses from the samples as data.crosses says; none for interactions and for dense columns.
   TrainingRows(const Config& config, const Dataset& train, int threads);
-  // With those there are.
+  // Uses the given crosses.
   TrainingRows(FeatureCrosses chosen, const Dataset& train, int threads);
 
-  // What features weigh where neighbours are looked for (Neighbours::Storage), once it has been learnt.
+  // Learnt feature weights of the kNN prediction (Neighbours::Storage); null until they are learnt.
   std::shared_ptr<const std::vector<std::uint16_t>> feature_weights;
 
-  double seconds = 0.0;           // that pairs took,
-  double learning_seconds = 0.0;  // and the weights
+  double seconds = 0.0;           // time to choose and add crosses
+  double learning_seconds = 0.0;  // time to learn feature weights
 };
 
 }  // namespace slide

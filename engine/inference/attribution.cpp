@@ -17,7 +17,7 @@ void Attribution::begin(const Network& network, const Dataset& data, std::size_t
   batch_.begin(network, data, sample, sample + 1);
 }
 
-// The slope of the label's logit by the units below the output layer.
+// Derivative of the label's logit by the units below the output layer.
 void Attribution::slope_of_output(std::uint32_t label) {
   const Parameters& weights = network_->output().weights();
   slope_.resize(weights.columns);
@@ -28,7 +28,7 @@ void Attribution::through_activation(const LayerConfig& layer, const LayerBlock&
   activation_backward(layer.activation, at.out.data(), slope_.size(), slope_.data());
 }
 
-// From the slope by a layer's neurons to that by its inputs.
+// Backpropagates the derivative from a layer's neurons to its inputs.
 void Attribution::through_weights(const Parameters& weights, std::size_t inputs) {
   below_.assign(inputs, 0.0f);
   row_.resize(inputs);
@@ -40,7 +40,8 @@ void Attribution::through_weights(const Parameters& weights, std::size_t inputs)
   slope_.swap(below_);
 }
 
-// Of the hidden path, where slope_ is by the units of the input layer, or by features.
+// Contribution through the hidden layers, where slope_ is by unit of the input layer, or by feature without
+// one.
 double Attribution::part_in_input(std::uint32_t feature, double value) {
   if (!network_->input()) return value * slope_[feature];
   const Parameters& weights = network_->input()->weights();
@@ -51,7 +52,7 @@ double Attribution::part_in_input(std::uint32_t feature, double value) {
   return value * sum;
 }
 
-// What a pair says goes to its two features by halves.
+// Splits the contribution of a cross evenly between its two features.
 std::span<const FeaturePart> Attribution::without_pairs() {
   const FeatureCrosses& pairs = network_->feature_crosses();
   for (; pairs.active() && !parts_.empty() && parts_.back().feature >= pairs.features(); parts_.pop_back()) {

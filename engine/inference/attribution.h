@@ -1,12 +1,11 @@
-// What the features of a sample add to the score of a label: which words spoke for an answer.
+// Attribution: the contribution of each input feature of a sample to a label's logit.
 //
-// A feature's part is its value times the derivative of the label's logit by it, through the hidden layers
-// and the wide path ("gradient times input"; Shrikumar et al., "Not Just a Black Box", 2016, section 2).
-// Where hidden units are ReLU, or there are none, the parts and what the biases add make up the logit; with
-// other activations they are its slope at the sample. What a pair of features adds is its features' by
-// halves. The vote of neighbours has no part in it.
+// Method: gradient times input (Shrikumar et al., "Not Just a Black Box", 2016, section 2), through the
+// hidden layers and the linear term. With ReLU or without hidden layers, contributions and bias contributions
+// sum to the logit; with other activations they are a first-order approximation at the sample. The
+// contribution of a feature cross is split evenly between its two features. The kNN vote is not included.
 //
-// Of one thread. Kept from call to call; memory grows to what the largest call needs.
+// Not thread-safe. Memory is kept between calls and grows to the largest call.
 #pragma once
 
 #include <cstdint>
@@ -19,16 +18,16 @@ namespace slide {
 
 struct FeaturePart {
   std::uint32_t feature;
-  double part;  // of the logit
+  double part;  // contribution to the logit
 };
 
 class Attribution {
  public:
-  // Sample `sample` of `data`, which has the features of `network`, for of() to be asked about. Both must
-  // live on. Throws InputError where other processes hold parts of the network.
+  // Selects sample `sample` of `data`, whose features are those of `network`; both must outlive the calls of
+  // of(). Throws InputError where other processes hold shards of the network.
   void begin(const Network& network, const Dataset& data, std::size_t sample);
-  // The parts of the sample's features in the logit of `label`, in the order of the sample: sparse features,
-  // then dense columns. Good until the next call.
+  // Contributions of the sample's features to the logit of `label`, in the order of the sample: sparse
+  // features, then dense columns. Valid until the next call.
   std::span<const FeaturePart> of(std::uint32_t label);
 
  private:
@@ -40,12 +39,12 @@ class Attribution {
 
   const Network* network_ = nullptr;
   PredictionBatch batch_;
-  std::vector<float> slope_;  // by unit of a layer: of the label's logit
+  std::vector<float> slope_;  // by unit of a layer: derivative of the label's logit
   std::vector<float> row_, below_;
   std::vector<FeaturePart> parts_;
 };
 
-// The `most` parts that are largest, all of them above 0, in their order; equal ones by ascending feature.
+// The `most` largest contributions, all above 0, descending; ties by ascending feature.
 std::vector<FeaturePart> largest(std::span<const FeaturePart> parts, std::size_t most);
 
 }  // namespace slide

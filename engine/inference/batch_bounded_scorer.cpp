@@ -12,11 +12,13 @@ namespace slide {
 namespace {
 
 constexpr std::size_t kGroup = WideBounds::kGroup;
-constexpr std::size_t kChunk = 32 * kGroup;     // neurons scored at once: their scores stay in the cache
-constexpr std::size_t kStretch = 256 * kGroup;  // neurons whose wide bounds are found at once
-constexpr std::size_t kDearer = 64;             // an exact score of one sample, than that of a whole block
-constexpr std::size_t kMaxHits = 512;           // kept of a sample before they are scored
-constexpr float kMaxLeast = std::numeric_limits<float>::max();  // before k labels are found it is more
+constexpr std::size_t kChunk = 32 * kGroup;  // neurons per tile: their scores stay in cache
+// neurons whose bounds of the linear term are computed together
+constexpr std::size_t kStretch = 256 * kGroup;
+constexpr std::size_t kDearer = 64;    // cost of one exact score of one sample, in scores of a whole block
+constexpr std::size_t kMaxHits = 512;  // candidates kept per sample before they are scored
+// `least` exceeds it before k labels are found
+constexpr float kMaxLeast = std::numeric_limits<float>::max();
 
 }  // namespace
 
@@ -51,7 +53,7 @@ std::unique_ptr<Scorer::Scratch> BatchBoundedScorer::make_scratch(std::size_t bl
   return scratch;
 }
 
-// Whether bounds leave so many neurons that scoring all of them for the whole block is sooner done.
+// Whether so many exact scores were needed that scoring the whole block exactly is faster.
 bool BatchBoundedScorer::is_too_close(std::uint32_t b, const PredictionBatch& batch,
                                       const Scratch& scratch) const {
   const std::size_t most = std::max(kMaxHits, full_.output().size() / kDearer);
@@ -82,7 +84,7 @@ void BatchBoundedScorer::choose_blocks(PredictionBatch& batch, Scratch& scratch)
   }
 }
 
-// False where there are no bounds.
+// Returns false where there are no bounds.
 bool BatchBoundedScorer::begin_block(std::uint32_t b, PredictionBatch& batch, Scratch& scratch) const {
   const BlockInput& in = batch.inputs[b];
   const std::size_t first = batch.sample(b, 0);
@@ -105,7 +107,7 @@ bool BatchBoundedScorer::begin_block(std::uint32_t b, PredictionBatch& batch, Sc
   return true;
 }
 
-// What wide scores of some groups of neurons cannot exceed.
+// Computes bounds of the linear term for some groups of neurons.
 void BatchBoundedScorer::bound_stretch(std::size_t first_group, std::size_t groups, PredictionBatch& batch,
                                        Scratch& scratch) const {
   if (!bounds_) return;
@@ -148,7 +150,7 @@ void BatchBoundedScorer::set_thresholds(std::uint32_t b, std::size_t group, Pred
   }
 }
 
-// Of the rough scores z [count x lanes] of a group of neurons, keeps all that could be among the best.
+// Keeps all neurons of a group that can be among the top k, by their approximate scores z [count x lanes].
 void BatchBoundedScorer::keep_possible(std::uint32_t b, std::size_t group, const float* z, std::size_t count,
                                        PredictionBatch& batch, Scratch& scratch) const {
   const std::size_t lanes = batch.inputs[b].lanes;
@@ -163,7 +165,7 @@ void BatchBoundedScorer::keep_possible(std::uint32_t b, std::size_t group, const
   }
 }
 
-// Scores the hits of a sample.
+// Scores the candidates of a sample exactly.
 void BatchBoundedScorer::score_hits(std::uint32_t b, std::size_t s, PredictionBatch& batch,
                                     Scratch& scratch) const {
   const std::size_t sample = batch.sample(b, s);
@@ -171,8 +173,8 @@ void BatchBoundedScorer::score_hits(std::uint32_t b, std::size_t s, PredictionBa
   scratch.least[sample] = batch.best[sample].threshold();
 }
 
-// Scores what is left of a block. One of which bounds leave too many is listed to be scored exactly as a
-// whole.
+// Scores the remaining candidates of a block; a block whose bounds prune too little is listed to be scored
+// exactly.
 void BatchBoundedScorer::finish(std::uint32_t b, PredictionBatch& batch, Scratch& scratch) const {
   const std::size_t samples = batch.inputs[b].samples;
   for (std::size_t s = 0; s < samples && !is_too_close(b, batch, scratch); ++s)

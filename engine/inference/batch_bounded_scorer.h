@@ -1,8 +1,12 @@
-// The best labels of many samples, soon: bounds of their scores for all output neurons, and exact scores of
-// those alone that could be among the best. A bound is a rough score of the hidden path with what it may be
-// wrong by (BatchBounds), the wide weights of features that few neurons have, and for the other features what
-// they can add at most to any of some neurons (WideBounds). Where bounds say too little, and where all exact
-// scores are asked for, FullScorer does the work.
+// Bounded exact top-k scoring of a prediction batch: upper bounds of all output neurons' scores, then exact
+// scores of only those neurons that can still be among the top k.
+//
+// An upper bound is the sum of: an approximate score of the hidden layers' output plus its error bound
+// (BatchBounds); the exact linear term of rare features; and the bound of the linear term of frequent
+// features for a group of neurons (WideBounds). FullScorer scores a block exactly where bounds are
+// unavailable or prune too little, and where all exact scores are requested.
+//
+// Immutable, safe from any thread with one Scratch per thread (Scorer).
 #pragma once
 
 #include <cstdint>
@@ -20,12 +24,12 @@ namespace slide {
 
 class BatchBoundedScorer final : public Scorer {
  public:
-  // Of a network with a dense first layer. `full`, of the same network, must live on; `bounds` of its wide
-  // path, nullptr without one.
+  // For a network with a dense first layer. `full` is of the same network and must outlive this object;
+  // `bounds` belongs to the network's linear term, nullptr without one.
   BatchBoundedScorer(const FullScorer& full, const Network& network, std::shared_ptr<const WideBounds> bounds,
                      int threads);
 
-  // Whether rough scores have a bound at all.
+  // Whether approximate scores have error bounds.
   bool bounded() const { return screen_.bounded(); }
 
   std::unique_ptr<Scorer::Scratch> make_scratch(std::size_t blocks, std::size_t lanes) const override;
@@ -37,21 +41,21 @@ class BatchBoundedScorer final : public Scorer {
     std::unique_ptr<FullScorer::Scratch> full;
     BatchBounds::Scratch screen;
     CandidateRescorer::Scratch candidate_rescorer;
-    std::vector<std::uint32_t> rough, exact;  // blocks to be scored so
-    std::vector<std::size_t> scored;          // by block: exact scores of its samples so far
+    std::vector<std::uint32_t> rough, exact;  // blocks scored by bounds; blocks scored exactly
+    std::vector<std::size_t> scored;          // by block: exact scores computed so far
     // By block:
-    std::vector<WideBounds::Samples> wide;  // what its samples have of features with bounds
-    std::vector<WidePostings::Walk> walks;  // of its other features
-    AlignedArray<float> bounds;             // of wide scores, [groups of a stretch x lanes] of each
+    std::vector<WideBounds::Samples> wide;  // frequent features of its samples
+    std::vector<WidePostings::Walk> walks;  // over the postings of its rare features
+    AlignedArray<float> bounds;             // of the linear term, [groups of a tile x lanes] for each block
     // By sample of the batch:
-    std::vector<float> least;            // labels of lower scores are not among the best
-    std::vector<std::vector<Hit>> hits;  // yet to be scored
+    std::vector<float> least;            // labels of lower score are not among the top k
+    std::vector<std::vector<Hit>> hits;  // candidates not yet scored exactly
     // Of one block:
-    AlignedArray<float> z;                // rough scores, [neurons scored at once x lanes]
-    AlignedArray<float> by_sample;        // bounds of wide scores, [lanes x groups of a stretch]
-    std::vector<float> reach, threshold;  // by lane: what an exact score may be above a rough one, which must
-                                          // exceed this
-    std::vector<std::uint32_t> places;    // of the scores that do
+    AlignedArray<float> z;          // approximate scores, [neurons of a tile x lanes]
+    AlignedArray<float> by_sample;  // bounds of the linear term, [lanes x groups of a tile]
+    // By lane: max excess of an exact over an approximate score; threshold of approximate scores.
+    std::vector<float> reach, threshold;
+    std::vector<std::uint32_t> places;  // indices of scores above the threshold
   };
 
   bool is_too_close(std::uint32_t b, const PredictionBatch& batch, const Scratch& scratch) const;

@@ -12,10 +12,10 @@ namespace slide {
 
 namespace {
 
-constexpr double kMaxScore = 0x1p126;    // what is larger may overflow
-constexpr double kFloatError = 0x1p-22;  // of a column's part in two sums of floats, relative to the lengths
-constexpr float kUp = 1.001f;            // lengths are float sums themselves
-constexpr float kMinActivation = 0x1p-100f;  // activations that are all smaller count as 0
+constexpr double kMaxScore = 0x1p126;        // larger scores may overflow
+constexpr double kFloatError = 0x1p-22;      // error per column of two float sums, relative to the lengths
+constexpr float kUp = 1.001f;                // margin for lengths, which are float sums
+constexpr float kMinActivation = 0x1p-100f;  // activations below this in all units count as 0
 
 }  // namespace
 
@@ -38,7 +38,7 @@ BatchBounds::BatchBounds(const Layer& output, Form form, std::size_t group, int 
   }
 }
 
-// Lengths of some rows: of the rounding errors, at most, and of the rounded rows.
+// Max lengths over some rows: of the rounding errors (upper bound), and of the rounded rows.
 void BatchBounds::measure_rows(std::size_t first, std::size_t end, float& error, float& length) const {
   const auto& k = kernels::active();
   const std::size_t n = columns();
@@ -48,7 +48,7 @@ void BatchBounds::measure_rows(std::size_t first, std::size_t end, float& error,
   float error2 = 0.0F, length2 = 0.0F;
   for (std::size_t r = first; r < end; ++r) {
     output_.weights().load_row(r, row.data());
-    // The negations keep what is no number.
+    // Negated comparisons keep NaN.
     const float row2 = k.dot(row.data(), row.data(), n);
     if (!(row2 <= length2)) length2 = row2;
     if (!std::isfinite(length2)) break;
@@ -95,7 +95,7 @@ BatchBounds::Scratch BatchBounds::make_scratch(std::size_t neurons, std::size_t 
   return scratch;
 }
 
-// |w.x - w'.x'| <= |w - w'| |x| + |w'| |x - x'| by the triangle and Cauchy-Schwarz's inequality.
+// |w.x - w'.x'| <= |w - w'| |x| + |w'| |x - x'| by the triangle and Cauchy-Schwarz inequalities.
 bool BatchBounds::begin_block(const BlockInput& in, std::size_t first, Scratch& scratch) const {
   const auto& k = kernels::active();
   bool below_zero = false;
@@ -106,7 +106,7 @@ bool BatchBounds::begin_block(const BlockInput& in, std::size_t first, Scratch& 
   for (std::size_t s = 0; s < in.lanes; ++s) scratch.is_signed[first + s] = below_zero;
   for (std::size_t s = 0; s < in.samples; ++s) {
     std::copy_n(in.x + s * in.ldx, in.width, scratch.row.data());
-    // Exact scores are those of rounded activations.
+    // Exact scores use activations rounded to bfloat16.
     if (!output_.weights().is_fp32())
       std::transform(scratch.row.begin(), scratch.row.end(), scratch.row.begin(), kernels::nearest_bf16);
     const float* x = scratch.row.data();
@@ -127,7 +127,8 @@ bool BatchBounds::begin_block(const BlockInput& in, std::size_t first, Scratch& 
   return true;
 }
 
-// The bytes of sample s of a block that begins with sample `first` of the batch, and their errors.
+// Rounds sample s of a block to bytes and computes the error; the block begins with sample `first` of the
+// batch.
 void BatchBounds::round_sample(const float* x, bool below_zero, std::size_t s, std::size_t first,
                                std::size_t lanes, Scratch& scratch) const {
   const std::size_t n = columns();

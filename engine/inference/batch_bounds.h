@@ -1,13 +1,13 @@
-// Rough scores of all output neurons for many samples, and what they may be wrong by: from weights and
-// activations rounded to bytes or to bfloat16, where the processor multiplies these faster than floats
-// (kernels::KernelSet), else from the weights themselves.
+// Approximate scores of all output neurons for a prediction batch, with error bounds. Weights and activations
+// are rounded to int8 or bfloat16 where the processor multiplies these faster than floats
+// (kernels::KernelSet); else the float weights are used.
 //
-// A rough score is wrong by no more than the lengths of the rounding errors times those of what they are
-// multiplied by, so no label of the best is missed. Rows are rounded as they are met, a few hundred for all
-// the samples of a batch: there is no copy of the weights.
+// Error bound, by the Cauchy-Schwarz inequality: |w.x - w'.x'| <= |w - w'| |x| + |w'| |x - x'|. Thus no label
+// of the exact top k is lost. Rows are rounded on the fly, a few hundred for all samples of a batch; no copy
+// of the weights is stored.
 //
-// Immutable, and safe to use from any thread with a Scratch each; refers to the layer, which must not change
-// meanwhile. For a sample alone there is sample_bounds.h.
+// Immutable, safe from any thread with one Scratch per thread. Refers to the layer, which must not change.
+// For a single sample see sample_bounds.h.
 #pragma once
 
 #include <cstdint>
@@ -21,44 +21,45 @@ class BatchBounds {
  public:
   enum class Form { kFloat, kBf16, kInt8 };  // of the products
 
-  // What this processor is fastest with for such weights.
+  // The fastest form on this processor for such weights.
   static Form fastest(const Parameters& weights);
 
-  // Of an output layer above a hidden one; kBf16 is for weights in fp32. What scores may be wrong by is
-  // known for each `group` of neurons.
+  // For an output layer above a hidden layer; kBf16 requires fp32 weights. Error bounds are stored per
+  // `group` of neurons.
   BatchBounds(const Layer& output, Form form, std::size_t group, int threads);
 
-  // Whether there is a bound on the errors: all weights are finite.
+  // Whether errors are bounded: all weights are finite.
   bool bounded() const;
 
   struct Scratch {
-    // Of the neurons scored at once:
+    // Of the loaded neurons:
     std::size_t first = 0, count = 0;
-    AlignedArray<std::uint32_t> pairs;       // rounded
-    AlignedArray<std::int8_t> q, exponents;  // or so
-    std::vector<std::int32_t> starts;        // what makes up for 128 in all bytes of a sample
+    AlignedArray<std::uint32_t> pairs;       // weights rounded to bfloat16
+    AlignedArray<std::int8_t> q, exponents;  // or weights rounded to int8
+    std::vector<std::int32_t> starts;        // correction for the offset 128 of unsigned activations
     std::vector<std::uint32_t> numbers;      // 0, 1, 2, ...
-    std::vector<float> shift;                // their biases
-    std::vector<float> row, error;           // of one neuron or sample
+    std::vector<float> shift;                // the neurons' biases
+    std::vector<float> row, error;           // of one neuron or one sample
     // By sample of the batch:
-    std::vector<float> lengths, error_lengths;  // of the activations, of their rounding errors
-    AlignedArray<std::uint32_t> words;          // rounded to bytes, [columns / 4 x lanes] of each block
+    std::vector<float> lengths, error_lengths;  // lengths of the activations and of their rounding errors
+    AlignedArray<std::uint32_t> words;  // activations rounded to bytes, [columns / 4 x lanes] per block
     AlignedArray<float> steps;
-    std::vector<bool> is_signed;  // whether its block has activations below 0
+    std::vector<bool> is_signed;  // whether its block has negative activations
   };
-  // For batches of up to `samples` samples, `neurons` scored at once.
+  // For batches of up to `samples` samples and up to `neurons` loaded neurons.
   Scratch make_scratch(std::size_t neurons, std::size_t samples) const;
 
-  // Begins a block, whose first sample is number `first` of the batch. False where rough scores would say
-  // nothing: activations are not finite, or exact scores might not be.
+  // Begins a block whose first sample is number `first` of the batch. Returns false where approximate scores
+  // have no use: activations, or possibly exact scores, are not finite.
   bool begin_block(const BlockInput& in, std::size_t first, Scratch& scratch) const;
 
-  // Makes ready the neurons [first, first + count).
+  // Loads the neurons [first, first + count).
   void load(std::size_t first, std::size_t count, Scratch& scratch) const;
-  // z as of Layer::score() without features, roughly, of the neurons loaded; `first` as in begin_block().
+  // Computes approximate z, as Layer::score() without features, for the loaded neurons; `first` as in
+  // begin_block().
   void score(const BlockInput& in, std::size_t first, LayerScratch& layer, Scratch& scratch, float* z) const;
 
-  // What the rough scores of a group of neurons may be wrong by for sample i of the batch, at most.
+  // Error bound of the approximate scores of a group of neurons for sample i of the batch.
   float error(std::size_t group, std::size_t i, const Scratch& scratch) const {
     return errors_[group] * scratch.lengths[i] + lengths_[group] * scratch.error_lengths[i];
   }
@@ -72,8 +73,8 @@ class BatchBounds {
   const Layer& output_;
   Form form_;
   std::size_t stride_;  // columns of a rounded row
-  // By group: of the longest row of rounding errors, those of float sums included, and of the longest rounded
-  // row.
+  // By group: max length of the rounding errors of a row (errors of float sums included), and max length of a
+  // rounded row.
   std::vector<float> errors_, lengths_;
   double longest_ = 0.0;
 };

@@ -7,7 +7,7 @@
 
 namespace slide {
 
-// The votes of a sample that are listed by their numbers.
+// Scores the labels of the votes listed in scratch.votes.
 void CandidateRescorer::score_votes(std::uint32_t b, std::size_t s, PredictionBatch& batch,
                                     Scratch& scratch) const {
   const std::size_t sample = batch.sample(b, s);
@@ -66,7 +66,7 @@ std::size_t CandidateRescorer::score(std::vector<Hit>& hits, std::uint32_t b, st
   if (hits.size() > kFirst)
     std::ranges::nth_element(hits, hits.begin() + kFirst, std::greater<>(), &Hit::bound);
   const auto votes = batch.votes ? batch.votes->of(sample) : std::span<const KnnVotes::Vote>();
-  // The number of its vote, or that of no vote.
+  // Index of the label's vote, or votes.size() without one.
   const auto vote_of = [&](std::uint32_t label) {
     const auto at = std::ranges::lower_bound(votes, label, {}, &KnnVotes::Vote::label);
     const bool is_voted = at != votes.end() && at->label == label;

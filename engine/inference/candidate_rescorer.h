@@ -1,8 +1,7 @@
-// Exact scores of those labels of a sample that, as bounds of their scores have told, could be among its
-// best, the likeliest first, so that few are left; and of labels that neighbours vote for.
+// Exact re-scoring of candidate labels of a sample: labels whose score bounds reach the top k, in order of
+// decreasing bound so that most are pruned; and labels with kNN votes.
 //
-// Immutable, and safe to use from any thread with a Scratch each; refers to the layer, which must not change
-// meanwhile.
+// Immutable, safe from any thread with one Scratch per thread. Refers to the layer, which must not change.
 #pragma once
 
 #include <cstdint>
@@ -16,15 +15,15 @@ namespace slide {
 
 class CandidateRescorer {
  public:
-  static constexpr std::size_t kFirst = 16;                   // labels that are scored before the others
-  static constexpr std::size_t kMaxBest = TopK::kMaxInOrder;  // with more, bounds leave too many labels
+  static constexpr std::size_t kFirst = 16;                   // labels scored first
+  static constexpr std::size_t kMaxBest = TopK::kMaxInOrder;  // larger k: bounds prune too little
 
   struct Hit {
     std::uint32_t label;
-    float bound;  // of its score, from above
+    float bound;  // upper bound of its score
   };
 
-  // Of an output layer above a hidden one, over `features` features.
+  // For an output layer above a hidden layer, over `features` features.
   CandidateRescorer(const Layer& output, std::size_t features) : exact_(output, features) {}
 
   struct Scratch {
@@ -34,16 +33,17 @@ class CandidateRescorer {
   };
   Scratch make_scratch() const { return {exact_.make_scratch(), {}, {}, {}}; }
 
-  // All of them take scores to the batch's best and votes of sample s of block b.
-
-  // Those of the labels with most votes, which are likely to be among the best: it comes before the others.
+  // The three methods below pass exact scores of sample s of block b to batch.best and batch.votes.
+  //
+  // Scores the labels with the largest votes, which are likely to be among the top k. Call it before the
+  // others.
   void score_first_votes(std::uint32_t b, std::size_t s, PredictionBatch& batch, Scratch& scratch) const;
-  // Those of the hits that still could be among the best, of which there are none afterwards; returns how
-  // many these were. Each label is a hit once.
+  // Scores the hits that can still be among the top k and clears `hits`; returns the number of scored labels.
+  // Each label occurs once.
   std::size_t score(std::vector<Hit>& hits, std::uint32_t b, std::size_t s, PredictionBatch& batch,
                     Scratch& scratch) const;
-  // Those of labels that could still be among the best for their votes. Labels without a score so far have
-  // none that is among the best.
+  // Scores the labels that can still be among the top k because of their votes. Precondition: labels without
+  // a score so far are not among the top k by score alone.
   void score_last_votes(std::uint32_t b, std::size_t s, PredictionBatch& batch, Scratch& scratch) const;
 
  private:

@@ -85,7 +85,7 @@ void CandidateScorer::find_candidates(std::size_t b, std::size_t s, PredictionBa
   if (batch.votes) put_votes_first(i, batch, scratch);
 }
 
-// From the training tables: the first layer's neurons for one sparse sample.
+// Queries the training tables: candidates of the first layer's neurons for one sparse sample.
 void CandidateScorer::query_tables(const SparseRow& row, std::size_t sample, PredictionBatch& batch,
                                    Scratch& scratch) const {
   SamplerScratch& sampler = batch.output_scratch().sampler;
@@ -96,7 +96,7 @@ void CandidateScorer::query_tables(const SparseRow& row, std::size_t sample, Pre
                                           scratch.candidates);
 }
 
-// The neurons that the sample's own features name, beside those that the tables found.
+// Appends the neurons of largest linear term that the tables did not return.
 void CandidateScorer::add_wide_candidates(Scratch& scratch) const {
   scratch.wide_best.clear();
   postings_->best(candidates_, scratch.postings, scratch.wide_best);
@@ -108,8 +108,8 @@ void CandidateScorer::add_wide_candidates(Scratch& scratch) const {
   }
 }
 
-// Puts the labels that neighbours vote for, but for those that are scored for all samples, before sample i's
-// other candidates.
+// Moves the labels with kNN votes before sample i's other candidates, without those that are scored for all
+// samples.
 void CandidateScorer::put_votes_first(std::size_t i, const PredictionBatch& batch, Scratch& scratch) const {
   scratch.found.assign(scratch.candidates.begin(), scratch.candidates.end());
   scratch.candidates.clear();
@@ -130,7 +130,7 @@ void CandidateScorer::score_candidates(std::size_t b, std::size_t s, PredictionB
   BlockInput one = in;
   one.lanes = one.samples = 1;
   one.xt = in.x + s * in.ldx;
-  if (search_) {  // aligned
+  if (search_) {  // aligned copy
     std::copy_n(one.xt, in.width, scratch.x.data());
     one.xt = scratch.x.data();
   }

@@ -1,7 +1,7 @@
-// Scores, for each sample, its own candidates: those that the output layer's search index finds, or where the
-// network's only layer is the output, its training tables; with a wide path also those that the sample's
-// features name; and the labels that neighbours vote for. Neurons that the index has scored always come
-// first, for all samples together.
+// Candidate scorer (Inference::kLsh): scores for each sample only its candidates. Candidates are the neurons
+// that the output layer's search index returns, or the training hash tables where the output layer is the
+// only layer; the labels of largest linear term by the sample's features; and the labels with kNN votes.
+// Neurons that the index always scores come first, for all samples of the batch together.
 #pragma once
 
 #include <cstddef>
@@ -21,12 +21,12 @@ namespace slide {
 
 class CandidateScorer final : public Scorer {
  public:
-  // Whether it asks the output layer's hash tables of training, and so needs them.
+  // Whether it queries the training hash tables of the output layer.
   static bool asks_training_tables(const Network& network) {
     return !network.input() && network.dense() == 0 && network.layers().size() == 1;
   }
 
-  // Up to `candidates` from tables, and as many from features.
+  // Takes up to `candidates` neurons from tables, and as many from the linear term.
   CandidateScorer(const Network& network, std::size_t candidates, int threads);
 
   std::unique_ptr<Scorer::Scratch> make_scratch(std::size_t blocks, std::size_t lanes) const override;
@@ -42,11 +42,11 @@ class CandidateScorer final : public Scorer {
     // Of one sample:
     std::vector<std::uint32_t> candidates, found, wide_best;
     lsh::IdSet seen;
-    AlignedArray<float> x;  // its input of the output layer
+    AlignedArray<float> x;  // input of the output layer
     AlignedArray<float> z;  // of the candidates
   };
 
-  // Whether neuron `id` is scored for every sample, candidate or not.
+  // Whether neuron `id` is scored for every sample, independent of candidates.
   bool is_always(std::uint32_t id) const { return search_ && always_[id]; }
   void score_sample(std::size_t b, std::size_t s, PredictionBatch& batch, Scratch& scratch) const;
   void find_candidates(std::size_t b, std::size_t s, PredictionBatch& batch, Scratch& scratch) const;
@@ -58,9 +58,9 @@ class CandidateScorer final : public Scorer {
   const Network& network_;
   std::size_t candidates_;
   std::optional<lsh::SearchIndex> search_;
-  std::vector<bool> always_;                     // by neuron, of search_
-  std::optional<WidePostings> postings_;         // of the wide path
-  std::optional<WidePostings> always_postings_;  // of the neurons scored always
+  std::vector<bool> always_;                     // by neuron: is_always()
+  std::optional<WidePostings> postings_;         // of the linear term
+  std::optional<WidePostings> always_postings_;  // of the always-scored neurons
   ExactPass pass_;
 };
 

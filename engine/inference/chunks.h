@@ -1,5 +1,5 @@
-// Goes over neurons a chunk at a time, scoring each chunk for all samples of some blocks, so that a chunk's
-// rows and scores stay in the second-level cache.
+// Scores output neurons tile by tile, each tile for all samples of the listed blocks, so that the tile's rows
+// and scores stay in the second-level cache. Immutable; one Scratch per thread.
 #pragma once
 
 #include <algorithm>
@@ -15,17 +15,17 @@ namespace slide {
 
 class Chunks {
  public:
-  // Neurons of a chunk. With postings only the scores of one block stay in the cache, but each feature is met
-  // less often.
+  // Neurons per tile. With postings, only one block's scores need to stay in cache, and larger tiles visit
+  // each feature less often.
   static constexpr std::size_t kNeurons = 256, kNeuronsWithPostings = 1024;
 
   struct Scratch {
-    AlignedArray<float> z;           // of each block [neurons of a chunk x lanes]
+    AlignedArray<float> z;           // per block, [neurons of a tile x lanes]
     std::vector<BlockInput> inputs;  // of the blocks
     std::vector<WidePostings::Walk> walks;
   };
 
-  // Of an output layer with a wide path that has `postings`, or none.
+  // `postings`: the output layer has a linear term evaluated from postings.
   explicit Chunks(bool postings) : neurons_(postings ? kNeuronsWithPostings : kNeurons) {}
   std::size_t neurons() const { return neurons_; }
   Scratch make_scratch(std::size_t blocks, std::size_t lanes) const {
@@ -35,9 +35,10 @@ class Chunks {
     return scratch;
   }
 
-  // For each chunk of `ids`, ascending: score(inputs, chunk, z) of all blocks listed, then for each of them
-  // keep(b, chunk, z of b), and before that wide scores from `postings` of these ids, where there are any,
-  // and the labels voted for. Without postings a wide path is left to score().
+  // For each tile of `ids` (ascending): calls score(inputs, tile, z) for all listed blocks, then, per block,
+  // adds the linear term from `postings` (postings of these ids, or nullptr), passes the scores of voted
+  // labels to batch.votes and calls keep(b, tile, z of b). Without postings, score() includes the linear
+  // term.
   template <class Score, class Keep>
   void go_over(std::span<const std::uint32_t> ids, const WidePostings* postings,
                std::span<const std::uint32_t> blocks, PredictionBatch& batch, Scratch& scratch, Score&& score,

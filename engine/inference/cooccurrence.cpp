@@ -10,17 +10,17 @@ namespace slide {
 
 namespace {
 
-constexpr std::size_t kLenders = 3;  // of a label
+constexpr std::size_t kMaxPropagating = 3;  // propagating labels per receiving label
 
-// What is lent to one label, the most first.
+// The largest propagated probabilities of one label, descending.
 struct Lent {
-  std::array<double, kLenders> most{};
+  std::array<double, kMaxPropagating> most{};
 
   void add(double amount) {
     for (double& one : most)
       if (amount > one) std::swap(amount, one);
   }
-  // Of the probability that is left to the label, what it takes.
+  // Noisy-or of the propagated probabilities.
   double taken() const {
     double left = 1.0;
     for (const double one : most) left *= 1.0 - one;
@@ -32,7 +32,7 @@ struct Lent {
 
 const Neighbours* knn_with_cooccurrence(const Neighbours* neighbours) {
   if (neighbours == nullptr || neighbours->cooccurrence_share() == 0) return nullptr;
-  neighbours->cooccurrence();  // no sample waits for them
+  neighbours->cooccurrence();  // computed now, not at the first sample
   return neighbours;
 }
 
@@ -53,7 +53,7 @@ void propagate_cooccurrence(const Neighbours& cooccurrence_knn, LossKind loss, s
     const double taken = lent[i].taken(), p = probabilities[i];
     if (taken == 0) continue;
     const double raised = score_of(loss, p + taken * (1.0 - p));
-    some[i].score = std::max(some[i].score, static_cast<float>(raised));  // not below by rounding
+    some[i].score = std::max(some[i].score, static_cast<float>(raised));  // not lowered by rounding
   }
   std::ranges::sort(some, ranks_before);
 }

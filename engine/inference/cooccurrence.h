@@ -1,11 +1,12 @@
-// Labels that come with other likely ones are likelier for it.
+// Label propagation along co-occurrence: the top labels of a sample raise the labels that co-occur with them
+// in training.
 //
-// Of the best labels of a sample, each lends a share of its probability to those that come with it in the
-// training samples, times how often they do; each label takes what the three lend that lend most, as causes
-// of which each may bring it about on its own, beside its own probability P (noisy or; Pearl, "Probabilistic
-// Reasoning in Intelligent Systems", 1988, section 4.3.2):
-//   1 - P'(y) = (1 - P(y)) times the product over these z of 1 - share * P(z) * P(y | z)
-// Functions may be called from any thread.
+// Each label z of the top kPropagatingLabels propagates share * P(z) * P(y | z) to each co-occurring label y.
+// A label combines its own probability P with the three largest propagated ones by noisy-or, as independent
+// causes (Pearl, "Probabilistic Reasoning in Intelligent Systems", 1988, section 4.3.2):
+//   1 - P'(y) = (1 - P(y)) * product over these z of (1 - share * P(z) * P(y | z))
+//
+// Functions are safe from any thread.
 #pragma once
 
 #include <algorithm>
@@ -18,20 +19,20 @@
 
 namespace slide {
 
-// The best labels of a sample that lend and take; others stay as they are, behind them.
+// Number of top labels that propagate and receive; other labels keep their score and rank behind them.
 inline constexpr std::size_t kPropagatingLabels = 7;
 
-// `neighbours`, which may be nullptr, where labels of theirs lend to others, whose co-occurring labels are
-// counted then; else nullptr.
+// Returns `neighbours` where their labels propagate, and computes their label co-occurrence; else nullptr.
+// `neighbours` may be nullptr.
 const Neighbours* knn_with_cooccurrence(const Neighbours* neighbours);
-// How many labels are to be found of a sample for the k best to be among them. `cooccurrence_knn`: of
-// knn_with_cooccurrence().
+// Number of labels to retrieve per sample to obtain the k best after propagation. `cooccurrence_knn` is the
+// result of knn_with_cooccurrence().
 inline std::size_t kept_for_cooccurrence(const Neighbours* cooccurrence_knn, std::size_t k) {
   return cooccurrence_knn == nullptr ? k : std::max(k, kPropagatingLabels);
 }
 
-// `best`: the best labels, best first, or all there are, with their finite scores, whose probabilities under
-// `loss` they are (probability.h). Scores and order become those of P'.
+// `best`: the top labels, best first, or all labels, with finite scores; probability.h maps scores to
+// probabilities under `loss`. Replaces scores by those of P' and sorts again.
 void propagate_cooccurrence(const Neighbours& cooccurrence_knn, LossKind loss, std::span<Prediction> best);
 
 }  // namespace slide

@@ -9,9 +9,9 @@ namespace slide {
 
 namespace {
 
-constexpr std::size_t kColumn = 64;  // scores of a sample that are looked at together where most are kept
+constexpr std::size_t kColumn = 64;  // scores of a sample per step where most are kept
 
-// Of the scores z [chunk x lanes] of a block, where most are kept: a sample at a time.
+// Offers the scores z [tile x lanes] of a block one sample at a time; for large k, where most are kept.
 void keep_many(std::span<const std::uint32_t> chunk, const BlockInput& in, const float* z, TopK* best,
                AlignedArray<float>& columns) {
   for (std::size_t a = 0; a < chunk.size(); a += kColumn) {
@@ -21,7 +21,7 @@ void keep_many(std::span<const std::uint32_t> chunk, const BlockInput& in, const
   }
 }
 
-// Of the scores z [chunk x lanes] of block b.
+// Offers the scores z [tile x lanes] of block b that reach the thresholds.
 void keep_best(std::size_t b, std::span<const std::uint32_t> chunk, const float* z, PredictionBatch& batch,
                ExactPass::Scratch& scratch) {
   const BlockInput& in = batch.inputs[b];
@@ -38,7 +38,7 @@ void keep_best(std::size_t b, std::span<const std::uint32_t> chunk, const float*
   }
 }
 
-// Turns the scores z [chunk x lanes] of block b into something else.
+// Adds the scores z [tile x lanes] of block b to log_norm; overwrites z.
 void add_norms(std::size_t b, std::size_t count, float* z, PredictionBatch& batch,
                ExactPass::Scratch& scratch) {
   const BlockInput& in = batch.inputs[b];

@@ -1,6 +1,6 @@
-// F1 of the labels whose scores reach a threshold: 2 hits / (predicted + true labels), the harmonic mean of
-// precision and recall. Scores and true labels as in ranking.h; what has no score is not predicted. Functions
-// are safe to call from any thread.
+// F1 of the labels whose scores reach a threshold: 2 * hits / (predicted + true labels), the harmonic mean of
+// precision and recall. Scores and true labels as in ranking.h; a label without a score is not predicted.
+// Functions are safe from any thread.
 #pragma once
 
 #include <cstdint>
@@ -10,12 +10,12 @@
 namespace slide {
 
 struct F1 {
-  double micro = 0;    // of the pairs of all samples together
-  double macro = 0;    // mean over the labels that are there or predicted
-  double samples = 0;  // mean over the samples; one with neither true nor predicted labels counts as 0
+  double micro = 0;    // over all (sample, label) pairs
+  double macro = 0;    // mean over the labels that are true or predicted somewhere
+  double samples = 0;  // mean over samples; 0 for a sample with neither true nor predicted labels
 };
 
-// What is predicted of a sample at a threshold.
+// Predicted labels of a sample at a threshold, and how many of them are true.
 struct Reached {
   std::uint64_t predicted = 0, hits = 0;
 };
@@ -23,7 +23,7 @@ Reached reached(const Dataset& scores, const Dataset& truth, std::size_t sample,
 
 F1 f1_at(const Dataset& scores, const Dataset& truth, float threshold);
 
-// The score that as a threshold gives the best micro F1; of several the highest. Without a score infinity.
+// The threshold of best micro F1, the highest one in case of ties; infinity where there are no scores.
 struct BestThreshold {
   float threshold = 0;
   double f1_micro = 0;

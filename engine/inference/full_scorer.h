@@ -1,4 +1,4 @@
-// Scores all output neurons exactly.
+// Scores all output neurons exactly. Immutable, safe from any thread with one Scratch per thread (Scorer).
 #pragma once
 
 #include <memory>
@@ -27,7 +27,7 @@ class FullScorer final : public Scorer {
   void score(PredictionBatch& batch, Scorer::Scratch& scratch) const override;
   std::size_t bytes() const override { return postings_ ? postings_->bytes() : 0; }
 
-  // What other scorers over all neurons build on: the same of some blocks of the batch, and the parts.
+  // For scorers that build on this one: scores only some blocks of the batch; gives access to the components.
   std::unique_ptr<Scratch> make_full_scratch(std::size_t blocks, std::size_t lanes) const;
   void score(std::span<const std::uint32_t> blocks, PredictionBatch& batch,
              ExactPass::Scratch& scratch) const;
@@ -37,7 +37,7 @@ class FullScorer final : public Scorer {
 
  private:
   const Layer& output_;
-  std::optional<WidePostings> postings_;  // of its wide path
+  std::optional<WidePostings> postings_;  // of the linear term
   ExactPass pass_;
 };
 

@@ -19,10 +19,11 @@ namespace slide {
 
 namespace {
 
-constexpr std::size_t kManyNeurons = 4096;       // with less, rough scores save less than they cost
-constexpr std::size_t kBestAtOnce = 1ULL << 21;  // labels a batch keeps, but for the least batch
+constexpr std::size_t kManyNeurons = 4096;       // with fewer, bounds cost more than they save
+constexpr std::size_t kBestAtOnce = 1ULL << 21;  // max labels kept for a batch of more than one block
 
-// They take a fourth of the memory of the wide path and its postings at most.
+// Chooses the number of bounded features such that bounds take at most a fourth of the memory of the linear
+// term and its postings.
 std::shared_ptr<const WideBounds> bounds_of(const WidePath& wide, std::size_t features) {
   const std::size_t neurons = wide.storage().offsets.size() - 1;
   const std::size_t few = std::max(WideBounds::kFew, neurons / (4 * WideBounds::kGroup));
@@ -64,13 +65,12 @@ void Predictor::choose_full() {
   const Layer& output = network.output();
   const FullScorer& full = add<FullScorer>(network);
   together_ = alone_ = &full;
-  // Rough scores say nothing about the sum that votes under softmax need, and are made for hidden
-  // activations.
+  // Bounds do not give the softmax normaliser that kNN votes need, and require a hidden layer.
   const bool needs_all = trained_.neighbours != nullptr && needs_log_softmax(network.config().loss.kind);
   if (needs_all || !has_whole_input(network)) return;
   const bool saves =
       output.wide() != nullptr || BatchBounds::fastest(output.weights()) != BatchBounds::Form::kFloat;
-  // By row, a block as a whole may turn out to be scored exactly.
+  // With by_row, a block could be scored exactly as a whole, in another order of sums.
   const bool bound_first =
       !options_.by_row && options_.bound_first.value_or(saves && output.size() >= kManyNeurons);
   if (!bound_first && !options_.low_latency) return;
@@ -102,7 +102,7 @@ void Predictor::check(const Dataset& data) const {
   }
 }
 
-// Items that a sample of [first, end) has and that are to be left out of its answer, at most.
+// Max number of known items to exclude from the answer, over the samples [first, end).
 std::size_t Predictor::most_known(const Dataset& data, std::size_t first, std::size_t end) const {
   if (!of_items()) return 0;
   std::size_t most = 0;
@@ -110,7 +110,7 @@ std::size_t Predictor::most_known(const Dataset& data, std::size_t first, std::s
   return most;
 }
 
-// The `k` best of those that are not among the features of the sample.
+// The `k` best labels that are not features of the sample.
 std::span<const Prediction> Predictor::without_known(std::span<const Prediction> best, const SparseRow& row,
                                                      std::size_t k, std::vector<Prediction>& unknown) const {
   const auto first = static_cast<std::uint32_t>(trained_.network.parts().own_neurons().first);
@@ -122,11 +122,11 @@ std::span<const Prediction> Predictor::without_known(std::span<const Prediction>
   return unknown;
 }
 
-// Most samples of a block that does not have a sample alone.
+// Max samples of a block in batched prediction.
 std::size_t Predictor::block_lanes() const {
   if (!options_.by_row) return PredictionBatch::kLanes;
   return has_whole_input(trained_.network) ? PredictionBatch::kLanesByRow
-                                           : 1;  // a first layer by neuron sums over a block's features
+                                           : 1;  // a first layer by neuron sums over the block's features
 }
 
 Predictor::Scratch::Work& Predictor::reserve(std::size_t blocks, std::size_t lanes, std::size_t entries,
@@ -154,7 +154,7 @@ void Predictor::predict(const Dataset& data, const Wanted& wanted, std::vector<S
   check(data);
   const std::size_t lanes = block_lanes(), groups = (data.size() + lanes - 1) / lanes;
   const auto most_threads = static_cast<std::size_t>(resolve_threads(options_.threads));
-  // So that all have work, and memory stays within bounds.
+  // Enough work units for all threads, with bounded memory.
   const std::size_t blocks = std::clamp<std::size_t>(
       std::min(groups / most_threads,
                kBestAtOnce / (lanes * kept_for_cooccurrence(cooccurrence_knn_, wanted.k))),
@@ -178,14 +178,14 @@ void Predictor::predict(const Dataset& data, const Wanted& wanted, Scratch& scra
   check(data);
   const bool alone = data.size() == 1 && !options_.by_row;
   const std::size_t lanes = alone ? 1 : block_lanes(), blocks = lanes == 1 ? 1 : PredictionBatch::kMaxBlocks;
-  // Powers of two, so that growing requests do not ask for memory each time.
+  // Powers of two, so that growing requests rarely reallocate.
   Scratch::Work& work =
       reserve(blocks, lanes, std::bit_ceil(most_entries(trained_.network, data, lanes)), scratch);
   for (std::size_t first = 0; first < data.size(); first += blocks * lanes)
     predict_batch(data, first, std::min(data.size(), first + blocks * lanes), wanted, work, sink);
 }
 
-// Samples [first, end) of `data`.
+// Predicts the samples [first, end) of `data`.
 void Predictor::predict_batch(const Dataset& data, std::size_t first, std::size_t end, const Wanted& wanted,
                               Scratch::Work& work, const Sink& sink) const {
   PredictionBatch& batch = work.batch;

@@ -1,6 +1,6 @@
-// Predictions of a trained network: the best labels of a sample, over all output neurons or only over the
-// candidates of hash tables, which the Predictor makes for itself (lsh/search_index.h). Networks are only
-// read, and must not change while they have a Predictor; predict() runs its own threads.
+// Predictions of a trained network: the top-k labels of each sample, over all output neurons or over the
+// candidates of hash tables, which the Predictor builds (lsh/search_index.h). The network must not change
+// while a Predictor exists; predict() without a Scratch& argument uses its own threads.
 #pragma once
 
 #include <cstdint>
@@ -25,52 +25,53 @@ namespace slide {
 struct InferenceOptions {
   std::size_t k = 5;
   Inference mode = Inference::kFull;
-  // lsh: neurons from the tables scored for a sample at most, beside those that are scored for all samples
+  // kLsh: max neurons from tables scored per sample, besides the neurons scored for all samples
   std::size_t candidates = 256;
   int threads = 0;
-  // Scores are log-probabilities of the softmax over the neurons scored: with Inference::kFull, over all.
+  // Scores are log-probabilities of the softmax over the scored neurons; with Inference::kFull, over all
+  // neurons.
   bool log_softmax = false;
-  // Where not nullptr, takes for each sample of a call, by its number, what would make a logit one of these
-  // when taken off it, and scores stay logits.
+  // If not nullptr: receives for each sample of a call, by its index, the log of the softmax normaliser
+  // (log-probability = logit - value); scores stay logits.
   std::vector<double>* log_norms = nullptr;
-  // Inference::kFull: memory is spent on answering samples that come alone sooner (sample_bounds.h).
+  // Inference::kFull: spends memory on low latency of single samples (sample_bounds.h).
   bool low_latency = false;
-  // Inference::kFull: bounds of scores come first for samples that come together, and only what could be
-  // among the best is scored exactly (batch_bounded_scorer.h), where nobody wants to know all scores. Without
-  // a word, from 4,096 neurons on where there is a wide path or BatchBounds::fastest() is not floats.
+  // Inference::kFull: scores batches by bounds and computes exact scores only of possible top-k labels
+  // (batch_bounded_scorer.h), unless all scores are needed. Default: on from 4,096 neurons where there is a
+  // linear term or BatchBounds::fastest() is not kFloat.
   std::optional<bool> bound_first;
-  // The scores of a sample are the same to the bit whatever samples come with it and how many. Else they may
-  // differ in the last bits, and so from a block of kLanes to one that is not full. Costs some time where
-  // many come together.
+  // The scores of a sample are bitwise independent of the other samples of its batch and of their number.
+  // Otherwise they may differ in the last bits, for example between full and partial blocks of kLanes
+  // samples. Slower for large batches.
   bool by_row = false;
-  // Of a model of interactions: a sample's own items are answered, too.
+  // For models of interactions: answers include the items of the input sample.
   bool keep_known = false;
-  // Of neighbours: whether likely labels lend to those they come with (cooccurrence.h).
+  // For kNN prediction: whether likely labels raise co-occurring labels (cooccurrence.h).
   bool cooccurrence = true;
-  // Unless empty, hears how many samples have just been answered where several threads answer many; from each
-  // of them.
+  // If set: called with the number of samples just answered, concurrently from the prediction threads.
   std::function<void(std::size_t samples)> progress;
 };
 
-// How far an evaluation is, from any thread.
+// Receives the progress of an evaluation; called from any thread.
 using Progress = std::function<void(std::size_t done, std::size_t all)>;
-// InferenceOptions::progress that tells the sum; empty where `told` is.
+// Returns an InferenceOptions::progress function that passes the running sum to `told`; empty where `told`
+// is.
 std::function<void(std::size_t samples)> summed_progress(Progress told, std::size_t all);
 
 class Predictor {
  public:
-  // Chooses how samples are scored, together and alone. Inference::kLsh: builds the search index of the
-  // output layer; where that is the network's only layer, hash tables of training are asked in its place
-  // (rebuild_index). Throws InputError where it has none.
+  // Selects the scorers for batches and for single samples. Inference::kLsh: builds the search index of the
+  // output layer; where that is the only layer, queries its training hash tables instead (rebuild_index).
+  // Throws InputError where it has none.
   Predictor(const TrainedNetwork& trained, const InferenceOptions& options);
 
   const InferenceOptions& options() const { return options_; }
-  // Whether the model is one of interactions (data.kind): features and labels are items, and answers leave
-  // out those that a sample has, but for options().keep_known.
+  // Whether the model is one of interactions (data.kind): features and labels are items, and answers exclude
+  // the sample's own items unless options().keep_known.
   bool of_items() const { return trained_.network.config().data.kind == DataKind::kInteractions; }
   std::size_t index_bytes() const;
 
-  // Working memory of one thread, kept from call to call; it grows to what the largest call needs.
+  // Working memory of one thread, kept between calls; grows to the largest call.
   class Scratch {
    private:
     friend class Predictor;
@@ -78,20 +79,20 @@ class Predictor {
       PredictionBatch batch;
       std::unique_ptr<Scorer::Scratch> scorer;
       TopK::Scratch top_k;
-      std::vector<Prediction> unknown;  // the best items but for those that a sample has
+      std::vector<Prediction> unknown;  // the best items without those of the sample
     };
-    std::unique_ptr<Work> one, many;  // for a sample alone, for batches of many
+    std::unique_ptr<Work> one, many;  // for a single sample; for batches
   };
 
-  // Calls sink(sample, best) for every row of `data`, from several threads, each sample once. `best` holds at
-  // most k predictions and is valid during the call. Features the network does not know are an InputError.
-  // `scratch` gets as many as there are threads.
+  // Calls sink(sample, best) for every row of `data`, concurrently, each sample once. `best` holds at most k
+  // predictions and is valid during the call. `scratch` is resized to the number of threads. Throws
+  // InputError for feature ids that the network does not have.
   using Sink = std::function<void(std::size_t sample, std::span<const Prediction> best)>;
   void predict(const Dataset& data, std::vector<Scratch>& scratch, const Sink& sink) const;
-  // The same with memory of its own.
+  // The same with its own working memory.
   void predict(const Dataset& data, const Sink& sink) const;
 
-  // What one call asks for in place of the options.
+  // Parameters of one call, in place of the options.
   struct Wanted {
     std::size_t k = 5;
     bool log_softmax = false;
@@ -103,8 +104,8 @@ class Predictor {
   void predict(const Dataset& data, const Wanted& wanted, std::vector<Scratch>& scratch,
                const Sink& sink) const;
 
-  // The same on the calling thread alone, for answers that must come soon: a single sample costs a pass of
-  // one lane. May run on many threads at once, with a Scratch each.
+  // The same on the calling thread only, for low latency: a single sample is computed as a block of one lane.
+  // Concurrent calls are safe with one Scratch per thread.
   void predict(const Dataset& data, const Wanted& wanted, Scratch& scratch, const Sink& sink) const;
 
  private:
@@ -122,22 +123,22 @@ class Predictor {
 
   TrainedNetwork trained_;
   InferenceOptions options_;
-  const Neighbours* cooccurrence_knn_;                  // nullptr: no co-occurring labels
-  std::shared_ptr<const WideBounds> bounds_;            // of the wide path, where scorers use them
-  std::vector<std::unique_ptr<const Scorer>> scorers_;  // these two, and what they build on
+  const Neighbours* cooccurrence_knn_;                  // nullptr: no label propagation
+  std::shared_ptr<const WideBounds> bounds_;            // of the linear term, where scorers use them
+  std::vector<std::unique_ptr<const Scorer>> scorers_;  // together_, alone_ and the scorers they use
   const Scorer* together_;
-  const Scorer* alone_;  // of samples that come alone to a thread
+  const Scorer* alone_;  // for single samples
 };
 
-// The best labels of each row of `data` but for those of `pairs`, as many as predictor.options().k, which
-// must be larger, less pairs.most(). Deterministic whatever the thread count.
+// The best labels of each row of `data` without the labels of `pairs`: predictor.options().k - pairs.most()
+// of them, which must be above 0. Results do not depend on the number of threads.
 Ranking ranked(const Predictor& predictor, const Dataset& data, const LabelPairs& pairs = {});
 
-// Ranking measures over the whole of `data`, at ranks up to predictor.options().k. Deterministic whatever the
-// thread count.
+// Ranking metrics over all of `data`, for ranks up to predictor.options().k. Results do not depend on the
+// number of threads.
 Metrics evaluate(const Predictor& predictor, const Dataset& data, std::span<const std::uint32_t> ks,
                  Metrics::Propensities inverse_propensities, Metrics::Groups groups = nullptr);
-// The same with a Predictor of its own.
+// The same with its own Predictor.
 Metrics evaluate(const TrainedNetwork& trained, const Dataset& data, const InferenceOptions& options,
                  std::span<const std::uint32_t> ks, Metrics::Propensities inverse_propensities,
                  Metrics::Groups groups = nullptr);

@@ -40,7 +40,7 @@ void KnnVotes::add_samples(const Block& block, std::size_t features) {
   }
 }
 
-// Keeps of the last sample's votes those for neurons that are here.
+// Drops the last sample's votes for neurons outside the own range.
 void KnnVotes::end_sample() {
   has_votes_.push_back(votes_.size() > from_.back());
   const auto first = votes_.begin() + static_cast<std::ptrdiff_t>(from_.back());
@@ -64,7 +64,7 @@ void KnnVotes::take_scores(std::size_t i, std::span<const std::uint32_t> ids, co
   }
 }
 
-// Where probabilities are equal, as those close to 1 are, the network's scores decide.
+// Equal probabilities (close to 1) are ordered by the network's scores.
 bool KnnVotes::better(const Mixed& a, const Mixed& b) {
   if (a.probability != b.probability) return a.probability > b.probability;
   return a.score > b.score || (a.score == b.score && a.label < b.label);
@@ -100,8 +100,8 @@ void KnnVotes::mix_voted(std::size_t i, double log_norm) {
   std::sort(voted_.begin(), voted_.end(), better);
 }
 
-// Logits below some bound are as far apart as their probabilities need to be in the same order; where
-// rounding makes these equal, the logits decide, as among all.
+// Below a bound, the order of logits is the order of probabilities; where probabilities round to the same
+// value, logits decide, as everywhere.
 void KnnVotes::split_others(std::span<const Prediction> best) {
   const auto is_head = [&](const Prediction& one) {
     return loss_ != LossKind::kSigmoid || one.score > LogOddsOfShare::kMaxLogit;
@@ -112,7 +112,7 @@ void KnnVotes::split_others(std::span<const Prediction> best) {
   for (auto one = best.begin(); one != tail; ++one) {
     if (!has_vote_[one->label]) others_.push_back(mixed(one->label, one->score, 0.0));
   }
-  // They come in order of the scores; rounding may have put probabilities in another one.
+  // Sorted by score; rounding may have changed the order of probabilities.
   if (!std::is_sorted(others_.begin(), others_.end(), better))
     std::sort(others_.begin(), others_.end(), better);
 }
@@ -122,7 +122,7 @@ void KnnVotes::append(const Mixed& next, TopK& best) const {
     best.append({next.label, static_cast<float>(score_of(loss_, next.probability))});
 }
 
-// What nobody votes for of a part of tail_.
+// Appends the labels of a range of tail_ that have no votes.
 void KnnVotes::append_tail(std::span<const Prediction> part, TopK& best) const {
   constexpr std::size_t kAtOnce = 256;
   std::array<Prediction, kAtOnce> some;

@@ -1,7 +1,7 @@
-// The votes of the neighbours for samples that are scored together: they take the network's scores of the
-// labels voted for as these come, and mix the probabilities in the end.
+// Mixes kNN votes with network scores for the samples of a prediction batch: collects the network's scores of
+// voted labels as they are computed, then mixes probabilities.
 //
-// For one thread. Kept from batch to batch; it grows to what the largest needs.
+// Not thread-safe. Memory is kept between batches and grows to the largest batch.
 #pragma once
 
 #include <cstdint>
@@ -19,52 +19,50 @@ class KnnVotes {
  public:
   using Vote = Neighbours::Vote;
 
-  // Begins a batch without samples. `neighbours` must live on. `loss` is that of the network whose scores are
-  // mixed, and whose neurons are `labels`: votes for others only make themselves felt by their share of the
-  // probability.
+  // Starts an empty batch. `neighbours` must outlive this object. `loss` is the loss of the network whose
+  // scores are mixed; `labels` is the range of its neurons. Votes for labels outside the range only scale the
+  // probabilities of the others.
   KnnVotes(const Neighbours& neighbours, LossKind loss, Slice labels);
-  // Begins the next one.
+  // Starts the next batch.
   void clear();
 
-  // Has the neighbours vote for the batch's next samples: those of a block that are put into it, but not yet
-  // passed through any layer. Neighbours know the first `features` features, behind which pairs stand.
+  // Appends the samples of a block to the batch and computes their votes. The block's rows are loaded and not
+  // yet passed through any layer; ids from `features` on (feature crosses) are ignored.
   void add_samples(const Block& block, std::size_t features);
 
-  // Of sample i, labels ascending.
+  // Votes of sample i, ascending by label.
   std::span<const Vote> of(std::size_t i) const {
     return std::span(votes_).subspan(from_[i], from_[i + 1] - from_[i]);
   }
 
-  // Takes the scores of sample i from z[c * lanes], the score of neuron ids[c]. ids ascend, within a call and
-  // from one for sample i to the next.
+  // Takes the scores of sample i: z[c * lanes] is the score of neuron ids[c]. ids ascend within a call and
+  // over consecutive calls for sample i.
   void take_scores(std::size_t i, std::span<const std::uint32_t> ids, const float* z, std::size_t lanes);
-  // Sample i's scores come once more from the first on.
+  // Restarts the ascending order: the scores of sample i come again from the first id.
   void restart(std::size_t i) { next_[i] = from_[i]; }
-  // Takes the score of the label of of(i)[v].
+  // Sets the network's score of the label of(i)[v].
   void set_score(std::size_t i, std::size_t v, float score) { scores_[from_[i] + v] = score; }
-  // The score of the label of of(i)[v]; minus infinity before it comes.
+  // The network's score of the label of(i)[v]; minus infinity before it is set.
   float score(std::size_t i, std::size_t v) const { return scores_[from_[i] + v]; }
 
-  // The least mixed probability that can be among the k best of sample i, as far as scores are known: those
-  // of some votes and of `best`, its best by the network's scores; below 0 before there are k. Not under
-  // softmax.
+  // Lower bound of the k-th best mixed probability of sample i, from the known scores of votes and from
+  // `best`, the sample's top k by network scores; below 0 before k labels are known. Not for softmax.
   double least_mixed(std::size_t i, const TopK& best);
-  // What the label of of(i)[v] can reach at most, if the network's score is no better than `score`.
+  // Upper bound of the mixed probability of the label of(i)[v], where the network's score is at most `score`.
   double most_mixed(std::size_t i, std::size_t v, float score) const {
     return mixed(0, score, votes_[from_[i] + v].weight).probability;
   }
 
-  // Puts in place of `best`, the k best of sample i by the network's scores, the k best of the mixed
-  // probabilities; where nobody votes, it stays as it is. Under softmax the network's scores become
-  // probabilities with `log_norm`, the logarithm of the sum of their exponentials, already taken off those in
-  // `best`.
+  // Replaces `best`, the top k of sample i by network scores, by the top k of the mixed probabilities; a
+  // sample without votes stays unchanged. Under softmax, `log_norm` is the logarithm of the sum of
+  // exp(score); scores in `best` already have it subtracted, all others have not.
   void mix(std::size_t i, double log_norm, TopK& best);
 
  private:
   void end_sample();
   struct Mixed {
     double probability;
-    float score;  // the network's
+    float score;  // of the network
     std::uint32_t label;
   };
   static bool better(const Mixed& a, const Mixed& b);
@@ -80,13 +78,13 @@ class KnnVotes {
   LogOddsOfShare log_odds_;  // of the network's share
   Neighbours::Scratch scratch_;
   std::vector<Vote> votes_;
-  std::vector<bool> has_votes_;       // of sample i: for labels of other processes, too
+  std::vector<bool> has_votes_;       // of sample i: has votes, also for labels of other shards
   std::vector<std::size_t> from_{0};  // sample i has the votes [from_[i], from_[i + 1])
-  std::vector<std::size_t> next_;     // of sample i: the first whose label is above all ids taken
-  std::vector<float> scores_;         // of the votes' labels; minus infinity before they come
-  std::vector<bool> has_vote_;        // by label, of the sample that is mixed; false between calls
-  // Of that sample, best first: labels voted for, others of its best, and those of its best whose order and
-  // log-odds are known without their probabilities.
+  std::vector<std::size_t> next_;     // of sample i: its first vote above all ids taken so far
+  std::vector<float> scores_;         // of the votes' labels; minus infinity before they are set
+  std::vector<bool> has_vote_;        // by label, of the sample being mixed; false between calls
+  // Of the sample being mixed, best first: voted labels; labels of its top k without votes; and labels of its
+  // top k without votes whose order and log-odds follow from the logits alone.
   std::vector<Mixed> voted_, others_;
   std::vector<Prediction> tail_;
   std::vector<double> known_;  // mixed probabilities

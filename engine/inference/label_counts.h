@@ -1,4 +1,4 @@
-// What became of each label: how often it was there, was predicted, and rightly so. For one thread.
+// Per label: number of positives, predictions and true positives. Not thread-safe.
 #pragma once
 
 #include <cstddef>
@@ -17,29 +17,30 @@ class LabelCounts {
     std::uint32_t all = 0, hits = 0;
   };
 
-  // Of `labels` labels, among the first k predictions for each of `ks`. Labels beyond are left out.
+  // Counts for `labels` labels, among the first k predictions for each k of `ks`; larger labels are ignored.
   LabelCounts(const Ranking& ranking, const Dataset& truth, std::vector<std::uint32_t> ks,
               std::size_t labels);
 
   std::size_t labels() const { return positives_.size(); }
   const std::vector<std::uint32_t>& ks() const { return ks_; }
-  // Samples that carry the label.
+  // Number of samples with this label.
   std::uint32_t positives(std::size_t label) const { return positives_[label]; }
-  // Samples that it is among the first ks()[i] predictions of, and those of them that carry it.
+  // Number of samples with this label among their first ks()[i] predictions (`all`), and of these the true
+  // positives (`hits`).
   const Predicted& predicted(std::size_t label, std::size_t i) const {
     return predicted_[label * ks_.size() + i];
   }
 
-  // Labels that samples carry.
+  // Number of labels with at least one sample.
   std::size_t carried() const { return carried_; }
-  // Of these, the share that is predicted rightly for some sample among the first ks()[i]: coverage as in
-  // Schultheis, Wydmuch, Kotłowski, Babbar, Dembczyński, "Generalized test utilities for long-tail
-  // performance in extreme multi-label classification", NeurIPS 2023, where it is a share of all labels. 0
-  // where no sample has a label.
+  // Coverage: the share of carried() labels with a true positive among the first ks()[i] predictions of some
+  // sample. As in Schultheis, Wydmuch, Kotłowski, Babbar, Dembczyński, "Generalized test utilities for
+  // long-tail performance in extreme multi-label classification", NeurIPS 2023, where it is a share of all
+  // labels. 0 where no sample has a label.
   double coverage(std::size_t i) const;
-  // The share of all labels that is predicted for some sample, rightly or not: catalogue coverage as in
-  // Herlocker, Konstan, Terveen, Riedl, "Evaluating collaborative filtering recommender systems", 2004,
-  // section 4.3.
+  // Catalogue coverage: the share of all labels among the first ks()[i] predictions of some sample, true or
+  // not (Herlocker, Konstan, Terveen, Riedl, "Evaluating collaborative filtering recommender systems", 2004,
+  // section 4.3).
   double catalogue(std::size_t i) const;
 
  private:

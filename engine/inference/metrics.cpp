@@ -13,7 +13,7 @@
 namespace slide {
 namespace {
 
-// Gain of a hit at `rank`, counted from 0.
+// DCG discount of a hit at `rank`, counted from 0.
 double discount(std::size_t rank) {
   return 1.0 / std::log2(static_cast<double>(rank) + 2.0);
 }
@@ -52,7 +52,7 @@ LabelGroups::LabelGroups(std::span<const std::uint32_t> label_frequencies)
                            [&](std::uint32_t label) { return label_frequencies[label]; });
   std::uint64_t total = 0;
   for (const std::uint32_t frequency : label_frequencies) total += frequency;
-  std::uint64_t passed = 0, before = 0;  // pairs of the labels so far, and of those of higher frequency
+  std::uint64_t passed = 0, before = 0;  // pairs of the labels so far; of labels of higher frequency
   for (std::size_t i = 0; i < order.size(); ++i) {
     const std::uint32_t frequency = label_frequencies[order[i]];
     if (i == 0 || frequency != label_frequencies[order[i - 1]]) before = passed;

@@ -1,11 +1,10 @@
-// Evaluation measures over ranked predictions: P@k, nDCG@k, recall@k and the propensity-scored PSP@k and
-// PSnDCG@k, as defined by the extreme classification repository (Bhatia et al. 2016) and Jain, Prabhu, Varma
-// 2016, section 4. For items that users may want, the hit rate and the mean reciprocal rank of the first hit
-// (MRR) as well.
+// Metrics of ranked predictions: P@k, nDCG@k, recall@k and the propensity-scored PSP@k and PSnDCG@k, as
+// defined by the extreme classification repository (Bhatia et al. 2016) and Jain, Prabhu, Varma 2016, section
+// 4; for recommendations also the hit rate and the mean reciprocal rank of the first hit (MRR).
 //
-// A Metrics object holds sums over the samples it has seen. Objects filled apart and merged in a fixed order
-// give the same bits whatever the number of threads. An object is for one thread at a time; different objects
-// may be filled concurrently, also with the same propensities.
+// A Metrics object holds sums over its samples. Objects that are filled separately and merged in a fixed
+// order give the same bits for any number of threads. One thread per object at a time; objects may share
+// propensities.
 #pragma once
 
 #include <array>
@@ -20,13 +19,13 @@
 
 namespace slide {
 
-// 1 / p_l for every label: 1 + C (N_l + B)^-A with C = (log N - 1) (B + 1)^A, where N_l is
-// `label_frequencies[l]`, the label's number of training samples, and N is `samples`, their total. With fewer
-// than three samples C would be negative and is taken as 0. Immutable.
+// Inverse propensities 1 / p_l = 1 + C (N_l + B)^-A with C = (log N - 1) (B + 1)^A, where N_l =
+// label_frequencies[l] is the label's number of training samples and N = `samples` is their total. C is 0 for
+// fewer than three samples. Immutable.
 class InversePropensities {
  public:
-  // The frequencies must outlive it: it is one number for each that occurs, not for each label. Throws
-  // InputError unless a >= 0 and b > 0.
+  // Stores one value per distinct frequency; `label_frequencies` must outlive the object. Throws InputError
+  // unless a >= 0 and b > 0.
   InversePropensities(std::span<const std::uint32_t> label_frequencies, std::size_t samples, double a,
                       double b);
   // One of its own for every label, and of labels beyond.
@@ -52,20 +51,20 @@ inline constexpr std::array<LabelGroup, 3> kLabelGroups = {LabelGroup::kHead, La
 // "head", "middle", "tail".
 const char* name_of(LabelGroup group);
 
-// Labels in three groups by how frequent they are in training, about a third of all training labels (pairs of
-// a sample and its label) each: walking from the most frequent label on, those that begin before a third of
-// the pairs has passed are head, before two thirds middle, the others tail, labels that never occur included.
-// Labels of one frequency are in one group. Immutable.
+// Three groups of labels by training frequency, each with about a third of all (sample, label) pairs: in
+// order of decreasing frequency, labels that begin before the first third of the pairs are head, before the
+// second third middle, all others tail, including labels without samples. Labels of equal frequency are in
+// one group. Immutable.
 class LabelGroups {
  public:
   explicit LabelGroups(std::span<const std::uint32_t> label_frequencies);
 
   struct Part {
     std::size_t labels = 0;
-    std::uint32_t least = 0, most = 0;  // training samples of one of its labels
+    std::uint32_t least = 0, most = 0;  // min and max training samples of its labels
   };
   const Part& part(LabelGroup group) const { return parts_[std::size_t(group)]; }
-  // A label that training does not know is tail.
+  // Labels unknown to training are tail.
   LabelGroup of(std::uint32_t label) const {
     return label < groups_.size() ? groups_[label] : LabelGroup::kTail;
   }
@@ -80,62 +79,62 @@ class Metrics {
   using Groups = std::shared_ptr<const LabelGroups>;
   using Propensities = std::shared_ptr<const InversePropensities>;
 
-  // `ks` in any order, each at least 1, else Error. Without propensities (null or empty) there is no PSP.
-  // Without groups nothing is told by group.
+  // `ks` in any order, each at least 1, else throws Error. No PSP without propensities (null or empty); a
+  // label beyond their size has weight 1. No metrics by group without groups.
   explicit Metrics(std::vector<std::uint32_t> ks, Propensities inverse_propensities = nullptr,
                    Groups groups = nullptr);
 
-  // One sample. `predicted_ranked`: distinct labels, best first; where there are fewer than k the rest are
-  // misses. `true_labels_sorted`: distinct, ascending; a sample without labels counts as zero in P, nDCG and
-  // recall, and is counted in their denominators.
+  // Adds one sample. `predicted_ranked`: distinct labels, best first; fewer than k count as misses.
+  // `true_labels_sorted`: distinct, ascending; a sample without labels counts as 0 in P, nDCG and recall.
   void add(std::span<const std::uint32_t> predicted_ranked,
            std::span<const std::uint32_t> true_labels_sorted);
 
-  // Adds the samples of `other`. Throws Error unless it has the same ks and both or neither have
+  // Adds the samples of `other`. Throws Error unless both have the same ks and both or neither have
   // propensities.
   void merge(const Metrics& other);
 
   std::uint64_t samples() const { return samples_; }
   bool has_psp() const { return inverse_ != nullptr; }
 
-  // Means over the samples, in [0, 1]; 0 without samples. `k` must be one of the constructor's, else Error.
+  // Means over the samples, in [0, 1]; 0 without samples. Throws Error unless `k` is one of the
+  // constructor's.
   double precision(std::uint32_t k) const;
   double ndcg(std::uint32_t k) const;
   double recall(std::uint32_t k) const;
-  // The share of samples with a hit, and the mean of 1 / (rank of the first hit), 0 where there is none.
+  // Share of samples with a hit among the first k; mean of 1 / rank of the first hit, 0 without a hit.
   double hit_rate(std::uint32_t k) const;
   double mrr(std::uint32_t k) const;
-  // Has to_json(), names() and append_ratios() tell these two, too, behind the others.
+  // Makes to_json(), names() and append_ratios() include hit rate and MRR, after the others.
   void tell_first_hits() { first_hits_ = true; }
   bool tells_first_hits() const { return first_hits_; }
-  // Propensity-weighted hits over the best that is reachable on all samples together; 0 without propensities.
+  // Sum of propensity-weighted hits over the sum of their maxima, over all samples; 0 without propensities.
   double psp(std::uint32_t k) const;
-  // The same of nDCG: each sample's hits, discounted by rank and weighted, over the DCG of as many hits at
-  // the first ranks, summed over the samples; and that over the best that is reachable.
+  // Propensity-scored nDCG: per sample, the weighted discounted hits over the DCG of k hits at the first
+  // ranks; summed over the samples, over the sum of their maxima.
   double psndcg(std::uint32_t k) const;
 
   bool has_groups() const { return groups_ != nullptr; }
-  // True labels of the group, over all samples.
+  // Number of true labels of the group, over all samples.
   std::uint64_t positives(LabelGroup group) const { return positives_[std::size_t(group)]; }
-  // Of these, the share among the first k predictions; 0 without positives or groups.
+  // Share of these among the first k predictions; 0 without positives or groups.
   double recall(std::uint32_t k, LabelGroup group) const;
-  // What the group adds to precision(k): the sum over the groups is precision(k).
+  // Contribution of the group to precision(k): the groups' values sum to precision(k).
   double precision(std::uint32_t k, LabelGroup group) const;
 
-  // {"p_at_1": .., "ndcg_at_1": .., "psp_at_1": .., "psndcg_at_1": .., "recall_at_1": ..}: each measure for
+  // {"p_at_1": .., "ndcg_at_1": .., "psp_at_1": .., "psndcg_at_1": .., "recall_at_1": ..}: each metric for
   // all k in turn.
   nlohmann::ordered_json to_json() const;
 
-  // {"p_at_1_head": .., "recall_at_1_head": .., ..}: those of the groups; empty without groups.
+  // {"p_at_1_head": .., "recall_at_1_head": .., ..}: metrics by group; empty without groups.
   nlohmann::ordered_json groups_to_json() const;
 
-  // A measure as two sums over the samples, which it is the ratio of.
+  // A metric as the ratio of two sums over the samples.
   struct Ratio {
     double sum = 0, over = 0;
     double value() const { return over == 0 ? 0.0 : sum / over; }
   };
-  // The names of to_json() in its order, and behind `ratios` what each is the ratio of. Each k must be there
-  // once.
+  // The names of to_json() in its order; append_ratios() appends their ratios in the same order. Each k must
+  // occur once.
   std::vector<std::string> names() const;
   void append_ratios(std::vector<Ratio>& ratios) const;
 
@@ -144,7 +143,7 @@ class Metrics {
     std::uint64_t hits = 0;
     double ndcg = 0;
     double recall = 0;
-    std::uint64_t hit = 0;  // samples with hits
+    std::uint64_t hit = 0;  // samples with a hit
     double reciprocal = 0;
     double weighted_hits = 0;
     double weighted_best = 0;
@@ -163,12 +162,12 @@ class Metrics {
   std::vector<std::uint32_t> ks_;
   std::uint32_t largest_k_ = 0;
   Propensities inverse_;  // null or not empty
-  Groups groups_;         // or null
+  Groups groups_;         // may be null
   bool first_hits_ = false;
   std::array<std::uint64_t, 3> positives_{};
   std::vector<Sums> sums_;  // parallel to ks_
   std::uint64_t samples_ = 0;
-  std::vector<bool> is_hit_;  // scratch of add(): for each rank
+  std::vector<bool> is_hit_;  // scratch of add(): by rank
   std::vector<double> best_;  // scratch of add(): largest weights of the true labels, descending
 };
 

@@ -1,7 +1,7 @@
-// A batch: samples that are scored together, in blocks which share each pass over the weights. It brings the
-// samples to the output layer; a Scorer puts in what becomes of them there.
+// Prediction batch: samples that are scored together, in blocks that share each pass over the weights. It
+// loads the samples and runs the hidden layers; a Scorer fills in the results of the output layer.
 //
-// Of one thread. Kept from call to call; memory grows to what the largest call needs.
+// Not thread-safe. Memory is kept between calls and grows to the largest call.
 #pragma once
 
 #include <cstddef>
@@ -14,73 +14,74 @@
 
 namespace slide {
 
-// What is summed over the processes that hold a network's parts, by sample of a data set: the hidden units
-// before bias and activation.
+// Hidden pre-activations (before bias and activation) of a data set, summed over the processes that hold
+// shards of the network.
 struct HiddenRows {
   std::vector<float> sums;  // [samples x width]
   std::size_t width = 0;
 };
 
-// A trained network as predictions see it: with the samples that vote, where there are any, and where other
-// processes have parts of it, the hidden units of the data it predicts. Refers to all of them.
+// A trained network as prediction uses it: the network, its kNN index if any, and for a sharded network the
+// hidden units of the data to predict. Refers to all of them.
 struct TrainedNetwork {
-  TrainedNetwork(const Network& trained, const Neighbours* voters)  // nullptr: nobody votes
+  TrainedNetwork(const Network& trained, const Neighbours* voters)  // nullptr: no kNN prediction
       : network(trained), neighbours(voters) {}
   const Network& network;
   const Neighbours* neighbours;
   const HiddenRows* hidden = nullptr;
 };
 
-// The most feature values, pairs among them, of `lanes` samples of `data` that are passed through the network
-// together.
+// Max number of feature values, feature crosses included, of any `lanes` samples that form a block.
 std::size_t most_entries(const Network& network, const Dataset& data, std::size_t lanes);
 
-// Whether the samples of a block do not share which of their features a first layer looks at.
+// Whether the first layer computes each sample from its own full input: samples of a block do not share a
+// feature selection.
 bool has_whole_input(const Network& network);
 
 struct PredictionBatch {
-  static constexpr std::size_t kLanes = 128;    // most samples of a block
-  static constexpr std::size_t kMaxBlocks = 4;  // of a batch
-  // The same where samples must not depend on each other: so few that features are dense columns.
+  static constexpr std::size_t kLanes = 128;    // max samples of a block
+  static constexpr std::size_t kMaxBlocks = 4;  // max blocks of a batch
+  // Max samples of a block where samples must not depend on each other; below the size at which features
+  // become dense columns.
   static constexpr std::size_t kLanesByRow = 48;
   static_assert(BlockFeatures::sparse_entries(kLanesByRow) == 0);
 
-  std::size_t lanes = 0;    // of each block, at most
-  std::size_t entries = 0;  // feature values of a block that there is room for
+  std::size_t lanes = 0;    // max samples of each block
+  std::size_t entries = 0;  // capacity of a block, in feature values
 
-  std::size_t features = 0;  // of samples, without pairs
+  std::size_t features = 0;  // of samples, without feature crosses
 
-  std::size_t first = 0;    // number of the first sample in its data
+  std::size_t first = 0;    // number of the first sample in its data set
   std::size_t samples = 0;  // in use
   std::size_t k = 0;
-  bool log_softmax = false;        // whether log_norm is asked for
-  bool by_row = false;             // whether sums must go the same way whatever samples a block has
-  std::vector<Block> blocks;       // all there is room for
-  std::vector<BlockInput> inputs;  // of the output layer, of each block in use
+  bool log_softmax = false;        // whether log_norm is needed
+  bool by_row = false;             // whether sums have the same order for any set of samples in a block
+  std::vector<Block> blocks;       // as many as reserved
+  std::vector<BlockInput> inputs;  // of the output layer, one per block in use
   ThreadScratch scratch;
   const HiddenRows* hidden = nullptr;
 
-  // What a Scorer fills in, by sample of the batch: its best labels, log of the sum of exp(logit) over all
-  // neurons scored, and the network's scores of the labels that neighbours vote for.
+  // Results of a Scorer, by sample of the batch: top labels; log of the sum of exp(logit) over all scored
+  // neurons; network scores of labels with kNN votes.
   std::vector<TopK> best;
   std::vector<double> log_norm;
   std::optional<KnnVotes> votes;
 
-  // Sample s of block b.
+  // Index in the batch of sample s of block b.
   std::size_t sample(std::size_t b, std::size_t s) const { return b * lanes + s; }
-  // Its features without pairs: what wide path and neighbours take.
+  // Its raw features, without feature crosses: input of the linear term and the kNN search.
   SparseRow single_features(std::size_t b, std::size_t s) const {
     return first_features(blocks[b].rows[s], features);
   }
   LayerScratch& output_scratch() { return scratch.layers.back(); }
-  // log_norm of sample i with exp(more) added to the sum.
+  // Adds exp(more) to the sum whose logarithm is log_norm[i].
   void add_log_norm(std::size_t i, double more);
 
-  // Makes room for `block_count` blocks of `block_lanes` samples with up to `most_entries` feature values.
+  // Reserves `block_count` blocks of `block_lanes` samples with up to `most_entries` feature values.
   void reserve(const TrainedNetwork& trained, std::size_t block_count, std::size_t block_lanes,
                std::size_t most_entries);
-  // Begins with samples [first_sample, end) of `data`, for which there must be room: has their neighbours
-  // vote and runs the hidden layers.
+  // Loads samples [first_sample, end) of `data`, which must fit; computes their kNN votes and runs the hidden
+  // layers.
   void begin(const Network& network, const Dataset& data, std::size_t first_sample, std::size_t end);
 };
 

@@ -14,7 +14,7 @@ namespace {
 
 constexpr std::size_t kRowsAtOnce = 1024;
 
-// The places in a row of its largest entries, best first.
+// Indices of the largest entries of a row, best first.
 void rank_places(const SparseRow& row, std::size_t most, std::vector<std::uint32_t>& places) {
   places.resize(row.ids.size());
   for (std::size_t i = 0; i < places.size(); ++i) places[i] = static_cast<std::uint32_t>(i);
@@ -26,7 +26,7 @@ void rank_places(const SparseRow& row, std::size_t most, std::vector<std::uint32
   places.resize(kept);
 }
 
-// Rows of scores; they have no true labels.
+// Builds a data set of score rows without true labels.
 Dataset scores_of(DatasetArrays arrays, std::uint32_t labels) {
   arrays.label_offsets = std::vector<std::uint64_t>(arrays.feature_offsets.size());
   return {std::move(arrays), labels, labels};

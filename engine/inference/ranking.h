@@ -1,9 +1,8 @@
-// The best labels of each sample, from a network or from scores that anybody made, and what is measured of
-// them.
+// Rankings: the best labels of each sample, from a network or from external scores, and their metrics.
 //
-// Scores are the features of a Dataset: the labels that have a score, ascending, and the scores. True labels
-// are the labels of a Dataset, which may be the same one. Functions are safe to call from any thread; results
-// do not depend on the number of threads.
+// Scores are the features of a Dataset: ids are labels, ascending, values are scores. True labels are the
+// labels of a Dataset, possibly the same one. Functions are safe from any thread; results do not depend on
+// the number of threads.
 #pragma once
 
 #include <cstddef>
@@ -21,21 +20,20 @@ namespace slide {
 // Immutable once filled.
 class Ranking {
  public:
-  // Room for `samples` samples of `most` labels at most.
+  // Allocates `samples` rows of at most `most` labels.
   Ranking(std::size_t samples, std::size_t most) : most_(most), labels_(samples * most), counts_(samples) {}
 
   std::size_t size() const { return counts_.size(); }
   std::size_t most() const { return most_; }
-  // Best first.
+  // Labels of a sample, best first.
   std::span<const std::uint32_t> operator[](std::size_t sample) const {
     return {labels_.data() + sample * most_, counts_[sample]};
   }
-  // Puts a label behind those of the sample, unless there are `most`. Different samples may be filled
-  // concurrently.
+  // Appends a label to the sample's row, unless it is full. Safe for concurrent calls with different samples.
   void add(std::size_t sample, std::uint32_t label) {
     if (counts_[sample] < most_) labels_[sample * most_ + counts_[sample]++] = label;
   }
-  // The same of all of these, best first, but for the labels of `pairs`.
+  // Appends all labels of `best`, best first, without the labels of `pairs`.
   void add(std::size_t sample, std::span<const Prediction> best, const LabelPairs& pairs) {
     for (const Prediction& one : best) {
       if (!pairs.has(sample, one.label)) add(sample, one.label);
@@ -48,18 +46,17 @@ class Ranking {
   std::vector<std::uint32_t> counts_;
 };
 
-// The labels of each sample with the `most` highest scores, equal ones by label.
+// The `most` labels of highest score of each sample; ties by lower label.
 Ranking ranked(const Dataset& scores, std::size_t most, int threads);
 
-// The measures of `none`, a Metrics without samples, over all samples of `truth`, which are those of the
-// ranking.
+// Metrics of the ranking over all samples of `truth`; `none` is an empty Metrics with the parameters to use.
 Metrics measured(const Ranking& ranking, const Dataset& truth, Metrics none);
 
-// `scores` without those of these pairs.
+// `scores` without the (sample, label) pairs of `pairs`.
 Dataset scores_without(const Dataset& scores, const LabelPairs& pairs);
 
-// The sum of all scores times the weights of their data sets; a label without a score adds nothing. All have
-// as many samples, else Error.
+// Weighted sum of the scores of several data sets; a missing score counts as 0. Throws Error unless all have
+// the same number of samples.
 Dataset weighted_sum(std::span<const Dataset> scores, std::span<const double> weights);
 
 }  // namespace slide

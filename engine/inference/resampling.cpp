@@ -18,10 +18,10 @@ using Ratio = Metrics::Ratio;
 
 constexpr std::size_t kSamplesAtOnce = 1024;
 constexpr double kLow = 0.025, kHigh = 0.975;
-// Sums of the same numbers in another order differ by less, in measures up to 1.
+// Tolerance: sums of the same numbers in another order differ by less, for metrics up to 1.
 constexpr double kAsGood = 1e-12;
 
-// What a stream is for, beside its round.
+// Rng stream numbers: bootstrap draws, swaps.
 constexpr std::uint64_t kDraws = 0, kChanges = 1;
 
 void add(std::span<Ratio> sums, const Ratio* ratios) {
@@ -35,7 +35,7 @@ const Ratio* row_of(const SampleRatios& ratios, std::size_t sample) {
   return ratios.ratios.data() + sample * ratios.names.size();
 }
 
-// Values of `measures` in each round, [measures, rounds], as round(r, values) finds them.
+// Values of `measures` metrics in each round, [measures, rounds], computed by round(r, values).
 std::vector<double> rounds_of(std::size_t measures, const Resampling& resampling,
                               const std::function<void(std::size_t, std::span<double>)>& round) {
   std::vector<double> values(measures * resampling.count);
@@ -64,7 +64,7 @@ std::vector<Interval> intervals_of(std::vector<double> values, std::size_t round
   return intervals;
 }
 
-// Differences of the measures of the samples drawn in round r.
+// Bootstrap: metrics, or their differences, over samples drawn with replacement.
 void draw_samples(const SampleRatios& first, const SampleRatios* second, Rng rng, std::span<double> values) {
   std::vector<Ratio> sums(values.size()), others(values.size());
   const auto samples = static_cast<std::uint32_t>(first.samples());
@@ -77,7 +77,7 @@ void draw_samples(const SampleRatios& first, const SampleRatios* second, Rng rng
     values[m] = sums[m].value() - (second == nullptr ? 0.0 : others[m].value());
 }
 
-// Differences where the two have changed places in about half of the samples.
+// Randomisation test: differences after swapping the two predictors in about half of the samples.
 void change_places(const SampleRatios& first, const SampleRatios& second, Rng rng, std::span<double> values) {
   std::vector<Ratio> sums(values.size()), others(values.size());
   for (std::size_t i = 0; i < first.samples(); ++i) {

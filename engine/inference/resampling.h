@@ -1,9 +1,8 @@
-// How sure measures are: intervals by drawing the samples anew, and a paired test of two predictors on the
-// same samples.
+// Statistical uncertainty of metrics: bootstrap confidence intervals, and a paired significance test of two
+// predictors on the same samples.
 //
-// Both work on measures that are ratios of two sums over samples (Metrics::Ratio). Draws come from Rng
-// streams of their own, one for each of the `count` rounds, so results depend on the seed alone. Functions
-// are safe to call from any thread.
+// Both work on metrics that are ratios of two sums over samples (Metrics::Ratio). Each of the `count` rounds
+// uses its own Rng stream, so that results depend on the seed only. Functions are safe from any thread.
 #pragma once
 
 #include <cstddef>
@@ -17,16 +16,16 @@
 
 namespace slide {
 
-// What each sample adds to each measure.
+// Contribution of each sample to each metric.
 struct SampleRatios {
-  std::vector<std::string> names;      // of the measures
+  std::vector<std::string> names;      // of the metrics
   std::vector<Metrics::Ratio> ratios;  // [samples, names]
   std::size_t samples() const { return names.empty() ? 0 : ratios.size() / names.size(); }
 };
 
-// Of the measures of `none`, as measured() takes it.
+// For the metrics of `none`, an empty Metrics as in measured().
 SampleRatios sample_ratios(const Ranking& ranking, const Dataset& truth, const Metrics& none, int threads);
-// Adds f1_micro and f1_samples at a threshold (f1.h).
+// Appends f1_micro and f1_samples at a threshold (f1.h).
 void add_f1(SampleRatios& ratios, const Dataset& scores, const Dataset& truth, float threshold);
 
 struct Resampling {
@@ -39,23 +38,23 @@ struct Interval {
   double low = 0, high = 0;
 };
 
-// For each measure the 2.5th and the 97.5th percentile over the rounds, in each of which as many samples are
-// drawn as there are, with replacement (Efron and Tibshirani, "An introduction to the bootstrap", 1993,
-// section 13.3). Percentiles between two rounds are interpolated.
+// Percentile bootstrap (Efron and Tibshirani, "An introduction to the bootstrap", 1993, section 13.3): for
+// each metric the 2.5th and 97.5th percentile over rounds that each draw as many samples as there are, with
+// replacement. Percentiles are interpolated between rounds.
 std::vector<Interval> bootstrap(const SampleRatios& ratios, const Resampling& resampling);
 
 struct Difference {
-  double value = 0;  // the first less the second
+  double value = 0;  // first minus second
   Interval interval;
   double p = 1;
 };
 
-// For each measure the difference of two predictors on the same samples, its interval as above, the same
-// samples drawn for both, and the p-value of a two-sided paired randomisation test (Smucker, Allan,
-// Carterette, "A comparison of statistical significance tests for information retrieval evaluation", CIKM
-// 2007): in each round the two change places in a sample with probability 1/2, for a mean the same as if the
-// sign of its difference was drawn; p is the share of rounds, with what was found as one of them, whose
-// difference is as large. Throws Error where measures or numbers of samples differ.
+// For each metric, the difference of two predictors on the same samples, its bootstrap interval (same draws
+// for both), and the p-value of a two-sided paired randomisation test (Smucker, Allan, Carterette, "A
+// comparison of statistical significance tests for information retrieval evaluation", CIKM 2007): each round
+// swaps the two predictors in each sample with probability 1/2; p is the share of rounds, the observed one
+// included, with an absolute difference at least as large as the observed one. Throws Error where metrics or
+// numbers of samples differ.
 std::vector<Difference> compare(const SampleRatios& first, const SampleRatios& second,
                                 const Resampling& resampling);
 

@@ -3,7 +3,7 @@
 namespace slide {
 
 namespace {
-constexpr std::size_t kHitCost = 8;  // of one neuron's exact score, in those of all neurons scored together
+constexpr std::size_t kHitCost = 8;  // cost of one exact re-score, in scores of the full pass
 }  // namespace
 
 std::unique_ptr<Scorer::Scratch> SampleBoundedScorer::make_scratch(std::size_t blocks,
@@ -24,7 +24,7 @@ void SampleBoundedScorer::score(PredictionBatch& batch, Scorer::Scratch& scratch
   full_.score(batch, *own.full);
 }
 
-// False where there are no bounds, or so many neurons above them that scoring all is sooner done.
+// Returns false where there are no bounds, or so many candidates that scoring all neurons is faster.
 bool SampleBoundedScorer::score_hits(PredictionBatch& batch, Scratch& scratch) const {
   if (!screen_.bound(batch.inputs.front(), batch.single_features(0, 0), scratch.screen)) return false;
   std::vector<CandidateRescorer::Hit>& hits = scratch.hits;

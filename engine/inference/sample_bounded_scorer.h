@@ -1,6 +1,8 @@
-// The best labels of a sample alone, soon: bounds of their scores for all output neurons (SampleBounds), and
-// exact scores of those alone that could be among the best. Where bounds say too little, and where all exact
-// scores are asked for, FullScorer does the work.
+// Low-latency exact top-k scoring of a single sample: upper bounds of all output neurons' scores
+// (SampleBounds), then exact scores of only those neurons that can be among the top k. FullScorer scores the
+// sample where bounds are unavailable or prune too little, and where all exact scores are requested.
+//
+// Immutable, safe from any thread with one Scratch per thread (Scorer).
 #pragma once
 
 #include <cstdint>
@@ -17,15 +19,15 @@ namespace slide {
 
 class SampleBoundedScorer final : public Scorer {
  public:
-  // Of a network with a dense first layer. `full`, of the same network, must live on; `bounds` of its wide
-  // path, nullptr without one.
+  // For a network with a dense first layer. `full` is of the same network and must outlive this object;
+  // `bounds` belongs to the network's linear term, nullptr without one.
   SampleBoundedScorer(const FullScorer& full, const Network& network,
                       std::shared_ptr<const WideBounds> bounds)
       : full_(full),
         screen_(full.output(), full.postings(), std::move(bounds)),
         hits_(full.output(), network.sample_features()) {}
 
-  // Whether there are bounds on the errors of rough scores: else it must not be used.
+  // Whether approximate scores have error bounds; precondition of score().
   bool bounded() const { return screen_.bounded(); }
 
   // For one sample: `blocks` and `lanes` are 1.

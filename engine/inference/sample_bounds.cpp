@@ -13,7 +13,7 @@ namespace slide {
 
 namespace {
 
-// What float sums of the rough and the exact score may differ by, relative to the largest of them.
+// Max difference of the float sums of approximate and exact score, relative to the larger one.
 constexpr float kRounding = 1e-4F;
 
 float rounding_of(float score) {
@@ -64,18 +64,18 @@ SampleBounds::Scratch SampleBounds::make_scratch() const {
   return scratch;
 }
 
-// What the rough scores of the stretch that begins with neuron `first` may be wrong by, for activations of
-// that length.
+// Error bound of the approximate scores of the neurons that share the bound with neuron `first`, for
+// activations of length `length`.
 float SampleBounds::error(std::size_t first, double length) const {
   return errors_.empty() ? 0.0F : static_cast<float>(errors_[first / kStretch] * length);
 }
 
-// Rough scores of all neurons, without the wide path.
+// Approximate scores of all neurons, without the linear term.
 void SampleBounds::score_hidden(const BlockInput& in, Scratch& scratch) const {
   const std::size_t neurons = output_.size();
   const Parameters& weights = output_.weights();
   std::copy_n(in.xt, in.width, scratch.x.data());
-  if (!weights.is_fp32()) {  // exact scores are those of rounded activations
+  if (!weights.is_fp32()) {  // exact scores use rounded activations
     for (float& x : scratch.x) x = kernels::nearest_bf16(x);
   }
   float* z = scratch.z.data();
@@ -90,7 +90,8 @@ void SampleBounds::score_hidden(const BlockInput& in, Scratch& scratch) const {
   }
 }
 
-// Adds wide scores: of features with bounds, these; of all features where a value below 0 leaves none.
+// Adds the linear term: bounds for frequent features; exact weights for all features where a negative value
+// has no bound.
 void SampleBounds::add_wide(const SparseRow& row, Scratch& scratch) const {
   scratch.sample.clear();
   if (!bounds_->append(row, scratch.sample)) return wide_->add(row, SIZE_MAX, scratch.z.data());
@@ -118,8 +119,8 @@ bool SampleBounds::bound(const BlockInput& in, const SparseRow& row, Scratch& sc
   return true;
 }
 
-// Calls take(n), which returns the next `least`, for neurons whose bound is above it; those that are not
-// wanted any more by then may be among them.
+// Calls take(n), which returns the next `least`, for neurons whose bound is above `least`; calls may include
+// neurons that a later `least` excludes.
 template <class Take>
 void SampleBounds::take(float least, Scratch& scratch, Take&& take) const {
   constexpr std::size_t kLanes = kernels::kLaneMultiple;
@@ -143,7 +144,7 @@ void SampleBounds::take_largest(std::size_t count, Scratch& scratch,
   float* z = scratch.z.data();
   const auto first = out.size();
   const auto above = [](const Hit& a, const Hit& b) { return a.bound > b.bound; };
-  take(-INFINITY, scratch, [&](std::size_t n) {  // a heap, the least of them in front
+  take(-INFINITY, scratch, [&](std::size_t n) {  // a heap with the smallest in front
     if (out.size() - first == count) {
       if (z[n] <= out[first].bound) return out[first].bound;
       std::pop_heap(out.begin() + first, out.end(), above);

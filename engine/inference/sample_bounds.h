@@ -1,12 +1,12 @@
-// What the scores of all output neurons cannot exceed for one sample, soon: from a copy of their weights in
-// bytes, and for the wide path from bounds (WideBounds), so that of the features which many neurons have no
-// weight is read. Weights that are bfloat16 or bytes themselves are not copied.
+// Upper bounds of the scores of all output neurons for one sample, at low latency: from an int8 copy of the
+// weights, and for the linear term from bounds per group of neurons (WideBounds), so that weights of frequent
+// features are not read. Weights in bfloat16 or int8 are used without a copy.
 //
-// Rough scores are wrong by no more than the length of the hidden activations times that of a row's rounding
-// errors, so no label of the best is missed.
+// Error bound: the length of the hidden activations times the length of a row's rounding errors
+// (Cauchy-Schwarz). Thus no label of the exact top k is lost.
 //
-// Immutable, and safe to use from any thread with a Scratch each; refers to the layer, which must not change
-// meanwhile. For many samples there is batch_bounds.h.
+// Immutable, safe from any thread with one Scratch per thread. Refers to the layer, which must not change.
+// For batches see batch_bounds.h.
 #pragma once
 
 #include <cstdint>
@@ -22,34 +22,35 @@ namespace slide {
 
 class SampleBounds {
  public:
-  // Of an output layer above a hidden one. `wide`: the postings of its wide path, which must live on, and
-  // `bounds`, both nullptr without one.
+  // For an output layer above a hidden layer. `wide`: postings of its linear term, must outlive this object;
+  // `bounds`: of the same linear term; both nullptr without one.
   SampleBounds(const Layer& output, const WidePostings* wide, std::shared_ptr<const WideBounds> bounds);
 
-  // Whether there is a bound on the errors: all weights that are copied are finite.
+  // Whether errors are bounded: all copied weights are finite.
   bool bounded() const { return bounded_; }
 
   struct Scratch {
-    AlignedArray<float> x;  // the hidden activations, with zeros behind them
-    AlignedArray<float> z;  // rough scores, then their bounds; minus infinity where they are taken
+    AlignedArray<float> x;  // hidden activations, zero-padded
+    // approximate scores, then their upper bounds; minus infinity for neurons already taken
+    AlignedArray<float> z;
     WideBounds::Samples sample;
-    AlignedArray<float> wide;  // bounds of wide scores, by group
+    AlignedArray<float> wide;  // bounds of the linear term, by group
     std::vector<std::uint32_t> places;
   };
   Scratch make_scratch() const;
 
-  // Leaves in `scratch` what the scores of all neurons cannot exceed for the sample of `in` (one lane), whose
-  // features are `row`. False where there are no bounds: activations are not finite.
+  // Computes upper bounds of all scores for the sample of `in` (one lane) with features `row` into `scratch`.
+  // Returns false where activations are not finite.
   bool bound(const BlockInput& in, const SparseRow& row, Scratch& scratch) const;
-  // Moves neurons from there to `out`, in no order: the `count` with the largest bounds; and those whose
-  // score could be `least` or more.
+  // Move neurons from the scratch to `out`, unordered: the `count` neurons of largest bound; and all neurons
+  // whose bound is at least `least`.
   void take_largest(std::size_t count, Scratch& scratch, std::vector<CandidateRescorer::Hit>& out) const;
   void take_above(float least, Scratch& scratch, std::vector<CandidateRescorer::Hit>& out) const;
 
   std::size_t bytes() const;
 
  private:
-  static constexpr std::size_t kStretch = 256;  // neurons that share a bound on their errors
+  static constexpr std::size_t kStretch = 256;  // neurons that share one error bound
 
   void copy_weights();
   float error(std::size_t first, double length) const;
@@ -62,9 +63,9 @@ class SampleBounds {
   const WidePostings* wide_;
   std::shared_ptr<const WideBounds> bounds_;
   std::size_t stride_;           // columns of a row
-  AlignedArray<std::int8_t> q_;  // fp32 rows in bytes, see kernels/int8.h
+  AlignedArray<std::int8_t> q_;  // fp32 rows as int8, see kernels/int8.h
   std::vector<std::int8_t> exponents_;
-  std::vector<float> errors_;  // by stretch: length of the largest row of rounding errors
+  std::vector<float> errors_;  // by kStretch neurons: max length of a row's rounding errors
   bool bounded_ = true;
 };
 

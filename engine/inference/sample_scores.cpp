@@ -7,7 +7,7 @@
 namespace slide {
 
 namespace {
-constexpr std::size_t kAtOnce = kernels::kLaneMultiple;  // so many have sums that go the same way
+constexpr std::size_t kAtOnce = kernels::kLaneMultiple;  // neurons per kernel call; sums in the same order
 }
 
 SampleScores::Scratch SampleScores::make_scratch() const {

@@ -1,4 +1,5 @@
-// A way to find the best labels of samples: over all output neurons or over some, exactly or roughly first.
+// Interface of the scorers, which find the top labels of the samples of a batch: FullScorer,
+// BatchBoundedScorer, SampleBoundedScorer (exact) and CandidateScorer (approximate).
 #pragma once
 
 #include <cstddef>
@@ -8,10 +9,10 @@
 
 namespace slide {
 
-// Immutable, safe from any thread; refers to the network, which must not change meanwhile.
+// Immutable, safe from any thread; refers to the network, which must not change.
 class Scorer {
  public:
-  // Working memory of one thread, of the scorer that made it alone.
+  // Working memory of one thread; use it only with the scorer that made it.
   struct Scratch {
     virtual ~Scratch() = default;
   };
@@ -19,9 +20,9 @@ class Scorer {
   virtual ~Scorer() = default;
   // For batches of up to `blocks` blocks of `lanes` samples.
   virtual std::unique_ptr<Scratch> make_scratch(std::size_t blocks, std::size_t lanes) const = 0;
-  // Fills in what `batch`, begun with, leaves to a Scorer.
+  // Fills in the results of `batch`, which has begun: best, and log_norm and votes where needed.
   virtual void score(PredictionBatch& batch, Scratch& scratch) const = 0;
-  // Of the memory it has beside the network's; 0 where that is next to nothing.
+  // Memory used besides the network's.
   virtual std::size_t bytes() const { return 0; }
 };
 

@@ -14,14 +14,14 @@ namespace slide {
 
 namespace {
 
-constexpr std::size_t kMaxAtOnce = 4096;           // samples that are exchanged at a time
-constexpr std::size_t kLabelsAtOnce = 1ULL << 21;  // labels likewise, but for the least block
-constexpr std::size_t kLanes = 128;                // of a block of samples
+constexpr std::size_t kMaxAtOnce = 4096;           // max samples per exchange
+constexpr std::size_t kLabelsAtOnce = 1ULL << 21;  // max labels per exchange, unless one block has more
+constexpr std::size_t kLanes = 128;                // samples per block
 constexpr Prediction kNone{UINT32_MAX, -std::numeric_limits<float>::infinity()};
 
 }  // namespace
 
-// What all parts add to the hidden units of each sample.
+// Sums the hidden units of each sample over all shards.
 class SharedPredictor::HiddenSums {
  public:
   HiddenSums(Cluster& cluster, const Network& network, std::size_t at_once, int threads)
@@ -86,7 +86,7 @@ void require_shared_evaluation(const Config& config) {
 
 namespace {
 
-// Whole blocks.
+// A multiple of the block size.
 std::size_t samples_at_once(const Cluster& cluster, std::size_t k) {
   const std::size_t samples = kLabelsAtOnce / (k * static_cast<std::size_t>(cluster.size()));
   return std::clamp(samples / kLanes * kLanes, kLanes, kMaxAtOnce);
@@ -97,12 +97,12 @@ TrainedNetwork with_hidden(TrainedNetwork trained, const HiddenRows& rows) {
   return trained;
 }
 
-// What each process asks of its own labels.
+// Options of each process for its own labels.
 InferenceOptions of_part(InferenceOptions options, const Neighbours* cooccurrence_knn,
                          std::vector<double>& norms) {
   if (std::exchange(options.log_softmax, false)) options.log_norms = &norms;
   options.k = kept_for_cooccurrence(cooccurrence_knn, options.k);
-  options.cooccurrence = false;  // they are looked for among the best of all
+  options.cooccurrence = false;  // propagated after merging
   return options;
 }
 
@@ -148,7 +148,7 @@ void SharedPredictor::predict_part(const Dataset& part, std::size_t first, const
   }
 }
 
-// log(e^a + e^b + ...) of the ranks' norms, in their order.
+// log(e^a + e^b + ...) of the ranks' log-norms, in rank order.
 void SharedPredictor::add_up_norms(std::size_t samples) {
   all_norms_.resize(samples * static_cast<std::size_t>(cluster_.size()));
   cluster_.all_gather(std::as_bytes(std::span(norms_)), std::as_writable_bytes(std::span(all_norms_)));
@@ -160,7 +160,7 @@ void SharedPredictor::add_up_norms(std::size_t samples) {
   }
 }
 
-// The best of the best of all ranks, k_ of each.
+// Merges the top k_ of each rank.
 void SharedPredictor::merge(std::size_t samples, std::size_t sample) {
   best_.clear();
   for (std::size_t at = sample * k_; at < all_.size(); at += samples * k_)

@@ -1,6 +1,6 @@
-// Predictions and ranking measures of a network whose parts several processes hold: each finds the best among
-// its own neurons, and the best of all are those of all of them. Hidden activations are summed over the parts
-// as in training.
+// Predictions and metrics of a network whose shards are held by several processes: each process finds the top
+// k among its own neurons, and the processes merge these. Hidden activations are summed over the shards as in
+// training.
 #pragma once
 
 #include <cstdint>
@@ -13,21 +13,21 @@
 
 namespace slide {
 
-// Throws InputError where neighbours vote under softmax, which takes the sum over all neurons.
+// Throws InputError for kNN prediction under softmax, which would need the sum over all neurons.
 void require_shared_evaluation(const Config& config);
 
-// For one thread of each process; predict() runs its own threads.
+// Use from one thread per process; predict() uses its own threads.
 class SharedPredictor {
  public:
-  // As Predictor, where that is so; all processes of `cluster` call it together, with the same options.
-  // Throws as require_shared_evaluation(), too.
+  // Collective: all processes of `cluster` call it with the same options. Otherwise as Predictor. Throws also
+  // as require_shared_evaluation().
   SharedPredictor(Cluster& cluster, const TrainedNetwork& trained, const InferenceOptions& options);
   ~SharedPredictor();
   SharedPredictor(const SharedPredictor&) = delete;
   SharedPredictor& operator=(const SharedPredictor&) = delete;
 
-  // Calls sink(sample, best) for every row of `data` in order, from this thread, on all processes with the
-  // same labels of the whole network and the same scores. Collective.
+  // Calls sink(sample, best) for every row of `data` in order, from the calling thread; all processes get the
+  // same labels (ids of the whole network) and scores. Collective.
   void predict(const Dataset& data, const Predictor::Sink& sink);
 
  private:
@@ -38,25 +38,25 @@ class SharedPredictor {
 
   Cluster& cluster_;
   const std::size_t wanted_;            // options.k
-  const Neighbours* cooccurrence_knn_;  // nullptr: no co-occurring labels
-  const std::size_t k_;                 // labels that each process answers
-  const std::size_t at_once_;           // samples exchanged at a time
+  const Neighbours* cooccurrence_knn_;  // nullptr: no label propagation
+  const std::size_t k_;                 // labels retrieved by each process
+  const std::size_t at_once_;           // samples per exchange
   const std::uint32_t first_label_;
   const LossKind loss_;
   HiddenRows rows_;
-  std::unique_ptr<HiddenSums> sums_;  // nullptr: no first layer by features
-  std::vector<double> norms_;         // of the softmax over the own neurons, then over all; if asked for
+  std::unique_ptr<HiddenSums> sums_;  // nullptr: the first layer is not sharded by features
+  std::vector<double> norms_;  // log-norms of the softmax over own neurons, then over all; only if requested
   Predictor predictor_;
   std::vector<Predictor::Scratch> scratch_;
   std::vector<Prediction> own_, all_, best_;
   std::vector<double> all_norms_;
 };
 
-// As ranked(), of a SharedPredictor; all processes of `cluster` call it together and get the same.
+// As ranked(), with a SharedPredictor. Collective; all processes get the same result.
 Ranking ranked_shared(Cluster& cluster, const TrainedNetwork& trained, const Dataset& data,
                       const InferenceOptions& options, const LabelPairs& pairs = {});
 
-// As evaluate(), of a SharedPredictor; all processes of `cluster` call it together and get the same.
+// As evaluate(), with a SharedPredictor. Collective; all processes get the same result.
 Metrics evaluate_shared(Cluster& cluster, const TrainedNetwork& trained, const Dataset& data,
                         const InferenceOptions& options, std::span<const std::uint32_t> ks,
                         Metrics::Propensities inverse_propensities, Metrics::Groups groups);

@@ -12,11 +12,11 @@ namespace slide {
 
 namespace {
 
-constexpr std::size_t kFewEntries = 2048;  // less are sorted by comparing them
+constexpr std::size_t kFewEntries = 2048;  // fewer are sorted by comparisons
 
 using Entry = TopK::Scratch::Entry;
 
-// Keys ascend as scores descend; zeros of both signs are neighbours.
+// Keys ascend as scores descend; -0 and +0 have adjacent keys.
 constexpr std::uint32_t kSign = 1U << 31;
 constexpr std::uint32_t kKeyOfMinusZero = kSign;
 
@@ -40,7 +40,7 @@ void TopK::reset(std::size_t k, std::size_t labels) {
     scores_.resize(labels);
   } else if (k > kMaxInOrder) {
     entries_.reserve(std::min(2 * k, labels));
-    entries_.resize(std::min(entries_.size(), 2 * k));  // more may be left of a stream that kept more
+    entries_.resize(std::min(entries_.size(), 2 * k));  // a previous stream may have used more
   } else {
     entries_.resize(k);
   }
@@ -88,7 +88,8 @@ void TopK::offer(std::span<const std::uint32_t> labels, const float* scores) {
 void TopK::make_room() {
   constexpr std::size_t kMinRoom = 1024;
   if (size_ == 2 * k_) return cut_down();
-  const std::size_t room = size_ < entries_.capacity() ? entries_.capacity() : SIZE_MAX;  // no more than that
+  // avoids reallocation
+  const std::size_t room = size_ < entries_.capacity() ? entries_.capacity() : SIZE_MAX;
   entries_.resize(std::min({room, 2 * k_, std::max(kMinRoom, 2 * size_)}));
 }
 
@@ -100,7 +101,7 @@ void TopK::cut_down() {
   threshold_ = last->score;
 }
 
-// Brings the scores that were kept by label into the buffer.
+// Moves the scores kept by label to the buffer.
 void TopK::list_all() {
   entries_.clear();
   for (std::uint32_t label = 0; label < scores_.size(); ++label)
@@ -125,28 +126,28 @@ void TopK::finish(Scratch& scratch) {
   std::sort(entries_.begin(), entries_.begin() + static_cast<std::ptrdiff_t>(size_), ranks_before);
 }
 
-// Brings labels and keys of the k best of the entries, and perhaps of some more, to scratch.entries. False
-// where that takes comparing.
+// Copies labels and keys of the k best entries, and possibly some more, to scratch.entries. Returns false
+// where a comparison sort is required.
 template <class At>
 bool TopK::select_keys(std::size_t size, At entry_at, Scratch& scratch) const {
   constexpr float kLowest = std::numeric_limits<float>::lowest();
   const auto score_at = [&](std::size_t i) {
     const float score = entry_at(i).score;
-    return score >= kLowest ? score : kLowest;  // what is no number has no rank
+    return score >= kLowest ? score : kLowest;  // NaN ranks last
   };
   const Bounds bounds = sampled_bounds(size, score_at, scratch.sample);
   return make_keys(size, entry_at, bounds, scratch) ||
          make_keys(size, entry_at, {bounds.high, kLowest}, scratch);
 }
 
-// By the ranks in a sample of the scores: one that a few of the k best exceed, and one that about k exceed,
-// rather more than less.
+// Estimates two bounds from a sample of the scores: one exceeded by a few of the k best, one exceeded by
+// slightly more than k.
 template <class At>
 TopK::Bounds TopK::sampled_bounds(std::size_t size, At score_at, std::vector<float>& sample) const {
   constexpr std::size_t kEvery = 16, kHighPart = 128;
   const std::size_t count = size / kEvery;
   const auto spread =
-      std::sqrt(static_cast<double>(count));  // twice the standard deviation of a rank, or more
+      std::sqrt(static_cast<double>(count));  // at least twice the standard deviation of a rank
   sample.resize(count);
   for (std::size_t i = 0; i < count; ++i) sample[i] = score_at(i * kEvery);
   const auto at_rank = [&](std::size_t rank, std::size_t among) {
@@ -162,9 +163,9 @@ TopK::Bounds TopK::sampled_bounds(std::size_t size, At score_at, std::vector<flo
   return {at_rank(kept / kHighPart, kept), low};
 }
 
-// Brings labels and keys of scores from bounds.low on to scratch.entries, and counts where those of each
-// value of each digit begin. False where there may be less than k, or where equal scores would not come in
-// order: labels do not ascend, or a zero is negative.
+// Copies labels and keys of scores from bounds.low on to scratch.entries, and computes the start offset of
+// each digit value. Returns false where fewer than k scores may remain, or where ties would not be ordered:
+// labels do not ascend, or a zero is negative.
 template <class At>
 bool TopK::make_keys(std::size_t size, At entry_at, Bounds bounds, Scratch& scratch) const {
   scratch.entries.resize(size);
@@ -195,8 +196,8 @@ bool TopK::make_keys(std::size_t size, At entry_at, Bounds bounds, Scratch& scra
   return true;
 }
 
-// By each digit in turn, the lower first, from one array to the other. Entries of the same digits are few,
-// or all better than bounds.high; they are compared.
+// Least-significant-digit radix sort, alternating between two arrays. Entries with all digits equal are few,
+// or all better than bounds.high; comparisons sort them.
 void TopK::radix_sort(Scratch& scratch) {
   const auto pass = [&](std::size_t digit, const std::vector<Entry>& from, std::vector<Entry>& to) {
     const Digits digits = scratch.digits;
@@ -216,7 +217,7 @@ void TopK::radix_sort(Scratch& scratch) {
   }
 }
 
-// Puts the entries that have the digits of entry i in order. Returns the first of them.
+// Sorts the entries that share the digits of entry i; returns the index of the first one.
 std::size_t TopK::sort_equal_digits(std::size_t i, Scratch& scratch) {
   const std::uint32_t part = scratch.digits.part(scratch.entries[i].key);
   const auto has_others = [&](const Entry& entry) { return scratch.digits.part(entry.key) != part; };

@@ -1,9 +1,9 @@
-// The k best of a stream of scored labels. Few are kept in order as they come; of many, a buffer of up to
-// twice as many is cut down to the best k whenever it is full, and put in order in the end; where half of all
-// labels or more are wanted, every score is kept in its label's place. So an offer costs constant time on
-// average whatever k, but for the logarithm of a few.
+// Top k of a stream of scored labels. Small k: a sorted array with insertion. Larger k: a buffer of 2k
+// entries that is cut to the best k whenever it is full and sorted at the end. k of at least half of all
+// labels: all scores in an array by label, then a radix sort. An offer costs amortised O(1) for large k and a
+// binary search for small k.
 //
-// Not thread-safe. Memory is kept from stream to stream.
+// Not thread-safe. Memory is kept between streams.
 #pragma once
 
 #include <algorithm>
@@ -18,20 +18,19 @@ namespace slide {
 
 struct Prediction {
   std::uint32_t label;
-  // Logit; with InferenceOptions::log_softmax its logarithmic probability. Where neighbours vote, that of the
-  // mixed probability: its log-odds under the sigmoid loss, its logarithm under softmax, whatever the
-  // options.
+  // Logit; with InferenceOptions::log_softmax the log-probability. With kNN prediction, of the mixed
+  // probability: its log-odds under the sigmoid loss, its logarithm under softmax, for any options.
   float score;
 };
 
-// Of labels in order of their scores, best first; equal scores by smaller label.
+// Order of labels by score, best first; ties by lower label.
 inline bool ranks_before(const Prediction& a, const Prediction& b) {
   return a.score > b.score || (a.score == b.score && a.label < b.label);
 }
 
 class TopK {
  public:
-  // So many are kept in order, and threshold() is exact.
+  // Up to this k, entries are kept in order and threshold() is exact.
   static constexpr std::size_t kMaxInOrder = 256;
 
   // Begins a stream of labels below `labels`, of which the `k` best are kept.
@@ -39,12 +38,12 @@ class TopK {
   void clear();
   std::size_t k() const { return k_; }
 
-  // Lower scores are not kept any more, nor equal ones of labels larger than all there are. It is the k-th
-  // best score, with k > kMaxInOrder one that was it some time ago; before there are k, the least finite
-  // float, so that minus infinity and what is no number are never kept.
+  // Lower scores are not kept any more, nor equal scores of labels larger than all kept ones. It is the k-th
+  // best score so far, or for k > kMaxInOrder an earlier value of it; before k labels are kept, the lowest
+  // finite float, so that minus infinity and NaN are never kept.
   float threshold() const { return threshold_; }
 
-  // Labels come in any order, each once.
+  // Offers one label. Labels come in any order, each once.
   void offer(std::uint32_t label, float score) {
     if (!(score >= threshold_)) return;
     if (keeps_all_) {
@@ -56,28 +55,28 @@ class TopK {
     }
   }
 
-  // The same of labels[i] with scores[i].
+  // Offers labels[i] with scores[i].
   void offer(std::span<const std::uint32_t> labels, const float* scores);
 
-  // In place of offer(), after clear(), for those that come in order, of which there are no more than k.
+  // Instead of offer(), after clear(): appends labels that come in order, at most k.
   void append(const Prediction& entry) {
     if (size_ == entries_.size()) make_room();
     entries_[size_++] = entry;
   }
 
-  // The digits of the radix sort, of what a key is above another one.
+  // Digits of the radix sort: of the difference between a key and the smallest key.
   class Digits {
    public:
     static constexpr unsigned kBits = 11;
     static constexpr std::size_t kCount = 2;
 
     Digits() = default;
-    // For keys up to `greatest`; those below `least` count as this one.
+    // For keys up to `greatest`; keys below `least` count as `least`.
     Digits(std::uint32_t least, std::uint32_t greatest)
         : least_(least),
           shift_(static_cast<unsigned>(std::max<int>(
               0, std::bit_width(greatest - std::min(least, greatest)) - int{kCount * kBits}))) {}
-    // The digits together. What else there is of a key has to be compared.
+    // All digits as one number; the remaining lower bits of a key are compared separately.
     std::uint32_t part(std::uint32_t key) const { return (std::max(key, least_) - least_) >> shift_; }
     std::uint32_t of(std::uint32_t key, std::size_t digit) const {
       return part(key) >> (digit * kBits) & ((1U << kBits) - 1);
@@ -98,17 +97,16 @@ class TopK {
     Digits digits;
     std::array<std::array<std::uint32_t, 1U << Digits::kBits>, Digits::kCount> starts;
   };
-  // Ends the stream: afterwards best() holds the k best, or all there are, best first; equal scores by
-  // smaller label.
+  // Ends the stream: best() then holds the k best labels, or all, best first; ties by lower label.
   void finish(Scratch& scratch);
   std::span<const Prediction> best() const { return {entries_.data(), size_}; }
-  // Whoever changes scores keeps the order.
+  // Callers that change scores must keep the order.
   std::span<Prediction> best() { return {entries_.data(), size_}; }
 
   // Adds `offset` to all scores, after finish().
   void shift(float offset);
-  // Makes all scores finite, after finish(): of weights that no training gives, they may leave the range of
-  // floats, and then become the end of it, or, where they are no number, its lower end.
+  // Clips all scores to finite values, after finish(): NaN becomes the lowest float. Only weights that
+  // training does not produce have such scores.
   void keep_finite();
 
  private:
@@ -133,7 +131,7 @@ class TopK {
   std::size_t size_ = 0;
   float threshold_ = 0.0f;
   bool keeps_all_ = false;
-  std::vector<float> scores_;  // with keeps_all_, by label; minus infinity before they come
+  std::vector<float> scores_;  // with keeps_all_, by label; minus infinity before they are offered
 };
 
 }  // namespace slide

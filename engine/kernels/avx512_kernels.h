@@ -1,6 +1,5 @@
-// What AVX-512 does better than simd_*.h has it for all: sums over sixteen registers, bytes as floats and
-// back, gathered numbers, and the kernels of the wide path by masks, compression and expansion. Included by
-// kernels_avx512.cpp only.
+// AVX-512 specialisations of kernels in simd_*.h: sums over sixteen registers, int8 conversion, gathers, and
+// the kernels of the linear term with masks, compression and expansion. Included only by kernels_avx512.cpp.
 #pragma once
 
 #include <immintrin.h>
@@ -40,7 +39,7 @@ Vec<Avx512> load_int8<Avx512>(const std::int8_t* q) {
   return _mm512_cvtepi32_ps(_mm512_cvtepi8_epi32(_mm_loadu_si128(reinterpret_cast<const __m128i*>(q))));
 }
 
-// The lanes of a register that are among the next `count` entries.
+// Mask of the lanes among the next `count` entries.
 inline __mmask16 lanes_below(size_t count) {
   return static_cast<__mmask16>(count < 16 ? (1u << count) - 1 : 0xffffu);
 }
@@ -51,7 +50,7 @@ void round_to_bytes<Avx512>(const float* x, size_t n, float factor, std::int8_t*
   const __m512i least = _mm512_set1_epi32(-127);
   for (size_t k = 0; k < n; k += 16) {
     const __mmask16 valid = lanes_below(n - k);
-    // Rounds to even; what is above 127 saturates.
+    // Rounds to nearest even; values above 127 saturate.
     const __m512i rounded = _mm512_cvtps_epi32(_mm512_mul_ps(by, _mm512_maskz_loadu_ps(valid, x + k)));
     _mm512_mask_cvtsepi32_storeu_epi8(q + k, valid, _mm512_max_epi32(rounded, least));
   }
@@ -72,7 +71,7 @@ size_t find_present<Avx512>(const uint32_t* ids, const float* w, size_t count, c
     const __m512i bit = _mm512_sllv_epi32(one, _mm512_and_si512(id, _mm512_set1_epi32(31)));
     const __mmask16 mask = _mm512_mask_test_epi32_mask(valid, word, bit);
     masks[i / 16] = mask;
-    // Bits set below: counted in nibbles, summed over a word's bytes.
+    // Population count of the lower bits: by nibbles, summed over the bytes of a word.
     const __m512i below = _mm512_and_si512(word, _mm512_sub_epi32(bit, one));
     const __m512i low = _mm512_shuffle_epi8(ones_of_nibble, _mm512_and_si512(below, nibble));
     const __m512i high =
@@ -138,11 +137,11 @@ void adagrad_masked<Avx512>(float* w, float* accumulators, const uint16_t* masks
     if (mask == 0) continue;
     const __m512 h = _mm512_mul_ps(_mm512_set1_ps(scale), _mm512_maskz_expandloadu_ps(mask, g));
     g += __builtin_popcount(mask);
-    // Listed deltas leave most gradients at 0: their accumulators need not be loaded.
+    // With listed gradients most are 0; skip loading their accumulators.
     if (_mm512_test_epi32_mask(_mm512_castps_si512(h), _mm512_castps_si512(h)) == 0) continue;
     const __m512 sum = _mm512_fmadd_ps(h, h, _mm512_maskz_loadu_ps(mask, accumulators + i));
     _mm512_mask_storeu_ps(accumulators + i, mask, sum);
-    // 1 / sqrt(1 + sum): 14 bits, then one step of Newton's
+    // 1 / sqrt(1 + sum): 14-bit estimate and one Newton step
     const __m512 x = _mm512_add_ps(one, sum), y = _mm512_rsqrt14_ps(x);
     const __m512 root =
         _mm512_mul_ps(y, _mm512_fnmadd_ps(_mm512_mul_ps(half, x), _mm512_mul_ps(y, y), three_halves));

@@ -1,9 +1,9 @@
-// Panels of samples in bfloat16, for instructions that multiply pairs: word j of a group of 32 columns holds
-// columns j and 16 + j, as the rows have them (bf16.h). A panel is rounded and paired once and then meets all
-// rows.
+// Packed panels of samples in bfloat16 for instructions that multiply pairs: word j of a group of 32 columns
+// holds columns j and 16 + j, as in weight rows (bf16.h). A panel (a packed operand, as in GotoBLAS) is
+// rounded and packed once, then multiplied with all rows.
 //
-// Included by kernels_avx512_bf16.cpp and kernels_amx.cpp only; what simd.h says of shared inline functions
-// holds here.
+// Included only by kernels_avx512_bf16.cpp and kernels_amx.cpp; the rule of simd.h on shared inline functions
+// applies.
 #pragma once
 
 #include <immintrin.h>
@@ -16,13 +16,13 @@ namespace slide::kernels {
 namespace {
 
 constexpr size_t kGroupWords = kPairGroup / 2;
-constexpr size_t kPanelWords = 128;  // of each sample in a panel, and of each row at once
+constexpr size_t kPanelWords = 128;  // words per sample in a panel, and per row at a time
 constexpr size_t kVector = 16;
 
-// Columns first .. first + 2 * words of C vectors of samples.
+// Packs columns [first, first + 2 * words) of C vectors of samples.
 template <size_t C>
 void pack_panel(const float* xt, size_t inner, size_t lanes, size_t first, size_t words, uint32_t* panel) {
-  const auto bits_at = [&](size_t k, size_t c) {  // 16 of them, in the lower halves
+  const auto bits_at = [&](size_t k, size_t c) {  // 16 values, in the lower halves
     if (k >= inner) return _mm512_setzero_si512();
     const __m512 x = _mm512_load_ps(xt + k * lanes + c * kVector);
     return _mm512_cvtepu16_epi32(reinterpret_cast<__m256i>(_mm512_cvtneps_pbh(x)));
@@ -36,7 +36,7 @@ void pack_panel(const float* xt, size_t inner, size_t lanes, size_t first, size_
   }
 }
 
-// What all tiles of a product share.
+// Parameters common to all tiles of a product.
 struct Product {
   const uint32_t* w;
   size_t ldw;
@@ -47,8 +47,8 @@ struct Product {
   float* z;
 };
 
-// C vectors of samples. Rows::add(product, words, first, panel) comes for panel after panel of columns;
-// `first` says that z is yet to be started.
+// Multiplies C vectors of samples: calls Rows::add(product, words, first, panel) for successive panels of
+// columns; `first`: z is not initialised yet.
 template <class Rows, size_t C>
 void forward_vectors(Product product, const float* xt, size_t inner) {
   alignas(64) uint32_t panel[kPanelWords * C * kVector];
@@ -61,7 +61,7 @@ void forward_vectors(Product product, const float* xt, size_t inner) {
   }
 }
 
-// The samples from lane b on, in panels of C vectors, what is left in panels of half the size, and so on.
+// Multiplies the samples from lane b on: panels of C vectors, the rest in panels of C / 2, and so on.
 template <class Rows, size_t C = Rows::kVectors>
 void forward(const Product& product, const float* xt, size_t inner, size_t b = 0) {
   for (; b + C * kVector <= product.lanes; b += C * kVector) {
@@ -72,7 +72,7 @@ void forward(const Product& product, const float* xt, size_t inner, size_t b = 0
   if constexpr (C > 1) forward<Rows, C / 2>(product, xt, inner, b);
 }
 
-// The sums that row a starts from.
+// Initial sums of row a.
 inline __m512 start_of(const Product& p, size_t a, size_t c, bool first) {
   if (!first) return _mm512_load_ps(p.z + a * p.lanes + c * kVector);
   return _mm512_set1_ps(p.shift == nullptr ? 0.0f : p.shift[a]);

@@ -1,4 +1,4 @@
-// Chooses the kernel set at run time.
+// Selects the kernel set at run time.
 #if defined(SLIDE_X86)
 #include <cpuid.h>
 #if defined(SLIDE_BF16) && defined(__linux__)
@@ -29,7 +29,7 @@ std::remove_pointer_t<RowsForwardBf16> rows_forward_bf16_dots, rows_forward_bf16
 
 namespace {
 
-// Bit `bit` of register 0 to 3 (eax, ebx, ecx, edx) of cpuid's leaf 7.
+// Bit `bit` of register `which` (0 to 3: eax, ebx, ecx, edx) of cpuid leaf 7.
 bool cpu_has(unsigned subleaf, int which, int bit) {
   unsigned r[4] = {};
   return __get_cpuid_count(7, subleaf, &r[0], &r[1], &r[2], &r[3]) != 0 && (r[which] >> bit & 1u) != 0;
@@ -57,7 +57,7 @@ bool has_amx() {
   return cpu_has(0, 3, 22) && cpu_has(0, 3, 24);  // amx_bf16, amx_tile
 }
 
-// Tiles are 8 KB of registers that a process must ask its operating system for.
+// AMX tiles are 8 KB of registers that a process must request from the operating system.
 bool may_use_tiles() {
 #if defined(__linux__)
   constexpr long kRequestPermission = 0x1023, kTileData = 18;  // of arch_prctl(2), Linux 5.16
@@ -76,16 +76,16 @@ KernelSet with_bf16(const KernelSet& base, const char* name, bool fast, RowsForw
   return set;
 }
 
-// Appends the sets that are more than `base`, the last one, on machines that have bfloat16.
+// Appends the sets derived from `base`, the last one, on machines with bfloat16 arithmetic.
 void add_bf16_sets(const KernelSet& base, std::vector<const KernelSet*>& sets) {
   if (!has_avx512_bf16()) return;
   // Dot products have twice the rate of fp32 on Zen 4 (iree-org/iree, pull request 15089), but half of it on
-  // Intel's cores since Sapphire Rapids, which are known by their fp16 arithmetic and have tiles.
+  // Intel cores since Sapphire Rapids, which are recognised by fp16 arithmetic and have tiles.
   const bool slow_dots = has_avx512_fp16();
   static const KernelSet dots = with_bf16(base, "avx512_bf16", !slow_dots, rows_forward_bf16_dots);
   static const KernelSet tiles = [&] {
     KernelSet set = with_bf16(base, "amx", true, rows_forward_bf16_tiles);
-    set.fast_int8 = false;  // tiles of bfloat16 have four times the rate of dot products of bytes
+    set.fast_int8 = false;  // bfloat16 tiles have four times the rate of int8 dot products
     return set;
   }();
   sets.insert(slow_dots ? sets.end() - 1 : sets.end(), &dots);

@@ -1,5 +1,4 @@
-// rows_forward_bf16 in the tiles of AMX. dispatch.cpp puts it into a set whose other kernels are the avx512
-// ones.
+// rows_forward_bf16 with AMX tiles. dispatch.cpp combines it with the avx512 kernels.
 #include <type_traits>
 
 #include "engine/kernels/avx512_panel.h"
@@ -8,7 +7,7 @@ namespace slide::kernels {
 
 extern const KernelSet kAvx512Kernels;
 
-// Declared once more in dispatch.cpp, which makes a set of it.
+// Also declared in dispatch.cpp.
 std::remove_pointer_t<decltype(KernelSet::rows_forward_bf16)> rows_forward_bf16_tiles;
 
 namespace {
@@ -26,7 +25,7 @@ constexpr TileConfig kTileConfig;
 struct TileRows {
   static constexpr size_t kVectors = 4;
 
-  // Tiles read slowly what was only just written, so the rows of a pass are made ready a pass ahead.
+  // Tile loads of recently written memory are slow, so the rows of a pass are prepared one pass ahead.
   template <size_t C>
   static void add(const Product& p, size_t words, bool first, const uint32_t* panel) {
     alignas(64) uint32_t copies[2][kPassRows * kPanelWords];
@@ -52,7 +51,7 @@ struct TileRows {
  private:
   static constexpr size_t kPassRows = 2 * kTile;
 
-  // Up to two tiles of rows that lie one behind the other, and where their sums are kept.
+  // Up to two tiles of consecutive rows, and the destination of their sums.
   struct Pass {
     size_t count;
     const uint32_t* rows;
@@ -61,7 +60,7 @@ struct TileRows {
     size_t ldz;
   };
 
-  // Rows that lie apart are copied; sums that would reach behind the last row are kept in `spare`.
+  // Copies rows that are not consecutive; sums beyond the last row go to `spare`.
   template <size_t C>
   static Pass prepare(const Product& p, size_t a, size_t words, bool first, uint32_t* copy, float* spare) {
     const size_t count = p.rows - a < kPassRows ? p.rows - a : kPassRows;
@@ -107,10 +106,10 @@ struct TileRows {
     }
   }
 
-  // R x C tiles of sums, those of the samples from `lane` on in a panel of ldp samples.
+  // R x C tiles of sums for the samples from `lane` on, in a panel of ldp samples.
   template <size_t R, size_t C>
   static void multiply(const Pass& pass, size_t words, const uint32_t* panel, size_t ldp, size_t lane) {
-    __asm__ volatile("" ::: "memory");  // the compiler does not know that tiles are loaded from memory
+    __asm__ volatile("" ::: "memory");  // tile loads read memory without the compiler's knowledge
     const uint32_t* rows = pass.rows;
     const size_t ldr = pass.ldr, ldz = pass.ldz;
     float* z = pass.z + lane;

@@ -1,4 +1,4 @@
-// AVX2 with FMA, 8 floats a register, 16 registers.
+// AVX2 with FMA: 8 floats per register, 16 registers.
 #include <immintrin.h>
 
 #include "engine/kernels/simd_kernels.h"

@@ -1,4 +1,4 @@
-// AVX-512 F/CD/DQ/BW, 16 floats a register, 32 registers.
+// AVX-512 F/CD/DQ/BW: 16 floats per register, 32 registers.
 #include "engine/kernels/avx512_kernels.h"
 #include "engine/kernels/simd_kernels.h"
 

@@ -1,5 +1,4 @@
-// rows_forward_bf16 in the dot products of AVX512-BF16. dispatch.cpp puts it into a set whose other kernels
-// are the avx512 ones.
+// rows_forward_bf16 with AVX512-BF16 dot products. dispatch.cpp combines it with the avx512 kernels.
 #include <type_traits>
 
 #include "engine/kernels/avx512_panel.h"
@@ -8,7 +7,7 @@ namespace slide::kernels {
 
 extern const KernelSet kAvx512Kernels;
 
-// Declared once more in dispatch.cpp, which makes a set of it.
+// Also declared in dispatch.cpp.
 std::remove_pointer_t<decltype(KernelSet::rows_forward_bf16)> rows_forward_bf16_dots;
 
 namespace {
@@ -52,7 +51,7 @@ struct DotRows {
 
   template <size_t R, size_t C>
   static void tile(const Product& p, size_t a, size_t words, bool first, const uint32_t* panel) {
-    constexpr size_t U = 4 / C;  // words at once, so that pointers are loaded once for all of them
+    constexpr size_t U = 4 / C;  // words per load of the pointers
     const uint32_t *row[R], *next[R];
     __m512 acc[R][C];
     SLIDE_UNROLL

@@ -1,5 +1,5 @@
-// rows_forward_int8 in the dot products of AVX512-VNNI: four products of bytes a number. dispatch.cpp puts it
-// into a set whose other kernels are the avx512 ones.
+// rows_forward_int8 with AVX512-VNNI dot products of four bytes each. dispatch.cpp combines it with the
+// avx512 kernels.
 #include <immintrin.h>
 
 #include <type_traits>
@@ -9,14 +9,14 @@
 
 namespace slide::kernels {
 
-// Declared once more in dispatch.cpp, which makes a set of it.
+// Also declared in dispatch.cpp.
 std::remove_pointer_t<decltype(KernelSet::rows_forward_int8)> rows_forward_int8_dots;
 
 namespace {
 
 constexpr size_t kVector = 16;
 
-// What all tiles of a product share.
+// Parameters common to all tiles of a product.
 struct Product {
   const Int8Rows& w;
   size_t rows;
@@ -32,7 +32,7 @@ inline std::int32_t word_of(const std::int8_t* q) {
   return word;
 }
 
-// 2^exponents[a], see int8.h: that is a shared inline function.
+// Same as int8_factor() (int8.h), which must not be called here.
 inline __m512 factor_of(const Product& p, size_t a) {
   return _mm512_castsi512_ps(_mm512_set1_epi32((p.w.exponents[a] + 127) << 23));
 }
@@ -40,7 +40,7 @@ inline __m512 factor_of(const Product& p, size_t a) {
 // R rows from row a on, C vectors of samples from sample b on.
 template <size_t R, size_t C>
 void tile(const Product& p, size_t a, size_t b) {
-  constexpr size_t U = 4 / C;  // words at once, so that pointers are loaded once for all of them
+  constexpr size_t U = 4 / C;  // words per load of the pointers
   const std::int8_t* row[R];
   __m512i acc[R][C];
   SLIDE_UNROLL

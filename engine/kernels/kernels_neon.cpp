@@ -1,4 +1,4 @@
-// 64-bit ARM, 4 floats a register, 32 registers.
+// 64-bit ARM NEON: 4 floats per register, 32 registers.
 #include "engine/kernels/simd_kernels.h"
 
 namespace slide::kernels {

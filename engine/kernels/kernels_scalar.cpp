@@ -1,4 +1,4 @@
-// Plain loops: the specification of every kernel, and what runs where no wider set does.
+// Scalar kernels: the specification of every kernel, and the fallback on all machines.
 #include <algorithm>
 #include <bit>
 #include <cmath>

@@ -1,9 +1,8 @@
-// What the kernels written once over xsimd share: registers, tile shapes, sums over a register, fetching
-// ahead.
+// Common parts of the kernels written over xsimd: registers, tile shapes, horizontal sums, prefetch.
 //
-// These headers, simd_*.h, are included by the source files of instruction sets only. Everything in them is
-// in an anonymous namespace, names its architecture and calls no shared inline function, so that the linker
-// can never hand one machine's code to another.
+// The headers simd_*.h are included only by the source files of instruction sets. Everything in them is in an
+// anonymous namespace, names its architecture and calls no shared inline function, so that the linker cannot
+// pick code for one instruction set on a machine with another.
 #pragma once
 
 #include <xsimd/xsimd.hpp>
@@ -14,7 +13,7 @@
 namespace slide::kernels {
 namespace {
 
-// Tile shapes of an instruction set: chosen so that accumulators, operands and pointers stay in registers.
+// Tile shapes of an instruction set, chosen so that accumulators, operands and pointers fit in registers.
 template <class Arch>
 struct Tiles;
 
@@ -24,7 +23,7 @@ using Vec = xsimd::batch<float, Arch>;
 template <class Arch>
 constexpr size_t kWidth = Vec<Arch>::size;
 
-// Registers of words, and of the floats with the same bits.
+// Registers of 32-bit words, for the bits of floats.
 template <class Arch>
 using Words = xsimd::batch<std::uint32_t, Arch>;
 
@@ -41,7 +40,7 @@ float sum_of(const Vec<Arch>& v) {
 #endif
 }
 
-// Element r: the sum of v[r], for as many registers as one has elements.
+// Element r is the sum over v[r], for kWidth registers v.
 template <class Arch>
 Vec<Arch> sum_each(const Vec<Arch>* v) {
   static_assert(kWidth<Arch> < 16, "haddp of xsimd 8 adds up wrong with AVX-512");
@@ -65,9 +64,9 @@ Words<Arch> as_words(const Vec<Arch>& v) {
 #endif
 }
 
-constexpr size_t kRowsAhead = 4;  // rows fetched ahead by the kernels that walk single rows
+constexpr size_t kRowsAhead = 4;  // prefetch distance of kernels that process single rows
 
-// Inlined, or GCC leaves it out: see base/prefetch.h, which is not for code of one instruction set.
+// Must be inlined, else GCC drops it: see base/prefetch.h, which must not be included here.
 [[gnu::always_inline]] inline void prefetch_row(const float* row, size_t n) {
   for (size_t k = 0; k < n; k += kLaneMultiple) __builtin_prefetch(row + k);
 }

@@ -6,7 +6,7 @@
 namespace slide::kernels {
 namespace {
 
-// softmax_lanes for one sample, whose rows lie side by side.
+// softmax_lanes for a single sample, whose rows are contiguous.
 template <class Arch>
 void softmax_of_one(float* z, size_t rows, float scale, float* log_norm) {
   constexpr size_t N = kWidth<Arch>;

@@ -1,5 +1,5 @@
-// Products of deltas: with rows into the inputs (rows_backward_input), with inputs into the rows
-// (rows_gradient).
+// Products with output gradients: with weight rows, giving input gradients (rows_backward_input); with
+// inputs, giving weight gradients (rows_gradient).
 #pragma once
 
 #include "engine/kernels/simd.h"
@@ -38,12 +38,12 @@ void backward_tile(const float* w, size_t ldw, const uint32_t* ids, size_t rows,
   }
 }
 
-// V vectors of units for all rows and samples. lanes is a multiple of kLaneMultiple and so of B.
+// V vectors of units for all rows and samples. lanes is a multiple of kLaneMultiple and thus of B.
 template <class Arch, size_t V>
 void backward_columns(const float* w, size_t ldw, const uint32_t* ids, size_t rows, const float* d,
                       size_t lanes, float* dx, size_t ldx) {
   constexpr size_t B = Tiles<Arch>::kBackwardSamples;
-  constexpr size_t kChunk = 64;  // rows whose V vectors stay in the nearest caches over all samples
+  constexpr size_t kChunk = 64;  // rows whose V vectors stay in near caches over all samples
   static_assert(kLaneMultiple % B == 0);
   for (size_t a = 0; a < rows; a += kChunk) {
     const size_t count = smaller(kChunk, rows - a);
@@ -109,8 +109,7 @@ void gradient_tile(const float* const* d, size_t samples, const float* x, size_t
   }
 }
 
-// V vectors of units from the k-th on, for all rows: these columns of x stay in the first-level cache from
-// row to row.
+// V vectors of units from unit k on, for all rows: these columns of x stay in the first-level cache.
 template <class Arch, size_t V>
 void gradient_columns(const float* const* d, size_t rows, size_t samples, const float* x, size_t ldx,
                       float* const* g, size_t k) {

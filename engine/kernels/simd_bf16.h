@@ -1,4 +1,4 @@
-// Words of bfloat16 rows (bf16.h) in registers and one by one: widening, rounding, random bits.
+// bfloat16 rows (bf16.h) in registers and by element: widening, rounding, random bits.
 #pragma once
 
 #include "engine/kernels/simd.h"
@@ -8,7 +8,7 @@ namespace {
 
 constexpr size_t kPairs = 16;  // words of a group of columns
 
-// The floats in the low and in the high halves of words.
+// The floats in the low halves and in the high halves of words.
 template <class Arch>
 Vec<Arch> low_half(const Words<Arch>& v) {
   return as_floats<Arch>(v << 16);
@@ -18,7 +18,7 @@ Vec<Arch> high_half(const Words<Arch>& v) {
   return as_floats<Arch>(v & Words<Arch>(0xffff0000u));
 }
 
-// Random bits for the words whose numbers times 0x9e3779b9 are in `count`.
+// rounding_bits() for the words whose index times 0x9e3779b9 is in `count`.
 template <class Arch>
 Words<Arch> rounding_words(const Words<Arch>& count, std::uint32_t noise) {
   Words<Arch> h = count + Words<Arch>(noise);
@@ -49,7 +49,7 @@ Vec<Arch> nearest_bf16s(const Vec<Arch>& v) {
                          Words<Arch>(0xffff0000u));
 }
 
-// What is left behind the last whole group, column by column.
+// Columns after the last whole group, one by one.
 inline float one_value(const uint32_t* w, size_t k) {
   const uint32_t word = w[k / (2 * kPairs) * kPairs + k % kPairs];
   const uint32_t bits = k % (2 * kPairs) >= kPairs ? word & 0xffff0000u : word << 16;
@@ -58,14 +58,14 @@ inline float one_value(const uint32_t* w, size_t k) {
   return value;
 }
 
-// The bits of nearest_bf16() of bf16.h, which is a shared inline function.
+// The bits of nearest_bf16() (bf16.h), which must not be called here.
 inline uint32_t nearest_bf16_bits(float value) {
   uint32_t bits;
   __builtin_memcpy(&bits, &value, sizeof bits);
   return (bits + 0x7fffu + (bits >> 16 & 1u)) & 0xffff0000u;
 }
 
-// rounding_bits() of bf16.h, which is a shared inline function.
+// Same as rounding_bits() (bf16.h), which must not be called here.
 inline uint32_t rounding_word(size_t at, uint32_t noise) {
   uint32_t h = static_cast<uint32_t>(at) * 0x9e3779b9u + noise;
   h = (h ^ (h >> 16)) * 0x7feb352du;
@@ -73,7 +73,7 @@ inline uint32_t rounding_word(size_t at, uint32_t noise) {
   return h ^ (h >> 16);
 }
 
-// Column k of a row from the upper half of a float's bits.
+// Sets column k of a row from the upper half of a float's bits.
 inline void set_one_bf16(uint32_t* w, size_t k, uint32_t bits) {
   uint32_t& word = w[k / (2 * kPairs) * kPairs + k % kPairs];
   const bool in_high = k % (2 * kPairs) >= kPairs;

@@ -1,4 +1,5 @@
-// rows_forward_bf16: rows are widened, samples rounded, a panel of columns and samples at a time.
+// rows_forward_bf16 without native bfloat16 arithmetic: widens rows and rounds samples, one panel of columns
+// and samples at a time.
 #pragma once
 
 #include "engine/kernels/simd.h"
@@ -9,9 +10,9 @@
 namespace slide::kernels {
 namespace {
 
-constexpr size_t kWideColumns = 128;  // of rows, widened at a time
+constexpr size_t kWideColumns = 128;  // row columns widened at a time
 
-// to = the nearest bfloat16 values of n floats.
+// Rounds n floats to the nearest bfloat16 values.
 template <class Arch>
 void round_row(const float* from, size_t n, float* to) {
   constexpr size_t N = kWidth<Arch>;
@@ -23,7 +24,7 @@ void round_row(const float* from, size_t n, float* to) {
   }
 }
 
-// z tile of R rows x C vectors of samples, from `start` or, where that is nullptr, on top of what is there.
+// z tile of R rows x C vectors of samples; starts from `start`, or adds to z where `start` is nullptr.
 template <class Arch, size_t R, size_t C>
 void wide_tile(const float* rows, const float* x, size_t ldx, size_t columns, const float* start, float* z,
                size_t ldz) {
@@ -46,15 +47,15 @@ void wide_tile(const float* rows, const float* x, size_t ldx, size_t columns, co
   }
 }
 
-// A panel of samples, [columns x width] rounded units.
+// A panel of samples, [columns x width], rounded.
 struct WidePanel {
   const float* x;
   size_t columns, width;
-  bool first;  // of the columns: z is yet to be started
+  bool first;  // first columns: z is not initialised yet
 };
 
-// All rows in tiles of R, what is left in tiles of half the size, and so on. A row is widened once for all
-// samples of the panel.
+// All rows in tiles of R, the rest in tiles of R / 2, and so on. A row is widened once for all samples of the
+// panel.
 template <class Arch, size_t R>
 void wide_rows(const uint32_t* w, size_t ldw, const uint32_t* ids, size_t rows, const float* shift,
                const WidePanel& panel, float* z, size_t ldz) {

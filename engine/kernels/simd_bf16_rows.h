@@ -1,4 +1,4 @@
-// Rows in bfloat16: rounded, updated, added up, multiplied with one vector.
+// Operations on bfloat16 rows: rounding, updates, weighted sums, products with one vector.
 #pragma once
 
 #include "engine/kernels/simd.h"
@@ -62,7 +62,7 @@ void sgd_row_bf16(uint32_t* w, const float* g, size_t n, float rate, float decay
   for (; k < n; ++k) set_one_value(w, k, keep * one_value(w, k) - rate * g[k], noise);
 }
 
-// P registers of words: 2 * P of floats, in the order of the columns.
+// P registers of words, thus 2 * P registers of floats, in column order.
 template <class Arch, size_t P>
 void gather_pairs_tile(const uint32_t* w, size_t ldw, const uint32_t* ids, const float* values, size_t count,
                        float* h) {
@@ -111,8 +111,7 @@ void gather_rows_bf16(const uint32_t* w, size_t ldw, const uint32_t* ids, const 
   }
 }
 
-// z[a] += row_at(a) * x, a < rows: the dot products with as many rows as a register is wide are summed
-// together.
+// z[a] += row_at(a) . x, a < rows; the horizontal sums of kWidth rows are computed together.
 template <class Arch, class RowAt>
 void add_pair_dots(RowAt&& row_at, size_t rows, const float* x, size_t n, float* z) {
   constexpr size_t N = kWidth<Arch>;

@@ -1,4 +1,5 @@
-// Rows times a block of samples: rows_forward, in tiles of rows and samples whose sums stay in registers.
+// rows_forward: weight rows times a block of samples, in tiles of rows and samples whose sums stay in
+// registers.
 #pragma once
 
 #include "engine/kernels/simd.h"
@@ -7,8 +8,8 @@
 namespace slide::kernels {
 namespace {
 
-// Adds columns k .. k + U to the sums. Several at a time, so that a row's pointer, which no register is left
-// for, is loaded once for all of them.
+// Adds columns [k, k + U) to the sums. U columns share one load of each row pointer, for which no register is
+// left.
 template <class Arch, size_t R, size_t C, size_t U>
 [[gnu::always_inline]] inline void forward_columns(const float* const (&row)[R], const float* xt,
                                                    size_t lanes, size_t k, Vec<Arch> (&acc)[R][C]) {
@@ -31,12 +32,12 @@ template <class Arch, size_t R, size_t C, size_t U>
   }
 }
 
-// z tile of R rows x C vectors of samples; `ahead` names the rows of the next tile, fetched meanwhile.
+// z tile of R rows x C vectors of samples; prefetches the rows of the next tile, `ahead`.
 template <class Arch, size_t R, size_t C>
 void forward_tile(const float* w, size_t ldw, const uint32_t* ids, const uint32_t* ahead, const float* shift,
                   const float* xt, size_t inner, size_t lanes, float* z) {
   constexpr size_t N = kWidth<Arch>, U = Tiles<Arch>::kForwardVectors / C;
-  constexpr size_t F = (R * U + kLaneMultiple - 1) / kLaneMultiple;  // rows fetched with U columns
+  constexpr size_t F = (R * U + kLaneMultiple - 1) / kLaneMultiple;  // rows prefetched with U columns
   static_assert(kLaneMultiple % U == 0);
   const float *row[R], *next[R];
   Vec<Arch> acc[R][C];
@@ -67,8 +68,8 @@ void forward_tile(const float* w, size_t ldw, const uint32_t* ids, const uint32_
   }
 }
 
-// The same for one vector of samples. Every product then needs a weight of its own from memory, and loads are
-// what it waits for: copies of the rows' next columns, all at known distances, spare those of the pointers.
+// The same for one vector of samples. Each product needs its own weight, so that loads are the bottleneck:
+// copies of the rows' next columns at fixed offsets save the loads of pointers.
 template <class Arch, size_t R>
 void narrow_tile(const float* w, size_t ldw, const uint32_t* ids, const uint32_t* ahead, const float* shift,
                  const float* xt, size_t inner, size_t lanes, float* z) {
@@ -91,7 +92,8 @@ void narrow_tile(const float* w, size_t ldw, const uint32_t* ids, const uint32_t
         Vec<Arch>::load_unaligned(row[r] + k + i).store_aligned(near[r] + i);
       __builtin_prefetch(next[r] + k);
     }
-    asm volatile("" : : "r"(near) : "memory");  // or the copies' elements are shuffled out of registers
+    // keeps the copies in memory; GCC would shuffle them out of registers
+    asm volatile("" : : "r"(near) : "memory");
     SLIDE_UNROLL
     for (size_t u = 0; u < kLaneMultiple; ++u) {
       const Vec<Arch> x = Vec<Arch>::load_aligned(xt + (k + u) * lanes);
@@ -108,7 +110,7 @@ void narrow_tile(const float* w, size_t ldw, const uint32_t* ids, const uint32_t
   for (size_t r = 0; r < R; ++r) acc[r].store_aligned(z + r * lanes);
 }
 
-// All rows in tiles of R, what is left in tiles of half the size, and so on.
+// All rows in tiles of R, the rest in tiles of R / 2, and so on.
 template <class Arch, size_t R, size_t C>
 void forward_rows(const float* w, size_t ldw, const uint32_t* ids, size_t rows, const float* shift,
                   const float* xt, size_t inner, size_t lanes, float* z) {
@@ -129,7 +131,7 @@ void forward_rows(const float* w, size_t ldw, const uint32_t* ids, size_t rows, 
   }
 }
 
-// z of one sample for as many rows as a register is wide: their partial sums are added up together.
+// z of one sample for kWidth rows; their horizontal sums are computed together.
 template <class Arch>
 void dot_tile(const float* w, size_t ldw, const uint32_t* ids, const float* shift, const float* xt,
               size_t inner, float* z) {
@@ -172,7 +174,7 @@ void rows_forward(const float* w, size_t ldw, const uint32_t* ids, size_t rows, 
     }
     return;
   }
-  const size_t step = inner > 0 ? 1 : 0;  // xt may be nullptr else
+  const size_t step = inner > 0 ? 1 : 0;  // xt may be nullptr for inner = 0
   size_t b = 0;
   for (; b + 2 * N <= lanes; b += 2 * N) {
     forward_rows<Arch, Tiles<Arch>::kForwardRows, 2>(w, ldw, ids, rows, shift, xt + b * step, inner, lanes,

@@ -1,4 +1,5 @@
-// Weighted rows named by ids: added up (gather_rows), added to (scatter_rows); numbers (gather_dot).
+// Operations on rows selected by ids: weighted sum (gather_rows), weighted scatter (scatter_rows); and on
+// elements (gather_dot).
 #pragma once
 
 #include "engine/kernels/simd.h"
@@ -10,7 +11,7 @@ template <class Arch, size_t V>
 void gather_tile(const float* w, size_t ldw, const uint32_t* ids, const float* values, size_t count,
                  float* h) {
   constexpr size_t N = kWidth<Arch>;
-  constexpr size_t S = V < 8 ? 8 / V : 1;  // independent sums, so that few vectors do not wait for each other
+  constexpr size_t S = V < 8 ? 8 / V : 1;  // independent sums hide the latency of additions for small V
   Vec<Arch> acc[S][V];
   SLIDE_UNROLL
   for (size_t v = 0; v < V; ++v) {
@@ -103,7 +104,7 @@ size_t scatter_rows(const uint32_t* ids, const float* values, size_t count, uint
 
 template <class Arch>
 float gather_dot(const float* x, const uint32_t* ids, const float* values, size_t count) {
-  float sums[4] = {};  // so that no addition waits for the one before
+  float sums[4] = {};  // independent sums hide the latency of additions
   size_t i = 0;
   for (; i + 4 <= count; i += 4) {
     SLIDE_UNROLL

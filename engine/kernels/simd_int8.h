@@ -1,5 +1,5 @@
-// Rows of bytes (int8.h): made, widened, added up, multiplied with one vector or with bytes of samples. Bytes
-// become floats in registers; a row's power of two is multiplied in once, which changes no rounding.
+// int8 rows (int8.h): quantization, widening, weighted sums, products with one vector or with uint8 samples.
+// Values become floats in registers; the row's power of two is multiplied in once, which does not round.
 #pragma once
 
 #include "engine/kernels/simd.h"
@@ -8,7 +8,7 @@
 namespace slide::kernels {
 namespace {
 
-// As many bytes as a register has floats.
+// Loads kWidth values as floats.
 template <class Arch>
 Vec<Arch> load_int8(const std::int8_t* q) {
   alignas(64) float x[kWidth<Arch>];
@@ -16,7 +16,7 @@ Vec<Arch> load_int8(const std::int8_t* q) {
   return Vec<Arch>::load_aligned(x);
 }
 
-// int8_factor() of int8.h, and where a row begins: those are shared inline functions.
+// Same as int8_factor() and Int8Rows::row() (int8.h), which must not be called here.
 inline float factor_of(const Int8Rows& w, size_t r) {
   const uint32_t bits = static_cast<uint32_t>(w.exponents[r] + 127) << 23;
   float factor;
@@ -86,7 +86,7 @@ void gather_rows_int8(const Int8Rows& w, const uint32_t* ids, const float* value
   }
 }
 
-// The dot products with as many rows as a register is wide are summed together, as add_pair_dots() does.
+// As add_pair_dots(): the horizontal sums of kWidth rows are computed together.
 template <class Arch>
 void add_dots_int8(const Int8Rows& w, const uint32_t* ids, size_t rows, const float* x, size_t n, float* z) {
   constexpr size_t N = kWidth<Arch>;
@@ -115,7 +115,7 @@ void add_dots_int8(const Int8Rows& w, const uint32_t* ids, size_t rows, const fl
   for (; a < rows; ++a) z[a] += factor_of(w, ids[a]) * sum_of<Arch>(row_sums(w.q + ids[a] * w.stride));
 }
 
-// What a processor without instructions for it does: a register of samples at a time, or several.
+// Generic version for processors without int8 dot products: one or several registers of samples at a time.
 template <class Arch>
 void rows_forward_int8(const Int8Rows& w, size_t rows, const std::int32_t* start, const float* shift,
                        const ByteSamples& x, float* z) {
@@ -142,7 +142,7 @@ void rows_forward_int8(const Int8Rows& w, size_t rows, const std::int32_t* start
   }
 }
 
-// The exponent of narrow_int8 for a row whose largest number has this size.
+// Exponent of narrow_int8 for a row with this largest |value|.
 inline int exponent_for(float largest) {
   uint32_t bits;
   __builtin_memcpy(&bits, &largest, sizeof bits);
@@ -152,7 +152,7 @@ inline int exponent_for(float largest) {
   return largest > 127.0f * factor_of({nullptr, 0, &tried}, 0) && exponent < 120 ? exponent + 1 : exponent;
 }
 
-// n numbers times `factor`, as bytes.
+// q = n values times `factor`, rounded.
 template <class Arch>
 void round_to_bytes(const float* x, size_t n, float factor, std::int8_t* q) {
   constexpr size_t N = kWidth<Arch>;

@@ -1,4 +1,4 @@
-// The kernels written once over xsimd, one set of them for each instruction set.
+// Assembles the kernel set of an instruction set from the kernels written over xsimd.
 #pragma once
 
 #include "engine/kernels/simd_activations.h"

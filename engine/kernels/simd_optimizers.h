@@ -1,4 +1,4 @@
-// Updates of one row of weights from its gradient.
+// Optimizer updates of one weight row from its gradient.
 #pragma once
 
 #include "engine/kernels/simd.h"

@@ -1,5 +1,5 @@
-// Patterns of features against a block: the kernels of the wide path. One by one, which is as fast where
-// registers cannot be masked, compressed and expanded.
+// Kernels of the linear term: match feature patterns with a block. Element by element, which is as fast on
+// processors without masked, compressing and expanding instructions.
 #pragma once
 
 #include "engine/kernels/simd.h"

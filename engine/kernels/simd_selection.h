@@ -1,4 +1,4 @@
-// What is picked out of values: those above a threshold, signs, those that stay after rounding.
+// Selection kernels: entries above a threshold, sign bits, gradient sparsification.
 #pragma once
 
 #include "engine/kernels/simd.h"
@@ -29,7 +29,7 @@ size_t select_above(const float* z, size_t rows, size_t lanes, const float* thre
   return count;
 }
 
-// pack_signs of one vector of lanes; bits are kept as floats, which nothing but masks touches.
+// pack_signs for one vector of lanes; bits are held in float registers, on which only masks operate.
 template <class Arch, bool kNearest>
 void pack_signs_of_vector(const float* z, const float* scale, const Vec<Arch>& extra, size_t k, size_t lanes,
                           uint32_t* prints, uint32_t* nearest) {

@@ -1,4 +1,4 @@
-// SLIDE_UNROLL before a loop of constant length, whose arrays are to stay in registers.
+// SLIDE_UNROLL: unrolls the next loop of constant length, so that its arrays stay in registers.
 #pragma once
 
 #if defined(__clang__)

@@ -1,5 +1,5 @@
-// The parts of the module, each adding its classes and functions; and arrays that cross the border. All are
-// called with the GIL held.
+// Parts of the extension module, each of which adds its classes and functions; and conversion of arrays. Call
+// everything with the GIL held.
 #pragma once
 
 #include <pybind11/numpy.h>
@@ -20,20 +20,21 @@ void bind_model(py::module_& module);
 void bind_train(py::module_& module);
 void bind_tools(py::module_& module);
 
-// An array of one dimension of 32 or 64 bit whole numbers without gaps; TypeError names `what` otherwise.
+// A contiguous one-dimensional array of 32-bit or 64-bit integers. Throws TypeError that names `what`
+// otherwise.
 api::Integers integers_of(const py::array& array, const char* what);
 
-// What SciPy's CSR matrices consist of, of which nothing is copied: (offsets, ids, values or None, columns).
-// None: an empty one. Errors call it `what`.
+// View of a SciPy CSR matrix, without copies: (offsets, ids, values or None, columns). None: an empty matrix.
+// Errors call it `what`.
 api::CsrMatrix matrix_of(const py::object& arrays, const char* what);
 
-// Texts where Python holds them, for as long as it does.
+// Views of Python strings, valid as long as the tuple lives.
 std::vector<std::string_view> views_of(const py::tuple& texts);
 
-// Keeps Python objects for as long as the library holds the pointer, from whatever thread it lets go.
+// Keeps Python objects alive while the library holds the pointer; it may be released on any thread.
 std::shared_ptr<const void> keep(std::vector<py::object> objects);
 
-// A new array [rows x columns], or [rows] where `columns` is 0, not filled.
+// New uninitialised array [rows x columns], or [rows] where `columns` is 0.
 template <class T>
 py::array_t<T> new_array(std::size_t rows, std::size_t columns = 0) {
   std::vector<py::ssize_t> shape = {static_cast<py::ssize_t>(rows)};

@@ -1,4 +1,4 @@
-// Config and Data.
+// Bindings of Config and Data.
 #include <pybind11/stl.h>
 
 #include <string>
@@ -22,7 +22,7 @@ api::Data from_csr(const py::object& features, const py::object& labels) {
   return engine_call([&] { return api::Data::from_csr(x, y, owner); });
 }
 
-// values: [rows, columns] of float32 without gaps; labels: as of from_csr().
+// values: contiguous float32 [rows, columns]; labels: as for from_csr().
 api::Data from_dense(const py::array_t<float, py::array::c_style>& values, const py::object& labels) {
   if (values.ndim() != 2) throw py::type_error("features: want an array of two dimensions");
   const api::CsrMatrix y = matrix_of(labels, "labels");
@@ -33,7 +33,7 @@ api::Data from_dense(const py::array_t<float, py::array::c_style>& values, const
   return engine_call([&] { return api::Data::from_dense(first, rows, columns, y, owner); });
 }
 
-// labels: as of from_csr(); names: by label.
+// labels: as for from_csr(); names: by label.
 api::Data learn_texts(const py::tuple& texts, const py::object& labels, const py::tuple& names,
                       const api::Config& config, bool keep_labels) {
   const auto text_views = views_of(texts), name_views = views_of(names);
@@ -66,7 +66,7 @@ api::Data timed(const api::Data& data, const std::vector<std::string>& times) {
   return engine_call([&] { return data.timed(key_views(times)); });
 }
 
-// (offsets of uint64, ids of uint32, values of float32)
+// Returns (offsets as uint64, ids as uint32, values as float32).
 py::tuple features_of(const api::Data& data) {
   auto offsets = new_array<std::uint64_t>(data.samples() + 1);
   auto ids = new_array<std::uint32_t>(data.feature_entries());
@@ -75,7 +75,7 @@ py::tuple features_of(const api::Data& data) {
   return py::make_tuple(offsets, ids, values);
 }
 
-// (offsets of uint64, ids of uint32)
+// Returns (offsets as uint64, ids as uint32).
 py::tuple labels_of(const api::Data& data) {
   auto offsets = new_array<std::uint64_t>(data.samples() + 1);
   auto ids = new_array<std::uint32_t>(data.label_entries());

@@ -1,6 +1,5 @@
-// How the module calls the library: without the GIL, and on a thread of its own in a process that was forked,
-// for OpenMP's threads stay behind in the parent, and a thread that has used them would wait for them for
-// ever.
+// Calls of the library from Python: without the GIL, and in a forked process on a new thread: OpenMP's
+// threads stay in the parent, and a thread that has used them would wait for them forever.
 #pragma once
 
 #include <pybind11/pybind11.h>
@@ -18,8 +17,8 @@ namespace py = pybind11;
 // Whether this process was forked from one that had loaded the module.
 bool is_forked();
 
-// f() without the GIL; what it throws comes out. In a forked process `poll` is called on this thread, also
-// without the GIL, some fifty times a second until f() is done.
+// Calls f() without the GIL; exceptions propagate. In a forked process, calls `poll` on this thread, also
+// without the GIL, about fifty times per second until f() returns.
 template <class F, class Poll>
 auto engine_call(F&& f, Poll&& poll) {
   const py::gil_scoped_release released;

@@ -1,4 +1,4 @@
-// Model, Predictor and measures.
+// Bindings of Model, Predictor and metrics.
 #include <pybind11/stl.h>
 
 #include <algorithm>
@@ -42,7 +42,7 @@ api::Predictor make_predictor(const api::Model& model, const api::PredictOptions
   return engine_call([&] { return api::Predictor(model, options); });
 }
 
-// (labels [samples x k] of uint32, 0xffffffff where there are less; scores [samples x k] of float32)
+// Returns (labels [samples x k] as uint32, 0xffffffff where missing; scores [samples x k] as float32).
 py::tuple predict(const api::Predictor& predictor, const api::Data& data) {
   auto labels = new_array<std::uint32_t>(data.samples(), predictor.k());
   auto scores = new_array<float>(data.samples(), predictor.k());
@@ -75,7 +75,7 @@ py::list label_names(const api::Model& model) {
   return names;
 }
 
-// (ids [found] of int64, scores [found] of float64)
+// Returns (ids [found] as int64, scores [found] as float64).
 py::tuple arrays_of(const std::vector<api::Related>& found) {
   auto ids = new_array<std::int64_t>(found.size());
   auto scores = new_array<double>(found.size());

@@ -1,4 +1,4 @@
-// The module slide._slide: the library's public headers for Python. What users see is written in Python, in
+// Extension module slide._slide: binds the library's public headers. The public Python interface is in
 // slide/.
 #include <pthread.h>
 
@@ -15,8 +15,7 @@ namespace {
 
 std::atomic<bool> forked{false};
 
-// slide.Error, a RuntimeError, and slide.InputError, which is a ValueError too. They live as long as the
-// process.
+// slide.Error, a RuntimeError, and slide.InputError, also a ValueError. They live as long as the process.
 void bind_errors(py::module_& module) {
   static PyObject* const error = PyErr_NewExceptionWithDoc(
       "slide.Error", "The engine failed for a reason outside its input: a full disk, no memory.",

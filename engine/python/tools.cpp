@@ -1,5 +1,4 @@
-// What stands beside training and predicting: measures of any scores, the search for a configuration, the
-// report.
+// Bindings of metrics of external scores, configuration search and report.
 #include <pybind11/stl.h>
 
 #include <optional>
@@ -16,7 +15,7 @@ namespace {
 
 using namespace py::literals;
 
-// Matrices as of from_csr(), training labels or None without values.
+// Matrices as for from_csr(); training labels without values, or None.
 api::Measures evaluate_scores(const py::object& scores, const py::object& labels,
                               const std::vector<std::uint32_t>& ks, const py::object& training_labels,
                               double propensity_a, double propensity_b) {
@@ -36,7 +35,7 @@ py::dict dict_of(const api::Trial& trial) {
                   "dropped"_a = trial.dropped, "too_large"_a = trial.too_large);
 }
 
-// A dict, or None where Python ended the search; then what it raised comes out.
+// Returns a dict, or None where Python ended the search; then rethrows the Python exception.
 py::object tune(const api::Config& start, const api::Data& data, double seconds, std::uint32_t trials,
                 std::optional<double> train_seconds, const std::vector<std::string>& fixed,
                 const py::object& trial) {
@@ -57,7 +56,7 @@ py::object tune(const api::Config& start, const api::Data& data, double seconds,
   std::optional<api::TuneResult> found;
   try {
     found = engine_call([&] { return api::tune(start, data, options, callbacks); }, [&] { watch.poll(); });
-  } catch (const Error&) {  // before the first trial was done
+  } catch (const Error&) {  // before the first trial finished
     if (!watch.stopped()) throw;
   }
   const py::object interrupt = watch.outcome();
@@ -71,7 +70,7 @@ py::object tune(const api::Config& start, const api::Data& data, double seconds,
                   "validation_samples"_a = found->validation_samples);
 }
 
-// (runs, notes, groups)
+// Returns (runs, notes, groups).
 py::tuple report(const std::vector<std::string>& runs, const std::string& path) {
   const api::ReportSummary written = engine_call([&] { return api::write_report(runs, path); });
   return py::make_tuple(written.runs, written.notes, written.groups);

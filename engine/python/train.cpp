@@ -1,4 +1,4 @@
-// Training, with callbacks into Python.
+// Bindings of training, with callbacks into Python.
 #include <pybind11/stl.h>
 
 #include <chrono>
@@ -38,11 +38,11 @@ py::dict dict_of(const api::Evaluation& evaluation) {
                   "best"_a = evaluation.best, "seconds"_a = evaluation.seconds, "measures"_a = measures);
 }
 
-// Of a training run.
+// Watch of a training run.
 class TrainWatch : public Watch {
  public:
-  // Each may be None. `step` is called when `interval` seconds have passed since the last time, and after the
-  // last step; `best_path`: where the best model on the validation samples goes, or empty.
+  // Each callback may be None. `step` is called when `interval` seconds have passed since its last call, and
+  // after the last step. `best_path`: file for the best model on the validation samples, or empty.
   TrainWatch(py::object step, double interval, py::object epoch, py::object evaluation, std::string best_path)
       : step_(std::move(step)),
         interval_(interval),
@@ -86,7 +86,7 @@ class TrainWatch : public Watch {
   Clock::time_point told_;
 };
 
-// (the model, None or the KeyboardInterrupt that ended training)
+// Returns (the model, None or the KeyboardInterrupt that ended training).
 py::tuple train(const api::Config& config, const api::Data& data, const std::optional<api::Data>& test,
                 const py::object& step, double interval, const py::object& epoch,
                 const py::object& evaluation, const std::string& best_path) {

@@ -1,8 +1,8 @@
-// What a long call of the engine asks Python while it works, and what Python says to it.
+// Communication between a long engine call and Python: callbacks, signals and exceptions.
 //
-// The engine's thread has no GIL. It takes it for a callback that is due, and some fifty times a second to
-// see whether a signal came: so Ctrl-C ends the work after a step. What Python raises waits here until the
-// engine has come back.
+// The engine's thread does not hold the GIL. It takes the GIL for due callbacks, and about fifty times per
+// second to check for signals, so that Ctrl-C ends the work after a step. Python exceptions are stored until
+// the engine returns.
 #pragma once
 
 #include <pybind11/pybind11.h>
@@ -18,7 +18,7 @@ namespace py = pybind11;
 
 class Watch {
  public:
-  // Runs Python code with the GIL; what it raises ends the work after this step.
+  // Runs Python code with the GIL; an exception in it ends the work after this step.
   template <class F>
   void ask(F&& f) {
     const py::gil_scoped_acquire gil;
@@ -32,13 +32,13 @@ class Watch {
   void stop() { stopped_ = true; }
   bool stopped() const { return stopped_; }
 
-  // After a step: looks for a signal where some time has passed since the last look.
+  // After a step: checks for signals if some time has passed since the last check.
   void look();
-  // On the thread that gets signals, where the engine works on another one.
+  // The same on the main thread, where the engine works on another thread.
   void poll();
 
-  // With the GIL, when the engine has come back: None or the KeyboardInterrupt that stopped it; throws what
-  // else was raised.
+  // With the GIL, after the engine has returned: None, or the KeyboardInterrupt that stopped it; rethrows any
+  // other exception.
   py::object outcome();
 
  private:

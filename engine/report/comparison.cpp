@@ -28,7 +28,7 @@ std::string end_of(const fs::path& path, std::size_t parts) {
   return end.empty() ? path.string() : end;
 }
 
-// Empty where the settings do not tell.
+// Empty where the settings do not have the key.
 std::string setting_of(const RunHistory& run, std::string_view key) {
   for (const auto& [name, value] : run.settings) {
     if (name == key) return value;
@@ -40,13 +40,13 @@ Json started_with(const RunHistory& run, const char* key) {
   return run.start.is_object() ? run.start.value(key, Json()) : Json();
 }
 
-// Whether `one` and `other` tell different things; who tells nothing does not differ.
+// Whether both values are known and different.
 bool differ(const Json& one, const Json& other) {
   return !one.is_null() && !other.is_null() && one != other;
 }
 
-// Whether two runs had the same samples of a kind, by the checksum of their labels or, in logs without, by
-// these numbers.
+// Whether two runs used the same samples of a kind, compared by the checksum of their labels, or in logs
+// without it by the given counts.
 bool same_samples(const RunHistory& a, const RunHistory& b, const char* kind,
                   std::initializer_list<const char*> numbers) {
   const Json one = started_with(a, "label_checksums"), other = started_with(b, "label_checksums");
@@ -64,21 +64,21 @@ bool same_test(const RunHistory& a, const RunHistory& b) {
   return same_samples(a, b, "test", {"test_samples"});
 }
 
-// Whether validation holds samples out by their times, and so draws none.
+// Whether validation holds out the latest samples by time, without random choice.
 bool holds_latest_out(const RunHistory& run) {
   const std::string times = setting_of(run, "data.time");
   return !times.empty() && times != "\"\"";
 }
 
-// Which samples validation holds out follows from these.
+// Whether the settings that determine the validation samples are equal.
 bool same_validation(const RunHistory& a, const RunHistory& b) {
   const auto same = [&](const char* key) { return setting_of(a, key) == setting_of(b, key); };
   return same("data.validation") && same("data.group") && same("data.time") &&
          (holds_latest_out(a) || same("train.seed"));
 }
 
-// The name of the file that a setting has, with its folder's, which often tells sets apart: "set/train.txt",
-// or, of a list of files, "set/part1.txt and 3 more".
+// File name of a setting with its folder, which often distinguishes data sets: "set/train.txt"; for a list of
+// files "set/part1.txt and 3 more".
 std::string name_of_file(std::string setting) {
   constexpr std::string_view kBetween = "\", \"";
   std::size_t others = 0;
@@ -92,7 +92,7 @@ std::string name_of_file(std::string setting) {
   return others == 0 ? name : fmt::format("{} and {} more", name, others);
 }
 
-// "set/train.txt (300 samples)"
+// e.g. "set/train.txt (300 samples)"
 std::string samples_title(const RunHistory& run, const char* key, const char* otherwise, const char* number) {
   const std::string name = name_of_file(setting_of(run, key));
   const Json count = started_with(run, number);
@@ -115,7 +115,7 @@ std::string validation_title(const RunHistory& run) {
   return fmt::format("validation samples held out of it ({})", how);
 }
 
-// Puts a run where `fits` says that it belongs, or into a new split.
+// Adds a run to the split that `fits` accepts, or to a new split.
 template <class Fits>
 void add_to_split(DataGroup& group, std::size_t run, bool is_test, const std::string& title,
                   const Fits& fits) {
@@ -129,7 +129,7 @@ void add_to_split(DataGroup& group, std::size_t run, bool is_test, const std::st
   }
 }
 
-// Called by most of its samples: where validation holds some out, a run tells of the others alone.
+// Uses the title of the run with most samples: with validation, a run counts only the remaining samples.
 void take_title(const RunHistory& run, DataGroup& group, std::uint64_t& most) {
   const Json samples = started_with(run, "samples");
   const std::uint64_t count = samples.is_number_unsigned() ? samples.get<std::uint64_t>() : 0;
@@ -138,7 +138,7 @@ void take_title(const RunHistory& run, DataGroup& group, std::uint64_t& most) {
   most = count;
 }
 
-// What two runs have in common when they differ in their seeds alone; empty where that is not known.
+// Text that is equal for runs that differ only in their seeds; empty where unknown.
 std::string but_for_the_seed(const RunHistory& run) {
   std::string text;
   for (const auto& [key, value] : run.settings) {
@@ -151,7 +151,7 @@ std::string but_for_the_seed(const RunHistory& run) {
   return text;
 }
 
-// "runs/a (3 seeds)" of "runs/a-1", "runs/a-2" and "runs/a-3".
+// e.g. "runs/a (3 seeds)" for "runs/a-1", "runs/a-2" and "runs/a-3".
 std::string name_of_seeds(std::span<const RunHistory> runs, std::span<const std::size_t> members) {
   std::string name = runs[members.front()].name;
   for (const std::size_t i : members) {
@@ -284,7 +284,7 @@ std::vector<std::string> titles_of(std::span<const DataGroup> groups) {
 
 std::vector<SeedGroup> seed_groups(std::span<const RunHistory> runs, std::span<const DataGroup> data) {
   std::vector<std::vector<std::size_t>> members;
-  std::vector<std::set<std::string>> keys;  // of each of these, with the data and without the seed; and seeds
+  std::vector<std::set<std::string>> keys;  // by group: data and settings without the seed; and seeds
   for (std::size_t i = 0; i < runs.size(); ++i) {
     const auto at = std::find_if(data.begin(), data.end(), [&](const DataGroup& group) {
       return std::find(group.runs.begin(), group.runs.end(), i) != group.runs.end();

@@ -1,5 +1,5 @@
-// What a report says about several runs: their names, what differs in their settings, and which of them
-// compare. Functions without state, safe from any thread.
+// Comparison of several training runs for the report: names, differing settings, and groups of comparable
+// runs. Stateless functions, safe from any thread.
 #pragma once
 
 #include <cstddef>
@@ -12,48 +12,48 @@
 
 namespace slide::report {
 
-// Names each run after its folder, with as much of the path before it as tells apart runs of one name. No two
-// runs are of one folder.
+// Names each run after its folder, with as much of the parent path as makes names unique. No two runs have
+// the same folder.
 void name_runs(std::vector<RunHistory>& runs);
 
-// Keys whose values are not the same in all runs that have settings: {"key":..,"values":[..]}, null for a run
+// Settings whose values differ between the runs that have settings: {"key":..,"values":[..]}; null for a run
 // without the key.
 nlohmann::ordered_json differing_settings(std::span<const RunHistory> runs);
 
-// Runs that were measured on the same samples, as far as their logs tell: their measures compare.
+// Runs measured on the same samples, as far as their logs say: their metrics are comparable.
 struct SplitGroup {
   bool is_test = false;           // else held out for validation
-  std::string title;              // "set/test.txt (70 samples)"
-  std::vector<std::size_t> runs;  // by number, ascending
+  std::string title;              // e.g. "set/test.txt (70 samples)"
+  std::vector<std::size_t> runs;  // indices, ascending
 };
 
-// Runs of the same training data. What they took and needed compares, and within a split what they reached. A
-// run that was tested and validated is in two splits, one that was not measured in none.
+// Runs on the same training data: their time and memory are comparable, and within a split their metrics. A
+// run that was tested and validated is in two splits, a run without evaluation in none.
 struct DataGroup {
-  std::string title;  // "set/train.txt (300 samples)"
+  std::string title;  // e.g. "set/train.txt (300 samples)"
   std::vector<std::size_t> runs;
-  std::vector<SplitGroup> splits;  // tests first
+  std::vector<SplitGroup> splits;  // test splits first
 };
 
-// Each run is in one group, groups are in order of their first runs.
+// Each run is in exactly one group; groups are in order of their first runs.
 std::vector<DataGroup> group_runs(std::span<const RunHistory> runs);
 
-// Runs within which measures compare, as "set/train.txt (300 samples), measured on set/test.txt (70
-// samples)": one title where a split has all runs that were measured, else that of each split.
+// Titles of the sets of comparable runs, e.g. "set/train.txt (300 samples), measured on set/test.txt (70
+// samples)": one title where one split has all measured runs, else one per split.
 std::vector<std::string> titles_of(std::span<const DataGroup> groups);
 
-// Runs that differ in train.seed alone, on the same data and kind of machine: they are shown as one.
+// Runs that differ only in train.seed, on the same data and kind of machine; shown as one.
 struct SeedGroup {
-  std::string name;  // of a run alone its own
+  std::string name;  // for a single run, the run's name
   std::vector<std::size_t> runs;
 };
-// Each run is in one; `runs` have names.
+// Each run is in exactly one group; `runs` must have names.
 std::vector<SeedGroup> seed_groups(std::span<const RunHistory> runs, std::span<const DataGroup> data);
 
-// All that the page shows:
+// All data of the page:
 // {"version":..,"differences":[..],"titles":titles_of(),"groups":[{"title":..,"runs":[..],"splits":
-// [{"title":..,"test":true,"runs":[..]}]}],"lines":[{"name":..,"runs":[..]}],"runs":[..]}, each run once,
-// however often it is given. Calls name_runs() before.
+// [{"title":..,"test":true,"runs":[..]}]}],"lines":[{"name":..,"runs":[..]}],"runs":[..]}; duplicates of a
+// run are dropped. Calls name_runs() first.
 nlohmann::ordered_json report_data(std::vector<RunHistory> runs);
 
 }  // namespace slide::report

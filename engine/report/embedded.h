@@ -1,4 +1,4 @@
-// Files that the build puts into the program (engine/base/embed.cmake).
+// Files that the build embeds into the program (engine/base/embed.cmake).
 #pragma once
 
 #include <string_view>
@@ -12,6 +12,6 @@ std::string_view runs_js();
 std::string_view search_html();
 std::string_view search_js();
 std::string_view chart_js();  // Chart.js, one script
-std::string_view licence();   // of Chart.js
+std::string_view licence();   // licence of Chart.js
 
 }  // namespace slide::report::embedded

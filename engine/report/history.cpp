@@ -34,7 +34,7 @@ std::string read_text(const fs::path& path) {
   return {std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};
 }
 
-// No value where the text is no JSON, or none that can be handled.
+// Returns a discarded value where the text is not JSON or nests too deep.
 Json parse(std::string_view text) {
   return nests_too_deep(text) ? Json(Json::value_t::discarded) : Json::parse(text, nullptr, false);
 }
@@ -104,7 +104,7 @@ void read_log(const std::string& text, RunHistory& run) {
 void read_environment(const fs::path& folder, RunHistory& run) {
   std::error_code ignored;
   const bool open =
-      RunLog::is_open(run.log);  // asked first: a run closes its log after it has said that it is finished
+      RunLog::is_open(run.log);  // check first: a run marks itself finished before it closes its log
   const fs::path path = folder / "environment.json";
   if (fs::exists(path, ignored)) {
     Json facts = parse(read_text(path));
@@ -121,14 +121,14 @@ void read_environment(const fs::path& folder, RunHistory& run) {
   }
 }
 
-// When a file was last written, in seconds since 1970.
+// Modification time of a file, in seconds since 1970.
 std::optional<std::int64_t> seconds_of_file(const std::string& path) {
   struct stat facts {};
   if (stat(path.c_str(), &facts) != 0) return {};
   return static_cast<std::int64_t>(facts.st_mtime);
 }
 
-// When the run ended and how large its model is: what environment.json says, else what the files tell.
+// Sets end time and model size from environment.json, else from the files.
 void read_facts(const fs::path& folder, const fs::path& log, RunHistory& run) {
   const Json date = run.environment.is_object() ? run.environment.value("date", Json()) : Json();
   if (date.is_string()) {
@@ -222,7 +222,7 @@ Json summary_of(const RunHistory& run) {
     known += value.get<double>();
   }
   if (!summary.contains("seconds") || summary["seconds"].size() != kPhases.size()) {
-    summary.erase("seconds");  // not told by this log
+    summary.erase("seconds");  // not in this log
     return summary;
   }
   summary["seconds"]["other"] = std::max(0.0, last["train_seconds"].get<double>() - known);

@@ -29,7 +29,7 @@ std::string html_of(std::string_view text) {
   return html;
 }
 
-// JSON inside a script element: no tag can begin in it.
+// JSON for a script element: escapes '<', so that no tag can begin.
 std::string script_of(const nlohmann::ordered_json& data) {
   std::string script;
   for (const char c : data.dump(-1, ' ', false, nlohmann::ordered_json::error_handler_t::replace)) {
@@ -42,7 +42,7 @@ std::string script_of(const nlohmann::ordered_json& data) {
   return script;
 }
 
-// Puts `content` where the page says <!--slide:name-->, once.
+// Replaces the marker <!--slide:name--> of the page by `content`, once.
 void fill(std::string& page, std::string_view name, std::string_view content) {
   const std::string mark = fmt::format("<!--slide:{}-->", name);
   const std::size_t at = page.find(mark);

@@ -1,5 +1,5 @@
-// The report as one page of HTML that needs nothing else: its style, its script, the plotting library and the
-// data are in it. Pure functions, safe from any thread.
+// The report as one self-contained HTML page, with style, scripts, plotting library and data inside. Pure
+// functions, safe from any thread.
 #pragma once
 
 #include <nlohmann/json.hpp>
@@ -8,14 +8,13 @@
 
 namespace slide::report {
 
-// What a page is about, and of whom its data are: report_data() in comparison.h, search_data() in search.h.
+// Kind of page, with the source of its data: report_data() in comparison.h, search_data() in search.h.
 enum class PageKind { kRuns, kSearch };
 
-// Nothing in `data` can end the script that holds it; bytes that are no UTF-8
-// are replaced.
+// Escapes `data` so that it cannot end its script element; replaces invalid UTF-8.
 std::string make_page(PageKind kind, const nlohmann::ordered_json& data);
 
-// Whether this is the beginning of a page that make_page() wrote.
+// Whether `beginning` is the start of a page written by make_page().
 bool is_page(std::string_view beginning);
 
 }  // namespace slide::report

@@ -79,8 +79,8 @@ const groupView = (section, mode) => {
   });
   if (series.length === 0) return null;
   // Under the axis when all runs have the same groups, else where a bar is pointed at.
-  const alike = kGroups.every((group) => new Set(series.map(({run}) => aboutGroup(run, group).join())).size === 1);
-  const labels = kGroups.map((group) => (alike ? [group, ...aboutGroup(series[0].run, group)] : group));
+  const equal = kGroups.every((group) => new Set(series.map(({run}) => aboutGroup(run, group).join())).size === 1);
+  const labels = kGroups.map((group) => (equal ? [group, ...aboutGroup(series[0].run, group)] : group));
   const title = recall ? `Recall@${rankOf(key)}` : `Part of P@${rankOf(key)}`;
   return barView(section, series, labels, "Labels by their number of training samples",
     {title, text: measureText, head: (i) => kGroups[i], more: ({run}, i) => aboutGroup(run, kGroups[i]).join(", ")},

@@ -202,6 +202,6 @@ const begin = (drawPage) => {
   dark.addEventListener("change", drawPage);
   narrow.addEventListener("change", drawPage);
   window.addEventListener("beforeprint", () => built.forEach((figure) => figure.chart && figure.chart.resize()));
-  // Whoever loads the page by program finds here that it is drawn.
+  // Tells programs that load the page that it is drawn.
   document.documentElement.dataset.ready = String(built.filter((figure) => figure.chart).length);
 };

@@ -18,7 +18,7 @@ namespace slide::report {
 
 namespace fs = std::filesystem;
 
-// A report may replace a report, and nothing else.
+// A report may replace only a report.
 void check_report_file(const std::string& path, std::string_view option) {
   std::error_code ignored;
   if (!fs::exists(path, ignored) || is_pipe_or_device(path)) return;

@@ -1,4 +1,4 @@
-// The pages about some runs and about a search as files. Safe to call from any thread, for different files.
+// Writes report pages to files. Safe from any thread, for different files.
 #pragma once
 
 #include <cstddef>
@@ -10,23 +10,23 @@
 
 namespace slide::report {
 
-// What a reader of the page should know.
+// Notes on a written page.
 struct ReportSummary {
-  std::size_t runs = 0;             // each counted once
-  std::vector<std::string> notes;   // on a run, a line each
-  std::vector<std::string> groups;  // titles of those within which runs compare
+  std::size_t runs = 0;             // distinct runs
+  std::vector<std::string> notes;   // on runs, one line each
+  std::vector<std::string> groups;  // titles of the sets of comparable runs
 };
 
-// Writes the page that compares `runs`, folders of `slide train` or their logs, to `path`, which gets its
-// name when it is whole. Throws InputError for the runs, and when `path` is a folder or a file that is no
-// report, Error when it cannot be written.
+// Writes the page that compares `runs` (folders of `slide train`, or their logs) to `path`, atomically.
+// Throws InputError for invalid runs and where `path` is a folder or a file that is not a report; Error where
+// it cannot be written.
 ReportSummary write_report(const std::vector<std::string>& runs, const std::string& path);
 
-// Throws InputError where `path` is a folder or a file that is no report, which the functions here do not
-// replace; `option` is what names another file.
+// Throws InputError where `path` is a folder or a file that is not a report: reports replace only reports.
+// `option` names the option to change in the message.
 void check_report_file(const std::string& path, std::string_view option);
 
-// Writes the page about a search in the same way.
+// Writes the page of a configuration search in the same way.
 void write_search_report(const SearchHistory& search, const std::string& path);
 
 }  // namespace slide::report

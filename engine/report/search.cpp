@@ -15,7 +15,7 @@ namespace slide::report {
 namespace {
 
 using Json = nlohmann::ordered_json;
-using Settings = std::map<std::string, std::string>;  // those that a trial changes, by key
+using Settings = std::map<std::string, std::string>;  // changed settings of a trial, by key
 
 const char* stage_text(TrialStage stage) {
   constexpr std::array kTexts = {"start", "sweep", "random", "proposal", "votes"};
@@ -45,7 +45,7 @@ Json trial_data(const Trial& trial) {
           {"changes", trial.changes}};
 }
 
-// What trials show about the keys that any of them changed.
+// Effects of the keys that trials changed.
 class Keys {
  public:
   explicit Keys(const SearchHistory& search) : search_(search) {
@@ -83,7 +83,7 @@ class Keys {
     return found == settings.end() ? value_of(search_.result.start, key) : found->second;
   }
 
-  // What a trial that differs in this key alone from the one it began with shows; null when it does not.
+  // Effect of a trial that changed only this key, relative to its parent trial; null where it does not apply.
   Json changed_alone(const Trial& trial, const std::string& key) const {
     const auto before = trials_.find(trial.from);
     if (!(trial.is_scored() || trial.dropped) || before == trials_.end() || !before->second->is_scored())
@@ -96,7 +96,7 @@ class Keys {
         {"trial", trial.number}, {"from", value(then, key)}, {"to", value(now, key)}, {"change", trial.gain}};
   }
 
-  // The values of a key in trials that were scored, in order of their first trials.
+  // Values of a key in scored trials, in order of their first trials.
   Json values_of(const std::string& key) const {
     Json values = Json::array();
     for (const Trial& trial : search_.trials) {

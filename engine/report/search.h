@@ -1,5 +1,5 @@
-// A search for a configuration (training/tune.h) and what its page says about it. Functions without state,
-// safe from any thread.
+// History of a configuration search (training/tune.h) and the data of its page. Stateless functions, safe
+// from any thread.
 #pragma once
 
 #include <limits>
@@ -12,8 +12,8 @@
 namespace slide::report {
 
 struct SearchHistory {
-  std::string name;  // of the data or the configuration
-  std::string file;  // to which the best configuration was written
+  std::string name;                                                // of the data or the configuration
+  std::string file;                                                // destination of the best configuration
   double train_seconds = std::numeric_limits<double>::infinity();  // TuneOptions::train_seconds
   std::vector<Trial> trials;                                       // all, in order
   TuneResult result;

@@ -88,11 +88,11 @@ void save_checkpoint(const std::string& path, const RunRecord& record, const Tra
 }
 
 Checkpoint::Checkpoint(std::string path) : path_(std::move(path)) {
-  open()->finish();  // nothing is taken of a damaged file
+  open()->finish();  // verify the checksum before using any content
   const std::unique_ptr<SummedReader> reader = open();
   ByteReader& in = *reader;
   const std::string text(in.take(in.get<std::uint64_t>()));
-  std::vector<std::string> notes;  // those of the run's config.toml, which are told
+  std::vector<std::string> notes;  // already reported for the run's config.toml
   record_.config = parse_stored_config(text, path_ + " (configuration)", notes);
   record_.step_samples = in.get<std::uint64_t>();
   if (record_.step_samples == 0) in.refuse("steps without samples");
@@ -154,7 +154,7 @@ void check_same_config(const Config& saved, const Config& given, const std::stri
       const bool labels_told = !a.data.label_text.empty() && !b.data.label_text.empty();
       if ((key == "data.validation" && are_files) || (key == "data.sample_weights" && weigh) ||
           (key == "data.label_weights" && labels_weigh) || (key == "data.label_text" && labels_told))
-        continue;  // what is in it is checked
+        continue;  // its content is checked
       const std::string before = value_text(was[s].fields[f]), now = value_text(is[s].fields[f]);
       if (before == now) continue;
       fail_input("{}: '{}' is {}, but the run began with {}; put it back, or train anew with --force", origin,

@@ -19,10 +19,10 @@ namespace slide {
 
 namespace {
 
-// Where nothing is said: more learn new samples a little better and wear off more of what only old ones told.
+// Default: more epochs fit the new samples slightly better and forget more of the old ones.
 constexpr std::uint32_t kEpochs = 4;
 
-// Keys that say what the parameters are.
+// Keys that determine the parameters.
 bool is_fixed(std::string_view key, std::size_t layers) {
   static constexpr std::array<std::string_view, 12> kFixed = {
       "data.normalize", "data.idf_power",    "data.crosses",         "text.tokens",
@@ -79,7 +79,7 @@ void check_continued(const Config& model, const Config& now, const std::string& 
 
 namespace {
 
-// Throws unless the files hold text where the model was trained on some, and features else.
+// Throws unless the files hold text for a model trained on text, and features otherwise.
 void check_kind(const Config& config, const ReadOptions& options, const Model& model) {
   const bool of_items = model.config.data.kind == DataKind::kInteractions;
   if (of_items && config.train.expire_labels > 0)
@@ -106,7 +106,7 @@ void check_kind(const Config& config, const ReadOptions& options, const Model& m
       shown_path(config.data.train), config.train.init);
 }
 
-// For how many trainings in a row each label of the grown model has had no sample.
+// Number of consecutive runs without a sample, for each label of the grown model.
 std::vector<std::uint32_t> idle_after(const Model& model, const Dataset& more) {
   std::vector<std::uint32_t> idle = model.idle;
   idle.resize(more.label_count());
@@ -118,7 +118,7 @@ std::vector<std::uint32_t> idle_after(const Model& model, const Dataset& more) {
   return idle;
 }
 
-// Sizes that hold both the data and the model; those of text are the vocabulary's.
+// Sets sizes that hold both the data and the model; sizes of text are those of the vocabulary.
 void widen(const Model& model, RunData& data) {
   if (data.train.dense_count() != model.shape.dense) {
     fail_input("the data has {} dense columns, the model {}; use features of the same kind",
@@ -130,7 +130,7 @@ void widen(const Model& model, RunData& data) {
   }
 }
 
-// The texts of labels, which may bring new ones and new features.
+// Adds the texts of labels, which may add labels and features.
 void take_label_texts(const Config& config, const LabelTexts* texts, int threads, const Model& model,
                       RunData& data) {
   if (config.data.label_text.empty()) return;
@@ -138,7 +138,7 @@ void take_label_texts(const Config& config, const LabelTexts* texts, int threads
   widen(model, data);
 }
 
-// Labels that a file tells of are not idle; where that has features of labels, it tells of all.
+// Labels described by a file do not count as unseen; a file with label features describes all labels.
 void keep_told(const DataConfig& config, const LabelTexts* texts, const TextModel* text,
                std::vector<std::uint32_t>& idle) {
   if (config.label_text.empty() || config.label_text == LabelTexts::kNames) return;
@@ -152,7 +152,7 @@ void keep_told(const DataConfig& config, const LabelTexts* texts, const TextMode
   }
 }
 
-// Drops the labels that have been idle for `forget` trainings.
+// Drops the labels that have had no sample for `forget` runs.
 void expire_labels(std::uint32_t forget, const Model& model, ContinuedData& further) {
   if (forget == 0) return;
   std::vector<bool> gone(model.shape.labels);
@@ -231,18 +231,18 @@ IdGrowth feature_growth(const Model& model, const Dataset& more, const TextModel
     before = model.text->vocabulary();
     now = text->vocabulary();
   }
-  // What stands behind them, buckets and dense columns, moves.
+  // Ids after the known features (hash buckets and dense columns) shift.
   for (std::uint32_t id = before; id < ids.size(); ++id) ids.was[id] = id < now ? kNewId : id - now + before;
   return ids;
 }
 
-// Of `neurons` of the output layer, the first of which are labels.
+// Id map of the output layer's `neurons`, the first of which are labels.
 IdGrowth label_growth(const Model& model, std::size_t labels, std::size_t neurons, const TextModel* text,
                       const std::vector<bool>& gone) {
   IdGrowth ids{std::vector<std::uint32_t>(neurons, kNewId), model.network.labels()};
   for (std::uint32_t id = 0; id < neurons; ++id) {
     if (id >= std::max(labels, model.shape.labels)) {
-      if (id < ids.before) ids.was[id] = id;  // stands for no label
+      if (id < ids.before) ids.was[id] = id;  // a neuron without a label
     } else if (id < labels && text != nullptr && model.text != nullptr) {
       ids.was[id] = model.text->label_id(text->label_name(id)).value_or(kNewId);
     } else if (id < std::min(labels, model.shape.labels) && (gone.empty() || !gone[id])) {
@@ -252,7 +252,7 @@ IdGrowth label_growth(const Model& model, std::size_t labels, std::size_t neuron
   return ids;
 }
 
-// Of all samples so far.
+// Shape of the data over all samples so far.
 DataShape shape_after(const Model& model, const TrainingRows& more, const IdGrowth& labels) {
   DataShape shape = shape_of(more.raw);
   shape.crosses = more.crosses.size();

@@ -1,6 +1,6 @@
-// Training that goes on from a model with new samples, which may bring new features, labels and words: what
-// `slide train --init` and the library's continue_training() share. Functions are safe from any thread as
-// long as nobody changes the model.
+// Incremental training: continues a model with new samples, which may add features, labels and words. Shared
+// by `slide train --init` and the library's continue_training(). Functions are safe from any thread while the
+// model is not modified.
 #pragma once
 
 #include <cstddef>
@@ -16,39 +16,38 @@
 
 namespace slide {
 
-// The settings that training goes on with from a model of `config`, which lies at `init`, where nothing else
-// is said: its own, but for its data and how long it was trained.
+// Default settings for incremental training of a model with `config` in the file `init`: the model's own,
+// except its data and number of epochs.
 Config continued_config(Config config, const std::string& init);
 
-// Throws InputError naming the first key of `now` that such training cannot change. `init`: names the model
-// in messages.
+// Throws InputError that names the first key of `now` that incremental training cannot change. `init`: the
+// model's name in messages.
 void check_continued(const Config& model, const Config& now, const std::string& init);
 
-// Samples to go on with, under the numbers that their features and labels have from now on.
+// New samples, with the ids of features and labels in the grown model.
 struct ContinuedData {
   RunData data;
-  std::vector<std::uint32_t> idle;  // by label: of the model that comes out (Model::idle)
-  std::vector<bool> gone;           // by label of the model: dropped by train.expire_labels; empty: none
+  std::vector<std::uint32_t> idle;  // by label of the grown model: runs without a sample (Model::idle)
+  std::vector<bool> gone;  // by label of the previous model: dropped by train.expire_labels; empty: none
 };
 
-// The files of `config` as training reads them, text with the words and labels of the model and new ones
-// behind them. Labels that train.expire_labels drops lose their names; those that are numbers stay, as one
-// that no sample ever had. Throws InputError as read_run_data(), and where the data are of another kind than
-// the model's.
+// Reads the files of `config` as for training; text uses the model's vocabulary and labels, extended by new
+// ones. Labels dropped by train.expire_labels lose their names; numeric label ids stay, as labels without
+// samples. Throws InputError as read_run_data(), and where the data have another kind than the model's.
 ContinuedData read_continued_data(const Config& config, int threads, bool skip_bad, const Model& model);
 
-// The same samples, of at least so many features and labels.
+// The same samples, with at least this many features and labels.
 Dataset widened(const Dataset& data, std::size_t features, std::size_t labels);
 
-// The samples of `more`, of which none has less features or labels than the model, with the model's pairs of
-// features. `text`: what they were read with, or nullptr.
+// The samples of `more` with the model's feature crosses; none has fewer features or labels than the model.
+// `text`: the vocabulary they were read with, or nullptr.
 TrainingRows continued_rows(const Model& model, const Dataset& more, const TextModel* text, int threads);
-// What training with `config` goes on from with such samples.
+// The initial state of training with `config` from `model` on these samples.
 TrainedStart start_continued(const Model& model, const Config& config, const TrainingRows& more,
                              const TextModel* text, const std::vector<bool>& gone, int threads);
 
-// The same of a run that has begun with the model `begun`, which has grown already, and goes on from a
-// checkpoint, which fills what training starts from.
+// The same for a run that resumes from a checkpoint: `begun` is the model with which the run began, already
+// grown; the checkpoint then replaces the initial state.
 RunData read_again(const Config& config, int threads, bool skip_bad, const Model& begun);
 TrainedStart start_again(const Model& begun, const Config& config, const TrainingRows& more, int threads);
 

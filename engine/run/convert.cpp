@@ -29,16 +29,16 @@ namespace slide {
 
 namespace {
 
-// All that a pipe holds, which can be read only once; none of a file.
+// Content of a pipe, which can be read only once; null for a file.
 using Stream = std::unique_ptr<const FileBytes>;
 
 Stream stream_of(const std::string& path) {
   return is_stream(path) ? std::make_unique<const FileBytes>(path) : nullptr;
 }
 
-// ---- text into text ----
+// ---- text to text ----
 
-// Where the lines of a text are, and what they are.
+// The lines of a text and their form.
 struct Lines {
   std::optional<Table> table;
   TextForm form = TextForm::kFastText;
@@ -70,7 +70,7 @@ Lines lines_of(const TextSource& source, DataFormat from, const TableColumns& co
   return {std::nullopt, *form, without_byte_order_mark(text), 0, columns.label_separator};
 }
 
-// Keeps a fault, described, or throws it.
+// Counts a malformed row with its description, or throws.
 void take_fault(const std::string& fault, bool skip_bad, ReadReport& report) {
   if (!skip_bad) throw InputError(fault);
   ++report.bad_rows;
@@ -87,11 +87,11 @@ void write_line(const LabelledLine& parts, FileFormat to, const std::string& whe
   out.end_line();
 }
 
-// Writes the samples of a file, and counts them and its faults.
+// Writes the samples of a file; counts them and malformed rows.
 void rewrite_file(const std::string& path, const Lines& lines, FileFormat to, bool skip_bad, LineFile& out,
                   ConvertResult& result) {
   LabelledLine parts;
-  std::uint64_t number = lines.before + 1;  // of the line, or the first of a record
+  std::uint64_t number = lines.before + 1;  // of the line, or of the first line of a record
   std::uint64_t next = number;
   for (std::string_view rest = lines.text; !rest.empty();) {
     const std::string_view line = lines.take(rest);
@@ -150,7 +150,7 @@ void write_names(const std::string& path, const char* option, const TextModel* t
   out.finish();
 }
 
-// What --set says, or a model.
+// Settings from --set or from a model.
 struct Settings {
   Config config;
   std::shared_ptr<const TextModel> text;  // of the model, or nullptr
@@ -180,13 +180,13 @@ Settings settings_of(const ConvertOptions& options) {
   return settings;
 }
 
-// What a pipe holds, which may have no clear format.
+// Format of a pipe's content, kAuto where unclear.
 DataFormat format_of_stream(const FileBytes& stream, const TableColumns& columns) {
   if (const std::optional<DataFormat> table = detect_table(stream.text(), columns)) return *table;
   return detect_format(stream.text()).value_or(DataFormat::kAuto);
 }
 
-// The words of a text that came from a pipe; nullptr where it is none.
+// Learns the vocabulary of text from a pipe; nullptr where it is not text.
 std::shared_ptr<const TextModel> learn_stream(const FileBytes& stream, const std::string& path,
                                               const ReadOptions& read, const TextOptions& options) {
   const DataFormat format =
@@ -206,8 +206,8 @@ std::shared_ptr<const TextModel> learn_stream(const FileBytes& stream, const std
                     {read.skip_bad, table ? &*table : nullptr, read.columns.label_separator});
 }
 
-// What text is read with, and whose names are written: of the model, else learnt from --fit or the input, of
-// `stream` where that is a pipe.
+// The vocabulary for reading and names: the model's, else learnt from --fit or the input (`stream`, where
+// that is a pipe).
 std::shared_ptr<const TextModel> find_text_model(const ConvertOptions& options, const Stream& stream,
                                                  const Settings& settings) {
   if (!options.model.empty()) return settings.text;
@@ -232,7 +232,7 @@ ReadOptions read_options(const ConvertOptions& options, DataFormat from, const T
   read.columns = columns;
   read.format = from;
   read.one_based = options.one_based;
-  read.normalize = false;  // values as they are; whoever reads them again scales them
+  read.normalize = false;  // unchanged values; readers scale them
   read.threads = options.threads;
   read.skip_bad = options.skip_bad;
   read.feature_limit = text != nullptr ? text->feature_count() : options.features;
@@ -241,7 +241,7 @@ ReadOptions read_options(const ConvertOptions& options, DataFormat from, const T
   return read;
 }
 
-// No output replaces what is read or another one.
+// Checks that no output replaces an input or another output.
 void check_names(const ConvertOptions& options, FileFormat to) {
   std::vector<OutputFile> outputs = {{"OUT", options.out},
                                      {"--label-names", options.label_names},
@@ -295,7 +295,7 @@ ConvertResult convert_data(const ConvertOptions& given) {
   ConvertResult result;
   ReadOptions read = read_options(options, from, settings.columns, text);
   read.report = &result.report;
-  const auto read_file = [&] {  // beside a device is no place for rows
+  const auto read_file = [&] {  // a device has no folder for temporary rows
     return is_pipe_or_device(options.out) ? read_dataset(options.in, read)
                                           : read_dataset_to_disk(options.in, read, beside);
   };

@@ -1,4 +1,4 @@
-// Data from one format into another, file to file. Safe to call from any thread, for different outputs.
+// Conversion of data files between formats. Safe from any thread, for different outputs.
 #pragma once
 
 #include <cstddef>
@@ -18,17 +18,17 @@ namespace slide {
 struct ConvertOptions {
   std::string in;
   std::string out;
-  std::optional<DataFormat> from;  // none: from the content
-  std::optional<FileFormat> to;    // none: from the name
-  std::string model;               // text: its vocabulary; else empty
-  std::string fit;                 // text: the file to learn the vocabulary from; empty: `in`
-  std::vector<std::string> set;    // text: keys of [text], and of [data] those that name columns
-  std::string label_names;         // files to write names to, a line each; empty: none
+  std::optional<DataFormat> from;  // none: by the content
+  std::optional<FileFormat> to;    // none: by the name
+  std::string model;               // text: model with the vocabulary; else empty
+  std::string fit;                 // text: file to learn the vocabulary from; empty: `in`
+  std::vector<std::string> set;    // text: overrides of [text] keys, and of the [data] keys that name columns
+  std::string label_names;         // output file for names, one per line; empty: none
   std::string feature_names;
-  std::uint32_t features = 0;  // sizes of the data, 0 = as they say
+  std::uint32_t features = 0;  // sizes of the data; 0: from the data
   std::uint32_t labels = 0;
-  bool one_based = false;  // `in` is libsvm whose features count from 1
-  bool skip_bad = false;   // lines of `in` with faults are left out
+  bool one_based = false;  // `in` is libsvm with feature ids from 1
+  bool skip_bad = false;   // skip malformed rows of `in`
   int threads = 0;
   bool replace_models = false;  // a model that lies where something is written
   // Hears what the data are warned of, before anything is written; what it throws ends the conversion.
@@ -37,12 +37,12 @@ struct ConvertOptions {
 
 struct ConvertResult {
   std::size_t samples = 0;
-  std::optional<Dataset> data;  // none where text went into text and no vocabulary was needed
-  ReadReport report;            // of the reading of `in`
+  std::optional<Dataset> data;  // none where text was converted to text without a vocabulary
+  ReadReport report;            // from reading `in`
 };
 
-// Each file gets its name only when it is whole. Throws InputError for the input, for options that do not go
-// together and for outputs that are read or the same, Error when something cannot be written.
+// Writes each output atomically. Throws InputError for invalid input, contradictory options, and outputs that
+// are inputs or equal; Error where an output cannot be written.
 ConvertResult convert_data(const ConvertOptions& options);
 
 }  // namespace slide

@@ -17,7 +17,7 @@ namespace slide {
 
 namespace {
 
-// Keys that say what a model takes and answers.
+// Keys that determine a model's input and output.
 bool is_same(std::string_view key) {
   static constexpr std::array<std::string_view, 6> kSame = {
       "data.kind", "data.normalize", "data.idf_power", "loss.kind", "layer.0.activation", "layer.1.wide"};
@@ -45,7 +45,7 @@ bool same_samples(const std::optional<Neighbours>& a, const std::optional<Neighb
   return a->storage().features == b->storage().features && a->storage().labels == b->storage().labels;
 }
 
-// That the models take and answer samples in the same way.
+// Checks that the models have the same input and output.
 void check_same(const Model& first, const std::string& first_name, const Model& other,
                 const std::string& name) {
   const auto fail = [&](const std::string& why) {
@@ -71,7 +71,7 @@ void check_same(const Model& first, const std::string& first_name, const Model& 
     fail("have other factors of features");
 }
 
-// The network that they become, one after the other.
+// Builds the combined network, one model after another.
 class EnsembleNetwork {
  public:
   EnsembleNetwork(const Config& config, const DataShape& shape, std::size_t models)
@@ -79,7 +79,7 @@ class EnsembleNetwork {
     wide_.offsets.assign(network_.labels() + 1, 0);
   }
 
-  // `model` has all hidden units from the number of those added before on.
+  // The hidden units of `model` follow those of the models added before.
   void add(const Model& model) {
     const InputLayer& input = *model.network.input();
     put(input.weights(), 1.0F, units_, network_.input()->weights());
@@ -102,7 +102,7 @@ class EnsembleNetwork {
   }
 
  private:
-  // Adds `share` of each row of one matrix to that of another, from a column on.
+  // Adds `share` times each row of a matrix to another matrix, from a column on.
   void put(const Parameters& from, float share, std::size_t column, Parameters& to) {
     added_.resize(from.columns);
     row_.resize(to.columns);
@@ -118,7 +118,7 @@ class EnsembleNetwork {
     }
   }
 
-  // Patterns become the unions of theirs.
+  // A neuron's pattern becomes the union of the models' patterns.
   void add_wide(const WidePath::Storage& more) {
     std::vector<std::uint32_t> features;
     std::vector<float> weights;
@@ -145,7 +145,7 @@ class EnsembleNetwork {
 
   Network network_;
   float share_;
-  std::size_t units_ = 0;  // of the models so far
+  std::size_t units_ = 0;  // of the models added so far
   WidePath::Storage wide_;
   std::vector<float> row_, added_;
 };

@@ -1,9 +1,9 @@
-// Models of the same training data as one model, whose logits are the means of theirs: what each of them took
-// from its own random numbers weighs less in it than in any of them (Breiman, "Bagging predictors", 1996).
+// Ensemble: combines models of the same training data into one model whose logits are the mean of theirs,
+// which reduces the variance due to their random numbers (as in Breiman, "Bagging predictors", 1996).
 //
-// Of networks of one dense hidden layer it is such a network: its hidden units are those of all, its output
-// weights theirs divided by the number of models, its wide weights the means. Safe from any thread, for
-// different outputs.
+// For networks of one dense hidden layer the result is such a network: its hidden layer concatenates theirs,
+// its output weights are theirs divided by the number of models, and its linear term is the mean. Safe from
+// any thread, for different outputs.
 #pragma once
 
 #include <cstddef>
@@ -21,16 +21,16 @@ struct AverageOptions {
 };
 
 struct EnsembleResult {
-  std::size_t hidden = 0;  // units
+  std::size_t hidden = 0;  // units of the hidden layer
   std::size_t wide_weights = 0;
   ModelBytes bytes;
   std::vector<std::string> notes;  // Model::notes
 };
 
-// The models need not be of one configuration: hidden layers, optimizer, negatives and patterns of the wide
-// path may differ, and the file has those keys of the first. No state of an optimizer is written. Throws
-// InputError when a model cannot be read, when they are not of the same data or take or answer it
-// differently, and for other layers; Error when the file cannot be written.
+// The models may differ in hidden-layer size, optimizer, negative samples and patterns of the linear term;
+// the result stores the first model's values of these keys. No optimizer state is written. Throws InputError
+// where a model cannot be read, where the models differ in data, input or output, and for unsupported layers;
+// Error where the file cannot be written.
 EnsembleResult make_ensemble(const AverageOptions& options);
 
 }  // namespace slide

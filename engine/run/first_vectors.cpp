@@ -23,7 +23,7 @@ namespace {
 
 constexpr std::string_view kBlanks = " \t";
 
-// The next word of `rest`, which is taken off; empty at the end.
+// Removes and returns the next word of `rest`; empty at the end.
 std::string_view take_word(std::string_view& rest) {
   rest.remove_prefix(std::min(rest.find_first_not_of(kBlanks), rest.size()));
   const std::string_view word = rest.substr(0, rest.find_first_of(kBlanks));
@@ -45,12 +45,13 @@ std::optional<Number> number_of(std::string_view word) {
   return number;
 }
 
-// The features behind names in a file of vectors.
+// Maps names in a vector file to features.
 class FeatureNames {
  public:
   FeatureNames(const TextModel* text, std::size_t features) : features_(features), named_(text != nullptr) {
     if (!named_) return;
-    for (std::uint32_t id = text->feature_count(); id-- > 0;)  // of the same name, the most frequent stays
+    // of equal names, the most frequent feature wins
+    for (std::uint32_t id = text->feature_count(); id-- > 0;)
       ids_.insert_or_assign(vector_name(text->feature_name(id)), id);
   }
 
@@ -71,7 +72,7 @@ class FeatureNames {
   std::unordered_map<std::string, std::uint32_t> ids_;
 };
 
-// The rows of the first layer, to be set one by one.
+// Sets rows of the first layer one by one.
 class FirstRows {
  public:
   explicit FirstRows(Network& network) : network_(network), set_(network.features()) {
@@ -83,7 +84,7 @@ class FirstRows {
   }
 
   std::size_t width() const { return network_.input()->size(); }
-  // `vector` [width()] is used up.
+  // Overwrites `vector` [width()].
   void set(std::uint32_t feature, std::span<float> vector) {
     if (!set_[feature]) ++count_;
     set_[feature] = true;
@@ -121,7 +122,7 @@ void read_vector(const std::string& path, std::size_t line, std::string_view res
   }
 }
 
-// Whether a name goes on in `rest`: files of GloVe have some with blanks, `at name@domain.com`.
+// Whether the name continues in `rest`: GloVe files have names with blanks, such as `at name@domain.com`.
 bool is_longer_name(std::string_view rest, std::size_t width) {
   const std::size_t words = words_in(rest);
   return words > width && !number_of<float>(take_word(rest));

@@ -1,13 +1,13 @@
-// Rows of numbers in a byte each, with a power of two for the row:
+// int8 quantization of rows with a power-of-two factor per row:
 //
 //   number c is q[c] * 2^e, q[c] from -127 to 127
 //
-// e is the least, from -126 to 120, with which no number of the row is larger than 127 * 2^e in size, and
-// q[c] the nearest, of two the even. So no number is off by more than 2^(e - 1), which is less than 1/127 of
-// the row's largest (unless that is below 2^-120). All that come back are bfloat16 values, and going through
-// it once more changes nothing.
+// e is the least exponent from -126 to 120 for which no |number| of the row exceeds 127 * 2^e; q[c] is
+// rounded to nearest, ties to even. The error is at most 2^(e - 1), below 1/127 of the row's largest |number|
+// (unless that is below 2^-120). Dequantized values are exact in bfloat16; quantizing them again changes
+// nothing.
 //
-// Functions may be called from any thread.
+// Functions are safe from any thread.
 #pragma once
 
 #include <cstdint>
@@ -17,13 +17,13 @@ namespace slide {
 
 inline constexpr int kMinExponent = -126, kMaxExponent = 120;
 
-// e of a row of finite numbers; 0 where there is none but 0.
+// Exponent e of a row of finite numbers; 0 for a row of zeros.
 int int8_exponent(std::span<const float> row);
-// q of a row, as many as `row` has.
+// Quantizes a row to q [row.size()].
 void to_int8(std::span<const float> row, int exponent, std::int8_t* q);
-// Whether all are such exponents.
+// Whether all exponents are in [kMinExponent, kMaxExponent].
 bool are_int8_exponents(std::span<const std::int8_t> exponents);
-// The row of q. `exponent` is one of those above.
+// Dequantizes q to `row`; `exponent` is in [kMinExponent, kMaxExponent].
 void from_int8(const std::int8_t* q, int exponent, std::span<float> row);
 
 }  // namespace slide

@@ -18,7 +18,7 @@ namespace slide {
 
 namespace {
 
-// A log and its users, in the order of its rows.
+// An interaction log and its users, in row order.
 struct Users {
   Dataset rows;
   LogUsers users;

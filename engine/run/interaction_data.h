@@ -1,5 +1,5 @@
-// Reads logs of interactions for a run and for its model: a row for each user, and what is asked for beside
-// what is known. Safe to call from any thread.
+// Reads interaction logs (implicit feedback) for runs and models: one row per user, with input items and
+// target items. Safe from any thread.
 #pragma once
 
 #include <functional>
@@ -13,8 +13,8 @@
 
 namespace slide {
 
-// Whether data.train is a log of interactions: data.kind says so, or leaves it open and the file tells.
-// Throws InputError where keys of such logs are set for one that is none.
+// Whether data.train is an interaction log: data.kind says so, or leaves it open and the file has that
+// format. Throws InputError where keys for interaction logs are set for other data.
 bool is_interactions(const DataConfig& config);
 
 // How its lines are read.
@@ -43,8 +43,8 @@ void read_asked_users(const ReadAsked& read, const std::string& known, const Rea
 // items as training draws them, and the others for features. Those with less than two items are left out.
 Dataset half_hidden(const Dataset& users, const Config& config);
 
-// What is asked for in the file at `path` of users whose items are in the file at `known`. Both are read by
-// `options`, which have the items.
+// Target items in the file `path` for users with input items in the file `known`. `options` contain the
+// items.
 Dataset read_held_out(const std::string& path, const std::string& known, const ReadOptions& options);
 
 }  // namespace slide

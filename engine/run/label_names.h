@@ -1,5 +1,5 @@
-// The names of a model's labels: those of the text it was trained on, or those of a file with a name a line,
-// label 0 first. Immutable once made, then safe to use from any thread.
+// Names of a model's labels: from the text it was trained on, or from a file with one name per line, label 0
+// first. Immutable, safe from any thread.
 #pragma once
 
 #include <cstdint>
@@ -12,16 +12,16 @@
 
 namespace slide {
 
-// The lines of a file. Throws InputError when it cannot be read.
+// The lines of a file. Throws InputError where it cannot be read.
 NameList read_names(const std::string& file);
 
 class LabelNames {
  public:
-  // `file`: of the names, or empty: those that the model has. Throws InputError when the file cannot be read
-  // or holds another number of names than the model has labels.
+  // `file`: names file, or empty: the model's own names. Throws InputError where the file cannot be read or
+  // its number of names differs from the model's number of labels.
   LabelNames(const Model& model, const std::string& file);
 
-  // Whether labels have names at all.
+  // Whether labels have names.
   bool known() const { return text_ != nullptr || from_file_; }
   std::string_view operator[](std::uint32_t label) const {
     return from_file_ ? names_[label] : text_->label_name(label);

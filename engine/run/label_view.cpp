@@ -13,7 +13,7 @@ namespace slide {
 
 namespace {
 
-// The best first; equal scores by smaller id.
+// The `count` best, best first; ties by smaller id.
 std::vector<Related> best_of(std::vector<Related> all, std::size_t count) {
   count = std::min(count, all.size());
   std::partial_sort(all.begin(), all.begin() + static_cast<std::ptrdiff_t>(count), all.end(),

@@ -1,4 +1,4 @@
-// What a run notes about where and when it was made. Safe to call from any thread.
+// Facts about the machine and time of a run. Safe from any thread.
 #pragma once
 
 #include <cstdint>
@@ -6,10 +6,10 @@
 
 namespace slide {
 
-// The processor as it calls itself, "AMD EPYC 9B45"; empty where it has no name.
+// Processor model, e.g. "AMD EPYC 9B45"; empty where unknown.
 std::string processor_name();
 
-// "2026-11-25T18:42:07Z", of seconds since 1970.
+// UTC time of `seconds` since 1970, e.g. "2026-11-25T18:42:07Z".
 std::string utc_text(std::int64_t seconds);
 
 }  // namespace slide

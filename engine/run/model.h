@@ -1,5 +1,4 @@
-// A trained network with what is needed to use it, as it comes from a model file and goes into one. Plain
-// values; safe to use from several threads as long as none changes them.
+// A trained model: the content of a model file in memory. Plain values; concurrent reads are safe.
 #pragma once
 
 #include <cstdint>
@@ -17,65 +16,65 @@
 
 namespace slide {
 
-// The hash functions of one layer.
+// Hash functions of one layer.
 struct LayerHash {
   std::uint64_t seed = 0;
   std::uint64_t generation = 0;  // 0: no tables
 };
 
-// How the file holds weights and samples, and memory does: weights of all layers, wide weights and the values
-// of neighbours, but for dense ones, which are bfloat16 in memory. Training that goes on from a small form is
-// one with bfloat16 weights, and wide ones in floats.
+// Storage form of weights (all layers and linear term) and of kNN values, in the file and in memory; only
+// dense kNN rows are bfloat16 in memory in every form. Incremental training of a quantized model continues
+// with bfloat16 weights and a float linear term.
 enum class ModelForm {
-  kPlain,  // as they are in memory
-  kBf16,   // values of 16 bits, ids packed
-  kInt8    // values of 8 bits, a step for each row, ids packed
+  kPlain,  // full precision, as in memory
+  kBf16,   // 16-bit values, compressed ids
+  kInt8    // 8-bit values with one factor per row, compressed ids
 };
 
-// Bytes of what a file holds; 0 for what it does not.
+// Bytes of the sections of a file; 0 where absent.
 struct ModelBytes {
   std::uint64_t weights = 0;  // of the layers, with biases
   std::uint64_t wide = 0;
   std::uint64_t optimizer = 0;
   std::uint64_t neighbours = 0;
   std::uint64_t text = 0;  // vocabulary and names
-  std::uint64_t file = 0;  // all, with what is not named here
+  std::uint64_t file = 0;  // whole file, with other sections
 };
 
 struct Model {
-  Config config;    // of the run; sizes that came from the data are still 0
+  Config config;    // of the run; sizes determined by the data are still 0
   DataShape shape;  // of the training data
   std::uint64_t steps = 0;
-  bool has_optimizer_state = false;  // whether the file holds it
+  bool has_optimizer_state = false;  // in the file
   std::vector<LayerHash> hashes;     // of network.layers()
   Network network;
-  std::optional<OptimizerState> optimizer;  // if it was asked for, and the file holds it
-  std::optional<Neighbours> neighbours;     // training samples that vote at inference
+  std::optional<OptimizerState> optimizer;  // if requested and in the file
+  std::optional<Neighbours> neighbours;     // kNN index over training samples
   std::shared_ptr<const TextModel> text;    // of a model trained on text, else nullptr
-  // By label, how many trainings in a row that went on from the model brought no sample of it; empty: none
-  // has ever gone on.
+  // By label: number of consecutive incremental runs without a sample of it; empty: never trained
+  // incrementally.
   std::vector<std::uint32_t> idle;
-  std::uint32_t checksum = 0;  // of the file: tells one model from another
-  std::uint32_t version = 0;   // of the file's format
+  std::uint32_t checksum = 0;  // of the file; identifies the model
+  std::uint32_t version = 0;   // of the file format
   ModelForm form = ModelForm::kPlain;
   ModelBytes bytes;
-  std::vector<std::string> notes;  // what a user should know about its configuration, a sentence each
-  // Of interactions: predictions answer what a sample has already, too.
+  std::vector<std::string> notes;  // warnings about its configuration, one sentence each
+  // For interactions: predictions include the sample's own items.
   bool keep_known = false;
 
   TrainedNetwork trained() const { return {network, neighbours ? &*neighbours : nullptr}; }
-  // Builds the hash tables of the layers that had them. A second call does nothing.
+  // Builds the hash tables of the layers that had them; no effect on later calls.
   void build_tables(int threads);
-  // The same where LSH inference asks them.
+  // The same, only where LSH inference uses training tables.
   void build_asked_tables(int threads);
 };
 
-// What goes into a model file.
+// Input of save_model().
 struct ModelParts {
   const Config& config;  // of the run
   const DataShape& shape;
   TrainedNetwork trained;
-  const OptimizerState* optimizer;  // or nullptr
+  const OptimizerState* optimizer;  // may be nullptr
   std::uint64_t steps;
   const TextModel* text = nullptr;  // of a model trained on text
   std::span<const std::uint32_t> idle = {};

@@ -26,19 +26,19 @@ constexpr std::uint32_t kFlagWide = 2;
 constexpr std::uint32_t kFlagText = 4;
 constexpr std::uint32_t kFlagFactors = 8;
 constexpr std::uint32_t kFlagNeighbours = 16;
-constexpr std::uint32_t kFlagBf16 = 32;  // the small forms
+constexpr std::uint32_t kFlagBf16 = 32;  // quantized forms
 constexpr std::uint32_t kFlagInt8 = 64;
 constexpr std::uint32_t kFlagIdle = 128;
 constexpr std::uint32_t kFlagDense = 256;
 constexpr std::uint32_t kFlagPairs = 512;
 constexpr std::uint32_t kFlagFeatureWeights = 1024;
-// Each model has the oldest version that knows what is in it, so that older programs read it.
+// Each model gets the oldest version that supports its content, for compatibility with older programs.
 constexpr std::uint32_t kPlainVersion = 4, kSmallVersion = 5, kDenseVersion = 6, kLabelTextVersion = 7,
                         kPairsVersion = 9, kFeatureWeightsVersion = 10;
 
 // ---- writing ----
 
-// The state that goes into the file, or nullptr.
+// The optimizer state to write, or nullptr.
 const OptimizerState* state_of(const ModelParts& model) {
   const bool plain = model.form == ModelForm::kPlain;
   return model.config.train.save_optimizer && plain ? model.optimizer : nullptr;
@@ -48,7 +48,7 @@ std::uint32_t flag_of(ModelForm form) {
   return form == ModelForm::kBf16 ? kFlagBf16 : form == ModelForm::kInt8 ? kFlagInt8 : 0;
 }
 
-// What features weigh for the neighbours, where that was learnt.
+// Learnt feature weights of the kNN prediction.
 std::span<const std::uint16_t> similarity_of(const ModelParts& model) {
   if (model.trained.neighbours == nullptr) return {};
   return model.trained.neighbours->storage().feature_weights;
@@ -98,8 +98,8 @@ void put_hashes(ByteWriter& out, const std::vector<LayerHash>& hashes) {
   }
 }
 
-// As it is stored: a model does not depend on the threads, nor on where the one before or its first vectors
-// lay, and layers of the small forms are bfloat16.
+// The stored configuration: without threads and without paths of the previous model or pretrained vectors, so
+// that a model does not depend on them; layers of quantized forms are bfloat16.
 std::string config_of(const ModelParts& model) {
   Config stored = model.config;
   stored.train.threads = 0;
@@ -120,7 +120,7 @@ void put_sparse(ByteWriter& out, const ModelParts& model, const OptimizerState* 
   out.put_values(similarity_of(model));
 }
 
-// `text`: bytes of the text model, if there is one.
+// `text`: bytes of the text model, or empty.
 void put_contents(ByteWriter& out, const ModelParts& model, const std::string& text,
                   std::uint64_t file_bytes) {
   const Network& network = model.trained.network;
@@ -181,7 +181,7 @@ std::vector<LayerHash> get_hashes(ByteReader& in) {
   return hashes;
 }
 
-// Refuses sizes that the file cannot hold before memory is asked for them.
+// Refuses sizes that the file cannot hold, before allocating memory.
 void check_sizes(const Config& config, const DataShape& shape, ModelForm form, const ByteReader& in) {
   double inputs = double(shape.inputs()), weights = 0.0;
   for (const LayerConfig& layer : config.layers) {
@@ -195,7 +195,7 @@ void check_sizes(const Config& config, const DataShape& shape, ModelForm form, c
   if (weights * bytes > double(in.left())) in.refuse("weights beyond its length");
 }
 
-// Which parts the file has must be what its configuration says.
+// Checks that the flags agree with the configuration.
 void check_flag(std::uint32_t flags, std::uint32_t flag, bool configured, const char* what,
                 const ByteReader& in) {
   if (((flags & flag) != 0) != configured) in.refuse(what);
@@ -220,7 +220,7 @@ void get_wide_path(ByteReader& in, StoredState stored, ModelForm form, Network& 
   network.output().set_wide(std::move(wide));
 }
 
-// What is stored by the network itself, into `network`, and of kRead the optimizer's state.
+// Reads the network's own sections into `network`, and with kRead the optimizer's state.
 void get_network(ByteReader& in, std::uint32_t flags, StoredState stored, Network& network,
                  OptimizerState& state, ModelBytes& bytes) {
   const Config& config = network.config();
@@ -244,7 +244,7 @@ std::shared_ptr<const TextModel> get_text(ByteReader& in, const Config& config, 
   return text;
 }
 
-// What a process of several holds of the network.
+// The shard of the network that this process holds.
 Network share_of(const Config& config, const DataShape& shape, const Cluster& cluster) {
   const std::size_t depth = config.layers.size();
   if (depth > 2 || (depth == 2 && config.layers.front().kind == LayerKind::kSampled))
@@ -255,10 +255,10 @@ Network share_of(const Config& config, const DataShape& shape, const Cluster& cl
                      static_cast<std::size_t>(cluster.size()))};
 }
 
-// What stands behind the version. The checksum is left to fill in.
+// Reads everything after the version; the checksum is verified later.
 Model get_model(ByteReader& in, LoadOptimizer optimizer, const std::string& path, const Cluster* cluster) {
   const auto flags = in.get<std::uint32_t>();
-  in.get<std::uint64_t>();  // length, checked
+  in.get<std::uint64_t>();  // length, checked before
   const auto steps = in.get<std::uint64_t>();
   std::vector<std::string> notes;
   Config config = get_config(in, path, notes);
@@ -312,7 +312,7 @@ Model get_model(ByteReader& in, LoadOptimizer optimizer, const std::string& path
           std::move(notes)};
 }
 
-// The same, where a wrong checksum is why something does not fit, saying so.
+// The same; where content is invalid and the checksum is wrong, reports the checksum.
 Model get_checked_model(SummedReader& in, LoadOptimizer optimizer, const std::string& path,
                         const Cluster* cluster) {
   try {
@@ -327,7 +327,7 @@ Model get_checked_model(SummedReader& in, LoadOptimizer optimizer, const std::st
 
 void save_model(const std::string& path, const ModelParts& model, Cluster* cluster) {
   const std::string text = model.text != nullptr ? model.text->to_bytes() : "";
-  // The length stands in the header.
+  // The header contains the length.
   if (cluster != nullptr && cluster->size() > 1) {
     SharedCounter counter(*cluster);
     put_contents(counter, model, text, 0);
@@ -344,7 +344,7 @@ void save_model(const std::string& path, const ModelParts& model, Cluster* clust
 
 namespace {
 
-// A file of which magic and version are read.
+// A file whose magic and version have been read.
 struct OpenedModel {
   std::unique_ptr<SummedReader> in;
   std::uint64_t bytes = 0;

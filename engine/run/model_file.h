@@ -1,10 +1,9 @@
-// The model file: a trained network with what is needed to use it, in one file.
-// FORMAT.md describes every byte.
+// The model file: a trained model with everything needed to use it. FORMAT.md specifies every byte.
 //
-// Nothing depends on the instruction set that wrote or reads it. Hash tables are not stored: they are a
-// function of the weights, the seed and the generation. Versions 1, without text, 2, without factors, and 3,
-// without neighbours, are read too; 5 is a small form, 6 has dense features, all others are written as 4.
-// Functions may be called from any thread, on different files.
+// The file does not depend on the instruction set. Hash tables are not stored: they follow from weights, seed
+// and generation. Reads also versions 1 (without text), 2 (without factors) and 3 (without neighbours);
+// writes the oldest version that has the model's sections (model_file.cpp). Functions are safe from any
+// thread, for different files.
 #pragma once
 
 #include <cstdint>
@@ -17,27 +16,26 @@
 
 namespace slide {
 
-// Whether load_model() reads the optimizer's state, where the file holds it.
+// Whether load_model() reads the optimizer's state where the file has it.
 enum class LoadOptimizer { kNo, kYes };
 
-// Writes the network, with the optimizer's state if `config.train.save_optimizer`. The file gets its name
-// only when it is whole; a file of that name stays as it was until then. Throws Error when the folder cannot
-// be written or the disk is full. Where processes of a cluster hold parts of the network, all call it
-// together and write the one file.
+// Writes a model atomically, with the optimizer's state if `config.train.save_optimizer`; an existing file
+// stays until the new one is complete. Throws Error where the folder is not writable or the disk is full.
+// Collective where processes of a cluster hold shards of the network: all write the one file.
 void save_model(const std::string& path, const ModelParts& model, Cluster* cluster = nullptr);
 
-// `name`: the file, or the folder of a run. Throws InputError, in one line, when the file is missing, no
-// model, of another version, cut off, too long, damaged, changed meanwhile, or holds weights that are no
-// finite numbers. Tables are not built. Of the processes of a cluster, each gets its share of the neurons and
-// of a first layer's features, without the optimizer's state.
+// Loads a model; `name` is the file or the folder of a run. Does not build hash tables. Throws InputError
+// (one line) where the file is missing, not a model, of another version, truncated, too long, damaged,
+// changed meanwhile, or has weights that are not finite. In a cluster, each process gets its shard of neurons
+// and of a first layer's features, without optimizer state.
 Model load_model(const std::string& name, LoadOptimizer optimizer = LoadOptimizer::kNo,
                  const Cluster* cluster = nullptr);
 
-// Its configuration alone; what stands behind it is not looked at. Throws InputError as load_model().
+// Loads only the configuration; ignores the rest of the file. Throws InputError as load_model().
 Config load_model_config(const std::string& name);
 
-// Throws InputError as load_model() does where the file is missing, no model or damaged, and takes no memory.
-// Of what is in it nothing is looked at but the checksum.
+// Throws InputError as load_model() where the file is missing, not a model or damaged; verifies only the
+// checksum, in constant memory.
 void check_model_file(const std::string& name);
 
 }  // namespace slide

@@ -23,9 +23,9 @@ namespace slide {
 namespace {
 
 constexpr std::uint32_t kOldestVersion = 1;
-constexpr std::uint32_t kPassedOver = 8;  // never released: feature crosses had wide weights
+constexpr std::uint32_t kPassedOver = 8;  // never released: feature crosses had linear-term weights
 
-// The bytes of a pipe, or what a packed file unpacks to, as a file.
+// Copies the content of a pipe or compressed file to a memory file.
 ModelInput file_of_stream(const std::string& path) {
   const FileBytes stream(path);
   ModelInput input{Descriptor(memfd_create("model", MFD_CLOEXEC)), stream.text().size()};

@@ -1,5 +1,4 @@
-// Where a model file comes from, and what it begins with (model_file.h). Functions may be called from any
-// thread.
+// Opening of model files and their header (model_file.h). Functions are safe from any thread.
 #pragma once
 
 #include <cstddef>
@@ -12,27 +11,27 @@
 namespace slide {
 
 inline constexpr std::string_view kModelMagic = "SLIDEMDL";
-inline constexpr std::uint32_t kModelVersion = 10;  // the newest that is read
+inline constexpr std::uint32_t kModelVersion = 10;  // newest readable version
 
-inline constexpr std::size_t kModelFlagsAt = 8 + 4;                      // behind magic and version
-inline constexpr std::size_t kModelHeaderBytes = kModelFlagsAt + 4 + 8;  // and flags and length
+inline constexpr std::size_t kModelFlagsAt = 8 + 4;                      // after magic and version
+inline constexpr std::size_t kModelHeaderBytes = kModelFlagsAt + 4 + 8;  // plus flags and length
 
-// A regular file, from its begin.
+// A regular file, positioned at its start.
 struct ModelInput {
   Descriptor file;
   std::uint64_t bytes;
 };
 
-// The file, or what a pipe or a packed file holds. Throws InputError when there is none or it cannot be read,
-// Error when there is no room for what a pipe holds.
+// Opens the file; content of a pipe or compressed file is first copied to memory. Throws InputError where it
+// is missing or unreadable, Error where memory for a pipe's content is exhausted.
 ModelInput open_model_input(const std::string& path);
 
-// Whether the file starts like a model. False also when it cannot be read, and for pipes, whose beginning
+// Whether the file starts with the magic of a model. False for unreadable files and for pipes, whose data
 // would be lost.
 bool looks_like_model(const std::string& path);
 
-// Magic, version and length of a file of so many bytes that begins with `header`: throws InputError when it
-// is no model, or not a whole one, or of a version that is not read. Returns the version.
+// Checks magic, version and length of a file of `bytes` bytes that begins with `header`; returns the version.
+// Throws InputError where it is not a model, truncated, or of an unknown version.
 std::uint32_t check_model_header(std::string_view header, std::uint64_t bytes, const std::string& path);
 
 }  // namespace slide

@@ -15,8 +15,8 @@ namespace slide {
 
 namespace {
 
-// Calls use(span) for the parts of a matrix, or of state like it, that the file holds: all but the padding of
-// its rows.
+// Calls use(span) for the stored parts of a matrix, or of optimizer state of equal shape: everything except
+// row padding.
 template <class Array, class Use>
 void for_each_part(const Parameters& matrix, Array& values, const Use& use) {
   if (values.size() != matrix.rows * matrix.stride || matrix.stride == matrix.columns) {
@@ -26,7 +26,7 @@ void for_each_part(const Parameters& matrix, Array& values, const Use& use) {
   for (std::size_t r = 0; r < matrix.rows; ++r) use(values.span().subspan(r * matrix.stride, matrix.columns));
 }
 
-// Numbers a row that an array of `stride` numbers a row has in the file.
+// Stored numbers per row of an array with `stride` numbers per row.
 std::size_t stored_columns(const Parameters& matrix, std::size_t stride) {
   return stride == matrix.stride ? matrix.columns : stride;
 }
@@ -37,7 +37,7 @@ void put_rows(ByteWriter& out, const Parameters& matrix, const AlignedArray<floa
   for_each_part(matrix, values, [&](std::span<const float> part) { out.put_values(part); });
 }
 
-// A byte for each weight, behind one for each row.
+// Writes one exponent per row, then one byte per weight.
 void put_int8(ByteWriter& out, const Parameters& matrix) {
   std::vector<float> row(matrix.columns);
   std::vector<std::int8_t> exponents(matrix.rows), q(matrix.columns);
@@ -53,7 +53,7 @@ void put_int8(ByteWriter& out, const Parameters& matrix) {
   }
 }
 
-// Other weights as a bfloat16 matrix is in a file.
+// Writes other weights as bfloat16.
 void put_narrow(ByteWriter& out, const Parameters& matrix) {
   Parameters narrow(1, matrix.columns, Precision::kBf16);
   std::vector<float> row(matrix.columns);
@@ -131,7 +131,7 @@ void skip_state(ByteReader& in) {
     in.skip(sizeof(float) * in.get_count(sizeof(float), "optimizer state beyond its length"));
 }
 
-// Weights and biases in turns; biases are floats always.
+// Matrices alternate between weights and biases; biases are always floats.
 ModelForm form_of(std::size_t matrix, ModelForm form) {
   return matrix % 2 == 0 ? form : ModelForm::kPlain;
 }

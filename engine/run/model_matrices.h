@@ -1,5 +1,5 @@
-// The matrices of a network in a model file: weights, biases and the optimizer's state (model_file.h).
-// Functions may be called from any thread, on different networks.
+// The matrices section of a model file: weights, biases and optimizer state (model_file.h). Functions are
+// safe from any thread, for different networks.
 #pragma once
 
 #include "engine/base/byte_io.h"
@@ -9,16 +9,15 @@
 
 namespace slide {
 
-// What a reader does about the optimizer's state.
+// Handling of the optimizer's state by a reader.
 enum class StoredState { kNone, kSkip, kRead };
 
-// `state`: nullptr, or the optimizer's, which goes into the file with the matrices; not with the
-// small forms, which hold what is nearest to the weights.
+// `state`: optimizer state to write with the matrices, or nullptr; always nullptr for quantized forms.
 void put_matrices(ByteWriter& out, const Network& network, const OptimizerState* state, ModelForm form);
 
-// Fills the matrices of `network`, and of `state` those of kRead. Throws InputError when theirs are other
-// sizes or numbers that are not finite. Returns the bytes of the optimizer's state. The network of a small
-// form has bfloat16 weights; those of kInt8 are held in bytes from then on.
+// Reads the matrices of `network`, and with kRead of `state`; returns the bytes of the optimizer's state. The
+// network of a quantized form has bfloat16 weights; kInt8 converts them to int8. Throws InputError for other
+// sizes or numbers that are not finite.
 std::uint64_t get_matrices(ByteReader& in, StoredState stored, ModelForm form, Network& network,
                            OptimizerState& state);
 

@@ -14,7 +14,7 @@ namespace slide {
 
 namespace {
 
-// Whether the offsets part all ids into lists, each ascending and below `bound`.
+// Whether the offsets divide the ids into lists, each ascending and below `bound`.
 bool good_lists(std::span<const std::uint64_t> offsets, std::span<const std::uint32_t> ids,
                 std::size_t bound) {
   if (offsets.front() != 0 || offsets.back() != ids.size() || !std::ranges::is_sorted(offsets)) return false;

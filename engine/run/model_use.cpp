@@ -35,7 +35,7 @@ Model open_model(const std::string& path, const ModelUse& use, const Cluster* cl
 
 namespace {
 
-// What the model's own eval keys and these say; builds the hash tables that it needs.
+// Options from the model's eval keys and the arguments; builds the hash tables they need.
 InferenceOptions prepared(Model& model, int threads, std::size_t k, bool log_softmax, bool by_row = false) {
   InferenceOptions options;
   options.k = k;

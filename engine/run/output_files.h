@@ -1,5 +1,5 @@
-// That what a command writes replaces nothing that it reads, nothing else that it writes, and no model. May
-// be called from any thread.
+// Checks that the outputs of a command replace neither its inputs nor each other. Functions are safe from any
+// thread.
 #pragma once
 
 #include <span>
@@ -8,11 +8,11 @@
 
 namespace slide {
 
-// The files that a path of data, a model or the folder of a run names, with labels that lie beside them; "-"
-// is standard input. None for an empty path.
+// The files of a data path, a model or a run folder, including label files beside them; "-" is standard
+// input. Empty for an empty path.
 std::vector<std::string> files_read(const std::string& path);
 
-// A file to write, and the option that names it; an empty path is none.
+// An output file and the option that names it; an empty path: none.
 struct OutputFile {
   const char* option;
   std::string path;

@@ -13,19 +13,19 @@ namespace {
 
 constexpr unsigned kParameterBits = 5;
 
-// Bits into bytes, the lowest of a byte first.
+// Writes bits to bytes, least significant bit first.
 class BitWriter {
  public:
   void put(std::uint64_t value, unsigned count) {  // count <= 33
     word_ |= value << used_;
     for (used_ += count; used_ >= 8; used_ -= 8, word_ >>= 8) bytes_.push_back(static_cast<char>(word_));
   }
-  // `value` ones and a zero.
+  // Writes `value` ones and a zero.
   void put_unary(std::uint64_t value) {
     for (; value >= 32; value -= 32) put(0xffffffffu, 32);
     put((std::uint64_t{1} << value) - 1, static_cast<unsigned>(value) + 1);
   }
-  // A number from 0 on: how many bits the next one has behind its first, in unary, then these.
+  // Writes a number >= 0 as Elias gamma code of value + 1: bit length in unary, then the lower bits.
   void put_count(std::uint64_t value) {
     const auto behind = static_cast<unsigned>(std::bit_width(value + 1)) - 1;
     put_unary(behind);
@@ -39,10 +39,10 @@ class BitWriter {
  private:
   std::string bytes_;
   std::uint64_t word_ = 0;
-  unsigned used_ = 0;  // bits of word_
+  unsigned used_ = 0;  // number of bits in word_
 };
 
-// The way back. Behind the end there are zeros, and is_over() is true.
+// Inverse of BitWriter. After the end it reads zeros and is_over() is true.
 class BitReader {
  public:
   explicit BitReader(std::string_view bytes) : bytes_(bytes) {}
@@ -80,7 +80,7 @@ class BitReader {
     return over_ ? 0 : (std::uint64_t{1} << behind) + take(static_cast<unsigned>(behind)) - 1;
   }
   bool is_over() const { return over_; }
-  // Whether there is nothing behind but the zeros that fill up the last byte.
+  // Whether only the zero padding of the last byte is left.
   bool at_end() const { return !over_ && at_ == bytes_.size() && used_ < 8 && word_ == 0; }
 
  private:
@@ -95,12 +95,12 @@ class BitReader {
 
   std::string_view bytes_;
   std::size_t at_ = 0;
-  std::uint64_t word_ = 0;  // the next bits; zeros behind them
-  unsigned used_ = 0;       // how many
+  std::uint64_t word_ = 0;  // next bits, zero-extended
+  unsigned used_ = 0;       // number of valid bits
   bool over_ = false;
 };
 
-// Calls use(gap) for each id of a list: how many ids lie between it and the one before.
+// Calls use(gap) for each id of a list: the number of ids between it and its predecessor.
 template <class Use>
 void for_each_gap(std::span<const std::uint32_t> ids, const Use& use) {
   std::uint32_t next = 0;
@@ -110,7 +110,7 @@ void for_each_gap(std::span<const std::uint32_t> ids, const Use& use) {
   }
 }
 
-// The lower bits of each gap that stand as they are: as many as make the list shortest, of several the least.
+// The Rice parameter (number of literal low bits) of the shortest code, ties to the smaller one.
 unsigned best_parameter(std::span<const std::uint32_t> ids) {
   unsigned best = 0;
   std::uint64_t least = ~std::uint64_t{0};
@@ -134,7 +134,7 @@ void put_list(BitWriter& bits, std::span<const std::uint32_t> ids) {
   });
 }
 
-// Appends a list to those of `entries` ids in all; false where it cannot be.
+// Appends one list to `lists`, of `entries` ids in total; returns false for invalid data.
 bool take_list(BitReader& bits, std::uint64_t entries, std::size_t bound, IdLists& lists) {
   const std::uint64_t count = bits.take_count();
   if (bits.is_over() || count > entries - lists.ids.size()) return false;

@@ -31,7 +31,7 @@ struct Rows {
   }
 };
 
-// The row as the form holds it.
+// Rounds a row as the form does.
 void round_row(std::span<float> row, ModelForm form) {
   if (form == ModelForm::kBf16) {
     std::ranges::transform(row, row.begin(), kernels::nearest_bf16);
@@ -43,7 +43,7 @@ void round_row(std::span<float> row, ModelForm form) {
   from_int8(q.data(), exponent, row);
 }
 
-// Rows of these ids and values, value_of(row, i), as the form holds them, without what is 0.
+// Rows of `ids` with the values value_of(row, i), rounded as the form does, without zeros.
 template <class ValueOf>
 Rows rounded(std::span<const std::uint64_t> offsets, std::span<const std::uint32_t> ids,
              const ValueOf& value_of, ModelForm form) {
@@ -84,7 +84,7 @@ void put_rows(ByteWriter& out, Rows& rows, ModelForm form) {
   out.put_values(q);
 }
 
-// Of the lists' values, those of the rows `own`.
+// Reads the values of the lists; keeps those of the rows `own`.
 SmallValues get_values(ByteReader& in, std::span<const std::uint64_t> offsets, Slice own, ModelForm form) {
   const std::uint64_t begin = offsets[own.first], end = offsets[own.end()], all = offsets.back();
   const std::size_t rows = offsets.size() - 1;
@@ -104,7 +104,7 @@ SmallValues get_values(ByteReader& in, std::span<const std::uint64_t> offsets, S
   return values;
 }
 
-// An exponent and numbers of a byte for each row.
+// Writes an exponent and one byte per number for each row.
 void put_int8_rows(ByteWriter& out, const DenseSamples& rows) {
   std::vector<float> row(rows.columns());
   std::vector<std::int8_t> q(rows.columns());

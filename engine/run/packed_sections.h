@@ -1,6 +1,6 @@
-// The sections of a small model file (model_file.h): sparse rows whose ids are packed lists (packed_lists.h)
-// and whose values have 16 or 8 bits (int8_rows.h). Functions may be called from any thread, on different
-// models. Those that read throw InputError where the bytes cannot be such a section.
+// Sections of a quantized model file (model_file.h): sparse rows with compressed ids (packed_lists.h) and
+// 16-bit or 8-bit values (int8_rows.h). Functions are safe from any thread, for different models. Readers
+// throw InputError for invalid bytes.
 #pragma once
 
 #include <memory>
@@ -13,11 +13,11 @@
 
 namespace slide {
 
-// `form`: kBf16 or kInt8. Weights that are 0, or become it, are left out. Throws InputError when the features
-// of a neuron do not ascend.
+// Writes the linear term without weights that are 0 or round to 0. `form`: kBf16 or kInt8. Throws InputError
+// where the features of a neuron do not ascend.
 void put_packed_wide(ByteWriter& out, const WidePath& wide, ModelForm form);
-// Of the output layer of `network`; weights and values are held as they are in the file, but for those of
-// dense samples.
+// Reads the linear term of the output layer of `network`. Weights and values stay quantized in memory, except
+// those of dense samples.
 std::unique_ptr<WidePath> get_packed_wide(ByteReader& in, const Network& network, ModelForm form);
 
 void put_packed_neighbours(ByteWriter& out, const Neighbours& neighbours, ModelForm form);

@@ -17,7 +17,7 @@ namespace slide {
 
 namespace {
 
-// Which weights stay, from the first to the last.
+// Decides which weights stay, in order of position.
 class Sieve {
  public:
   Sieve(const AlignedArray<float>& weights, const Pruning& pruning) : least_(pruning.least) {
@@ -41,7 +41,7 @@ class Sieve {
 
  private:
   double least_;
-  std::size_t equal_;  // of that size that still go
+  std::size_t equal_;  // weights of exactly that size still to drop
 };
 
 void prune(const Pruning& pruning, WidePath::Storage& kept) {
@@ -65,7 +65,7 @@ void prune(const Pruning& pruning, WidePath::Storage& kept) {
   std::ranges::copy(weights, kept.weights.data());
 }
 
-// Also measures the model, on the data if there are any.
+// Describes the model, and evaluates it where there are data.
 ModelSide side_of(Model& model, const std::optional<TestData>& data, int threads) {
   ModelSide side{model.form, model.bytes, 0, {}};
   if (const WidePath* wide = model.network.output().wide(); wide != nullptr)
@@ -93,7 +93,7 @@ QuantizeResult quantize_model(const QuantizeOptions& options) {
   if (options.pruning && wide == nullptr)
     fail_input("{}: --prune drops weights of the wide path, which this model does not have", options.model);
   const int threads = resolve_threads(options.threads);
-  std::optional<TestData> data;  // read once: it may come from a pipe
+  std::optional<TestData> data;  // read once: it may be a pipe
   if (!options.test.empty()) data = read_test_data(options.test, model, threads);
   if (data) result.samples = data->rows.size();
   result.before = side_of(model, data, threads);

@@ -1,4 +1,5 @@
-// A trained model as a smaller file, without training. Safe to call from any thread, for different outputs.
+// Compression of a trained model without training: quantization, pruning, removal of the optimizer's state.
+// Safe from any thread, for different outputs.
 #pragma once
 
 #include <cstddef>
@@ -11,20 +12,20 @@
 
 namespace slide {
 
-// Weights of the wide path that go: those smaller than `least` in size, or of all of them the smallest
-// `share`, of equal ones the first.
+// Pruning of the linear term: drops weights of |weight| below `least`, or the given share of smallest
+// |weight|, ties by position.
 struct Pruning {
   double least = 0;
   double share = 0;  // in [0, 1)
 };
 
-// The optimizer's state always goes.
+// The optimizer's state is always dropped.
 struct QuantizeOptions {
-  std::string model;               // the file, or the folder of a run
-  std::string out;                 // the file to write
-  std::optional<ModelForm> form;   // none: that of the model
-  std::optional<Pruning> pruning;  // none: all weights stay
-  std::string test;                // data to measure both on; empty: none
+  std::string model;               // file, or run folder
+  std::string out;                 // output file
+  std::optional<ModelForm> form;   // none: the model's form
+  std::optional<Pruning> pruning;  // none: keep all weights
+  std::string test;                // data to evaluate both models on; empty: none
   int threads = 0;
   bool replace = true;  // a model that lies at `out`, else InputError
 };
@@ -34,7 +35,7 @@ struct Measures {
   double precision, ndcg, psp, recall;
 };
 
-// What one of the two files is.
+// Description of one of the two models.
 struct ModelSide {
   ModelForm form;
   ModelBytes bytes;
@@ -44,13 +45,12 @@ struct ModelSide {
 
 struct QuantizeResult {
   ModelSide before, after;
-  std::size_t samples = 0;         // measured
+  std::size_t samples = 0;         // number of evaluated samples
   std::vector<std::string> notes;  // Model::notes
 };
 
-// The new file gets its name only when it is whole. Throws InputError when the model or the data cannot be
-// read, when `out` is a folder or the model itself, and for pruning without a wide path; Error when it cannot
-// be written.
+// Writes the new model atomically. Throws InputError where the model or the data cannot be read, where `out`
+// is a folder or the model itself, and for pruning without a linear term; Error where it cannot be written.
 QuantizeResult quantize_model(const QuantizeOptions& options);
 
 }  // namespace slide

@@ -34,8 +34,8 @@ void require_same(Cluster& cluster, std::uint64_t value, const char* what) {
   const std::vector<std::uint64_t> all = of_all(cluster, value);
   const auto other = std::ranges::find_if(all, [&](std::uint64_t one) { return one != all.front(); });
   if (other == all.end()) return;
-  fail_input("rank {} of {} has another {} than rank 0; start all processes alike", other - all.begin(),
-             all.size(), what);
+  fail_input("rank {} of {} has another {} than rank 0; start all processes with the same input",
+             other - all.begin(), all.size(), what);
 }
 
 namespace {
@@ -46,7 +46,7 @@ std::uint64_t machine() {
   return crc_32(0, std::string_view(host.data()));
 }
 
-// Where a process may run.
+// Machine and processors of a process.
 struct Place {
   std::uint64_t machine = 0;
   ProcessorMask processors{};
@@ -94,7 +94,7 @@ RunData read_together(const Config& config, int threads, bool skip_bad, Cluster*
 void require_same_run(Cluster& cluster, const Config& config, const RunData& data) {
   require_same(cluster, crc_32(0, SLIDE_VERSION), "version of slide");
   Config same = config;
-  same.data.train = same.data.test = "";  // may lie elsewhere
+  same.data.train = same.data.test = "";  // paths may differ between machines
   if (!same.data.validation.file.empty()) same.data.validation.file = "elsewhere";
   if (!same.data.sample_weights.empty()) same.data.sample_weights = "elsewhere";
   if (!same.data.label_weights.file.empty()) same.data.label_weights.file = "elsewhere";

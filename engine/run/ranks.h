@@ -1,4 +1,4 @@
-// What the processes of a run tell each other before it begins. Collective: all ranks make the same calls.
+// Agreement between the processes of a run before it begins. Collective: all ranks make the same calls.
 #pragma once
 
 #include <cstdint>
@@ -11,33 +11,33 @@
 
 namespace slide {
 
-// Throws InputError on every rank, naming the first whose `value` is not that of rank 0; `what`: of what it
-// is a checksum.
+// Throws InputError on every rank where some rank's `value` differs from that of rank 0, naming the first.
+// `what`: what `value` is a checksum of.
 void require_same(Cluster& cluster, std::uint64_t value, const char* what);
 
-// How many of the processes are on this machine, this one included.
+// Number of processes on this machine, this one included.
 int processes_here(Cluster& cluster);
 
-// Parts the network among the processes where `config` says nothing of parts, and returns a note that says
-// so, or an empty one.
+// Sets the number of shards to that of processes where `config` leaves it open; returns a note about it, or
+// an empty string.
 std::string part_among(const Cluster& cluster, Config& config);
 
-// Each process reads for itself; a cache is written by the first, and read by the others. `cluster`: nullptr
-// for one process.
+// Each process reads its data itself; a cache is written by the first process and read by the others.
+// `cluster`: nullptr for a single process.
 RunData read_together(const Config& config, int threads, bool skip_bad, Cluster* cluster);
 
-// Throws InputError on every rank where one has another version, configuration (but for paths and threads),
+// Throws InputError on every rank where one has another version, configuration (except paths and threads),
 // data or instruction set.
 void require_same_run(Cluster& cluster, const Config& config, const RunData& data);
 
-// How many threads this process takes: `requested` if positive, else as many as there are cores, or its part
-// of them where other processes of the machine may run on them, too. Here and below, `cluster` is nullptr or
-// alone where there is one process.
+// Number of threads of this process: `requested` if positive, else the number of cores, or this process's
+// share of them where other processes of the machine may use them too. Here and below, `cluster` is nullptr
+// or Alone for a single process.
 int own_threads(int requested, Cluster* cluster);
 
-// The processors that threads of this process may be bound to: those that it may run on, ascending. Processes
-// of a machine that may run on the same ones share them out (share_of() in pinning.h), so that no two threads
-// are bound to one. Throws InputError on every rank if two may run on some of the same processors only.
+// Processors to bind this process's threads to, ascending, among those that it may use. Processes of a
+// machine with the same set share it out (share_of() in pinning.h), one thread per processor at most. Throws
+// InputError on every rank where the sets of two processes overlap only partly.
 std::vector<int> own_processors(Cluster* cluster);
 
 }  // namespace slide

@@ -24,7 +24,7 @@ MemoryPlan plan_within(const Config& config, const Dataset& train, const BlockBo
   return plan_memory(config, features, parts, bounds, threads);
 }
 
-// What is taken before optimizer, tables and workspaces are there, where that is more.
+// Peak before optimizer, tables and workspaces exist, where that is larger.
 std::string told_before(const MemoryPlan& plan) {
   if (plan.regression > 0)
     return fmt::format("; before them, the regression of items {:.0f}", plan.regression / 1e6);

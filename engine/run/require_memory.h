@@ -1,4 +1,4 @@
-// What a run takes of memory, and the refusal of one that would not fit. Safe from any thread.
+// Memory plan of a run, and refusal of runs that do not fit. Safe from any thread, except collective calls.
 #pragma once
 
 #include <cstddef>
@@ -11,17 +11,17 @@
 
 namespace slide {
 
-// What training on `rows` takes beside them, of this process alone where there are several. Here and below,
-// `cluster` is nullptr or alone where there is one.
+// Memory of training on `rows` besides the rows, for this process. Here and below, `cluster` is nullptr or
+// Alone for a single process.
 MemoryPlan plan_run(const Config& config, const TrainingRows& rows, int threads,
                     const Cluster* cluster = nullptr);
-// The same as if samples were empty: what features and labels alone take, known before there is anything for
-// each of them. A single large number in a file can ask for more than there is.
+// Lower bound for the same sizes without samples: memory per feature and label, known before allocation.
+// Catches a single huge id in a file.
 MemoryPlan plan_least(const Config& config, const Dataset& train, int threads,
                       const Cluster* cluster = nullptr);
 
-// Throws InputError, with the figures and what to change, when training needs more than free_memory(), of
-// which all processes on this machine need as much each. Collective.
+// Throws InputError, with the figures and advice, where training needs more than free_memory(); each process
+// of this machine counts with an equal need. Collective.
 void require_memory(const MemoryPlan& plan, Cluster* cluster = nullptr);
 
 }  // namespace slide

@@ -31,7 +31,7 @@ void make_absolute(std::string& file) {
   if (!file.empty()) file = std::filesystem::absolute(file).lexically_normal().string();
 }
 
-// Calls data(path) for the paths of data, and file(path) for those of other files.
+// Calls data(path) for data paths and file(path) for paths of other files.
 template <class Data, class File>
 void for_each_path(Config& config, const Data& data, const File& file) {
   for (std::string* path :
@@ -83,7 +83,7 @@ Dataset last_of(const Dataset& data, std::size_t count) {
   return data.slice(data.size() - count, count);
 }
 
-// A file of a training run, from its cache if `cache`.
+// Reads a training file, through its cache if `cache`.
 Dataset read_training_file(const std::string& path, const ReadOptions& options, bool cache,
                            std::vector<std::string>& notes) {
   if (!cache) return read_dataset(path, options);
@@ -96,7 +96,7 @@ Dataset read_training_file(const std::string& path, const ReadOptions& options, 
   return std::move(cached.data);
 }
 
-// All of it. Text is read twice, and so can be no stream.
+// Content of a pipe. Text is read twice, so a pipe must be buffered.
 std::unique_ptr<const FileBytes> bytes_of_stream(const std::string& path, DataFormat format) {
   auto bytes = std::make_unique<const FileBytes>(path);
   if (format != DataFormat::kText && detect_format(bytes->text()) != DataFormat::kText) return bytes;
@@ -107,14 +107,14 @@ std::unique_ptr<const FileBytes> bytes_of_stream(const std::string& path, DataFo
       path);
 }
 
-// Names no more columns that are for training alone, and returns what there were.
+// Removes the columns that only training uses, and returns the previous columns.
 TableColumns without_training_columns(TableColumns& columns) {
   TableColumns before = columns;
   columns.weight = columns.group = columns.time = "";
   return before;
 }
 
-// Of data that are not clearly a log of interactions.
+// For data that are not clearly an interaction log.
 void require_no_ridge(const Config& config) {
   const double ridge = config.layers.back().wide_ridge;
   if (ridge == 0 || config.data.train.empty()) return;
@@ -124,8 +124,8 @@ void require_no_ridge(const Config& config) {
       ridge, shown_path(config.data.train));
 }
 
-// What `parse` makes of the overrides, and where only the data tell that they are interactions, of these and
-// one that says so.
+// Calls `parse` with the overrides; where only the data reveal interactions, again with an override that says
+// so.
 template <class Parse>
 Config resolved_by_kind(const std::vector<std::string>& overrides, const Parse& parse) {
   Config config = parse(overrides);
@@ -274,7 +274,7 @@ LabelTextRows label_rows(const DataConfig& config, const LabelTexts* texts, int 
   return read_label_features(config.label_text, options, data.train.label_count(), train);
 }
 
-// What a run tells of the texts of its labels.
+// Note of a run about its label texts.
 std::string note_of(const DataConfig& config, const LabelTextRows& texts, const Dataset& train) {
   const std::vector<std::uint32_t> frequencies = train.label_frequencies();
   std::vector<bool> told(train.label_count());
@@ -341,7 +341,7 @@ ReadOptions model_read_options(const DataConfig& config, const KnownFeatures& fe
   without_training_columns(options.columns);
   if (config.kind == DataKind::kInteractions && config.format == DataFormat::kAuto)
     options.format = DataFormat::kInteractions;
-  // A model trained on text takes features too, whatever its training file was.
+  // A model trained on text also accepts features, whatever its training file was.
   if (text != nullptr && (options.format == DataFormat::kText || is_table(options.format)))
     options.format = DataFormat::kAuto;
   options.text = std::move(text);

@@ -33,7 +33,8 @@ void discard(const fs::path& path) {
              error.message());
 }
 
-// Empty where there is no file. One that cannot be read is an error: what it says decides what is removed.
+// Content of a file; empty where there is none. Throws for an unreadable file: its content decides what is
+// removed.
 std::string text_of(const fs::path& path) {
   errno = 0;
   std::ifstream file(path, std::ios::binary);
@@ -53,7 +54,7 @@ RunFolder::~RunFolder() {
 void RunFolder::claim() {
   if (lock_ >= 0) return;
   lock_ = open(folder_.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-  // A process that was killed a moment ago may still be giving its memory back.
+  // A process killed a moment ago may still be releasing its memory and lock.
   for (int tries = 0; tries < 100; ++tries) {
     if (lock_ < 0 || flock(lock_, LOCK_EX | LOCK_NB) == 0 || errno != EWOULDBLOCK) return;
     std::this_thread::sleep_for(std::chrono::milliseconds(20));
@@ -84,7 +85,7 @@ void RunFolder::require_free(bool replace) {
   }
 }
 
-// Looks at the folder or, where there is none, at the nearest above it that is there.
+// Checks the folder or its nearest existing ancestor.
 void RunFolder::require_writable() const {
   std::error_code error;
   fs::path there = folder_;
@@ -106,20 +107,20 @@ bool RunFolder::begin(const Config& config, int threads) {
   tidy();
   const bool kept = keep_finished();
   const std::string text = to_toml(config);
-  // The results before go first, and config.toml before them: they would be taken for this run's. One that is
-  // the same stays, for a run that begins again is lost without it.
+  // Remove previous results first, and config.toml before them: they would count as this run's. An identical
+  // config.toml stays, since a restarted run needs it.
   const bool same = text_of(this->config()) == text;
   if (!same) discard(this->config());
   write_environment(threads, false);
   for (const std::string& result : {checkpoint(), start(), best_model(), model()}) discard(result);
-  // Not written into, for previous() may have the same; what leads elsewhere is.
+  // Not overwritten in place: previous() may share the file. A symbolic link is written through.
   if (!fs::is_symlink(log(), error)) discard(log());
   if (!same) write_file(this->config(), text);
   return kept;
 }
 
-// Links the files of a finished run into previous(); they stay where they are, too. environment.json is the
-// first to go from there and the last to come, so that a part of a run is not called finished.
+// Hard-links the files of a finished run into previous(); the originals stay. environment.json is removed
+// first and added last, so that a partial copy is never marked finished.
 bool RunFolder::keep_finished() const {
   if (!has_finished()) return false;
   std::error_code error;
@@ -133,7 +134,7 @@ bool RunFolder::keep_finished() const {
     const fs::path copy = to / fs::path(*file).filename();
     if (!fs::exists(*file, error)) continue;
     fs::create_hard_link(*file, copy, error);
-    if (error) fs::copy_file(*file, copy, error);  // a file system without links
+    if (error) fs::copy_file(*file, copy, error);  // file systems without hard links
     if (error) {
       fail_run("{}: the finished run cannot be kept ({}); make room, or give another --out", copy.string(),
                error.message());

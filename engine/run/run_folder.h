@@ -1,8 +1,8 @@
-// The folder of a training run: the names of its files, how a run begins in it and how one goes on. For one
-// thread, and one process at a time in a folder.
+// Folder of a training run: file names, start and resumption. One thread, and one process at a time per
+// folder.
 //
-// Wherever a process is killed, the folder tells the truth: environment.json says that a run is finished only
-// while config.toml, or none, and model.slide are those of that run.
+// Crash safety: at any kill, the folder is consistent: environment.json marks a run finished only while
+// config.toml (if present) and model.slide belong to that run.
 #pragma once
 
 #include <filesystem>
@@ -26,35 +26,34 @@ class RunFolder {
   std::string model() const { return file("model.slide"); }
   std::string best_model() const { return file("best-model.slide"); }
   std::string checkpoint() const { return file("checkpoint.slide"); }
-  // Of a run that goes on from a model, and that has a checkpoint: what it began with.
+  // For incremental runs with a checkpoint: the model at the start.
   std::string start() const { return file("start.slide"); }
   std::string environment() const { return file("environment.json"); }
 
-  // Keeps other processes out of the folder, if there is one, until this object or the process ends, however
-  // it ends. A second call does nothing. Throws InputError when another process has it. Where the file system
-  // knows no locks, nobody is kept out.
+  // Locks the folder, if it exists, until this object is destroyed or the process ends; repeated calls have
+  // no effect. Throws InputError where another process holds it. Without support of the file system there is
+  // no exclusion.
   void claim();
-  // Before a run that begins anew, and before its data are read: claims the folder, and makes none. Throws
-  // InputError where there cannot be one or, unless it may be replaced, a run is there that is finished or
-  // can be gone on with, or a model alone, Error where nothing can be written.
+  // Before a new run reads its data: claims the folder without creating it. Throws InputError where it cannot
+  // exist or, unless `replace`, where it has a finished or resumable run; Error where it is not writable.
   void require_free(bool replace);
-  // A new run: the folder, claimed, with config.toml and an environment.json that calls it unfinished, and
-  // nothing else of a run before. A finished one is kept in the folder previous(), in place of the one there;
-  // whether there was one. Throws Error when the folder cannot be written.
+  // Starts a new run: creates and claims the folder, writes config.toml and an environment.json that marks it
+  // unfinished, and removes other files of the previous run. A finished previous run moves to the folder
+  // previous(), replacing its content; returns whether it did. Throws Error where the folder is not writable.
   bool begin(const Config& config, int threads);
   std::string previous() const { return file("previous"); }
-  // The model file that a run in this folder goes on from, which `init` names: where that is the run that was
-  // here before and lies in previous() now, there.
+  // The model file `init` from which a run in this folder continues; where `init` names the run that was in
+  // this folder and is now in previous(), the file there.
   std::string model_before(const std::string& init) const;
-  // Removes what a killed process left half-written.
+  // Removes partial files of killed processes.
   void tidy() const;
-  // Says with which program and on which machine the run is made; `finished` tells a complete run.
+  // Records program and machine of the run; `finished` marks a complete run.
   void write_environment(int threads, bool finished) const;
   bool has_checkpoint() const;
   bool is_finished() const;
-  // Whether there is a finished run, which begin() would keep in previous().
+  // Whether the folder has a finished run, which begin() would move to previous().
   bool has_finished() const;
-  // Whether there is a run that has a checkpoint to go on from.
+  // Whether the folder has a run that can resume from a checkpoint.
   bool has_stopped() const;
   // A file of these that holds a model and would be replaced; empty where there is none.
   std::string any_model() const;
@@ -65,11 +64,11 @@ class RunFolder {
   bool keep_finished() const;
 
   std::filesystem::path folder_;
-  int lock_ = -1;  // the open folder, locked
+  int lock_ = -1;  // descriptor of the folder, locked
 };
 
-// The model file that `path` names: of a folder, the best model by validation of the run in it, or where the
-// run had no validation the one at its end. Throws InputError where the folder holds none.
+// The model file of `path`: a file, or a run folder, whose model is taken. Throws InputError where the folder
+// has none.
 std::string model_at(const std::string& path);
 
 }  // namespace slide

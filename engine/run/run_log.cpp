@@ -41,8 +41,8 @@ RunLog::RunLog(std::string path, std::vector<std::uint32_t> ks, std::uint64_t ke
   mark_open();
 }
 
-// Readers see by this lock that the run still goes on; the system drops it with the process. Where files
-// cannot be locked, nobody sees it.
+// The lock shows readers that the run is active; the system releases it with the process. Without file locks
+// there is no such sign.
 void RunLog::mark_open() {
   static_cast<void>(flock(fileno(file_.get()), LOCK_EX | LOCK_NB));
 }
@@ -56,7 +56,7 @@ bool RunLog::is_open(const std::string& path) {
 }
 
 std::uint64_t RunLog::sync() {
-  // Some files cannot sync; they say EINVAL.
+  // EINVAL: the file does not support fsync.
   if (fsync(fileno(file_.get())) != 0 && errno != EINVAL) fail_write(path_);
   std::fseek(file_.get(), 0, SEEK_END);
   return static_cast<std::uint64_t>(std::ftell(file_.get()));

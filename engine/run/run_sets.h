@@ -12,14 +12,14 @@
 
 namespace slide {
 
-// Of interactions (data.kind), a row of the training data is a user, whose items are features and labels
-// alike; one of the test or validation data has known items for features and others for labels.
+// For interactions (data.kind), a row of the training data is a user, whose items are both features and
+// labels; a row of the test or validation data has input items as features and target items as labels.
 struct RunData {
   Dataset train;
   std::optional<Dataset> test;
-  std::optional<Dataset> validation;      // of a file; not the samples that a share holds out
+  std::optional<Dataset> validation;      // of a file; not samples held out by a share
   std::shared_ptr<const TextModel> text;  // of training text or interactions, else nullptr
-  std::vector<std::string> notes;         // what the user should know about the reading, a line each
+  std::vector<std::string> notes;         // warnings about reading, one line each
   ReadReport train_report, test_report, validation_report;
 
   // Of all readings, each once.

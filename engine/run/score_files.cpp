@@ -40,7 +40,7 @@ struct Entry {
   std::uint32_t place;  // in its line
 };
 
-// Fails for a label that a row must not have.
+// Throws for a label that a row must not have.
 void check_label(std::uint64_t label, const LabelIndex& index, const std::string& where) {
   const std::uint64_t limit = index.limit() == 0 ? kIdLimit : index.limit();
   if (label >= limit)
@@ -54,7 +54,7 @@ Dataset labels_of(DatasetArrays arrays, std::uint32_t labels) {
   return {std::move(arrays), 0, labels};
 }
 
-// A matrix of labels as text, with a first line `samples labels`.
+// Whether the file is a text matrix of labels, with a first line `samples labels`.
 bool is_label_text(const std::string& path, DataFormat format) {
   return format == DataFormat::kXmc && !text_pair(path) && has_features_header(head_of_file(path));
 }
@@ -181,7 +181,7 @@ bool has_names(DataFormat format) {
 
 // --- Scores
 
-// A line of scores, and where it stands.
+// A line of scores and its position.
 struct ScoreLine {
   const std::string& origin;
   std::size_t number;

@@ -1,5 +1,5 @@
-// Scores of labels that anybody made, and the true labels that they are measured by, from files. Functions
-// are safe to call from any thread, with different LabelIndex objects.
+// Reads external scores, and the true labels to evaluate them, from files. Functions are safe from any
+// thread, with different LabelIndex objects.
 #pragma once
 
 #include <cstdint>
@@ -16,33 +16,33 @@
 
 namespace slide {
 
-// Which number a label of a file has: the number that stands there, or, where a file names its labels, that
-// of the name. For one thread.
+// Maps labels in files to ids: the number in the file, or the id of the name where the file has names. One
+// thread.
 class LabelIndex {
  public:
   LabelIndex() = default;
-  // By the lines of a file, label 0 first; other names are errors. Throws InputError for a name that is there
-  // twice.
+  // Names from a file, one per line, label 0 first; other names are errors. Throws InputError for a duplicate
+  // name.
   explicit LabelIndex(const std::string& names_file);
-  LabelIndex(const LabelIndex&) = delete;  // ids_ looks into names_
+  LabelIndex(const LabelIndex&) = delete;  // ids_ refers to names_
   LabelIndex& operator=(const LabelIndex&) = delete;
   LabelIndex(LabelIndex&&) = default;
   LabelIndex& operator=(LabelIndex&&) = default;
 
   // Whether labels have names.
   bool named() const { return named_; }
-  // Whether any name is one: they come from data, not from a file.
+  // Whether unknown names are added: names come from data, not from a names file.
   bool grows() const { return named_ && !fixed_; }
-  // All labels that may have scores lie below; 0: not known.
+  // Upper bound of all labels; 0: unknown.
   std::uint32_t limit() const { return limit_; }
   std::string_view name(std::uint32_t label) const { return names_[label]; }
   std::size_t names() const { return names_.size(); }
-  // Nothing for an unknown name, but where the index grows.
+  // nullopt for an unknown name, unless the index grows, which adds it.
   std::optional<std::uint32_t> find(std::string_view name);
   // The same of a label that samples carry: an unknown name gets a number behind those of the file.
   std::uint32_t find_carried(std::string_view name);
 
-  // Whether data have given labels their numbers.
+  // Whether data with numeric labels were read.
   bool knows_numbers() const { return numbered_; }
   void name_by_data() { named_ = true; }
   void number_by_data() { numbered_ = true; }
@@ -53,7 +53,7 @@ class LabelIndex {
 
   bool named_ = false, fixed_ = false, numbered_ = false;
   std::uint32_t limit_ = 0;
-  std::deque<std::string> names_;  // which stay where they are
+  std::deque<std::string> names_;  // stable addresses
   std::unordered_map<std::string_view, std::uint32_t> ids_;
 };
 

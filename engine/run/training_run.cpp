@@ -33,7 +33,7 @@ double bytes_of(const Dataset& data) {
                 data.label_entries() * sizeof(std::uint32_t) + data.size() * 2 * sizeof(std::uint64_t));
 }
 
-// Of the training samples, and of those that a file has for validation.
+// Digest of the training samples, including a validation file.
 DataDigest training_digest(const RunData& data) {
   DataDigest digest = digest_of(data.train);
   if (data.validation) {
@@ -51,7 +51,7 @@ TrainingStart start_of(const Trainer& trainer, int threads) {
   return start;
 }
 
-// What a finished run has to show.
+// A finished run must have a valid model.
 void require_model(const RunFolder& folder) {
   try {
     check_model_file(folder.model());
@@ -142,7 +142,7 @@ RunData TrainingRun::load(const RunObserver& observer) {
   fit_to_features(data.train, config_);
   fit_to_features(data.train, used_);
   tell(observer.data, data, load_seconds_);
-  if (!saved_) {  // for the beginning of the log
+  if (!saved_) {  // for the start line of the log
     train_labels_ = label_checksum(data.train);
     if (data.test) test_labels_ = label_checksum(*data.test);
   }
@@ -157,12 +157,11 @@ RunData TrainingRun::load(const RunObserver& observer) {
 RunData TrainingRun::read() {
   if (config_.train.init.empty()) return read_together(used_, threads_, skip_bad_, cluster_);
   if (cluster_ != nullptr)
-    fail_input(
-        "several processes train from the beginning only; start one to go on from a model (train.init)");
+    fail_input("several processes cannot continue a model (train.init); start a single process");
   return read_continued();
 }
 
-// Loads the model that the run goes on from, and reads the data for it.
+// Loads the model that the run continues, and reads the new data.
 RunData TrainingRun::read_continued() {
   if (saved_) {
     init_ = load_model(folder_.start());
@@ -213,7 +212,7 @@ void TrainingRun::check_data(const RunData& data) {
   digested_ = true;
 }
 
-// Takes the trainer to where a stopped run was and the folder to where it can be written to.
+// Restores the trainer from the checkpoint of a stopped run, if any, and prepares the folder for writing.
 void TrainingRun::begin(Trainer& trainer, const RunData& data, const MemoryPlan& plan,
                         const RunObserver& observer) {
   record_.config = config_;
@@ -256,7 +255,7 @@ RunStart TrainingRun::log_start(const Trainer& trainer, const RunData& data, con
           validation_by_};
 }
 
-// False when the observer stopped it; the checkpoint is saved then.
+// Trains; returns false where the observer stopped it, after saving a checkpoint.
 bool TrainingRun::follow(Trainer& trainer, const RunData& data, const RunObserver& observer) {
   TrainObserver followed;
   followed.step = [&](const StepReport& report) {

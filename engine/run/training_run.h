@@ -1,11 +1,10 @@
-// A training run in its folder, from the data on disk to the saved model: what `slide train` does, without a
-// word. It reads the data, holds validation samples back, refuses what would not fit into memory, trains,
-// writes metrics.jsonl, checkpoints and the best model as it goes, and the model at the end. It reports
-// through an observer.
+// A training run in its folder, from data on disk to the saved model: the work of `slide train`, without
+// output. It reads the data, holds out validation samples, checks memory, trains, writes metrics.jsonl,
+// checkpoints and the best model during training and the model at the end, and reports to an observer.
 //
-// One object is one run, or what is left of a stopped one; one process at a time in a folder, or the
-// processes of a cluster, which each have an object of their own and make the same calls: rank 0 writes what
-// is not written by all. For one thread, which is also the one that the observer is called from.
+// One object is one run, or the rest of a stopped run. One process at a time per folder, or the processes of
+// a cluster, each with its own object and the same calls; rank 0 writes files that are not written together.
+// One thread, on which the observer is called.
 #pragma once
 
 #include <cstdint>
@@ -26,68 +25,67 @@
 
 namespace slide {
 
-// What a run is about to train.
+// Description of the training that is about to start.
 struct TrainingStart {
-  std::size_t weights = 0;       // without biases and the wide path's
-  std::size_t step_samples = 0;  // in a full step
-  std::size_t unlabelled = 0;    // training samples that are skipped
+  std::size_t weights = 0;       // without biases and the linear term
+  std::size_t step_samples = 0;  // of a full step
+  std::size_t unlabelled = 0;    // training samples without labels, skipped
   int threads = 1;
-  std::size_t from_vectors = 0;  // features that start from train.vectors
+  std::size_t from_vectors = 0;  // features initialised from train.vectors
 };
 
-// What a run reports, each part as soon as it has happened; any may be empty. Of TrainObserver, `step`
-// returning false stops the run: a checkpoint is saved, and the run can be gone on with.
+// Events of a run, reported as they happen; each function may be empty. TrainObserver::step returning false
+// stops the run: a checkpoint is saved, and the run can resume.
 struct RunObserver : TrainObserver {
-  // All samples of data.train and data.test, read in so many seconds.
+  // after reading data.train and data.test; read time
   std::function<void(const RunData& data, double seconds)> data;
-  // Samples of data.train, of which those held out were chosen as split_rule() says.
+  // After holding out validation samples: their number, the remaining training samples, and the rule, see
+  // split_rule().
   std::function<void(std::size_t held_out, std::size_t left, const char* by)> validation;
-  // The network stands. From here on a stop loses nothing: `step` is asked before the run ends.
+  // After the network is built. From here on a stop loses no work: `step` is called before the run ends.
   std::function<void(const TrainingStart&)> start;
-  std::function<void(const std::string& folder)> kept;  // a finished run that was here before now lies there
-  std::function<void(std::uint64_t step, std::uint64_t total_steps)> resumed;  // after this step
-  std::function<void()> trained;  // the last step is done, the model about to be saved
+  std::function<void(const std::string& folder)> kept;  // the previous finished run was moved to this folder
+  std::function<void(std::uint64_t step, std::uint64_t total_steps)> resumed;  // resumed after this step
+  std::function<void()> trained;  // after the last step, before the model is saved
 };
 
 struct RunResult {
   bool stopped = false;  // by the observer; else the model is saved
   std::uint64_t steps = 0;
-  std::uint64_t total_steps = 0;  // more than `steps` also where train.patience has ended the run
+  std::uint64_t total_steps = 0;  // exceeds `steps` also where train.patience ended the run
 };
 
 class TrainingRun {
  public:
-  // A run that begins anew, or with train.init goes on from a model. The paths of `config` should be
-  // absolute, as resolve_config() makes them: a resumed run reads the data from there. `cluster`: of several
-  // processes that train together, which must outlive the run; where train.shards is 1, it becomes their
-  // number.
+  // A new run; with train.init it continues a model. Paths of `config` should be absolute, as
+  // resolve_config() makes them: a resumed run reads the data there. `cluster`: the cooperating processes,
+  // must outlive the run; train.shards = 1 becomes their number.
   TrainingRun(Config config, std::filesystem::path folder, Cluster* cluster = nullptr);
-  // The run in `folder`, which stops counting as free for other processes; `threads` in place of its
-  // train.threads, in this process alone. Throws InputError when there is no run, another process has it, or
-  // its configuration, its checkpoint or, where it is finished, its model cannot be used.
+  // Resumes the run in `folder`, which it claims; `threads` replaces train.threads in this process. Throws
+  // InputError where there is no run, another process has it, or its configuration, checkpoint or (if
+  // finished) model is unusable.
   static TrainingRun resume(std::filesystem::path folder, std::optional<std::uint32_t> threads,
                             Cluster* cluster = nullptr);
 
   const RunFolder& folder() const { return folder_; }
   const Config& config() const { return config_; }
-  // Of a resumed run: whether it is complete, so that nothing is left to train, and whether it goes on from a
-  // checkpoint, else from the beginning.
+  // For a resumed run: whether it is complete; and whether it continues from a checkpoint rather than from
+  // the beginning.
   bool finished() const { return finished_; }
   bool has_checkpoint() const { return saved_.has_value(); }
   int threads() const { return threads_; }
-  // What the user should know about the configuration, a sentence each.
+  // Warnings about the configuration, one sentence each.
   const std::vector<std::string>& notes() const { return notes_; }
 
-  // Of a run that begins anew: claims its folder before train() does. Throws InputError where another process
-  // has it, or a run is there that RunFolder::require_free() does not let it replace.
+  // For a new run: claims its folder before train() does. Throws InputError where another process has it, or
+  // RunFolder::require_free() does not allow replacing its run.
   void require_free_folder(bool replace);
 
-  // Lines of the data with faults are left out, and train() does not fail for them.
+  // Makes train() skip malformed rows of the data instead of failing.
   void skip_bad_rows() { skip_bad_ = true; }
 
-  // Trains to the end or until the observer stops it. Call it once, on a run that is not finished. Throws
-  // InputError for the data, a lack of memory and a checkpoint of other data, Error for what fails on the
-  // way.
+  // Trains to the end or until the observer stops it. Call once, on an unfinished run. Throws InputError for
+  // invalid data, insufficient memory and a checkpoint of other data; Error for failures during the run.
   RunResult train(const RunObserver& observer);
 
  private:
@@ -111,21 +109,21 @@ class TrainingRun {
   void finish(const Trainer& trainer, const RunData& data) const;
 
   RunFolder folder_;
-  Cluster* cluster_;           // nullptr: one process
-  std::optional<RunLog> log_;  // of the one that leads
+  Cluster* cluster_;           // nullptr: single process
+  std::optional<RunLog> log_;  // on rank 0
   Config config_;              // as recorded
-  Config used_;                // with this process's own number of threads
+  Config used_;                // with this process's number of threads
   int threads_ = 1;
-  std::uint32_t train_labels_ = 0;  // checksums, as RunStart has them
+  std::uint32_t train_labels_ = 0;  // checksums, see RunStart
   std::optional<std::uint32_t> test_labels_;
   double load_seconds_ = 0.0;
   std::optional<Checkpoint> saved_;
-  std::optional<Model> init_;  // that the run goes on from: train.init, or what it began with
-  ContinuedData continued_;    // of such a run, but for the data
+  std::optional<Model> init_;  // the model that the run continues: train.init, or the model at its start
+  ContinuedData continued_;    // of an incremental run, without the data
   RunRecord record_;
-  bool digested_ = false;  // record_ has those of the data
+  bool digested_ = false;  // record_ has the digests of the data
   std::optional<Dataset> validation_;
-  std::string validation_by_;  // as RunStart has it
+  std::string validation_by_;  // see RunStart
   bool finished_ = false;
   bool skip_bad_ = false;
   std::vector<std::string> notes_;

@@ -25,7 +25,7 @@ void prepare_output(const fs::path& file, const char* option) {
              error.message(), option);
   }
   if (fs::is_directory(file, error)) fail_input("{} is a folder; {} names a file", file.string(), option);
-  const AtomicFile probe(file.string());  // throws where the folder cannot be written to, and leaves nothing
+  const AtomicFile probe(file.string());  // throws where the folder is not writable; leaves nothing
 }
 
 TuneResult tune_to_file(const Config& start, const TuneOptions& options, const fs::path& file,
@@ -72,7 +72,7 @@ TuneResult tune_to_file(const Config& start, const TuneOptions& options, const f
     return found;
   };
   TuneResult result = tune(training, data.train, used, [&](const Trial& trial) {
-    if (trial.is_best && leads) {  // whatever ends the search, the best so far is there
+    if (trial.is_best && leads) {  // the best result so far survives any end of the search
       const Config best = parse_config(to_toml(training), "the configuration being tuned", trial.changes);
       write_file(file.string(), to_toml(as_given(best)));
     }

@@ -1,4 +1,4 @@
-// The search for a configuration (training/tune.h) from files to a file. Safe to call from any thread.
+// Configuration search (training/tune.h) from files to a file. Safe from any thread.
 #pragma once
 
 #include <filesystem>
@@ -17,14 +17,13 @@ struct TuneObserver {
   std::function<void(const Trial&)> trial;                        // after each
 };
 
-// Before a search: a file that cannot be written would cost all of it. Creates the folder of `file`, which
-// `option` named. Throws InputError when it is a folder, Error when it could not be written.
+// Checks before a search that its result can be written; creates the folder of `file`, which `option` named.
+// Throws InputError where it is a folder, Error where it is not writable.
 void prepare_output(const std::filesystem::path& file, const char* option);
 
-// Searches from `start` on with the data of data.train; data.test has no part in it. Writes the best
-// configuration so far to `file`, whose folder is created, whenever there is a better one. Throws InputError
-// when `file` is a folder, for the data and for a lack of memory, Error when `file` cannot be written, and
-// what tune() throws.
+// Searches from `start` on data.train; ignores data.test. Writes the best configuration so far to `file`,
+// whose folder it creates, after every improvement. Throws InputError where `file` is a folder, for invalid
+// data and insufficient memory; Error where `file` cannot be written; and what tune() throws.
 TuneResult tune_to_file(const Config& start, const TuneOptions& options, const std::filesystem::path& file,
                         const TuneObserver& observer);
 

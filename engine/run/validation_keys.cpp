@@ -15,7 +15,7 @@ bool reads_columns(const DataConfig& config) {
   return !config.text.empty();
 }
 
-// Whether times are values, and not the order of samples.
+// Whether times are values, rather than the order of samples.
 bool has_times(const DataConfig& config) {
   return !config.time.empty() && config.time != kFileOrder;
 }

@@ -1,4 +1,5 @@
-// data.group and data.time: what samples for validation are chosen by. Safe to call from any thread.
+// Groups and times of samples for the choice of validation samples (data.group, data.time). Safe from any
+// thread.
 #pragma once
 
 #include <cstddef>
@@ -11,22 +12,21 @@
 
 namespace slide {
 
-// The two keys where they name files, which they do unless the data are tables, and columns then, or samples
-// go by their order.
+// The two keys where they name files: neither columns of tables nor the order of the samples.
 std::vector<std::string*> key_files(DataConfig& config);
 
-// Names the columns where the data are tables.
+// Names the columns, where the data are tables.
 void name_key_columns(const DataConfig& config, TableColumns& columns);
 
-// Throws InputError where there is a file, whose lines would not hold where rows are left out.
+// Throws InputError where a key names a file, whose lines would not match after skipped rows.
 void refuse_key_files(const DataConfig& config);
 
-// The first training samples of `all` in data.train, with the groups and times that `config` names for them.
-// `options`: how data.train is read. Throws InputError where they do not fit the samples.
+// Adds the groups and times that `config` names to `first`, the first training samples among `all` in
+// data.train. `options`: of reading data.train. Throws InputError where they do not match the samples.
 Dataset with_sample_keys(const Dataset& first, std::size_t all, const DataConfig& config,
                          const ReadOptions& options);
 
-// The same samples, with their order for times where `config` says so.
+// The same samples, with their order as times where `config` says so.
 Dataset in_wanted_order(const Dataset& data, const DataConfig& config);
 
 }  // namespace slide

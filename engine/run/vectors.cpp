@@ -16,14 +16,14 @@ namespace slide {
 
 namespace {
 
-constexpr std::size_t kBytesAtOnce = std::size_t{1} << 20;  // written to a file
+constexpr std::size_t kBytesAtOnce = std::size_t{1} << 20;  // bytes written to the file at a time
 
-// What stands before a matrix of so many rows: of one length, so that it can be written when they are known.
+// Header of a matrix; its length does not depend on the number of rows, which is known only at the end.
 std::string head_of_matrix(std::size_t rows, std::size_t width) {
   return npy_bytes("<f4", fmt::format("({:>20}, {})", rows, width), {});
 }
 
-// The vectors of samples [first, first + batch.samples).
+// Copies the vectors of samples [first, first + batch.samples).
 void copy_hidden(const PredictionBatch& batch, std::size_t first, float* vectors) {
   const BlockInput& input = batch.inputs.front();
   for (std::size_t i = 0; i < batch.samples; ++i)

@@ -1,8 +1,8 @@
-// What a model has learnt about samples, labels and features, as vectors as wide as its last hidden layer:
-// for searching, clustering and pictures elsewhere.
+// Embeddings of samples, labels and features: vectors as wide as the last hidden layer, for search,
+// clustering and visualisation.
 //
-// A label's vector is its row of output weights, so that its product with a sample's vector, and the label's
-// bias, make the score of the network without a wide path. Functions may be called from any thread.
+// A label's vector is its row of output weights: its dot product with a sample's vector, plus the label's
+// bias, is the network's score without the linear term. Functions are safe from any thread.
 #pragma once
 
 #include <cstddef>
@@ -20,39 +20,39 @@
 
 namespace slide {
 
-// Numbers of a vector. Throws InputError where the network has no hidden layer and no dense features, so that
-// samples have no vectors.
+// Dimension of the vectors. Throws InputError where the network has neither a hidden layer nor dense
+// features.
 std::size_t vector_width(const Model& model);
 
-// The activations of the last hidden layer, or the dense features where there is none: `vectors` [samples x
-// vector_width()]. They do not depend on which samples come together. Throws InputError also for samples with
-// more features than the model has.
+// Activations of the last hidden layer, or the dense features where there is none: `vectors` [samples x
+// vector_width()]. A vector does not depend on the other samples. Throws InputError also for samples with
+// more features than the model.
 void sample_vectors(const Model& model, const Dataset& samples, int threads, float* vectors);
 
-// The output weights of a label: `vector` [vector_width()].
+// Output weights of a label: `vector` [vector_width()].
 void label_vector(const Model& model, std::uint32_t label, std::span<float> vector);
 
-// What a feature, or a word, adds to the sums of the first hidden layer where its value is 1: `vector` [its
-// size]. feature_width() throws InputError where that layer is stored by neuron.
+// Contribution of a feature, or word, to the pre-activations of the first hidden layer at value 1: `vector`
+// [feature_width()]. feature_width() throws InputError where that layer is stored by neuron.
 std::size_t feature_width(const Model& model);
 void feature_vector(const Model& model, std::uint32_t feature, std::span<float> vector);
 
-// The name of a vector in a text of vectors: '_' for the blanks of `name`.
+// Name of a vector in text formats: `name` with '_' in place of blanks.
 std::string vector_name(std::string_view name);
 
-// Writes vectors of `width` numbers one after the other: into a matrix of float32 where the name ends in
-// .npy, else as text, with a name in front of each that has one, in which blanks become '_'. For one thread.
+// Writes vectors of `width` numbers: to a float32 matrix where the path ends in .npy, else as text, each
+// after its name (vector_name()), if any. One thread.
 class VectorWriter {
  public:
-  // `path`: empty is standard output, by print(text). Throws Error when the file cannot be written, here and
-  // below.
+  // `path`: empty means standard output, through print(text). Throws Error where the file cannot be written,
+  // as do all functions below.
   using Print = std::function<void(std::string_view)>;
   VectorWriter(const std::string& path, std::size_t width, Print print);
 
-  // A first line of word2vec's text format, `rows width`; nothing in .npy.
+  // Writes the first line of word2vec's text format, `rows width`; nothing for .npy.
   void head(std::size_t rows);
   void add(std::string_view name, std::span<const float> vector);
-  // Gives the file its name.
+  // Completes the file under its name.
   void finish();
 
  private:
@@ -65,7 +65,7 @@ class VectorWriter {
   std::size_t rows_ = 0;
   Print print_;
   std::unique_ptr<AtomicFile> file_;
-  std::string buffer_;  // to be written to file_
+  std::string buffer_;  // pending output for file_
   std::string line_;
 };
 

@@ -17,10 +17,10 @@ namespace slide::serve {
 
 namespace {
 
-// Bytes that are shown: a line stays below the 4096 that a pipe takes whole, each byte escaped.
+// Max lengths shown: with each byte escaped, a line stays below 4096 bytes, which a pipe writes atomically.
 constexpr std::size_t kMaxMethod = 32, kMaxPath = 512;
 
-// Not to wait for a pipe that nobody reads.
+// O_NONBLOCK: never waits for a pipe without readers.
 Descriptor open_log(const std::string& path) {
   if (path == "-") return Descriptor(fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, 0));
   return Descriptor(open(path.c_str(), O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC | O_NONBLOCK, 0666));
@@ -62,14 +62,14 @@ void AccessLog::write(const Access& access) {
   if (!append(torn_ ? "\n" + line : line)) tell_once(errno);
 }
 
-// Whether all of it is written; what is not leaves the reason in errno.
+// Returns whether everything was written; else sets errno.
 bool AccessLog::append(std::string_view bytes) {
   pollfd ready{file_.get(), POLLOUT, 0};
-  if (poll(&ready, 1, 0) == 0) {  // standard output may wait where a file of our own would not
+  if (poll(&ready, 1, 0) == 0) {  // standard output may be blocking
     errno = EAGAIN;
     return false;
   }
-  errno = ENOSPC;  // what a write that comes back short does not say
+  errno = ENOSPC;  // for a short write, which does not set errno
   const ssize_t written = ::write(file_.get(), bytes.data(), bytes.size());
   if (written > 0) torn_ = static_cast<std::size_t>(written) < bytes.size();
   return written == static_cast<ssize_t>(bytes.size());

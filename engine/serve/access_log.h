@@ -1,6 +1,6 @@
-// The access log of a server: one JSON object a line for each answer. A line is one write to a file open for
-// appending, so that several servers may share it. What cannot be written is lost: no request waits for the
-// log or fails with it. For one thread. Internal to the server.
+// Access log of the server: one JSON object per line and answer. Each line is one write to a file opened for
+// appending, so that several servers may share it. Lines that cannot be written are lost: no request waits
+// for the log or fails because of it. One thread. Internal to the server.
 #pragma once
 
 #include <chrono>
@@ -15,29 +15,29 @@ namespace slide::serve {
 
 struct Access {
   std::string_view client;  // address and port
-  std::string_view method;  // empty, as the path, where no request was read
+  std::string_view method;  // empty, like the path, where no request was read
   std::string_view path;
   unsigned status = 0;
-  std::size_t bytes_in = 0;   // of the request that were read, header included
-  std::size_t bytes_out = 0;  // of the answer that were sent, header included
+  std::size_t bytes_in = 0;   // bytes of the request read, header included
+  std::size_t bytes_out = 0;  // bytes of the answer sent, header included
   std::size_t rows = 0;       // samples predicted
-  double seconds = 0.0;       // from the request's last byte to the answer's
-  std::string_view model;     // fingerprint of the one that answered, or empty
+  double seconds = 0.0;       // from the request's last byte to the answer's last byte
+  std::string_view model;     // fingerprint of the answering model, or empty
 };
 
 class AccessLog {
  public:
   using Tell = std::function<void(std::string_view line)>;
 
-  // `path`: the file, "-" for standard output. Throws Error when it cannot be opened. `tell` hears once what
-  // cannot be written, and must outlive it.
+  // `path`: the file, or "-" for standard output. Throws Error where it cannot be opened. `tell` receives the
+  // first write failure once, and must outlive this object.
   AccessLog(std::string path, const Tell& tell);
 
   void write(const Access& access);
-  // Opens the file anew, for it may have been renamed; when that fails, goes on with the one before.
+  // Reopens the file (after log rotation); keeps the old one on failure.
   void reopen();
 
-  // The line of `access`, with its end. Text that is no UTF-8 is replaced; long paths are cut.
+  // The line for `access`, with its newline. Invalid UTF-8 is replaced; long paths are cut.
   static std::string line_of(const Access& access, std::chrono::system_clock::time_point time);
 
  private:
@@ -48,7 +48,7 @@ class AccessLog {
   const Tell& tell_;
   Descriptor file_;
   bool told_ = false;
-  bool torn_ = false;  // the last line has no end
+  bool torn_ = false;  // the last line is incomplete
 };
 
 }  // namespace slide::serve

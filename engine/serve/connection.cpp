@@ -19,11 +19,10 @@ namespace {
 
 constexpr std::size_t kMaxHeader = 16384;
 constexpr std::size_t kReadBytes = 8192;
-constexpr std::size_t kMaxBuffer =
-    65536;  // holds a whole header, a chunk's extensions, the lines after the last
+constexpr std::size_t kMaxBuffer = 65536;  // holds a whole header, chunk extensions or the trailer
 constexpr auto kDrainTime = std::chrono::seconds(1);
 
-// The other end's address and port.
+// Address and port of the client.
 std::string client_of(const tcp::socket& socket) {
   boost::system::error_code ignored;
   const tcp::endpoint peer = socket.remote_endpoint(ignored);
@@ -37,7 +36,7 @@ std::string client_of(const tcp::socket& socket) {
 Connection::Connection(ConnectionHost& host, tcp::socket socket)
     : host_(host), socket_(std::move(socket)), timer_(socket_.get_executor()), buffer_(kMaxBuffer) {
   if (host_.logs()) client_ = client_of(socket_);
-  host_.add(this);  // last: what throws before it leaves no trace of this
+  host_.add(this);  // last: an exception before it needs no removal
 }
 
 void Connection::start() {
@@ -79,7 +78,7 @@ void Connection::respond(Reply reply) {
                     });
 }
 
-// Nothing of the next request is there yet: a client may take longer for that than within a request.
+// Waits for the first byte of the next request, for which a client may take longer than within a request.
 void Connection::await_request() {
   route_ = {};
   bytes_in_ = 0;
@@ -101,7 +100,7 @@ void Connection::await_request() {
 }
 
 void Connection::read_header() {
-  limit_time(host_.limits().timeout);  // for the body too
+  limit_time(host_.limits().timeout);  // body included
   http::async_read_header(socket_, buffer_, *parser_,
                           [self = shared_from_this()](const error_code& error, std::size_t bytes) {
                             self->bytes_in_ += bytes;
@@ -189,7 +188,7 @@ void Connection::written(const error_code& error, std::size_t bytes) {
   if (response_.keep_alive()) return await_request();
   error_code ignored;
   socket_.shutdown(tcp::socket::shutdown_send, ignored);
-  // Closed with bytes unread, the connection would be reset, and the client might never see the answer.
+  // Closing with unread bytes would reset the connection, and the client might never see the answer.
   limit_time(kDrainTime);
   drain();
 }
@@ -221,14 +220,14 @@ void Connection::drain() {
                           });
 }
 
-// What is under way from now on must be done within `time`, else it is cancelled and late_ set.
+// Sets the deadline of the pending operation; beyond it the operation is cancelled and late_ set.
 void Connection::limit_time(Clock::duration time) {
   late_ = false;
   limit_ = Clock::now() + time;
   if (!timer_set_ || timer_.expiry() > *limit_) watch();
 }
 
-// The timer is not set anew for every request: when it fires too early, it looks when to fire next.
+// The timer is not reset for every request: when it fires before the deadline, it is set again.
 void Connection::watch() {
   timer_set_ = true;
   timer_.expires_at(*limit_);

@@ -1,6 +1,6 @@
-// One connection: reads a request, has it answered, and so on. What a client can take is bounded: bytes of
-// header and body, and the time that a request may take to arrive and its answer to be taken. Lives as long
-// as something is under way for it, on the thread of its socket. Internal to the server.
+// One HTTP connection: reads a request, gets it answered, and repeats. All client resources are bounded:
+// bytes of header and body, and the time for a request to arrive and for its answer to be read. Kept alive by
+// its pending operations, on the thread of its socket. Internal to the server.
 #pragma once
 
 #include <boost/asio/ip/tcp.hpp>
@@ -28,20 +28,20 @@ class ConnectionHost {
  public:
   struct Limits {
     std::size_t body = 0;                           // bytes
-    std::chrono::steady_clock::duration timeout{};  // for a request to arrive, and for its answer to be taken
+    std::chrono::steady_clock::duration timeout{};  // for a request to arrive, and for its answer to be read
     std::chrono::steady_clock::duration idle_time{};
   };
 
   virtual const Limits& limits() const = 0;
   virtual bool stopping() const = 0;
   virtual ServerMetrics& metrics() = 0;
-  virtual bool logs() const = 0;  // whether log() is to be called
+  virtual bool logs() const = 0;  // whether to call log()
   virtual void log(const Access& access) = 0;
-  virtual void add(Connection* connection) = 0;     // it begins
-  virtual void remove(Connection* connection) = 0;  // it ends
+  virtual void add(Connection* connection) = 0;     // registers a new connection
+  virtual void remove(Connection* connection) = 0;  // unregisters a closing one
   virtual Reply health() const = 0;
   virtual Reply metrics_reply() const = 0;
-  // Has `body` answered, and connection->respond() called with the answer.
+  // Predicts for `body` and calls connection->respond() with the answer.
   virtual void predict(std::shared_ptr<Connection> connection, std::string body) = 0;
 
  protected:
@@ -50,16 +50,16 @@ class ConnectionHost {
 
 class Connection : public std::enable_shared_from_this<Connection> {
  public:
-  // `host` must outlive it.
+  // `host` must outlive this object.
   Connection(ConnectionHost& host, boost::asio::ip::tcp::socket socket);
   ~Connection() { host_.remove(this); }
   Connection(const Connection&) = delete;
   Connection& operator=(const Connection&) = delete;
 
   void start();
-  // Answers a connection beyond the bound, in place of start().
+  // Instead of start(): answers a connection above the limit with a refusal.
   void refuse();
-  // The server stops: nothing more is awaited from an idle client.
+  // Server shutdown: closes an idle connection.
   void stop();
   void respond(Reply reply);
 
@@ -90,15 +90,15 @@ class Connection : public std::enable_shared_from_this<Connection> {
   boost::beast::http::response<boost::beast::http::empty_body> continue_;
   Route route_;
   std::string client_;        // address and port; empty without a log
-  std::size_t bytes_in_ = 0;  // read of the request
+  std::size_t bytes_in_ = 0;  // bytes read of the request
   std::size_t rows_ = 0;
   std::string model_;
-  Clock::time_point asked_;                 // when the request was there
-  std::optional<Clock::time_point> limit_;  // of what is under way
+  Clock::time_point asked_;                 // arrival of the complete request
+  std::optional<Clock::time_point> limit_;  // of the pending operation
   bool timer_set_ = false;
   bool late_ = false;
   bool idle_ = false;
-  bool unread_ = false;  // the client may still be sending what is not read
+  bool unread_ = false;  // the client may still be sending unread data
 };
 
 }  // namespace slide::serve

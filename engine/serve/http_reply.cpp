@@ -22,7 +22,7 @@ namespace {
 bool is_json(std::string_view type) {
   type = type.substr(0, type.find(';'));
   while (type.ends_with(' ') || type.ends_with('\t')) type.remove_suffix(1);
-  // The last is what curl -d says when it is not told otherwise.
+  // The last one is the default of curl -d.
   for (const char* good : {"", "application/json", "application/x-www-form-urlencoded"}) {
     if (boost::beast::iequals(boost::beast::string_view(type.data(), type.size()), good)) return true;
   }

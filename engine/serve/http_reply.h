@@ -1,5 +1,5 @@
-// What a request asks for, as far as its header tells, and what is answered. Pure functions, safe from any
-// thread. Internal to the server.
+// Routing of requests by their header, and replies. Pure functions, safe from any thread. Internal to the
+// server.
 #pragma once
 
 #include <boost/beast/http/message.hpp>
@@ -16,9 +16,9 @@ struct Reply {
   boost::beast::http::status status = boost::beast::http::status::ok;
   std::string body;
   const char* type = "application/json";
-  const char* allow = nullptr;  // methods, with method_not_allowed
+  const char* allow = nullptr;  // allowed methods, with method_not_allowed
   std::size_t rows = 0;         // samples predicted
-  std::string model{};          // fingerprint of the one that was asked, or empty
+  std::string model{};          // fingerprint of the answering model, or empty
 };
 
 // {"error": message}
@@ -32,14 +32,14 @@ struct Route {
   std::optional<Reply> refusal;
 };
 
-// What is answered, and the connection closed, where the header leaves open or contradicts how long the body
-// is: whoever passed the request on may have seen its end elsewhere, and what follows would be taken for a
-// request.
+// Refusal of ambiguous message framing (contradictory or unclear body length), after which the connection
+// closes: a proxy may have seen another end of the request, and the rest would be parsed as the next request
+// (request smuggling).
 std::optional<Reply> framing_refusal(const boost::beast::http::request_header<>& request);
 
 Route route_of(const boost::beast::http::request_header<>& request);
 
-// The time as the header Date has it.
+// The current time in the format of the Date header.
 std::string date_text();
 
 }  // namespace slide::serve

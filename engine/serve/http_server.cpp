@@ -40,7 +40,7 @@ using Clock = std::chrono::steady_clock;
 
 namespace {
 
-constexpr std::size_t kRefusalsAtOnce = 256;  // connections beyond the bound that are told so; others wait
+constexpr std::size_t kRefusalsAtOnce = 256;  // connections above the limit that get a refusal; others wait
 constexpr std::size_t kSpareFiles = 64;
 constexpr auto kMemoryPause = std::chrono::milliseconds(10);
 
@@ -48,7 +48,7 @@ Clock::duration seconds_of(double seconds) {
   return std::chrono::duration_cast<Clock::duration>(std::chrono::duration<double>(seconds));
 }
 
-// As many open files as the connections need, as far as the system allows.
+// Raises the limit of open files as far as the system allows.
 void raise_file_limit(std::size_t connections) {
   rlimit limit{};
   if (getrlimit(RLIMIT_NOFILE, &limit) != 0) return;
@@ -58,7 +58,7 @@ void raise_file_limit(std::size_t connections) {
   setrlimit(RLIMIT_NOFILE, &limit);
 }
 
-// A request on its way through a worker thread.
+// A request during its prediction by a worker thread.
 struct Job {
   std::shared_ptr<Connection> connection;
   std::string body;
@@ -68,7 +68,7 @@ struct Job {
 
 }  // namespace
 
-// All but the worker threads' part runs on the thread of run().
+// Everything except the workers' part runs on the thread of run().
 class HttpServer::Core final : public ConnectionHost {
  public:
   Core(const ServerOptions& options, Loader load, Log log)
@@ -98,7 +98,7 @@ class HttpServer::Core final : public ConnectionHost {
       try {
         io_.run();
         return;
-      } catch (const std::exception& error) {  // costs the connection it came from, no more
+      } catch (const std::exception& error) {  // affects only its own connection
         outlive(error);
       }
     }
@@ -141,7 +141,7 @@ class HttpServer::Core final : public ConnectionHost {
   std::optional<asio::thread_pool> workers_;
 };
 
-// Whether there is room for another, be it to be refused.
+// Returns whether there is room for another connection, also one to refuse.
 bool HttpServer::Core::take(tcp::socket socket) {
   const bool refused = connections_.size() >= options_.max_connections;
   const auto connection = std::make_shared<Connection>(*this, std::move(socket));
@@ -156,16 +156,16 @@ void HttpServer::Core::remove(Connection* connection) {
   if (stopping_ || connections_.size() >= options_.max_connections + kRefusalsAtOnce) return;
   try {
     listener_.go_on();
-  } catch (const std::bad_alloc&) {  // the next that ends tries again
+  } catch (const std::bad_alloc&) {  // retried when the next connection ends
   }
 }
 
-// From here on signals wait for run(): who reads the URL may send one at once.
+// From here on signals wait for run(): a reader of the URL may send one at once.
 void HttpServer::Core::catch_signals() {
   for (const int number : {SIGTERM, SIGINT}) {
     struct sigaction before {};
     sigaction(number, nullptr, &before);
-    // Who started the process may want it to ignore Ctrl-C, as a shell does for background jobs.
+    // The parent may want Ctrl-C ignored, as shells do for background jobs.
     if (before.sa_handler != SIG_IGN) stop_signals_.add(number);
   }
   reload_signals_.add(SIGHUP);
@@ -176,7 +176,7 @@ void HttpServer::Core::catch_signals() {
 }
 
 void HttpServer::Core::stop() {
-  stop_signals_.clear();  // the next one ends the process
+  stop_signals_.clear();  // a second signal ends the process
   reload_signals_.cancel();
   listener_.stop();
   stopping_ = true;
@@ -187,19 +187,19 @@ void HttpServer::Core::stop() {
 
 void HttpServer::Core::wait_for_reload() {
   reload_signals_.async_wait([this](const error_code& error, int) {
-    if (error || stopping_) return;  // a signal to stop may have come with this one, and been handled first
+    if (error || stopping_) return;  // a stop signal may have arrived together and been handled first
     wait_for_reload();
     if (access_log_) access_log_->reopen();
     loader_->reload();
   });
 }
 
-// What was to happen next may not have been asked for.
+// Restarts accepting, whose next step the exception may have skipped.
 void HttpServer::Core::outlive(const std::exception& error) {
   try {
     log_(fmt::format("a connection failed: {}", error.what()));
     listener_.go_on();
-  } catch (const std::exception&) {  // of memory that is still out
+  } catch (const std::exception&) {  // memory is still exhausted
     std::this_thread::sleep_for(kMemoryPause);
   }
 }
@@ -243,13 +243,13 @@ void HttpServer::Core::predict(std::shared_ptr<Connection> connection, std::stri
     try {
       job->reply = compute(job->body, *job->model, asked);
       job->reply.model = job->model->fingerprint();
-    } catch (const std::exception&) {  // no memory for what to say
+    } catch (const std::exception&) {  // no memory for the message
       job->reply.status = http::status::service_unavailable;
     }
     job->model.reset();
     post_patiently(io_, [this, job] {
       --metrics_.in_flight;
-      const auto asking = std::move(job->connection);  // ends on this thread
+      const auto asking = std::move(job->connection);  // destroyed on this thread
       asking->respond(std::move(job->reply));
     });
   });

@@ -1,14 +1,14 @@
-// The HTTP server around a model: POST /predict (predict_api.h), GET /health, GET /metrics
-// (server_metrics.h).
+// HTTP server for a model: POST /predict (predict_api.h), GET /health, GET /metrics (server_metrics.h), GET /
+// (page.h).
 //
-// One thread does all that concerns connections and never waits for a prediction; worker threads predict.
-// What a client can take is bounded everywhere: bytes of a header and a body, the time a request may take to
-// arrive and its answer to be taken, open connections, requests that wait. What is beyond a bound is answered
-// with a status that says so (413, 431, 408, 503) and an object {"error": "..."}.
+// One thread handles all connections and never waits for a prediction; worker threads predict. All client
+// resources are bounded: bytes of header and body, the time for a request to arrive and its answer to be
+// read, open connections, and queued requests. Requests beyond a bound get a status (413, 431, 408, 503) and
+// an object {"error": "..."}.
 //
-// From its construction on it handles the signals of the process: SIGTERM and SIGINT stop (a second one ends
-// the process at once), SIGHUP loads the model and opens the access log again. One server at a time in a
-// process.
+// From its construction on it handles the process's signals: SIGTERM and SIGINT stop it (a second one ends
+// the process at once), SIGHUP reloads the model and reopens the access log. At most one server per process
+// at a time.
 #pragma once
 
 #include <cstdint>
@@ -22,17 +22,17 @@
 namespace slide::serve {
 
 struct ServerOptions {
-  std::string host = "127.0.0.1";  // an address or a name
-  std::uint16_t port = 0;          // 0: any that is free
-  int threads = 0;                 // that predict; 0 = all cores
-  std::size_t max_body = 1 << 20;  // bytes of a request's body
-  std::size_t max_queue = 256;     // predictions that wait for a thread
+  std::string host = "127.0.0.1";  // an address or a host name
+  std::uint16_t port = 0;          // 0: any free port
+  int threads = 0;                 // worker threads; 0 = all cores
+  std::size_t max_body = 1 << 20;  // bytes of a request body
+  std::size_t max_queue = 256;     // predictions waiting for a thread
   std::size_t max_connections = 1000;
   double timeout =
-      10.0;  // seconds for a request to arrive, to wait for a thread, and for its answer to be taken
+      10.0;  // seconds for a request to arrive, to wait for a thread, and for its answer to be read
   double keep_alive = 60.0;  // seconds that a connection may be idle
-  std::size_t k = 5;         // labels of an answer when the request does not say
-  std::string access_log;    // file for a line of JSON for each answer, "-": standard output, empty: none
+  std::size_t k = 5;         // default number of labels per answer
+  std::string access_log;    // file, one JSON line per answer; "-": standard output; empty: none
 };
 
 class HttpServer {
@@ -40,19 +40,19 @@ class HttpServer {
   using Loader = std::function<std::shared_ptr<const ServedModel>()>;
   using Log = std::function<void(std::string_view line)>;
 
-  // Binds the address and listens; requests are answered from run() on. `load` brings the model, first here
-  // and then at each SIGHUP, always on a thread of its own; when it throws then, the model before stays.
-  // `log` is told of reloads and of an access log that cannot be written. Throws InputError when the address
-  // is none or taken, Error when the access log cannot be opened, and what `load` throws.
+  // Binds the address and listens; run() answers requests. `load` returns the model: called here, and at each
+  // SIGHUP, always on a separate thread; where it throws at a reload, the previous model stays. `log`
+  // receives messages about reloads and access log failures. Throws InputError where the address is invalid
+  // or in use, Error where the access log cannot be opened, and what `load` throws.
   HttpServer(const ServerOptions& options, Loader load, Log log);
   ~HttpServer();
   HttpServer(const HttpServer&) = delete;
   HttpServer& operator=(const HttpServer&) = delete;
 
-  // http://127.0.0.1:8080
+  // e.g. http://127.0.0.1:8080
   std::string url() const;
 
-  // Serves until a signal stops it and all requests under way are answered.
+  // Serves until a signal stops it and all pending requests are answered.
   void run();
 
  private:

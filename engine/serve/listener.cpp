@@ -54,7 +54,7 @@ void Listener::start(Take take) {
   accept();
 }
 
-// Where this throws, go_on() does it again.
+// After an exception here, go_on() retries.
 void Listener::accept() {
   if (waiting_) return;
   acceptor_.async_accept([this](const error_code& error, tcp::socket socket) {
@@ -67,7 +67,7 @@ void Listener::accept() {
   waiting_ = true;
 }
 
-// Out of files: some will be free soon.
+// Waits when file descriptors are exhausted.
 void Listener::pause() {
   pause_.expires_after(kAcceptPause);
   pause_.async_wait([this](const error_code& cancelled) {

@@ -1,5 +1,5 @@
-// The socket that a server listens on: binds it and takes connections from it. Runs on the thread of its
-// io_context. Internal to the server.
+// Listening socket of the server: binds it and accepts connections. Runs on the thread of its io_context.
+// Internal to the server.
 #pragma once
 
 #include <boost/asio/io_context.hpp>
@@ -13,19 +13,19 @@ namespace slide::serve {
 
 class Listener {
  public:
-  // Whether it can take another.
+  // Takes a connection; returns whether there is room for another.
   using Take = std::function<bool(boost::asio::ip::tcp::socket)>;
 
-  // Binds the address and listens. Throws InputError when `host` is no address or it is taken.
+  // Binds the address and listens. Throws InputError where `host` is not an address or the address is in use.
   Listener(boost::asio::io_context& io, const std::string& host, std::uint16_t port);
 
-  // http://127.0.0.1:8080
+  // e.g. http://127.0.0.1:8080
   std::string url() const;
-  // From now on `take` gets every connection. Where it can take no more, they wait in the system's queue.
+  // Starts passing every connection to `take`. While it has no room, connections wait in the system's queue.
   void start(Take take);
-  // `take` can take another again, or something was thrown; does nothing where it always could.
+  // Resumes accepting after `take` has room again or an exception was thrown; otherwise no effect.
   void go_on();
-  // `take` gets the connections that clients have opened by now; then there are no more.
+  // Passes the connections that are already open to `take`, then stops accepting.
   void stop();
 
  private:

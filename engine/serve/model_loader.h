@@ -1,5 +1,5 @@
-// The model that is served and the thread that loads another in its place. Functions are called on the thread
-// of `io`; the one before stays whole for whoever still holds it. Internal to the server.
+// The served model, and the thread that loads its replacement. Call the functions on the thread of `io`; the
+// previous model lives until its last user releases it. Internal to the server.
 #pragma once
 
 #include <boost/asio/io_context.hpp>
@@ -21,18 +21,18 @@ class ModelLoader {
   using Load = std::function<std::shared_ptr<const ServedModel>()>;
   using Log = std::function<void(std::string_view line)>;
 
-  // Loads the first model, on its own thread, and throws what `load` throws. `log` and `metrics` are told of
-  // reloads and must outlive it.
+  // Loads the first model on its own thread and rethrows what `load` throws. `log` and `metrics` are notified
+  // of reloads and must outlive this object.
   ModelLoader(boost::asio::io_context& io, Load load, const Log& log, ServerMetrics& metrics);
   ~ModelLoader() { thread_->join(); }
   ModelLoader(const ModelLoader&) = delete;
   ModelLoader& operator=(const ModelLoader&) = delete;
 
   const std::shared_ptr<const ServedModel>& model() const { return model_; }
-  // Loads beside the model that is served; asked for meanwhile, it loads once more. When that fails, the
-  // model before stays.
+  // Loads a new model while the current one serves; a request during loading loads once more afterwards. On
+  // failure the current model stays.
   void reload();
-  // No reload begins any more.
+  // Starts no further reloads.
   void stop() { stopped_ = true; }
 
  private:

@@ -1,5 +1,5 @@
-// Hands a function to the thread of an io_context from one that must not throw: where memory is out, waits
-// for some. Thread-safe.
+// Posts a function to the thread of an io_context from a thread that must not throw: retries while memory is
+// exhausted. Thread-safe.
 #pragma once
 
 #include <boost/asio/io_context.hpp>
@@ -10,7 +10,7 @@
 
 namespace slide::serve {
 
-// `function` is copied, which must not throw.
+// Copying `function` must not throw.
 template <class F>
 void post_patiently(boost::asio::io_context& io, const F& function) {
   while (true) {

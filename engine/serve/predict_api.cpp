@@ -20,7 +20,7 @@ namespace {
 
 using Json = nlohmann::json;
 
-// What all inputs of a request share.
+// Parameters common to all inputs of a request.
 struct Ask {
   std::size_t k;
   bool has_k = false;       // the request says how many labels it wants
@@ -38,12 +38,12 @@ Json parse(std::string_view body) {
     return Json::parse(body);
   } catch (const Json::parse_error& error) {
     fail_input("the body is no JSON (byte {}); send an object as {{\"text\": \"...\"}}", error.byte);
-  } catch (const Json::exception&) {  // a number beyond all bounds
+  } catch (const Json::exception&) {  // a number out of range
     fail_input("the body holds a number out of range; send numbers that fit a double");
   }
 }
 
-// The value of a key that must be one of two words; whether it is the second.
+// Parses a value that must be `first` or `second`; returns whether it is `second`.
 bool second_of(const Json& value, const char* key, std::string_view first, std::string_view second) {
   const std::string* word = value.get_ptr<const std::string*>();
   if (word == nullptr || (*word != first && *word != second))
@@ -57,7 +57,7 @@ std::size_t count_of(const Json& value, const char* key, std::size_t most) {
   return value.get<std::size_t>();
 }
 
-// Takes a key of the whole request in; false when it is none.
+// Parses a key of the whole request; returns false for an unknown key.
 bool take_option(const std::string& key, const Json& value, Ask& ask) {
   if (key == "k") {
     ask.k = count_of(value, "k", kMaxK);
@@ -83,7 +83,7 @@ bool take_option(const std::string& key, const Json& value, Ask& ask) {
 
 class Answer {
  public:
-  // `data`: the samples that are answered, by `attribution` where they are explained.
+  // `data`: the samples to answer; `attribution` explains them.
   Answer(const ServedModel& model, const Ask& ask, const Dataset& data, Attribution& attribution)
       : model_(model), ask_(ask), data_(data), attribution_(attribution) {
     text_ = fmt::format("{{\"model\":\"{}\",", model.fingerprint());
@@ -113,7 +113,7 @@ class Answer {
   }
 
  private:
-  // Into the prediction that was written last.
+  // Appends to the last written prediction.
   void add_reasons(std::uint32_t label) {
     text_.back() = ',';
     text_ += "\"because\":[";

@@ -1,7 +1,7 @@
-// A model as the server holds it: loaded, with what predictions need and the working memory of those who ask.
+// A loaded model with its predictors and a pool of working memory for requests.
 //
-// Immutable but for the working memory, whose borrowing is guarded: all functions may be called from any
-// thread. A server replaces the whole object; requests under way keep the one they began with alive.
+// Immutable except for the pool, which is guarded by a mutex: safe from any thread. The server replaces the
+// whole object at a reload; pending requests keep their object alive.
 #pragma once
 
 #include <chrono>
@@ -21,7 +21,7 @@
 
 namespace slide::serve {
 
-// What a request computes with; one at a time has it.
+// Working memory of one request.
 struct Workspace {
   explicit Workspace(const TextOptions& text) : tokenizer(text) {}
 
@@ -36,26 +36,26 @@ class ServedModel {
  public:
   struct Options {
     std::string path;
-    std::string labels;                  // file with names of labels, or empty
+    std::string labels;                  // file with label names, or empty
     std::optional<Inference> inference;  // none: eval.inference of the model
     int threads = 0;                     // for loading
   };
-  // Loads the model and, for lsh, builds its tables. Throws InputError as load_model() and LabelNames do.
+  // Loads the model; for lsh also builds its tables. Throws InputError as load_model() and LabelNames do.
   explicit ServedModel(const Options& options);
 
   const Model& model() const { return model_; }
   const LabelNames& names() const { return names_; }
   const std::string& path() const { return path_; }
-  // Eight hexadecimal digits, the checksum of the file.
+  // Checksum of the file, eight hexadecimal digits.
   const std::string& fingerprint() const { return fingerprint_; }
-  // How requests are answered that do not say.
+  // Default inference of requests.
   Inference inference() const { return lsh_ ? Inference::kLsh : Inference::kFull; }
-  // nullptr where the model is not served that way.
+  // nullptr where the model does not serve this mode.
   const Predictor* predictor(Inference mode) const;
   double load_seconds() const { return load_seconds_; }
   std::chrono::system_clock::time_point loaded_at() const { return loaded_at_; }
 
-  // A Workspace for as long as this lives.
+  // Borrows a Workspace for its lifetime.
   class Lease {
    public:
     explicit Lease(const ServedModel& owner) : owner_(owner), space_(owner.borrow()) {}

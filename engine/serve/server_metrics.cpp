@@ -16,7 +16,7 @@ const char* name_of(ServerMetrics::Endpoint endpoint) {
   return kNames[static_cast<std::size_t>(endpoint)];
 }
 
-// Memory of the process, 0 where the system does not tell.
+// Resident memory of the process; 0 where unknown.
 std::uint64_t resident_bytes() {
   std::ifstream file("/proc/self/statm");
   std::uint64_t total = 0, resident = 0;
@@ -24,7 +24,7 @@ std::uint64_t resident_bytes() {
   return resident * static_cast<std::uint64_t>(sysconf(_SC_PAGESIZE));
 }
 
-// A label's value as the format wants it.
+// Escapes a label value for the Prometheus format.
 std::string escaped(const std::string& text) {
   std::string result;
   for (const char c : text) {

@@ -1,4 +1,4 @@
-// What the server counts, and its text in the form that Prometheus reads. For one thread.
+// Counters of the server and their text in the Prometheus format. One thread.
 #pragma once
 
 #include <array>
@@ -13,16 +13,16 @@ namespace slide::serve {
 
 class ServerMetrics {
  public:
-  // Endpoints that are counted apart.
+  // Endpoints that are counted separately.
   enum class Endpoint { kPredict, kPage, kHealth, kMetrics, kOther };
 
-  // A request that was answered with `code`, `seconds` after its last byte came.
+  // Counts a request answered with status `code`, `seconds` after its last byte arrived.
   void add_request(Endpoint endpoint, unsigned code, double seconds);
   void add_reload(bool done) { ++reloads_[done ? 1 : 0]; }
 
-  std::uint64_t in_flight = 0;  // predictions asked for and not answered
+  std::uint64_t in_flight = 0;  // predictions accepted and not yet answered
   std::uint64_t connections = 0;
-  std::uint64_t rejected = 0;  // requests and connections refused for want of room
+  std::uint64_t rejected = 0;  // requests and connections refused at a limit
 
   std::string text(const ServedModel& model) const;
 
@@ -30,8 +30,7 @@ class ServerMetrics {
   static constexpr std::array kBounds = {0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025,
                                          0.05,   0.1,   0.25,   0.5,   1.0,  2.5};
   struct Latency {
-    std::array<std::uint64_t, kBounds.size()>
-        within{};  // requests no slower than the bound, and than no smaller one
+    std::array<std::uint64_t, kBounds.size()> within{};  // requests per latency bucket, not cumulative
     std::uint64_t count = 0;
     double sum = 0.0;
   };

@@ -1,5 +1,5 @@
-// Threads that begin while one of these lives, and the threads that they begin, never handle the signals of a
-// server: those go to the thread of HttpServer::run(). For one thread.
+// Scope guard: threads started while it lives, and their descendants, never handle the server's signals,
+// which go to the thread of HttpServer::run(). One thread.
 #pragma once
 
 #include <signal.h>

@@ -1,4 +1,4 @@
-// Small systems of linear equations. Pure functions, safe from any thread.
+// Solution of small symmetric positive definite systems. Pure functions, safe from any thread.
 #pragma once
 
 #include <algorithm>
@@ -8,9 +8,9 @@
 
 namespace slide {
 
-// x [n] = the solution of A x = b, with b in `x`, where A [n x n] is symmetric and positive definite and its
-// lower half in `l`, which becomes Cholesky's factor L, A = L L^T. Squares on L's diagonal are at least
-// `least`.
+// Solves A x = b by Cholesky decomposition, O(n^3). `x` [n]: b on entry, the solution on return. `l` [n x n]:
+// the lower half of the symmetric positive definite matrix A on entry, its Cholesky factor L (A = L L^T) on
+// return. Pivots (squares of L's diagonal) are at least `least`.
 inline void solve_by_cholesky(std::size_t n, double* l, double* x,
                               double least = -std::numeric_limits<double>::infinity()) {
   for (std::size_t i = 0; i < n; ++i) {

@@ -15,15 +15,15 @@ namespace slide {
 
 namespace {
 
-constexpr std::size_t kPivots = 64;    // rows that are eliminated at once
-constexpr std::size_t kColumns = 512;  // of a task that multiplies them
-// Of an item's own square: less is lost in floats, and items that the same users have could not be told
-// apart.
+constexpr std::size_t kPivots = 64;    // rows eliminated per step
+constexpr std::size_t kColumns = 512;  // columns per multiplication task
+// Relative to an item's own square: below it, floats lose too much, and items with identical users make the
+// matrix singular.
 constexpr float kMinPenalty = 1e-5F;
 
 using PivotBlock = std::array<double, kPivots * kPivots>;
 
-// Gauss and Jordan's elimination; of a positive definite matrix, without a search for pivots.
+// In-place Gauss-Jordan inversion of a positive definite matrix, without pivoting.
 void invert(PivotBlock& a) {
   for (std::size_t k = 0; k < kPivots; ++k) {
     const double pivot = 1.0 / a[k * kPivots + k];
@@ -38,8 +38,8 @@ void invert(PivotBlock& a) {
   }
 }
 
-// A symmetric positive definite matrix [size x size], size a multiple of kPivots, becomes its inverse: the
-// same elimination by blocks, whose products are kernels'.
+// In-place inversion of a symmetric positive definite matrix [size x size], size a multiple of kPivots:
+// blocked Gauss-Jordan elimination, with matrix products by the kernels.
 class BlockInverse {
  public:
   BlockInverse(float* matrix, std::size_t size)
@@ -61,7 +61,7 @@ class BlockInverse {
   }
 
  private:
-  // The inverse of the pivots' own block, also as the factors of the next product.
+  // Inverts the pivot block; also stores it as factors of the next product.
   void invert_pivots(std::size_t first) {
     for (std::size_t i = 0; i < kPivots; ++i)
       std::copy_n(matrix_ + (first + i) * size_ + first, kPivots, pivots_.begin() + i * kPivots);
@@ -72,8 +72,8 @@ class BlockInverse {
     }
   }
 
-  // Columns from `column` on of pivot_rows_: the inverse times the pivots' rows, the inverse itself in their
-  // own columns.
+  // Computes kPivots rows of pivot_rows_ from `column` on: the inverse times the pivots' rows, and the
+  // inverse itself in the pivots' own columns.
   void multiply_pivots(std::size_t first, std::size_t column) {
     const std::size_t count = std::min(kColumns, size_ - column);
     for (std::size_t i = 0; i < kPivots; ++i)
@@ -88,7 +88,7 @@ class BlockInverse {
     }
   }
 
-  // Takes the pivots out of the rows of a block; its own rows become pivot_rows_.
+  // Eliminates the pivots from the rows of a block; the pivots' own rows become pivot_rows_.
   void eliminate(std::size_t first, std::size_t block, float* factors) {
     float* rows = matrix_ + block * size_;
     if (block == first) {
@@ -123,14 +123,14 @@ void add_common_users(const RidgeUsers& users, const LabelSums& of_item, std::si
 }
 
 constexpr double kPenaltyPower = 0.25;
-constexpr double kMinShare = 1e-4;     // of the mean popularity, that an item counts for at least
-constexpr double kFactorPower = 0.15;  // where users have very many items; 0 up to kItemsOfUser
+constexpr double kMinShare = 1e-4;     // min popularity share of an item
+constexpr double kFactorPower = 0.15;  // limit for very many items per user; 0 up to kItemsOfUser
 
 double factor_power(const Dataset& users) {
   return kFactorPower * std::max(0.0, 1 - kItemsOfUser / items_of_user(users));
 }
 
-// Of each item, its share of the mean popularity of those that somebody has.
+// Popularity of each item relative to the mean over items that occur.
 std::vector<double> shares_of_mean(std::vector<double> popularity) {
   double sum = 0, count = 0;
   for (const double one : popularity) {

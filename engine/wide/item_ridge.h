@@ -1,21 +1,18 @@
-// Ridge regression of each item on all others, in closed form: of P = (X^T W X + L)^-1, where X tells which
-// user has which item, the weight of item i for item j is -P_ij / P_jj (Steck, "Embarrassingly Shallow
-// Autoencoders for Sparse Data", 2019, section 3). W weighs a user by the inverse root of the number of its
-// items, so that those who have much of everything tell less.
+// Item regression (EASE): ridge regression of each item on all other items, in closed form. With P = (X^T W X
+// + L)^-1, where X is the binary user-item matrix, the weight of item i for item j is -P_ij / P_jj (Steck,
+// "Embarrassingly Shallow Autoencoders for Sparse Data", 2019, section 3). W is diagonal: each user counts
+// with 1 / sqrt(number of its items), so that heavy users do not dominate.
 //
-// An item's popularity, (X^T W X)_ii over the mean of those that somebody has, matters twice: L is diagonal,
-// the penalty times the 0.25th power of it (between one penalty for all and that of dropout,
-// which grows in proportion: Steck, "Autoencoders that don't overfit towards the Identity", 2020, section 3),
-// and the weights for an item are divided by a power of it that is 0 where users have 25 items or less in the
-// mean and nears 0.15 where they have many, so that what is popular does not answer everything.
+// An item's popularity, (X^T W X)_ii over its mean over items that occur, enters twice. L is diagonal: the
+// penalty times popularity^0.25, between one penalty for all items and the penalty of dropout, which is
+// proportional to popularity (Steck, "Autoencoders that don't overfit towards the Identity", 2020, section
+// 3). And the weights for an item are divided by popularity^p, with p = 0 where users have 25 items or fewer
+// on average, rising towards 0.15 for many items, so that popular items do not dominate the answers.
 //
-// With too many items for that, each is regressed on the items that most of its users have besides, by
-// itself, with one penalty for all, as suits logs where users have few of many items.
+// For too many items for a dense matrix, each item is regressed separately on the items that co-occur with it
+// most, with one penalty for all; suited to logs where each user has few of many items.
 //
-// Of a user with more than kMaxRidgeUserItems items, so many of them count, spread evenly over all items by
-// popularity: pairs grow by the square. Items that no user is left for are in no regression.
-//
-// Pure functions of their arguments, whatever the threads.
+// Pure functions; results do not depend on the number of threads.
 #pragma once
 
 #include <cmath>
@@ -30,11 +27,11 @@
 
 namespace slide {
 
-// With more, the matrix of all pairs would be too large: of this many, it has 268 MB. They are regressed each
-// on its co-occurring items.
+// Max items of the dense method: its matrix then takes 268 MB. More items are regressed on co-occurring
+// items.
 inline constexpr std::size_t kMaxRidgeItems = 8192;
 
-// Items that a user has in the mean; 0 of no users. From kItemsOfUser on it has many.
+// Mean number of items per user; 0 without users. The popularity power p rises above 0 from kItemsOfUser on.
 double items_of_user(const Dataset& users);
 inline constexpr double kItemsOfUser = 25.0;
 
@@ -63,13 +60,13 @@ class ItemWeights {
   explicit ItemWeights(std::size_t items);
 
   std::size_t items() const { return items_; }
-  // Whether all weights are there as rows; else as lists, of those that are not 0.
+  // Whether weights are stored as dense rows; else as lists of nonzero weights.
   bool dense() const { return lists_.empty(); }
-  // Of the items for item j [items], where they are dense.
+  // Weights of the items for item j, [items]; only if dense().
   std::span<const float> row(std::size_t j) const { return {values_.data() + j * stride_, items_}; }
-  // The same as a list, by ascending item, where they are not.
+  // Nonzero weights for item j, by ascending item; only if not dense().
   SparseRow list(std::size_t j) const { return {lists_[j].ids, lists_[j].weights}; }
-  // The weights for item j times `x`.
+  // Dot product of the weights for item j and `x`.
   double product(std::size_t j, const SparseRow& x) const;
 
  private:
@@ -83,19 +80,19 @@ class ItemWeights {
 
   std::size_t items_ = 0, stride_ = 0;
   AlignedArray<float> values_;  // [stride x stride]
-  std::vector<List> lists_;     // [items], or none
+  std::vector<List> lists_;     // [items], or empty
 };
 
-// `users`: a row a user, whose items are its features and its labels; at most kMaxRidgeItems of them.
-// `penalty` > 0, in users.
+// Dense method, O(items^3), at most kMaxRidgeItems items. `users`: one row per user, with the items both as
+// features and as labels. `penalty` > 0, in users.
 ItemWeights ridge_of_items(const Dataset& users, double penalty, int threads);
 
-// Any number of items, each regressed on the `most` items with which it has most users in common, weighted,
-// ties by number.
+// Sparse method, any number of items: each item is regressed on the `most` items that share most users with
+// it (weighted), ties by item number.
 ItemWeights ridge_of_cooccurring(const Dataset& users, double penalty, std::size_t most, int threads);
 
-// Bytes that they take at most while they run, the result among them. `pairs`: of the items of each user, all
-// of them and with themselves.
+// Peak memory of the two methods in bytes, result included. `pairs`: sum over users of the squared number of
+// items.
 double bytes_of_ridge(std::size_t items);
 double bytes_of_sparse_ridge(std::size_t items, double pairs, std::size_t most, int threads);
 

@@ -15,15 +15,15 @@ namespace slide {
 
 namespace {
 
-constexpr std::size_t kBlocks = 4, kSamples = 128;  // looked at
-constexpr std::size_t kParts = 64;                  // that pairs are gone over in
-constexpr std::size_t kDrawn = 1024;                // uniform labels beside those of a block
-constexpr std::size_t kMinEvidence = 32;            // samples with a label that another one has
+constexpr std::size_t kBlocks = 4, kSamples = 128;  // blocks and samples per block used for the fit
+constexpr std::size_t kParts = 64;                  // tasks over the pairs
+constexpr std::size_t kDrawn = 1024;                // uniform labels besides the labels of a block
+constexpr std::size_t kMinEvidence = 32;            // min samples that share a label with another sample
 
-// Samples, labels and whether they belong together; equal ones as one, by their weight.
+// A (sample, label) pair; equal pairs are merged, with their total weight.
 struct Pair {
-  double similarity;  // of the sample to the label's others: <s, x> / |s|
-  double odds;        // of the label
+  double similarity;  // of the sample and the label's other samples: <s, x> / |s|
+  double odds;        // log-odds of the label
   double weight;
   bool positive;
 };
@@ -46,13 +46,13 @@ double dot(const SparseRow& row, std::span<const float> dense) {
   return sum;
 }
 
-// A few training samples, as the network takes them.
+// A few training samples, scaled as the network takes them.
 struct SampleBlock {
   std::vector<std::uint32_t> samples;
-  std::vector<std::uint32_t> labels;       // of any of them
+  std::vector<std::uint32_t> labels;       // labels of any of the samples
   std::vector<std::vector<float>> values;  // of scaled rows
   std::vector<SparseRow> rows;
-  std::size_t evidence = 0;  // samples that have a label which another sample, or its text, has, too
+  std::size_t evidence = 0;  // samples that share a label with another sample or a label text
 };
 
 SampleBlock draw_block(const Dataset& train, const LabelSums& sums, const FeatureScale& scale, Rng& rng) {
@@ -70,7 +70,7 @@ SampleBlock draw_block(const Dataset& train, const LabelSums& sums, const Featur
   return block;
 }
 
-// <s - x, x> / |s - x| of a sample x that carries the label, whose sum is s; 0 where nothing else carries it.
+// <s - x, x> / |s - x| for a sample x of the label with sum s; 0 where no other sample has the label.
 double similarity_to_others(const SparseRow& row, const LabelSums::Sum& sum, std::size_t frequency) {
   double square = 0.0;
   for (const float value : row.values) square += double(value) * value;
@@ -79,7 +79,7 @@ double similarity_to_others(const SparseRow& row, const LabelSums::Sum& sum, std
   return frequency < 2 || left <= 1e-6 * sum.square ? 0.0 : product / std::sqrt(left);
 }
 
-// How like a sample is to the others of a label, by the sum of these.
+// Similarity of a sample to the other samples of a label, by their sum.
 class SumSimilarity {
  public:
   explicit SumSimilarity(const LabelSums& sums) : sums_(sums), sum_(sums.make_sum()) {}
@@ -101,7 +101,7 @@ class SumSimilarity {
   std::uint32_t label_ = 0;
 };
 
-// The same by weights of items.
+// The same by item weights.
 class ItemSimilarity {
  public:
   explicit ItemSimilarity(const ItemWeights& items) : items_(items) {}
@@ -114,7 +114,7 @@ class ItemSimilarity {
   std::uint32_t label_ = 0;
 };
 
-// The pairs of one block, whose evidence is added to `evidence`.
+// The pairs of one block; adds the block's evidence to `evidence`.
 template <class Similarity>
 std::vector<Pair> pairs_of_block(const Dataset& train, std::span<const std::uint32_t> frequencies,
                                  Similarity similarity, const SampleBlock& block, double negatives,
@@ -147,11 +147,11 @@ std::vector<Pair> pairs_of_block(const Dataset& train, std::span<const std::uint
 using Vector = std::array<double, 3>;
 constexpr double kNoBound = std::numeric_limits<double>::infinity();
 
-// Log loss of the pairs under the model (scale, prior, offset), and its first two derivatives.
+// Log loss of the pairs under the model (scale, prior, offset), with gradient and Hessian.
 struct Objective {
   double loss = 0.0;
   Vector gradient{};
-  std::array<double, 9> hessian{};  // its lower half, by rows
+  std::array<double, 9> hessian{};  // lower half, by rows
 };
 
 Objective objective_of(const Vector& model, std::span<const Pair> pairs) {
@@ -172,12 +172,12 @@ Objective objective_of(const Vector& model, std::span<const Pair> pairs) {
   return sum;
 }
 
-// The pairs, and how many threads go over them.
+// The pairs and the number of threads to evaluate them.
 struct Fit {
   std::span<const Pair> pairs;
   int threads;
 
-  // With a small penalty, which keeps the model finite where the pairs can be told apart without a fault.
+  // Objective with a small ridge penalty, which keeps the model finite for separable pairs.
   Objective at(const Vector& model) const {
     constexpr Vector kPenalty{0.01, 1.0, 0.01};
     Objective sum;
@@ -186,7 +186,7 @@ struct Fit {
       sum.gradient[i] = kPenalty[i] * model[i];
       sum.hessian[i * 3 + i] = kPenalty[i];
     }
-    std::array<Objective, kParts> parts;  // added up in their order, whoever has found them
+    std::array<Objective, kParts> parts;  // summed in order: independent of threads
     parallel_for(kParts, threads, [&](std::size_t p, int) {
       const std::size_t first = pairs.size() * p / kParts, end = pairs.size() * (p + 1) / kParts;
       parts[p] = objective_of(model, pairs.subspan(first, end - first));
@@ -200,7 +200,7 @@ struct Fit {
   }
 };
 
-// From `model` on, of which only what is `free` changes.
+// Newton's method with step halving, from `model`; changes only the parameters marked `free`.
 Vector minimise(const Fit& fit, Vector model, const std::array<bool, 3>& free) {
   Objective at = fit.at(model);
   for (int round = 0; round < 50; ++round) {
@@ -227,8 +227,8 @@ Vector minimise(const Fit& fit, Vector model, const std::array<bool, 3>& free) {
   return model;
 }
 
-// The same where the scale is not below 0, nor the prior outside [0, 1]: what would be stays at the bound,
-// and the others are found beside it.
+// The same with bounds: scale >= 0, prior in [0, 1]. A parameter beyond its bound is fixed there, and the
+// others are fitted again.
 Vector minimise(const Fit& fit) {
   constexpr Vector kMin{0.0, 0.0, -kNoBound}, kMax{kNoBound, 1.0, kNoBound};
   std::array<bool, 3> free{true, true, true};

@@ -12,14 +12,14 @@ namespace slide {
 
 namespace {
 
-constexpr std::size_t kKeptCommon = 2048;  // numbers of common users that are kept for an item
+constexpr std::size_t kKeptCommon = 2048;  // co-occurring items stored per item
 
-// Of each item, the items with which it has most users in common, and their weight.
+// Per item: the items that share most users with it, and their weights.
 struct CommonUsers {
   struct Row {
-    std::vector<std::uint32_t> ids;  // the strongest first
+    std::vector<std::uint32_t> ids;  // strongest first
     std::vector<float> weights;
-    float own = 0.0F;  // of all its users
+    float own = 0.0F;  // sum over all its users
   };
   std::vector<Row> rows;
 };
@@ -27,10 +27,10 @@ struct CommonUsers {
 // Working memory of a thread.
 struct RidgeScratch {
   std::vector<float> sums;               // by item, 0 between uses
-  std::vector<std::uint32_t> met;        // whose sums are not 0,
-  std::vector<std::uint32_t> strongest;  // and which of them are kept
-  std::vector<std::uint32_t> places;  // by item: one more than its place among the co-occurring items, or 0
-  std::vector<double> matrix, right;  // of the regression
+  std::vector<std::uint32_t> met;        // items of nonzero sum
+  std::vector<std::uint32_t> strongest;  // the kept ones of these
+  std::vector<std::uint32_t> places;     // by item: 1 + index among the co-occurring items, or 0
+  std::vector<double> matrix, right;     // of the regression
 };
 
 void find_common(const RidgeUsers& users, const LabelSums& of_item, std::uint32_t item, RidgeScratch& room,
@@ -49,7 +49,7 @@ void find_common(const RidgeUsers& users, const LabelSums& of_item, std::uint32_
   std::ranges::sort(room.strongest, [&](std::uint32_t a, std::uint32_t b) {
     return room.sums[a] != room.sums[b] ? room.sums[a] > room.sums[b] : a < b;
   });
-  row.ids.assign(room.strongest.begin(), room.strongest.end());  // no more memory than that
+  row.ids.assign(room.strongest.begin(), room.strongest.end());  // exact size
   row.weights.reserve(row.ids.size());
   for (const std::uint32_t id : row.ids) row.weights.push_back(room.sums[id]);
   for (const std::uint32_t id : room.met) room.sums[id] = 0.0F;
@@ -57,7 +57,7 @@ void find_common(const RidgeUsers& users, const LabelSums& of_item, std::uint32_
   room.met.clear();
 }
 
-// Fills the lower half of the co-occurring items' own matrix [ids x ids].
+// Fills the lower half of the Gram matrix of the co-occurring items [ids x ids].
 void gather_matrix(const CommonUsers& common, std::span<const std::uint32_t> ids, double penalty,
                    RidgeScratch& room) {
   const std::size_t n = ids.size();
@@ -70,7 +70,8 @@ void gather_matrix(const CommonUsers& common, std::span<const std::uint32_t> ids
       const std::uint32_t place = room.places[row.ids[i]];
       if (place == 0) continue;
       const std::size_t b = place - 1;
-      room.matrix[std::max(a, b) * n + std::min(a, b)] = row.weights[i];  // either row may have left it out
+      // either row may have dropped the entry
+      room.matrix[std::max(a, b) * n + std::min(a, b)] = row.weights[i];
     }
   }
   for (const std::uint32_t id : ids) room.places[id] = 0;
@@ -118,7 +119,7 @@ ItemWeights ridge_of_cooccurring(const Dataset& all_users, double penalty, std::
     room.right.clear();
     for (const std::uint32_t id : ids) room.right.push_back(std::exchange(room.sums[id], 0.0F));
     gather_matrix(common, ids, penalty, room);
-    // What rows left out may take from a pivot, but for the penalty.
+    // Min pivot: entries dropped from rows may lower a pivot by more than the penalty.
     solve_by_cholesky(n, room.matrix.data(), room.right.data(), penalty);
     weights.lists_[j].weights.assign(room.right.begin(), room.right.end());
     weights.lists_[j].ids = std::move(ids);

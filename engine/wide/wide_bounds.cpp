@@ -13,7 +13,7 @@ namespace {
 constexpr std::uint32_t kNone = UINT32_MAX;
 constexpr float kLargestByte = 127.0f;
 
-// The least power of two of which `largest` is 127 or less.
+// Smallest power of two such that `largest` in its units is at most 127.
 int exponent_of(float largest) {
   int exponent = 0;
   std::frexp(largest, &exponent);  // largest < 2^exponent

@@ -1,8 +1,8 @@
-// Upper bounds of wide scores, for some neurons next to each other at a time: a byte for each such group and
-// feature tells soon where no neuron can be among the best.
+// Upper bounds of the linear term for groups of adjacent neurons: one byte per group and feature, to exclude
+// groups without top-k neurons cheaply.
 //
-// Features of few neurons say much about these and nothing about the others of their groups: they have no
-// bounds, and WidePostings adds their weights up (Walk, `most`).
+// Features of few neurons have no bounds (their bounds would be loose); WidePostings adds their exact weights
+// (Walk, `most`).
 #pragma once
 
 #include <cstddef>
@@ -22,13 +22,13 @@ class WideBounds {
   static constexpr std::size_t kGroup = 16;  // neurons that share a bound
   static constexpr std::size_t kFew = 256;
 
-  // Of all neurons of a wide path over `features` features. What no more than `few` neurons have is left out.
+  // For all neurons of a linear term over `features` features, without the features of at most `few` neurons.
   WideBounds(const WidePath& wide, std::size_t features, std::size_t few = kFew);
 
   std::size_t groups() const { return groups_; }
   std::size_t few() const { return few_; }
 
-  // What some samples have of the features with bounds, one sample behind the other.
+  // Entries of some samples whose features have bounds, one sample after another.
   struct Samples {
     std::vector<std::uint32_t> rows;
     std::vector<float> values;
@@ -36,19 +36,19 @@ class WideBounds {
 
     void clear();
   };
-  // Appends a sample. False, and nothing happens, where a value is below 0 or no number: then there is no
-  // bound.
+  // Appends a sample. Returns false and changes nothing where a value is negative or NaN: no bound exists
+  // then.
   bool append(const SparseRow& row, Samples& samples) const;
 
-  // bounds[g - first] = what the features with bounds add to the score of a neuron of group g for sample
-  // number `sample`, at most, for the groups [first, first + count). As float sums go, it may be too low by
-  // kRounding of itself.
+  // bounds[g - first] = upper bound of the bounded features' contribution to the score of any neuron of group
+  // g, for sample number `sample` and groups [first, first + count). Float rounding may lower it by a
+  // relative kRounding.
   static constexpr float kRounding = 1e-4f;
   void bound(const Samples& samples, std::size_t sample, std::size_t first, std::size_t count,
              float* bounds) const;
 
   std::size_t bytes() const;
-  // At most, of so many weights, where `few` is a fourth of the groups or more.
+  // Upper bound of the memory for `weights` weights, where `few` is at least a fourth of the groups.
   static double bytes_of(double weights, double features) {
     return 4 * weights + features * sizeof(std::uint32_t);
   }
@@ -57,8 +57,8 @@ class WideBounds {
   std::size_t groups_, few_;
   std::size_t stride_;                   // bytes of a row
   std::vector<std::uint32_t> rows_;      // by feature; kNone: no bounds
-  AlignedArray<std::int8_t> q_;          // [features with bounds x stride_], from 0 to 127,
-  AlignedArray<std::int8_t> exponents_;  // and their powers of two
+  AlignedArray<std::int8_t> q_;          // [features with bounds x stride_], 0 to 127
+  AlignedArray<std::int8_t> exponents_;  // their powers of two
 };
 
 }  // namespace slide

@@ -23,22 +23,22 @@ Pattern pattern_of(const WidePath::Storage& from, std::size_t neuron) {
   return {from.features.span().subspan(begin, count), from.weights.span().subspan(begin, count)};
 }
 
-// Puts the patterns of a larger path together, neuron after neuron.
+// Concatenates the patterns of the larger linear term, neuron by neuron.
 class Joiner {
  public:
-  // `features`: by feature before, what it is now. `sums`: empty, or by weight of `before`.
+  // `features`: new id by previous feature. `sums`: empty, or by weight of `before`.
   Joiner(const WidePath::Storage& before, std::span<const std::uint32_t> features,
          std::span<const float> sums)
       : before_(before), features_(features), sums_(sums) {}
 
-  // A neuron that is new.
+  // Appends a new neuron.
   void append(const Pattern& added) {
     for (std::size_t i = 0; i < added.size(); ++i) put(added.features[i], added.weights[i], 0.0f);
     offsets_.push_back(ids_.size());
   }
 
-  // Neuron `was` of before, with `most` at most of the features of `added` that it does not have and whose
-  // weights are not 0, times `share`: those with the largest weights.
+  // Appends previous neuron `was`, with up to `most` additional features from `added`: those of largest
+  // nonzero weight that it does not have, with weights times `share`.
   void append(std::size_t was, const Pattern& added, std::size_t most, float share) {
     const Pattern kept = pattern_of(before_, was);
     const std::uint64_t at = before_.offsets[was];
@@ -73,7 +73,7 @@ class Joiner {
     if (!sums_.empty()) new_sums_.push_back(sum);
   }
 
-  // Leaves the places in `added` of what to add in `chosen_`, ascending.
+  // Leaves the indices in `added` of the features to add in `chosen_`, ascending.
   void choose(const Pattern& kept, const Pattern& added, std::size_t most) {
     chosen_.clear();
     std::size_t k = 0;
@@ -98,7 +98,7 @@ class Joiner {
   std::vector<std::size_t> chosen_;  // scratch
 };
 
-// Texts of each label.
+// Number of label texts per label.
 std::vector<std::uint32_t> texts_of(const Dataset& data) {
   std::vector<std::uint32_t> texts(data.label_count());
   for (std::size_t i = data.samples(); i < data.size(); ++i) ++texts[data.labels(i).front()];

@@ -13,7 +13,7 @@ namespace slide {
 
 void WidePath::prefetch(std::uint32_t id, const float* sums) const {
   constexpr std::uint64_t kLine = kAlignment / sizeof(float);
-  constexpr std::uint64_t kMax = 16 * kLine;  // the processor runs on by itself
+  constexpr std::uint64_t kMax = 16 * kLine;  // the hardware prefetcher continues
   const std::uint64_t begin = storage_.offsets[id], end = std::min(storage_.offsets[id + 1], begin + kMax);
   const bool floats = storage_.small.empty();
   for (std::uint64_t i = begin; i < end; i += kLine) {
@@ -28,9 +28,10 @@ void WidePath::prefetch(std::uint32_t id, const float* sums) const {
 
 namespace {
 
-constexpr std::size_t kFewSamples = 6;  // to these, a column's values are looked up one by one
+// up to this many listed samples, a column's values are read one by one
+constexpr std::size_t kFewSamples = 6;
 
-// z[s] += weights[i] * x for the entries (s, x) of the i-th list, of `Length` entries, from places[i] on.
+// z[s] += weights[i] * x over the entries (s, x) of the i-th list of `Length` entries, positions places[i].
 template <std::size_t Length>
 void add_lists(const BlockFeatures& features, const std::uint32_t* places, const float* weights,
                std::size_t count, float* z) {
@@ -54,7 +55,7 @@ void dot_lists(const BlockFeatures& features, const std::uint32_t* places, std::
   }
 }
 
-// g[i] = x_s * d[s] summed over the `listed` samples s, for the i-th column x.
+// g[i] = sum of x_s * d[s] over the `listed` samples s, for the i-th column x.
 void dot_columns(const float* columns, const std::uint32_t* places, std::size_t count, std::size_t lanes,
                  const float* d, std::span<const std::uint32_t> listed, float* g) {
   for (std::size_t i = 0; i < count; ++i) {
@@ -70,7 +71,7 @@ void grow(std::vector<T>& room, std::size_t size) {
   if (room.size() < size) room.resize(2 * size);
 }
 
-// Finds where the pattern (ids, w) of neuron `at` meets the block; returns it parted by kind.
+// Matches the pattern (ids, w) of neuron `at` with the block; returns the matches grouped by kind.
 kernels::Parts match_pattern(const BlockFeatures& features, const std::uint32_t* ids, const float* w,
                              std::size_t count, WideHits::Neuron& at, WideHits& hits, WideScratch& scratch) {
   const auto& k = kernels::active();

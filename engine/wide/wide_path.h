@@ -1,12 +1,13 @@
-// The wide path: sparse weights straight from input features to output neurons, beside the hidden layers.
+// Linear term: sparse weights from input features directly to output neurons, added to the logits of the
+// hidden layers. It is the "wide" part of wide-and-deep (Cheng et al., "Wide & Deep Learning", 2016) and
+// resembles the one-vs-all linear models of extreme classification.
 //
-// A neuron has weights only for features that occur in its own label's training samples (its pattern, at most
-// `wide_features` of them, the strongest), started at the normalised sum of those samples, and for at most
-// `wide_negatives` of those that may speak against it (hard_negative_features.h), started at 0. What the
-// hidden layers are too narrow to remember of a rare label stands here (compare the wide part of Cheng et
-// al., "Wide & Deep Learning", 2016, and the one-vs-all linear models of extreme classification).
+// Sparsity: a neuron has weights only for its pattern: the `wide_features` strongest features of its label's
+// training samples, initialised to the normalised sum of those samples; and up to `wide_negatives`
+// hard-negative features (hard_negative_features.h), initialised to 0. The term memorises features of rare
+// labels for which narrow hidden layers lack capacity.
 //
-// forward() is const and may run on slices of many blocks at once; update() on different neurons.
+// Thread safety: const methods are safe from any thread; update() may run concurrently for different neurons.
 #pragma once
 
 #include <cstdint>
@@ -26,12 +27,13 @@
 
 namespace slide {
 
-// Where a block met the patterns of its active neurons; what backward needs. Grown as needed, then kept.
+// Matches between a block's features and the patterns of its active neurons, kept for backward. Grows as
+// needed.
 struct WideHits {
   struct Neuron {
-    std::size_t masks = 0;   // its first: a bit for each weight of its pattern, 16 a mask
-    std::size_t kinds = 0;   // its first: a bit for each hit, 16 in each of kKinds masks
-    std::size_t places = 0;  // its first: all of kind 0, then of kind 1, ...
+    std::size_t masks = 0;   // index of its first mask; one bit per weight of its pattern, 16 per mask
+    std::size_t kinds = 0;   // index of its first kind mask; one bit per match, 16 in each of kKinds masks
+    std::size_t places = 0;  // index of its first position; all of kind 0, then of kind 1, ...
     std::uint32_t count[kernels::kKinds] = {};
     std::size_t found() const { return std::size_t{count[0]} + count[1] + count[2] + count[3]; }
   };
@@ -40,59 +42,60 @@ struct WideHits {
   std::vector<std::uint32_t> places;
 };
 
-// Working memory of forward(), for one neuron at a time. Grown as needed, then kept.
+// Working memory of forward() for one neuron. Grows as needed.
 struct WideScratch {
   std::vector<std::uint32_t> columns, parted;
   std::vector<float> pattern, weights, parted_weights;
 };
 
-// The offsets of lists, from 0 to their end, of which each process has some, as one array.
+// Writes the offsets of lists, from 0 to the end, as one array; each process writes those of its shard.
 void put_shared_offsets(std::span<const std::uint64_t> offsets, ByteWriter& out);
 
 class WidePath {
  public:
-  // No pattern yet: for a model file to fill.
+  // No patterns; a model file fills them.
   explicit WidePath(const LayerConfig& config) : config_(config) {}
-  // Patterns of `neurons` labels from their samples in `train`, as `scale` makes them, and first weights of
-  // `length` for each neuron.
+  // Patterns of `neurons` labels from their samples in `train`, scaled by `scale`, and initial weights of
+  // Euclidean length `length` per neuron.
   WidePath(const LayerConfig& config, double length, const Dataset& train, std::size_t neurons, int threads,
            const FeatureScale& scale = {});
 
-  // Patterns and first weights of `count` neurons, of the items from `first` on, from the weights of these:
-  // of each the strongest, at most `wide_features`, times `scale`.
+  // Patterns and initial weights of the neurons of items [first, first + count), from item weights: per item
+  // the at most `wide_features` strongest, times `scale`.
   WidePath(const LayerConfig& config, const ItemWeights& items, std::size_t first, std::size_t count,
            double scale, int threads);
 
-  // What training goes on with.
+  // New data of incremental training.
   struct More {
     const Dataset& samples;
     const FeatureScale& scale;
-    double length;                               // of a new neuron's first weights
-    std::span<const std::uint32_t> frequencies;  // of all samples so far, these among them; by label
-    const ItemWeights* items;  // first weights times `length`, in place of those of the samples; or nullptr
+    double length;                               // Euclidean length of a new neuron's initial weights
+    std::span<const std::uint32_t> frequencies;  // of all samples so far, new ones included; by label
+    const ItemWeights* items;  // initial weights / `length`, in place of the samples' sums; or nullptr
   };
-  // A larger path that goes on from `before`, whose weights stay. New neurons get patterns and first weights
-  // as above. To those of others, features of their new samples are added, as long as the patterns are not
-  // full, with the first weights of such a pattern times the share of the new samples among all of the label,
-  // its texts among both.
-  // `sums`, what the optimizer remembers of the weights, grows with them where it is not empty.
+  // Returns a larger linear term for incremental training; the weights of `before` stay. New neurons get
+  // patterns and initial weights as in the constructors. Other neurons get features of their new samples
+  // while their patterns have room; the initial weight is that of a new neuron times the share of the new
+  // samples among all samples of the label (label texts included in both). `sums`: the optimizer's
+  // accumulators by weight; grows with the weights unless empty.
   static WidePath grown(const WidePath& before, const LayerConfig& config, const Growth& growth,
                         const More& more, int threads, AlignedArray<float>& sums);
 
-  // z[a*lanes + s] += sum over the features f that sample s and pattern of ids[a] share of w * x_s[f].
-  // Leaves where they met in `hits`.
+  // z[a * lanes + s] += sum of w * x_s[f] over the features f of both sample s and the pattern of ids[a].
+  // Stores the matches in `hits`.
   void forward(const BlockFeatures& features, std::span<const std::uint32_t> ids, std::size_t lanes, float* z,
                WideHits& hits, WideScratch& scratch) const;
 
-  // z[a] += sum over the features f in the pattern of ids[a] of w * by_feature[f], for one sample whose
-  // values are there. `weights` grows as needed.
+  // z[a] += sum of w * by_feature[f] over the features f of the pattern of ids[a], for one sample with dense
+  // values `by_feature` [features]. `weights` is scratch.
   void add_scores(std::span<const std::uint32_t> ids, const float* by_feature, std::vector<float>& weights,
                   float* z) const;
 
-  // Asks for the weights of neuron `id`: before forward(), or with the sums of squares before update().
+  // Prefetches the weights of neuron `id`: before forward(), or together with the accumulators before
+  // update().
   void prefetch(std::uint32_t id, const float* sums = nullptr) const;
 
-  // Where a block met the pattern of a neuron, which is its active neuron `a`.
+  // The match of a block with the pattern of a neuron, active neuron `a` of the block.
   struct BlockMatch {
     const BlockFeatures& features;
     const WideHits& hits;
@@ -100,61 +103,62 @@ class WidePath {
     std::size_t lanes;
   };
   struct Deltas {
-    const float* d;  // [lanes]
-    std::span<const std::uint32_t>
-        listed;  // samples whose delta is not 0, or none if nobody has made the list
+    const float* d;                         // [lanes], output gradient
+    std::span<const std::uint32_t> listed;  // samples of nonzero gradient; empty: not listed
   };
   struct Step {
-    float rate;     // the step's share of wide_rate, in [0, 1]
-    float samples;  // in the batch: their number takes deltas of the mean loss to those of one sample
+    float rate;     // share of wide_rate in this step, in [0, 1]
+    float samples;  // batch size: converts gradients of the mean loss to gradients per sample
   };
-  // Adagrad with an accumulator a weight, sums[weights()], on the weights of neuron `id`. Accumulators start
-  // at 1, the square of one sample's largest gradient: a weight that is rarely met moves by its gradient, not
-  // by its sign. `sums` holds them less that 1.
+  // Adagrad step on the weights of neuron `id`, with one accumulator per weight in sums[weights()].
+  // Accumulators start at 1, the square of the largest gradient of one sample, so that a rarely updated
+  // weight moves by its gradient and not by the gradient's sign. `sums` stores them minus 1.
   void update(std::uint32_t id, const BlockMatch& at, const Deltas& deltas, Step step, std::span<float> sums,
               std::vector<float>& gradients);
 
-  // Patterns and weights. load() refuses patterns of other sizes, and what get_weights()
+  // Writes patterns and weights. load() throws InputError for patterns of other sizes and where get_weights()
   // does.
   void save(ByteWriter& out) const;
-  // Of `neurons` neurons, those from number `first` on. Returns how many weights are before theirs.
+  // Reads neurons [first, first + neurons). Returns the number of weights before theirs.
   std::uint64_t load(ByteReader& in, std::size_t features, std::size_t first, std::size_t neurons);
-  // Weights of the storage, filled but for them. Refuses patterns that do not follow each other or name
-  // features from `features` on, and by their place weights that are not finite.
+  // Reads the weights into the storage, whose patterns are read already. Throws InputError for patterns that
+  // are not consecutive or name features from `features` on, and, with its position, for a weight that is not
+  // finite.
   void get_weights(ByteReader& in, std::size_t features);
 
   std::size_t weights() const { return storage_.features.size(); }
   std::size_t bytes() const;
-  // Of patterns of `weights` weights in all, and the most there are of a layer configured so:
-  // `label_features` is the sum over samples of labels times features.
+  // Memory of patterns with `weights` weights; and the max number of weights for a layer configuration, where
+  // `label_features` is the sum over samples of labels * features.
   static double bytes_of(double weights, double neurons);
   static double most_weights(const LayerConfig& config, double neurons, double label_features);
-  // At most, what finding these patterns takes beside them.
+  // Upper bound of the temporary memory to build the patterns.
   static double finding_bytes_of(const LayerConfig& config, double neurons, double label_features,
                                  double features, int threads);
 
-  // What the model file keeps. Neuron i has the features and weights [offsets[i], offsets[i+1]), ascending.
+  // Content of the model file. Neuron i has features and weights [offsets[i], offsets[i + 1]), ascending by
+  // feature.
   struct Storage {
     std::vector<std::uint64_t> offsets;
     AlignedArray<std::uint32_t> features;
     AlignedArray<float> weights;
-    SmallValues small;  // in their place, of a small model file: for inference alone
+    SmallValues small;  // quantized weights of a compressed model, in place of `weights`; inference only
 
-    // Weight number `at`, which is one of `neuron`.
+    // Weight at index `at`, which belongs to `neuron`.
     float weight(std::size_t neuron, std::uint64_t at) const {
       return small.empty() ? weights[at] : small.value(neuron, at);
     }
-    // Weights that are small become floats.
+    // Converts quantized weights to floats.
     void widen();
   };
   const Storage& storage() const { return storage_; }
-  // A copy whose weights are floats.
+  // Returns a copy with float weights.
   WidePath widened() const;
   Storage& storage() { return storage_; }
 
  private:
-  struct PatternChunk;  // neighbouring neurons
-  struct Patterns;      // of some, and first weights, one behind the other
+  struct PatternChunk;  // adjacent neurons
+  struct Patterns;      // patterns and initial weights of some neurons, one after another
   class PatternFinder;
   template <class SamplesOf>
   static std::vector<PatternChunk> chunks_of(std::size_t neurons, SamplesOf&& samples_of);

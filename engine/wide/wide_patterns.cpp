@@ -1,4 +1,4 @@
-// How the wide path begins: the features and first weights of each neuron.
+// Construction of the linear term: the pattern and initial weights of each neuron.
 #include <algorithm>
 #include <cmath>
 #include <memory>
@@ -14,9 +14,9 @@
 namespace slide {
 
 struct WidePath::PatternChunk {
-  static constexpr std::size_t kNeurons = 512;   // at most,
-  static constexpr std::size_t kSamples = 4096;  // and of so many, but for one alone that has more
-  static constexpr std::size_t kAtOnce = 8;      // are found for each thread before they are stored
+  static constexpr std::size_t kNeurons = 512;   // max neurons
+  static constexpr std::size_t kSamples = 4096;  // max samples, unless one neuron has more
+  static constexpr std::size_t kAtOnce = 8;      // per thread, before results are stored
   std::size_t first, end;                        // neurons
 };
 
@@ -25,7 +25,7 @@ struct WidePath::Patterns {
   std::vector<float> weights;
 };
 
-// Stretches of neurons, so that what the samples of all of them take is about the same.
+// Cuts the neurons into chunks of about equal numbers of samples.
 template <class SamplesOf>
 std::vector<WidePath::PatternChunk> WidePath::chunks_of(std::size_t neurons, SamplesOf&& samples_of) {
   std::vector<PatternChunk> chunks;
@@ -42,10 +42,10 @@ std::vector<WidePath::PatternChunk> WidePath::chunks_of(std::size_t neurons, Sam
   return chunks;
 }
 
-// Finds patterns; one for each thread.
+// Builds patterns; one object per thread.
 class WidePath::PatternFinder {
  public:
-  // `misses`: nullptr, or what speaks against labels.
+  // `misses`: hard-negative features, or nullptr.
   PatternFinder(const LayerConfig& config, double length, const LabelSums& sums,
                 const HardNegativeFeatures* misses)
       : config_(config),
@@ -68,7 +68,7 @@ class WidePath::PatternFinder {
     to.features.insert(to.features.end(), ids_.begin(), ids_.end());
     to.weights.resize(to.features.size());
     std::ranges::transform(ids_, to.weights.end() - std::ssize(ids_), [&](std::uint32_t id) {
-      return static_cast<float>(factor * sum_.values[id]);  // 0 where a feature is against
+      return static_cast<float>(factor * sum_.values[id]);  // 0 for hard-negative features
     });
     return ids_.size();
   }
@@ -84,7 +84,7 @@ class WidePath::PatternFinder {
   std::vector<std::uint32_t> ids_;  // of a pattern
 };
 
-// Appends the `most` weights of a row that are farthest from 0, times `scale`; returns how many there are.
+// Appends the `most` weights of largest |value| of a row, times `scale`; returns their number.
 std::size_t WidePath::append_strongest(const SparseRow& row, std::size_t most, double scale, Patterns& to) {
   const std::vector<float> values(row.values.begin(), row.values.end());
   std::vector<std::uint32_t> places;
@@ -135,7 +135,8 @@ WidePath::WidePath(const LayerConfig& config, const ItemWeights& items, std::siz
   });
 }
 
-// Stores what append(neuron, thread, patterns) appends for each neuron, returning how much; `most` in all.
+// Stores what append(neuron, thread, patterns) appends for each neuron; it returns the number of weights.
+// `most`: bound of all weights.
 template <class Append>
 void WidePath::find(const std::vector<PatternChunk>& chunks, std::size_t most, int threads, Append&& append) {
   std::vector<std::uint64_t>& offsets = storage_.offsets;
@@ -152,7 +153,7 @@ void WidePath::find(const std::vector<PatternChunk>& chunks, std::size_t most, i
       for (std::size_t n = part[c].first; n < part[c].end; ++n) offsets[n + 1] = append(n, thread, found[c]);
     });
     for (std::size_t n = part.front().first; n < part.back().end; ++n) offsets[n + 1] += offsets[n];
-    // In turns, so that memory comes from the nodes of all threads alike.
+    // Interleaved, to spread the memory over the NUMA nodes of all threads.
     parallel_in_turns(part.size(), threads, [&](std::size_t c) {
       std::ranges::copy(found[c].features, storage_.features.data() + offsets[part[c].first]);
       std::ranges::copy(found[c].weights, storage_.weights.data() + offsets[part[c].first]);

@@ -12,7 +12,7 @@ namespace slide {
 
 namespace {
 constexpr std::size_t kRanked = 64;    // neurons of a Ranks
-constexpr std::size_t kCached = 8192;  // scores that dense columns are added to at a time
+constexpr std::size_t kCached = 8192;  // scores to which dense columns are added per tile
 constexpr std::size_t kAhead = 8;      // features
 }  // namespace
 
@@ -72,7 +72,7 @@ void WidePostings::rank_common() {
 void WidePostings::Walk::sort() {
   const auto before = [](const Feature& a, const Feature& b) {
     return a.at < b.at;
-  };  // as their postings lie
+  };  // in memory order of the postings
   std::sort(dense.begin(), dense.end(), before);
   std::sort(listed.begin(), listed.end(), before);
 }
@@ -94,15 +94,15 @@ void WidePostings::start(const BlockFeatures& features, std::size_t most, Walk& 
 
 namespace {
 
-// Some postings of a feature: neurons, ascending, and the number of the first.
+// Consecutive postings of a feature: ascending neurons, and the index of the first.
 struct Postings {
   const std::uint32_t* ids;
   std::uint64_t first;
   std::size_t count;
 };
 
-// z[ids[i] * lanes + s] += weight of posting i * x for the `Length` entries (s, x) of a list, up to the first
-// id of at least `bound`; returns how many came before.
+// z[ids[i] * lanes + s] += weight of posting i * x over the `Length` entries (s, x) of a list, for ids below
+// `bound`; returns the number of those ids.
 template <std::size_t Length, class Weight>
 std::size_t scatter_list(const Postings& at, const Weight& weight, std::uint32_t bound,
                          const std::uint16_t* samples, const float* values, std::size_t lanes, float* z) {
@@ -135,7 +135,7 @@ void WidePostings::add(const BlockFeatures& features, std::size_t first, std::si
                        float* z, Walk& walk) const {
   float* neuron_0 = z - first * lanes;
   if (!small_.empty()) widen_dense(static_cast<std::uint32_t>(end), walk);
-  // Dense columns meet few neurons at a time, whose scores stay in the first-level cache.
+  // Dense columns: few neurons at a time, whose scores stay in the first-level cache.
   const std::size_t step = std::max<std::size_t>(1, kCached / lanes);
   for (std::size_t at = first; at < end;) {
     at = std::min(end, at + step);
@@ -144,7 +144,7 @@ void WidePostings::add(const BlockFeatures& features, std::size_t first, std::si
   add_listed(features, static_cast<std::uint32_t>(end), lanes, neuron_0, walk);
 }
 
-// Small weights of the dense features become floats, up to those of neuron `end`.
+// Converts quantized weights of the dense features to floats, for neurons below `end`.
 void WidePostings::widen_dense(std::uint32_t end, Walk& walk) const {
   std::size_t count = 0;
   walk.used.clear();
@@ -209,7 +209,7 @@ WidePostings::Scratch WidePostings::make_scratch() const {
   Scratch scratch;
   scratch.scores.assign(neuron_count_, 0.0f);
   scratch.listed.assign(neuron_count_, 0);
-  scratch.touched.resize(neuron_count_ + 1);  // and one place to write to
+  scratch.touched.resize(neuron_count_ + 1);  // plus one write-only slot
   return scratch;
 }
 

@@ -1,4 +1,4 @@
-// The wide path at inference: its weights by feature.
+// Inverted index of the linear term for inference: the weights by feature.
 #pragma once
 
 #include <cstdint>
@@ -12,41 +12,40 @@
 
 namespace slide {
 
-// The wide weights by feature: scores the neurons that a sample's own features speak for, without looking at
-// the others. Immutable; one Scratch or Walk a thread.
+// Scores the neurons that share features with a sample, without visiting the others. Immutable, safe from any
+// thread with one Scratch or Walk per thread.
 class WidePostings {
  public:
-  // How the candidates of one sample are found and scored, by how many neurons have a feature.
+  // Thresholds on the number of neurons of a feature, for candidate search.
   struct Limits {
-    std::size_t telling = 1024;      // with more, it brings none of them to best(): it says little;
-    std::size_t added_up = 8192;     // with more, it is looked up for the candidates alone,
-    std::size_t searched_part = 32;  // from one in so many neurons on by rank, not by search
+    std::size_t telling = 1024;      // above: too common to contribute candidates to best()
+    std::size_t added_up = 8192;     // above: looked up only for the candidates
+    std::size_t searched_part = 32;  // from 1 / searched_part of all neurons: rank lookup, not binary search
   };
 
-  // Of the wide path's neurons `ids`; what follows calls neuron ids[n] n. Only with `candidates` what scores
-  // those of one sample.
+  // For the neurons `ids` of the linear term; methods below number them 0, 1, ... in this order. The
+  // candidate methods (second half) require `candidates`.
   WidePostings(const WidePath& wide, std::span<const std::uint32_t> ids, std::size_t features,
                bool candidates, const Limits& limits);
   WidePostings(const WidePath& wide, std::span<const std::uint32_t> ids, std::size_t features,
                bool candidates)
       : WidePostings(wide, ids, features, candidates, Limits()) {}
 
-  // For many samples: all neurons in ascending order, a range at a time. start() begins with the block's
-  // features; each add() then takes the neurons from where the last one ended up to `end`, and does
-  // z[(n - first)*lanes + s] += the wide score of neuron n for sample s. The block's features must not change
-  // in between.
+  // For blocks of samples: all neurons in ascending order, one range per call. start() begins with the
+  // block's features; each add() continues from the previous end up to `end`: z[(n - first) * lanes + s] +=
+  // linear term of neuron n for sample s. The block's features must not change in between.
   struct Walk {
     struct Feature {
-      std::uint64_t at, end;  // its postings still to come
-      std::uint32_t place;    // in the block: of its dense column, or of its list
+      std::uint64_t at, end;  // remaining postings
+      std::uint32_t place;    // index of its dense column, or of its list, in the block
       std::uint32_t length;   // entries of its list
     };
-    std::vector<Feature> dense, listed;  // each as the block counts them
-    // Where weights are not floats: those of the dense features' postings of a range, and for each of these
-    // features how many are before its own.
+    std::vector<Feature> dense, listed;  // in the order of the block
+    // For quantized weights: float weights of the dense features' postings of a range; and for each of these
+    // features the number of weights before its own.
     std::vector<float> weights;
     std::vector<std::size_t> used;
-    // From here on in ascending order, whatever samples the block has.
+    // Switches to an order of features that is independent of the block's samples.
     void sort();
   };
   void start(const BlockFeatures& features, Walk& walk) const { start(features, SIZE_MAX, walk); }
@@ -55,24 +54,24 @@ class WidePostings {
   void add(const BlockFeatures& features, std::size_t first, std::size_t end, std::size_t lanes, float* z,
            Walk& walk) const;
 
-  // z[n] += the wide score of every neuron n, for one sample, without the features of more than `most`
-  // neurons.
+  // z[n] += linear term of neuron n, for every neuron and one sample, without the features of more than
+  // `most` neurons.
   void add(const SparseRow& row, std::size_t most, float* z) const;
 
-  // For the candidates of one sample: start() with its features, then best() appends to `out` the `wanted`
-  // neurons of the largest scores among those that a telling feature speaks for, in no order; these scores
-  // leave out what is only looked up. add() does z[i] += the wide score of neurons[i]. clear() has to follow
-  // before the next sample.
+  // For candidates of one sample: start() with its features; best() appends to `out` the `wanted` neurons of
+  // largest score among neurons that share a feature of at most Limits::telling neurons, unordered (scores
+  // without looked-up features); add() does z[i] += linear term of neurons[i]; clear() must follow before the
+  // next sample.
   struct Scratch {
     struct LookUp {
       std::uint64_t begin, end;  // its postings, or its Ranks where `ranked`
       float value;
       bool ranked;
     };
-    std::vector<float> scores;           // by neuron: from the features that are added up
+    std::vector<float> scores;           // by neuron: sum over the accumulated features
     std::vector<std::uint8_t> listed;    // by neuron: whether it is in `touched`
-    std::vector<std::uint32_t> touched;  // neurons that telling features speak for,
-    std::size_t touched_count = 0;       // so many
+    std::vector<std::uint32_t> touched;  // neurons that share a rare enough feature
+    std::size_t touched_count = 0;       // number of them
     std::vector<LookUp> look_ups;
   };
   Scratch make_scratch() const;
@@ -82,7 +81,7 @@ class WidePostings {
   void clear(const SparseRow& row, Scratch& scratch) const;
 
   std::size_t bytes() const;
-  // Of all neurons of a wide path of `weights` weights, without what scores candidates.
+  // Memory for all neurons of a linear term of `weights` weights, without candidate search.
   static double bytes_of(double weights, double features);
 
  private:
@@ -91,7 +90,8 @@ class WidePostings {
   void add_listed(const BlockFeatures& features, std::uint32_t end, std::size_t lanes, float* z,
                   Walk& walk) const;
 
-  // 64 neurons of a common feature: which of them have it, and the place of the first one's posting.
+  // Rank structure for 64 neurons of a common feature: bitmap of neurons that have it, and index of the first
+  // one's posting.
   struct Ranks {
     std::uint64_t present;
     std::uint64_t first;
@@ -100,7 +100,7 @@ class WidePostings {
   std::size_t count(std::size_t feature) const { return offsets_[feature + 1] - offsets_[feature]; }
   void widen_dense(std::uint32_t end, Walk& walk) const;
   void prefetch_posting(std::uint64_t p) const;
-  // use(weight_of_posting) in the form in which weights are held.
+  // Calls use(weight_of_posting) with the accessor for the stored form of weights.
   template <class Use>
   void by_form(const Use& use) const {
     if (small_.empty()) return use([this](std::uint64_t p) { return weights_[p]; });
@@ -109,7 +109,7 @@ class WidePostings {
   }
   bool is_common(std::size_t feature) const;
   void rank_common();
-  // Of posting p, which is one of `neuron`.
+  // Weight of posting p, which belongs to `neuron`.
   float weight(std::uint32_t neuron, std::uint64_t p) const {
     return small_.empty() ? weights_[p] : small_.value(neuron, p);
   }
@@ -118,10 +118,10 @@ class WidePostings {
   Limits limits_;
   std::size_t neuron_count_;
   std::vector<std::uint64_t> offsets_;   // by feature
-  AlignedArray<std::uint32_t> neurons_;  // of the postings, ascending for each feature
+  AlignedArray<std::uint32_t> neurons_;  // of the postings, ascending per feature
   AlignedArray<float> weights_;
-  SmallValues small_;                  // in their place, where the wide path has them small
-  std::vector<std::uint32_t> common_;  // features in the pattern of many neurons, ascending
+  SmallValues small_;                  // quantized weights, in place of weights_
+  std::vector<std::uint32_t> common_;  // features of many neurons, ascending
   std::vector<Ranks> ranks_;           // [common][neurons / 64]
 };
 

@@ -1,4 +1,4 @@
-// The library as its users see it: training, callbacks, the model file, predictions.
+// Tests of the public C++ API: training, callbacks, the model file, predictions.
 #include <gtest/gtest.h>
 
 #include <slide/slide.h>
@@ -37,7 +37,7 @@ Config config(const Config::Overrides& overrides = {}) {
   return Config::from_toml(kConfig, overrides);
 }
 
-// The arrays of a file, its values as they stand in it.
+// The CSR arrays of a file, with its values unchanged.
 Samples samples_of(const std::string& path) {
   ReadOptions options;
   options.normalize = false;
@@ -261,7 +261,7 @@ TEST(Api, DataOfMoreFeaturesThanTheModelAreRefused) {
   EXPECT_THROW(train(config(), data, wide.data()), InputError);
 }
 
-// Every thread asks for a sample alone, for few and for many, of one Predictor.
+// Threads share one Predictor, for single samples, few samples and many samples.
 TEST(Api, PredictionsRunAtTheSameTime) {
   const Samples samples = test::tiny_samples(300);
   const Data all = samples.data();

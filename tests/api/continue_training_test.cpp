@@ -1,4 +1,4 @@
-// Training that goes on from a model, and what a model shows of what it has learnt.
+// Tests of continue_training() and of the inspection of a model.
 #include <gtest/gtest.h>
 #include <slide/slide.h>
 
@@ -30,7 +30,7 @@ double precision(const Model& model, const Data& data) {
 
 TEST(ApiContinue, LearnsFromNewSamples) {
   const Samples all = tiny_samples(270);
-  Samples few;  // of labels 0 to 3 alone
+  Samples few;  // only with labels 0 to 3
   few.features = all.features;
   few.labels = all.labels;
   for (std::int32_t i = 0; i < 120; ++i)
@@ -57,7 +57,7 @@ TEST(ApiContinue, NewSamplesVote) {
   EXPECT_GT(precision(continue_training(first, all.slice(1, 60).data()), all.data()), 0.95);
 }
 
-// From memory, from a file with the optimizer's state, on any number of threads.
+// From memory, and from a file with the optimizer's state, on any number of threads.
 TEST(ApiContinue, IsTheSameToTheBit) {
   const Program files;
   const Samples samples = tiny_samples();
@@ -77,7 +77,7 @@ TEST(ApiContinue, IsTheSameToTheBit) {
   }
 }
 
-TEST(ApiContinue, GoesOnAgainAndAgain) {
+TEST(ApiContinue, ContinuesAgainAndAgain) {
   const Data data = tiny_samples().data();
   Model model = train(config_of(), data);
   for (int i = 0; i < 3; ++i) model = continue_training(model, data);
@@ -133,7 +133,7 @@ TEST(ApiView, HiddenVectorsTimesLabelVectorsMakeTheScores) {
     options.k = labels;
     options.scores = Scores::kLogit;
     const Predictions best = Predictor(model, options).predict(data);
-    std::vector<double> bias(labels);  // what is left, the same for every sample
+    std::vector<double> bias(labels);  // remainder, equal for all samples
     for (std::size_t i = 0; i < data.samples(); ++i) {
       for (std::size_t r = 0; r < labels; ++r) {
         const std::uint32_t label = best.labels[i * labels + r];

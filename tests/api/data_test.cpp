@@ -1,4 +1,4 @@
-// Data from memory: what is borrowed, what is copied, what is refused.
+// Tests of Data from memory: borrowed arrays, copied arrays, refused input.
 #include <gtest/gtest.h>
 #include <slide/data.h>
 
@@ -27,7 +27,7 @@ std::vector<std::vector<double>> rows_of(const Data& data) {
   return rows;
 }
 
-// Two samples with labels {1}, {0, 2} and four features.
+// Two samples with labels {1} and {0, 2}, and four features.
 struct Small {
   std::vector<std::int64_t> offsets{0, 3, 4}, label_offsets{0, 1, 3};
   std::vector<std::int32_t> ids{0, 2, 3, 1}, labels{1, 0, 2};
@@ -70,7 +70,7 @@ TEST(ApiData, DenseRowsAreUsedWhereTheyAre) {
   EXPECT_EQ(data.dense_columns(), 3U);
   EXPECT_EQ(data.labels(), 5U);
   EXPECT_EQ(rows_of(data), (std::vector<std::vector<double>>{{1, -1}, {0, 2, -1}}));
-  values[1] = 7;  // which shows that it is no copy
+  values[1] = 7;  // shows that it is not a copy
   std::vector<float> row(3);
   Internals::of(data).rows.dense().copy_row(0, row.data());
   EXPECT_EQ(row, (std::vector<float>{3, 7, 4}));
@@ -93,7 +93,7 @@ TEST(ApiData, TheOwnerIsKeptAsLongAsTheData) {
   const auto owner = std::make_shared<int>(0);
   {
     const Data data = Data::from_csr({small.offsets, small.ids, small.values.data()}, {}, owner);
-    const Data copy = data;  // NOLINT: it must not take a share of its own
+    const Data copy = data;  // NOLINT: a copy is the point
     EXPECT_GT(owner.use_count(), 1);
   }
   EXPECT_EQ(owner.use_count(), 1);
@@ -117,10 +117,10 @@ TEST(ApiData, EveryTypeOfIntegersGivesTheSameRows) {
   const auto wanted = rows_of(small.data());
   const Data narrow = with_types<std::int32_t, std::uint32_t>(small);
   EXPECT_EQ(rows_of(narrow), wanted);
-  EXPECT_EQ(narrow.copied_bytes(), 6 * sizeof(std::uint64_t));  // offsets alone
+  EXPECT_EQ(narrow.copied_bytes(), 6 * sizeof(std::uint64_t));  // only offsets
   const Data wide = with_types<std::uint64_t, std::int64_t>(small);
   EXPECT_EQ(rows_of(wide), wanted);
-  EXPECT_EQ(wide.copied_bytes(), 7 * sizeof(std::uint32_t));  // ids alone
+  EXPECT_EQ(wide.copied_bytes(), 7 * sizeof(std::uint32_t));  // only ids
   EXPECT_EQ(rows_of(with_types<std::uint32_t, std::uint64_t>(small)), wanted);
 }
 
@@ -205,7 +205,7 @@ TEST(ApiData, ImpossibleMatricesAreRefused) {
   EXPECT_THROW(Data::from_csr({small.offsets, large, small.values.data()}), InputError);
 }
 
-// The first of many faults is told, whichever thread meets which.
+// The first of many errors is reported, for any distribution to threads.
 TEST(ApiData, TheFirstFaultIsTold) {
   Samples samples = test::tiny_samples(50000);
   for (const std::size_t row : {41000, 12345, 30000}) samples.ids[row * 3] = 12;

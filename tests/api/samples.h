@@ -1,4 +1,4 @@
-// Samples in memory, as a caller of the library holds them.
+// CSR samples in memory, as a caller of the library holds them.
 #pragma once
 
 #include <slide/data.h>
@@ -15,7 +15,7 @@ struct Samples {
   std::vector<std::int64_t> offsets{0}, label_offsets{0};
   std::vector<std::int32_t> ids, label_ids;
   std::vector<float> values;
-  std::uint64_t features = 0, labels = 0;  // columns
+  std::uint64_t features = 0, labels = 0;  // numbers of columns
 
   void add(const std::vector<std::uint32_t>& row, const std::vector<float>& row_values,
            const std::vector<std::uint32_t>& row_labels) {
@@ -36,7 +36,7 @@ struct Samples {
     }
     return part;
   }
-  // Samples that keep what they borrow.
+  // Data that keeps the borrowed arrays alive.
   api::Data data() const {
     const auto kept = std::make_shared<const Samples>(*this);
     return api::Data::from_csr({kept->offsets, kept->ids, kept->values.data(), features},
@@ -44,7 +44,7 @@ struct Samples {
   }
 };
 
-// Sample i has label i % 9, and features that say so; 12 features.
+// Sample i has label i % 9 and features that determine it; 12 features.
 inline Samples tiny_samples(std::uint32_t count = 200) {
   Samples samples;
   samples.features = 12;
@@ -54,7 +54,7 @@ inline Samples tiny_samples(std::uint32_t count = 200) {
   return samples;
 }
 
-// The line of an InputError that body() throws; empty without.
+// The message of the InputError that body() throws; empty where it throws none.
 template <class F>
 std::string refusal(F&& body) {
   try {

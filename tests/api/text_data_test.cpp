@@ -1,4 +1,4 @@
-// Texts in memory: the same model as from a file, names, and what is refused.
+// Tests of texts in memory: equality with models from files, names, refused input.
 #include <gtest/gtest.h>
 #include <slide/slide.h>
 
@@ -12,7 +12,7 @@ namespace {
 using test::read_file;
 using test::refusal;
 
-// Texts with labels 0 to 3, of which label 2 is the most frequent and 0 never occurs.
+// Texts with labels 0 to 3: label 2 is the most frequent, label 0 never occurs.
 struct Texts {
   std::vector<std::string> texts;
   std::vector<std::int64_t> offsets{0};
@@ -66,7 +66,7 @@ TEST(ApiText, WarningsOfFilesAreHandedOut) {
 
 TEST(ApiText, GivesTheModelOfTheFile) {
   const testing::TemporaryFolder folder;
-  const Texts texts(600);  // more than a chunk
+  const Texts texts(600);  // more than one chunk
   const std::string path = folder.write("train.txt", texts.file());
   const Config config = text_config(path);
   train(config).save(folder.path("file.slide"));
@@ -93,7 +93,7 @@ TEST(ApiText, LabelsGetTheOrderOfAFileOrKeepTheirOwn) {
   EXPECT_EQ(labels[2], 3U);
 }
 
-TEST(ApiText, IsPredictedMeasuredAndTrainedFurther) {
+TEST(ApiText, IsPredictedEvaluatedAndContinued) {
   const Texts texts(200);
   const Config config({"train.epochs=20", "layer.0.size=16", "layer.1.uniform=4", "text.min_count=1"});
   const Model model = train(config, texts.learnt(config, true));

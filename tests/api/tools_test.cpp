@@ -1,4 +1,4 @@
-// Measures of scores, the search and the report, for callers of the library.
+// Tests of score metrics, configuration search and report in the C++ API.
 #include <gtest/gtest.h>
 #include <slide/slide.h>
 

@@ -1,4 +1,4 @@
-// Groups and times of samples in memory and of files: which samples are held out.
+// Tests of groups and times of samples, in memory and in files: which samples are held out.
 #include <gtest/gtest.h>
 #include <slide/slide.h>
 
@@ -34,7 +34,7 @@ class ApiValidationKeys : public ::testing::Test {
   }
 
   const Samples all_ = test::tiny_samples(200);
-  // What is left of them where the last fifth is held out.
+  // The remaining samples where the last fifth is held out.
   const std::vector<float> without_last_ =
       label_vectors(train(with_keys(), test::tiny_samples(200).slice(0, 160).data()));
 };

@@ -1,4 +1,4 @@
-// Weights of samples: what they do to a step, and what is refused.
+// Tests of sample weights: their effect on a step, and refused weights.
 #include <gtest/gtest.h>
 #include <slide/slide.h>
 
@@ -13,7 +13,7 @@ namespace {
 
 using test::Samples;
 
-// A step over all samples at once, whose gradients are means.
+// A single step over all samples; its gradients are means.
 Config one_block(const std::string& loss, const std::string& shards) {
   return Config::from_toml(
       R"(
@@ -44,7 +44,7 @@ double largest_difference(const std::vector<float>& a, const std::vector<float>&
   return largest;
 }
 
-// The first `twice` samples a second time behind all others.
+// The samples, followed by a copy of the first `twice` samples.
 Samples repeated(const Samples& samples, std::size_t twice) {
   Samples more = samples.slice(0, samples.offsets.size() - 1);
   const Samples again = samples.slice(0, twice);
@@ -90,7 +90,7 @@ TEST_P(ApiWeights, SamplesOfWeightNothingAreLeftOut) {
 }
 
 TEST_P(ApiWeights, OfLabelsAreAPowerOrAFilesToo) {
-  const Data data = test::tiny_samples(85).data();  // labels of ten samples and of nine
+  const Data data = test::tiny_samples(85).data();  // some labels have ten samples, some nine
   const slide::test::Program files;
   const auto trained_by = [&](const std::string& weights) {
     Config weighed = config();

@@ -1,4 +1,4 @@
-// Cache-line aligned arrays, small (heap) and large (mapped).
+// Tests of cache-line aligned arrays, small (heap) and large (mapped).
 #include "engine/base/aligned.h"
 
 #include <gtest/gtest.h>

@@ -1,4 +1,4 @@
-// A file is there whole or not at all, whatever stops its writer.
+// Tests of AtomicFile: a file is complete or absent after any interruption.
 #include "engine/base/atomic_file.h"
 
 #include <gtest/gtest.h>
@@ -41,7 +41,7 @@ class AtomicFileTest : public testing::Test {
   fs::path folder_;
 };
 
-// The message of the Error, which is no InputError, that `call` throws.
+// The message of the Error (not an InputError) that `call` throws.
 template <class Call>
 std::string error_of(const Call& call) {
   try {
@@ -83,7 +83,7 @@ TEST_F(AtomicFileTest, WritesAtPlaces) {
   for (const std::uint64_t place : {6, 8, 10})
     threads.emplace_back([&, place] { file.write_at(place, "ab"); });
   for (std::thread& thread : threads) thread.join();
-  file.write("!");  // goes on behind the head
+  file.write("!");  // appends after the head
   file.write_at(0, "H");
   file.finish();
   EXPECT_EQ(content(), std::string("Head!\0ababab", 12));
@@ -156,7 +156,7 @@ TEST_F(AtomicFileTest, SaysThatAFolderForbidsIt) {
   EXPECT_TRUE(message.starts_with(path() + ": cannot be created (Permission denied)")) << message;
 }
 
-// A limit on file sizes stands for a full disk.
+// A file size limit simulates a full disk.
 TEST_F(AtomicFileTest, FullDiskKeepsWhatWasThere) {
   write_file(path(), "old");
   const auto handler = std::signal(SIGXFSZ, SIG_IGN);

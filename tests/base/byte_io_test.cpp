@@ -1,5 +1,4 @@
-// Values go into bytes and come back; bytes that are too few or too many are refused before memory is asked
-// for.
+// Tests of ByteWriter and ByteReader: round trips, and refusal of wrong lengths before memory is allocated.
 #include "engine/base/byte_io.h"
 
 #include <fcntl.h>
@@ -103,7 +102,7 @@ TEST(SummedFile, EndsInItsChecksum) {
   const std::string path =
       (std::filesystem::temp_directory_path() / fmt::format("slide-summed-{}", getpid())).string();
   SummedFile out(path);
-  const std::string large(3 << 20, 'x');  // more than is kept back
+  const std::string large(3 << 20, 'x');  // exceeds the reader's buffer
   out.write("12345");
   out.write(large);
   out.write("6789");
@@ -125,8 +124,8 @@ TEST(SummedFile, EndsInItsChecksum) {
   std::filesystem::remove(path);
 }
 
-TEST(SummedFile, ChecksumsGoOn) {
-  EXPECT_EQ(crc_32(0, "123456789"), 0xcbf43926U);  // the check value of CRC-32
+TEST(SummedFile, ChecksumsContinue) {
+  EXPECT_EQ(crc_32(0, "123456789"), 0xcbf43926U);  // the standard check value of CRC-32
   EXPECT_EQ(crc_32(crc_32(0, "1234"), "56789"), 0xcbf43926U);
   EXPECT_EQ(crc_32(7, {}), 7U);
 }

@@ -1,4 +1,4 @@
-// Messages of errors.
+// Tests of error messages.
 #include "engine/base/error.h"
 
 #include <gtest/gtest.h>

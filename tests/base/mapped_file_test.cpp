@@ -1,4 +1,4 @@
-// Mapped files: what lies in them, and whose an address is.
+// Tests of mapped files: their content, and the file of an address.
 #include "engine/base/mapped_file.h"
 
 #include <gtest/gtest.h>

@@ -1,4 +1,4 @@
-// Against the format library: the same characters for every number.
+// Tests of number formatting against the format library: equal characters for every number.
 #include "engine/base/number_text.h"
 
 #include <fmt/format.h>
@@ -42,7 +42,7 @@ TEST(SixDigits, OddNumbers) {
     expect_same(value);
 }
 
-// Powers of ten, halves of the last digit, and their neighbours, where digits and lengths change.
+// Powers of ten, halves of the last digit, and adjacent numbers, where digits and lengths change.
 TEST(SixDigits, EdgesOfDigits) {
   for (int power = -25; power <= 25; ++power) {
     for (const double digits : {1.0, 1.5, 1.00001, 1.000005, 1.23456, 1.234565, 9.0, 9.99999, 9.999985,
@@ -59,11 +59,11 @@ TEST(SixDigits, AnyNumbers) {
   Rng rng(1, Purpose::kTest);
   const auto bits = [&] { return std::uint64_t{rng.below(0xffffffffU)} << 32 | rng.below(0xffffffffU); };
   for (int i = 0; i < 200000; ++i) {
-    expect_same(std::fabs(std::bit_cast<double>(bits())));               // of any size
-    expect_same(std::ldexp(static_cast<double>(bits()), -44 - i % 80));  // of 2^-60 to 2^20
+    expect_same(std::fabs(std::bit_cast<double>(bits())));               // any magnitude
+    expect_same(std::ldexp(static_cast<double>(bits()), -44 - i % 80));  // 2^-60 to 2^20
     expect_same(static_cast<double>(rng.below(20000001)) * 0.5 /
-                (1 << i % 12));  // often in the middle of two
-    expect_same(std::round(std::ldexp(static_cast<double>(bits()), -44)) / 1e6);  // with few digits
+                (1 << i % 12));  // often midway between two decimals
+    expect_same(std::round(std::ldexp(static_cast<double>(bits()), -44)) / 1e6);  // few digits
   }
 }
 

@@ -1,4 +1,4 @@
-// What stands where a file is written and is none: links, pipes and devices.
+// Tests of output paths that are not regular files: links, pipes and devices.
 #include <fcntl.h>
 #include <gtest/gtest.h>
 #include <sys/stat.h>
@@ -94,7 +94,7 @@ TEST_F(OutputTargetTest, PipesAreRefusedForWhatIsNotWrittenInOrder) {
   EXPECT_TRUE(fs::is_fifo(folder_ / "pipe"));
 }
 
-// A device of the test's own, which takes everything.
+// A device created by the test that accepts all writes.
 TEST_F(OutputTargetTest, DevicesStayDevices) {
   const mode_t kind = S_IFCHR | 0600;
   if (mknod(at("null").c_str(), kind, makedev(1, 3)) != 0) GTEST_SKIP() << "no devices can be made here";

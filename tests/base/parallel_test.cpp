@@ -1,4 +1,4 @@
-// Thread teams: every index once, exceptions carried out.
+// Tests of thread teams: each index once, exceptions propagate.
 #include "engine/base/parallel.h"
 
 #include <gtest/gtest.h>
@@ -26,7 +26,7 @@ TEST(Parallel, ForCoversEachIndexOnce) {
   }
 }
 
-TEST(Parallel, IndicesAreTakenOnceWhoeverAsks) {
+TEST(Parallel, EachIndexIsTakenOnceByAnyThread) {
   for (const int threads : {1, 2, 3, 64, 65, 200}) {
     for (const std::size_t count : {0, 1, 5, 64, 1000}) {
       Indices indices(count, threads);
@@ -50,7 +50,7 @@ TEST(Parallel, OwnedIndicesAndTurnsAreEachDoneOnceByTheirThread) {
   for (const int threads : {1, 2, 3, 8, 70}) {
     for (const std::size_t count : {0, 1, 2, 7, 1000}) {
       const std::size_t owners = Indices::stretches(threads);
-      std::vector<std::size_t> ends(owners, count / 3);  // of which most own nothing
+      std::vector<std::size_t> ends(owners, count / 3);  // most owners have no index
       ends.back() = count;
       std::vector<std::vector<int>> by(2, std::vector<int>(count, -1));
       const auto visit = [](int& entry) {
@@ -87,7 +87,7 @@ TEST(Parallel, OwnedIndicesCarryExceptions) {
                Error);
 }
 
-// A body may use `thread` to find its scratch memory: no two threads at once may carry the same number.
+// A body may use `thread` to select scratch memory: no two concurrent bodies may have the same number.
 TEST(Parallel, ForGivesAThreadNumberToOneBodyAtATime) {
   std::vector<std::atomic<int>> inside(4);
   std::atomic<bool> shared = false;
@@ -106,7 +106,7 @@ TEST(Parallel, RunCallsEachThreadNumberOnce) {
   }
 }
 
-// Up to three levels of groups that count a job's end: each job ends after all, and before the next begins.
+// Up to three levels of counting groups: each job ends after all workers and before the next job begins.
 TEST(Parallel, ATeamEndsEachJobWhenAllHave) {
   for (const int threads : {2, 5, 6, 18, 23}) {
     with_team(threads, [&] {
@@ -147,9 +147,9 @@ TEST(Parallel, ATeamWorksAfterAnException) {
   EXPECT_EQ(calls, 10);
 }
 
-// Inside a parallel region the runtime gives a team one thread, whatever is asked: nobody may wait for the
-// others.
-TEST(Parallel, ATeamOfFewerThreadsThanAskedForWorks) {
+// Inside a parallel region the runtime gives a team one thread for any request: no thread may wait for the
+// missing ones.
+TEST(Parallel, ATeamOfFewerThreadsThanRequestedWorks) {
   std::atomic<int> calls = 0;
   parallel_run(2, [&](int) {
     with_team(3, [&] {

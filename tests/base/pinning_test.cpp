@@ -1,4 +1,4 @@
-// Threads bound to cores: in which order, to one each, and only while it is asked for.
+// Tests of CPU pinning: order of cores, one thread per core, scope of the binding.
 #include "engine/base/pinning.h"
 
 #include <fmt/format.h>
@@ -18,7 +18,7 @@ namespace {
 namespace fs = std::filesystem;
 using Numbers = std::vector<int>;
 
-// What the kernel tells of a machine, in a folder.
+// A folder with the kernel's description of a machine.
 class FakeSystem {
  public:
   FakeSystem() : root_(fs::path(testing::TempDir()) / fmt::format("pinning_test_{}", getpid())) {
@@ -107,7 +107,7 @@ TEST(PinOrder, OfThisMachineHasEachProcessorOnce) {
 
 class PinningTest : public testing::Test {
  protected:
-  // Where the threads of a region may run.
+  // The processors allowed for each thread of a region.
   std::vector<Numbers> masks() const {
     std::vector<Numbers> all(kThreads);
     parallel_run(static_cast<int>(kThreads),

@@ -1,4 +1,4 @@
-// Random streams: keys, ranges and moments. All seeds are fixed, so no test can fail by chance.
+// Tests of random streams: keys, ranges, moments. All seeds are fixed, so that no test fails by chance.
 #include "engine/base/rng.h"
 
 #include <gtest/gtest.h>
@@ -30,7 +30,7 @@ TEST(Rng, EveryPartOfTheKeyMatters) {
   EXPECT_EQ(firsts.size(), keys);
 }
 
-// Streams start at random places of one sequence of period 2^64: neighbours must not overlap.
+// Streams start at random positions of one sequence of period 2^64: adjacent streams must not overlap.
 TEST(Rng, NeighbouringStreamsShareNoNumbers) {
   std::set<std::uint64_t> seen;
   for (std::uint64_t item = 0; item < 64; ++item) {
@@ -48,7 +48,7 @@ TEST(Rng, BelowStaysBelow) {
   EXPECT_EQ(rng.below(1), 0u);
 }
 
-// Chi-square with 36 degrees of freedom: mean 36, standard deviation 8.5; 80 is beyond five of them.
+// Chi-square with 36 degrees of freedom: mean 36, standard deviation 8.5; 80 is more than five of them above.
 TEST(Rng, BelowIsUniform) {
   constexpr std::uint32_t kCells = 37;
   constexpr int kDraws = 37'000;
@@ -58,7 +58,7 @@ TEST(Rng, BelowIsUniform) {
   double chi_square = 0.0;
   for (const int count : counts) chi_square += (count - 1000.0) * (count - 1000.0) / 1000.0;
   EXPECT_LT(chi_square, 80.0);
-  EXPECT_GT(chi_square, 10.0);  // too even would be no chance either
+  EXPECT_GT(chi_square, 10.0);  // implausibly even counts would be an error too
 }
 
 TEST(Rng, UniformIsInTheUnitIntervalWithItsMoments) {

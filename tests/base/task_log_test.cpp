@@ -1,4 +1,4 @@
-// What a log of tasks has, and what follows from it for threads.
+// Tests of the task log and its prediction of run times.
 #include "engine/base/task_log.h"
 
 #include <gtest/gtest.h>
@@ -18,7 +18,7 @@ TEST(TaskLog, TasksAreDoneInOrderByTheCallerAndTimed) {
     parallel_for(5, 4, [&](std::size_t i, int thread) {
       EXPECT_EQ(thread, 0);
       order.push_back(i);
-      parallel_for(3, 4, [&](std::size_t j, int) { order.push_back(10 + j); });  // a part of the task
+      parallel_for(3, 4, [&](std::size_t j, int) { order.push_back(10 + j); });  // part of the outer task
     });
     parallel_for(1, 4, [&](std::size_t, int) { order.clear(); });
   });

@@ -1,4 +1,4 @@
-// `slide average`: what it prints, and what it refuses.
+// Tests of `slide average`: output and refusals.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -8,7 +8,7 @@
 namespace slide::test {
 namespace {
 
-class AverageCommandTest : public CliTest {
+class EnsembleCommandTest : public CliTest {
  protected:
   void SetUp() override {
     CliTest::SetUp();
@@ -21,7 +21,7 @@ class AverageCommandTest : public CliTest {
   }
 };
 
-TEST_F(AverageCommandTest, WritesAModelLikeAnyOther) {
+TEST_F(EnsembleCommandTest, WritesAModelLikeAnyOther) {
   const Outcome done = slide_.run({"average", "seed1", "seed2/model.slide", "--out", "mean.slide"});
   ASSERT_EQ(done.code, 0) << done.err;
   EXPECT_EQ(done.err, "");
@@ -46,7 +46,7 @@ TEST_F(AverageCommandTest, WritesAModelLikeAnyOther) {
   EXPECT_EQ(further.code, 0) << further.err;
 }
 
-TEST_F(AverageCommandTest, RefusesInOneLine) {
+TEST_F(EnsembleCommandTest, RefusesInOneLine) {
   const auto expect_bad = [&](const std::string& part, const std::vector<std::string>& arguments) {
     const Outcome done = slide_.run(arguments);
     EXPECT_EQ(done.code, 2) << done.err;

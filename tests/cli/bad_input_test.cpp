@@ -1,4 +1,4 @@
-// What the program says and returns when something is wrong: one line on standard error, and code 1 or 2.
+// Tests of errors: one line on standard error, and exit code 1 or 2.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -20,7 +20,7 @@ class BadInputTest : public testing::Test {
     write_file(slide_.path("d.txt"), kData);
   }
 
-  // Runs and expects failure with `code` and one line that holds `part`.
+  // Runs the program; expects exit code `code` and one line that contains `part`.
   void expect(int code, const std::string& part, const std::vector<std::string>& arguments,
               const std::string& redirect = "") {
     const Outcome outcome = slide_.run(arguments, "", redirect);
@@ -104,7 +104,7 @@ TEST_F(BadInputTest, DataFiles) {
   expect_bad_data("0 0:1\n", "bad.txt", "idx");
 }
 
-// What newcomers give: the message names what it is.
+// Common mistakes of new users: the message names the format of the file.
 TEST_F(BadInputTest, FilesOfOtherKinds) {
   expect_bad_data("[{\"text\": \"a: b\", \"labels\": [\"x\"]}]\n", "bad.txt:1:1: this is a JSON array");
   expect_bad_data("{\"text\": \"a: b\"}\n{\"text\": \"c\"}\n", "a table with the columns text, name those");
@@ -175,7 +175,7 @@ TEST_F(BadInputTest, Models) {
   expect(2, "lsh needs hash tables", {"test", "out/model.slide", "d.txt", "--inference", "lsh"});
 }
 
-// Before anything is read.
+// Refused before any input is read.
 TEST_F(BadInputTest, FoldersThatCannotBe) {
   const auto refused = [&](int code, const std::string& part, const std::string& out) {
     expect(code, part, {"train", "c.toml", "--set", "data.train=d.txt", "--out", out});
@@ -187,7 +187,7 @@ TEST_F(BadInputTest, FoldersThatCannotBe) {
   refused(2, "link/sub: link is no folder", "link/sub");
   expect(2, "none.txt", {"train", "c.toml", "--set", "data.train=none.txt", "--out", "made/sub"});
   EXPECT_FALSE(std::filesystem::exists(slide_.path("made")));
-  if (geteuid() == 0) return;  // who may write everywhere
+  if (geteuid() == 0) return;  // root may write everywhere
   std::filesystem::create_directory(slide_.path("locked"));
   std::filesystem::permissions(slide_.path("locked"), std::filesystem::perms::owner_read);
   refused(1, "locked/sub: the folder locked cannot be written (Permission denied)", "locked/sub");

@@ -1,4 +1,4 @@
-// A small configuration and data for it, and what its runs leave behind. Not thread-safe.
+// Fixture with a small configuration and data, and access to the files of runs. Not thread-safe.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -60,7 +60,7 @@ inline std::vector<std::string> keys_of(const Json& object) {
   return keys;
 }
 
-// What must not depend on time, threads or machine.
+// Events without values that depend on time, threads or machine.
 inline Json without_timings(std::vector<Json> events) {
   for (Json& event : events) {
     for (const std::string& key : keys_of(event)) {
@@ -79,7 +79,7 @@ class CliTest : public testing::Test {
                                      "--seed", "3", "--test-samples", "70", "--out", "data"});
     ASSERT_EQ(made.code, 0) << made.err;
   }
-  // Whatever run is there.
+  // Replaces any existing run.
   Outcome train(std::vector<std::string> more, const std::string& out = "out") {
     std::vector<std::string> arguments = {"train", "small.toml", "--set",  "data.train=data/train.txt",
                                           "--out", out,          "--force"};

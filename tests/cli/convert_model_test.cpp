@@ -1,4 +1,4 @@
-// `slide convert` of a model: what it prints, and what it refuses.
+// Tests of `slide convert` of a model: output and refusals.
 #include <gtest/gtest.h>
 
 #include <algorithm>

@@ -1,4 +1,4 @@
-// Data from one format into another, and back.
+// Tests of data conversion between formats, and back.
 #include <gtest/gtest.h>
 
 #include <algorithm>

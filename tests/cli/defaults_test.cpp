@@ -1,4 +1,4 @@
-// A configuration of nothing but paths trains the model of configs/default.toml, to the bit.
+// A configuration with only paths trains the model of configs/default.toml, bit for bit.
 #include <gtest/gtest.h>
 
 #include "tests/cli/program.h"

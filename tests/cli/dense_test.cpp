@@ -1,4 +1,4 @@
-// Commands on dense features in .npy files, alone and beside sparse ones.
+// Tests of commands on dense features in .npy files, alone and with sparse features.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -13,7 +13,7 @@ namespace {
 
 constexpr int kDenseLabels = 12, kDenseColumns = 20;
 
-// What numpy.save writes of a matrix.
+// The bytes of numpy.save for a matrix.
 template <class T>
 std::string npy(const char* type, std::size_t rows, const std::vector<T>& values) {
   std::string header = fmt::format("{{'descr': '{}', 'fortran_order': False, 'shape': ({}, {}), }}", type,
@@ -24,7 +24,7 @@ std::string npy(const char* type, std::size_t rows, const std::vector<T>& values
          header + std::string(reinterpret_cast<const char*>(values.data()), values.size() * sizeof(T));
 }
 
-// Sample i has label i % kDenseLabels, and a large number in the column of that label.
+// Sample i has label i % kDenseLabels, and a large number in that label's column.
 std::vector<float> rows_of(int samples) {
   std::vector<float> values(static_cast<std::size_t>(samples * kDenseColumns));
   for (int i = 0; i < samples; ++i) {
@@ -46,7 +46,7 @@ class DenseTest : public CliTest {
     write_set("tst", 60);
   }
 
-  // X.NAME.npy, and its labels in Y.NAME.txt; sparse features of them in S.NAME.txt.
+  // Writes X.NAME.npy, its labels in Y.NAME.txt, and its sparse features in S.NAME.txt.
   void write_set(const std::string& name, int samples) {
     write_file(slide_.path("X." + name + ".npy"),
                npy("<f4", static_cast<std::size_t>(samples), rows_of(samples)));
@@ -154,7 +154,7 @@ TEST_F(DenseTest, GivesTheSameModelOfHalvesThatHoldTheSameNumbers) {
   EXPECT_EQ(half.out, slide_.run({"predict", "float", "float.npy"}).out);
 }
 
-TEST_F(DenseTest, GoesOnFromAModel) {
+TEST_F(DenseTest, ContinuesAModel) {
   ASSERT_EQ(train_on("small.toml", "X.trn.npy", "out", {"--set", "neighbours.share=0.25"}).code, 0);
   const Outcome more = slide_.run({"train", "--init", "out", "X.tst.npy", "--out", "more"});
   EXPECT_EQ(more.code, 0) << more.err;

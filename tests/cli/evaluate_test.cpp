@@ -1,4 +1,4 @@
-// `slide evaluate`, and what `slide test` and `slide predict` have in common with it.
+// Tests of `slide evaluate`, and of its agreement with `slide test` and `slide predict`.
 #include "tests/cli/cli_fixture.h"
 
 namespace slide::test {
@@ -10,14 +10,14 @@ class EvaluateTest : public CliTest {
     arguments.insert(arguments.begin(), "evaluate");
     return slide_.run(arguments, input);
   }
-  // What it answers as JSON.
+  // The command's JSON output.
   Json measures(std::vector<std::string> arguments, const std::string& input = "") {
     arguments.emplace_back("--json");
     const Outcome done = evaluate(std::move(arguments), input);
     EXPECT_EQ(done.code, 0) << done.err;
     return done.code == 0 ? Json::parse(done.out) : Json();
   }
-  // That it ends with exit code 2 and this line.
+  // Expects exit code 2 and this message.
   void refuses(const std::string& message, std::vector<std::string> arguments) {
     const Outcome done = evaluate(std::move(arguments));
     EXPECT_EQ(done.code, 2) << done.out;
@@ -123,7 +123,7 @@ TEST_F(EvaluateTest, FaultsAreOneLine) {
           {good[0], good[1], "--weights", "1,2"});
   EXPECT_EQ(evaluate({"scores.txt"}).code, 2);
   EXPECT_EQ(evaluate({"scores.txt", "data.txt", "--propensity", "0.5,1"}).code,
-            2);  // of what training labels?
+            2);  // requires training labels
   EXPECT_EQ(evaluate({"missing.npz", "data.txt"}).code, 2);
 }
 

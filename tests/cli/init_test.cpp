@@ -1,4 +1,4 @@
-// slide train --init: training that goes on from a model with new labels, features and words.
+// Tests of `slide train --init`: incremental training with new labels, features and words.
 #include <fcntl.h>
 #include <gtest/gtest.h>
 #include <signal.h>
@@ -20,7 +20,7 @@ constexpr const char* kTopicNames[] = {"music", "nature", "sport"};
 
 class InitTest : public CliTest {
  protected:
-  // Texts of the topics [first, end), whose words no other topic has.
+  // Writes texts of the topics [first, end); topics share no words.
   void write_texts(const std::string& name, int first, int end, int each = 30) {
     std::string lines;
     for (int i = 0; i < each; ++i) {
@@ -29,7 +29,7 @@ class InitTest : public CliTest {
     }
     write_file(slide_.path(name), lines);
   }
-  // XMC text: sample i has the label i % labels, and two features that tell of it, from `first` on.
+  // XMC text: sample i has label i % labels and two features, from `first` on, that determine it.
   void write_samples(const std::string& name, int samples, int first, int labels, int features) {
     std::string lines = fmt::format("{} {} {}\n", samples, features, first + labels);
     for (int i = 0; i < samples; ++i) {
@@ -121,7 +121,7 @@ TEST_F(InitTest, SettingsComeFromTheModelAndTheCommandOverThem) {
   EXPECT_TRUE(file("new/model.slide") == file("again/model.slide"));
 }
 
-TEST_F(InitTest, WhatCannotGoOnIsRefusedInOneLine) {
+TEST_F(InitTest, ImpossibleContinuationsAreRefusedInOneLine) {
   write_samples("old.txt", 60, 0, 4, 20);
   write_texts("old.tsv", 0, 2, 5);
   begin("old.txt", "ids");
@@ -152,7 +152,8 @@ TEST_F(InitTest, LabelsWithoutSamplesAreForgotten) {
   ASSERT_EQ(go_on("r0", "some.tsv", "r1", {"--forget", "2", "--epochs", "1"}).code, 0);
   const std::string asked = "a goal of the match\n";
   EXPECT_EQ(best("r1", asked), std::vector<std::string>{"sport"}) << "missing once";
-  const Outcome second = go_on("r1", "some.tsv", "r2", {"--epochs", "1"});  // the model knows for how many
+  // the model records the number of epochs
+  const Outcome second = go_on("r1", "some.tsv", "r2", {"--epochs", "1"});
   ASSERT_EQ(second.code, 0) << second.err;
   EXPECT_NE(second.out.find("1 labels are dropped"), std::string::npos) << second.out;
   EXPECT_NE(best("r2", asked), std::vector<std::string>{"sport"});
@@ -176,7 +177,7 @@ TEST_F(InitTest, NumbersThatAreForgottenStayAsUnknownLabels) {
   for (const char* label : {"3:", "4:", "5:"}) EXPECT_EQ(sure.out.find(label), std::string::npos) << sure.out;
 }
 
-TEST_F(InitTest, AStoppedRunGoesOnFromItsCheckpoint) {
+TEST_F(InitTest, AStoppedRunResumesFromItsCheckpoint) {
   write_texts("old.tsv", 0, 2);
   write_texts("new.tsv", 1, 3, 200);
   begin("old.tsv", "old");
@@ -210,7 +211,7 @@ TEST_F(InitTest, AStoppedRunGoesOnFromItsCheckpoint) {
   no_temporaries("cut");
 }
 
-TEST_F(InitTest, AFolderMayGoOnFromTheRunThatItHolds) {
+TEST_F(InitTest, AFolderMayContinueTheRunThatItHolds) {
   write_texts("old.tsv", 0, 2);
   write_texts("new.tsv", 1, 3);
   begin("old.tsv", "run");
@@ -219,7 +220,7 @@ TEST_F(InitTest, AFolderMayGoOnFromTheRunThatItHolds) {
   ASSERT_EQ(done.code, 0) << done.err;
   EXPECT_TRUE(file("run/model.slide") == file("other/model.slide"));
   EXPECT_TRUE(exists("run/previous/model.slide"));
-  fs::remove(slide_.path("run/model.slide"));  // killed before its first checkpoint
+  fs::remove(slide_.path("run/model.slide"));  // as if killed before its first checkpoint
   write_file(slide_.path("run/environment.json"), "{\"finished\": false}\n");
   const Outcome resumed = slide_.run({"train", "--resume", "run"});
   ASSERT_EQ(resumed.code, 0) << resumed.err;

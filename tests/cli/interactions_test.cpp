@@ -1,4 +1,4 @@
-// Logs of interactions on the command line: train, test, predict, what is known, and what is refused.
+// Tests of interaction logs on the command line: train, test, predict, known items, refusals.
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
@@ -15,7 +15,7 @@ constexpr int kGroups = 5, kItems = 8, kUsers = 120;
 
 class InteractionsTest : public CliTest {
  protected:
-  // Users of a group have all of its items but every kItems-th, which the other file asks for.
+  // Users of a group have all of its items except every kItems-th, which is the target in the other file.
   void write_logs(const std::string& prefix = "") {
     std::string known, asked;
     for (int user = 0; user < kUsers; ++user) {
@@ -119,7 +119,7 @@ TEST_F(InteractionsTest, MoreUsersAndItemsAreLearntBehindThoseOfAModel) {
         slide_.run({"train", "--init", "first", "second.txt", "--epochs", "15", "--force", "--out", "run"});
     ASSERT_EQ(more.code, 0) << more.err;
     EXPECT_NE(more.out.find("24 features and 24 labels are new"), std::string::npos) << more.out;
-    EXPECT_GT(measures({"--known", "known.txt"})["p_at_1"].get<double>(), 0.9) << ridge;  // old and new ones
+    EXPECT_GT(measures({"--known", "known.txt"})["p_at_1"].get<double>(), 0.9) << ridge;  // old and new users
     const Outcome same = slide_.run({"train", "--init", "first", "second.txt", "--epochs", "15", "--threads",
                                      "3", "--out", "same", "--force"});
     ASSERT_EQ(same.code, 0) << same.err;

@@ -1,4 +1,4 @@
-// What --json prints: one object, or one a line, with the figures of the text.
+// Tests of --json: one object, or one per line, with the figures of the text output.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -43,7 +43,7 @@ TEST_F(JsonTest, InspectTellsOfLabels) {
   EXPECT_EQ(told["labels"][0]["id"], 7);
   EXPECT_EQ(told["labels"][0]["nearest"].size(), 4U);
   EXPECT_GE(told["labels"][0]["nearest"][0]["cosine"], told["labels"][0]["nearest"][1]["cosine"]);
-  EXPECT_EQ(told["labels"][1]["features"], nullptr);  // no wide path
+  EXPECT_EQ(told["labels"][1]["features"], nullptr);  // no linear term
 }
 
 TEST_F(JsonTest, InspectTellsOfAConfiguration) {

@@ -1,5 +1,4 @@
-// data.label_text, from end to end: labels that only their text tells of, tables, features, and what is
-// refused.
+// End-to-end tests of data.label_text: labels known only by their text, tables, features, refusals.
 #include <gtest/gtest.h>
 
 #include <algorithm>

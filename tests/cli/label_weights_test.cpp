@@ -1,4 +1,4 @@
-// data.label_weights, from end to end: by number, by name and by frequency, and what is refused.
+// End-to-end tests of data.label_weights: by number, name and frequency; refusals.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -23,7 +23,7 @@ class LabelWeightsCliTest : public CliTest {
     return slide_.run({"train", "d.tsv", "--out", out, "--force", "--set", "text.min_count=1",
                        "train.epochs=3", "data.label_weights=" + weights});
   }
-  // The scores after such a training.
+  // The scores after training with these weights.
   std::string taught(const std::string& weights) {
     const Outcome done = teach(weights, "run");
     EXPECT_EQ(done.code, 0) << done.err;
@@ -47,7 +47,7 @@ TEST_F(LabelWeightsCliTest, AreByNumberByNameAndByFrequency) {
   EXPECT_EQ(taught("ones.txt"), plain);
   EXPECT_NE(named, plain);
   EXPECT_EQ(taught("numbers.txt"), named) << "the more frequent label is label 0";
-  // 36 and 4 samples: the mean of their powers over all is (36 / 6 + 4 / 2) / 40 = 0.2.
+  // 36 and 4 samples: the mean of their powers over all pairs is (36 / 6 + 4 / 2) / 40 = 0.2.
   write_file(slide_.path("powers.txt"), "often\t0.8333333333\nrare\t2.5\n");
   const std::string power = taught("-0.5");
   EXPECT_EQ(power, taught("powers.txt"));

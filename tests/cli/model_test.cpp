@@ -1,4 +1,4 @@
-// What is done with a model: slide test, predict and inspect end to end.
+// End-to-end tests of commands on a model: slide test, predict and inspect.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -29,8 +29,8 @@ TEST_F(ModelCommandsTest, TestMeasuresWhatTrainingMeasured) {
   }
 }
 
-// Training, test and predict see the same features, full and through the tables.
-TEST_F(ModelCommandsTest, FeaturesAreScaledAlikeWhereverAModelIsUsed) {
+// Training, test and predict use equally scaled features, with full inference and hash tables.
+TEST_F(ModelCommandsTest, FeaturesAreScaledTheSameWhereverAModelIsUsed) {
   generate();
   for (const std::string mode : {"full", "lsh"}) {
     ASSERT_EQ(train({"--set", "data.test=data/test.txt", "--set", "data.idf_power=2", "--set",
@@ -40,7 +40,7 @@ TEST_F(ModelCommandsTest, FeaturesAreScaledAlikeWhereverAModelIsUsed) {
     const Json trained = events().back();
     const Outcome tested = slide_.run({"test", "out/model.slide", "data/test.txt", "--json"});
     ASSERT_EQ(tested.code, 0) << tested.err;
-    if (mode == "full") {  // training asks tables that are older
+    if (mode == "full") {  // training uses older tables
       EXPECT_EQ(Json::parse(tested.out)["p_at_1"], trained["p_at_1"]);
     }
     const Outcome predicted = slide_.run({"predict", "out/model.slide", "data/test.txt", "--k", "1"});

@@ -1,4 +1,4 @@
-// What commands write replaces nothing that they read, nothing else that they write, and no pipe or device.
+// Outputs of commands replace neither their inputs, nor other outputs, nor pipes and devices.
 #include <sys/stat.h>
 #include <sys/sysmacros.h>
 
@@ -20,7 +20,7 @@ class OutputFilesTest : public CliTest {
     ASSERT_EQ(slide_.run({"convert", "data/test.txt", "X.t.npz"}).code, 0);
     write_file(slide_.path("scores.txt"), slide_.run({"predict", "out", "data/test.txt"}).out);
   }
-  // Refused with one line that says so, and the file stays.
+  // Expects a refusal with one such line, and an unchanged file.
   void expect_refused(const std::string& kept, const std::string& part, const Strings& arguments) {
     const std::string before = file(kept);
     const Outcome outcome = slide_.run(arguments);
@@ -83,7 +83,7 @@ TEST_F(OutputFilesTest, TwoOutputsAreTwoFiles) {
   EXPECT_FALSE(exists("new"));
 }
 
-TEST_F(OutputFilesTest, OtherFilesAreReplacedAsEver) {
+TEST_F(OutputFilesTest, OtherFilesAreReplaced) {
   write_file(slide_.path("out/vectors.txt"), "old");
   fs::create_symlink("out/vectors.txt", slide_.folder() / "link");
   EXPECT_EQ(slide_.run({"vectors", "out", "--out", "link"}).code, 0);
@@ -111,7 +111,7 @@ TEST_F(OutputFilesTest, PipesAreWrittenToOrRefused) {
   EXPECT_TRUE(fs::is_fifo(slide_.folder() / "pipe"));
 }
 
-// A device of the test's own, which takes everything.
+// A device created by the test that accepts all writes.
 TEST_F(OutputFilesTest, DevicesStayDevices) {
   const std::string null = slide_.path("null");
   if (mknod(null.c_str(), S_IFCHR | 0600, makedev(1, 3)) != 0 || !std::ofstream(null))

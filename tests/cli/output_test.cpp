@@ -1,4 +1,4 @@
-// Outputs that nobody reads and terminals that close.
+// Tests of closed pipes and terminals as outputs.
 #include <fcntl.h>
 #include <gtest/gtest.h>
 #include <signal.h>
@@ -19,7 +19,7 @@ class OutputTest : public CliTest {
     train_model();
   }
   static void send_errors_to(const char* file) { dup2(open(file, O_WRONLY | O_CREAT | O_TRUNC, 0666), 2); }
-  // Into a pipe whose other end is closed; what it says is in child-err.
+  // Writes into a pipe whose other end is closed; standard error goes to child-err.
   int run_unread(const std::vector<std::string>& arguments) const {
     return wait_for(slide_.start(arguments, [] {
       int ends[2];
@@ -38,7 +38,7 @@ class OutputTest : public CliTest {
   }
 };
 
-TEST_F(OutputTest, WhatIsPrintedForNobodyEndsWithoutAWord) {
+TEST_F(OutputTest, PrintingWithoutAReaderEndsSilently) {
   for (const std::vector<std::string>& arguments :
        {std::vector<std::string>{"predict", "out/model.slide", "data/test.txt"},
         {"test", "out/model.slide", "data/test.txt"},
@@ -49,7 +49,7 @@ TEST_F(OutputTest, WhatIsPrintedForNobodyEndsWithoutAWord) {
   }
 }
 
-TEST_F(OutputTest, WhatWritesFilesGoesOnWithoutReaders) {
+TEST_F(OutputTest, CommandsThatWriteFilesContinueWithoutReaders) {
   for (const std::vector<std::string>& arguments :
        {training("piped", "3"),
         {"tune", "small.toml", "--set", "data.train=data/train.txt", "--trials", "2", "--out", "tuned.toml"},
@@ -57,8 +57,7 @@ TEST_F(OutputTest, WhatWritesFilesGoesOnWithoutReaders) {
         {"generate", "--samples", "20", "--out", "made"},
         {"report", "out", "-o", "page.html"}}) {
     EXPECT_EQ(run_unread(arguments), 0) << arguments[0];
-    EXPECT_EQ(errors(), "slide: nobody reads standard output any more; going on without it\n")
-        << arguments[0];
+    EXPECT_EQ(errors(), "slide: standard output is closed; continuing without it\n") << arguments[0];
   }
   for (const char* file : {"piped/model.slide", "tuned.toml", "test.svm", "made/train.txt", "page.html"})
     EXPECT_TRUE(fs::exists(slide_.path(file))) << file;
@@ -70,15 +69,15 @@ TEST_F(OutputTest, AClosedTerminalStopsTrainingWithACheckpoint) {
       training("cut", "40000"), [] {}, &terminal);
   ASSERT_TRUE(slide_.appears("cut/metrics.jsonl"));
   char bytes[4096];
-  for (int i = 0; i < 5; ++i) EXPECT_GT(read(terminal, bytes, sizeof bytes), 0);  // it is writing
+  for (int i = 0; i < 5; ++i) EXPECT_GT(read(terminal, bytes, sizeof bytes), 0);  // while the program writes
   close(terminal);
-  kill(child, SIGHUP);  // as the shell does, once more
+  kill(child, SIGHUP);  // the shell sends it once more
   EXPECT_EQ(wait_for(child), 128 + SIGHUP);
   EXPECT_TRUE(fs::exists(slide_.path("cut/checkpoint.slide")));
   EXPECT_FALSE(fs::exists(slide_.path("cut/model.slide")));
 }
 
-TEST_F(OutputTest, HangingUpIsAStopAndGoesOnToTheSameModel) {
+TEST_F(OutputTest, HangingUpIsAStopAndResumesToTheSameModel) {
   ASSERT_EQ(slide_.run(training("whole", "400")).code, 0);
   const auto silent = [] { dup2(open("/dev/null", O_WRONLY), 1), send_errors_to("child-err"); };
   const pid_t child = slide_.start(training("cut", "400"), silent);
@@ -88,7 +87,7 @@ TEST_F(OutputTest, HangingUpIsAStopAndGoesOnToTheSameModel) {
   EXPECT_NE(errors().find("slide: stopped by SIGHUP after step"), std::string::npos) << errors();
   ASSERT_EQ(slide_.run({"train", "--resume", "cut"}).code, 0);
   EXPECT_TRUE(read_file(slide_.path("whole/model.slide")) == read_file(slide_.path("cut/model.slide")));
-  // Under nohup it is nothing.
+  // Ignored under nohup.
   const pid_t deaf = slide_.start(training("deaf", "400"), [&] { silent(), signal(SIGHUP, SIG_IGN); });
   ASSERT_TRUE(slide_.appears("deaf/metrics.jsonl"));
   kill(deaf, SIGHUP);

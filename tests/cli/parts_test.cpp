@@ -1,5 +1,5 @@
-// Several files as one data set on the command line: lists in configurations, patterns, what is printed of
-// them, and what is refused. What they are trained to is what one file of all is, to the bit.
+// Tests of several files as one data set on the command line: lists in configurations, patterns, output,
+// refusals; and bitwise equality of the model with that of a single file.
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
@@ -21,7 +21,8 @@ using Lines = std::vector<std::string>;
 
 class PartsTest : public CliTest {
  protected:
-  // `lines`, split behind the first `count`, as parts/a and parts/b of this ending; `text` makes a file.
+  // Writes `lines`, split after the first `count`, as parts/a and parts/b with this extension; `text` formats
+  // a file.
   using Text = std::function<std::string(const Lines&)>;
   void split(const Lines& lines, std::size_t count, const std::string& end, const Text& text) {
     fs::create_directories(slide_.path("parts"));
@@ -30,7 +31,7 @@ class PartsTest : public CliTest {
     write_file(slide_.path("parts/b" + end), text({cut, lines.end()}));
   }
 
-  // Trains on two parts that are cut at two places, and on the whole: all become the same.
+  // Trains on two parts, cut at two positions, and on the whole: all models are equal.
   void expect_same_model(const Lines& lines, const std::string& end, const Text& text,
                          const std::vector<std::string>& more = {}) {
     write_file(slide_.path("whole" + end), text(lines));
@@ -118,7 +119,7 @@ TEST_F(PartsTest, TablesTrainAsOneFile) {
 }
 
 TEST_F(PartsTest, LogsTrainAsOneFile) {
-  Lines lines;  // the pairs of a user are in both parts
+  Lines lines;  // both parts have pairs of one user
   for (int i = 0; i < 400; ++i) lines.push_back(fmt::format("{} {}", i % 40, i % 40 % 5 * 8 + i / 40 % 8));
   expect_same_model(lines, ".txt", joined, {"--set", "train.epochs=2"});
 }
@@ -187,7 +188,7 @@ TEST_F(PartsTest, InspectAndTuneReadThem) {
   EXPECT_TRUE(exists("run/small-tuned.toml"));
 }
 
-TEST_F(PartsTest, ARunIsNamedAfterTheFirstAndGoesOnWithAll) {
+TEST_F(PartsTest, ARunIsNamedAfterTheFirstAndResumesWithAll) {
   generate();
   split(samples("data/train.txt"), 100, ".txt", xmc);
   const Outcome done = slide_.run({"train", "parts/*.txt", "--epochs", "1"});

@@ -1,4 +1,4 @@
-// --pin: the same results, and a plain refusal where threads cannot have a core each.
+// Tests of --pin: equal results, and refusal where threads cannot have one core each.
 #include <gtest/gtest.h>
 #include <linux/filter.h>
 #include <linux/seccomp.h>
@@ -16,7 +16,7 @@ namespace {
 
 class PinTest : public CliTest {
  protected:
-  // The program after `prepare` in its process.
+  // Runs the program; calls `prepare` in its process first.
   Outcome run(const std::vector<std::string>& arguments, void (*prepare)()) const {
     const std::string err = slide_.path("stderr");
     const int code = wait_for(slide_.start(arguments, [&] {
@@ -33,7 +33,7 @@ class PinTest : public CliTest {
   }
 };
 
-// In a child: it may run on one processor, or bind nothing.
+// In the child process: allows one processor only.
 void keep_to_one() {
   cpu_set_t set;
   sched_getaffinity(0, sizeof set, &set);

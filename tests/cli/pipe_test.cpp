@@ -1,4 +1,4 @@
-// What `slide convert` and `slide inspect` are given through a pipe is read once, and whole.
+// `slide convert` and `slide inspect` read a pipe once and completely.
 #include "tests/cli/cli_fixture.h"
 
 namespace slide::test {
@@ -12,11 +12,11 @@ class PipeTest : public CliTest {
     CliTest::SetUp();
     generate();
   }
-  // The command with a pipe in place of standard input, through which `file` comes.
+  // Runs the command with `file` piped to standard input.
   Outcome piped(const std::string& file, const Strings& arguments) {
     return slide_.run_behind("cat " + file, arguments);
   }
-  // The same with a pipe of its own name for `file`, and standard input free.
+  // The same through a named pipe for `file`, with standard input free.
   Outcome through(const std::string& fifo, const std::string& file, const Strings& arguments) {
     slide_.begin_with(fmt::format("rm -f {0}; mkfifo {0}; {{ cat {1} > {0} & }}", fifo, file));
     Outcome outcome = slide_.run(arguments);

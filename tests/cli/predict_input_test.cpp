@@ -1,5 +1,5 @@
-// What `slide predict` makes of its input, wherever it comes from: formats, lines with faults, rows that come
-// one by one.
+// Tests of the input of `slide predict`: sources, formats, malformed rows, and rows that arrive one at a
+// time.
 #include <gtest/gtest.h>
 #include <zlib.h>
 #include <zstd.h>
@@ -38,7 +38,7 @@ class PredictInputTest : public CliTest {
     train_model();
     rows_ = without_header(read_file(slide_.path("data/test.txt")));
   }
-  // Rows, over and over.
+  // The rows, repeated.
   std::string many_rows(std::size_t count) const {
     std::string text;
     while (lines_in(text) < count) text += rows_;
@@ -70,7 +70,7 @@ class PredictInputTest : public CliTest {
     packed.resize(ZSTD_compress(packed.data(), packed.size(), text.data(), text.size(), 3));
     write_file(slide_.path(name), packed);
   }
-  // The input in both ways gives what the file gives.
+  // Both ways of piping give the result of the file.
   void expect_same(const std::string& file) const {
     const Outcome whole = predict(file), from_file = redirected(file), from_pipe = piped(file);
     EXPECT_EQ(from_file.out, whole.out) << file;
@@ -83,7 +83,7 @@ class PredictInputTest : public CliTest {
 };
 
 TEST_F(PredictInputTest, FaultsAreToldWithTheLineOfTheWholeInput) {
-  // More than a pipe holds and than is read at once.
+  // Exceeds the capacity of a pipe and one read.
   const std::string good = many_rows(10407);
   ASSERT_GT(good.size(), 1U << 20);
   write_file(slide_.path("bad.txt"), good + "1 5:x\n" + rows_);
@@ -112,7 +112,7 @@ TEST_F(PredictInputTest, RowsBeforeABadOneAreAnsweredHoweverTheyCome) {
   EXPECT_EQ(headed.err.find("slide: standard input:5:5: "), 0U) << headed.err;
 }
 
-// With a header, too, a row must be answered before the input goes on or ends.
+// Also with a header, a row is answered before the input continues or ends.
 TEST_F(PredictInputTest, RowsBehindAHeaderAreAnsweredAsTheyCome) {
   const std::string first = head(rows_, 1), second = head(rows_.substr(first.size()), 1);
   write_file(slide_.path("first"), "2 120 60\n" + first);
@@ -144,7 +144,7 @@ TEST_F(PredictInputTest, TheSamplesOfAHeaderAreCountedAtTheEnd) {
   expect_told("2 120 60\n" + three + "\n", 2, ":4:1: the header says 2 samples, but the file has 3");
 }
 
-// Rows that come one by one and rows that come together, with all that takes part in a score.
+// Rows one at a time and in batches, with every component of a score.
 TEST_F(PredictInputTest, PipedScoresDoNotDependOnHowRowsArrive) {
   write_file(slide_.path("rows.txt"), head(rows_, 40));
   const std::string slowly = "while read -r row; do echo \"$row\"; sleep 0.02; done < rows.txt";

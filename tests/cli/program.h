@@ -1,4 +1,4 @@
-// Runs the program as a user does: a child process, its two outputs and its exit code. Not thread-safe.
+// Runs the program as a user does: a child process with its two outputs and exit code. Not thread-safe.
 #pragma once
 
 #include <fmt/format.h>
@@ -28,7 +28,7 @@ inline void write_file(const std::filesystem::path& path, const std::string& tex
   std::ofstream(path, std::ios::binary) << text;
 }
 
-// Of a process that ended, 128 + signal when killed.
+// Exit code of an ended process, 128 + signal when killed.
 inline int exit_code(int status) {
   return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
 }
@@ -39,7 +39,7 @@ inline int wait_for(pid_t child) {
   return exit_code(status);
 }
 
-// Waits until `done` holds, half a minute at most.
+// Waits until `done` holds, at most half a minute.
 template <class Done>
 bool wait_until(Done done) {
   for (int i = 0; i < 6000; ++i) {
@@ -55,7 +55,7 @@ struct Outcome {
   std::string err;
 };
 
-// A folder that is removed at the end, and the program run in it.
+// A temporary folder, and the program run in it.
 class Program {
  public:
   Program() : folder_(std::filesystem::temp_directory_path() / fmt::format("slide-cli-{}", getpid())) {
@@ -68,10 +68,10 @@ class Program {
   const std::filesystem::path& folder() const { return folder_; }
   std::string path(const std::string& name) const { return (folder_ / name).string(); }
 
-  // A shell command that every later run begins with, such as one of `ulimit`.
+  // A shell command before every later run, such as `ulimit`.
   void begin_with(const std::string& command) { first_ = command; }
 
-  // `input` goes to standard input; `redirect` may send standard output elsewhere.
+  // `input` goes to standard input; `redirect` may redirect standard output.
   Outcome run(const std::vector<std::string>& arguments, const std::string& input = "",
               const std::string& redirect = "") const {
     write_file(folder_ / "stdin", input);
@@ -81,13 +81,13 @@ class Program {
     return outcome;
   }
 
-  // The same with what `writer`, a command of the shell, writes into a pipe to it.
+  // The same, with the output of the shell command `writer` piped to it.
   Outcome run_behind(const std::string& writer, const std::vector<std::string>& arguments) const {
     return shell(fmt::format("{{ {}; }} | {} >stdout 2>stderr", writer, command(arguments)));
   }
 
-  // A child that becomes the program, in the folder; `prepare` is called in it before. `terminal`, where
-  // given, takes the other end of a terminal of its own.
+  // Starts the program in a child process, in the folder; calls `prepare` in the child first. `terminal`, if
+  // given, receives the other end of a new terminal.
   pid_t start(const std::vector<std::string>& arguments, const std::function<void()>& prepare,
               int* terminal = nullptr) const {
     std::vector<char*> words = {const_cast<char*>(SLIDE_BINARY)};
@@ -102,12 +102,12 @@ class Program {
     _exit(98);
   }
 
-  // Whether there is such a file, after some waiting.
+  // Waits for a file; returns whether it appeared.
   bool appears(const std::string& name) const {
     return wait_until([&] { return std::filesystem::exists(path(name)); });
   }
 
-  // The program with its arguments, as the shell takes it.
+  // The program with its arguments, quoted for the shell.
   static std::string command(const std::vector<std::string>& arguments) {
     std::string command = quoted(SLIDE_BINARY);
     for (const std::string& argument : arguments) command += ' ' + quoted(argument);

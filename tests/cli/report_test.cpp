@@ -1,4 +1,4 @@
-// slide report: pages of real runs, and every mistake in one line.
+// Tests of `slide report`: pages of real runs, and one line for every error.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -42,7 +42,7 @@ TEST_F(ReportTest, WritesOnePageAboutSeveralRuns) {
   EXPECT_EQ(done.out, "wrote page.html about 2 runs; open it in a browser\n");
   const std::string page = read_file(slide_.path("page.html"));
   EXPECT_NE(page.find("\"name\":\"other/one\""), std::string::npos);
-  EXPECT_EQ(slide_.run({"report", "one", "-o", "page.html"}).code, 0);  // a report replaces a report
+  EXPECT_EQ(slide_.run({"report", "one", "-o", "page.html"}).code, 0);  // a report may replace a report
   EXPECT_EQ(slide_.run({"report", "one"}).code, 0);
   EXPECT_TRUE(fs::exists(slide_.path("report.html")));
 }

@@ -1,4 +1,4 @@
-// Runs that are killed and stopped: what they leave and how they go on.
+// Tests of killed and stopped runs: their files, and their resumption.
 #include <fcntl.h>
 #include <gtest/gtest.h>
 #include <signal.h>
@@ -78,7 +78,7 @@ class ResumeTest : public CliTest {
       dup2(open("child-err", O_WRONLY | O_CREAT | O_TRUNC, 0666), 2);
     });
   }
-  // A run that `signal` stopped after its first checkpoint, as it says in child-err.
+  // Starts a run and stops it with `signal` after its first checkpoint, which child-err reports.
   int stopped(const std::string& out, int signal, std::vector<std::string> more = {}) const {
     more.insert(more.end(), {"--set", "train.epochs=20000"});
     const pid_t child = start(fresh(out, more));
@@ -129,7 +129,7 @@ TEST_F(ResumeTest, OneProcessAtATimeTrainsIntoAFolder) {
   EXPECT_EQ(read_file(slide_.path("out/config.toml")), config);
   kill(child, SIGKILL);
   EXPECT_EQ(wait_for(child), 128 + SIGKILL);
-  EXPECT_EQ(slide_.run(fresh("out", {"--force"})).code, 0);  // the lock went with the process
+  EXPECT_EQ(slide_.run(fresh("out", {"--force"})).code, 0);  // the lock ended with the process
 }
 
 TEST_F(ResumeTest, KilledAtAnyMomentTheRunEndsAsIfNothingHadHappened) {
@@ -157,7 +157,7 @@ TEST_F(ResumeTest, KilledAtAnyMomentTheRunEndsAsIfNothingHadHappened) {
   no_temporaries("cut");
 }
 
-TEST_F(ResumeTest, SignalsSaveAndSayHowToGoOn) {
+TEST_F(ResumeTest, SignalsSaveAndSayHowToResume) {
   ASSERT_EQ(slide_.run(fresh("whole")).code, 0);
   for (const int signal : {SIGINT, SIGTERM}) {
     const std::string out = signal == SIGINT ? "int" : "term";
@@ -178,7 +178,7 @@ TEST_F(ResumeTest, SignalsSaveAndSayHowToGoOn) {
   }
 }
 
-TEST_F(ResumeTest, SeveralFilesAndAFileToValidateOnGoOn) {
+TEST_F(ResumeTest, SeveralFilesAndAValidationFileResume) {
   std::istringstream lines(read_file(slide_.path("data/train.txt")));
   std::string line, first = "400 300 90\n", second = "500 300 90\n";
   std::getline(lines, line);  // the header
@@ -215,7 +215,7 @@ TEST_F(ResumeTest, ACompleteRunHasNothingLeft) {
   EXPECT_TRUE(read_file(slide_.path("out/model.slide")) == model);
 }
 
-TEST_F(ResumeTest, WhatCannotGoOnIsRefusedInOneLine) {
+TEST_F(ResumeTest, ImpossibleContinuationsAreRefusedInOneLine) {
   ASSERT_EQ(stopped("out", SIGINT), 130);
   const std::string config = read_file(slide_.path("out/config.toml"));
   const std::string checkpoint = read_file(slide_.path("out/checkpoint.slide"));
@@ -323,7 +323,7 @@ TEST_F(ResumeTest, StatusLineOnTerminalsOnly) {
           "tty", nullptr);
     _exit(98);
   }
-  const int keep = open(ptsname(screen), O_RDWR | O_NOCTTY);  // else reading ends with the first writer
+  const int keep = open(ptsname(screen), O_RDWR | O_NOCTTY);  // otherwise reading ends with the first writer
   fcntl(screen, F_SETFL, O_NONBLOCK);
   std::string shown;
   int status = 0;
@@ -352,12 +352,12 @@ TEST_F(ResumeTest, ANewRunReplacesAStoppedOneOnlyWhereForced) {
   EXPECT_EQ(events("out").size(), 4U);  // start, epoch, tables, eval
 }
 
-TEST_F(ResumeTest, WhatCannotBeGoneOnWithIsReplaced) {
+TEST_F(ResumeTest, RunsThatCannotResumeAreReplaced) {
   ASSERT_EQ(stopped("out", SIGTERM), 143);
   fs::copy(slide_.path("out"), slide_.path("bare"));
   fs::remove(slide_.path("out/checkpoint.slide"));
   EXPECT_EQ(slide_.run(fresh("out", {"--set", "train.epochs=1"})).code, 0);
-  fs::remove(slide_.path("bare/config.toml"));  // killed while another run began there
+  fs::remove(slide_.path("bare/config.toml"));  // as if killed while another run began there
   EXPECT_EQ(slide_.run(fresh("bare", {"--set", "train.epochs=1"})).code, 0);
 }
 

@@ -1,5 +1,4 @@
-// A run into a folder that holds another: what is kept, what goes, and what a process that is killed on the
-// way leaves.
+// Tests of a run into a folder with another run: which files stay or are removed, and the state after a kill.
 #include <gtest/gtest.h>
 #include <signal.h>
 
@@ -19,11 +18,11 @@ class RunFolderTest : public CliTest {
     CliTest::SetUp();
     generate();
   }
-  // Killed in front of this change of its files, counted from 1; not at all where there are less.
+  // Kills the program before its given change of files, counted from 1; not at all where there are fewer.
   Outcome killed_at(int change, const std::vector<std::string>& arguments) {
     slide_.begin_with(fmt::format("export LD_PRELOAD='" SLIDE_FAULT "' FAULT=change:{}:KILL "
                                   "ASAN_OPTIONS=\"$ASAN_OPTIONS:verify_asan_link_order=0\"",
-                                  change));  // AddressSanitizer wants to be loaded first
+                                  change));  // AddressSanitizer must be loaded first
     Outcome outcome = slide_.run(arguments);
     slide_.begin_with(":");
     return outcome;
@@ -55,7 +54,7 @@ TEST_F(RunFolderTest, AFinishedRunIsKeptAndItIsSaid) {
   EXPECT_TRUE(file("out/previous/model.slide") == model);
   EXPECT_FALSE(file("out/model.slide") == model);
   EXPECT_EQ(file("out/notes.txt"), "mine");
-  // One that did not end is not kept, and takes nobody's place.
+  // An unfinished run is not kept, and does not replace the kept one.
   write_file(slide_.path("out/environment.json"), "{\"finished\": false}");
   EXPECT_EQ(slide_.run(arguments("out", "3")).out.find("kept"), std::string::npos);
   EXPECT_TRUE(file("out/previous/model.slide") == model);
@@ -64,7 +63,7 @@ TEST_F(RunFolderTest, AFinishedRunIsKeptAndItIsSaid) {
   EXPECT_TRUE(file("out/previous/model.slide") == third);
 }
 
-// What cannot be kept is not lost.
+// A run that cannot be kept is not removed.
 TEST_F(RunFolderTest, WhereItCannotBeKeptNothingIsTrained) {
   ASSERT_EQ(slide_.run(arguments("out", "1")).code, 0);
   const std::string model = file("out/model.slide");
@@ -76,7 +75,7 @@ TEST_F(RunFolderTest, WhereItCannotBeKeptNothingIsTrained) {
   EXPECT_NE(slide_.run({"train", "--resume", "out"}).out.find("is complete"), std::string::npos);
 }
 
-// Nor what nobody can tell whether it is finished.
+// Nor a run whose state is unreadable.
 TEST_F(RunFolderTest, WhereItCannotBeReadNothingIsTrained) {
   ASSERT_EQ(slide_.run(arguments("out", "1")).code, 0);
   const std::string model = file("out/model.slide");
@@ -89,7 +88,7 @@ TEST_F(RunFolderTest, WhereItCannotBeReadNothingIsTrained) {
   EXPECT_TRUE(file("out/model.slide") == model);
 }
 
-// A finished run is no more than its model.
+// A finished run needs its model.
 TEST_F(RunFolderTest, AFinishedRunWithoutItsModelIsNotCalledComplete) {
   ASSERT_EQ(slide_.run(arguments("out", "1")).code, 0);
   const std::string model = file("out/model.slide");
@@ -119,15 +118,15 @@ TEST_F(RunFolderTest, AFinishedRunWithoutItsModelIsNotCalledComplete) {
   EXPECT_TRUE(file("out/model.slide") == model);
 }
 
-// Killed in front of every single change, the folder never shows the one run's model for the other's, and the
-// finished model is there, whole.
+// For a kill before each single change: the folder never shows one run's model as the other's, and the
+// finished model is complete.
 TEST_F(RunFolderTest, KilledAtEveryStepItTellsTheTruth) {
   const std::vector<std::string> best = {"--set", "data.validation=0.2"};
   const auto with_best = [&](std::vector<std::string> all) {
     all.insert(all.end(), best.begin(), best.end());
     return all;
   };
-  for (const std::string seed : {"2", "1"}) {  // another configuration, and the same again
+  for (const std::string seed : {"2", "1"}) {  // another configuration, then the same again
     fs::remove_all(slide_.path("first"));
     ASSERT_EQ(slide_.run(with_best(arguments("first", "1"))).code, 0);
     ASSERT_EQ(slide_.run(with_best(arguments("second", seed))).code, 0);

@@ -1,4 +1,4 @@
-// data.sample_weights, from end to end: the same as a column of weights, and what it does not go with.
+// End-to-end tests of data.sample_weights: equality with a weights column, and invalid combinations.
 #include <gtest/gtest.h>
 #include <zlib.h>
 
@@ -39,7 +39,7 @@ class SampleWeightsCliTest : public CliTest {
     arguments.insert(arguments.end(), options.begin(), options.end());
     return slide_.run(arguments);
   }
-  // The scores after such a training.
+  // The scores after training with these settings.
   std::string taught(const std::string& data, const Settings& more) {
     const Outcome done = teach(data, "run", more);
     EXPECT_EQ(done.code, 0) << done.err;
@@ -97,7 +97,7 @@ TEST_F(SampleWeightsCliTest, MayBePackedAndComeToTheSameModel) {
       << "the path is absolute";
 }
 
-TEST_F(SampleWeightsCliTest, AreOfTheNewSamplesWhereTrainingGoesOn) {
+TEST_F(SampleWeightsCliTest, AreOfTheNewSamplesInIncrementalTraining) {
   ASSERT_EQ(teach("w.tsv", "begun", {file_}).code, 0);
   write_file(slide_.path("more.tsv"), "nature\tviolin 1\nmusic\tviolin 2\nsport\tviolin 3\n");
   const auto go_on = [&](const std::string& out, const Settings& more) {

@@ -1,4 +1,4 @@
-// What the program tells about itself: help, reference, completion, manual page.
+// Tests of help, reference, completion and manual page.
 #include <gtest/gtest.h>
 
 #include <cstdlib>
@@ -12,7 +12,7 @@ namespace {
 
 class ShellTest : public CliTest {
  protected:
-  // Whether `command` runs well in the folder of the program; true also where `program` is not installed.
+  // Whether `command` succeeds in the program's folder; true also where `program` is not installed.
   bool runs(const std::string& program, const std::string& command) const {
     if (std::system(("command -v " + program + " > /dev/null").c_str()) != 0) return true;
     return std::system(("cd '" + slide_.folder().string() + "' && " + command).c_str()) == 0;
@@ -57,7 +57,7 @@ TEST_F(ShellTest, BashCompletesCommandsAndTheirOptions) {
   EXPECT_EQ(answer("tr"), "train\n");
   EXPECT_EQ(answer("train --res"), "--resume\n");
   EXPECT_EQ(answer("predict --thres"), "--threshold\n");
-  EXPECT_EQ(answer("train fi"), "\n");  // files are the shell's business
+  EXPECT_EQ(answer("train fi"), "\n");  // the shell completes files itself
 }
 
 TEST_F(ShellTest, ZshCompletesCommandsAndTheirOptions) {

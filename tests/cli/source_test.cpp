@@ -1,5 +1,5 @@
-// What a command line names: data or a configuration, a run in place of its model, keys, and what is no
-// command.
+// Tests of command line arguments: data or configuration, a run in place of its model, keys, and unknown
+// commands.
 #include <gtest/gtest.h>
 
 #include <filesystem>

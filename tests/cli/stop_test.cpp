@@ -1,4 +1,4 @@
-// Signals to `slide train` that come before its first step.
+// Tests of signals to `slide train` before its first step.
 #include <fcntl.h>
 #include <gtest/gtest.h>
 #include <signal.h>
@@ -15,7 +15,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// Whether a process has a handler for the signal, as the system tells.
+// Whether a process has a handler for the signal, according to the system.
 bool catches(pid_t process, int signal) {
   std::ifstream status(fmt::format("/proc/{}/status", process));
   for (std::string line; std::getline(status, line);) {
@@ -31,8 +31,8 @@ class StopTest : public CliTest {
     CliTest::SetUp();
     generate();
   }
-  // The exit code of the program that `signal` comes to while it waits for the folder "out", which this
-  // process holds.
+  // The exit code after `signal` arrives while the program waits for the folder "out", which this process
+  // locks.
   int stopped(const std::vector<std::string>& arguments, int signal) {
     fs::create_directories(slide_.path("out"));
     const int lock = open(slide_.path("out").c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
@@ -63,7 +63,7 @@ TEST_F(StopTest, BeforeTheFirstStepASignalEndsAtOnceAndSaysSo) {
   }
 }
 
-TEST_F(StopTest, BeforeARunGoesOnASignalSaysHowTo) {
+TEST_F(StopTest, BeforeARunResumesASignalSaysHowTo) {
   ASSERT_EQ(slide_.run(begin_).code, 0);
   EXPECT_EQ(stopped({"train", "--resume", "out"}, SIGTERM), 128 + SIGTERM);
   EXPECT_EQ(file("child-err"),

@@ -1,4 +1,4 @@
-// Tables with named columns, and a file of validation, from end to end.
+// End-to-end tests of tables with named columns, and of a validation file.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -25,7 +25,7 @@ kind = "dense"
 constexpr const char* kNames[] = {"music", "deep sea", "bread"};
 constexpr const char* kWords[] = {"violin cello choir", "whale coral reef", "oven salt flour"};
 
-// Sample i as a line of each form.
+// Sample i as a line of each format.
 struct Forms {
   std::string text, csv = "id,title,body,tags\n", json, plain;
 };
@@ -70,7 +70,7 @@ class TableCliTest : public testing::Test {
   const Program slide_;
 };
 
-TEST_F(TableCliTest, TeachWhatTheirTextDoesAndArePredictedAlike) {
+TEST_F(TableCliTest, TrainAndPredictAsTheirTextDoes) {
   ASSERT_EQ(train("train.txt").code, 0);
   const std::string expected = answers("train.txt", "test.plain");
   EXPECT_NE(expected.find("deep sea:"), std::string::npos);

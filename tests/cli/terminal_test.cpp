@@ -1,4 +1,4 @@
-// What people see: nothing is wider than the terminal where its words allow that.
+// Tests of terminal output: lines are no wider than the terminal where words allow it.
 #include <gtest/gtest.h>
 #include <sys/ioctl.h>
 
@@ -14,7 +14,7 @@ constexpr unsigned short kColumns = 80;
 
 class TerminalTest : public CliTest {
  protected:
-  // What the program writes to a terminal of kColumns.
+  // Output of the program to a terminal of kColumns.
   std::string shown(const std::vector<std::string>& arguments) {
     int terminal = -1;
     const pid_t child = slide_.start(
@@ -31,9 +31,9 @@ class TerminalTest : public CliTest {
     close(terminal);
     return text;
   }
-  // The lines, those that take the place of others too, without what leads the cursor.
+  // The lines, including overwritten ones, without cursor control sequences.
   static std::vector<std::string> lines_of(std::string text) {
-    std::replace(text.begin(), text.end(), '\r', '\n');  // where a line begins anew
+    std::replace(text.begin(), text.end(), '\r', '\n');  // start of an overwriting line
     std::vector<std::string> lines;
     std::istringstream in(text);
     for (std::string line; std::getline(in, line);)
@@ -67,7 +67,7 @@ TEST_F(TerminalTest, ARunIsToldWithinTheTerminal) {
   EXPECT_NE(table.find("\n    sampled output"), std::string::npos) << table;
 }
 
-// What programs read has the lines it always had.
+// Output for other programs keeps its lines.
 TEST_F(TerminalTest, NothingIsBrokenElsewhere) {
   generate();
   const Outcome done = slide_.run({"train", "data/train.txt", "--test", "data/test.txt", "--epochs", "1"});

@@ -1,4 +1,4 @@
-// Text from end to end: training on it, predicting names for plain lines, and what goes wrong.
+// End-to-end tests of text: training, prediction of names for plain lines, errors.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -120,7 +120,7 @@ TEST_F(TextCliTest, TrainsAndTestsOnText) {
   EXPECT_NE(tested.out.find("\"p_at_1\":1.0"), std::string::npos) << tested.out;
 }
 
-// Data of another vocabulary, and labels that no training sample has.
+// Data of another vocabulary, and labels without training samples.
 TEST_F(TextCliTest, TestsAndTrainingTellWhatTheModelDoesNotKnow) {
   const std::string foreign = "music\tqwertz asdfgh\nhistory,music\tyxcvb violin\nhistory\tThe oven\n";
   write_file(slide_.path("foreign.tsv"), foreign);
@@ -138,7 +138,7 @@ TEST_F(TextCliTest, TestsAndTrainingTellWhatTheModelDoesNotKnow) {
                             "\"unknown_labels\":2}"),
             std::string::npos)
       << tested.out;
-  // What is there none of goes without saying.
+  // Zero counts are not reported.
   const auto told_of = [&](const std::string& rows) {
     write_file(slide_.path("some.tsv"), rows);
     return slide_.run({"test", "out/model.slide", "some.tsv", "--json"}).err;
@@ -220,7 +220,7 @@ TEST_F(TextCliTest, FeaturesAreTakenWhateverTheTrainingFormat) {
             slide_.run({"test", "out/model.slide", "test.tsv"}).out.substr(0, 10));
 }
 
-// What is predicted may have labels or not, whatever their form; what is no label ends nothing.
+// Lines to predict may have labels or not, in either form; malformed labels are not errors.
 TEST_F(TextCliTest, LabelsOfLinesToPredictCountForNothing) {
   train_model();
   const std::string lines =
@@ -246,7 +246,7 @@ TEST_F(TextCliTest, BlankLinesAndBytesThatAreNoTextAreAnswered) {
   EXPECT_EQ(predict({}, "").out, "");
 }
 
-// A line must be answered before the input goes on or ends.
+// A line is answered before the input continues or ends.
 TEST_F(TextCliTest, LinesAreAnsweredAsTheyCome) {
   train_model();
   const std::string script = fmt::format(

@@ -1,4 +1,4 @@
-// slide train end to end: what it writes, prints and refuses.
+// End-to-end tests of `slide train`: files, output and refusals.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -24,7 +24,7 @@ TEST_F(TrainCommandTest, WhatWillNotFitIntoMemoryIsRefusedBeforeItIsTaken) {
             2);
 }
 
-// A single number in a file can ask for any amount, also before the first weight is there.
+// A single number in a file can request any amount of memory, even before the first weight exists.
 TEST_F(TrainCommandTest, ALargeNumberInAFileIsRefusedBeforeAnythingIsMadeForIt) {
   write_file(slide_.path("label.txt"), "0 1:1\n2000000000 1:1\n");
   write_file(slide_.path("feature.txt"), "2 2000000000 3\n0 1:1\n1 2:1\n");
@@ -140,7 +140,8 @@ TEST_F(TrainCommandTest, SameSeedSameLossesWhateverTheThreads) {
   EXPECT_NE(without_timings(events("one")), without_timings(events("other")));
 }
 
-// Of many features few are in a block, the fewer the smaller it is: the last of an epoch has 76 samples.
+// With many features, a block has few of them, and fewer the smaller it is: the last batch of an epoch has 76
+// samples.
 TEST_F(TrainCommandTest, ManyFeaturesAreTheSameModelWhateverTheThreads) {
   const Outcome made =
       slide_.run({"generate", "--samples", "1100", "--test-samples", "10", "--features", "60000", "--labels",
@@ -171,8 +172,8 @@ TEST_F(TrainCommandTest, WithoutTestDataThereIsNoEvaluation) {
   EXPECT_NE(held_out.out.find("the validation samples alone are evaluated"), std::string::npos);
 }
 
-// The shell counts in units of 512 bytes: the model is larger than 1 MiB, which is room for the half that
-// ThreadSanitizer takes of a file when a program starts.
+// The shell counts in units of 512 bytes: the model exceeds 1 MiB, which leaves room for the half that
+// ThreadSanitizer needs of a file when a program starts.
 TEST_F(TrainCommandTest, ALimitOnTheSizeOfFilesIsLikeAFullDisk) {
   generate();
   slide_.begin_with("ulimit -f 2048");

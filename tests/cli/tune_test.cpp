@@ -1,4 +1,4 @@
-// slide tune end to end.
+// End-to-end tests of `slide tune`.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -48,7 +48,7 @@ TEST_F(TuneCommandTest, ThePageGoesWhereReportSays) {
       << foreign.err;
   EXPECT_EQ(foreign.out, "") << "told after the search";
   EXPECT_EQ(tune({"--report", "best.toml"}).code, 2);
-  const Outcome sealed = tune({"--report", "/proc/search.html"});  // not even root writes there
+  const Outcome sealed = tune({"--report", "/proc/search.html"});  // not even root can write there
   EXPECT_EQ(sealed.code, 1);
   EXPECT_EQ(sealed.out, "") << "told after the search";
   EXPECT_EQ(std::count(sealed.err.begin(), sealed.err.end(), '\n'), 1) << sealed.err;

@@ -1,5 +1,4 @@
-// data.group and data.time, from end to end: what train and tune say, that the same part is held out again,
-// and what is refused.
+// End-to-end tests of data.group and data.time: output of train and tune, equal held-out samples, refusals.
 #include <gtest/gtest.h>
 
 #include <algorithm>

@@ -1,4 +1,4 @@
-// `slide vectors`: what it writes, and what it refuses.
+// Tests of `slide vectors`: output and refusals.
 #include "tests/cli/cli_fixture.h"
 
 namespace slide::test {

@@ -1,4 +1,4 @@
-// A cluster of one process does what a larger one does, with itself.
+// Tests of the single-process cluster: it does with itself what a larger cluster does.
 #include "engine/cluster/alone.h"
 
 #include <gtest/gtest.h>

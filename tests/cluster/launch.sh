@@ -5,7 +5,7 @@
 [ -n "$plugin" ] || { echo "SKIPPED: built without MPI (package libopenmpi-dev)"; exit 77; }
 [ -x "$launcher" ] || { echo "SKIPPED: there is no mpirun (package openmpi-bin)"; exit 77; }
 export SLIDE_MPI_PLUGIN=$plugin
-# More ranks than cores, by whoever builds; names of Open MPI 4 and 5.
+# More ranks than cores, also as root; names of Open MPI 4 and 5.
 export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 OMPI_MCA_rmaps_base_oversubscribe=1 \
   OMPI_MCA_hwloc_base_binding_policy=none PRTE_ALLOW_RUN_AS_ROOT=1 PRTE_ALLOW_RUN_AS_ROOT_CONFIRM=1 \
   PRTE_MCA_rmaps_default_mapping_policy=:oversubscribe OMP_NUM_THREADS=1

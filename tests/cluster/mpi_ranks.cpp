@@ -1,4 +1,4 @@
-// What ranks do with each other: run by mpi_test.sh, as several processes under a launcher of MPI.
+// Tests of exchanges between ranks: run by mpi_test.sh as several processes under an MPI launcher.
 // usage: mpi_ranks FOLDER LONGEST_MESSAGE [--gtest...]    the tests below; the first failure ends all ranks
 //        mpi_ranks abort | throw | leave | kill           one rank ends early, the others wait for it
 #include <gtest/gtest.h>
@@ -33,7 +33,7 @@ std::size_t me() {
   return static_cast<std::size_t>(cluster->rank());
 }
 
-// What rank `from` sends to rank `to` on a channel: every content and size is another, some are empty.
+// The message from rank `from` to rank `to` on a channel: all contents and sizes differ, some are empty.
 Bytes message(std::size_t from, std::size_t to, std::size_t channel, std::size_t unit) {
   Bytes bytes((from + 2 * to + channel) % 4 * unit + (from == 1 ? 0 : to));
   for (std::size_t i = 0; i < bytes.size(); ++i) {
@@ -42,7 +42,7 @@ Bytes message(std::size_t from, std::size_t to, std::size_t channel, std::size_t
   return bytes;
 }
 
-// The parts of one exchange, and what should come.
+// The parts of an exchange, and the expected ones.
 struct Exchange {
   std::vector<Bytes> sent, got, expected;
 
@@ -212,13 +212,13 @@ TEST(Ranks, AllLearnThatARankCannotWrite) {
   setrlimit(RLIMIT_FSIZE, &before);
   try {
     file->close();
-    ADD_FAILURE() << "nobody is told";
+    ADD_FAILURE() << "no error was thrown";
   } catch (const Error& error) {
     EXPECT_NE(std::string(error.what()).find("(seen by rank 1 of "), std::string::npos) << error.what();
   }
 }
 
-// With the first failure there is no use in going on: the ranks are no longer at the same place.
+// Continuing after the first failure is useless: the ranks are out of step.
 class EndAll : public testing::EmptyTestEventListener {
   void OnTestPartResult(const testing::TestPartResult& result) override {
     if (!result.failed()) return;
@@ -240,7 +240,7 @@ int run_tests(int argc, char** argv) {
   return RUN_ALL_TESTS();
 }
 
-// Rank 1 ends in some way, the others wait for it in a barrier.
+// Rank 1 ends early in the given way; the others wait for it in a barrier.
 int end_early(const std::string& way) {
   const auto opened = open_cluster();
   opened->barrier();

@@ -1,4 +1,4 @@
-// What the environment makes of a process: one alone, one of several, or one that cannot find the others.
+// Tests of process detection from the environment: alone, one of several, or unable to find the others.
 #include <dlfcn.h>
 #include <gtest/gtest.h>
 
@@ -48,7 +48,7 @@ class Launched : public testing::Test {
   }
 };
 
-TEST_F(Launched, ByNobodyIsAlone) {
+TEST_F(Launched, WithoutALauncherIsAlone) {
   EXPECT_EQ(launched_processes(), 1);
   EXPECT_EQ(open_cluster()->size(), 1);
 }

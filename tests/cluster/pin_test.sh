@@ -16,7 +16,7 @@ mapfile -t cores < <(taskset -pc $$ | sed 's/.*: //' | tr , '\n' |
 
 "$slide" "${train[@]}" --out one > log
 
-# All ranks fail alike, in one line.
+# All ranks fail with one line.
 refused() {  # what, exit code, what the line holds
   [ "$2" -eq 2 ] || fail "$1: exit code $2, not 2"
   [ "$(grep -c '^slide: ' log)" = 1 ] || fail "$1: not one line"

@@ -1,4 +1,4 @@
-// Reading, overriding, checking and writing configurations: every message a user can meet.
+// Tests of reading, overriding, checking and writing configurations: every error message.
 #include "engine/config/config.h"
 
 #include <gtest/gtest.h>
@@ -319,7 +319,7 @@ TEST(OldNames, AreReadInFilesAndOverridesAndTold) {
   EXPECT_EQ(config.layers[1].wide_negatives, 3u);
   EXPECT_EQ(config.loss.gradient_threshold, 0.25);
   const std::vector<std::string> told = old_key_names(path, overrides, config);
-  ASSERT_EQ(told.size(), 4u);  // each key once, and none that has today's name
+  ASSERT_EQ(told.size(), 4u);  // each old key once, no current key
   EXPECT_EQ(told[0], path + ":2: 'data.pairs' is now called 'data.crosses'; the old name is still read");
   EXPECT_EQ(told[1], path +
                          ":6: 'layer.1.correction' is now called 'layer.1.logq_correction'; the old "
@@ -399,8 +399,8 @@ TEST(Rules, LayersAndBlocks) {
       "among weights that are all 0");
   EXPECT_EQ(
       override_error("layer.0.init_scale=0"),
-      "--set layer.0.init_scale=0: 'layer.0.init_scale' must be above 0: neurons of a hidden layer that "
-      "start alike stay alike");
+      "--set layer.0.init_scale=0: 'layer.0.init_scale' must be above 0: equal neurons of a hidden layer "
+      "stay equal");
   EXPECT_EQ(override_error("train.block_size=24"),
             "--set train.block_size=24: 'train.block_size' must be 1 or a multiple of 16, not 24");
   EXPECT_EQ(override_error("train.block_size=128"),

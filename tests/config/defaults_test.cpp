@@ -1,4 +1,4 @@
-// Defaults of the structs, of a file without keys and of configs/default.toml are one model.
+// The defaults of the structs, of a file without keys and of configs/default.toml are equal.
 #include <gtest/gtest.h>
 
 #include <filesystem>

@@ -1,4 +1,4 @@
-// Stored configurations keep their meaning when keys are added, renamed or taken away.
+// Stored configurations keep their meaning when keys are added, renamed or removed.
 #include <gtest/gtest.h>
 
 #include <map>
@@ -23,7 +23,7 @@ Config parse_quietly(const std::string& text) {
   return config;
 }
 
-// Without the line of `key` in each section headed `heading`.
+// The text without the line of `key` in each section `heading`.
 std::string without(const std::string& text, const std::string& heading, const std::string& key) {
   std::string left, section;
   std::size_t removed = 0;
@@ -75,7 +75,7 @@ TEST(Stored, KeysThatDidNotExistYetMeanWhatWasDoneBefore) {
   EXPECT_GT(added, 25);
 }
 
-// What programs had stored before there were wide weights, neighbours, text, ...: no such part of a model.
+// Configurations stored before linear-term weights, neighbours, text, ... existed: models without them.
 TEST(Stored, TheFirstModelsHadNoneOfTheLaterParts) {
   Config defaults;
   std::string text = to_toml(defaults);
@@ -99,7 +99,7 @@ TEST(Stored, TheFirstModelsHadNoneOfTheLaterParts) {
   EXPECT_EQ(read.loss.kind, defaults.loss.kind);
 }
 
-// Who adds a key states, as Field::before, what configurations without it meant.
+// A new key states in Field::before the meaning of configurations without it.
 TEST(Stored, OnlyKeysOfTheFirstModelsHaveNothingBefore) {
   const std::map<std::string, std::set<std::string>> first = {
       {"[data]", {"train", "test", "format", "one_based", "normalize", "train_first", "test_last"}},

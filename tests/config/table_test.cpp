@@ -1,4 +1,4 @@
-// What is made from the table of keys: the resolved file and the reference; and that the table is complete.
+// Tests of the table of keys: the resolved file, the reference, and completeness of the table.
 #include <gtest/gtest.h>
 
 #include <string>
@@ -72,7 +72,7 @@ TEST(Reference, HasEveryKey) {
   EXPECT_NE(text.find("## `[layer.hash]`"), std::string::npos);
 }
 
-// Converts to anything: counts the members of an aggregate, to notice one that the tables do not describe.
+// Converts to any type: counts the members of an aggregate, to detect one that the tables lack.
 struct Anything {
   template <class T>
   operator T() const;

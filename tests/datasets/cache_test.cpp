@@ -1,5 +1,4 @@
-// The cache gives what parsing gives, notices every change of its source, survives damage, and is written in
-// little memory.
+// Tests of the cache: equality with parsing, detection of changed sources, damage, and bounded memory.
 #include "datasets/cache.h"
 
 #include <gtest/gtest.h>
@@ -61,7 +60,7 @@ void expect_same(const Dataset& data, const Dataset& expected) {
   EXPECT_EQ(show(data), show(expected));
 }
 
-// Reads twice, with the given outcomes; both must be what parsing gives.
+// Reads twice with the given outcomes; both results must equal parsing.
 void expect_outcomes(const std::string& path, const ReadOptions& options, CacheOutcome first,
                      CacheOutcome second = CacheOutcome::kUsed) {
   const Dataset expected = read_dataset(path, options);
@@ -98,7 +97,7 @@ TEST(Cache, GivesWhatParsingGivesForEveryFormat) {
     SCOPED_TRACE(path);
     expect_outcomes(path, {}, CacheOutcome::kWritten);
   }
-  EXPECT_EQ(folder.files(), 2U + 8U * 2U);  // nothing else is left behind
+  EXPECT_EQ(folder.files(), 2U + 8U * 2U);  // no other files remain
 }
 
 TEST(Cache, ReportsTheFaultsOfTheFile) {
@@ -124,12 +123,12 @@ TEST(Cache, NoticesThatTheFileChanged) {
   set_time(path, std::chrono::hours(1));
   expect_outcomes(path, {}, CacheOutcome::kWritten);
   const fs::file_time_type time = fs::last_write_time(path);
-  folder.write("data", std::string(kXmc) + "\n");  // another size at the same time
+  folder.write("data", std::string(kXmc) + "\n");  // different size, same time
   fs::last_write_time(path, time);
   expect_outcomes(path, {}, CacheOutcome::kWritten);
   folder.write("data", "1 2 3\n1 1:1\n");
   expect_outcomes(path, {}, CacheOutcome::kWritten);
-  folder.write("data", "1 2 3\n2 0:1\n");  // as long, right after
+  folder.write("data", "1 2 3\n2 0:1\n");  // same size, immediately after
   expect_outcomes(path, {}, CacheOutcome::kWritten);
 }
 
@@ -188,7 +187,7 @@ TEST(Cache, IsMadeAgainWhenDamaged) {
   replace(whole + '\0');
   replace(std::string(whole.size(), '\0'));
   replace(whole.substr(0, 4096) + std::string(whole.size() - 4096, '\0'));
-  for (std::size_t at = 0; at < 150; at += 3) {  // the header; its page is filled up with zeros
+  for (std::size_t at = 0; at < 150; at += 3) {  // the header; the rest of its page is zero
     std::string damaged = whole;
     damaged[at] = static_cast<char>(damaged[at] ^ (1 << at % 8));
     replace(damaged);
@@ -202,7 +201,7 @@ TEST(Cache, IsMadeAgainWhenDamaged) {
   }
 }
 
-// A cache as CacheSink writes it, checksums included, of whatever rows, with the key of the cache at `path`.
+// Writes rows as CacheSink does, with checksums, under the key of the cache at `path`.
 void write_cache_of(const DatasetArrays& rows, const CsrSizes& sizes, const std::string& path) {
   CacheKey key;
   std::memcpy(&key, read_text(cache_path(path)).data() + 16, sizeof key);
@@ -256,7 +255,7 @@ TEST(Cache, WhoseEntriesCannotBeIsMadeAgain) {
 TEST(Cache, IsNotNeededToRead) {
   const TemporaryFolder folder;
   const std::string path = folder.write("data", kXmc);
-  fs::create_directories(cache_path(path) + "/full");  // the name is taken by a folder
+  fs::create_directories(cache_path(path) + "/full");  // a folder has the name
   expect_outcomes(path, {}, CacheOutcome::kNone, CacheOutcome::kNone);
   EXPECT_EQ(folder.files(), 2U);
   const std::ifstream keep_open(path);
@@ -264,7 +263,8 @@ TEST(Cache, IsNotNeededToRead) {
   for (const auto& entry : fs::directory_iterator("/proc/self/fd")) {
     std::error_code ignored;
     if (fs::read_symlink(entry.path(), ignored) != fs::path(path)) continue;
-    expect_outcomes(entry.path(), {}, CacheOutcome::kNone, CacheOutcome::kNone);  // no file can be made here
+    // no file can be created here
+    expect_outcomes(entry.path(), {}, CacheOutcome::kNone, CacheOutcome::kNone);
     ++places;
   }
   EXPECT_EQ(places, 1);

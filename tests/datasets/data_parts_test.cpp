@@ -1,4 +1,4 @@
-// Several files that are one data set: which files a path names, and that their rows are those of all in one.
+// Tests of data sets in several files: the files of a path, and equality with a single file.
 #include "datasets/data_parts.h"
 
 #include <gtest/gtest.h>
@@ -24,14 +24,14 @@ using testing::show;
 
 class DataPartsTest : public ::testing::Test {
  protected:
-  // The parts of a set, and the set.
+  // Writes the parts of a set and the whole set.
   std::string parts(const std::string& end, std::string_view one, std::string_view two) {
     return path_of_parts({folder_.write("one" + end, one), folder_.write("two" + end, two)});
   }
   std::string whole(const std::string& end, std::string_view text) {
     return folder_.write("whole" + end, text);
   }
-  // Both read alike, however many threads there are.
+  // Both read equally with any number of threads.
   void expect_same(const std::string& parts, const std::string& whole, ReadOptions options = {}) {
     for (const int threads : {1, 2, 3}) {
       options.threads = threads;
@@ -140,7 +140,7 @@ TEST_F(DataPartsTest, UsersOfSeveralLogsAreOne) {
       << input_error([&] { read_dataset(faulty, options); });
 }
 
-// Where no part alone tells of weights, all of them together do.
+// No single part reveals weights, but all parts together do.
 TEST_F(DataPartsTest, TheShapeOfALogIsThatOfAllParts) {
   const std::string one = "u 5 2\nv 6 3\n", two = "u 7 1\n";
   ReadOptions options;

@@ -1,4 +1,4 @@
-// The data set itself, the order of epochs, and writing.
+// Tests of Dataset, of the order of epochs, and of writing.
 #include "datasets/dataset.h"
 
 #include <gtest/gtest.h>
@@ -108,7 +108,7 @@ TEST(Shuffle, IsAPermutationThatDependsOnSeedAndEpoch) {
   shuffle_order({}, 1, 1);
 }
 
-// Each of four items comes first in about a quarter of the epochs.
+// Each of four items is first in about a quarter of the epochs.
 TEST(Shuffle, IsUniform) {
   std::vector<int> counts(24);
   std::vector<std::uint32_t> order(4);
@@ -132,7 +132,7 @@ Dataset random_dataset(std::size_t samples) {
       arrays.feature_values.push_back(static_cast<float>(rng.normal() * std::pow(10, rng.normal() * 5)));
     }
     for (std::uint32_t id = rng.below(60); id < 50; id += 1 + rng.below(30)) arrays.label_ids.push_back(id);
-    if (i + 3 > samples) {  // the last samples hold nothing
+    if (i + 3 > samples) {  // the last samples are empty
       arrays.feature_ids.resize(arrays.feature_offsets.back());
       arrays.feature_values.resize(arrays.feature_offsets.back());
       arrays.label_ids.resize(arrays.label_offsets.back());
@@ -172,7 +172,7 @@ TEST(Writer, FaultsNameThePath) {
   EXPECT_TRUE(run_error([&] { write_xmc(small(), nowhere); }).starts_with(nowhere + ": cannot be created"));
 }
 
-// A limit on the size of files stands for a full disk.
+// A file size limit simulates a full disk.
 TEST(Writer, AFullDiskIsAnErrorThatLeavesNothing) {
   const TemporaryFolder folder;
   const std::string path = folder.path("data.txt");

@@ -1,4 +1,4 @@
-// Dense features in .npy files, with the labels and sparse features that go with them.
+// Tests of dense features in .npy files, with labels and sparse features.
 #include "datasets/dense_data.h"
 
 #include <gtest/gtest.h>
@@ -95,7 +95,7 @@ TEST_F(DenseTest, ScalesRowsToUnitLength) {
   EXPECT_NEAR(row_of(data, 2)[0], 1.0F, 1e-6F);
 }
 
-// Of all halves, against the definition in IEEE 754.
+// All float16 values, against the definition in IEEE 754.
 TEST_F(DenseTest, WidensEveryHalf) {
   std::vector<std::uint16_t> halves;
   Floats expected;

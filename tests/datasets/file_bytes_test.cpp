@@ -1,4 +1,4 @@
-// The bytes of a file: whole, and the reader's own once they are read.
+// Tests of FileBytes: complete content, which is the reader's own after reading.
 #include "datasets/file_bytes.h"
 
 #include <gtest/gtest.h>
@@ -16,7 +16,7 @@ namespace {
 namespace fs = std::filesystem;
 using testing::TemporaryFolder;
 
-// Never gzip.
+// Never starts like gzip.
 std::string bytes_without_pattern(std::size_t count) {
   std::string bytes(count, '\0');
   std::uint64_t state = 1;
@@ -61,7 +61,7 @@ TEST(FileBytes, StayWhenTheFileShrinks) {
   EXPECT_TRUE(bytes.text() == content);
 }
 
-// The file shrinks and grows as fast as it can until a reading has met that.
+// The file shrinks and grows as fast as possible until a reading meets a change.
 TEST(FileBytes, OfAFileThatChangesMeanwhileAreRefused) {
   const TemporaryFolder folder;
   const std::string path = folder.write("data", "x");

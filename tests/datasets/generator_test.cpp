@@ -1,4 +1,4 @@
-// The synthetic generator: determinism, shape, power laws, and whether its structure can be learnt.
+// Tests of the synthetic generator: determinism, shape, power laws, and learnability.
 #include "datasets/generator.h"
 
 #include <gtest/gtest.h>
@@ -65,7 +65,7 @@ TEST(Generator, DenseFeaturesAreAProjectionOfSparseOnes) {
   EXPECT_EQ(dense.dense_count(), 600U);
   EXPECT_EQ(dense.label_count(), 200U);
   EXPECT_EQ(read_dataset(folder.path("one/X.test.npy")).size(), 30U);
-  // Lengths are 1 in both, and angles nearly the same.
+  // Lengths are 1 in both, and angles nearly equal.
   std::vector<float> a(600), b(600), spread(3000);
   for (std::size_t i = 0; i + 1 < dense.size(); ++i) {
     EXPECT_TRUE(std::ranges::equal(dense.labels(i), sparse.labels(i)));
@@ -80,7 +80,7 @@ TEST(Generator, DenseFeaturesAreAProjectionOfSparseOnes) {
   }
 }
 
-TEST(Generator, HasTheShapeAskedFor) {
+TEST(Generator, HasTheRequestedShape) {
   const TemporaryFolder folder;
   generate_dataset(small(), folder.path("deep/er"));
   const Dataset train = read_dataset(folder.path("deep/er/train.txt"));
@@ -101,7 +101,7 @@ TEST(Generator, HasTheShapeAskedFor) {
   EXPECT_GT(frequencies[199], 0U);
 }
 
-// The nearest mean of a label's samples names one of the labels of most test samples.
+// Nearest class means predict a label of most test samples.
 TEST(Generator, PlantsStructureThatCanBeLearnt) {
   const TemporaryFolder folder;
   generate_dataset(small(), folder.root());

@@ -1,4 +1,4 @@
-// Logs of interactions: their forms, items, users, faults, and what is held out of them.
+// Tests of interaction logs: forms, items, users, errors, held-out items.
 #include "datasets/interactions.h"
 
 #include <fmt/format.h>
@@ -60,7 +60,7 @@ Strings names_with(std::string_view more, const TextModel& before, const TextOpt
   return names_of(*items);
 }
 
-// "user: item=weight item=weight ..." of each row; the newest item behind it.
+// "user: item=weight item=weight ..." for each row, followed by the newest item.
 Rows users_of(std::string_view text, const TextModel& items, ReadOptions options = log_options(),
               std::size_t chunk_bytes = kDefaultChunkBytes) {
   LogUsers users;
@@ -118,7 +118,7 @@ TEST(InteractionForms, NumbersAreGuessedWhereNothingElseCanBeMeant) {
   EXPECT_FALSE(looks_like_log("2 10 3\n0 5:1\n1 2:1\n"));
   EXPECT_FALSE(looks_like_log("1\t2\n3\t4\n"));  // labelled text
   EXPECT_FALSE(looks_like_log("u a b\nv c\n"));
-  EXPECT_FALSE(looks_like_log("0 7 2\n0 5 7 9\n"));  // a header that is wrong
+  EXPECT_FALSE(looks_like_log("0 7 2\n0 5 7 9\n"));  // an incorrect header
   EXPECT_FALSE(looks_like_log("0 1 2\n"));           // one line
   EXPECT_FALSE(looks_like_log("0 -1 2\n0 1 2\n"));
   EXPECT_EQ(detect_format("0 5 7 9\n1 2\n"), DataFormat::kInteractions);

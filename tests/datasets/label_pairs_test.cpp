@@ -1,4 +1,4 @@
-// Files of pairs that do not count, and data without them.
+// Tests of files of excluded (sample, label) pairs, and data without them.
 #include "datasets/label_pairs.h"
 
 #include <gtest/gtest.h>

@@ -1,4 +1,4 @@
-// Texts of labels: lines of name and text, features in rows, and what a training set makes of them.
+// Tests of label texts: lines of name and text, feature rows, and training sets with them.
 #include "datasets/label_texts.h"
 
 #include <gtest/gtest.h>
@@ -53,7 +53,7 @@ TEST_F(TextsOfLabels, BringLabelsAndWordsOfTheirOwn) {
   const auto plain = learn(data, nullptr), told = learn(data, &texts);
   EXPECT_FALSE(plain->label_id("dance"));
   EXPECT_EQ(told->label_id("dance"), 2U) << "behind those that samples have";
-  EXPECT_EQ(plain->vocabulary(), 1U);  // violin alone is in two samples
+  EXPECT_EQ(plain->vocabulary(), 1U);  // only violin is in two samples
   EXPECT_EQ(told->vocabulary(), 4U);
   EXPECT_EQ(told->samples(), 5U);
   for (const int threads : {2, 3}) EXPECT_EQ(learn(data, &texts, 1, threads)->digest(), told->digest());

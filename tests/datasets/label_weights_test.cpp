@@ -1,4 +1,4 @@
-// Weights of labels: from a file, by number or by name, and by frequency.
+// Tests of label weights: from a file, by number or name, and by frequency.
 #include "datasets/label_weights.h"
 
 #include <gtest/gtest.h>
@@ -27,7 +27,7 @@ class LabelWeightsOfFile : public ::testing::Test {
   LabelNumbers read(std::string_view text, bool named) const {
     return read_label_weights(folder_.write("w", text), 3, named ? names_.get() : nullptr, "data.txt");
   }
-  // What is refused, behind the path.
+  // The refusal message after the path.
   std::string refusal(std::string_view text, bool named) const {
     const std::string message = testing::input_error([&] { read(text, named); });
     const std::string path = folder_.path("w");

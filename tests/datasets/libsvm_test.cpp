@@ -1,4 +1,4 @@
-// libsvm text: what is accepted, and where each fault is reported.
+// Tests of libsvm text: accepted forms, and the reported position of each error.
 #include <gtest/gtest.h>
 
 #include <string>

@@ -1,4 +1,4 @@
-// Pairs of SciPy matrices: what SciPy itself wrote, what we write, and damage.
+// Tests of pairs of SciPy matrices: files written by SciPy, files written here, damage.
 #include "datasets/npz.h"
 
 #include <gtest/gtest.h>
@@ -222,7 +222,7 @@ TEST_F(NpzTest, ArchivesOfNumbersOf64BitsAreReadBack) {
   }
 }
 
-// Of a member: what is said of it in the directory of the end, which begins with the last mark of an entry.
+// Corrupts the directory entry of a member; the directory begins with the last entry signature.
 TEST_F(NpzTest, MembersThatCannotBeReadSayWhy) {
   write_archive(folder_.path("X.t.npz"), {{"format.npy", std::string(5000, 'x')}});
   const std::string whole = testing::read_text(folder_.path("X.t.npz"));
@@ -250,7 +250,7 @@ TEST_F(NpzTest, MembersThatCannotBeReadSayWhy) {
   }
 }
 
-// Every byte changed: either an error in one line, or the same sizes of rows (unused bytes of the archive).
+// Every byte changed: either an error in one line, or equal numbers of rows (bytes the archive does not use).
 TEST_F(NpzTest, DamageIsNoCrash) {
   const std::string features = from_hex(kFeatures);
   for (std::size_t at = 0; at < features.size(); at += 7) {
@@ -277,7 +277,7 @@ TEST_F(NpzTest, FoldersThatCannotBeWritten) {
   EXPECT_THROW(write_npz(data, npz_paths(folder_.path("missing/X.npz"))), Error);
 }
 
-// What is said of writing a pair where files may have so many bytes: such a limit stands for a full disk.
+// The error of writing a pair under a file size limit, which simulates a full disk.
 std::string written_within(rlim_t bytes, const Dataset& data, const NpzPaths& paths) {
   rlimit old{};
   getrlimit(RLIMIT_FSIZE, &old);

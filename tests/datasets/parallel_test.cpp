@@ -1,5 +1,5 @@
-// Parsing gives the same data and the same errors for any number of threads and chunks, and agrees with a
-// slow parser written for comparison.
+// Parsing gives equal data and errors for any number of threads and chunks, and agrees with a simple parser
+// written for comparison.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -56,7 +56,7 @@ std::string random_line(Rng& rng) {
   return line;
 }
 
-// Changes, drops or doubles a byte here and there.
+// Changes, removes or doubles a random byte.
 void mutate(std::string& line, Rng& rng) {
   constexpr std::string_view kBytes = "0123456789::,,  \t\r.-+eEnaix#";
   for (std::uint32_t edits = 1 + rng.below(2); edits > 0 && !line.empty(); --edits) {
@@ -75,7 +75,7 @@ void mutate(std::string& line, Rng& rng) {
   }
 }
 
-// ---- the slow parser: one line to its row as shown by show(), nothing where the line is faulty ----
+// ---- the simple parser: one line to its row as shown by show(), nullopt for a malformed line ----
 
 std::optional<std::uint64_t> slow_id(const std::string& text, std::uint64_t limit) {
   if (text.empty() || text.size() > 15 || text.find_first_not_of("0123456789") != std::string::npos)
@@ -182,7 +182,7 @@ TEST(Differential, NumbersAgreeWithTheLibrary) {
   }
 }
 
-// Decimal numbers at and next to the middle between two floats.
+// Decimal numbers at and next to the midpoint of two floats.
 TEST(Differential, RoundsNearMidpointsCorrectly) {
   for (std::uint64_t round = 0; round < 20000; ++round) {
     Rng rng(7, Purpose::kTest, 3, round);

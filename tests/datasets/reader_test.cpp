@@ -1,4 +1,4 @@
-// Files: opening, formats found from the content, gzip, IDX images.
+// Tests of files: opening, format detection, gzip, IDX images.
 #include "datasets/reader.h"
 
 #include <gtest/gtest.h>
@@ -32,7 +32,7 @@ TEST(Reader, FindsTheFormat) {
   EXPECT_EQ(show(read_dataset(folder.write("c.txt", "1:1 2:3"), kRaw)), Rows{"|1:1 2:3"});
   EXPECT_EQ(show(read_dataset(folder.write("a.gz", gzip(kXmcText)), kRaw)), kXmcRows);
   const std::string first = testing::zstd(kXmcText.substr(0, 9)), rest = testing::zstd(kXmcText.substr(9));
-  const std::string skipped("\x50\x2a\x4d\x18\x02\0\0\0ab", 10);  // a frame that holds nothing
+  const std::string skipped("\x50\x2a\x4d\x18\x02\0\0\0ab", 10);  // a skippable frame
   EXPECT_EQ(show(read_dataset(folder.write("a.zst", testing::zstd(kXmcText)), kRaw)), kXmcRows);
   EXPECT_EQ(show(read_dataset(folder.write("two.zst", skipped + first + rest), kRaw)), kXmcRows);
   EXPECT_EQ(detect_file(folder.path("two.zst")), DataFormat::kXmc);

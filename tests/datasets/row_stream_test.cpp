@@ -1,5 +1,5 @@
-// A stream of rows is the same however its lines are parted, faults and line numbers included, and the same
-// as reading all at once.
+// A stream of rows gives equal rows, errors and line numbers for any division of its lines, equal to reading
+// all at once.
 #include <gtest/gtest.h>
 
 #include <string>
@@ -21,7 +21,7 @@ struct Streamed {
   std::vector<std::string> faults;
 };
 
-// `text` in parts of up to `lines` lines.
+// Streams `text` in parts of up to `lines` lines.
 Streamed stream(const std::string& text, std::size_t lines, DataFormat format) {
   ReadOptions options;
   options.format = format;

@@ -1,4 +1,4 @@
-// Groups and times of samples: how they are read, and how a split goes by them.
+// Tests of groups and times of samples: reading, and splits by them.
 #include "datasets/sample_keys.h"
 
 #include <gtest/gtest.h>
@@ -23,7 +23,7 @@ namespace {
 using Ids = std::vector<std::uint32_t>;
 using Words = std::vector<std::string>;
 
-// Samples whose only feature has their number for value; of those in `bare` none has a label.
+// Samples whose only feature has their index as value; samples in `bare` have no label.
 Dataset keyed_samples(std::size_t count, SampleKeys keys, const std::set<std::size_t>& bare = {}) {
   DatasetArrays arrays;
   for (std::size_t i = 0; i < count; ++i) {
@@ -36,7 +36,7 @@ Dataset keyed_samples(std::size_t count, SampleKeys keys, const std::set<std::si
   return Dataset(std::move(arrays), 1, 3).with_keys(std::make_shared<const SampleKeys>(std::move(keys)));
 }
 
-// The numbers of the samples.
+// The indices of the samples.
 Ids numbers_of(const Dataset& data) {
   Ids numbers;
   for (std::size_t i = 0; i < data.samples(); ++i)
@@ -50,7 +50,7 @@ Ids held_out(const Dataset& data, double share, std::uint64_t seed = 1, std::siz
   return numbers_of(split.validation);
 }
 
-// Groups of so many samples, their samples strewn over the data.
+// Groups of these sizes, with their samples scattered over the data.
 Ids strewn(const std::vector<std::size_t>& sizes) {
   Ids groups;
   for (std::size_t round = 0, left = 1; left > 0; ++round) {

@@ -1,4 +1,4 @@
-// Weights of samples from a file of their own.
+// Tests of sample weights from a separate file.
 #include "datasets/sample_weights.h"
 
 #include <gtest/gtest.h>
@@ -20,7 +20,7 @@ class SampleWeights : public ::testing::Test {
   Weights read(std::string_view text, std::size_t samples) const {
     return read_weights(folder_.write("w", text), samples, "data.txt");
   }
-  // What is refused, behind the path.
+  // The refusal message after the path.
   std::string refusal(std::string_view text, std::size_t samples) const {
     const std::string message = testing::input_error([&] { read(text, samples); });
     const std::string path = folder_.path("w");

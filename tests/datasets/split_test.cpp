@@ -1,4 +1,4 @@
-// A training part and a validation part of a data set.
+// Tests of training and validation parts of a data set.
 #include "datasets/split.h"
 
 #include <gtest/gtest.h>
@@ -16,7 +16,7 @@ namespace {
 using testing::Rows;
 using testing::show;
 
-// `samples` rows of one feature whose value is their number; every third has no label.
+// `samples` rows of one feature whose value is their index; every third has no label.
 Dataset numbered(std::size_t samples) {
   DatasetArrays arrays;
   for (std::size_t i = 0; i < samples; ++i) {
@@ -32,7 +32,7 @@ Dataset numbered(std::size_t samples) {
 TEST(Split, EverySampleIsInOnePart) {
   const Dataset data = numbered(60);
   const Split split = split_dataset(data, 0.2, 1000, 3);
-  EXPECT_EQ(split.validation.size(), 8u);  // a fifth of the 40 with labels
+  EXPECT_EQ(split.validation.size(), 8u);  // a fifth of the 40 labelled samples
   for (std::size_t i = 0; i < split.validation.size(); ++i) EXPECT_FALSE(split.validation.labels(i).empty());
   Rows all = show(split.train), expected = show(data);
   const Rows rest = show(split.validation);
@@ -65,7 +65,7 @@ TEST(Split, FoldsShareNoSampleForValidation) {
   for (const auto& row : show(data)) {
     if (std::find(validated.begin(), validated.end(), row) != validated.end()) labelled.push_back(row);
   }
-  EXPECT_EQ(labelled.size(), 40u);                                        // all that have labels, each once
+  EXPECT_EQ(labelled.size(), 40u);                                        // all labelled samples, each once
   EXPECT_EQ(split_dataset(data, 0.2, 1000, 3, 7).validation.size(), 8u);  // the last ones again
 }
 

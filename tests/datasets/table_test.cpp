@@ -1,4 +1,4 @@
-// Tables: JSON lines, CSV and TSV, their columns, faults and weights.
+// Tests of tables: JSON Lines, CSV and TSV; columns, errors and weights.
 #include "datasets/table.h"
 
 #include <fmt/ranges.h>
@@ -34,7 +34,7 @@ TextOptions bare_words() {
   return options;
 }
 
-// "label,label|text" of each record.
+// "label,label|text" for each record.
 Rows samples_of(std::string_view text, DataFormat format, const TableColumns& columns = kColumns,
                 std::size_t chunk_bytes = kDefaultChunkBytes) {
   const Table table(text, "t", format, columns, Labels::kRequired);
@@ -216,7 +216,7 @@ TEST(Tables, HaveWeights) {
   EXPECT_EQ(show(scaled), (Rows{show(data)[0], show(data)[1]}));
 }
 
-// The rows of a text that comes in pieces of `step` bytes' lines.
+// The rows of a text that arrives in pieces of about `step` bytes.
 Rows streamed(const std::string& text, const ReadOptions& options, std::size_t step, Strings* faults) {
   RowStream stream("t", options);
   Rows rows;

@@ -1,4 +1,4 @@
-// Helpers of the data set tests: temporary folders, small files, messages of expected errors.
+// Helpers of the data set tests: temporary folders, small files, expected error messages.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -22,7 +22,7 @@
 
 namespace slide::testing {
 
-// Leaves this process `bytes` of address space more than it has, as long as it lives.
+// Limits this process to `bytes` of address space beyond its current use.
 class AddressSpaceLimit {
  public:
   explicit AddressSpaceLimit(std::size_t bytes) {
@@ -40,7 +40,7 @@ class AddressSpaceLimit {
   rlimit before_{};
 };
 
-// A fresh folder, removed with all it holds.
+// A temporary folder, removed with its content.
 class TemporaryFolder {
  public:
   TemporaryFolder() {
@@ -98,7 +98,7 @@ inline std::string zstd(std::string_view content) {
   return packed;
 }
 
-// The message of the InputError that `body` throws; empty when it throws none.
+// The message of the InputError that `body` throws; empty where it throws none.
 template <class F>
 std::string input_error(F&& body) {
   try {
@@ -109,7 +109,7 @@ std::string input_error(F&& body) {
   return "";
 }
 
-// The same of any Error.
+// The same for any Error.
 template <class F>
 std::string run_error(F&& body) {
   try {
@@ -120,7 +120,7 @@ std::string run_error(F&& body) {
   return "";
 }
 
-// `labels|id:value id:value` of each sample, for comparisons in one line.
+// `labels|id:value id:value` for each sample, for comparisons in one line.
 inline std::vector<std::string> show(const Dataset& data) {
   std::vector<std::string> rows;
   for (std::size_t i = 0; i < data.size(); ++i) {

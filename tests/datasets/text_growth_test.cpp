@@ -1,5 +1,5 @@
-// A vocabulary that grows: what a second text adds, and that it is weighted as if both had been learnt at
-// once.
+// Tests of a growing vocabulary: additions of a second text, with weights as if both texts had been learnt
+// together.
 #include <gtest/gtest.h>
 
 #include <fstream>

@@ -1,4 +1,4 @@
-// Features in one file of text, labels in another.
+// Tests of features in one text file and labels in another.
 #include "datasets/text_pair.h"
 
 #include <gtest/gtest.h>

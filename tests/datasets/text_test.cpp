@@ -1,4 +1,4 @@
-// Labelled text: its two forms, what is learnt from it, and the rows it becomes.
+// Tests of labelled text: its two forms, learning, and the resulting rows.
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -23,7 +23,7 @@ using testing::TemporaryFolder;
 using Strings = std::vector<std::string>;
 using Model = std::shared_ptr<const TextModel>;
 
-constexpr std::size_t kTiny = 5;  // bytes a chunk: every line its own
+constexpr std::size_t kTiny = 5;  // bytes per chunk: one line each
 
 TextOptions simple() {
   TextOptions options;
@@ -60,7 +60,7 @@ Strings labels(const TextModel& model) {
   return names;
 }
 
-// Rows with names for ids: `label,label|word:value word:value`, words by name.
+// Rows with names in place of ids: `label,label|word:value word:value`, sorted by word.
 Rows named(const Dataset& data, const TextModel& model) {
   Rows rows;
   for (std::size_t i = 0; i < data.size(); ++i) {

@@ -1,4 +1,4 @@
-// Tokens, n-grams and their hashes, in all scripts and on bytes that are no text.
+// Tests of tokens, n-grams and their hashes, in all scripts and for invalid bytes.
 #include "datasets/tokenizer.h"
 
 #include <gtest/gtest.h>
@@ -137,7 +137,7 @@ TEST(Tokenizer, CharacterNgrams) {
   EXPECT_NE(hashes[0], hashes[1]) << "a word is not its only character";
 }
 
-// Models hold hashes: they must be these on every machine and for ever.
+// Models store hashes: they must be equal on every machine, forever.
 TEST(Tokenizer, LongWordsHaveCharacterNgramsOfTheirHeadOnly) {
   TextOptions options = words_only();
   options.char_ngrams_min = options.char_ngrams_max = 3;
@@ -149,7 +149,7 @@ TEST(Tokenizer, LongWordsHaveCharacterNgramsOfTheirHeadOnly) {
   EXPECT_EQ(names_of(std::string(most + 1, 'a'), options).back(), "~aaa");
   EXPECT_EQ(ngrams(std::string(10 * most, 'a')), most - 1);
   std::string word;
-  while (word.size() <= most) word += "ạ";  // three bytes; most is no multiple of it
+  while (word.size() <= most) word += "ạ";  // three bytes; most is not a multiple of it
   EXPECT_EQ(names_of(word, options).back(), "~ạạạ");
   EXPECT_EQ(ngrams(word), most / 3 - 1);
 }

@@ -1,4 +1,4 @@
-// XMC text: what is accepted, and where each fault is reported.
+// Tests of XMC text: accepted forms, and the reported position of each error.
 #include <gtest/gtest.h>
 
 #include <limits>
@@ -150,7 +150,7 @@ TEST(Xmc, HeaderFaults) {
   }
 }
 
-// The second fault lies in an earlier chunk than the first, whatever the threads do.
+// The second error is in an earlier chunk than the first, for any scheduling of threads.
 TEST(Xmc, ReportsTheFirstFaultWhateverTheThreads) {
   std::string text = "400 100 50\n";
   for (int i = 0; i < 400; ++i)

@@ -1,13 +1,14 @@
-// Loaded before a program (LD_PRELOAD), this makes one of its calls to the system fail, as FAULT says:
+// Fault injection by LD_PRELOAD: makes one system call of a program fail, as the environment variable FAULT
+// says:
 //
-//   KIND:N:EFFECT    the N-th call of this kind, counted from 1; with a '+' at the end, and all after it: of
-//                    memory, those that ask for more than has been freed since
+//   KIND:N:EFFECT    the N-th call of this kind, from 1; with a '+' at the end, also all later ones; for
+//                    memory, later requests that exceed the memory freed since
 //
 // Kinds: read, write, sync, resize, open, name (rename, link), remove, folder (mkdir), map, memory; change:
-// what gives a file or folder a name, another one, or none. Effects: EIO, ENOSPC, EINTR, ENOMEM, SHORT (half
-// of what was asked for), KILL (the process, in front of the call). Of what is read and written, regular
-// files count. FAULT_COUNT names a file that takes how many calls of each kind there were, and the numbers of
-// the first call of memory from each place that asks for some. main() is where counting begins and ends.
+// every call that creates, renames or removes a file or folder. Effects: EIO, ENOSPC, EINTR, ENOMEM, SHORT
+// (half of the request), KILL (the process, before the call). Reads and writes count for regular files.
+// FAULT_COUNT names a file that receives the number of calls of each kind, and the number of the first memory
+// request from each call site. Counting covers main().
 #include <dlfcn.h>
 #include <execinfo.h>
 #include <fcntl.h>
@@ -45,10 +46,10 @@ Kind fault_kind = kKinds;
 long fault_at = 0;
 int fault_effect = 0;
 bool fault_lasts = false;
-std::atomic<bool> exhausted = false;  // memory is, but for
+std::atomic<bool> exhausted = false;  // memory is exhausted, except for
 std::atomic<long> freed = 0;          // bytes
 
-// ---- which places ask for memory ----
+// ---- call sites of memory requests ----
 
 constexpr std::size_t kMaxPlaces = 1 << 15;
 constexpr int kFrames = 14, kOwnFrames = 3;
@@ -79,7 +80,7 @@ void note_place(long number) {
 
 // ---- counting ----
 
-// What is to happen instead of this call: an errno, kShort, or 0 for nothing.
+// The effect on this call: an errno, kShort, or 0 for none.
 int fault(Kind kind) {
   if (!counting.load(std::memory_order_relaxed)) return 0;
   const long number = counts[kind].fetch_add(1) + 1;
@@ -106,7 +107,7 @@ int fault_of(Kind kind, int descriptor) {
   return counting.load(std::memory_order_relaxed) && is_file(descriptor) ? fault(kind) : 0;
 }
 
-// Whether the call fails, errno set.
+// Whether the call fails; sets errno.
 bool fails(int effect) {
   if (effect > 0) errno = effect;
   return effect > 0;
@@ -153,7 +154,7 @@ int counted_main(int argc, char** argv, char** environment) {
   read_fault();
   places_wanted = std::getenv("FAULT_COUNT") != nullptr;
   void* frame = nullptr;
-  backtrace(&frame, 1);  // what it loads the first time is not counted
+  backtrace(&frame, 1);  // its first call allocates, which is not counted
   counting = true;
   const int code = real_main(argc, argv, environment);
   counting = false;
@@ -206,7 +207,7 @@ int mkdir(const char* path, mode_t mode) noexcept {
   return next<int(const char*, mode_t)>("mkdir")(path, mode);
 }
 
-#ifndef SLIDE_NAMES_ONLY  // sanitizers have functions of their own for the rest
+#ifndef SLIDE_NAMES_ONLY  // sanitizers intercept the remaining functions themselves
 
 // ---- files ----
 
@@ -263,7 +264,7 @@ ssize_t writev(int file, const iovec* parts, int count) {
   if (fails(effect)) return -1;
   return next<ssize_t(int, const iovec*, int)>("writev")(file, parts, effect == kShort ? 1 : count);
 }
-// A stream's own calls cannot be seen: C's library makes them inside.
+// The calls of a stream are not interceptable: the C library makes them internally.
 int fflush(std::FILE* file) {
   const int effect = file == nullptr ? 0 : fault_of(kWrite, fileno(file));
   if (effect > 0 && effect != EINTR) return errno = effect, EOF;
@@ -294,13 +295,13 @@ void* __libc_realloc(void*, std::size_t);
 void* __libc_memalign(std::size_t, std::size_t);
 void __libc_free(void*);
 
-// Whether whoever called is the OpenMP runtime or the loader, which end the process when they get no memory.
+// Whether the caller is the OpenMP runtime or the loader, which end the process when memory is exhausted.
 static bool is_runtime(const void* caller) {
   Dl_info info;
   if (dladdr(caller, &info) == 0 || info.dli_fname == nullptr) return false;
   return std::strstr(info.dli_fname, "omp.so") != nullptr || std::strstr(info.dli_fname, "/ld-") != nullptr;
 }
-// Whether this call, for so many bytes more, gets none.
+// Whether this request for `bytes` further bytes fails.
 static bool no_memory(const void* caller, std::size_t bytes) {
   if (!counting.load(std::memory_order_relaxed) || looking) return false;
   if (fault(kMemory) <= 0 || is_runtime(caller)) return false;

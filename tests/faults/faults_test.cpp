@@ -1,6 +1,6 @@
-// Every call to the system that a command makes fails once, in turn: short counts and interruptions do not
-// show, whatever else is told in one line; what was there stays, or what is new is whole, and going on gives
-// what an undisturbed run gives, to the bit. A part of the points by default; all of them with
+// Every system call of a command fails once, in turn. Short counts and interruptions have no visible effect;
+// any other failure is reported in one line; previous files stay, or new files are complete; and resuming
+// gives the result of an undisturbed run, bit for bit. Tests a subset of the points by default; all with
 // SLIDE_FAULTS=all (scripts/faults.sh).
 #include <gtest/gtest.h>
 #include <signal.h>
@@ -17,10 +17,10 @@
 namespace slide::test {
 namespace {
 
-// A command, what it starts from, and what must hold after it.
+// A command, its initial state, and the conditions after it.
 struct Case {
   Strings arguments;
-  std::function<void()> prepare;                          // puts things as they are before
+  std::function<void()> prepare;                          // restores the initial state
   std::function<void(const Outcome&)> done;               // after exit code 0
   std::function<void(bool killed)> broken = [](bool) {};  // after any other
 };
@@ -66,7 +66,7 @@ class FaultsTest : public CliTest {
     tried.broken(point.kills());
   }
 
-  // Whether a failure ends the program as it should: in one line, with the exit code of its kind.
+  // Whether a failure ends the program correctly: one line, and the exit code of its kind.
   static bool is_told(const Point& point, const Outcome& outcome) {
     const std::string& line = outcome.err;
     const bool one_line = line.starts_with("slide: ") && line.find('\n') + 1 == line.size();
@@ -98,14 +98,14 @@ class FaultsTest : public CliTest {
             "--out",     out,
             "--force"};
   }
-  // The runs "first" and "second", of two seeds.
+  // Runs "first" and "second", with two seeds.
   void train_two() {
     for (const auto& [out, seed] : {std::pair("first", "1"), std::pair("second", "2")}) {
       const Outcome outcome = slide_.run(training(out, seed));
       ASSERT_EQ(outcome.code, 0) << outcome.err;
     }
   }
-  // Whether to go on with the run in "out", or to begin again, gives the model that its config.toml is of.
+  // Resuming the run in "out", or restarting it, gives the model of its config.toml.
   void expect_goes_on() {
     const std::string config = file("out/config.toml");
     if (config.empty()) {
@@ -144,7 +144,7 @@ TEST_F(FaultsTest, Training) {
   try_all("train", training_case, 4);
 }
 
-// From a checkpoint on.
+// Resumes from a checkpoint.
 TEST_F(FaultsTest, GoingOn) {
   train_two();
   with("FAULT=name:9:KILL", training("stopped", "2"));
@@ -164,7 +164,7 @@ TEST_F(FaultsTest, GoingOn) {
   try_all("resume", going_on, 3);
 }
 
-// Where the cache cannot be written, training does without.
+// Where the cache cannot be written, training works without it.
 TEST_F(FaultsTest, Caching) {
   Strings arguments = {"train",     "small.toml",
                        "--set",     "data.train=data/train.txt",
@@ -180,7 +180,7 @@ TEST_F(FaultsTest, Caching) {
     caching.arguments = arguments;
     caching.prepare = [&] {
       fs::remove_all(slide_.path("out"));
-      remove_temporaries("data");  // of one that was killed
+      remove_temporaries("data");  // of a killed run
       if (!made) fs::remove(slide_.path("data/train.txt.slidecache"));
       if (made) write_file(slide_.path("data/train.txt.slidecache"), cache);
     };

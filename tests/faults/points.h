@@ -1,4 +1,4 @@
-// Calls to the system that are to fail (fault.cpp), and how many there are.
+// The system calls to fail (fault.cpp), and their number.
 #pragma once
 
 #include <algorithm>
@@ -43,8 +43,8 @@ inline bool all_wanted() {
   return text != nullptr && std::string(text) == "all";
 }
 
-// The points of a command from the counts of one run, at most `most` of a kind and effect, the same ones
-// every time; all of them where they are wanted.
+// Points of a command, from the counts of one run: at most `most` per kind and effect, the same ones each
+// time; all of them with SLIDE_FAULTS=all.
 inline std::vector<Point> points_of(const std::string& counts, std::size_t most) {
   std::istringstream lines(counts);
   std::map<std::string, std::vector<long>> numbers;
@@ -56,7 +56,7 @@ inline std::vector<Point> points_of(const std::string& counts, std::size_t most)
       for (long i = 1; i <= count; ++i) numbers[kind].push_back(i);
     }
   }
-  const char* only = std::getenv("SLIDE_FAULT_POINT");  // one of them, again
+  const char* only = std::getenv("SLIDE_FAULT_POINT");  // repeats a single point
   std::vector<Point> points;
   for (auto& [of, all] : numbers) {
     std::sort(all.begin(), all.end());
@@ -71,7 +71,7 @@ inline std::vector<Point> points_of(const std::string& counts, std::size_t most)
   return points;
 }
 
-// Tells how many points of each kind were tried.
+// Prints the number of tried points of each kind.
 inline void tell_points(const std::string& command, const std::vector<Point>& points) {
   std::map<std::string, int> count;
   for (const Point& point : points) ++count[point.kind];

@@ -1,5 +1,5 @@
-// `slide serve` under the same faults: what fails while it starts is told in one line; once it runs it goes
-// on, with the model before, and whoever asks gets an answer or a closed connection.
+// `slide serve` under the same faults: a failure at start is reported in one line; a running server continues
+// with its previous model, and every client gets an answer or a closed connection.
 #include <optional>
 
 #include "tests/faults/points.h"
@@ -20,7 +20,7 @@ class ServeFaultsTest : public ServeTest {
     if (kSanitized) GTEST_SKIP() << "sanitizers put themselves where the faults are injected";
   }
 
-  // A variable of the environment, with what reads it, for as long as it lives.
+  // Sets an environment variable during its lifetime.
   struct Preloaded {
     Preloaded(const char* name, const std::string& value) : variable(name) {
       setenv("LD_PRELOAD", SLIDE_FAULT, 1);
@@ -37,7 +37,7 @@ class ServeFaultsTest : public ServeTest {
     return {folder(), {"ids/model.slide", "--threads", "2"}};
   }
 
-  // An answer, or nothing where the server closes the connection. It must do one of them.
+  // An answer, or nullopt where the server closes the connection; fails the test otherwise.
   static std::optional<Answer> ask(const ServerProcess& server) {
     try {
       Client client = server.client();
@@ -50,7 +50,7 @@ class ServeFaultsTest : public ServeTest {
       return {};
     }
   }
-  // What every server is asked to do.
+  // The requests to every server.
   static void use(const ServerProcess& server) {
     const auto reloaded = [&] {
       return !server.runs() || server.errors().find("reload") != std::string::npos;
@@ -62,7 +62,7 @@ class ServeFaultsTest : public ServeTest {
   }
 };
 
-TEST_F(ServeFaultsTest, ARunningServerGoesOn) {
+TEST_F(ServeFaultsTest, ARunningServerContinues) {
   std::string wanted;
   {
     ServerProcess counted = serve_with("FAULT_COUNT", "counts");
@@ -73,7 +73,7 @@ TEST_F(ServeFaultsTest, ARunningServerGoesOn) {
   const std::vector<Point> points = points_of(read_file(slide_->path("counts")), 12);
   for (const Point& point : points) {
     if (point.kills() || point.lasts())
-      continue;  // libraries end a process that gets no memory at all any more
+      continue;  // libraries end a process whose memory is exhausted completely
     SCOPED_TRACE("serve " + point.text());
     std::optional<std::string> refusal;
     try {

@@ -1,4 +1,4 @@
-// The features of a block by feature, built as a whole and in parts, block after block.
+// Tests of the feature-major view of a block, built as a whole and in parts, block after block.
 #include "engine/features/block_features.h"
 
 #include <gtest/gtest.h>
@@ -13,11 +13,11 @@ namespace slide {
 namespace {
 
 constexpr std::uint32_t kMaxFeatures = 2048, kEach = 8;  // features of each sample
-constexpr std::size_t kLanes = 128;                      // samples at most
+constexpr std::size_t kLanes = 128;                      // max samples
 
-using Samples = std::vector<std::vector<std::uint32_t>>;  // ids of the features of each
+using Samples = std::vector<std::vector<std::uint32_t>>;  // feature ids of each sample
 
-// Samples whose features lie in the upper part of all the more, the fewer they are.
+// Samples whose features concentrate in the upper part, the more so the fewer they are.
 Samples draw(std::size_t samples, std::uint64_t seed) {
   Rng rng(seed, Purpose::kShuffle, 0, 0);
   Samples drawn(samples);
@@ -45,7 +45,7 @@ Entries entries_of(const Samples& samples, std::span<const float> values) {
   return entries;
 }
 
-// What has been built.
+// The entries of the built view.
 Entries entries_of(const BlockFeatures& features) {
   Entries entries;
   for (std::uint32_t f = 0, number = 0; f < kMaxFeatures; ++f) {
@@ -63,7 +63,7 @@ Entries entries_of(const BlockFeatures& features) {
   return entries;
 }
 
-// The fewer entries there are before a part, the earlier its stretch begins.
+// A part's range starts earlier where fewer entries precede it.
 TEST(BlockFeatures, PartsWhoseStretchesMoveForgetTheBlockBefore) {
   const std::vector<float> values = {1, 2, 3, 4, 5, 6, 7, 8};
   BlockFeatures features;

@@ -1,4 +1,4 @@
-// Which rows are most alike, against cosines in double precision with all of them.
+// Tests of exact nearest rows, against cosines in double precision with all rows.
 #include "engine/features/dense_samples.h"
 
 #include <gtest/gtest.h>
@@ -52,7 +52,7 @@ std::vector<float> joined(const Rows& rows, std::size_t ldx) {
   return x;
 }
 
-// Cosines above 0, the largest first.
+// Cosines above 0, descending.
 std::vector<DenseSamples::Similar> naive(const Rows& rows, const std::vector<float>& query) {
   std::vector<DenseSamples::Similar> all;
   for (std::uint32_t i = 0; i < rows.size(); ++i) {
@@ -63,7 +63,7 @@ std::vector<DenseSamples::Similar> naive(const Rows& rows, const std::vector<flo
   return all;
 }
 
-TEST(DenseSamples, FindsTheMostAlike) {
+TEST(DenseSamples, FindsTheMostSimilar) {
   for (const std::size_t columns : {1, 31, 37, 64}) {
     Rows rows = random_rows(1000, columns, columns);
     const DenseSamples samples = samples_of(rows);
@@ -81,7 +81,7 @@ TEST(DenseSamples, FindsTheMostAlike) {
   }
 }
 
-TEST(DenseSamples, AnswersAlikeAloneAndTogether) {
+TEST(DenseSamples, AnswersTheSameForSingleSamplesAndBatches) {
   Rows rows = random_rows(700, 50, 1);
   const DenseSamples samples = samples_of(rows);
   const Rows queries = random_rows(33, 50, 2);

@@ -1,4 +1,4 @@
-// Pairs of features: against a naive choice, and rows with their crosses against the formula.
+// Tests of feature crosses: the choice against a naive one, and rows with crosses against the formula.
 #include "engine/features/feature_crosses.h"
 
 #include <gtest/gtest.h>
@@ -25,7 +25,7 @@ Pairs pairs_of(const FeatureCrosses& crosses) {
   return {crosses.crosses().begin(), crosses.crosses().end()};
 }
 
-// Features that come together more or less often, and labels of some of those that do.
+// Features that co-occur more or less often, with labels for some of the co-occurring ones.
 Dataset data_of_groups(std::uint32_t seed, std::uint32_t samples, std::uint32_t features,
                        std::uint32_t labels, std::size_t entries) {
   Rng rng(seed, Purpose::kTest, 41);
@@ -49,7 +49,7 @@ Dataset data_of_groups(std::uint32_t seed, std::uint32_t samples, std::uint32_t 
   return {std::move(arrays), features, labels};
 }
 
-// Ids of the entries that are paired, by definition.
+// Indices of the entries that form crosses, by definition.
 std::vector<std::uint32_t> naive_paired(const SparseRow& row) {
   std::vector<std::pair<float, std::uint32_t>> entries;
   for (std::size_t k = 0; k < row.ids.size(); ++k) {
@@ -70,7 +70,7 @@ void for_each_pair(const std::vector<std::uint32_t>& ids, F&& visit) {
   }
 }
 
-// By definition, in double.
+// By definition, in double precision.
 Pairs naive_choice(const Dataset& data, std::size_t a_label) {
   std::map<FeatureCross, double> with_pair;
   std::map<std::uint32_t, double> with;
@@ -121,7 +121,7 @@ TEST(FeatureCrosses, AreThoseThatSayMostOfALabelOnAnyNumberOfThreads) {
   }
 }
 
-// Either feature alone is as often with label 0 as with label 1.
+// Each feature alone occurs equally often with label 0 and label 1.
 Dataset both_or_neither(std::uint32_t repeats) {
   std::vector<Sample> samples;
   for (std::uint32_t i = 0; i < repeats; ++i) {
@@ -141,9 +141,9 @@ TEST(FeatureCrosses, AreFoundWhereSingleFeaturesSayNothing) {
   EXPECT_FALSE(FeatureCrosses::choose({DatasetArrays(), 4, 2}, 8, 2).active());
 }
 
-// A label with very many samples looks at some of them.
+// A label with very many samples is evaluated on some of them.
 TEST(FeatureCrosses, OfALabelWithManySamplesAreThoseOfAnEvenPart) {
-  constexpr std::uint32_t repeats = 13000;  // of 26000, every 6.3th: of both kinds alike
+  constexpr std::uint32_t repeats = 13000;  // every 6.3th of 26000: equally many of both kinds
   static_assert(6 * kCrossSamples < 2 * repeats);
   EXPECT_EQ(pairs_of(FeatureCrosses::choose(both_or_neither(repeats), 1, 2)), (Pairs{{0, 1}}));
 }
@@ -157,7 +157,7 @@ TEST(FeatureCrosses, ComeOfSparseSamplesAlone) {
             pairs_of(FeatureCrosses::choose(data.slice(0, 40), 8, 1)));
 }
 
-// Of many features, every third pair.
+// Every third pair of many features.
 FeatureCrosses some_pairs(std::uint32_t features) {
   Pairs crosses;
   for (std::uint32_t a = 0; a < features; ++a) {
@@ -166,7 +166,7 @@ FeatureCrosses some_pairs(std::uint32_t features) {
   return {crosses, features};
 }
 
-// As the formula says.
+// By the formula.
 std::map<std::uint32_t, double> naive_row(const FeatureCrosses& crosses, const SparseRow& row) {
   std::map<std::uint32_t, double> all, own;
   for (std::size_t k = 0; k < row.ids.size(); ++k) all[row.ids[k]] = own[row.ids[k]] = row.values[k];
@@ -228,7 +228,7 @@ TEST(FeatureCrosses, OfALongRowAreThoseOfItsLargestEntries) {
   std::vector<float> values;
   for (std::uint32_t f = 0; f < 50; ++f) {
     ids.insert(f);
-    values.push_back(f < 11 ? 0.1f : f % 2 == 0 ? 1.0f : -1.0f);  // of 0 to 10, which are alike, only 0
+    values.push_back(f < 11 ? 0.1f : f % 2 == 0 ? 1.0f : -1.0f);  // of 0 to 10, which are equal, only 0
   }
   add_sample(arrays, ids, values, {});
   const Dataset data(std::move(arrays), 50, 1);
@@ -306,7 +306,7 @@ TEST(FeatureCrosses, ThatAreNoneAreRefused) {
   EXPECT_FALSE(FeatureCrosses::are_good(Pairs{{0, 1}, {0, 1}}, 3));
   EXPECT_FALSE(FeatureCrosses::are_good(Pairs{{1, 1}}, 3));
   EXPECT_FALSE(FeatureCrosses::are_good(Pairs{{2, 1}}, 3));
-  EXPECT_FALSE(FeatureCrosses::are_good(Pairs{{0, 1}}, std::size_t{0xffffffff}));  // no number is left
+  EXPECT_FALSE(FeatureCrosses::are_good(Pairs{{0, 1}}, std::size_t{0xffffffff}));  // no id is left
   EXPECT_THROW(FeatureCrosses({{2, 1}}, 3), Error);
 }
 

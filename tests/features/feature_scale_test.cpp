@@ -1,5 +1,5 @@
-// Features times a power of their rarity: the factors, and a network that gets rows so scaled against one
-// that is trained on data scaled by hand.
+// Tests of feature scaling: the factors, and equality of a network with scaled rows and one trained on data
+// scaled by hand.
 #include "engine/features/feature_scale.h"
 
 #include <gtest/gtest.h>
@@ -77,7 +77,7 @@ Dataset training_data() {
   return make_data(spec);
 }
 
-// `data` with the factors that the training data `train` give.
+// `data` with the factors from the training data `train`.
 Dataset scaled_by_hand(const Dataset& data, const Dataset& train, double power) {
   std::vector<double> with(train.feature_count());
   for (std::size_t i = 0; i < train.size(); ++i) {
@@ -103,7 +103,7 @@ Dataset scaled_by_hand(const Dataset& data, const Dataset& train, double power) 
 
 using Scores = std::vector<std::vector<float>>;
 
-// Scores of all labels of all samples, by label. `alone`: each sample by itself, through the screen.
+// Scores of all labels of all samples, by label. `alone`: single-sample scoring, with bounds.
 Scores scores_of(const Network& network, const Dataset& data, bool alone) {
   InferenceOptions options;
   options.k = network.labels();
@@ -158,7 +158,7 @@ TEST(FeatureScale, TrainingIsThatOnDataScaledByHand) {
     for (std::size_t shape = 0; shape < shapes().size(); ++shape) {
       SCOPED_TRACE("power " + std::to_string(power) + " shape " + std::to_string(shape));
       Config config = make_config(shapes()[shape], 32, 16);
-      config.data.crosses = 0;  // whose values are roots of the features'
+      config.data.crosses = 0;  // their values are square roots of the features' values
       config.train.epochs = 3;
       config.train.threads = 2;
       Trainer by_hand(config, train_by_hand, nullptr);
@@ -177,7 +177,7 @@ TEST(FeatureScale, TrainingIsThatOnDataScaledByHand) {
   }
 }
 
-// With as many candidates as labels, the tables change nothing.
+// With as many candidates as labels, the tables have no effect.
 TEST(FeatureScale, LshInferenceScoresTheSameFeatures) {
   const Dataset train = training_data();
   for (std::vector<LayerConfig> layers : {std::vector{dense(24), sampled(0, 20, 12)}, {sampled(0, 20, 12)}}) {

@@ -1,5 +1,5 @@
-// What features weigh for neighbours: the likelihood against its definition in double precision, its gradient
-// against differences, and what is learnt from samples of which some features tell and others do not.
+// Tests of learnt feature weights: the likelihood against its definition in double precision, its gradient
+// against differences, and learning from samples with informative and noisy features.
 #include "engine/features/feature_weight_learning.h"
 
 #include <gtest/gtest.h>
@@ -19,8 +19,8 @@ namespace {
 
 constexpr std::uint32_t kInformative = 40, kFeatures = 80, kGroups = 20;
 
-// A sample has one of kGroups groups, which say its labels; two features of its group's, and six that say
-// nothing.
+// Each sample belongs to one of kGroups groups, which determine its labels; it has two features of its group
+// and six random ones.
 Dataset informative_and_noisy(std::size_t samples, std::uint64_t seed) {
   std::vector<Sample> rows;
   Rng rng(seed, Purpose::kTest, 0, 0);
@@ -36,7 +36,7 @@ Dataset informative_and_noisy(std::size_t samples, std::uint64_t seed) {
   return dataset_of(rows, kFeatures, kGroups + 3);
 }
 
-// By its definition, in double precision, for all samples.
+// By definition, in double precision, over all samples.
 double naive_likelihood(const Neighbours& neighbours, std::span<const float> logs) {
   constexpr double kPower = FeatureWeightLearning::kPower;
   const Neighbours::Storage& stored = neighbours.storage();
@@ -79,14 +79,14 @@ std::vector<float> some_logs() {
   return logs;
 }
 
-// Neighbours that have learnt.
+// Neighbours with learnt weights.
 Neighbours learnt_from(const Dataset& train, int threads) {
   Neighbours neighbours(NeighbourConfig(), train, FeatureScale());
   learn_feature_weights(neighbours, threads);
   return neighbours;
 }
 
-// So few samples that all which share a feature are candidates.
+// So few samples that all samples with a shared feature are candidates.
 TEST(FeatureWeightLearning, LikelihoodIsThatOfVotesThatLeaveTheSampleOut) {
   const Neighbours neighbours(NeighbourConfig(), informative_and_noisy(30, 1), FeatureScale());
   FeatureWeightLearning learning(neighbours, 2);
@@ -115,17 +115,17 @@ TEST(FeatureWeightLearning, GradientIsThatOfTheLikelihood) {
 
 TEST(FeatureWeightLearning, FeaturesThatTellWeighMore) {
   const Dataset train = informative_and_noisy(600, 3);
-  const Neighbours alike(NeighbourConfig(), train, FeatureScale());
+  const Neighbours unweighted(NeighbourConfig(), train, FeatureScale());
   const Neighbours learnt = learnt_from(train, 2);
   ASSERT_EQ(learnt.storage().feature_weights.size(), kFeatures);
-  EXPECT_TRUE(alike.storage().feature_weights.empty());
+  EXPECT_TRUE(unweighted.storage().feature_weights.empty());
   std::vector<float> weights;
   for (const std::uint16_t weight : learnt.storage().feature_weights)
     weights.push_back(kernels::from_bf16(weight));
   const auto border = weights.begin() + kInformative;
   EXPECT_GT(*std::min_element(weights.begin(), border), 2 * *std::max_element(border, weights.end()));
 
-  // And votes on samples that were not there are for their labels.
+  // Votes for unseen samples favour their labels, too.
   const Dataset asked = informative_and_noisy(200, 4);
   const auto right = [&](const Neighbours& neighbours) {
     Neighbours::Scratch scratch = neighbours.make_scratch();
@@ -139,7 +139,7 @@ TEST(FeatureWeightLearning, FeaturesThatTellWeighMore) {
     return share / double(asked.size());
   };
   EXPECT_GT(right(learnt), 0.9);
-  EXPECT_LT(right(alike), 0.6);
+  EXPECT_LT(right(unweighted), 0.6);
 }
 
 TEST(FeatureWeightLearning, DoesNotDependOnThreads) {
@@ -149,7 +149,7 @@ TEST(FeatureWeightLearning, DoesNotDependOnThreads) {
   for (const int threads : {2, 3, 7}) EXPECT_EQ(weights(threads), one) << threads;
 }
 
-// Labels that all samples have, one sample of each label, one sample alone: nothing to learn from.
+// Labels of all samples, labels of one sample, a single sample: nothing to learn.
 TEST(FeatureWeightLearning, StaysWithFiniteWeightsWhereNothingCanBeLearnt) {
   const auto learnt = [](const Dataset& train) { return learnt_from(train, 2).storage().feature_weights; };
   const std::vector<std::pair<std::uint32_t, float>> features = {{0, 1.0f}, {1, 2.0f}};
@@ -164,7 +164,7 @@ TEST(FeatureWeightLearning, StaysWithFiniteWeightsWhereNothingCanBeLearnt) {
   }
 }
 
-// A factor by hand counts as the features times it would.
+// A feature weight equals scaled feature values.
 TEST(Neighbours, WeightsAreThoseOfTheValues) {
   const Dataset train = informative_and_noisy(200, 7);
   Neighbours weighted(NeighbourConfig(), train, FeatureScale());

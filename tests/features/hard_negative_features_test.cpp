@@ -1,4 +1,4 @@
-// Features of near misses: against a naive search, and what they are worth.
+// Tests of hard-negative features: against a naive search, and their effect on accuracy.
 #include "engine/features/hard_negative_features.h"
 
 #include <gtest/gtest.h>
@@ -61,7 +61,7 @@ std::vector<std::pair<double, std::uint32_t>> strongest_of(const Weights& weight
   return strongest;
 }
 
-// By definition, in double: what comes with a feature in its samples.
+// By definition, in double precision: features that co-occur with a feature in its samples.
 Weights naive_cooccurrence(const Dataset& data, const FeatureScale& scale, std::uint32_t t) {
   std::vector<std::size_t> with;
   for (std::size_t i = 0; i < data.size(); ++i) {
@@ -78,7 +78,7 @@ Weights naive_cooccurrence(const Dataset& data, const FeatureScale& scale, std::
   return cooccurring;
 }
 
-// The similarity of every feature that none of the label's samples has.
+// The weight of every feature that none of the label's samples has.
 Weights naive_similarity(const Dataset& data, const FeatureScale& scale, std::uint32_t label,
                          std::size_t wanted) {
   Weights sum, similarity;
@@ -99,7 +99,7 @@ Weights naive_similarity(const Dataset& data, const FeatureScale& scale, std::ui
   return similarity;
 }
 
-TEST(HardNegativeFeatures, AreTheFeaturesOfTheLikestSamplesWithoutTheLabel) {
+TEST(HardNegativeFeatures, AreTheStrongestCooccurringFeaturesWithoutTheLabel) {
   const Dataset data = random_data();
   std::size_t cut = 0;
   for (const double idf_power : {0.0, 1.0}) {
@@ -132,8 +132,8 @@ TEST(HardNegativeFeatures, AreTheFeaturesOfTheLikestSamplesWithoutTheLabel) {
   EXPECT_GT(cut, kLabels);
 }
 
-// Lists are made when they are asked for, by whoever asks first.
-TEST(HardNegativeFeatures, AreTheSameWhoeverAsksFirst) {
+// Lists are computed on first use, in any order.
+TEST(HardNegativeFeatures, DoNotDependOnTheOrderOfCalls) {
   const Dataset data = random_data();
   const FeatureScale scale;
   const LabelSums sums(data, kLabels, scale);
@@ -158,8 +158,8 @@ TEST(HardNegativeFeatures, AreTheSameWhoeverAsksFirst) {
   }
 }
 
-// Groups of items, each sample some of a group: half of them seen, the others wanted, of either kind equally
-// many and of equal weight.
+// Groups of items; each sample has some items of a group: half seen (features), half wanted (labels), equally
+// many of each kind and with equal weights.
 std::vector<Sample> items_seen_and_wanted(std::uint32_t samples, std::uint64_t seed) {
   constexpr std::uint32_t kGroups = 12, kGroup = 8;
   Rng rng(seed, Purpose::kTest, 5);
@@ -181,8 +181,8 @@ std::vector<Sample> items_seen_and_wanted(std::uint32_t samples, std::uint64_t s
   return all;
 }
 
-// What a sample has seen it does not want: no label's own samples show that.
-TEST(HardNegativeFeatures, LetTheWidePathLearnWhatSpeaksAgainstALabel) {
+// Seen items are not wanted again; the label's own samples do not show that.
+TEST(HardNegativeFeatures, LetTheLinearTermLearnNegativeWeights) {
   const Dataset train = dataset_of(items_seen_and_wanted(600, 1), 96, 96);
   const Dataset test = dataset_of(items_seen_and_wanted(200, 2), 96, 96);
   double precision[2] = {};
@@ -200,7 +200,7 @@ TEST(HardNegativeFeatures, LetTheWidePathLearnWhatSpeaksAgainstALabel) {
       for (std::uint64_t i = wide.offsets[label]; i < wide.offsets[label + 1]; ++i) {
         EXPECT_TRUE(i == wide.offsets[label] || wide.features[i - 1] < wide.features[i]);
         EXPECT_EQ(wide.weights[i] == 0.0f,
-                  wide.features[i] == label);  // all others of its group speak for it
+                  wide.features[i] == label);  // all other items of its group have positive weights
       }
       EXPECT_EQ(wide.offsets[label + 1] - wide.offsets[label], against > 0 ? 8U : 7U);
     }

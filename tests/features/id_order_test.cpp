@@ -1,4 +1,4 @@
-// Ids in order, whatever their number and where they lie, one call after the other.
+// Tests of the bitmap sort, for any number and positions of ids, in consecutive calls.
 #include "engine/features/id_order.h"
 
 #include <gtest/gtest.h>

@@ -1,4 +1,4 @@
-// Which of a user's items a sample shows and which it asks for.
+// Tests of item masking: input items and target items of a user.
 #include "engine/features/item_draw.h"
 
 #include <gtest/gtest.h>

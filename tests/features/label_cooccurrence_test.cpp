@@ -1,4 +1,4 @@
-// Companions of labels, against counts of all pairs.
+// Tests of label co-occurrence, against counts of all pairs.
 #include "engine/features/label_cooccurrence.h"
 
 #include <gtest/gtest.h>
@@ -96,7 +96,7 @@ TEST(LabelCooccurrence, OfNothingAreNone) {
     EXPECT_TRUE(cooccurrence.of(label).empty()) << label;
 }
 
-// Of a label with more than are looked at, every third sample.
+// A label with more samples than the limit is counted in every third sample.
 TEST(LabelCooccurrence, OfFrequentLabelsAreCountedInSomeSamples) {
   LabelRows rows, third;
   for (std::uint32_t i = 0; i < LabelCooccurrence::kMaxEntries; ++i) {

@@ -1,4 +1,4 @@
-// The bound of the first few against values in order.
+// Tests of the top-k bound, against sorted values.
 #include "engine/features/top_bound.h"
 
 #include <gtest/gtest.h>
@@ -18,7 +18,7 @@ TEST(TopBound, EnoughReachItAndFewOthers) {
   std::vector<std::uint64_t> first;
   for (const std::size_t most : {1U, 3U, 16U, 64U}) {
     for (const std::size_t count : {4 * most, 4 * most + 1, 7 * most + 2, 40 * most}) {
-      for (const std::uint32_t kinds : {2U, 50U, 1'000'000'000U}) {  // few: many equal ones
+      for (const std::uint32_t kinds : {2U, 50U, 1'000'000'000U}) {  // few: many equal values
         std::vector<std::uint64_t> values(count);
         for (auto& value : values) value = rng.below(kinds);
         const std::uint64_t bound = top_bound<std::uint64_t>(most, values, std::less<>(), UINT64_MAX, first);

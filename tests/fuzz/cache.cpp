@@ -1,5 +1,5 @@
-// The cache beside a data file, asked for by the key that it says it was made with. cache_mutator.cpp keeps
-// its checksums right.
+// Fuzz target: the cache beside a data file, opened with the key that it states. cache_mutator.cpp keeps its
+// checksums valid.
 #include <cstring>
 
 #include "datasets/cache_file.h"
@@ -8,7 +8,7 @@
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   using namespace slide;
   using namespace slide::fuzz;
-  constexpr std::size_t kKeyAt = 16;  // behind magic and byte order
+  constexpr std::size_t kKeyAt = 16;  // after magic and byte order
   CacheKey key;
   if (size < kKeyAt + sizeof key) return 0;
   std::memcpy(&key, data + kKeyAt, sizeof key);

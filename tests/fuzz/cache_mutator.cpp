@@ -1,4 +1,4 @@
-// Mutates the cache of a data file, and puts its length and its checksums right.
+// Mutates the cache of a data file; corrects its length and checksums.
 #include "tests/fuzz/cache_seal.h"
 #include "tests/fuzz/mutate.h"
 

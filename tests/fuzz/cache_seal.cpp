@@ -23,7 +23,7 @@ void put_word(std::string& bytes, std::size_t at, std::uint64_t word) {
   std::memcpy(bytes.data() + at, &word, sizeof word);
 }
 
-// Of arrays of less than a block.
+// Checksum of arrays smaller than a block.
 std::uint64_t sum_of_arrays(const std::string& bytes) {
   std::array<std::uint64_t, 4> sums = {1, 2, 3, 4};
   for (std::size_t at = kHeaderBytes; at + 32 <= bytes.size(); at += 32) {

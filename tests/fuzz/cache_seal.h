@@ -1,12 +1,12 @@
-// The checksums of a cache file, made a second time: what writes it (datasets/cache_file.cpp) would not write
-// what a mutation leaves. fuzz_seeds compares the two. Pure.
+// Checksums of a cache file, implemented a second time: the writer (datasets/cache_file.cpp) cannot write
+// mutated content. fuzz_seeds compares the two. Pure functions.
 #pragma once
 
 #include <string>
 
 namespace slide::fuzz {
 
-// Puts the length and the checksums of arrays, of less than a block, and header right.
+// Corrects length, array checksum (arrays smaller than a block) and header checksum.
 void seal_cache(std::string& bytes);
 
 }  // namespace slide::fuzz

@@ -1,5 +1,5 @@
-// A checkpoint of a run on tiny data: what is taken back trains on. summed_mutator.cpp keeps its checksum
-// right.
+// Fuzz target: a checkpoint of a run on tiny data; a restored trainer continues training. summed_mutator.cpp
+// keeps its checksum valid.
 #include "engine/run/checkpoint.h"
 
 #include "engine/training/trainer.h"
@@ -23,7 +23,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
       trainer.run({});
     } catch (const InputError&) {
       throw;
-    } catch (const Error&) {  // the loss is no number any more
+    } catch (const Error&) {  // the loss became NaN
     }
   });
   return 0;

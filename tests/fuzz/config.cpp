@@ -1,5 +1,6 @@
-// A configuration, as a user's file and as a stored one; behind a line `--set`, overrides, one a line. What
-// is accepted must come back from its own text, and trains a step on tiny data if that takes little memory.
+// Fuzz target: a configuration, as a user's file and as a stored one; after a line `--set`, overrides, one
+// per line. An accepted configuration round-trips through its text, and trains a step on tiny data if that
+// needs little memory.
 #include <algorithm>
 #include <optional>
 #include <vector>
@@ -42,7 +43,7 @@ void check_round_trip(const Config& config) {
         "a configuration comes back from where it was stored");
 }
 
-// A divergent run and a network that does not fit are refused; nothing else may happen.
+// Divergent runs and networks that do not fit are refused; no other failure is allowed.
 void train(Config config, const Dataset& data) {
   config.train.threads = 1;
   const BlockBounds bounds = bounds_of(data, config.train.block_size);

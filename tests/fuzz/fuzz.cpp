@@ -21,7 +21,7 @@ namespace slide::fuzz {
 
 namespace {
 
-// What a tiny network is made for.
+// Size limits of the tiny network.
 constexpr std::size_t kMaxSamples = 64, kMaxFeatures = 1024, kMaxLabels = 256;
 constexpr std::size_t kStep = 16;
 
@@ -42,7 +42,7 @@ void check_best(std::span<const Prediction> best, std::size_t neurons) {
   }
 }
 
-// All samples together and the first ones alone, or these only.
+// All samples together, then the first ones individually; or only these.
 void predict_with(const TrainedNetwork& trained, const InferenceOptions& options, const Dataset& data,
                   bool together) {
   const Predictor predictor(trained, options);
@@ -53,7 +53,7 @@ void predict_with(const TrainedNetwork& trained, const InferenceOptions& options
     predictor.predict(data.slice(i, 1), {options.k, options.log_softmax}, scratch, look);
 }
 
-// Of the first features of a network: alone, some together, none.
+// Samples with the first features of a network: one feature, several, none.
 Dataset samples_for(std::size_t features) {
   DatasetArrays arrays;
   for (std::size_t sample = 0; sample < 4; ++sample) {

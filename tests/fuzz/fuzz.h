@@ -1,5 +1,5 @@
-// What the fuzz targets share: checks, the rows of a data set, a step of a tiny network, a file in memory.
-// For one thread.
+// Common parts of the fuzz targets: checks, rows of a data set, a step of a tiny network, a file in memory.
+// One thread.
 #pragma once
 
 #include <cstddef>
@@ -12,17 +12,17 @@
 #include "engine/config/config.h"
 #include "engine/run/model.h"
 
-// A target takes any bytes; what it throws, and what ends the process, is a finding.
+// A target accepts any bytes; an exception or the end of the process is a finding.
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size);
 
 namespace slide::fuzz {
 
-// Ends the process, saying what does not hold.
+// Ends the process with the message `what` unless `holds`.
 void check(bool holds, const char* what);
-// That a message to the user is one line.
+// Checks that a message to the user is one line.
 void check_message(std::string_view message);
 
-// Calls `read`; false when it refuses its input, in `message`.
+// Calls `read`; returns false where it refuses its input, with the error in `message`.
 template <class Read>
 bool accepted(const Read& read, std::string& message) {
   try {
@@ -44,26 +44,26 @@ inline std::string_view text_of(const std::uint8_t* data, std::size_t size) {
   return {reinterpret_cast<const char*>(data), size};
 }
 
-// Takes the last byte off the input, which chooses between ways to read the rest; 0 where there is none.
+// Removes the last byte of the input, which selects how to read the rest; 0 where there is none.
 unsigned take_choice(std::string_view& input);
 
-// That ids ascend below the numbers of features and labels, and values are finite.
+// Checks that ids ascend below the numbers of features and labels, and that values are finite.
 void check_rows(const Dataset& data);
-// That two data sets are the same to the bit.
+// Checks that two data sets are bitwise equal.
 void check_same(const Dataset& a, const Dataset& b);
 
-// Two layers of a few neurons with all that a network can have; tables of four buckets; one thread.
+// Two layers of a few neurons with every component of a network; tables of four buckets; one thread.
 Config tiny_config();
 // A dozen samples of four features and three labels.
 Dataset tiny_data();
 
-// Trains a tiny network for a step on data that are small enough for that, and predicts. Values must stay
-// finite, so samples should have unit length.
+// Trains a tiny network for a step on sufficiently small data, and predicts. Values must stay finite, so
+// samples should have unit length.
 void train_and_predict(const Dataset& data);
-// All ways to predict a few samples; scores must be finite.
+// Predicts a few samples in all ways; scores must be finite.
 void predict(Model& model);
 
-// A file that lives in memory alone.
+// A file in memory only.
 class MemoryFile {
  public:
   MemoryFile();
@@ -71,7 +71,7 @@ class MemoryFile {
   MemoryFile(const MemoryFile&) = delete;
   MemoryFile& operator=(const MemoryFile&) = delete;
 
-  // Replaces what is in it.
+  // Replaces its content.
   void write(std::string_view bytes) const;
   int descriptor() const { return descriptor_; }
   const std::string& path() const { return path_; }
@@ -81,7 +81,7 @@ class MemoryFile {
   std::string path_;
 };
 
-// A folder that is removed with all it holds.
+// A temporary folder, removed with its content.
 class Folder {
  public:
   Folder();

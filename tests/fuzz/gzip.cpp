@@ -1,5 +1,5 @@
-// A gzip or Zstandard file with XMC text in it: in memory and unpacked to disk. gzip_mutator.cpp changes the
-// text and packs it again.
+// Fuzz target: a gzip or Zstandard file of XMC text, decompressed in memory and to disk. gzip_mutator.cpp
+// mutates the text and compresses it again.
 #include "datasets/file_bytes.h"
 #include "datasets/reader.h"
 #include "datasets/unpack.h"

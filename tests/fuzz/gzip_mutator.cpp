@@ -1,4 +1,4 @@
-// Mutates what a gzip or Zstandard file holds and packs it again; one in a few mutations changes the file
+// Mutates the content of a gzip or Zstandard file and compresses it again; a few mutations change the file
 // itself.
 #include "datasets/unpack.h"
 #include "engine/base/error.h"
@@ -8,7 +8,7 @@
 namespace slide::fuzz {
 namespace {
 
-// False where the bytes cannot be unpacked.
+// Returns false where the bytes cannot be decompressed.
 bool mutate_content(std::string& bytes, std::size_t most, unsigned seed) {
   if (!is_packed(bytes)) return false;
   const bool gzipped = bytes.starts_with("\x1f\x8b");

@@ -1,5 +1,5 @@
-// What a client sends over a connection, in one piece and in several: both must be answered alike, in whole
-// answers that no client could tell from an error of the server.
+// Fuzz target: the bytes of a client, in one piece and in several: both get equal answers, complete ones that
+// are not server errors.
 #include <sys/socket.h>
 #include <unistd.h>
 
@@ -73,7 +73,7 @@ class Exchange {
   Exchange(const Exchange&) = delete;
   Exchange& operator=(const Exchange&) = delete;
 
-  // What the client gets for `bytes`, sent in pieces of this size.
+  // The answers to `bytes`, sent in pieces of `piece` bytes.
   std::string send(std::string_view bytes, std::size_t piece) {
     while (!bytes.empty() && host_.connections > 0) {
       const ssize_t sent = ::send(client_, bytes.data(), std::min(piece, bytes.size()), MSG_NOSIGNAL);
@@ -111,7 +111,7 @@ std::string_view field_of(std::string_view header, std::string_view name) {
   return header.substr(0, header.find("\r\n"));
 }
 
-// Takes the first answer off; its status.
+// Removes the first answer; returns its status.
 unsigned take_answer(std::string_view& answers) {
   const std::size_t end = answers.find("\r\n\r\n");
   check(answers.starts_with("HTTP/1.1 ") && end != std::string_view::npos, "an answer has a whole header");
@@ -138,8 +138,8 @@ std::vector<unsigned> exchange(std::string_view bytes, std::size_t piece) {
   return statuses;
 }
 
-// Alike but for a last answer that says that this is no HTTP: whether the parser sees that before the client
-// is gone depends on where a piece ends.
+// Equal except for a final answer that says the input is not HTTP: whether the parser sees that before the
+// client leaves depends on the pieces.
 bool are_same(std::vector<unsigned> a, std::vector<unsigned> b) {
   if (a.size() < b.size()) std::swap(a, b);
   if (a.size() == b.size() + 1 && a.back() == 400) a.pop_back();

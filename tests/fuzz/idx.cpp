@@ -1,4 +1,4 @@
-// IDX images and their labels, one file behind the other: the labels begin at the last bytes 00 00 08 01.
+// Fuzz target: IDX images followed by their labels, which begin at the last bytes 00 00 08 01.
 #include "datasets/idx.h"
 
 #include <algorithm>

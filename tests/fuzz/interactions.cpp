@@ -1,5 +1,5 @@
-// Logs of interactions: their items, the rows of their users, and whether chunks of lines change any of it.
-// The last byte chooses how many users an item needs, and whether lines with faults are left out.
+// Fuzz target: interaction logs, their items and the rows of their users, equal for any chunks of lines. The
+// last byte selects the min users of an item, and whether malformed lines are skipped.
 #include <memory>
 
 #include "datasets/csr_sink.h"
@@ -26,7 +26,7 @@ void read(const TextSource& source, const TextModel& items, ReadOptions options,
   log.rows = sink.take(sizes, options);
 }
 
-// In one chunk or in several, the items and messages must be the same.
+// Items and messages are equal for one chunk and for several.
 Learnt learn(const TextSource& source, const ReadOptions& options, const TextOptions& text) {
   Learnt whole, cut;
   std::string why_whole, why_cut;

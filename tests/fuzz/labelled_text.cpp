@@ -1,5 +1,5 @@
-// Text with labels: what is learnt from it, its samples, and the same bytes as text to predict labels for.
-// The last byte chooses how text becomes features.
+// Fuzz target: labelled text: learning, its samples, and the same bytes as text for prediction. The last byte
+// selects the text options.
 #include <algorithm>
 #include <memory>
 
@@ -37,7 +37,7 @@ Dataset rows_of(const TextSource& source, const TextModel& model, std::size_t ch
   return sink.take(sizes, options);
 }
 
-// In one chunk or in several, the model and messages must be the same.
+// Model and messages are equal for one chunk and for several.
 Learnt learn(const TextSource& source, const TextOptions& options) {
   Learnt whole, cut;
   std::string why_whole, why_cut;

@@ -1,4 +1,5 @@
-// A model file: what is loaded predicts in every way. summed_mutator.cpp keeps its checksum right.
+// Fuzz target: a model file; a loaded model predicts in all ways. summed_mutator.cpp keeps its checksum
+// valid.
 #include "engine/run/model_file.h"
 
 #include "tests/fuzz/fuzz.h"

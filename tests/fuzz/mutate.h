@@ -1,4 +1,4 @@
-// Mutations that leave the frame of a format whole. Only for libFuzzer's own builds.
+// Mutations that preserve the frame of a format. Only for libFuzzer builds.
 #pragma once
 
 #include <cstddef>
@@ -11,14 +11,13 @@ extern "C" std::size_t LLVMFuzzerCustomMutator(std::uint8_t* data, std::size_t s
 
 namespace slide::fuzz {
 
-// Changes `bytes`, which may become `most` long: often only a few of them, so that all others stay in their
-// places.
+// Mutates `bytes`, to at most `most` bytes: often only a few of them, so that others keep their positions.
 void mutate(std::string& bytes, std::size_t most, unsigned seed);
 
-// Puts `bytes` into the fuzzer's memory, as far as there is room.
+// Copies `bytes` to the fuzzer's memory, as far as it fits.
 std::size_t put(const std::string& bytes, std::uint8_t* data, std::size_t max_size);
 
-// Changes the fuzzer's input, and has `seal` put right in it what must fit.
+// Mutates the fuzzer's input; `seal` corrects dependent fields.
 std::size_t mutate_and_seal(std::uint8_t* data, std::size_t size, std::size_t max_size, unsigned seed,
                             void (*seal)(std::string& bytes));
 

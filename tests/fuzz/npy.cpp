@@ -1,4 +1,4 @@
-// An array of NumPy.
+// Fuzz target: a NumPy array.
 #include "datasets/npy.h"
 
 #include "tests/fuzz/fuzz.h"

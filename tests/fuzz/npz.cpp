@@ -1,5 +1,5 @@
-// An .npz file, as the features and as the labels of a pair. zip_mutator.cpp keeps the checksums of its
-// members right.
+// Fuzz target: an .npz file, as features and as labels of a pair. zip_mutator.cpp keeps its members'
+// checksums valid.
 #include "datasets/npz.h"
 
 #include "tests/fuzz/fuzz.h"

@@ -50,7 +50,7 @@ std::string stored_zip(const std::vector<std::pair<std::string, std::string>>& m
     file.write(name);
     file.write(bytes);
     directory.write("PK\x01\x02");
-    directory.put<std::uint16_t>(20);  // made by
+    directory.put<std::uint16_t>(20);  // version made by
     directory.write(header.bytes());
     for (int i = 0; i < 3; ++i) directory.put<std::uint16_t>(0);  // comment, disk, attributes
     directory.put<std::uint32_t>(0);

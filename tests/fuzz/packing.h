@@ -1,4 +1,4 @@
-// Packs bytes the simplest way, for seeds and mutations. Pure functions.
+// Minimal compression formats for seeds and mutations. Pure functions.
 #pragma once
 
 #include <string>
@@ -10,7 +10,7 @@ namespace slide::fuzz {
 
 std::string pack_gzip(std::string_view bytes);
 std::string pack_zstd(std::string_view bytes);
-// A zip archive of members with these names, stored as they are.
+// A zip archive of these members, stored uncompressed.
 std::string stored_zip(const std::vector<std::pair<std::string, std::string>>& members);
 
 }  // namespace slide::fuzz

@@ -1,5 +1,5 @@
-// The body of POST /predict, to a model of features and to one of text. An answer must be JSON with finite
-// scores.
+// Fuzz target: the body of POST /predict, for a feature model and a text model. An answer must be JSON with
+// finite scores.
 #include "engine/serve/predict_api.h"
 
 #include <nlohmann/json.hpp>

@@ -1,4 +1,4 @@
-// Writes what the fuzzer begins with, made by the project's own writers: FOLDER/TARGET/*, and dictionaries
+// Writes the seeds of the fuzzer with the project's own writers: FOLDER/TARGET/*, and dictionaries
 // FOLDER/TARGET.dict.
 // usage: fuzz_seeds FOLDER
 #include <cstdio>
@@ -35,7 +35,7 @@ class Seeds {
  public:
   explicit Seeds(fs::path folder) : folder_(std::move(folder)) {}
 
-  // Where the seed `name` of a target belongs.
+  // Path of the seed `name` of a target.
   std::string path(const char* target, const std::string& name) const {
     fs::create_directories(folder_ / target);
     return (folder_ / target / name).string();
@@ -84,7 +84,7 @@ void write_texts(const Seeds& seeds) {
                                          "\\xcc\\x81", "\\xc2\\xad", "\\xef\\xb7\\xba"});
 }
 
-void write_interactions(const Seeds& seeds) {  // the last byte: least users, faults, lengths
+void write_interactions(const Seeds& seeds) {  // the last byte: min users, malformed lines, lengths
   const std::string lists = "ann tea jam\nbob tea,jam\tbread\r\n\ncid\nann bread tea\n";
   const std::string pairs =
       "userId,movieId,rating,time\n1,5,3.5,100\n1,7,2,90\n2,5,0,80\n2,7,x,1\n2,9,1e3,70\n";
@@ -112,7 +112,7 @@ void write_tables(const Seeds& seeds) {  // the last byte: format and columns
                                  "\\xef\\xbb\\xbf", "[", "]}"});
 }
 
-// Comments are most of a configuration as it is written.
+// Most of a written configuration is comments.
 std::string without_comments(const std::string& toml) {
   std::string config;
   std::istringstream lines(toml);
@@ -143,7 +143,7 @@ void write_configs(const Seeds& seeds) {
   seeds.put_dictionary("config", words);
 }
 
-// Each with something that the others lack.
+// Each configuration has something that the others lack.
 std::vector<std::pair<std::string, Config>> model_configs() {
   const Config plain = tiny_config();
   std::vector<std::pair<std::string, Config>> configs = {{"plain", plain}};
@@ -167,7 +167,7 @@ std::string content_of(const std::string& path) {
   return {std::istreambuf_iterator<char>(in), std::istreambuf_iterator<char>()};
 }
 
-// Takes the comments of its configuration out of a file.
+// Removes the comments of the configuration in a file.
 void shorten(const std::string& path) {
   std::string file = content_of(path);
   unseal(file);
@@ -176,7 +176,7 @@ void shorten(const std::string& path) {
   std::ofstream(path, std::ios::binary) << file;
 }
 
-// What the target refuses would lead to nothing behind it, so each file is tried.
+// A refused seed would not reach the code behind the check, so each file is tried.
 void write_models(const Seeds& seeds) {
   const auto finish = [](const std::string& path) {
     shorten(path);

@@ -1,4 +1,4 @@
-// Tiny models to ask: one trained on features, one on text. Made once a process.
+// Tiny served models, one trained on features, one on text. Created once per process.
 #pragma once
 
 #include <array>

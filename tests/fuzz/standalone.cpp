@@ -1,5 +1,5 @@
-// Runs a target over files and folders of files: the inputs that once broke something, and the seeds. A path
-// where nothing is counts for nothing. usage: PROGRAM PATH...     exit code 2 when there is no file at all
+// Runs a target over files and folders of files: previous findings, and seeds. Missing paths are ignored.
+// usage: PROGRAM PATH...     exit code 2 where there is no file at all
 #include <sys/resource.h>
 #include <unistd.h>
 
@@ -18,7 +18,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr unsigned kMaxSeconds = 60;  // for one input
+constexpr unsigned kMaxSeconds = 60;  // per input
 
 std::vector<fs::path> files_of(int count, char** arguments) {
   std::vector<fs::path> files;
@@ -49,7 +49,7 @@ int main(int argument_count, char** arguments) {
   limit_memory();
   for (const fs::path& file : files) {
     std::printf("%s\n", file.c_str());
-    std::fflush(stdout);  // the last one is the one that ended the process
+    std::fflush(stdout);  // the last printed input is the one that ended the process
     std::ifstream in(file, std::ios::binary);
     std::string bytes{std::istreambuf_iterator<char>(in), std::istreambuf_iterator<char>()};
     bytes.shrink_to_fit();

@@ -10,14 +10,16 @@ namespace slide::fuzz {
 
 namespace {
 
-constexpr std::size_t kModelLengthAt = 8 + 4 + 4;  // of a model's length, behind magic, version and flags
+// offset of a model's length, after magic, version and flags
+constexpr std::size_t kModelLengthAt = 8 + 4 + 4;
 constexpr std::string_view kEnd = "SLIDEEND";
 
 bool is_model(const std::string& file) {
   return file.starts_with(kModelMagic) && file.size() >= kModelLengthAt + 8;
 }
 
-// The configuration's length stands behind a model's length and steps, or a checkpoint's magic and version.
+// Offset of the configuration's length: after a model's length and steps, or a checkpoint's magic and
+// version.
 std::size_t config_at(const std::string& file) {
   return is_model(file) ? kModelLengthAt + 8 + 8 : 8 + 4;
 }

@@ -1,4 +1,4 @@
-// The frame of a model file or a checkpoint: its configuration, its length and its checksum. Pure functions.
+// Frame of a model file or a checkpoint: configuration, length and checksum. Pure functions.
 #pragma once
 
 #include <optional>
@@ -6,14 +6,14 @@
 
 namespace slide::fuzz {
 
-// A file's configuration; nothing where its length does not fit.
+// The configuration of a file; nullopt where its length is invalid.
 std::optional<std::string> config_of(const std::string& file);
-// Puts another one in its place; only for a file that has one.
+// Replaces the configuration of a file that has one.
 void replace_config(std::string& file, const std::string& config);
 
-// Takes the footer off, if there is one.
+// Removes the footer, if there is one.
 void unseal(std::string& file);
-// Adds the footer of what is there, and puts a model's length right.
+// Appends the footer, and corrects a model's length.
 void seal(std::string& file);
 
 }  // namespace slide::fuzz

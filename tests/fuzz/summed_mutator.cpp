@@ -1,5 +1,5 @@
-// Mutates a model file or a checkpoint behind its checksum: the footer, and a model's length, fit again
-// afterwards. One in a few mutations changes the configuration alone, and its length with it.
+// Mutates a model file or a checkpoint and corrects its footer and length. A few mutations change only the
+// configuration, and its length.
 #include <algorithm>
 
 #include "engine/base/summed_file.h"

@@ -1,5 +1,5 @@
-// A table: its last byte chooses the format and the columns. In one chunk or several it teaches the same and
-// has the same rows or message; as records to predict labels for, it is read alike in one part or several.
+// Fuzz target: a table; its last byte selects format and columns. Learning, rows and messages are equal for
+// one chunk and for several; records for prediction are equal in one part and in several.
 #include <algorithm>
 #include <memory>
 #include <optional>
@@ -54,7 +54,7 @@ Dataset rows_of(const TextSource& source, const ReadOptions& options, std::size_
   return sink.take(sizes, options);
 }
 
-// What is found in records that come in parts of so many bytes and the rest of a line.
+// Result of records that arrive in parts of about this many bytes, rounded to lines.
 struct Streamed {
   std::size_t rows = 0, entries = 0, bad = 0;
   std::string why;

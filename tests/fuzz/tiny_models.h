@@ -1,4 +1,4 @@
-// Model files of tiny networks, trained for a step. For one thread.
+// Model files of tiny networks, trained for one step. One thread.
 #pragma once
 
 #include <string>
@@ -8,14 +8,14 @@
 
 namespace slide::fuzz {
 
-// A text with labels.
+// Labelled text.
 inline constexpr const char* kTinyText =
     "gärten\troses and tulips\nmusic\ta violin, a cello\ndeep \"learning\"\tnetworks of neurons\n"
     "gärten,music\ttulips and a choir\nmusic\ta choir sings\ndeep \"learning\"\ta gradient of networks\n";
 
-// Of tiny_data().
+// Trained on tiny_data().
 void save_feature_model(const std::string& path, const Config& config);
-// Of kTinyText.
+// Trained on kTinyText.
 void save_text_model(const std::string& path, const Config& config);
 
 }  // namespace slide::fuzz

@@ -1,4 +1,4 @@
-// XMC and libsvm text: as it is found to be, and as either of them.
+// Fuzz target: XMC and libsvm text, with detected format and with each of both.
 #include <optional>
 
 #include "datasets/csr_sink.h"
@@ -20,7 +20,7 @@ ReadOptions options_of(DataFormat format, bool plain) {
   return options;
 }
 
-// In one chunk or in several, rows and messages must be the same.
+// Rows and messages are equal for one chunk and for several.
 std::optional<Dataset> read(std::string_view text, const ReadOptions& options) {
   std::optional<Dataset> whole, cut;
   std::string why_whole, why_cut;
@@ -33,7 +33,7 @@ std::optional<Dataset> read(std::string_view text, const ReadOptions& options) {
   return whole;
 }
 
-// What is written reads back to the bit.
+// Written data reads back bit for bit.
 void write_and_read(const Dataset& data) {
   std::string text = fmt::format("{} {} {}\n", data.size(), data.feature_count(), data.label_count());
   for (std::size_t i = 0; i < data.size(); ++i) append_xmc_row(text, data.labels(i), data.features(i));

@@ -1,4 +1,4 @@
-// Mutates a zip archive, and puts the right checksums to those of its members that are stored as they are.
+// Mutates a zip archive, and corrects the checksums of stored members.
 #include <cstring>
 
 #include "engine/base/summed_file.h"
@@ -15,7 +15,7 @@ T value_at(const std::string& bytes, std::size_t at) {
   return value;
 }
 
-// `entry`: where the central directory describes a member.
+// `entry`: position of a member's entry in the central directory.
 void seal_member(std::string& bytes, std::size_t entry) {
   constexpr std::size_t kHeader = 30;  // of a member, without its name
   const std::size_t header = value_at<std::uint32_t>(bytes, entry + 42);

@@ -1,5 +1,4 @@
-// What features add to a logit: all of it where the network is piecewise linear, and its slope where it is
-// not.
+// Tests of attribution: complete for piecewise linear networks, and the gradient for others.
 #include "engine/inference/attribution.h"
 
 #include <gtest/gtest.h>
@@ -42,8 +41,8 @@ std::vector<std::vector<double>> logits_of(const Network& network, const Dataset
   return logits;
 }
 
-// Without biases below the output, ReLU networks are homogeneous: the parts and the label's bias are its
-// logit.
+// Without biases below the output, ReLU networks are homogeneous: contributions and the label's bias sum to
+// its logit.
 void expect_whole(const Config& config, std::uint32_t dense_columns) {
   const Dataset data = some_data(dense_columns);
   const Network network = started(config, data);
@@ -78,7 +77,7 @@ TEST(Attribution, PartsAndBiasAreTheLogit) {
   expect_whole(make_config({test::sampled(10, 4, 3), dense(0)}, 8, 8), 0);  // a first layer by neuron
 }
 
-// The sample with its i-th feature's value plus `more`.
+// The sample with `more` added to its i-th feature's value.
 Dataset with_more(const Dataset& data, std::size_t sample, std::size_t i, float more) {
   test::Sample changed;
   const SparseRow row = data.features(sample);

@@ -1,5 +1,5 @@
-// Samples that are scored by bounds first get the answers of exact scores for all labels, where features that
-// many labels have are bounded and others added up.
+// Batched bounded scoring gives the answers of exact scoring of all labels, with bounds for frequent features
+// and exact sums for others.
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -26,7 +26,7 @@ DataSpec spec_of(std::uint32_t samples, std::uint64_t seed) {
 Trainer trainer_of(const Dataset& train, double share, Activation activation) {
   Config config = make_config({dense(24, activation), sampled(0, 20, 12)}, 32, 16);
   config.layers.back().wide = true;
-  config.loss.kind = LossKind::kSigmoid;  // under softmax the votes need all scores
+  config.loss.kind = LossKind::kSigmoid;  // under softmax, votes need all scores
   config.neighbours = {share, 7, 3.0};
   config.train.epochs = 2;
   Trainer trainer(config, train, nullptr);
@@ -56,9 +56,9 @@ TEST(BatchBoundedScorer, GivesTheAnswersOfExactScores) {
         options.bound_first = false;
         const Predictor exact(trainer.trained(), options);
         options.bound_first = true;
-        const Predictor rough(trainer.trained(), options);
-        EXPECT_GT(rough.index_bytes(), exact.index_bytes() + 50 * 1500 / 16);  // some features have bounds
-        const Answers want = answers(exact, data), got = answers(rough, data);
+        const Predictor bounded(trainer.trained(), options);
+        EXPECT_GT(bounded.index_bytes(), exact.index_bytes() + 50 * 1500 / 16);  // some features have bounds
+        const Answers want = answers(exact, data), got = answers(bounded, data);
         options.threads = 3;
         const Answers threads = answers(Predictor(trainer.trained(), options), data);
         for (std::size_t i = 0; i < data.size(); ++i) {
@@ -75,7 +75,7 @@ TEST(BatchBoundedScorer, GivesTheAnswersOfExactScores) {
   }
 }
 
-TEST(BatchBoundedScorer, GivesThemWhereAllLabelsAreAlike) {
+TEST(BatchBoundedScorer, FindsTheTopKWhereAllLabelsAreSimilar) {
   const Dataset train = make_data(spec_of(3000, 1)), data = make_data(spec_of(200, 2));
   Trainer trainer = trainer_of(train, 0.3, Activation::kRelu);
   make_labels_similar(trainer.network());

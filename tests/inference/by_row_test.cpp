@@ -1,5 +1,5 @@
-// With InferenceOptions::by_row the scores of a sample are its own: to the bit, whatever samples come with
-// it, how many, on how many threads.
+// With InferenceOptions::by_row, the scores of a sample are bitwise independent of other samples, their
+// number and the number of threads.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -21,14 +21,14 @@ bool operator==(const std::vector<Prediction>& a, const std::vector<Prediction>&
   });
 }
 
-// What is different of two lists of answers.
+// Number of differences between two lists of answers.
 std::size_t differences(const Answers& a, const Answers& b) {
   std::size_t count = a.size() == b.size() ? 0 : 1;
   for (std::size_t i = 0; i < std::min(a.size(), b.size()); ++i) count += a[i] == b[i] ? 0 : 1;
   return count;
 }
 
-// The rows in groups of `size`, in the given order; answers in the order of the rows.
+// Predicts the rows in groups of `size`, in the given order; returns answers in row order.
 Answers in_groups(const Predictor& predictor, const Dataset& data, std::size_t size, bool on_one_thread) {
   Answers answers(data.size());
   std::vector<Predictor::Scratch> scratch(1);
@@ -86,7 +86,7 @@ TEST(ByRow, ScoresAreASamplesOwn) {
   }
 }
 
-// A first layer stored by neuron, and one that is the output.
+// A first layer stored by neuron, and an output layer as first layer.
 TEST(ByRow, ScoresAreASamplesOwnWithoutAnInputLayer) {
   for (const std::vector<LayerConfig>& layers :
        {std::vector{sampled(40, 12, 6), dense(0)}, std::vector{sampled(0, 20, 12)}}) {

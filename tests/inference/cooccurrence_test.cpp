@@ -1,4 +1,4 @@
-// Labels that become likelier for those they come with: against the formula, alone and in predictions.
+// Tests of label propagation along co-occurrence: against the formula, alone and in predictions.
 #include "engine/inference/cooccurrence.h"
 
 #include <gtest/gtest.h>
@@ -16,7 +16,7 @@
 namespace slide::test {
 namespace {
 
-// Labels 0 to 3 come together in various ways, 4 with none; each sample has feature 0.
+// Labels 0 to 3 co-occur in various ways, label 4 with none; each sample has feature 0.
 Neighbours cooccurrence_knn_of(const NeighbourConfig& config) {
   std::vector<Sample> samples;
   const auto add = [&](std::size_t count, const std::vector<std::uint32_t>& labels) {
@@ -31,7 +31,7 @@ Neighbours cooccurrence_knn_of(const NeighbourConfig& config) {
 
 using Probabilities = std::map<std::uint32_t, double>;
 
-// By the definition, of all co-occurring labels there are.
+// By definition, over all co-occurring labels.
 Probabilities naive(const Neighbours& cooccurrence_knn, const Probabilities& before) {
   Probabilities after;
   for (const auto& [y, p] : before) {
@@ -48,7 +48,7 @@ Probabilities naive(const Neighbours& cooccurrence_knn, const Probabilities& bef
   return after;
 }
 
-TEST(Companions, TakeWhatLikelyLabelsLend) {
+TEST(Cooccurrence, RaiseCooccurringLabels) {
   const Neighbours cooccurrence_knn = cooccurrence_knn_of({0.3, 5, 4.0, 0.5});
   // P(1 | 0) = 8 / 20, P(1 | 2) = 2 / 12, P(1 | 3) = 2 / 14
   ASSERT_EQ(cooccurrence_knn.cooccurrence().of(0).size(), 3U);
@@ -72,7 +72,7 @@ TEST(Companions, TakeWhatLikelyLabelsLend) {
   }
 }
 
-TEST(Companions, AreNoneWithoutLenders) {
+TEST(Cooccurrence, ChangeNothingWithoutPropagatingLabels) {
   EXPECT_EQ(knn_with_cooccurrence(nullptr), nullptr);
   const Neighbours none = cooccurrence_knn_of({0.3, 5, 4.0, 0.0}),
                    some = cooccurrence_knn_of({0.3, 5, 4.0, 0.1});
@@ -83,7 +83,7 @@ TEST(Companions, AreNoneWithoutLenders) {
   EXPECT_EQ(kept_for_cooccurrence(&some, 30), 30U);
 }
 
-TEST(Companions, OfOtherVotesAreCountedWhenTheyAreAskedFor) {
+TEST(Cooccurrence, AreComputedOnFirstUseForOtherVotes) {
   Neighbours neighbours = cooccurrence_knn_of({0.3, 5, 4.0, 0.0});
   neighbours.set_votes(0.3, 4.0, 0.2);
   EXPECT_EQ(neighbours.cooccurrence().of(0).size(), 3U);
@@ -107,10 +107,10 @@ std::vector<std::vector<Prediction>> answers(const TrainedNetwork& trained, cons
   return all;
 }
 
-class LentPredictions : public testing::TestWithParam<LossKind> {};
+class PropagatedPredictions : public testing::TestWithParam<LossKind> {};
 
-// The best of what is without become those of the formula, whatever k, and those behind them stay.
-TEST_P(LentPredictions, AreTheBestAsTheFormulaHasThem) {
+// The top labels without propagation become those of the formula for any k; the labels behind them stay.
+TEST_P(PropagatedPredictions, AreTheBestAsTheFormulaHasThem) {
   Config config = small_wide_config();
   config.loss.kind = GetParam();
   config.train.epochs = 3;
@@ -152,8 +152,8 @@ TEST_P(LentPredictions, AreTheBestAsTheFormulaHasThem) {
   EXPECT_GT(moved, 20U);
 }
 
-INSTANTIATE_TEST_SUITE_P(Losses, LentPredictions, testing::Values(LossKind::kSigmoid, LossKind::kSoftmax),
-                         [](const auto& tested) {
+INSTANTIATE_TEST_SUITE_P(Losses, PropagatedPredictions,
+                         testing::Values(LossKind::kSigmoid, LossKind::kSoftmax), [](const auto& tested) {
                            return std::string(tested.param == LossKind::kSoftmax ? "softmax" : "sigmoid");
                          });
 

@@ -1,4 +1,4 @@
-// Predictions against sorting the naive network's scores, and evaluation against counting.
+// Tests of predictions, against sorted scores of the naive network, and of evaluation, against counting.
 #include "engine/inference/inference.h"
 
 #include <gtest/gtest.h>
@@ -28,7 +28,7 @@ Dataset inference_data(std::uint32_t samples, std::uint64_t seed = 1) {
   return make_data(spec);
 }
 
-// A network with a few steps behind it; its buckets hold every neuron so that candidates never run out.
+// A network after a few steps; its buckets hold every neuron, so that candidates never run out.
 Trainer trained(const Layers& layers, const Dataset& data) {
   Config config = make_config(layers, 32, 16);
   for (LayerConfig& layer : config.layers) layer.hash.bucket_capacity = 256;
@@ -61,16 +61,16 @@ InferenceOptions options_of(std::size_t k, Inference mode = Inference::kFull, in
   return options;
 }
 
-// Over all neurons: exactly from the start, or roughly first, whatever this machine prefers.
+// Over all neurons: exact, or bounds first, independent of the machine's preference.
 InferenceOptions full_options(std::size_t k, bool bound_first, int threads = 1) {
   InferenceOptions options = options_of(k, Inference::kFull, threads);
   options.bound_first = bound_first;
   return options;
 }
-// Sums of at most some hundred products of size 1 in float.
+// For float sums of at most some hundred products of size 1.
 constexpr double kTolerance = 2e-5;
 
-// `got` lists k labels with their true scores, best first, and none that was left out is better.
+// Expects k labels with their true scores, best first, and no better label missing.
 void expect_is_best(const Ranking& got, const Vector& scores, std::size_t k) {
   ASSERT_EQ(got.size(), std::min(k, scores.size()));
   std::set<std::uint32_t> listed;
@@ -84,7 +84,7 @@ void expect_is_best(const Ranking& got, const Vector& scores, std::size_t k) {
   }
 }
 
-TEST(Inference, FullIsASortOfAllScoresAtEveryPanelEdge) {
+TEST(Inference, FullIsASortOfAllScoresAtEveryBatchEdge) {
   const Dataset train = inference_data(64);
   const Trainer trainer = trained({dense(24), sampled(0, 20, 12)}, train);
   const NaiveNetwork naive(trainer.network());
@@ -220,7 +220,7 @@ TEST(Inference, LshWithAllNeuronsAsCandidatesIsFull) {
           full[s].begin(), full[s].end(), [&](const Prediction& q) { return q.label == p.label; }));
     }
   }
-  EXPECT_GE(common, data.size() * 4);  // four of five at least: six tables of four buckets leave out a few
+  EXPECT_GE(common, data.size() * 4);  // at least four of five: six tables of four buckets miss a few
 }
 
 // Some samples of a block, and all of them.
@@ -243,7 +243,7 @@ TEST(Inference, SamplesWithoutFeaturesGetTheBiases) {
   }
 }
 
-// Rows that bfloat16 cannot tell apart.
+// Rows that are equal in bfloat16.
 void make_rows_similar(Layer& output) {
   for (std::uint32_t label = 100; label < 110; ++label) {
     for (std::size_t c = 0; c < output.inputs(); ++c)
@@ -252,7 +252,7 @@ void make_rows_similar(Layer& output) {
   }
 }
 
-// The screens leave out none of the best, however many are asked for and however close they are.
+// Bounded scoring loses no top label, for any k and any closeness of scores.
 TEST(Inference, ScreenedSamplesGetTheBestOfAllScores) {
   const Dataset data = inference_data(80);
   for (const bool wide : {false, true}) {
@@ -288,7 +288,7 @@ TEST(Inference, ScreenedSamplesGetTheBestOfAllScores) {
   }
 }
 
-// The same scores, up to rounding, in the same order.
+// Equal scores up to rounding, in the same order.
 void expect_same_scores(const std::vector<Ranking>& got, const std::vector<Ranking>& expected) {
   ASSERT_EQ(got.size(), expected.size());
   for (std::size_t s = 0; s < got.size(); ++s) {
@@ -304,8 +304,7 @@ void expect_same_scores(const std::vector<Ranking>& got, const std::vector<Ranki
   }
 }
 
-// Where rough scores would have no bound, or a loose one, and where sums overflow. The last block is not
-// full.
+// Approximate scores without a bound or with a loose one, and overflowing sums. The last block is partial.
 TEST(Inference, OddWeightsAndActivationsAreScoredAllTheSame) {
   enum class Place { kWeight, kBias, kHidden };
   const Dataset data = inference_data(300);
@@ -317,7 +316,7 @@ TEST(Inference, OddWeightsAndActivationsAreScoredAllTheSame) {
       Layer& output = trainer.network().output();
       if (place == Place::kWeight) output.weights().row(40)[2] = odd;
       if (place == Place::kBias) *output.bias().row(40) = odd;
-      if (place == Place::kHidden) {  // of the samples with feature 3; their scores may overflow
+      if (place == Place::kHidden) {  // for samples with feature 3; their scores may overflow
         trainer.network().input()->weights().row(3)[2] = odd;
         output.weights().row(40)[2] = 300.0f;
       }
@@ -329,9 +328,9 @@ TEST(Inference, OddWeightsAndActivationsAreScoredAllTheSame) {
   }
 }
 
-// More labels than a sample can have hits, and their scores within the errors of rough ones: all of them for
-// samples with features, none for the first block's, which have no features.
-TEST(Inference, ScoresTooCloseForRoughOnesAreExact) {
+// More labels than a sample's candidate limit, with scores within the error bounds: all labels for samples
+// with features, none in the first block, whose samples have no features.
+TEST(Inference, ScoresTooCloseForBoundsAreExact) {
   constexpr std::uint32_t kLabels = 6000;
   std::vector<Sample> samples;
   for (std::uint32_t i = 0; i < 300; ++i) {
@@ -355,7 +354,7 @@ TEST(Inference, ScoresTooCloseForRoughOnesAreExact) {
   }
 }
 
-// Samples one by one, in a scratch that grows with them, and all at once.
+// Single samples with a growing scratch, and all at once.
 TEST(Inference, ACallersScratchGivesWhatThreadsOfTheirOwnGive) {
   const Dataset data = inference_data(133);
   Layers with_wide = {dense(24), sampled(0, 20, 12)};
@@ -378,7 +377,7 @@ TEST(Inference, ACallersScratchGivesWhatThreadsOfTheirOwnGive) {
           EXPECT_TRUE(i == 0 || ranks_before(best[i - 1], best[i]));
         }
       };
-      // Tables that are asked by sparse inputs break ties by the sample's number.
+      // Tables queried by sparse inputs break ties by the sample's number.
       const bool same_alone = mode == Inference::kFull || layers.size() > 1;
       for (std::size_t s = 0; same_alone && s < data.size(); ++s) {
         predictor.predict(data.slice(s, 1), {9, true}, scratch,

@@ -1,4 +1,4 @@
-// Evaluation measures against values computed by hand.
+// Tests of metrics, against values computed by hand.
 #include "engine/inference/metrics.h"
 
 #include <gtest/gtest.h>
@@ -50,13 +50,13 @@ TEST(Metrics, HitRateAndReciprocalRankAreOfTheFirstHit) {
   EXPECT_DOUBLE_EQ(twice.hit_rate(2), 0.5);
 }
 
-// 60 pairs: label 2 has 30, 0 and 4 have 10 each, 1 has 6, 5 has 4, 3 none.
+// 60 pairs: label 2 has 30, labels 0 and 4 have 10 each, 1 has 6, 5 has 4, 3 none.
 const Labels kFrequencies = {10, 6, 30, 0, 10, 4};
 
 TEST(LabelGroups, SplitTheTrainingLabelsInThirds) {
   const LabelGroups groups(kFrequencies);
   EXPECT_EQ(groups.of(2), LabelGroup::kHead);    // begins at 0 of 60
-  EXPECT_EQ(groups.of(0), LabelGroup::kMiddle);  // both begin at 30, as labels of one frequency
+  EXPECT_EQ(groups.of(0), LabelGroup::kMiddle);  // both begin at 30, having equal frequencies
   EXPECT_EQ(groups.of(4), LabelGroup::kMiddle);
   EXPECT_EQ(groups.of(1), LabelGroup::kTail);  // at 50
   EXPECT_EQ(groups.of(5), LabelGroup::kTail);

@@ -1,5 +1,5 @@
-// Votes of the nearest training samples against cosines with all of them, and predictions against the
-// probabilities of a network without them mixed with these votes.
+// Tests of kNN votes, against cosines with all samples, and of predictions, against probabilities of a
+// network without neighbours mixed with these votes.
 #include "engine/features/neighbours.h"
 
 #include <gtest/gtest.h>
@@ -32,7 +32,7 @@ double cosine(const SparseRow& a, const SparseRow& b) {
   return aa == 0 || bb == 0 ? 0.0 : dot / std::sqrt(aa * bb);
 }
 
-// By its definition, over all samples.
+// By definition, over all samples.
 Shares naive_votes(const NeighbourConfig& config, const Dataset& train, const SparseRow& row) {
   std::vector<std::pair<double, std::size_t>> nearest;
   for (std::size_t i = 0; i < train.size(); ++i) {
@@ -67,7 +67,7 @@ Dataset training_data() {
   return make_data(spec);
 }
 
-// Each feature's samples in their order, however many threads list them and how many stretches they do it in.
+// Each feature's samples in order, for any number of threads and tasks.
 TEST(Neighbours, AreListedByTheirFeatures) {
   DataSpec spec;
   spec.samples = 5000, spec.features = 60, spec.labels = 40, spec.entries = 7, spec.unlabelled = 9;
@@ -105,7 +105,7 @@ TEST(Neighbours, VoteByTheirCosines) {
       for (std::size_t i = 0; i < asked.size(); ++i) {
         std::vector<Neighbours::Vote> votes;
         neighbours.vote(asked.features(i), scratch, votes);
-        // Values of bfloat16 are wrong by 2^-9 at most.
+        // bfloat16 values are wrong by at most 2^-9.
         expect_votes(votes, naive_votes(config, train, asked.features(i)), 0.003 * (1 + power));
       }
     }
@@ -125,7 +125,7 @@ TEST(Neighbours, VotesFollowThoseThatAreThere) {
   for (std::size_t v = 0; v < votes.size(); ++v) EXPECT_EQ(more[v + 1].label, votes[v].label);
 }
 
-// Lengths do not matter, nor values that are 0; values below 0 do.
+// Lengths and zero values have no effect; negative values do.
 TEST(Neighbours, OnlyDirectionsCount) {
   const Dataset train = dataset_of({{{{0, 100.0f}, {1, 0.0f}}, {0}},
                                     {{{0, -1e-20f}}, {1}},
@@ -134,7 +134,7 @@ TEST(Neighbours, OnlyDirectionsCount) {
                                    4, 4);
   const NeighbourConfig config{0.3, 20, 1.0};
   const Neighbours neighbours(config, train, FeatureScale());
-  EXPECT_EQ(neighbours.samples(), 3U);  // one is 0 all over
+  EXPECT_EQ(neighbours.samples(), 3U);  // one is entirely zero
   Neighbours::Scratch scratch = neighbours.make_scratch();
   const auto votes_for = [&](const std::vector<std::pair<std::uint32_t, float>>& features) {
     const Dataset one = dataset_of({{features, {}}}, 4, 4);
@@ -150,7 +150,7 @@ TEST(Neighbours, OnlyDirectionsCount) {
   expect_votes(votes_for({}), {}, 0);
 }
 
-// Features that many share are not gone through, but the samples that share rarer ones are found.
+// Postings of frequent features are not read; samples that share rarer features are found.
 TEST(Neighbours, FindTheNearestOfMany) {
   DataSpec spec;
   spec.samples = 20000, spec.features = 300, spec.labels = 100, spec.entries = 12;
@@ -172,7 +172,7 @@ TEST(Neighbours, FindTheNearestOfMany) {
   EXPECT_GT(found, 0.8 * asked);
 }
 
-// All samples have feature 0, of two thirds it is the only one.
+// All samples have feature 0, and two thirds have no other.
 TEST(Neighbours, WhatAllSamplesHaveBringsNone) {
   std::vector<Sample> samples;
   for (std::uint32_t i = 0; i < 3 * Neighbours::kPostings; ++i) {
@@ -193,8 +193,8 @@ TEST(Neighbours, WhatAllSamplesHaveBringsNone) {
   EXPECT_EQ(votes_for(1), 0U);
 }
 
-// Rows so short or long that squares of floats would vanish or overflow, and values so uneven that products
-// do.
+// Rows so short or long that squares of floats would underflow or overflow, and values so uneven that
+// products do.
 TEST(Neighbours, NoRowIsTooShortOrLong) {
   const Dataset train = dataset_of({{{{0, 1.0f}, {1, 1e-30f}}, {0}}, {{{0, 1e-30f}, {1, 1.0f}}, {1}}}, 2, 2);
   const Neighbours neighbours({0.3, 20, 1.0}, train, FeatureScale());
@@ -226,14 +226,14 @@ Scores predict(const TrainedNetwork& trained, const Dataset& data, const Inferen
   return scores;
 }
 
-// A network's probability and a vote, by the definition of the power mean.
+// Mean of a network's probability and a vote, by the definition of the power mean.
 double mean_of(const NeighbourConfig& config, double probability, double vote) {
   const double sum =
       (1 - config.share) * std::pow(probability, config.mean) + config.share * std::pow(vote, config.mean);
   return std::pow(sum, 1 / config.mean);
 }
 
-// The network's own scores for all labels, of the same training without neighbours.
+// Scores of all labels from the same training without neighbours.
 Scores scores_without(Config config, const Dataset& train, const Dataset& data, bool log_softmax) {
   config.neighbours.share = 0.0;
   Trainer trainer(config, train, nullptr);
@@ -297,7 +297,7 @@ class MixedPredictions : public testing::TestWithParam<Case> {
   }
 };
 
-// The k best of `all`, but for scores that rounding of the votes may swap.
+// The k best of `all`, except scores that rounding of the votes may swap.
 void expect_best(const std::map<std::uint32_t, double>& got, const std::map<std::uint32_t, double>& all,
                  std::size_t k) {
   constexpr double kTolerance = 0.03;
@@ -338,7 +338,7 @@ TEST_P(MixedPredictions, AreThoseOfTheMixedProbabilities) {
       expect_best(bound_first[i], all[i], k);
       const auto scores = sorted_scores(full[i]), bounded_scores = sorted_scores(bound_first[i]);
       ASSERT_EQ(scores.size(), bounded_scores.size());
-      for (std::size_t r = 0; r < scores.size(); ++r)  // with the same votes
+      for (std::size_t r = 0; r < scores.size(); ++r)  // with equal votes
         EXPECT_NEAR(bounded_scores[r], scores[r], 2e-5) << i << ", " << r;
       std::map<std::uint32_t, double> alone;
       low_latency.predict(data_.slice(i, 1), {k, false}, scratch,
@@ -350,7 +350,7 @@ TEST_P(MixedPredictions, AreThoseOfTheMixedProbabilities) {
   }
 }
 
-// Labels that neighbours vote for are scored whether the tables find them or not.
+// Labels with votes are scored whether the tables return them or not.
 TEST_P(MixedPredictions, OfCandidatesHaveTheVotes) {
   Trainer trainer(config_, train_, nullptr);
   trainer.run({});
@@ -363,7 +363,7 @@ TEST_P(MixedPredictions, OfCandidatesHaveTheVotes) {
   const bool softmax = config_.loss.kind == LossKind::kSoftmax;
   for (std::size_t i = 0; i < data_.size(); ++i) {
     const Shares votes = naive_votes(config_.neighbours, train_, data_.features(i));
-    // The network's own probability, from the mean of it and the vote.
+    // The network's probability, recovered from its mean with the vote.
     const auto network_share = [&](const Scores& scores, std::uint32_t label) {
       const double probability = probability_of(config_.loss.kind, scores[i].at(label));
       const auto vote = votes.find(label);
@@ -375,7 +375,7 @@ TEST_P(MixedPredictions, OfCandidatesHaveTheVotes) {
     };
     for (const auto& [label, vote] : votes) ASSERT_TRUE(some[i].contains(label)) << i << " " << label;
     EXPECT_LE(some[i].size(), votes.size() + 6);
-    double sum = 0.0, full_sum = 0.0;  // under softmax the candidates share all
+    double sum = 0.0, full_sum = 0.0;  // under softmax, the candidates share all probability
     for (const auto& [label, score] : some[i]) {
       sum += network_share(some, label);
       full_sum += network_share(full, label);
@@ -396,7 +396,7 @@ INSTANTIATE_TEST_SUITE_P(
                     Case{LossKind::kSigmoid, true, 0.7}),
     [](const auto& tested) { return testing::PrintToString(tested.param); });
 
-// Several chunks of neurons, blocks in a batch, always scored neurons and candidates; all ways to ask.
+// Several tiles of neurons, blocks in a batch, always scored neurons and candidates; all inference modes.
 TEST(ManyLabels, EveryWayToAskMixesTheSameVotes) {
   DataSpec spec;
   spec.samples = 900, spec.features = 400, spec.labels = 4200, spec.entries = 6, spec.featureless = 50;
@@ -407,7 +407,7 @@ TEST(ManyLabels, EveryWayToAskMixesTheSameVotes) {
     Config config = config_with_neighbours(LossKind::kSigmoid, wide);
     config.layers.back().hash.bucket_capacity = 512;
     config.data.idf_power = 1.0;
-    config.neighbours.count = 300;  // all, so that no rounding decides which is the last one
+    config.neighbours.count = 300;  // all, so that rounding does not select the last one
     config.train.epochs = 1;
     const Scores own = scores_without(config, train, data, false);
     Trainer trainer(config, train, nullptr);
@@ -453,7 +453,7 @@ TEST(ManyLabels, EveryWayToAskMixesTheSameVotes) {
       });
       Predictor::Scratch scratch;
       std::size_t first = 0;
-      for (const std::size_t count : {1U, 1U, 20U, 1U, 7U, 120U}) {  // of one scratch
+      for (const std::size_t count : {1U, 1U, 20U, 1U, 7U, 120U}) {  // with one scratch
         const std::size_t k = count == 7 ? 9 : 4;
         predictor.predict(data.slice(first, count), {k, false}, scratch,
                           [&](std::size_t s, std::span<const Prediction> best) {
@@ -471,14 +471,15 @@ TEST(ManyLabels, EveryWayToAskMixesTheSameVotes) {
                           });
         first += count;
       }
-      for (std::size_t i = 0; i < data.size(); ++i) {  // what candidates have, they have in full
+      for (std::size_t i = 0; i < data.size(); ++i) {  // scores of candidates equal those of full inference
         for (const auto& [label, score] : whole[i]) EXPECT_NEAR(score, all[i].at(label), 0.03);
       }
     }
   }
 }
 
-// Probabilities so close to 1 that only logits tell them apart; with votes for other labels, and without any.
+// Probabilities so close to 1 that only logits distinguish them; with votes for other labels, and without
+// votes.
 TEST(SureLabels, KeepTheirOrder) {
   const Dataset train = training_data();
   Config config = config_with_neighbours(LossKind::kSigmoid, false);
@@ -520,7 +521,7 @@ TEST(ScoreOf, IsTheOtherWayRoundAndFinite) {
   }
 }
 
-// Training knows nothing of them.
+// Training is independent of neighbours.
 TEST(NeighboursInTraining, ChangeNoWeight) {
   const Dataset train = training_data();
   Config config = config_with_neighbours(LossKind::kSigmoid, true);

@@ -1,5 +1,5 @@
-// Samples that come alone and are screened get the answers of exact scores, over several stretches of neurons
-// of which the last is not whole.
+// Single-sample bounded scoring gives the answers of exact scoring, over several ranges of neurons, the last
+// one partial.
 #include "engine/inference/sample_bounds.h"
 
 #include <gtest/gtest.h>
@@ -38,7 +38,7 @@ Trainer screened_trainer(const Dataset& train, double share, Precision weights) 
   return trainer;
 }
 
-// Of each sample by itself.
+// Predictions of each sample individually.
 std::vector<std::vector<Prediction>> alone(const TrainedNetwork& trained, const Dataset& data, std::size_t k,
                                            bool low_latency) {
   InferenceOptions options;
@@ -66,7 +66,7 @@ void expect_same(const std::vector<std::vector<Prediction>>& got,
   }
 }
 
-// Its rows, and the same with every second value below 0.
+// The rows, with every second value negated.
 Dataset with_values_below_0(const Dataset& data) {
   std::vector<Sample> rows;
   for (const float sign : {1.0F, -1.0F}) {
@@ -95,7 +95,7 @@ TEST(SampleBounds, GivesTheAnswersOfExactScores) {
   }
 }
 
-TEST(SampleBounds, GivesThemWhereAllLabelsAreAlike) {
+TEST(SampleBounds, FindsTheTopKWhereAllLabelsAreSimilar) {
   const Dataset train = make_data(screened_data(3000, 1)), data = make_data(screened_data(60, 2));
   Trainer trainer = screened_trainer(train, 0.3, Precision::kFp32);
   make_labels_similar(trainer.network());

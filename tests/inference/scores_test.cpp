@@ -1,4 +1,4 @@
-// Measures of scores: rankings, labels one by one, F1, and how sure they are.
+// Tests of metrics of scores: rankings, label counts, F1, and uncertainty.
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -115,7 +115,7 @@ TEST(LabelCounts, CountWhatBecameOfEachLabel) {
   EXPECT_EQ(counts.predicted(5, 1).hits, 0U);
   EXPECT_DOUBLE_EQ(counts.coverage(0), 1.0 / 3);
   EXPECT_DOUBLE_EQ(counts.catalogue(0), 3.0 / 8);
-  const LabelCounts few(ranking, truth, {1}, 1);  // labels beyond are left out
+  const LabelCounts few(ranking, truth, {1}, 1);  // labels beyond are ignored
   EXPECT_EQ(few.carried(), 1U);
 }
 
@@ -124,7 +124,7 @@ TEST(F1, OfPairsLabelsAndSamples) {
   const Dataset scores = scores_of({{{0, 0.9F}, {2, 0.5F}}, {{1, 0.4F}}, {}});
   const F1 f1 = f1_at(scores, truth, 0.5F);
   EXPECT_DOUBLE_EQ(f1.micro, 2.0 / 5);
-  EXPECT_DOUBLE_EQ(f1.macro, 1.0 / 3);  // 1, 0, 0 of labels 0, 1, 2
+  EXPECT_DOUBLE_EQ(f1.macro, 1.0 / 3);  // 1, 0, 0 for labels 0, 1, 2
   EXPECT_DOUBLE_EQ(f1.samples, 0.5 / 3);
   const BestThreshold best = best_threshold(scores, truth);
   EXPECT_EQ(best.threshold, 0.4F);
@@ -133,7 +133,7 @@ TEST(F1, OfPairsLabelsAndSamples) {
   EXPECT_EQ(best_threshold(scores_of({{}, {}, {}}), truth).threshold, std::numeric_limits<float>::infinity());
 }
 
-// Of 40 samples the first predictor is right in the first 30, the second in every other one.
+// Of 40 samples, the first predictor is right in the first 30, the second in every other one.
 struct Two {
   Dataset truth;
   SampleRatios first, second;
@@ -162,7 +162,7 @@ TEST(Resampling, IntervalsHoldTheMeasureAndDependOnTheSeedAlone) {
   const double spread = 1.96 * std::sqrt(0.75 * 0.25 / 40);
   EXPECT_NEAR(one[0].low, 0.75 - spread, 0.03);
   EXPECT_NEAR(one[0].high, 0.75 + spread, 0.03);
-  EXPECT_NEAR(one[3].low, one[0].low, 1e-12);  // one label and one prediction a sample
+  EXPECT_NEAR(one[3].low, one[0].low, 1e-12);  // one label and one prediction per sample
   EXPECT_EQ(one[0].low, same[0].low);
   EXPECT_EQ(one[4].high, same[4].high);
   EXPECT_TRUE(other[0].low != one[0].low || other[0].high != one[0].high);
@@ -175,7 +175,8 @@ TEST(Resampling, ComparesInPairs) {
   EXPECT_NEAR(differences[0].value, 0.25, 1e-12);
   EXPECT_LT(differences[0].interval.low, 0.25);
   EXPECT_GT(differences[0].interval.high, 0.25);
-  // 15 samples for the first and 5 for the second: twice the chance of 15 heads or more of 20 coins.
+  // 15 samples for the first and 5 for the second: twice the probability of at least 15 heads in 20 coin
+  // flips.
   EXPECT_NEAR(differences[0].p, 0.0414, 0.012);
   const std::vector<Difference> none = compare(two.first, two.first, {100, 3, 1});
   EXPECT_EQ(none[0].value, 0);

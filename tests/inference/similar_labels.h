@@ -1,4 +1,4 @@
-// A network of which hardly any score differs from others, so that bounds leave too many labels.
+// A network with nearly equal scores, for which bounds prune too few labels.
 #pragma once
 
 #include <cstdint>

@@ -1,4 +1,4 @@
-// The k best of a stream against sorting all of it.
+// Tests of TopK, against sorting the whole stream.
 #include "engine/inference/top_k.h"
 
 #include <gtest/gtest.h>
@@ -26,7 +26,7 @@ std::vector<Prediction> sorted_best(const std::vector<float>& scores, std::size_
   return all;
 }
 
-// Scores of every kind: many that differ, some that are equal.
+// Scores of all kinds: many distinct, some equal.
 std::vector<float> mixed_scores(std::size_t count, Rng& rng) {
   std::vector<float> scores(count);
   for (float& score : scores) {
@@ -46,7 +46,7 @@ void expect_best(TopK& best, TopK::Scratch& scratch, const std::vector<float>& s
   }
 }
 
-// Offers all scores, in spans of labels in ascending order.
+// Offers all scores, in spans of ascending labels.
 void offer_all(TopK& best, const std::vector<float>& scores) {
   std::vector<std::uint32_t> labels(scores.size());
   std::iota(labels.begin(), labels.end(), 0U);
@@ -55,7 +55,7 @@ void offer_all(TopK& best, const std::vector<float>& scores) {
     best.offer(std::span(labels).subspan(i, std::min(kSpan, labels.size() - i)), scores.data() + i);
 }
 
-// Of a stream of `offered`, the best k are those that sorting `scores` gives.
+// After a stream of `offered` scores, the top k equal those of sorting `scores`.
 void expect_best_of(TopK& best, TopK::Scratch& scratch, std::size_t k, const std::vector<float>& offered,
                     const std::vector<float>& scores) {
   best.reset(k, offered.size());
@@ -65,7 +65,7 @@ void expect_best_of(TopK& best, TopK::Scratch& scratch, std::size_t k, const std
 
 TEST(TopK, EqualsSortingWhateverTheSizes) {
   Rng rng(7, Purpose::kTest);
-  TopK best;  // of all streams, as memory is kept
+  TopK best;  // for all streams, since memory is kept
   TopK::Scratch scratch;
   for (const std::size_t labels : {1, 300, 2047, 2048, 5000, 20000}) {
     for (const std::size_t k : {1, 5, 256, 257, 1000, 1023, 1024, 2500, 9999, 10000, 30000}) {
@@ -134,7 +134,7 @@ TEST(TopK, ZerosOfBothSignsAreEqual) {
   }
 }
 
-// A stream that was ended is written anew, as mixing with votes does; and one begins afresh after it.
+// A finished stream is rewritten, as mixing with votes does; a new stream follows.
 TEST(TopK, AppendsAfterClear) {
   Rng rng(10, Purpose::kTest);
   TopK best;
@@ -163,7 +163,7 @@ TEST(TopK, ScoresBeyondFloatsBecomeTheirEnds) {
   for (std::uint32_t label = 0; label < 3; ++label)
     best.offer(label, std::vector{1.0F, kInfinity, kMax}[label]);
   best.finish(scratch);
-  best.shift(-kInfinity);  // infinity less infinity is no number
+  best.shift(-kInfinity);  // infinity minus infinity is NaN
   best.keep_finite();
   ASSERT_EQ(best.best().size(), 3U);
   EXPECT_EQ(best.best()[0].label, 1U);

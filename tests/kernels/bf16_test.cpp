@@ -1,4 +1,5 @@
-// bfloat16 rows: every set against the scalar one at every length, and what stochastic rounding promises.
+// Tests of bfloat16 rows: every set against the scalar one at every length, and the guarantees of stochastic
+// rounding.
 #include "engine/kernels/bf16.h"
 
 #include <gtest/gtest.h>
@@ -63,13 +64,13 @@ TEST_P(Bf16, NarrowNearestIsTheNearestBf16OfEveryColumn) {
   }
 }
 
-// Against a sum in double over samples that are rounded one by one, and against the scalar set.
+// Against a double sum over individually rounded samples, and against the scalar set.
 void expect_forward(const KernelSet& set, const std::vector<std::uint32_t>& ids, std::size_t inner,
                     std::size_t lanes, bool shifted) {
   constexpr std::size_t kMatrixRows = 170, kMaxColumns = 600;
   static const std::vector<float> kMatrix = normals(kMatrixRows * kMaxColumns, 9);
-  const std::size_t rows = ids.size(), ldw = words(inner) + 16 * (inner % 2);  // rows may lie apart
-  test::Guarded<std::uint32_t> w(kMatrixRows * ldw, 0, 0x7fc07fc0u);           // no numbers beside the rows
+  const std::size_t rows = ids.size(), ldw = words(inner) + 16 * (inner % 2);  // rows may have gaps
+  test::Guarded<std::uint32_t> w(kMatrixRows * ldw, 0, 0x7fc07fc0u);           // NaN beside the rows
   for (const std::uint32_t r : ids) {
     std::fill_n(w.data() + r * ldw, words(inner), 0u);
     find("scalar")->narrow(kMatrix.data() + r * kMaxColumns, inner, 5, w.data() + r * ldw);
@@ -142,7 +143,7 @@ TEST_P(Bf16, RowsForwardWithManyRowsScatteredAndInARow) {
 }
 
 TEST_P(Bf16, RowsForwardRoundsSamplesToTheNearestAndTiesToEven) {
-  // 1 + 2^-8 and 1 + 3 * 2^-8 lie half way between two bfloat16 values; the others beside such places.
+  // 1 + 2^-8 and 1 + 3 * 2^-8 are midway between two bfloat16 values; the others are next to midpoints.
   const float values[] = {1.0f,           1.0f + 0x1p-8f, 1.0f + 3 * 0x1p-8f, -1.0f - 0x1p-8f, 0x1.010002p+0f,
                           0x1.00fffep+0f, 1e30f,          -3.14159274f,       0x1.fffffep+3f,  0.0f,
                           -0.0f,          1e-30f};
@@ -173,7 +174,7 @@ TEST_P(Bf16, RowsForwardRoundsSamplesToTheNearestAndTiesToEven) {
 
 TEST_P(Bf16, DotsAreAddedToWhatIsThere) {
   for (const std::size_t n : {32, 64, 96, 128, 224}) {
-    const std::size_t stride = words(n) + 16 * (n % 64 == 0);  // rows may lie apart
+    const std::size_t stride = words(n) + 16 * (n % 64 == 0);  // rows may have gaps
     const auto x = normals(n, n);
     for (std::size_t rows = 0; rows < 70; ++rows) {
       std::vector<std::uint32_t> w(rows * stride, 0x40004000u);
@@ -203,7 +204,7 @@ TEST_P(Bf16, RoundingKeepsTheMean) {
     GetParam()->widen(row.data(), n, back.data());
     for (std::size_t k = 0; k < n; ++k) sum[k] += back[k];
   }
-  for (std::size_t k = 0; k < n; ++k) {  // one trial strays by at most 2^-8 of the value: 5 standard errors
+  for (std::size_t k = 0; k < n; ++k) {  // one trial deviates by at most 2^-8 of the value: 5 standard errors
     EXPECT_NEAR(sum[k] / kTrials, x[k], 5 * std::abs(x[k]) / 256 / std::sqrt(double(kTrials))) << k;
   }
 }

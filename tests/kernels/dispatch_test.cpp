@@ -1,4 +1,4 @@
-// Which instruction sets there are and which one is in use.
+// Tests of the available instruction sets and the active one.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -22,7 +22,7 @@ TEST(Dispatch, ScalarIsAlwaysThereAndFirst) {
   EXPECT_STREQ(available().front()->name, "scalar");
 }
 
-// What is tested under every instruction set is registered by these names (tests/CMakeLists.txt).
+// Tests under every instruction set are registered by these names (tests/CMakeLists.txt).
 TEST(Dispatch, TheBuildKnowsEverySet) {
   std::istringstream names(SLIDE_INSTRUCTION_SETS);
   const std::set<std::string> known{std::istream_iterator<std::string>(names), {}};
@@ -59,7 +59,7 @@ TEST(Dispatch, X86NamesFollowTheProcessor) {
 }
 #endif
 
-TEST(Dispatch, TheActiveSetIsTheFastestOrTheOneAskedFor) {
+TEST(Dispatch, TheActiveSetIsTheFastestOrTheRequestedOne) {
   const char* wish = std::getenv("SLIDE_SIMD");
   const KernelSet* want = wish != nullptr && *wish != '\0' ? find(wish) : available().back();
   if (want == nullptr) GTEST_SKIP() << "SLIDE_SIMD asks for a set this machine lacks";
@@ -67,8 +67,7 @@ TEST(Dispatch, TheActiveSetIsTheFastestOrTheOneAskedFor) {
   EXPECT_EQ(&active(), &active());
 }
 
-// Everything from the first kernel on is pointers to kernels, read here as such without a list of their
-// names.
+// Everything from the first kernel on is kernel pointers, read here as such without a list of their names.
 TEST(Dispatch, NoSetLacksAKernel) {
   constexpr std::size_t kFirst = offsetof(KernelSet, rows_forward);
   using Pointer = void (*)();

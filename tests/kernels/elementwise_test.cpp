@@ -1,5 +1,5 @@
-// Softmax, logistic loss, activations and optimizer rows: every instruction set against arithmetic in double
-// and against the scalar set, at every length 0..67, between canaries.
+// Tests of softmax, logistic loss, activations and optimizer rows: every instruction set against double
+// arithmetic and against the scalar set, at every length 0..67, between canaries.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -20,8 +20,8 @@ using test::kLanes;
 using test::kLengths;
 using test::normal_floats;
 
-// Elementary functions in float are good to a few units in the last place, sums of up to 67 of them to ten
-// more.
+// Elementary functions in float are accurate to a few units in the last place, sums of up to 67 of them to
+// ten more.
 constexpr double kTolerance = 4e-6;
 
 class Elementwise : public test::OfEverySet {};
@@ -65,7 +65,7 @@ void expect_softmax(const KernelSet& set, const Floats& logits, std::size_t rows
   }
 }
 
-// Some of the lanes, and those beside them stay.
+// Some of the lanes; adjacent lanes stay unchanged.
 TEST_P(Elementwise, SoftmaxOfALaneDoesNotDependOnThoseBeside) {
   constexpr std::size_t kRows = 19, kAll = 64;
   const Floats logits = normal_floats(kRows * kAll, 5);
@@ -158,7 +158,7 @@ TEST_P(Elementwise, ExponentialsOfDoublesAtEveryLength) {
   const double special[] = {0.0, -0.0, 709.0, -700.0, 711.0, -1000.0, kInfinity, -kInfinity, 1e-9, -1e-9};
   for (std::size_t n = 0; n < kLengths; ++n) {
     const Floats values = normal_floats(n, n);
-    std::vector<double> in(n), x(n + 1, -3.0);  // one more, to stay as it is
+    std::vector<double> in(n), x(n + 1, -3.0);  // one more, which must stay unchanged
     for (std::size_t i = 0; i < n; ++i) in[i] = i % 3 == 1 ? special[i / 3 % 10] : 20.0 * values[i];
     std::copy(in.begin(), in.end(), x.begin());
     set().exp(x.data(), n);
@@ -195,7 +195,7 @@ TEST_P(Elementwise, BackwardFormsAtEveryLength) {
   expect_backward(set(), &KernelSet::tanh_backward, [](double y) { return 1.0 - y * y; });
 }
 
-// A row of n weights with optimizer state, copied for each run of a kernel.
+// A row of n weights with optimizer state, copied for each call of a kernel.
 struct Row {
   explicit Row(std::size_t n) : w(n, n % 3), first(n, n % 5), second(n, n % 7) {
     const Floats a = normal_floats(n, 1), b = normal_floats(n, 2), c = normal_floats(n, 3);

@@ -1,5 +1,4 @@
-// Arrays with canaries around them, and the bounds within which a float kernel may differ from arithmetic in
-// double.
+// Arrays between canaries, and error bounds of float kernels against double arithmetic.
 #pragma once
 
 #include <bit>
@@ -17,13 +16,13 @@ namespace slide::kernels::test {
 inline constexpr double kEpsilon = 0x1.0p-23;
 inline constexpr float kNaN = std::numeric_limits<float>::quiet_NaN();
 
-// What an error of `terms` rounded additions of values of total magnitude `magnitude` cannot exceed.
+// Error bound of `terms` rounded additions of values of total magnitude `magnitude`.
 inline double rounding_bound(std::size_t terms, double magnitude) {
   return (static_cast<double>(terms) + 4.0) * kEpsilon * magnitude + 1e-30;
 }
 
-// `size` elements that start `offset` elements after a cache line, between guard zones. Everything holds
-// `fill` at first; intact() tells whether the guards still do, bit by bit.
+// `size` elements that start `offset` elements after a cache line, between guard zones. Everything is
+// initialised to `fill`; intact() checks the guards bit by bit.
 template <class T>
 class Guarded {
   static_assert(sizeof(T) == sizeof(std::uint32_t));
@@ -63,7 +62,7 @@ class Guarded {
 
 using Floats = Guarded<float>;
 
-// Normal values between guards that are no numbers: a kernel that reads past the end shows it.
+// Normal values between NaN guards: a kernel that reads past the end shows it.
 inline Floats normal_floats(std::size_t size, std::uint64_t item, std::size_t offset = 0) {
   Floats values(size, offset, kNaN);
   Rng rng(1, Purpose::kTest, size, item);
@@ -71,7 +70,7 @@ inline Floats normal_floats(std::size_t size, std::uint64_t item, std::size_t of
   return values;
 }
 
-// Rows of `columns` normal values at a stride of `stride`; the padding is no number.
+// Rows of `columns` normal values at a stride of `stride`; the padding is NaN.
 inline Floats normal_rows(std::size_t rows, std::size_t columns, std::size_t stride, std::uint64_t item) {
   Floats values(rows * stride, 0, kNaN);
   Rng rng(2, Purpose::kTest, columns, item);
@@ -81,7 +80,7 @@ inline Floats normal_rows(std::size_t rows, std::size_t columns, std::size_t str
   return values;
 }
 
-// `count` distinct row numbers below `rows` in no order.
+// `count` distinct row numbers below `rows`, unordered.
 inline std::vector<std::uint32_t> scattered_ids(std::size_t count, std::size_t rows) {
   std::vector<std::uint32_t> ids(rows);
   for (std::size_t i = 0; i < rows; ++i) ids[i] = static_cast<std::uint32_t>(i);

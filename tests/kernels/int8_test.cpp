@@ -1,4 +1,4 @@
-// Rows of bytes: every set against the scalar one, and that against arithmetic in double, at every length.
+// Tests of int8 rows: every set against the scalar one, and that against double arithmetic, at every length.
 #include "engine/kernels/int8.h"
 
 #include <gtest/gtest.h>
@@ -17,11 +17,10 @@ namespace {
 
 constexpr std::size_t kByteLengths = 200;
 
-// Rows of n numbers from -127 to 127, of steps from the least to the largest there can be in a model's
-// products.
+// Rows of n numbers from -127 to 127, with exponents from the least to the largest possible in a model.
 struct ByteMatrix {
   ByteMatrix(std::size_t rows, std::size_t n)
-      : stride((n + kPairGroup - 1) / kPairGroup * kPairGroup + kPairGroup * (n % 2)),  // rows may lie apart
+      : stride((n + kPairGroup - 1) / kPairGroup * kPairGroup + kPairGroup * (n % 2)),  // rows may have gaps
         q(rows * stride, 0),
         exponents(rows) {
     Rng rng(1, Purpose::kTest, n);
@@ -129,7 +128,7 @@ TEST_P(Int8, DotsAreAddedToWhatIsThere) {
   }
 }
 
-// Of normal numbers, of those that are halfway between two bytes, and of the least and the largest there are.
+// Normal numbers, midpoints between two int8 values, and extreme numbers.
 TEST_P(Int8, NarrowingTakesTheNearestOfTheFinestSteps) {
   for (std::size_t n = 0; n < kByteLengths; ++n) {
     for (const float scale : {1.0f, 0x1p-140f, 0x1p-120f, 0x1p100f, 0x1p127f / 4}) {
@@ -156,7 +155,7 @@ TEST_P(Int8, NarrowingTakesTheNearestOfTheFinestSteps) {
   }
 }
 
-// Bytes of samples from 0 to 255.
+// uint8 samples from 0 to 255.
 struct ByteColumns {
   ByteColumns(std::size_t column_count, std::size_t lane_count)
       : words(column_count / 4 * lane_count),

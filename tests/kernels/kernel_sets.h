@@ -1,5 +1,5 @@
-// What tests over all instruction sets of the machine share: the fixture, lengths and shapes, bounds from
-// sums in double.
+// Common parts of tests over all instruction sets of the machine: fixture, lengths and shapes, bounds from
+// double sums.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -33,7 +33,7 @@ struct Sum {
   void add(double term) { value += term, magnitude += std::fabs(term); }
 };
 
-// True when `got` is `want` up to the rounding of `terms` additions in float.
+// Whether `got` equals `want` up to the rounding of `terms` float additions.
 inline bool agrees(float got, const Sum& want, std::size_t terms) {
   return std::fabs(got - want.value) <= rounding_bound(terms, want.magnitude);
 }

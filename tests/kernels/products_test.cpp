@@ -1,5 +1,5 @@
-// Products of rows and blocks: every instruction set against arithmetic in double and against the scalar set,
-// at every length 0..67 and at lengths that reach the widest tiles, between canaries.
+// Tests of products of rows and blocks: every instruction set against double arithmetic and against the
+// scalar set, at every length 0..67 and at lengths that reach the widest tiles, between canaries.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -126,7 +126,7 @@ TEST_P(Products, RowsBackwardInputWithManyRows) {
   }
 }
 
-// Rows of `d` in an order that is not theirs.
+// Rows of `d`, permuted.
 std::vector<const float*> row_pointers(const Floats& d, std::size_t rows, std::size_t ldd) {
   std::vector<const float*> pointers(rows);
   for (std::size_t r = 0; r < rows; ++r) pointers[r] = d.data() + (rows - 1 - r) * ldd;
@@ -178,7 +178,7 @@ TEST_P(Products, RowsGradientAtEveryLengthLeavesPaddingAlone) {
   }
 }
 
-// Which rows are computed together depends on the number of threads: no row may notice.
+// The rows computed together depend on the number of threads: a row's result must not.
 TEST_P(Products, RowsGradientOfARowDoesNotDependOnItsCompany) {
   for (const std::size_t samples : {1, 7, 16, 32}) {
     for (std::size_t inner = 1; inner < kLengths; ++inner) {

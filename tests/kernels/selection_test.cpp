@@ -1,5 +1,4 @@
-// What is picked out of values - those above a threshold, signs, what rounding leaves: every instruction set
-// to the bit.
+// Tests of selection kernels (above a threshold, signs, sparsification): every instruction set bit for bit.
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -49,7 +48,7 @@ TEST_P(Selection, PackSignsIsTheScalarOneForEveryNumberOfBits) {
     for (std::size_t k = 0; k <= 32; ++k) {
       for (const bool more : {false, true}) {
         Floats z = normal_floats(k * lanes, k + 1);
-        for (std::size_t i = 0; i < z.size(); ++i) {  // what has no sign of its own, and equal sizes
+        for (std::size_t i = 0; i < z.size(); ++i) {  // zeros, NaN and equal magnitudes
           if (i % 7 == 3) z[i] = i % 2 == 0 ? 0.0f : -0.0f;
           if (i % 11 == 5) z[i] = test::kNaN;
           if (i % 5 == 4) z[i] = std::copysign(0.125f, z[i]);
@@ -73,7 +72,7 @@ TEST_P(Selection, PackSignsIsTheScalarOneForEveryNumberOfBits) {
   }
 }
 
-// By hand: bits from the first row on, zeros are not below zero, ties go to the first.
+// By hand: bits from the first row on, zero counts as not negative, ties go to the first.
 TEST_P(Selection, PackSignsOfAFewValues) {
   const std::vector<float> z = {1.0f, -2.0f, -0.0f, 3.0f, -0.5f, 0.25f};
   std::uint32_t print = 0, nearest = 0;
@@ -87,7 +86,7 @@ TEST_P(Selection, PackSignsOfAFewValues) {
   EXPECT_EQ(nearest, 0b000001u);
 }
 
-// Sizes from far below the floor to above it, zeros and both signs among them.
+// Magnitudes from far below the floor to above it, with zeros and both signs.
 Floats small_and_large(std::size_t n, std::uint64_t seed) {
   Floats d = normal_floats(n, seed);
   for (std::size_t i = 0; i < n; ++i)
@@ -118,8 +117,8 @@ TEST_P(Selection, RoundSmallIsTheScalarOneAtEveryLength) {
   }
 }
 
-// The mean over 40,000 rounds of a delta of `size` times the floor has a standard deviation of at most floor
-// / 400.
+// The mean over 40,000 rounds of a gradient of `size` times the floor has a standard deviation of at most
+// floor / 400.
 TEST_P(Selection, RoundSmallKeepsTheMean) {
   constexpr std::size_t kValues = 37, kRounds = 40000;
   const float floor = 0.25f;

@@ -1,5 +1,5 @@
-// Kernels over rows and features named by ids: every instruction set against arithmetic in double and against
-// the scalar set, at every length.
+// Tests of kernels over rows and features selected by ids: every instruction set against double arithmetic
+// and against the scalar set, at every length.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -130,7 +130,7 @@ TEST_P(Sparse, FindPresentAtEveryLength) {
   }
 }
 
-// What part_kinds should make of weights w in columns that are told their places by kind_and_place.
+// Expected result of part_kinds for weights w in columns whose positions come from kind_and_place.
 struct WantedKinds {
   std::vector<std::uint32_t> places[kKinds];
   std::vector<float> weights[kKinds];

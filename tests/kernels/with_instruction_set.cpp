@@ -1,8 +1,7 @@
 // with_instruction_set SET PROGRAM [ARGUMENT]...: runs a test program under one instruction set, by
 // SLIDE_SIMD.
 //
-// Exit code 77, ctest's word for skipped, where the machine lacks SET, and where SET is what PROGRAM uses
-// anyway.
+// Exit code 77 (skipped, for ctest) where the machine lacks SET, and where SET is the default of PROGRAM.
 #include <unistd.h>
 
 #include <cstdlib>

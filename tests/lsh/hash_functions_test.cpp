@@ -1,4 +1,4 @@
-// The hash functions: one fingerprint whatever the form of the vector, and collisions as theory says.
+// Tests of the hash functions: equal fingerprints for all forms of a vector, and theoretical collision rates.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -20,7 +20,7 @@ struct Case {
   HashFamily family;
   std::uint32_t k, bin_size, range_pow;
   std::size_t dim;
-  double keep;  // share of values that are not zero
+  double keep;  // share of nonzero values
 };
 
 HashConfig config_of(const Case& c, std::uint32_t tables) {
@@ -35,8 +35,8 @@ HashConfig config_of(const Case& c, std::uint32_t tables) {
 
 class Forms : public testing::TestWithParam<Case> {};
 
-// Block lanes, single lane, sparse vector and weight row hash alike; so does a subset of the tables.
-TEST_P(Forms, AllFormsOfAVectorHashAlike) {
+// Block lanes, single lane, sparse vector and weight row have equal hashes; so has a subset of the tables.
+TEST_P(Forms, AllFormsOfAVectorHashTheSame) {
   const Case& c = GetParam();
   const auto functions = make_hash_functions(config_of(c, 11), c.dim, 7);
   std::vector<std::vector<float>> vectors;
@@ -129,7 +129,7 @@ INSTANTIATE_TEST_SUITE_P(
         Case{HashFamily::kMinhash, 3, 8, 9, 128, 0.05}, Case{HashFamily::kMinhash, 4, 4, 9, 9001, 0.01},
         Case{HashFamily::kMinhash, 2, 7, 9, 4, 1.0}));
 
-// P(one code alike) = 1 - angle/pi (Charikar 2002), so a fingerprint collides with its K-th power.
+// P(one code equal) = 1 - angle/pi (Charikar 2002), so that a fingerprint collides with its K-th power.
 TEST(SimhashStatistics, CollisionRateFollowsTheAngle) {
   constexpr std::uint32_t kTables = 4000;
   constexpr std::size_t kDim = 256, kPairs = 8;
@@ -143,7 +143,7 @@ TEST(SimhashStatistics, CollisionRateFollowsTheAngle) {
         rate += agreement(*functions, x, at_angle(x, angle, pair)) / kPairs;
       }
       const double expected = std::pow(1 - angle / std::numbers::pi, k);
-      // Four binomial standard errors, and 0.01 for projections that are sparse, not normal.
+      // Four binomial standard errors, plus 0.01 for projections that are sparse instead of normal.
       const double error = std::sqrt(expected * (1 - expected) / (kTables * kPairs));
       EXPECT_NEAR(rate, expected, 4 * error + 0.01) << "k " << k << " angle " << angle;
     }
@@ -167,7 +167,7 @@ TEST(SimhashStatistics, SignsHaveTheirProbabilitiesAndNoProjectionIsBlind) {
 }
 
 // Maximum inner product transform: rows at one angle to the query, of norms 0.2 and 1, collide at different
-// rates, each that of the angle between the transformed vectors.
+// rates, each determined by the angle between the transformed vectors.
 TEST(SimhashStatistics, AsymmetricTransformOrdersByInnerProduct) {
   constexpr std::uint32_t kTables = 8000;
   constexpr std::size_t kDim = 128;
@@ -176,7 +176,7 @@ TEST(SimhashStatistics, AsymmetricTransformOrdersByInnerProduct) {
   const auto functions = make_hash_functions(config, kDim, 3);
   const auto query = normal_vector(kDim, 0);
   Matrix m(3, kDim);
-  const double scales[] = {1.0, 0.2, 3.0};  // the last outgrows the largest norm seen by fit()
+  const double scales[] = {1.0, 0.2, 3.0};  // the last exceeds the largest norm seen by fit()
   for (std::size_t i = 0; i < 3; ++i) {
     auto row = at_angle(query, 0.6, i);
     for (float& value : row) value *= static_cast<float>(scales[i]);
@@ -217,7 +217,7 @@ TEST_P(Similarity, AgreementGrowsWithSimilarity) {
     }
     last = rate;
   }
-  EXPECT_LT(last, c.keep < 1 ? 0.95 : 0.3);  // lone values of a bin win there, whatever they are
+  EXPECT_LT(last, c.keep < 1 ? 0.95 : 0.3);  // single values in a bin win there, whatever their magnitude
 }
 
 INSTANTIATE_TEST_SUITE_P(Families, Similarity,
@@ -227,7 +227,7 @@ INSTANTIATE_TEST_SUITE_P(Families, Similarity,
                                          Case{HashFamily::kDwta, 1, 8, 9, 20000, 0.01},
                                          Case{HashFamily::kMinhash, 1, 8, 9, 2000, 1.0}));
 
-// Codes of three bits packed in two left most buckets out of reach once.
+// An earlier packing of three-bit codes in two bits left most buckets unreachable.
 TEST(Packing, EveryBucketIsReachable) {
   for (const HashFamily family : {HashFamily::kWta, HashFamily::kDwta, HashFamily::kMinhash}) {
     const auto functions = make_hash_functions(config_of({family, 3, 8, 9, 600, 1.0}, 1), 600, 3);

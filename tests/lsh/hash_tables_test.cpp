@@ -1,4 +1,4 @@
-// Buckets and tables: fifo, reservoir, moving neurons, independence of the number of threads.
+// Tests of buckets and tables: FIFO, reservoir, moving neurons, independence of the number of threads.
 #include "lsh/hash_tables.h"
 
 #include <gtest/gtest.h>
@@ -49,7 +49,7 @@ TEST(Fifo, RemovalKeepsTheOrderOfAge) {
   for (std::uint32_t id = 0; id < 7; ++id) tables.insert(0, id, 0);  // 3 4 5 6 stored, in a ring
   tables.remove(0, 5);
   EXPECT_EQ(as_set(tables, 0, 0), (Ids{3, 4, 6}));
-  tables.remove(0, 1);  // was forgotten already
+  tables.remove(0, 1);  // was evicted already
   tables.insert(0, 20, 0);
   tables.insert(0, 21, 0);
   EXPECT_EQ(as_set(tables, 0, 0), (Ids{4, 6, 20, 21}));
@@ -57,7 +57,8 @@ TEST(Fifo, RemovalKeepsTheOrderOfAge) {
   EXPECT_EQ(as_set(tables, 0, 0), (Ids{6, 20, 21, 22}));
 }
 
-// A long random history of one bucket against a queue: forgetting goes by age alone, removals or not.
+// A long random history of one bucket against a queue: eviction depends on age only, with or without
+// removals.
 TEST(Fifo, AgreesWithAQueue) {
   HashTables tables(make_config(BucketPolicy::kFifo, 7), 40, 1);
   std::vector<std::uint32_t> queue;
@@ -99,8 +100,8 @@ double chi_square(const std::vector<double>& hits) {
   return statistic;
 }
 
-// 99.9 % quantile of chi-square with 59 degrees is 98.3. Drawn without replacement the statistic is smaller
-// by (1 - capacity/population), so the bound is on the safe side and far below any bias worth the name.
+// The 99.9 % quantile of chi-square with 59 degrees is 98.3. For draws without replacement the statistic is
+// smaller by (1 - capacity/population), so that the bound is conservative, and far below any relevant bias.
 TEST(Reservoir, EveryNeuronIsEquallyLikelyToBeStored) {
   std::vector<double> hits(60);
   for (std::uint64_t seed = 0; seed < 4000; ++seed) {
@@ -164,7 +165,7 @@ TEST_P(BothPolicies, ContentsDoNotDependOnThreads) {
   }
 }
 
-// A long random history against the plain meaning of the tables.
+// A long random history against the definition of the tables.
 TEST_P(BothPolicies, EveryNeuronIsInItsOwnBucketOnly) {
   HashTables tables(make_config(GetParam(), 12, 3, 2), 90, 5);
   Rng rng(3, Purpose::kTest);
@@ -219,7 +220,7 @@ TEST_P(BothPolicies, OccupanciesOfTablesAddUp) {
 INSTANTIATE_TEST_SUITE_P(Policies, BothPolicies,
                          testing::Values(BucketPolicy::kFifo, BucketPolicy::kReservoir));
 
-// In id order a full bucket of every table would keep the same high ids and never show the others.
+// In id order, a full bucket of every table would keep the same high ids and lose the others.
 TEST(InsertAll, FullBucketsForgetDifferentNeuronsInEachTable) {
   HashTables tables(make_config(BucketPolicy::kFifo, 64, 2, 24), 512, 5);
   std::fill(tables.fingerprints().begin(), tables.fingerprints().end(), 0U);
@@ -231,7 +232,7 @@ TEST(InsertAll, FullBucketsForgetDifferentNeuronsInEachTable) {
 
 TEST(Rehash, ANeuronWithoutPlaceTakesOneThatBecameFree) {
   HashTables tables(make_config(BucketPolicy::kFifo, 4), 10, 5);
-  for (std::uint32_t id = 0; id < 6; ++id) tables.insert(0, id, 1);  // 0 and 1 forgotten
+  for (std::uint32_t id = 0; id < 6; ++id) tables.insert(0, id, 1);  // 0 and 1 evicted
   const std::uint32_t moved[] = {5}, stays[] = {0}, there = 2, here = 1;
   tables.move(moved, &there, 1);
   tables.move(stays, &here, 1);
@@ -239,8 +240,8 @@ TEST(Rehash, ANeuronWithoutPlaceTakesOneThatBecameFree) {
   EXPECT_EQ(as_set(tables, 0, 2), (Ids{5}));
 }
 
-// The shape of Amazon-670K at the published K = 6, bins of 8, 2^18 buckets of 128: flat buckets would be 134
-// MB a table.
+// The shape of Amazon-670K at the published K = 6, bins of 8, 2^18 buckets of 128: flat buckets would take
+// 134 MB per table.
 TEST(Memory, SparseTablesCostWhatTheyStore) {
   HashConfig config = make_config(BucketPolicy::kFifo, 128, 6, 1);
   config.family = HashFamily::kDwta;

@@ -33,13 +33,13 @@ inline std::vector<float> at_angle(const std::vector<float>& x, double angle, st
   return y;
 }
 
-// Sets all but about `keep` of the values to zero.
+// Sets all but about a share `keep` of the values to zero.
 inline void sparsify(std::vector<float>& x, double keep, std::uint64_t item) {
   Rng rng(2, Purpose::kTest, x.size(), item);
   for (float& value : x) value = rng.uniform() < keep ? value : 0.0F;
 }
 
-// Unit-major block of the vectors, lanes rounded up to 16 (or 1 for a single one).
+// Unit-major block of the vectors, lanes rounded up to 16 (1 for a single vector).
 struct Block {
   explicit Block(const std::vector<std::vector<float>>& vectors)
       : lanes(vectors.size() == 1 ? 1 : round_up(vectors.size(), 16)),
@@ -109,7 +109,7 @@ inline std::vector<std::uint32_t> hash(const HashFunctions& functions, const std
   return hash(functions, Block({x}));
 }
 
-// Share of tables in which two vectors have the same fingerprint.
+// Share of tables in which two vectors have equal fingerprints.
 inline double agreement(const HashFunctions& functions, const std::vector<float>& x,
                         const std::vector<float>& y) {
   const auto a = hash(functions, x);

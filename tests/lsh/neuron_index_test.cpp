@@ -1,4 +1,4 @@
-// The index: what queries promise, recall, rehash against rebuild, threads, allocations.
+// Tests of the index: guarantees of queries, recall, rehash against rebuild, threads, allocations.
 #include "lsh/neuron_index.h"
 
 #include <gtest/gtest.h>
@@ -13,7 +13,7 @@
 #include "lsh_test_util.h"
 #include "tests/sanitizers.h"
 
-// ThreadSanitizer of clang brings its own operator new: there nothing is counted.
+// Clang's ThreadSanitizer replaces operator new: no counting there.
 namespace {
 std::atomic<std::size_t> allocations{0};
 }
@@ -67,7 +67,7 @@ HashConfig config_of(const Settings& s) {
   return config;
 }
 
-// One query with everything it needs; the answers of a query are ids.
+// A query with its working memory; answers are ids.
 struct Asker {
   explicit Asker(const NeuronIndex& of, std::size_t neurons = kNeurons)
       : index(of), scratch(of.make_scratch(32)), seen(neurons) {
@@ -139,7 +139,7 @@ TEST_P(Queries, FindTheNearestFarMoreOftenThanAnother) {
     nearest += count(out, row);
     other += count(out, (row + 1000) % kNeurons);
   }
-  // Wanting 200 of 3000 a random neuron has one chance in 15 at most.
+  // For 200 of 3000 wanted neurons, a random neuron has a chance of at most 1 in 15.
   EXPECT_GT(nearest / kTrials, 0.5);
   EXPECT_LT(other / kTrials, 0.2);
 }
@@ -148,7 +148,7 @@ TEST_P(Queries, SparseAndDenseFormsFindTheSame) {
   auto x = m_.row(5);
   sparsify(x, 0.4, 1);
   Asker asker(index_);
-  // Every candidate there is, so that the order of tables does not matter.
+  // All candidates, so that the order of tables has no effect.
   auto dense = asker.ask(Block({x}), kNeurons);
   asker.seen.clear();
   auto sparse = asker.ask(Sparse(x), kNeurons);
@@ -201,7 +201,7 @@ INSTANTIATE_TEST_SUITE_P(Policies, Queries,
                                          Settings{HashFamily::kDwta, CandidatePolicy::kThreshold},
                                          Settings{HashFamily::kMinhash, CandidatePolicy::kTopk}));
 
-// Buckets large enough for all: then a rehash leaves exactly what a rebuild would.
+// With buckets large enough for all neurons, a rehash equals a rebuild.
 TEST(NeuronIndexRehash, EqualsARebuild) {
   HashConfig config;
   config.bucket_capacity = 4096;
@@ -230,7 +230,7 @@ TEST(NeuronIndexRehash, AMovedNeuronIsFoundWhereItWentAndNotWhereItWas) {
   HashConfig config;
   config.bucket_capacity = 4096;
   config.candidates = CandidatePolicy::kThreshold;
-  config.threshold = config.tables;  // in every table: the same place exactly
+  config.threshold = config.tables;  // in every table: exactly equal fingerprints
   Matrix m = Matrix::normal(kNeurons, kDim);
   NeuronIndex index(config, kNeurons, kDim, 5);
   index.rebuild({m.w.data(), m.ldw}, 1, 1);
@@ -256,7 +256,7 @@ TEST(NeuronIndexRehash, WorksWithoutARebuildBefore) {
   EXPECT_EQ(index.occupancy().stored, 2 * index.config().tables);
 }
 
-// In a shared block no sample goes empty-handed because others came first.
+// In a shared block, every sample gets candidates, independent of earlier samples.
 TEST(NeuronIndexPolicies, VanillaServesEverySampleOfABlock) {
   Matrix m = Matrix::normal(kNeurons, kDim);
   NeuronIndex index(HashConfig{}, kNeurons, kDim, 5);
@@ -276,7 +276,7 @@ TEST(NeuronIndexPolicies, TopkRanksByCountThenById) {
   HashConfig config;
   config.candidates = CandidatePolicy::kTopk;
   Matrix m = Matrix::normal(kNeurons, kDim);
-  m.set(40, m.row(900));  // twins: in the same buckets everywhere
+  m.set(40, m.row(900));  // twins: in the same buckets of all tables
   NeuronIndex index(config, kNeurons, kDim, 5);
   index.rebuild({m.w.data(), m.ldw}, 1, 1);
   Asker asker(index);

@@ -1,4 +1,4 @@
-// Which neurons have the largest inner products: against sorting all of them.
+// Tests of the search for the largest inner products, against sorting all of them.
 #include "lsh/search_index.h"
 
 #include <gtest/gtest.h>
@@ -50,7 +50,7 @@ double score(const Matrix& m, const std::vector<float>& biases, std::size_t i, c
   return sum;
 }
 
-// Queries that resemble one row each: a model that has learned something.
+// Queries similar to one row each, as in a trained model.
 std::vector<std::vector<float>> queries_near(const Matrix& m, std::size_t count) {
   std::vector<std::vector<float>> queries;
   for (std::size_t q = 0; q < count; ++q) {
@@ -134,12 +134,12 @@ TEST(SearchIndex, WantingMoreKeepsWhatWasFound) {
   }
 }
 
-// Counts are told from those of earlier queries by their size, until there is no larger one.
+// Counts are distinguished from those of earlier queries by an offset, until its range is exhausted.
 TEST(SearchIndex, EarlierQueriesLeaveNothingBehind) {
   const Matrix m = Matrix::normal(4000, 16);
   const SearchIndex index = index_of(m, biases_of(m.rows));
   const Block block(queries_near(m, 16));
-  constexpr std::size_t kWanted = 4000;  // so that some were found in one table
+  constexpr std::size_t kWanted = 4000;  // so that some are found in one table
   const auto expected = ask(index, block, kWanted);
   SearchScratch scratch = index.make_scratch(block.lanes);
   index.project(block.query(), scratch);

@@ -1,4 +1,4 @@
-// Which rows wait to be filed in the hash tables, and in which order.
+// Tests of the queue of rows to update in the hash tables.
 #include "lsh/stale_rows.h"
 
 #include <gtest/gtest.h>
@@ -40,11 +40,11 @@ TEST_P(StaleRowsOfShards, AShareTakesThoseThatWaitLongest) {
   rows.prepare(100, GetParam());
   add(rows, GetParam(), {90, 20, 55, 30});
   EXPECT_EQ(taken(rows, 0.5), (Ids{20, 30}));
-  add(rows, GetParam(), {1, 20, 99, 2});  // 20 is stale again and comes after 55 and 90
+  add(rows, GetParam(), {1, 20, 99, 2});  // 20 is stale again and follows 55 and 90
   EXPECT_EQ(taken(rows, 0.5), (Ids{55, 90}));
-  add(rows, GetParam(), {1, 1, 1, 1, 1, 1});  // waits already, but every update counts
+  add(rows, GetParam(), {1, 1, 1, 1, 1, 1});  // is queued already, but every update counts
   EXPECT_EQ(taken(rows, 0.5), (Ids{1, 2, 20}));
-  EXPECT_EQ(taken(rows, 0.5), Ids{});  // no update, nothing to file
+  EXPECT_EQ(taken(rows, 0.5), Ids{});  // no update: nothing to do
   add(rows, GetParam(), {7});
   EXPECT_EQ(taken(rows, 0.1), Ids{99});  // at least one
 }
@@ -63,7 +63,7 @@ TEST_P(StaleRowsOfShards, ClearForgetsAll) {
 
 INSTANTIATE_TEST_SUITE_P(Shards, StaleRowsOfShards, testing::Values(1, 2, 7));
 
-TEST(StaleRows, GoOnFromSavedStateWithOtherShards) {
+TEST(StaleRows, ContinueFromSavedStateWithOtherShards) {
   StaleRows rows, again;
   rows.prepare(100, 3);
   again.prepare(100, 2);

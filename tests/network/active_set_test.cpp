@@ -1,4 +1,4 @@
-// Which neurons take part in a block: labels, candidates, draws and what each stands for.
+// Tests of the active neurons of a block: labels, candidates, negative samples and their logQ corrections.
 #include "engine/network/active_set.h"
 
 #include <gtest/gtest.h>
@@ -36,7 +36,7 @@ std::vector<std::span<const std::uint32_t>> views(const std::vector<Ids>& labels
   return {labels.begin(), labels.end()};
 }
 
-// An index over random rows and a block of random vectors to ask it with.
+// An index over random rows, and a block of random vectors as queries.
 struct Asked {
   explicit Asked(const LayerConfig& layer)
       : index(layer.hash, kNeurons, 16, 1), w(kNeurons * 16), xt(16 * 16) {
@@ -98,7 +98,7 @@ TEST(ActiveSet, CandidatesAreThoseOfTheIndex) {
   EXPECT_EQ(set.ids, want);
 }
 
-TEST(ActiveSet, MoreLabelsThanDrawsAllStay) {
+TEST(ActiveSet, MoreLabelsThanNegativeSamplesAllStay) {
   const LayerConfig layer = sources(0, 2);
   const ActiveSampler sampler(layer, kNeurons, {});
   SamplerScratch scratch = sampler.make_scratch(nullptr, 16);
@@ -134,7 +134,7 @@ TEST(ActiveSet, WithoutCorrectionEveryNeuronStandsForItself) {
   for (const float correction : set.correction) EXPECT_EQ(correction, 0.0f);
 }
 
-TEST(ActiveSet, FrequencyDrawsComeBeforeTheFillAndStandForTheRestAlone) {
+TEST(ActiveSet, FrequencySamplesComeBeforeTheFillAndStandForTheRest) {
   const Ids weights = decreasing_frequencies();
   const AliasTable alias(weights);
   for (const std::uint32_t uniform : {0, 20}) {
@@ -156,7 +156,7 @@ TEST(ActiveSet, FrequencyDrawsComeBeforeTheFillAndStandForTheRestAlone) {
   }
 }
 
-// Both ways to draw (rejection, selection) give every free neuron the same chance, and labels none.
+// Both sampling methods (rejection, selection) give every free neuron the same probability, and labels none.
 TEST(ActiveSet, FillIsUniformOverTheRest) {
   for (const std::uint32_t uniform : {30, 220}) {
     const ActiveSampler sampler(sources(0, uniform), kNeurons, {});
@@ -176,7 +176,7 @@ TEST(ActiveSet, FillIsUniformOverTheRest) {
       if (i == 0 || i == 150 || i == 299) continue;
       chi_square += (counts[i] - kRounds * p) * (counts[i] - kRounds * p) / variance;
     }
-    // About chi-square with 296 degrees of freedom: standard deviation 24; five of them either way.
+    // Approximately chi-square with 296 degrees of freedom: standard deviation 24; five of them to each side.
     EXPECT_NEAR(chi_square, 296.0, 122.0) << uniform;
   }
 }
@@ -211,7 +211,7 @@ TEST(AliasTable, DrawsInProportion) {
       chi_square += (counts[i] - expected) * (counts[i] - expected) / expected;
     }
   }
-  EXPECT_LT(chi_square, 30.0);  // 5 degrees of freedom: beyond 25 once in 10^4
+  EXPECT_LT(chi_square, 30.0);  // 5 degrees of freedom: above 25 once in 10^4
 }
 
 TEST(AliasTable, PowerLawOfManyNeurons) {

@@ -1,6 +1,5 @@
-// Processes of a test: threads of this one that exchange by memory of their own. What a real one only warns
-// of is looked after: a part that is sent stays as it was until the exchange is done, and one that is awaited
-// holds nothing of use before.
+// Cluster of threads of one process that exchange through memory. It enforces rules that a real one only
+// documents: a sent part stays unmodified until the exchange is done, and an awaited part holds NaN before.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -23,7 +22,7 @@ namespace slide::test {
 
 using Message = std::vector<std::byte>;
 
-// Where messages wait for those whom they are for. Thread-safe.
+// Messages waiting for their receivers. Thread-safe.
 class PostOffice {
  public:
   explicit PostOffice(int ranks) : ranks_(ranks) {}
@@ -43,7 +42,7 @@ class PostOffice {
     box.erase(box.begin());
     return first;
   }
-  // Nobody waits any more.
+  // Wakes all waiting ranks.
   void close() {
     const std::lock_guard lock(mutex_);
     closed_ = true;
@@ -83,7 +82,7 @@ class FakeCluster final : public Cluster {
       exchange.in.push_back(in[q]);
       exchange.out.push_back(out[q]);
       exchange.sent.emplace_back(out[q].begin(), out[q].end());
-      if (!in[q].empty()) std::memset(in[q].data(), 0xff, in[q].size());  // no numbers
+      if (!in[q].empty()) std::memset(in[q].data(), 0xff, in[q].size());  // NaN
       office_.post(channel, rank_, static_cast<int>(q), exchange.sent.back());
     }
   }
@@ -138,7 +137,7 @@ class FakeCluster final : public Cluster {
   std::map<int, Exchange> under_way_;
 };
 
-// Calls body(cluster) for each of `ranks` ranks at once; what one of them throws fails the test.
+// Calls body(cluster) concurrently for each of `ranks` ranks; an exception of any fails the test.
 template <class Body>
 void run_ranks(int ranks, const Body& body) {
   PostOffice office(ranks);
@@ -155,7 +154,7 @@ void run_ranks(int ranks, const Body& body) {
     });
   }
   for (std::thread& thread : threads) thread.join();
-  EXPECT_TRUE(office.empty()) << "messages that nobody took";
+  EXPECT_TRUE(office.empty()) << "messages without a receiver";
 }
 
 }  // namespace slide::test

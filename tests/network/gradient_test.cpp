@@ -1,7 +1,7 @@
-// Every weight's and bias's gradient against central differences of the naive loss in double, with the active
-// sets, corrections and dropout masks that the engine chose held fixed.
+// Tests of every weight's and bias's gradient, against central differences of the naive loss in double, with
+// the active sets, corrections and dropout masks of the engine held fixed.
 //
-// The engine's gradient is what plain gradient descent subtracts: (before - after) / rate. With a rate of 8
+// The engine's gradient is the update of plain gradient descent: (before - after) / rate. With a rate of 8,
 // the rounding of weights of size 1 disturbs it by at most 2^-24 / 8 = 7.5e-9.
 #include <gtest/gtest.h>
 
@@ -18,9 +18,9 @@ namespace {
 
 constexpr double kRate = 8.0;
 constexpr double kStep = 1e-5;  // of the differences: truncation about 1e-10, rounding about 1e-16 / 1e-5
-// Gradients here are of size 0.01 to 1, sums of up to some hundred products in float.
+// Gradients here are of size 0.01 to 1, float sums of up to some hundred products.
 constexpr double kAbsolute = 1e-6, kRelative = 2e-5, kOfLoss = 1e-5;
-// Sums over parts of a network are rounded to bfloat16, and so are what they are sums of: each by 2^-9.
+// Sums over shards of a network, and their addends, are rounded to bfloat16: each by 2^-9.
 constexpr double kRoundedAbsolute = 6e-3, kRoundedRelative = 1e-2, kRoundedOfLoss = 2e-3;
 
 std::vector<NaiveBlock> choices_of(const NaiveNetwork& naive, const Stepper& stepper) {
@@ -49,11 +49,11 @@ Optimizer descent() {
   return optimizer;
 }
 
-// Under sanitizers some parameters stand for all: the naive network takes the time, and they are after the
-// other one.
+// Under sanitizers, a subset of the parameters suffices: the naive network dominates the time, and the
+// sanitizers check the engine.
 constexpr std::size_t kEvery = kSanitized ? 13 : 1;
 
-// Trains one batch of `samples` and checks loss and gradient of every parameter.
+// Trains one batch of `samples`; checks loss and gradient of every parameter.
 void check_gradient(Config config, std::size_t samples, std::uint32_t shards = 2, const DataSpec& spec = {}) {
   config.optimizer.kind = OptimizerKind::kSgd;
   const Dataset data = make_data(spec);
@@ -209,7 +209,7 @@ TEST_P(Gradient, OfSamplesWithoutFeatures) {
   check_gradient(config(Activation::kTanh, 0.0, 5, 1), 5, 1, spec);
 }
 
-TEST(GradientOfSources, FrequencyDrawsStandForTheRestWithoutUniformFill) {
+TEST(GradientOfSources, FrequencySamplesStandForTheRestWithoutUniformFill) {
   for (const LossKind loss : {LossKind::kSoftmax, LossKind::kSigmoid}) {
     for (const std::uint32_t uniform : {0, 2}) {
       Config config = make_config({dense(7, Activation::kTanh), sampled(0, 2, uniform)}, 4, 1);
@@ -303,7 +303,7 @@ INSTANTIATE_TEST_SUITE_P(Parts, GradientOfParts,
                                   (std::get<1>(at.param) == LossKind::kSoftmax ? "Softmax" : "Logistic");
                          });
 
-// Nothing is summed over parts but the norm under softmax: as exact as in one part.
+// Only the norm under softmax is summed over shards: as exact as with one shard.
 TEST_P(GradientOfParts, WithoutAHiddenLayer) {
   for (const LayerConfig& output : {dense(0), sampled(0, 7, 5), sampled(0, 0, 100), sampled(0, 2, 1)}) {
     check({output}, 16, 16, 16);

@@ -1,9 +1,8 @@
-// The specification of a training step: plain loops in double over dense matrices, told which neurons are
-// active.
+// Specification of a training step: plain loops in double over dense matrices, with given active neurons.
 //
-// Rows that are not active have no output and pass no gradient. Nothing here knows blocks, lanes or kernels;
-// the choices that are random in the engine (active sets, dropout) are taken over from a block that it has
-// trained, and so is on which side of a rounding an activation fell.
+// Inactive rows have no output and pass no gradient. There are no blocks, lanes or kernels; the engine's
+// random choices (active sets, dropout) and the rounding directions of activations are taken from a block
+// that it has trained.
 #pragma once
 
 #include <algorithm>
@@ -22,15 +21,16 @@ namespace slide::test {
 using Vector = std::vector<double>;
 using Ids = std::vector<std::uint32_t>;
 
-// What the engine chose for a layer in one block.
+// The engine's choices for a layer in one block.
 struct LayerChoice {
   Ids active;
-  Vector correction;  // output layer: for each active neuron; empty = zeros
-  Vector mask;        // dropout factors [active x samples]; empty = ones
-  Vector rounded;     // outputs [active x samples] as bfloat16 weights above see them; empty = as they are
-  Vector signs;  // output layer, of the rounded deltas [active x samples]: -1, 0, 1; empty without rounding
+  Vector correction;  // output layer: for each active neuron; empty: zeros
+  Vector mask;        // dropout factors [active x samples]; empty: ones
+  Vector rounded;     // outputs [active x samples] as bfloat16 weights above see them; empty: unrounded
+  // output layer, of the sparsified gradients [active x samples]: -1, 0, 1; empty without sparsification
+  Vector signs;
 
-  // Whether neuron n is active with a delta that is not 0.
+  // Whether neuron n is active with a nonzero gradient.
   bool touches(std::uint32_t n) const {
     const auto at = std::find(active.begin(), active.end(), n);
     if (at == active.end() || signs.empty()) return at != active.end();
@@ -47,7 +47,7 @@ struct NaiveBlock {
   std::vector<Vector> x;      // by sample, all features
   std::vector<Ids> labels;    // by sample
   std::vector<Ids> features;  // by sample: the ids that occur
-  Vector weights;             // by sample; empty: all are 1
+  Vector weights;             // by sample; empty: all 1
 
   double weight(std::size_t s) const { return weights.empty() ? 1.0 : weights[s]; }
 };
@@ -83,7 +83,7 @@ inline double activate(Activation f, double z) {
   return z;
 }
 
-// Slope at the point where the function's value is y.
+// Derivative at the point where the function's value is y.
 inline double slope(Activation f, double y) {
   switch (f) {
     case Activation::kRelu:
@@ -102,16 +102,16 @@ class NaiveNetwork {
  public:
   std::vector<NaiveLayer> layers;
   LossConfig loss_config;
-  Vector label_weights;  // by label; empty: all are 1
+  Vector label_weights;  // by label; empty: all 1
 
-  // A copy of the engine's weights.
+  // Copies the engine's weights.
   explicit NaiveNetwork(const Network& network) : loss_config(network.config().loss) {
     if (network.input()) add_input(*network.input());
     for (const Layer& layer : network.layers()) add(layer);
     layers.back().activation = Activation::kLinear;
   }
 
-  // Logits of all output neurons with every neuron active and no dropout.
+  // Logits of all output neurons, with every neuron active and no dropout.
   Vector scores(const SparseRow& row) const {
     Vector x(layers.front().inputs, 0.0);
     for (std::size_t i = 0; i < row.ids.size(); ++i) x[row.ids[i]] = row.values[i];
@@ -133,7 +133,7 @@ class NaiveNetwork {
       sum += loss_of(block, s, outputs(block, s).back(), nullptr);
     return sum;
   }
-  // The same, times the weights of the samples: whose gradient the engine takes.
+  // The same, with sample weights: the engine's gradient is that of this loss.
   double weighted_loss(const NaiveBlock& block) const {
     double sum = 0.0;
     for (std::size_t s = 0; s < block.x.size(); ++s)
@@ -141,7 +141,7 @@ class NaiveNetwork {
     return sum;
   }
 
-  // Adds scale * d weighted loss / d parameter to `gradient`, a network of the same shape.
+  // Adds scale * d weighted loss / d parameter to `gradient`, a network of equal shape.
   void add_gradient(const NaiveBlock& block, double scale, NaiveNetwork& gradient) const {
     for (std::size_t s = 0; s < block.x.size(); ++s) {
       const std::vector<Vector> y = outputs(block, s);
@@ -171,7 +171,7 @@ class NaiveNetwork {
       for (std::size_t i = 0; i < block.rows[s].ids.size(); ++i)
         x[block.rows[s].ids[i]] = block.rows[s].values[i];
       Ids ids(block.rows[s].ids.begin(), block.rows[s].ids.end());
-      const std::size_t dense = block.dense.columns();  // the last of the features
+      const std::size_t dense = block.dense.columns();  // the last features
       for (std::size_t c = 0; c < dense; ++c) {
         const std::size_t id = x.size() - dense + c;
         x[id] = block.dense.x()[s * block.dense.ldx() + c];
@@ -187,7 +187,7 @@ class NaiveNetwork {
   }
 
  private:
-  // Small deltas became what the engine drew.
+  // Applies the engine's sparsification of small gradients.
   void round(const LayerChoice& choice, std::size_t s, std::size_t samples, Vector& delta) const {
     for (std::size_t a = 0; a < choice.active.size() && !choice.signs.empty(); ++a) {
       double& d = delta[choice.active[a]];
@@ -235,7 +235,7 @@ class NaiveNetwork {
     layers.push_back(std::move(layer));
   }
 
-  // An output layer may be in parts, of which each chooses for itself.
+  // An output layer may be sharded; each shard chooses independently.
   LayerChoice choice_of(const Block& block, std::size_t l) const {
     const std::size_t below = layers[0].by_feature ? 1 : 0, output = layers.size() - 1 - below;
     LayerChoice choice;
@@ -262,7 +262,7 @@ class NaiveNetwork {
     for (std::size_t a = 0; a < active.size() && !at.mask.empty(); ++a) {
       for (std::size_t s = 0; s < block.samples(); ++s) choice.mask.push_back(at.mask[s * at.ldo + a]);
     }
-    // Only some units of a sampled layer are there, and such inputs stay as they are.
+    // A sampled layer computes only some units, and such inputs are not rounded.
     const bool rounded = l + 1 < layers.size() && layers[l + 1].bf16 && !layers[l].sampled;
     for (std::size_t a = 0; a < active.size() && rounded; ++a) {
       for (std::size_t s = 0; s < block.samples(); ++s)
@@ -276,8 +276,8 @@ class NaiveNetwork {
     }
   }
 
-  // What layer l reads for one sample: the outputs of the layer below or what they were rounded to, which
-  // must be one of their neighbours.
+  // Input of layer l for one sample: the outputs of the layer below, or their rounded values, which must be
+  // adjacent bfloat16 values.
   Vector inputs(const NaiveBlock& block, std::size_t s, std::size_t l, const std::vector<Vector>& y) const {
     if (l == 0) return block.x[s];
     Vector x = y[l - 1];
@@ -302,7 +302,7 @@ class NaiveNetwork {
     return choice.mask.empty() ? 1.0 : choice.mask[position * samples + sample];
   }
 
-  // By layer: the outputs of all neurons for one sample, zero where not active.
+  // By layer: the outputs of all neurons for one sample, zero where inactive.
   std::vector<Vector> outputs(const NaiveBlock& block, std::size_t s) const {
     std::vector<Vector> y;
     for (std::size_t l = 0; l < layers.size(); ++l) {
@@ -333,8 +333,8 @@ class NaiveNetwork {
     return label_weights.empty() ? 1.0 : label_weights[label];
   }
 
-  // The mean over a sample's labels of the cross-entropy of each over the active set, times its weight; a
-  // drawn neuron's logit grows by the log of how many it stands for.
+  // Weighted mean over a sample's labels of the cross-entropy over the active set; logQ correction: a sampled
+  // negative's logit grows by the log of the number of neurons it represents.
   double softmax(const NaiveBlock& block, std::size_t s, const Vector& logits, Vector* delta) const {
     const LayerChoice& choice = block.layers.back();
     const Ids& labels = block.labels[s];
@@ -358,7 +358,7 @@ class NaiveNetwork {
     return share * (largest + std::log(sum)) - label_logits;
   }
 
-  // One-vs-all; here, too, a drawn neuron's logit grows by the log of how many it stands for.
+  // One-vs-all, with the same logQ correction.
   double logistic(const NaiveBlock& block, std::size_t s, const Vector& logits, Vector* delta) const {
     const LayerChoice& choice = block.layers.back();
     const Ids& labels = block.labels[s];
@@ -373,7 +373,7 @@ class NaiveNetwork {
     return loss;
   }
 
-  // Gradient of layer l for one sample from its logits' delta; returns the delta of the logits below.
+  // Gradient of layer l for one sample from its logits' gradient; returns the gradient of the logits below.
   Vector backward(const NaiveBlock& block, std::size_t s, std::size_t l, const Vector& x, const Vector& delta,
                   NaiveNetwork& gradient) const {
     NaiveLayer& g = gradient.layers[l];
@@ -397,7 +397,7 @@ class NaiveNetwork {
   }
 };
 
-// All parameters in one order, for comparing networks of one shape.
+// All parameters in one order, to compare networks of equal shape.
 inline std::vector<double*> parameters_of(NaiveNetwork& network) {
   std::vector<double*> all;
   for (NaiveLayer& layer : network.layers) {
@@ -407,7 +407,7 @@ inline std::vector<double*> parameters_of(NaiveNetwork& network) {
   return all;
 }
 
-// "weight [3, 1] of layer 0" for messages.
+// e.g. "weight [3, 1] of layer 0", for messages.
 inline std::string parameter_name(const NaiveNetwork& network, std::size_t index) {
   for (std::size_t l = 0; l < network.layers.size(); ++l) {
     const NaiveLayer& layer = network.layers[l];

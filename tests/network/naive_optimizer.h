@@ -1,4 +1,4 @@
-// The specification of an update: optimizers in double over the rows that a step touched, and no others.
+// Specification of an update: optimizers in double, applied only to the rows that a step touched.
 #pragma once
 
 #include <cmath>
@@ -11,11 +11,11 @@ namespace slide::test {
 
 // State of one row of weights.
 struct NaiveRow {
-  Vector first, second;      // momentum: velocity; adam: m and v
-  double accumulator = 0.0;  // adagrad
-  double steps = 0.0;        // adam
+  Vector first, second;      // momentum: velocity; Adam: m and v
+  double accumulator = 0.0;  // Adagrad
+  double steps = 0.0;        // Adam
 
-  // w[i] -= step for the `w` at places `columns` of the row.
+  // Updates `w`, the weights at positions `columns` of the row: w[i] -= step.
   void update(const OptimizerConfig& c, double rate, const std::vector<double*>& w, const Ids& columns,
               const Vector& g, double decay) {
     ++steps;
@@ -49,9 +49,8 @@ struct NaiveRow {
   }
 };
 
-// Updates a NaiveNetwork as the engine does: a first dense layer by feature, the others by neuron; rows whose
-// input is a choice of columns (sparse data, or a sampled layer below) block by block, the others once a
-// step.
+// Updates a NaiveNetwork as the engine does: a first dense layer by feature, others by neuron; rows whose
+// input is a subset of columns (sparse data, or a sampled layer below) block by block, others once per step.
 class NaiveOptimizer {
  public:
   NaiveOptimizer(const OptimizerConfig& config, const NaiveNetwork& shape) : config_(config) {
@@ -109,7 +108,7 @@ class NaiveOptimizer {
     }
   }
 
-  // Columns that block b brings to layer l; empty = all of them.
+  // Columns that block b touches in layer l; empty: all of them.
   static Ids columns_of(const NaiveNetwork& network, std::size_t l, const NaiveBlock& block) {
     if (l > 0) return network.layers[l - 1].sampled ? block.layers[l - 1].active : Ids{};
     std::vector<bool> occurs(network.layers[0].inputs);

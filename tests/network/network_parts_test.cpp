@@ -1,4 +1,4 @@
-// How a network is cut into parts, what each of them chooses, and what a process has of a row.
+// Tests of sharding: the division of a network, the choices of each shard, and a process's part of a row.
 #include "engine/network/network_parts.h"
 
 #include <gtest/gtest.h>
@@ -91,7 +91,7 @@ TEST(NetworkParts, MoreThanThereIsToShareAreRefused) {
   EXPECT_NO_THROW(parts_for(parts_config(10, {dense(0)}), parts_data(), 10, 9, 10));
 }
 
-// A process's rows of a block against a filter of the samples' features, scaled as all are.
+// A process's rows of a block equal its features of the scaled samples.
 TEST(NetworkParts, AProcessHasTheFeaturesOfItsPartsOfARow) {
   const Dataset data = parts_data();
   for (const double idf : {0.0, 1.0}) {
@@ -133,7 +133,7 @@ TEST(NetworkParts, AWholeProcessTakesRowsAsTheyAre) {
   EXPECT_EQ(block.entered().data(), block.rows.data());
 }
 
-// ---- what parts choose ----
+// ---- choices of shards ----
 
 Ids labels_within(const Block& block, Slice neurons) {
   std::set<std::uint32_t> within;
@@ -145,7 +145,7 @@ Ids labels_within(const Block& block, Slice neurons) {
   return {within.begin(), within.end()};
 }
 
-// The labels of each sample stand where the set says, and all of a block in one part or another.
+// The labels of each sample are at the stated positions, and all labels of a block in some shard.
 void expect_labels_in_place(const Block& block, const Layer& output, std::size_t first_layer) {
   for (std::size_t s = 0; s < block.samples(); ++s) {
     Ids found;
@@ -158,7 +158,7 @@ void expect_labels_in_place(const Block& block, const Layer& output, std::size_t
   }
 }
 
-// Ids of a part: its own, each once, its labels and its share of each source.
+// Ids of a shard: its own neurons, each once, its labels and its share of each source.
 void expect_part(const Block& block, const LayerBlock& at, const Layer& output, std::size_t part) {
   const Slice own = output.neurons(part);
   const LayerPart& share = output.shape().parts[part];
@@ -184,7 +184,7 @@ void expect_part(const Block& block, const LayerBlock& at, const Layer& output, 
   }
 }
 
-TEST(PartChoice, EachPartTakesItsLabelsAndItsShareOfTheDraws) {
+TEST(PartChoice, EachShardTakesItsLabelsAndItsShareOfTheNegatives) {
   const Dataset data = parts_data();
   LayerConfig frequent = sampled(0, 12, 14);
   frequent.frequency = 8;
@@ -239,8 +239,8 @@ TEST(PartChoice, PartsDrawForThemselves) {
   EXPECT_NE(block.layers[0].set.ids, second);
 }
 
-// A part may have no label that any sample carries.
-TEST(PartChoice, DrawsByFrequencyInAPartOfLabelsThatNobodyHas) {
+// A shard may have no label of any sample.
+TEST(PartChoice, SamplesByFrequencyInAShardOfLabelsWithoutSamples) {
   std::vector<Sample> samples(20);
   for (std::uint32_t i = 0; i < samples.size(); ++i) samples[i] = {{{i % 5, 1.0f}}, {i % 10}};
   const Dataset data = dataset_of(samples, 30, 40);

@@ -23,17 +23,17 @@ struct DataSpec {
   std::uint32_t samples = 40;
   std::uint32_t features = 11;
   std::uint32_t labels = 9;
-  std::uint32_t entries = 4;      // features of a sample, at most
+  std::uint32_t entries = 4;      // max features of a sample
   std::uint32_t most_labels = 3;  // labels of a sample: 1 to this many
-  std::uint32_t unlabelled = 0;   // every n-th sample has no label; 0 = none
-  std::uint32_t featureless = 0;  // every n-th sample has no feature; 0 = none
+  std::uint32_t unlabelled = 0;   // every n-th sample has no label; 0: none
+  std::uint32_t featureless = 0;  // every n-th sample has no feature; 0: none
   bool weighted = false;          // every sample has a weight, from 0 to 3
   bool label_weights = false;     // every label has a weight, from 0 to 3
-  std::uint32_t dense = 0;        // the last of the features are dense columns
+  std::uint32_t dense = 0;        // the last features are dense columns
   std::uint64_t seed = 1;
 };
 
-// A sample spelt out, ids ascending.
+// A literal sample, ids ascending.
 struct Sample {
   std::vector<std::pair<std::uint32_t, float>> features;
   std::vector<std::uint32_t> labels;
@@ -62,7 +62,7 @@ inline void add_sample(DatasetArrays& arrays, const std::set<std::uint32_t>& fea
   arrays.label_offsets.push_back(arrays.label_ids.size());
 }
 
-// The same samples, the last `dense` features of which are dense columns.
+// The same samples, with the last `dense` features as dense columns.
 inline Dataset with_last_dense(const Dataset& data, std::uint32_t dense) {
   if (dense == 0) return data;
   const std::uint32_t first = data.feature_count() - dense;
@@ -96,7 +96,7 @@ inline std::shared_ptr<const std::vector<float>> random_label_weights(const Data
   return weights;
 }
 
-// Samples whose labels follow from their features, so that there is something to learn.
+// Samples whose labels depend on their features, so that they can be learnt.
 inline Dataset make_data(const DataSpec& spec) {
   DatasetArrays arrays;
   for (std::uint32_t i = 0; i < spec.samples; ++i) {
@@ -119,7 +119,7 @@ inline Dataset make_data(const DataSpec& spec) {
   return spec.label_weights ? data.with_label_weights(random_label_weights(spec)) : data;
 }
 
-// Softmax over the active neurons, exact deltas, no votes; layers to be added.
+// Softmax over the active neurons, exact gradients, no kNN votes; layers are added later.
 inline Config plain_config() {
   Config config;
   config.train.epochs = 5;
@@ -133,7 +133,7 @@ inline Config plain_config() {
   return config;
 }
 
-// Dense, and if it is made sampled, with corrections; without a wide path, and if it gets one, a plain one.
+// Dense; where made sampled, with logQ corrections; no linear term, and a plain one where added.
 inline LayerConfig plain_layer() {
   LayerConfig layer;
   layer.size = 0;
@@ -149,7 +149,7 @@ inline LayerConfig plain_layer() {
   return layer;
 }
 
-// One thread, one-vs-all, a few uniform negatives: a small hidden layer and a wide path.
+// One thread, one-vs-all, a few uniform negatives: a small hidden layer and a linear term.
 inline Config small_wide_config() {
   Config config = plain_config();
   config.train.threads = 1;
@@ -183,7 +183,7 @@ inline HashConfig small_hash() {
   return hash;
 }
 
-// With tables over the output layer, and what else takes part in a score.
+// With tables over the output layer, and the other components of a score.
 inline Config scoring_config(bool wide, double neighbours) {
   Config config = small_wide_config();
   config.loss.kind = wide ? LossKind::kSigmoid : LossKind::kSoftmax;
@@ -222,7 +222,7 @@ inline Config make_config(std::vector<LayerConfig> layers, std::uint32_t batch, 
   return config;
 }
 
-// Random biases: zero ones would hide mistakes. Call before the tables are built.
+// Random biases: zero ones would hide errors. Call before building the tables.
 inline void randomise_biases(Network& network, std::uint64_t seed = 5) {
   const auto fill = [&](Parameters& bias, std::uint64_t item) {
     Rng rng(seed, Purpose::kTest, 77, item);
@@ -234,14 +234,14 @@ inline void randomise_biases(Network& network, std::uint64_t seed = 5) {
   for (std::size_t l = 0; l < network.layers().size(); ++l) fill(network.layers()[l].bias(), l + 1);
 }
 
-// A network in train.shards parts, all of them here, with zero weights.
+// A network in train.shards shards, all in this process, with zero weights.
 inline Network parted_network(const Config& config, const Dataset& data) {
   const std::size_t size = config.layers.back().size;
   const std::size_t neurons = size == 0 ? data.label_count() : size;
   return {config, shape_of_data(data), parts_for(config, data, neurons, 0, 1)};
 }
 
-// Drives a network as Trainer::step does, on one thread, and leaves the blocks to look at.
+// Drives a network as Trainer::step does, on one thread, and keeps the blocks for inspection.
 class Stepper {
  public:
   Stepper(Network& network, const Dataset& data, std::uint32_t shards = 1, Cluster* cluster = nullptr)
@@ -249,7 +249,7 @@ class Stepper {
         data_(data),
         training_(network, data, {network.config().train.batch_size, shards, 1}, cluster) {}
 
-  // Forward, loss and backward of samples [first, first + count); the loss summed over them.
+  // Forward, loss and backward of samples [first, first + count); returns the summed loss.
   double train(std::size_t first, std::size_t count, std::uint64_t step) {
     const std::size_t block_size = network_.config().train.block_size;
     count_ = count;

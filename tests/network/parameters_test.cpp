@@ -1,5 +1,5 @@
-// First weights are the same whoever writes them and as large as init_scale says, and the thread that owns a
-// row touches it first.
+// Tests of initial weights: independent of the writing thread and scaled by init_scale; the thread that owns
+// a row touches its memory first.
 #include "engine/network/parameters.h"
 
 #include <gtest/gtest.h>
@@ -29,7 +29,7 @@ TEST(FillUniform, IsTheSameWhicheverThreadWritesWhichRows) {
     for (const int threads : {2, 3, 8}) {
       std::vector<std::size_t> ends(Indices::stretches(threads), 6000);
       ends.front() = 10;
-      ends.back() = UINT32_MAX;  // what FeatureShards says of the last one
+      ends.back() = UINT32_MAX;  // as FeatureShards reports for the last one
       for (const Parameters& other : {filled(threads, {}), filled(threads, ends)}) {
         EXPECT_TRUE(std::ranges::equal(one.weights, other.weights)) << threads;
         EXPECT_TRUE(std::ranges::equal(one.pairs, other.pairs)) << threads;
@@ -43,8 +43,8 @@ TEST(FillUniform, IsTheSameWhicheverThreadWritesWhichRows) {
   }
 }
 
-// Memory comes from the node of the thread at whose first write the kernel hands out the page: how many pages
-// each of two threads gets by `fill`.
+// Memory comes from the node of the thread that first writes a page: number of pages of each of two threads
+// after `fill`.
 template <class F>
 std::array<long, 2> pages_by_thread(F&& fill) {
   std::array<long, 2> pages{};
@@ -64,7 +64,7 @@ std::array<long, 2> pages_by_thread(F&& fill) {
 }
 
 TEST(FillUniform, TheOwnerOfARowTouchesItFirst) {
-  ASSERT_EQ(prctl(PR_SET_THP_DISABLE, 1, 0, 0, 0), 0);  // not every large page can be had
+  ASSERT_EQ(prctl(PR_SET_THP_DISABLE, 1, 0, 0, 0), 0);  // large pages are not always available
   constexpr std::size_t kRows = 1 << 16;
   Parameters owned(kRows, 128), in_turns(kRows, 128);
   const auto all = static_cast<double>(owned.bytes()) / 4096;
@@ -80,7 +80,7 @@ TEST(FillUniform, TheOwnerOfARowTouchesItFirst) {
   EXPECT_NEAR(share(by_turns), 0.5, 0.03);
 }
 
-// The same draws whatever the scale: 2 doubles the hidden layers, and the output layer may be all 0.
+// Equal random numbers for any scale: 2 doubles the hidden layers, and the output layer may be all 0.
 TEST(FirstWeights, AreDrawnTimesInitScale) {
   const Dataset data = test::make_data({});
   const auto first_weights = [&](double hidden, double output) {

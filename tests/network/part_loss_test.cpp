@@ -1,4 +1,4 @@
-// Softmax over the parts of a layer against the same over the whole.
+// Tests of the sharded softmax, against the unsharded one.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -18,7 +18,7 @@ using Ids = std::vector<std::uint32_t>;
 
 constexpr float kScale = 1.0f / 48;
 
-// A block of a layer: logits [neurons x lanes], spare lanes with anything, and the labels of its samples.
+// A block of a layer: logits [neurons x lanes], arbitrary padding lanes, and its samples' labels.
 struct Logits {
   Logits(std::size_t n, std::size_t l, std::size_t used, float size) : neurons(n), lanes(l), z(n * l) {
     Rng rng(n, Purpose::kTest, lanes, used);
@@ -48,7 +48,7 @@ AlignedArray<float> rows_of(const Logits& all, std::size_t first, std::size_t en
   return z;
 }
 
-// Calls body for the slices of samples that a step cuts a block into.
+// Calls body for the tiles of samples into which a step cuts a block.
 template <class Body>
 void each_slice(std::size_t lanes, const Body& body) {
   for (std::size_t first = 0; first < lanes; first += kSliceSamples)
@@ -67,7 +67,7 @@ Result whole(const Logits& all) {
   return result;
 }
 
-// A part with what its two calls work on.
+// A shard with the working memory of its two calls.
 struct Part {
   Part(const Logits& all, std::size_t first, std::size_t end)
       : z(rows_of(all, first, end)), log_norm(all.lanes, 5.0f), losses(all.lanes, 9.0) {
@@ -130,7 +130,7 @@ void expect_same(const Logits& all, const std::vector<std::size_t>& ends) {
       ASSERT_NEAR(value, want.z[n * all.lanes + s], 2e-6 * kScale) << "sample " << s << ", neuron " << n;
       sum += value;
     }
-    ASSERT_NEAR(sum, 0.0, 1e-5 * kScale) << "sample " << s;  // probabilities less targets
+    ASSERT_NEAR(sum, 0.0, 1e-5 * kScale) << "sample " << s;  // probabilities minus targets
   }
 }
 
@@ -142,7 +142,7 @@ TEST(PartLoss, SoftmaxOverPartsIsThatOverTheWhole) {
 }
 
 TEST(PartLoss, SpareLanesAndSingleSamples) {
-  expect_same(Logits(60, 48, 21, 2.0f), {20, 40, 60});  // the last slice has no sample at all
+  expect_same(Logits(60, 48, 21, 2.0f), {20, 40, 60});  // the last tile has no samples
   expect_same(Logits(60, 16, 3, 2.0f), {20, 40, 60});
   expect_same(Logits(60, 1, 1, 2.0f), {20, 40, 60});
 }
@@ -151,7 +151,7 @@ TEST(PartLoss, PartsWithoutActiveNeurons) {
   expect_same(Logits(60, 32, 29, 2.0f), {0, 30, 30, 60, 60});
 }
 
-// exp() of logits of this size is no number, and the part with the largest has all of the probability.
+// exp() of such logits overflows; the shard with the largest logit has all probability.
 TEST(PartLoss, LargeLogits) {
   expect_same(Logits(40, 16, 16, 200.0f), {13, 26, 40});
 }

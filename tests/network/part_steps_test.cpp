@@ -1,4 +1,4 @@
-// Whole steps of a network in parts: beside the same network in one, and shared by processes.
+// Tests of whole steps of a sharded network: against one shard, and across processes.
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -29,7 +29,7 @@ Config steps_config(std::uint32_t parts, std::vector<LayerConfig> layers) {
   return config;
 }
 
-// What a process holds: of the whole network when those of all are put behind each other, but for the bias.
+// State of a process: concatenated over all processes it is the whole network, except the bias.
 struct Held {
   Numbers input, input_bias, output, bias, wide;
   std::vector<double> losses, active;
@@ -54,7 +54,7 @@ void hold(const Network& network, Held& held) {
   }
 }
 
-// Some steps of a process, the last ones not full; the tables follow after each.
+// Some steps of a process, the last ones partial; the tables follow after each.
 Held steps(const Config& config, const Dataset& data, std::uint64_t count, Cluster* cluster) {
   Network network = Network::start(config, data, shape_of_data(data), 1, cluster);
   Stepper stepper(network, data, 3, cluster);
@@ -78,7 +78,7 @@ Held steps(const Config& config, const Dataset& data, std::uint64_t count, Clust
   return held;
 }
 
-// ---- beside one part ----
+// ---- against one shard ----
 
 double norm(const Numbers& x) {
   double sum = 0.0;
@@ -93,7 +93,7 @@ Numbers minus(const Numbers& x, const Numbers& y) {
   return difference;
 }
 
-// A step moves weights the same way, within a share of how far.
+// A step moves weights equally, within a relative tolerance `share`.
 void expect_same_move(const Numbers& before, const Numbers& one, const Numbers& parts, double share) {
   if (before.empty()) return;
   const Numbers want = minus(one, before), got = minus(parts, before);
@@ -101,7 +101,7 @@ void expect_same_move(const Numbers& before, const Numbers& one, const Numbers& 
   EXPECT_LE(norm(minus(got, want)), share * norm(want));
 }
 
-// With every neuron active parts draw nothing of their own: their step is that of the whole network.
+// With every neuron active, shards sample nothing: their step equals that of the whole network.
 void expect_same_step(Config config, double share) {
   const Dataset data = steps_data();
   const Held before = steps(config, data, 0, nullptr), one = steps(config, data, 1, nullptr);
@@ -144,13 +144,13 @@ TEST(PartSteps, AreThoseOfOnePartWhereAllNeuronsAreActive) {
   }
 }
 
-// ---- shared by processes ----
+// ---- across processes ----
 
 void append(const Numbers& from, Numbers& to) {
   to.insert(to.end(), from.begin(), from.end());
 }
 
-// The steps of `ranks` processes, to the bit those of one.
+// The steps of `ranks` processes are bitwise equal to those of one.
 void expect_same_on_ranks(const Config& config, const Dataset& data, int ranks) {
   SCOPED_TRACE(std::to_string(ranks) + " ranks");
   const Held one = steps(config, data, 6, nullptr);
@@ -226,7 +226,7 @@ TEST(PartSteps, OfSingleSamplesAndOfLargeBlocks) {
   }
 }
 
-// Parts are runs of whole cache lines of features: there may be fewer than parts.
+// Shards are whole cache lines of features: there may be fewer lines than shards.
 TEST(PartSteps, ProcessesWithoutFeatures) {
   const Dataset data = steps_data(20);
   expect_same_on_all_ranks(steps_config(5, {dense(24), sampled(0, 20, 12)}), data);

@@ -1,4 +1,4 @@
-// Sums over the parts of a network: their value, and that it does not depend on who holds the parts.
+// Tests of sums over the shards of a network: their values, and independence of the distribution of shards.
 #include "engine/network/part_sums.h"
 
 #include <gtest/gtest.h>
@@ -31,7 +31,7 @@ NetworkParts parts_of(std::size_t count, std::size_t rank, std::size_t ranks) {
   return parts;
 }
 
-// What a part adds for a sample of a batch: numbers of both signs and of very different size.
+// A shard's addend for a sample of a batch: numbers of both signs and very different magnitudes.
 std::vector<float> addend(const Case& c, std::uint64_t batch, std::size_t block, std::size_t part,
                           std::size_t sample) {
   Rng rng(part + 100 * batch, Purpose::kTest, block, sample);
@@ -41,7 +41,7 @@ std::vector<float> addend(const Case& c, std::uint64_t batch, std::size_t block,
   return x;
 }
 
-// The tree, by its definition: the sum of both halves of the parts, rounded.
+// The summation tree by definition: the rounded sum of both halves of the shards.
 float tree(const std::vector<std::vector<float>>& x, std::size_t column, std::size_t first, std::size_t end) {
   if (end - first == 1) return x[first][column];
   const std::size_t middle = first + (end - first + 1) / 2;
@@ -50,7 +50,7 @@ float tree(const std::vector<std::vector<float>>& x, std::size_t column, std::si
 
 using Bits = std::vector<std::uint32_t>;
 
-// All sums of a batch as the given rank gets them.
+// All sums of a batch as the given rank receives them.
 Bits sums_of(const Case& c, PartSums& sums, const NetworkParts& parts, std::uint64_t batch) {
   for (std::size_t b = 0; b < c.blocks; ++b) {
     for (std::size_t p = 0; p < parts.own.count; ++p) {
@@ -116,7 +116,7 @@ TEST(PartSums, DoNotDependOnTheThreads) {
   }
 }
 
-// Every rank has all sums; the second batch is of one block only and finds what the first left.
+// Every rank has all sums; the second batch has one block only and reuses memory of the first.
 void expect_same_on_ranks(const Case& c, int ranks) {
   SCOPED_TRACE(std::to_string(ranks) + " ranks, " + std::to_string(c.parts) + " parts, " +
                std::to_string(c.columns) + " columns, " + std::to_string(c.lanes) + " lanes");

@@ -1,10 +1,9 @@
-// Ten steps of training against the naive network and optimizers in double.
+// Tests of ten training steps, against the naive network and optimizers in double.
 //
-// Tolerance: a gradient is a sum of at most some hundred products in float, wrong by less than 100 * 2^-24 =
-// 6e-6 of its size. Ten steps move a weight by less than 1 altogether, so it may be wrong by 6e-6, and by
-// half as much again because the errors feed back. Adam and Adagrad divide by a root that can be as small as
-// epsilon; epsilon is 1e-3 here, so that the noise of a gradient that should be zero (1e-9) moves a weight by
-// 1e-6 of the rate at most.
+// Tolerance: a gradient is a float sum of at most some hundred products, with relative error below 100 *
+// 2^-24 = 6e-6. Ten steps move a weight by less than 1 in total, so that its error is at most 6e-6, plus half
+// as much from error feedback. Adam and Adagrad divide by a root as small as epsilon; epsilon is 1e-3 here,
+// so that the noise of a zero gradient (1e-9) moves a weight by at most 1e-6 of the learning rate.
 #include <gtest/gtest.h>
 
 #include <string>
@@ -22,8 +21,8 @@ namespace {
 constexpr std::uint64_t kSteps = 10;
 constexpr double kTolerance = 2e-5;
 
-// With `old`, the parameters before the step, these are bfloat16: each of two blocks may round a weight that
-// is somewhere between the old and the new one.
+// With `old`, the parameters before the step, weights are bfloat16: each of two blocks may round a weight
+// between its old and new value.
 void expect_same_parameters(const Network& network, NaiveNetwork& naive, NaiveNetwork* old = nullptr) {
   NaiveNetwork engine(network);
   const auto got = parameters_of(engine), want = parameters_of(naive);
@@ -42,13 +41,13 @@ double distance(NaiveNetwork& a, NaiveNetwork& b) {
   return std::sqrt(sum);
 }
 
-// Ten steps of one batch each over the data, which has `batch` samples a step but the last of `batch - 5`.
+// Ten steps of one batch each over the data, with `batch` samples per step, except the last with `batch - 5`.
 void expect_follows_reference(const Config& config, bool all_active, std::uint32_t shards = 2,
                               DataSpec spec = {}) {
   spec.samples = config.train.batch_size;
   spec.unlabelled = 7;
-  // Features of every shard. A first layer that takes single columns is updated block by block, and what its
-  // blocks round on the way is bounded below for few features, which all blocks push in one direction.
+  // Features of every shard. A first layer with single columns is updated block by block; the rounding of its
+  // blocks is bounded below for few features, which all blocks push in one direction.
   if (config.layers.size() > 1 && config.layers.front().kind == LayerKind::kDense) {
     spec.features = 40;
     spec.featureless = 11;
@@ -85,7 +84,7 @@ void expect_follows_reference(const Config& config, bool all_active, std::uint32
     reference.step(naive, blocks, 1.0 / double(samples), rate);
     const bool bf16 = config.train.weights == Precision::kBf16;
     expect_same_parameters(network, naive, bf16 ? &old : nullptr);
-    if (bf16) naive = NaiveNetwork(network);  // each step by itself: rounding errors add up
+    if (bf16) naive = NaiveNetwork(network);  // each step separately: rounding errors accumulate
     naive.label_weights = label_weights;
     if (testing::Test::HasFatalFailure()) FAIL() << "after step " << step;
   }
@@ -144,7 +143,7 @@ const Structure kStructures[] = {
      []() -> Layers {
        return {dense(6), sampled(12, 2, 3), dense(5, Activation::kTanh), dense(0)};
      }},
-    {"SpreadRows", false,  // activations with one line more, see kernels::spread_stride
+    {"SpreadRows", false,  // activations with one more line, see kernels::spread_stride
      []() -> Layers {
        return {dense(256, Activation::kTanh), dense(1), dense(256, Activation::kTanh, 0.2), sampled(0, 1, 1)};
      }},
@@ -181,7 +180,7 @@ TEST_P(Reference, TenStepsOfSeveralBlocks) {
   }
 }
 
-// Half of the deltas are 0: the engine looks at the others only, the naive network multiplies all.
+// Half of the gradients are 0: the engine skips them, the naive network multiplies all.
 TEST_P(Reference, TenStepsOfRoundedDeltas) {
   const auto& [structure, kind] = GetParam();
   for (const LossKind loss : {LossKind::kSoftmax, LossKind::kSigmoid}) {
@@ -221,7 +220,7 @@ TEST_P(Reference, TenStepsOfSingleSamples) {
   expect_follows_reference(config, structure.all_active, 3);
 }
 
-// Where the output layer is the first, parts add nothing up that would be rounded.
+// Where the output layer is the first, shards sum nothing that would be rounded.
 TEST(ReferenceOfParts, TenSteps) {
   for (const OptimizerKind kind :
        {OptimizerKind::kSgd, OptimizerKind::kMomentum, OptimizerKind::kAdagrad, OptimizerKind::kAdam}) {
@@ -241,7 +240,7 @@ TEST(ReferenceOfParts, TenSteps) {
   }
 }
 
-// The trainer's own loop, over two batches of which the second is not full.
+// The trainer's own loop, over two batches, the second one partial.
 TEST(ReferenceOfTrainer, StepsAreThoseOfTheNaiveNetwork) {
   for (const OptimizerKind kind : {OptimizerKind::kAdagrad, OptimizerKind::kAdam}) {
     Config config = make_config({dense(6, Activation::kTanh), dense(0)}, 32, 16);

@@ -20,7 +20,7 @@ std::vector<float> deltas() {
   return d;
 }
 
-// Slice by slice, the last one first.
+// Tile by tile, the last one first.
 void round_all(SparseDeltas& sparse, float floor, const Rng& rng, std::vector<float>& d) {
   for (std::size_t i = slices_of(kNeurons, kSliceNeurons); i-- > 0;)
     sparse.sparsify(floor, rng, i, slice_of(i, kNeurons, kSliceNeurons), kSamples, kLanes, d.data());
@@ -58,7 +58,7 @@ TEST(SparseDeltas, ListWhatIsLeftOfEveryNeuron) {
   EXPECT_GT(rounded_up, 20U);
 }
 
-// A stream draws a number for each neuron, wherever the slices are cut.
+// A stream draws one number per neuron, for any tiles.
 TEST(SparseDeltas, NumberOfANeuronIsItsOwn) {
   SparseDeltas sparse;
   sparse.reserve(kNeurons, kLanes);

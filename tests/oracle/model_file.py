@@ -41,7 +41,7 @@ class Model:
     factors: np.ndarray = None  # [features]
     neighbours: np.ndarray = None  # [samples, features]
     neighbour_labels: np.ndarray = None  # [samples, neurons], whether it has the label
-    likeness: np.ndarray = None  # [features]: what they weigh for neighbours
+    feature_weights: np.ndarray = None  # [features]: of the kNN prediction
     text: Text = None
     dense: int = 0  # columns: the last of the features
 
@@ -247,7 +247,7 @@ def parse_model(data):
     if flags & NEIGHBOURS:
         read_small_neighbours(file, model, flags) if flags & (BF16 | INT8) else read_neighbours(file, model)
     if flags & FEATURE_WEIGHTS:
-        model.likeness = from_bf16(file.array("<u2", model.features))
+        model.feature_weights = from_bf16(file.array("<u2", model.features))
     if flags & TEXT:
         model.text = read_text(file)
     if flags & IDLE:

@@ -38,7 +38,7 @@ CASES = {
                            ["loss.kind=softmax", NO_WIDE, "neighbours.share=0.4", "neighbours.count=3",
                             "neighbours.cooccurrence=0.6"]),
     "neighbours_alone": ([(24, "")], "sampled", ["neighbours.cooccurrence=0"]),
-    "neighbours_alike": ([(24, "")], "sampled", ["neighbours.learn=false"]),
+    "neighbours_unweighted": ([(24, "")], "sampled", ["neighbours.learn=false"]),
     "all_parts": ([(24, "")], "sampled", ["data.idf_power=0.5"]),
     "pairs": ([(24, "")], "sampled", ["data.crosses=8"]),
     "pairs_all_parts": ([(24, "")], "sampled", ["data.crosses=8", "data.idf_power=0.5"]),

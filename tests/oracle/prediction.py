@@ -1,6 +1,6 @@
 """Probabilities of all labels in double precision, by the formulas of engine/run/FORMAT.md, and how far rounding
 to single precision may take a prediction from them: where a sum lies so near to the middle between two bf16 values,
-or two neighbours are so nearly alike, that the last bits of a float decide."""
+or two neighbours have so nearly equal similarities, that the last bits of a float decide."""
 
 import dataclasses
 
@@ -139,8 +139,8 @@ def mix_votes(p, x, model):
     share, mean = config["share"], config["mean"]
     lengths = np.count_nonzero(model.neighbours, axis=0)
     stored = model.neighbours
-    if model.likeness is not None:
-        x, stored = x * model.likeness, to_unit_length(stored * model.likeness)
+    if model.feature_weights is not None:
+        x, stored = x * model.feature_weights, to_unit_length(stored * model.feature_weights)
     for i, q in enumerate(to_unit_length(x)):
         votes, unsure = votes_of(q, stored, model, lengths)
         if votes is not None:
@@ -152,7 +152,7 @@ def mix_votes(p, x, model):
 
 
 def cooccurring_with(model):
-    """P(y | z) as [z, y], of the companions y of each label z; else 0."""
+    """P(y | z) as [z, y], of the labels y that co-occur with label z; else 0."""
     has = model.neighbour_labels.astype(np.float64)
     share = np.zeros((has.shape[1], has.shape[1]))
     entries = has.sum(axis=1)

@@ -65,8 +65,8 @@ def changed_numbers(model, lines, answers):
         nearest = int(np.argmax(model.neighbours @ single))
         common = int(np.argmax(model.neighbours[nearest] * single))
         changes["a neighbour's value"] = lambda m: times(m.neighbours, (nearest, common), 1.5)
-        if model.likeness is not None:
-            changes["what a feature weighs"] = lambda m: times(m.likeness, common, 1.5)
+        if model.feature_weights is not None:
+            changes["what a feature weighs"] = lambda m: times(m.feature_weights, common, 1.5)
         changes["a neighbour's label"] = lambda m: flip(m.neighbour_labels, (nearest, label))
     if model.text:
         changes["a word's weight"] = lambda m: times(m.text.weights, feature, 1.05)

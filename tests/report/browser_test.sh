@@ -56,7 +56,7 @@ const lab = (colour) => {
 };
 const parts = charts.map((each) => each.data.datasets).find((sets) => sets.some((set) => set.stack === "phases")) || [];
 const colours = parts.map((set) => lab(set.backgroundColor));
-html.alike = colours.flatMap((a, i) => colours.slice(i + 1).filter((b) => Math.hypot(...a.map((v, k) => v - b[k])) < 20)).length;
+html.similar = colours.flatMap((a, i) => colours.slice(i + 1).filter((b) => Math.hypot(...a.map((v, k) => v - b[k])) < 20)).length;
 const chart = canvases.length > 0 && Chart.getChart(canvases[0]);
 if (chart) {
   const point = chart.getDatasetMeta(0).data[0];
@@ -182,14 +182,14 @@ for style in 0 1; do  # dark, light
   for width in 1280 390; do
     load several.html "$width" --blink-settings=preferredColorScheme="$style"
     check several.html ready=8 inked=8 tables=8 requests=0 overflow=false buttons=4 hover=shown hidden=true shown=true mixed=0 sections=1 \
-      untold=0 alike=0 best=true
+      untold=0 similar=0 best=true
     grep -qF 'onerror=console.log(1)&gt;' several.html.dom || fault "the name of a run is not shown as it is"
   done
 done
 for width in 1280 800 390; do
   # Two sets, of the first one line of three seeds and one run; the second has one run, in two figures of measures.
   load apart.html "$width"
-  check apart.html ready=16 inked=16 mixed=2 requests=0 overflow=false sections=2 buttons=2 untold=0 alike=0
+  check apart.html ready=16 inked=16 mixed=2 requests=0 overflow=false sections=2 buttons=2 untold=0 similar=0
   grep -q 'data-banded="[1-9]' apart.html.dom || fault "apart.html has no band of seeds"
   grep -q 'first (3 seeds)' apart.html.dom || fault "apart.html does not name the seeds"
   load tuned.html "$width"

@@ -1,4 +1,4 @@
-// What a report says about several runs.
+// Tests of the comparison of several runs in a report.
 #include "engine/report/comparison.h"
 
 #include <algorithm>
@@ -48,7 +48,7 @@ TEST_F(ComparisonTest, MeasuresOfOtherDataStandApart) {
   EXPECT_EQ(groups[0].title, "training data (10 samples)");
   EXPECT_EQ(groups[0].runs, (Numbers{0, 1, 3, 4, 5, 6}));
   EXPECT_EQ(groups[1].runs, Numbers{2});
-  ASSERT_EQ(groups[0].splits.size(), 4U);  // two test files, then two draws for validation
+  ASSERT_EQ(groups[0].splits.size(), 4U);  // two test files, then two random validation splits
   EXPECT_EQ(groups[0].splits[0].title, "test data (5 samples)");
   EXPECT_EQ(groups[0].splits[0].runs, (Numbers{0, 1}));
   EXPECT_EQ(groups[0].splits[1].runs, Numbers{3});
@@ -143,7 +143,7 @@ TEST_F(ComparisonTest, OnlySettingsThatDifferAreTold) {
   write("b/config.toml",
         stored("[train]\nepochs = 7\n[[layer]]\nsize = 8\n[[layer]]\nsize = 8\n[[layer]]\n"));
   runs[1] = read_run(path("b"));
-  runs[2].settings.clear();  // not known, so not different
+  runs[2].settings.clear();  // unknown, so not different
   const Json differences = differing_settings(runs);
   ASSERT_FALSE(differences.empty());
   EXPECT_EQ(differences[0], (Json{{"key", "train.epochs"}, {"values", {"2", "7", nullptr}}}));

@@ -1,4 +1,4 @@
-// Runs as a report reads them from their folders.
+// Tests of reading runs from their folders for a report.
 #include "engine/report/history.h"
 
 #include <algorithm>
@@ -60,7 +60,7 @@ TEST_F(HistoryTest, ACutLastLineIsLeftOutWithANote) {
     EXPECT_EQ(read.epochs.size(), 1U);
     EXPECT_EQ(read.notes.size(), bytes == 0 ? 0U : 1U) << bytes;
   }
-  write("cut.jsonl", good + next);  // whole but for its end of line
+  write("cut.jsonl", good + next);  // complete except for its line end
   EXPECT_EQ(read_run(path("cut.jsonl")).epochs.size(), 2U);
 }
 

@@ -1,4 +1,4 @@
-// The page as a whole: what is in it, and that no data can break out of their place.
+// Tests of the whole page: its content, and that data cannot break out of the script element.
 #include "engine/report/page.h"
 
 #include <gtest/gtest.h>

@@ -47,9 +47,9 @@ class RunsTest : public testing::Test {
     std::ofstream(folder_ / name, std::ios::binary) << text;
   }
   std::string path(const std::string& name) const { return (folder_ / name).string(); }
-  // As a run stores it: with every key.
+  // As a run stores it: with all keys.
   static std::string stored(const std::string& config) { return to_toml(parse_config(config, "test")); }
-  // A finished run with these lines.
+  // A finished run with these log lines.
   RunHistory run(const std::string& name, const std::vector<std::string>& lines, bool finished = true) const {
     std::string log;
     for (const std::string& line : lines) log += line + '\n';

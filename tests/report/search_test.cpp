@@ -1,4 +1,4 @@
-// What the page about a search says of its trials.
+// Tests of the page about a search and its trials.
 #include "engine/report/search.h"
 
 #include <gtest/gtest.h>
@@ -21,7 +21,7 @@ Trial trial(std::uint32_t number, std::uint32_t from, std::vector<std::string> c
   return made;
 }
 
-// Trials by hand: two keys alone, both at once, one that was stopped.
+// Trials by hand: two with one key each, one with both, one that was stopped.
 SearchHistory small_search() {
   SearchHistory search;
   search.name = "small";
@@ -69,7 +69,7 @@ TEST(SearchData, ValuesHaveTheirBestScore) {
                                      {{"value", "3"}, {"trials", 2}, {"best", 0.8}}}));
 }
 
-// The page places trials that do not change a key at its first value, also where the start was not scored.
+// The page places trials that do not change a key at its first value, also where the start has no score.
 TEST(SearchData, KeysTellWhereTheSearchBegan) {
   SearchHistory search = small_search();
   search.trials[0].within = false;

@@ -1,4 +1,4 @@
-// The checkpoint of a run as a file: whole or not there, and refused when damaged or of another run.
+// Tests of the checkpoint file: complete or absent, and refused when damaged or of another run.
 #include "engine/run/checkpoint.h"
 
 #include <gtest/gtest.h>

@@ -1,4 +1,5 @@
-// Training that goes on from a model: what grows, what stays to the bit, and how new rows start.
+// Tests of incremental training: grown sizes, unchanged weights (bit for bit), and initialisation of new
+// rows.
 #include "engine/run/continue_training.h"
 
 #include <gtest/gtest.h>
@@ -46,9 +47,9 @@ std::vector<std::vector<float>> scores_of(const Network& network, const Dataset&
   return scores;
 }
 
-class Further : public ::testing::TestWithParam<const char*> {};
+class ContinueTraining : public ::testing::TestWithParam<const char*> {};
 
-TEST_P(Further, GrowthKeepsWhatWasThere) {
+TEST_P(ContinueTraining, GrowthKeepsWhatWasThere) {
   const Config config = config_of({GetParam()});
   const Dataset old = data_of(kFeatures, kLabels, 1), more = data_of(kFeatures + 9, kLabels + 3, 2);
   const Model model = test::model_of(config, old);
@@ -72,7 +73,7 @@ TEST_P(Further, GrowthKeepsWhatWasThere) {
               old.label_frequencies()[label] + more.label_frequencies()[label]);
 }
 
-TEST_P(Further, SamplesGivenAgainAreNeighboursOnce) {
+TEST_P(ContinueTraining, RepeatedSamplesAreNeighboursOnce) {
   const Config config = config_of({GetParam()});
   const Dataset all = data_of(kFeatures, kLabels, 1), part = all.slice(0, 50);
   const auto neighbours_of = [&](const Dataset& first, const Dataset& then) {
@@ -83,11 +84,11 @@ TEST_P(Further, SamplesGivenAgainAreNeighboursOnce) {
   EXPECT_EQ(neighbours_of(all, all), 120U);
   EXPECT_EQ(neighbours_of(part, all), 120U);
   EXPECT_EQ(neighbours_of(all, all.slice(70, 50)), 120U);
-  EXPECT_EQ(neighbours_of(all, part), 170U) << "others that are alike";
+  EXPECT_EQ(neighbours_of(all, part), 170U) << "other samples that are similar";
 }
 
-// As a training from the beginning draws them.
-TEST_P(Further, NewRowsStartAsThoseOfAnyTraining) {
+// Initialised as in training from the beginning.
+TEST_P(ContinueTraining, NewRowsStartAsInAnyTraining) {
   const Config config = config_of({GetParam()});
   const Dataset more = data_of(kFeatures + 9, kLabels + 3, 2);
   const Model model = test::model_of(config, data_of(kFeatures, kLabels, 1));
@@ -106,7 +107,7 @@ TEST_P(Further, NewRowsStartAsThoseOfAnyTraining) {
   }
 }
 
-TEST_P(Further, NothingNewChangesNothing) {
+TEST_P(ContinueTraining, NothingNewChangesNothing) {
   const Config config = config_of({GetParam()});
   const Dataset old = data_of(kFeatures, kLabels, 1);
   const Model model = test::model_of(config, old);
@@ -127,7 +128,7 @@ TEST_P(Further, NothingNewChangesNothing) {
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(Kinds, Further,
+INSTANTIATE_TEST_SUITE_P(Kinds, ContinueTraining,
                          ::testing::Values("train.epochs=2", "layer.-1.wide=false", "train.weights=bf16",
                                            "optimizer.kind=adam", "layer.0.kind=sampled", "train.shards=2",
                                            "data.idf_power=0.5"));
@@ -136,7 +137,7 @@ TEST(ContinuedPredictions, StayWhereOldSamplesHaveNothingNew) {
   const Config config = config_of({"neighbours.share=0"});
   const Dataset old = data_of(kFeatures, kLabels, 1);
   const Model model = test::model_of(config, old);
-  // New samples have new features and labels alone.
+  // New samples have only new features and labels.
   const Dataset more = test::dataset_of(
       {{{{kFeatures, 1.0F}, {kFeatures + 1, 0.5F}}, {kLabels}}, {{{kFeatures + 1, 1.0F}}, {kLabels}}},
       kFeatures + 2, kLabels + 1);

@@ -1,4 +1,4 @@
-// Models averaged into one: its logits are the means of theirs, and what is not alike is refused.
+// Tests of ensembles: logits are the means of the models', and models that differ are refused.
 #include "engine/run/ensemble.h"
 
 #include <gtest/gtest.h>
@@ -35,7 +35,7 @@ class EnsembleTest : public ::testing::TestWithParam<Keys> {
   void TearDown() override { fs::remove_all(folder_); }
   std::string path(const std::string& name) const { return (folder_ / name).string(); }
 
-  // A model in a file, by the case's keys and more.
+  // A model file, with the case's keys and further ones.
   std::string trained(const std::string& name, const Keys& more,
                       const Dataset& data = ensemble_data(1)) const {
     Keys keys = {"train.batch_size=32", "train.block_size=16", "train.epochs=2",
@@ -58,7 +58,7 @@ class EnsembleTest : public ::testing::TestWithParam<Keys> {
   fs::path folder_;
 };
 
-// Of all labels, as the network alone gives them.
+// Logits of all labels, from the network alone.
 std::vector<std::vector<float>> logits_in(const std::string& path, const Dataset& data) {
   const Model model = load_model(path);
   InferenceOptions options;
@@ -105,7 +105,7 @@ INSTANTIATE_TEST_SUITE_P(Kinds, EnsembleTest,
 class EnsembleRefusalTest : public EnsembleTest {};
 INSTANTIATE_TEST_SUITE_P(All, EnsembleRefusalTest, ::testing::Values(Keys{"layer.-1.wide=true"}));
 
-// Patterns may differ, as where some of the weights have been pruned.
+// Patterns may differ, for example after pruning.
 TEST_P(EnsembleRefusalTest, TakesOtherPatterns) {
   trained("a", {});
   QuantizeOptions smaller;
@@ -120,7 +120,7 @@ TEST_P(EnsembleRefusalTest, TakesOtherPatterns) {
     for (std::size_t l = 0; l < own[i].size(); ++l) EXPECT_NEAR(own[i][l], (a[i][l] + b[i][l]) / 2, 1e-4);
 }
 
-TEST_P(EnsembleRefusalTest, RefusesWhatIsNotAlike) {
+TEST_P(EnsembleRefusalTest, RefusesModelsThatDiffer) {
   const std::string a = trained("a", {}), out = path("mean");
   const auto expect = [&](const std::string& part, const std::vector<std::string>& models) {
     const std::string found = refusal(models, out);

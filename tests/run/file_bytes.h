@@ -1,4 +1,4 @@
-// Files of models and checkpoints as bytes.
+// Model files and checkpoints as bytes.
 #pragma once
 
 #include <zlib.h>
@@ -17,7 +17,7 @@ inline std::string read_bytes(const std::filesystem::path& path) {
   return {std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};
 }
 
-// The bytes with the checksum that they should have.
+// The bytes with a valid checksum.
 inline std::string with_checksum(std::string bytes) {
   const std::size_t summed = bytes.size() - 12;
   const auto crc =

@@ -1,4 +1,4 @@
-// Rows of bytes: how far they are off, and that nothing changes a second time.
+// Tests of int8 rows: quantization errors, and idempotence.
 #include "engine/run/int8_rows.h"
 
 #include <gtest/gtest.h>

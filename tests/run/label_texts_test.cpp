@@ -1,5 +1,5 @@
-// data.label_text in runs: labels without a sample are learnt, runs that were stopped and that go on from a
-// model, searches, and what is refused.
+// Tests of data.label_text in runs: labels without samples are learnt; resumed, incremental and search runs;
+// refusals.
 #include <gtest/gtest.h>
 
 #include <string>
@@ -79,7 +79,7 @@ TEST_F(RunLabelTexts, AreCachedWithTheirWords) {
   EXPECT_EQ(read_run_data(config("data.tsv", "", cached), 1).train.label_count(), 3U);
 }
 
-TEST_F(RunLabelTexts, AreGoneOnWithWhenARunWasStopped) {
+TEST_F(RunLabelTexts, AreKeptWhenAStoppedRunResumes) {
   for (const auto& [data, texts] :
        {std::pair("data.tsv", "t.tsv"), {"data.tsv", "names"}, {"data.txt", "f.txt"}}) {
     const Config used = config(data, texts, {"data.validation=0.2", "data.label_text_weight=0.5"});
@@ -105,7 +105,7 @@ TEST_F(RunLabelTexts, AreGoneOnWithWhenARunWasStopped) {
             std::string::npos);
 }
 
-TEST_F(RunLabelTexts, AreOfNewLabelsTooWhereTrainingGoesOn) {
+TEST_F(RunLabelTexts, AreOfNewLabelsTooInIncrementalTraining) {
   const Config begun = config("data.tsv", "t.tsv");
   TrainingRun(begun, folder_.path("begun")).train({});
   const Config base = continued_config(begun, folder_.path("begun"));
@@ -124,7 +124,7 @@ TEST_F(RunLabelTexts, AreOfNewLabelsTooWhereTrainingGoesOn) {
   EXPECT_EQ(model.idle.size(), 6U);
 }
 
-// Training goes on with a sample of tag1 alone, and texts of labels that were there.
+// Incremental training with a sample of tag1 only, and texts of existing labels.
 TEST_F(RunLabelTexts, OfOldLabelsWithoutNewSamplesCountAndKeepThem) {
   const Config begun = config("data.tsv", "", {"data.idf_power=0.5"});
   TrainingRun(begun, folder_.path("begun")).train({});
@@ -138,14 +138,14 @@ TEST_F(RunLabelTexts, OfOldLabelsWithoutNewSamplesCountAndKeepThem) {
                     "data.label_text=" + folder_.path("more_t.tsv")});
   TrainingRun(further, folder_.path("further")).train({});
   const Model before = load_model(folder_.path("begun"));
-  const Model model = load_model(folder_.path("further"));  // with factors of features that are numbers
+  const Model model = load_model(folder_.path("further"));  // with numeric feature factors
   const auto tag0 = model.text->label_id("tag0");
   ASSERT_TRUE(tag0 && model.text->label_id("tag2"));
   const WidePath::Storage& wide = model.network.output().wide()->storage();
   int added = 0;
   for (std::uint64_t at = wide.offsets[*tag0]; at < wide.offsets[*tag0 + 1]; ++at)
     added += wide.features[at] >= before.shape.features && wide.weights[at] != 0.0f ? 1 : 0;
-  EXPECT_EQ(added, 3);  // two words and the pair
+  EXPECT_EQ(added, 3);  // two words and the cross
 }
 
 TEST_F(RunLabelTexts, GoWithASearch) {

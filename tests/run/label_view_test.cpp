@@ -1,4 +1,4 @@
-// What a model says about its labels, against weights written by hand.
+// Tests of the inspection of labels, against weights written by hand.
 #include "engine/run/label_view.h"
 
 #include <fmt/format.h>

@@ -1,5 +1,4 @@
-// data.label_weights in runs: the same model file where all are 1, new labels, stopped runs, and what is
-// refused.
+// Tests of data.label_weights in runs: weights of 1 change nothing; new labels, resumed runs, refusals.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -37,7 +36,7 @@ class RunLabelWeights : public ::testing::Test {
     return resolve_defaults(more);
   }
   std::string key(const std::string& file) const { return "data.label_weights=" + folder_.path(file); }
-  // The model file of such a run, as if its configuration were the one without weights of labels.
+  // The model file of such a run, with the configuration of a run without label weights.
   std::string model_of(const Config& config, const std::string& out) const {
     TrainingRun(config, folder_.path(out)).train({});
     Model model = load_model(folder_.path(out), LoadOptimizer::kYes);
@@ -63,7 +62,7 @@ TEST_F(RunLabelWeights, ThatAreAllOneLeaveTheModelFileAsItIs) {
   }
 }
 
-TEST_F(RunLabelWeights, AreGoneOnWithWhenARunWasStopped) {
+TEST_F(RunLabelWeights, AreKeptWhenAStoppedRunResumes) {
   for (const std::string& weights : {key("w.txt"), std::string("data.label_weights=-0.5")}) {
     TrainingRun(config({weights}), folder_.path("whole")).train({});
     {
@@ -84,7 +83,7 @@ TEST_F(RunLabelWeights, AreGoneOnWithWhenARunWasStopped) {
             std::string::npos);
 }
 
-TEST_F(RunLabelWeights, AreOfNewLabelsTooWhereTrainingGoesOn) {
+TEST_F(RunLabelWeights, AreOfNewLabelsTooInIncrementalTraining) {
   const Config begun = config({key("w.txt")});
   TrainingRun(begun, folder_.path("begun")).train({});
   folder_.write("more.txt", "2 6 3\n0 1:1\n2 2:1\n");

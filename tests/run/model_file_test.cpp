@@ -1,4 +1,4 @@
-// The model file: what comes back is what was saved, and every kind of damage is refused.
+// Tests of the model file: round trips, and refusal of every kind of damage.
 #include "engine/run/model_file.h"
 
 #include <gtest/gtest.h>
@@ -66,7 +66,7 @@ rehash_steps = 2
 rebuild_steps = 3
 )";
 
-// 40 samples, sample i has label i mod 9 and features around it.
+// 40 samples; sample i has label i mod 9 and features near it.
 Dataset tiny_data() {
   std::string text = "40 12 9\n";
   for (int i = 0; i < 40; ++i) {
@@ -117,7 +117,7 @@ class ModelFileTest : public ::testing::Test {
                         &trainer_->training().optimizer_state(), trainer_->steps()});
   }
 
-  // The message with which the file at path() is refused, which must be one line that names the file.
+  // The refusal of the file at path(), which must be one line that names the file.
   std::string refusal() const {
     try {
       load_model(path());
@@ -154,7 +154,7 @@ TEST_F(ModelFileTest, PredictionsAreTheSameToTheBit) {
   const Model model = load_model(path());
   EXPECT_EQ(predict(trainer_->trained(), data_, Inference::kFull),
             predict(model.trained(), data_, Inference::kFull));
-  config_.train.threads = 0;  // of which nothing depends
+  config_.train.threads = 0;  // has no effect
   EXPECT_EQ(to_toml(config_), to_toml(model.config));
   EXPECT_EQ(model.steps, trainer_->steps());
   EXPECT_EQ(model.shape.features, 12U);
@@ -179,7 +179,7 @@ TEST_F(ModelFileTest, TablesAreBuiltFromTheStoredSeedAndGeneration) {
   ASSERT_EQ(model.hashes.size(), 1U);
   EXPECT_GT(model.hashes[0].generation, 1U);  // rebuild_steps made new functions
   EXPECT_EQ(predict(trainer_->trained(), data_, Inference::kLsh),
-            predict(model.trained(), data_, Inference::kLsh));  // of a search index
+            predict(model.trained(), data_, Inference::kLsh));  // with a search index
   model.build_asked_tables(1);
   EXPECT_EQ(model.network.output().index(), nullptr);
   model.build_tables(1);
@@ -210,7 +210,7 @@ TEST_F(ModelFileTest, HiddenSampledLayersAndSingleLayers) {
             predict(load_model(path()).trained(), data_, Inference::kFull));
 }
 
-TEST_F(ModelFileTest, WidePathComesBack) {
+TEST_F(ModelFileTest, LinearTermComesBack) {
   train({"layer.1.wide=true"});
   save();
   const Model model = load_model(path(), LoadOptimizer::kYes);
@@ -286,7 +286,7 @@ TEST_F(ModelFileTest, ThePlanOfMemoryCountsNeighbours) {
   };
   EXPECT_EQ(planned().neighbours, 0.0);
   const double without = planned().training();
-  train({"neighbours.share=0.5"});  // of co-occurring labels there may be fewer than can be
+  train({"neighbours.share=0.5"});  // there may be fewer co-occurring labels than the maximum
   config = config_;
   EXPECT_GE(planned().neighbours, double(trainer_->neighbours()->bytes()));
   EXPECT_LE(planned().neighbours,
@@ -301,8 +301,7 @@ TEST_F(ModelFileTest, ThePlanOfMemoryCountsNeighbours) {
   train({"neighbours.share=0.5", "neighbours.cooccurrence=0.0", "neighbours.learn=false"});
   config = config_;
   EXPECT_EQ(planned().neighbours, double(trainer_->neighbours()->bytes()));
-  const std::size_t marks =
-      data_.size() + data_.feature_count();  // in which the one thread marks what it finds
+  const std::size_t marks = data_.size() + data_.feature_count();  // working memory of the single thread
   EXPECT_EQ(planned().training() - without, planned().neighbours + double(marks * sizeof(float)));
 }
 
@@ -354,9 +353,9 @@ TEST_F(ModelFileTest, NeighboursThatCannotBeAreFound) {
   for (const std::size_t at : {features_at, labels_at})
     refused(at, std::uint32_t{12}, "impossible neighbours");
   refused(values_at, std::uint16_t{0x7f80}, "impossible neighbours");  // infinity
-  for (const int weight : {0x0000, 0x7f80, 0x7fc0, 0xbf80})            // 0, infinity, no number, -1
+  for (const int weight : {0x0000, 0x7f80, 0x7fc0, 0xbf80})            // 0, infinity, NaN, -1
     refused(weights_at, static_cast<std::uint16_t>(weight), "impossible weights of features for neighbours");
-  refused(values_at + 2, std::uint16_t{0xffc0}, "impossible neighbours");  // no number
+  refused(values_at + 2, std::uint16_t{0xffc0}, "impossible neighbours");  // NaN
   std::string without_share = bytes;
   const std::size_t share = bytes.find("share = 0.4");
   ASSERT_NE(share, std::string::npos);
@@ -370,7 +369,7 @@ bool same(const AlignedArray<float>& a, const AlignedArray<float>& b) {
 
 class TextModelFileTest : public ModelFileTest {
  protected:
-  // A model trained on text, saved.
+  // Trains and saves a model on text.
   void train_on_text() {
     std::string lines;
     for (int i = 0; i < 40; ++i) lines += fmt::format("__label__l{} word{} other{}\n", i % 9, i % 9, i % 4);
@@ -417,7 +416,7 @@ TEST_F(TextModelFileTest, DamageIsFound) {
   EXPECT_NE(refusal_of(with_checksum(fewer)).find("damaged"), std::string::npos);
 }
 
-// Removes [begin, end) from the configuration in the file and the file's bytes fit again.
+// Removes [begin, end) from the configuration in the file; corrects the file's lengths and checksum.
 void erase_from_config(std::string& bytes, std::size_t begin, std::size_t end) {
   ASSERT_LT(begin, end);
   ASSERT_LT(end, bytes.size());
@@ -428,8 +427,8 @@ void erase_from_config(std::string& bytes, std::size_t begin, std::size_t end) {
   put<std::uint64_t>(bytes, 16, bytes.size());
 }
 
-// What programs before neighbours wrote (3), before factors of features (2), and before text (1): the same
-// without the keys and the parts.
+// Files of programs before neighbours (3), before feature factors (2), and before text (1): the same without
+// the later keys and sections.
 TEST_F(ModelFileTest, FilesOfOlderVersionsAreRead) {
   train();
   save();
@@ -528,7 +527,7 @@ TEST_F(ModelFileTest, EveryTruncationIsFound) {
   EXPECT_NE(refusal_of(bytes.substr(0, bytes.size() / 2)).find("cut off"), std::string::npos);
 }
 
-// As `cp` over the model that a server loads again: cut to nothing, then written anew.
+// As `cp` over a model that a server reloads: truncated, then rewritten.
 TEST_F(ModelFileTest, AModelThatIsWrittenOverMeanwhileIsReadOrRefused) {
   train({"layer.0.size=2000"});
   save();
@@ -575,7 +574,7 @@ TEST_F(ModelFileTest, MessagesSayWhatIsWrong) {
   EXPECT_THROW(load_model(folder_.string()), InputError);
 }
 
-// Sizes that contradict each other behind a valid checksum: refused, and no absurd memory asked for.
+// Contradictory sizes with a valid checksum: refused without absurd allocations.
 TEST_F(ModelFileTest, ContradictingSizesAreFound) {
   train();
   save();
@@ -592,7 +591,7 @@ TEST_F(ModelFileTest, ContradictingSizesAreFound) {
   }
 }
 
-// Where the bytes of `values` stand in the file.
+// Position of the bytes of `values` in the file.
 template <class Values>
 std::size_t place_of(const std::string& bytes, const Values& values) {
   return bytes.find(bytes_of(values));
@@ -673,7 +672,7 @@ TEST_F(ModelFileTest, UnwritableFolderKeepsTheOldModel) {
   EXPECT_EQ(read_bytes(path()), bytes);
 }
 
-// A limit on file sizes stands for a full disk.
+// A file size limit simulates a full disk.
 TEST_F(ModelFileTest, FullDiskKeepsTheOldModelAndLeavesNothing) {
   train();
   save();

@@ -1,4 +1,4 @@
-// A model in memory, as a file of it would be read.
+// A model in memory, as if read from a file.
 #pragma once
 
 #include <utility>

@@ -1,4 +1,4 @@
-// Packed lists: what comes back is what was put, the bits are those of the page, and no bytes do harm.
+// Tests of compressed lists: round trips, the bits of the specification, and safety for any bytes.
 #include "engine/run/packed_lists.h"
 
 #include <gtest/gtest.h>
@@ -24,7 +24,7 @@ IdLists unpacked(const std::string& bytes, std::size_t lists, std::size_t bound)
   return found;
 }
 
-// Every id below `bound` with this chance, in so many lists.
+// Every id below `bound` with this probability, in `lists` lists.
 IdLists drawn(double chance, std::uint32_t bound, std::size_t lists) {
   std::mt19937 random(7);
   std::bernoulli_distribution has(chance);
@@ -50,7 +50,7 @@ TEST(PackedLists, ComeBack) {
 }
 
 TEST(PackedLists, AreSmall) {
-  const IdLists made = drawn(0.01, 100000, 20);  // whose entropy is 8.08 bits an id
+  const IdLists made = drawn(0.01, 100000, 20);  // entropy: 8.08 bits per id
   EXPECT_LT(8.0 * double(packed(made).size()), 8.3 * double(made.ids.size()));
 }
 
@@ -70,7 +70,7 @@ TEST(PackedLists, BytesThatCannotBeAreRefused) {
   const std::string bytes = packed(made);
   for (std::size_t kept = 0; kept < bytes.size(); ++kept)
     EXPECT_THROW(unpacked(bytes.substr(0, kept), 4, 50), InputError) << kept;
-  EXPECT_THROW(unpacked(bytes, 12, 50), InputError);  // a list without ids takes a bit
+  EXPECT_THROW(unpacked(bytes, 12, 50), InputError);  // a list without ids takes one bit
   EXPECT_THROW(unpacked(bytes, 3, 50), InputError);
   EXPECT_THROW(unpacked(bytes, 4, made.ids.back()), InputError);
   std::size_t read = 0;

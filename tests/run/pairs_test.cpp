@@ -1,5 +1,5 @@
-// Pairs of features from training to answers: what a network makes of them, that its file keeps them, and
-// what becomes of them when training goes on.
+// Tests of feature crosses from training to predictions: use in the network, storage in the file, and
+// incremental training.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -25,7 +25,7 @@ namespace fs = std::filesystem;
 
 constexpr std::uint32_t kWords = 30, kMeanings = 12;
 
-// Sample i has label l where it has the words 2l and 2l + 1, at least one of them; else the last label.
+// Sample i has label l where it has at least one of the words 2l and 2l + 1; otherwise the last label.
 Dataset meanings(std::size_t samples, std::uint64_t seed, std::uint32_t words = kWords) {
   Rng rng(seed, Purpose::kTest);
   DatasetArrays arrays;
@@ -73,13 +73,13 @@ bool has_pair(const FeatureCrosses& pairs, FeatureCross pair) {
 
 class Pairs : public ::testing::TestWithParam<std::vector<std::string>> {};
 
-// Without what takes no pairs.
+// Settings without components that ignore crosses.
 std::vector<std::string> hidden_alone(std::vector<std::string> keys) {
   keys.insert(keys.end(), {"neighbours.share=0", "layer.-1.wide=false", "data.idf_power=0"});
   return keys;
 }
 
-// The same network to the bit as one that is given the pairs as features by the data.
+// Bitwise equality with a network that gets the crosses as features of the data.
 TEST_P(Pairs, AreFeaturesLikeOthersOfTheHiddenLayers) {
   const std::vector<std::string> keys = hidden_alone(GetParam());
   const Dataset train = meanings(400, 1), test = meanings(90, 2);
@@ -89,7 +89,7 @@ TEST_P(Pairs, AreFeaturesLikeOthersOfTheHiddenLayers) {
   const FeatureCrosses& pairs = with.network().feature_crosses();
   std::size_t found = 0;
   for (std::uint32_t l = 0; l + 1 < kMeanings; ++l) found += has_pair(pairs, {2 * l, 2 * l + 1});
-  EXPECT_GE(found + 1, kMeanings - 1);  // one may share its count with another pair
+  EXPECT_GE(found + 1, kMeanings - 1);  // one may share its counter with another pair
   EXPECT_EQ(with.network().features(), kWords + pairs.size());
   EXPECT_EQ(with.network().sample_features(), kWords);
   EXPECT_EQ(with.shape().features, kWords);
@@ -102,7 +102,7 @@ TEST_P(Pairs, AreFeaturesLikeOthersOfTheHiddenLayers) {
   EXPECT_EQ(answers_of(with.trained(), test), answers_of(plain.trained(), pairs.crossed(test, 1)));
 }
 
-TEST_P(Pairs, AreNothingToTheWidePath) {
+TEST_P(Pairs, DoNotEnterTheLinearTerm) {
   const Dataset train = meanings(400, 1);
   Config config = pairs_config(GetParam());
   Trainer with(config, train, nullptr);
@@ -159,10 +159,10 @@ TEST_P(Pairs, StayInTheFile) {
   EXPECT_THROW(load_model(path), InputError);
 }
 
-TEST_P(Pairs, StayWhenTrainingGoesOn) {
+TEST_P(Pairs, StayInIncrementalTraining) {
   const Dataset old = meanings(400, 1), more = meanings(100, 3, kWords + 7), test = meanings(60, 2);
   std::vector<std::string> keys = GetParam();
-  keys.emplace_back("layer.-1.wide=false");  // which learns of new features before the first step
+  keys.emplace_back("layer.-1.wide=false");  // it would learn new features before the first step
   const Config config = pairs_config(keys);
   const Model model = test::model_of(config, old);
   TrainingRows rows = continued_rows(model, more, nullptr, 2);
@@ -181,7 +181,7 @@ TEST_P(Pairs, StayWhenTrainingGoesOn) {
   EXPECT_NE(answers_of(trainer.trained(), test), answers_of(model.trained(), test));
 }
 
-// What pairs say goes to their features, and none of it is lost.
+// Contributions of crosses go completely to their features.
 TEST_P(Pairs, SpeakThroughTheirFeatures) {
   const Dataset train = meanings(400, 1), test = meanings(20, 2);
   Config config = pairs_config(hidden_alone(GetParam()));

@@ -1,4 +1,4 @@
-// Small models: what they keep, what they answer, and that damage is refused.
+// Tests of quantized models: content, predictions, and refusal of damage.
 #include "engine/run/quantize.h"
 
 #include <gtest/gtest.h>
@@ -47,7 +47,7 @@ uniform = 8
 wide = true
 )";
 
-// 90 samples, sample i has label i mod 9 and features around it.
+// 90 samples; sample i has label i mod 9 and features near it.
 std::string small_text() {
   std::string text = "90 30 9\n";
   for (int i = 0; i < 90; ++i) {
@@ -79,7 +79,7 @@ class QuantizeTest : public ::testing::Test {
     return quantize_model({path("model"), path("small"), form, pruning, path("data"), 1});
   }
 
-  // The first label of every sample, by all labels or LSH.
+  // The top label of every sample, over all labels or with LSH.
   std::vector<std::uint32_t> first_labels(const char* name, Inference mode = Inference::kFull) const {
     Model model = load_model(path(name));
     model.build_tables(1);
@@ -113,13 +113,13 @@ TEST_F(QuantizeTest, WithoutTheOptimizerAllElseStays) {
   EXPECT_EQ(first_labels("small", Inference::kLsh), first_labels("model", Inference::kLsh));
 }
 
-TEST_F(QuantizeTest, SmallFormsAnswerAlike) {
+TEST_F(QuantizeTest, QuantizedFormsPredictTheSame) {
   for (const ModelForm form : {ModelForm::kBf16, ModelForm::kInt8}) {
     const QuantizeResult result = make(form);
     EXPECT_EQ(result.samples, 90U);
     EXPECT_EQ(result.after.form, form);
     const double share = double(result.after.bytes.weights) / double(result.before.bytes.weights);
-    EXPECT_LT(share, form == ModelForm::kBf16 ? 0.85 : 0.4);  // rows of 20 are filled up to 32
+    EXPECT_LT(share, form == ModelForm::kBf16 ? 0.85 : 0.4);  // rows of 20 are padded to 32
     EXPECT_LT(result.after.bytes.neighbours, result.before.bytes.neighbours / 2);
     EXPECT_LT(result.after.bytes.wide, result.before.bytes.wide / 2);
     EXPECT_NEAR(result.after.measures[0].precision, result.before.measures[0].precision, 0.03);
@@ -160,7 +160,7 @@ TEST_F(QuantizeTest, Int8WeightsAreTheNearestOfTheirRow) {
   }
 }
 
-// The same network with bfloat16 rows and wide weights in floats, and the same neighbours in bfloat16.
+// The same network with bfloat16 rows and a float linear term, and the same neighbours in bfloat16.
 Network expanded(const Model& model) {
   Network network(model.config, model.shape);
   const auto from = model.network.matrices();
@@ -242,8 +242,8 @@ TEST_F(QuantizeTest, BytesBecomeSixteenBitsWithoutLoss) {
   EXPECT_EQ(expanded_neighbours(bytes).storage().values, halves.neighbours->storage().values);
 }
 
-// What goes on from a small model is trained in bfloat16 and floats, from the values that the model had.
-TEST_F(QuantizeTest, TrainingGoesOnFromWhatIsHeldSmall) {
+// Incremental training of a quantized model uses bfloat16 and floats, starting from the model's values.
+TEST_F(QuantizeTest, TrainingContinuesFromQuantizedModels) {
   for (const ModelForm form : {ModelForm::kBf16, ModelForm::kInt8}) {
     make(form);
     const Model model = load_model(path("small"));
@@ -337,7 +337,7 @@ TEST_F(QuantizeTest, DamageIsRefused) {
       std::ofstream(path("small"), std::ios::binary) << other;
       EXPECT_THROW(load_model(path("small")), InputError);
       std::ofstream(path("small"), std::ios::binary) << with_checksum(other);
-      try {  // what can be is read, and answers are of numbers
+      try {  // readable files give finite predictions
         const Model model = load_model(path("small"));
         const WidePath wide = model.network.output().wide()->widened();
         EXPECT_TRUE(std::ranges::all_of(wide.storage().weights, [](float w) { return std::isfinite(w); }));

@@ -1,5 +1,5 @@
-// What processes of one machine agree on about its processors. Ranks are threads here, each with a mask of
-// its own.
+// Tests of the agreement of processes on one machine about processors. Ranks are threads here, each with its
+// own mask.
 #include "engine/run/ranks.h"
 
 #include <gtest/gtest.h>
@@ -23,7 +23,7 @@ void keep_to(const Numbers& processors) {
 
 class OwnProcessors : public ::testing::Test {
  protected:
-  // own_processors() of ranks that may run on these.
+  // own_processors() of ranks with these masks.
   static std::vector<Numbers> owned(const std::vector<Numbers>& masks) {
     std::vector<Numbers> all(masks.size());
     run_ranks(static_cast<int>(masks.size()), [&](FakeCluster& cluster) {
@@ -77,7 +77,7 @@ TEST_F(OwnProcessors, AreRefusedOnAllRanksWhereTwoMayUseSomeOfTheSame) {
   EXPECT_EQ(refused, 3);
 }
 
-TEST(OwnThreads, AreAsManyAsAskedForElseAPart) {
+TEST(OwnThreads, AreAsManyAsRequestedElseAShare) {
   EXPECT_EQ(own_threads(5, nullptr), 5);
   const int alone = own_threads(0, nullptr);
   EXPECT_GE(alone, 1);

@@ -1,4 +1,4 @@
-// data.sample_weights: rows and weights as a column of weights gives them, and what it does not go with.
+// Tests of data.sample_weights: equality with a weights column, and invalid combinations.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -50,7 +50,7 @@ TEST_F(RunSampleWeights, AreThoseOfAColumn) {
   }
 }
 
-TEST_F(RunSampleWeights, AreNotThoseOfWhatTrainingGoesOnWith) {
+TEST_F(RunSampleWeights, AreNotThoseOfTheContinuedModel) {
   const Config begun = config("w.tsv", {file()});
   EXPECT_EQ(begun.data.sample_weights, folder_.path("w.gz"));
   EXPECT_EQ(continued_config(begun, "model").data.sample_weights, "");

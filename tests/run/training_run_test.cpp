@@ -1,5 +1,4 @@
-// A training run in its folder as a library: what it reports, in which order, and how it is stopped and gone
-// on with.
+// Tests of a training run in its folder as a library: events and their order, stop and resumption.
 #include "engine/run/training_run.h"
 
 #include <fmt/format.h>
@@ -55,7 +54,7 @@ class TrainingRunTest : public ::testing::Test {
   }
   ~TrainingRunTest() override { fs::remove_all(folder_); }
 
-  // Notes what is reported; stops after step `last`.
+  // Records the events; stops after step `last`.
   RunObserver noting(std::uint64_t last) {
     RunObserver observer;
     observer.data = [&](const RunData& data, double) { note("data {}", data.train.size()); };
@@ -114,7 +113,7 @@ TEST_F(TrainingRunTest, WithoutAnObserverItIsTheSameRun) {
   EXPECT_EQ(read_bytes(watched.folder().model()), read_bytes(alone.folder().model()));
 }
 
-TEST_F(TrainingRunTest, AStoppedRunGoesOnToTheSameModel) {
+TEST_F(TrainingRunTest, AStoppedRunResumesToTheSameModel) {
   TrainingRun whole(config_, folder_ / "whole");
   whole.train({});
   {
@@ -162,7 +161,7 @@ TEST_F(TrainingRunTest, ATrainedModelIsMeasuredAsTrainingDid) {
 
 TEST_F(TrainingRunTest, ASearchWritesWhatItFound) {
   config_.data.validation = {};
-  config_.data.test = "/no/such/file";  // has no part in it
+  config_.data.test = "/no/such/file";  // is ignored
   std::size_t trials = 0;
   const TuneOptions options{60.0, 2, {}};
   const fs::path file = folder_ / "new/best.toml";

@@ -1,5 +1,5 @@
-// data.group and data.time: of a column as of a file, with all that changes the samples before a part of them
-// is held out.
+// Tests of data.group and data.time: columns and files are equivalent, with every option that changes the
+// samples before the split.
 #include "engine/run/validation_keys.h"
 
 #include <gtest/gtest.h>
@@ -43,7 +43,7 @@ class ValidationKeys : public ::testing::Test {
     more.insert(more.end(), {"data.train=" + folder_.path(data), "text.min_count=1", "data.validation=0.25"});
     return resolve_defaults(more);
   }
-  // What is held out, and what is left.
+  // The held-out samples, and the rest.
   Dataset taken(const Config& config, Dataset* left = nullptr) const {
     RunData data = read_run_data(config, 2);
     Dataset validation = take_validation(config, data).value();

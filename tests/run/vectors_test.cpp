@@ -1,5 +1,4 @@
-// Vectors of samples, labels and features: products that must make up what the network computes, and the two
-// forms they are written in.
+// Tests of vectors of samples, labels and features: products equal the network's scores; both output formats.
 #include "engine/run/vectors.h"
 
 #include <fmt/format.h>
@@ -36,7 +35,7 @@ class VectorsTest : public ::testing::Test {
   void SetUp() override { fs::create_directories(folder_); }
   void TearDown() override { fs::remove_all(folder_); }
 
-  // Trained without a wide path and neighbours, so that vectors are all there is.
+  // Trained without linear term and neighbours, so that vectors determine the scores.
   Model vectors_model(const std::string& hidden) const {
     std::string samples = "60 6 4\n";
     for (int i = 0; i < 15; ++i) samples += "0 0:1 4:2\n1 1:1 4:2\n2 2:1 5:2\n3 3:1 0:1\n";
@@ -102,7 +101,7 @@ TEST_F(VectorsTest, FeaturesMakeUpTheHiddenSums) {
       for (std::size_t c = 0; c < 8; ++c) sums[c] += double(row.values[f]) * of_feature[c];
       length += std::pow(double(row.values[f]) * model.network.feature_scale().factors()[row.ids[f]], 2);
     }
-    for (std::size_t c = 0; c < 8; ++c) {  // rows have unit length again behind the factors
+    for (std::size_t c = 0; c < 8; ++c) {  // rows are rescaled to unit length after the factors
       const double sum = sums[c] / std::sqrt(length) + model.network.input()->bias().row(0)[c];
       EXPECT_NEAR(vectors[i * 8 + c], std::max(sum, 0.0), 1e-5);
     }
@@ -126,7 +125,7 @@ TEST_F(VectorsTest, ANetworkWithoutHiddenLayerHasNone) {
   EXPECT_THROW(feature_width(model), InputError);
 }
 
-// A network of other random weights than that of `model`.
+// A network with other random weights than `model`.
 Network other_network(const Model& model, Precision precision) {
   Config config = model.config;
   config.train.seed += 1;

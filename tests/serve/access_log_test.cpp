@@ -1,4 +1,4 @@
-// The access log: what it says of each answer, and that no request depends on it.
+// Tests of the access log: its content for each answer, and that no request depends on it.
 #include <gtest/gtest.h>
 
 #include <fcntl.h>
@@ -85,7 +85,7 @@ TEST_F(AccessLogTest, AReloadOpensItAnew) {
   EXPECT_EQ(entries(log).size(), 1u);
 }
 
-// A full disk, and a pipe that nobody reads: told once, and everything is answered.
+// A full disk, and a pipe without readers: reported once, and every request is answered.
 TEST_F(AccessLogTest, WhatCannotBeWrittenFailsNoRequest) {
   for (const std::string file : {"/dev/full", "pipe"}) {
     int reader = -1;

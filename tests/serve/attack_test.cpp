@@ -1,6 +1,6 @@
-// A server under attack: among broken, huge, slow and abandoned requests, and while models change under it,
-// every well-formed request is answered, and rightly. SLIDE_ATTACK_REQUESTS in the environment makes it a
-// campaign of so many; scripts/attack.sh does that.
+// A server under attack: among malformed, huge, slow and abandoned requests, and while models change, every
+// well-formed request gets the correct answer. SLIDE_ATTACK_REQUESTS sets the number of requests of a longer
+// campaign; scripts/attack.sh does that.
 #include <gtest/gtest.h>
 #include <sys/resource.h>
 
@@ -29,7 +29,7 @@ std::string garbage(Random& random) {
   return bytes + "\r\n\r\n";
 }
 
-// One of the requests that are none.
+// One of the malformed requests.
 std::string hostile(Random& random) {
   const std::string inner = "GET /health HTTP/1.1\r\nHost: here\r\n\r\n", head = kHead;
   switch (random() % 14) {
@@ -54,7 +54,7 @@ std::string hostile(Random& random) {
     case 9:
       return Client::text_of("POST", "/predict", "{\"features\": {\"3\": 1e999}, \"k\": -1}");
     case 10:
-      return head + "Content-Length: 400\r\n\r\n{\"features\"";  // and no more
+      return head + "Content-Length: 400\r\n\r\n{\"features\"";  // incomplete
     case 11:
       return "POST /pre";
     case 12:
@@ -76,7 +76,7 @@ class AttackTest : public ServeTest {
   static double resident_mb(const ServerProcess& server) {
     return server.metric("process_resident_memory_bytes") / 1048576.0;
   }
-  // What is asked, and what each model answers to it when nothing else happens.
+  // The requests, and each model's answers to them without disturbance.
   void prepare() {
     for (const std::string& line : lines())
       bodies_.push_back(Json{{"features", features_of(line)}, {"k", 3}}.dump());
@@ -90,7 +90,7 @@ class AttackTest : public ServeTest {
     }
     ASSERT_EQ(right_.size(), 2u);
   }
-  // Asks until `count` requests are asked by all together.
+  // Sends requests until all threads together have sent `count`.
   void ask(const ServerProcess& server, std::size_t count, unsigned seed) {
     Random random(seed);
     std::optional<Client> client;
@@ -116,12 +116,12 @@ class AttackTest : public ServeTest {
         if (random() % 2 == 0) client.reset_at_end();
         if (random() % 4 != 0) client.listen(static_cast<int>(random() % 20));
       } catch (const boost::system::system_error&) {
-        // refused, as it should be
+        // correctly refused
       }
       ++attacks_;
     }
   }
-  // Models that change, are damaged, cut, or gone, and signals in between.
+  // Changes, damages, truncates and removes the model, with signals in between.
   void change(const ServerProcess& server, const std::string& served) {
     for (std::size_t round = 0; !done_; ++round) {
       const std::string next = served + ".next";
@@ -133,7 +133,7 @@ class AttackTest : public ServeTest {
         fs::remove(served);
         server.signal(SIGHUP);
       }
-      if (round % 4 == 0) {  // not as it should be done: written into, cut and whole again while it is read
+      if (round % 4 == 0) {  // incorrectly updated in place: truncated and rewritten during a load
         write_file(served, read_file(next));
         server.signal(SIGHUP);
         fs::resize_file(served, 0);
@@ -188,7 +188,7 @@ TEST_F(AttackTest, EveryWellFormedRequestIsAnsweredRightly) {
   EXPECT_EQ(server.stop(), 0) << server.errors();
 }
 
-// Cut at every moment of a load, sooner or later.
+// Over many rounds, truncation hits every moment of a load.
 TEST_F(AttackTest, AModelThatIsCutWhileItLoadsEndsNothing) {
   const std::string served = slide_->path("cut/model.slide"),
                     whole = read_file(slide_->path("ids/model.slide"));
@@ -219,7 +219,7 @@ TEST_F(AttackTest, AThousandAtOnceAreAnsweredOrTold) {
   }
   std::size_t answered = 0, told = 0;
   for (Client& client : clients) {
-    const Answer answer = client.receive();  // throws when it is reset
+    const Answer answer = client.receive();  // throws on a connection reset
     if (answer.code == 200) ++answered;
     if (answer.code == 503 && answer.connection == "close") ++told;
     client.end();

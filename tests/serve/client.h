@@ -1,5 +1,5 @@
-// A server under test, a child process, and a client that can also be slow, partial and wrong. Not
-// thread-safe; a thread has its own Client.
+// A server under test in a child process, and a client that can also be slow, partial and wrong. Not
+// thread-safe: one Client per thread.
 #pragma once
 
 #include <fcntl.h>
@@ -45,7 +45,7 @@ class Client {
 
   void send(const std::string& bytes) { boost::asio::write(socket_, boost::asio::buffer(bytes)); }
 
-  // The next answer. Throws when the connection ends before.
+  // Receives the next answer. Throws where the connection ends before.
   Answer receive(bool head = false) {
     namespace http = boost::beast::http;
     http::response_parser<http::string_body> parser;
@@ -68,7 +68,7 @@ class Client {
   }
   Answer predict(const Json& request) { return ask("POST", "/predict", request.dump()); }
 
-  // All bytes until the server closes the connection. Throws when it resets it.
+  // All bytes until the server closes the connection. Throws on a reset.
   std::string receive_all() {
     std::string bytes;
     char some[4096];
@@ -80,23 +80,23 @@ class Client {
   }
 
   void end() { socket_.close(); }
-  // Takes what the server says within so many milliseconds, a part of it.
+  // Receives what the server sends within `milliseconds`; possibly a part.
   void listen(int milliseconds) {
     char some[4096];
     boost::system::error_code ignored;
     pollfd ready{socket_.native_handle(), POLLIN, 0};
     if (poll(&ready, 1, milliseconds) > 0) socket_.read_some(boost::asio::buffer(some), ignored);
   }
-  // The end of this object will not be a goodbye: the connection is reset.
+  // Destruction resets the connection.
   void reset_at_end() { socket_.set_option(boost::asio::socket_base::linger(true, 0)); }
 
-  // Whether the server says anything, or closes the connection, within so many milliseconds.
+  // Whether the server sends anything, or closes the connection, within `milliseconds`.
   bool hears(int milliseconds) {
     pollfd ready{socket_.native_handle(), POLLIN, 0};
     return poll(&ready, 1, milliseconds) > 0;
   }
 
-  // Whether the server has closed the connection by the time it says anything.
+  // Whether the server closes the connection without sending anything.
   bool is_closed() {
     char byte = 0;
     boost::system::error_code error;
@@ -111,7 +111,7 @@ class Client {
   }
 
  private:
-  // One for all: each takes three descriptors.
+  // One for all clients: each takes three descriptors.
   static boost::asio::io_context& io() {
     static boost::asio::io_context one;
     return one;
@@ -121,7 +121,7 @@ class Client {
   boost::beast::flat_buffer buffer_;
 };
 
-// 'slide serve' in `folder` on a free port, ready when the constructor returns.
+// 'slide serve' in `folder` on a free port; ready after construction.
 class ServerProcess {
  public:
   ServerProcess(const std::string& folder, std::vector<std::string> arguments)
@@ -161,7 +161,7 @@ class ServerProcess {
   unsigned short port() const { return port_; }
   Client client() const { return Client(port_); }
   void signal(int number) const { kill(pid_, number); }
-  // How many of its threads would handle a signal of this number.
+  // Number of its threads that do not block this signal.
   int threads_that_take(int number) const {
     int threads = 0;
     for (const auto& task : std::filesystem::directory_iterator(fmt::format("/proc/{}/task", pid_))) {
@@ -198,7 +198,7 @@ class ServerProcess {
     return wait();
   }
 
-  // The value of a metric by its name with labels; -1 where there is none.
+  // The value of a metric by its name with labels; -1 where absent.
   double metric(const std::string& name) const {
     const std::string text = "\n" + client().ask("GET", "/metrics").body;
     const std::size_t at = text.find("\n" + name + " ");

@@ -1,4 +1,5 @@
-// Where a request ends: what leaves that open is refused, and nothing that follows is taken for a request.
+// Tests of request framing: ambiguous requests are refused, and the bytes after them are not parsed as a
+// request.
 #include <gtest/gtest.h>
 
 #include <deque>
@@ -11,7 +12,7 @@ namespace {
 
 class FramingTest : public ServeTest {
  protected:
-  // The codes of all answers to `bytes` until the server closes the connection.
+  // The status codes of all answers to `bytes`, until the server closes the connection.
   static std::vector<int> codes(const ServerProcess& server, const std::string& bytes) {
     Client client = server.client();
     client.send(bytes);
@@ -66,7 +67,7 @@ TEST_F(FramingTest, ABodyWithoutAKnownEndIsNoSecondRequest) {
   EXPECT_EQ(server.stop(), 0) << server.errors();
 }
 
-// What is well framed is answered, however it is spelled and however many come at once.
+// Well-framed requests are answered, in any spelling and any number at once.
 TEST_F(FramingTest, WellFramedRequestsAreAnswered) {
   ServerProcess server = serve("ids", {"--timeout", "2"});
   const std::string head = "POST /predict HTTP/1.1\r\nHost: here\r\n", body = kBody;
@@ -83,7 +84,7 @@ TEST_F(FramingTest, WellFramedRequestsAreAnswered) {
   EXPECT_EQ(server.stop(), 0) << server.errors();
 }
 
-// Extensions of a chunk and lines after the last one are no part of the body, but take room all the same.
+// Chunk extensions and trailers are not part of the body, but their size is bounded.
 TEST_F(FramingTest, LinesAroundChunksAreBounded) {
   ServerProcess server = serve("ids", {"--timeout", "20"});
   const std::string head = "POST /predict HTTP/1.1\r\nHost: here\r\nTransfer-Encoding: chunked\r\n\r\n";
@@ -92,7 +93,8 @@ TEST_F(FramingTest, LinesAroundChunksAreBounded) {
   EXPECT_EQ(server.stop(), 0) << server.errors();
 }
 
-// Beyond the bound a client hears why, also when it asks much before it listens, and many of them at once.
+// Above the limit, a client receives the reason, also when it sends much before reading, and for many
+// clients.
 TEST_F(FramingTest, AConnectionTooManyIsToldAndNotReset) {
   ServerProcess server = serve("ids", {"--max-connections", "2", "--keep-alive", "30"});
   Client first = server.client(), second = server.client();

@@ -1,4 +1,4 @@
-// 'slide serve' as its users meet it: a process, a port, clients of all kinds, signals.
+// Tests of 'slide serve' from outside: a process, a port, clients of all kinds, signals.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -31,7 +31,7 @@ TEST_F(HttpServerTest, RequestsThatAreNoneOrTooLarge) {
   Client garbage = server.client();
   garbage.send("\x16\x03\x01 what is this\r\n\r\n");
   EXPECT_EQ(garbage.receive().code, 400u);
-  Client waiting = server.client();  // as curl does with larger bodies
+  Client waiting = server.client();  // as curl does for larger bodies
   waiting.send("POST /predict HTTP/1.1\r\nHost: here\r\nExpect: 100-continue\r\nContent-Length: 17\r\n\r\n");
   EXPECT_EQ(waiting.receive().code, 100u);
   waiting.send(R"({"text": "choir"})");
@@ -39,7 +39,7 @@ TEST_F(HttpServerTest, RequestsThatAreNoneOrTooLarge) {
   EXPECT_EQ(server.stop(), 0) << server.errors();
 }
 
-// The sizes that the page tells.
+// The limits that the page states.
 TEST_F(HttpServerTest, SizesAreBoundedWithoutAnOption) {
   ServerProcess server = serve("ids");
   const auto code = [&](std::size_t body, std::size_t header) {
@@ -116,7 +116,7 @@ TEST_F(HttpServerTest, SlowAndIdleClientsAreLetGo) {
     EXPECT_EQ(answer.code, 408u) << part;
     EXPECT_TRUE(slow.is_closed());
   }
-  // Byte after byte does not prolong it.
+  // Sending byte by byte does not extend the time limit.
   Client dripping = server.client();
   dripping.send("GET /health HTTP/1.1\r\nX: ");
   std::thread drops([&] {
@@ -124,7 +124,7 @@ TEST_F(HttpServerTest, SlowAndIdleClientsAreLetGo) {
       try {
         dripping.send("x");
       } catch (const boost::system::system_error&) {
-        return;  // closed, as it should be
+        return;  // correctly closed
       }
       std::this_thread::sleep_for(std::chrono::milliseconds(50));
     }
@@ -139,7 +139,8 @@ TEST_F(HttpServerTest, AReloadLosesNoRequest) {
   const std::string served = slide_->path("served/model.slide");
   std::filesystem::create_directories(slide_->path("served"));
   const auto put =
-      [&](const std::string& model) {  // as a deployment does: whole, under another name, then renamed
+      // as deployments do: written completely under another name, then renamed
+      [&](const std::string& model) {
         std::filesystem::copy_file(slide_->path(model + "/model.slide"), served + ".new",
                                    std::filesystem::copy_options::overwrite_existing);
         std::filesystem::rename(served + ".new", served);
@@ -196,7 +197,7 @@ TEST_F(HttpServerTest, ASignalLetsRequestsUnderWayFinish) {
     const std::string request = Client::text_of("POST", "/predict", R"({"features": {"3": 1}})");
     begun.send(request.substr(0, request.size() / 2));
     EXPECT_TRUE(wait_until([&] { return server.metric("slide_connections") == 3; }));
-    std::this_thread::sleep_for(std::chrono::milliseconds(50));  // the half is read, too
+    std::this_thread::sleep_for(std::chrono::milliseconds(50));  // the first half has been read
     server.signal(number);
     EXPECT_TRUE(idle.is_closed());
     EXPECT_THROW(server.client(), boost::system::system_error);  // no more connections
@@ -208,7 +209,7 @@ TEST_F(HttpServerTest, ASignalLetsRequestsUnderWayFinish) {
   }
 }
 
-// Of threads at work none is interrupted, and none has a signal wait until it does something.
+// No working thread is interrupted, and no signal waits for one.
 TEST_F(HttpServerTest, SignalsGoToOneThread) {
   ServerProcess server = serve("ids", {"--threads", "3", "--inference", "lsh"});
   Client client = server.client();
@@ -218,7 +219,7 @@ TEST_F(HttpServerTest, SignalsGoToOneThread) {
   for (const int number : {SIGTERM, SIGINT, SIGHUP}) EXPECT_EQ(server.threads_that_take(number), 1) << number;
 }
 
-// Both are pending when the process goes on, and the server may see either first.
+// Both signals are pending when the process continues; the server may see either first.
 TEST_F(HttpServerTest, AReloadAndAStopAtOnceStop) {
   if (kThreadSanitizer)
     GTEST_SKIP() << "ThreadSanitizer loses one of two signals that come at once now and then";

@@ -1,4 +1,4 @@
-// POST /predict as clients meet it: what it answers, and what it refuses.
+// Tests of POST /predict from outside: answers and refusals.
 #include <gtest/gtest.h>
 
 #include <cstring>
@@ -54,13 +54,13 @@ TEST_F(PredictApiTest, AnswersTextWithNames) {
     expect_same(answer.json()["predictions"],
                 run({"predict", "text/model.slide", "-", "--k", "2"}, std::string(text) + "\n").out, '\t',
                 "label");
-    // The same as a list of strings.
+    // Equal to a list of strings.
     EXPECT_EQ(client.predict(Json::array({text})).json()["results"][0]["predictions"][0]["label"], label);
   }
   const Answer none = client.predict({{"text", "a choir"}, {"threshold", 1.5}});
   EXPECT_EQ(none.json()["predictions"], Json::array());
   EXPECT_EQ(client.predict({{"inputs", Json::array()}}).json()["results"], Json::array());
-  // Requests that are sent one behind the other are answered in their order.
+  // Pipelined requests are answered in order.
   client.send(Client::text_of("POST", "/predict", R"({"text": "bread"})") +
               Client::text_of("GET", "/health", ""));
   EXPECT_EQ(client.receive().json()["predictions"][0]["label"], "cooking");
@@ -72,7 +72,7 @@ TEST_F(PredictApiTest, AnswersTextWithNames) {
       << "no body follows, else the next answer would be lost";
 }
 
-// Its own words speak for a label; predictions are those of a request that does not ask.
+// A label's own words contribute to it; predictions equal those without "explain".
 TEST_F(PredictApiTest, TellsWhatSpokeForALabel) {
   ServerProcess server = serve("text", {"--k", "2"});
   Client client = server.client();
@@ -92,7 +92,7 @@ TEST_F(PredictApiTest, TellsWhatSpokeForALabel) {
   }
   for (Json& prediction : told["predictions"]) prediction.erase("because");
   EXPECT_EQ(told, plain);
-  // Features without names by their ids, in a list of inputs, and of a sample that has none.
+  // Unnamed features by their ids, in a list of inputs, and for a sample without features.
   ServerProcess numbers = serve("ids", {"--k", "3"});
   const Json both = {{"inputs", {{{"features", {{"3", 1.0}, {"7", 0.5}}}}, {{"features", Json::object()}}}},
                      {"explain", 9}};
@@ -151,8 +151,8 @@ TEST_F(PredictApiTest, AnswersRowsOfNumbers) {
   EXPECT_NE(few.body.find("features are 2 numbers, but the model has 6 dense columns"), std::string::npos);
 }
 
-// Users of four groups, each with the items of its group, which are numbers as in the log.
-TEST_F(PredictApiTest, WhatAUserHasIsLeftOutUnlessAskedFor) {
+// Users of four groups, each with the items of its group; item names are numbers as in the log.
+TEST_F(PredictApiTest, KnownItemsAreExcludedUnlessRequested) {
   std::string log;
   for (int user = 0; user < 60; ++user) {
     log += std::to_string(user);
@@ -352,7 +352,7 @@ TEST_F(PredictApiTest, NothingOfAClientIsPrintedWhole) {
     EXPECT_LT(answer.body.size(), 250u) << answer.body.substr(0, 400);
   }
   EXPECT_LT(server.client().ask("GET", "/" + std::string(9000, 'x')).body.size(), 250u);
-  // What is as deep as requests are is taken; brackets in strings count for nothing.
+  // The nesting of valid requests is accepted; brackets in strings do not count.
   const std::string deepest = R"({"inputs":[{"features":[[1,0.5]]},{"features":{"2":1}}],"k":1})";
   EXPECT_EQ(server.client().ask("POST", "/predict", deepest).code, 200u);
   const Answer named = server.client().predict({{std::string(60, '['), 1}, {"features", {{"1", 1}}}});

@@ -1,4 +1,4 @@
-// Models of all kinds, trained once for all tests of a suite, and servers of them.
+// Models of all kinds, trained once per test suite, and servers for them.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -89,7 +89,7 @@ class ServeTest : public testing::Test {
     return {folder(), more};
   }
 
-  // Samples of the test file: the lines of their features, and the same as JSON.
+  // Samples of the test file: their feature lines, and the same as JSON.
   static Strings lines() {
     Strings lines;
     std::istringstream file(read_file(slide_->path("data/test.txt")));
@@ -108,7 +108,7 @@ class ServeTest : public testing::Test {
     return features;
   }
 
-  // Whether an answer's predictions are those of a line of 'slide predict', up to rounding.
+  // Whether an answer's predictions equal those of a line of 'slide predict', up to rounding.
   static void expect_same(const Json& predictions, const std::string& line, char separator, const char* key) {
     std::istringstream words(line);
     std::size_t i = 0;
@@ -119,7 +119,7 @@ class ServeTest : public testing::Test {
       EXPECT_NEAR(predictions[i]["score"].get<double>(), score, 1e-4 * std::max(1.0, std::fabs(score)));
       const std::string label = predictions[i][key].is_string() ? predictions[i][key].get<std::string>()
                                                                 : predictions[i][key].dump();
-      // Scores that differ by rounding may change places.
+      // Scores that differ by rounding may be swapped.
       const bool tie =
           (i > 0 && std::fabs(predictions[i - 1]["score"].get<double>() - score) < 1e-4) ||
           (i + 1 < predictions.size() && std::fabs(predictions[i + 1]["score"].get<double>() - score) < 1e-4);

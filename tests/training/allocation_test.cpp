@@ -1,6 +1,6 @@
-// A training step allocates nothing, the first one included. This file replaces operator new for the whole
-// test program with one that counts; only these tests look at the count. Aligned arrays do not come from
-// operator new: where nothing rehashes, the heap's size in use is compared as well.
+// A training step does not allocate, not even the first one. This file replaces operator new for the whole
+// test program with a counting one; only these tests read the count. Aligned arrays do not use operator new:
+// where nothing rehashes, the heap size is compared as well.
 #include <gtest/gtest.h>
 #include <malloc.h>
 
@@ -15,7 +15,7 @@
 #include "tests/network/network_test_util.h"
 #include "tests/sanitizers.h"
 
-// ThreadSanitizer of clang brings its own operator new: there nothing is counted.
+// Clang's ThreadSanitizer replaces operator new: no counting there.
 #ifndef SLIDE_UNDER_TSAN
 
 namespace {
@@ -121,7 +121,7 @@ bool rehashes(const Config& config) {
   return false;
 }
 
-// A rehash may give a bucket more room, from memory of the table's own: then only operator new is watched.
+// A rehash may enlarge a bucket from the table's own memory: then only operator new is checked.
 void expect_steps_allocate_nothing(const Config& config, int warm_passes) {
   const Dataset data = allocation_data();
   Trainer trainer(config, data, nullptr);
@@ -132,7 +132,7 @@ void expect_steps_allocate_nothing(const Config& config, int warm_passes) {
   EXPECT_EQ(after - count, 0u) << "calls of operator new in 20 steps on " << config.train.threads
                                << " threads";
   if (config.train.threads == 1 && !rehashes(config)) {
-    EXPECT_LE(heap_after, heap);  // threads of tests before may still be giving theirs back
+    EXPECT_LE(heap_after, heap);  // threads of previous tests may still release memory
   }
 }
 
@@ -176,7 +176,7 @@ TEST(Allocation, NoneWithRoundedDeltas) {
   }
 }
 
-// Many steps on many threads: who first gets a task is chance.
+// Many steps on many threads: the assignment of tasks is random.
 TEST(Allocation, NoneInParts) {
   const std::vector<std::vector<LayerConfig>> layers = {
       {dense(24, Activation::kRelu, 0.2), sampled(0, 20, 12)}, {dense(24), dense(0)}, {sampled(0, 20, 12)}};
@@ -244,7 +244,7 @@ TEST(Allocation, NoneInARebuild) {
   expect_steps_allocate_nothing(config, 3);
 }
 
-// Answers of a server: the second time the same sample, alone or with others, costs no memory.
+// Repeated predictions of a server, of single samples and batches, do not allocate.
 TEST(Allocation, NoneInAWarmPrediction) {
   const Dataset data = allocation_data();
   for (const bool wide : {false, true}) {
@@ -270,14 +270,13 @@ TEST(Allocation, NoneInAWarmPrediction) {
         }
         const std::size_t after = allocations, heap_after = heap_in_use();
         EXPECT_EQ(after - count, 0u) << "wide " << wide << " share " << share;
-        EXPECT_LE(heap_after, heap);  // threads of tests before may still be giving theirs back
+        EXPECT_LE(heap_after, heap);  // threads of previous tests may still release memory
       }
     }
   }
 }
 
-// Answers of a pipe: lines that come one by one or together, whatever their number, cost no memory of their
-// own once the memory is there.
+// Predictions for a pipe, line by line or in batches, do not allocate once memory has grown.
 TEST(Allocation, NoneInAWarmPredictionOfAPipe) {
   const Dataset data = allocation_data();
   for (const bool wide : {false, true}) {
@@ -308,13 +307,13 @@ TEST(Allocation, NoneInAWarmPredictionOfAPipe) {
         for (const Dataset& rows : parts) predict(rows);
         const std::size_t after = allocations, heap_after = heap_in_use();
         EXPECT_EQ(after - count, 0u);
-        EXPECT_LE(heap_after, heap);  // threads of tests before may still be giving theirs back
+        EXPECT_LE(heap_after, heap);  // threads of previous tests may still release memory
       }
     }
   }
 }
 
-// The counter does count: otherwise the tests above would pass for nothing.
+// The counter works: otherwise the tests above would pass vacuously.
 TEST(Allocation, TheCounterCounts) {
   const std::size_t count = allocations;
   const std::vector<int> some(1000);

@@ -1,4 +1,4 @@
-// The same bits on any number of threads.
+// Bitwise equal results for any number of threads.
 #include <gtest/gtest.h>
 
 #include "tests/training/training_trace.h"
@@ -6,7 +6,7 @@
 namespace slide::test {
 namespace {
 
-// Widths that are no multiple of a register: a row's sums must not depend on the rows beside it.
+// Widths that are not multiples of a register: a row's sums must not depend on adjacent rows.
 TEST(Determinism, DenseAndSampled) {
   expect_same_on_all_threads(full_config({dense(37, Activation::kRelu, 0.2), sampled(0, 20, 12)}));
 }
@@ -53,7 +53,7 @@ TEST(Determinism, RoundedDeltas) {
   }
 }
 
-// Slices of samples and neurons: several a block, and of the last block some without samples.
+// Tiles of samples and neurons: several per block, and some of the last block without samples.
 TEST(Determinism, ManySlicesOfABlock) {
   for (const LossKind loss : {LossKind::kSoftmax, LossKind::kSigmoid}) {
     Config config = full_config({dense(37, Activation::kRelu, 0.2), sampled(0, 20, 12)});
@@ -73,7 +73,7 @@ TEST(Determinism, NetworksInParts) {
     config.loss.kind = loss;
     config.layers.back().wide = true;
     config.train.shards = 5;
-    config.train.block_size = 32;  // the last of a batch is not full
+    config.train.block_size = 32;  // the last block of a batch is partial
     expect_same_on_all_threads(config);
     config.layers.erase(config.layers.begin());
     expect_same_on_all_threads(config);
@@ -92,7 +92,7 @@ TEST(Determinism, RoundedDeltasAndBf16InParts) {
 }
 
 TEST(Determinism, DenseFeatures) {
-  for (const std::uint32_t dense_columns : {120, 57}) {  // all of them, and beside sparse ones
+  for (const std::uint32_t dense_columns : {120, 57}) {  // all features, and together with sparse ones
     DataSpec spec = wide_data();
     spec.dense = dense_columns;
     for (const Precision weights : {Precision::kFp32, Precision::kBf16}) {

@@ -1,4 +1,4 @@
-// Training on the items of users: of a sample some are shown, some asked for, and no other one is left out.
+// Tests of training on implicit feedback: each of a sample's items is either an input or a target.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -15,7 +15,7 @@ namespace {
 
 constexpr std::uint32_t kGroups = 6, kItems = 12;  // of a group
 
-// User i has some of the items of group i % kGroups; every seventh has a single one.
+// User i has some of the items of group i % kGroups; every seventh user has a single one.
 Dataset grouped_users(std::uint32_t users) {
   DatasetArrays arrays;
   for (std::uint32_t user = 0; user < users; ++user) {
@@ -75,7 +75,7 @@ TEST(Interactions, OtherItemsOfTheGroupAreAnsweredAndKnownOnesAreNot) {
     trainer.run({});
     InferenceOptions options;
     options.k = 3;
-    std::atomic<std::size_t> right{0}, answers{0};  // answers come on several threads
+    std::atomic<std::size_t> right{0}, answers{0};  // concurrent callbacks
     Predictor(trainer.trained(), options).predict(users, [&](std::size_t user, auto best) {
       for (const Prediction& one : best) {
         EXPECT_FALSE(std::ranges::binary_search(users.features(user).ids, one.label));

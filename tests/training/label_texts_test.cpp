@@ -1,5 +1,5 @@
-// Rows that say what a label is, in whole trainings: the same bits on any number of threads and in parts, and
-// labels without a sample are found.
+// Tests of label texts in whole trainings: bitwise equal results for any number of threads and with shards,
+// and prediction of labels without samples.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -30,7 +30,7 @@ TEST(LabelTextRows, AreTheSameBitsOnAllThreads) {
   }
 }
 
-// Labels 0 to 3 have samples, 4 to 7 texts alone.
+// Labels 0 to 3 have samples, 4 to 7 only texts.
 TEST(LabelTextRows, TeachLabelsWithoutASample) {
   std::vector<Sample> samples, texts;
   for (std::uint32_t i = 0; i < 160; ++i) samples.push_back({{{i % 4, 1.0F}, {8 + i % 5, 0.5F}}, {i % 4}});
@@ -62,8 +62,7 @@ TEST(LabelTextRows, TeachLabelsWithoutASample) {
         .predict(dataset_of(asked, 16, 8), [&](std::size_t i, const auto& found) {
           for (const Prediction& one : found) scores[i][one.label] = one.score;
         });
-    for (std::uint32_t label = 0; label < 8;
-         ++label) {  // of those that have samples, of those that have none
+    for (std::uint32_t label = 0; label < 8; ++label) {  // labels with samples, then labels without
       const auto first = scores[label].begin() + (label < 4 ? 0 : 4);
       EXPECT_EQ(std::max_element(first, first + 4) - scores[label].begin(), label) << weight;
     }

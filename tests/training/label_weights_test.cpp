@@ -1,5 +1,5 @@
-// data.label_weights in whole trainings: ones change nothing, powers are what a file may say, on any number
-// of threads and in parts, and rare labels gain.
+// Tests of data.label_weights in whole trainings: weights of 1 change nothing, powers equal the same weights
+// from a file, for any number of threads and with shards, and rare labels gain.
 #include <gtest/gtest.h>
 
 #include <memory>
@@ -65,7 +65,7 @@ TEST(LabelWeights, AreTheSameBitsOnAllThreads) {
   }
 }
 
-// Of samples that look the same, one in ten carries a rare label.
+// Among equal samples, one in ten has a rare label.
 TEST(LabelWeights, OfANegativePowerFavourRareLabels) {
   std::vector<Sample> samples;
   for (std::uint32_t i = 0; i < 320; ++i) {

@@ -1,5 +1,5 @@
-// The plan of a run's memory against what a trainer takes. Aligned arrays of 128 KB and more are pages of
-// their own, everything else comes from the heap: both are counted where they are asked for.
+// Tests of the memory plan of a run, against the memory of a trainer. Aligned arrays of at least 128 KB are
+// mapped, everything else is on the heap: both are counted.
 #include "engine/network/memory_plan.h"
 
 #include <gtest/gtest.h>
@@ -160,8 +160,8 @@ TEST(MemoryPlan, KnowsTheWeightsOfLabels) {
   EXPECT_EQ(plan_memory(config, 11, 5000, bounds, 1).training(), without + 5000 * sizeof(float));
 }
 
-// Of a wide path the plan knows the most: patterns of as many features as samples have.
-TEST(MemoryPlan, OfAWidePathIsTheMostThereCanBe) {
+// The plan bounds a linear term: patterns of as many features as samples have.
+TEST(MemoryPlan, OfALinearTermIsAnUpperBound) {
   if (kSanitized) GTEST_SKIP() << "a sanitizer's heap";
   DataSpec spec;
   spec.samples = 4000, spec.features = 4000, spec.labels = 5000, spec.entries = 20, spec.most_labels = 1;
@@ -181,7 +181,7 @@ TEST(MemoryPlan, OfAWidePathIsTheMostThereCanBe) {
   EXPECT_LT(planned, 1.5 * taken);
 }
 
-// Patterns are found by each thread in memory of all features, which training has to wait for.
+// Each thread finds patterns in working memory for all features, before training starts.
 TEST(MemoryPlan, KnowsWhatFindingPatternsTakes) {
   Config config = with_layers({dense(16), sampled_output(0, 500)});
   const std::size_t features = 1'000'000;
@@ -197,8 +197,8 @@ TEST(MemoryPlan, KnowsWhatFindingPatternsTakes) {
   EXPECT_GE(plan(64).training(), plan(64).weights() + plan(64).patterns);
 }
 
-// Of items the plan knows what their regression takes before the first step: a matrix of all, or of many what
-// they have in common, and no more than users have pairs.
+// For items, the plan contains the regression before the first step: a dense matrix, or for many items the
+// co-occurrence counts, bounded by the users' pairs.
 TEST(MemoryPlan, KnowsTheRegressionOfItems) {
   Config config = suited_to_interactions();
   const auto plan = [&](std::size_t items, std::size_t pairs, int threads) {
@@ -219,8 +219,8 @@ TEST(MemoryPlan, KnowsTheRegressionOfItems) {
   EXPECT_EQ(plan(1000, 5000, 2).regression, 0);
 }
 
-// The memory is asked for in many pieces and given back, so what is held at the end is compared: the result.
-TEST(MemoryPlan, OfCompanionsIsMoreThanTheirWeightsTake) {
+// The memory is allocated in many pieces and released, so the memory at the end is compared: the result.
+TEST(MemoryPlan, OfCooccurrenceBoundsItsMemory) {
   if (kSanitized) GTEST_SKIP() << "a sanitizer's heap";
   DataSpec spec;
   spec.samples = 3000, spec.features = 3000, spec.labels = 3000, spec.entries = 20;

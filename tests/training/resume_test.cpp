@@ -1,4 +1,5 @@
-// A run that is stopped, saved and loaded into a new trainer goes on to the bit as if it had never stopped.
+// A run that is stopped, saved and loaded into a new trainer continues bit for bit as if it had never
+// stopped.
 #include <gtest/gtest.h>
 
 #include <string>
@@ -38,7 +39,8 @@ struct End {
   std::vector<double> losses, active;
 };
 
-// Runs to the end, stopped after each step in `stops` and gone on with in a new trainer on other threads.
+// Runs to the end; stops after each step in `stops` and resumes in a new trainer with another number of
+// threads.
 End run(Config config, const Dataset& samples, std::vector<std::uint64_t> stops) {
   End end;
   TrainObserver observer;
@@ -76,7 +78,7 @@ void expect_same_after_stops(const Config& config) {
   const Dataset samples = data();
   const End whole = run(config, samples, {});
   ASSERT_EQ(whole.losses.size(), 3U);
-  // 4 steps an epoch: within one, at its end (4), at the very end (12), and all of them.
+  // 4 steps per epoch: within one, at its end (4), at the very end (12), and all of them.
   for (const std::vector<std::uint64_t>& stops :
        {std::vector<std::uint64_t>{1}, {3}, {4}, {5, 6, 11}, {12}, {1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12}}) {
     const End parts = run(config, samples, stops);
@@ -107,7 +109,7 @@ TEST(Resume, AsymmetricSimhash) {
   expect_same_after_stops(config);
 }
 
-TEST(Resume, WidePathAndSampledLayers) {
+TEST(Resume, LinearTermAndSampledLayers) {
   Config config = config_of({sampled(37, 12, 9, Activation::kTanh, 0.2), sampled(0, 20, 12)});
   config.layers.back().wide = true;
   expect_same_after_stops(config);
@@ -140,7 +142,7 @@ TEST(Resume, RarityOfFeatures) {
   expect_same_after_stops(config);
 }
 
-// The factors of a run are those it began with.
+// A run keeps its initial factors.
 TEST(Resume, FactorsOfFeaturesAreTheRunsOwn) {
   const Dataset samples = data();
   DataSpec spec;
@@ -174,7 +176,7 @@ TEST(Resume, EveryOptimizerAndPrecision) {
   }
 }
 
-// Checkpoints of earlier versions may hold steps of more samples than train.batch_size.
+// Checkpoints of earlier versions may have steps of more samples than train.batch_size.
 TEST(Resume, StepSizeOfTheRunNotOfTheConfiguration) {
   const Dataset samples = data();
   Config config = config_of({dense(18), sampled(0, 20, 12)});
@@ -199,7 +201,8 @@ TEST(Resume, StateOfAnotherNetworkIsRefused) {
   refused(parts, out.bytes());
   const Config same = config_of({dense(18), sampled(0, 20, 12)});
   refused(same, std::string_view(out.bytes()).substr(0, out.bytes().size() - 1));
-  // Free chunks that lead out of the last table: behind them are its number of draws and the touched rows.
+  // Free chunks that point outside the last table: after them are its number of random draws and the touched
+  // rows.
   std::string broken = out.bytes();
   broken.replace(broken.size() - 90 - 8 - 8 - 14 * 4, 14 * 4, std::string(14 * 4, '\x01'));
   refused(same, broken);

@@ -1,4 +1,4 @@
-// Learning rates, rehash intervals, who owns which rows, and the grouping of touched ones.
+// Tests of learning rates, rehash intervals, ownership of rows, and grouping of touched rows.
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -38,8 +38,7 @@ TEST(IntervalSchedule, ZeroIsNever) {
 
 TEST(IntervalSchedule, GapsGrowGeometrically) {
   EXPECT_EQ(events({4, 2.0}, 100), (Steps{4, 12, 28, 60}));  // gaps 4, 8, 16, 32
-  EXPECT_EQ(events({2, 1.5}, 17),
-            (Steps{2, 5, 10, 17}));  // 2, 5, 9.5, 16.25: the step after which it is passed
+  EXPECT_EQ(events({2, 1.5}, 17), (Steps{2, 5, 10, 17}));  // 2, 5, 9.5, 16.25: the first step not before each
 }
 
 TEST(IntervalSchedule, StateFollowsFromTheStepsDone) {
@@ -120,7 +119,7 @@ struct Part {
   RowBins bins;
 };
 
-// Random contributions with many rows in common.
+// Random contributions with many common rows.
 std::vector<Part> random_parts(std::uint32_t shards) {
   std::vector<Part> parts(5);
   Rng rng(shards, Purpose::kTest);
@@ -142,7 +141,7 @@ TEST(RowGroups, EveryContributionIsInItsRowInOrderAndInOneShard) {
   RowGroups groups;
   std::uint32_t stamp = 0;
   for (const std::uint32_t shards : {1u, 3u, 8u}) {
-    for (int round = 0; round < 2; ++round) {  // the second finds the first's slots
+    for (int round = 0; round < 2; ++round) {  // the second round finds the first one's slots
       ++stamp;
       const std::vector<Part> parts = random_parts(shards);
       std::map<std::uint32_t, Entries> want, got;
@@ -164,7 +163,7 @@ TEST(RowGroups, EveryContributionIsInItsRowInOrderAndInOneShard) {
   }
 }
 
-// Samples of up to 40 features, one in ten without any, whose frequencies fall as in text.
+// Samples of up to 40 features, one in ten without any, with frequencies that decay as in text.
 Dataset skewed_data(std::uint32_t features, std::size_t samples) {
   std::vector<Sample> rows(samples);
   Rng rng(7, Purpose::kTest, features);
@@ -195,7 +194,7 @@ TEST(FeatureShards, RunsOfWholeCacheLinesThatShareTheWork) {
       ASSERT_GE(shards.end(s), begin);
       const std::uint32_t end = std::min(shards.end(s), 20'000u);
       ASSERT_TRUE(end % 16 == 0 || s + 1 == count);
-      // Rare features are touched one by one and cost more each: a shard of them holds fewer values.
+      // Rare features are touched individually and cost more each: a shard of them has fewer values.
       const auto held = double(std::accumulate(values.begin() + begin, values.begin() + end, std::size_t{0}));
       EXPECT_GT(held, 0.4 * double(data.feature_entries()) / count) << s << " of " << count;
       EXPECT_LT(held, 2.5 * double(data.feature_entries()) / count) << s << " of " << count;
@@ -212,7 +211,7 @@ TEST(FeatureShards, FewFeaturesLeaveShardsEmpty) {
   EXPECT_EQ(shards.end(7), UINT32_MAX);
 }
 
-// Slice by slice, the last one first: they may come in any order.
+// Tile by tile, the last one first: any order is allowed.
 void fill_all(std::span<const SparseRow> rows, const FeatureShards& shards, ShardedFeatures& block) {
   for (std::size_t slice = slices_of(rows.size(), kSliceSamples); slice-- > 0;)
     block.fill(rows, slice, shards);
@@ -226,14 +225,14 @@ TEST(ShardedFeatures, EveryValueIsInItsRowInOrderAndInOneShard) {
     std::vector<ShardedFeatures> bins(4);
     for (ShardedFeatures& block : bins) block.reserve(count, 32, 32 * 40);
     std::map<std::uint32_t, Entries> want, got;
-    for (std::uint32_t b = 0; b < bins.size(); ++b) {  // the last block is not full
+    for (std::uint32_t b = 0; b < bins.size(); ++b) {  // the last block is partial
       std::vector<SparseRow> rows;
       for (std::uint32_t i = b * 32; i < std::min<std::size_t>(data.size(), (b + 1) * 32); ++i) {
         rows.push_back(data.features(i));
         for (std::size_t f = 0; f < rows.back().ids.size(); ++f)
           want[rows.back().ids[f]].emplace_back(i, rows.back().values[f]);
       }
-      fill_all(std::vector<SparseRow>(32, data.features(0)), shards, bins[b]);  // of the step before
+      fill_all(std::vector<SparseRow>(32, data.features(0)), shards, bins[b]);  // of the previous step
       fill_all(rows, shards, bins[b]);
     }
     std::vector<std::uint64_t> slots(300, 0);

@@ -1,4 +1,4 @@
-// The training loop: what is counted and skipped, faults, and data sets of awkward sizes.
+// Tests of the training loop: counts, skipped samples, errors, and data sets of awkward sizes.
 #include "engine/training/trainer.h"
 
 #include <gtest/gtest.h>
@@ -40,7 +40,7 @@ TEST(Training, TheLossFalls) {
   }
 }
 
-// The losses of at most so many epochs.
+// The losses of at most `epochs` epochs.
 std::vector<double> losses_of(const Config& config, const Dataset& data, std::uint32_t epochs) {
   std::vector<double> losses;
   Trainer trainer(config, data, nullptr);
@@ -62,7 +62,7 @@ TEST(Training, WithPatienceTheRateFallsOverTwiceThatMany) {
     patient.train.patience = 4;
     EXPECT_EQ(losses_of(patient, data, 8), losses_of(brief, data, 8));  // not over more than there are
     patient.train.epochs = 60;
-    // In the eighth epoch the one falls to 0, and the other to the least rate.
+    // In the eighth epoch one learning rate falls to 0, the other to the minimum.
     EXPECT_EQ(losses_of(patient, data, 7), losses_of(brief, data, 7));
     const std::vector<double> losses = losses_of(patient, data, 12);
     EXPECT_NE(losses[10], losses[11]);  // it still learns
@@ -122,7 +122,7 @@ TEST(Training, SamplesWithoutLabelsAreSkippedAndCounted) {
   observer.epoch = [&](const EpochReport& report) { reports.push_back(report); };
   trainer.run(observer);
   ASSERT_EQ(reports.size(), 3u);
-  EXPECT_EQ(reports.back().step, 9u);  // 173 labelled samples: three batches of 64 at most
+  EXPECT_EQ(reports.back().step, 9u);  // 173 labelled samples: three batches of at most 64
   EXPECT_EQ(reports.back().epoch, 3u);
 }
 
@@ -175,7 +175,7 @@ TEST(Training, ABatchNeedNotBeAMultipleOfTheBlock) {
   expect_same_on_all_threads(config);
 }
 
-// More threads than blocks once made a step larger, and the model worse.
+// Once, more threads than blocks enlarged the steps and degraded the model.
 TEST(Training, StepsDoNotGrowWithTheThreads) {
   Config config = full_config({dense(8), sampled(0, 20, 12)});
   config.train.batch_size = 32;
@@ -188,7 +188,7 @@ TEST(Training, StepsDoNotGrowWithTheThreads) {
   }
 }
 
-// Active neurons of a sample: all of a dense output; at most labels and draws of a sampled one.
+// Active neurons of a sample: all of a dense output; at most labels and negative samples of a sampled one.
 TEST(Training, ReportsTheActiveNeurons) {
   const Dataset data = make_data(wide_data());
   for (const bool is_dense : {true, false}) {
@@ -245,7 +245,7 @@ TEST(Training, TellsOfTheTablesWhenAnEvaluationIsDue) {
   EXPECT_EQ(layers, (std::vector<std::size_t>{0, 1, 0, 1}));  // after epochs 2 and 3
 }
 
-// Of a layer in parts, those of all.
+// For a sharded layer, over all shards.
 TEST(Training, TellsOfTheTablesOfAllParts) {
   const Dataset data = make_data(wide_data());
   Config config = full_config({dense(12), sampled(0, 10, 12)});
@@ -323,7 +323,7 @@ TEST(Training, TinyDataSets) {
   }
 }
 
-// Every kind of first layer; row-wise Adagrad divides by the number of columns, which may be none.
+// Every kind of first layer; row-wise Adagrad divides by the number of columns, which may be 0.
 TEST(Training, SamplesWithoutFeatures) {
   using Layers = std::vector<LayerConfig>;
   for (const Layers& layers :
@@ -341,7 +341,7 @@ TEST(Training, SamplesWithoutFeatures) {
   }
 }
 
-// An LSH-only layer may find no candidate at all.
+// A layer with LSH only may find no candidates.
 TEST(Training, LayersWithoutUniformFill) {
   Config config = full_config({dense(8), sampled(40, 3, 0), sampled(0, 3, 0)});
   for (LayerConfig& layer : config.layers) {

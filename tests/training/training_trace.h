@@ -1,4 +1,4 @@
-// Small runs of training, and all that they leave, to be compared to the bit.
+// Small training runs, and their complete results for bitwise comparison.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -18,7 +18,7 @@ inline DataSpec wide_data() {
   return spec;
 }
 
-// Everything at once: LSH, rehash, rebuild, dropout, several blocks a batch.
+// All components: LSH, rehash, rebuild, dropout, several blocks per batch.
 inline Config full_config(std::vector<LayerConfig> layers) {
   Config config = make_config(std::move(layers), 64, 16);
   for (LayerConfig& layer : config.layers) {

@@ -1,4 +1,4 @@
-// A small configuration to search from, and data for it.
+// A small start configuration for searches, and its data.
 #pragma once
 
 #include <string>

@@ -1,4 +1,4 @@
-// Searches within limits: time, memory, and keys that have no part in a search.
+// Tests of searches with limits: time, memory, and keys that a search ignores.
 #include <gtest/gtest.h>
 
 #include <new>
@@ -17,7 +17,7 @@ TEST(TuneLimits, EndsWhenTheTimeIsUp) {
   EXPECT_THROW(tune(config, small_data(), options, {}), InputError);
 }
 
-// More than the start has does not fit, by a plan or by what the system says.
+// Refuses configurations larger than the start, by the plan or by a system error.
 template <class Refusal>
 void expect_only_quantized(Refusal&& refuse) {
   const Config config = small_config();
@@ -50,7 +50,7 @@ TEST(TuneLimits, AStartThatMemoryWouldNotDoForIsRefused) {
   EXPECT_THROW(tune(small_config(), small_data(), options, {}), InputError);
 }
 
-// Trials have nothing to stop by: they train their epochs, and so does what is found.
+// Trials have no early stopping: they train all epochs, and so does the result.
 TEST(TuneLimits, PatienceHasNoPartInIt) {
   Config patient = small_config();
   patient.data.validation.share = 0.1;
@@ -67,7 +67,7 @@ TEST(TuneLimits, PatienceHasNoPartInIt) {
   }
 }
 
-// What trials have found out about the samples serves the next ones: each scores what it scores alone.
+// Trials share computations about the samples: each has the score of a separate run.
 TEST(TuneLimits, TrialsShareWhatTheyFindOutAboutTheSamples) {
   Config config = small_config();
   config.data.crosses = 4;

@@ -1,4 +1,4 @@
-// The race of trials on a part of a large set.
+// Tests of successive halving of trials on a part of a large set.
 #include <gtest/gtest.h>
 
 #include <chrono>
@@ -16,7 +16,7 @@ namespace {
 
 TEST(TuneRace, ALargeSetIsRacedOnAPartOfIt) {
   DataSpec spec;
-  spec.samples = 60000;  // of which 9,000 are for validation
+  spec.samples = 60000;  // 9,000 of them for validation
   spec.features = 40;
   spec.labels = 20;
   Config config = small_config();
@@ -31,7 +31,7 @@ TEST(TuneRace, ALargeSetIsRacedOnAPartOfIt) {
   for (const Trial& trial : trials) EXPECT_EQ(trial.dropped, trial.rungs.size() == 1) << trial.number;
 }
 
-// 9,000 samples, of which a quarter makes the first rung, in steps of 1,024.
+// 9,000 samples, a quarter for the first rung, in steps of 1,024.
 std::pair<Config, TuneOptions> raced() {
   DataSpec spec;
   spec.samples = 500;
@@ -50,7 +50,7 @@ Dataset raced_data(std::uint32_t samples) {
   return make_data(spec);
 }
 
-// What setting up takes is the same for a part as for all: it must not make a trial too slow on a part.
+// Setup takes as long for a part as for all samples: it must not make a trial on a part too slow.
 TEST(TuneRace, APartOfALargeSetDoesNotTellThatATrialIsTooSlow) {
   auto [config, options] = raced();
   options.train_seconds = 7.0;
@@ -77,7 +77,7 @@ TEST(TuneRace, APartOfALargeSetDoesNotTellThatATrialIsTooSlow) {
   EXPECT_EQ(calls, 1u) << "after the first step";
 }
 
-// Texts of labels are no samples: they make no set large, and a part of a large one keeps them all.
+// Label texts are not samples: they do not make a set large, and a part of a large set keeps all of them.
 TEST(TuneRace, TextsOfLabelsAreNotThinned) {
   const auto [config, options] = raced();
   const auto rungs = [&, &config = config, &options = options](const Dataset& data) {

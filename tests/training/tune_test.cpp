@@ -1,4 +1,4 @@
-// The search for a configuration.
+// Tests of the configuration search.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -40,7 +40,7 @@ TEST(Tune, BeginsWithTheConfigurationAndKeepsTheBest) {
     best = std::max(best, trial.score);
   }
   EXPECT_EQ(result.best.score, best);
-  EXPECT_GT(best, trials[0].score);  // the configuration hardly learns
+  EXPECT_GT(best, trials[0].score);  // the start configuration hardly learns
   EXPECT_EQ(result.folds, 5u);       // 300 samples are few
   EXPECT_EQ(result.train_samples, 255u);
   EXPECT_EQ(result.validation_samples, 5 * 45u);
@@ -68,7 +68,7 @@ TEST(Tune, TheSameSeedGivesTheSameTrialsOnAnyNumberOfThreads) {
   }
 }
 
-// What is behind is dropped on the way, and only that: its score so far says so.
+// Only trials that are behind are pruned, judged by their intermediate scores.
 TEST(Tune, WhatIsBehindIsDropped) {
   const auto trials = trials_of({600.0, 20, {}});
   std::size_t dropped = 0;
@@ -152,7 +152,7 @@ TEST(Tune, AfterTheSweepOneOrTwoKeysChangeAtRandom) {
                                           "layer.0.size=8",          "optimizer.learning_rate=0.0001",
                                           "optimizer.epsilon=0.001", "neighbours.share=0.0"};
   const auto trials = trials_of({600.0, 1000, fixed});
-  EXPECT_EQ(trials.size(), 21u);  // seven numbers of epochs by three of dropout: all are found
+  EXPECT_EQ(trials.size(), 21u);  // seven numbers of epochs by three of dropout: all are tried
   std::set<std::string> seen;
   for (const Trial& trial : trials) EXPECT_TRUE(seen.insert(joined(trial.changes)).second) << "tried twice";
 }
@@ -171,7 +171,7 @@ TEST(Tune, TellsTheTimeOfTrainingOnAllData) {
 
 TEST(Tune, WhatIsTooSlowIsStoppedAndMadeShorterFirst) {
   Config config = small_config();
-  config.train.epochs = 1000000;  // minutes, on any machine
+  config.train.epochs = 1000000;  // takes minutes on any machine
   TuneOptions options{600.0, 8, {}};
   options.train_seconds = 2.0;
   std::vector<Trial> trials;
@@ -217,7 +217,7 @@ TEST(Proposals, ComeByTheShapeOfTheData) {
   EXPECT_EQ(first(13000, 18, 19), "few samples of many labels, wider");
   EXPECT_EQ(first(80000, 40, 5), "many samples, more pairs, wider");
   EXPECT_EQ(first(45000, 9, 5), "many samples, more pairs, wider");
-  // Behind what suits all large sets comes what suits the length of their rows.
+  // Proposals for all large sets come first, then those for the length of rows.
   const auto third = [](double features) { return proposals_for({80000, features, 5}).at(2).name; };
   EXPECT_EQ(third(40), "many samples, slower and wider");
   EXPECT_EQ(third(9), "many samples of few features");
@@ -242,7 +242,7 @@ TEST(Proposals, EachKeyIsOneThatTheSearchMayChange) {
   }
 }
 
-// Keys that have an effect beside others of their proposal alone are tried with them.
+// Keys that have an effect only together with others of their proposal are tried with them.
 TEST(Proposals, KeepTheKeysThatNeedEachOther) {
   const Config config = parse_config(
       "[train]\nepochs = 1\nbatch_size = 32\nblock_size = 16\n[[layer]]\nsize = 8\n[[layer]]\nlsh = 0\n"
@@ -285,22 +285,22 @@ TEST(SearchSpace, StepsToTheValuesNextToThePresentOne) {
   EXPECT_EQ(step("train.epochs", false), "train.epochs=12");
   EXPECT_EQ(step("loss.kind", true), "loss.kind=\"sigmoid\"");
   EXPECT_EQ(step("loss.kind", false), "none");
-  EXPECT_EQ(step("loss.prior", true), "none");  // of the sigmoid loss only
+  EXPECT_EQ(step("loss.prior", true), "none");  // only for the sigmoid loss
   config.loss.kind = LossKind::kSigmoid;
   EXPECT_EQ(step("loss.prior", true), "loss.prior=0.5");
   EXPECT_EQ(step("layer.1.wide", true), "layer.1.wide=true");
   EXPECT_EQ(step("layer.1.wide_rate", true), "none");
   config.layers.back().wide = true;
   EXPECT_EQ(step("layer.1.wide_rate", true), "layer.1.wide_rate=0.3");
-  config.layers.back().wide_rate = 0;  // that of so many epochs, 1.5
+  config.layers.back().wide_rate = 0;  // the default for this number of epochs, 1.5
   EXPECT_EQ(step("layer.1.wide_rate", true), "layer.1.wide_rate=3.0");
   EXPECT_EQ(step("layer.1.wide_rate", false), "layer.1.wide_rate=0.7");
   EXPECT_EQ(step("layer.1.wide_scale", true), "layer.1.wide_scale=3.0");
-  config.layers.back().wide_fit = 0.5;  // takes its place, and the prior's
+  config.layers.back().wide_fit = 0.5;  // replaces it, and the prior
   EXPECT_EQ(step("layer.1.wide_scale", true), "none");
   EXPECT_EQ(step("loss.prior", true), "none");
   EXPECT_EQ(step("layer.1.wide_fit", false), "layer.1.wide_fit=0.25");
-  EXPECT_EQ(step("layer.1.lsh", true), "no such key");  // the start has none
+  EXPECT_EQ(step("layer.1.lsh", true), "no such key");  // the start does not have it
 }
 
 TEST(SearchSpace, EveryKeyAndValueIsOneOfTheConfiguration) {

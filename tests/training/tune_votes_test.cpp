@@ -1,4 +1,4 @@
-// Other votes of neighbours that a search tries beside each trial, without training.
+// Tests of kNN parameters that a search evaluates for each trial without training.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -13,7 +13,7 @@
 namespace slide::test {
 namespace {
 
-// Votes act in prediction alone: training with them from the beginning scores the same to the bit.
+// Votes affect only prediction: training with other votes from the beginning gives bitwise equal scores.
 TEST(TuneVotes, OtherVotesScoreAsIfTrainedWithThem) {
   const std::vector<Trial> trials = trials_from(small_config(), {600.0, 12, {}});
   const auto votes = std::find_if(trials.begin(), trials.end(),
@@ -29,7 +29,7 @@ TEST(TuneVotes, OtherVotesScoreAsIfTrainedWithThem) {
   EXPECT_EQ(alone[0].precision, votes->precision);
 }
 
-// Everything that a search may change but the votes.
+// All keys of a search except the votes.
 std::vector<std::string> all_but_votes(const Config& config) {
   std::vector<std::string> fixed;
   const SearchSpace space(config, {});
@@ -46,7 +46,7 @@ Config voting_config() {
   return config;
 }
 
-// Share and power at once, though each alone is tried but beside the first trial.
+// Share and power change together, although each is tried separately, except for the first trial.
 TEST(TuneVotes, VotesAreSearchedJointly) {
   const Config config = voting_config();
   const std::vector<Trial> trials = trials_from(config, {600.0, 100, all_but_votes(config)});
@@ -64,7 +64,7 @@ TEST(TuneVotes, VotesAreSearchedJointly) {
   EXPECT_EQ(trials[1].changes.size(), 2u) << "one key alone is best: " << by_score.rbegin()->second;
 }
 
-// Where the features that neighbours share say nothing of the label.
+// Shared features of neighbours are independent of the label.
 Dataset misleading_data() {
   std::vector<Sample> samples;
   for (std::uint32_t i = 0; i < 300; ++i)
@@ -72,7 +72,7 @@ Dataset misleading_data() {
   return dataset_of(samples, 8 + 211, 8);
 }
 
-// Texts of labels need votes, a wide path or a weight.
+// Label texts need votes, a linear term or a weight.
 TEST(TuneVotes, ThoseThatDoNotGoWithOtherKeysAreLeftOut) {
   Config config = small_config();
   config.layers.back().kind = LayerKind::kDense;
@@ -80,7 +80,7 @@ TEST(TuneVotes, ThoseThatDoNotGoWithOtherKeysAreLeftOut) {
   config.train.epochs = 20;
   config.neighbours.share = 0.7;
   config.neighbours.count = 1;
-  config.neighbours.learn = false;  // which would know what says nothing
+  config.neighbours.learn = false;  // otherwise it would learn that they are uninformative
   TuneOptions options{600.0, 2, all_but_votes(config)};
   options.fixed.push_back("neighbours.power=2");
   const auto best = [&] { return joined(tune(config, misleading_data(), options, {}).best.changes); };
@@ -89,7 +89,7 @@ TEST(TuneVotes, ThoseThatDoNotGoWithOtherKeysAreLeftOut) {
   EXPECT_EQ(best(), "neighbours.share=0.1");
 }
 
-// The search may be ended between two votes: the trial counts, the votes that were not measured do not.
+// The search may end between two votes: the trial counts, unevaluated votes do not.
 TEST(TuneVotes, VotesAreEndedBetweenTwo) {
   const Config config = voting_config();
   const auto asked = [&](std::vector<std::string> fixed, std::size_t most, std::uint32_t& trials) {
@@ -103,7 +103,7 @@ TEST(TuneVotes, VotesAreEndedBetweenTwo) {
   std::uint32_t trials = 0;
   const std::size_t with = asked(fixed, 1000000, trials);
   EXPECT_EQ(trials, 2u);
-  TuneOptions one{600.0, 1, fixed};  // has no place for other votes
+  TuneOptions one{600.0, 1, fixed};  // leaves no room for other votes
   std::size_t steps = 0;
   one.go_on = [&] { return ++steps > 0; };
   tune(config, small_data(), one, {});
@@ -122,8 +122,8 @@ TEST(TuneVotes, FixedVotesStayAsTheyAre) {
   }
 }
 
-// A key goes on in its direction where it was better with other votes alone.
-TEST(TuneVotes, AStepThatWinsByItsVotesGoesOn) {
+// A key continues in its direction where it improved only together with other votes.
+TEST(TuneVotes, AStepThatWinsByItsVotesContinues) {
   std::size_t won = 0;
   for (const std::uint64_t seed : {1, 5}) {
     Config config = voting_config();
@@ -144,7 +144,7 @@ TEST(TuneVotes, AStepThatWinsByItsVotesGoesOn) {
         };
         const auto from = at(before), to = at(step);
         if (from == to || key.key.starts_with("neighbours.")) continue;
-        if (to == 0 || to + 1 == std::ssize(key.values)) continue;  // there it ends
+        if (to == 0 || to + 1 == std::ssize(key.values)) continue;  // the end of its values
         ++won;
         EXPECT_EQ(at(next), to + (to > from ? 1 : -1)) << seed << ", trial " << next.number;
       }

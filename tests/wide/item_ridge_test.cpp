@@ -1,4 +1,4 @@
-// Ridge regression of items against the same in double precision, by elimination of the whole matrix.
+// Tests of item regression, against elimination of the whole matrix in double precision.
 #include "engine/wide/item_ridge.h"
 
 #include <gtest/gtest.h>
@@ -13,7 +13,7 @@
 namespace slide {
 namespace {
 
-// A user with such items, ascending, which are features and labels.
+// Adds a user with these items, ascending, as features and labels.
 void add_user(DatasetArrays& arrays, const std::vector<std::uint32_t>& own) {
   for (const std::uint32_t item : own) {
     arrays.feature_ids.push_back(item);
@@ -24,7 +24,7 @@ void add_user(DatasetArrays& arrays, const std::vector<std::uint32_t>& own) {
   arrays.label_offsets.push_back(arrays.label_ids.size());
 }
 
-// Users with some of so many items each; the last item is nobody's.
+// `count` users with some of `items` items each; no user has the last item.
 Dataset some_users(std::size_t count, std::uint32_t items, std::uint64_t seed) {
   Rng rng(seed, Purpose::kTest);
   DatasetArrays arrays;
@@ -90,7 +90,7 @@ TEST(ItemRidge, EqualsTheInverseInDoublePrecision) {
         ASSERT_NEAR(weights.row(j)[i], expected[j * items + i], 2e-5) << items << ": " << i << " for " << j;
       EXPECT_EQ(weights.row(j)[j], 0.0F);
     }
-    for (const float weight : weights.row(items - 1)) EXPECT_EQ(weight, 0.0F) << "nobody has that item";
+    for (const float weight : weights.row(items - 1)) EXPECT_EQ(weight, 0.0F) << "no user has that item";
   }
 }
 
@@ -101,7 +101,7 @@ TEST(ItemRidge, WhereUsersHaveManyItemsPopularOnesGetLess) {
   for (std::size_t u = 0; u < 300; ++u) {
     std::vector<std::uint32_t> own;
     for (std::uint32_t item = 0; item < 90; ++item) {
-      if (rng.below(90) >= item / 2) own.push_back(item);  // the first have the most users
+      if (rng.below(90) >= item / 2) own.push_back(item);  // the first items have the most users
     }
     add_user(arrays, own);
     pairs += own.size();
@@ -116,7 +116,7 @@ TEST(ItemRidge, WhereUsersHaveManyItemsPopularOnesGetLess) {
       ASSERT_NEAR(weights.row(j)[i], expected[j * 90 + i], 2e-5) << i << " for " << j;
 }
 
-// Items that the same users have are told apart by nothing but the penalty, which floats would lose.
+// Items with equal users are distinguished only by the penalty, which floats would lose.
 TEST(ItemRidge, StaysFiniteWithTwinsAndNextToNoPenalty) {
   DatasetArrays arrays;
   for (std::uint32_t u = 0; u < 400; ++u) {
@@ -161,7 +161,7 @@ TEST(ItemRidge, DoesNotDependOnThreads) {
   }
 }
 
-TEST(ItemRidge, AWidePathStartsAtItsStrongestWeights) {
+TEST(ItemRidge, ALinearTermStartsAtItsStrongestWeights) {
   const Dataset users = some_users(300, 100, 6);
   const ItemWeights weights = ridge_of_items(users, 5.0, 1);
   LayerConfig layer;
@@ -226,7 +226,7 @@ std::vector<float> filled(const ItemWeights& weights, std::size_t j) {
   return row;
 }
 
-TEST(SparseItemRidge, EqualsTheSystemOfCompanionsInDoublePrecision) {
+TEST(SparseItemRidge, EqualsTheSystemOfCooccurringItemsInDoublePrecision) {
   const Dataset users = some_users(400, 60, 7);
   const ItemWeights weights = ridge_of_cooccurring(users, 3.0, 10, 2);
   const std::vector<double> common = naive_common(users);
@@ -246,10 +246,10 @@ TEST(SparseItemRidge, EqualsTheSystemOfCompanionsInDoublePrecision) {
     const std::vector<float> row = filled(weights, j);
     for (std::size_t i = 0; i < 60; ++i) ASSERT_NEAR(row[i], expected[i], 2e-5) << i << " for " << j;
   }
-  EXPECT_TRUE(weights.list(59).ids.empty()) << "nobody has that item";
+  EXPECT_TRUE(weights.list(59).ids.empty()) << "no user has that item";
 }
 
-// 25 items, each of which has as many users as any other, and some with any other; users have 5 each.
+// 25 items with equally many users, and equally many common users per pair; users have 5 items each.
 Dataset even_users() {
   DatasetArrays arrays;
   for (const std::uint32_t step : {1U, 3U, 8U, 11U}) {
@@ -277,7 +277,7 @@ TEST(SparseItemRidge, OfAllItemsOfOnePopularityIsTheRidgeOfItems) {
 }
 
 TEST(SparseItemRidge, DoesNotDependOnThreads) {
-  const Dataset users = some_users(20000, 9000, 9);  // more items than the matrix of all pairs takes
+  const Dataset users = some_users(20000, 9000, 9);  // more items than the dense method allows
   const ItemWeights one = ridge_of_cooccurring(users, 10.0, 32, 1);
   std::size_t entries = 0;
   for (const int threads : {2, 3}) {
@@ -291,7 +291,7 @@ TEST(SparseItemRidge, DoesNotDependOnThreads) {
   EXPECT_GT(entries, 9000U);
 }
 
-TEST(SparseItemRidge, AWidePathStartsAtItsStrongestWeights) {
+TEST(SparseItemRidge, ALinearTermStartsAtItsStrongestWeights) {
   const Dataset users = some_users(300, 100, 6);
   const ItemWeights weights = ridge_of_cooccurring(users, 5.0, 30, 1);
   LayerConfig layer;

@@ -1,4 +1,4 @@
-// Sums of each label's samples, and the start that is fitted to them.
+// Tests of label sums and of the fitted initialisation.
 #include "engine/wide/output_start.h"
 
 #include <gtest/gtest.h>
@@ -21,8 +21,8 @@ using test::Sample;
 
 constexpr std::uint32_t kLabels = 60, kEach = 8;
 
-// kEach samples of each of `labels` labels, of unit length. `told` of each sample's four features are of its
-// label's own two, the others are any.
+// kEach samples of each of `labels` labels, of unit length. `told` of each sample's four features are among
+// its label's own two; the others are random.
 Dataset labelled_data(std::uint32_t told, std::uint32_t labels = kLabels) {
   Rng rng(3, Purpose::kTest, told);
   std::vector<Sample> samples;
@@ -59,7 +59,7 @@ TEST(LabelSums, AddUpTheSamplesOfALabel) {
   sums.add_up(1, sum);
   EXPECT_EQ(sum.values, (std::vector<float>{1, 0, 5, 1, 0}));
   EXPECT_DOUBLE_EQ(sum.square, 27.0);
-  sums.add_up(0, sum);  // nothing of label 1 is left
+  sums.add_up(0, sum);  // nothing of label 1 remains
   EXPECT_EQ(sum.values, (std::vector<float>{0, 0, 3, 1, 0}));
   sums.add_up(2, sum);
   EXPECT_TRUE(sum.ids.empty());
@@ -82,8 +82,8 @@ TEST(OutputStart, TheFirstWeightsAreLongOnlyWhereTheFeaturesTellTheLabel) {
   EXPECT_GT(fit(labelled_data(2), 1024).scale, 5.0);
 }
 
-// All labels are equally frequent and say nothing: the model can only give each its share of the pairs that
-// it saw.
+// All labels are equally frequent and similarity is uninformative: the model can only give each label its
+// share of the observed pairs.
 TEST(OutputStart, WithoutEvidenceItGivesTheShareOfPositives) {
   const OutputStart start = fit(labelled_data(0), kLabels);
   const double logit = start.offset + start.prior * log_odds(kEach, kLabels * kEach);
@@ -96,7 +96,7 @@ TEST(OutputStart, FewerNegativesRaiseTheLogit) {
     const OutputStart start = fit(data, negatives);
     return start.offset + start.prior * log_odds(kEach, data.size());
   };
-  EXPECT_GT(logit(10), logit(1500) + 0.5);  // the labels of a block are negatives in any case
+  EXPECT_GT(logit(10), logit(1500) + 0.5);  // the labels of a block are always negatives
 }
 
 TEST(OutputStart, DoesNotDependOnThreads) {
@@ -124,10 +124,10 @@ TEST(OutputStart, StaysFiniteWhereLabelsCanBeToldWithoutAFault) {
   EXPECT_GT(start.scale, 5.0);
 }
 
-// Where samples are less alike to those of their own labels than to others, similarity would count against a
-// label, and the offset would take back what that takes: neither may be, and rows without features have about
-// the share of the labels.
-TEST(OutputStart, LikenessNeverCountsAgainstALabel) {
+// Where samples are less similar to their own labels than to others, an unbounded fit would give a negative
+// scale and an offset that compensates it. The bound prevents both; rows without features get about the share
+// of positives.
+TEST(OutputStart, SimilarityNeverCountsAgainstALabel) {
   std::vector<Sample> samples;
   for (std::uint32_t i = 0; i < 300; ++i)
     samples.push_back({{{i % 7, 0.4f}, {7 + i % 11, 0.2f}, {20 + i % 4, 0.9f}}, {i % 5, 5 + i % 3}});

@@ -1,4 +1,4 @@
-// Wide weights as small model files hold them score as the floats do that they are, to the bit.
+// Quantized linear-term weights score bitwise like their float values.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -15,7 +15,7 @@ namespace {
 
 constexpr std::uint32_t kSmallFeatures = 50, kSmallNeurons = 300;
 
-// Neurons with every third to fifth feature, and 37 % of them with the first one; some have none.
+// Neurons with every third to fifth feature, and 37 % of them with the first one; some without features.
 WidePath small_path(bool bytes) {
   WidePath wide{LayerConfig()};
   WidePath::Storage& kept = wide.storage();
@@ -118,7 +118,7 @@ TEST_P(SmallWeights, SamplesAloneAndTheirCandidatesGetTheSameScores) {
   const WidePath small = small_path(GetParam()), floats = small.widened();
   const SmallRows samples(40);
   const std::vector<std::uint32_t> ids = some_neurons(2), asked = {149, 3, 77, 8, 120};
-  for (const WidePostings::Limits& limits :  // telling, added up, searched, ranked
+  for (const WidePostings::Limits& limits :  // too common, accumulated, searched, ranked
        {WidePostings::Limits{}, WidePostings::Limits{5, 400, 1}, WidePostings::Limits{5, 10, 1},
         WidePostings::Limits{1, 0, 1000}}) {
     for (const SparseRow& row : samples.rows) {

@@ -1,4 +1,4 @@
-// Bounds of wide scores against the scores themselves.
+// Tests of bounds of the linear term, against its exact values.
 #include "engine/wide/wide_bounds.h"
 
 #include <gtest/gtest.h>
@@ -16,7 +16,7 @@ namespace {
 constexpr std::uint32_t kBoundFeatures = 30, kBoundNeurons = 700;
 
 // Feature f is in the pattern of every (f + 2)-th neuron, so that some are rare; three in ten weights are
-// negative, those of feature 3 all, and some are tiny or huge.
+// negative, all of feature 3, and some are tiny or huge.
 WidePath some_path(bool bytes) {
   WidePath wide{LayerConfig()};
   WidePath::Storage& kept = wide.storage();
@@ -44,7 +44,7 @@ WidePath some_path(bool bytes) {
   return wide;
 }
 
-// What features of more than `few` neurons add to the score of `neuron`, in double.
+// Contribution of features of more than `few` neurons to the score of `neuron`, in double.
 double common_score(const WidePath& wide, std::size_t few, std::size_t neuron, const SparseRow& row) {
   const WidePath::Storage& kept = wide.storage();
   double sum = 0.0;
@@ -82,7 +82,7 @@ TEST_P(Bounds, AreNotBelowAnyScoreAndReachTheLargest) {
     for (std::uint32_t s = 0; s < 20; ++s) {
       ids.clear(), values.clear();
       for (std::uint32_t f = 0; f < kBoundFeatures; ++f) {
-        if (s == 0 ? f != 5 : rng.below(3) != 0 || f == 8) continue;  // of sample 0 one feature alone
+        if (s == 0 ? f != 5 : rng.below(3) != 0 || f == 8) continue;  // sample 0 has a single feature
         ids.push_back(f);
         values.push_back(static_cast<float>(rng.uniform()));
       }
@@ -97,7 +97,7 @@ TEST_P(Bounds, AreNotBelowAnyScoreAndReachTheLargest) {
           for (std::size_t n = g * WideBounds::kGroup; n < end; ++n)
             largest = std::max(largest, common_score(wide, few, n, row));
           ASSERT_GE(got[g - first] * (1 + WideBounds::kRounding), largest) << s << " " << g << " " << few;
-          // The byte of the largest weight is 64 or more, and rounding adds less than one.
+          // The largest weight quantizes to 64 or more, and rounding adds less than one.
           if (s == 0 && few < 100) {
             ASSERT_LE(got[g - first], largest + largest_weight(wide, 5) * values.front() / 63)
                 << g << " " << few;

@@ -1,4 +1,4 @@
-// The wide path: patterns, forward, gradient, postings and inference.
+// Tests of the linear term: patterns, forward, gradient, postings and inference.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -143,14 +143,14 @@ TEST_P(WideBlock, PartsOfTheFeaturesMakeTheSameScores) {
     EXPECT_EQ(scores(), whole);
     EXPECT_EQ(features_.size(), size);
     if (round == 0) continue;
-    features_.build(rows_of(data_, 1), GetParam());  // what is left of the parts is gone
+    features_.build(rows_of(data_, 1), GetParam());  // nothing of the parts remains
     features_.build(rows_, GetParam());
     EXPECT_EQ(scores(), whole);
   }
 }
 
-// Each feature of a block is a dense column or a list that holds just its entries, as its samples are many or
-// few.
+// Each feature of a block is a dense column or a list of exactly its entries, depending on the number of its
+// samples.
 TEST_P(WideBlock, FeaturesOfFewSamplesAreLists) {
   const std::size_t lanes = GetParam(), most = BlockFeatures::sparse_entries(lanes);
   std::vector<std::vector<float>> of(kFeatures, std::vector<float>(lanes, 0.0f));
@@ -191,7 +191,7 @@ TEST_P(WideBlock, ForwardIsTheSparseProduct) {
   }
 }
 
-// d loss / d weight by central differences of a softmax loss in double; the first Adagrad step leaves the
+// d loss / d weight by central differences of a softmax loss in double; the first Adagrad step stores the
 // squared gradient of the samples' sum in the accumulator and moves the weight against it.
 TEST_P(WideBlock, GradientMatchesCentralDifferences) {
   const std::size_t lanes = GetParam();
@@ -215,7 +215,7 @@ TEST_P(WideBlock, GradientMatchesCentralDifferences) {
   std::vector<float> norm(lanes), scratch;
   std::vector<double> losses(lanes);
   wide_.forward(features_, ids_, lanes, z.data(), hits_, working_);
-  const float samples = 50.0f;  // of a batch that holds this block
+  const float samples = 50.0f;  // of a batch with this block
   softmax_loss({&set, ids_.size(), rows_.size(), lanes}, {0, lanes}, 1.0f / samples, z.data(), norm.data(),
                losses.data());
 
@@ -243,7 +243,7 @@ TEST_P(WideBlock, GradientMatchesCentralDifferences) {
   }
 }
 
-// That learns alike.
+// A copy with equal learning behaviour.
 WidePath copy_of(const WidePath& wide) {
   WidePath copy(wide_config(7));
   const WidePath::Storage& from = wide.storage();
@@ -256,7 +256,7 @@ WidePath copy_of(const WidePath& wide) {
   return copy;
 }
 
-// Deltas of a few samples, all of them or listed.
+// Gradients of a few samples: all of them, or listed.
 TEST_P(WideBlock, ListedDeltasMoveWhatAllDeltasMove) {
   const std::size_t lanes = GetParam();
   scores();
@@ -316,7 +316,7 @@ TEST(WidePostings, BestAreTheNeuronsOfTheLargestWideScore) {
   }
 }
 
-// Features that are added up, searched and ranked, telling ones and others; part of the neurons.
+// Features that are accumulated, searched and ranked, common and rare; some of the neurons.
 TEST(WidePostings, CandidatesOfOneSampleGetTheirWideScore) {
   constexpr std::uint32_t kMany = 3000;
   const Dataset data = random_data(4500, kMany);
@@ -363,7 +363,7 @@ TEST(WidePostings, AddScoresAllNeuronsRangeByRange) {
     BlockFeatures features;
     features.reserve(kFeatures, bounds_of(data, lanes).feature_entries, lanes);
     WidePostings::Walk walk;
-    for (std::size_t turn = 0; turn < 2; ++turn) {  // the walk starts anew
+    for (std::size_t turn = 0; turn < 2; ++turn) {  // the walk starts again
       features.build(rows, lanes);
       postings.start(features, walk);
       for (std::size_t first = 0; first < kLabels; first += 3) {
@@ -381,7 +381,7 @@ TEST(WidePostings, AddScoresAllNeuronsRangeByRange) {
   }
 }
 
-// With many labels some neurons are scored for all samples together, with postings of their own.
+// With many labels, some neurons are scored for all samples together, with separate postings.
 TEST(WideInference, CandidatesAreScoredAsInTheFullRanking) {
   for (const std::uint32_t labels : {kLabels, 5000U}) {
     const Dataset data = random_data(labels == kLabels ? 300 : 1500, labels);

@@ -1,7 +1,7 @@
 """Networks with very many outputs, trained and used on the CPU.
 
 ``Classifier`` is an estimator for scikit-learn: it trains on arrays and sparse matrices, and predicts the best
-labels of each sample. ``Model`` uses a model file, whoever trained it. ``read`` and ``write`` turn data files into
+labels of each sample. ``Model`` uses a model file. ``read`` and ``write`` turn data files into
 matrices and back, ``evaluate`` measures any scores, ``tune`` searches for a configuration, ``report`` compares runs.
 ``Error`` and ``InputError`` are what the engine raises, each with one line that says what is wrong.
 """

@@ -232,7 +232,7 @@ class Classifier(ClassifierMixin, BaseEstimator):
     def partial_fit(
         self, X: Any, y: Any, classes: Any = None, epochs: int = 1, sample_weight: Any = None
     ) -> "Classifier":
-        """Goes on from the present model with new samples, `epochs` times over them; without one it begins anew.
+        """Continues the current model on new samples, `epochs` times; without a model, trains from the beginning.
 
         X, y, sample_weight: as in ``fit``, X with the same number of features, or texts with the words of the first call,
             y with labels that are known already; weights count over their mean in this call.
@@ -240,9 +240,9 @@ class Classifier(ClassifierMixin, BaseEstimator):
             there are. Not needed where y is a matrix.
 
         Parameters that were changed since the first call count from the next ``fit`` on, but for the callbacks. The
-        learning rate follows its schedule in each call, and with adagrad or adam goes on from the gradients so far.
-        With ``neighbours__share`` all samples of all calls vote, so that the model grows with them. So does the wide path,
-        by the features that a label has in new samples alone.
+        learning rate follows its schedule in each call; adagrad and adam keep their state.
+        With ``neighbours__share`` the kNN index contains the samples of all calls, so that the model grows with them; so does
+        the linear term, by features that are new for a label.
 
         Raises InputError, which is a ValueError, for data at fault.
         """

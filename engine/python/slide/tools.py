@@ -49,7 +49,7 @@ def evaluate(
     Y_train: Any = None,
     propensity: tuple[float, float] = (0.55, 1.5),
 ) -> dict[str, float]:
-    """How good scores are, whoever made them.
+    """Metrics of scores of any origin.
 
     Y_true: labels of n samples, as a sparse matrix or an array of 0 and 1 [n, labels], lists of numbers, or one number a
     sample [n]. scores: a sparse matrix [n, labels], of which what has no entry is not predicted, or a dense array. Labels

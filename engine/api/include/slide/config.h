@@ -1,7 +1,7 @@
-// What a training run is told: the keys of the TOML file that `slide train` takes. `slide config --doc` lists
+// Configuration of a training run: the keys of the TOML file of `slide train`. `slide config --doc` lists
 // them.
 //
-// A value: copies are independent and cheap. Any number of threads may read one Config; set() needs it alone.
+// A value type: copies are independent and cheap. Concurrent reads are safe; set() is not.
 #pragma once
 
 #include <slide/export.h>
@@ -14,21 +14,21 @@ namespace slide::api {
 
 class SLIDE_API Config {
  public:
-  struct Impl;  // of the library
+  struct Impl;  // internal
 
-  // Overrides are written "section.key=value", as after --set: "train.epochs=3", "layer.0.size=64",
-  // "data.train=x.txt". The rules between keys are checked when all are applied. Throws InputError that names
-  // the key.
+  // Overrides "section.key=value", as after --set: "train.epochs=3", "layer.0.size=64", "data.train=x.txt".
+  // Constraints between keys are checked after all overrides are applied. Throws InputError that names the
+  // key, as do all functions below.
   using Overrides = std::vector<std::string>;
 
-  // The defaults.
+  // The defaults, with overrides.
   explicit Config(const Overrides& overrides = {});
-  // From a TOML file; the paths of its data become absolute.
+  // Reads a TOML file; relative data paths become absolute.
   static Config load(const std::string& path, const Overrides& overrides = {});
   static Config from_toml(const std::string& text, const Overrides& overrides = {});
 
   void set(const Overrides& overrides);
-  // Every key, such that from_toml() gives the same configuration back.
+  // All keys; from_toml() restores the same configuration.
   std::string to_toml() const;
 
  private:

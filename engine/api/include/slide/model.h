@@ -1,7 +1,7 @@
-// A trained network: the model file, predictions, measures.
+// A trained network: model file, predictions, metrics.
 //
-// Model and Predictor are immutable handles: copies share what they hold, and any number of threads may use
-// them at once. A Predictor keeps its Model alive.
+// Model and Predictor are immutable handles: copies share their content; safe from any thread. A Predictor
+// keeps its Model alive.
 #pragma once
 
 #include <slide/config.h>
@@ -19,7 +19,7 @@
 
 namespace slide::api {
 
-// A label or a feature, and how much it has to do with the label asked about.
+// A label or feature related to a given label, with the strength of the relation.
 struct Related {
   std::uint32_t id = 0;
   double score = 0.0;
@@ -27,46 +27,46 @@ struct Related {
 
 class SLIDE_API Model {
  public:
-  struct Impl;  // of the library
+  struct Impl;  // internal
 
-  // Reads what save() or `slide train` wrote; the state of the optimizer, which continue_training() goes on
-  // with, only where asked to and where the file holds it.
+  // Reads a model file written by save() or `slide train`; with_optimizer: also the optimizer state for
+  // continue_training(), if the file has it. Throws InputError for a missing or damaged file.
   static Model load(const std::string& path, bool with_optimizer = false);
-  // The file gets its name when it is whole. A model from train() is written with the state of its optimizer
-  // unless train.save_optimizer is off, a loaded one without.
+  // Writes the model file atomically. Models from train() include the optimizer state unless
+  // train.save_optimizer is off; loaded models do not.
   void save(const std::string& path) const;
 
   std::uint32_t features() const;
-  std::uint32_t dense_columns() const;  // of these: those of Data::from_dense(), or of .npy files
+  std::uint32_t dense_columns() const;  // those of Data::from_dense() or .npy files, among features()
   std::uint32_t labels() const;
   std::uint64_t steps() const;  // of training
   Config config() const;        // of the training run
 
-  // Whether it was trained on text; then its labels have names.
+  // Whether the model was trained on text; labels then have names.
   bool is_text() const;
-  // Valid as long as the model; throws InputError without names or such a label.
+  // Valid while the model lives. Throws InputError where labels have no names or the label does not exist.
   std::string_view label_name(std::uint32_t label) const;
-  // Nothing where no label has the name.
+  // nullopt where no label has the name.
   std::optional<std::uint32_t> label_id(std::string_view name) const;
-  // Of a model trained on text; throws as label_name(). Of a pair of features (data.crosses), which has a
-  // number from features() on, "a + b", with any model.
+  // Name of a feature of a text model; throws as label_name(). For feature crosses (data.crosses), whose ids
+  // start at features(): "a + b", with any model.
   std::string feature_name(std::uint32_t feature) const;
 
-  // The `count` other labels whose vectors have the largest cosines with that of `label`, best first; none
-  // whose vector is all 0. Throws InputError when there is no such label.
+  // The `count` other labels of largest cosine similarity with `label`, by label_vectors(), best first;
+  // labels with zero vectors are excluded. Throws InputError where the label does not exist.
   std::vector<Related> nearest_labels(std::uint32_t label, std::size_t count) const;
-  // The `count` features with the largest weights straight to the label, best first; feature crosses are
-  // among them where the model has no hidden layer and no wide path.
-  // Throws InputError when there is no such label, or the model has hidden layers but no wide path.
+  // The `count` features of largest direct weight for the label, best first; includes feature crosses where
+  // the model has neither hidden layer nor linear term. Throws InputError where the label does not exist, or
+  // the model has hidden layers but no linear term.
   std::vector<Related> strongest_features(std::uint32_t label, std::size_t count) const;
 
-  // Numbers in the vector of a label, which is its weights in the output layer, and in the hidden vector of a
-  // sample, which is what these are multiplied with.
+  // Size of a label vector (its output-layer weights) and of a sample's hidden vector (the input of the
+  // output layer).
   std::size_t vector_size() const;
   // vectors [labels() x vector_size()], row by row.
   void label_vectors(float* vectors) const;
-  // vectors [data.samples() x vector_size()], row by row, by `threads` threads; 0 = all cores. Throws
-  // InputError when the model has no hidden layer, or the data have more features than the model.
+  // vectors [data.samples() x vector_size()], row by row, with `threads` threads (0 = all cores). Throws
+  // InputError where the model has no hidden layer, or the data have more features than the model.
   void hidden_vectors(const Data& data, float* vectors, int threads = 0) const;
 
  private:
@@ -76,31 +76,30 @@ class SLIDE_API Model {
 };
 
 enum class Scores {
-  kProbability,  // of the label
-  kLogit,        // what the output neuron says
+  kProbability,  // probability of the label
+  kLogit,        // logit of the output neuron
 };
 
 enum class Inference {
   kConfigured,  // eval.inference of the model
-  kFull,        // all labels are scored
-  kLsh,         // those that hash tables find
+  kFull,        // scores all labels
+  kLsh,         // scores candidates from hash tables
 };
 
 struct PredictOptions {
-  std::size_t k = 5;  // labels for a sample
+  std::size_t k = 5;  // labels per sample
   Scores scores = Scores::kProbability;
   Inference inference = Inference::kConfigured;
-  int threads = 0;  // of one call; 0 = all cores
-  // Memory is spent, 2 bytes a weight of the output layer, on answering samples that come alone sooner, where
-  // all labels are scored.
+  int threads = 0;  // per call; 0 = all cores
+  // Trades memory, 2 bytes per output-layer weight, for low latency of single samples; for Inference::kFull.
   bool low_latency = false;
-  bool keep_known = false;  // of a model of interactions: what a sample has already is answered, too
+  bool keep_known = false;  // for models of interactions: answers include the sample's own items
 };
 
 inline constexpr std::uint32_t kNoLabel = 0xffffffff;
 
-// The best labels of some samples, best first: the one of sample i and rank r stands at place i * k + r.
-// Where there are less than k, the rest is kNoLabel with score 0.
+// The top-k labels per sample, best first: sample i, rank r is at index i * k + r. Missing labels are
+// kNoLabel with score 0.
 struct Predictions {
   std::size_t k = 0;
   std::vector<std::uint32_t> labels;
@@ -109,13 +108,13 @@ struct Predictions {
 
 class SLIDE_API Predictor {
  public:
-  struct Impl;  // of the library
+  struct Impl;  // internal
 
-  // With kLsh the tables are built here. Throws InputError when the model has none or k is 0.
+  // Builds the hash tables for kLsh. Throws InputError where the model has none or k is 0.
   explicit Predictor(const Model& model, const PredictOptions& options = {});
 
-  // At most 128 samples are answered on the calling thread alone, with memory that is kept for the next call;
-  // more by `threads` threads. Throws InputError when the data have more features than the model.
+  // Predicts on the calling thread for at most 128 samples, with memory that is kept for the next call;
+  // otherwise on `threads` threads. Throws InputError where the data have more features than the model.
   Predictions predict(const Data& data) const;
   // All labels of each sample whose score reaches `threshold`, however many, whatever k() is;
   // Predictions::k is how many the sample with the most of them has.
@@ -129,7 +128,7 @@ class SLIDE_API Predictor {
   std::shared_ptr<const Impl> impl_;
 };
 
-// How good the model is on samples whose labels are known, at the ranks `ks`; none: eval.k of the model.
+// Metrics of the model on labelled samples at the ranks `ks`; empty: eval.k of the model.
 SLIDE_API Measures evaluate(const Model& model, const Data& data, const std::vector<std::uint32_t>& ks = {},
                             int threads = 0);
 

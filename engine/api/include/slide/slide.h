@@ -1,8 +1,9 @@
-// SLIDE as a library: trains and uses networks with very many outputs, on the CPU. This header is all of it.
+// SLIDE as a library: trains and uses networks with very many outputs, on CPUs. This header includes all
+// others.
 //
-// C++17 is enough, and nothing beyond the standard library is needed to compile. Every call may throw
-// slide::InputError, when what it was given is at fault, and slide::Error, when the run failed for another
-// reason; nothing else, but for what a callback of the caller's own throws. Linux, little-endian.
+// Requires only C++17 and its standard library to compile. Every call may throw slide::InputError, where its
+// input is invalid, and slide::Error, where it failed for another reason; nothing else, except what the
+// caller's own callbacks throw. Linux, little-endian.
 #pragma once
 
 #include <slide/config.h>
@@ -16,7 +17,7 @@
 
 namespace slide::api {
 
-// "major.minor.patch" of the library that the program runs with.
+// Version "major.minor.patch" of the library at run time.
 SLIDE_API const char* version();
 
 }  // namespace slide::api
