@@ -3,12 +3,12 @@
 // training.
 //
 // Neurons with large norm win most often, and for most inputs (Yan et al. 2018, "Norm-Ranging LSH for Maximum
-// Inner Product Search"): the 1/24 of the neurons with the largest norm, `always()`, are to be scored exactly
-// for every sample, as one matrix product. The others are in hash tables: signs of Gaussian projections
-// (SimHash, Charikar 2002). A query probes in each table the bucket of its fingerprint and the bucket with
-// its least certain bit flipped (multi-probe LSH, Lv et al. 2007). Ids are ranked by the number of tables
-// that contain them; ids found once, the vast majority, are rarely among the top k. Vectors are projected in
-// bfloat16; a bias counts as one more weight, with input 1.
+// Inner Product Search"): the 1/24 of the neurons farthest from the mean row, `always()`, are to be scored
+// exactly for every sample, as one matrix product. The others are in hash tables: signs of Gaussian
+// projections (SimHash, Charikar 2002). A query probes in each table the bucket of its fingerprint and the
+// bucket with its least certain bit flipped (multi-probe LSH, Lv et al. 2007). Ids are ranked by the number
+// of tables that contain them; ids found once, the vast majority, are rarely among the top k. Vectors are
+// projected in bfloat16; a bias counts as one more weight, with input 1.
 //
 // Immutable, safe from any thread with one SearchScratch per thread. Contents and answers depend only on
 // weights and seed, not on the number of threads.

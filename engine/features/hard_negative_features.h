@@ -1,7 +1,7 @@
-// Hard-negative features of a label: features that co-occur with the label's strongest features in training
-// samples of other labels. The label's own samples do not have them, so that a linear model without them
-// could not learn their negative weights. Label trees (Parabel, Bonsai) learn them from the samples that
-// reach a node.
+// Hard-negative features of a label: features that co-occur with the label's strongest features in samples of
+// other labels. The label's own samples do not have them, so that a linear term built from these samples
+// alone cannot learn negative weights for them. Label trees learn such weights from the samples that reach a
+// node.
 //
 // The co-occurring features of a feature are computed once, on first use, and cached. A label merges the
 // lists of its strongest features, so that its cost does not grow with the length of samples.
@@ -29,8 +29,8 @@ class HardNegativeFeatures {
  public:
   static constexpr std::size_t kStrongest = 16;  // strongest features of a label that are used
   static constexpr std::size_t kSamples = 8;     // sampled samples per feature, evenly spaced
-  static constexpr std::size_t kListed = 4;      // cached co-occurring features per feature, in `wanted`
-  static constexpr std::size_t kTaken = 1;       // used per list, in `wanted`
+  static constexpr std::size_t kListed = 4;      // multiple of `wanted`: cached per feature
+  static constexpr std::size_t kTaken = 1;       // multiple of `wanted`: used per list
 
   // Uses the samples of `train`, scaled by `scale`; each label gets up to `wanted` features. The co-occurring
   // features of feature t are the features f with the largest sum of |x[t] x[f]| over the sampled samples x

@@ -1,7 +1,6 @@
-// How long the ranks of a cluster take for an exchange in which each sends BYTES to each, for a gathering of
-// a few bytes of each, and for a barrier: the median, the 99th percentile and the mean of ROUNDS, as rank 0
-// sees them. usage: SLIDE_MPI_PLUGIN=build/release/slide_mpi.so mpirun -n RANKS cluster_latency [BYTES]
-// [ROUNDS]
+// Benchmark of cluster latency: an exchange in which each rank sends BYTES to each, a gathering of a few
+// bytes of each, and a barrier: median, 99th percentile and mean of ROUNDS, measured on rank 0.
+// usage: SLIDE_MPI_PLUGIN=build/release/slide_mpi.so mpirun -n RANKS cluster_latency [BYTES] [ROUNDS]
 #include <algorithm>
 #include <chrono>
 #include <cstdio>

@@ -1,4 +1,4 @@
-// Speed of reading XMC text and of making it.
+// Benchmark of reading and writing XMC text.
 #include <benchmark/benchmark.h>
 #include <stdlib.h>
 
@@ -14,7 +14,7 @@
 namespace slide {
 namespace {
 
-// Generated XMC text of about 40 MB, made once.
+// Generated XMC text of about 40 MB, created once.
 const std::string& generated_text() {
   static const std::string text = [] {
     std::string folder = (std::filesystem::temp_directory_path() / "slide-bench-XXXXXX").string();

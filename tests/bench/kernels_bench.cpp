@@ -1,6 +1,6 @@
-// Kernels against the machine's measured peak. `share` is the median, over many short stretches, of what the
-// kernel does a second against what a probe reaches right before and after it: fused multiply-adds in
-// registers, or bytes read in order. Shapes and strides are those of one training step.
+// Benchmark of kernels against the machine's measured peak. `share` is the median, over many short intervals,
+// of the kernel's rate relative to the rate of a probe directly before and after it: fused multiply-adds in
+// registers, or sequentially read bytes. Shapes and strides are those of one training step.
 #include <benchmark/benchmark.h>
 
 #include <algorithm>
@@ -26,7 +26,7 @@ Filled filled(std::size_t n) {
   return array;
 }
 
-// Rows scattered over a matrix of ten times their number, as an active set is.
+// Rows scattered over a matrix of ten times their number, like an active set.
 std::vector<std::uint32_t> scattered(std::size_t rows) {
   std::vector<std::uint32_t> ids(rows);
   Rng rng(2, Purpose::kTest);
@@ -42,7 +42,7 @@ struct Shape {
 
 constexpr int kStretches = 2000;
 
-// Times `kernel`, which does `work` a call, in stretches of about 0.1 ms between two probes.
+// Times `kernel`, with `work` units per call, in intervals of about 0.1 ms between two probes.
 template <class Kernel>
 void against(benchmark::State& state, double (*peak)(), double work, Kernel&& kernel) {
   const auto stretch = [&](int calls) {
@@ -81,7 +81,7 @@ void BM_rows_forward(benchmark::State& state) {
   });
 }
 
-// The share may pass 1: the peak is that of fp32.
+// The share may exceed 1: the peak is that of fp32.
 void BM_rows_forward_bf16(benchmark::State& state) {
   const Shape shape(state);
   const std::size_t stride = shape.inner / 2;
@@ -127,7 +127,7 @@ void BM_rows_gradient(benchmark::State& state) {
   });
 }
 
-// Rows anywhere in a far matrix: a sample's features, as the first layer reads them.
+// Random rows of a large matrix: a sample's features, as the first layer reads them.
 void BM_gather_rows(benchmark::State& state) {
   const auto count = static_cast<std::size_t>(state.range(0)), n = static_cast<std::size_t>(state.range(1));
   const std::size_t rows = bench::kFarBytes / (n * sizeof(float));

@@ -1,4 +1,4 @@
-// Hash tables at the shape of the main job: 31,000 neurons, 128 hidden units, blocks of 32 samples, 256
+// Benchmark of hash tables in a typical shape: 31,000 neurons, 128 hidden units, blocks of 32 samples, 256
 // wanted.
 #include <benchmark/benchmark.h>
 
@@ -63,7 +63,7 @@ void query_block(benchmark::State& state, const HashConfig& config, std::size_t 
   state.counters["found"] = static_cast<double>(found) / static_cast<double>(round);
 }
 
-// A share of the rows changes by a small step, then those are hashed again.
+// Changes a share of the rows by a small step, then rehashes them.
 void rehash_rows(benchmark::State& state, const HashConfig& config, int threads) {
   Setup setup(config);
   const AlignedArray<float> steps = normals(kNeurons * kDim, 2);

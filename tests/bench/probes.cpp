@@ -14,8 +14,8 @@ typedef float Vector16 __attribute__((vector_size(16)));
 typedef float Vector32 __attribute__((vector_size(32)));
 typedef float Vector64 __attribute__((vector_size(64)));
 
-// `Chains` vectors, each multiplied and added `rounds` times: more than the latency needs, and with the two
-// operands no more than there are registers.
+// `Chains` vectors, each multiplied and added `rounds` times: enough to hide the latency, and with the two
+// operands not more than the registers.
 template <class Vector, int Chains>
 [[gnu::always_inline]] inline float fma_chains(long rounds) {
   Vector acc[Chains];
@@ -42,7 +42,7 @@ template <class Vector, int Chains>
   return fma_chains<Vector16, 12>(rounds);
 }
 
-// The sum of `count` floats, a multiple of 32, in as many chains as hide the latency of additions.
+// The sum of `count` floats, a multiple of 32, in enough chains to hide the latency of additions.
 [[gnu::noinline]] float read_all(const float* data, std::size_t count) {
   Vector16 sums[8] = {};
   for (std::size_t i = 0; i < count; i += 32) {
@@ -58,7 +58,7 @@ volatile float sink;
 
 struct Chains {
   float (*run)(long);
-  double width;  // floats that it works on at a time
+  double width;  // floats per operation
 };
 
 Chains chains_in_use() {

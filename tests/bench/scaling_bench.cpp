@@ -1,11 +1,11 @@
-// Cost of a training step against the number of outputs, at a fixed active count: the engine's reason to
-// exist.
+// Benchmark of the cost of a training step against the number of outputs, at a fixed number of active
+// neurons: the purpose of the engine.
 //
-// One sampled output layer on its own, forward (with the choice of the active set) and backward (gradient
-// into inputs, gradient and update of the touched rows, the amortised rehash) apart. Curves: blocks of 32, of
-// 64 (those of configs/throughput.toml) and of 128 samples (those of configs/default.toml) over 128 inputs
-// with 512 active neurons, 2^8 to 2^20 outputs; and a single sample over 512 inputs with 64 active rows, 2^8
-// to 2^16 outputs. The dense layer, all neurons active, stands beside.
+// One sampled output layer alone; forward (with the selection of the active set) and backward (gradient of
+// inputs, gradient and update of the touched rows, amortised rehash) separately. Curves: blocks of 32, of 64
+// (as in configs/throughput.toml) and of 128 samples (as in configs/default.toml) over 128 inputs with 512
+// active neurons, 2^8 to 2^20 outputs; and a single sample over 512 inputs with 64 active rows, 2^8 to 2^16
+// outputs. The dense layer, with all neurons active, for comparison.
 #include <benchmark/benchmark.h>
 
 #include <chrono>
@@ -28,7 +28,7 @@ struct Case {
 
 constexpr std::uint32_t kRehashSteps = 100;
 
-// A layer, one block, and what a step needs; steps draw new inputs and labels from a fixed pool.
+// A layer, one block, and the state of a step; steps draw new inputs and labels from a fixed pool.
 class Bench {
  public:
   explicit Bench(const Case& c)

@@ -1,10 +1,10 @@
-// Load for 'slide serve': asks at a constant rate, whether the answers before have come or not, and prints
-// how long answers took from the moment when they should have been asked for. So a server that stalls is
-// charged for all the requests that would have come meanwhile.
+// Load generator for 'slide serve': sends requests at a constant rate, independent of answers, and prints
+// latencies measured from the scheduled time of each request, so that a stall of the server counts for all
+// requests scheduled during it.
 //
 // usage: serve_load PORT DATA [RATE [SECONDS [CONNECTIONS]]]
-// DATA holds lines of plain text, or XMC or libsvm samples, whose features are sent. The first seconds count
-// for nothing: connections open and caches fill.
+// DATA has lines of plain text, or XMC or libsvm samples, whose features are sent. The first seconds are not
+// counted: connections open and caches fill.
 #include <boost/asio/connect.hpp>
 #include <boost/asio/io_context.hpp>
 #include <boost/asio/ip/tcp.hpp>
@@ -35,7 +35,7 @@ using Clock = std::chrono::steady_clock;
 constexpr double kWarmUp = 2.0;  // seconds
 constexpr std::size_t kMaxBodies = 5000;
 
-// The JSON body for a line of the data; empty where there is nothing to ask.
+// The JSON body for a line of the data; empty where the line has no request.
 std::string body_of(const std::string& line, bool first) {
   if (line.empty()) return "";
   if (line.find(':') == std::string::npos)
@@ -143,7 +143,8 @@ class Load {
                         std::chrono::duration<double>(double(request) * period_));
   }
 
-  // Asks all that is due while there are idle connections; what finds none waits, and its time runs.
+  // Sends all due requests while there are idle connections; other due requests wait, and their latency
+  // grows.
   void tick() {
     while (next_ < total_ && !idle_.empty() && due(next_) <= Clock::now()) {
       const auto connection = idle_.front();

@@ -1,13 +1,13 @@
-// How far a training step divides: does real steps task by task, cut as for each number of threads, and tells
-// what these would take for them.
+// Forecast of the parallel speed-up of a training step: runs real steps task by task, cut as for each number
+// of threads, and computes their time on these threads.
 //
 // usage: step_forecast CONFIG [--set KEY=VALUE]... [--skip STEPS] [--steps STEPS] [--parts THREADS]
 //
-// Work is the sum of all tasks and of what lies between parallel parts; span what no number of threads
-// shortens. A forecast gives the next task of a parallel part to the first thread that is free and adds what
-// beginning and ending it costs: measured for two threads, and for more as many times that as their number
-// can be halved, since their end is counted in groups of groups (engine/base/parallel.h). Speed-up is against
-// one thread. Below it stands what the clock says for as many threads as there are.
+// Work is the time of all tasks and of the serial code between parallel regions; span is the time that no
+// number of threads shortens. A forecast assigns the next task of a region to the first free thread and adds
+// the cost of starting and ending the region: measured for two threads, and multiplied by log2 of the number
+// of threads, since the end is counted in a tree (engine/base/parallel.h). Speed-up is relative to one
+// thread. A second table has measured times.
 #include <CLI/CLI.hpp>
 
 #include <algorithm>
@@ -42,17 +42,17 @@ struct Options {
   int parts = 16;  // threads of the table of parts
 };
 
-// A parallel part at one place of the step, summed over steps.
+// A parallel region at one position of the step, summed over steps.
 struct Part {
   double before = 0.0, work = 0.0, longest = 0.0, taken = 0.0, tasks = 0.0;
 };
 
 struct Forecast {
   std::uint64_t steps = 0;
-  // Over all steps; `seconds` without what parallel parts, of more than one task, cost themselves.
+  // Over all steps; `seconds` excludes the cost of parallel regions of more than one task.
   double work = 0.0, span = 0.0, seconds = 0.0, parts = 0.0;
   std::map<std::size_t, std::uint64_t> steps_by_parts;
-  std::map<std::size_t, std::vector<Part>> places;  // of the steps with so many parts
+  std::map<std::size_t, std::vector<Part>> places;  // of the steps with this number of regions
 };
 
 // Adds a step.
@@ -100,7 +100,7 @@ Forecast forecast(const Options& options, Config config, const RunData& data, in
   return result;
 }
 
-// Seconds of a step on so many threads, by the clock.
+// Measured seconds per step on `threads` threads.
 double measure(const Options& options, Config config, const RunData& data, int threads) {
   config.train.threads = static_cast<std::uint32_t>(threads);
   Trainer trainer(config, data.train, nullptr);
@@ -118,7 +118,7 @@ double measure(const Options& options, Config config, const RunData& data, int t
   return last > options.skip ? seconds / double(last - options.skip) : 0.0;
 }
 
-// Seconds that beginning and ending a parallel part costs two threads.
+// Seconds to start and end a parallel region on two threads.
 double cost_of_two() {
   constexpr int kRepeats = 20000;
   double seconds = 0.0;
@@ -145,7 +145,7 @@ void print_parts(const Forecast& sum, int threads) {
   }
 }
 
-// What a step takes on `threads` threads, ms.
+// Time of a step on `threads` threads, in ms.
 double with_cost(const Forecast& sum, int threads, double cost) {
   return (sum.seconds + sum.parts * cost * std::log2(threads)) * 1000.0 / double(sum.steps);
 }
