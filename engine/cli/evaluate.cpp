@@ -57,7 +57,7 @@ struct Evaluation {
   std::vector<std::uint32_t> order;  // of each score in its line of text; empty: none, or not known
   LabelPairs pairs;
   std::vector<std::uint32_t> ks;
-  std::vector<std::uint32_t> training;  // samples of each label; none without --train
+  std::vector<std::uint32_t> training;  // samples of each label; empty without --train
   bool trained = false;                 // whether there is --train
   std::optional<Metrics> none;
   std::optional<float> threshold;

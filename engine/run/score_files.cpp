@@ -120,7 +120,7 @@ Dataset read_data(const std::string& path, ReadOptions reading, const TruthOptio
 // The labels of a text or a table by their names.
 Dataset read_named_labels(const std::string& path, DataFormat format, const TruthOptions& wanted,
                           LabelIndex& index) {
-  TextOptions options;  // as little as can be learnt beside the labels
+  TextOptions options;  // minimal text options
   options.tokens = TokenKind::kBlanks;
   options.word_ngrams = options.min_count = options.max_features = 1;
   ReadOptions reading;
@@ -167,7 +167,7 @@ DataFormat format_of(const std::string& path, const TruthOptions& options) {
   return is_npz_pair(path) ? DataFormat::kNpz : detect_file(path).value_or(DataFormat::kAuto);
 }
 
-// The labels of several files, one behind the other.
+// Reads the labels of several files, concatenated.
 Dataset read_label_parts(const std::vector<std::string>& parts, const TruthOptions& options,
                          LabelIndex& index) {
   std::vector<Dataset> labels;

@@ -219,7 +219,7 @@ void spread_rows(std::span<const std::uint32_t> with_users, std::size_t packed_s
 }  // namespace
 
 ItemWeights ridge_of_items(const Dataset& all_users, double penalty, int threads) {
-  constexpr std::size_t kRows = 16;  // a task
+  constexpr std::size_t kRows = 16;  // rows per task
   ItemWeights weights(all_users.label_count());
   const RidgeUsers users(all_users);
   const FeatureScale as_they_are;
