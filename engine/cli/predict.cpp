@@ -21,6 +21,7 @@
 #include "engine/cli/options.h"
 #include "engine/cli/ranks.h"
 #include "engine/cli/sample_input.h"
+#include "engine/cli/score_line.h"
 #include "engine/cli/text.h"
 #include "engine/cli/warnings.h"
 #include "engine/inference/inference.h"
@@ -66,52 +67,6 @@ struct PredictCommand {
     if (!out.empty()) return static_cast<float>(score) >= static_cast<float>(*threshold);
     return reaches_written(score, *threshold);
   }
-};
-
-// Output line of one sample. Memory is kept between samples.
-class Line {
- public:
-  void clear() { size_ = 0; }
-  void add(char separator, std::uint32_t label, double score) {
-    finish(write_whole(label, begin(separator, kNumberRoom)), score);
-  }
-  void add(char separator, std::string_view label, double score) {
-    char* at = begin(separator, label.size());
-    finish(std::copy(label.begin(), label.end(), at), score);
-  }
-  // Whose line it is, before all labels; TABs follow.
-  void begin_with(std::string_view user) {
-    clear();
-    std::copy(user.begin(), user.end(), begin('\t', user.size()));
-    size_ = user.size();
-  }
-  void end() {
-    if (bytes_.empty()) bytes_.resize(1);
-    bytes_[size_++] = '\n';
-  }
-  // Sets the whole line.
-  void set(std::string_view text) {
-    clear();
-    std::copy(text.begin(), text.end(), begin(' ', text.size()));
-    size_ = text.size();
-  }
-  std::string_view text() const { return {bytes_.data(), size_}; }
-
- private:
-  // Start of the space for a label of up to `length` bytes.
-  char* begin(char separator, std::size_t length) {
-    const std::size_t room = size_ + length + kNumberRoom + 3;  // separator, colon, end of line
-    if (bytes_.size() < room) bytes_.resize(2 * room);
-    if (size_ > 0) bytes_[size_++] = separator;
-    return bytes_.data() + size_;
-  }
-  void finish(char* label_end, double score) {
-    *label_end++ = ':';
-    size_ = static_cast<std::size_t>(write_six_digits(score, label_end) - bytes_.data());
-  }
-
-  std::vector<char> bytes_;
-  std::size_t size_ = 0;
 };
 
 // Collects the scores of all samples for a file. One thread.
@@ -258,7 +213,7 @@ class Answers {
     }
   }
 
-  void write_answer(std::size_t sample, std::span<const Prediction> best, Line& line) const {
+  void write_answer(std::size_t sample, std::span<const Prediction> best, ScoreLine& line) const {
     line.clear();
     if (command_.json) {
       line.set(json_of(sample, best));
@@ -309,7 +264,7 @@ class Answers {
   std::span<const std::uint64_t> bad_;
   const LogUsers* users_ = nullptr;
   std::size_t first_ = 0;  // of the part, within its data
-  std::vector<Line> lines_;
+  std::vector<ScoreLine> lines_;
   std::string text_;
   std::vector<std::vector<std::pair<std::uint32_t, float>>> rows_;  // of the part
   ScoreTable table_;

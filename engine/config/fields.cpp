@@ -378,19 +378,6 @@ const Field* find_field(const Section& section, std::string_view key) {
   return found == section.fields.end() ? nullptr : &*found;
 }
 
-std::span<const Renamed> renamed_keys() {
-  static constexpr Renamed kRenamed[] = {
-      {"data.pairs", "data.crosses"},
-      {"data.hide", "data.mask"},
-      {"train.forget", "train.expire_labels"},
-      {"loss.delta_floor", "loss.gradient_threshold"},
-      {"neighbours.companions", "neighbours.cooccurrence"},
-      {"layer.correction", "layer.logq_correction"},
-      {"layer.wide_against", "layer.wide_negatives"},
-  };
-  return kRenamed;
-}
-
 const Field* find_field(std::span<const Section> sections, std::string_view name) {
   const std::size_t dot = std::min(name.rfind('.'), name.size());
   const std::string_view key = name.substr(std::min(dot + 1, name.size()));
