@@ -1,6 +1,6 @@
 // What would negatives be worth that are found, if finding them cost nothing? Trains a network as `slide
 // train` does, but each block of samples also gets negatives from a source that hash tables are measured
-// against. Compiled by scripts/experiments.py.
+// against. scripts/experiments.py runs it.
 //   found_negatives CONFIG FOLDER [--found SOURCE] [--count N] [--block N] [--from SHARE] [--until SHARE]
 //                   [--rows N] [--test-rows N] KEY=VALUE ...
 // Sources: exact (all neurons are scored; of each sample the best, in turn, until there are enough), search
@@ -8,7 +8,7 @@
 // neurons whose weights have the largest products with those of the block's labels), table-labels (hash
 // tables are asked with the weights of the block's labels), none. N of them for each block of N samples, in
 // the steps between two shares of the run; of the files the first rows. Tables that are asked with samples
-// are `lsh` of the layer, as ever. What is found enters a block as the labels of one more sample, which has
+// are `lsh` of the layer. What is found enters a block as the labels of one more sample, which has
 // no features and weighs 0: so it is active and stands for itself. That sample is there without a source,
 // too. FOLDER/metrics.jsonl gets what `slide train` writes after an epoch, but train_seconds leave out the
 // search, which is find_seconds.
@@ -36,7 +36,7 @@
 #include "engine/network/network_training.h"
 #include "engine/run/run_data.h"
 #include "engine/training/schedule.h"
-#include "scripts/negative_finder.h"
+#include "tests/bench/negative_finder.h"
 
 namespace {
 
@@ -164,11 +164,11 @@ class Run {
       const std::size_t first = b * options_.wanted.block;
       for (const std::uint32_t i :
            order.subspan(first, std::min(options_.wanted.block, order.size() - first))) {
-        network_.add_row(train_.features(labelled_[i]), block);
+        network_.add_paired(train_.features(labelled_[i]), block);
         block.labels.push_back(train_.labels(labelled_[i]));
         block.weights.push_back(1.0F);
       }
-      network_.add_row({}, block);
+      network_.add_paired({}, block);
       block.labels.push_back(found_[b]);
       block.weights.push_back(0.0F);
     }
