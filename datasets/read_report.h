@@ -1,7 +1,7 @@
 // What a reading tells beside the rows. Not thread-safe; readers fill it in once their threads are done.
 #pragma once
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <cstddef>
 #include <cstdint>

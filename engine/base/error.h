@@ -4,10 +4,9 @@
 // command.
 #pragma once
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <slide/error.h>
-#include <algorithm>
 #include <string>
 #include <utility>
 
@@ -15,8 +14,9 @@ namespace slide {
 
 // A message without control characters.
 inline std::string one_line(std::string message) {
-  std::ranges::replace_if(
-      message, [](char c) { return static_cast<unsigned char>(c) < 0x20 || c == 0x7f; }, ' ');
+  for (char& c : message) {
+    if (static_cast<unsigned char>(c) < 0x20 || c == 0x7f) c = ' ';
+  }
   return message;
 }
 

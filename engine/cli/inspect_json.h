@@ -1,7 +1,7 @@
 // What `slide inspect --json` prints: the figures of the text as one object. Sizes in bytes.
 #pragma once
 
-#include <nlohmann/json.hpp>
+#include <nlohmann/json_fwd.hpp>
 #include <string>
 #include <vector>
 
