@@ -1,7 +1,7 @@
 // Report of a reading, besides the rows. Not thread-safe; readers fill it after their threads have finished.
 #pragma once
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <algorithm>
 #include <cstddef>

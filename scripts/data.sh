@@ -28,6 +28,3 @@ jobs_at_once() {
   [ -n "$memory" ] && [ "$memory" -ge 1 ] && [ "$memory" -lt "$cores" ] && cores=$memory
   echo "$cores"
 }
-
-# Options of CMake that build each library and each program as one file: half the work where all of it is built once.
-unity=(-DCMAKE_UNITY_BUILD=ON -DCMAKE_UNITY_BUILD_BATCH_SIZE=0)

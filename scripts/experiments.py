@@ -5,9 +5,9 @@ An experiment names a base configuration (`config`), settings for all its runs (
 with `name` and `set`); every variation runs with seeds 1 to `seeds` on each of `data`. `curve = true` evaluates after
 every epoch and draws P@1 over train seconds. In place of `[[run]]`, `[[source]]` and `[[cell]]` make a run of each source
 of negatives in each cell, which says how many neurons are drawn for a block of how many samples; a map is drawn of what
-sources gain over the first one (experiment_map.py). `program` trains in place of `slide train`, `[[generate]]` makes data.
-`[probe]` asks scripts/recall_probe.cpp how many of the neurons that fire most are found by tables of several shapes.
-Called by scripts/experiments.sh.
+sources gain over the first one (experiment_map.py). `program` names a program of tests/bench that trains in place of
+`slide train`, `[[generate]]` makes data. `[probe]` asks recall_probe, also there, how many of the neurons that fire most
+are found by tables of several shapes. Called by scripts/experiments.sh.
 """
 
 import argparse
@@ -33,6 +33,18 @@ COLOURS = ["#1b6ca8", "#d1495b", "#2e8b57", "#e29b26", "#7b4fa3", "#4d4d4d", "#1
 
 def stop(message):
     sys.exit(f"experiments: {message}")
+
+
+def smaller(experiment):
+    """The experiment with every run once, for one epoch, on a tiny generated set: whether it still runs."""
+    size = ["--labels", 600, "--features", 300, "--samples", 300, "--test-samples", 64, "--seed", 1]
+    experiment["generate"], experiment["data"], experiment["seeds"] = [{"name": "tiny", "options": size}], ["tiny"], 1
+    experiment["run"] = list({run["name"]: run for run in experiment["run"]}.values())
+    for run in experiment["run"]:
+        run.pop("data", None)
+        run["set"] = [*run.get("set", []), "train.epochs=1"]
+    if "probe" in experiment:
+        experiment["probe"].update(data=["tiny"], samples=64, wanted=40)
 
 
 def load(names):
@@ -103,7 +115,7 @@ def train(options, experiment, data, run, seed):
     settings = [f"data.train={data_file(options, data, 'train')}", f"data.test={data_file(options, data, 'test')}",
                 *settings]
     if "program" in experiment:
-        call([compiled(options, experiment["program"]), os.path.join(ROOT, config), folder, *arguments, *settings])
+        call([os.path.join(options.programs, experiment["program"]), os.path.join(ROOT, config), folder, *arguments, *settings])
     else:
         call([options.slide, "train", os.path.join(ROOT, config), "--out", folder,
               *(word for setting in settings for word in ("--set", setting))])
@@ -123,20 +135,6 @@ def last(folder):
     return events(folder, "eval")[-1]
 
 
-def compiled(options, source):
-    """A program that is no part of the build: it is compiled here, against the libraries of the release build."""
-    program = os.path.join(options.out, os.path.basename(source)[:-len(".cpp")])
-    source = os.path.join(ROOT, source)
-    if os.path.exists(program) and os.path.getmtime(program) > max(
-            map(os.path.getmtime, [options.slide, source, *glob.glob(os.path.join(ROOT, "scripts", "*.h"))])):
-        return program
-    libraries = sorted(glob.glob(os.path.join(ROOT, "build", "release", "**", "libslide_*.a"), recursive=True))
-    headers = ["-I", ROOT, "-I", os.path.join(ROOT, "engine", "base", "include")]
-    call(["c++", "-std=c++20", "-O3", *headers, source, "-Wl,--start-group", *libraries, "-Wl,--end-group",
-          "-lfmt", "-lz", "-lzstd", "-lutf8proc", "-ldl", "-fopenmp", "-o", program])
-    return program
-
-
 def probe_file(options, experiment, data, block):
     return os.path.join(options.out, experiment["name"], f"probe-{data}-{block}.jsonl")
 
@@ -145,7 +143,7 @@ def probe(options, experiment):
     """Trains the probe's model and writes a line of JSON for each shape to probe-<data>-<block>.jsonl."""
     about = experiment["probe"]
     run = {"name": "probe model", "set": about.get("set", [])}
-    program = compiled(options, "scripts/recall_probe.cpp")
+    program = os.path.join(options.programs, "recall_probe")
     for data in about["data"]:
         train(options, experiment, data, run, 1)
         model = os.path.join(folder_of(options, experiment, data, run, 1), "model.slide")
@@ -296,7 +294,7 @@ def curves(options, experiment):
                                               statistics.mean(e["p_at_1"] for e in epoch)) for epoch in zip(*runs)]))
         if series:
             name = f"{experiment['name']}-{data}.svg"
-            draw(os.path.join(FOLDER, name), f"{data}: P@1 over train seconds", series)
+            draw(os.path.join(options.report, name), f"{data}: P@1 over train seconds", series)
             lines += ["", f"![P@1 over train seconds, {data}]({name})"]
     return lines
 
@@ -311,7 +309,7 @@ def maps(options, experiment):
         return {os.path.basename(folder): last(folder)["p_at_1"] for folder in runs}
 
     name = f"{experiment['name']}.svg"
-    experiment_map.draw(os.path.join(FOLDER, name), experiment, by_seed)
+    experiment_map.draw(os.path.join(options.report, name), experiment, by_seed)
     return ["", f"![Points of P@1 that sources of negatives gain]({name})"]
 
 
@@ -370,10 +368,10 @@ def anchor(title):
     return "".join(c for c in title.lower() if c.isalnum() or c in " _-").replace(" ", "-")
 
 
-def write(name, lines):
-    with open(os.path.join(FOLDER, name), "w", encoding="utf-8") as file:
+def write(options, name, lines):
+    with open(os.path.join(options.report, name), "w", encoding="utf-8") as file:
         file.write("\n".join(lines).rstrip() + "\n")
-    print(f"Wrote configs/experiments/{name}")
+    print(f"Wrote {os.path.relpath(os.path.join(options.report, name), ROOT)}")
 
 
 def report(options, experiments):
@@ -396,8 +394,8 @@ def report(options, experiments):
             lines += section(options, experiment, rows) if rows else before.get(experiment["title"], [])
             index.append(f"- [{experiment['title']}]({page_name(experiment)}#{anchor(experiment['title'])})")
         index.append("")
-        write(f"results-{page}.md", lines)
-    write("RESULTS.md", index)
+        write(options, f"results-{page}.md", lines)
+    write(options, "RESULTS.md", index)
 
 
 def main():
@@ -411,11 +409,17 @@ def main():
     parser.add_argument("--data", default="", help=argparse.SUPPRESS)
     parser.add_argument("--out", default=os.path.join(ROOT, "build", "experiments"), help=argparse.SUPPRESS)
     parser.add_argument("--slide", default=os.path.join(ROOT, "build", "release", "slide"), help=argparse.SUPPRESS)
+    parser.add_argument("--programs", default=os.path.join(ROOT, "build", "release", "tests", "bench"), help=argparse.SUPPRESS)
+    parser.add_argument("--smoke", action="store_true", help=argparse.SUPPRESS)  # of the tests: tiny data, report in --out
     options = parser.parse_args()
+    options.report = options.out if options.smoke else FOLDER
     if options.seeds < 0:
         stop("--seeds must not be negative")
     experiments = load(options.experiments)
     chosen = [e for e in experiments if not options.experiments or e["name"] in options.experiments]
+    if options.smoke:
+        for experiment in chosen:
+            smaller(experiment)
     if not options.report_only:
         for experiment in chosen:
             generate(options, experiment)
@@ -423,7 +427,7 @@ def main():
                 data_file(options, data, "train"), data_file(options, data, "test")
         for experiment in chosen:
             perform(options, experiment)
-    report(options, experiments)
+    report(options, chosen if options.smoke else experiments)
 
 
 if __name__ == "__main__":

@@ -14,10 +14,17 @@ run=$home/run
 slide=build/release/slide
 say() { printf '\n--- %s\n' "$*"; }
 
+# Of each step that ninja prints: how much is done, and which room was compiled or what was linked.
+show_steps() {
+  sed -unE -e 's|^(\[ *[0-9]+%\]) Building .* object (.*)/CMakeFiles/.*|\1 \2|p' \
+    -e 's|^(\[ *[0-9]+%\]) Linking CXX .*[ /]([^ /]+)$|\1 \2|p'
+}
+
 build() {
   install_packages "${build_packages[@]}" python3
   if cmake --preset release > "$home/build.log" 2>&1 &&
-    cmake --build --preset release -j "$(jobs_at_once)" --target slide >> "$home/build.log" 2>&1; then return; fi
+    NINJA_STATUS='[%p] ' cmake --build --preset release -j "$(jobs_at_once)" --target slide 2>&1 |
+      tee -a "$home/build.log" | show_steps; then return; fi
   tail -n 40 "$home/build.log"
   echo "The build failed; all of it is in $home/build.log" >&2
   return 1

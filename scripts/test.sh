@@ -1,7 +1,9 @@
 #!/usr/bin/env bash
-# Installs what is missing, builds the release preset with warnings as errors and runs all tests.
+# Installs what is missing, builds a preset, release unless told, with warnings as errors and runs all tests.
 # Tests on real data look in SLIDE_DATA, a folder with <name>/{train,test}.txt, and are skipped without it.
-# usage: [SLIDE_UNITY_TESTS=ON] scripts/test.sh [ctest options]     ON: each test program is built as one file
+# usage: [SLIDE_PRESET=dev] scripts/test.sh [ctest options]
+#   -L fast           the fast tier: after a build, a minute
+#   SLIDE_PRESET=dev  in build/dev, each source compiled alone: what was changed is built again soonest
 set -euo pipefail
 cd "$(dirname "$0")/.."
 . scripts/packages.sh
@@ -13,6 +15,7 @@ install_packages "${oracle_packages[@]}" || echo "Going on without NumPy: nothin
 install_packages "${package_packages[@]}" "${package_test_packages[@]}" || echo "Going on without debootstrap: no package is tried." >&2
 find_data
 
-cmake --preset release -DSLIDE_WERROR=ON -DSLIDE_UNITY_TESTS="${SLIDE_UNITY_TESTS:-OFF}" > build/configure.log 2>&1 || { cat build/configure.log; exit 1; }
-cmake --build --preset release -j "$(jobs_at_once)"
-ctest --preset release -j "$(jobs_at_once)" "$@"
+preset=${SLIDE_PRESET:-release}
+cmake --preset "$preset" -DSLIDE_WERROR=ON > build/configure.log 2>&1 || { cat build/configure.log; exit 1; }
+cmake --build --preset "$preset" -j "$(jobs_at_once)"
+ctest --preset "$preset" -j "$(jobs_at_once)" "$@"

@@ -3,10 +3,9 @@
 // control characters become blanks: a message is one line without terminal escapes. Safe from any thread.
 #pragma once
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <slide/error.h>
-#include <algorithm>
 #include <string>
 #include <utility>
 
@@ -14,8 +13,9 @@ namespace slide {
 
 // The message with blanks in place of control characters.
 inline std::string one_line(std::string message) {
-  std::ranges::replace_if(
-      message, [](char c) { return static_cast<unsigned char>(c) < 0x20 || c == 0x7f; }, ' ');
+  for (char& c : message) {
+    if (static_cast<unsigned char>(c) < 0x20 || c == 0x7f) c = ' ';
+  }
   return message;
 }
 

@@ -1,5 +1,7 @@
 #include "engine/cli/inspect_json.h"
 
+#include <nlohmann/json.hpp>
+
 #include "engine/cli/convert_model.h"
 #include "engine/config/spellings.h"
 #include "engine/run/label_view.h"

@@ -1,7 +1,7 @@
 // Output of `slide inspect --json`: the figures of the text output as one object. Sizes in bytes.
 #pragma once
 
-#include <nlohmann/json.hpp>
+#include <nlohmann/json_fwd.hpp>
 #include <string>
 #include <vector>
 

@@ -1,4 +1,4 @@
-// Feature crosses (second-order interactions): pairs of features whose conjunction predicts some label better
+// Feature crosses (second-order interactions): feature crosses whose conjunction predicts some label better
 // than the two features do independently. They are appended to the inputs of the first layer, because hidden
 // units cannot learn the conjunction from few samples.
 //
@@ -49,8 +49,8 @@ class FeatureCrosses {
   // with n samples that have both features and the label, m samples that have both features, and p_a, p_b the
   // share of the label among the samples that have each feature. A cross needs kMinTogether samples,
   // kMinOfLabel of them with the label. m is counted in up to kCrossSlots hash slots: collisions overestimate
-  // m, and memory does not grow with the number of pairs. The result does not depend on `threads`. Returns no
-  // crosses where `train` has dense columns.
+  // m, and memory does not grow with the number of crosses. The result does not depend on `threads`. Returns
+  // no crosses where `train` has dense columns.
   static FeatureCrosses choose(const Dataset& train, std::uint32_t a_label, int threads);
 
   // Returns whether crosses read from a file are valid for `features` features.

@@ -121,7 +121,7 @@ class Samples {
   SamplesOfLabels by_label_;
 };
 
-// Number of counter slots: a multiple of the number of pairs of the samples, so that few pairs collide,
+// Number of counter slots: a multiple of the number of crosses of the samples, so that few crosses collide,
 // within bounds.
 std::size_t slots_for(const Samples& samples) {
   std::uint64_t crosses = 0;

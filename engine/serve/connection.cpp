@@ -2,8 +2,11 @@
 
 #include <fmt/format.h>
 
+#include <boost/asio/buffer.hpp>
+#include <boost/asio/write.hpp>
 #include <boost/beast/http/read.hpp>
 #include <boost/beast/http/write.hpp>
+#include <string_view>
 #include <utility>
 
 #include "engine/base/phases.h"
@@ -17,6 +20,7 @@ using Endpoint = ServerMetrics::Endpoint;
 
 namespace {
 
+constexpr std::string_view kContinue = "HTTP/1.1 100 Continue\r\n\r\n";
 constexpr std::size_t kMaxHeader = 16384;
 constexpr std::size_t kReadBytes = 8192;
 constexpr std::size_t kMaxBuffer = 65536;  // holds a whole header, chunk extensions or the trailer
@@ -114,11 +118,11 @@ void Connection::header_read() {
   if (std::optional<Reply> refusal = framing_refusal(parser_->get())) return refuse_rest(std::move(*refusal));
   if (route_.refusal && !parser_->is_done()) return refuse_rest(std::move(*route_.refusal));
   if (!parser_->is_done() && boost::beast::iequals(parser_->get()[http::field::expect], "100-continue")) {
-    continue_ = {http::status::continue_, 11};
-    http::async_write(socket_, continue_, [self = shared_from_this()](const error_code& error, std::size_t) {
-      if (error) return self->close();
-      self->read_body();
-    });
+    asio::async_write(socket_, asio::buffer(kContinue),
+                      [self = shared_from_this()](const error_code& error, std::size_t) {
+                        if (error) return self->close();
+                        self->read_body();
+                      });
     return;
   }
   read_body();

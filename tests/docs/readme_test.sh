@@ -17,7 +17,7 @@ max_lines_of_pages=250              # of every other page
 # Threads that wait by spinning would be slow where several tests run at once.
 export OMP_NUM_THREADS=${OMP_NUM_THREADS:-1} OMP_WAIT_POLICY=passive
 
-mapfile -t pages < <(find . -name '*.md' -not -path './build/*' -not -path './run/*' -not -path './.*' |
+mapfile -t pages < <(find . -name '*.md' -not -path './build/*' -not -path './run/*' -not -path './.git/*' -not -path './.cache/*' |
   sed 's|^\./||' | sort | awk '$0 == "README.md" { print; next } { later = later $0 "\n" } END { printf "%s", later }')
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT

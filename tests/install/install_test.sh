@@ -19,7 +19,6 @@ prefix=$work/installed
 compiler=${CXX:-c++}
 # Threads that wait by spinning would be slow where several tests run at once.
 export OMP_NUM_THREADS=${OMP_NUM_THREADS:-1} OMP_WAIT_POLICY=passive
-. "$sources/scripts/data.sh"  # unity
 fail() { echo "install_test.sh: $*" >&2; exit 1; }
 
 command -v pkg-config > "$work/log" || fail "pkg-config is missing; install it"
@@ -121,8 +120,7 @@ by_add_subdirectory() {
   local place=$work/subproject kind
   write_project "$place" "add_subdirectory($sources slide)"
   for kind in OFF ON; do
-    cmake -S "$place" -B "$place/build" -G Ninja -DCMAKE_CXX_FLAGS=-O0 "${unity[@]}" \
-      -DCMAKE_POSITION_INDEPENDENT_CODE=ON -DBUILD_SHARED_LIBS=$kind -DSLIDE_INSTALL=$kind > "$place/log" ||
+    cmake -S "$place" -B "$place/build" -G Ninja -DCMAKE_CXX_FLAGS=-O0 -DCMAKE_POSITION_INDEPENDENT_CODE=ON -DBUILD_SHARED_LIBS=$kind -DSLIDE_INSTALL=$kind > "$place/log" ||
       { cat "$place/log"; fail "add_subdirectory fails"; }
     cmake --build "$place/build" --target example >> "$place/log" ||
       { tail -n 40 "$place/log"; fail "the example is not built by add_subdirectory"; }

@@ -1,5 +1,5 @@
 // Finds negatives for blocks of samples: those that score highest, or what is found in their place. For
-// scripts/found_negatives.cpp, where the sources are described. One thread.
+// found_negatives.cpp, where the sources are described. One thread.
 #pragma once
 
 #include <algorithm>
@@ -164,7 +164,7 @@ class Finder {
     block_.clear_samples();
     for (const Samples& samples : blocks) {
       for (const SparseRow& row : samples.rows) {
-        network_.add_row(row, block_);
+        network_.add_crossed(row, block_);
         if (block_.samples() == kLanes) score_samples();
       }
     }

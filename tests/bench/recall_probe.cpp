@@ -1,6 +1,6 @@
 // Recall of hash tables: for a trained model, how many of the output neurons that fire most for a sample do
-// its block's candidates hold? Tables of other shapes are built from the same weights. Compiled by
-// scripts/experiments.py.
+// its block's candidates hold? Tables of other shapes are built from the same weights.
+// scripts/experiments.py runs it.
 //   recall_probe MODEL TEST.txt SAMPLES BLOCK WANTED family:k:tables:bucket_capacity:policy:transform ...
 // policy: vanilla, topk or threshold; transform: plain or asymmetric; both may be left out.
 // Prints a line of JSON for each shape. The chance level is WANTED / neurons; `best` is what the best
@@ -19,6 +19,7 @@
 #include "datasets/reader.h"
 #include "engine/base/error.h"
 #include "engine/config/spellings.h"
+#include "engine/inference/prediction_batch.h"
 #include "engine/run/model_file.h"
 #include "lsh/neuron_index.h"
 
@@ -88,13 +89,13 @@ int probe(int argc, char** argv) {
 
   std::vector<AlignedArray<float>> hidden;
   std::vector<std::array<std::uint32_t, kTop>> tops;
-  const std::size_t entries = bounds_of(data, lanes).feature_entries;
+  const std::size_t entries = most_entries(network, data, lanes);
   Block block = network.make_inference_block(lanes, entries);
   ThreadScratch scratch = network.make_inference_scratch(lanes, entries);
   AlignedArray<float> z(neurons * lanes);
   for (std::size_t b = 0; b < blocks; ++b) {
     block.clear_samples();
-    for (std::size_t i = b * lanes; i < (b + 1) * lanes; ++i) network.add_row(data.features(i), block);
+    for (std::size_t i = b * lanes; i < (b + 1) * lanes; ++i) network.add_sample(data, i, block);
     const BlockInput in = network.infer_hidden(block, scratch);
     hidden.emplace_back(in.width * lanes);
     std::copy_n(in.xt, in.width * lanes, hidden.back().data());
@@ -126,7 +127,7 @@ int probe(int argc, char** argv) {
       using Clock = std::chrono::steady_clock;
       const auto start = Clock::now();
       lsh::NeuronIndex index(hash, neurons, output.inputs(), static_cast<std::uint64_t>(seed));
-      index.rebuild({output.weights().row(0), output.weights().stride}, 1, 1);
+      index.rebuild(output.weight_rows(), 1, 1);
       const auto built = Clock::now();
       lsh::QueryScratch query = index.make_scratch(lanes);
       lsh::IdSet seen(neurons);

@@ -1,6 +1,6 @@
 // What would negatives be worth that are found, if finding them cost nothing? Trains a network as `slide
 // train` does, but each block of samples also gets negatives from a source that hash tables are measured
-// against. Compiled by scripts/experiments.py.
+// against. scripts/experiments.py runs it.
 //   found_negatives CONFIG FOLDER [--found SOURCE] [--count N] [--block N] [--from SHARE] [--until SHARE]
 //                   [--rows N] [--test-rows N] KEY=VALUE ...
 // Sources: exact (all neurons are scored; of each sample the best, in turn, until there are enough), search
@@ -36,7 +36,7 @@
 #include "engine/network/network_training.h"
 #include "engine/run/run_data.h"
 #include "engine/training/schedule.h"
-#include "scripts/negative_finder.h"
+#include "tests/bench/negative_finder.h"
 
 namespace {
 
@@ -164,11 +164,11 @@ class Run {
       const std::size_t first = b * options_.wanted.block;
       for (const std::uint32_t i :
            order.subspan(first, std::min(options_.wanted.block, order.size() - first))) {
-        network_.add_row(train_.features(labelled_[i]), block);
+        network_.add_crossed(train_.features(labelled_[i]), block);
         block.labels.push_back(train_.labels(labelled_[i]));
         block.weights.push_back(1.0F);
       }
-      network_.add_row({}, block);
+      network_.add_crossed({}, block);
       block.labels.push_back(found_[b]);
       block.weights.push_back(0.0F);
     }
