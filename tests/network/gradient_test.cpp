@@ -223,7 +223,7 @@ TEST(GradientOfSources, FrequencySamplesStandForTheRestWithoutUniformFill) {
 TEST(GradientOfSources, WithoutCorrection) {
   for (const LossKind loss : {LossKind::kSoftmax, LossKind::kSigmoid}) {
     Config config = make_config({dense(7, Activation::kTanh), sampled(0, 2, 2)}, 16, 16);
-    config.layers.back().correction = false;
+    config.layers.back().logq_correction = false;
     config.loss.kind = loss;
     check_gradient(config, 16);
   }

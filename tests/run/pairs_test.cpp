@@ -133,7 +133,7 @@ TEST_P(Pairs, StayInTheFile) {
   const Model model = load_model(path);
   EXPECT_EQ(model.version, 10U);
   EXPECT_EQ(model.shape.features, kWords);
-  EXPECT_EQ(model.shape.crosses, trainer.shape().pairs);
+  EXPECT_EQ(model.shape.crosses, trainer.shape().crosses);
   EXPECT_TRUE(std::ranges::equal(model.network.feature_crosses().crosses(),
                                  trainer.network().feature_crosses().crosses()));
   EXPECT_EQ(answers_of(model.trained(), test), answers_of(trainer.trained(), test));
@@ -177,7 +177,7 @@ TEST_P(Pairs, StayInIncrementalTraining) {
                   start_continued(model, config, continued_rows(model, more, nullptr, 2), nullptr, {}, 2));
   trainer.run({});
   EXPECT_EQ(trainer.shape().features, kWords + 7);
-  EXPECT_EQ(trainer.shape().pairs, model.shape.crosses);
+  EXPECT_EQ(trainer.shape().crosses, model.shape.crosses);
   EXPECT_NE(answers_of(trainer.trained(), test), answers_of(model.trained(), test));
 }
 

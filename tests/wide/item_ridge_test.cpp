@@ -144,10 +144,13 @@ TEST(ItemRidge, OfAHeavyUserSoManyItemsCount) {
   for (std::size_t j = 0; j < kItems; ++j) {
     const bool counts = j == 1 || j % 2 == 0;
     for (std::size_t i = 0; i < kItems; ++i) {
-      if (!counts || (i != 1 && i % 2 == 1) || i == j)
+      if (!counts || (i != 1 && i % 2 == 1) || i == j) {
         ASSERT_EQ(weights.row(j)[i], 0.0F) << i << " for " << j;
+      }
     }
-    if (counts) EXPECT_GT(weights.row(j)[j == 0 ? 2 : 0], 0.0F) << j;
+    if (counts) {
+      EXPECT_GT(weights.row(j)[j == 0 ? 2 : 0], 0.0F) << j;
+    }
   }
   EXPECT_GT(weights.row(1)[2], 10 * weights.row(4)[2]);
 }
