@@ -30,10 +30,10 @@ constexpr std::array<char, 8> kCacheMagic = {'S', 'L', 'I', 'D', 'E', 'C', 'S', 
 constexpr std::uint64_t kByteOrder = 0x0102030405060708ULL;
 constexpr std::uint64_t kHeaderBytes = 4096;
 constexpr std::uint64_t kSummedBytes = std::uint64_t{1}
-                                       << 30;  // files up to here have a checksum of the arrays
+                                       << 30;  // files up to this size have a checksum of the arrays
 constexpr std::size_t kWarningBytes = 3072;
-constexpr std::size_t kRowsToCheck = 512;  // of a check of entries: what they hold stays in the cache
-constexpr std::size_t kSumBytes = std::size_t{1} << 20;  // a block of the checksum, a multiple of a page
+constexpr std::size_t kRowsToCheck = 512;                // rows per check: their entries stay in cache
+constexpr std::size_t kSumBytes = std::size_t{1} << 20;  // checksum block, a multiple of a page
 
 struct CacheHeader {
   std::array<char, 8> magic = kCacheMagic;
@@ -41,7 +41,7 @@ struct CacheHeader {
   CacheKey key;
   CsrCounts counts;
   CsrSizes sizes;
-  std::uint64_t unknown_features = 0, unknown_labels = 0;  // as in ReadReport
+  std::uint64_t unknown_features = 0, unknown_labels = 0;  // see ReadReport
   std::array<char, kWarningBytes> warnings{};  // likewise, a line each, as many as there is room for
   std::uint64_t file_bytes = 0;
   std::uint64_t has_data_checksum = 0;
@@ -76,7 +76,7 @@ void take_warnings(const CacheHeader& header, ReadReport& report) {
     report.add_warning(std::string(rest.substr(0, end)));
 }
 
-// Where the arrays lie in the file.
+// Positions of the arrays in the file.
 struct Layout {
   std::uint64_t feature_offsets, label_offsets, feature_ids, feature_values, label_ids, weights, end;
 };

@@ -22,8 +22,8 @@
 
 namespace slide {
 
-// What the cached rows were made from. A change of how readers understand a file, or of this layout, is a new
-// kCacheVersion.
+// Identity of the cached content. Increment kCacheVersion whenever readers interpret files differently or
+// this layout changes.
 inline constexpr std::uint32_t kCacheVersion = 5;
 
 struct CacheKey {

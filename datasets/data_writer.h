@@ -55,7 +55,7 @@ void append_label(std::string& line, FileFormat to, std::string_view name, bool 
                   const std::string& where);
 // Throws InputError for a text with a word that would be a label there.
 void check_words(FileFormat to, std::string_view text, const std::string& where);
-// Appends what stands between labels and text.
+// Appends the separator between labels and text.
 void end_labels(std::string& line, FileFormat to);
 
 // The names of features and labels that text is written with.

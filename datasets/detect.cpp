@@ -19,9 +19,10 @@ namespace slide {
 
 namespace {
 
-constexpr std::size_t kHeadBytes = std::size_t{1} << 16;        // of a file to look at
-constexpr std::size_t kMaxHeadBytes = std::size_t{1} << 28;     // for a line that is longer
-constexpr std::size_t kPackedHeadBytes = std::size_t{1} << 18;  // that these lie in: a block of Zstandard
+constexpr std::size_t kHeadBytes = std::size_t{1} << 16;     // examined bytes of a file
+constexpr std::size_t kMaxHeadBytes = std::size_t{1} << 28;  // for a line that is longer
+// compressed bytes read for these: a Zstandard block
+constexpr std::size_t kPackedHeadBytes = std::size_t{1} << 18;
 
 // The first line that is neither blank nor a comment, without a trailing comment.
 std::string_view first_line_of_data(std::string_view text) {
@@ -46,7 +47,7 @@ bool has_whole_line(std::string_view head) {
   return false;
 }
 
-// `id:value`, with a number or what begins like one.
+// Whether a token is `id:value`, with a number or its beginning.
 bool is_feature(std::string_view token) {
   const std::size_t colon = token.find(':');
   if (colon == 0 || colon == std::string_view::npos || colon + 1 == token.size()) return false;

@@ -11,7 +11,7 @@
 
 namespace slide {
 
-// One interaction of a pair.
+// Weight and time of an interaction.
 struct ItemWeight {
   float weight = 1;
   double time = 0;  // in any unit; 0 without a time
@@ -21,7 +21,7 @@ struct ItemWeight {
 struct LogLine {
   std::string_view user;
   std::vector<std::string_view> items;
-  ItemWeight of_pair;  // kItemPairs: of its one item
+  ItemWeight of_pair;  // kItemPairs: of its item
   std::vector<std::string_view> fields;
   UnquotedNames unquoted;
 };

@@ -38,7 +38,7 @@ InteractionLog::InteractionLog(std::span<const TextSource> sources, const ReadOp
   fail_input("{}:1:1: the log is empty; write 'user item item ...' for each user", sources.front().origin);
 }
 
-// A part in chunks, without the line that names columns.
+// Cuts a part into chunks, without its header line.
 std::vector<InteractionLog::Chunk> InteractionLog::cut(const TextSource& source, const LogLayout& layout,
                                                        std::size_t chunk_bytes) {
   const std::size_t head = layout.head_bytes;

@@ -33,7 +33,7 @@ class InteractionLog {
 
   TextForm form() const { return layouts_.form(); }
   const LogLayouts& layouts() const { return layouts_; }
-  // In the order in which they first occur.
+  // In order of first occurrence.
   std::span<const std::string_view> users() const { return users_; }
   std::span<const std::string_view> items() const { return items_; }
   // Entries of a user, in file order, repeated items included.

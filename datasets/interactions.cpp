@@ -57,7 +57,7 @@ std::vector<std::uint32_t> by_name(std::span<const std::string_view> users) {
   return order;
 }
 
-// By item of the log, its id in the model.
+// Model id by item of the log.
 std::vector<std::uint32_t> ids_of(const InteractionLog& log, const TextModel& items) {
   std::vector<std::uint32_t> ids;
   ids.reserve(log.items().size());
@@ -130,7 +130,7 @@ class LogRows {
     return log_.items()[entry.item] > log_.items()[than.item];
   }
 
-  // The items of a user that have an id, by it.
+  // The known items of a user, by ascending id.
   void make_row(std::size_t user, std::uint64_t& unknown) {
     const std::span<Entry> entries = log_.entries_to_order(user);
     const Entry* last = nullptr;

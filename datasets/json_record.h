@@ -30,7 +30,7 @@ void parse_json_record(std::string_view line, const RecordColumns& columns, Json
 // What the first line of JSON is where it is no whole object, and what to do, for a message; else empty.
 std::string json_form_fault(std::string_view line);
 
-// The names of the columns of a line, as far as it can be read.
+// Names of the columns of a line, as far as it can be parsed.
 std::vector<std::string> json_columns(std::string_view line);
 
 }  // namespace slide

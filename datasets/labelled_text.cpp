@@ -121,7 +121,7 @@ std::uint64_t read_samples(Chunks& chunks, const TextModel& model, const TextRul
                                                  std::max<std::size_t>(chunks.size(), 1)));
   std::vector<Reading> readings;
   for (int thread = 0; thread < threads; ++thread) readings.emplace_back(model.options());
-  const bool twice = sink.saves_memory();  // else the rows of the first pass wait for their places
+  const bool twice = sink.saves_memory();  // else rows of the first pass are kept
   std::vector<ChunkRows> waiting(twice ? 0 : chunks.size());
   std::vector<CsrCounts> counts(chunks.size());
   std::vector<std::pair<std::uint64_t, std::uint64_t>> unknown(chunks.size());  // features and labels

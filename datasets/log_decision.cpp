@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <charconv>
 #include <utility>
 
@@ -66,7 +67,7 @@ class Decision {
   LogLayout layout() {
     fields_ = facts_.common_fields(asked_.separator);
     if (asked_.options.form == LogForm::kLists || facts_.lines == 0) return lists();
-    if (names_any()) return named_pairs();
+    if (names_any() && (!asked_.known || has_named())) return named_pairs();
     used_ = std::min(fields_, LogFacts::kColumns);
     while (used_ > 2 && facts_.columns[used_ - 1].values == 0) --used_;
     if (asked_.options.form == LogForm::kPairs) return told_pairs();
@@ -84,6 +85,17 @@ class Decision {
   bool names_any() const {
     const LogOptions& log = asked_.options;
     return !log.user.empty() || !log.item.empty() || !log.weight.empty() || !log.time.empty();
+  }
+
+  // Whether lines have all columns that are named by number: those to predict for may be lists.
+  bool has_named() const {
+    const LogOptions& log = asked_.options;
+    return std::ranges::all_of(std::array{&log.user, &log.item, &log.weight, &log.time},
+                               [&](const auto* wanted) {
+                                 std::size_t number = 0;
+                                 std::from_chars(wanted->data(), wanted->data() + wanted->size(), number);
+                                 return number <= fields_;
+                               });
   }
 
   LogLayout lists() const {

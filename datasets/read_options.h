@@ -62,7 +62,7 @@ struct ReadOptions {
   // Labels that text names and `text` does not know get the numbers behind its own, and their names go here;
   // else they are left out.
   UnknownLabels* unknown_labels = nullptr;
-  // Dense columns that there must be; without, as many as there are.
+  // Required number of dense columns; nullopt: any.
   std::optional<std::uint32_t> dense_columns = std::nullopt;
   int threads = 0;  // 0 = all cores
   // Vocabulary for text; without it, labelled text is an error.
@@ -71,7 +71,7 @@ struct ReadOptions {
   TableColumns columns = {};
   // What a log of interactions is read by.
   LogOptions log = {};
-  // Lines of text with faults are left out; else the first one is an error.
+  // Skip malformed lines of text; else the first one is an error.
   bool skip_bad = false;
   // If set: receives the report of the reading; overwritten.
   ReadReport* report = nullptr;

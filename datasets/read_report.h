@@ -30,8 +30,8 @@ struct ReadReport {
   static constexpr std::size_t kShown = 5;
   static constexpr std::size_t kMaxWarnings = 16;
 
-  std::uint64_t bad_rows = 0;      // left out because there is a fault in them
-  std::vector<std::string> first;  // what is wrong, described, with the first kShown of them
+  std::uint64_t bad_rows = 0;      // malformed rows, skipped
+  std::vector<std::string> first;  // descriptions of the first kShown of them
   // What the model does not know and was left out: features, of text words and n-grams, and labels of text;
   // each as often as it is there.
   std::uint64_t unknown_features = 0;

@@ -34,10 +34,10 @@ struct RowChunk {
   std::uint64_t first_line = 0;   // line number in the input, from 1
   std::uint64_t feature_ids = 0;  // largest id + 1
   std::uint64_t label_ids = 0;
-  std::uint64_t bad = 0;               // rows with faults
+  std::uint64_t bad = 0;               // malformed rows
   std::uint64_t unknown = 0;           // features left out
-  std::vector<PlacedFault> faults;     // of the first ReadReport::kShown of them
-  std::vector<std::uint64_t> emptied;  // OnFault::kEmpty: their places among the rows of the chunk
+  std::vector<PlacedFault> faults;     // the first ReadReport::kShown of them
+  std::vector<std::uint64_t> emptied;  // OnFault::kEmpty: their indices within the chunk
 };
 
 // Cuts `lines`, a part of the source, into chunks of about `chunk_bytes` bytes and counts them. Line numbers
@@ -56,7 +56,7 @@ void parse_rows(const TextSource& source, const RowSyntax& syntax, OnFault on_fa
 // Features that were left out of all chunks.
 std::uint64_t unknown_of(const std::vector<RowChunk>& chunks);
 
-// Sizes from the ids alone.
+// Sizes from the ids.
 CsrSizes sizes_of(const std::vector<RowChunk>& chunks);
 
 }  // namespace slide

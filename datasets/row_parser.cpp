@@ -161,7 +161,7 @@ void check_value(const Line& line, const char* at, const char* stop, const Parse
   fail_value(line, stop + 1, NumberFault::kNoNumber);
 }
 
-// Reads the features from `at` to the end of the line in their order; returns whether that was ascending.
+// Parses the features from `at` to the end of the line in order; returns whether ids ascend.
 bool parse_features(const Line& line, const char* at, Row& row) {
   const std::uint64_t base = line.syntax.one_based ? 1 : 0;
   const std::uint64_t limit = std::min(line.syntax.feature_limit, line.syntax.known_features);

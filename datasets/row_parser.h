@@ -20,7 +20,7 @@ struct RowSyntax {
   bool blank_rows = false;  // libsvm: a blank line is a sample, as in XMC text
   bool one_based = false;   // feature ids in the text start at 1 (libsvm)
   bool normalize = true;
-  std::uint64_t feature_limit = kIdLimit;   // ids, counted from 0, lie below
+  std::uint64_t feature_limit = kIdLimit;   // exclusive bound of ids, counted from 0
   std::uint64_t known_features = kIdLimit;  // those from here on are left out
   std::uint64_t label_limit = kIdLimit;
 };

@@ -14,10 +14,10 @@ namespace slide {
 // Rows of some lines.
 struct RowPart {
   Dataset rows;
-  std::vector<std::uint64_t> bad = {};     // rows with faults, ascending; they are empty
-  std::vector<std::string> faults = {};    // "FILE:LINE:COLUMN: what" of the first ReadReport::kShown of them
-  std::uint64_t unknown_features = 0;      // of data with features: those left out
-  std::vector<std::string> warnings = {};  // as in ReadReport
+  std::vector<std::uint64_t> bad = {};   // malformed rows, ascending; they are empty
+  std::vector<std::string> faults = {};  // "FILE:LINE:COLUMN: what" for the first ReadReport::kShown of them
+  std::uint64_t unknown_features = 0;    // of data with features: those left out
+  std::vector<std::string> warnings = {};           // as in ReadReport
   std::shared_ptr<const LogUsers> users = nullptr;  // of interactions: whose rows they are
 };
 

@@ -244,7 +244,7 @@ std::shared_ptr<const TextModel> model_of(TextModelParts parts, std::vector<Seen
   return std::make_shared<const TextModel>(options, std::move(parts));
 }
 
-// Adds the samples of a text to what was seen, and returns its form.
+// Counts the samples of a text; returns its form.
 TextForm count_text(const TextSource& source, std::size_t chunk_bytes, const LearnRules& how,
                     std::vector<Seen>& seen) {
   const Table* const table = how.table;

@@ -53,7 +53,7 @@ Dataset with_labels_of(const Dataset& data, const CsrInput& rows) {
   return {storage, view, data.feature_count(), std::max(data.label_count(), rows.feature_count)};
 }
 
-// The samples of texts and their labels, whose matrix `rows` keeps.
+// Texts and their labels, whose matrix `rows` keeps.
 TextSamples samples_of(const std::vector<std::string_view>& texts, const CsrInput& rows,
                        const std::vector<std::string_view>& names) {
   check_rows(texts, rows);

@@ -29,7 +29,7 @@ struct Config::Impl {
 // Settings with which a file was read, needed by later readers.
 struct Reading {
   DataConfig options;
-  std::shared_ptr<const TextModel> text;  // or nullptr
+  std::shared_ptr<const TextModel> text;  // may be nullptr
   // Names of labels behind those of `text`, which it does not know; or nullptr.
   std::shared_ptr<const UnknownLabels> unknown = nullptr;
   std::uint64_t unknown_features = 0;  // left out
@@ -78,7 +78,7 @@ Dataset scaled_rows(const Data::Impl& data, const DataConfig& config);
 // The rows to train on: without labels that a text names and its model does not know.
 Dataset rows_to_train(const Data::Impl& data, Dataset rows);
 
-// Puts the settings that `data` were read with, from a file or of texts, into a configuration.
+// Records the settings with which `data` were read (from a file or texts) in a configuration.
 void record_reading(const Data::Impl& data, slide::Config& config);
 
 Measures measures_of(const Metrics& metrics);

@@ -57,7 +57,7 @@ struct Evaluation {
   std::vector<std::uint32_t> order;  // of each score in its line of text; empty: none, or not known
   LabelPairs pairs;
   std::vector<std::uint32_t> ks;
-  std::vector<std::uint32_t> training;  // samples of each label; none without --train
+  std::vector<std::uint32_t> training;  // samples of each label; empty without --train
   bool trained = false;                 // whether there is --train
   std::optional<Metrics> none;
   std::optional<float> threshold;
@@ -137,27 +137,6 @@ void leave_out(const LabelPairs& pairs, Dataset& scores, std::vector<std::uint32
   scores = scores_without(scores, pairs);
 }
 
-// The best labels of each sample; of text, equal scores in the order of their line, which is that of the
-// ranks that `slide predict` gave them before they had six digits.
-Ranking ranked_in_order(const Dataset& scores, const std::vector<std::uint32_t>& order, std::size_t most,
-                        int threads) {
-  if (order.empty()) return ranked(scores, most, threads);
-  Ranking ranking(scores.size(), most);
-  std::vector<std::uint32_t> places;
-  std::size_t first = 0;
-  for (std::size_t i = 0; i < scores.size(); ++i) {
-    const SparseRow row = scores.features(i);
-    places.resize(row.ids.size());
-    std::iota(places.begin(), places.end(), 0U);
-    std::ranges::sort(places, [&](std::uint32_t a, std::uint32_t b) {
-      return row.values[a] != row.values[b] ? row.values[a] > row.values[b]
-                                            : order[first + a] < order[first + b];
-    });
-    for (const std::uint32_t place : places) ranking.add(i, row.ids[place]);
-    first += row.ids.size();
-  }
-  return ranking;
-}
 // How the data are read, by --format, --set and --threads.
 TruthOptions reading_of(const EvaluateCommand& command) {
   static constexpr std::array kMeant = {

@@ -48,9 +48,9 @@ struct Sizes {
   std::size_t features = 0;
   std::size_t labels = 0;
   BlockBounds bounds;
-  bool guessed = true;                // the bounds
-  std::size_t samples = 0;            // of data that was read
-  std::size_t crosses = 0;            // of features; guessed, the most there can be
+  bool guessed = true;                // of the bounds
+  std::size_t samples = 0;            // of the data read
+  std::size_t crosses = 0;            // feature crosses; the maximum where guessed
   std::optional<DataLook> data = {};  // that was read
 };
 

@@ -28,7 +28,7 @@ nlohmann::ordered_json json_of_labels(const Model& model, const std::vector<std:
 // A first look at data, its names whole.
 nlohmann::ordered_json json_of(const DataLook& look);
 
-// The object as text. Names in the encoding of the data may be no UTF-8; such bytes are replaced.
+// The object as text; replaces invalid UTF-8 in names of the data.
 std::string text_of(const nlohmann::ordered_json& json);
 
 }  // namespace slide::cli

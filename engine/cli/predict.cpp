@@ -21,6 +21,7 @@
 #include "engine/cli/options.h"
 #include "engine/cli/ranks.h"
 #include "engine/cli/sample_input.h"
+#include "engine/cli/score_line.h"
 #include "engine/cli/text.h"
 #include "engine/cli/warnings.h"
 #include "engine/inference/inference.h"
@@ -39,7 +40,7 @@ namespace {
 constexpr std::size_t kFewSamples = PredictionBatch::kLanes;  // work for one thread
 // Bounds of the memory of pending output lines.
 constexpr std::size_t kSamplesAtOnce = 16384;
-constexpr std::size_t kLabelsAtOnce = 1ULL << 20;  // but for a batch's samples a thread
+constexpr std::size_t kLabelsAtOnce = 1ULL << 20;  // unless one block of samples per thread has more
 constexpr std::size_t kReachingAtOnce = 1ULL << 24;
 constexpr std::size_t kTextAtOnce = 1ULL << 16;
 constexpr std::uint32_t kDefaultK = 5;
@@ -48,10 +49,10 @@ struct PredictCommand {
   std::string model;
   std::string data;  // "-": standard input
   std::optional<std::uint32_t> k;
-  std::string scores = "probability";  // what a label is printed with: this or "logit"
-  std::optional<double> threshold;     // labels with lower scores are left out
-  std::string labels;                  // file with names of labels, or empty: those of the model
-  std::string out;                     // .npz file that gets the scores in place of what is printed, or empty
+  std::string scores = "probability";  // printed score: this or "logit"
+  std::optional<double> threshold;     // labels with lower scores are omitted
+  std::string labels;                  // names file of labels, or empty: the model's names
+  std::string out;                     // .npz file for the scores, in place of printing, or empty
   ModelUse use;
   bool json = false;  // prints a JSON object per sample
   bool skip_bad = false;
@@ -66,52 +67,6 @@ struct PredictCommand {
     if (!out.empty()) return static_cast<float>(score) >= static_cast<float>(*threshold);
     return reaches_written(score, *threshold);
   }
-};
-
-// Output line of one sample. Memory is kept between samples.
-class Line {
- public:
-  void clear() { size_ = 0; }
-  void add(char separator, std::uint32_t label, double score) {
-    finish(write_whole(label, begin(separator, kNumberRoom)), score);
-  }
-  void add(char separator, std::string_view label, double score) {
-    char* at = begin(separator, label.size());
-    finish(std::copy(label.begin(), label.end(), at), score);
-  }
-  // Whose line it is, before all labels; TABs follow.
-  void begin_with(std::string_view user) {
-    clear();
-    std::copy(user.begin(), user.end(), begin('\t', user.size()));
-    size_ = user.size();
-  }
-  void end() {
-    if (bytes_.empty()) bytes_.resize(1);
-    bytes_[size_++] = '\n';
-  }
-  // Sets the whole line.
-  void set(std::string_view text) {
-    clear();
-    std::copy(text.begin(), text.end(), begin(' ', text.size()));
-    size_ = text.size();
-  }
-  std::string_view text() const { return {bytes_.data(), size_}; }
-
- private:
-  // Start of the space for a label of up to `length` bytes.
-  char* begin(char separator, std::size_t length) {
-    const std::size_t room = size_ + length + kNumberRoom + 3;  // separator, colon, end of line
-    if (bytes_.size() < room) bytes_.resize(2 * room);
-    if (size_ > 0) bytes_[size_++] = separator;
-    return bytes_.data() + size_;
-  }
-  void finish(char* label_end, double score) {
-    *label_end++ = ':';
-    size_ = static_cast<std::size_t>(write_six_digits(score, label_end) - bytes_.data());
-  }
-
-  std::vector<char> bytes_;
-  std::size_t size_ = 0;
 };
 
 // Collects the scores of all samples for a file. One thread.
@@ -157,7 +112,7 @@ class Answers {
   // Of the rows `bad`, ascending, no label is printed. `users`: whose rows they are, or nullptr.
   void print_all(const Dataset& data, std::span<const std::uint64_t> bad, const LogUsers* users = nullptr) {
     users_ = users;
-    // Whole blocks, whatever k: how samples of a file are grouped shows in the last bits of scores.
+    // Whole blocks for any k: the grouping of a file's samples affects the last bits of scores.
     const auto threads = static_cast<std::size_t>(threads_);
     const std::size_t labels = command_.reaching() ? labels_ : command_.k.value_or(kDefaultK);
     const std::size_t most = command_.reaching() ? kReachingAtOnce : kLabelsAtOnce;
@@ -181,7 +136,7 @@ class Answers {
     };
     if (shared_) {
       shared_->predict(part, take_next);
-    } else if (part.size() <= kFewSamples && !command_.reaching()) {  // they come in order
+    } else if (part.size() <= kFewSamples && !command_.reaching()) {  // results arrive in order
       predict(part, take_next);
     } else {
       if (lines_.size() < part.size()) lines_.resize(part.size());
@@ -258,7 +213,7 @@ class Answers {
     }
   }
 
-  void write_answer(std::size_t sample, std::span<const Prediction> best, Line& line) const {
+  void write_answer(std::size_t sample, std::span<const Prediction> best, ScoreLine& line) const {
     line.clear();
     if (command_.json) {
       line.set(json_of(sample, best));
@@ -308,8 +263,8 @@ class Answers {
   std::vector<Predictor::Scratch> threads_scratch_;
   std::span<const std::uint64_t> bad_;
   const LogUsers* users_ = nullptr;
-  std::size_t first_ = 0;  // of the part, in its data
-  std::vector<Line> lines_;
+  std::size_t first_ = 0;  // of the part, within its data
+  std::vector<ScoreLine> lines_;
   std::string text_;
   std::vector<std::vector<std::pair<std::uint32_t, float>>> rows_;  // of the part
   ScoreTable table_;
@@ -344,7 +299,7 @@ void run_predict(const PredictCommand& command, Cluster& cluster) {
       answer(part, command.skip_bad, answers, bad);
       unknown.features += part.unknown_features;
     });
-  } catch (const Ended& end) {  // nobody reads what this process prints
+  } catch (const Ended& end) {  // standard output is closed
     if (cluster.size() > 1) cluster.abort(end.code);
     throw;
   }

@@ -177,7 +177,7 @@ void SampleInput::take_users(const ReadAsked& read, const Take& take) const {
   take(part);
 }
 
-// Whether the path names arrays, IDX or npz, which are not read as lines.
+// Whether the path names arrays, IDX or npz, which are not read by lines.
 bool SampleInput::is_array_file() const {
   if (origin_ != path_) return false;
   if (is_file_list(path_)) return true;

@@ -157,7 +157,8 @@ void add_test(CLI::App& app, Action& action) {
   add_format(*sub, "--format", "Format of DATA; default: found from its content", command->use.format);
   add_skip_bad(*sub, command->skip_bad);
   add_strict(*sub, command->strict);
-  sub->get_option("--skip-bad")->excludes(sub->get_option("--filter"));  // which counts the rows of the file
+  // --filter refers to row numbers of the file
+  sub->get_option("--skip-bad")->excludes(sub->get_option("--filter"));
   sub->callback([command, &action] {
     action = [command] { run_together([&](Cluster& cluster) { run_test(*command, cluster); }); };
   });

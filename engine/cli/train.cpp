@@ -35,7 +35,7 @@ struct TrainCommand {
   bool quiet = false;
   bool skip_bad = false;
   bool strict = false;
-  std::string resume;  // folder of a stopped run to go on with, or empty
+  std::string resume;  // folder of a stopped run to resume, or empty
 };
 
 void print_data(const char* name, const std::string& path, const Dataset& data) {

@@ -21,8 +21,8 @@ Choice choice(E& member) {
 Flag flag(bool& member) {
   return {&member};
 }
-Text text(std::string& member) {
-  return {&member};
+Text text(std::string& member, bool columns = false) {
+  return {&member, columns};
 }
 Files files(std::string& member) {
   return {&member};
@@ -81,15 +81,15 @@ std::vector<Field> data_fields(DataConfig& c) {
       {"test_newest", flag(c.test_newest),
        "interactions: hold each user's newest item out, by its time, to test on.", "false"},
       {"log", choice(c.log), "interactions: a line is a user and its items, or one item of it.", "\"auto\""},
-      {"user", text(c.user), "interactions: the column of users, by name or number; empty = found.", "\"\""},
-      {"item", text(c.item), "interactions: the column of items, by name or number; empty = found.", "\"\""},
+      {"user", text(c.user, true), "interactions: users' column, by name or number; empty = found.", "\"\""},
+      {"item", text(c.item, true), "interactions: items' column, by name or number; empty = found.", "\"\""},
       {"text", text(c.text),
        "JSON lines, CSV, TSV: the columns whose texts are joined, with commas between them.", "\"\""},
       {"labels", text(c.labels),
        "JSON lines, CSV, TSV: the column of labels, a list of strings, or a string of several.", "\"\""},
       {"label_separator", text(c.label_separator),
        "What stands between the labels of such a string, and before the TAB of labelled text.", "\",\""},
-      {"weight", text(c.weight),
+      {"weight", text(c.weight, true),
        "JSON lines, CSV, TSV: the column with the weights of samples in training; empty = all weigh the "
        "same; interactions: the column of weights, by name or number, none = there is none.",
        "\"\""},
@@ -134,7 +134,7 @@ std::vector<Field> data_fields(DataConfig& c) {
        "CSV, TSV: a column; else a file with a value for each sample of the training file, one a line; those "
        "of one value are held out all or not at all; empty = samples stand alone.",
        "\"\""},
-      {"time", text(c.time),
+      {"time", text(c.time, true),
        "When samples are from, where the latest of them are to be held out: JSON lines, CSV, TSV: a column; "
        "else a file with a value a line; numbers, or texts that sort by time, as 2024-05-31; order = the "
        "order "
@@ -376,19 +376,6 @@ std::vector<Section> all_sections(Config& config) {
 const Field* find_field(const Section& section, std::string_view key) {
   const auto found = std::ranges::find(section.fields, key, &Field::key);
   return found == section.fields.end() ? nullptr : &*found;
-}
-
-std::span<const Renamed> renamed_keys() {
-  static constexpr Renamed kRenamed[] = {
-      {"data.pairs", "data.crosses"},
-      {"data.hide", "data.mask"},
-      {"train.forget", "train.expire_labels"},
-      {"loss.delta_floor", "loss.gradient_threshold"},
-      {"neighbours.companions", "neighbours.cooccurrence"},
-      {"layer.correction", "layer.logq_correction"},
-      {"layer.wide_against", "layer.wide_negatives"},
-  };
-  return kRenamed;
 }
 
 const Field* find_field(std::span<const Section> sections, std::string_view name) {

@@ -75,6 +75,10 @@ bool set(const Flag& flag, const toml::node& node) {
 }
 
 bool set(const Text& text, const toml::node& node) {
+  if (text.columns && node.is_integer() && node.as_integer()->get() > 0) {
+    *text.member = std::to_string(node.as_integer()->get());
+    return true;
+  }
   if (node.is_string()) *text.member = node.as_string()->get();
   return node.is_string();
 }

@@ -49,15 +49,14 @@ struct DataConfig {
   std::string test;   // test file, may be empty
   DataFormat format = DataFormat::kAuto;
   DataKind kind = DataKind::kAuto;
-  // Interactions: the share of a user's items that an epoch hides, and asks for; and what else the users of
-  // the test file have.
-  double mask = 0.5;
+  // Interactions:
+  double mask = 0.5;  // share of a user's items that each epoch masks as targets
   std::string known;
-  bool test_newest = false;  // and whether the newest item of each is the test
+  bool test_newest = false;  // the newest item of each user is the test item
   // Interactions: how lines are read, and which columns are what; weight and time below name further ones.
   LogForm log = LogForm::kAuto;
   std::string user, item;
-  // Tables, JSON lines and CSV: see TableColumns.
+  // Tables (JSON Lines and CSV): see TableColumns.
   std::string text;
   std::string labels;
   std::string label_separator = ",";

@@ -32,7 +32,8 @@ class InversePropensities {
   explicit InversePropensities(std::vector<double> by_label, double beyond = 1.0)
       : values_(std::move(by_label)), beyond_(beyond) {}
 
-  std::size_t size() const { return frequencies_.empty() ? values_.size() : frequencies_.size(); }  // labels
+  // number of labels
+  std::size_t size() const { return frequencies_.empty() ? values_.size() : frequencies_.size(); }
   // A label beyond size() is one that training lacks: its frequency is 0.
   double operator[](std::size_t label) const {
     if (label >= size()) return beyond_;
@@ -41,7 +42,7 @@ class InversePropensities {
 
  private:
   std::span<const std::uint32_t> frequencies_;
-  std::vector<double> values_;  // by frequency, or where there are none by label
+  std::vector<double> values_;  // by frequency; by label where frequencies_ is empty
   double beyond_ = 1.0;
 };
 

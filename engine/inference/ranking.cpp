@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <numeric>
 #include <utility>
 
 #include "engine/base/error.h"
@@ -46,6 +47,26 @@ Ranking ranked(const Dataset& scores, std::size_t most, int threads) {
       for (const std::uint32_t place : places) ranking.add(sample, row.ids[place]);
     }
   });
+  return ranking;
+}
+
+Ranking ranked_in_order(const Dataset& scores, const std::vector<std::uint32_t>& order, std::size_t most,
+                        int threads) {
+  if (order.empty()) return ranked(scores, most, threads);
+  Ranking ranking(scores.size(), most);
+  std::vector<std::uint32_t> places;
+  std::size_t first = 0;
+  for (std::size_t i = 0; i < scores.size(); ++i) {
+    const SparseRow row = scores.features(i);
+    places.resize(row.ids.size());
+    std::iota(places.begin(), places.end(), 0U);
+    std::ranges::sort(places, [&](std::uint32_t a, std::uint32_t b) {
+      return row.values[a] != row.values[b] ? row.values[a] > row.values[b]
+                                            : order[first + a] < order[first + b];
+    });
+    for (const std::uint32_t place : places) ranking.add(i, row.ids[place]);
+    first += row.ids.size();
+  }
   return ranking;
 }
 

@@ -49,6 +49,12 @@ class Ranking {
 // The `most` labels of highest score of each sample; ties by lower label.
 Ranking ranked(const Dataset& scores, std::size_t most, int threads);
 
+// The same, but ties by `order`, which has the position of each score in its row, all rows in a row: for
+// scores read from text, whose six digits tie labels that the writer had ranked. With an empty `order` as
+// ranked().
+Ranking ranked_in_order(const Dataset& scores, const std::vector<std::uint32_t>& order, std::size_t most,
+                        int threads);
+
 // Metrics of the ranking over all samples of `truth`; `none` is an empty Metrics with the parameters to use.
 Metrics measured(const Ranking& ranking, const Dataset& truth, Metrics none);
 

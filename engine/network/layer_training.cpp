@@ -10,7 +10,7 @@ namespace {
 
 // Prefetches beyond what a core can have under way are dropped, so these are asked for shortly before, a few
 // at a time.
-constexpr std::size_t kStateAhead = 8;     // rows whose optimizer state is asked for ahead
+constexpr std::size_t kStateAhead = 8;     // rows whose optimizer state is prefetched
 constexpr std::size_t kWideAhead = 3;      // and whose wide weights are
 constexpr std::size_t kRowsTogether = 32;  // those of one block share the loads of its inputs
 constexpr std::size_t kDenseRun = 16;      // rows whose biases share a cache line

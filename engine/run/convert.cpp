@@ -43,7 +43,7 @@ struct Lines {
   std::optional<Table> table;
   TextForm form = TextForm::kFastText;
   std::string_view text;
-  std::uint64_t before = 0;  // lines of the head of a table
+  std::uint64_t before = 0;  // header lines of a table
   std::string separator = ",";
 
   std::string_view take(std::string_view& rest) const {

@@ -15,8 +15,8 @@
 namespace slide {
 
 struct AverageOptions {
-  std::vector<std::string> models;  // files, or folders of runs; at least two
-  std::string out;                  // the file to write
+  std::vector<std::string> models;  // files, or run folders; at least two
+  std::string out;                  // output file
   bool replace = true;              // a model that lies there, else InputError
 };
 

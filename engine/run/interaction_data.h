@@ -20,9 +20,9 @@ bool is_interactions(const DataConfig& config);
 // How its lines are read.
 LogOptions log_options(const DataConfig& config);
 
-// The data of a run, read by `options`, which have the items. Of data.test and a file of data.validation, a
-// sample is a user with the items that it has in data.known, or else in data.train, for features, and those
-// of the file for labels. With data.test_newest the newest item of each user is its test.
+// Reads the data of a run with `options`, which contain the items. A sample of data.test or of a
+// data.validation file is a user: its features are the user's items in data.known (else data.train), its
+// labels the items in that file. With data.test_newest, the test item of each user is its newest item.
 RunData read_interaction_data(const DataConfig& config, const ReadOptions& options);
 
 // Users to predict for. Not copyable.
@@ -39,8 +39,8 @@ using ReadAsked = std::function<Dataset(const ReadOptions& options)>;
 void read_asked_users(const ReadAsked& read, const std::string& known, const ReadOptions& options,
                       AskedUsers& asked);
 
-// Samples for users of whom nothing is known but some of their items: of each row, labels drawn from the
-// items as training draws them, and the others for features. Those with less than two items are left out.
+// Samples of users known only by their items: labels are target items masked as in training, features the
+// other items. Users with fewer than two items are dropped.
 Dataset half_hidden(const Dataset& users, const Config& config);
 
 // Target items in the file `path` for users with input items in the file `known`. `options` contain the

@@ -120,7 +120,7 @@ Dataset read_data(const std::string& path, ReadOptions reading, const TruthOptio
 // The labels of a text or a table by their names.
 Dataset read_named_labels(const std::string& path, DataFormat format, const TruthOptions& wanted,
                           LabelIndex& index) {
-  TextOptions options;  // as little as can be learnt beside the labels
+  TextOptions options;  // minimal text options
   options.tokens = TokenKind::kBlanks;
   options.word_ngrams = options.min_count = options.max_features = 1;
   ReadOptions reading;
@@ -167,7 +167,7 @@ DataFormat format_of(const std::string& path, const TruthOptions& options) {
   return is_npz_pair(path) ? DataFormat::kNpz : detect_file(path).value_or(DataFormat::kAuto);
 }
 
-// The labels of several files, one behind the other.
+// Reads the labels of several files, concatenated.
 Dataset read_label_parts(const std::vector<std::string>& parts, const TruthOptions& options,
                          LabelIndex& index) {
   std::vector<Dataset> labels;
@@ -345,36 +345,6 @@ DatasetArrays parse_score_matrix(const NamedBytes& bytes, const ScoredRows& rows
 }
 
 }  // namespace
-
-LabelIndex::LabelIndex(const std::string& names_file) : named_(true) {
-  const NameList names = read_names(names_file);
-  for (std::size_t i = 0; i < names.size(); ++i) {
-    if (ids_.contains(names[i]))
-      fail_input("{}:{}:1: the name '{}' is there twice", names_file, i + 1, shown_part(names[i]));
-    add(names[i]);
-  }
-  if (names.size() == 0) fail_input("{}: there are no names of labels", names_file);
-  fixed_ = true;
-  limit_ = static_cast<std::uint32_t>(names_.size());
-}
-
-std::optional<std::uint32_t> LabelIndex::find(std::string_view name) {
-  const auto found = ids_.find(name);
-  if (found != ids_.end() && (!fixed_ || found->second < limit_)) return found->second;
-  return grows() ? std::optional(add(name)) : std::nullopt;
-}
-
-std::uint32_t LabelIndex::find_carried(std::string_view name) {
-  const auto found = ids_.find(name);
-  return found != ids_.end() ? found->second : add(name);
-}
-
-std::uint32_t LabelIndex::add(std::string_view name) {
-  const auto id = static_cast<std::uint32_t>(names_.size());
-  names_.emplace_back(name);
-  ids_.emplace(names_.back(), id);
-  return id;
-}
 
 Dataset read_labels(const std::string& path, const TruthOptions& options, LabelIndex& index) {
   if (const std::vector<std::string> parts = parts_of(path); parts.size() > 1) {

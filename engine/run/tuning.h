@@ -12,9 +12,9 @@ namespace slide {
 
 // What a search reports; all may be empty.
 struct TuneObserver {
-  std::function<void(const std::string& line)> note;              // what the user should know about the data
+  std::function<void(const std::string& line)> note;              // warnings about the data
   std::function<void(const std::vector<std::string>&)> warnings;  // of the data, ReadReport::warnings
-  std::function<void(const Trial&)> trial;                        // after each
+  std::function<void(const Trial&)> trial;                        // after each trial
 };
 
 // Checks before a search that its result can be written; creates the folder of `file`, which `option` named.

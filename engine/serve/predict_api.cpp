@@ -24,7 +24,7 @@ using Json = nlohmann::json;
 struct Ask {
   std::size_t k;
   bool has_k = false;       // the request says how many labels it wants
-  std::size_t explain = 0;  // features for each label
+  std::size_t explain = 0;  // features per label
   std::optional<double> threshold;
   bool logit = false;
   bool keep_known = false;
@@ -143,7 +143,7 @@ class Answer {
   std::string text_;
 };
 
-// The inputs of a request, nullptr where it has but one.
+// Parses the request; returns its list of inputs, or nullptr for a single input.
 const Json* take_request(const Json& request, RequestSamples& samples, Ask& ask) {
   if (request.is_array()) return &request;
   if (!request.is_object()) fail_input("the body must be an object as {{\"text\": \"...\"}}");

@@ -203,7 +203,7 @@ namespace {
 // items; the others become zeros.
 void spread_rows(std::span<const std::uint32_t> with_users, std::size_t packed_stride, std::size_t items,
                  std::size_t stride, float* matrix) {
-  const std::size_t packed = with_users.size() * packed_stride;
+  const std::size_t packed = packed_stride * packed_stride;  // with rows behind those of the items
   std::vector<float> row(packed_stride);
   std::size_t left = with_users.size();
   for (std::size_t j = items; j-- > 0;) {
@@ -219,7 +219,7 @@ void spread_rows(std::span<const std::uint32_t> with_users, std::size_t packed_s
 }  // namespace
 
 ItemWeights ridge_of_items(const Dataset& all_users, double penalty, int threads) {
-  constexpr std::size_t kRows = 16;  // a task
+  constexpr std::size_t kRows = 16;  // rows per task
   ItemWeights weights(all_users.label_count());
   const RidgeUsers users(all_users);
   const FeatureScale as_they_are;

@@ -54,7 +54,7 @@ class RidgeUsers {
   std::optional<Dataset> fewer_;
 };
 
-// Weights of all items for each item, those of an item for itself 0.
+// Weights of all items for each item; the weight of an item for itself is 0. Concurrent reads are safe.
 class ItemWeights {
  public:
   explicit ItemWeights(std::size_t items);

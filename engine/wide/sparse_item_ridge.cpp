@@ -89,7 +89,7 @@ double bytes_of_sparse_ridge(std::size_t items, double pairs, std::size_t most, 
 }
 
 ItemWeights ridge_of_cooccurring(const Dataset& all_users, double penalty, std::size_t most, int threads) {
-  constexpr std::size_t kItems = 16;  // a task
+  constexpr std::size_t kItems = 16;  // items per task
   ItemWeights weights;
   const RidgeUsers users(all_users);
   const std::size_t items = all_users.label_count(), tasks = (items + kItems - 1) / kItems;

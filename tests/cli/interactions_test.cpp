@@ -100,7 +100,7 @@ TEST_F(InteractionsTest, TheNewestItemNeedsATime) {
       << refused.err;
 }
 
-// The users of two groups come with the first log, those of the others, whose items it does not have, later.
+// The first log has the users of two groups; later logs add users of other groups with new items.
 TEST_F(InteractionsTest, MoreUsersAndItemsAreLearntBehindThoseOfAModel) {
   for (const char* ridge : {"layer.-1.wide_ridge=300", "layer.-1.wide_ridge=0"}) {
     write_logs("i");

@@ -1,4 +1,4 @@
-// Inputs that are read otherwise than meant, from end to end: warned of once, by every command alike, refused
+// Inputs that are read otherwise than meant, from end to end: warned of once, by every command in the same way, refused
 // by
 // --strict, or read as they were meant.
 #include <gtest/gtest.h>

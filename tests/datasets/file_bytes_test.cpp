@@ -40,7 +40,7 @@ TEST(FileBytes, AreWholeAtEverySize) {
   }
 }
 
-// Of any text, whoever reads it.
+// Of any text and any reader.
 TEST(FileBytes, ComeWithoutAByteOrderMark) {
   const TemporaryFolder folder;
   const std::string marked = "\xef\xbb\xbfuser item\n";

@@ -162,7 +162,7 @@ TEST(Interactions, ListsAndPairsOfTheSameUsersAreTheSameRows) {
   EXPECT_EQ(users_of("u\ta\nv\ta\nu\tb\n"), rows);
   EXPECT_EQ(users_of("user_id,item_id\nu,a\nv,a\nu,b\n"), rows);
   EXPECT_EQ(users_of("u a\nv a\nu b a\n"), (Rows{"u: a=1 b=1 newest b", "v: a=1 newest a"}));
-  EXPECT_EQ(users_of("u a b\nv\n"), (Rows{"u: a=1 b=1 newest b", "v:"}));  // a list of none
+  EXPECT_EQ(users_of("u a b\nv\n"), (Rows{"u: a=1 b=1 newest b", "v:"}));  // an empty list
 }
 
 TEST(Interactions, WeightsAreValuesAndTimesTellTheNewest) {

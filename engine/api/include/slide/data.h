@@ -117,8 +117,7 @@ class SLIDE_API Data {
   // Of read() for a model: features, of text words and n-grams, that the model does not know and that were
   // left out, as often as they occur. Labels that it does not know have numbers behind its own.
   std::uint64_t unknown_features() const;
-  // Copies of the samples, as CsrMatrix has them: offsets [samples() + 1], and as many ids and values as
-  // there are entries.
+  // Copies the samples in CSR form: offsets [samples() + 1], ids and values of one element per entry.
   void copy_features(std::uint64_t* offsets, std::uint32_t* ids, float* values) const;
   void copy_labels(std::uint64_t* offsets, std::uint32_t* ids) const;
 
@@ -136,7 +135,7 @@ class SLIDE_API Data {
   // Of a file: what is probably not meant as it was read, a line each, "FILE:LINE: what; what to do".
   std::vector<std::string> warnings() const;
 
-  // Of from_csr(): bytes of the arrays that had to be copied, 0 when all are the caller's.
+  // For from_csr(): bytes of the arrays that were copied; 0 where all are the caller's.
   std::size_t copied_bytes() const;
 
  private:
