@@ -8,7 +8,7 @@ import numpy as np
 
 FLOAT_ERROR = 1e-6  # of a sum in single precision, as a share of the sum of its terms' sizes
 POSTINGS, CANDIDATES, LEAST_VALUE, PRIOR_NEIGHBOUR = 4096, 64, 2.0**-30, 0.75
-AMONG, PROPAGATING, COOCCURRENCE, TOGETHER, UNSEEN, ENTRIES = 7, 3, 8, 2, 10, 2**14  # see Label co-occurrence in FORMAT.md
+AMONG, PROPAGATING, COOCCURRENCE, TOGETHER, UNSEEN, ENTRIES = 7, 3, 8, 2, 10, 2**14  # see FORMAT.md
 PAIRED, PAIR_SCALE = 40, 0.5  # entries of a row that make pairs, and what these weigh
 ACTIVATIONS = {
     "relu": lambda z: np.maximum(z, 0),
