@@ -110,11 +110,13 @@ std::optional<std::string> slow_row(std::string line) {
   std::set<std::uint64_t> labels;
   std::map<std::uint64_t, float> features;
   if (!tokens[0].empty() && tokens[0].find(':') == std::string::npos) {
-    for (const std::string& part : split(tokens[0], ",")) {
+    const std::vector<std::string> parts = split(tokens[0], ",");
+    for (const std::string& part : parts) {
       const auto label = slow_id(part, kLabels);
       if (!label) return {};
       labels.insert(*label);
     }
+    if (parts.size() > 2 && *labels.rbegin() <= 1) return {};  // a column for each label, not ids
     tokens.erase(tokens.begin());
   }
   for (const std::string& token : tokens) {

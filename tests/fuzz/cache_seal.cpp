@@ -11,7 +11,7 @@ namespace slide::fuzz {
 namespace {
 
 constexpr std::size_t kHeaderBytes = 4096;
-constexpr std::size_t kLengthAt = 160, kHasSumAt = 168, kSumAt = 176, kHeaderSumAt = 184;
+constexpr std::size_t kLengthAt = 3232, kHasSumAt = 3240, kSumAt = 3248, kHeaderSumAt = 3256;
 
 std::uint64_t word_at(const std::string& bytes, std::size_t at) {
   std::uint64_t word = 0;

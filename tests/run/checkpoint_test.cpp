@@ -26,7 +26,7 @@ namespace fs = std::filesystem;
 
 constexpr const char* kConfig = R"(
 [data]
-pairs = 0
+crosses = 0
 [train]
 epochs = 4
 batch_size = 16
@@ -45,7 +45,7 @@ size = 5
 kind = "sampled"
 lsh = 4
 uniform = 2
-correction = true
+logq_correction = true
 wide = true
 wide_features = 128
 wide_negatives = 0

@@ -33,7 +33,7 @@ batch_size = 16
 block_size = 16
 threads = 1
 [data]
-pairs = 0
+crosses = 0
 idf_power = 0.5
 [optimizer]
 kind = "adam"

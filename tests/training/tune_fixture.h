@@ -11,10 +11,10 @@ namespace slide::test {
 
 inline Config small_config() {
   return parse_config(
-      "[data]\npairs = 0\n[train]\nepochs = 1\nbatch_size = 32\nblock_size = 16\n[optimizer]\nlearning_rate "
+      "[data]\ncrosses = 0\n[train]\nepochs = 1\nbatch_size = 32\nblock_size = 16\n[optimizer]\nlearning_rate "
       "= 0.0001\n"
       "[loss]\nkind = \"softmax\"\ngradient_threshold = 0\n[neighbours]\nshare = 0\n[[layer]]\nsize = 8\n"
-      "[[layer]]\ninit_scale = 1\nlsh = 0\nuniform = 12\ncorrection = true\nwide = false\n"
+      "[[layer]]\ninit_scale = 1\nlsh = 0\nuniform = 12\nlogq_correction = true\nwide = false\n"
       "wide_features = 128\nwide_negatives = 0\nwide_rate = 0.1\nwide_scale = 1\nwide_fit = 0\n",
       "test");
 }

@@ -388,7 +388,7 @@ TEST(WideInference, CandidatesAreScoredAsInTheFullRanking) {
     const Config config = parse_config(
         "[train]\nepochs = 3\nbatch_size = 32\nblock_size = 16\n[optimizer]\nlearning_rate = 0.05\n"
         "[loss]\nkind = \"softmax\"\ngradient_threshold = 0\n[neighbours]\nshare = 0\n[[layer]]\nsize = 16\n"
-        "[[layer]]\nkind = \"sampled\"\nlsh = 4\nuniform = 4\ncorrection = true\nwide = true\n"
+        "[[layer]]\nkind = \"sampled\"\nlsh = 4\nuniform = 4\nlogq_correction = true\nwide = true\n"
         "wide_features = 128\nwide_negatives = 3\nwide_rate = 0.1\nwide_scale = 1\nwide_fit = 0\n"
         "[layer.hash]\nrange_pow = 9\nrehash_steps = 100\n",
         "test");
