@@ -131,6 +131,7 @@ struct LayerConfig {
   std::uint32_t uniform = 1280;
   std::uint32_t frequency = 0;  // drawn by label frequency; output layer only
   bool correction = false;      // sampled negatives stand for all neurons that were not drawn
+  double correction_power = 1.0;  // the number of neurons that one of them stands for is taken to this power
   // Output layer: sparse weights straight from the features of a label's own samples (see wide_path.h).
   bool wide = false;
   std::uint32_t wide_features = 256;  // of one neuron at most

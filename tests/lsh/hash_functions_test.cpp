@@ -167,7 +167,7 @@ TEST(SimhashStatistics, SignsHaveTheirProbabilitiesAndNoProjectionIsBlind) {
 }
 
 // Maximum inner product transform: rows at one angle to the query, of norms 0.2 and 1, collide at different
-// rates, each that of the angle between the transformed vectors.
+// rates, each that of the angle between the transformed vectors. Of opposite rows the mean is 0.
 TEST(SimhashStatistics, AsymmetricTransformOrdersByInnerProduct) {
   constexpr std::uint32_t kTables = 8000;
   constexpr std::size_t kDim = 128;
@@ -175,14 +175,22 @@ TEST(SimhashStatistics, AsymmetricTransformOrdersByInnerProduct) {
   config.asymmetric = true;
   const auto functions = make_hash_functions(config, kDim, 3);
   const auto query = normal_vector(kDim, 0);
-  Matrix m(3, kDim);
-  const double scales[] = {1.0, 0.2, 3.0};  // the last outgrows the largest norm seen by fit()
+  constexpr std::size_t kRows = 40;
+  Matrix m(kRows, kDim);
+  const double scales[] = {1.0, 0.2, 3.0};  // the last outgrows the length seen by fit()
   for (std::size_t i = 0; i < 3; ++i) {
     auto row = at_angle(query, 0.6, i);
     for (float& value : row) value *= static_cast<float>(scales[i]);
     m.set(i, row);
   }
-  functions->fit({{m.w.data(), m.ldw}, nullptr, 0, 2}, 2);
+  Matrix seen(kRows, kDim);
+  for (std::size_t i = 0; i < kRows; i += 2) {
+    auto row = at_angle(query, 0.6, i);
+    seen.set(i, row);
+    for (float& value : row) value = -value;
+    seen.set(i + 1, row);
+  }
+  functions->fit({seen.w.data(), seen.ldw}, kRows, 2);
   HashScratch scratch;
   std::vector<std::uint32_t> rows(kTables * 3);
   functions->hash_rows({{m.w.data(), m.ldw}, nullptr, 0, 3}, scratch, rows.data(), 3);
@@ -283,11 +291,16 @@ TEST(HashConfigCheck, NamesWhatIsWrong) {
     return std::string();
   };
   EXPECT_EQ(message([](HashConfig&) {}), "");
-  EXPECT_NE(message([](HashConfig& c) { c.k = 10; }).find("range_pow"), std::string::npos);
-  EXPECT_NE(message([](HashConfig& c) { c.family = HashFamily::kDwta; }).find("hash.k"), std::string::npos);
-  EXPECT_NE(message([](HashConfig& c) { c.k = 0; }).find("hash.k"), std::string::npos);
+  EXPECT_EQ(message([](HashConfig& c) { c.family = HashFamily::kDwta; }), "");
+  EXPECT_NE(message([](HashConfig& c) { c.k = 10, c.range_pow = 7; }).find("range_pow"), std::string::npos);
+  EXPECT_NE(message([](HashConfig& c) {
+              c.family = HashFamily::kDwta, c.k = c.range_pow = 7;
+            }).find("hash.k"),
+            std::string::npos);
+  EXPECT_NE(message([](HashConfig& c) { c.k = 25; }).find("hash.k"), std::string::npos);
+  EXPECT_NE(message([](HashConfig& c) { c.queries = 0; }).find("hash.queries"), std::string::npos);
+  EXPECT_NE(message([](HashConfig& c) { c.queries = 17; }).find("hash.queries"), std::string::npos);
   EXPECT_NE(message([](HashConfig& c) { c.tables = 0; }).find("hash.tables"), std::string::npos);
-  EXPECT_NE(message([](HashConfig& c) { c.bucket_capacity = 0; }).find("bucket_capacity"), std::string::npos);
   EXPECT_NE(message([](HashConfig& c) { c.bucket_capacity = 40000; }).find("bucket_capacity"),
             std::string::npos);
   EXPECT_NE(message([](HashConfig& c) { c.range_pow = 40; }).find("range_pow"), std::string::npos);
@@ -300,10 +313,32 @@ TEST(HashConfigCheck, NamesWhatIsWrong) {
               c.candidates = CandidatePolicy::kThreshold, c.threshold = 99;
             }).find("threshold"),
             std::string::npos);
-  EXPECT_NE(message([](HashConfig& c) {
-              c.family = HashFamily::kWta, c.k = 3, c.asymmetric = true;
-            }).find("asymmetric"),
-            std::string::npos);
+}
+
+TEST(HashConfigSizes, FollowFromTheNumberOfNeurons) {
+  for (const HashFamily family : {HashFamily::kSimhash, HashFamily::kDwta}) {
+    for (std::size_t neurons = 20'000; neurons < 5'000'000; neurons *= 3) {
+      HashConfig config;
+      config.family = family;
+      const HashConfig sized = sized_for(config, neurons);
+      EXPECT_EQ(sized.k * code_bits(sized), sized.range_pow);
+      const double even = double(neurons) / double(std::size_t{1} << sized.range_pow);
+      EXPECT_GE(even, 10) << neurons;
+      EXPECT_LE(even, family == HashFamily::kSimhash ? 40 : 160) << neurons;
+      EXPECT_GE(sized.bucket_capacity, 2 * even);
+    }
+  }
+  HashConfig fixed;
+  fixed.k = 5;
+  fixed.range_pow = 8;
+  fixed.bucket_capacity = 3;
+  const HashConfig kept = sized_for(fixed, 100'000);
+  EXPECT_EQ(kept.k, 5U);
+  EXPECT_EQ(kept.range_pow, 8U);
+  EXPECT_EQ(kept.bucket_capacity, 3U);
+  HashConfig narrow;
+  narrow.range_pow = 6;
+  EXPECT_EQ(sized_for(narrow, 100'000).k, 6U);
 }
 
 }  // namespace
