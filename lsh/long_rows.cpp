@@ -18,8 +18,9 @@ std::uint32_t class_of(float length2) {
 }  // namespace
 
 LongRows::LongRows(std::size_t rows)
-    : lengths2_(rows), is_chosen_(rows), counts_(std::size_t{1} << (32 - kShift)) {
+    : lengths2_(rows), places_(rows), counts_(std::size_t{1} << (32 - kShift)) {
   ids_.reserve(chosen_of(rows));
+  note_places();
 }
 
 std::size_t LongRows::chosen_of(std::size_t rows) {
@@ -37,13 +38,18 @@ void LongRows::choose() {
     const std::size_t of = class_of(lengths2_[i]);
     const bool taken = of > least || (of == least && room > 0);
     room -= taken && of == least ? 1 : 0;
-    is_chosen_[i] = taken ? 1 : 0;
     if (taken) ids_.push_back(static_cast<std::uint32_t>(i));
   }
   std::sort(ids_.begin(), ids_.end(), [&](std::uint32_t a, std::uint32_t b) {
     const std::uint32_t first = class_of(lengths2_[a]), second = class_of(lengths2_[b]);
     return first != second ? first > second : a < b;
   });
+  note_places();
+}
+
+void LongRows::note_places() {
+  std::fill(places_.begin(), places_.end(), kNone);
+  for (std::size_t i = 0; i < ids_.size(); ++i) places_[ids_[i]] = static_cast<std::uint16_t>(i);
 }
 
 void LongRows::follow(std::span<const std::uint32_t> ids, const float* lengths2) {
@@ -62,19 +68,18 @@ void LongRows::load(ByteReader& in) {
   in.get_array(lengths2_.data(), lengths2_.size(), "lengths of another number of rows");
   in.get_vector(ids_);
   changed_ = in.get<std::uint64_t>();
-  std::fill(is_chosen_.begin(), is_chosen_.end(), std::uint8_t{0});
   bool good = ids_.size() <= chosen_of(lengths2_.size());
   for (const std::uint32_t id : ids_) good = good && id < lengths2_.size();
   if (!good) in.refuse("impossible long rows");
-  for (const std::uint32_t id : ids_) is_chosen_[id] = 1;
+  note_places();
 }
 
 std::size_t LongRows::bytes() const {
-  return lengths2_.bytes() + is_chosen_.bytes() + (ids_.capacity() + counts_.size()) * sizeof(std::uint32_t);
+  return lengths2_.bytes() + places_.bytes() + (ids_.capacity() + counts_.size()) * sizeof(std::uint32_t);
 }
 
 double LongRows::bytes_of(std::size_t rows) {
-  return double(rows) * (sizeof(float) + 1) + double(chosen_of(rows)) * sizeof(std::uint32_t) +
+  return double(rows) * (sizeof(float) + sizeof(std::uint16_t)) + double(chosen_of(rows)) * sizeof(std::uint32_t) +
          double(std::size_t{1} << (32 - kShift)) * sizeof(std::uint32_t);
 }
 

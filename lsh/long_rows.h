@@ -27,7 +27,8 @@ class LongRows {
   void follow(std::span<const std::uint32_t> ids, const float* lengths2);
 
   std::span<const std::uint32_t> ids() const { return ids_; }  // the longest first
-  bool contains(std::uint32_t id) const { return is_chosen_[id] != 0; }
+  bool contains(std::uint32_t id) const { return places_[id] != kNone; }
+  std::size_t place(std::uint32_t id) const { return places_[id]; }  // in ids(), or beyond all of them
 
   void save(ByteWriter& out) const;
   void load(ByteReader& in);
@@ -35,8 +36,11 @@ class LongRows {
   static double bytes_of(std::size_t rows);
 
  private:
+  static constexpr std::uint16_t kNone = UINT16_MAX;
+  void note_places();
+
   AlignedArray<float> lengths2_;
-  AlignedArray<std::uint8_t> is_chosen_;
+  AlignedArray<std::uint16_t> places_;  // by row
   std::vector<std::uint32_t> ids_, counts_;
   std::uint64_t changed_ = 0;  // rows, since choose()
 };

@@ -16,9 +16,15 @@ namespace slide::lsh {
 namespace {
 
 constexpr std::size_t kProbes = 2;        // buckets of a table that a sample looks into
-constexpr std::size_t kScoredOf = 2;      // so many times the wanted neurons are scored, and the longest rows
+constexpr std::size_t kScoredOf = 2;      // so many times the wanted neurons are scored, and of the longest rows
 constexpr std::size_t kMinFound = 32;     // neurons of one bucket only are taken while there are fewer
 constexpr std::size_t kBucketsAhead = 8;  // buckets whose ids are prefetched
+
+// Neurons that are scored at most.
+std::size_t scored_of(const SearchSize& size) {
+  const std::size_t most = std::min(size.neurons, kScoredOf * size.wanted);
+  return most + std::min(most, LongRows::chosen_of(size.neurons));
+}
 
 // Lists the buckets that a sample looks into, once all of their headers were prefetched.
 std::size_t list_buckets(const Search& search, std::size_t sample, std::size_t lanes, std::size_t size) {
@@ -167,7 +173,7 @@ void prepare_search(QueryScratch& scratch, const HashConfig& config, const HashF
                     const SearchSize& size) {
   const std::size_t lanes = size.lanes;
   const std::size_t asking = std::min<std::size_t>(lanes, config.queries);
-  const std::size_t scored = std::min(size.neurons, kScoredOf * size.wanted) + LongRows::chosen_of(size.neurons);
+  const std::size_t scored = scored_of(size);
   functions.prepare(scratch.hash, lanes);
   grow(scratch.fingerprints, functions.tables() * lanes);
   grow(scratch.flips, functions.tables() * lanes);
@@ -185,7 +191,7 @@ void prepare_search(QueryScratch& scratch, const HashConfig& config, const HashF
 double search_scratch_bytes(const HashConfig& config, std::size_t dim, const SearchSize& size) {
   const std::size_t asked = std::min(size.lanes, kernels::kLaneMultiple);
   const auto scored =
-      double(std::min(size.neurons, kScoredOf * size.wanted) + LongRows::chosen_of(size.neurons));
+      double(scored_of(size));
   return double(size.neurons) * (sizeof(std::uint16_t) + sizeof(std::uint32_t)) +
          double(config.tables) * double(2 * size.lanes) * sizeof(std::uint32_t) +
          double(config.tables * kProbes * std::min<std::size_t>(asked, config.queries)) *
@@ -221,14 +227,15 @@ void find_search(const Search& search, const QueryInput& input, std::size_t want
   std::size_t buckets = 0;
   for (std::size_t b = 0; b < asking.samples; ++b) buckets = list_buckets(search, b, asking.lanes, buckets);
   scratch.found.clear();
+  const std::size_t most = scored ? std::min(search.tables.neurons(), kScoredOf * wanted) : wanted;
   const auto use = [&](std::uint32_t id) {
-    return !search.seen.contains(id) && !(scored && search.longest->contains(id));
+    return !search.seen.contains(id) && !(scored && search.longest->place(id) < most);
   };
-  take_most_found(scratch, buckets, std::min(search.tables.neurons(), scored ? kScoredOf * wanted : wanted), use,
-                  scratch.found);
+  take_most_found(scratch, buckets, most, use, scratch.found);
   const std::size_t before = search.out.size();
   if (scored) {
-    for (const std::uint32_t id : search.longest->ids()) {
+    const auto longest = search.longest->ids();
+    for (const std::uint32_t id : longest.first(std::min(longest.size(), most))) {
       if (!search.seen.contains(id)) scratch.found.push_back(id);
     }
     score(asking, scratch);

@@ -76,11 +76,20 @@ ActiveSampler::ActiveSampler(const LayerConfig& config, std::size_t neurons,
   if (config.frequency > 0 && any) alias_.emplace(frequencies);
 }
 
+namespace {
+
+// One scratch serves all parts of a layer, whose shares of what it draws differ by one.
+std::size_t largest_share(const LayerConfig& config) {
+  return std::size_t{config.lsh} + 1;
+}
+
+}  // namespace
+
 SamplerScratch ActiveSampler::make_scratch(const lsh::NeuronIndex* index, std::size_t lanes) const {
   SamplerScratch scratch;
   scratch.seen = lsh::IdSet(neurons_);
   scratch.position = AlignedArray<std::uint32_t>(neurons_);
-  if (index != nullptr) scratch.query = index->make_scratch(lanes, config_.lsh);
+  if (index != nullptr) scratch.query = index->make_scratch(lanes, largest_share(config_));
   return scratch;
 }
 
@@ -92,7 +101,7 @@ double ActiveSampler::scratch_bytes_of(const LayerConfig& config, std::size_t ne
                                        std::size_t lanes) {
   const double marks = double(lsh::IdSet::bytes_of(neurons)) + double(neurons) * sizeof(std::uint32_t);
   if (config.lsh == 0) return marks;
-  return marks + lsh::NeuronIndex::scratch_bytes_of(config.hash, neurons, inputs, lanes, config.lsh);
+  return marks + lsh::NeuronIndex::scratch_bytes_of(config.hash, neurons, inputs, lanes, largest_share(config));
 }
 
 void ActiveSampler::select(const ActiveQuery& query, const lsh::NeuronIndex* index, Rng rng,
