@@ -13,8 +13,11 @@ namespace slide {
 namespace {
 
 constexpr std::uint32_t kMaxFunctions = 1U << 20;  // K * L
-constexpr std::size_t kLogBucket = 5;              // 2^4 to 2^5 neurons in a bucket on average
-constexpr std::size_t kMinChosenBits = 9, kMaxChosenBits = 18;  // of a fingerprint
+constexpr std::uint32_t kLogBucket = 5;            // 2^4 to 2^5 neurons in a bucket on average
+constexpr std::uint32_t kMaxChosenBits = 18;       // of a fingerprint
+// Of few neurons the longest rows, which are scored always, are a large part, and no bucket is to hold many.
+constexpr std::size_t kFewNeurons = 4096;
+constexpr std::uint32_t kBitsOfFew = 14;
 constexpr std::size_t kMinChosenCapacity = 64;
 
 using MaybeFault = std::optional<HashFault>;
@@ -70,10 +73,10 @@ HashConfig sized_for(HashConfig config, std::size_t neurons) {
   const std::uint32_t bits = code_bits(config);
   const std::uint32_t most = config.range_pow == 0 ? kMaxRangePow : config.range_pow;
   if (config.k == 0) {
-    const auto wanted = std::clamp<std::size_t>(static_cast<std::size_t>(std::bit_width(neurons)),
-                                                kMinChosenBits + kLogBucket, kMaxChosenBits + kLogBucket) -
-                        kLogBucket;
-    config.k = std::max(1U, std::min(static_cast<std::uint32_t>(wanted), most) / bits);
+    const auto width = static_cast<std::uint32_t>(std::bit_width(neurons));
+    const std::uint32_t wanted =
+        neurons < kFewNeurons ? kBitsOfFew : std::min(width - kLogBucket, kMaxChosenBits);
+    config.k = std::max(1U, std::min(wanted, most) / bits);
   }
   if (config.range_pow == 0) config.range_pow = config.k * bits;
   if (config.bucket_capacity == 0) {
