@@ -13,7 +13,7 @@ namespace slide::lsh {
 namespace {
 constexpr std::size_t kSample = 2048;   // rows
 constexpr std::size_t kSumRows = 256;  // of these
-constexpr double kShorter = 0.97;       // share of rows that are no longer than the length
+constexpr double kShorter = 0.99;       // share of rows that are no longer: longer ones, if alike, share a bucket
 
 std::size_t step_of(std::size_t count) {
   return (count + kSample - 1) / kSample;

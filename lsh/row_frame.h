@@ -26,7 +26,7 @@ class RowFrame {
   float mean_bias() const { return mean_bias_; }
   bool has_bias() const { return has_bias_; }  // the rows have biases
   bool blank() const { return blank_; }        // fit() saw no weight that was not 0
-  // Squared; all but a few in a hundred centred rows are shorter.
+  // Squared; all but one in a hundred centred rows are no longer.
   float length2() const { return length2_; }
 
   void save(ByteWriter& out) const;

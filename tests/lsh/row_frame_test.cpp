@@ -41,7 +41,7 @@ TEST(RowFrame, IsTheMeanAndTheLengthOfMostRows) {
   for (const float mean : frame.mean()) EXPECT_NEAR(mean, 3, 0.1);
   EXPECT_NEAR(frame.mean_bias(), -7, 1e-5);
   EXPECT_TRUE(frame.has_bias());
-  EXPECT_NEAR(std::sqrt(frame.length2()), 5, 0.3);  // one in ten is longer than all but 97 in a hundred
+  EXPECT_NEAR(std::sqrt(frame.length2()), 5, 0.3);  // one in ten is as long
 }
 
 TEST(RowFrame, DoesNotDependOnThreadsAndGoesOnAsSaved) {
