@@ -39,8 +39,7 @@ MaybeFault check_limits(const HashConfig& config, const std::string& section) {
   if (config.family != HashFamily::kSimhash) {
     if (auto broken = check("bin_size", config.bin_size, kMinBinSize, kMaxBinSize)) return broken;
   }
-  if (auto broken = check("tables", config.tables, 1, kMaxFunctions / std::max(config.k, 1U)))
-    return broken;
+  if (auto broken = check("tables", config.tables, 1, kMaxFunctions / std::max(config.k, 1U))) return broken;
   if (auto broken = check("bucket_capacity", config.bucket_capacity, 0, kMaxBucketCapacity)) return broken;
   if (auto broken = check("queries", config.queries, 1, kMaxQueries)) return broken;
   return check("topk_ratio", config.topk_ratio, 1, UINT32_MAX);
@@ -51,8 +50,8 @@ MaybeFault check_fingerprint(const HashConfig& config, const std::string& sectio
   const std::uint32_t needed = std::max(config.k, 1U) * bits;
   if (needed <= (config.range_pow == 0 ? kMaxRangePow : config.range_pow)) return std::nullopt;
   if (config.range_pow == 0) {
-    return fault(section + ".k", "= {} with {}-bit codes needs 2^{} buckets: lower k, at most to {}", config.k,
-                 bits, needed, kMaxRangePow / bits);
+    return fault(section + ".k", "= {} with {}-bit codes needs 2^{} buckets: lower k, at most to {}",
+                 config.k, bits, needed, kMaxRangePow / bits);
   }
   const std::string way_out =
       needed <= kMaxRangePow

@@ -20,14 +20,15 @@ struct HashConfig {
   std::uint32_t tables = 16;  // L
   std::uint32_t bin_size =
       8;  // wta, dwta, minhash: values compared in one hash function; a code has log2 of it bits
-  std::uint32_t range_pow = 0;  // a table has 2^range_pow buckets; k * bits <= range_pow; 0: as many as needed
+  std::uint32_t range_pow =
+      0;  // a table has 2^range_pow buckets; k * bits <= range_pow; 0: as many as needed
   std::uint32_t bucket_capacity = 0;  // neurons a bucket stores at most; 0: some times its fair share
   BucketPolicy bucket_policy = BucketPolicy::kFifo;
   CandidatePolicy candidates = CandidatePolicy::kSearch;
-  std::uint32_t threshold = 2;      // threshold policy: in at least this many tables
-  std::uint32_t queries = 8;        // search policy: samples of a block that ask
-  std::uint32_t topk_ratio = 8;     // minhash: the 1/ratio largest values form the set that is hashed
-  bool asymmetric = true;           // simhash: maximum inner product transform
+  std::uint32_t threshold = 2;     // threshold policy: in at least this many tables
+  std::uint32_t queries = 8;       // search policy: samples of a block that ask
+  std::uint32_t topk_ratio = 8;    // minhash: the 1/ratio largest values form the set that is hashed
+  bool asymmetric = true;          // simhash: maximum inner product transform
   std::uint32_t rehash_steps = 8;  // steps between rehashes (same functions, touched rows inserted again)
   double rehash_share = 1.0;  // rows that one files at most, as a share of the row updates since the last
   std::uint32_t rebuild_steps = 0;  // steps between rebuilds (new functions), 0 = never
@@ -38,7 +39,8 @@ struct HashConfig {
 // holds up to some tens of them on average, and stores a few times as many.
 HashConfig sized_for(HashConfig config, std::size_t neurons);
 
-// Limits of single settings, where they are not 0 to be chosen by sized_for(); the least of the others without a kMin is 1.
+// Limits of single settings, where they are not 0 to be chosen by sized_for(); the least of the others
+// without a kMin is 1.
 inline constexpr std::uint32_t kMaxCodes = 32;  // k: a fingerprint has 32 bits
 inline constexpr std::uint32_t kMaxRangePow = 24;
 inline constexpr std::uint32_t kMinBinSize = 2, kMaxBinSize = 256;
@@ -54,7 +56,8 @@ struct HashFault {
   std::string message;
 };
 
-// The first setting out of its limits or broken rule: k * bits <= range_pow, threshold <= tables. `section` stands before the names of the settings, as "layer.0.hash".
+// The first setting out of its limits or broken rule: k * bits <= range_pow, threshold <= tables. `section`
+// stands before the names of the settings, as "layer.0.hash".
 std::optional<HashFault> find_hash_fault(const HashConfig& config, const std::string& section);
 
 // Throws InputError with the message of find_hash_fault, if there is a fault.

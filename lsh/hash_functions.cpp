@@ -17,7 +17,12 @@ constexpr std::size_t kWidestPacked = 8192;  // rows longer than this are hashed
 }
 
 HashFunctions::HashFunctions(const HashConfig& config, std::size_t dim, std::uint64_t seed)
-    : dim_(dim), k_(config.k), bits_(code_bits(config)), seed_(seed), frame_(dim), all_tables_(config.tables) {
+    : dim_(dim),
+      k_(config.k),
+      bits_(code_bits(config)),
+      seed_(seed),
+      frame_(dim),
+      all_tables_(config.tables) {
   check_hash_config(config);
   if (dim == 0 || dim > UINT32_MAX)
     fail_input("hash tables over vectors of {} values: must be 1 to 2^32 - 1", dim);

@@ -2,10 +2,10 @@
 // codes packed, code j in bits [j*bits, (j+1)*bits)), so that similar vectors often share a fingerprint.
 //
 // A vector has one fingerprint a table, whichever way it comes in: as lane of a block, as weight row, as
-// sparse vector. (SimHash: up to the rounding of a projection that is zero within a few ulp.) That holds until
-// fit(): from then on rows are hashed centred (row_frame.h), which moves no neuron before another. Rows whose
-// weights are all 0 tell nothing: each is filed under a fingerprint of its own, by its id.
-// Hashing is const and thread-safe with one scratch a thread; draw() and fit() are not.
+// sparse vector. (SimHash: up to the rounding of a projection that is zero within a few ulp.) That holds
+// until fit(): from then on rows are hashed centred (row_frame.h), which moves no neuron before another. Rows
+// whose weights are all 0 tell nothing: each is filed under a fingerprint of its own, by its id. Hashing is
+// const and thread-safe with one scratch a thread; draw() and fit() are not.
 #pragma once
 
 #include <cstddef>
@@ -96,7 +96,8 @@ class HashFunctions {
     const float* norms2;  // squared lengths, bias and all
   };
   // As hash_block over all tables.
-  virtual void hash_centred(const CentredRows& block, HashScratch& scratch, std::uint32_t* fingerprints) const;
+  virtual void hash_centred(const CentredRows& block, HashScratch& scratch,
+                            std::uint32_t* fingerprints) const;
   // Sizes what hash_rows needs.
   void prepare_rows(HashScratch& scratch) const;
 

@@ -79,7 +79,8 @@ std::size_t LongRows::bytes() const {
 }
 
 double LongRows::bytes_of(std::size_t rows) {
-  return double(rows) * (sizeof(float) + sizeof(std::uint16_t)) + double(chosen_of(rows)) * sizeof(std::uint32_t) +
+  return double(rows) * (sizeof(float) + sizeof(std::uint16_t)) +
+         double(chosen_of(rows)) * sizeof(std::uint32_t) +
          double(std::size_t{1} << (32 - kShift)) * sizeof(std::uint32_t);
 }
 

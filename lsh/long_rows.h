@@ -1,6 +1,6 @@
-// The rows of a layer that are longest, by their squared lengths: they win most often, and for most inputs (Yan
-// et al. 2018, "Norm-Ranging LSH for Maximum Inner Product Search"), so the search policy scores them always.
-// Their number does not grow with the layer.
+// The rows of a layer that are longest, by their squared lengths: they win most often, and for most inputs
+// (Yan et al. 2018, "Norm-Ranging LSH for Maximum Inner Product Search"), so the search policy scores them
+// always. Their number does not grow with the layer.
 //
 // choose() and follow() run alone; the rest is const.
 #pragma once

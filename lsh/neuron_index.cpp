@@ -109,7 +109,8 @@ void NeuronIndex::rebuild(const WeightRows& weights, std::uint64_t generation, i
   if (generation != p.generation) p.functions->draw(generation);
   p.generation = generation;
   p.functions->fit(weights, rows.count, threads);
-  p.hash_rows(rows, p.tables.fingerprints().data(), p.longest ? p.longest->lengths2().data() : nullptr, threads);
+  p.hash_rows(rows, p.tables.fingerprints().data(), p.longest ? p.longest->lengths2().data() : nullptr,
+              threads);
   p.tables.insert_all(threads);
   if (p.longest) p.longest->choose();
 }
@@ -202,7 +203,8 @@ double NeuronIndex::bytes_of(const HashConfig& settings, std::size_t neurons, st
   const auto slab = double(std::min(neurons, kSlabRows));
   double bytes = HashTables::bytes_of(config, neurons) + function_bytes(config, dim) +
                  RowFrame::bytes_of(dim, neurons) + config.tables * slab * sizeof(std::uint32_t);
-  if (config.candidates == CandidatePolicy::kSearch) bytes += LongRows::bytes_of(neurons) + slab * sizeof(float);
+  if (config.candidates == CandidatePolicy::kSearch)
+    bytes += LongRows::bytes_of(neurons) + slab * sizeof(float);
   return bytes;
 }
 

@@ -1,6 +1,6 @@
 // The index of one layer: L hash tables over its neurons' weight rows. Answers "which neurons are likely to
-// fire for this input?" and follows the weights as they change. Sizes that the configuration leaves open follow
-// from the number of neurons (sized_for).
+// fire for this input?" and follows the weights as they change. Sizes that the configuration leaves open
+// follow from the number of neurons (sized_for).
 //
 // Queries are const and may run on many threads at once, each with its own QueryScratch. rebuild() and
 // rehash() must not overlap with queries. Contents depend on weights and seed only, never on thread count.
@@ -35,15 +35,16 @@ class NeuronIndex {
 
   // Draws the hash functions of `generation`, learns what rows are hashed relative to, and inserts every row.
   void rebuild(const WeightRows& weights, std::uint64_t generation, int threads);
-  // Same functions: rows `touched` (distinct ids) are hashed again, relative to what the rows are like now, and
-  // moved where their fingerprint changed. Cost is that of the touched rows, not of the layer; their order does
-  // not matter.
+  // Same functions: rows `touched` (distinct ids) are hashed again, relative to what the rows are like now,
+  // and moved where their fingerprint changed. Cost is that of the touched rows, not of the layer; their
+  // order does not matter.
   void rehash(const WeightRows& weights, std::span<const std::uint32_t> touched, int threads);
 
   // Vanilla: tables in random order; in each table every sample takes its fair share of what is still wanted,
   // from a random place of its bucket on. Topk: the ids in most (sample, table) buckets, ties to the lower
-  // id. Threshold: ids in at least `threshold` buckets of one sample, again by fair shares. Search: the best by
-  // score of those in most buckets of a few samples, and of the longest rows (table_search.h). seen.capacity()
+  // id. Threshold: ids in at least `threshold` buckets of one sample, again by fair shares. Search: the best
+  // by score of those in most buckets of a few samples, and of the longest rows (table_search.h).
+  // seen.capacity()
   // >= neurons. Throws Error when the block's width is not `dim`. Appends to `out` up to `wanted` ids that
   // were not in `seen`, and inserts them there. `rng` orders tables.
   void query(const QueryBlock& block, std::size_t wanted, Rng& rng, QueryScratch& scratch, IdSet& seen,
@@ -52,8 +53,9 @@ class NeuronIndex {
   void query_sparse(std::span<const std::uint32_t> ids, std::span<const float> values, std::size_t wanted,
                     Rng& rng, QueryScratch& scratch, IdSet& seen, std::vector<std::uint32_t>& out) const;
 
-  // The search policy for single samples: projects all of a block; then find() replaces `out` by up to `wanted`
-  // ids for one of them, those in most buckets, without longest(), which are to be scored for every sample.
+  // The search policy for single samples: projects all of a block; then find() replaces `out` by up to
+  // `wanted` ids for one of them, those in most buckets, without longest(), which are to be scored for every
+  // sample.
   void project(const QueryBlock& block, QueryScratch& scratch) const;
   void find(std::size_t sample, std::size_t lanes, std::size_t wanted, QueryScratch& scratch,
             std::vector<std::uint32_t>& out) const;

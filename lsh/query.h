@@ -56,7 +56,7 @@ struct QueryScratch {
   std::vector<std::uint32_t> histogram;  // ids by count
   std::vector<std::uint64_t> ranked;     // counted ids as sortable keys
   // Of the search policy.
-  std::vector<std::uint32_t> flips;     // [table][lane]: the least certain bit of a fingerprint
+  std::vector<std::uint32_t> flips;  // [table][lane]: the least certain bit of a fingerprint
   std::vector<std::span<const std::uint32_t>> buckets;  // that the samples which ask look into
   std::vector<std::uint16_t> times;     // by neuron id: `none` + buckets it was found in; less is none, too
   std::uint16_t none = 0;               // no less than any of the queries before

@@ -11,9 +11,9 @@
 namespace slide::lsh {
 
 namespace {
-constexpr std::size_t kSample = 2048;   // rows
+constexpr std::size_t kSample = 2048;  // rows
 constexpr std::size_t kSumRows = 256;  // of these
-constexpr double kShorter = 0.99;       // share of rows that are no longer: longer ones, if alike, share a bucket
+constexpr double kShorter = 0.99;  // share of rows that are no longer: longer ones, if alike, share a bucket
 
 std::size_t step_of(std::size_t count) {
   return (count + kSample - 1) / kSample;
@@ -30,7 +30,8 @@ void RowFrame::fit(const WeightRows& rows, std::size_t count, int threads) {
     Task& task = tasks_[t];
     task.row.resize(dim);
     const std::size_t end = std::min(size, (t + 1) * kSumRows);
-    for (std::size_t i = t * kSumRows; i < end; ++i) use(task, i, fetch_row(rows, dim, i * step, task.row.data()));
+    for (std::size_t i = t * kSumRows; i < end; ++i)
+      use(task, i, fetch_row(rows, dim, i * step, task.row.data()));
   };
   parallel_for(tasks_.size(), threads, [&](std::size_t t, int) {
     tasks_[t].sum.assign(dim, 0.0F);

@@ -1,5 +1,5 @@
-// What the weight rows of a layer are hashed relative to: their mean, which is taken off them since it moves no
-// neuron before another (w.x - m.x), and the length up to which the inner product transform fills them up.
+// What the weight rows of a layer are hashed relative to: their mean, which is taken off them since it moves
+// no neuron before another (w.x - m.x), and the length up to which the inner product transform fills them up.
 //
 // Learnt from a sample of the rows, whose size does not grow with the layer. fit() runs alone and depends on
 // the rows only, never on threads; the rest is const.

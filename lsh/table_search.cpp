@@ -15,9 +15,9 @@ namespace slide::lsh {
 
 namespace {
 
-constexpr std::size_t kProbes = 2;        // buckets of a table that a sample looks into
-constexpr std::size_t kScoredOf = 2;      // so many times the wanted neurons are scored, and of the longest rows
-constexpr std::size_t kMinFound = 32;     // neurons of one bucket only are taken while there are fewer
+constexpr std::size_t kProbes = 2;     // buckets of a table that a sample looks into
+constexpr std::size_t kScoredOf = 2;   // so many times the wanted neurons are scored, and of the longest rows
+constexpr std::size_t kMinFound = 32;  // neurons of one bucket only are taken while there are fewer
 constexpr std::size_t kBucketsAhead = 8;  // buckets whose ids are prefetched
 
 // Neurons that are scored at most.
@@ -77,8 +77,8 @@ void forget_counts(QueryScratch& scratch, std::size_t buckets) {
   }
 }
 
-// Appends up to `wanted` ids to `out`, those in most buckets; of those in one only no more than kMinFound make.
-// `use`: which ids count.
+// Appends up to `wanted` ids to `out`, those in most buckets; of those in one only no more than kMinFound
+// make. `use`: which ids count.
 template <class Use>
 void take_most_found(QueryScratch& scratch, std::size_t buckets, std::size_t wanted, Use&& use,
                      std::vector<std::uint32_t>& out) {
@@ -128,7 +128,8 @@ void score(const QueryBlock& block, QueryScratch& scratch) {
   const auto& k = kernels::active();
   const std::vector<std::uint32_t>& ids = scratch.found;
   float* shift = scratch.hash.shift.data();
-  for (std::size_t i = 0; i < ids.size(); ++i) shift[i] = block.rows.bias != nullptr ? block.rows.bias[ids[i]] : 0;
+  for (std::size_t i = 0; i < ids.size(); ++i)
+    shift[i] = block.rows.bias != nullptr ? block.rows.bias[ids[i]] : 0;
   if (block.rows.pairs != nullptr) {
     k.rows_forward_bf16(block.rows.pairs, block.rows.stride, ids.data(), ids.size(), shift, block.xt,
                         block.inner, block.lanes, scratch.scores.data());
@@ -190,8 +191,7 @@ void prepare_search(QueryScratch& scratch, const HashConfig& config, const HashF
 
 double search_scratch_bytes(const HashConfig& config, std::size_t dim, const SearchSize& size) {
   const std::size_t asked = std::min(size.lanes, kernels::kLaneMultiple);
-  const auto scored =
-      double(scored_of(size));
+  const auto scored = double(scored_of(size));
   return double(size.neurons) * (sizeof(std::uint16_t) + sizeof(std::uint32_t)) +
          double(config.tables) * double(2 * size.lanes) * sizeof(std::uint32_t) +
          double(config.tables * kProbes * std::min<std::size_t>(asked, config.queries)) *
@@ -213,7 +213,8 @@ void find_for_sample(const Search& search, std::size_t sample, std::size_t lanes
 
 void find_search(const Search& search, const QueryInput& input, std::size_t wanted) {
   QueryScratch& scratch = search.scratch;
-  const bool scored = input.block.xt != nullptr && (input.block.rows.fp32 != nullptr || input.block.rows.pairs != nullptr);
+  const bool scored =
+      input.block.xt != nullptr && (input.block.rows.fp32 != nullptr || input.block.rows.pairs != nullptr);
   QueryBlock asking{nullptr, 0, 1, 1};
   if (input.block.xt != nullptr) {
     asking = pack_asking(search, input.block);

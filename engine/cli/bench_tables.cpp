@@ -66,7 +66,8 @@ std::vector<HashConfig> shapes_of(const BenchCommand& command, const HashConfig&
 
 void print_head() {
   print("{:<8} {:<9} {:>3} {:>6} {:>9} {:>7} {:>8} {:>8} {:>9} {:>9} {:>10} {:>10}\n", "family", "candidates",
-        "k", "tables", "recall@10", "found", "largest", "in full", "query us", "build ms", "rehash us", "memory");
+        "k", "tables", "recall@10", "found", "largest", "in full", "query us", "build ms", "rehash us",
+        "memory");
 }
 
 void print_figures(const TableFigures& f) {
@@ -77,11 +78,13 @@ void print_figures(const TableFigures& f) {
 }
 
 void print_json(const TableFigures& f) {
-  print("{{\"family\": \"{}\", \"candidates\": \"{}\", \"k\": {}, \"tables\": {}, \"recall_at_10\": {:.4f}, "
-        "\"found\": {:.1f}, \"largest_bucket\": {:.5f}, \"in_full_buckets\": {:.5f}, \"query_seconds\": {:.3e}, "
-        "\"build_seconds\": {:.3e}, \"rehash_seconds\": {:.3e}, \"bytes\": {:.0f}}}\n",
-        spelling(f.config.family), spelling(f.config.candidates), f.config.k, f.config.tables, f.recall,
-        f.found, f.largest, f.in_full, f.query_seconds, f.build_seconds, f.rehash_seconds, f.bytes);
+  print(
+      "{{\"family\": \"{}\", \"candidates\": \"{}\", \"k\": {}, \"tables\": {}, \"recall_at_10\": {:.4f}, "
+      "\"found\": {:.1f}, \"largest_bucket\": {:.5f}, \"in_full_buckets\": {:.5f}, \"query_seconds\": "
+      "{:.3e}, "
+      "\"build_seconds\": {:.3e}, \"rehash_seconds\": {:.3e}, \"bytes\": {:.0f}}}\n",
+      spelling(f.config.family), spelling(f.config.candidates), f.config.k, f.config.tables, f.recall,
+      f.found, f.largest, f.in_full, f.query_seconds, f.build_seconds, f.rehash_seconds, f.bytes);
 }
 
 void run_bench_tables(const BenchCommand& command) {
@@ -107,7 +110,8 @@ void add_bench_tables(CLI::App& app, Action& action) {
   CLI::App* sub = app.add_subcommand("bench-tables", "Measure hash tables of several shapes over a model");
   sub->footer(
       "Builds tables over the output layer for each combination of the shapes given, asks them with samples\n"
-      "of DATA, and prints how many of the ten neurons that fire most for a sample they find, how evenly they\n"
+      "of DATA, and prints how many of the ten neurons that fire most for a sample they find, how evenly "
+      "they\n"
       "are filled, and what a query, building them and hashing a row again take on one thread.");
   const auto command = std::make_shared<BenchCommand>();
   sub->add_option("MODEL", command->model, "Folder of a run, or its model.slide")->required();

@@ -125,7 +125,8 @@ void print_tables(std::size_t number, const lsh::NeuronIndex& index) {
         memory_text(double(index.bytes())));
   const std::size_t neurons = o.filed / std::max(index.config().tables, 1U);
   print("         largest bucket hashed to by {} neurons ({:.1f}%), {:.1f}% of the neurons in full buckets\n",
-        grouped(o.largest_bucket), 100.0 * double(o.largest_bucket) / double(std::max<std::size_t>(neurons, 1)),
+        grouped(o.largest_bucket),
+        100.0 * double(o.largest_bucket) / double(std::max<std::size_t>(neurons, 1)),
         100.0 * double(o.filed_in_full) / double(std::max<std::size_t>(o.filed, 1)));
   print_histogram(o);
 }

@@ -101,8 +101,8 @@ std::string sources_text(const EpochReport& report) {
 }
 
 void print_report(const EpochReport& report, std::uint32_t epochs) {
-  print("epoch {}/{}  step {}  loss {:.4f}  {:.2f} s  {} samples/s  {:.0f} active{}{}\n", report.epoch, epochs,
-        report.step, report.loss, report.train_seconds,
+  print("epoch {}/{}  step {}  loss {:.4f}  {:.2f} s  {} samples/s  {:.0f} active{}{}\n", report.epoch,
+        epochs, report.step, report.loss, report.train_seconds,
         grouped(static_cast<std::uint64_t>(report.samples_per_second)), report.active_mean,
         sources_text(report), traffic_text(report.ranks, report.traffic));
 }
@@ -121,9 +121,12 @@ std::string skew_text(const Config& config, const TablesReport& report) {
   return fmt::format(
       "{} of {} neurons share one bucket of the hash tables of layer {}: {}", grouped(o.largest_bucket),
       grouped(neurons), report.layer,
-      chosen ? fmt::format("set {}.rehash_share above {}, or {}.rebuild_steps", section, hash.rehash_share, section)
-             : fmt::format("leave out {0}.k, {0}.range_pow and {0}.bucket_capacity, and {0}.family and {0}.asymmetric",
-                           section));
+      chosen
+          ? fmt::format("set {}.rehash_share above {}, or {}.rebuild_steps", section, hash.rehash_share,
+                        section)
+          : fmt::format(
+                "leave out {0}.k, {0}.range_pow and {0}.bucket_capacity, and {0}.family and {0}.asymmetric",
+                section));
 }
 
 void print_report(const EvalReport& report, const std::vector<std::uint32_t>& ks) {

@@ -287,7 +287,8 @@ std::vector<Field> layer_fields(LayerConfig& c) {
       {"correction", flag(c.correction),
        "sampled: drawn negatives stand for all neurons that were not drawn."},
       {"correction_power", real(c.correction_power, closed(0, 1)),
-       "correction: the number of neurons that one stands for is taken to this power; below 1, rare labels are "
+       "correction: the number of neurons that one stands for is taken to this power; below 1, rare labels "
+       "are "
        "pushed down less.",
        "1.0"},
       {"wide", flag(c.wide),

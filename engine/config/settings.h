@@ -129,8 +129,8 @@ struct LayerConfig {
   // A sampled layer's active set, neurons for each block of samples, by source:
   std::uint32_t lsh = 0;
   std::uint32_t uniform = 1280;
-  std::uint32_t frequency = 0;  // drawn by label frequency; output layer only
-  bool correction = false;      // sampled negatives stand for all neurons that were not drawn
+  std::uint32_t frequency = 0;    // drawn by label frequency; output layer only
+  bool correction = false;        // sampled negatives stand for all neurons that were not drawn
   double correction_power = 1.0;  // the number of neurons that one of them stands for is taken to this power
   // Output layer: sparse weights straight from the features of a label's own samples (see wide_path.h).
   bool wide = false;

@@ -11,7 +11,7 @@
 namespace slide {
 
 namespace {
-constexpr std::size_t kBenchLanes = 16;         // samples passed through the hidden layers together
+constexpr std::size_t kBenchLanes = 16;    // samples passed through the hidden layers together
 constexpr std::size_t kRehashedPart = 16;  // one row in so many is hashed again
 
 using Clock = std::chrono::steady_clock;
@@ -26,14 +26,17 @@ TableBench::TableBench(const Network& network, const Dataset& data, std::size_t 
   ThreadScratch scratch = network.make_inference_scratch(kBenchLanes, entries);
   for (std::size_t first = 0; first < count; first += kBenchLanes) {
     block.clear_samples();
-    for (std::size_t i = first; i < std::min(count, first + kBenchLanes); ++i) network.add_sample(data, i, block);
+    for (std::size_t i = first; i < std::min(count, first + kBenchLanes); ++i)
+      network.add_sample(data, i, block);
     const BlockInput in = network.infer_hidden(block, scratch);
-    if (in.partial) fail_input("tables are measured behind a dense layer; this network's output layer has none");
+    if (in.partial)
+      fail_input("tables are measured behind a dense layer; this network's output layer has none");
     width_ = in.width;
     Hidden& hidden = hidden_.emplace_back(Hidden{AlignedArray<float>(in.width * in.samples), in.samples});
     for (std::size_t s = 0; s < in.samples; ++s)
       std::copy_n(in.x + s * in.ldx, in.width, hidden.x.data() + s * in.width);
-    for (const TopNeurons& top : top_neurons(layer_, {0, layer_.size()}, in, in.samples)) tops_.push_back(top);
+    for (const TopNeurons& top : top_neurons(layer_, {0, layer_.size()}, in, in.samples))
+      tops_.push_back(top);
   }
 }
 

@@ -1,6 +1,6 @@
 // What hash tables of any shape are worth over the output layer of a trained network: how many of the neurons
-// that fire most for a sample they find, how evenly they are filled, and what they take. Nothing of the network
-// changes.
+// that fire most for a sample they find, how evenly they are filled, and what they take. Nothing of the
+// network changes.
 //
 // Made for some samples at once; measure() one at a time, since it takes the time of one thread.
 #pragma once
@@ -25,7 +25,7 @@ struct TableFigures {
   double build_seconds = 0;   // all rows
   double rehash_seconds = 0;  // of a row that is hashed again
   double bytes = 0;
-  HashConfig config;          // with all sizes
+  HashConfig config;  // with all sizes
 };
 
 class TableBench {
@@ -42,7 +42,7 @@ class TableBench {
   std::size_t samples() const { return tops_.size(); }
 
  private:
-  struct Hidden {  // of a few samples
+  struct Hidden {           // of a few samples
     AlignedArray<float> x;  // [samples x width]
     std::size_t samples;
   };
@@ -50,7 +50,8 @@ class TableBench {
     std::size_t found = 0, all = 0;
   };
   void find(const lsh::NeuronIndex& index, std::size_t wanted, TableFigures& figures) const;
-  void query(const lsh::NeuronIndex& index, std::size_t wanted, std::size_t block, TableFigures& figures) const;
+  void query(const lsh::NeuronIndex& index, std::size_t wanted, std::size_t block,
+             TableFigures& figures) const;
   void pack(std::size_t first, std::size_t count, std::size_t lanes, float* xt) const;
   void count_hits(std::size_t first, std::size_t count, const lsh::IdSet& seen, Hits& hits) const;
 

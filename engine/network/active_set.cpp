@@ -101,7 +101,8 @@ double ActiveSampler::scratch_bytes_of(const LayerConfig& config, std::size_t ne
                                        std::size_t lanes) {
   const double marks = double(lsh::IdSet::bytes_of(neurons)) + double(neurons) * sizeof(std::uint32_t);
   if (config.lsh == 0) return marks;
-  return marks + lsh::NeuronIndex::scratch_bytes_of(config.hash, neurons, inputs, lanes, largest_share(config));
+  return marks +
+         lsh::NeuronIndex::scratch_bytes_of(config.hash, neurons, inputs, lanes, largest_share(config));
 }
 
 void ActiveSampler::select(const ActiveQuery& query, const lsh::NeuronIndex* index, Rng rng,
@@ -179,7 +180,8 @@ void ActiveSampler::add_frequent(Rng& rng, SamplerScratch& scratch, ActiveSet& s
     if (!scratch.seen.insert(id)) continue;
     set.ids.push_back(id);
     const double expected = double(config_.frequency) * alias_->probability(id);
-    set.correction.push_back(stands ? static_cast<float>(config_.correction_power * std::max(0.0, -std::log(expected))) : 0.0f);
+    set.correction.push_back(
+        stands ? static_cast<float>(config_.correction_power * std::max(0.0, -std::log(expected))) : 0.0f);
   }
 }
 
@@ -203,7 +205,9 @@ void ActiveSampler::add_uniform(Rng& rng, SamplerScratch& scratch, ActiveSet& se
     }
   }
   const float correction =
-      config_.correction ? static_cast<float>(config_.correction_power * std::log(double(rest) / double(wanted))) : 0.0f;
+      config_.correction
+          ? static_cast<float>(config_.correction_power * std::log(double(rest) / double(wanted)))
+          : 0.0f;
   set.correction.resize(set.ids.size(), correction);
 }
 

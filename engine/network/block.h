@@ -104,7 +104,7 @@ struct Block {
   ShardedFeatures features_by_shard;
   double loss = 0.0, active = 0.0;  // of the last pass, where one thread did all of it,
   ActiveSources sources;
-  PhaseSeconds seconds;             // and its time
+  PhaseSeconds seconds;  // and its time
   std::size_t samples() const { return rows.size(); }
   // The rows as the input layer takes them.
   std::span<const SparseRow> entered() const { return split ? own_rows : rows; }

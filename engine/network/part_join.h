@@ -19,9 +19,9 @@ namespace slide {
 // Summed over samples.
 struct StepSums {
   double loss = 0.0;
-  double active = 0.0;  // neurons of the output layer,
+  double active = 0.0;    // neurons of the output layer,
   ActiveSources sources;  // where it is sampled, by source
-  bool stop = false;    // whether a process asked for it before (PartJoin::want_stop)
+  bool stop = false;      // whether a process asked for it before (PartJoin::want_stop)
 };
 
 class PartJoin {

@@ -40,7 +40,8 @@ std::vector<TopNeurons> top_neurons(const Layer& layer, Slice neurons, const Blo
   LayerScratch scratch;
   AlignedArray<float> z(std::min(kChunk, neurons.count) * in.lanes);
   for (std::size_t first = 0; first < neurons.count; first += kChunk) {
-    const auto ids = layer.all_neurons().subspan(neurons.first + first, std::min(kChunk, neurons.count - first));
+    const auto ids =
+        layer.all_neurons().subspan(neurons.first + first, std::min(kChunk, neurons.count - first));
     layer.score({&plain, 1}, ids, scratch, z.data());
     for (std::size_t i = 0; i < ids.size(); ++i) {
       for (std::size_t s = 0; s < samples; ++s) best[s].offer(ids[i], z[i * in.lanes + s]);

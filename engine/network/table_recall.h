@@ -1,5 +1,5 @@
-// What hash tables find of what they are asked for: of the neurons that fire most for a sample, w.x + bias, the
-// share that its own query returns. Reads a layer; safe from any thread.
+// What hash tables find of what they are asked for: of the neurons that fire most for a sample, w.x + bias,
+// the share that its own query returns. Reads a layer; safe from any thread.
 #pragma once
 
 #include <array>

@@ -128,7 +128,8 @@ Trainer::Trainer(const Config& config, TrainingRows train, const Dataset* test, 
   for (const Layer& layer : network_.layers()) {
     const HashConfig& hash = layer.config().hash;
     const bool from_nothing = start == nullptr && layer.config().init_scale == 0;
-    rehash_.emplace_back(layer.index() != nullptr ? hash.rehash_steps : 0, hash.interval_growth, from_nothing);
+    rehash_.emplace_back(layer.index() != nullptr ? hash.rehash_steps : 0, hash.interval_growth,
+                         from_nothing);
     rebuild_.emplace_back(layer.index() != nullptr ? hash.rebuild_steps : 0, hash.interval_growth);
   }
   train_seconds_ = phases_.setup = seconds_before + seconds_since(started_);

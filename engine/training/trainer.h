@@ -39,19 +39,19 @@ struct TableHealth {
 };
 
 struct EpochReport {
-  std::uint32_t epoch = 0;          // from 1
-  std::uint64_t step = 0;           // steps so far
-  double loss = 0.0;                // mean over the epoch's samples
-  double train_seconds = 0.0;       // so far: everything but loading and evaluation
-  PhaseSeconds phases;              // of these
-  double active_mean = 0.0;         // neurons of the output layer active for a sample, mean over the epoch
-  double active_fraction = 0.0;     // of the output layer's neurons
+  std::uint32_t epoch = 0;       // from 1
+  std::uint64_t step = 0;        // steps so far
+  double loss = 0.0;             // mean over the epoch's samples
+  double train_seconds = 0.0;    // so far: everything but loading and evaluation
+  PhaseSeconds phases;           // of these
+  double active_mean = 0.0;      // neurons of the output layer active for a sample, mean over the epoch
+  double active_fraction = 0.0;  // of the output layer's neurons
   std::optional<ActiveSources> sources;  // of a sampled one, active for a sample by what chose them
   std::optional<TableHealth> tables;     // of its hash tables
-  double samples_per_second = 0.0;  // over the epoch
-  std::uint64_t samples = 0;        // trained on so far, in all epochs
-  int ranks = 1;                    // processes; of several, what this one has
-  Cluster::Traffic traffic;         // exchanged with the others so far
+  double samples_per_second = 0.0;       // over the epoch
+  std::uint64_t samples = 0;             // trained on so far, in all epochs
+  int ranks = 1;                         // processes; of several, what this one has
+  Cluster::Traffic traffic;              // exchanged with the others so far
 };
 
 struct EvalReport {

@@ -296,10 +296,9 @@ TEST(HashConfigCheck, NamesWhatIsWrong) {
   EXPECT_EQ(message([](HashConfig&) {}), "");
   EXPECT_EQ(message([](HashConfig& c) { c.family = HashFamily::kDwta; }), "");
   EXPECT_NE(message([](HashConfig& c) { c.k = 10, c.range_pow = 7; }).find("range_pow"), std::string::npos);
-  EXPECT_NE(message([](HashConfig& c) {
-              c.family = HashFamily::kDwta, c.k = c.range_pow = 7;
-            }).find("hash.k"),
-            std::string::npos);
+  EXPECT_NE(
+      message([](HashConfig& c) { c.family = HashFamily::kDwta, c.k = c.range_pow = 7; }).find("hash.k"),
+      std::string::npos);
   EXPECT_NE(message([](HashConfig& c) { c.k = 25; }).find("hash.k"), std::string::npos);
   EXPECT_NE(message([](HashConfig& c) { c.queries = 0; }).find("hash.queries"), std::string::npos);
   EXPECT_NE(message([](HashConfig& c) { c.queries = 17; }).find("hash.queries"), std::string::npos);

@@ -5,11 +5,11 @@
 
 #include <algorithm>
 #include <atomic>
-#include <cmath>
 #include <cstdlib>
 #include <new>
 #include <set>
 
+#include "asker.h"
 #include "engine/base/error.h"
 #include "lsh_test_util.h"
 #include "tests/sanitizers.h"
@@ -79,35 +79,6 @@ HashConfig vanilla() {
   return config;
 }
 
-// One query with everything it needs; the answers of a query are ids.
-struct Asker {
-  explicit Asker(const NeuronIndex& of, std::size_t neurons = kNeurons)
-      : index(of), scratch(of.make_scratch(32, neurons)), seen(neurons) {
-    out.reserve(neurons);
-  }
-  const std::vector<std::uint32_t>& ask(const Block& block, std::size_t wanted, std::uint64_t item = 0) {
-    Rng rng(9, Purpose::kTest, 0, item);
-    out.clear();
-    index.query(block.query(), wanted, rng, scratch, seen, out);
-    return out;
-  }
-  const std::vector<std::uint32_t>& ask(const Sparse& x, std::size_t wanted, std::uint64_t item = 0) {
-    Rng rng(9, Purpose::kTest, 0, item);
-    out.clear();
-    index.query_sparse(x.ids, x.values, wanted, rng, scratch, seen, out);
-    return out;
-  }
-
-  const NeuronIndex& index;
-  QueryScratch scratch;
-  IdSet seen;
-  std::vector<std::uint32_t> out;
-};
-
-double count(const std::vector<std::uint32_t>& out, std::size_t id) {
-  return static_cast<double>(std::count(out.begin(), out.end(), id));
-}
-
 Block near_rows(const Matrix& m, std::size_t samples, double angle) {
   std::vector<std::vector<float>> vectors;
   for (std::size_t b = 0; b < samples; ++b) vectors.push_back(at_angle(m.row(b * 37 % m.rows), angle, b));
@@ -124,7 +95,7 @@ class Queries : public testing::TestWithParam<Settings> {
 };
 
 TEST_P(Queries, GiveDistinctUnseenIdsAndNoMoreThanWanted) {
-  Asker asker(index_);
+  Asker asker(index_, kNeurons);
   for (std::uint32_t id = 0; id < kNeurons; id += 2) asker.seen.insert(id);
   std::set<std::uint32_t> all;
   for (const std::size_t wanted : {0UL, 1UL, 7UL, 100UL, 100UL, 5000UL}) {
@@ -141,7 +112,7 @@ TEST_P(Queries, GiveDistinctUnseenIdsAndNoMoreThanWanted) {
 }
 
 TEST_P(Queries, FindTheNearestFarMoreOftenThanAnother) {
-  Asker asker(index_);
+  Asker asker(index_, kNeurons);
   double nearest = 0, other = 0;
   constexpr std::uint32_t kTrials = 200;
   for (std::uint32_t trial = 0; trial < kTrials; ++trial) {
@@ -159,7 +130,7 @@ TEST_P(Queries, FindTheNearestFarMoreOftenThanAnother) {
 TEST_P(Queries, SparseAndDenseFormsFindTheSame) {
   auto x = m_.row(5);
   sparsify(x, 0.4, 1);
-  Asker asker(index_);
+  Asker asker(index_, kNeurons);
   // Every candidate there is, so that the order of tables does not matter.
   auto dense = asker.ask(Block({x}), kNeurons);
   asker.seen.clear();
@@ -175,7 +146,7 @@ TEST_P(Queries, SparseAndDenseFormsFindTheSame) {
 }
 
 TEST_P(Queries, WarmOnesAllocateNothing) {
-  Asker asker(index_);
+  Asker asker(index_, kNeurons);
   const Block block = near_rows(m_, 32, 0.3), single = near_rows(m_, 1, 0.3);
   const Sparse sparse(m_.row(7));
   const std::size_t before = allocations;
@@ -201,7 +172,7 @@ TEST_P(Queries, RepeatWithTheSameSeedWhateverTheThreads) {
     // Nor does the order in which threads collected the touched rows.
     if (threads % 2 == 0) std::reverse(touched.begin(), touched.end());
     index.rehash({m.w.data(), m.ldw}, touched, threads);
-    Asker asker(index);
+    Asker asker(index, kNeurons);
     const auto out = asker.ask(block, 300);
     if (first.empty()) first = out;
     EXPECT_EQ(out, first) << threads << " threads";
@@ -231,7 +202,7 @@ TEST(NeuronIndexRehash, EqualsARebuild) {
   for (std::uint32_t id = 0; id < kNeurons; id += 3) m.set(id, normal_vector(kDim, 50'000 + id));
   moved.rehash({m.w.data(), m.ldw}, touched, 2);
   rebuilt.rebuild({m.w.data(), m.ldw}, 1, 1);
-  Asker a(moved), b(rebuilt);
+  Asker a(moved, kNeurons), b(rebuilt, kNeurons);
   for (std::uint32_t row = 0; row < 30; ++row) {
     a.seen.clear();
     b.seen.clear();
@@ -254,7 +225,7 @@ TEST(NeuronIndexRehash, AMovedNeuronIsFoundWhereItWentAndNotWhereItWas) {
   index.rebuild({m.w.data(), m.ldw}, 1, 1);
   const auto old_place = m.row(77);
   m.set(77, normal_vector(kDim, 70'000));
-  Asker asker(index);
+  Asker asker(index, kNeurons);
   EXPECT_EQ(asker.ask(Block({old_place}), 10), std::vector<std::uint32_t>{77});
   const std::uint32_t touched[] = {77};
   index.rehash({m.w.data(), m.ldw}, touched, 1);
@@ -274,151 +245,12 @@ TEST(NeuronIndexRehash, WorksWithoutARebuildBefore) {
   EXPECT_EQ(index.occupancy().stored, 2 * index.config().tables);
 }
 
-// Rows as training leaves them: all pushed alike, some longer than others.
-Matrix trained_rows(std::size_t rows, double common, std::vector<float>& bias) {
-  Matrix m(rows, kDim);
-  const auto direction = normal_vector(kDim, 1'000'000);
-  for (std::size_t i = 0; i < rows; ++i) {
-    auto row = normal_vector(kDim, i);
-    Rng rng(3, Purpose::kTest, 7, i);
-    const auto size = static_cast<float>(std::exp(0.5 * rng.normal()));
-    for (std::size_t d = 0; d < kDim; ++d) row[d] = size * row[d] + static_cast<float>(common) * direction[d];
-    m.set(i, row);
-    bias.push_back(static_cast<float>(-3 + rng.normal()));
-  }
-  return m;
-}
-
-double largest_share(const NeuronIndex& index, std::size_t neurons) {
-  return double(index.occupancy().largest_bucket) / double(neurons);
-}
-
-constexpr std::size_t kManyRows = 20'000;
-
-TEST(HealthyTables, RowsWithMuchInCommonSpread) {
-  std::vector<float> bias;
-  const Matrix m = trained_rows(kManyRows, 4.0, bias);
-  const WeightRows rows{m.w.data(), m.ldw, nullptr, {}, bias.data()};
-  // Not wta: its windows of one table may share a feature, whose rows then share a bucket.
-  for (const HashFamily family : {HashFamily::kSimhash, HashFamily::kDwta}) {
-    HashConfig config;
-    config.family = family;
-    NeuronIndex index(config, kManyRows, kDim, 5);
-    index.rebuild(rows, 1, 2);
-    EXPECT_LT(largest_share(index, kManyRows), 0.02) << static_cast<int>(family);
-    EXPECT_GT(double(index.occupancy().stored), 0.9 * double(kManyRows * index.config().tables));
-  }
-}
-
-TEST(HealthyTables, RowsThatAreAllZeroSpreadAndFollowOnceTheyMove) {
-  Matrix m(kManyRows, kDim);
-  const WeightRows rows{m.w.data(), m.ldw};
-  NeuronIndex index(HashConfig{}, kManyRows, kDim, 5);
-  index.rebuild(rows, 1, 1);
-  EXPECT_TRUE(index.blank());
-  EXPECT_LT(largest_share(index, kManyRows), 0.02);
-  std::vector<std::uint32_t> touched;
-  for (std::uint32_t i = 0; i < kManyRows; i += 2) {
-    m.set(i, normal_vector(kDim, i));
-    touched.push_back(i);
-  }
-  index.rehash(rows, touched, 2);
-  EXPECT_FALSE(index.blank());
-  EXPECT_LT(largest_share(index, kManyRows), 0.02);
-  Asker asker(index, kManyRows);
-  double found = 0;
-  for (std::uint32_t i = 0; i < 100; ++i) {
-    asker.seen.clear();
-    found += count(asker.ask(Block({m.row(i * 20)}), 50), i * 20);
-  }
-  EXPECT_GT(found, 80);
-}
-
-// The share that queries of 264 neurons find of the ten with the largest w.x + bias.
-double recall_of(const NeuronIndex& index, const Matrix& m, const WeightRows& rows, bool scored) {
-  Asker asker(index, kManyRows);
-  double hits = 0;
-  constexpr std::uint32_t kQueries = 100;
-  for (std::uint32_t q = 0; q < kQueries; ++q) {
-    const auto x = normal_vector(kDim, 2'000'000 + q);
-    std::vector<std::pair<float, std::uint32_t>> all;
-    for (std::uint32_t i = 0; i < kManyRows; ++i) {
-      float z = rows.bias[i];
-      for (std::size_t d = 0; d < kDim; ++d) z += m.w[i * m.ldw + d] * x[d];
-      all.emplace_back(-z, i);
-    }
-    std::partial_sort(all.begin(), all.begin() + 10, all.end());
-    asker.seen.clear();
-    asker.out.clear();
-    const Block block({x});
-    QueryBlock query = block.query();
-    if (scored) query.rows = rows;
-    Rng rng(1, Purpose::kTest, q);
-    index.query(query, 264, rng, asker.scratch, asker.seen, asker.out);
-    for (std::size_t i = 0; i < 10; ++i) hits += count(asker.out, all[i].second);
-  }
-  return hits / (10 * kQueries);
-}
-
-TEST(SearchPolicy, FindsMostOfTheNeuronsThatFireMost) {
-  std::vector<float> bias;
-  const Matrix m = trained_rows(kManyRows, 1.0, bias);
-  const WeightRows rows{m.w.data(), m.ldw, nullptr, {}, bias.data()};
-  NeuronIndex index(HashConfig{}, kManyRows, kDim, 5);
-  index.rebuild(rows, 1, 1);
-  EXPECT_GT(recall_of(index, m, rows, true), 0.85);
-}
-
-TEST(SearchPolicy, FindGivesEachSampleItsOwnWithoutTheLongest) {
-  const Matrix m = Matrix::normal(kManyRows, kDim);
-  NeuronIndex index(HashConfig{}, kManyRows, kDim, 5);
-  index.rebuild({m.w.data(), m.ldw}, 1, 1);
-  ASSERT_EQ(index.longest().size(), 512U);
-  const std::set<std::uint32_t> longest(index.longest().begin(), index.longest().end());
-  std::vector<std::vector<float>> queries;
-  for (std::uint32_t b = 0; b < 20; ++b) queries.push_back(m.row(b * 700));
-  const Block block(queries);
-  QueryScratch scratch = index.make_scratch(block.lanes);
-  index.project(block.query(), scratch);
-  std::vector<std::uint32_t> out;
-  double itself = 0;
-  for (std::uint32_t b = 0; b < 20; ++b) {
-    index.find(b, block.lanes, 100, scratch, out);
-    EXPECT_LE(out.size(), 100U);
-    EXPECT_EQ(std::set<std::uint32_t>(out.begin(), out.end()).size(), out.size());
-    for (const std::uint32_t id : out) EXPECT_FALSE(longest.contains(id));
-    itself += longest.contains(b * 700) ? 1 : count(out, b * 700);
-  }
-  EXPECT_GT(itself, 14);
-}
-
-TEST(SearchPolicy, GoesOnAsSaved) {
-  std::vector<float> bias;
-  Matrix m = trained_rows(kManyRows, 1.0, bias);
-  const WeightRows rows{m.w.data(), m.ldw, nullptr, {}, bias.data()};
-  NeuronIndex index(HashConfig{}, kManyRows, kDim, 5), loaded(HashConfig{}, kManyRows, kDim, 5);
-  index.rebuild(rows, 1, 1);
-  ByteString saved;
-  index.save(saved);
-  ByteReader in(saved.bytes(), "saved", "again");
-  loaded.load(in);
-  std::vector<std::uint32_t> touched;
-  for (std::uint32_t i = 0; i < 3000; ++i) touched.push_back(i * 3);
-  for (const std::uint32_t id : touched) m.set(id, normal_vector(kDim, 90'000 + id));
-  index.rehash(rows, touched, 1);
-  loaded.rehash(rows, touched, 3);
-  ByteString first, second;
-  index.save(first);
-  loaded.save(second);
-  EXPECT_TRUE(std::ranges::equal(first.bytes(), second.bytes()));
-}
-
 // In a shared block no sample goes empty-handed because others came first.
 TEST(NeuronIndexPolicies, VanillaServesEverySampleOfABlock) {
   Matrix m = Matrix::normal(kNeurons, kDim);
   NeuronIndex index(vanilla(), kNeurons, kDim, 5);
   index.rebuild({m.w.data(), m.ldw}, 1, 1);
-  Asker asker(index);
+  Asker asker(index, kNeurons);
   double nearest = 0;
   for (std::uint64_t round = 0; round < 50; ++round) {
     asker.seen.clear();
@@ -436,7 +268,7 @@ TEST(NeuronIndexPolicies, TopkRanksByCountThenById) {
   m.set(40, m.row(900));  // twins: in the same buckets everywhere
   NeuronIndex index(config, kNeurons, kDim, 5);
   index.rebuild({m.w.data(), m.ldw}, 1, 1);
-  Asker asker(index);
+  Asker asker(index, kNeurons);
   EXPECT_EQ(asker.ask(Block({m.row(900)}), 2), (std::vector<std::uint32_t>{40, 900}));
   EXPECT_TRUE(
       std::all_of(asker.scratch.counts.begin(), asker.scratch.counts.end(), [](auto c) { return c == 0; }));

@@ -43,7 +43,8 @@ TEST(IntervalSchedule, GapsGrowGeometrically) {
 }
 
 TEST(IntervalSchedule, FromNothingTheFirstGapsAreShort) {
-  EXPECT_EQ(events({100, 1.0, true}, 400), (Steps{8, 24, 56, 120, 220, 320}));  // gaps 8, 16, 32, 64, 100, 100
+  EXPECT_EQ(events({100, 1.0, true}, 400),
+            (Steps{8, 24, 56, 120, 220, 320}));  // gaps 8, 16, 32, 64, 100, 100
   EXPECT_EQ(events({5, 2.0, true}, 40), (Steps{5, 15, 35}));
   EXPECT_TRUE(events({0, 1.0, true}, 1000).empty());
 }
