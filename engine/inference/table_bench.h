@@ -21,7 +21,7 @@ struct TableFigures {
   double found = 0;           // neurons, mean over queries
   double largest = 0;         // share of the neurons in the largest bucket of a table,
   double in_full = 0;         // and in full ones
-  double query_seconds = 0;   // of a query
+  double query_seconds = 0;   // of a query, median
   double build_seconds = 0;   // all rows
   double rehash_seconds = 0;  // of a row that is hashed again
   double bytes = 0;
